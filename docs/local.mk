@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+
+# The commands. test/golden/man_test.py runs their examples.
+dist_man_MANS += \
+  docs/man/rubato.1 \
+  docs/man/rubato-doctor.1 \
+  docs/man/rubato-explain.1 \
+  docs/man/rubato-snapshot.1
+
+# rubato.conf: man page and example are written by `make config-docs`.
+dist_man_MANS += docs/man/rubato.conf.5 docs/man/rubato_plugins.8
+dist_doc_DATA += configs/rubato.conf.example
+EXTRA_DIST += docs/design.md

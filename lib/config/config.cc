@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Config shown as rubato.conf and as JSON.
+#include "lib/config/config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "lib/config/options.h"
+#include "lib/config/values.h"
+
+namespace rubato {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A value as a rubato.conf takes it: quoted when it holds a blank; `#` and backslash would be
+/// taken for a comment and an escape.
+std::string as_written(const std::string& value) {
+  std::string out;
+  bool blank = false;
+  for (const char c : value) {
+    if (c == '#' || c == '\\') out.push_back('\\');
+    blank = blank || c == ' ';
+    out.push_back(c);
+  }
+  return blank ? "\"" + out + "\"" : out;
+}
+
+Json json_of(const Option& option, const Config& config) {
+  const std::string value = show_option(option, config);
+  if (value.empty()) return nullptr;
+  switch (option.type) {
+    case OptionType::kDuration:
+    case OptionType::kInteger:
+      return std::stoll(value);
+    case OptionType::kFineDuration:
+    case OptionType::kReal:
+      return parse_number(value).value_or(0);
+    case OptionType::kPartitions:
+      return config.manage_all ? Json("all") : Json(config.managed_partitions);
+    case OptionType::kWords:
+      return Json(split_list(value).value_or(std::vector<std::string>{}));
+    case OptionType::kChoice:
+    case OptionType::kPath:
+    case OptionType::kName:
+      break;
+  }
+  return value;
+}
+
+}  // namespace
+
+const char* to_string(Mode mode) { return mode == Mode::kPlace ? "place" : "observe"; }
+
+bool Config::manages(const std::string& partition) const {
+  return manage_all || managed_partitions.contains(partition);
+}
+
+std::string dump_config(const Config& config) {
+  std::string out;
+  for (const Option& option : options()) {
+    if (!option.record.empty()) continue;
+    if (option.type == OptionType::kName) {
+      for (const GpuTypeConfig& type : config.gpu_types) {
+        out += fmt::format("{}={} Speed={}\n", option.name, as_written(type.name),
+                           show_number(type.speed));
+      }
+      continue;
+    }
+    const std::string value = show_option(option, config);
+    if (!value.empty()) {
+      out += fmt::format("{}={}\n", option.name, as_written(value));
+    } else if (!option.test_only) {
+      out += fmt::format("# {} is not set\n", option.name);
+    }
+  }
+  return out;
+}
+
+std::string config_json(const Config& config) {
+  Json out;
+  out["schema"] = kConfigSchema;
+  for (const Option& option : options()) {
+    if (!option.record.empty()) continue;
+    if (option.type != OptionType::kName) {
+      if (!option.test_only || !show_option(option, config).empty()) {
+        out[option.name] = json_of(option, config);
+      }
+      continue;
+    }
+    Json& types = out[option.name] = Json::array();
+    for (const GpuTypeConfig& type : config.gpu_types) {
+      types.push_back({{option.name, type.name}, {"Speed", type.speed}});
+    }
+  }
+  // Names are bytes to Slurm; JSON wants UTF-8.
+  return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace rubato

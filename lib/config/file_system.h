@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How configuration files are read. The parser sees this interface only.
+#pragma once
+
+#include <map>
+#include <string>
+#include <tl/expected.hpp>
+#include <utility>
+
+namespace rubato {
+
+/// Why a file was not read. `text` is the reason in the words of the system.
+struct ReadFailure {
+  bool missing = false;  ///< there is no such file; anything else is an error
+  std::string text;
+};
+
+class FileSystem {
+ public:
+  FileSystem() = default;
+  FileSystem(const FileSystem&) = delete;
+  FileSystem& operator=(const FileSystem&) = delete;
+  virtual ~FileSystem() = default;
+
+  /// The whole file.
+  [[nodiscard]] virtual tl::expected<std::string, ReadFailure> read(
+      const std::string& path) const = 0;
+};
+
+/// The files of this machine. Reads regular files of at most 1 MiB only: a FIFO or a device in the
+/// place of a configuration must not hold up slurmctld.
+class RealFileSystem : public FileSystem {
+ public:
+  [[nodiscard]] tl::expected<std::string, ReadFailure> read(const std::string& path) const override;
+};
+
+/// Files in memory, by exact path.
+class MemoryFileSystem : public FileSystem {
+ public:
+  using Files = std::map<std::string, std::string>;
+  explicit MemoryFileSystem(Files files) : files_(std::move(files)) {}
+  [[nodiscard]] tl::expected<std::string, ReadFailure> read(const std::string& path) const override;
+
+ private:
+  Files files_;
+};
+
+}  // namespace rubato

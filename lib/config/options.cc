@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/config/options.h"
+
+#include "lib/config/nearest.h"
+
+namespace rubato {
+namespace {
+
+constexpr double kDay = 86400;
+
+std::vector<OptionWord> test_off_words() {
+  return {
+      {"gate", "managed jobs are not kept from stock Slurm", ""},
+      {"willrun", "stock backfill may plan managed jobs", ""},
+      {"walk", "the loop leaves unmanaged jobs to stock Slurm", ""},
+      {"immediate", "immediate requests (salloc -I) do not pass the gate", ""},
+      {"server-count", "a cycle does not count as a server thread", ""},
+      {"reserve", "nothing is reserved", ""},
+      {"heartbeat", "the gate does not open when the loop stops", ""},
+      {"depth", "gated jobs count in bf_max_job_test", ""},
+      {"stock-plan", "the plan of stock backfill is not read", ""},
+      {"wake", "nothing wakes the loop between two rounds", ""},
+      {"type", "the GPU type chosen is not given to Slurm", ""},
+      {"resv-mask", "unmanaged jobs may take reserved nodes", ""},
+      {"publish", "nothing is published", ""},
+  };
+}
+
+std::vector<OptionWord> test_inject_words() {
+  return {
+      {"throw-round", "each round throws", ""},
+      {"throw-gate", "the gate throws", ""},
+      {"throw-submit", "the check at submit throws", ""},
+      {"hang-round", "each round hangs for so many seconds", "SECONDS"},
+      {"stop-loop", "the loop stops", ""},
+      {"slow-round", "each round takes so many milliseconds longer", "MILLISECONDS"},
+  };
+}
+
+std::vector<Option> make_options() {
+  std::vector<Option> table;
+  table.push_back(
+      {.name = "Mode",
+       .type = OptionType::kChoice,
+       .default_text = "observe",
+       .field = &Config::mode,
+       .words = {{"observe", "plan and record, leave every decision to stock Slurm", ""},
+                 {"place", "decide order and place of the jobs in ManagedPartitions", ""}},
+       .help = "what Rubato may do",
+       .text = "In mode observe Rubato plans and records what it would do; every job starts as "
+               "under stock Slurm and no field of a job is written. In mode place it decides the "
+               "order and the place of the GPU jobs in ManagedPartitions; a running job is never "
+               "touched."});
+  table.push_back(
+      {.name = "ManagedPartitions",
+       .type = OptionType::kPartitions,
+       .example = "gpu",
+       .help = "partitions whose GPU jobs Rubato places",
+       .text = "Partition names as in slurm.conf, with commas between, or the word all. All jobs "
+               "of these partitions that ask for GPUs are managed; other jobs, and jobs of other "
+               "partitions, start as under stock Slurm. Mode=place needs this line."});
+  table.push_back(
+      {.name = "HeartbeatTimeout",
+       .type = OptionType::kDuration,
+       .default_text = "10",
+       .field = &Config::heartbeat_timeout,
+       .min = 1,
+       .max = 3600,
+       .unit = "seconds",
+       .help = "managed jobs go back to stock Slurm when the loop was silent for this long",
+       .text = "Must be longer than RoundDeadline."});
+  table.push_back(
+      {.name = "RoundInterval",
+       .type = OptionType::kFineDuration,
+       .default_text = "1",
+       .field = &Config::round_interval,
+       .min = 0.1,
+       .max = 600,
+       .unit = "seconds",
+       .help = "longest time between two rounds while jobs wait",
+       .text = "A submission and resources that come free start a round without waiting for it."});
+  table.push_back({.name = "RoundDeadline",
+                   .type = OptionType::kFineDuration,
+                   .default_text = "2",
+                   .field = &Config::round_deadline,
+                   .min = 0.01,
+                   .max = 600,
+                   .unit = "seconds",
+                   .help = "a plan that took longer to make is dropped",
+                   .text = "Stock Slurm starts all jobs then, until a round is in time again."});
+  table.push_back(
+      {.name = "ReserveDepth",
+       .type = OptionType::kInteger,
+       .default_text = "4",
+       .field = &Config::reserve_depth,
+       .min = 1,
+       .max = 1000,
+       .help = "most jobs that hold a reservation at a time",
+       .text = "The first job of the order that cannot start has one, then jobs that waited longer "
+               "than ReserveAfter and jobs whose StarvationBound is due."});
+  table.push_back({.name = "ReserveAfter",
+                   .type = OptionType::kDuration,
+                   .default_text = "600",
+                   .field = &Config::reserve_after,
+                   .min = 0,
+                   .max = 30 * kDay,
+                   .unit = "seconds",
+                   .help = "a job that waited longer may hold a reservation"});
+  table.push_back({.name = "StarvationBound",
+                   .type = OptionType::kDuration,
+                   .default_text = "86400",
+                   .field = &Config::starvation_bound,
+                   .min = 1,
+                   .max = 365 * kDay,
+                   .unit = "seconds",
+                   .help = "longest time for which lower jobs may pass a waiting one",
+                   .text = "After it the job gets a reservation before all others."});
+  table.push_back(
+      {.name = "LockSlice",
+       .type = OptionType::kInteger,
+       .default_text = "5",
+       .field = &Config::lock_slice_ms,
+       .min = 1,
+       .max = 1000,
+       .unit = "milliseconds",
+       .help = "longest time for which the loop holds slurmctld's locks while it starts jobs",
+       .text = "After it the loop lets go of the locks, lets others in, and goes on. One start is "
+               "never cut in two."});
+  table.push_back(
+      {.name = "PublishDir",
+       .type = OptionType::kPath,
+       .field = &Config::publish_dir,
+       .example = "/var/lib/rubato",
+       .help = "folder of the files that the rubato command reads",
+       .text = "Without it the folder is rubato/publish under StateSaveLocation of slurm.conf."});
+  table.push_back({.name = "PublishInterval",
+                   .type = OptionType::kFineDuration,
+                   .default_text = "1",
+                   .field = &Config::publish_interval,
+                   .min = 0.1,
+                   .max = 3600,
+                   .unit = "seconds",
+                   .help = "shortest time between two writes of these files"});
+  table.push_back({.name = "LogLevel",
+                   .type = OptionType::kChoice,
+                   .default_text = "info",
+                   .field = &Config::log_level,
+                   .words = {{"error", "failures", ""},
+                             {"warning", "failures and what an admin should look at", ""},
+                             {"info", "the same, and changes of state", ""},
+                             {"debug", "the same, and every round", ""}},
+                   .help = "how much Rubato writes into slurmctld's log"});
+  table.push_back(
+      {.name = "GpuType",
+       .type = OptionType::kName,
+       .example = "a100",
+       .help = "begins a line about one GPU type, as in GpuType=a100 Speed=1.0",
+       .text = "The name is the Type of gres.conf, in the same case. One line a type."});
+  table.push_back(
+      {.name = "Speed",
+       .type = OptionType::kReal,
+       .default_text = "1",
+       .min = 0.001,
+       .max = 1000,
+       .example = "1.0",
+       .help = "speed of the type, relative to the other types",
+       .text = "A job that accepts several types goes to the fastest one that is free. A type "
+               "without a line has speed 1.",
+       .record = "GpuType"});
+  table.push_back({.name = "TestOff",
+                   .type = OptionType::kWords,
+                   .words = test_off_words(),
+                   .help = "mechanisms to switch off",
+                   .test_only = true});
+  table.push_back({.name = "TestInject",
+                   .type = OptionType::kWords,
+                   .words = test_inject_words(),
+                   .max = 1e6,
+                   .help = "failures to inject",
+                   .test_only = true});
+  return table;
+}
+
+}  // namespace
+
+const std::vector<Option>& options() {
+  static const std::vector<Option> table = make_options();
+  return table;
+}
+
+const Option* find_option(std::string_view name, std::string_view record) {
+  const std::string wanted = lower(name);
+  for (const Option& option : options()) {
+    if (option.record == record && lower(option.name) == wanted) return &option;
+  }
+  return nullptr;
+}
+
+std::vector<std::string> word_names(const Option& option) {
+  std::vector<std::string> names;
+  for (const OptionWord& word : option.words) names.push_back(word.name);
+  return names;
+}
+
+}  // namespace rubato

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Puts the lines of rubato.conf and of the files it includes together to a Config.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <span>
+
+#include "lib/config/config.h"
+#include "lib/config/lex.h"
+#include "lib/config/nearest.h"
+#include "lib/config/options.h"
+#include "lib/config/values.h"
+
+namespace rubato {
+namespace {
+
+constexpr std::size_t kMostErrors = 100;
+constexpr std::size_t kDeepestInclude = 10;
+constexpr int kMostFiles =
+    100;  // files that include each other several times would double at every step
+
+/// A line of a file, for errors.
+struct Place {
+  std::string path;
+  int line = 0;
+
+  [[nodiscard]] std::string text() const { return fmt::format("{}:{}", path, line); }
+};
+
+class Parser {
+ public:
+  Parser(bool testing, const FileSystem* files) : testing_(testing), files_(files) {}
+
+  Result<Config> parse(const std::string& text, const std::string& path) {
+    read_file(text, path);
+    check_whole();
+    if (errors_.empty()) {
+      std::sort(config_.gpu_types.begin(), config_.gpu_types.end(),
+                [](const auto& a, const auto& b) { return a.name < b.name; });
+      return std::move(config_);
+    }
+    if (errors_.size() > kMostErrors) {
+      const std::size_t more = errors_.size() - kMostErrors;
+      errors_.resize(kMostErrors);
+      errors_.push_back(fmt::format("{}: {} more errors", path, more));
+    }
+    return fail(fmt::format("{}", fmt::join(errors_, "\n")));
+  }
+
+ private:
+  void error(const Place& place, const std::string& text) {
+    errors_.push_back(place.text() + ": " + text);
+  }
+
+  void read_file(const std::string& text, const std::string& path) {
+    stack_.push_back(std::filesystem::path(path).lexically_normal().string());
+    for (const ConfigLine& line : lex_config(text)) {
+      read_pairs(path, line.pairs);
+      if (line.include) read_include({path, line.include_line}, *line.include);
+      if (line.error) error({path, line.error_line}, *line.error);
+    }
+    stack_.pop_back();
+  }
+
+  void read_pairs(const std::string& path, std::span<const ConfigPair> pairs) {
+    for (std::size_t i = 0; i < pairs.size(); ++i) {
+      const Option* option = find_option(pairs[i].key);
+      if (option != nullptr && option->type == OptionType::kName) {
+        read_record(path, *option, pairs.subspan(i));
+        return;
+      }
+      read_pair({path, pairs[i].line}, option, pairs[i]);
+    }
+  }
+
+  void read_pair(const Place& place, const Option* option, const ConfigPair& pair) {
+    if (option == nullptr) return unknown(place, pair.key);
+    if (option->test_only && !testing_) {
+      return error(place, fmt::format("{}: for tests only; take it out (it is accepted with "
+                                      "RUBATO_TESTING=1 in the environment)",
+                                      option->name));
+    }
+    const auto [first, fresh] = seen_.emplace(option->name, place);
+    if (!fresh) {
+      return error(place,
+                   fmt::format("{}: set twice; first at {}", option->name, first->second.text()));
+    }
+    if (const auto good = set_option(*option, pair.value, config_); !good) {
+      error(place, fmt::format("{}: {}", option->name, good.error().text));
+      bad_.insert(option->name);
+    }
+  }
+
+  void unknown(const Place& place, const std::string& key) {
+    std::vector<std::string> names;
+    for (const Option& option : options()) {
+      if (option.record.empty() && (testing_ || !option.test_only)) names.push_back(option.name);
+      if (!option.record.empty() && lower(option.name) == lower(key)) {
+        return error(place,
+                     fmt::format("{}: belongs on a {} line, as in {}=NAME {}={}", option.name,
+                                 option.record, option.record, option.name, option.example));
+      }
+    }
+    names.emplace_back("Include");
+    const std::string hint = did_you_mean(key, names);
+    error(place, fmt::format("{}: unknown option{}", printable(key),
+                             hint.empty() ? "; rubato.conf(5) lists them all" : hint));
+  }
+
+  /// The rest of a line from the key that begins a record on.
+  void read_record(const std::string& path, const Option& record,
+                   std::span<const ConfigPair> pairs) {
+    const Place place{path, pairs[0].line};
+    GpuTypeConfig type{pairs[0].value, 1.0};
+    if (const auto good = check_name(type.name); !good) {
+      error(place, fmt::format("{}: {}", record.name, good.error().text));
+    }
+    bool has_speed = false;
+    for (const ConfigPair& pair : pairs.subspan(1)) {
+      const Place here{path, pair.line};
+      const Option* option = find_option(pair.key, record.name);
+      if (option == nullptr) {
+        foreign(here, record, pair.key);
+      } else if (has_speed) {
+        error(here, fmt::format("{}: set twice on one line", option->name));
+      } else {
+        has_speed = true;
+        if (const auto speed = option_number(*option, pair.value)) {
+          type.speed = *speed;
+        } else {
+          error(here, fmt::format("{}: {}", option->name, speed.error().text));
+        }
+      }
+    }
+    const auto [first, fresh] = types_seen_.emplace(type.name, place);
+    if (!fresh) {
+      return error(place, fmt::format("{}: {} is described twice; first at {}", record.name,
+                                      in_quotes(type.name), first->second.text()));
+    }
+    config_.gpu_types.push_back(std::move(type));
+  }
+
+  /// A key that is no part of the record.
+  void foreign(const Place& place, const Option& record, const std::string& key) {
+    if (lower(key) == lower(record.name)) {
+      return error(place, fmt::format("{}: a line describes one; write the next on its own line",
+                                      record.name));
+    }
+    if (const Option* option = find_option(key)) {
+      return error(place, fmt::format("{}: no part of a {} line; write it on its own line",
+                                      option->name, record.name));
+    }
+    std::vector<std::string> names;
+    for (const Option& option : options()) {
+      if (option.record == record.name) names.push_back(option.name);
+    }
+    error(place, fmt::format("{}: unknown on a {} line, which takes {}{}", printable(key),
+                             record.name, fmt::join(names, ", "), did_you_mean(key, names)));
+  }
+
+  void read_include(const Place& place, const std::string& file) {
+    if (files_ == nullptr) {
+      return error(place,
+                   fmt::format("Include: {}: no other file can be read here", in_quotes(file)));
+    }
+    const auto path =
+        (std::filesystem::path(place.path).parent_path() / file).lexically_normal().string();
+    if (std::find(stack_.begin(), stack_.end(), path) != stack_.end()) {
+      return error(place, fmt::format("Include: {} includes itself", printable(path)));
+    }
+    if (stack_.size() > kDeepestInclude) {
+      return error(place, fmt::format("Include: {} is nested deeper than {} files", in_quotes(file),
+                                      kDeepestInclude));
+    }
+    if (++files_read_ > kMostFiles) {
+      return error(place, fmt::format("Include: {}: more than {} files are included",
+                                      in_quotes(file), kMostFiles));
+    }
+    const auto text = files_->read(path);
+    if (!text) {
+      return error(place, fmt::format("Include: {}: {}", printable(path), text.error().text));
+    }
+    read_file(*text, path);
+  }
+
+  /// What two options say together.
+  void check_whole() {
+    if (config_.mode == Mode::kPlace && !seen_.contains("ManagedPartitions")) {
+      error(seen_.at("Mode"),
+            "Mode: place needs the partitions that Rubato is to manage; add a line such as "
+            "ManagedPartitions=gpu, or ManagedPartitions=all");
+    }
+    check_heartbeat();
+  }
+
+  /// The heart beats before and after a round: one in time must not open the gate.
+  void check_heartbeat() {
+    if (bad_.contains("HeartbeatTimeout") || bad_.contains("RoundDeadline")) return;
+    if (config_.round_deadline < static_cast<double>(config_.heartbeat_timeout)) return;
+    const std::string deadline = show_number(config_.round_deadline);
+    const auto timeout = seen_.find("HeartbeatTimeout");
+    if (timeout != seen_.end()) {
+      return error(timeout->second,
+                   fmt::format("HeartbeatTimeout: {} seconds is not longer than RoundDeadline ({})",
+                               config_.heartbeat_timeout, deadline));
+    }
+    // The default of HeartbeatTimeout is longer than the other default, so that one was set.
+    error(seen_.at("RoundDeadline"),
+          fmt::format("RoundDeadline: {} seconds is not shorter than HeartbeatTimeout ({})",
+                      deadline, config_.heartbeat_timeout));
+  }
+
+  bool testing_;
+  const FileSystem* files_;
+  Config config_;
+  std::map<std::string, Place> seen_;        // options that were set
+  std::set<std::string> bad_;                // those of them whose value was refused
+  std::map<std::string, Place> types_seen_;  // GpuType lines
+  std::vector<std::string> stack_;           // files being read, outermost first
+  int files_read_ = 0;
+  std::vector<std::string> errors_;
+};
+
+}  // namespace
+
+Result<Config> parse_config(const std::string& text, const std::string& path, bool testing,
+                            const FileSystem* files) {
+  return Parser(testing, files).parse(text, path);
+}
+
+Result<LoadedConfig> load_config_file(const std::string& path, const FileSystem& files,
+                                      bool testing) {
+  const auto text = files.read(path);
+  if (!text && text.error().missing) {
+    return LoadedConfig{{}, false, fmt::format("{} does not exist: mode is observe", path)};
+  }
+  if (!text) return fail(fmt::format("{}: cannot be read: {}", path, text.error().text));
+  auto config = parse_config(*text, path, testing, &files);
+  if (!config) return tl::unexpected(config.error());
+  std::string note = fmt::format("{} read: mode is {}", path, to_string(config->mode));
+  return LoadedConfig{std::move(*config), true, std::move(note)};
+}
+
+}  // namespace rubato

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Numbers, durations and names as they are written in rubato.conf.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/core/error.h"
+
+namespace rubato {
+
+/// Digits with at most one decimal point between them ("4", "0.25"). Errors have no place.
+[[nodiscard]] Result<double> parse_number(std::string_view text);
+
+/// Seconds: a number, or one of Slurm's time forms MM:SS, HH:MM:SS, D-HH, D-HH:MM, D-HH:MM:SS. A
+/// plain number is seconds (in Slurm's own time limits it is minutes). Every part but the first is
+/// below 60, hours after days below 24.
+[[nodiscard]] Result<double> parse_duration(std::string_view text);
+
+/// Parts between commas; each must be there.
+[[nodiscard]] Result<std::vector<std::string>> split_list(std::string_view text);
+
+/// A name of a partition or GPU type: not empty, no blank, comma, quote, `#`, `=`, backslash or
+/// control character.
+[[nodiscard]] Result<void> check_name(std::string_view name);
+
+/// Shortest text that `parse_number` reads back to the same value; `value` 0 or 1e-4 to 1e15.
+[[nodiscard]] std::string show_number(double value);
+
+}  // namespace rubato

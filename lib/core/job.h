@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Jobs, waiting and running.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/core/node.h"
+#include "lib/core/units.h"
+
+namespace rubato {
+
+enum class JobState { kPending, kRunning };
+
+/// Why Slurm itself does not let a pending job start now. Such a job keeps its place in the order,
+/// but nothing is reserved for it.
+enum class Block {
+  kNone,
+  kLimit,        ///< an association or QOS limit
+  kLicense,      ///< licences are used up
+  kArrayLimit,   ///< the array's own %N
+  kReservation,  ///< its reservation is not active, or it would run into one
+  kPartition,    ///< the partition is down, inactive or closed to it
+  kNodes,        ///< nodes it names are down or drained
+  kOther,        ///< anything else Slurm says; the words are in Job::block_text
+};
+
+/// What a job asks of nodes, after Slurm's own defaults were applied. Counts are 0 where the job
+/// does not say.
+struct Request {
+  int min_nodes = 1;
+  int max_nodes = 0;      ///< 0: no bound
+  int gpus = 0;           ///< in total, wherever they are (--gpus, --gpus-per-task)
+  int gpus_per_node = 0;  ///< on every node (--gres, --gpus-per-node)
+  int gpu_quantum = 1;    ///< GPUs on one node come in multiples of this (--gpus-per-task)
+  std::string gpu_type;   ///< binds; "" leaves the choice open
+  int cores = 1;          ///< in total at least
+  int cores_per_node = 0; ///< on every node at least
+  int cores_per_gpu = 0;
+  MiB memory_per_node = 0;
+  MiB memory_per_core = 0;
+  MiB memory_per_gpu = 0;
+  bool whole_nodes = false;  ///< --exclusive: nodes with nothing else on them, taken whole
+
+  [[nodiscard]] bool wants_gpus() const { return gpus > 0 || gpus_per_node > 0; }
+  /// GPUs it holds on `nodes` nodes.
+  [[nodiscard]] int gpus_on(int nodes) const {
+    return gpus_per_node > 0 ? gpus_per_node * nodes : gpus;
+  }
+  bool operator==(const Request&) const = default;
+};
+
+/// A pending or running job. A pending array is one job until its tasks start; a job submitted to
+/// several partitions is several entries with the same key.
+struct Job {
+  JobKey key;
+  JobId array_id = 0;      ///< 0: not of an array
+  std::string label;       ///< what squeue shows as JOBID: 12, 12_3, 12_[4-9]
+  std::string name;
+  std::string user;
+  std::string account;
+  std::string qos;
+  std::string partition;
+  std::string reservation;  ///< Slurm's reservation this entry would run in; "" for none
+  JobState state = JobState::kPending;
+  bool managed = false;    ///< Rubato places it; the others start as under stock Slurm
+  bool batch = true;       ///< false: salloc or srun waits for it
+  bool het = false;        ///< part of a heterogeneous job, which only stock backfill starts
+  bool may_preempt = false;  ///< Slurm would let it preempt others
+  bool preempting = false;   ///< Slurm is ending others for it at this moment
+  int tier = 1;            ///< PriorityTier of the partition
+  std::uint32_t priority = 0;
+  int rank = 0;            ///< place in Slurm's own order, from 0; pending jobs only
+  Seconds eligible = 0;    ///< since when it could have run
+  Seconds time_limit = 0;  ///< seconds; kForever without one
+  Request request;
+
+  // pending
+  int tasks = 1;           ///< tasks of a pending array that may start now; each is one start
+  int node_set = -1;       ///< index into Snapshot::node_sets: where it may start now
+  int later_set = -1;      ///< where it could start at some time
+  Block block = Block::kNone;
+  std::string block_text;
+  Seconds stock_start = 0;            ///< when stock backfill means to start it; 0: not planned
+  std::vector<int> stock_nodes;       ///< and where; sorted node indices
+
+  // running
+  Seconds start = 0;
+  Seconds end_limit = 0;              ///< start + time limit
+  std::vector<NodeShare> allocation;  ///< sorted by node
+
+  bool operator==(const Job&) const = default;
+};
+
+[[nodiscard]] const char* to_string(JobState);
+[[nodiscard]] const char* to_string(Block);
+[[nodiscard]] std::optional<JobState> job_state_from(const std::string&);
+[[nodiscard]] std::optional<Block> block_from(const std::string&);
+
+}  // namespace rubato

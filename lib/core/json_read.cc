@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// JSON to values. Strict: whatever round() takes for granted of a snapshot is checked here.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "lib/core/json.h"
+#include "lib/core/json_reader.h"
+
+namespace rubato {
+namespace {
+
+constexpr std::int64_t kMaxUint32 = 0xffffffff;
+constexpr int kMaxInt = 0x7fffffff;
+
+template <typename T, typename Compare>
+bool ascending(const std::vector<T>& items, Compare less) {
+  for (std::size_t i = 1; i < items.size(); ++i) {
+    if (!less(items[i - 1], items[i])) return false;
+  }
+  return true;
+}
+
+template <typename Enum, typename From>
+void word(JsonObject& object, std::string_view name, From from, Enum& to) {
+  object.optional(name, [&](const JsonItem& item) {
+    const std::string text = item.text();
+    if (item.failed()) return;
+    const std::optional<Enum> value = from(text);
+    if (value) {
+      to = *value;
+      return;
+    }
+    std::string words;
+    for (int i = 0; from(to_string(static_cast<Enum>(i))); ++i) {
+      words += fmt::format("{}{}", i > 0 ? ", " : "", to_string(static_cast<Enum>(i)));
+    }
+    item.error(fmt::format("unknown word {}; one of: {}",
+                           item.value().dump(-1, ' ', true, JsonValue::error_handler_t::replace),
+                           words));
+  });
+}
+
+class Reader {
+ public:
+  Reader() = default;
+  explicit Reader(const Snapshot& snapshot) {
+    for (std::size_t i = 0; i < snapshot.nodes.size(); ++i) {
+      nodes_.emplace(snapshot.nodes[i].name, static_cast<int>(i));
+    }
+  }
+
+  Snapshot snapshot(JsonObject& object);
+  Plan plan(JsonObject& object);
+  /// With `drop`, reservations on unknown nodes are left out instead of being errors.
+  Memory memory(JsonObject& object, bool drop);
+
+ private:
+  Node node(const JsonItem& item);
+  Partition partition(const JsonItem& item);
+  Request request(const JsonItem& item);
+  Job job(const JsonItem& item);
+  void job_names(JsonObject& object, Job& job);
+  void job_standing(JsonObject& object, Job& job);
+  JobMemory job_memory(const JsonItem& item);
+  Reservation reservation(const JsonItem& item, bool& known);
+  std::vector<Reservation> reservations(const JsonItem& item, bool drop);
+  Start start(const JsonItem& item);
+  Explanation explanation(const JsonItem& item);
+
+  /// -1 and `known` false, or an error, if no node has the name.
+  int node_index(const JsonItem& item, bool* known = nullptr);
+  std::vector<int> node_list(const JsonItem& item);
+  NodeShare share(const JsonItem& item, bool* known);
+  std::vector<NodeShare> shares(const JsonItem& item, bool* known = nullptr);
+  int set_index(const JsonItem& item);
+  void job_key(JsonObject& object, JobKey& key);
+
+  template <typename T, typename Function>
+  void list(JsonObject& object, std::string_view name, std::vector<T>& to, Function each) {
+    object.optional(name, [&](const JsonItem& item) {
+      item.elements([&](const JsonItem& element) { to.push_back(each(element)); });
+    });
+  }
+
+  std::unordered_map<std::string, int> nodes_;
+  std::size_t sets_ = 0;
+};
+
+int Reader::node_index(const JsonItem& item, bool* known) {
+  const std::string name = item.text();
+  if (item.failed()) return -1;
+  const auto at = nodes_.find(name);
+  if (at != nodes_.end()) return at->second;
+  if (known != nullptr) {
+    *known = false;
+  } else {
+    item.error(fmt::format("no node has the name {}", JsonValue(name).dump()));
+  }
+  return -1;
+}
+
+std::vector<int> Reader::node_list(const JsonItem& item) {
+  std::vector<int> indices;
+  item.elements([&](const JsonItem& element) { indices.push_back(node_index(element)); });
+  if (!item.failed() && !ascending(indices, std::less<>())) {
+    item.error("nodes must stand in the order of \"nodes\", each once");
+  }
+  return indices;
+}
+
+NodeShare Reader::share(const JsonItem& item, bool* known) {
+  NodeShare share;
+  JsonObject object(item);
+  object.required("node", [&](const JsonItem& name) { share.node = node_index(name, known); });
+  object.count("cores", share.cores);
+  object.memory("memory", share.memory);
+  object.optional("gpus", [&](const JsonItem& groups) {
+    groups.elements([&](const JsonItem& element) {
+      GpuCount group;
+      JsonObject gpu(element);
+      gpu.text("type", group.type);
+      gpu.count("count", group.count);
+      if (!element.failed() && group.count == 0) gpu.error_at("count", "must be above 0");
+      gpu.finish();
+      share.gpus.push_back(group);
+    });
+    if (groups.failed()) return;
+    if (!ascending(share.gpus, [](const auto& a, const auto& b) { return a.type < b.type; })) {
+      groups.error("must be sorted by type, each type once");
+    }
+  });
+  object.finish();
+  return share;
+}
+
+std::vector<NodeShare> Reader::shares(const JsonItem& item, bool* known) {
+  std::vector<NodeShare> shares;
+  item.elements([&](const JsonItem& element) { shares.push_back(share(element, known)); });
+  const bool complete = known == nullptr || *known;
+  if (!item.failed() && complete &&
+      !ascending(shares, [](const auto& a, const auto& b) { return a.node < b.node; })) {
+    item.error("nodes must stand in the order of \"nodes\", each once");
+  }
+  return shares;
+}
+
+int Reader::set_index(const JsonItem& item) {
+  const auto index = item.number(kMaxInt);
+  if (!item.failed() && index >= sets_) {
+    item.error(fmt::format("is {}, but there are {} node sets", index, sets_));
+  }
+  return item.failed() ? -1 : static_cast<int>(index);
+}
+
+void Reader::job_key(JsonObject& object, JobKey& key) {
+  object.required("id", [&](const JsonItem& item) {
+    key.id = static_cast<JobId>(item.number(kMaxUint32));
+  });
+  object.time("submit", key.submit);
+}
+
+Node Reader::node(const JsonItem& item) {
+  Node node;
+  JsonObject object(item);
+  object.required("name", [&](const JsonItem& name) {
+    node.name = name.text();
+    if (!name.failed() && nodes_.contains(node.name)) name.error("another node has this name");
+  });
+  object.count("cores", node.cores);
+  object.count("cores_free", node.cores_free);
+  object.memory("memory", node.memory);
+  object.memory("memory_free", node.memory_free);
+  list(object, "gpus", node.gpus, [&](const JsonItem& element) {
+    GpuGroup group;
+    JsonObject gpu(element);
+    gpu.text("type", group.type);
+    gpu.count("total", group.total);
+    gpu.count("free", group.free);
+    if (!element.failed() && group.free > group.total) gpu.error_at("free", "is above total");
+    gpu.finish();
+    return group;
+  });
+  object.yes("usable", node.usable);
+  object.yes("coming", node.coming);
+  object.yes("powered_down", node.powered_down);
+  object.optional("weight", [&](const JsonItem& weight) {
+    node.weight = static_cast<std::uint32_t>(weight.number(kMaxUint32));
+  });
+  if (!item.failed()) {
+    if (node.cores_free > node.cores) object.error_at("cores_free", "is above cores");
+    if (node.memory_free > node.memory) object.error_at("memory_free", "is above memory");
+    if (!ascending(node.gpus, [](const auto& a, const auto& b) { return a.type < b.type; })) {
+      object.error_at("gpus", "must be sorted by type, each type once");
+    }
+  }
+  object.finish();
+  nodes_.emplace(node.name, static_cast<int>(nodes_.size()));
+  return node;
+}
+
+Partition Reader::partition(const JsonItem& item) {
+  Partition partition;
+  JsonObject object(item);
+  object.required("name", [&](const JsonItem& name) { partition.name = name.text(); });
+  object.count("tier", partition.tier);
+  object.yes("managed", partition.managed);
+  object.optional("node_set", [&](const JsonItem& set) { partition.node_set = set_index(set); });
+  object.finish();
+  return partition;
+}
+
+Request Reader::request(const JsonItem& item) {
+  Request request;
+  JsonObject object(item);
+  object.count("min_nodes", request.min_nodes);
+  object.count("max_nodes", request.max_nodes);
+  object.count("gpus", request.gpus);
+  object.count("gpus_per_node", request.gpus_per_node);
+  object.count("gpu_quantum", request.gpu_quantum);
+  object.text("gpu_type", request.gpu_type);
+  object.count("cores", request.cores);
+  object.count("cores_per_node", request.cores_per_node);
+  object.count("cores_per_gpu", request.cores_per_gpu);
+  object.memory("memory_per_node", request.memory_per_node);
+  object.memory("memory_per_core", request.memory_per_core);
+  object.memory("memory_per_gpu", request.memory_per_gpu);
+  object.yes("whole_nodes", request.whole_nodes);
+  object.finish();
+  return request;
+}
+
+void Reader::job_names(JsonObject& object, Job& job) {
+  job_key(object, job.key);
+  object.optional("array_id", [&](const JsonItem& id) {
+    job.array_id = static_cast<JobId>(id.number(kMaxUint32));
+  });
+  object.text("label", job.label);
+  object.text("name", job.name);
+  object.text("user", job.user);
+  object.text("account", job.account);
+  object.text("qos", job.qos);
+  object.text("partition", job.partition);
+  object.text("reservation", job.reservation);
+}
+
+void Reader::job_standing(JsonObject& object, Job& job) {
+  object.required("state", [](const JsonItem&) {});
+  word<JobState>(object, "state", job_state_from, job.state);
+  object.yes("managed", job.managed);
+  object.yes("batch", job.batch);
+  object.yes("het", job.het);
+  object.yes("may_preempt", job.may_preempt);
+  object.yes("preempting", job.preempting);
+  object.count("tier", job.tier);
+  object.optional("priority", [&](const JsonItem& priority) {
+    job.priority = static_cast<std::uint32_t>(priority.number(kMaxUint32));
+  });
+  object.optional("rank",
+                  [&](const JsonItem& rank) { job.rank = static_cast<int>(rank.number(kMaxInt)); });
+  object.time("eligible", job.eligible);
+  object.time("time_limit", job.time_limit);
+}
+
+Job Reader::job(const JsonItem& item) {
+  Job job;
+  JsonObject object(item);
+  job_names(object, job);
+  job_standing(object, job);
+  object.optional("request", [&](const JsonItem& asked) { job.request = request(asked); });
+  object.count("tasks", job.tasks);
+  object.optional("node_set", [&](const JsonItem& set) { job.node_set = set_index(set); });
+  object.optional("later_set", [&](const JsonItem& set) { job.later_set = set_index(set); });
+  word<Block>(object, "block", block_from, job.block);
+  object.text("block_text", job.block_text);
+  object.time("stock_start", job.stock_start);
+  object.optional("stock_nodes",
+                  [&](const JsonItem& nodes) { job.stock_nodes = node_list(nodes); });
+  object.time("start", job.start);
+  object.time("end_limit", job.end_limit);
+  object.optional("allocation", [&](const JsonItem& held) { job.allocation = shares(held); });
+  object.finish();
+  return job;
+}
+
+JobMemory Reader::job_memory(const JsonItem& item) {
+  JobMemory memory;
+  JsonObject object(item);
+  job_key(object, memory.job);
+  object.time("first_seen", memory.first_seen);
+  object.count("passed", memory.passed);
+  object.time("passed_since", memory.passed_since);
+  object.time("last_try", memory.last_try);
+  object.count("refusals", memory.refusals);
+  object.text("refusal", memory.refusal);
+  object.text("refused_request", memory.refused_request);
+  object.finish();
+  return memory;
+}
+
+Reservation Reader::reservation(const JsonItem& item, bool& known) {
+  Reservation reservation;
+  JsonObject object(item);
+  job_key(object, reservation.job);
+  object.text("partition", reservation.partition);
+  object.time("start", reservation.start);
+  object.time("made", reservation.made);
+  word<ReserveReason>(object, "reason", reserve_reason_from, reservation.reason);
+  object.text("gpu_type", reservation.gpu_type);
+  object.optional("shares",
+                  [&](const JsonItem& kept) { reservation.shares = shares(kept, &known); });
+  object.finish();
+  return reservation;
+}
+
+std::vector<Reservation> Reader::reservations(const JsonItem& item, bool drop) {
+  std::vector<Reservation> kept;
+  item.elements([&](const JsonItem& element) {
+    bool known = true;
+    Reservation one = reservation(element, known);
+    if (!known && !drop) element.error("names a node that is not there");
+    if (known) kept.push_back(std::move(one));
+  });
+  return kept;
+}
+
+Memory Reader::memory(JsonObject& object, bool drop) {
+  Memory memory;
+  object.optional("round", [&](const JsonItem& round) { memory.round = round.number(kJsonMaxTime); });
+  list(object, "jobs", memory.jobs, [&](const JsonItem& item) { return job_memory(item); });
+  object.optional("reservations",
+                  [&](const JsonItem& item) { memory.reservations = reservations(item, drop); });
+  if (!ascending(memory.jobs, [](const auto& a, const auto& b) { return a.job < b.job; })) {
+    object.error_at("jobs", "must be sorted by id and submit, each once");
+  }
+  if (!ascending(memory.reservations, [](const auto& a, const auto& b) {
+        return std::tie(a.job, a.partition) < std::tie(b.job, b.partition);
+      })) {
+    object.error_at("reservations", "must be sorted by id, submit and partition, each once");
+  }
+  return memory;
+}
+
+// "pending by rank, then running by key".
+bool in_order(const Job& a, const Job& b) {
+  if (a.state != b.state) return a.state == JobState::kPending;
+  return a.state == JobState::kPending ? a.rank <= b.rank : a.key < b.key;
+}
+
+Snapshot Reader::snapshot(JsonObject& object) {
+  Snapshot snapshot;
+  object.text("cluster", snapshot.cluster);
+  object.text("slurm_version", snapshot.slurm_version);
+  object.time("taken", snapshot.taken);
+  list(object, "nodes", snapshot.nodes, [&](const JsonItem& item) { return node(item); });
+  list(object, "node_sets", snapshot.node_sets,
+       [&](const JsonItem& item) { return node_list(item); });
+  sets_ = snapshot.node_sets.size();
+  list(object, "partitions", snapshot.partitions,
+       [&](const JsonItem& item) { return partition(item); });
+  list(object, "jobs", snapshot.jobs, [&](const JsonItem& item) { return job(item); });
+  if (!ascending(snapshot.partitions,
+                 [](const auto& a, const auto& b) { return a.name < b.name; })) {
+    object.error_at("partitions", "must be sorted by name, each once");
+  }
+  if (!ascending(snapshot.jobs, in_order)) {
+    object.error_at("jobs", "must be sorted: pending by rank, then running by id and submit");
+  }
+  object.optional("memory", [&](const JsonItem& item) {
+    JsonObject inner(item);
+    snapshot.memory = memory(inner, false);
+    inner.finish();
+  });
+  return snapshot;
+}
+
+Start Reader::start(const JsonItem& item) {
+  Start start;
+  JsonObject object(item);
+  job_key(object, start.job);
+  object.text("partition", start.partition);
+  object.text("reservation", start.reservation);
+  object.yes("managed", start.managed);
+  object.text("gpu_type", start.gpu_type);
+  object.optional("shares", [&](const JsonItem& where) { start.shares = shares(where); });
+  object.yes("elsewhere", start.elsewhere);
+  object.finish();
+  return start;
+}
+
+Explanation Reader::explanation(const JsonItem& item) {
+  Explanation explanation;
+  JsonObject object(item);
+  job_key(object, explanation.job);
+  object.text("label", explanation.label);
+  object.text("partition", explanation.partition);
+  object.required("verdict", [](const JsonItem&) {});
+  word<Verdict>(object, "verdict", verdict_from, explanation.verdict);
+  object.count("order", explanation.order);
+  object.text("reason", explanation.reason);
+  object.text("gpu_type", explanation.gpu_type);
+  list(object, "nodes", explanation.nodes, [](const JsonItem& name) { return name.text(); });
+  object.time("start_earliest", explanation.start_earliest);
+  object.time("start_latest", explanation.start_latest);
+  list(object, "facts", explanation.facts, [](const JsonItem& fact) {
+    std::vector<std::string> pair;
+    fact.elements([&](const JsonItem& part) { pair.push_back(part.text()); });
+    if (!fact.failed() && pair.size() != 2) fact.error("expected a name and a value");
+    pair.resize(2);
+    return std::pair{pair[0], pair[1]};
+  });
+  object.finish();
+  return explanation;
+}
+
+Plan Reader::plan(JsonObject& object) {
+  Plan plan;
+  object.optional("round", [&](const JsonItem& round) { plan.round = round.number(kJsonMaxTime); });
+  object.time("made", plan.made);
+  object.text("snapshot_fingerprint", plan.snapshot_fingerprint);
+  list(object, "starts", plan.starts, [&](const JsonItem& item) { return start(item); });
+  object.optional("reservations",
+                  [&](const JsonItem& item) { plan.reservations = reservations(item, false); });
+  list(object, "explanations", plan.explanations,
+       [&](const JsonItem& item) { return explanation(item); });
+  object.optional("memory", [&](const JsonItem& item) {
+    JsonObject inner(item);
+    plan.memory = memory(inner, false);
+    inner.finish();
+  });
+  return plan;
+}
+
+// Parses `text`, checks its schema and hands the object to `read`. No exception leaves it.
+template <typename T, typename Function>
+Result<T> parse(std::string_view text, const char* schema, Function read) {
+  try {
+    const JsonValue document = JsonValue::parse(text);
+    JsonErrors errors;
+    const JsonPath root;
+    JsonObject object(JsonItem(document, root, errors));
+    object.required("schema", [&](const JsonItem& item) {
+      const std::string found = item.text();
+      if (!item.failed() && found != schema) {
+        item.error(fmt::format("expected \"{}\", found {}", schema, JsonValue(found).dump()));
+      }
+    });
+    if (errors.any()) return fail(*errors.first);
+    T value = read(object);
+    object.finish();
+    if (errors.any()) return fail(*errors.first);
+    return value;
+  } catch (const JsonValue::exception& error) {
+    return fail(fmt::format("not JSON: {}", error.what()));
+  }
+}
+
+}  // namespace
+
+Result<Snapshot> snapshot_from_json(std::string_view text) {
+  return parse<Snapshot>(text, kSnapshotSchema,
+                         [](JsonObject& object) { return Reader().snapshot(object); });
+}
+
+Result<Plan> plan_from_json(std::string_view text, const Snapshot& snapshot) {
+  return parse<Plan>(text, kPlanSchema,
+                     [&](JsonObject& object) { return Reader(snapshot).plan(object); });
+}
+
+Result<Memory> memory_from_json(std::string_view text, const Snapshot& snapshot) {
+  return parse<Memory>(text, kStateSchema,
+                       [&](JsonObject& object) { return Reader(snapshot).memory(object, true); });
+}
+
+}  // namespace rubato

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a round decides.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/core/snapshot.h"
+#include "lib/core/units.h"
+
+namespace rubato {
+
+/// What was decided for a pending job.
+enum class Verdict {
+  kStart,    ///< a managed job starts on the nodes named
+  kAttempt,  ///< Slurm itself is asked to start it: an unmanaged job, or one that may preempt
+  kReserve,  ///< waits for its reservation
+  kWait,     ///< waits without one
+  kBlocked,  ///< Slurm does not let it start (limit, licence, ...)
+  kStock,    ///< left to stock Slurm (het jobs)
+};
+
+/// One start, in the order in which they are to be tried. Each is checked again under the lock.
+struct Start {
+  JobKey job;
+  std::string partition;
+  std::string reservation;        ///< Job::reservation
+  bool managed = false;
+  std::string gpu_type;           ///< chosen type; "" without GPUs or for unmanaged jobs
+  std::vector<NodeShare> shares;  ///< where; empty: wherever Slurm finds room
+  /// If Slurm refuses the nodes named, it may look for others of `node_set` that no reservation
+  /// holds.
+  bool elsewhere = true;
+
+  bool operator==(const Start&) const = default;
+};
+
+/// Why a job was decided upon as it was: the words a command prints, each number from the round.
+struct Explanation {
+  JobKey job;
+  std::string label;
+  std::string partition;
+  Verdict verdict = Verdict::kWait;
+  int order = 0;               ///< place in the order of this round, from 0
+  std::string reason;          ///< one sentence for a person
+  std::string gpu_type;
+  std::vector<std::string> nodes;  ///< where it starts or is reserved
+  Seconds start_earliest = 0;  ///< expected start as an interval; 0: not known
+  Seconds start_latest = 0;
+  /// The numbers that decided, as name and value, in a fixed order.
+  std::vector<std::pair<std::string, std::string>> facts;
+
+  bool operator==(const Explanation&) const = default;
+};
+
+/// The outcome of one round.
+struct Plan {
+  std::uint64_t round = 0;
+  Seconds made = 0;
+  std::string snapshot_fingerprint;  ///< 16 hex digits of the snapshot's JSON
+  std::vector<Start> starts;
+  std::vector<Reservation> reservations;   ///< sorted by start, then key
+  std::vector<Explanation> explanations;   ///< one a pending job, in order
+  Memory memory;                           ///< for the next round
+
+  bool operator==(const Plan&) const = default;
+};
+
+[[nodiscard]] const char* to_string(Verdict);
+[[nodiscard]] std::optional<Verdict> verdict_from(const std::string&);
+
+}  // namespace rubato

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// All that one round looks at: the cluster, its jobs, and what earlier rounds left behind.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/core/job.h"
+#include "lib/core/node.h"
+#include "lib/core/units.h"
+
+namespace rubato {
+
+/// Why a job has a reservation.
+enum class ReserveReason {
+  kFirst,       ///< first job of the order that cannot start
+  kWaited,      ///< waited longer than ReserveAfter
+  kStarvation,  ///< its StarvationBound is due
+};
+
+/// Named nodes, GPUs, cores and memory, kept for one job from a start time on. The start follows
+/// from time limits only, never from predictions.
+struct Reservation {
+  JobKey job;
+  std::string partition;
+  Seconds start = 0;
+  Seconds made = 0;  ///< when it was first made; it is sticky from then on
+  ReserveReason reason = ReserveReason::kFirst;
+  std::string gpu_type;           ///< "" for a job without GPUs
+  std::vector<NodeShare> shares;  ///< sorted by node
+
+  bool operator==(const Reservation&) const = default;
+};
+
+/// What is remembered of a pending job from round to round.
+struct JobMemory {
+  JobKey job;
+  Seconds first_seen = 0;
+  int passed = 0;          ///< starts of lower jobs on nodes it could use while it waited
+  Seconds passed_since = 0;  ///< first such start; 0: none
+  Seconds last_try = 0;    ///< when slurmctld last refused the start the plan wanted; 0: never
+  int refusals = 0;        ///< how often in a row
+  std::string refusal;     ///< Slurm's words
+  /// Fingerprint of what it asked for when it was refused; refusals end when the request changes.
+  std::string refused_request;
+
+  bool operator==(const JobMemory&) const = default;
+};
+
+/// All memory of earlier rounds. Written to the state file and read back at start.
+struct Memory {
+  std::uint64_t round = 0;
+  std::vector<JobMemory> jobs;            ///< sorted by key
+  std::vector<Reservation> reservations;  ///< sorted by key, then partition
+
+  bool operator==(const Memory&) const = default;
+};
+
+/// A partition, as far as the order of jobs and the gate need it.
+struct Partition {
+  std::string name;
+  int tier = 1;
+  bool managed = false;
+  int node_set = -1;
+
+  bool operator==(const Partition&) const = default;
+};
+
+/// Sorted node indices, shared by the jobs that may use the same nodes.
+using NodeSet = std::vector<int>;
+
+struct Snapshot {
+  std::string cluster;        ///< ClusterName
+  std::string slurm_version;
+  Seconds taken = 0;
+  std::vector<Node> nodes;            ///< in slurmctld's order
+  std::vector<NodeSet> node_sets;
+  std::vector<Partition> partitions;  ///< sorted by name
+  std::vector<Job> jobs;              ///< pending by rank, then running by key
+  Memory memory;
+
+  bool operator==(const Snapshot&) const = default;
+};
+
+[[nodiscard]] const char* to_string(ReserveReason);
+[[nodiscard]] std::optional<ReserveReason> reserve_reason_from(const std::string&);
+
+}  // namespace rubato

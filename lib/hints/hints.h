@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a job says about itself. The table in table.cc drives parser, options, help and man page.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "lib/hints/types.h"
+
+namespace rubato {
+
+/// A member of Hints, in the order of the man page. Samples, steps and target loss are one: the
+/// total work.
+enum class HintField {
+  kJobType,
+  kGpus,
+  kGpuTypes,
+  kBatch,
+  kWork,
+  kModel,
+  kPlans,
+  kCheckpoint,
+  kResize,
+  kDevice,
+  kMixTypes,
+};
+
+/// Hints of one layer (options, comment, JobType= line) or of several merged. What is not said has
+/// no value. A field in `unset` was taken back by a no- twin: it has no value here, and one of a
+/// weaker layer does not count.
+struct Hints {
+  std::optional<std::string> job_type;
+  std::optional<GpuSizes> gpus;
+  std::optional<GpuTypes> gpu_types;
+  std::optional<Batch> batch;
+  std::optional<Work> work;
+  std::optional<ModelShape> model;
+  std::optional<Plans> plans;
+  std::optional<Checkpoint> checkpoint;
+  std::optional<Resize> resize;
+  std::optional<Device> device;
+  std::optional<bool> mix_types;
+  std::set<HintField> unset = {};
+
+  /// Nothing is said and nothing taken back.
+  [[nodiscard]] bool empty() const { return *this == Hints{}; }
+  bool operator==(const Hints&) const = default;
+};
+
+/// Has a value.
+[[nodiscard]] bool says(const Hints& hints, HintField field);
+
+/// Calls `each(field, member)` for every member in the order of the man page; `member` is the
+/// std::optional. `SomeHints` is Hints or const Hints.
+template <typename SomeHints, typename Each>
+void for_each_field(SomeHints& hints, Each each) {
+  each(HintField::kJobType, hints.job_type);
+  each(HintField::kGpus, hints.gpus);
+  each(HintField::kGpuTypes, hints.gpu_types);
+  each(HintField::kBatch, hints.batch);
+  each(HintField::kWork, hints.work);
+  each(HintField::kModel, hints.model);
+  each(HintField::kPlans, hints.plans);
+  each(HintField::kCheckpoint, hints.checkpoint);
+  each(HintField::kResize, hints.resize);
+  each(HintField::kDevice, hints.device);
+  each(HintField::kMixTypes, hints.mix_types);
+}
+
+/// `strong` where it says or takes back, else `weak`. Associative, with Hints{} as neutral element.
+/// The layers from strong to weak are option, environment, comment, JobType= line.
+[[nodiscard]] Hints merge(const Hints& strong, const Hints& weak);
+template <typename... More>
+[[nodiscard]] Hints merge(const Hints& strong, const Hints& weak, const More&... weaker) {
+  return merge(strong, merge(weak, weaker...));
+}
+
+/// The value goes; `field` is not marked as taken back.
+void forget(Hints& hints, HintField field);
+
+inline constexpr const char* kHintsSchema = "rubato.hints/1";
+
+/// One line of JSON: {"schema":"rubato.hints/1",...}. What is not said is left out; fields taken
+/// back are listed in "unset". The members are described in rubato-hints(7).
+[[nodiscard]] std::string hints_json(const Hints& hints);
+
+}  // namespace rubato

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/hints/numbers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include "lib/config/lex.h"
+
+namespace rubato {
+namespace {
+
+constexpr std::size_t kMostChars = 40;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+/// Takes the digits at the front off `text`.
+std::string_view take_digits(std::string_view& text) {
+  std::size_t end = 0;
+  while (end < text.size() && is_digit(text[end])) ++end;
+  const std::string_view digits = text.substr(0, end);
+  text.remove_prefix(end);
+  return digits;
+}
+
+/// Parts of DIGITS[.DIGITS][e[+-]DIGITS].
+struct Decimal {
+  std::string digits;  ///< before and after the point
+  int exponent = 0;    ///< of ten, for `digits` as a whole number
+};
+
+std::optional<Decimal> decimal_of(std::string_view text) {
+  if (text.size() > kMostChars) return std::nullopt;
+  Decimal out;
+  out.digits = take_digits(text);
+  if (out.digits.empty()) return std::nullopt;
+  if (text.starts_with('.')) {
+    text.remove_prefix(1);
+    const std::string_view fraction = take_digits(text);
+    if (fraction.empty()) return std::nullopt;
+    out.digits += fraction;
+    out.exponent = -static_cast<int>(fraction.size());
+  }
+  if (text.starts_with('e') || text.starts_with('E')) {
+    text.remove_prefix(1);
+    const bool negative = text.starts_with('-');
+    if (negative || text.starts_with('+')) text.remove_prefix(1);
+    const std::string_view digits = take_digits(text);
+    if (digits.empty() || digits.size() > 4) return std::nullopt;
+    int exponent = 0;
+    std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
+    out.exponent += negative ? -exponent : exponent;
+  }
+  return text.empty() ? std::optional(out) : std::nullopt;
+}
+
+enum class Whole { kYes, kFraction, kTooLarge };
+
+/// The value of `in`, if it is a whole number of at most 10^18.
+Whole whole_of(Decimal in, std::int64_t& value) {
+  while (in.exponent < 0 && in.digits.size() > 1 && in.digits.back() == '0') {
+    in.digits.pop_back();
+    ++in.exponent;
+  }
+  const bool zero = std::all_of(in.digits.begin(), in.digits.end(), [](char c) { return c == '0'; });
+  value = 0;
+  if (zero) return Whole::kYes;
+  if (in.exponent < 0) return Whole::kFraction;
+  constexpr std::int64_t kMost = 1'000'000'000'000'000'000;
+  const auto push = [&value](int digit) {
+    if (value > (kMost - digit) / 10) return false;
+    value = value * 10 + digit;
+    return true;
+  };
+  for (const char c : in.digits) {
+    if (!push(c - '0')) return Whole::kTooLarge;
+  }
+  for (int i = 0; i < in.exponent; ++i) {
+    if (!push(0)) return Whole::kTooLarge;
+  }
+  return Whole::kYes;
+}
+
+/// "; write 7e9" for 7B and the like.
+std::string suffix_hint(std::string_view text) {
+  if (text.size() < 2) return "";
+  int exponent = 0;
+  switch (text.back()) {
+    case 'k':
+    case 'K':
+      exponent = 3;
+      break;
+    case 'm':
+    case 'M':
+      exponent = 6;
+      break;
+    case 'b':
+    case 'B':
+    case 'g':
+    case 'G':
+      exponent = 9;
+      break;
+    case 't':
+    case 'T':
+      exponent = 12;
+      break;
+    default:
+      return "";
+  }
+  const std::string_view number = text.substr(0, text.size() - 1);
+  const bool plain = number.find_first_of("eE") == std::string_view::npos;
+  if (!plain || !decimal_of(number)) return "";
+  return fmt::format("; write {}e{}", number, exponent);
+}
+
+}  // namespace
+
+bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == '\v' || c == '\f';
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::vector<std::string_view> split_at(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t end = text.find(separator);
+    parts.push_back(text.substr(0, end));
+    if (end == std::string_view::npos) return parts;
+    text.remove_prefix(end + 1);
+  }
+}
+
+Result<std::int64_t> parse_count(std::string_view text, std::int64_t min, std::int64_t max) {
+  const std::string choose =
+      fmt::format("; choose a whole number from {} to {}", show_count(min), show_count(max));
+  const bool negative = text.starts_with('-') && decimal_of(text.substr(1));
+  const auto decimal = decimal_of(text);
+  if (!decimal && !negative) {
+    const std::string suffix = suffix_hint(text);
+    return fail(fmt::format("{} is not a whole number{}", in_quotes(text),
+                            suffix.empty() ? choose : suffix));
+  }
+  std::int64_t value = -1;
+  const Whole whole = negative ? Whole::kYes : whole_of(*decimal, value);
+  if (whole == Whole::kFraction) return fail(fmt::format("{} is not whole{}", in_quotes(text), choose));
+  if (whole == Whole::kTooLarge || value < min || value > max) {
+    return fail(fmt::format("{} is out of range{}", in_quotes(text), choose));
+  }
+  return value;
+}
+
+Result<double> parse_real(std::string_view text) {
+  const bool sign = text.starts_with('-') || text.starts_with('+');
+  const std::string_view number = sign ? text.substr(1) : text;
+  if (!decimal_of(number)) return fail(fmt::format("{} is not a number", in_quotes(text)));
+  double value = 0;
+  const auto [end, error] =
+      std::from_chars(number.data(), number.data() + number.size(), value);
+  // Too close to zero gives the same error as too large; neither is a measurement.
+  if (error != std::errc{}) return fail(fmt::format("{} is out of range", in_quotes(text)));
+  return text.starts_with('-') ? -value : value;
+}
+
+std::string show_count(std::int64_t value) {
+  std::string digits = std::to_string(value);
+  const std::size_t last = digits.find_last_not_of('0');
+  // Short forms only where they are shorter for people: 7e9 and 1.28e8, but 90000 and 1234567.
+  if (value < 1'000'000 || last > 3) return digits;
+  const std::string exponent = std::to_string(digits.size() - 1);
+  digits.resize(last + 1);
+  if (digits.size() > 1) digits.insert(1, ".");
+  return digits + "e" + exponent;
+}
+
+std::string show_real(double value) {
+  std::array<char, 32> buffer{};
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value);
+  return {buffer.data(), end.ptr};
+}
+
+}  // namespace rubato

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "lib/hints/rules.h"
+#include "lib/hints/statements.h"
+#include "lib/hints/table.h"
+#include "lib/hints/values.h"
+
+namespace rubato {
+namespace {
+
+std::vector<HintRule> make_rules() {
+  std::vector<HintRule> out;
+  for (auto* part : {rules_of_place, rules_of_size, rules_of_change, rules_of_work}) {
+    for (HintRule& rule : part()) out.push_back(std::move(rule));
+  }
+  return out;
+}
+
+/// A field that breaks `rule` and comes from the JobType= line alone.
+std::optional<HintField> only_of_type(const HintRule& rule, const Hints& said,
+                                      const Hints& job_type) {
+  for (const HintField field : rule.fields) {
+    if (!says(said, field) && !said.unset.contains(field) && says(job_type, field)) return field;
+  }
+  return std::nullopt;
+}
+
+std::string value_of(const Hints& hints, HintField field) {
+  for (const HintDef& def : hint_table()) {
+    const std::string value = show_hint(def, hints);
+    if (def.field == field && !value.empty()) return def.key + "=" + value;
+  }
+  return "";
+}
+
+GpuSizes sizes_of(const Hints& hints, const HintRequest& request) {
+  const auto clip = [](std::int64_t gpus) {
+    return static_cast<int>(std::min<std::int64_t>(gpus, kMostGpus));
+  };
+  if (request.total_gpus() == 0) return {};
+  if (hints.gpus) return hints.gpus->multiples(request.size_unit());
+  const int own = clip(request.total_gpus());
+  if (!request.open()) return GpuSizes({{own, own}});
+  const int most = clip(std::int64_t{request.gpus_per_node} * request.max_nodes);
+  return GpuSizes({{own, most}}).multiples(request.gpus_per_node);
+}
+
+GpuTypes types_of(const Hints& hints, const HintRequest& request) {
+  if (hints.gpu_types) return *hints.gpu_types;
+  GpuTypes out;
+  if (request.gpu_types.empty()) return out;
+  out.push_back(request.gpu_types);
+  std::sort(out.front().begin(), out.front().end());
+  return out;
+}
+
+ResolvedHints with_defaults(const Hints& hints, const HintRequest& request) {
+  ResolvedHints out;
+  out.job_type = hints.job_type.value_or("");
+  out.request_gpus = request.total_gpus();
+  out.unit = request.size_unit();
+  out.sizes = sizes_of(hints, request);
+  out.gpu_types = types_of(hints, request);
+  out.batch = hints.batch;
+  out.work = hints.work;
+  out.model = hints.model;
+  out.plans = hints.plans;
+  out.checkpoint = hints.checkpoint.value_or(Checkpoint{});
+  out.resize = hints.resize.value_or(Resize::kNone);
+  out.device = hints.device.value_or(request.total_gpus() > 0 ? Device::kGpu : Device::kCpu);
+  out.mix_types = hints.mix_types.value_or(false);
+  return out;
+}
+
+/// Takes what does not fit out of `job_type`, until only errors of `said` are left.
+std::vector<std::string> drop_unfit(const Hints& said, Hints& job_type, const HintRequest& request) {
+  std::vector<std::string> notes;
+  bool again = true;
+  while (again) {
+    again = false;
+    const Hints merged = merge(said, job_type);
+    for (const HintRule& rule : hint_rules()) {
+      std::vector<std::string> found;
+      rule.check({merged, request, Spelling::kComment}, found);
+      if (found.empty()) continue;
+      if (const auto field = only_of_type(rule, said, job_type)) {
+        notes.push_back(fmt::format("{} of the JobType line is left out: {}",
+                                    value_of(job_type, *field), rule.summary));
+        forget(job_type, *field);
+        again = true;  // each time one value fewer
+        break;
+      }
+      if (rule.ends) break;
+    }
+  }
+  return notes;
+}
+
+}  // namespace
+
+std::string RuleCase::word(HintField field) const {
+  const HintDef* def = &hint_of(field);
+  for (const HintDef& row : hint_table()) {
+    if (row.field == field && !show_hint(row, hints).empty()) def = &row;
+  }
+  return spelling == Spelling::kOption ? "--" + def->option : def->key;
+}
+
+std::string RuleCase::line(HintField field, const std::string& value) const {
+  const HintDef& def = hint_of(field);
+  return fmt::format("{}={}", spelling == Spelling::kOption ? "--" + def.option : def.key, value);
+}
+
+const std::vector<HintRule>& hint_rules() {
+  static const std::vector<HintRule> rules = make_rules();
+  return rules;
+}
+
+Result<ResolvedHints> resolve_hints(const Hints& said, const Hints& job_type,
+                                    const HintRequest& request, Spelling spelling) {
+  Hints fallback = job_type;
+  std::vector<std::string> notes = drop_unfit(said, fallback, request);
+  const Hints merged = merge(said, fallback);
+  HintErrors errors;
+  for (const HintRule& rule : hint_rules()) {
+    std::vector<std::string> found;
+    rule.check({merged, request, spelling}, found);
+    const bool broken = !found.empty();
+    for (std::string& line : found) errors.add(std::move(line));
+    if (broken && rule.ends) break;
+  }
+  if (!errors.none()) return tl::unexpected(errors.all());
+  ResolvedHints out = with_defaults(merged, request);
+  out.notes = std::move(notes);
+  return out;
+}
+
+}  // namespace rubato

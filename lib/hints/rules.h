@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The one table of combinations that are refused.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lib/hints/request.h"
+
+namespace rubato {
+
+/// What a rule looks at.
+struct RuleCase {
+  const Hints& hints;
+  const HintRequest& request;
+  Spelling spelling = Spelling::kOption;
+
+  /// The name of a hint as the job writes it: "--dl-gpus", "gpus".
+  [[nodiscard]] std::string word(HintField field) const;
+  /// A hint with a value as the job writes it: "--dl-gpus=1,2", "gpus=1,2".
+  [[nodiscard]] std::string line(HintField field, const std::string& value) const;
+};
+
+/// One line of the table.
+struct HintRule {
+  const char* name;
+  const char* summary;  ///< one sentence for the man page, no full stop
+  /// Hints that break it, each of them enough to leave out.
+  std::vector<HintField> fields;
+  /// Adds a line for everything that is wrong.
+  void (*check)(const RuleCase& at, std::vector<std::string>& errors);
+  bool ends = false;  ///< nothing behind it is looked at when it is broken
+};
+
+/// The table, in the order in which errors are listed.
+[[nodiscard]] const std::vector<HintRule>& hint_rules();
+
+/// Its parts.
+[[nodiscard]] std::vector<HintRule> rules_of_place();   ///< GPUs or not, types, devices
+[[nodiscard]] std::vector<HintRule> rules_of_size();
+[[nodiscard]] std::vector<HintRule> rules_of_change();  ///< checkpoint and resize
+[[nodiscard]] std::vector<HintRule> rules_of_work();    ///< plans, model, steps
+
+}  // namespace rubato

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The values that hints take.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rubato {
+
+/// Most GPUs a hint may name.
+inline constexpr int kMostGpus = 100000;
+/// Largest count of samples, steps or model parameters.
+inline constexpr std::int64_t kMostWork = 1'000'000'000'000'000'000;
+/// Largest batch and largest dimension of a model.
+inline constexpr std::int64_t kMostBatch = 1'000'000'000;
+/// Longest lead time of a checkpoint signal, seconds: that of sbatch --signal.
+inline constexpr int kMostLead = 65535;
+
+/// Numbers of GPUs a job can run at.
+class GpuSizes {
+ public:
+  using Range = std::pair<int, int>;  ///< from, to; both ends belong to it
+
+  GpuSizes() = default;
+  /// In any order; ranges that touch are joined. Each from 1 to kMostGpus, from <= to.
+  explicit GpuSizes(std::vector<Range> ranges);
+
+  [[nodiscard]] bool empty() const { return ranges_.empty(); }
+  [[nodiscard]] bool contains(int gpus) const;
+  /// Not for an empty set.
+  [[nodiscard]] int smallest() const { return ranges_.front().first; }
+  [[nodiscard]] int largest() const { return ranges_.back().second; }
+  /// Holds one size only.
+  [[nodiscard]] bool single() const { return !empty() && smallest() == largest(); }
+  /// The size nearest to `gpus`, the smaller of two. Not for an empty set.
+  [[nodiscard]] int nearest(int gpus) const;
+  /// Those that are multiples of `unit` (at least 1).
+  [[nodiscard]] GpuSizes multiples(std::int64_t unit) const;
+  /// Sorted, neither overlapping nor touching.
+  [[nodiscard]] const std::vector<Range>& ranges() const { return ranges_; }
+
+  bool operator==(const GpuSizes&) const = default;
+
+ private:
+  std::vector<Range> ranges_;
+};
+
+/// Acceptable GPU types: groups in the order of preference, the types of a group equal and sorted.
+using GpuTypes = std::vector<std::vector<std::string>>;
+
+/// Global batch, samples an iteration; a fixed one has min == max.
+struct Batch {
+  std::int64_t min = 1;
+  std::int64_t max = 1;
+
+  [[nodiscard]] bool fixed() const { return min == max; }
+  bool operator==(const Batch&) const = default;
+};
+
+enum class WorkUnit { kSamples, kSteps, kTargetLoss };
+
+/// Total work of a job. The member that `unit` does not name is 0.
+struct Work {
+  WorkUnit unit = WorkUnit::kSamples;
+  std::int64_t count = 0;   ///< samples or steps
+  double target_loss = 0;
+
+  bool operator==(const Work&) const = default;
+};
+
+/// Shape of a transformer; 0 where it is not said. `params` always is.
+struct ModelShape {
+  std::int64_t params = 0;  ///< parameters
+  std::int64_t hidden = 0;
+  std::int64_t layers = 0;
+  std::int64_t seq = 0;     ///< tokens of a sequence
+  std::int64_t heads = 0;
+
+  [[nodiscard]] bool whole() const { return hidden > 0 && layers > 0 && seq > 0 && heads > 0; }
+  bool operator==(const ModelShape&) const = default;
+};
+
+/// Execution plans, in the order in which they are written.
+enum class PlanKind { kDp, kZero, kZeroOffload, kTp, kPp, kGa, kGc };
+
+/// `automatic`: any that fit the model; otherwise those of `kinds`, at least one.
+struct Plans {
+  bool automatic = false;
+  std::set<PlanKind> kinds;
+
+  bool operator==(const Plans&) const = default;
+};
+
+/// The signal before a restart, as in sbatch --signal. Signal 0 is `none`: never interrupted.
+struct Checkpoint {
+  int signal = 0;
+  int lead = 60;            ///< seconds between the signal and the restart
+  bool batch_only = false;  ///< B: to the batch shell alone
+  bool reservation = false; ///< R: as in sbatch --signal
+
+  [[nodiscard]] bool consents() const { return signal != 0; }
+  bool operator==(const Checkpoint&) const = default;
+};
+
+enum class Resize { kNone, kRestart, kLive };
+enum class Device { kGpu, kCpu, kAny };
+
+}  // namespace rubato

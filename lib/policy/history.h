@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What is remembered of pending jobs from round to round.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "lib/policy/context.h"
+
+namespace rubato {
+
+/// Refusals in a row after which nothing is reserved for a job any more.
+inline constexpr int kMaxRefusals = 5;
+
+/// Seconds from the last refusal to the next try: 1, 2, 4, ... at most 60.
+[[nodiscard]] Seconds back_off(int refusals);
+
+class History {
+ public:
+  /// Memory of the jobs that are still pending, and fresh one for the others. Refusals of a job
+  /// whose request, time limit, account or QOS has changed are forgotten.
+  explicit History(const RoundContext& context);
+
+  [[nodiscard]] const JobMemory& of(const Entry& entry) const;
+  /// When the job may be tried again; not after now if it may be tried at once.
+  [[nodiscard]] Seconds next_try(const Entry& entry) const;
+
+  /// From here on starts on the nodes of `entry` pass it.
+  void waits(const Entry& entry);
+  /// A managed job starts on `shares`.
+  void started(const std::vector<NodeShare>& shares);
+  /// With the counts of this round.
+  [[nodiscard]] std::vector<JobMemory> take();
+
+ private:
+  /// Jobs with one node set.
+  struct Group {
+    std::vector<bool> nodes;
+    int starts = 0;
+  };
+  struct Waiting {
+    std::size_t memory;
+    const Group* group;
+    int starts_before;
+  };
+  [[nodiscard]] std::size_t index_of(const Entry& entry) const;
+
+  const RoundContext& context_;
+  std::vector<JobMemory> memory_;  ///< sorted by key
+  std::vector<bool> waits_;        ///< by index into memory_
+  std::unordered_map<const NodeSet*, Group> groups_;
+  std::vector<Waiting> waiting_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/policy/place.h"
+
+#include <algorithm>
+#include <functional>
+
+namespace rubato {
+namespace {
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+class Hash {
+ public:
+  template <typename T>
+  Hash& add(const T& value) {
+    sum_ = (sum_ ^ std::hash<T>{}(value)) * 0x9e3779b97f4a7c15ULL;
+    sum_ ^= sum_ >> 29;
+    return *this;
+  }
+  [[nodiscard]] std::size_t value() const { return sum_; }
+
+ private:
+  std::size_t sum_ = 0;
+};
+
+}  // namespace
+
+std::size_t Placer::MemoHash::operator()(const MemoKey& key) const {
+  const Request& r = key.request;
+  Hash hash;
+  hash.add(key.nodes).add(key.managed).add(r.min_nodes).add(r.max_nodes).add(r.gpus);
+  hash.add(r.gpus_per_node).add(r.gpu_quantum).add(r.gpu_type).add(r.cores).add(r.cores_per_node);
+  hash.add(r.cores_per_gpu).add(r.memory_per_node).add(r.memory_per_core).add(r.memory_per_gpu);
+  return hash.add(r.whole_nodes).value();
+}
+
+std::size_t Placer::ListHash::operator()(const ListKey& key) const {
+  return Hash().add(key.nodes).add(key.type).value();
+}
+
+Placer::Placer(const RoundContext& context, Capacity& capacity, const Book& book)
+    : context_(context),
+      capacity_(capacity),
+      book_(book),
+      stock_(at(capacity.node_count())),
+      preempting_(at(capacity.node_count()), nullptr),
+      closed_(at(capacity.node_count()), nullptr) {
+  load_stock_plans();
+}
+
+std::vector<TypeId> Placer::types_of(const Entry& entry) const {
+  if (!entry.demand.wants_gpus()) return {kNoGpu};
+  const std::string& wanted = entry.job->request.gpu_type;
+  if (wanted.empty()) {
+    return one_type_carries(entry) ? context_.fastest : std::vector<TypeId>{kAnyGpu};
+  }
+  const TypeId type = capacity_.type_id(wanted);
+  return type == kNoGpu ? std::vector<TypeId>{} : std::vector<TypeId>{type};
+}
+
+bool Placer::one_type_carries(const Entry& entry) const {
+  const Demand& demand = entry.demand;
+  const auto [known, fresh] =
+      one_type_.try_emplace(MemoKey{entry.later, entry.job->managed, entry.job->request}, false);
+  if (!fresh) return known->second;
+  const auto carries = [&](TypeId type) {
+    std::vector<Candidate> nodes;
+    for (const int node : *entry.later) {
+      if (!capacity_.has_type(node, type)) continue;
+      Candidate found;
+      found.node = node;
+      found.amount = demand.amount_in(capacity_.total(node, type), demand.min_nodes());
+      if (found.amount > 0) nodes.push_back(found);
+    }
+    return carried(nodes, demand, demand.min_nodes());
+  };
+  known->second = std::any_of(context_.fastest.begin(), context_.fastest.end(), carries);
+  return known->second;
+}
+
+void Placer::load_stock_plans() {
+  if (context_.config.off("stock-plan")) return;
+  for (const Entry& entry : context_.queue) {
+    const Job& job = *entry.job;
+    if (job.managed || job.stock_start <= 0) continue;
+    for (const int node : job.stock_nodes) {
+      stock_[at(node)].push_back({job.stock_start, entry.end(job.stock_start), entry.order});
+      any_stock_ = true;
+    }
+  }
+}
+
+const Placer::Hold* Placer::stock_in_the_way(const Entry& entry, int node, Seconds start) const {
+  const Seconds end = entry.end(start);
+  for (const Hold& hold : stock_[at(node)]) {
+    if (hold.order >= entry.order) break;
+    if (end > hold.from && hold.to > start) return &hold;
+  }
+  return nullptr;
+}
+
+Room Placer::room_at(const Entry& entry, int node, TypeId type, Level level) const {
+  const Node& state = context_.snapshot.nodes[at(node)];
+  const Room none;
+  const Seconds now = context_.now;
+  const Seconds end = entry.end(now);
+  if (level >= Level::kUp && !state.usable) return none;
+  if (level >= Level::kPreempting && preempting_[at(node)] != nullptr) return none;
+  if (level == Level::kAll && !entry.job->managed && closed_[at(node)] != nullptr) return none;
+  if (level >= Level::kStock && entry.job->managed && stock_in_the_way(entry, node, now) != nullptr) {
+    return none;
+  }
+  const Room total = capacity_.total(node, type);
+  if (level <= Level::kUp) return total;
+  // Slurm itself is kept off whole nodes, and only by reservations of jobs before this one.
+  if (level >= Level::kReserved && !entry.job->managed &&
+      book_.in_the_way(node, entry.job->key, end, entry.order) != nullptr) {
+    return none;
+  }
+  const bool windowed = level >= Level::kReserved && entry.job->managed;
+  const Seconds to = windowed ? end : now + 1;
+  if (level >= Level::kWhole && entry.demand.whole_nodes()) {
+    return capacity_.untouched(node, now, to) ? total : none;
+  }
+  Room room = capacity_.room(node, type, now, to);
+  if (level < Level::kCores) room.cores = total.cores;
+  if (level < Level::kMemory) room.memory = total.memory;
+  return room;
+}
+
+Candidate Placer::candidate(const Entry& entry, int node, TypeId type, int nodes,
+                            Level level) const {
+  const Node& state = context_.snapshot.nodes[at(node)];
+  const Room room = room_at(entry, node, type, level);
+  Candidate found;
+  found.node = node;
+  found.amount = entry.demand.amount_in(room, nodes);
+  found.free = entry.demand.wants_gpus() ? room.gpus : room.cores;
+  found.powered_down = state.powered_down;
+  found.weight = state.weight;
+  return found;
+}
+
+// Nodes with anything free of what the job needs, of its node set. Capacity only shrinks between
+// two calls of `forget`, so a node once full stays out.
+const std::vector<int>& Placer::live_nodes(const Entry& entry, TypeId type) {
+  auto [found, fresh] = live_.try_emplace(ListKey{entry.nodes, type});
+  std::vector<int>& nodes = found->second;
+  const auto full = [&](int node) {
+    const Room room = capacity_.room(node, type, context_.now, context_.now + 1);
+    return room.cores <= 0 || (type != kNoGpu && room.gpus <= 0);
+  };
+  if (fresh) {
+    for (const int node : *entry.nodes) {
+      if (!context_.snapshot.nodes[at(node)].usable) continue;
+      if (type == kNoGpu || capacity_.has_type(node, type)) nodes.push_back(node);
+    }
+  }
+  std::erase_if(nodes, full);
+  return nodes;
+}
+
+void Placer::gather(const Entry& entry, TypeId type, int nodes, Level level,
+                    std::vector<Candidate>& to) {
+  to.clear();
+  const auto add = [&](int node) {
+    const Candidate found = candidate(entry, node, type, nodes, level);
+    if (found.amount > 0) to.push_back(found);
+  };
+  if (level == Level::kAll) {
+    for (const int node : live_nodes(entry, type)) add(node);
+    return;
+  }
+  for (const int node : *entry.nodes) {
+    if (type == kNoGpu || capacity_.has_type(node, type)) add(node);
+  }
+}
+
+std::optional<Choice> Placer::choose_on(const Entry& entry, TypeId type) {
+  const Demand& demand = entry.demand;
+  int nodes = demand.min_nodes();
+  if (demand.grows() && entry.job->managed) {
+    // More nodes mean a smaller part of the cores on each, so fewer nodes never fit better.
+    const int most = static_cast<int>(live_nodes(entry, type).size());
+    nodes = std::max(nodes, std::min(demand.max_nodes(), most));
+    while (true) {
+      gather(entry, type, nodes, Level::kAll, candidates_);
+      const int carried = static_cast<int>(candidates_.size());
+      if (carried >= nodes || nodes == demand.min_nodes()) break;
+      nodes = std::max(demand.min_nodes(), std::min(carried, nodes - 1));
+    }
+  } else {
+    gather(entry, type, nodes, Level::kAll, candidates_);
+  }
+  return choose(candidates_, demand, nodes);
+}
+
+std::optional<Placement> Placer::place(const Entry& entry) {
+  if (!entry.demand.consistent()) return std::nullopt;
+  const auto memo = memo_.find(key_of(entry));
+  if (memo != memo_.end() && entry.job->time_limit >= memo->second.time_limit) return std::nullopt;
+
+  std::optional<Choice> best;
+  TypeId best_type = kNoGpu;
+  for (const TypeId type : types_of(entry)) {
+    const bool slower = best && type >= 0 &&
+                        context_.speeds[at(type)] < context_.speeds[at(best_type)];
+    if (slower) break;
+    std::optional<Choice> choice = choose_on(entry, type);
+    if (!choice || (best && best->score <= choice->score)) continue;
+    best = std::move(choice);
+    best_type = type;
+  }
+  if (!best) return std::nullopt;
+
+  Placement placement{best_type, best->score, {}};
+  const std::string type = capacity_.type_name(best_type);
+  const int nodes = static_cast<int>(best->parts.size());
+  for (const auto& [node, amount] : best->parts) {
+    placement.shares.push_back(entry.demand.share(context_.snapshot.nodes[at(node)], node, amount,
+                                                  nodes, type));
+    if (best_type == kAnyGpu && !entry.demand.whole_nodes()) {
+      placement.shares.back().gpus =
+          capacity_.split(node, amount, context_.now, entry.end(context_.now));
+    }
+  }
+  return placement;
+}
+
+bool Placer::fits(const Entry& entry, Level level) {
+  const std::vector<TypeId> types = types_of(entry);
+  return std::any_of(types.begin(), types.end(), [&](TypeId type) {
+    gather(entry, type, entry.demand.min_nodes(), level, candidates_);
+    return carried(candidates_, entry.demand, entry.demand.min_nodes());
+  });
+}
+
+int Placer::nodes_with_room(const Entry& entry, Level level) {
+  std::size_t most = 0;
+  for (const TypeId type : types_of(entry)) {
+    gather(entry, type, entry.demand.min_nodes(), level, candidates_);
+    most = std::max(most, candidates_.size());
+  }
+  return static_cast<int>(most);
+}
+
+void Placer::count(const Entry& entry, Failure& failure) const {
+  for (const TypeId type : types_of(entry)) {
+    if (type != kAnyGpu) {
+      failure.gpus.push_back({type, 0, 0});
+      continue;
+    }
+    for (const TypeId one : context_.fastest) failure.gpus.push_back({one, 0, 0});
+  }
+  if (!entry.demand.wants_gpus()) failure.gpus.clear();
+  for (const int node : *entry.nodes) {
+    ++failure.nodes;
+    if (!context_.snapshot.nodes[at(node)].usable) continue;
+    ++failure.nodes_up;
+    const Room room = capacity_.room(node, kNoGpu, context_.now, context_.now + 1);
+    failure.cores_free += std::max(room.cores, 0);
+    failure.memory_free += std::max<MiB>(room.memory, 0);
+    for (TypeCount& type : failure.gpus) {
+      if (!capacity_.has_type(node, type.type)) continue;
+      const Room gpus = capacity_.room(node, type.type, context_.now, context_.now + 1);
+      type.free += std::max(gpus.gpus, 0);
+      type.total += capacity_.total(node, type.type).gpus;
+    }
+  }
+  std::erase_if(failure.gpus, [](const TypeCount& type) { return type.total == 0; });
+}
+
+void Placer::name_holder(const Entry& entry, Failure& failure) const {
+  for (const int node : *entry.nodes) {
+    const Job* job = nullptr;
+    Seconds start = 0;
+    if (failure.shortage == Shortage::kReserved) {
+      const int before = entry.job->managed ? std::numeric_limits<int>::max() : entry.order;
+      const Booked* booked =
+          book_.in_the_way(node, entry.job->key, entry.end(context_.now), before);
+      if (booked == nullptr) continue;
+      job = context_.queue[at(booked->order)].job;
+      start = booked->reservation.start;
+    } else if (failure.shortage == Shortage::kStockPlan) {
+      const Hold* hold = stock_in_the_way(entry, node, context_.now);
+      if (hold == nullptr) continue;
+      job = context_.queue[at(hold->order)].job;
+      start = hold->from;
+    } else {
+      const bool queue = failure.shortage == Shortage::kQueue;
+      job = queue ? closed_[at(node)] : preempting_[at(node)];
+    }
+    if (job == nullptr) continue;
+    if (failure.holder.empty() || start < failure.holder_start) {
+      failure.holder = job->label;
+      failure.holder_start = start;
+    }
+  }
+}
+
+std::shared_ptr<const Failure> Placer::failure(const Entry& entry) {
+  Memo& memo = memo_[key_of(entry)];
+  if (memo.failure != nullptr && entry.job->time_limit >= memo.time_limit) return memo.failure;
+  auto failure = std::make_shared<Failure>();
+  count(entry, *failure);
+  constexpr std::pair<Level, Shortage> kSteps[] = {
+      {Level::kEmpty, Shortage::kNever},      {Level::kUp, Shortage::kNodes},
+      {Level::kGpus, Shortage::kGpus},        {Level::kCores, Shortage::kCores},
+      {Level::kMemory, Shortage::kMemory},    {Level::kWhole, Shortage::kWholeNodes},
+      {Level::kReserved, Shortage::kReserved}, {Level::kStock, Shortage::kStockPlan},
+      {Level::kPreempting, Shortage::kPreempting},
+  };
+  if (entry.demand.consistent()) {
+    failure->shortage = Shortage::kQueue;
+    Level before = Level::kEmpty;
+    Level level = Level::kAll;
+    for (const auto& [step, shortage] : kSteps) {
+      if (fits(entry, step)) {
+        before = step;
+        continue;
+      }
+      failure->shortage = shortage;
+      level = step;
+      break;
+    }
+    failure->nodes_room = nodes_with_room(entry, level);
+    failure->nodes_before = level == Level::kEmpty ? failure->nodes : nodes_with_room(entry, before);
+    if (failure->shortage >= Shortage::kReserved) name_holder(entry, *failure);
+  }
+  // Up to here the time limit has no part in it.
+  memo.time_limit = failure->shortage < Shortage::kReserved ? 0 : entry.job->time_limit;
+  memo.failure = std::move(failure);
+  return memo.failure;
+}
+
+Placer::MemoKey Placer::key_of(const Entry& entry) const {
+  return {entry.nodes, entry.job->managed, entry.job->request};
+}
+
+void Placer::keep_for_preemption(const Entry& entry) {
+  for (const int node : *entry.nodes) {
+    if (preempting_[at(node)] == nullptr) preempting_[at(node)] = entry.job;
+    any_preempting_ = true;
+  }
+}
+
+void Placer::close_to_unmanaged(const NodeSet& nodes, const Entry& entry) {
+  for (const int node : nodes) {
+    if (closed_[at(node)] == nullptr) closed_[at(node)] = entry.job;
+  }
+}
+
+void Placer::forget() {
+  memo_.clear();
+  live_.clear();
+}
+
+bool Placer::open(const Entry& entry, int node) const {
+  return context_.snapshot.nodes[at(node)].usable && preempting_[at(node)] == nullptr &&
+         stock_in_the_way(entry, node, context_.now) == nullptr;
+}
+
+bool Placer::bounded(const Entry& entry) const {
+  if (!any_stock_ && !any_preempting_) return false;
+  return std::any_of(entry.nodes->begin(), entry.nodes->end(), [&](int node) {
+    return preempting_[at(node)] != nullptr || stock_in_the_way(entry, node, context_.now) != nullptr;
+  });
+}
+
+}  // namespace rubato

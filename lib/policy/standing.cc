@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Stage 6: who has a reservation, and how it lives from round to round (see reserve.h).
+#include <algorithm>
+#include <tuple>
+
+#include "lib/policy/walk.h"
+
+namespace rubato {
+namespace {
+
+constexpr Seconds kLeastGain = 60;
+
+// A standing reservation moves only for more than a minute and a tenth of the wait.
+Seconds worth_moving(Seconds wait) { return std::max(kLeastGain, wait / 10); }
+
+}  // namespace
+
+int Walk::depth() const {
+  return context_.config.off("reserve") ? 0 : std::max(context_.config.reserve_depth, 0);
+}
+
+bool Walk::can_reserve(const Entry& entry) const {
+  const Job& job = *entry.job;
+  return job.managed && !job.het && job.block == Block::kNone && !budget_.runs(job.key) &&
+         entry.demand.consistent() &&
+         history_.of(entry).refusals < kMaxRefusals;
+}
+
+bool Walk::starvation_due(const Entry& entry) const {
+  const Seconds bound = context_.config.starvation_bound;
+  return bound > 0 && context_.waited(*entry.job) >= bound / 2;
+}
+
+const Entry* Walk::entry_of(const Reservation& reservation) const {
+  for (const int order : context_.entries_of(reservation.job)) {
+    const Entry& entry = context_.queue[static_cast<std::size_t>(order)];
+    if (entry.job->partition == reservation.partition && can_reserve(entry)) return &entry;
+  }
+  return nullptr;
+}
+
+// Those that may have one before the walk, most urgent first: starvation bound due, longest wait
+// first; then what stood in the round before, by order. One a job.
+std::vector<Walk::Standing> Walk::standing() const {
+  std::vector<Standing> all;
+  std::set<JobKey> seen;
+  for (const Reservation& reservation : context_.snapshot.memory.reservations) {
+    const Entry* entry = entry_of(reservation);
+    if (entry == nullptr || !seen.insert(reservation.job).second) continue;
+    all.push_back({entry, reservation, false, starvation_due(*entry)});
+  }
+  for (const Entry& entry : context_.queue) {
+    if (!can_reserve(entry) || !starvation_due(entry)) continue;
+    if (seen.insert(entry.job->key).second) all.push_back({&entry, {}, true, true});
+  }
+  std::sort(all.begin(), all.end(), [](const Standing& a, const Standing& b) {
+    const auto key = [](const Standing& s) {
+      return std::tuple(!s.due, s.due ? s.entry->job->eligible : 0, s.entry->order);
+    };
+    return key(a) < key(b);
+  });
+  const auto kept = std::min(all.size(), static_cast<std::size_t>(depth()));
+  all.erase(all.begin() + static_cast<std::ptrdiff_t>(kept), all.end());
+  for (Standing& one : all) {
+    if (one.due) one.reservation.reason = ReserveReason::kStarvation;
+    if (one.fresh) one.reservation.made = context_.now;
+  }
+  return all;
+}
+
+// Those that still hold stay as they are, so that none of them is ever put off; the others find
+// new nodes beside them.
+void Walk::carry_over() {
+  std::vector<Standing> homeless;
+  for (Standing& one : standing()) {
+    const Reservation& r = one.reservation;
+    const bool drains = r.start >= kForever;
+    if (!one.fresh && !drains && reserver_.matches(*one.entry, r) &&
+        reserver_.holds(*one.entry, r)) {
+      book_.add(r, one.entry->order, one.entry->job->time_limit);
+    } else {
+      homeless.push_back(std::move(one));
+    }
+  }
+  for (Standing& one : homeless) {
+    const Entry& entry = *one.entry;
+    std::optional<Reservation> found = find_reservation(entry);
+    if (!found) continue;
+    const Reservation& old = one.reservation;
+    const bool stays = !one.fresh && found->start >= kForever && old.start >= kForever &&
+                       reserver_.matches(entry, old) &&
+                       reserver_.lack(entry, old) <= reserver_.lack(entry, *found);
+    if (stays) found = old;
+    found->made = old.made;
+    found->reason = old.reason;
+    book_.add(std::move(*found), entry.order, entry.job->time_limit);
+  }
+}
+
+std::optional<Reservation> Walk::find_reservation(const Entry& entry) const {
+  if (!reserver_.possible(entry)) return std::nullopt;
+  std::optional<Reservation> found = reserver_.earliest(entry, kForever);
+  return found ? found : reserver_.drain(entry);
+}
+
+// `own` has been taken out of the book, and the entry cannot start now.
+void Walk::restore_or_better(const Entry& entry, Booked own) {
+  const Seconds start = own.reservation.start;
+  const bool same = own.reservation.partition == entry.job->partition;
+  if (same && start > context_.now && start < kForever) {
+    const Seconds until = start - worth_moving(start - context_.now);
+    std::optional<Reservation> better;
+    if (until > context_.now) better = reserver_.earliest(entry, until);
+    if (better) {
+      better->made = own.reservation.made;
+      better->reason = own.reservation.reason;
+      book_.add(std::move(*better), entry.order, entry.job->time_limit);
+      return;
+    }
+  }
+  book_.restore(std::move(own));
+}
+
+// The earliest of all entries of the job; of equally early ones the first of the order.
+void Walk::reserve_new(const Entry& entry, bool first) {
+  if (static_cast<int>(book_.all().size()) >= depth()) return;
+  std::optional<Reservation> best;
+  const Entry* best_entry = nullptr;
+  for (const int order : context_.entries_of(entry.job->key)) {
+    const Entry& other = context_.queue[static_cast<std::size_t>(order)];
+    if (!can_reserve(other)) continue;
+    std::optional<Reservation> found = find_reservation(other);
+    if (!found || (best && best->start <= found->start)) continue;
+    best = std::move(found);
+    best_entry = &other;
+  }
+  if (!best) return;
+  best->made = context_.now;
+  best->reason = first ? ReserveReason::kFirst : ReserveReason::kWaited;
+  book_.add(std::move(*best), best_entry->order, best_entry->job->time_limit);
+}
+
+}  // namespace rubato

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/policy/walk.h"
+
+#include <algorithm>
+
+namespace rubato {
+
+Walk::Walk(const RoundContext& context, Capacity& capacity)
+    : context_(context),
+      capacity_(capacity),
+      book_(capacity),
+      placer_(context, capacity, book_),
+      reserver_(context, capacity, placer_),
+      history_(context),
+      budget_(context.snapshot),
+      outcomes_(context.queue.size()) {}
+
+void Walk::run() {
+  carry_over();
+  for (const Entry& entry : context_.queue) visit(entry);
+}
+
+void Walk::visit(const Entry& entry) {
+  Outcome& outcome = outcomes_[static_cast<std::size_t>(entry.order)];
+  outcome.refusals = history_.of(entry).refusals;
+  if (skip(entry, outcome)) return;
+  if (entry.job->managed) {
+    visit_managed(entry, outcome);
+  } else {
+    visit_unmanaged(entry, outcome);
+  }
+  const bool waits = outcome.failure != nullptr || outcome.skipped == Skipped::kBackOff;
+  if (waits) history_.waits(entry);
+}
+
+bool Walk::skip(const Entry& entry, Outcome& outcome) {
+  const Job& job = *entry.job;
+  if (job.het) {
+    outcome.verdict = Verdict::kStock;
+    outcome.skipped = Skipped::kHet;
+  } else if (job.block != Block::kNone) {
+    outcome.verdict = Verdict::kBlocked;
+    outcome.skipped = Skipped::kBlocked;
+  } else if (budget_.runs(job.key)) {
+    outcome.skipped = Skipped::kRunning;
+  } else if (started_.contains(job.key)) {
+    outcome.skipped = Skipped::kOther;
+    for (const Start& start : starts_) {
+      if (start.job == job.key) outcome.other = start.partition;
+    }
+  }
+  return outcome.skipped != Skipped::kNo;
+}
+
+void Walk::visit_managed(const Entry& entry, Outcome& outcome) {
+  const Job& job = *entry.job;
+  outcome.next_try = history_.next_try(entry);
+  if (outcome.next_try > context_.now && !job.preempting) {
+    outcome.skipped = Skipped::kBackOff;
+    cannot_start(entry, outcome, std::nullopt);
+    return;
+  }
+  std::optional<Booked> own;
+  if (book_.find(job.key) != nullptr) {
+    own = book_.remove(job.key);
+    placer_.forget();
+  }
+  if (start_tasks(entry, outcome, own ? &*own : nullptr)) {
+    if (own) placer_.forget();
+    return;
+  }
+  if (outcome.started > 0) return;
+  outcome.failure = placer_.failure(entry);
+  // What the model holds to be impossible may be possible to Slurm.
+  const bool ask_slurm =
+      job.may_preempt || job.preempting || outcome.failure->shortage == Shortage::kNever;
+  if (ask_slurm) attempt(entry, outcome);
+  if (job.preempting) placer_.keep_for_preemption(entry);
+  cannot_start(entry, outcome, std::move(own));
+}
+
+bool Walk::start_tasks(const Entry& entry, Outcome& outcome, const Booked* own) {
+  const int tasks = std::max(entry.job->tasks, 1);
+  while (outcome.started < tasks) {
+    std::optional<Placement> placement = placer_.place(entry);
+    if (!placement && outcome.started == 0 && own != nullptr &&
+        reserver_.ripe(entry, own->reservation)) {
+      const Reservation& r = own->reservation;
+      const TypeId type = entry.demand.wants_gpus() ? capacity_.type_id(r.gpu_type) : kNoGpu;
+      placement = Placement{type, Score{}, r.shares};
+    }
+    if (!placement) break;
+    start(entry, *placement);
+    if (++outcome.started == 1) outcome.placement = std::move(placement);
+  }
+  if (outcome.started == 0) return false;
+  outcome.verdict = Verdict::kStart;
+  if (outcome.started == tasks) return true;
+  outcome.failure = placer_.failure(entry);
+  return false;
+}
+
+void Walk::start(const Entry& entry, const Placement& placement) {
+  for (const NodeShare& share : placement.shares) {
+    capacity_.take(share, context_.now, entry.end(context_.now));
+  }
+  history_.started(placement.shares);
+  started_.insert(entry.job->key);
+  Start start;
+  start.job = entry.job->key;
+  start.partition = entry.job->partition;
+  start.reservation = entry.job->reservation;
+  start.managed = true;
+  start.gpu_type = capacity_.type_name(placement.type);
+  start.shares = placement.shares;
+  start.elsewhere = !placer_.bounded(entry);
+  starts_.push_back(std::move(start));
+}
+
+// Slurm itself chooses the nodes.
+void Walk::attempt(const Entry& entry, Outcome& outcome) {
+  Start start;
+  start.job = entry.job->key;
+  start.partition = entry.job->partition;
+  start.reservation = entry.job->reservation;
+  start.managed = entry.job->managed;
+  starts_.push_back(std::move(start));
+  outcome.verdict = Verdict::kAttempt;
+  ++outcome.started;
+}
+
+void Walk::cannot_start(const Entry& entry, Outcome& outcome, std::optional<Booked> own) {
+  const bool eligible = can_reserve(entry);
+  const bool first = eligible && !first_seen_;
+  if (first) first_seen_ = true;
+  const bool waited = context_.waited(*entry.job) >= context_.config.reserve_after;
+  if (own) {
+    restore_or_better(entry, std::move(*own));
+  } else if (eligible && book_.find(entry.job->key) == nullptr && (first || waited)) {
+    reserve_new(entry, first);
+  }
+  const bool reserved = book_.find(entry.job->key) != nullptr;
+  if (reserved && outcome.verdict == Verdict::kWait) outcome.verdict = Verdict::kReserve;
+}
+
+// Slurm chooses the nodes; what it probably takes is kept out of the way of the jobs below.
+void Walk::visit_unmanaged(const Entry& entry, Outcome& outcome) {
+  const Job& job = *entry.job;
+  if (waiting_partitions_.contains(job.partition)) {
+    outcome.failure = placer_.failure(entry);
+    return;
+  }
+  for (int task = 0; task < std::max(job.tasks, 1); ++task) {
+    std::optional<Placement> placement = placer_.place(entry);
+    if (!placement) {
+      outcome.failure = placer_.failure(entry);
+      break;
+    }
+    attempt(entry, outcome);
+    for (const NodeShare& share : placement->shares) {
+      capacity_.take(share, context_.now, entry.end(context_.now));
+    }
+    if (task == 0) outcome.placement = std::move(placement);
+  }
+  if (outcome.started > 0) started_.insert(job.key);
+  if (outcome.failure == nullptr || outcome.failure->shortage == Shortage::kQueue) return;
+  // The first that seems to find no room: slurmctld decides, the model is not exact.
+  attempt(entry, outcome);
+  if (outcome.failure->shortage != Shortage::kNever) close_partition(entry);
+}
+
+void Walk::close_partition(const Entry& entry) {
+  const std::string& name = entry.job->partition;
+  waiting_partitions_.insert(name);
+  const auto& partitions = context_.snapshot.partitions;
+  const auto partition = std::find_if(partitions.begin(), partitions.end(),
+                                      [&](const auto& p) { return p.name == name; });
+  const NodeSet* nodes = entry.nodes;
+  if (partition != partitions.end()) nodes = context_.set(partition->node_set);
+  placer_.close_to_unmanaged(nodes->empty() ? *entry.nodes : *nodes, entry);
+}
+
+}  // namespace rubato

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/round.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "lib/core/json.h"
+#include "lib/policy/capacity.h"
+#include "lib/policy/context.h"
+#include "lib/policy/explain.h"
+#include "lib/policy/predict.h"
+#include "lib/policy/walk.h"
+
+namespace rubato {
+namespace {
+
+std::vector<Reservation> reservations_of(const Book& book) {
+  std::vector<Reservation> reservations;
+  for (const Booked& booked : book.all()) reservations.push_back(booked.reservation);
+  return reservations;
+}
+
+}  // namespace
+
+Plan round(const Snapshot& snapshot, const Models& models, const Config& config, Seconds now) {
+  Capacity capacity(snapshot, now);
+  RoundContext context = make_context(snapshot, config, now);
+  context.speeds = predict_speeds(models, capacity.types());
+  context.fastest = by_speed(context.speeds);
+
+  Walk walk(context, capacity);
+  walk.run();
+
+  Plan plan;
+  plan.round = snapshot.memory.round + 1;
+  plan.made = now;
+  plan.snapshot_fingerprint = fingerprint(to_json(snapshot));
+  plan.starts = std::move(walk.starts());
+
+  Explainer explainer(context, capacity, walk.book(), walk.history());
+  plan.explanations.reserve(context.queue.size());
+  for (const Entry& entry : context.queue) {
+    plan.explanations.push_back(
+        explainer.explain(entry, walk.outcomes()[static_cast<std::size_t>(entry.order)]));
+  }
+
+  plan.memory.round = plan.round;
+  plan.memory.jobs = walk.history().take();
+  plan.memory.reservations = reservations_of(walk.book());  // the book is sorted by job
+  plan.reservations = plan.memory.reservations;
+  std::stable_sort(plan.reservations.begin(), plan.reservations.end(),
+                   [](const Reservation& a, const Reservation& b) {
+                     return std::tie(a.start, a.job) < std::tie(b.start, b.job);
+                   });
+  return plan;
+}
+
+}  // namespace rubato

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// One connection to SQLite, and what its failures mean. The only file of the store whose
+// functions let SQLite::Exception through are those that say so.
+#pragma once
+
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "lib/core/error.h"
+
+namespace rubato::store {
+
+/// What the writer does about a failure.
+enum class Trouble {
+  kNone,
+  kTransient,  ///< busy, full, read-only, I/O: the same may succeed later
+  kCorrupt,    ///< pages that are not a database
+  kRecord,     ///< this record does not fit; the next may
+};
+
+/// A failed operation: the sentence, and what to do about it.
+struct Failure {
+  Trouble trouble = Trouble::kTransient;
+  std::string text;
+};
+
+template <typename T>
+using Outcome = tl::expected<T, Failure>;
+
+[[nodiscard]] inline tl::unexpected<Failure> failed(Trouble trouble, std::string text) {
+  return tl::unexpected<Failure>(Failure{trouble, std::move(text)});
+}
+
+/// "PATH: disk I/O error (code 1546)", with what to do about it as the code says.
+[[nodiscard]] Failure failure_of(const SQLite::Exception& error, const std::string& path);
+
+/// Runs `work` and turns SQLite::Exception into a Failure. Other exceptions (memory) become a
+/// transient Failure as well.
+template <typename Work>
+[[nodiscard]] auto caught(const std::string& path, Work work)
+    -> Outcome<decltype(work())> {
+  try {
+    if constexpr (std::is_void_v<decltype(work())>) {
+      work();
+      return {};
+    } else {
+      return work();
+    }
+  } catch (const SQLite::Exception& error) {
+    return tl::unexpected<Failure>(failure_of(error, path));
+  } catch (const std::exception& error) {
+    return failed(Trouble::kTransient, path + ": " + error.what());
+  }
+}
+
+/// A statement that is used again: reset when the use ends, however it ends.
+class Use {
+ public:
+  explicit Use(SQLite::Statement& statement) : statement_(statement) {}
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  ~Use() { statement_.tryReset(); }
+  SQLite::Statement* operator->() { return &statement_; }
+
+ private:
+  SQLite::Statement& statement_;
+};
+
+/// The first column of the first row of `sql`, as text. Throws SQLite::Exception.
+[[nodiscard]] std::string text_of(SQLite::Database& database, const std::string& sql);
+/// The same as a whole number.
+[[nodiscard]] std::int64_t number_of(SQLite::Database& database, const std::string& sql);
+
+}  // namespace rubato::store

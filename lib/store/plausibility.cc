@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/store/plausibility.h"
+
+#include <algorithm>
+
+namespace rubato::store {
+
+Plausibility::Kind Plausibility::kind_of(const Sample& sample) {
+  const JobType& type = sample.type;
+  return {type.shared, type.shared ? "" : type.account, type.name, sample.gpu_type, sample.gpus};
+}
+
+bool Plausibility::not_monotone(const Sample& sample) const {
+  const auto found = last_.find(sample.job);
+  if (found == last_.end()) return false;
+  const Last& last = found->second;
+  if (sample.time < last.time || sample.restarts < last.restarts) return true;
+  return sample.restarts == last.restarts && sample.samples_done < last.samples_done;
+}
+
+bool Plausibility::against_wall_time(const Sample& sample) const {
+  const auto found = last_.find(sample.job);
+  const double ratio = bounds_.wall_time;
+  if (found == last_.end() || found->second.restarts != sample.restarts) {
+    // The first report of a run: setting up takes time in which nothing is done, so that less than
+    // the rate gives is no contradiction. Later runs begin with work done before.
+    if (sample.run_start <= 0 || sample.restarts > 0) return false;
+    const double elapsed = static_cast<double>(std::max<Seconds>(0, sample.time - sample.run_start));
+    return static_cast<double>(sample.samples_done) > (elapsed + 1) * sample.rate * ratio;
+  }
+  const Last& last = found->second;
+  const bool changed = last.kind != kind_of(sample) || last.plan != sample.plan ||
+                       last.batch != sample.batch;
+  const auto elapsed = static_cast<double>(sample.time - last.time);
+  if (changed || elapsed <= 1) return false;  // two speeds in one span; or too short to say
+  // Times are whole seconds and samples are counted in whole batches: one of each either way.
+  const auto done = static_cast<double>(sample.samples_done - last.samples_done);
+  const auto grain = static_cast<double>(sample.batch);
+  const double most = (done + grain) / (elapsed - 1);
+  const double least = std::max(0.0, done - grain) / (elapsed + 1);
+  return sample.rate > most * ratio || sample.rate * ratio < least;
+}
+
+bool Plausibility::unlike_others(const Sample& sample, const History& history) const {
+  std::vector<double> rates;
+  for (const Measured& measured : history.jobs) {
+    if (measured.job != sample.job) rates.push_back(measured.rate);
+  }
+  if (rates.size() < bounds_.others_at_least) return false;
+  // The lower median: one job that boasts first does not make the next honest one look slow.
+  std::sort(rates.begin(), rates.end());
+  const double median = rates[(rates.size() - 1) / 2];
+  return sample.rate > median * bounds_.others || sample.rate * bounds_.others < median;
+}
+
+Flag Plausibility::judge(const Sample& sample) const {
+  if (not_monotone(sample)) return Flag::kNotMonotone;
+  if (against_wall_time(sample)) return Flag::kWallTime;
+  const auto found = kinds_.find(kind_of(sample));
+  if (found == kinds_.end()) return Flag::kNone;
+  const History& history = found->second;
+  if (history.best > 0 && sample.rate > history.best * bounds_.above_best) return Flag::kAboveBest;
+  return unlike_others(sample, history) ? Flag::kUnlikeOthers : Flag::kNone;
+}
+
+void Plausibility::remember(const Sample& sample) {
+  const Kind kind = kind_of(sample);
+  last_[sample.job] = {sample.restarts, sample.time, sample.samples_done,
+                       kind,            sample.plan, sample.batch};
+  if (sample.flag != Flag::kNone) return;
+  History& history = kinds_[kind];
+  history.best = std::max(history.best, sample.rate);
+  std::vector<Measured>& jobs = history.jobs;
+  std::erase_if(jobs, [&](const Measured& measured) { return measured.job == sample.job; });
+  if (jobs.size() >= bounds_.jobs_kept) jobs.erase(jobs.begin());
+  jobs.push_back({sample.job, sample.rate});
+}
+
+}  // namespace rubato::store

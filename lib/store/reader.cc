@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/store/reader.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "lib/store/connection.h"
+#include "lib/store/rows.h"
+#include "lib/store/schema.h"
+
+namespace rubato::store {
+namespace {
+
+constexpr int kBusyMs = 2000;
+/// Of ProfileKey. Sharing is decided by the configuration of the reader, not by what stands in the
+/// database, so that a change of rubato.conf holds for old samples too.
+constexpr const char* kOfProfile = "t.name = ? AND (? OR t.account = ?) ";
+
+template <typename T>
+Result<T> without_trouble(Outcome<T> outcome) {
+  if (!outcome) return fail(std::move(outcome.error().text));
+  return std::move(*outcome);
+}
+
+void bind(SQLite::Statement& statement, const ProfileKey& key) {
+  statement.bind(1, key.job_type);
+  statement.bind(2, key.shared ? 1 : 0);
+  statement.bind(3, key.account);
+}
+
+void bind(SQLite::Statement& statement, const JobKey& key) {
+  statement.bind(1, static_cast<std::int64_t>(key.id));
+  statement.bind(2, key.submit);
+}
+
+template <typename Make>
+auto all_of(SQLite::Statement& statement, Make make) {
+  std::vector<decltype(make(statement))> records;
+  while (statement.executeStep()) records.push_back(make(statement));
+  return records;
+}
+
+ProfileGroup group_of(SQLite::Statement& row) {
+  ProfileGroup group;
+  group.gpu_type = row.getColumn(0).getString();
+  group.gpus = row.getColumn(1).getInt();
+  group.samples = row.getColumn(2).getInt64();
+  group.jobs = row.getColumn(3).getInt64();
+  group.mean_rate = row.getColumn(4).getDouble();
+  group.least_rate = row.getColumn(5).getDouble();
+  group.most_rate = row.getColumn(6).getDouble();
+  group.first = row.getColumn(7).getInt64();
+  group.last = row.getColumn(8).getInt64();
+  return group;
+}
+
+}  // namespace
+
+struct Reader::Database {
+  Database(const std::string& file, const std::string& vfs)
+      : path(file), sqlite(file, SQLite::OPEN_READONLY | SQLite::OPEN_NOMUTEX, kBusyMs, vfs) {}
+
+  /// What `work` returns; it is given a statement of `sql`.
+  template <typename Work>
+  auto query(const std::string& sql, Work work)
+      -> Result<decltype(work(std::declval<SQLite::Statement&>()))> {
+    return without_trouble(caught(path, [&] {
+      SQLite::Statement statement(sqlite, sql);
+      return work(statement);
+    }));
+  }
+
+  std::string path;
+  SQLite::Database sqlite;
+};
+
+Reader::Reader(std::unique_ptr<Database> database) : database_(std::move(database)) {}
+Reader::Reader(Reader&&) noexcept = default;
+Reader& Reader::operator=(Reader&&) noexcept = default;
+Reader::~Reader() = default;
+
+Result<Reader> Reader::open(const std::string& path, const std::string& vfs) {
+  auto database =
+      without_trouble(caught(path, [&] { return std::make_unique<Database>(path, vfs); }));
+  if (!database) return tl::unexpected<Error>(std::move(database.error()));
+  const auto version = without_trouble(check_version((*database)->sqlite, path, migrations()));
+  if (!version) return tl::unexpected<Error>(version.error());
+  if (*version != kSchemaVersion) {
+    return fail(fmt::format("{} has schema version {}, this release reads version {}: it is brought "
+                            "up to date when slurmctld starts with this release",
+                            path, *version, kSchemaVersion));
+  }
+  return Reader(std::move(*database));
+}
+
+Result<StoreCounts> Reader::counts() const {
+  StoreCounts counts;
+  const auto totals = database_->query(
+      "SELECT (SELECT count(*) FROM job_types), (SELECT count(*) FROM samples), "
+      "(SELECT count(*) FROM fits), (SELECT count(*) FROM jobs), (SELECT count(*) FROM decisions)",
+      [&](SQLite::Statement& row) {
+        row.executeStep();
+        counts.job_types = row.getColumn(0).getInt64();
+        counts.samples = row.getColumn(1).getInt64();
+        counts.fits = row.getColumn(2).getInt64();
+        counts.jobs = row.getColumn(3).getInt64();
+        counts.decisions = row.getColumn(4).getInt64();
+        return true;
+      });
+  if (!totals) return tl::unexpected<Error>(totals.error());
+  return database_
+      ->query("SELECT flag, count(*) FROM samples WHERE flag <> '' GROUP BY flag ORDER BY flag",
+              [](SQLite::Statement& rows) {
+                return all_of(rows, [](SQLite::Statement& row) {
+                  return std::pair(row.getColumn(0).getString(), row.getColumn(1).getInt64());
+                });
+              })
+      .map([&](auto flagged) {
+        counts.flagged = std::move(flagged);
+        return counts;
+      });
+}
+
+Result<std::vector<JobType>> Reader::job_types() const {
+  return database_->query(
+      "SELECT account, name, shared FROM job_types ORDER BY name, account",
+      [](SQLite::Statement& rows) {
+        return all_of(rows, [](SQLite::Statement& row) {
+          return JobType{row.getColumn(0).getString(), row.getColumn(1).getString(),
+                         row.getColumn(2).getInt() != 0};
+        });
+      });
+}
+
+Result<std::vector<ProfileGroup>> Reader::profile(const ProfileKey& key) const {
+  const std::string sql = fmt::format(
+      "SELECT gpu_type, gpus, sum(n), count(*), sum(total) / sum(n), min(least), max(most), "
+      "min(first), max(last) FROM (SELECT s.gpu_type, s.gpus, count(*) AS n, sum(s.rate) AS total, "
+      "min(s.rate) AS least, max(s.rate) AS most, min(s.time) AS first, max(s.time) AS last "
+      "FROM samples AS s JOIN job_types AS t ON t.id = s.type WHERE {} AND s.flag = '' "
+      "GROUP BY s.gpu_type, s.gpus, s.job_id, s.submit) GROUP BY gpu_type, gpus "
+      "ORDER BY gpu_type, gpus",
+      kOfProfile);
+  return database_->query(sql, [&](SQLite::Statement& rows) {
+    bind(rows, key);
+    return all_of(rows, group_of);
+  });
+}
+
+Result<std::vector<Sample>> Reader::samples(const ProfileKey& key, const std::string& gpu_type,
+                                            int gpus, std::int64_t at_most) const {
+  const std::string sql = select_samples() + "WHERE " + kOfProfile +
+                          "AND s.flag = '' AND s.gpu_type = ? AND s.gpus = ? "
+                          "ORDER BY s.time DESC, s.id DESC LIMIT ?";
+  return database_->query(sql, [&](SQLite::Statement& rows) {
+    bind(rows, key);
+    rows.bind(4, gpu_type);
+    rows.bind(5, gpus);
+    rows.bind(6, at_most);
+    auto samples = all_of(rows, sample_of);
+    return std::vector<Sample>(samples.rbegin(), samples.rend());
+  });
+}
+
+Result<std::vector<Sample>> Reader::all_samples(std::int64_t at_most) const {
+  return database_->query(select_samples() + "ORDER BY s.id LIMIT ?",
+                          [&](SQLite::Statement& rows) {
+                            rows.bind(1, at_most);
+                            return all_of(rows, sample_of);
+                          });
+}
+
+Result<std::vector<Fit>> Reader::fits(const ProfileKey& key) const {
+  const std::string sql =
+      select_fits() + "WHERE " + kOfProfile + "ORDER BY f.gpu_type, f.model, t.account";
+  return database_->query(sql, [&](SQLite::Statement& rows) {
+    bind(rows, key);
+    return all_of(rows, fit_of);
+  });
+}
+
+Result<std::optional<JobRecord>> Reader::job(const JobKey& key) const {
+  return database_->query(
+      select_jobs() + "WHERE j.job_id = ? AND j.submit = ?",
+      [&](SQLite::Statement& row) -> std::optional<JobRecord> {
+        bind(row, key);
+        if (!row.executeStep()) return std::nullopt;
+        return job_of(row);
+      });
+}
+
+Result<std::vector<JobRecord>> Reader::jobs() const {
+  return database_->query(select_jobs() + "ORDER BY j.job_id, j.submit",
+                          [](SQLite::Statement& rows) { return all_of(rows, job_of); });
+}
+
+Result<std::vector<Decision>> Reader::decisions(const JobKey& key) const {
+  return database_->query(select_decisions() + "WHERE job_id = ? AND submit = ? ORDER BY id",
+                          [&](SQLite::Statement& rows) {
+                            bind(rows, key);
+                            return all_of(rows, decision_of);
+                          });
+}
+
+}  // namespace rubato::store

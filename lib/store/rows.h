@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Records into rows and rows into records. All of these throw SQLite::Exception.
+#pragma once
+
+#include <map>
+#include <utility>
+
+#include "lib/store/connection.h"
+#include "lib/store/records.h"
+
+namespace rubato::store {
+
+/// SELECT of samples joined with their job type, for `sample_of`; to be followed by WHERE or ORDER.
+[[nodiscard]] const std::string& select_samples();
+[[nodiscard]] Sample sample_of(SQLite::Statement& row);
+[[nodiscard]] const std::string& select_fits();
+[[nodiscard]] Fit fit_of(SQLite::Statement& row);
+[[nodiscard]] const std::string& select_jobs();
+[[nodiscard]] JobRecord job_of(SQLite::Statement& row);
+[[nodiscard]] const std::string& select_decisions();
+[[nodiscard]] Decision decision_of(SQLite::Statement& row);
+
+/// The statements that write. They must end before the database is closed.
+class RowWriter {
+ public:
+  explicit RowWriter(SQLite::Database& database);
+
+  void insert(const Sample& sample);
+  void insert(const Fit& fit);
+  void insert(const JobRecord& job);
+  void insert(const Decision& decision);
+  /// The ids of job types may have changed: look them up again.
+  void forget_types() { types_.clear(); }
+
+ private:
+  struct Known {
+    std::int64_t id = 0;
+    bool shared = false;
+  };
+  std::int64_t type_id(const JobType& type);
+
+  SQLite::Statement type_;
+  SQLite::Statement sample_;
+  SQLite::Statement fit_;
+  SQLite::Statement job_;
+  SQLite::Statement decision_;
+  std::map<std::pair<std::string, std::string>, Known> types_;
+};
+
+}  // namespace rubato::store

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/store/schema.h"
+
+#include <fmt/format.h>
+
+namespace rubato::store {
+namespace {
+
+// Version 1. A change of the tables is a new step below; this text stays as it is, and the database
+// that it made is kept in test/store/.
+constexpr const char* kVersion1 = R"sql(
+CREATE TABLE job_types (
+  id      INTEGER PRIMARY KEY,
+  account TEXT    NOT NULL,
+  name    TEXT    NOT NULL,
+  shared  INTEGER NOT NULL,
+  UNIQUE (account, name)
+);
+CREATE TABLE samples (
+  id             INTEGER PRIMARY KEY,
+  type           INTEGER NOT NULL REFERENCES job_types (id),
+  job_id         INTEGER NOT NULL,
+  submit         INTEGER NOT NULL,
+  restarts       INTEGER NOT NULL,
+  time           INTEGER NOT NULL,
+  run_start      INTEGER NOT NULL,
+  gpu_type       TEXT    NOT NULL,
+  gpus           INTEGER NOT NULL,
+  nodes          INTEGER NOT NULL,
+  plan           TEXT    NOT NULL,
+  batch          INTEGER NOT NULL,
+  samples_done   INTEGER NOT NULL,
+  rate           REAL    NOT NULL,
+  loss           REAL,
+  forward_time   REAL,
+  iteration_time REAL,
+  gradient_noise REAL,
+  flag           TEXT    NOT NULL
+);
+CREATE INDEX samples_by_kind ON samples (type, gpu_type, gpus, flag, time);
+CREATE INDEX samples_by_time ON samples (time);
+CREATE TABLE fits (
+  type       INTEGER NOT NULL REFERENCES job_types (id),
+  gpu_type   TEXT    NOT NULL,
+  model      TEXT    NOT NULL,
+  parameters TEXT    NOT NULL,
+  samples    INTEGER NOT NULL,
+  error      REAL    NOT NULL,
+  time       INTEGER NOT NULL,
+  PRIMARY KEY (type, gpu_type, model)
+) WITHOUT ROWID;
+CREATE TABLE jobs (
+  job_id       INTEGER NOT NULL,
+  submit       INTEGER NOT NULL,
+  type         INTEGER NOT NULL REFERENCES job_types (id),
+  class        TEXT    NOT NULL,
+  attained     REAL    NOT NULL,
+  level        INTEGER NOT NULL,
+  samples_done INTEGER NOT NULL,
+  restarts     INTEGER NOT NULL,
+  updated      INTEGER NOT NULL,
+  PRIMARY KEY (job_id, submit)
+) WITHOUT ROWID;
+CREATE INDEX jobs_by_update ON jobs (updated);
+CREATE TABLE decisions (
+  id     INTEGER PRIMARY KEY,
+  job_id INTEGER NOT NULL,
+  submit INTEGER NOT NULL,
+  time   INTEGER NOT NULL,
+  kind   TEXT    NOT NULL,
+  text   TEXT    NOT NULL
+);
+CREATE INDEX decisions_by_job ON decisions (job_id, submit, time);
+CREATE INDEX decisions_by_time ON decisions (time);
+)sql";
+
+}  // namespace
+
+const std::vector<Migration>& migrations() {
+  static const std::vector<Migration> kSteps = {{1, kVersion1}};
+  return kSteps;
+}
+
+Outcome<int> check_version(SQLite::Database& database, const std::string& path,
+                           const std::vector<Migration>& steps) {
+  return caught(path, [&] {
+           const auto application = number_of(database, "PRAGMA application_id");
+           const auto version = static_cast<int>(number_of(database, "PRAGMA user_version"));
+           const auto tables = number_of(database, "SELECT count(*) FROM sqlite_schema");
+           const bool empty = application == 0 && version == 0 && tables == 0;
+           return std::pair(empty || application == kApplicationId, version);
+         })
+      .and_then([&](const std::pair<bool, int>& found) -> Outcome<int> {
+        const auto& [ours, version] = found;
+        const int last = steps.empty() ? 0 : steps.back().to;
+        if (!ours) {
+          return failed(Trouble::kTransient,
+                        fmt::format("{} is a database of another program; move it away", path));
+        }
+        if (version < 0 || version > last) {
+          return failed(Trouble::kTransient,
+                        fmt::format("{} has schema version {}, this release knows versions up to "
+                                    "{}: use the release that wrote it, or move the file away",
+                                    path, version, last));
+        }
+        return version;
+      });
+}
+
+Outcome<void> migrate(SQLite::Database& database, const std::string& path,
+                      const std::vector<Migration>& steps) {
+  const auto version = check_version(database, path, steps);
+  if (!version) return tl::unexpected<Failure>(version.error());
+  for (const Migration& step : steps) {
+    if (step.to <= *version) continue;
+    const auto done = caught(path, [&] {
+      SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+      database.exec(step.sql);
+      database.exec(fmt::format("PRAGMA application_id = {}", kApplicationId));
+      database.exec(fmt::format("PRAGMA user_version = {}", step.to));
+      transaction.commit();
+    });
+    if (!done) {
+      return failed(done.error().trouble, fmt::format("schema version {}: {}", step.to,
+                                                      done.error().text));
+    }
+  }
+  return {};
+}
+
+}  // namespace rubato::store

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/store/session.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "lib/store/folder.h"
+#include "lib/store/schema.h"
+
+namespace rubato::store {
+namespace {
+
+constexpr const char* kLockName = "store.lock";
+
+tl::unexpected<Failure> in_the_way(Error error) {
+  return failed(Trouble::kTransient, std::move(error.text));
+}
+
+/// Readable by its owner alone: what jobs report is theirs. Only ever a new file: to close any
+/// descriptor of a file that SQLite has open in this process would end SQLite's locks on it.
+void make_private(const std::string& path) {
+  const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file >= 0) ::close(file);
+}
+
+}  // namespace
+
+Session::Session(const StoreOptions& options, LockFile lock)
+    : options_(options),
+      path_(options.folder + "/" + kDatabaseName),
+      judge_(options.bounds),
+      lock_(std::move(lock)) {}
+
+Outcome<std::unique_ptr<Session>> Session::open(const StoreOptions& options, Seconds now,
+                                                std::vector<std::string>& notes) {
+  auto folder = make_folder(options.folder);
+  if (!folder) return in_the_way(std::move(folder.error()));
+  auto local = options.local ? Result<bool>(*options.local) : is_local(options.folder);
+  if (!local) return in_the_way(std::move(local.error()));
+  auto lock = LockFile::take(options.folder + "/" + kLockName, *local);
+  if (!lock) return in_the_way(std::move(lock.error()));
+  std::unique_ptr<Session> session(new Session(options, std::move(*lock)));
+  return session->open_database(*local, now, notes).map([&] { return std::move(session); });
+}
+
+Outcome<void> Session::open_database(bool local, Seconds now, std::vector<std::string>& notes) {
+  const auto attempt = [&] {
+    rows_.reset();
+    database_.reset();
+    return connect().and_then([&] { return check(); }).and_then([&] { return prepare(local); });
+  };
+  Outcome<void> opened = attempt();
+  if (opened || opened.error().trouble != Trouble::kCorrupt) return opened;
+  // A read that went wrong once looks the same as a page that is wrong on the disk.
+  opened = attempt();
+  if (opened || opened.error().trouble != Trouble::kCorrupt) return opened;
+  rows_.reset();
+  database_.reset();
+  auto aside = set_aside(path_, now);
+  if (!aside) return in_the_way(std::move(aside.error()));
+  notes.push_back(fmt::format("{}; set aside as {}, begun anew", opened.error().text, *aside));
+  return attempt();
+}
+
+Outcome<void> Session::connect() {
+  make_private(path_);
+  return caught(path_, [&] {
+    database_ = std::make_unique<SQLite::Database>(
+        path_, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_NOMUTEX,
+        static_cast<int>(options_.busy_timeout.count()), options_.vfs);
+  });
+}
+
+Outcome<void> Session::check() {
+  const auto version = check_version(*database_, path_, migrations());
+  if (!version) return tl::unexpected<Failure>(version.error());
+  const auto found =
+      caught(path_, [&] { return text_of(*database_, "PRAGMA integrity_check(1)"); });
+  if (!found) return tl::unexpected<Failure>(found.error());
+  if (*found != "ok") {
+    return failed(Trouble::kCorrupt, fmt::format("{}: integrity check: {}", path_, *found));
+  }
+  return {};
+}
+
+Outcome<void> Session::prepare(bool local) {
+  const auto set = caught(path_, [&] {
+    SQLite::Database& db = *database_;
+    db.exec("PRAGMA temp_store = MEMORY");
+    db.exec("PRAGMA foreign_keys = ON");
+    // FULL: a commit is on the disk when it returns, in WAL mode too.
+    db.exec("PRAGMA synchronous = FULL");
+    if (local) {
+      journal_mode_ = text_of(db, "PRAGMA journal_mode = WAL");
+    } else {
+      // A file that was written in WAL mode needs shared memory to be read, except exclusively.
+      db.exec("PRAGMA locking_mode = EXCLUSIVE");
+      journal_mode_ = text_of(db, "PRAGMA journal_mode = DELETE");
+      db.exec("PRAGMA locking_mode = NORMAL");
+      static_cast<void>(number_of(db, "SELECT count(*) FROM sqlite_schema"));  // lets the lock go
+    }
+  });
+  if (!set) return set;
+  return migrate(*database_, path_).and_then([&] {
+    return caught(path_, [&] {
+      rows_ = std::make_unique<RowWriter>(*database_);
+      load_judge();
+    });
+  });
+}
+
+void Session::load_judge() {
+  judge_ = Plausibility(options_.bounds);
+  SQLite::Statement query(*database_, select_samples() + "ORDER BY s.id");
+  while (query.executeStep()) judge_.remember(sample_of(query));
+}
+
+void Session::insert(const Entry& entry, Written& count) {
+  if (!storable(entry)) {
+    ++count.rejected;
+    return;
+  }
+  try {
+    if (const Sample* reported = std::get_if<Sample>(&entry)) {
+      Sample sample = *reported;
+      sample.flag = judge_.judge(sample);
+      rows_->insert(sample);
+      judge_.remember(sample);
+      if (sample.flag != Flag::kNone) ++count.flagged;
+    } else {
+      std::visit([&](const auto& record) { rows_->insert(record); }, entry);
+    }
+  } catch (const SQLite::Exception& error) {
+    // Such an error undoes its own statement; the transaction goes on.
+    if (failure_of(error, path_).trouble != Trouble::kRecord) throw;
+    ++count.rejected;
+    return;
+  }
+  ++count.written;
+}
+
+Outcome<Written> Session::write(std::span<const Entry> entries) {
+  return caught(path_, [&] {
+    Written count;
+    SQLite::Transaction transaction(*database_, SQLite::TransactionBehavior::IMMEDIATE);
+    for (const Entry& entry : entries) insert(entry, count);
+    transaction.commit();
+    return count;
+  });
+}
+
+Outcome<std::int64_t> Session::retain(Seconds now) {
+  return caught(path_, [&] {
+    SQLite::Transaction transaction(*database_, SQLite::TransactionBehavior::IMMEDIATE);
+    const std::int64_t removed = remove_beyond(*database_, options_.retention, now);
+    transaction.commit();
+    rows_->forget_types();
+    if (removed > 0) load_judge();
+    return removed;
+  });
+}
+
+Outcome<void> Session::copy_to(const std::string& path, unsigned mode) {
+  const std::string making = path + ".new";
+  ::unlink(making.c_str());
+  make_private(making);  // VACUUM INTO takes an empty file
+  const auto made = caught(path, [&] {
+    SQLite::Statement copy(*database_, "VACUUM INTO ?");
+    copy.bind(1, making);
+    copy.exec();
+  });
+  if (!made) {
+    ::unlink(making.c_str());
+    return made;
+  }
+  if (::chmod(making.c_str(), static_cast<mode_t>(mode)) != 0 ||
+      ::rename(making.c_str(), path.c_str()) != 0) {
+    const int code = errno;
+    ::unlink(making.c_str());
+    return failed(Trouble::kTransient, system_text(path, code));
+  }
+  return {};
+}
+
+}  // namespace rubato::store

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A store that is open for writing: lock, database, judge of reports. Of one thread; every call may
+// wait for the disk.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lib/store/connection.h"
+#include "lib/store/lock_file.h"
+#include "lib/store/options.h"
+#include "lib/store/plausibility.h"
+#include "lib/store/rows.h"
+
+namespace rubato::store {
+
+/// What became of a batch.
+struct Written {
+  std::int64_t written = 0;   ///< flagged ones included
+  std::int64_t flagged = 0;
+  std::int64_t rejected = 0;  ///< no database can hold them (`storable`)
+};
+
+class Session {
+ public:
+  /// Takes the lock, opens or makes the database, checks its pages, brings its schema up to date.
+  /// A file whose check fails twice is set aside and a new one begun; that is told in `notes`. Fails
+  /// when another process holds the lock, for a newer schema, and for what the system refuses.
+  [[nodiscard]] static Outcome<std::unique_ptr<Session>> open(const StoreOptions& options,
+                                                              Seconds now,
+                                                              std::vector<std::string>& notes);
+
+  /// Judges the samples and writes all entries in one transaction: all are there afterwards, or
+  /// after a failure none. A session that failed must be opened again.
+  [[nodiscard]] Outcome<Written> write(std::span<const Entry> entries);
+
+  /// Removes what is beyond the bounds of the retention; how many records.
+  [[nodiscard]] Outcome<std::int64_t> retain(Seconds now);
+
+  /// A consistent copy under `path` with file mode `mode`, in one rename. It needs no other file and
+  /// can be read from a folder that cannot be written.
+  [[nodiscard]] Outcome<void> copy_to(const std::string& path, unsigned mode = 0600);
+
+  /// The path of the database.
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// "wal" or "delete".
+  [[nodiscard]] const std::string& journal_mode() const { return journal_mode_; }
+
+ private:
+  Session(const StoreOptions& options, LockFile lock);
+  Outcome<void> open_database(bool local, Seconds now, std::vector<std::string>& notes);
+  Outcome<void> connect();
+  Outcome<void> check();
+  Outcome<void> prepare(bool local);
+  void load_judge();
+  void insert(const Entry& entry, Written& count);
+
+  StoreOptions options_;
+  std::string path_;
+  std::string journal_mode_;
+  Plausibility judge_;
+  // In this order: statements end before the database, and that before the lock.
+  LockFile lock_;
+  std::unique_ptr<SQLite::Database> database_;
+  std::unique_ptr<RowWriter> rows_;
+};
+
+/// The part of `retain` that is SQL; throws SQLite::Exception.
+[[nodiscard]] std::int64_t remove_beyond(SQLite::Database& database, const Retention& retention,
+                                         Seconds now);
+
+}  // namespace rubato::store

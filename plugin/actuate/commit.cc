@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/actuate/commit.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+#include "plugin/actuate/start.h"
+#include "plugin/pair/logger.h"
+#include "plugin/slurm/node_slots.h"
+
+namespace rubato {
+
+namespace {
+
+using NodeIndices = std::set<int>;  // of the snapshot
+
+StartOutcome not_now(const char* words) {
+  return {.result = StartResult::kNotNow, .words = words, .nodes = {}, .label = {}};
+}
+
+class Committer {
+ public:
+  Committer(const Snapshot& snapshot, Plan& plan, const Config& config, Pair& pair)
+      : snapshot_(snapshot), plan_(plan), config_(config), pair_(pair) {
+    for (const Job& job : snapshot.jobs)
+      if (job.state == JobState::kPending)
+        jobs_.try_emplace({job.key, job.partition, job.reservation}, &job);
+  }
+
+  [[nodiscard]] bool done() const { return next_ >= plan_.starts.size(); }
+  void step(const NodeSlots& slots);
+  [[nodiscard]] const CommitCount& count() const { return count_; }
+
+ private:
+  using EntryKey = std::tuple<JobKey, std::string, std::string>;
+
+  const Job* job_of(const Start& start) const {
+    const auto at = jobs_.find({start.job, start.partition, start.reservation});
+    return at != jobs_.end() ? at->second : nullptr;
+  }
+
+  NodeIndices kept_from(const Job& job) const;
+  StartOutcome try_planned(const Start& start, const NodeSlots& slots);
+  StartOutcome try_anywhere(const Start& start, const Job& job, const NodeSlots& slots);
+  void note(const Start& start, const StartOutcome& outcome, bool planned);
+  void note_refusal(const Start& start, const StartOutcome& outcome);
+  void block_partition(const Job& job);
+
+  const Snapshot& snapshot_;
+  Plan& plan_;
+  const Config& config_;
+  Pair& pair_;
+  std::map<EntryKey, const Job*> jobs_;
+  std::set<std::string> failed_partitions_;
+  NodeIndices failed_nodes_;
+  std::size_t next_ = 0;
+  CommitCount count_;
+};
+
+// Whole nodes that `job` must stay off when Slurm chooses for itself: what reservations of others
+// hold, what stock backfill has planned for unmanaged jobs before it, what the rest of this plan
+// still counts on.
+NodeIndices Committer::kept_from(const Job& job) const {
+  NodeIndices kept;
+  const Seconds end = add_seconds(snapshot_.taken, job.time_limit);
+  for (const Reservation& reservation : plan_.reservations) {
+    if (reservation.job == job.key || end <= reservation.start) continue;
+    const auto holder =
+        std::find_if(snapshot_.jobs.begin(), snapshot_.jobs.end(),
+                     [&](const Job& other) { return other.key == reservation.job; });
+    // An unmanaged job of higher order is not held up by a reservation below it.
+    if (!job.managed && holder != snapshot_.jobs.end() && job.rank < holder->rank) continue;
+    for (const NodeShare& share : reservation.shares) kept.insert(share.node);
+  }
+  if (job.managed && !config_.off("stock-plan"))
+    for (const Job& other : snapshot_.jobs) {
+      const bool before = other.state == JobState::kPending && other.rank < job.rank;
+      if (!before || other.stock_start == 0 || end <= other.stock_start) continue;
+      kept.insert(other.stock_nodes.begin(), other.stock_nodes.end());
+    }
+  for (std::size_t i = next_; i < plan_.starts.size(); ++i)
+    if (plan_.starts[i].job != job.key)
+      for (const NodeShare& share : plan_.starts[i].shares) kept.insert(share.node);
+  return kept;
+}
+
+StartOutcome Committer::try_planned(const Start& start, const NodeSlots& slots) {
+  const auto only = slots.of(start.shares);
+  if (!only) return not_now("the nodes planned are gone");
+  StartPlace place;
+  place.only = &*only;
+  for (const NodeShare& share : start.shares)
+    if (snapshot_.nodes[static_cast<std::size_t>(share.node)].gpus.size() > 1)
+      place.gpu_type = start.gpu_type;
+  return try_start(start, place, pair_);
+}
+
+StartOutcome Committer::try_anywhere(const Start& start, const Job& job, const NodeSlots& slots) {
+  NodeIndices kept = config_.off("reserve") ? NodeIndices{} : kept_from(job);
+  if (!start.managed) kept.insert(failed_nodes_.begin(), failed_nodes_.end());
+  const auto never = slots.of(std::vector<int>(kept.begin(), kept.end()));
+  if (!never) return not_now("the nodes changed");
+  StartPlace place;
+  place.never = &*never;
+  return try_start(start, place, pair_);
+}
+
+void Committer::step(const NodeSlots& slots) {
+  const Start& start = plan_.starts[next_++];
+  const Job* job = job_of(start);
+  if (job == nullptr) return;
+  if (start.managed && !start.shares.empty()) {
+    StartOutcome outcome = try_planned(start, slots);
+    const bool again = start.elsewhere && (outcome.result == StartResult::kBusy ||
+                                           outcome.result == StartResult::kRefused);
+    if (again) outcome = try_anywhere(start, *job, slots);
+    note(start, outcome, !again);
+    return;
+  }
+  if (!start.managed && failed_partitions_.contains(start.partition)) return;
+  const StartOutcome outcome = try_anywhere(start, *job, slots);
+  note(start, outcome, true);
+  if (!start.managed && outcome.result == StartResult::kBusy) block_partition(*job);
+}
+
+void Committer::block_partition(const Job& job) {
+  failed_partitions_.insert(job.partition);
+  for (const Partition& partition : snapshot_.partitions)
+    if (partition.name == job.partition && partition.node_set >= 0) {
+      const NodeSet& nodes = snapshot_.node_sets[static_cast<std::size_t>(partition.node_set)];
+      failed_nodes_.insert(nodes.begin(), nodes.end());
+    }
+}
+
+void Committer::note(const Start& start, const StartOutcome& outcome, bool planned) {
+  switch (outcome.result) {
+    case StartResult::kStarted:
+      ++(start.managed ? count_.started : count_.started_unmanaged);
+      if (!planned) ++count_.elsewhere;
+      log().info("started JobId={} NodeList={} Partition={}{}{}{}", outcome.label, outcome.nodes,
+                 start.partition, start.gpu_type.empty() ? "" : " GpuType=", start.gpu_type,
+                 planned ? "" : " (not on the nodes planned)");
+      break;
+    case StartResult::kBusy:
+    case StartResult::kRefused:
+      ++count_.refused;
+      if (start.managed) note_refusal(start, outcome);
+      break;
+    case StartResult::kGone:
+    case StartResult::kNotNow:
+      break;
+  }
+}
+
+void Committer::note_refusal(const Start& start, const StartOutcome& outcome) {
+  auto& jobs = plan_.memory.jobs;
+  auto at = std::lower_bound(jobs.begin(), jobs.end(), start.job,
+                             [](const JobMemory& m, const JobKey& key) { return m.job < key; });
+  if (at == jobs.end() || at->job != start.job) {
+    JobMemory fresh;
+    fresh.job = start.job;
+    fresh.first_seen = plan_.made;
+    at = jobs.insert(at, fresh);
+  }
+  at->last_try = plan_.made;
+  ++at->refusals;
+  at->refusal = outcome.words;
+}
+
+}  // namespace
+
+CommitCount commit(const Snapshot& snapshot, Plan& plan, const Config& config, Pair& pair,
+                   LockTimes& times) {
+  Committer committer(snapshot, plan, config, pair);
+  while (!committer.done()) {
+    const HeldLocks locks(LockKind::kAct, times, !config.off("server-count"));
+    if (!locks.held()) break;
+    const NodeSlots slots(snapshot);
+    do committer.step(slots);
+    while (!committer.done() && locks.held_ms() < config.lock_slice_ms);
+  }
+  return committer.count();
+}
+
+}  // namespace rubato

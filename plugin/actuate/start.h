@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Starting a pending job where the plan says.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lib/core/plan.h"
+#include "plugin/pair/pair.h"
+
+namespace rubato {
+
+enum class StartResult {
+  kStarted,
+  kGone,     ///< not pending any more, or another job now: nothing was asked
+  kNotNow,   ///< held, completing, limited, without a licence ...: nothing was asked
+  kBusy,     ///< slurmctld found no room there
+  kRefused,  ///< slurmctld refused for another reason
+};
+
+struct StartOutcome {
+  StartResult result = StartResult::kGone;
+  std::string words;  ///< Slurm's words for a refusal
+  std::string nodes;  ///< hostlist it started on
+  std::string label;  ///< what started, as squeue shows it: of an array one task
+};
+
+/// Where a start may go, as indices of slurmctld's node table, sorted.
+struct StartPlace {
+  const std::vector<int>* only = nullptr;   ///< null: anywhere
+  const std::vector<int>* never = nullptr;  ///< null: nothing is off limits
+  std::string gpu_type;  ///< to be bound in the request, because a node has several; "" otherwise
+};
+
+/// Asks slurmctld to start `start` now. Everything that schedule() tests before select_nodes() is
+/// tested again, since the locks were free in between. A refusal changes nothing of the job but its
+/// state reason; no job is ever held by it. Under LockKind::kAct.
+[[nodiscard]] StartOutcome try_start(const Start& start, const StartPlace& place, Pair& pair);
+
+}  // namespace rubato

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// No exception leaves an extern "C" entry.
+#pragma once
+
+#include <atomic>
+#include <exception>
+#include <type_traits>
+#include <utility>
+
+namespace rubato {
+
+/// One entry point of a plugin: counts what went wrong there.
+struct Entry {
+  const char* name;
+  std::atomic<unsigned long> failures{0};
+};
+
+/// Tells slurmctld's log that `entry` threw `what`: at the first failure and at every power of two.
+void report_failure(Entry& entry, const char* what) noexcept;
+
+/// All failures of all entries of this plugin file.
+[[nodiscard]] unsigned long guard_failures() noexcept;
+
+/// Runs `body`; if it throws, reports and runs `stock`, which is what stock Slurm would do here and
+/// must not throw. A second failure inside `stock` is not caught: it is C code.
+template <typename Body, typename Stock>
+auto guard(Entry& entry, Body&& body, Stock&& stock) noexcept -> std::invoke_result_t<Stock> {
+  try {
+    return std::forward<Body>(body)();
+  } catch (const std::exception& e) {
+    report_failure(entry, e.what());
+  } catch (...) {
+    report_failure(entry, "not a std::exception");
+  }
+  return std::forward<Stock>(stock)();
+}
+
+}  // namespace rubato

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// rubato.conf, read at start and at every `scontrol reconfigure`.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "lib/config/config.h"
+
+namespace rubato {
+
+/// The file beside slurm.conf. A file that is missing, unreadable or wrong never replaces a
+/// configuration that was read before; at start it means Mode=observe.
+class ConfigSource {
+ public:
+  explicit ConfigSource(std::string path) : path_(std::move(path)) {}
+
+  /// Reads the file and logs what came of it, every error in a line of its own. Never null.
+  [[nodiscard]] std::shared_ptr<const Config> read();
+  /// Whether the last read() took the file as it is.
+  [[nodiscard]] bool good() const { return good_; }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  std::shared_ptr<const Config> last_;
+  bool good_ = false;
+};
+
+}  // namespace rubato

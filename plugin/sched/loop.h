@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Rubato's own scheduling loop: a thread of slurmctld that takes snapshots, lets round() decide and
+// commits what it decided.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "lib/core/plan.h"
+#include "lib/core/snapshot.h"
+#include "plugin/actuate/commit.h"
+#include "plugin/pair/pair.h"
+#include "plugin/sched/config_source.h"
+#include "plugin/sched/publisher.h"
+#include "plugin/slurm/controller.h"
+#include "plugin/slurm/locks.h"
+#include "plugin/slurm/snapshot_in.h"
+#include "plugin/slurm/write_back.h"
+
+namespace rubato {
+
+/// Counters since the loop began.
+struct LoopStats {
+  std::uint64_t rounds = 0;
+  std::uint64_t failed_rounds = 0;
+  std::uint64_t late_rounds = 0;  ///< plans dropped for RoundDeadline
+  std::uint64_t wakes = 0;
+  double round_ms_total = 0;
+  double round_ms_longest = 0;
+  double wake_ms_longest = 0;  ///< from a wake to the end of the round it caused
+  double wake_ms_total = 0;
+  std::uint64_t wake_rounds = 0;
+  CommitCount commits;
+};
+
+class Loop final : public Waker {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  explicit Loop(Pair& pair);
+
+  /// Runs until stop(). Never throws.
+  void run() noexcept;
+  void stop() noexcept;
+  /// Reads rubato.conf again before the next cycle. May be called under slurmctld's locks.
+  void reconfigure() noexcept;
+  void wake() noexcept override;
+
+ private:
+  enum class Look { kNothing, kLight, kFull };
+
+  [[nodiscard]] Look wait();
+  void cycle_guarded() noexcept;
+  void cycle();
+  void take_config_guarded() noexcept;
+  void take_config();
+  [[nodiscard]] bool check_records_once();
+  [[nodiscard]] std::optional<Snapshot> look();
+  void load_state(const Snapshot&);
+  [[nodiscard]] std::optional<Plan> decide(const Snapshot&);
+  void act(const Snapshot&, Plan&);
+  void leave_place_mode();
+  void publish(bool last);
+  [[nodiscard]] std::string stats_json() const;
+  void inject_sleep(double seconds);
+  [[nodiscard]] bool places() const { return config_->mode == Mode::kPlace; }
+
+  Pair& pair_;
+  ConfigSource source_;
+  std::shared_ptr<const Config> config_;
+  SnapshotReader reader_;
+  WriteBack write_back_;
+  std::unique_ptr<Publisher> publisher_;
+  std::string state_dir_;
+  Memory memory_;
+  std::shared_ptr<const Snapshot> snapshot_;  // of the last round
+  std::shared_ptr<const Plan> plan_;
+  LockTimes times_;
+  LoopStats stats_;
+  ChangeMark seen_;
+  bool records_checked_ = false;
+  bool records_fit_ = false;
+  bool state_loaded_ = false;
+  bool failing_ = false;
+  bool placing_ = false;
+  bool more_soon_ = false;  ///< nodes are completing: look again at once
+  std::size_t pending_ = 0;
+  std::size_t managed_pending_ = 0;
+  Clock::time_point last_full_{};
+  Clock::time_point last_publish_{};
+  Clock::time_point last_state_{};
+  Clock::time_point last_end_{};
+  Clock::time_point last_tick_{};
+  std::optional<Clock::time_point> event_;  ///< what woke the cycle under way
+  double last_hold_ms_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool woken_ = false;            // under mutex_
+  Clock::time_point woken_at_{};  // under mutex_
+  std::atomic<bool> stopping_{false};
+  std::atomic<bool> reconfigure_{true};
+};
+
+}  // namespace rubato

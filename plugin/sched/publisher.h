@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Writes the state file and what people read, in a thread of its own: neither the loop nor a lock
+// of slurmctld ever waits for a disk.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "lib/core/plan.h"
+#include "lib/core/snapshot.h"
+
+namespace rubato {
+
+/// What one round leaves for the files. Only the newest is kept: files show the present.
+struct Published {
+  std::shared_ptr<const Snapshot> snapshot;
+  std::shared_ptr<const Plan> plan;
+  std::string stats;         ///< stats.json
+  bool write_state = false;  ///< state.json too
+  std::string publish_dir;
+};
+
+class Publisher {
+ public:
+  /// `state_dir` is StateSaveLocation/rubato; it is made if it is not there.
+  explicit Publisher(std::string state_dir);
+  /// Waits at most half a second for the write under way, then leaves the thread to itself.
+  ~Publisher();
+  Publisher(const Publisher&) = delete;
+  Publisher& operator=(const Publisher&) = delete;
+
+  void offer(Published);
+  /// The state file's text as it was at start; empty if there is none.
+  [[nodiscard]] static std::string read_state(const std::string& state_dir);
+
+ private:
+  struct Shared;  // outlives this object if the thread has to be abandoned
+
+  std::shared_ptr<Shared> shared_;
+  std::thread thread_;
+};
+
+/// Replaces the file by `text` in one rename. With `durable` file and directory are synced first.
+/// Returns what went wrong, empty if nothing.
+[[nodiscard]] std::string replace_file(const std::string& path, const std::string& text,
+                                       bool durable);
+
+}  // namespace rubato

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/select/gate.h"
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+
+#include "plugin/pair/slurm_log.h"
+
+namespace rubato {
+
+namespace {
+
+// A submit call and the placement test that follows it run in one thread within this time.
+constexpr Gate::Nanoseconds kSubmitWindow = 5'000'000'000;
+
+struct SubmitNote {
+  bool immediate = false;
+  std::uint32_t uid = 0;
+  Gate::Nanoseconds at = 0;
+};
+
+thread_local const StartScope* this_start = nullptr;
+thread_local bool this_is_backfill = false;
+thread_local SubmitNote this_submit;
+
+Gate::Nanoseconds steady_now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+Gate::Gate(Nanoseconds (*clock)()) : clock_(clock != nullptr ? clock : steady_now) {}
+
+void Gate::set_config(std::shared_ptr<const Config> config) {
+  const std::lock_guard lock(mutex_);
+  config_ = std::move(config);
+}
+
+std::shared_ptr<const Config> Gate::config() const {
+  const std::lock_guard lock(mutex_);
+  return config_;
+}
+
+void Gate::beat() noexcept { beat_.store(clock_(), std::memory_order_release); }
+
+std::optional<double> Gate::beat_age() const noexcept {
+  const Nanoseconds last = beat_.load(std::memory_order_acquire);
+  if (last == 0) return std::nullopt;
+  return static_cast<double>(clock_() - last) * 1e-9;
+}
+
+void Gate::hand_over(bool on) noexcept { handed_over_.store(on); }
+
+void Gate::set_records_checked(bool ok) noexcept { records_ok_.store(ok); }
+
+void Gate::set_waker(Waker* waker) noexcept {
+  const std::lock_guard lock(waker_mutex_);
+  waker_ = waker;
+}
+
+void Gate::wake() noexcept {
+  const std::lock_guard lock(waker_mutex_);
+  if (waker_ != nullptr) waker_->wake();
+}
+
+void Gate::set_reserved(std::vector<ReservedNodes> reserved) {
+  const std::lock_guard lock(mutex_);
+  reserved_ = std::move(reserved);
+}
+
+void Gate::forget_nodes() noexcept {
+  const std::lock_guard lock(mutex_);
+  reserved_.clear();
+}
+
+void Gate::enter_start(const StartScope* scope) noexcept { this_start = scope; }
+
+void Gate::mark_backfill_thread(bool on) noexcept { this_is_backfill = on; }
+
+void Gate::note_submit(std::uint32_t uid, bool immediate) noexcept {
+  this_submit = {.immediate = immediate, .uid = uid, .at = clock_()};
+}
+
+bool Gate::asked_immediately(std::uint32_t uid) const noexcept {
+  return this_submit.immediate && this_submit.uid == uid &&
+         clock_() - this_submit.at < kSubmitWindow;
+}
+
+GateStats Gate::stats() const {
+  return {.refused_run_now = refused_run_now_,
+          .refused_will_run = refused_will_run_,
+          .masked = masked_,
+          .immediate = immediate_,
+          .opened = opened_,
+          .open = open_};
+}
+
+bool Gate::closed(const Config& config) const noexcept {
+  if (config.mode == Mode::kObserve || !records_ok_ || handed_over_ || config.off("gate"))
+    return false;
+  const std::optional<double> age = beat_age();
+  if (!age) return false;
+  return config.off("heartbeat") || *age <= static_cast<double>(config.heartbeat_timeout);
+}
+
+// Only the loop dying is worth a line: without a configuration, or with a failed cycle, the loop
+// has said so itself.
+void Gate::note_open(bool open) noexcept {
+  if (open_.exchange(open) == open) return;
+  const std::optional<double> age = beat_age();
+  if (open && age) {
+    opened_.fetch_add(1);
+    slurm_log(LogLevel::kInfo,
+              "rubato: the gate is open (last heartbeat %.1f s ago): stock Slurm starts all jobs",
+              *age);
+  } else if (!open) {
+    slurm_log(LogLevel::kInfo, "rubato: the gate is closed: managed jobs are started by Rubato");
+  }
+}
+
+GateAnswer Gate::answer(const GateQuestion& question) {
+  using Kind = GateQuestion::Kind;
+  const std::shared_ptr<const Config> config = this->config();
+  if (config == nullptr) return {};
+  if (this_start != nullptr) {
+    if (question.kind != Kind::kRunNow) return {};
+    return {.kind = GateAnswer::Kind::kNarrow, .scope = this_start, .masked = {}};
+  }
+  if (!question.real_job || question.zero_nodes || question.kind == Kind::kOther) return {};
+  if (config->test_inject.contains("throw-gate")) throw std::runtime_error("injected at the gate");
+
+  const bool is_closed = closed(*config);
+  note_open(!is_closed);
+  if (!this_is_backfill && question.kind != Kind::kWillRun && !config->off("wake")) wake();
+  if (!is_closed) return {};
+  return question.managed ? answer_managed(question, *config) : answer_unmanaged(question);
+}
+
+GateAnswer Gate::answer_managed(const GateQuestion& question, const Config& config) {
+  if (question.kind == GateQuestion::Kind::kTestOnly) return {};
+  if (question.kind == GateQuestion::Kind::kWillRun) {
+    // In stock backfill this would plan whole nodes for the job; elsewhere it is a user's question.
+    if (!this_is_backfill || config.off("willrun")) return {};
+    refused_will_run_.fetch_add(1, std::memory_order_relaxed);
+    return {.kind = GateAnswer::Kind::kRefuse,
+            .scope = nullptr,
+            .masked = {},
+            .backfill_test = !config.off("depth")};
+  }
+  if (asked_immediately(question.uid) && !config.off("immediate")) {
+    immediate_.fetch_add(1, std::memory_order_relaxed);
+    return {};
+  }
+  refused_run_now_.fetch_add(1, std::memory_order_relaxed);
+  return {.kind = GateAnswer::Kind::kRefuse, .scope = nullptr, .masked = {}};
+}
+
+GateAnswer Gate::answer_unmanaged(const GateQuestion& question) {
+  if (question.kind == GateQuestion::Kind::kTestOnly) return {};
+  GateAnswer answer;
+  const std::lock_guard lock(mutex_);
+  if (config_->off("resv-mask")) return {};
+  for (const ReservedNodes& reserved : reserved_) {
+    const bool ends_before = question.end <= reserved.start;
+    const bool goes_first =
+        std::pair(question.tier, question.priority) > std::pair(reserved.tier, reserved.priority);
+    if (ends_before || goes_first || reserved.job == question.job) continue;
+    answer.masked.insert(answer.masked.end(), reserved.nodes.begin(), reserved.nodes.end());
+  }
+  if (answer.masked.empty()) return answer;
+  std::sort(answer.masked.begin(), answer.masked.end());
+  answer.masked.erase(std::unique(answer.masked.begin(), answer.masked.end()), answer.masked.end());
+  answer.kind = GateAnswer::Kind::kMask;
+  masked_.fetch_add(1, std::memory_order_relaxed);
+  return answer;
+}
+
+}  // namespace rubato

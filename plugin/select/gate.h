@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The gate: which of slurmctld's placement tests reach stock select/cons_tres. No Slurm type here,
+// so that every rule has a unit test.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "plugin/pair/pair.h"
+
+namespace rubato {
+
+/// What slurmctld asks of select_p_job_test, without Slurm's types.
+struct GateQuestion {
+  enum class Kind { kRunNow, kTestOnly, kWillRun, kOther };
+
+  Kind kind = Kind::kOther;
+  bool real_job = true;  ///< a pending job of the job list; not one made up for a reservation
+  bool managed = false;
+  bool zero_nodes = false;  ///< needs no node: any refusal would hold the job for good
+  std::uint32_t uid = 0;
+  JobId job = 0;
+  Seconds now = 0;
+  Seconds end = 0;  ///< when it would end if it started now
+  int tier = 0;
+  std::uint32_t priority = 0;
+};
+
+struct GateAnswer {
+  enum class Kind {
+    kPass,    ///< ask stock select
+    kRefuse,  ///< answer "not now" without asking
+    kNarrow,  ///< ask with `scope` applied to the nodes
+    kMask,    ///< ask with `masked` taken out of the nodes
+  };
+
+  Kind kind = Kind::kPass;
+  const StartScope* scope = nullptr;
+  std::vector<int> masked;     ///< sorted node indices
+  bool backfill_test = false;  ///< refused in stock backfill's thread: the try must not count there
+};
+
+/// The one Pair of a process. A monotonic clock in nanoseconds can be given for tests.
+class Gate final : public Pair {
+ public:
+  using Nanoseconds = std::int64_t;
+  explicit Gate(Nanoseconds (*clock)() = nullptr);
+
+  /// Decides. Cheap, takes no lock of slurmctld, throws only when out of memory (and for the test
+  /// injection throw-gate).
+  [[nodiscard]] GateAnswer answer(const GateQuestion&);
+
+  /// Node indices have changed: reservations by index are void until the loop sets them anew.
+  void forget_nodes() noexcept;
+  /// A job of the wrong record size was seen: open for good.
+  void set_records_checked(bool ok) noexcept override;
+
+  void set_config(std::shared_ptr<const Config>) override;
+  [[nodiscard]] std::shared_ptr<const Config> config() const override;
+  void beat() noexcept override;
+  [[nodiscard]] std::optional<double> beat_age() const noexcept override;
+  void hand_over(bool on) noexcept override;
+  void set_waker(Waker*) noexcept override;
+  void wake() noexcept override;
+  void set_reserved(std::vector<ReservedNodes>) override;
+  void enter_start(const StartScope*) noexcept override;
+  void mark_backfill_thread(bool) noexcept override;
+  void note_submit(std::uint32_t uid, bool immediate) noexcept override;
+  [[nodiscard]] GateStats stats() const override;
+
+ private:
+  [[nodiscard]] bool closed(const Config&) const noexcept;
+  void note_open(bool open) noexcept;
+  [[nodiscard]] bool asked_immediately(std::uint32_t uid) const noexcept;
+  [[nodiscard]] GateAnswer answer_managed(const GateQuestion&, const Config&);
+  [[nodiscard]] GateAnswer answer_unmanaged(const GateQuestion&);
+
+  Nanoseconds (*clock_)();
+  mutable std::mutex mutex_;  // guards config_ and reserved_; never held while calling out
+  std::shared_ptr<const Config> config_;
+  std::vector<ReservedNodes> reserved_;
+  std::mutex waker_mutex_;
+  Waker* waker_ = nullptr;
+  std::atomic<Nanoseconds> beat_{0};
+  std::atomic<bool> handed_over_{false};
+  std::atomic<bool> records_ok_{false};
+  std::atomic<bool> open_{true};
+  std::atomic<std::uint64_t> refused_run_now_{0};
+  std::atomic<std::uint64_t> refused_will_run_{0};
+  std::atomic<std::uint64_t> masked_{0};
+  std::atomic<std::uint64_t> immediate_{0};
+  std::atomic<std::uint64_t> opened_{0};
+};
+
+}  // namespace rubato

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// select/cons_tres with Rubato's gate in front: the symbols Slurm looks for, and nothing else.
+#include "plugin/pair/exported.h"
+#include "plugin/pair/guard.h"
+#include "plugin/pair/host.h"
+#include "plugin/pair/slurm_log.h"
+#include "plugin/select/host.h"
+#include "plugin/slurm/release.h"
+
+extern "C" {
+RUBATO_EXPORTED extern const char plugin_name[];
+RUBATO_EXPORTED extern const char plugin_type[];
+RUBATO_EXPORTED extern const uint32_t plugin_version;
+RUBATO_EXPORTED extern const uint32_t plugin_id;
+const char plugin_name[] = "Rubato in front of select/cons_tres";
+const char plugin_type[] = "select/cons_tres";
+const uint32_t plugin_version = SLURM_VERSION_NUMBER;
+const uint32_t plugin_id = SELECT_PLUGIN_CONS_TRES;
+}
+
+namespace rubato {
+
+namespace {
+
+SelectOps loaded_ops;
+
+Result<SelectOps> load_stock() {
+  const std::string own = directory_of(plugin_type);
+  const char* plugin_dir = slurm_conf.plugindir != nullptr ? slurm_conf.plugindir : "";
+  return find_stock(plugin_dir, own, "select_cons_tres.so")
+      .and_then([](const std::string& path) { return StockPlugin::open(path); })
+      .and_then([](const StockPlugin& plugin) { return SelectOps::load(plugin); });
+}
+
+}  // namespace
+
+const SelectOps& stock_ops() { return loaded_ops; }
+
+Gate& gate() {
+  static Gate one;  // never destroyed in effect: the file is pinned
+  return one;
+}
+
+}  // namespace rubato
+
+extern "C" {
+
+// Without the stock plugin there is nothing to forward to: the daemon must not start.
+RUBATO_EXPORTED int init() {
+  static rubato::Entry entry{"select/cons_tres init"};
+  return rubato::guard(
+      entry,
+      []() -> int {
+        rubato::pin(plugin_type);
+        const auto ops = rubato::load_stock();
+        if (!ops) {
+          rubato::slurm_log(rubato::LogLevel::kError, "rubato: %s", ops.error().text.c_str());
+          return SLURM_ERROR;
+        }
+        rubato::loaded_ops = *ops;
+        rubato::slurm_log(rubato::LogLevel::kDebug, "%s", rubato::kPluginMarker);
+        return rubato::loaded_ops.init();
+      },
+      []() -> int { return SLURM_ERROR; });
+}
+
+RUBATO_EXPORTED void fini() {
+  rubato::gate().forget_nodes();
+  if (rubato::loaded_ops.fini != nullptr) rubato::loaded_ops.fini();
+}
+
+RUBATO_EXPORTED rubato::Pair* rubato_pair(const char* build) {
+  return xstrcmp(build, rubato::build_id()) == 0 ? &rubato::gate() : nullptr;
+}
+
+}  // extern "C"

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// From the nodes of a snapshot to slurmctld's node table, which may have changed in between.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/core/node.h"
+#include "lib/core/snapshot.h"
+
+namespace rubato {
+
+/// Valid while the locks under which it was made are held.
+class NodeSlots {
+ public:
+  explicit NodeSlots(const Snapshot& snapshot);
+
+  /// Sorted indices of slurmctld's table; empty if a node is gone.
+  [[nodiscard]] std::optional<std::vector<int>> of(const std::vector<NodeShare>& shares) const;
+  [[nodiscard]] std::optional<std::vector<int>> of(const std::vector<int>& nodes) const;
+
+ private:
+  std::vector<int> slots_;  // -1: gone
+};
+
+/// "n[1-2,5]" of node table indices.
+[[nodiscard]] std::string hostlist_of(const std::vector<int>& slots);
+
+}  // namespace rubato

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/pair/slurm_log.h"
+
+#include <cstdarg>
+#include <cstdio>
+
+#include "plugin/slurm/slurm_headers.h"
+
+namespace rubato {
+
+namespace {
+
+log_level_t slurm_level(LogLevel level) {
+  switch (level) {
+    case LogLevel::kError:
+      return LOG_LEVEL_ERROR;
+    case LogLevel::kInfo:
+      return LOG_LEVEL_INFO;
+    case LogLevel::kVerbose:
+      return LOG_LEVEL_VERBOSE;
+    case LogLevel::kDebug:
+      break;
+  }
+  return LOG_LEVEL_DEBUG;
+}
+
+}  // namespace
+
+void slurm_log(LogLevel level, const char* format, ...) noexcept {
+  char line[1024];
+  va_list args;
+  va_start(args, format);
+  std::vsnprintf(line, sizeof line, format, args);
+  va_end(args);
+  log_var(slurm_level(level), "%s", line);
+}
+
+}  // namespace rubato

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Measurements, never part of `make check`.
+if HAVE_BENCHMARK
+BENCH_TARGETS =
+EXTRA_PROGRAMS += $(BENCH_TARGETS)
+BENCH_LIBS = lib/librubato.la $(LIBRARY_LIBS) $(BENCHMARK_LIBS)
+
+BENCH_TARGETS += test/bench/round_bench
+test_bench_round_bench_SOURCES = test/bench/round_bench.cc
+test_bench_round_bench_LDADD = $(BENCH_LIBS)
+
+bench: $(BENCH_TARGETS)
+	@set -e; for program in $(BENCH_TARGETS); do ./$$program; done
+else
+bench:
+	@echo 'bench: configure found no Google Benchmark (libbenchmark-dev)' >&2; exit 1
+endif
+.PHONY: bench

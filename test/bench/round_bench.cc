@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How long a round and the writing of a snapshot take. The second round is measured: it has the
+// memory of the first.
+#include <benchmark/benchmark.h>
+
+#include "lib/core/json.h"
+#include "lib/round.h"
+#include "test/support/big_snapshot.h"
+
+namespace rubato::test {
+namespace {
+
+BigCluster cluster_of(const benchmark::State& state) {
+  BigCluster size;
+  size.nodes = static_cast<int>(state.range(0));
+  size.pending = static_cast<int>(state.range(1));
+  size.running = static_cast<int>(state.range(2));
+  size.all_different = state.range(3) != 0;
+  return size;
+}
+
+void sizes(benchmark::internal::Benchmark* bench) {
+  bench->ArgNames({"nodes", "pending", "running", "all_different"});
+  bench->Args({8, 30, 10, 0});
+  bench->Args({256, 2000, 300, 0});
+  bench->Args({256, 2000, 300, 1});
+  bench->Args({5000, 14000, 6000, 0});
+  bench->Unit(benchmark::kMillisecond);
+}
+
+// The first round starts what fits; the measured ones find the cluster as it leaves it.
+Snapshot second(const BigCluster& size, const Config& config) {
+  Snapshot snapshot = big_snapshot(size);
+  const Plan plan = round(snapshot, Models(), config, kNow);
+  for (const Start& start : plan.starts) {
+    if (start.shares.empty()) continue;
+    const auto job = std::find_if(snapshot.jobs.begin(), snapshot.jobs.end(), [&](const Job& j) {
+      return j.key == start.job && j.state == JobState::kPending;
+    });
+    Job running = *job;
+    snapshot.jobs.erase(job);
+    running.state = JobState::kRunning;
+    running.start = kNow;
+    running.end_limit = kNow + running.time_limit;
+    running.allocation = start.shares;
+    for (const NodeShare& share : start.shares) occupy(snapshot, share);
+    snapshot.jobs.push_back(std::move(running));
+  }
+  std::sort(snapshot.jobs.begin(), snapshot.jobs.end(), [](const Job& a, const Job& b) {
+    const auto key = [](const Job& j) { return std::tuple(j.state, j.rank, j.key); };
+    return key(a) < key(b);
+  });
+  snapshot.memory = plan.memory;
+  return snapshot;
+}
+
+void first_round(benchmark::State& state) {
+  const Config config;
+  const Snapshot snapshot = big_snapshot(cluster_of(state));
+  std::size_t starts = 0;
+  for (auto _ : state) starts = round(snapshot, Models(), config, kNow).starts.size();
+  state.counters["starts"] = static_cast<double>(starts);
+}
+BENCHMARK(first_round)->Apply(sizes);
+
+void later_round(benchmark::State& state) {
+  const Config config;
+  const Snapshot snapshot = second(cluster_of(state), config);
+  std::size_t starts = 0;
+  for (auto _ : state) starts = round(snapshot, Models(), config, kNow + 1).starts.size();
+  state.counters["starts"] = static_cast<double>(starts);
+}
+BENCHMARK(later_round)->Apply(sizes);
+
+void write_snapshot(benchmark::State& state) {
+  const Snapshot snapshot = second(cluster_of(state), Config());
+  std::size_t bytes = 0;
+  for (auto _ : state) bytes = to_json(snapshot).size();
+  state.counters["bytes"] = static_cast<double>(bytes);
+}
+BENCHMARK(write_snapshot)->Apply(sizes);
+
+void read_snapshot(benchmark::State& state) {
+  const std::string text = to_json(second(cluster_of(state), Config()));
+  for (auto _ : state) benchmark::DoNotOptimize(snapshot_from_json(text));
+}
+BENCHMARK(read_snapshot)->Apply(sizes);
+
+void write_plan(benchmark::State& state) {
+  const Config config;
+  const Snapshot snapshot = second(cluster_of(state), config);
+  const Plan plan = round(snapshot, Models(), config, kNow + 1);
+  std::size_t bytes = 0;
+  for (auto _ : state) bytes = to_json(plan, snapshot).size();
+  state.counters["bytes"] = static_cast<double>(bytes);
+}
+BENCHMARK(write_plan)->Apply(sizes);
+
+}  // namespace
+}  // namespace rubato::test
+
+BENCHMARK_MAIN();

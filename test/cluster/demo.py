@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The demo of contrib/quickstart: real batch jobs on a private cluster, and a table of what became
+of each, all of it read from slurmctld's own records."""
+import dataclasses
+import json
+import pathlib
+import random
+import re
+import sys
+import time
+
+from . import cluster, slurmconf
+from .client import Failed
+
+SCHEMA = "rubato.demo/1"
+# (class, sbatch options, shares of the mix)
+CLASSES = (
+    ("a100 x1", "--gpus=a100:1", 4), ("a100 x2", "--gpus=a100:2", 3),
+    ("a100 x4", "--gpus-per-node=a100:4 -N1", 2), ("a100 2x4", "--gpus-per-node=a100:4 -N2", 1),
+    ("h100 x1", "--gpus=h100:1", 3), ("h100 x4", "--gpus=h100:4", 2),
+    ("h100 x8", "--gpus-per-node=h100:8 -N1", 1), ("v100 x1", "--gpus=v100:1", 2),
+    ("any x1", "--gpus=1", 8), ("any x2", "--gpus-per-node=2 -N1", 5),
+    ("any x4", "--gpus-per-node=4 -N1", 3), ("any x8", "--gpus-per-node=8 -N1", 1),
+    ("cpu 8", "-n8", 4), ("cpu 32", "-n32", 1),
+)
+
+
+@dataclasses.dataclass
+class Job:
+    """One job of the demo; times are seconds since the epoch."""
+    number: int
+    kind: str
+    options: str
+    seconds: float
+    id: int = 0
+    state: str = ""
+    gpus: dict = dataclasses.field(default_factory=dict)
+    nodes: str = ""
+    submit: float = 0.0
+    start: float = 0.0
+    end: float = 0.0
+    by: str = ""
+
+    @property
+    def gpu_count(self):
+        return sum(self.gpus.values())
+
+
+def make_jobs(count, seed):
+    """`count` jobs: every class at least once where count allows, the rest by its share."""
+    draw = random.Random(seed)
+    kinds = [c for c in CLASSES][:count]
+    kinds += draw.choices(CLASSES, weights=[c[2] for c in CLASSES], k=count - len(kinds))
+    draw.shuffle(kinds)
+    return [Job(i + 1, kind, options, draw.randrange(30, 90) / 10)
+            for i, (kind, options, _) in enumerate(kinds)]
+
+
+def demo_shape():
+    """Eight nodes with a100, h100 and v100 GPUs, Rubato in mode place for every GPU job."""
+    return slurmconf.Shape(load=False)
+
+
+def submit(c, jobs):
+    for job in jobs:
+        job.id = c.sbatch(f"{job.options} --mem-per-cpu=500 -t 5 -o /dev/null",
+                          f"sleep {job.seconds}", name=f"demo{job.number:02d}")
+
+
+def follow(c, jobs, limit):
+    """Shows progress until every job has ended."""
+    wanted = {str(job.id) for job in jobs}
+    total = sum(spec.gpu_count() * len(slurmconf.expand(spec.names)) for spec in c.shape.nodes)
+    begin, shown, tty = time.monotonic(), -10.0, sys.stdout.isatty()
+    while True:
+        rows = [row for row in c.jobs("PENDING,RUNNING,COMPLETING,CONFIGURING")
+                if row["id"] in wanted]
+        running = [row for row in rows if row["state"] == "RUNNING"]
+        passed = time.monotonic() - begin
+        if tty or passed - shown >= 3 or not rows:
+            busy = busy_gpus(c)
+            print(f"{chr(13) if tty else ''}  {passed:4.0f} s: "
+                  f"{sum(r['state'] == 'PENDING' for r in rows):3} pending, "
+                  f"{len(running):3} running, {len(wanted) - len(rows):3} ended, "
+                  f"{busy:3} of {total} GPUs busy",
+                  end="" if tty else "\n", flush=True)
+            shown = passed
+        if not rows:
+            print(end="\n" if tty else "")
+            return
+        if passed > limit:
+            raise Failed(f"{len(rows)} jobs have not ended after {limit} s: "
+                         + ", ".join(f"{r['id']} {r['state']} {r['reason']}" for r in rows[:8]))
+        time.sleep(0.5)
+
+
+def busy_gpus(c):
+    """Allocated GPUs, from `scontrol show node -d` (GresUsed=gpu:a100:2(IDX:0-1))."""
+    return sum(int(n) for node in c.nodes().values()
+               for n in re.findall(r"gpu:\w+:(\d+)", node.get("GresUsed", "")))
+
+
+def read_records(c, jobs):
+    """Fills in what Slurm recorded of each job."""
+    c.wait(lambda: all(job.id in c.finished() for job in jobs), 20,
+           "slurmctld to write the record of every job")
+    finished, times = c.finished(), c._log.all_times()
+    for job in jobs:
+        record = finished[job.id]
+        job.state = record["JobState"]
+        job.submit, job.start, job.end = (record[key] for key in
+                                          ("SubmitTime", "StartTime", "EndTime"))
+        job.nodes = record["NodeList"]
+        job.by = times[job.id].by if job.id in times else ""
+        granted = c.job(job.id).get("JOB_GRES", "")
+        for kind, number in re.findall(r"gpu:([a-z]\w*):(\d+)", granted):
+            job.gpus[kind] = job.gpus.get(kind, 0) + int(number)
+
+
+def summary(jobs, total_gpus):
+    """The figures of the JSON file."""
+    done = [job for job in jobs if job.state == "COMPLETED"]
+    makespan = max(job.end for job in jobs) - min(job.submit for job in jobs)
+    used = sum(job.gpu_count * (job.end - job.start) for job in jobs if job.start)
+    turnaround = [job.end - job.submit for job in done]
+    return {"jobs": len(jobs), "completed": len(done), "failed": len(jobs) - len(done),
+            "avg_jct_s": round(sum(turnaround) / len(done), 3) if done else None,
+            "makespan_s": round(makespan, 3),
+            "gpu_utilisation": round(used / (total_gpus * makespan), 4) if makespan > 0 else None}
+
+
+BY = {"rubato": "Rubato's loop", "backfill": "stock backfill", "schedule": "stock schedule()",
+      "submit": "Slurm at submit", "": "not in the log"}
+
+
+def table(jobs):
+    lines = ["   id name    class     GPUs  got        nodes       wait   run  started by"
+             "       state"]
+    for job in jobs:
+        got = ",".join(f"{kind}:{number}" for kind, number in sorted(job.gpus.items())) or "-"
+        lines.append(f"{job.id:5} demo{job.number:02d}  {job.kind:9} {job.gpu_count:4}  {got:10} "
+                     f"{job.nodes:10} "
+                     f"{job.start - job.submit:3.0f} s {job.end - job.start:3.0f} s  "
+                     f"{BY[job.by]:16} {job.state}")
+    return "\n".join(lines)
+
+
+def run(count=40, seed=1, json_file=None, flavour="rubato", plugin_dir=None, name="demo"):
+    """Runs the demo; 0 if every job completed."""
+    jobs = make_jobs(count, seed)
+    begin = time.monotonic()
+    c = cluster.Cluster(name, demo_shape(), flavour=flavour, plugin_dir=plugin_dir, testing=False)
+    c.echo = False
+    with c:
+        version = cluster.version_text()
+        print(f"Slurm {version}: 8 nodes up in {time.monotonic() - begin:.1f} s ({c.base})")
+        print(c.ask("sinfo -o '%10N %8T %14G %c CPUs'"))
+        submit(c, jobs)
+        print(f"{len(jobs)} batch jobs submitted")
+        follow(c, jobs, limit=120 + 6 * count)
+        read_records(c, jobs)
+        print(table(jobs))
+        if flavour == "rubato":
+            explain(c, jobs)
+    total = sum(spec.gpu_count() * len(slurmconf.expand(spec.names)) for spec in c.shape.nodes)
+    figures = summary(jobs, total)
+    counts = {who: sum(job.by == who for job in jobs) for who in BY}
+    print("started by: " + ", ".join(f"{BY[who]} {n}" for who, n in counts.items() if n))
+    print(f"{figures['completed']} of {figures['jobs']} jobs completed; "
+          "mean time from submit to end "
+          f"{figures['avg_jct_s']} s, makespan {figures['makespan_s']:.0f} s, "
+          f"GPU utilisation {figures['gpu_utilisation']:.0%}")
+    if json_file:
+        pathlib.Path(json_file).write_text(json.dumps(
+            {"schema": SCHEMA, "slurm_version": version, flavour: figures}, indent=1) + "\n",
+            encoding="utf-8")
+    others = [job for job in jobs if job.gpus and job.by != flavour]
+    if flavour == "rubato" and others:
+        print(f"{len(others)} GPU jobs were not started by Rubato's loop: "
+              + ", ".join(str(job.id) for job in others[:10]))
+        return 1
+    return 0 if figures["failed"] == 0 else 1
+
+
+def explain(c, jobs):
+    """One explanation, as a user would ask for it."""
+    for job in jobs:
+        if job.kind.startswith("any") and job.by == "rubato":
+            answer = c.ask(f"rubato explain {job.id}", check=False)
+            if answer.rc == 0:
+                print(f"$ rubato explain {job.id}\n{answer}")
+            return

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Puts a cluster back as its shape says after a scenario, whatever that left behind."""
+import glob
+import os
+import pathlib
+import re
+import time
+
+from . import proc
+from .client import LOAD_PREFIX
+
+
+def sanitizer_reports(c):
+    """Files that ASan or UBSan wrote for this cluster."""
+    return glob.glob(c.path("log", "asan.*"))
+
+
+def heal(c):
+    """Raises Failed or ClusterError if the cluster cannot be mended."""
+    c.echo, echo = False, c.echo
+    try:
+        c.run_deferred()
+        _configuration(c)
+        _jobs(c)
+        _reservations(c)
+        _nodes(c)
+    finally:
+        c.echo = echo
+
+
+def _configuration(c):
+    """slurm.conf, rubato.conf and a slurmctld that runs with them."""
+    path = pathlib.Path(c.path("etc", "rubato.conf"))
+    c.test_switch = ""
+    text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else None
+    changed = (c.shape != c.base_shape or c.flavour != c.base_flavour
+               or c.plugins is not c.base_plugins)
+    if changed:
+        c.shape, c.flavour, c.plugins = c.base_shape, c.base_flavour, c.base_plugins
+        c.use_plugins(c.base_flavour, restart=False)
+    if path.is_dir():
+        path.rmdir()
+    mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
+    reread = text != c.shape.rubato_conf or mode != 0o644
+    if reread:
+        path.unlink(missing_ok=True)
+        c.write_rubato_conf(c.shape.rubato_conf, reconfigure=False)
+        if path.exists():
+            path.chmod(0o644)
+    answers = c.ctld_pid() and "is UP" in c.ask("scontrol ping", timeout=5, check=False)
+    if changed or not answers:
+        proc.stop([c.ctld_pid()], 10)
+        c.start_ctld()
+    elif reread:
+        c.reconfigure()
+    c.ctld_may_be_down = False
+
+
+def _jobs(c):
+    """Cancels the jobs of scenarios and waits until they are gone."""
+    def ids():
+        rows = c.ask("squeue -h -t PD,R,CG,S,CF -o '%A|%j'").splitlines()
+        return [row.split("|")[0] for row in rows if not row.split("|")[1].startswith(LOAD_PREFIX)]
+    first = ids()
+    if first:
+        c.ask("scancel -Q " + " ".join(sorted(set(first))), check=False)
+        c.wait(lambda: not ids(), 20, "the scenario's jobs to be gone")
+
+
+def _reservations(c):
+    text = c.ask("scontrol -o show reservation", check=False)
+    for name in re.findall(r"ReservationName=(\S+)", text):
+        c.ask(f"scontrol delete ReservationName={name}", check=False)
+
+
+def _nodes(c):
+    """Every node that should be there is up, every slurmd runs."""
+    end = time.monotonic() + 30
+    while True:
+        bad = []
+        for name, node in c.nodes().items():
+            if c.shape.node_spec(name).cloud:
+                continue
+            state = node.get("State", "")
+            if not c._pids(f"run/slurmd.{name}.pid"):
+                os.makedirs(c.path("spool", name), exist_ok=True)
+                c.start_slurmd(name)
+                bad.append(name)
+            if re.search(r"DOWN|DRAIN|FAIL|NOT_RESPONDING|\*", state):
+                c.ask(f"scontrol update NodeName={name} State=RESUME", check=False)
+                bad.append(name)
+            elif "POWER" in state:
+                c.ask(f"scontrol update NodeName={name} State=POWER_UP", check=False)
+                bad.append(name)
+        if not bad:
+            return
+        if time.monotonic() > end:
+            c.wait(lambda: False, 0, f"nodes {','.join(sorted(set(bad)))} to be up again")
+        time.sleep(0.2)

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Scenarios on a private Slurm cluster with the built plugins; `make check-cluster` is in ../targets.mk.
+EXTRA_DIST += test/cluster

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Registration of scenarios and of the cluster shapes they run on."""
+import dataclasses
+import typing
+
+from . import slurmconf
+
+SHAPES = {}         # name -> slurmconf.Shape
+SCENARIOS = {}      # name -> Scenario
+
+#: TestOff words of rubato.conf: each switches one mechanism off.
+OFF_WORDS = ("gate", "willrun", "walk", "immediate", "server-count", "reserve", "heartbeat",
+             "depth", "stock-plan", "wake", "type", "resv-mask", "publish")
+#: What a scenario may need of the machine.
+NEEDS = ("rubato", "root", "second-user", "dbd")
+
+
+class Skip(Exception):
+    """A scenario cannot run here; the text says why."""
+
+
+@dataclasses.dataclass
+class Scenario:
+    name: str
+    body: typing.Callable
+    cluster: str
+    needs: tuple
+    negative: typing.Union[str, typing.Callable, None]
+    timeout: float
+
+    @property
+    def title(self):
+        return (self.body.__doc__ or self.name).strip().splitlines()[0]
+
+
+def shape(name, **fields):
+    """Declares a cluster shape: shape("mixed", nodes=MIXED_NODES). Fields: slurmconf.Shape.
+
+    The same name may be declared twice only with the same fields.
+    """
+    made = slurmconf.Shape(**fields)
+    if SHAPES.get(name, made) != made:
+        raise ValueError(f"shape {name} is declared twice, differently")
+    SHAPES[name] = made
+    return name
+
+
+def scenario(cluster="main", needs=(), negative=None, timeout=60.0):
+    """Registers `def body(c): "title" ...` as a scenario on the cluster shape of that name.
+
+    needs:    of NEEDS; what is missing skips the scenario
+    negative: the negative control, in which the body must fail:
+              a TestOff word ("gate"), a whole line ("TestInject=stop-loop"), or a function
+              f(c) that breaks the cluster (the runner mends it afterwards)
+    timeout:  seconds the body may take
+    """
+    unknown = set(needs) - set(NEEDS)
+    if unknown:
+        raise ValueError(f"needs={unknown}: not one of {', '.join(NEEDS)}")
+    if isinstance(negative, str) and "=" not in negative and negative not in OFF_WORDS:
+        raise ValueError(f"negative={negative}: not one of {', '.join(OFF_WORDS)}")
+    if negative is None:
+        raise ValueError("a scenario needs a negative control")
+
+    def register(body):
+        name = body.__name__.replace("_", "-")
+        if name in SCENARIOS:
+            raise ValueError(f"scenario {name} is declared twice")
+        SCENARIOS[name] = Scenario(name, body, cluster, tuple(needs), negative, timeout)
+        return body
+    return register
+
+
+shape("main")

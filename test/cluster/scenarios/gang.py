@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Jobs over many nodes: a gang starts whole, however endless the stream of small jobs is."""
+from cluster import check, scenario
+from cluster.scenarios import steps
+
+
+def _gang_in_stream(c, options, gpus):
+    """Submits a gang into an endless stream of 1-GPU jobs and waits until it runs."""
+    script = "sleep $((RANDOM % 4 + 1)).$((RANDOM % 10))"
+    c.sbatch("--array=1-36 --gpus=1 -t 1 -o /dev/null", script, name="fill")
+    c.wait(lambda: len([1 for row in c.jobs("RUNNING") if row["name"] == "fill"]) >= 30, 20,
+           "the first jobs of the stream to run")
+    gang = c.sbatch(f"-N8 {options} -t 5", "srun hostname > /dev/null; sleep 0.5", name="gang")
+    c.sbatch("--array=1-2000 --gpus=1 -t 1 -o /dev/null", script, name="stream")
+    shown = set()
+
+    def started():
+        seen = c.job(gang)
+        if seen.get("JobState") == "PENDING" and "Rubato:" in seen.get("Reason", "") and not shown:
+            shown.add(gang)
+        row = c.ask(f"squeue -h --start -j {gang} -o '%S %Y'")
+        if row and "N/A" not in row and len(shown) < 3:
+            shown.add(row)
+        return seen.get("JobState") == "RUNNING" and seen
+    seen = c.wait(started, 30, "the gang to run")
+    passed = len([1 for row in c.jobs("RUNNING,COMPLETED") if row["name"] == "stream"])
+    c.say(*(f"squeue --start said: {row}" for row in shown if row != gang))
+    c.cmd(f"scontrol -o show job {gang} | grep -oE ' (JobState|NodeList|NumNodes|StartTime)=[^ ]*'")
+    found = c.gpus(gang)
+    check(len(found) == 8 and all(gpus(node) == sum(kinds.values())
+                                  for node, kinds in found.items()), "its GPUs on 8 nodes", found)
+    c.say(f"waited {c.wait_seconds(gang):.1f} s, started by {c.times(gang).by}; {passed} jobs of "
+          f"the stream had started before")
+    check(seen["NumNodes"] == "8" and c.times(gang).by == "rubato", "a start by Rubato on 8 nodes",
+          c.times(gang))
+    c.wait_state(gang, "COMPLETED", 15)
+    c.wait(lambda: [1 for row in c.jobs("RUNNING") if row["name"] == "stream"], 10,
+           "the stream to go on")
+
+
+@scenario(needs=["rubato"], negative="reserve", timeout=90)
+def gang_of_8_nodes_in_stream(c):
+    """An 8-node gang, one GPU a node, starts in an endless stream of 1-GPU jobs with time limits
+
+    A user sees its start and nodes in `squeue --start`; the small jobs keep running on the rest.
+    """
+    _gang_in_stream(c, "--gpus-per-node=1 --ntasks-per-node=1", lambda node: 1)
+
+
+@scenario(needs=["rubato"], negative="reserve", timeout=90)
+def gang_of_8_whole_nodes_in_stream(c):
+    """A gang of 8 whole nodes starts in the same stream: every node runs empty for it
+
+    Sizes differ from node to node, as `--exclusive` gives each node whole.
+    """
+    _gang_in_stream(c, "--exclusive --gpus-per-node=2 --ntasks-per-node=1", lambda node: 2)

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Accounting: association and QOS limits, preemption by QOS, fair-share."""
+from cluster import check, scenario
+
+from .authority import STOPPED, reason, runs, stays, start_order, waits_for
+
+
+def sacctmgr(c, words, undo=None):
+    """Changes the accounting database now; undoes it after the scenario."""
+    c.cmd(f"sacctmgr -i {words}")
+    if undo:
+        c.defer(f"sacctmgr -i {undo}")
+
+
+def make_qos(c, name, words):
+    """Makes a QOS that this user may use, until the end of the scenario."""
+    sacctmgr(c, f"add qos {name} {words}", f"delete qos {name}")
+    sacctmgr(c, f"modify account test set qos+={name}")
+    c.wait(lambda: name in c.ask("scontrol -o show assoc_mgr flags=qos", check=False)
+           and name in c.ask(f"sacctmgr -nP show assoc user={c.site.user} format=qos"),
+           10, f"slurmctld to know QOS {name}")
+
+
+def cancel_jobs(c):
+    c.ask("scancel -n scenario", check=False)
+    c.wait(lambda: not c.jobs("PENDING,RUNNING,COMPLETING"), 15, "the jobs to be gone")
+
+
+def limits_are_not_enforced(c):
+    """Negative control: slurmctld enforces associations, but no limits."""
+    c.change(options={"AccountingStorageEnforce": "associations"})
+
+
+def no_preemption(c):
+    """Negative control: no job preempts another."""
+    c.change(options={"PreemptType": "preempt/none", "PreemptMode": "OFF"})
+
+
+def no_weight_for_fair_share(c):
+    """Negative control: fair-share has no weight, so the order is that of submission."""
+    c.change(options={"PriorityWeightFairshare": 0}, restart=False)
+
+
+@scenario(cluster="accounts", needs=["rubato", "dbd"], negative=limits_are_not_enforced)
+def qos_limits_hold(c):
+    """GPU jobs over a QOS limit wait with Slurm's reason, hold up nobody, and start when it allows
+
+    GrpTRES=gres/gpu, MaxTRESPerUser=gres/gpu and MaxJobsPerUser. An admin sees: QOSGrpGRES,
+    QOSMaxGRESPerUser, QOSMaxJobsPerUserLimit in squeue.
+    """
+    make_qos(c, "group", "GrpTRES=gres/gpu=8")
+    make_qos(c, "user", "MaxTRESPerUser=gres/gpu=2")
+    make_qos(c, "jobs", "MaxJobsPerUser=1")
+    first = {"group": c.sbatch("--qos=group --gpus=h100:8 -t 5", "sleep 60"),
+             "user": c.sbatch("--qos=user --gpus=a100:2 -t 5", "sleep 60"),
+             "jobs": c.sbatch("--qos=jobs --gpus=a100:1 -t 5", "sleep 60")}
+    for job in first.values():
+        runs(c, job)
+    second = {"group": c.sbatch("--qos=group --gpus=h100:8 -t 5", "sleep 0.2"),
+              "user": c.sbatch("--qos=user --gpus=a100:1 -t 5", "sleep 0.2"),
+              "jobs": c.sbatch("--qos=jobs --gpus=a100:1 -t 5", "sleep 0.2")}
+    waits_for(c, second["group"], "QOSGrpGRES")
+    waits_for(c, second["user"], "QOSMaxGRESPerUser")
+    waits_for(c, second["jobs"], "QOSMaxJobsPerUserLimit")
+    # The first of the order needs a whole h100 node, and one is free: nothing is kept for it.
+    below = [c.sbatch("--gpus=h100:8 -t 120 --nice=50", "sleep 0.2"),
+             c.sbatch("--gpus=2 -N1 -t 120 --nice=50", "sleep 0.2"),
+             c.sbatch("-n2 -t 120 --nice=50", "sleep 0.2")]
+    for job in below[:2]:
+        runs(c, job)
+    c.wait_state(below[2], "RUNNING,COMPLETING,COMPLETED", 10)
+    for job in second.values():
+        check("PENDING QOS" in reason(c, job), f"job {job} to wait still", reason(c, job))
+    c.cmd("scancel " + " ".join(map(str, first.values())))
+    for job in second.values():
+        runs(c, job)
+
+
+@scenario(cluster="accounts", needs=["rubato", "dbd"], negative=limits_are_not_enforced)
+def association_limits_hold(c):
+    """GrpTRES=gres/gpu of an account and MaxJobs of a user hold for GPU jobs
+
+    An admin sees: AssocGrpGRES and AssocMaxJobsLimit in squeue; raising the limit with sacctmgr
+    lets the job start.
+    """
+    me = c.site.user
+    sacctmgr(c, "modify account test set GrpTRES=gres/gpu=4",
+             "modify account test set GrpTRES=gres/gpu=-1")
+    c.wait(lambda: "gres/gpu=4(0)" in c.ask(
+        "scontrol -o show assoc_mgr flags=assoc accounts=test", check=False), 10,
+        "slurmctld to know the limit")
+    four = c.sbatch("--gpus=a100:4 -t 5", "sleep 60")
+    runs(c, four)
+    more = c.sbatch("--gpus=1 -t 5", "sleep 0.2")
+    waits_for(c, more, "AssocGrpGRES")
+    other = c.sbatch("-A load --gpus=1 -t 5", "sleep 0.2")
+    runs(c, other)
+    sacctmgr(c, "modify account test set GrpTRES=gres/gpu=5")
+    runs(c, more)
+    c.wait_state(more, "COMPLETED", 10)
+
+    sacctmgr(c, f"modify user {me} where account=test set MaxJobs=1",
+             f"modify user {me} where account=test set MaxJobs=-1")
+    c.wait(lambda: f"{me}" in c.ask(f"sacctmgr -nP show assoc user={me} format=user,maxjobs"), 10)
+    many = c.sbatch("--gpus=1 -t 5", "sleep 0.2")
+    waits_for(c, many, "AssocMaxJobsLimit")
+    stays(c, many, "PENDING", 0.5)
+    c.cmd(f"scancel {four}")
+    runs(c, many)
+
+
+@scenario(cluster="accounts", needs=["rubato", "dbd"], negative=no_preemption)
+def preemption_by_qos(c):
+    """A GPU job of a higher QOS takes the GPUs of lower ones: one is requeued, one cancelled
+
+    An admin sees: the preemptor running, started by Rubato; PREEMPTED for the job of the QOS with
+    PreemptMode=CANCEL, Restarts=1 for the other, which runs again afterwards.
+    """
+    make_qos(c, "again", "PreemptMode=REQUEUE")
+    make_qos(c, "gone", "PreemptMode=CANCEL")
+    make_qos(c, "urgent", "Preempt=again,gone Priority=100")
+    requeued = c.sbatch("-w n5 --qos=again --gpus=h100:8 -t 5 --requeue", "sleep 60")
+    cancelled = c.sbatch("-w n6 --qos=gone --gpus=h100:8 -t 5", "sleep 60")
+    normal = c.sbatch("-w n1 --gpus=a100:4 -t 5", "sleep 60")
+    for job in (requeued, cancelled, normal):
+        runs(c, job)
+    first = c.sbatch("-w n5 --qos=urgent --gpus=h100:4 -t 5", "sleep 60")
+    second = c.sbatch("-w n6 --qos=urgent --gpus=8 -t 5", "sleep 60")
+    third = c.sbatch("-w n1 --qos=urgent --gpus=a100:4 -t 5", "sleep 0.2")
+    for job in (first, second):
+        runs(c, job, 12)
+    c.wait_state(cancelled, "PREEMPTED", 10)
+    c.wait_state(requeued, "PENDING", 10)
+    check(c.job(requeued)["Restarts"] == "1", "one restart", c.job(requeued)["Restarts"])
+    stays(c, third, "PENDING", 0.5)
+    check(c.job(normal)["JobState"] == "RUNNING", f"job {normal} of QOS normal to run on")
+    c.cmd(f"squeue -t all -j {requeued},{cancelled},{normal},{first},{second} "
+          "-o '%.6i %.8q %.10T %N %r'")
+    c.cmd(f"scancel {first}")
+    c.wait_state(requeued, "RUNNING", 25)
+
+
+@scenario(cluster="accounts", needs=["rubato", "dbd"], negative=no_weight_for_fair_share)
+def fair_share_orders_gpu_jobs(c):
+    """GPU jobs start in the order that sprio shows: the account that used less comes first
+
+    An admin sees: sprio and sshare; the jobs of the account without usage, submitted last, start
+    before those of the account that has used the cluster.
+    """
+    me = c.site.user
+    for account in ("heavy", "light"):
+        sacctmgr(c, f"add account {account} fairshare=10", f"delete account {account}")
+        sacctmgr(c, f"add user {me} account={account} fairshare=10")
+        c.defer(f"sacctmgr -i delete user {me} where account={account}")
+    c.defer(lambda: cancel_jobs(c))     # no account is deleted while jobs of it run
+    c.wait(lambda: "light" in c.ask(f"scontrol -o show assoc_mgr flags=assoc users={me}"), 10,
+           "slurmctld to know the accounts")
+    used = c.sbatch("-A heavy --gpus=a100:4 -N1 -n32 -t 5", "sleep 60")
+    blocker = c.sbatch("-A test -w n5 --gpus=h100:8 -t 60", "sleep 300")
+    runs(c, used)
+    runs(c, blocker)
+    c.wait(lambda: c.job(used).get("RunTime", "") >= "00:00:02", 10, "two seconds of usage")
+    c.restart_ctld()    # slurmctld reckons up usage when it starts, then once a minute
+    c.wait(lambda: float(c.ask(f"sshare -nP -A heavy -u {me} -o RawUsage").split()[-1]) > 0, 15,
+           "usage of account heavy")
+    ask = "-w n5 --gpus=h100:8 -t 5"
+    jobs = [c.sbatch(f"-A {account} {ask}", "sleep 0.1")
+            for account in ("heavy", "heavy", "light", "light")]
+    def order():
+        rows = c.ask(f"squeue -h -t PD -j {','.join(map(str, jobs))} -o '%Q %i'").splitlines()
+        rows = [tuple(map(int, row.split())) for row in rows]
+        return [job for _, job in sorted(rows, key=lambda row: (-row[0], row[1]))]
+    c.wait(lambda: order()[:2] == jobs[2:], 5, "the account without usage to come first")
+    c.cmd(f"sprio -S -y -j {','.join(map(str, jobs))} -o '%.7i %.10Y %.10F'")
+    c.cmd(f"sshare -A heavy,light -u {me} -o Account,User,RawUsage,FairShare")
+    wanted = order()
+    c.cmd(f"scancel {blocker}")
+    for job in jobs:
+        runs(c, job, 20)
+    check(start_order(c, jobs) == wanted, f"starts in the order {wanted}", start_order(c, jobs))

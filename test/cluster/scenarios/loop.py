@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rubato's loop beside stock backfill: neither starves what the other has to start."""
+import datetime
+import re
+
+from cluster import check, scenario
+from cluster.scenarios import steps
+
+STOPPED = ("TestInject=stop-loop", "HeartbeatTimeout=600")
+
+
+@scenario(needs=["rubato"], negative="willrun")
+def backfill_thread_is_recognised(c):
+    """Stock backfill's questions about gated jobs are refused, in its own thread only
+
+    An admin sees two more threads in slurmctld, and that backfill plans no nodes for GPU jobs
+    that Rubato holds back. A user's `--test-only` question is answered meanwhile.
+    """
+    c.cmd(f"cat /proc/{c.ctld_pid()}/task/*/comm 2> /dev/null | grep -xE 'bckfl|rubato' | sort")
+    steps.occupy(c, "h100")
+    gated = steps.submit_many(c, 3, "--gpus=h100:8 -t 10")
+    c.wait(lambda: "gate_refused_will_run" in steps.stats(c), 10, "stats.json")
+    before = steps.stats(c)["gate_refused_will_run"]
+    c.wait(lambda: steps.stats(c)["gate_refused_will_run"] >= before + 2 * len(gated), 12,
+           "refused questions of stock backfill in stats.json")
+    c.say(f"gate_refused_will_run: {before}, then {steps.stats(c)['gate_refused_will_run']}")
+    steps.check_waiting(c, gated)
+    answer = c.cmd("sbatch --test-only --gpus=h100:8 -t 5 --wrap true")
+    check("to start at" in answer, "an answer to --test-only", answer)
+
+
+@scenario(needs=["rubato"], negative="willrun")
+def cpu_node_job_passes_gated_jobs(c):
+    """A whole-node CPU job starts although a gated GPU job waits for every node
+
+    The loop is stopped, so the eight GPU jobs stay gated and only stock backfill can start the
+    CPU job. A user sees it start within two cycles of backfill.
+    """
+    c.write_rubato_conf(steps.conf(*STOPPED))
+    gated = [c.sbatch(f"-w n{i} --gpus=1 -t 10") for i in range(1, 9)]
+    job = c.sbatch("-N1 --exclusive -t 5", "true")
+    waited = steps.started_by(c, job, "stock", 12)
+    c.say(f"bf_interval of this cluster: 3 s; waited {waited:.1f} s")
+    steps.check_waiting(c, gated)
+
+
+@scenario(needs=["rubato"], negative="stock-plan", timeout=90)
+def cpu_node_job_in_stream_of_gpu_jobs(c):
+    """A whole-node CPU job gets its node in an endless stream of 1-GPU jobs with time limits
+
+    The CPU job is what stock Slurm plans: an admin sees its StartTime and SchedNodeList, and that
+    Rubato lets that node run empty while the stream goes on elsewhere. The eight GPUs of a node
+    are never free at the same time by chance.
+    """
+    script = "sleep $((RANDOM % 4 + 1)).$((RANDOM % 10))"
+    c.sbatch("--array=1-16 --gpus=h100:1 -t 1 -o /dev/null", script, name="fill")
+    c.wait(lambda: len([1 for row in c.jobs("RUNNING") if row["name"] == "fill"]) >= 14, 20,
+           "the first jobs of the stream to run")
+    job = c.sbatch("-N1 -n1 -C h100 --exclusive -t 5", "true", name="whole")
+    c.sbatch("--array=1-2000 --gpus=h100:1 -t 1 -o /dev/null", script, name="stream")
+    planned = []
+
+    def started():
+        seen = c.job(job)
+        if not planned and seen.get("SchedNodeList"):
+            planned.append(seen["SchedNodeList"])
+            c.cmd(f"squeue --start -j {job} -o '%i %T %S %Y'")
+        return seen.get("JobState") not in ("PENDING", None) and seen
+    seen = c.wait(started, 40, "the CPU job to start")
+    going_on = [row for row in c.jobs("RUNNING") if row["name"] == "stream"]
+    c.cmd(f"scontrol -o show job {job} | grep -oE ' (JobState|NodeList|StartTime|NumCPUs)=[^ ]*'")
+    c.say(f"waited {c.wait_seconds(job):.1f} s, started by {c.times(job).by}; "
+          f"{len(going_on)} jobs of the stream run beside it")
+    check(int(seen["NumCPUs"]) == 64, "a whole node", seen["NumCPUs"])
+    check(going_on, "the stream to go on")
+
+
+@scenario(needs=["rubato"], negative="depth", timeout=120)
+def het_job_behind_600_gated_jobs(c):
+    """A heterogeneous job starts behind 600 gated GPU jobs, more than bf_max_job_test (500)
+
+    Only stock backfill starts heterogeneous jobs. An admin sees in `sdiag` that it looked at all
+    of the queue (depth above 600) and tried few of it.
+    """
+    steps.occupy(c, "h100")
+    gated = steps.submit_many(c, 600, "--gpus=h100:8 -t 10")
+    job = c.sbatch("-n1 -t 5 : -n1 --gpus=a100:2 -t 5", "srun --het-group=0,1 true; sleep 0.3",
+                   name="het")
+    c.cmd(f"squeue -j {job} -o '%i %T %r'")
+    c.wait(lambda: c.job(job).get("JobState") in ("RUNNING", "COMPLETED"), 18,
+           "the heterogeneous job to start")
+    check(c.times(job).by == "backfill", "backfill to start it", c.times(job).by)
+    c.cmd(f"scontrol -o show job {job} | grep -oE ' (JobState|SubmitTime|StartTime)=[^ ]*'")
+    c.cmd("sdiag | grep -A30 'Backfilling stats' | grep -E 'Last depth|queue length'")
+    steps.check_waiting(c, gated[:1] + gated[-1:])
+    c.wait_state(job, "COMPLETED", 15)
+
+
+@scenario(needs=["rubato"], negative="reserve")
+def squeue_start_shows_reservations(c):
+    """`squeue --start` shows when and where a job that Rubato reserves for will start
+
+    A user sees the moment at which the running jobs' time limits end, and the nodes.
+    """
+    running = steps.occupy(c, "h100", minutes=13)
+    ends = {c.job(job)["NodeList"]: c.job(job)["EndTime"] for job in running}
+    job = c.sbatch("-N1 --gpus=h100:8 -t 5", "true")
+    row = c.wait(lambda: re.search(
+        r"\d{4}-\S+ n[56]$", c.ask(f"squeue -h --start -j {job} -o '%S %Y'")), 12,
+        "start and node of the waiting job")[0]
+    c.cmd(f"squeue --start -j {job} -o '%.8i %.9T %.20S %Y %r'")
+    start, node = row.split()
+    c.say(f"the limits of the running jobs end at {ends}")
+    slack = (datetime.datetime.fromisoformat(start)
+             - datetime.datetime.fromisoformat(ends[node])).total_seconds()
+    check(0 <= slack <= 120, f"a start when the time limit on {node} ends", f"{slack:g} s after")
+    check(c.job(job).get("SchedNodeList") == node, "the node in scontrol too", c.job(job))

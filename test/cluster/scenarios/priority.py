@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Order and holds: Nice, priorities, top, hold, requeue, begin times, deadlines, two users."""
+import re
+import time
+
+from cluster import check, scenario, second_user
+
+from .authority import STOPPED, reason, runs, stays, start_order, waits_for
+
+
+def nice_and_top_are_ignored(c):
+    """Negative control: nobody gets another priority than the one of his submission."""
+    original, submit = c.cmd, c.sbatch
+    c.cmd = lambda command, **options: original(
+        re.sub(r"^scontrol (top|update JobId=\S+ Priority)", r"true \1", command), **options)
+    c.sbatch = lambda options, *rest, **more: submit(
+        re.sub(r"--nice=\d+", "", options), *rest, **more)
+    c.defer(lambda: (delattr(c, "cmd"), delattr(c, "sbatch")))
+
+
+@scenario(cluster="authority", needs=["rubato"], negative=nice_and_top_are_ignored)
+def priorities_order_gpu_jobs(c):
+    """Nice, `scontrol update Priority=` and `scontrol top` order the waiting GPU jobs
+
+    An admin sees: squeue sorted by priority, and the jobs start in that order.
+    """
+    blocker = c.sbatch("-w n5 --gpus=h100:8 -t 60", "sleep 300")
+    runs(c, blocker)
+    ask = "-w n5 --gpus=h100:8 -t 5"
+    nice = c.sbatch(f"{ask} --nice=50", "sleep 0.1")
+    plain = c.sbatch(ask, "sleep 0.1")
+    raised = c.sbatch(ask, "sleep 0.1")
+    topped = c.sbatch(ask, "sleep 0.1")
+    high = int(c.ask(f"squeue -h -j {nice} -o %Q")) + 500
+    c.cmd(f"scontrol update JobId={raised} Priority={high}")
+    c.cmd(f"scontrol top {topped}")
+    c.cmd("squeue -h -t PD -p main -o '%.10Q %.6i %r' | sort -rn | head -4")
+    jobs = {"nice": nice, "plain": plain, "raised": raised, "topped": topped}
+    rank = {name: int(c.ask(f"squeue -h -j {job} -o %Q")) for name, job in jobs.items()}
+    wanted = sorted(jobs, key=lambda name: -rank[name])
+    check(set(wanted[:2]) == {"raised", "topped"} and wanted[3] == "nice",
+          "raised and topped first, nice last", rank)
+    c.cmd(f"scancel {blocker}")
+    for job in jobs.values():
+        runs(c, job, 20)
+    seen = [name for name in jobs]
+    seen.sort(key=lambda name: start_order(c, jobs.values()).index(jobs[name]))
+    check(seen == wanted, f"starts in the order {wanted}", seen)
+
+
+@scenario(cluster="authority", needs=["rubato"], negative=STOPPED)
+def holds_and_requeues(c):
+    """hold, release, requeue and requeuehold hold for GPU jobs
+
+    An admin sees: JobHeldUser or `job requeued in held state` while held, however free the nodes are; a requeued
+    job runs again with Restarts=1 after Slurm's own delay.
+    """
+    held = c.sbatch("--hold --gpus=a100:1 -t 5", "sleep 0.2")
+    again = c.sbatch("--gpus=a100:1 -t 5 --requeue", "sleep 60")
+    runs(c, again)
+    stopped = c.sbatch("--gpus=a100:1 -t 5 --requeue", "sleep 60")
+    runs(c, stopped)
+    c.cmd(f"scontrol requeue {again}")
+    c.cmd(f"scontrol requeuehold {stopped}")
+    waits_for(c, held, "JobHeldUser")
+    for job in (again, stopped):
+        c.wait_state(job, "PENDING", 10)
+    waits_for(c, stopped, "requeued in held state")
+    stays(c, held, "PENDING", 0.5)
+    c.cmd(f"scontrol release {held}")
+    runs(c, held)
+    c.wait_state(again, "RUNNING", 25)
+    check(c.job(again)["Restarts"] == "1", "one restart", c.job(again)["Restarts"])
+    check(c.times(again).by == "rubato", f"Rubato to start job {again} again")
+    check("PENDING" in reason(c, stopped), f"job {stopped} to be held still")
+    c.cmd(f"scontrol release {stopped}")
+    c.wait_state(stopped, "RUNNING", 25)
+
+
+@scenario(cluster="authority", needs=["rubato"], negative=STOPPED)
+def begin_times_and_deadlines(c):
+    """--begin and --deadline hold for GPU jobs
+
+    An admin sees: BeginTime as the reason until the second named; a job that cannot meet its
+    deadline ends in state DEADLINE, one that can gets a time limit that meets it.
+    """
+    plain = c.sbatch("--gpus=h100:1 -t 5", "sleep 0.1")
+    runs(c, plain)
+    soon = c.sbatch("--gpus=h100:1 -t 5 --begin=now+3", "sleep 0.1")
+    begin = time.time() + 3
+    waits_for(c, soon, "BeginTime")
+    meets = c.sbatch("--gpus=h100:1 --time-min=1 -t 5 --deadline=now+3minutes", "sleep 60")
+    misses = c.sbatch("-w n6 --gpus=h100:8 -t 2 --deadline=now+3minutes --begin=now+2minutes",
+                      "sleep 1", )
+    seen = runs(c, meets)
+    check(seen["TimeLimit"] in ("00:02:00", "00:03:00"), "a time limit that meets the deadline",
+          seen["TimeLimit"])
+    runs(c, soon, 20)
+    check(c.times(soon).start >= begin - 1.2, f"job {soon} not before its begin time",
+          c.times(soon).start - begin)
+    c.cmd(f"scontrol update JobId={misses} StartTime=now Deadline=now+61")
+    c.wait_state(misses, "DEADLINE", 20)
+    c.cmd(f"squeue -t all -j {soon},{meets},{misses} -o '%.6i %.10T %.10l %S %r'")
+
+
+@scenario(cluster="authority", needs=["rubato", "second-user"], negative=STOPPED)
+def two_users(c):
+    """Another user's GPU jobs run as that user, and may not touch anyone else's
+
+    An admin sees: UserId of the owner in `scontrol show job`, `Access/permission denied` for
+    foreign jobs, which stay as they were.
+    """
+    other = second_user()
+    mine = c.sbatch("--gpus=a100:1 -t 5", "sleep 60")
+    theirs = c.sbatch("--gpus=a100:1 -t 5", "id -un; sleep 60", user=other)
+    waiting = c.sbatch("--gpus=a100:1 -t 5 --begin=now+1hour", "sleep 1")
+    runs(c, mine)
+    seen = runs(c, theirs)
+    check(seen["UserId"].startswith(other + "("), f"job {theirs} to belong to {other}",
+          seen["UserId"])
+    for command in (f"scancel {mine}", f"scontrol update JobId={mine} Comment=mine",
+                    f"scontrol hold {waiting}", f"scontrol requeue {mine}",
+                    f"scontrol update JobId={waiting} StartTime=now",
+                    "scontrol update PartitionName=main State=DOWN"):
+        answer = c.cmd(command, user=other, check=False)
+        check(re.search(r"denied|Invalid user", answer), f"`{command}` to be refused", answer)
+    stays(c, mine, "RUNNING", 0.1)
+    stays(c, waiting, "PENDING", 0.1)
+    c.wait(lambda: other in c.output(theirs), 10, f"the job's own words to name {other}")
+    c.cmd(f"scancel {theirs}", user=other)
+    c.wait_state(theirs, "CANCELLED", 10)

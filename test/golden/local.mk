@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# unittest files (*_test.py) that run the built program and compare its output with a kept file.
+GOLDEN_TESTS = \
+  test/golden/commands_test.py \
+  test/golden/completion_test.py \
+  test/golden/man_test.py \
+  test/golden/replay_test.py
+TESTS += $(GOLDEN_TESTS)
+EXTRA_DIST += $(GOLDEN_TESTS) test/golden/golden.py test/golden/run_golden \
+  test/golden/bases test/golden/cases
+
+# Read by test/unit/config_golden_test.cc.
+EXTRA_DIST += test/golden/config.d

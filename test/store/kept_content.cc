@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "test/store/kept_content.h"
+
+#include <gtest/gtest.h>
+
+namespace rubato::test {
+namespace {
+
+template <typename Record>
+std::vector<Record> kept() {
+  std::vector<Record> records;
+  for (const store::Entry& entry : kept_entries()) {
+    if (const Record* record = std::get_if<Record>(&entry)) records.push_back(*record);
+  }
+  return records;
+}
+
+}  // namespace
+
+void expect_kept_content(const store::Reader& reader) {
+  using namespace store;
+  auto samples = kept<Sample>();
+  samples.back().flag = Flag::kWallTime;
+  EXPECT_EQ(reader.all_samples().value(), samples);
+  EXPECT_EQ(reader.fits({"physics", "resnet", false}).value(), kept<Fit>());
+  EXPECT_EQ(reader.jobs().value(), kept<JobRecord>());
+  EXPECT_EQ(reader.decisions({41, kKeptTime - 7200}).value(), kept<Decision>());
+  const std::vector<JobType> types = {{"biology", "llama", true}, {"physics", "resnet", false}};
+  EXPECT_EQ(reader.job_types().value(), types);
+}
+
+}  // namespace rubato::test

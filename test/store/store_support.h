@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the tests of the store share.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lib/store/clock.h"
+#include "lib/store/options.h"
+#include "lib/store/reader.h"
+#include "lib/store/session.h"
+
+namespace rubato::test {
+
+/// A new folder that is removed with all in it at the end.
+class TempFolder {
+ public:
+  TempFolder();
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+  ~TempFolder();
+  [[nodiscard]] const std::string& path() const { return path_; }
+  /// Of the store in it.
+  [[nodiscard]] std::string store() const { return path_ + "/rubato"; }
+  [[nodiscard]] std::string database() const { return store() + "/rubato.db"; }
+
+ private:
+  std::string path_;
+};
+
+class ManualClock : public store::Clock {
+ public:
+  explicit ManualClock(Seconds now) : now_(now) {}
+  [[nodiscard]] Seconds now() const override { return now_; }
+  void set(Seconds now) { now_ = now; }
+
+ private:
+  std::atomic<Seconds> now_;
+};
+
+/// 2026-01-01 00:00:00 UTC.
+inline constexpr Seconds kNow = 1767225600;
+
+/// Options of a store in `folder` that loses no time.
+[[nodiscard]] store::StoreOptions options_in(const TempFolder& folder);
+
+/// A plausible report number `index` of a job: 100 samples/s, one every minute.
+[[nodiscard]] store::Sample sample_of_job(JobId job, int index = 0);
+
+/// `count` reports, one after the other, of jobs that report ten times each.
+[[nodiscard]] std::vector<store::Entry> entries_from(int first, int count);
+
+/// The session, or the test ends with the reason.
+[[nodiscard]] std::unique_ptr<store::Session> open_session(const store::StoreOptions& options,
+                                                           std::vector<std::string>* notes = nullptr,
+                                                           Seconds now = kNow);
+
+/// A reader of the store in `folder`, or the test ends with the reason.
+[[nodiscard]] store::Reader open_reader(const std::string& path);
+
+[[nodiscard]] bool exists(const std::string& path);
+/// Names in a folder, sorted.
+[[nodiscard]] std::vector<std::string> names_in(const std::string& folder);
+[[nodiscard]] std::string contents(const std::string& path);
+
+/// Runs `body` in a forked process that then exits with what it returns; that, or 256 + signal.
+int in_child(const std::function<int()>& body);
+
+/// Waits up to ten seconds for `condition`.
+bool eventually(const std::function<bool()>& condition);
+
+}  // namespace rubato::test

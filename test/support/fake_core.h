@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A slurmctld that is not there: what the loop asks of plugin/slurm and plugin/actuate, answered
+// from a value that a test sets. For faults and races that a real daemon cannot be driven into.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <string>
+
+#include "lib/core/snapshot.h"
+
+namespace rubato::test {
+
+struct FakeCore {
+  std::mutex mutex;
+  Snapshot snapshot;   // under mutex
+  std::string folder;  // slurm.conf and StateSaveLocation
+  bool records_fit = true;
+  std::atomic<bool> shutting_down{false};
+  std::atomic<int> looks_reading{0};
+  std::atomic<int> looks_writing{0};
+  std::atomic<int> commits{0};
+  std::atomic<int> starts{0};  // of all plans committed
+  std::atomic<int> writes_back{0};
+  std::atomic<int> clears{0};
+  std::atomic<int> stock_woken{0};
+};
+
+FakeCore& core();
+
+}  // namespace rubato::test

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rules of the tree that a compiler does not check (HACKING.md, "House rules")."""
+import os
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(os.environ["RUBATO_SOURCE_DIR"])
+FOLDERS = ("lib", "plugin", "tools", "test", "contrib", "docs")
+LICENCE = "SPDX-License-Identifier: GPL-2.0-or-later"
+
+
+def files(*folders, suffixes=(".cc", ".h")):
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.suffix in suffixes and path.is_file():
+                yield path.relative_to(ROOT), path.read_text(encoding="utf-8")
+
+
+def scripts():
+    """Files of the tree that begin with '#!'."""
+    for folder in FOLDERS:
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.is_file() and not path.suffix == ".pyc" and path.read_bytes()[:2] == b"#!":
+                yield path.relative_to(ROOT), path.read_text(encoding="utf-8")
+
+
+class House(unittest.TestCase):
+    def test_every_source_is_built_and_distributed(self):
+        """A source that no local.mk names is compiled by nobody and missing in the tarball."""
+        makefiles = "\n".join(path.read_text(encoding="utf-8") for folder in FOLDERS
+                              for path in (ROOT / folder).rglob("*.mk"))
+        named = set(re.findall(r"[\w/.-]+\.(?:cc|h)\b", makefiles))
+        found = [str(path) for path, _ in files(*FOLDERS)]
+        self.assertGreater(len(found), 20)
+        self.assertEqual([path for path in found if path not in named], [])
+
+    def test_every_source_names_the_licence_first(self):
+        for path, text in files(*FOLDERS, suffixes=(".cc", ".h", ".py", ".mk")):
+            with self.subTest(path=str(path)):
+                first = [line for line in text.splitlines()[:2] if not line.startswith("#!")]
+                self.assertIn(LICENCE, first[0])
+        for path, text in scripts():
+            if path.parts[:2] == ("test", "golden"):
+                continue  # programs of an imitated machine
+            with self.subTest(path=str(path)):
+                self.assertIn(LICENCE, text.splitlines()[1])
+
+    def test_the_library_includes_no_slurm_header(self):
+        includes = re.compile(r'^\s*#\s*include\s*[<"]((?:src|slurm)/[^">]*|config\.h|plugin/[^">]*)',
+                              re.M)
+        for path, text in files("lib", "tools"):
+            with self.subTest(path=str(path)):
+                self.assertEqual(includes.findall(text), [])
+
+    def test_the_slurm_release_is_tested_in_one_folder(self):
+        condition = re.compile(r"^\s*#\s*(?:el)?if\b.*SLURM_VERSION_NUMBER", re.M)
+        users = [str(path) for path, text in files(*FOLDERS) if condition.search(text)]
+        self.assertEqual([path for path in users if not path.startswith("plugin/slurm/")], [])
+
+    def test_headers_are_included_once(self):
+        for path, text in files(*FOLDERS, suffixes=(".h",)):
+            with self.subTest(path=str(path)):
+                self.assertIn("#pragma once", text)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Targets beside `all` and `check`; HACKING.md says what each is for.
+RESULTS = $(abs_top_builddir)/results
+STAGE = $(abs_top_builddir)/stage
+SOURCE_FILES = find $(top_srcdir)/lib $(top_srcdir)/plugin $(top_srcdir)/tools $(top_srcdir)/test \
+  \( -name '*.cc' -o -name '*.h' \)
+
+# The programs and plugins that `make install` would install, below stage/ whatever the prefix is: for cluster and demo.
+stage: all
+	@$(MAKE) --no-print-directory -s $(STAGE_TARGETS) prefix='$(STAGE)' exec_prefix='$(STAGE)' \
+	  bindir='$(STAGE)/bin' libdir='$(STAGE)/lib' \
+	  rubatoplugindir='$(STAGE)/lib/rubato/slurm-$(SLURM_VERSION)' >/dev/null
+	@rm -f '$(STAGE)'/lib/rubato/slurm-*/*.la
+
+if BUILD_PLUGINS
+STAGE_TARGETS = install-binPROGRAMS install-rubatopluginLTLIBRARIES
+
+check-cluster: stage
+	@mkdir -p '$(RESULTS)'
+	RUBATO_BUILD_DIR='$(abs_top_builddir)' $(top_srcdir)/test/cluster/run \
+	  --plugins '$(STAGE)/lib/rubato/slurm-$(SLURM_VERSION)' --json '$(RESULTS)/cluster.json' \
+	  $(SCENARIO_FLAGS)
+
+symbols-check: $(rubatoplugin_LTLIBRARIES)
+	$(AM_TESTS_ENVIRONMENT) $(PYTHON) $(top_srcdir)/test/support/symbols_test.py
+else
+check-cluster symbols-check:
+	@echo '$@: there are no plugins in this build; configure it --with-slurm-source' >&2; exit 1
+
+STAGE_TARGETS = install-binPROGRAMS
+endif
+
+# tally fails for each result file that results/expected names and that is not there.
+check-local:
+	@mkdir -p '$(RESULTS)'
+	@printf '%s\n' $(addsuffix .json,$(subst /,-,$(basename $(TESTS)))) >'$(RESULTS)/expected'
+
+# All of TESTS from nothing, and the tally. A test that does not build or run is one that failed.
+check-all: all
+	@rm -rf '$(RESULTS)'
+	-@$(MAKE) --no-print-directory -k $(check_LTLIBRARIES) $(check_PROGRAMS)
+	-@$(MAKE) --no-print-directory -k check-local check-TESTS
+	@$(MAKE) --no-print-directory tally
+
+# Counts the results that the last check, check-all and check-cluster left.
+tally:
+	@$(PYTHON) $(top_srcdir)/test/support/tally --skips $(top_srcdir)/test/skips '$(RESULTS)'
+
+format-check:
+	$(SOURCE_FILES) -print0 | xargs -0 $(CLANG_FORMAT) --dry-run -Werror
+
+format:
+	$(SOURCE_FILES) -print0 | xargs -0 $(CLANG_FORMAT) -i
+
+# TIDY_FILES='lib/round.cc ...' for some files only. Not plugin/: clang-tidy 14 stops at a macro of Slurm's
+# headers that compilers accept.
+tidy:
+	@cd $(top_srcdir) && status=0; for file in $${TIDY_FILES:-$$(find lib tools -name '*.cc' | sort)}; do \
+	  echo "  TIDY     $$file"; \
+	  $(CLANG_TIDY) --quiet --warnings-as-errors='*' $$file -- -std=c++20 -I$(abs_top_builddir) -I. \
+	    $(LIBRARY_CFLAGS) || status=1; \
+	done; exit $$status
+
+if CODE_COVERAGE
+coverage: check
+	find lib -name '*.gcno' -print0 | xargs -0 gcov -n -r -s $(abs_top_srcdir) 2>/dev/null \
+	  | $(SED) -n "/^File 'lib/{N;s/^File '\(.*\)'\nLines executed:\(.*\)/\2 \1/p}" | sort -u -k3
+else
+coverage:
+	@echo 'coverage: configure the build with --enable-code-coverage' >&2; exit 1
+endif
+
+mostlyclean-local:
+	rm -rf results
+
+# libtool's .la files serve linking; plugins are opened by name. Without them `make uninstall` has to
+# remove the plugins itself.
+if BUILD_PLUGINS
+install-data-hook:
+	cd '$(DESTDIR)$(rubatoplugindir)' && rm -f $(rubatoplugin_LTLIBRARIES)
+
+uninstall-hook:
+	cd '$(DESTDIR)$(rubatoplugindir)' 2>/dev/null && rm -f $(rubatoplugin_LTLIBRARIES:.la=.so) || :
+endif
+
+distclean-local:
+	rm -rf stage
+
+.PHONY: stage check-cluster symbols-check check-all tally format format-check tidy coverage

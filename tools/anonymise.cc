@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/anonymise.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+
+namespace rubato::tools {
+namespace {
+
+/// The tokens of one kind of name. An absent name ("") stays absent.
+class Tokens {
+ public:
+  /// `names` in any order; at least `least_digits` digits a token.
+  Tokens(char letter, const std::set<std::string>& names, std::size_t least_digits) {
+    const std::size_t digits = std::max(least_digits, std::to_string(names.size()).size());
+    std::size_t number = 0;
+    for (const std::string& name : names) {
+      // All numbers have the same width, so that tokens sort as names do.
+      if (!name.empty()) tokens_[name] = fmt::format("{}{:0{}}", letter, ++number, digits);
+    }
+  }
+
+  void replace(std::string& name) const {
+    if (const auto it = tokens_.find(name); it != tokens_.end()) name = it->second;
+  }
+
+ private:
+  std::map<std::string, std::string> tokens_;
+};
+
+std::set<std::string> names_of(const Snapshot& snapshot, std::string Job::*member) {
+  std::set<std::string> names;
+  for (const Job& job : snapshot.jobs) names.insert(job.*member);
+  return names;
+}
+
+std::set<std::string> partition_names(const Snapshot& snapshot) {
+  std::set<std::string> names = names_of(snapshot, &Job::partition);
+  for (const Partition& partition : snapshot.partitions) names.insert(partition.name);
+  for (const Reservation& reservation : snapshot.memory.reservations) {
+    names.insert(reservation.partition);
+  }
+  return names;
+}
+
+std::set<std::string> node_names(const Snapshot& snapshot) {
+  std::set<std::string> names;
+  for (const Node& node : snapshot.nodes) names.insert(node.name);
+  return names;
+}
+
+}  // namespace
+
+Snapshot anonymise(const Snapshot& snapshot) {
+  const Tokens users('u', names_of(snapshot, &Job::user), 1);
+  const Tokens accounts('a', names_of(snapshot, &Job::account), 1);
+  const Tokens names('j', names_of(snapshot, &Job::name), 1);
+  const Tokens qos('q', names_of(snapshot, &Job::qos), 1);
+  const Tokens reservations('r', names_of(snapshot, &Job::reservation), 1);
+  const Tokens partitions('p', partition_names(snapshot), 1);
+  const Tokens nodes('n', node_names(snapshot), 3);
+
+  Snapshot plain = snapshot;
+  plain.cluster = "cluster";
+  for (Node& node : plain.nodes) nodes.replace(node.name);
+  for (Partition& partition : plain.partitions) partitions.replace(partition.name);
+  for (Job& job : plain.jobs) {
+    users.replace(job.user);
+    accounts.replace(job.account);
+    names.replace(job.name);
+    qos.replace(job.qos);
+    partitions.replace(job.partition);
+    reservations.replace(job.reservation);
+    job.block_text.clear();
+  }
+  for (Reservation& reservation : plain.memory.reservations) {
+    partitions.replace(reservation.partition);
+  }
+  for (JobMemory& memory : plain.memory.jobs) memory.refusal.clear();
+  return plain;
+}
+
+}  // namespace rubato::tools

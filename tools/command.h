@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a subcommand of `rubato` is. Each stands in a file of its own, cmd_NAME.cc.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+namespace rubato::tools {
+
+/// Exit codes of every subcommand.
+enum Exit : int {
+  kOk = 0,
+  kFailed = 1,       ///< an error, or a check that failed
+  kUsage = 2,        ///< the command line is wrong
+  kNoMatch = 3,      ///< no such job
+  kUnreachable = 4,  ///< nothing published, not readable, or stale
+};
+
+enum class ColorChoice { kAuto, kAlways, kNever };
+
+/// Options that every subcommand takes.
+struct Globals {
+  bool json = false;
+  ColorChoice color = ColorChoice::kAuto;
+};
+
+struct Command {
+  const char* name;
+  const char* summary;    ///< one line of `rubato --help`
+  const char* arguments;  ///< what stands after the name in the usage line
+  /// Adds the options of the subcommand to `app` and returns what runs it after they are parsed.
+  /// `globals` lives as long as the program.
+  std::function<int()> (*setup)(CLI::App& app, const Globals& globals);
+};
+
+Command doctor_command();
+Command explain_command();
+Command snapshot_command();
+
+}  // namespace rubato::tools
