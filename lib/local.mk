@@ -62,6 +62,49 @@ config-docs: lib/config/config_docs$(EXEEXT)
 	lib/config/config_docs man > $(srcdir)/docs/man/rubato.conf.5
 	lib/config/config_docs example > $(srcdir)/configs/rubato.conf.example
 
+# lib/hints/: what jobs say
+lib_librubato_la_SOURCES += \
+  lib/hints/comment.cc \
+  lib/hints/comment.h \
+  lib/hints/gpu_sizes.cc \
+  lib/hints/hints.cc \
+  lib/hints/hints.h \
+  lib/hints/json.cc \
+  lib/hints/man_text.h \
+  lib/hints/message.cc \
+  lib/hints/message.h \
+  lib/hints/numbers.cc \
+  lib/hints/numbers.h \
+  lib/hints/read.cc \
+  lib/hints/read.h \
+  lib/hints/render.cc \
+  lib/hints/render.h \
+  lib/hints/request.h \
+  lib/hints/resolve.cc \
+  lib/hints/rules.h \
+  lib/hints/rules_change.cc \
+  lib/hints/rules_place.cc \
+  lib/hints/rules_size.cc \
+  lib/hints/signals.cc \
+  lib/hints/signals.h \
+  lib/hints/statements.cc \
+  lib/hints/statements.h \
+  lib/hints/table.cc \
+  lib/hints/table.h \
+  lib/hints/types.h \
+  lib/hints/values.cc \
+  lib/hints/values.h
+
+# `make hints-docs` writes the man page anew after a change of the tables of hints.
+EXTRA_PROGRAMS += lib/hints/hints_docs
+lib_hints_hints_docs_SOURCES = lib/hints/hints_docs.cc
+lib_hints_hints_docs_LDADD = lib/librubato.la $(LIBRARY_LIBS)
+CLEANFILES += lib/hints/hints_docs$(EXEEXT)
+
+.PHONY: hints-docs
+hints-docs: lib/hints/hints_docs$(EXEEXT)
+	lib/hints/hints_docs man > $(srcdir)/docs/man/rubato-hints.7
+
 # lib/model/: speed of a job type
 lib_librubato_la_SOURCES += \
   lib/model/models.cc \
@@ -104,3 +147,33 @@ lib_librubato_la_SOURCES += \
 
 # lib/report/: what people read
 lib_librubato_la_SOURCES +=
+
+# lib/store/: SQLite. A library of its own, so that only what opens a store loads SQLite: slurmd and
+# slurmstepd load the select plugin too.
+noinst_LTLIBRARIES += lib/librubato_store.la
+lib_librubato_store_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
+lib_librubato_store_la_LIBADD = -lSQLiteCpp $(SQLITE_LIBS) $(FMT_LIBS)
+lib_librubato_store_la_SOURCES = \
+  lib/store/clock.h \
+  lib/store/connection.cc \
+  lib/store/connection.h \
+  lib/store/folder.cc \
+  lib/store/folder.h \
+  lib/store/lock_file.cc \
+  lib/store/lock_file.h \
+  lib/store/options.h \
+  lib/store/plausibility.cc \
+  lib/store/plausibility.h \
+  lib/store/reader.cc \
+  lib/store/reader.h \
+  lib/store/records.cc \
+  lib/store/records.h \
+  lib/store/retention.cc \
+  lib/store/rows.cc \
+  lib/store/rows.h \
+  lib/store/schema.cc \
+  lib/store/schema.h \
+  lib/store/session.cc \
+  lib/store/session.h \
+  lib/store/store.cc \
+  lib/store/store.h

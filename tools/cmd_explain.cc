@@ -57,7 +57,7 @@ Result<View> load_view(const Site& site) {
     view.all_stock = "Rubato's loop is not running; what stands here is of its last round";
   } else if (stats->mode == "observe") {
     view.all_stock = "the mode is observe; what stands here is what Rubato would do";
-  } else if (stats->gate_open) {
+  } else if (stats->gate_open && stats->gate_matters) {
     view.warnings.push_back("the gate is open: stock Slurm starts managed jobs too");
     view.all_stock = "the gate is open, so it starts managed jobs too";
   }
@@ -82,10 +82,11 @@ std::string not_found(const JobSelector& selector, const View& view) {
       break;
     }
   }
-  return text + fmt::format(
-                    ". It has ended, or came since; try: squeue -j {0}, scontrol show job {0}, "
-                    "sacct -j {0}",
-                    selector.id);
+  return text +
+         fmt::format(
+             ". It has ended, came since, or is not eligible yet (held, a dependency, a begin "
+             "time); try: squeue -j {0}, scontrol show job {0}, sacct -j {0}",
+             selector.id);
 }
 
 int explain_job(const Globals& globals, const View& view, const JobSelector& selector) {

@@ -98,16 +98,19 @@ void check_gpu_types(const Machine& machine, Checks& checks) {
                                   did_you_mean(type.name, names)),
                       ""});
   }
-  if (!machine.site.config_present) return;
+  if (!machine.site.config_present || names.size() < 2) return;
+  std::vector<std::string> without;
   for (const std::string& name : names) {
     bool has_line = false;
     for (const GpuTypeConfig& type : machine.site.config.gpu_types) has_line |= type.name == name;
-    if (has_line || names.size() < 2) continue;
-    checks.push_back(
-        {Status::kWarn, "GpuType",
-         fmt::format("rubato.conf does not say how fast {} is, so it counts as 1", name),
-         fmt::format("GpuType={} Speed=1.0", name)});
+    if (!has_line) without.push_back(name);
   }
+  if (without.empty()) return;
+  checks.push_back(
+      {Status::kWarn, "GpuType",
+       fmt::format("rubato.conf does not say how fast {} {} as 1", fmt::join(without, ", "),
+                   without.size() == 1 ? "is, so it counts" : "are, so they count"),
+       fmt::format("GpuType={} Speed=1.0", without.front())});
 }
 
 }  // namespace

@@ -71,14 +71,11 @@ void check_state_dir(const Machine& machine, Checks& checks) {
                                   user_name(info.st_uid), slurm_user(machine)),
                       fmt::format("chown -R {} {}", slurm_user(machine), path)});
   } else if ((info.st_mode & kOthersWrite) != 0) {
-    checks.push_back({Status::kFail, name,
-                      fmt::format("others than {} may write {}", slurm_user(machine), path),
+    checks.push_back({Status::kFail, name, fmt::format("others than SlurmUser may write {}", path),
                       fmt::format("chmod go-w {}", path)});
   } else {
-    checks.push_back(
-        {Status::kOk, name,
-         fmt::format("{} belongs to {}, who alone may write it", path, user_name(info.st_uid)),
-         ""});
+    checks.push_back({Status::kOk, name,
+                      fmt::format("{} belongs to SlurmUser, who alone may write it", path), ""});
   }
 }
 
@@ -161,7 +158,7 @@ void check_heartbeat(const Machine& machine, Checks& checks) {
          fmt::format("is {}, rubato.conf says {}", stats->mode, rubato::to_string(config.mode)),
          "scontrol reconfigure"});
   }
-  if (stats->gate_open && stats->mode == "place") {
+  if (stats->gate_open && stats->gate_matters && stats->mode == "place") {
     checks.push_back({Status::kWarn, "gate",
                       "is open although the mode is place: stock Slurm starts managed jobs too",
                       kSeeLog});

@@ -49,9 +49,15 @@ std::string join(const std::vector<std::string>& words) {
   return text;
 }
 
+/// "Not before now" alone would tell nothing.
+bool tells_earliest(const Explanation& e, Seconds now) {
+  const bool to = e.start_latest > 0 && e.start_latest < kForever;
+  return e.start_earliest > 0 && (to || e.start_earliest > now);
+}
+
 std::string expected_start(const Explanation& e, Seconds now) {
   if (e.verdict == Verdict::kStart || e.verdict == Verdict::kAttempt) return "now";
-  const bool from = e.start_earliest > 0;
+  const bool from = tells_earliest(e, now);
   const bool to = e.start_latest > 0 && e.start_latest < kForever;
   if (!from && !to) return "not known";
   const auto in = [now](Seconds time) {
@@ -76,7 +82,7 @@ std::string short_time(Seconds time, Seconds now) {
 
 std::string short_start(const Explanation& e, Seconds now) {
   if (e.verdict == Verdict::kStart || e.verdict == Verdict::kAttempt) return "now";
-  const bool from = e.start_earliest > 0;
+  const bool from = tells_earliest(e, now);
   const bool to = e.start_latest > 0 && e.start_latest < kForever;
   if (!from && !to) return "N/A";
   const std::string first = from ? short_time(e.start_earliest, now) : "";

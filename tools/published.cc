@@ -98,6 +98,8 @@ Result<Stats> read_stats(const Site& site) {
   stats.version = member<std::string>(stats.all, "version", "");
   stats.slurm_version = member<std::string>(stats.all, "slurm_version", "");
   stats.gate_open = member<bool>(stats.all, "gate_open", false);
+  // Before the first managed job the gate has nothing to keep back, and may be open.
+  stats.gate_matters = member<int>(stats.all, "pending_managed", 1) > 0;
   stats.records_fit = member<bool>(stats.all, "records_fit", true);
   stats.config_good = member<bool>(stats.all, "config_good", true);
   return stats;
@@ -116,8 +118,8 @@ std::optional<std::string> loop_stopped(const Stats& stats, const Config& config
   const Seconds age = now - stats.heartbeat;
   if (age <= config.heartbeat_timeout) return std::nullopt;
   return fmt::format(
-      "Rubato's loop is not running: it last ran {} s ago, at {} (HeartbeatTimeout is {} s); stock "
-      "Slurm schedules",
+      "Rubato's loop is not running: it last ran {} s ago, at {} (HeartbeatTimeout is {} s). If "
+      "slurmctld runs, stock Slurm schedules",
       age, format_time(stats.heartbeat), config.heartbeat_timeout);
 }
 

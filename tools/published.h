@@ -21,9 +21,10 @@ struct Stats {
   std::string mode;       ///< the mode in effect, which may differ from rubato.conf
   std::string version;    ///< of the plugins
   std::string slurm_version;
-  bool gate_open = false;   ///< stock Slurm may start managed jobs
-  bool records_fit = true;  ///< slurmctld's records have the sizes the plugins were built for
-  bool config_good = true;  ///< slurmctld took the rubato.conf it read last
+  bool gate_open = false;    ///< stock Slurm may start managed jobs
+  bool gate_matters = true;  ///< managed jobs are pending
+  bool records_fit = true;   ///< slurmctld's records have the sizes the plugins were built for
+  bool config_good = true;   ///< slurmctld took the rubato.conf it read last
   Json all;
 };
 

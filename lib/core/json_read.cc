@@ -297,6 +297,7 @@ JobMemory Reader::job_memory(const JsonItem& item) {
   object.count("refusals", memory.refusals);
   object.text("refusal", memory.refusal);
   object.text("refused_request", memory.refused_request);
+  object.count("refused_free", memory.refused_free);
   object.finish();
   return memory;
 }

@@ -182,6 +182,7 @@ void Writer::job_memory(const JobMemory& memory) {
   json_.member("refusals", memory.refusals);
   json_.member("refusal", memory.refusal);
   json_.member("refused_request", memory.refused_request);
+  json_.member("refused_free", memory.refused_free);
 }
 
 void Writer::memory_members(const Memory& memory) {

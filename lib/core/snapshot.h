@@ -45,6 +45,8 @@ struct JobMemory {
   std::string refusal;     ///< Slurm's words
   /// Fingerprint of what it asked for when it was refused; refusals end when the request changes.
   std::string refused_request;
+  /// Cores free on the nodes it could use in the last round; when they grow, the back-off ends.
+  int refused_free = 0;
 
   bool operator==(const JobMemory&) const = default;
 };

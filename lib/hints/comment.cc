@@ -39,14 +39,26 @@ std::string unknown_key(const std::string& key) {
                      near.empty() ? "; rubato-hints(7) lists them all" : near);
 }
 
+/// A hint that stands in `value` without a semicolon before it: "batch" in "4, batch=256".
+const HintDef* hint_inside(std::string_view value) {
+  for (std::size_t equals = value.find('='); equals != std::string_view::npos;
+       equals = value.find('=', equals + 1)) {
+    const std::string_view before = trimmed(value.substr(0, equals));
+    const std::size_t start = before.find_last_of(", \t\r\n\v\f");
+    if (start == std::string_view::npos) continue;
+    if (const HintDef* def = find_hint(before.substr(start + 1))) return def;
+  }
+  return nullptr;
+}
+
 /// One pair, blanks around it taken off, not empty.
 void read_pair(std::string_view pair, std::vector<HintStatement>& out, HintErrors& errors) {
   const std::size_t equals = pair.find('=');
   const bool has_value = equals != std::string_view::npos;
   const std::string key = lower(trimmed(pair.substr(0, equals)));
   if (key.empty()) {
-    return errors.add(fmt::format("comment: {}: no key before =; write KEY=VALUE",
-                                  in_quotes(pair)));
+    return errors.add(
+        fmt::format("comment: {}: no key before =; write KEY=VALUE", in_quotes(pair)));
   }
   const HintDef* def = find_hint(key);
   const bool off = def == nullptr && key.starts_with(kOff);
@@ -58,8 +70,14 @@ void read_pair(std::string_view pair, std::vector<HintStatement>& out, HintError
   if (!off && !has_value && def->type != HintType::kFlag) {
     return errors.add(fmt::format("comment: {}: no value; write {}={}", key, key, def->example));
   }
-  out.push_back({def, has_value ? std::string(pair.substr(equals + 1)) : "", off,
-                 "comment: " + key});
+  const HintDef* inside = has_value ? hint_inside(pair.substr(equals + 1)) : nullptr;
+  if (inside != nullptr) {
+    return errors.add(
+        fmt::format("comment: {}: {}= stands in its value; write a semicolon before {}", key,
+                    inside->key, inside->key));
+  }
+  out.push_back(
+      {def, has_value ? std::string(pair.substr(equals + 1)) : "", off, "comment: " + key});
 }
 
 }  // namespace

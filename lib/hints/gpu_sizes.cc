@@ -9,7 +9,7 @@ namespace rubato {
 GpuSizes::GpuSizes(std::vector<Range> ranges) {
   std::sort(ranges.begin(), ranges.end());
   for (const Range& range : ranges) {
-    if (!ranges_.empty() && range.first <= ranges_.back().second + 1) {
+    if (!ranges_.empty() && range.first <= ranges_.back().second) {
       ranges_.back().second = std::max(ranges_.back().second, range.second);
     } else {
       ranges_.push_back(range);

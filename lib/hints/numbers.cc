@@ -66,7 +66,8 @@ Whole whole_of(Decimal in, std::int64_t& value) {
     in.digits.pop_back();
     ++in.exponent;
   }
-  const bool zero = std::all_of(in.digits.begin(), in.digits.end(), [](char c) { return c == '0'; });
+  const bool zero =
+      std::all_of(in.digits.begin(), in.digits.end(), [](char c) { return c == '0'; });
   value = 0;
   if (zero) return Whole::kYes;
   if (in.exponent < 0) return Whole::kFraction;
@@ -151,7 +152,8 @@ Result<std::int64_t> parse_count(std::string_view text, std::int64_t min, std::i
   }
   std::int64_t value = -1;
   const Whole whole = negative ? Whole::kYes : whole_of(*decimal, value);
-  if (whole == Whole::kFraction) return fail(fmt::format("{} is not whole{}", in_quotes(text), choose));
+  if (whole == Whole::kFraction)
+    return fail(fmt::format("{} is not whole{}", in_quotes(text), choose));
   if (whole == Whole::kTooLarge || value < min || value > max) {
     return fail(fmt::format("{} is out of range{}", in_quotes(text), choose));
   }
@@ -163,8 +165,7 @@ Result<double> parse_real(std::string_view text) {
   const std::string_view number = sign ? text.substr(1) : text;
   if (!decimal_of(number)) return fail(fmt::format("{} is not a number", in_quotes(text)));
   double value = 0;
-  const auto [end, error] =
-      std::from_chars(number.data(), number.data() + number.size(), value);
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
   // Too close to zero gives the same error as too large; neither is a measurement.
   if (error != std::errc{}) return fail(fmt::format("{} is out of range", in_quotes(text)));
   return text.starts_with('-') ? -value : value;

@@ -27,7 +27,7 @@ std::string unknown_option(std::string_view name) {
   for (const HintOption& option : hint_options()) {
     if (option.off == off) choices.push_back("--" + option.name);
   }
-  const std::string near = did_you_mean(fmt::format("--{}", name), choices);
+  const std::string near = name.empty() ? "" : did_you_mean(fmt::format("--{}", name), choices);
   return fmt::format("--{}: unknown option{}", printable(name),
                      near.empty() ? "; rubato-hints(7) lists them all" : near);
 }

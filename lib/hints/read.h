@@ -18,7 +18,7 @@ using OptionPair = std::pair<std::string, std::string>;
 
 /// All that a job says, each member one layer, from strong to weak.
 struct HintTexts {
-  std::span<const OptionPair> options = {};      ///< in the order in which they were given
+  std::span<const OptionPair> options = {};       ///< in the order in which they were given
   std::span<const std::string> environment = {};  ///< NAME=VALUE; other variables are no matter
   std::string_view comment = {};
 };

@@ -23,13 +23,13 @@ struct HintRequest {
   int max_nodes = 0;      ///< 0: -N is not said; fixed when equal to min_nodes
   int tasks = 0;          ///< -n, --ntasks; not --ntasks-per-node, which follows the nodes
   std::vector<std::string> gpu_types;  ///< types that the request names
-  bool shared_gpus = false;  ///< shards, MPS or slices of GPUs
-  bool exclusive = false;    ///< --exclusive
-  bool batch = true;         ///< sbatch; false: salloc or srun waits
-  bool requeue = true;       ///< Slurm may requeue it (--requeue, JobRequeue=1)
+  bool shared_gpus = false;            ///< shards, MPS or slices of GPUs
+  bool exclusive = false;              ///< --exclusive
+  bool batch = true;                   ///< sbatch; false: salloc or srun waits
+  bool requeue = true;                 ///< Slurm may requeue it (--requeue, JobRequeue=1)
   bool array = false;
   bool het = false;
-  Seconds time_limit = 0;    ///< 0: not known; kForever: none
+  Seconds time_limit = 0;                  ///< 0: not known; kForever: none
   std::vector<std::string> cluster_types;  ///< types there are; empty: not known
 
   [[nodiscard]] bool nodes_fixed() const { return max_nodes > 0 && min_nodes == max_nodes; }
@@ -55,8 +55,8 @@ struct ResolvedHints {
   std::string job_type;  ///< "" when the job has none
   GpuSizes sizes;        ///< all sizes it can run at; empty without GPUs
   std::int64_t request_gpus = 0;
-  std::int64_t unit = 1;  ///< HintRequest::size_unit
-  GpuTypes gpu_types;     ///< empty: any
+  std::int64_t unit = 1;       ///< HintRequest::size_unit
+  GpuTypes gpu_types;          ///< empty: any
   std::optional<Batch> batch;  ///< nullopt: what the job chose, fixed
   std::optional<Work> work;
   std::optional<ModelShape> model;

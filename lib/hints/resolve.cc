@@ -20,11 +20,22 @@ std::vector<HintRule> make_rules() {
   return out;
 }
 
-/// A field that breaks `rule` and comes from the JobType= line alone.
-std::optional<HintField> only_of_type(const HintRule& rule, const Hints& said,
-                                      const Hints& job_type) {
+std::vector<std::string> broken(const HintRule& rule, const Hints& hints,
+                                const HintRequest& request, Spelling spelling) {
+  std::vector<std::string> found;
+  rule.check({hints, request, spelling}, found);
+  return found;
+}
+
+/// A field that comes from the JobType= line alone and without which less is wrong.
+std::optional<HintField> to_leave_out(const HintRule& rule, std::size_t errors, const Hints& said,
+                                      const Hints& job_type, const HintRequest& request) {
   for (const HintField field : rule.fields) {
-    if (!says(said, field) && !said.unset.contains(field) && says(job_type, field)) return field;
+    if (says(said, field) || said.unset.contains(field) || !says(job_type, field)) continue;
+    Hints without = job_type;
+    forget(without, field);
+    const auto left = broken(rule, merge(said, without), request, Spelling::kComment);
+    if (left.size() < errors) return field;
   }
   return std::nullopt;
 }
@@ -77,17 +88,17 @@ ResolvedHints with_defaults(const Hints& hints, const HintRequest& request) {
 }
 
 /// Takes what does not fit out of `job_type`, until only errors of `said` are left.
-std::vector<std::string> drop_unfit(const Hints& said, Hints& job_type, const HintRequest& request) {
+std::vector<std::string> drop_unfit(const Hints& said, Hints& job_type,
+                                    const HintRequest& request) {
   std::vector<std::string> notes;
   bool again = true;
   while (again) {
     again = false;
     const Hints merged = merge(said, job_type);
     for (const HintRule& rule : hint_rules()) {
-      std::vector<std::string> found;
-      rule.check({merged, request, Spelling::kComment}, found);
+      const auto found = broken(rule, merged, request, Spelling::kComment);
       if (found.empty()) continue;
-      if (const auto field = only_of_type(rule, said, job_type)) {
+      if (const auto field = to_leave_out(rule, found.size(), said, job_type, request)) {
         notes.push_back(fmt::format("{} of the JobType line is left out: {}",
                                     value_of(job_type, *field), rule.summary));
         forget(job_type, *field);
@@ -127,11 +138,9 @@ Result<ResolvedHints> resolve_hints(const Hints& said, const Hints& job_type,
   const Hints merged = merge(said, fallback);
   HintErrors errors;
   for (const HintRule& rule : hint_rules()) {
-    std::vector<std::string> found;
-    rule.check({merged, request, spelling}, found);
-    const bool broken = !found.empty();
-    for (std::string& line : found) errors.add(std::move(line));
-    if (broken && rule.ends) break;
+    const auto found = broken(rule, merged, request, spelling);
+    for (const std::string& line : found) errors.add(line);
+    if (!found.empty() && rule.ends) break;
   }
   if (!errors.none()) return tl::unexpected(errors.all());
   ResolvedHints out = with_defaults(merged, request);

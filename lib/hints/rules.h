@@ -36,7 +36,7 @@ struct HintRule {
 [[nodiscard]] const std::vector<HintRule>& hint_rules();
 
 /// Its parts.
-[[nodiscard]] std::vector<HintRule> rules_of_place();   ///< GPUs or not, types, devices
+[[nodiscard]] std::vector<HintRule> rules_of_place();  ///< GPUs or not, types, devices
 [[nodiscard]] std::vector<HintRule> rules_of_size();
 [[nodiscard]] std::vector<HintRule> rules_of_change();  ///< checkpoint and resize
 [[nodiscard]] std::vector<HintRule> rules_of_work();    ///< plans, model, steps

@@ -18,35 +18,38 @@ bool resizes(const Hints& hints, Resize how) { return hints.resize == how; }
 void check_interactive(const RuleCase& at, Errors& errors) {
   if (at.request.batch) return;
   if (at.hints.resize.value_or(Resize::kNone) != Resize::kNone) {
-    errors.push_back(fmt::format("{}: an interactive job is never resized; submit with sbatch, or "
-                                 "write {}",
-                                 at.word(HintField::kResize), at.line(HintField::kResize, "none")));
+    errors.push_back(
+        fmt::format("{}: an interactive job is never resized; submit with sbatch, or "
+                    "write {}",
+                    at.word(HintField::kResize), at.line(HintField::kResize, "none")));
   }
   if (consents(at.hints)) {
-    errors.push_back(fmt::format(
-        "{}: an interactive job is never interrupted; submit with sbatch, or write {}",
-        at.word(HintField::kCheckpoint), at.line(HintField::kCheckpoint, "none")));
+    errors.push_back(
+        fmt::format("{}: an interactive job is never interrupted; submit with sbatch, or write {}",
+                    at.word(HintField::kCheckpoint), at.line(HintField::kCheckpoint, "none")));
   }
   if (at.hints.device == Device::kAny) {
-    errors.push_back(fmt::format("{}: an interactive job starts with what it asks for; submit with "
-                                 "sbatch, or write {}",
-                                 at.word(HintField::kDevice), at.line(HintField::kDevice, "gpu")));
+    errors.push_back(
+        fmt::format("{}: an interactive job starts with what it asks for; submit with "
+                    "sbatch, or write {}",
+                    at.word(HintField::kDevice), at.line(HintField::kDevice, "gpu")));
   }
 }
 
 void check_restart(const RuleCase& at, Errors& errors) {
-  if (!resizes(at.hints, Resize::kRestart) || consents(at.hints)) return;
-  errors.push_back(fmt::format("{}: restart interrupts the job, to which only {} consents; write {}",
-                               at.word(HintField::kResize), at.word(HintField::kCheckpoint),
-                               at.line(HintField::kCheckpoint, "USR1@60")));
+  if (!resizes(at.hints, Resize::kRestart) || consents(at.hints) || !at.request.batch) return;
+  errors.push_back(
+      fmt::format("{}: restart interrupts the job, to which only {} consents; write {}",
+                  at.word(HintField::kResize), at.word(HintField::kCheckpoint),
+                  at.line(HintField::kCheckpoint, "USR1@60")));
 }
 
 void check_requeue(const RuleCase& at, Errors& errors) {
   if (!consents(at.hints) || at.request.requeue || !at.request.batch) return;
-  errors.push_back(fmt::format("{}: an interrupted job is requeued, which the request does not "
-                               "allow; add --requeue, or write {}",
-                               at.word(HintField::kCheckpoint),
-                               at.line(HintField::kCheckpoint, "none")));
+  errors.push_back(
+      fmt::format("{}: an interrupted job is requeued, which the request does not "
+                  "allow; add --requeue, or write {}",
+                  at.word(HintField::kCheckpoint), at.line(HintField::kCheckpoint, "none")));
 }
 
 void check_lead(const RuleCase& at, Errors& errors) {
@@ -63,7 +66,7 @@ void check_lead(const RuleCase& at, Errors& errors) {
 
 void check_live_size(const RuleCase& at, Errors& errors) {
   if (!resizes(at.hints, Resize::kLive) || at.request.total_gpus() == 0) return;
-  if (at.request.open()) return;
+  if (at.request.open() || !at.request.batch) return;
   if (at.hints.gpus && !at.hints.gpus->multiples(at.request.size_unit()).single()) return;
   const std::int64_t own = at.request.total_gpus();
   errors.push_back(fmt::format("{}: there is one size, {}; write {}", at.word(HintField::kResize),
@@ -72,7 +75,7 @@ void check_live_size(const RuleCase& at, Errors& errors) {
 
 /// What live growth cannot do; `why` ends the sentence.
 void refuse_live(const RuleCase& at, bool broken, const char* why, Errors& errors) {
-  if (!broken || !resizes(at.hints, Resize::kLive)) return;
+  if (!broken || !resizes(at.hints, Resize::kLive) || !at.request.batch) return;
   errors.push_back(fmt::format("{}: {}; write {}", at.word(HintField::kResize), why,
                                at.line(HintField::kResize, "restart")));
 }
@@ -83,20 +86,20 @@ void check_live_mix(const RuleCase& at, Errors& errors) {
 }
 
 void check_live_exclusive(const RuleCase& at, Errors& errors) {
-  refuse_live(at, at.request.exclusive,
-              "an exclusive job does not change its size while it runs", errors);
+  refuse_live(at, at.request.exclusive, "an exclusive job does not change its size while it runs",
+              errors);
 }
 
 void check_live_array(const RuleCase& at, Errors& errors) {
-  refuse_live(at, at.request.array,
-              "a task of an array does not change its size while it runs", errors);
+  refuse_live(at, at.request.array, "a task of an array does not change its size while it runs",
+              errors);
 }
 
 void check_plans_model(const RuleCase& at, Errors& errors) {
   if (!at.hints.plans || at.hints.model) return;
-  errors.push_back(fmt::format(
-      "{}: plans are chosen by the shape of the model, which is not said; write {}",
-      at.word(HintField::kPlans), at.line(HintField::kModel, "params=7e9 or more of the shape")));
+  errors.push_back(
+      fmt::format("{}: plans are chosen by the shape of the model, which is not said; write {}",
+                  at.word(HintField::kPlans), at.line(HintField::kModel, "params=COUNT")));
 }
 
 void check_plans_shape(const RuleCase& at, Errors& errors) {
@@ -122,10 +125,11 @@ void check_steps(const RuleCase& at, Errors& errors) {
   if (!at.hints.work || at.hints.work->unit != WorkUnit::kSteps) return;
   if (!at.hints.batch || at.hints.batch->fixed()) return;
   const std::string prefix = at.spelling == Spelling::kOption ? "--dl-" : "";
-  errors.push_back(fmt::format("{}steps: with a batch of {} a step is no fixed amount of work; "
-                               "write {}samples=COUNT, or {}",
-                               prefix, to_text(*at.hints.batch), prefix,
-                               at.line(HintField::kBatch, std::to_string(at.hints.batch->min))));
+  errors.push_back(
+      fmt::format("{}steps: with a batch of {} a step is no fixed amount of work; "
+                  "write {}samples=COUNT, or {}",
+                  prefix, to_text(*at.hints.batch), prefix,
+                  at.line(HintField::kBatch, std::to_string(at.hints.batch->min))));
 }
 
 }  // namespace
@@ -135,20 +139,31 @@ std::vector<HintRule> rules_of_change() {
       {"interactive",
        "resize=restart, resize=live, a checkpoint signal or device=any on a job of salloc or srun: "
        "it is never resized or interrupted",
-       {HintField::kCheckpoint, HintField::kResize, HintField::kDevice}, check_interactive},
-      {"restart-needs-checkpoint", "resize=restart without a checkpoint signal",
-       {HintField::kResize, HintField::kCheckpoint}, check_restart},
+       {HintField::kCheckpoint, HintField::kResize, HintField::kDevice},
+       check_interactive},
+      {"restart-needs-checkpoint",
+       "resize=restart without a checkpoint signal",
+       {HintField::kResize, HintField::kCheckpoint},
+       check_restart},
       {"checkpoint-needs-requeue",
        "A checkpoint signal on a job that Slurm may not requeue (--no-requeue, JobRequeue=0)",
-       {HintField::kCheckpoint}, check_requeue},
+       {HintField::kCheckpoint},
+       check_requeue},
       {"lead-above-limit",
        "A checkpoint signal that comes earlier before a restart than the time limit is long",
-       {HintField::kCheckpoint}, check_lead},
-      {"live-one-size", "resize=live with a single size",
-       {HintField::kResize, HintField::kGpus}, check_live_size},
-      {"live-mix-types", "resize=live with mix-types", {HintField::kResize, HintField::kMixTypes},
+       {HintField::kCheckpoint},
+       check_lead},
+      {"live-one-size",
+       "resize=live with a single size",
+       {HintField::kResize, HintField::kGpus},
+       check_live_size},
+      {"live-mix-types",
+       "resize=live with mix-types",
+       {HintField::kResize, HintField::kMixTypes},
        check_live_mix},
-      {"live-exclusive", "resize=live with --exclusive", {HintField::kResize},
+      {"live-exclusive",
+       "resize=live with --exclusive",
+       {HintField::kResize},
        check_live_exclusive},
       {"live-array", "resize=live on a job array", {HintField::kResize}, check_live_array},
   };
@@ -157,10 +172,14 @@ std::vector<HintRule> rules_of_change() {
 std::vector<HintRule> rules_of_work() {
   return {
       {"plans-need-model", "plans without model", {HintField::kPlans}, check_plans_model},
-      {"plans-need-shape", "tp or pp in plans without hidden, layers, seq and heads in model",
-       {HintField::kPlans, HintField::kModel}, check_plans_shape},
-      {"steps-with-batch-range", "steps with a range as batch",
-       {HintField::kBatch, HintField::kWork}, check_steps},
+      {"plans-need-shape",
+       "tp or pp in plans without hidden, layers, seq and heads in model",
+       {HintField::kPlans},
+       check_plans_shape},
+      {"steps-with-batch-range",
+       "steps with a range as batch",
+       {HintField::kBatch, HintField::kWork},
+       check_steps},
   };
 }
 

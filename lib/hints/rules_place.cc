@@ -43,26 +43,28 @@ void check_shared(const RuleCase& at, Errors& errors) {
   auto fields = acting(at.hints);
   if (at.hints.device.value_or(Device::kGpu) != Device::kGpu) fields.push_back(HintField::kDevice);
   for (const HintField field : fields) {
-    errors.push_back(fmt::format("{}: shards, MPS and slices of GPUs are left to Slurm; ask for "
-                                 "whole GPUs (--gpus=1) or take the hint out",
-                                 at.word(field)));
+    errors.push_back(
+        fmt::format("{}: shards, MPS and slices of GPUs are left to Slurm; ask for "
+                    "whole GPUs (--gpus=1) or take the hint out",
+                    at.word(field)));
   }
 }
 
 void check_cpu_with_gpus(const RuleCase& at, Errors& errors) {
   if (at.hints.device != Device::kCpu || at.request.total_gpus() == 0) return;
-  errors.push_back(fmt::format("{}: cpu, but the request has {} GPUs; take them out of it, or write {}",
-                               at.word(HintField::kDevice), at.request.total_gpus(),
-                               at.line(HintField::kDevice, "any")));
+  errors.push_back(fmt::format(
+      "{}: cpu, but the request has {} GPUs; take them out of it, or write {}",
+      at.word(HintField::kDevice), at.request.total_gpus(), at.line(HintField::kDevice, "any")));
 }
 
 void check_gpu_without(const RuleCase& at, Errors& errors) {
   if (at.request.total_gpus() > 0) return;
   if (at.hints.device != Device::kGpu && at.hints.device != Device::kAny) return;
   const int size = at.hints.gpus ? at.hints.gpus->smallest() : 1;
-  errors.push_back(fmt::format("{}: {}, but the request has no GPUs; add --gpus={} to it, or write {}",
-                               at.word(HintField::kDevice), to_string(*at.hints.device), size,
-                               at.line(HintField::kDevice, "cpu")));
+  errors.push_back(
+      fmt::format("{}: {}, but the request has no GPUs; add --gpus={} to it, or write {}",
+                  at.word(HintField::kDevice), to_string(*at.hints.device), size,
+                  at.line(HintField::kDevice, "cpu")));
 }
 
 void check_no_gpus(const RuleCase& at, Errors& errors) {
@@ -72,8 +74,7 @@ void check_no_gpus(const RuleCase& at, Errors& errors) {
   const std::string instead =
       cpu ? "take the hint out" : fmt::format("add --gpus={} to it, or take the hint out", size);
   for (const HintField field : acting(at.hints)) {
-    errors.push_back(
-        fmt::format("{}: the request has no GPUs; {}", at.word(field), instead));
+    errors.push_back(fmt::format("{}: the request has no GPUs; {}", at.word(field), instead));
   }
 }
 
@@ -81,7 +82,8 @@ void check_typed(const RuleCase& at, Errors& errors) {
   if (!at.hints.gpu_types || at.request.gpu_types.empty()) return;
   errors.push_back(fmt::format(
       "{}: the request names {}, which binds; ask without a type (--gpus={}), or take the hint out",
-      at.word(HintField::kGpuTypes), printable(at.request.gpu_types.front()), at.request.total_gpus()));
+      at.word(HintField::kGpuTypes), printable(at.request.gpu_types.front()),
+      at.request.total_gpus()));
 }
 
 void check_unknown_type(const RuleCase& at, Errors& errors) {
@@ -100,25 +102,26 @@ void check_unknown_type(const RuleCase& at, Errors& errors) {
 
 void check_mix_typed(const RuleCase& at, Errors& errors) {
   if (!at.hints.mix_types.value_or(false) || at.request.gpu_types.empty()) return;
-  errors.push_back(fmt::format("{}: the request names {}, which binds; ask without a type "
-                               "(--gpus={}), or take the hint out",
-                               at.word(HintField::kMixTypes), printable(at.request.gpu_types.front()),
-                               at.request.total_gpus()));
+  errors.push_back(
+      fmt::format("{}: the request names {}, which binds; ask without a type "
+                  "(--gpus={}), or take the hint out",
+                  at.word(HintField::kMixTypes), printable(at.request.gpu_types.front()),
+                  at.request.total_gpus()));
 }
 
 void check_mix_one_type(const RuleCase& at, Errors& errors) {
   if (!at.hints.mix_types.value_or(false) || !at.hints.gpu_types) return;
   if (at.hints.gpu_types->size() != 1 || at.hints.gpu_types->front().size() != 1) return;
-  errors.push_back(fmt::format("{}: {} is the only type, so there is nothing to mix; add one to {} "
-                               "or take the hint out",
-                               at.word(HintField::kMixTypes), at.hints.gpu_types->front().front(),
-                               at.word(HintField::kGpuTypes)));
+  errors.push_back(
+      fmt::format("{}: {} is the only type, so there is nothing to mix; add one to {} "
+                  "or take the hint out",
+                  at.word(HintField::kMixTypes), at.hints.gpu_types->front().front(),
+                  at.word(HintField::kGpuTypes)));
 }
 
 void check_mix_one_gpu(const RuleCase& at, Errors& errors) {
   if (!at.hints.mix_types.value_or(false) || at.request.total_gpus() == 0) return;
-  const std::int64_t most =
-      at.hints.gpus ? at.hints.gpus->largest() : at.request.total_gpus();
+  const std::int64_t most = at.hints.gpus ? at.hints.gpus->largest() : at.request.total_gpus();
   if (most > 1 || at.request.open()) return;
   errors.push_back(fmt::format("{}: a job of one GPU has one type; take the hint out, or write {}",
                                at.word(HintField::kMixTypes), at.line(HintField::kGpus, "1-4")));
@@ -132,28 +135,43 @@ std::vector<HintRule> rules_of_place() {
   std::vector<HintField> shared = all_acting;
   shared.push_back(HintField::kDevice);
   std::vector<HintField> every;
-  for_each_field(Hints{}, [&](HintField field, const auto&) { every.push_back(field); });
+  const Hints none;
+  for_each_field(none, [&](HintField field, const auto&) { every.push_back(field); });
   return {
       {"het", "A heterogeneous job with any hint: it is left to Slurm", every, check_het, true},
       {"shared-gpus",
        "gpus, gpu-types, plans, resize, mix-types, device=cpu or device=any on a request for "
        "shards, MPS or slices of GPUs: it is left to Slurm",
        shared, check_shared, true},
-      {"cpu-with-gpus", "device=cpu on a request with GPUs", {HintField::kDevice},
+      {"cpu-with-gpus",
+       "device=cpu on a request with GPUs",
+       {HintField::kDevice},
        check_cpu_with_gpus},
-      {"gpu-without-gpus", "device=gpu or device=any on a request without GPUs",
-       {HintField::kDevice}, check_gpu_without},
+      {"gpu-without-gpus",
+       "device=gpu or device=any on a request without GPUs",
+       {HintField::kDevice},
+       check_gpu_without},
       {"no-gpus", "gpus, gpu-types, plans, resize or mix-types on a request without GPUs",
        all_acting, check_no_gpus},
-      {"typed", "gpu-types on a request that names a type: that one binds", {HintField::kGpuTypes},
+      {"typed",
+       "gpu-types on a request that names a type: that one binds",
+       {HintField::kGpuTypes},
        check_typed},
-      {"unknown-type", "A type in gpu-types that the cluster does not have", {HintField::kGpuTypes},
+      {"unknown-type",
+       "A type in gpu-types that the cluster does not have",
+       {HintField::kGpuTypes},
        check_unknown_type},
-      {"mix-typed", "mix-types on a request that names a type", {HintField::kMixTypes},
+      {"mix-typed",
+       "mix-types on a request that names a type",
+       {HintField::kMixTypes},
        check_mix_typed},
-      {"mix-one-type", "mix-types with a single type in gpu-types", {HintField::kMixTypes},
+      {"mix-one-type",
+       "mix-types with a single type in gpu-types",
+       {HintField::kMixTypes},
        check_mix_one_type},
-      {"mix-one-gpu", "mix-types on a job that has one GPU at every size", {HintField::kMixTypes},
+      {"mix-one-gpu",
+       "mix-types on a job that has one GPU at every size",
+       {HintField::kMixTypes},
        check_mix_one_gpu},
   };
 }

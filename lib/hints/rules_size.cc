@@ -13,8 +13,6 @@ namespace {
 
 using Errors = std::vector<std::string>;
 
-constexpr std::size_t kMostListed = 12;
-
 /// Sizes for which --ntasks stays whole are multiples of this.
 std::int64_t task_unit(const HintRequest& request) {
   // One task starts its own workers and stays one at every size.
@@ -26,17 +24,19 @@ bool whole_nodes(const HintRequest& request) {
   return request.nodes_fixed() && request.gpus_per_node > 0;
 }
 
-/// A value for the gpus hint: the multiples of `unit` among `sizes`, the request's size with them.
+/// A value for the gpus hint: `sizes` as far as they are multiples of the unit, the request's size
+/// with them. A range stands for the multiples in it.
 std::string good_sizes(const GpuSizes& sizes, const HintRequest& request) {
-  std::vector<GpuSizes::Range> ranges = sizes.multiples(request.size_unit()).ranges();
-  const int own = static_cast<int>(std::min<std::int64_t>(request.total_gpus(), kMostGpus));
-  ranges.emplace_back(own, own);
-  const GpuSizes good(std::move(ranges));
-  // A range stands for the multiples in it.
-  if (good.ranges().size() > kMostListed) {
-    return fmt::format("{}-{}", good.smallest(), good.largest());
+  const std::int64_t unit = request.size_unit();
+  std::vector<GpuSizes::Range> good;
+  for (const auto& [from, to] : sizes.ranges()) {
+    const std::int64_t first = (from + unit - 1) / unit * unit;
+    const std::int64_t last = to / unit * unit;
+    if (first <= last) good.emplace_back(static_cast<int>(first), static_cast<int>(last));
   }
-  return to_text(good);
+  const int own = static_cast<int>(std::min<std::int64_t>(request.total_gpus(), kMostGpus));
+  good.emplace_back(own, own);
+  return to_text(GpuSizes(std::move(good)));
 }
 
 /// The first size that is no multiple of `unit`, 0 if there is none: single sizes and both ends of
@@ -83,7 +83,7 @@ void check_listed(const RuleCase& at, Errors& errors) {
                           ? sizes.nearest(clipped)
                           : sizes.multiples(at.request.size_unit()).nearest(clipped);
   errors.push_back(fmt::format(
-      "{}: the request is for {} GPUs, which is not one of {}; ask for {}, or write {}",
+      "{}: the request is for {} GPUs, which is not one of {}; ask Slurm for {} GPUs, or write {}",
       at.word(HintField::kGpus), own, to_text(sizes), nearest,
       at.line(HintField::kGpus, good_sizes(sizes, at.request))));
 }
@@ -97,10 +97,10 @@ void check_whole_nodes(const RuleCase& at, Errors& errors) {
 }
 
 void check_gpus_per_task(const RuleCase& at, Errors& errors) {
-  check_multiple(at, at.request.gpus_per_task,
-                 fmt::format("--gpus-per-task={} makes whole tasks the unit",
-                             at.request.gpus_per_task),
-                 errors);
+  check_multiple(
+      at, at.request.gpus_per_task,
+      fmt::format("--gpus-per-task={} makes whole tasks the unit", at.request.gpus_per_task),
+      errors);
 }
 
 void check_tasks(const RuleCase& at, Errors& errors) {
@@ -138,19 +138,26 @@ std::vector<HintRule> rules_of_size() {
       {"open-size",
        "gpus or resize where -N is a range and the GPUs are counted a node: the request has no "
        "size",
-       {HintField::kGpus, HintField::kResize}, check_open},
-      {"size-not-listed", "gpus without the size of the request", {HintField::kGpus},
-       check_listed},
+       {HintField::kGpus, HintField::kResize},
+       check_open},
+      {"size-not-listed", "gpus without the size of the request", {HintField::kGpus}, check_listed},
       {"whole-nodes",
        "A size that is not a multiple of --gpus-per-node where -N is fixed: whole nodes are the "
        "unit then",
-       {HintField::kGpus}, check_whole_nodes},
-      {"gpus-per-task", "A size that is not a multiple of --gpus-per-task", {HintField::kGpus},
+       {HintField::kGpus},
+       check_whole_nodes},
+      {"gpus-per-task",
+       "A size that is not a multiple of --gpus-per-task",
+       {HintField::kGpus},
        check_gpus_per_task},
-      {"tasks", "A size at which --ntasks, scaled with the GPUs, would not be whole",
-       {HintField::kGpus}, check_tasks},
-      {"interactive-size", "gpus with more than one size on a job of salloc or srun",
-       {HintField::kGpus}, check_interactive},
+      {"tasks",
+       "A size at which --ntasks, scaled with the GPUs, would not be whole",
+       {HintField::kGpus},
+       check_tasks},
+      {"interactive-size",
+       "gpus with more than one size on a job of salloc or srun",
+       {HintField::kGpus},
+       check_interactive},
   };
 }
 

@@ -54,9 +54,9 @@ Result<int> parse_signal(std::string_view text) {
   }
   if (number == 0) {
     const std::string near = did_you_mean(word, names());
-    return fail(fmt::format("{} is not a signal{}", in_quotes(text),
-                            near.empty() ? "; write USR1, USR2, TERM or another name of kill -l"
-                                         : near));
+    return fail(
+        fmt::format("{} is not a signal{}", in_quotes(text),
+                    near.empty() ? "; write USR1, USR2, TERM or another name of kill -l" : near));
   }
   if (number == SIGKILL || number == SIGSTOP) {
     return fail(fmt::format("{} cannot be caught by a job; write USR1", signal_name(number)));

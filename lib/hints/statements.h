@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lib/core/error.h"
@@ -27,12 +28,16 @@ enum class Repeated {
 /// Errors of one text, each one line; at most 20, then their number.
 class HintErrors {
  public:
-  void add(std::string line) { lines_.push_back(std::move(line)); }
+  /// Every line begins with `prefix`.
+  explicit HintErrors(std::string prefix = "") : prefix_(std::move(prefix)) {}
+
+  void add(const std::string& line) { lines_.push_back(prefix_ + line); }
   [[nodiscard]] bool none() const { return lines_.empty(); }
   /// All lines. Only if there is one.
   [[nodiscard]] Error all() const;
 
  private:
+  std::string prefix_;
   std::vector<std::string> lines_;
 };
 

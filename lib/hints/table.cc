@@ -35,10 +35,11 @@ std::vector<HintDef> rows_of_size_and_type() {
                   .default_text = "as requested: any type when the request names none",
                   .example = "h100/a100,v100",
                   .help = "GPU types it accepts, best first",
-                  .text = "A slash stands between a better type and a worse one, a comma between "
-                          "equal ones: h100/a100,v100 is h100 first, then a100 or v100. The sign > "
-                          "means the same as the slash, and must be quoted in a shell. A type in "
-                          "the Slurm request binds; ask for GPUs without a type to leave a choice."});
+                  .text =
+                      "A slash stands between a better type and a worse one, a comma between "
+                      "equal ones: h100/a100,v100 is h100 first, then a100 or v100. The sign > "
+                      "means the same as the slash, and must be quoted in a shell. A type in "
+                      "the Slurm request binds; ask for GPUs without a type to leave a choice."});
   rows.push_back({.field = HintField::kBatch,
                   .type = HintType::kBatch,
                   .key = "batch",
@@ -52,8 +53,9 @@ std::vector<HintDef> rows_of_size_and_type() {
 }
 
 std::vector<HintDef> rows_of_work() {
-  const std::string one = "A job says its total work in samples, in steps or by a target loss, "
-                          "in one of the three; the no- twin of any of them takes it back.";
+  const std::string one =
+      "A job says its total work in samples, in steps or by a target loss, "
+      "in one of the three; the no- twin of any of them takes it back.";
   std::vector<HintDef> rows;
   rows.push_back({.field = HintField::kWork,
                   .type = HintType::kCount,

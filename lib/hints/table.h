@@ -65,7 +65,7 @@ struct HintOption {
   std::string argument;  ///< name of the argument; "" when it takes none
   std::string usage;     ///< one line
   const HintDef* def = nullptr;
-  bool off = false;      ///< a no- twin
+  bool off = false;  ///< a no- twin
 };
 
 /// Every option and its no- twin, in order. For spank_option_register in every context.

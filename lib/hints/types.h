@@ -26,7 +26,7 @@ class GpuSizes {
   using Range = std::pair<int, int>;  ///< from, to; both ends belong to it
 
   GpuSizes() = default;
-  /// In any order; ranges that touch are joined. Each from 1 to kMostGpus, from <= to.
+  /// In any order; ranges that overlap are joined. Each from 1 to kMostGpus, from <= to.
   explicit GpuSizes(std::vector<Range> ranges);
 
   [[nodiscard]] bool empty() const { return ranges_.empty(); }
@@ -40,7 +40,8 @@ class GpuSizes {
   [[nodiscard]] int nearest(int gpus) const;
   /// Those that are multiples of `unit` (at least 1).
   [[nodiscard]] GpuSizes multiples(std::int64_t unit) const;
-  /// Sorted, neither overlapping nor touching.
+  /// Sorted, not overlapping. 1,2,3 and 1-3 are the same sizes, but not equal: where sizes must be
+  /// multiples of a unit, a range stands for those in it, and a listed size must be one.
   [[nodiscard]] const std::vector<Range>& ranges() const { return ranges_; }
 
   bool operator==(const GpuSizes&) const = default;
@@ -66,7 +67,7 @@ enum class WorkUnit { kSamples, kSteps, kTargetLoss };
 /// Total work of a job. The member that `unit` does not name is 0.
 struct Work {
   WorkUnit unit = WorkUnit::kSamples;
-  std::int64_t count = 0;   ///< samples or steps
+  std::int64_t count = 0;  ///< samples or steps
   double target_loss = 0;
 
   bool operator==(const Work&) const = default;
@@ -77,7 +78,7 @@ struct ModelShape {
   std::int64_t params = 0;  ///< parameters
   std::int64_t hidden = 0;
   std::int64_t layers = 0;
-  std::int64_t seq = 0;     ///< tokens of a sequence
+  std::int64_t seq = 0;  ///< tokens of a sequence
   std::int64_t heads = 0;
 
   [[nodiscard]] bool whole() const { return hidden > 0 && layers > 0 && seq > 0 && heads > 0; }
@@ -98,9 +99,9 @@ struct Plans {
 /// The signal before a restart, as in sbatch --signal. Signal 0 is `none`: never interrupted.
 struct Checkpoint {
   int signal = 0;
-  int lead = 60;            ///< seconds between the signal and the restart
-  bool batch_only = false;  ///< B: to the batch shell alone
-  bool reservation = false; ///< R: as in sbatch --signal
+  int lead = 60;             ///< seconds between the signal and the restart
+  bool batch_only = false;   ///< B: to the batch shell alone
+  bool reservation = false;  ///< R: as in sbatch --signal
 
   [[nodiscard]] bool consents() const { return signal != 0; }
   bool operator==(const Checkpoint&) const = default;

@@ -49,7 +49,8 @@ Result<std::string> parse_name(std::string_view value) {
   if (value.size() > kLongestName) {
     return fail(fmt::format("{} is longer than {} characters", in_quotes(value), kLongestName));
   }
-  return fail(fmt::format("{} is not a name; use letters, digits and . _ + : @ -", in_quotes(value)));
+  return fail(
+      fmt::format("{} is not a name; use letters, digits and . _ + : @ -", in_quotes(value)));
 }
 
 /// FROM-TO or one number; `example` is a right one.
@@ -101,8 +102,8 @@ Result<GpuTypes> parse_types(std::string_view value) {
       std::string type(trimmed(part));
       if (type.empty()) return empty_place(value);
       if (!is_name(type, "._+-")) {
-        return fail(fmt::format("{} is not a GPU type; use letters, digits and . _ + -",
-                                in_quotes(type)));
+        return fail(
+            fmt::format("{} is not a GPU type; use letters, digits and . _ + -", in_quotes(type)));
       }
       if (!seen.insert(type).second) {
         return fail(fmt::format("{} is named twice", in_quotes(type)));
@@ -249,9 +250,7 @@ Result<void> set_hint(const HintDef& def, std::string_view value, Hints& hints) 
 std::string to_text(const GpuSizes& sizes) {
   std::vector<std::string> parts;
   for (const auto& [from, to] : sizes.ranges()) {
-    parts.push_back(std::to_string(from));
-    if (to == from + 1) parts.push_back(std::to_string(to));
-    if (to > from + 1) parts.back() += fmt::format("-{}", to);
+    parts.push_back(from == to ? std::to_string(from) : fmt::format("{}-{}", from, to));
   }
   return fmt::format("{}", fmt::join(parts, ","));
 }

@@ -23,11 +23,11 @@ namespace rubato {
 [[nodiscard]] std::string describe_values(const HintDef& def);
 
 /// Values as they are written.
-[[nodiscard]] std::string to_text(const GpuSizes& sizes);      ///< "1,2,4-8"
-[[nodiscard]] std::string to_text(const GpuTypes& types);      ///< "h100/a100,v100"
-[[nodiscard]] std::string to_text(const Batch& batch);         ///< "256-1024"
-[[nodiscard]] std::string to_text(const ModelShape& shape);    ///< "params=7e9,layers=32"
-[[nodiscard]] std::string to_text(const Plans& plans);         ///< "dp,zero"
+[[nodiscard]] std::string to_text(const GpuSizes& sizes);         ///< "1,2,4-8"
+[[nodiscard]] std::string to_text(const GpuTypes& types);         ///< "h100/a100,v100"
+[[nodiscard]] std::string to_text(const Batch& batch);            ///< "256-1024"
+[[nodiscard]] std::string to_text(const ModelShape& shape);       ///< "params=7e9,layers=32"
+[[nodiscard]] std::string to_text(const Plans& plans);            ///< "dp,zero"
 [[nodiscard]] std::string to_text(const Checkpoint& checkpoint);  ///< "B:USR1@60"
 [[nodiscard]] const char* to_string(Resize resize);
 [[nodiscard]] const char* to_string(Device device);

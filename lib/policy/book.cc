@@ -28,8 +28,8 @@ void Book::restore(Booked booked) {
     capacity_.take(share, booked.from, booked.to);
     ++on_node_[static_cast<std::size_t>(share.node)];
   }
-  const auto at = std::lower_bound(booked_.begin(), booked_.end(), booked.reservation.job,
-                                   before_key);
+  const auto at =
+      std::lower_bound(booked_.begin(), booked_.end(), booked.reservation.job, before_key);
   booked_.insert(at, std::move(booked));
 }
 

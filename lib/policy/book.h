@@ -14,7 +14,7 @@ struct Booked {
   Reservation reservation;
   int order = 0;     ///< of the entry it is for
   Seconds from = 0;  ///< its start, or now if that has passed
-  Seconds to = 0;    ///< from + time limit
+  Seconds to = 0;    ///< when it ends by its time limit
 };
 
 class Book {

@@ -93,18 +93,16 @@ std::vector<GpuCount> Capacity::split(int node, int amount, Seconds from, Second
 }
 
 Room Capacity::room(int node, TypeId type, Seconds from, Seconds to) const {
+  if (type == kAnyGpu) return room_of_all(node, from, to);
   const NodeState& state = nodes_[at(node)];
   const int index = slot(node, type);
   Room level{state.cores, state.memory, index >= 0 ? slots_[at(index)].free : 0};
-  if (type == kAnyGpu) {
-    for (int i = state.slot_begin; i < state.slot_end; ++i) level.gpus += slots_[at(i)].free;
-  }
   if (from <= now_ && state.later_takes == 0) return level;
 
   const auto add = [&](const Event& event) {
     level.cores += event.cores;
     level.memory += event.memory;
-    if (event.slot >= 0 && (event.slot == index || type == kAnyGpu)) level.gpus += event.gpus;
+    if (event.slot >= 0 && event.slot == index) level.gpus += event.gpus;
   };
   auto event = state.events.begin();
   for (; event != state.events.end() && event->time <= from; ++event) add(*event);
@@ -121,6 +119,17 @@ Room Capacity::room(int node, TypeId type, Seconds from, Seconds to) const {
   const Room most = total(node, type);
   return {std::min(least.cores, most.cores), std::min(least.memory, most.memory),
           std::min(least.gpus, most.gpus)};
+}
+
+// The sum of what each type gives throughout: as one time may be short of one type and another time
+// of another, that is less than the least of the sums.
+Room Capacity::room_of_all(int node, Seconds from, Seconds to) const {
+  const NodeState& state = nodes_[at(node)];
+  Room sum = room(node, kNoGpu, from, to);
+  for (int i = state.slot_begin; i < state.slot_end; ++i) {
+    sum.gpus += std::max(room(node, slots_[at(i)].type, from, to).gpus, 0);
+  }
+  return sum;
 }
 
 bool Capacity::untouched(int node, Seconds from, Seconds to) const {

@@ -93,6 +93,7 @@ class Capacity {
   struct Level;
 
   [[nodiscard]] int slot(int node, TypeId type) const;
+  [[nodiscard]] Room room_of_all(int node, Seconds from, Seconds to) const;
   void change(const NodeShare& share, Seconds from, Seconds to, int sign);
   void add_events(NodeState& node, const NodeShare& share, Seconds time, int sign);
   void remove_events(NodeState& node, const NodeShare& share, Seconds time, int sign);

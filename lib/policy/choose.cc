@@ -9,15 +9,12 @@
 namespace rubato {
 namespace {
 
-auto preference(const Candidate& c) {
-  return std::tuple(c.powered_down, c.weight, c.free, c.node);
-}
+auto preference(const Candidate& c) { return std::tuple(c.powered_down, c.weight, c.free, c.node); }
 bool preferred(const Candidate& a, const Candidate& b) { return preference(a) < preference(b); }
 
 Score one(const Candidate& c) { return {1, c.powered_down ? 1 : 0, c.weight, c.free}; }
 Score sum(const Score& a, const Score& b) {
-  return {a.nodes + b.nodes, a.powered_down + b.powered_down, a.weight + b.weight,
-          a.left + b.left};
+  return {a.nodes + b.nodes, a.powered_down + b.powered_down, a.weight + b.weight, a.left + b.left};
 }
 
 // The fewest nodes that carry the demand, 0 if no number does.
@@ -102,7 +99,8 @@ class ExactChoice {
     int units = units_;
     for (std::size_t k = kinds_.size(); k-- > 0;) {
       const int taken = taken_[k * size() + index(nodes, units)];
-      for (int i = 0; i < taken; ++i) chosen.push_back(kinds_[k].members[static_cast<std::size_t>(i)]);
+      for (int i = 0; i < taken; ++i)
+        chosen.push_back(kinds_[k].members[static_cast<std::size_t>(i)]);
       units = from_[k * size() + index(nodes, units)];
       nodes -= taken;
     }
@@ -139,8 +137,8 @@ class ExactChoice {
         Score score = cell.score;
         for (int take = 1; take <= most && n + take <= nodes_; ++take) {
           score = sum(score, one(kind.like));
-          const int to_units = static_cast<int>(
-              std::min<std::int64_t>(units_, u + std::int64_t{take} * each));
+          const int to_units =
+              static_cast<int>(std::min<std::int64_t>(units_, u + std::int64_t{take} * each));
           Cell& to = next[index(n + take, to_units)];
           if (to.reached && to.score <= score) continue;
           to = {true, score};
@@ -197,11 +195,12 @@ Choice spread(Chosen chosen, const Demand& demand) {
   std::sort(chosen.begin(), chosen.end(), [](const Candidate* a, const Candidate* b) {
     return std::tuple(a->free, a->node) < std::tuple(b->free, b->node);
   });
-  std::int64_t rest = demand.total() - std::int64_t{demand.least()} * static_cast<int>(chosen.size());
+  std::int64_t rest =
+      demand.total() - std::int64_t{demand.least()} * static_cast<int>(chosen.size());
   Choice choice;
   for (const Candidate* c : chosen) {
-    const auto more = std::clamp<std::int64_t>(c->amount - demand.least(), 0,
-                                               std::max<std::int64_t>(rest, 0));
+    const auto more =
+        std::clamp<std::int64_t>(c->amount - demand.least(), 0, std::max<std::int64_t>(rest, 0));
     rest -= more;
     const int amount = demand.least() + static_cast<int>(more);
     choice.parts.emplace_back(c->node, amount);

@@ -36,8 +36,8 @@ std::span<const int> RoundContext::entries_of(const JobKey& job) const {
   const auto begin = std::lower_bound(
       by_key.begin(), by_key.end(), job,
       [&](int order, const JobKey& key) { return queue[at(order)].job->key < key; });
-  const auto end = std::find_if(
-      begin, by_key.end(), [&](int order) { return queue[at(order)].job->key != job; });
+  const auto end = std::find_if(begin, by_key.end(),
+                                [&](int order) { return queue[at(order)].job->key != job; });
   return {begin, end};
 }
 

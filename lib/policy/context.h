@@ -30,11 +30,11 @@ struct RoundContext {
   const Snapshot& snapshot;
   const Config& config;
   Seconds now = 0;
-  std::vector<Entry> queue;     ///< pending jobs in order
+  std::vector<Entry> queue;          ///< pending jobs in order
   std::vector<const NodeSet*> sets;  ///< by index into Snapshot::node_sets; empty if not valid
-  std::vector<int> by_key;      ///< orders, sorted by job key; entries of one job by order
-  std::vector<double> speeds;   ///< by TypeId
-  std::vector<TypeId> fastest;  ///< types by speed, fastest first; then by name
+  std::vector<int> by_key;           ///< orders, sorted by job key; entries of one job by order
+  std::vector<double> speeds;        ///< by TypeId
+  std::vector<TypeId> fastest;       ///< types by speed, fastest first; then by name
 
   /// The node set of an index; an empty one if there is none of it.
   [[nodiscard]] const NodeSet* set(int index) const;

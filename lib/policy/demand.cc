@@ -65,8 +65,8 @@ int Demand::cores_of(int amount, int nodes) const {
 
 MiB Demand::memory_of(int amount, int nodes) const {
   const MiB by_gpu = wants_gpus() ? request_.memory_per_gpu * amount : 0;
-  return std::max({request_.memory_per_node, by_gpu,
-                   request_.memory_per_core * cores_of(amount, nodes)});
+  return std::max(
+      {request_.memory_per_node, by_gpu, request_.memory_per_core * cores_of(amount, nodes)});
 }
 
 int Demand::cores_amount(const Room& room) const {

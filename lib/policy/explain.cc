@@ -24,8 +24,8 @@ std::string block_words(const Job& job) {
 }  // namespace
 
 std::string Account::say(const std::string& name, std::string value) {
-  const auto found =
-      std::find_if(facts.begin(), facts.end(), [&](const auto& fact) { return fact.first == name; });
+  const auto found = std::find_if(facts.begin(), facts.end(),
+                                  [&](const auto& fact) { return fact.first == name; });
   if (found != facts.end()) return found->second;
   facts.emplace_back(name, std::move(value));
   return facts.back().second;
@@ -85,9 +85,9 @@ Account Explainer::shortage(const Entry& entry, const Failure& failure) const {
   const auto room = [&] { return a.say("nodes_with_room", failure.nodes_room); };
   switch (failure.shortage) {
     case Shortage::kNever:
-      a.reason = fmt::format("asks for {}, which the {} {} it may use could not give if empty",
-                             want, a.say("nodes", failure.nodes),
-                             plural(failure.nodes, "node", "nodes"));
+      a.reason =
+          fmt::format("asks for {}, which the {} {} it may use could not give if empty", want,
+                      a.say("nodes", failure.nodes), plural(failure.nodes, "node", "nodes"));
       break;
     case Shortage::kNodes:
       a.reason = fmt::format("asks for {}; only {} of the {} nodes it may use are up", want,
@@ -102,16 +102,18 @@ Account Explainer::shortage(const Entry& entry, const Failure& failure) const {
       }
       break;
     case Shortage::kCores:
-      a.reason = fmt::format("asks for {}; cores are short: {} free on {} nodes, and {} of the {} "
-                             "nodes that would do have enough",
-                             want, a.say("free_cores", failure.cores_free), nodes(), room(),
-                             a.say("nodes_before", failure.nodes_before));
+      a.reason = fmt::format(
+          "asks for {}; cores are short: {} free on {} nodes, and {} of the {} "
+          "nodes that would do have enough",
+          want, a.say("free_cores", failure.cores_free), nodes(), room(),
+          a.say("nodes_before", failure.nodes_before));
       break;
     case Shortage::kMemory:
-      a.reason = fmt::format("asks for {}; memory is short: {} MiB free on {} nodes, and {} of the "
-                             "{} nodes that would do have enough",
-                             want, a.say("free_memory_mib", failure.memory_free), nodes(), room(),
-                             a.say("nodes_before", failure.nodes_before));
+      a.reason = fmt::format(
+          "asks for {}; memory is short: {} MiB free on {} nodes, and {} of the "
+          "{} nodes that would do have enough",
+          want, a.say("free_memory_mib", failure.memory_free), nodes(), room(),
+          a.say("nodes_before", failure.nodes_before));
       break;
     case Shortage::kWholeNodes:
       a.reason = fmt::format("asks for {}; {} of the {} nodes it may use {} empty", want, room(),
@@ -159,8 +161,9 @@ void Explainer::short_of(const Entry& entry, const Failure& failure, Account& ac
     made = shortage(entry, failure);
   } else {
     const auto found = cache_.find(&failure);
-    words = found != cache_.end() ? &found->second
-                                  : &cache_.emplace(&failure, shortage(entry, failure)).first->second;
+    words = found != cache_.end()
+                ? &found->second
+                : &cache_.emplace(&failure, shortage(entry, failure)).first->second;
   }
   account.reason += words->reason;
   if (account.facts.empty()) {
@@ -181,16 +184,17 @@ void Explainer::started(const Entry& entry, const Outcome& outcome, Account& acc
   const std::vector<std::string> nodes = names(placement.shares);
   account.reason = "starts on " + account.say("start_nodes", list_text(nodes, kNodesShown));
   if (gpus > 0) {
-    account.reason += fmt::format(" with {} {}", account.say("gpus", gpus),
-                                  plural(gpus, "GPU", "GPUs"));
+    account.reason +=
+        fmt::format(" with {} {}", account.say("gpus", gpus), plural(gpus, "GPU", "GPUs"));
     const std::string type = capacity_.type_name(placement.type);
     if (!type.empty()) account.reason += " of type " + account.say("gpu_type", type);
   }
-  account.reason += fmt::format("{} {} cores", gpus > 0 ? " and" : " with",
-                                account.say("cores", cores));
+  account.reason +=
+      fmt::format("{} {} cores", gpus > 0 ? " and" : " with", account.say("cores", cores));
   if (outcome.started > 1 || entry.job->tasks > 1) {
-    account.reason += fmt::format("; {} of {} array tasks start", account.say("started", outcome.started),
-                                  account.say("tasks", entry.job->tasks));
+    account.reason +=
+        fmt::format("; {} of {} array tasks start", account.say("started", outcome.started),
+                    account.say("tasks", entry.job->tasks));
   }
 }
 
@@ -205,8 +209,8 @@ void Explainer::attempted(const Entry& entry, const Outcome& outcome, Account& a
   if (outcome.failure != nullptr) {
     short_of(entry, *outcome.failure, account);
   } else {
-    account.reason = "there seems to be room for " + wanted(entry, account) +
-                     "; Slurm is asked to start it";
+    account.reason =
+        "there seems to be room for " + wanted(entry, account) + "; Slurm is asked to start it";
   }
 }
 
@@ -244,7 +248,8 @@ void Explainer::decided(const Entry& entry, const Outcome& outcome, Account& acc
       account.reason = "is part of a heterogeneous job, which stock backfill starts";
       return;
     case Skipped::kBlocked:
-      account.reason = "Slurm does not let it start: " + account.say("slurm_reason", block_words(job));
+      account.reason =
+          "Slurm does not let it start: " + account.say("slurm_reason", block_words(job));
       return;
     case Skipped::kOther:
       account.reason = "starts in partition " + account.say("other_partition", outcome.other);
@@ -322,7 +327,7 @@ Explanation Explainer::explain(const Entry& entry, const Outcome& outcome) {
   if (outcome.verdict == Verdict::kStart) {
     explanation.gpu_type = capacity_.type_name(outcome.placement->type);
     explanation.nodes = names(outcome.placement->shares);
-  } else if (outcome.verdict == Verdict::kReserve) {
+  } else if (outcome.verdict == Verdict::kReserve && booked != nullptr) {
     explanation.gpu_type = booked->reservation.gpu_type;
     explanation.nodes = names(booked->reservation.shares);
   }

@@ -24,8 +24,7 @@ class Account {
   /// stays.
   std::string say(const std::string& name, std::string value);
   template <typename Number>
-    requires std::is_integral_v<Number>
-  std::string say(const std::string& name, Number value) {
+  requires std::is_integral_v<Number> std::string say(const std::string& name, Number value) {
     return say(name, std::to_string(value));
   }
 

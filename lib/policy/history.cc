@@ -14,24 +14,20 @@ constexpr Seconds kLongestBackOff = 60;
 
 std::string request_print(const Job& job) {
   const Request& r = job.request;
-  return fingerprint(fmt::format(
-      "{} {} {} {} {} \"{}\" {} {} {} {} {} {} {} {} \"{}\" \"{}\"", r.min_nodes, r.max_nodes,
-      r.gpus, r.gpus_per_node, r.gpu_quantum, r.gpu_type, r.cores, r.cores_per_node,
-      r.cores_per_gpu, r.memory_per_node, r.memory_per_core, r.memory_per_gpu, r.whole_nodes,
-      job.time_limit, job.account, job.qos));
+  return fingerprint(fmt::format("{} {} {} {} {} \"{}\" {} {} {} {} {} {} {} {} \"{}\" \"{}\"",
+                                 r.min_nodes, r.max_nodes, r.gpus, r.gpus_per_node, r.gpu_quantum,
+                                 r.gpu_type, r.cores, r.cores_per_node, r.cores_per_gpu,
+                                 r.memory_per_node, r.memory_per_core, r.memory_per_gpu,
+                                 r.whole_nodes, job.time_limit, job.account, job.qos));
 }
 
-void check_refusals(JobMemory& memory, const Job& job) {
-  if (memory.refusals == 0) return;
-  const std::string print = request_print(job);
-  if (memory.refused_request.empty()) {
-    memory.refused_request = print;
-  } else if (memory.refused_request != print) {
-    memory.refusals = 0;
-    memory.last_try = 0;
-    memory.refusal.clear();
-    memory.refused_request.clear();
+int free_cores(const Snapshot& snapshot, const NodeSet& nodes) {
+  int sum = 0;
+  for (const int index : nodes) {
+    const Node& node = snapshot.nodes[static_cast<std::size_t>(index)];
+    if (node.usable) sum += node.cores_free;
   }
+  return sum;
 }
 
 }  // namespace
@@ -46,13 +42,16 @@ History::History(const RoundContext& context) : context_(context) {
   const std::vector<JobMemory>& before = context.snapshot.memory.jobs;
   auto old = before.begin();
   for (const int order : context.by_key) {
-    const Job& job = *context.queue[static_cast<std::size_t>(order)].job;
+    const Entry& entry = context.queue[static_cast<std::size_t>(order)];
+    const Job& job = *entry.job;
     if (!memory_.empty() && memory_.back().job == job.key) continue;
     while (old != before.end() && old->job < job.key) ++old;
     if (old != before.end() && old->job == job.key) {
       memory_.push_back(*old);
-      check_refusals(memory_.back(), job);
+      room_grew_.push_back(false);
+      check_refusals(memory_.back(), entry);
     } else {
+      room_grew_.push_back(false);
       JobMemory fresh;
       fresh.job = job.key;
       fresh.first_seen = context.now;
@@ -62,17 +61,36 @@ History::History(const RoundContext& context) : context_(context) {
   waits_.assign(memory_.size(), false);
 }
 
+void History::check_refusals(JobMemory& memory, const Entry& entry) {
+  if (memory.refusals == 0) return;
+  const std::string print = request_print(*entry.job);
+  const int free = free_cores(context_.snapshot, *entry.nodes);
+  if (memory.refused_request.empty()) {
+    memory.refused_request = print;
+  } else if (memory.refused_request != print) {
+    memory.refusals = 0;
+    memory.last_try = 0;
+    memory.refusal.clear();
+    memory.refused_request.clear();
+  } else if (free > memory.refused_free) {
+    room_grew_.back() = true;
+  }
+  memory.refused_free = memory.refusals > 0 ? free : 0;
+}
+
 std::size_t History::index_of(const Entry& entry) const {
-  const auto found = std::lower_bound(
-      memory_.begin(), memory_.end(), entry.job->key,
-      [](const JobMemory& memory, const JobKey& key) { return memory.job < key; });
+  const auto found =
+      std::lower_bound(memory_.begin(), memory_.end(), entry.job->key,
+                       [](const JobMemory& memory, const JobKey& key) { return memory.job < key; });
   return static_cast<std::size_t>(found - memory_.begin());
 }
 
 const JobMemory& History::of(const Entry& entry) const { return memory_[index_of(entry)]; }
 
 Seconds History::next_try(const Entry& entry) const {
-  const JobMemory& memory = of(entry);
+  const std::size_t index = index_of(entry);
+  const JobMemory& memory = memory_[index];
+  if (room_grew_[index]) return 0;
   return memory.refusals > 0 ? add_seconds(memory.last_try, back_off(memory.refusals)) : 0;
 }
 

@@ -23,7 +23,8 @@ class History {
   explicit History(const RoundContext& context);
 
   [[nodiscard]] const JobMemory& of(const Entry& entry) const;
-  /// When the job may be tried again; not after now if it may be tried at once.
+  /// When the job may be tried again; not after now if it may be tried at once. That is so too
+  /// when something has come free on its nodes since the round before.
   [[nodiscard]] Seconds next_try(const Entry& entry) const;
 
   /// From here on starts on the nodes of `entry` pass it.
@@ -45,10 +46,12 @@ class History {
     int starts_before;
   };
   [[nodiscard]] std::size_t index_of(const Entry& entry) const;
+  void check_refusals(JobMemory& memory, const Entry& entry);
 
   const RoundContext& context_;
   std::vector<JobMemory> memory_;  ///< sorted by key
   std::vector<bool> waits_;        ///< by index into memory_
+  std::vector<bool> room_grew_;    ///< likewise
   std::unordered_map<const NodeSet*, Group> groups_;
   std::vector<Waiting> waiting_;
 };

@@ -27,8 +27,8 @@ struct Outcome {
   std::optional<Placement> placement;      ///< of the first start
   std::shared_ptr<const Failure> failure;  ///< why it, or its next array task, finds no room
   int refusals = 0;
-  Seconds next_try = 0;     ///< kBackOff: when
-  std::string other;        ///< kOther: the partition
+  Seconds next_try = 0;  ///< kBackOff: when
+  std::string other;     ///< kOther: the partition
 };
 
 }  // namespace rubato

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <tuple>
 
 namespace rubato {
 namespace {
@@ -107,7 +108,8 @@ Room Placer::room_at(const Entry& entry, int node, TypeId type, Level level) con
   if (level >= Level::kUp && !state.usable) return none;
   if (level >= Level::kPreempting && preempting_[at(node)] != nullptr) return none;
   if (level == Level::kAll && !entry.job->managed && closed_[at(node)] != nullptr) return none;
-  if (level >= Level::kStock && entry.job->managed && stock_in_the_way(entry, node, now) != nullptr) {
+  if (level >= Level::kStock && entry.job->managed &&
+      stock_in_the_way(entry, node, now) != nullptr) {
     return none;
   }
   const Room total = capacity_.total(node, type);
@@ -203,11 +205,16 @@ std::optional<Placement> Placer::place(const Entry& entry) {
   std::optional<Choice> best;
   TypeId best_type = kNoGpu;
   for (const TypeId type : types_of(entry)) {
-    const bool slower = best && type >= 0 &&
-                        context_.speeds[at(type)] < context_.speeds[at(best_type)];
-    if (slower) break;
+    // A node that is up is worth more than a faster one that has to boot.
+    const auto rank = [&](const Choice& choice, TypeId of) {
+      const double slowness = of >= 0 ? -context_.speeds[at(of)] : 0;
+      return std::tuple(choice.score.powered_down > 0, slowness, choice.score);
+    };
+    const bool slower =
+        best && type >= 0 && context_.speeds[at(type)] < context_.speeds[at(best_type)];
+    if (slower && best->score.powered_down == 0) break;
     std::optional<Choice> choice = choose_on(entry, type);
-    if (!choice || (best && best->score <= choice->score)) continue;
+    if (!choice || (best && rank(*best, best_type) <= rank(*choice, type))) continue;
     best = std::move(choice);
     best_type = type;
   }
@@ -217,8 +224,8 @@ std::optional<Placement> Placer::place(const Entry& entry) {
   const std::string type = capacity_.type_name(best_type);
   const int nodes = static_cast<int>(best->parts.size());
   for (const auto& [node, amount] : best->parts) {
-    placement.shares.push_back(entry.demand.share(context_.snapshot.nodes[at(node)], node, amount,
-                                                  nodes, type));
+    placement.shares.push_back(
+        entry.demand.share(context_.snapshot.nodes[at(node)], node, amount, nodes, type));
     if (best_type == kAnyGpu && !entry.demand.whole_nodes()) {
       placement.shares.back().gpus =
           capacity_.split(node, amount, context_.now, entry.end(context_.now));
@@ -304,10 +311,14 @@ std::shared_ptr<const Failure> Placer::failure(const Entry& entry) {
   auto failure = std::make_shared<Failure>();
   count(entry, *failure);
   constexpr std::pair<Level, Shortage> kSteps[] = {
-      {Level::kEmpty, Shortage::kNever},      {Level::kUp, Shortage::kNodes},
-      {Level::kGpus, Shortage::kGpus},        {Level::kCores, Shortage::kCores},
-      {Level::kMemory, Shortage::kMemory},    {Level::kWhole, Shortage::kWholeNodes},
-      {Level::kReserved, Shortage::kReserved}, {Level::kStock, Shortage::kStockPlan},
+      {Level::kEmpty, Shortage::kNever},
+      {Level::kUp, Shortage::kNodes},
+      {Level::kGpus, Shortage::kGpus},
+      {Level::kCores, Shortage::kCores},
+      {Level::kMemory, Shortage::kMemory},
+      {Level::kWhole, Shortage::kWholeNodes},
+      {Level::kReserved, Shortage::kReserved},
+      {Level::kStock, Shortage::kStockPlan},
       {Level::kPreempting, Shortage::kPreempting},
   };
   if (entry.demand.consistent()) {
@@ -324,7 +335,8 @@ std::shared_ptr<const Failure> Placer::failure(const Entry& entry) {
       break;
     }
     failure->nodes_room = nodes_with_room(entry, level);
-    failure->nodes_before = level == Level::kEmpty ? failure->nodes : nodes_with_room(entry, before);
+    failure->nodes_before =
+        level == Level::kEmpty ? failure->nodes : nodes_with_room(entry, before);
     if (failure->shortage >= Shortage::kReserved) name_holder(entry, *failure);
   }
   // Up to here the time limit has no part in it.
@@ -363,7 +375,8 @@ bool Placer::open(const Entry& entry, int node) const {
 bool Placer::bounded(const Entry& entry) const {
   if (!any_stock_ && !any_preempting_) return false;
   return std::any_of(entry.nodes->begin(), entry.nodes->end(), [&](int node) {
-    return preempting_[at(node)] != nullptr || stock_in_the_way(entry, node, context_.now) != nullptr;
+    return preempting_[at(node)] != nullptr ||
+           stock_in_the_way(entry, node, context_.now) != nullptr;
   });
 }
 

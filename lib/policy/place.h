@@ -25,8 +25,8 @@ struct Placement {
 
 /// What a job that finds no room is short of: the first of these whose removal would let it start.
 enum class Shortage {
-  kNever,       ///< its nodes could not carry it if they were empty
-  kNodes,       ///< nodes that are up
+  kNever,  ///< its nodes could not carry it if they were empty
+  kNodes,  ///< nodes that are up
   kGpus,
   kCores,
   kMemory,
@@ -65,8 +65,9 @@ class Placer {
   Placer(const RoundContext& context, Capacity& capacity, const Book& book);
 
   /// Room for the whole of `entry` from now to its time limit, beside everything reserved. For an
-  /// untyped request the fastest type that has room, among equally fast ones the one of the best
-  /// Score, then the first by name; of one type the nodes of the best Score, then lowest indices.
+  /// untyped request a type with room on nodes that are up goes before one that needs a boot; then
+  /// the fastest type, among equally fast ones the one of the best Score, then the first by name;
+  /// of one type the nodes of the best Score, then lowest indices.
   [[nodiscard]] std::optional<Placement> place(const Entry& entry);
   /// Why `place` found nothing.
   [[nodiscard]] std::shared_ptr<const Failure> failure(const Entry& entry);
@@ -97,13 +98,24 @@ class Placer {
   /// `node` is up, and neither stock's plan nor a preemption keeps `entry` from starting there.
   [[nodiscard]] bool open(const Entry& entry, int node) const;
 
-  /// Types an entry can take, in the order in which they are tried; {kNoGpu} without GPUs, {kAnyGpu}
-  /// for an untyped request that no one type could carry if all its nodes were empty.
+  /// Types an entry can take, in the order in which they are tried; {kNoGpu} without GPUs,
+  /// {kAnyGpu} for an untyped request that no one type could carry if all its nodes were empty.
   [[nodiscard]] std::vector<TypeId> types_of(const Entry& entry) const;
 
  private:
   // How much of the truth is looked at: each level adds to the one before.
-  enum class Level { kEmpty, kUp, kGpus, kCores, kMemory, kWhole, kReserved, kStock, kPreempting, kAll };
+  enum class Level {
+    kEmpty,
+    kUp,
+    kGpus,
+    kCores,
+    kMemory,
+    kWhole,
+    kReserved,
+    kStock,
+    kPreempting,
+    kAll
+  };
 
   struct MemoKey {
     const NodeSet* nodes = nullptr;
@@ -132,8 +144,7 @@ class Placer {
   [[nodiscard]] Candidate candidate(const Entry& entry, int node, TypeId type, int nodes,
                                     Level level) const;
   [[nodiscard]] const std::vector<int>& live_nodes(const Entry& entry, TypeId type);
-  void gather(const Entry& entry, TypeId type, int nodes, Level level,
-              std::vector<Candidate>& to);
+  void gather(const Entry& entry, TypeId type, int nodes, Level level, std::vector<Candidate>& to);
   [[nodiscard]] bool one_type_carries(const Entry& entry) const;
   [[nodiscard]] std::optional<Choice> choose_on(const Entry& entry, TypeId type);
   [[nodiscard]] bool fits(const Entry& entry, Level level);
@@ -145,9 +156,9 @@ class Placer {
   const RoundContext& context_;
   Capacity& capacity_;
   const Book& book_;
-  std::vector<std::vector<Hold>> stock_;        ///< by node
-  std::vector<const Job*> preempting_;          ///< by node
-  std::vector<const Job*> closed_;              ///< by node, to unmanaged jobs
+  std::vector<std::vector<Hold>> stock_;  ///< by node
+  std::vector<const Job*> preempting_;    ///< by node
+  std::vector<const Job*> closed_;        ///< by node, to unmanaged jobs
   bool any_preempting_ = false;
   bool any_stock_ = false;
   std::unordered_map<MemoKey, Memo, MemoHash> memo_;

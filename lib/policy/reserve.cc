@@ -118,7 +118,8 @@ std::int64_t Reserver::lack(const Entry& entry, const Reservation& drain) const 
 bool Reserver::matches(const Entry& entry, const Reservation& reservation) const {
   const Demand& demand = entry.demand;
   const int nodes = static_cast<int>(reservation.shares.size());
-  if (!demand.consistent() || nodes < demand.min_nodes() || nodes > demand.max_nodes()) return false;
+  if (!demand.consistent() || nodes < demand.min_nodes() || nodes > demand.max_nodes())
+    return false;
   const TypeId type = type_of(entry, reservation);
   const auto types = placer_.types_of(entry);
   if (std::find(types.begin(), types.end(), type) == types.end()) return false;
@@ -137,7 +138,8 @@ bool Reserver::matches(const Entry& entry, const Reservation& reservation) const
     NodeShare wanted = demand.share(node, share.node, amount, nodes, reservation.gpu_type);
     if (type == kAnyGpu && !demand.whole_nodes()) wanted.gpus = share.gpus;
     if (wanted != share) return false;
-    if (amount < demand.least() || amount % demand.quantum() != 0) return false;
+    const bool parts = demand.whole_nodes() || amount % demand.quantum() == 0;
+    if (amount < demand.least() || !parts) return false;
     carried += amount;
   }
   if (demand.shape() == Demand::Shape::kGpusPerNode) return true;
@@ -147,15 +149,16 @@ bool Reserver::matches(const Entry& entry, const Reservation& reservation) const
 
 bool Reserver::free_between(const Entry& entry, const Reservation& reservation, Seconds from,
                             Seconds to) const {
-  const TypeId type =
-      entry.demand.wants_gpus() ? capacity_.type_id(reservation.gpu_type) : kNoGpu;
-  return std::all_of(
-      reservation.shares.begin(), reservation.shares.end(), [&](const NodeShare& share) {
-        if (entry.demand.whole_nodes()) return capacity_.untouched(share.node, from, to);
-        const Room room = capacity_.room(share.node, type, from, to);
-        return room.cores >= share.cores && room.memory >= share.memory &&
-               room.gpus >= share.gpu_count();
-      });
+  const auto free = [&](const NodeShare& share) {
+    if (entry.demand.whole_nodes()) return capacity_.untouched(share.node, from, to);
+    const Room room = capacity_.room(share.node, kNoGpu, from, to);
+    if (room.cores < share.cores || room.memory < share.memory) return false;
+    return std::all_of(share.gpus.begin(), share.gpus.end(), [&](const GpuCount& group) {
+      const TypeId type = capacity_.type_id(group.type);
+      return capacity_.room(share.node, type, from, to).gpus >= group.count;
+    });
+  };
+  return std::all_of(reservation.shares.begin(), reservation.shares.end(), free);
 }
 
 bool Reserver::holds(const Entry& entry, const Reservation& reservation) const {

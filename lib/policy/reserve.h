@@ -40,6 +40,8 @@ class Reserver {
 
   /// The nodes of `entry` could carry it if nothing ran on them.
   [[nodiscard]] bool possible(const Entry& entry) const { return drain(entry).has_value(); }
+  /// The GPU type of the reservation; kAnyGpu if it mixes types.
+  [[nodiscard]] TypeId type_of(const Entry& entry, const Reservation& reservation) const;
   /// The shares are what `entry` asks for, on nodes it may use some day.
   [[nodiscard]] bool matches(const Entry& entry, const Reservation& reservation) const;
   /// `entry` can start now on the shares of its reservation, whose start has come. Drains are no
@@ -54,7 +56,6 @@ class Reserver {
   [[nodiscard]] bool will_be_up(int node) const;
   [[nodiscard]] bool free_between(const Entry& entry, const Reservation& reservation, Seconds from,
                                   Seconds to) const;
-  [[nodiscard]] TypeId type_of(const Entry& entry, const Reservation& reservation) const;
   [[nodiscard]] std::int64_t lack_on(const Entry& entry, int node, TypeId type, int amount,
                                      int nodes) const;
   [[nodiscard]] std::vector<Candidate> drain_candidates(const Entry& entry, TypeId type) const;

@@ -22,8 +22,7 @@ int Walk::depth() const {
 bool Walk::can_reserve(const Entry& entry) const {
   const Job& job = *entry.job;
   return job.managed && !job.het && job.block == Block::kNone && !budget_.runs(job.key) &&
-         entry.demand.consistent() &&
-         history_.of(entry).refusals < kMaxRefusals;
+         entry.demand.consistent() && history_.of(entry).refusals < kMaxRefusals;
 }
 
 bool Walk::starvation_due(const Entry& entry) const {

@@ -18,6 +18,30 @@ Walk::Walk(const RoundContext& context, Capacity& capacity)
 void Walk::run() {
   carry_over();
   for (const Entry& entry : context_.queue) visit(entry);
+  settle();
+}
+
+// An entry may have been told to wait, or of a reservation, before another entry of its job
+// started.
+void Walk::settle() {
+  for (const Entry& entry : context_.queue) {
+    Outcome& outcome = outcomes_[static_cast<std::size_t>(entry.order)];
+    const bool waits = outcome.verdict == Verdict::kReserve || outcome.verdict == Verdict::kWait;
+    if (!waits || outcome.skipped != Skipped::kNo) continue;
+    if (started_.contains(entry.job->key)) {
+      tell_other(entry, outcome);
+    } else if (outcome.verdict == Verdict::kReserve && book_.find(entry.job->key) == nullptr) {
+      outcome.verdict = Verdict::kWait;
+    }
+  }
+}
+
+void Walk::tell_other(const Entry& entry, Outcome& outcome) const {
+  outcome.verdict = Verdict::kWait;
+  outcome.skipped = Skipped::kOther;
+  for (const Start& start : starts_) {
+    if (start.job == entry.job->key) outcome.other = start.partition;
+  }
 }
 
 void Walk::visit(const Entry& entry) {
@@ -44,10 +68,7 @@ bool Walk::skip(const Entry& entry, Outcome& outcome) {
   } else if (budget_.runs(job.key)) {
     outcome.skipped = Skipped::kRunning;
   } else if (started_.contains(job.key)) {
-    outcome.skipped = Skipped::kOther;
-    for (const Start& start : starts_) {
-      if (start.job == job.key) outcome.other = start.partition;
-    }
+    tell_other(entry, outcome);
   }
   return outcome.skipped != Skipped::kNo;
 }
@@ -86,8 +107,7 @@ bool Walk::start_tasks(const Entry& entry, Outcome& outcome, const Booked* own) 
     if (!placement && outcome.started == 0 && own != nullptr &&
         reserver_.ripe(entry, own->reservation)) {
       const Reservation& r = own->reservation;
-      const TypeId type = entry.demand.wants_gpus() ? capacity_.type_id(r.gpu_type) : kNoGpu;
-      placement = Placement{type, Score{}, r.shares};
+      placement = Placement{reserver_.type_of(entry, r), Score{}, r.shares};
     }
     if (!placement) break;
     start(entry, *placement);

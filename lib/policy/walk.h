@@ -39,6 +39,8 @@ class Walk {
   void start(const Entry& entry, const Placement& placement);
   void attempt(const Entry& entry, Outcome& outcome);
   void close_partition(const Entry& entry);
+  void settle();
+  void tell_other(const Entry& entry, Outcome& outcome) const;
   void cannot_start(const Entry& entry, Outcome& outcome, std::optional<Booked> own);
   [[nodiscard]] bool skip(const Entry& entry, Outcome& outcome);
 
@@ -56,7 +58,6 @@ class Walk {
   [[nodiscard]] std::vector<Standing> standing() const;
   void carry_over();
   [[nodiscard]] std::optional<Reservation> find_reservation(const Entry& entry) const;
-  void move_drain(Standing& standing);
   void restore_or_better(const Entry& entry, Booked own);
   void reserve_new(const Entry& entry, bool first);
 

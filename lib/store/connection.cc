@@ -22,8 +22,8 @@ Failure failure_of(const SQLite::Exception& error, const std::string& path) {
     default:
       break;
   }
-  return {trouble, fmt::format("{}: {} (SQLite code {})", path, error.getErrorStr(),
-                               error.getExtendedErrorCode())};
+  return {trouble,
+          fmt::format("{}: {} (SQLite code {})", path, error.what(), error.getExtendedErrorCode())};
 }
 
 std::string text_of(SQLite::Database& database, const std::string& sql) {

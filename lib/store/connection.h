@@ -40,8 +40,7 @@ using Outcome = tl::expected<T, Failure>;
 /// Runs `work` and turns SQLite::Exception into a Failure. Other exceptions (memory) become a
 /// transient Failure as well.
 template <typename Work>
-[[nodiscard]] auto caught(const std::string& path, Work work)
-    -> Outcome<decltype(work())> {
+[[nodiscard]] auto caught(const std::string& path, Work work) -> Outcome<decltype(work())> {
   try {
     if constexpr (std::is_void_v<decltype(work())>) {
       work();

@@ -98,9 +98,10 @@ Result<std::string> set_aside(const std::string& path, Seconds now) {
   const std::size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash);
   if (count_set_aside(folder) >= kMostSetAside) {
-    return fail(fmt::format("{} is corrupt, and {} corrupt files are in {} already: look at the "
-                            "disk, then remove them",
-                            path, kMostSetAside, folder));
+    return fail(
+        fmt::format("{} is corrupt, and {} corrupt files are in {} already: look at the "
+                    "disk, then remove them",
+                    path, kMostSetAside, folder));
   }
   const std::string base = path + ".corrupt-" + utc_text(now);
   std::string name = base;

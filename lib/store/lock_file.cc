@@ -80,9 +80,10 @@ bool held_by_text(const LockOwner& owner, const LockOwner& self, bool local, Ker
 
 tl::unexpected<Error> held(const std::string& path, const LockOwner& owner) {
   if (owner.host.empty()) return fail(fmt::format("{}: another process holds it", path));
-  return fail(fmt::format("{}: process {} on host {} holds it; if that host is down for good, "
-                          "remove the file",
-                          path, owner.pid, owner.host));
+  return fail(
+      fmt::format("{}: process {} on host {} holds it; if that host is down for good, "
+                  "remove the file",
+                  path, owner.pid, owner.host));
 }
 
 }  // namespace

@@ -19,18 +19,18 @@ struct Retention {
   std::int64_t samples = 1'000'000;
   std::int64_t jobs = 100'000;
   std::int64_t decisions = 100'000;
-  Seconds every = 3600;            ///< looked at so often ...
-  std::int64_t after = 100'000;    ///< ... and after so many records
+  Seconds every = 3600;          ///< looked at so often ...
+  std::int64_t after = 100'000;  ///< ... and after so many records
 };
 
 struct StoreOptions {
-  std::string folder;        ///< absolute; made if its parent is there
-  std::string vfs;           ///< SQLite's file layer; "" for its default
-  std::optional<bool> local; ///< instead of asking the file system (`is_local`)
+  std::string folder;         ///< absolute; made if its parent is there
+  std::string vfs;            ///< SQLite's file layer; "" for its default
+  std::optional<bool> local;  ///< instead of asking the file system (`is_local`)
   PlausibilityBounds bounds;
   Retention retention;
-  std::size_t queue_capacity = 16384;            ///< records; beyond it they are dropped
-  std::size_t batch_size = 2000;                 ///< a transaction begins when so many wait ...
+  std::size_t queue_capacity = 16384;               ///< records; beyond it they are dropped
+  std::size_t batch_size = 2000;                    ///< a transaction begins when so many wait ...
   std::chrono::milliseconds batch_interval{1000};   ///< ... or the first of them so long
   std::chrono::milliseconds retry_interval{10000};  ///< after a failure
   std::chrono::milliseconds busy_timeout{250};      ///< for a lock that a reader holds

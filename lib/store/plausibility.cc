@@ -25,12 +25,13 @@ bool Plausibility::against_wall_time(const Sample& sample) const {
     // The first report of a run: setting up takes time in which nothing is done, so that less than
     // the rate gives is no contradiction. Later runs begin with work done before.
     if (sample.run_start <= 0 || sample.restarts > 0) return false;
-    const double elapsed = static_cast<double>(std::max<Seconds>(0, sample.time - sample.run_start));
+    const double elapsed =
+        static_cast<double>(std::max<Seconds>(0, sample.time - sample.run_start));
     return static_cast<double>(sample.samples_done) > (elapsed + 1) * sample.rate * ratio;
   }
   const Last& last = found->second;
-  const bool changed = last.kind != kind_of(sample) || last.plan != sample.plan ||
-                       last.batch != sample.batch;
+  const bool changed =
+      last.kind != kind_of(sample) || last.plan != sample.plan || last.batch != sample.batch;
   const auto elapsed = static_cast<double>(sample.time - last.time);
   if (changed || elapsed <= 1) return false;  // two speeds in one span; or too short to say
   // Times are whole seconds and samples are counted in whole batches: one of each either way.
@@ -65,8 +66,8 @@ Flag Plausibility::judge(const Sample& sample) const {
 
 void Plausibility::remember(const Sample& sample) {
   const Kind kind = kind_of(sample);
-  last_[sample.job] = {sample.restarts, sample.time, sample.samples_done,
-                       kind,            sample.plan, sample.batch};
+  last_[sample.job] = {sample.restarts, sample.time, sample.samples_done, kind,
+                       sample.plan,     sample.batch};
   if (sample.flag != Flag::kNone) return;
   History& history = kinds_[kind];
   history.best = std::max(history.best, sample.rate);

@@ -87,9 +87,10 @@ Result<Reader> Reader::open(const std::string& path, const std::string& vfs) {
   const auto version = without_trouble(check_version((*database)->sqlite, path, migrations()));
   if (!version) return tl::unexpected<Error>(version.error());
   if (*version != kSchemaVersion) {
-    return fail(fmt::format("{} has schema version {}, this release reads version {}: it is brought "
-                            "up to date when slurmctld starts with this release",
-                            path, *version, kSchemaVersion));
+    return fail(
+        fmt::format("{} has schema version {}, this release reads version {}: it is brought "
+                    "up to date when slurmctld starts with this release",
+                    path, *version, kSchemaVersion));
   }
   return Reader(std::move(*database));
 }
@@ -123,14 +124,14 @@ Result<StoreCounts> Reader::counts() const {
 }
 
 Result<std::vector<JobType>> Reader::job_types() const {
-  return database_->query(
-      "SELECT account, name, shared FROM job_types ORDER BY name, account",
-      [](SQLite::Statement& rows) {
-        return all_of(rows, [](SQLite::Statement& row) {
-          return JobType{row.getColumn(0).getString(), row.getColumn(1).getString(),
-                         row.getColumn(2).getInt() != 0};
-        });
-      });
+  return database_->query("SELECT account, name, shared FROM job_types ORDER BY name, account",
+                          [](SQLite::Statement& rows) {
+                            return all_of(rows, [](SQLite::Statement& row) {
+                              return JobType{row.getColumn(0).getString(),
+                                             row.getColumn(1).getString(),
+                                             row.getColumn(2).getInt() != 0};
+                            });
+                          });
 }
 
 Result<std::vector<ProfileGroup>> Reader::profile(const ProfileKey& key) const {
@@ -164,11 +165,10 @@ Result<std::vector<Sample>> Reader::samples(const ProfileKey& key, const std::st
 }
 
 Result<std::vector<Sample>> Reader::all_samples(std::int64_t at_most) const {
-  return database_->query(select_samples() + "ORDER BY s.id LIMIT ?",
-                          [&](SQLite::Statement& rows) {
-                            rows.bind(1, at_most);
-                            return all_of(rows, sample_of);
-                          });
+  return database_->query(select_samples() + "ORDER BY s.id LIMIT ?", [&](SQLite::Statement& rows) {
+    rows.bind(1, at_most);
+    return all_of(rows, sample_of);
+  });
 }
 
 Result<std::vector<Fit>> Reader::fits(const ProfileKey& key) const {
@@ -181,13 +181,12 @@ Result<std::vector<Fit>> Reader::fits(const ProfileKey& key) const {
 }
 
 Result<std::optional<JobRecord>> Reader::job(const JobKey& key) const {
-  return database_->query(
-      select_jobs() + "WHERE j.job_id = ? AND j.submit = ?",
-      [&](SQLite::Statement& row) -> std::optional<JobRecord> {
-        bind(row, key);
-        if (!row.executeStep()) return std::nullopt;
-        return job_of(row);
-      });
+  return database_->query(select_jobs() + "WHERE j.job_id = ? AND j.submit = ?",
+                          [&](SQLite::Statement& row) -> std::optional<JobRecord> {
+                            bind(row, key);
+                            if (!row.executeStep()) return std::nullopt;
+                            return job_of(row);
+                          });
 }
 
 Result<std::vector<JobRecord>> Reader::jobs() const {

@@ -24,8 +24,8 @@ struct ProfileGroup {
   std::string gpu_type;
   int gpus = 0;
   std::int64_t samples = 0;
-  std::int64_t jobs = 0;     ///< that measured them
-  double mean_rate = 0;      ///< samples/s
+  std::int64_t jobs = 0;  ///< that measured them
+  double mean_rate = 0;   ///< samples/s
   double least_rate = 0;
   double most_rate = 0;
   Seconds first = 0;

@@ -43,18 +43,21 @@ std::optional<Value> value_of(const std::array<std::pair<Value, const char*>, N>
 bool name_fits(const std::string& text) { return text.size() <= kLongestName; }
 bool type_fits(const JobType& type) { return name_fits(type.account) && name_fits(type.name); }
 bool at_least_0(double value) { return std::isfinite(value) && value >= 0; }
+/// No job is so fast; sums of such rates stay finite.
+constexpr double kMostRate = 1e15;
 bool finite_if_told(const std::optional<double>& value) { return !value || std::isfinite(*value); }
 
 bool fits(const Sample& s) {
   return type_fits(s.type) && name_fits(s.gpu_type) && name_fits(s.plan) && at_least_0(s.rate) &&
-         s.gpus >= 0 && s.nodes >= 0 && s.batch >= 0 && s.samples_done >= 0 && s.restarts >= 0 &&
-         finite_if_told(s.loss) && finite_if_told(s.forward_time) &&
-         finite_if_told(s.iteration_time) && finite_if_told(s.gradient_noise);
+         s.rate <= kMostRate && s.gpus >= 0 && s.nodes >= 0 && s.batch >= 0 &&
+         s.samples_done >= 0 && s.restarts >= 0 && finite_if_told(s.loss) &&
+         finite_if_told(s.forward_time) && finite_if_told(s.iteration_time) &&
+         finite_if_told(s.gradient_noise);
 }
 
 bool fits(const Fit& f) {
-  return type_fits(f.type) && name_fits(f.gpu_type) && name_fits(f.model) &&
-         at_least_0(f.error) && f.samples >= 0 && f.parameters.size() <= 1024 &&
+  return type_fits(f.type) && name_fits(f.gpu_type) && name_fits(f.model) && at_least_0(f.error) &&
+         f.samples >= 0 && f.parameters.size() <= 1024 &&
          std::all_of(f.parameters.begin(), f.parameters.end(),
                      [](double value) { return std::isfinite(value); });
 }
@@ -70,9 +73,7 @@ bool fits(const Decision& d) { return name_fits(d.kind) && d.text.size() <= kLon
 const char* to_string(Flag flag) { return word_of(kFlags, flag); }
 const char* to_string(JobClass job_class) { return word_of(kClasses, job_class); }
 std::optional<Flag> flag_from(const std::string& text) { return value_of(kFlags, text); }
-std::optional<JobClass> job_class_from(const std::string& text) {
-  return value_of(kClasses, text);
-}
+std::optional<JobClass> job_class_from(const std::string& text) { return value_of(kClasses, text); }
 
 bool storable(const Entry& entry) {
   return std::visit([](const auto& record) { return fits(record); }, entry);

@@ -41,10 +41,10 @@ struct Sample {
   std::string gpu_type;
   int gpus = 0;
   int nodes = 0;
-  std::string plan;              ///< execution plan, "" as submitted
-  std::int64_t batch = 0;        ///< global batch in samples
-  std::int64_t samples_done = 0; ///< since the job began, over all its runs
-  double rate = 0;               ///< samples/s
+  std::string plan;               ///< execution plan, "" as submitted
+  std::int64_t batch = 0;         ///< global batch in samples
+  std::int64_t samples_done = 0;  ///< since the job began, over all its runs
+  double rate = 0;                ///< samples/s
   std::optional<double> loss;
   std::optional<double> forward_time;    ///< seconds a forward pass
   std::optional<double> iteration_time;  ///< seconds an iteration
@@ -103,7 +103,8 @@ using Entry = std::variant<Sample, Fit, JobRecord, Decision>;
 [[nodiscard]] std::optional<JobClass> job_class_from(const std::string&);
 
 /// False for what no job can have measured and no column can hold: a number that is not finite, a
-/// negative count, a text above 1 MiB (64 KiB for a name). Such an entry is rejected, not flagged.
+/// negative count, more than 1e15 samples/s, a text above 1 MiB (64 KiB for a name). Such an entry
+/// is rejected, not flagged.
 [[nodiscard]] bool storable(const Entry&);
 
 }  // namespace rubato::store

@@ -203,8 +203,8 @@ void RowWriter::insert(const Fit& f) {
 void RowWriter::insert(const JobRecord& j) {
   const std::int64_t type = type_id(j.type);
   Use statement(job_);
-  Binder(job_) << j.job << type << to_string(j.job_class) << j.attained << j.level
-               << j.samples_done << j.restarts << j.updated;
+  Binder(job_) << j.job << type << to_string(j.job_class) << j.attained << j.level << j.samples_done
+               << j.restarts << j.updated;
   statement->exec();
 }
 

@@ -83,13 +83,14 @@ const std::vector<Migration>& migrations() {
 
 Outcome<int> check_version(SQLite::Database& database, const std::string& path,
                            const std::vector<Migration>& steps) {
-  return caught(path, [&] {
-           const auto application = number_of(database, "PRAGMA application_id");
-           const auto version = static_cast<int>(number_of(database, "PRAGMA user_version"));
-           const auto tables = number_of(database, "SELECT count(*) FROM sqlite_schema");
-           const bool empty = application == 0 && version == 0 && tables == 0;
-           return std::pair(empty || application == kApplicationId, version);
-         })
+  return caught(path,
+                [&] {
+                  const auto application = number_of(database, "PRAGMA application_id");
+                  const auto version = static_cast<int>(number_of(database, "PRAGMA user_version"));
+                  const auto tables = number_of(database, "SELECT count(*) FROM sqlite_schema");
+                  const bool empty = application == 0 && version == 0 && tables == 0;
+                  return std::pair(empty || application == kApplicationId, version);
+                })
       .and_then([&](const std::pair<bool, int>& found) -> Outcome<int> {
         const auto& [ours, version] = found;
         const int last = steps.empty() ? 0 : steps.back().to;
@@ -121,8 +122,8 @@ Outcome<void> migrate(SQLite::Database& database, const std::string& path,
       transaction.commit();
     });
     if (!done) {
-      return failed(done.error().trouble, fmt::format("schema version {}: {}", step.to,
-                                                      done.error().text));
+      return failed(done.error().trouble,
+                    fmt::format("schema version {}: {}", step.to, done.error().text));
     }
   }
   return {};

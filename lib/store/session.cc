@@ -167,7 +167,11 @@ Outcome<std::int64_t> Session::retain(Seconds now) {
 
 Outcome<void> Session::copy_to(const std::string& path, unsigned mode) {
   const std::string making = path + ".new";
-  ::unlink(making.c_str());
+  const auto tidy = [&] {
+    ::unlink(making.c_str());
+    ::unlink((making + "-journal").c_str());
+  };
+  tidy();
   make_private(making);  // VACUUM INTO takes an empty file
   const auto made = caught(path, [&] {
     SQLite::Statement copy(*database_, "VACUUM INTO ?");
@@ -175,13 +179,13 @@ Outcome<void> Session::copy_to(const std::string& path, unsigned mode) {
     copy.exec();
   });
   if (!made) {
-    ::unlink(making.c_str());
+    tidy();
     return made;
   }
   if (::chmod(making.c_str(), static_cast<mode_t>(mode)) != 0 ||
       ::rename(making.c_str(), path.c_str()) != 0) {
     const int code = errno;
-    ::unlink(making.c_str());
+    tidy();
     return failed(Trouble::kTransient, system_text(path, code));
   }
   return {};

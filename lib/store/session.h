@@ -18,7 +18,7 @@ namespace rubato::store {
 
 /// What became of a batch.
 struct Written {
-  std::int64_t written = 0;   ///< flagged ones included
+  std::int64_t written = 0;  ///< flagged ones included
   std::int64_t flagged = 0;
   std::int64_t rejected = 0;  ///< no database can hold them (`storable`)
 };
@@ -26,8 +26,9 @@ struct Written {
 class Session {
  public:
   /// Takes the lock, opens or makes the database, checks its pages, brings its schema up to date.
-  /// A file whose check fails twice is set aside and a new one begun; that is told in `notes`. Fails
-  /// when another process holds the lock, for a newer schema, and for what the system refuses.
+  /// A file whose check fails twice is set aside and a new one begun; that is told in `notes`.
+  /// Fails when another process holds the lock, for a newer schema, and for what the system
+  /// refuses.
   [[nodiscard]] static Outcome<std::unique_ptr<Session>> open(const StoreOptions& options,
                                                               Seconds now,
                                                               std::vector<std::string>& notes);
@@ -39,8 +40,8 @@ class Session {
   /// Removes what is beyond the bounds of the retention; how many records.
   [[nodiscard]] Outcome<std::int64_t> retain(Seconds now);
 
-  /// A consistent copy under `path` with file mode `mode`, in one rename. It needs no other file and
-  /// can be read from a folder that cannot be written.
+  /// A consistent copy under `path` with file mode `mode`, in one rename. It needs no other file
+  /// and can be read from a folder that cannot be written.
   [[nodiscard]] Outcome<void> copy_to(const std::string& path, unsigned mode = 0600);
 
   /// The path of the database.

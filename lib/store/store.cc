@@ -40,11 +40,16 @@ class SignalsBlocked {
 
 const char* to_string(StoreState state) {
   switch (state) {
-    case StoreState::kStarting: return "starting";
-    case StoreState::kReady: return "ready";
-    case StoreState::kOff: return "off";
-    case StoreState::kStopped: return "stopped";
-    case StoreState::kAbandoned: return "abandoned";
+    case StoreState::kStarting:
+      return "starting";
+    case StoreState::kReady:
+      return "ready";
+    case StoreState::kOff:
+      return "off";
+    case StoreState::kStopped:
+      return "stopped";
+    case StoreState::kAbandoned:
+      return "abandoned";
   }
   return "unknown";
 }
@@ -121,9 +126,8 @@ class Store::Worker {
     Shared& s = *shared_;
     const auto urgent = [&] { return s.stopping || s.hurry || s.copy.has_value(); };
     s.work.wait(lock, [&] { return urgent() || !s.queue.empty(); });
-    s.work.wait_until(lock, s.first_at + options_.batch_interval, [&] {
-      return urgent() || s.queue.size() >= options_.batch_size;
-    });
+    s.work.wait_until(lock, s.first_at + options_.batch_interval,
+                      [&] { return urgent() || s.queue.size() >= options_.batch_size; });
   }
 
   void open() {
@@ -161,8 +165,8 @@ class Store::Worker {
   void retain_if_due() {
     const Seconds now = shared_->clock->now();
     const Retention& bounds = options_.retention;
-    const bool due = !retained_at_ || now - *retained_at_ >= bounds.every ||
-                     now < *retained_at_ || since_retained_ >= bounds.after;
+    const bool due = !retained_at_ || now - *retained_at_ >= bounds.every || now < *retained_at_ ||
+                     since_retained_ >= bounds.after;
     if (!due) return;
     const Outcome<std::int64_t> removed = session_->retain(now);
     if (!removed) {

@@ -14,9 +14,9 @@
 namespace rubato::store {
 
 enum class StoreState {
-  kStarting,   ///< not open yet
+  kStarting,  ///< not open yet
   kReady,
-  kOff,        ///< cannot be opened or written; tried again every `retry_interval`
+  kOff,  ///< cannot be opened or written; tried again every `retry_interval`
   kStopped,
   kAbandoned,  ///< its thread did not end in time and is left to itself
 };
@@ -28,18 +28,18 @@ enum class StoreState {
 /// waiting.
 struct StoreStats {
   StoreState state = StoreState::kStarting;
-  std::string trouble;         ///< why it is off; "" when it is not
-  std::string journal_mode;    ///< "wal" or "delete", when it was ready
+  std::string trouble;       ///< why it is off; "" when it is not
+  std::string journal_mode;  ///< "wal" or "delete", when it was ready
   std::int64_t accepted = 0;
-  std::int64_t dropped = 0;    ///< the queue was full, or the store stopped
-  std::int64_t written = 0;    ///< on the disk; flagged ones included
-  std::int64_t flagged = 0;    ///< implausible samples among them
-  std::int64_t rejected = 0;   ///< what no database can hold
-  std::int64_t lost = 0;       ///< accepted, and still not written when it stopped
+  std::int64_t dropped = 0;   ///< the queue was full, or the store stopped
+  std::int64_t written = 0;   ///< on the disk; flagged ones included
+  std::int64_t flagged = 0;   ///< implausible samples among them
+  std::int64_t rejected = 0;  ///< what no database can hold
+  std::int64_t lost = 0;      ///< accepted, and still not written when it stopped
   std::int64_t waiting = 0;
-  std::int64_t batches = 0;    ///< transactions committed
-  std::int64_t failures = 0;   ///< opens and transactions that failed
-  std::int64_t removed = 0;    ///< by the retention
+  std::int64_t batches = 0;   ///< transactions committed
+  std::int64_t failures = 0;  ///< opens and transactions that failed
+  std::int64_t removed = 0;   ///< by the retention
   std::int64_t copies = 0;
 
   bool operator==(const StoreStats&) const = default;
@@ -73,8 +73,8 @@ class Store {
   /// Session::copy_to), made soon by the thread. A request that was not yet served is replaced.
   void request_copy(std::string path, unsigned mode = 0600);
 
-  /// Waits until everything pushed before is written or rejected; a store that is off tries at once.
-  /// False after `at_most`.
+  /// Waits until everything pushed before is written or rejected; a store that is off tries at
+  /// once. False after `at_most`.
   [[nodiscard]] bool flush(std::chrono::milliseconds at_most);
 
   /// Writes what waits and ends the thread. After `at_most` the thread is abandoned: false. Later

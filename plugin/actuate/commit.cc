@@ -92,7 +92,8 @@ StartOutcome Committer::try_planned(const Start& start, const NodeSlots& slots) 
   StartPlace place;
   place.only = &*only;
   for (const NodeShare& share : start.shares)
-    if (snapshot_.nodes[static_cast<std::size_t>(share.node)].gpus.size() > 1)
+    if (snapshot_.nodes[static_cast<std::size_t>(share.node)].gpus.size() > 1 &&
+        !config_.off("type"))
       place.gpu_type = start.gpu_type;
   return try_start(start, place, pair_);
 }
@@ -110,7 +111,7 @@ StartOutcome Committer::try_anywhere(const Start& start, const Job& job, const N
 void Committer::step(const NodeSlots& slots) {
   const Start& start = plan_.starts[next_++];
   const Job* job = job_of(start);
-  if (job == nullptr) return;
+  if (job == nullptr || (!start.managed && config_.off("walk"))) return;
   if (start.managed && !start.shares.empty()) {
     StartOutcome outcome = try_planned(start, slots);
     const bool again = start.elsewhere && (outcome.result == StartResult::kBusy ||
@@ -144,6 +145,7 @@ void Committer::note(const Start& start, const StartOutcome& outcome, bool plann
                  planned ? "" : " (not on the nodes planned)");
       break;
     case StartResult::kBusy:
+    case StartResult::kLimit:
     case StartResult::kRefused:
       ++count_.refused;
       if (start.managed) note_refusal(start, outcome);

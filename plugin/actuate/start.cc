@@ -148,8 +148,11 @@ StartOutcome ask(job_record_t* job, const Start& start, const StartPlace& place,
     fed_mgr_job_unlock(job);
     const bool busy =
         rc == ESLURM_NODES_BUSY || rc == ESLURM_NODE_NOT_AVAIL || rc == ESLURM_RESERVATION_BUSY;
-    if (rc == ESLURM_ACCOUNTING_POLICY) return not_now("association or QOS limit");
-    return {.result = busy ? StartResult::kBusy : StartResult::kRefused,
+
+    const bool over_limit = rc == ESLURM_ACCOUNTING_POLICY;
+    return {.result = over_limit ? StartResult::kLimit
+                      : busy     ? StartResult::kBusy
+                                 : StartResult::kRefused,
             .words = slurm_strerror(rc),
             .nodes = {},
             .label = {}};

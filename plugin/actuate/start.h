@@ -15,6 +15,7 @@ enum class StartResult {
   kGone,     ///< not pending any more, or another job now: nothing was asked
   kNotNow,   ///< held, completing, limited, without a licence ...: nothing was asked
   kBusy,     ///< slurmctld found no room there
+  kLimit,    ///< the nodes it chose would break an association or QOS limit
   kRefused,  ///< slurmctld refused for another reason
 };
 

@@ -16,30 +16,33 @@ bool testing() {
   return value != nullptr && std::strcmp(value, "1") == 0;
 }
 
-void log_lines(const std::string& text) {
+void log_lines(const std::string& text, spdlog::level::level_enum level) {
   std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) log().error("{}", line);
+  for (std::string line; std::getline(lines, line);) log().log(level, "{}", line);
 }
 
 }  // namespace
 
 std::shared_ptr<const Config> ConfigSource::read() {
   auto loaded = load_config_file(path_, RealFileSystem(), testing());
-  good_ = loaded.has_value() && (loaded->present || last_ == nullptr);
+  good_ = loaded.has_value() && (loaded->present || !any_good_);
+  std::string words;
   if (good_) {
+    words = loaded->note;
+    any_good_ = loaded->present;
     last_ = std::make_shared<const Config>(std::move(loaded->config));
-    log().info("{}", loaded->note);
-    return last_;
+  } else {
+    if (last_ == nullptr) last_ = std::make_shared<const Config>();
+    words = loaded ? path_ + " is missing" : loaded.error().text;
+    words += "\n" + path_ + " was not taken; ";
+    words += any_good_
+                 ? std::string("the one read before stays (Mode=") + to_string(last_->mode) + ")"
+                 : "Mode=observe until a good one is read";
+    if (loaded) words += ". Write Mode=observe to turn Rubato off";
   }
-  if (!loaded) log_lines(loaded.error().text);
-  if (last_ != nullptr) {
-    log().error("{} was not taken; the one read before stays (Mode={}){}", path_,
-                to_string(last_->mode),
-                loaded ? ". The file is missing; write Mode=observe to turn Rubato off" : "");
-    return last_;
-  }
-  last_ = std::make_shared<const Config>();
-  log().error("{} was not taken; Mode=observe until a good one is read", path_);
+  // slurmctld asks its plugins to reconfigure right after it has started them.
+  if (words != told_) log_lines(words, good_ ? spdlog::level::info : spdlog::level::err);
+  told_ = std::move(words);
   return last_;
 }
 

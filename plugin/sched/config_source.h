@@ -24,7 +24,9 @@ class ConfigSource {
  private:
   std::string path_;
   std::shared_ptr<const Config> last_;
+  bool any_good_ = false;
   bool good_ = false;
+  std::string told_;  // at the last read, so that the same is not told twice in a row
 };
 
 }  // namespace rubato

@@ -25,8 +25,10 @@ using std::chrono::milliseconds;
 constexpr auto kGather = milliseconds(5);
 // The heartbeat must not hang on the length of RoundInterval.
 constexpr auto kLongestWait = milliseconds(500);
-// No event tells when an epilog ends, and its node takes jobs only then.
-constexpr auto kCompletingWait = milliseconds(100);
+// No event tells when an epilog ends, and its node takes jobs only then. Most end at once, some
+// take their time: the looks after a job's end come at growing distances.
+constexpr auto kFirstCompletingWait = milliseconds(5);
+constexpr auto kLastCompletingWait = milliseconds(100);
 constexpr double kStateInterval = 2.0;
 
 double ms_since(Loop::Clock::time_point since) {
@@ -93,7 +95,7 @@ Loop::Look Loop::wait() {
   std::unique_lock lock(mutex_);
   const auto interval = duration_cast<Clock::duration>(duration<double>(config_->round_interval));
   auto due = last_tick_ + interval;
-  if (more_soon_) due = std::min(due, last_tick_ + kCompletingWait);
+  if (more_soon_) due = std::min(due, last_tick_ + completing_wait_);
   const auto until = std::min(due, Clock::now() + kLongestWait);
   changed_.wait_until(lock, until, [this] { return woken_ || stopping_; });
   event_.reset();
@@ -136,11 +138,17 @@ void Loop::cycle_guarded() noexcept {
   const bool ok = guard(
       cycle_entry,
       [this] {
-        cycle();
+        try {
+          cycle();
+        } catch (const std::exception& e) {
+          if (!failing_) failure_ = e.what();
+          throw;
+        }
         return true;
       },
       [] { return false; });
   last_end_ = Clock::now();
+  if (stopping_) return;
   if (ok) {
     if (std::exchange(failing_, false)) {
       pair_.hand_over(false);
@@ -150,7 +158,7 @@ void Loop::cycle_guarded() noexcept {
   }
   ++stats_.failed_rounds;
   if (!std::exchange(failing_, true))
-    log().error("a cycle failed: stock Slurm starts all jobs meanwhile");
+    log().error("a cycle failed ({}): stock Slurm starts all jobs meanwhile", failure_);
   pair_.hand_over(true);
   wake_stock_scheduler();
 }
@@ -199,6 +207,7 @@ std::optional<Plan> Loop::decide(const Snapshot& snapshot) {
   ++stats_.rounds;
   stats_.round_ms_total += ms;
   stats_.round_ms_longest = std::max(stats_.round_ms_longest, ms);
+  if (stopping_) return std::nullopt;
   if (ms > config_->round_deadline * 1000) {
     ++stats_.late_rounds;
     throw std::runtime_error("a round took longer than RoundDeadline; its plan was dropped");
@@ -242,6 +251,8 @@ void Loop::cycle() {
   more_soon_ = pending_ > 0 && std::any_of(snapshot->nodes.begin(), snapshot->nodes.end(),
                                            [](const Node& node) { return node.coming; });
   last_hold_ms_ = times_.total_ms - held_before;
+  completing_wait_ = event_ ? Clock::duration(kFirstCompletingWait)
+                            : std::min<Clock::duration>(2 * completing_wait_, kLastCompletingWait);
   if (event_) {
     ++stats_.wakes;
     const double ms = ms_since(*event_);

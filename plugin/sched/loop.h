@@ -87,6 +87,7 @@ class Loop final : public Waker {
   bool records_fit_ = false;
   bool state_loaded_ = false;
   bool failing_ = false;
+  std::string failure_;  ///< what the first failed cycle of a row threw
   bool placing_ = false;
   bool more_soon_ = false;  ///< nodes are completing: look again at once
   std::size_t pending_ = 0;
@@ -96,6 +97,7 @@ class Loop final : public Waker {
   Clock::time_point last_state_{};
   Clock::time_point last_end_{};
   Clock::time_point last_tick_{};
+  Clock::duration completing_wait_{};
   std::optional<Clock::time_point> event_;  ///< what woke the cycle under way
   double last_hold_ms_ = 0;
 

@@ -62,6 +62,7 @@ void Gate::set_waker(Waker* waker) noexcept {
 }
 
 void Gate::wake() noexcept {
+  if (const auto config = this->config(); config != nullptr && config->off("wake")) return;
   const std::lock_guard lock(waker_mutex_);
   if (waker_ != nullptr) waker_->wake();
 }
@@ -134,7 +135,7 @@ GateAnswer Gate::answer(const GateQuestion& question) {
 
   const bool is_closed = closed(*config);
   note_open(!is_closed);
-  if (!this_is_backfill && question.kind != Kind::kWillRun && !config->off("wake")) wake();
+  if (!this_is_backfill && question.kind != Kind::kWillRun) wake();
   if (!is_closed) return {};
   return question.managed ? answer_managed(question, *config) : answer_unmanaged(question);
 }

@@ -1,16 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugin/slurm/blocks.h"
 
+#include <utility>
+
 namespace rubato {
 
 namespace {
 
-BlockFound found(Block kind, const job_record_t& job) {
-  const char* reason = job_reason_string(static_cast<enum job_state_reason>(job.state_reason));
-  return {kind, reason};
+bool names_missing_nodes(const job_record_t& job) {
+  return job.details->req_node_bitmap != nullptr &&
+         bit_super_set(job.details->req_node_bitmap, avail_node_bitmap) == 0;
 }
 
-Block kind_of_reason(const job_record_t& job) {
+// Limits on TRES are tested after the choice of nodes in slurmctld; what the job asks at least is
+// known before. That can miss a limit, never invent one.
+bool over_tres_limit(job_record_t& job) {
+  if (job.tres_req_cnt == nullptr) return false;
+  std::vector<std::uint64_t> wanted(job.tres_req_cnt, job.tres_req_cnt + slurmctld_tres_cnt);
+  wanted[TRES_ARRAY_NODE] = std::max<std::uint64_t>(wanted[TRES_ARRAY_NODE], 1);
+  return !acct_policy_job_runnable_post_select(&job, wanted.data(), false);
+}
+
+}  // namespace
+
+Block block_of_reason(const job_record_t& job) {
   switch (job.state_reason) {
     case WAIT_NO_REASON:
     case WAIT_PRIORITY:
@@ -36,25 +49,27 @@ Block kind_of_reason(const job_record_t& job) {
   }
 }
 
-bool names_missing_nodes(const job_record_t& job) {
-  return job.details->req_node_bitmap != nullptr &&
-         bit_super_set(job.details->req_node_bitmap, avail_node_bitmap) == 0;
+std::string words_of_reason(const job_record_t& job) {
+  return job_reason_string(static_cast<enum job_state_reason>(job.state_reason));
 }
 
-}  // namespace
-
-BlockFound find_block(job_record_t& job, const part_record_t& part, bool reservation_closed,
+BlockFound find_block(job_record_t& job, part_record_t& part, bool reservation_closed,
                       bool may_write) {
   if ((part.state_up & PARTITION_SCHED) == 0) return {Block::kPartition, "PartitionDown"};
   if (reservation_closed) return {Block::kReservation, "Reservation"};
   if (names_missing_nodes(job)) return {Block::kNodes, "ReqNodeNotAvail"};
   if (!may_write) {
-    const Block kind = kind_of_reason(job);
-    return kind == Block::kNone ? BlockFound{} : found(kind, job);
+    const Block kind = block_of_reason(job);
+    return kind == Block::kNone ? BlockFound{} : BlockFound{kind, words_of_reason(job)};
   }
-  if (!job_array_start_test(&job)) return found(Block::kArrayLimit, job);
-  if (!acct_policy_job_runnable_state(&job) && !acct_policy_job_runnable_pre_select(&job, false))
-    return found(Block::kLimit, job);
+  if (!job_array_start_test(&job)) return {Block::kArrayLimit, words_of_reason(job)};
+  // Limits depend on the partition, too, and the job may be in several.
+  part_record_t* const before = std::exchange(job.part_ptr, &part);
+  const bool pre_limit =
+      !acct_policy_job_runnable_state(&job) && !acct_policy_job_runnable_pre_select(&job, false);
+  const bool limited = pre_limit || over_tres_limit(job);
+  job.part_ptr = before;
+  if (limited) return {Block::kLimit, words_of_reason(job)};
   if (license_job_test(&job, time(nullptr), true) != SLURM_SUCCESS)
     return {Block::kLicense, "Licenses"};
   return {};

@@ -14,9 +14,13 @@ struct BlockFound {
   std::string words;
 };
 
+/// What the state reason that slurmctld left in a pending job says.
+[[nodiscard]] Block block_of_reason(const job_record_t& job);
+[[nodiscard]] std::string words_of_reason(const job_record_t& job);
+
 /// The tests that schedule() makes before select_nodes() (job_scheduler.c _schedule), in its order.
 /// Without `may_write` only the state reason that stock Slurm left is read.
-[[nodiscard]] BlockFound find_block(job_record_t& job, const part_record_t& part,
-                                    bool reservation_closed, bool may_write);
+[[nodiscard]] BlockFound find_block(job_record_t& job, part_record_t& part, bool reservation_closed,
+                                    bool may_write);
 
 }  // namespace rubato

@@ -78,6 +78,7 @@ extern "C" {
 #pragma weak rs_node_bitmap
 #pragma weak slurmctld_config
 #pragma weak slurmctld_diag_stats
+#pragma weak slurmctld_tres_cnt
 #pragma weak up_node_bitmap
 }
 

@@ -27,7 +27,7 @@ using Bitmap = std::unique_ptr<bitstr_t, BitmapFree>;
 // Jobs that agree in all of this may use the same nodes.
 using ClassKey =
     std::tuple<const part_record_t*, std::string_view, std::string_view, std::string_view,
-               const void*, std::uint32_t, std::uint32_t, std::string_view>;
+               const void*, std::uint32_t, std::uint32_t, std::string_view, std::uint32_t>;
 
 struct Sets {
   int now = -1;
@@ -52,6 +52,7 @@ class Builder {
   void partitions();
   void running();
   void pending(const std::vector<QueueEntry>& queue, const std::map<JobId, StockPlan>& stock);
+  void waiting();
   Snapshot take() { return std::move(snapshot_); }
 
  private:
@@ -182,6 +183,11 @@ Sets Builder::find_sets(const QueueEntry& entry) {
   Sets sets;
   Bitmap later(bit_copy(entry.part->node_bitmap));
   if (details.exc_node_bitmap != nullptr) bit_and_not(later.get(), details.exc_node_bitmap);
+  // Named nodes are all of the job's nodes unless it asks for more of them (-w n1 -N2); then only
+  // Slurm can complete the set, and the plan is a guess that Slurm may turn down.
+  if (details.req_node_bitmap != nullptr &&
+      bit_set_count(details.req_node_bitmap) >= static_cast<int>(details.min_nodes))
+    bit_and(later.get(), details.req_node_bitmap);
   if (details.feature_list_use != nullptr) (void)job_req_node_filter(&job, later.get(), true);
   if (job.resv_ptr != nullptr && job.resv_ptr->node_bitmap != nullptr)
     bit_and(later.get(), job.resv_ptr->node_bitmap);
@@ -207,7 +213,8 @@ Sets Builder::sets_of(const QueueEntry& entry) {
                                                   : static_cast<const void*>(job.resv_ptr),
                      job.user_id,
                      any_reservation_ ? job.time_limit : 0,
-                     view(job.mcs_label)};
+                     view(job.mcs_label),
+                     details.req_node_bitmap != nullptr ? details.min_nodes : 0};
   const auto at = classes_.find(key);
   if (at != classes_.end()) return at->second;
   return classes_.emplace(key, find_sets(entry)).first->second;
@@ -286,6 +293,30 @@ void Builder::pending(const std::vector<QueueEntry>& queue,
   }
 }
 
+// Pending jobs that the queue leaves out: held, dependent, too early, at an array's limit. Nothing
+// is decided for them, but people ask.
+void Builder::waiting() {
+  std::set<JobId> queued;
+  for (const Job& job : snapshot_.jobs) queued.insert(job.key.id);
+  int rank = static_cast<int>(snapshot_.jobs.size());
+  ListIterator i = list_iterator_create(job_list);
+  while (const auto* job = static_cast<job_record_t*>(list_next(i))) {
+    if (!IS_JOB_PENDING(job) || job->part_ptr == nullptr || job->details == nullptr ||
+        queued.contains(job->job_id))
+      continue;
+    Job out = common(*job, *job->part_ptr);
+    out.managed = why_unmanaged(*job, *job->part_ptr, config_) == nullptr;
+    out.rank = rank++;
+    out.eligible = std::max<Seconds>(job->details->begin_time, out.key.submit);
+    out.request = request_of(*job, *job->part_ptr, whole_memory(job->part_ptr));
+    out.block = IS_JOB_COMPLETING(job) ? Block::kOther : block_of_reason(*job);
+    if (out.block == Block::kNone) out.block = Block::kOther;
+    out.block_text = IS_JOB_COMPLETING(job) ? "its last run is completing" : words_of_reason(*job);
+    snapshot_.jobs.push_back(std::move(out));
+  }
+  list_iterator_destroy(i);
+}
+
 }  // namespace
 
 void SnapshotReader::refresh_stock_plans(const std::vector<QueueEntry>& queue,
@@ -307,6 +338,7 @@ Snapshot SnapshotReader::read(const Config& config, bool may_write) {
   builder.cluster();
   builder.partitions();
   builder.pending(queue, stock_plans_);
+  builder.waiting();
   builder.running();
   return builder.take();
 }

@@ -98,7 +98,7 @@ class Client:
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, text=True,
             errors="replace")
         try:
-            text, _ = child.communicate(stdin, timeout=timeout)
+            text = self._output_of(child, stdin, start + timeout)
             rc = child.returncode
         except BaseException as error:
             try:
@@ -112,6 +112,17 @@ class Client:
         answer = Answer(text.rstrip("\n"))
         answer.rc, answer.seconds = rc, time.monotonic() - start
         return answer
+
+    def _output_of(self, child, stdin, end):
+        """All that a client prints. It ends with ClusterError when slurmctld dies meanwhile: a
+        client would go on trying for half a minute."""
+        while True:
+            try:
+                return child.communicate(stdin, max(0.01, min(1.0, end - time.monotonic())))[0]
+            except subprocess.TimeoutExpired:
+                if time.monotonic() >= end:
+                    raise
+                self._need_ctld()
 
     def cmd(self, command, check=True, user=None, timeout=30, env=None, stdin=None):
         """Runs a shell command with this cluster's clients; prints it and its answer.
@@ -185,9 +196,9 @@ class Client:
             value = poll()
             if value:
                 return value
+            self._need_ctld()
             if time.monotonic() > end:
                 raise Failed(f"{what} within {timeout:g} s; last seen: {value!r}")
-            self._need_ctld()
             time.sleep(every)
 
     def _need_ctld(self):
@@ -283,6 +294,10 @@ class Client:
     def times(self, jobid):
         """records.Times of a job (id or "7_3"): submit, start, end in seconds, ms exact."""
         return self._log.times(jobid)
+
+    def all_times(self):
+        """{id: records.Times} of every job in slurmctld.log."""
+        return self._log.all_times()
 
     def wait_seconds(self, jobid):
         """Seconds from submit to start of a job by slurmctld's log."""

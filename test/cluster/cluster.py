@@ -73,7 +73,7 @@ class Cluster(client.Client, daemons.Daemons):
         self.extra_env = {"RUBATO_TESTING": "1"} if testing else {}
         self.extra_env.update(ctld_env or {})
         self.test_switch = ""           # a TestOff= or TestInject= line the runner adds
-        self.ctld_may_be_down = False   # a scenario stops it on purpose
+        self.ctld_may_be_down = True    # not started yet, or a scenario stops it on purpose
         self._ports = ports
         self._lock = None
         self._owner = os.getpid()
@@ -131,6 +131,9 @@ class Cluster(client.Client, daemons.Daemons):
                 raise ClusterError(
                     f"the name of this machine, {host}, does not lead to a loopback address, and "
                     f"Slurm binds to it; add a line '127.0.0.1 {host}' to /etc/hosts")
+            if proc.loopback_address("localhost") is None:
+                raise ClusterError("the name localhost does not lead to a loopback address; add a "
+                                   "line '127.0.0.1 localhost' to /etc/hosts")
             # A name space of its own, in which the machine is called localhost.
             self.uts = ["unshare", "--uts", "sh", "-c",
                         'echo localhost > /proc/sys/kernel/hostname; exec "$@"', "sh"]

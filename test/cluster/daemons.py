@@ -12,7 +12,7 @@ from .proc import ClusterError
 class Daemons:
     """Part of Cluster, which has the folder, the shape and the environment."""
 
-    def _pids(self, *names):
+    def daemon_pids(self, *names):
         """Live pids of daemons of this folder by the names of their pid files."""
         found = []
         for name in names:
@@ -24,13 +24,14 @@ class Daemons:
 
     def _stop_processes(self):
         slurmds = "run/slurmd.*.pid"
-        if self._pids("run/slurmctld.pid") and self._pids(slurmds):
+        self.ctld_may_be_down = True
+        if self.daemon_pids("run/slurmctld.pid") and self.daemon_pids(slurmds):
             self._cancel_all()
-        proc.stop(self._pids(slurmds), 10)
-        proc.stop(self._pids("run/slurmctld.pid"), 15)
-        proc.stop(self._pids("run/slurmdbd.pid"), 10)
-        proc.stop(self._pids("db/mariadb.pid"), 20)
-        proc.stop(self._pids("munge/munged.pid"), 5)
+        proc.stop(self.daemon_pids(slurmds), 10)
+        proc.stop(self.daemon_pids("run/slurmctld.pid"), 15)
+        proc.stop(self.daemon_pids("run/slurmdbd.pid"), 10)
+        proc.stop(self.daemon_pids("db/mariadb.pid"), 20)
+        proc.stop(self.daemon_pids("munge/munged.pid"), 5)
         for _ in range(5):   # what a leftover started meanwhile is found in the next turn
             left = proc.leftovers(self.base)
             if not left:
@@ -87,7 +88,7 @@ class Daemons:
 
     def ctld_pid(self):
         """Pid of the live slurmctld, 0 if there is none."""
-        return next(iter(self._pids("run/slurmctld.pid")), 0)
+        return next(iter(self.daemon_pids("run/slurmctld.pid")), 0)
 
     def start_ctld(self, wait=True, ready=True):
         """Starts slurmctld and waits until it answers.
@@ -109,10 +110,10 @@ class Daemons:
 
     def wake_nodes(self):
         """Makes every slurmd read slurm.conf and register; waits until Slurm knows its nodes."""
-        for pid in self._pids("run/slurmd.*.pid"):
+        for pid in self.daemon_pids("run/slurmd.*.pid"):
             proc.send(pid, signal.SIGHUP)
         end = time.monotonic() + 15
-        while self._pids("run/slurmd.*.pid") and time.monotonic() < end:
+        while self.daemon_pids("run/slurmd.*.pid") and time.monotonic() < end:
             names = {file.name.split(".")[1]
                      for file in pathlib.Path(self.path("run")).glob("slurmd.*.pid")}
             unknown = [name for name, node in self.nodes().items()
@@ -156,7 +157,7 @@ class Daemons:
                     self.client_env(), self.path("log", f"slurmd.{name}.out"))
 
     def stop_slurmd(self, name):
-        proc.stop(self._pids(f"run/slurmd.{name}.pid"), 10)
+        proc.stop(self.daemon_pids(f"run/slurmd.{name}.pid"), 10)
 
     def _wait_idle(self):
         wanted = [n for n in self.shape.node_names() if not self.shape.node_spec(n).cloud]
@@ -170,9 +171,9 @@ class Daemons:
                 raise ClusterError("slurmctld ended; end of its log:\n"
                                    + self.log_tail("slurmctld"))
             for name in bad:
-                if time.monotonic() > end or not self._pids(f"run/slurmd.{name}.pid"):
+                if time.monotonic() > end or not self.daemon_pids(f"run/slurmd.{name}.pid"):
                     time.sleep(0.3)
-                    if time.monotonic() > end or not self._pids(f"run/slurmd.{name}.pid"):
+                    if time.monotonic() > end or not self.daemon_pids(f"run/slurmd.{name}.pid"):
                         state = states.get(name, {}).get("State", "unknown")
                         raise ClusterError(f"node {name} is {state}, not idle; end of its log:\n"
                                            + self.log_tail(f"slurmd.{name}"))

@@ -104,7 +104,7 @@ def read_records(c, jobs):
     """Fills in what Slurm recorded of each job."""
     c.wait(lambda: all(job.id in c.finished() for job in jobs), 20,
            "slurmctld to write the record of every job")
-    finished, times = c.finished(), c._log.all_times()
+    finished, times = c.finished(), c.all_times()
     for job in jobs:
         record = finished[job.id]
         job.state = record["JobState"]

@@ -4,6 +4,8 @@ import glob
 import os
 import pathlib
 import re
+import shutil
+import subprocess
 import time
 
 from . import proc
@@ -13,6 +15,19 @@ from .client import LOAD_PREFIX
 def sanitizer_reports(c):
     """Files that ASan or UBSan wrote for this cluster."""
     return glob.glob(c.path("log", "asan.*"))
+
+
+def hang_report(c):
+    """If slurmctld lives but does not answer: what its threads do (with gdb, if that is there)."""
+    pid = c.ctld_pid()
+    if not pid or c.ctld_may_be_down or "is UP" in c.ask("scontrol ping", timeout=8, check=False):
+        return []
+    if not shutil.which("gdb"):
+        return [f"slurmctld (pid {pid}) lives and does not answer; gdb would show where it hangs"]
+    trace = subprocess.run(["gdb", "-p", str(pid), "-batch", "-ex", "thread apply all bt 14"],
+                           capture_output=True, text=True, timeout=60, check=False).stdout
+    return [f"slurmctld (pid {pid}) lives and does not answer; its threads:"] + [
+        line for line in trace.splitlines() if re.match(r"Thread |#", line)]
 
 
 def heal(c):
@@ -82,7 +97,7 @@ def _nodes(c):
             if c.shape.node_spec(name).cloud:
                 continue
             state = node.get("State", "")
-            if not c._pids(f"run/slurmd.{name}.pid"):
+            if not c.daemon_pids(f"run/slurmd.{name}.pid"):
                 os.makedirs(c.path("spool", name), exist_ok=True)
                 c.start_slurmd(name)
                 bad.append(name)

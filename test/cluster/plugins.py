@@ -45,10 +45,11 @@ class Plugins:
     """Rubato's plugin directory. asan: it was built with AddressSanitizer."""
 
     def __init__(self, path=None):
-        self.path = path or find()
-        if not self.path:
+        found = path or find()
+        if not found:
             raise ClusterError("Rubato's plugins are not built: run contrib/quickstart build, or "
                                "set RUBATO_PLUGINS to their directory")
+        self.path = os.path.abspath(found)
         missing = [name for name in FILES if not os.path.exists(os.path.join(self.path, name))]
         if missing:
             raise ClusterError(f"{self.path}: no {', '.join(missing)}")

@@ -11,7 +11,7 @@ import sys
 import time
 import traceback
 
-from . import cluster, dbd, heal, loaded, registry
+from . import cluster, dbd, heal, loaded, parallel, registry
 from .client import Failed
 from .proc import ClusterError
 from .registry import Skip
@@ -69,9 +69,9 @@ class Runner:
         self.options = options
         self.results = []
 
-    def run(self, chosen):
+    def run(self, chosen, seed):
         """Runs the scenarios shape by shape; returns the results."""
-        order = random.Random(self.options.seed)
+        order = random.Random(seed)
         shapes = sorted({item.cluster for item in chosen})
         order.shuffle(shapes)
         for name in shapes:
@@ -147,13 +147,23 @@ class Runner:
             else:
                 status, reason = self._negative(c, item, seconds)
         if status == "failed":
+            for line in heal.hang_report(c):
+                print("  " + line, flush=True)
             print("  end of slurmctld.log:", *("    " + line for line in
                   c.log_tail(lines=25).splitlines()), sep="\n", flush=True)
         self._record(item, status, reason, seconds)
 
     def _body(self, c, item, seconds):
-        """(status, reason) of one run of the body."""
-        reports = heal.sanitizer_reports(c)
+        """(status, reason) of one run of the body; a sanitizer's report is a failure."""
+        before = set(heal.sanitizer_reports(c))
+        status, reason = self._outcome(c, item, seconds)
+        new = sorted(set(heal.sanitizer_reports(c)) - before)
+        if new:
+            text = pathlib.Path(new[0]).read_text(errors="replace")
+            return "failed", "sanitizer report: " + text[:4000]
+        return status, reason
+
+    def _outcome(self, c, item, seconds):
         try:
             with TimeLimit(seconds):
                 item.body(c)
@@ -165,10 +175,6 @@ class Runner:
             return "failed", f"the cluster broke: {error}"
         except Exception:  # pylint: disable=broad-except
             return "failed", "the scenario itself is wrong: " + traceback.format_exc()
-        new = sorted(set(heal.sanitizer_reports(c)) - set(reports))
-        if new:
-            text = pathlib.Path(new[0]).read_text(errors="replace")
-            return "failed", "sanitizer report: " + text[:3000]
         return "passed", ""
 
     def _negative(self, c, item, took):
@@ -213,9 +219,9 @@ def arguments():
     add("--label", metavar="TEXT", help="what to write before the last line's counts")
     add("--flavour", choices=("rubato", "stock"), default="rubato")
     add("--plugins", metavar="DIR", help="Rubato's plugin directory (default: the staged one)")
-    add("--scenarios", metavar="DIR", default=HERE / "scenarios", help=argparse.SUPPRESS)
     add("--no-negative", action="store_true", help="without the negative controls")
     add("--repeat", type=int, default=1, metavar="N", help="run everything N times")
+    add("--parallel", type=int, default=1, metavar="N", help="N clusters side by side, one a shape")
     add("--keep", action="store_true", help="keep the scratch folders")
     add("--name", default="test", help="name of the scratch folder (default: test)")
     return parser.parse_args()
@@ -247,7 +253,7 @@ def main():
     options = arguments()
     sys.stdout.reconfigure(line_buffering=True)
     cluster.handle_signals()
-    load_scenarios(options.scenarios)
+    load_scenarios(HERE / "scenarios")
     chosen = choose(options.only)
     if options.list:
         for item in sorted(chosen, key=lambda i: (i.cluster, i.name)):
@@ -261,9 +267,12 @@ def main():
     print(f"seed {options.seed} (repeat this order with --seed {options.seed})")
     runner = Runner(options)
     try:
-        for _ in range(options.repeat):
-            runner.run(chosen)
-            options.seed += 1
+        if options.parallel > 1 and len({item.cluster for item in chosen}) > 1:
+            cluster.second_user()   # before two runners would make it at once
+            runner.results = parallel.run(chosen, options)
+        else:
+            for number in range(options.repeat):
+                runner.run(chosen, options.seed + number)
     except (ClusterError, Failed) as error:
         print(f"test/cluster/run: {error}", file=sys.stderr)
         done = {result["name"] for result in runner.results}

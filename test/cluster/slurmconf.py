@@ -254,6 +254,8 @@ def render(shape, site):
     lines = [f"{key}={value}" for key, value in options.items() if value is not None]
     lines += list(shape.lines) + node_lines(shape, site) + partition_lines(shape)
     files = {"slurm.conf": "\n".join(lines) + "\n", "gres.conf": gres_text(shape, site)}
-    if site.version >= (23, 11):
-        files["cgroup.conf"] = "CgroupPlugin=disabled\n"
+    # Nothing here uses cgroups, but a slurmd that looks for them ends where none are mounted (in a
+    # container, say). "disabled" came with 23.11; a fixed plugin does not look until it is used.
+    files["cgroup.conf"] = ("CgroupPlugin=disabled\n" if site.version >= (23, 11)
+                            else "CgroupPlugin=cgroup/v1\n")
     return files

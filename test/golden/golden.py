@@ -103,8 +103,9 @@ class Runner:
         return folder
 
     def remove(self, folder):
-        for path, _, _ in os.walk(folder):
-            os.chmod(path, 0o755)
+        for path, folders, _ in os.walk(folder):
+            for name in folders:  # a case may have closed one
+                os.chmod(os.path.join(path, name), 0o755)
         shutil.rmtree(folder)
 
     def run(self, case):

@@ -67,7 +67,8 @@ int file_read(sqlite3_file* file, void* data, int count, sqlite3_int64 offset) {
   if (fails(FaultPoint::kRead)) return SQLITE_IOERR_READ;
   const int code = methods_of(file)->xRead(system_of(file), data, count, offset);
   if (fails(FaultPoint::kShortRead)) {
-    std::memset(static_cast<char*>(data) + count / 2, 0, static_cast<std::size_t>(count - count / 2));
+    std::memset(static_cast<char*>(data) + count / 2, 0,
+                static_cast<std::size_t>(count - count / 2));
     return SQLITE_IOERR_SHORT_READ;
   }
   return code;
@@ -115,9 +116,7 @@ int file_control(sqlite3_file* file, int operation, void* argument) {
   return methods_of(file)->xFileControl(system_of(file), operation, argument);
 }
 
-int file_sector_size(sqlite3_file* file) {
-  return methods_of(file)->xSectorSize(system_of(file));
-}
+int file_sector_size(sqlite3_file* file) { return methods_of(file)->xSectorSize(system_of(file)); }
 
 int file_characteristics(sqlite3_file* file) {
   return methods_of(file)->xDeviceCharacteristics(system_of(file));
@@ -142,11 +141,25 @@ int file_shm_unmap(sqlite3_file* file, int remove) {
 }
 
 // Version 2: without memory-mapped reads, which would pass by file_read.
-constexpr sqlite3_io_methods kMethods = {
-    2,          file_close,     file_read,           file_write,   file_truncate,    file_sync,
-    file_size,  file_lock,      file_unlock,         file_check_reserved,            file_control,
-    file_sector_size,           file_characteristics, file_shm_map, file_shm_lock,
-    file_shm_barrier,           file_shm_unmap,      nullptr,      nullptr};
+constexpr sqlite3_io_methods kMethods = {2,
+                                         file_close,
+                                         file_read,
+                                         file_write,
+                                         file_truncate,
+                                         file_sync,
+                                         file_size,
+                                         file_lock,
+                                         file_unlock,
+                                         file_check_reserved,
+                                         file_control,
+                                         file_sector_size,
+                                         file_characteristics,
+                                         file_shm_map,
+                                         file_shm_lock,
+                                         file_shm_barrier,
+                                         file_shm_unmap,
+                                         nullptr,
+                                         nullptr};
 
 int vfs_open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* out_flags) {
   file->pMethods = nullptr;
@@ -172,7 +185,7 @@ int vfs_access(sqlite3_vfs* vfs, const char* name, int flags, int* result) {
 
 const char* to_string(FaultPoint point) {
   constexpr std::array<const char*, static_cast<std::size_t>(FaultPoint::kCount)> kNames = {
-      "open",     "read", "short-read", "write",  "full-write", "sync",    "truncate",
+      "open",      "read", "short-read", "write",  "full-write", "sync",    "truncate",
       "file-size", "lock", "delete",     "access", "shm-map",    "shm-lock"};
   return kNames.at(static_cast<std::size_t>(point));
 }

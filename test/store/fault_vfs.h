@@ -39,8 +39,7 @@ enum class FaultKind {
 
 /// From now on call number `nth` (from 1) of `point` goes wrong; with `forever` all later ones too.
 /// Replaces what was set before.
-void set_fault(FaultPoint point, int nth, FaultKind kind = FaultKind::kError,
-               bool forever = false);
+void set_fault(FaultPoint point, int nth, FaultKind kind = FaultKind::kError, bool forever = false);
 void clear_fault();
 /// How often the fault set last was hit.
 [[nodiscard]] int fault_hits();

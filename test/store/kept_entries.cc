@@ -32,9 +32,10 @@ std::vector<store::Entry> kept_entries() {
   boast.time += 30;
   boast.rate = 1e6;  // flagged: disagrees with wall time
   entries.emplace_back(boast);
-  entries.emplace_back(Fit{own, "a100", "step-time", {0.5, 1e-3, 0, -2.25e-7}, 2, 0.0625, kKeptTime});
-  entries.emplace_back(JobRecord{{41, kKeptTime - 7200}, own, JobClass::kGuaranteed, 14400.5, 2,
-                                 24000, 1, kKeptTime + 300});
+  entries.emplace_back(
+      Fit{own, "a100", "step-time", {0.5, 1e-3, 0, -2.25e-7}, 2, 0.0625, kKeptTime});
+  entries.emplace_back(JobRecord{
+      {41, kKeptTime - 7200}, own, JobClass::kGuaranteed, 14400.5, 2, 24000, 1, kKeptTime + 300});
   entries.emplace_back(Decision{{41, kKeptTime - 7200}, kKeptTime, "start", R"({"gpus":4})"});
   entries.emplace_back(Decision{{41, kKeptTime - 7200}, kKeptTime + 1, "wait", "{}"});
   return entries;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "test/store/store_support.h"
 
 namespace rubato::store {
@@ -128,7 +130,7 @@ TEST(Plausibility, FlaggedReportDoesNotRaiseTheBest) {
 TEST(Plausibility, DiffersFromTwoOtherJobsIsFlagged) {
   Plausibility judge;
   EXPECT_EQ(take(judge, first_at(1, 100)), Flag::kNone);
-  EXPECT_EQ(take(judge, first_at(2, 40)), Flag::kNone);  // one other job is not enough
+  EXPECT_EQ(take(judge, first_at(2, 40)), Flag::kNone);           // one other job is not enough
   EXPECT_EQ(take(judge, first_at(3, 110)), Flag::kUnlikeOthers);  // lower median of 40 and 100
   EXPECT_EQ(take(judge, first_at(4, 19)), Flag::kUnlikeOthers);
   EXPECT_EQ(take(judge, first_at(5, 79)), Flag::kNone);
@@ -168,8 +170,8 @@ TEST(Plausibility, OneWrongReportIsFlaggedOnce) {
 }
 
 TEST(Records, WordsAreReadBack) {
-  for (const Flag flag : {Flag::kNone, Flag::kNotMonotone, Flag::kWallTime, Flag::kAboveBest,
-                          Flag::kUnlikeOthers}) {
+  for (const Flag flag :
+       {Flag::kNone, Flag::kNotMonotone, Flag::kWallTime, Flag::kAboveBest, Flag::kUnlikeOthers}) {
     EXPECT_EQ(flag_from(to_string(flag)), flag);
   }
   for (const JobClass job_class : {JobClass::kBestEffort, JobClass::kGuaranteed}) {
@@ -186,12 +188,14 @@ TEST(Records, WhatNobodyCanMeasureIsNotStorable) {
     return !storable(sample);
   };
   EXPECT_TRUE(broken([](Sample& s) { s.rate = -1; }));
+  EXPECT_TRUE(broken([](Sample& s) { s.rate = 2e15; }));
   EXPECT_TRUE(broken([](Sample& s) { s.rate = std::numeric_limits<double>::quiet_NaN(); }));
   EXPECT_TRUE(broken([](Sample& s) { s.loss = std::numeric_limits<double>::infinity(); }));
   EXPECT_TRUE(broken([](Sample& s) { s.gpus = -1; }));
   EXPECT_TRUE(broken([](Sample& s) { s.samples_done = -1; }));
   EXPECT_TRUE(broken([](Sample& s) { s.type.name.assign(70000, 'x'); }));
-  EXPECT_FALSE(storable(Fit{{}, "a100", "step-time", {1, std::nan("")}, 3, 0.1, kNow}));
+  EXPECT_FALSE(storable(
+      Fit{{}, "a100", "step-time", {1, std::numeric_limits<double>::quiet_NaN()}, 3, 0.1, kNow}));
   EXPECT_FALSE(storable(JobRecord{{1, 2}, {}, JobClass::kBestEffort, -1, 0, 0, 0, kNow}));
   EXPECT_FALSE(storable(Decision{{1, 2}, kNow, "start", std::string((1 << 20) + 1, 'x')}));
 }

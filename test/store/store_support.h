@@ -54,9 +54,9 @@ inline constexpr Seconds kNow = 1767225600;
 [[nodiscard]] std::vector<store::Entry> entries_from(int first, int count);
 
 /// The session, or the test ends with the reason.
-[[nodiscard]] std::unique_ptr<store::Session> open_session(const store::StoreOptions& options,
-                                                           std::vector<std::string>* notes = nullptr,
-                                                           Seconds now = kNow);
+[[nodiscard]] std::unique_ptr<store::Session> open_session(
+    const store::StoreOptions& options, std::vector<std::string>* notes = nullptr,
+    Seconds now = kNow);
 
 /// A reader of the store in `folder`, or the test ends with the reason.
 [[nodiscard]] store::Reader open_reader(const std::string& path);

@@ -17,6 +17,7 @@ struct GenOptions {
   bool unmanaged = true;  ///< also unmanaged, het and blocked jobs
   bool odd_nodes = true;  ///< also nodes that are down, coming or powered down
   bool unlimited = true;  ///< also jobs without a time limit
+  bool twins = true;      ///< also jobs with entries in two partitions
   int nodes = 5;          ///< at most
   int pending = 10;       ///< at most
 };
@@ -142,7 +143,7 @@ inline void gen_pending(Snapshot& snapshot, JobId id, const GenOptions& options)
     }
   }
   snapshot.jobs.push_back(job);
-  if (gen_chance(15)) {
+  if (options.twins && gen_chance(15)) {
     // The same job in another partition.
     job.node_set = set();
     job.partition = "p" + std::to_string(job.node_set);

@@ -61,7 +61,9 @@ std::string check_share(const Snapshot& snapshot, const Job& job, const std::str
   }
   const std::int64_t gpus = share.gpu_count();
   for (const GpuCount& group : share.gpus) {
-    if (group.type != type) return "GPUs of another type than chosen on " + node.name;
+    // "" on nodes that name their types: any type, for a request that none of them can carry alone.
+    const bool mixed = type.empty() && r.gpu_type.empty();
+    if (group.type != type && !mixed) return "GPUs of another type than chosen on " + node.name;
   }
   if (r.gpus_per_node > 0 && gpus != r.gpus_per_node) return "wrong GPUs on " + node.name;
   if (r.wants_gpus() && gpus == 0) return "no GPU on " + node.name;
@@ -112,7 +114,7 @@ std::string check_gang(const Snapshot& snapshot, const Job& job, const std::stri
     const NodeShare& share = shares[i];
     if (i > 0 && shares[i - 1].node >= share.node) return "shares are not sorted by node";
     for (const GpuCount& group : share.gpus) {
-      if (group.type == gpu_type) gpus += group.count;
+      if (group.type == gpu_type || gpu_type.empty()) gpus += group.count;
     }
     cores += share.cores;
   }
@@ -180,7 +182,7 @@ std::string check_reservations(const Snapshot& snapshot, const Plan& plan) {
     for (const Reservation& r : plan.reservations) {
       const Job* job = pending_entry(snapshot, r.job, r.partition);
       const bool holds = r.start < kForever && begin(r) <= moment &&
-                         add_seconds(begin(r), job->time_limit) > moment;
+                         add_seconds(std::max(r.start, now), job->time_limit) > moment;
       if (!holds) continue;
       for (const NodeShare& share : r.shares) {
         Free& on = free.at(static_cast<std::size_t>(share.node));
@@ -196,11 +198,18 @@ std::string check_reservations(const Snapshot& snapshot, const Plan& plan) {
 }
 
 Snapshot apply(const Snapshot& snapshot, const Plan& plan) {
+  constexpr JobId kTaskIds = 10'000;
   Snapshot next = snapshot;
   next.memory = plan.memory;
+  JobId task = 0;
   for (const Start& start : plan.starts) {
     if (start.shares.empty()) continue;
     Job running = *pending_entry(snapshot, start.job, start.partition);
+    // Tasks of an array after the first get ids of their own, as in slurmctld.
+    const bool more = std::any_of(next.jobs.begin(), next.jobs.end(), [&](const Job& job) {
+      return job.state == JobState::kRunning && job.key == start.job;
+    });
+    if (more) running.key.id = kTaskIds + ++task + static_cast<JobId>(plan.round) * kTaskIds;
     running.state = JobState::kRunning;
     running.rank = 0;
     running.start = plan.made;

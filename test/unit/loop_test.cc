@@ -165,7 +165,7 @@ TEST_F(LoopTest, ABadFileNeverReplacesAGoodOne) {
   fs::remove(folder_ / "rubato.conf");
   test::clear_log();
   loop_->reconfigure();
-  ASSERT_TRUE(until([] { return said("The file is missing"); }));
+  ASSERT_TRUE(until([] { return said("rubato.conf is missing"); }));
   EXPECT_TRUE(closed());
 }
 

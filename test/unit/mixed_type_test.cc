@@ -107,5 +107,37 @@ TEST(MixedTypes, ANodeOfSeveralTypesGivesAllOfThem) {
   EXPECT_EQ(plan.starts[0].shares[3].gpus, (std::vector<GpuCount>{{"h100", 1}, {"v100", 1}}));
 }
 
+TEST(MixedTypes, ANodeThatIsUpGoesBeforeAFasterOneThatMustBoot) {
+  Snapshot snapshot = three_types();
+  snapshot.jobs = {gang(1, 1, 1)};
+  const Models models({{"a100", 3.0}, {"h100", 2.0}, {"v100", 1.0}});
+  EXPECT_EQ(round(snapshot, models, placing(), 1000).starts.at(0).gpu_type, "a100");
+  snapshot.nodes[0].powered_down = snapshot.nodes[1].powered_down = true;
+  EXPECT_EQ(round(snapshot, models, placing(), 1000).starts.at(0).gpu_type, "h100");
+  snapshot.nodes[2].powered_down = snapshot.nodes[3].powered_down = true;
+  EXPECT_EQ(round(snapshot, models, placing(), 1000).starts.at(0).gpu_type, "a100");
+}
+
+TEST(MixedTypes, AJobInTwoPartitionsMayStartInTheSecond) {
+  Snapshot snapshot = three_types();
+  snapshot.node_sets.push_back({2});
+  snapshot.nodes[2].usable = false;
+  snapshot.nodes[2].coming = true;
+  snapshot.partitions.push_back({.name = "right", .tier = 1, .managed = true, .node_set = 0});
+  Job left = gang(1, 1, 1);
+  left.node_set = left.later_set = 1;
+  Job right = gang(1, 1, 1);
+  right.partition = "right";
+  right.rank = 1;
+  snapshot.jobs = {left, right};
+  const Plan plan = round(snapshot, Models(), placing(), 1000);
+  ASSERT_EQ(plan.starts.size(), 1U);
+  EXPECT_EQ(plan.starts[0].partition, "right");
+  EXPECT_TRUE(plan.reservations.empty());
+  ASSERT_EQ(plan.explanations.size(), 2U);
+  EXPECT_EQ(plan.explanations[0].verdict, Verdict::kWait);
+  EXPECT_EQ(plan.explanations[1].verdict, Verdict::kStart);
+}
+
 }  // namespace
 }  // namespace rubato

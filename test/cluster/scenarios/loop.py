@@ -96,6 +96,56 @@ def het_job_behind_600_gated_jobs(c):
     c.wait_state(job, "COMPLETED", 15)
 
 
+def places_are_not_named(c):
+    """Negative control: the jobs name no node."""
+    sbatch = c.sbatch
+    steps.replace(c, "sbatch", lambda options, *rest, **more:
+                  sbatch(options.replace("-w n6", ""), *rest, **more))
+
+
+@scenario(needs=["rubato"], negative=places_are_not_named)
+def named_nodes_keep_their_order(c):
+    """Jobs that name a node with -w run on it, one after the other in the order of submission
+
+    A user who names n6 waits for n6; nothing is kept free elsewhere for the job.
+    """
+    chain = [c.sbatch("--gpus=h100:8 -N1 -w n6 -t 5", "sleep 0.5") for _ in range(4)]
+    other = c.sbatch("--gpus=h100:8 -N1 -t 5", "sleep 0.2")
+    c.wait_state(other, "COMPLETED", 15)
+    for job in chain:
+        c.wait_state(job, "COMPLETED", 20)
+    starts = [c.times(job).start for job in chain]
+    c.say("starts: " + ", ".join(f"{job} +{start - starts[0]:.2f} s"
+                                 for job, start in zip(chain, starts))
+          + f"; {other} on {c.job(other)['NodeList']} +{c.times(other).start - starts[0]:.2f} s")
+    check(all(c.job(job)["NodeList"] == "n6" for job in chain), "all four on n6")
+    check(starts == sorted(starts), "starts in the order of submission", starts)
+    check(c.times(other).start < starts[1], "the job that names no node to take n5 at once")
+
+
+@scenario(needs=["rubato"], negative="wake")
+def submit_and_free_gpus_wake_the_loop(c):
+    """Each submit and each end of a job wakes the loop, so that jobs do not wait for its period
+
+    A user sees jobs start some milliseconds after sbatch, or after the end of the job before.
+    """
+    before = c.wait(lambda: steps.stats(c), 10, "stats.json")["wakes"]
+    waits = []
+    for _ in range(5):
+        job = c.sbatch("--gpus=h100:16 -N2 -t 5", "sleep 0.3")
+        waits.append(c.wait(lambda: c.times(job).start, 10, f"job {job} to start")
+                     - c.times(job).submit)
+        c.wait_state(job, "COMPLETED", 15)
+    chain = [c.sbatch("--gpus=h100:16 -N2 -t 5", "sleep 0.3") for _ in range(4)]
+    for job in chain:
+        c.wait_state(job, "COMPLETED", 30)
+    gaps = [c.times(after).start - c.times(first).end for first, after in zip(chain, chain[1:])]
+    c.say("submit to start: " + ", ".join(f"{1000 * wait:.0f} ms" for wait in waits)
+          + "; end of a job to start of the next: "
+          + ", ".join(f"{1000 * gap:.0f} ms" for gap in gaps))
+    c.wait(lambda: steps.stats(c)["wakes"] >= before + 9, 5, "nine wakes in stats.json")
+
+
 @scenario(needs=["rubato"], negative="reserve")
 def squeue_start_shows_reservations(c):
     """`squeue --start` shows when and where a job that Rubato reserves for will start

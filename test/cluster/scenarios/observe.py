@@ -8,7 +8,7 @@ from .authority import start_order
 
 # Words of `scontrol show job` that differ between any two runs of a job.
 _VARIES = re.compile(r"JobId=\d+|slurm-\d+\.out|CPU_IDs=\S+|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d|"
-                     r"RunTime=\S+|Priority=\d+|AllocNode:Sid=\S+|Scheduler=\w+")
+                     r"RunTime=\S+|Priority=\d+|AllocNode:Sid=\S+|Scheduler=\S+")
 RUN = {         # start at once and stay
     "wide": "-w n5 --gpus=h100:8 -t 60",
     "whole": "-w n6 --exclusive --gpus=h100:1 -t 60",
@@ -39,6 +39,8 @@ def look(c, jobs):
     for name, job in jobs.items():
         text = c.ask(f"scontrol show job -d {job}")
         text += "\n" + c.ask(f"squeue -h -j {job} -t all -o 'squeue: %k|%T|%r|%N|%Y'")
+        # The partition that Slurm tried last is named first.
+        text = re.sub(r"Partition=(\S+)", lambda m: " ".join(sorted(m[1].split(","))), text)
         found[name] = [line.strip() for line in _VARIES.sub("~", text).splitlines()]
     return found
 

@@ -42,6 +42,11 @@ def job_in_two_partitions(c):
     c.cmd(f"scancel {right}")
     seen = runs(c, job)
     check(seen["Partition"] == "right", f"job {job} in right again", seen["Partition"])
+    # Only one of the job's partitions is managed: in the other one stock Slurm starts it.
+    c.write_rubato_conf(c.shape.rubato_conf.replace("=all", "=left"))
+    job = c.sbatch("-p left,right --gpus=2 -t 5", "sleep 0.2")
+    seen = c.wait_state(job, "RUNNING,COMPLETING,COMPLETED", 20)
+    check(seen["Partition"] == "right", f"job {job} in right, unmanaged", seen["Partition"])
 
 
 @scenario(cluster="authority", needs=["rubato"], negative=partitions_are_equal)

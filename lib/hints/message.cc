@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/hints/message.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "lib/config/lex.h"
+#include "lib/config/nearest.h"
+#include "lib/hints/numbers.h"
+#include "lib/hints/statements.h"
+#include "lib/hints/types.h"
+
+namespace rubato {
+namespace {
+
+constexpr std::string_view kPrefix = "rubato!";
+/// A message holds a time of at most a year.
+constexpr std::int64_t kMostSeconds = 31'536'000;
+constexpr std::int64_t kMostNotice = 1'000'000'000;
+
+using Pairs = std::map<std::string, std::string, std::less<>>;
+
+/// Takes the values of one message out of its pairs; `errors` gets what is wrong.
+class PairReader {
+ public:
+  PairReader(const Pairs& pairs, HintErrors& errors) : pairs_(pairs), errors_(errors) {}
+
+  void count(const char* key, std::int64_t min, std::int64_t max, std::int64_t& to) {
+    std::optional<std::int64_t> value;
+    count(key, min, max, value);
+    to = value.value_or(to);
+  }
+  void count(const char* key, std::int64_t min, std::int64_t max, std::optional<std::int64_t>& to) {
+    const auto pair = pairs_.find(key);
+    if (pair == pairs_.end()) return;
+    const auto value = parse_count(pair->second, min, max);
+    if (value) {
+      to = *value;
+    } else {
+      errors_.add(fmt::format("{}: {}", key, value.error().text));
+    }
+  }
+  enum class Sign { kAny, kNotNegative, kPositive };
+  void real(const char* key, Sign sign, double& to) {
+    std::optional<double> value;
+    real(key, sign, value);
+    to = value.value_or(to);
+  }
+  void real(const char* key, Sign sign, std::optional<double>& to) {
+    const auto pair = pairs_.find(key);
+    if (pair == pairs_.end()) return;
+    const auto value = parse_real(pair->second);
+    if (!value) return errors_.add(fmt::format("{}: {}", key, value.error().text));
+    if (sign == Sign::kPositive && *value <= 0) {
+      return errors_.add(fmt::format("{}: {} is not above 0", key, in_quotes(pair->second)));
+    }
+    if (sign == Sign::kNotNegative && *value < 0) {
+      return errors_.add(fmt::format("{}: {} is below 0", key, in_quotes(pair->second)));
+    }
+    to = *value == 0 ? 0.0 : *value;  // -0 is 0
+  }
+  /// One of two words.
+  void choice(const char* key, const char* yes, const char* no, bool& to) {
+    const auto pair = pairs_.find(key);
+    if (pair == pairs_.end()) return;
+    const std::string word = lower(pair->second);
+    const std::vector<std::string> words{yes, no};
+    if (word != yes && word != no) {
+      return errors_.add(fmt::format("{}: {} is not one of {}, {}{}", key, in_quotes(pair->second),
+                                     yes, no, did_you_mean(word, words)));
+    }
+    to = word == yes;
+  }
+
+ private:
+  const Pairs& pairs_;
+  HintErrors& errors_;
+};
+
+using Sign = PairReader::Sign;
+
+Report read_report(PairReader& in) {
+  Report out;
+  in.count("samples", 0, kMostWork, out.samples);
+  in.real("rate", Sign::kNotNegative, out.rate);
+  in.count("batch", 1, kMostBatch, out.batch);
+  in.real("loss", Sign::kAny, out.loss);
+  in.real("forward", Sign::kPositive, out.forward);
+  in.real("iteration", Sign::kPositive, out.iteration);
+  in.real("noise", Sign::kNotNegative, out.noise);
+  return out;
+}
+
+Ack read_ack(PairReader& in) {
+  Ack out;
+  in.count("notice", 0, kMostNotice, out.notice);
+  in.choice("state", "ready", "refused", out.ready);
+  in.real("seconds", Sign::kNotNegative, out.seconds);
+  return out;
+}
+
+ResizeRequest read_resize(PairReader& in) {
+  std::int64_t gpus = 0;
+  in.count("gpus", 1, kMostGpus, gpus);
+  return {static_cast<int>(gpus)};
+}
+
+HoldSize read_hold(PairReader& in, HintErrors& errors) {
+  HoldSize out;
+  in.choice("state", "on", "off", out.on);
+  in.count("seconds", 1, kMostSeconds, out.seconds);
+  if (!out.on && out.seconds) errors.add("seconds: has no meaning with state=off; take it out");
+  return out;
+}
+
+const MessageField* find_field(const MessageKind& kind, std::string_view key) {
+  for (const MessageField& field : kind.fields) {
+    if (field.key == key) return &field;
+  }
+  return nullptr;
+}
+
+/// Key and value of one pair into `out`.
+void read_pair(const MessageKind& kind, std::string_view pair, Pairs& out, HintErrors& errors) {
+  const std::size_t equals = pair.find('=');
+  const std::string key = lower(trimmed(pair.substr(0, equals)));
+  if (find_field(kind, key) == nullptr) {
+    std::vector<std::string> keys;
+    for (const MessageField& field : kind.fields) keys.emplace_back(field.key);
+    return errors.add(fmt::format("{}: not part of {}, which takes {}{}", printable(key), kind.name,
+                                  fmt::join(keys, ", "), did_you_mean(key, keys)));
+  }
+  const std::string value(equals == std::string_view::npos ? "" : trimmed(pair.substr(equals + 1)));
+  if (value.empty()) return errors.add(fmt::format("{}: no value; write {}=VALUE", key, key));
+  if (!out.emplace(key, value).second) {
+    errors.add(fmt::format("{}: stands twice; keep one", key));
+  }
+}
+
+Message read_kind(std::size_t kind, PairReader& in, HintErrors& errors) {
+  if (kind == 0) return read_report(in);
+  if (kind == 1) return read_ack(in);
+  if (kind == 2) return read_resize(in);
+  return read_hold(in, errors);
+}
+
+/// What stands behind `rubato!`, taken apart.
+Message read_message(std::size_t number, std::string_view pairs, HintErrors& errors) {
+  const MessageKind& kind = message_kinds()[number];
+  Pairs found;
+  for (const std::string_view part : split_at(pairs, ';')) {
+    if (const auto pair = trimmed(part); !pair.empty()) read_pair(kind, pair, found, errors);
+  }
+  for (const MessageField& field : kind.fields) {
+    if (field.required && !found.contains(field.key)) {
+      errors.add(fmt::format("{}: missing; a whole message is {}", field.key, kind.example));
+    }
+  }
+  PairReader reader(found, errors);
+  return read_kind(number, reader, errors);
+}
+
+struct Render {
+  static void add(std::string& out, const char* key, const std::optional<double>& value) {
+    if (value) out += fmt::format(";{}={}", key, show_real(*value));
+  }
+  std::string operator()(const Report& report) const {
+    std::string out =
+        fmt::format("rubato!report samples={};rate={};batch={}", show_count(report.samples),
+                    show_real(report.rate), show_count(report.batch));
+    add(out, "loss", report.loss);
+    add(out, "forward", report.forward);
+    add(out, "iteration", report.iteration);
+    add(out, "noise", report.noise);
+    return out;
+  }
+  std::string operator()(const Ack& ack) const {
+    std::string out =
+        fmt::format("rubato!ack notice={};state={}", ack.notice, ack.ready ? "ready" : "refused");
+    add(out, "seconds", ack.seconds);
+    return out;
+  }
+  std::string operator()(const ResizeRequest& resize) const {
+    return fmt::format("rubato!resize gpus={}", resize.gpus);
+  }
+  std::string operator()(const HoldSize& hold) const {
+    const std::string out = fmt::format("rubato!hold-size state={}", hold.on ? "on" : "off");
+    return hold.seconds ? fmt::format("{};seconds={}", out, *hold.seconds) : out;
+  }
+};
+
+std::vector<MessageKind> make_kinds() {
+  return {
+      {"report",
+       "How the training goes",
+       {{"samples", "a whole number", "samples done since the job began, over all its restarts",
+         true},
+        {"rate", "samples/s, at least 0", "throughput since the last report", true},
+        {"batch", "a whole number from 1", "global batch in samples", true},
+        {"loss", "a number", "training loss"},
+        {"forward", "seconds, above 0", "forward pass of one iteration"},
+        {"iteration", "seconds, above 0", "one whole iteration"},
+        {"noise", "samples, at least 0", "gradient noise scale"}},
+       "rubato!report samples=1.28e6;rate=850.5;batch=256"},
+      {"ack",
+       "Answers a notice that the job was given",
+       {{"notice", "a whole number", "number of the notice", true},
+        {"state", "ready or refused",
+         "ready: go on with it (when it is not said); refused: "
+         "leave the job as it is"},
+        {"seconds", "seconds, at least 0", "what getting ready took"}},
+       "rubato!ack notice=1"},
+      {"resize",
+       "Asks for another size, one of gpus",
+       {{"gpus", "a whole number from 1", "the size", true}},
+       "rubato!resize gpus=8"},
+      {"hold-size",
+       "Keeps the size of the job",
+       {{"state", "on or off", "on: keep it (when it is not said); off: let go of it"},
+        {"seconds", "a whole number from 1 to 31536000",
+         "for so long; without it until it is taken back"}},
+       "rubato!hold-size seconds=3600"},
+  };
+}
+
+}  // namespace
+
+const std::vector<MessageKind>& message_kinds() {
+  static const std::vector<MessageKind> kinds = make_kinds();
+  return kinds;
+}
+
+bool is_message(std::string_view comment) { return comment.starts_with(kPrefix); }
+
+Result<Message> parse_message(std::string_view text) {
+  if (!is_message(text)) return fail("message: does not begin with rubato!");
+  if (text.size() > kLongestMessage) {
+    return fail(
+        fmt::format("message: {} bytes; at most {} are taken", text.size(), kLongestMessage));
+  }
+  text = trimmed(text.substr(kPrefix.size()));
+  const std::size_t end =
+      static_cast<std::size_t>(std::find_if(text.begin(), text.end(), is_blank) - text.begin());
+  const std::string word = lower(text.substr(0, end));
+  std::vector<std::string> names;
+  for (const MessageKind& kind : message_kinds()) names.emplace_back(kind.name);
+  const auto found = std::find(names.begin(), names.end(), word);
+  if (found == names.end()) {
+    return fail(fmt::format("message: {} is not one of {}{}", in_quotes(word),
+                            fmt::join(names, ", "), did_you_mean(word, names)));
+  }
+  HintErrors errors(*found + ": ");
+  Message message =
+      read_message(static_cast<std::size_t>(found - names.begin()), text.substr(end), errors);
+  if (!errors.none()) return tl::unexpected(errors.all());
+  return message;
+}
+
+std::string render_message(const Message& message) { return std::visit(Render{}, message); }
+
+}  // namespace rubato

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Messages of running jobs: an update of the comment that begins with `rubato!`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "lib/core/error.h"
+
+namespace rubato {
+
+/// Longest message, bytes, `rubato!` included: Slurm 22.05 keeps no longer comment.
+inline constexpr std::size_t kLongestMessage = 1024;
+
+/// `rubato!report`: how the training goes.
+struct Report {
+  std::int64_t samples = 0;  ///< done since the job began, over all its restarts
+  double rate = 0;           ///< samples/s, at least 0
+  std::int64_t batch = 1;    ///< global batch, samples
+  std::optional<double> loss;
+  std::optional<double> forward;    ///< forward pass of an iteration, seconds, above 0
+  std::optional<double> iteration;  ///< a whole iteration, seconds, above 0
+  std::optional<double> noise;      ///< gradient noise scale, samples, at least 0
+
+  bool operator==(const Report&) const = default;
+};
+
+/// `rubato!ack`: the job has answered a notice.
+struct Ack {
+  std::int64_t notice = 0;        ///< number of the notice
+  bool ready = true;              ///< false: it refuses, and goes on as it is
+  std::optional<double> seconds;  ///< what getting ready took, at least 0
+
+  bool operator==(const Ack&) const = default;
+};
+
+/// `rubato!resize`: the job asks for another size.
+struct ResizeRequest {
+  int gpus = 0;
+
+  bool operator==(const ResizeRequest&) const = default;
+};
+
+/// `rubato!hold-size`: the job keeps its size, or lets go of it.
+struct HoldSize {
+  bool on = true;
+  std::optional<std::int64_t> seconds;  ///< for so long; without it until it is taken back
+
+  bool operator==(const HoldSize&) const = default;
+};
+
+using Message = std::variant<Report, Ack, ResizeRequest, HoldSize>;
+
+/// A value of a message, for parser and man page.
+struct MessageField {
+  const char* key;
+  const char* values;  ///< in words
+  const char* help;
+  bool required = false;
+};
+
+/// A kind of message.
+struct MessageKind {
+  const char* name;
+  const char* help;
+  std::vector<MessageField> fields;
+  const char* example;  ///< a whole message
+};
+
+/// The table, in the order of the alternatives of Message.
+[[nodiscard]] const std::vector<MessageKind>& message_kinds();
+
+/// The update of a comment is a message: it begins with `rubato!`.
+[[nodiscard]] bool is_message(std::string_view comment);
+
+/// `rubato!KIND key=value;key=value`, blanks and empty pairs as in the hints of a comment, keys in
+/// any case and order. The error is one line for each thing that is wrong. Never more than
+/// kLongestMessage bytes are looked at.
+[[nodiscard]] Result<Message> parse_message(std::string_view text);
+
+/// The message that parse_message reads back to an equal one. For numbers it would accept.
+[[nodiscard]] std::string render_message(const Message& message);
+
+}  // namespace rubato

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/hints/render.h"
+
+#include <fmt/format.h>
+
+#include "lib/hints/man_text.h"
+#include "lib/hints/message.h"
+#include "lib/hints/rules.h"
+#include "lib/hints/table.h"
+#include "lib/hints/values.h"
+
+namespace rubato {
+namespace {
+
+constexpr std::size_t kWidth = 79;
+
+/// `text` broken into lines that each begin with `prefix`.
+std::string wrapped(const std::string& text, const std::string& prefix) {
+  std::string out;
+  std::string line = prefix;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    std::size_t end = text.find(' ', at);
+    if (end == std::string::npos) end = text.size();
+    const std::string word = text.substr(at, end - at);
+    if (line.size() > prefix.size() && line.size() + 1 + word.size() > kWidth) {
+      out += line + "\n";
+      line = prefix;
+    }
+    if (line.size() > prefix.size()) line += ' ';
+    line += word;
+    at = end + 1;
+  }
+  return out + line + "\n";
+}
+
+std::string capital(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') {
+    text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  }
+  return text;
+}
+
+/// Text for man(7): backslashes and minus signs escaped, no line that looks like a request.
+std::string roff(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\') {
+      out += "\\e";
+    } else if (c == '-') {
+      out += "\\-";
+    } else {
+      out += c;
+    }
+  }
+  if (out.starts_with('.') || out.starts_with('\'')) out.insert(0, "\\&");
+  return out;
+}
+
+/// "--dl-gpus=SIZES".
+std::string option_form(const HintDef& def) {
+  return def.argument.empty() ? "--" + def.option
+                              : fmt::format("--{}={}", def.option, def.argument);
+}
+
+std::string comment_form(const HintDef& def) {
+  return def.argument.empty() ? def.key : fmt::format("{}={}", def.key, def.argument);
+}
+
+std::string facts(const HintDef& def) {
+  return fmt::format("{}; default {}", capital(describe_values(def)), def.default_text);
+}
+
+std::string man_hint(const HintDef& def) {
+  std::string out =
+      fmt::format(".TP\n.BR {} \", \" {}\n", roff(option_form(def)), roff(comment_form(def)));
+  out += roff(capital(def.help)) + ".\n" + roff(def.text) + "\n" + roff(facts(def)) + ".\n";
+  out += fmt::format("Example: {}.\n", roff(fmt::format("{}={}", def.key, def.example)));
+  if (def.words.empty()) return out;
+  out += ".RS\n";
+  for (const HintWord& word : def.words) {
+    out += fmt::format(".TP\n.B {}\n{}.\n", roff(word.name), roff(capital(word.help)));
+  }
+  return out + ".RE\n";
+}
+
+std::string man_message(const MessageKind& kind) {
+  std::string out = fmt::format(".TP\n.B {}\n{}, as in\n.IR \"{}\" .\n.RS\n", roff(kind.name),
+                                roff(kind.help), roff(kind.example));
+  for (const MessageField& field : kind.fields) {
+    out += fmt::format(".TP\n.B {}\n{}: {}{}.\n", roff(field.key), roff(capital(field.help)),
+                       roff(field.values), field.required ? "; must be there" : "");
+  }
+  return out + ".RE\n";
+}
+
+}  // namespace
+
+std::string help_hints() {
+  std::string out;
+  for (const HintDef& def : hint_table()) {
+    if (!out.empty()) out += '\n';
+    out += fmt::format("{}   in a comment: {}\n", option_form(def), comment_form(def));
+    out += wrapped(capital(def.help) + ".", "    ") + wrapped(facts(def) + ".", "    ");
+    for (const HintWord& word : def.words) out += wrapped(word.name + ": " + word.help, "      ");
+  }
+  return out;
+}
+
+std::string man_page_hints() {
+  std::string out = kManTop;
+  for (const HintDef& def : hint_table()) out += man_hint(def);
+  out += kManReference;
+  for (const HintRule& rule : hint_rules()) {
+    out += fmt::format(".IP \\(bu 2\n{}.\n", roff(rule.summary));
+  }
+  out += kManMessages;
+  for (const MessageKind& kind : message_kinds()) out += man_message(kind);
+  return out + kManEnd;
+}
+
+}  // namespace rubato

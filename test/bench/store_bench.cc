@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Ingest of samples, on the file system of RUBATO_BENCH_DIR (default /var/tmp).
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "lib/store/store.h"
+
+namespace {
+
+using namespace rubato;
+using Steady = std::chrono::steady_clock;
+
+constexpr Seconds kStart = 1767225600;
+
+class FixedClock : public store::Clock {
+ public:
+  [[nodiscard]] Seconds now() const override { return kStart; }
+};
+
+/// Report `index` of 200 jobs of 20 types in 5 accounts that report in turn.
+store::Sample report(std::int64_t index) {
+  const std::int64_t job = index % 200;
+  const std::int64_t turn = index / 200;
+  store::Sample sample;
+  sample.job = {static_cast<JobId>(job + 1), kStart};
+  sample.time = kStart + turn * 60;
+  sample.type = {"account" + std::to_string(job % 5), "type" + std::to_string(job % 20), false};
+  sample.gpu_type = job % 2 == 0 ? "a100" : "v100";
+  sample.gpus = 1 << (job % 4);
+  sample.nodes = 1;
+  sample.batch = 256;
+  sample.samples_done = turn * 6000;
+  sample.rate = 100;
+  sample.loss = 2.5;
+  sample.iteration_time = 2.56;
+  return sample;
+}
+
+std::string new_folder() {
+  const char* where = std::getenv("RUBATO_BENCH_DIR");
+  std::string folder = std::string(where != nullptr ? where : "/var/tmp") + "/store-bench-XXXXXX";
+  if (::mkdtemp(folder.data()) == nullptr) std::abort();
+  return folder;
+}
+
+/// `range(0)` samples, from the first push to the commit of the last; nothing is dropped. range(1):
+/// WAL or rollback journal.
+void ingest(benchmark::State& state) {
+  double longest_push = 0;
+  double batches = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    const std::string folder = new_folder();
+    store::StoreOptions options;
+    options.folder = folder + "/rubato";
+    options.local = state.range(1) != 0;
+    options.queue_capacity = static_cast<std::size_t>(state.range(0));
+    store::Store store(options, std::make_shared<FixedClock>());
+    while (store.stats().state == store::StoreState::kStarting) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    state.ResumeTiming();
+    for (std::int64_t i = 0; i < state.range(0); ++i) {
+      const auto begin = Steady::now();
+      store.push(report(i));
+      const double took = std::chrono::duration<double>(Steady::now() - begin).count();
+      longest_push = std::max(longest_push, took);
+    }
+    if (!store.flush(std::chrono::seconds(60))) state.SkipWithError("flush took over 60 s");
+    state.PauseTiming();
+    const store::StoreStats stats = store.stats();
+    if (stats.written != state.range(0) || stats.dropped != 0) state.SkipWithError("lost samples");
+    if (stats.flagged != 0) state.SkipWithError("flagged samples");
+    batches = static_cast<double>(stats.batches);
+    store.stop(std::chrono::seconds(60));
+    std::filesystem::remove_all(folder);
+    state.ResumeTiming();
+  }
+  state.counters["samples/s"] = benchmark::Counter(
+      static_cast<double>(state.range(0) * state.iterations()), benchmark::Counter::kIsRate);
+  state.counters["transactions"] = batches;
+  state.counters["longest_push_us"] = longest_push * 1e6;
+}
+BENCHMARK(ingest)
+    ->ArgNames({"samples", "wal"})
+    ->Args({10000, 1})
+    ->Args({10000, 0})
+    ->Args({100000, 1})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+/// One push, with the writer at work behind it.
+void push(benchmark::State& state) {
+  const std::string folder = new_folder();
+  store::StoreOptions options;
+  options.folder = folder + "/rubato";
+  store::Store store(options, std::make_shared<FixedClock>());
+  const store::Sample sample = report(0);
+  for (auto _ : state) benchmark::DoNotOptimize(store.push(sample));
+  state.counters["dropped"] = static_cast<double>(store.stats().dropped);
+  store.stop(std::chrono::seconds(60));
+  std::filesystem::remove_all(folder);
+}
+BENCHMARK(push);
+
+}  // namespace
+
+BENCHMARK_MAIN();

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs the scenarios of several cluster shapes side by side, each shape in a runner of its own."""
+import json
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+RUN = pathlib.Path(__file__).resolve().parent / "run"
+
+
+class Child:
+    """A runner of the scenarios of one shape; its output is kept until it has ended."""
+
+    def __init__(self, shape, items, options, folder):
+        self.shape, self.items = shape, items
+        self.log = pathlib.Path(folder, f"{shape}.log")
+        self.json = pathlib.Path(folder, f"{shape}.json")
+        command = [sys.executable, "-B", str(RUN), "--seed", str(options.seed), "--name",
+                   options.name, "--flavour", options.flavour, "--repeat", str(options.repeat),
+                   "--json", str(self.json), "--label", f"cluster {shape}"]
+        command += ["--plugins", options.plugins] if options.plugins else []
+        command += ["--no-negative"] if options.no_negative else []
+        command += ["--keep"] if options.keep else []
+        for item in items:
+            command += ["--only", item.name]
+        with open(self.log, "wb") as out:
+            self.process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT,
+                                            stdin=subprocess.DEVNULL, start_new_session=True)
+
+    def results(self):
+        """What it wrote; a scenario without a result has failed."""
+        try:
+            found = json.loads(self.json.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            found = []
+        done = {result["name"] for result in found}
+        return found + [{"name": item.name, "status": "failed", "seconds": 0.0,
+                         "reason": f"not run: the runner ended with {self.process.returncode}"}
+                        for item in self.items if item.name not in done]
+
+    def progress(self):
+        """Lines of scenarios that have ended, as far as they are written."""
+        text = self.log.read_text(encoding="utf-8", errors="replace")
+        return [line for line in text.splitlines()
+                if line.startswith(("PASSED ", "FAILED ", "SKIPPED "))]
+
+
+def run(chosen, options):
+    """Runs all of `chosen`, options.parallel shapes at a time, the largest first; the results."""
+    groups = {}
+    for item in chosen:
+        groups.setdefault(item.cluster, []).append(item)
+    waiting = sorted(groups, key=lambda name: (-len(groups[name]), name))
+    running, results = [], []
+    with tempfile.TemporaryDirectory(prefix="rubato-run-") as folder:
+        try:
+            while waiting or running:
+                while waiting and len(running) < options.parallel:
+                    shape = waiting.pop(0)
+                    print(f"#### cluster {shape}: {len(groups[shape])} scenarios begin", flush=True)
+                    running.append([Child(shape, groups[shape], options, folder), 0])
+                time.sleep(0.3)
+                for entry in list(running):
+                    child, shown = entry
+                    ended = child.process.poll() is not None
+                    lines = child.progress()
+                    for line in lines[shown:]:
+                        print(f"  {child.shape}: {line}", flush=True)
+                    entry[1] = len(lines)
+                    if ended:
+                        running.remove(entry)
+                        results += child.results()
+                        print(child.log.read_text(encoding="utf-8", errors="replace"), flush=True)
+        finally:
+            stop([child.process for child, _ in running])
+    return results
+
+
+def stop(processes):
+    """SIGTERM, so that each runner stops its cluster; waits for that."""
+    old = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        try:
+            process.wait(60)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    signal.signal(signal.SIGINT, old)

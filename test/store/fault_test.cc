@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Every call of the file layer goes wrong in turn, and the process ends at every commit boundary.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <map>
+
+#include "lib/store/folder.h"
+#include "lib/store/session.h"
+#include "test/store/fault_vfs.h"
+#include "test/store/store_support.h"
+
+namespace rubato::store {
+namespace {
+
+using test::entries_from;
+using test::FaultKind;
+using test::FaultPoint;
+using test::kNow;
+using test::options_in;
+
+constexpr int kBatch = 30;
+constexpr int kBatches = 3;
+
+/// What the workload was told: for each batch whether it was written.
+using Acks = std::array<bool, kBatches>;
+
+/// Opens the store, writes the batches, removes the oldest and makes a copy; after each failure the
+/// store is opened again, as the thread does.
+Acks run_workload(const StoreOptions& options, const std::function<void(int)>& written) {
+  Acks acks{};
+  std::vector<std::string> notes;
+  std::unique_ptr<Session> session;
+  const auto opened = [&] {
+    if (!session) session = Session::open(options, kNow, notes).value_or(nullptr);
+    return session != nullptr;
+  };
+  for (int i = 0; i < kBatches; ++i) {
+    if (!opened()) continue;
+    if (session->write(entries_from(i * kBatch, kBatch))) {
+      acks[static_cast<std::size_t>(i)] = true;
+      if (written) written(i);
+    } else {
+      session.reset();
+    }
+  }
+  if (opened() && !session->retain(kNow)) session.reset();
+  if (opened() && !session->copy_to(options.folder + "/copy")) session.reset();
+  return acks;
+}
+
+/// Whether it is a database that was set aside, its journals not counted.
+bool is_aside(const std::string& name) {
+  return name.starts_with("rubato.db.corrupt-") && !name.ends_with("-journal") &&
+         !name.ends_with("-wal") && !name.ends_with("-shm");
+}
+
+/// How many samples of each batch the store holds, what was set aside included.
+std::map<int, int> count_batches(const test::TempFolder& folder) {
+  std::map<int, int> found;
+  for (const std::string& name : test::names_in(folder.store())) {
+    if (name != kDatabaseName && !is_aside(name)) continue;
+    const auto samples = test::open_reader(folder.store() + "/" + name).all_samples().value();
+    for (const Sample& sample : samples) {
+      const int index =
+          (static_cast<int>(sample.job.id) - 1) * 10 + static_cast<int>((sample.time - kNow) / 60);
+      ++found[index / kBatch];
+    }
+  }
+  return found;
+}
+
+/// Nothing is left lying about and, unless `may_set_aside`, nothing was set aside.
+void expect_tidy(const test::TempFolder& folder, bool may_set_aside) {
+  for (const std::string& name : test::names_in(folder.store())) {
+    if (name == kDatabaseName || name == "copy") continue;
+    if (name == "rubato.db-wal" || name == "rubato.db-shm") continue;  // left by a reader
+    if (may_set_aside && name.starts_with("rubato.db.corrupt-")) continue;
+    // A journal that was begun and never filled is no journal: the next transaction uses it.
+    const std::string text = test::contents(folder.store() + "/" + name);
+    EXPECT_TRUE(name == "rubato.db-journal" && (text.empty() || text[0] == '\0')) << name;
+  }
+}
+
+/// Opens the store as a later start would and checks what it holds: all batches that were
+/// acknowledged, each whole, and of the others each whole or not at all.
+void expect_whole_batches(const test::TempFolder& folder, StoreOptions options, const Acks& acks,
+                          bool may_set_aside) {
+  options.vfs.clear();
+  std::vector<std::string> notes;
+  {
+    const auto session = Session::open(options, kNow, notes);
+    ASSERT_TRUE(session) << session.error().text;
+    EXPECT_TRUE(notes.empty()) << notes.front();
+    SQLite::Database database(folder.database(), SQLite::OPEN_READONLY);
+    EXPECT_EQ(text_of(database, "PRAGMA integrity_check"), "ok");
+  }
+  std::map<int, int> found = count_batches(folder);
+  for (int i = 0; i < kBatches; ++i) {
+    if (acks[static_cast<std::size_t>(i)]) {
+      EXPECT_EQ(found[i], kBatch) << "batch " << i;
+    } else {
+      EXPECT_TRUE(found[i] == 0 || found[i] == kBatch) << "batch " << i << ": " << found[i];
+    }
+  }
+  expect_tidy(folder, may_set_aside);
+}
+
+/// The process ends, as by kill -9, when the workload is at call number `nth` of `point`. What it
+/// had been told to be written; `hit` says whether the workload got there.
+Acks die_at(FaultPoint point, int nth, const StoreOptions& options, bool& hit) {
+  int report[2];
+  if (::pipe(report) != 0) throw std::runtime_error("pipe");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    test::set_fault(point, nth, FaultKind::kExit);
+    run_workload(options, [&](int batch) {
+      const char byte = static_cast<char>('0' + batch);
+      if (::write(report[1], &byte, 1) != 1) ::_exit(9);
+    });
+    ::_exit(7);
+  }
+  ::close(report[1]);
+  Acks acks{};
+  char byte = 0;
+  while (::read(report[0], &byte, 1) == 1) acks[static_cast<std::size_t>(byte - '0')] = true;
+  ::close(report[0]);
+  int status = 0;
+  if (::waitpid(child, &status, 0) != child) throw std::runtime_error("waitpid");
+  EXPECT_TRUE(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 7));
+  hit = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return acks;
+}
+
+struct SweepCase {
+  FaultPoint point;
+  bool local;
+};
+
+std::string name_of(const testing::TestParamInfo<SweepCase>& info) {
+  std::string name = to_string(info.param.point);
+  std::erase(name, '-');
+  return name + (info.param.local ? "_wal" : "_delete");
+}
+
+/// A file is truncated when a journal is rolled back: one whose process ended before the first
+/// commit.
+void leave_hot_journal(const StoreOptions& options) {
+  bool hit = false;
+  die_at(FaultPoint::kDelete, 1, options, hit);
+  ASSERT_TRUE(hit);
+  ASSERT_TRUE(test::exists(options.folder + "/rubato.db-journal"));
+}
+
+class FaultSweep : public testing::TestWithParam<SweepCase> {
+ protected:
+  ~FaultSweep() override { test::clear_fault(); }
+};
+
+TEST_P(FaultSweep, CallNumberN) {
+  const auto [point, local] = GetParam();
+  int hit = 0;
+  for (const bool forever : {false, true}) {
+    // The first calls one by one, then in larger steps; until the workload has fewer calls.
+    for (int nth = 1, hits = 1; hits > 0; nth += nth < 40 ? 1 : 7) {
+      const test::TempFolder folder;
+      StoreOptions options = options_in(folder);
+      options.vfs = test::fault_vfs();
+      options.local = local;
+      if (point == FaultPoint::kTruncate) leave_hot_journal(options);
+      test::set_fault(point, nth, FaultKind::kError, forever);
+      const Acks acks = run_workload(options, nullptr);
+      hits = test::fault_hits();
+      test::clear_fault();
+      hit += hits;
+      SCOPED_TRACE(testing::Message()
+                   << to_string(point) << " call " << nth << (forever ? " and later" : ""));
+      // Reads that are short for ever are what a broken file looks like; it is kept whole.
+      const bool may_set_aside = point == FaultPoint::kShortRead && forever;
+      expect_whole_batches(folder, options, acks, may_set_aside);
+      if (HasFailure()) return;
+      ASSERT_LT(nth, 2000);
+    }
+  }
+  // A point that the workload never passes tests nothing.
+  EXPECT_GT(hit, 0) << "the workload never reached " << to_string(point);
+  RecordProperty("hits", hit);
+}
+
+std::vector<SweepCase> sweep_cases() {
+  std::vector<SweepCase> cases;
+  for (int i = 0; i < static_cast<int>(FaultPoint::kCount); ++i) {
+    const auto point = static_cast<FaultPoint>(i);
+    // With a rollback journal there is no shared memory, with WAL nothing is rolled back.
+    const bool wal_only = point == FaultPoint::kShmMap || point == FaultPoint::kShmLock;
+    const bool rollback_only = point == FaultPoint::kTruncate;
+    if (!rollback_only) cases.push_back({point, true});
+    if (!wal_only) cases.push_back({point, false});
+  }
+  return cases;
+}
+
+INSTANTIATE_TEST_SUITE_P(Points, FaultSweep, testing::ValuesIn(sweep_cases()), name_of);
+
+class KillSweep : public testing::TestWithParam<SweepCase> {};
+
+TEST_P(KillSweep, LosesAtMostTheBatchInHand) {
+  const auto [point, local] = GetParam();
+  int hits = 0;
+  bool hit = true;
+  int least_written = kBatches;
+  int most_written = 0;
+  for (int nth = 1; hit; ++nth) {
+    const test::TempFolder folder;
+    StoreOptions options = options_in(folder);
+    options.vfs = test::fault_vfs();
+    options.local = local;
+    const Acks acks = die_at(point, nth, options, hit);
+    if (!hit) break;
+    ++hits;
+    int written = 0;
+    while (written < kBatches && acks[static_cast<std::size_t>(written)]) ++written;
+    least_written = std::min(least_written, written);
+    most_written = std::max(most_written, written);
+    SCOPED_TRACE(testing::Message() << "killed at " << to_string(point) << " " << nth << ", after "
+                                    << written << " batches");
+    // Batches behind the one in hand were not begun: none of them may be there.
+    StoreOptions again = options;
+    again.vfs.clear();
+    std::vector<std::string> notes;
+    {
+      const auto session = Session::open(again, kNow, notes);
+      ASSERT_TRUE(session) << session.error().text;
+    }
+    EXPECT_TRUE(notes.empty()) << notes.front();
+    SQLite::Database database(folder.database(), SQLite::OPEN_READONLY);
+    EXPECT_EQ(text_of(database, "PRAGMA integrity_check"), "ok");
+    const auto samples = test::open_reader(folder.database()).counts().value().samples;
+    EXPECT_TRUE(samples == written * kBatch ||
+                (written < kBatches && samples == (written + 1) * kBatch))
+        << samples << " samples";
+    if (HasFailure()) return;
+  }
+  // Killed before the first batch, between batches and after the last.
+  EXPECT_EQ(least_written, 0);
+  EXPECT_EQ(most_written, kBatches);
+  RecordProperty("kills", hits);
+  std::printf("killed at %d calls of %s, journal %s\n", hits, to_string(point),
+              local ? "wal" : "delete");
+}
+
+INSTANTIATE_TEST_SUITE_P(Points, KillSweep,
+                         testing::Values(SweepCase{FaultPoint::kSync, true},
+                                         SweepCase{FaultPoint::kSync, false},
+                                         SweepCase{FaultPoint::kWrite, true},
+                                         SweepCase{FaultPoint::kWrite, false},
+                                         SweepCase{FaultPoint::kDelete, false}),
+                         name_of);
+
+}  // namespace
+}  // namespace rubato::store
