@@ -11,3 +11,6 @@ dist_man_MANS += \
 dist_man_MANS += docs/man/rubato.conf.5 docs/man/rubato_plugins.8
 dist_doc_DATA += configs/rubato.conf.example
 EXTRA_DIST += docs/design.md
+
+# Hints of jobs: written by `make hints-docs`. Not installed before a plugin reads hints.
+EXTRA_DIST += docs/man/rubato-hints.7

@@ -30,13 +30,13 @@ enum class Block {
 /// does not say.
 struct Request {
   int min_nodes = 1;
-  int max_nodes = 0;      ///< 0: no bound
-  int gpus = 0;           ///< in total, wherever they are (--gpus, --gpus-per-task)
-  int gpus_per_node = 0;  ///< on every node (--gres, --gpus-per-node)
-  int gpu_quantum = 1;    ///< GPUs on one node come in multiples of this (--gpus-per-task)
-  std::string gpu_type;   ///< binds; "" leaves the choice open
-  int cores = 1;          ///< in total at least
-  int cores_per_node = 0; ///< on every node at least
+  int max_nodes = 0;       ///< 0: no bound
+  int gpus = 0;            ///< in total, wherever they are (--gpus, --gpus-per-task)
+  int gpus_per_node = 0;   ///< on every node (--gres, --gpus-per-node)
+  int gpu_quantum = 1;     ///< GPUs on one node come in multiples of this (--gpus-per-task)
+  std::string gpu_type;    ///< binds; "" leaves the choice open
+  int cores = 1;           ///< in total at least
+  int cores_per_node = 0;  ///< on every node at least
   int cores_per_gpu = 0;
   MiB memory_per_node = 0;
   MiB memory_per_core = 0;
@@ -55,8 +55,8 @@ struct Request {
 /// several partitions is several entries with the same key.
 struct Job {
   JobKey key;
-  JobId array_id = 0;      ///< 0: not of an array
-  std::string label;       ///< what squeue shows as JOBID: 12, 12_3, 12_[4-9]
+  JobId array_id = 0;  ///< 0: not of an array
+  std::string label;   ///< what squeue shows as JOBID: 12, 12_3, 12_[4-9]
   std::string name;
   std::string user;
   std::string account;
@@ -64,12 +64,12 @@ struct Job {
   std::string partition;
   std::string reservation;  ///< Slurm's reservation this entry would run in; "" for none
   JobState state = JobState::kPending;
-  bool managed = false;    ///< Rubato places it; the others start as under stock Slurm
-  bool batch = true;       ///< false: salloc or srun waits for it
-  bool het = false;        ///< part of a heterogeneous job, which only stock backfill starts
+  bool managed = false;      ///< Rubato places it; the others start as under stock Slurm
+  bool batch = true;         ///< false: salloc or srun waits for it
+  bool het = false;          ///< part of a heterogeneous job, which only stock backfill starts
   bool may_preempt = false;  ///< Slurm would let it preempt others
   bool preempting = false;   ///< Slurm is ending others for it at this moment
-  int tier = 1;            ///< PriorityTier of the partition
+  int tier = 1;              ///< PriorityTier of the partition
   std::uint32_t priority = 0;
   int rank = 0;            ///< place in Slurm's own order, from 0; pending jobs only
   Seconds eligible = 0;    ///< since when it could have run
@@ -77,13 +77,13 @@ struct Job {
   Request request;
 
   // pending
-  int tasks = 1;           ///< tasks of a pending array that may start now; each is one start
-  int node_set = -1;       ///< index into Snapshot::node_sets: where it may start now
-  int later_set = -1;      ///< where it could start at some time
+  int tasks = 1;       ///< tasks of a pending array that may start now; each is one start
+  int node_set = -1;   ///< index into Snapshot::node_sets: where it may start now
+  int later_set = -1;  ///< where it could start at some time
   Block block = Block::kNone;
   std::string block_text;
-  Seconds stock_start = 0;            ///< when stock backfill means to start it; 0: not planned
-  std::vector<int> stock_nodes;       ///< and where; sorted node indices
+  Seconds stock_start = 0;       ///< when stock backfill means to start it; 0: not planned
+  std::vector<int> stock_nodes;  ///< and where; sorted node indices
 
   // running
   Seconds start = 0;

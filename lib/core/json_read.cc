@@ -157,9 +157,8 @@ int Reader::set_index(const JsonItem& item) {
 }
 
 void Reader::job_key(JsonObject& object, JobKey& key) {
-  object.required("id", [&](const JsonItem& item) {
-    key.id = static_cast<JobId>(item.number(kMaxUint32));
-  });
+  object.required(
+      "id", [&](const JsonItem& item) { key.id = static_cast<JobId>(item.number(kMaxUint32)); });
   object.time("submit", key.submit);
 }
 
@@ -330,7 +329,8 @@ std::vector<Reservation> Reader::reservations(const JsonItem& item, bool drop) {
 
 Memory Reader::memory(JsonObject& object, bool drop) {
   Memory memory;
-  object.optional("round", [&](const JsonItem& round) { memory.round = round.number(kJsonMaxTime); });
+  object.optional("round",
+                  [&](const JsonItem& round) { memory.round = round.number(kJsonMaxTime); });
   list(object, "jobs", memory.jobs, [&](const JsonItem& item) { return job_memory(item); });
   object.optional("reservations",
                   [&](const JsonItem& item) { memory.reservations = reservations(item, drop); });

@@ -114,9 +114,8 @@ class JsonObject {
     optional(name, [&](const JsonItem& item) { to = item.time(); });
   }
   void memory(std::string_view name, MiB& to) {
-    optional(name, [&](const JsonItem& item) {
-      to = static_cast<MiB>(item.number(kJsonMaxMemory));
-    });
+    optional(name,
+             [&](const JsonItem& item) { to = static_cast<MiB>(item.number(kJsonMaxMemory)); });
   }
 
   void error(std::string_view text) { errors_.add(path_, text); }

@@ -34,7 +34,7 @@ class JsonWriter {
     out_ += yes ? "true" : "false";
   }
   template <typename Number>
-    requires std::is_integral_v<Number>
+  requires std::is_integral_v<Number>
   void value(Number number) {
     comma();
     char digits[24];

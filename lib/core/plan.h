@@ -25,7 +25,7 @@ enum class Verdict {
 struct Start {
   JobKey job;
   std::string partition;
-  std::string reservation;        ///< Job::reservation
+  std::string reservation;  ///< Job::reservation
   bool managed = false;
   std::string gpu_type;           ///< chosen type; "" without GPUs or for unmanaged jobs
   std::vector<NodeShare> shares;  ///< where; empty: wherever Slurm finds room
@@ -42,11 +42,11 @@ struct Explanation {
   std::string label;
   std::string partition;
   Verdict verdict = Verdict::kWait;
-  int order = 0;               ///< place in the order of this round, from 0
-  std::string reason;          ///< one sentence for a person
+  int order = 0;       ///< place in the order of this round, from 0
+  std::string reason;  ///< one sentence for a person
   std::string gpu_type;
   std::vector<std::string> nodes;  ///< where it starts or is reserved
-  Seconds start_earliest = 0;  ///< expected start as an interval; 0: not known
+  Seconds start_earliest = 0;      ///< expected start as an interval; 0: not known
   Seconds start_latest = 0;
   /// The numbers that decided, as name and value, in a fixed order.
   std::vector<std::pair<std::string, std::string>> facts;
@@ -60,9 +60,9 @@ struct Plan {
   Seconds made = 0;
   std::string snapshot_fingerprint;  ///< 16 hex digits of the snapshot's JSON
   std::vector<Start> starts;
-  std::vector<Reservation> reservations;   ///< sorted by start, then key
-  std::vector<Explanation> explanations;   ///< one a pending job, in order
-  Memory memory;                           ///< for the next round
+  std::vector<Reservation> reservations;  ///< sorted by start, then key
+  std::vector<Explanation> explanations;  ///< one a pending job, in order
+  Memory memory;                          ///< for the next round
 
   bool operator==(const Plan&) const = default;
 };

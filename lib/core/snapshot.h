@@ -38,11 +38,11 @@ struct Reservation {
 struct JobMemory {
   JobKey job;
   Seconds first_seen = 0;
-  int passed = 0;          ///< starts of lower jobs on nodes it could use while it waited
+  int passed = 0;            ///< starts of lower jobs on nodes it could use while it waited
   Seconds passed_since = 0;  ///< first such start; 0: none
-  Seconds last_try = 0;    ///< when slurmctld last refused the start the plan wanted; 0: never
-  int refusals = 0;        ///< how often in a row
-  std::string refusal;     ///< Slurm's words
+  Seconds last_try = 0;      ///< when slurmctld last refused the start the plan wanted; 0: never
+  int refusals = 0;          ///< how often in a row
+  std::string refusal;       ///< Slurm's words
   /// Fingerprint of what it asked for when it was refused; refusals end when the request changes.
   std::string refused_request;
   /// Cores free on the nodes it could use in the last round; when they grow, the back-off ends.
@@ -74,10 +74,10 @@ struct Partition {
 using NodeSet = std::vector<int>;
 
 struct Snapshot {
-  std::string cluster;        ///< ClusterName
+  std::string cluster;  ///< ClusterName
   std::string slurm_version;
   Seconds taken = 0;
-  std::vector<Node> nodes;            ///< in slurmctld's order
+  std::vector<Node> nodes;  ///< in slurmctld's order
   std::vector<NodeSet> node_sets;
   std::vector<Partition> partitions;  ///< sorted by name
   std::vector<Job> jobs;              ///< pending by rank, then running by key

@@ -7,6 +7,7 @@ namespace rubato {
 inline constexpr const char* kManTop = R"(.\" SPDX-License-Identifier: GPL-2.0-or-later
 .\" Written by lib/hints/hints_docs from the tables in lib/hints/.
 .TH rubato-hints 7 "" "Rubato" "Slurm jobs"
+.nh
 .SH NAME
 rubato-hints \- what a job tells Rubato about itself
 .SH DESCRIPTION
@@ -21,8 +22,7 @@ once; nothing is half applied.
 .SH WHERE HINTS ARE WRITTEN
 .TP
 .B Options
-.B sbatch
-,
+.BR sbatch ,
 .B salloc
 and
 .B srun
@@ -109,8 +109,8 @@ A running job speaks by an update of its own comment that begins with
 .BR rubato! .
 Such an update is a message and does not change the comment.
 It has at most 1024 bytes:
-.BI rubato! KIND
-, a blank, and pairs as in the hints of a comment.
+.BI rubato! KIND\fR,
+a blank, and pairs as in the hints of a comment.
 .PP
 )";
 

@@ -167,7 +167,7 @@ std::vector<HintRule> rules_of_place() {
        check_mix_typed},
       {"mix-one-type",
        "mix-types with a single type in gpu-types",
-       {HintField::kMixTypes},
+       {HintField::kMixTypes, HintField::kGpuTypes},
        check_mix_one_type},
       {"mix-one-gpu",
        "mix-types on a job that has one GPU at every size",

@@ -72,7 +72,8 @@ std::vector<HintDef> rows_of_work() {
                   .default_text = "not known",
                   .example = "90000",
                   .help = "total work in iterations",
-                  .text = one});
+                  .text = "Stands instead of samples. Not with a range as batch, where a step "
+                          "is no fixed amount of work."});
   rows.push_back({.field = HintField::kWork,
                   .type = HintType::kLoss,
                   .key = "target-loss",
@@ -80,26 +81,27 @@ std::vector<HintDef> rows_of_work() {
                   .default_text = "not known",
                   .example = "2.1",
                   .help = "loss at which the job ends",
-                  .text = one + " The rest of the work is then forecast from the losses that the "
-                                "job reports."});
+                  .text = "Stands instead of samples. The rest of the work is then forecast from "
+                          "the losses that the job reports."});
   return rows;
 }
 
 std::vector<HintDef> rows_of_plans() {
   std::vector<HintDef> rows;
-  rows.push_back({.field = HintField::kModel,
-                  .type = HintType::kModel,
-                  .key = "model",
-                  .argument = "SHAPE",
-                  .default_text = "none",
-                  .words = {{"params", "parameters of the model; must be there"},
-                            {"hidden", "hidden size"},
-                            {"layers", "number of layers"},
-                            {"seq", "tokens of a sequence"},
-                            {"heads", "attention heads"}},
-                  .example = "params=7e9,hidden=4096,layers=32,seq=2048,heads=32",
-                  .help = "shape of the model, for execution plans",
-                  .text = "NAME=COUNT with commas between."});
+  rows.push_back(
+      {.field = HintField::kModel,
+       .type = HintType::kModel,
+       .key = "model",
+       .argument = "SHAPE",
+       .default_text = "none",
+       .words = {{"params", "parameters of the model; must be there"},
+                 {"hidden", "hidden size"},
+                 {"layers", "number of layers"},
+                 {"seq", "tokens of a sequence"},
+                 {"heads", "attention heads"}},
+       .example = "params=7e9,hidden=4096,layers=32,seq=2048,heads=32",
+       .help = "shape of the model, for execution plans",
+       .text = "Members in any order; params alone is enough for plans without tp and pp."});
   rows.push_back({.field = HintField::kPlans,
                   .type = HintType::kPlans,
                   .key = "plans",

@@ -79,78 +79,90 @@ std::string Explainer::free_gpus(const Failure& failure, Account& account) const
 
 Account Explainer::shortage(const Entry& entry, const Failure& failure) const {
   Account a;
-  const std::string want = wanted(entry, a);
-  const Demand& demand = entry.demand;
-  const auto nodes = [&] { return a.say("nodes_up", failure.nodes_up); };
-  const auto room = [&] { return a.say("nodes_with_room", failure.nodes_room); };
+  a.reason = "asks for " + wanted(entry, a);
   switch (failure.shortage) {
     case Shortage::kNever:
-      a.reason =
-          fmt::format("asks for {}, which the {} {} it may use could not give if empty", want,
-                      a.say("nodes", failure.nodes), plural(failure.nodes, "node", "nodes"));
-      break;
     case Shortage::kNodes:
-      a.reason = fmt::format("asks for {}; only {} of the {} nodes it may use are up", want,
-                             nodes(), a.say("nodes", failure.nodes));
+      nodes_short(failure, a);
       break;
     case Shortage::kGpus:
-      a.reason = fmt::format("asks for {}; free on the {} {} it may use: {}", want, nodes(),
-                             plural(failure.nodes_up, "node", "nodes"), free_gpus(failure, a));
-      if (demand.shape() == Demand::Shape::kGpusPerNode) {
-        a.reason += fmt::format(", and {} {} enough of them", room(),
-                                plural(failure.nodes_room, "node has", "nodes have"));
-      }
+      gpus_short(entry, failure, a);
       break;
     case Shortage::kCores:
-      a.reason = fmt::format(
-          "asks for {}; cores are short: {} free on {} nodes, and {} of the {} "
-          "nodes that would do have enough",
-          want, a.say("free_cores", failure.cores_free), nodes(), room(),
-          a.say("nodes_before", failure.nodes_before));
-      break;
     case Shortage::kMemory:
-      a.reason = fmt::format(
-          "asks for {}; memory is short: {} MiB free on {} nodes, and {} of the "
-          "{} nodes that would do have enough",
-          want, a.say("free_memory_mib", failure.memory_free), nodes(), room(),
-          a.say("nodes_before", failure.nodes_before));
+      room_short(failure, a);
       break;
     case Shortage::kWholeNodes:
-      a.reason = fmt::format("asks for {}; {} of the {} nodes it may use {} empty", want, room(),
-                             nodes(), plural(failure.nodes_room, "is", "are"));
+      a.reason += fmt::format("; {} of the ", a.say("nodes_with_room", failure.nodes_room));
+      a.reason += fmt::format("{} {} it may use {} empty", a.say("nodes_up", failure.nodes_up),
+                              plural(failure.nodes_up, "node", "nodes"),
+                              plural(failure.nodes_room, "is", "are"));
       break;
     case Shortage::kReserved:
-      if (failure.holder_start >= kForever) {
-        a.reason = fmt::format(
-            "asks for {}, which is free, but would run without a time limit on nodes that are "
-            "kept for job {}",
-            want, a.say("reserved_for", failure.holder));
-      } else {
-        a.reason = fmt::format(
-            "asks for {}, which is free, but would run for {} on nodes reserved for job {} in {}",
-            want, a.say("time_limit", duration_text(entry.job->time_limit)),
-            a.say("reserved_for", failure.holder),
-            a.say("reserved_in", duration_text(failure.holder_start - context_.now)));
-      }
-      break;
     case Shortage::kStockPlan:
-      a.reason = fmt::format(
-          "asks for {}, which is free, but would run for {} where stock backfill starts job {} in "
-          "{}",
-          want, a.say("time_limit", duration_text(entry.job->time_limit)),
-          a.say("planned_for", failure.holder),
-          a.say("planned_in", duration_text(failure.holder_start - context_.now)));
+      kept_for_others(entry, failure, a);
       break;
     case Shortage::kPreempting:
-      a.reason = fmt::format("asks for {}; Slurm is making room on its nodes for job {}", want,
-                             a.say("preempting_for", failure.holder));
+      a.reason +=
+          "; Slurm is making room on its nodes for job " + a.say("preempting_for", failure.holder);
       break;
     case Shortage::kQueue:
-      a.reason = fmt::format("asks for {}; job {} comes before it on these nodes and waits", want,
-                             a.say("behind", failure.holder));
+      a.reason += fmt::format("; job {} comes before it on these nodes and waits",
+                              a.say("behind", failure.holder));
       break;
   }
   return a;
+}
+
+void Explainer::nodes_short(const Failure& failure, Account& a) {
+  const std::string nodes = a.say("nodes", failure.nodes);
+  const char* word = plural(failure.nodes, "node", "nodes");
+  if (failure.shortage == Shortage::kNever) {
+    a.reason += fmt::format(", which the {} {} it may use could not give if empty", nodes, word);
+  } else {
+    a.reason +=
+        fmt::format("; only {} of the {} {} it may use {} up", a.say("nodes_up", failure.nodes_up),
+                    nodes, word, plural(failure.nodes_up, "is", "are"));
+  }
+}
+
+void Explainer::gpus_short(const Entry& entry, const Failure& failure, Account& a) const {
+  a.reason += fmt::format("; free on the {} {} it may use: ", a.say("nodes_up", failure.nodes_up),
+                          plural(failure.nodes_up, "node", "nodes"));
+  a.reason += free_gpus(failure, a);
+  if (entry.demand.shape() != Demand::Shape::kGpusPerNode) return;
+  a.reason +=
+      fmt::format(", and {} {} enough of them", a.say("nodes_with_room", failure.nodes_room),
+                  plural(failure.nodes_room, "node has", "nodes have"));
+}
+
+void Explainer::room_short(const Failure& failure, Account& a) {
+  if (failure.shortage == Shortage::kCores) {
+    a.reason += "; cores are short: " + a.say("free_cores", failure.cores_free);
+  } else {
+    a.reason += "; memory is short: " + a.say("free_memory_mib", failure.memory_free) + " MiB";
+  }
+  a.reason += fmt::format(" free on {} {}", a.say("nodes_up", failure.nodes_up),
+                          plural(failure.nodes_up, "node", "nodes"));
+  a.reason += fmt::format(", and {} of the ", a.say("nodes_with_room", failure.nodes_room));
+  a.reason += fmt::format(
+      "{} {} that would do {} enough", a.say("nodes_before", failure.nodes_before),
+      plural(failure.nodes_before, "node", "nodes"), plural(failure.nodes_room, "has", "have"));
+}
+
+void Explainer::kept_for_others(const Entry& entry, const Failure& failure, Account& a) const {
+  const bool stock = failure.shortage == Shortage::kStockPlan;
+  a.reason += ", which is free, but would run ";
+  if (failure.holder_start >= kForever) {
+    a.reason += "without a time limit on nodes that are kept for job " +
+                a.say("reserved_for", failure.holder);
+    return;
+  }
+  a.reason += "for " + a.say("time_limit", duration_text(entry.job->time_limit));
+  a.reason += stock ? " where stock backfill starts job " : " on nodes reserved for job ";
+  a.reason += a.say(stock ? "planned_for" : "reserved_for", failure.holder);
+  a.reason += " in " + a.say(stock ? "planned_in" : "reserved_in",
+                             duration_text(failure.holder_start - context_.now));
 }
 
 void Explainer::short_of(const Entry& entry, const Failure& failure, Account& account) {
@@ -189,12 +201,11 @@ void Explainer::started(const Entry& entry, const Outcome& outcome, Account& acc
     const std::string type = capacity_.type_name(placement.type);
     if (!type.empty()) account.reason += " of type " + account.say("gpu_type", type);
   }
-  account.reason +=
-      fmt::format("{} {} cores", gpus > 0 ? " and" : " with", account.say("cores", cores));
+  account.reason += fmt::format("{} {} {}", gpus > 0 ? " and" : " with",
+                                account.say("cores", cores), plural(cores, "core", "cores"));
   if (outcome.started > 1 || entry.job->tasks > 1) {
-    account.reason +=
-        fmt::format("; {} of {} array tasks start", account.say("started", outcome.started),
-                    account.say("tasks", entry.job->tasks));
+    account.reason += fmt::format("; {} of ", account.say("started", outcome.started));
+    account.reason += account.say("tasks", entry.job->tasks) + " array tasks start";
   }
 }
 
@@ -234,11 +245,13 @@ void Explainer::reserved(const Entry& entry, const Booked& booked, Account& acco
 
 void Explainer::refused(const Entry& entry, const Outcome& outcome, Account& account) const {
   const JobMemory& memory = history_.of(entry);
+  account.reason += fmt::format("slurmctld refused to start it {} {} in a row",
+                                account.say("refusals", outcome.refusals),
+                                plural(outcome.refusals, "time", "times"));
   account.reason += fmt::format(
-      "slurmctld refused to start it {} {} in a row ({}); the next try is in {}",
-      account.say("refusals", outcome.refusals), plural(outcome.refusals, "time", "times"),
-      account.say("refusal", memory.refusal.empty() ? "no reason given" : memory.refusal),
-      account.say("next_try_in", duration_text(outcome.next_try - context_.now)));
+      " ({})", account.say("refusal", memory.refusal.empty() ? "no reason given" : memory.refusal));
+  account.reason += "; the next try is in " +
+                    account.say("next_try_in", duration_text(outcome.next_try - context_.now));
 }
 
 void Explainer::decided(const Entry& entry, const Outcome& outcome, Account& account) {

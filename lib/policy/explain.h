@@ -49,6 +49,10 @@ class Explainer {
   void refused(const Entry& entry, const Outcome& outcome, Account& account) const;
   void short_of(const Entry& entry, const Failure& failure, Account& account);
   [[nodiscard]] Account shortage(const Entry& entry, const Failure& failure) const;
+  static void nodes_short(const Failure& failure, Account& a);
+  void gpus_short(const Entry& entry, const Failure& failure, Account& a) const;
+  static void room_short(const Failure& failure, Account& a);
+  void kept_for_others(const Entry& entry, const Failure& failure, Account& a) const;
   [[nodiscard]] std::string wanted(const Entry& entry, Account& account) const;
   [[nodiscard]] std::string free_gpus(const Failure& failure, Account& account) const;
   [[nodiscard]] std::vector<std::string> names(const std::vector<NodeShare>& shares) const;

@@ -19,9 +19,10 @@ bool Reserver::will_be_up(int node) const {
 
 TypeId Reserver::type_of(const Entry& entry, const Reservation& reservation) const {
   if (!entry.demand.wants_gpus()) return kNoGpu;
-  const TypeId type = capacity_.type_id(reservation.gpu_type);
-  // Nodes may name no type at all; then "" is one.
-  return type == kNoGpu && reservation.gpu_type.empty() ? kAnyGpu : type;
+  // "" is a type of its own on nodes that name none, and stands for a mix of types besides.
+  const std::vector<TypeId> types = placer_.types_of(entry);
+  const bool mixes = reservation.gpu_type.empty() && !types.empty() && types.front() == kAnyGpu;
+  return mixes ? kAnyGpu : capacity_.type_id(reservation.gpu_type);
 }
 
 Reservation Reserver::make(const Entry& entry, TypeId type, Seconds start,

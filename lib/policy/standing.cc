@@ -46,11 +46,11 @@ std::vector<Walk::Standing> Walk::standing() const {
   for (const Reservation& reservation : context_.snapshot.memory.reservations) {
     const Entry* entry = entry_of(reservation);
     if (entry == nullptr || !seen.insert(reservation.job).second) continue;
-    all.push_back({entry, reservation, false, starvation_due(*entry)});
+    all.push_back({entry, reservation, false, starvation_due(*entry), false});
   }
   for (const Entry& entry : context_.queue) {
     if (!can_reserve(entry) || !starvation_due(entry)) continue;
-    if (seen.insert(entry.job->key).second) all.push_back({&entry, {}, true, true});
+    if (seen.insert(entry.job->key).second) all.push_back({&entry, {}, true, true, false});
   }
   std::sort(all.begin(), all.end(), [](const Standing& a, const Standing& b) {
     const auto key = [](const Standing& s) {
@@ -67,33 +67,67 @@ std::vector<Walk::Standing> Walk::standing() const {
   return all;
 }
 
+// A job that came to be first keeps its place from the jobs below it, not from a job that an admin
+// or a higher partition has put above it since: it is booked when the walk comes to it.
+bool Walk::yields(const Standing& one) {
+  return !one.fresh && !one.due && one.reservation.reason == ReserveReason::kFirst;
+}
+
+void Walk::book_standing(const Entry& entry) {
+  const auto at = yielding_.find(entry.job->key);
+  if (at == yielding_.end() || at->second.entry != &entry) return;
+  const Standing one = at->second;
+  yielding_.erase(at);
+  if (book_.find(entry.job->key) != nullptr) return;
+  if (static_cast<int>(book_.all().size()) >= depth()) return;
+  const bool holds = one.reservation.start < kForever &&
+                     reserver_.matches(entry, one.reservation) &&
+                     reserver_.holds(entry, one.reservation);
+  if (holds)
+    book_.add(one.reservation, entry.order, entry.job->time_limit);
+  else
+    find_home(one);
+  placer_.forget();
+}
+
 // Those that still hold stay as they are, so that none of them is ever put off; the others find
-// new nodes beside them.
+// new nodes beside them. What starts first is looked at first: a round that comes some seconds late
+// puts off what stands behind.
 void Walk::carry_over() {
-  std::vector<Standing> homeless;
-  for (Standing& one : standing()) {
-    const Reservation& r = one.reservation;
-    const bool drains = r.start >= kForever;
-    if (!one.fresh && !drains && reserver_.matches(*one.entry, r) &&
-        reserver_.holds(*one.entry, r)) {
-      book_.add(r, one.entry->order, one.entry->job->time_limit);
-    } else {
-      homeless.push_back(std::move(one));
-    }
+  std::vector<Standing> all = standing();
+  for (const Standing& one : all)
+    if (yields(one)) yielding_.emplace(one.entry->job->key, one);
+  std::erase_if(all, yields);
+  std::vector<Standing*> by_start;
+  for (Standing& one : all) {
+    if (!one.fresh && one.reservation.start < kForever) by_start.push_back(&one);
   }
-  for (Standing& one : homeless) {
-    const Entry& entry = *one.entry;
-    std::optional<Reservation> found = find_reservation(entry);
-    if (!found) continue;
-    const Reservation& old = one.reservation;
-    const bool stays = !one.fresh && found->start >= kForever && old.start >= kForever &&
-                       reserver_.matches(entry, old) &&
-                       reserver_.lack(entry, old) <= reserver_.lack(entry, *found);
-    if (stays) found = old;
-    found->made = old.made;
-    found->reason = old.reason;
-    book_.add(std::move(*found), entry.order, entry.job->time_limit);
+  std::stable_sort(by_start.begin(), by_start.end(), [](const Standing* a, const Standing* b) {
+    return a->reservation.start < b->reservation.start;
+  });
+  for (Standing* one : by_start) {
+    const Entry& entry = *one->entry;
+    one->stays =
+        reserver_.matches(entry, one->reservation) && reserver_.holds(entry, one->reservation);
+    if (one->stays) book_.add(one->reservation, entry.order, entry.job->time_limit);
   }
+  for (const Standing& one : all) {
+    if (!one.stays) find_home(one);
+  }
+}
+
+void Walk::find_home(const Standing& one) {
+  const Entry& entry = *one.entry;
+  std::optional<Reservation> found = find_reservation(entry);
+  if (!found) return;
+  const Reservation& old = one.reservation;
+  const bool drains_on = !one.fresh && found->start >= kForever && old.start >= kForever &&
+                         reserver_.matches(entry, old) &&
+                         reserver_.lack(entry, old) <= reserver_.lack(entry, *found);
+  if (drains_on) found = old;
+  found->made = old.made;
+  found->reason = old.reason;
+  book_.add(std::move(*found), entry.order, entry.job->time_limit);
 }
 
 std::optional<Reservation> Walk::find_reservation(const Entry& entry) const {

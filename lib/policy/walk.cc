@@ -75,6 +75,7 @@ bool Walk::skip(const Entry& entry, Outcome& outcome) {
 
 void Walk::visit_managed(const Entry& entry, Outcome& outcome) {
   const Job& job = *entry.job;
+  book_standing(entry);
   outcome.next_try = history_.next_try(entry);
   if (outcome.next_try > context_.now && !job.preempting) {
     outcome.skipped = Skipped::kBackOff;

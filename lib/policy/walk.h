@@ -2,6 +2,7 @@
 // Goes down the queue once and decides about every entry: stages 5 (place) and 6 (reserve).
 #pragma once
 
+#include <map>
 #include <optional>
 #include <set>
 #include <vector>
@@ -50,13 +51,18 @@ class Walk {
     Reservation reservation;
     bool fresh;  ///< it had none in the round before
     bool due;
+    bool stays;  ///< as it is
   };
   [[nodiscard]] int depth() const;
   [[nodiscard]] bool can_reserve(const Entry& entry) const;
   [[nodiscard]] bool starvation_due(const Entry& entry) const;
   [[nodiscard]] const Entry* entry_of(const Reservation& reservation) const;
   [[nodiscard]] std::vector<Standing> standing() const;
+  [[nodiscard]] static bool yields(const Standing& one);
   void carry_over();
+  /// Books what `entry` held in the round before, if that was left for its turn.
+  void book_standing(const Entry& entry);
+  void find_home(const Standing& one);
   [[nodiscard]] std::optional<Reservation> find_reservation(const Entry& entry) const;
   void restore_or_better(const Entry& entry, Booked own);
   void reserve_new(const Entry& entry, bool first);
@@ -70,6 +76,7 @@ class Walk {
   Budget budget_;
   std::vector<Outcome> outcomes_;
   std::vector<Start> starts_;
+  std::map<JobKey, Standing> yielding_;
   std::set<JobKey> started_;
   std::set<std::string> waiting_partitions_;  ///< with an unmanaged job that found no room
   bool first_seen_ = false;  ///< the first managed job that cannot start has been met

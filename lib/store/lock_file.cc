@@ -22,8 +22,6 @@ namespace {
 /// A file of the lock's form is far below this.
 constexpr std::size_t kLongest = 4096;
 
-enum class KernelLock { kTaken, kHeld, kNone };
-
 KernelLock lock_in_kernel(int file) {
   int code = 0;
   do {
@@ -71,13 +69,6 @@ bool is_current(int file, const std::string& path) {
 
 bool is_running(pid_t pid) { return pid > 0 && (::kill(pid, 0) == 0 || errno == EPERM); }
 
-bool held_by_text(const LockOwner& owner, const LockOwner& self, bool local, KernelLock kernel) {
-  if (owner.host.empty()) return false;
-  if (kernel == KernelLock::kTaken) return !local && owner.host != self.host;
-  if (owner.host != self.host) return true;
-  return owner.boot == self.boot && is_running(owner.pid);
-}
-
 tl::unexpected<Error> held(const std::string& path, const LockOwner& owner) {
   if (owner.host.empty()) return fail(fmt::format("{}: another process holds it", path));
   return fail(
@@ -87,6 +78,14 @@ tl::unexpected<Error> held(const std::string& path, const LockOwner& owner) {
 }
 
 }  // namespace
+
+bool is_held(const LockOwner& owner, const LockOwner& self, bool local, KernelLock kernel) {
+  if (kernel == KernelLock::kHeld) return true;
+  if (owner.host.empty()) return false;
+  if (kernel == KernelLock::kTaken) return !local && owner.host != self.host;
+  if (owner.host != self.host) return true;
+  return owner.boot == self.boot && is_running(owner.pid);
+}
 
 LockOwner this_process() {
   std::array<char, 256> host{};
@@ -104,7 +103,7 @@ Result<LockFile> LockFile::take(const std::string& path, bool local, const LockO
     if (file < 0) return fail(system_text(path, errno));
     const KernelLock kernel = lock_in_kernel(file);
     const LockOwner owner = parse_owner(read_all(file));
-    if (kernel == KernelLock::kHeld || held_by_text(owner, self, local, kernel)) {
+    if (is_held(owner, self, local, kernel)) {
       ::close(file);
       return held(path, owner);
     }

@@ -20,6 +20,18 @@ struct LockOwner {
   bool operator==(const LockOwner&) const = default;
 };
 
+/// What the kernel says about a lock on the file.
+enum class KernelLock {
+  kTaken,  ///< we have it
+  kHeld,   ///< another open file has it
+  kNone,   ///< this file system has no such locks
+};
+
+/// Whether a file in which `owner` stands (no host: nobody) is held against `self`; see
+/// LockFile::take.
+[[nodiscard]] bool is_held(const LockOwner& owner, const LockOwner& self, bool local,
+                           KernelLock kernel);
+
 /// This process.
 [[nodiscard]] LockOwner this_process();
 

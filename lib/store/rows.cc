@@ -102,13 +102,11 @@ std::vector<double> numbers_of(const std::string& text) {
 
 }  // namespace
 
-const std::string& select_samples() {
-  static const std::string kText =
-      "SELECT s.job_id, s.submit, s.restarts, s.time, s.run_start, t.account, t.name, t.shared, "
-      "s.gpu_type, s.gpus, s.nodes, s.plan, s.batch, s.samples_done, s.rate, s.loss, "
-      "s.forward_time, s.iteration_time, s.gradient_noise, s.flag "
-      "FROM samples AS s JOIN job_types AS t ON t.id = s.type ";
-  return kText;
+std::string select_samples() {
+  return "SELECT s.job_id, s.submit, s.restarts, s.time, s.run_start, t.account, t.name, t.shared, "
+         "s.gpu_type, s.gpus, s.nodes, s.plan, s.batch, s.samples_done, s.rate, s.loss, "
+         "s.forward_time, s.iteration_time, s.gradient_noise, s.flag "
+         "FROM samples AS s JOIN job_types AS t ON t.id = s.type ";
 }
 
 Sample sample_of(SQLite::Statement& row) {
@@ -122,11 +120,10 @@ Sample sample_of(SQLite::Statement& row) {
   return s;
 }
 
-const std::string& select_fits() {
-  static const std::string kText =
-      "SELECT t.account, t.name, t.shared, f.gpu_type, f.model, f.parameters, f.samples, f.error, "
-      "f.time FROM fits AS f JOIN job_types AS t ON t.id = f.type ";
-  return kText;
+std::string select_fits() {
+  return "SELECT t.account, t.name, t.shared, f.gpu_type, f.model, f.parameters, f.samples, "
+         "f.error, "
+         "f.time FROM fits AS f JOIN job_types AS t ON t.id = f.type ";
 }
 
 Fit fit_of(SQLite::Statement& row) {
@@ -137,11 +134,10 @@ Fit fit_of(SQLite::Statement& row) {
   return f;
 }
 
-const std::string& select_jobs() {
-  static const std::string kText =
-      "SELECT j.job_id, j.submit, t.account, t.name, t.shared, j.class, j.attained, j.level, "
-      "j.samples_done, j.restarts, j.updated FROM jobs AS j JOIN job_types AS t ON t.id = j.type ";
-  return kText;
+std::string select_jobs() {
+  return "SELECT j.job_id, j.submit, t.account, t.name, t.shared, j.class, j.attained, j.level, "
+         "j.samples_done, j.restarts, j.updated FROM jobs AS j JOIN job_types AS t ON t.id = "
+         "j.type ";
 }
 
 JobRecord job_of(SQLite::Statement& row) {
@@ -153,10 +149,7 @@ JobRecord job_of(SQLite::Statement& row) {
   return j;
 }
 
-const std::string& select_decisions() {
-  static const std::string kText = "SELECT job_id, submit, time, kind, text FROM decisions ";
-  return kText;
-}
+std::string select_decisions() { return "SELECT job_id, submit, time, kind, text FROM decisions "; }
 
 Decision decision_of(SQLite::Statement& row) {
   Decision d;

@@ -11,13 +11,13 @@
 namespace rubato::store {
 
 /// SELECT of samples joined with their job type, for `sample_of`; to be followed by WHERE or ORDER.
-[[nodiscard]] const std::string& select_samples();
+[[nodiscard]] std::string select_samples();
 [[nodiscard]] Sample sample_of(SQLite::Statement& row);
-[[nodiscard]] const std::string& select_fits();
+[[nodiscard]] std::string select_fits();
 [[nodiscard]] Fit fit_of(SQLite::Statement& row);
-[[nodiscard]] const std::string& select_jobs();
+[[nodiscard]] std::string select_jobs();
 [[nodiscard]] JobRecord job_of(SQLite::Statement& row);
-[[nodiscard]] const std::string& select_decisions();
+[[nodiscard]] std::string select_decisions();
 [[nodiscard]] Decision decision_of(SQLite::Statement& row);
 
 /// The statements that write. They must end before the database is closed.

@@ -76,10 +76,7 @@ CREATE INDEX decisions_by_time ON decisions (time);
 
 }  // namespace
 
-const std::vector<Migration>& migrations() {
-  static const std::vector<Migration> kSteps = {{1, kVersion1}};
-  return kSteps;
-}
+std::vector<Migration> migrations() { return {{1, kVersion1}}; }
 
 Outcome<int> check_version(SQLite::Database& database, const std::string& path,
                            const std::vector<Migration>& steps) {

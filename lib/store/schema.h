@@ -20,8 +20,9 @@ struct Migration {
   const char* sql = "";
 };
 
-/// All steps in order; the first makes the tables in an empty file.
-[[nodiscard]] const std::vector<Migration>& migrations();
+/// All steps in order; the first makes the tables in an empty file. No static anywhere in the
+/// store: a thread that was left behind must not find what exit() has destroyed.
+[[nodiscard]] std::vector<Migration> migrations();
 
 /// Whether the file is ours and of a version that can be brought to the last of `steps`; the
 /// version. An empty file is version 0. Fails for the database of another program and for a newer

@@ -91,7 +91,19 @@ class Store::Worker {
     batch_.reserve(options_.queue_capacity);
   }
 
-  void run() {
+  /// Nothing leaves it: an exception here would end the process.
+  void run() noexcept {
+    try {
+      work();
+      session_.reset();  // the lock is free before `stop` returns
+      end(StoreState::kStopped);
+    } catch (const std::exception& error) {
+      give_up(error.what());
+    }
+  }
+
+ private:
+  void work() {
     open();
     while (next()) {
       if (!session_) open();
@@ -99,11 +111,22 @@ class Store::Worker {
       if (session_) retain_if_due();
       if (session_) copy_if_asked();
     }
-    session_.reset();  // the lock is free before `stop` returns
-    end();
   }
 
- private:
+  /// Out of memory, or an error in this code: the store stays off.
+  void give_up(const char* what) noexcept {
+    session_.reset();
+    try {
+      std::string text = fmt::format("the thread of the store ended: {}", what);
+      shared_->tell("running without the store: " + text);
+      const std::lock_guard lock(shared_->mutex);
+      shared_->stats.trouble = std::move(text);
+    } catch (const std::exception&) {
+      // No memory for the reason either; the state says enough.
+    }
+    end(StoreState::kOff);
+  }
+
   /// Waits for something to do and takes the queue if nothing is in hand. False: it is over. After
   /// `stopping` everything is tried once more, but not again what fails then.
   bool next() {
@@ -220,12 +243,13 @@ class Store::Worker {
     stats.trouble = failure.text;
   }
 
-  void end() {
+  void end(StoreState state) {
     const std::lock_guard lock(shared_->mutex);
     Shared& s = *shared_;
     s.stats.lost += static_cast<std::int64_t>(batch_.size() + s.queue.size());
     s.queue.clear();
-    s.stats.state = StoreState::kStopped;
+    s.stats.state = state;
+    s.stopping = true;
     s.ended = true;
     s.done.notify_all();
   }

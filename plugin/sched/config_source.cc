@@ -41,7 +41,8 @@ std::shared_ptr<const Config> ConfigSource::read() {
     if (loaded) words += ". Write Mode=observe to turn Rubato off";
   }
   // slurmctld asks its plugins to reconfigure right after it has started them.
-  if (words != told_) log_lines(words, good_ ? spdlog::level::info : spdlog::level::err);
+  const bool repeat = reads_++ == 1 && words == told_;
+  if (!repeat) log_lines(words, good_ ? spdlog::level::info : spdlog::level::err);
   told_ = std::move(words);
   return last_;
 }

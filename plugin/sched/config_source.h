@@ -26,7 +26,8 @@ class ConfigSource {
   std::shared_ptr<const Config> last_;
   bool any_good_ = false;
   bool good_ = false;
-  std::string told_;  // at the last read, so that the same is not told twice in a row
+  int reads_ = 0;
+  std::string told_;  // at the last read
 };
 
 }  // namespace rubato

@@ -6,7 +6,10 @@ EXTRA_PROGRAMS += $(BENCH_TARGETS)
 BENCH_LIBS = lib/librubato.la $(LIBRARY_LIBS) $(BENCHMARK_LIBS)
 
 BENCH_TARGETS += test/bench/round_bench
-test_bench_round_bench_SOURCES = test/bench/round_bench.cc
+test_bench_round_bench_SOURCES = \
+  test/bench/round_bench.cc \
+  test/support/big_snapshot.h \
+  test/support/build_snapshot.h
 test_bench_round_bench_LDADD = $(BENCH_LIBS)
 
 BENCH_TARGETS += test/bench/store_bench

@@ -25,3 +25,15 @@ test_fuzz_fuzz_config_SOURCES = test/fuzz/fuzz_config.cc
 nodist_test_fuzz_fuzz_config_SOURCES = $(FUZZ_MAIN)
 test_fuzz_fuzz_config_LDADD = $(FUZZ_LIBS)
 EXTRA_DIST += test/fuzz/corpus/config
+
+FUZZ_TARGETS += test/fuzz/fuzz_snapshot
+test_fuzz_fuzz_snapshot_SOURCES = test/fuzz/fuzz_snapshot.cc
+nodist_test_fuzz_fuzz_snapshot_SOURCES = $(FUZZ_MAIN)
+test_fuzz_fuzz_snapshot_LDADD = $(FUZZ_LIBS)
+EXTRA_DIST += test/fuzz/corpus/snapshot
+
+FUZZ_TARGETS += test/fuzz/fuzz_hints
+test_fuzz_fuzz_hints_SOURCES = test/fuzz/fuzz_hints.cc
+nodist_test_fuzz_fuzz_hints_SOURCES = $(FUZZ_MAIN)
+test_fuzz_fuzz_hints_LDADD = $(FUZZ_LIBS)
+EXTRA_DIST += test/fuzz/corpus/hints

@@ -9,5 +9,5 @@ TESTS += $(GOLDEN_TESTS)
 EXTRA_DIST += $(GOLDEN_TESTS) test/golden/golden.py test/golden/run_golden \
   test/golden/bases test/golden/cases
 
-# Read by test/unit/config_golden_test.cc.
-EXTRA_DIST += test/golden/config.d
+# Read by test/unit/config_golden_test.cc and hints_golden_test.cc.
+EXTRA_DIST += test/golden/config.d test/golden/hints.d

@@ -11,6 +11,7 @@
 #include "lib/hints/numbers.h"
 #include "lib/hints/read.h"
 #include "lib/hints/request.h"
+#include "lib/hints/rules.h"
 #include "lib/hints/table.h"
 #include "lib/hints/values.h"
 
@@ -119,23 +120,52 @@ Hints any_hints() {
 }
 
 HintRequest any_request() {
+  const auto seldom = [] { return below(8) == 0; };
   HintRequest request;
-  if (coin()) request.gpus = below(33);
+  if (!seldom()) request.gpus = below(33);
   if (coin()) request.gpus_per_node = below(9);
-  if (coin()) request.gpus_per_task = below(5);
+  if (seldom()) request.gpus_per_task = below(5);
   request.min_nodes = 1 + below(4);
   if (coin()) request.max_nodes = request.min_nodes + below(3);
+  if (request.gpus_per_node > 0) {
+    request.gpus = coin() ? 0 : request.gpus_per_node * request.min_nodes;
+  }
   if (coin()) request.tasks = below(33);
-  if (coin()) request.gpu_types = {"a"};
-  request.shared_gpus = below(8) == 0;
-  request.exclusive = below(4) == 0;
-  request.batch = below(4) != 0;
-  request.requeue = below(4) != 0;
-  request.array = below(4) == 0;
-  request.het = below(8) == 0;
-  request.time_limit = below(200);
-  if (coin()) request.cluster_types = {"a", "b"};
+  if (seldom()) request.gpu_types = {"a"};
+  request.shared_gpus = seldom();
+  request.exclusive = seldom();
+  request.batch = !seldom();
+  request.requeue = !seldom();
+  request.array = seldom();
+  request.het = seldom();
+  if (coin()) request.time_limit = below(100'000);
+  if (seldom()) request.cluster_types = {"a", "b"};
   return request;
+}
+
+/// `hints` without those that break a rule; the size of the request is put among the sizes.
+Hints fitting(Hints hints, const HintRequest& request) {
+  const auto own = static_cast<int>(request.total_gpus());
+  if (hints.gpus && own > 0) {
+    std::vector<GpuSizes::Range> ranges = hints.gpus->ranges();
+    if (coin()) ranges.clear();
+    ranges.emplace_back(own, coin() ? own : 4 * own);
+    hints.gpus = GpuSizes(std::move(ranges));
+  }
+  if (own > 0 && hints.resize.value_or(Resize::kNone) != Resize::kNone && coin()) {
+    hints.gpus = GpuSizes({{own, own}, {2 * own, 2 * own}});
+    hints.checkpoint = Checkpoint{10};
+  }
+  for (int pass = 0; pass < 3; ++pass) {
+    for (const HintRule& rule : hint_rules()) {
+      for (const HintField field : rule.fields) {
+        std::vector<std::string> errors;
+        rule.check({hints, request}, errors);
+        if (!errors.empty()) forget(hints, field);
+      }
+    }
+  }
+  return hints;
 }
 
 /// Free text of a site, any bytes, without the marker.
@@ -253,23 +283,28 @@ RC_GTEST_PROP(HintProperty, TheStrongLayerCounts, ()) {
 
 /// Whatever an admin writes for a job type, a job that is good without it is good with it.
 RC_GTEST_PROP(HintProperty, AJobTypeLineNeverRefusesAJob, ()) {
-  const Hints said = any_hints();
-  const Hints type = any_hints();
   const HintRequest request = any_request();
-  const auto alone = resolve_hints(said, {}, request);
-  const auto with_type = resolve_hints(said, type, request);
-  if (alone) RC_ASSERT(with_type.has_value());
+  const Hints said = fitting(any_hints(), request);
+  const Hints type = any_hints();
+  RC_ASSERT(resolve_hints(said, {}, request).has_value());
+  RC_ASSERT(resolve_hints(said, type, request).has_value());
   RC_ASSERT(resolve_hints({}, type, request).has_value());
 }
 
+RC_GTEST_PROP(HintProperty, RefusalsArePlainText, ()) {
+  const auto refused = resolve_hints(any_hints(), {}, any_request());
+  RC_PRE(!refused.has_value());
+  RC_ASSERT(plain(refused.error().text));
+}
+
 RC_GTEST_PROP(HintProperty, WhatIsResolvedIsWhatWasSaid, ()) {
-  const Hints said = any_hints();
   const HintRequest request = any_request();
+  const Hints said = fitting(any_hints(), request);
   const auto resolved = resolve_hints(said, {}, request);
-  if (!resolved) {
-    RC_ASSERT(plain(resolved.error().text));
-    return;
-  }
+  if (!resolved) RC_LOG() << render_hints(said) << "\n" << resolved.error().text;
+  RC_ASSERT(resolved.has_value());
+  RC_CLASSIFY(said.gpus.has_value());
+  RC_CLASSIFY(resolved->resize != Resize::kNone);
   RC_ASSERT(resolved->notes.empty());
   RC_ASSERT(resolved->job_type == said.job_type.value_or(""));
   RC_ASSERT(resolved->batch == said.batch);

@@ -6,6 +6,13 @@ TESTS += test/property/property_tests
 test_property_property_tests_CPPFLAGS = $(TEST_CPPFLAGS)
 test_property_property_tests_LDADD = $(TEST_LIBS) $(RAPIDCHECK_LIBS)
 test_property_property_tests_SOURCES = \
-  test/property/config_property_test.cc
+  test/property/config_property_test.cc \
+  test/property/hints_property_test.cc \
+  test/property/place_property_test.cc \
+  test/property/round_property_test.cc \
+  test/support/build_snapshot.h \
+  test/support/gen_snapshot.h \
+  test/support/plan_checks.cc \
+  test/support/plan_checks.h
 endif
 endif

@@ -104,9 +104,8 @@ class BruteForce {
     const bool gpus = request_.gpus > 0;
     const std::int64_t step = gpus ? request_.gpu_quantum : 1;
     const std::int64_t least = gpus ? step : std::max(1, request_.cores_per_node);
-    const std::int64_t total = gpus ? request_.gpus
-                                    : std::max<std::int64_t>(request_.cores,
-                                                             least * request_.min_nodes);
+    const std::int64_t total =
+        gpus ? request_.gpus : std::max<std::int64_t>(request_.cores, least * request_.min_nodes);
     if (gpus && (total % step != 0 || step * nodes > total)) return std::nullopt;
     std::int64_t carried = 0;
     for (const Node* node : subset) {
@@ -147,8 +146,8 @@ class BruteForce {
       const auto left = left_on(subset, type);
       if (!usable || !left) continue;
       const double slow = request_.wants_gpus() ? -models_.speed(type) : 0;
-      const Objective objective{grows ? false : boots > 0, slow, grows ? -nodes : nodes, boots,
-                                weight, *left};
+      const Objective objective{
+          grows ? false : boots > 0, slow, grows ? -nodes : nodes, boots, weight, *left};
       if (!best || objective < *best) best = objective;
     }
     if (best && grows) {

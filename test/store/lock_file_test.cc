@@ -101,6 +101,18 @@ TEST_F(LockFileTest, LockOfAnotherHostHoldsWhereAnotherHostCanWrite) {
   EXPECT_TRUE(LockFile::take(path_, true));
 }
 
+TEST_F(LockFileTest, WithoutKernelLocksHostBootAndProcessDecide) {
+  const auto held = [&](const LockOwner& owner) {
+    return is_held(owner, self_, false, KernelLock::kNone);
+  };
+  EXPECT_TRUE(held(self_));
+  EXPECT_TRUE(held({self_.host, self_.boot, 1}));
+  EXPECT_TRUE(held({"elsewhere", self_.boot, 0}));
+  EXPECT_FALSE(held({self_.host, "11111111-2222-3333-4444-555555555555", 1}));
+  EXPECT_FALSE(held({self_.host, self_.boot, 0}));
+  EXPECT_FALSE(held({}));
+}
+
 TEST_F(LockFileTest, LeftoversOfAnyFormDoNotHold) {
   for (const char* text : {"", "host", "\0\0\0", "garbage garbage garbage", "pid x\nhost\n"}) {
     std::ofstream(path_, std::ios::trunc) << text;

@@ -229,6 +229,38 @@ TEST_F(StoreTest, FullDiskKeepsTheBatchDropsTheRestAndGoesOn) {
   EXPECT_GE(stats.written, 50);
 }
 
+TEST_F(StoreTest, ReaderInTheWayCostsTimeAndNoRecord) {
+  options_.local = false;
+  options_.busy_timeout = milliseconds(1);
+  auto store = start();
+  push_all(*store, entries_from(0, 10));
+  ASSERT_TRUE(store->flush(seconds(30)));
+  {
+    SQLite::Database reading(folder_.database(), SQLite::OPEN_READONLY, 5000);
+    SQLite::Statement query(reading, "SELECT id FROM samples");
+    ASSERT_TRUE(query.executeStep());  // holds its lock until it ends
+    push_all(*store, entries_from(10, 10));
+    EXPECT_TRUE(eventually([&] { return store->stats().state == StoreState::kOff; }));
+    EXPECT_THAT(store->stats().trouble, HasSubstr("database is locked"));
+  }
+  EXPECT_TRUE(store->flush(seconds(30)));
+  EXPECT_EQ(open_reader(folder_.database()).counts().value().samples, 20);
+}
+
+/// A clock that fails, as any code of the thread may when there is no memory.
+class BrokenClock : public Clock {
+ public:
+  [[nodiscard]] Seconds now() const override { throw std::bad_alloc(); }
+};
+
+TEST_F(StoreTest, ExceptionInTheThreadTurnsItOffForGood) {
+  Store store(options_, std::make_shared<BrokenClock>());
+  EXPECT_TRUE(eventually([&] { return store.stats().state == StoreState::kOff; }));
+  EXPECT_FALSE(store.push(sample_of_job(1)));
+  EXPECT_THAT(joined(store.take_messages()), HasSubstr("the thread of the store ended: std::bad"));
+  EXPECT_TRUE(store.stop());
+}
+
 TEST_F(StoreTest, CorruptFileIsSetAsideAndSaid) {
   std::filesystem::create_directory(folder_.store());
   std::ofstream(folder_.database()) << std::string(5000, 'x');
@@ -242,8 +274,10 @@ TEST_F(StoreTest, CorruptFileIsSetAsideAndSaid) {
 TEST_F(StoreTest, CorruptionWhileItRunsIsFoundAndTheBatchNotLost) {
   options_.local = false;
   auto store = start();
-  push_all(*store, entries_from(0, 3000));
+  store->push(entries_from(0, 1)[0]);
   ASSERT_TRUE(store->flush(seconds(30)));
+  push_all(*store, entries_from(1, 2999));
+  ASSERT_TRUE(store->flush(seconds(30)));  // and the retention behind the first batch is over
   {
     // From the change counter on, so that the open connection does not trust its cache.
     std::fstream file(folder_.database(), std::ios::in | std::ios::out | std::ios::binary);
@@ -257,19 +291,29 @@ TEST_F(StoreTest, CorruptionWhileItRunsIsFoundAndTheBatchNotLost) {
 }
 
 TEST_F(StoreTest, RetentionRunsByClockAndByCount) {
+  options_.batch_interval = seconds(60);  // one batch a flush
   options_.retention.samples = 10;
   options_.retention.every = 3600;
   options_.retention.after = 100;
   auto store = start();
-  push_all(*store, entries_from(0, 20));
-  EXPECT_TRUE(eventually([&] { return store->stats().removed == 10; }));  // at the start
-  push_all(*store, entries_from(20, 20));
-  ASSERT_TRUE(store->flush(seconds(30)));
+  const auto write = [&](int first, int count) {
+    push_all(*store, entries_from(first, count));
+    EXPECT_TRUE(store->flush(seconds(30)));
+  };
+  const auto removed = [&](std::int64_t count) {
+    return eventually([&] { return store->stats().removed == count; });
+  };
+  write(0, 20);
+  EXPECT_TRUE(removed(10)) << "at the start";
+  write(20, 20);
+  write(40, 1);  // what follows on the second batch is over
+  EXPECT_TRUE(removed(10)) << "not before its time";
   clock_->set(kNow + 3600);
-  store->push(entries_from(40, 1)[0]);
-  EXPECT_TRUE(eventually([&] { return store->stats().removed == 31; }));
-  push_all(*store, entries_from(100, 100));
-  EXPECT_TRUE(eventually([&] { return store->stats().removed == 131; }));
+  write(41, 1);
+  EXPECT_TRUE(removed(32)) << "after an hour";
+  write(100, 99);
+  write(200, 1);
+  EXPECT_TRUE(removed(132)) << "after a hundred records";
   EXPECT_EQ(open_reader(folder_.database()).counts().value().samples, 10);
 }
 

@@ -24,7 +24,9 @@ struct BigCluster {
 /// Three GPU types, most of the GPUs taken by the running jobs, one pending job in ten unmanaged.
 inline Snapshot big_snapshot(const BigCluster& size) {
   std::mt19937 random(size.seed);
-  const auto pick = [&](int most) { return static_cast<int>(random() % static_cast<unsigned>(most)); };
+  const auto pick = [&](int most) {
+    return static_cast<int>(random() % static_cast<unsigned>(most));
+  };
   constexpr std::array kTypes{"a100", "h100", "v100"};
   constexpr std::array kSizes{1, 1, 1, 1, 2, 2, 4, 4, 8, 16};
   Snapshot snapshot;

@@ -64,9 +64,8 @@ inline Job& add_pending(Snapshot& snapshot, int gpus, const std::string& type = 
   job.request.gpus = gpus;
   job.request.gpu_type = type;
   job.node_set = 0;
-  const auto end = std::find_if(snapshot.jobs.begin(), snapshot.jobs.end(), [](const Job& other) {
-    return other.state == JobState::kRunning;
-  });
+  const auto end = std::find_if(snapshot.jobs.begin(), snapshot.jobs.end(),
+                                [](const Job& other) { return other.state == JobState::kRunning; });
   return *snapshot.jobs.insert(end, job);
 }
 

@@ -33,8 +33,8 @@ inline Node gen_node(int index, const GenOptions& options) {
     node.gpus = {{"a100", 2, 2}, {"h100", 2, 2}};
   } else if (kind > 1) {
     const int count = gen_int(1, 8);
-    node.gpus = {{kTypes[static_cast<std::size_t>(gen_int(0, 9) == 0 ? 0 : gen_int(1, 2))], count,
-                  count}};
+    node.gpus = {
+        {kTypes[static_cast<std::size_t>(gen_int(0, 9) == 0 ? 0 : gen_int(1, 2))], count, count}};
   }
   node.weight = static_cast<std::uint32_t>(gen_chance(80) ? 1 : gen_int(1, 3));
   if (options.odd_nodes) {
@@ -126,9 +126,7 @@ inline void gen_pending(Snapshot& snapshot, JobId id, const GenOptions& options)
   job.time_limit = gen_limit(options);
   job.request = gen_request();
   job.tasks = gen_chance(90) ? 1 : gen_int(2, 4);
-  const auto set = [&] {
-    return gen_int(0, static_cast<int>(snapshot.node_sets.size()) - 1);
-  };
+  const auto set = [&] { return gen_int(0, static_cast<int>(snapshot.node_sets.size()) - 1); };
   job.node_set = set();
   job.partition = "p" + std::to_string(job.node_set);
   if (options.unmanaged) {
@@ -139,7 +137,8 @@ inline void gen_pending(Snapshot& snapshot, JobId id, const GenOptions& options)
     const NodeSet& nodes = snapshot.node_sets[static_cast<std::size_t>(job.node_set)];
     if (!job.managed && gen_chance(40) && !nodes.empty()) {
       job.stock_start = kNow + 30 * gen_int(0, 60);
-      job.stock_nodes = {nodes[static_cast<std::size_t>(gen_int(0, static_cast<int>(nodes.size()) - 1))]};
+      job.stock_nodes = {
+          nodes[static_cast<std::size_t>(gen_int(0, static_cast<int>(nodes.size()) - 1))]};
     }
   }
   snapshot.jobs.push_back(job);

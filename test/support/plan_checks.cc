@@ -149,7 +149,8 @@ std::string check_starts(const Snapshot& snapshot, const Plan& plan) {
         return who + "not in its node set: " + node.name;
       }
       if (!node.usable) return who + "not usable: " + node.name;
-      if (job->request.whole_nodes && !entirely_free(node, on)) return who + "not whole: " + node.name;
+      if (job->request.whole_nodes && !entirely_free(node, on))
+        return who + "not whole: " + node.name;
       on.add(share, -1);
       if (on.negative()) return who + "more than is free on " + node.name;
     }
@@ -172,12 +173,14 @@ std::string check_reservations(const Snapshot& snapshot, const Plan& plan) {
     std::vector<Free> free = free_now(snapshot);
     for (const Job& job : snapshot.jobs) {
       if (job.state != JobState::kRunning || end_of(job, now) > moment) continue;
-      for (const NodeShare& share : job.allocation) free.at(static_cast<std::size_t>(share.node)).add(share, 1);
+      for (const NodeShare& share : job.allocation)
+        free.at(static_cast<std::size_t>(share.node)).add(share, 1);
     }
     for (const Start& start : plan.starts) {
       const Job* job = pending_entry(snapshot, start.job, start.partition);
       if (add_seconds(now, job->time_limit) <= moment) continue;
-      for (const NodeShare& share : start.shares) free.at(static_cast<std::size_t>(share.node)).add(share, -1);
+      for (const NodeShare& share : start.shares)
+        free.at(static_cast<std::size_t>(share.node)).add(share, -1);
     }
     for (const Reservation& r : plan.reservations) {
       const Job* job = pending_entry(snapshot, r.job, r.partition);

@@ -46,8 +46,7 @@ TEST(Explain, gpus_are_short) {
   add_pending(snapshot, 8, "a100");
   const Explanation e = explain(snapshot, 0, no_reservations());
   EXPECT_EQ(e.verdict, Verdict::kWait);
-  EXPECT_EQ(e.reason,
-            "asks for 8 GPUs of type a100; free on the 2 nodes it may use: 5 of 8 a100");
+  EXPECT_EQ(e.reason, "asks for 8 GPUs of type a100; free on the 2 nodes it may use: 5 of 8 a100");
   EXPECT_EQ(fact(e, "free_gpus.a100"), "5 of 8");
   // One GPU fewer in use: another number.
   snapshot.nodes[0].gpus[0].free = 2;
@@ -73,7 +72,7 @@ TEST(Explain, cores_are_short) {
   job.request.cores = 8;
   EXPECT_EQ(explain(snapshot, 0, no_reservations()).reason,
             "asks for 1 GPU; cores are short: 6 free on 1 node, and 0 of the 1 node that would do "
-            "has enough");
+            "have enough");
 }
 
 TEST(Explain, memory_is_short) {
@@ -145,7 +144,8 @@ TEST(Explain, a_plan_of_stock_backfill) {
   add_pending(snapshot, 1);
   EXPECT_EQ(explain(snapshot, 1, no_reservations()).reason,
             "asks for 1 GPU, which is free, but would run for 01:00:00 where stock backfill starts "
-            "job " + label + " in 00:30:00");
+            "job " +
+                label + " in 00:30:00");
   EXPECT_EQ(explain(snapshot, 0).start_latest, kNow + 1800);
 }
 
@@ -172,7 +172,8 @@ TEST(Explain, a_drain) {
             "1 node it may use: 3 of 4 a100");
   EXPECT_EQ(explain(snapshot, 1).reason,
             "asks for 1 GPU, which is free, but would run without a time limit on nodes that are "
-            "kept for job " + label);
+            "kept for job " +
+                label);
 }
 
 }  // namespace

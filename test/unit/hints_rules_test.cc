@@ -295,6 +295,32 @@ TEST(HintRules, WhatAJobTypeLineSaysNeverRefusesAJob) {
   }
 }
 
+/// Every way to share the hints of a case between the job and the line: what is good without the
+/// line is good with it.
+TEST(HintRules, NoPartOfACombinationInAJobTypeLineRefusesAJob) {
+  int good = 0;
+  for (const RuleTest& test : all_tests()) {
+    const Hints all = said(test.hints);
+    std::vector<HintField> fields;
+    for_each_field(all, [&](HintField field, const auto& member) {
+      if (member) fields.push_back(field);
+    });
+    for (unsigned split = 0; split < 1U << fields.size(); ++split) {
+      Hints job = all;
+      Hints line = all;
+      for (unsigned i = 0; i < fields.size(); ++i) {
+        forget((split >> i & 1U) != 0 ? job : line, fields[i]);
+      }
+      if (!resolve_hints(job, {}, test.request)) continue;
+      ++good;
+      const auto resolved = resolve_hints(job, line, test.request);
+      EXPECT_TRUE(resolved) << test.rule << ": " << render_hints(job) << " and "
+                            << render_hints(line) << ": " << resolved.error().text;
+    }
+  }
+  EXPECT_GT(good, static_cast<int>(all_tests().size()));  // the job that says nothing, and more
+}
+
 TEST(HintRules, OnlyWhatDoesNotFitIsLeftOut) {
   const Hints type = said("gpus=1,2,4,8;batch=256;resize=live;device=gpu;checkpoint=USR1@10");
   const auto resolved = resolve_hints(said("job-type=x"), type, gpus(3));

@@ -48,8 +48,9 @@ TEST(Json, any_bytes_in_a_name_give_valid_text) {
   const auto back = snapshot_from_json(to_json(snapshot));
   ASSERT_TRUE(back) << back.error().text;
   // What is not UTF-8 comes back as U+FFFD.
-  EXPECT_EQ(back->jobs[0].name,
-            "q\"\\\n\t\x01\x7f \xc3\xa9 \xef\xbf\xbd\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+  EXPECT_EQ(
+      back->jobs[0].name,
+      "q\"\\\n\t\x01\x7f \xc3\xa9 \xef\xbf\xbd\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
 }
 
 TEST(Json, a_time_without_end_is_the_word_forever) {
@@ -65,10 +66,9 @@ TEST(Json, state_survives_a_change_of_the_nodes) {
   Memory memory;
   memory.round = 7;
   memory.jobs = {{{1001, 5}, 6, 1, 2, 3, 4, "busy", "abcd", 9}};
-  memory.reservations = {{{1001, 5}, "gpu", 10, 9, ReserveReason::kWaited, "h100",
-                          {{1, 2, 3, {{"h100", 8}}}}},
-                         {{1002, 5}, "gpu", 10, 9, ReserveReason::kFirst, "a100",
-                          {{0, 2, 3, {{"a100", 1}}}}}};
+  memory.reservations = {
+      {{1001, 5}, "gpu", 10, 9, ReserveReason::kWaited, "h100", {{1, 2, 3, {{"h100", 8}}}}},
+      {{1002, 5}, "gpu", 10, 9, ReserveReason::kFirst, "a100", {{0, 2, 3, {{"a100", 1}}}}}};
   const std::string text = to_json(memory, before);
   EXPECT_EQ(*memory_from_json(text, before), memory);
 
@@ -107,8 +107,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Bad{"schema", "rubato.snapshot/1", "rubato.plan/1",
             "schema: expected \"rubato.snapshot/1\", found \"rubato.plan/1\""},
-        Bad{"no_schema", "\"schema\":\"rubato.snapshot/1\",", "",
-            "has no member \"schema\""},
+        Bad{"no_schema", "\"schema\":\"rubato.snapshot/1\",", "", "has no member \"schema\""},
         Bad{"wrong_type", "\"gpus\":2,", "\"gpus\":\"x\",",
             "jobs[0].request.gpus: expected a whole number, found \"x\""},
         Bad{"fraction", "\"gpus\":2,", "\"gpus\":2.5,",
@@ -117,7 +116,8 @@ INSTANTIATE_TEST_SUITE_P(
             "nodes[0].cores: expected a number from 0 on, found -1"},
         Bad{"too_large", "\"cores\":32,", "\"cores\":99999999999,",
             "nodes[0].cores: expected a number up to 16777216, found 99999999999"},
-        Bad{"free_above_total", "\"free\":1", "\"free\":5", "nodes[0].gpus[0].free: is above total"},
+        Bad{"free_above_total", "\"free\":1", "\"free\":5",
+            "nodes[0].gpus[0].free: is above total"},
         Bad{"cores_free", "\"cores_free\":29", "\"cores_free\":33",
             "nodes[0].cores_free: is above cores"},
         Bad{"same_name", "\"name\":\"n2\"", "\"name\":\"n1\"",

@@ -107,7 +107,7 @@ TEST(MixedTypes, ANodeOfSeveralTypesGivesAllOfThem) {
   EXPECT_EQ(plan.starts[0].shares[3].gpus, (std::vector<GpuCount>{{"h100", 1}, {"v100", 1}}));
 }
 
-TEST(MixedTypes, ANodeThatIsUpGoesBeforeAFasterOneThatMustBoot) {
+TEST(RoundOrder, ANodeThatIsUpGoesBeforeAFasterOneThatMustBoot) {
   Snapshot snapshot = three_types();
   snapshot.jobs = {gang(1, 1, 1)};
   const Models models({{"a100", 3.0}, {"h100", 2.0}, {"v100", 1.0}});
@@ -118,7 +118,7 @@ TEST(MixedTypes, ANodeThatIsUpGoesBeforeAFasterOneThatMustBoot) {
   EXPECT_EQ(round(snapshot, models, placing(), 1000).starts.at(0).gpu_type, "a100");
 }
 
-TEST(MixedTypes, AJobInTwoPartitionsMayStartInTheSecond) {
+TEST(RoundOrder, AJobInTwoPartitionsMayStartInTheSecond) {
   Snapshot snapshot = three_types();
   snapshot.node_sets.push_back({2});
   snapshot.nodes[2].usable = false;
@@ -137,6 +137,37 @@ TEST(MixedTypes, AJobInTwoPartitionsMayStartInTheSecond) {
   ASSERT_EQ(plan.explanations.size(), 2U);
   EXPECT_EQ(plan.explanations[0].verdict, Verdict::kWait);
   EXPECT_EQ(plan.explanations[1].verdict, Verdict::kStart);
+}
+
+TEST(RoundOrder, AJobPutAboveTheOneThatWasFirstStartsBeforeIt) {
+  Snapshot snapshot = three_types();
+  Job running = gang(9, 1, 4);
+  running.state = JobState::kRunning;
+  running.start = 800;
+  running.end_limit = 1300;
+  running.allocation = {{.node = 0, .cores = 1, .memory = 0, .gpus = {{"a100", 4}}}};
+  snapshot.node_sets.push_back({0});
+  snapshot.nodes[0].gpus[0].free = 0;
+  Job first = gang(1, 1, 4);
+  first.node_set = first.later_set = 1;
+  snapshot.jobs = {first, running};
+  const Plan before = round(snapshot, Models(), placing(), 1000);
+  ASSERT_EQ(before.reservations.size(), 1U);
+  EXPECT_EQ(before.reservations[0].reason, ReserveReason::kFirst);
+
+  // An admin raises another job above it, and the node comes free.
+  Job raised = gang(2, 1, 4);
+  raised.node_set = raised.later_set = 1;
+  first.rank = 1;
+  snapshot.jobs = {raised, first};
+  snapshot.nodes[0].gpus[0].free = 4;
+  snapshot.memory = before.memory;
+  const Plan after = round(snapshot, Models(), placing(), 1001);
+  ASSERT_EQ(after.starts.size(), 1U);
+  EXPECT_EQ(after.starts[0].job.id, 2U);
+  ASSERT_EQ(after.reservations.size(), 1U);
+  EXPECT_EQ(after.reservations[0].job.id, 1U);
+  EXPECT_EQ(after.reservations[0].start, 1601);
 }
 
 }  // namespace

@@ -255,9 +255,8 @@ class Stream {
     return job.key.id;
   }
   std::ptrdiff_t pending() const {
-    return std::count_if(snapshot_.jobs.begin(), snapshot_.jobs.end(), [](const Job& job) {
-      return job.state == JobState::kPending;
-    });
+    return std::count_if(snapshot_.jobs.begin(), snapshot_.jobs.end(),
+                         [](const Job& job) { return job.state == JobState::kPending; });
   }
 
   Config config_;

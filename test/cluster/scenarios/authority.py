@@ -5,6 +5,8 @@ Rubato orders and places inside what Slurm allows. These scenarios set something
 decides (a limit, a reservation, an owner), give it managed GPU jobs, and read from Slurm that it
 held, and from slurmctld.log that Rubato's loop was what started the jobs.
 """
+import time
+
 from cluster import Nodes, Partition, check, shape
 
 #: The loop never gives managed jobs back to stock Slurm here, however long it is silent.
@@ -28,7 +30,8 @@ SCHEDULER = ("bf_interval=3,bf_continue,batch_sched_delay=0,sched_min_interval=1
              "permit_job_expansion")
 
 shape("authority", nodes=NODES, partitions=PARTITIONS, rubato_conf=CONF,
-      options={"SchedulerParameters": SCHEDULER, "GresTypes": "gpu,shard"}, lines=("Licenses=matlab:2",))
+      options={"SchedulerParameters": SCHEDULER, "GresTypes": "gpu,shard"},
+      lines=("Licenses=matlab:2",))
 
 shape("accounts", dbd=True, rubato_conf=CONF, options={
     "PreemptType": "preempt/qos", "PreemptMode": "REQUEUE", "PreemptExemptTime": "0",
@@ -63,7 +66,6 @@ def waits_for(c, job, words, timeout=10):
 
 def stays(c, job, state="PENDING", seconds=1.5):
     """Checks that a job is in one state all the time for so many seconds."""
-    import time
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         seen = c.job(job).get("JobState")

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Jobs over many nodes: a gang starts whole, however endless the stream of small jobs is."""
-from cluster import check, scenario
+from cluster import check, scenario, shape
 from cluster.scenarios import steps
+
+shape("queue")
 
 
 def _gang_in_stream(c, options, gpus):
@@ -41,7 +43,7 @@ def _gang_in_stream(c, options, gpus):
            "the stream to go on")
 
 
-@scenario(needs=["rubato"], negative="reserve", timeout=90)
+@scenario(cluster="queue", needs=["rubato"], negative="reserve", timeout=90)
 def gang_of_8_nodes_in_stream(c):
     """An 8-node gang, one GPU a node, starts in an endless stream of 1-GPU jobs with time limits
 
@@ -51,7 +53,7 @@ def gang_of_8_nodes_in_stream(c):
                     {"a100": 1, "h100": 1, "v100": 1})
 
 
-@scenario(needs=["rubato"], negative="reserve", timeout=90)
+@scenario(cluster="queue", needs=["rubato"], negative="reserve", timeout=90)
 def gang_of_8_whole_nodes_in_stream(c):
     """A gang of 8 whole nodes starts in the same stream: every node runs empty for it
 
@@ -61,7 +63,7 @@ def gang_of_8_whole_nodes_in_stream(c):
                     {"a100": 4, "h100": 8, "v100": 2})
 
 
-@scenario(needs=["rubato"], negative="resv-mask", timeout=60)
+@scenario(cluster="queue", needs=["rubato"], negative="resv-mask", timeout=60)
 def gang_among_long_cpu_jobs(c):
     """Nodes that Rubato reserves for a gang are not given to long CPU jobs that come later
 

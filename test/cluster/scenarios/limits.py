@@ -2,7 +2,7 @@
 """Accounting: association and QOS limits, preemption by QOS, fair-share."""
 from cluster import check, scenario
 
-from .authority import STOPPED, reason, runs, stays, start_order, waits_for
+from .authority import reason, runs, stays, start_order, waits_for
 
 
 def sacctmgr(c, words, undo=None):

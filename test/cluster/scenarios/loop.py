@@ -3,13 +3,15 @@
 import datetime
 import re
 
-from cluster import check, scenario
+from cluster import check, scenario, shape
 from cluster.scenarios import steps
+
+shape("queue")
 
 STOPPED = ("TestInject=stop-loop", "HeartbeatTimeout=600")
 
 
-@scenario(needs=["rubato"], negative="willrun")
+@scenario(cluster="queue", needs=["rubato"], negative="willrun")
 def backfill_thread_is_recognised(c):
     """Stock backfill's questions about gated jobs are refused, in its own thread only
 
@@ -29,7 +31,7 @@ def backfill_thread_is_recognised(c):
     check("to start at" in answer, "an answer to --test-only", answer)
 
 
-@scenario(needs=["rubato"], negative="willrun")
+@scenario(cluster="queue", needs=["rubato"], negative="willrun")
 def cpu_node_job_passes_gated_jobs(c):
     """A whole-node CPU job starts although a gated GPU job waits for every node
 
@@ -44,7 +46,7 @@ def cpu_node_job_passes_gated_jobs(c):
     steps.check_waiting(c, gated)
 
 
-@scenario(needs=["rubato"], negative="stock-plan", timeout=90)
+@scenario(cluster="queue", needs=["rubato"], negative="stock-plan", timeout=90)
 def cpu_node_job_in_stream_of_gpu_jobs(c):
     """A whole-node CPU job gets its node in an endless stream of 1-GPU jobs with time limits
 
@@ -75,7 +77,7 @@ def cpu_node_job_in_stream_of_gpu_jobs(c):
     check(going_on, "the stream to go on")
 
 
-@scenario(needs=["rubato"], negative="depth", timeout=120)
+@scenario(cluster="queue", needs=["rubato"], negative="depth", timeout=120)
 def het_job_behind_600_gated_jobs(c):
     """A heterogeneous job starts behind 600 gated GPU jobs, more than bf_max_job_test (500)
 
@@ -87,7 +89,7 @@ def het_job_behind_600_gated_jobs(c):
     job = c.sbatch("-n1 -t 5 : -n1 --gpus=a100:2 -t 5", "srun --het-group=0,1 true; sleep 0.3",
                    name="het")
     c.cmd(f"squeue -j {job} -o '%i %T %r'")
-    c.wait(lambda: c.job(job).get("JobState") in ("RUNNING", "COMPLETED"), 18,
+    c.wait(lambda: c.job(job).get("JobState") in ("RUNNING", "COMPLETED"), 25,
            "the heterogeneous job to start")
     check(c.times(job).by == "backfill", "backfill to start it", c.times(job).by)
     c.cmd(f"scontrol -o show job {job} | grep -oE ' (JobState|SubmitTime|StartTime)=[^ ]*'")
@@ -103,7 +105,7 @@ def places_are_not_named(c):
                   sbatch(options.replace("-w n6", ""), *rest, **more))
 
 
-@scenario(needs=["rubato"], negative=places_are_not_named)
+@scenario(cluster="queue", needs=["rubato"], negative=places_are_not_named)
 def named_nodes_keep_their_order(c):
     """Jobs that name a node with -w run on it, one after the other in the order of submission
 
@@ -123,7 +125,7 @@ def named_nodes_keep_their_order(c):
     check(c.times(other).start < starts[1], "the job that names no node to take n5 at once")
 
 
-@scenario(needs=["rubato"], negative="wake")
+@scenario(cluster="queue", needs=["rubato"], negative="wake")
 def submit_and_free_gpus_wake_the_loop(c):
     """Each submit and each end of a job wakes the loop, so that jobs do not wait for its period
 
@@ -146,7 +148,7 @@ def submit_and_free_gpus_wake_the_loop(c):
     c.wait(lambda: steps.stats(c)["wakes"] >= before + 9, 5, "nine wakes in stats.json")
 
 
-@scenario(needs=["rubato"], negative="reserve")
+@scenario(cluster="queue", needs=["rubato"], negative="reserve")
 def squeue_start_shows_reservations(c):
     """`squeue --start` shows when and where a job that Rubato reserves for will start
 

@@ -2,7 +2,7 @@
 """Which nodes a GPU job may have: names, features, owners, exclusive use, forms of the request."""
 from cluster import check, scenario, second_user
 
-from .authority import STOPPED, runs, stays, waits_for
+from .authority import STOPPED, runs, stays
 
 
 def everything_may_be_shared(c):

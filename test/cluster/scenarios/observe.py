@@ -20,7 +20,7 @@ FOLLOW = {      # start when the first two have gone
     "second": "-w n6 --gpus=h100:4 -t 5",
     "gang": "-N2 -w n[5-6] --gpus-per-node=h100:2 -t 5",
 }
-WAIT = {        # never start
+WAIT = {        # wait until they are cancelled
     "held": "--hold --gpus=1 -t 5",
     "later": "--begin=now+1hour --gpus=1 -t 5 --comment=mine",
     "two_parts": "-p left,right --gpus=h100:8 -N2 --nice=10 -t 5",
@@ -57,7 +57,7 @@ def play(c):
     c.wait(lambda: backfill_cycles(c) >= before + 2, 20, "stock backfill to look at all jobs")
     seen = look(c, jobs)
     c.cmd("squeue -p main -n scenario -o '%.6i %.8T %.20S %.8N %r'")
-    c.cmd(f"scancel {jobs['wide']}")
+    c.cmd("scancel " + " ".join(str(jobs[name]) for name in (*WAIT, "wide")))
     c.wait_state(jobs["first"], "COMPLETED", 30)
     c.cmd(f"scancel {jobs['whole']}")
     for name in FOLLOW:
@@ -85,7 +85,7 @@ def observe_mode_writes_nothing(c):
     stock = play(c)
     for name, lines in stock[0].items():
         other = rubato[0][name]
-        check(lines == other, f"job `{name}` as under stock Slurm: {sorted(set(lines) - set(other))}",
-              sorted(set(other) - set(lines)))
+        check(lines == other, f"job `{name}` as under stock Slurm: "
+              f"{sorted(set(lines) - set(other))}", sorted(set(other) - set(lines)))
     check(rubato[1:] == stock[1:], f"order and nodes of stock Slurm: {stock[1:]}", rubato[1:])
     c.say(f"start order {stock[1]} on {stock[2]}, twice")

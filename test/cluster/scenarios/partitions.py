@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Partitions: jobs in several, tiers, limits, and what Rubato leaves to stock Slurm."""
-from cluster import check, scenario
+from cluster import Partition, check, scenario
 
 from .authority import STOPPED, runs, stays, start_order, waits_for
 
 
 def partitions_are_equal(c):
     """Negative control: no partition has a higher tier, a time limit or is down."""
-    lines = [type(part)(part.name, part.nodes, part.default) for part in c.shape.partitions]
-    c.change(partitions=tuple(lines), restart=False)
+    c.change(partitions=tuple(Partition(part.name, part.nodes, part.default)
+                              for part in c.shape.partitions), restart=False)
 
 
 @scenario(cluster="authority", needs=["rubato"], negative=STOPPED)

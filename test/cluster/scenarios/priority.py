@@ -22,29 +22,39 @@ def nice_and_top_are_ignored(c):
 def priorities_order_gpu_jobs(c):
     """Nice, `scontrol update Priority=` and `scontrol top` order the waiting GPU jobs
 
-    An admin sees: squeue sorted by priority, and the jobs start in that order.
+    An admin sees: squeue sorted by priority, and the jobs start in that order, also before one
+    that had a reservation when it was the first.
     """
     blocker = c.sbatch("-w n5 --gpus=h100:8 -t 60", "sleep 300")
     runs(c, blocker)
     ask = "-w n5 --gpus=h100:8 -t 5"
+
+    def is_reserved(job):
+        c.wait(lambda: c.job(job).get("StartTime") != "Unknown", 5, f"a start time of job {job}")
+
+    def raise_to(job, above):
+        priority = int(c.ask(f"squeue -h -j {nice} -o %Q")) + above
+        c.cmd(f"scontrol update JobId={job} Priority={priority}")
     nice = c.sbatch(f"{ask} --nice=50", "sleep 0.1")
     plain = c.sbatch(ask, "sleep 0.1")
-    raised = c.sbatch(ask, "sleep 0.1")
-    topped = c.sbatch(ask, "sleep 0.1")
-    high = int(c.ask(f"squeue -h -j {nice} -o %Q")) + 500
-    c.cmd(f"scontrol update JobId={raised} Priority={high}")
+    is_reserved(plain)
+    topped, raised, highest = (c.sbatch(ask, "sleep 0.1") for _ in range(3))
+    raise_to(highest, 1000)
+    is_reserved(highest)
     c.cmd(f"scontrol top {topped}")
-    c.cmd("squeue -h -t PD -p main -o '%.10Q %.6i %r' | sort -rn | head -4")
-    jobs = {"nice": nice, "plain": plain, "raised": raised, "topped": topped}
+    raise_to(raised, 500)
+    raise_to(highest, 1000)
+    c.cmd("squeue -h -t PD -p main -n scenario -o '%.10Q %.6i %S %r' | sort -rn")
+    jobs = {"nice": nice, "plain": plain, "topped": topped, "raised": raised, "highest": highest}
     rank = {name: int(c.ask(f"squeue -h -j {job} -o %Q")) for name, job in jobs.items()}
     wanted = sorted(jobs, key=lambda name: -rank[name])
-    check(set(wanted[:2]) == {"raised", "topped"} and wanted[3] == "nice",
-          "raised and topped first, nice last", rank)
+    check(set(wanted[:3]) == {"highest", "raised", "topped"} and wanted[4] == "nice",
+          "those raised first, nice last", rank)
     c.cmd(f"scancel {blocker}")
     for job in jobs.values():
         runs(c, job, 20)
-    seen = [name for name in jobs]
-    seen.sort(key=lambda name: start_order(c, jobs.values()).index(jobs[name]))
+    order = start_order(c, jobs.values())
+    seen = sorted(jobs, key=lambda name: order.index(jobs[name]))
     check(seen == wanted, f"starts in the order {wanted}", seen)
 
 
@@ -52,8 +62,8 @@ def priorities_order_gpu_jobs(c):
 def holds_and_requeues(c):
     """hold, release, requeue and requeuehold hold for GPU jobs
 
-    An admin sees: JobHeldUser or `job requeued in held state` while held, however free the nodes are; a requeued
-    job runs again with Restarts=1 after Slurm's own delay.
+    An admin sees: JobHeldUser or `job requeued in held state` while held, however free the nodes
+    are; a requeued job runs again with Restarts=1 after Slurm's own delay.
     """
     held = c.sbatch("--hold --gpus=a100:1 -t 5", "sleep 0.2")
     again = c.sbatch("--gpus=a100:1 -t 5 --requeue", "sleep 60")
@@ -91,7 +101,7 @@ def begin_times_and_deadlines(c):
     waits_for(c, soon, "BeginTime")
     meets = c.sbatch("--gpus=h100:1 --time-min=1 -t 5 --deadline=now+3minutes", "sleep 60")
     misses = c.sbatch("-w n6 --gpus=h100:8 -t 2 --deadline=now+3minutes --begin=now+2minutes",
-                      "sleep 1", )
+                      "sleep 1")
     seen = runs(c, meets)
     check(seen["TimeLimit"] in ("00:02:00", "00:03:00"), "a time limit that meets the deadline",
           seen["TimeLimit"])

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Steps that several scenario files share; registers no scenario."""
 import json
+import os
 import pathlib
 import re
+import time
 
 from cluster import Failed, check
 
@@ -89,10 +91,12 @@ def started_by(c, job, who, timeout=20.0):
 
 
 def loop_is_back(c, timeout=15.0):
-    """`scontrol reconfigure`, and waits until the loop has read rubato.conf: it hangs no more."""
-    mark = c.log_mark()
+    """`scontrol reconfigure`, and waits for the end of a cycle after it: nothing hangs."""
+    path = c.path("state/rubato/publish/stats.json")
     c.reconfigure()
-    c.wait(lambda: c.log_has(r"rubato: .*rubato\.conf", mark), timeout, "the loop to be back")
+    since = time.time()
+    c.wait(lambda: os.path.exists(path) and os.path.getmtime(path) > since, timeout,
+           "the loop to be back")
 
 
 def replace(c, name, value):
