@@ -234,21 +234,14 @@ std::optional<Placement> Placer::place(const Entry& entry) {
   return placement;
 }
 
-bool Placer::fits(const Entry& entry, Level level) {
-  const std::vector<TypeId> types = types_of(entry);
-  return std::any_of(types.begin(), types.end(), [&](TypeId type) {
-    gather(entry, type, entry.demand.min_nodes(), level, candidates_);
-    return carried(candidates_, entry.demand, entry.demand.min_nodes());
-  });
-}
-
-int Placer::nodes_with_room(const Entry& entry, Level level) {
-  std::size_t most = 0;
+Placer::Trial Placer::trial(const Entry& entry, Level level) {
+  Trial trial;
   for (const TypeId type : types_of(entry)) {
     gather(entry, type, entry.demand.min_nodes(), level, candidates_);
-    most = std::max(most, candidates_.size());
+    trial.nodes = std::max(trial.nodes, static_cast<int>(candidates_.size()));
+    trial.fits = trial.fits || carried(candidates_, entry.demand, entry.demand.min_nodes());
   }
-  return static_cast<int>(most);
+  return trial;
 }
 
 void Placer::count(const Entry& entry, Failure& failure) const {
@@ -310,6 +303,15 @@ std::shared_ptr<const Failure> Placer::failure(const Entry& entry) {
   if (memo.failure != nullptr && entry.job->time_limit >= memo.time_limit) return memo.failure;
   auto failure = std::make_shared<Failure>();
   count(entry, *failure);
+  if (entry.demand.consistent()) find_shortage(entry, *failure);
+  if (failure->shortage >= Shortage::kReserved) name_holder(entry, *failure);
+  // Before reservations are looked at, the time limit has no part in it.
+  memo.time_limit = failure->shortage < Shortage::kReserved ? 0 : entry.job->time_limit;
+  memo.failure = std::move(failure);
+  return memo.failure;
+}
+
+void Placer::find_shortage(const Entry& entry, Failure& failure) {
   constexpr std::pair<Level, Shortage> kSteps[] = {
       {Level::kEmpty, Shortage::kNever},
       {Level::kUp, Shortage::kNodes},
@@ -320,29 +322,19 @@ std::shared_ptr<const Failure> Placer::failure(const Entry& entry) {
       {Level::kReserved, Shortage::kReserved},
       {Level::kStock, Shortage::kStockPlan},
       {Level::kPreempting, Shortage::kPreempting},
+      {Level::kAll, Shortage::kQueue},
   };
-  if (entry.demand.consistent()) {
-    failure->shortage = Shortage::kQueue;
-    Level before = Level::kEmpty;
-    Level level = Level::kAll;
-    for (const auto& [step, shortage] : kSteps) {
-      if (fits(entry, step)) {
-        before = step;
-        continue;
-      }
-      failure->shortage = shortage;
-      level = step;
-      break;
-    }
-    failure->nodes_room = nodes_with_room(entry, level);
-    failure->nodes_before =
-        level == Level::kEmpty ? failure->nodes : nodes_with_room(entry, before);
-    if (failure->shortage >= Shortage::kReserved) name_holder(entry, *failure);
+  failure.nodes_before = failure.nodes;
+  // What fits now would fit on empty nodes.
+  const Trial now = trial(entry, Level::kGpus);
+  for (const auto& [level, shortage] : kSteps) {
+    if (now.fits && level < Level::kGpus) continue;
+    const Trial tried = level == Level::kGpus ? now : trial(entry, level);
+    failure.shortage = shortage;
+    failure.nodes_room = tried.nodes;
+    if (!tried.fits) return;
+    failure.nodes_before = tried.nodes;
   }
-  // Up to here the time limit has no part in it.
-  memo.time_limit = failure->shortage < Shortage::kReserved ? 0 : entry.job->time_limit;
-  memo.failure = std::move(failure);
-  return memo.failure;
 }
 
 Placer::MemoKey Placer::key_of(const Entry& entry) const {

@@ -147,8 +147,12 @@ class Placer {
   void gather(const Entry& entry, TypeId type, int nodes, Level level, std::vector<Candidate>& to);
   [[nodiscard]] bool one_type_carries(const Entry& entry) const;
   [[nodiscard]] std::optional<Choice> choose_on(const Entry& entry, TypeId type);
-  [[nodiscard]] bool fits(const Entry& entry, Level level);
-  [[nodiscard]] int nodes_with_room(const Entry& entry, Level level);
+  struct Trial {
+    bool fits = false;
+    int nodes = 0;  ///< that carry a part of it, of the type with most of them
+  };
+  [[nodiscard]] Trial trial(const Entry& entry, Level level);
+  void find_shortage(const Entry& entry, Failure& failure);
   void count(const Entry& entry, Failure& failure) const;
   void name_holder(const Entry& entry, Failure& failure) const;
   [[nodiscard]] MemoKey key_of(const Entry& entry) const;

@@ -3,7 +3,9 @@
 //
 // Who has one: jobs whose starvation bound is due, that is, which have waited half of it; then
 // those that had one in the round before; then the first job of the order that cannot start, and
-// those that waited longer than ReserveAfter. At most ReserveDepth in all.
+// those that waited longer than ReserveAfter. At most ReserveDepth in all. Until it has waited for
+// ReserveAfter, the first of the order keeps its place from the jobs below it only: one that is put
+// above it later goes before it.
 //
 // When: the earliest time from which the whole gang fits for its whole time limit, if every job
 // runs to its time limit, beside all reservations before it and what stock backfill has planned

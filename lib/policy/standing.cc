@@ -30,6 +30,10 @@ bool Walk::starvation_due(const Entry& entry) const {
   return bound > 0 && context_.waited(*entry.job) >= bound / 2;
 }
 
+bool Walk::waited_long(const Entry& entry) const {
+  return context_.waited(*entry.job) >= context_.config.reserve_after;
+}
+
 const Entry* Walk::entry_of(const Reservation& reservation) const {
   for (const int order : context_.entries_of(reservation.job)) {
     const Entry& entry = context_.queue[static_cast<std::size_t>(order)];
@@ -61,7 +65,12 @@ std::vector<Walk::Standing> Walk::standing() const {
   const auto kept = std::min(all.size(), static_cast<std::size_t>(depth()));
   all.erase(all.begin() + static_cast<std::ptrdiff_t>(kept), all.end());
   for (Standing& one : all) {
-    if (one.due) one.reservation.reason = ReserveReason::kStarvation;
+    if (one.due) {
+      one.reservation.reason = ReserveReason::kStarvation;
+    } else if (one.reservation.reason == ReserveReason::kFirst && waited_long(*one.entry)) {
+      // From now on it does not yield any more, or a stream of jobs above it would starve it.
+      one.reservation.reason = ReserveReason::kWaited;
+    }
     if (one.fresh) one.reservation.made = context_.now;
   }
   return all;

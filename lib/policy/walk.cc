@@ -154,7 +154,7 @@ void Walk::cannot_start(const Entry& entry, Outcome& outcome, std::optional<Book
   const bool eligible = can_reserve(entry);
   const bool first = eligible && !first_seen_;
   if (first) first_seen_ = true;
-  const bool waited = context_.waited(*entry.job) >= context_.config.reserve_after;
+  const bool waited = waited_long(entry);
   if (own) {
     restore_or_better(entry, std::move(*own));
   } else if (eligible && book_.find(entry.job->key) == nullptr && (first || waited)) {

@@ -56,6 +56,7 @@ class Walk {
   [[nodiscard]] int depth() const;
   [[nodiscard]] bool can_reserve(const Entry& entry) const;
   [[nodiscard]] bool starvation_due(const Entry& entry) const;
+  [[nodiscard]] bool waited_long(const Entry& entry) const;
   [[nodiscard]] const Entry* entry_of(const Reservation& reservation) const;
   [[nodiscard]] std::vector<Standing> standing() const;
   [[nodiscard]] static bool yields(const Standing& one);

@@ -15,7 +15,7 @@ test_bench_round_bench_LDADD = $(BENCH_LIBS)
 BENCH_TARGETS += test/bench/store_bench
 test_bench_store_bench_SOURCES = test/bench/store_bench.cc
 test_bench_store_bench_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
-test_bench_store_bench_LDADD = lib/librubato_store.la $(BENCH_LIBS)
+test_bench_store_bench_LDADD = lib/librubato_store.la $(LIBRARY_LIBS) $(BENCHMARK_LIBS)
 
 bench: $(BENCH_TARGETS)
 	@set -e; for program in $(BENCH_TARGETS); do ./$$program; done

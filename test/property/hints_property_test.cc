@@ -20,7 +20,8 @@ namespace {
 
 bool coin() { return *rc::gen::arbitrary<bool>(); }
 
-int below(int end) { return *rc::gen::inRange(0, end); }
+/// From 0 on, whatever the size of the case: small cases must not always choose the first.
+int below(int end) { return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(0, end)); }
 
 std::int64_t count_to(std::int64_t most) { return *rc::gen::inRange<std::int64_t>(1, most + 1); }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The store on real SQLite, with a file layer that goes wrong (fault_vfs.cc).
-STORE_TEST_LIBS = lib/librubato_store.la $(TEST_LIBS)
+STORE_TEST_LIBS = test/support/libtestmain.la lib/librubato_store.la $(LIBRARY_LIBS) $(GTEST_LIBS)
 STORE_SUPPORT = \
   test/store/fault_vfs.cc \
   test/store/fault_vfs.h \

@@ -34,11 +34,18 @@ class TempFolder {
 class ManualClock : public store::Clock {
  public:
   explicit ManualClock(Seconds now) : now_(now) {}
-  [[nodiscard]] Seconds now() const override { return now_; }
+  [[nodiscard]] Seconds now() const override {
+    const Seconds now = now_;
+    ++asked_;
+    return now;
+  }
   void set(Seconds now) { now_ = now; }
+  /// How often it was asked.
+  [[nodiscard]] int asked() const { return asked_; }
 
  private:
   std::atomic<Seconds> now_;
+  mutable std::atomic<int> asked_ = 0;
 };
 
 /// 2026-01-01 00:00:00 UTC.

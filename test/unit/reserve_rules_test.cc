@@ -135,6 +135,7 @@ TEST(Reserve, it_moves_only_for_more_than_a_minute_and_a_tenth_of_the_wait) {
 TEST(Reserve, it_does_not_flap) {
   Snapshot snapshot = busy();
   const JobId job = add_pending(snapshot, 4).key.id;
+  snapshot.jobs[0].eligible = kNow;
   const Plan first = plan_of(snapshot);
   snapshot.memory = first.memory;
   for (int i = 1; i < 590; i += 7) {
@@ -143,6 +144,26 @@ TEST(Reserve, it_does_not_flap) {
     ASSERT_EQ(*reservation_of(plan, job), first.reservations[0]) << i;
     snapshot.memory = plan.memory;
   }
+}
+
+TEST(Reserve, the_first_of_the_order_yields_to_a_job_put_above_it_until_it_has_waited) {
+  Snapshot snapshot = busy();
+  const JobId low = add_pending(snapshot, 4).key.id;
+  snapshot.memory = plan_of(snapshot).memory;
+  ASSERT_EQ(snapshot.memory.reservations[0].reason, ReserveReason::kFirst);
+  const JobId high = add_pending(snapshot, 4).key.id;
+  std::swap(snapshot.jobs[0].rank, snapshot.jobs[1].rank);
+  std::swap(snapshot.jobs[0], snapshot.jobs[1]);
+  Plan plan = plan_of(snapshot);
+  EXPECT_EQ(reservation_of(plan, high)->start, kNow + 600);
+  EXPECT_EQ(reservation_of(plan, low)->start, kNow + 1000);
+
+  // 60 s of waiting are behind it already.
+  const Seconds later = kNow + 540;
+  plan = plan_of(snapshot, Config(), later);
+  EXPECT_EQ(reservation_of(plan, low)->start, kNow + 600);
+  EXPECT_EQ(reservation_of(plan, low)->reason, ReserveReason::kWaited);
+  EXPECT_EQ(reservation_of(plan, high)->start, kNow + 1000);
 }
 
 TEST(Reserve, a_node_that_goes_down_moves_it) {

@@ -102,7 +102,7 @@ def stock_takes_over_after_heartbeat_timeout(c):
     c.write_rubato_conf(steps.conf("TestInject=stop-loop"))
     stopped = c.log_lines(r"rubato: .*rubato\.conf.*Mode=place", mark)
     jobs = [c.sbatch("--gpus=a100:1 -t 5", "sleep 0.2"), c.sbatch("--gpus=h100:1 -t 5", "true")]
-    c.wait(lambda: steps.states(c, jobs)[jobs[0]][0] != "PENDING", timeout + 8,
+    c.wait(lambda: steps.states(c, jobs)[jobs[0]][0] != "PENDING", timeout + 6,
            "stock Slurm to start a job")
     opened = c.log_lines(r"rubato: the gate is open", mark)
     check(len(opened) == 1, "one line that says the gate is open", opened)

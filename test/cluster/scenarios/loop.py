@@ -68,7 +68,7 @@ def cpu_node_job_in_stream_of_gpu_jobs(c):
             planned.append(seen["SchedNodeList"])
             c.cmd(f"squeue --start -j {job} -o '%i %T %S %Y'")
         return seen.get("JobState") not in ("PENDING", None) and seen
-    seen = c.wait(started, 40, "the CPU job to start")
+    seen = c.wait(started, 30, "the CPU job to start")
     going_on = [row for row in c.jobs("RUNNING") if row["name"] == "stream"]
     c.cmd(f"scontrol -o show job {job} | grep -oE ' (JobState|NodeList|StartTime|NumCPUs)=[^ ]*'")
     c.say(f"waited {c.wait_seconds(job):.1f} s, started by {c.times(job).by}; "
@@ -89,7 +89,7 @@ def het_job_behind_600_gated_jobs(c):
     job = c.sbatch("-n1 -t 5 : -n1 --gpus=a100:2 -t 5", "srun --het-group=0,1 true; sleep 0.3",
                    name="het")
     c.cmd(f"squeue -j {job} -o '%i %T %r'")
-    c.wait(lambda: c.job(job).get("JobState") in ("RUNNING", "COMPLETED"), 25,
+    c.wait(lambda: c.job(job).get("JobState") in ("RUNNING", "COMPLETED"), 20,
            "the heterogeneous job to start")
     check(c.times(job).by == "backfill", "backfill to start it", c.times(job).by)
     c.cmd(f"scontrol -o show job {job} | grep -oE ' (JobState|SubmitTime|StartTime)=[^ ]*'")
