@@ -16,7 +16,9 @@ lib_librubato_la_SOURCES += \
   lib/core/fingerprint.cc \
   lib/core/job.h \
   lib/core/json.h \
+  lib/core/json_documents.h \
   lib/core/json_read.cc \
+  lib/core/json_read_plan.cc \
   lib/core/json_reader.cc \
   lib/core/json_reader.h \
   lib/core/json_write.cc \
@@ -146,7 +148,9 @@ lib_librubato_la_SOURCES += \
   lib/policy/walk.h
 
 # lib/report/: what people read
-lib_librubato_la_SOURCES +=
+lib_librubato_la_SOURCES += \
+  lib/report/prose.cc \
+  lib/report/prose.h
 
 # lib/store/: SQLite. A library of its own, so that only what opens a store loads SQLite: slurmd and
 # slurmstepd load the select plugin too.

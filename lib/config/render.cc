@@ -7,31 +7,10 @@
 
 #include "lib/config/options.h"
 #include "lib/config/values.h"
+#include "lib/report/prose.h"
 
 namespace rubato {
 namespace {
-
-constexpr std::size_t kWidth = 79;
-
-/// `text` broken into lines that each begin with `prefix`.
-std::string wrapped(const std::string& text, const std::string& prefix) {
-  std::string out;
-  std::string line = prefix;
-  std::size_t at = 0;
-  while (at < text.size()) {
-    std::size_t end = text.find(' ', at);
-    if (end == std::string::npos) end = text.size();
-    const std::string word = text.substr(at, end - at);
-    if (line.size() > prefix.size() && line.size() + 1 + word.size() > kWidth) {
-      out += line + "\n";
-      line = prefix;
-    }
-    if (line.size() > prefix.size()) line += ' ';
-    line += word;
-    at = end + 1;
-  }
-  return out + line + "\n";
-}
 
 /// 86400 -> "86400 seconds".
 std::string with_unit(const std::string& value, const Option& option) {
@@ -47,13 +26,6 @@ std::string default_of(const Option& option) {
   return "; default " + with_unit(option.default_text, option);
 }
 
-std::string capital(std::string text) {
-  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') {
-    text[0] = static_cast<char>(text[0] - 'a' + 'A');
-  }
-  return text;
-}
-
 std::string word_form(const OptionWord& word) {
   return word.argument.empty() ? word.name : word.name + ":" + word.argument;
 }
@@ -65,22 +37,6 @@ std::string facts(const Option& option) {
   if (option.type == OptionType::kName) return out + ", on as many lines as there are types";
   out += default_of(option);
   if (!option.record.empty()) out += "; on a " + option.record + " line";
-  return out;
-}
-
-/// Text for man(7): backslashes and minus signs escaped, no line that looks like a request.
-std::string roff(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\\') {
-      out += "\\e";
-    } else if (c == '-') {
-      out += "\\-";
-    } else {
-      out += c;
-    }
-  }
-  if (out.starts_with('.') || out.starts_with('\'')) out.insert(0, "\\&");
   return out;
 }
 

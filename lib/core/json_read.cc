@@ -1,94 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// JSON to values. Strict: whatever round() takes for granted of a snapshot is checked here.
+// JSON to a snapshot. Strict: whatever round() takes for granted of a snapshot is checked here.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <set>
+#include <functional>
+#include <limits>
 #include <string>
-#include <unordered_map>
 
 #include "lib/core/json.h"
-#include "lib/core/json_reader.h"
+#include "lib/core/json_documents.h"
 
 namespace rubato {
+namespace json {
 namespace {
 
-constexpr std::int64_t kMaxUint32 = 0xffffffff;
-constexpr int kMaxInt = 0x7fffffff;
+constexpr std::uint64_t kMaxUint32 = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t kMaxInt = std::numeric_limits<int>::max();
 
-template <typename T, typename Compare>
-bool ascending(const std::vector<T>& items, Compare less) {
-  for (std::size_t i = 1; i < items.size(); ++i) {
-    if (!less(items[i - 1], items[i])) return false;
-  }
-  return true;
+// "pending by rank, then running by key".
+bool in_order(const Job& a, const Job& b) {
+  if (a.state != b.state) return a.state == JobState::kPending;
+  return a.state == JobState::kPending ? a.rank <= b.rank : a.key < b.key;
 }
 
-template <typename Enum, typename From>
-void word(JsonObject& object, std::string_view name, From from, Enum& to) {
-  object.optional(name, [&](const JsonItem& item) {
-    const std::string text = item.text();
-    if (item.failed()) return;
-    const std::optional<Enum> value = from(text);
-    if (value) {
-      to = *value;
-      return;
-    }
-    std::string words;
-    for (int i = 0; from(to_string(static_cast<Enum>(i))); ++i) {
-      words += fmt::format("{}{}", i > 0 ? ", " : "", to_string(static_cast<Enum>(i)));
-    }
-    item.error(fmt::format("unknown word {}; one of: {}",
-                           item.value().dump(-1, ' ', true, JsonValue::error_handler_t::replace),
-                           words));
-  });
-}
-
-class Reader {
- public:
-  Reader() = default;
-  explicit Reader(const Snapshot& snapshot) {
-    for (std::size_t i = 0; i < snapshot.nodes.size(); ++i) {
-      nodes_.emplace(snapshot.nodes[i].name, static_cast<int>(i));
-    }
-  }
-
-  Snapshot snapshot(JsonObject& object);
-  Plan plan(JsonObject& object);
-  /// With `drop`, reservations on unknown nodes are left out instead of being errors.
-  Memory memory(JsonObject& object, bool drop);
-
- private:
-  Node node(const JsonItem& item);
-  Partition partition(const JsonItem& item);
-  Request request(const JsonItem& item);
-  Job job(const JsonItem& item);
-  void job_names(JsonObject& object, Job& job);
-  void job_standing(JsonObject& object, Job& job);
-  JobMemory job_memory(const JsonItem& item);
-  Reservation reservation(const JsonItem& item, bool& known);
-  std::vector<Reservation> reservations(const JsonItem& item, bool drop);
-  Start start(const JsonItem& item);
-  Explanation explanation(const JsonItem& item);
-
-  /// -1 and `known` false, or an error, if no node has the name.
-  int node_index(const JsonItem& item, bool* known = nullptr);
-  std::vector<int> node_list(const JsonItem& item);
-  NodeShare share(const JsonItem& item, bool* known);
-  std::vector<NodeShare> shares(const JsonItem& item, bool* known = nullptr);
-  int set_index(const JsonItem& item);
-  void job_key(JsonObject& object, JobKey& key);
-
-  template <typename T, typename Function>
-  void list(JsonObject& object, std::string_view name, std::vector<T>& to, Function each) {
-    object.optional(name, [&](const JsonItem& item) {
-      item.elements([&](const JsonItem& element) { to.push_back(each(element)); });
-    });
-  }
-
-  std::unordered_map<std::string, int> nodes_;
-  std::size_t sets_ = 0;
-};
+}  // namespace
 
 int Reader::node_index(const JsonItem& item, bool* known) {
   const std::string name = item.text();
@@ -285,72 +219,6 @@ Job Reader::job(const JsonItem& item) {
   return job;
 }
 
-JobMemory Reader::job_memory(const JsonItem& item) {
-  JobMemory memory;
-  JsonObject object(item);
-  job_key(object, memory.job);
-  object.time("first_seen", memory.first_seen);
-  object.count("passed", memory.passed);
-  object.time("passed_since", memory.passed_since);
-  object.time("last_try", memory.last_try);
-  object.count("refusals", memory.refusals);
-  object.text("refusal", memory.refusal);
-  object.text("refused_request", memory.refused_request);
-  object.count("refused_free", memory.refused_free);
-  object.finish();
-  return memory;
-}
-
-Reservation Reader::reservation(const JsonItem& item, bool& known) {
-  Reservation reservation;
-  JsonObject object(item);
-  job_key(object, reservation.job);
-  object.text("partition", reservation.partition);
-  object.time("start", reservation.start);
-  object.time("made", reservation.made);
-  word<ReserveReason>(object, "reason", reserve_reason_from, reservation.reason);
-  object.text("gpu_type", reservation.gpu_type);
-  object.optional("shares",
-                  [&](const JsonItem& kept) { reservation.shares = shares(kept, &known); });
-  object.finish();
-  return reservation;
-}
-
-std::vector<Reservation> Reader::reservations(const JsonItem& item, bool drop) {
-  std::vector<Reservation> kept;
-  item.elements([&](const JsonItem& element) {
-    bool known = true;
-    Reservation one = reservation(element, known);
-    if (!known && !drop) element.error("names a node that is not there");
-    if (known) kept.push_back(std::move(one));
-  });
-  return kept;
-}
-
-Memory Reader::memory(JsonObject& object, bool drop) {
-  Memory memory;
-  object.optional("round",
-                  [&](const JsonItem& round) { memory.round = round.number(kJsonMaxTime); });
-  list(object, "jobs", memory.jobs, [&](const JsonItem& item) { return job_memory(item); });
-  object.optional("reservations",
-                  [&](const JsonItem& item) { memory.reservations = reservations(item, drop); });
-  if (!ascending(memory.jobs, [](const auto& a, const auto& b) { return a.job < b.job; })) {
-    object.error_at("jobs", "must be sorted by id and submit, each once");
-  }
-  if (!ascending(memory.reservations, [](const auto& a, const auto& b) {
-        return std::tie(a.job, a.partition) < std::tie(b.job, b.partition);
-      })) {
-    object.error_at("reservations", "must be sorted by id, submit and partition, each once");
-  }
-  return memory;
-}
-
-// "pending by rank, then running by key".
-bool in_order(const Job& a, const Job& b) {
-  if (a.state != b.state) return a.state == JobState::kPending;
-  return a.state == JobState::kPending ? a.rank <= b.rank : a.key < b.key;
-}
-
 Snapshot Reader::snapshot(JsonObject& object) {
   Snapshot snapshot;
   object.text("cluster", snapshot.cluster);
@@ -378,62 +246,9 @@ Snapshot Reader::snapshot(JsonObject& object) {
   return snapshot;
 }
 
-Start Reader::start(const JsonItem& item) {
-  Start start;
-  JsonObject object(item);
-  job_key(object, start.job);
-  object.text("partition", start.partition);
-  object.text("reservation", start.reservation);
-  object.yes("managed", start.managed);
-  object.text("gpu_type", start.gpu_type);
-  object.optional("shares", [&](const JsonItem& where) { start.shares = shares(where); });
-  object.yes("elsewhere", start.elsewhere);
-  object.finish();
-  return start;
-}
+}  // namespace json
 
-Explanation Reader::explanation(const JsonItem& item) {
-  Explanation explanation;
-  JsonObject object(item);
-  job_key(object, explanation.job);
-  object.text("label", explanation.label);
-  object.text("partition", explanation.partition);
-  object.required("verdict", [](const JsonItem&) {});
-  word<Verdict>(object, "verdict", verdict_from, explanation.verdict);
-  object.count("order", explanation.order);
-  object.text("reason", explanation.reason);
-  object.text("gpu_type", explanation.gpu_type);
-  list(object, "nodes", explanation.nodes, [](const JsonItem& name) { return name.text(); });
-  object.time("start_earliest", explanation.start_earliest);
-  object.time("start_latest", explanation.start_latest);
-  list(object, "facts", explanation.facts, [](const JsonItem& fact) {
-    std::vector<std::string> pair;
-    fact.elements([&](const JsonItem& part) { pair.push_back(part.text()); });
-    if (!fact.failed() && pair.size() != 2) fact.error("expected a name and a value");
-    pair.resize(2);
-    return std::pair{pair[0], pair[1]};
-  });
-  object.finish();
-  return explanation;
-}
-
-Plan Reader::plan(JsonObject& object) {
-  Plan plan;
-  object.optional("round", [&](const JsonItem& round) { plan.round = round.number(kJsonMaxTime); });
-  object.time("made", plan.made);
-  object.text("snapshot_fingerprint", plan.snapshot_fingerprint);
-  list(object, "starts", plan.starts, [&](const JsonItem& item) { return start(item); });
-  object.optional("reservations",
-                  [&](const JsonItem& item) { plan.reservations = reservations(item, false); });
-  list(object, "explanations", plan.explanations,
-       [&](const JsonItem& item) { return explanation(item); });
-  object.optional("memory", [&](const JsonItem& item) {
-    JsonObject inner(item);
-    plan.memory = memory(inner, false);
-    inner.finish();
-  });
-  return plan;
-}
+namespace {
 
 // Parses `text`, checks its schema and hands the object to `read`. No exception leaves it.
 template <typename T, typename Function>
@@ -463,17 +278,18 @@ Result<T> parse(std::string_view text, const char* schema, Function read) {
 
 Result<Snapshot> snapshot_from_json(std::string_view text) {
   return parse<Snapshot>(text, kSnapshotSchema,
-                         [](JsonObject& object) { return Reader().snapshot(object); });
+                         [](JsonObject& object) { return json::Reader().snapshot(object); });
 }
 
 Result<Plan> plan_from_json(std::string_view text, const Snapshot& snapshot) {
   return parse<Plan>(text, kPlanSchema,
-                     [&](JsonObject& object) { return Reader(snapshot).plan(object); });
+                     [&](JsonObject& object) { return json::Reader(snapshot).plan(object); });
 }
 
 Result<Memory> memory_from_json(std::string_view text, const Snapshot& snapshot) {
-  return parse<Memory>(text, kStateSchema,
-                       [&](JsonObject& object) { return Reader(snapshot).memory(object, true); });
+  return parse<Memory>(text, kStateSchema, [&](JsonObject& object) {
+    return json::Reader(snapshot).memory(object, true);
+  });
 }
 
 }  // namespace rubato

@@ -27,7 +27,8 @@ struct JobKey {
   JobId id = 0;
   Seconds submit = 0;
 
-  auto operator<=>(const JobKey&) const = default;
+  // clang-tidy 14 takes the implied comparison with 0 for a null pointer.
+  auto operator<=>(const JobKey&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// `a + b`, saturating at kForever. Both at least 0.

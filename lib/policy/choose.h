@@ -29,7 +29,8 @@ struct Score {
   std::uint64_t weight = 0;
   std::int64_t left = 0;
 
-  auto operator<=>(const Score&) const = default;
+  // clang-tidy 14 takes the implied comparison with 0 for a null pointer.
+  auto operator<=>(const Score&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// Nodes with the amount on each, sorted by node.

@@ -108,7 +108,8 @@ void History::waits(const Entry& entry) {
 }
 
 void History::started(const std::vector<NodeShare>& shares) {
-  for (auto& [nodes, group] : groups_) {
+  for (auto& entry : groups_) {
+    Group& group = entry.second;
     const bool touches = std::any_of(shares.begin(), shares.end(), [&](const NodeShare& share) {
       return group.nodes[static_cast<std::size_t>(share.node)];
     });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <tuple>
 
 namespace rubato {
@@ -66,8 +67,7 @@ bool Placer::one_type_carries(const Entry& entry) const {
   if (!fresh) return known->second;
   const auto carries = [&](TypeId type) {
     std::vector<Candidate> nodes;
-    for (const int node : *entry.later) {
-      if (!capacity_.has_type(node, type)) continue;
+    for (const int node : nodes_with(entry.later, type)) {
       Candidate found;
       found.node = node;
       found.amount = demand.amount_in(capacity_.total(node, type), demand.min_nodes());
@@ -143,6 +143,16 @@ Candidate Placer::candidate(const Entry& entry, int node, TypeId type, int nodes
   return found;
 }
 
+const std::vector<int>& Placer::nodes_with(const NodeSet* set, TypeId type) const {
+  auto [found, fresh] = typed_.try_emplace(ListKey{set, type});
+  std::vector<int>& nodes = found->second;
+  if (fresh) {
+    std::copy_if(set->begin(), set->end(), std::back_inserter(nodes),
+                 [&](int node) { return type == kNoGpu || capacity_.has_type(node, type); });
+  }
+  return nodes;
+}
+
 // Nodes with anything free of what the job needs, of its node set. Capacity only shrinks between
 // two calls of `forget`, so a node once full stays out.
 const std::vector<int>& Placer::live_nodes(const Entry& entry, TypeId type) {
@@ -153,9 +163,8 @@ const std::vector<int>& Placer::live_nodes(const Entry& entry, TypeId type) {
     return room.cores <= 0 || (type != kNoGpu && room.gpus <= 0);
   };
   if (fresh) {
-    for (const int node : *entry.nodes) {
-      if (!context_.snapshot.nodes[at(node)].usable) continue;
-      if (type == kNoGpu || capacity_.has_type(node, type)) nodes.push_back(node);
+    for (const int node : nodes_with(entry.nodes, type)) {
+      if (context_.snapshot.nodes[at(node)].usable) nodes.push_back(node);
     }
   }
   std::erase_if(nodes, full);
@@ -173,9 +182,7 @@ void Placer::gather(const Entry& entry, TypeId type, int nodes, Level level,
     for (const int node : live_nodes(entry, type)) add(node);
     return;
   }
-  for (const int node : *entry.nodes) {
-    if (type == kNoGpu || capacity_.has_type(node, type)) add(node);
-  }
+  for (const int node : nodes_with(entry.nodes, type)) add(node);
 }
 
 std::optional<Choice> Placer::choose_on(const Entry& entry, TypeId type) {

@@ -143,6 +143,8 @@ class Placer {
   void load_stock_plans();
   [[nodiscard]] Candidate candidate(const Entry& entry, int node, TypeId type, int nodes,
                                     Level level) const;
+  /// The nodes of `set` that have GPUs of `type`.
+  [[nodiscard]] const std::vector<int>& nodes_with(const NodeSet* set, TypeId type) const;
   [[nodiscard]] const std::vector<int>& live_nodes(const Entry& entry, TypeId type);
   void gather(const Entry& entry, TypeId type, int nodes, Level level, std::vector<Candidate>& to);
   [[nodiscard]] bool one_type_carries(const Entry& entry) const;
@@ -167,6 +169,7 @@ class Placer {
   bool any_stock_ = false;
   std::unordered_map<MemoKey, Memo, MemoHash> memo_;
   mutable std::unordered_map<MemoKey, bool, MemoHash> one_type_;  ///< by entry.later
+  mutable std::unordered_map<ListKey, std::vector<int>, ListHash> typed_;
   std::unordered_map<ListKey, std::vector<int>, ListHash> live_;
   std::vector<Candidate> candidates_;  ///< scratch
 };

@@ -93,6 +93,7 @@ class Store::Worker {
 
   /// Nothing leaves it: an exception here would end the process.
   void run() noexcept {
+    ::pthread_setname_np(::pthread_self(), "rubato_store");  // for `top -H` and debuggers
     try {
       work();
       session_.reset();  // the lock is free before `stop` returns

@@ -73,6 +73,12 @@ inline constexpr Seconds kNow = 1767225600;
 [[nodiscard]] std::vector<std::string> names_in(const std::string& folder);
 [[nodiscard]] std::string contents(const std::string& path);
 
+/// The status (proc(5)) of each writer thread of this process.
+[[nodiscard]] std::vector<std::string> writer_threads();
+
+/// fork(2) once no writer thread is left, so that the child may start one.
+[[nodiscard]] int fork_alone();
+
 /// Runs `body` in a forked process that then exits with what it returns; that, or 256 + signal.
 int in_child(const std::function<int()>& body);
 

@@ -131,20 +131,22 @@ TEST_F(StoreTest, PushAfterStopIsDropped) {
 }
 
 TEST_F(StoreTest, ItsThreadTakesNoSignal) {
-  // The signal is blocked here: with a thread that takes it the process would end.
-  EXPECT_EQ(test::in_child([&] {
-              sigset_t usr1;
-              ::sigemptyset(&usr1);
-              ::sigaddset(&usr1, SIGUSR1);
-              Store store(options_, clock_);
-              store.push(sample_of_job(1));
-              if (!store.flush(seconds(30))) return 1;
-              ::pthread_sigmask(SIG_BLOCK, &usr1, nullptr);
-              ::kill(::getpid(), SIGUSR1);
-              std::this_thread::sleep_for(milliseconds(50));
-              return store.stop(seconds(30)) ? 0 : 2;
-            }),
-            0);
+  ASSERT_TRUE(eventually([] { return test::writer_threads().empty(); }));
+  auto store = start();
+  store->push(sample_of_job(1));
+  ASSERT_TRUE(store->flush(seconds(30)));
+  const auto threads = test::writer_threads();
+  ASSERT_EQ(threads.size(), 1U);
+  const std::string key = "SigBlk:\t";
+  const std::size_t at = threads[0].find(key);
+  ASSERT_NE(at, std::string::npos);
+  const auto blocked = std::stoull(threads[0].substr(at + key.size(), 16), nullptr, 16);
+  for (const int signal : {SIGHUP, SIGINT, SIGUSR1, SIGUSR2, SIGALRM, SIGTERM, SIGCHLD, SIGPROF}) {
+    EXPECT_TRUE((blocked >> (signal - 1)) & 1U) << "signal " << signal;
+  }
+  sigset_t here;
+  ASSERT_EQ(::pthread_sigmask(SIG_BLOCK, nullptr, &here), 0);
+  EXPECT_FALSE(::sigismember(&here, SIGTERM)) << "the owner's own mask is as before";
 }
 
 TEST_F(StoreTest, SecondProcessRunsWithoutSaysSoAndTakesOverLater) {
@@ -152,7 +154,7 @@ TEST_F(StoreTest, SecondProcessRunsWithoutSaysSoAndTakesOverLater) {
   int to_parent[2];
   ASSERT_EQ(::pipe(to_child), 0);
   ASSERT_EQ(::pipe(to_parent), 0);
-  const pid_t child = ::fork();
+  const pid_t child = test::fork_alone();
   if (child == 0) {
     Store first(options_, clock_);
     first.push(sample_of_job(1));
