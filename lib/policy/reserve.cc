@@ -165,7 +165,8 @@ bool Reserver::free_between(const Entry& entry, const Reservation& reservation, 
 bool Reserver::holds(const Entry& entry, const Reservation& reservation) const {
   // A start that has passed: what is in the way ends within the next second by its limit.
   const Seconds start = std::max(reservation.start, context_.now + 1);
-  return free_between(entry, reservation, start, entry.end(start));
+  // Drains yield.
+  return free_between(entry, reservation, start, std::min(entry.end(start), kForever - 1));
 }
 
 bool Reserver::ripe(const Entry& entry, const Reservation& reservation) const {

@@ -83,20 +83,36 @@ bool Walk::yields(const Standing& one) {
 }
 
 void Walk::book_standing(const Entry& entry) {
+  // By whichever entry of the job comes first.
   const auto at = yielding_.find(entry.job->key);
-  if (at == yielding_.end() || at->second.entry != &entry) return;
+  if (at == yielding_.end()) return;
   const Standing one = at->second;
   yielding_.erase(at);
-  if (book_.find(entry.job->key) != nullptr) return;
   if (static_cast<int>(book_.all().size()) >= depth()) return;
-  const bool holds = one.reservation.start < kForever &&
-                     reserver_.matches(entry, one.reservation) &&
-                     reserver_.holds(entry, one.reservation);
-  if (holds)
-    book_.add(one.reservation, entry.order, entry.job->time_limit);
-  else
+  if (holds(one)) {
+    book_.add(one.reservation, one.entry->order, one.entry->job->time_limit);
+  } else {
     find_home(one);
+  }
   placer_.forget();
+}
+
+bool Walk::holds(const Standing& one) const {
+  return !one.fresh && one.reservation.start < kForever &&
+         reserver_.matches(*one.entry, one.reservation) &&
+         reserver_.holds(*one.entry, one.reservation);
+}
+
+// What yields to jobs above it does not to `one` if that is below it.
+void Walk::find_home_below(const Standing& one) {
+  std::vector<JobKey> above;
+  for (const auto& [key, other] : yielding_) {
+    if (one.due || other.entry->order > one.entry->order || !holds(other)) continue;
+    book_.add(other.reservation, other.entry->order, other.entry->job->time_limit);
+    above.push_back(key);
+  }
+  find_home(one);
+  for (const JobKey& key : above) book_.remove(key);
 }
 
 // Those that still hold stay as they are, so that none of them is ever put off; the others find
@@ -115,13 +131,12 @@ void Walk::carry_over() {
     return a->reservation.start < b->reservation.start;
   });
   for (Standing* one : by_start) {
-    const Entry& entry = *one->entry;
-    one->stays =
-        reserver_.matches(entry, one->reservation) && reserver_.holds(entry, one->reservation);
-    if (one->stays) book_.add(one->reservation, entry.order, entry.job->time_limit);
+    one->stays = holds(*one);
+    if (!one->stays) continue;
+    book_.add(one->reservation, one->entry->order, one->entry->job->time_limit);
   }
   for (const Standing& one : all) {
-    if (!one.stays) find_home(one);
+    if (!one.stays) find_home_below(one);
   }
 }
 

@@ -63,7 +63,9 @@ class Walk {
   void carry_over();
   /// Books what `entry` held in the round before, if that was left for its turn.
   void book_standing(const Entry& entry);
+  [[nodiscard]] bool holds(const Standing& one) const;
   void find_home(const Standing& one);
+  void find_home_below(const Standing& one);
   [[nodiscard]] std::optional<Reservation> find_reservation(const Entry& entry) const;
   void restore_or_better(const Entry& entry, Booked own);
   void reserve_new(const Entry& entry, bool first);

@@ -66,7 +66,9 @@ NodeIndices Committer::kept_from(const Job& job) const {
   NodeIndices kept;
   const Seconds end = add_seconds(snapshot_.taken, job.time_limit);
   for (const Reservation& reservation : plan_.reservations) {
-    if (reservation.job == job.key || end <= reservation.start) continue;
+    // A drain starts at kForever: it is in the way of jobs without a limit only.
+    const bool ends_before = end <= reservation.start && end < kForever;
+    if (reservation.job == job.key || ends_before) continue;
     const auto holder =
         std::find_if(snapshot_.jobs.begin(), snapshot_.jobs.end(),
                      [&](const Job& other) { return other.key == reservation.job; });

@@ -165,7 +165,7 @@ GateAnswer Gate::answer_unmanaged(const GateQuestion& question) {
   const std::lock_guard lock(mutex_);
   if (config_->off("resv-mask")) return {};
   for (const ReservedNodes& reserved : reserved_) {
-    const bool ends_before = question.end <= reserved.start;
+    const bool ends_before = question.end <= reserved.start && question.end < kForever;
     const bool goes_first =
         std::pair(question.tier, question.priority) > std::pair(reserved.tier, reserved.priority);
     if (ends_before || goes_first || reserved.job == question.job) continue;

@@ -146,14 +146,13 @@ class BruteForce {
       const auto left = left_on(subset, type);
       if (!usable || !left) continue;
       const double slow = request_.wants_gpus() ? -models_.speed(type) : 0;
-      const Objective objective{
-          grows ? false : boots > 0, slow, grows ? -nodes : nodes, boots, weight, *left};
+      // Whether anything boots decides between types, not within one.
+      const Objective objective{false, slow, grows ? -nodes : nodes, boots, weight, *left};
       if (!best || objective < *best) best = objective;
     }
-    if (best && grows) {
-      // The range decides first; then as for every other job.
+    if (best) {
       std::get<0>(*best) = std::get<3>(*best) > 0;
-      std::get<2>(*best) = -std::get<2>(*best);
+      if (grows) std::get<2>(*best) = -std::get<2>(*best);
     }
     return best;
   }

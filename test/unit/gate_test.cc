@@ -227,6 +227,14 @@ TEST_F(GateTest, TakesReservedNodesFromUnmanagedJobsThatWouldOutlastThem) {
   EXPECT_EQ(answer(unmanaged(Kind::kRunNow)), Answer::kPass);
 }
 
+TEST_F(GateTest, ADrainKeepsItsNodesFromJobsWithoutATimeLimit) {
+  gate_.set_reserved({{.job = 3, .start = kForever, .tier = 1, .priority = 60, .nodes = {4}}});
+  EXPECT_EQ(answer(unmanaged(Kind::kRunNow)), Answer::kPass);
+  GateQuestion endless = unmanaged(Kind::kRunNow);
+  endless.end = kForever;
+  EXPECT_EQ(gate_.answer(endless).masked, std::vector<int>{4});
+}
+
 TEST_F(GateTest, MasksNothingWhenTheGateIsOpenOrTheMaskIsOff) {
   const std::vector<ReservedNodes> reserved{
       {.job = 3, .start = 150, .tier = 1, .priority = 60, .nodes = {4}}};
