@@ -1,2 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 EXTRA_DIST += contrib/quickstart
+
+# The Python client and the trainer keep their places beside each other: the trainer imports the client.
+rubatopythondir = $(pkgdatadir)/python
+dist_rubatopython_DATA = contrib/python/rubato.py
+rubatotrainerdir = $(pkgdatadir)/trainer
+dist_rubatotrainer_SCRIPTS = contrib/trainer/rubato-trainer
+EXTRA_DIST += contrib/python/README.md contrib/trainer/README.md

@@ -2,15 +2,21 @@
 
 # The commands. test/golden/man_test.py runs their examples.
 dist_man_MANS += \
+  docs/man/rqueue.1 \
   docs/man/rubato.1 \
   docs/man/rubato-doctor.1 \
   docs/man/rubato-explain.1 \
-  docs/man/rubato-snapshot.1
+  docs/man/rubato-hints.1 \
+  docs/man/rubato-metrics.1 \
+  docs/man/rubato-models.1 \
+  docs/man/rubato-report.1 \
+  docs/man/rubato-snapshot.1 \
+  docs/man/rubato-stats.1
 
 # rubato.conf: man page and example are written by `make config-docs`.
-dist_man_MANS += docs/man/rubato.conf.5 docs/man/rubato_plugins.8
+dist_man_MANS += docs/man/rubato.conf.5 docs/man/rubato-files.5 docs/man/rubato_plugins.8
 dist_doc_DATA += configs/rubato.conf.example
 EXTRA_DIST += docs/design.md
 
-# Hints of jobs: written by `make hints-docs`. Not installed before a plugin reads hints.
-EXTRA_DIST += docs/man/rubato-hints.7
+# Hints of jobs: written by `make hints-docs`.
+dist_man_MANS += docs/man/rubato-hints.7 docs/man/rubato-spank.8

@@ -2,7 +2,7 @@
 # librubato: no Slurm header below lib/. Headers are listed too, for the distribution.
 noinst_LTLIBRARIES += lib/librubato.la
 lib_librubato_la_SOURCES =
-lib_librubato_la_LIBADD = $(LIBRARY_LIBS)
+lib_librubato_la_LIBADD = lib/librubato_hints.la $(LIBRARY_LIBS)
 
 # lib/: round
 lib_librubato_la_SOURCES += \
@@ -17,6 +17,8 @@ lib_librubato_la_SOURCES += \
   lib/core/job.h \
   lib/core/json.h \
   lib/core/json_documents.h \
+  lib/core/json_hints.cc \
+  lib/core/json_hints.h \
   lib/core/json_read.cc \
   lib/core/json_read_plan.cc \
   lib/core/json_reader.cc \
@@ -28,8 +30,6 @@ lib_librubato_la_SOURCES += \
   lib/core/node.h \
   lib/core/plan.h \
   lib/core/snapshot.h \
-  lib/core/text.cc \
-  lib/core/text.h \
   lib/core/units.h \
   lib/core/version.cc \
   lib/core/version.h
@@ -40,14 +40,12 @@ lib_librubato_la_SOURCES += \
   lib/config/config.h \
   lib/config/file_system.cc \
   lib/config/file_system.h \
-  lib/config/lex.cc \
-  lib/config/lex.h \
-  lib/config/nearest.cc \
-  lib/config/nearest.h \
   lib/config/option_values.cc \
   lib/config/options.cc \
   lib/config/options.h \
   lib/config/parse.cc \
+  lib/config/records.cc \
+  lib/config/records.h \
   lib/config/render.cc \
   lib/config/render.h \
   lib/config/values.cc \
@@ -64,10 +62,23 @@ config-docs: lib/config/config_docs$(EXEEXT)
 	lib/config/config_docs man > $(srcdir)/docs/man/rubato.conf.5
 	lib/config/config_docs example > $(srcdir)/configs/rubato.conf.example
 
-# lib/hints/: what jobs say
-lib_librubato_la_SOURCES += \
+# lib/hints/: what jobs say, with what it needs. A library of its own inside librubato, since the SPANK
+# plugin is loaded by every sbatch and srun, and needs no more than this.
+noinst_LTLIBRARIES += lib/librubato_hints.la
+lib_librubato_hints_la_LIBADD = $(FMT_LIBS)
+lib_librubato_hints_la_SOURCES = \
+  lib/config/lex.cc \
+  lib/config/lex.h \
+  lib/config/nearest.cc \
+  lib/config/nearest.h \
+  lib/core/text.cc \
+  lib/core/text.h \
+  lib/report/prose.cc \
+  lib/report/prose.h \
   lib/hints/comment.cc \
   lib/hints/comment.h \
+  lib/hints/facts.cc \
+  lib/hints/facts.h \
   lib/hints/gpu_sizes.cc \
   lib/hints/hints.cc \
   lib/hints/hints.h \
@@ -77,6 +88,8 @@ lib_librubato_la_SOURCES += \
   lib/hints/message.h \
   lib/hints/numbers.cc \
   lib/hints/numbers.h \
+  lib/hints/passed.cc \
+  lib/hints/passed.h \
   lib/hints/read.cc \
   lib/hints/read.h \
   lib/hints/render.cc \
@@ -95,7 +108,9 @@ lib_librubato_la_SOURCES += \
   lib/hints/table.h \
   lib/hints/types.h \
   lib/hints/values.cc \
-  lib/hints/values.h
+  lib/hints/values.h \
+  lib/hints/wrong_hints.cc \
+  lib/hints/wrong_hints.h
 
 # `make hints-docs` writes the man page anew after a change of the tables of hints.
 EXTRA_PROGRAMS += lib/hints/hints_docs
@@ -106,14 +121,19 @@ CLEANFILES += lib/hints/hints_docs$(EXEEXT)
 .PHONY: hints-docs
 hints-docs: lib/hints/hints_docs$(EXEEXT)
 	lib/hints/hints_docs man > $(srcdir)/docs/man/rubato-hints.7
+	lib/hints/hints_docs wrong > $(srcdir)/test/cluster/scenarios/wrong_hints.json
 
 # lib/model/: speed of a job type
 lib_librubato_la_SOURCES += \
-  lib/model/models.cc \
-  lib/model/models.h
+  lib/model/models.h \
+  lib/model/throughput.cc \
+  lib/model/throughput.h \
+  lib/model/type_speeds.h
 
 # lib/policy/: the stages of a round
 lib_librubato_la_SOURCES += \
+  lib/policy/assign.cc \
+  lib/policy/assign.h \
   lib/policy/book.cc \
   lib/policy/book.h \
   lib/policy/budget.cc \
@@ -130,6 +150,10 @@ lib_librubato_la_SOURCES += \
   lib/policy/explain.h \
   lib/policy/history.cc \
   lib/policy/history.h \
+  lib/policy/levels.cc \
+  lib/policy/levels.h \
+  lib/policy/match.cc \
+  lib/policy/match.h \
   lib/policy/outcome.h \
   lib/policy/place.cc \
   lib/policy/place.h \
@@ -149,8 +173,18 @@ lib_librubato_la_SOURCES += \
 
 # lib/report/: what people read
 lib_librubato_la_SOURCES += \
-  lib/report/prose.cc \
-  lib/report/prose.h
+  lib/report/job_segment.cc \
+  lib/report/job_segment.h \
+  lib/report/models_table.cc \
+  lib/report/models_table.h \
+  lib/report/period.cc \
+  lib/report/period.h \
+  lib/report/public_view.cc \
+  lib/report/public_view.h \
+  lib/report/segment.cc \
+  lib/report/segment.h \
+  lib/report/task_env.cc \
+  lib/report/task_env.h
 
 # lib/store/: SQLite. A library of its own, so that only what opens a store loads SQLite: slurmd and
 # slurmstepd load the select plugin too.
@@ -180,4 +214,6 @@ lib_librubato_store_la_SOURCES = \
   lib/store/session.cc \
   lib/store/session.h \
   lib/store/store.cc \
-  lib/store/store.h
+  lib/store/store.h \
+  lib/store/summary.cc \
+  lib/store/summary.h

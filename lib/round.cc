@@ -20,9 +20,23 @@ std::vector<Reservation> reservations_of(const Book& book) {
   return reservations;
 }
 
+// Of jobs that still wait or run.
+std::vector<Progress> progress_of(const Snapshot& snapshot) {
+  std::vector<JobKey> keys;
+  keys.reserve(snapshot.jobs.size());
+  for (const Job& job : snapshot.jobs) keys.push_back(job.key);
+  std::sort(keys.begin(), keys.end());
+  std::vector<Progress> kept = snapshot.memory.progress;
+  std::erase_if(kept, [&](const Progress& one) {
+    return !std::binary_search(keys.begin(), keys.end(), one.job);
+  });
+  return kept;
+}
+
 }  // namespace
 
-Plan round(const Snapshot& snapshot, const Models& models, const Config& config, Seconds now) {
+Plan round(const Snapshot& snapshot, const Models& models, const Config& config, Seconds now,
+           Fingerprint print) {
   Capacity capacity(snapshot, now);
   RoundContext context = make_context(snapshot, config, now);
   context.speeds = predict_speeds(models, capacity.types());
@@ -34,7 +48,7 @@ Plan round(const Snapshot& snapshot, const Models& models, const Config& config,
   Plan plan;
   plan.round = snapshot.memory.round + 1;
   plan.made = now;
-  plan.snapshot_fingerprint = fingerprint(to_json(snapshot));
+  if (print == Fingerprint::kTake) plan.snapshot_fingerprint = fingerprint(to_json(snapshot));
   plan.starts = std::move(walk.starts());
 
   Explainer explainer(context, capacity, walk.book(), walk.history());
@@ -46,6 +60,7 @@ Plan round(const Snapshot& snapshot, const Models& models, const Config& config,
 
   plan.memory.round = plan.round;
   plan.memory.jobs = walk.history().take();
+  plan.memory.progress = progress_of(snapshot);
   plan.memory.reservations = reservations_of(walk.book());  // the book is sorted by job
   plan.reservations = plan.memory.reservations;
   std::stable_sort(plan.reservations.begin(), plan.reservations.end(),

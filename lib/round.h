@@ -9,10 +9,14 @@
 
 namespace rubato {
 
+/// Plan::snapshot_fingerprint takes the JSON of the whole snapshot: who publishes few of its plans
+/// fills it in for those.
+enum class Fingerprint { kTake, kLeave };
+
 /// Decides for all jobs of `snapshot` together: predict, prioritise, size, place, reserve, budget,
 /// explain. Pure: same input, same plan. `now` is the time of the decision; it may be later than
 /// `snapshot.taken`. No locks, no clock, no I/O; the caller has the deadline.
 [[nodiscard]] Plan round(const Snapshot& snapshot, const Models& models, const Config& config,
-                         Seconds now);
+                         Seconds now, Fingerprint fingerprint = Fingerprint::kTake);
 
 }  // namespace rubato

@@ -43,3 +43,20 @@ AC_DEFUN([RUBATO_SLURM_SOURCE], [
   AC_SUBST([rubatoplugindir])
   AM_CONDITIONAL([BUILD_PLUGINS], [test -n "$SLURM_SOURCE"])
 ])
+
+# --with-spank: the SPANK plugin needs no more than slurm/spank.h. Without a Slurm source its folder is
+# named after the release of that header.
+AC_DEFUN([RUBATO_SPANK], [
+  RUBATO_OPTIONAL([spank], [build the SPANK plugin, which needs slurm/spank.h (libslurm-dev)], [
+    AS_IF([test $enable_fuzzing = no], [AC_CHECK_HEADER([slurm/spank.h], [
+      AC_COMPUTE_INT([rubato_number], [SLURM_VERSION_NUMBER], [[#include <slurm/slurm_version.h>]], [rubato_number=0])
+      AS_IF([test $rubato_number -gt 0], [
+        rubato_found=yes
+        SPANK_SLURM_VERSION=$(printf '%d.%02d.%d' $((rubato_number >> 16 & 255)) $((rubato_number >> 8 & 255)) $((rubato_number & 255)))
+        AS_IF([test -z "$with_plugindir$SLURM_SOURCE"],
+          [rubatoplugindir="\${libdir}/rubato/slurm-$SPANK_SLURM_VERSION"])
+      ])
+    ])])
+  ])
+  AC_SUBST([SPANK_SLURM_VERSION])
+])

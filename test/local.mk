@@ -15,6 +15,8 @@ include $(top_srcdir)/test/support/local.mk
 include $(top_srcdir)/test/unit/local.mk
 include $(top_srcdir)/test/property/local.mk
 include $(top_srcdir)/test/store/local.mk
+include $(top_srcdir)/test/spank/local.mk
+include $(top_srcdir)/test/python/local.mk
 include $(top_srcdir)/test/golden/local.mk
 include $(top_srcdir)/test/fuzz/local.mk
 include $(top_srcdir)/test/bench/local.mk

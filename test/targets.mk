@@ -9,11 +9,12 @@ SOURCE_FILES = find $(top_srcdir)/lib $(top_srcdir)/plugin $(top_srcdir)/tools $
 stage: all
 	@$(MAKE) --no-print-directory -s $(STAGE_TARGETS) prefix='$(STAGE)' exec_prefix='$(STAGE)' \
 	  bindir='$(STAGE)/bin' libdir='$(STAGE)/lib' \
-	  rubatoplugindir='$(STAGE)/lib/rubato/slurm-$(SLURM_VERSION)' >/dev/null
+	  rubatoplugindir='$(STAGE)/lib/rubato/slurm-$(or $(SLURM_VERSION),$(SPANK_SLURM_VERSION))' >/dev/null
 	@rm -f '$(STAGE)'/lib/rubato/slurm-*/*.la
 
+STAGE_TARGETS = install-binPROGRAMS install-rubatopluginLTLIBRARIES install-rubatopluginPROGRAMS
+
 if BUILD_PLUGINS
-STAGE_TARGETS = install-binPROGRAMS install-rubatopluginLTLIBRARIES
 
 check-cluster: stage
 	@mkdir -p '$(RESULTS)'
@@ -26,8 +27,6 @@ symbols-check: $(rubatoplugin_LTLIBRARIES)
 else
 check-cluster symbols-check:
 	@echo '$@: there are no plugins in this build; configure it --with-slurm-source' >&2; exit 1
-
-STAGE_TARGETS = install-binPROGRAMS
 endif
 
 # tally fails for each result file that results/expected names and that is not there.
@@ -75,13 +74,11 @@ mostlyclean-local:
 
 # libtool's .la files serve linking; plugins are opened by name. Without them `make uninstall` has to
 # remove the plugins itself.
-if BUILD_PLUGINS
 install-data-hook:
-	cd '$(DESTDIR)$(rubatoplugindir)' && rm -f $(rubatoplugin_LTLIBRARIES)
+	cd '$(DESTDIR)$(rubatoplugindir)' 2>/dev/null && rm -f $(rubatoplugin_LTLIBRARIES) || :
 
 uninstall-hook:
 	cd '$(DESTDIR)$(rubatoplugindir)' 2>/dev/null && rm -f $(rubatoplugin_LTLIBRARIES:.la=.so) || :
-endif
 
 distclean-local:
 	rm -rf stage

@@ -38,6 +38,14 @@ std::set<std::string> names_of(const Snapshot& snapshot, std::string Job::*membe
   return names;
 }
 
+std::set<std::string> job_type_names(const Snapshot& snapshot) {
+  std::set<std::string> names;
+  for (const Job& job : snapshot.jobs) {
+    if (job.hints) names.insert(job.hints->job_type);
+  }
+  return names;
+}
+
 std::set<std::string> partition_names(const Snapshot& snapshot) {
   std::set<std::string> names = names_of(snapshot, &Job::partition);
   for (const Partition& partition : snapshot.partitions) names.insert(partition.name);
@@ -59,6 +67,7 @@ Snapshot anonymise(const Snapshot& snapshot) {
   const Tokens users('u', names_of(snapshot, &Job::user), 1);
   const Tokens accounts('a', names_of(snapshot, &Job::account), 1);
   const Tokens names('j', names_of(snapshot, &Job::name), 1);
+  const Tokens types('t', job_type_names(snapshot), 1);
   const Tokens qos('q', names_of(snapshot, &Job::qos), 1);
   const Tokens reservations('r', names_of(snapshot, &Job::reservation), 1);
   const Tokens partitions('p', partition_names(snapshot), 1);
@@ -75,6 +84,12 @@ Snapshot anonymise(const Snapshot& snapshot) {
     qos.replace(job.qos);
     partitions.replace(job.partition);
     reservations.replace(job.reservation);
+    job.uid = 0;
+    if (job.hints) {
+      types.replace(job.hints->job_type);
+      job.hints->notes.clear();
+    }
+    job.hint_error.clear();
     job.block_text.clear();
   }
   for (Reservation& reservation : plain.memory.reservations) {

@@ -7,10 +7,11 @@
 namespace rubato::tools {
 
 /// `snapshot` with short tokens in place of names: users u1, accounts a1, job names j1, partitions
-/// p1, QOS q1, Slurm's reservations r1, nodes n001; the cluster is "cluster". The same name always
-/// becomes the same token, and the tokens of a kind sort as the names do, so that the plan for the
-/// result is the plan for `snapshot` in other names. Free texts (Slurm's words for a blocked or
-/// refused job) are dropped. GPU types, job ids, times and counts stay.
+/// p1, QOS q1, job types t1, Slurm's reservations r1, nodes n001; the cluster is "cluster". The
+/// same name always becomes the same token, and the tokens of a kind sort as the names do, so that
+/// the plan for the result is the plan for `snapshot` in other names. Numbers of users and free
+/// texts (words about hints, Slurm's words for a blocked or refused job) are dropped. GPU types,
+/// job ids, times and counts stay.
 [[nodiscard]] Snapshot anonymise(const Snapshot& snapshot);
 
 }  // namespace rubato::tools

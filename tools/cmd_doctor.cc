@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <memory>
 
+#include "lib/config/render.h"
 #include "tools/command.h"
 #include "tools/doctor.h"
 #include "tools/output.h"
@@ -23,6 +24,8 @@ constexpr std::size_t kTextWidth = 80;
 
 struct Options {
   bool remove = false;
+  bool config = false;
+  bool help_config = false;
 };
 
 Color color_of(Status status) {
@@ -116,10 +119,22 @@ int no_slurm_conf(const Globals& globals, const std::string& why) {
   return kFailed;
 }
 
+/// rubato.conf as it takes effect: what is not said stands there with its default.
+int print_config(const Globals& globals, const Site& site) {
+  if (site.config_error) return report_failure(globals, kSchema, kFailed, *site.config_error);
+  fmt::print("{}", globals.json ? config_json(site.config) + "\n" : dump_config(site.config));
+  return kOk;
+}
+
 int run(const Globals& globals, const Options& options) {
+  if (options.help_config) {
+    fmt::print("{}", help_config());
+    return kOk;
+  }
   auto site = find_site();
+  if (site && options.config) return print_config(globals, *site);
   if (!site) {
-    if (!options.remove) return no_slurm_conf(globals, site.error().text);
+    if (!options.remove && !options.config) return no_slurm_conf(globals, site.error().text);
     return report_failure(globals, kSchema, kFailed, site.error().text);
   }
   const Machine machine = look_at_machine(std::move(*site));
@@ -135,6 +150,7 @@ int run(const Globals& globals, const Options& options) {
   }
   Checks checks{{Status::kOk, "slurm.conf", machine.site.slurm.path + " was read", ""}};
   check_plugins(machine, checks);
+  check_spank(machine, checks);
   check_slurm_conf(machine, checks);
   check_rubato_conf(machine, checks);
   check_running(machine, checks);
@@ -149,6 +165,8 @@ int run(const Globals& globals, const Options& options) {
 std::function<int()> setup(CLI::App& app, const Globals& globals) {
   auto options = std::make_shared<Options>();
   app.add_flag("--remove", options->remove, "Print how to take Rubato off, and change nothing");
+  app.add_flag("--config", options->config, "Print rubato.conf with all defaults filled in");
+  app.add_flag("--help-config", options->help_config, "Print what rubato.conf may hold");
   return [options, &globals] { return run(globals, *options); };
 }
 

@@ -5,11 +5,12 @@
 #include <memory>
 
 #include "tools/command.h"
+#include "tools/explain_job.h"
 #include "tools/explain_view.h"
 #include "tools/job_match.h"
 #include "tools/output.h"
 #include "tools/published.h"
-#include "tools/site.h"
+#include "tools/source.h"
 
 namespace rubato::tools {
 namespace {
@@ -82,6 +83,9 @@ std::string not_found(const JobSelector& selector, const View& view) {
       break;
     }
   }
+  if (view.published.snapshot.private_data.jobs) {
+    return text + ". PrivateData in slurm.conf hides jobs from what is published";
+  }
   return text +
          fmt::format(
              ". It has ended, came since, or is not eligible yet (held, a dependency, a begin "
@@ -151,6 +155,40 @@ int explain_queue(const Globals& globals, const View& view, const Options& optio
   return kOk;
 }
 
+/// Where the decisions cannot be read, or do not hold the job: what Slurm shows this user of it.
+/// Nothing if that is nothing.
+std::optional<int> explain_from_squeue(const Globals& globals, const JobSelector& selector,
+                                       const std::string& missing) {
+  const auto jobs = ask_for_job(selector);
+  if (!jobs || jobs->empty()) return std::nullopt;
+  const std::string warning =
+      "shown is what squeue and the job itself say, without the reasons: " + missing;
+  print_warning(warning);
+  if (globals.json) {
+    Json json = document(kSchema, "", {warning});
+    json["jobs"] = Json::array();
+    for (const SqueueJob& job : *jobs) json["jobs"].push_back(squeue_job_json(job));
+    print_json(json);
+    return kOk;
+  }
+  bool first = true;
+  for (const SqueueJob& job : *jobs) {
+    fmt::print("{}{}", first ? "" : "\n", squeue_job_text(job, use_color(globals)));
+    first = false;
+  }
+  return kOk;
+}
+
+bool holds(const View& view, const JobSelector& selector) {
+  for (const QueueEntry& entry : queue_of(view.published.snapshot, view.published.plan)) {
+    if (entry.job != nullptr ? matches(selector, *entry.job)
+                             : entry.explanation->label == selector.text) {
+      return true;
+    }
+  }
+  return false;
+}
+
 int run(const Globals& globals, const Options& options) {
   JobSelector selector;
   if (!options.job.empty()) {
@@ -158,9 +196,13 @@ int run(const Globals& globals, const Options& options) {
     if (!parsed) return report_failure(globals, kSchema, kUsage, parsed.error().text);
     selector = *parsed;
   }
-  const auto site = find_site();
+  const auto site = find_source(globals.publish_dir);
   if (!site) return report_failure(globals, kSchema, kFailed, site.error().text);
   const auto view = load_view(*site);
+  if (!options.job.empty() && (!view || !holds(*view, selector))) {
+    const std::string missing = view ? not_found(selector, *view) : view.error().text;
+    if (const auto exit = explain_from_squeue(globals, selector, missing)) return *exit;
+  }
   if (!view) return report_failure(globals, kSchema, kUnreachable, view.error().text);
 
   for (const std::string& warning : view->warnings) print_warning(warning);

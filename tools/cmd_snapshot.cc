@@ -2,9 +2,6 @@
 // `rubato snapshot`: what the last round looked at, to keep, to pass on, or to decide again.
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <memory>
 
 #include "lib/core/json.h"
@@ -14,6 +11,8 @@
 #include "tools/output.h"
 #include "tools/published.h"
 #include "tools/site.h"
+#include "tools/source.h"
+#include "tools/write_file.h"
 
 namespace rubato::tools {
 namespace {
@@ -30,30 +29,9 @@ int failure(Exit exit, const std::string& text) {
   return exit;
 }
 
-/// To stdout, or whole or not at all to a file.
 int write(const Options& options, const std::string& text) {
-  if (options.output.empty() || options.output == "-") {
-    if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
-        std::fflush(stdout) == 0) {
-      return kOk;
-    }
-    return failure(kFailed, fmt::format("cannot write: {}", std::strerror(errno)));
-  }
-  const std::string part = options.output + ".part";
-  std::FILE* file = std::fopen(part.c_str(), "wb");
-  bool good = file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  int reason = errno;
-  if (file != nullptr && std::fclose(file) != 0 && good) {
-    good = false;
-    reason = errno;
-  }
-  if (good && std::rename(part.c_str(), options.output.c_str()) != 0) {
-    good = false;
-    reason = errno;
-  }
-  if (good) return kOk;
-  if (file != nullptr) std::remove(part.c_str());
-  return failure(kFailed, fmt::format("{}: {}", options.output, std::strerror(reason)));
+  const auto done = write_whole(options.output, text);
+  return done ? static_cast<int>(kOk) : failure(kFailed, done.error().text);
 }
 
 Result<std::string> read_input(const std::string& path) {
@@ -92,7 +70,7 @@ int replay(const Options& options) {
   return write(options, to_json(plan, *snapshot) + "\n");
 }
 
-int run(const Options& options) {
+int run(const Globals& globals, const Options& options) {
   if (!options.replay.empty()) {
     if (!options.anonymise) return replay(options);
     return failure(kUsage,
@@ -102,7 +80,7 @@ int run(const Options& options) {
   if (!options.config.empty()) {
     return failure(kUsage, "snapshot: --config only goes with --replay");
   }
-  const auto site = find_site();
+  const auto site = find_source(globals.publish_dir);
   if (!site) return failure(kFailed, site.error().text);
   const auto published = read_snapshot(*site);
   if (!published) return failure(kUnreachable, published.error().text);
@@ -113,7 +91,7 @@ int run(const Options& options) {
   return write(options, to_json(anonymise(published->snapshot)) + "\n");
 }
 
-std::function<int()> setup(CLI::App& app, const Globals&) {
+std::function<int()> setup(CLI::App& app, const Globals& globals) {
   auto options = std::make_shared<Options>();
   app.add_option("-o,--output", options->output, "Write to FILE instead of stdout")
       ->type_name("FILE");
@@ -126,7 +104,7 @@ std::function<int()> setup(CLI::App& app, const Globals&) {
   app.add_option("--config", options->config,
                  "With --replay: the rubato.conf to decide by, instead of this machine's")
       ->type_name("FILE");
-  return [options] { return run(*options); };
+  return [options, &globals] { return run(globals, *options); };
 }
 
 }  // namespace

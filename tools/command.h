@@ -23,6 +23,7 @@ enum class ColorChoice { kAuto, kAlways, kNever };
 struct Globals {
   bool json = false;
   ColorChoice color = ColorChoice::kAuto;
+  std::string publish_dir;  ///< --publish-dir; "" if it was not given
 };
 
 struct Command {
@@ -36,6 +37,11 @@ struct Command {
 
 Command doctor_command();
 Command explain_command();
+Command hints_command();
+Command metrics_command();
+Command models_command();
+Command report_command();
 Command snapshot_command();
+Command stats_command();
 
 }  // namespace rubato::tools

@@ -41,6 +41,8 @@ struct Machine {
 
 /// PluginDir, the plugin files in it and the releases they are for.
 void check_plugins(const Machine& machine, Checks& checks);
+/// plugstack.conf, where it names the SPANK plugin or could.
+void check_spank(const Machine& machine, Checks& checks);
 /// The other lines of slurm.conf.
 void check_slurm_conf(const Machine& machine, Checks& checks);
 /// rubato.conf and what it names.

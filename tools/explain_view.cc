@@ -10,6 +10,9 @@
 #include <map>
 #include <set>
 
+#include "tools/job_facts.h"
+#include "tools/own_fields.h"
+
 namespace rubato::tools {
 namespace {
 
@@ -130,6 +133,31 @@ void add_pending(std::string& text, const QueueEntry& entry, Seconds now, bool c
   }
 }
 
+const Progress* progress_of(const Job& job, const Snapshot& snapshot) {
+  for (const Progress& progress : snapshot.memory.progress) {
+    if (progress.job == job.key) return &progress;
+  }
+  return nullptr;
+}
+
+/// What the job says of itself, and how far it says it is.
+void add_training(std::string& text, const Job& job, const Snapshot& snapshot, Seconds now) {
+  if (job.hints) {
+    if (!job.hints->job_type.empty()) add_line(text, "Job type", job.hints->job_type);
+    if (!job.hints->sizes.empty()) add_line(text, "Can run at", sizes_text(job.hints->sizes));
+  }
+  const Progress* progress = progress_of(job, snapshot);
+  if (progress == nullptr) return;
+  std::string told = fmt::format("{} samples", progress->samples);
+  if (job.hints && job.hints->work && job.hints->work->unit == WorkUnit::kSamples) {
+    told += fmt::format(" of {}", job.hints->work->count);
+  }
+  add_line(
+      text, "Last report",
+      fmt::format("{}, {} samples/s, batch {}, {} ago", told, rate_text(progress->rate),
+                  progress->batch, format_duration(std::max<Seconds>(0, now - progress->time))));
+}
+
 void add_running(std::string& text, const Job& job, const Snapshot& snapshot, Seconds now) {
   add_line(text, "State",
            fmt::format("running since {} ({})", format_time(job.start),
@@ -143,6 +171,21 @@ void add_running(std::string& text, const Job& job, const Snapshot& snapshot, Se
            job.time_limit >= kForever ? "UNLIMITED"
                                       : fmt::format("{}, until {}", format_duration(job.time_limit),
                                                     format_time(job.end_limit)));
+}
+
+void add_training(Json& json, const Job& job, const Snapshot& snapshot) {
+  if (job.hints) {
+    if (!job.hints->job_type.empty()) json["job_type"] = job.hints->job_type;
+    if (job.hints->work && job.hints->work->unit == WorkUnit::kSamples) {
+      json["work"] = job.hints->work->count;
+    }
+  }
+  const Progress* progress = progress_of(job, snapshot);
+  if (progress == nullptr) return;
+  json["rate"] = progress->rate;
+  json["samples"] = progress->samples;
+  json["batch"] = progress->batch;
+  json["reported"] = progress->time;
 }
 
 using Row = std::array<std::string, 6>;
@@ -247,7 +290,16 @@ std::string entry_text(const QueueEntry& entry, const Snapshot& snapshot,
              fmt::format("pending since {} ({})", format_time(job->eligible),
                          format_duration(std::max<Seconds>(0, now - job->eligible))));
   }
+  add_training(text, *job, snapshot, now);
   add_line(text, "Scheduled by", scheduled_by(*job, snapshot, all_stock));
+  // Not refused at submit: an admin, or another release, wrote the comment.
+  if (!job->hint_error.empty()) {
+    std::string words = job->hint_error;
+    for (std::size_t at = 0; (at = words.find('\n', at)) != std::string::npos;) {
+      words.replace(at, 1, "; ");
+    }
+    add_line(text, "Hints", "not used, since the comment is wrong: " + words);
+  }
   if (job->state == JobState::kPending) add_pending(text, entry, now, color);
   return text;
 }
@@ -274,7 +326,9 @@ Json entry_json(const QueueEntry& entry, const Snapshot& snapshot, const std::st
     if (!why.empty()) json["unmanaged_because"] = why;
     if (job->time_limit < kForever) json["time_limit"] = job->time_limit;
     if (job->state == JobState::kPending) json["eligible"] = job->eligible;
+    if (!job->hint_error.empty()) json["hint_error"] = job->hint_error;
   }
+  if (job != nullptr) add_training(json, *job, snapshot);
   if (job != nullptr && job->state == JobState::kRunning) {
     json["start"] = job->start;
     if (job->end_limit < kForever) json["end_limit"] = job->end_limit;

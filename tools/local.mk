@@ -1,4 +1,43 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# What the programs share, and the parts of them that tests link.
+noinst_LTLIBRARIES += tools/libtools.la
+tools_libtools_la_SOURCES = \
+  tools/command.h \
+  tools/format.cc \
+  tools/format.h \
+  tools/job_facts.cc \
+  tools/job_facts.h \
+  tools/output.cc \
+  tools/output.h \
+  tools/own_fields.cc \
+  tools/own_fields.h \
+  tools/process.cc \
+  tools/process.h \
+  tools/rqueue_help.cc \
+  tools/rqueue_json.cc \
+  tools/rqueue_json.h \
+  tools/rqueue_layout.cc \
+  tools/rqueue_layout.h \
+  tools/rqueue_options.cc \
+  tools/rqueue_options.h \
+  tools/rqueue_sort.cc \
+  tools/rqueue_sort.h \
+  tools/slurm_conf.cc \
+  tools/slurm_conf.h \
+  tools/squeue_fields.cc \
+  tools/squeue_fields.h \
+  tools/squeue_query.cc \
+  tools/squeue_query.h \
+  tools/table.cc \
+  tools/table.h \
+  tools/write_file.cc \
+  tools/write_file.h
+
+# squeue with the columns of Rubato.
+bin_PROGRAMS += tools/rqueue
+tools_rqueue_SOURCES = tools/rqueue.cc
+tools_rqueue_LDADD = tools/libtools.la lib/librubato.la $(LIBRARY_LIBS)
+
 # The program `rubato`: a table of subcommands, one file cmd_NAME.cc each.
 bin_PROGRAMS += tools/rubato
 tools_rubato_SOURCES = \
@@ -6,8 +45,12 @@ tools_rubato_SOURCES = \
   tools/anonymise.h \
   tools/cmd_doctor.cc \
   tools/cmd_explain.cc \
+  tools/cmd_hints.cc \
+  tools/cmd_metrics.cc \
+  tools/cmd_models.cc \
+  tools/cmd_report.cc \
   tools/cmd_snapshot.cc \
-  tools/command.h \
+  tools/cmd_stats.cc \
   tools/doctor.h \
   tools/doctor_install.cc \
   tools/doctor_machine.cc \
@@ -15,26 +58,42 @@ tools_rubato_SOURCES = \
   tools/doctor_rubato.cc \
   tools/doctor_running.cc \
   tools/doctor_slurm.cc \
+  tools/doctor_spank.cc \
+  tools/explain_job.cc \
+  tools/explain_job.h \
   tools/explain_view.cc \
   tools/explain_view.h \
   tools/job_match.cc \
   tools/job_match.h \
-  tools/output.cc \
-  tools/output.h \
+  tools/metrics.cc \
+  tools/metrics.h \
   tools/plugin_files.cc \
   tools/plugin_files.h \
-  tools/process.cc \
-  tools/process.h \
   tools/published.cc \
   tools/published.h \
   tools/rubato.cc \
+  tools/report_message.cc \
+  tools/report_message.h \
   tools/site.cc \
   tools/site.h \
-  tools/slurm_conf.cc \
-  tools/slurm_conf.h
+  tools/source.cc \
+  tools/source.h \
+  tools/stats_view.cc \
+  tools/stats_view.h
 # Where make install puts the plugins, for `rubato doctor`.
 tools_rubato_CPPFLAGS = $(AM_CPPFLAGS) -DRUBATO_PLUGIN_DIR='"$(rubatoplugindir)"'
-tools_rubato_LDADD = lib/librubato.la $(LIBRARY_LIBS)
+tools_rubato_LDADD = tools/libtools.la lib/librubato.la $(LIBRARY_LIBS)
 
 completiondir = $(datadir)/bash-completion/completions
-dist_completion_DATA = contrib/completion/bash/rubato
+dist_completion_DATA = contrib/completion/bash/rqueue contrib/completion/bash/rubato
+
+# What --json prints; test/golden/schema_test.py holds the commands to it.
+schemadir = $(pkgdatadir)/schema
+dist_schema_DATA = \
+  docs/schema/rubato.doctor.1.json \
+  docs/schema/rubato.explain.1.json \
+  docs/schema/rubato.models.1.json \
+  docs/schema/rubato.report.1.json \
+  docs/schema/rubato.rqueue.1.json \
+  docs/schema/rubato.snapshot.1.json \
+  docs/schema/rubato.stats.1.json

@@ -15,10 +15,12 @@
 namespace rubato::tools {
 namespace {
 
+const char* program_name = "rubato";
+
 void print_lines(const char* head, std::string_view text) {
   while (!text.empty()) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    fmt::print(stderr, "rubato: {}: {}\n", head, text.substr(0, end));
+    fmt::print(stderr, "{}: {}: {}\n", program_name, head, text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
 }
@@ -33,6 +35,8 @@ int positive_number(const char* text) {
 }
 
 }  // namespace
+
+void set_program(const char* name) { program_name = name; }
 
 void print_error(std::string_view text) {
   std::fflush(stdout);

@@ -15,6 +15,9 @@ namespace rubato::tools {
 
 using Json = nlohmann::ordered_json;
 
+/// What messages begin with; "rubato" unless it is set.
+void set_program(const char* name);
+
 /// Writes "rubato: error: text" to stderr. Each line of `text` gets the head.
 void print_error(std::string_view text);
 void print_warning(std::string_view text);

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -21,14 +22,34 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kMaxOutput = 4U << 20U;
-
 struct Child {
   pid_t pid = -1;
   int out = -1;  ///< read end of its stdout
 };
 
-Result<Child> spawn(const std::vector<std::string>& command) {
+/// Our environment with the variables of `more` in it, as NAME=VALUE.
+std::vector<std::string> environment_with(
+    const std::vector<std::pair<std::string, std::string>>& more) {
+  std::vector<std::string> lines;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view line(*entry);
+    const std::string_view name = line.substr(0, line.find('='));
+    const bool replaced = std::any_of(more.begin(), more.end(),
+                                      [name](const auto& pair) { return pair.first == name; });
+    if (!replaced) lines.emplace_back(line);
+  }
+  for (const auto& [name, value] : more) lines.push_back(name + "=" + value);
+  return lines;
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+  std::vector<char*> list;
+  for (const std::string& word : words) list.push_back(const_cast<char*>(word.c_str()));
+  list.push_back(nullptr);
+  return list;
+}
+
+Result<Child> spawn(const std::vector<std::string>& command, const RunOptions& options) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return fail(std::strerror(errno));
   posix_spawn_file_actions_t actions;
@@ -37,17 +58,18 @@ Result<Child> spawn(const std::vector<std::string>& command) {
   posix_spawnattr_init(&attributes);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  // A group of its own, so that what it starts ends with it.
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-  posix_spawnattr_setpgroup(&attributes, 0);
-
-  std::vector<char*> arguments;
-  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
-  arguments.push_back(nullptr);
+  if (!options.show_errors) {
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  }
+  if (options.own_group) {  // so that what it starts ends with it
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setpgroup(&attributes, 0);
+  }
+  const std::vector<char*> arguments = pointers(command);
+  const std::vector<std::string> lines = environment_with(options.environment);
   pid_t pid = -1;
-  const int error =
-      posix_spawn(&pid, arguments[0], &actions, &attributes, arguments.data(), environ);
+  const int error = posix_spawn(&pid, arguments[0], &actions, &attributes, arguments.data(),
+                                pointers(lines).data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   close(ends[1]);
@@ -65,9 +87,9 @@ int left(Clock::time_point end) {
 }
 
 /// True when stdout has been closed before `end`.
-bool read_all(int out, Clock::time_point end, std::string& text) {
+bool read_all(int out, std::size_t most, Clock::time_point end, std::string& text) {
   char buffer[16384];
-  while (text.size() <= kMaxOutput) {
+  while (text.size() <= most) {
     pollfd wait{out, POLLIN, 0};
     const int ready = poll(&wait, 1, left(end));
     if (ready < 0 && errno == EINTR) continue;
@@ -104,26 +126,42 @@ std::string find_program(const std::string& program) {
   return "";
 }
 
-Result<std::string> run_program(const std::vector<std::string>& command, int milliseconds) {
-  const auto end = Clock::now() + std::chrono::milliseconds(milliseconds);
-  const auto child = spawn(command);
+Result<Outcome> run_for_outcome(const std::vector<std::string>& command,
+                                const RunOptions& options) {
+  const auto end = Clock::now() + std::chrono::milliseconds(options.milliseconds);
+  const auto child = spawn(command, options);
   if (!child) return tl::unexpected(child.error());
-  std::string text;
+  Outcome outcome;
   int status = 0;
-  const bool ended = read_all(child->out, end, text) && wait_until(child->pid, end, status);
+  const bool ended = read_all(child->out, options.most_output, end, outcome.out) &&
+                     wait_until(child->pid, end, status);
   close(child->out);
   if (!ended) {
-    kill(-child->pid, SIGKILL);
+    kill(options.own_group ? -child->pid : child->pid, SIGKILL);
     waitpid(child->pid, &status, 0);
-    return fail(
-        fmt::format("{} did not answer within {} s", command.front(), milliseconds / 1000.0));
+    if (outcome.out.size() > options.most_output) {
+      return fail(
+          fmt::format("{} printed more than {} bytes", command.front(), options.most_output));
+    }
+    return fail(fmt::format("{} did not answer within {} s", command.front(),
+                            options.milliseconds / 1000.0));
   }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    return fail(WIFEXITED(status)
-                    ? fmt::format("{} ended with code {}", command.front(), WEXITSTATUS(status))
-                    : fmt::format("{} was ended by signal {}", command.front(), WTERMSIG(status)));
+  if (!WIFEXITED(status)) {
+    return fail(fmt::format("{} was ended by signal {}", command.front(), WTERMSIG(status)));
   }
-  return text;
+  outcome.exit = WEXITSTATUS(status);
+  return outcome;
+}
+
+Result<std::string> run_program(const std::vector<std::string>& command, int milliseconds) {
+  RunOptions options;
+  options.milliseconds = milliseconds;
+  auto outcome = run_for_outcome(command, options);
+  if (!outcome) return tl::unexpected(outcome.error());
+  if (outcome->exit != 0) {
+    return fail(fmt::format("{} ended with code {}", command.front(), outcome->exit));
+  }
+  return std::move(outcome->out);
 }
 
 }  // namespace rubato::tools

@@ -37,6 +37,9 @@ std::string cannot_show(const Site& site, const std::string& path, const std::st
 }
 
 Result<std::string> read_published(const Site& site, const char* name, const char* what) {
+  if (sees_all(site, name)) {
+    if (auto text = read_file(site.private_dir + "/" + name)) return text;
+  }
   const std::string path = site.publish_dir + "/" + name;
   auto text = read_file(path);
   if (!text) return fail(cannot_show(site, path, what));
@@ -103,6 +106,18 @@ Result<Stats> read_stats(const Site& site) {
   stats.records_fit = member<bool>(stats.all, "records_fit", true);
   stats.config_good = member<bool>(stats.all, "config_good", true);
   return stats;
+}
+
+Result<ModelsTable> read_models(const Site& site) {
+  const auto text = read_published(site, "models.json", "the profiles");
+  if (!text) return tl::unexpected(text.error());
+  auto table = models_from_json(*text);
+  if (!table) return fail(broken(site, "models.json", table.error().text));
+  return table;
+}
+
+bool sees_all(const Site& site, const char* name) {
+  return !site.private_dir.empty() && access((site.private_dir + "/" + name).c_str(), R_OK) == 0;
 }
 
 Result<PublishedPlan> read_plan(const Site& site) {

@@ -8,6 +8,7 @@
 #include "lib/core/error.h"
 #include "lib/core/plan.h"
 #include "lib/core/snapshot.h"
+#include "lib/report/models_table.h"
 #include "tools/output.h"
 #include "tools/site.h"
 
@@ -44,6 +45,9 @@ struct PublishedPlan {
 /// Each fails with a sentence that says what cannot be shown, why, and who can.
 [[nodiscard]] Result<PublishedSnapshot> read_snapshot(const Site& site);
 [[nodiscard]] Result<Stats> read_stats(const Site& site);
+[[nodiscard]] Result<ModelsTable> read_models(const Site& site);
+/// `name` can be read where nothing is hidden.
+[[nodiscard]] bool sees_all(const Site& site, const char* name);
 /// Reads the pair again, for at most 100 ms, until both are of one round.
 [[nodiscard]] Result<PublishedPlan> read_plan(const Site& site);
 

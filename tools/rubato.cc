@@ -16,9 +16,10 @@
 namespace rubato::tools {
 namespace {
 
-const std::array<Command, 3>& commands() {
-  static const std::array<Command, 3> table{doctor_command(), explain_command(),
-                                            snapshot_command()};
+const std::array<Command, 8>& commands() {
+  static const std::array<Command, 8> table{doctor_command(),   explain_command(), hints_command(),
+                                            metrics_command(),  models_command(),  report_command(),
+                                            snapshot_command(), stats_command()};
   return table;
 }
 
@@ -59,6 +60,8 @@ void print_help() {
       "  --color WHEN\n"
       "              Colour the output: auto (default: on a terminal without NO_COLOR),\n"
       "              always, never\n"
+      "  --publish-dir DIR\n"
+      "              Read what Rubato publishes from DIR\n"
       "  --help      Print the options of the command\n"
       "  --usage     Print one line of usage\n"
       "  --version   Print the version\n"
@@ -138,6 +141,8 @@ void add_common_options(CLI::App& app, Globals& globals, Common& common) {
          },
          "Colour the output: auto (on a terminal without NO_COLOR), always, never")
       ->type_name("WHEN");
+  app.add_option("--publish-dir", globals.publish_dir, "Read what Rubato publishes from DIR")
+      ->type_name("DIR");
   app.add_flag("--help", common.help, "Print this");
   app.add_flag("--usage", common.usage, "Print one line of usage");
   app.add_flag("--version", common.version, "Print the version");

@@ -18,7 +18,10 @@ struct Site {
   std::string rubato_conf_path;  ///< beside slurm.conf
   Config config;                 ///< defaults where rubato.conf is missing or bad
   std::string publish_dir;       ///< PublishDir, or StateSaveLocation/rubato/publish
-  bool config_present = false;   ///< there is a rubato.conf, and it was read
+  /// The whole files, where PrivateData hides something from the published ones; "" where another
+  /// PublishDir was asked for. root and SlurmUser can read it.
+  std::string private_dir;
+  bool config_present = false;  ///< there is a rubato.conf, and it was read
   /// Why the rubato.conf that is there was not used: all its errors, one a line.
   std::optional<std::string> config_error;
 };

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "lib/config/options.h"
+#include "lib/config/records.h"
 #include "lib/config/values.h"
 
 namespace rubato {
@@ -45,6 +46,8 @@ Json json_of(const Option& option, const Config& config) {
     case OptionType::kChoice:
     case OptionType::kPath:
     case OptionType::kName:
+    case OptionType::kYesNo:
+    case OptionType::kHint:
       break;
   }
   return value;
@@ -58,14 +61,23 @@ bool Config::manages(const std::string& partition) const {
   return manage_all || managed_partitions.contains(partition);
 }
 
+const JobTypeConfig* Config::job_type(const std::string& name) const {
+  const auto found = std::lower_bound(
+      job_types.begin(), job_types.end(), name,
+      [](const JobTypeConfig& type, const std::string& n) { return type.name < n; });
+  return found != job_types.end() && found->name == name ? &*found : nullptr;
+}
+
 std::string dump_config(const Config& config) {
   std::string out;
   for (const Option& option : options()) {
     if (!option.record.empty()) continue;
     if (option.type == OptionType::kName) {
-      for (const GpuTypeConfig& type : config.gpu_types) {
-        out += fmt::format("{}={} Speed={}\n", option.name, as_written(type.name),
-                           show_number(type.speed));
+      for (const RecordPairs& record : show_records(option, config)) {
+        for (const auto& [key, value] : record) {
+          out += fmt::format("{}{}={}", key == option.name ? "" : " ", key, as_written(value));
+        }
+        out += '\n';
       }
       continue;
     }
@@ -90,9 +102,16 @@ std::string config_json(const Config& config) {
       }
       continue;
     }
-    Json& types = out[option.name] = Json::array();
-    for (const GpuTypeConfig& type : config.gpu_types) {
-      types.push_back({{option.name, type.name}, {"Speed", type.speed}});
+    Json& records = out[option.name] = Json::array();
+    for (const RecordPairs& pairs : show_records(option, config)) {
+      Json record;
+      for (const auto& [key, value] : pairs) {
+        const Option* member = find_option(key, option.name);
+        record[key] = member != nullptr && member->type == OptionType::kReal
+                          ? Json(parse_number(value).value_or(0))
+                          : Json(value);
+      }
+      records.push_back(std::move(record));
     }
   }
   // Names are bytes to Slurm; JSON wants UTF-8.

@@ -11,6 +11,7 @@
 #include "lib/config/file_system.h"
 #include "lib/core/error.h"
 #include "lib/core/units.h"
+#include "lib/hints/hints.h"
 
 namespace rubato {
 
@@ -28,6 +29,15 @@ struct GpuTypeConfig {
   bool operator==(const GpuTypeConfig&) const = default;
 };
 
+/// A line `JobType=NAME Shared=yes Gpus=1-8 ...`: what holds for jobs of a type that do not say it.
+struct JobTypeConfig {
+  std::string name;
+  bool shared = false;  ///< all accounts share its profile
+  Hints hints = {};     ///< without job_type
+
+  bool operator==(const JobTypeConfig&) const = default;
+};
+
 struct Config {
   Mode mode = Mode::kObserve;
   bool manage_all = false;  ///< ManagedPartitions=all
@@ -42,12 +52,18 @@ struct Config {
   std::string publish_dir;                    ///< PublishDir; "" = StateSaveLocation/rubato/publish
   double publish_interval = 1.0;              ///< PublishInterval, seconds
   std::string log_level = "info";             ///< LogLevel
+  std::string store_dir;                      ///< StoreDir; "" = StateSaveLocation/rubato
+  int store_retention_days = 180;             ///< StoreRetentionDays
+  Seconds message_interval = 60;              ///< MessageInterval, seconds; 0: no cap
   std::vector<GpuTypeConfig> gpu_types;       ///< sorted by name
+  std::vector<JobTypeConfig> job_types;       ///< sorted by name
   std::set<std::string> test_off;             ///< TestOff, only with RUBATO_TESTING=1
   std::map<std::string, double> test_inject;  ///< TestInject: word -> argument (0 without one)
 
   /// ManagedPartitions names it, or is `all`.
   [[nodiscard]] bool manages(const std::string& partition) const;
+  /// The line of a job type; null when there is none.
+  [[nodiscard]] const JobTypeConfig* job_type(const std::string& name) const;
   [[nodiscard]] bool off(const std::string& word) const { return test_off.contains(word); }
   bool operator==(const Config&) const = default;
 };

@@ -9,6 +9,7 @@
 #include "lib/config/nearest.h"
 #include "lib/config/options.h"
 #include "lib/config/values.h"
+#include "lib/hints/values.h"
 
 namespace rubato {
 namespace {
@@ -189,6 +190,8 @@ Result<void> set_option(const Option& option, const std::string& value, Config& 
     case OptionType::kWords:
       return set_words(option, value, config);
     case OptionType::kName:
+    case OptionType::kYesNo:
+    case OptionType::kHint:
       break;
   }
   return fail(fmt::format("{} stands on a line of its own", option.name));
@@ -225,6 +228,10 @@ std::string describe_values(const Option& option) {
       return "an absolute path";
     case OptionType::kName:
       return "a name";
+    case OptionType::kYesNo:
+      return "yes or no";
+    case OptionType::kHint:
+      return describe_values(*find_hint(option.hint));
   }
   return "";
 }

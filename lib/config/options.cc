@@ -2,6 +2,7 @@
 #include "lib/config/options.h"
 
 #include "lib/config/nearest.h"
+#include "lib/hints/table.h"
 
 namespace rubato {
 namespace {
@@ -20,9 +21,20 @@ std::vector<OptionWord> test_off_words() {
       {"depth", "gated jobs count in bf_max_job_test", ""},
       {"stock-plan", "the plan of stock backfill is not read", ""},
       {"wake", "nothing wakes the loop between two rounds", ""},
+      {"quiet", "the loop does not let requests go first", ""},
       {"type", "the GPU type chosen is not given to Slurm", ""},
       {"resv-mask", "unmanaged jobs may take reserved nodes", ""},
       {"publish", "nothing is published", ""},
+      {"private-data", "the published files hide nothing", ""},
+      {"store", "nothing is stored", ""},
+      {"segment", "nothing is written into system_comment", ""},
+      {"job-env", "jobs hear nothing through their environment", ""},
+      {"hints", "hints are neither checked nor recorded at submit", ""},
+      {"hints-update", "updates of pending jobs are not checked against hints", ""},
+      {"hints-read", "hints do not reach the snapshot", ""},
+      {"messages", "messages of jobs are taken for comments", ""},
+      {"message-rate", "every report is taken", ""},
+      {"message-uid", "messages of every user are heard", ""},
   };
 }
 
@@ -33,8 +45,46 @@ std::vector<OptionWord> test_inject_words() {
       {"throw-submit", "the check at submit throws", ""},
       {"hang-round", "each round hangs for so many seconds", "SECONDS"},
       {"stop-loop", "the loop stops", ""},
+      {"hold-lock", "a look after an event holds slurmctld's locks for so long", "MILLISECONDS"},
       {"slow-round", "each round takes so many milliseconds longer", "MILLISECONDS"},
+      {"segment-interval", "segments are written again after so many seconds", "SECONDS"},
   };
+}
+
+/// A JobType line says hints in the words that jobs use.
+Option job_type_hint(const char* name, const char* key, const char* example) {
+  const HintDef& hint = *find_hint(key);
+  return {.name = name,
+          .type = OptionType::kHint,
+          .example = example,
+          .help = hint.help,
+          .record = "JobType",
+          .hint = key};
+}
+
+void add_job_type(std::vector<Option>& table) {
+  table.push_back(
+      {.name = "JobType",
+       .type = OptionType::kName,
+       .example = "resnet50",
+       .help = "begins a line about one job type, as in JobType=resnet50 Shared=yes Gpus=1-8",
+       .text = "What the line says holds for every job with this job type that does not say it "
+               "itself; rubato-hints(7) explains the values. A value that does not fit what a job "
+               "asks Slurm for is left out for that job, and never refuses it. One line a type."});
+  table.push_back({.name = "Shared",
+                   .type = OptionType::kYesNo,
+                   .example = "yes",
+                   .help = "all accounts share one profile of the type; else each has its own",
+                   .record = "JobType"});
+  table.push_back(job_type_hint("Gpus", "gpus", "1-8"));
+  table.push_back(job_type_hint("GpuTypes", "gpu-types", "h100/a100"));
+  table.push_back(job_type_hint("Batch", "batch", "256-1024"));
+  table.push_back(job_type_hint("Model", "model", "params=25e6"));
+  table.push_back(job_type_hint("Plans", "plans", "dp,ga"));
+  table.push_back(job_type_hint("Checkpoint", "checkpoint", "USR1@60"));
+  table.push_back(job_type_hint("Resize", "resize", "restart"));
+  table.push_back(job_type_hint("Device", "device", "gpu"));
+  table.push_back(job_type_hint("MixTypes", "mix-types", "no"));
 }
 
 std::vector<Option> make_options() {
@@ -141,6 +191,25 @@ std::vector<Option> make_options() {
                    .max = 3600,
                    .unit = "seconds",
                    .help = "shortest time between two writes of these files"});
+  table.push_back(
+      {.name = "StoreDir",
+       .type = OptionType::kPath,
+       .field = &Config::store_dir,
+       .example = "/var/lib/rubato",
+       .help = "folder of rubato.db, which keeps what jobs report",
+       .text = "Without it the folder is rubato under StateSaveLocation of slurm.conf. One "
+               "slurmctld at a time writes it. Scheduling goes on without it when it cannot be "
+               "written.",
+       .reload_safe = false});
+  table.push_back({.name = "StoreRetentionDays",
+                   .type = OptionType::kInteger,
+                   .default_text = "180",
+                   .field = &Config::store_retention_days,
+                   .min = 1,
+                   .max = 3650,
+                   .unit = "days",
+                   .help = "what is older is forgotten",
+                   .reload_safe = false});
   table.push_back({.name = "LogLevel",
                    .type = OptionType::kChoice,
                    .default_text = "info",
@@ -150,6 +219,17 @@ std::vector<Option> make_options() {
                              {"info", "the same, and changes of state", ""},
                              {"debug", "the same, and every round", ""}},
                    .help = "how much Rubato writes into slurmctld's log"});
+  table.push_back({.name = "MessageInterval",
+                   .type = OptionType::kDuration,
+                   .default_text = "60",
+                   .field = &Config::message_interval,
+                   .min = 0,
+                   .max = 86400,
+                   .unit = "seconds",
+                   .help = "shortest time between two reports of a running job",
+                   .text = "A report that comes sooner is dropped and counted; its sender is not "
+                           "told, so that a training loop never fails for it. One may come early "
+                           "by a tenth of the time. 0 takes every report."});
   table.push_back(
       {.name = "GpuType",
        .type = OptionType::kName,
@@ -167,6 +247,7 @@ std::vector<Option> make_options() {
        .text = "A job that accepts several types goes to the fastest one that is free. A type "
                "without a line has speed 1.",
        .record = "GpuType"});
+  add_job_type(table);
   table.push_back({.name = "TestOff",
                    .type = OptionType::kWords,
                    .words = test_off_words(),

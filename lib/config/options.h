@@ -22,6 +22,8 @@ enum class OptionType {
   kPath,   ///< absolute
   kWords,  ///< some of `words`, with commas between
   kName,   ///< begins a record line; may stand on several lines
+  kYesNo,
+  kHint,  ///< a value of the hint `hint`
 };
 
 /// A word that an option takes, and what it means.
@@ -49,6 +51,7 @@ struct Option {
   std::string help = {};     ///< one line, no full stop
   std::string text = {};     ///< whole sentences for the man page
   std::string record = {};   ///< name of the record line it belongs to, or ""
+  std::string hint = {};     ///< key of the hint it stands for, for kHint
   bool reload_safe = true;   ///< takes effect at `scontrol reconfigure`
   bool test_only = false;    ///< accepted with RUBATO_TESTING=1 only
 };
@@ -61,7 +64,7 @@ struct Option {
 
 /// Sets `option` of `config` from the text of its value. The error says what is wrong with the
 /// value and what would be right, without the name of the option. Not for kName and members of
-/// records, which `parse_config` puts together.
+/// records: see records.h.
 [[nodiscard]] Result<void> set_option(const Option& option, const std::string& value,
                                       Config& config);
 

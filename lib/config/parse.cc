@@ -7,11 +7,13 @@
 #include <map>
 #include <set>
 #include <span>
+#include <utility>
 
 #include "lib/config/config.h"
 #include "lib/config/lex.h"
 #include "lib/config/nearest.h"
 #include "lib/config/options.h"
+#include "lib/config/records.h"
 #include "lib/config/values.h"
 
 namespace rubato {
@@ -38,8 +40,7 @@ class Parser {
     read_file(text, path);
     check_whole();
     if (errors_.empty()) {
-      std::sort(config_.gpu_types.begin(), config_.gpu_types.end(),
-                [](const auto& a, const auto& b) { return a.name < b.name; });
+      sort_records(config_);
       return std::move(config_);
     }
     if (errors_.size() > kMostErrors) {
@@ -114,33 +115,29 @@ class Parser {
   void read_record(const std::string& path, const Option& record,
                    std::span<const ConfigPair> pairs) {
     const Place place{path, pairs[0].line};
-    GpuTypeConfig type{pairs[0].value, 1.0};
-    if (const auto good = check_name(type.name); !good) {
-      error(place, fmt::format("{}: {}", record.name, good.error().text));
-    }
-    bool has_speed = false;
+    const std::string& name = pairs[0].value;
+    auto begun = begin_record(record, name);
+    if (!begun) error(place, fmt::format("{}: {}", record.name, begun.error().text));
+    ConfigRecord scratch;
+    ConfigRecord& read = begun ? *begun : scratch;
+    std::set<const Option*> given;
     for (const ConfigPair& pair : pairs.subspan(1)) {
       const Place here{path, pair.line};
       const Option* option = find_option(pair.key, record.name);
       if (option == nullptr) {
         foreign(here, record, pair.key);
-      } else if (has_speed) {
+      } else if (!given.insert(option).second) {
         error(here, fmt::format("{}: set twice on one line", option->name));
-      } else {
-        has_speed = true;
-        if (const auto speed = option_number(*option, pair.value)) {
-          type.speed = *speed;
-        } else {
-          error(here, fmt::format("{}: {}", option->name, speed.error().text));
-        }
+      } else if (const auto good = set_member(*option, pair.value, read); !good) {
+        error(here, fmt::format("{}: {}", option->name, good.error().text));
       }
     }
-    const auto [first, fresh] = types_seen_.emplace(type.name, place);
+    const auto [first, fresh] = records_seen_.emplace(std::pair(record.name, name), place);
     if (!fresh) {
       return error(place, fmt::format("{}: {} is described twice; first at {}", record.name,
-                                      in_quotes(type.name), first->second.text()));
+                                      in_quotes(name), first->second.text()));
     }
-    config_.gpu_types.push_back(std::move(type));
+    add_record(record, std::move(read), config_);
   }
 
   /// A key that is no part of the record.
@@ -218,7 +215,7 @@ class Parser {
   Config config_;
   std::map<std::string, Place> seen_;        // options that were set
   std::set<std::string> bad_;                // those of them whose value was refused
-  std::map<std::string, Place> types_seen_;  // GpuType lines
+  std::map<std::pair<std::string, std::string>, Place> records_seen_;
   std::vector<std::string> stack_;           // files being read, outermost first
   int files_read_ = 0;
   std::vector<std::string> errors_;

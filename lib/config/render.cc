@@ -101,6 +101,8 @@ A relative name starts at the folder of the file that names it.
 An option may be set once, in all files together.
 A line that begins with
 .B GpuType=
+or
+.B JobType=
 describes one type; there may be several.
 .IP \(bu 2
 Times are seconds, or one of
@@ -140,11 +142,21 @@ GpuType=a100 Speed=1.0
 GpuType=h100 Speed=2.2
 .fi
 .RE
+.PP
+Say for all jobs of two types what they can do:
+.PP
+.RS
+.nf
+JobType=resnet50 Shared=yes Gpus=1\-8 Batch=256\-1024
+JobType=bert Gpus=4,8,16 GpuTypes=h100/a100 Checkpoint=USR1@60 Resize=restart
+.fi
+.RE
 .SH FILES
 .TP
 .I rubato.conf
 In the folder of slurm.conf.
 .SH SEE ALSO
+.BR rubato\-hints (7),
 .BR rubato_plugins (8),
 .BR slurm.conf (5),
 .BR scontrol (1)

@@ -8,6 +8,7 @@
 
 #include "lib/core/node.h"
 #include "lib/core/units.h"
+#include "lib/hints/request.h"
 
 namespace rubato {
 
@@ -59,6 +60,7 @@ struct Job {
   std::string label;   ///< what squeue shows as JOBID: 12, 12_3, 12_[4-9]
   std::string name;
   std::string user;
+  std::uint32_t uid = 0;
   std::string account;
   std::string qos;
   std::string partition;
@@ -75,6 +77,11 @@ struct Job {
   Seconds eligible = 0;    ///< since when it could have run
   Seconds time_limit = 0;  ///< seconds; kForever without one
   Request request;
+  int restarts = 0;  ///< how often Slurm has requeued it
+  /// What the job says of itself, completed by its JobType= line; none without a hint. A comment
+  /// that an admin or an older Rubato left wrong gives none, and `hint_error` says why.
+  std::optional<ResolvedHints> hints;
+  std::string hint_error;
 
   // pending
   int tasks = 1;       ///< tasks of a pending array that may start now; each is one start

@@ -21,6 +21,9 @@ inline constexpr const char* kStateSchema = "rubato.state/1";
 /// For the state file: node names instead of indices, so that it survives a change of the nodes.
 [[nodiscard]] std::string to_json(const Memory&, const Snapshot&);
 
+/// A record alone, as it stands in a plan.
+[[nodiscard]] std::string to_json(const Explanation&);
+
 /// Errors name the member ("jobs[3].request.gpus: expected a whole number, found \"x\"").
 [[nodiscard]] Result<Snapshot> snapshot_from_json(std::string_view text);
 [[nodiscard]] Result<Plan> plan_from_json(std::string_view text, const Snapshot&);

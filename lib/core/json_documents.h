@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "lib/core/error.h"
 #include "lib/core/json_reader.h"
 #include "lib/core/plan.h"
 #include "lib/core/snapshot.h"
@@ -45,6 +46,42 @@ void word(JsonObject& object, std::string_view name, From from, Enum& to) {
   });
 }
 
+/// Calls `each(word, member)` for every member, in the order of slurm.conf(5). `Hidden` is
+/// PrivateData or const PrivateData.
+template <typename Hidden, typename Each>
+void for_each_private(Hidden& hidden, Each each) {
+  each("accounts", hidden.accounts);
+  each("jobs", hidden.jobs);
+  each("nodes", hidden.nodes);
+  each("partitions", hidden.partitions);
+  each("usage", hidden.usage);
+  each("users", hidden.users);
+}
+
+/// Parses `text`, checks its schema and hands the object to `read`. No exception leaves it.
+template <typename T, typename Function>
+Result<T> parse(std::string_view text, const char* schema, Function read) {
+  try {
+    const JsonValue document = JsonValue::parse(text);
+    JsonErrors errors;
+    const JsonPath root;
+    JsonObject object(JsonItem(document, root, errors));
+    object.required("schema", [&](const JsonItem& item) {
+      const std::string found = item.text();
+      if (!item.failed() && found != schema) {
+        item.error(fmt::format("expected \"{}\", found {}", schema, JsonValue(found).dump()));
+      }
+    });
+    if (errors.any()) return fail(*errors.first);
+    T value = read(object);
+    object.finish();
+    if (errors.any()) return fail(*errors.first);
+    return value;
+  } catch (const JsonValue::exception& error) {
+    return fail(fmt::format("not JSON: {}", error.what()));
+  }
+}
+
 /// Knows the nodes and node sets that the other members name.
 class Reader {
  public:
@@ -63,11 +100,13 @@ class Reader {
  private:
   Node node(const JsonItem& item);
   Partition partition(const JsonItem& item);
+  PrivateData private_data(const JsonItem& item);
   Request request(const JsonItem& item);
   Job job(const JsonItem& item);
   void job_names(JsonObject& object, Job& job);
   void job_standing(JsonObject& object, Job& job);
   JobMemory job_memory(const JsonItem& item);
+  Progress progress(const JsonItem& item);
   Reservation reservation(const JsonItem& item, bool& known);
   std::vector<Reservation> reservations(const JsonItem& item, bool drop);
   Start start(const JsonItem& item);

@@ -8,6 +8,7 @@
 
 #include "lib/core/json.h"
 #include "lib/core/json_documents.h"
+#include "lib/core/json_hints.h"
 
 namespace rubato {
 namespace json {
@@ -146,6 +147,22 @@ Partition Reader::partition(const JsonItem& item) {
   return partition;
 }
 
+PrivateData Reader::private_data(const JsonItem& item) {
+  PrivateData hidden;
+  item.elements([&](const JsonItem& element) {
+    const std::string word = element.text();
+    bool known = false;
+    for_each_private(hidden, [&](const char* name, bool& on) {
+      if (word != name) return;
+      known = true;
+      on = true;
+    });
+    if (!element.failed() && !known)
+      element.error(fmt::format("{} is nothing that can be hidden", JsonValue(word).dump()));
+  });
+  return hidden;
+}
+
 Request Reader::request(const JsonItem& item) {
   Request request;
   JsonObject object(item);
@@ -174,6 +191,9 @@ void Reader::job_names(JsonObject& object, Job& job) {
   object.text("label", job.label);
   object.text("name", job.name);
   object.text("user", job.user);
+  object.optional("uid", [&](const JsonItem& uid) {
+    job.uid = static_cast<std::uint32_t>(uid.number(kMaxUint32));
+  });
   object.text("account", job.account);
   object.text("qos", job.qos);
   object.text("partition", job.partition);
@@ -204,6 +224,9 @@ Job Reader::job(const JsonItem& item) {
   job_names(object, job);
   job_standing(object, job);
   object.optional("request", [&](const JsonItem& asked) { job.request = request(asked); });
+  object.count("restarts", job.restarts);
+  object.optional("hints", [&](const JsonItem& said) { job.hints = read_hints(said); });
+  object.text("hint_error", job.hint_error);
   object.count("tasks", job.tasks);
   object.optional("node_set", [&](const JsonItem& set) { job.node_set = set_index(set); });
   object.optional("later_set", [&](const JsonItem& set) { job.later_set = set_index(set); });
@@ -224,6 +247,8 @@ Snapshot Reader::snapshot(JsonObject& object) {
   object.text("cluster", snapshot.cluster);
   object.text("slurm_version", snapshot.slurm_version);
   object.time("taken", snapshot.taken);
+  object.optional("private_data",
+                  [&](const JsonItem& item) { snapshot.private_data = private_data(item); });
   list(object, "nodes", snapshot.nodes, [&](const JsonItem& item) { return node(item); });
   list(object, "node_sets", snapshot.node_sets,
        [&](const JsonItem& item) { return node_list(item); });
@@ -248,46 +273,18 @@ Snapshot Reader::snapshot(JsonObject& object) {
 
 }  // namespace json
 
-namespace {
-
-// Parses `text`, checks its schema and hands the object to `read`. No exception leaves it.
-template <typename T, typename Function>
-Result<T> parse(std::string_view text, const char* schema, Function read) {
-  try {
-    const JsonValue document = JsonValue::parse(text);
-    JsonErrors errors;
-    const JsonPath root;
-    JsonObject object(JsonItem(document, root, errors));
-    object.required("schema", [&](const JsonItem& item) {
-      const std::string found = item.text();
-      if (!item.failed() && found != schema) {
-        item.error(fmt::format("expected \"{}\", found {}", schema, JsonValue(found).dump()));
-      }
-    });
-    if (errors.any()) return fail(*errors.first);
-    T value = read(object);
-    object.finish();
-    if (errors.any()) return fail(*errors.first);
-    return value;
-  } catch (const JsonValue::exception& error) {
-    return fail(fmt::format("not JSON: {}", error.what()));
-  }
-}
-
-}  // namespace
-
 Result<Snapshot> snapshot_from_json(std::string_view text) {
-  return parse<Snapshot>(text, kSnapshotSchema,
-                         [](JsonObject& object) { return json::Reader().snapshot(object); });
+  return json::parse<Snapshot>(text, kSnapshotSchema,
+                               [](JsonObject& object) { return json::Reader().snapshot(object); });
 }
 
 Result<Plan> plan_from_json(std::string_view text, const Snapshot& snapshot) {
-  return parse<Plan>(text, kPlanSchema,
-                     [&](JsonObject& object) { return json::Reader(snapshot).plan(object); });
+  return json::parse<Plan>(text, kPlanSchema,
+                           [&](JsonObject& object) { return json::Reader(snapshot).plan(object); });
 }
 
 Result<Memory> memory_from_json(std::string_view text, const Snapshot& snapshot) {
-  return parse<Memory>(text, kStateSchema, [&](JsonObject& object) {
+  return json::parse<Memory>(text, kStateSchema, [&](JsonObject& object) {
     return json::Reader(snapshot).memory(object, true);
   });
 }

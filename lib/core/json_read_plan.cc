@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "lib/core/json_documents.h"
+#include "lib/hints/types.h"
 
 namespace rubato::json {
 
@@ -21,6 +22,25 @@ JobMemory Reader::job_memory(const JsonItem& item) {
   object.count("refused_free", memory.refused_free);
   object.finish();
   return memory;
+}
+
+Progress Reader::progress(const JsonItem& item) {
+  constexpr auto kMost = static_cast<std::uint64_t>(kMostWork);
+  Progress progress;
+  JsonObject object(item);
+  job_key(object, progress.job);
+  object.count("restarts", progress.restarts);
+  object.time("time", progress.time);
+  object.optional("samples", [&](const JsonItem& samples) {
+    progress.samples = static_cast<std::int64_t>(samples.number(kMost));
+  });
+  object.optional("rate", [&](const JsonItem& rate) { progress.rate = rate.real(); });
+  object.optional("batch", [&](const JsonItem& batch) {
+    progress.batch = static_cast<std::int64_t>(batch.number(kMost));
+  });
+  object.optional("loss", [&](const JsonItem& loss) { progress.loss = loss.real(); });
+  object.finish();
+  return progress;
 }
 
 Reservation Reader::reservation(const JsonItem& item, bool& known) {
@@ -56,6 +76,10 @@ Memory Reader::memory(JsonObject& object, bool drop) {
   list(object, "jobs", memory.jobs, [&](const JsonItem& item) { return job_memory(item); });
   object.optional("reservations",
                   [&](const JsonItem& item) { memory.reservations = reservations(item, drop); });
+  list(object, "progress", memory.progress, [&](const JsonItem& item) { return progress(item); });
+  if (!ascending(memory.progress, [](const auto& a, const auto& b) { return a.job < b.job; })) {
+    object.error_at("progress", "must be sorted by id and submit, each once");
+  }
   if (!ascending(memory.jobs, [](const auto& a, const auto& b) { return a.job < b.job; })) {
     object.error_at("jobs", "must be sorted by id and submit, each once");
   }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "lib/config/nearest.h"
 
@@ -65,6 +66,12 @@ std::uint64_t JsonItem::number(std::uint64_t most) const {
   const auto number = value_.get<std::uint64_t>();
   if (number > most) wrong(fmt::format("a number up to {}", most));
   return number > most ? 0 : number;
+}
+
+double JsonItem::real() const {
+  if (value_.is_number() && std::isfinite(value_.get<double>())) return value_.get<double>();
+  wrong("a number");
+  return 0;
 }
 
 Seconds JsonItem::time() const {

@@ -51,6 +51,8 @@ class JsonItem {
   /// A whole number from 0 to `most`.
   [[nodiscard]] std::uint64_t number(std::uint64_t most) const;
   [[nodiscard]] int count() const { return static_cast<int>(number(kJsonMaxCount)); }
+  /// A finite number.
+  [[nodiscard]] double real() const;
   /// Seconds, or "forever".
   [[nodiscard]] Seconds time() const;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Values to JSON. Members have a fixed order; the reader is json_read.cc.
 #include "lib/core/json.h"
+#include "lib/core/json_documents.h"
+#include "lib/core/json_hints.h"
 #include "lib/core/json_writer.h"
 
 namespace rubato {
@@ -16,15 +18,18 @@ class Writer {
   [[nodiscard]] std::string snapshot();
   [[nodiscard]] std::string plan(const Plan& plan);
   [[nodiscard]] std::string state(const Memory& memory);
+  [[nodiscard]] std::string one(const Explanation& told);
 
  private:
   void node(const Node& node);
   void partition(const Partition& partition);
+  void private_data(const PrivateData& hidden);
   void request(const Request& request);
   void job(const Job& job);
   void memory_members(const Memory& memory);
   void job_memory(const JobMemory& memory);
   void reservation(const Reservation& reservation);
+  void progress(const Progress& progress);
   void start(const Start& start);
   void explanation(const Explanation& explanation);
 
@@ -100,6 +105,16 @@ void Writer::partition(const Partition& partition) {
   json_.member("node_set", partition.node_set, -1);
 }
 
+void Writer::private_data(const PrivateData& hidden) {
+  if (!hidden.any()) return;
+  json_.key("private_data");
+  json_.begin_array();
+  json::for_each_private(hidden, [&](const char* word, bool on) {
+    if (on) json_.value(word);
+  });
+  json_.end_array();
+}
+
 void Writer::request(const Request& request) {
   json_.member("min_nodes", request.min_nodes, 1);
   json_.member("max_nodes", request.max_nodes);
@@ -122,6 +137,7 @@ void Writer::job(const Job& job) {
   json_.member("label", job.label);
   json_.member("name", job.name);
   json_.member("user", job.user);
+  json_.member("uid", job.uid);
   json_.member("account", job.account);
   json_.member("qos", job.qos);
   json_.member("partition", job.partition);
@@ -144,6 +160,12 @@ void Writer::job(const Job& job) {
     request(job.request);
     json_.end_object();
   }
+  json_.member("restarts", job.restarts);
+  if (job.hints) {
+    json_.key("hints");
+    json::write_hints(json_, *job.hints);
+  }
+  json_.member("hint_error", job.hint_error);
   json_.member("tasks", job.tasks, 1);
   json_.member("node_set", job.node_set, -1);
   json_.member("later_set", job.later_set, -1);
@@ -173,6 +195,18 @@ void Writer::reservation(const Reservation& reservation) {
   shares("shares", reservation.shares);
 }
 
+void Writer::progress(const Progress& progress) {
+  job_key(progress.job);
+  json_.member("restarts", progress.restarts);
+  json_.member_time("time", progress.time);
+  json_.member("samples", progress.samples);
+  json_.member("rate", progress.rate);
+  json_.member("batch", progress.batch);
+  if (!progress.loss) return;
+  json_.key("loss");
+  json_.value(*progress.loss);
+}
+
 void Writer::job_memory(const JobMemory& memory) {
   job_key(memory.job);
   json_.member_time("first_seen", memory.first_seen);
@@ -189,6 +223,7 @@ void Writer::memory_members(const Memory& memory) {
   json_.member("round", memory.round);
   list("jobs", memory.jobs, [&](const JobMemory& job) { job_memory(job); });
   list("reservations", memory.reservations, [&](const Reservation& r) { reservation(r); });
+  list("progress", memory.progress, [&](const Progress& p) { progress(p); });
 }
 
 void Writer::start(const Start& start) {
@@ -238,6 +273,7 @@ std::string Writer::snapshot() {
   json_.member("cluster", snapshot_.cluster);
   json_.member("slurm_version", snapshot_.slurm_version);
   json_.member_time("taken", snapshot_.taken);
+  private_data(snapshot_.private_data);
   list("nodes", snapshot_.nodes, [&](const Node& item) { node(item); });
   if (!snapshot_.node_sets.empty()) {
     json_.key("node_sets");
@@ -278,6 +314,13 @@ std::string Writer::plan(const Plan& plan) {
   return json_.take();
 }
 
+std::string Writer::one(const Explanation& told) {
+  json_.begin_object();
+  explanation(told);
+  json_.end_object();
+  return json_.take();
+}
+
 std::string Writer::state(const Memory& memory) {
   json_.begin_object();
   json_.key("schema");
@@ -296,5 +339,6 @@ std::string to_json(const Plan& plan, const Snapshot& snapshot) {
 std::string to_json(const Memory& memory, const Snapshot& snapshot) {
   return Writer(snapshot).state(memory);
 }
+std::string to_json(const Explanation& explanation) { return Writer(Snapshot()).one(explanation); }
 
 }  // namespace rubato

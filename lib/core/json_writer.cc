@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lib/core/json_writer.h"
 
+#include <cmath>
 #include <cstdint>
 
 namespace rubato {
@@ -39,6 +40,16 @@ bool plain(char c) {
 }
 
 }  // namespace
+
+void JsonWriter::value(double number) {
+  comma();
+  if (!std::isfinite(number)) {
+    out_ += "null";
+    return;
+  }
+  char digits[32];
+  out_.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
+}
 
 // Names of jobs may hold any bytes: what is not UTF-8 is written as U+FFFD, so that every reader
 // accepts the text.

@@ -41,6 +41,9 @@ class JsonWriter {
     const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
     out_.append(digits, end);
   }
+  /// The shortest text that reads back to the same number. JSON has none for what is not finite:
+  /// null.
+  void value(double number);
   /// A number of seconds, "forever" from kForever on.
   void time(Seconds seconds) {
     if (seconds >= kForever) {

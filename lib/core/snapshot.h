@@ -51,11 +51,25 @@ struct JobMemory {
   bool operator==(const JobMemory&) const = default;
 };
 
+/// How far a running job says it has come: its last report.
+struct Progress {
+  JobKey job;
+  int restarts = 0;            ///< of the run that reported
+  Seconds time = 0;            ///< when it reported
+  std::int64_t samples = 0;    ///< done since the job began
+  double rate = 0;             ///< samples/s
+  std::int64_t batch = 0;      ///< global batch, samples
+  std::optional<double> loss;  ///< as the job measures it
+
+  bool operator==(const Progress&) const = default;
+};
+
 /// All memory of earlier rounds. Written to the state file and read back at start.
 struct Memory {
   std::uint64_t round = 0;
   std::vector<JobMemory> jobs;            ///< sorted by key
   std::vector<Reservation> reservations;  ///< sorted by key, then partition
+  std::vector<Progress> progress;         ///< sorted by key; of jobs that are in the snapshot
 
   bool operator==(const Memory&) const = default;
 };
@@ -70,6 +84,20 @@ struct Partition {
   bool operator==(const Partition&) const = default;
 };
 
+/// What PrivateData of slurm.conf hides from ordinary users. What concerns no file of Rubato
+/// (reservations, events, cloud) is left out.
+struct PrivateData {
+  bool jobs = false;
+  bool nodes = false;
+  bool partitions = false;
+  bool users = false;
+  bool accounts = false;
+  bool usage = false;
+
+  [[nodiscard]] bool any() const { return *this != PrivateData{}; }
+  bool operator==(const PrivateData&) const = default;
+};
+
 /// Sorted node indices, shared by the jobs that may use the same nodes.
 using NodeSet = std::vector<int>;
 
@@ -77,6 +105,7 @@ struct Snapshot {
   std::string cluster;  ///< ClusterName
   std::string slurm_version;
   Seconds taken = 0;
+  PrivateData private_data;
   std::vector<Node> nodes;  ///< in slurmctld's order
   std::vector<NodeSet> node_sets;
   std::vector<Partition> partitions;  ///< sorted by name

@@ -60,6 +60,18 @@ with semicolons between, up to the end.
 What is stronger counts for each hint alone: option, environment, comment, and last the
 .B JobType=
 line of rubato.conf.
+.PP
+At submit the hints of options and environment are written into the comment, behind the text that is
+there: with them it has at most 1024 characters.
+From then on the comment alone counts, and
+.B scontrol show job
+shows it.
+An update of the comment, or of the request of a pending job, is checked against the hints that hold
+afterwards, and refused as a submission would be:
+.B scontrol
+says
+.BR "Invalid argument" ,
+and slurmctld's log has the errors.
 .SS Grammar of the comment
 .IP \(bu 2
 .B rubato:
@@ -111,6 +123,37 @@ Such an update is a message and does not change the comment.
 It has at most 1024 bytes:
 .BI rubato! KIND\fR,
 a blank, and pairs as in the hints of a comment.
+Only the owner of the job, root and SlurmUser are heard.
+Of an array name one task, as in 12_3.
+.PP
+A report that comes sooner than
+.B MessageInterval=
+of rubato.conf (60 seconds) after the last one of its job is dropped, and so is one while too many
+messages wait: the update succeeds, so that a training loop never fails for it.
+Any other message that is not heard fails its update.
+Slurm 22.05 hands no words back for an update that is refused:
+.B scontrol
+shows one of these, and slurmctld's log has the whole error.
+.RS
+.TP
+.B Bad message
+It is not written as below, or names several tasks of an array.
+.TP
+.B Message too long
+It has more than 1024 bytes.
+.TP
+.B Access/permission denied
+The sender is neither owner, root nor SlurmUser.
+.TP
+.B Job is not running
+Only a running job speaks.
+.TP
+.B Requested operation not supported on this system
+A resize or hold\-size: in this mode a running job keeps its size.
+.TP
+.B Resource temporarily unavailable
+Too many messages wait; for an ack, which is never dropped in silence.
+.RE
 .PP
 )";
 
@@ -194,10 +237,24 @@ In the script, between two steps of the training:
 scontrol update JobId=$SLURM_JOB_ID Comment="rubato!report samples=1.28e6;rate=850.5;batch=256"
 .fi
 .RE
-.SH SEE ALSO
+.SH WRONG HINTS AND THEIR ERRORS
+One example of each.
+.BR sbatch ,
+.B salloc
+and
+.B srun
+print the error and submit nothing.
+Hints that were written as options are named as options:
+.B \-\-dl\-gpus
+for
+.BR gpus .
+)";
+
+inline constexpr const char* kManSeeAlso = R"(.SH SEE ALSO
 .BR sbatch (1),
 .BR rubato.conf (5),
-.BR rubato_plugins (8)
+.BR rubato_plugins (8),
+.BR rubato\-spank (8)
 )";
 
 }  // namespace rubato

@@ -21,10 +21,10 @@ struct Report {
   std::int64_t samples = 0;  ///< done since the job began, over all its restarts
   double rate = 0;           ///< samples/s, at least 0
   std::int64_t batch = 1;    ///< global batch, samples
-  std::optional<double> loss;
-  std::optional<double> forward;    ///< forward pass of an iteration, seconds, above 0
-  std::optional<double> iteration;  ///< a whole iteration, seconds, above 0
-  std::optional<double> noise;      ///< gradient noise scale, samples, at least 0
+  std::optional<double> loss = {};
+  std::optional<double> forward = {};    ///< forward pass of an iteration, seconds, above 0
+  std::optional<double> iteration = {};  ///< a whole iteration, seconds, above 0
+  std::optional<double> noise = {};      ///< gradient noise scale, samples, at least 0
 
   bool operator==(const Report&) const = default;
 };

@@ -3,11 +3,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lib/hints/man_text.h"
 #include "lib/hints/message.h"
 #include "lib/hints/rules.h"
 #include "lib/hints/table.h"
 #include "lib/hints/values.h"
+#include "lib/hints/wrong_hints.h"
 #include "lib/report/prose.h"
 
 namespace rubato {
@@ -50,6 +53,21 @@ std::string man_message(const MessageKind& kind) {
   return out + ".RE\n";
 }
 
+std::string man_wrong(const WrongHint& wrong) {
+  const std::string blank = wrong.options().empty() ? "" : " ";
+  std::string out = fmt::format(".PP\n.nf\n\\fB{}{}{} \\-\\-comment=\"{}\"\\fR\n", wrong.program(),
+                                blank, roff(wrong.options()), roff(wrong.comment()));
+  if (wrong.facts.het) out += "(as a component of a heterogeneous job)\n";
+  out += ".fi\n.RS 4\n";
+  const std::string error = wrong.error();
+  for (std::size_t at = 0; at < error.size();) {
+    const std::size_t end = std::min(error.find('\n', at), error.size());
+    out += roff(error.substr(at, end - at)) + "\n" + (end < error.size() ? ".br\n" : "");
+    at = end + 1;
+  }
+  return out + ".RE\n";
+}
+
 }  // namespace
 
 std::string help_hints() {
@@ -72,7 +90,9 @@ std::string man_page_hints() {
   }
   out += kManMessages;
   for (const MessageKind& kind : message_kinds()) out += man_message(kind);
-  return out + kManEnd;
+  out += kManEnd;
+  for (const WrongHint& wrong : wrong_hints()) out += man_wrong(wrong);
+  return out + kManSeeAlso;
 }
 
 }  // namespace rubato

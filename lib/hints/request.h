@@ -53,7 +53,7 @@ enum class Spelling {
 /// Hints with the defaults in place, checked against the request.
 struct ResolvedHints {
   std::string job_type;  ///< "" when the job has none
-  GpuSizes sizes;        ///< all sizes it can run at; empty without GPUs
+  GpuSizes sizes;        ///< sizes it can run at; empty without GPUs
   std::int64_t request_gpus = 0;
   std::int64_t unit = 1;       ///< HintRequest::size_unit
   GpuTypes gpu_types;          ///< empty: any

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 #include "lib/hints/rules.h"
@@ -48,16 +49,24 @@ std::string value_of(const Hints& hints, HintField field) {
   return "";
 }
 
+/// The smallest kMostSizes of `sizes`, and `own`: a list of multiples can be as long as it likes.
+GpuSizes bounded(const GpuSizes& sizes, int own) {
+  if (std::ssize(sizes.ranges()) <= kMostSizes) return sizes;
+  std::vector<GpuSizes::Range> some(sizes.ranges().begin(), sizes.ranges().begin() + kMostSizes);
+  some.emplace_back(own, own);
+  return GpuSizes(std::move(some));
+}
+
 GpuSizes sizes_of(const Hints& hints, const HintRequest& request) {
   const auto clip = [](std::int64_t gpus) {
     return static_cast<int>(std::min<std::int64_t>(gpus, kMostGpus));
   };
   if (request.total_gpus() == 0) return {};
-  if (hints.gpus) return hints.gpus->multiples(request.size_unit());
   const int own = clip(request.total_gpus());
+  if (hints.gpus) return bounded(hints.gpus->multiples(request.size_unit()), own);
   if (!request.open()) return GpuSizes({{own, own}});
   const int most = clip(std::int64_t{request.gpus_per_node} * request.max_nodes);
-  return GpuSizes({{own, most}}).multiples(request.gpus_per_node);
+  return bounded(GpuSizes({{own, most}}).multiples(request.gpus_per_node), own);
 }
 
 GpuTypes types_of(const Hints& hints, const HintRequest& request) {

@@ -2,6 +2,7 @@
 // The values that hints take.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <set>
@@ -13,6 +14,8 @@ namespace rubato {
 
 /// Most GPUs a hint may name.
 inline constexpr int kMostGpus = 100000;
+/// Most sizes and ranges of sizes that are kept of a job whose sizes are multiples of a unit.
+inline constexpr std::ptrdiff_t kMostSizes = 1024;
 /// Largest count of samples, steps or model parameters.
 inline constexpr std::int64_t kMostWork = 1'000'000'000'000'000'000;
 /// Largest batch and largest dimension of a model.

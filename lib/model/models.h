@@ -1,26 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is known of the speed of GPU types: an immutable version that a round reads.
+// What is known of the speed of jobs and GPU types: an immutable version that a round reads.
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 
-#include "lib/core/node.h"
+#include "lib/model/throughput.h"
+#include "lib/model/type_speeds.h"
 
 namespace rubato {
 
-/// Speed of GPU types relative to each other, from the `GpuType=` lines of rubato.conf. A type
-/// without a line has speed 1.
 class Models {
  public:
   Models() = default;
-  explicit Models(std::map<std::string, double> speeds) : speeds_(std::move(speeds)) {}
+  /// Speeds of the GPU types (see TypeSpeeds), and what was learnt; nothing yet when null.
+  explicit Models(std::map<std::string, double> speeds,
+                  std::shared_ptr<const ThroughputModel> learnt = nullptr)
+      : speeds_(std::move(speeds)), learnt_(std::move(learnt)) {}
 
   /// Above 0.
-  [[nodiscard]] double speed(const std::string& gpu_type) const;
+  [[nodiscard]] double speed(const std::string& gpu_type) const { return speeds_.speed(gpu_type); }
+  /// Null while nothing was learnt.
+  [[nodiscard]] const ThroughputModel* learnt() const { return learnt_.get(); }
 
  private:
-  std::map<std::string, double> speeds_;
+  TypeSpeeds speeds_;
+  std::shared_ptr<const ThroughputModel> learnt_;
 };
 
 }  // namespace rubato

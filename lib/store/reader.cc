@@ -3,6 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
 #include <utility>
 
 #include "lib/store/connection.h"
@@ -54,6 +58,58 @@ ProfileGroup group_of(SQLite::Statement& row) {
   group.last = row.getColumn(8).getInt64();
   return group;
 }
+
+/// The columns that GroupBuilder reads.
+constexpr const char* kOfGroup =
+    "s.nodes, s.plan, s.batch, s.job_id, s.submit, s.rate, s.flag = '', s.time";
+
+/// Adds samples up, in the order in which they were written.
+class GroupBuilder {
+ public:
+  void add(SQLite::Statement& row) {
+    const auto key = std::tuple(row.getColumn(0).getInt(), row.getColumn(1).getString(),
+                                row.getColumn(2).getInt64());
+    const Seconds time = row.getColumn(7).getInt64();
+    Building& building = groups_[key];
+    KindGroup& group = building.group;
+    std::tie(group.nodes, group.plan, group.batch) = key;
+    ++group.samples;
+    building.jobs.emplace(row.getColumn(3).getInt64(), row.getColumn(4).getInt64());
+    group.last = std::max(group.last, time);
+    if (row.getColumn(6).getInt() == 0) {
+      ++group.flagged;
+      return;
+    }
+    const double rate = row.getColumn(5).getDouble();
+    const bool first = group.samples - group.flagged == 1;
+    building.total += rate;
+    group.least_rate = first ? rate : std::min(group.least_rate, rate);
+    group.most_rate = first ? rate : std::max(group.most_rate, rate);
+    if (time >= building.last_used) group.last_rate = rate;
+    building.last_used = std::max(building.last_used, time);
+  }
+
+  std::vector<KindGroup> take() {
+    std::vector<KindGroup> groups;
+    for (auto& [key, building] : groups_) {
+      KindGroup& group = building.group;
+      group.jobs = static_cast<std::int64_t>(building.jobs.size());
+      const std::int64_t used = group.samples - group.flagged;
+      if (used > 0) group.mean_rate = building.total / static_cast<double>(used);
+      groups.push_back(std::move(group));
+    }
+    return groups;
+  }
+
+ private:
+  struct Building {
+    KindGroup group;
+    double total = 0;
+    Seconds last_used = 0;
+    std::set<std::pair<std::int64_t, std::int64_t>> jobs;
+  };
+  std::map<std::tuple<int, std::string, std::int64_t>, Building> groups_;
+};
 
 }  // namespace
 
@@ -168,6 +224,71 @@ Result<std::vector<Sample>> Reader::all_samples(std::int64_t at_most) const {
   return database_->query(select_samples() + "ORDER BY s.id LIMIT ?", [&](SQLite::Statement& rows) {
     rows.bind(1, at_most);
     return all_of(rows, sample_of);
+  });
+}
+
+Result<std::int64_t> Reader::last_sample() const {
+  return database_->query("SELECT coalesce(max(id), 0) FROM samples", [](SQLite::Statement& row) {
+    row.executeStep();
+    return row.getColumn(0).getInt64();
+  });
+}
+
+Result<std::vector<Kind>> Reader::kinds(std::int64_t after) const {
+  const char* sql =
+      "SELECT t.account, t.name, t.shared, k.gpu_type, k.gpus FROM (SELECT DISTINCT s.type, "
+      "s.gpu_type, s.gpus FROM samples AS s WHERE s.id > ?) AS k JOIN job_types AS t ON "
+      "t.id = k.type";
+  return database_->query(sql, [&](SQLite::Statement& rows) {
+    rows.bind(1, after);
+    return all_of(rows, [](SQLite::Statement& row) {
+      return Kind{{row.getColumn(0).getString(), row.getColumn(1).getString(),
+                   row.getColumn(2).getInt() != 0},
+                  row.getColumn(3).getString(),
+                  row.getColumn(4).getInt()};
+    });
+  });
+}
+
+Result<std::vector<KindGroup>> Reader::groups(const Kind& kind) const {
+  const std::string sql = fmt::format(
+      "SELECT {} FROM samples AS s JOIN job_types AS t ON t.id = s.type WHERE {}"
+      "AND s.gpu_type = ? AND s.gpus = ? ORDER BY s.id",
+      kOfGroup, kOfProfile);
+  return database_->query(sql, [&](SQLite::Statement& rows) {
+    bind(rows, kind.key);
+    rows.bind(4, kind.gpu_type);
+    rows.bind(5, kind.gpus);
+    GroupBuilder groups;
+    while (rows.executeStep()) groups.add(rows);
+    return groups.take();
+  });
+}
+
+Result<std::vector<std::pair<Kind, std::vector<KindGroup>>>> Reader::all_groups(
+    const std::set<std::string>& shared) const {
+  using Owner = std::tuple<std::string, std::string, std::string, int>;
+  const std::string sql = fmt::format(
+      "SELECT {}, t.account, t.name, s.gpu_type, s.gpus FROM samples AS s CROSS JOIN job_types AS "
+      "t "
+      "ON t.id = s.type ORDER BY s.id",
+      kOfGroup);
+  return database_->query(sql, [&](SQLite::Statement& rows) {
+    std::map<Owner, GroupBuilder> owners;
+    while (rows.executeStep()) {
+      std::string name = rows.getColumn(9).getString();
+      std::string account = shared.contains(name) ? "" : rows.getColumn(8).getString();
+      owners[{std::move(account), std::move(name), rows.getColumn(10).getString(),
+              rows.getColumn(11).getInt()}]
+          .add(rows);
+    }
+    std::vector<std::pair<Kind, std::vector<KindGroup>>> all;
+    for (auto& [owner, builder] : owners) {
+      const auto& [account, name, gpu_type, gpus] = owner;
+      all.emplace_back(Kind{{account, name, shared.contains(name)}, gpu_type, gpus},
+                       builder.take());
+    }
+    return all;
   });
 }
 

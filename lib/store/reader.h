@@ -4,7 +4,9 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lib/core/error.h"
@@ -32,6 +34,32 @@ struct ProfileGroup {
   Seconds last = 0;
 
   bool operator==(const ProfileGroup&) const = default;
+};
+
+/// What has one speed: the samples of a job type (of one account, or of all where it is shared) on
+/// one GPU type at one size.
+struct Kind {
+  ProfileKey key;
+  std::string gpu_type;
+  int gpus = 0;
+};
+
+/// The samples of a kind with the same number of nodes, plan and batch.
+struct KindGroup {
+  int nodes = 0;
+  std::string plan;
+  std::int64_t batch = 0;
+  std::int64_t samples = 0;  ///< flagged ones included
+  std::int64_t flagged = 0;
+  std::int64_t jobs = 0;  ///< that sent them
+  /// samples/s of those that are not flagged; 0 without one.
+  double mean_rate = 0;
+  double least_rate = 0;
+  double most_rate = 0;
+  double last_rate = 0;
+  Seconds last = 0;  ///< time of the last one, flagged or not
+
+  bool operator==(const KindGroup&) const = default;
 };
 
 /// How much is in a store.
@@ -71,6 +99,16 @@ class Reader {
   /// By GPU type, model, account.
   [[nodiscard]] Result<std::vector<Fit>> fits(const ProfileKey& key) const;
   [[nodiscard]] Result<std::optional<JobRecord>> job(const JobKey& key) const;
+  /// Number of the last sample written; 0 in an empty store.
+  [[nodiscard]] Result<std::int64_t> last_sample() const;
+  /// Kinds with samples behind `after`, a row for each account. Unsorted.
+  [[nodiscard]] Result<std::vector<Kind>> kinds(std::int64_t after) const;
+  /// By nodes, plan, batch.
+  [[nodiscard]] Result<std::vector<KindGroup>> groups(const Kind& kind) const;
+  /// Those of all kinds, in one pass over the samples: far cheaper than kind by kind. `shared`:
+  /// names of the job types that all accounts share. By account, job type, GPU type, GPUs.
+  [[nodiscard]] Result<std::vector<std::pair<Kind, std::vector<KindGroup>>>> all_groups(
+      const std::set<std::string>& shared) const;
   /// By key.
   [[nodiscard]] Result<std::vector<JobRecord>> jobs() const;
   /// About one job, in the order in which they were written.

@@ -20,10 +20,40 @@ StartOutcome not_now(const char* words) {
   return {.result = StartResult::kNotNow, .words = words, .nodes = {}, .label = {}};
 }
 
+// FNV-1a, a word at a time.
+class Mix {
+ public:
+  void add(std::int64_t word) {
+    hash_ = (hash_ ^ static_cast<std::uint64_t>(word)) * 0x100000001b3U;
+    hash_ ^= hash_ >> 32U;
+  }
+  [[nodiscard]] std::uint64_t value() const { return hash_; }
+
+ private:
+  std::uint64_t hash_ = 0xcbf29ce484222325U;
+};
+
+// What is free on the nodes that a job could use, and which of them it must stay off.
+std::uint64_t room_of(const Snapshot& snapshot, const Job& job, const std::vector<int>& never) {
+  static const NodeSet kNone;
+  const auto set = static_cast<std::size_t>(job.node_set);
+  Mix mix;
+  for (const int index : job.node_set >= 0 ? snapshot.node_sets[set] : kNone) {
+    const Node& node = snapshot.nodes[static_cast<std::size_t>(index)];
+    mix.add(index);
+    mix.add(node.cores_free);
+    mix.add(node.memory_free);
+    for (const GpuGroup& gpus : node.gpus) mix.add(gpus.free);
+    mix.add((node.usable ? 1 : 0) + (node.coming ? 2 : 0) + (node.powered_down ? 4 : 0));
+  }
+  for (const int node : never) mix.add(node);
+  return mix.value();
+}
+
 class Committer {
  public:
-  Committer(const Snapshot& snapshot, Plan& plan, const Config& config, Pair& pair)
-      : snapshot_(snapshot), plan_(plan), config_(config), pair_(pair) {
+  Committer(const Snapshot& snapshot, Plan& plan, const Config& config, Pair& pair, BusyTries& busy)
+      : snapshot_(snapshot), plan_(plan), config_(config), pair_(pair), busy_(busy) {
     for (const Job& job : snapshot.jobs)
       if (job.state == JobState::kPending)
         jobs_.try_emplace({job.key, job.partition, job.reservation}, &job);
@@ -42,7 +72,9 @@ class Committer {
   }
 
   NodeIndices kept_from(const Job& job) const;
-  StartOutcome try_planned(const Start& start, const NodeSlots& slots);
+  [[nodiscard]] StartPlace place_of(const Start& start, const Job& job) const;
+  StartOutcome try_planned(const Start& start, const Job& job, const NodeSlots& slots);
+  StartOutcome ask(const Start& start, const Job& job, const std::vector<int>& never);
   StartOutcome try_anywhere(const Start& start, const Job& job, const NodeSlots& slots);
   void note(const Start& start, const StartOutcome& outcome, bool planned);
   void note_refusal(const Start& start, const StartOutcome& outcome);
@@ -52,6 +84,7 @@ class Committer {
   Plan& plan_;
   const Config& config_;
   Pair& pair_;
+  BusyTries& busy_;
   std::map<EntryKey, const Job*> jobs_;
   std::set<std::string> failed_partitions_;
   NodeIndices failed_nodes_;
@@ -88,10 +121,16 @@ NodeIndices Committer::kept_from(const Job& job) const {
   return kept;
 }
 
-StartOutcome Committer::try_planned(const Start& start, const NodeSlots& slots) {
+StartPlace Committer::place_of(const Start& start, const Job& job) const {
+  StartPlace place;
+  if (start.managed && !config_.off("job-env")) place.job = &job;
+  return place;
+}
+
+StartOutcome Committer::try_planned(const Start& start, const Job& job, const NodeSlots& slots) {
   const auto only = slots.of(start.shares);
   if (!only) return not_now("the nodes planned are gone");
-  StartPlace place;
+  StartPlace place = place_of(start, job);
   place.only = &*only;
   for (const NodeShare& share : start.shares)
     if (snapshot_.nodes[static_cast<std::size_t>(share.node)].gpus.size() > 1 &&
@@ -105,8 +144,24 @@ StartOutcome Committer::try_anywhere(const Start& start, const Job& job, const N
   if (!start.managed) kept.insert(failed_nodes_.begin(), failed_nodes_.end());
   const auto never = slots.of(std::vector<int>(kept.begin(), kept.end()));
   if (!never) return not_now("the nodes changed");
-  StartPlace place;
-  place.never = &*never;
+  if (start.managed) return ask(start, job, *never);
+  // Of one slurmctld would only say again that there is no room.
+  const std::uint64_t room = room_of(snapshot_, job, *never);
+  const auto key = std::pair(start.job, start.partition + '\n' + start.reservation);
+  const auto before = busy_.find(key);
+  if (before != busy_.end() && before->second == room)
+    return {.result = StartResult::kStillBusy, .words = {}, .nodes = {}, .label = {}};
+  StartOutcome outcome = ask(start, job, *never);
+  if (outcome.result == StartResult::kBusy)
+    busy_[key] = room;
+  else
+    busy_.erase(key);
+  return outcome;
+}
+
+StartOutcome Committer::ask(const Start& start, const Job& job, const std::vector<int>& never) {
+  StartPlace place = place_of(start, job);
+  place.never = &never;
   return try_start(start, place, pair_);
 }
 
@@ -115,7 +170,7 @@ void Committer::step(const NodeSlots& slots) {
   const Job* job = job_of(start);
   if (job == nullptr || (!start.managed && config_.off("walk"))) return;
   if (start.managed && !start.shares.empty()) {
-    StartOutcome outcome = try_planned(start, slots);
+    StartOutcome outcome = try_planned(start, *job, slots);
     const bool again = start.elsewhere && (outcome.result == StartResult::kBusy ||
                                            outcome.result == StartResult::kRefused);
     if (again) outcome = try_anywhere(start, *job, slots);
@@ -125,7 +180,9 @@ void Committer::step(const NodeSlots& slots) {
   if (!start.managed && failed_partitions_.contains(start.partition)) return;
   const StartOutcome outcome = try_anywhere(start, *job, slots);
   note(start, outcome, true);
-  if (!start.managed && outcome.result == StartResult::kBusy) block_partition(*job);
+  const bool busy =
+      outcome.result == StartResult::kBusy || outcome.result == StartResult::kStillBusy;
+  if (!start.managed && busy) block_partition(*job);
 }
 
 void Committer::block_partition(const Job& job) {
@@ -154,6 +211,7 @@ void Committer::note(const Start& start, const StartOutcome& outcome, bool plann
       break;
     case StartResult::kGone:
     case StartResult::kNotNow:
+    case StartResult::kStillBusy:
       break;
   }
 }
@@ -176,10 +234,10 @@ void Committer::note_refusal(const Start& start, const StartOutcome& outcome) {
 }  // namespace
 
 CommitCount commit(const Snapshot& snapshot, Plan& plan, const Config& config, Pair& pair,
-                   LockTimes& times) {
-  Committer committer(snapshot, plan, config, pair);
+                   LockTimes& times, BusyTries& busy) {
+  Committer committer(snapshot, plan, config, pair, busy);
   while (!committer.done()) {
-    const HeldLocks locks(LockKind::kAct, times, !config.off("server-count"));
+    const HeldLocks locks(LockKind::kAct, LockUse::kStart, times, !config.off("server-count"));
     if (!locks.held()) break;
     const NodeSlots slots(snapshot);
     do committer.step(slots);

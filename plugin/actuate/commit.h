@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
 
 #include "lib/config/config.h"
 #include "lib/core/plan.h"
@@ -18,10 +21,16 @@ struct CommitCount {
   std::uint64_t refused = 0;
 };
 
+/// Unmanaged jobs for which slurmctld found no room, and a fingerprint of what was free then: while
+/// that stays, the answer does. By job, and partition and reservation in two lines.
+using BusyTries = std::map<std::pair<JobKey, std::string>, std::uint64_t>;
+
 /// Tries the starts of `plan` in order, each checked again under the lock, and notes refusals in
 /// plan.memory. Lets the locks go after Config::lock_slice_ms. Of the unmanaged jobs, the first of
-/// a partition that finds no room keeps the lower ones off its nodes, as under schedule().
+/// a partition that finds no room keeps the lower ones off its nodes, as under schedule(). What
+/// stands in `busy` is not asked for again while nothing changed on the nodes; what finds no room
+/// is added. The caller empties it now and then, since time alone may change an answer.
 [[nodiscard]] CommitCount commit(const Snapshot& snapshot, Plan& plan, const Config& config,
-                                 Pair& pair, LockTimes& times);
+                                 Pair& pair, LockTimes& times, BusyTries& busy);
 
 }  // namespace rubato

@@ -2,6 +2,7 @@
 #include "plugin/actuate/start.h"
 
 #include "plugin/slurm/gpu_type.h"
+#include "plugin/slurm/job_env.h"
 #include "plugin/slurm/job_view.h"
 #include "plugin/slurm/slurm_headers.h"
 
@@ -159,6 +160,7 @@ StartOutcome ask(job_record_t* job, const Start& start, const StartPlace& place,
   }
   type.keep();
   limit.keep();
+  if (place.job != nullptr) set_job_env(*job, *place.job);
   launch(job);
   return {.result = StartResult::kStarted,
           .words = {},

@@ -12,11 +12,12 @@ namespace rubato {
 
 enum class StartResult {
   kStarted,
-  kGone,     ///< not pending any more, or another job now: nothing was asked
-  kNotNow,   ///< held, completing, limited, without a licence ...: nothing was asked
-  kBusy,     ///< slurmctld found no room there
-  kLimit,    ///< the nodes it chose would break an association or QOS limit
-  kRefused,  ///< slurmctld refused for another reason
+  kGone,       ///< not pending any more, or another job now: nothing was asked
+  kNotNow,     ///< held, completing, limited, without a licence ...: nothing was asked
+  kBusy,       ///< slurmctld found no room there
+  kStillBusy,  ///< it found none before, and nothing has changed: it was not asked
+  kLimit,      ///< the nodes it chose would break an association or QOS limit
+  kRefused,    ///< slurmctld refused for another reason
 };
 
 struct StartOutcome {
@@ -31,6 +32,7 @@ struct StartPlace {
   const std::vector<int>* only = nullptr;   ///< null: anywhere
   const std::vector<int>* never = nullptr;  ///< null: nothing is off limits
   std::string gpu_type;  ///< to be bound in the request, because a node has several; "" otherwise
+  const Job* job = nullptr;  ///< hears of its start through its environment; null: it does not
 };
 
 /// Asks slurmctld to start `start` now. Everything that schedule() tests before select_nodes() is

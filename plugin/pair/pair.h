@@ -13,6 +13,7 @@
 
 #include "lib/config/config.h"
 #include "lib/core/units.h"
+#include "plugin/pair/mailbox.h"
 
 namespace rubato {
 
@@ -40,6 +41,14 @@ struct GateStats {
   std::uint64_t immediate = 0;  ///< passed because the user asked for an immediate answer
   std::uint64_t opened = 0;     ///< times the gate opened because the heartbeat stopped
   bool open = true;
+};
+
+/// What the submit hook did with hints, since the plugin was loaded.
+struct HintStats {
+  std::uint64_t jobs = 0;             ///< jobs submitted with good hints
+  std::uint64_t refused = 0;          ///< submits refused for bad ones
+  std::uint64_t updates = 0;          ///< updates of pending jobs with hints that were checked
+  std::uint64_t updates_refused = 0;  ///< and refused
 };
 
 /// Wakes the loop. Called under slurmctld's job write lock: sets a flag and signals, nothing else.
@@ -77,6 +86,16 @@ class Pair {
   virtual void enter_start(const StartScope*) noexcept = 0;
   virtual void mark_backfill_thread(bool) noexcept = 0;
   virtual void note_submit(std::uint32_t uid, bool immediate) noexcept = 0;
+
+  /// A message for the loop. Dropped (kOff) while no loop beats. O(1), for slurmctld's threads.
+  [[nodiscard]] virtual Posted post(Letter) = 0;
+  /// All messages since the last call, in the order in which they came.
+  [[nodiscard]] virtual std::vector<Letter> take_letters() = 0;
+  virtual void note_mail(MailFault) noexcept = 0;
+  [[nodiscard]] virtual MailStats mail_stats() const = 0;
+  /// Adds to the counters.
+  virtual void note_hints(const HintStats& more) noexcept = 0;
+  [[nodiscard]] virtual HintStats hint_stats() const = 0;
 
   [[nodiscard]] virtual GateStats stats() const = 0;
 

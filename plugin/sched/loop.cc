@@ -21,15 +21,17 @@ using std::chrono::duration;
 using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 
-// A burst of submits wakes once: the first event waits this long for its companions.
-constexpr auto kGather = milliseconds(5);
 // The heartbeat must not hang on the length of RoundInterval.
 constexpr auto kLongestWait = milliseconds(500);
 // No event tells when an epilog ends, and its node takes jobs only then. Most end at once, some
 // take their time: the looks after a job's end come at growing distances.
 constexpr auto kFirstCompletingWait = milliseconds(5);
 constexpr auto kLastCompletingWait = milliseconds(100);
-constexpr double kStateInterval = 2.0;
+constexpr double kFullLookInterval = 10.0;  // seconds
+// A cycle lets requests that slurmctld is serving go first, if that does not take long.
+constexpr auto kQuietForLook = milliseconds(10);
+constexpr auto kQuietForStart = milliseconds(5);
+constexpr auto kQuietStep = std::chrono::microseconds(200);
 
 double ms_since(Loop::Clock::time_point since) {
   return duration<double, std::milli>(Loop::Clock::now() - since).count();
@@ -44,12 +46,15 @@ Seconds unix_now() { return time(nullptr); }
 
 Entry cycle_entry{"the loop"};
 Entry config_entry{"reading rubato.conf"};
+Entry record_entry{"recording reports"};
 
 }  // namespace
 
-Loop::Loop(Pair& pair) : pair_(pair), source_(config_folder() + "/rubato.conf") {
-  state_dir_ = state_save_location() + "/rubato";
-}
+Loop::Loop(Pair& pair)
+    : pair_(pair),
+      source_(config_folder() + "/rubato.conf"),
+      recorder_(state_save_location() + "/rubato", std::make_shared<store::SystemClock>()),
+      state_dir_(state_save_location() + "/rubato") {}
 
 void Loop::stop() noexcept {
   stopping_ = true;
@@ -72,45 +77,73 @@ void Loop::wake() noexcept {
 void Loop::run() noexcept {
   pair_.set_waker(this);
   while (!stopping_) {
-    const Look look = wait();
+    const Wake woken = wait();
     if (stopping_) break;
     if (reconfigure_.exchange(false)) take_config_guarded();
     if (injected(*config_, "stop-loop") >= 0) continue;  // neither beats nor looks
     pair_.beat();
-    // Between rounds, what nobody woke us for: a node that came back, an update by an admin.
-    const bool due =
-        look == Look::kLight || plan_ == nullptr || (look == Look::kFull && pending_ > 0);
-    if (!due && change_mark() == seen_) continue;
+    tend_guarded();
+    if (!is_due(woken)) continue;
     cycle_guarded();
     pair_.beat();
   }
   pair_.set_waker(nullptr);
   pair_.set_config(nullptr);  // nobody starts managed jobs any more: the gate opens
+  tend_guarded();
   if (!failing_) publish(true);
-  publisher_.reset();
+  end_threads();
 }
 
-Loop::Look Loop::wait() {
-  if (config_ == nullptr) return Look::kFull;
+void Loop::tend_guarded() noexcept {
+  guard(
+      record_entry,
+      [this] {
+        if (config_ == nullptr) return;
+        recorder_.tend(pair_, memory_);
+        offer_models();
+      },
+      [] {});
+}
+
+Loop::Wake Loop::wait() {
+  if (config_ == nullptr) return Wake::kTick;
   std::unique_lock lock(mutex_);
   const auto interval = duration_cast<Clock::duration>(duration<double>(config_->round_interval));
-  auto due = last_tick_ + interval;
-  if (more_soon_) due = std::min(due, last_tick_ + completing_wait_);
+  const auto tick = last_tick_ + interval;
+  const auto due = more_soon_ ? std::min(tick, last_peek_ + completing_wait_) : tick;
   const auto until = std::min(due, Clock::now() + kLongestWait);
   changed_.wait_until(lock, until, [this] { return woken_ || stopping_; });
   event_.reset();
   if (woken_ && !stopping_) {
-    // Half of the time at most with the locks held, however fast events come.
-    const auto pause = duration_cast<Clock::duration>(duration<double, std::milli>(last_hold_ms_));
-    const auto gathered = std::max(Clock::now() + kGather, last_end_ + pause);
-    changed_.wait_until(lock, gathered, [this] { return stopping_.load(); });
+    const auto earliest = pace_.earliest(woken_at_);
+    changed_.wait_until(lock, earliest, [this] { return stopping_.load(); });
     woken_ = false;
     event_ = woken_at_;
-    return Look::kLight;
+    return Wake::kEvent;
   }
-  if (Clock::now() < due) return Look::kNothing;
-  last_tick_ = Clock::now();
-  return Look::kFull;
+  const auto now = Clock::now();
+  if (now < due) return Wake::kNothing;
+  last_peek_ = now;
+  if (now < tick) return Wake::kPeek;
+  last_tick_ = now;
+  return Wake::kTick;
+}
+
+bool Loop::is_due(Wake woken) {
+  const bool busy = pending_ > 0 || recorder_.news();
+  if (woken == Wake::kEvent || plan_ == nullptr || (woken == Wake::kTick && busy)) return true;
+  // Between rounds, what nobody woke us for: a node that came back, an update by an admin.
+  if (woken != Wake::kPeek) return change_mark() != seen_;
+  const HeldLocks locks(LockKind::kNodes, LockUse::kPeek, times_, !config_->off("server-count"));
+  if (locks.held() && coming_nodes() != coming_) return true;
+  completing_wait_ = std::min<Clock::duration>(2 * completing_wait_, kLastCompletingWait);
+  return false;
+}
+
+void Loop::wait_for_quiet(Clock::duration longest) {
+  if (config_->off("quiet")) return;
+  const auto until = Clock::now() + longest;
+  while (!quiet() && !stopping_ && Clock::now() < until) std::this_thread::sleep_for(kQuietStep);
 }
 
 void Loop::take_config_guarded() noexcept {
@@ -125,13 +158,27 @@ void Loop::take_config() {
   config_ = source_.read();
   pair_.set_config(config_);
   set_log_level(config_->log_level);
+  last_full_look_ = {};
+  recorder_.configure(config_);
   if (placing_ && !places()) leave_place_mode();
   placing_ = places();
+  PrivateData hidden;
+  {
+    const HeldLocks locks(LockKind::kConf, LockUse::kPeek, times_);
+    if (!locks.held()) return;
+    hidden = private_data();
+  }
+  see_private_data(hidden);
+  // Whatever becomes of the next round, what is hidden now must not stay readable.
+  if (hidden_changed_) publish(false);
 }
 
 void Loop::leave_place_mode() {
-  const HeldLocks locks(LockKind::kAct, times_);
-  if (locks.held()) write_back_.clear(pair_);
+  {
+    const HeldLocks locks(LockKind::kAct, LockUse::kWrite, times_);
+    if (locks.held()) write_back_.clear(pair_);
+  }
+  segments_.clear(*config_, times_);
 }
 
 void Loop::cycle_guarded() noexcept {
@@ -147,7 +194,8 @@ void Loop::cycle_guarded() noexcept {
         return true;
       },
       [] { return false; });
-  last_end_ = Clock::now();
+  pace_.ended(Clock::now(), duration_cast<Clock::duration>(
+                                duration<double, std::milli>(times_.all.total_ms - held_before_)));
   if (stopping_) return;
   if (ok) {
     if (std::exchange(failing_, false)) {
@@ -173,13 +221,38 @@ bool Loop::check_records_once() {
   return records_fit_;
 }
 
+// A light look sees what starts and ends change, and what is updated; a full one also what shows in
+// no field that a light look compares.
+Depth Loop::look_depth() {
+  const ChangeMark mark = change_mark();
+  const bool same = mark.partitions == seen_.partitions && mark.config == seen_.config;
+  if (same && plan_ != nullptr && ms_since(last_full_look_) < kFullLookInterval * 1000)
+    return Depth::kLight;
+  last_full_look_ = Clock::now();
+  return Depth::kFull;
+}
+
 std::optional<Snapshot> Loop::look() {
   const bool write = places();
-  const HeldLocks locks(write ? LockKind::kAct : LockKind::kLook, times_,
-                        !config_->off("server-count"));
-  if (!locks.held() || !check_records_once()) return std::nullopt;
-  seen_ = change_mark();
-  return reader_.read(*config_, write);
+  const Depth depth = look_depth();
+  wait_for_quiet(kQuietForLook);
+  {
+    const HeldLocks locks(write ? LockKind::kAct : LockKind::kLook,
+                          depth == Depth::kFull ? LockUse::kFullLook : LockUse::kLightLook, times_,
+                          !config_->off("server-count"));
+    if (!locks.held() || !check_records_once()) return std::nullopt;
+    seen_ = change_mark();
+    reader_.gather(*config_, write, depth);
+    // As a long copy would: it ends at no stop().
+    if (const double hold = injected(*config_, "hold-lock"); event_ && hold > 0) {
+      log().info("injected: the locks are held for {} ms", hold);
+      std::this_thread::sleep_for(duration<double, std::milli>(hold));
+    }
+    coming_ = coming_nodes();
+  }
+  Snapshot snapshot = reader_.take();
+  see_private_data(snapshot.private_data);
+  return snapshot;
 }
 
 void Loop::load_state(const Snapshot& snapshot) {
@@ -192,6 +265,7 @@ void Loop::load_state(const Snapshot& snapshot) {
     else
       log().error("{}/state.json is not used: {}", state_dir_, memory.error().text);
   }
+  recorder_.restore(Publisher::read_state(state_dir_, "report.json"));
   publisher_ = std::make_unique<Publisher>(state_dir_);
 }
 
@@ -201,7 +275,7 @@ std::optional<Plan> Loop::decide(const Snapshot& snapshot) {
   inject_sleep(injected(*config_, "hang-round"));
   std::map<std::string, double> speeds;
   for (const GpuTypeConfig& type : config_->gpu_types) speeds[type.name] = type.speed;
-  Plan plan = round(snapshot, Models(std::move(speeds)), *config_, unix_now());
+  Plan plan = round(snapshot, Models(std::move(speeds)), *config_, unix_now(), Fingerprint::kLeave);
   inject_sleep(injected(*config_, "slow-round") / 1000);
   const double ms = ms_since(began);
   ++stats_.rounds;
@@ -216,23 +290,33 @@ std::optional<Plan> Loop::decide(const Snapshot& snapshot) {
 }
 
 void Loop::act(const Snapshot& snapshot, Plan& plan) {
-  const CommitCount count = commit(snapshot, plan, *config_, pair_, times_);
+  if (full_) busy_.clear();
+  if (!plan.starts.empty()) wait_for_quiet(kQuietForStart);
+  const CommitCount count = commit(snapshot, plan, *config_, pair_, times_, busy_);
   stats_.commits.started += count.started;
   stats_.commits.started_unmanaged += count.started_unmanaged;
   stats_.commits.elsewhere += count.elsewhere;
   stats_.commits.refused += count.refused;
-  const bool full = ms_since(last_full_) >= config_->round_interval * 1000;
   // What stands in the jobs is for people; the reservations are for the gate and go out at once.
-  if (!full && plan.reservations == memory_.reservations) return;
-  const HeldLocks locks(LockKind::kAct, times_, !config_->off("server-count"));
-  if (!locks.held()) return;
-  write_back_.write(snapshot, plan, pair_);
-  last_full_ = Clock::now();
+  if (!full_) {
+    if (plan.memory.reservations == memory_.reservations) return;
+    const HeldLocks locks(LockKind::kNodes, LockUse::kWrite, times_, !config_->off("server-count"));
+    if (locks.held()) WriteBack::reserve(snapshot, plan, pair_);
+    return;
+  }
+  wait_for_quiet(kQuietForStart);
+  {
+    const HeldLocks locks(LockKind::kAct, LockUse::kWrite, times_, !config_->off("server-count"));
+    if (locks.held()) write_back_.write(snapshot, plan, pair_);
+  }
+  segments_.write(snapshot, plan, *config_, times_);
 }
 
 void Loop::cycle() {
   if (shutting_down() || scheduling_disabled()) return;
-  const double held_before = times_.total_ms;
+  held_before_ = times_.all.total_ms;
+  full_ = plan_ == nullptr || ms_since(last_full_) >= config_->round_interval * 1000;
+  if (full_) last_full_ = Clock::now();
   std::optional<Snapshot> seen = look();
   if (!seen) return;
   load_state(*seen);
@@ -241,8 +325,10 @@ void Loop::cycle() {
   std::optional<Plan> decided = decide(*snapshot);
   if (stopping_ || !decided) return;
   auto plan = std::make_shared<Plan>(std::move(*decided));
+  const std::uint64_t started_before = stats_.commits.started;
   if (places()) act(*snapshot, *plan);
   memory_ = plan->memory;
+  recorder_.note(*snapshot, *plan, memory_, stats_.commits.started - started_before);
 
   pending_ = plan->explanations.size();
   managed_pending_ = 0;
@@ -250,7 +336,6 @@ void Loop::cycle() {
     if (job.state == JobState::kPending && job.managed) ++managed_pending_;
   more_soon_ = pending_ > 0 && std::any_of(snapshot->nodes.begin(), snapshot->nodes.end(),
                                            [](const Node& node) { return node.coming; });
-  last_hold_ms_ = times_.total_ms - held_before;
   completing_wait_ = event_ ? Clock::duration(kFirstCompletingWait)
                             : std::min<Clock::duration>(2 * completing_wait_, kLastCompletingWait);
   if (event_) {
@@ -263,21 +348,6 @@ void Loop::cycle() {
   snapshot_ = snapshot;
   plan_ = plan;
   publish(false);
-}
-
-void Loop::publish(bool last) {
-  if (publisher_ == nullptr || snapshot_ == nullptr || config_->off("publish")) return;
-  if (!last && ms_since(last_publish_) < config_->publish_interval * 1000) return;
-  last_publish_ = Clock::now();
-  Published published;
-  published.write_state = last || ms_since(last_state_) >= kStateInterval * 1000;
-  if (published.write_state) last_state_ = last_publish_;
-  published.snapshot = snapshot_;
-  published.plan = plan_;
-  published.stats = stats_json();
-  published.publish_dir =
-      config_->publish_dir.empty() ? state_dir_ + "/publish" : config_->publish_dir;
-  publisher_->offer(std::move(published));
 }
 
 void Loop::inject_sleep(double seconds) {

@@ -16,10 +16,14 @@
 #include "plugin/actuate/commit.h"
 #include "plugin/pair/pair.h"
 #include "plugin/sched/config_source.h"
+#include "plugin/sched/models_publisher.h"
+#include "plugin/sched/pace.h"
 #include "plugin/sched/publisher.h"
+#include "plugin/sched/recorder.h"
 #include "plugin/slurm/controller.h"
 #include "plugin/slurm/locks.h"
 #include "plugin/slurm/snapshot_in.h"
+#include "plugin/slurm/system_comment.h"
 #include "plugin/slurm/write_back.h"
 
 namespace rubato {
@@ -52,21 +56,35 @@ class Loop final : public Waker {
   void wake() noexcept override;
 
  private:
-  enum class Look { kNothing, kLight, kFull };
+  enum class Wake {
+    kNothing,  ///< only the heart beats
+    kEvent,    ///< a job came, resources came free
+    kPeek,     ///< nodes were completing: look if that has changed
+    kTick,     ///< RoundInterval is over
+  };
 
-  [[nodiscard]] Look wait();
+  [[nodiscard]] Wake wait();
+  [[nodiscard]] bool is_due(Wake wake);
+  void wait_for_quiet(Clock::duration longest);
   void cycle_guarded() noexcept;
   void cycle();
   void take_config_guarded() noexcept;
   void take_config();
   [[nodiscard]] bool check_records_once();
+  [[nodiscard]] Depth look_depth();
   [[nodiscard]] std::optional<Snapshot> look();
   void load_state(const Snapshot&);
   [[nodiscard]] std::optional<Plan> decide(const Snapshot&);
   void act(const Snapshot&, Plan&);
   void leave_place_mode();
+  void tend_guarded() noexcept;
+  void see_private_data(const PrivateData& hidden);
   void publish(bool last);
-  [[nodiscard]] std::string stats_json() const;
+  void offer_models();
+  [[nodiscard]] std::string publish_dir() const;
+  void end_threads();
+  /// With `breakdown` also what PrivateData hides.
+  [[nodiscard]] std::string stats_json(bool breakdown) const;
   void inject_sleep(double seconds);
   [[nodiscard]] bool places() const { return config_->mode == Mode::kPlace; }
 
@@ -75,7 +93,13 @@ class Loop final : public Waker {
   std::shared_ptr<const Config> config_;
   SnapshotReader reader_;
   WriteBack write_back_;
+  BusyTries busy_;
+  SystemComments segments_;
+  Recorder recorder_;
   std::unique_ptr<Publisher> publisher_;
+  std::unique_ptr<ModelsPublisher> models_;
+  PrivateData hidden_;  ///< by slurm.conf
+  bool hidden_changed_ = false;
   std::string state_dir_;
   Memory memory_;
   std::shared_ptr<const Snapshot> snapshot_;  // of the last round
@@ -90,16 +114,20 @@ class Loop final : public Waker {
   std::string failure_;  ///< what the first failed cycle of a row threw
   bool placing_ = false;
   bool more_soon_ = false;  ///< nodes are completing: look again at once
+  int coming_ = 0;          ///< how many, at the last look
+  bool full_ = false;       ///< the cycle under way also writes to jobs
   std::size_t pending_ = 0;
   std::size_t managed_pending_ = 0;
   Clock::time_point last_full_{};
+  Clock::time_point last_full_look_{};
   Clock::time_point last_publish_{};
   Clock::time_point last_state_{};
-  Clock::time_point last_end_{};
   Clock::time_point last_tick_{};
+  Clock::time_point last_peek_{};
   Clock::duration completing_wait_{};
   std::optional<Clock::time_point> event_;  ///< what woke the cycle under way
-  double last_hold_ms_ = 0;
+  double held_before_ = 0;                  ///< ms, when the cycle under way began
+  Pace pace_;
 
   std::mutex mutex_;
   std::condition_variable changed_;

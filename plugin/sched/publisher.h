@@ -20,8 +20,13 @@ struct Published {
   std::shared_ptr<const Snapshot> snapshot;
   std::shared_ptr<const Plan> plan;
   std::string stats;         ///< stats.json
+  std::string open_stats;    ///< without what PrivateData hides; used where it hides anything
+  std::string report;        ///< report.json, "" when it has not changed
   bool write_state = false;  ///< state.json too
   std::string publish_dir;
+  /// Decides what `publish_dir` shows; the whole files are in StateSaveLocation/rubato/private
+  /// then.
+  PrivateData hidden;
 };
 
 class Publisher {
@@ -34,8 +39,11 @@ class Publisher {
   Publisher& operator=(const Publisher&) = delete;
 
   void offer(Published);
-  /// The state file's text as it was at start; empty if there is none.
-  [[nodiscard]] static std::string read_state(const std::string& state_dir);
+  /// Asks the thread to end, and does not wait.
+  void stop();
+  /// The text of a file of `state_dir` as it was at start; empty if there is none.
+  [[nodiscard]] static std::string read_state(const std::string& state_dir,
+                                              const char* name = "state.json");
 
  private:
   struct Shared;  // outlives this object if the thread has to be abandoned
@@ -43,10 +51,5 @@ class Publisher {
   std::shared_ptr<Shared> shared_;
   std::thread thread_;
 };
-
-/// Replaces the file by `text` in one rename. With `durable` file and directory are synced first.
-/// Returns what went wrong, empty if nothing.
-[[nodiscard]] std::string replace_file(const std::string& path, const std::string& text,
-                                       bool durable);
 
 }  // namespace rubato

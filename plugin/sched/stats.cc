@@ -16,9 +16,43 @@ double mean(double total, std::uint64_t count) {
   return count == 0 ? 0.0 : total / static_cast<double>(count);
 }
 
+nlohmann::ordered_json locks_json(const LockTimes& times) {
+  constexpr std::array<const char*, kLockUses> kNames = {"light_look", "full_look", "start",
+                                                         "write", "peek"};
+  nlohmann::ordered_json out;
+  for (std::size_t use = 0; use < kLockUses; ++use) {
+    const HoldTimes& holds = times.by_use[use];
+    out[kNames[use]] = {{"holds", holds.holds},
+                        {"ms_mean", mean(holds.total_ms, holds.holds)},
+                        {"ms_longest", holds.longest_ms},
+                        {"cpu_ms_mean", mean(holds.cpu_ms, holds.holds)},
+                        {"cpu_ms_longest", holds.longest_cpu_ms}};
+  }
+  return out;
+}
+
+nlohmann::ordered_json mail_json(const MailStats& mail) {
+  return {{"taken", mail.taken},
+          {"too_soon", mail.too_soon},
+          {"full", mail.full},
+          {"off", mail.off},
+          {"malformed", mail.malformed},
+          {"foreign", mail.foreign},
+          {"not_running", mail.not_running},
+          {"mode", mail.mode},
+          {"waiting", mail.waiting}};
+}
+
+nlohmann::ordered_json hints_json(const HintStats& hints) {
+  return {{"jobs", hints.jobs},
+          {"refused", hints.refused},
+          {"updates", hints.updates},
+          {"updates_refused", hints.updates_refused}};
+}
+
 }  // namespace
 
-std::string Loop::stats_json() const {
+std::string Loop::stats_json(bool breakdown) const {
   const GateStats gate = pair_.stats();
   nlohmann::ordered_json out;
   out["schema"] = "rubato.stats/1";
@@ -39,9 +73,10 @@ std::string Loop::stats_json() const {
   out["wakes"] = stats_.wakes;
   out["wake_to_end_ms_mean"] = mean(stats_.wake_ms_total, stats_.wake_rounds);
   out["wake_to_end_ms_longest"] = stats_.wake_ms_longest;
-  out["lock_holds"] = times_.holds;
-  out["lock_ms_mean"] = mean(times_.total_ms, times_.holds);
-  out["lock_ms_longest"] = times_.longest_ms;
+  out["lock_holds"] = times_.all.holds;
+  out["lock_ms_mean"] = mean(times_.all.total_ms, times_.all.holds);
+  out["lock_ms_longest"] = times_.all.longest_ms;
+  out["locks"] = locks_json(times_);
   out["started"] = stats_.commits.started;
   out["started_unmanaged"] = stats_.commits.started_unmanaged;
   out["started_elsewhere"] = stats_.commits.elsewhere;
@@ -52,7 +87,11 @@ std::string Loop::stats_json() const {
   out["gate_immediate"] = gate.immediate;
   out["gate_opened"] = gate.opened;
   out["guard_failures"] = guard_failures();
-  return out.dump() + "\n";
+  out["mail"] = mail_json(pair_.mail_stats());
+  out["hints"] = hints_json(pair_.hint_stats());
+  out["store"] = recorder_.store_json();
+  out["report"] = recorder_.report_json(breakdown);
+  return out.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace rubato

@@ -3,6 +3,7 @@
 // that resources came free or that the node table changed.
 #include "plugin/pair/exported.h"
 #include "plugin/select/host.h"
+#include "plugin/slurm/job_env.h"
 
 using rubato::gate;
 using rubato::stock_ops;
@@ -22,7 +23,12 @@ RUBATO_EXPORTED int select_p_node_init() {
   return stock_ops().node_init();
 }
 
-RUBATO_EXPORTED int select_p_job_begin(job_record_t* job) { return stock_ops().job_begin(job); }
+// Every start comes by here. What Rubato told an earlier run of the job is not true of this one; the
+// loop tells it anew behind the starts that are its own.
+RUBATO_EXPORTED int select_p_job_begin(job_record_t* job) {
+  if (job->details != nullptr) rubato::clear_job_env(*job);
+  return stock_ops().job_begin(job);
+}
 
 RUBATO_EXPORTED int select_p_job_ready(job_record_t* job) { return stock_ops().job_ready(job); }
 

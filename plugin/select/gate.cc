@@ -90,6 +90,32 @@ bool Gate::asked_immediately(std::uint32_t uid) const noexcept {
          clock_() - this_submit.at < kSubmitWindow;
 }
 
+Posted Gate::post(Letter letter) {
+  const std::shared_ptr<const Config> config = this->config();
+  if (config == nullptr || !beat_age()) return mailbox_.refuse_off();
+  return mailbox_.post(std::move(letter),
+                       config->off("message-rate") ? 0 : config->message_interval);
+}
+
+std::vector<Letter> Gate::take_letters() { return mailbox_.take(); }
+
+void Gate::note_mail(MailFault fault) noexcept { mailbox_.note(fault); }
+
+MailStats Gate::mail_stats() const { return mailbox_.stats(); }
+
+void Gate::note_hints(const HintStats& more) noexcept {
+  const std::lock_guard lock(hints_mutex_);
+  hints_.jobs += more.jobs;
+  hints_.refused += more.refused;
+  hints_.updates += more.updates;
+  hints_.updates_refused += more.updates_refused;
+}
+
+HintStats Gate::hint_stats() const {
+  const std::lock_guard lock(hints_mutex_);
+  return hints_;
+}
+
 GateStats Gate::stats() const {
   return {.refused_run_now = refused_run_now_,
           .refused_will_run = refused_will_run_,

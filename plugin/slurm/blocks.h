@@ -18,9 +18,15 @@ struct BlockFound {
 [[nodiscard]] Block block_of_reason(const job_record_t& job);
 [[nodiscard]] std::string words_of_reason(const job_record_t& job);
 
+struct BlockTests {
+  bool reservation_closed = false;  ///< found out already
+  bool may_write = false;  ///< without it only the state reason that stock Slurm left is read
+  bool licences = true;    ///< the job needs some
+  bool array = true;       ///< it may be an array
+};
+
 /// The tests that schedule() makes before select_nodes() (job_scheduler.c _schedule), in its order.
-/// Without `may_write` only the state reason that stock Slurm left is read.
-[[nodiscard]] BlockFound find_block(job_record_t& job, part_record_t& part, bool reservation_closed,
-                                    bool may_write);
+[[nodiscard]] BlockFound find_block(job_record_t& job, part_record_t& part,
+                                    const BlockTests& tests);
 
 }  // namespace rubato

@@ -30,6 +30,24 @@ ChangeMark change_mark() {
           .config = slurm_conf.last_update};
 }
 
+int coming_nodes() {
+  const auto count = [](bitstr_t* nodes) { return nodes != nullptr ? bit_set_count(nodes) : 0; };
+  return static_cast<int>(count(cg_node_bitmap) + count(rs_node_bitmap));
+}
+
+// The thread that accepts requests counts as one while it waits for the next (controller.c).
+bool quiet() { return slurmctld_config.server_thread_count <= 1; }
+
+PrivateData private_data() {
+  const auto hides = [](std::uint32_t flag) { return (slurm_conf.private_data & flag) != 0; };
+  return {.jobs = hides(PRIVATE_DATA_JOBS),
+          .nodes = hides(PRIVATE_DATA_NODES),
+          .partitions = hides(PRIVATE_DATA_PARTITIONS),
+          .users = hides(PRIVATE_DATA_USERS),
+          .accounts = hides(PRIVATE_DATA_ACCOUNTS),
+          .usage = hides(PRIVATE_DATA_USAGE)};
+}
+
 void wake_stock_scheduler() { queue_job_scheduler(); }
 
 }  // namespace rubato

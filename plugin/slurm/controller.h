@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "lib/core/snapshot.h"
 #include "lib/core/units.h"
 
 namespace rubato {
@@ -28,6 +29,15 @@ struct ChangeMark {
   bool operator==(const ChangeMark&) const = default;
 };
 [[nodiscard]] ChangeMark change_mark();
+
+/// How many nodes are completing or booting. Under the node read lock.
+[[nodiscard]] int coming_nodes();
+
+/// slurmctld serves no request at this moment. Read without a lock: a hint, not a promise.
+[[nodiscard]] bool quiet();
+
+/// PrivateData of slurm.conf. Under the configuration read lock.
+[[nodiscard]] PrivateData private_data();
 
 /// Asks stock schedule() to run soon.
 void wake_stock_scheduler();

@@ -13,14 +13,17 @@ namespace {
 
 constexpr Seconds kMinute = 60;
 
+int has_name(void* state, void* name) {
+  const int differs =
+      xstrcmp(static_cast<gres_state_t*>(state)->gres_name, static_cast<const char*>(name));
+  return differs == 0 ? 1 : 0;
+}
+
+// Without an iterator, which would be made and freed for each job of each look.
 gres_state_t* find_gres(List gres_list, const char* name) {
   if (gres_list == nullptr) return nullptr;
-  gres_state_t* found = nullptr;
-  ListIterator i = list_iterator_create(gres_list);
-  while (auto* state = static_cast<gres_state_t*>(list_next(i)))
-    if (found == nullptr && xstrcmp(state->gres_name, name) == 0) found = state;
-  list_iterator_destroy(i);
-  return found;
+  return static_cast<gres_state_t*>(
+      list_find_first_ro(gres_list, has_name, const_cast<char*>(name)));
 }
 
 // NVIDIA names the slices of a GPU by compute share and memory: 1g.5gb, 3g.20gb.

@@ -2,6 +2,7 @@
 #include "plugin/slurm/node_view.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace rubato {
 
@@ -9,15 +10,35 @@ namespace {
 
 int threads_of(const node_record_t& node) { return std::max<int>(node.tpc, 1); }
 
+// Word by word: a bitmap has a bit a node, and most are of a few.
+template <typename Visit>
+void for_each_bit(const bitstr_t* bitmap, const Visit& visit) {
+  if (bitmap == nullptr) return;
+  constexpr std::int64_t kWord = 64;
+  static_assert(sizeof(bitstr_t) * 8 == kWord);
+  const std::int64_t size = bit_size(const_cast<bitstr_t*>(bitmap));
+  for (std::int64_t first = 0; first < size; first += kWord) {
+    auto word = static_cast<std::uint64_t>(bitmap[BITSTR_OVERHEAD + (first / kWord)]);
+    while (word != 0) {
+#ifdef SLURM_BIGENDIAN
+      const int bit = std::countl_zero(word);
+      word &= ~(std::uint64_t{1} << (kWord - 1 - bit));
+#else
+      const int bit = std::countr_zero(word);
+      word &= word - 1;
+#endif
+      if (first + bit < size) visit(first + bit);
+    }
+  }
+}
+
 const gres_node_state_t* gpus_of(List gres_list) {
-  const gres_node_state_t* found = nullptr;
   if (gres_list == nullptr) return nullptr;
-  ListIterator i = list_iterator_create(gres_list);
-  while (auto* state = static_cast<gres_state_t*>(list_next(i)))
-    if (found == nullptr && xstrcmp(state->gres_name, "gpu") == 0)
-      found = static_cast<gres_node_state_t*>(state->gres_data);
-  list_iterator_destroy(i);
-  return found;
+  const auto is_gpu = [](void* state, void*) {
+    return xstrcmp(static_cast<gres_state_t*>(state)->gres_name, "gpu") == 0 ? 1 : 0;
+  };
+  const auto* state = static_cast<gres_state_t*>(list_find_first_ro(gres_list, is_gpu, nullptr));
+  return state != nullptr ? static_cast<gres_node_state_t*>(state->gres_data) : nullptr;
 }
 
 int allocated_of_type(const gres_node_state_t& gpus, const char* type, int counted) {
@@ -107,19 +128,17 @@ void read_gpus(const job_record_t& job, const std::vector<int>& share_of_offset,
 
 NodeSet NodeIndex::set_of(const bitstr_t* bitmap) const {
   NodeSet set;
-  auto* bits = const_cast<bitstr_t*>(bitmap);
-  const int64_t size = bits == nullptr ? 0 : bit_size(bits);
-  for (int64_t i = size > 0 ? bit_ffs(bits) : -1; i >= 0 && i < size; ++i) {
-    if (!bit_test(bits, i)) continue;
+  for_each_bit(bitmap, [&](std::int64_t i) {
     const auto slot = static_cast<std::size_t>(i);
     if (slot < of_slurm.size() && of_slurm[slot] >= 0) set.push_back(of_slurm[slot]);
-  }
+  });
   return set;
 }
 
 std::vector<Node> read_nodes(NodeIndex& index) {
   std::vector<Node> nodes;
   index.of_slurm.assign(static_cast<std::size_t>(node_record_count), -1);
+  nodes.reserve(static_cast<std::size_t>(node_record_count));
   index.to_slurm.clear();
   for (int i = 0; i < node_record_count; ++i) {
     const node_record_t* slurm = node_record_table_ptr[i];
@@ -136,16 +155,14 @@ std::vector<NodeShare> allocation_of(const job_record_t& job, const NodeIndex& i
   const job_resources_t* held = job.job_resrcs;
   if (held == nullptr || held->node_bitmap == nullptr) return shares;
   std::vector<int> share_of_offset;
-  const int64_t size = bit_size(held->node_bitmap);
   std::size_t offset = 0;
-  for (int64_t i = bit_ffs(held->node_bitmap); i >= 0 && i < size; ++i) {
-    if (!bit_test(held->node_bitmap, i)) continue;
+  for_each_bit(held->node_bitmap, [&](std::int64_t i) {
     const std::size_t here = offset++;
     share_of_offset.push_back(-1);
     const auto slot = static_cast<std::size_t>(i);
     // Given back by a shrink: the bit stays in job_resrcs, not in the job's own bitmap.
     const bool still_held = job.node_bitmap == nullptr || bit_test(job.node_bitmap, i) != 0;
-    if (slot >= index.of_slurm.size() || index.of_slurm[slot] < 0 || !still_held) continue;
+    if (slot >= index.of_slurm.size() || index.of_slurm[slot] < 0 || !still_held) return;
     NodeShare share;
     share.node = index.of_slurm[slot];
     const int threads = threads_of(*node_record_table_ptr[i]);
@@ -154,7 +171,7 @@ std::vector<NodeShare> allocation_of(const job_record_t& job, const NodeIndex& i
       share.memory = static_cast<MiB>(held->memory_allocated[here]);
     share_of_offset.back() = static_cast<int>(shares.size());
     shares.push_back(std::move(share));
-  }
+  });
   read_gpus(job, share_of_offset, shares);
   return shares;
 }

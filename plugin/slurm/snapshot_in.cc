@@ -2,11 +2,12 @@
 #include "plugin/slurm/snapshot_in.h"
 
 #include <algorithm>
-#include <string_view>
+#include <set>
 #include <tuple>
-#include <unordered_map>
+#include <utility>
 
 #include "plugin/slurm/blocks.h"
+#include "plugin/slurm/controller.h"
 #include "plugin/slurm/job_view.h"
 #include "plugin/slurm/node_view.h"
 #include "plugin/slurm/release.h"
@@ -17,92 +18,30 @@ namespace {
 
 std::string text(const char* words) { return words != nullptr ? words : ""; }
 
-std::string_view view(const char* words) { return words != nullptr ? words : std::string_view(); }
-
-struct BitmapFree {
-  void operator()(bitstr_t* bits) const { bit_free(bits); }
-};
-using Bitmap = std::unique_ptr<bitstr_t, BitmapFree>;
-
-// Jobs that agree in all of this may use the same nodes.
-using ClassKey =
-    std::tuple<const part_record_t*, std::string_view, std::string_view, std::string_view,
-               const void*, std::uint32_t, std::uint32_t, std::string_view, std::uint32_t>;
-
-struct Sets {
-  int now = -1;
-  int later = -1;
-  bool reservation_closed = false;
-};
-
-class Builder {
- public:
-  Builder(const Config& config, bool may_write) : config_(config), may_write_(may_write) {
-    any_reservation_ = resv_list != nullptr && list_count(resv_list) > 0;
-    preemption_ = slurm_preemption_enabled();
-  }
-
-  void cluster() {
-    snapshot_.cluster = text(slurm_conf.cluster_name);
-    snapshot_.slurm_version = kSlurmRelease;
-    snapshot_.taken = time(nullptr);
-    snapshot_.nodes = read_nodes(index_);
-  }
-
-  void partitions();
-  void running();
-  void pending(const std::vector<QueueEntry>& queue, const std::map<JobId, StockPlan>& stock);
-  void waiting();
-  Snapshot take() { return std::move(snapshot_); }
-
- private:
-  int set_index(const bitstr_t* bitmap) {
-    NodeSet set = index_.set_of(bitmap);
-    const auto [at, added] =
-        set_indices_.try_emplace(set, static_cast<int>(snapshot_.node_sets.size()));
-    if (added) snapshot_.node_sets.push_back(std::move(set));
-    return at->second;
-  }
-
-  Sets sets_of(const QueueEntry& entry);
-  Sets find_sets(const QueueEntry& entry);
-  bool apply_reservations(job_record_t& copy, bitstr_t* nodes);
-  bool may_preempt(const QueueEntry& entry);
-  MiB whole_memory(const part_record_t* part) {
-    const auto [at, fresh] = whole_memory_.try_emplace(part, 0);
-    if (fresh) at->second = whole_memory_of(*part);
-    return at->second;
-  }
-  Job common(const job_record_t& job, const part_record_t& part);
-  Job pending_job(const QueueEntry& entry);
-
-  const Config& config_;
-  bool may_write_;
-  bool any_reservation_ = false;
-  bool preemption_ = false;
-  NodeIndex index_;
-  Snapshot snapshot_;
-  std::map<NodeSet, int> set_indices_;
-  std::map<ClassKey, Sets> classes_;
-  std::map<std::tuple<std::uint32_t, const part_record_t*>, bool> preempts_;
-  std::map<const part_record_t*, MiB> whole_memory_;
-};
-
-void Builder::partitions() {
-  ListIterator i = list_iterator_create(part_list);
-  while (const auto* part = static_cast<part_record_t*>(list_next(i)))
-    snapshot_.partitions.push_back({.name = text(part->name),
-                                    .tier = part->priority_tier,
-                                    .managed = config_.manages(part->name),
-                                    .node_set = set_index(part->node_bitmap)});
-  list_iterator_destroy(i);
-  std::sort(snapshot_.partitions.begin(), snapshot_.partitions.end(),
-            [](const Partition& a, const Partition& b) { return a.name < b.name; });
+int startable_tasks(const job_record_t& job) {
+  const job_array_struct_t* array = job.array_recs;
+  if (array == nullptr || job.array_task_id != NO_VAL) return 1;
+  std::uint32_t tasks = array->task_cnt;
+  if (array->max_run_tasks != 0)
+    tasks = std::min(tasks,
+                     array->max_run_tasks - std::min(array->max_run_tasks, array->tot_run_tasks));
+  constexpr std::uint32_t kTasksOfARound = 64;  // the next round starts more
+  return static_cast<int>(std::clamp<std::uint32_t>(tasks, 1, kTasksOfARound));
 }
 
-Job Builder::common(const job_record_t& job, const part_record_t& part) {
+bool is_running(const job_record_t& job) {
+  const job_record_t* record = &job;
+  return (IS_JOB_RUNNING(record) || IS_JOB_SUSPENDED(record)) && job.part_ptr != nullptr &&
+         job.details != nullptr;
+}
+
+Job common(const job_record_t& job, const part_record_t& part, const Config& config,
+           JobHints& hints) {
   Job out;
-  out.key = {job.job_id, job.details != nullptr ? job.details->submit_time : 0};
+  out.key = {job.job_id, job.details->submit_time};
+  hints.note(job, out.key);
+  out.uid = job.user_id;
+  out.restarts = job.restart_cnt;
   out.array_id = job.array_job_id;
   out.label = label_of(job);
   out.name = text(job.name);
@@ -115,112 +54,199 @@ Job Builder::common(const job_record_t& job, const part_record_t& part) {
   out.batch = job.batch_flag != 0;
   out.het = job.het_job_id != 0;
   out.tier = part.priority_tier;
-  out.priority = job.priority;
   out.time_limit = time_limit_of(job, part);
+  const char* unmanaged = why_unmanaged(job, part, config);
+  out.managed = unmanaged == nullptr;
+  if (!out.managed && !is_running(job)) out.block_text = unmanaged;
   return out;
 }
 
-void Builder::running() {
-  std::vector<Job> jobs;
-  ListIterator i = list_iterator_create(job_list);
-  while (const auto* job = static_cast<job_record_t*>(list_next(i))) {
-    if ((!IS_JOB_RUNNING(job) && !IS_JOB_SUSPENDED(job)) || job->part_ptr == nullptr ||
-        job->details == nullptr)
-      continue;
-    Job out = common(*job, *job->part_ptr);
-    out.state = JobState::kRunning;
-    out.managed = why_unmanaged(*job, *job->part_ptr, config_) == nullptr;
-    out.start = job->start_time;
-    // end_time follows scontrol update TimeLimit= and suspension.
-    const bool bounded = out.time_limit < kForever && !IS_JOB_SUSPENDED(job);
-    out.end_limit = bounded ? job->end_time : kForever;
-    out.allocation = allocation_of(*job, index_);
-    take_allocation(out.allocation, snapshot_.nodes);
-    jobs.push_back(std::move(out));
+bool is_pending(const job_record_t& job) {
+  const job_record_t* record = &job;
+  return IS_JOB_PENDING(record) && job.part_ptr != nullptr && job.details != nullptr;
+}
+
+}  // namespace
+
+namespace {
+
+// The records of thousands of jobs lie all over the memory, and a look spends most of its time
+// waiting for them: so they are asked for some jobs before their turn.
+constexpr std::size_t kRecordsAhead = 16;
+constexpr std::size_t kDetailsAhead = 8;
+
+void fetch_record(const job_record_t& job) {
+  __builtin_prefetch(&job.details);
+  __builtin_prefetch(&job.gres_list_req);
+  __builtin_prefetch(&job.job_id);
+  __builtin_prefetch(&job.job_state);
+  __builtin_prefetch(&job.part_ptr);
+  __builtin_prefetch(&job.priority);
+  __builtin_prefetch(&job.time_limit);
+}
+
+void fetch_details(const job_record_t& job) {
+  const struct job_details* details = job.details;
+  if (details == nullptr) return;
+  __builtin_prefetch(&details->begin_time);
+  __builtin_prefetch(&details->depend_list);
+  __builtin_prefetch(&details->exc_node_bitmap);
+  __builtin_prefetch(&details->max_nodes);
+  __builtin_prefetch(&details->pn_min_memory);
+  __builtin_prefetch(&details->submit_time);
+  __builtin_prefetch(&details->whole_node);
+}
+
+}  // namespace
+
+// One look at slurmctld's records, under its locks.
+class Look {
+ public:
+  Look(SnapshotReader& reader, const Config& config, bool may_write, bool full)
+      : reader_(reader), config_(config), may_write_(may_write), full_(full) {}
+
+  void run();
+
+ private:
+  void cluster();
+  void partitions();
+  void walk();
+  [[nodiscard]] std::vector<QueueEntry> light_queue();
+  [[nodiscard]] std::vector<QueueEntry> full_queue();
+  void running(const job_record_t& job);
+  void pending(const QueueEntry& entry);
+  void waiting(job_record_t& job);
+  [[nodiscard]] Job read_pending(const QueueEntry& entry);
+  [[nodiscard]] std::pair<const Job*, int> base_of(const QueueEntry& entry, bool queued);
+  [[nodiscard]] bool may_preempt(const QueueEntry& entry);
+  [[nodiscard]] const StockPlan* stock_plan(const job_record_t& job);
+  MiB whole_memory(const part_record_t* part) {
+    const auto [at, fresh] = whole_memory_.try_emplace(part, 0);
+    if (fresh) at->second = whole_memory_of(*part);
+    return at->second;
   }
+
+  SnapshotReader& reader_;
+  const Config& config_;
+  bool may_write_;
+  bool full_;
+  bool preemption_ = slurm_preemption_enabled();
+  bool backfilling_ = slurmctld_diag_stats.bf_active != 0;
+  struct Pending {
+    job_record_t* job;
+    CachedJob* known;  // null: nothing, or it has changed
+  };
+  std::vector<Pending> pending_;  // in the order of the job list
+  std::vector<job_record_t*> running_;
+  std::map<std::tuple<std::uint32_t, const part_record_t*>, bool> preempts_;
+  std::map<const part_record_t*, MiB> whole_memory_;
+};
+
+void Look::cluster() {
+  Snapshot& snapshot = reader_.snapshot_;
+  snapshot = {};
+  snapshot.cluster = text(slurm_conf.cluster_name);
+  snapshot.slurm_version = kSlurmRelease;
+  snapshot.taken = time(nullptr);
+  snapshot.private_data = private_data();
+  NodeIndex index;
+  snapshot.nodes = read_nodes(index);
+  if (index.of_slurm != reader_.index_.of_slurm) {
+    // What is kept of jobs names nodes by these indices.
+    reader_.cache_.clear();
+    for (auto& [id, plan] : reader_.stock_plans_) plan.current = false;
+    full_ = true;
+  }
+  reader_.index_ = std::move(index);
+  if (reader_.classes_.begin(reader_.index_, snapshot.node_sets)) reader_.cache_.forget_classes();
+}
+
+void Look::partitions() {
+  std::vector<Partition>& partitions = reader_.snapshot_.partitions;
+  ListIterator i = list_iterator_create(part_list);
+  while (const auto* part = static_cast<part_record_t*>(list_next(i)))
+    partitions.push_back({.name = text(part->name),
+                          .tier = part->priority_tier,
+                          .managed = config_.manages(part->name),
+                          .node_set = reader_.classes_.set_index(part->node_bitmap)});
   list_iterator_destroy(i);
-  std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.key < b.key; });
-  std::move(jobs.begin(), jobs.end(), std::back_inserter(snapshot_.jobs));
+  std::sort(partitions.begin(), partitions.end(),
+            [](const Partition& a, const Partition& b) { return a.name < b.name; });
 }
 
-// Takes from `nodes` what Slurm's reservations keep from the job; false if its own is not open.
-bool Builder::apply_reservations(job_record_t& copy, bitstr_t* nodes) {
-  if (!any_reservation_) return copy.resv_name == nullptr;
+void Look::walk() {
+  std::vector<job_record_t*> jobs;
+  jobs.reserve(static_cast<std::size_t>(list_count(job_list)));
+  const auto collect = [](void* job, void* into) {
+    static_cast<std::vector<job_record_t*>*>(into)->push_back(static_cast<job_record_t*>(job));
+    return 0;
+  };
+  (void)list_for_each_ro(job_list, collect, &jobs);
+  pending_.reserve(jobs.size());
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (i + kRecordsAhead < jobs.size()) fetch_record(*jobs[i + kRecordsAhead]);
+    if (i + kDetailsAhead < jobs.size()) fetch_details(*jobs[i + kDetailsAhead]);
+    if (is_running(*jobs[i]))
+      running_.push_back(jobs[i]);
+    else if (is_pending(*jobs[i]))
+      pending_.push_back({jobs[i], full_ ? nullptr : reader_.cache_.find(*jobs[i])});
+  }
+}
+
+std::vector<QueueEntry> Look::full_queue() { return may_write_ ? build_queue() : peek_queue(); }
+
+// Jobs that were in the queue and did not change are in it still; the others are tested as
+// schedule() does.
+std::vector<QueueEntry> Look::light_queue() {
   const time_t now = time(nullptr);
-  if (copy.resv_name != nullptr) {
-    // job_test_resv() would look the reservation up anew and note it in the job, or move a
-    // recurring one on in time: a matter for slurmctld, which does so at its next cycle.
-    const slurmctld_resv_t* own = copy.resv_ptr;
-    if (own == nullptr || own->start_time > now || own->end_time <= now) return false;
-    copy.resv_id = own->resv_id;
+  std::vector<std::pair<int, QueueEntry>> known;
+  std::vector<QueueEntry> changed;
+  for (const auto& [job, cached] : pending_) {
+    if (cached == nullptr || !cached->plain || cached->rank < 0) {
+      if (job->priority != 0) append_entries(*job, may_write_, changed);
+    } else if (still_queued(*job, now)) {
+      if (may_write_) job->preempt_in_progress = false;
+      known.emplace_back(cached->rank, QueueEntry{.job = job,
+                                                  .part = job->part_ptr,
+                                                  .reservation = nullptr,
+                                                  .priority = job->priority,
+                                                  .array_task_id = job->array_task_id,
+                                                  .use_prefer = false,
+                                                  .known = cached});
+    }
   }
-  time_t when = now;
-  bitstr_t* open = nullptr;
-  bitstr_t* excluded_cores = nullptr;
-  bool overlap = false;
-  const int rc = job_test_resv(&copy, &when, false, &open, &excluded_cores, &overlap, false);
-  if (open != nullptr) bit_and(nodes, open);
-  FREE_NULL_BITMAP(open);
-  FREE_NULL_BITMAP(excluded_cores);
-  return rc == SLURM_SUCCESS;
+  std::sort(known.begin(), known.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<QueueEntry> entries;
+  entries.reserve(known.size() + changed.size());
+  for (const auto& [rank, entry] : known) entries.push_back(entry);
+  entries.insert(entries.end(), changed.begin(), changed.end());
+  sort_entries(entries, known.size());
+  return entries;
 }
 
-Sets Builder::find_sets(const QueueEntry& entry) {
-  // A copy, so that nothing of the job changes: the filters read feature_list_use, which is the
-  // scheduler's to set, and job_test_resv notes what it found in the job.
-  job_record_t job = *entry.job;
-  struct job_details details = *entry.job->details;
-  job.details = &details;
-  job.part_ptr = entry.part;
-  details.features_use = entry.use_prefer ? details.prefer : details.features;
-  details.feature_list_use = entry.use_prefer ? details.prefer_list : details.feature_list;
-  if (entry.reservation != nullptr) {
-    job.resv_ptr = entry.reservation;
-    job.resv_name = entry.reservation->name;
-    job.resv_id = entry.reservation->resv_id;
+void Look::running(const job_record_t& job) {
+  CachedJob* cached = full_ ? nullptr : reader_.cache_.find(job);
+  if (cached == nullptr) {
+    cached = &reader_.cache_.renew(job);
+    cached->job = common(job, *job.part_ptr, config_, reader_.hints_);
+    cached->job.state = JobState::kRunning;
+    cached->job.start = job.start_time;
+    cached->job.eligible = std::max<Seconds>(job.details->begin_time, cached->job.key.submit);
+    cached->job.allocation = allocation_of(job, reader_.index_);
   }
-
-  Sets sets;
-  Bitmap later(bit_copy(entry.part->node_bitmap));
-  if (details.exc_node_bitmap != nullptr) bit_and_not(later.get(), details.exc_node_bitmap);
-  // Named nodes are all of the job's nodes unless it asks for more of them (-w n1 -N2); then only
-  // Slurm can complete the set, and the plan is a guess that Slurm may turn down.
-  if (details.req_node_bitmap != nullptr &&
-      bit_set_count(details.req_node_bitmap) >= static_cast<int>(details.min_nodes))
-    bit_and(later.get(), details.req_node_bitmap);
-  if (details.feature_list_use != nullptr) (void)job_req_node_filter(&job, later.get(), true);
-  if (job.resv_ptr != nullptr && job.resv_ptr->node_bitmap != nullptr)
-    bit_and(later.get(), job.resv_ptr->node_bitmap);
-  Bitmap now(bit_copy(later.get()));
-  sets.reservation_closed = !apply_reservations(job, now.get());
-  filter_by_node_owner(&job, now.get());
-  filter_by_node_mcs(&job, slurm_mcs_get_select(&job), now.get());
-  sets.now = set_index(now.get());
-  sets.later = set_index(later.get());
-  return sets;
+  reader_.cache_.see(*cached);
+  take_allocation(cached->job.allocation, reader_.snapshot_.nodes);
+  // end_time follows scontrol update TimeLimit= and suspension.
+  const bool bounded = cached->job.time_limit < kForever && !IS_JOB_SUSPENDED((&job));
+  JobLine line;
+  line.job = &cached->job;
+  line.priority = job.priority;
+  line.end_limit = bounded ? job.end_time : kForever;
+  reader_.lines_.push_back(std::move(line));
 }
 
-Sets Builder::sets_of(const QueueEntry& entry) {
-  const job_record_t& job = *entry.job;
-  const struct job_details& details = *job.details;
-  const bool prefer = entry.use_prefer;
-  // Node owners and MCS labels depend on the user, a reservation's window on the time limit.
-  const ClassKey key{entry.part,
-                     view(prefer ? details.prefer : details.features),
-                     view(details.exc_nodes),
-                     view(details.req_nodes),
-                     entry.reservation != nullptr ? static_cast<const void*>(entry.reservation)
-                                                  : static_cast<const void*>(job.resv_ptr),
-                     job.user_id,
-                     any_reservation_ ? job.time_limit : 0,
-                     view(job.mcs_label),
-                     details.req_node_bitmap != nullptr ? details.min_nodes : 0};
-  const auto at = classes_.find(key);
-  if (at != classes_.end()) return at->second;
-  return classes_.emplace(key, find_sets(entry)).first->second;
-}
-
-bool Builder::may_preempt(const QueueEntry& entry) {
+bool Look::may_preempt(const QueueEntry& entry) {
   if (!preemption_) return false;
   // What a job may preempt follows from its QOS (preempt/qos) or its partition
   // (preempt/partition_prio).
@@ -236,111 +262,175 @@ bool Builder::may_preempt(const QueueEntry& entry) {
   return any;
 }
 
-int startable_tasks(const job_record_t& job) {
-  const job_array_struct_t* array = job.array_recs;
-  if (array == nullptr || job.array_task_id != NO_VAL) return 1;
-  std::uint32_t tasks = array->task_cnt;
-  if (array->max_run_tasks != 0)
-    tasks = std::min(tasks,
-                     array->max_run_tasks - std::min(array->max_run_tasks, array->tot_run_tasks));
-  constexpr std::uint32_t kTasksOfARound = 64;  // the next round starts more
-  return static_cast<int>(std::clamp<std::uint32_t>(tasks, 1, kTasksOfARound));
-}
-
-Job Builder::pending_job(const QueueEntry& entry) {
-  job_record_t& job = *entry.job;
-  Job out = common(job, *entry.part);
-  if (entry.reservation != nullptr)
-    out.reservation = text(entry.reservation->name);
-  else
-    out.reservation = text(job.resv_name);
-  const char* unmanaged = why_unmanaged(job, *entry.part, config_);
-  out.managed = unmanaged == nullptr;
-  if (!out.managed) out.block_text = unmanaged;
-  out.priority = entry.priority;
-  out.eligible = job.details->begin_time != 0 ? job.details->begin_time : out.key.submit;
+Job Look::read_pending(const QueueEntry& entry) {
+  const job_record_t& job = *entry.job;
+  Job out = common(job, *entry.part, config_, reader_.hints_);
+  out.reservation =
+      entry.reservation != nullptr ? text(entry.reservation->name) : text(job.resv_name);
   out.request = request_of(job, *entry.part, whole_memory(entry.part));
   out.tasks = startable_tasks(job);
-  out.preempting = job.preempt_in_progress;
-  out.may_preempt = may_preempt(entry);
-  const Sets sets = sets_of(entry);
-  out.node_set = sets.now;
-  out.later_set = sets.later;
-  const BlockFound block = find_block(job, *entry.part, sets.reservation_closed, may_write_);
-  out.block = block.kind;
-  if (block.kind != Block::kNone) out.block_text = block.words;
   return out;
 }
 
-void Builder::pending(const std::vector<QueueEntry>& queue,
-                      const std::map<JobId, StockPlan>& stock) {
-  int rank = 0;
-  snapshot_.jobs.reserve(queue.size() + 64);
-  for (const QueueEntry& entry : queue) {
-    if (entry.job->details == nullptr || entry.part->node_bitmap == nullptr) continue;
-    Job job = pending_job(entry);
-    job.rank = rank++;
-    const auto planned = stock.find(job.key.id);
-    if (!job.managed && planned != stock.end()) {
-      bitstr_t* nodes = nullptr;
-      job.stock_start = planned->second.start;
-      if (node_name2bitmap(const_cast<char*>(planned->second.nodes.c_str()), true, &nodes) ==
-          SLURM_SUCCESS)
-        job.stock_nodes = index_.set_of(nodes);
-      FREE_NULL_BITMAP(nodes);
-    }
-    snapshot_.jobs.push_back(std::move(job));
+// What is known of the job of `entry`, and its class of nodes.
+std::pair<const Job*, int> Look::base_of(const QueueEntry& entry, bool queued) {
+  const job_record_t& job = *entry.job;
+  JobCache& cache = reader_.cache_;
+  CachedJob* cached = entry.known;
+  if (cached == nullptr && (!is_plain(job) || entry.reservation != nullptr)) {
+    reader_.fresh_.push_back(read_pending(entry));
+    return {&reader_.fresh_.back(), queued ? reader_.classes_.class_of(entry) : -1};
   }
+  if (cached == nullptr && !full_) cached = cache.find(job);
+  if (cached == nullptr) {
+    cached = &cache.renew(job);
+    cached->job = read_pending(entry);
+  }
+  cache.see(*cached);
+  if (queued && cached->class_id < 0) cached->class_id = reader_.classes_.class_of(entry);
+  cached->rank = queued ? static_cast<int>(reader_.lines_.size()) : -1;
+  return {&cached->job, cached->class_id};
+}
+
+// Of unmanaged jobs. While a backfill cycle is on, its last complete plan stands.
+const StockPlan* Look::stock_plan(const job_record_t& job) {
+  auto& plans = reader_.stock_plans_;
+  if (!backfilling_) {
+    if (job.start_time == 0 || job.sched_nodes == nullptr) {
+      plans.erase(job.job_id);
+      return nullptr;
+    }
+    StockPlan& plan = plans[job.job_id];
+    plan.start = job.start_time;
+    if (plan.names != job.sched_nodes) {
+      plan.names = job.sched_nodes;
+      plan.current = false;
+    }
+  }
+  const auto at = plans.find(job.job_id);
+  if (at == plans.end()) return nullptr;
+  StockPlan& plan = at->second;
+  if (!plan.current) {
+    bitstr_t* nodes = nullptr;
+    plan.nodes.clear();
+    if (node_name2bitmap(plan.names.data(), true, &nodes) == SLURM_SUCCESS)
+      plan.nodes = reader_.index_.set_of(nodes);
+    FREE_NULL_BITMAP(nodes);
+    plan.current = true;
+  }
+  return &plan;
+}
+
+void Look::pending(const QueueEntry& entry) {
+  job_record_t& job = *entry.job;
+  const auto [base, class_id] = base_of(entry, true);
+  JobLine line;
+  line.job = base;
+  line.rank = static_cast<int>(reader_.lines_.size());
+  line.priority = entry.priority;
+  line.eligible = job.details->begin_time != 0 ? job.details->begin_time : base->key.submit;
+  line.preempting = job.preempt_in_progress;
+  line.may_preempt = may_preempt(entry);
+  line.sets = reader_.classes_.sets_of(class_id, entry);
+  const BlockTests tests{.reservation_closed = line.sets.reservation_closed,
+                         .may_write = may_write_,
+                         .licences = entry.known == nullptr || entry.known->licensed,
+                         .array = entry.known == nullptr};
+  BlockFound block = find_block(job, *entry.part, tests);
+  line.block = block.kind;
+  if (block.kind != Block::kNone) line.block_text = std::move(block.words);
+  if (!base->managed) line.stock = stock_plan(job);
+  reader_.lines_.push_back(std::move(line));
 }
 
 // Pending jobs that the queue leaves out: held, dependent, too early, at an array's limit. Nothing
 // is decided for them, but people ask.
-void Builder::waiting() {
-  std::set<JobId> queued;
-  for (const Job& job : snapshot_.jobs) queued.insert(job.key.id);
-  int rank = static_cast<int>(snapshot_.jobs.size());
-  ListIterator i = list_iterator_create(job_list);
-  while (const auto* job = static_cast<job_record_t*>(list_next(i))) {
-    if (!IS_JOB_PENDING(job) || job->part_ptr == nullptr || job->details == nullptr ||
-        queued.contains(job->job_id))
+void Look::waiting(job_record_t& job) {
+  const QueueEntry entry{.job = &job,
+                         .part = job.part_ptr,
+                         .reservation = nullptr,
+                         .priority = job.priority,
+                         .array_task_id = job.array_task_id,
+                         .use_prefer = false,
+                         .known = nullptr};
+  const Job* base = base_of(entry, false).first;
+  JobLine line;
+  line.job = base;
+  line.rank = static_cast<int>(reader_.lines_.size());
+  line.priority = job.priority;
+  line.eligible = std::max<Seconds>(job.details->begin_time, base->key.submit);
+  const bool completing = IS_JOB_COMPLETING((&job));
+  line.block = completing ? Block::kOther : block_of_reason(job);
+  if (line.block == Block::kNone) line.block = Block::kOther;
+  line.block_text = completing ? "its last run is completing" : words_of_reason(job);
+  reader_.lines_.push_back(std::move(line));
+}
+
+void Look::run() {
+  reader_.cache_.begin();
+  reader_.hints_.begin(config_);
+  reader_.lines_.clear();
+  reader_.fresh_.clear();
+  cluster();
+  partitions();
+  std::vector<QueueEntry> entries;
+  if (full_) entries = full_queue();
+  walk();  // after the queue was built, for that may split arrays
+  if (!full_) entries = light_queue();
+  reader_.lines_.reserve(pending_.size() + running_.size() + 64);
+  std::vector<const job_record_t*> queued;
+  queued.reserve(entries.size());
+  for (const QueueEntry& entry : entries) {
+    queued.push_back(entry.job);
+    if (is_pending(*entry.job) && entry.part->node_bitmap != nullptr) pending(entry);
+  }
+  std::sort(queued.begin(), queued.end());
+  for (const auto& [job, known] : pending_)
+    if (!std::binary_search(queued.begin(), queued.end(), job)) waiting(*job);
+  std::sort(running_.begin(), running_.end(), [](const job_record_t* a, const job_record_t* b) {
+    return std::tie(a->job_id, a->details->submit_time) <
+           std::tie(b->job_id, b->details->submit_time);
+  });
+  for (const job_record_t* job : running_) running(*job);
+}
+
+void SnapshotReader::gather(const Config& config, bool may_write, Depth depth) {
+  const bool full = depth == Depth::kFull || !known_ || (may_write && queue_has_magnetic());
+  known_ = false;
+  Look(*this, config, may_write, full).run();
+  known_ = true;
+}
+
+Snapshot SnapshotReader::take() {
+  snapshot_.jobs.reserve(lines_.size());
+  for (JobLine& line : lines_) {
+    Job& job = snapshot_.jobs.emplace_back(*line.job);
+    job.priority = line.priority;
+    if (job.state == JobState::kRunning) {
+      job.end_limit = line.end_limit;
       continue;
-    Job out = common(*job, *job->part_ptr);
-    out.managed = why_unmanaged(*job, *job->part_ptr, config_) == nullptr;
-    out.rank = rank++;
-    out.eligible = std::max<Seconds>(job->details->begin_time, out.key.submit);
-    out.request = request_of(*job, *job->part_ptr, whole_memory(job->part_ptr));
-    out.block = IS_JOB_COMPLETING(job) ? Block::kOther : block_of_reason(*job);
-    if (out.block == Block::kNone) out.block = Block::kOther;
-    out.block_text = IS_JOB_COMPLETING(job) ? "its last run is completing" : words_of_reason(*job);
-    snapshot_.jobs.push_back(std::move(out));
+    }
+    job.rank = line.rank;
+    job.eligible = line.eligible;
+    job.preempting = line.preempting;
+    job.may_preempt = line.may_preempt;
+    job.node_set = line.sets.now;
+    job.later_set = line.sets.later;
+    job.block = line.block;
+    if (!line.block_text.empty()) job.block_text = std::move(line.block_text);
+    if (line.stock != nullptr) {
+      job.stock_start = line.stock->start;
+      job.stock_nodes = line.stock->nodes;
+    }
   }
-  list_iterator_destroy(i);
-}
-
-}  // namespace
-
-void SnapshotReader::refresh_stock_plans(const std::vector<QueueEntry>& queue,
-                                         const Config& config) {
-  if (slurmctld_diag_stats.bf_active != 0) return;
-  stock_plans_.clear();
-  for (const QueueEntry& entry : queue) {
-    const job_record_t& job = *entry.job;
-    if (job.start_time == 0 || job.sched_nodes == nullptr) continue;
-    if (why_unmanaged(job, *entry.part, config) == nullptr) continue;
-    stock_plans_[job.job_id] = {.start = job.start_time, .nodes = job.sched_nodes};
-  }
-}
-
-Snapshot SnapshotReader::read(const Config& config, bool may_write) {
-  const std::vector<QueueEntry> queue = may_write ? build_queue() : peek_queue();
-  refresh_stock_plans(queue, config);
-  Builder builder(config, may_write);
-  builder.cluster();
-  builder.partitions();
-  builder.pending(queue, stock_plans_);
-  builder.waiting();
-  builder.running();
-  return builder.take();
+  lines_.clear();
+  cache_.end();
+  hints_.apply(snapshot_);
+  std::set<JobId> planned;
+  for (const Job& job : snapshot_.jobs)
+    if (job.stock_start != 0) planned.insert(job.key.id);
+  std::erase_if(stock_plans_, [&](const auto& one) { return !planned.contains(one.first); });
+  return std::exchange(snapshot_, {});
 }
 
 }  // namespace rubato

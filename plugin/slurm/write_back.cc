@@ -78,6 +78,27 @@ bool WriteBack::write_job(const Job& job, const Explanation& explanation,
   return changed;
 }
 
+void WriteBack::reserve(const Snapshot& snapshot, const Plan& plan, Pair& pair) {
+  const NodeSlots slots(snapshot);
+  std::map<JobKey, const Reservation*> reservations;
+  for (const Reservation& one : plan.reservations) reservations.try_emplace(one.job, &one);
+  std::vector<ReservedNodes> reserved;
+  if (!reservations.empty())
+    for (const Job& job : snapshot.jobs) {
+      if (job.state != JobState::kPending || !job.managed) continue;
+      const auto kept = reservations.find(job.key);
+      if (kept == reservations.end()) continue;
+      if (auto indices = slots.of(kept->second->shares))
+        reserved.push_back({.job = job.key.id,
+                            .start = kept->second->start,
+                            .tier = job.tier,
+                            .priority = job.priority,
+                            .nodes = std::move(*indices)});
+      reservations.erase(kept);  // the first entry of a job counts
+    }
+  pair.set_reserved(std::move(reserved));
+}
+
 void WriteBack::write(const Snapshot& snapshot, const Plan& plan, Pair& pair) {
   const NodeSlots slots(snapshot);
   std::map<JobKey, const Explanation*> explanations;
@@ -89,7 +110,6 @@ void WriteBack::write(const Snapshot& snapshot, const Plan& plan, Pair& pair) {
   std::map<JobKey, const Reservation*> reservations;
   for (const Reservation& one : plan.reservations) reservations.try_emplace(one.job, &one);
 
-  std::vector<ReservedNodes> reserved;
   std::set<JobKey> seen;
   bool changed = false;
   for (const Job& job : snapshot.jobs) {
@@ -103,16 +123,11 @@ void WriteBack::write(const Snapshot& snapshot, const Plan& plan, Pair& pair) {
       const auto indices = slots.of(reservation->shares);
       if (!indices) continue;
       nodes = hostlist_of(*indices);
-      reserved.push_back({.job = job.key.id,
-                          .start = reservation->start,
-                          .tier = job.tier,
-                          .priority = job.priority,
-                          .nodes = *indices});
     }
     changed = write_job(job, *told->second, reservation, nodes, plan.made) || changed;
   }
   std::erase_if(written_, [&](const auto& one) { return !seen.contains(one.first); });
-  pair.set_reserved(std::move(reserved));
+  reserve(snapshot, plan, pair);
   if (changed) last_job_update = time(nullptr);
 }
 

@@ -17,6 +17,8 @@ class WriteBack {
  public:
   /// Also hands the reservations to the gate. Under LockKind::kAct.
   void write(const Snapshot& snapshot, const Plan& plan, Pair& pair);
+  /// Hands the reservations to the gate and writes nothing. Under LockKind::kNodes at least.
+  static void reserve(const Snapshot& snapshot, const Plan& plan, Pair& pair);
   /// Takes back what stands in jobs from earlier writes. Under LockKind::kAct.
   void clear(Pair& pair);
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Measurements, never part of `make check`.
+EXTRA_DIST += test/bench/live test/bench/messages
 if HAVE_BENCHMARK
 BENCH_TARGETS =
 EXTRA_PROGRAMS += $(BENCH_TARGETS)
@@ -11,6 +12,10 @@ test_bench_round_bench_SOURCES = \
   test/support/big_snapshot.h \
   test/support/build_snapshot.h
 test_bench_round_bench_LDADD = $(BENCH_LIBS)
+
+BENCH_TARGETS += test/bench/hints_bench
+test_bench_hints_bench_SOURCES = test/bench/hints_bench.cc plugin/pair/mailbox.cc
+test_bench_hints_bench_LDADD = $(BENCH_LIBS)
 
 BENCH_TARGETS += test/bench/store_bench
 test_bench_store_bench_SOURCES = test/bench/store_bench.cc

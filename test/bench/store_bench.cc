@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "lib/store/store.h"
+#include "lib/store/summary.h"
 
 namespace {
 
@@ -109,6 +110,76 @@ void push(benchmark::State& state) {
   std::filesystem::remove_all(folder);
 }
 BENCHMARK(push)->Iterations(kPushes);
+
+/// A big store: 100 kinds, each with as many samples as the retention lets it have.
+class FullStore {
+ public:
+  static constexpr std::int64_t kKinds = 100;
+  static constexpr std::int64_t kSamples = 200'000;
+
+  FullStore() : folder_(new_folder()) {
+    store::StoreOptions options;
+    options.folder = folder_ + "/rubato";
+    options.queue_capacity = 200'000;
+    options.retention.after = 10 * kSamples;  // nothing is forgotten meanwhile
+    store_ = std::make_unique<store::Store>(options, std::make_shared<FixedClock>());
+    for (std::int64_t i = 0; i < kSamples; ++i) {
+      if (i % 100'000 == 0 && !store_->flush(std::chrono::seconds(120))) std::abort();
+      add(i);
+    }
+    if (!store_->flush(std::chrono::seconds(120))) std::abort();
+  }
+  ~FullStore() {
+    store_->stop(std::chrono::seconds(60));
+    std::filesystem::remove_all(folder_);
+  }
+  FullStore(const FullStore&) = delete;
+  FullStore& operator=(const FullStore&) = delete;
+
+  [[nodiscard]] std::string database() const { return folder_ + "/rubato/rubato.db"; }
+  void add_one() {
+    add(next_++);
+    if (!store_->flush(std::chrono::seconds(60))) std::abort();
+  }
+
+ private:
+  void add(std::int64_t index) {
+    store::Sample sample = report(0);
+    const std::int64_t kind = index % kKinds;
+    sample.job = {static_cast<JobId>(kind + 1), kStart};
+    sample.type.name = "type" + std::to_string(kind);
+    sample.time = kStart + index / kKinds * 60;
+    sample.samples_done = index / kKinds * 6000;
+    store_->push(std::move(sample));
+  }
+
+  std::string folder_;
+  std::unique_ptr<store::Store> store_;
+  std::int64_t next_ = kSamples;
+};
+
+/// What models.json costs: all of a full store (range 0), or one new sample since the last time
+/// (1).
+void summary(benchmark::State& state) {
+  static FullStore full;
+  store::Summary summary(full.database());
+  const bool one = state.range(0) != 0;
+  if (!summary.refresh({})) state.SkipWithError("cannot be read");
+  for (auto _ : state) {
+    state.PauseTiming();
+    if (one) full.add_one();
+    state.ResumeTiming();
+    const auto fresh = summary.refresh({}, !one);
+    if (!fresh || !*fresh) state.SkipWithError("nothing new");
+  }
+  state.counters["rows"] = static_cast<double>(summary.rows().size());
+}
+BENCHMARK(summary)
+    ->ArgName("one_new")
+    ->Arg(0)
+    ->Arg(1)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(3);
 
 }  // namespace
 

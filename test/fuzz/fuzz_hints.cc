@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Any bytes as the comment of a job, as options, as environment and as a message: hints that their
-// own text gives again, or errors. What is good is checked against a request of the first bytes.
+// Any bytes as the comment of a job, as options, as environment, as a message and as the texts of a
+// request: hints that their own text gives again, or errors. What is good is checked against a
+// request of the first bytes, and against one of the texts.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
 
 #include "lib/hints/comment.h"
+#include "lib/hints/facts.h"
 #include "lib/hints/message.h"
+#include "lib/hints/passed.h"
 #include "lib/hints/read.h"
 #include "lib/hints/request.h"
 #include "lib/hints/table.h"
@@ -33,6 +36,34 @@ rubato::HintRequest request_of(const std::string& text) {
   return request;
 }
 
+/// A request as Slurm's clients might send it: the text is its TRES.
+rubato::HintRequest asked_by(const std::string& text) {
+  rubato::RequestFacts facts;
+  const std::string third = text.substr(0, text.size() / 3);
+  facts.per_job = text;
+  facts.per_node = third;
+  facts.per_task = text.substr(third.size());
+  facts.per_socket = third.substr(third.size() / 2);
+  facts.min_nodes = static_cast<int>(text.size() % 5);
+  facts.max_nodes = static_cast<int>(text.size() % 7);
+  facts.tasks = static_cast<int>(text.size() % 11);
+  facts.tasks_per_node = static_cast<int>(text.size() % 3);
+  return rubato::hint_request(facts);
+}
+
+void check_request(const std::string& text) {
+  const rubato::TresGpus gpus = rubato::gpus_in(text);
+  require(gpus.count >= 0 && gpus.count <= rubato::kMostGpus);
+  for (const char* before : {"", "gres:gpu:", "gpu:a100:", "RUBATO_DL_", "SPANK_RUBATO_DLENV_"}) {
+    const std::string whole = before + text;
+    const rubato::HintRequest request = asked_by(whole);
+    require(request.size_unit() >= 1 && request.total_gpus() >= 0);
+    const std::string_view variable = whole;
+    const rubato::PassedHints passed = rubato::passed_hints({&variable, 1});
+    require(passed.options.size() + passed.environment.size() <= 1);
+  }
+}
+
 void check(const rubato::Result<rubato::Hints>& hints, const std::string& text) {
   if (!hints) return require(!hints.error().text.empty());
   const auto again = rubato::parse_comment("rubato:" + rubato::render_hints(*hints));
@@ -41,6 +72,8 @@ void check(const rubato::Result<rubato::Hints>& hints, const std::string& text) 
   const auto resolved = rubato::resolve_hints(*hints, {}, request_of(text));
   require(resolved.has_value() || !resolved.error().text.empty());
   require(rubato::resolve_hints({}, *hints, request_of(text)).has_value());
+  const auto as_asked = rubato::resolve_hints(*hints, {}, asked_by(text));
+  require(as_asked.has_value() || !as_asked.error().text.empty());
 }
 
 void check_comment(const std::string& text) {
@@ -74,5 +107,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_message(text);
   check_message("rubato!report " + text);
   check_message("rubato!" + text);
+  check_request(text);
   return 0;
 }

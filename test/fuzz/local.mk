@@ -37,3 +37,9 @@ test_fuzz_fuzz_hints_SOURCES = test/fuzz/fuzz_hints.cc
 nodist_test_fuzz_fuzz_hints_SOURCES = $(FUZZ_MAIN)
 test_fuzz_fuzz_hints_LDADD = $(FUZZ_LIBS)
 EXTRA_DIST += test/fuzz/corpus/hints
+
+FUZZ_TARGETS += test/fuzz/fuzz_format
+test_fuzz_fuzz_format_SOURCES = test/fuzz/fuzz_format.cc
+nodist_test_fuzz_fuzz_format_SOURCES = $(FUZZ_MAIN)
+test_fuzz_fuzz_format_LDADD = tools/libtools.la $(FUZZ_LIBS)
+EXTRA_DIST += test/fuzz/corpus/format

@@ -13,14 +13,15 @@ sys.dont_write_bytecode = True
 import golden  # noqa: E402
 
 SOURCE = pathlib.Path(os.environ.get("RUBATO_SOURCE_DIR", golden.HERE.parent.parent))
-SCRIPT = SOURCE / "contrib/completion/bash/rubato"
+SCRIPTS = SOURCE / "contrib/completion/bash"
+BASES = ["site", "published", "stats", "models"]
 
 
 class Completion(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.runner = golden.Runner(golden.program())
-        cls.folder = cls.runner.new_folder(["site", "published"])
+        cls.folder = cls.runner.new_folder(BASES)
 
     @classmethod
     def tearDownClass(cls):
@@ -31,12 +32,16 @@ class Completion(unittest.TestCase):
         self.assertEqual((0, b""), (code, err), script)
         return out.decode()
 
-    def offered(self, *words):
+    def offered(self, *words, program="rubato"):
         """What is offered for the last of the words."""
-        line = " ".join(shlex.quote(word) for word in ("rubato",) + words)
-        return set(self.bash(f"source {shlex.quote(str(SCRIPT))}\nCOMP_WORDS=({line})\n"
-                             f"COMP_CWORD={len(words)}\n_rubato\nprintf '%s\\n' "
+        line = " ".join(shlex.quote(word) for word in (program,) + words)
+        script = shlex.quote(str(SCRIPTS / program))
+        return set(self.bash(f"source {script}\nCOMP_WORDS=({line})\n"
+                             f"COMP_CWORD={len(words)}\n_{program}\nprintf '%s\\n' "
                              '"${COMPREPLY[@]}"').split())
+
+    def offered_rqueue(self, *words):
+        return self.offered(*words, program="rqueue")
 
     def test_commands(self):
         self.assertEqual({"explain"}, self.offered("ex"))
@@ -44,9 +49,11 @@ class Completion(unittest.TestCase):
         self.assertEqual(commands, {word for word in self.offered("") if word[0] != "-"})
 
     def test_options_are_those_of_the_program(self):
-        for command in ("doctor", "explain", "snapshot"):
+        for command in ("doctor", "explain", "hints", "metrics", "models", "report", "snapshot",
+                        "stats"):
             text = self.bash(f"rubato {command} --help")
-            wanted = set(re.findall(r"(?<![\w-])--?[a-z]+", text.split("Options:")[1]))
+            wanted = set(re.findall(r"(?:^  |, |,)(--?[A-Za-z]+(?:-[a-z]+)*)(?=[, \n])",
+                                    text.split("Options:")[1], re.M))
             self.assertEqual(wanted, self.offered(command, "-"), command)
 
     def test_values(self):
@@ -54,6 +61,30 @@ class Completion(unittest.TestCase):
         self.assertEqual({"never"}, self.offered("doctor", "--color", "=", "n"))
         self.assertEqual({"etc"}, self.offered("snapshot", "--replay", "et"))
         self.assertIn("root", self.offered("explain", "-u", "roo"))
+
+    def test_profiles(self):
+        self.assertEqual({"ml", "vision"}, self.offered("models", "-A", ""))
+        self.assertEqual({"resnet50"}, self.offered("models", "--type", "r"))
+        self.assertEqual({"a100"}, self.offered("models", "-g", "a"))
+        self.assertEqual({"gpus=", "gpu-types="}, self.offered("hints", "--check", "gpu"))
+
+    def test_rqueue_options_are_those_of_the_program(self):
+        wanted = set(re.findall(r"(?<![\w-])--[A-Za-z]+(?:-[a-z]+)*", self.bash("rqueue --help")))
+        offered = {word for word in self.offered_rqueue("-") if word.startswith("--")}
+        self.assertEqual(set(), wanted - offered)
+        for option in offered:
+            _, err, _ = self.runner.run_in(self.folder, f"rqueue {option}")
+            self.assertNotIn(b"unknown option", err, option)
+
+    def test_rqueue_values(self):
+        self.assertEqual({"never"}, self.offered_rqueue("--color", "n"))
+        self.assertEqual({"jobid,dlrate", "jobid,dlremaining"},
+                         self.offered_rqueue("-O", "jobid,dlr"))
+        self.assertEqual({"dlsizes", "dlsamples", "dlstart"}, self.offered_rqueue("-S", "dls"))
+        self.assertEqual({"system_comment"}, self.offered_rqueue("-O", "sys"))
+        self.assertEqual(set(), self.offered_rqueue("-S", "sys"))
+        self.assertEqual({"RUNNING"}, self.offered_rqueue("-t", "R") - {"REQUEUED"})
+        self.assertEqual({"nobody,root"}, self.offered_rqueue("-u", "nobody,roo"))
 
     def test_job_ids(self):
         jobs = self.offered("explain", "")

@@ -2,7 +2,7 @@
 """Cases of the golden tests: a command, and what it must print.
 
 A case is a folder cases/NN-name with
-  cmd      bash lines, run in a fresh folder; `rubato` is the program under test
+  cmd      bash lines, run in a fresh folder; `rubato` and `rqueue` are the programs under test
   stdout, stderr, exit   what they must print, and the exit code
   base     names of folders in bases/ to copy first, one a line
   files/   files of this case, copied over those of the bases
@@ -28,6 +28,7 @@ TIMEOUT = 60
 
 PRELUDE = """\
 rubato() { PATH="$DIR/bin" "$RUBATO" "$@"; }
+rqueue() { PATH="$DIR/bin" "$RQUEUE" "$@"; }
 # What follows runs as somebody who is neither root nor the owner of the files.
 as_other_user() {
   if ((EUID == 0)); then
@@ -78,7 +79,8 @@ class Runner:
 
     def environment(self, folder):
         # COLUMNS is not set, so a pipe has no width; NO_COLOR neither.
-        return {"DIR": str(folder), "RUBATO": self.rubato, "PATH": "/usr/bin:/bin",
+        return {"DIR": str(folder), "RUBATO": self.rubato,
+                "RQUEUE": os.path.join(os.path.dirname(self.rubato), "rqueue"), "PATH": "/usr/bin:/bin",
                 "HOME": str(folder), "TZ": "UTC", "LC_ALL": "C.UTF-8",
                 "PYTHON": os.environ.get("PYTHON", "/usr/bin/python3"),
                 "SLURM_CONF": f"{folder}/etc/slurm.conf", "RUBATO_TESTING": "1",

@@ -4,9 +4,12 @@ GOLDEN_TESTS = \
   test/golden/commands_test.py \
   test/golden/completion_test.py \
   test/golden/man_test.py \
-  test/golden/replay_test.py
+  test/golden/metrics_test.py \
+  test/golden/replay_test.py \
+  test/golden/schema_test.py
 TESTS += $(GOLDEN_TESTS)
-EXTRA_DIST += $(GOLDEN_TESTS) test/golden/golden.py test/golden/run_golden \
+EXTRA_DIST += $(GOLDEN_TESTS) test/golden/golden.py test/golden/json_schema.py \
+  test/golden/record_squeue test/golden/run_golden \
   test/golden/bases test/golden/cases
 
 # Read by test/unit/config_golden_test.cc and hints_golden_test.cc.

@@ -14,7 +14,8 @@ sys.dont_write_bytecode = True
 import golden  # noqa: E402
 
 SOURCE = pathlib.Path(os.environ.get("RUBATO_SOURCE_DIR", golden.HERE.parent.parent))
-PAGES = sorted((SOURCE / "docs/man").glob("rubato*.1"))
+PAGES = sorted([*(SOURCE / "docs/man").glob("rubato*.1"), SOURCE / "docs/man/rqueue.1"])
+BASES = ["site", "published", "stats", "models", "queue"]
 
 
 def plain(text):
@@ -45,7 +46,7 @@ def examples(page):
 
 
 def options_of_help(text):
-    return set(re.findall(r"--[a-z]+", text))
+    return set(re.findall(r"--[A-Za-z]+(?:-[a-z]+)*", text))
 
 
 class ManPages(unittest.TestCase):
@@ -54,7 +55,7 @@ class ManPages(unittest.TestCase):
         cls.runner = golden.Runner(golden.program())
 
     def run_script(self, script):
-        folder = self.runner.new_folder(["site", "published"])
+        folder = self.runner.new_folder(BASES)
         try:
             return self.runner.run_in(folder, script)
         finally:
@@ -65,7 +66,7 @@ class ManPages(unittest.TestCase):
         commands = re.findall(r"^  ([a-z]+)  +[A-Z]", out.decode(), re.M)
         self.assertGreaterEqual(len(commands), 3)
         names = {page.stem for page in PAGES}
-        self.assertEqual({"rubato"} | {f"rubato-{command}" for command in commands}, names)
+        self.assertEqual({"rqueue", "rubato"} | {f"rubato-{command}" for command in commands}, names)
 
     def test_examples_run(self):
         for page in PAGES:
@@ -81,10 +82,10 @@ class ManPages(unittest.TestCase):
     def test_options_are_documented(self):
         common = options_of_help((SOURCE / "docs/man/rubato.1").read_text().replace("\\-", "-"))
         for page in PAGES:
-            command = page.stem.partition("-")[2]
-            if not command:
+            command = page.stem.replace("-", " ", 1)
+            if command == "rubato":
                 continue
-            out, _, code = self.run_script(f"rubato {command} --help")
+            out, _, code = self.run_script(f"{command} --help")
             self.assertEqual(0, code)
             named = options_of_help(plain(page.read_text())) | common
             self.assertEqual(set(), options_of_help(out.decode()) - named, page.name)

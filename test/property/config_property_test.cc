@@ -11,6 +11,7 @@
 #include "lib/config/nearest.h"
 #include "lib/config/options.h"
 #include "lib/config/values.h"
+#include "lib/hints/values.h"
 
 namespace rubato {
 namespace {
@@ -47,6 +48,21 @@ void choose_test_words(Config& config) {
   }
 }
 
+/// JobType= lines: each hint now and then, with the value of the table's example.
+std::vector<JobTypeConfig> any_job_types() {
+  std::vector<JobTypeConfig> out;
+  for (const std::string& name : *rc::gen::container<std::set<std::string>>(rc::gen::nonEmpty(
+           rc::gen::resize(20, rc::gen::container<std::string>(rc::gen::inRange('a', 'z')))))) {
+    JobTypeConfig type{.name = name, .shared = *rc::gen::arbitrary<bool>()};
+    for (const Option& option : options()) {
+      if (option.type != OptionType::kHint || !*rc::gen::arbitrary<bool>()) continue;
+      RC_ASSERT(set_hint(*find_hint(option.hint), option.example, type.hints).has_value());
+    }
+    out.push_back(std::move(type));
+  }
+  return out;
+}
+
 /// Any configuration that parse_config accepts.
 Config any_config() {
   Config config;
@@ -77,6 +93,8 @@ Config any_config() {
   for (const std::string& type : *rc::gen::container<std::set<std::string>>(name())) {
     config.gpu_types.push_back({type, real_in("Speed", "GpuType")});
   }
+  config.message_interval = whole_in<Seconds>("MessageInterval");
+  config.job_types = any_job_types();
   choose_test_words(config);
   return config;
 }

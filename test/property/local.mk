@@ -10,9 +10,20 @@ test_property_property_tests_SOURCES = \
   test/property/hints_property_test.cc \
   test/property/place_property_test.cc \
   test/property/round_property_test.cc \
+  test/property/segment_property_test.cc \
   test/support/build_snapshot.h \
   test/support/gen_snapshot.h \
   test/support/plan_checks.cc \
   test/support/plan_checks.h
+endif
+endif
+
+if HAVE_GTEST
+if HAVE_RAPIDCHECK
+check_PROGRAMS += test/property/tools_property_tests
+TESTS += test/property/tools_property_tests
+test_property_tools_property_tests_CPPFLAGS = $(TEST_CPPFLAGS)
+test_property_tools_property_tests_LDADD = tools/libtools.la $(TEST_LIBS) $(RAPIDCHECK_LIBS)
+test_property_tools_property_tests_SOURCES = test/property/tools_property_test.cc
 endif
 endif

@@ -25,7 +25,8 @@ test_store_store_tests_SOURCES = $(STORE_SUPPORT) $(KEPT_ENTRIES) \
   test/store/plausibility_test.cc \
   test/store/schema_test.cc \
   test/store/session_test.cc \
-  test/store/store_test.cc
+  test/store/store_test.cc \
+  test/store/summary_test.cc
 
 if HAVE_RAPIDCHECK
 check_PROGRAMS += test/store/store_property_tests

@@ -7,6 +7,7 @@
 #include "plugin/slurm/records.h"
 #include "plugin/slurm/release.h"
 #include "plugin/slurm/snapshot_in.h"
+#include "plugin/slurm/system_comment.h"
 #include "plugin/slurm/write_back.h"
 
 namespace rubato {
@@ -26,21 +27,27 @@ std::string config_folder() { return test::core().folder; }
 std::string plugin_dir() { return test::core().folder; }
 bool scheduling_disabled() { return false; }
 bool shutting_down() { return test::core().shutting_down; }
-ChangeMark change_mark() { return {}; }
+ChangeMark change_mark() {
+  return {.jobs = 0, .nodes = 0, .partitions = test::core().partitions_changed, .config = 0};
+}
 void wake_stock_scheduler() { ++test::core().stock_woken; }
 
-HeldLocks::HeldLocks(LockKind kind, LockTimes& times, bool count)
-    : locks_{}, times_(times), count_(count) {
+int coming_nodes() { return test::core().coming; }
+bool quiet() { return test::core().quiet; }
+
+HeldLocks::HeldLocks(LockKind kind, LockUse use, LockTimes& times, bool count)
+    : locks_{}, use_(use), times_(times), count_(count) {
   if (test::core().shutting_down) return;
-  ++(kind == LockKind::kLook ? test::core().looks_reading : test::core().looks_writing);
+  if (kind == LockKind::kLook) ++test::core().looks_reading;
+  if (kind == LockKind::kAct) ++test::core().looks_writing;
+  if (use == LockUse::kPeek) ++test::core().peeks;
   since_ = std::chrono::steady_clock::now();
   held_ = true;
 }
 
 HeldLocks::~HeldLocks() {
   if (!held_) return;
-  ++times_.holds;
-  times_.total_ms += held_ms();
+  times_.add(use_, held_ms(), 0);
 }
 
 double HeldLocks::held_ms() const {
@@ -53,12 +60,16 @@ Result<void> check_records() {
   return fail("slurmctld's job record has 8 bytes more");
 }
 
-Snapshot SnapshotReader::read(const Config&, bool) {
+void SnapshotReader::gather(const Config&, bool, Depth depth) {
+  if (depth == Depth::kFull) ++test::core().full_looks;
+}
+
+Snapshot SnapshotReader::take() {
   const std::lock_guard lock(test::core().mutex);
   return test::core().snapshot;
 }
 
-CommitCount commit(const Snapshot&, Plan& plan, const Config&, Pair&, LockTimes&) {
+CommitCount commit(const Snapshot&, Plan& plan, const Config&, Pair&, LockTimes&, BusyTries&) {
   ++test::core().commits;
   test::core().starts += static_cast<int>(plan.starts.size());
   CommitCount count;
@@ -67,6 +78,17 @@ CommitCount commit(const Snapshot&, Plan& plan, const Config&, Pair&, LockTimes&
 }
 
 void WriteBack::write(const Snapshot&, const Plan&, Pair&) { ++test::core().writes_back; }
+void WriteBack::reserve(const Snapshot&, const Plan&, Pair&) { ++test::core().reserves; }
 void WriteBack::clear(Pair&) { ++test::core().clears; }
+
+void SystemComments::write(const Snapshot&, const Plan&, const Config&, LockTimes&) {
+  ++test::core().segments;
+}
+void SystemComments::clear(const Config&, LockTimes&) { ++test::core().segment_clears; }
+
+PrivateData private_data() {
+  const std::lock_guard lock(test::core().mutex);
+  return test::core().snapshot.private_data;
+}
 
 }  // namespace rubato

@@ -23,6 +23,14 @@ struct FakeCore {
   std::atomic<int> starts{0};  // of all plans committed
   std::atomic<int> writes_back{0};
   std::atomic<int> clears{0};
+  std::atomic<int> reserves{0};
+  std::atomic<int> full_looks{0};
+  std::atomic<int> peeks{0};
+  std::atomic<int> coming{0};  // nodes that are completing
+  std::atomic<Seconds> partitions_changed{0};
+  std::atomic<bool> quiet{true};  // no request is being served
+  std::atomic<int> segments{0};
+  std::atomic<int> segment_clears{0};
   std::atomic<int> stock_woken{0};
 };
 

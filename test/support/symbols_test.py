@@ -120,5 +120,37 @@ class Plugins(unittest.TestCase):
         return path
 
 
+class Spank(unittest.TestCase):
+    """spank_rubato.so, which sbatch, salloc, srun, slurmd and slurmstepd load."""
+    FILE = BUILD / ".libs/spank_rubato.so"
+
+    def setUp(self):
+        if not self.FILE.exists():
+            self.skipTest("built without slurm/spank.h")
+
+    def test_exports_are_those_of_the_version_script(self):
+        self.assertEqual(set(dynamic_symbols(self.FILE, "--defined-only")), map_symbols("spank"))
+
+    def test_it_loads_whole_or_not_at_all(self):
+        """Bound at once: a file that lacks a symbol is skipped, and does not end a step later."""
+        self.assertRegex(output("readelf", "-d", str(self.FILE)), r"BIND_NOW|Flags: .*\bNOW\b")
+
+    def test_every_undefined_symbol_is_defined_in_every_program_that_loads_it(self):
+        needed = {symbol for symbol, kind in
+                  dynamic_symbols(self.FILE, "--undefined-only").items()
+                  if kind == "U" and not symbol.startswith(SANITIZERS)}
+        own = set().union(*(dynamic_symbols(library, "--defined-only")
+                            for library in needed_libraries(self.FILE)))
+        self.assertIn("spank_option_register", needed)
+        for name in ("sbatch", "salloc", "srun", "slurmd", "slurmstepd"):
+            program = shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin:/usr/local/sbin")
+            if not program or not slurm_library(program):
+                self.skipTest(f"{name} is not installed")
+            known = set().union(*(dynamic_symbols(path, "--defined-only") for path in
+                                  [program, *slurm_library(program)]))
+            with self.subTest(program=name):
+                self.assertEqual(needed - own - known, set())
+
+
 if __name__ == "__main__":
     unittest.main()

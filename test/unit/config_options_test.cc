@@ -47,10 +47,15 @@ const Good kGood[] = {
     {"PublishDir", "/with blank/#\\", "/with blank/#\\"},
     {"PublishInterval", "0.1", "0.1"},
     {"PublishInterval", "1:00:00", "3600"},
+    {"StoreDir", "/var/lib/rubato", "/var/lib/rubato"},
+    {"StoreRetentionDays", "1", "1"},
+    {"StoreRetentionDays", "3650", "3650"},
     {"LogLevel", "error", "error"},
     {"LogLevel", "warning", "warning"},
     {"LogLevel", "Info", "info"},
     {"LogLevel", "debug", "debug"},
+    {"MessageInterval", "0", "0"},
+    {"MessageInterval", "24:00:00", "86400"},
     {"TestOff", "gate", "gate"},
     {"TestOff",
      "gate,willrun,walk,immediate,server-count,reserve,heartbeat,depth,stock-plan,wake,type,"
@@ -84,8 +89,16 @@ TEST(ConfigOptions, GoodValuesAreTaken) {
 struct Bad {
   const char* option;
   const char* value;
-  const char* error;
+  std::string error;
 };
+
+/// The words of the table, which grows with each mechanism.
+std::string words_of(const char* option) {
+  std::string list;
+  for (const std::string& word : word_names(*find_option(option)))
+    list += (list.empty() ? "" : ", ") + word;
+  return list;
+}
 
 const Bad kBad[] = {
     {"Mode", "elastic", "elastic is not in this release, which has observe and place"},
@@ -132,11 +145,14 @@ const Bad kBad[] = {
     {"PublishDir", "/a\tb", "\"/a\\x09b\" holds a quote or a control character"},
     {"PublishInterval", "0", "\"0\" is out of range; choose a time from 0.1 to 3600 seconds"},
     {"PublishInterval", "3601", "\"3601\" is out of range; choose a time from 0.1 to 3600 seconds"},
+    {"StoreDir", "store", "\"store\" is not an absolute path"},
+    {"StoreRetentionDays", "0", "\"0\" is out of range; choose a whole number from 1 to 3650 days"},
     {"LogLevel", "inof", "\"inof\" is not one of error, warning, info, debug; did you mean info?"},
     {"LogLevel", "verbose", "\"verbose\" is not one of error, warning, info, debug"},
-    {"TestOff", "gaet",
-     "\"gaet\" is not one of gate, willrun, walk, immediate, server-count, reserve, heartbeat, "
-     "depth, stock-plan, wake, type, resv-mask, publish; did you mean gate?"},
+    {"MessageInterval", "0.5", "\"0.5\" is not whole; choose a time from 0 to 86400 seconds"},
+    {"MessageInterval", "86401",
+     "\"86401\" is out of range; choose a time from 0 to 86400 seconds"},
+    {"TestOff", "gaet", "\"gaet\" is not one of " + words_of("TestOff") + "; did you mean gate?"},
     {"TestOff", "gate:1", "gate takes nothing after it"},
     {"TestOff", "gate,gate", "\"gate\" is named twice"},
     {"TestInject", "hang-round",
@@ -149,8 +165,7 @@ const Bad kBad[] = {
      "slow-round needs a number from 0 to 1000000; write slow-round:MILLISECONDS"},
     {"TestInject", "throw-round:1", "throw-round takes nothing after it"},
     {"TestInject", "trow-gate",
-     "\"trow-gate\" is not one of throw-round, throw-gate, throw-submit, hang-round, stop-loop, "
-     "slow-round; did you mean throw-gate?"},
+     "\"trow-gate\" is not one of " + words_of("TestInject") + "; did you mean throw-gate?"},
 };
 
 TEST(ConfigOptions, BadValuesAreRefusedWithTheValidOnes) {

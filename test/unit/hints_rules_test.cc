@@ -380,6 +380,14 @@ TEST(HintResolve, SizesAreMultiplesOfTheUnit) {
   EXPECT_EQ(request.size_unit(), 4);
 }
 
+TEST(HintResolve, AListOfSizesHasAnEnd) {
+  const auto resolved = resolve_hints(said("gpus=4-100000"), {}, nodes(5000, 5000, 4));
+  ASSERT_TRUE(resolved) << resolved.error().text;
+  EXPECT_EQ(std::ssize(resolved->sizes.ranges()), kMostSizes + 1);
+  EXPECT_TRUE(resolved->sizes.contains(4));
+  EXPECT_TRUE(resolved->sizes.contains(20000)) << "the size of the request";
+}
+
 TEST(HintResolve, UnitsOfARequest) {
   HintRequest request = gpus(8);
   request.tasks = 16;

@@ -10,6 +10,7 @@ test_unit_unit_tests_SOURCES = \
   test/support/plan_checks.h \
   test/unit/config_file_system_test.cc \
   test/unit/config_golden_test.cc \
+  test/unit/config_job_type_test.cc \
   test/unit/config_lex_test.cc \
   test/unit/config_nearest_test.cc \
   test/unit/config_options_test.cc \
@@ -20,23 +21,38 @@ test_unit_unit_tests_SOURCES = \
   test/unit/gate_test.cc \
   test/unit/guard_test.cc \
   test/unit/host_test.cc \
+  test/unit/job_segment_test.cc \
+  test/unit/json_hints_test.cc \
   test/unit/json_text_test.cc \
+  test/unit/hints_facts_test.cc \
   test/unit/hints_golden_test.cc \
   test/unit/hints_message_test.cc \
   test/unit/hints_read_test.cc \
   test/unit/hints_rules_test.cc \
   test/unit/hints_values_test.cc \
   test/unit/logger_test.cc \
+  test/unit/mailbox_test.cc \
   test/unit/mixed_type_test.cc \
+  test/unit/pace_test.cc \
+  test/unit/models_table_test.cc \
+  test/unit/period_test.cc \
   test/unit/place_choose_test.cc \
   test/unit/reserve_rules_test.cc \
+  test/unit/progress_test.cc \
+  test/unit/public_view_test.cc \
   test/unit/round_walk_test.cc \
+  test/unit/segment_test.cc \
+  test/unit/assign_test.cc \
+  test/unit/levels_test.cc \
+  test/unit/match_test.cc \
+  test/unit/throughput_test.cc \
   test/unit/version_test.cc
 # Plugin code that sees no Slurm header is tested here, with a log of our own.
 test_unit_unit_tests_SOURCES += \
   plugin/pair/guard.cc \
   plugin/pair/host.cc \
   plugin/pair/logger.cc \
+  plugin/pair/mailbox.cc \
   plugin/select/gate.cc \
   test/support/fake_slurm_log.cc \
   test/support/fake_slurm_log.h
@@ -46,18 +62,40 @@ if BUILD_PLUGINS
 check_PROGRAMS += test/unit/loop_tests
 TESTS += test/unit/loop_tests
 test_unit_loop_tests_CPPFLAGS = $(TEST_CPPFLAGS) -isystem $(SLURM_SOURCE)
-test_unit_loop_tests_LDADD = $(TEST_LIBS)
+test_unit_loop_tests_LDADD = lib/librubato_store.la $(TEST_LIBS)
 test_unit_loop_tests_SOURCES = \
   plugin/pair/guard.cc \
   plugin/pair/logger.cc \
+  plugin/pair/mailbox.cc \
   plugin/sched/config_source.cc \
+  plugin/sched/files.cc \
+  plugin/sched/job_book.cc \
   plugin/sched/loop.cc \
+  plugin/sched/loop_publish.cc \
+  plugin/sched/models_publisher.cc \
   plugin/sched/publisher.cc \
+  plugin/sched/recorder.cc \
   plugin/sched/stats.cc \
+  plugin/slurm/hold_times.cc \
+  plugin/slurm/job_desc_view.cc \
+  plugin/slurm/job_hints.cc \
   plugin/select/gate.cc \
   test/support/fake_core.cc \
   test/support/fake_core.h \
   test/support/fake_slurm_log.cc \
-  test/unit/loop_test.cc
+  test/unit/job_desc_view_test.cc \
+  test/unit/loop_test.cc \
+  test/unit/recorder_test.cc
 endif
+endif
+
+# What the commands are made of.
+if HAVE_GTEST
+check_PROGRAMS += test/unit/tools_tests
+TESTS += test/unit/tools_tests
+test_unit_tools_tests_CPPFLAGS = $(TEST_CPPFLAGS)
+test_unit_tools_tests_LDADD = tools/libtools.la $(TEST_LIBS)
+test_unit_tools_tests_SOURCES = \
+  test/unit/tools_format_test.cc \
+  test/unit/tools_rqueue_test.cc
 endif

@@ -57,9 +57,13 @@ class LoopTest : public ::testing::Test {
     core().folder = folder_.string();
     core().records_fit = true;
     core().shutting_down = false;
-    for (auto* count : {&core().looks_reading, &core().looks_writing, &core().commits,
-                        &core().starts, &core().writes_back, &core().clears, &core().stock_woken})
+    for (auto* count :
+         {&core().looks_reading, &core().looks_writing, &core().commits, &core().starts,
+          &core().writes_back, &core().clears, &core().segments, &core().segment_clears,
+          &core().stock_woken, &core().full_looks, &core().peeks, &core().reserves, &core().coming})
       *count = 0;
+    core().quiet = true;
+    core().partitions_changed = 0;
     set_jobs(one_pending_job());
     configure("Mode=place\nManagedPartitions=all\n");
   }
@@ -76,8 +80,9 @@ class LoopTest : public ::testing::Test {
     core().snapshot = std::move(snapshot);
   }
 
-  void configure(const std::string& text) {
-    std::ofstream(folder_ / "rubato.conf") << text << "RoundInterval=0.1\nPublishInterval=0.1\n";
+  void configure(const std::string& text, const std::string& round_interval = "0.1") {
+    std::ofstream(folder_ / "rubato.conf")
+        << text << "RoundInterval=" << round_interval << "\nPublishInterval=0.1\n";
     if (loop_ != nullptr) loop_->reconfigure();
   }
 
@@ -136,6 +141,7 @@ TEST_F(LoopTest, ObserveWritesNothing) {
   EXPECT_EQ(core().looks_writing, 0);
   EXPECT_EQ(core().commits, 0);
   EXPECT_EQ(core().writes_back, 0);
+  EXPECT_EQ(core().segments, 0);
 }
 
 TEST_F(LoopTest, WithoutAConfigurationItObserves) {
@@ -150,6 +156,7 @@ TEST_F(LoopTest, LeavingPlaceTakesBackWhatStandsInJobs) {
   ASSERT_TRUE(until([] { return core().writes_back > 0; }));
   configure("Mode=observe\n");
   EXPECT_TRUE(until([] { return core().clears == 1; }));
+  EXPECT_TRUE(until([] { return core().segment_clears == 1; }));
   EXPECT_TRUE(until([this] { return !closed(); }));
 }
 
@@ -252,6 +259,83 @@ TEST_F(LoopTest, PublishesForPeople) {
   EXPECT_NE(mode & fs::perms::others_read, fs::perms::none);
 }
 
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Snapshot one_running_job() {
+  Snapshot snapshot = one_pending_job();
+  Job& job = snapshot.jobs[0];
+  job.state = JobState::kRunning;
+  job.rank = 0;
+  job.start = 150;
+  job.name = "moonshot";
+  job.account = "skunkworks";
+  job.hints = ResolvedHints();
+  job.hints->job_type = "resnet50";
+  job.allocation = {{.node = 0, .cores = 1, .memory = 1, .gpus = {{"a100", 2}}}};
+  return snapshot;
+}
+
+TEST_F(LoopTest, AReportReachesStoreProgressAndModels) {
+  configure("Mode=place\nManagedPartitions=all\nMessageInterval=0\n");
+  set_jobs(one_running_job());
+  begin();
+  ASSERT_TRUE(until([this] { return gate_.beat_age().has_value(); }));
+  const Letter letter{.job = {1, 100},
+                      .uid = 0,
+                      .time = time(nullptr),
+                      .restarts = 0,
+                      .message = Report{.samples = 640,
+                                        .rate = 10,
+                                        .batch = 64,
+                                        .loss = {},
+                                        .forward = {},
+                                        .iteration = {},
+                                        .noise = {}}};
+  ASSERT_EQ(gate_.post(letter), Posted::kTaken);
+  const fs::path publish = folder_ / "rubato/publish";
+  EXPECT_TRUE(until(
+      [&] { return text_of(publish / "plan.json").find("\"samples\":640") != std::string::npos; }));
+  EXPECT_TRUE(until([&] {
+    return text_of(publish / "models.json").find("\"job_type\":\"resnet50\"") != std::string::npos;
+  })) << text_of(publish / "models.json");
+  EXPECT_TRUE(until([&] {
+    return text_of(publish / "stats.json").find("\"reports_stored\":1") != std::string::npos;
+  })) << text_of(publish / "stats.json");
+  EXPECT_TRUE(fs::exists(folder_ / "rubato/rubato.db"));
+}
+
+TEST_F(LoopTest, PrivateDataReplacesWhatWasPublished) {
+  set_jobs(one_running_job());
+  begin();
+  const fs::path open = folder_ / "rubato/publish/snapshot.json";
+  const fs::path closed = folder_ / "rubato/private/snapshot.json";
+  const auto has_job = [](const fs::path& path) {
+    return text_of(path).find("moonshot") != std::string::npos;
+  };
+  ASSERT_TRUE(until([&] { return has_job(open); }));
+  EXPECT_FALSE(fs::exists(closed));
+
+  // From here on every round fails: what is hidden goes all the same.
+  configure("Mode=place\nManagedPartitions=all\nTestInject=throw-round\n");
+  ASSERT_TRUE(until([] { return said("a cycle failed"); }));
+  Snapshot hiding = one_running_job();
+  hiding.private_data.jobs = true;
+  set_jobs(hiding);
+  loop_->reconfigure();
+  EXPECT_TRUE(until([&] { return fs::exists(open) && !has_job(open); }));
+  EXPECT_TRUE(until([&] { return has_job(closed); }));
+  EXPECT_EQ(fs::status(closed).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(fs::status(closed.parent_path()).permissions(), fs::perms::owner_all);
+
+  set_jobs(one_running_job());
+  configure("Mode=place\nManagedPartitions=all\n");
+  EXPECT_TRUE(until([&] { return has_job(open); }));
+  EXPECT_TRUE(until([&] { return !fs::exists(closed); }));
+}
+
 TEST_F(LoopTest, ADiskThatCannotBeWrittenStopsNothing) {
   std::ofstream(folder_ / "rubato") << "a file where the folder should be";
   begin();
@@ -278,6 +362,46 @@ TEST_F(LoopTest, BeginsAndEndsAnyNumberOfTimesWhileItIsWoken) {
   }
   over = true;
   noise.join();
+}
+
+TEST_F(LoopTest, LooksAtEverythingOnceAndThenAtWhatChanges) {
+  begin();
+  ASSERT_TRUE(until([] { return core().commits > 5; }));
+  EXPECT_EQ(core().full_looks, 1);
+  loop_->reconfigure();
+  EXPECT_TRUE(until([] { return core().full_looks == 2; }));
+}
+
+TEST_F(LoopTest, ReadsThePartitionsAnewWhenTheyChange) {
+  begin();
+  ASSERT_TRUE(until([] { return core().commits > 1; }));
+  ASSERT_EQ(core().full_looks, 1);
+  core().partitions_changed = 7;
+  EXPECT_TRUE(until([] { return core().full_looks == 2; }));
+}
+
+TEST_F(LoopTest, WhileNodesCompleteItPeeksAndLooksWhenTheyAreFree) {
+  configure("Mode=place\nManagedPartitions=all\n", "60");
+  Snapshot snapshot = one_pending_job();
+  snapshot.nodes[0].usable = false;
+  snapshot.nodes[0].coming = true;
+  set_jobs(snapshot);
+  core().coming = 1;
+  begin();
+  ASSERT_TRUE(until([] { return core().peeks > 5; }));
+  const int commits = core().commits;
+  const int peeks = core().peeks;
+  EXPECT_TRUE(until([&] { return core().peeks > peeks + 3; }));
+  EXPECT_EQ(core().commits, commits) << "a peek that finds nothing new makes no round";
+  set_jobs(one_pending_job());
+  core().coming = 0;
+  EXPECT_TRUE(until([&] { return core().commits > commits; }));
+}
+
+TEST_F(LoopTest, RequestsThatNeverEndDoNotStopIt) {
+  core().quiet = false;
+  begin();
+  EXPECT_TRUE(until([] { return core().commits > 3; }));
 }
 
 TEST_F(LoopTest, DoesNothingOnceSlurmctldShutsDown) {

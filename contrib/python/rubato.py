@@ -1,0 +1,308 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Lets a training loop speak with Rubato: it reports its speed, and hears that it should save.
+
+    import rubato
+
+    with rubato.training(batch=256, progress_file="progress.json") as run:
+        for batch in batches(start=run.samples):
+            loss = train(batch)
+            run.step(samples=256, loss=loss)
+            if run.should_checkpoint:
+                with run.checkpointing():
+                    save_model()
+
+Nothing here raises into the training loop or makes it wait: what goes wrong is told to the logger
+"rubato" once, and the training goes on. Outside of Slurm all of it does nothing. One process of a
+job reports, usually rank 0.
+"""
+import contextlib
+import json
+import logging
+import math
+import os
+import re
+import signal as signals
+import subprocess
+import threading
+import time
+from types import TracebackType
+from typing import Any, Callable, Dict, Iterator, Optional, Tuple, Type, Union
+
+__all__ = ["Allocation", "Run", "allocation", "training"]
+
+_log = logging.getLogger("rubato")
+_INTERVAL = 60.0        # seconds between reports; Rubato drops what comes more often
+_FIRST = 10.0           # seconds until the first report
+_SCONTROL_SECONDS = 10.0
+
+
+def _number(text: Optional[str]) -> Optional[int]:
+    return int(text) if text is not None and re.fullmatch(r"[0-9]{1,18}", text) else None
+
+
+class Allocation:
+    """What Rubato decided for this job, from its environment. None: it did not say."""
+
+    def __init__(self, environment: Optional[Dict[str, str]] = None) -> None:
+        env = dict(os.environ) if environment is None else environment
+        self.job_type: Optional[str] = env.get("RUBATO_JOB_TYPE") or None
+        self.gpus: Optional[int] = _number(env.get("RUBATO_GPUS"))
+        self.gpu_type: Optional[str] = env.get("RUBATO_GPU_TYPE") or None
+        self.batch: Optional[int] = _number(env.get("RUBATO_BATCH"))
+        self.plan: Optional[str] = env.get("RUBATO_PLAN") or None
+        self.restart_reason: Optional[str] = env.get("RUBATO_RESTART_REASON") or None
+        self.resize_count: int = _number(env.get("RUBATO_RESIZE_COUNT")) or 0
+        self.restarts: int = _number(env.get("SLURM_RESTART_COUNT")) or 0
+
+
+def allocation() -> Allocation:
+    """What Rubato decided for the job that this process belongs to."""
+    return Allocation()
+
+
+def _append(path: str, line: str) -> None:
+    """One write at the end of the report file; other ranks may write too."""
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        os.write(file, line.encode("ascii"))
+    finally:
+        os.close(file)
+
+
+def _by_scontrol(job: str, line: str) -> None:
+    subprocess.run(["scontrol", "update", f"JobId={job}", f"Comment=rubato!{line}"], check=True,
+                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                   timeout=_SCONTROL_SECONDS)
+
+
+def _send(line: str) -> None:
+    """Through the report file where there is one, else as an update of the job's comment."""
+    path = os.environ.get("RUBATO_REPORT_FILE")
+    if path:
+        try:
+            return _append(path, line + "\n")
+        except OSError:     # gone, full, or not in this container
+            pass
+    job = os.environ.get("SLURM_JOB_ID")
+    if job:
+        _by_scontrol(job, line)
+    return None
+
+
+def _signal_number(name: Union[str, int, None]) -> Optional[int]:
+    """"USR1", "SIGUSR1", "B:USR1@60" (as the hint says it) or a number."""
+    if name is None:
+        return None
+    text = str(name).split(":")[-1].partition("@")[0].upper()
+    if text.isdigit():
+        return int(signals.Signals(int(text)))
+    return int(signals.Signals[text if text.startswith("SIG") else "SIG" + text])
+
+
+def _quiet(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The method, with its errors told to the log once instead of raised."""
+    def wrapped(self: "Run", *args: Any, **words: Any) -> Any:
+        try:
+            return method(self, *args, **words)
+        except Exception as error:      # pylint: disable=broad-except
+            self._trouble(method.__name__, error)
+            return None
+    wrapped.__name__, wrapped.__doc__ = method.__name__, method.__doc__
+    return wrapped
+
+
+class Run:
+    """One run of a training, from start to end or restart. Made by `training`."""
+
+    def __init__(self, batch: int, samples: int, signal: Union[str, int, None],
+                 progress_file: Optional[str], interval: Optional[float],
+                 send: Callable[[str], None], clock: Callable[[], float]) -> None:
+        self.allocation = Allocation()
+        #: Global batch: what Rubato chose, else what was given.
+        self.batch: int = self.allocation.batch or batch
+        #: Samples done since the job began, over all its restarts.
+        self.samples: int = samples
+        #: Samples/s since the last report, 0 until it is known.
+        self.rate: float = 0.0
+        #: True from the checkpoint signal until `checkpointing` has ended.
+        self.should_checkpoint: bool = False
+        self._wanted_signal, self._progress_file = signal, progress_file
+        self._interval = self._read_interval(interval)
+        self._send, self._clock = send, clock
+        self._more: Dict[str, float] = {}
+        self._lock = threading.Condition()
+        self._told: set = set()
+        self._saving = 0.0      # seconds of checkpoints so far
+        # (time, samples, self._saving) of the last iteration, and of the last that was reported.
+        self._last: Optional[Tuple[float, int, float]] = None
+        self._mark: Optional[Tuple[float, int, float]] = None
+        self._reported = -math.inf
+        self._ended = False
+        self._old_handler: Any = None
+        self._thread: Optional[threading.Thread] = None
+
+    @staticmethod
+    def _read_interval(given: Optional[float]) -> float:
+        if given is None:
+            try:
+                given = float(os.environ.get("RUBATO_REPORT_INTERVAL", _INTERVAL))
+            except ValueError:
+                given = _INTERVAL
+        return given if math.isfinite(given) and given >= 0.1 else _INTERVAL
+
+    def _trouble(self, what: str, error: Exception) -> None:
+        if what not in self._told:
+            self._told.add(what)
+            _log.warning("%s: %s: %s; the training goes on", what, type(error).__name__, error)
+
+    # -- what the training loop calls ----------------------------------------------------------
+
+    @_quiet
+    def step(self, samples: Optional[int] = None, loss: Optional[float] = None,
+             forward: Optional[float] = None, iteration: Optional[float] = None,
+             noise: Optional[float] = None) -> None:
+        """An iteration has ended.
+
+        samples: of all GPUs together (default: the batch); loss: training loss; forward,
+        iteration: seconds of the forward pass and of the whole iteration; noise: gradient noise
+        scale, samples.
+        """
+        done = self.batch if samples is None else int(samples)
+        with self._lock:
+            self.samples += max(0, done)
+            self._last = (self._clock(), self.samples, self._saving)
+            if self._mark is None:
+                # The first iteration also compiles and loads: the measurement begins behind it.
+                self._mark = self._last
+                self._lock.notify()
+            for key, value, least in (("loss", loss, -math.inf), ("forward", forward, 0.0),
+                                      ("iteration", iteration, 0.0), ("noise", noise, 0.0)):
+                if value is not None and math.isfinite(float(value)) and float(value) >= least:
+                    self._more[key] = float(value)
+
+    @contextlib.contextmanager
+    def checkpointing(self) -> Iterator[None]:
+        """Round the saving of a checkpoint: its time does not count as training, and behind it
+        `should_checkpoint` is False and the progress file is up to date."""
+        begin = self._clock()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._saving += self._clock() - begin
+        self.should_checkpoint = False
+        self._save_progress()
+
+    # -- progress that outlives a restart ------------------------------------------------------
+
+    @_quiet
+    def _load_progress(self) -> None:
+        if self._progress_file and os.path.exists(self._progress_file):
+            with open(self._progress_file, encoding="ascii") as file:
+                self.samples = max(self.samples, int(json.load(file)["samples"]))
+
+    @_quiet
+    def _save_progress(self) -> None:
+        if not self._progress_file:
+            return
+        new = f"{self._progress_file}.{os.getpid()}.new"
+        with open(new, "w", encoding="ascii") as file:
+            json.dump({"samples": self.samples}, file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(new, self._progress_file)
+
+    # -- reports -------------------------------------------------------------------------------
+
+    def _line(self) -> Optional[str]:
+        """The report since the last one; None when there is nothing to tell. Under the lock."""
+        if self._mark is None or self._last is None:
+            return None
+        seconds = self._last[0] - self._mark[0] - (self._last[2] - self._mark[2])
+        if seconds <= 0 or self._last[1] <= self._mark[1]:
+            return None
+        self.rate = (self._last[1] - self._mark[1]) / seconds
+        self._mark, self._reported = self._last, self._clock()
+        words = [f"samples={self.samples}", f"rate={self.rate:.6g}", f"batch={self.batch}"]
+        words += [f"{key}={value:.6g}" for key, value in self._more.items()
+                  if key in ("loss", "noise") or value > 0]
+        self._more = {}
+        return "report " + ";".join(words)
+
+    @_quiet
+    def _report(self) -> None:
+        with self._lock:
+            line = self._line()
+        if line:
+            self._send(line)
+
+    def _loop(self) -> None:
+        with self._lock:
+            while self._mark is None and not self._ended:
+                self._lock.wait()
+        pause = min(_FIRST, self._interval)
+        while not self._ended:
+            with self._lock:
+                self._lock.wait_for(lambda: self._ended, pause)
+            if not self._ended:
+                self._report()
+            pause = self._interval
+
+    # -- the context ---------------------------------------------------------------------------
+
+    @_quiet
+    def _listen(self) -> None:
+        number = _signal_number(self._wanted_signal)
+        if number is None or threading.current_thread() is not threading.main_thread():
+            return
+
+        def on_signal(received: int, frame: Any) -> None:
+            self.should_checkpoint = True
+            if callable(self._old_handler):
+                self._old_handler(received, frame)
+        self._old_handler = signals.signal(number, on_signal)
+
+    @_quiet
+    def _start(self) -> None:
+        self._load_progress()
+        self._listen()
+        self._thread = threading.Thread(target=self._loop, name="rubato", daemon=True)
+        self._thread.start()
+
+    @_quiet
+    def _end(self) -> None:
+        with self._lock:
+            self._ended = True
+            self._lock.notify()
+        number = _signal_number(self._wanted_signal)
+        if self._old_handler is not None and number is not None:
+            signals.signal(number, self._old_handler)
+            self._old_handler = None
+        if self._clock() - self._reported >= self._interval:
+            last = threading.Thread(target=self._report, name="rubato-last", daemon=True)
+            last.start()
+            last.join(2.0)
+
+    def __enter__(self) -> "Run":
+        self._start()
+        return self
+
+    def __exit__(self, kind: Optional[Type[BaseException]], value: Optional[BaseException],
+                 trace: Optional[TracebackType]) -> None:
+        self._end()
+
+
+def training(batch: int, samples: int = 0, signal: Union[str, int, None] = "USR1",
+             progress_file: Optional[str] = None, interval: Optional[float] = None,
+             send: Callable[[str], None] = _send,
+             clock: Callable[[], float] = time.monotonic) -> Run:
+    """A training, as a context manager.
+
+    batch:          global batch, samples; RUBATO_BATCH stands before it
+    samples:        done before this run, when no progress file says it
+    signal:         the checkpoint signal, as in --dl-checkpoint; None: no handler
+    progress_file:  keeps the samples done from checkpoint to restart
+    interval:       seconds between reports; default $RUBATO_REPORT_INTERVAL, else 60
+    send, clock:    for tests
+    """
+    return Run(batch, samples, signal, progress_file, interval, send, clock)

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/report/models_table.h"
+
+#include <tuple>
+
+#include "lib/core/json_documents.h"
+#include "lib/core/json_writer.h"
+#include "lib/hints/types.h"
+
+namespace rubato {
+namespace {
+
+auto order_of(const ModelRow& row) {
+  return std::tie(row.job_type, row.account, row.shared, row.gpu_type, row.gpus, row.nodes,
+                  row.plan, row.batch);
+}
+
+template <typename T>
+void put(JsonWriter& json, std::string_view name, const T& item) {
+  json.key(name);
+  json.value(item);
+}
+
+void write_row(JsonWriter& json, const ModelRow& row) {
+  json.begin_object();
+  put(json, "account", row.account);
+  put(json, "job_type", row.job_type);
+  put(json, "shared", row.shared);
+  put(json, "gpu_type", row.gpu_type);
+  put(json, "gpus", row.gpus);
+  put(json, "nodes", row.nodes);
+  put(json, "plan", row.plan);
+  put(json, "batch", row.batch);
+  put(json, "samples", row.samples);
+  put(json, "flagged", row.flagged);
+  put(json, "jobs", row.jobs);
+  put(json, "rate_mean", row.rate_mean);
+  put(json, "rate_min", row.rate_min);
+  put(json, "rate_max", row.rate_max);
+  put(json, "rate_last", row.rate_last);
+  put(json, "last", row.last);
+  json.end_object();
+}
+
+ModelRow read_row(const JsonItem& item) {
+  ModelRow row;
+  JsonObject object(item);
+  const auto number = [&](std::string_view name, std::int64_t& to) {
+    object.optional(name, [&](const JsonItem& value) {
+      to = static_cast<std::int64_t>(value.number(static_cast<std::uint64_t>(kMostWork)));
+    });
+  };
+  const auto rate = [&](std::string_view name, double& to) {
+    object.optional(name, [&](const JsonItem& value) { to = value.real(); });
+  };
+  object.text("account", row.account);
+  object.required("job_type", [&](const JsonItem& name) { row.job_type = name.text(); });
+  object.yes("shared", row.shared);
+  object.text("gpu_type", row.gpu_type);
+  object.count("gpus", row.gpus);
+  object.count("nodes", row.nodes);
+  object.text("plan", row.plan);
+  number("batch", row.batch);
+  number("samples", row.samples);
+  number("flagged", row.flagged);
+  number("jobs", row.jobs);
+  rate("rate_mean", row.rate_mean);
+  rate("rate_min", row.rate_min);
+  rate("rate_max", row.rate_max);
+  rate("rate_last", row.rate_last);
+  object.time("last", row.last);
+  object.finish();
+  return row;
+}
+
+}  // namespace
+
+bool operator<(const ModelRow& a, const ModelRow& b) { return order_of(a) < order_of(b); }
+
+std::string to_json(const ModelsTable& table) {
+  JsonWriter json;
+  json.begin_object();
+  put(json, "schema", std::string_view(kModelsSchema));
+  put(json, "generated", table.generated);
+  json.key("models");
+  json.begin_array();
+  for (const ModelRow& row : table.rows) write_row(json, row);
+  json.end_array();
+  json.end_object();
+  return json.take();
+}
+
+Result<ModelsTable> models_from_json(std::string_view text) {
+  return json::parse<ModelsTable>(text, kModelsSchema, [](JsonObject& object) {
+    ModelsTable table;
+    object.time("generated", table.generated);
+    object.required("models", [&](const JsonItem& item) {
+      item.elements([&](const JsonItem& row) { table.rows.push_back(read_row(row)); });
+      if (!item.failed() && !json::ascending(table.rows, std::less<>()))
+        item.error(
+            "must be sorted by job type, account, GPU type, GPUs, nodes, plan and batch, "
+            "each once");
+    });
+    return table;
+  });
+}
+
+}  // namespace rubato

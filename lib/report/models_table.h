@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the profiles of a site hold: models.json, which slurmctld publishes and the commands read.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/core/error.h"
+#include "lib/core/units.h"
+
+namespace rubato {
+
+inline constexpr const char* kModelsSchema = "rubato.models/1";
+
+/// The samples of one job type at one place: account (or all, where it is shared), GPU type, number
+/// of GPUs and of nodes, plan and batch.
+struct ModelRow {
+  std::string account;  ///< "" where the profile is shared
+  std::string job_type;
+  bool shared = false;
+  std::string gpu_type;
+  int gpus = 0;
+  int nodes = 0;             ///< 0: not known
+  std::string plan;          ///< execution plan; "": as submitted
+  std::int64_t batch = 0;    ///< global batch, samples
+  std::int64_t samples = 0;  ///< reports, flagged ones included
+  std::int64_t flagged = 0;  ///< those that no profile uses
+  std::int64_t jobs = 0;     ///< that sent them
+  /// samples/s of the reports that are not flagged; all 0 if there are none.
+  double rate_mean = 0;
+  double rate_min = 0;
+  double rate_max = 0;
+  double rate_last = 0;
+  Seconds last = 0;  ///< time of the last report, flagged or not
+
+  bool operator==(const ModelRow&) const = default;
+};
+
+/// By job type, account, GPU type, GPUs, nodes, plan, batch.
+[[nodiscard]] bool operator<(const ModelRow& a, const ModelRow& b);
+
+struct ModelsTable {
+  Seconds generated = 0;
+  std::vector<ModelRow> rows;  ///< sorted
+
+  bool operator==(const ModelsTable&) const = default;
+};
+
+/// One line of JSON: {"schema":"rubato.models/1","generated":...,"models":[...]}. Members of a row
+/// are named as those of ModelRow and all there.
+[[nodiscard]] std::string to_json(const ModelsTable& table);
+/// Errors name the member, as in json.h.
+[[nodiscard]] Result<ModelsTable> models_from_json(std::string_view text);
+
+}  // namespace rubato

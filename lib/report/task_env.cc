@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/report/task_env.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "lib/hints/values.h"
+
+namespace rubato {
+namespace {
+
+constexpr std::array<std::string_view, 8> kNames{
+    "RUBATO_JOB_TYPE",     "RUBATO_GPUS", "RUBATO_GPU_TYPE",       "RUBATO_BATCH",
+    "RUBATO_BATCH_SHARES", "RUBATO_PLAN", "RUBATO_RESTART_REASON", "RUBATO_RESIZE_COUNT"};
+
+}  // namespace
+
+std::string plan_of(const Job& job) {
+  if (!job.hints || !job.hints->plans || job.hints->plans->automatic) return "";
+  const Plans& plans = *job.hints->plans;
+  return plans.kinds.size() == 1 ? to_text(plans) : "";
+}
+
+bool is_task_variable(std::string_view name) {
+  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
+}
+
+TaskEnv task_env(const Job& job, const HeldGpus& held) {
+  TaskEnv env;
+  const auto set = [&](const char* name, std::string value) {
+    if (!value.empty()) env.emplace_back(name, std::move(value));
+  };
+  if (job.hints) set("RUBATO_JOB_TYPE", job.hints->job_type);
+  set("RUBATO_GPUS", fmt::format("{}", held.gpus));
+  set("RUBATO_GPU_TYPE", held.type);
+  if (job.hints && job.hints->batch) set("RUBATO_BATCH", fmt::format("{}", job.hints->batch->min));
+  set("RUBATO_PLAN", plan_of(job));
+  // Rubato itself restarts no job: whoever requeued this one was Slurm, its owner or an admin.
+  if (job.restarts > 0) set("RUBATO_RESTART_REASON", "requeue");
+  set("RUBATO_RESIZE_COUNT", "0");
+  return env;
+}
+
+}  // namespace rubato

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a job hears through its environment about the start that Rubato gave it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lib/core/job.h"
+#include "lib/report/job_segment.h"
+
+namespace rubato {
+
+/// Names and values, in the order of rubato_plugins(8).
+using TaskEnv = std::vector<std::pair<std::string, std::string>>;
+
+/// Of a start of `job` on `held` GPUs. What is not known has no variable. A batch that is a range
+/// starts at its lower end.
+[[nodiscard]] TaskEnv task_env(const Job& job, const HeldGpus& held);
+
+/// Whether a variable is one that task_env gives: an earlier start may have left it.
+[[nodiscard]] bool is_task_variable(std::string_view name);
+
+/// The execution plan that the job said it runs: one kind only, or "".
+[[nodiscard]] std::string plan_of(const Job& job);
+
+}  // namespace rubato

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/sched/recorder.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+#include <variant>
+
+#include "lib/core/json.h"
+#include "plugin/pair/logger.h"
+
+namespace rubato {
+
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+constexpr Seconds kRecordEvery = 60;  // attained service of a job, at most so often
+constexpr Seconds kHoldLetter = 5;    // for a job that the next snapshot should show
+constexpr std::size_t kMostHeld = 4096;
+constexpr auto kReportEvery = std::chrono::seconds(10);
+constexpr Seconds kDaySeconds = 86400;
+
+void set_progress(const Letter& letter, const Report& report, Memory& memory) {
+  auto& all = memory.progress;
+  const auto at =
+      std::lower_bound(all.begin(), all.end(), letter.job,
+                       [](const Progress& p, const JobKey& key) { return p.job < key; });
+  Progress fresh{.job = letter.job,
+                 .restarts = letter.restarts,
+                 .time = letter.time,
+                 .samples = report.samples,
+                 .rate = report.rate,
+                 .batch = report.batch,
+                 .loss = report.loss};
+  if (at == all.end() || at->job != letter.job)
+    all.insert(at, fresh);
+  else if (letter.time >= at->time)
+    *at = fresh;
+}
+
+// What a decision says, without what moves from round to round.
+std::string mark_of(const Explanation& told) {
+  std::string mark = std::string(to_string(told.verdict)) + " " + told.gpu_type;
+  for (const std::string& node : told.nodes) mark += " " + node;
+  return mark;
+}
+
+const char* kind_of(Verdict verdict, Mode mode) {
+  const bool acts = mode != Mode::kObserve;
+  if (verdict == Verdict::kStart) return acts ? "start" : "would-start";
+  return acts ? "reserve" : "would-reserve";
+}
+
+}  // namespace
+
+Recorder::Recorder(std::string state_dir, std::shared_ptr<const store::Clock> clock)
+    : state_dir_(std::move(state_dir)), clock_(std::move(clock)) {}
+
+void Recorder::configure(std::shared_ptr<const Config> config) {
+  config_ = std::move(config);
+  if (store_ != nullptr || config_->off("store")) return;
+  store::StoreOptions options;
+  options.folder = config_->store_dir.empty() ? state_dir_ : config_->store_dir;
+  options.retention.max_age = config_->store_retention_days * kDaySeconds;
+  folder_ = options.folder;
+  // Readable for all: the published files lie below it. The store would make it private.
+  if (config_->store_dir.empty()) (void)mkdir(state_dir_.c_str(), 0755);
+  store_ = std::make_unique<store::Store>(std::move(options), clock_);
+}
+
+void Recorder::restore(const std::string& report) {
+  if (report.empty()) return;
+  auto periods = Periods::from_json(report);
+  if (periods)
+    periods_ = std::move(*periods);
+  else
+    log().error("{}/report.json is not used: {}", state_dir_, periods.error().text);
+}
+
+bool Recorder::storing() const { return store_ != nullptr && !config_->off("store"); }
+
+void Recorder::push(store::Entry entry) {
+  if (storing()) (void)store_->push(std::move(entry));  // what is dropped is counted there
+}
+
+std::int64_t Recorder::written() const { return storing() ? store_->stats().written : 0; }
+
+bool Recorder::ready() const {
+  return storing() && store_->stats().state == store::StoreState::kReady;
+}
+
+void Recorder::log_messages() {
+  if (store_ == nullptr) return;
+  for (const std::string& words : store_->take_messages()) log().warn("{}", words);
+}
+
+void Recorder::tend(Pair& pair, Memory& memory) {
+  for (Letter& letter : pair.take_letters()) {
+    if (!std::holds_alternative<Report>(letter.message)) {
+      ++stats_.other;
+    } else if (!deliver(letter, memory)) {
+      // The job started after the last snapshot; the next will show it.
+      if (held_.size() < kMostHeld)
+        held_.push_back(std::move(letter));
+      else
+        ++stats_.unknown;
+    }
+  }
+  log_messages();
+}
+
+bool Recorder::deliver(const Letter& letter, Memory& memory) {
+  RunFacts* facts = book_.find(letter.job);
+  if (facts == nullptr) return false;
+  const Report& report = std::get<Report>(letter.message);
+  ++stats_.reports;
+  news_ = true;
+  if (facts->managed) ++periods_.at(letter.time, to_string(config_->mode)).reports;
+  set_progress(letter, report, memory);
+  facts->samples = report.samples;
+  if (facts->job_type.empty()) {
+    ++stats_.untyped;
+  } else if (facts->held.gpus == 0) {
+    ++stats_.without_gpu;
+  } else {
+    store_report(letter, report, *facts);
+  }
+  if (facts->managed) store_job(letter.job, *facts, letter.time);
+  return true;
+}
+
+store::JobType Recorder::type_of(const RunFacts& facts) const {
+  const JobTypeConfig* line = config_->job_type(facts.job_type);
+  return {
+      .account = facts.account, .name = facts.job_type, .shared = line != nullptr && line->shared};
+}
+
+void Recorder::store_report(const Letter& letter, const Report& report, const RunFacts& facts) {
+  store::Sample sample;
+  sample.job = letter.job;
+  sample.restarts = letter.restarts;
+  sample.time = letter.time;
+  sample.run_start = facts.start;
+  sample.type = type_of(facts);
+  sample.gpu_type = facts.held.type;
+  sample.gpus = facts.held.gpus;
+  sample.nodes = facts.nodes;
+  sample.plan = facts.plan;
+  sample.batch = report.batch;
+  sample.samples_done = report.samples;
+  sample.rate = report.rate;
+  sample.loss = report.loss;
+  sample.forward_time = report.forward;
+  sample.iteration_time = report.iteration;
+  sample.gradient_noise = report.noise;
+  if (storing()) ++stats_.stored;
+  push(std::move(sample));
+}
+
+void Recorder::store_job(const JobKey& key, RunFacts& facts, Seconds now) {
+  facts.recorded = std::max<Seconds>(now, 1);
+  store::JobRecord record;
+  record.job = key;
+  record.type = type_of(facts);
+  record.attained = facts.attained;
+  record.samples_done = facts.samples;
+  record.restarts = facts.restarts;
+  record.updated = now;
+  push(std::move(record));
+}
+
+void Recorder::note(const Snapshot& snapshot, const Plan& plan, Memory& memory,
+                    std::uint64_t started) {
+  news_ = false;
+  const JobBook::Change change = book_.update(snapshot);
+  note_letters(snapshot, memory);
+  note_jobs(snapshot, change);
+  note_decisions(snapshot, plan);
+  note_periods(snapshot, plan, change, started);
+}
+
+void Recorder::note_letters(const Snapshot& snapshot, Memory& memory) {
+  std::erase_if(held_, [&](const Letter& letter) {
+    if (deliver(letter, memory)) return true;
+    const bool late = snapshot.taken - letter.time > kHoldLetter;
+    if (late) ++stats_.unknown;
+    return late;
+  });
+}
+
+void Recorder::note_jobs(const Snapshot& snapshot, const JobBook::Change& change) {
+  for (const JobKey& key : change.left) {
+    RunFacts* facts = book_.find(key);
+    if (facts != nullptr && facts->managed) store_job(key, *facts, snapshot.taken);
+  }
+  for (auto& [key, facts] : book_.all()) {
+    if (!facts.managed || facts.left != 0) continue;
+    // After a restart of slurmctld samples and service begin with what the memory has.
+    if (facts.recorded == 0 || snapshot.taken - facts.recorded >= kRecordEvery)
+      store_job(key, facts, snapshot.taken);
+  }
+}
+
+void Recorder::note_decisions(const Snapshot& snapshot, const Plan& plan) {
+  std::map<JobKey, const Explanation*> decided;
+  for (const Explanation& told : plan.explanations) {
+    if (told.verdict != Verdict::kStart && told.verdict != Verdict::kReserve) continue;
+    // Of a job in several partitions the best counts.
+    const auto [at, fresh] = decided.try_emplace(told.job, &told);
+    if (!fresh && told.verdict < at->second->verdict) at->second = &told;
+  }
+  for (const auto& [job, told] : decided) {
+    std::string mark = mark_of(*told);
+    Told& last = told_[job];
+    if (last.decision == mark) continue;
+    last.decision = std::move(mark);
+    push(store::Decision{.job = job,
+                         .time = plan.made,
+                         .kind = kind_of(told->verdict, config_->mode),
+                         .text = to_json(*told)});
+  }
+  for (const JobMemory& memory : plan.memory.jobs)
+    if (memory.refusals > 0) note_refusal(memory, plan.made);
+  if (told_.empty()) return;
+  std::vector<JobKey> pending;
+  for (const Job& job : snapshot.jobs)
+    if (job.state == JobState::kPending) pending.push_back(job.key);
+  std::sort(pending.begin(), pending.end());
+  std::erase_if(told_, [&](const auto& one) {
+    return !std::binary_search(pending.begin(), pending.end(), one.first);
+  });
+}
+
+void Recorder::note_refusal(const JobMemory& memory, Seconds now) {
+  Told& last = told_[memory.job];
+  if (last.refusal == memory.refusal) return;
+  last.refusal = memory.refusal;
+  const nlohmann::ordered_json text{{"refusal", memory.refusal}, {"refusals", memory.refusals}};
+  push(store::Decision{
+      .job = memory.job,
+      .time = now,
+      .kind = "refusal",
+      .text = text.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)});
+}
+
+void Recorder::note_periods(const Snapshot& snapshot, const Plan& plan,
+                            const JobBook::Change& change, std::uint64_t started) {
+  const bool observes = config_->mode == Mode::kObserve;
+  Period& period = periods_.at(snapshot.taken, to_string(config_->mode));
+  period.started += static_cast<std::int64_t>(started);
+  period.gpu_seconds += change.gpu_seconds;
+  for (const JobKey& key : change.fresh) {
+    const RunFacts* facts = book_.find(key);
+    // Those that ran when slurmctld came up are counted already, or started without us.
+    if (facts == nullptr || !facts->managed || facts->start < periods_.until) continue;
+    const Seconds wait = std::max<Seconds>(0, facts->start - facts->eligible);
+    period.waits.add(wait);
+    period.by_partition[facts->partition].add(wait);
+    period.by_job_type[facts->job_type].add(wait);
+    if (!observes) continue;
+    const auto said = said_.find(key);
+    if (said != said_.end() && said->second < facts->start)
+      period.earlier.add(facts->start - said->second);
+    else
+      ++period.not_earlier;
+  }
+  periods_.until = std::max(periods_.until, snapshot.taken);
+  if (!observes) {
+    said_.clear();
+    return;
+  }
+  std::map<JobKey, Seconds> waiting;  // jobs that are gone are forgotten
+  for (const Explanation& told : plan.explanations) {
+    const auto said = said_.find(told.job);
+    if (said != said_.end())
+      waiting.insert(*said);
+    else if (told.verdict == Verdict::kStart)
+      waiting.emplace(told.job, plan.made);
+  }
+  said_.swap(waiting);
+}
+
+nlohmann::ordered_json Recorder::store_json() const {
+  nlohmann::ordered_json out;
+  if (!storing()) {
+    out["state"] = "off";
+    out["trouble"] = "TestOff=store";
+    return out;
+  }
+  const store::StoreStats stats = store_->stats();
+  out["state"] = to_string(stats.state);
+  out["trouble"] = stats.trouble;
+  out["journal_mode"] = stats.journal_mode;
+  out["accepted"] = stats.accepted;
+  out["dropped"] = stats.dropped;
+  out["written"] = stats.written;
+  out["flagged"] = stats.flagged;
+  out["rejected"] = stats.rejected;
+  out["waiting"] = stats.waiting;
+  out["batches"] = stats.batches;
+  out["failures"] = stats.failures;
+  out["removed"] = stats.removed;
+  out["reports"] = stats_.reports;
+  out["reports_stored"] = stats_.stored;
+  out["reports_untyped"] = stats_.untyped;
+  out["reports_without_gpu"] = stats_.without_gpu;
+  out["reports_unknown"] = stats_.unknown;
+  out["other_messages"] = stats_.other;
+  return out;
+}
+
+std::string Recorder::take_report(bool last) {
+  const auto now = Steady::now();
+  if (!last && now - report_at_ < kReportEvery) return {};
+  report_at_ = now;
+  std::string text = periods_.text();
+  if (text == last_report_) return {};
+  last_report_ = text;
+  return text;
+}
+
+void Recorder::stop(Steady::time_point deadline) {
+  if (store_ == nullptr) return;
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Steady::now());
+  const bool ended = store_->stop(std::max(left, std::chrono::milliseconds(0)));
+  log_messages();
+  if (ended) return;
+  const store::StoreStats stats = store_->stats();
+  log().warn("the store did not end in time and is left behind with {} records", stats.waiting);
+}
+
+}  // namespace rubato

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the SPANK plugin does in each kind of process that loads it; one file a context.
+#pragma once
+
+#include "plugin/spank/spank_header.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rubato {
+
+/// Words behind the file in plugstack.conf: KEY=VALUE.
+using PluginArguments = std::vector<std::string_view>;
+
+/// sbatch and salloc: every call makes a job.
+void allocator_init(spank_t spank);
+void allocator_options_done(spank_t spank);
+
+/// srun: makes a job, or a step inside of one.
+void local_init(spank_t spank);
+void local_options_done(spank_t spank);
+
+/// slurmstepd: the batch script or a step on one node.
+void remote_init(spank_t spank, const PluginArguments& arguments);
+void remote_exit();
+
+}  // namespace rubato

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// rubato_forwarder JOB FILE INTERVAL [SCONTROL]: sends new lines of a job's report file as messages
+// of the job. Started by spank_rubato.so (forwarder_process.cc) as the job's owner, for nobody else
+// to call. Ends with the step daemon that started it.
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <ctime>
+#include <string>
+
+#include "lib/hints/numbers.h"
+#include "plugin/spank/forwarder_process.h"
+#include "plugin/spank/last_line.h"
+
+namespace rubato {
+namespace {
+
+constexpr double kSendSeconds = 10;   ///< a controller that does not answer costs no more
+constexpr double kLastSeconds = 0.8;  ///< at the end the step daemon waits a second
+constexpr const char* kScontrol[] = {"/usr/bin/scontrol", "/usr/local/bin/scontrol",
+                                     "/opt/slurm/bin/scontrol", "/bin/scontrol"};
+
+struct Call {
+  std::string job, path, scontrol;
+  double interval = 60;
+};
+
+double now() {
+  timespec time = {};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+/// The step daemon wants an end, or is gone. Waits for that for `seconds`.
+bool told_to_end(double seconds) {
+  pollfd stop = {.fd = kStopPipe, .events = POLLIN, .revents = 0};
+  return poll(&stop, 1, static_cast<int>(seconds * 1000)) > 0;
+}
+
+/// `scontrol update` with fixed words, as the job's owner. True if Slurm took it.
+bool send(const Call& call, const std::string& message, bool last) {
+  const std::string job = "JobId=" + call.job;
+  const std::string comment = "Comment=" + message;
+  const pid_t child = fork();
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    close_range(kStopPipe, kClaim, 0);
+    execl(call.scontrol.c_str(), "scontrol", "update", job.c_str(), comment.c_str(), nullptr);
+    _exit(127);
+  }
+  if (child < 0) return false;
+  double until = now() + (last ? kLastSeconds : kSendSeconds);
+  int status = 0;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    if (now() > until) {
+      kill(child, SIGKILL);
+      waitpid(child, &status, 0);
+      return false;
+    }
+    if (!last && told_to_end(0)) {
+      last = true;
+      until = std::min(until, now() + kLastSeconds);
+    }
+    usleep(20000);
+  }
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+void forward(const Call& call) {
+  LastLine sent;
+  double next = 0;
+  bool ends = false;
+  const double pause = std::clamp(call.interval / 10, 0.1, 2.0);
+  while (!ends) {
+    ends = told_to_end(pause);
+    if (now() < next) continue;
+    const auto line = read_last_line(call.path);
+    if (!line || *line == sent) continue;
+    sent = *line;
+    const auto message = message_of_line(line->text);
+    if (!message) continue;
+    next = now() + call.interval;
+    if (!send(call, *message, ends)) sent = {};  // again, with what is there then
+  }
+}
+
+/// False: a wrong call.
+bool read_call(int count, char** words, Call& call) {
+  if (count < 4 || count > 5) return false;
+  const auto job = parse_count(words[1], 1, 1LL << 32);
+  const auto interval = parse_count(words[3], 1, 86400);
+  if (!job || !interval) return false;
+  call.job = std::to_string(*job);
+  call.path = words[2];
+  call.interval = static_cast<double>(*interval);
+  if (count == 5) {
+    call.scontrol = words[4];
+  } else {
+    const auto* const found =
+        std::find_if(std::begin(kScontrol), std::end(kScontrol),
+                     [](const char* path) { return access(path, X_OK) == 0; });
+    if (found == std::end(kScontrol)) return false;
+    call.scontrol = *found;
+  }
+  return true;
+}
+
+}  // namespace
+}  // namespace rubato
+
+int main(int count, char** words) {
+  // Signals that are meant for the tasks of the job (scancel --signal, --full).
+  for (const int number : {SIGHUP, SIGINT, SIGUSR1, SIGUSR2, SIGTERM, SIGPIPE, SIGALRM, SIGCONT}) {
+    signal(number, SIG_IGN);
+  }
+  rubato::Call call;
+  if (!rubato::read_call(count, words, call)) return 2;
+  rubato::forward(call);
+  return 0;
+}

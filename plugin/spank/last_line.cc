@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/spank/last_line.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+
+#include "lib/hints/message.h"
+#include "plugin/spank/report_file.h"
+
+namespace rubato {
+namespace {
+
+constexpr std::int64_t kTail = 4096;
+
+}  // namespace
+
+std::optional<LastLine> read_last_line(const std::string& path) {
+  const Descriptor file(
+      ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC));
+  struct stat found = {};
+  if (!file.open() || fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode) ||
+      found.st_uid != geteuid()) {
+    return std::nullopt;
+  }
+  std::array<char, kTail> buffer;
+  const std::int64_t from = std::max<std::int64_t>(0, found.st_size - kTail);
+  const ssize_t got = pread(file.get(), buffer.data(), buffer.size(), from);
+  if (got <= 0) return std::nullopt;
+  const std::string_view tail(buffer.data(), static_cast<std::size_t>(got));
+  const std::size_t end = tail.rfind('\n');
+  if (end == std::string_view::npos) return std::nullopt;
+  const std::size_t before = end == 0 ? std::string_view::npos : tail.rfind('\n', end - 1);
+  // The beginning of a line that is cut off here is not seen; it is longer than any message.
+  if (before == std::string_view::npos && from > 0) return std::nullopt;
+  const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+  if (end - begin > kLongestMessage) return std::nullopt;
+  return LastLine{std::string(tail.substr(begin, end - begin)),
+                  from + static_cast<std::int64_t>(end), static_cast<std::int64_t>(found.st_ino)};
+}
+
+std::optional<std::string> message_of_line(const std::string& line) {
+  const auto message = parse_message("rubato!" + line);
+  if (!message) return std::nullopt;
+  return render_message(*message);
+}
+
+}  // namespace rubato

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <optional>
+
+#include "lib/hints/numbers.h"
+#include "plugin/spank/carried.h"
+#include "plugin/spank/client.h"
+#include "plugin/spank/contexts.h"
+#include "plugin/spank/forwarder_process.h"
+#include "plugin/spank/report_file.h"
+
+namespace rubato {
+namespace {
+
+// Step ids of slurm.h, which are the same in every release.
+constexpr std::uint32_t kBatchStep = 0xfffffffb;
+constexpr std::uint32_t kExternStep = 0xfffffffc;
+
+std::optional<ReportFile> report_file;
+std::optional<ForwarderProcess> forwarder;
+
+/// The words of the line in plugstack.conf.
+struct Settings {
+  std::string folder;
+  std::string interval = "60";
+  std::string scontrol;
+};
+
+Settings read_settings(const PluginArguments& arguments) {
+  Settings settings;
+  settings.folder = geteuid() == 0 ? "/tmp/rubato" : "/tmp/rubato-" + std::to_string(geteuid());
+  for (const std::string_view word : arguments) {
+    const std::size_t equals = word.find('=');
+    const std::string_view key = word.substr(0, equals);
+    const std::string value(equals == std::string_view::npos ? "" : word.substr(equals + 1));
+    if (key == "report_dir" && value.starts_with('/')) {
+      settings.folder = value;
+    } else if (key == "interval" && parse_count(value, 1, 86400)) {
+      settings.interval = value;
+    } else if (key == "scontrol" && value.starts_with('/')) {
+      settings.scontrol = value;
+    } else {
+      slurm_error(
+          "rubato: plugstack.conf: \"%s\" is not report_dir=/DIR, interval=SECONDS or "
+          "scontrol=/FILE",
+          std::string(word).c_str());
+    }
+  }
+  return settings;
+}
+
+/// The program that stands beside this file.
+std::string forwarder_program() {
+  Dl_info info = {};
+  if (dladdr(reinterpret_cast<void*>(&forwarder_program), &info) == 0) return "";
+  const std::string file = info.dli_fname;
+  const std::string program = file.substr(0, file.rfind('/') + 1) + "rubato_forwarder";
+  return access(program.c_str(), X_OK) == 0 ? program : "";
+}
+
+struct Step {
+  std::uint32_t job = 0, step = 0, node = 0;
+  uid_t uid = 0;
+  gid_t gid = 0;
+};
+
+std::optional<Step> this_step(spank_t spank) {
+  Step step;
+  const bool known = spank_get_item(spank, S_JOB_ID, &step.job) == ESPANK_SUCCESS &&
+                     spank_get_item(spank, S_JOB_STEPID, &step.step) == ESPANK_SUCCESS &&
+                     spank_get_item(spank, S_JOB_NODEID, &step.node) == ESPANK_SUCCESS &&
+                     spank_get_item(spank, S_JOB_UID, &step.uid) == ESPANK_SUCCESS &&
+                     spank_get_item(spank, S_JOB_GID, &step.gid) == ESPANK_SUCCESS;
+  return known ? std::optional(step) : std::nullopt;
+}
+
+/// Gives the tasks what srun carried past --export. True if Rubato started the job.
+bool take_decisions(spank_t spank) {
+  bool any = false;
+  for (const char* name : kDecisions) {
+    std::array<char, 1024> value = {};
+    const std::string carried = carried_name(name);
+    const int size = static_cast<int>(value.size());
+    if (spank_getenv(spank, carried.c_str(), value.data(), size) == ESPANK_SUCCESS) {
+      spank_setenv(spank, name, value.data(), 0);
+      spank_unsetenv(spank, carried.c_str());
+    }
+    any = any || spank_getenv(spank, name, value.data(), size) == ESPANK_SUCCESS;
+  }
+  return any;
+}
+
+/// The job was submitted with --dl- options, or RUBATO_DL_ variables.
+bool has_hints(spank_t spank) {
+  char** entry = nullptr;
+  if (spank_get_item(spank, S_JOB_ENV, &entry) != ESPANK_SUCCESS) return false;
+  for (; entry != nullptr && *entry != nullptr; ++entry) {
+    if (std::string_view(*entry).starts_with("SLURM_SPANK_RUBATO_DL")) return true;
+  }
+  return false;
+}
+
+ForwarderCall call_for(spank_t spank, const Step& step, const Settings& settings,
+                       const std::string& path) {
+  ForwarderCall call;
+  call.program = forwarder_program();
+  call.arguments = {std::to_string(step.job), path, settings.interval};
+  if (!settings.scontrol.empty()) call.arguments.push_back(settings.scontrol);
+  call.environment = {"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C"};
+  if (const char* conf = getenv("SLURM_CONF")) {
+    call.environment.push_back(std::string("SLURM_CONF=") + conf);
+  }
+  call.uid = step.uid;
+  call.gid = step.gid;
+  gid_t* groups = nullptr;
+  int count = 0;
+  if (spank_get_item(spank, S_JOB_SUPPLEMENTARY_GIDS, &groups, &count) == ESPANK_SUCCESS &&
+      groups != nullptr && count > 0) {
+    call.groups.assign(groups, groups + count);
+  } else {
+    call.groups = {step.gid};
+  }
+  return call;
+}
+
+}  // namespace
+
+void remote_init(spank_t spank, const PluginArguments& arguments) {
+  register_options(spank);  // or Slurm warns of options that it does not know
+  const auto step = this_step(spank);
+  if (!step || step->step == kExternStep) return;
+  const Settings settings = read_settings(arguments);
+  const bool batch = step->step == kBatchStep;
+  // Every other job is none of Rubato's: no file, and no process beside its own.
+  if (!take_decisions(spank) && !has_hints(spank)) {
+    spank_unsetenv(spank, "RUBATO_REPORT_FILE");
+    return;
+  }
+  auto file = ReportFile::open(settings.folder, step->job, {step->uid, step->gid}, batch);
+  if (!file) {
+    slurm_error("rubato: no report file: %s", file.error().text.c_str());
+    spank_unsetenv(spank, "RUBATO_REPORT_FILE");
+    return;
+  }
+  report_file.emplace(std::move(*file));
+  spank_setenv(spank, "RUBATO_REPORT_FILE", report_file->path().c_str(), 1);
+  // Rank 0 reports; it is where the batch script is, or on the first node of a step.
+  if (!batch && step->node != 0) return;
+  const ForwarderCall call = call_for(spank, *step, settings, report_file->path());
+  Descriptor claim = call.program.empty() ? Descriptor() : report_file->claim();
+  if (!claim.open()) return;
+  auto process = ForwarderProcess::start(call, std::move(claim));
+  if (process) {
+    forwarder.emplace(std::move(*process));
+  } else {
+    slurm_error("rubato: reports are not forwarded: %s", process.error().text.c_str());
+  }
+}
+
+void remote_exit() {
+  if (forwarder) forwarder->end();
+  forwarder.reset();
+  if (report_file) report_file->leave();
+  report_file.reset();
+}
+
+}  // namespace rubato

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// slurm/spank.h declares a plugin's own entries outside of its extern "C".
+#pragma once
+
+#include <sys/types.h>
+#include <unistd.h>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+
+extern "C" {
+#include <slurm/spank.h>
+}

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""contrib/python/rubato.py: what a training loop reports, hears and resumes."""
+import logging
+import os
+import pathlib
+import signal
+import stat
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from unittest import mock
+
+SOURCE = pathlib.Path(os.environ["RUBATO_SOURCE_DIR"])
+sys.path.insert(0, str(SOURCE / "contrib/python"))
+import rubato  # noqa: E402
+
+
+class Clock:
+    """A clock that the test moves."""
+    def __init__(self):
+        self.now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+def clean(**more):
+    """An environment without anything of Slurm or Rubato but `more`."""
+    left = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM", "RUBATO"))}
+    return mock.patch.dict(os.environ, {**left, **more}, clear=True)
+
+
+def until(condition, seconds=5.0):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.01)
+    return condition()
+
+
+class Reports(unittest.TestCase):
+    def setUp(self):
+        self.clock, self.sent = Clock(), []
+        patch = clean()
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def run_of(self, **words):
+        return rubato.training(batch=100, send=self.sent.append, clock=self.clock,
+                               **{"signal": None, **words})
+
+    def test_rate_is_that_of_the_time_behind_the_first_step(self):
+        run = self.run_of()
+        run.step()
+        self.clock.now += 2
+        run.step()
+        run.step(samples=300, loss=0.5)
+        run._report()
+        self.assertEqual(self.sent, ["report samples=500;rate=200;batch=100;loss=0.5"])
+        self.assertEqual(run.rate, 200)
+
+    def test_a_checkpoint_is_no_training_time(self):
+        run = self.run_of()
+        run.step()
+        self.clock.now += 1
+        run.step()
+        with run.checkpointing():
+            self.clock.now += 50
+        self.clock.now += 1
+        run.step()
+        run._report()
+        self.assertEqual(self.sent, ["report samples=300;rate=100;batch=100"])
+
+    def test_a_report_within_a_checkpoint(self):
+        run = self.run_of()
+        run.step()
+        self.clock.now += 5
+        run.step()
+        with run.checkpointing():
+            self.clock.now += 5
+            run._report()
+            self.clock.now += 40
+        self.clock.now += 5
+        run.step()
+        run._report()       # 45 s since the last one, 5 of them training
+        self.assertEqual(self.sent, ["report samples=200;rate=20;batch=100",
+                                     "report samples=300;rate=20;batch=100"])
+
+    def test_nothing_new_is_no_report(self):
+        run = self.run_of()
+        run._report()
+        run.step()
+        run._report()
+        self.clock.now += 9
+        run._report()
+        self.assertEqual(self.sent, [])
+
+    def test_values_that_no_message_takes_are_left_out(self):
+        run = self.run_of()
+        run.step(loss=1.0)
+        self.clock.now += 1
+        run.step(loss=float("nan"), forward=-1, iteration=0, noise=float("inf"))
+        run._report()
+        self.assertEqual(self.sent, ["report samples=200;rate=100;batch=100;loss=1"])
+
+    def test_all_values(self):
+        run = self.run_of()
+        run.step()
+        self.clock.now += 1
+        run.step(loss=-2, forward=0.1, iteration=0.25, noise=1e5)
+        run._report()
+        self.assertEqual(self.sent, ["report samples=200;rate=100;batch=100;loss=-2;forward=0.1;"
+                                     "iteration=0.25;noise=100000"])
+
+    def test_what_cannot_be_sent_does_not_reach_the_loop(self):
+        def fails(_):
+            raise OSError("no way")
+        run = rubato.training(batch=1, send=fails, clock=self.clock, signal=None)
+        with self.assertLogs("rubato", logging.WARNING) as log:
+            for _ in range(3):
+                run.step()
+                self.clock.now += 1
+                run._report()
+        self.assertEqual(len(log.output), 1)
+        self.assertIn("no way", log.output[0])
+
+    def test_wrong_arguments_do_not_reach_the_loop(self):
+        with self.assertLogs("rubato", logging.WARNING):
+            with self.run_of(signal="NOSUCH") as run:
+                run.step(samples="many")
+                run.step(loss="low")
+        self.assertFalse(run.should_checkpoint)
+
+    def test_errors_of_the_training_go_through(self):
+        with self.assertRaises(ZeroDivisionError):
+            with self.run_of():
+                1 / 0
+
+    def test_the_thread_reports_by_itself_and_the_end_is_quick(self):
+        run = rubato.training(batch=10, send=self.sent.append, signal=None, interval=0.1)
+        with run:
+            for _ in range(40):
+                run.step()
+                time.sleep(0.01)
+        self.assertGreaterEqual(len(self.sent), 2)
+        self.assertLessEqual(len(self.sent), 6)
+        self.assertTrue(until(lambda: not run._thread.is_alive(), 2))
+
+    def test_a_sender_that_hangs_does_not_hold_the_loop(self):
+        stop = threading.Event()
+        begin = time.monotonic()
+        with rubato.training(batch=10, send=lambda _: stop.wait(20), signal=None,
+                             interval=0.1) as run:
+            for _ in range(30):
+                run.step()
+                time.sleep(0.01)
+        self.assertLess(time.monotonic() - begin, 5)
+        stop.set()
+
+
+class Ways(unittest.TestCase):
+    """Where a report goes."""
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.calls = self.folder / "calls"
+        tool = self.folder / "bin/scontrol"
+        tool.parent.mkdir()
+        tool.write_text(f'#!/bin/sh\nprintf "%s|" "$@" >> {self.calls}\n', encoding="ascii")
+        tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
+        self.path = f"{tool.parent}:/usr/bin:/bin"
+
+    def test_the_report_file(self):
+        file = self.folder / "report"
+        file.write_text("before\n", encoding="ascii")
+        with clean(RUBATO_REPORT_FILE=str(file), SLURM_JOB_ID="7", PATH=self.path):
+            rubato._send("report a=1")
+        self.assertEqual(file.read_text(encoding="ascii"), "before\nreport a=1\n")
+        self.assertFalse(self.calls.exists())
+
+    def test_scontrol_where_there_is_no_file(self):
+        link = self.folder / "link"
+        link.symlink_to(self.folder / "elsewhere")
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        for file in (self.folder / "missing", link, pipe):
+            with clean(RUBATO_REPORT_FILE=str(file), SLURM_JOB_ID="7", PATH=self.path):
+                rubato._send("report a=1")
+        self.assertEqual(self.calls.read_text(encoding="ascii"),
+                         "update|JobId=7|Comment=rubato!report a=1|" * 3)
+        self.assertFalse((self.folder / "elsewhere").exists())
+        self.assertFalse((self.folder / "missing").exists())
+
+    def test_nothing_outside_of_a_job(self):
+        with clean(PATH=self.path):
+            rubato._send("report a=1")
+        self.assertFalse(self.calls.exists())
+
+
+class Checkpoints(unittest.TestCase):
+    def test_the_signal_is_heard_and_the_old_handler_comes_back(self):
+        heard = []
+        old = signal.signal(signal.SIGUSR1, lambda *_: heard.append(1))
+        self.addCleanup(signal.signal, signal.SIGUSR1, old)
+        before = signal.getsignal(signal.SIGUSR1)
+        with clean(), rubato.training(batch=1, signal="B:USR1@60", send=lambda _: None) as run:
+            self.assertFalse(run.should_checkpoint)
+            os.kill(os.getpid(), signal.SIGUSR1)
+            self.assertTrue(until(lambda: run.should_checkpoint))
+            with run.checkpointing():
+                self.assertTrue(run.should_checkpoint)
+            self.assertFalse(run.should_checkpoint)
+        self.assertEqual(heard, [1])
+        self.assertEqual(signal.getsignal(signal.SIGUSR1), before)
+
+    def test_a_checkpoint_that_failed_is_still_wanted(self):
+        with clean(), rubato.training(batch=1, signal=None, send=lambda _: None) as run:
+            run.should_checkpoint = True
+            with self.assertRaises(OSError):
+                with run.checkpointing():
+                    raise OSError("disk full")
+            self.assertTrue(run.should_checkpoint)
+
+    def test_progress_outlives_the_run(self):
+        with tempfile.TemporaryDirectory() as folder, clean():
+            file = os.path.join(folder, "progress.json")
+            words = {"batch": 8, "signal": None, "progress_file": file, "send": lambda _: None}
+            with rubato.training(**words) as run:
+                run.step()
+                with run.checkpointing():
+                    pass
+                run.step()      # lost: behind the checkpoint
+            with rubato.training(**words) as run:
+                self.assertEqual(run.samples, 8)
+            self.assertEqual(os.listdir(folder), ["progress.json"])
+            pathlib.Path(file).write_text("{", encoding="ascii")
+            with self.assertLogs("rubato", logging.WARNING):
+                with rubato.training(samples=3, **words) as run:
+                    self.assertEqual(run.samples, 3)
+
+
+class Environment(unittest.TestCase):
+    def test_what_rubato_decided(self):
+        with clean(RUBATO_GPUS="4", RUBATO_GPU_TYPE="a100", RUBATO_BATCH="512", RUBATO_PLAN="dp+gc",
+                   RUBATO_JOB_TYPE="x", RUBATO_RESTART_REASON="resize", RUBATO_RESIZE_COUNT="2",
+                   SLURM_RESTART_COUNT="3"):
+            said = rubato.allocation()
+            run = rubato.training(batch=256, signal=None)
+        self.assertEqual((said.gpus, said.gpu_type, said.batch, said.plan, said.job_type,
+                          said.restart_reason, said.resize_count, said.restarts),
+                         (4, "a100", 512, "dp+gc", "x", "resize", 2, 3))
+        self.assertEqual(run.batch, 512)
+
+    def test_nothing_and_nonsense(self):
+        for more in ({}, {"RUBATO_GPUS": "x", "RUBATO_BATCH": "-1", "RUBATO_RESIZE_COUNT": ""}):
+            with clean(**more):
+                said = rubato.allocation()
+                run = rubato.training(batch=256, signal=None)
+            self.assertEqual((said.gpus, said.gpu_type, said.batch, said.resize_count),
+                             (None, None, None, 0))
+            self.assertEqual(run.batch, 256)
+
+    def test_the_interval(self):
+        for text, seconds in (("5", 5), ("x", 60), ("0", 60), ("nan", 60), ("", 60)):
+            with clean(RUBATO_REPORT_INTERVAL=text):
+                self.assertEqual(rubato.training(batch=1, signal=None)._interval, seconds, text)
+
+
+if __name__ == "__main__":
+    unittest.main()

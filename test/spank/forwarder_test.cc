@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The process that forwards: how it is started, what it may, and that it always ends.
+#include "plugin/spank/forwarder_process.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <functional>
+#include <sstream>
+#include <thread>
+
+#include "test/spank/scratch.h"
+
+namespace rubato {
+namespace {
+
+using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
+
+bool until(const std::function<bool()>& condition) {
+  const auto end = Clock::now() + 10s;
+  while (!condition() && Clock::now() < end) std::this_thread::sleep_for(10ms);
+  return condition();
+}
+
+std::string text_of(const std::string& path) {
+  std::ostringstream out;
+  out << std::ifstream(path).rdbuf();
+  return out.str();
+}
+
+class ForwarderTest : public testing::Test {
+ protected:
+  ForwarderTest() {
+    chmod_all(scratch_.path());
+    call_.program = "/bin/sh";
+    call_.environment = {"ONLY=this", "PATH=/usr/bin:/bin"};
+    call_.uid = geteuid();
+    call_.gid = getegid();
+    call_.groups = {getegid()};
+  }
+
+  static void chmod_all(const std::string& path) {
+    std::filesystem::permissions(path, std::filesystem::perms::all);
+  }
+
+  /// Starts a shell with `script`, which writes into `out`.
+  Result<ForwarderProcess> start(const std::string& script) {
+    call_.arguments = {"-c", script, out_};
+    return ForwarderProcess::start(call_, Descriptor(dup(0)));
+  }
+
+  Scratch scratch_;
+  std::string out_ = scratch_ / "out";
+  ForwarderCall call_;
+};
+
+TEST_F(ForwarderTest, HasItsThreeFilesAndACleanEnvironment) {
+  auto process = start(
+      "{ ls /proc/self/fd | head -n 6 | tr '\\n' ' '; env | grep -v ^PWD= | "
+      "grep -v ^_= | sort; pwd; } > $0; echo end >> $0; read x <&3");
+  ASSERT_TRUE(process);
+  ASSERT_TRUE(until([&] { return text_of(out_).ends_with("end\n"); })) << text_of(out_);
+  process->end();
+  const std::string text = text_of(out_);
+  // 0 to 5 (6 is ls's own).
+  EXPECT_EQ(text.substr(0, 12), "0 1 2 3 4 5 ") << text;
+  EXPECT_NE(text.find("ONLY=this\nPATH=/usr/bin:/bin\n/\nend\n"), std::string::npos) << text;
+}
+
+TEST_F(ForwarderTest, IsTheOwnerAndNothingElse) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  call_.uid = 65534;
+  call_.gid = 65534;
+  call_.groups = {65534};
+  auto process = start(
+      "grep -E '^(Uid|Gid|Groups|CapEff)' /proc/self/status > $0; "
+      "cat /proc/self/oom_score_adj >> $0; echo end >> $0; read x <&3");
+  ASSERT_TRUE(process);
+  ASSERT_TRUE(until([&] { return text_of(out_).ends_with("end\n"); })) << text_of(out_);
+  process->end();
+  EXPECT_EQ(text_of(out_),
+            "Uid:\t65534\t65534\t65534\t65534\nGid:\t65534\t65534\t65534\t65534\n"
+            "Groups:\t65534 \nCapEff:\t0000000000000000\n0\nend\n");
+}
+
+TEST_F(ForwarderTest, EndsWhenItIsToldTo) {
+  auto process = start("echo $$ > $0; read x <&3; echo told >> $0");
+  ASSERT_TRUE(process);
+  ASSERT_TRUE(until([&] { return text_of(out_).ends_with("\n"); }));
+  const auto begin = Clock::now();
+  process->end();
+  EXPECT_LT(Clock::now() - begin, 900ms);
+  EXPECT_NE(text_of(out_).find("told"), std::string::npos);
+}
+
+TEST_F(ForwarderTest, IsKilledWhenItDoesNotEnd) {
+  auto process = start("trap '' TERM HUP; echo $$ > $0; exec sleep 100");
+  ASSERT_TRUE(process);
+  ASSERT_TRUE(until([&] { return text_of(out_).ends_with("\n"); }));
+  const int pid = std::stoi(text_of(out_));
+  const auto begin = Clock::now();
+  process->end();
+  EXPECT_LT(Clock::now() - begin, 3s);
+  // Killed; a zombie of somebody else's counts as gone.
+  EXPECT_TRUE(until([&] {
+    const std::string state = text_of("/proc/" + std::to_string(pid) + "/stat");
+    return state.empty() || state.find(") Z") != std::string::npos;
+  }));
+}
+
+TEST_F(ForwarderTest, EndsWithTheStepDaemonHoweverThatEnds) {
+  {
+    auto process = start("read x <&3; echo gone > $0");
+    ASSERT_TRUE(process);
+  }  // as a kill -9 of the step daemon closes it
+  EXPECT_TRUE(until([&] { return text_of(out_) == "gone\n"; }));
+}
+
+TEST_F(ForwarderTest, AProgramThatIsNotThereHoldsNothingUp) {
+  call_.program = scratch_ / "missing";
+  const auto begin = Clock::now();
+  auto process = start("");
+  ASSERT_TRUE(process);
+  process->end();
+  EXPECT_LT(Clock::now() - begin, 900ms);
+}
+
+TEST_F(ForwarderTest, IsNoChild) {
+  auto process = start("read x <&3");
+  ASSERT_TRUE(process);
+  EXPECT_EQ(waitpid(-1, nullptr, 1 /* WNOHANG */), -1);
+  process->end();
+}
+
+}  // namespace
+}  // namespace rubato
