@@ -123,6 +123,7 @@ class Client:
                 if time.monotonic() >= end:
                     raise
                 self._need_ctld()
+                stdin = None    # communicate() has it already
 
     def cmd(self, command, check=True, user=None, timeout=30, env=None, stdin=None):
         """Runs a shell command with this cluster's clients; prints it and its answer.

@@ -167,6 +167,10 @@ class Cluster(client.Client, daemons.Daemons):
     def write_conf(self):
         """Writes slurm.conf, gres.conf (and cgroup.conf) of the present shape."""
         files = slurmconf.render(self.shape, self.site)
+        if self.shape.spank is not None and self.has_spank():
+            files["plugstack.conf"] = self.plugstack_line() + "\n"
+        else:
+            pathlib.Path(self.path("etc", "plugstack.conf")).unlink(missing_ok=True)
         if self.separate_clients():
             files["slurm.conf"] += "DebugFlags=NO_CONF_HASH\n"
         for name, text in files.items():
@@ -182,6 +186,14 @@ class Cluster(client.Client, daemons.Daemons):
             link = self.path("client", "rubato.conf")
             if not os.path.islink(link):
                 os.symlink("../etc/rubato.conf", link)
+
+    def has_spank(self):
+        """True if there is a SPANK plugin that Slurm's clients can load: not one with ASan."""
+        return bool(self.plugins and self.plugins.spank())
+
+    def plugstack_line(self):
+        return (f"optional {self.plugins.path}/{plugins.SPANK} "
+                f"report_dir={self.path('run/report')} {self.shape.spank or ''}".rstrip())
 
     def separate_clients(self):
         """True if slurmds and clients have a slurm.conf of their own (ASan-built plugins)."""

@@ -2,6 +2,8 @@
 """The demo of contrib/quickstart: real batch jobs on a private cluster, and a table of what became
 of each, all of it read from slurmctld's own records."""
 import dataclasses
+import importlib.machinery
+import importlib.util
 import json
 import pathlib
 import random
@@ -13,15 +15,27 @@ from . import cluster, slurmconf
 from .client import Failed
 
 SCHEMA = "rubato.demo/1"
-# (class, sbatch options, shares of the mix)
+TRAINER = pathlib.Path(__file__).resolve().parents[2] / "contrib/trainer/rubato-trainer"
+REPORTS = 2     # seconds between the reports of a job; a minute, where jobs last longer
+# (class, job type, GPU type, GPUs, sbatch options, shares of the mix): training jobs with hints
+TRAINING = (
+    ("resnet50", "resnet50", "a100", 2, "--gpus=a100:2 --dl-batch=512 --dl-gpus=1,2,4", 3),
+    ("resnet50", "resnet50", "a100", 4, "--gpus-per-node=a100:4 -N1 --dl-batch=1024", 2),
+    ("resnet50", "resnet50", "v100", 2, "--gpus=v100:2 --dl-batch=512", 2),
+    ("mpt-1b", "mpt-1b", "h100", 8, "--gpus-per-node=h100:8 -N1 --dl-checkpoint=USR1@30", 2),
+    ("mpt-1b", "mpt-1b", "h100", 4, "--gpus=h100:4", 2),
+    ("recommender", "recommendation", "v100", 1, "--gpus=v100:1", 2),
+    ("recommender", "recommendation", "p100", 1, "--gpus=p100:1", 2),
+)
+# (class, sbatch options, shares of the mix): jobs that say nothing
 CLASSES = (
-    ("a100 x1", "--gpus=a100:1", 4), ("a100 x2", "--gpus=a100:2", 3),
+    ("a100 x1", "--gpus=a100:1", 4), ("cpu 8", "-n8", 4), ("a100 x2", "--gpus=a100:2", 3),
     ("a100 x4", "--gpus-per-node=a100:4 -N1", 2), ("a100 2x4", "--gpus-per-node=a100:4 -N2", 1),
     ("h100 x1", "--gpus=h100:1", 3), ("h100 x4", "--gpus=h100:4", 2),
     ("h100 x8", "--gpus-per-node=h100:8 -N1", 1), ("v100 x1", "--gpus=v100:1", 2),
     ("any x1", "--gpus=1", 8), ("any x2", "--gpus-per-node=2 -N1", 5),
     ("any x4", "--gpus-per-node=4 -N1", 3), ("any x8", "--gpus-per-node=8 -N1", 1),
-    ("cpu 8", "-n8", 4), ("cpu 32", "-n32", 1),
+    ("cpu 32", "-n32", 1),
 )
 
 
@@ -34,6 +48,7 @@ class Job:
     seconds: float
     id: int = 0
     state: str = ""
+    script: str = ""
     gpus: dict = dataclasses.field(default_factory=dict)
     nodes: str = ""
     submit: float = 0.0
@@ -46,25 +61,84 @@ class Job:
         return sum(self.gpus.values())
 
 
+def trainer_rate(job_type, gpu_type, gpus):
+    """Samples/s that contrib/trainer will make."""
+    loader = importlib.machinery.SourceFileLoader("rubato_trainer", str(TRAINER))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("rubato_trainer",
+                                                                             loader))
+    loader.exec_module(module)
+    return module.rate_of(job_type, gpu_type, gpus)
+
+
+def training_jobs(draw, count):
+    """`count` training jobs: every kind at least once where count allows."""
+    kinds = list(TRAINING)[:count]
+    kinds += draw.choices(TRAINING, weights=[kind[5] for kind in TRAINING], k=count - len(kinds))
+    jobs = []
+    for kind, job_type, gpu_type, gpus, options, _ in kinds:
+        seconds = draw.randrange(120, 220) / 10
+        samples = int(trainer_rate(job_type, gpu_type, gpus) * seconds)
+        jobs.append(Job(0, kind, f"{options} --dl-job-type={job_type} --dl-samples={samples}",
+                        seconds, script=f"export RUBATO_REPORT_INTERVAL={REPORTS}\n"
+                        f"exec {TRAINER} --job-type {job_type} --samples {samples}"))
+    return jobs
+
+
 def make_jobs(count, seed):
-    """`count` jobs: every class at least once where count allows, the rest by its share."""
+    """`count` jobs, two fifths of them training jobs: every class at least once where count allows,
+    the rest by its share."""
     draw = random.Random(seed)
-    kinds = [c for c in CLASSES][:count]
-    kinds += draw.choices(CLASSES, weights=[c[2] for c in CLASSES], k=count - len(kinds))
-    draw.shuffle(kinds)
-    return [Job(i + 1, kind, options, draw.randrange(30, 90) / 10)
-            for i, (kind, options, _) in enumerate(kinds)]
+    jobs = training_jobs(draw, count * 2 // 5)
+    kinds = list(CLASSES)[:count - len(jobs)]
+    kinds += draw.choices(CLASSES, weights=[c[2] for c in CLASSES],
+                          k=count - len(jobs) - len(kinds))
+    for kind, options, _ in kinds:
+        seconds = draw.randrange(30, 90) / 10
+        jobs.append(Job(0, kind, options, seconds, script=f"sleep {seconds}"))
+    draw.shuffle(jobs)
+    for number, job in enumerate(jobs, 1):
+        job.number = number
+    return jobs
 
 
-def demo_shape():
-    """Eight nodes with a100, h100 and v100 GPUs, Rubato in mode place for every GPU job."""
-    return slurmconf.Shape(load=False)
+def demo_shape(quick_reports=False):
+    """Nine nodes with a100, h100, v100 and p100 GPUs, Rubato in mode place for every GPU job.
+
+    quick_reports: what jobs report is taken and shown every few seconds instead of every minute.
+    """
+    conf = slurmconf.DEMO_RUBATO_CONF
+    if quick_reports:
+        conf += f"MessageInterval={REPORTS - 1}\nTestInject=segment-interval:{REPORTS}\n"
+    return slurmconf.Shape(nodes=slurmconf.DEMO_NODES + (slurmconf.Nodes("n9", "p100:4"),),
+                           load=False, rubato_conf=conf,
+                           spank=f"interval={REPORTS}" if quick_reports else "")
 
 
 def submit(c, jobs):
     for job in jobs:
-        job.id = c.sbatch(f"{job.options} --mem-per-cpu=500 -t 5 -o /dev/null",
-                          f"sleep {job.seconds}", name=f"demo{job.number:02d}")
+        job.id = c.sbatch(f"{job.options} --mem-per-cpu=500 -t 5 -o /dev/null", job.script,
+                          name=f"demo{job.number:02d}")
+
+
+def show(c, command):
+    """A command and its answer, as a user would see them. RUBATO_TESTING is for the line of this
+    cluster's rubato.conf that makes reports quick."""
+    answer = c._run(command, env={"RUBATO_TESTING": "1"})
+    print(f"$ {command}\n" + "\n".join("    " + line for line in answer.splitlines()), flush=True)
+
+
+def look(c, jobs, rows):
+    """What a user sees of the jobs while they run. False: there is nothing to see yet."""
+    state = {int(row["id"]): row["state"] for row in rows if row["id"].isdigit()}
+    hinted = [job for job in jobs if "--dl-" in job.options]
+    running = [job for job in hinted if state.get(job.id) == "RUNNING"]
+    told = [job for job in running if "rate=" in c.job(job.id).get("SystemComment", "")]
+    if not told or len(told) < min(3, len(running)):
+        return False
+    show(c, "rqueue")
+    waiting = [job for job in hinted if state.get(job.id) == "PENDING"]
+    show(c, f"rubato explain {(waiting or told)[0].id}")
+    return True
 
 
 def follow(c, jobs, limit):
@@ -72,6 +146,7 @@ def follow(c, jobs, limit):
     wanted = {str(job.id) for job in jobs}
     total = sum(spec.gpu_count() * len(slurmconf.expand(spec.names)) for spec in c.shape.nodes)
     begin, shown, tty = time.monotonic(), -10.0, sys.stdout.isatty()
+    looked = c.flavour != "rubato" or not c.has_spank()
     while True:
         rows = [row for row in c.jobs("PENDING,RUNNING,COMPLETING,CONFIGURING")
                 if row["id"] in wanted]
@@ -85,6 +160,10 @@ def follow(c, jobs, limit):
                   f"{busy:3} of {total} GPUs busy",
                   end="" if tty else "\n", flush=True)
             shown = passed
+        if not looked and passed > 2 * REPORTS:
+            if tty:
+                print()
+            looked = look(c, jobs, rows)
         if not rows:
             print(end="\n" if tty else "")
             return
@@ -134,11 +213,11 @@ BY = {"rubato": "Rubato's loop", "backfill": "stock backfill", "schedule": "stoc
 
 
 def table(jobs):
-    lines = ["   id name    class     GPUs  got        nodes       wait   run  started by"
+    lines = ["   id name    class       GPUs  got        nodes       wait   run  started by"
              "       state"]
     for job in jobs:
         got = ",".join(f"{kind}:{number}" for kind, number in sorted(job.gpus.items())) or "-"
-        lines.append(f"{job.id:5} demo{job.number:02d}  {job.kind:9} {job.gpu_count:4}  {got:10} "
+        lines.append(f"{job.id:5} demo{job.number:02d}  {job.kind:11} {job.gpu_count:4}  {got:10} "
                      f"{job.nodes:10} "
                      f"{job.start - job.submit:3.0f} s {job.end - job.start:3.0f} s  "
                      f"{BY[job.by]:16} {job.state}")
@@ -149,19 +228,25 @@ def run(count=40, seed=1, json_file=None, flavour="rubato", plugin_dir=None, nam
     """Runs the demo; 0 if every job completed."""
     jobs = make_jobs(count, seed)
     begin = time.monotonic()
-    c = cluster.Cluster(name, demo_shape(), flavour=flavour, plugin_dir=plugin_dir, testing=False)
+    c = cluster.Cluster(name, demo_shape(quick_reports=True), flavour=flavour,
+                        plugin_dir=plugin_dir)
+    if flavour != "rubato" or not c.has_spank():
+        jobs = plain(jobs)
     c.echo = False
     with c:
         version = cluster.version_text()
-        print(f"Slurm {version}: 8 nodes up in {time.monotonic() - begin:.1f} s ({c.base})")
+        print(f"Slurm {version}: {len(c.shape.node_names())} nodes up in "
+              f"{time.monotonic() - begin:.1f} s ({c.base})")
         print(c.ask("sinfo -o '%10N %8T %14G %c CPUs'"))
         submit(c, jobs)
-        print(f"{len(jobs)} batch jobs submitted")
+        hinted = sum("--dl-" in job.options for job in jobs)
+        print(f"{len(jobs)} batch jobs submitted, {hinted} of them training jobs with hints; they "
+              f"report every {REPORTS} s, and not every minute")
         follow(c, jobs, limit=120 + 6 * count)
         read_records(c, jobs)
         print(table(jobs))
-        if flavour == "rubato":
-            explain(c, jobs)
+        if hinted:
+            models(c)
     total = sum(spec.gpu_count() * len(slurmconf.expand(spec.names)) for spec in c.shape.nodes)
     figures = summary(jobs, total)
     counts = {who: sum(job.by == who for job in jobs) for who in BY}
@@ -182,11 +267,19 @@ def run(count=40, seed=1, json_file=None, flavour="rubato", plugin_dir=None, nam
     return 0 if figures["failed"] == 0 else 1
 
 
-def explain(c, jobs):
-    """One explanation, as a user would ask for it."""
-    for job in jobs:
-        if job.kind.startswith("any") and job.by == "rubato":
-            answer = c.ask(f"rubato explain {job.id}", check=False)
-            if answer.rc == 0:
-                print(f"$ rubato explain {job.id}\n{answer}")
-            return
+def plain(jobs):
+    """The same jobs without their hints, for a Slurm that does not know the options."""
+    return [dataclasses.replace(job, options=re.sub(r" ?--dl-\S+", "", job.options))
+            for job in jobs]
+
+
+def models(c):
+    """What was learned, once the last report is in it."""
+    deadline = time.monotonic() + 5
+    text = ""
+    while time.monotonic() < deadline:
+        last, text = text, c.ask("rubato models", check=False)
+        if text == last:
+            break
+        time.sleep(1)
+    show(c, "rubato models")

@@ -10,6 +10,7 @@ from .proc import ClusterError
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 FILES = ("sched_backfill.so", "select_cons_tres.so", "job_submit_logging.so")
+SPANK = "spank_rubato.so"
 
 
 @functools.lru_cache
@@ -55,6 +56,10 @@ class Plugins:
             raise ClusterError(f"{self.path}: no {', '.join(missing)}")
         data = pathlib.Path(self.path, FILES[0]).read_bytes()
         self.asan = b"__asan_init" in data
+
+    def spank(self):
+        """True if the SPANK plugin stands beside them and can be loaded by Slurm's clients."""
+        return not self.asan and os.path.exists(os.path.join(self.path, SPANK))
 
     def bin_dir(self):
         """Directory of the program `rubato` that belongs to the plugins, "" if there is none."""

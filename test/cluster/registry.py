@@ -10,9 +10,11 @@ SCENARIOS = {}      # name -> Scenario
 
 #: TestOff words of rubato.conf: each switches one mechanism off.
 OFF_WORDS = ("gate", "willrun", "walk", "immediate", "server-count", "reserve", "heartbeat",
-             "depth", "stock-plan", "wake", "type", "resv-mask", "publish")
+             "depth", "stock-plan", "wake", "type", "resv-mask", "publish", "private-data",
+             "store", "segment", "job-env", "hints", "hints-update", "hints-read", "messages",
+             "message-rate", "message-uid")
 #: What a scenario may need of the machine.
-NEEDS = ("rubato", "root", "second-user", "dbd")
+NEEDS = ("rubato", "root", "second-user", "dbd", "spank")
 
 
 class Skip(Exception):

@@ -11,7 +11,7 @@ import sys
 import time
 import traceback
 
-from . import cluster, dbd, heal, loaded, parallel, registry
+from . import cluster, dbd, heal, loaded, parallel, plugins, registry
 from .client import Failed
 from .proc import ClusterError
 from .registry import Skip
@@ -47,7 +47,7 @@ def load_scenarios(folder):
             importlib.import_module(f"{__package__}.scenarios.{file.stem}")
 
 
-def unmet(wanted, flavour):
+def unmet(wanted, flavour, plugin_dir=None):
     """Why a scenario cannot run here, "" if it can."""
     shape = registry.SHAPES.get(wanted.cluster)
     if shape is None:
@@ -59,6 +59,8 @@ def unmet(wanted, flavour):
             return "needs root"
         if need == "second-user" and cluster.second_user() is None:
             return "needs a second user (root makes one)"
+        if need == "spank" and not plugins.Plugins(plugin_dir).spank():
+            return "needs a SPANK plugin that Slurm's clients can load"
     if (shape.dbd or "dbd" in wanted.needs) and dbd.missing():
         return f"needs {', '.join(dbd.missing())}"
     return ""
@@ -83,7 +85,7 @@ class Runner:
     def _run_group(self, name, group):
         ready = []
         for item in group:
-            reason = unmet(item, self.options.flavour)
+            reason = unmet(item, self.options.flavour, self.options.plugins)
             if reason:
                 self._record(item, "skipped", reason, 0.0)
             else:

@@ -70,6 +70,7 @@ class Shape:
     dbd:         True: with a private MariaDB and slurmdbd
     load:        True: the scenario runner keeps background work on it (loaded.py)
     suspend:     True (or any CLOUD node): Resume/Suspend programs that start and stop slurmds
+    spank:       words behind spank_rubato.so in plugstack.conf ("interval=1"); None: no such line
     """
     nodes: tuple = DEMO_NODES
     partitions: tuple = ()
@@ -79,6 +80,7 @@ class Shape:
     dbd: bool = False
     load: bool = True
     suspend: bool = False
+    spank: typing.Optional[str] = None
 
     def node_names(self):
         return [name for spec in self.nodes for name in expand(spec.names)]

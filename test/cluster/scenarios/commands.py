@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The commands of users beside a live slurmctld: rqueue, and rubato where the published files can be
+read and where they cannot."""
+import json
+import re
+import string
+
+from cluster import Nodes, Partition, check, scenario, second_user, shape
+
+CONF = ("Mode=place\nManagedPartitions=all\nMessageInterval=0\nPublishInterval=0.2\n"
+        "TestInject=segment-interval:1\n"
+        "GpuType=h100 Speed=3\nGpuType=a100 Speed=2\nGpuType=v100 Speed=1\n")
+NODES = (Nodes("n[1-4]", "a100:4"), Nodes("n[5-6]", "h100:8"))
+PARTITIONS = (Partition("main", "n[1-6]", default=True), Partition("side", "n[3-4]"))
+
+shape("commands", nodes=NODES, partitions=PARTITIONS, rubato_conf=CONF)
+shape("private", nodes=NODES, partitions=PARTITIONS, rubato_conf=CONF,
+      options={"PrivateData": "jobs"})
+
+HINTS = "rubato:job-type=resnet50;gpus=1-4;samples=10000;checkpoint=USR1"
+# Names of squeue -O in 22.05 whose value does not change from one second to the next.
+STEADY = """account accruetime admin_comment allocnodes allocsid arrayjobid arraytaskid associd batchflag
+ batchhost boardspernode burstbuffer burstbufferstate cluster clusterfeature command comment container
+ contiguous cores corespec cpus-per-task cpus-per-tres deadline delayboot dependency derivedec
+ eligibletime endtime exit_code feature gres groupid groupname hetjobid hetjobidset hetjoboffset jobarrayid
+ jobid licenses maxcpus maxnodes mcslabel mem-per-tres mincpus minmemory mintime mintmpdisk name
+ network nice nodelist ntpercore ntpernode ntpersocket ntperboard numcpus numnodes numtasks origin
+ originraw oversubscribe partition preempttime prefer priority prioritylong profile qos reasonlist
+ reason reboot reqnodes reqswitch requeue reservation resizetime restartcnt sct selectjobinfo shared
+ siblingsactive siblingsactiveraw siblingsviable siblingsviableraw sockets sperboard state statecompact stderr
+ stdin stdout submittime threads timelimit tres-alloc tres-bind tres-freq tres-per-job tres-per-node
+ tres-per-socket tres-per-task userid username wait4switch wckey workdir""".split()
+# Letters that print how long ago something was, or what the scheduler changes all the time.
+MOVING = set("LMSY")
+
+
+def training(c, options="--gpus=a100:2", user=None):
+    """A running job that says its type and has reported; waits until Rubato shows it."""
+    job = c.sbatch(f"{options} -t 5 --comment='{HINTS}'", "sleep 120", user=user, name="train")
+    c.wait_state(job, "RUNNING", 15)
+    c.cmd(f"rubato report --job {job} --samples 2500 --rate 125 --batch 64", user=user)
+    c.wait(lambda: "rate=" in c.job(job).get("SystemComment", ""), 15, "the segment of the job")
+    return job
+
+
+def columns(c, job, names, user=None):
+    return c.cmd("rqueue -h -j %s -O '%s'" % (job, ",".join(f"{n}:0|" for n in names)),
+                 user=user).split("|")[:-1]
+
+
+@scenario(cluster="commands", needs=["rubato"], negative="segment", timeout=60)
+def rqueue_shows_hinted_unhinted_and_cpu_jobs(c):
+    """rqueue shows what a job says, what it reports and what it waits for"""
+    hinted = training(c)
+    plain = c.sbatch("--gpus=h100:1 -t 5", "sleep 120", name="plain")
+    cpu = c.sbatch("-n1 -t 5 -p side", "sleep 120", name="cpu")
+    waits = c.sbatch(f"--gpus=h100:16 -N2 --exclusive -t 5 --comment='rubato:job-type=big'",
+                     "sleep 1", name="waits")
+    c.wait_state(plain, "RUNNING", 15)
+    c.wait_state(cpu, "RUNNING", 15)
+    own = ("dljobtype", "dlgpus", "dlsizes", "dlrate", "dlsamples", "dlprogress", "dlremaining")
+    seen = columns(c, hinted, own)
+    check(seen[:6] == ["resnet50", "2xa100", "1-4", "125", "2500", "25%"], "what it reported", seen)
+    check(re.fullmatch(r"\d+:\d\d", seen[6]), "7500 samples at 125 a second: a minute", seen[6])
+    check(columns(c, plain, own) == ["-", "1xh100", "-", "-", "-", "-", "-"] or
+          columns(c, plain, own)[:2] == ["-", "1xh100"], "no type of an unhinted job")
+    check(columns(c, cpu, own) == ["-"] * 7, "nothing of a job without GPUs")
+    c.wait(lambda: c.ask(f"rqueue -h -j {waits} -O dlwait:0") not in ("", "-"), 15,
+           "a reason why the big job waits")
+    text = c.cmd("COLUMNS=80 rqueue -p main,side")
+    check(all(len(line) <= 80 for line in text.splitlines()), "lines of at most 80 columns", text)
+    for job in (hinted, plain, cpu, waits):
+        check(re.search(rf"^ *{job} ", text, re.M), f"job {job} in the list", text)
+    document = json.loads(c.ask(f"rqueue --json -j {hinted}"))
+    mine = document["jobs"][0]
+    check(mine["rubato"]["rate"] == 125 and mine["rubato"]["samples"] == 2500 and
+          mine["gpus"] == 2 and mine["start"] > 1e9, "the same in JSON", mine)
+
+
+@scenario(cluster="commands", needs=["rubato"], negative="segment", timeout=120)
+def rqueue_prints_what_squeue_prints(c):
+    """Every letter and field of squeue looks the same in rqueue, with Rubato's fields beside it"""
+    job = training(c)
+    c.sbatch("-n1 -t 5 -x n3 --nice=5", "sleep 120", name="a-rather-long-name")
+    c.sbatch("-n1 -t 5 -a 1-20%2", "sleep 120", name="tasks")
+    c.sbatch("--gpus=16 -t 5 --hold", "sleep 1", name="held")
+    c.wait(lambda: len(c.jobs("RUNNING")) >= 4, 15, "four running jobs")
+
+    def same(options, ours=""):
+        """rqueue between two squeues is like one of them: jobs may change meanwhile."""
+        for _ in range(4):
+            script = (f"squeue {options}; echo ---; rqueue {ours or options}; echo ---; "
+                      f"squeue {options}")
+            before, rqueue, after = c.ask(script).split("---")
+            if rqueue.strip("\n") in (before.strip("\n"), after.strip("\n")):
+                return
+        check(False, f"rqueue {options} as squeue prints it:\n{after}", rqueue)
+
+    letters = [letter for letter in string.ascii_letters if letter not in MOVING]
+    c.say(f"$ squeue / rqueue -o: {len(letters)} letters, -O: {len(STEADY)} fields, widths, order")
+    for chunk in range(0, len(letters), 8):
+        some = letters[chunk:chunk + 8]
+        for before in ("%", "%.7", "%30", "%.0"):
+            same("-p main,side,bg -o '<" + ">|<".join(before + letter for letter in some) + ">'")
+    for chunk in range(0, len(STEADY), 10):
+        some = STEADY[chunk:chunk + 10]
+        for width in ("", ":5", ":.30|", ":0;", ":-1"):
+            same("-O '" + ",".join(name + width for name in some) + "'")
+    for letter in MOVING:
+        same(f"-h -o '%.12{letter}|%i'")
+    for filters in ("-u root", "-t PD", "-t all", "-n tasks", "-w n1", "-r -n tasks", "-S i",
+                    "-S -i", "--me", "-P", "-a", f"-j {job}", "-p side", "--array-unique"):
+        same(f"{filters} -o '%i %j %T'")
+    seen = c.cmd(f"rqueue -h -j {job} -o '%i|%8{{jobtype}}|%.6{{rate}}|%T'")
+    check(seen == f"{job}|resnet50|   125|RUNNING", "both in one line", seen)
+
+
+@scenario(cluster="commands", needs=["rubato", "root", "second-user"], negative="segment",
+          timeout=60)
+def commands_on_a_login_node(c):
+    """A user who cannot read slurmctld's folders sees the job by squeue and the segment"""
+    user = second_user()
+    job = training(c, user=user)
+    c.cmd(f"chmod 700 {c.path('state')}")
+    c.defer(f"chmod 755 {c.path('state')}")
+    denied = c.cmd("rubato models", check=False, user=user)
+    check(denied.rc == 4 and "Permission denied" in denied, "why nothing is shown", denied)
+    denied = c.cmd("rubato stats", check=False, user=user)
+    check(denied.rc == 4 and "PublishDir=" in denied, "what would open it", denied)
+    seen = columns(c, job, ("dljobtype", "dlrate", "dlprogress"), user=user)
+    check(seen == ["resnet50", "125", "25%"], "rqueue to need none of them", seen)
+    text = c.cmd(f"rubato explain {job}", user=user)
+    check("Permission denied" in text and "125 samples/s" in text and "resnet50" in text,
+          "explain to tell the job's own segment, and what is missing", text)
+
+
+@scenario(cluster="private", needs=["rubato", "root", "second-user"], negative="private-data",
+          timeout=60)
+def commands_honour_private_data(c):
+    """With PrivateData=jobs a user sees own jobs, and of others nothing"""
+    user = second_user()
+    others = training(c)
+    mine = training(c, user=user)
+    c.wait(lambda: c.ask(f"rubato explain {mine}", check=False).rc == 0, 15, "the job in a plan")
+    listed = c.cmd("rqueue -h -O jobid:0", user=user).split()
+    check(listed == [str(mine)], "own jobs only", listed)
+    document = json.loads(c.ask("rqueue --json", user=user))
+    check([str(job["job_id"]) for job in document["jobs"]] == [str(mine)], "the same in JSON")
+    hidden = c.cmd(f"rubato explain {others}", check=False, user=user)
+    check(hidden.rc == 3 and "resnet50" not in hidden, "no such job", hidden)
+    own = c.cmd(f"rubato explain {mine}", user=user)
+    check("resnet50" in own and "125 samples/s" in own, "the own job", own)
+    models = c.cmd("rubato models", check=False, user=user)
+    check("PrivateData=jobs" in models and "resnet50" not in models, "no profile of others", models)
+
+
+@scenario(cluster="commands", needs=["rubato"], negative="publish", timeout=90)
+def commands_while_slurmctld_is_down(c):
+    """Without slurmctld rqueue ends with squeue's own message, and rubato tells what was last"""
+    job = training(c)
+    c.ask(f"rm -f {c.path('state/rubato/publish')}/*.json")
+    c.wait(lambda: c.ask(f"rubato explain {job}", check=False) and
+           c.ask("rubato stats", check=False).rc == 0, 5, "published counters")
+    c.stop_ctld()
+    c.defer(c.start_ctld)
+    down = c._run("rqueue", timeout=60)
+    c.say("$ rqueue", *("    " + line for line in down.splitlines()))
+    check(down.rc == 1 and "slurm_load_jobs error" in down, "squeue's error", down)
+    check(down.seconds < 45, "an end in time", down.seconds)
+    stats = c._run("sleep 11; rubato stats", timeout=60)
+    check(stats.rc == 4 and "loop is not running" in stats and "Rounds" in stats,
+          "old counters, and that they are old", stats)
+    old = c._run(f"rubato explain {job}", timeout=60)
+    check(old.rc == 4 and "running since" in old, "what the last round saw", old)

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Messages of running jobs: who is heard, what is taken, what is dropped, what it costs."""
+import json
+import re
+
+from cluster import Failed, check, scenario, second_user
+
+from . import steps
+from .hints import comment_of
+
+REPORT = "rubato!report samples={};rate=850.5;batch=256"
+
+
+def mail(c):
+    """The counters of messages; they are published once a second."""
+    return steps.stats(c).get("mail", {})
+
+
+def running_job(c, options="--gpus=1 -t 5", user=None):
+    job = c.sbatch(options + " --comment='mine rubato:job-type=resnet50'", "sleep 300", user=user)
+    c.wait_state(job, "RUNNING", 15)
+    return job
+
+
+def say(c, job, text, user=None, rc=0, words=""):
+    """Sends a message of `job` and checks scontrol's answer."""
+    answer = c.cmd(f"scontrol update JobId='{job}' Comment='{text}'", user=user, check=False)
+    check((answer.rc == 0) == (rc == 0) and words in answer,
+          f"`{text[:60]}` to be {'taken' if rc == 0 else 'refused'} {words}", answer)
+    return answer
+
+
+def wait_mail(c, before, **more):
+    """Waits until the counters have grown by exactly `more`."""
+    def grown():
+        now = mail(c)
+        return now and all(now[name] - before.get(name, 0) == count
+                           for name, count in more.items())
+    try:
+        c.wait(grown, 10, f"the counters to grow by {more}")
+    except Failed as error:
+        raise Failed(f"{error}; before {before}, now {mail(c)}") from None
+    c.say(f"    stats.json: mail {json.dumps(mail(c))}")
+
+
+def mail_now(c):
+    """The counters, as they stand when nothing is on its way."""
+    c.wait(lambda: mail(c), 10, "counters of messages")
+    c.cmd("sleep 1.5   # PublishInterval")
+    return mail(c)
+
+
+@scenario(needs=["rubato"], negative="messages")
+def messages_are_heard_and_swallowed(c):
+    """A report and an ack succeed, reach the loop, and leave the job's comment what it was"""
+    job = running_job(c)
+    before = mail_now(c)
+    say(c, job, REPORT.format("1e6"))
+    say(c, job, "rubato!ack notice=1;state=ready")
+    check(comment_of(c, job) == "mine rubato:job-type=resnet50", "the comment as it was",
+          comment_of(c, job))
+    wait_mail(c, before, taken=2, malformed=0, waiting=0)
+    array = c.sbatch("--array=1-2 --gpus=1 -t 5", "sleep 300")
+    c.wait(lambda: len(c.ask(f"squeue -h -r -j {array} -t R -o %i").split()) == 2, 15, "two tasks")
+    before = mail_now(c)
+    say(c, f"{array}_1", REPORT.format(10))
+    say(c, f"{array}_2", REPORT.format(20))
+    say(c, f"{array}_[1-2]", REPORT.format(30), rc=1, words="Bad message")
+    wait_mail(c, before, taken=2, malformed=2)
+    # SLURM_JOB_ID of the last task is the number of the array: the number means that task alone.
+    before = mail_now(c)
+    say(c, array, "rubato!ack notice=3")
+    wait_mail(c, before, taken=1, malformed=0)
+
+
+@scenario(needs=["rubato"], negative="messages")
+def malformed_messages_are_refused(c):
+    """What is no message fails its update with Slurm's nearest words; the log has all of them"""
+    job = running_job(c)
+    before = mail_now(c)
+    mark = c.log_mark()
+    for text, words, logged in (
+            ("rubato!report smples=1;rate=1;batch=1", "Bad message", "did you mean samples"),
+            ("rubato!report samples=1;rate=inf;batch=1", "Bad message", "rate:"),
+            ("rubato!rapport samples=1", "Bad message", "did you mean report"),
+            ("rubato!", "Bad message", "is refused"),
+            ("rubato!resize gpus=8", "not supported", "the mode is place, in which a running job "
+             "keeps its size"),
+            ("rubato!hold-size state=on", "not supported", "hold-size: the mode is place"),
+            ("rubato!report samples=1;rate=1;batch=1;" + " " * 1000, "Message too long",
+             "bytes; the longest message has 1024")):
+        say(c, job, text, rc=1, words=words)
+        check(c.log_has(re.escape(logged), mark), f"the log to say `{logged}`")
+    check(comment_of(c, job) == "mine rubato:job-type=resnet50", "the comment as it was")
+    wait_mail(c, before, taken=0, malformed=5, mode=2)
+    waiting = c.sbatch("--hold --gpus=1 -t 5")
+    say(c, waiting, REPORT.format(5), rc=1, words="Job is not running")
+    wait_mail(c, before, taken=0, not_running=1)
+
+
+@scenario(needs=["rubato"], negative="message-rate")
+def reports_too_soon_are_dropped_in_silence(c):
+    """Of a job's reports one a MessageInterval is taken; the others succeed and are dropped"""
+    c.write_rubato_conf(steps.conf("MessageInterval=5"))
+    first, second = running_job(c), running_job(c)
+    before = mail_now(c)
+    for count in range(4):
+        say(c, first, REPORT.format(100 + count))
+    say(c, second, REPORT.format(7))
+    wait_mail(c, before, taken=2, too_soon=3)
+    for count in range(5):
+        say(c, first, f"rubato!ack notice={count}")
+    wait_mail(c, before, taken=7, too_soon=3)
+    c.cmd("sleep 5")
+    say(c, first, REPORT.format(200))
+    wait_mail(c, before, taken=8, too_soon=3)
+
+
+@scenario(needs=["rubato", "second-user"], negative="message-uid")
+def only_the_owner_and_root_are_heard(c):
+    """Owner and root are heard, another user is not; Slurm 22.05 leaves that to the plugin"""
+    other = second_user()
+    mine = running_job(c)
+    theirs = running_job(c, user=other)
+    before = mail_now(c)
+    say(c, mine, "rubato!ack notice=1", user=other, rc=1, words="Access/permission denied")
+    say(c, theirs, "rubato!ack notice=1", user=other)
+    say(c, theirs, "rubato!ack notice=2")
+    wait_mail(c, before, taken=2, foreign=1)
+    check(comment_of(c, mine) == "mine rubato:job-type=resnet50", "the comment as it was")
+
+
+@scenario(needs=["rubato"], negative="messages", timeout=180)
+def a_flood_of_messages_does_no_harm(c):
+    """1,000 reports of one job: all succeed, one is taken, clients are answered meanwhile"""
+    job = running_job(c)
+    before = mail_now(c)
+    c.ask("sdiag --reset")
+    c.say(f"$ 1,000 times: scontrol update JobId={job} Comment='{REPORT.format(1000)}'")
+    sender = c.popen(f"seq 1000 | xargs -P 4 -I@ scontrol update JobId={job} "
+                     f"Comment='{REPORT.format(1000)}'")
+    answers = []
+    while sender.poll() is None:
+        answers.append(c.ask("squeue -h | wc -l").seconds)
+    check(sender.returncode == 0, "scontrol to end well", sender.returncode)
+    figures = re.search(r"REQUEST_UPDATE_JOB\s+\( *\d+\) count:(\d+)\s+ave_time:(\d+)\s+"
+                        r"total_time:(\d+)", c.ask("sdiag"))
+    check(figures, "sdiag to have counted the updates")
+    c.say(f"    sdiag: {figures[1]} updates, {int(figures[2])} us each; squeue beside them: "
+          f"{len(answers)} answers, longest {max(answers):.3f} s")
+    check(int(figures[1]) >= 1000, "1,000 updates to have been answered", figures[0])
+    check(max(answers) < 5, "squeue to be answered meanwhile", max(answers))
+    wait_mail(c, before, taken=1, too_soon=999, full=0)
+    check(comment_of(c, job) == "mine rubato:job-type=resnet50", "the comment as it was")
