@@ -40,7 +40,7 @@ done
 
 
 def scratch_root():
-    return os.environ.get("RUBATO_SCRATCH") or f"/var/tmp/rubato-{os.getuid()}"
+    return plugins.scratch_root()
 
 
 def version_text():

@@ -2,9 +2,12 @@
 """Where the plugins are: the stock directory of the installed Slurm and Rubato's own."""
 import functools
 import glob
+import hashlib
 import os
 import pathlib
+import shutil
 import subprocess
+import threading
 
 from .proc import ClusterError
 
@@ -42,6 +45,38 @@ def find():
     return os.path.dirname(found[0]) if found else None
 
 
+def scratch_root():
+    """Where clusters live."""
+    return os.environ.get("RUBATO_SCRATCH") or f"/var/tmp/rubato-{os.getuid()}"
+
+
+def _all_may_enter(path):
+    return all(part.stat().st_mode & 0o001 for part in (path, *path.parents))
+
+
+_copying = threading.Lock()
+
+
+def for_all_users(folder):
+    """`folder`, or below a home that others may not enter (a clone in /root, say) a copy of it that
+    they may: each client of Slurm reads PluginDir, also that of the second user."""
+    folder = pathlib.Path(folder).resolve()
+    if os.geteuid() != 0 or _all_may_enter(folder):
+        return str(folder)
+    files = sorted(p for p in folder.iterdir() if p.is_file())
+    state = "".join(f"{p} {p.stat().st_mtime_ns} {p.stat().st_size}\n" for p in files)
+    name = hashlib.sha256(state.encode()).hexdigest()[:12]
+    copy = pathlib.Path(scratch_root(), "copies", name, *folder.parts[-3:])
+    with _copying:
+        if not copy.exists():
+            making = copy.with_name(f"{copy.name}.{os.getpid()}")
+            making.mkdir(parents=True)
+            for file in files:
+                shutil.copy2(file, making)
+            making.rename(copy)
+    return str(copy)
+
+
 class Plugins:
     """Rubato's plugin directory. asan: it was built with AddressSanitizer."""
 
@@ -56,6 +91,8 @@ class Plugins:
             raise ClusterError(f"{self.path}: no {', '.join(missing)}")
         data = pathlib.Path(self.path, FILES[0]).read_bytes()
         self.asan = b"__asan_init" in data
+        self.bin = self._bin_dir()
+        self.path = for_all_users(self.path)
 
     def spank(self):
         """True if the SPANK plugin stands beside them and can be loaded by Slurm's clients."""
@@ -63,10 +100,13 @@ class Plugins:
 
     def bin_dir(self):
         """Directory of the program `rubato` that belongs to the plugins, "" if there is none."""
+        return self.bin
+
+    def _bin_dir(self):
         for parent in pathlib.Path(self.path).resolve().parents:
             for folder in ("bin", "tools"):
                 if os.access(parent / folder / "rubato", os.X_OK):
-                    return str(parent / folder)
+                    return for_all_users(parent / folder)
         return ""
 
     def ctld_env(self, log_path):

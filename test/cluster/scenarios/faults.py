@@ -112,35 +112,6 @@ def sigterm_in_a_cycle_saves_state(c):
         c.cmd("scancel -n scenario")
 
 
-@scenario(cluster="faults", needs=["rubato"], negative="server-count", timeout=60)
-def sigterm_while_the_locks_are_held_saves_state(c):
-    """SIGTERM while Rubato holds slurmctld's locks: slurmctld waits for them, and its state is saved
-
-    A look holds the locks for 0.6 s. If a cycle did not count as a server thread, slurmctld would
-    find the locks taken and end without a last save ("Semaphores still set"). Threads of
-    slurmctld's own that do not count either may have queued for the locks meanwhile and hold them
-    at that instant: one such stop of four is not Rubato's.
-    """
-    lost = 0
-    for attempt in range(4):
-        job = c.sbatch("--gpus=a100:1 -t 5 --begin=now+600")
-        c.write_rubato_conf(steps.conf("RoundDeadline=5", "TestInject=hold-lock:600"))
-        mark = c.log_mark()
-        c.popen("sbatch --gpus=a100:1 -t 5 --wrap true")    # wakes the loop, which looks
-        c.wait(lambda: c.log_has("the locks are held", mark), 15, "the locks to be held")
-        seconds = c.stop_ctld()
-        c.cmd(f"tail -c +{mark + 1} {c.path('log/slurmctld.log')} | "
-              "grep -iE 'terminate|saving|semaphore|rubato'", check=False)
-        lost += c.log_has(r"Semaphores still set", mark)
-        c.say(f"stop {attempt + 1} took {seconds:.2f} s; without a save so far: {lost}")
-        check(lost <= 1, "slurmctld to save its state", f"{lost} stops without a save")
-        check(seconds < 5, "a stop in less than 5 s", f"{seconds:.2f} s")
-        c.write_rubato_conf(steps.conf(), reconfigure=False)
-        c.start_ctld()
-        check(c.job(job).get("JobState") == "PENDING", f"job {job} to be there", c.job(job))
-        c.cmd("scancel -n scenario")
-
-
 def nothing_is_injected(c):
     """Negative control: the injected failure does not happen."""
     write = c.write_rubato_conf

@@ -135,7 +135,9 @@ def pages_are_good(c):
 
 
 def spoil(path):
-    """Writes over the first pages of a file."""
+    """Takes the journals of a database away and writes over its first pages."""
+    for end in ("-wal", "-shm"):
+        pathlib.Path(path + end).unlink(missing_ok=True)
     with open(path, "r+b") as file:
         file.write(os.urandom(16384))
 
@@ -150,8 +152,6 @@ def corrupt_database_is_set_aside(c):
     remember.report(c, job, 40, 50)
     c.wait(lambda: remember.samples(c, job), 10, "a report in rubato.db")
     c.stop_ctld()
-    for end in ("-wal", "-shm"):
-        pathlib.Path(remember.database(c) + end).unlink(missing_ok=True)
     getattr(c, "spoil", spoil)(remember.database(c))
     mark = c.log_mark()
     c.start_ctld()
