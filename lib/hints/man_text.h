@@ -16,6 +16,12 @@ whether it may be interrupted.
 What it does not say is left as Slurm was asked: a job without hints keeps its size and is never
 interrupted.
 .PP
+Rubato checks, records and shows all of it, and learns from what jobs report; as yet it does not
+decide by it: size, batch and plan stay as submitted, and
+.B gpu\-types
+does not keep a job off another type, for which the request must name one
+.RB ( \-\-gpus=a100:4 ).
+.PP
 A wrong hint refuses the submission.
 Every line of the error names the word, the reason and what to write instead, and all errors come at
 once; nothing is half applied.

@@ -168,8 +168,7 @@ std::vector<HintDef> rows_of_change() {
                             {"no", "all its GPUs are of one type"}},
                   .example = "yes",
                   .help = "may span GPU types in one allocation",
-                  .text = "The job finds the share of the batch of each GPU in "
-                          "RUBATO_BATCH_SHARES."});
+                  .text = "Without it all its GPUs are of one type."});
   return rows;
 }
 

@@ -73,7 +73,12 @@ def for_all_users(folder):
             making.mkdir(parents=True)
             for file in files:
                 shutil.copy2(file, making)
-            making.rename(copy)
+            try:
+                making.rename(copy)
+            except OSError:     # another runner was faster
+                if not copy.exists():
+                    raise
+                shutil.rmtree(making)
     return str(copy)
 
 
