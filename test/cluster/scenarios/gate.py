@@ -169,6 +169,8 @@ def immediate_requests_are_answered(c):
 
     A user sees what stock Slurm answers: a grant, or "Requested nodes are busy".
     """
+    # slurmctld may have just started: it grants nothing at once before it has looked at its queue.
+    c.wait_state(c.sbatch("--gpus=h100:1 -t 5", "true"), "COMPLETED", 15)
     answer = c.cmd("salloc -I -J scenario --gpus=h100:1 -t 5 srun printenv CUDA_VISIBLE_DEVICES")
     check("Granted" in answer and "queued" not in answer, "an immediate grant", answer)
     answer = c.cmd("srun -I -J scenario --gpus=a100:1 -t 5 printenv CUDA_VISIBLE_DEVICES")
