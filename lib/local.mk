@@ -29,6 +29,7 @@ lib_librubato_la_SOURCES += \
   lib/core/node.cc \
   lib/core/node.h \
   lib/core/plan.h \
+  lib/core/snapshot.cc \
   lib/core/snapshot.h \
   lib/core/units.h \
   lib/core/version.cc \
@@ -106,6 +107,7 @@ lib_librubato_hints_la_SOURCES = \
   lib/hints/statements.h \
   lib/hints/table.cc \
   lib/hints/table.h \
+  lib/hints/task_variables.h \
   lib/hints/types.h \
   lib/hints/values.cc \
   lib/hints/values.h \

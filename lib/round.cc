@@ -21,7 +21,7 @@ std::vector<Reservation> reservations_of(const Book& book) {
 }
 
 // Of jobs that still wait or run.
-std::vector<Progress> progress_of(const Snapshot& snapshot) {
+std::vector<Progress> kept_progress(const Snapshot& snapshot) {
   std::vector<JobKey> keys;
   keys.reserve(snapshot.jobs.size());
   for (const Job& job : snapshot.jobs) keys.push_back(job.key);
@@ -60,7 +60,7 @@ Plan round(const Snapshot& snapshot, const Models& models, const Config& config,
 
   plan.memory.round = plan.round;
   plan.memory.jobs = walk.history().take();
-  plan.memory.progress = progress_of(snapshot);
+  plan.memory.progress = kept_progress(snapshot);
   plan.memory.reservations = reservations_of(walk.book());  // the book is sorted by job
   plan.reservations = plan.memory.reservations;
   std::stable_sort(plan.reservations.begin(), plan.reservations.end(),

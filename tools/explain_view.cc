@@ -133,20 +133,13 @@ void add_pending(std::string& text, const QueueEntry& entry, Seconds now, bool c
   }
 }
 
-const Progress* progress_of(const Job& job, const Snapshot& snapshot) {
-  for (const Progress& progress : snapshot.memory.progress) {
-    if (progress.job == job.key) return &progress;
-  }
-  return nullptr;
-}
-
 /// What the job says of itself, and how far it says it is.
 void add_training(std::string& text, const Job& job, const Snapshot& snapshot, Seconds now) {
   if (job.hints) {
     if (!job.hints->job_type.empty()) add_line(text, "Job type", job.hints->job_type);
     if (!job.hints->sizes.empty()) add_line(text, "Can run at", sizes_text(job.hints->sizes));
   }
-  const Progress* progress = progress_of(job, snapshot);
+  const Progress* progress = progress_of(snapshot.memory, job.key);
   if (progress == nullptr) return;
   std::string told = fmt::format("{} samples", progress->samples);
   if (job.hints && job.hints->work && job.hints->work->unit == WorkUnit::kSamples) {
@@ -180,7 +173,7 @@ void add_training(Json& json, const Job& job, const Snapshot& snapshot) {
       json["work"] = job.hints->work->count;
     }
   }
-  const Progress* progress = progress_of(job, snapshot);
+  const Progress* progress = progress_of(snapshot.memory, job.key);
   if (progress == nullptr) return;
   json["rate"] = progress->rate;
   json["samples"] = progress->samples;

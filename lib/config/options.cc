@@ -45,7 +45,6 @@ std::vector<OptionWord> test_inject_words() {
       {"throw-submit", "the check at submit throws", ""},
       {"hang-round", "each round hangs for so many seconds", "SECONDS"},
       {"stop-loop", "the loop stops", ""},
-      {"hold-lock", "a look after an event holds slurmctld's locks for so long", "MILLISECONDS"},
       {"slow-round", "each round takes so many milliseconds longer", "MILLISECONDS"},
       {"segment-interval", "segments are written again after so many seconds", "SECONDS"},
   };
@@ -97,10 +96,12 @@ std::vector<Option> make_options() {
        .words = {{"observe", "plan and record, leave every decision to stock Slurm", ""},
                  {"place", "decide order and place of the jobs in ManagedPartitions", ""}},
        .help = "what Rubato may do",
-       .text = "In mode observe Rubato plans and records what it would do; every job starts as "
-               "under stock Slurm and no field of a job is written. In mode place it decides the "
-               "order and the place of the GPU jobs in ManagedPartitions; a running job is never "
-               "touched."});
+       .text =
+           "In mode observe Rubato plans and records what it would do; every job starts as "
+           "under stock Slurm, and no field of a job is written but the comment of one that was "
+           "submitted with hints. In mode place it decides the "
+           "order and the place of the GPU jobs in ManagedPartitions; a running job is never "
+           "touched."});
   table.push_back(
       {.name = "ManagedPartitions",
        .type = OptionType::kPartitions,

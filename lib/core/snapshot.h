@@ -115,6 +115,9 @@ struct Snapshot {
   bool operator==(const Snapshot&) const = default;
 };
 
+/// The last report of a job; null if there is none.
+[[nodiscard]] const Progress* progress_of(const Memory& memory, const JobKey& job);
+
 [[nodiscard]] const char* to_string(ReserveReason);
 [[nodiscard]] std::optional<ReserveReason> reserve_reason_from(const std::string&);
 

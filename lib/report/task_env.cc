@@ -3,28 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
-
 #include "lib/hints/values.h"
 
 namespace rubato {
-namespace {
-
-constexpr std::array<std::string_view, 8> kNames{
-    "RUBATO_JOB_TYPE",     "RUBATO_GPUS", "RUBATO_GPU_TYPE",       "RUBATO_BATCH",
-    "RUBATO_BATCH_SHARES", "RUBATO_PLAN", "RUBATO_RESTART_REASON", "RUBATO_RESIZE_COUNT"};
-
-}  // namespace
 
 std::string plan_of(const Job& job) {
   if (!job.hints || !job.hints->plans || job.hints->plans->automatic) return "";
   const Plans& plans = *job.hints->plans;
   return plans.kinds.size() == 1 ? to_text(plans) : "";
-}
-
-bool is_task_variable(std::string_view name) {
-  return std::find(kNames.begin(), kNames.end(), name) != kNames.end();
 }
 
 TaskEnv task_env(const Job& job, const HeldGpus& held) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,15 +11,13 @@
 
 namespace rubato {
 
-/// Names and values, in the order of rubato_plugins(8).
+/// Names, all of kTaskVariables (lib/hints/task_variables.h), and values, in the order of
+/// rubato_plugins(8).
 using TaskEnv = std::vector<std::pair<std::string, std::string>>;
 
 /// Of a start of `job` on `held` GPUs. What is not known has no variable. A batch that is a range
 /// starts at its lower end.
 [[nodiscard]] TaskEnv task_env(const Job& job, const HeldGpus& held);
-
-/// Whether a variable is one that task_env gives: an earlier start may have left it.
-[[nodiscard]] bool is_task_variable(std::string_view name);
 
 /// The execution plan that the job said it runs: one kind only, or "".
 [[nodiscard]] std::string plan_of(const Job& job);

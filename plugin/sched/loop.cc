@@ -243,11 +243,6 @@ std::optional<Snapshot> Loop::look() {
     if (!locks.held() || !check_records_once()) return std::nullopt;
     seen_ = change_mark();
     reader_.gather(*config_, write, depth);
-    // As a long copy would: it ends at no stop().
-    if (const double hold = injected(*config_, "hold-lock"); event_ && hold > 0) {
-      log().info("injected: the locks are held for {} ms", hold);
-      std::this_thread::sleep_for(duration<double, std::milli>(hold));
-    }
     coming_ = coming_nodes();
   }
   Snapshot snapshot = reader_.take();

@@ -35,8 +35,9 @@ int coming_nodes() {
   return static_cast<int>(count(cg_node_bitmap) + count(rs_node_bitmap));
 }
 
-// The thread that accepts requests counts as one while it waits for the next (controller.c).
-bool quiet() { return slurmctld_config.server_thread_count <= 1; }
+// The thread that accepts requests counts as one, and so does the next request while it waits for
+// it (controller.c main, _slurmctld_rpc_mgr, _wait_for_server_thread).
+bool quiet() { return slurmctld_config.server_thread_count <= 2; }
 
 PrivateData private_data() {
   const auto hides = [](std::uint32_t flag) { return (slurm_conf.private_data & flag) != 0; };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugin/slurm/job_env.h"
 
+#include "lib/hints/task_variables.h"
 #include "lib/report/task_env.h"
 
 namespace rubato {

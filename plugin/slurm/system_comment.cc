@@ -17,13 +17,6 @@ Seconds interval_of(const Config& config) {
   return at != config.test_inject.end() ? static_cast<Seconds>(at->second) : kInterval;
 }
 
-const Progress* progress_of(const Memory& memory, const JobKey& key) {
-  const auto at = std::lower_bound(
-      memory.progress.begin(), memory.progress.end(), key,
-      [](const Progress& progress, const JobKey& wanted) { return progress.job < wanted; });
-  return at != memory.progress.end() && at->job == key ? &*at : nullptr;
-}
-
 std::map<JobKey, const Explanation*> told_of(const Plan& plan) {
   std::map<JobKey, const Explanation*> told;
   for (const Explanation& one : plan.explanations) {

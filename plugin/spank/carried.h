@@ -6,14 +6,11 @@
 
 #include <string>
 
+#include "lib/hints/task_variables.h"
+
 namespace rubato {
 
-/// Variables that slurmctld gives a job; lib/report/task_env.h.
-inline constexpr const char* kDecisions[] = {
-    "RUBATO_JOB_TYPE",     "RUBATO_GPUS", "RUBATO_GPU_TYPE",       "RUBATO_BATCH",
-    "RUBATO_BATCH_SHARES", "RUBATO_PLAN", "RUBATO_RESTART_REASON", "RUBATO_RESIZE_COUNT"};
-
-/// The name under which one of them travels from srun to the step daemon.
+/// The name under which one of kTaskVariables travels from srun to the step daemon.
 inline std::string carried_name(const std::string& name) { return "SLURM_" + name; }
 
 }  // namespace rubato

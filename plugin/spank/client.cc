@@ -112,7 +112,7 @@ void forget_enclosing_job() {
 }
 
 void forget_enclosing_start() {
-  for (const char* name : kDecisions) unsetenv(name);
+  for (const char* name : kTaskVariables) unsetenv(name);
   unsetenv("RUBATO_REPORT_FILE");
 }
 

@@ -18,7 +18,7 @@ const char* enclosing_job() {
 }
 
 void carry_decisions() {
-  for (const char* name : kDecisions) {
+  for (const char* name : kTaskVariables) {
     const std::string carried = carried_name(name);
     if (const char* value = getenv(name)) {
       setenv(carried.c_str(), value, 1);

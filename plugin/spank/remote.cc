@@ -81,7 +81,7 @@ std::optional<Step> this_step(spank_t spank) {
 /// Gives the tasks what srun carried past --export. True if Rubato started the job.
 bool take_decisions(spank_t spank) {
   bool any = false;
-  for (const char* name : kDecisions) {
+  for (const char* name : kTaskVariables) {
     std::array<char, 1024> value = {};
     const std::string carried = carried_name(name);
     const int size = static_cast<int>(value.size());

@@ -168,12 +168,10 @@ TEST_F(Client, SrunCarriesWhatWasDecidedPastExport) {
 }
 
 TEST(Carried, AreTheVariablesThatSlurmctldGives) {
-  for (const char* name : kDecisions) EXPECT_TRUE(is_task_variable(name)) << name;
   Job job;
   job.restarts = 1;
   for (const auto& [name, value] : task_env(job, {})) {
-    EXPECT_NE(std::find(std::begin(kDecisions), std::end(kDecisions), name), std::end(kDecisions))
-        << name;
+    EXPECT_TRUE(is_task_variable(name)) << name;
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "lib/hints/task_variables.h"
 #include "lib/report/task_env.h"
 #include "test/support/build_snapshot.h"
 

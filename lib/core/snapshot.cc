@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/core/snapshot.h"
+
+#include <algorithm>
+
+namespace rubato {
+
+const Progress* progress_of(const Memory& memory, const JobKey& job) {
+  const auto at = std::lower_bound(
+      memory.progress.begin(), memory.progress.end(), job,
+      [](const Progress& progress, const JobKey& key) { return progress.job < key; });
+  return at != memory.progress.end() && at->job == job ? &*at : nullptr;
+}
+
+}  // namespace rubato
