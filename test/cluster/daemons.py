@@ -28,7 +28,7 @@ class Daemons:
         if self.daemon_pids("run/slurmctld.pid") and self.daemon_pids(slurmds):
             self._cancel_all()
         proc.stop(self.daemon_pids(slurmds), 10)
-        proc.stop(self.daemon_pids("run/slurmctld.pid"), 15)
+        proc.stop(self.daemon_pids("run/slurmctld.pid", "run/slurmctld-backup.pid"), 15)
         proc.stop(self.daemon_pids("run/slurmdbd.pid"), 10)
         proc.stop(self.daemon_pids("db/mariadb.pid"), 20)
         proc.stop(self.daemon_pids("munge/munged.pid"), 5)
