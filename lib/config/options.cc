@@ -23,6 +23,7 @@ std::vector<OptionWord> test_off_words() {
       {"wake", "nothing wakes the loop between two rounds", ""},
       {"quiet", "the loop does not let requests go first", ""},
       {"type", "the GPU type chosen is not given to Slurm", ""},
+      {"threads", "each CPU that a job asks for counts as a core", ""},
       {"resv-mask", "unmanaged jobs may take reserved nodes", ""},
       {"publish", "nothing is published", ""},
       {"private-data", "the published files hide nothing", ""},

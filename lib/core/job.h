@@ -31,11 +31,14 @@ enum class Block {
 /// does not say.
 struct Request {
   int min_nodes = 1;
-  int max_nodes = 0;       ///< 0: no bound
-  int gpus = 0;            ///< in total, wherever they are (--gpus, --gpus-per-task)
-  int gpus_per_node = 0;   ///< on every node (--gres, --gpus-per-node)
-  int gpu_quantum = 1;     ///< GPUs on one node come in multiples of this (--gpus-per-task)
-  std::string gpu_type;    ///< binds; "" leaves the choice open
+  int max_nodes = 0;      ///< 0: no bound
+  int gpus = 0;           ///< in total, wherever they are (--gpus, --gpus-per-task)
+  int gpus_per_node = 0;  ///< on every node (--gres, --gpus-per-node)
+  int gpu_quantum = 1;    ///< GPUs on one node come in multiples of this (--gpus-per-task)
+  std::string gpu_type;   ///< binds; "" leaves the choice open
+  /// What follows counts CPUs, as Slurm does; a core of a node counts for so many of them. 1 where
+  /// cores have one thread, and for a job that wants one thread of each.
+  int threads = 1;
   int cores = 1;           ///< in total at least
   int cores_per_node = 0;  ///< on every node at least
   int cores_per_gpu = 0;

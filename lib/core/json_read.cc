@@ -175,6 +175,7 @@ Request Reader::request(const JsonItem& item) {
   object.count("cores", request.cores);
   object.count("cores_per_node", request.cores_per_node);
   object.count("cores_per_gpu", request.cores_per_gpu);
+  object.count("threads", request.threads);
   object.memory("memory_per_node", request.memory_per_node);
   object.memory("memory_per_core", request.memory_per_core);
   object.memory("memory_per_gpu", request.memory_per_gpu);

@@ -125,6 +125,7 @@ void Writer::request(const Request& request) {
   json_.member("cores", request.cores, 1);
   json_.member("cores_per_node", request.cores_per_node);
   json_.member("cores_per_gpu", request.cores_per_gpu);
+  json_.member("threads", request.threads, 1);
   json_.member("memory_per_node", request.memory_per_node);
   json_.member("memory_per_core", request.memory_per_core);
   json_.member("memory_per_gpu", request.memory_per_gpu);

@@ -17,7 +17,9 @@ int clip(std::int64_t number) {
 
 }  // namespace
 
-Demand::Demand(const Request& request) : request_(request) {
+Demand::Demand(const Request& request) : request_(request), threads_(std::max(request.threads, 1)) {
+  // A job has whole cores, and so the memory of all their CPUs.
+  request_.memory_per_core *= threads_;
   min_nodes_ = std::max(request.min_nodes, 1);
   max_nodes_ = request.max_nodes > 0 ? request.max_nodes : kNoBound;
   set_shape();
@@ -42,8 +44,8 @@ void Demand::set_shape() {
     total_ = request_.gpus;
   } else {
     shape_ = Shape::kCores;
-    least_ = std::max(request_.cores_per_node, 1);
-    total_ = std::max<std::int64_t>(request_.cores, std::int64_t{least_} * min_nodes_);
+    least_ = std::max(in_cores(request_.cores_per_node), 1);
+    total_ = std::max<std::int64_t>(in_cores(request_.cores), std::int64_t{least_} * min_nodes_);
   }
 }
 
@@ -54,13 +56,15 @@ void Demand::check() {
   if (std::int64_t{min_nodes_} * quantum_ > total_) consistent_ = false;
 }
 
+int Demand::in_cores(std::int64_t cpus) const { return clip(ceil_div(cpus, threads_)); }
+
 int Demand::cores_of(int amount, int nodes) const {
   if (shape_ == Shape::kCores) return amount;
   const std::int64_t part = shape_ == Shape::kGpusPerNode
                                 ? ceil_div(request_.cores, std::max(nodes, 1))
                                 : ceil_div(std::int64_t{request_.cores} * amount, total_);
-  return clip(std::max({part, std::int64_t{request_.cores_per_node},
-                        std::int64_t{request_.cores_per_gpu} * amount, std::int64_t{1}}));
+  return in_cores(std::max({part, std::int64_t{request_.cores_per_node},
+                            std::int64_t{request_.cores_per_gpu} * amount, std::int64_t{1}}));
 }
 
 MiB Demand::memory_of(int amount, int nodes) const {
@@ -84,11 +88,12 @@ int Demand::gpus_amount(const Room& room) const {
   if (request_.memory_per_core > 0) {
     cores = std::min<std::int64_t>(cores, room.memory / request_.memory_per_core);
   }
-  if (cores < std::max(request_.cores_per_node, 1)) return 0;
+  const std::int64_t cpus = cores * threads_;
+  if (cpus < std::max(request_.cores_per_node, 1)) return 0;
   if (request_.memory_per_node > room.memory) return 0;
   std::int64_t amount = std::min<std::int64_t>(room.gpus, total_);
-  if (request_.cores > 0) amount = std::min(amount, cores * total_ / request_.cores);
-  if (request_.cores_per_gpu > 0) amount = std::min(amount, cores / request_.cores_per_gpu);
+  if (request_.cores > 0) amount = std::min(amount, cpus * total_ / request_.cores);
+  if (request_.cores_per_gpu > 0) amount = std::min(amount, cpus / request_.cores_per_gpu);
   if (request_.memory_per_gpu > 0) {
     amount = std::min<std::int64_t>(amount, room.memory / request_.memory_per_gpu);
   }

@@ -51,10 +51,13 @@ class Demand {
  private:
   void set_shape();
   void check();
+  /// Cores that hold so many CPUs of the request.
+  [[nodiscard]] int in_cores(std::int64_t cpus) const;
   [[nodiscard]] int cores_amount(const Room& room) const;
   [[nodiscard]] int gpus_amount(const Room& room) const;
 
-  Request request_;
+  Request request_;  ///< counts CPUs, but memory_per_core
+  int threads_ = 1;  ///< CPUs of a core
   Shape shape_ = Shape::kCores;
   bool consistent_ = true;
   bool grows_ = false;

@@ -16,7 +16,7 @@ std::string request_print(const Job& job) {
   const Request& r = job.request;
   return fingerprint(fmt::format("{} {} {} {} {} \"{}\" {} {} {} {} {} {} {} {} \"{}\" \"{}\"",
                                  r.min_nodes, r.max_nodes, r.gpus, r.gpus_per_node, r.gpu_quantum,
-                                 r.gpu_type, r.cores, r.cores_per_node, r.cores_per_gpu,
+                                 r.gpu_type, r.threads, r.cores, r.cores_per_node, r.cores_per_gpu,
                                  r.memory_per_node, r.memory_per_core, r.memory_per_gpu,
                                  r.whole_nodes, job.time_limit, job.account, job.qos));
 }

@@ -32,7 +32,11 @@ std::size_t Placer::MemoHash::operator()(const MemoKey& key) const {
   Hash hash;
   hash.add(key.nodes).add(key.managed).add(r.min_nodes).add(r.max_nodes).add(r.gpus);
   hash.add(r.gpus_per_node).add(r.gpu_quantum).add(r.gpu_type).add(r.cores).add(r.cores_per_node);
-  hash.add(r.cores_per_gpu).add(r.memory_per_node).add(r.memory_per_core).add(r.memory_per_gpu);
+  hash.add(r.threads)
+      .add(r.cores_per_gpu)
+      .add(r.memory_per_node)
+      .add(r.memory_per_core)
+      .add(r.memory_per_gpu);
   return hash.add(r.whole_nodes).value();
 }
 

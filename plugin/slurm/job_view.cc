@@ -104,6 +104,29 @@ void set_gpus(const job_record_t& job, const gres_job_state_t& gpu, Request& req
   request.cores_per_gpu = per_gpu;
 }
 
+/// CPUs of a core of the partition's largest node (partition_mgr.c build_part_bitmap).
+int threads_of(const part_record_t& part) {
+  return part.max_core_cnt == 0
+             ? 1
+             : static_cast<int>(std::max<std::uint32_t>(part.max_cpu_cnt / part.max_core_cnt, 1));
+}
+
+/// CPUs that a core counts for: `threads` of the partition's cores, or what the job says it uses of
+/// them (--hint=nomultithread, --threads-per-core, --ntasks-per-core; select/cons_common,
+/// cons_common.c _allocate_sc).
+int threads_used(const struct job_details& details, int threads) {
+  if (threads <= 1) return 1;
+  const multi_core_data_t* cores = details.mc_ptr;
+  if (cores != nullptr && cores->threads_per_core != NO_VAL16 && cores->threads_per_core != 0)
+    threads = std::min(threads, to_int(cores->threads_per_core));
+  const bool one_task = (slurm_conf.select_type_param & CR_ONE_TASK_PER_CORE) != 0;
+  int tasks = one_task ? 1 : 0;
+  if (cores != nullptr && cores->ntasks_per_core != INFINITE16 && cores->ntasks_per_core != 0)
+    tasks = to_int(cores->ntasks_per_core);
+  if (tasks > 0) threads = std::min(threads, tasks * std::max(to_int(details.cpus_per_task), 1));
+  return std::max(threads, 1);
+}
+
 }  // namespace
 
 gres_job_state_t* gpu_request(List gres_list) {
@@ -161,6 +184,7 @@ Request request_of(const job_record_t& job, const part_record_t& part, MiB whole
     const auto limit = static_cast<int>(part.max_nodes);
     request.max_nodes = request.max_nodes == 0 ? limit : std::min(request.max_nodes, limit);
   }
+  request.threads = threads_used(details, threads_of(part));
   request.cores = static_cast<int>(std::max<std::uint32_t>(details.min_cpus, 1));
   request.cores_per_node = std::max(1, to_int(details.pn_min_cpus));
   request.whole_nodes =

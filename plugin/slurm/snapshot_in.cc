@@ -120,6 +120,11 @@ class Look {
   [[nodiscard]] std::pair<const Job*, int> base_of(const QueueEntry& entry, bool queued);
   [[nodiscard]] bool may_preempt(const QueueEntry& entry);
   [[nodiscard]] const StockPlan* stock_plan(const job_record_t& job);
+  Request asked_of(const job_record_t& job, const part_record_t& part) {
+    Request request = request_of(job, part, whole_memory(&part));
+    if (config_.off("threads")) request.threads = 1;
+    return request;
+  }
   MiB whole_memory(const part_record_t* part) {
     const auto [at, fresh] = whole_memory_.try_emplace(part, 0);
     if (fresh) at->second = whole_memory_of(*part);
@@ -267,7 +272,7 @@ Job Look::read_pending(const QueueEntry& entry) {
   Job out = common(job, *entry.part, config_, reader_.hints_);
   out.reservation =
       entry.reservation != nullptr ? text(entry.reservation->name) : text(job.resv_name);
-  out.request = request_of(job, *entry.part, whole_memory(entry.part));
+  out.request = asked_of(job, *entry.part);
   out.tasks = startable_tasks(job);
   return out;
 }

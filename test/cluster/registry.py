@@ -10,7 +10,7 @@ SCENARIOS = {}      # name -> Scenario
 
 #: TestOff words of rubato.conf: each switches one mechanism off.
 OFF_WORDS = ("gate", "willrun", "walk", "immediate", "server-count", "reserve", "heartbeat",
-             "depth", "stock-plan", "wake", "type", "resv-mask", "publish", "private-data",
+             "depth", "stock-plan", "wake", "type", "threads", "resv-mask", "publish", "private-data",
              "store", "segment", "job-env", "hints", "hints-update", "hints-read", "messages",
              "message-rate", "message-uid")
 #: What a scenario may need of the machine.

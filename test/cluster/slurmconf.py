@@ -15,7 +15,8 @@ class Nodes:
 
     names:    host list, "n[1-4]" or "n7"
     gpus:     "a100:4", "v100:1,h100:1" (a mixed node) or "" (no GPU)
-    cpus:     cores; one thread a core, two sockets
+    cpus:     cores, two sockets
+    threads:  hardware threads of each core
     memory:   MB
     shards:   gres/shard of the node (its GPUs can be shared; GresTypes must name shard)
     features: comma list; None takes the GPU types
@@ -25,6 +26,7 @@ class Nodes:
     names: str
     gpus: str = ""
     cpus: int = 64
+    threads: int = 1
     memory: int = 256000
     shards: int = 0
     features: typing.Optional[str] = None
@@ -198,12 +200,12 @@ def node_lines(shape, site):
         ports = str(port) if last == port else f"[{port}-{last}]"
         port = last + 1
         words = [f"NodeName={spec.names}", f"NodeHostname={site.host}", f"NodeAddr={site.addr}",
-                 f"Port={ports}", f"CPUs={spec.cpus}"]
+                 f"Port={ports}", f"CPUs={spec.cpus * spec.threads}"]
         if spec.cpus % 2 == 0:
             words += ["Sockets=2", f"CoresPerSocket={spec.cpus // 2}"]
         else:
             words += ["Sockets=1", f"CoresPerSocket={spec.cpus}"]
-        words += ["ThreadsPerCore=1", f"RealMemory={spec.memory}"]
+        words += [f"ThreadsPerCore={spec.threads}", f"RealMemory={spec.memory}"]
         if spec.gpus:
             gres = [f"gpu:{kind}:{count}" for kind, count in spec.gpu_list()]
             gres += [f"shard:{spec.shards}"] if spec.shards else []

@@ -70,11 +70,12 @@ class BruteForce {
       cores = std::max(cores, ceil_div(request_.cores * amount, request_.gpus));
       gpus = amount;
     } else {
-      cores = std::max(cores, amount);
+      cores = std::max(cores, amount * request_.threads);
     }
     cores = std::max(cores, request_.cores_per_gpu * gpus);
+    cores = ceil_div(cores, request_.threads);  // what was counted so far are CPUs
     const std::int64_t memory =
-        std::max({request_.memory_per_node, request_.memory_per_core * cores,
+        std::max({request_.memory_per_node, request_.memory_per_core * request_.threads * cores,
                   request_.memory_per_gpu * gpus});
     return cores <= node.cores_free && memory <= node.memory_free;
   }
@@ -103,9 +104,11 @@ class BruteForce {
     }
     const bool gpus = request_.gpus > 0;
     const std::int64_t step = gpus ? request_.gpu_quantum : 1;
-    const std::int64_t least = gpus ? step : std::max(1, request_.cores_per_node);
+    const auto in_cores = [&](std::int64_t cpus) { return ceil_div(cpus, request_.threads); };
+    const std::int64_t least =
+        gpus ? step : std::max<std::int64_t>(1, in_cores(request_.cores_per_node));
     const std::int64_t total =
-        gpus ? request_.gpus : std::max<std::int64_t>(request_.cores, least * request_.min_nodes);
+        gpus ? request_.gpus : std::max(in_cores(request_.cores), least * request_.min_nodes);
     if (gpus && (total % step != 0 || step * nodes > total)) return std::nullopt;
     std::int64_t carried = 0;
     for (const Node* node : subset) {

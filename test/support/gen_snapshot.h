@@ -65,6 +65,7 @@ inline Request gen_request() {
   request.min_nodes = gen_chance(70) ? 1 : gen_int(1, 3);
   if (gen_chance(30)) request.max_nodes = request.min_nodes + gen_int(0, 2);
   if (request.wants_gpus() && gen_chance(40)) request.gpu_type = gen_chance(50) ? "a100" : "h100";
+  request.threads = gen_chance(75) ? 1 : 2;
   request.cores = gen_int(1, 12);
   if (gen_chance(20)) request.cores_per_node = gen_int(1, 6);
   if (gen_chance(20)) request.cores_per_gpu = gen_int(1, 4);

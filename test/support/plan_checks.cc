@@ -70,17 +70,18 @@ std::string check_share(const Snapshot& snapshot, const Job& job, const std::str
   if (r.gpus_per_node == 0 && gpus % std::max(r.gpu_quantum, 1) != 0) {
     return "GPUs are no multiple of the quantum on " + node.name;
   }
-  std::int64_t cores = std::max({1, r.cores_per_node});
-  cores = std::max<std::int64_t>(cores, r.cores_per_gpu * gpus);
+  std::int64_t cpus = std::max({1, r.cores_per_node});
+  cpus = std::max<std::int64_t>(cpus, r.cores_per_gpu * gpus);
   if (gpus > 0) {
     // The part of the cores that goes with the part of the GPUs.
     const std::int64_t of = r.gpus_per_node > 0 ? nodes : gpus_in_all;
     const std::int64_t part = r.gpus_per_node > 0 ? 1 : gpus;
-    cores = std::max(cores, (r.cores * part + of - 1) / of);
+    cpus = std::max(cpus, (r.cores * part + of - 1) / of);
   }
-  if (share.cores < cores) return "too few cores on " + node.name;
+  const std::int64_t cpus_of_core = std::max(r.threads, 1);
+  if (share.cores * cpus_of_core < cpus) return "too few cores on " + node.name;
   const MiB memory = std::max({r.memory_per_node, r.memory_per_gpu * gpus,
-                               r.memory_per_core * static_cast<MiB>(share.cores)});
+                               r.memory_per_core * cpus_of_core * static_cast<MiB>(share.cores)});
   return share.memory < memory ? "too little memory on " + node.name : "";
 }
 
@@ -121,7 +122,7 @@ std::string check_gang(const Snapshot& snapshot, const Job& job, const std::stri
   const bool more = r.whole_nodes;
   if (r.gpus > 0 && (more ? gpus < r.gpus : gpus != r.gpus)) return "not the GPUs it asks for";
   if (r.gpus_per_node > 0 && gpus < r.gpus_per_node * nodes) return "too few GPUs a node";
-  if (cores < r.cores) return "too few cores";
+  if (cores * std::max(r.threads, 1) < r.cores) return "too few cores";
   for (const NodeShare& share : shares) {
     std::string wrong = check_share(snapshot, job, gpu_type, share, nodes, gpus);
     if (!wrong.empty()) return wrong;

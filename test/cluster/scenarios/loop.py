@@ -46,7 +46,7 @@ def cpu_node_job_passes_gated_jobs(c):
     steps.check_waiting(c, gated)
 
 
-@scenario(cluster="queue", needs=["rubato"], negative="stock-plan", timeout=90)
+@scenario(cluster="queue", needs=["rubato"], negative="stock-plan", timeout=240)
 def cpu_node_job_in_stream_of_gpu_jobs(c):
     """A whole-node CPU job gets its node in an endless stream of 1-GPU jobs with time limits
 
@@ -64,11 +64,12 @@ def cpu_node_job_in_stream_of_gpu_jobs(c):
 
     def started():
         seen = c.job(job)
-        if not planned and seen.get("SchedNodeList"):
-            planned.append(seen["SchedNodeList"])
-            c.cmd(f"squeue --start -j {job} -o '%i %T %S %Y'")
+        plan = (seen.get("SchedNodeList"), seen.get("StartTime"))
+        if seen.get("JobState") == "PENDING" and plan != (planned or [None])[-1]:
+            planned.append(plan)
+            c.say(f"planned: {plan[0]} at {plan[1]}")
         return seen.get("JobState") not in ("PENDING", None) and seen
-    seen = c.wait(started, 30, "the CPU job to start")
+    seen = c.wait(started, 90, "the CPU job to start")
     going_on = [row for row in c.jobs("RUNNING") if row["name"] == "stream"]
     c.cmd(f"scontrol -o show job {job} | grep -oE ' (JobState|NodeList|StartTime|NumCPUs)=[^ ]*'")
     c.say(f"waited {c.wait_seconds(job):.1f} s, started by {c.times(job).by}; "
