@@ -29,11 +29,20 @@ lib_librubato_la_SOURCES += \
   lib/core/node.cc \
   lib/core/node.h \
   lib/core/plan.h \
+  lib/core/resize_request.cc \
+  lib/core/resize_request.h \
   lib/core/snapshot.cc \
   lib/core/snapshot.h \
   lib/core/units.h \
   lib/core/version.cc \
   lib/core/version.h
+
+# lib/sim/: jobs played through round() without Slurm
+lib_librubato_la_SOURCES += \
+  lib/sim/run_text.cc \
+  lib/sim/run_text.h \
+  lib/sim/simulate.cc \
+  lib/sim/simulate.h
 
 # lib/config/: rubato.conf
 lib_librubato_la_SOURCES += \
@@ -128,6 +137,8 @@ hints-docs: lib/hints/hints_docs$(EXEEXT)
 # lib/model/: speed of a job type
 lib_librubato_la_SOURCES += \
   lib/model/models.h \
+  lib/model/models_fit.cc \
+  lib/model/models_fit.h \
   lib/model/throughput.cc \
   lib/model/throughput.h \
   lib/model/type_speeds.h
@@ -150,6 +161,9 @@ lib_librubato_la_SOURCES += \
   lib/policy/demand.h \
   lib/policy/explain.cc \
   lib/policy/explain.h \
+  lib/policy/explain_forecast.cc \
+  lib/policy/forecast.cc \
+  lib/policy/forecast.h \
   lib/policy/history.cc \
   lib/policy/history.h \
   lib/policy/levels.cc \
@@ -165,16 +179,26 @@ lib_librubato_la_SOURCES += \
   lib/policy/prioritise.h \
   lib/policy/reserve.cc \
   lib/policy/reserve.h \
+  lib/policy/service.cc \
+  lib/policy/service.h \
   lib/policy/size.cc \
   lib/policy/size.h \
   lib/policy/standing.cc \
   lib/policy/sweep.cc \
   lib/policy/sweep.h \
+  lib/policy/types.cc \
+  lib/policy/types.h \
   lib/policy/walk.cc \
   lib/policy/walk.h
 
 # lib/report/: what people read
 lib_librubato_la_SOURCES += \
+  lib/report/forecasts.cc \
+  lib/report/forecasts.h \
+  lib/report/gain.cc \
+  lib/report/gain.h \
+  lib/report/decisions.cc \
+  lib/report/decisions.h \
   lib/report/job_segment.cc \
   lib/report/job_segment.h \
   lib/report/models_table.cc \

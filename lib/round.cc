@@ -2,13 +2,17 @@
 #include "lib/round.h"
 
 #include <algorithm>
+#include <memory>
 #include <tuple>
 
 #include "lib/core/json.h"
+#include "lib/model/models_fit.h"
 #include "lib/policy/capacity.h"
 #include "lib/policy/context.h"
 #include "lib/policy/explain.h"
 #include "lib/policy/predict.h"
+#include "lib/policy/service.h"
+#include "lib/policy/types.h"
 #include "lib/policy/walk.h"
 
 namespace rubato {
@@ -38,9 +42,13 @@ std::vector<Progress> kept_progress(const Snapshot& snapshot) {
 Plan round(const Snapshot& snapshot, const Models& models, const Config& config, Seconds now,
            Fingerprint print) {
   Capacity capacity(snapshot, now);
-  RoundContext context = make_context(snapshot, config, now);
+  RoundContext context =
+      make_context(snapshot, config, now, update_service(snapshot, models, config, now));
   context.speeds = predict_speeds(models, capacity.types());
   context.fastest = by_speed(context.speeds);
+
+  std::vector<std::unique_ptr<const TypeChoice>> choices;
+  choose_types(context, models, capacity, choices);
 
   Walk walk(context, capacity);
   walk.run();
@@ -48,7 +56,10 @@ Plan round(const Snapshot& snapshot, const Models& models, const Config& config,
   Plan plan;
   plan.round = snapshot.memory.round + 1;
   plan.made = now;
-  if (print == Fingerprint::kTake) plan.snapshot_fingerprint = fingerprint(to_json(snapshot));
+  if (print == Fingerprint::kTake) {
+    plan.snapshot_fingerprint = fingerprint(to_json(snapshot));
+    plan.models_fingerprint = fingerprint(fit_of(models));
+  }
   plan.starts = std::move(walk.starts());
 
   Explainer explainer(context, capacity, walk.book(), walk.history());
@@ -60,6 +71,7 @@ Plan round(const Snapshot& snapshot, const Models& models, const Config& config,
 
   plan.memory.round = plan.round;
   plan.memory.jobs = walk.history().take();
+  plan.memory.service = std::move(context.service);
   plan.memory.progress = kept_progress(snapshot);
   plan.memory.reservations = reservations_of(walk.book());  // the book is sorted by job
   plan.reservations = plan.memory.reservations;

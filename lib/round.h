@@ -9,8 +9,8 @@
 
 namespace rubato {
 
-/// Plan::snapshot_fingerprint takes the JSON of the whole snapshot: who publishes few of its plans
-/// fills it in for those.
+/// Plan::snapshot_fingerprint takes the JSON of the whole snapshot, models_fingerprint that of the
+/// models: who publishes few of its plans fills them in for those.
 enum class Fingerprint { kTake, kLeave };
 
 /// Decides for all jobs of `snapshot` together: predict, prioritise, size, place, reserve, budget,

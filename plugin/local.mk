@@ -50,6 +50,10 @@ plugin_libslurmside_la_SOURCES = \
   plugin/slurm/job_cache.h \
   plugin/slurm/job_env.cc \
   plugin/slurm/job_env.h \
+  plugin/slurm/job_request.cc \
+  plugin/slurm/job_request.h \
+  plugin/slurm/job_rewrite.cc \
+  plugin/slurm/job_rewrite.h \
   plugin/slurm/job_view.cc \
   plugin/slurm/job_view.h \
   plugin/slurm/locks.cc \
@@ -90,13 +94,21 @@ sched_backfill_la_SOURCES = \
   plugin/sched/loop.h \
   plugin/sched/loop_publish.cc \
   plugin/sched/pace.h \
+  plugin/sched/models_feed.cc \
+  plugin/sched/models_feed.h \
   plugin/sched/models_publisher.cc \
   plugin/sched/models_publisher.h \
+  plugin/sched/rate_book.cc \
+  plugin/sched/rate_book.h \
   plugin/sched/plugin.cc \
   plugin/sched/publisher.cc \
   plugin/sched/publisher.h \
   plugin/sched/recorder.cc \
   plugin/sched/recorder.h \
+  plugin/sched/run_log.cc \
+  plugin/sched/run_log.h \
+  plugin/sched/start_book.cc \
+  plugin/sched/start_book.h \
   plugin/sched/stats.cc \
   plugin/sched/stock_backfill.cc \
   plugin/sched/stock_backfill.h

@@ -7,7 +7,8 @@ TEST_LIBS = test/support/libtestmain.la lib/librubato.la $(LIBRARY_LIBS) $(GTEST
 TEST_EXTENSIONS = .py
 AM_TESTS_ENVIRONMENT = PYTHONDONTWRITEBYTECODE=1 RUBATO_SOURCE_DIR='$(abs_top_srcdir)' RUBATO_BUILD_DIR='$(abs_top_builddir)' \
   RUBATO_RESULTS='$(abs_top_builddir)/results' PYTHON='$(PYTHON)'; \
-  export PYTHONDONTWRITEBYTECODE RUBATO_SOURCE_DIR RUBATO_BUILD_DIR RUBATO_RESULTS PYTHON;
+  RC_PARAMS="$${RC_PARAMS-seed=1}"; \
+  export PYTHONDONTWRITEBYTECODE RUBATO_SOURCE_DIR RUBATO_BUILD_DIR RUBATO_RESULTS PYTHON RC_PARAMS;
 LOG_COMPILER = $(top_srcdir)/test/support/run-test
 PY_LOG_COMPILER = $(top_srcdir)/test/support/run-test
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 
 namespace rubato::tools {
 namespace {
@@ -38,8 +39,15 @@ std::set<std::string> names_of(const Snapshot& snapshot, std::string Job::*membe
   return names;
 }
 
-std::set<std::string> job_type_names(const Snapshot& snapshot) {
+std::set<std::string> account_names(const Snapshot& snapshot, const ModelsFit& fit) {
+  std::set<std::string> names = names_of(snapshot, &Job::account);
+  for (const RateCell& cell : fit.cells) names.insert(cell.profile.account);
+  return names;
+}
+
+std::set<std::string> job_type_names(const Snapshot& snapshot, const ModelsFit& fit) {
   std::set<std::string> names;
+  for (const RateCell& cell : fit.cells) names.insert(cell.profile.job_type);
   for (const Job& job : snapshot.jobs) {
     if (job.hints) names.insert(job.hints->job_type);
   }
@@ -63,11 +71,13 @@ std::set<std::string> node_names(const Snapshot& snapshot) {
 
 }  // namespace
 
-Snapshot anonymise(const Snapshot& snapshot) {
+Snapshot anonymise(const Snapshot& snapshot) { return anonymise(snapshot, ModelsFit{}).snapshot; }
+
+Anonymous anonymise(const Snapshot& snapshot, const ModelsFit& fit) {
   const Tokens users('u', names_of(snapshot, &Job::user), 1);
-  const Tokens accounts('a', names_of(snapshot, &Job::account), 1);
+  const Tokens accounts('a', account_names(snapshot, fit), 1);
   const Tokens names('j', names_of(snapshot, &Job::name), 1);
-  const Tokens types('t', job_type_names(snapshot), 1);
+  const Tokens types('t', job_type_names(snapshot, fit), 1);
   const Tokens qos('q', names_of(snapshot, &Job::qos), 1);
   const Tokens reservations('r', names_of(snapshot, &Job::reservation), 1);
   const Tokens partitions('p', partition_names(snapshot), 1);
@@ -96,7 +106,12 @@ Snapshot anonymise(const Snapshot& snapshot) {
     partitions.replace(reservation.partition);
   }
   for (JobMemory& memory : plain.memory.jobs) memory.refusal.clear();
-  return plain;
+  ModelsFit plain_fit = fit;
+  for (RateCell& cell : plain_fit.cells) {
+    accounts.replace(cell.profile.account);
+    types.replace(cell.profile.job_type);
+  }
+  return {std::move(plain), std::move(plain_fit)};
 }
 
 }  // namespace rubato::tools

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lib/core/snapshot.h"
+#include "lib/model/models_fit.h"
 
 namespace rubato::tools {
 
@@ -13,5 +14,13 @@ namespace rubato::tools {
 /// texts (words about hints, Slurm's words for a blocked or refused job) are dropped. GPU types,
 /// job ids, times and counts stay.
 [[nodiscard]] Snapshot anonymise(const Snapshot& snapshot);
+
+/// The same together with the models of its round: an account and a job type have one token in
+/// both.
+struct Anonymous {
+  Snapshot snapshot;
+  ModelsFit fit;
+};
+[[nodiscard]] Anonymous anonymise(const Snapshot& snapshot, const ModelsFit& fit);
 
 }  // namespace rubato::tools

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <utility>
 
 #include "tools/command.h"
 #include "tools/explain_job.h"
@@ -26,6 +27,7 @@ struct Options {
 /// What stands behind the answer: the published files and what is to be said of them.
 struct View {
   PublishedPlan published;
+  StartRecords decisions;
   std::string mode;
   std::string slurm_version;
   std::vector<std::string> warnings;
@@ -42,6 +44,7 @@ Result<View> load_view(const Site& site) {
   auto published = read_plan(site);
   if (!published) return tl::unexpected(published.error());
   view.published = std::move(*published);
+  view.decisions = read_decisions(site);
   view.slurm_version = view.published.snapshot.slurm_version;
   if (!view.published.same_round) {
     view.warnings.push_back("plan.json and snapshot.json are of different rounds");
@@ -74,6 +77,25 @@ Json answer(const View& view) {
   return json;
 }
 
+/// A running job was decided upon under the same key; `at` is null where nothing is known of it.
+const StartRecord* decision_of(const View& view, const Job& job) {
+  for (const auto& record : view.decisions) {
+    if (record->job == job.key && record->start == job.start) return record.get();
+  }
+  return nullptr;
+}
+
+/// Decisions about jobs that have ended since.
+std::vector<const StartRecord*> ended(const View& view, const JobSelector& selector) {
+  std::vector<const StartRecord*> found;
+  for (const auto& record : view.decisions) {
+    const bool meant = record->label == selector.text ||
+                       (!selector.task && std::to_string(record->job.id) == selector.text);
+    if (record->end != 0 && meant) found.push_back(record.get());
+  }
+  return found;
+}
+
 std::string not_found(const JobSelector& selector, const View& view) {
   std::string text = fmt::format("job {} neither waits nor runs in the snapshot of {}",
                                  selector.text, format_time(view.published.snapshot.taken));
@@ -93,15 +115,36 @@ std::string not_found(const JobSelector& selector, const View& view) {
              selector.id);
 }
 
+int explain_ended(const Globals& globals, const View& view,
+                  const std::vector<const StartRecord*>& records) {
+  if (globals.json) {
+    Json json = answer(view);
+    for (const StartRecord* record : records) json["jobs"].push_back(ended_json(*record));
+    print_json(json);
+    return kOk;
+  }
+  bool first = true;
+  for (const StartRecord* record : records) {
+    fmt::print("{}{}", std::exchange(first, false) ? "" : "\n",
+               ended_text(*record, use_color(globals)));
+  }
+  return kOk;
+}
+
 int explain_job(const Globals& globals, const View& view, const JobSelector& selector) {
   const Snapshot& snapshot = view.published.snapshot;
   std::vector<QueueEntry> found;
   for (const QueueEntry& entry : queue_of(snapshot, view.published.plan)) {
     const bool meant = entry.job != nullptr ? matches(selector, *entry.job)
                                             : entry.explanation->label == selector.text;
-    if (meant) found.push_back(entry);
+    if (!meant) continue;
+    found.push_back(entry);
+    if (entry.job != nullptr && entry.job->state == JobState::kRunning)
+      found.back().started = decision_of(view, *entry.job);
   }
   if (found.empty()) {
+    if (const auto past = ended(view, selector); !past.empty())
+      return explain_ended(globals, view, past);
     const std::string text = not_found(selector, view);
     if (globals.json) print_json(document(kSchema, view.slurm_version, view.warnings, {text}));
     print_error(text);
@@ -180,6 +223,7 @@ std::optional<int> explain_from_squeue(const Globals& globals, const JobSelector
 }
 
 bool holds(const View& view, const JobSelector& selector) {
+  if (!ended(view, selector).empty()) return true;
   for (const QueueEntry& entry : queue_of(view.published.snapshot, view.published.plan)) {
     if (entry.job != nullptr ? matches(selector, *entry.job)
                              : entry.explanation->label == selector.text) {

@@ -2,12 +2,14 @@
 // `rubato report`: in a job, tells Rubato how the training goes; outside, what Rubato did.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <memory>
 
 #include "lib/hints/message.h"
 #include "tools/command.h"
+#include "tools/gain_view.h"
 #include "tools/output.h"
 #include "tools/published.h"
 #include "tools/report_message.h"
@@ -20,6 +22,8 @@ namespace {
 constexpr const char* kSchema = "rubato.report/1";
 constexpr int kDays = 14;
 constexpr int kMostDays = 10000;
+constexpr std::size_t kTextWidth = 80;
+constexpr std::size_t kLeastWidth = 60;
 
 struct Options {
   /// By key of the message, as typed.
@@ -102,6 +106,10 @@ int send(const Globals& globals, const Options& options) {
   return kOk;
 }
 
+std::string no_gain(const Result<Gain>& gain) {
+  return "What mode place would have gained is not estimated: " + gain.error().text;
+}
+
 int show(const Globals& globals, const Options& options) {
   const auto site = find_source(globals.publish_dir);
   if (!site) return report_failure(globals, kSchema, kFailed, site.error().text);
@@ -110,11 +118,16 @@ int show(const Globals& globals, const Options& options) {
   const auto stopped = loop_stopped(*stats, site->config, now());
   if (stopped) print_warning(*stopped);
   const Json report = stats->all.value("report", Json::object());
+  std::optional<Result<Gain>> gain;
+  if (stats->mode == "observe") gain = read_gain(*site, options.days);
   if (globals.json) {
-    Json json = document(kSchema, stats->slurm_version,
-                         stopped ? std::vector<std::string>{*stopped} : std::vector<std::string>{});
+    std::vector<std::string> warnings;
+    if (stopped) warnings.push_back(*stopped);
+    if (gain && !*gain) warnings.push_back(no_gain(*gain));
+    Json json = document(kSchema, stats->slurm_version, warnings);
     json["mode"] = stats->mode;
     json["days"] = report.value("days", Json::array());
+    if (gain && *gain) json["gain"] = to_json(**gain);
     print_json(json);
     return stopped ? kUnreachable : kOk;
   }
@@ -122,9 +135,16 @@ int show(const Globals& globals, const Options& options) {
     fmt::print(
         "Mode observe: stock Slurm starts the jobs. EARLIER counts those that Rubato would\n"
         "have started before it did, of those judged; BY is by how much, on the average.\n"
-        "Each job is judged alone.\n\n");
+        "Each job is judged alone; what all of them together would have gained is below.\n\n");
   }
   fmt::print("{}", days_text(report, options.days));
+  if (gain && *gain) {
+    const auto width = static_cast<std::size_t>(terminal_width().value_or(kTextWidth));
+    fmt::print("\n{}", gain_text(**gain, std::max(width, kLeastWidth)));
+  } else if (gain) {
+    fmt::print("\n");
+    for (const std::string& line : wrap(no_gain(*gain) + ".", kTextWidth)) fmt::print("{}\n", line);
+  }
   return stopped ? kUnreachable : kOk;
 }
 

@@ -2,9 +2,13 @@
 // `rubato snapshot`: what the last round looked at, to keep, to pass on, or to decide again.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
+#include <optional>
+#include <system_error>
 
 #include "lib/core/json.h"
+#include "lib/model/models_fit.h"
 #include "lib/round.h"
 #include "tools/anonymise.h"
 #include "tools/command.h"
@@ -17,11 +21,14 @@
 namespace rubato::tools {
 namespace {
 
+constexpr const char* kModelsFile = "models-fit.json";
+
 struct Options {
   std::string output;
   bool anonymise = false;
   std::string replay;
   std::string config;
+  std::string models;
 };
 
 int failure(Exit exit, const std::string& text) {
@@ -29,8 +36,8 @@ int failure(Exit exit, const std::string& text) {
   return exit;
 }
 
-int write(const Options& options, const std::string& text) {
-  const auto done = write_whole(options.output, text);
+int write(const std::string& path, const std::string& text) {
+  const auto done = write_whole(path, text);
   return done ? static_cast<int>(kOk) : failure(kFailed, done.error().text);
 }
 
@@ -57,6 +64,33 @@ Result<Config> replay_config(const Options& options) {
   return loaded->config;
 }
 
+/// --models FILE, else models-fit.json beside the snapshot. Nothing where there is none: nothing
+/// had been learnt, or the snapshot came alone.
+Result<std::optional<ModelsFit>> replay_models(const Options& options) {
+  namespace fs = std::filesystem;
+  std::string path = options.models;
+  if (path.empty()) {
+    if (options.replay == "-") return std::nullopt;
+    path = (fs::path(options.replay).parent_path() / kModelsFile).string();
+    std::error_code ignored;
+    if (!fs::exists(path, ignored)) return std::nullopt;
+  }
+  const auto text = read_input(path);
+  if (!text) return tl::unexpected(text.error());
+  auto fit = models_fit_from_json(*text);
+  if (!fit) return fail(path + ": " + fit.error().text);
+  return std::optional<ModelsFit>(std::move(*fit));
+}
+
+/// The speeds of the configuration count: those of a `--config` that asks what would be, and else
+/// they are the same.
+Models models_for(std::optional<ModelsFit> fit, const Config& config) {
+  ModelsFit made = fit ? std::move(*fit) : ModelsFit{};
+  made.speeds.clear();
+  for (const GpuTypeConfig& type : config.gpu_types) made.speeds[type.name] = type.speed;
+  return models_of(made);
+}
+
 int replay(const Options& options) {
   const auto text = read_input(options.replay);
   if (!text) return failure(kFailed, text.error().text);
@@ -64,10 +98,35 @@ int replay(const Options& options) {
   if (!snapshot) return failure(kFailed, options.replay + ": " + snapshot.error().text);
   const auto config = replay_config(options);
   if (!config) return failure(kFailed, config.error().text);
-  std::map<std::string, double> speeds;
-  for (const GpuTypeConfig& type : config->gpu_types) speeds[type.name] = type.speed;
-  const Plan plan = round(*snapshot, Models(std::move(speeds)), *config, snapshot->taken);
-  return write(options, to_json(plan, *snapshot) + "\n");
+  auto fit = replay_models(options);
+  if (!fit) return failure(kFailed, fit.error().text);
+  const Models models = models_for(std::move(*fit), *config);
+  const Plan plan = round(*snapshot, models, *config, snapshot->taken);
+  return write(options.output, to_json(plan, *snapshot) + "\n");
+}
+
+std::string with_end(const std::string& text) { return text.ends_with('\n') ? text : text + "\n"; }
+
+/// What was published last; with --models the models of that round too.
+int save(const Options& options, const Site& site) {
+  ModelsFit fit;
+  if (!options.models.empty()) {
+    auto found = read_models_fit(site);
+    if (!found) return failure(kUnreachable, found.error().text);
+    fit = std::move(*found);
+  }
+  const auto published = read_snapshot(site);
+  if (!published) return failure(kUnreachable, published.error().text);
+  std::string snapshot = published->text;
+  if (options.anonymise) {
+    Anonymous plain = anonymise(published->snapshot, fit);
+    snapshot = to_json(plain.snapshot);
+    fit = std::move(plain.fit);
+  }
+  if (!options.models.empty()) {
+    if (const int exit = write(options.models, to_json(fit) + "\n"); exit != kOk) return exit;
+  }
+  return write(options.output, with_end(snapshot));
 }
 
 int run(const Globals& globals, const Options& options) {
@@ -82,13 +141,7 @@ int run(const Globals& globals, const Options& options) {
   }
   const auto site = find_source(globals.publish_dir);
   if (!site) return failure(kFailed, site.error().text);
-  const auto published = read_snapshot(*site);
-  if (!published) return failure(kUnreachable, published.error().text);
-  if (!options.anonymise) {
-    const bool ends = published->text.ends_with('\n');
-    return write(options, published->text + (ends ? "" : "\n"));
-  }
-  return write(options, to_json(anonymise(published->snapshot)) + "\n");
+  return save(options, *site);
 }
 
 std::function<int()> setup(CLI::App& app, const Globals& globals) {
@@ -103,6 +156,10 @@ std::function<int()> setup(CLI::App& app, const Globals& globals) {
       ->type_name("FILE");
   app.add_option("--config", options->config,
                  "With --replay: the rubato.conf to decide by, instead of this machine's")
+      ->type_name("FILE");
+  app.add_option("--models", options->models,
+                 "With --replay: what was learnt, instead of models-fit.json beside the snapshot; "
+                 "else write what that round had learnt to FILE")
       ->type_name("FILE");
   return [options, &globals] { return run(globals, *options); };
 }

@@ -166,6 +166,37 @@ void add_running(std::string& text, const Job& job, const Snapshot& snapshot, Se
                                                     format_time(job.end_limit)));
 }
 
+/// What was decided when it started, and the numbers that decided.
+void add_decision(std::string& text, const StartRecord& record) {
+  const Explanation& told = record.told;
+  add_line(text, "Decided",
+           fmt::format("at {}, in round {}{}", format_time(record.time), record.round,
+                       record.kind == "start" ? "" : "; it was stock Slurm that started it"));
+  if (!told.reason.empty()) add_line(text, "Reason then", told.reason);
+  bool first = true;
+  for (const auto& [name, value] : told.facts) {
+    add_line(text, first ? "Facts then" : "", name + " = " + value);
+    first = false;
+  }
+}
+
+Json facts_json(const Explanation& told) {
+  Json facts = Json::object();
+  for (const auto& [name, value] : told.facts) facts[name] = value;
+  return facts;
+}
+
+Json decision_json(const StartRecord& record) {
+  const Explanation& told = record.told;
+  Json json{{"kind", record.kind},     {"time", record.time},
+            {"round", record.round},   {"verdict", to_string(told.verdict)},
+            {"order", told.order + 1}, {"reason", told.reason}};
+  if (!told.gpu_type.empty()) json["gpu_type"] = told.gpu_type;
+  if (!told.nodes.empty()) json["planned_nodes"] = told.nodes;
+  json["facts"] = facts_json(told);
+  return json;
+}
+
 void add_training(Json& json, const Job& job, const Snapshot& snapshot) {
   if (job.hints) {
     if (!job.hints->job_type.empty()) json["job_type"] = job.hints->job_type;
@@ -294,7 +325,31 @@ std::string entry_text(const QueueEntry& entry, const Snapshot& snapshot,
     add_line(text, "Hints", "not used, since the comment is wrong: " + words);
   }
   if (job->state == JobState::kPending) add_pending(text, entry, now, color);
+  if (job->state == JobState::kRunning && entry.started != nullptr)
+    add_decision(text, *entry.started);
   return text;
+}
+
+std::string ended_text(const StartRecord& record, bool color) {
+  std::string text = paint(fmt::format("Job {}, partition {}", record.label, record.told.partition),
+                           Color::kBold, color) +
+                     "\n";
+  add_line(text, "State",
+           fmt::format("ended by {}; it had run since {}", format_time(record.end),
+                       format_time(record.start)));
+  add_decision(text, record);
+  return text;
+}
+
+Json ended_json(const StartRecord& record) {
+  return {{"job_id", record.job.id},
+          {"label", record.label},
+          {"submit", record.job.submit},
+          {"partition", record.told.partition},
+          {"state", "ended"},
+          {"start", record.start},
+          {"end", record.end},
+          {"decision", decision_json(record)}};
 }
 
 Json entry_json(const QueueEntry& entry, const Snapshot& snapshot, const std::string& all_stock) {
@@ -345,9 +400,9 @@ Json entry_json(const QueueEntry& entry, const Snapshot& snapshot, const std::st
     if (e->start_latest > 0 && e->start_latest < kForever) {
       json["expected_start"]["latest"] = e->start_latest;
     }
-    json["facts"] = Json::object();
-    for (const auto& [name, value] : e->facts) json["facts"][name] = value;
+    json["facts"] = facts_json(*e);
   }
+  if (entry.started != nullptr) json["decision"] = decision_json(*entry.started);
   return json;
 }
 

@@ -7,6 +7,7 @@
 
 #include "lib/core/plan.h"
 #include "lib/core/snapshot.h"
+#include "lib/report/decisions.h"
 #include "tools/output.h"
 
 namespace rubato::tools {
@@ -15,6 +16,7 @@ namespace rubato::tools {
 struct QueueEntry {
   const Job* job = nullptr;                  ///< null if the snapshot no longer has it
   const Explanation* explanation = nullptr;  ///< null for a running job, or one not planned yet
+  const StartRecord* started = nullptr;      ///< what a running job started with, if it is known
 };
 
 /// Pending entries in the order of the plan, those not planned yet after them, then running jobs.
@@ -34,6 +36,10 @@ struct QueueEntry {
 /// The same as a JSON object. Times are Unix seconds; what is not known is left out.
 [[nodiscard]] Json entry_json(const QueueEntry& entry, const Snapshot& snapshot,
                               const std::string& all_stock);
+
+/// The same of a job that has ended since, of which only the decision is known.
+[[nodiscard]] std::string ended_text(const StartRecord& record, bool color);
+[[nodiscard]] Json ended_json(const StartRecord& record);
 
 /// A table of the pending entries with a line of titles. Lines are cut to `width` columns unless
 /// it is 0; partition and user are left out where they would leave the reason no room.

@@ -63,6 +63,8 @@ tools_rubato_SOURCES = \
   tools/explain_job.h \
   tools/explain_view.cc \
   tools/explain_view.h \
+  tools/gain_view.cc \
+  tools/gain_view.h \
   tools/job_match.cc \
   tools/job_match.h \
   tools/metrics.cc \
@@ -82,7 +84,7 @@ tools_rubato_SOURCES = \
   tools/stats_view.h
 # Where make install puts the plugins, for `rubato doctor`.
 tools_rubato_CPPFLAGS = $(AM_CPPFLAGS) -DRUBATO_PLUGIN_DIR='"$(rubatoplugindir)"'
-tools_rubato_LDADD = tools/libtools.la lib/librubato.la $(LIBRARY_LIBS)
+tools_rubato_LDADD = tools/libtools.la lib/librubato_store.la lib/librubato.la $(LIBRARY_LIBS)
 
 completiondir = $(datadir)/bash-completion/completions
 dist_completion_DATA = contrib/completion/bash/rqueue contrib/completion/bash/rubato
@@ -90,9 +92,16 @@ dist_completion_DATA = contrib/completion/bash/rqueue contrib/completion/bash/ru
 # What --json prints; test/golden/schema_test.py holds the commands to it.
 schemadir = $(pkgdatadir)/schema
 dist_schema_DATA = \
+  docs/schema/rubato.compare.1.json \
+  docs/schema/rubato.config.1.json \
+  docs/schema/rubato.decisions.1.json \
+  docs/schema/rubato.demo.1.json \
   docs/schema/rubato.doctor.1.json \
   docs/schema/rubato.explain.1.json \
+  docs/schema/rubato.hints.1.json \
+  docs/schema/rubato.models-fit.1.json \
   docs/schema/rubato.models.1.json \
+  docs/schema/rubato.plan.1.json \
   docs/schema/rubato.report.1.json \
   docs/schema/rubato.rqueue.1.json \
   docs/schema/rubato.snapshot.1.json \

@@ -119,6 +119,12 @@ bool testing() {
   return value != nullptr && std::string_view(value) == "1";
 }
 
+bool test_off(std::string_view word) {
+  const char* value = std::getenv("RUBATO_TEST_OFF");
+  if (!testing() || value == nullptr) return false;
+  return fmt::format(",{},", value).find(fmt::format(",{},", word)) != std::string::npos;
+}
+
 Seconds now() {
   const char* fixed = std::getenv("RUBATO_NOW");
   if (testing() && fixed != nullptr) return std::strtoll(fixed, nullptr, 10);

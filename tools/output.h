@@ -45,6 +45,10 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width);
 /// RUBATO_TESTING=1 stands in the environment.
 bool testing();
 
+/// A mechanism that a test switches off: `word` stands between the commas of RUBATO_TEST_OFF, which
+/// counts only with RUBATO_TESTING=1.
+[[nodiscard]] bool test_off(std::string_view word);
+
 /// Unix seconds. With RUBATO_TESTING=1, RUBATO_NOW stands for the clock.
 Seconds now();
 /// "2026-11-21T12:30:00" in local time, as Slurm's commands print it.

@@ -116,6 +116,21 @@ Result<ModelsTable> read_models(const Site& site) {
   return table;
 }
 
+Result<ModelsFit> read_models_fit(const Site& site) {
+  const auto text = read_published(site, "models-fit.json", "what was learnt");
+  if (!text) return tl::unexpected(text.error());
+  auto fit = models_fit_from_json(*text);
+  if (!fit) return fail(broken(site, "models-fit.json", fit.error().text));
+  return fit;
+}
+
+StartRecords read_decisions(const Site& site) {
+  const auto text = read_published(site, "decisions.json", "the decisions");
+  if (!text) return {};
+  auto records = decisions_from_json(*text);
+  return records ? std::move(*records) : StartRecords{};
+}
+
 bool sees_all(const Site& site, const char* name) {
   return !site.private_dir.empty() && access((site.private_dir + "/" + name).c_str(), R_OK) == 0;
 }

@@ -8,6 +8,8 @@
 #include "lib/core/error.h"
 #include "lib/core/plan.h"
 #include "lib/core/snapshot.h"
+#include "lib/model/models_fit.h"
+#include "lib/report/decisions.h"
 #include "lib/report/models_table.h"
 #include "tools/output.h"
 #include "tools/site.h"
@@ -46,6 +48,9 @@ struct PublishedPlan {
 [[nodiscard]] Result<PublishedSnapshot> read_snapshot(const Site& site);
 [[nodiscard]] Result<Stats> read_stats(const Site& site);
 [[nodiscard]] Result<ModelsTable> read_models(const Site& site);
+[[nodiscard]] Result<ModelsFit> read_models_fit(const Site& site);
+/// What running jobs started with; none where nothing of it is published.
+[[nodiscard]] StartRecords read_decisions(const Site& site);
 /// `name` can be read where nothing is hidden.
 [[nodiscard]] bool sees_all(const Site& site, const char* name);
 /// Reads the pair again, for at most 100 ms, until both are of one round.

@@ -56,7 +56,8 @@ Result<Outcome> run_squeue(const SqueueQuery& query, const std::vector<std::stri
 }
 
 std::string machine_field(const FormatField& field, const std::string& mark) {
-  return fmt::format("{}:{}{}{}", field.name, field.right ? "." : "", field.width, mark);
+  const int width = test_off("width") ? 0 : field.width;
+  return fmt::format("{}:{}{}{}", field.name, field.right ? "." : "", width, mark);
 }
 
 /// %x has no name of -O: squeue is asked again, by -o, and the answers are put together by job id.

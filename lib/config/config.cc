@@ -39,6 +39,10 @@ Json json_of(const Option& option, const Config& config) {
     case OptionType::kFineDuration:
     case OptionType::kReal:
       return parse_number(value).value_or(0);
+    case OptionType::kBand: {
+      const auto number = parse_number(value);
+      return number ? Json(*number) : Json(value);
+    }
     case OptionType::kPartitions:
       return config.manage_all ? Json("all") : Json(config.managed_partitions);
     case OptionType::kWords:

@@ -38,6 +38,9 @@ struct JobTypeConfig {
   bool operator==(const JobTypeConfig&) const = default;
 };
 
+/// PriorityBand=auto.
+inline constexpr double kAutoBand = -1;
+
 struct Config {
   Mode mode = Mode::kObserve;
   bool manage_all = false;  ///< ManagedPartitions=all
@@ -47,6 +50,7 @@ struct Config {
   double round_deadline = 2.0;                ///< RoundDeadline, seconds; a later plan is dropped
   int reserve_depth = 4;                      ///< ReserveDepth
   Seconds reserve_after = 600;                ///< ReserveAfter, seconds
+  double priority_band = kAutoBand;           ///< PriorityBand; infinity: inf
   Seconds starvation_bound = 86400;           ///< StarvationBound, seconds
   int lock_slice_ms = 5;                      ///< LockSlice: longest hold while starting jobs
   std::string publish_dir;                    ///< PublishDir; "" = StateSaveLocation/rubato/publish

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "lib/config/lex.h"
 #include "lib/config/nearest.h"
@@ -30,6 +32,19 @@ Result<void> set_number(const Option& option, const std::string& value, Config& 
     config.*(*real) = *number;
   }
   return {};
+}
+
+// Words in any case, as choices are.
+Result<void> set_band(const Option& option, const std::string& value, Config& config) {
+  const auto* field = std::get_if<double Config::*>(&option.field);
+  const std::string word = lower(value);
+  for (const auto& [name, number] :
+       {std::pair("auto", kAutoBand), std::pair("inf", std::numeric_limits<double>::infinity())}) {
+    if (word != name || field == nullptr) continue;
+    config.*(*field) = number;
+    return {};
+  }
+  return set_number(option, value, config);
 }
 
 Result<void> set_choice(const Option& option, const std::string& value, Config& config) {
@@ -185,6 +200,8 @@ Result<void> set_option(const Option& option, const std::string& value, Config& 
     case OptionType::kInteger:
     case OptionType::kReal:
       return set_number(option, value, config);
+    case OptionType::kBand:
+      return set_band(option, value, config);
     case OptionType::kPath:
       return set_path(option, value, config);
     case OptionType::kWords:
@@ -202,6 +219,11 @@ std::string show_option(const Option& option, const Config& config) {
     return config.manage_all ? "all" : fmt::format("{}", fmt::join(config.managed_partitions, ","));
   }
   if (option.type == OptionType::kWords) return show_words(option, config);
+  if (option.type == OptionType::kBand) {
+    const double band = config.*std::get<double Config::*>(option.field);
+    if (band < 0) return "auto";
+    if (std::isinf(band)) return "inf";
+  }
   return std::visit(ShowField{config}, option.field);
 }
 
@@ -224,6 +246,8 @@ std::string describe_values(const Option& option) {
       return range("a whole number");
     case OptionType::kReal:
       return range("a number");
+    case OptionType::kBand:
+      return range("a number") + ", inf or auto";
     case OptionType::kPath:
       return "an absolute path";
     case OptionType::kName:

@@ -17,6 +17,9 @@ std::vector<OptionWord> test_off_words() {
       {"immediate", "immediate requests (salloc -I) do not pass the gate", ""},
       {"server-count", "a cycle does not count as a server thread", ""},
       {"reserve", "nothing is reserved", ""},
+      {"levels", "jobs keep Slurm's order", ""},
+      {"learning", "nothing is learnt from reports", ""},
+      {"forecast", "jobs take the types by speed, whatever was learnt", ""},
       {"heartbeat", "the gate does not open when the loop stops", ""},
       {"depth", "gated jobs count in bf_max_job_test", ""},
       {"stock-plan", "the plan of stock backfill is not read", ""},
@@ -24,6 +27,9 @@ std::vector<OptionWord> test_off_words() {
       {"quiet", "the loop does not let requests go first", ""},
       {"type", "the GPU type chosen is not given to Slurm", ""},
       {"threads", "each CPU that a job asks for counts as a core", ""},
+      {"rewrite", "jobs start as requested, whatever size was planned", ""},
+      {"put-back", "a request that was rewritten for a failed start stays so", ""},
+      {"restore", "a requeued job keeps the size of its last start", ""},
       {"resv-mask", "unmanaged jobs may take reserved nodes", ""},
       {"publish", "nothing is published", ""},
       {"private-data", "the published files hide nothing", ""},
@@ -47,6 +53,9 @@ std::vector<OptionWord> test_inject_words() {
       {"hang-round", "each round hangs for so many seconds", "SECONDS"},
       {"stop-loop", "the loop stops", ""},
       {"slow-round", "each round takes so many milliseconds longer", "MILLISECONDS"},
+      {"start-size", "jobs that offer so many GPUs are planned with them", "GPUS"},
+      {"start-cpu", "jobs that offer it are planned without GPUs", ""},
+      {"start-fails", "a start fails after the request was rewritten", ""},
       {"segment-interval", "segments are written again after so many seconds", "SECONDS"},
   };
 }
@@ -168,6 +177,20 @@ std::vector<Option> make_options() {
                    .help = "longest time for which lower jobs may pass a waiting one",
                    .text = "After it the job gets a reservation before all others."});
   table.push_back(
+      {.name = "PriorityBand",
+       .type = OptionType::kBand,
+       .default_text = "auto",
+       .field = &Config::priority_band,
+       .min = 0,
+       .max = 4294967295,
+       .help = "managed jobs whose Slurm priorities fall into one band of this width go by level",
+       .text = "Inside a band a job that has had much of the GPUs, or still needs much, comes "
+               "after one that has had and needs little; between bands Slurm's priority decides. "
+               "auto takes a fifth of the span of the priorities of the pending jobs, or one band "
+               "for all where they only count submissions (priority/basic); 0 makes Slurm's "
+               "priority strict, inf puts the level first. A job whose priority was set "
+               "by a person keeps its place."});
+  table.push_back(
       {.name = "LockSlice",
        .type = OptionType::kInteger,
        .default_text = "5",
@@ -246,8 +269,9 @@ std::vector<Option> make_options() {
        .max = 1000,
        .example = "1.0",
        .help = "speed of the type, relative to the other types",
-       .text = "A job that accepts several types goes to the fastest one that is free. A type "
-               "without a line has speed 1.",
+       .text =
+           "What is held to be true until jobs have reported how fast they run; what they report "
+           "corrects it, also for jobs that report nothing. A type without a line has speed 1.",
        .record = "GpuType"});
   add_job_type(table);
   table.push_back({.name = "TestOff",

@@ -19,6 +19,7 @@ enum class OptionType {
   kFineDuration,  ///< the same, a fraction of a second allowed in plain seconds
   kInteger,
   kReal,
+  kBand,   ///< a number, `inf` (infinity) or `auto` (kAutoBand)
   kPath,   ///< absolute
   kWords,  ///< some of `words`, with commas between
   kName,   ///< begins a record line; may stand on several lines

@@ -42,10 +42,16 @@ struct Request {
   int cores = 1;           ///< in total at least
   int cores_per_node = 0;  ///< on every node at least
   int cores_per_gpu = 0;
+  int tasks = 0;             ///< --ntasks, or what follows from --ntasks-per-node
+  int tasks_per_node = 0;    ///< --ntasks-per-node
+  int gpus_per_task = 0;     ///< --gpus-per-task: tasks follow from the GPUs
+  int cores_per_task = 1;    ///< --cpus-per-task
+  bool fixed_nodes = false;  ///< -N is one number, min_nodes and max_nodes
   MiB memory_per_node = 0;
   MiB memory_per_core = 0;
   MiB memory_per_gpu = 0;
-  bool whole_nodes = false;  ///< --exclusive: nodes with nothing else on them, taken whole
+  bool whole_memory = false;  ///< it names no memory and gets that of its nodes, memory_per_node
+  bool whole_nodes = false;   ///< --exclusive: nodes with nothing else on them, taken whole
 
   [[nodiscard]] bool wants_gpus() const { return gpus > 0 || gpus_per_node > 0; }
   /// GPUs it holds on `nodes` nodes.
@@ -76,9 +82,10 @@ struct Job {
   bool preempting = false;   ///< Slurm is ending others for it at this moment
   int tier = 1;              ///< PriorityTier of the partition
   std::uint32_t priority = 0;
-  int rank = 0;            ///< place in Slurm's own order, from 0; pending jobs only
-  Seconds eligible = 0;    ///< since when it could have run
-  Seconds time_limit = 0;  ///< seconds; kForever without one
+  bool priority_set = false;  ///< by a person, not by Slurm's own rules
+  int rank = 0;               ///< place in Slurm's own order, from 0; pending jobs only
+  Seconds eligible = 0;       ///< since when it could have run
+  Seconds time_limit = 0;     ///< seconds; kForever without one
   Request request;
   int restarts = 0;  ///< how often Slurm has requeued it
   /// What the job says of itself, completed by its JobType= line; none without a hint. A comment
@@ -87,9 +94,10 @@ struct Job {
   std::string hint_error;
 
   // pending
-  int tasks = 1;       ///< tasks of a pending array that may start now; each is one start
-  int node_set = -1;   ///< index into Snapshot::node_sets: where it may start now
-  int later_set = -1;  ///< where it could start at some time
+  std::string size_bound;  ///< why it starts with what it asks for, whatever its hints offer
+  int tasks = 1;           ///< tasks of a pending array that may start now; each is one start
+  int node_set = -1;       ///< index into Snapshot::node_sets: where it may start now
+  int later_set = -1;      ///< where it could start at some time; of a running job when first seen
   Block block = Block::kNone;
   std::string block_text;
   Seconds stock_start = 0;       ///< when stock backfill means to start it; 0: not planned

@@ -96,6 +96,7 @@ class Reader {
   Plan plan(JsonObject& object);
   /// With `drop`, reservations on unknown nodes are left out instead of being errors.
   Memory memory(JsonObject& object, bool drop);
+  static Explanation explanation(const JsonItem& item);
 
  private:
   Node node(const JsonItem& item);
@@ -106,11 +107,11 @@ class Reader {
   void job_names(JsonObject& object, Job& job);
   void job_standing(JsonObject& object, Job& job);
   JobMemory job_memory(const JsonItem& item);
+  Service service(const JsonItem& item);
   Progress progress(const JsonItem& item);
   Reservation reservation(const JsonItem& item, bool& known);
   std::vector<Reservation> reservations(const JsonItem& item, bool drop);
   Start start(const JsonItem& item);
-  Explanation explanation(const JsonItem& item);
 
   /// -1 and `known` false, or an error, if no node has the name.
   int node_index(const JsonItem& item, bool* known = nullptr);
@@ -118,10 +119,10 @@ class Reader {
   NodeShare share(const JsonItem& item, bool* known);
   std::vector<NodeShare> shares(const JsonItem& item, bool* known = nullptr);
   int set_index(const JsonItem& item);
-  void job_key(JsonObject& object, JobKey& key);
+  static void job_key(JsonObject& object, JobKey& key);
 
   template <typename T, typename Function>
-  void list(JsonObject& object, std::string_view name, std::vector<T>& to, Function each) {
+  static void list(JsonObject& object, std::string_view name, std::vector<T>& to, Function each) {
     object.optional(name, [&](const JsonItem& item) {
       item.elements([&](const JsonItem& element) { to.push_back(each(element)); });
     });

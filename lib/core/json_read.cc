@@ -176,9 +176,15 @@ Request Reader::request(const JsonItem& item) {
   object.count("cores_per_node", request.cores_per_node);
   object.count("cores_per_gpu", request.cores_per_gpu);
   object.count("threads", request.threads);
+  object.count("tasks", request.tasks);
+  object.count("tasks_per_node", request.tasks_per_node);
+  object.count("gpus_per_task", request.gpus_per_task);
+  object.count("cores_per_task", request.cores_per_task);
+  object.yes("fixed_nodes", request.fixed_nodes);
   object.memory("memory_per_node", request.memory_per_node);
   object.memory("memory_per_core", request.memory_per_core);
   object.memory("memory_per_gpu", request.memory_per_gpu);
+  object.yes("whole_memory", request.whole_memory);
   object.yes("whole_nodes", request.whole_nodes);
   object.finish();
   return request;
@@ -213,6 +219,7 @@ void Reader::job_standing(JsonObject& object, Job& job) {
   object.optional("priority", [&](const JsonItem& priority) {
     job.priority = static_cast<std::uint32_t>(priority.number(kMaxUint32));
   });
+  object.yes("priority_set", job.priority_set);
   object.optional("rank",
                   [&](const JsonItem& rank) { job.rank = static_cast<int>(rank.number(kMaxInt)); });
   object.time("eligible", job.eligible);
@@ -228,6 +235,7 @@ Job Reader::job(const JsonItem& item) {
   object.count("restarts", job.restarts);
   object.optional("hints", [&](const JsonItem& said) { job.hints = read_hints(said); });
   object.text("hint_error", job.hint_error);
+  object.text("size_bound", job.size_bound);
   object.count("tasks", job.tasks);
   object.optional("node_set", [&](const JsonItem& set) { job.node_set = set_index(set); });
   object.optional("later_set", [&](const JsonItem& set) { job.later_set = set_index(set); });

@@ -24,6 +24,27 @@ JobMemory Reader::job_memory(const JsonItem& item) {
   return memory;
 }
 
+Service Reader::service(const JsonItem& item) {
+  constexpr double kMostService = 1e18;
+  JsonObject object(item);
+  Service service;
+  job_key(object, service.job);
+  const auto amount = [&](const char* name, double& to) {
+    object.optional(name, [&](const JsonItem& value) {
+      to = value.real();
+      if (!(to >= 0 && to <= kMostService)) value.error("must be from 0 to 1e18");
+    });
+  };
+  amount("attained", service.attained);
+  amount("since_promotion", service.since_promotion);
+  object.time("executed", service.executed);
+  object.time("waiting_since", service.waiting_since);
+  object.time("updated", service.updated);
+  object.count("level", service.level);
+  object.finish();
+  return service;
+}
+
 Progress Reader::progress(const JsonItem& item) {
   constexpr auto kMost = static_cast<std::uint64_t>(kMostWork);
   Progress progress;
@@ -76,6 +97,10 @@ Memory Reader::memory(JsonObject& object, bool drop) {
   list(object, "jobs", memory.jobs, [&](const JsonItem& item) { return job_memory(item); });
   object.optional("reservations",
                   [&](const JsonItem& item) { memory.reservations = reservations(item, drop); });
+  list(object, "service", memory.service, [&](const JsonItem& item) { return service(item); });
+  if (!ascending(memory.service, [](const auto& a, const auto& b) { return a.job < b.job; })) {
+    object.error_at("service", "must be sorted by id and submit, each once");
+  }
   list(object, "progress", memory.progress, [&](const JsonItem& item) { return progress(item); });
   if (!ascending(memory.progress, [](const auto& a, const auto& b) { return a.job < b.job; })) {
     object.error_at("progress", "must be sorted by id and submit, each once");
@@ -99,6 +124,8 @@ Start Reader::start(const JsonItem& item) {
   object.text("reservation", start.reservation);
   object.yes("managed", start.managed);
   object.text("gpu_type", start.gpu_type);
+  object.count("gpus", start.gpus);
+  object.yes("on_cpus", start.on_cpus);
   object.optional("shares", [&](const JsonItem& where) { start.shares = shares(where); });
   object.yes("elsewhere", start.elsewhere);
   object.finish();
@@ -135,6 +162,7 @@ Plan Reader::plan(JsonObject& object) {
   object.optional("round", [&](const JsonItem& round) { plan.round = round.number(kJsonMaxTime); });
   object.time("made", plan.made);
   object.text("snapshot_fingerprint", plan.snapshot_fingerprint);
+  object.text("models_fingerprint", plan.models_fingerprint);
   list(object, "starts", plan.starts, [&](const JsonItem& item) { return start(item); });
   object.optional("reservations",
                   [&](const JsonItem& item) { plan.reservations = reservations(item, false); });

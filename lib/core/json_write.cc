@@ -29,6 +29,7 @@ class Writer {
   void memory_members(const Memory& memory);
   void job_memory(const JobMemory& memory);
   void reservation(const Reservation& reservation);
+  void service(const Service& service);
   void progress(const Progress& progress);
   void start(const Start& start);
   void explanation(const Explanation& explanation);
@@ -126,9 +127,15 @@ void Writer::request(const Request& request) {
   json_.member("cores_per_node", request.cores_per_node);
   json_.member("cores_per_gpu", request.cores_per_gpu);
   json_.member("threads", request.threads, 1);
+  json_.member("tasks", request.tasks);
+  json_.member("tasks_per_node", request.tasks_per_node);
+  json_.member("gpus_per_task", request.gpus_per_task);
+  json_.member("cores_per_task", request.cores_per_task, 1);
+  json_.member("fixed_nodes", request.fixed_nodes);
   json_.member("memory_per_node", request.memory_per_node);
   json_.member("memory_per_core", request.memory_per_core);
   json_.member("memory_per_gpu", request.memory_per_gpu);
+  json_.member("whole_memory", request.whole_memory);
   json_.member("whole_nodes", request.whole_nodes);
 }
 
@@ -152,6 +159,7 @@ void Writer::job(const Job& job) {
   json_.member("preempting", job.preempting);
   json_.member("tier", job.tier, 1);
   json_.member("priority", job.priority);
+  json_.member("priority_set", job.priority_set);
   json_.member("rank", job.rank);
   json_.member_time("eligible", job.eligible);
   json_.member_time("time_limit", job.time_limit);
@@ -167,6 +175,7 @@ void Writer::job(const Job& job) {
     json::write_hints(json_, *job.hints);
   }
   json_.member("hint_error", job.hint_error);
+  json_.member("size_bound", job.size_bound);
   json_.member("tasks", job.tasks, 1);
   json_.member("node_set", job.node_set, -1);
   json_.member("later_set", job.later_set, -1);
@@ -194,6 +203,16 @@ void Writer::reservation(const Reservation& reservation) {
   json_.value(to_string(reservation.reason));
   json_.member("gpu_type", reservation.gpu_type);
   shares("shares", reservation.shares);
+}
+
+void Writer::service(const Service& service) {
+  job_key(service.job);
+  json_.member("attained", service.attained);
+  json_.member("since_promotion", service.since_promotion);
+  json_.member("executed", service.executed);
+  json_.member_time("waiting_since", service.waiting_since);
+  json_.member_time("updated", service.updated);
+  json_.member("level", service.level);
 }
 
 void Writer::progress(const Progress& progress) {
@@ -224,6 +243,7 @@ void Writer::memory_members(const Memory& memory) {
   json_.member("round", memory.round);
   list("jobs", memory.jobs, [&](const JobMemory& job) { job_memory(job); });
   list("reservations", memory.reservations, [&](const Reservation& r) { reservation(r); });
+  list("service", memory.service, [&](const Service& s) { service(s); });
   list("progress", memory.progress, [&](const Progress& p) { progress(p); });
 }
 
@@ -233,6 +253,8 @@ void Writer::start(const Start& start) {
   json_.member("reservation", start.reservation);
   json_.member("managed", start.managed);
   json_.member("gpu_type", start.gpu_type);
+  json_.member("gpus", start.gpus);
+  json_.member("on_cpus", start.on_cpus);
   shares("shares", start.shares);
   json_.member("elsewhere", start.elsewhere, true);
 }
@@ -302,6 +324,7 @@ std::string Writer::plan(const Plan& plan) {
   json_.member("round", plan.round);
   json_.member_time("made", plan.made);
   json_.member("snapshot_fingerprint", plan.snapshot_fingerprint);
+  json_.member("models_fingerprint", plan.models_fingerprint);
   list("starts", plan.starts, [&](const Start& item) { start(item); });
   list("reservations", plan.reservations, [&](const Reservation& item) { reservation(item); });
   list("explanations", plan.explanations, [&](const Explanation& item) { explanation(item); });

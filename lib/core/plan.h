@@ -27,7 +27,12 @@ struct Start {
   std::string partition;
   std::string reservation;  ///< Job::reservation
   bool managed = false;
-  std::string gpu_type;           ///< chosen type; "" without GPUs or for unmanaged jobs
+  std::string gpu_type;  ///< chosen type; "" without GPUs or for unmanaged jobs
+  /// GPUs in total that it starts with; 0: as many as it asks for. At another size the request is
+  /// rewritten to at_size(job, gpus, gpu_type) (lib/core/resize_request.h).
+  int gpus = 0;
+  /// Starts without GPUs though it asks for some (device=any): at_size(job, 0, ""). `gpus` is 0.
+  bool on_cpus = false;
   std::vector<NodeShare> shares;  ///< where; empty: wherever Slurm finds room
   /// If Slurm refuses the nodes named, it may look for others of `node_set` that no reservation
   /// holds.
@@ -59,6 +64,7 @@ struct Plan {
   std::uint64_t round = 0;
   Seconds made = 0;
   std::string snapshot_fingerprint;  ///< 16 hex digits of the snapshot's JSON
+  std::string models_fingerprint;    ///< of models-fit.json; "" where nothing was learnt
   std::vector<Start> starts;
   std::vector<Reservation> reservations;  ///< sorted by start, then key
   std::vector<Explanation> explanations;  ///< one a pending job, in order

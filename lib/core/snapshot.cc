@@ -12,4 +12,11 @@ const Progress* progress_of(const Memory& memory, const JobKey& job) {
   return at != memory.progress.end() && at->job == job ? &*at : nullptr;
 }
 
+const Service* service_of(const Memory& memory, const JobKey& job) {
+  const auto at =
+      std::lower_bound(memory.service.begin(), memory.service.end(), job,
+                       [](const Service& service, const JobKey& key) { return service.job < key; });
+  return at != memory.service.end() && at->job == job ? &*at : nullptr;
+}
+
 }  // namespace rubato

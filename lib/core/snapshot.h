@@ -64,11 +64,26 @@ struct Progress {
   bool operator==(const Progress&) const = default;
 };
 
+/// What a managed job has had of the cluster's GPUs. Service counts GPU-seconds, each weighted with
+/// the speed of its type relative to the fastest.
+struct Service {
+  JobKey job;
+  double attained = 0;
+  double since_promotion = 0;  ///< of it, since the job was last promoted
+  Seconds executed = 0;        ///< time it ran since then
+  Seconds waiting_since = 0;   ///< since it became eligible, ran or was promoted
+  Seconds updated = 0;
+  int level = 0;  ///< of the multi-level queue; 0 goes first
+
+  bool operator==(const Service&) const = default;
+};
+
 /// All memory of earlier rounds. Written to the state file and read back at start.
 struct Memory {
   std::uint64_t round = 0;
   std::vector<JobMemory> jobs;            ///< sorted by key
   std::vector<Reservation> reservations;  ///< sorted by key, then partition
+  std::vector<Service> service;           ///< sorted by key; see lib/policy/service.h
   std::vector<Progress> progress;         ///< sorted by key; of jobs that are in the snapshot
 
   bool operator==(const Memory&) const = default;
@@ -117,6 +132,8 @@ struct Snapshot {
 
 /// The last report of a job; null if there is none.
 [[nodiscard]] const Progress* progress_of(const Memory& memory, const JobKey& job);
+/// What is remembered of its service; null if there is nothing.
+[[nodiscard]] const Service* service_of(const Memory& memory, const JobKey& job);
 
 [[nodiscard]] const char* to_string(ReserveReason);
 [[nodiscard]] std::optional<ReserveReason> reserve_reason_from(const std::string&);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lib/hints/facts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cctype>
 
@@ -60,6 +62,25 @@ void read_gpu(std::string_view fields, TresGpus& out) {
   }
 }
 
+/// NAME and what stands before and behind the separator of an entry of a list of TRES.
+struct TresEntry {
+  std::string_view name;    ///< without "gres:"
+  std::string_view fields;  ///< behind the name and its separator
+};
+
+TresEntry entry_of(std::string_view entry) {
+  if (entry.starts_with("gres:") || entry.starts_with("gres/")) entry.remove_prefix(5);
+  const std::size_t end = std::min(entry.find_first_of(":="), entry.size());
+  return {entry.substr(0, end), entry.substr(std::min(end + 1, entry.size()))};
+}
+
+/// "gres:gpu:a100:2" with another count; a count that is not there is added.
+std::string with_count(std::string_view entry, int count) {
+  const std::size_t last = entry.find_last_of(":=");
+  const bool counted = last != std::string_view::npos && count_of(entry.substr(last + 1)) >= 0;
+  return fmt::format("{}:{}", counted ? entry.substr(0, last) : entry, count);
+}
+
 int ceil_of(int a, int b) { return a / b + (a % b > 0 ? 1 : 0); }
 
 }  // namespace
@@ -68,15 +89,34 @@ TresGpus gpus_in(std::string_view tres) {
   TresGpus out;
   for (std::string_view entry : split_at(tres, ',')) {
     entry = trimmed(entry);
-    if (entry.starts_with("gres:") || entry.starts_with("gres/")) entry.remove_prefix(5);
-    const std::size_t end = std::min(entry.find_first_of(":="), entry.size());
-    const std::string_view name = entry.substr(0, end);
+    const auto [name, fields] = entry_of(entry);
     if (name == "mps" || name == "shard") {
       out.shared = true;
     } else if (name == "gpu") {
-      read_gpu(entry.substr(std::min(end + 1, entry.size())), out);
+      read_gpu(fields, out);
     }
   }
+  return out;
+}
+
+std::string with_gpus(std::string_view tres, int gpus, std::string_view type) {
+  std::string out;
+  const auto add = [&](std::string_view entry) {
+    if (!out.empty()) out += ',';
+    out += entry;
+  };
+  bool done = gpus == 0;
+  for (std::string_view entry : split_at(tres, ',')) {
+    entry = trimmed(entry);
+    if (entry.empty()) continue;
+    if (entry_of(entry).name != "gpu") {
+      add(entry);
+    } else if (!done) {
+      add(with_count(entry, gpus));
+      done = true;
+    }
+  }
+  if (!done) add(fmt::format("gres:gpu:{}{}{}", type, type.empty() ? "" : ":", gpus));
   return out;
 }
 

@@ -24,6 +24,10 @@ struct TresGpus {
 /// Slurm; counts that do not fit are clipped to kMostGpus.
 [[nodiscard]] TresGpus gpus_in(std::string_view tres);
 
+/// `tres` with so many GPUs: the count of its first GPU entry, or a new entry at its end of `type`
+/// ("" without one); 0 takes the GPUs out. Other resources stay.
+[[nodiscard]] std::string with_gpus(std::string_view tres, int gpus, std::string_view type = "");
+
 /// What Slurm has of a request; 0 and "" where nothing is said.
 struct RequestFacts {
   std::string per_job = {};     ///< TRES: --gpus

@@ -16,11 +16,15 @@ whether it may be interrupted.
 What it does not say is left as Slurm was asked: a job without hints keeps its size and is never
 interrupted.
 .PP
-Rubato checks, records and shows all of it, and learns from what jobs report; as yet it does not
-decide by it: size, batch and plan stay as submitted, and
+Rubato checks, records and shows all of it, and learns from what jobs report.
+The job type says whose reports tell how fast the job will be on each type of GPU, at each size; with
+that and the work to do Rubato decides when it starts, on which type, and at which of its sizes.
+A job that names its
 .B gpu\-types
-does not keep a job off another type, for which the request must name one
-.RB ( \-\-gpus=a100:4 ).
+never gets another.
+A job starts at a smaller size than it asks for only if it says how much work it has, which must be
+done within the time limit by a wide margin; interactive jobs and job arrays start as requested.
+Batch and plan stay as submitted, and nothing is changed once a job runs.
 .PP
 A wrong hint refuses the submission.
 Every line of the error names the word, the reason and what to write instead, and all errors come at
@@ -104,12 +108,42 @@ Large numbers may have an exponent: 7e9.
 inline constexpr const char* kManReference = R"(.SH THE REQUEST IS THE REFERENCE
 The Slurm request of a job is valid without Rubato, and is one of its sizes.
 At another size tasks, CPUs and memory scale with the GPUs from it; the time limit stays.
-One task stays one: it starts its own workers.
+One task stays one: it starts its own workers, and its CPUs scale.
 Nodes are free, unless
 .B \-N
 is fixed together with
 .BR \-\-gpus\-per\-node :
 then whole nodes are the unit.
+They also are with GPUs counted by node and
+.BR \-\-ntasks\-per\-node=1 ,
+where a size below that of a node stays on one, and
+.B \-N 1
+stays one node.
+Where nodes are free, GPUs counted by node are asked for in total, and memory by GPU.
+.PP
+squeue, scontrol and the accounting show the size a job runs at; requeued, it asks for what it was submitted with.
+In the job,
+.BR SLURM_NTASKS ,
+.BR SLURM_GPUS
+and their kin say the size too; a script that writes numbers itself, as in
+.BR "srun \-n4" ,
+must follow
+.BR RUBATO_GPUS .
+.PP
+These start only with what they ask for, whatever their hints offer: jobs of salloc, srun and scrontab, and requests with
+.BR \-\-exclusive ,
+.BR \-\-nodelist ,
+.BR \-\-distribution=arbitrary ,
+.BR \-\-gpus\-per\-socket ,
+.B \-\-ntasks\-per\-socket
+or
+.BR \-\-ntasks\-per\-gpu .
+With
+.B \-\-cpus\-per\-gpu
+or
+.B \-\-mem\-per\-gpu
+a job has no size without GPUs.
+.PP
 Where sizes must be multiples of a number, a range stands for the multiples in it:
 .B \-\-dl\-gpus=4\-16
 is 4, 8, 12 and 16 GPUs on nodes with 4.

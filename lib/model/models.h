@@ -22,6 +22,8 @@ class Models {
 
   /// Above 0.
   [[nodiscard]] double speed(const std::string& gpu_type) const { return speeds_.speed(gpu_type); }
+  /// As configured.
+  [[nodiscard]] const TypeSpeeds& speeds() const { return speeds_; }
   /// Null while nothing was learnt.
   [[nodiscard]] const ThroughputModel* learnt() const { return learnt_.get(); }
 

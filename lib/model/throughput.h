@@ -20,7 +20,8 @@ struct ProfileName {
   std::string account;
   std::string job_type;
 
-  auto operator<=>(const ProfileName&) const = default;
+  // clang-tidy 14 takes the implied comparison with 0 for a null pointer.
+  auto operator<=>(const ProfileName&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// What the jobs of a profile measured on one GPU type at one size.

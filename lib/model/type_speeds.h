@@ -20,6 +20,8 @@ class TypeSpeeds {
     const auto at = speeds_.find(gpu_type);
     return at != speeds_.end() && at->second > 0 ? at->second : 1.0;
   }
+  /// Those with a line.
+  [[nodiscard]] const std::map<std::string, double>& all() const { return speeds_; }
 
  private:
   std::map<std::string, double> speeds_;

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "lib/core/resize_request.h"
 #include "lib/policy/prioritise.h"
 #include "lib/policy/size.h"
 
@@ -45,14 +46,21 @@ Seconds RoundContext::waited(const Job& job) const {
   return job.eligible > 0 ? std::max<Seconds>(now - job.eligible, 0) : 0;
 }
 
-RoundContext make_context(const Snapshot& snapshot, const Config& config, Seconds now) {
+RoundContext make_context(const Snapshot& snapshot, const Config& config, Seconds now,
+                          std::vector<Service> service) {
   RoundContext context{snapshot, config, now, {}, {}, {}, {}, {}};
   context.sets = valid_sets(snapshot);
-  for (const Job* job : prioritise(snapshot)) {
+  context.service = std::move(service);
+  for (const Job* job : prioritise(snapshot, config, context.service)) {
     Entry entry;
     entry.job = job;
     entry.order = static_cast<int>(context.queue.size());
-    entry.demand = Demand(size_of(*job));
+    if (std::optional<Job> other = sized(*job, config)) {
+      entry.gpus = static_cast<int>(requested_gpus(*other));
+      entry.on_cpus = entry.gpus == 0;
+      entry.job = &context.sized.emplace_back(std::move(*other));
+    }
+    entry.demand = Demand(size_of(*entry.job));
     entry.nodes = context.set(job->node_set);
     entry.later = context.set(job->later_set >= 0 ? job->later_set : job->node_set);
     context.queue.push_back(std::move(entry));

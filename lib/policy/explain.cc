@@ -333,6 +333,10 @@ Explanation Explainer::explain(const Entry& entry, const Outcome& outcome) {
   explanation.order = entry.order;
   Account account;
   decided(entry, outcome, account);
+  const bool placed = outcome.skipped == Skipped::kNo || outcome.skipped == Skipped::kBackOff;
+  if (placed) forecasts(entry, account);
+  if (placed && outcome.placement) size(entry, *outcome.placement, account);
+  level(entry, account);
   standing(entry, account);
   explanation.reason = std::move(account.reason);
   explanation.facts = std::move(account.facts);

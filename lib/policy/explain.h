@@ -53,6 +53,11 @@ class Explainer {
   void gpus_short(const Entry& entry, const Failure& failure, Account& a) const;
   static void room_short(const Failure& failure, Account& a);
   void kept_for_others(const Entry& entry, const Failure& failure, Account& a) const;
+  void forecasts(const Entry& entry, Account& account) const;
+  void size(const Entry& entry, const Placement& placement, Account& account) const;
+  void level(const Entry& entry, Account& account) const;
+  [[nodiscard]] std::string forecast_of(const TypeChoice& choice, TypeId type,
+                                        Account& account) const;
   [[nodiscard]] std::string wanted(const Entry& entry, Account& account) const;
   [[nodiscard]] std::string free_gpus(const Failure& failure, Account& account) const;
   [[nodiscard]] std::vector<std::string> names(const std::vector<NodeShare>& shares) const;

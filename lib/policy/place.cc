@@ -30,7 +30,13 @@ class Hash {
 std::size_t Placer::MemoHash::operator()(const MemoKey& key) const {
   const Request& r = key.request;
   Hash hash;
-  hash.add(key.nodes).add(key.managed).add(r.min_nodes).add(r.max_nodes).add(r.gpus);
+  for (const TypeId type : key.types) hash.add(type);
+  hash.add(key.nodes)
+      .add(static_cast<int>(key.choice))
+      .add(key.managed)
+      .add(r.min_nodes)
+      .add(r.max_nodes)
+      .add(r.gpus);
   hash.add(r.gpus_per_node).add(r.gpu_quantum).add(r.gpu_type).add(r.cores).add(r.cores_per_node);
   hash.add(r.threads)
       .add(r.cores_per_gpu)
@@ -58,6 +64,9 @@ std::vector<TypeId> Placer::types_of(const Entry& entry) const {
   if (!entry.demand.wants_gpus()) return {kNoGpu};
   const std::string& wanted = entry.job->request.gpu_type;
   if (wanted.empty()) {
+    if (entry.types != nullptr && (entry.types->bound || one_type_carries(entry))) {
+      return entry.types->order;
+    }
     return one_type_carries(entry) ? context_.fastest : std::vector<TypeId>{kAnyGpu};
   }
   const TypeId type = capacity_.type_id(wanted);
@@ -66,8 +75,9 @@ std::vector<TypeId> Placer::types_of(const Entry& entry) const {
 
 bool Placer::one_type_carries(const Entry& entry) const {
   const Demand& demand = entry.demand;
-  const auto [known, fresh] =
-      one_type_.try_emplace(MemoKey{entry.later, entry.job->managed, entry.job->request}, false);
+  const auto [known, fresh] = one_type_.try_emplace(
+      MemoKey{entry.later, MemoKey::Types::kAny, {}, entry.job->managed, entry.job->request},
+      false);
   if (!fresh) return known->second;
   const auto carries = [&](TypeId type) {
     std::vector<Candidate> nodes;
@@ -215,14 +225,14 @@ std::optional<Placement> Placer::place(const Entry& entry) {
 
   std::optional<Choice> best;
   TypeId best_type = kNoGpu;
+  const std::vector<double>& speeds = entry.types ? entry.types->speed : context_.speeds;
   for (const TypeId type : types_of(entry)) {
     // A node that is up is worth more than a faster one that has to boot.
     const auto rank = [&](const Choice& choice, TypeId of) {
-      const double slowness = of >= 0 ? -context_.speeds[at(of)] : 0;
+      const double slowness = of >= 0 ? -speeds[at(of)] : 0;
       return std::tuple(choice.score.powered_down > 0, slowness, choice.score);
     };
-    const bool slower =
-        best && type >= 0 && context_.speeds[at(type)] < context_.speeds[at(best_type)];
+    const bool slower = best && type >= 0 && speeds[at(type)] < speeds[at(best_type)];
     if (slower && best->score.powered_down == 0) break;
     std::optional<Choice> choice = choose_on(entry, type);
     if (!choice || (best && rank(*best, best_type) <= rank(*choice, type))) continue;
@@ -349,7 +359,11 @@ void Placer::find_shortage(const Entry& entry, Failure& failure) {
 }
 
 Placer::MemoKey Placer::key_of(const Entry& entry) const {
-  return {entry.nodes, entry.job->managed, entry.job->request};
+  MemoKey key{entry.nodes, MemoKey::Types::kAny, {}, entry.job->managed, entry.job->request};
+  if (entry.types == nullptr) return key;
+  key.choice = entry.types->bound ? MemoKey::Types::kBound : MemoKey::Types::kChosen;
+  key.types = entry.types->order;
+  return key;
 }
 
 void Placer::keep_for_preemption(const Entry& entry) {

@@ -21,6 +21,8 @@ struct Placement {
   TypeId type = kNoGpu;
   Score score;
   std::vector<NodeShare> shares;  ///< sorted by node
+  int gpus = 0;                   ///< in total, of another size than it asks for; 0: as requested
+  double rate = 0;                ///< samples/s expected at that size; 0: not told
 };
 
 /// What a job that finds no room is short of: the first of these whose removal would let it start.
@@ -119,6 +121,8 @@ class Placer {
 
   struct MemoKey {
     const NodeSet* nodes = nullptr;
+    enum class Types { kAny, kChosen, kBound } choice = Types::kAny;
+    std::vector<TypeId> types;  ///< kChosen, kBound: in this order
     bool managed = false;
     Request request;
     bool operator==(const MemoKey&) const = default;

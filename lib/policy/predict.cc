@@ -9,7 +9,11 @@ namespace rubato {
 std::vector<double> predict_speeds(const Models& models, const std::vector<std::string>& types) {
   std::vector<double> speeds;
   speeds.reserve(types.size());
-  for (const std::string& type : types) speeds.push_back(models.speed(type));
+  for (const std::string& type : types) {
+    // Of a job type that nobody has seen: what is common to all that were.
+    speeds.push_back(models.learnt() != nullptr ? models.learnt()->predict({}, type, 1).rate()
+                                                : models.speed(type));
+  }
   return speeds;
 }
 

@@ -10,7 +10,8 @@
 
 namespace rubato {
 
-/// Speed by TypeId, above 0; the same for every job.
+/// Speed by TypeId, above 0, of a job of which nothing is known: as configured, and corrected by
+/// what was learnt of all job types.
 [[nodiscard]] std::vector<double> predict_speeds(const Models& models,
                                                  const std::vector<std::string>& types);
 

@@ -2,18 +2,75 @@
 #include "lib/policy/prioritise.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <map>
 #include <tuple>
+#include <utility>
 
 namespace rubato {
 namespace {
+
+constexpr double kAutoBands = 5;
 
 auto place_in_order(const Job& job) {
   return std::tie(job.rank, job.key, job.partition, job.reservation);
 }
 
+// PriorityType=priority/basic counts down from here, by one a job (TOP_PRIORITY of
+// src/slurmctld/slurmctld.h).
+constexpr std::uint32_t kTopPriority = 0xffff0000;
+
+// Bands of priority inside which the level decides.
+class Bands {
+ public:
+  Bands(const std::vector<const Job*>& jobs, const Config& config) : width_(config.priority_band) {
+    if (width_ < 0) width_ = automatic(jobs);
+  }
+
+  [[nodiscard]] double of(const Job& job) const {
+    if (width_ == 0) return job.priority;
+    return std::floor(job.priority / width_);
+  }
+
+ private:
+  // A fifth of their span. Held jobs, and those whose priority a person set, say nothing of how far
+  // the others lie apart. One band where all are equal, or where priorities only count submissions.
+  static double automatic(const std::vector<const Job*>& jobs) {
+    std::uint32_t least = std::numeric_limits<std::uint32_t>::max();
+    std::uint32_t most = 0;
+    JobId first = std::numeric_limits<JobId>::max();
+    JobId last = 0;
+    for (const Job* job : jobs) {
+      if (job->priority_set || job->priority == 0) continue;
+      least = std::min(least, job->priority);
+      most = std::max(most, job->priority);
+      first = std::min(first, job->key.id);
+      last = std::max(last, job->key.id);
+    }
+    if (most <= least) return std::numeric_limits<double>::infinity();
+    const double span = static_cast<double>(most) - least;
+    // A job that was held and let go counts again.
+    const bool counts = most <= kTopPriority && span <= 2.0 * (last - first + 1) &&
+                        static_cast<double>(kTopPriority) - least <= 2.0 * last;
+    return counts ? std::numeric_limits<double>::infinity() : span / kAutoBands;
+  }
+
+  double width_;  ///< 0: every priority is a band of its own; infinite: one band
+};
+
+int level_of(const std::vector<Service>& service, const JobKey& job) {
+  const auto found =
+      std::lower_bound(service.begin(), service.end(), job,
+                       [](const Service& s, const JobKey& key) { return s.job < key; });
+  return found != service.end() && found->job == job ? found->level : 0;
+}
+
 }  // namespace
 
-std::vector<const Job*> prioritise(const Snapshot& snapshot) {
+std::vector<const Job*> prioritise(const Snapshot& snapshot, const Config& config,
+                                   const std::vector<Service>& service) {
   std::vector<const Job*> order;
   for (const Job& job : snapshot.jobs) {
     if (job.state == JobState::kPending) order.push_back(&job);
@@ -21,6 +78,25 @@ std::vector<const Job*> prioritise(const Snapshot& snapshot) {
   std::stable_sort(order.begin(), order.end(), [](const Job* a, const Job* b) {
     return place_in_order(*a) < place_in_order(*b);
   });
+  if (config.off("levels")) return order;
+
+  const Bands bands(order, config);
+  // The places of the jobs that may change places with each other, in ascending order.
+  std::map<std::pair<int, double>, std::vector<std::size_t>> classes;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (order[i]->managed && !order[i]->priority_set)
+      classes[{order[i]->tier, bands.of(*order[i])}].push_back(i);
+  }
+  for (const auto& [unused, places] : classes) {
+    std::vector<std::pair<int, const Job*>> jobs;
+    jobs.reserve(places.size());
+    for (const std::size_t place : places) {
+      jobs.emplace_back(level_of(service, order[place]->key), order[place]);
+    }
+    std::stable_sort(jobs.begin(), jobs.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (std::size_t i = 0; i < places.size(); ++i) order[places[i]] = jobs[i].second;
+  }
   return order;
 }
 

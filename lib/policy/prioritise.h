@@ -4,12 +4,17 @@
 
 #include <vector>
 
+#include "lib/config/config.h"
 #include "lib/core/snapshot.h"
 
 namespace rubato {
 
-/// The pending entries in the order of this round: Slurm's own, which honours tiers, priorities
-/// and job ids. Does not depend on the order in which the snapshot lists them.
-[[nodiscard]] std::vector<const Job*> prioritise(const Snapshot& snapshot);
+/// The pending entries in the order of this round. Slurm's own order stands, which honours tiers,
+/// priorities and job ids, but for managed jobs of one tier and one band of priority
+/// (PriorityBand): these change places among themselves, so that a lower level of the multi-level
+/// queue goes first. `service` is sorted by key; a job without one is level 0. Does not depend on
+/// the order in which the snapshot lists the jobs.
+[[nodiscard]] std::vector<const Job*> prioritise(const Snapshot& snapshot, const Config& config,
+                                                 const std::vector<Service>& service);
 
 }  // namespace rubato

@@ -2,9 +2,20 @@
 // Stage 4: at what size a job runs.
 #pragma once
 
+#include <optional>
+#include <vector>
+
+#include "lib/config/config.h"
 #include "lib/core/job.h"
 
 namespace rubato {
+
+/// The job at another size than it asks for, where it is planned at one; nullopt: as requested.
+[[nodiscard]] std::optional<Job> sized(const Job& job, const Config& config);
+
+/// Numbers of GPUs at which the job might be started, ascending, with the one it asks for; that one
+/// alone for most. Of a range, its ends and the powers of two between.
+[[nodiscard]] std::vector<int> sizes_to_try(const Job& job);
 
 /// The request the job is placed with: its own, brought into the ranges that placement counts on
 /// (at least one node, a GPU quantum of at least one).

@@ -94,24 +94,50 @@ void Walk::visit_managed(const Entry& entry, Outcome& outcome) {
   if (outcome.started > 0) return;
   outcome.failure = placer_.failure(entry);
   // What the model holds to be impossible may be possible to Slurm.
-  const bool ask_slurm =
-      job.may_preempt || job.preempting || outcome.failure->shortage == Shortage::kNever;
+  // It would not heed a hint that names types.
+  const bool bound = entry.types != nullptr && entry.types->bound;
+  const bool ask_slurm = !bound && (job.may_preempt || job.preempting ||
+                                    outcome.failure->shortage == Shortage::kNever);
   if (ask_slurm) attempt(entry, outcome);
   if (job.preempting) placer_.keep_for_preemption(entry);
   cannot_start(entry, outcome, std::move(own));
 }
 
+// Of the ways to start it the first with room on nodes that are up. `as` becomes the entry in that
+// way.
+std::optional<Placement> Walk::find_room(const Entry& entry, Entry& as) {
+  if (entry.types == nullptr || entry.types->variants.empty()) return placer_.place(entry);
+  std::optional<Placement> best;
+  for (const Variant& variant : entry.types->variants) {
+    Entry other = entry;
+    other.job = &variant.job;
+    other.demand = variant.demand;
+    other.types = nullptr;
+    other.gpus = variant.gpus;
+    std::optional<Placement> placement = placer_.place(other);
+    if (!placement || (best && placement->score.powered_down > 0)) continue;
+    const bool up = placement->score.powered_down == 0;
+    placement->gpus = variant.gpus;
+    placement->rate = variant.rate;
+    best = std::move(placement);
+    as = std::move(other);
+    if (up) break;
+  }
+  return best;
+}
+
 bool Walk::start_tasks(const Entry& entry, Outcome& outcome, const Booked* own) {
   const int tasks = std::max(entry.job->tasks, 1);
   while (outcome.started < tasks) {
-    std::optional<Placement> placement = placer_.place(entry);
+    Entry as = entry;
+    std::optional<Placement> placement = find_room(entry, as);
     if (!placement && outcome.started == 0 && own != nullptr &&
         reserver_.ripe(entry, own->reservation)) {
       const Reservation& r = own->reservation;
       placement = Placement{reserver_.type_of(entry, r), Score{}, r.shares};
     }
     if (!placement) break;
-    start(entry, *placement);
+    start(as, *placement);
     if (++outcome.started == 1) outcome.placement = std::move(placement);
   }
   if (outcome.started == 0) return false;
@@ -133,6 +159,8 @@ void Walk::start(const Entry& entry, const Placement& placement) {
   start.reservation = entry.job->reservation;
   start.managed = true;
   start.gpu_type = capacity_.type_name(placement.type);
+  start.gpus = entry.gpus;
+  start.on_cpus = entry.on_cpus;
   start.shares = placement.shares;
   start.elsewhere = !placer_.bounded(entry);
   starts_.push_back(std::move(start));

@@ -37,6 +37,7 @@ class Walk {
   void visit_unmanaged(const Entry& entry, Outcome& outcome);
   /// Starts as many tasks of it as have room; true if all.
   bool start_tasks(const Entry& entry, Outcome& outcome, const Booked* own);
+  [[nodiscard]] std::optional<Placement> find_room(const Entry& entry, Entry& as);
   void start(const Entry& entry, const Placement& placement);
   void attempt(const Entry& entry, Outcome& outcome);
   void close_partition(const Entry& entry);

@@ -56,8 +56,10 @@ HeldGpus held_gpus(const std::vector<NodeShare>& allocation) {
   return held;
 }
 
-Segment segment_of(const Job& job, const Explanation* told, const Progress* progress) {
+Segment segment_of(const Job& job, const Explanation* told, const Progress* progress,
+                   const Service* service) {
   Segment segment;
+  if (service != nullptr) segment.level = service->level;
   if (job.hints) {
     segment.job_type = job.hints->job_type;
     segment.sizes = job.hints->sizes;

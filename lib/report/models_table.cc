@@ -42,6 +42,42 @@ void write_row(JsonWriter& json, const ModelRow& row) {
   json.end_object();
 }
 
+auto order_of(const ForecastRow& row) {
+  return std::tie(row.job_type, row.account, row.shared, row.gpu_type, row.gpus);
+}
+
+void write_row(JsonWriter& json, const ForecastRow& row) {
+  json.begin_object();
+  put(json, "account", row.account);
+  put(json, "job_type", row.job_type);
+  put(json, "shared", row.shared);
+  put(json, "gpu_type", row.gpu_type);
+  put(json, "gpus", row.gpus);
+  put(json, "rate", row.rate);
+  put(json, "rate_low", row.rate_low);
+  put(json, "rate_high", row.rate_high);
+  put(json, "samples", row.samples);
+  json.end_object();
+}
+
+ForecastRow read_forecast(const JsonItem& item) {
+  ForecastRow row;
+  JsonObject object(item);
+  object.text("account", row.account);
+  object.required("job_type", [&](const JsonItem& name) { row.job_type = name.text(); });
+  object.yes("shared", row.shared);
+  object.text("gpu_type", row.gpu_type);
+  object.count("gpus", row.gpus);
+  object.required("rate", [&](const JsonItem& rate) { row.rate = rate.real(); });
+  object.optional("rate_low", [&](const JsonItem& rate) { row.rate_low = rate.real(); });
+  object.optional("rate_high", [&](const JsonItem& rate) { row.rate_high = rate.real(); });
+  object.optional("samples", [&](const JsonItem& samples) {
+    row.samples = static_cast<std::int64_t>(samples.number(static_cast<std::uint64_t>(kMostWork)));
+  });
+  object.finish();
+  return row;
+}
+
 ModelRow read_row(const JsonItem& item) {
   ModelRow row;
   JsonObject object(item);
@@ -76,6 +112,7 @@ ModelRow read_row(const JsonItem& item) {
 }  // namespace
 
 bool operator<(const ModelRow& a, const ModelRow& b) { return order_of(a) < order_of(b); }
+bool operator<(const ForecastRow& a, const ForecastRow& b) { return order_of(a) < order_of(b); }
 
 std::string to_json(const ModelsTable& table) {
   JsonWriter json;
@@ -85,6 +122,10 @@ std::string to_json(const ModelsTable& table) {
   json.key("models");
   json.begin_array();
   for (const ModelRow& row : table.rows) write_row(json, row);
+  json.end_array();
+  json.key("forecasts");
+  json.begin_array();
+  for (const ForecastRow& row : table.forecasts) write_row(json, row);
   json.end_array();
   json.end_object();
   return json.take();
@@ -100,6 +141,11 @@ Result<ModelsTable> models_from_json(std::string_view text) {
         item.error(
             "must be sorted by job type, account, GPU type, GPUs, nodes, plan and batch, "
             "each once");
+    });
+    object.optional("forecasts", [&](const JsonItem& item) {
+      item.elements([&](const JsonItem& row) { table.forecasts.push_back(read_forecast(row)); });
+      if (!item.failed() && !json::ascending(table.forecasts, std::less<>()))
+        item.error("must be sorted by job type, account, GPU type and GPUs, each once");
     });
     return table;
   });

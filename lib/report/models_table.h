@@ -41,15 +41,34 @@ struct ModelRow {
 /// By job type, account, GPU type, GPUs, nodes, plan, batch.
 [[nodiscard]] bool operator<(const ModelRow& a, const ModelRow& b);
 
+/// What is expected of a profile on one GPU type at one number of GPUs, measured there or not.
+struct ForecastRow {
+  std::string account;  ///< "" where the profile is shared
+  std::string job_type;
+  bool shared = false;
+  std::string gpu_type;
+  int gpus = 0;
+  double rate = 0;  ///< samples/s; two of three jobs should be between the two below
+  double rate_low = 0;
+  double rate_high = 0;
+  std::int64_t samples = 0;  ///< reports of exactly this; 0: forecast from others alone
+
+  bool operator==(const ForecastRow&) const = default;
+};
+
+/// By job type, account, GPU type, GPUs.
+[[nodiscard]] bool operator<(const ForecastRow& a, const ForecastRow& b);
+
 struct ModelsTable {
   Seconds generated = 0;
-  std::vector<ModelRow> rows;  ///< sorted
+  std::vector<ModelRow> rows;          ///< sorted
+  std::vector<ForecastRow> forecasts;  ///< sorted; none where nothing was learnt
 
   bool operator==(const ModelsTable&) const = default;
 };
 
-/// One line of JSON: {"schema":"rubato.models/1","generated":...,"models":[...]}. Members of a row
-/// are named as those of ModelRow and all there.
+/// One line of JSON: {"schema":"rubato.models/1","generated":...,"models":[...],"forecasts":[...]}.
+/// Members of a row are named as those of ModelRow and ForecastRow and all there.
 [[nodiscard]] std::string to_json(const ModelsTable& table);
 /// Errors name the member, as in json.h.
 [[nodiscard]] Result<ModelsTable> models_from_json(std::string_view text);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lib/report/public_view.h"
 
+#include <algorithm>
+
 #include "lib/core/json.h"
 
 namespace rubato {
@@ -9,6 +11,7 @@ namespace {
 void hide_jobs(Memory& memory) {
   memory.jobs.clear();
   memory.reservations.clear();
+  memory.service.clear();
   memory.progress.clear();
 }
 
@@ -23,6 +26,24 @@ void hide_nodes(Snapshot& snapshot) {
     if (job.block == Block::kNodes) job.block_text.clear();
   }
   snapshot.memory.reservations.clear();
+}
+
+// What all jobs of a type measured; the rates and the sentence about them.
+void hide_rates(Explanation& explanation) {
+  const auto rates = [](const auto& fact) { return fact.first.rfind("rate", 0) == 0; };
+  if (std::erase_if(explanation.facts, rates) == 0) return;
+  explanation.reason.resize(std::min(explanation.reason.size(), explanation.reason.find(';')));
+}
+
+// Reasons and facts name nodes.
+void hide_nodes(Explanation& explanation) {
+  explanation.nodes.clear();
+  explanation.reason.clear();
+  explanation.facts.clear();
+}
+
+bool hides_profiles(const PrivateData& hidden) {
+  return hidden.jobs || hidden.usage || hidden.accounts;
 }
 
 }  // namespace
@@ -54,23 +75,47 @@ Plan public_view(Plan plan, const Snapshot& shown) {
     plan.explanations.clear();
     hide_jobs(plan.memory);
   }
+  if (hides_profiles(hidden))
+    for (Explanation& explanation : plan.explanations) hide_rates(explanation);
   if (hidden.nodes) {
     plan.starts.clear();
     plan.reservations.clear();
     plan.memory.reservations.clear();
-    for (Explanation& explanation : plan.explanations) {
-      explanation.nodes.clear();
-      explanation.reason.clear();
-      explanation.facts.clear();
-    }
+    for (Explanation& explanation : plan.explanations) hide_nodes(explanation);
   }
   return plan;
 }
 
+StartRecords public_view(const StartRecords& records, const PrivateData& hidden) {
+  if (hidden.jobs) return {};
+  if (!hidden.nodes && !hides_profiles(hidden)) return records;
+  StartRecords shown;
+  shown.reserve(records.size());
+  for (const auto& record : records) {
+    StartRecord plain = *record;
+    hide_rates(plain.told);
+    if (hidden.nodes) hide_nodes(plain.told);
+    shown.push_back(std::make_shared<const StartRecord>(std::move(plain)));
+  }
+  return shown;
+}
+
 ModelsTable public_view(ModelsTable table, const PrivateData& hidden) {
-  if (hidden.jobs || hidden.usage || hidden.accounts)
+  if (hides_profiles(hidden)) {
     std::erase_if(table.rows, [](const ModelRow& row) { return !row.shared; });
+    std::erase_if(table.forecasts, [](const ForecastRow& row) { return !row.shared; });
+  }
   return table;
+}
+
+ModelsFit public_view(ModelsFit fit, const PrivateData& hidden,
+                      const std::set<std::string>& shared) {
+  if (hides_profiles(hidden)) {
+    std::erase_if(fit.cells, [&](const RateCell& cell) {
+      return !cell.profile.account.empty() || !shared.contains(cell.profile.job_type);
+    });
+  }
+  return fit;
 }
 
 }  // namespace rubato

@@ -2,8 +2,13 @@
 // What everybody may read of snapshot, plan and profiles, where slurm.conf has PrivateData.
 #pragma once
 
+#include <set>
+#include <string>
+
 #include "lib/core/plan.h"
 #include "lib/core/snapshot.h"
+#include "lib/model/models_fit.h"
+#include "lib/report/decisions.h"
 #include "lib/report/models_table.h"
 
 namespace rubato {
@@ -18,11 +23,19 @@ namespace rubato {
 [[nodiscard]] Snapshot public_view(Snapshot snapshot);
 
 /// The same of its plan, with the fingerprint of `shown`, the public view of the snapshot. Where
-/// nodes are hidden, reasons go too: they name nodes.
+/// nodes are hidden, reasons go too: they name nodes. Where profiles are (see below), so do the
+/// rates in reasons and facts.
 [[nodiscard]] Plan public_view(Plan plan, const Snapshot& shown);
+
+/// The same of what running jobs started with.
+[[nodiscard]] StartRecords public_view(const StartRecords& records, const PrivateData& hidden);
 
 /// Profiles that all accounts share stay; those of one account go where jobs, usage or accounts are
 /// hidden.
 [[nodiscard]] ModelsTable public_view(ModelsTable table, const PrivateData& hidden);
+
+/// The same of what a round decided by; `shared` are the job types that all accounts share.
+[[nodiscard]] ModelsFit public_view(ModelsFit fit, const PrivateData& hidden,
+                                    const std::set<std::string>& shared);
 
 }  // namespace rubato

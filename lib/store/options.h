@@ -19,6 +19,7 @@ struct Retention {
   std::int64_t samples = 1'000'000;
   std::int64_t jobs = 100'000;
   std::int64_t decisions = 100'000;
+  std::int64_t runs = 100'000;
   Seconds every = 3600;          ///< looked at so often ...
   std::int64_t after = 100'000;  ///< ... and after so many records
 };

@@ -155,7 +155,8 @@ Result<StoreCounts> Reader::counts() const {
   StoreCounts counts;
   const auto totals = database_->query(
       "SELECT (SELECT count(*) FROM job_types), (SELECT count(*) FROM samples), "
-      "(SELECT count(*) FROM fits), (SELECT count(*) FROM jobs), (SELECT count(*) FROM decisions)",
+      "(SELECT count(*) FROM fits), (SELECT count(*) FROM jobs), (SELECT count(*) FROM decisions), "
+      "(SELECT count(*) FROM runs)",
       [&](SQLite::Statement& row) {
         row.executeStep();
         counts.job_types = row.getColumn(0).getInt64();
@@ -163,6 +164,7 @@ Result<StoreCounts> Reader::counts() const {
         counts.fits = row.getColumn(2).getInt64();
         counts.jobs = row.getColumn(3).getInt64();
         counts.decisions = row.getColumn(4).getInt64();
+        counts.runs = row.getColumn(5).getInt64();
         return true;
       });
   if (!totals) return tl::unexpected<Error>(totals.error());
@@ -313,6 +315,19 @@ Result<std::optional<JobRecord>> Reader::job(const JobKey& key) const {
 Result<std::vector<JobRecord>> Reader::jobs() const {
   return database_->query(select_jobs() + "ORDER BY j.job_id, j.submit",
                           [](SQLite::Statement& rows) { return all_of(rows, job_of); });
+}
+
+Result<std::vector<RunRecord>> Reader::runs(Seconds from, std::int64_t at_most) const {
+  const std::string sql = select_runs() +
+                          "WHERE start >= ? OR \"end\" = 0 OR \"end\" > ? "
+                          "ORDER BY start DESC, submit DESC, job_id DESC LIMIT ?";
+  return database_->query(sql, [&](SQLite::Statement& rows) {
+    rows.bind(1, from);
+    rows.bind(2, from);
+    rows.bind(3, at_most);
+    auto runs = all_of(rows, run_of);
+    return std::vector<RunRecord>(runs.rbegin(), runs.rend());
+  });
 }
 
 Result<std::vector<Decision>> Reader::decisions(const JobKey& key) const {

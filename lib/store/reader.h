@@ -69,6 +69,7 @@ struct StoreCounts {
   std::int64_t fits = 0;
   std::int64_t jobs = 0;
   std::int64_t decisions = 0;
+  std::int64_t runs = 0;
   /// Flagged samples by reason, sorted by it; only those there are.
   std::vector<std::pair<std::string, std::int64_t>> flagged;
 
@@ -113,6 +114,9 @@ class Reader {
   [[nodiscard]] Result<std::vector<JobRecord>> jobs() const;
   /// About one job, in the order in which they were written.
   [[nodiscard]] Result<std::vector<Decision>> decisions(const JobKey& key) const;
+  /// Runs that were on at `from` or started later, by start, submit, id; the last `at_most`.
+  [[nodiscard]] Result<std::vector<RunRecord>> runs(Seconds from,
+                                                    std::int64_t at_most = 100'000) const;
 
  private:
   struct Database;

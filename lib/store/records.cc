@@ -66,6 +66,8 @@ bool fits(const JobRecord& j) {
   return type_fits(j.type) && at_least_0(j.attained) && j.samples_done >= 0 && j.restarts >= 0;
 }
 
+bool fits(const RunRecord& r) { return r.text.size() <= kLongestText; }
+
 bool fits(const Decision& d) { return name_fits(d.kind) && d.text.size() <= kLongestText; }
 
 }  // namespace

@@ -94,7 +94,18 @@ struct Decision {
   bool operator==(const Decision&) const = default;
 };
 
-using Entry = std::variant<Sample, Fit, JobRecord, Decision>;
+/// One run of a job. Of a later record of the same run only the end counts.
+struct RunRecord {
+  JobKey job;
+  Seconds start = 0;
+  Seconds enters = 0;  ///< from when on Slurm would have let it start
+  Seconds end = 0;     ///< 0: it had not ended when this was written
+  std::string text;    ///< the job and where it ran (lib/sim/run_text.h)
+
+  bool operator==(const RunRecord&) const = default;
+};
+
+using Entry = std::variant<Sample, Fit, JobRecord, Decision, RunRecord>;
 
 /// The word in the database and in what people read; "" for kNone.
 [[nodiscard]] const char* to_string(Flag);

@@ -43,6 +43,11 @@ std::int64_t remove_beyond(SQLite::Database& db, const Retention& retention, Sec
                  "DELETE FROM jobs WHERE (job_id, submit) IN (SELECT job_id, submit FROM jobs "
                  "ORDER BY updated DESC, submit DESC, job_id DESC LIMIT -1 OFFSET ?)",
                  {std::max<std::int64_t>(0, retention.jobs)});
+  removed += run(db, "DELETE FROM runs WHERE start < ?", {oldest});
+  removed += run(db,
+                 "DELETE FROM runs WHERE (job_id, submit, start) IN (SELECT job_id, submit, start "
+                 "FROM runs ORDER BY start DESC, submit DESC, job_id DESC LIMIT -1 OFFSET ?)",
+                 {std::max<std::int64_t>(0, retention.runs)});
   // A type nobody measured for so long, with its fits.
   run(db,
       "DELETE FROM fits WHERE time < ? AND type NOT IN (SELECT type FROM samples UNION SELECT "

@@ -21,6 +21,9 @@ constexpr const char* kInsertJob =
     "restarts, updated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)";
 constexpr const char* kInsertDecision =
     "INSERT INTO decisions (job_id, submit, time, kind, text) VALUES (?, ?, ?, ?, ?)";
+constexpr const char* kInsertRun =
+    "INSERT INTO runs (job_id, submit, start, enters, \"end\", text) VALUES (?, ?, ?, ?, ?, ?) "
+    "ON CONFLICT (job_id, submit, start) DO UPDATE SET \"end\" = excluded.\"end\"";
 
 /// Binds values in order.
 class Binder {
@@ -157,12 +160,23 @@ Decision decision_of(SQLite::Statement& row) {
   return d;
 }
 
+std::string select_runs() {
+  return "SELECT job_id, submit, start, enters, \"end\", text FROM runs ";
+}
+
+RunRecord run_of(SQLite::Statement& row) {
+  RunRecord r;
+  Columns(row) >> r.job >> r.start >> r.enters >> r.end >> r.text;
+  return r;
+}
+
 RowWriter::RowWriter(SQLite::Database& database)
     : type_(database, kInsertType),
       sample_(database, kInsertSample),
       fit_(database, kInsertFit),
       job_(database, kInsertJob),
-      decision_(database, kInsertDecision) {}
+      decision_(database, kInsertDecision),
+      run_(database, kInsertRun) {}
 
 std::int64_t RowWriter::type_id(const JobType& type) {
   const auto key = std::pair(type.account, type.name);
@@ -204,6 +218,12 @@ void RowWriter::insert(const JobRecord& j) {
 void RowWriter::insert(const Decision& d) {
   Use statement(decision_);
   Binder(decision_) << d.job << d.time << d.kind << d.text;
+  statement->exec();
+}
+
+void RowWriter::insert(const RunRecord& r) {
+  Use statement(run_);
+  Binder(run_) << r.job << r.start << r.enters << r.end << r.text;
   statement->exec();
 }
 

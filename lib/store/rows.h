@@ -19,6 +19,8 @@ namespace rubato::store {
 [[nodiscard]] JobRecord job_of(SQLite::Statement& row);
 [[nodiscard]] std::string select_decisions();
 [[nodiscard]] Decision decision_of(SQLite::Statement& row);
+[[nodiscard]] std::string select_runs();
+[[nodiscard]] RunRecord run_of(SQLite::Statement& row);
 
 /// The statements that write. They must end before the database is closed.
 class RowWriter {
@@ -29,6 +31,7 @@ class RowWriter {
   void insert(const Fit& fit);
   void insert(const JobRecord& job);
   void insert(const Decision& decision);
+  void insert(const RunRecord& run);
   /// The ids of job types may have changed: look them up again.
   void forget_types() { types_.clear(); }
 
@@ -44,6 +47,7 @@ class RowWriter {
   SQLite::Statement fit_;
   SQLite::Statement job_;
   SQLite::Statement decision_;
+  SQLite::Statement run_;
   std::map<std::pair<std::string, std::string>, Known> types_;
 };
 

@@ -74,9 +74,23 @@ CREATE INDEX decisions_by_job ON decisions (job_id, submit, time);
 CREATE INDEX decisions_by_time ON decisions (time);
 )sql";
 
+// Version 2: what ran, so that what would have run can be estimated.
+constexpr const char* kVersion2 = R"sql(
+CREATE TABLE runs (
+  job_id INTEGER NOT NULL,
+  submit INTEGER NOT NULL,
+  start  INTEGER NOT NULL,
+  enters INTEGER NOT NULL,
+  "end"  INTEGER NOT NULL,
+  text   TEXT    NOT NULL,
+  PRIMARY KEY (job_id, submit, start)
+) WITHOUT ROWID;
+CREATE INDEX runs_by_start ON runs (start);
+)sql";
+
 }  // namespace
 
-std::vector<Migration> migrations() { return {{1, kVersion1}}; }
+std::vector<Migration> migrations() { return {{1, kVersion1}, {2, kVersion2}}; }
 
 Outcome<int> check_version(SQLite::Database& database, const std::string& path,
                            const std::vector<Migration>& steps) {

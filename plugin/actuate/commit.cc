@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 
+#include "lib/core/resize_request.h"
 #include "plugin/actuate/start.h"
 #include "plugin/pair/logger.h"
 #include "plugin/slurm/node_slots.h"
@@ -18,6 +20,10 @@ using NodeIndices = std::set<int>;  // of the snapshot
 
 StartOutcome not_now(const char* words) {
   return {.result = StartResult::kNotNow, .words = words, .nodes = {}, .label = {}};
+}
+
+StartOutcome refused(std::string words) {
+  return {.result = StartResult::kRefused, .words = std::move(words), .nodes = {}, .label = {}};
 }
 
 // FNV-1a, a word at a time.
@@ -50,6 +56,11 @@ std::uint64_t room_of(const Snapshot& snapshot, const Job& job, const std::vecto
   return mix.value();
 }
 
+std::string size_words(const Start& start) {
+  if (start.on_cpus) return " GPUs=0";
+  return start.gpus > 0 ? " GPUs=" + std::to_string(start.gpus) : "";
+}
+
 class Committer {
  public:
   Committer(const Snapshot& snapshot, Plan& plan, const Config& config, Pair& pair, BusyTries& busy)
@@ -72,6 +83,7 @@ class Committer {
   }
 
   NodeIndices kept_from(const Job& job) const;
+  [[nodiscard]] Result<void> plan_size(const Start& start, const Job& job);
   [[nodiscard]] StartPlace place_of(const Start& start, const Job& job) const;
   StartOutcome try_planned(const Start& start, const Job& job, const NodeSlots& slots);
   StartOutcome ask(const Start& start, const Job& job, const std::vector<int>& never);
@@ -89,6 +101,7 @@ class Committer {
   std::set<std::string> failed_partitions_;
   NodeIndices failed_nodes_;
   std::size_t next_ = 0;
+  std::optional<Job> planned_;  // the job of the start in hand at its planned size
   CommitCount count_;
 };
 
@@ -121,8 +134,23 @@ NodeIndices Committer::kept_from(const Job& job) const {
   return kept;
 }
 
+// Another size than requested, or none.
+Result<void> Committer::plan_size(const Start& start, const Job& job) {
+  planned_.reset();
+  const bool resized = start.on_cpus || (start.gpus > 0 && start.gpus != requested_gpus(job));
+  if (!resized) return {};
+  auto sized = at_size(job, start.on_cpus ? 0 : start.gpus, start.gpu_type);
+  if (!sized) return tl::unexpected(sized.error());
+  planned_ = std::move(*sized);
+  return {};
+}
+
 StartPlace Committer::place_of(const Start& start, const Job& job) const {
   StartPlace place;
+  if (planned_) {
+    place.asked = &job;
+    place.planned = &*planned_;
+  }
   if (start.managed && !config_.off("job-env")) place.job = &job;
   return place;
 }
@@ -169,6 +197,10 @@ void Committer::step(const NodeSlots& slots) {
   const Start& start = plan_.starts[next_++];
   const Job* job = job_of(start);
   if (job == nullptr || (!start.managed && config_.off("walk"))) return;
+  if (const auto sized = plan_size(start, *job); !sized) {
+    note(start, refused("another size: " + sized.error().text), true);
+    return;
+  }
   if (start.managed && !start.shares.empty()) {
     StartOutcome outcome = try_planned(start, *job, slots);
     const bool again = start.elsewhere && (outcome.result == StartResult::kBusy ||
@@ -199,9 +231,9 @@ void Committer::note(const Start& start, const StartOutcome& outcome, bool plann
     case StartResult::kStarted:
       ++(start.managed ? count_.started : count_.started_unmanaged);
       if (!planned) ++count_.elsewhere;
-      log().info("started JobId={} NodeList={} Partition={}{}{}{}", outcome.label, outcome.nodes,
+      log().info("started JobId={} NodeList={} Partition={}{}{}{}{}", outcome.label, outcome.nodes,
                  start.partition, start.gpu_type.empty() ? "" : " GpuType=", start.gpu_type,
-                 planned ? "" : " (not on the nodes planned)");
+                 size_words(start), planned ? "" : " (not on the nodes planned)");
       break;
     case StartResult::kBusy:
     case StartResult::kLimit:

@@ -3,6 +3,7 @@
 
 #include "plugin/slurm/gpu_type.h"
 #include "plugin/slurm/job_env.h"
+#include "plugin/slurm/job_rewrite.h"
 #include "plugin/slurm/job_view.h"
 #include "plugin/slurm/slurm_headers.h"
 
@@ -123,7 +124,19 @@ class ScopedStart {
   Pair& pair_;
 };
 
+// Test-only switches; no configuration, no switch.
+bool injected(Pair& pair, const char* word) {
+  const auto config = pair.config();
+  return config != nullptr && config->test_inject.contains(word);
+}
+
+bool off(Pair& pair, const char* word) {
+  const auto config = pair.config();
+  return config != nullptr && config->off(word);
+}
+
 int ask_slurm(job_record_t* job, const Start& start, const StartPlace& place, Pair& pair) {
+  if (place.planned != nullptr && injected(pair, "start-fails")) return ESLURM_NODES_BUSY;
   const StartScope scope{.managed = start.managed, .only = place.only, .never = place.never};
   const ScopedStart scoped(pair, scope);
   job->last_sched_eval = time(nullptr);
@@ -141,6 +154,20 @@ void launch(job_record_t* job) {
 }
 
 StartOutcome ask(job_record_t* job, const Start& start, const StartPlace& place, Pair& pair) {
+  std::unique_ptr<RewrittenRequest> rewritten;
+  if (place.planned != nullptr && !off(pair, "rewrite")) {
+    auto made = RewrittenRequest::make(*job, *job->part_ptr, *place.asked, *place.planned,
+                                       !off(pair, "put-back"));
+    if (!made)
+      return {.result = StartResult::kRefused,
+              .words = "another size: " + made.error().text,
+              .nodes = {},
+              .label = {}};
+    rewritten = std::move(*made);
+    // Slurm tested the limits for the size requested; this one is new to it.
+    if (!acct_policy_job_runnable_pre_select(job, false))
+      return not_now("association or QOS limit at the planned size");
+  }
   if (fed_mgr_job_lock(job) != SLURM_SUCCESS) return not_now("federation lock");
   BoundGpuType type(*job, place.gpu_type);
   DeadlineLimit limit(*job);
@@ -161,6 +188,7 @@ StartOutcome ask(job_record_t* job, const Start& start, const StartPlace& place,
   type.keep();
   limit.keep();
   if (place.job != nullptr) set_job_env(*job, *place.job);
+  if (rewritten != nullptr) rewritten->keep();
   launch(job);
   return {.result = StartResult::kStarted,
           .words = {},
@@ -176,6 +204,7 @@ StartOutcome try_start(const Start& start, const StartPlace& place, Pair& pair) 
       !IS_JOB_PENDING(job))
     return {};
   if (IS_JOB_COMPLETING(job)) return not_now("its last run is completing");
+  if (owes_request(*job)) return not_now("its request is being restored");
   if (job->priority == 0) return not_now("held");
   part_record_t* part = find_part_record(const_cast<char*>(start.partition.c_str()));
   if (part == nullptr || !may_use(*job, part)) return {};

@@ -33,11 +33,14 @@ struct StartPlace {
   const std::vector<int>* never = nullptr;  ///< null: nothing is off limits
   std::string gpu_type;  ///< to be bound in the request, because a node has several; "" otherwise
   const Job* job = nullptr;  ///< hears of its start through its environment; null: it does not
+  /// Another size: what it asks for, and at_size() of it, for which its record is rewritten first.
+  const Job* asked = nullptr;
+  const Job* planned = nullptr;  ///< null: as requested
 };
 
 /// Asks slurmctld to start `start` now. Everything that schedule() tests before select_nodes() is
 /// tested again, since the locks were free in between. A refusal changes nothing of the job but its
-/// state reason; no job is ever held by it. Under LockKind::kAct.
+/// state reason, and puts back what was rewritten; no job is ever held by it. Under LockKind::kAct.
 [[nodiscard]] StartOutcome try_start(const Start& start, const StartPlace& place, Pair& pair);
 
 }  // namespace rubato

@@ -11,6 +11,7 @@
 #include "plugin/pair/guard.h"
 #include "plugin/pair/logger.h"
 #include "plugin/pair/pair.h"
+#include "plugin/slurm/job_rewrite.h"
 #include "plugin/slurm/slurm_headers.h"
 
 extern "C" {
@@ -79,6 +80,8 @@ int modify(job_desc_msg_t& update, job_record_t& job, uint32_t uid) {
     say_refused(job, uid, answer.why);
     return answer.code;
   }
+  // What is changed now is the request as submitted, not the size of its last start.
+  if (!config->off("restore")) (void)restore_request(job);
   if (config->off("hints-update")) return SLURM_SUCCESS;
   const auto checked = check_update(update, job, uid, *config);
   if (checked) {

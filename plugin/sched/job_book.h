@@ -38,7 +38,7 @@ class JobBook {
 
   /// What a snapshot changed, by key.
   struct Change {
-    std::vector<JobKey> fresh;  ///< seen running for the first time
+    std::vector<JobKey> fresh;  ///< seen running for the first time, by key
     std::vector<JobKey> left;   ///< have stopped running
     double gpu_seconds = 0;     ///< held by managed jobs since the last snapshot
   };

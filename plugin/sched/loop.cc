@@ -11,6 +11,7 @@
 #include "lib/round.h"
 #include "plugin/pair/guard.h"
 #include "plugin/pair/logger.h"
+#include "plugin/slurm/job_rewrite.h"
 #include "plugin/slurm/records.h"
 
 namespace rubato {
@@ -27,7 +28,8 @@ constexpr auto kLongestWait = milliseconds(500);
 // take their time: the looks after a job's end come at growing distances.
 constexpr auto kFirstCompletingWait = milliseconds(5);
 constexpr auto kLastCompletingWait = milliseconds(100);
-constexpr double kFullLookInterval = 10.0;  // seconds
+constexpr double kFullLookInterval = 10.0;        // seconds
+constexpr auto kIdlePublish = milliseconds(333);  // for each second of HeartbeatTimeout
 // A cycle lets requests that slurmctld is serving go first, if that does not take long.
 constexpr auto kQuietForLook = milliseconds(10);
 constexpr auto kQuietForStart = milliseconds(5);
@@ -41,8 +43,6 @@ double injected(const Config& config, const char* word) {
   const auto at = config.test_inject.find(word);
   return at != config.test_inject.end() ? at->second : -1;
 }
-
-Seconds unix_now() { return time(nullptr); }
 
 Entry cycle_entry{"the loop"};
 Entry config_entry{"reading rubato.conf"};
@@ -100,7 +100,10 @@ void Loop::tend_guarded() noexcept {
       [this] {
         if (config_ == nullptr) return;
         recorder_.tend(pair_, memory_);
+        feed_models();
         offer_models();
+        // A round that came too soon after the last files, and no other behind it.
+        if (unpublished_ && !failing_) publish(false);
       },
       [] {});
 }
@@ -132,6 +135,10 @@ Loop::Wake Loop::wait() {
 bool Loop::is_due(Wake woken) {
   const bool busy = pending_ > 0 || recorder_.news();
   if (woken == Wake::kEvent || plan_ == nullptr || (woken == Wake::kTick && busy)) return true;
+  // Nothing happens, and people who read the files must still see the heart beat.
+  if (woken == Wake::kTick &&
+      Clock::now() - last_publish_ >= config_->heartbeat_timeout * kIdlePublish)
+    return true;
   // Between rounds, what nobody woke us for: a node that came back, an update by an admin.
   if (woken != Wake::kPeek) return change_mark() != seen_;
   const HeldLocks locks(LockKind::kNodes, LockUse::kPeek, times_, !config_->off("server-count"));
@@ -160,6 +167,7 @@ void Loop::take_config() {
   set_log_level(config_->log_level);
   last_full_look_ = {};
   recorder_.configure(config_);
+  await_models_ = true;
   if (placing_ && !places()) leave_place_mode();
   placing_ = places();
   PrivateData hidden;
@@ -245,6 +253,10 @@ std::optional<Snapshot> Loop::look() {
     reader_.gather(*config_, write, depth);
     coming_ = coming_nodes();
   }
+  if (!reader_.owed().empty()) {
+    const HeldLocks locks(LockKind::kAct, LockUse::kWrite, times_, !config_->off("server-count"));
+    if (locks.held()) restore_requests(reader_.owed());
+  }
   Snapshot snapshot = reader_.take();
   see_private_data(snapshot.private_data);
   return snapshot;
@@ -260,17 +272,17 @@ void Loop::load_state(const Snapshot& snapshot) {
     else
       log().error("{}/state.json is not used: {}", state_dir_, memory.error().text);
   }
-  recorder_.restore(Publisher::read_state(state_dir_, "report.json"));
+  recorder_.restore(Publisher::read_state(state_dir_, "report.json"),
+                    Publisher::read_state(state_dir_, "decisions.json"));
   publisher_ = std::make_unique<Publisher>(state_dir_);
 }
 
-std::optional<Plan> Loop::decide(const Snapshot& snapshot) {
+std::optional<Plan> Loop::decide(const Snapshot& snapshot, const Models& models) {
   const auto began = Clock::now();
   if (injected(*config_, "throw-round") >= 0) throw std::runtime_error("injected in a round");
   inject_sleep(injected(*config_, "hang-round"));
-  std::map<std::string, double> speeds;
-  for (const GpuTypeConfig& type : config_->gpu_types) speeds[type.name] = type.speed;
-  Plan plan = round(snapshot, Models(std::move(speeds)), *config_, unix_now(), Fingerprint::kLeave);
+  // At the time of the snapshot, so that its replay gives the same plan.
+  Plan plan = round(snapshot, models, *config_, snapshot.taken, Fingerprint::kLeave);
   inject_sleep(injected(*config_, "slow-round") / 1000);
   const double ms = ms_since(began);
   ++stats_.rounds;
@@ -312,12 +324,14 @@ void Loop::cycle() {
   held_before_ = times_.all.total_ms;
   full_ = plan_ == nullptr || ms_since(last_full_) >= config_->round_interval * 1000;
   if (full_) last_full_ = Clock::now();
+  if (std::exchange(await_models_, false)) await_models();
   std::optional<Snapshot> seen = look();
   if (!seen) return;
   load_state(*seen);
   seen->memory = memory_;
   const auto snapshot = std::make_shared<const Snapshot>(std::move(*seen));
-  std::optional<Plan> decided = decide(*snapshot);
+  const std::shared_ptr<const Models> models = models_now();
+  std::optional<Plan> decided = decide(*snapshot, *models);
   if (stopping_ || !decided) return;
   auto plan = std::make_shared<Plan>(std::move(*decided));
   const std::uint64_t started_before = stats_.commits.started;
@@ -342,6 +356,13 @@ void Loop::cycle() {
   }
   snapshot_ = snapshot;
   plan_ = plan;
+  used_ = models;
+  if (full_) {
+    gpu_types_.clear();
+    for (const Node& node : snapshot->nodes)
+      for (const GpuGroup& group : node.gpus) gpu_types_.insert(group.type);
+  }
+  unpublished_ = true;
   publish(false);
 }
 

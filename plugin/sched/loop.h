@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "lib/core/plan.h"
@@ -16,6 +17,7 @@
 #include "plugin/actuate/commit.h"
 #include "plugin/pair/pair.h"
 #include "plugin/sched/config_source.h"
+#include "plugin/sched/models_feed.h"
 #include "plugin/sched/models_publisher.h"
 #include "plugin/sched/pace.h"
 #include "plugin/sched/publisher.h"
@@ -74,13 +76,20 @@ class Loop final : public Waker {
   [[nodiscard]] Depth look_depth();
   [[nodiscard]] std::optional<Snapshot> look();
   void load_state(const Snapshot&);
-  [[nodiscard]] std::optional<Plan> decide(const Snapshot&);
+  [[nodiscard]] std::optional<Plan> decide(const Snapshot&, const Models&);
   void act(const Snapshot&, Plan&);
   void leave_place_mode();
   void tend_guarded() noexcept;
   void see_private_data(const PrivateData& hidden);
   void publish(bool last);
   void offer_models();
+  void feed_models();
+  void await_models();
+  [[nodiscard]] std::shared_ptr<const Models> models_now() const;
+  [[nodiscard]] std::map<std::string, double> configured_speeds() const;
+  [[nodiscard]] std::set<std::string> shared_types() const;
+  /// (Profile, GPU type, GPUs) that the last fit is made of, whether rounds use it or not.
+  [[nodiscard]] std::size_t learnt_cells() const;
   [[nodiscard]] std::string publish_dir() const;
   void end_threads();
   /// With `breakdown` also what PrivateData hides.
@@ -98,18 +107,23 @@ class Loop final : public Waker {
   Recorder recorder_;
   std::unique_ptr<Publisher> publisher_;
   std::unique_ptr<ModelsPublisher> models_;
-  PrivateData hidden_;  ///< by slurm.conf
+  std::unique_ptr<ModelsFeed> feed_;
+  std::set<std::string> gpu_types_;  ///< of the cluster
+  bool await_models_ = false;        ///< at start, and when what is configured changed
+  PrivateData hidden_;               ///< by slurm.conf
   bool hidden_changed_ = false;
   std::string state_dir_;
   Memory memory_;
   std::shared_ptr<const Snapshot> snapshot_;  // of the last round
   std::shared_ptr<const Plan> plan_;
+  std::shared_ptr<const Models> used_;  ///< by the last round
   LockTimes times_;
   LoopStats stats_;
   ChangeMark seen_;
   bool records_checked_ = false;
   bool records_fit_ = false;
   bool state_loaded_ = false;
+  bool unpublished_ = false;  ///< the last round is in no file yet
   bool failing_ = false;
   std::string failure_;  ///< what the first failed cycle of a row threw
   bool placing_ = false;

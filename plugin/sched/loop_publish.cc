@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What the loop hands to the threads that write files, and how those end.
+#include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "lib/store/folder.h"
@@ -12,6 +14,8 @@ namespace {
 
 constexpr double kStateInterval = 2.0;  // seconds
 constexpr auto kLongestEnd = std::chrono::milliseconds(450);
+constexpr auto kLongestModelsWait = std::chrono::milliseconds(2000);
+constexpr auto kLook = std::chrono::milliseconds(10);  // at whether the loop is to stop
 
 double seconds_since(Loop::Clock::time_point since) {
   return std::chrono::duration<double>(Loop::Clock::now() - since).count();
@@ -25,11 +29,15 @@ void Loop::publish(bool last) {
                    seconds_since(last_publish_) >= config_->publish_interval;
   if (!due) return;
   last_publish_ = Clock::now();
+  unpublished_ = false;
   Published published;
   published.write_state = last || seconds_since(last_state_) >= kStateInterval;
   if (published.write_state) last_state_ = last_publish_;
   published.snapshot = snapshot_;
   published.plan = plan_;
+  published.models = used_;
+  published.starts = recorder_.starts();
+  published.shared = shared_types();
   if (!config_->off("private-data")) published.hidden = hidden_;
   published.stats = stats_json(true);
   if (published.hidden.any()) published.open_stats = stats_json(false);
@@ -49,12 +57,60 @@ void Loop::offer_models() {
   ModelsOffer offer;
   offer.written = recorder_.written();
   offer.database = recorder_.folder() + "/" + store::kDatabaseName;
-  for (const JobTypeConfig& type : config_->job_types)
-    if (type.shared) offer.shared.insert(type.name);
+  offer.shared = shared_types();
+  offer.models = used_;
+  offer.gpu_types = gpu_types_;
   offer.publish_dir = publish_dir();
   offer.private_dir = state_dir_ + "/private";
   if (!config_->off("private-data")) offer.hidden = hidden_;
   models_->offer(std::move(offer));
+}
+
+std::map<std::string, double> Loop::configured_speeds() const {
+  std::map<std::string, double> speeds;
+  for (const GpuTypeConfig& type : config_->gpu_types) speeds[type.name] = type.speed;
+  return speeds;
+}
+
+std::size_t Loop::learnt_cells() const {
+  const auto latest = feed_ == nullptr ? nullptr : feed_->latest();
+  return latest == nullptr || latest->learnt() == nullptr ? 0 : latest->learnt()->cells().size();
+}
+
+std::set<std::string> Loop::shared_types() const {
+  std::set<std::string> names;
+  for (const JobTypeConfig& type : config_->job_types)
+    if (type.shared) names.insert(type.name);
+  return names;
+}
+
+void Loop::feed_models() {
+  if (feed_ == nullptr) feed_ = std::make_unique<ModelsFeed>([this] { wake(); });
+  FeedOffer offer;
+  offer.speeds = configured_speeds();
+  offer.shared = shared_types();
+  if (recorder_.ready()) offer.database = recorder_.folder() + "/" + store::kDatabaseName;
+  offer.settled = recorder_.settled();
+  offer.heard = recorder_.take_heard();
+  feed_->offer(std::move(offer));
+}
+
+// What is on the disk counts from the first round on, and other speeds from the first round after
+// `scontrol reconfigure`: both take a moment, which this waits for, holding nothing.
+void Loop::await_models() {
+  if (config_->off("learning")) return;
+  const auto deadline = Clock::now() + kLongestModelsWait;
+  while (recorder_.opening() && !stopping_ && Clock::now() < deadline)
+    std::this_thread::sleep_for(kLook);
+  tend_guarded();
+  while (feed_ != nullptr && !stopping_ && Clock::now() < deadline)
+    if (feed_->wait_urgent(std::min(deadline, Clock::now() + kLook))) return;
+}
+
+std::shared_ptr<const Models> Loop::models_now() const {
+  if (feed_ != nullptr && !config_->off("learning"))
+    if (auto learnt = feed_->latest()) return learnt;
+  return std::make_shared<const Models>(configured_speeds());
 }
 
 void Loop::see_private_data(const PrivateData& hidden) {
@@ -68,9 +124,12 @@ void Loop::end_threads() {
   const auto deadline = Clock::now() + kLongestEnd;
   if (publisher_ != nullptr) publisher_->stop();
   if (models_ != nullptr) models_->stop();
+  if (feed_ != nullptr) feed_->stop();
   recorder_.stop(deadline);
   if (models_ != nullptr && !models_->wait(deadline))
     log().warn("the thread that writes models.json is left behind");
+  if (feed_ != nullptr && !feed_->wait(deadline))
+    log().warn("the thread that learns from reports is left behind");
   publisher_.reset();
 }
 

@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "lib/report/forecasts.h"
 #include "lib/report/models_table.h"
 #include "lib/report/public_view.h"
 #include "lib/store/summary.h"
@@ -81,7 +82,9 @@ void ModelsPublisher::Shared::report(const std::string& error) {
 }
 
 std::string ModelsPublisher::Shared::write(const ModelsOffer& offer) const {
-  const ModelsTable table = table_of(*summary, clock->now());
+  ModelsTable table = table_of(*summary, clock->now());
+  if (offer.models != nullptr && offer.models->learnt() != nullptr)
+    table.forecasts = forecasts_of(table, *offer.models->learnt(), offer.gpu_types);
   return publish_file("models.json", to_json(public_view(table, offer.hidden)) + "\n",
                       offer.hidden.any() ? to_json(table) + "\n" : "", offer.publish_dir,
                       offer.private_dir);

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "lib/core/snapshot.h"
+#include "lib/model/models.h"
 #include "lib/store/clock.h"
 
 namespace rubato {
@@ -24,6 +25,8 @@ struct ModelsOffer {
   std::string publish_dir;
   std::string private_dir;
   PrivateData hidden;
+  std::shared_ptr<const Models> models;  ///< for the forecasts
+  std::set<std::string> gpu_types;       ///< of the cluster
 
   bool operator==(const ModelsOffer&) const = default;
 };

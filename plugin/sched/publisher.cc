@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "lib/core/json.h"
+#include "lib/model/models_fit.h"
 #include "lib/report/public_view.h"
 #include "plugin/pair/logger.h"
 #include "plugin/sched/files.h"
@@ -31,9 +32,14 @@ struct Publisher::Shared {
   bool stop = false;
   bool ended = false;
   std::string last_error;
+  // decisions.json, as it was written last
+  std::shared_ptr<const StartRecords> starts;
+  PrivateData starts_hidden;
+  std::string starts_dir;
 
   void run();
   void write(const Published&);
+  [[nodiscard]] std::string write_starts(const Published&);
   void report(const std::string& error);
 };
 
@@ -63,11 +69,14 @@ void Publisher::Shared::write(const Published& published) {
     note(publish_file(name, text, whole, published.publish_dir, state_dir + "/private"));
   };
   const std::string snapshot = to_json(*published.snapshot);
-  // The loop leaves it open: it takes the text of the snapshot, which is made here.
+  const ModelsFit fit = fit_of(*published.models);
+  // The loop leaves them open: they take texts, which are made here.
   Plan made = *published.plan;
   made.snapshot_fingerprint = fingerprint(snapshot);
+  made.models_fingerprint = fingerprint(fit);
   const std::string plan = to_json(made, *published.snapshot);
   if (!published.hidden.any()) {
+    put("models-fit.json", to_json(fit), "");
     put("snapshot.json", snapshot, "");
     put("plan.json", plan, "");
     put("stats.json", published.stats, "");
@@ -75,11 +84,34 @@ void Publisher::Shared::write(const Published& published) {
     Snapshot shown = *published.snapshot;
     shown.private_data = published.hidden;
     shown = public_view(std::move(shown));
+    const ModelsFit shown_fit = public_view(fit, published.hidden, published.shared);
+    made.models_fingerprint = fingerprint(shown_fit);
+    put("models-fit.json", to_json(shown_fit), to_json(fit));
     put("snapshot.json", to_json(shown), snapshot);
     put("plan.json", to_json(public_view(std::move(made), shown), shown), plan);
     put("stats.json", published.open_stats, published.stats);
   }
+  if (const std::string failed = write_starts(published); !failed.empty()) note(failed);
   report(error);
+}
+
+// Few jobs start from one time to the next, and many may run.
+std::string Publisher::Shared::write_starts(const Published& published) {
+  const bool same = published.starts == starts && published.hidden == starts_hidden &&
+                    published.publish_dir == starts_dir;
+  if (published.starts == nullptr || same) return {};
+  const std::string text = to_json(*published.starts);
+  const std::string shown =
+      published.hidden.any() ? to_json(public_view(*published.starts, published.hidden)) : text;
+  std::string failed = replace_file(state_dir + "/decisions.json", text, FileKind::kPrivate);
+  const std::string open = publish_file("decisions.json", shown, published.hidden.any() ? text : "",
+                                        published.publish_dir, state_dir + "/private");
+  if (failed.empty()) failed = open;
+  if (!failed.empty()) return failed;
+  starts = published.starts;
+  starts_hidden = published.hidden;
+  starts_dir = published.publish_dir;
+  return {};
 }
 
 void Publisher::Shared::run() {

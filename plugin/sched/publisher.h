@@ -7,11 +7,14 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 
 #include "lib/core/plan.h"
 #include "lib/core/snapshot.h"
+#include "lib/model/models.h"
+#include "lib/report/decisions.h"
 
 namespace rubato {
 
@@ -19,10 +22,13 @@ namespace rubato {
 struct Published {
   std::shared_ptr<const Snapshot> snapshot;
   std::shared_ptr<const Plan> plan;
-  std::string stats;         ///< stats.json
-  std::string open_stats;    ///< without what PrivateData hides; used where it hides anything
-  std::string report;        ///< report.json, "" when it has not changed
-  bool write_state = false;  ///< state.json too
+  std::shared_ptr<const Models> models;  ///< that the round used
+  std::shared_ptr<const StartRecords> starts;
+  std::set<std::string> shared;  ///< job types that all accounts share
+  std::string stats;             ///< stats.json
+  std::string open_stats;        ///< without what PrivateData hides; used where it hides anything
+  std::string report;            ///< report.json, "" when it has not changed
+  bool write_state = false;      ///< state.json too
   std::string publish_dir;
   /// Decides what `publish_dir` shows; the whole files are in StateSaveLocation/rubato/private
   /// then.

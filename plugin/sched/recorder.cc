@@ -71,7 +71,14 @@ void Recorder::configure(std::shared_ptr<const Config> config) {
   store_ = std::make_unique<store::Store>(std::move(options), clock_);
 }
 
-void Recorder::restore(const std::string& report) {
+void Recorder::restore(const std::string& report, const std::string& decisions) {
+  if (!decisions.empty()) {
+    auto records = decisions_from_json(decisions);
+    if (records)
+      starts_.restore(std::move(*records));
+    else
+      log().error("{}/decisions.json is not used: {}", state_dir_, records.error().text);
+  }
   if (report.empty()) return;
   auto periods = Periods::from_json(report);
   if (periods)
@@ -82,14 +89,25 @@ void Recorder::restore(const std::string& report) {
 
 bool Recorder::storing() const { return store_ != nullptr && !config_->off("store"); }
 
-void Recorder::push(store::Entry entry) {
-  if (storing()) (void)store_->push(std::move(entry));  // what is dropped is counted there
+std::int64_t Recorder::push(store::Entry entry) {
+  // What is dropped is counted there.
+  return storing() && store_->push(std::move(entry)) ? ++accepted_ : 0;
 }
 
 std::int64_t Recorder::written() const { return storing() ? store_->stats().written : 0; }
 
 bool Recorder::ready() const {
   return storing() && store_->stats().state == store::StoreState::kReady;
+}
+
+bool Recorder::opening() const {
+  return storing() && store_->stats().state == store::StoreState::kStarting;
+}
+
+std::int64_t Recorder::settled() const {
+  if (!storing()) return 0;
+  const store::StoreStats stats = store_->stats();
+  return stats.written + stats.rejected + stats.lost;
 }
 
 void Recorder::log_messages() {
@@ -157,7 +175,8 @@ void Recorder::store_report(const Letter& letter, const Report& report, const Ru
   sample.iteration_time = report.iteration;
   sample.gradient_noise = report.noise;
   if (storing()) ++stats_.stored;
-  push(std::move(sample));
+  const std::int64_t number = push(sample);
+  heard_.push_back({.sample = std::move(sample), .number = number});
 }
 
 void Recorder::store_job(const JobKey& key, RunFacts& facts, Seconds now) {
@@ -178,7 +197,9 @@ void Recorder::note(const Snapshot& snapshot, const Plan& plan, Memory& memory,
   const JobBook::Change change = book_.update(snapshot);
   note_letters(snapshot, memory);
   note_jobs(snapshot, change);
+  for (store::RunRecord& run : runs_.update(snapshot, change, book_)) push(std::move(run));
   note_decisions(snapshot, plan);
+  starts_.note(snapshot, plan, change, book_, kind_of(Verdict::kStart, config_->mode));
   note_periods(snapshot, plan, change, started);
 }
 

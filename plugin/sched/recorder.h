@@ -8,6 +8,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lib/core/plan.h"
@@ -15,6 +16,9 @@
 #include "lib/store/store.h"
 #include "plugin/pair/pair.h"
 #include "plugin/sched/job_book.h"
+#include "plugin/sched/rate_book.h"
+#include "plugin/sched/run_log.h"
+#include "plugin/sched/start_book.h"
 
 namespace rubato {
 
@@ -37,8 +41,8 @@ class Recorder {
 
   /// Opens the store at the first call; later ones take what may change while slurmctld runs.
   void configure(std::shared_ptr<const Config> config);
-  /// report.json as it was at start.
-  void restore(const std::string& report);
+  /// report.json and decisions.json as they were at start.
+  void restore(const std::string& report, const std::string& decisions = "");
 
   /// Takes the letters of the mailbox, and writes to the log what the store has to say.
   void tend(Pair& pair, Memory& memory);
@@ -48,6 +52,12 @@ class Recorder {
   /// Records that reached the disk so far; grows when models.json may have changed.
   [[nodiscard]] std::int64_t written() const;
   [[nodiscard]] bool ready() const;
+  /// The store is being opened for the first time.
+  [[nodiscard]] bool opening() const;
+  /// Records that the store has dealt with: on the disk, rejected or lost.
+  [[nodiscard]] std::int64_t settled() const;
+  /// Reports with a job type and GPUs since the last call.
+  [[nodiscard]] std::vector<HeardSample> take_heard() { return std::exchange(heard_, {}); }
   [[nodiscard]] const std::string& folder() const { return folder_; }
   [[nodiscard]] nlohmann::ordered_json store_json() const;
   [[nodiscard]] nlohmann::ordered_json report_json(bool breakdown) const {
@@ -56,6 +66,8 @@ class Recorder {
   [[nodiscard]] const ReportStats& stats() const { return stats_; }
   /// report.json if it changed since the last call, else "".
   [[nodiscard]] std::string take_report(bool last);
+  /// What running jobs, and those that have just ended, started with.
+  [[nodiscard]] std::shared_ptr<const StartRecords> starts() { return starts_.records(); }
   /// Reports came since the last round.
   [[nodiscard]] bool news() const { return news_; }
 
@@ -69,7 +81,8 @@ class Recorder {
   };
 
   [[nodiscard]] bool storing() const;
-  void push(store::Entry entry);
+  /// Its place among the records that the store accepted; 0 if it did not take it.
+  std::int64_t push(store::Entry entry);
   void log_messages();
   [[nodiscard]] bool deliver(const Letter& letter, Memory& memory);
   void store_report(const Letter& letter, const Report& report, const RunFacts& facts);
@@ -88,8 +101,12 @@ class Recorder {
   std::shared_ptr<const Config> config_;
   std::unique_ptr<store::Store> store_;
   JobBook book_;
+  RunLog runs_;
+  std::int64_t accepted_ = 0;  ///< records by the store
+  std::vector<HeardSample> heard_;
   std::vector<Letter> held_;  ///< of jobs that no snapshot has shown running yet
   std::map<JobKey, Told> told_;
+  StartBook starts_;
   std::map<JobKey, Seconds> said_;  ///< in observe: when the plan first said start
   Periods periods_;
   std::string last_report_;

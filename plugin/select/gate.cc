@@ -128,6 +128,10 @@ GateStats Gate::stats() const {
 bool Gate::closed(const Config& config) const noexcept {
   if (config.mode == Mode::kObserve || !records_ok_ || handed_over_ || config.off("gate"))
     return false;
+  return beats(config);
+}
+
+bool Gate::beats(const Config& config) const noexcept {
   const std::optional<double> age = beat_age();
   if (!age) return false;
   return config.off("heartbeat") || *age <= static_cast<double>(config.heartbeat_timeout);
@@ -162,6 +166,8 @@ GateAnswer Gate::answer(const GateQuestion& question) {
   const bool is_closed = closed(*config);
   note_open(!is_closed);
   if (!this_is_backfill && question.kind != Kind::kWillRun) wake();
+  if (question.owed && question.kind == Kind::kRunNow && beats(*config))
+    return {.kind = GateAnswer::Kind::kRefuse, .scope = nullptr, .masked = {}};
   if (!is_closed) return {};
   return question.managed ? answer_managed(question, *config) : answer_unmanaged(question);
 }

@@ -20,6 +20,7 @@ struct GateQuestion {
   Kind kind = Kind::kOther;
   bool real_job = true;  ///< a pending job of the job list; not one made up for a reservation
   bool managed = false;
+  bool owed = false;        ///< still asks for the size of its last start; the loop puts that right
   bool zero_nodes = false;  ///< needs no node: any refusal would hold the job for good
   std::uint32_t uid = 0;
   JobId job = 0;
@@ -79,6 +80,7 @@ class Gate final : public Pair {
 
  private:
   [[nodiscard]] bool closed(const Config&) const noexcept;
+  [[nodiscard]] bool beats(const Config& config) const noexcept;
   void note_open(bool open) noexcept;
   [[nodiscard]] bool asked_immediately(std::uint32_t uid) const noexcept;
   [[nodiscard]] GateAnswer answer_managed(const GateQuestion&, const Config&);

@@ -4,6 +4,7 @@
 #include "plugin/pair/guard.h"
 #include "plugin/select/host.h"
 #include "plugin/slurm/backfill_depth.h"
+#include "plugin/slurm/job_rewrite.h"
 #include "plugin/slurm/job_view.h"
 #include "plugin/slurm/records.h"
 
@@ -36,6 +37,7 @@ GateQuestion question_of(const job_record_t& job, uint32_t min_nodes, uint32_t m
                       find_job_record(job.job_id) == &job;
   if (!question.real_job) return question;
   question.managed = why_unmanaged(job, *job.part_ptr, config) == nullptr;
+  question.owed = owes_request(job) && !config.off("restore");
   question.uid = job.user_id;
   question.job = job.job_id;
   question.now = time(nullptr);

@@ -3,6 +3,8 @@
 
 #include <climits>
 
+#include "plugin/slurm/job_request.h"
+
 namespace rubato {
 
 namespace {
@@ -68,6 +70,16 @@ RequestFacts facts_of(const job_record_t& job) {
   out.array = job.array_job_id != 0;
   out.het = job.het_job_id != 0;
   out.time_limit = seconds(job.time_limit);
+  // Hints were checked against what was submitted, and still are where it runs at another size.
+  if (const auto kept = kept_request(job)) {
+    out.per_job = kept->per_job;
+    out.per_node = kept->per_node;
+    out.per_task = kept->per_task;
+    out.min_nodes = number(kept->min_nodes);
+    out.max_nodes = number(kept->max_nodes);
+    out.tasks = number(kept->tasks);
+    out.tasks_per_node = number(kept->tasks_per_node);
+  }
   return out;
 }
 

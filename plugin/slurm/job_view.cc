@@ -7,6 +7,8 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "plugin/slurm/job_request.h"
+
 namespace rubato {
 
 namespace {
@@ -84,6 +86,7 @@ void set_memory(const job_record_t& job, const part_record_t& part, const gres_j
   if (memory == 0) memory = part.def_mem_per_cpu;
   if (memory == 0) memory = slurm_conf.def_mem_per_cpu;
   if (memory == 0) request.memory_per_node = whole_memory;
+  request.whole_memory = memory == 0 && whole_memory != 0;
   if (memory == 0 || memory == NO_VAL64) return;
   if ((memory & MEM_PER_CPU) != 0)
     request.memory_per_core = static_cast<MiB>(memory & ~MEM_PER_CPU);
@@ -98,7 +101,10 @@ void set_gpus(const job_record_t& job, const gres_job_state_t& gpu, Request& req
   else if (gpu.gres_per_task != 0)
     request.gpus = static_cast<int>(gpu.gres_per_task * tasks);
   if (gpu.gres_per_node != 0) request.gpus_per_node = static_cast<int>(gpu.gres_per_node);
-  if (gpu.gres_per_task != 0) request.gpu_quantum = static_cast<int>(gpu.gres_per_task);
+  if (gpu.gres_per_task != 0) {
+    request.gpus_per_task = static_cast<int>(gpu.gres_per_task);
+    request.gpu_quantum = request.gpus_per_task;
+  }
   request.gpu_type = requested_type(job);
   const int per_gpu = to_int(gpu.cpus_per_gres != 0 ? gpu.cpus_per_gres : gpu.def_cpus_per_gres);
   request.cores_per_gpu = per_gpu;
@@ -140,14 +146,17 @@ const char* why_unmanaged(const job_record_t& job, const part_record_t& part,
                           const Config& config) {
   if (!config.manages(part.name)) return "its partition is not in ManagedPartitions";
   const gres_job_state_t* gpu = gpu_request(job.gres_list_req);
-  if (gpu == nullptr) return "it asks for no GPU";
+  // Without GPUs at the moment: its next start may have them again.
+  const bool on_cpus = gpu == nullptr && kept_request(job).has_value();
+  if (gpu == nullptr && !on_cpus) return "it asks for no GPU";
   if (job.het_job_id != 0) return "it is part of a heterogeneous job";
   if (find_gres(job.gres_list_req, "mps") != nullptr ||
       find_gres(job.gres_list_req, "shard") != nullptr)
     return "it shares GPUs (mps or shard)";
-  if (entries_of(job.gres_list_req, "gpu") > 1) return "it asks for several GPU types at once";
-  if (looks_like_mig(gpu->type_name)) return "it asks for a slice of a GPU (MIG)";
-  if (gpu->gres_per_socket != 0) return "it asks for GPUs per socket";
+  if (!on_cpus && entries_of(job.gres_list_req, "gpu") > 1)
+    return "it asks for several GPU types at once";
+  if (!on_cpus && looks_like_mig(gpu->type_name)) return "it asks for a slice of a GPU (MIG)";
+  if (!on_cpus && gpu->gres_per_socket != 0) return "it asks for GPUs per socket";
   if ((part.max_share & SHARED_FORCE) != 0 && (part.max_share & ~SHARED_FORCE) > 1)
     return "its partition is gang-scheduled or oversubscribed";
   if (job.fed_details != nullptr) return "it has siblings in a federation";
@@ -187,6 +196,10 @@ Request request_of(const job_record_t& job, const part_record_t& part, MiB whole
   request.threads = threads_used(details, threads_of(part));
   request.cores = static_cast<int>(std::max<std::uint32_t>(details.min_cpus, 1));
   request.cores_per_node = std::max(1, to_int(details.pn_min_cpus));
+  request.fixed_nodes = details.max_nodes != 0 && details.max_nodes == details.min_nodes;
+  request.tasks = to_int(details.num_tasks);
+  request.tasks_per_node = to_int(details.ntasks_per_node);
+  request.cores_per_task = std::max(1, to_int(details.cpus_per_task));
   request.whole_nodes =
       details.whole_node == WHOLE_NODE_REQUIRED || part.max_share == 0 || details.core_spec == 0;
   const gres_job_state_t* gpu = gpu_request(job.gres_list_req);

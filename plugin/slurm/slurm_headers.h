@@ -52,6 +52,7 @@ extern "C" {
 
 #include "src/slurmctld/acct_policy.h"
 #include "src/slurmctld/fed_mgr.h"
+#include "src/slurmctld/gres_ctld.h"
 #include "src/slurmctld/job_scheduler.h"
 #include "src/slurmctld/licenses.h"
 #include "src/slurmctld/locks.h"
@@ -63,6 +64,7 @@ extern "C" {
 
 #pragma weak accounting_enforce
 #pragma weak acct_db_conn
+#pragma weak assoc_mgr_tres_array
 #pragma weak avail_node_bitmap
 #pragma weak cg_node_bitmap
 #pragma weak idle_node_bitmap

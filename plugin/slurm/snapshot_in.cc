@@ -8,6 +8,7 @@
 
 #include "plugin/slurm/blocks.h"
 #include "plugin/slurm/controller.h"
+#include "plugin/slurm/job_rewrite.h"
 #include "plugin/slurm/job_view.h"
 #include "plugin/slurm/node_view.h"
 #include "plugin/slurm/release.h"
@@ -111,9 +112,11 @@ class Look {
   void cluster();
   void partitions();
   void walk();
+  void give_back(job_record_t& job);
   [[nodiscard]] std::vector<QueueEntry> light_queue();
   [[nodiscard]] std::vector<QueueEntry> full_queue();
-  void running(const job_record_t& job);
+  void running(job_record_t& job);
+  [[nodiscard]] NodeClasses::Sets could_run(job_record_t& job);
   void pending(const QueueEntry& entry);
   void waiting(job_record_t& job);
   [[nodiscard]] Job read_pending(const QueueEntry& entry);
@@ -191,11 +194,22 @@ void Look::walk() {
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (i + kRecordsAhead < jobs.size()) fetch_record(*jobs[i + kRecordsAhead]);
     if (i + kDetailsAhead < jobs.size()) fetch_details(*jobs[i + kDetailsAhead]);
-    if (is_running(*jobs[i]))
+    if (is_running(*jobs[i])) {
       running_.push_back(jobs[i]);
-    else if (is_pending(*jobs[i]))
+    } else if (is_pending(*jobs[i])) {
+      if (owes_request(*jobs[i])) give_back(*jobs[i]);
       pending_.push_back({jobs[i], full_ ? nullptr : reader_.cache_.find(*jobs[i])});
+    }
   }
+}
+
+// Requeued, and not by Rubato: what it was submitted with is asked for again.
+void Look::give_back(job_record_t& job) {
+  if (config_.off("restore")) return;
+  if (may_write_)
+    (void)restore_request(job);
+  else
+    reader_.owed_.push_back(job.job_id);
 }
 
 std::vector<QueueEntry> Look::full_queue() { return may_write_ ? build_queue() : peek_queue(); }
@@ -230,8 +244,10 @@ std::vector<QueueEntry> Look::light_queue() {
   return entries;
 }
 
-void Look::running(const job_record_t& job) {
-  CachedJob* cached = full_ ? nullptr : reader_.cache_.find(job);
+void Look::running(job_record_t& job) {
+  CachedJob* cached = reader_.cache_.find(job);
+  const bool fresh = cached == nullptr;
+  if (full_) cached = nullptr;
   if (cached == nullptr) {
     cached = &reader_.cache_.renew(job);
     cached->job = common(job, *job.part_ptr, config_, reader_.hints_);
@@ -239,6 +255,7 @@ void Look::running(const job_record_t& job) {
     cached->job.start = job.start_time;
     cached->job.eligible = std::max<Seconds>(job.details->begin_time, cached->job.key.submit);
     cached->job.allocation = allocation_of(job, reader_.index_);
+    cached->job.request = asked_of(job, *job.part_ptr);
   }
   reader_.cache_.see(*cached);
   take_allocation(cached->job.allocation, reader_.snapshot_.nodes);
@@ -247,8 +264,23 @@ void Look::running(const job_record_t& job) {
   JobLine line;
   line.job = &cached->job;
   line.priority = job.priority;
+  line.priority_set = job.direct_set_prio != 0;
+  line.priority_set = job.direct_set_prio != 0;
   line.end_limit = bounded ? job.end_time : kForever;
+  if (fresh) line.sets = could_run(job);
   reader_.lines_.push_back(std::move(line));
+}
+
+// Worked out once, when it is first seen running: what is recorded of the run needs it.
+NodeClasses::Sets Look::could_run(job_record_t& job) {
+  const QueueEntry entry{.job = &job,
+                         .part = job.part_ptr,
+                         .reservation = nullptr,
+                         .priority = job.priority,
+                         .array_task_id = job.array_task_id,
+                         .use_prefer = false,
+                         .known = nullptr};
+  return reader_.classes_.sets_of(reader_.classes_.class_of(entry), entry);
 }
 
 bool Look::may_preempt(const QueueEntry& entry) {
@@ -274,6 +306,7 @@ Job Look::read_pending(const QueueEntry& entry) {
       entry.reservation != nullptr ? text(entry.reservation->name) : text(job.resv_name);
   out.request = asked_of(job, *entry.part);
   out.tasks = startable_tasks(job);
+  out.size_bound = text(why_size_is_bound(job));
   return out;
 }
 
@@ -333,6 +366,8 @@ void Look::pending(const QueueEntry& entry) {
   line.job = base;
   line.rank = static_cast<int>(reader_.lines_.size());
   line.priority = entry.priority;
+  line.priority_set = job.direct_set_prio != 0;
+  line.priority_set = job.direct_set_prio != 0;
   line.eligible = job.details->begin_time != 0 ? job.details->begin_time : base->key.submit;
   line.preempting = job.preempt_in_progress;
   line.may_preempt = may_preempt(entry);
@@ -363,6 +398,8 @@ void Look::waiting(job_record_t& job) {
   line.job = base;
   line.rank = static_cast<int>(reader_.lines_.size());
   line.priority = job.priority;
+  line.priority_set = job.direct_set_prio != 0;
+  line.priority_set = job.direct_set_prio != 0;
   line.eligible = std::max<Seconds>(job.details->begin_time, base->key.submit);
   const bool completing = IS_JOB_COMPLETING((&job));
   line.block = completing ? Block::kOther : block_of_reason(job);
@@ -376,6 +413,7 @@ void Look::run() {
   reader_.hints_.begin(config_);
   reader_.lines_.clear();
   reader_.fresh_.clear();
+  reader_.owed_.clear();
   cluster();
   partitions();
   std::vector<QueueEntry> entries;
@@ -396,7 +434,7 @@ void Look::run() {
     return std::tie(a->job_id, a->details->submit_time) <
            std::tie(b->job_id, b->details->submit_time);
   });
-  for (const job_record_t* job : running_) running(*job);
+  for (job_record_t* job : running_) running(*job);
 }
 
 void SnapshotReader::gather(const Config& config, bool may_write, Depth depth) {
@@ -411,8 +449,11 @@ Snapshot SnapshotReader::take() {
   for (JobLine& line : lines_) {
     Job& job = snapshot_.jobs.emplace_back(*line.job);
     job.priority = line.priority;
+    job.priority_set = line.priority_set;
+    job.priority_set = line.priority_set;
     if (job.state == JobState::kRunning) {
       job.end_limit = line.end_limit;
+      job.later_set = line.sets.later;
       continue;
     }
     job.rank = line.rank;

@@ -35,6 +35,7 @@ struct JobLine {
   const Job* job = nullptr;
   int rank = 0;
   std::uint32_t priority = 0;
+  bool priority_set = false;
   Seconds eligible = 0;
   Seconds end_limit = 0;
   NodeClasses::Sets sets;
@@ -54,6 +55,9 @@ class SnapshotReader {
   /// With `may_write` under LockKind::kAct (the queue is built as schedule() does, which tests
   /// dependencies and limits); else under LockKind::kLook, and no field of any record changes.
   void gather(const Config& config, bool may_write, Depth depth);
+  /// Jobs that wait for the request they were submitted with (restore_request()), which a look that
+  /// may not write leaves to its caller.
+  [[nodiscard]] const std::vector<JobId>& owed() const { return owed_; }
   /// What gather() saw: everything but Snapshot::memory.
   [[nodiscard]] Snapshot take();
 
@@ -67,6 +71,7 @@ class SnapshotReader {
   std::map<JobId, StockPlan> stock_plans_;
   std::deque<Job> fresh_;  // entries of this look that the cache does not keep
   std::vector<JobLine> lines_;
+  std::vector<JobId> owed_;
   Snapshot snapshot_;
   bool known_ = false;  // a full look has been
 };

@@ -113,6 +113,7 @@ void forget_enclosing_job() {
 
 void forget_enclosing_start() {
   for (const char* name : kTaskVariables) unsetenv(name);
+  unsetenv(kKeptRequest);
   unsetenv("RUBATO_REPORT_FILE");
 }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Measurements, never part of `make check`.
-EXTRA_DIST += test/bench/live test/bench/messages
+EXTRA_DIST += test/bench/live test/bench/machine.py test/bench/messages
 if HAVE_BENCHMARK
 BENCH_TARGETS =
 EXTRA_PROGRAMS += $(BENCH_TARGETS)
@@ -23,7 +23,7 @@ test_bench_store_bench_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
 test_bench_store_bench_LDADD = lib/librubato_store.la $(LIBRARY_LIBS) $(BENCHMARK_LIBS)
 
 bench: $(BENCH_TARGETS)
-	@set -e; for program in $(BENCH_TARGETS); do ./$$program; done
+	@set -e; $(srcdir)/test/bench/machine.py; for program in $(BENCH_TARGETS); do ./$$program; done
 else
 bench:
 	@echo 'bench: configure found no Google Benchmark (libbenchmark-dev)' >&2; exit 1

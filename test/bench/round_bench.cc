@@ -72,6 +72,45 @@ void later_round(benchmark::State& state) {
 }
 BENCHMARK(later_round)->Apply(sizes);
 
+constexpr int kJobTypes = 40;
+
+std::string type_name(int number) { return "type-" + std::to_string(number); }
+
+// What a cluster that has run for a while has measured.
+Models learnt() {
+  const std::map<std::string, double> speeds = {{"a100", 2.0}, {"h100", 4.0}, {"v100", 1.0}};
+  std::vector<RateCell> cells;
+  for (int i = 0; i < kJobTypes; ++i) {
+    double rate = 100 + 13 * i;
+    for (const auto& [type, speed] : speeds) {
+      for (const int gpus : {1, 4}) {
+        rate = rate * 1.7 > 1000 ? rate / 7 : rate * 1.7;
+        cells.push_back({{"lab", type_name(i)}, type, gpus, rate * speed * gpus, 20});
+      }
+    }
+  }
+  return Models(speeds, std::make_shared<const ThroughputModel>(TypeSpeeds(speeds), cells));
+}
+
+// Every job says its type and its work, half of them run at several sizes.
+void learnt_round(benchmark::State& state) {
+  const Config config;
+  Snapshot snapshot = second(cluster_of(state), config);
+  int number = 0;
+  for (Job& job : snapshot.jobs) {
+    if (!job.managed) continue;
+    job.hints.emplace();
+    job.hints->job_type = type_name(++number % kJobTypes);
+    job.hints->work = Work{WorkUnit::kSamples, 100'000 + 1'000 * number, 0};
+    if (number % 2 == 0 && job.request.gpus > 0) job.hints->sizes = GpuSizes({{1, 8}});
+  }
+  const Models models = learnt();
+  std::size_t starts = 0;
+  for (auto _ : state) starts = round(snapshot, models, config, kNow + 1).starts.size();
+  state.counters["starts"] = static_cast<double>(starts);
+}
+BENCHMARK(learnt_round)->Apply(sizes);
+
 void write_snapshot(benchmark::State& state) {
   const Snapshot snapshot = second(cluster_of(state), Config());
   std::size_t bytes = 0;

@@ -208,6 +208,11 @@ def summary(jobs, total_gpus):
             "gpu_utilisation": round(used / (total_gpus * makespan), 4) if makespan > 0 else None}
 
 
+def document(version, flavour, figures):
+    """The JSON file; docs/schema/rubato.demo.1.json describes it."""
+    return json.dumps({"schema": SCHEMA, "slurm_version": version, flavour: figures}, indent=1) + "\n"
+
+
 BY = {"rubato": "Rubato's loop", "backfill": "stock backfill", "schedule": "stock schedule()",
       "submit": "Slurm at submit", "": "not in the log"}
 
@@ -256,9 +261,7 @@ def run(count=40, seed=1, json_file=None, flavour="rubato", plugin_dir=None, nam
           f"{figures['avg_jct_s']} s, makespan {figures['makespan_s']:.0f} s, "
           f"GPU utilisation {figures['gpu_utilisation']:.0%}")
     if json_file:
-        pathlib.Path(json_file).write_text(json.dumps(
-            {"schema": SCHEMA, "slurm_version": version, flavour: figures}, indent=1) + "\n",
-            encoding="utf-8")
+        pathlib.Path(json_file).write_text(document(version, flavour, figures), encoding="utf-8")
     others = [job for job in jobs if job.gpus and job.by != flavour]
     if flavour == "rubato" and others:
         print(f"{len(others)} GPU jobs were not started by Rubato's loop: "

@@ -99,9 +99,10 @@ def gpus_by_node(text):
     return found
 
 
-def jobcomp(path):
-    """Lines of jobcomp/filetxt -> {job id: fields}; times are seconds since the epoch."""
-    found = {}
+def jobcomp_lines(path):
+    """Lines of jobcomp/filetxt as fields, in the order they were written: a requeued job has one
+    for each of its runs. Times are seconds since the epoch, 0 where the line has none."""
+    found = []
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             lines = file.read().splitlines()
@@ -116,5 +117,10 @@ def jobcomp(path):
             except (KeyError, ValueError):
                 record[key] = 0.0
         if record.get("JobId", "").isdigit():
-            found[int(record["JobId"])] = record
+            found.append(record)
     return found
+
+
+def jobcomp(path):
+    """jobcomp/filetxt -> {job id: fields} of the last line of each job."""
+    return {int(record["JobId"]): record for record in jobcomp_lines(path)}

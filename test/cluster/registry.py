@@ -9,9 +9,10 @@ SHAPES = {}         # name -> slurmconf.Shape
 SCENARIOS = {}      # name -> Scenario
 
 #: TestOff words of rubato.conf: each switches one mechanism off.
-OFF_WORDS = ("gate", "willrun", "walk", "immediate", "server-count", "reserve", "heartbeat",
-             "depth", "stock-plan", "wake", "type", "threads", "resv-mask", "publish", "private-data",
-             "store", "segment", "job-env", "hints", "hints-update", "hints-read", "messages",
+OFF_WORDS = ("gate", "willrun", "walk", "immediate", "server-count", "reserve", "levels",
+             "forecast", "heartbeat", "depth", "stock-plan", "wake", "type", "threads", "rewrite",
+             "put-back", "restore", "resv-mask", "publish", "private-data", "store", "learning",
+             "segment", "job-env", "hints", "hints-update", "hints-read", "messages",
              "message-rate", "message-uid")
 #: What a scenario may need of the machine.
 NEEDS = ("rubato", "root", "second-user", "dbd", "spank")

@@ -6,7 +6,7 @@ WORDS = {"type", "required", "properties", "additionalProperties", "items", "enu
          "minimum"}
 NOTES = {"$schema", "$id", "title", "description"}
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int,
-         "number": (int, float)}
+         "number": (int, float), "null": type(None)}
 
 
 def _is(value, name):

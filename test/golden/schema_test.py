@@ -14,18 +14,41 @@ import golden  # noqa: E402
 import json_schema  # noqa: E402
 
 SOURCE = pathlib.Path(os.environ.get("RUBATO_SOURCE_DIR", golden.HERE.parent.parent))
+sys.path.insert(1, str(SOURCE / "test"))
+from cluster import demo  # noqa: E402
+from cluster.compare import metrics, outcome, workload  # noqa: E402
+
 SCHEMAS = sorted((SOURCE / "docs/schema").glob("*.json"))
 BASES = ["site", "published", "stats", "models", "queue"]
 
 # Schema and the commands whose output it describes; errors print a document too.
+HINTS = ("job-type=x;gpus=1-4,8;gpu-types=h100/a100,v100;batch=1-2;samples=3;model=params=7e9,hidden=3;"
+         "plans=dp,tp;checkpoint=B:USR1@60;resize=live;device=any;mix-types")
+REPLAY = "rubato snapshot --replay state/rubato/publish/snapshot.json"
 COMMANDS = {
+    "rubato.compare.1": [],
+    "rubato.config.1": ["printf 'JobType=x Gpus=1-8\\nPublishDir=/p\\n' >> etc/rubato.conf; "
+                        "rubato doctor --config --json",
+                        "rubato doctor --config --json", "rm etc/rubato.conf; rubato doctor --config --json",
+                        "printf 'ManagedPartitions=all\\nTestOff=gate\\n' > etc/rubato.conf; "
+                        "rubato doctor --config --json"],
+    "rubato.decisions.1": ["cat state/rubato/publish/decisions.json"],
+    "rubato.demo.1": [],
     "rubato.doctor.1": ["rubato doctor --json", "rubato doctor --remove --json",
                         "SLURM_CONF=none rubato doctor --json"],
     "rubato.explain.1": ["rubato explain --json", "rubato explain 1003 --json",
+                         "rubato explain 901 --json", "rubato explain 850 --json",
                          "rubato explain 1 --json", "rm -r state; rubato explain 1003 --json",
                          'rm -r state; rubato explain --json "$(rqueue -h -n train-a -O jobid:0)"'],
+    "rubato.hints.1": [f"rubato hints --check '{HINTS}' --json",
+                       "rubato hints --check 'checkpoint=none;plans=auto;target-loss=0.1' --json"],
     "rubato.models.1": ["rubato models --json", "rm -r state; rubato models --json",
                         "cat state/rubato/publish/models.json"],
+    "rubato.models-fit.1": ["rubato snapshot -o s.json --models m.json; cat m.json",
+                            "rubato snapshot --anonymise -o s.json --models m.json; cat m.json",
+                            "cat state/rubato/publish/models-fit.json"],
+    "rubato.plan.1": [f"{REPLAY} --config etc/rubato.conf", f"{REPLAY} --json",
+                      "cat state/rubato/publish/plan.json"],
     "rubato.report.1": ["rubato report --json", "rubato report --samples 1 --json",
                         "touch f; SLURM_JOB_ID=1 RUBATO_REPORT_FILE=f rubato report --samples 1 "
                         "--rate 1 --batch 1 --json"],
@@ -36,6 +59,26 @@ COMMANDS = {
 }
 # The files that Rubato publishes lack what every command prints beside them.
 FILES = ("cat ",)
+# What stands at the head of the documents that have no `meta`.
+OWN_HEAD = ("rubato.compare.1", "rubato.config.1", "rubato.demo.1", "rubato.hints.1", "rubato.models-fit.1", "rubato.plan.1", "rubato.snapshot.1")
+
+
+def demo_documents():
+    """What the demo writes for a run that went well and for one in which every job failed."""
+    def job(state):
+        return demo.Job(1, "a100 x1", "--gpus=a100:1", 5, gpus={"a100": 1}, state=state, submit=1.0,
+                        start=2.5, end=7.25)
+    return [json.loads(demo.document("22.05.8", flavour, demo.summary([job(state)], 8)))
+            for flavour, state in (("rubato", "COMPLETED"), ("stock", "FAILED"))]
+
+
+def compare_document():
+    """What a comparison writes; test/python/compare_test.py looks at its figures."""
+    job = workload.Job("j001", "hinted", 0, 1, 8, job_type="lm", samples=1000)
+    run = outcome.Run(2, 7, ["p2", "v1"], 8, "p100+v100", "COMPLETED")
+    half = [outcome.Outcome(1, job, 1, [run], "COMPLETED")]
+    return json.loads(json.dumps(
+        metrics.document("22.05.8", "place", "bf_continue", [metrics.run(1, half, half, 32)])))
 
 
 class Schemas(unittest.TestCase):
@@ -51,6 +94,14 @@ class Schemas(unittest.TestCase):
             self.runner.remove(folder)
         return json.loads(out)
 
+    def documents(self, name):
+        """(what made it, document) of all that a schema describes."""
+        if name == "rubato.demo.1":
+            return [("demo", document) for document in demo_documents()]
+        if name == "rubato.compare.1":
+            return [("compare", compare_document())]
+        return [(script, self.document(script)) for script in COMMANDS[name]]
+
     def schema(self, name):
         return json.loads((SOURCE / f"docs/schema/{name}.json").read_text())
 
@@ -62,34 +113,45 @@ class Schemas(unittest.TestCase):
             self.assertEqual([], json_schema.unknown_words(json.loads(path.read_text())), path.name)
 
     def test_documents(self):
-        for name, scripts in COMMANDS.items():
+        for name in COMMANDS:
             schema = self.schema(name)
-            for script in scripts:
-                document = self.document(script)
+            for script, document in self.documents(name):
                 wanted = copy.deepcopy(schema)
                 if script.startswith(FILES):
                     wanted["required"] = []
                 self.assertEqual([], json_schema.errors(wanted, document), f"{name}: {script}")
+                head = document if name in OWN_HEAD or script.startswith(FILES) else document["meta"]
+                self.assertEqual(schema["$id"], head["schema"], script)
 
     def test_broken_documents_are_refused(self):
         """Each value of a document in turn becomes one of another type."""
-        for name, scripts in COMMANDS.items():
+        for name in COMMANDS:
             schema = self.schema(name)
-            document = self.document(scripts[0])
+            document = self.documents(name)[0][1]
             refused = 0
             for path in json_schema.described_paths(schema, document):
-                broken = copy.deepcopy(document)
-                place = broken
-                for step in path[:-1]:
-                    place = place[step]
-                place[path[-1]] = None
-                self.assertTrue(json_schema.errors(schema, broken), f"{name}: {path} = null")
+                for wrong in (None, True):
+                    broken = copy.deepcopy(document)
+                    place = broken
+                    for step in path[:-1]:
+                        place = place[step]
+                    place[path[-1]] = wrong
+                    if json_schema.errors(schema, broken):
+                        break
+                else:
+                    self.fail(f"{name}: neither {path} = null nor = true is refused")
                 refused += 1
             self.assertGreater(refused, 5, name)
             for member in schema["required"]:
                 broken = copy.deepcopy(document)
                 del broken[member]
                 self.assertTrue(json_schema.errors(schema, broken), f"{name}: without {member}")
+
+    def test_hints_have_no_other_members(self):
+        schema = self.schema("rubato.hints.1")
+        _, document = self.documents("rubato.hints.1")[0]
+        self.assertEqual(set(), set(document) - set(schema["properties"]))
+        self.assertEqual(set(schema["properties"]) - {"unset"}, set(document))
 
     def test_rqueue_has_no_other_members(self):
         schema = self.schema("rubato.rqueue.1")

@@ -8,9 +8,12 @@ test_property_property_tests_LDADD = $(TEST_LIBS) $(RAPIDCHECK_LIBS)
 test_property_property_tests_SOURCES = \
   test/property/config_property_test.cc \
   test/property/hints_property_test.cc \
+  test/property/models_fit_property_test.cc \
   test/property/place_property_test.cc \
+  test/property/resize_property_test.cc \
   test/property/round_property_test.cc \
   test/property/segment_property_test.cc \
+  test/property/simulate_property_test.cc \
   test/support/build_snapshot.h \
   test/support/gen_snapshot.h \
   test/support/plan_checks.cc \

@@ -4,6 +4,8 @@
 #include <rapidcheck/gtest.h>
 
 #include <cctype>
+#include <map>
+#include <optional>
 #include <random>
 #include <set>
 
@@ -24,9 +26,45 @@ Config gen_config() {
   return config;
 }
 
-Models gen_models() { return gen_chance(50) ? Models() : Models({{"a100", 1.0}, {"h100", 2.0}}); }
+constexpr const char* kJobTypes[] = {"bert", "gpt", "odd"};
 
-Snapshot anything() { return *gen_snapshot(); }
+// Some with what was measured of some job types.
+Models gen_models() {
+  if (gen_chance(30)) return Models();
+  const std::map<std::string, double> speeds = {{"a100", 1.0}, {"h100", 2.0}};
+  if (gen_chance(30)) return Models(speeds);
+  std::vector<RateCell> cells;
+  for (int i = gen_int(0, 12); i > 0; --i) {
+    cells.push_back({{"lab", kJobTypes[gen_int(0, 2)]},
+                     gen_chance(50) ? "a100" : "h100",
+                     gen_int(1, 8),
+                     static_cast<double>(gen_int(1, 1000)),
+                     gen_int(1, 20)});
+  }
+  return Models(speeds, std::make_shared<const ThroughputModel>(TypeSpeeds(speeds), cells));
+}
+
+// What jobs say of themselves.
+ResolvedHints gen_hints() {
+  ResolvedHints hints;
+  if (gen_chance(80)) hints.job_type = kJobTypes[gen_int(0, 2)];
+  if (gen_chance(60)) hints.work = Work{WorkUnit::kSamples, gen_int(1, 1'000'000), 0};
+  if (gen_chance(50)) hints.sizes = GpuSizes({{1, gen_int(1, 16)}});
+  if (gen_chance(20)) hints.gpu_types = {{gen_chance(50) ? "a100" : "h100"}};
+  return hints;
+}
+
+Snapshot anything() {
+  Snapshot snapshot = *gen_snapshot();
+  std::map<JobKey, std::optional<ResolvedHints>> said;  // the entries of one job say the same
+  for (Job& job : snapshot.jobs) {
+    const auto [hints, fresh] = said.try_emplace(job.key);
+    if (fresh && gen_chance(50)) hints->second = gen_hints();
+    job.account = "lab";
+    if (job.managed) job.hints = hints->second;
+  }
+  return snapshot;
+}
 
 // Two rounds, so that the second has the memory of the first.
 template <typename Function>
@@ -43,7 +81,8 @@ void with_plans(Function check) {
 
 RC_GTEST_PROP(RoundProperty, starts_fit_and_satisfy_the_requests, ()) {
   with_plans([](const Snapshot& snapshot, const Plan& plan) {
-    RC_ASSERT(check_starts(snapshot, plan) == "");
+    const std::string wrong = check_starts(snapshot, plan);
+    if (!wrong.empty()) RC_FAIL(wrong + "\n" + to_json(snapshot) + "\n" + to_json(plan, snapshot));
   });
 }
 
@@ -173,7 +212,8 @@ RC_GTEST_PROP(RoundProperty, a_reservation_is_kept, ()) {
   std::vector<Reservation> before;
   for (int i = 0; i < 12; ++i) {
     const Plan plan = round(snapshot, Models(), config, now);
-    RC_ASSERT(check_starts(snapshot, plan) == "");
+    const std::string wrong = check_starts(snapshot, plan);
+    if (!wrong.empty()) RC_FAIL(wrong + "\n" + to_json(snapshot) + "\n" + to_json(plan, snapshot));
     RC_ASSERT(check_reservations(snapshot, plan) == "");
     for (const Reservation& old : before) {
       if (above && old.reason == ReserveReason::kFirst) continue;

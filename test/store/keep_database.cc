@@ -22,9 +22,8 @@ int main(int argc, char** argv) {
   options.folder = folder + "/keep_database.making";
   std::vector<std::string> notes;
   auto written = store::Session::open(options, test::kKeptTime, notes).and_then([&](auto session) {
-    return session->write(test::kept_entries()).and_then([&](const store::Written&) {
-      return session->copy_to(file, 0644);
-    });
+    return session->write(test::kept_entries(store::kSchemaVersion))
+        .and_then([&](const store::Written&) { return session->copy_to(file, 0644); });
   });
   std::error_code ignored;
   std::filesystem::remove_all(options.folder, ignored);

@@ -7,9 +7,9 @@ namespace rubato::test {
 namespace {
 
 template <typename Record>
-std::vector<Record> kept() {
+std::vector<Record> kept(int version) {
   std::vector<Record> records;
-  for (const store::Entry& entry : kept_entries()) {
+  for (const store::Entry& entry : kept_entries(version)) {
     if (const Record* record = std::get_if<Record>(&entry)) records.push_back(*record);
   }
   return records;
@@ -17,14 +17,15 @@ std::vector<Record> kept() {
 
 }  // namespace
 
-void expect_kept_content(const store::Reader& reader) {
+void expect_kept_content(const store::Reader& reader, int version) {
   using namespace store;
-  auto samples = kept<Sample>();
+  auto samples = kept<Sample>(version);
   samples.back().flag = Flag::kWallTime;
   EXPECT_EQ(reader.all_samples().value(), samples);
-  EXPECT_EQ(reader.fits({"physics", "resnet", false}).value(), kept<Fit>());
-  EXPECT_EQ(reader.jobs().value(), kept<JobRecord>());
-  EXPECT_EQ(reader.decisions({41, kKeptTime - 7200}).value(), kept<Decision>());
+  EXPECT_EQ(reader.fits({"physics", "resnet", false}).value(), kept<Fit>(version));
+  EXPECT_EQ(reader.jobs().value(), kept<JobRecord>(version));
+  EXPECT_EQ(reader.decisions({41, kKeptTime - 7200}).value(), kept<Decision>(version));
+  EXPECT_EQ(reader.runs(0).value(), kept<RunRecord>(version));
   const std::vector<JobType> types = {{"biology", "llama", true}, {"physics", "resnet", false}};
   EXPECT_EQ(reader.job_types().value(), types);
 }

@@ -3,7 +3,7 @@
 
 namespace rubato::test {
 
-std::vector<store::Entry> kept_entries() {
+std::vector<store::Entry> kept_entries(int version) {
   using namespace store;
   const JobType own{"physics", "resnet", false};
   const JobType shared{"biology", "llama", true};
@@ -38,6 +38,10 @@ std::vector<store::Entry> kept_entries() {
       {41, kKeptTime - 7200}, own, JobClass::kGuaranteed, 14400.5, 2, 24000, 1, kKeptTime + 300});
   entries.emplace_back(Decision{{41, kKeptTime - 7200}, kKeptTime, "start", R"({"gpus":4})"});
   entries.emplace_back(Decision{{41, kKeptTime - 7200}, kKeptTime + 1, "wait", "{}"});
+  if (version < 2) return entries;
+  entries.emplace_back(RunRecord{
+      {41, kKeptTime - 7200}, kKeptTime - 7000, kKeptTime - 7200, kKeptTime, R"({"jobs":[]})"});
+  entries.emplace_back(RunRecord{{42, kKeptTime - 7200}, kKeptTime, kKeptTime - 100, 0, "{}"});
   return entries;
 }
 

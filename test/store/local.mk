@@ -11,7 +11,7 @@ KEPT_ENTRIES = \
   test/store/kept_entries.cc
 
 # A database of every schema version that was ever written. `make keep-database` adds that of a new one.
-EXTRA_DIST += test/store/schema-1.db
+EXTRA_DIST += test/store/schema-1.db test/store/schema-2.db
 
 if HAVE_GTEST
 check_PROGRAMS += test/store/store_tests

@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "lib/store/folder.h"
+#include "lib/store/schema.h"
 #include "test/store/kept_content.h"
 #include "test/store/store_support.h"
 
@@ -45,8 +46,8 @@ class SessionTest : public testing::Test {
 };
 
 TEST_F(SessionTest, WhatIsWrittenIsReadBack) {
-  write(test::kept_entries());
-  test::expect_kept_content(open_reader(folder_.database()));
+  write(test::kept_entries(kSchemaVersion));
+  test::expect_kept_content(open_reader(folder_.database()), kSchemaVersion);
 }
 
 TEST_F(SessionTest, LaterFitAndLaterJobRecordTakeThePlace) {
@@ -65,6 +66,19 @@ TEST_F(SessionTest, LaterFitAndLaterJobRecordTakeThePlace) {
   EXPECT_THAT(reader.jobs().value(), ElementsAre(later, requeued));
   EXPECT_EQ(reader.job({7, kNow}).value(), later);
   EXPECT_EQ(reader.job({8, kNow}).value(), std::nullopt);
+}
+
+TEST_F(SessionTest, TheEndOfARunIsAddedToWhatWasSaidOfIt) {
+  const RunRecord begun{{7, kNow}, kNow + 5, kNow + 1, 0, "text"};
+  const RunRecord again{{7, kNow}, kNow + 90, kNow + 60, 0, "other"};
+  write({begun, again, RunRecord{{7, kNow}, kNow + 5, 0, kNow + 50, ""}});
+  const Reader reader = open_reader(folder_.database());
+  RunRecord ended = begun;
+  ended.end = kNow + 50;
+  EXPECT_THAT(reader.runs(0).value(), ElementsAre(ended, again));
+  EXPECT_THAT(reader.runs(kNow + 49).value(), ElementsAre(ended, again));
+  EXPECT_THAT(reader.runs(kNow + 50).value(), ElementsAre(again));  // the first is over by then
+  EXPECT_THAT(reader.runs(0, 1).value(), ElementsAre(again));
 }
 
 TEST_F(SessionTest, ProfileIsOfTheAccountUnlessShared) {
@@ -271,9 +285,10 @@ TEST_F(SessionTest, RetentionByAge) {
   const auto session = open_session(options_);
   Decision decision{{1, kNow}, kNow, "start", "{}"};
   JobRecord job{{1, kNow}, {"physics", "resnet", false}, JobClass::kBestEffort, 0, 0, 0, 0, kNow};
-  ASSERT_TRUE(session->write(std::vector<Entry>{sample_of_job(1), decision, job}));
+  const RunRecord run{{1, kNow}, kNow, kNow, 0, "{}"};
+  ASSERT_TRUE(session->write(std::vector<Entry>{sample_of_job(1), decision, job, run}));
   EXPECT_EQ(session->retain(kNow + 1000).value(), 0);
-  EXPECT_EQ(session->retain(kNow + 1001).value(), 3);
+  EXPECT_EQ(session->retain(kNow + 1001).value(), 4);
   EXPECT_EQ(open_reader(folder_.database()).counts().value(), StoreCounts{});
   ASSERT_TRUE(session->write(std::vector<Entry>{sample_of_job(2)}));  // the type is made again
 }
@@ -282,6 +297,7 @@ TEST_F(SessionTest, RetentionByCountKeepsTheNewestOfEachKind) {
   options_.retention.samples_a_kind = 3;
   options_.retention.decisions = 2;
   options_.retention.jobs = 1;
+  options_.retention.runs = 3;
   std::vector<Entry> entries = entries_from(0, 10);
   Sample rare = sample_of_job(9);
   rare.gpus = 8;
@@ -295,10 +311,11 @@ TEST_F(SessionTest, RetentionByCountKeepsTheNewestOfEachKind) {
     const JobKey key{static_cast<JobId>(i + 1), kNow};
     entries.emplace_back(Decision{key, kNow + i, "start", "{}"});
     entries.emplace_back(JobRecord{key, {}, JobClass::kBestEffort, 0, 0, 0, 0, kNow + i});
+    entries.emplace_back(RunRecord{key, kNow + i, kNow, 0, "{}"});
   }
   const auto session = open_session(options_);
   ASSERT_TRUE(session->write(entries));
-  EXPECT_EQ(session->retain(kNow).value(), 7 + 2 + 3);
+  EXPECT_EQ(session->retain(kNow).value(), 7 + 2 + 3 + 1);
   const Reader reader = open_reader(folder_.database());
   const auto kept = reader.samples({"physics", "resnet", false}, "a100", 4).value();
   ASSERT_EQ(kept.size(), 3U);
@@ -306,6 +323,7 @@ TEST_F(SessionTest, RetentionByCountKeepsTheNewestOfEachKind) {
   EXPECT_EQ(reader.samples({"physics", "resnet", false}, "a100", 8).value().size(), 1U);
   EXPECT_EQ(reader.counts().value().flagged.size(), 1U);
   EXPECT_EQ(reader.jobs().value().at(0).job.id, 4U);
+  EXPECT_EQ(reader.runs(0).value().at(0).job.id, 2U);
   EXPECT_TRUE(reader.decisions({1, kNow}).value().empty());
   EXPECT_EQ(reader.decisions({4, kNow}).value().size(), 1U);
 }

@@ -69,6 +69,14 @@ inline Request gen_request() {
   request.cores = gen_int(1, 12);
   if (gen_chance(20)) request.cores_per_node = gen_int(1, 6);
   if (gen_chance(20)) request.cores_per_gpu = gen_int(1, 4);
+  if (gen_chance(40)) {
+    request.tasks = gen_int(1, 8);
+    request.cores_per_task = gen_int(1, 4);
+    request.tasks_per_node = gen_chance(30) ? gen_int(1, 4) : 0;
+    request.gpus_per_task = request.gpu_quantum > 1 ? request.gpu_quantum : 0;
+    request.fixed_nodes = request.max_nodes == request.min_nodes;
+    request.whole_memory = gen_chance(10);
+  }
   switch (gen_int(0, 5)) {
     case 0:
       request.memory_per_node = 512 * gen_int(1, 16);

@@ -5,7 +5,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+
+#include "lib/core/resize_request.h"
 
 namespace rubato::test {
 namespace {
@@ -130,6 +133,14 @@ std::string check_gang(const Snapshot& snapshot, const Job& job, const std::stri
   return "";
 }
 
+// Its hint `gpu-types` names the type, or none.
+bool accepts(const Job& job, const std::string& gpu_type) {
+  if (!job.hints || job.hints->gpu_types.empty() || !job.request.gpu_type.empty()) return true;
+  return std::any_of(job.hints->gpu_types.begin(), job.hints->gpu_types.end(), [&](const auto& g) {
+    return std::find(g.begin(), g.end(), gpu_type) != g.end();
+  });
+}
+
 std::string check_starts(const Snapshot& snapshot, const Plan& plan) {
   std::vector<Free> free = free_now(snapshot);
   for (const Start& start : plan.starts) {
@@ -140,8 +151,18 @@ std::string check_starts(const Snapshot& snapshot, const Plan& plan) {
     if (start.managed != job->managed) return who + "managed is wrong";
     if (start.shares.empty()) continue;
     if (!job->managed) return who + "names nodes for an unmanaged job";
-    const std::string wrong = check_gang(snapshot, *job, start.gpu_type, start.shares);
+    std::optional<Job> sized;
+    if (start.gpus > 0) {
+      auto other = at_size(*job, start.gpus, start.gpu_type);
+      if (!other) return who + other.error().text;
+      sized = std::move(*other);
+    }
+    const std::string wrong =
+        check_gang(snapshot, sized ? *sized : *job, start.gpu_type, start.shares);
     if (!wrong.empty()) return who + wrong;
+    const bool typed = job->request.wants_gpus() && !start.on_cpus;
+    if (typed && !accepts(*job, start.gpu_type))
+      return who + "a GPU type that its hint does not name";
     const NodeSet& allowed = set_of(snapshot, job->node_set);
     for (const NodeShare& share : start.shares) {
       const Node& node = snapshot.nodes.at(static_cast<std::size_t>(share.node));

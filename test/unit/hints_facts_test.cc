@@ -185,6 +185,25 @@ TEST(WrongHints, EveryRuleAndEveryKeyHasAnExample) {
   for (const HintDef& def : hint_table()) EXPECT_TRUE(words.contains(def.key)) << def.key;
 }
 
+TEST(WithGpus, ChangesTheCountAndNothingElse) {
+  EXPECT_EQ(with_gpus("gres:gpu:4", 2), "gres:gpu:2");
+  EXPECT_EQ(with_gpus("gpu:a100:4", 8), "gpu:a100:8");
+  EXPECT_EQ(with_gpus("gres/gpu:a100=4", 8), "gres/gpu:a100:8");
+  EXPECT_EQ(with_gpus("gpu", 3), "gpu:3");
+  EXPECT_EQ(with_gpus("gpu:a100", 3), "gpu:a100:3");
+  EXPECT_EQ(with_gpus("gres:craynetwork:1,gres:gpu:4,gres:x", 1),
+            "gres:craynetwork:1,gres:gpu:1,gres:x");
+  EXPECT_EQ(with_gpus("gres:gpu:2k", 1), "gres:gpu:1");
+}
+
+TEST(WithGpus, AddsOrTakesOut) {
+  EXPECT_EQ(with_gpus("", 2), "gres:gpu:2");
+  EXPECT_EQ(with_gpus("gres:x:1", 2, "v100"), "gres:x:1,gres:gpu:v100:2");
+  EXPECT_EQ(with_gpus("gres:x:1,gres:gpu:v100:2", 0), "gres:x:1");
+  EXPECT_EQ(with_gpus("gres:gpu:2", 0), "");
+  EXPECT_EQ(with_gpus("", 0), "");
+}
+
 TEST(WrongHints, TheJsonIsWhatTheTableSays) {
   const auto json = nlohmann::json::parse(wrong_hints_json());
   ASSERT_EQ(json.size(), wrong_hints().size());

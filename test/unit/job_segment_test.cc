@@ -48,6 +48,13 @@ TEST(JobSegment, without_a_report_nothing_is_said_of_progress) {
             "{rubato job-type=resnet50 gpu-type=a100 gpus=4 sizes=1-8}");
 }
 
+TEST(JobSegment, the_level_is_told_of_jobs_that_have_one) {
+  Service service;
+  service.level = 2;
+  EXPECT_EQ(render_segment(segment_of(running({{"a100", 4}}), nullptr, nullptr, &service)),
+            "{rubato job-type=resnet50 level=2 gpu-type=a100 gpus=4 sizes=1-8}");
+}
+
 TEST(JobSegment, remaining_is_told_only_where_the_work_is_known) {
   const Progress report = progress(400, 7);
   Job job = running({{"a100", 4}});

@@ -175,6 +175,20 @@ TEST(Json, a_plan_comes_back) {
             "schema: expected \"rubato.plan/1\", found \"rubato.snapshot/1\"");
 }
 
+TEST(Json, a_start_at_another_size_comes_back) {
+  Snapshot snapshot = small();
+  add_pending(snapshot, 4, "h100").size_bound = "--nodelist names its nodes";
+  EXPECT_EQ(snapshot_from_json(to_json(snapshot))->jobs.back().size_bound,
+            snapshot.jobs.back().size_bound);
+  Plan plan = round(snapshot, Models(), Config(), kNow);
+  ASSERT_FALSE(plan.starts.empty());
+  plan.starts.front().gpus = 2;
+  EXPECT_EQ(*plan_from_json(to_json(plan, snapshot), snapshot), plan);
+  plan.starts.front().gpus = 0;
+  plan.starts.front().on_cpus = true;
+  EXPECT_EQ(*plan_from_json(to_json(plan, snapshot), snapshot), plan);
+}
+
 TEST(Json, a_plan_for_other_nodes_is_an_error) {
   Snapshot snapshot = small();
   add_pending(snapshot, 8, "h100").time_limit = 60;

@@ -18,7 +18,9 @@ test_unit_unit_tests_SOURCES = \
   test/unit/config_values_test.cc \
   test/unit/core_types_test.cc \
   test/unit/explain_words_test.cc \
+  test/unit/gain_test.cc \
   test/unit/gate_test.cc \
+  test/unit/forecasts_test.cc \
   test/unit/guard_test.cc \
   test/unit/host_test.cc \
   test/unit/job_segment_test.cc \
@@ -34,17 +36,22 @@ test_unit_unit_tests_SOURCES = \
   test/unit/mailbox_test.cc \
   test/unit/mixed_type_test.cc \
   test/unit/pace_test.cc \
+  test/unit/models_fit_test.cc \
   test/unit/models_table_test.cc \
   test/unit/period_test.cc \
   test/unit/place_choose_test.cc \
   test/unit/reserve_rules_test.cc \
+  test/unit/resize_request_test.cc \
   test/unit/progress_test.cc \
   test/unit/public_view_test.cc \
   test/unit/round_walk_test.cc \
   test/unit/segment_test.cc \
+  test/unit/simulate_test.cc \
   test/unit/assign_test.cc \
   test/unit/levels_test.cc \
   test/unit/match_test.cc \
+  test/unit/service_test.cc \
+  test/unit/types_test.cc \
   test/unit/throughput_test.cc \
   test/unit/version_test.cc
 # Plugin code that sees no Slurm header is tested here, with a log of our own.
@@ -72,20 +79,30 @@ test_unit_loop_tests_SOURCES = \
   plugin/sched/job_book.cc \
   plugin/sched/loop.cc \
   plugin/sched/loop_publish.cc \
+  plugin/sched/models_feed.cc \
   plugin/sched/models_publisher.cc \
+  plugin/sched/rate_book.cc \
   plugin/sched/publisher.cc \
   plugin/sched/recorder.cc \
+  plugin/sched/run_log.cc \
+  plugin/sched/start_book.cc \
   plugin/sched/stats.cc \
   plugin/slurm/hold_times.cc \
   plugin/slurm/job_desc_view.cc \
   plugin/slurm/job_hints.cc \
+  plugin/slurm/job_request.cc \
   plugin/select/gate.cc \
   test/support/fake_core.cc \
   test/support/fake_core.h \
   test/support/fake_slurm_log.cc \
   test/unit/job_desc_view_test.cc \
+  test/unit/job_request_test.cc \
   test/unit/loop_test.cc \
-  test/unit/recorder_test.cc
+  test/unit/models_feed_test.cc \
+  test/unit/rate_book_test.cc \
+  test/unit/start_book_test.cc \
+  test/unit/recorder_test.cc \
+  test/unit/run_log_test.cc
 endif
 endif
 

@@ -31,10 +31,16 @@ def _start_backup(c):
                  f'echo {HOST} > /proc/sys/kernel/hostname; mount --bind "{hosts}" /etc/hosts; '
                  'exec "$@"', "sh", client.sbin("slurmctld"), "-f", conf],
                 {**c.ctld_env(), "SLURM_CONF": conf}, c.path("log/backup.out"))
-    c.defer(lambda: proc.stop(c.daemon_pids("run/slurmctld-backup.pid"), 20))
+    c.defer(lambda: proc.stop(_backups(c), 20))
     c.wait(lambda: "(backup) at" in c.ask("scontrol ping")
            and "DOWN" not in c.ask("scontrol ping"), 60, "the backup to answer")
-    return c.daemon_pids("run/slurmctld-backup.pid")[0]
+    return _backups(c)[0]
+
+
+def _backups(c):
+    """Its processes. Its pid file is no help: a slurmctld that gives back takes it away."""
+    return [pid for pid in proc.all_pids()
+            if c.path("etc-backup/slurm.conf") in proc.read_proc(pid, "cmdline")]
 
 
 def _in_control(c):
@@ -91,7 +97,7 @@ def a_backup_takes_over_twice(c):
         c.wait(lambda: not proc.alive(primary), 60, "the primary to end")
         c.wait(lambda: _in_control(c) == BACKUP, 60, "the backup to be in control", every=0.3)
         c.cmd("scontrol ping")
-        check(c.daemon_pids("run/slurmctld-backup.pid") == [backup], "the same process as before")
+        check(_backups(c) == [backup], "the same process as before", _backups(c))
         _one_job_each_way(c, backup)
         c.say(f"turn {turn}: the primary comes back")
         proc.daemon(c.uts + [client.sbin("slurmctld"), "-f", c.path("etc/slurm.conf")],

@@ -77,7 +77,14 @@ def rqueue_shows_hinted_unhinted_and_cpu_jobs(c):
           mine["gpus"] == 2 and mine["start"] > 1e9, "the same in JSON", mine)
 
 
-@scenario(cluster="commands", needs=["rubato"], negative="segment", timeout=120)
+def widths_are_lost(c):
+    """Negative control: rqueue asks squeue for whole values, and so neither cuts nor pads them."""
+    env = c.client_env
+    c.client_env = lambda user=None: {**env(user), "RUBATO_TESTING": "1", "RUBATO_TEST_OFF": "width"}
+    c.defer(lambda: vars(c).pop("client_env"))
+
+
+@scenario(cluster="commands", needs=["rubato"], negative=widths_are_lost, timeout=120)
 def rqueue_prints_what_squeue_prints(c):
     """Every letter and field of squeue looks the same in rqueue, with Rubato's fields beside it"""
     job = training(c)

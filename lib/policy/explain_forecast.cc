@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the forecasts of a job's speed have to do with where it goes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "lib/core/resize_request.h"
+#include "lib/policy/explain.h"
+
+namespace rubato {
+namespace {
+
+// 812, 45.3, 0.0312: three digits are more than a forecast is worth.
+std::string rate_text(double rate) {
+  return rate >= 1000 ? fmt::format("{:.0f}", rate) : fmt::format("{:.3g}", rate);
+}
+
+// How sure it is: within this share of the rate for two of three jobs.
+std::string spread_text(double spread) {
+  return fmt::format("{:.0f} %", 100 * (std::exp(std::min(spread, 3.0)) - 1));
+}
+
+}  // namespace
+
+std::string Explainer::forecast_of(const TypeChoice& choice, TypeId type, Account& account) const {
+  const Forecast& forecast = choice.forecasts[static_cast<std::size_t>(type)];
+  const std::string& name = capacity_.types()[static_cast<std::size_t>(type)];
+  const std::string source =
+      forecast.samples > 0
+          ? fmt::format("{} {}", forecast.samples, forecast.samples == 1 ? "report" : "reports")
+          : "estimated";
+  return name + " " +
+         account.say("rate." + name,
+                     fmt::format("{} samples/s ({}, within {})", rate_text(forecast.rate()), source,
+                                 spread_text(forecast.spread)));
+}
+
+// At which size it starts, where that is not the one it asks for.
+void Explainer::size(const Entry& entry, const Placement& placement, Account& account) const {
+  if (placement.gpus == 0) return;
+  const auto asked = static_cast<int>(requested_gpus(*entry.job));
+  account.reason += fmt::format(
+      "; it asks for {} and can run on {} as well, where {} samples/s are "
+      "expected",
+      account.say("gpus_asked", asked), account.say("gpus_given", placement.gpus),
+      account.say("rate_given", rate_text(placement.rate)));
+}
+
+// Where it stands in the multi-level queue.
+void Explainer::level(const Entry& entry, Account& account) const {
+  const auto found =
+      std::lower_bound(context_.service.begin(), context_.service.end(), entry.job->key,
+                       [](const Service& s, const JobKey& key) { return s.job < key; });
+  if (found == context_.service.end() || found->job != entry.job->key) return;
+  const std::string number = account.say("level", found->level);
+  const std::string had =
+      account.say("service", fmt::format("{:.0f} GPU-seconds", found->attained));
+  account.say("order", entry.order);
+  if (found->level == 0) return;
+  account.reason += fmt::format("; it is in level {} of the queue, having had {}", number, had);
+}
+
+void Explainer::forecasts(const Entry& entry, Account& account) const {
+  const TypeChoice* choice = entry.types;
+  if (choice == nullptr) return;
+  const bool known = std::any_of(choice->forecasts.begin(), choice->forecasts.end(),
+                                 [](const Forecast& f) { return f.known_profile; });
+  if (!known) return;
+  account.say("job_type", entry.job->hints->job_type);
+  account.reason += "; its job type does on ";
+  std::vector<TypeId> shown = context_.fastest;
+  std::stable_sort(shown.begin(), shown.end(), [&](TypeId a, TypeId b) {
+    const auto rate = [&](TypeId type) {
+      return choice->forecasts[static_cast<std::size_t>(type)].log_rate;
+    };
+    return rate(a) > rate(b);
+  });
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    if (i > 0) account.reason += i + 1 == shown.size() ? " and on " : ", on ";
+    account.reason += forecast_of(*choice, shown[i], account);
+  }
+  if (choice->matched < 0) return;
+  const std::string matched =
+      account.say("matched", capacity_.types()[static_cast<std::size_t>(choice->matched)]);
+  if (choice->waits_for_match) {
+    account.reason += "; beside all jobs it is best off on " + matched;
+  }
+}
+
+}  // namespace rubato

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/policy/service.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "lib/policy/forecast.h"
+#include "lib/policy/levels.h"
+
+namespace rubato {
+namespace {
+
+// Slurm makes a requeued job eligible two minutes later (AuthInfo=cred_expire), an admin perhaps
+// later still.
+constexpr Seconds kRequeueTime = 900;
+
+std::set<std::string> gpu_types(const Snapshot& snapshot) {
+  std::set<std::string> types;
+  for (const Node& node : snapshot.nodes) {
+    for (const GpuGroup& group : node.gpus) types.insert(group.type);
+  }
+  return types;
+}
+
+double fastest_of(const std::set<std::string>& types, const Models& models) {
+  double fastest = 0;
+  for (const std::string& type : types) fastest = std::max(fastest, models.speed(type));
+  return fastest > 0 ? fastest : 1;
+}
+
+// GPU-seconds a second, in GPUs of the fastest type.
+double power(const Job& job, const Models& models, double fastest) {
+  double sum = 0;
+  for (const NodeShare& share : job.allocation) {
+    for (const GpuCount& gpus : share.gpus) sum += gpus.count * models.speed(gpus.type) / fastest;
+  }
+  return sum;
+}
+
+// What is remembered of the job, under its present key or, after a requeue, an earlier one.
+Service remembered(const Snapshot& snapshot, const Job& job) {
+  const std::vector<Service>& all = snapshot.memory.service;
+  const auto after =
+      std::upper_bound(all.begin(), all.end(), job.key,
+                       [](const JobKey& key, const Service& s) { return key < s.job; });
+  Service service;
+  if (after != all.begin()) {
+    const Service& last = *std::prev(after);
+    const bool same = last.job == job.key;
+    if (same || (job.restarts > 0 && last.job.id == job.key.id)) service = last;
+  }
+  service.job = job.key;
+  return service;
+}
+
+// Jobs that are not to be seen: ended, or requeued and not yet eligible again. They are kept for a
+// while, since nobody can tell which.
+std::vector<Service> gone(const Snapshot& snapshot, const std::map<JobKey, Service>& seen,
+                          Seconds now) {
+  std::set<JobId> ids;
+  for (const auto& [key, unused] : seen) ids.insert(key.id);
+  std::vector<Service> kept;
+  for (const Service& service : snapshot.memory.service) {
+    const bool recent = service.attained > 0 && now - service.updated < kRequeueTime;
+    if (recent && !ids.contains(service.job.id)) kept.push_back(service);
+  }
+  return kept;
+}
+
+void bring_forward(Service& service, const Job& job, double power, Seconds now) {
+  if (job.state == JobState::kRunning) {
+    const Seconds from = std::max(service.updated, job.start);
+    const auto seconds = static_cast<double>(std::max<Seconds>(now - from, 0));
+    service.attained += seconds * power;
+    service.since_promotion += seconds * power;
+    service.executed += std::max<Seconds>(now - from, 0);
+    service.waiting_since = now;
+  } else {
+    service.waiting_since = std::max(service.waiting_since, job.eligible);
+  }
+  service.updated = now;
+}
+
+// GPU-seconds it needs on the type it is fastest on; empty when that cannot be told.
+std::optional<double> remaining(const Snapshot& snapshot, const Job& job, const Models& models,
+                                const Config& config, const std::set<std::string>& types) {
+  const std::optional<double> left = samples_left(snapshot, job);
+  if (!left || models.learnt() == nullptr || job.hints->job_type.empty()) return std::nullopt;
+  const ProfileName profile = profile_of(job, config);
+  const int gpus = std::max(job.request.gpus_on(std::max(job.request.min_nodes, 1)), 1);
+  double best = 0;
+  for (const std::string& type : types) {
+    const Forecast forecast = models.learnt()->predict(profile, type, gpus);
+    if (!forecast.known_profile) return std::nullopt;
+    best = std::max(best, forecast.rate());
+  }
+  return best > 0 ? std::optional(*left / best * gpus) : std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Service> update_service(const Snapshot& snapshot, const Models& models,
+                                    const Config& config, Seconds now) {
+  const std::set<std::string> types = gpu_types(snapshot);
+  const double fastest = fastest_of(types, models);
+  std::map<JobKey, Service> services;
+  std::vector<Standing> standings;
+  for (const Job& job : snapshot.jobs) {
+    if (!job.managed || !job.request.wants_gpus()) continue;
+    if (!services.emplace(job.key, remembered(snapshot, job)).second) continue;
+    Service& service = services[job.key];
+    bring_forward(service, job, power(job, models, fastest), now);
+    standings.push_back({.job = job.key,
+                         .attained = service.since_promotion,
+                         .remaining = remaining(snapshot, job, models, config, types),
+                         .waited = std::max<Seconds>(now - service.waiting_since, 0),
+                         .executed = service.executed,
+                         .level = service.level,
+                         .exempt = job.priority_set});
+  }
+  std::vector<Service> result = gone(snapshot, services, now);
+  result.reserve(result.size() + services.size());
+  for (const Level& level : levels(standings)) {
+    Service& service = services[level.job];
+    service.level = level.level;
+    if (level.promoted) {
+      service.since_promotion = 0;
+      service.executed = 0;
+      service.waiting_since = now;
+    }
+    result.push_back(service);
+  }
+  std::sort(result.begin(), result.end(),
+            [](const Service& a, const Service& b) { return a.job < b.job; });
+  return result;
+}
+
+}  // namespace rubato

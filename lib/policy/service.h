@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Stage 3: attained service, and the level that follows from it.
+#pragma once
+
+#include <vector>
+
+#include "lib/config/config.h"
+#include "lib/core/snapshot.h"
+#include "lib/model/models.h"
+
+namespace rubato {
+
+/// The service of every managed job with GPUs, brought forward from the memory of the snapshot to
+/// `now`, with the level of this round (levels.h); sorted by key. A job that was requeued has a new
+/// submit time and keeps what it attained. Service counts GPU-seconds, each weighted with the speed
+/// of its type relative to the fastest type of the cluster.
+[[nodiscard]] std::vector<Service> update_service(const Snapshot& snapshot, const Models& models,
+                                                  const Config& config, Seconds now);
+
+}  // namespace rubato

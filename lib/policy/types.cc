@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/policy/types.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "lib/core/resize_request.h"
+#include "lib/policy/assign.h"
+#include "lib/policy/forecast.h"
+#include "lib/policy/match.h"
+#include "lib/policy/size.h"
+
+namespace rubato {
+namespace {
+
+// Of a job whose run time nobody can tell, when nobody else's is known either.
+constexpr double kUsualSeconds = 3600;
+// A type that is not known well counts as faster by this share of its spread where it is free.
+constexpr double kOptimism = 0.5;
+// GPUs come free one after the other: until some do it takes this share of the time until all do.
+constexpr double kWaitShare = 0.25;
+// A smaller size must fit into the time limit even if the rate is two spreads below its forecast,
+// with this to spare for start and checkpoints.
+constexpr double kSlack = 1.25;
+constexpr double kSureSpreads = 2;
+// How the refusal of a start at another size begins (plugin/actuate); such a job is planned as
+// requested until it asks for something else.
+constexpr const char* kRefusedSize = "another size:";
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+double median(std::vector<double> values, double otherwise) {
+  if (values.empty()) return otherwise;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+bool size_refused(const Memory& memory, const JobKey& job) {
+  const auto found =
+      std::lower_bound(memory.jobs.begin(), memory.jobs.end(), job,
+                       [](const JobMemory& m, const JobKey& k) { return m.job < k; });
+  return found != memory.jobs.end() && found->job == job &&
+         found->refusal.starts_with(kRefusedSize);
+}
+
+class Chooser {
+ public:
+  Chooser(RoundContext& context, const Models& models, const Capacity& capacity,
+          std::vector<std::unique_ptr<const TypeChoice>>& choices)
+      : context_(context),
+        models_(models),
+        capacity_(capacity),
+        choices_(choices),
+        types_(static_cast<int>(capacity.types().size())),
+        free_(free_types()) {}
+
+  void run() {
+    if (context_.config.off("forecast")) return;
+    for (Entry& entry : context_.queue) {
+      if (free_to_choose(entry)) add(entry);
+    }
+    if (seekers_.empty()) return;
+    if (std::any_of(seekers_.begin(), seekers_.end(), [](const Seeker& s) { return s.known; })) {
+      match_all();
+    }
+    for (Seeker& seeker : seekers_) settle(seeker);
+  }
+
+ private:
+  struct Seeker {
+    Entry* entry = nullptr;
+    bool known = false;  ///< a forecast that rests on its own profile
+    int gpus = 1;        ///< it asks for
+    TypeChoice choice;
+    std::vector<int> group;      ///< by TypeId: place of the type's group in the hint, -1: never
+    std::optional<double> left;  ///< samples
+    double work = 0;             ///< samples, a guess where `left` is empty
+    int before = 0;              ///< jobs ahead of it in the order, matched to the same type
+    bool sized = true;           ///< may start at another size
+
+    [[nodiscard]] bool matched() const { return choice.matched >= 0; }
+  };
+
+  static bool free_to_choose(const Entry& entry) {
+    const Job& job = *entry.job;
+    return job.managed && !job.het && entry.demand.wants_gpus() && job.request.gpu_type.empty() &&
+           entry.gpus == 0 && !entry.on_cpus;
+  }
+
+  void add(Entry& entry) {
+    const Job& job = *entry.job;
+    Seeker seeker;
+    seeker.entry = &entry;
+    seeker.gpus = static_cast<int>(std::max<std::int64_t>(entry.demand.total(), 1));
+    seeker.group.assign(at(types_), -1);
+    accept(entry, seeker);
+    seeker.choice.speed = context_.speeds;
+    if (job.hints && !job.hints->job_type.empty() && models_.learnt() != nullptr) {
+      forecast(job, seeker);
+    }
+    seeker.left = samples_left(context_.snapshot, job);
+    seeker.sized = !size_refused(context_.snapshot.memory, job.key);
+    seekers_.push_back(std::move(seeker));
+  }
+
+  // Types it accepts, of which its nodes have as many GPUs as it asks for.
+  void accept(const Entry& entry, Seeker& seeker) {
+    const Job& job = *entry.job;
+    const bool any = !job.hints || job.hints->gpu_types.empty();
+    seeker.choice.bound = !any;
+    const std::vector<int>& there = gpus_in(entry.later);
+    for (TypeId type = 0; type < types_; ++type) {
+      if (there[at(type)] < seeker.gpus) continue;
+      if (any) {
+        seeker.group[at(type)] = 0;
+        continue;
+      }
+      const std::string& name = capacity_.types()[at(type)];
+      const GpuTypes& groups = job.hints->gpu_types;
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        if (std::find(groups[g].begin(), groups[g].end(), name) == groups[g].end()) continue;
+        seeker.group[at(type)] = static_cast<int>(g);
+        break;
+      }
+    }
+  }
+
+  const std::vector<int>& gpus_in(const NodeSet* nodes) {
+    auto [found, fresh] = in_set_.try_emplace(nodes, at(types_), 0);
+    if (!fresh) return found->second;
+    for (const int node : *nodes) {
+      for (const GpuGroup& group : context_.snapshot.nodes[at(node)].gpus) {
+        const TypeId type = capacity_.type_id(group.type);
+        if (type >= 0) found->second[at(type)] += group.total;
+      }
+    }
+    return found->second;
+  }
+
+  void forecast(const Job& job, Seeker& seeker) {
+    const ProfileName profile = profile_of(job, context_.config);
+    for (TypeId type = 0; type < types_; ++type) {
+      const Forecast f =
+          models_.learnt()->predict(profile, capacity_.types()[at(type)], seeker.gpus);
+      seeker.known = seeker.known || f.known_profile;
+      seeker.choice.speed[at(type)] = hoped(f, type);
+      seeker.choice.forecasts.push_back(f);
+    }
+  }
+
+  // Samples/s; without a profile of its own only the ratios between types mean anything. What is
+  // not known well is hoped to be better where it costs nobody a wait to find out.
+  [[nodiscard]] double hoped(const Forecast& f, TypeId type) const {
+    const bool hope = f.known_profile && free_[at(type)];
+    return std::exp(f.log_rate + (hope ? kOptimism * std::min(f.spread, 1.0) : 0.0));
+  }
+
+  // By type: some of its GPUs are free.
+  [[nodiscard]] std::vector<bool> free_types() const {
+    std::vector<bool> free(at(types_), false);
+    for (int node = 0; node < capacity_.node_count(); ++node) {
+      if (!context_.snapshot.nodes[at(node)].usable) continue;
+      for (TypeId type = 0; type < types_; ++type) {
+        if (free[at(type)] || !capacity_.has_type(node, type)) continue;
+        free[at(type)] = capacity_.room(node, type, context_.now, context_.now + 1).gpus > 0;
+      }
+    }
+    return free;
+  }
+
+  [[nodiscard]] static double best_speed(const Seeker& seeker) {
+    double best = 0;
+    for (std::size_t type = 0; type < seeker.group.size(); ++type) {
+      if (seeker.group[type] >= 0) best = std::max(best, seeker.choice.speed[type]);
+    }
+    return best > 0 ? best : 1;
+  }
+
+  void match_all() {
+    std::vector<double> known;
+    for (const Seeker& seeker : seekers_) {
+      if (seeker.known && seeker.left) known.push_back(*seeker.left / best_speed(seeker));
+    }
+    const double usual = median(known, kUsualSeconds);
+    pools_ = pools();
+    waiting_.assign(at(types_), 0);
+    std::vector<Contender> contenders;
+    for (Seeker& seeker : seekers_) {
+      const bool told = seeker.known && seeker.left;
+      seeker.work = told ? *seeker.left : usual * best_speed(seeker);
+      Contender contender;
+      for (TypeId type = 0; type < types_; ++type) {
+        const bool can = seeker.group[at(type)] >= 0;
+        contender.seconds.push_back(can ? seeker.work / seeker.choice.speed[at(type)] : kForbidden);
+        contender.gpus.push_back(seeker.gpus);
+      }
+      contenders.push_back(std::move(contender));
+    }
+    const std::vector<Match> matches = match(contenders, pools_);
+    for (std::size_t i = 0; i < seekers_.size(); ++i) {
+      if (matches[i].pool < 0) continue;
+      seekers_[i].choice.matched = matches[i].pool;
+      seekers_[i].before = waiting_[at(matches[i].pool)]++;
+    }
+  }
+
+  [[nodiscard]] std::vector<Pool> pools() const {
+    std::vector<Pool> pools(at(types_));
+    for (int node = 0; node < capacity_.node_count(); ++node) {
+      if (!context_.snapshot.nodes[at(node)].usable) continue;
+      for (TypeId type = 0; type < types_; ++type) {
+        if (capacity_.has_type(node, type))
+          pools[at(type)].gpus += capacity_.total(node, type).gpus;
+      }
+    }
+    // By key: the last digits of a sum depend on its order, and a plan must not.
+    std::vector<const Job*> running;
+    for (const Job& job : context_.snapshot.jobs) {
+      if (job.state == JobState::kRunning) running.push_back(&job);
+    }
+    std::sort(running.begin(), running.end(),
+              [](const Job* a, const Job* b) { return a->key < b->key; });
+    for (const Job* job : running) {
+      const double seconds = seconds_left(context_.snapshot, *job, context_.now);
+      for (const NodeShare& share : job->allocation) {
+        for (const GpuCount& gpus : share.gpus) {
+          const TypeId type = capacity_.type_id(gpus.type);
+          if (type >= 0) pools[at(type)].busy += seconds * gpus.count;
+        }
+      }
+    }
+    return pools;
+  }
+
+  // Waits for what suits all best. A job of which only the speed of types is known does not for
+  // long; no job once it could starve.
+  [[nodiscard]] bool patient(const Seeker& seeker) const {
+    const Config& config = context_.config;
+    const Seconds waited = context_.waited(*seeker.entry->job);
+    if (config.starvation_bound > 0 && waited >= config.starvation_bound / 2) return false;
+    return seeker.known || waited < config.reserve_after;
+  }
+
+  // What it costs all that wait, in seconds, that the job runs at `speed` on so many GPUs of a
+  // type: its own run time, and the delay of the jobs that follow on these GPUs.
+  [[nodiscard]] double cost(const Seeker& seeker, TypeId type, int gpus, double speed) const {
+    const bool own = type == seeker.choice.matched;
+    const int behind = waiting_[at(type)] - (own ? seeker.before + 1 : 0);
+    const double share = static_cast<double>(gpus) / std::max(pools_[at(type)].gpus, 1);
+    return seeker.work / speed * (1 + behind * share);
+  }
+
+  // The order of its types, and the choice into the entry.
+  void settle(Seeker& seeker) {
+    TypeChoice& choice = seeker.choice;
+    // As any job: the types by speed.
+    if (!seeker.known && !choice.bound && !seeker.matched()) return;
+    for (TypeId type = 0; type < types_; ++type) {
+      if (seeker.group[at(type)] >= 0) choice.order.push_back(type);
+    }
+    const bool hinted_order = choice.bound && seeker.entry->job->hints->gpu_types.size() > 1;
+    if (seeker.matched()) weigh(seeker, !hinted_order && patient(seeker));
+    std::stable_sort(choice.order.begin(), choice.order.end(), [&](TypeId a, TypeId b) {
+      const auto key = [&](TypeId type) {
+        return std::tuple(seeker.group[at(type)], -choice.speed[at(type)], type);
+      };
+      return key(a) < key(b);
+    });
+    if (hinted_order) {
+      for (std::size_t i = 0; i < choice.order.size(); ++i) {
+        choice.speed[at(choice.order[i])] = static_cast<double>(choice.order.size() - i);
+      }
+    }
+    choices_.push_back(std::make_unique<const TypeChoice>(std::move(choice)));
+    seeker.entry->types = choices_.back().get();
+  }
+
+  // The types by what they cost. One that is to wait for the type it was matched to takes no other
+  // that costs more.
+  void weigh(Seeker& seeker, bool patient) {
+    TypeChoice& choice = seeker.choice;
+    std::vector<double> costs(at(types_), 0);
+    for (const TypeId type : choice.order) {
+      costs[at(type)] = cost(seeker, type, seeker.gpus, choice.speed[at(type)]);
+    }
+    double most = kForbidden;
+    if (patient) most = costs[at(choice.matched)];
+    // Less than it asks for may cost more, if it saves a wait.
+    const Pool& pool = pools_[at(choice.matched)];
+    add_variants(seeker, most + kWaitShare * pool.busy / std::max(pool.gpus, 1));
+    const auto worse = [&](TypeId type) { return costs[at(type)] > most; };
+    choice.waits_for_match = std::erase_if(choice.order, worse) > 0;
+    for (const TypeId type : choice.order) choice.speed[at(type)] = 1 / costs[at(type)];
+  }
+
+  // The ways to start a job that runs at several sizes, best first.
+  void add_variants(Seeker& seeker, double most) const {
+    const Job& job = *seeker.entry->job;
+    if (!seeker.known || !seeker.sized) return;
+    const std::vector<int> sizes = sizes_to_try(job);
+    if (sizes.size() < 2) return;
+    std::vector<Variant>& variants = seeker.choice.variants;
+    for (const TypeId type : seeker.choice.order) {
+      for (const int gpus : sizes) add_variant(seeker, type, gpus, most);
+    }
+    std::stable_sort(variants.begin(), variants.end(), [&](const Variant& a, const Variant& b) {
+      return std::tuple(seeker.group[at(a.type)], a.cost) <
+             std::tuple(seeker.group[at(b.type)], b.cost);
+    });
+  }
+
+  void add_variant(Seeker& seeker, TypeId type, int gpus, double most) const {
+    const Job& job = *seeker.entry->job;
+    const std::string& name = capacity_.types()[at(type)];
+    const Forecast f = models_.learnt()->predict(profile_of(job, context_.config), name, gpus);
+    if (gpus < seeker.gpus) {
+      if (!seeker.left) return;
+      const double longest = *seeker.left / std::exp(f.log_rate - kSureSpreads * f.spread);
+      if (longest * kSlack > static_cast<double>(job.time_limit)) return;
+    }
+    const double costs = cost(seeker, type, gpus, hoped(f, type));
+    if (costs > most) return;
+    auto other = at_size(job, gpus, name);
+    if (!other) return;
+    Variant variant{type, gpus == seeker.gpus ? 0 : gpus, std::move(*other)};
+    variant.demand = Demand(size_of(variant.job));
+    variant.rate = f.rate();
+    variant.cost = costs;
+    seeker.choice.variants.push_back(std::move(variant));
+  }
+
+  RoundContext& context_;
+  const Models& models_;
+  const Capacity& capacity_;
+  std::vector<std::unique_ptr<const TypeChoice>>& choices_;
+  int types_;
+  std::vector<bool> free_;  ///< by TypeId
+  std::vector<Seeker> seekers_;
+  std::vector<Pool> pools_;
+  std::vector<int> waiting_;  ///< by TypeId: jobs matched to it
+  std::map<const NodeSet*, std::vector<int>> in_set_;
+};
+
+}  // namespace
+
+void choose_types(RoundContext& context, const Models& models, const Capacity& capacity,
+                  std::vector<std::unique_ptr<const TypeChoice>>& choices) {
+  Chooser(context, models, capacity, choices).run();
+}
+
+}  // namespace rubato

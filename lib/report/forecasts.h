@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the fit expects of the profiles that models.json lists, on every GPU type.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "lib/model/throughput.h"
+#include "lib/report/models_table.h"
+
+namespace rubato {
+
+/// Most rows of one table; the profiles behind are left out.
+inline constexpr std::size_t kMostForecasts = 2000;
+
+/// Of each profile of `table` that `model` knows: on each of `gpu_types`, and those it was measured
+/// on, at each number of GPUs it was measured at. Several types at once (`a100+h100`) only where
+/// they were measured. Sorted.
+[[nodiscard]] std::vector<ForecastRow> forecasts_of(const ModelsTable& table,
+                                                    const ThroughputModel& model,
+                                                    const std::set<std::string>& gpu_types);
+
+}  // namespace rubato

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which runs are recorded, so that `rubato report` can play them again: those on nodes of managed
+// partitions.
+#pragma once
+
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "lib/core/snapshot.h"
+#include "lib/store/records.h"
+#include "plugin/sched/job_book.h"
+
+namespace rubato {
+
+class RunLog {
+ public:
+  /// What to store after a snapshot, which is already in `book`.
+  [[nodiscard]] std::vector<store::RunRecord> update(const Snapshot& snapshot,
+                                                     const JobBook::Change& change, JobBook& book);
+
+ private:
+  void follow_blocks(const Snapshot& snapshot);
+
+  std::map<JobKey, Seconds> blocked_;        ///< waiting jobs: when Slurm last held them back
+  std::set<std::pair<JobKey, Seconds>> on_;  ///< recorded runs that have not ended, by their start
+};
+
+}  // namespace rubato

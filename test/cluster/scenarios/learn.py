@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What jobs report decides where the next job of their type starts, and explain says so."""
+import json
+import pathlib
+import re
+import sqlite3
+import time
+
+from cluster import check, scenario, shape
+
+from . import steps
+
+# By the configuration h100 is three times as fast as v100. What the jobs here report says otherwise.
+CONF = steps.conf("MessageInterval=0", "PublishInterval=0.2", "GpuType=h100 Speed=3",
+                  "GpuType=a100 Speed=2", "GpuType=v100 Speed=1")
+PLACES = {"h100": ("n5", 20), "a100": ("n1", 30), "v100": ("n7", 200)}
+
+shape("learn", rubato_conf=CONF)
+
+
+def published(c, name):
+    """A published file; {} before there is one."""
+    try:
+        return json.loads(pathlib.Path(c.path("state/rubato/publish", name)).read_text())
+    except (OSError, ValueError):
+        return {}
+
+
+def learnt_cells(c):
+    """How many places the last fit is made of, whether rounds use it or not."""
+    return steps.stats(c).get("learning", {}).get("cells", 0)
+
+
+def measure(c, kind):
+    """Jobs of type `kind` run on each GPU type and report that v100 is the fastest."""
+    before = learnt_cells(c)
+    jobs = []
+    for gpu, (node, rate) in PLACES.items():
+        job = c.sbatch(f"-w {node} --gpus={gpu}:1 -t 60 --comment='rubato:job-type={kind}'",
+                       "sleep 600")
+        c.wait_state(job, "RUNNING", 60)
+        c.cmd(f"scontrol update JobId={job} Comment='rubato!report samples=10;rate={rate};batch=8'")
+        jobs.append(job)
+    c.wait(lambda: learnt_cells(c) >= before + len(PLACES), 60, "the reports to be learnt")
+    return jobs
+
+
+def next_job(c, kind):
+    """Another job of that type, which takes any GPU; returns (id, {node: {type: count}})."""
+    job = c.sbatch(f"--gpus=1 -t 60 --comment='rubato:job-type={kind}'", "sleep 600")
+    c.wait_state(job, "RUNNING", 60)
+    c.cmd(f"scontrol show job -d {job} | grep -E 'JobState|TRES|GRES'")
+    return job, c.gpus(job)
+
+
+def type_of(where):
+    return [kind for gpus in where.values() for kind in gpus]
+
+
+def a_kind():
+    return f"odd{time.time_ns()}"
+
+
+@scenario(cluster="learn", needs=["rubato"], negative="learning", timeout=180)
+def next_job_starts_on_the_type_that_was_fastest(c):
+    """A job type that reports more on the "slow" GPU type gets that type next, against the prior
+
+    A user sees with scontrol that the fourth job holds a v100, while h100 and a100 are free.
+    """
+    kind = a_kind()
+    measure(c, kind)
+    _, where = next_job(c, kind)
+    check(type_of(where) == ["v100"], "the type that was measured to be fastest, v100", where)
+
+
+@scenario(cluster="learn", needs=["rubato"], negative="store", timeout=240)
+def what_was_learnt_survives_a_restart(c):
+    """After a restart of slurmctld the first job of the type starts where it was fastest
+
+    The new slurmctld has what the store has; no job reports any more.
+    """
+    kind = a_kind()
+    jobs = measure(c, kind)
+    for job in jobs:
+        c.cmd(f"scancel {job}")
+        c.wait_state(job, "CANCELLED", 60)
+    # The store writes within a second; slurmctld waits for it at its end as well.
+    c.restart_ctld()
+    _, where = next_job(c, kind)
+    check(type_of(where) == ["v100"], "the type that was measured to be fastest, v100", where)
+
+
+def stored_decision(c, job):
+    """The explanation of the last decision to start `job` in rubato.db; {} without one."""
+    try:
+        with sqlite3.connect(f"file:{c.path('state/rubato/rubato.db')}?mode=ro", uri=True,
+                             timeout=30) as base:
+            rows = base.execute("SELECT text FROM decisions WHERE job_id = ? AND kind = 'start' "
+                                "ORDER BY id", (job,)).fetchall()
+    except sqlite3.OperationalError:
+        return {}
+    return json.loads(rows[-1][0]) if rows else {}
+
+
+def explained(c, job):
+    """`rubato explain JOB --json`: the decision that the run began with; {} while there is none."""
+    text = c.ask(f"rubato explain {job} --json 2>/dev/null", check=False)
+    found = json.loads(text or "{}").get("jobs", [])
+    return found[0].get("decision", {}) if found else {}
+
+
+@scenario(cluster="learn", needs=["rubato"], negative="learning", timeout=240)
+def explain_names_the_rates_that_decided(c):
+    """explain of a running job prints the forecasts that decided when it started
+
+    Each number stands in the decision record of the database; after the job has ended explain still
+    tells it.
+    """
+    kind = a_kind()
+    measure(c, kind)
+    job, _ = next_job(c, kind)
+    decision = c.wait(lambda: explained(c, job), 60, "the decision of the running job")
+    text = c.cmd(f"rubato explain {job}")
+    rates = {name: value for name, value in decision["facts"].items() if name.startswith("rate.")}
+    check({"rate.h100", "rate.a100", "rate.v100"} <= set(rates), "a rate of each type", rates)
+    for value in rates.values():
+        check(value in re.sub(r"\s+", " ", text), f"'{value}' in the text", text)
+    record = c.wait(lambda: stored_decision(c, job), 60, "its decision in rubato.db")
+    check(dict(record["facts"]) == decision["facts"], "the facts of the decision record",
+          record["facts"])
+    said = {kind: float(value.split()[0]) for kind, value in rates.items()}
+    check(max(said, key=said.get) == "rate.v100", "v100 to be the fastest", said)
+    c.cmd(f"scancel {job}")
+    c.wait_state(job, "CANCELLED", 60)
+    c.wait(lambda: "ended by" in c.ask(f"rubato explain {job}", check=False), 60,
+           "explain to tell it of the ended job")
+    c.cmd(f"rubato explain {job}")
+    check(explained(c, job) == decision, "the same decision", explained(c, job))
+
+
+def without_models(c):
+    """Negative control: what was learnt is not published."""
+    ask = c.ask
+    steps.replace(c, "ask", lambda command, **more: ask(
+        command.replace("cp models-fit.json", "true"), **more))
+
+
+@scenario(cluster="learn", needs=["rubato"], negative=without_models, timeout=240)
+def a_round_that_learnt_is_replayed(c):
+    """snapshot.json with models-fit.json beside it gives plan.json again, byte for byte"""
+    kind = a_kind()
+    measure(c, kind)
+    # Something that waits, so that the plan has forecasts in it: all a100, or all h100.
+    waits = c.sbatch(f"--gpus=16 -t 60 --comment='rubato:job-type={kind}'", "sleep 1")
+    c.wait(lambda: any(told["id"] == waits and
+                       any(name.startswith("rate.") for name, _ in told.get("facts", []))
+                       for told in published(c, "plan.json").get("explanations", [])), 60,
+           "the forecasts in the plan")
+    folder = c.path("replay")
+
+    def replayed():
+        # The three are replaced one after the other: taken again until they are of one round.
+        c.ask(f"rm -rf {folder}; mkdir {folder}; cd {c.path('state/rubato/publish')} && "
+              f"cp plan.json snapshot.json {folder}; cp models-fit.json {folder}", check=False)
+        again = c.ask(f"cd {folder} && rubato snapshot --replay snapshot.json", check=False)
+        return again.strip() == pathlib.Path(folder, "plan.json").read_text().strip()
+    c.wait(replayed, 60, "the same plan")
+    plan = json.loads(pathlib.Path(folder, "plan.json").read_text())
+    c.cmd(f"cd {folder} && rubato snapshot --replay snapshot.json | cmp - plan.json; ls -l", check=False)
+    check(plan.get("models_fingerprint"), "the plan to name its models", plan.get("models_fingerprint"))

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What holds of every simulation: nothing is given twice, every job runs once, no GPU idles for
+// want of a decision.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "lib/sim/simulate.h"
+#include "test/support/gen_snapshot.h"
+
+namespace rubato::sim {
+namespace {
+
+using namespace rubato::test;
+
+Seconds time_of(const Job& job, const Start&) { return 10 + (job.key.id * 37) % 300; }
+
+Workload gen_workload() {
+  Workload workload;
+  workload.cluster = *gen_snapshot(GenOptions{.twins = false});
+  workload.begin = kNow;
+  std::set<JobKey> keys;
+  for (const Job& job : workload.cluster.jobs) {
+    if (!keys.insert(job.key).second) continue;
+    if (job.state == JobState::kPending) {
+      workload.arrivals.push_back({.job = job, .enters = kNow + gen_int(0, 200)});
+    } else {
+      workload.holders.push_back({.job = job, .ends = kNow + gen_int(1, 500)});
+    }
+  }
+  return workload;
+}
+
+Config all_managed() {
+  Config config;
+  config.manage_all = true;
+  return config;
+}
+
+/// Everything that is held at `time`, each run with the piece of the cluster that it has.
+std::vector<std::vector<NodeShare>> held_at(const Workload& workload, const Outcome& outcome,
+                                            Seconds time) {
+  std::vector<std::vector<NodeShare>> held;
+  for (const Run& run : outcome.runs) {
+    if (run.start <= time && time < run.end) held.push_back(run.shares);
+  }
+  for (const Holder& holder : workload.holders) {
+    if (time < holder.ends) held.push_back(holder.job.allocation);
+  }
+  return held;
+}
+
+RC_GTEST_PROP(SimulateProperty, nothing_is_given_twice, ()) {
+  Workload workload = gen_workload();
+  // Where Slurm itself is asked to find room, it may take what the plan gives to a later job.
+  for (Arrival& arrival : workload.arrivals) {
+    arrival.job.managed = true;
+    arrival.job.may_preempt = arrival.job.preempting = false;
+  }
+  const Outcome outcome = simulate(workload, Models(), all_managed(), time_of);
+  for (const Run& run : outcome.runs) {  // what is held grows at starts only
+    std::map<int, int> cores;
+    std::map<int, MiB> memory;
+    std::map<std::pair<int, std::string>, int> gpus;
+    for (const auto& shares : held_at(workload, outcome, run.start)) {
+      for (const NodeShare& share : shares) {
+        cores[share.node] += share.cores;
+        memory[share.node] += share.memory;
+        for (const GpuCount& group : share.gpus) gpus[{share.node, group.type}] += group.count;
+      }
+    }
+    for (const NodeShare& share : run.shares) {
+      const Node& node = workload.cluster.nodes[static_cast<std::size_t>(share.node)];
+      RC_ASSERT(cores[share.node] <= node.cores);
+      RC_ASSERT(memory[share.node] <= node.memory);
+      for (const GpuGroup& group : node.gpus)
+        RC_ASSERT((gpus[{share.node, group.type}] <= group.total));
+    }
+  }
+  RC_ASSERT(outcome.refused == 0);
+}
+
+RC_GTEST_PROP(SimulateProperty, every_job_runs_once_or_waits, ()) {
+  const Workload workload = gen_workload();
+  const Outcome outcome = simulate(workload, Models(), all_managed(), time_of);
+  std::map<JobKey, int> seen;
+  for (const Run& run : outcome.runs) ++seen[run.job];
+  for (const JobKey& key : outcome.waited) ++seen[key];
+  RC_ASSERT(seen.size() == workload.arrivals.size());
+  for (const Arrival& arrival : workload.arrivals) {
+    RC_ASSERT(seen[arrival.job.key] == 1);
+    const auto run = std::find_if(outcome.runs.begin(), outcome.runs.end(),
+                                  [&](const Run& one) { return one.job == arrival.job.key; });
+    if (run == outcome.runs.end()) continue;
+    RC_ASSERT(run->start >= arrival.enters);
+    RC_ASSERT(run->end - run->start ==
+              std::max<Seconds>(1, std::min(time_of(arrival.job, {}), arrival.job.time_limit)));
+  }
+}
+
+RC_GTEST_PROP(SimulateProperty, the_order_of_the_arrivals_does_not_matter, ()) {
+  Workload workload = gen_workload();
+  for (std::size_t i = 0; i < workload.arrivals.size(); ++i)
+    workload.arrivals[i].enters += static_cast<Seconds>(i);
+  const Outcome once = simulate(workload, Models(), all_managed(), time_of);
+  std::reverse(workload.arrivals.begin(), workload.arrivals.end());
+  RC_ASSERT(simulate(workload, Models(), all_managed(), time_of) == once);
+}
+
+RC_GTEST_PROP(SimulateProperty, no_gpu_idles_while_a_job_waits, ()) {
+  const int gpus = gen_int(1, 6);
+  Workload workload{.cluster = make_cluster({{"a100", gpus}}), .begin = kNow};
+  const int jobs = gen_int(1, 20);
+  Seconds work = 0;
+  for (int i = 0; i < jobs; ++i) {
+    Snapshot empty = workload.cluster;
+    Job job = add_pending(empty, 1);
+    job.key.id = static_cast<JobId>(i + 1);
+    workload.arrivals.push_back({.job = job, .enters = kNow});
+    work += time_of(job, {});
+  }
+  const Outcome outcome = simulate(workload, Models(), all_managed(), time_of);
+  RC_ASSERT(outcome.runs.size() == static_cast<std::size_t>(jobs));
+  Seconds held = 0;
+  Seconds last_start = 0;
+  for (const Run& run : outcome.runs) {
+    held += run.end - run.start;
+    last_start = std::max(last_start, run.start);
+  }
+  RC_ASSERT(held == work);
+  for (Seconds time = kNow; time < last_start; ++time) {
+    RC_ASSERT(static_cast<int>(held_at(workload, outcome, time).size()) == gpus);
+  }
+}
+
+}  // namespace
+}  // namespace rubato::sim
