@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The Python client and the trainer of contrib/.
-PYTHON_TESTS = test/python/client_test.py test/python/trainer_test.py
+PYTHON_TESTS = test/python/client_test.py test/python/compare_test.py test/python/compare_workload_test.py \
+  test/python/trainer_test.py
 EXTRA_DIST += $(PYTHON_TESTS)
 TESTS += $(PYTHON_TESTS)

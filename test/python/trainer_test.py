@@ -35,7 +35,8 @@ class Rates(unittest.TestCase):
             for kind in kinds:
                 rates = [trainer.rate_of(name, kind, n) for n in range(1, 9)]
                 self.assertEqual(rates, sorted(rates), (name, kind))
-                self.assertLess(rates[7], 8.001 * rates[0], (name, kind))
+                # LM was measured 2 % above that on V100.
+                self.assertLess(rates[7], 8.2 * rates[0], (name, kind))
 
     def test_two_nodes_are_slower_than_one(self):
         self.assertLess(trainer.rate_of("resnet50", "a100", 8, 2, 2048),
@@ -56,6 +57,12 @@ class Rates(unittest.TestCase):
                            1.5 * trainer.rate_of("recommendation", "v100", 1))
         self.assertLess(trainer.rate_of("transformer", "p100", 1),
                         trainer.rate_of("transformer", "v100", 1))
+
+    def test_a_job_on_several_types_is_as_fast_as_the_slowest(self):
+        self.assertEqual(trainer.slowest_of("lm", ["p100", "v100"], 8, 2, None, ""),
+                         ("p100", trainer.rate_of("lm", "p100", 8, 2)))
+        self.assertEqual(trainer.slowest_of("mpt-7b", ["h100", "v100"], 8, 2, None, ""),
+                         ("v100", None))
 
     def test_what_was_not_measured_has_no_rate(self):
         self.assertIsNone(trainer.rate_of("mpt-7b", "v100", 8))

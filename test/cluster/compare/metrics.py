@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The figures of a comparison and its JSON document, rubato.compare/1 (docs/schema)."""
+import json
+import math
+
+from .workload import CLASSES
+
+SCHEMA = "rubato.compare/1"
+
+
+def percentile(values, share):
+    """Interpolated between the two nearest values, as most statistics programs do."""
+    ordered = sorted(values)
+    place = (len(ordered) - 1) * share
+    low = math.floor(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+
+
+def average(values):
+    values = list(values)
+    return sum(values) / len(values)
+
+
+def geometric_mean(values):
+    values = list(values)
+    return math.exp(sum(math.log(value) for value in values) / len(values))
+
+
+def ratio(stock, rubato):
+    """How many times as long it took under stock Slurm. 0 s is below what the records resolve."""
+    return round(max(stock, 0.5) / max(rubato, 0.5), 4)
+
+
+def job_entry(outcome):
+    """A line of job_list. gpus and gpu_type have a value for each run of the job."""
+    ran = [run for run in outcome.runs if run.gpus]
+    return {"id": outcome.id, "class": outcome.job.kind, "job_type": outcome.job.job_type,
+            "gpus": [run.gpus for run in ran], "gpu_type": [run.gpu_type for run in ran],
+            "submit": int(outcome.submit), "start": int(outcome.start), "end": int(outcome.end),
+            "state": outcome.state}
+
+
+def makespan(outcomes):
+    return max(o.end for o in outcomes) - min(o.submit for o in outcomes)
+
+
+def half(outcomes, total_gpus):
+    """R of the schema: one run of the workload."""
+    times = [outcome.jct for outcome in outcomes]
+    span = makespan(outcomes)
+    completed = sum(outcome.state == "COMPLETED" for outcome in outcomes)
+    held = sum(outcome.gpu_seconds for outcome in outcomes)
+    return {"completed": completed, "failed": len(outcomes) - completed,
+            "avg_jct_s": round(average(times), 3), "p50_jct_s": round(percentile(times, 0.5), 3),
+            "p99_jct_s": round(percentile(times, 0.99), 3), "makespan_s": round(span, 3),
+            "gpu_utilisation": round(held / (total_gpus * span), 4) if span > 0 else 0.0,
+            "restarts": sum(outcome.restarts for outcome in outcomes),
+            "resizes": sum(outcome.resizes for outcome in outcomes),
+            "job_list": [job_entry(outcome) for outcome in outcomes]}
+
+
+def class_jct(outcomes, kind):
+    return average(o.jct for o in outcomes if o.job.kind == kind)
+
+
+def run(seed, stock, rubato, total_gpus):
+    """An entry of runs, from the outcomes of both halves."""
+    one, two = half(stock, total_gpus), half(rubato, total_gpus)
+    classes = {}
+    for kind in CLASSES:
+        count = sum(outcome.job.kind == kind for outcome in stock)
+        if count:
+            classes[kind] = {"jobs": count, "avg_jct_ratio": ratio(class_jct(stock, kind),
+                                                                   class_jct(rubato, kind))}
+    found = {"seed": seed, "jobs": len(stock), "stock": one, "rubato": two}
+    for name in ("avg_jct", "p99_jct", "makespan"):
+        found[f"{name}_ratio"] = ratio(one[f"{name}_s"], two[f"{name}_s"])
+    found["classes"] = classes
+    return found
+
+
+def document(slurm_version, mode, stock_params, runs):
+    return {"schema": SCHEMA, "slurm_version": slurm_version, "mode": mode,
+            "stock_params": stock_params, "runs": runs,
+            "avg_jct_ratio": round(geometric_mean(r["avg_jct_ratio"] for r in runs), 4),
+            "makespan_ratio": round(geometric_mean(r["makespan_ratio"] for r in runs), 4)}
+
+
+def to_text(found):
+    """The document as JSON, indented, a line a job."""
+    lists = []
+
+    def without_lists(value):
+        if isinstance(value, dict):
+            return {key: aside(item) if key == "job_list" else without_lists(item)
+                    for key, item in value.items()}
+        return [without_lists(item) for item in value] if isinstance(value, list) else value
+
+    def aside(jobs):
+        lists.append("[\n" + ",\n".join(json.dumps(job) for job in jobs) + "\n]")
+        return f"job list {len(lists) - 1}"
+    text = json.dumps(without_lists(found), indent=1) + "\n"
+    for number, jobs in enumerate(lists):
+        text = text.replace(f'"job list {number}"', jobs)
+    return text
+
+
+# -- for people ------------------------------------------------------------------------------------
+
+_SHORT = {"hinted": "hinted", "unhinted_gpu": "unhinted", "cpu": "CPU"}
+
+
+def summary(found):
+    """The runs of a document, a line each, and the geometric means; times in seconds."""
+    lines = ["  seed   mean: stock  rubato   ratio    p99  makespan  "
+             + "  ".join(f"{name:>8}" for name in _SHORT.values())]
+
+    def line(name, times, ratios):
+        shown = [f"{value:6.2f}" if value else "     -" for value in ratios]
+        return (f"{name:>6} {times} {shown[0]:>7} {shown[1]:>6} {shown[2]:>9}  "
+                + "  ".join(f"{value:>8}" for value in shown[3:]))
+    columns = []
+    for run_ in found["runs"]:
+        ratios = [run_["avg_jct_ratio"], run_["p99_jct_ratio"], run_["makespan_ratio"]]
+        ratios += [run_["classes"].get(kind, {}).get("avg_jct_ratio") for kind in _SHORT]
+        columns.append(ratios)
+        times = f"{run_['stock']['avg_jct_s']:13.1f} {run_['rubato']['avg_jct_s']:7.1f}"
+        lines.append(line(run_["seed"], times, ratios))
+    means = [geometric_mean(filter(None, column)) if any(column) else None
+             for column in zip(*columns)]
+    lines.append(line("all", " " * 21, means))
+    return "\n".join(lines)
+
+
+CLASS_NAMES = {"hinted": "jobs with hints", "unhinted_gpu": "GPU jobs without", "cpu": "CPU jobs"}
+
+
+def table(entry, stock, rubato):
+    """A run as lines: what it was under stock Slurm, under Rubato, and the ratio."""
+    one, two = entry["stock"], entry["rubato"]
+    rows = [("mean time from submit to end", one["avg_jct_s"], two["avg_jct_s"], "s",
+             entry["avg_jct_ratio"])]
+    for kind, found in entry["classes"].items():
+        rows.append((f"  {CLASS_NAMES[kind]} ({found['jobs']})", class_jct(stock, kind),
+                     class_jct(rubato, kind), "s", found["avg_jct_ratio"]))
+    rows += [("median", one["p50_jct_s"], two["p50_jct_s"], "s", None),
+             ("99th percentile", one["p99_jct_s"], two["p99_jct_s"], "s", entry["p99_jct_ratio"]),
+             ("makespan", one["makespan_s"], two["makespan_s"], "s", entry["makespan_ratio"]),
+             ("GPUs in use", 100 * one["gpu_utilisation"], 100 * two["gpu_utilisation"], "%", None),
+             ("jobs that failed", one["failed"], two["failed"], "", None)]
+    lines = [f"seed {entry['seed']}, {entry['jobs']} jobs".ljust(32) + "   stock    rubato   ratio"]
+    for name, left, right, unit, factor in rows:
+        digits = 1 if unit else 0
+        line = f"{name:32}{left:7.{digits}f} {unit:1} {right:7.{digits}f} {unit:1}"
+        lines.append((line + (f" {factor:7.2f}" if factor is not None else "")).rstrip())
+    return "\n".join(lines)

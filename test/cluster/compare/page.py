@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The report of a comparison: one HTML file that needs nothing else, both halves side by side."""
+import datetime
+
+from . import charts, metrics, workload
+from .charts import text
+
+_STYLE = """
+:root { color-scheme: light dark; --paper: #fcfcfb; --ink: #1b1b19; --quiet: #5f5e5a;
+  --grid: #e4e3de; --lane: #f3f2ee; --card: #ffffff; --stock: #77756e; --rubato: #c22f53;
+  --c1: #2a78d6; --c2: #14946a; --c3: #7b5bd0; --w1: #e2672f; --w2: #dc9a06; --u: #a9a79f; }
+@media (prefers-color-scheme: dark) { :root { --paper: #191918; --ink: #ecebe6; --quiet: #a3a19a;
+  --grid: #35342f; --lane: #232321; --card: #20201e; --stock: #a5a39b; --rubato: #f0708d;
+  --c1: #5a9ee8; --c2: #3fbf92; --c3: #a48cf0; --w1: #f08a58; --w2: #e8b33c; --u: #6d6b65; } }
+body { margin: 0 auto; max-width: 1240px; padding: 24px; background: var(--paper);
+  color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
+h1 { font-size: 26px; margin: 0 0 4px; } h2 { font-size: 20px; margin: 40px 0 8px; }
+h3 { font-size: 15px; margin: 18px 0 2px; } p { margin: 4px 0; max-width: 80ch; }
+.quiet { color: var(--quiet); fill: var(--quiet); }
+.tiles { display: flex; flex-wrap: wrap; gap: 12px; margin: 16px 0; }
+.tile { background: var(--card); border: 1px solid var(--grid); border-radius: 8px;
+  padding: 10px 18px; } .tile b { display: block; font-size: 28px; line-height: 1.2; }
+.pair { display: grid; gap: 8px 28px;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 500px), 1fr)); }
+svg { width: 100%; height: auto; display: block; } svg text { font: 11px system-ui, sans-serif;
+  fill: var(--ink); } svg text.quiet { fill: var(--quiet); } svg text.strong { font-weight: 600; }
+.grid { stroke: var(--grid); } .lane { fill: var(--lane); } .line { fill: none; stroke-width: 2; }
+.line.stock { stroke: var(--stock); } .line.rubato { stroke: var(--rubato); }
+.c1 { fill: var(--c1); } .c2 { fill: var(--c2); } .c3 { fill: var(--c3); } .w1 { fill: var(--w1); }
+.w2 { fill: var(--w2); } .u { fill: var(--u); } .bar:hover { stroke: var(--ink); }
+.legend { display: flex; flex-wrap: wrap; gap: 4px 18px; margin: 8px 0; font-size: 13px; }
+.legend svg { width: 14px; height: 14px; display: inline-block; vertical-align: -2px;
+  margin-right: 5px; }
+.scroll { overflow-x: auto; } table { border-collapse: collapse; margin: 8px 0; }
+th, td { text-align: right; padding: 3px 14px 3px 0; border-bottom: 1px solid var(--grid);
+  font-variant-numeric: tabular-nums; } th { font-weight: 600; } td:first-child, th:first-child {
+  text-align: left; } td.rule { border-left: 1px solid var(--grid); padding-left: 14px; }
+th.rule { border-left: 1px solid var(--grid); padding-left: 14px; }
+"""
+_HALVES = (("stock", "stock Slurm"), ("rubato", "Rubato"))
+
+
+def _tile(value, words):
+    return f'<div class="tile"><b>{value:.2f}</b>{text(words)}</div>'
+
+
+def _swatch(css, line=False):
+    shape = (f'<path class="line {css}" d="M0 7H14"/>' if line
+             else f'<rect class="{css}" width="14" height="14" rx="2"/>')
+    return f'<svg viewBox="0 0 14 14" aria-hidden="true">{shape}</svg>'
+
+
+def _jobs_legend():
+    words = {"c1": "transformer", "c2": "lm", "c3": "cyclegan", "w1": "recommendation",
+             "w2": "recommendation-small", "u": "no hints"}
+    return ('<div class="legend">' + "".join(f"<span>{_swatch(css)}{name}</span>"
+                                             for css, name in words.items())
+            + '<span class="quiet">blue, green, violet: fastest on v100; orange, yellow: fastest '
+            "on p100</span></div>")
+
+
+def _halves_legend():
+    return ('<div class="legend">' + "".join(f"<span>{_swatch(css, True)}{name}</span>"
+                                             for css, name in _HALVES) + "</div>")
+
+
+def _cells(tag, values, rules):
+    return "".join(f'<{tag}{" class=rule" if number in rules else ""}>{text(value)}</{tag}>'
+                   for number, value in enumerate(values))
+
+
+def _table(head, rows, rules=(), above=""):
+    """rules: columns with a line at their left; above: a row of its own before `head`."""
+    return (f'<div class="scroll"><table>{above}<tr>' + _cells("th", head, rules) + "</tr>"
+            + "".join("<tr>" + _cells("td", row, rules) + "</tr>" for row in rows)
+            + "</table></div>")
+
+
+def _figures(entry, halves):
+    rows = []
+
+    def row(name, values, unit, ratio=None):
+        rows.append([name, *(f"{value:.1f}{unit}" for value in values),
+                     "" if ratio is None else f"{ratio:.2f}"])
+    pair = [entry["stock"], entry["rubato"]]
+    row("mean time from submit to end", [r["avg_jct_s"] for r in pair], " s",
+        entry["avg_jct_ratio"])
+    for kind, found in entry["classes"].items():
+        row(f"{metrics.CLASS_NAMES[kind]} ({found['jobs']})",
+            [metrics.class_jct(half.outcomes, kind) for half in halves], " s",
+            found["avg_jct_ratio"])
+    row("median", [r["p50_jct_s"] for r in pair], " s")
+    row("99th percentile", [r["p99_jct_s"] for r in pair], " s", entry["p99_jct_ratio"])
+    row("makespan", [r["makespan_s"] for r in pair], " s", entry["makespan_ratio"])
+    row("GPU-seconds held", [100 * r["gpu_utilisation"] for r in pair], " %")
+    for name, key in (("jobs that failed", "failed"), ("restarts", "restarts"),
+                      ("resizes", "resizes")):
+        rows.append([name, *(r[key] for r in pair), ""])
+    return _table(["", "stock Slurm", "Rubato", "stock / Rubato"], rows)
+
+
+def _where(halves):
+    """Job types by the GPU type they ran on, in both halves."""
+    types = list(workload.NODES)
+    names = sorted({o.job.job_type for o in halves[0].outcomes if o.job.gpus},
+                   key=lambda name: (not name, name))
+    rows = []
+    for name in names:
+        row = [name or "no hints"]
+        for half in halves:
+            jobs = [o for o in half.outcomes if o.job.gpus and o.job.job_type == name]
+            ran = [job.runs[-1].gpu_type for job in jobs]
+            row += [ran.count(gpu_type) or "" for gpu_type in types]
+            row.append(sum("+" in gpu_type for gpu_type in ran) or "")
+            row.append(f"{metrics.average(job.jct for job in jobs):.1f} s")
+        rows.append(row)
+    columns = [*types, "several", "mean time"]
+    above = "<tr><th></th>" + "".join(
+        f'<th class="rule" colspan="{len(columns)}">{name}</th>' for _, name in _HALVES) + "</tr>"
+    return _table(["jobs", *columns, *columns], rows, (1, 1 + len(columns)), above)
+
+
+def _run(load, entry, halves):
+    span = max(metrics.makespan(half.outcomes) for half in halves)
+    pairs = list(zip((css for css, _ in _HALVES), (half.outcomes for half in halves)))
+    longest = max(o.jct for _, outcomes in pairs for o in outcomes)
+    queues = {css: charts.waiting(outcomes) for css, outcomes in pairs}
+    most = max(5, max(value for points in queues.values() for _, value in points))
+    parts = [f"<h2>Seed {load.seed}: {entry['jobs']} jobs</h2>", _figures(entry, halves),
+             "<h3>Which GPUs each job held</h3>", _jobs_legend(), '<div class="pair">']
+    for (_, name), half in zip(_HALVES, halves):
+        parts.append(f"<div><h3>{name}</h3>"
+                     + charts.gantt(half.outcomes, load.speeds, span, f"Gantt chart, {name}")
+                     + "</div>")
+    parts += ["</div>", _halves_legend(), '<div class="pair">',
+              "<div><h3>GPUs held</h3>", charts.curves(
+                  {css: charts.busy(outcomes) for css, outcomes in pairs}, span, workload.GPUS,
+                  "seconds since the first job was submitted", "GPUs held over time"), "</div>",
+              "<div><h3>Jobs that wait for GPUs</h3>", charts.curves(
+                  queues, span, most, "seconds since the first job was submitted",
+                  "jobs that wait over time"), "</div>",
+              "<div><h3>Time from submit to end</h3>", charts.curves(
+                  {css: charts.distribution(outcomes) for css, outcomes in pairs}, longest, 100,
+                  "seconds from submit to end", "share of jobs that ended within a time", "%"),
+              "</div></div><h3>Where the job types ran</h3>", _where(halves)]
+    return "".join(parts)
+
+
+def render(document, shown, prior="measured"):
+    """The page. shown: [(Workload, entry of runs, the two halves)]."""
+    runs = document["runs"]
+    seeds = ", ".join(str(run["seed"]) for run in runs)
+    of_what = f"Geometric mean of the seeds {seeds}" if len(runs) > 1 else f"Seed {seeds}"
+    tiles = [_tile(document["avg_jct_ratio"], "mean time from submit to end"),
+             _tile(metrics.geometric_mean(run["p99_jct_ratio"] for run in runs), "99th percentile"),
+             _tile(document["makespan_ratio"], "makespan")]
+    for kind in runs[0]["classes"]:
+        ratios = [run["classes"][kind]["avg_jct_ratio"] for run in runs if kind in run["classes"]]
+        tiles.append(_tile(metrics.geometric_mean(ratios), metrics.CLASS_NAMES[kind]))
+    wrong = ("; the speeds of the GPU types in rubato.conf were in the wrong order"
+             if prior == "inverted" else "")
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>Rubato beside stock Slurm</title><style>{_STYLE}</style></head><body>"
+        "<h1>Rubato beside stock Slurm</h1>"
+        f"<p>Stock / Rubato: above 1, Rubato was faster. {text(of_what)}; "
+        f"Slurm {text(document['slurm_version'])}, mode {text(document['mode'])}{wrong}.</p>"
+        f'<div class="tiles">{"".join(tiles)}</div>'
+        + "".join(_run(*item) for item in shown)
+        + "<h2>How it was measured</h2>"
+        f"<p>Both halves ran on 8 nodes with {workload.GPUS} GPUs of "
+        f"{len(workload.NODES)} types under one slurm.conf with SchedulerParameters="
+        f"{text(document['stock_params'])}, nodes weighted by the mean speed of their type; "
+        "Rubato's half had its own lines besides. Times and allocations are slurmctld's own "
+        "records; a job's time goes from its first submission to its last end. The GPUs are device "
+        f"files and the jobs emulate training at published speeds, {workload.TIME_SCALE} times as fast. "
+        "Rubato knew no job type before a run began.</p>"
+        f'<p class="quiet">{datetime.date.today():%Y-%m-%d}</p></body></html>\n')

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The cluster of a comparison, one slurm.conf for both halves, and what a job looks like to it.
+
+Both halves are given the same Shape. What differs is what the Cluster makes of its flavour:
+PluginDir, JobSubmitPlugins and the line of plugstack.conf, the lines that an install of Rubato
+adds, and rubato.conf, which stock Slurm does not read.
+"""
+import shlex
+
+from .. import slurmconf
+from .workload import GPUS_OF_A_NODE, NODES, TIME_SCALE, TRAINER
+
+#: Stock Slurm at its most attentive.
+STOCK_PARAMS = "bf_interval=1,bf_resolution=1,bf_continue,batch_sched_delay=0,sched_min_interval=0"
+MODES = ("place", "observe")
+PRIORS = ("measured", "inverted")
+REPORTS = 1     # seconds between the reports of a job: a minute in the time of the workload
+#: Times of rubato.conf by their defaults, in seconds, as the workload's time passes.
+_SCALED = {"MessageInterval": 60, "ReserveAfter": 600, "StarvationBound": 86400}
+
+
+def node_names(gpu_type):
+    return [f"{gpu_type[0]}{number}" for number in range(1, NODES[gpu_type] + 1)]
+
+
+#: {node name: GPU type}
+TYPE_OF_NODE = {name: gpu_type for gpu_type in NODES for name in node_names(gpu_type)}
+
+
+def weight(speed):
+    """Slurm takes the node of the lowest weight first."""
+    return round(100 / speed)
+
+
+def configured_speeds(speeds, prior):
+    """GPU type -> Speed of rubato.conf. inverted: the fastest gets the speed of the slowest."""
+    if prior == "measured":
+        return dict(speeds)
+    order = sorted(speeds, key=lambda t: (speeds[t], t))
+    return {t: speeds[other] for t, other in zip(order, reversed(order))}
+
+
+def rubato_conf(speeds, mode="place", prior="measured"):
+    lines = [f"Mode={mode}", "ManagedPartitions=all"]
+    lines += [f"{key}={max(1, value // TIME_SCALE)}" for key, value in _SCALED.items()]
+    lines += [f"GpuType={t} Speed={speed}"
+              for t, speed in configured_speeds(speeds, prior).items()]
+    return "\n".join(lines) + "\n"
+
+
+def shape(speeds, params=STOCK_PARAMS, mode="place", prior="measured"):
+    """speeds: mean speed of each GPU type; params: SchedulerParameters of both halves."""
+    nodes = tuple(slurmconf.Nodes(f"{t[0]}[1-{count}]", f"{t}:{GPUS_OF_A_NODE}",
+                                  extra=f"Weight={weight(speeds[t])}")
+                  for t, count in NODES.items())
+    return slurmconf.Shape(
+        nodes=nodes, load=False, rubato_conf=rubato_conf(speeds, mode, prior),
+        options={"SchedulerParameters": params}, spank=f"interval={REPORTS}")
+
+
+# -- jobs ------------------------------------------------------------------------------------------
+
+def hints(job):
+    """What the comment of a hinted job says; stock Slurm reads no comments."""
+    words = [f"job-type={job.job_type}"]
+    if job.sizes:
+        words.append("gpus=" + ",".join(map(str, job.sizes)))
+    if job.tells_samples:
+        words.append(f"samples={job.samples}")
+    return "rubato:" + ";".join(words)
+
+
+def options(job):
+    """What sbatch is told: the same in both halves."""
+    words = [f"-t {job.limit}", f"-o {job.name}.out"]
+    if job.kind == "cpu":
+        words.append(f"-N1 -n{job.cpus}")
+    elif job.gpus > GPUS_OF_A_NODE:
+        words.append(f"-N{job.gpus // GPUS_OF_A_NODE} --gpus-per-node={GPUS_OF_A_NODE}")
+    elif job.sizes:     # one task, so one node, at every size
+        words.append(f"-n1 --gpus={job.gpus}")
+    else:
+        words.append(f"-N1 -n1 --gpus-per-node={job.gpus}")
+    if job.kind == "hinted":
+        words.append("--comment=" + shlex.quote(hints(job)))
+    return " ".join(words)
+
+
+def script(job, seed):
+    """The batch script: the same in both halves. Reports are sent where somebody takes them."""
+    if job.kind == "hinted":
+        return (f"export RUBATO_REPORT_INTERVAL={REPORTS}\n"
+                '[ -n "$RUBATO_REPORT_FILE" ] || RUBATO_REPORT_INTERVAL=86400\n'
+                f"exec {shlex.quote(str(TRAINER))} --job-type {job.job_type} "
+                f"--samples {job.samples} --time-scale {TIME_SCALE} --seed {seed}")
+    if job.kind == "cpu":
+        return f"exec sleep {job.seconds['cpu']:g}"
+    # The slowest type of the nodes, which is asked for first, decides.
+    cases = [f"*{t[0]}*) exec sleep {job.seconds[t]:g} ;;"
+             for t in sorted(NODES, key=lambda t: -job.seconds[t])]
+    return "case $SLURM_JOB_NODELIST in\n" + "\n".join(cases) + "\nesac\nexit 1"

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The workload of a comparison: which jobs there are, when they are submitted and how long they
+really take. It is drawn from a seed before anything runs, knows nothing of Rubato, and is written
+to a file that `--workload` reads again. README.md says where its shape comes from."""
+import dataclasses
+import functools
+import importlib.machinery
+import importlib.util
+import math
+import pathlib
+import random
+
+TREE = pathlib.Path(__file__).resolve().parents[3]
+TRAINER = TREE / "contrib/trainer/rubato-trainer"
+
+#: Nodes of each GPU type, GPUs_OF_A_NODE each.
+NODES = {"v100": 3, "p100": 3, "k80": 2}
+GPUS_OF_A_NODE = 4
+GPUS = GPUS_OF_A_NODE * sum(NODES.values())
+CLASSES = ("hinted", "unhinted_gpu", "cpu")
+#: A second stands for a minute: the trainer makes in it what takes a minute.
+TIME_SCALE = 60
+#: Job types that are fastest on V100, and those that are fastest on P100.
+ON_V100 = ("transformer", "lm", "cyclegan")
+ON_P100 = ("recommendation", "recommendation-small")
+ONE_GPU = ("cyclegan",)
+#: GPUs a job asks for, with shares.
+SIZES = {1: 0.50, 2: 0.20, 4: 0.22, 8: 0.08}
+CORES = (4, 8, 16)
+#: Seconds on GPUs of mean speed, log-uniform: four fifths of the jobs from the first to the second,
+#: the others from the second to the third.
+SECONDS = (5.0, 15.0, 45.0)
+LONG_SHARE = 0.2
+#: GPU-seconds that arrive per GPU and second, on GPUs of mean speed.
+LOAD = 2.0
+LIMIT_FACTOR = 1.5
+JOBS, LEAST_JOBS, MOST_JOBS = 120, 6, 400
+
+
+def module(name, path):
+    """A Python file that is in no package, as a module."""
+    loader = importlib.machinery.SourceFileLoader(name, str(path))
+    made = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(made)
+    return made
+
+
+@functools.lru_cache
+def trainer():
+    """contrib/trainer as a module: its rates are the truth that the jobs run by."""
+    return module("rubato_trainer", TRAINER)
+
+
+def rate(job_type, gpu_type, gpus):
+    """Samples/s of a job, TIME_SCALE included; None: it does not run there."""
+    found = trainer().rate_of(job_type, gpu_type, gpus, -(-gpus // GPUS_OF_A_NODE))
+    return found and found * TIME_SCALE
+
+
+def mean(values):
+    """Geometric mean."""
+    values = list(values)
+    return math.exp(sum(math.log(value) for value in values) / len(values))
+
+
+@dataclasses.dataclass
+class Job:
+    """One job. What a class does not use is empty.
+
+    name:    "j001", in the order of submission
+    kind:    one of CLASSES
+    submit:  seconds after the first job
+    limit:   time limit, minutes
+    gpus:    GPUs it asks for, 0 for a CPU job; cpus: cores of a CPU job
+    seconds: true run time: of an unhinted GPU job by GPU type, of a CPU job {"cpu": s}
+    job_type, samples: what a hinted job trains, and how much
+    sizes:   sizes its hints allow beside the one it asks for
+    tells_samples: its hints say how much work it has
+    """
+    name: str
+    kind: str
+    submit: float
+    limit: int
+    gpus: int = 0
+    cpus: int = 0
+    seconds: dict = dataclasses.field(default_factory=dict)
+    job_type: str = ""
+    samples: int = 0
+    sizes: list = dataclasses.field(default_factory=list)
+    tells_samples: bool = False
+
+    def true_seconds(self, gpu_type):
+        """Run time on the GPUs it asks for, of one type."""
+        if self.job_type:
+            return self.samples / rate(self.job_type, gpu_type, self.gpus)
+        return self.seconds[gpu_type if self.gpus else "cpu"]
+
+    def best_type(self):
+        """GPU type on which it ends soonest."""
+        return min(NODES, key=self.true_seconds)
+
+    def gpu_seconds(self):
+        """On GPUs of mean speed."""
+        return self.gpus * mean(self.true_seconds(t) for t in NODES) if self.gpus else 0.0
+
+
+@dataclasses.dataclass
+class Workload:
+    """speeds: mean speed of each GPU type over the hinted jobs, 1 = mean of the types. It gives the
+    weights of the nodes, the configured speeds of Rubato, and the run time of unhinted jobs."""
+    seed: int
+    speeds: dict
+    jobs: list
+
+
+def _draw_seconds(draw):
+    low, middle, high = SECONDS
+    if draw.random() < LONG_SHARE:
+        low, middle = middle, high
+    return low * (middle / low) ** draw.random()
+
+
+def _draw_size(draw, most):
+    sizes = {size: share for size, share in SIZES.items() if size <= most}
+    return draw.choices(list(sizes), weights=list(sizes.values()))[0]
+
+
+def limit_of(seconds):
+    """Slurm counts time limits in whole minutes."""
+    return max(1, math.ceil(LIMIT_FACTOR * seconds / 60))
+
+
+def _hinted(draw, count):
+    """Half of them fastest on V100, half on P100; the job types in turn."""
+    jobs = []
+    for number in range(count):
+        kinds = ON_P100 if number % 2 else ON_V100
+        job_type = kinds[number // 2 % len(kinds)]
+        gpus = _draw_size(draw, 1 if job_type in ONE_GPU else max(SIZES))
+        seconds = _draw_seconds(draw)
+        samples = math.ceil(seconds * mean(rate(job_type, t, gpus) for t in NODES))
+        job = Job("", "hinted", 0.0, 0, gpus, job_type=job_type, samples=samples,
+                  tells_samples=draw.random() < 0.75)
+        if draw.random() < 0.5 and job_type not in ONE_GPU:
+            job.sizes = [4, 8] if gpus > GPUS_OF_A_NODE else [1, 2, 4]
+        job.limit = limit_of(max(job.true_seconds(t) for t in NODES))
+        jobs.append(job)
+    return jobs
+
+
+def mean_speeds(hinted):
+    """Speed of each GPU type, by the rates of these jobs at the sizes they ask for."""
+    return {t: round(mean(mean(j.true_seconds(u) for u in NODES) / j.true_seconds(t)
+                          for j in hinted), 3) for t in NODES}
+
+
+def _unhinted(draw, count, speeds):
+    """Training jobs whose owner said nothing: a faster GPU type makes them faster as it does on the
+    mean. A run time that were the same everywhere would make the slow types free of cost."""
+    jobs = []
+    for _ in range(count):
+        gpus, seconds = _draw_size(draw, GPUS_OF_A_NODE), _draw_seconds(draw)
+        on = {t: round(seconds / speeds[t], 2) for t in NODES}
+        jobs.append(Job("", "unhinted_gpu", 0.0, limit_of(max(on.values())), gpus, seconds=on))
+    return jobs
+
+
+def _cpu(draw, count):
+    jobs = []
+    for _ in range(count):
+        seconds = round(_draw_seconds(draw), 2)
+        jobs.append(Job("", "cpu", 0.0, limit_of(seconds), cpus=draw.choice(CORES),
+                        seconds={"cpu": seconds}))
+    return jobs
+
+
+def generate(seed, count):
+    """`count` jobs: two thirds hinted, the others unhinted GPU jobs and CPU jobs."""
+    draw = random.Random(f"rubato compare {seed}")
+    hinted = _hinted(draw, max(2, 2 * round(count / 3)))
+    speeds = mean_speeds(hinted)
+    rest = count - len(hinted)
+    jobs = hinted + _unhinted(draw, rest // 2, speeds) + _cpu(draw, rest - rest // 2)
+    draw.shuffle(jobs)
+    # Poisson arrivals, stretched so that each seed offers the same load.
+    times = [0.0]
+    for _ in jobs[1:]:
+        times.append(times[-1] + draw.expovariate(1.0))
+    window = sum(job.gpu_seconds() for job in jobs) / GPUS / LOAD
+    for number, (job, time) in enumerate(zip(jobs, times), 1):
+        job.name, job.submit = f"j{number:03d}", round(time * window / times[-1], 2)
+    return Workload(seed, speeds, jobs)

@@ -1,0 +1,193 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""test/cluster/compare: the workload, its file, the two slurm.conf."""
+import json
+import os
+import pathlib
+import re
+import sys
+import tempfile
+import unittest
+
+sys.dont_write_bytecode = True
+SOURCE = pathlib.Path(os.environ["RUBATO_SOURCE_DIR"])
+sys.path.insert(0, str(SOURCE / "test"))
+from cluster import slurmconf  # noqa: E402
+from cluster.compare import site, workload, workload_file  # noqa: E402
+
+TYPES = list(workload.NODES)
+
+
+class Workloads(unittest.TestCase):
+    def setUp(self):
+        self.loads = [workload.generate(seed, 60) for seed in range(1, 9)]
+
+    def test_a_seed_always_gives_the_same(self):
+        self.assertEqual(workload.generate(7, 60), workload.generate(7, 60))
+        self.assertNotEqual(workload.generate(7, 60), workload.generate(8, 60))
+
+    def test_there_are_three_classes(self):
+        for load in self.loads:
+            counts = {kind: sum(job.kind == kind for job in load.jobs) for kind in workload.CLASSES}
+            self.assertEqual(counts, {"hinted": 40, "unhinted_gpu": 10, "cpu": 10})
+        self.assertEqual(len(workload.generate(1, 6).jobs), 6)
+        self.assertEqual({job.kind for job in workload.generate(1, 6).jobs}, set(workload.CLASSES))
+
+    def test_half_of_the_hinted_jobs_are_best_on_a_type_that_is_not_the_fastest(self):
+        for load in self.loads:
+            fastest = max(load.speeds, key=load.speeds.get)
+            best = [job.best_type() for job in load.jobs if job.kind == "hinted"]
+            self.assertEqual(sum(t != fastest for t in best), len(best) // 2)
+            self.assertGreaterEqual(len({j.job_type for j in load.jobs if j.job_type}), 4)
+
+    def test_time_limits_are_one_and_a_half_times_what_the_job_can_take(self):
+        for load in self.loads:
+            for job in load.jobs:
+                longest = max(job.true_seconds(t) for t in TYPES)
+                self.assertGreaterEqual(60 * job.limit, 1.5 * longest)
+                self.assertLess(60 * job.limit, 1.5 * longest + 60)
+
+    def test_each_seed_offers_the_same_load(self):
+        for load in self.loads:
+            arriving = sum(job.gpu_seconds() for job in load.jobs)
+            window = load.jobs[-1].submit
+            self.assertAlmostEqual(arriving / window / workload.GPUS, workload.LOAD, 2)
+            times = [job.submit for job in load.jobs]
+            self.assertEqual(times, sorted(times))
+
+    def test_a_faster_type_makes_unhinted_jobs_faster(self):
+        for load in self.loads:
+            for job in load.jobs:
+                if job.kind == "unhinted_gpu":
+                    self.assertEqual(job.best_type(), max(load.speeds, key=load.speeds.get))
+
+    def test_sizes(self):
+        sizes = {job.gpus for load in self.loads for job in load.jobs}
+        self.assertEqual(sizes, {0, 1, 2, 4, 8})
+        for load in self.loads:
+            for job in load.jobs:
+                self.assertTrue(not job.sizes or job.gpus in job.sizes, job)
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.load = workload.generate(3, 12)
+
+    def test_what_was_written_is_read_again(self):
+        path = self.folder / "w.json"
+        workload_file.write(self.load, path)
+        self.assertEqual(workload_file.read(path), self.load)
+        self.assertEqual(list(self.folder.iterdir()), [path])
+
+    def wrong(self, change):
+        document = json.loads(json.dumps(workload_file.to_json(self.load)))
+        change(document)
+        with self.assertRaises(workload_file.WorkloadError) as caught:
+            workload_file.from_json(document, "w.json")
+        return str(caught.exception)
+
+    def first(self, document, kind):
+        return next(job for job in document["jobs"] if job["class"] == kind)
+
+    def test_errors_name_the_place_and_the_nearest_word(self):
+        cases = {
+            "unknown key 'job'; did you mean 'jobs'?": lambda d: d.update(job=d.pop("jobs")),
+            "w.json: 'speeds' is missing": lambda d: d.pop("speeds"),
+            "schema is 'rubato.workload/2'; 'rubato.workload/1' is wanted":
+                lambda d: d.update(schema="rubato.workload/2"),
+            "w.json: job 1 (j001): unknown class \"hintet\"; did you mean 'hinted'?":
+                lambda d: d["jobs"][0].update({"class": "hintet"}),
+            "unknown key 'gpu'; did you mean 'gpus'?":
+                lambda d: self.first(d, "hinted").update(gpu=1),
+            "'samples' is missing": lambda d: self.first(d, "hinted").pop("samples"),
+            "unknown job type 'transformers'; did you mean 'transformer'?":
+                lambda d: self.first(d, "hinted").update(job_type="transformers"),
+            "seconds: unknown GPU type 'v10'; did you mean 'v100'?":
+                lambda d: self.first(d, "unhinted_gpu")["seconds"].update(v10=1),
+            "seconds.k80 is 0; it must be above 0":
+                lambda d: self.first(d, "unhinted_gpu")["seconds"].update(k80=0),
+            "cpus is 65; at most 64": lambda d: self.first(d, "cpu").update(cpus=65),
+            "seconds is \"1\"; a number is wanted":
+                lambda d: self.first(d, "cpu").update(seconds="1"),
+            "limit is true; a whole number is wanted": lambda d: d["jobs"][0].update(limit=True),
+            "submit is -1; it must not be below 0": lambda d: d["jobs"][0].update(submit=-1),
+            "an earlier job has this name": lambda d: d["jobs"][1].update(name="j001"),
+            "a name is letters, digits": lambda d: d["jobs"][0].update(name="a b"),
+            "0 jobs; 1 to": lambda d: d["jobs"].clear(),
+            "the cluster of a comparison has": lambda d: d.update(time_scale=1),
+            "job 1: an object is wanted": lambda d: d["jobs"].insert(0, 7),
+        }
+        cases["gpus is 5; above 4 only whole nodes of 4 are possible"] = (
+            lambda d: self.first(d, "hinted").update(gpus=5, sizes=[]))
+        cases["gpus is 16; at most 8"] = lambda d: self.first(d, "hinted").update(gpus=16)
+        cases["sizes [1, 4] lack 2, which the job asks for"] = (
+            lambda d: self.first(d, "hinted").update(gpus=2, sizes=[4, 1]))
+        cases["8 is more than a node has"] = (
+            lambda d: self.first(d, "hinted").update(gpus=2, sizes=[2, 8]))
+        for words, change in cases.items():
+            with self.subTest(words):
+                self.assertIn(words, self.wrong(change))
+
+    def test_what_is_no_json(self):
+        path = self.folder / "w.json"
+        path.write_text("{\n nope\n}", encoding="utf-8")
+        with self.assertRaisesRegex(workload_file.WorkloadError, "w.json: line 2: "):
+            workload_file.read(path)
+        with self.assertRaisesRegex(workload_file.WorkloadError, "none.json: No such file"):
+            workload_file.read(self.folder / "none.json")
+
+
+class Site(unittest.TestCase):
+    def setUp(self):
+        self.speeds = {"v100": 1.25, "p100": 1.4, "k80": 0.5}
+
+    def conf(self, flavour):
+        shape = site.shape(self.speeds)
+        facts = slurmconf.Site(
+            base="/b", user="u", host="h", addr="127.0.0.1", ctld_port=1, dbd_port=2, node_port=3,
+            version=(22, 5, 8), plugin_dir="/r:/s" if flavour == "rubato" else "/s",
+            job_submit="logging" if flavour == "rubato" else "")
+        return slurmconf.render(shape, facts)["slurm.conf"].splitlines()
+
+    def test_one_slurm_conf_that_differs_in_the_lines_of_rubato(self):
+        stock, rubato = self.conf("stock"), self.conf("rubato")
+        self.assertEqual(set(stock) - set(rubato), {"PluginDir=/s"})
+        self.assertEqual(set(rubato) - set(stock), {"PluginDir=/r:/s", "JobSubmitPlugins=logging"})
+        self.assertIn(f"SchedulerParameters={site.STOCK_PARAMS}", stock)
+        self.assertIn("cred_expire=5", "".join(stock))
+
+    def test_the_fastest_type_has_the_lowest_weight(self):
+        weights = {m[1]: int(m[2]) for m in re.finditer(r"NodeName=(\w)\S* .*Weight=(\d+)",
+                                                        "\n".join(self.conf("stock")))}
+        self.assertEqual(sorted(weights, key=weights.get), ["p", "v", "k"])
+
+    def test_an_inverted_prior_has_the_types_in_the_opposite_order(self):
+        wrong = site.configured_speeds(self.speeds, "inverted")
+        self.assertEqual(sorted(wrong, key=wrong.get), ["p100", "v100", "k80"])
+        self.assertEqual(sorted(wrong.values()), sorted(self.speeds.values()))
+        self.assertIn("GpuType=k80 Speed=1.4", site.rubato_conf(self.speeds, prior="inverted"))
+        self.assertIn("GpuType=k80 Speed=0.5", site.rubato_conf(self.speeds))
+
+    def test_what_a_job_is_told_names_rubato_in_its_comment_only(self):
+        for job in workload.generate(2, 60).jobs:
+            words = re.sub(r"--comment=\S+", "", site.options(job))
+            self.assertNotIn("rubato", words)
+            self.assertNotIn("dl-", words)
+            if job.kind == "hinted":
+                self.assertIn(f"job-type={job.job_type}", site.options(job))
+                self.assertEqual(f"samples={job.samples}" in site.options(job), job.tells_samples)
+            else:
+                self.assertNotIn("--comment", site.options(job))
+
+    def test_an_unhinted_job_on_several_types_runs_as_on_the_slowest(self):
+        job = workload.Job("j", "unhinted_gpu", 0, 1, 8, seconds={"v100": 1, "p100": 2, "k80": 3})
+        text = site.script(job, 1)
+        self.assertLess(text.index("*k*) exec sleep 3"), text.index("*p*) exec sleep 2"))
+        self.assertLess(text.index("*p*) exec sleep 2"), text.index("*v*) exec sleep 1"))
+
+
+if __name__ == "__main__":
+    unittest.main()
