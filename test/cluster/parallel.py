@@ -49,11 +49,12 @@ class Child:
 
 
 def run(chosen, options):
-    """Runs all of `chosen`, options.parallel shapes at a time, the largest first; the results."""
+    """Runs all of `chosen`, options.parallel shapes at a time, the longest first; the results."""
     groups = {}
     for item in chosen:
         groups.setdefault(item.cluster, []).append(item)
-    waiting = sorted(groups, key=lambda name: (-len(groups[name]), name))
+    most = {name: sum(item.timeout for item in items) for name, items in groups.items()}
+    waiting = sorted(groups, key=lambda name: (-most[name], name))
     running, results = [], []
     with tempfile.TemporaryDirectory(prefix="rubato-run-") as folder:
         try:

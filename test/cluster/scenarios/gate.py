@@ -163,6 +163,18 @@ def cpu_jobs_start_as_under_stock(c):
           "srun to start as under stock")
 
 
+def _at_once(c, command):
+    """The answer to salloc -I or srun -I on its merits.
+
+    Slurm refuses it for "insufficient priority" in each instant in which any job that could start
+    has a higher one (job_mgr.c, _top_priority), as a task of the background's array may.
+    """
+    def answer():
+        said = c.cmd(command, check=False)
+        return None if "insufficient priority" in said else (said,)
+    return c.wait(answer, 30, "an answer to an immediate request", every=0.2)[0]
+
+
 @scenario(needs=["rubato"], negative="immediate")
 def immediate_requests_are_answered(c):
     """`salloc -I` and `srun -I` with GPUs get free ones at once and are refused when none are
@@ -171,12 +183,13 @@ def immediate_requests_are_answered(c):
     """
     # slurmctld may have just started: it grants nothing at once before it has looked at its queue.
     c.wait_state(c.sbatch("--gpus=h100:1 -t 5", "true"), "COMPLETED", 15)
-    answer = c.cmd("salloc -I -J scenario --gpus=h100:1 -t 5 srun printenv CUDA_VISIBLE_DEVICES")
+    answer = _at_once(
+        c, "salloc -I -J scenario --gpus=h100:1 -t 5 srun printenv CUDA_VISIBLE_DEVICES")
     check("Granted" in answer and "queued" not in answer, "an immediate grant", answer)
-    answer = c.cmd("srun -I -J scenario --gpus=a100:1 -t 5 printenv CUDA_VISIBLE_DEVICES")
+    answer = _at_once(c, "srun -I -J scenario --gpus=a100:1 -t 5 printenv CUDA_VISIBLE_DEVICES")
     check(answer.strip().endswith("0"), "srun -I to run on GPU 0", answer)
     steps.occupy(c, "h100")
-    answer = c.cmd("salloc -I -J scenario --gpus=h100:1 -t 5 true", check=False)
+    answer = _at_once(c, "salloc -I -J scenario --gpus=h100:1 -t 5 true")
     check(answer.rc != 0 and "busy" in answer, "a refusal when no h100 is free", answer)
     c.wait(lambda: steps.stats(c).get("gate_immediate", 0) >= 2, 10,
            "two grants counted by the gate")
