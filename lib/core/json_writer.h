@@ -53,12 +53,16 @@ class JsonWriter {
     }
   }
 
+  /// Member `name`, whatever its value.
+  template <typename T>
+  void put(std::string_view name, const T& item) {
+    key(name);
+    value(item);
+  }
   /// Member `name`, left out if it has the default value.
   template <typename T>
   void member(std::string_view name, const T& item, const T& default_value = T{}) {
-    if (item == default_value) return;
-    key(name);
-    value(item);
+    if (item != default_value) put(name, item);
   }
   void member_time(std::string_view name, Seconds item) {
     if (item == 0) return;

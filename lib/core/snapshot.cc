@@ -4,19 +4,32 @@
 #include <algorithm>
 
 namespace rubato {
+namespace {
+
+template <typename Entry>
+const Entry* entry_of(const std::vector<Entry>& entries, const JobKey& job) {
+  const auto at =
+      std::lower_bound(entries.begin(), entries.end(), job,
+                       [](const Entry& entry, const JobKey& key) { return entry.job < key; });
+  return at != entries.end() && at->job == job ? &*at : nullptr;
+}
+
+}  // namespace
 
 const Progress* progress_of(const Memory& memory, const JobKey& job) {
-  const auto at = std::lower_bound(
-      memory.progress.begin(), memory.progress.end(), job,
-      [](const Progress& progress, const JobKey& key) { return progress.job < key; });
-  return at != memory.progress.end() && at->job == job ? &*at : nullptr;
+  return entry_of(memory.progress, job);
+}
+
+const Service* service_of(const std::vector<Service>& service, const JobKey& job) {
+  return entry_of(service, job);
 }
 
 const Service* service_of(const Memory& memory, const JobKey& job) {
-  const auto at =
-      std::lower_bound(memory.service.begin(), memory.service.end(), job,
-                       [](const Service& service, const JobKey& key) { return service.job < key; });
-  return at != memory.service.end() && at->job == job ? &*at : nullptr;
+  return entry_of(memory.service, job);
+}
+
+const JobMemory* memory_of(const Memory& memory, const JobKey& job) {
+  return entry_of(memory.jobs, job);
 }
 
 }  // namespace rubato

@@ -132,8 +132,11 @@ struct Snapshot {
 
 /// The last report of a job; null if there is none.
 [[nodiscard]] const Progress* progress_of(const Memory& memory, const JobKey& job);
-/// What is remembered of its service; null if there is nothing.
+/// What is remembered of its service; null if there is nothing. A list is sorted by key.
+[[nodiscard]] const Service* service_of(const std::vector<Service>& service, const JobKey& job);
 [[nodiscard]] const Service* service_of(const Memory& memory, const JobKey& job);
+/// What earlier rounds remember of it; null if there is nothing.
+[[nodiscard]] const JobMemory* memory_of(const Memory& memory, const JobKey& job);
 
 [[nodiscard]] const char* to_string(ReserveReason);
 [[nodiscard]] std::optional<ReserveReason> reserve_reason_from(const std::string&);

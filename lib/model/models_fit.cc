@@ -14,20 +14,14 @@ namespace {
 
 auto place_of(const RateCell& cell) { return std::tie(cell.profile, cell.gpu_type, cell.gpus); }
 
-template <typename T>
-void put(JsonWriter& json, std::string_view name, const T& item) {
-  json.key(name);
-  json.value(item);
-}
-
 void write_cell(JsonWriter& json, const RateCell& cell) {
   json.begin_object();
-  put(json, "account", cell.profile.account);
-  put(json, "job_type", cell.profile.job_type);
-  put(json, "gpu_type", cell.gpu_type);
-  put(json, "gpus", cell.gpus);
-  put(json, "rate", cell.rate);
-  put(json, "samples", cell.samples);
+  json.put("account", cell.profile.account);
+  json.put("job_type", cell.profile.job_type);
+  json.put("gpu_type", cell.gpu_type);
+  json.put("gpus", cell.gpus);
+  json.put("rate", cell.rate);
+  json.put("samples", cell.samples);
   json.end_object();
 }
 
@@ -85,13 +79,13 @@ Models models_of(const ModelsFit& fit) {
 std::string to_json(const ModelsFit& fit) {
   JsonWriter json;
   json.begin_object();
-  put(json, "schema", std::string_view(kModelsFitSchema));
+  json.put("schema", std::string_view(kModelsFitSchema));
   json.key("speeds");
   json.begin_array();
   for (const auto& [type, speed] : fit.speeds) {
     json.begin_object();
-    put(json, "gpu_type", type);
-    put(json, "speed", speed);
+    json.put("gpu_type", type);
+    json.put("speed", speed);
     json.end_object();
   }
   json.end_array();

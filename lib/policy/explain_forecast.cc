@@ -49,14 +49,12 @@ void Explainer::size(const Entry& entry, const Placement& placement, Account& ac
 
 // Where it stands in the multi-level queue.
 void Explainer::level(const Entry& entry, Account& account) const {
-  const auto found =
-      std::lower_bound(context_.service.begin(), context_.service.end(), entry.job->key,
-                       [](const Service& s, const JobKey& key) { return s.job < key; });
-  if (found == context_.service.end() || found->job != entry.job->key) return;
+  const Service* const found = service_of(context_.service, entry.job->key);
+  if (found == nullptr) return;
   const std::string number = account.say("level", found->level);
   const std::string had =
       account.say("service", fmt::format("{:.0f} GPU-seconds", found->attained));
-  account.say("order", entry.order);
+  account.say("order", entry.order + 1);
   if (found->level == 0) return;
   account.reason += fmt::format("; it is in level {} of the queue, having had {}", number, had);
 }

@@ -61,10 +61,8 @@ class Bands {
 };
 
 int level_of(const std::vector<Service>& service, const JobKey& job) {
-  const auto found =
-      std::lower_bound(service.begin(), service.end(), job,
-                       [](const Service& s, const JobKey& key) { return s.job < key; });
-  return found != service.end() && found->job == job ? found->level : 0;
+  const Service* const found = service_of(service, job);
+  return found != nullptr ? found->level : 0;
 }
 
 }  // namespace

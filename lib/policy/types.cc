@@ -41,11 +41,8 @@ double median(std::vector<double> values, double otherwise) {
 }
 
 bool size_refused(const Memory& memory, const JobKey& job) {
-  const auto found =
-      std::lower_bound(memory.jobs.begin(), memory.jobs.end(), job,
-                       [](const JobMemory& m, const JobKey& k) { return m.job < k; });
-  return found != memory.jobs.end() && found->job == job &&
-         found->refusal.starts_with(kRefusedSize);
+  const JobMemory* const found = memory_of(memory, job);
+  return found != nullptr && found->refusal.starts_with(kRefusedSize);
 }
 
 class Chooser {

@@ -14,8 +14,7 @@ namespace {
 std::string head_of(const StartRecord& record) {
   JsonWriter json;
   json.begin_object();
-  json.key("id");
-  json.value(record.job.id);
+  json.put("id", record.job.id);
   json.member_time("submit", record.job.submit);
   json.member("label", record.label);
   json.member("kind", record.kind);

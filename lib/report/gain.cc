@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "lib/policy/forecast.h"
 #include "lib/report/job_segment.h"
 #include "lib/sim/run_text.h"
 #include "lib/sim/simulate.h"
@@ -72,7 +73,7 @@ class Estimate {
     real.ended = one.end != 0;
     real.managed = job->managed;
     real.held = held_gpus(job->allocation);
-    real.profile = profile_of(*job);
+    real.profile = profile_of(*job, config_);
     if (one.start < gain_.from) {  // it runs when the time begins
       workload_.holders.push_back({*job, real.ended ? one.end : job->end_limit});
       if (real.managed) leave_out("begun before");
@@ -84,13 +85,6 @@ class Estimate {
     if (!real.managed) ++gain_.beside;
     workload_.arrivals.push_back({std::move(*job), enters});
     real_[{one.job, enters}] = std::move(real);
-  }
-
-  [[nodiscard]] ProfileName profile_of(const Job& job) const {
-    if (!job.hints || job.hints->job_type.empty()) return {};
-    const JobTypeConfig* line = config_.job_type(job.hints->job_type);
-    const bool shared = line != nullptr && line->shared;
-    return {shared ? "" : job.account, job.hints->job_type};
   }
 
   [[nodiscard]] const Real& real_of(const Job& job) const {
@@ -182,6 +176,8 @@ const std::vector<std::string>& gain_assumptions() {
       {"it runs as long as it did, on another GPU type or at another size as much longer or "
        "shorter as the model of its job type says, and never beyond its time limit; without a "
        "profile as long as it did"},
+      {"it is decided with what is known now of every job type, also for runs that began before it "
+       "was measured"},
       {"jobs that still run go on to their time limits; jobs that never ran are not in it"},
       {"jobs that Rubato does not manage start as it would start them for Slurm, in Slurm's "
        "order"}};

@@ -15,30 +15,24 @@ auto order_of(const ModelRow& row) {
                   row.plan, row.batch);
 }
 
-template <typename T>
-void put(JsonWriter& json, std::string_view name, const T& item) {
-  json.key(name);
-  json.value(item);
-}
-
 void write_row(JsonWriter& json, const ModelRow& row) {
   json.begin_object();
-  put(json, "account", row.account);
-  put(json, "job_type", row.job_type);
-  put(json, "shared", row.shared);
-  put(json, "gpu_type", row.gpu_type);
-  put(json, "gpus", row.gpus);
-  put(json, "nodes", row.nodes);
-  put(json, "plan", row.plan);
-  put(json, "batch", row.batch);
-  put(json, "samples", row.samples);
-  put(json, "flagged", row.flagged);
-  put(json, "jobs", row.jobs);
-  put(json, "rate_mean", row.rate_mean);
-  put(json, "rate_min", row.rate_min);
-  put(json, "rate_max", row.rate_max);
-  put(json, "rate_last", row.rate_last);
-  put(json, "last", row.last);
+  json.put("account", row.account);
+  json.put("job_type", row.job_type);
+  json.put("shared", row.shared);
+  json.put("gpu_type", row.gpu_type);
+  json.put("gpus", row.gpus);
+  json.put("nodes", row.nodes);
+  json.put("plan", row.plan);
+  json.put("batch", row.batch);
+  json.put("samples", row.samples);
+  json.put("flagged", row.flagged);
+  json.put("jobs", row.jobs);
+  json.put("rate_mean", row.rate_mean);
+  json.put("rate_min", row.rate_min);
+  json.put("rate_max", row.rate_max);
+  json.put("rate_last", row.rate_last);
+  json.put("last", row.last);
   json.end_object();
 }
 
@@ -48,15 +42,15 @@ auto order_of(const ForecastRow& row) {
 
 void write_row(JsonWriter& json, const ForecastRow& row) {
   json.begin_object();
-  put(json, "account", row.account);
-  put(json, "job_type", row.job_type);
-  put(json, "shared", row.shared);
-  put(json, "gpu_type", row.gpu_type);
-  put(json, "gpus", row.gpus);
-  put(json, "rate", row.rate);
-  put(json, "rate_low", row.rate_low);
-  put(json, "rate_high", row.rate_high);
-  put(json, "samples", row.samples);
+  json.put("account", row.account);
+  json.put("job_type", row.job_type);
+  json.put("shared", row.shared);
+  json.put("gpu_type", row.gpu_type);
+  json.put("gpus", row.gpus);
+  json.put("rate", row.rate);
+  json.put("rate_low", row.rate_low);
+  json.put("rate_high", row.rate_high);
+  json.put("samples", row.samples);
   json.end_object();
 }
 
@@ -117,8 +111,8 @@ bool operator<(const ForecastRow& a, const ForecastRow& b) { return order_of(a) 
 std::string to_json(const ModelsTable& table) {
   JsonWriter json;
   json.begin_object();
-  put(json, "schema", std::string_view(kModelsSchema));
-  put(json, "generated", table.generated);
+  json.put("schema", std::string_view(kModelsSchema));
+  json.put("generated", table.generated);
   json.key("models");
   json.begin_array();
   for (const ModelRow& row : table.rows) write_row(json, row);

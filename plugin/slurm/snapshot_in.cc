@@ -271,15 +271,20 @@ void Look::running(job_record_t& job) {
   reader_.lines_.push_back(std::move(line));
 }
 
+// Of a job that Slurm's queue does not hold.
+QueueEntry outside_queue(job_record_t& job) {
+  return {.job = &job,
+          .part = job.part_ptr,
+          .reservation = nullptr,
+          .priority = job.priority,
+          .array_task_id = job.array_task_id,
+          .use_prefer = false,
+          .known = nullptr};
+}
+
 // Worked out once, when it is first seen running: what is recorded of the run needs it.
 NodeClasses::Sets Look::could_run(job_record_t& job) {
-  const QueueEntry entry{.job = &job,
-                         .part = job.part_ptr,
-                         .reservation = nullptr,
-                         .priority = job.priority,
-                         .array_task_id = job.array_task_id,
-                         .use_prefer = false,
-                         .known = nullptr};
+  const QueueEntry entry = outside_queue(job);
   return reader_.classes_.sets_of(reader_.classes_.class_of(entry), entry);
 }
 
@@ -386,13 +391,7 @@ void Look::pending(const QueueEntry& entry) {
 // Pending jobs that the queue leaves out: held, dependent, too early, at an array's limit. Nothing
 // is decided for them, but people ask.
 void Look::waiting(job_record_t& job) {
-  const QueueEntry entry{.job = &job,
-                         .part = job.part_ptr,
-                         .reservation = nullptr,
-                         .priority = job.priority,
-                         .array_task_id = job.array_task_id,
-                         .use_prefer = false,
-                         .known = nullptr};
+  const QueueEntry entry = outside_queue(job);
   const Job* base = base_of(entry, false).first;
   JobLine line;
   line.job = base;

@@ -38,7 +38,7 @@ def _start_backup(c):
 
 
 def _backups(c):
-    """Its processes. Its pid file is no help: a slurmctld that gives back takes it away."""
+    """Its processes, by their command line: they outlive their pid file."""
     return [pid for pid in proc.all_pids()
             if c.path("etc-backup/slurm.conf") in proc.read_proc(pid, "cmdline")]
 
@@ -52,8 +52,8 @@ def _in_control(c):
     return None
 
 
-def _one_job_each_way(c, pid):
-    """Rubato of the controller in control starts a job, and the gate keeps another waiting."""
+def _rubato_decides(c, pid):
+    """The controller in control has the pair, and Rubato's loop there starts a job."""
     maps = proc.read_proc(pid, "maps")
     check("/sched_backfill.so" in maps and c.plugins.path in maps,
           f"the pair in the slurmctld in control (pid {pid})")
@@ -89,7 +89,7 @@ def a_backup_takes_over_twice(c):
     waiting = c.sbatch("--gpus=h100:16 -t 5 -b now+1hour", "true")
     busy = c.sbatch("--gpus=a100:1 -t 5", "sleep 100")
     c.wait_state(busy, "RUNNING", 30)
-    _one_job_each_way(c, c.ctld_pid())
+    _rubato_decides(c, c.ctld_pid())
     for turn in (1, 2):
         primary = c.ctld_pid()
         c.ctld_may_be_down = True
@@ -98,14 +98,14 @@ def a_backup_takes_over_twice(c):
         c.wait(lambda: _in_control(c) == BACKUP, 60, "the backup to be in control", every=0.3)
         c.cmd("scontrol ping")
         check(_backups(c) == [backup], "the same process as before", _backups(c))
-        _one_job_each_way(c, backup)
+        _rubato_decides(c, backup)
         c.say(f"turn {turn}: the primary comes back")
         proc.daemon(c.uts + [client.sbin("slurmctld"), "-f", c.path("etc/slurm.conf")],
                     c.ctld_env(), c.path("log/slurmctld.out"))
         c.wait(lambda: _in_control(c) == PRIMARY, 60, "the primary to be in control", every=0.3)
         c.ctld_may_be_down = False
         c.cmd("scontrol ping")
-        _one_job_each_way(c, c.ctld_pid())
+        _rubato_decides(c, c.ctld_pid())
     seen = steps.states(c, [waiting, busy])
     check(seen[busy][0] == "RUNNING" and seen[waiting][0] == "PENDING",
           "the job that ran to run and the one that waits to wait", seen)

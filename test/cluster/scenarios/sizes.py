@@ -31,7 +31,18 @@ def total(c, job):
     return sum(sum(types.values()) for types in c.gpus(job).values())
 
 
-def runs_with(c, job, gpus, tasks=None, steps=None):
+def devices(c, job):
+    """CUDA_VISIBLE_DEVICES of a task on each node of a job, from the indices Slurm allocated."""
+    shown = c.ask(f"scontrol show job -d {job}")
+    seen = set()
+    for ranges in re.findall(r"GRES=gpu:[^(]*\(IDX:([\d,-]+)\)", shown):
+        ends = (part.partition("-") for part in ranges.split(","))
+        seen.add(",".join(str(i) for first, _, last in ends
+                          for i in range(int(first), int(last or first) + 1)))
+    return seen or {"no GPU"}
+
+
+def runs_with(c, job, gpus, tasks=None):
     """The job runs with so many GPUs: for Slurm, in its environment, in a step."""
     tasks = tasks or gpus
     c.wait_state(job, "RUNNING", LONG)
@@ -48,9 +59,9 @@ def runs_with(c, job, gpus, tasks=None, steps=None):
         check(f"SLURM_NTASKS={tasks}" in lines, f"SLURM_NTASKS={tasks}", lines)
     found = [line for line in lines if line.startswith("step ")]
     check(len(found) == tasks, f"{tasks} tasks in a step", found)
-    devices = ",".join(map(str, range(gpus))) if gpus else "no GPU"
-    check(all(line.endswith(f" of {tasks} on {steps or devices}") for line in found),
-          f"each to see {steps or devices}", found)
+    allocated = devices(c, job)
+    check({line.rpartition(" on ")[2] for line in found} == allocated,
+          f"the tasks to see {allocated}", found)
     return lines
 
 
@@ -111,12 +122,11 @@ def forms_of_a_request_scale(c):
         job = c.sbatch(f"-H {options} -t 5 --comment='rubato: gpus={sizes}'", SEES)
         before = request(c, job)
         c.cmd(f"scontrol release {job}")
-        per_node = {"--gres=gpu:4 --ntasks-per-node=1 -c8": "0,1,2,3" if gpus == 8 else "0,1"}
         if "--gpus-per-task" in options:
             c.wait_state(job, "RUNNING", LONG)
             check(total(c, job) == gpus, f"{gpus} GPUs", c.gpus(job))
         else:
-            runs_with(c, job, gpus, tasks, per_node.get(options))
+            runs_with(c, job, gpus, tasks)
         seen = {**request(c, job), "NumNodes": c.job(job).get("NumNodes")}
         check(wanted.items() <= seen.items(), f"{wanted}", seen)
         c.cmd(f"scontrol requeue {job}")
