@@ -136,6 +136,8 @@ hints-docs: lib/hints/hints_docs$(EXEEXT)
 
 # lib/model/: speed of a job type
 lib_librubato_la_SOURCES += \
+  lib/model/bounded_fit.cc \
+  lib/model/bounded_fit.h \
   lib/model/models.h \
   lib/model/models_fit.cc \
   lib/model/models_fit.h \

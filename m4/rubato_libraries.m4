@@ -22,6 +22,7 @@ AC_DEFUN([RUBATO_LIBRARIES], [
   # Not SQLiteCpp.h, which does not compile behind configure's own macro VERSION.
   RUBATO_NEED_HEADER([SQLiteCpp/Exception.h], [libsqlitecpp-dev])
   RUBATO_NEED_HEADER([eigen3/Eigen/Core], [libeigen3-dev])
+  RUBATO_NEED_MODULE([NLOPT], [nlopt >= 2.7], [libnlopt-dev])
   RUBATO_NEED_HEADER([tl/expected.hpp], [libexpected-dev])
   RUBATO_NEED_HEADER([CLI/CLI.hpp], [libcli11-dev])
 ])

@@ -48,6 +48,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/segment_test.cc \
   test/unit/simulate_test.cc \
   test/unit/assign_test.cc \
+  test/unit/bounded_fit_test.cc \
   test/unit/levels_test.cc \
   test/unit/match_test.cc \
   test/unit/service_test.cc \
