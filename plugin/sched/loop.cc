@@ -29,6 +29,7 @@ constexpr auto kLongestWait = milliseconds(500);
 constexpr auto kFirstCompletingWait = milliseconds(5);
 constexpr auto kLastCompletingWait = milliseconds(100);
 constexpr double kFullLookInterval = 10.0;        // seconds
+constexpr double kUpdatedLookInterval = 1.0;      // of them, where the hints of a job were changed
 constexpr auto kIdlePublish = milliseconds(333);  // for each second of HeartbeatTimeout
 // A cycle lets requests that slurmctld is serving go first, if that does not take long.
 constexpr auto kQuietForLook = milliseconds(10);
@@ -229,14 +230,16 @@ bool Loop::check_records_once() {
   return records_fit_;
 }
 
-// A light look sees what starts and ends change, and what is updated; a full one also what shows in
-// no field that a light look compares.
+// A light look sees what starts and ends change, and most of what is updated; a full one also what
+// shows in no field that a light look compares, such as other hints.
 Depth Loop::look_depth() {
   const ChangeMark mark = change_mark();
   const bool same = mark.partitions == seen_.partitions && mark.config == seen_.config;
-  if (same && plan_ != nullptr && ms_since(last_full_look_) < kFullLookInterval * 1000)
-    return Depth::kLight;
+  const std::uint64_t updates = pair_.hint_stats().updates;
+  const double interval = updates == updates_seen_ ? kFullLookInterval : kUpdatedLookInterval;
+  if (same && plan_ != nullptr && ms_since(last_full_look_) < interval * 1000) return Depth::kLight;
   last_full_look_ = Clock::now();
+  updates_seen_ = updates;
   return Depth::kFull;
 }
 

@@ -134,6 +134,7 @@ class Loop final : public Waker {
   std::size_t managed_pending_ = 0;
   Clock::time_point last_full_{};
   Clock::time_point last_full_look_{};
+  std::uint64_t updates_seen_ = 0;  ///< updates of hints, at the last full look
   Clock::time_point last_publish_{};
   Clock::time_point last_state_{};
   Clock::time_point last_tick_{};

@@ -190,8 +190,10 @@ class Client:
     def wait(self, poll, timeout=30.0, what="the condition", every=0.05):
         """Polls until poll() is true and returns its value; Failed after `timeout` seconds.
 
-        A slurmctld that dies meanwhile ends the wait at once with the end of its log.
+        Not before `patience` seconds: a slow machine is no failure. A slurmctld that dies meanwhile
+        ends the wait at once with the end of its log.
         """
+        timeout = max(timeout, self.patience)
         end = time.monotonic() + timeout
         while True:
             value = poll()

@@ -73,6 +73,7 @@ class Cluster(client.Client, daemons.Daemons):
         self.extra_env = {"RUBATO_TESTING": "1"} if testing else {}
         self.extra_env.update(ctld_env or {})
         self.test_switch = ""           # a TestOff= or TestInject= line the runner adds
+        self.patience = 0.0             # least seconds of a wait
         self.ctld_may_be_down = True    # not started yet, or a scenario stops it on purpose
         self._ports = ports
         self._lock = None
