@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The multi-level queue: of jobs that wait, those that need little of the GPUs go first."""
+import pathlib
+
 from cluster import check, scenario
 
-from . import learn
+from . import learn, steps
 
 
 @scenario(cluster="learn", needs=["rubato"], negative="levels", timeout=240)
@@ -31,3 +33,41 @@ def short_work_goes_before_long_work(c):
     first = c.cmd(f"squeue -h -t R -w {node} -o %i").split()
     check(first == [str(short[0])], f"job {short[0]}, the first of those with little work", first)
     c.cmd(f"squeue -h -j {long} -o '%i %T'")
+
+
+def without_state(c):
+    """Negative control: no state file is there when slurmctld comes back."""
+    def forgetful():
+        c.stop_ctld()
+        pathlib.Path(c.path("state/rubato/state.json")).unlink()
+        c.start_ctld()
+    steps.replace(c, "restart_ctld", forgetful)
+
+
+def service(c, job):
+    """GPU-seconds that the job had when it last started, as explain tells."""
+    found = learn.explained(c, job).get("facts", {}).get("service", "")
+    return float(found.split()[0]) if found else 0.0
+
+
+@scenario(cluster="learn", needs=["rubato"], negative=without_state, timeout=240)
+def attained_service_survives_requeue_and_restart(c):
+    """What a job had of the GPUs counts on when the job is requeued and slurmctld restarts
+
+    explain of the second run tells the GPU-seconds of the first.
+    """
+    node = learn.PLACES["h100"][0]
+    job = c.sbatch(f"-w {node} --gpus=h100:8 -t 60 --requeue", "sleep 600")
+    c.wait_state(job, "RUNNING", 60)
+    c.wait(lambda: float(c.ask(f"squeue -h -j {job} -O TimeUsed:20").split(":")[-1]) >= 8, 60,
+           "the job to run for 8 s")
+    c.cmd(f"scontrol requeue {job}")
+    c.wait_state(job, "PENDING", 60)
+    c.restart_ctld()
+    c.wait(lambda: c.job(job).get("Restarts") == "1" and c.job(job).get("JobState") == "RUNNING",
+           60, "the job to run again")
+    c.wait(lambda: learn.explained(c, job), 60, "the decision of the second run")
+    c.cmd(f"rubato explain {job} --json | grep -o '\"service\": *\"[^\"]*\"'", check=False)
+    c.cmd(f"scontrol show job {job} | grep -E 'Restarts|RunTime'")
+    had = service(c, job)
+    check(had >= 8 * 4, "most of the 64 GPU-seconds of the first run", had)
