@@ -11,11 +11,14 @@ lib_librubato_la_SOURCES += \
 
 # lib/core/: the nouns
 lib_librubato_la_SOURCES += \
+  lib/core/course.h \
   lib/core/enums.cc \
   lib/core/error.h \
   lib/core/fingerprint.cc \
   lib/core/job.h \
   lib/core/json.h \
+  lib/core/json_courses.cc \
+  lib/core/json_courses.h \
   lib/core/json_documents.h \
   lib/core/json_hints.cc \
   lib/core/json_hints.h \
@@ -39,6 +42,14 @@ lib_librubato_la_SOURCES += \
 
 # lib/sim/: jobs played through round() without Slurm
 lib_librubato_la_SOURCES += \
+  lib/sim/csv.cc \
+  lib/sim/csv.h \
+  lib/sim/data_gavel.cc \
+  lib/sim/data_gavel.h \
+  lib/sim/data_rubick.cc \
+  lib/sim/data_rubick.h \
+  lib/sim/data_sia.cc \
+  lib/sim/data_sia.h \
   lib/sim/run_text.cc \
   lib/sim/run_text.h \
   lib/sim/simulate.cc \
@@ -136,14 +147,81 @@ hints-docs: lib/hints/hints_docs$(EXEEXT)
 
 # lib/model/: speed of a job type
 lib_librubato_la_SOURCES += \
+  lib/model/back_ends.cc \
+  lib/model/batch_tables.cc \
+  lib/model/batch_tables.h \
+  lib/model/best_batch.cc \
+  lib/model/best_batch.h \
   lib/model/bounded_fit.cc \
   lib/model/bounded_fit.h \
+  lib/model/choose_rows.cc \
+  lib/model/choose_rows.h \
+  lib/model/convergence.cc \
+  lib/model/convergence.h \
+  lib/model/core_efficiency.cc \
+  lib/model/core_efficiency.h \
+  lib/model/data_parallel.cc \
+  lib/model/data_parallel.h \
+  lib/model/data_parallel_family.cc \
+  lib/model/data_parallel_family.h \
+  lib/model/data_parallel_fit.cc \
+  lib/model/data_parallel_fit.h \
+  lib/model/data_parallel_join.cc \
+  lib/model/data_parallel_state.cc \
+  lib/model/data_parallel_state.h \
+  lib/model/error_replay.cc \
+  lib/model/error_replay.h \
+  lib/model/forecast_cache.h \
+  lib/model/goodput.cc \
+  lib/model/goodput.h \
+  lib/model/learn_prior.cc \
+  lib/model/learn_prior.h \
+  lib/model/learner.cc \
+  lib/model/learner.h \
+  lib/model/measured_row.cc \
+  lib/model/measured_row.h \
   lib/model/models.h \
   lib/model/models_fit.cc \
   lib/model/models_fit.h \
+  lib/model/nnls.cc \
+  lib/model/nnls.h \
+  lib/model/plan.cc \
+  lib/model/plan.h \
+  lib/model/plan_belief.cc \
+  lib/model/plan_belief.h \
+  lib/model/plan_curve.cc \
+  lib/model/plan_curve.h \
+  lib/model/plan_fit.cc \
+  lib/model/plan_fit.h \
+  lib/model/plan_memory.cc \
+  lib/model/plan_memory.h \
+  lib/model/plan_model.cc \
+  lib/model/plan_model.h \
+  lib/model/plan_published.cc \
+  lib/model/plan_published.h \
+  lib/model/plan_rows.cc \
+  lib/model/plan_rows.h \
+  lib/model/plan_space.cc \
+  lib/model/plan_space.h \
+  lib/model/plan_speed.cc \
+  lib/model/plan_speed.h \
+  lib/model/predictability.cc \
+  lib/model/predictability.h \
+  lib/model/predictor.cc \
+  lib/model/predictor.h \
+  lib/model/step_time.cc \
+  lib/model/step_time.h \
+  lib/model/rate_history.cc \
+  lib/model/rate_history.h \
+  lib/model/rate_kernel.cc \
+  lib/model/rate_kernel.h \
+  lib/model/teach.cc \
+  lib/model/teach.h \
   lib/model/throughput.cc \
   lib/model/throughput.h \
-  lib/model/type_speeds.h
+  lib/model/type_speeds.h \
+  lib/model/usable.cc \
+  lib/model/usable.h
 
 # lib/policy/: the stages of a round
 lib_librubato_la_SOURCES += \
@@ -172,6 +250,8 @@ lib_librubato_la_SOURCES += \
   lib/policy/levels.h \
   lib/policy/match.cc \
   lib/policy/match.h \
+  lib/policy/need.cc \
+  lib/policy/need.h \
   lib/policy/outcome.h \
   lib/policy/place.cc \
   lib/policy/place.h \
@@ -212,7 +292,18 @@ lib_librubato_la_SOURCES += \
   lib/report/segment.cc \
   lib/report/segment.h \
   lib/report/task_env.cc \
-  lib/report/task_env.h
+  lib/report/task_env.h \
+  lib/report/validate.h \
+  lib/report/validate_bert.cc \
+  lib/report/validate_bert.h \
+  lib/report/validate_gavel.cc \
+  lib/report/validate_gavel.h \
+  lib/report/validate_rubick.cc \
+  lib/report/validate_rubick.h \
+  lib/report/validate_rubick_cells.cc \
+  lib/report/validate_rubick_cells.h \
+  lib/report/validate_sia.cc \
+  lib/report/validate_sia.h
 
 # lib/store/: SQLite. A library of its own, so that only what opens a store loads SQLite: slurmd and
 # slurmstepd load the select plugin too.
@@ -220,6 +311,8 @@ noinst_LTLIBRARIES += lib/librubato_store.la
 lib_librubato_store_la_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
 lib_librubato_store_la_LIBADD = -lSQLiteCpp $(SQLITE_LIBS) $(FMT_LIBS)
 lib_librubato_store_la_SOURCES = \
+  lib/store/apply.cc \
+  lib/store/apply.h \
   lib/store/clock.h \
   lib/store/connection.cc \
   lib/store/connection.h \
@@ -227,9 +320,14 @@ lib_librubato_store_la_SOURCES = \
   lib/store/folder.h \
   lib/store/lock_file.cc \
   lib/store/lock_file.h \
+  lib/store/measured.h \
   lib/store/options.h \
+  lib/store/orders.cc \
+  lib/store/orders.h \
   lib/store/plausibility.cc \
   lib/store/plausibility.h \
+  lib/store/profiles.cc \
+  lib/store/profiles.h \
   lib/store/reader.cc \
   lib/store/reader.h \
   lib/store/records.cc \

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <memory>
 #include <tuple>
+#include <utility>
 
 #include "lib/core/json.h"
 #include "lib/model/models_fit.h"
 #include "lib/policy/capacity.h"
 #include "lib/policy/context.h"
 #include "lib/policy/explain.h"
+#include "lib/policy/need.h"
 #include "lib/policy/predict.h"
 #include "lib/policy/service.h"
 #include "lib/policy/types.h"
@@ -37,13 +39,30 @@ std::vector<Progress> kept_progress(const Snapshot& snapshot) {
   return kept;
 }
 
+// Of jobs that still wait or run, and for a while of those that are not to be seen: a requeued job
+// keeps what it had.
+std::vector<Course> kept_courses(const Snapshot& snapshot, Seconds now) {
+  std::vector<JobKey> keys;
+  keys.reserve(snapshot.jobs.size());
+  for (const Job& job : snapshot.jobs) keys.push_back(job.key);
+  std::sort(keys.begin(), keys.end());
+  std::vector<Course> kept = snapshot.memory.courses;
+  std::erase_if(kept, [&](const Course& one) {
+    return now - one.updated >= kRequeueTime &&
+           !std::binary_search(keys.begin(), keys.end(), one.job);
+  });
+  return kept;
+}
+
 }  // namespace
 
 Plan round(const Snapshot& snapshot, const Models& models, const Config& config, Seconds now,
            Fingerprint print) {
   Capacity capacity(snapshot, now);
-  RoundContext context =
-      make_context(snapshot, config, now, update_service(snapshot, models, config, now));
+  std::vector<Service> service = update_service(snapshot, models, config, now);
+  std::vector<Need> needs = expected_needs(snapshot, models, config, service, now);
+  RoundContext context = make_context(snapshot, config, now, std::move(service), std::move(needs));
+  context.models = &models;
   context.speeds = predict_speeds(models, capacity.types());
   context.fastest = by_speed(context.speeds);
 
@@ -73,6 +92,8 @@ Plan round(const Snapshot& snapshot, const Models& models, const Config& config,
   plan.memory.jobs = walk.history().take();
   plan.memory.service = std::move(context.service);
   plan.memory.progress = kept_progress(snapshot);
+  plan.memory.courses = kept_courses(snapshot, now);
+  plan.memory.types = snapshot.memory.types;
   plan.memory.reservations = reservations_of(walk.book());  // the book is sorted by job
   plan.reservations = plan.memory.reservations;
   std::stable_sort(plan.reservations.begin(), plan.reservations.end(),

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace rubato::tools {
@@ -42,15 +43,19 @@ std::set<std::string> names_of(const Snapshot& snapshot, std::string Job::*membe
 std::set<std::string> account_names(const Snapshot& snapshot, const ModelsFit& fit) {
   std::set<std::string> names = names_of(snapshot, &Job::account);
   for (const RateCell& cell : fit.cells) names.insert(cell.profile.account);
+  for (const CurvePoint& point : fit.curves) names.insert(point.profile.account);
+  for (const TypeCourse& type : snapshot.memory.types) names.insert(type.account);
   return names;
 }
 
 std::set<std::string> job_type_names(const Snapshot& snapshot, const ModelsFit& fit) {
   std::set<std::string> names;
   for (const RateCell& cell : fit.cells) names.insert(cell.profile.job_type);
+  for (const CurvePoint& point : fit.curves) names.insert(point.profile.job_type);
   for (const Job& job : snapshot.jobs) {
     if (job.hints) names.insert(job.hints->job_type);
   }
+  for (const TypeCourse& type : snapshot.memory.types) names.insert(type.job_type);
   return names;
 }
 
@@ -106,10 +111,22 @@ Anonymous anonymise(const Snapshot& snapshot, const ModelsFit& fit) {
     partitions.replace(reservation.partition);
   }
   for (JobMemory& memory : plain.memory.jobs) memory.refusal.clear();
+  for (TypeCourse& type : plain.memory.types) {
+    accounts.replace(type.account);
+    types.replace(type.job_type);
+  }
+  std::sort(plain.memory.types.begin(), plain.memory.types.end(),
+            [](const TypeCourse& a, const TypeCourse& b) {
+              return std::tie(a.account, a.job_type) < std::tie(b.account, b.job_type);
+            });
   ModelsFit plain_fit = fit;
   for (RateCell& cell : plain_fit.cells) {
     accounts.replace(cell.profile.account);
     types.replace(cell.profile.job_type);
+  }
+  for (CurvePoint& point : plain_fit.curves) {
+    accounts.replace(point.profile.account);
+    types.replace(point.profile.job_type);
   }
   return {std::move(plain), std::move(plain_fit)};
 }

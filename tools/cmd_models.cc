@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `rubato models`: how fast jobs were measured to be, by job type, GPU type and number of GPUs.
+// `rubato models`: how fast jobs were measured to be, by job type, GPU type and number of GPUs; and
+// the actions on these profiles, which stand in models_actions.cc.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +11,7 @@
 
 #include "lib/config/nearest.h"
 #include "tools/command.h"
+#include "tools/models_actions.h"
 #include "tools/output.h"
 #include "tools/own_fields.h"
 #include "tools/published.h"
@@ -19,16 +21,7 @@
 namespace rubato::tools {
 namespace {
 
-struct Options {
-  std::string account;
-  std::string type;
-  std::string gpu_type;
-};
-
-bool wanted(const std::string& list, const std::string& word) {
-  const std::vector<std::string> words = split(list, ',');
-  return words.empty() || std::find(words.begin(), words.end(), word) != words.end();
-}
+using Options = ModelsOptions;
 
 template <typename Row>
 std::vector<Row> chosen(const std::vector<Row>& all, const Options& options) {
@@ -65,6 +58,14 @@ void add_unmeasured(std::vector<ModelRow>& rows, const std::vector<ForecastRow>&
                     .plan = {}});
   }
   std::sort(rows.begin(), rows.end());
+}
+
+/// Measured errors by profile and GPU type.
+using Errors = std::map<std::tuple<std::string, std::string, bool, std::string>, ErrorRow>;
+
+std::string error_text(const ModelRow& row, const Errors& errors) {
+  const auto found = errors.find({row.job_type, row.account, row.shared, row.gpu_type});
+  return found != errors.end() ? fmt::format("{:.1f}%", found->second.error * 100) : kUnknown;
 }
 
 /// "16%": two of three jobs should be within so much of the forecast.
@@ -110,6 +111,17 @@ Json row_json(const ForecastRow& row) {
           {"rate_low", row.rate_low}, {"rate_high", row.rate_high}, {"samples", row.samples}};
 }
 
+Json row_json(const ErrorRow& row) {
+  return {{"account", row.account},   {"job_type", row.job_type}, {"shared", row.shared},
+          {"gpu_type", row.gpu_type}, {"error", row.error},       {"reports", row.reports}};
+}
+
+Json row_json(const LessonRow& row) {
+  return {{"account", row.account},   {"job_type", row.job_type}, {"shared", row.shared},
+          {"gpu_type", row.gpu_type}, {"gpus", row.gpus},         {"within", row.within},
+          {"after", row.after}};
+}
+
 Json row_json(const ModelRow& row) {
   return {{"account", row.account},   {"job_type", row.job_type}, {"shared", row.shared},
           {"gpu_type", row.gpu_type}, {"gpus", row.gpus},         {"nodes", row.nodes},
@@ -132,7 +144,20 @@ std::vector<std::string> warnings_of(const Site& site) {
                   site.slurm.get_or("PrivateData", ""))};
 }
 
-int run(const Globals& globals, const Options& options) {
+/// What is worth measuring: a few lines, only where a forecast would gain by a twentieth.
+void print_lessons(const std::vector<LessonRow>& lessons) {
+  constexpr double kWorthIt = 0.05;
+  constexpr std::size_t kMostShown = 5;
+  std::size_t shown = 0;
+  for (const LessonRow& row : lessons) {
+    if (row.within - row.after < kWorthIt || shown == kMostShown) break;
+    if (shown++ == 0) fmt::print("\nWhat would teach most:\n");
+    fmt::print("  {} on {} {}: forecasts of it within {:.0f}% instead of {:.0f}%\n", row.job_type,
+               row.gpus, row.gpu_type, row.after * 100, row.within * 100);
+  }
+}
+
+int list(const Globals& globals, const Options& options) {
   const auto site = find_source(globals.publish_dir);
   if (!site) return report_failure(globals, kModelsSchema, kFailed, site.error().text);
   const auto table = read_models(*site);
@@ -141,6 +166,8 @@ int run(const Globals& globals, const Options& options) {
   for (const std::string& warning : warnings) print_warning(warning);
   std::vector<ModelRow> rows = chosen(table->rows, options);
   const std::vector<ForecastRow> forecasts = chosen(table->forecasts, options);
+  const std::vector<ErrorRow> errors = chosen(table->errors, options);
+  const std::vector<LessonRow> lessons = chosen(table->lessons, options);
   if (globals.json) {
     Json json = document(kModelsSchema, "", warnings);
     json["schema"] = kModelsSchema;  // the members of models.json stand beside the head
@@ -149,12 +176,19 @@ int run(const Globals& globals, const Options& options) {
     for (const ModelRow& row : rows) json["models"].push_back(row_json(row));
     json["forecasts"] = Json::array();
     for (const ForecastRow& row : forecasts) json["forecasts"].push_back(row_json(row));
+    json["forecast_errors"] = Json::array();
+    for (const ErrorRow& row : errors) json["forecast_errors"].push_back(row_json(row));
+    json["lessons"] = Json::array();
+    for (const LessonRow& row : lessons) json["lessons"].push_back(row_json(row));
     print_json(json);
     return kOk;
   }
   add_unmeasured(rows, forecasts);
   Forecasts by_place;
   for (const ForecastRow& row : forecasts) by_place.emplace(place_of(row), row);
+  Errors by_profile;
+  for (const ErrorRow& row : errors)
+    by_profile.emplace(std::tuple(row.job_type, row.account, row.shared, row.gpu_type), row);
   if (rows.empty()) {
     fmt::print("{}\n", !table->rows.empty() ? "No profile matches."
                        : warnings.empty()   ? "No job has reported yet."
@@ -175,15 +209,32 @@ int run(const Globals& globals, const Options& options) {
               {"SPREAD", true},
               {"FORECAST", true},
               {"WITHIN", true},
+              {"ERROR", true},
               {"LAST"}});
   for (const ModelRow& row : rows) {
     std::vector<std::string> cells = cells_of(row);
     const std::vector<std::string> expected = forecast_cells(row, by_place);
     cells.insert(cells.end() - 1, expected.begin(), expected.end());
+    cells.insert(cells.end() - 1, error_text(row, by_profile));
     text.add(cells);
   }
   fmt::print("{}", text.text());
+  print_lessons(lessons);
   return kOk;
+}
+
+int run(const Globals& globals, const Options& options) {
+  if (const std::string wrong = wrong_action(options); !wrong.empty()) {
+    return report_failure(globals, kModelsSchema, kUsage, "models: " + wrong);
+  }
+  const std::string action = options.words.empty() ? "list" : options.words.front();
+  if (action == "list") return list(globals, options);
+  const auto site = find_source(globals.publish_dir);
+  if (!site) return report_failure(globals, kModelsSchema, kFailed, site.error().text);
+  if (action == "export") return export_profiles(globals, options, *site);
+  if (action == "import") return import_profiles(globals, options, *site);
+  if (action == "forget") return forget_profiles(globals, options, *site);
+  return show_fits(globals, options, *site);
 }
 
 std::function<int()> setup(CLI::App& app, const Globals& globals) {
@@ -193,13 +244,25 @@ std::function<int()> setup(CLI::App& app, const Globals& globals) {
       ->type_name("NAMES");
   app.add_option("-t,--type", options->type, "Only these job types")->type_name("NAMES");
   app.add_option("-g,--gpu-type", options->gpu_type, "Only these types of GPU")->type_name("NAMES");
+  app.add_option("--format", options->format, "Of export: json (default) or csv")
+      ->type_name("FORMAT");
+  app.add_option("-o,--output", options->output, "Of export: write to FILE, in one rename")
+      ->type_name("FILE");
+  app.add_option("--file", options->file, "Of fit: the profiles of an exported FILE")
+      ->type_name("FILE");
+  app.add_option("--before", options->before, "Of forget: only what is older than TIME")
+      ->type_name("TIME");
+  app.add_flag("--dry-run", options->dry_run,
+               "Of import and forget: check, say what would be done, and do nothing");
+  app.add_option("ACTION", options->words,
+                 "list (default), show TYPE, fit [TYPE], export, import FILE, forget TYPE");
   return [options, &globals] { return run(globals, *options); };
 }
 
 }  // namespace
 
 Command models_command() {
-  return {"models", "How fast jobs of each type were measured to be", "", &setup};
+  return {"models", "How fast jobs of each type were measured to be", "[ACTION [NAME]]", &setup};
 }
 
 }  // namespace rubato::tools

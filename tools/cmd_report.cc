@@ -27,13 +27,18 @@ constexpr std::size_t kLeastWidth = 60;
 
 struct Options {
   /// By key of the message, as typed.
-  std::array<std::pair<const char*, std::string>, 7> values{{{"samples", ""},
+  std::array<std::pair<const char*, std::string>, 12> values{{{"samples", ""},
                                                              {"rate", ""},
                                                              {"batch", ""},
                                                              {"loss", ""},
                                                              {"forward", ""},
                                                              {"iteration", ""},
-                                                             {"noise", ""}}};
+                                                             {"noise", ""},
+                                                             {"sync", ""},
+                                                             {"optimise", ""},
+                                                             {"workers", ""},
+                                                             {"servers", ""},
+                                                             {"server-cores", ""}}};
   std::string ack;
   bool refuse = false;
   std::string seconds;
@@ -163,14 +168,19 @@ int run(const Globals& globals, const Options& options) {
 
 std::function<int()> setup(CLI::App& app, const Globals& globals) {
   auto options = std::make_shared<Options>();
-  static constexpr std::array<std::pair<const char*, const char*>, 7> kHelp{
+  static constexpr std::array<std::pair<const char*, const char*>, 12> kHelp{
       {{"COUNT", "Send a report: samples done since the job began, over all restarts"},
        {"RATE", "Samples/s since the last report"},
        {"COUNT", "Global batch, samples"},
        {"LOSS", "Loss, as the job measures it"},
        {"SECONDS", "Time of the forward pass of an iteration"},
        {"SECONDS", "Time of an iteration"},
-       {"NUMBER", "Gradient noise scale, samples"}}};
+       {"NUMBER", "Gradient noise scale, samples"},
+       {"SECONDS", "Communication of an iteration that nothing hides"},
+       {"SECONDS", "Update of the parameters in an iteration"},
+       {"COUNT", "Workers of a job with parameter servers"},
+       {"COUNT", "Its parameter servers"},
+       {"COUNT", "Cores of one of them"}}};
   for (std::size_t i = 0; i < kHelp.size(); ++i) {
     app.add_option(fmt::format("--{}", options->values[i].first), options->values[i].second,
                    kHelp[i].second)

@@ -43,5 +43,6 @@ Command models_command();
 Command report_command();
 Command snapshot_command();
 Command stats_command();
+Command validate_command();
 
 }  // namespace rubato::tools

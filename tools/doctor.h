@@ -10,6 +10,8 @@
 
 namespace rubato::tools {
 
+struct Stats;  // tools/published.h
+
 enum class Status { kOk, kWarn, kFail };
 
 [[nodiscard]] const char* to_string(Status);
@@ -49,6 +51,9 @@ void check_slurm_conf(const Machine& machine, Checks& checks);
 void check_rubato_conf(const Machine& machine, Checks& checks);
 /// State folder, published folder and heartbeat.
 void check_running(const Machine& machine, Checks& checks);
+
+/// The database and models.json, as stats.json tells; nothing where it does not tell of them.
+void check_store(const Machine& machine, const Stats& stats, Checks& checks);
 
 /// A line that an install adds, whether it is there, and what it does.
 struct InstallLine {

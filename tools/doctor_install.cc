@@ -37,8 +37,10 @@ bool lists(const SlurmConf& conf, const char* key, const std::string& word) {
 
 std::string step_change(const std::string& number, const std::string& where,
                         const std::string& before, const std::string& after) {
+  if (after.empty())
+    return fmt::format("{}. In {} delete the line\n       {}\n", number, where, before);
   return fmt::format("{}. In {} change\n       {}\n   to\n       {}\n", number, where, before,
-                     after.empty() ? "(no such line)" : after);
+                     after);
 }
 
 }  // namespace
@@ -97,8 +99,11 @@ std::string removal_steps(const Machine& machine) {
       "4. What follows is harmless to stock Slurm and may stay, or go at any time:\n";
   if (lists(conf, "JobSubmitPlugins", "logging")) {
     const std::string rest = without_word(conf, "JobSubmitPlugins", "logging");
-    text += fmt::format("   - logging in JobSubmitPlugins; without it the line is\n       {}\n",
-                        rest.empty() ? "(no such line)" : "JobSubmitPlugins=" + rest);
+    text += rest.empty() ? "   - logging in JobSubmitPlugins: delete the line\n"
+                         : fmt::format(
+                               "   - logging in JobSubmitPlugins; without it the line is\n"
+                               "       JobSubmitPlugins={}\n",
+                               rest);
   }
   if (has_parameter(conf, "bf_continue")) {
     text += "   - bf_continue in SchedulerParameters\n";

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "tools/doctor.h"
 #include "tools/published.h"
@@ -89,11 +90,26 @@ std::string closed_on_the_way(const std::string& path) {
   return "";
 }
 
+/// slurmctld makes the last folder of PublishDir= only.
+bool cannot_be_made(const Site& site, const char* name, Checks& checks) {
+  if (site.config.publish_dir.empty()) return false;
+  const std::string above = std::filesystem::path(site.publish_dir).parent_path().string();
+  struct stat info {};
+  if (stat(above.c_str(), &info) == 0 || (errno != ENOENT && errno != ENOTDIR)) return false;
+  checks.push_back({Status::kFail, name,
+                    fmt::format("{} cannot be made, for {} is not there: slurmctld makes the last "
+                                "folder only",
+                                site.publish_dir, above),
+                    fmt::format("mkdir -p {}", above)});
+  return true;
+}
+
 void check_publish_dir(const Machine& machine, Checks& checks) {
   const char* name = "PublishDir";
   const std::string& path = machine.site.publish_dir;
   struct stat info {};
   const int error = stat(path.c_str(), &info) == 0 ? 0 : errno;
+  if (error == ENOENT && cannot_be_made(machine.site, name, checks)) return;
   if (folder_is_closed(path, name, info, error, checks)) return;
   const std::string closed = closed_on_the_way(path);
   if ((info.st_mode & kOthersWrite) != 0) {
@@ -118,6 +134,53 @@ void check_publish_dir(const Machine& machine, Checks& checks) {
   }
 }
 
+void check_loaded(const Stats& stats, Checks& checks) {
+  if (stats.records_fit) {
+    checks.push_back({Status::kOk, "records",
+                      fmt::format("slurmctld's are those of Slurm {}", stats.slurm_version), ""});
+  } else {
+    checks.push_back(
+        {Status::kFail, "records",
+         fmt::format("slurmctld's records are not those of Slurm {}, for which the plugins "
+                     "were built, so they leave everything to stock Slurm",
+                     stats.slurm_version),
+         "contrib/quickstart build"});
+  }
+  if (stats.config_good) {
+    checks.push_back(
+        {Status::kOk, "rubato.conf in effect", "slurmctld took what it read last", ""});
+  } else {
+    checks.push_back({Status::kWarn, "rubato.conf in effect",
+                      "slurmctld found errors when it last read rubato.conf, and keeps what it had",
+                      "scontrol reconfigure"});
+  }
+}
+
+void check_mode_in_effect(const Machine& machine, const Stats& stats, Checks& checks) {
+  const std::string wanted = rubato::to_string(machine.site.config.mode);
+  if (stats.mode == wanted) {
+    checks.push_back({Status::kOk, "mode in effect", "is " + stats.mode, ""});
+  } else if (machine.site.config_present) {
+    checks.push_back({Status::kWarn, "mode in effect",
+                      fmt::format("is {}, rubato.conf says {}", stats.mode, wanted),
+                      "scontrol reconfigure"});
+  }
+}
+
+void check_gate(const Stats& stats, Checks& checks) {
+  const char* name = "gate";
+  if (!stats.gate_open) {
+    checks.push_back(
+        {Status::kOk, name, "is closed: managed jobs are started by Rubato alone", ""});
+  } else if (stats.mode == "observe") {
+    checks.push_back({Status::kOk, name, "is open, as the mode is observe", ""});
+  } else if (stats.gate_matters && stats.mode == "place") {
+    checks.push_back({Status::kWarn, name,
+                      "is open although the mode is place: stock Slurm starts managed jobs too",
+                      kSeeLog});
+  }
+}
+
 void check_heartbeat(const Machine& machine, Checks& checks) {
   const char* name = "heartbeat";
   const std::string path = machine.site.publish_dir + "/stats.json";
@@ -132,37 +195,16 @@ void check_heartbeat(const Machine& machine, Checks& checks) {
     checks.push_back({Status::kWarn, name, stats.error().text, ""});
     return;
   }
-  if (!stats->records_fit) {
-    checks.push_back(
-        {Status::kFail, "records",
-         fmt::format("slurmctld's records are not those of Slurm {}, for which the plugins "
-                     "were built, so they leave everything to stock Slurm",
-                     stats->slurm_version),
-         "contrib/quickstart build"});
-  }
-  if (!stats->config_good) {
-    checks.push_back({Status::kWarn, "rubato.conf in effect",
-                      "slurmctld found errors when it last read rubato.conf, and keeps what it had",
-                      "scontrol reconfigure"});
-  }
-  const Config& config = machine.site.config;
-  if (const auto stopped = loop_stopped(*stats, config, now())) {
+  check_loaded(*stats, checks);
+  if (const auto stopped = loop_stopped(*stats, machine.site.config, now())) {
     checks.push_back({Status::kFail, name, *stopped, kSeeLog});
     return;
   }
   checks.push_back(
       {Status::kOk, name, fmt::format("the loop ran {} s ago", now() - stats->heartbeat), ""});
-  if (machine.site.config_present && stats->mode != rubato::to_string(config.mode)) {
-    checks.push_back(
-        {Status::kWarn, "mode in effect",
-         fmt::format("is {}, rubato.conf says {}", stats->mode, rubato::to_string(config.mode)),
-         "scontrol reconfigure"});
-  }
-  if (stats->gate_open && stats->gate_matters && stats->mode == "place") {
-    checks.push_back({Status::kWarn, "gate",
-                      "is open although the mode is place: stock Slurm starts managed jobs too",
-                      kSeeLog});
-  }
+  check_mode_in_effect(machine, *stats, checks);
+  check_gate(*stats, checks);
+  check_store(machine, *stats, checks);
 }
 
 }  // namespace

@@ -46,6 +46,8 @@ std::string squeue_job_text(const SqueueJob& job, bool color) {
     add(text, "Samples", own("dlsamples", f));
   }
   add(text, "Time to its end", own("dlremaining", f));
+  add(text, "Between", own("dlinterval", f));
+  add(text, "Predictable", f.predictable == "P" ? "yes" : f.predictable == "U" ? "no" : "");
   if (pending && f.start > 0) {
     add(text, "Expected start", format_time(f.start));
   } else if (known(job.start)) {
@@ -71,6 +73,9 @@ Json squeue_job_json(const SqueueJob& job) {
   if (f.samples >= 0) json["samples"] = f.samples;
   if (f.work > 0) json["work"] = f.work;
   if (f.remaining >= 0) json["remaining"] = f.remaining;
+  if (f.left_low >= 0) json["remaining_low"] = f.left_low;
+  if (f.left_high >= 0) json["remaining_high"] = f.left_high;
+  if (!f.predictable.empty()) json["class"] = f.predictable;
   if (f.start > 0) json["expected_start"]["earliest"] = f.start;
   return json;
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <ctime>
 #include <map>
 #include <set>
@@ -102,7 +103,8 @@ std::string share_text(const NodeShare& share, const Snapshot& snapshot) {
   for (const GpuCount& group : share.gpus) {
     text += fmt::format("{} {}, ", group.count, group.type.empty() ? "gpu" : group.type);
   }
-  return text + fmt::format("{} cores, {} MiB)", share.cores, share.memory);
+  return text + fmt::format("{} {}, {} MiB)", share.cores, share.cores == 1 ? "core" : "cores",
+                            share.memory);
 }
 
 std::string scheduled_by(const Job& job, const Snapshot& snapshot, const std::string& all_stock) {
@@ -133,6 +135,18 @@ void add_pending(std::string& text, const QueueEntry& entry, Seconds now, bool c
   }
 }
 
+Seconds whole(double seconds) { return static_cast<Seconds>(std::ceil(seconds)); }
+
+std::string class_text(const Course& course) {
+  if (course.total <= 0) return "no: its reports do not tell how much work it has";
+  if (course.judged == 0) return "not known: its forecasts are too young to be judged";
+  const std::string how =
+      fmt::format("the last {} forecasts of its remaining time had quality {:.2f}", course.judged,
+                  course.quality);
+  if (course.predictable) return "yes: " + how;
+  return course.due ? "from the next full round on: " + how : "no: " + how;
+}
+
 /// What the job says of itself, and how far it says it is.
 void add_training(std::string& text, const Job& job, const Snapshot& snapshot, Seconds now) {
   if (job.hints) {
@@ -149,6 +163,16 @@ void add_training(std::string& text, const Job& job, const Snapshot& snapshot, S
       text, "Last report",
       fmt::format("{}, {} samples/s, batch {}, {} ago", told, rate_text(progress->rate),
                   progress->batch, format_duration(std::max<Seconds>(0, now - progress->time))));
+  const Course* course = course_of(snapshot.memory, job.key);
+  if (course == nullptr) return;
+  if (job.state == JobState::kRunning && course->left >= 0) {
+    add_line(
+        text, "Time to its end",
+        fmt::format("{} from then on, between {} and {} nine times of ten",
+                    format_duration(whole(course->left)), format_duration(whole(course->left_low)),
+                    format_duration(whole(course->left_high))));
+  }
+  add_line(text, "Predictable", class_text(*course));
 }
 
 void add_running(std::string& text, const Job& job, const Snapshot& snapshot, Seconds now) {
@@ -210,6 +234,16 @@ void add_training(Json& json, const Job& job, const Snapshot& snapshot) {
   json["samples"] = progress->samples;
   json["batch"] = progress->batch;
   json["reported"] = progress->time;
+  const Course* course = course_of(snapshot.memory, job.key);
+  if (course == nullptr) return;
+  if (job.state == JobState::kRunning && course->left >= 0) {
+    json["remaining"] = whole(course->left);
+    json["remaining_low"] = whole(course->left_low);
+    json["remaining_high"] = whole(course->left_high);
+  }
+  json["class"] = course->predictable ? "P" : "U";
+  json["forecasts_judged"] = course->judged;
+  json["forecast_quality"] = course->quality;
 }
 
 using Row = std::array<std::string, 6>;

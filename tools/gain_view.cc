@@ -109,13 +109,14 @@ std::string gain_text(const Gain& gain, std::size_t width) {
            wrapped("not made: more was to be decided than is played; ask for fewer --days", width);
   }
   if (gain.compared == 0) {
-    out += wrapped(fmt::format("nothing to compare: of {} none is of a managed job that began and "
-                               "ended since {}",
-                               runs_of(gain.runs), format_time(gain.from)),
-                   width);
+    out +=
+        wrapped(fmt::format("nothing was observed yet: of {} none is of a managed job that began "
+                            "in mode observe and ended since {}",
+                            runs_of(gain.runs), format_time(gain.from)),
+                width);
   } else {
-    out += wrapped(fmt::format("from {} of managed jobs since {}", runs_of(gain.compared),
-                               format_time(gain.from)),
+    out += wrapped(fmt::format("from {} of managed jobs, begun in mode observe since {}",
+                               runs_of(gain.compared), format_time(gain.from)),
                    width);
     out += fmt::format("{:<28}{:>12}{:>12}{:>10}\n", "", "STOCK", "PLACE", "RATIO");
     out += row("mean wait", gain.observed.wait, gain.place.wait);

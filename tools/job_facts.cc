@@ -45,6 +45,9 @@ void take_segment(const Segment& segment, JobFacts& facts) {
   facts.rate = segment.rate;
   if (segment.rate >= 0 || segment.samples > 0) facts.samples = segment.samples;
   facts.remaining = segment.remaining;
+  facts.left_low = segment.left_low;
+  facts.left_high = segment.left_high;
+  facts.predictable = segment.predictable;
   facts.start = segment.start;
   facts.wait = segment.wait;
 }

@@ -36,6 +36,9 @@ struct JobFacts {
   std::int64_t samples = -1;  ///< done
   std::int64_t work = -1;     ///< samples in total
   Seconds remaining = -1;     ///< predicted time to its end
+  Seconds left_low = -1;      ///< nine times of ten its end comes after this
+  Seconds left_high = -1;     ///< and before this
+  std::string predictable;    ///< P, U or ""
   Seconds start = 0;          ///< expected start
   std::string wait;           ///< why it waits: one word
 

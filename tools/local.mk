@@ -51,6 +51,7 @@ tools_rubato_SOURCES = \
   tools/cmd_report.cc \
   tools/cmd_snapshot.cc \
   tools/cmd_stats.cc \
+  tools/cmd_validate.cc \
   tools/doctor.h \
   tools/doctor_install.cc \
   tools/doctor_machine.cc \
@@ -59,6 +60,7 @@ tools_rubato_SOURCES = \
   tools/doctor_running.cc \
   tools/doctor_slurm.cc \
   tools/doctor_spank.cc \
+  tools/doctor_store.cc \
   tools/explain_job.cc \
   tools/explain_job.h \
   tools/explain_view.cc \
@@ -69,15 +71,23 @@ tools_rubato_SOURCES = \
   tools/job_match.h \
   tools/metrics.cc \
   tools/metrics.h \
+  tools/store_replay.cc \
+  tools/store_replay.h \
+  tools/models_actions.cc \
+  tools/models_actions.h \
   tools/plugin_files.cc \
   tools/plugin_files.h \
   tools/published.cc \
   tools/published.h \
+  tools/read_input.cc \
+  tools/read_input.h \
   tools/rubato.cc \
   tools/report_message.cc \
   tools/report_message.h \
   tools/site.cc \
   tools/site.h \
+  tools/site_store.cc \
+  tools/site_store.h \
   tools/source.cc \
   tools/source.h \
   tools/stats_view.cc \
@@ -99,10 +109,14 @@ dist_schema_DATA = \
   docs/schema/rubato.doctor.1.json \
   docs/schema/rubato.explain.1.json \
   docs/schema/rubato.hints.1.json \
+  docs/schema/rubato.models-change.1.json \
   docs/schema/rubato.models-fit.1.json \
+  docs/schema/rubato.models-fits.1.json \
   docs/schema/rubato.models.1.json \
   docs/schema/rubato.plan.1.json \
+  docs/schema/rubato.profiles.1.json \
   docs/schema/rubato.report.1.json \
   docs/schema/rubato.rqueue.1.json \
   docs/schema/rubato.snapshot.1.json \
-  docs/schema/rubato.stats.1.json
+  docs/schema/rubato.stats.1.json \
+  docs/schema/rubato.validate.1.json

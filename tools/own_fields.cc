@@ -41,6 +41,11 @@ std::string progress_text(Facts f) {
   return progress ? fmt::format("{:.0f}%", *progress * 100) : "";
 }
 
+std::string interval_text(Facts f) {
+  if (f.left_low < 0 || f.left_high < f.left_low) return "";
+  return squeue_duration(f.left_low) + ".." + squeue_duration(f.left_high);
+}
+
 int order_sizes(Facts a, Facts b) {
   const auto key = [](Facts f) {
     return f.sizes.empty() ? std::pair(0, 0) : std::pair(f.sizes.smallest(), f.sizes.largest());
@@ -86,6 +91,14 @@ const std::vector<OwnField>& own_fields() {
        [](Facts a, Facts b) {
          return order_known(a.remaining, a.remaining >= 0, b.remaining, b.remaining >= 0);
        }},
+      {"dlinterval", "LEFT_BETWEEN", "Between which its end will come, nine times of ten",
+       &interval_text,
+       [](Facts a, Facts b) {
+         return order_known(a.left_high, a.left_high >= 0, b.left_high, b.left_high >= 0);
+       }},
+      {"dlclass", "CLASS", "P if its remaining time is predictable, U if not",
+       [](Facts f) { return f.predictable; },
+       [](Facts a, Facts b) { return order_words(a.predictable, b.predictable); }},
       {"dlwait", "WAIT", "Why it waits, in one word", [](Facts f) { return f.wait; },
        [](Facts a, Facts b) { return order_words(a.wait, b.wait); }},
       {"dlstart", "EXPECTED_START", "When Rubato expects it to start",

@@ -101,7 +101,7 @@ Result<Stats> read_stats(const Site& site) {
   stats.version = member<std::string>(stats.all, "version", "");
   stats.slurm_version = member<std::string>(stats.all, "slurm_version", "");
   stats.gate_open = member<bool>(stats.all, "gate_open", false);
-  // Before the first managed job the gate has nothing to keep back, and may be open.
+  // While no managed job waits, an open gate lets none through.
   stats.gate_matters = member<int>(stats.all, "pending_managed", 1) > 0;
   stats.records_fit = member<bool>(stats.all, "records_fit", true);
   stats.config_good = member<bool>(stats.all, "config_good", true);

@@ -80,6 +80,9 @@ Json rubato_json(const JobFacts& facts) {
   if (facts.samples >= 0) json["samples"] = facts.samples;
   if (facts.work > 0) json["work"] = facts.work;
   if (facts.remaining >= 0) json["remaining"] = facts.remaining;
+  if (facts.left_low >= 0) json["remaining_low"] = facts.left_low;
+  if (facts.left_high >= 0) json["remaining_high"] = facts.left_high;
+  if (!facts.predictable.empty()) json["class"] = facts.predictable;
   if (facts.start > 0) json["expected_start"] = facts.start;
   if (!facts.wait.empty()) json["wait"] = facts.wait;
   json["published"] = facts.published;

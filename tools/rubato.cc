@@ -16,10 +16,10 @@
 namespace rubato::tools {
 namespace {
 
-const std::array<Command, 8>& commands() {
-  static const std::array<Command, 8> table{doctor_command(),   explain_command(), hints_command(),
-                                            metrics_command(),  models_command(),  report_command(),
-                                            snapshot_command(), stats_command()};
+const std::array<Command, 9>& commands() {
+  static const std::array<Command, 9> table{
+      doctor_command(), explain_command(),  hints_command(), metrics_command(), models_command(),
+      report_command(), snapshot_command(), stats_command(), validate_command()};
   return table;
 }
 

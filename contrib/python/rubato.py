@@ -160,12 +160,14 @@ class Run:
     @_quiet
     def step(self, samples: Optional[int] = None, loss: Optional[float] = None,
              forward: Optional[float] = None, iteration: Optional[float] = None,
-             noise: Optional[float] = None) -> None:
+             noise: Optional[float] = None, sync: Optional[float] = None,
+             optimise: Optional[float] = None) -> None:
         """An iteration has ended.
 
         samples: of all GPUs together (default: the batch); loss: training loss; forward,
         iteration: seconds of the forward pass and of the whole iteration; noise: gradient noise
-        scale, samples.
+        scale, samples; sync, optimise: seconds of the iteration's communication that nothing hides
+        and of the update of the parameters.
         """
         done = self.batch if samples is None else int(samples)
         with self._lock:
@@ -176,7 +178,8 @@ class Run:
                 self._mark = self._last
                 self._lock.notify()
             for key, value, least in (("loss", loss, -math.inf), ("forward", forward, 0.0),
-                                      ("iteration", iteration, 0.0), ("noise", noise, 0.0)):
+                                      ("iteration", iteration, 0.0), ("noise", noise, 0.0),
+                                      ("sync", sync, 0.0), ("optimise", optimise, 0.0)):
                 if value is not None and math.isfinite(float(value)) and float(value) >= least:
                     self._more[key] = float(value)
 
@@ -225,7 +228,7 @@ class Run:
         self._mark, self._reported = self._last, self._clock()
         words = [f"samples={self.samples}", f"rate={self.rate:.6g}", f"batch={self.batch}"]
         words += [f"{key}={value:.6g}" for key, value in self._more.items()
-                  if key in ("loss", "noise") or value > 0]
+                  if key in ("loss", "noise", "sync", "optimise") or value > 0]
         self._more = {}
         return "report " + ";".join(words)
 

@@ -58,6 +58,8 @@ struct Config {
   std::string log_level = "info";             ///< LogLevel
   std::string store_dir;                      ///< StoreDir; "" = StateSaveLocation/rubato
   int store_retention_days = 180;             ///< StoreRetentionDays
+  Seconds warm_up = 60;                       ///< WarmUp, seconds; 0: none
+  int model_half_life_days = 30;              ///< ModelHalfLife, days; 0: nothing is forgotten
   Seconds message_interval = 60;              ///< MessageInterval, seconds; 0: no cap
   std::vector<GpuTypeConfig> gpu_types;       ///< sorted by name
   std::vector<JobTypeConfig> job_types;       ///< sorted by name

@@ -11,7 +11,7 @@
 namespace rubato {
 namespace {
 
-constexpr std::size_t kLargestFile = 1 << 20;
+constexpr std::size_t kMebibyte = 1 << 20;
 
 tl::unexpected<ReadFailure> failure(int error) {
   return tl::unexpected<ReadFailure>(
@@ -53,8 +53,9 @@ tl::expected<std::string, ReadFailure> RealFileSystem::read(const std::string& p
     if (got < 0) return failure(errno);
     if (got == 0) return text;
     text.append(buffer, static_cast<std::size_t>(got));
-    if (text.size() > kLargestFile) {
-      return tl::unexpected<ReadFailure>({false, "Larger than 1 MiB"});
+    if (text.size() > largest_ * kMebibyte) {
+      return tl::unexpected<ReadFailure>(
+          {false, "Larger than " + std::to_string(largest_) + " MiB"});
     }
   }
 }

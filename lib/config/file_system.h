@@ -2,6 +2,7 @@
 // How configuration files are read. The parser sees this interface only.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <string>
 #include <tl/expected.hpp>
@@ -27,11 +28,15 @@ class FileSystem {
       const std::string& path) const = 0;
 };
 
-/// The files of this machine. Reads regular files of at most 1 MiB only: a FIFO or a device in the
-/// place of a configuration must not hold up slurmctld.
+/// The files of this machine. Reads regular files of at most `largest` MiB only: a FIFO or a device
+/// in the place of a file must not hold up slurmctld.
 class RealFileSystem : public FileSystem {
  public:
+  explicit RealFileSystem(std::size_t largest = 1) : largest_(largest) {}
   [[nodiscard]] tl::expected<std::string, ReadFailure> read(const std::string& path) const override;
+
+ private:
+  std::size_t largest_;  ///< MiB
 };
 
 /// Files in memory, by exact path.

@@ -17,6 +17,15 @@ int allowed_changes(std::size_t longest) {
   return std::max(2, static_cast<int>(longest / 3));
 }
 
+// The beginning that all of a family of names have says nothing about which of them is meant:
+// RUBATO_DL_ in RUBATO_DL_GPUS.
+std::size_t family(std::string_view a, std::string_view b) {
+  std::size_t end = 0;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()) && a[i] == b[i]; ++i)
+    if (a[i] == '_') end = i + 1;
+  return end;
+}
+
 }  // namespace
 
 std::string lower(std::string_view text) {
@@ -64,8 +73,8 @@ std::optional<std::string> nearest(std::string_view word, std::span<const std::s
   for (const std::string& choice : choices) {
     const std::string name = lower(choice);
     const int distance = edit_distance(given, name);
-    const bool near = distance <= allowed_changes(std::max(given.size(), name.size())) &&
-                      distance < static_cast<int>(std::max(given.size(), name.size()));
+    const std::size_t longest = std::max(given.size(), name.size()) - family(given, name);
+    const bool near = distance <= allowed_changes(longest) && distance < static_cast<int>(longest);
     if (near && (best == nullptr || distance < best_distance)) {
       best = &choice;
       best_distance = distance;

@@ -16,7 +16,8 @@ namespace rubato {
 
 /// The choice that `word` most likely means, in any case of its letters; the earlier one of two
 /// equally near. nullopt when none is near: more than a third of the longer word would have to
-/// change (two letters at least are allowed from four letters on), and `word` begins no choice.
+/// change (two letters at least are allowed from four letters on; a common beginning to an
+/// underscore is no part of it), and `word` begins no choice.
 [[nodiscard]] std::optional<std::string> nearest(std::string_view word,
                                                  std::span<const std::string> choices);
 

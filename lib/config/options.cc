@@ -18,11 +18,15 @@ std::vector<OptionWord> test_off_words() {
       {"server-count", "a cycle does not count as a server thread", ""},
       {"reserve", "nothing is reserved", ""},
       {"levels", "jobs keep Slurm's order", ""},
+      {"needs", "jobs of one level keep Slurm's order", ""},
+      {"predictability", "forecasts of remaining time are not judged, and count unseen", ""},
       {"learning", "nothing is learnt from reports", ""},
       {"forecast", "jobs take the types by speed, whatever was learnt", ""},
       {"heartbeat", "the gate does not open when the loop stops", ""},
       {"depth", "gated jobs count in bf_max_job_test", ""},
       {"stock-plan", "the plan of stock backfill is not read", ""},
+      {"save", "slurmctld is not asked to save what Rubato started", ""},
+      {"settle", "jobs recovered as waiting start before the nodes have told what runs", ""},
       {"wake", "nothing wakes the loop between two rounds", ""},
       {"quiet", "the loop does not let requests go first", ""},
       {"type", "the GPU type chosen is not given to Slurm", ""},
@@ -34,6 +38,8 @@ std::vector<OptionWord> test_off_words() {
       {"publish", "nothing is published", ""},
       {"private-data", "the published files hide nothing", ""},
       {"store", "nothing is stored", ""},
+      {"orders", "orders about profiles are not taken", ""},
+      {"plans", "jobs run with the plan and the batch that they were submitted with", ""},
       {"segment", "nothing is written into system_comment", ""},
       {"job-env", "jobs hear nothing through their environment", ""},
       {"hints", "hints are neither checked nor recorded at submit", ""},
@@ -235,6 +241,29 @@ std::vector<Option> make_options() {
                    .unit = "days",
                    .help = "what is older is forgotten",
                    .reload_safe = false});
+  table.push_back(
+      {.name = "WarmUp",
+       .type = OptionType::kDuration,
+       .default_text = "60",
+       .field = &Config::warm_up,
+       .min = 0,
+       .max = 86400,
+       .unit = "seconds",
+       .help = "reports of so long after a start or resize teach nothing",
+       .text = "A report speaks of the time since the one before it, and is left out if the middle "
+               "of that is so near to the start. It ends earlier for a job whose last three reports "
+               "differ by at most a tenth. 0: every report counts."});
+  table.push_back(
+      {.name = "ModelHalfLife",
+       .type = OptionType::kInteger,
+       .default_text = "30",
+       .field = &Config::model_half_life_days,
+       .min = 0,
+       .max = 3650,
+       .unit = "days",
+       .help = "a run so much older than the newest report weighs half as much",
+       .text = "So that forecasts follow other drivers, libraries or file systems. 0: age does not "
+               "count. Of each place the last 32 runs count in any case."});
   table.push_back({.name = "LogLevel",
                    .type = OptionType::kChoice,
                    .default_text = "info",

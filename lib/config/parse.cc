@@ -86,8 +86,11 @@ class Parser {
     }
     const auto [first, fresh] = seen_.emplace(option->name, place);
     if (!fresh) {
-      return error(place,
-                   fmt::format("{}: set twice; first at {}", option->name, first->second.text()));
+      error(place, fmt::format("{}: set twice; first at {}", option->name, first->second.text()));
+      Config scratch;  // what is wrong in the line is said too
+      if (const auto good = set_option(*option, pair.value, scratch); !good)
+        error(place, fmt::format("{}: {}", option->name, good.error().text));
+      return;
     }
     if (const auto good = set_option(*option, pair.value, config_); !good) {
       error(place, fmt::format("{}: {}", option->name, good.error().text));

@@ -3,6 +3,7 @@
 #include <string>
 #include <tuple>
 
+#include "lib/core/json_courses.h"
 #include "lib/core/json_documents.h"
 #include "lib/hints/types.h"
 
@@ -41,6 +42,8 @@ Service Reader::service(const JsonItem& item) {
   object.time("waiting_since", service.waiting_since);
   object.time("updated", service.updated);
   object.count("level", service.level);
+  object.yes("predictable", service.predictable);
+  object.count("level_unpredictable", service.level_unpredictable);
   object.finish();
   return service;
 }
@@ -105,6 +108,23 @@ Memory Reader::memory(JsonObject& object, bool drop) {
   if (!ascending(memory.progress, [](const auto& a, const auto& b) { return a.job < b.job; })) {
     object.error_at("progress", "must be sorted by id and submit, each once");
   }
+  list(object, "courses", memory.courses, [&](const JsonItem& item) {
+    Course course;
+    JsonObject members(item);
+    job_key(members, course.job);
+    read_course(members, course);
+    members.finish();
+    return course;
+  });
+  if (!ascending(memory.courses, [](const auto& a, const auto& b) { return a.job < b.job; })) {
+    object.error_at("courses", "must be sorted by id and submit, each once");
+  }
+  list(object, "types", memory.types, [](const JsonItem& item) { return read_type_course(item); });
+  if (!ascending(memory.types, [](const auto& a, const auto& b) {
+        return std::tie(a.account, a.job_type) < std::tie(b.account, b.job_type);
+      })) {
+    object.error_at("types", "must be sorted by account and job type, each once");
+  }
   if (!ascending(memory.jobs, [](const auto& a, const auto& b) { return a.job < b.job; })) {
     object.error_at("jobs", "must be sorted by id and submit, each once");
   }
@@ -126,6 +146,10 @@ Start Reader::start(const JsonItem& item) {
   object.text("gpu_type", start.gpu_type);
   object.count("gpus", start.gpus);
   object.yes("on_cpus", start.on_cpus);
+  object.text("plan", start.plan);
+  object.optional("batch", [&](const JsonItem& batch) {
+    start.batch = static_cast<std::int64_t>(batch.number(static_cast<std::uint64_t>(kMostBatch)));
+  });
   object.optional("shares", [&](const JsonItem& where) { start.shares = shares(where); });
   object.yes("elsewhere", start.elsewhere);
   object.finish();

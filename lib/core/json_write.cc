@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Values to JSON. Members have a fixed order; the reader is json_read.cc.
 #include "lib/core/json.h"
+#include "lib/core/json_courses.h"
 #include "lib/core/json_documents.h"
 #include "lib/core/json_hints.h"
 #include "lib/core/json_writer.h"
@@ -213,6 +214,8 @@ void Writer::service(const Service& service) {
   json_.member_time("waiting_since", service.waiting_since);
   json_.member_time("updated", service.updated);
   json_.member("level", service.level);
+  json_.member("predictable", service.predictable);
+  json_.member("level_unpredictable", service.level_unpredictable);
 }
 
 void Writer::progress(const Progress& progress) {
@@ -245,6 +248,11 @@ void Writer::memory_members(const Memory& memory) {
   list("reservations", memory.reservations, [&](const Reservation& r) { reservation(r); });
   list("service", memory.service, [&](const Service& s) { service(s); });
   list("progress", memory.progress, [&](const Progress& p) { progress(p); });
+  list("courses", memory.courses, [&](const Course& course) {
+    job_key(course.job);
+    write_course(json_, course);
+  });
+  list("types", memory.types, [&](const TypeCourse& type) { write_type_course(json_, type); });
 }
 
 void Writer::start(const Start& start) {
@@ -255,6 +263,8 @@ void Writer::start(const Start& start) {
   json_.member("gpu_type", start.gpu_type);
   json_.member("gpus", start.gpus);
   json_.member("on_cpus", start.on_cpus);
+  json_.member("plan", start.plan);
+  json_.member("batch", start.batch);
   shares("shares", start.shares);
   json_.member("elsewhere", start.elsewhere, true);
 }

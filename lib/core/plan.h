@@ -33,6 +33,8 @@ struct Start {
   int gpus = 0;
   /// Starts without GPUs though it asks for some (device=any): at_size(job, 0, ""). `gpus` is 0.
   bool on_cpus = false;
+  std::string plan = {};          ///< execution plan that it is told to run; "": as submitted
+  std::int64_t batch = 0;         ///< global batch that it is told; 0: as submitted
   std::vector<NodeShare> shares;  ///< where; empty: wherever Slurm finds room
   /// If Slurm refuses the nodes named, it may look for others of `node_set` that no reservation
   /// holds.
@@ -40,6 +42,9 @@ struct Start {
 
   bool operator==(const Start&) const = default;
 };
+
+/// The fact of an explanation that names the execution plan chosen for a start.
+inline constexpr const char* kPlanGiven = "plan_given";
 
 /// Why a job was decided upon as it was: the words a command prints, each number from the round.
 struct Explanation {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/core/course.h"
 #include "lib/core/job.h"
 #include "lib/core/node.h"
 #include "lib/core/units.h"
@@ -74,6 +75,9 @@ struct Service {
   Seconds waiting_since = 0;   ///< since it became eligible, ran or was promoted
   Seconds updated = 0;
   int level = 0;  ///< of the multi-level queue; 0 goes first
+  /// The time it still needs is known and counted: it stands in both lists of the Borda count.
+  bool predictable = false;
+  int level_unpredictable = 0;  ///< the level it would have if it were not
 
   bool operator==(const Service&) const = default;
 };
@@ -85,6 +89,8 @@ struct Memory {
   std::vector<Reservation> reservations;  ///< sorted by key, then partition
   std::vector<Service> service;           ///< sorted by key; see lib/policy/service.h
   std::vector<Progress> progress;         ///< sorted by key; of jobs that are in the snapshot
+  std::vector<Course> courses;            ///< sorted by key; see lib/model/predictability.h
+  std::vector<TypeCourse> types;          ///< sorted by account and job type, each once
 
   bool operator==(const Memory&) const = default;
 };
@@ -135,6 +141,11 @@ struct Snapshot {
 /// What is remembered of its service; null if there is nothing. A list is sorted by key.
 [[nodiscard]] const Service* service_of(const std::vector<Service>& service, const JobKey& job);
 [[nodiscard]] const Service* service_of(const Memory& memory, const JobKey& job);
+/// Its forecasts; null if it never reported.
+[[nodiscard]] const Course* course_of(const Memory& memory, const JobKey& job);
+/// The record of a profile; null if there is none.
+[[nodiscard]] const TypeCourse* type_course_of(const Memory& memory, const std::string& account,
+                                               const std::string& job_type);
 /// What earlier rounds remember of it; null if there is nothing.
 [[nodiscard]] const JobMemory* memory_of(const Memory& memory, const JobKey& job);
 

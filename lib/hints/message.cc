@@ -90,6 +90,11 @@ Report read_report(PairReader& in) {
   in.real("forward", Sign::kPositive, out.forward);
   in.real("iteration", Sign::kPositive, out.iteration);
   in.real("noise", Sign::kNotNegative, out.noise);
+  in.real("sync", Sign::kNotNegative, out.sync);
+  in.real("optimise", Sign::kNotNegative, out.optimise);
+  in.count("workers", 1, kMostGpus, out.workers);
+  in.count("servers", 0, kMostGpus, out.servers);
+  in.count("server-cores", 1, kMostGpus, out.server_cores);
   return out;
 }
 
@@ -166,6 +171,9 @@ struct Render {
   static void add(std::string& out, const char* key, const std::optional<double>& value) {
     if (value) out += fmt::format(";{}={}", key, show_real(*value));
   }
+  static void add(std::string& out, const char* key, const std::optional<std::int64_t>& value) {
+    if (value) out += fmt::format(";{}={}", key, show_count(*value));
+  }
   std::string operator()(const Report& report) const {
     std::string out =
         fmt::format("rubato!report samples={};rate={};batch={}", show_count(report.samples),
@@ -174,6 +182,11 @@ struct Render {
     add(out, "forward", report.forward);
     add(out, "iteration", report.iteration);
     add(out, "noise", report.noise);
+    add(out, "sync", report.sync);
+    add(out, "optimise", report.optimise);
+    add(out, "workers", report.workers);
+    add(out, "servers", report.servers);
+    add(out, "server-cores", report.server_cores);
     return out;
   }
   std::string operator()(const Ack& ack) const {
@@ -202,7 +215,12 @@ std::vector<MessageKind> make_kinds() {
         {"loss", "a number", "training loss"},
         {"forward", "seconds, above 0", "forward pass of one iteration"},
         {"iteration", "seconds, above 0", "one whole iteration"},
-        {"noise", "samples, at least 0", "gradient noise scale"}},
+        {"noise", "samples, at least 0", "gradient noise scale"},
+        {"sync", "seconds, at least 0", "communication of one iteration that nothing hides"},
+        {"optimise", "seconds, at least 0", "update of the parameters in one iteration"},
+        {"workers", "a whole number from 1", "workers of a job with parameter servers"},
+        {"servers", "a whole number", "its parameter servers"},
+        {"server-cores", "a whole number from 1", "cores of one of them"}},
        "rubato!report samples=1.28e6;rate=850.5;batch=256"},
       {"ack",
        "Answers a notice that the job was given",

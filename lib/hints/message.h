@@ -25,6 +25,12 @@ struct Report {
   std::optional<double> forward = {};    ///< forward pass of an iteration, seconds, above 0
   std::optional<double> iteration = {};  ///< a whole iteration, seconds, above 0
   std::optional<double> noise = {};      ///< gradient noise scale, samples, at least 0
+  std::optional<double> sync = {};       ///< communication of an iteration, seconds, at least 0
+  std::optional<double> optimise = {};   ///< update of the parameters, seconds, at least 0
+  /// Of a job with parameter servers; cores are those of one server.
+  std::optional<std::int64_t> workers = {};
+  std::optional<std::int64_t> servers = {};
+  std::optional<std::int64_t> server_cores = {};
 
   bool operator==(const Report&) const = default;
 };

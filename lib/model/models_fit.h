@@ -17,7 +17,11 @@ inline constexpr const char* kModelsFitSchema = "rubato.models-fit/1";
 
 struct ModelsFit {
   std::map<std::string, double> speeds;  ///< of the GPU types, as configured
-  std::vector<RateCell> cells;           ///< by profile, GPU type, GPUs; none: nothing was learnt
+  std::vector<RateCell> cells;           ///< as ThroughputModel has them; none: nothing was learnt
+  std::vector<CurvePoint> curves;        ///< the same
+  ThroughputPrior prior;
+  std::vector<MeasuredRow> rows;               ///< as BackEnds has them; none: no model of steps
+  std::map<std::string, std::int64_t> memory;  ///< MiB of a GPU of a type, as configured
 };
 
 [[nodiscard]] ModelsFit fit_of(const Models& models);
@@ -26,7 +30,9 @@ struct ModelsFit {
 [[nodiscard]] Models models_of(const ModelsFit& fit);
 
 /// One line of JSON: {"schema":...,"speeds":[{"gpu_type","speed"}],"cells":[{"account","job_type",
-/// "gpu_type","gpus","rate","samples"}]}.
+/// "gpu_type","gpus","rate","samples"}]}; of a cell also "nodes","batch","plan","weight" where they
+/// are known; "prior" with the standard deviations that were learnt and "curves" with points of
+/// fitted curves, where there are any.
 [[nodiscard]] std::string to_json(const ModelsFit& fit);
 /// Errors name the member, as in json.h.
 [[nodiscard]] Result<ModelsFit> models_fit_from_json(std::string_view text);

@@ -1,117 +1,150 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Throughput learnt from what jobs measured: a Gaussian process in log space over job types, GPU
-// types and numbers of GPUs.
+// types, numbers of GPUs, batches, nodes and plans.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
+#include "lib/model/rate_kernel.h"
 #include "lib/model/type_speeds.h"
 
 namespace rubato {
 
-/// Whose profile: `account` is "" where all accounts share it.
-struct ProfileName {
-  std::string account;
-  std::string job_type;
-
-  // clang-tidy 14 takes the implied comparison with 0 for a null pointer.
-  auto operator<=>(const ProfileName&) const = default;  // NOLINT(modernize-use-nullptr)
-};
-
-/// What the jobs of a profile measured on one GPU type at one size.
+/// What the jobs of a profile measured at one place.
 struct RateCell {
   ProfileName profile;
   std::string gpu_type;
   int gpus = 1;
-  double rate = 0;           ///< mean, samples/s
+  double rate = 0;           ///< mean, samples/s; 0: it does not fit there
   std::int64_t samples = 0;  ///< reports it is the mean of
+  int nodes = 0;             ///< as RatePlace
+  std::int64_t batch = 0;
+  std::string plan{};
+  double weight =
+      0;  ///< reports it counts as, after forgetting and doubts; 0: as many as `samples`
+
+  [[nodiscard]] RatePlace place() const { return {gpu_type, gpus, nodes, batch, plan}; }
+  bool operator==(const RateCell&) const = default;
 };
 
-/// How widely rates spread, as standard deviations of their natural logarithm. The values are
-/// beliefs held before anything was measured, not fits: a type's speed for one job type is within a
-/// factor of two of its speed for most others, and doubling the GPUs gives 1.5 to 2 times the rate.
-struct ThroughputPrior {
-  double level = 20.0;          ///< of a job type on the whole: anything
-  double type_affinity = 0.5;   ///< of a job type on a GPU type, around that type's speed
-  double type_speed = 0.7;      ///< of a GPU type's speed, around the configured one
-  double scaling = 0.15;        ///< of a job type's scaling exponent, around the common one
-  double common_scaling = 0.1;  ///< of the common exponent, around `exponent`
-  double exponent = 0.85;       ///< rate grows as GPUs to this power
-  double cell = 0.1;            ///< of a cell, around the power law
-  double report = 0.15;         ///< of one report
-  double report_floor = 0.03;   ///< of the mean of endlessly many reports
+/// By profile, GPU type, GPUs, nodes, batch, plan: the order in which lists of cells are kept.
+[[nodiscard]] bool before(const RateCell& a, const RateCell& b);
+/// Of one profile at one place.
+[[nodiscard]] bool same_place(const RateCell& a, const RateCell& b);
+
+/// What a curve that was fitted to a profile expects at a place.
+struct CurvePoint {
+  ProfileName profile;
+  RatePlace place;
+  double log_rate = 0;  ///< ln samples/s
+  double spread = 0;    ///< standard deviation of it; below `kLeastCurveSpread` it counts as that
+
+  bool operator==(const CurvePoint&) const = default;
 };
+constexpr double kLeastCurveSpread = 0.05;
 
 /// A forecast. ln(rate) is normal with mean `log_rate` and standard deviation `spread`.
 struct Forecast {
   double log_rate = 0;
   double spread = 0;
-  std::int64_t samples = 0;    ///< reports of exactly this cell
+  std::int64_t samples = 0;    ///< reports of exactly this type and size
   bool known_profile = false;  ///< something was measured of this profile; else only ratios between
                                ///< forecasts mean anything
+  bool feasible = true;        ///< false: it was measured not to fit there
 
+  /// Samples/s; 0 where it does not fit.
   [[nodiscard]] double rate() const;
 };
 
 /// An immutable fit. Measurements of one job type inform the others through the speed of the GPU
-/// types and the common scaling, so that wrong configured speeds are unlearnt.
+/// types, the common scaling and what a larger batch brings, so that wrong configured speeds are
+/// unlearnt, and a job type that was measured on one GPU type is expected on another by the ratio
+/// of their speeds, the surer the more alike other job types are there.
 ///
-/// ln rate(p, t, k) = level(p) + speed(t) + affinity(p, t) + (common + scaling(p)) ln k + cell(p,
-/// t, k)
+/// ln rate(p, t, k, b) = level(p) + speed(t) + affinity(p, t) + exponent(p, t) ln k + batch(p, t)
+/// ln b + curve(p, t, ln b) + size(p, t, k) + cell(p, t, k, b, nodes, plan)
 ///
-/// each term a zero-mean normal of ThroughputPrior around the configured ln speed(t) and
-/// `exponent`; Rasmussen & Williams, Gaussian Processes for Machine Learning, 2006, section 2.2.
+/// each term, and the parts of the exponents that are common, of p, of t and of both, a zero-mean
+/// normal of ThroughputPrior around the configured ln speed(t) and `exponent`; Rasmussen &
+/// Williams, Gaussian Processes for Machine Learning, 2006, section 2.2.
 class ThroughputModel {
  public:
-  /// Most cells a fit uses; of more, those with most reports.
+  /// Most cells a fit uses; of more, those with most reports. Of points of curves as many again.
   static constexpr std::size_t kMostCells = 1024;
+  using Place = RatePlace;
 
   /// Nothing measured: configured speeds alone.
   explicit ThroughputModel(TypeSpeeds speeds, ThroughputPrior prior = {});
-  /// Cells whose rate, GPUs or samples are not above 0 and finite are left out; cells of the same
-  /// place are joined. The order of `cells` does not matter. O(n^3) of n cells: not for a thread
-  /// that must not wait.
-  ThroughputModel(TypeSpeeds speeds, std::vector<RateCell> cells, ThroughputPrior prior = {});
+  /// Cells whose GPUs or samples are not above 0, or whose rate is not finite or below 0, are left
+  /// out; cells of the same place are joined, a rate above 0 saying more than that it did not fit.
+  /// The order of `cells` does not matter. `curves` count as measurements as sure as their spread.
+  /// O(n^3) of n cells: not for a thread that must not wait.
+  ThroughputModel(TypeSpeeds speeds, std::vector<RateCell> cells, ThroughputPrior prior = {},
+                  std::vector<CurvePoint> curves = {});
   ~ThroughputModel();
   ThroughputModel(const ThroughputModel&) = delete;
   ThroughputModel& operator=(const ThroughputModel&) = delete;
 
-  /// Of any profile, type and size (at least 1): what was never seen comes from the prior. The
-  /// first time O(n^2), then kept. Safe from several threads.
+  /// Of any profile, type and size (at least 1), at the batch and plan that most reports of the
+  /// profile had, on as few nodes as needed: what was never seen comes from the prior. The first
+  /// time O(n^2), then kept. Safe from several threads.
   [[nodiscard]] Forecast predict(const ProfileName& profile, const std::string& gpu_type,
                                  int gpus) const;
+  /// At a place of which all is told.
+  [[nodiscard]] Forecast predict(const ProfileName& profile, const RatePlace& place) const;
 
   /// Natural logarithm of the rate at `a` over that at `b` for one profile, and its spread: smaller
-  /// than the two forecasts' together, since what both share does not count.
-  struct Place {
-    std::string gpu_type;
-    int gpus = 1;
-  };
+  /// than the two forecasts' together, since what both share does not count. Of places without a
+  /// plan the usual one is meant.
   [[nodiscard]] Forecast ratio(const ProfileName& profile, const Place& a, const Place& b) const;
 
-  /// Cells used, sorted by profile, type, GPUs.
+  /// Covariance of ln rate at places of one profile, after what was measured: row by row.
+  [[nodiscard]] std::vector<std::vector<double>> covariance(
+      const ProfileName& profile, std::span<const RatePlace> places) const;
+
+  /// What the fit would forecast of each of cells() if that had not been measured, noise of its
+  /// reports included; Rasmussen & Williams, equations 5.10 to 5.12. Cells that did not fit: none.
+  [[nodiscard]] std::vector<std::optional<Forecast>> leave_one_out() const;
+
+  /// Makes the forecasts that `other` was asked for, all at once.
+  void warm(const ThroughputModel& other) const;
+
+  /// Cells used, sorted by `before`.
   [[nodiscard]] const std::vector<RateCell>& cells() const { return cells_; }
+  /// Points of curves used, sorted by profile and place.
+  [[nodiscard]] const std::vector<CurvePoint>& curves() const { return curves_; }
+  [[nodiscard]] const ThroughputPrior& prior() const { return prior_; }
+  [[nodiscard]] const TypeSpeeds& speeds() const { return speeds_; }
 
  private:
   struct Fit;
+  struct Cache;
 
-  [[nodiscard]] double prior_mean(const std::string& gpu_type, int gpus) const;
-  [[nodiscard]] double kernel(const RateCell& a, const RateCell& b) const;
-  [[nodiscard]] Forecast compute(const RateCell& at) const;
+  [[nodiscard]] double prior_mean(const std::string& gpu_type, const RatePoint& at) const;
+  [[nodiscard]] RatePlace usual(const ProfileName& profile, RatePlace place) const;
+  [[nodiscard]] Forecast kept(const ProfileName& profile, const std::string& gpu_type, int gpus,
+                              const RatePlace* place) const;
+  [[nodiscard]] Forecast compute(const ProfileName& profile, const RatePlace& place) const;
+  void see(Forecast& forecast, const ProfileName& profile, const RatePlace& place) const;
+  [[nodiscard]] bool curve_of(const ProfileName& profile) const;
   void fit();
 
   TypeSpeeds speeds_;
   ThroughputPrior prior_;
+  KernelTerms weights_;
   std::vector<RateCell> cells_;
+  std::vector<CurvePoint> curves_;
+  RatePoints points_;
   std::unique_ptr<const Fit> fit_;
-  mutable std::mutex mutex_;
-  mutable std::map<std::tuple<ProfileName, std::string, int>, Forecast> kept_;
+  std::unique_ptr<Cache> cache_;
 };
 
 }  // namespace rubato

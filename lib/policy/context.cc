@@ -47,11 +47,12 @@ Seconds RoundContext::waited(const Job& job) const {
 }
 
 RoundContext make_context(const Snapshot& snapshot, const Config& config, Seconds now,
-                          std::vector<Service> service) {
+                          std::vector<Service> service, std::vector<Need> needs) {
   RoundContext context{snapshot, config, now, {}, {}, {}, {}, {}};
   context.sets = valid_sets(snapshot);
   context.service = std::move(service);
-  for (const Job* job : prioritise(snapshot, config, context.service)) {
+  context.needs = std::move(needs);
+  for (const Job* job : prioritise(snapshot, config, context.service, context.needs)) {
     Entry entry;
     entry.job = job;
     entry.order = static_cast<int>(context.queue.size());

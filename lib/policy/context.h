@@ -9,9 +9,10 @@
 
 #include "lib/config/config.h"
 #include "lib/core/snapshot.h"
-#include "lib/model/throughput.h"
+#include "lib/model/models.h"
 #include "lib/policy/capacity.h"
 #include "lib/policy/demand.h"
+#include "lib/policy/need.h"
 
 namespace rubato {
 
@@ -62,6 +63,8 @@ struct RoundContext {
   std::vector<double> speeds;         ///< by TypeId
   std::vector<TypeId> fastest;        ///< types by speed, fastest first; then by name
   std::vector<Service> service = {};  ///< of managed jobs with GPUs, sorted by key
+  std::vector<Need> needs = {};       ///< of pending managed jobs with GPUs, sorted by key
+  const Models* models = nullptr;     ///< null: nothing is chosen but nodes
   std::deque<Job> sized = {};         ///< jobs of `queue` that are planned at another size
 
   /// The node set of an index; an empty one if there is none of it.
@@ -75,6 +78,7 @@ struct RoundContext {
 /// Fills all but `speeds` and `fastest`. Node sets that are not there or name nodes that are not
 /// there count as empty.
 [[nodiscard]] RoundContext make_context(const Snapshot& snapshot, const Config& config, Seconds now,
-                                        std::vector<Service> service = {});
+                                        std::vector<Service> service = {},
+                                        std::vector<Need> needs = {});
 
 }  // namespace rubato

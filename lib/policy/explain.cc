@@ -229,7 +229,9 @@ void Explainer::reserved(const Entry& entry, const Booked& booked, Account& acco
   const Reservation& r = booked.reservation;
   const std::string nodes = account.say("reserved_nodes", list_text(names(r.shares), kNodesShown));
   if (r.start >= kForever) {
-    account.reason = fmt::format("keeps {} until the jobs without a time limit there end", nodes);
+    account.reason = fmt::format(
+        "waits for {}: jobs without a time limit run there; jobs with a limit may use {} meanwhile",
+        nodes, plural(static_cast<int>(names(r.shares).size()), "it", "them"));
   } else if (r.start <= context_.now) {
     account.reason = fmt::format("has {} reserved and starts as soon as it can", nodes);
   } else {
@@ -337,6 +339,7 @@ Explanation Explainer::explain(const Entry& entry, const Outcome& outcome) {
   if (placed) forecasts(entry, account);
   if (placed && outcome.placement) size(entry, *outcome.placement, account);
   level(entry, account);
+  if (placed) need(entry, outcome, account);
   standing(entry, account);
   explanation.reason = std::move(account.reason);
   explanation.facts = std::move(account.facts);

@@ -56,6 +56,8 @@ class Explainer {
   void forecasts(const Entry& entry, Account& account) const;
   void size(const Entry& entry, const Placement& placement, Account& account) const;
   void level(const Entry& entry, Account& account) const;
+  void need(const Entry& entry, const Outcome& outcome, Account& account) const;
+  void predictable(const Entry& entry, const Service& service, Account& account) const;
   [[nodiscard]] std::string forecast_of(const TypeChoice& choice, TypeId type,
                                         Account& account) const;
   [[nodiscard]] std::string wanted(const Entry& entry, Account& account) const;

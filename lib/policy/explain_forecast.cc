@@ -38,6 +38,16 @@ std::string Explainer::forecast_of(const TypeChoice& choice, TypeId type, Accoun
 
 // At which size it starts, where that is not the one it asks for.
 void Explainer::size(const Entry& entry, const Placement& placement, Account& account) const {
+  if (placement.model != nullptr) {
+    account.reason += "; it is to run with";
+    if (!placement.plan.empty())
+      account.reason += " plan " + account.say(kPlanGiven, placement.plan);
+    if (placement.batch > 0) {
+      account.reason += placement.plan.empty() ? " a global batch of " : " and a global batch of ";
+      account.reason += account.say("batch_given", placement.batch);
+    }
+    account.reason += ", as the model " + account.say("model", placement.model) + " says";
+  }
   if (placement.gpus == 0) return;
   const auto asked = static_cast<int>(requested_gpus(*entry.job));
   account.reason += fmt::format(
@@ -55,8 +65,39 @@ void Explainer::level(const Entry& entry, Account& account) const {
   const std::string had =
       account.say("service", fmt::format("{:.0f} GPU-seconds", found->attained));
   account.say("order", entry.order + 1);
-  if (found->level == 0) return;
-  account.reason += fmt::format("; it is in level {} of the queue, having had {}", number, had);
+  if (found->level > 0)
+    account.reason += fmt::format("; it is in level {} of the queue, having had {}", number, had);
+  predictable(entry, *found, account);
+}
+
+// What it is expected to need, which decides inside its level, and why it has nothing reserved.
+void Explainer::need(const Entry& entry, const Outcome& outcome, Account& account) const {
+  if (const Need* const found = need_of(context_.needs, entry.job->key)) {
+    account.say("need", fmt::format("{:.0f} GPU-seconds, {}", found->gpu_seconds,
+                                    found->told ? "by its own work and speed"
+                                                : "if it runs as long as is usual"));
+    account.say("response_ratio", fmt::format("{:.1f}", found->response));
+    account.say("size_class", found->size_class);
+  }
+  if (outcome.kept_gpus == 0) return;
+  const std::string kept = account.say("reserved_gpus", outcome.kept_gpus);
+  account.reason += fmt::format("; {} {} reserved for jobs before it, so it has no reservation yet",
+                                kept, outcome.kept_gpus == 1 ? "GPU is" : "GPUs are");
+}
+
+// Whether the time it still needs counts, and what that changes.
+void Explainer::predictable(const Entry& entry, const Service& service, Account& account) const {
+  const Job& job = *entry.job;
+  if (!job.hints || !job.hints->work) return;
+  account.say("class", std::string(service.predictable ? "P" : "U"));
+  const Course* const course = course_of(context_.snapshot.memory, job.key);
+  if (course != nullptr && course->judged > 0) {
+    account.say("forecast_quality", fmt::format("{:.2f}, of {} forecasts of its remaining time",
+                                                course->quality, course->judged));
+  }
+  if (service.level == service.level_unpredictable) return;
+  account.reason += fmt::format("; its remaining time puts it there instead of in level {}",
+                                account.say("level_unpredictable", service.level_unpredictable));
 }
 
 void Explainer::forecasts(const Entry& entry, Account& account) const {

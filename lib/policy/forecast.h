@@ -13,11 +13,25 @@ namespace rubato {
 /// Whose measurements tell of the job; an empty job_type for one that names none.
 [[nodiscard]] ProfileName profile_of(const Job& job, const Config& config);
 
-/// Samples still to do, at least 1; empty when the job does not say how many there are.
+/// Samples still to do, at least 1; empty when the job does not say how many there are, and its
+/// loss does not tell either.
 [[nodiscard]] std::optional<double> samples_left(const Snapshot& snapshot, const Job& job);
 
-/// Seconds until a running job ends: by its own rate where it reports one, else as long again as it
-/// has run so far (at least a minute); never beyond its time limit, at least 1.
+/// Whether the time that a job still needs can be counted on.
+struct Predictability {
+  bool predictable = false;
+  bool measured = false;  ///< by its own forecasts; else by what is known of its job type
+};
+
+/// A job is predictable by the error of its own forecasts (lib/model/predictability.h). While too
+/// few of them could be judged, or it has not run yet, its job type speaks for it: predictable if
+/// the speed is known (`known_speed`) and its jobs were so far.
+[[nodiscard]] Predictability predictability(const Snapshot& snapshot, const Job& job,
+                                            const ProfileName& profile, bool known_speed);
+
+/// Seconds until a running job ends: by its own forecast, unless these were wrong so far; by the
+/// rate of its last report where it made none; else as long again as it has run so far (at least a
+/// minute). Never beyond its time limit, at least 1.
 [[nodiscard]] double seconds_left(const Snapshot& snapshot, const Job& job, Seconds now);
 
 }  // namespace rubato

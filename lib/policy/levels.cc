@@ -64,7 +64,10 @@ std::vector<Level> levels(std::vector<Standing> jobs, const LevelRules& rules) {
     const Standing& job = jobs[i];
     Level level{.job = job.job};
     level.score = needed[i] == kNotListed ? served[i] : (served[i] + needed[i]) / 2;
-    if (!few && !job.exempt) level.level = level_of(job, level.score, rules);
+    if (!few && !job.exempt) {
+      level.level = level_of(job, level.score, rules);
+      level.by_service = level_of(job, served[i], rules);
+    }
     if (level.level > 0 && starves(job, rules)) {
       level.level = 0;
       level.promoted = true;

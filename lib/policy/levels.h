@@ -46,6 +46,7 @@ struct Level {
   JobKey job;
   int level = 0;
   double score = 0;       ///< 0 best, 1 worst
+  int by_service = 0;     ///< the level by attained service alone
   bool promoted = false;  ///< by the starvation rule: its counters begin anew
 
   bool operator==(const Level&) const = default;

@@ -29,6 +29,7 @@ struct Outcome {
   int refusals = 0;
   Seconds next_try = 0;  ///< kBackOff: when
   std::string other;     ///< kOther: the partition
+  int kept_gpus = 0;     ///< GPUs reserved already, where that left no reservation for this job
 };
 
 }  // namespace rubato

@@ -23,6 +23,9 @@ struct Placement {
   std::vector<NodeShare> shares;  ///< sorted by node
   int gpus = 0;                   ///< in total, of another size than it asks for; 0: as requested
   double rate = 0;                ///< samples/s expected at that size; 0: not told
+  std::string plan = {};        ///< execution plan and global batch that it starts with; "", 0: as
+  std::int64_t batch = 0;       ///< submitted
+  const char* model = nullptr;  ///< that chose them
 };
 
 /// What a job that finds no room is short of: the first of these whose removal would let it start.

@@ -65,10 +65,16 @@ int level_of(const std::vector<Service>& service, const JobKey& job) {
   return found != nullptr ? found->level : 0;
 }
 
+int class_of(const std::vector<Need>& needs, const JobKey& job) {
+  const Need* const found = need_of(needs, job);
+  return found != nullptr ? found->size_class : 0;
+}
+
 }  // namespace
 
 std::vector<const Job*> prioritise(const Snapshot& snapshot, const Config& config,
-                                   const std::vector<Service>& service) {
+                                   const std::vector<Service>& service,
+                                   const std::vector<Need>& needs) {
   std::vector<const Job*> order;
   for (const Job& job : snapshot.jobs) {
     if (job.state == JobState::kPending) order.push_back(&job);
@@ -86,10 +92,11 @@ std::vector<const Job*> prioritise(const Snapshot& snapshot, const Config& confi
       classes[{order[i]->tier, bands.of(*order[i])}].push_back(i);
   }
   for (const auto& [unused, places] : classes) {
-    std::vector<std::pair<int, const Job*>> jobs;
+    std::vector<std::pair<std::pair<int, int>, const Job*>> jobs;
     jobs.reserve(places.size());
     for (const std::size_t place : places) {
-      jobs.emplace_back(level_of(service, order[place]->key), order[place]);
+      const JobKey& key = order[place]->key;
+      jobs.emplace_back(std::pair(level_of(service, key), class_of(needs, key)), order[place]);
     }
     std::stable_sort(jobs.begin(), jobs.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });

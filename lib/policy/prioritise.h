@@ -6,15 +6,18 @@
 
 #include "lib/config/config.h"
 #include "lib/core/snapshot.h"
+#include "lib/policy/need.h"
 
 namespace rubato {
 
 /// The pending entries in the order of this round. Slurm's own order stands, which honours tiers,
 /// priorities and job ids, but for managed jobs of one tier and one band of priority
 /// (PriorityBand): these change places among themselves, so that a lower level of the multi-level
-/// queue goes first. `service` is sorted by key; a job without one is level 0. Does not depend on
+/// queue goes first, and of one level a lower class of need (need.h). `service` and `needs` are
+/// sorted by key; a job without service is level 0, one without need class 0. Does not depend on
 /// the order in which the snapshot lists the jobs.
 [[nodiscard]] std::vector<const Job*> prioritise(const Snapshot& snapshot, const Config& config,
-                                                 const std::vector<Service>& service);
+                                                 const std::vector<Service>& service,
+                                                 const std::vector<Need>& needs = {});
 
 }  // namespace rubato

@@ -13,10 +13,6 @@
 namespace rubato {
 namespace {
 
-// Slurm makes a requeued job eligible two minutes later (AuthInfo=cred_expire), an admin perhaps
-// later still.
-constexpr Seconds kRequeueTime = 900;
-
 std::set<std::string> gpu_types(const Snapshot& snapshot) {
   std::set<std::string> types;
   for (const Node& node : snapshot.nodes) {
@@ -85,11 +81,9 @@ void bring_forward(Service& service, const Job& job, double power, Seconds now) 
 }
 
 // GPU-seconds it needs on the type it is fastest on; empty when that cannot be told.
-std::optional<double> remaining(const Snapshot& snapshot, const Job& job, const Models& models,
-                                const Config& config, const std::set<std::string>& types) {
-  const std::optional<double> left = samples_left(snapshot, job);
-  if (!left || models.learnt() == nullptr || job.hints->job_type.empty()) return std::nullopt;
-  const ProfileName profile = profile_of(job, config);
+std::optional<double> by_profile(const Job& job, const ProfileName& profile, double left,
+                                 const Models& models, const std::set<std::string>& types) {
+  if (models.learnt() == nullptr || profile.job_type.empty()) return std::nullopt;
   const int gpus = std::max(job.request.gpus_on(std::max(job.request.min_nodes, 1)), 1);
   double best = 0;
   for (const std::string& type : types) {
@@ -97,7 +91,18 @@ std::optional<double> remaining(const Snapshot& snapshot, const Job& job, const 
     if (!forecast.known_profile) return std::nullopt;
     best = std::max(best, forecast.rate());
   }
-  return best > 0 ? std::optional(*left / best * gpus) : std::nullopt;
+  return best > 0 ? std::optional(left / best * gpus) : std::nullopt;
+}
+
+// `power` is what it holds now, in GPUs of the fastest type.
+std::optional<double> remaining(const Snapshot& snapshot, const Job& job,
+                                const ProfileName& profile, const Models& models,
+                                const std::set<std::string>& types, double power, Seconds now) {
+  const std::optional<double> left = samples_left(snapshot, job);
+  if (!left) return std::nullopt;
+  const std::optional<double> known = by_profile(job, profile, *left, models, types);
+  if (known || job.state != JobState::kRunning) return known;
+  return seconds_left(snapshot, job, now) * power;
 }
 
 }  // namespace
@@ -112,10 +117,19 @@ std::vector<Service> update_service(const Snapshot& snapshot, const Models& mode
     if (!job.managed || !job.request.wants_gpus()) continue;
     if (!services.emplace(job.key, remembered(snapshot, job)).second) continue;
     Service& service = services[job.key];
-    bring_forward(service, job, power(job, models, fastest), now);
+    const double held = power(job, models, fastest);
+    bring_forward(service, job, held, now);
+    const ProfileName profile = profile_of(job, config);
+    std::optional<double> left = remaining(snapshot, job, profile, models, types, held, now);
+    const bool known_speed = left && by_profile(job, profile, 1, models, types);
+    service.predictable =
+        left && (config.off("predictability")
+                     ? known_speed
+                     : predictability(snapshot, job, profile, known_speed).predictable);
+    if (!service.predictable) left.reset();
     standings.push_back({.job = job.key,
                          .attained = service.since_promotion,
-                         .remaining = remaining(snapshot, job, models, config, types),
+                         .remaining = left,
                          .waited = std::max<Seconds>(now - service.waiting_since, 0),
                          .executed = service.executed,
                          .level = service.level,
@@ -126,6 +140,7 @@ std::vector<Service> update_service(const Snapshot& snapshot, const Models& mode
   for (const Level& level : levels(standings)) {
     Service& service = services[level.job];
     service.level = level.level;
+    service.level_unpredictable = level.by_service;
     if (level.promoted) {
       service.since_promotion = 0;
       service.executed = 0;

@@ -10,6 +10,11 @@
 
 namespace rubato {
 
+/// A job that is not to be seen has ended, or was requeued and is not eligible yet: Slurm makes it
+/// so two minutes later (AuthInfo=cred_expire), an admin perhaps later still. Nobody can tell
+/// which, so it is remembered for so long.
+inline constexpr Seconds kRequeueTime = 900;
+
 /// The service of every managed job with GPUs, brought forward from the memory of the snapshot to
 /// `now`, with the level of this round (levels.h); sorted by key. A job that was requeued has a new
 /// submit time and keeps what it attained. Service counts GPU-seconds, each weighted with the speed

@@ -2,6 +2,7 @@
 // Stage 6: who has a reservation, and how it lives from round to round (see reserve.h).
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "lib/policy/walk.h"
 
@@ -9,6 +10,10 @@ namespace rubato {
 namespace {
 
 constexpr Seconds kLeastGain = 60;
+
+// Jobs that only waited may keep one of so many parts of all GPUs, the longest waiting more: what
+// is reserved stands idle as it comes free.
+constexpr int kReservedParts = 8;
 
 // A standing reservation moves only for more than a minute and a tenth of the wait.
 Seconds worth_moving(Seconds wait) { return std::max(kLeastGain, wait / 10); }
@@ -176,6 +181,35 @@ void Walk::restore_or_better(const Entry& entry, Booked own) {
     }
   }
   book_.restore(std::move(own));
+}
+
+int Walk::reserved_gpus() const {
+  int sum = 0;
+  for (const Booked& booked : book_.all()) {
+    for (const NodeShare& share : booked.reservation.shares) sum += share.gpu_count();
+  }
+  return sum;
+}
+
+// The job with GPUs that has waited longest of those that may have a reservation.
+std::optional<JobKey> Walk::longest_waiting() const {
+  std::optional<std::pair<Seconds, JobKey>> longest;
+  for (const Entry& entry : context_.queue) {
+    if (!can_reserve(entry) || !entry.demand.wants_gpus() || entry.job->eligible <= 0) continue;
+    const std::pair one(entry.job->eligible, entry.job->key);
+    if (!longest || one < *longest) longest = one;
+  }
+  return longest ? std::optional(longest->second) : std::nullopt;
+}
+
+// Whether it may have one for having waited. The one that waited longest always may. Gangs are
+// better served one after the other: a second set of nodes that drains beside the first starts
+// neither sooner.
+bool Walk::room_to_reserve(const Entry& entry) const {
+  if (!entry.demand.wants_gpus() || starvation_due(entry)) return true;
+  if (longest_ && *longest_ == entry.job->key) return true;
+  const int reserved = reserved_gpus();
+  return reserved == 0 || reserved + entry.demand.total() <= all_gpus_ / kReservedParts;
 }
 
 // The earliest of all entries of the job; of equally early ones the first of the order.

@@ -12,6 +12,7 @@
 #include "lib/policy/assign.h"
 #include "lib/policy/forecast.h"
 #include "lib/policy/match.h"
+#include "lib/policy/predict.h"
 #include "lib/policy/size.h"
 
 namespace rubato {
@@ -140,10 +141,9 @@ class Chooser {
   }
 
   void forecast(const Job& job, Seeker& seeker) {
-    const ProfileName profile = profile_of(job, context_.config);
     for (TypeId type = 0; type < types_; ++type) {
-      const Forecast f =
-          models_.learnt()->predict(profile, capacity_.types()[at(type)], seeker.gpus);
+      const Forecast f = forecast_for(models_, context_.config, job, capacity_.types()[at(type)],
+                                      seeker.gpus);
       seeker.known = seeker.known || f.known_profile;
       seeker.choice.speed[at(type)] = hoped(f, type);
       seeker.choice.forecasts.push_back(f);
@@ -153,6 +153,8 @@ class Chooser {
   // Samples/s; without a profile of its own only the ratios between types mean anything. What is
   // not known well is hoped to be better where it costs nobody a wait to find out.
   [[nodiscard]] double hoped(const Forecast& f, TypeId type) const {
+    // It does not fit there: slower than all, and still a number above 0.
+    if (!f.feasible) return std::exp(f.log_rate) * 1e-6;
     const bool hope = f.known_profile && free_[at(type)];
     return std::exp(f.log_rate + (hope ? kOptimism * std::min(f.spread, 1.0) : 0.0));
   }
@@ -314,7 +316,7 @@ class Chooser {
   void add_variant(Seeker& seeker, TypeId type, int gpus, double most) const {
     const Job& job = *seeker.entry->job;
     const std::string& name = capacity_.types()[at(type)];
-    const Forecast f = models_.learnt()->predict(profile_of(job, context_.config), name, gpus);
+    const Forecast f = forecast_for(models_, context_.config, job, name, gpus);
     if (gpus < seeker.gpus) {
       if (!seeker.left) return;
       const double longest = *seeker.left / std::exp(f.log_rate - kSureSpreads * f.spread);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "lib/policy/predict.h"
+
 namespace rubato {
 
 Walk::Walk(const RoundContext& context, Capacity& capacity)
@@ -13,9 +15,14 @@ Walk::Walk(const RoundContext& context, Capacity& capacity)
       reserver_(context, capacity, placer_),
       history_(context),
       budget_(context.snapshot),
-      outcomes_(context.queue.size()) {}
+      outcomes_(context.queue.size()) {
+  for (const Node& node : context.snapshot.nodes) {
+    for (const GpuGroup& group : node.gpus) all_gpus_ += group.total;
+  }
+}
 
 void Walk::run() {
+  longest_ = longest_waiting();
   carry_over();
   for (const Entry& entry : context_.queue) visit(entry);
   settle();
@@ -137,6 +144,7 @@ bool Walk::start_tasks(const Entry& entry, Outcome& outcome, const Booked* own) 
       placement = Placement{reserver_.type_of(entry, r), Score{}, r.shares};
     }
     if (!placement) break;
+    configure(as, *placement);
     start(as, *placement);
     if (++outcome.started == 1) outcome.placement = std::move(placement);
   }
@@ -145,6 +153,19 @@ bool Walk::start_tasks(const Entry& entry, Outcome& outcome, const Booked* own) 
   if (outcome.started == tasks) return true;
   outcome.failure = placer_.failure(entry);
   return false;
+}
+
+// How it is to run there, where its hints leave that open and the models know.
+void Walk::configure(const Entry& entry, Placement& placement) const {
+  if (context_.models == nullptr || context_.config.off("plans")) return;
+  const JobSpec spec = spec_of(*entry.job, context_.config);
+  if (!has_choice(spec)) return;
+  const Resources at = resources_of(capacity_.type_name(placement.type), placement.shares);
+  const Prediction chosen = context_.models->predictor().predict(spec, at);
+  if (!chosen.feasible) return;
+  if (chosen.plan_chosen) placement.plan = chosen.plan;
+  if (chosen.batch_chosen) placement.batch = chosen.batch;
+  if (chosen.plan_chosen || chosen.batch_chosen) placement.model = to_string(chosen.back_end);
 }
 
 void Walk::start(const Entry& entry, const Placement& placement) {
@@ -161,6 +182,8 @@ void Walk::start(const Entry& entry, const Placement& placement) {
   start.gpu_type = capacity_.type_name(placement.type);
   start.gpus = entry.gpus;
   start.on_cpus = entry.on_cpus;
+  start.plan = placement.plan;
+  start.batch = placement.batch;
   start.shares = placement.shares;
   start.elsewhere = !placer_.bounded(entry);
   starts_.push_back(std::move(start));
@@ -186,7 +209,12 @@ void Walk::cannot_start(const Entry& entry, Outcome& outcome, std::optional<Book
   if (own) {
     restore_or_better(entry, std::move(*own));
   } else if (eligible && book_.find(entry.job->key) == nullptr && (first || waited)) {
-    reserve_new(entry, first);
+    const bool full = static_cast<int>(book_.all().size()) >= depth();
+    if (!full && !first && !room_to_reserve(entry)) {
+      outcome.kept_gpus = reserved_gpus();
+    } else {
+      reserve_new(entry, first);
+    }
   }
   const bool reserved = book_.find(entry.job->key) != nullptr;
   if (reserved && outcome.verdict == Verdict::kWait) outcome.verdict = Verdict::kReserve;

@@ -2,6 +2,7 @@
 // Goes down the queue once and decides about every entry: stages 5 (place) and 6 (reserve).
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -39,6 +40,7 @@ class Walk {
   bool start_tasks(const Entry& entry, Outcome& outcome, const Booked* own);
   [[nodiscard]] std::optional<Placement> find_room(const Entry& entry, Entry& as);
   void start(const Entry& entry, const Placement& placement);
+  void configure(const Entry& entry, Placement& placement) const;
   void attempt(const Entry& entry, Outcome& outcome);
   void close_partition(const Entry& entry);
   void settle();
@@ -70,6 +72,9 @@ class Walk {
   [[nodiscard]] std::optional<Reservation> find_reservation(const Entry& entry) const;
   void restore_or_better(const Entry& entry, Booked own);
   void reserve_new(const Entry& entry, bool first);
+  [[nodiscard]] int reserved_gpus() const;
+  [[nodiscard]] std::optional<JobKey> longest_waiting() const;
+  [[nodiscard]] bool room_to_reserve(const Entry& entry) const;
 
   const RoundContext& context_;
   Capacity& capacity_;
@@ -83,6 +88,8 @@ class Walk {
   std::map<JobKey, Standing> yielding_;
   std::set<JobKey> started_;
   std::set<std::string> waiting_partitions_;  ///< with an unmanaged job that found no room
+  std::optional<JobKey> longest_;             ///< longest_waiting()
+  std::int64_t all_gpus_ = 0;                 ///< of the cluster
   bool first_seen_ = false;  ///< the first managed job that cannot start has been met
 };
 

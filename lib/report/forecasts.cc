@@ -7,6 +7,8 @@
 #include <tuple>
 #include <utility>
 
+#include "lib/model/teach.h"
+
 namespace rubato {
 namespace {
 
@@ -55,6 +57,38 @@ std::vector<ForecastRow> forecasts_of(const ModelsTable& table, const Throughput
                       .rate_high = std::exp(forecast.log_rate + forecast.spread),
                       .samples = forecast.samples});
     }
+  }
+  return rows;
+}
+
+std::vector<ErrorRow> errors_of(const ForecastErrors& errors, const std::set<std::string>& shared) {
+  std::vector<ErrorRow> rows;
+  for (const auto& [key, found] : errors.rows()) {
+    const auto& [profile, gpu_type] = key;
+    rows.push_back({.account = profile.account,
+                    .job_type = profile.job_type,
+                    .shared = profile.account.empty() && shared.contains(profile.job_type),
+                    .gpu_type = gpu_type,
+                    .error = found.mean,
+                    .reports = found.reports});
+  }
+  std::sort(rows.begin(), rows.end());
+  return rows;
+}
+
+std::vector<LessonRow> lessons_of(const ThroughputModel& model,
+                                  const std::set<std::string>& gpu_types,
+                                  const std::set<std::string>& shared) {
+  std::vector<LessonRow> rows;
+  for (const Lesson& lesson : lessons(model, gpu_types)) {
+    const ProfileName& profile = lesson.profile;
+    rows.push_back({.account = profile.account,
+                    .job_type = profile.job_type,
+                    .shared = profile.account.empty() && shared.contains(profile.job_type),
+                    .gpu_type = lesson.gpu_type,
+                    .gpus = lesson.gpus,
+                    .within = std::expm1(lesson.mean),
+                    .after = std::expm1(lesson.mean - lesson.reduction)});
   }
   return rows;
 }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/model/learner.h"
 #include "lib/model/throughput.h"
 #include "lib/report/models_table.h"
 
@@ -20,5 +21,13 @@ inline constexpr std::size_t kMostForecasts = 2000;
 [[nodiscard]] std::vector<ForecastRow> forecasts_of(const ModelsTable& table,
                                                     const ThroughputModel& model,
                                                     const std::set<std::string>& gpu_types);
+
+/// Measured errors, sorted; `shared`: names of the job types that all accounts share.
+[[nodiscard]] std::vector<ErrorRow> errors_of(const ForecastErrors& errors,
+                                              const std::set<std::string>& shared);
+/// For each measured profile where a measurement would teach most, what teaches most first.
+[[nodiscard]] std::vector<LessonRow> lessons_of(const ThroughputModel& model,
+                                                const std::set<std::string>& gpu_types,
+                                                const std::set<std::string>& shared);
 
 }  // namespace rubato

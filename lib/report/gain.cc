@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "lib/policy/forecast.h"
@@ -23,6 +24,7 @@ struct Real {
   Seconds end = 0;
   bool ended = false;  ///< else `end` is not known
   bool managed = false;
+  bool compared = false;  ///< managed, began in mode observe and in this time, and its end is known
   HeldGpus held;
   ProfileName profile;  ///< no job type: no profile
 };
@@ -81,10 +83,23 @@ class Estimate {
     }
     Seconds enters = std::max(real.enters, gain_.from);
     while (real_.contains({one.job, enters})) ++enters;  // requeued within a second
-    if (real.managed && !real.ended) leave_out("still running");
-    if (!real.managed) ++gain_.beside;
+    if (real.managed) {
+      const char* why = not_compared(one, real);
+      real.compared = why == nullptr;
+      if (!real.compared) leave_out(why);
+    } else {
+      ++gain_.beside;
+    }
     workload_.arrivals.push_back({std::move(*job), enters});
     real_[{one.job, enters}] = std::move(real);
+  }
+
+  /// Why a managed run is played, but tells nothing of what place would have gained; or null.
+  static const char* not_compared(const RecordedRun& one, const Real& real) {
+    const std::optional<Mode> mode = sim::mode_of_run(one.text);
+    if (!mode) return "it is not kept whether Rubato only observed";
+    if (*mode != Mode::kObserve) return "begun while Rubato placed";
+    return real.ended ? nullptr : "still running";
   }
 
   [[nodiscard]] const Real& real_of(const Job& job) const {
@@ -116,7 +131,7 @@ class Estimate {
     for (const JobKey& key : outcome.waited) {
       const auto at = std::find_if(real_.begin(), real_.end(),
                                    [&](const auto& one) { return one.first.first == key; });
-      if (at != real_.end() && at->second.managed && at->second.ended) ++never;
+      if (at != real_.end() && at->second.compared) ++never;
     }
     if (never > 0) gain_.left_out["never started in the estimate"] = never;
     std::map<JobKey, std::vector<const sim::Run*>> played;
@@ -125,7 +140,7 @@ class Estimate {
     for (const auto& [key, real] : real_) {  // by job, then time: as the simulation ran them
       const auto& runs = played[key.first];
       const std::size_t number = seen[key.first]++;
-      if (number < runs.size() && real.managed && real.ended) add(real, *runs[number], key.second);
+      if (number < runs.size() && real.compared) add(real, *runs[number], key.second);
     }
     if (gain_.compared == 0) return;
     const auto jobs = static_cast<double>(gain_.compared);

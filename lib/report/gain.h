@@ -36,7 +36,7 @@ struct Gain {
   Seconds from = 0;
   Seconds until = 0;
   std::int64_t runs = 0;      ///< that were on or began in this time
-  std::int64_t compared = 0;  ///< of managed jobs, begun and ended in it
+  std::int64_t compared = 0;  ///< of managed jobs, begun in it, in mode observe, and ended
   std::int64_t beside = 0;    ///< of other jobs, played with them
   std::int64_t moved = 0;     ///< of the compared: on another GPU type or at another size
   std::int64_t rescaled = 0;  ///< of these: whose run time a measured profile changed

@@ -42,6 +42,21 @@ void tell_progress(const Job& job, const Progress& progress, Segment& segment) {
     segment.remaining = static_cast<Seconds>(std::ceil(left));
 }
 
+void tell_course(const Job& job, const Course& course, Segment& segment) {
+  if (job.state != JobState::kRunning || course.left < 0 || course.start != job.start) return;
+  segment.remaining = static_cast<Seconds>(std::ceil(course.left));
+  segment.left_low = static_cast<Seconds>(std::floor(course.left_low));
+  segment.left_high = static_cast<Seconds>(std::ceil(course.left_high));
+}
+
+/// Whether the round counts on its forecasts; of a job without GPUs, whether it could.
+std::string class_word(const Job& job, const Service* service, const Course* course) {
+  if (!job.hints || !job.hints->work) return "";
+  if (service != nullptr) return service->predictable ? "P" : "U";
+  if (course != nullptr) return course->predictable ? "P" : "U";
+  return "";
+}
+
 }  // namespace
 
 HeldGpus held_gpus(const std::vector<NodeShare>& allocation) {
@@ -57,7 +72,7 @@ HeldGpus held_gpus(const std::vector<NodeShare>& allocation) {
 }
 
 Segment segment_of(const Job& job, const Explanation* told, const Progress* progress,
-                   const Service* service) {
+                   const Service* service, const Course* course) {
   Segment segment;
   if (service != nullptr) segment.level = service->level;
   if (job.hints) {
@@ -76,6 +91,8 @@ Segment segment_of(const Job& job, const Explanation* told, const Progress* prog
     segment.wait = wait_word(job, told);
   }
   if (progress != nullptr) tell_progress(job, *progress, segment);
+  if (course != nullptr) tell_course(job, *course, segment);
+  segment.predictable = class_word(job, service, course);
   return segment;
 }
 

@@ -9,11 +9,11 @@
 namespace rubato {
 
 /// The segment of a pending or running job. `told` is its explanation, `progress` its last report,
-/// `service` what it has had of the GPUs; null where there is none. Rate, samples and remaining
-/// time are those of that report; what is left of a running job's work is told only if the job said
-/// how much there is.
+/// `service` what it has had of the GPUs, `course` its forecasts; null where there is none. Rate,
+/// samples and, without a course, remaining time are those of that report; what is left of a
+/// running job's work is told only if the job said how much there is, or its loss does.
 [[nodiscard]] Segment segment_of(const Job& job, const Explanation* told, const Progress* progress,
-                                 const Service* service = nullptr);
+                                 const Service* service = nullptr, const Course* course = nullptr);
 
 /// GPUs of an allocation, and their type: several types in the order of their names, `a100+h100`.
 struct HeldGpus {

@@ -54,6 +54,62 @@ void write_row(JsonWriter& json, const ForecastRow& row) {
   json.end_object();
 }
 
+auto order_of(const ErrorRow& row) {
+  return std::tie(row.job_type, row.account, row.shared, row.gpu_type);
+}
+
+void write_row(JsonWriter& json, const ErrorRow& row) {
+  json.begin_object();
+  json.put("account", row.account);
+  json.put("job_type", row.job_type);
+  json.put("shared", row.shared);
+  json.put("gpu_type", row.gpu_type);
+  json.put("error", row.error);
+  json.put("reports", row.reports);
+  json.end_object();
+}
+
+void write_row(JsonWriter& json, const LessonRow& row) {
+  json.begin_object();
+  json.put("account", row.account);
+  json.put("job_type", row.job_type);
+  json.put("shared", row.shared);
+  json.put("gpu_type", row.gpu_type);
+  json.put("gpus", row.gpus);
+  json.put("within", row.within);
+  json.put("after", row.after);
+  json.end_object();
+}
+
+ErrorRow read_error(const JsonItem& item) {
+  ErrorRow row;
+  JsonObject object(item);
+  object.text("account", row.account);
+  object.required("job_type", [&](const JsonItem& name) { row.job_type = name.text(); });
+  object.yes("shared", row.shared);
+  object.text("gpu_type", row.gpu_type);
+  object.required("error", [&](const JsonItem& error) { row.error = error.real(); });
+  object.optional("reports", [&](const JsonItem& reports) {
+    row.reports = static_cast<std::int64_t>(reports.number(static_cast<std::uint64_t>(kMostWork)));
+  });
+  object.finish();
+  return row;
+}
+
+LessonRow read_lesson(const JsonItem& item) {
+  LessonRow row;
+  JsonObject object(item);
+  object.text("account", row.account);
+  object.required("job_type", [&](const JsonItem& name) { row.job_type = name.text(); });
+  object.yes("shared", row.shared);
+  object.text("gpu_type", row.gpu_type);
+  object.count("gpus", row.gpus);
+  object.required("within", [&](const JsonItem& share) { row.within = share.real(); });
+  object.required("after", [&](const JsonItem& share) { row.after = share.real(); });
+  object.finish();
+  return row;
+}
+
 ForecastRow read_forecast(const JsonItem& item) {
   ForecastRow row;
   JsonObject object(item);
@@ -107,6 +163,7 @@ ModelRow read_row(const JsonItem& item) {
 
 bool operator<(const ModelRow& a, const ModelRow& b) { return order_of(a) < order_of(b); }
 bool operator<(const ForecastRow& a, const ForecastRow& b) { return order_of(a) < order_of(b); }
+bool operator<(const ErrorRow& a, const ErrorRow& b) { return order_of(a) < order_of(b); }
 
 std::string to_json(const ModelsTable& table) {
   JsonWriter json;
@@ -120,6 +177,14 @@ std::string to_json(const ModelsTable& table) {
   json.key("forecasts");
   json.begin_array();
   for (const ForecastRow& row : table.forecasts) write_row(json, row);
+  json.end_array();
+  json.key("forecast_errors");
+  json.begin_array();
+  for (const ErrorRow& row : table.errors) write_row(json, row);
+  json.end_array();
+  json.key("lessons");
+  json.begin_array();
+  for (const LessonRow& row : table.lessons) write_row(json, row);
   json.end_array();
   json.end_object();
   return json.take();
@@ -140,6 +205,14 @@ Result<ModelsTable> models_from_json(std::string_view text) {
       item.elements([&](const JsonItem& row) { table.forecasts.push_back(read_forecast(row)); });
       if (!item.failed() && !json::ascending(table.forecasts, std::less<>()))
         item.error("must be sorted by job type, account, GPU type and GPUs, each once");
+    });
+    object.optional("forecast_errors", [&](const JsonItem& item) {
+      item.elements([&](const JsonItem& row) { table.errors.push_back(read_error(row)); });
+      if (!item.failed() && !json::ascending(table.errors, std::less<>()))
+        item.error("must be sorted by job type, account and GPU type, each once");
+    });
+    object.optional("lessons", [&](const JsonItem& item) {
+      item.elements([&](const JsonItem& row) { table.lessons.push_back(read_lesson(row)); });
     });
     return table;
   });

@@ -59,16 +59,47 @@ struct ForecastRow {
 /// By job type, account, GPU type, GPUs.
 [[nodiscard]] bool operator<(const ForecastRow& a, const ForecastRow& b);
 
+/// How well it was foreseen what the jobs of a profile reported on one GPU type.
+struct ErrorRow {
+  std::string account;  ///< "" where the profile is shared
+  std::string job_type;
+  bool shared = false;
+  std::string gpu_type;
+  double error = 0;  ///< mean of |forecast / report - 1|, each report before it counted
+  std::int64_t reports = 0;
+
+  bool operator==(const ErrorRow&) const = default;
+};
+
+/// By job type, account, GPU type.
+[[nodiscard]] bool operator<(const ErrorRow& a, const ErrorRow& b);
+
+/// Where a measurement would teach most, see lib/model/teach.h.
+struct LessonRow {
+  std::string account;  ///< "" where the profile is shared
+  std::string job_type;
+  bool shared = false;
+  std::string gpu_type;
+  int gpus = 0;
+  double within = 0;  ///< how sure forecasts of the profile are, as a share of the rate
+  double after = 0;   ///< and would be with it
+
+  bool operator==(const LessonRow&) const = default;
+};
+
 struct ModelsTable {
   Seconds generated = 0;
   std::vector<ModelRow> rows;          ///< sorted
   std::vector<ForecastRow> forecasts;  ///< sorted; none where nothing was learnt
+  std::vector<ErrorRow> errors;        ///< sorted
+  std::vector<LessonRow> lessons;      ///< what teaches most first
 
   bool operator==(const ModelsTable&) const = default;
 };
 
-/// One line of JSON: {"schema":"rubato.models/1","generated":...,"models":[...],"forecasts":[...]}.
-/// Members of a row are named as those of ModelRow and ForecastRow and all there.
+/// One line of JSON: {"schema":"rubato.models/1","generated":...,"models":[...],"forecasts":[...],
+/// "forecast_errors":[...],"lessons":[...]}. Members of a row are named as those of the structs and all
+/// there.
 [[nodiscard]] std::string to_json(const ModelsTable& table);
 /// Errors name the member, as in json.h.
 [[nodiscard]] Result<ModelsTable> models_from_json(std::string_view text);

@@ -13,6 +13,8 @@ void hide_jobs(Memory& memory) {
   memory.reservations.clear();
   memory.service.clear();
   memory.progress.clear();
+  memory.courses.clear();
+  memory.types.clear();
 }
 
 void hide_nodes(Snapshot& snapshot) {
@@ -63,6 +65,7 @@ Snapshot public_view(Snapshot snapshot) {
     }
     if (hidden.accounts) job.account.clear();
   }
+  if (hides_profiles(hidden)) snapshot.memory.types.clear();
   return snapshot;
 }
 
@@ -75,8 +78,10 @@ Plan public_view(Plan plan, const Snapshot& shown) {
     plan.explanations.clear();
     hide_jobs(plan.memory);
   }
-  if (hides_profiles(hidden))
+  if (hides_profiles(hidden)) {
+    plan.memory.types.clear();
     for (Explanation& explanation : plan.explanations) hide_rates(explanation);
+  }
   if (hidden.nodes) {
     plan.starts.clear();
     plan.reservations.clear();
@@ -104,6 +109,8 @@ ModelsTable public_view(ModelsTable table, const PrivateData& hidden) {
   if (hides_profiles(hidden)) {
     std::erase_if(table.rows, [](const ModelRow& row) { return !row.shared; });
     std::erase_if(table.forecasts, [](const ForecastRow& row) { return !row.shared; });
+    std::erase_if(table.errors, [](const ErrorRow& row) { return !row.shared; });
+    std::erase_if(table.lessons, [](const LessonRow& row) { return !row.shared; });
   }
   return table;
 }
@@ -111,9 +118,11 @@ ModelsTable public_view(ModelsTable table, const PrivateData& hidden) {
 ModelsFit public_view(ModelsFit fit, const PrivateData& hidden,
                       const std::set<std::string>& shared) {
   if (hides_profiles(hidden)) {
-    std::erase_if(fit.cells, [&](const RateCell& cell) {
-      return !cell.profile.account.empty() || !shared.contains(cell.profile.job_type);
-    });
+    const auto own = [&](const auto& one) {
+      return !one.profile.account.empty() || !shared.contains(one.profile.job_type);
+    };
+    std::erase_if(fit.cells, own);
+    std::erase_if(fit.curves, own);
   }
   return fit;
 }

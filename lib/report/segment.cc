@@ -60,6 +60,9 @@ std::vector<Pair> pairs_of(const Segment& segment) {
     pairs.emplace_back("rate", fmt::format("{:.4g}", segment.rate));
   number("samples", segment.samples, 1);
   number("remaining", segment.remaining, 0);
+  number("left-low", segment.left_low, 0);
+  number("left-high", segment.left_high, 0);
+  word("class", segment.predictable);
   number("start", segment.start, 1);
   word("wait", segment.wait);
   return pairs;
@@ -120,6 +123,9 @@ bool set(std::string_view key, const Values& value, Segment& segment) {
   if (key == "rate") return value.real(segment.rate);
   if (key == "samples") return value.number(segment.samples, kMostWork);
   if (key == "remaining") return value.number(segment.remaining, kMostWork);
+  if (key == "left-low") return value.number(segment.left_low, kMostWork);
+  if (key == "left-high") return value.number(segment.left_high, kMostWork);
+  if (key == "class") return value.word(segment.predictable);
   if (key == "start") return value.number(segment.start, kMostWork);
   if (key == "wait") return value.word(segment.wait);
   return true;

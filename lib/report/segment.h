@@ -27,6 +27,9 @@ struct Segment {
   double rate = -1;          ///< samples/s of the last report; not finite counts as not known
   std::int64_t samples = 0;  ///< done so far
   Seconds remaining = -1;    ///< expected time to its end
+  Seconds left_low = -1;     ///< nine times of ten its end comes after this
+  Seconds left_high = -1;    ///< and before this
+  std::string predictable;   ///< P if its forecasts can be trusted, U if not; "" not known
   Seconds start = 0;         ///< expected start of a pending job
   std::string wait;          ///< why it waits: one word
 

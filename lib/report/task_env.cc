@@ -13,7 +13,7 @@ std::string plan_of(const Job& job) {
   return plans.kinds.size() == 1 ? to_text(plans) : "";
 }
 
-TaskEnv task_env(const Job& job, const HeldGpus& held) {
+TaskEnv task_env(const Job& job, const HeldGpus& held, const ChosenRun& run) {
   TaskEnv env;
   const auto set = [&](const char* name, std::string value) {
     if (!value.empty()) env.emplace_back(name, std::move(value));
@@ -21,8 +21,12 @@ TaskEnv task_env(const Job& job, const HeldGpus& held) {
   if (job.hints) set("RUBATO_JOB_TYPE", job.hints->job_type);
   set("RUBATO_GPUS", fmt::format("{}", held.gpus));
   set("RUBATO_GPU_TYPE", held.type);
-  if (job.hints && job.hints->batch) set("RUBATO_BATCH", fmt::format("{}", job.hints->batch->min));
-  set("RUBATO_PLAN", plan_of(job));
+  if (run.batch > 0) {
+    set("RUBATO_BATCH", fmt::format("{}", run.batch));
+  } else if (job.hints && job.hints->batch) {
+    set("RUBATO_BATCH", fmt::format("{}", job.hints->batch->min));
+  }
+  set("RUBATO_PLAN", run.plan.empty() ? plan_of(job) : run.plan);
   // Rubato itself restarts no job: whoever requeued this one was Slurm, its owner or an admin.
   if (job.restarts > 0) set("RUBATO_RESTART_REASON", "requeue");
   set("RUBATO_RESIZE_COUNT", "0");

@@ -5,12 +5,17 @@
 
 #include <algorithm>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "lib/core/json.h"
 
 namespace rubato::sim {
 namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kMode = "mode";  // a member beside those of a snapshot
 
 const Partition* partition_of(const Snapshot& snapshot, const std::string& name) {
   for (const Partition& partition : snapshot.partitions)
@@ -32,7 +37,7 @@ int add_set(Snapshot& cluster, NodeSet set) {
 
 }  // namespace
 
-std::string run_text(const Job& job, const Snapshot& snapshot) {
+std::string run_text(const Job& job, const Snapshot& snapshot, Mode mode) {
   const Partition* partition = partition_of(snapshot, job.partition);
   const NodeSet* own = set_at(snapshot, job.later_set);
   const NodeSet* all = partition != nullptr ? set_at(snapshot, partition->node_set) : nullptr;
@@ -59,10 +64,26 @@ std::string run_text(const Job& job, const Snapshot& snapshot) {
     kept.later_set = 0;
   }
   one.jobs.push_back(std::move(kept));
-  return to_json(one);
+  // Its first member, so that the snapshot stands as it was written.
+  return fmt::format("{{\"{}\":\"{}\",{}", kMode, to_string(mode), to_json(one).substr(1));
+}
+
+std::optional<Mode> mode_of_run(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  const auto at = json.find(kMode);
+  if (at == json.end()) return std::nullopt;
+  for (const Mode mode : {Mode::kObserve, Mode::kPlace})
+    if (*at == to_string(mode)) return mode;
+  return std::nullopt;
 }
 
 Result<Job> run_from_text(std::string_view text, Snapshot& cluster) {
+  Json json = Json::parse(text, nullptr, false);
+  if (json.is_object() && json.erase(kMode) > 0) {
+    const std::string plain = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return run_from_text(plain, cluster);
+  }
   const auto one = snapshot_from_json(text);
   if (!one) return tl::unexpected(one.error());
   if (one->jobs.size() != 1) return fail("a run has one job");

@@ -3,9 +3,11 @@
 // so that it outlives changes of the nodes.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include "lib/config/config.h"
 #include "lib/core/error.h"
 #include "lib/core/snapshot.h"
 
@@ -15,9 +17,12 @@ namespace rubato::sim {
 /// its partition, has no text.
 inline constexpr std::size_t kMostNames = 1000;
 
-/// `job` runs in `snapshot`; `later_set` tells where it could run, -1 for anywhere in its
-/// partition. "" beyond kMostNames.
-[[nodiscard]] std::string run_text(const Job& job, const Snapshot& snapshot);
+/// `job` runs in `snapshot`, begun in `mode`; `later_set` tells where it could run, -1 for anywhere
+/// in its partition. "" beyond kMostNames.
+[[nodiscard]] std::string run_text(const Job& job, const Snapshot& snapshot, Mode mode);
+
+/// The mode a run of this text began in; nullopt where the text does not say.
+[[nodiscard]] std::optional<Mode> mode_of_run(std::string_view text);
 
 /// The job of a text, with nodes by their indices in `cluster`, to whose node sets that of the job
 /// is added. Running, with both its sets the same. Fails where a node or the partition is gone.

@@ -20,8 +20,9 @@ struct Retention {
   std::int64_t jobs = 100'000;
   std::int64_t decisions = 100'000;
   std::int64_t runs = 100'000;
-  Seconds every = 3600;          ///< looked at so often ...
-  std::int64_t after = 100'000;  ///< ... and after so many records
+  std::int64_t imported = 100'000;  ///< rows of profiles
+  Seconds every = 3600;             ///< looked at so often ...
+  std::int64_t after = 100'000;     ///< ... and after so many records
 };
 
 struct StoreOptions {
@@ -30,6 +31,7 @@ struct StoreOptions {
   std::optional<bool> local;  ///< instead of asking the file system (`is_local`)
   PlausibilityBounds bounds;
   Retention retention;
+  bool orders = true;                               ///< takes orders about profiles (orders.h)
   std::size_t queue_capacity = 16384;               ///< records; beyond it they are dropped
   std::size_t batch_size = 2000;                    ///< a transaction begins when so many wait ...
   std::chrono::milliseconds batch_interval{1000};   ///< ... or the first of them so long

@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 
+#include "lib/store/apply.h"
 #include "lib/store/connection.h"
 #include "lib/store/rows.h"
 #include "lib/store/schema.h"
@@ -20,6 +22,11 @@ constexpr int kBusyMs = 2000;
 /// Of ProfileKey. Sharing is decided by the configuration of the reader, not by what stands in the
 /// database, so that a change of rubato.conf holds for old samples too.
 constexpr const char* kOfProfile = "t.name = ? AND (? OR t.account = ?) ";
+
+/// A total order of imported rows.
+constexpr const char* kImported =
+    "ORDER BY t.name, t.account, i.gpu_type, i.gpus, i.nodes, i.plan, i.batch, i.cores, i.workers, "
+    "i.servers, i.server_cores";
 
 template <typename T>
 Result<T> without_trouble(Outcome<T> outcome) {
@@ -59,56 +66,108 @@ ProfileGroup group_of(SQLite::Statement& row) {
   return group;
 }
 
-/// The columns that GroupBuilder reads.
+/// The columns that GroupBuilder reads; others follow from kBehindGroup on.
 constexpr const char* kOfGroup =
-    "s.nodes, s.plan, s.batch, s.job_id, s.submit, s.rate, s.flag = '', s.time";
+    "s.nodes, s.plan, s.batch, s.cores, s.workers, s.servers, s.server_cores, s.job_id, s.submit, "
+    "s.rate, s.flag = '', s.time, s.forward_time, s.sync_time, s.optimise_time, "
+    "s.iteration_time, s.gradient_noise";
+constexpr int kBehindGroup = 17;
+
+/// Mean of what some reports say.
+class ToldMean {
+ public:
+  void add(const SQLite::Column& column) {
+    if (column.isNull()) return;
+    total_ += column.getDouble();
+    ++count_;
+  }
+  [[nodiscard]] std::optional<double> mean() const {
+    return count_ > 0 ? std::optional(total_ / static_cast<double>(count_)) : std::nullopt;
+  }
+
+ private:
+  double total_ = 0;
+  std::int64_t count_ = 0;
+};
 
 /// Adds samples up, in the order in which they were written.
 class GroupBuilder {
  public:
   void add(SQLite::Statement& row) {
-    const auto key = std::tuple(row.getColumn(0).getInt(), row.getColumn(1).getString(),
-                                row.getColumn(2).getInt64());
-    const Seconds time = row.getColumn(7).getInt64();
-    Building& building = groups_[key];
+    KindGroup key;
+    key.nodes = row.getColumn(0).getInt();
+    key.plan = row.getColumn(1).getString();
+    key.batch = row.getColumn(2).getInt64();
+    key.cores = row.getColumn(3).getInt();
+    key.workers = row.getColumn(4).getInt();
+    key.servers = row.getColumn(5).getInt();
+    key.server_cores = row.getColumn(6).getInt();
+    const Seconds time = row.getColumn(11).getInt64();
+    const auto place = place_of(key);
+    Building& building = groups_.try_emplace(place, Building{std::move(key)}).first->second;
     KindGroup& group = building.group;
-    std::tie(group.nodes, group.plan, group.batch) = key;
     ++group.samples;
-    building.jobs.emplace(row.getColumn(3).getInt64(), row.getColumn(4).getInt64());
+    building.jobs.emplace(row.getColumn(7).getInt64(), row.getColumn(8).getInt64());
     group.last = std::max(group.last, time);
-    if (row.getColumn(6).getInt() == 0) {
+    if (row.getColumn(10).getInt() == 0) {
       ++group.flagged;
       return;
     }
-    const double rate = row.getColumn(5).getDouble();
+    const double rate = row.getColumn(9).getDouble();
     const bool first = group.samples - group.flagged == 1;
     building.total += rate;
     group.least_rate = first ? rate : std::min(group.least_rate, rate);
     group.most_rate = first ? rate : std::max(group.most_rate, rate);
     if (time >= building.last_used) group.last_rate = rate;
     building.last_used = std::max(building.last_used, time);
+    for (std::size_t i = 0; i < building.told.size(); ++i) {
+      building.told[i].add(row.getColumn(12 + static_cast<int>(i)));
+    }
+  }
+
+  /// A row of another site counts where nothing was measured here.
+  void add(const KindGroup& imported) {
+    groups_.try_emplace(place_of(imported), Building{imported});
   }
 
   std::vector<KindGroup> take() {
     std::vector<KindGroup> groups;
     for (auto& [key, building] : groups_) {
       KindGroup& group = building.group;
-      group.jobs = static_cast<std::int64_t>(building.jobs.size());
-      const std::int64_t used = group.samples - group.flagged;
-      if (used > 0) group.mean_rate = building.total / static_cast<double>(used);
+      if (!group.imported) finish(building);
       groups.push_back(std::move(group));
     }
     return groups;
   }
 
  private:
+  /// Nodes, plan, batch, cores, workers, servers, their cores.
+  using Place = std::tuple<int, std::string, std::int64_t, int, int, int, int>;
   struct Building {
     KindGroup group;
     double total = 0;
     Seconds last_used = 0;
-    std::set<std::pair<std::int64_t, std::int64_t>> jobs;
+    std::set<std::pair<std::int64_t, std::int64_t>> jobs = {};
+    std::array<ToldMean, 5> told = {};  ///< forward, sync, optimise, iteration, noise
   };
-  std::map<std::tuple<int, std::string, std::int64_t>, Building> groups_;
+
+  static Place place_of(const KindGroup& group) {
+    return {group.nodes,   group.plan,    group.batch,       group.cores,
+            group.workers, group.servers, group.server_cores};
+  }
+  static void finish(Building& building) {
+    KindGroup& group = building.group;
+    group.jobs = static_cast<std::int64_t>(building.jobs.size());
+    const std::int64_t used = group.samples - group.flagged;
+    if (used > 0) group.mean_rate = building.total / static_cast<double>(used);
+    group.forward_time = building.told[0].mean();
+    group.sync_time = building.told[1].mean();
+    group.optimise_time = building.told[2].mean();
+    group.iteration_time = building.told[3].mean();
+    group.gradient_noise = building.told[4].mean();
+  }
+
+  std::map<Place, Building> groups_;
 };
 
 }  // namespace
@@ -156,7 +215,7 @@ Result<StoreCounts> Reader::counts() const {
   const auto totals = database_->query(
       "SELECT (SELECT count(*) FROM job_types), (SELECT count(*) FROM samples), "
       "(SELECT count(*) FROM fits), (SELECT count(*) FROM jobs), (SELECT count(*) FROM decisions), "
-      "(SELECT count(*) FROM runs)",
+      "(SELECT count(*) FROM runs), (SELECT count(*) FROM imported)",
       [&](SQLite::Statement& row) {
         row.executeStep();
         counts.job_types = row.getColumn(0).getInt64();
@@ -165,6 +224,7 @@ Result<StoreCounts> Reader::counts() const {
         counts.jobs = row.getColumn(3).getInt64();
         counts.decisions = row.getColumn(4).getInt64();
         counts.runs = row.getColumn(5).getInt64();
+        counts.imported = row.getColumn(6).getInt64();
         return true;
       });
   if (!totals) return tl::unexpected<Error>(totals.error());
@@ -229,11 +289,29 @@ Result<std::vector<Sample>> Reader::all_samples(std::int64_t at_most) const {
   });
 }
 
+Result<void> Reader::each_sample(const std::function<void(Sample)>& each) const {
+  const auto read =
+      database_->query(select_samples() + "ORDER BY s.id", [&](SQLite::Statement& rows) {
+        while (rows.executeStep()) each(sample_of(rows));
+        return true;
+      });
+  if (!read) return tl::unexpected<Error>(read.error());
+  return {};
+}
+
 Result<std::int64_t> Reader::last_sample() const {
   return database_->query("SELECT coalesce(max(id), 0) FROM samples", [](SQLite::Statement& row) {
     row.executeStep();
     return row.getColumn(0).getInt64();
   });
+}
+
+Result<std::int64_t> Reader::profile_changes() const {
+  return database_->query("SELECT coalesce(sum(value), 0) FROM marks WHERE name = 'profiles'",
+                          [](SQLite::Statement& row) {
+                            row.executeStep();
+                            return row.getColumn(0).getInt64();
+                          });
 }
 
 Result<std::vector<Kind>> Reader::kinds(std::int64_t after) const {
@@ -253,45 +331,69 @@ Result<std::vector<Kind>> Reader::kinds(std::int64_t after) const {
 }
 
 Result<std::vector<KindGroup>> Reader::groups(const Kind& kind) const {
-  const std::string sql = fmt::format(
-      "SELECT {} FROM samples AS s JOIN job_types AS t ON t.id = s.type WHERE {}"
-      "AND s.gpu_type = ? AND s.gpus = ? ORDER BY s.id",
-      kOfGroup, kOfProfile);
-  return database_->query(sql, [&](SQLite::Statement& rows) {
+  GroupBuilder groups;
+  const auto bound = [&](SQLite::Statement& rows) -> SQLite::Statement& {
     bind(rows, kind.key);
     rows.bind(4, kind.gpu_type);
     rows.bind(5, kind.gpus);
-    GroupBuilder groups;
-    while (rows.executeStep()) groups.add(rows);
-    return groups.take();
-  });
+    return rows;
+  };
+  const auto own = database_->query(
+      fmt::format("SELECT {} FROM samples AS s JOIN job_types AS t ON t.id = s.type WHERE {}"
+                  "AND s.gpu_type = ? AND s.gpus = ? ORDER BY s.id",
+                  kOfGroup, kOfProfile),
+      [&](SQLite::Statement& rows) {
+        for (bound(rows); rows.executeStep();) groups.add(rows);
+        return true;
+      });
+  if (!own) return tl::unexpected<Error>(own.error());
+  return database_->query(
+      select_imported() + "WHERE " + kOfProfile + "AND i.gpu_type = ? AND i.gpus = ? " + kImported,
+      [&](SQLite::Statement& rows) {
+        for (bound(rows); rows.executeStep();) groups.add(imported_of(rows).group);
+        return groups.take();
+      });
 }
 
 Result<std::vector<std::pair<Kind, std::vector<KindGroup>>>> Reader::all_groups(
     const std::set<std::string>& shared) const {
   using Owner = std::tuple<std::string, std::string, std::string, int>;
+  std::map<Owner, GroupBuilder> owners;
+  const auto owner = [&](const std::string& account, const std::string& name,
+                         const std::string& gpu_type, int gpus) -> GroupBuilder& {
+    return owners[{shared.contains(name) ? "" : account, name, gpu_type, gpus}];
+  };
   const std::string sql = fmt::format(
       "SELECT {}, t.account, t.name, s.gpu_type, s.gpus FROM samples AS s CROSS JOIN job_types AS "
-      "t "
-      "ON t.id = s.type ORDER BY s.id",
+      "t ON t.id = s.type ORDER BY s.id",
       kOfGroup);
-  return database_->query(sql, [&](SQLite::Statement& rows) {
-    std::map<Owner, GroupBuilder> owners;
+  const auto own = database_->query(sql, [&](SQLite::Statement& rows) {
     while (rows.executeStep()) {
-      std::string name = rows.getColumn(9).getString();
-      std::string account = shared.contains(name) ? "" : rows.getColumn(8).getString();
-      owners[{std::move(account), std::move(name), rows.getColumn(10).getString(),
-              rows.getColumn(11).getInt()}]
+      owner(rows.getColumn(kBehindGroup).getString(), rows.getColumn(kBehindGroup + 1).getString(),
+            rows.getColumn(kBehindGroup + 2).getString(), rows.getColumn(kBehindGroup + 3).getInt())
           .add(rows);
     }
+    return true;
+  });
+  if (!own) return tl::unexpected<Error>(own.error());
+  return database_->query(select_imported() + kImported, [&](SQLite::Statement& rows) {
+    while (rows.executeStep()) {
+      const ProfileRow row = imported_of(rows);
+      owner(row.type.account, row.type.name, row.gpu_type, row.gpus).add(row.group);
+    }
     std::vector<std::pair<Kind, std::vector<KindGroup>>> all;
-    for (auto& [owner, builder] : owners) {
-      const auto& [account, name, gpu_type, gpus] = owner;
+    for (auto& [key, builder] : owners) {
+      const auto& [account, name, gpu_type, gpus] = key;
       all.emplace_back(Kind{{account, name, shared.contains(name)}, gpu_type, gpus},
                        builder.take());
     }
     return all;
   });
+}
+
+Result<OrderDone> Reader::count_forgotten(const ForgetOrder& order) const {
+  return without_trouble(
+      caught(database_->path, [&] { return store::count_forgotten(database_->sqlite, order); }));
 }
 
 Result<std::vector<Fit>> Reader::fits(const ProfileKey& key) const {

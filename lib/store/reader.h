@@ -2,6 +2,7 @@
 // Reading a store, or a copy of one. Nothing is written, no lock file is taken.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "lib/core/error.h"
+#include "lib/store/orders.h"
 #include "lib/store/records.h"
 
 namespace rubato::store {
@@ -44,24 +46,6 @@ struct Kind {
   int gpus = 0;
 };
 
-/// The samples of a kind with the same number of nodes, plan and batch.
-struct KindGroup {
-  int nodes = 0;
-  std::string plan;
-  std::int64_t batch = 0;
-  std::int64_t samples = 0;  ///< flagged ones included
-  std::int64_t flagged = 0;
-  std::int64_t jobs = 0;  ///< that sent them
-  /// samples/s of those that are not flagged; 0 without one.
-  double mean_rate = 0;
-  double least_rate = 0;
-  double most_rate = 0;
-  double last_rate = 0;
-  Seconds last = 0;  ///< time of the last one, flagged or not
-
-  bool operator==(const KindGroup&) const = default;
-};
-
 /// How much is in a store.
 struct StoreCounts {
   std::int64_t job_types = 0;
@@ -70,6 +54,7 @@ struct StoreCounts {
   std::int64_t jobs = 0;
   std::int64_t decisions = 0;
   std::int64_t runs = 0;
+  std::int64_t imported = 0;  ///< rows of profiles from other sites
   /// Flagged samples by reason, sorted by it; only those there are.
   std::vector<std::pair<std::string, std::int64_t>> flagged;
 
@@ -97,14 +82,21 @@ class Reader {
                                                     std::int64_t at_most = 1'000'000) const;
   /// Every sample, flagged ones too, in the order in which they were written.
   [[nodiscard]] Result<std::vector<Sample>> all_samples(std::int64_t at_most = 1'000'000) const;
+  /// What a ForgetOrder would remove.
+  [[nodiscard]] Result<OrderDone> count_forgotten(const ForgetOrder& order) const;
+  /// Calls `each` with every sample, flagged ones too, in the order in which they were written.
+  [[nodiscard]] Result<void> each_sample(const std::function<void(Sample)>& each) const;
   /// By GPU type, model, account.
   [[nodiscard]] Result<std::vector<Fit>> fits(const ProfileKey& key) const;
   [[nodiscard]] Result<std::optional<JobRecord>> job(const JobKey& key) const;
+  /// Grows with each import and each forgetting: what no new sample shows.
+  [[nodiscard]] Result<std::int64_t> profile_changes() const;
   /// Number of the last sample written; 0 in an empty store.
   [[nodiscard]] Result<std::int64_t> last_sample() const;
   /// Kinds with samples behind `after`, a row for each account. Unsorted.
   [[nodiscard]] Result<std::vector<Kind>> kinds(std::int64_t after) const;
-  /// By nodes, plan, batch.
+  /// By nodes, plan, batch, cores, workers, servers, their cores. What was measured here, and of
+  /// other sites what was not.
   [[nodiscard]] Result<std::vector<KindGroup>> groups(const Kind& kind) const;
   /// Those of all kinds, in one pass over the samples: far cheaper than kind by kind. `shared`:
   /// names of the job types that all accounts share. By account, job type, GPU type, GPUs.

@@ -52,7 +52,9 @@ bool fits(const Sample& s) {
          s.rate <= kMostRate && s.gpus >= 0 && s.nodes >= 0 && s.batch >= 0 &&
          s.samples_done >= 0 && s.restarts >= 0 && finite_if_told(s.loss) &&
          finite_if_told(s.forward_time) && finite_if_told(s.iteration_time) &&
-         finite_if_told(s.gradient_noise);
+         finite_if_told(s.sync_time) && finite_if_told(s.optimise_time) &&
+         finite_if_told(s.gradient_noise) && s.cores >= 0 && s.memory >= 0 && s.workers >= 0 &&
+         s.servers >= 0 && s.server_cores >= 0;
 }
 
 bool fits(const Fit& f) {
@@ -79,6 +81,18 @@ std::optional<JobClass> job_class_from(const std::string& text) { return value_o
 
 bool storable(const Entry& entry) {
   return std::visit([](const auto& record) { return fits(record); }, entry);
+}
+
+bool storable(const ProfileRow& row) {
+  const KindGroup& g = row.group;
+  const auto rate_fits = [](double rate) { return at_least_0(rate) && rate <= kMostRate; };
+  return type_fits(row.type) && name_fits(row.gpu_type) && name_fits(g.plan) && row.gpus >= 0 &&
+         g.nodes >= 0 && g.batch >= 0 && g.cores >= 0 && g.workers >= 0 && g.servers >= 0 &&
+         g.server_cores >= 0 && g.samples >= 0 && g.jobs >= 0 && rate_fits(g.mean_rate) &&
+         rate_fits(g.least_rate) && rate_fits(g.most_rate) && rate_fits(g.last_rate) &&
+         finite_if_told(g.forward_time) && finite_if_told(g.sync_time) &&
+         finite_if_told(g.optimise_time) && finite_if_told(g.iteration_time) &&
+         finite_if_told(g.gradient_noise);
 }
 
 }  // namespace rubato::store

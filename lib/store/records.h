@@ -45,13 +45,59 @@ struct Sample {
   std::int64_t batch = 0;         ///< global batch in samples
   std::int64_t samples_done = 0;  ///< since the job began, over all its runs
   double rate = 0;                ///< samples/s
+  int cores = 0;                  ///< of the whole allocation, as all counts below: 0: not known
+  MiB memory = 0;                 ///< of the whole allocation
+  int workers = 0;                ///< of a job with parameter servers
+  int servers = 0;                ///< parameter servers
+  int server_cores = 0;           ///< cores of one of them
   std::optional<double> loss;
   std::optional<double> forward_time;    ///< seconds a forward pass
   std::optional<double> iteration_time;  ///< seconds an iteration
+  std::optional<double> sync_time;       ///< seconds an iteration waits for communication
+  std::optional<double> optimise_time;   ///< seconds an iteration updates parameters
   std::optional<double> gradient_noise;  ///< noise scale in samples (McCandlish et al. 2018)
   Flag flag = Flag::kNone;               ///< set by the store when it is written
 
   bool operator==(const Sample&) const = default;
+};
+
+/// Usable samples of one speed: with the same GPUs, nodes, plan, batch, cores and tasks.
+struct KindGroup {
+  int nodes = 0;
+  std::string plan;
+  std::int64_t batch = 0;
+  int cores = 0;
+  int workers = 0;
+  int servers = 0;
+  int server_cores = 0;
+  std::int64_t samples = 0;  ///< flagged ones included
+  std::int64_t flagged = 0;
+  std::int64_t jobs = 0;  ///< that sent them
+  /// samples/s of those that are not flagged; 0 without one.
+  double mean_rate = 0;
+  double least_rate = 0;
+  double most_rate = 0;
+  double last_rate = 0;
+  /// Means over those that are not flagged and say it.
+  std::optional<double> forward_time;
+  std::optional<double> sync_time;
+  std::optional<double> optimise_time;
+  std::optional<double> iteration_time;
+  std::optional<double> gradient_noise;
+  Seconds last = 0;       ///< time of the last one, flagged or not
+  bool imported = false;  ///< measured at another site, nothing of it here
+
+  bool operator==(const KindGroup&) const = default;
+};
+
+/// A group of samples, and whose they are: what sites share.
+struct ProfileRow {
+  JobType type;
+  std::string gpu_type;
+  int gpus = 0;
+  KindGroup group;
+
+  bool operator==(const ProfileRow&) const = default;
 };
 
 /// Parameters of one model, fitted to the samples of a job type on a GPU type. A later fit takes
@@ -117,5 +163,6 @@ using Entry = std::variant<Sample, Fit, JobRecord, Decision, RunRecord>;
 /// negative count, more than 1e15 samples/s, a text above 1 MiB (64 KiB for a name). Such an entry
 /// is rejected, not flagged.
 [[nodiscard]] bool storable(const Entry&);
+[[nodiscard]] bool storable(const ProfileRow&);
 
 }  // namespace rubato::store

@@ -48,14 +48,22 @@ std::int64_t remove_beyond(SQLite::Database& db, const Retention& retention, Sec
                  "DELETE FROM runs WHERE (job_id, submit, start) IN (SELECT job_id, submit, start "
                  "FROM runs ORDER BY start DESC, submit DESC, job_id DESC LIMIT -1 OFFSET ?)",
                  {std::max<std::int64_t>(0, retention.runs)});
+  // What was imported stays until it is forgotten on purpose, however old it is.
+  removed += run(db,
+                 "DELETE FROM imported WHERE (type, gpu_type, gpus, nodes, plan, batch, cores, "
+                 "workers, servers, server_cores) IN (SELECT type, gpu_type, gpus, nodes, plan, "
+                 "batch, cores, workers, servers, server_cores FROM imported ORDER BY last DESC, "
+                 "type, gpu_type, gpus, nodes, plan, batch, cores, workers, servers, server_cores "
+                 "LIMIT -1 OFFSET ?)",
+                 {std::max<std::int64_t>(0, retention.imported)});
   // A type nobody measured for so long, with its fits.
   run(db,
       "DELETE FROM fits WHERE time < ? AND type NOT IN (SELECT type FROM samples UNION SELECT "
-      "type FROM jobs)",
+      "type FROM imported UNION SELECT type FROM jobs)",
       {oldest});
   run(db,
       "DELETE FROM job_types WHERE id NOT IN (SELECT type FROM samples UNION SELECT type FROM fits "
-      "UNION SELECT type FROM jobs)",
+      "UNION SELECT type FROM imported UNION SELECT type FROM jobs)",
       {});
   return removed;
 }

@@ -11,8 +11,9 @@ constexpr const char* kInsertType =
     "ON CONFLICT (account, name) DO UPDATE SET shared = excluded.shared RETURNING id";
 constexpr const char* kInsertSample =
     "INSERT INTO samples (type, job_id, submit, restarts, time, run_start, gpu_type, gpus, nodes, "
-    "plan, batch, samples_done, rate, loss, forward_time, iteration_time, gradient_noise, flag) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    "plan, batch, samples_done, rate, loss, forward_time, iteration_time, gradient_noise, flag, "
+    "cores, memory, workers, servers, server_cores, sync_time, optimise_time) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 constexpr const char* kInsertFit =
     "INSERT OR REPLACE INTO fits (type, gpu_type, model, parameters, samples, error, time) "
     "VALUES (?, ?, ?, ?, ?, ?, ?)";
@@ -24,6 +25,12 @@ constexpr const char* kInsertDecision =
 constexpr const char* kInsertRun =
     "INSERT INTO runs (job_id, submit, start, enters, \"end\", text) VALUES (?, ?, ?, ?, ?, ?) "
     "ON CONFLICT (job_id, submit, start) DO UPDATE SET \"end\" = excluded.\"end\"";
+
+constexpr const char* kInsertImported =
+    "INSERT OR REPLACE INTO imported (type, gpu_type, gpus, nodes, plan, batch, cores, workers, "
+    "servers, server_cores, samples, jobs, rate, rate_min, rate_max, rate_last, forward_time, "
+    "sync_time, optimise_time, iteration_time, gradient_noise, last) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 /// Binds values in order.
 class Binder {
@@ -108,7 +115,9 @@ std::vector<double> numbers_of(const std::string& text) {
 std::string select_samples() {
   return "SELECT s.job_id, s.submit, s.restarts, s.time, s.run_start, t.account, t.name, t.shared, "
          "s.gpu_type, s.gpus, s.nodes, s.plan, s.batch, s.samples_done, s.rate, s.loss, "
-         "s.forward_time, s.iteration_time, s.gradient_noise, s.flag "
+         "s.forward_time, s.iteration_time, s.gradient_noise, s.flag, s.cores, s.memory, "
+         "s.workers, "
+         "s.servers, s.server_cores, s.sync_time, s.optimise_time "
          "FROM samples AS s JOIN job_types AS t ON t.id = s.type ";
 }
 
@@ -117,7 +126,8 @@ Sample sample_of(SQLite::Statement& row) {
   std::string flag;
   Columns(row) >> s.job >> s.restarts >> s.time >> s.run_start >> s.type >> s.gpu_type >> s.gpus >>
       s.nodes >> s.plan >> s.batch >> s.samples_done >> s.rate >> s.loss >> s.forward_time >>
-      s.iteration_time >> s.gradient_noise >> flag;
+      s.iteration_time >> s.gradient_noise >> flag >> s.cores >> s.memory >> s.workers >>
+      s.servers >> s.server_cores >> s.sync_time >> s.optimise_time;
   // A word that this release does not know still says that the sample is not to be used.
   s.flag = flag_from(flag).value_or(Flag::kUnlikeOthers);
   return s;
@@ -170,13 +180,33 @@ RunRecord run_of(SQLite::Statement& row) {
   return r;
 }
 
+std::string select_imported() {
+  return "SELECT t.account, t.name, t.shared, i.gpu_type, i.gpus, i.nodes, i.plan, i.batch, "
+         "i.cores, i.workers, i.servers, i.server_cores, i.samples, i.jobs, i.rate, i.rate_min, "
+         "i.rate_max, i.rate_last, i.forward_time, i.sync_time, i.optimise_time, "
+         "i.iteration_time, i.gradient_noise, i.last "
+         "FROM imported AS i CROSS JOIN job_types AS t ON t.id = i.type ";
+}
+
+ProfileRow imported_of(SQLite::Statement& row) {
+  ProfileRow p;
+  KindGroup& g = p.group;
+  Columns(row) >> p.type >> p.gpu_type >> p.gpus >> g.nodes >> g.plan >> g.batch >> g.cores >>
+      g.workers >> g.servers >> g.server_cores >> g.samples >> g.jobs >> g.mean_rate >>
+      g.least_rate >> g.most_rate >> g.last_rate >> g.forward_time >> g.sync_time >>
+      g.optimise_time >> g.iteration_time >> g.gradient_noise >> g.last;
+  g.imported = true;
+  return p;
+}
+
 RowWriter::RowWriter(SQLite::Database& database)
     : type_(database, kInsertType),
       sample_(database, kInsertSample),
       fit_(database, kInsertFit),
       job_(database, kInsertJob),
       decision_(database, kInsertDecision),
-      run_(database, kInsertRun) {}
+      run_(database, kInsertRun),
+      imported_(database, kInsertImported) {}
 
 std::int64_t RowWriter::type_id(const JobType& type) {
   const auto key = std::pair(type.account, type.name);
@@ -195,7 +225,9 @@ void RowWriter::insert(const Sample& s) {
   Use statement(sample_);
   Binder(sample_) << type << s.job << s.restarts << s.time << s.run_start << s.gpu_type << s.gpus
                   << s.nodes << s.plan << s.batch << s.samples_done << s.rate << s.loss
-                  << s.forward_time << s.iteration_time << s.gradient_noise << to_string(s.flag);
+                  << s.forward_time << s.iteration_time << s.gradient_noise << to_string(s.flag)
+                  << s.cores << s.memory << s.workers << s.servers << s.server_cores << s.sync_time
+                  << s.optimise_time;
   statement->exec();
 }
 
@@ -218,6 +250,18 @@ void RowWriter::insert(const JobRecord& j) {
 void RowWriter::insert(const Decision& d) {
   Use statement(decision_);
   Binder(decision_) << d.job << d.time << d.kind << d.text;
+  statement->exec();
+}
+
+void RowWriter::insert(const ProfileRow& p) {
+  const std::int64_t type = type_id(p.type);
+  const KindGroup& g = p.group;
+  Use statement(imported_);
+  Binder(imported_) << type << p.gpu_type << p.gpus << g.nodes << g.plan << g.batch << g.cores
+                    << g.workers << g.servers << g.server_cores << g.samples << g.jobs
+                    << g.mean_rate << g.least_rate << g.most_rate << g.last_rate << g.forward_time
+                    << g.sync_time << g.optimise_time << g.iteration_time << g.gradient_noise
+                    << g.last;
   statement->exec();
 }
 

@@ -22,6 +22,9 @@ namespace rubato::store {
 [[nodiscard]] std::string select_runs();
 [[nodiscard]] RunRecord run_of(SQLite::Statement& row);
 
+[[nodiscard]] std::string select_imported();
+[[nodiscard]] ProfileRow imported_of(SQLite::Statement& row);
+
 /// The statements that write. They must end before the database is closed.
 class RowWriter {
  public:
@@ -32,6 +35,7 @@ class RowWriter {
   void insert(const JobRecord& job);
   void insert(const Decision& decision);
   void insert(const RunRecord& run);
+  void insert(const ProfileRow& imported);
   /// The ids of job types may have changed: look them up again.
   void forget_types() { types_.clear(); }
 
@@ -48,6 +52,7 @@ class RowWriter {
   SQLite::Statement job_;
   SQLite::Statement decision_;
   SQLite::Statement run_;
+  SQLite::Statement imported_;
   std::map<std::pair<std::string, std::string>, Known> types_;
 };
 

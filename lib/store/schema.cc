@@ -88,9 +88,50 @@ CREATE TABLE runs (
 CREATE INDEX runs_by_start ON runs (start);
 )sql";
 
+// Version 3: what the models of step times need of a report, and profiles of other sites.
+// `marks` counts changes that no new sample shows.
+constexpr const char* kVersion3 = R"sql(
+ALTER TABLE samples ADD COLUMN cores        INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE samples ADD COLUMN memory       INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE samples ADD COLUMN workers      INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE samples ADD COLUMN servers      INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE samples ADD COLUMN server_cores INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE samples ADD COLUMN sync_time     REAL;
+ALTER TABLE samples ADD COLUMN optimise_time REAL;
+CREATE TABLE imported (
+  type           INTEGER NOT NULL REFERENCES job_types (id),
+  gpu_type       TEXT    NOT NULL,
+  gpus           INTEGER NOT NULL,
+  nodes          INTEGER NOT NULL,
+  plan           TEXT    NOT NULL,
+  batch          INTEGER NOT NULL,
+  cores          INTEGER NOT NULL,
+  workers        INTEGER NOT NULL,
+  servers        INTEGER NOT NULL,
+  server_cores   INTEGER NOT NULL,
+  samples        INTEGER NOT NULL,
+  jobs           INTEGER NOT NULL,
+  rate           REAL    NOT NULL,
+  rate_min       REAL    NOT NULL,
+  rate_max       REAL    NOT NULL,
+  rate_last      REAL    NOT NULL,
+  forward_time   REAL,
+  sync_time      REAL,
+  optimise_time  REAL,
+  iteration_time REAL,
+  gradient_noise REAL,
+  last           INTEGER NOT NULL,
+  PRIMARY KEY (type, gpu_type, gpus, nodes, plan, batch, cores, workers, servers, server_cores)
+) WITHOUT ROWID;
+CREATE TABLE marks (
+  name  TEXT    PRIMARY KEY,
+  value INTEGER NOT NULL
+) WITHOUT ROWID;
+)sql";
+
 }  // namespace
 
-std::vector<Migration> migrations() { return {{1, kVersion1}, {2, kVersion2}}; }
+std::vector<Migration> migrations() { return {{1, kVersion1}, {2, kVersion2}, {3, kVersion3}}; }
 
 Outcome<int> check_version(SQLite::Database& database, const std::string& path,
                            const std::vector<Migration>& steps) {

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "lib/store/apply.h"
 #include "lib/store/folder.h"
 #include "lib/store/schema.h"
 
@@ -28,6 +29,12 @@ void make_private(const std::string& path) {
   if (file >= 0) ::close(file);
 }
 
+FileMark mark_of(const std::string& path) {
+  struct stat info {};
+  if (::lstat(path.c_str(), &info) != 0) return {};
+  return {.device = info.st_dev, .number = info.st_ino};
+}
+
 }  // namespace
 
 Session::Session(const StoreOptions& options, LockFile lock)
@@ -35,6 +42,27 @@ Session::Session(const StoreOptions& options, LockFile lock)
       path_(options.folder + "/" + kDatabaseName),
       judge_(options.bounds),
       lock_(std::move(lock)) {}
+
+Session::~Session() {
+  const bool replaced = database_ != nullptr && !in_place();
+  rows_.reset();
+  database_.reset();
+  if (replaced) drop_left_journal();
+}
+
+// SQLite leaves the journal of a file that has gone: it must not be played into the next one.
+void Session::drop_left_journal() const {
+  const std::string journal = path_ + "-wal";
+  if (journal_mark_.number == 0 || mark_of(journal) != journal_mark_) return;
+  ::unlink(journal.c_str());
+  ::unlink((path_ + "-shm").c_str());
+}
+
+Outcome<void> Session::in_place() const {
+  if (mark_.number != 0 && mark_of(path_) == mark_) return {};
+  return failed(Trouble::kTransient,
+                path_ + ": removed or replaced by another file while it was open");
+}
 
 Outcome<std::unique_ptr<Session>> Session::open(const StoreOptions& options, Seconds now,
                                                 std::vector<std::string>& notes) {
@@ -73,6 +101,7 @@ Outcome<void> Session::connect() {
     database_ = std::make_unique<SQLite::Database>(
         path_, SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE | SQLite::OPEN_NOMUTEX,
         static_cast<int>(options_.busy_timeout.count()), options_.vfs);
+    mark_ = mark_of(path_);
   });
 }
 
@@ -110,6 +139,7 @@ Outcome<void> Session::prepare(bool local) {
     return caught(path_, [&] {
       rows_ = std::make_unique<RowWriter>(*database_);
       load_judge();
+      journal_mark_ = mark_of(path_ + "-wal");
     });
   });
 }
@@ -151,6 +181,31 @@ Outcome<Written> Session::write(std::span<const Entry> entries) {
     for (const Entry& entry : entries) insert(entry, count);
     transaction.commit();
     return count;
+  });
+}
+
+OrderDone Session::import(const ImportOrder& order) {
+  OrderDone done;
+  for (const ProfileRow& row : order.rows) {
+    if (!storable(row)) continue;
+    rows_->insert(row);
+    ++done.imported;
+  }
+  return done;
+}
+
+Outcome<OrderDone> Session::apply(const Order& order) {
+  return caught(path_, [&] {
+    SQLite::Transaction transaction(*database_, SQLite::TransactionBehavior::IMMEDIATE);
+    const auto* import_order = std::get_if<ImportOrder>(&order);
+    const OrderDone done = import_order != nullptr
+                               ? import(*import_order)
+                               : forget(*database_, std::get<ForgetOrder>(order));
+    mark_profiles_changed(*database_);
+    transaction.commit();
+    rows_->forget_types();
+    if (done.samples > 0) load_judge();
+    return done;
   });
 }
 

@@ -3,6 +3,8 @@
 // wait for the disk.
 #pragma once
 
+#include <sys/types.h>
+
 #include <memory>
 #include <span>
 #include <string>
@@ -11,10 +13,19 @@
 #include "lib/store/connection.h"
 #include "lib/store/lock_file.h"
 #include "lib/store/options.h"
+#include "lib/store/orders.h"
 #include "lib/store/plausibility.h"
 #include "lib/store/rows.h"
 
 namespace rubato::store {
+
+/// Which file a path names.
+struct FileMark {
+  dev_t device = 0;
+  ino_t number = 0;  ///< 0: none
+
+  bool operator==(const FileMark&) const = default;
+};
 
 /// What became of a batch.
 struct Written {
@@ -25,6 +36,10 @@ struct Written {
 
 class Session {
  public:
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
   /// Takes the lock, opens or makes the database, checks its pages, brings its schema up to date.
   /// A file whose check fails twice is set aside and a new one begun; that is told in `notes`.
   /// Fails when another process holds the lock, for a newer schema, and for what the system
@@ -37,12 +52,19 @@ class Session {
   /// after a failure none. A session that failed must be opened again.
   [[nodiscard]] Outcome<Written> write(std::span<const Entry> entries);
 
+  /// Does an order in one transaction: all of it, or after a failure nothing.
+  [[nodiscard]] Outcome<OrderDone> apply(const Order& order);
+
   /// Removes what is beyond the bounds of the retention; how many records.
   [[nodiscard]] Outcome<std::int64_t> retain(Seconds now);
 
   /// A consistent copy under `path` with file mode `mode`, in one rename. It needs no other file
   /// and can be read from a folder that cannot be written.
   [[nodiscard]] Outcome<void> copy_to(const std::string& path, unsigned mode = 0600);
+
+  /// Fails when the path names another file than the one that is open, or none: what is written
+  /// would reach nobody. The session must then be opened again.
+  [[nodiscard]] Outcome<void> in_place() const;
 
   /// The path of the database.
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -54,13 +76,17 @@ class Session {
   Outcome<void> open_database(bool local, Seconds now, std::vector<std::string>& notes);
   Outcome<void> connect();
   Outcome<void> check();
+  void drop_left_journal() const;
   Outcome<void> prepare(bool local);
   void load_judge();
   void insert(const Entry& entry, Written& count);
+  [[nodiscard]] OrderDone import(const ImportOrder& order);
 
   StoreOptions options_;
   std::string path_;
   std::string journal_mode_;
+  FileMark mark_;          ///< of the database that is open
+  FileMark journal_mark_;  ///< of its journal, in WAL mode
   Plausibility judge_;
   // In this order: statements end before the database, and that before the lock.
   LockFile lock_;

@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "lib/store/orders.h"
 #include "lib/store/session.h"
 
 namespace rubato::store {
@@ -19,6 +20,7 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 constexpr std::size_t kMostMessages = 64;
+constexpr auto kLookForOrders = std::chrono::seconds(1);
 
 /// slurmctld handles signals in a thread of its own: none must be delivered to a thread made here.
 class SignalsBlocked {
@@ -62,9 +64,9 @@ struct Store::Shared {
     queue.reserve(options.queue_capacity);
   }
 
-  void tell(std::string text) {
+  void tell(std::string text, bool trouble = true) {
     const std::lock_guard lock(mutex);
-    if (messages.size() < kMostMessages) messages.push_back(std::move(text));
+    if (messages.size() < kMostMessages) messages.push_back({std::move(text), trouble});
   }
 
   const StoreOptions options;
@@ -76,7 +78,7 @@ struct Store::Shared {
   std::vector<Entry> queue;
   Steady::time_point first_at;  ///< when the oldest of the queue came
   StoreStats stats;
-  std::vector<std::string> messages;
+  std::vector<StoreMessage> messages;
   std::optional<std::pair<std::string, unsigned>> copy;
   bool hurry = false;  ///< do not wait for a fuller batch or for the next try
   bool stopping = false;
@@ -108,9 +110,11 @@ class Store::Worker {
     open();
     while (next()) {
       if (!session_) open();
+      if (session_) reopen_if_replaced();
       if (session_) write();
       if (session_) retain_if_due();
       if (session_) copy_if_asked();
+      if (session_) follow_orders();
     }
   }
 
@@ -149,7 +153,8 @@ class Store::Worker {
   void wait_for_batch(std::unique_lock<std::mutex>& lock) {
     Shared& s = *shared_;
     const auto urgent = [&] { return s.stopping || s.hurry || s.copy.has_value(); };
-    s.work.wait(lock, [&] { return urgent() || !s.queue.empty(); });
+    s.work.wait_for(lock, kLookForOrders, [&] { return urgent() || !s.queue.empty(); });
+    if (s.queue.empty()) return;
     s.work.wait_until(lock, s.first_at + options_.batch_interval,
                       [&] { return urgent() || s.queue.size() >= options_.batch_size; });
   }
@@ -163,13 +168,42 @@ class Store::Worker {
       return;
     }
     session_ = std::move(*opened);
+    const auto orders = OrderFolder(options_.folder).prepare(shared_->clock->now());
+    if (!orders) shared_->tell(orders.error().text);
     retained_at_.reset();
     set_ready();
   }
 
+  /// Looked at before each batch, and each time that orders are looked for. What was in the old
+  /// file is gone with it, so the new one is open before the next record comes.
+  void reopen_if_replaced() {
+    const Outcome<void> found = session_->in_place();
+    if (found) return;
+    const auto now = Steady::now();
+    // On a file system that never names a file twice alike it would else be opened all the time.
+    const bool again =
+        replaced_at_ != Steady::time_point{} && now - replaced_at_ < options_.retry_interval;
+    replaced_at_ = now;
+    if (again) {
+      turn_off(found.error());
+      return;
+    }
+    shared_->tell(found.error().text + "; opened anew, without what was written before");
+    session_.reset();
+    {
+      const std::lock_guard lock(shared_->mutex);
+      ++shared_->stats.failures;
+    }
+    open();
+  }
+
   void write() {
     if (batch_.empty()) return;
-    const Outcome<Written> outcome = session_->write(batch_);
+    // Looked at again behind the commit: what reached a file that has gone is written once more.
+    const Outcome<Written> outcome =
+        session_->write(batch_).and_then([&](const Written& done) -> Outcome<Written> {
+          return session_->in_place().map([&] { return done; });
+        });
     if (!outcome) {
       // The batch stays in hand and is written by the next session.
       turn_off(outcome.error());
@@ -216,15 +250,42 @@ class Store::Worker {
     shared_->stats.copies += made ? 1 : 0;
   }
 
+  /// Those that stand in the folder.
+  void follow_orders() {
+    if (!options_.orders) return;
+    const OrderFolder orders(options_.folder);
+    while (const auto taken = orders.take()) {
+      Result<OrderDone> answer =
+          taken->order.and_then([&](const Order& order) -> Result<OrderDone> {
+            auto done = session_->apply(order);
+            if (!done) return fail(done.error().text);
+            return *done;
+          });
+      shared_->tell(answer
+                        ? fmt::format("order {}: {} rows imported, {} samples, {} imported rows "
+                                      "and {} fits forgotten",
+                                      taken->name, answer->imported, answer->samples, answer->rows,
+                                      answer->fits)
+                        : fmt::format("order {} is refused: {}", taken->name, answer.error().text),
+                    !answer.has_value());
+      if (const auto left = orders.answer(taken->name, answer); !left) {
+        shared_->tell(left.error().text);
+      }
+      const std::lock_guard lock(shared_->mutex);
+      ++shared_->stats.orders;
+    }
+  }
+
   void set_ready() {
     const std::lock_guard lock(shared_->mutex);
     StoreStats& stats = shared_->stats;
     const bool again = !stats.trouble.empty();
     stats.state = StoreState::kReady;
     stats.trouble.clear();
+    ++stats.opened;
     stats.journal_mode = session_->journal_mode();
     if (again && shared_->messages.size() < kMostMessages) {
-      shared_->messages.emplace_back("the store is open again");
+      shared_->messages.push_back({"the store is open again", false});
     }
   }
 
@@ -237,8 +298,9 @@ class Store::Worker {
     // Said once, not at every try.
     if (stats.trouble != failure.text && shared_->messages.size() < kMostMessages) {
       shared_->messages.push_back(
-          fmt::format("running without the store: {}; trying again every {} s", failure.text,
-                      static_cast<double>(options_.retry_interval.count()) / 1000));
+          {fmt::format("running without the store: {}; trying again every {} s", failure.text,
+                       static_cast<double>(options_.retry_interval.count()) / 1000),
+           true});
     }
     stats.state = StoreState::kOff;
     stats.trouble = failure.text;
@@ -260,6 +322,7 @@ class Store::Worker {
   std::unique_ptr<Session> session_;
   std::vector<Entry> batch_;  ///< in hand: taken from the queue, not yet committed
   Steady::time_point retry_at_;
+  Steady::time_point replaced_at_{};
   std::optional<Seconds> retained_at_;
   std::int64_t since_retained_ = 0;
   bool stop_seen_ = false;
@@ -275,7 +338,7 @@ Store::Store(StoreOptions options, std::shared_ptr<const Clock> clock)
     const std::lock_guard lock(shared_->mutex);
     shared_->stats.state = StoreState::kOff;
     shared_->stats.trouble = fmt::format("no thread for the store: {}", error.what());
-    shared_->messages.push_back("running without the store: " + shared_->stats.trouble);
+    shared_->messages.push_back({"running without the store: " + shared_->stats.trouble, true});
     shared_->stopping = shared_->ended = true;
   }
 }
@@ -307,7 +370,7 @@ StoreStats Store::stats() const {
   return stats;
 }
 
-std::vector<std::string> Store::take_messages() {
+std::vector<StoreMessage> Store::take_messages() {
   const std::lock_guard lock(shared_->mutex);
   return std::exchange(shared_->messages, {});
 }

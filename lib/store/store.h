@@ -41,8 +41,16 @@ struct StoreStats {
   std::int64_t failures = 0;  ///< opens and transactions that failed
   std::int64_t removed = 0;   ///< by the retention
   std::int64_t copies = 0;
+  std::int64_t orders = 0;  ///< of admins, done or refused
+  std::int64_t opened = 0;  ///< how often; each time it may be another file
 
   bool operator==(const StoreStats&) const = default;
+};
+
+/// What a person should know.
+struct StoreMessage {
+  std::string text;      ///< one sentence
+  bool trouble = false;  ///< something is wrong; else it is news
 };
 
 /// One writer thread behind a bounded queue. All calls are safe from any thread, take constant time
@@ -65,9 +73,8 @@ class Store {
 
   [[nodiscard]] StoreStats stats() const;
 
-  /// What a person should know, one sentence each, since the last call; at most 64 are kept. An
-  /// owner writes them to its log.
-  [[nodiscard]] std::vector<std::string> take_messages();
+  /// Those since the last call; at most 64 are kept. An owner writes them to its log.
+  [[nodiscard]] std::vector<StoreMessage> take_messages();
 
   /// Asks for a consistent copy of the database under `path` with file mode `mode` (see
   /// Session::copy_to), made soon by the thread. A request that was not yet served is replaced.

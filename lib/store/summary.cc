@@ -1,9 +1,57 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lib/store/summary.h"
 
+#include <algorithm>
+#include <tuple>
 #include <utility>
 
 namespace rubato::store {
+
+namespace {
+
+auto shown_of(const SummaryRow& row) {
+  return std::tie(row.account, row.job_type, row.shared, row.gpu_type, row.gpus, row.group.nodes,
+                  row.group.plan, row.group.batch);
+}
+
+std::int64_t used(const KindGroup& group) { return group.samples - group.flagged; }
+
+/// Adds `more` to `group`; counts of jobs are an upper bound.
+void join(KindGroup& group, const KindGroup& more) {
+  const std::int64_t before = used(group);
+  const std::int64_t added = used(more);
+  if (added > 0) {
+    const auto weight = static_cast<double>(before);
+    const auto other = static_cast<double>(added);
+    if (before == 0 || more.last >= group.last) group.last_rate = more.last_rate;
+    group.least_rate = before == 0 ? more.least_rate : std::min(group.least_rate, more.least_rate);
+    group.most_rate = std::max(group.most_rate, more.most_rate);
+    group.mean_rate =
+        (group.mean_rate * weight + more.mean_rate * other) / std::max(weight + other, 1.0);
+  }
+  group.samples += more.samples;
+  group.flagged += more.flagged;
+  group.jobs += more.jobs;
+  group.last = std::max(group.last, more.last);
+  group.imported = group.imported && more.imported;
+}
+
+}  // namespace
+
+std::vector<SummaryRow> joined(std::vector<SummaryRow> rows) {
+  std::stable_sort(rows.begin(), rows.end(), [](const SummaryRow& a, const SummaryRow& b) {
+    return shown_of(a) < shown_of(b);
+  });
+  std::vector<SummaryRow> out;
+  for (SummaryRow& row : rows) {
+    if (!out.empty() && shown_of(out.back()) == shown_of(row)) {
+      join(out.back().group, row.group);
+    } else {
+      out.push_back(std::move(row));
+    }
+  }
+  return out;
+}
 
 Result<bool> Summary::refresh(const std::set<std::string>& shared, bool whole) {
   // Opened each time: the file may have been set aside and begun anew.
@@ -11,14 +59,17 @@ Result<bool> Summary::refresh(const std::set<std::string>& shared, bool whole) {
   if (!reader) return tl::unexpected<Error>(reader.error());
   const Result<std::int64_t> last = reader->last_sample();
   if (!last) return tl::unexpected<Error>(last.error());
+  const Result<std::int64_t> changes = reader->profile_changes();
+  if (!changes) return tl::unexpected<Error>(changes.error());
   // Numbers never fall while a store lives.
-  whole = whole || last_ < 0 || *last < last_ || shared != shared_;
+  whole = whole || last_ < 0 || *last < last_ || *changes != changes_ || shared != shared_;
   if (!whole && *last == last_) return false;
 
   const Result<void> read = whole ? read_all(*reader, shared) : read_new(*reader, shared);
   if (!read) return tl::unexpected<Error>(read.error());
   shared_ = shared;
   last_ = *last;
+  changes_ = *changes;
   return true;
 }
 

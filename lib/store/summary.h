@@ -24,6 +24,9 @@ struct SummaryRow {
   bool operator==(const SummaryRow&) const = default;
 };
 
+/// Rows that differ in cores and tasks alone are one: as people read them.
+[[nodiscard]] std::vector<SummaryRow> joined(std::vector<SummaryRow> rows);
+
 /// Not thread-safe; `refresh` may wait for the disk. Only kinds with new samples are added up anew,
 /// each at most as long as the retention lets it grow; all of them at the first call, and when
 /// asked for.
@@ -36,7 +39,7 @@ class Summary {
   /// goes too. True if anything may have changed.
   [[nodiscard]] Result<bool> refresh(const std::set<std::string>& shared, bool whole = false);
 
-  /// By account, job type, GPU type, GPUs; then nodes, plan, batch.
+  /// By account, job type, GPU type, GPUs; then as Reader::groups.
   [[nodiscard]] std::vector<SummaryRow> rows() const;
 
  private:
@@ -50,7 +53,8 @@ class Summary {
   std::string path_;
   std::string vfs_;
   std::set<std::string> shared_;
-  std::int64_t last_ = -1;  ///< sample up to which it is complete; -1: nothing read yet
+  std::int64_t last_ = -1;    ///< sample up to which it is complete; -1: nothing read yet
+  std::int64_t changes_ = 0;  ///< Reader::profile_changes() then
   std::map<Owner, std::vector<KindGroup>> kinds_;
 };
 

@@ -187,7 +187,7 @@ StartOutcome ask(job_record_t* job, const Start& start, const StartPlace& place,
   }
   type.keep();
   limit.keep();
-  if (place.job != nullptr) set_job_env(*job, *place.job);
+  if (place.job != nullptr) set_job_env(*job, *place.job, {start.plan, start.batch});
   if (rewritten != nullptr) rewritten->keep();
   launch(job);
   return {.result = StartResult::kStarted,

@@ -40,7 +40,7 @@ struct GateStats {
   std::uint64_t masked = 0;     ///< tests of unmanaged jobs with nodes of a reservation taken out
   std::uint64_t immediate = 0;  ///< passed because the user asked for an immediate answer
   std::uint64_t opened = 0;     ///< times the gate opened because the heartbeat stopped
-  bool open = true;
+  bool open = true;  ///< what a question would be answered now, whether one was asked or not
 };
 
 /// What the submit hook did with hints, since the plugin was loaded.

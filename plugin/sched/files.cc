@@ -44,11 +44,15 @@ void sync_directory(const std::string& path) {
   close(fd);
 }
 
-// A folder that was there keeps its mode, unless it must be private.
-void make_folder(const std::string& path, mode_t mode) {
-  std::error_code ignored;
-  const bool fresh = fs::create_directories(path, ignored);
+// A folder that was there keeps its mode, unless it must be private. One above it that is missing
+// is a file system that is not mounted, or a word that is spelt wrong.
+std::string make_folder(const std::string& path, mode_t mode) {
+  const bool fresh = mkdir(path.c_str(), mode) == 0;
+  if (!fresh && errno != EEXIST)
+    return system_error_text("make the folder", path) +
+           (errno == ENOENT ? "; the one above it must be there" : "");
   if (fresh || mode == kOwnerFolder) (void)chmod(path.c_str(), mode);
+  return {};
 }
 
 }  // namespace
@@ -57,7 +61,9 @@ std::string replace_file(const std::string& path, const std::string& text, FileK
   const bool durable = kind == FileKind::kState;
   const std::string fresh = path + ".new";
   const mode_t mode = kind == FileKind::kPublic ? kPublicFile : kOwnerFile;
-  const int fd = open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, mode);
+  // What was left there is no file to write into: a FIFO would be waited for.
+  (void)unlink(fresh.c_str());
+  const int fd = open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
   if (fd < 0) return system_error_text("write", fresh);
   (void)fchmod(fd, mode);  // whatever the umask says
   bool ok = write_all(fd, text);
@@ -74,18 +80,38 @@ std::string replace_file(const std::string& path, const std::string& text, FileK
   return {};
 }
 
-std::string publish_file(const std::string& name, const std::string& text, const std::string& whole,
-                         const std::string& publish_dir, const std::string& private_dir) {
-  make_folder(publish_dir, kPublicFolder);
-  std::string error = replace_file(publish_dir + "/" + name, text, FileKind::kPublic);
-  const std::string owner_file = private_dir + "/" + name;
-  if (whole.empty()) {
-    (void)unlink(owner_file.c_str());
-    return error;
+std::string make_last_folder(const std::string& path) { return make_folder(path, kPublicFolder); }
+
+bool publish_file(const std::string& name, const std::string& text, const std::string& whole,
+                  const std::string& publish_dir, const std::string& private_dir,
+                  const WriteResult& told) {
+  const auto put = [&](const std::string& folder, const std::string& content, FileKind kind) {
+    const bool open = kind == FileKind::kPublic;
+    std::string error = make_folder(folder, open ? kPublicFolder : kOwnerFolder);
+    told(folder, error);
+    if (!error.empty()) return false;
+    const std::string path = folder + "/" + name;
+    error = replace_file(path, content, kind);
+    told(path, error);
+    return error.empty();
+  };
+  const bool shown = put(publish_dir, text, FileKind::kPublic);
+  if (!whole.empty()) return put(private_dir, whole, FileKind::kPrivate) && shown;
+  (void)unlink((private_dir + "/" + name).c_str());
+  return shown;
+}
+
+WriteLog::Line WriteLog::note(const std::string& path, const std::string& error,
+                              Clock::time_point now) {
+  const auto known = told_.find(path);
+  if (error.empty()) {
+    if (known == told_.end() || !known->second.failing) return {};
+    known->second.failing = false;
+    return {path + " is written again", false};
   }
-  make_folder(private_dir, kOwnerFolder);
-  const std::string failed = replace_file(owner_file, whole, FileKind::kPrivate);
-  return error.empty() ? failed : error;
+  if (known != told_.end() && (known->second.failing || now - known->second.at < kQuiet)) return {};
+  told_[path] = {now, true};
+  return {error + "; scheduling goes on without", true};
 }
 
 }  // namespace rubato

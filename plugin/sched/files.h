@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Files that are replaced in one rename.
+// Files that are replaced in one rename, and what the log says of them.
 #pragma once
 
+#include <chrono>
+#include <functional>
+#include <map>
 #include <string>
 
 namespace rubato {
@@ -16,11 +19,41 @@ enum class FileKind {
 [[nodiscard]] std::string replace_file(const std::string& path, const std::string& text,
                                        FileKind kind);
 
+/// Hears of each path that was to be written; `error` is "" if it was.
+using WriteResult = std::function<void(const std::string& path, const std::string& error)>;
+
 /// `text` as `publish_dir`/`name` for everybody, `whole` as `private_dir`/`name` for the owner
-/// alone; "" removes that one, since nothing is hidden. The folders are made if they are not there:
-/// 0755 and 0700. Returns what went wrong first, empty if nothing.
-[[nodiscard]] std::string publish_file(const std::string& name, const std::string& text,
-                                       const std::string& whole, const std::string& publish_dir,
-                                       const std::string& private_dir);
+/// alone; "" removes that one, since nothing is hidden. The folders are made if they are not there,
+/// 0755 and 0700, but not the ones above them. A folder that cannot be made is told in place of its
+/// file. Returns false if anything went wrong.
+[[nodiscard]] bool publish_file(const std::string& name, const std::string& text,
+                                const std::string& whole, const std::string& publish_dir,
+                                const std::string& private_dir, const WriteResult& told);
+
+/// Makes the last folder of `path`. Returns what went wrong, empty if nothing or if it was there.
+[[nodiscard]] std::string make_last_folder(const std::string& path);
+
+/// Says once what cannot be written, and once that it is written again, each path for itself. A
+/// path that fails now and then has one error a minute.
+class WriteLog {
+ public:
+  using Clock = std::chrono::steady_clock;
+  static constexpr auto kQuiet = std::chrono::minutes(1);
+
+  /// The line for the log, or "".
+  struct Line {
+    std::string text;
+    bool trouble = false;
+  };
+  [[nodiscard]] Line note(const std::string& path, const std::string& error,
+                          Clock::time_point now = Clock::now());
+
+ private:
+  struct Told {
+    Clock::time_point at;
+    bool failing = false;  ///< the last line about it was an error
+  };
+  std::map<std::string, Told> told_;
+};
 
 }  // namespace rubato

@@ -40,8 +40,15 @@ double count_service(RunFacts& facts, Seconds now) {
 void follow(const Job& job, RunFacts& facts) {
   facts.managed = job.managed;
   facts.nodes = static_cast<int>(job.allocation.size());
+  facts.cores = 0;
+  facts.memory = 0;
+  for (const NodeShare& share : job.allocation) {
+    facts.cores += share.cores;
+    facts.memory += share.memory;
+  }
   const std::string& type = job.hints ? job.hints->job_type : std::string();
   if (facts.job_type != type) facts.job_type = type;
+  facts.work = job.hints ? job.hints->work : std::nullopt;
   if (gpus_of(job) != facts.held.gpus) facts.held = held_gpus(job.allocation);
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,11 +17,14 @@ namespace rubato {
 struct RunFacts {
   std::string account;
   std::string partition;
-  std::string job_type;  ///< "" when the job has none
-  std::string plan;      ///< execution plan, "" as submitted
+  std::string job_type;      ///< "" when the job has none
+  std::string plan;          ///< execution plan, "" as submitted
+  std::optional<Work> work;  ///< in all, as the job says
   bool managed = false;
   HeldGpus held;
   int nodes = 0;
+  int cores = 0;   ///< of the whole allocation
+  MiB memory = 0;  ///< likewise
   int restarts = 0;
   Seconds eligible = 0;
   Seconds start = 0;

@@ -8,6 +8,7 @@
 
 #include "lib/core/json.h"
 #include "lib/model/models.h"
+#include "lib/model/predictability.h"
 #include "lib/round.h"
 #include "plugin/pair/guard.h"
 #include "plugin/pair/logger.h"
@@ -30,6 +31,7 @@ constexpr auto kFirstCompletingWait = milliseconds(5);
 constexpr auto kLastCompletingWait = milliseconds(100);
 constexpr double kFullLookInterval = 10.0;        // seconds
 constexpr double kUpdatedLookInterval = 1.0;      // of them, where the hints of a job were changed
+constexpr double kSettle = 3.0;                   // seconds from our begin; nodes register at once
 constexpr auto kIdlePublish = milliseconds(333);  // for each second of HeartbeatTimeout
 // A cycle lets requests that slurmctld is serving go first, if that does not take long.
 constexpr auto kQuietForLook = milliseconds(10);
@@ -259,6 +261,7 @@ std::optional<Snapshot> Loop::look() {
   if (!reader_.owed().empty()) {
     const HeldLocks locks(LockKind::kAct, LockUse::kWrite, times_, !config_->off("server-count"));
     if (locks.held()) restore_requests(reader_.owed());
+    if (!config_->off("save")) save_soon();
   }
   Snapshot snapshot = reader_.take();
   see_private_data(snapshot.private_data);
@@ -299,10 +302,21 @@ std::optional<Plan> Loop::decide(const Snapshot& snapshot, const Models& models)
   return plan;
 }
 
+// A job that waits by what slurmctld recovered may be running all the same, if its start was saved
+// nowhere. Its node tells when it registers, and is told to end it: until that is done slurmd takes
+// a second launch for a duplicate and drains the node.
+void Loop::let_settle(Plan& plan) const {
+  if (ms_since(began_) >= kSettle * 1000 || config_->off("settle")) return;
+  std::erase_if(plan.starts,
+                [this](const Start& start) { return start.job.submit < began_time_; });
+}
+
 void Loop::act(const Snapshot& snapshot, Plan& plan) {
   if (full_) busy_.clear();
+  let_settle(plan);
   if (!plan.starts.empty()) wait_for_quiet(kQuietForStart);
   const CommitCount count = commit(snapshot, plan, *config_, pair_, times_, busy_);
+  if (count.started + count.started_unmanaged > 0 && !config_->off("save")) save_soon();
   stats_.commits.started += count.started;
   stats_.commits.started_unmanaged += count.started_unmanaged;
   stats_.commits.elsewhere += count.elsewhere;
@@ -331,6 +345,7 @@ void Loop::cycle() {
   std::optional<Snapshot> seen = look();
   if (!seen) return;
   load_state(*seen);
+  if (full_) promote_all(memory_.courses);
   seen->memory = memory_;
   const auto snapshot = std::make_shared<const Snapshot>(std::move(*seen));
   const std::shared_ptr<const Models> models = models_now();

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <ctime>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -77,6 +78,7 @@ class Loop final : public Waker {
   [[nodiscard]] std::optional<Snapshot> look();
   void load_state(const Snapshot&);
   [[nodiscard]] std::optional<Plan> decide(const Snapshot&, const Models&);
+  void let_settle(Plan&) const;
   void act(const Snapshot&, Plan&);
   void leave_place_mode();
   void tend_guarded() noexcept;
@@ -132,6 +134,8 @@ class Loop final : public Waker {
   bool full_ = false;       ///< the cycle under way also writes to jobs
   std::size_t pending_ = 0;
   std::size_t managed_pending_ = 0;
+  const Clock::time_point began_ = Clock::now();
+  const Seconds began_time_ = std::time(nullptr);
   Clock::time_point last_full_{};
   Clock::time_point last_full_look_{};
   std::uint64_t updates_seen_ = 0;  ///< updates of hints, at the last full look

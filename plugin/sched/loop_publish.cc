@@ -13,6 +13,7 @@ namespace rubato {
 namespace {
 
 constexpr double kStateInterval = 2.0;  // seconds
+constexpr double kDaySeconds = 86400;
 constexpr auto kLongestEnd = std::chrono::milliseconds(450);
 constexpr auto kLongestModelsWait = std::chrono::milliseconds(2000);
 constexpr auto kLook = std::chrono::milliseconds(10);  // at whether the loop is to stop
@@ -57,9 +58,11 @@ void Loop::offer_models() {
   ModelsOffer offer;
   offer.written = recorder_.written();
   offer.database = recorder_.folder() + "/" + store::kDatabaseName;
+  offer.opened = recorder_.opened();
   offer.shared = shared_types();
   offer.models = used_;
   offer.gpu_types = gpu_types_;
+  if (feed_ != nullptr) offer.learning = feed_->learning();
   offer.publish_dir = publish_dir();
   offer.private_dir = state_dir_ + "/private";
   if (!config_->off("private-data")) offer.hidden = hidden_;
@@ -91,7 +94,11 @@ void Loop::feed_models() {
   offer.shared = shared_types();
   if (recorder_.ready()) offer.database = recorder_.folder() + "/" + store::kDatabaseName;
   offer.settled = recorder_.settled();
+  offer.orders = recorder_.orders();
+  offer.opened = recorder_.opened();
   offer.heard = recorder_.take_heard();
+  offer.warm_up = config_->warm_up;
+  offer.half_life = config_->model_half_life_days * kDaySeconds;
   feed_->offer(std::move(offer));
 }
 

@@ -25,7 +25,7 @@ using Steady = std::chrono::steady_clock;
 ModelsTable table_of(const store::Summary& summary, Seconds now) {
   ModelsTable table;
   table.generated = now;
-  for (const store::SummaryRow& row : summary.rows()) {
+  for (const store::SummaryRow& row : store::joined(summary.rows())) {
     if (row.job_type.empty()) continue;  // jobs without a type have no profile
     const store::KindGroup& group = row.group;
     table.rows.push_back({.account = row.account,
@@ -65,10 +65,12 @@ struct ModelsPublisher::Shared {
   Steady::time_point not_before{};
   Steady::time_point whole_at{};
   std::string last_error;
+  WriteLog said;
+  bool unwritten = false;  ///< what the file shows is older than the table
 
   void run();
   void work(const ModelsOffer& offer);
-  std::string write(const ModelsOffer& offer) const;
+  [[nodiscard]] bool write(const ModelsOffer& offer);
   void report(const std::string& error);
 };
 
@@ -76,23 +78,34 @@ void ModelsPublisher::Shared::report(const std::string& error) {
   if (error == last_error) return;
   last_error = error;
   if (error.empty())
-    log().info("models.json is written again");
+    log().info("models.json follows the store again");
   else
     log().error("models.json is not up to date: {}", error);
 }
 
-std::string ModelsPublisher::Shared::write(const ModelsOffer& offer) const {
+bool ModelsPublisher::Shared::write(const ModelsOffer& offer) {
   ModelsTable table = table_of(*summary, clock->now());
   if (offer.models != nullptr && offer.models->learnt() != nullptr)
     table.forecasts = forecasts_of(table, *offer.models->learnt(), offer.gpu_types);
+  if (offer.models != nullptr && offer.models->learnt() != nullptr)
+    table.lessons = lessons_of(*offer.models->learnt(), offer.gpu_types, offer.shared);
+  if (offer.learning != nullptr) table.errors = errors_of(offer.learning->errors, offer.shared);
   return publish_file("models.json", to_json(public_view(table, offer.hidden)) + "\n",
                       offer.hidden.any() ? to_json(table) + "\n" : "", offer.publish_dir,
-                      offer.private_dir);
+                      offer.private_dir, [&](const std::string& path, const std::string& error) {
+                        // Of the folders the other publisher speaks.
+                        if (path == offer.publish_dir || path == offer.private_dir) return;
+                        const WriteLog::Line line = said.note(path, error);
+                        if (line.text.empty()) return;
+                        log().log(line.trouble ? spdlog::level::err : spdlog::level::info, "{}",
+                                  line.text);
+                      });
 }
 
 void ModelsPublisher::Shared::work(const ModelsOffer& offer) {
   const auto began = Steady::now();
-  if (!summary || done.database != offer.database) summary.emplace(offer.database);
+  if (!summary || done.database != offer.database || done.opened != offer.opened)
+    summary.emplace(offer.database);
   const bool whole = whole_at == Steady::time_point{} || began - whole_at >= kWhole;
   const Result<bool> fresh = summary->refresh(offer.shared, whole);
   const auto took = Steady::now() - began;
@@ -101,18 +114,17 @@ void ModelsPublisher::Shared::work(const ModelsOffer& offer) {
   if (whole) whole_at = began;
   ModelsOffer same = offer;
   same.written = done.written;
-  std::string error;
   // Also when only the places or what is hidden changed.
-  if (*fresh || !(same == done)) error = write(offer);
+  if (*fresh || unwritten || !(same == done)) unwritten = !write(offer);
   done = offer;
-  report(error);
+  report("");
 }
 
 void ModelsPublisher::Shared::run() {
   pthread_setname_np(pthread_self(), "rubato_models");
   std::unique_lock lock(mutex);
   while (true) {
-    changed.wait(lock, [this] { return stop || (next && !(*next == done)); });
+    changed.wait(lock, [this] { return stop || (next && (unwritten || !(*next == done))); });
     // A burst of new samples is read once; what is hidden now is hidden at once.
     changed.wait_until(lock, not_before, [this] {
       return stop || next->hidden != done.hidden || next->publish_dir != done.publish_dir;

@@ -14,6 +14,7 @@
 #include "lib/core/snapshot.h"
 #include "lib/model/models.h"
 #include "lib/store/clock.h"
+#include "plugin/sched/models_feed.h"
 
 namespace rubato {
 
@@ -21,12 +22,14 @@ namespace rubato {
 struct ModelsOffer {
   std::int64_t written = 0;      ///< records on the disk: a new number may mean new samples
   std::string database;          ///< rubato.db
+  std::int64_t opened = 0;       ///< how often: another number, perhaps another file
   std::set<std::string> shared;  ///< job types that all accounts share
   std::string publish_dir;
   std::string private_dir;
   PrivateData hidden;
-  std::shared_ptr<const Models> models;  ///< for the forecasts
-  std::set<std::string> gpu_types;       ///< of the cluster
+  std::shared_ptr<const Models> models;      ///< for the forecasts
+  std::set<std::string> gpu_types;           ///< of the cluster
+  std::shared_ptr<const Learning> learning;  ///< for the measured errors; may be null
 
   bool operator==(const ModelsOffer&) const = default;
 };

@@ -4,12 +4,9 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-#include <system_error>
 #include <utility>
 
+#include "lib/config/file_system.h"
 #include "lib/core/json.h"
 #include "lib/model/models_fit.h"
 #include "lib/report/public_view.h"
@@ -20,7 +17,7 @@ namespace rubato {
 
 namespace {
 
-namespace fs = std::filesystem;
+constexpr std::size_t kLargestState = 1024;  // MiB
 
 }  // namespace
 
@@ -31,7 +28,7 @@ struct Publisher::Shared {
   std::optional<Published> next;
   bool stop = false;
   bool ended = false;
-  std::string last_error;
+  WriteLog said;
   // decisions.json, as it was written last
   std::shared_ptr<const StartRecords> starts;
   PrivateData starts_hidden;
@@ -39,35 +36,39 @@ struct Publisher::Shared {
 
   void run();
   void write(const Published&);
-  [[nodiscard]] std::string write_starts(const Published&);
-  void report(const std::string& error);
+  void write_starts(const Published&);
+  void note(const std::string& path, const std::string& error);
+  [[nodiscard]] bool replace(const char* name, const std::string& text, FileKind kind);
+  [[nodiscard]] bool put(const Published&, const char* name, const std::string& text,
+                         const std::string& whole);
 };
 
-void Publisher::Shared::report(const std::string& error) {
-  // One line when it begins and one when it ends, however long a disk stays full.
-  if (error == last_error) return;
-  last_error = error;
-  if (error.empty())
-    log().info("the files under {} are written again", state_dir);
-  else
-    log().error("{}; scheduling goes on without", error);
+void Publisher::Shared::note(const std::string& path, const std::string& error) {
+  const WriteLog::Line line = said.note(path, error);
+  if (line.text.empty()) return;
+  log().log(line.trouble ? spdlog::level::err : spdlog::level::info, "{}", line.text);
+}
+
+bool Publisher::Shared::replace(const char* name, const std::string& text, FileKind kind) {
+  const std::string path = state_dir + "/" + name;
+  const std::string error = replace_file(path, text, kind);
+  note(path, error);
+  return error.empty();
+}
+
+bool Publisher::Shared::put(const Published& published, const char* name, const std::string& text,
+                            const std::string& whole) {
+  return publish_file(
+      name, text, whole, published.publish_dir, state_dir + "/private",
+      [this](const std::string& path, const std::string& error) { note(path, error); });
 }
 
 void Publisher::Shared::write(const Published& published) {
-  std::string error;
-  const auto note = [&](std::string failed) {
-    if (error.empty()) error = std::move(failed);
-  };
-  std::error_code ignored;
-  fs::create_directories(state_dir, ignored);
+  note(state_dir, make_last_folder(state_dir));
   if (published.write_state)
-    note(replace_file(state_dir + "/state.json",
-                      to_json(published.plan->memory, *published.snapshot), FileKind::kState));
-  if (!published.report.empty())
-    note(replace_file(state_dir + "/report.json", published.report, FileKind::kPrivate));
-  const auto put = [&](const char* name, const std::string& text, const std::string& whole) {
-    note(publish_file(name, text, whole, published.publish_dir, state_dir + "/private"));
-  };
+    (void)replace("state.json", to_json(published.plan->memory, *published.snapshot),
+                  FileKind::kState);
+  if (!published.report.empty()) (void)replace("report.json", published.report, FileKind::kPrivate);
   const std::string snapshot = to_json(*published.snapshot);
   const ModelsFit fit = fit_of(*published.models);
   // The loop leaves them open: they take texts, which are made here.
@@ -76,42 +77,38 @@ void Publisher::Shared::write(const Published& published) {
   made.models_fingerprint = fingerprint(fit);
   const std::string plan = to_json(made, *published.snapshot);
   if (!published.hidden.any()) {
-    put("models-fit.json", to_json(fit), "");
-    put("snapshot.json", snapshot, "");
-    put("plan.json", plan, "");
-    put("stats.json", published.stats, "");
+    (void)put(published, "models-fit.json", to_json(fit), "");
+    (void)put(published, "snapshot.json", snapshot, "");
+    (void)put(published, "plan.json", plan, "");
+    (void)put(published, "stats.json", published.stats, "");
   } else {
     Snapshot shown = *published.snapshot;
     shown.private_data = published.hidden;
     shown = public_view(std::move(shown));
     const ModelsFit shown_fit = public_view(fit, published.hidden, published.shared);
     made.models_fingerprint = fingerprint(shown_fit);
-    put("models-fit.json", to_json(shown_fit), to_json(fit));
-    put("snapshot.json", to_json(shown), snapshot);
-    put("plan.json", to_json(public_view(std::move(made), shown), shown), plan);
-    put("stats.json", published.open_stats, published.stats);
+    (void)put(published, "models-fit.json", to_json(shown_fit), to_json(fit));
+    (void)put(published, "snapshot.json", to_json(shown), snapshot);
+    (void)put(published, "plan.json", to_json(public_view(std::move(made), shown), shown), plan);
+    (void)put(published, "stats.json", published.open_stats, published.stats);
   }
-  if (const std::string failed = write_starts(published); !failed.empty()) note(failed);
-  report(error);
+  write_starts(published);
 }
 
 // Few jobs start from one time to the next, and many may run.
-std::string Publisher::Shared::write_starts(const Published& published) {
+void Publisher::Shared::write_starts(const Published& published) {
   const bool same = published.starts == starts && published.hidden == starts_hidden &&
                     published.publish_dir == starts_dir;
-  if (published.starts == nullptr || same) return {};
+  if (published.starts == nullptr || same) return;
   const std::string text = to_json(*published.starts);
   const std::string shown =
       published.hidden.any() ? to_json(public_view(*published.starts, published.hidden)) : text;
-  std::string failed = replace_file(state_dir + "/decisions.json", text, FileKind::kPrivate);
-  const std::string open = publish_file("decisions.json", shown, published.hidden.any() ? text : "",
-                                        published.publish_dir, state_dir + "/private");
-  if (failed.empty()) failed = open;
-  if (!failed.empty()) return failed;
+  const bool kept = replace("decisions.json", text, FileKind::kPrivate);
+  const bool open = put(published, "decisions.json", shown, published.hidden.any() ? text : "");
+  if (!kept || !open) return;
   starts = published.starts;
   starts_hidden = published.hidden;
   starts_dir = published.publish_dir;
-  return {};
 }
 
 void Publisher::Shared::run() {
@@ -125,7 +122,7 @@ void Publisher::Shared::run() {
     try {
       write(now);
     } catch (const std::exception& e) {
-      report(e.what());
+      note(state_dir, e.what());
     }
     lock.lock();
   }
@@ -171,10 +168,11 @@ void Publisher::offer(Published published) {
 }
 
 std::string Publisher::read_state(const std::string& state_dir, const char* name) {
-  std::ifstream file(state_dir + "/" + name, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return file ? text.str() : std::string();
+  const std::string path = state_dir + "/" + name;
+  auto text = RealFileSystem(kLargestState).read(path);
+  if (text) return std::move(*text);
+  if (!text.error().missing) log().error("{} is not used: {}", path, text.error().text);
+  return {};
 }
 
 }  // namespace rubato

@@ -47,7 +47,8 @@ class Publisher {
   void offer(Published);
   /// Asks the thread to end, and does not wait.
   void stop();
-  /// The text of a file of `state_dir` as it was at start; empty if there is none.
+  /// The text of a file of `state_dir` as it was at start; empty if there is none. What is there
+  /// and cannot be read, or is no regular file, is told in the log and is empty too.
   [[nodiscard]] static std::string read_state(const std::string& state_dir,
                                               const char* name = "state.json");
 

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The rates that a fit uses: what the store has added up, and reports that are not in it yet or
-// never will be.
+// The reports that a fit uses: what the store has, and what is not in it yet or never will be.
 #pragma once
 
 #include <cstdint>
 #include <deque>
-#include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include "lib/model/throughput.h"
+#include "lib/core/error.h"
+#include "lib/model/learner.h"
 #include "lib/store/plausibility.h"
+#include "lib/store/reader.h"
 #include "lib/store/summary.h"
 
 namespace rubato {
@@ -28,49 +29,42 @@ class RateBook {
  public:
   /// Profile, GPU type, GPUs.
   using Place = std::tuple<ProfileName, std::string, int>;
-  /// Most places remembered of reports that no store has; of more, those with most reports.
-  static constexpr std::size_t kMostPlaces = 4 * ThroughputModel::kMostCells;
-
+  /// Most reports remembered that no store has; of more, the last ones.
+  static constexpr std::size_t kMostKept = 20'000;
   /// Most reports that wait for the store; of more, the oldest count as never taken.
   static constexpr std::size_t kMostWaiting = 100'000;
+
+  explicit RateBook(LearnerRules rules = {}) : rules_(rules), learner_(rules) {}
 
   [[nodiscard]] static Place place_of(const store::Sample& sample);
 
   /// Judges the report as the store will; what is implausible counts nowhere.
   void hear(HeardSample heard);
-  /// The store has dealt with its first `number` records: what `summarised` gets next has them.
+  /// The store has dealt with its first `number` records: a `restore` that comes next has them.
   void settle(std::int64_t number);
-  void summarised(const std::vector<store::SummaryRow>& rows);
+  /// Takes what the store has, in the order in which it was written, in place of what came before;
+  /// reports that it does not have yet stay. Errors of earlier forecasts stay too.
+  [[nodiscard]] Result<void> restore(const store::Reader& reader,
+                                     const std::set<std::string>& shared);
+  /// Rows of other sites; the others are passed over.
+  void set_imported(const std::vector<store::SummaryRow>& rows);
+  /// Other rules hold from the next `restore` on.
+  void set_rules(const LearnerRules& rules) { rules_ = rules; }
 
-  /// One cell a place: the mean of the logarithms, weighted by reports. Sorted by place.
-  [[nodiscard]] std::vector<RateCell> cells() const;
+  [[nodiscard]] Learner& learner() { return learner_; }
+  [[nodiscard]] const Learner& learner() const { return learner_; }
+  [[nodiscard]] std::vector<RateCell> cells() const { return learner_.cells(); }
 
  private:
-  /// Reports of a place, and the sum of the logarithms of their rates.
-  struct Sum {
-    std::int64_t samples = 0;
-    double logs = 0;
-  };
-  using Sums = std::map<Place, Sum>;
-
-  static void add(Sums& sums, const Place& place, std::int64_t samples, double rate);
   void judge_anew_sometimes();
-  void keep(const store::Sample& sample);
+  void keep(store::Sample sample);
 
+  LearnerRules rules_;
+  Learner learner_;
   store::Plausibility judge_;
   std::size_t judged_ = 0;
-  std::deque<HeardSample> waiting_;  ///< plausible, in order of their numbers
-  Sums kept_;                        ///< of reports that the store did not take
-  Sums stored_;
+  std::deque<HeardSample> waiting_;  ///< judged, in order of their numbers
+  std::deque<store::Sample> kept_;   ///< judged, that the store did not take
 };
-
-/// How much two lists of cells differ, each sorted by place.
-enum class RateChange {
-  kSame,     ///< not worth a fit
-  kSome,     ///< a rate moved by a hundredth, or a place has half as many reports again
-  kDecides,  ///< a place came or went, or a rate moved by a twentieth: plans may change
-};
-[[nodiscard]] RateChange rate_change(const std::vector<RateCell>& before,
-                                     const std::vector<RateCell>& now);
 
 }  // namespace rubato

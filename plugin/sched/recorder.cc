@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "lib/core/json.h"
+#include "lib/model/predictability.h"
 #include "plugin/pair/logger.h"
 
 namespace rubato {
@@ -41,6 +42,20 @@ void set_progress(const Letter& letter, const Report& report, Memory& memory) {
     *at = fresh;
 }
 
+// Its own forecasts, and how they fare.
+void set_course(const Letter& letter, const Report& report, const RunFacts& facts, Memory& memory) {
+  follow(course_for(memory.courses, letter.job, letter.restarts),
+         {.time = letter.time,
+          .samples = report.samples,
+          .rate = report.rate,
+          .batch = report.batch,
+          .loss = report.loss,
+          .restarts = letter.restarts,
+          .gpus = facts.held.gpus,
+          .start = facts.start},
+         facts.work);
+}
+
 // What a decision says, without what moves from round to round.
 std::string mark_of(const Explanation& told) {
   std::string mark = std::string(to_string(told.verdict)) + " " + told.gpu_type;
@@ -64,6 +79,7 @@ void Recorder::configure(std::shared_ptr<const Config> config) {
   if (store_ != nullptr || config_->off("store")) return;
   store::StoreOptions options;
   options.folder = config_->store_dir.empty() ? state_dir_ : config_->store_dir;
+  options.orders = !config_->off("orders");
   options.retention.max_age = config_->store_retention_days * kDaySeconds;
   folder_ = options.folder;
   // Readable for all: the published files lie below it. The store would make it private.
@@ -94,11 +110,19 @@ std::int64_t Recorder::push(store::Entry entry) {
   return storing() && store_->push(std::move(entry)) ? ++accepted_ : 0;
 }
 
-std::int64_t Recorder::written() const { return storing() ? store_->stats().written : 0; }
+std::int64_t Recorder::written() const {
+  if (!storing()) return 0;
+  const store::StoreStats stats = store_->stats();
+  return stats.written + stats.orders;
+}
+
+std::int64_t Recorder::orders() const { return storing() ? store_->stats().orders : 0; }
 
 bool Recorder::ready() const {
   return storing() && store_->stats().state == store::StoreState::kReady;
 }
+
+std::int64_t Recorder::opened() const { return storing() ? store_->stats().opened : 0; }
 
 bool Recorder::opening() const {
   return storing() && store_->stats().state == store::StoreState::kStarting;
@@ -112,7 +136,8 @@ std::int64_t Recorder::settled() const {
 
 void Recorder::log_messages() {
   if (store_ == nullptr) return;
-  for (const std::string& words : store_->take_messages()) log().warn("{}", words);
+  for (const store::StoreMessage& message : store_->take_messages())
+    log().log(message.trouble ? spdlog::level::warn : spdlog::level::info, "{}", message.text);
 }
 
 void Recorder::tend(Pair& pair, Memory& memory) {
@@ -138,6 +163,7 @@ bool Recorder::deliver(const Letter& letter, Memory& memory) {
   news_ = true;
   if (facts->managed) ++periods_.at(letter.time, to_string(config_->mode)).reports;
   set_progress(letter, report, memory);
+  if (!config_->off("predictability")) set_course(letter, report, *facts, memory);
   facts->samples = report.samples;
   if (facts->job_type.empty()) {
     ++stats_.untyped;
@@ -166,7 +192,8 @@ void Recorder::store_report(const Letter& letter, const Report& report, const Ru
   sample.gpu_type = facts.held.type;
   sample.gpus = facts.held.gpus;
   sample.nodes = facts.nodes;
-  sample.plan = facts.plan;
+  sample.plan = starts_.plan_told(letter.job);
+  if (sample.plan.empty()) sample.plan = facts.plan;
   sample.batch = report.batch;
   sample.samples_done = report.samples;
   sample.rate = report.rate;
@@ -174,8 +201,16 @@ void Recorder::store_report(const Letter& letter, const Report& report, const Ru
   sample.forward_time = report.forward;
   sample.iteration_time = report.iteration;
   sample.gradient_noise = report.noise;
+  sample.sync_time = report.sync;
+  sample.optimise_time = report.optimise;
+  sample.cores = facts.cores;
+  sample.memory = facts.memory;
+  sample.workers = static_cast<int>(report.workers.value_or(0));
+  sample.servers = static_cast<int>(report.servers.value_or(0));
+  sample.server_cores = static_cast<int>(report.server_cores.value_or(0));
   if (storing()) ++stats_.stored;
   const std::int64_t number = push(sample);
+  if (number > 0) stats_.last_stored = std::max(stats_.last_stored, sample.time);
   heard_.push_back({.sample = std::move(sample), .number = number});
 }
 
@@ -197,7 +232,9 @@ void Recorder::note(const Snapshot& snapshot, const Plan& plan, Memory& memory,
   const JobBook::Change change = book_.update(snapshot);
   note_letters(snapshot, memory);
   note_jobs(snapshot, change);
-  for (store::RunRecord& run : runs_.update(snapshot, change, book_)) push(std::move(run));
+  note_courses(snapshot, change, memory);
+  for (store::RunRecord& run : runs_.update(snapshot, change, book_, config_->mode))
+    push(std::move(run));
   note_decisions(snapshot, plan);
   starts_.note(snapshot, plan, change, book_, kind_of(Verdict::kStart, config_->mode));
   note_periods(snapshot, plan, change, started);
@@ -222,6 +259,17 @@ void Recorder::note_jobs(const Snapshot& snapshot, const JobBook::Change& change
     // After a restart of slurmctld samples and service begin with what the memory has.
     if (facts.recorded == 0 || snapshot.taken - facts.recorded >= kRecordEvery)
       store_job(key, facts, snapshot.taken);
+  }
+}
+
+void Recorder::note_courses(const Snapshot& snapshot, const JobBook::Change& change,
+                            Memory& memory) {
+  for (const JobKey& key : change.left) {
+    const RunFacts* facts = book_.find(key);
+    const Course* course = course_of(memory, key);
+    if (facts == nullptr || course == nullptr) continue;
+    const store::JobType type = type_of(*facts);
+    ended(*course, type.shared ? "" : type.account, type.name, snapshot.taken, memory.types);
   }
 }
 
@@ -324,8 +372,10 @@ nlohmann::ordered_json Recorder::store_json() const {
   out["batches"] = stats.batches;
   out["failures"] = stats.failures;
   out["removed"] = stats.removed;
+  out["orders"] = stats.orders;
   out["reports"] = stats_.reports;
   out["reports_stored"] = stats_.stored;
+  if (stats_.last_stored > 0) out["last_report"] = stats_.last_stored;
   out["reports_untyped"] = stats_.untyped;
   out["reports_without_gpu"] = stats_.without_gpu;
   out["reports_unknown"] = stats_.unknown;

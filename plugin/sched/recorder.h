@@ -26,6 +26,7 @@ namespace rubato {
 struct ReportStats {
   std::uint64_t reports = 0;      ///< joined with a running job
   std::uint64_t stored = 0;       ///< handed to the store
+  Seconds last_stored = 0;        ///< time of the last of those that it took; 0: none
   std::uint64_t untyped = 0;      ///< the job has no job type: progress only
   std::uint64_t without_gpu = 0;  ///< the job holds no GPU: progress only
   std::uint64_t unknown = 0;      ///< no running job was seen for it
@@ -54,8 +55,12 @@ class Recorder {
   [[nodiscard]] bool ready() const;
   /// The store is being opened for the first time.
   [[nodiscard]] bool opening() const;
+  /// How often the store was opened: another number, perhaps another file.
+  [[nodiscard]] std::int64_t opened() const;
   /// Records that the store has dealt with: on the disk, rejected or lost.
   [[nodiscard]] std::int64_t settled() const;
+  /// Orders about profiles that the store has done or refused.
+  [[nodiscard]] std::int64_t orders() const;
   /// Reports with a job type and GPUs since the last call.
   [[nodiscard]] std::vector<HeardSample> take_heard() { return std::exchange(heard_, {}); }
   [[nodiscard]] const std::string& folder() const { return folder_; }
@@ -89,6 +94,7 @@ class Recorder {
   void store_job(const JobKey& key, RunFacts& facts, Seconds now);
   void note_letters(const Snapshot& snapshot, Memory& memory);
   void note_jobs(const Snapshot& snapshot, const JobBook::Change& change);
+  void note_courses(const Snapshot& snapshot, const JobBook::Change& change, Memory& memory);
   void note_decisions(const Snapshot& snapshot, const Plan& plan);
   void note_refusal(const JobMemory& memory, Seconds now);
   void note_periods(const Snapshot& snapshot, const Plan& plan, const JobBook::Change& change,

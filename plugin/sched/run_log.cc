@@ -36,7 +36,8 @@ void RunLog::follow_blocks(const Snapshot& snapshot) {
 }
 
 std::vector<store::RunRecord> RunLog::update(const Snapshot& snapshot,
-                                             const JobBook::Change& change, JobBook& book) {
+                                             const JobBook::Change& change, JobBook& book,
+                                             Mode mode) {
   std::vector<store::RunRecord> records;
   for (const JobKey& key : change.left) {
     const RunFacts* facts = book.find(key);
@@ -56,7 +57,7 @@ std::vector<store::RunRecord> RunLog::update(const Snapshot& snapshot,
       const auto held = blocked_.find(job.key);
       Seconds enters = std::max(job.eligible, job.key.submit);
       if (held != blocked_.end()) enters = std::max(enters, held->second);
-      std::string text = sim::run_text(job, snapshot);
+      std::string text = sim::run_text(job, snapshot, mode);
       if (text.empty()) continue;
       on_.emplace(job.key, job.start);
       records.push_back({.job = job.key,

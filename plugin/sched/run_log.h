@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/config/config.h"
 #include "lib/core/snapshot.h"
 #include "lib/store/records.h"
 #include "plugin/sched/job_book.h"
@@ -16,9 +17,10 @@ namespace rubato {
 
 class RunLog {
  public:
-  /// What to store after a snapshot, which is already in `book`.
+  /// What to store after a snapshot, which is already in `book`. What is new in it began in `mode`.
   [[nodiscard]] std::vector<store::RunRecord> update(const Snapshot& snapshot,
-                                                     const JobBook::Change& change, JobBook& book);
+                                                     const JobBook::Change& change, JobBook& book,
+                                                     Mode mode);
 
  private:
   void follow_blocks(const Snapshot& snapshot);

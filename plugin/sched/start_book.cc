@@ -102,6 +102,15 @@ void StartBook::note(const Snapshot& snapshot, const Plan& plan, const JobBook::
   keep_told(snapshot, plan, kind);
 }
 
+std::string StartBook::plan_told(const JobKey& job) const {
+  const auto record = records_.find(job);
+  if (record == records_.end()) return {};
+  for (const auto& [name, value] : record->second->told.facts) {
+    if (name == kPlanGiven) return value;
+  }
+  return {};
+}
+
 std::shared_ptr<const StartRecords> StartBook::records() {
   if (std::exchange(changed_, false)) {
     auto all = std::make_shared<StartRecords>();

@@ -27,6 +27,9 @@ class StartBook {
   void note(const Snapshot& snapshot, const Plan& plan, const JobBook::Change& change,
             JobBook& runs, const std::string& kind);
 
+  /// The execution plan that a run was told at its start; "" if none was chosen for it.
+  [[nodiscard]] std::string plan_told(const JobKey& job) const;
+
   /// The same pointer while nothing has changed.
   [[nodiscard]] std::shared_ptr<const StartRecords> records();
 

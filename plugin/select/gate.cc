@@ -117,12 +117,13 @@ HintStats Gate::hint_stats() const {
 }
 
 GateStats Gate::stats() const {
+  const std::shared_ptr<const Config> config = this->config();
   return {.refused_run_now = refused_run_now_,
           .refused_will_run = refused_will_run_,
           .masked = masked_,
           .immediate = immediate_,
           .opened = opened_,
-          .open = open_};
+          .open = config == nullptr || !closed(*config)};
 }
 
 bool Gate::closed(const Config& config) const noexcept {
@@ -140,7 +141,7 @@ bool Gate::beats(const Config& config) const noexcept {
 // Only the loop dying is worth a line: without a configuration, or with a failed cycle, the loop
 // has said so itself.
 void Gate::note_open(bool open) noexcept {
-  if (open_.exchange(open) == open) return;
+  if (said_open_.exchange(open) == open) return;
   const std::optional<double> age = beat_age();
   if (open && age) {
     opened_.fetch_add(1);

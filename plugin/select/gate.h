@@ -95,7 +95,7 @@ class Gate final : public Pair {
   std::atomic<Nanoseconds> beat_{0};
   std::atomic<bool> handed_over_{false};
   std::atomic<bool> records_ok_{false};
-  std::atomic<bool> open_{true};
+  std::atomic<bool> said_open_{true};  // of the last answer: what the log says
   std::atomic<std::uint64_t> refused_run_now_{0};
   std::atomic<std::uint64_t> refused_will_run_{0};
   std::atomic<std::uint64_t> masked_{0};

@@ -49,6 +49,12 @@ PrivateData private_data() {
           .usage = hides(PRIVATE_DATA_USAGE)};
 }
 
+// Both have their own lock.
+void save_soon() {
+  schedule_job_save();
+  schedule_node_save();
+}
+
 void wake_stock_scheduler() { queue_job_scheduler(); }
 
 }  // namespace rubato

@@ -39,6 +39,10 @@ struct ChangeMark {
 /// PrivateData of slurm.conf. Under the configuration read lock.
 [[nodiscard]] PrivateData private_data();
 
+/// Has slurmctld write the records of jobs and nodes soon, as schedule() does after a start
+/// (job_scheduler.c): without it a start is in no file until something else has them written.
+void save_soon();
+
 /// Asks stock schedule() to run soon.
 void wake_stock_scheduler();
 

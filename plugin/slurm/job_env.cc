@@ -49,9 +49,9 @@ void clear_job_env(job_record_t& record) {
   details.env_cnt = kept;
 }
 
-void set_job_env(job_record_t& record, const Job& job) {
+void set_job_env(job_record_t& record, const Job& job, const ChosenRun& run) {
   clear_job_env(record);
-  const TaskEnv env = task_env(job, held_gpus(record));
+  const TaskEnv env = task_env(job, held_gpus(record), run);
   struct job_details& details = *record.details;
   xrecalloc(details.env_sup, details.env_cnt + env.size() + 1, sizeof(char*));
   for (const auto& [name, value] : env)

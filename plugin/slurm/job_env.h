@@ -4,13 +4,14 @@
 
 #include "lib/core/job.h"
 #include "lib/report/job_segment.h"
+#include "lib/report/task_env.h"
 #include "plugin/slurm/slurm_headers.h"
 
 namespace rubato {
 
 /// Gives a job that was just started the environment of this start; what an earlier one left is
 /// replaced. Between select_nodes() and the launch, under LockKind::kAct.
-void set_job_env(job_record_t& record, const Job& job);
+void set_job_env(job_record_t& record, const Job& job, const ChosenRun& run = {});
 
 /// Takes away what an earlier start by Rubato left: this one is stock Slurm's.
 void clear_job_env(job_record_t& record);

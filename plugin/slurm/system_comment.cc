@@ -58,8 +58,9 @@ std::vector<SystemComments::Change> SystemComments::due(const Snapshot& snapshot
     const auto at = told.find(job.key);
     // A pending job that the round said nothing about is held or dependent: what stands, stands.
     const Explanation* explanation = at != told.end() ? at->second : nullptr;
-    const Segment now = segment_of(job, explanation, progress_of(plan.memory, job.key),
-                                   service_of(plan.memory, job.key));
+    const Segment now =
+        segment_of(job, explanation, progress_of(plan.memory, job.key),
+                   service_of(plan.memory, job.key), course_of(plan.memory, job.key));
     const bool turned = fresh || last.state != job.state || last.segment.gpus != now.gpus;
     const Seconds age = snapshot.taken - last.at;
     if (!turned && age >= 0 && age < interval) continue;

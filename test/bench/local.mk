@@ -13,14 +13,30 @@ test_bench_round_bench_SOURCES = \
   test/support/build_snapshot.h
 test_bench_round_bench_LDADD = $(BENCH_LIBS)
 
+BENCH_TARGETS += test/bench/data_parallel_bench
+test_bench_data_parallel_bench_SOURCES = test/bench/data_parallel_bench.cc
+test_bench_data_parallel_bench_LDADD = $(BENCH_LIBS)
+
 BENCH_TARGETS += test/bench/hints_bench
 test_bench_hints_bench_SOURCES = test/bench/hints_bench.cc plugin/pair/mailbox.cc
 test_bench_hints_bench_LDADD = $(BENCH_LIBS)
 
+BENCH_TARGETS += test/bench/plan_bench
+test_bench_plan_bench_SOURCES = test/bench/plan_bench.cc
+test_bench_plan_bench_LDADD = $(BENCH_LIBS)
+
+BENCH_TARGETS += test/bench/predictor_bench
+test_bench_predictor_bench_SOURCES = test/bench/predictor_bench.cc
+test_bench_predictor_bench_LDADD = $(BENCH_LIBS)
+
+BENCH_TARGETS += test/bench/step_time_bench
+test_bench_step_time_bench_SOURCES = test/bench/step_time_bench.cc
+test_bench_step_time_bench_LDADD = $(BENCH_LIBS)
+
 BENCH_TARGETS += test/bench/store_bench
 test_bench_store_bench_SOURCES = test/bench/store_bench.cc
 test_bench_store_bench_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
-test_bench_store_bench_LDADD = lib/librubato_store.la $(LIBRARY_LIBS) $(BENCHMARK_LIBS)
+test_bench_store_bench_LDADD = lib/librubato_store.la lib/librubato.la $(LIBRARY_LIBS) $(BENCHMARK_LIBS)
 
 bench: $(BENCH_TARGETS)
 	@set -e; $(srcdir)/test/bench/machine.py; for program in $(BENCH_TARGETS); do ./$$program; done

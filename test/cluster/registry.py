@@ -9,11 +9,12 @@ SHAPES = {}         # name -> slurmconf.Shape
 SCENARIOS = {}      # name -> Scenario
 
 #: TestOff words of rubato.conf: each switches one mechanism off.
-OFF_WORDS = ("gate", "willrun", "walk", "immediate", "server-count", "reserve", "levels",
-             "forecast", "heartbeat", "depth", "stock-plan", "wake", "type", "threads", "rewrite",
-             "put-back", "restore", "resv-mask", "publish", "private-data", "store", "learning",
-             "segment", "job-env", "hints", "hints-update", "hints-read", "messages",
-             "message-rate", "message-uid")
+OFF_WORDS = ("gate", "willrun", "walk", "immediate", "server-count", "reserve", "levels", "needs",
+             "predictability", "forecast", "heartbeat", "depth", "stock-plan", "wake", "type",
+             "threads", "rewrite", "put-back", "restore", "resv-mask", "publish", "private-data",
+             "store", "learning", "orders", "plans", "segment", "job-env", "hints",
+             "hints-update", "hints-read", "messages", "message-rate", "message-uid", "save",
+             "settle")
 #: What a scenario may need of the machine.
 NEEDS = ("rubato", "root", "second-user", "dbd", "spank")
 

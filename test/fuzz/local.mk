@@ -26,6 +26,12 @@ nodist_test_fuzz_fuzz_config_SOURCES = $(FUZZ_MAIN)
 test_fuzz_fuzz_config_LDADD = $(FUZZ_LIBS)
 EXTRA_DIST += test/fuzz/corpus/config
 
+FUZZ_TARGETS += test/fuzz/fuzz_profiles
+test_fuzz_fuzz_profiles_SOURCES = test/fuzz/fuzz_profiles.cc
+nodist_test_fuzz_fuzz_profiles_SOURCES = $(FUZZ_MAIN)
+test_fuzz_fuzz_profiles_LDADD = lib/librubato_store.la $(FUZZ_LIBS)
+EXTRA_DIST += test/fuzz/corpus/profiles
+
 FUZZ_TARGETS += test/fuzz/fuzz_snapshot
 test_fuzz_fuzz_snapshot_SOURCES = test/fuzz/fuzz_snapshot.cc
 nodist_test_fuzz_fuzz_snapshot_SOURCES = $(FUZZ_MAIN)

@@ -7,7 +7,8 @@ GOLDEN_TESTS = \
   test/golden/man_test.py \
   test/golden/metrics_test.py \
   test/golden/replay_test.py \
-  test/golden/schema_test.py
+  test/golden/schema_test.py \
+  test/golden/validate_test.py
 TESTS += $(GOLDEN_TESTS)
 EXTRA_DIST += $(GOLDEN_TESTS) test/golden/golden.py test/golden/json_schema.py \
   test/golden/record_squeue test/golden/run_golden \

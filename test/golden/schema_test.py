@@ -25,6 +25,8 @@ BASES = ["site", "published", "stats", "models", "queue"]
 HINTS = ("job-type=x;gpus=1-4,8;gpu-types=h100/a100,v100;batch=1-2;samples=3;model=params=7e9,hidden=3;"
          "plans=dp,tp;checkpoint=B:USR1@60;resize=live;device=any;mix-types")
 REPLAY = "rubato snapshot --replay state/rubato/publish/snapshot.json"
+PROFILES = ("printf 'account,job_type,gpu_type,gpus,nodes,batch,samples,rate\\nlab,x,a100,1,1,64,9,100\\n"
+            "lab,x,a100,2,1,64,9,180\\n' > p.csv")
 COMMANDS = {
     "rubato.compare.1": [],
     "rubato.config.1": ["printf 'JobType=x Gpus=1-8\\nPublishDir=/p\\n' >> etc/rubato.conf; "
@@ -47,6 +49,13 @@ COMMANDS = {
     "rubato.models-fit.1": ["rubato snapshot -o s.json --models m.json; cat m.json",
                             "rubato snapshot --anonymise -o s.json --models m.json; cat m.json",
                             "cat state/rubato/publish/models-fit.json"],
+    "rubato.models-change.1": [f"{PROFILES}; rubato models import p.csv --dry-run --json",
+                               "rubato models import none --json"],
+    "rubato.models-fits.1": [f"{PROFILES}; rubato models fit --file p.csv --json",
+                             f"{PROFILES}; rubato models fit none --file p.csv --json"],
+    "rubato.profiles.1": ["rubato models export -A none", "rubato models export"],
+    "rubato.validate.1": ["mkdir d; rubato validate --data d --section bert --json",
+                          "rubato validate --data none --json", "rubato validate --json"],
     "rubato.plan.1": [f"{REPLAY} --config etc/rubato.conf", f"{REPLAY} --json",
                       "cat state/rubato/publish/plan.json"],
     "rubato.report.1": ["rubato report --json", "rubato report --samples 1 --json",
@@ -60,7 +69,7 @@ COMMANDS = {
 # The files that Rubato publishes lack what every command prints beside them.
 FILES = ("cat ",)
 # What stands at the head of the documents that have no `meta`.
-OWN_HEAD = ("rubato.compare.1", "rubato.config.1", "rubato.demo.1", "rubato.hints.1", "rubato.models-fit.1", "rubato.plan.1", "rubato.snapshot.1")
+OWN_HEAD = ("rubato.compare.1", "rubato.config.1", "rubato.demo.1", "rubato.hints.1", "rubato.models-fit.1", "rubato.plan.1", "rubato.profiles.1", "rubato.snapshot.1")
 
 
 def demo_documents():

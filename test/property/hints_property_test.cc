@@ -330,11 +330,23 @@ RC_GTEST_PROP(HintProperty, WhatIsResolvedIsWhatWasSaid, ()) {
 Message any_message() {
   const auto maybe = [](double value) { return coin() ? std::optional(value) : std::nullopt; };
   const auto positive = [] { return std::abs(any_real()) + 1e-300; };
+  const auto number = [](int least) {
+    return coin() ? std::optional<std::int64_t>(least + below(1000)) : std::nullopt;
+  };
   switch (below(4)) {
     case 0:
-      return Report{count_to(kMostWork),        std::abs(any_real()), count_to(kMostBatch),
-                    maybe(any_real()),          maybe(positive()),    maybe(positive()),
-                    maybe(std::abs(any_real()))};
+      return Report{count_to(kMostWork),
+                    std::abs(any_real()),
+                    count_to(kMostBatch),
+                    maybe(any_real()),
+                    maybe(positive()),
+                    maybe(positive()),
+                    maybe(std::abs(any_real())),
+                    maybe(std::abs(any_real())),
+                    maybe(std::abs(any_real())),
+                    number(1),
+                    number(0),
+                    number(1)};
     case 1:
       return Ack{below(1000), coin(), maybe(std::abs(any_real()))};
     case 2:

@@ -7,9 +7,12 @@ test_property_property_tests_CPPFLAGS = $(TEST_CPPFLAGS)
 test_property_property_tests_LDADD = $(TEST_LIBS) $(RAPIDCHECK_LIBS)
 test_property_property_tests_SOURCES = \
   test/property/config_property_test.cc \
+  test/property/data_parallel_property_test.cc \
   test/property/hints_property_test.cc \
   test/property/models_fit_property_test.cc \
   test/property/place_property_test.cc \
+  test/property/plan_property_test.cc \
+  test/property/predictor_property_test.cc \
   test/property/resize_property_test.cc \
   test/property/round_property_test.cc \
   test/property/segment_property_test.cc \

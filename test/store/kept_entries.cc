@@ -26,6 +26,15 @@ std::vector<store::Entry> kept_entries(int version) {
       sample.iteration_time = 0.5;
       sample.gradient_noise = 1536;
     }
+    if (i == 5 && version >= 3) {
+      sample.cores = 32;
+      sample.memory = 65536;
+      sample.workers = 6;
+      sample.servers = 2;
+      sample.server_cores = 4;
+      sample.sync_time = 0.0625;
+      sample.optimise_time = 0.03125;
+    }
     entries.emplace_back(sample);
   }
   Sample boast = std::get<Sample>(entries[3]);

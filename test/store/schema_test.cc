@@ -78,7 +78,7 @@ TEST(Schema, NewerVersionIsRefusedAndLeftAsItIs) {
   const auto opened = Session::open(options, test::kNow, notes);
   ASSERT_FALSE(opened);
   EXPECT_THAT(opened.error().text, HasSubstr("rubato.db has schema version 9, this release knows "
-                                             "versions up to 2"));
+                                             "versions up to 3"));
   const auto reader = Reader::open(folder.database());
   ASSERT_FALSE(reader);
   EXPECT_THAT(reader.error().text, HasSubstr("schema version 9"));

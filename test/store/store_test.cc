@@ -29,9 +29,9 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string joined(const std::vector<std::string>& lines) {
+std::string joined(const std::vector<StoreMessage>& messages) {
   std::string text;
-  for (const std::string& line : lines) text += line + "\n";
+  for (const StoreMessage& one : messages) text += one.text + "\n";
   return text;
 }
 
@@ -174,7 +174,9 @@ TEST_F(StoreTest, SecondProcessRunsWithoutSaysSoAndTakesOverLater) {
                     HasSubstr("trying again every 0.02 s")));
   ASSERT_EQ(::write(to_child[1], &byte, 1), 1);
   EXPECT_TRUE(eventually([&] { return second->stats().written == 1; }));
-  EXPECT_EQ(joined(second->take_messages()), "the store is open again\n");
+  const auto messages = second->take_messages();
+  EXPECT_EQ(joined(messages), "the store is open again\n");
+  EXPECT_FALSE(messages.at(0).trouble) << "news, no trouble";
   EXPECT_EQ(open_reader(folder_.database()).counts().value().samples, 2);
   int status = 0;
   EXPECT_EQ(::waitpid(child, &status, 0), child);
@@ -188,7 +190,8 @@ TEST_F(StoreTest, FailedOpenIsSaidOnceAndTriedAgain) {
   EXPECT_TRUE(eventually([&] { return store->stats().failures >= 3; }));
   const auto messages = store->take_messages();
   ASSERT_EQ(messages.size(), 1U);
-  EXPECT_THAT(messages[0], HasSubstr("/later/rubato: No such file or directory"));
+  EXPECT_TRUE(messages[0].trouble);
+  EXPECT_THAT(messages[0].text, HasSubstr("/later/rubato: No such file or directory"));
   EXPECT_EQ(store->stats().state, StoreState::kOff);
   std::filesystem::create_directory(folder_.path() + "/later");
   EXPECT_TRUE(eventually([&] { return store->stats().written == 1; }));
@@ -263,6 +266,48 @@ TEST_F(StoreTest, ExceptionInTheThreadTurnsItOffForGood) {
   EXPECT_TRUE(store.stop());
 }
 
+TEST_F(StoreTest, RemovedDatabaseIsBegunAnewAndWhatComesIsNotLost) {
+  auto store = start();
+  push_all(*store, entries_from(0, 20));
+  ASSERT_TRUE(store->flush(seconds(30)));
+  ASSERT_TRUE(std::filesystem::remove(folder_.database()));
+  push_all(*store, entries_from(20, 10));
+  ASSERT_TRUE(store->flush(seconds(30)));
+  EXPECT_EQ(open_reader(folder_.database()).counts().value().samples, 10);
+  EXPECT_THAT(joined(store->take_messages()),
+              HasSubstr("rubato.db: removed or replaced by another file while it was open"));
+  const StoreStats stats = store->stats();
+  EXPECT_EQ(stats.state, StoreState::kReady);
+  EXPECT_EQ(stats.opened, 2);
+  expect_sums(stats, 30);
+  EXPECT_EQ(stats.written, 30);
+}
+
+TEST_F(StoreTest, RemovedFolderIsSeenWithoutARecord) {
+  auto store = start();
+  ASSERT_TRUE(eventually([&] { return store->stats().state == StoreState::kReady; }));
+  std::filesystem::remove_all(folder_.store());
+  EXPECT_TRUE(eventually([&] { return store->stats().opened == 2; }));
+  EXPECT_TRUE(test::exists(folder_.database()));
+  EXPECT_EQ(store->take_messages().size(), 1U);
+}
+
+TEST_F(StoreTest, DatabaseThatWasPutInItsPlaceIsTakenWithoutTheOldJournal) {
+  const std::string copy = folder_.path() + "/copy.db";
+  auto store = start();
+  push_all(*store, entries_from(0, 20));
+  ASSERT_TRUE(store->flush(seconds(30)));
+  store->request_copy(copy, 0600);
+  ASSERT_TRUE(eventually([&] { return store->stats().copies == 1; }));
+  push_all(*store, entries_from(20, 500));
+  ASSERT_TRUE(store->flush(seconds(30)));
+  std::filesystem::rename(copy, folder_.database());
+  push_all(*store, entries_from(600, 5));
+  ASSERT_TRUE(store->flush(seconds(30)));
+  EXPECT_EQ(open_reader(folder_.database()).counts().value().samples, 25);
+  EXPECT_THAT(joined(store->take_messages()), testing::Not(HasSubstr("set aside")));
+}
+
 TEST_F(StoreTest, CorruptFileIsSetAsideAndSaid) {
   std::filesystem::create_directory(folder_.store());
   std::ofstream(folder_.database()) << std::string(5000, 'x');
@@ -308,8 +353,8 @@ TEST_F(StoreTest, RetentionRunsByClockAndByCount) {
   write(0, 20);
   EXPECT_TRUE(removed(10)) << "at the start";
   write(20, 20);
-  // Asked at the open and behind each batch: what follows on the second one is over.
-  EXPECT_TRUE(eventually([&] { return clock_->asked() == 3; }));
+  // Asked twice at the open and behind each batch: what follows on the second one is over.
+  EXPECT_TRUE(eventually([&] { return clock_->asked() == 4; }));
   EXPECT_TRUE(removed(10)) << "not before its time";
   clock_->set(kNow + 3600);
   write(41, 1);

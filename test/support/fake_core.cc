@@ -30,6 +30,8 @@ bool shutting_down() { return test::core().shutting_down; }
 ChangeMark change_mark() {
   return {.jobs = 0, .nodes = 0, .partitions = test::core().partitions_changed, .config = 0};
 }
+void save_soon() {}
+
 void wake_stock_scheduler() { ++test::core().stock_woken; }
 
 int coming_nodes() { return test::core().coming; }

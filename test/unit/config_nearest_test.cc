@@ -65,6 +65,15 @@ TEST(ConfigNearest, FindsWhatWasMeant) {
   }
 }
 
+TEST(ConfigNearest, TheBeginningOfAFamilyOfNamesCountsForNothing) {
+  const std::vector<std::string> choices{"RUBATO_DL_GPUS", "RUBATO_DL_JOB_TYPE"};
+  EXPECT_EQ(nearest("RUBATO_DL_FOO", choices), std::nullopt);
+  EXPECT_EQ(nearest("RUBATO_DL_GPU", choices), "RUBATO_DL_GPUS");
+  EXPECT_EQ(nearest("RUBATO_DL_GSPU", choices), "RUBATO_DL_GPUS");
+  EXPECT_EQ(nearest("RUBATO_DL_JOBTYPE", choices), "RUBATO_DL_JOB_TYPE");
+  EXPECT_EQ(nearest("RUBTAO_DL_GPUS", choices), "RUBATO_DL_GPUS");
+}
+
 TEST(ConfigNearest, ATieGoesToTheEarlierChoice) {
   EXPECT_EQ(nearest("bat", std::vector<std::string>{"cat", "rat"}), "cat");
   EXPECT_EQ(nearest("bat", std::vector<std::string>{"rat", "cat"}), "rat");

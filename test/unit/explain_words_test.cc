@@ -168,8 +168,8 @@ TEST(Explain, a_drain) {
   const std::string label = add_pending(snapshot, 4).label;
   add_pending(snapshot, 1).time_limit = kForever;
   EXPECT_EQ(explain(snapshot, 0).reason,
-            "keeps n1 until the jobs without a time limit there end; asks for 4 GPUs; free on the "
-            "1 node it may use: 3 of 4 a100");
+            "waits for n1: jobs without a time limit run there; jobs with a limit may use it "
+            "meanwhile; asks for 4 GPUs; free on the 1 node it may use: 3 of 4 a100");
   EXPECT_EQ(explain(snapshot, 1).reason,
             "asks for 1 GPU, which is free, but would run without a time limit on nodes that are "
             "kept for job " +

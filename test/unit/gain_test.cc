@@ -27,7 +27,7 @@ Config config() {
 /// A managed job of `gpus` GPUs that ran on the first node from `start` to `end` after the begin;
 /// end 0: it had not ended.
 RecordedRun run(const Snapshot& cluster, JobId id, int gpus, Seconds enters, Seconds start,
-                Seconds end, const std::string& job_type = "") {
+                Seconds end, const std::string& job_type = "", Mode mode = Mode::kObserve) {
   Snapshot running = cluster;
   Job job = test::add_running(running, {share_of(cluster, 0, gpus)}, kForever);
   job.key = {id, kBegin + enters};
@@ -40,7 +40,7 @@ RecordedRun run(const Snapshot& cluster, JobId id, int gpus, Seconds enters, Sec
     job.hints->job_type = job_type;
   }
   return {job.key, job.start, kBegin + enters, end > 0 ? kBegin + end : 0,
-          sim::run_text(job, running)};
+          sim::run_text(job, running, mode)};
 }
 
 TEST(RunText, names_the_nodes_of_a_job_that_cannot_run_anywhere) {
@@ -48,7 +48,7 @@ TEST(RunText, names_the_nodes_of_a_job_that_cannot_run_anywhere) {
   cluster.node_sets.push_back({0, 2});
   Job& job = test::add_running(cluster, {share_of(cluster, 2, 3)}, kForever);
   job.later_set = 1;
-  const std::string text = sim::run_text(job, cluster);
+  const std::string text = sim::run_text(job, cluster, Mode::kObserve);
   EXPECT_EQ(text.find("n2"), std::string::npos) << text;
 
   // The same nodes in another order, and one more.
@@ -68,14 +68,14 @@ TEST(RunText, a_job_of_a_whole_partition_names_only_what_it_had) {
   Job& job = test::add_running(cluster, {share_of(cluster, 0, 1)}, kForever);
   for (const int set : {-1, 0}) {
     job.later_set = set;
-    const std::string text = sim::run_text(job, cluster);
+    const std::string text = sim::run_text(job, cluster, Mode::kObserve);
     EXPECT_EQ(text.find("n2"), std::string::npos) << text;
     const auto read = sim::run_from_text(text, cluster);
     ASSERT_TRUE(read);
     EXPECT_EQ(read->node_set, 0);
   }
   EXPECT_FALSE(sim::run_from_text("{}", cluster));
-  const std::string text = sim::run_text(job, cluster);
+  const std::string text = sim::run_text(job, cluster, Mode::kObserve);
   cluster.partitions[0].name = "other";
   EXPECT_EQ(sim::run_from_text(text, cluster).error().text, "there is no partition gpu any more");
 }
@@ -88,9 +88,9 @@ TEST(RunText, too_many_names_are_not_kept) {
   set.pop_back();
   cluster.node_sets.push_back(set);
   job.later_set = 1;
-  EXPECT_EQ(sim::run_text(job, cluster), "");
+  EXPECT_EQ(sim::run_text(job, cluster, Mode::kObserve), "");
   job.later_set = 0;
-  EXPECT_NE(sim::run_text(job, cluster), "");
+  EXPECT_NE(sim::run_text(job, cluster, Mode::kObserve), "");
 }
 
 // One node of 4 GPUs. Stock Slurm let it idle from 100 to 160; place starts 2 at 100.
@@ -171,6 +171,44 @@ TEST(Gain, says_what_was_left_out) {
                                {"begun before", 1},
                                {"still running", 1},
                                {"the request is not kept, or its nodes are gone", 1}}));
+}
+
+// What Rubato placed itself takes its nodes in the estimate, but nothing is gained by it.
+TEST(Gain, counts_only_what_was_observed) {
+  const Snapshot cluster = make_cluster({{"a100", 4}});
+  const RecordedRun observed = run(cluster, 1, 4, 0, 0, 100);
+  const RecordedRun late = run(cluster, 2, 4, 10, 160, 200);
+  const RecordedRun placed = run(cluster, 2, 4, 10, 160, 200, "", Mode::kPlace);
+  EXPECT_EQ(sim::mode_of_run(observed.text), Mode::kObserve);
+  EXPECT_EQ(sim::mode_of_run(placed.text), Mode::kPlace);
+  const Gain gain = estimate_gain(cluster, {observed, placed}, Models(), config(), kBegin);
+  EXPECT_EQ(gain.compared, 1);
+  EXPECT_EQ(gain.observed, gain.place);
+  EXPECT_EQ(gain.left_out, (std::map<std::string, std::int64_t>{{"begun while Rubato placed", 1}}));
+  // Played all the same: it holds the node while one that was observed waits for it.
+  const RecordedRun first = run(cluster, 1, 4, 0, 0, 100, "", Mode::kPlace);
+  const Gain held = estimate_gain(cluster, {first, late}, Models(), config(), kBegin);
+  EXPECT_EQ(held.compared, 1);
+  EXPECT_EQ(held.observed, (GainSide{150, 190}));
+  EXPECT_EQ(held.place, (GainSide{90, 130}));
+  EXPECT_EQ(estimate_gain(cluster, {placed}, Models(), config(), kBegin).compared, 0);
+}
+
+TEST(Gain, a_run_that_tells_no_mode_is_left_out) {
+  const Snapshot cluster = make_cluster({{"a100", 4}});
+  RecordedRun old = run(cluster, 1, 4, 0, 0, 100);
+  const std::string mode = "\"mode\":\"observe\",";
+  const auto at = old.text.find(mode);
+  ASSERT_NE(at, std::string::npos) << old.text;
+  old.text.erase(at, mode.size());
+  EXPECT_EQ(sim::mode_of_run(old.text), std::nullopt);
+  EXPECT_EQ(sim::mode_of_run("{"), std::nullopt);
+  EXPECT_EQ(sim::mode_of_run("{\"mode\":7}"), std::nullopt);
+  const Gain gain = estimate_gain(cluster, {old}, Models(), config(), kBegin);
+  EXPECT_EQ(gain.compared, 0);
+  EXPECT_EQ(
+      gain.left_out,
+      (std::map<std::string, std::int64_t>{{"it is not kept whether Rubato only observed", 1}}));
 }
 
 TEST(Gain, other_jobs_are_played_beside) {

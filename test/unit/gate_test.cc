@@ -187,6 +187,26 @@ TEST_F(GateTest, NarrowsTheStartOfTheLoopItself) {
   EXPECT_EQ(answer(managed(Kind::kRunNow)), Answer::kRefuse);
 }
 
+// Nobody asks while the queue is quiet; what is published is still what would be answered.
+TEST_F(GateTest, ItsStateIsTrueBeforeAnyQuestion) {
+  EXPECT_FALSE(gate_.stats().open);
+  gate_.hand_over(true);
+  EXPECT_TRUE(gate_.stats().open);
+  gate_.hand_over(false);
+  EXPECT_FALSE(gate_.stats().open);
+  pass_seconds(12);
+  EXPECT_TRUE(gate_.stats().open);
+  gate_.beat();
+  EXPECT_FALSE(gate_.stats().open);
+  use({}, Mode::kObserve);
+  EXPECT_TRUE(gate_.stats().open);
+  use({});
+  gate_.set_records_checked(false);
+  EXPECT_TRUE(gate_.stats().open);
+  EXPECT_EQ(gate_.stats().opened, 0U);  // times that an answer changed
+  EXPECT_TRUE(Gate(fake_clock).stats().open);
+}
+
 TEST_F(GateTest, WakesTheLoopOnSubmitsButNotOnBackfill) {
   (void)gate_.answer(managed(Kind::kRunNow));
   (void)gate_.answer(unmanaged(Kind::kTestOnly));

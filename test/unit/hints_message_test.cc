@@ -17,6 +17,10 @@ const Case kGood[] = {
     {"rubato!report samples=1.28e6;rate=850.5;batch=256",
      "rubato!report samples=1.28e6;rate=850.5;batch=256"},
     {"rubato!report batch=1;rate=0;samples=0", "rubato!report samples=0;rate=0;batch=1"},
+    {"rubato!report "
+     "samples=5;rate=1;batch=8;workers=4;servers=0;server-cores=2;sync=0;optimise=1e-2",
+     "rubato!report samples=5;rate=1;batch=8;sync=0;optimise=0.01;workers=4;servers=0;"
+     "server-cores=2"},
     {"rubato!REPORT  Samples = 5 ; rate = 1e2;;batch=8;loss=-2.5;noise=0;forward=0.1;iteration=1;",
      "rubato!report samples=5;rate=100;batch=8;loss=-2.5;forward=0.1;iteration=1;noise=0"},
     {"rubato!report samples=1e18;rate=1e300;batch=1e9",
@@ -85,7 +89,12 @@ const Case kBad[] = {
     {"rubato!report sample=1;rate=1;batch=1;samples=1",
      "report: sample: not part of report, which takes samples, rate, batch, loss, forward, "
      "iteration, "
-     "noise; did you mean samples?"},
+     "noise, sync, optimise, workers, servers, server-cores; did you mean samples?"},
+    {"rubato!report samples=1;rate=1;batch=1;workers=0;servers=-1;server-cores=0;sync=-1",
+     "report: sync: \"-1\" is below 0\n"
+     "report: workers: \"0\" is out of range; choose a whole number from 1 to 100000\n"
+     "report: servers: \"-1\" is out of range; choose a whole number from 0 to 100000\n"
+     "report: server-cores: \"0\" is out of range; choose a whole number from 1 to 100000"},
     {"rubato!ack", "ack: notice: missing; a whole message is rubato!ack notice=1"},
     {"rubato!ack notice=1;state=redy",
      "ack: state: \"redy\" is not one of ready, refused; did you mean ready?"},

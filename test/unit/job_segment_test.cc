@@ -52,7 +52,7 @@ TEST(JobSegment, the_level_is_told_of_jobs_that_have_one) {
   Service service;
   service.level = 2;
   EXPECT_EQ(render_segment(segment_of(running({{"a100", 4}}), nullptr, nullptr, &service)),
-            "{rubato job-type=resnet50 level=2 gpu-type=a100 gpus=4 sizes=1-8}");
+            "{rubato job-type=resnet50 level=2 gpu-type=a100 gpus=4 sizes=1-8 class=U}");
 }
 
 TEST(JobSegment, remaining_is_told_only_where_the_work_is_known) {

@@ -8,6 +8,8 @@ test_unit_unit_tests_SOURCES = \
   test/support/build_snapshot.h \
   test/support/plan_checks.cc \
   test/support/plan_checks.h \
+  test/support/shared_data.h \
+  test/unit/best_batch_test.cc \
   test/unit/config_file_system_test.cc \
   test/unit/config_golden_test.cc \
   test/unit/config_job_type_test.cc \
@@ -17,10 +19,14 @@ test_unit_unit_tests_SOURCES = \
   test/unit/config_parse_test.cc \
   test/unit/config_values_test.cc \
   test/unit/core_types_test.cc \
+  test/unit/course_test.cc \
+  test/unit/csv_test.cc \
+  test/unit/data_parallel_test.cc \
   test/unit/explain_words_test.cc \
   test/unit/gain_test.cc \
   test/unit/gate_test.cc \
   test/unit/forecasts_test.cc \
+  test/unit/goodput_test.cc \
   test/unit/guard_test.cc \
   test/unit/host_test.cc \
   test/unit/job_segment_test.cc \
@@ -40,6 +46,10 @@ test_unit_unit_tests_SOURCES = \
   test/unit/models_table_test.cc \
   test/unit/period_test.cc \
   test/unit/place_choose_test.cc \
+  test/unit/plan_curve_test.cc \
+  test/unit/plan_fit_test.cc \
+  test/unit/plan_test.cc \
+  test/unit/predictor_test.cc \
   test/unit/reserve_rules_test.cc \
   test/unit/resize_request_test.cc \
   test/unit/progress_test.cc \
@@ -50,10 +60,18 @@ test_unit_unit_tests_SOURCES = \
   test/unit/assign_test.cc \
   test/unit/bounded_fit_test.cc \
   test/unit/levels_test.cc \
+  test/unit/nnls_test.cc \
+  test/unit/predictability_test.cc \
   test/unit/match_test.cc \
+  test/unit/need_test.cc \
   test/unit/service_test.cc \
+  test/unit/step_time_test.cc \
   test/unit/types_test.cc \
+  test/unit/heterogeneity_test.cc \
+  test/unit/learner_test.cc \
   test/unit/throughput_test.cc \
+  test/unit/validate_rubick_test.cc \
+  test/unit/validate_sia_test.cc \
   test/unit/version_test.cc
 # Plugin code that sees no Slurm header is tested here, with a log of our own.
 test_unit_unit_tests_SOURCES += \
@@ -96,6 +114,7 @@ test_unit_loop_tests_SOURCES = \
   test/support/fake_core.cc \
   test/support/fake_core.h \
   test/support/fake_slurm_log.cc \
+  test/unit/files_test.cc \
   test/unit/job_desc_view_test.cc \
   test/unit/job_request_test.cc \
   test/unit/loop_test.cc \

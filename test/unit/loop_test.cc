@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -248,6 +249,39 @@ TEST_F(LoopTest, ABrokenStateFileIsSaidAndReplaced) {
   begin();
   EXPECT_TRUE(until([] { return core().commits > 0; }));
   EXPECT_TRUE(said("state.json is not used"));
+}
+
+int count_said(const std::string& words) {
+  int count = 0;
+  for (const std::string& line : test::logged())
+    if (line.find(words) != std::string::npos) ++count;
+  return count;
+}
+
+TEST_F(LoopTest, WhatIsNoRegularFileIsSaidOnceAndHoldsNothingUp) {
+  fs::create_directories(folder_ / "rubato");
+  for (const char* name : {"state.json", "report.json", "decisions.json", "state.json.new"})
+    ASSERT_EQ(mkfifo((folder_ / "rubato" / name).c_str(), 0600), 0);
+  test::clear_log();
+  begin();
+  ASSERT_TRUE(until([] { return core().commits > 0; }));
+  for (const char* name : {"state.json", "report.json", "decisions.json"})
+    EXPECT_EQ(count_said(std::string(name) + " is not used: Not a regular file"), 1) << name;
+  EXPECT_TRUE(until([&] { return fs::is_regular_file(folder_ / "rubato/state.json"); }));
+}
+
+TEST_F(LoopTest, APublishDirIsMadeOnlyBelowAFolderThatIsThere) {
+  test::clear_log();
+  configure("Mode=place\nManagedPartitions=all\nPublishDir=" + (folder_ / "x/y").string() + "\n");
+  begin();
+  ASSERT_TRUE(until([] { return said("cannot make the folder"); }));
+  const int commits = core().commits;
+  ASSERT_TRUE(until([&] { return core().commits > commits + 5; }));
+  EXPECT_EQ(count_said("/x/y"), 1);
+  EXPECT_FALSE(fs::exists(folder_ / "x"));
+  fs::create_directories(folder_ / "x");
+  EXPECT_TRUE(until([&] { return fs::exists(folder_ / "x/y/plan.json"); }));
+  EXPECT_TRUE(until([&] { return said("/x/y is written again"); }));
 }
 
 TEST_F(LoopTest, PublishesForPeople) {

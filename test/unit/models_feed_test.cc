@@ -196,6 +196,22 @@ TEST_F(ModelsFeedTest, what_the_store_has_replaces_what_was_heard) {
   EXPECT_EQ(cells()[0].samples, 1);
 }
 
+TEST_F(ModelsFeedTest, a_store_that_was_begun_anew_is_read_anew) {
+  write_store({sample("v100", 50), sample("v100", 50, 1)});
+  FeedOffer offer = offer_of();
+  offer.database = database();
+  offer.settled = 2;
+  offer.opened = 1;
+  feed_->offer(offer);
+  ASSERT_TRUE(feed_->wait_urgent(Steady::now() + 60s));
+  ASSERT_EQ(cells().size(), 1U);
+  fs::remove_all(folder_ / "rubato");
+  write_store({sample("a100", 90), sample("a100", 90, 1), sample("a100", 90, 2)});
+  offer.opened = 2;
+  feed_->offer(offer);
+  EXPECT_TRUE(until([&] { return cells().size() == 1 && cells()[0].gpu_type == "a100"; }));
+}
+
 TEST_F(ModelsFeedTest, nothing_is_called_after_stop) {
   feed_->offer(offer_of());
   ASSERT_TRUE(feed_->wait_urgent(Steady::now() + 60s));

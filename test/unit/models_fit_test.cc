@@ -56,13 +56,14 @@ TEST(ModelsFit, errors_name_the_member) {
     return fit ? std::string("none") : fit.error().text;
   };
   EXPECT_EQ(error_of("\"gpus\":2", "\"gpus\":0"), "cells[0].gpus: expected a number above 0");
-  EXPECT_EQ(error_of("812.5", "-1"), "cells[0].rate: expected a number above 0");
+  EXPECT_EQ(error_of("812.5", "-1"), "cells[0].rate: expected a number of at least 0");
   EXPECT_EQ(error_of("\"samples\":480", "\"samples\":0"),
             "cells[0].samples: expected a number above 0");
   EXPECT_EQ(error_of("0.4", "0"), "speeds[1].speed: expected a number above 0");
   EXPECT_EQ(error_of("v100\",\"speed", "a100\",\"speed"), "speeds[1]: names its type again");
   EXPECT_EQ(error_of("\"account\":\"\"", "\"account\":\"z\""),
-            "cells: must be sorted by account, job type, GPU type and GPUs, each once");
+            "cells: must be sorted by account, job type, GPU type, GPUs, nodes, batch and plan, "
+            "each once");
 }
 
 TEST(ModelsFit, hides_the_profiles_of_accounts) {

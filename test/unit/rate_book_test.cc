@@ -4,7 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include <stdlib.h>
+
+#include <chrono>
 #include <cmath>
+#include <filesystem>
+#include <memory>
+
+#include "lib/store/folder.h"
+#include "lib/store/store.h"
 
 namespace rubato {
 namespace {
@@ -26,16 +34,37 @@ store::Sample sample(JobId job, double rate, int index = 0) {
   return made;
 }
 
-store::SummaryRow row(std::int64_t samples, double rate, std::int64_t flagged = 0) {
-  store::SummaryRow made{"research", "resnet50", false, "a100", 4, {}};
-  made.group.samples = samples;
-  made.group.flagged = flagged;
-  made.group.mean_rate = rate;
-  return made;
-}
+LearnerRules at_once() { return {.use = {.warm_up = 0}}; }
+
+// A store with these samples, in a folder that goes with it.
+class Stored {
+ public:
+  explicit Stored(const std::vector<store::Sample>& samples) {
+    std::string name = ::testing::TempDir() + "/bookXXXXXX";
+    folder_ = mkdtemp(name.data());
+    store::StoreOptions options;
+    options.folder = (folder_ / "rubato").string();
+    store::Store store(options, std::make_shared<store::SystemClock>());
+    for (const store::Sample& one : samples) EXPECT_TRUE(store.push(one));
+    EXPECT_TRUE(store.flush(std::chrono::seconds(60)));
+    EXPECT_TRUE(store.stop(std::chrono::seconds(60)));
+  }
+  ~Stored() { std::filesystem::remove_all(folder_); }
+  Stored(const Stored&) = delete;
+  Stored& operator=(const Stored&) = delete;
+
+  void restore(RateBook& book, const std::set<std::string>& shared = {}) const {
+    const auto reader = store::Reader::open((folder_ / "rubato" / store::kDatabaseName).string());
+    ASSERT_TRUE(reader) << reader.error().text;
+    ASSERT_TRUE(book.restore(*reader, shared));
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
 
 TEST(RateBook, a_report_is_a_cell_at_once) {
-  RateBook book;
+  RateBook book(at_once());
   book.hear({sample(1, 100), 7});
   const auto cells = book.cells();
   ASSERT_EQ(cells.size(), 1U);
@@ -47,30 +76,46 @@ TEST(RateBook, a_report_is_a_cell_at_once) {
 }
 
 TEST(RateBook, what_the_store_has_counts_once) {
-  RateBook book;
+  RateBook book(at_once());
   book.hear({sample(1, 100, 0), 7});
   book.hear({sample(1, 100, 1), 9});
   book.settle(8);
-  book.summarised({row(1, 100)});
+  Stored({sample(1, 100, 0)}).restore(book);
   ASSERT_EQ(book.cells().size(), 1U);
-  EXPECT_EQ(book.cells()[0].samples, 2) << "one summed up, one still on its way";
+  EXPECT_EQ(book.cells()[0].samples, 2) << "one stored, one still on its way";
+  Stored({sample(1, 100, 0), sample(1, 100, 1)}).restore(book);
+  EXPECT_EQ(book.cells()[0].samples, 2) << "arrived, though nobody has said so yet";
   book.settle(9);
-  book.summarised({row(2, 100)});
+  Stored({sample(1, 100, 0), sample(1, 100, 1)}).restore(book);
   EXPECT_EQ(book.cells()[0].samples, 2);
 }
 
-TEST(RateBook, what_the_store_did_not_take_stays) {
-  RateBook book;
+TEST(RateBook, what_the_store_did_not_take_stays_and_what_it_forgot_goes) {
+  RateBook book(at_once());
   book.hear({sample(1, 100), 0});
   book.settle(1000);
-  book.summarised({row(1, 400)});
+  Stored({sample(2, 130)}).restore(book);
   ASSERT_EQ(book.cells().size(), 1U);
   EXPECT_EQ(book.cells()[0].samples, 2);
-  EXPECT_NEAR(book.cells()[0].rate, 200, 1e-9) << "the mean of the logarithms";
+  EXPECT_NEAR(book.cells()[0].rate, std::sqrt(13000), 1e-9) << "the mean of the logarithms";
+  Stored({}).restore(book);
+  EXPECT_EQ(book.cells()[0].samples, 1);
+}
+
+TEST(RateBook, a_job_that_warms_up_is_left_out_also_when_it_is_read_back) {
+  RateBook book;
+  book.hear({sample(1, 100, 0), 1});
+  EXPECT_TRUE(book.cells().empty());
+  book.hear({sample(1, 100, 1), 2});
+  ASSERT_EQ(book.cells().size(), 1U);
+  EXPECT_EQ(book.cells()[0].samples, 1);
+  book.settle(2);
+  Stored({sample(1, 100, 0), sample(1, 100, 1)}).restore(book);
+  EXPECT_EQ(book.cells()[0].samples, 1);
 }
 
 TEST(RateBook, implausible_reports_count_nowhere) {
-  RateBook book;
+  RateBook book(at_once());
   book.hear({sample(1, 100, 0), 0});
   store::Sample boast = sample(1, 100, 1);
   boast.rate = 1000;  // the samples done do not give it
@@ -80,71 +125,42 @@ TEST(RateBook, implausible_reports_count_nowhere) {
   EXPECT_DOUBLE_EQ(book.cells()[0].rate, 100);
 }
 
-TEST(RateBook, flagged_and_untyped_rows_are_left_out) {
-  RateBook book;
-  store::SummaryRow untyped = row(5, 10);
-  untyped.job_type.clear();
-  book.summarised({untyped, row(3, 0, 3)});
-  EXPECT_TRUE(book.cells().empty());
-  book.summarised({row(5, 80, 3)});
-  ASSERT_EQ(book.cells().size(), 1U);
-  EXPECT_EQ(book.cells()[0].samples, 2);
-}
-
-TEST(RateBook, groups_of_a_place_are_joined_and_a_shared_profile_has_no_account) {
-  RateBook book;
-  store::SummaryRow shared = row(3, 100);
-  shared.account = "";
-  shared.shared = true;
-  store::SummaryRow other_batch = shared;
-  other_batch.group.batch = 128;
-  other_batch.group.samples = 1;
-  book.summarised({shared, other_batch});
-  store::Sample report = sample(1, 100);
+TEST(RateBook, a_shared_profile_has_no_account) {
+  RateBook book(at_once());
+  store::Sample other = sample(2, 100);
+  other.type.account = "sales";
+  Stored({sample(1, 100), other}).restore(book, {"resnet50"});
+  store::Sample report = sample(3, 100);
   report.type.shared = true;
   book.hear({report, 3});
   const auto cells = book.cells();
   ASSERT_EQ(cells.size(), 1U);
   EXPECT_EQ(cells[0].profile.account, "");
-  EXPECT_EQ(cells[0].samples, 5);
+  EXPECT_EQ(cells[0].samples, 3);
 }
 
-TEST(RateBook, places_without_a_store_are_bounded) {
-  RateBook book;
-  for (std::size_t i = 0; i < RateBook::kMostPlaces + 50; ++i) {
-    store::Sample report = sample(static_cast<JobId>(i + 1), 100);
-    report.type.name = "type" + std::to_string(i);
-    book.hear({report, 0});
-    if (i > 0) continue;
-    report.job.id = 1'000'000;  // the first place has two reports, all others one
-    book.hear({report, 0});
-  }
-  const auto cells = book.cells();
-  EXPECT_EQ(cells.size(), RateBook::kMostPlaces);
-  EXPECT_TRUE(std::any_of(cells.begin(), cells.end(), [](const RateCell& cell) {
-    return cell.profile.job_type == "type0";
-  })) << "the place with most reports stays";
-}
-
-TEST(RateChange, says_what_is_worth_a_fit) {
-  RateBook book;
+TEST(RateBook, batches_are_cells_of_their_own) {
+  RateBook book(at_once());
+  store::Sample other = sample(2, 150);
+  other.batch = 128;
   book.hear({sample(1, 100), 0});
-  const auto before = book.cells();
-  auto now = before;
-  EXPECT_EQ(rate_change(before, now), RateChange::kSame);
-  now[0].rate = 100.5;
-  EXPECT_EQ(rate_change(before, now), RateChange::kSame);
-  now[0].rate = 102;
-  EXPECT_EQ(rate_change(before, now), RateChange::kSome);
-  now[0].rate = 90;
-  EXPECT_EQ(rate_change(before, now), RateChange::kDecides);
-  now = before;
-  now[0].samples = 2;
-  EXPECT_EQ(rate_change(before, now), RateChange::kSome);
-  now = before;
-  now[0].gpus = 5;
-  EXPECT_EQ(rate_change(before, now), RateChange::kDecides);
-  EXPECT_EQ(rate_change(before, {}), RateChange::kDecides);
+  book.hear({other, 0});
+  ASSERT_EQ(book.cells().size(), 2U);
+  EXPECT_EQ(book.cells()[0].batch, 64);
+  EXPECT_EQ(book.cells()[1].batch, 128);
+}
+
+TEST(RateBook, rows_of_other_sites_are_one_report) {
+  RateBook book(at_once());
+  store::SummaryRow row{"research", "resnet50", false, "v100", 4, {}};
+  row.group.samples = 50;
+  row.group.mean_rate = 80;
+  book.set_imported({row});
+  EXPECT_TRUE(book.cells().empty()) << "our own are in the samples";
+  row.group.imported = true;
+  book.set_imported({row});
+  ASSERT_EQ(book.cells().size(), 1U);
+  EXPECT_EQ(book.cells()[0].weight, 1);
 }
 
 }  // namespace

@@ -119,6 +119,29 @@ TEST_F(RecorderTest, a_report_becomes_a_sample_and_progress) {
   EXPECT_EQ(samples[0].flag, store::Flag::kNone);
 }
 
+TEST_F(RecorderTest, reports_become_forecasts_that_are_judged) {
+  Snapshot snapshot = one_running("resnet50");
+  snapshot.jobs[0].hints->work = Work{.unit = WorkUnit::kSamples, .count = 100000};
+  const JobKey key = snapshot.jobs[0].key;
+  note(snapshot);
+  for (int i = 1; i <= 15; ++i) send(key, 500 * i, 50, kNow + 10 * i);
+  ASSERT_EQ(memory_.courses.size(), 1U);
+  const Course& course = memory_.courses[0];
+  EXPECT_EQ(course.job, key);
+  EXPECT_EQ(course.gpus, 3);
+  EXPECT_TRUE(course.due);
+  EXPECT_FALSE(course.predictable) << "only a full round promotes";
+  EXPECT_NEAR(course.left, (100000 - 7500) / 50.0, 1);
+  EXPECT_TRUE(memory_.types.empty()) << "the job has not ended";
+  snapshot.jobs.clear();
+  snapshot.taken = kNow + 160;
+  note(snapshot);
+  ASSERT_EQ(memory_.types.size(), 1U);
+  EXPECT_EQ(memory_.types[0].account, "research");
+  EXPECT_EQ(memory_.types[0].job_type, "resnet50");
+  EXPECT_TRUE(memory_.types[0].predictable);
+}
+
 TEST_F(RecorderTest, without_a_job_type_only_progress_is_kept) {
   const Snapshot snapshot = one_running("");
   note(snapshot);

@@ -52,6 +52,45 @@ TEST(Reserve, the_first_job_that_cannot_start_gets_the_earliest_time) {
   EXPECT_EQ(plan.explanations[1].verdict, Verdict::kWait);
 }
 
+// What is reserved stands idle as it comes free.
+TEST(Reserve, jobs_that_only_waited_keep_an_eighth_of_the_gpus) {
+  Snapshot snapshot = make_cluster(std::vector<std::pair<std::string, int>>(8, {"a100", 4}));
+  for (int node = 0; node < 8; ++node)
+    add_running(snapshot, {share_of(snapshot, node, 4)}, kNow + 1000 + node);
+  Config config;
+  std::vector<JobId> jobs;
+  for (const int gpus : {1, 4, 3, 4}) {
+    Job& job = add_pending(snapshot, gpus);
+    job.eligible = kNow - config.reserve_after - 100 - (gpus == 3 ? 50 : 0);
+    jobs.push_back(job.key.id);
+  }
+  const Plan plan = plan_of(snapshot, config);
+  EXPECT_NE(reservation_of(plan, jobs[0]), nullptr);  // the first
+  EXPECT_EQ(reservation_of(plan, jobs[1]), nullptr);  // 1 + 4 of 32 is more than an eighth
+  EXPECT_NE(reservation_of(plan, jobs[2]), nullptr);  // 1 + 3 is not
+  EXPECT_EQ(reservation_of(plan, jobs[3]), nullptr);
+  EXPECT_NE(plan.explanations[1].reason.find("1 GPU is reserved for jobs before it"),
+            std::string::npos)
+      << plan.explanations[1].reason;
+}
+
+TEST(Reserve, the_longest_waiting_job_may_keep_more) {
+  Snapshot snapshot = make_cluster(std::vector<std::pair<std::string, int>>(8, {"a100", 4}));
+  for (int node = 0; node < 8; ++node)
+    add_running(snapshot, {share_of(snapshot, node, 4)}, kNow + 1000 + node);
+  Config config;
+  std::vector<JobId> jobs;
+  for (const int gpus : {4, 4, 16}) {
+    Job& job = add_pending(snapshot, gpus);
+    job.eligible = kNow - config.reserve_after - 100 - (gpus == 16 ? 1 : 0);
+    jobs.push_back(job.key.id);
+  }
+  const Plan plan = plan_of(snapshot, config);
+  EXPECT_EQ(reservation_of(plan, jobs[1]), nullptr);
+  ASSERT_NE(reservation_of(plan, jobs[2]), nullptr);
+  EXPECT_EQ(reservation_of(plan, jobs[2])->reason, ReserveReason::kWaited);
+}
+
 TEST(Reserve, lower_jobs_fill_in_before_a_reservation_but_not_into_it) {
   Snapshot snapshot = busy();
   add_pending(snapshot, 4);
@@ -75,6 +114,8 @@ TEST(Reserve, what_a_reservation_does_not_need_stays_open) {
 
 TEST(Reserve, long_waits_get_one_too_up_to_the_depth) {
   Snapshot snapshot = busy();
+  // So many GPUs that four times 8 are not more than an eighth.
+  snapshot.nodes.push_back(make_node("other", {{"h100", 248}}));
   for (int i = 0; i < 6; ++i) add_pending(snapshot, 8).eligible = kNow - 700;
   Config config;
   EXPECT_EQ(plan_of(snapshot, config).reservations.size(), 4U);
@@ -214,6 +255,10 @@ TEST(Reserve, jobs_without_a_limit_are_drained) {
   EXPECT_TRUE(starts(plan, forever_id));
   EXPECT_TRUE(starts(plan, short_id));
   EXPECT_EQ(plan.explanations[0].start_latest, 0);
+  EXPECT_TRUE(plan.explanations[0].reason.starts_with(
+      "waits for n1,n2: jobs without a time limit run there; jobs with a limit may use them "
+      "meanwhile; "))
+      << plan.explanations[0].reason;
 
   // Once the jobs without a limit have left, there is a start.
   snapshot = apply(snapshot, plan);

@@ -45,11 +45,12 @@ class RunLogTest : public ::testing::Test {
   }
 
   std::vector<store::RunRecord> see(const Snapshot& snapshot) {
-    return log_.update(snapshot, book_.update(snapshot), book_);
+    return log_.update(snapshot, book_.update(snapshot), book_, mode_);
   }
 
   static constexpr JobKey kKey{7, kNow - 60};
   Snapshot cluster_;
+  Mode mode_ = Mode::kObserve;
   JobBook book_;
   RunLog log_;
 };
@@ -62,7 +63,7 @@ TEST_F(RunLogTest, a_run_is_recorded_at_its_start_and_at_its_end) {
   EXPECT_EQ(begun[0], (store::RunRecord{.job = kKey,
                                         .start = kNow + 1,
                                         .enters = kNow - 60,
-                                        .text = sim::run_text(first.jobs.back(), first)}));
+                                        .text = sim::run_text(first.jobs.back(), first, mode_)}));
   EXPECT_TRUE(see(running(kNow + 3, kNow + 1)).empty());
   const auto ended = see(empty(kNow + 50));
   ASSERT_EQ(ended.size(), 1U);
@@ -89,6 +90,18 @@ TEST_F(RunLogTest, it_never_enters_after_its_start) {
 TEST_F(RunLogTest, jobs_elsewhere_are_not_recorded) {
   EXPECT_TRUE(see(running(kNow + 2, kNow + 1, 1)).empty());
   EXPECT_TRUE(see(empty(kNow + 50)).empty());
+}
+
+TEST_F(RunLogTest, the_mode_it_began_in_is_kept) {
+  const auto observed = see(running(kNow + 2, kNow + 1));
+  ASSERT_EQ(observed.size(), 1U);
+  EXPECT_EQ(sim::mode_of_run(observed[0].text), Mode::kObserve);
+  mode_ = Mode::kPlace;
+  EXPECT_TRUE(see(running(kNow + 3, kNow + 1)).empty());
+  ASSERT_EQ(see(waiting(kNow + 10)).size(), 1U);
+  const auto placed = see(running(kNow + 30, kNow + 29));
+  ASSERT_EQ(placed.size(), 1U);
+  EXPECT_EQ(sim::mode_of_run(placed[0].text), Mode::kPlace);
 }
 
 TEST_F(RunLogTest, a_requeued_job_has_two_runs) {

@@ -85,10 +85,9 @@ TEST(Throughput, MoreReportsMakeSurer) {
 TEST(Throughput, WhatNoJobCanHaveMeasuredIsLeftOut) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double inf = std::numeric_limits<double>::infinity();
-  const ThroughputModel model(
-      speeds(),
-      {cell(kResnet, "mid", 1, nan), cell(kResnet, "mid", 1, inf), cell(kResnet, "mid", 1, 0),
-       cell(kResnet, "mid", 1, -5), cell(kResnet, "mid", 0, 5), cell(kResnet, "mid", 1, 5, 0)});
+  const ThroughputModel model(speeds(),
+                              {cell(kResnet, "mid", 1, nan), cell(kResnet, "mid", 1, inf),
+                               cell(kResnet, "mid", 0, 5), cell(kResnet, "mid", 1, 5, 0)});
   EXPECT_TRUE(model.cells().empty());
   EXPECT_FALSE(model.predict(kResnet, "mid", 1).known_profile);
 }

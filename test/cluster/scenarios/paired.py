@@ -17,8 +17,10 @@ from .commands import STEADY
 shape("paired", nodes=DEMO_NODES, load=False, rubato_conf="ManagedPartitions=all\n",
       partitions=(Partition("main", "n[1-8]", default=True),
                   Partition("high", "n[5-6]", extra="PriorityTier=10")),
+      # A cycle of stock Slurm may take as long as it likes: on a slow machine the second that
+      # bf_interval=1 leaves it would end its plan anywhere.
       options={"SchedulerParameters": "bf_interval=1,sched_interval=1,bf_continue,bf_window=20160,"
-                                      "bf_window_linear=1,"
+                                      "bf_window_linear=1,bf_max_time=60,max_sched_time=60,"
                                       "batch_sched_delay=0,sched_min_interval=100000"})
 
 SEED = 4

@@ -43,9 +43,12 @@ def devices(c, job):
 
 
 def runs_with(c, job, gpus, tasks=None):
-    """The job runs with so many GPUs: for Slurm, in its environment, in a step."""
-    tasks = tasks or gpus
+    """The job runs with so many GPUs: for Slurm, in its environment, in a step.
+
+    tasks: as many as GPUs without it; "a node" for a job that does not say
+    """
     c.wait_state(job, "RUNNING", LONG)
+    tasks = int(c.job(job)["NumNodes"]) if tasks == "a node" else tasks or gpus
     c.cmd(f"scontrol show job -d {job} | grep -E 'JobState|NumNodes|TRES|GRES|TresPer'")
     check(total(c, job) == gpus, f"{gpus} GPUs", c.gpus(job))
     check(c.job(job).get("NumTasks") == str(tasks), f"{tasks} tasks", c.job(job).get("NumTasks"))
@@ -100,7 +103,7 @@ def forms_of_a_request_scale(c):
     Each row: options, size, then what Slurm shows at that size.
     """
     rows = (
-        ("--gres=gpu:4", 8, 1, {"TresPerJob": "gres:gpu:8", "NumTasks": "1"}),
+        ("--gres=gpu:4", 8, "a node", {"TresPerJob": "gres:gpu:8"}),
         ("--gpus-per-node=4 --ntasks-per-node=4 -c2", 2, 2,
          {"TresPerJob": "gres:gpu:2", "NumTasks": "2", "NumCPUs": "4"}),
         ("--gres=gpu:4 --ntasks-per-node=1 -c8", 8, 2,

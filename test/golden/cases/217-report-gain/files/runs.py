@@ -10,11 +10,11 @@ ALL = [{"type": "a100", "count": 4}]
 NODES = ("n1", "n2")
 
 
-def run(number, start, end, enters, nodes=NODES, partition="gpu", **more):
+def run(number, start, end, enters, nodes=NODES, partition="gpu", mode="observe", **more):
     job = {"id": number, "submit": NOW + enters, "partition": partition, "state": "running", "priority": 10,
            "eligible": NOW + enters, "time_limit": 3600, "start": NOW + start,
            "end_limit": NOW + start + 3600, **more}
-    text = {"schema": "rubato.snapshot/1", "taken": NOW, "nodes": [{"name": node} for node in nodes],
+    text = {"mode": mode, "schema": "rubato.snapshot/1", "taken": NOW, "nodes": [{"name": node} for node in nodes],
             "jobs": [job]}
     return number, NOW + enters, NOW + start, NOW + enters, end and NOW + end, json.dumps(text)
 

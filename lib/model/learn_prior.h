@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How widely rates spread at this site: the standard deviations of the throughput model, learnt
+// from what was measured.
+#pragma once
+
+#include <vector>
+
+#include "lib/model/throughput.h"
+
+namespace rubato {
+
+/// Fewer cells, or fewer profiles, teach nothing about how job types differ.
+constexpr std::size_t kLeastCellsForPrior = 12;
+constexpr std::size_t kLeastProfilesForPrior = 3;
+/// Of more cells so many are used: of whole profiles, those with most cells first.
+constexpr std::size_t kMostCellsForPrior = 160;
+
+/// The standard deviations that make the measurements most likely (the marginal likelihood of
+/// Rasmussen & Williams, equation 2.30), each held near that of `start` by a log-normal belief: a
+/// factor of e either way is one standard deviation. What the cells say nothing about stays as it
+/// is; so does all where there are too few. Same input, same bytes. About a second at most.
+[[nodiscard]] ThroughputPrior learn_prior(const TypeSpeeds& speeds,
+                                          const std::vector<RateCell>& cells,
+                                          const ThroughputPrior& start = {});
+
+}  // namespace rubato

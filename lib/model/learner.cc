@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/model/learner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "lib/model/learn_prior.h"
+
+namespace rubato {
+namespace {
+
+constexpr double kSomeChange = 0.01;
+constexpr double kDecidingChange = 0.05;
+constexpr double kMoreSamples = 1.5;
+
+// A fit counts as worse if its errors are larger in the mean by so many standard errors, and by
+// more than this, of ln rate.
+constexpr double kStandardErrors = 2;
+constexpr double kWorse = 0.01;
+constexpr std::size_t kLeastCompared = 8;
+
+/// Differences of two errors of the same report.
+struct Differences {
+  double sum = 0;
+  double squares = 0;
+  std::size_t count = 0;
+  double before = 0;  ///< sum of the errors
+  double after = 0;
+
+  void add(double old_error, double new_error) {
+    const double d = new_error - old_error;
+    sum += d;
+    squares += d * d;
+    ++count;
+    before += old_error;
+    after += new_error;
+  }
+  [[nodiscard]] bool worse() const {
+    if (count < kLeastCompared) return false;
+    const auto n = static_cast<double>(count);
+    const double mean = sum / n;
+    const double variance = std::max(squares / n - mean * mean, 0.0);
+    return mean > kWorse && mean > kStandardErrors * std::sqrt(variance / n);
+  }
+};
+
+}  // namespace
+
+void ForecastErrors::note(const ProfileName& profile, const std::string& gpu_type, double forecast,
+                          double rate) {
+  const double error = std::min(std::abs(forecast / rate - 1), kMost);
+  if (!std::isfinite(error)) return;
+  Row& row = rows_[{profile, gpu_type}];
+  ++row.reports;
+  row.sum += error;
+  row.mean += (error - row.mean) / std::min(static_cast<double>(row.reports), kMemory);
+}
+
+RateChange rate_change(const std::vector<RateCell>& before, const std::vector<RateCell>& now) {
+  if (before.size() != now.size()) return RateChange::kDecides;
+  RateChange change = RateChange::kSame;
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    const RateCell& a = before[i];
+    const RateCell& b = now[i];
+    if (!same_place(a, b) || (a.rate > 0) != (b.rate > 0)) return RateChange::kDecides;
+    const double moved = a.rate > 0 ? std::abs(std::log(b.rate / a.rate)) : 0;
+    if (moved >= kDecidingChange) return RateChange::kDecides;
+    const auto fewer = static_cast<double>(std::min(a.samples, b.samples));
+    const auto more = static_cast<double>(std::max(a.samples, b.samples));
+    if (moved >= kSomeChange || more >= kMoreSamples * fewer) change = RateChange::kSome;
+  }
+  return change;
+}
+
+void Learner::take(const MeasuredRate& report) {
+  const UseJudge::Verdict verdict = judge_.judge(report);
+  ++uses_[verdict.use];
+  for (const MeasuredRate& usable : verdict.use_now) {
+    if (model_ != nullptr) {
+      const Forecast forecast = model_->predict(usable.profile, usable.place);
+      if (seen_) seen_(usable, forecast);
+      if (forecast.known_profile)
+        errors_.note(usable.profile, usable.place.gpu_type, forecast.rate(), usable.rate);
+    }
+    learn(usable);
+  }
+}
+
+void Learner::remember(const MeasuredRate& report) {
+  for (const MeasuredRate& usable : judge_.judge(report).use_now) learn(usable);
+}
+
+void Learner::learn(const MeasuredRate& usable) {
+  history_.add(usable);
+  recent_.push_back(usable);
+  if (recent_.size() > kRecent) recent_.pop_front();
+}
+
+void Learner::go_on_from(const Learner& earlier) {
+  prior_ = earlier.prior_;
+  imported_ = earlier.imported_;
+  curves_ = earlier.curves_;
+  model_ = earlier.model_;
+  fitted_ = earlier.fitted_;
+  errors_ = earlier.errors_;
+  uses_ = earlier.uses_;
+  refused_ = earlier.refused_;
+  prior_cells_ = earlier.prior_cells_;
+  other_prior_ = earlier.other_prior_;
+  other_curves_ = earlier.other_curves_;
+}
+
+void Learner::set_curves(std::vector<CurvePoint> curves) {
+  if (curves == curves_) return;
+  curves_ = std::move(curves);
+  other_curves_ = true;
+}
+
+std::vector<RateCell> Learner::cells() const {
+  std::vector<RateCell> cells = history_.cells();
+  if (imported_.empty()) return cells;
+  std::set<std::pair<ProfileName, std::string>> measured;
+  for (const RateCell& cell : cells) measured.emplace(cell.profile, cell.gpu_type);
+  for (const RateCell& cell : imported_)
+    if (!measured.contains({cell.profile, cell.gpu_type})) cells.push_back(cell);
+  std::sort(cells.begin(), cells.end(), before);
+  return cells;
+}
+
+// What to say of a fit that foresees recent reports worse than the present one; nothing if it does
+// not.
+std::vector<std::string> Learner::worse(const ThroughputModel& candidate) const {
+  if (model_ == nullptr) return {};
+  Differences all;
+  std::map<ForecastErrors::Key, Differences> groups;
+  for (const MeasuredRate& report : recent_) {
+    const Forecast old_one = model_->predict(report.profile, report.place);
+    const Forecast new_one = candidate.predict(report.profile, report.place);
+    if (!old_one.known_profile || !new_one.known_profile) continue;
+    const double rate = std::log(report.rate);
+    const double before = std::abs(old_one.log_rate - rate);
+    const double after = std::abs(new_one.log_rate - rate);
+    all.add(before, after);
+    groups[{report.profile, report.place.gpu_type}].add(before, after);
+  }
+  if (!all.worse()) return {};
+  std::vector<std::string> said;
+  for (const auto& [key, group] : groups) {
+    if (!group.worse()) continue;
+    const auto n = static_cast<double>(group.count);
+    said.push_back(fmt::format("{} on {}: error {:.1f} % instead of {:.1f} % over {} reports",
+                               key.first.job_type, key.second, 100 * std::expm1(group.after / n),
+                               100 * std::expm1(group.before / n), group.count));
+  }
+  if (said.empty()) {
+    const auto n = static_cast<double>(all.count);
+    said.push_back(fmt::format("error {:.1f} % instead of {:.1f} % over {} reports",
+                               100 * std::expm1(all.after / n), 100 * std::expm1(all.before / n),
+                               all.count));
+  }
+  return said;
+}
+
+Learner::News Learner::refit(const TypeSpeeds& speeds, bool always) {
+  News news;
+  std::vector<RateCell> now = cells();
+  news.change = rate_change(fitted_, now);
+  const bool other_speeds = model_ != nullptr && model_->speeds().all() != speeds.all();
+  if (other_speeds) news.change = RateChange::kDecides;
+  if (news.change == RateChange::kSame && (other_prior_ || other_curves_))
+    news.change = RateChange::kSome;
+  if (news.change == RateChange::kSame && !always) return news;
+  other_prior_ = false;
+  other_curves_ = false;
+  if (now.empty() && curves_.empty()) {
+    fitted_.clear();
+    model_ = nullptr;
+    return news;
+  }
+  auto candidate = std::make_shared<const ThroughputModel>(speeds, now, prior_, curves_);
+  fitted_ = std::move(now);
+  // Other speeds are the admin's word.
+  if (!other_speeds) news.said = worse(*candidate);
+  news.kept_old = !news.said.empty();
+  if (news.kept_old)
+    ++refused_;
+  else
+    model_ = std::move(candidate);
+  return news;
+}
+
+bool Learner::learn_prior_sometimes(const TypeSpeeds& speeds) {
+  if (!rules_.learns_prior || fitted_.size() < kLeastCellsForPrior ||
+      static_cast<double>(fitted_.size()) < kMoreSamples * static_cast<double>(prior_cells_)) {
+    return false;
+  }
+  prior_cells_ = fitted_.size();
+  const ThroughputPrior learnt = learn_prior(speeds, fitted_, rules_.prior);
+  if (learnt == prior_) return false;
+  prior_ = learnt;
+  other_prior_ = true;
+  return true;
+}
+
+}  // namespace rubato

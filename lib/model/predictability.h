@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The time a job still needs, from its reports, and whether its forecasts can be trusted.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/core/course.h"
+#include "lib/hints/types.h"
+
+namespace rubato {
+
+/// A report, with what is known of the run it comes from.
+struct CourseReport {
+  Seconds time = 0;
+  std::int64_t samples = 0;  ///< done since the job began
+  double rate = 0;           ///< samples/s as the job says
+  std::int64_t batch = 0;
+  std::optional<double> loss = {};
+  int restarts = 0;
+  int gpus = 0;
+  Seconds start = 0;  ///< of the run
+};
+
+struct PredictabilityRules {
+  double promote = 0.5;  ///< quality at which a job becomes predictable
+  double demote = 0.3;   ///< below which it is not any more
+  int least_judged = 3;  ///< forecasts that must have come true or not before either
+  int window = 5;        ///< last forecasts that count
+};
+
+/// Takes a report into the course of a job whose work is `work`. Never fails: what makes no sense
+/// makes the forecasts bad, and the job unpredictable.
+///
+/// Speed is what the samples done say against the clock, and what the job says while there is
+/// little of that. A forecast is made at most every 5 to 60 seconds and judged from 5 seconds on:
+/// the share of the work done since, against the time it took, says how long the whole takes;
+/// the error is relative to that. A job that is unpredictable is `due` for promotion at once, and
+/// promoted by promote_all(); it is demoted at once. Another run, or another number of GPUs, begins
+/// new forecasts; the class stays until they are judged.
+void follow(Course& course, const CourseReport& report, const std::optional<Work>& work,
+            const PredictabilityRules& rules = {});
+
+/// In a full round, before it: jobs that are due become predictable. A promotion changes the order
+/// of jobs by leaps, so light rounds leave the classes alone.
+void promote_all(std::vector<Course>& courses);
+
+/// The course of `job`, which is made if there is none. After a requeue a job has another key; it
+/// keeps what it had. `courses` is sorted by key and stays so.
+Course& course_for(std::vector<Course>& courses, const JobKey& job, int restarts);
+
+/// A job that ended, into the record of its profile. Those judged too little change nothing. At
+/// most kMostTypeCourses are kept; the one that is oldest goes.
+inline constexpr std::size_t kMostTypeCourses = 256;
+void ended(const Course& course, const std::string& account, const std::string& job_type,
+           Seconds now, std::vector<TypeCourse>& types, const PredictabilityRules& rules = {});
+
+}  // namespace rubato

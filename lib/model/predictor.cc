@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/model/predictor.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace rubato {
+namespace {
+
+/// A value for each question; names cannot run together, since their lengths stand before them.
+std::string key_of(const JobSpec& job, const Resources& at) {
+  std::string key = fmt::format("{}:{}{}:{}{}:{} {} {} {} {} {}", job.profile.account.size(),
+                                job.profile.account, job.profile.job_type.size(),
+                                job.profile.job_type, at.gpu_type.size(), at.gpu_type, at.gpus,
+                                at.nodes, at.cores, at.memory_mib, static_cast<int>(job.device));
+  if (job.batch) key += fmt::format(" b{}-{}", job.batch->min, job.batch->max);
+  if (job.shape) {
+    const ModelShape& shape = *job.shape;
+    key += fmt::format(" m{},{},{},{},{}", shape.params, shape.hidden, shape.layers, shape.seq,
+                       shape.heads);
+  }
+  if (job.plans) {
+    key += job.plans->automatic ? " pa" : " p";
+    for (const PlanKind kind : job.plans->kinds) key += fmt::format(",{}", static_cast<int>(kind));
+  }
+  return key;
+}
+
+}  // namespace
+
+const char* to_string(BackEnd back_end) {
+  switch (back_end) {
+    case BackEnd::kNone:
+      return "none";
+    case BackEnd::kThroughput:
+      return "throughput";
+    case BackEnd::kPlans:
+      return "plans";
+    case BackEnd::kDataParallel:
+      return "data-parallel";
+    case BackEnd::kStepTime:
+      return "step-time";
+  }
+  return "none";
+}
+
+double Prediction::confidence() const { return std::clamp(1 - spread, 0.0, 1.0); }
+
+Predictor::Predictor(std::shared_ptr<const ThroughputModel> throughput,
+                     std::shared_ptr<const BackEnds> back_ends)
+    : throughput_(std::move(throughput)), back_ends_(std::move(back_ends)) {}
+
+Prediction Predictor::predict(const JobSpec& job, const Resources& at) const {
+  std::string key = key_of(job, at);
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = kept_.find(key); found != kept_.end()) return found->second;
+  }
+  Prediction made = compute(job, at);
+  const std::lock_guard lock(mutex_);
+  if (kept_.size() >= kMostKept) kept_.clear();
+  return kept_.emplace(std::move(key), std::move(made)).first->second;
+}
+
+Prediction Predictor::compute(const JobSpec& job, const Resources& at) const {
+  Prediction base = from_throughput(job, at);
+  if (!back_ends_ || job.profile.job_type.empty() || !base.feasible) return base;
+  const auto found = back_ends_->predict(job, at);
+  if (!found) return base;
+  // A model that is less sure of what it chose than the process is of the job as it is says
+  // nothing.
+  if (found->feasible && base.known_profile && found->spread > 2 * base.spread + kEnvelope &&
+      !found->plan_chosen) {
+    return base;
+  }
+  Prediction out = *found;
+  out.samples = base.samples;
+  return out;
+}
+
+Prediction Predictor::from_throughput(const JobSpec& job, const Resources& at) const {
+  Prediction out;
+  out.effective = at;
+  if (throughput_ == nullptr || at.gpus < 1) {
+    out.feasible = at.gpus >= 1;
+    out.theta = out.goodput = out.feasible ? 1 : 0;
+    out.spread = 1;
+    return out;
+  }
+  const Forecast f = throughput_->predict(job.profile, at.gpu_type, at.gpus);
+  out.feasible = f.feasible;
+  out.theta = out.goodput = f.rate();
+  out.spread = f.spread;
+  out.known_profile = f.known_profile;
+  out.samples = f.samples;
+  out.back_end = f.known_profile ? BackEnd::kThroughput : BackEnd::kNone;
+  if (job.batch && job.batch->fixed()) out.batch = job.batch->min;
+  return out;
+}
+
+Prediction Predictor::envelope(const JobSpec& job, const Resources& at,
+                               std::span<const int> sizes) const {
+  Prediction best = predict(job, at);
+  std::vector<int> smaller(sizes.begin(), sizes.end());
+  std::erase_if(smaller, [&](int gpus) { return gpus < 1 || gpus >= at.gpus; });
+  std::sort(smaller.begin(), smaller.end(), std::greater<>());
+  // From large to small: a smaller size counts where it gives as much within the envelope.
+  double most = best.feasible ? best.goodput : 0;
+  std::vector<Prediction> found;
+  for (const int gpus : smaller) {
+    Resources less = at;
+    less.gpus = gpus;
+    // What was counted for more GPUs is not held by fewer.
+    less.nodes = at.nodes > 0 ? std::min(at.nodes, gpus) : 0;
+    Prediction other = predict(job, less);
+    if (!other.feasible) continue;
+    other.effective = less;
+    most = std::max(most, other.goodput);
+    found.push_back(std::move(other));
+  }
+  for (const Prediction& other : found) {  // the last is the smallest
+    const bool enough = other.goodput >= most * (1 - kEnvelope);
+    if (enough) best = other;
+  }
+  if (best.feasible) best.goodput = std::max(best.goodput, most);
+  return best;
+}
+
+}  // namespace rubato

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How fast a job would be with given resources: one interface to all models, for the policies.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/hints/types.h"
+#include "lib/model/measured_row.h"
+#include "lib/model/throughput.h"
+
+namespace rubato {
+
+/// What a forecast is asked for: the whole job. Counts of 0 are not known.
+struct Resources {
+  std::string gpu_type;  ///< "" without GPUs
+  int gpus = 0;          ///< 0: on CPUs
+  int nodes = 0;
+  int cores = 0;
+  std::int64_t memory_mib = 0;
+
+  auto operator<=>(const Resources&) const = default;  // NOLINT(modernize-use-nullptr)
+};
+
+/// What of a job matters to its speed: its profile and its hints.
+struct JobSpec {
+  ProfileName profile;
+  std::optional<ModelShape> shape{};
+  std::optional<Plans> plans{};  ///< none: as submitted
+  std::optional<Batch> batch{};  ///< none: what the job chose
+  Device device = Device::kGpu;
+};
+
+/// Which model a forecast comes from.
+enum class BackEnd {
+  kNone,          ///< nothing is known but the speed of GPU types
+  kThroughput,    ///< the Gaussian process over all job types (throughput.h)
+  kPlans,         ///< execution plans (plan_model.h)
+  kDataParallel,  ///< data-parallel steps and the batch tables (data_parallel.h, batch_tables.h)
+  kStepTime,      ///< parameter servers and workers on CPUs and GPUs (step_time.h)
+};
+
+/// One word, such as "plans".
+[[nodiscard]] const char* to_string(BackEnd);
+
+/// A forecast. ln(theta) is normal with mean ln(`theta`) and standard deviation `spread`.
+struct Prediction {
+  double theta = 0;  ///< samples/s, above 0 if feasible; without a known profile only ratios count
+  double spread = 0;
+  double goodput = 0;      ///< theta times statistical efficiency; theta where no noise is reported
+  std::string plan{};      ///< execution plan to run with; "" as submitted
+  std::int64_t batch = 0;  ///< global batch to run with; 0: what the job chose
+  bool plan_chosen = false;   ///< of several that its hints allow
+  bool batch_chosen = false;  ///< likewise
+  /// The least resources that give this within 1 %, so far as the models know: never more than
+  /// asked for.
+  Resources effective{};
+  BackEnd back_end = BackEnd::kNone;
+  bool known_profile = false;
+  bool feasible = true;
+  std::int64_t samples = 0;  ///< reports of exactly this type and size
+
+  /// 1 - spread, in 0..1.
+  [[nodiscard]] double confidence() const;
+};
+
+/// The least gain for which more resources count as used: what the authors of execution plans call
+/// the envelope.
+inline constexpr double kEnvelope = 0.01;
+
+/// One fit, for a person.
+struct FitSummary {
+  ProfileName profile;
+  std::string gpu_type;
+  BackEnd back_end = BackEnd::kNone;
+  int configurations = 0;    ///< that differ
+  std::int64_t samples = 0;  ///< reports
+  /// Relative errors of the fit on the rows it was made from, weighted by their reports.
+  double mean_error = 0;
+  double max_error = 0;
+  std::vector<std::pair<std::string, double>> parameters{};
+  std::vector<std::string> flags{};  ///< what is wrong with it, a word or two each
+};
+
+/// Models of step times fitted to rows, each when it is first asked for. Safe from several threads.
+class BackEnds {
+ public:
+  /// Most rows that are used; of more, those with most reports.
+  static constexpr std::size_t kMostRows = 4096;
+
+  /// Rows that are not usable() are left out; of equal ones the first counts. `memory`: MiB of one
+  /// GPU of a type, where it is configured.
+  explicit BackEnds(std::vector<MeasuredRow> rows, std::map<std::string, std::int64_t> memory = {});
+  ~BackEnds();
+  BackEnds(const BackEnds&) = delete;
+  BackEnds& operator=(const BackEnds&) = delete;
+
+  /// Sorted.
+  [[nodiscard]] const std::vector<MeasuredRow>& rows() const { return rows_; }
+  [[nodiscard]] const std::map<std::string, std::int64_t>& memory() const { return memory_; }
+
+  /// From the model that suits the job; none where there is no such model for the profile on the
+  /// GPU type, or it has not seen enough. `effective` is not filled.
+  [[nodiscard]] std::optional<Prediction> predict(const JobSpec& job, const Resources& at) const;
+
+  /// All fits, made now: of each profile on each GPU type the data-parallel one, or that of
+  /// parameter servers, and for job types in `shapes` that of execution plans. By profile, GPU
+  /// type, back-end.
+  [[nodiscard]] std::vector<FitSummary> summaries(
+      const std::map<std::string, ModelShape>& shapes = {}) const;
+
+  /// What the fits expect of the profiles that were measured: on the GPU types they were measured
+  /// on, at the sizes up to twice the largest measured. For ThroughputModel.
+  [[nodiscard]] std::vector<CurvePoint> curve_points() const;
+
+ private:
+  struct Fits;
+
+  std::vector<MeasuredRow> rows_;
+  std::map<std::string, std::int64_t> memory_;
+  std::unique_ptr<Fits> fits_;
+};
+
+/// Immutable, total, safe from several threads. Each answer is computed once.
+class Predictor {
+ public:
+  /// Most answers that are kept; then all are forgotten at once.
+  static constexpr std::size_t kMostKept = 65536;
+
+  /// Null: nothing of that kind.
+  Predictor(std::shared_ptr<const ThroughputModel> throughput,
+            std::shared_ptr<const BackEnds> back_ends);
+
+  /// The best way to run the job with these resources. Which model answers: that of execution plans
+  /// for a job that says its shape and which plans it can run; that of parameter servers for one
+  /// whose reports name servers, or that runs on CPUs; the data-parallel one for a job with a range
+  /// of batches; else, and where those know too little, the Gaussian process, into which the others
+  /// enter as curves.
+  [[nodiscard]] Prediction predict(const JobSpec& job, const Resources& at) const;
+
+  /// The same, where fewer GPUs than `at` has may be used: never less than with any size of `sizes`
+  /// that is smaller, with that size in `effective`.
+  [[nodiscard]] Prediction envelope(const JobSpec& job, const Resources& at,
+                                    std::span<const int> sizes) const;
+
+  [[nodiscard]] const ThroughputModel* throughput() const { return throughput_.get(); }
+  [[nodiscard]] const BackEnds* back_ends() const { return back_ends_.get(); }
+
+ private:
+  [[nodiscard]] Prediction compute(const JobSpec& job, const Resources& at) const;
+  [[nodiscard]] Prediction from_throughput(const JobSpec& job, const Resources& at) const;
+
+  std::shared_ptr<const ThroughputModel> throughput_;
+  std::shared_ptr<const BackEnds> back_ends_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, Prediction> kept_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/policy/need.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "lib/policy/forecast.h"
+
+namespace rubato {
+namespace {
+
+// Forecasts before a start are often wrong by a factor of two; jobs that differ by less than this
+// factor keep Slurm's order.
+constexpr double kClassFactor = 4;
+
+int gpus_of(const Job& job) {
+  return std::max(job.request.gpus_on(std::max(job.request.min_nodes, 1)), 1);
+}
+
+std::set<std::string> gpu_types(const Snapshot& snapshot) {
+  std::set<std::string> types;
+  for (const Node& node : snapshot.nodes) {
+    for (const GpuGroup& group : node.gpus) types.insert(group.type);
+  }
+  return types;
+}
+
+bool predictable(const std::vector<Service>& service, const JobKey& job) {
+  const Service* const found = service_of(service, job);
+  return found != nullptr && found->predictable;
+}
+
+// Run time at its own size on the type it is fastest on; empty when that cannot be told.
+std::optional<double> own_seconds(const Snapshot& snapshot, const Job& job, const Models& models,
+                                  const Config& config, const std::set<std::string>& types) {
+  const std::optional<double> left = samples_left(snapshot, job);
+  const ProfileName profile = profile_of(job, config);
+  if (!left || models.learnt() == nullptr || profile.job_type.empty()) return std::nullopt;
+  double best = 0;
+  for (const std::string& type : types) {
+    const std::string& wanted = job.request.gpu_type;
+    if (!wanted.empty() && type != wanted) continue;
+    const Forecast forecast = models.learnt()->predict(profile, type, gpus_of(job));
+    if (!forecast.known_profile) return std::nullopt;
+    best = std::max(best, forecast.rate());
+  }
+  return best > 0 ? std::optional(*left / best) : std::nullopt;
+}
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+int class_of(double gpu_seconds) {
+  return static_cast<int>(std::floor(std::log(gpu_seconds) / std::log(kClassFactor)));
+}
+
+}  // namespace
+
+std::vector<Need> expected_needs(const Snapshot& snapshot, const Models& models,
+                                 const Config& config, const std::vector<Service>& service,
+                                 Seconds now) {
+  if (config.off("needs")) return {};
+  std::vector<const Job*> jobs;
+  for (const Job& job : snapshot.jobs) {
+    const bool pending = job.state == JobState::kPending;
+    if (pending && job.managed && job.request.wants_gpus()) jobs.push_back(&job);
+  }
+  // A job may stand there once for each partition; all of them say the same.
+  std::sort(jobs.begin(), jobs.end(), [](const Job* a, const Job* b) {
+    return std::tie(a->key, a->rank, a->partition) < std::tie(b->key, b->rank, b->partition);
+  });
+  const auto last = std::unique(jobs.begin(), jobs.end(),
+                                [](const Job* a, const Job* b) { return a->key == b->key; });
+  jobs.erase(last, jobs.end());
+
+  const std::set<std::string> types = gpu_types(snapshot);
+  std::vector<std::optional<double>> own;
+  std::vector<double> told;
+  own.reserve(jobs.size());
+  for (const Job* job : jobs) {
+    own.push_back(predictable(service, job->key)
+                      ? own_seconds(snapshot, *job, models, config, types)
+                      : std::nullopt);
+    if (own.back()) told.push_back(*own.back());
+  }
+  if (told.empty()) return {};
+  const double usual = median(told);
+
+  std::vector<Need> needs;
+  needs.reserve(jobs.size());
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const Job& job = *jobs[i];
+    const auto limit = static_cast<double>(std::max<Seconds>(job.time_limit, 1));
+    const double seconds = std::max(std::min(own[i].value_or(usual), limit), 1.0);
+    const Seconds waited = job.eligible > 0 ? std::max<Seconds>(now - job.eligible, 0) : 0;
+    Need need{.job = job.key, .told = own[i].has_value()};
+    need.gpu_seconds = seconds * gpus_of(job);
+    need.response = 1 + static_cast<double>(waited) / seconds;
+    need.size_class = class_of(need.gpu_seconds / need.response);
+    needs.push_back(need);
+  }
+  return needs;
+}
+
+const Need* need_of(const std::vector<Need>& needs, const JobKey& job) {
+  const auto at =
+      std::lower_bound(needs.begin(), needs.end(), job,
+                       [](const Need& need, const JobKey& key) { return need.job < key; });
+  return at != needs.end() && at->job == job ? &*at : nullptr;
+}
+
+}  // namespace rubato

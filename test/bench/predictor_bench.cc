@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Predictions through the one interface: kept, and computed.
+#include <benchmark/benchmark.h>
+
+#include "lib/model/predictor.h"
+
+namespace rubato {
+namespace {
+
+/// `profiles` job types on two GPU types at four sizes and three batches.
+std::vector<MeasuredRow> rows(int profiles) {
+  std::vector<MeasuredRow> rows;
+  for (int profile = 0; profile < profiles; ++profile) {
+    for (const char* type : {"a100", "v100"}) {
+      for (const int gpus : {1, 2, 4, 8}) {
+        for (const std::int64_t batch : {64, 128, 256}) {
+          MeasuredRow row;
+          row.profile = {"lab", "type" + std::to_string(profile)};
+          row.gpu_type = type;
+          row.gpus = gpus;
+          row.nodes = 1;
+          row.batch = batch;
+          row.plan = profile % 2 == 1 ? "dp=" + std::to_string(gpus) : "";
+          row.cores = 8 * gpus;
+          const double seconds = 0.01 * (1 + profile) + 1e-3 * static_cast<double>(batch) / gpus;
+          row.rate = static_cast<double>(batch) / seconds;
+          row.samples = 50;
+          rows.push_back(std::move(row));
+        }
+      }
+    }
+  }
+  return rows;
+}
+
+Predictor make(int profiles) {
+  const std::vector<MeasuredRow> all = rows(profiles);
+  std::vector<RateCell> cells;
+  for (const MeasuredRow& row : all) {
+    if (row.batch != 128) continue;
+    cells.push_back({.profile = row.profile,
+                     .gpu_type = row.gpu_type,
+                     .gpus = row.gpus,
+                     .rate = row.rate,
+                     .samples = row.samples});
+  }
+  return {std::make_shared<const ThroughputModel>(TypeSpeeds(), cells),
+          std::make_shared<const BackEnds>(all)};
+}
+
+JobSpec job(BackEnd back_end, int number = 0) {
+  const int profile = back_end == BackEnd::kPlans ? 1 : 0;
+  JobSpec spec{.profile = {"lab", "type" + std::to_string(profile)}};
+  // Another lower end is another question.
+  if (back_end == BackEnd::kDataParallel) spec.batch = Batch{64 + number % 1000, 4096};
+  if (back_end == BackEnd::kPlans) {
+    spec.shape = ModelShape{350'000'000, 1024, 24, 512, 16};
+    spec.plans = Plans{true, {}};
+    spec.batch = Batch{256, 256};
+  }
+  return spec;
+}
+
+void cached(benchmark::State& state) {
+  const Predictor predictor = make(16);
+  const JobSpec spec = job(static_cast<BackEnd>(state.range(0)));
+  const Resources at{"a100", 4, 1, 32, 0};
+  benchmark::DoNotOptimize(predictor.predict(spec, at));
+  for (auto _ : state) benchmark::DoNotOptimize(predictor.predict(spec, at));
+  state.SetItemsProcessed(state.iterations());
+  state.SetLabel(to_string(static_cast<BackEnd>(state.range(0))));
+}
+
+void cold(benchmark::State& state) {
+  const auto back_end = static_cast<BackEnd>(state.range(0));
+  const Predictor predictor = make(16);
+  benchmark::DoNotOptimize(predictor.predict(job(back_end), {"a100", 4, 1, 32, 0}));  // the fit
+  int number = 0;
+  for (auto _ : state) {
+    // Memory that no other question had: never kept.
+    const Resources at{"a100", 4, 1, 32, ++number};
+    benchmark::DoNotOptimize(predictor.predict(job(back_end, number), at));
+  }
+  state.SetItemsProcessed(state.iterations());
+  state.SetLabel(to_string(back_end));
+}
+
+void first_fit(benchmark::State& state) {
+  const auto back_end = static_cast<BackEnd>(state.range(0));
+  const std::vector<MeasuredRow> all = rows(2);
+  for (auto _ : state) {
+    const BackEnds back_ends(all);
+    benchmark::DoNotOptimize(back_ends.predict(job(back_end), {"a100", 4, 1, 32, 0}));
+  }
+  state.SetLabel(to_string(back_end));
+}
+
+void back_ends(benchmark::internal::Benchmark* bench) {
+  for (const BackEnd one : {BackEnd::kThroughput, BackEnd::kDataParallel, BackEnd::kPlans}) {
+    bench->Arg(static_cast<int>(one));
+  }
+}
+
+BENCHMARK(cached)->Apply(back_ends);
+BENCHMARK(cold)->Apply(back_ends);
+BENCHMARK(first_fit)
+    ->Arg(static_cast<int>(BackEnd::kDataParallel))
+    ->Arg(static_cast<int>(BackEnd::kPlans))
+    ->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace rubato
+
+BENCHMARK_MAIN();

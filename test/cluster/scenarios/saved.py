@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a slurmctld that is killed knows of running jobs when it comes back, on a quiet cluster."""
+import os
+import shutil
+import time
+
+from cluster import check, scenario, shape
+
+from . import steps
+
+# Without background load nothing else has the state written.
+shape("quiet", load=False, rubato_conf=steps.conf())
+
+
+def written(c):
+    """When slurmctld last wrote the records of jobs; 0 before the first time."""
+    try:
+        return os.stat(c.path("state/job_state")).st_mtime
+    except OSError:
+        return 0.0
+
+
+def wait_quiet(c):
+    """What was to be written is written: slurmctld saves within 5 s of a change."""
+    c.wait_state(c.sbatch("-n1 -t 5", "true"), "COMPLETED", 60)
+    c.wait(lambda: written(c) and time.time() - written(c) > 8, 60, "slurmctld to save no more")
+
+
+def unharmed(c, job):
+    """The job runs, and no node was drained on its account."""
+    c.cmd(f"squeue -j {job} -o '%i %T %N %r'")
+    shown = c.cmd("sinfo -R -h -o '%N %E'", check=False).strip()
+    check(shown == "", "no node with a reason", shown)
+    seen = c.job(job)
+    check(seen.get("JobState") == "RUNNING", f"job {job} to run", seen.get("JobState"))
+    return seen
+
+
+@scenario(cluster="quiet", needs=["rubato"], negative="save", timeout=180)
+def running_job_survives_a_kill_in_the_quiet(c):
+    """A job goes on when slurmctld is killed, though nothing has happened since it started"""
+    wait_quiet(c)
+    job = c.sbatch("--gpus=a100:1 -t 5", "sleep 600")
+    c.wait_state(job, "RUNNING", 30)
+    started = time.time()
+    c.wait(lambda: written(c) > started, 20, "job_state to be written after the start")
+    c.kill9_ctld()
+    c.start_ctld()
+    c.wait(lambda: not c.ask("sinfo -h -t unknown,no_respond -o %N").strip(), 60,
+           "the nodes to have registered")
+    seen = unharmed(c, job)
+    check(seen.get("Restarts") == "0", "its first run", seen.get("Restarts"))
+
+
+@scenario(cluster="quiet", needs=["rubato"], negative="settle", timeout=240)
+def start_that_nobody_saved_is_made_again(c):
+    """A start that is in no state file when slurmctld dies is made again, once the first has ended
+
+    Started at once, slurmd would take it for a duplicate: node drained, job held.
+    """
+    begun = time.time()
+    job = c.sbatch("--gpus=a100:1 -t 5 --begin=now+8 --requeue", "sleep 600")
+    c.wait(lambda: written(c) > begun, 60, "job_state with the waiting job")
+    old = c.path("out", "job_state.old")
+    shutil.copy2(c.path("state/job_state"), old)
+    c.wait_state(job, "RUNNING", 60)
+    c.kill9_ctld()
+    shutil.copy2(old, c.path("state/job_state"))
+    c.start_ctld()
+    c.wait_state(job, "RUNNING", 20)
+    # The node tells of the first run when it registers; what comes of it shows within seconds.
+    c.wait(lambda: c.job(job).get("JobState") == "RUNNING" and
+           int(c.ask(f"squeue -h -j {job} -O TimeUsed:20").split(":")[-1]) >= 5, 20,
+           "the job to run for 5 s")
+    unharmed(c, job)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Profiles that one site has learnt decide at another: export, import, forget; and what jobs hear of them."""
+import json
+import pathlib
+
+from cluster import check, scenario, shape
+
+from . import learn, steps
+
+shape("share", rubato_conf=learn.CONF)
+
+
+def rows_of(c, kind):
+    """What `rubato models` lists of a job type."""
+    text = c.ask(f"rubato models -t {kind} --json", check=False)
+    return json.loads(text or "{}").get("models", [])
+
+
+def fitted_rows(c, kind):
+    """What the last round's models of step times were fitted to, of that type."""
+    rows = learn.published(c, "models-fit.json").get("rows", [])
+    return [row for row in rows if row["job_type"] == kind]
+
+
+def profile_file(c, name, kind, rows):
+    """A table to import: (GPU type, GPUs, batch, rate) each."""
+    path = c.path(name)
+    lines = ["job_type,gpu_type,gpus,nodes,batch,samples,rate"]
+    lines += [f"{kind},{gpu},{gpus},1,{batch},20,{rate}" for gpu, gpus, batch, rate in rows]
+    pathlib.Path(path).write_text("\n".join(lines) + "\n")
+    return path
+
+
+def without_orders(c):
+    """Negative control: slurmctld begins with a store that takes no orders."""
+    c.write_rubato_conf(learn.CONF + "TestOff=orders\n")
+    c.restart_ctld()
+
+
+@scenario(cluster="share", needs=["rubato"], negative=without_orders, timeout=420)
+def profiles_travel_from_site_to_site(c):
+    """What was learnt of a job type is exported, imported under a name that nobody has run here, decides at once, and is
+    forgotten again
+
+    A user sees that the first job of the new type holds the GPU type that another site measured to be fastest; after
+    `forget` the type is in no list.
+    """
+    kind, other = learn.a_kind(), "far" + learn.a_kind()
+    for job in learn.measure(c, kind):
+        c.cmd(f"scancel {job}")
+    c.wait(lambda: len(rows_of(c, kind)) == len(learn.PLACES), 60, "the profile in rubato models")
+    exported = c.path("exported.json")
+    c.cmd(f"rubato models export -t {kind} -o {exported}")
+    text = pathlib.Path(exported).read_text()
+    check(text.count(f'"job_type":"{kind}"') == 3, "three places exported", text)
+    pathlib.Path(exported).write_text(text.replace(kind, other))
+
+    check(rows_of(c, other) == [], "nothing known of the type before the import", rows_of(c, other))
+    c.cmd(f"rubato models import {exported}", timeout=180)
+    c.wait(lambda: len(rows_of(c, other)) == len(learn.PLACES), 60, "the import in rubato models")
+    c.wait(lambda: len(fitted_rows(c, other)) == len(learn.PLACES), 60, "the import in a round")
+    c.cmd(f"rubato models export -t {other} -o {c.path('again.json')}")
+    again = pathlib.Path(c.path("again.json")).read_text()
+    check(again == pathlib.Path(exported).read_text(), "the same bytes exported again", again)
+    job, where = learn.next_job(c, other)
+    check(learn.type_of(where) == ["v100"], "the type that was fastest elsewhere, v100", where)
+    c.cmd(f"scancel {job}")
+
+    c.cmd(f"rubato models forget {other} --dry-run")
+    check(len(rows_of(c, other)) == 3, "a dry run forgets nothing", rows_of(c, other))
+    c.cmd(f"rubato models forget {other}", timeout=180)
+    c.wait(lambda: rows_of(c, other) == [], 60, "the type to be forgotten")
+    refused = c.cmd(f"rubato models forget {other}", check=False)
+    check(refused.rc == 3, "exit code 3 for a type that is not known", refused.rc)
+
+    # With slurmctld down the command itself is the writer.
+    c.stop_ctld()
+    c.cmd(f"rubato models import {exported}", timeout=180)
+    c.start_ctld()
+    c.wait(lambda: len(rows_of(c, other)) == len(learn.PLACES), 60, "what was imported meanwhile")
+
+
+@scenario(cluster="share", needs=["rubato"], negative="plans", timeout=300)
+def a_job_hears_the_batch_that_was_chosen(c):
+    """A job with a range of batches is told the one that trains fastest on the GPUs it got
+
+    It prints RUBATO_BATCH; `rubato explain` names the batch and the model that chose it.
+    """
+    kind = learn.a_kind()
+    # A pass takes 10 ms and 0.1 ms a sample: the larger the batch, the faster.
+    rows = [("a100", 1, batch, batch / (0.01 + 0.0001 * batch)) for batch in (64, 128, 256, 512)]
+    c.cmd(f"rubato models import {profile_file(c, 'batches.csv', kind, rows)}", timeout=180)
+    c.wait(lambda: len(fitted_rows(c, kind)) == len(rows), 60, "the profile in a round")
+    job = c.sbatch(f"--gpus=a100:1 -t 5 --comment='rubato:job-type={kind};batch=64-512'",
+                   "echo batch=$RUBATO_BATCH; sleep 2")
+    c.wait(lambda: "batch=" in c.output(job), 60, "the output of the job")
+    print(c.output(job))
+    check("batch=512" in c.output(job), "batch=512, the best of 64-512", c.output(job))
+    decision = c.wait(lambda: learn.explained(c, job), 60, "the decision in rubato explain")
+    facts = json.dumps(decision)
+    check("batch_given" in facts and "data-parallel" in facts, "batch and model in the decision",
+          decision)
+    c.cmd(f"rubato explain {job}")
+    check(steps.stats(c), "rounds go on", steps.stats(c))

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Reports -> what may be used of them, cells, fits, errors of forecasts.
+#include "lib/model/learner.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "lib/model/error_replay.h"
+
+namespace rubato {
+namespace {
+
+constexpr Seconds kBegin = 1'800'000'000;
+constexpr Seconds kDay = 86400;
+
+MeasuredRate report(JobId job, Seconds after, double rate, const char* type = "a100",
+                    int gpus = 2) {
+  MeasuredRate made;
+  made.profile = {"lab", "net"};
+  made.place.gpu_type = type;
+  made.place.gpus = gpus;
+  made.place.batch = 64;
+  made.job = {job, kBegin};
+  made.run_start = kBegin;
+  made.time = kBegin + after;
+  made.rate = rate;
+  return made;
+}
+
+TEST(UseJudge, the_first_minute_of_a_run_is_left_out) {
+  UseJudge judge;
+  EXPECT_EQ(judge.judge(report(1, 30, 10)).use, Use::kWarmUp);
+  EXPECT_EQ(judge.judge(report(1, 60, 50)).use, Use::kWarmUp) << "speaks of 30 to 60 s";
+  EXPECT_EQ(judge.judge(report(1, 90, 100)).use, Use::kYes);
+  EXPECT_EQ(judge.judge(report(1, 91, 100)).use, Use::kYes);
+  EXPECT_EQ(judge.judge(report(2, 70, 10)).use, Use::kWarmUp) << "speaks of 0 to 70 s";
+  EXPECT_EQ(judge.judge(report(3, 200, 10)).use, Use::kYes);
+}
+
+TEST(UseJudge, a_rate_that_has_settled_counts_from_where_it_did) {
+  UseJudge judge;
+  EXPECT_TRUE(judge.judge(report(1, 1, 40)).use_now.empty());
+  EXPECT_TRUE(judge.judge(report(1, 2, 100)).use_now.empty());
+  EXPECT_TRUE(judge.judge(report(1, 3, 105)).use_now.empty());
+  const auto settled = judge.judge(report(1, 4, 102));
+  EXPECT_EQ(settled.use, Use::kYes);
+  ASSERT_EQ(settled.use_now.size(), 3U) << "and not the slow one";
+  EXPECT_EQ(settled.use_now[0].rate, 100);
+  EXPECT_EQ(judge.judge(report(1, 5, 50)).use_now.size(), 1U);
+  MeasuredRate again = report(1, 6, 30);
+  again.restarts = 1;
+  again.run_start = kBegin + 5;
+  EXPECT_EQ(judge.judge(again).use, Use::kWarmUp) << "another run warms up anew";
+}
+
+TEST(UseJudge, without_a_warm_up_or_a_start_all_count) {
+  UseJudge none(UseRules{.warm_up = 0});
+  EXPECT_EQ(none.judge(report(1, 1, 40)).use, Use::kYes);
+  UseJudge judge;
+  MeasuredRate unknown = report(1, 1, 40);
+  unknown.run_start = 0;
+  EXPECT_EQ(judge.judge(unknown).use, Use::kYes);
+}
+
+TEST(UseJudge, a_report_across_a_resize_and_mixed_types_are_left_out) {
+  UseJudge judge(UseRules{.warm_up = 10});
+  EXPECT_EQ(judge.judge(report(1, 100, 40)).use, Use::kYes);
+  EXPECT_EQ(judge.judge(report(1, 160, 60, "a100", 4)).use, Use::kResized);
+  EXPECT_EQ(judge.judge(report(1, 165, 80, "a100", 4)).use, Use::kYes)
+      << "the report before was 60 s after the last one at the other size";
+  EXPECT_EQ(judge.judge(report(2, 100, 40, "a100+h100")).use, Use::kMixed);
+  EXPECT_EQ(judge.judge(report(3, 100, 0)).use, Use::kNoRate);
+  MeasuredRate flagged = report(4, 100, 5);
+  flagged.flagged = true;
+  EXPECT_EQ(judge.judge(flagged).use, Use::kFlagged);
+}
+
+TEST(RateHistory, one_run_is_one_witness) {
+  RateHistory history;
+  for (int i = 0; i < 1000; ++i) history.add(report(1, i, 100));
+  ASSERT_EQ(history.cells().size(), 1U);
+  EXPECT_EQ(history.cells()[0].samples, 1000);
+  EXPECT_NEAR(history.cells()[0].weight, RateHistory::kWitness, 1e-9);
+  EXPECT_NEAR(history.cells()[0].rate, 100, 1e-9);
+}
+
+TEST(RateHistory, a_run_that_contradicts_the_others_hardly_counts) {
+  RateHistory history;
+  for (JobId job = 1; job <= 5; ++job) {
+    for (int i = 0; i < 5; ++i) history.add(report(job, i, 100));
+  }
+  for (int i = 0; i < 5; ++i) history.add(report(6, 10 + i, 1e9));
+  EXPECT_NEAR(history.cells()[0].rate, 100, 2);
+}
+
+TEST(RateHistory, what_is_old_gives_way_to_an_upgrade) {
+  const auto rate_after = [](double half_life) {
+    RateHistory history(HistoryRules{.half_life = half_life});
+    for (JobId job = 1; job <= 6; ++job) history.add(report(job, 0, 100));
+    for (JobId job = 11; job <= 14; ++job) history.add(report(job, 120 * kDay, 140));
+    return history.cells()[0].rate;
+  };
+  EXPECT_NEAR(rate_after(30.0 * kDay), 140, 4);
+  EXPECT_LT(rate_after(0), 125) << "without forgetting the old ones still win";
+}
+
+TEST(RateHistory, old_runs_make_less_sure) {
+  RateHistory history;
+  for (int i = 0; i < 4; ++i) history.add(report(1, i, 100, "old"));
+  history.add(report(2, 30 * kDay, 100, "new"));
+  const auto cells = history.cells();
+  ASSERT_EQ(cells.size(), 2U);
+  EXPECT_NEAR(cells[1].weight, 2, 0.01) << "four reports, a half-life ago";
+}
+
+TEST(Learner, measures_how_well_it_foresaw_reports) {
+  Learner learner(LearnerRules{.use = {.warm_up = 0}});
+  const TypeSpeeds speeds({{"a100", 2.0}, {"v100", 1.0}});
+  learner.take(report(1, 100, 100));
+  EXPECT_EQ(learner.refit(speeds).change, RateChange::kDecides);
+  EXPECT_TRUE(learner.errors().rows().empty()) << "nothing was known of the first one";
+  learner.take(report(2, 200, 25, "v100"));
+  const auto& rows = learner.errors().rows();
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows.begin()->first.second, "v100");
+  EXPECT_NEAR(rows.begin()->second.mean, 1.0, 0.1) << "50 were expected, 25 came";
+  (void)learner.refit(speeds);
+  for (int i = 0; i < 50; ++i) learner.take(report(2, 210 + i, 25, "v100"));
+  EXPECT_LT(rows.begin()->second.mean, 0.1);
+  EXPECT_EQ(rows.begin()->second.reports, 51);
+}
+
+TEST(Learner, keeps_the_better_of_two_fits_and_says_so) {
+  Learner learner(LearnerRules{.use = {.warm_up = 0}});
+  const TypeSpeeds speeds;
+  for (int i = 0; i < 40; ++i) learner.take(report(1, 10 * i, 100 + i % 2));
+  (void)learner.refit(speeds);
+  const auto good = learner.model();
+  // A curve that is sure of itself and wrong.
+  CurvePoint wrong;
+  wrong.profile = {"lab", "net"};
+  wrong.place = {"a100", 2, 0, 64, ""};
+  wrong.log_rate = std::log(1000.0);
+  wrong.spread = 0.05;
+  learner.set_curves({wrong});
+  const Learner::News news = learner.refit(speeds);
+  EXPECT_TRUE(news.kept_old);
+  ASSERT_FALSE(news.said.empty());
+  EXPECT_NE(news.said[0].find("net on a100"), std::string::npos) << news.said[0];
+  EXPECT_EQ(learner.model(), good);
+  EXPECT_EQ(learner.refused_fits(), 1);
+  // Evidence for it: the jobs are as fast as it says.
+  for (int i = 0; i < 130; ++i) learner.take(report(2, 1000 + 10 * i, 1000));
+  EXPECT_FALSE(learner.refit(speeds).kept_old);
+  EXPECT_NE(learner.model(), good);
+}
+
+TEST(Learner, reports_of_another_site_count_only_where_none_are_ours) {
+  Learner learner(LearnerRules{.use = {.warm_up = 0}});
+  RateCell theirs{
+      .profile = {"lab", "net"}, .gpu_type = "a100", .gpus = 2, .rate = 70, .samples = 9};
+  RateCell elsewhere = theirs;
+  elsewhere.gpu_type = "v100";
+  learner.set_imported({theirs, elsewhere});
+  EXPECT_EQ(learner.cells().size(), 2U);
+  learner.take(report(1, 100, 100));
+  const auto cells = learner.cells();
+  ASSERT_EQ(cells.size(), 2U);
+  EXPECT_NEAR(cells[0].rate, 100, 1e-9);
+  EXPECT_EQ(cells[1].gpu_type, "v100");
+}
+
+TEST(ErrorReplay, gives_the_errors_that_a_learner_had) {
+  const TypeSpeeds speeds({{"a100", 2.0}, {"v100", 1.0}});
+  const LearnerRules rules{.use = {.warm_up = 0}};
+  Learner learner(rules);
+  ErrorReplay replay(speeds, rules);
+  std::vector<MeasuredRate> all;
+  for (int i = 0; i < 60; ++i) {
+    const bool odd = i % 2 != 0;
+    all.push_back(report(1 + i, i, (odd ? 30 : 80) + i % 5, odd ? "v100" : "a100", 1 + i % 3));
+  }
+  for (const MeasuredRate& one : all) {
+    learner.take(one);
+    (void)learner.refit(speeds);
+    replay.take(one);
+  }
+  const auto& a = learner.errors().rows();
+  const auto& b = replay.finish().rows();
+  ASSERT_EQ(a.size(), b.size());
+  for (const auto& [key, row] : a) {
+    EXPECT_EQ(row.reports, b.at(key).reports);
+    EXPECT_DOUBLE_EQ(row.mean, b.at(key).mean);
+  }
+  const auto both = replay_both(all, speeds, rules);
+  ASSERT_EQ(both.size(), 2U);
+  EXPECT_GT(both[0].plain, 0);
+  EXPECT_GT(both[0].present, 0);
+}
+
+TEST(RateChange, says_what_is_worth_a_fit) {
+  Learner learner(LearnerRules{.use = {.warm_up = 0}});
+  learner.take(report(1, 100, 100));
+  const auto before = learner.cells();
+  auto now = before;
+  EXPECT_EQ(rate_change(before, now), RateChange::kSame);
+  now[0].rate = 100.5;
+  EXPECT_EQ(rate_change(before, now), RateChange::kSame);
+  now[0].rate = 102;
+  EXPECT_EQ(rate_change(before, now), RateChange::kSome);
+  now[0].rate = 90;
+  EXPECT_EQ(rate_change(before, now), RateChange::kDecides);
+  now[0].rate = 0;
+  EXPECT_EQ(rate_change(before, now), RateChange::kDecides);
+  now = before;
+  now[0].samples = 2;
+  EXPECT_EQ(rate_change(before, now), RateChange::kSome);
+  now = before;
+  now[0].gpus = 5;
+  EXPECT_EQ(rate_change(before, now), RateChange::kDecides);
+  EXPECT_EQ(rate_change(before, {}), RateChange::kDecides);
+}
+
+}  // namespace
+}  // namespace rubato

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/store_replay.h"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <vector>
+
+#include "lib/model/error_replay.h"
+#include "lib/store/measured.h"
+#include "lib/store/reader.h"
+
+namespace rubato::tools {
+namespace {
+
+constexpr double kDaySeconds = 86400;
+
+ValidateCell cell_of(const ReplayError& row, const char* source, double mean, double most) {
+  return {.source = source,
+          .model = row.profile.job_type,
+          .plan = row.gpu_type,
+          .fit_samples = 0,  // each report is foreseen from all before it
+          .test_rows = static_cast<int>(row.reports),
+          .mean_error = mean,
+          .max_error = most};
+}
+
+}  // namespace
+
+Result<ValidateSection> replay_store(const std::string& file, const Config& config) {
+  const auto reader = store::Reader::open(file);
+  if (!reader) return tl::unexpected<Error>(reader.error());
+  std::vector<MeasuredRate> reports;
+  const Result<void> read = reader->each_sample([&](store::Sample sample) {
+    const JobTypeConfig* line = config.job_type(sample.type.name);
+    sample.type.shared = line != nullptr && line->shared;
+    if (!sample.type.name.empty()) reports.push_back(store::measured(sample));
+  });
+  if (!read) return tl::unexpected<Error>(read.error());
+  std::map<std::string, double> speeds;
+  for (const GpuTypeConfig& type : config.gpu_types) speeds[type.name] = type.speed;
+  LearnerRules rules;
+  rules.use.warm_up = config.warm_up;
+  rules.history.half_life = config.model_half_life_days * kDaySeconds;
+  ValidateSection section;
+  double count = 0;
+  double present = 0;
+  double plain = 0;
+  int groups = 0;
+  int below = 0;
+  for (const ReplayError& row : replay_both(reports, TypeSpeeds(speeds), rules)) {
+    section.cells.push_back(cell_of(row, "present", row.present, row.present_most));
+    section.cells.push_back(cell_of(row, "plain", row.plain, row.plain_most));
+    const auto n = static_cast<double>(row.reports);
+    count += n;
+    present += n * row.present;
+    plain += n * row.plain;
+    ++groups;
+    if (row.present <= row.plain)
+      ++below;
+    else
+      section.notes.push_back(fmt::format("{} on {}: {:.2f} % is above {:.2f} % of the plain model",
+                                          row.profile.job_type, row.gpu_type, 100 * row.present,
+                                          100 * row.plain));
+  }
+  section.summary = {{"reports", static_cast<double>(reports.size())},
+                     {"foreseen", count},
+                     {"cells", groups},
+                     {"cells_not_above_plain", below},
+                     {"mean", count > 0 ? present / count : 0},
+                     {"plain_mean", count > 0 ? plain / count : 0}};
+  if (count > 0) section.gates = {{"store_below_plain", present < plain}};
+  return section;
+}
+
+}  // namespace rubato::tools
