@@ -177,7 +177,7 @@ def default_options(shape, site):
         off = [n for n in shape.node_names() if not shape.node_spec(n).cloud]
         options.update({
             "ResumeProgram": f"{base}/bin/resume", "SuspendProgram": f"{base}/bin/suspend",
-            "ResumeTimeout": 20, "SuspendTimeout": 5, "SuspendTime": 5, "ResumeRate": 0,
+            "ResumeTimeout": 120, "SuspendTimeout": 5, "SuspendTime": 5, "ResumeRate": 0,
             "SuspendRate": 0, "SuspendExcNodes": ",".join(off) or None,
             "TreeWidth": 65533})
     if shape.dbd:

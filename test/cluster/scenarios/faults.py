@@ -44,7 +44,9 @@ def kill_9_loses_no_job(c):
     and Rubato remembers since when.
     """
     busy = steps.occupy(c, "h100")
-    running = [c.sbatch("--gpus=a100:2 -t 5", "sleep 4"), c.sbatch("-n2 -t 5", "sleep 4")]
+    # Long enough to see the kill: the end of a job that slurmctld knew of and had not saved shows only
+    # when its node registers anew.
+    running = [c.sbatch("--gpus=a100:2 -t 5", "sleep 20"), c.sbatch("-n2 -t 5", "sleep 20")]
     pending = [c.sbatch("--gpus=h100:4 -t 5", "sleep 0.2"),
                c.sbatch("--gpus=h100:2 -t 5", "sleep 0.2"),
                c.sbatch("-n1 -t 5 -d afterok:%d" % running[0], "sleep 0.2")]

@@ -45,6 +45,7 @@ def profiles_travel_from_site_to_site(c):
     A user sees that the first job of the new type holds the GPU type that another site measured to be fastest; after
     `forget` the type is in no list.
     """
+    c.restart_ctld()    # orders are taken or not from the opening of the store on
     kind, other = learn.a_kind(), "far" + learn.a_kind()
     for job in learn.measure(c, kind):
         c.cmd(f"scancel {job}")
@@ -86,6 +87,7 @@ def a_job_hears_the_batch_that_was_chosen(c):
 
     It prints RUBATO_BATCH; `rubato explain` names the batch and the model that chose it.
     """
+    c.restart_ctld()
     kind = learn.a_kind()
     # A pass takes 10 ms and 0.1 ms a sample: the larger the batch, the faster.
     rows = [("a100", 1, batch, batch / (0.01 + 0.0001 * batch)) for batch in (64, 128, 256, 512)]
