@@ -15,6 +15,7 @@
 
 #include "lib/store/folder.h"
 #include "lib/store/session.h"
+#include "lib/store/summary.h"
 #include "tools/output.h"
 #include "tools/published.h"
 
@@ -128,17 +129,9 @@ Result<SiteProfiles> read_profiles(const Site& site) {
     for (const ModelRow& row : table->rows) profiles.rows.push_back(profile_of(row));
     return profiles;
   }
-  auto groups = reader->all_groups(shared_types(site.config));
-  if (!groups) return tl::unexpected(groups.error());
-  for (auto& [kind, list] : *groups) {
-    if (kind.key.job_type.empty()) continue;  // jobs without a type have no profile
-    for (store::KindGroup& group : list) {
-      profiles.rows.push_back({{kind.key.account, kind.key.job_type, kind.key.shared},
-                               kind.gpu_type,
-                               kind.gpus,
-                               std::move(group)});
-    }
-  }
+  auto rows = store::all_profiles(*reader, shared_types(site.config));
+  if (!rows) return tl::unexpected(rows.error());
+  profiles.rows = std::move(*rows);
   profiles.from_store = true;
   return profiles;
 }

@@ -10,17 +10,31 @@
 namespace rubato {
 namespace {
 
+// Whose a row is, and on which type of GPU: every kind of row begins with it.
+template <typename Row>
+void begin_row(JsonWriter& json, const Row& row) {
+  json.begin_object();
+  json.put("account", row.account);
+  json.put("job_type", row.job_type);
+  json.put("shared", row.shared);
+  json.put("gpu_type", row.gpu_type);
+}
+
+template <typename Row>
+void read_owner(JsonObject& object, Row& row) {
+  object.text("account", row.account);
+  object.required("job_type", [&](const JsonItem& name) { row.job_type = name.text(); });
+  object.yes("shared", row.shared);
+  object.text("gpu_type", row.gpu_type);
+}
+
 auto order_of(const ModelRow& row) {
   return std::tie(row.job_type, row.account, row.shared, row.gpu_type, row.gpus, row.nodes,
                   row.plan, row.batch);
 }
 
 void write_row(JsonWriter& json, const ModelRow& row) {
-  json.begin_object();
-  json.put("account", row.account);
-  json.put("job_type", row.job_type);
-  json.put("shared", row.shared);
-  json.put("gpu_type", row.gpu_type);
+  begin_row(json, row);
   json.put("gpus", row.gpus);
   json.put("nodes", row.nodes);
   json.put("plan", row.plan);
@@ -41,11 +55,7 @@ auto order_of(const ForecastRow& row) {
 }
 
 void write_row(JsonWriter& json, const ForecastRow& row) {
-  json.begin_object();
-  json.put("account", row.account);
-  json.put("job_type", row.job_type);
-  json.put("shared", row.shared);
-  json.put("gpu_type", row.gpu_type);
+  begin_row(json, row);
   json.put("gpus", row.gpus);
   json.put("rate", row.rate);
   json.put("rate_low", row.rate_low);
@@ -59,22 +69,14 @@ auto order_of(const ErrorRow& row) {
 }
 
 void write_row(JsonWriter& json, const ErrorRow& row) {
-  json.begin_object();
-  json.put("account", row.account);
-  json.put("job_type", row.job_type);
-  json.put("shared", row.shared);
-  json.put("gpu_type", row.gpu_type);
+  begin_row(json, row);
   json.put("error", row.error);
   json.put("reports", row.reports);
   json.end_object();
 }
 
 void write_row(JsonWriter& json, const LessonRow& row) {
-  json.begin_object();
-  json.put("account", row.account);
-  json.put("job_type", row.job_type);
-  json.put("shared", row.shared);
-  json.put("gpu_type", row.gpu_type);
+  begin_row(json, row);
   json.put("gpus", row.gpus);
   json.put("within", row.within);
   json.put("after", row.after);
@@ -84,10 +86,7 @@ void write_row(JsonWriter& json, const LessonRow& row) {
 ErrorRow read_error(const JsonItem& item) {
   ErrorRow row;
   JsonObject object(item);
-  object.text("account", row.account);
-  object.required("job_type", [&](const JsonItem& name) { row.job_type = name.text(); });
-  object.yes("shared", row.shared);
-  object.text("gpu_type", row.gpu_type);
+  read_owner(object, row);
   object.required("error", [&](const JsonItem& error) { row.error = error.real(); });
   object.optional("reports", [&](const JsonItem& reports) {
     row.reports = static_cast<std::int64_t>(reports.number(static_cast<std::uint64_t>(kMostWork)));
@@ -99,10 +98,7 @@ ErrorRow read_error(const JsonItem& item) {
 LessonRow read_lesson(const JsonItem& item) {
   LessonRow row;
   JsonObject object(item);
-  object.text("account", row.account);
-  object.required("job_type", [&](const JsonItem& name) { row.job_type = name.text(); });
-  object.yes("shared", row.shared);
-  object.text("gpu_type", row.gpu_type);
+  read_owner(object, row);
   object.count("gpus", row.gpus);
   object.required("within", [&](const JsonItem& share) { row.within = share.real(); });
   object.required("after", [&](const JsonItem& share) { row.after = share.real(); });
@@ -113,10 +109,7 @@ LessonRow read_lesson(const JsonItem& item) {
 ForecastRow read_forecast(const JsonItem& item) {
   ForecastRow row;
   JsonObject object(item);
-  object.text("account", row.account);
-  object.required("job_type", [&](const JsonItem& name) { row.job_type = name.text(); });
-  object.yes("shared", row.shared);
-  object.text("gpu_type", row.gpu_type);
+  read_owner(object, row);
   object.count("gpus", row.gpus);
   object.required("rate", [&](const JsonItem& rate) { row.rate = rate.real(); });
   object.optional("rate_low", [&](const JsonItem& rate) { row.rate_low = rate.real(); });
@@ -139,10 +132,7 @@ ModelRow read_row(const JsonItem& item) {
   const auto rate = [&](std::string_view name, double& to) {
     object.optional(name, [&](const JsonItem& value) { to = value.real(); });
   };
-  object.text("account", row.account);
-  object.required("job_type", [&](const JsonItem& name) { row.job_type = name.text(); });
-  object.yes("shared", row.shared);
-  object.text("gpu_type", row.gpu_type);
+  read_owner(object, row);
   object.count("gpus", row.gpus);
   object.count("nodes", row.nodes);
   object.text("plan", row.plan);

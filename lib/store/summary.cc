@@ -97,6 +97,23 @@ Result<void> Summary::read_new(const Reader& reader, const std::set<std::string>
   return {};
 }
 
+Result<std::vector<ProfileRow>> all_profiles(const Reader& reader,
+                                             const std::set<std::string>& shared) {
+  auto all = reader.all_groups(shared);
+  if (!all) return tl::unexpected(all.error());
+  std::vector<ProfileRow> rows;
+  for (auto& [kind, groups] : *all) {
+    if (kind.key.job_type.empty()) continue;
+    for (KindGroup& group : groups) {
+      rows.push_back({{kind.key.account, kind.key.job_type, kind.key.shared},
+                      kind.gpu_type,
+                      kind.gpus,
+                      std::move(group)});
+    }
+  }
+  return rows;
+}
+
 Summary::Owner Summary::owner_of(const Kind& kind) {
   return {kind.key.account, kind.key.job_type, kind.key.shared, kind.gpu_type, kind.gpus};
 }

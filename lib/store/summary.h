@@ -24,6 +24,11 @@ struct SummaryRow {
   bool operator==(const SummaryRow&) const = default;
 };
 
+/// All profiles of a store, for what reads it once. Samples of jobs without a type are in none.
+/// `shared`: names of the job types that all accounts share.
+[[nodiscard]] Result<std::vector<ProfileRow>> all_profiles(const Reader& reader,
+                                                           const std::set<std::string>& shared);
+
 /// Rows that differ in cores and tasks alone are one: as people read them.
 [[nodiscard]] std::vector<SummaryRow> joined(std::vector<SummaryRow> rows);
 

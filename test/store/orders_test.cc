@@ -49,17 +49,7 @@ std::unique_ptr<Session> open(const TempFolder& folder) {
 std::string exported(const TempFolder& folder) {
   const auto reader = Reader::open(folder.database());
   EXPECT_TRUE(reader);
-  std::vector<ProfileRow> rows;
-  auto all = reader->all_groups({}).value();
-  for (auto& [kind, groups] : all) {
-    for (KindGroup& group : groups) {
-      rows.push_back({{kind.key.account, kind.key.job_type, kind.key.shared},
-                      kind.gpu_type,
-                      kind.gpus,
-                      group});
-    }
-  }
-  return profiles_to_json(rows);
+  return profiles_to_json(all_profiles(*reader, {}).value());
 }
 
 TEST(Orders, AnImportIsExportedAsItCame) {

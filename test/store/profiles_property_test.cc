@@ -46,17 +46,7 @@ Sample gen_sample(int index) {
 
 std::vector<ProfileRow> profiles_of(const TempFolder& folder) {
   const auto reader = Reader::open(folder.database());
-  std::vector<ProfileRow> rows;
-  auto all = reader->all_groups({}).value();
-  for (auto& [kind, groups] : all) {
-    for (KindGroup& group : groups) {
-      rows.push_back({{kind.key.account, kind.key.job_type, kind.key.shared},
-                      kind.gpu_type,
-                      kind.gpus,
-                      group});
-    }
-  }
-  return rows;
+  return all_profiles(*reader, {}).value();
 }
 
 std::unique_ptr<Session> open(const TempFolder& folder) {
