@@ -63,6 +63,17 @@ def fields(text):
     return found
 
 
+class Latch:
+    """A file that jobs wait for. wait: shell text that ends when it is opened."""
+
+    def __init__(self, path):
+        self.path = path
+        self.wait = f"while [ ! -e {path} ]; do sleep 0.1; done"
+
+    def open(self):
+        pathlib.Path(self.path).touch()
+
+
 class Client:
     """Base of Cluster. Needs .base, .uts, .plugins, .conf(), .ctld_pid()."""
 
@@ -71,6 +82,7 @@ class Client:
         self.echo = True
         self._deferred = []
         self._children = []
+        self._names = 0
 
     # -- commands ------------------------------------------------------------------------------
 
@@ -92,6 +104,7 @@ class Client:
             argv = ["setpriv", "--reuid", str(account.pw_uid), "--regid", str(account.pw_gid),
                     "--clear-groups"] + argv
         start = time.monotonic()
+        timeout = max(timeout, self.patience)
         child = subprocess.Popen(
             self.uts + argv, env={**self.client_env(user), **(env or {})}, cwd=self.path("out"),
             stdin=subprocess.PIPE if stdin is not None else subprocess.DEVNULL,
@@ -129,6 +142,7 @@ class Client:
         """Runs a shell command with this cluster's clients; prints it and its answer.
 
         check: raise Failed if the exit code is not 0. stdout and stderr come together.
+        timeout: seconds after which it is killed; not before `patience`, see wait.
         Returns an Answer (a str with .rc and .seconds).
         """
         answer = self._run(command, user, timeout, env, stdin)
@@ -148,6 +162,18 @@ class Client:
             self._need_ctld()
             raise Failed(f"`{command}` to succeed; exit code {answer.rc}: {answer}")
         return answer
+
+    def fresh_name(self, stem="type"):
+        """A name that nothing on this cluster has had: for a job type, a QOS, a file.
+
+        What is learnt of a job type stays with its name from one scenario to the next.
+        """
+        self._names += 1
+        return f"{stem}-{self._names}"
+
+    def latch(self):
+        """A Latch: what holds a job until the scenario lets it go, however slow the machine is."""
+        return Latch(self.path("out", self.fresh_name("latch")))
 
     def popen(self, command, user=None):
         """Starts a client in the background (salloc, a long srun): subprocess.Popen, text mode."""
@@ -180,6 +206,15 @@ class Client:
             else:
                 self.ask(action, check=False)
 
+    def give_up_deferred(self):
+        """Of a cluster that will be made anew: what scenarios replaced is put back all the same."""
+        while self._deferred or self._children:
+            try:
+                self._deferred = [action for action in self._deferred if callable(action)]
+                self.run_deferred()
+            except (Failed, ClusterError, OSError) as error:
+                self.say(f"not undone: {error}")
+
     @staticmethod
     def say(*lines):
         for line in lines:
@@ -203,6 +238,25 @@ class Client:
             if time.monotonic() > end:
                 raise Failed(f"{what} within {timeout:g} s; last seen: {value!r}")
             time.sleep(every)
+
+    def expect(self, poll, wanted, what, timeout=30.0):
+        """Waits until poll() is what is wanted, and returns it: the condition that is waited for is
+        the one that is asserted.
+
+        wanted: the value, or a function that is true of it. Failed tells what was seen last.
+        """
+        seen = None
+
+        def holds():
+            nonlocal seen
+            seen = poll()
+            return wanted(seen) if callable(wanted) else seen == wanted
+        try:
+            self.wait(holds, timeout, what)
+        except Failed:
+            limit = max(timeout, self.patience)
+            raise Failed(f"expected {what} within {limit:g} s; last seen: {seen!r}") from None
+        return seen
 
     def _need_ctld(self):
         if not self.ctld_may_be_down and not self.ctld_pid():
@@ -270,6 +324,7 @@ class Client:
         """Numbers of sdiag: {"Main schedule statistics (microseconds):/Last cycle": 812, ...}."""
         found, section = {}, ""
         for line in self.ask("sdiag").splitlines():
+            line = line.partition(" (WARNING")[0]       # in the middle of a cycle of backfill
             match = re.match(r"\s*([^:]+?):\s+(\d+)", line)
             if match:
                 found[f"{section}/{match[1]}"] = int(match[2])

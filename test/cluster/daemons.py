@@ -98,7 +98,7 @@ class Daemons:
         proc.daemon(self.uts + [client.sbin("slurmctld"), "-f", self.path("etc/slurm.conf")],
                     self.ctld_env(), self.path("log/slurmctld.out"))
         self.ctld_may_be_down = False
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while wait:
             up = self.ctld_pid() and "is UP" in self.ask("scontrol ping", timeout=5, check=False)
             if up:
@@ -112,7 +112,7 @@ class Daemons:
         """Makes every slurmd read slurm.conf and register; waits until Slurm knows its nodes."""
         for pid in self.daemon_pids("run/slurmd.*.pid"):
             proc.send(pid, signal.SIGHUP)
-        end = time.monotonic() + 15
+        end = time.monotonic() + 60
         while self.daemon_pids("run/slurmd.*.pid") and time.monotonic() < end:
             names = {file.name.split(".")[1]
                      for file in pathlib.Path(self.path("run")).glob("slurmd.*.pid")}
@@ -133,7 +133,7 @@ class Daemons:
         """SIGTERM to slurmctld; returns the seconds it took."""
         self.ctld_may_be_down = True
         start = time.monotonic()
-        proc.stop([self.ctld_pid()], 20)
+        proc.stop([self.ctld_pid()], 60)
         return time.monotonic() - start
 
     def kill9_ctld(self):
@@ -141,7 +141,7 @@ class Daemons:
         self.ctld_may_be_down = True
         pid = self.ctld_pid()
         proc.send(pid, signal.SIGKILL)
-        proc.wait_gone([pid], 5)
+        proc.wait_gone([pid], 30)
 
     def restart_ctld(self, ready=True):
         """Stops slurmctld in an orderly way (if it runs) and starts it again."""
@@ -149,7 +149,14 @@ class Daemons:
         self.start_ctld(ready=ready)
 
     def reconfigure(self):
+        """`scontrol reconfigure`, and waits until Rubato's loop has read rubato.conf, as long as it
+        does: a loop that hangs reads it afterwards."""
+        mark = self.log_mark()
         self.ask("scontrol reconfigure")
+        end = time.monotonic() + 3
+        while (self.flavour == "rubato" and time.monotonic() < end
+               and not self.log_has(r"rubato: .*rubato\.conf", mark)):
+            time.sleep(0.02)
 
     def start_slurmd(self, name):
         os.makedirs(self.path("spool", name), exist_ok=True)
@@ -161,7 +168,7 @@ class Daemons:
 
     def _wait_idle(self):
         wanted = [n for n in self.shape.node_names() if not self.shape.node_spec(n).cloud]
-        end = time.monotonic() + 60
+        end = time.monotonic() + 120
         while True:
             states = self.nodes()
             bad = [n for n in wanted if states.get(n, {}).get("State", "none").lower() != "idle"]

@@ -87,7 +87,7 @@ class Database:
             "StorageLoc=slurm_acct_db\n", encoding="utf-8")
         conf.chmod(0o600)
         proc.daemon(c.uts + [client.sbin("slurmdbd")], self._env(), c.path("log/slurmdbd.out"))
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         while c.ask("sacctmgr -n list cluster", check=False, timeout=10).rc != 0:
             if time.monotonic() > end:
                 raise ClusterError("slurmdbd does not answer; end of its log:\n"
@@ -111,5 +111,5 @@ class Database:
         for name in (c.site.user, second_user()):
             if name:
                 c.wait(lambda who=name: "test" in c.ask(
-                    f"scontrol -o show assoc_mgr flags=assoc users={who}", check=False), 20,
+                    f"scontrol -o show assoc_mgr flags=assoc users={who}", check=False), 120,
                     f"slurmctld to learn of user {name}")

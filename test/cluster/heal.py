@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Puts a cluster back as its shape says after a scenario, whatever that left behind."""
+"""Puts a cluster back as its shape says after a scenario, whatever that left behind.
+
+What it cannot put back it says, and the runner makes the cluster anew: no scenario may find what
+another one left, whatever their order is.
+"""
 import glob
+import json
 import os
 import pathlib
 import re
 import shutil
+import sqlite3
 import subprocess
 import time
 
-from . import proc
 from .client import LOAD_PREFIX
 
 
@@ -35,16 +40,19 @@ def heal(c):
     c.echo, echo = False, c.echo
     try:
         c.run_deferred()
-        _configuration(c)
+        since = _configuration(c)
         _jobs(c)
         _reservations(c)
+        _partitions(c)
+        since = _what_was_learnt(c) or since
         _nodes(c)
+        _loop(c, since)
     finally:
         c.echo = echo
 
 
 def _configuration(c):
-    """slurm.conf, rubato.conf and a slurmctld that runs with them."""
+    """slurm.conf, rubato.conf and a slurmctld that runs with them; when that was changed, 0: not."""
     path = pathlib.Path(c.path("etc", "rubato.conf"))
     c.test_switch = ""
     text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else None
@@ -63,12 +71,14 @@ def _configuration(c):
         if path.exists():
             path.chmod(0o644)
     answers = c.ctld_pid() and "is UP" in c.ask("scontrol ping", timeout=5, check=False)
+    now = time.time()
     if changed or not answers:
-        proc.stop([c.ctld_pid()], 10)
+        c.stop_ctld()
         c.start_ctld()
     elif reread:
         c.reconfigure()
     c.ctld_may_be_down = False
+    return now if changed or not answers or reread else 0
 
 
 def _jobs(c):
@@ -79,7 +89,7 @@ def _jobs(c):
     first = ids()
     if first:
         c.ask("scancel -Q " + " ".join(sorted(set(first))), check=False)
-        c.wait(lambda: not ids(), 20, "the scenario's jobs to be gone")
+        c.wait(lambda: not ids(), 120, "the scenario's jobs to be gone")
 
 
 def _reservations(c):
@@ -88,9 +98,70 @@ def _reservations(c):
         c.ask(f"scontrol delete ReservationName={name}", check=False)
 
 
+def _partitions(c):
+    """Up, and shared by all users where the shape does not say otherwise."""
+    owned = {part.name for part in c.shape.partitions if "ExclusiveUser=YES" in part.extra}
+    for line in c.ask("scontrol -o show partition").splitlines():
+        name = re.search(r"PartitionName=(\S+)", line)[1]
+        if " State=UP" not in line:
+            c.ask(f"scontrol update PartitionName={name} State=UP")
+        if (" ExclusiveUser=YES" in line) != (name in owned):
+            c.ask(f"scontrol update PartitionName={name} "
+                  f"ExclusiveUser={'YES' if name in owned else 'NO'}")
+
+
+def _what_was_learnt(c):
+    """A new memory and a new store, if jobs have reported: what is learnt of one job type is a hint
+    at the speed of all others. When slurmctld was stopped for it, 0: it was not."""
+    folder = pathlib.Path(c.path("state/rubato"))
+    seen = published(c)
+    reported = any((seen.get("learning", {}).get("cells"), seen.get("mail", {}).get("taken")))
+    try:
+        with sqlite3.connect(f"file:{folder}/rubato.db?mode=ro", uri=True, timeout=60) as base:
+            for table in ("samples", "imported"):
+                reported |= base.execute(f"SELECT count(*) FROM {table}").fetchone()[0] > 0
+    except sqlite3.Error:
+        pass                # no store, or one that a scenario has spoilt
+    spoilt = any(folder.glob("rubato.db.corrupt-*"))
+    if not (reported or spoilt):
+        return 0
+    now = time.time()
+    c.stop_ctld()
+    shutil.rmtree(folder)
+    c.start_ctld()
+    return now
+
+
+def published(c):
+    """stats.json as the loop published it last; {} before the first time."""
+    try:
+        return json.loads(pathlib.Path(c.path("state/rubato/publish/stats.json")).read_text())
+    except (OSError, ValueError):
+        return {}
+
+
+def _loop(c, since):
+    """Rubato's loop is alive, in the mode of the shape, with the gate as that says.
+
+    since: when slurmctld was told something new, 0: it was not. What the loop publishes must be
+    later.
+    """
+    if c.flavour != "rubato" or c.shape.rubato_conf is None:
+        return
+    mode = re.search(r"^Mode=(\w+)", c.shape.rubato_conf, re.MULTILINE)
+    mode = mode[1] if mode else "observe"
+    path = c.path("state/rubato/publish/stats.json")
+
+    def well():
+        seen = published(c)
+        return (seen.get("mode") == mode and seen.get("gate_open") == (mode == "observe")
+                and seen.get("config_good") and os.path.getmtime(path) > since)
+    c.wait(well, 120, f"Rubato's loop to be in mode {mode}, the gate as it has it")
+
+
 def _nodes(c):
     """Every node that should be there is up, every slurmd runs."""
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while True:
         bad = []
         for name, node in c.nodes().items():
@@ -101,7 +172,7 @@ def _nodes(c):
                 os.makedirs(c.path("spool", name), exist_ok=True)
                 c.start_slurmd(name)
                 bad.append(name)
-            if re.search(r"DOWN|DRAIN|FAIL|NOT_RESPONDING|\*", state):
+            if re.search(r"DOWN|DRAIN|FAIL|NOT_RESPONDING|UNKNOWN|\*", state):
                 c.ask(f"scontrol update NodeName={name} State=RESUME", check=False)
                 bad.append(name)
             elif "POWER" in state:

@@ -86,7 +86,7 @@ def ensure(c):
             commands.append(f"sbatch -J {LOAD_PREFIX}{kind.name} -o /dev/null {account}"
                             f"{_last_in_queue(c, kind.options)} --wrap '{kind.script}'")
     if commands:
-        c.ask(" && ".join(commands), timeout=60)
+        c.ask(" && ".join(commands), timeout=180)
 
     def settled():
         seen = counts(c)
@@ -94,7 +94,7 @@ def ensure(c):
         pending = sum(n for (_, state), n in seen.items() if state == "PENDING")
         return running >= 10 and pending >= 30
     try:
-        c.wait(settled, 60, "the background load to run", every=0.1)
+        c.wait(settled, 120, "the background load to run", every=0.1)
     except Failed as error:
         raise Failed(f"{error}; it has {counts(c)}") from None
 

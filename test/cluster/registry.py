@@ -5,6 +5,8 @@ import typing
 
 from . import slurmconf
 
+#: rubato.conf of a shape that gives none. What the loop knows is published often: scenarios wait for it.
+RUBATO_CONF = slurmconf.DEMO_RUBATO_CONF + "PublishInterval=0.2\n"
 SHAPES = {}         # name -> slurmconf.Shape
 SCENARIOS = {}      # name -> Scenario
 
@@ -42,7 +44,7 @@ def shape(name, **fields):
 
     The same name may be declared twice only with the same fields.
     """
-    made = slurmconf.Shape(**fields)
+    made = slurmconf.Shape(**{"rubato_conf": RUBATO_CONF, **fields})
     if SHAPES.get(name, made) != made:
         raise ValueError(f"shape {name} is declared twice, differently")
     SHAPES[name] = made

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs scenarios in random order on loaded clusters, each with its negative control."""
 import argparse
+import hashlib
 import importlib
 import json
 import os
@@ -72,16 +73,18 @@ class Runner:
     def __init__(self, options):
         self.options = options
         self.results = []
+        self.mending = 0.0      # seconds between the scenarios of a cluster
 
     def run(self, chosen, seed):
         """Runs the scenarios shape by shape; returns the results."""
-        order = random.Random(seed)
-        shapes = sorted({item.cluster for item in chosen})
-        order.shuffle(shapes)
-        for name in shapes:
-            group = sorted((i for i in chosen if i.cluster == name), key=lambda i: i.name)
-            order.shuffle(group)
-            self._run_group(name, group)
+        print(f"order of seed {seed}", flush=True)
+
+        def place(name):
+            """Where the seed puts a name; a scenario more or less leaves the order of the others."""
+            return hashlib.sha256(f"{seed} {name}".encode()).digest()
+        for name in sorted({item.cluster for item in chosen}, key=place):
+            group = [item for item in chosen if item.cluster == name]
+            self._run_group(name, sorted(group, key=lambda item: place(item.name)))
         return self.results
 
     def _run_group(self, name, group):
@@ -95,50 +98,53 @@ class Runner:
         if not ready:
             return
         print(f"\n#### cluster {name}: {len(ready)} scenarios", flush=True)
-        c = None
-        while ready:
-            item = ready.pop(0)
-            try:
-                c = c or self._start(name)
-            except (ClusterError, Failed) as error:
-                self._record(item, "failed", f"the cluster did not start: {error}", 0.0)
-                continue
-            self._run_one(c, item)
-            if ready and not self._mend(c):
-                c.down()
-                c = None
-        if c:
-            c.down(wipe=not self.options.keep)
-
-    def _start(self, name):
         shape = registry.SHAPES[name]
         c = cluster.Cluster(f"{self.options.name}-{name}",
                             loaded.with_load(shape) if shape.load else shape,
                             flavour=self.options.flavour, plugin_dir=self.options.plugins)
+        fit, begin, self.mending = False, time.monotonic(), 0.0
+        try:
+            for item in ready:
+                try:
+                    fit = self._mend(c) if fit else self._start(c)
+                except (ClusterError, Failed) as error:
+                    fit = False
+                    self._record(item, "failed", f"the cluster did not start: {error}", 0.0)
+                    continue
+                self._run_one(c, item)
+        finally:
+            c.down(wipe=fit and not self.options.keep)
+        print(f"  cluster {name}: {time.monotonic() - begin:.0f} s, of which {self.mending:.0f} s went into "
+              "mending it", flush=True)
+
+    def _start(self, c):
+        """Starts the cluster, anew if it is there already; True."""
         start = time.monotonic()
+        c.give_up_deferred()
+        c.down()
+        c.shape, c.flavour, c.plugins = c.base_shape, c.base_flavour, c.base_plugins
+        c.test_switch = ""
         c.up()
-        if shape.load:
-            try:
-                loaded.ensure(c)
-            except BaseException:
-                c.down()
-                raise
+        if c.shape.load:
+            loaded.ensure(c)
             running, pending = loaded.summary(c)
             print(f"  up in {time.monotonic() - start:.1f} s with {running} running and {pending} "
                   f"pending jobs of background load in {c.base}", flush=True)
-        return c
+        return True
 
     def _mend(self, c):
-        """Leaves the cluster as a scenario expects it; False if that fails."""
+        """Leaves the cluster as a scenario expects it, anew where it cannot be mended; True."""
+        start = time.monotonic()
         try:
-            with TimeLimit(90):
+            with TimeLimit(300):
                 heal.heal(c)
                 if c.shape.load:
                     loaded.ensure(c)
+            self.mending += time.monotonic() - start
             return True
         except (ClusterError, Failed, TimeUp) as error:
             print(f"  mending failed, so the cluster is made anew: {error}", flush=True)
-            return False
+            return self._start(c)
 
     def _run_one(self, c, item):
         print(f"\n== {item.name}: {item.title}", flush=True)
@@ -185,17 +191,19 @@ class Runner:
 
     def _negative(self, c, item, took):
         """Runs the body again with its mechanism switched off; it must fail, in bounded time."""
-        if not self._mend(c):
-            return "failed", "the cluster could not be mended for the negative control"
         bound = min(item.timeout, max(10.0, 2 * took + 5))
-        if isinstance(item.negative, str):
-            line = item.negative if "=" in item.negative else f"TestOff={item.negative}"
-            print(f"-- {item.name}: negative control: {line}", flush=True)
-            c.test_switch = line
-            c.write_rubato_conf(c.shape.rubato_conf or "")
-        else:
-            print(f"-- {item.name}: negative control: {item.negative.__name__}", flush=True)
-            item.negative(c)
+        try:
+            self._mend(c)
+            if isinstance(item.negative, str):
+                line = item.negative if "=" in item.negative else f"TestOff={item.negative}"
+                print(f"-- {item.name}: negative control: {line}", flush=True)
+                c.test_switch = line
+                c.write_rubato_conf(c.shape.rubato_conf or "")
+            else:
+                print(f"-- {item.name}: negative control: {item.negative.__name__}", flush=True)
+                item.negative(c)
+        except (ClusterError, Failed) as error:
+            return "failed", f"its negative control could not begin: {error}"
         status, reason = self._body(c, item, bound)
         c.test_switch = ""
         if status == "failed" and not reason.startswith(("the cluster broke", "the scenario its",
@@ -219,14 +227,16 @@ def arguments():
     add("--list", action="store_true", help="list the scenarios and end")
     add("--only", action="append", default=[], metavar="NAME",
         help="run this scenario (repeatable; NAME* for a prefix)")
-    add("--seed", type=int, help="seed of the order (default: one is drawn and printed)")
+    add("--seed", metavar="N", type=lambda text: None if text == "random" else int(text),
+        help="seed of the order (default: random, which draws one and prints it)")
     add("--json", metavar="FILE", help="write the results there (default: cluster.json in "
         "$RUBATO_RESULTS, if that is set)")
     add("--label", metavar="TEXT", help="what to write before the last line's counts")
     add("--flavour", choices=("rubato", "stock"), default="rubato")
     add("--plugins", metavar="DIR", help="Rubato's plugin directory (default: the staged one)")
     add("--no-negative", action="store_true", help="without the negative controls")
-    add("--repeat", type=int, default=1, metavar="N", help="run everything N times")
+    add("--repeat", type=int, default=1, metavar="N",
+        help="run everything N times, each time in another order")
     add("--parallel", type=int, default=1, metavar="N", help="N clusters side by side, one a shape")
     add("--keep", action="store_true", help="keep the scratch folders")
     add("--name", default="test", help="name of the scratch folder (default: test)")

@@ -10,7 +10,7 @@ import time
 from cluster import Nodes, Partition, check, shape
 
 #: The loop never gives managed jobs back to stock Slurm here, however long it is silent.
-CONF = ("Mode=place\nManagedPartitions=all\nHeartbeatTimeout=600\n"
+CONF = ("Mode=place\nManagedPartitions=all\nHeartbeatTimeout=600\nPublishInterval=0.2\n"
         "GpuType=h100 Speed=3\nGpuType=a100 Speed=2\nGpuType=v100 Speed=1\n")
 STOPPED = "TestInject=stop-loop"
 
@@ -42,8 +42,9 @@ shape("accounts", dbd=True, rubato_conf=CONF, options={
 def runs(c, job, timeout=10):
     """Waits until a managed job runs; checks that Rubato started it. Returns its fields."""
     seen = c.wait_state(job, "RUNNING,COMPLETING,COMPLETED", timeout)
-    who = c.times(job).by
-    check(who == "rubato", f"job {job} to be started by Rubato", who or "nobody")
+    # The line in the log may come a moment after the state.
+    who = c.wait(lambda: c.times(job).by, timeout, f"slurmctld.log to say who started job {job}")
+    check(who == "rubato", f"job {job} to be started by Rubato", who)
     return seen
 
 

@@ -87,7 +87,7 @@ def a_backup_takes_over_twice(c):
     """
     backup = _start_backup(c)
     waiting = c.sbatch("--gpus=h100:16 -t 5 -b now+1hour", "true")
-    busy = c.sbatch("--gpus=a100:1 -t 5", "sleep 100")
+    busy = c.sbatch("--gpus=a100:1 -t 5", "sleep 900")
     c.wait_state(busy, "RUNNING", 30)
     _rubato_decides(c, c.ctld_pid())
     for turn in (1, 2):

@@ -25,7 +25,8 @@ def dependencies_of_gpu_jobs(c):
     An admin sees: `squeue` says Dependency until the other job has ended as wished, and
     DependencyNeverSatisfied where it has ended otherwise.
     """
-    good = c.sbatch("--gpus=a100:1 -t 5", "sleep 1.5")
+    latch = c.latch()
+    good = c.sbatch("--gpus=a100:1 -t 5", latch.wait)
     bad = c.sbatch("--gpus=v100:1 -t 5", "exit 1")
     after_good = c.sbatch(f"--gpus=a100:2 -t 5 -d afterok:{good}", "sleep 0.1")
     never = c.sbatch(f"--gpus=a100:2 -t 5 -d afternotok:{good}", "sleep 0.1")
@@ -35,6 +36,7 @@ def dependencies_of_gpu_jobs(c):
               for _ in range(3)]
     waits_for(c, after_good, "Dependency")
     runs(c, good)
+    latch.open()
     for job in (after_good, after_bad, after_all, *single):
         runs(c, job, 20)
     waits_for(c, never, "DependencyNeverSatisfied")
@@ -64,8 +66,8 @@ def job_expansion_works(c):
     more = helper(f"-w n2 -n3 -t 5 -d expand:{base}")
     runs(c, gpu)
     c.cmd(f"scontrol update JobId={more} NumNodes=0")
-    grown = c.wait(lambda: c.job(base).get("NumCPUs") == "5" and c.job(base), 5, "5 CPUs")
-    check(grown["NodeList"] == "n[1-2]", f"job {base} on both nodes", grown["NodeList"])
+    c.expect(lambda: (c.job(base).get("NumCPUs"), c.job(base).get("NodeList")), ("5", "n[1-2]"),
+             f"5 CPUs of job {base} on both nodes", 5)
     c.wait_state(gpu, "COMPLETED", 10)
 
 
@@ -75,7 +77,7 @@ def licences_are_counted(c):
 
     An admin sees: reason Licenses in squeue, 2 of 2 used in `scontrol show licenses`.
     """
-    jobs = [c.sbatch("--gpus=a100:1 -L matlab:1 -t 5", "sleep 60") for _ in range(2)]
+    jobs = [c.sbatch("--gpus=a100:1 -L matlab:1 -t 5", "sleep 900") for _ in range(2)]
     for job in jobs:
         runs(c, job)
     third = c.sbatch("--gpus=a100:1 -L matlab:1 -t 5", "sleep 0.2")

@@ -6,17 +6,18 @@ from cluster.scenarios import steps
 shape("queue")
 
 
+
 def _gang_in_stream(c, options, gpus):
     """Submits a gang into an endless stream of 1-GPU jobs and waits until it runs.
 
     gpus: what it gets on nodes of each type, {"a100": 4}.
     """
-    script = "sleep $((RANDOM % 4 + 1)).$((RANDOM % 10))"
-    c.sbatch("--array=1-36 --gpus=1 -t 1 -o /dev/null", script, name="fill")
-    c.wait(lambda: len([1 for row in c.jobs("RUNNING") if row["name"] == "fill"]) >= 30, 20,
-           "the first jobs of the stream to run")
-    gang = c.sbatch(f"-N8 {options} -t 5", "srun hostname > /dev/null; sleep 0.5", name="gang")
-    stream = c.sbatch("--array=1-2000 --gpus=1 -t 1 -o /dev/null", script, name="stream")
+    first = steps.fill(c, 36, "--gpus=1 -t 1")
+    latch = c.latch()
+    gang = c.sbatch(f"-N8 {options} -t 5", f"srun hostname > /dev/null; {latch.wait}", name="gang")
+    stream = c.sbatch("--array=1-2000 --gpus=1 -t 1 -o /dev/null", steps.SOME_SECONDS,
+                      name="stream")
+    first.open()
     shown = set()
 
     def started():
@@ -38,6 +39,7 @@ def _gang_in_stream(c, options, gpus):
           f"the stream had started before")
     check(seen["NumNodes"] == "8" and c.times(gang).by == "rubato", "a start by Rubato on 8 nodes",
           c.times(gang))
+    latch.open()
     c.wait_state(gang, "COMPLETED", 15)
     c.wait(lambda: [1 for row in c.jobs("RUNNING") if row["name"] == "stream"], 10,
            "the stream to go on")
@@ -71,12 +73,16 @@ def gang_among_long_cpu_jobs(c):
     the other seven at once and hold them for two hours; a user of the gang sees it start when the
     busy node is free, and the CPU jobs start after it.
     """
-    c.sbatch("-w n1 --exclusive -t 2", "sleep 8", name="busy")
+    latch = c.latch()
+    c.sbatch("-w n1 --exclusive -t 2", latch.wait, name="busy")
     gang = c.sbatch("-N8 --exclusive --gpus-per-node=1 -t 5", "sleep 0.5", name="gang")
     c.wait(lambda: "n[1-8]" in c.ask(f"squeue -h --start -j {gang} -o %Y"), 10,
            "nodes reserved for the gang")
     c.cmd(f"squeue --start -j {gang} -o '%i %j %T %S %Y'")
     cpu = [c.sbatch("-n1 -t 120", "sleep 0.5", name="cpu") for _ in range(6)]
+    # Stock Slurm has its chance to give them the seven free nodes.
+    steps.stock_looks(c)
+    latch.open()
     c.wait_state(gang, "RUNNING,COMPLETED", 25)
     seen = [c.times(job) for job in cpu]
     c.say(f"the gang waited {c.wait_seconds(gang):.1f} s, started by {c.times(gang).by}")

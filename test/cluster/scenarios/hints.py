@@ -200,15 +200,16 @@ def comments_get_lost(c):
 @scenario(needs=["rubato"], negative=comments_get_lost, timeout=90)
 def hints_survive_restart_and_kill(c):
     """Hints are the job's own: they are there after a restart of slurmctld and after kill -9"""
-    job = c.sbatch("--hold --gpus=4 -t 5 --comment='site rubato:gpus=2,4;job-type=resnet50'")
-    wanted = {"sizes": "2,4", "job_type": "resnet50"}
+    kind = c.fresh_name("resnet50")
+    job = c.sbatch(f"--hold --gpus=4 -t 5 --comment='site rubato:gpus=2,4;job-type={kind}'")
+    wanted = {"sizes": "2,4", "job_type": kind}
     wait_hints(c, job, wanted)
-    c.cmd("sleep 6   # slurmctld saves its jobs every 5 s", timeout=20)
+    steps.is_saved(c, wanted["job_type"])
     c.restart_ctld()
     wait_hints(c, job, wanted, 8)
     c.kill9_ctld()
     c.start_ctld()
-    check(comment_of(c, job) == "site rubato:gpus=2,4;job-type=resnet50", "the comment",
+    check(comment_of(c, job) == f"site rubato:gpus=2,4;job-type={kind}", "the comment",
           comment_of(c, job))
     wait_hints(c, job, wanted, 20)
 
@@ -217,7 +218,7 @@ def hints_survive_restart_and_kill(c):
 def wrong_hints_of_old_comments_are_told(c):
     """A comment that was written while nobody checked it is told, and never stops the job"""
     c.use_plugins("stock")
-    job = c.sbatch("--hold --gpus=2 -t 5 --comment='rubato:gpus=3;batch=x'", "sleep 60")
+    job = c.sbatch("--hold --gpus=2 -t 5 --comment='rubato:gpus=3;batch=x'", "sleep 900")
     c.use_plugins("rubato")
     c.cmd(f"scontrol release {job}")
     c.wait_state(job, "RUNNING", 15)

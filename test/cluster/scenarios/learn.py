@@ -4,14 +4,13 @@ import json
 import pathlib
 import re
 import sqlite3
-import time
 
 from cluster import check, scenario, shape
 
 from . import steps
 
 # By the configuration h100 is three times as fast as v100. What the jobs here report says otherwise.
-CONF = steps.conf("MessageInterval=0", "WarmUp=0", "PublishInterval=0.2", "GpuType=h100 Speed=3",
+CONF = steps.conf("MessageInterval=0", "WarmUp=0", "GpuType=h100 Speed=3",
                   "GpuType=a100 Speed=2", "GpuType=v100 Speed=1")
 PLACES = {"h100": ("n5", 20), "a100": ("n1", 30), "v100": ("n7", 200)}
 
@@ -26,14 +25,17 @@ def published(c, name):
         return {}
 
 
-def learnt_cells(c):
-    """How many places the last fit is made of, whether rounds use it or not."""
-    return steps.stats(c).get("learning", {}).get("cells", 0)
+def learnt_cells(c, kind):
+    """How many places of a type the models of the last round are made of; where rounds use no such
+    models, those of all types that are learnt, which each scenario begins without."""
+    if c.test_switch == "TestOff=learning":
+        return steps.stats(c).get("learning", {}).get("cells", 0)
+    return sum(cell["job_type"] == kind for cell in
+               published(c, "models-fit.json").get("cells", []))
 
 
 def measure(c, kind):
     """Jobs of type `kind` run on each GPU type and report that v100 is the fastest."""
-    before = learnt_cells(c)
     jobs = []
     for gpu, (node, rate) in PLACES.items():
         job = c.sbatch(f"-w {node} --gpus={gpu}:1 -t 60 --comment='rubato:job-type={kind}'",
@@ -41,7 +43,7 @@ def measure(c, kind):
         c.wait_state(job, "RUNNING", 60)
         c.cmd(f"scontrol update JobId={job} Comment='rubato!report samples=10;rate={rate};batch=8'")
         jobs.append(job)
-    c.wait(lambda: learnt_cells(c) >= before + len(PLACES), 60, "the reports to be learnt")
+    c.expect(lambda: learnt_cells(c, kind), len(PLACES), f"the reports of {kind} to be learnt", 60)
     return jobs
 
 
@@ -57,17 +59,13 @@ def type_of(where):
     return [kind for gpus in where.values() for kind in gpus]
 
 
-def a_kind():
-    return f"odd{time.time_ns()}"
-
-
 @scenario(cluster="learn", needs=["rubato"], negative="learning", timeout=180)
 def next_job_starts_on_the_type_that_was_fastest(c):
     """A job type that reports more on the "slow" GPU type gets that type next, against the prior
 
     A user sees with scontrol that the fourth job holds a v100, while h100 and a100 are free.
     """
-    kind = a_kind()
+    kind = c.fresh_name("odd")
     measure(c, kind)
     _, where = next_job(c, kind)
     check(type_of(where) == ["v100"], "the type that was measured to be fastest, v100", where)
@@ -79,7 +77,7 @@ def what_was_learnt_survives_a_restart(c):
 
     The new slurmctld has what the store has; no job reports any more.
     """
-    kind = a_kind()
+    kind = c.fresh_name("odd")
     jobs = measure(c, kind)
     for job in jobs:
         c.cmd(f"scancel {job}")
@@ -116,7 +114,7 @@ def explain_names_the_rates_that_decided(c):
     Each number stands in the decision record of the database; after the job has ended explain still
     tells it.
     """
-    kind = a_kind()
+    kind = c.fresh_name("odd")
     measure(c, kind)
     job, _ = next_job(c, kind)
     decision = c.wait(lambda: explained(c, job), 60, "the decision of the running job")
@@ -148,7 +146,7 @@ def without_models(c):
 @scenario(cluster="learn", needs=["rubato"], negative=without_models, timeout=240)
 def a_round_that_learnt_is_replayed(c):
     """snapshot.json with models-fit.json beside it gives plan.json again, byte for byte"""
-    kind = a_kind()
+    kind = c.fresh_name("odd")
     measure(c, kind)
     # Something that waits, so that the plan has forecasts in it: all a100, or all h100.
     waits = c.sbatch(f"--gpus=16 -t 60 --comment='rubato:job-type={kind}'", "sleep 1")

@@ -13,7 +13,7 @@ def short_work_goes_before_long_work(c):
 
     squeue shows which of them runs when the node comes free.
     """
-    kind = learn.a_kind()
+    kind = c.fresh_name("odd")
     for job in learn.measure(c, kind):
         c.cmd(f"scancel {job}")
         c.wait_state(job, "CANCELLED", 60)

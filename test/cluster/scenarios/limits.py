@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Accounting: association and QOS limits, preemption by QOS, fair-share."""
+import re
+
 from cluster import check, scenario
 
 from .authority import reason, runs, stays, start_order, waits_for
@@ -12,13 +14,15 @@ def sacctmgr(c, words, undo=None):
         c.defer(f"sacctmgr -i {undo}")
 
 
-def make_qos(c, name, words):
-    """Makes a QOS that this user may use, until the end of the scenario."""
+def make_qos(c, stem, words):
+    """Makes a QOS that this user may use, until the end of the scenario; its name."""
+    name = c.fresh_name(stem)
     sacctmgr(c, f"add qos {name} {words}", f"delete qos {name}")
     sacctmgr(c, f"modify account test set qos+={name}")
     c.wait(lambda: name in c.ask("scontrol -o show assoc_mgr flags=qos", check=False)
            and name in c.ask(f"sacctmgr -nP show assoc user={c.site.user} format=qos"),
            10, f"slurmctld to know QOS {name}")
+    return name
 
 
 def cancel_jobs(c):
@@ -48,17 +52,17 @@ def qos_limits_hold(c):
     GrpTRES=gres/gpu, MaxTRESPerUser=gres/gpu and MaxJobsPerUser. An admin sees: QOSGrpGRES,
     QOSMaxGRESPerUser, QOSMaxJobsPerUserLimit in squeue.
     """
-    make_qos(c, "group", "GrpTRES=gres/gpu=8")
-    make_qos(c, "user", "MaxTRESPerUser=gres/gpu=2")
-    make_qos(c, "jobs", "MaxJobsPerUser=1")
-    first = {"group": c.sbatch("--qos=group --gpus=h100:8 -t 5", "sleep 60"),
-             "user": c.sbatch("--qos=user --gpus=a100:2 -t 5", "sleep 60"),
-             "jobs": c.sbatch("--qos=jobs --gpus=a100:1 -t 5", "sleep 60")}
+    group = make_qos(c, "group", "GrpTRES=gres/gpu=8")
+    user = make_qos(c, "user", "MaxTRESPerUser=gres/gpu=2")
+    jobs = make_qos(c, "jobs", "MaxJobsPerUser=1")
+    first = {"group": c.sbatch(f"--qos={group} --gpus=h100:8 -t 60", "sleep 900"),
+             "user": c.sbatch(f"--qos={user} --gpus=a100:2 -t 60", "sleep 900"),
+             "jobs": c.sbatch(f"--qos={jobs} --gpus=a100:1 -t 60", "sleep 900")}
     for job in first.values():
         runs(c, job)
-    second = {"group": c.sbatch("--qos=group --gpus=h100:8 -t 5", "sleep 0.2"),
-              "user": c.sbatch("--qos=user --gpus=a100:1 -t 5", "sleep 0.2"),
-              "jobs": c.sbatch("--qos=jobs --gpus=a100:1 -t 5", "sleep 0.2")}
+    second = {"group": c.sbatch(f"--qos={group} --gpus=h100:8 -t 5", "sleep 0.2"),
+              "user": c.sbatch(f"--qos={user} --gpus=a100:1 -t 5", "sleep 0.2"),
+              "jobs": c.sbatch(f"--qos={jobs} --gpus=a100:1 -t 5", "sleep 0.2")}
     waits_for(c, second["group"], "QOSGrpGRES")
     waits_for(c, second["user"], "QOSMaxGRESPerUser")
     waits_for(c, second["jobs"], "QOSMaxJobsPerUserLimit")
@@ -89,7 +93,7 @@ def association_limits_hold(c):
     c.wait(lambda: "gres/gpu=4(0)" in c.ask(
         "scontrol -o show assoc_mgr flags=assoc accounts=test", check=False), 10,
         "slurmctld to know the limit")
-    four = c.sbatch("--gpus=a100:4 -t 5", "sleep 60")
+    four = c.sbatch("--gpus=a100:4 -t 60", "sleep 900")
     runs(c, four)
     more = c.sbatch("--gpus=1 -t 5", "sleep 0.2")
     waits_for(c, more, "AssocGrpGRES")
@@ -101,7 +105,9 @@ def association_limits_hold(c):
 
     sacctmgr(c, f"modify user {me} where account=test set MaxJobs=1",
              f"modify user {me} where account=test set MaxJobs=-1")
-    c.wait(lambda: f"{me}" in c.ask(f"sacctmgr -nP show assoc user={me} format=user,maxjobs"), 10)
+    c.wait(lambda: re.search(r"(?m)^ *MaxJobs=1\(", c.ask(
+        f"scontrol show assoc_mgr flags=assoc accounts=test users={me}", check=False)), 10,
+        "slurmctld to know MaxJobs")
     many = c.sbatch("--gpus=1 -t 5", "sleep 0.2")
     waits_for(c, many, "AssocMaxJobsLimit")
     stays(c, many, "PENDING", 0.5)
@@ -116,17 +122,17 @@ def preemption_by_qos(c):
     An admin sees: the preemptor running, started by Rubato; PREEMPTED for the job of the QOS with
     PreemptMode=CANCEL, Restarts=1 for the other, which runs again afterwards.
     """
-    make_qos(c, "again", "PreemptMode=REQUEUE")
-    make_qos(c, "gone", "PreemptMode=CANCEL")
-    make_qos(c, "urgent", "Preempt=again,gone Priority=100")
-    requeued = c.sbatch("-w n5 --qos=again --gpus=h100:8 -t 5 --requeue", "sleep 60")
-    cancelled = c.sbatch("-w n6 --qos=gone --gpus=h100:8 -t 5", "sleep 60")
-    normal = c.sbatch("-w n1 --gpus=a100:4 -t 5", "sleep 60")
+    again = make_qos(c, "again", "PreemptMode=REQUEUE")
+    gone = make_qos(c, "gone", "PreemptMode=CANCEL")
+    urgent = make_qos(c, "urgent", f"Preempt={again},{gone} Priority=100")
+    requeued = c.sbatch(f"-w n5 --qos={again} --gpus=h100:8 -t 60 --requeue", "sleep 900")
+    cancelled = c.sbatch(f"-w n6 --qos={gone} --gpus=h100:8 -t 60", "sleep 900")
+    normal = c.sbatch("-w n1 --gpus=a100:4 -t 60", "sleep 900")
     for job in (requeued, cancelled, normal):
         runs(c, job)
-    first = c.sbatch("-w n5 --qos=urgent --gpus=h100:4 -t 5", "sleep 60")
-    second = c.sbatch("-w n6 --qos=urgent --gpus=8 -t 5", "sleep 60")
-    third = c.sbatch("-w n1 --qos=urgent --gpus=a100:4 -t 5", "sleep 0.2")
+    first = c.sbatch(f"-w n5 --qos={urgent} --gpus=h100:4 -t 60", "sleep 900")
+    second = c.sbatch(f"-w n6 --qos={urgent} --gpus=8 -t 60", "sleep 900")
+    third = c.sbatch(f"-w n1 --qos={urgent} --gpus=a100:4 -t 5", "sleep 0.2")
     for job in (first, second):
         runs(c, job, 12)
     c.wait_state(cancelled, "PREEMPTED", 10)
@@ -135,7 +141,7 @@ def preemption_by_qos(c):
     stays(c, third, "PENDING", 0.5)
     check(c.job(normal)["JobState"] == "RUNNING", f"job {normal} of QOS normal to run on")
     c.cmd(f"squeue -t all -j {requeued},{cancelled},{normal},{first},{second} "
-          "-o '%.6i %.8q %.10T %N %r'")
+          "-o '%.6i %.10q %.10T %N %r'")
     c.cmd(f"scancel {first}")
     c.wait_state(requeued, "RUNNING", 25)
 
@@ -148,31 +154,32 @@ def fair_share_orders_gpu_jobs(c):
     before those of the account that has used the cluster.
     """
     me = c.site.user
-    for account in ("heavy", "light"):
+    heavy, light = c.fresh_name("heavy"), c.fresh_name("light")
+    for account in (heavy, light):
         sacctmgr(c, f"add account {account} fairshare=10", f"delete account {account}")
         sacctmgr(c, f"add user {me} account={account} fairshare=10")
         c.defer(f"sacctmgr -i delete user {me} where account={account}")
     c.defer(lambda: cancel_jobs(c))     # no account is deleted while jobs of it run
-    c.wait(lambda: "light" in c.ask(f"scontrol -o show assoc_mgr flags=assoc users={me}"), 10,
+    c.wait(lambda: light in c.ask(f"scontrol -o show assoc_mgr flags=assoc users={me}"), 10,
            "slurmctld to know the accounts")
-    used = c.sbatch("-A heavy --gpus=a100:4 -N1 -n32 -t 5", "sleep 60")
+    used = c.sbatch(f"-A {heavy} --gpus=a100:4 -N1 -n32 -t 60", "sleep 900")
     blocker = c.sbatch("-A test -w n5 --gpus=h100:8 -t 60", "sleep 300")
     runs(c, used)
     runs(c, blocker)
     c.wait(lambda: c.job(used).get("RunTime", "") >= "00:00:02", 10, "two seconds of usage")
     c.restart_ctld()    # slurmctld reckons up usage when it starts, then once a minute
-    c.wait(lambda: float(c.ask(f"sshare -nP -A heavy -u {me} -o RawUsage").split()[-1]) > 0, 15,
-           "usage of account heavy")
+    c.wait(lambda: float(c.ask(f"sshare -nP -A {heavy} -u {me} -o RawUsage").split()[-1]) > 0, 15,
+           f"usage of account {heavy}")
     ask = "-w n5 --gpus=h100:8 -t 5"
     jobs = [c.sbatch(f"-A {account} {ask}", "sleep 0.1")
-            for account in ("heavy", "heavy", "light", "light")]
+            for account in (heavy, heavy, light, light)]
     def order():
         rows = c.ask(f"squeue -h -t PD -j {','.join(map(str, jobs))} -o '%Q %i'").splitlines()
         rows = [tuple(map(int, row.split())) for row in rows]
         return [job for _, job in sorted(rows, key=lambda row: (-row[0], row[1]))]
     c.wait(lambda: order()[:2] == jobs[2:], 5, "the account without usage to come first")
     c.cmd(f"sprio -S -y -j {','.join(map(str, jobs))} -o '%.7i %.10Y %.10F'")
-    c.cmd(f"sshare -A heavy,light -u {me} -o Account,User,RawUsage,FairShare")
+    c.cmd(f"sshare -A {heavy},{light} -u {me} -o Account,User,RawUsage,FairShare")
     wanted = order()
     c.cmd(f"scancel {blocker}")
     for job in jobs:

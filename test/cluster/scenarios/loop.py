@@ -54,12 +54,10 @@ def cpu_node_job_in_stream_of_gpu_jobs(c):
     Rubato lets that node run empty while the stream goes on elsewhere. The eight GPUs of a node
     are never free at the same time by chance.
     """
-    script = "sleep $((RANDOM % 4 + 1)).$((RANDOM % 10))"
-    c.sbatch("--array=1-16 --gpus=h100:1 -t 1 -o /dev/null", script, name="fill")
-    c.wait(lambda: len([1 for row in c.jobs("RUNNING") if row["name"] == "fill"]) >= 14, 20,
-           "the first jobs of the stream to run")
+    first = steps.fill(c, 16, "--gpus=h100:1 -t 1")
     job = c.sbatch("-N1 -n1 -C h100 --exclusive -t 5", "true", name="whole")
-    c.sbatch("--array=1-2000 --gpus=h100:1 -t 1 -o /dev/null", script, name="stream")
+    c.sbatch("--array=1-2000 --gpus=h100:1 -t 1 -o /dev/null", steps.SOME_SECONDS, name="stream")
+    first.open()
     planned = []
 
     def started():
@@ -70,12 +68,12 @@ def cpu_node_job_in_stream_of_gpu_jobs(c):
             c.say(f"planned: {plan[0]} at {plan[1]}")
         return seen.get("JobState") not in ("PENDING", None) and seen
     seen = c.wait(started, 90, "the CPU job to start")
-    going_on = [row for row in c.jobs("RUNNING") if row["name"] == "stream"]
+    going_on = c.wait(lambda: [row for row in c.jobs("RUNNING") if row["name"] == "stream"], 10,
+                      "the stream to go on")
     c.cmd(f"scontrol -o show job {job} | grep -oE ' (JobState|NodeList|StartTime|NumCPUs)=[^ ]*'")
     c.say(f"waited {c.wait_seconds(job):.1f} s, started by {c.times(job).by}; "
           f"{len(going_on)} jobs of the stream run beside it")
     check(int(seen["NumCPUs"]) == 64, "a whole node", seen["NumCPUs"])
-    check(going_on, "the stream to go on")
 
 
 @scenario(cluster="queue", needs=["rubato"], negative="depth", timeout=120)
@@ -112,9 +110,12 @@ def named_nodes_keep_their_order(c):
 
     A user who names n6 waits for n6; nothing is kept free elsewhere for the job.
     """
-    chain = [c.sbatch("--gpus=h100:8 -N1 -w n6 -t 5", "sleep 0.5") for _ in range(4)]
+    latch = c.latch()
+    chain = [c.sbatch("--gpus=h100:8 -N1 -w n6 -t 5", f"{latch.wait}; sleep 0.5")
+             for _ in range(4)]
     other = c.sbatch("--gpus=h100:8 -N1 -t 5", "sleep 0.2")
     c.wait_state(other, "COMPLETED", 15)
+    latch.open()
     for job in chain:
         c.wait_state(job, "COMPLETED", 20)
     starts = [c.times(job).start for job in chain]
@@ -123,7 +124,7 @@ def named_nodes_keep_their_order(c):
           + f"; {other} on {c.job(other)['NodeList']} +{c.times(other).start - starts[0]:.2f} s")
     check(all(c.job(job)["NodeList"] == "n6" for job in chain), "all four on n6")
     check(starts == sorted(starts), "starts in the order of submission", starts)
-    check(c.times(other).start < starts[1], "the job that names no node to take n5 at once")
+    check(c.times(other).start < starts[1], "the job that names no node not to wait for n6")
 
 
 @scenario(cluster="queue", needs=["rubato"], negative="wake")

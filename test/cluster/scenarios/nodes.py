@@ -25,15 +25,15 @@ def node_names_and_features(c):
 
     An admin sees: each job in NodeList only on nodes its request allows.
     """
-    spread = c.sbatch("-N3 --gpus-per-node=2 --contiguous -x n[1-3] -t 5", "sleep 60")
+    spread = c.sbatch("-N3 --gpus-per-node=2 --contiguous -x n[1-3] -t 5", "sleep 900")
     asked = {
-        c.sbatch("-w n3 --gpus=1 -t 5", "sleep 60"): "n3",
-        c.sbatch("-w n[1-2] -N2 --gpus-per-node=1 -t 5", "sleep 60"): "n[1-2]",
-        c.sbatch("-x n[1-6] --gpus=v100:1 -t 5", "sleep 60"): "n7 n8",
-        c.sbatch("-C a100 --gpus=1 -t 5", "sleep 60"): "n1 n2 n3 n4",
-        c.sbatch("-C 'h100&v100' --gpus=1 -t 5", "sleep 60"): "n8",
-        c.sbatch("-C 'a100|h100' -x n[1-3],n8 --gpus=1 -t 5", "sleep 60"): "n4 n5 n6",
-        c.sbatch("-C '[a100|h100]' -N2 --gpus-per-node=1 -t 5", "sleep 60"):
+        c.sbatch("-w n3 --gpus=1 -t 5", "sleep 900"): "n3",
+        c.sbatch("-w n[1-2] -N2 --gpus-per-node=1 -t 5", "sleep 900"): "n[1-2]",
+        c.sbatch("-x n[1-6] --gpus=v100:1 -t 5", "sleep 900"): "n7 n8",
+        c.sbatch("-C a100 --gpus=1 -t 5", "sleep 900"): "n1 n2 n3 n4",
+        c.sbatch("-C 'h100&v100' --gpus=1 -t 5", "sleep 900"): "n8",
+        c.sbatch("-C 'a100|h100' -x n[1-3],n8 --gpus=1 -t 5", "sleep 900"): "n4 n5 n6",
+        c.sbatch("-C '[a100|h100]' -N2 --gpus-per-node=1 -t 5", "sleep 900"):
             "n[1-2] n[1,3] n[1,4] n[2-3] n[2,4] n[3-4] n[5-6] n[5,8] n[6,8]",
     }
     nodes = runs(c, spread)["NodeList"]
@@ -52,15 +52,15 @@ def exclusive_nodes_and_owners(c):
     that user's jobs, while another user's wait, and start when the owner's are gone.
     """
     other = second_user()
-    alone = c.sbatch("--exclusive -w n6 --gpus=h100:1 -t 5", "sleep 60")
+    alone = c.sbatch("--exclusive -w n6 --gpus=h100:1 -t 5", "sleep 900")
     runs(c, alone)
     beside = c.sbatch("-w n6 --gpus=h100:1 -t 5", "sleep 0.2")
-    mine = c.sbatch("--exclusive=user -w n1 --gpus=a100:1 -t 5", "sleep 60")
-    owner = c.sbatch("-p owned -w n3 --gpus=a100:1 -t 5", "sleep 60")
+    mine = c.sbatch("--exclusive=user -w n1 --gpus=a100:1 -t 5", "sleep 900")
+    owner = c.sbatch("-p owned -w n3 --gpus=a100:1 -t 5", "sleep 900")
     runs(c, mine)
     runs(c, owner)
-    mine_too = c.sbatch("-w n1 --exclusive=user --gpus=a100:1 -t 5", "sleep 60")
-    owner_too = c.sbatch("-p owned -w n3 --gpus=a100:1 -t 5", "sleep 60")
+    mine_too = c.sbatch("-w n1 --exclusive=user --gpus=a100:1 -t 5", "sleep 900")
+    owner_too = c.sbatch("-p owned -w n3 --gpus=a100:1 -t 5", "sleep 900")
     theirs = [c.sbatch("-w n1 --gpus=a100:1 -t 5", "sleep 0.2", user=other),
               c.sbatch("-p owned -w n3 --gpus=a100:1 -t 5", "sleep 0.2", user=other)]
     free = c.sbatch("-p owned --gpus=a100:1 -t 5", "sleep 0.2", user=other)
@@ -96,7 +96,7 @@ def forms_of_gpu_request(c):
         "--gpus=v100:2 --ntasks-per-gpu=2 -N1": (2, 4, 1, None),
         "--gpus=h100:2 -N1 -n1 --mem=7G": (2, 1, 1, "7G"),
     }
-    jobs = {c.sbatch(f"{options} -t 5", "sleep 60"): options for options in asked}
+    jobs = {c.sbatch(f"{options} -t 5", "sleep 900"): options for options in asked}
     for job, options in jobs.items():
         seen = runs(c, job)
         gpus, cpus, nodes, memory = asked[options]
@@ -121,13 +121,13 @@ def untyped_job_on_mixed_node(c):
     An admin sees: JOB_GRES of the untyped job is the faster type that is free, also after a
     requeue to other circumstances; the request itself (TresPerJob) stays untyped.
     """
-    first = c.sbatch("-w n8 --gpus=1 -t 5 --requeue", "echo $CUDA_VISIBLE_DEVICES; sleep 60")
+    first = c.sbatch("-w n8 --gpus=1 -t 5 --requeue", "echo $CUDA_VISIBLE_DEVICES; sleep 900")
     runs(c, first)
     check(c.gpus(first) == {"n8": {"h100": 1}}, "the faster type for the first job", c.gpus(first))
-    second = c.sbatch("-w n8 --gpus=1 -t 5", "sleep 60")
+    second = c.sbatch("-w n8 --gpus=1 -t 5", "sleep 900")
     runs(c, second)
     check(c.gpus(second) == {"n8": {"v100": 1}}, "the other type for the next", c.gpus(second))
-    typed = c.sbatch("-w n8 --gpus=h100:1 -t 5", "sleep 60")
+    typed = c.sbatch("-w n8 --gpus=h100:1 -t 5", "sleep 900")
     stays(c, typed, "PENDING", 0.7)
     c.cmd(f"scontrol requeue {first}")
     runs(c, typed)

@@ -4,6 +4,7 @@ import re
 
 from cluster import check, scenario
 
+from . import steps
 from .authority import start_order
 
 # Words of `scontrol show job` that differ between any two runs of a job.
@@ -28,11 +29,6 @@ WAIT = {        # wait until they are cancelled
 }
 
 
-def backfill_cycles(c):
-    found = re.search(r"Backfilling stats.*?Total cycles: (\d+)", c.ask("sdiag"), re.DOTALL)
-    return int(found[1])
-
-
 def look(c, jobs):
     """Lines Slurm prints of each job, without the words that differ between any two runs."""
     found = {}
@@ -53,8 +49,7 @@ def play(c):
     for name in RUN:
         c.wait_state(jobs[name], "RUNNING", 15)
         check(c.times(jobs[name]).by != "rubato", f"stock Slurm to start job `{name}`")
-    before = backfill_cycles(c)
-    c.wait(lambda: backfill_cycles(c) >= before + 2, 20, "stock backfill to look at all jobs")
+    steps.stock_looks(c)
     seen = look(c, jobs)
     c.cmd("squeue -p main -n scenario -o '%.6i %.8T %.20S %.8N %r'")
     c.cmd("scancel " + " ".join(str(jobs[name]) for name in (*WAIT, "wide")))

@@ -24,7 +24,7 @@ def job_in_two_partitions(c):
         return job
 
     left = fill("left", 4)
-    job = c.sbatch("-p left,right --gpus=2 -t 5", "sleep 60")
+    job = c.sbatch("-p left,right --gpus=2 -t 5", "sleep 900")
     seen = runs(c, job)
     check(seen["Partition"] == "right", f"job {job} in right", seen["Partition"])
     c.cmd(f"scancel {left} {job}")

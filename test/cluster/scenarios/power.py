@@ -38,6 +38,6 @@ def powered_down_nodes_resume(c):
     check(who == "rubato", f"Rubato to start job {row['id']}", who)
     c.wait(lambda: len(resumed()) > len(before), 10, "ResumeProgram to be called")
     check(resumed()[-1] == row["nodes"], f"{row['nodes']} to be resumed", resumed()[-1])
-    said = c.wait(lambda: task.poll() is not None and task.stdout.read(), 45, "srun to end")
+    said = c.wait(lambda: task.poll() is not None and task.stdout.read(), 120, "srun to end")
     c.say(*said.splitlines())
     check(task.returncode == 0 and "0,1,2,3,4,5,6,7" in said, "eight devices in the job", said)

@@ -13,7 +13,7 @@ from . import steps
 
 # Every report counts, and segments follow within a second.
 CONF = steps.conf("MessageInterval=0", "TestInject=segment-interval:1")
-HINTS = "rubato:job-type=resnet50;gpus=1-8;samples=100000"
+HINTS = "rubato:job-type={};gpus=1-8;samples=100000"
 
 shape("remember", rubato_conf=CONF)
 
@@ -55,10 +55,20 @@ def report(c, job, done, rate, batch=64):
           f"samples={done};rate={rate};batch={batch}'")
 
 
-def typed_job(c, options="-w n1 --gpus=a100:2 -t 60", script="sleep 600", hints=HINTS):
-    job = c.sbatch(f"{options} --comment='{hints}'", script)
-    c.wait_state(job, "RUNNING", 15)
+def typed_job(c, kind=None, options="-w n1 --gpus=a100:2 -t 60", hints=HINTS):
+    """A running job of type `kind`: without it of one that no other job has, so that nobody else's
+    reports are in its profile."""
+    job = c.sbatch(f"{options} --comment='{hints.format(kind or c.fresh_name())}'", "sleep 600")
+    c.wait_state(job, "RUNNING")
     return job
+
+
+def profile(c, kind):
+    """The row of a job type in models.json, {} before there is one. Its jobs run in one place."""
+    found = [row for row in published(c, "models.json").get("models", [])
+             if row["job_type"] == kind]
+    check(len(found) < 2, f"one row of {kind} in models.json", found)
+    return found[0] if found else {}
 
 
 def segment(c, job):
@@ -84,24 +94,22 @@ def report_lands_in_the_store(c):
     An admin sees one row with what the job said and what Slurm gave it, and the profile of its job
     type; the comment of the job still has its hints.
     """
-    job = typed_job(c)
+    kind = c.fresh_name("resnet50")
+    job = typed_job(c, kind)
     comment = c.job(job).get("Comment")
     report(c, job, 40, 50)
-    found = c.wait(lambda: samples(c, job), 6, "the report in rubato.db")
+    found = c.wait(lambda: samples(c, job), 30, "the report in rubato.db")
     c.say(f"rubato.db: {found}")
     check(found == [(40, 50.0, "a100", 2, "")], "one sample of 2 a100", found)
     check(c.job(job).get("Comment") == comment, f"the comment {comment}", c.job(job).get("Comment"))
-
-    def profile():
-        return [row for row in published(c, "models.json").get("models", [])
-                if row["job_type"] == "resnet50" and row["gpu_type"] == "a100" and row["gpus"] == 2]
-    row = c.wait(profile, 15, "the profile in models.json")[0]
+    row = c.expect(lambda: profile(c, kind), lambda row: row.items() >= {
+        "gpu_type": "a100", "gpus": 2, "samples": 1, "flagged": 0, "rate_last": 50}.items(),
+        "one sample of rate 50 in models.json")
     c.say(f"models.json: {row}")
-    check(row["samples"] >= 1 and row["rate_last"] == 50, "rate 50 in the profile", row)
-    facts = rows(c, f"SELECT samples_done, attained >= 0 FROM jobs WHERE job_id = {job}")
-    check(facts == [(40, 1)], "its samples and its attained service in the table of jobs", facts)
-    kinds = [kind for (kind,) in rows(c, f"SELECT kind FROM decisions WHERE job_id = {job}")]
-    check("start" in kinds, "the decision to start it", kinds)
+    c.expect(lambda: rows(c, f"SELECT samples_done, attained >= 0 FROM jobs WHERE job_id = {job}"),
+             [(40, 1)], "its samples and its attained service in the table of jobs")
+    c.wait(lambda: ("start",) in rows(c, f"SELECT kind FROM decisions WHERE job_id = {job}"), 30,
+           "the decision to start it")
 
 
 def reports_are_true(c):
@@ -115,8 +123,8 @@ def wild_report_is_flagged(c):
 
     An admin sees both rows in rubato.db, the reason of the flag, and a mean of the true one alone.
     """
-    kind = f"wild{int(time.time())}"
-    job = typed_job(c, hints=f"rubato:job-type={kind}")
+    kind = c.fresh_name("wild")
+    job = typed_job(c, kind)
     report(c, job, 50, 50)
     c.wait(lambda: samples(c, job), 10, "the first report in rubato.db")
     time.sleep(2.1)
@@ -125,13 +133,9 @@ def wild_report_is_flagged(c):
     c.say(f"rubato.db: {found}")
     check(found[0][4] == "" and found[1][4] == "wall-time",
           "the second to be flagged wall-time and the first not", found)
-
-    def profile():
-        return [row for row in published(c, "models.json").get("models", [])
-                if row["job_type"] == kind and row["samples"] == 2]
-    row = c.wait(profile, 15, "both samples in models.json")[0]
-    check((row["flagged"], row["rate_mean"], row["rate_max"]) == (1, 50, 50),
-          "one flagged, mean and maximum 50", row)
+    c.expect(lambda: profile(c, kind), lambda row: row.items() >= {
+        "samples": 2, "flagged": 1, "rate_mean": 50, "rate_max": 50}.items(),
+        "two samples in models.json, one flagged, mean and maximum 50")
 
 
 @scenario(cluster="remember", needs=["rubato"], negative="store")
@@ -142,7 +146,7 @@ def untyped_job_makes_no_profile(c):
     c.wait(lambda: word(c, job, "samples") == "640", 15, "its progress in system_comment")
     typed = typed_job(c, options="-w n2 --gpus=a100:1 -t 60")
     report(c, typed, 10, 50)
-    c.wait(lambda: samples(c, typed), 4, "the later report of a typed job in rubato.db")
+    c.wait(lambda: samples(c, typed), 10, "the later report of a typed job in rubato.db")
     check(samples(c, job) == [], "no sample of the untyped job", samples(c, job))
 
 
@@ -156,10 +160,11 @@ def segment_follows_the_job(c):
     A user sees it with scontrol and squeue, changing with each report, at most 256 bytes; it
     survives a restart of slurmctld, and stands in the record of the job when it has ended.
     """
-    job = typed_job(c)
+    kind = c.fresh_name("resnet50")
+    job = typed_job(c, kind)
     c.wait(lambda: segment(c, job), 6, "a segment")
     c.cmd(f"scontrol show job {job} | grep SystemComment")
-    for key, value in {"job-type": "resnet50", "gpu-type": "a100", "gpus": "2",
+    for key, value in {"job-type": kind, "gpu-type": "a100", "gpus": "2",
                        "sizes": "1-8"}.items():
         check(word(c, job, key) == value, f"{key}={value}", segment(c, job))
     report(c, job, 1000, 50)
@@ -169,11 +174,16 @@ def segment_follows_the_job(c):
           "rate=50 and (100000 - 1000) / 50 = 1980 s remaining", segment(c, job))
     report(c, job, 2000, 50)
     c.wait(lambda: word(c, job, "samples") == "2000", 15, "samples=2000")
-    before = segment(c, job)
-    check(len(before) <= 256, "at most 256 bytes", len(before))
+    check(len(segment(c, job)) <= 256, "at most 256 bytes", segment(c, job))
+
+    def facts():
+        """Those words of the segment that do not move with the time."""
+        return {key: word(c, job, key) for key in ("job-type", "gpu-type", "gpus", "sizes",
+                                                   "samples", "rate")}
+    before = facts()
     c.restart_ctld()
-    check(segment(c, job) == before, f"{before} after the restart", segment(c, job))
-    time.sleep(3)   # rounds of the new slurmctld, which has its memory from the state file
+    check(facts() == before, f"{before} after the restart", segment(c, job))
+    steps.published_again(c)    # rounds of the new slurmctld, which has its memory from the state file
     check(word(c, job, "samples") == "2000", "samples=2000 still", segment(c, job))
     c.cmd(f"scancel {job}")
     c.wait_state(job, "CANCELLED", 15)
@@ -191,7 +201,8 @@ def leave_nothing(c):
 def segments_of_waiting_jobs_go_with_place(c):
     """After Mode=observe no waiting job has a segment; a running one keeps what is true of it"""
     running = typed_job(c)
-    waiting = c.sbatch(f"-w n1 --gpus=a100:4 -t 60 --comment='{HINTS}'", "sleep 1")
+    waiting = c.sbatch(f"-w n1 --gpus=a100:4 -t 60 --comment='{HINTS.format(c.fresh_name())}'",
+                       "sleep 1")
     c.wait(lambda: word(c, waiting, "wait"), 15, "a waiting job to say why it waits")
     c.cmd(f"squeue -j {running},{waiting} -O JobID,State,system_comment:140")
     check(word(c, waiting, "gpus") == "4", "gpus=4, as it asks", segment(c, waiting))
@@ -258,10 +269,11 @@ def private_data_hides_jobs_of_others(c):
     public, private = c.path("out/publish"), c.path("state/rubato/private")
     c.defer(f"rm -rf {public}")
     c.write_rubato_conf(CONF + f"PublishDir={public}\n")
-    job = typed_job(c, hints="rubato:job-type=moonshot")
+    kind = c.fresh_name("moonshot")
+    job = typed_job(c, kind)
     report(c, job, 40, 50)
     names = ("snapshot.json", "plan.json", "models.json", "stats.json")
-    c.wait(lambda: "moonshot" in readable(c, f"{public}/models.json", other), 15,
+    c.wait(lambda: kind in readable(c, f"{public}/models.json", other), 15,
            "the second user to read of the job type before PrivateData")
     c.wait(lambda: f'"id":{job},' in readable(c, f"{public}/snapshot.json", other), 5,
            "and of the job")
@@ -273,7 +285,7 @@ def private_data_hides_jobs_of_others(c):
 
     def hidden():
         texts = [readable(c, f"{public}/{name}", other) for name in names]
-        return all(texts) and not any("moonshot" in text or f'"id":{job},' in text
+        return all(texts) and not any(kind in text or f'"id":{job},' in text
                                       for text in texts)
     c.wait(hidden, 5, "the published files to forget the job")
     c.cmd(f"ls -l {public}; ls -ld {private}; ls -l {private}")
@@ -285,6 +297,6 @@ def private_data_hides_jobs_of_others(c):
     check(f'"id":{job},' in pathlib.Path(private, "snapshot.json").read_text(),
           "root to read of the job in the private file")
     c.change(options={"PrivateData": None}, restart=False)
-    c.wait(lambda: "moonshot" in readable(c, f"{public}/models.json", other), 15,
+    c.wait(lambda: kind in readable(c, f"{public}/models.json", other), 15,
            "everything back without PrivateData")
     c.wait(lambda: not os.path.exists(private + "/snapshot.json"), 5, "the private files to go")

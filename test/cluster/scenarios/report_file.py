@@ -2,7 +2,6 @@
 """Reports through $RUBATO_REPORT_FILE, and training jobs that use it."""
 import pathlib
 import re
-import time
 
 from cluster import check, scenario
 from cluster.proc import alive, all_pids, read_proc
@@ -33,7 +32,7 @@ def report_file_becomes_a_message(c):
     """A job without scontrol writes a line into $RUBATO_REPORT_FILE: Rubato hears and shows it"""
     job = c.sbatch("--gpus=a100:1 -t 5 --dl-job-type=filed",
                    f"PATH=/nonexistent\necho '{LINE.format(6400, 50)}' >> $RUBATO_REPORT_FILE\n"
-                   "/bin/ls -ln $RUBATO_REPORT_FILE\nexec /bin/sleep 60")
+                   "/bin/ls -ln $RUBATO_REPORT_FILE\nexec /bin/sleep 900")
     c.wait_state(job, "RUNNING", 15)
     comment = c.job(job)["Comment"]
     c.wait(lambda: "samples=6400" in segment(c, job), 15, "the report in SystemComment")
@@ -47,7 +46,7 @@ def report_file_becomes_a_message(c):
     c.wait(lambda: not forwarders(c, job), 5, "the forwarder to end with the job")
     c.wait(lambda: not pathlib.Path(c.path("run/report", str(job))).exists(), 5,
            "the file to be gone")
-    plain = c.sbatch("-n1 -t 5", "echo file=$RUBATO_REPORT_FILE; exec sleep 60")
+    plain = c.sbatch("-n1 -t 5", "echo file=$RUBATO_REPORT_FILE; exec sleep 900")
     c.wait(lambda: "file=" in c.output(plain), 10, "a CPU job to run")
     check("file=/" not in c.output(plain) and not forwarders(c, plain),
           "no file and no process for a job that is none of Rubato's", c.output(plain))
@@ -68,7 +67,7 @@ def report_file_survives_its_writer(c):
         "rm -f $f 2> /dev/null; : >> $f; : > $f",
         "for rank in 1 2 3 4 5 6 7 8; do (for i in $(seq 100); do "
         f"echo '{LINE.format(3200, 25)}' >> $f; done) & done; wait",
-        "echo written; sleep 30")))
+        "echo written; sleep 900")))
     c.wait(lambda: "written" in c.output(job), 30, "the job to have written all of it")
     c.wait(lambda: "samples=3200" in segment(c, job), 15, "the report in SystemComment")
     check(c.job(job)["JobState"] == "RUNNING", "the job to go on", c.job(job)["JobState"])
@@ -83,7 +82,7 @@ def report_is_sent_as_the_owner(c):
     from cluster import second_user
     user = second_user()
     job = c.sbatch("--gpus=v100:1 -t 5 --dl-job-type=owned -o /dev/null",
-                   f"echo '{LINE.format(960, 10)}' >> $RUBATO_REPORT_FILE; exec sleep 60",
+                   f"echo '{LINE.format(960, 10)}' >> $RUBATO_REPORT_FILE; exec sleep 900",
                    user=user)
     c.wait(lambda: "samples=960" in segment(c, job), 15, "the report in SystemComment")
     found = forwarders(c, job)
@@ -115,9 +114,7 @@ def trainer_reports_saves_and_resumes(c):
     saved = int(re.search(r"checkpoint at (\d+)", c.output(job))[1])
     check(saved > 0 and f"restart 1, goes on at {saved} samples" in c.output(job),
           f"to resume at {saved}", c.output(job))
-    before = int(re.search(r"samples=(\d+)", segment(c, job))[1]) if "samples=" in segment(c, job) \
-        else saved
-    time.sleep(1)
+    before = max([saved, *map(int, re.findall(r"samples=(\d+)", segment(c, job)))])
     c.wait(lambda: int((re.findall(r"samples=(\d+)", segment(c, job)) or [0])[-1]) > before, 20,
            "its samples to go on rising")
     c.cmd(f"scancel {job}")

@@ -32,11 +32,11 @@ def reserved_nodes_and_cores(c):
     reserve(c, "by-core", f"Nodes=n2 CoreCnt=8 StartTime=now Duration=60 Users={me} ")
     outside = c.sbatch("-w n5 --gpus=h100:1 -t 5", "sleep 1", user=second_user())
     waits_for(c, outside, "eserv")
-    whole = c.sbatch("--reservation=by-node --gpus=h100:8 -t 5", "sleep 60")
-    two = c.sbatch("--reservation=by-node --gpus-per-node=2 -N1 -t 5", "sleep 60")
-    cores = c.sbatch("--reservation=by-core --gpus=a100:1 -n4 -t 5", "sleep 60")
+    whole = c.sbatch("--reservation=by-node --gpus=h100:8 -t 5", "sleep 900")
+    two = c.sbatch("--reservation=by-node --gpus-per-node=2 -N1 -t 5", "sleep 900")
+    cores = c.sbatch("--reservation=by-core --gpus=a100:1 -n4 -t 5", "sleep 900")
     big = c.sbatch("--gpus=h100:9 -t 5", "sleep 1", user=second_user())
-    free = c.sbatch("--gpus=2 -t 5 -x n[1-4]", "sleep 60", user=second_user())
+    free = c.sbatch("--gpus=2 -t 5 -x n[1-4]", "sleep 900", user=second_user())
     beside = c.sbatch("-w n2 --gpus=a100:1 -n56 -t 5", "sleep 0.2", user=second_user())
     for job, nodes in ((whole, "n5 n6"), (two, "n5 n6"), (cores, "n2"), (free, "n7 n8"),
                        (beside, "n2")):

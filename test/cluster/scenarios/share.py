@@ -46,7 +46,7 @@ def profiles_travel_from_site_to_site(c):
     `forget` the type is in no list.
     """
     c.restart_ctld()    # orders are taken or not from the opening of the store on
-    kind, other = learn.a_kind(), "far" + learn.a_kind()
+    kind, other = c.fresh_name("odd"), c.fresh_name("far")
     for job in learn.measure(c, kind):
         c.cmd(f"scancel {job}")
     c.wait(lambda: len(rows_of(c, kind)) == len(learn.PLACES), 60, "the profile in rubato models")
@@ -88,7 +88,7 @@ def a_job_hears_the_batch_that_was_chosen(c):
     It prints RUBATO_BATCH; `rubato explain` names the batch and the model that chose it.
     """
     c.restart_ctld()
-    kind = learn.a_kind()
+    kind = c.fresh_name("odd")
     # A pass takes 10 ms and 0.1 ms a sample: the larger the batch, the faster.
     rows = [("a100", 1, batch, batch / (0.01 + 0.0001 * batch)) for batch in (64, 128, 256, 512)]
     c.cmd(f"rubato models import {profile_file(c, 'batches.csv', kind, rows)}", timeout=180)

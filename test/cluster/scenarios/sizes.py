@@ -5,7 +5,7 @@ import re
 from cluster import check, scenario
 
 from .limits import make_qos
-from .steps import conf, stats
+from .steps import conf, is_saved, stats
 
 LONG = 40  # seconds until a condition must hold, on a slow machine too
 
@@ -204,14 +204,14 @@ def node_failure_after_a_crash_restores_the_request(c):
     What it was submitted with is in its record, so no file of Rubato has to survive.
     """
     c.write_rubato_conf(conf("TestInject=start-size:2"))
-    job = c.sbatch("-H --gpus=4 -n4 --mem-per-gpu=77 -t 5 --comment='rubato: gpus=2,4,8'", SEES)
+    memory = 77 + int(c.fresh_name("").strip("-"))
+    job = c.sbatch(f"-H --gpus=4 -n4 --mem-per-gpu={memory} -t 5 --comment='rubato: gpus=2,4,8'", SEES)
     before = request(c, job)
     c.cmd(f"scontrol release {job}")
     runs_with(c, job, 2)
     node = c.job(job)["NodeList"]
     # slurmctld saves its jobs within five seconds; what is killed before is not this scenario's.
-    saved = c.path("state/job_state")
-    c.wait(lambda: b"gpu-memory=gres:gpu:77" in _bytes(saved), LONG, "slurmctld to save the job")
+    is_saved(c, f"gpu-memory=gres:gpu:{memory}", LONG)
     c.kill9_ctld()
     c.cmd("rm -rf " + c.path("state/rubato/state.json"))
     c.start_ctld()
@@ -225,14 +225,6 @@ def node_failure_after_a_crash_restores_the_request(c):
     c.wait_state(job, "RUNNING", LONG)
     check(total(c, job) == 4, "4 GPUs", c.gpus(job))
     check(c.job(job).get("NumTasks") == before["NumTasks"], "4 tasks", request(c, job))
-
-
-def _bytes(path):
-    try:
-        with open(path, "rb") as file:
-            return file.read()
-    except OSError:
-        return b""
 
 
 @scenario(needs=["rubato"], negative="restore", timeout=120)
@@ -272,16 +264,16 @@ def limits_are_tested_at_the_planned_size(c):
 
     Slurm says QOSGrpGRES, and the request stays what it was. sacct shows what a job ran with.
     """
-    make_qos(c, "three", "GrpTRES=gres/gpu=3")
+    three = make_qos(c, "three", "GrpTRES=gres/gpu=3")
     c.write_rubato_conf(conf("TestInject=start-size:4"))
-    job = c.sbatch("--qos=three --gpus=2 -n2 -t 5 --comment='rubato: gpus=2,4'", SEES)
+    job = c.sbatch(f"--qos={three} --gpus=2 -n2 -t 5 --comment='rubato: gpus=2,4'", SEES)
     c.wait(lambda: "QOSGrpGRES" in c.ask(f"squeue -h -j {job} -o '%T %r'"), LONG, "QOSGrpGRES")
     check(c.job(job).get("TresPerJob") == "gres:gpu:2", "its own request", request(c, job))
     c.write_rubato_conf(conf())
     runs_with(c, job, 2)
     c.cmd(f"scancel {job}")
     c.write_rubato_conf(conf("TestInject=start-size:1"))
-    small = c.sbatch("--qos=three --gpus=2 -n2 -t 5 --comment='rubato: gpus=1,2'", SEES)
+    small = c.sbatch(f"--qos={three} --gpus=2 -n2 -t 5 --comment='rubato: gpus=1,2'", SEES)
     runs_with(c, small, 1)
     rows = c.wait(lambda: _sacct(c, small, "gres/gpu=1"), LONG, "sacct to show one GPU")
     c.say(rows)

@@ -20,7 +20,7 @@ def slurmds_are_stopped(c):
 def clients_work(c):
     """sinfo, squeue, sbatch, srun, salloc, scontrol, sdiag, sprio and scancel answer"""
     check("idle" in c.cmd("sinfo -h -p main -o '%D %T'", timeout=10), "idle nodes in main")
-    job = c.sbatch("-p main", "sleep 60")
+    job = c.sbatch("-p main", "sleep 900")
     check(str(job) in c.cmd(f"squeue -h -j {job} -o '%i %T'"), f"squeue to list job {job}")
     check(f"JobId={job}" in c.cmd(f"scontrol -o show job {job}"), f"scontrol to show job {job}")
     check("Main schedule" in c.cmd("sdiag | head -30"), "sdiag to print statistics")
@@ -37,13 +37,16 @@ def clients_work(c):
 @scenario(negative=slurmds_are_stopped)
 def batch_job_runs(c):
     """A GPU batch job runs to its end; scontrol, the log and the completion record agree"""
-    job = c.sbatch("-p main --gpus=h100:2 -t 5", "sleep 0.5; echo devices=$CUDA_VISIBLE_DEVICES")
+    latch = c.latch()
+    job = c.sbatch("-p main --gpus=h100:2 -t 5",
+                   f"{latch.wait}; echo devices=$CUDA_VISIBLE_DEVICES")
     c.wait_state(job, "RUNNING", 15)
     gpus = c.gpus(job)
     check(list(gpus.values()) == [{"h100": 2}], "two h100 on one node", gpus)
+    latch.open()
     c.wait_state(job, "COMPLETED", 15)
     c.cmd(f"scontrol show job -d {job} | grep -E 'JobState|NodeList|JOB_GRES'")
-    check("devices=0,1" in c.output(job), "the job to see two devices", c.output(job))
+    check("devices=0,1\n" in c.output(job), "the job to see two devices", c.output(job))
     c.wait(lambda: c.finished().get(job, {}).get("JobState") == "COMPLETED", 5,
            "the completion record")
     times = c.times(job)

@@ -7,8 +7,9 @@ import re
 import time
 
 from cluster import Failed, check
+from cluster.registry import RUBATO_CONF as PLACE
 
-PLACE = "Mode=place\nManagedPartitions=all\n"
+SOME_SECONDS = "sleep $((RANDOM % 4 + 1)).$((RANDOM % 10))"
 HELD = ("JobHeldUser", "JobHeldAdmin", "BadConstraints", "launch_failed_requeued_held")
 
 
@@ -25,7 +26,19 @@ def stats(c):
         return {}
 
 
-def submit_many(c, count, options, script="sleep 60", name="scenario"):
+def published_again(c):
+    """Waits until stats.json has everything that has happened so far: the second time that it is
+    written from now on, since the first may have been under way."""
+    path = c.path("state/rubato/publish/stats.json")
+
+    def after(moment):
+        c.wait(lambda: os.path.exists(path) and os.path.getmtime(path) > moment, 60,
+               "stats.json to be written")
+        return os.path.getmtime(path)
+    after(after(time.time()))
+
+
+def submit_many(c, count, options, script="sleep 900", name="scenario"):
     """Submits `count` equal batch jobs with two submitters (about 150 a second); the job ids."""
     loop = f"sbatch --parsable -o /dev/null -J {name} {options} --wrap '{script}'"
     c.say(f"$ for i in $(seq {count}); do {loop}; done")
@@ -35,6 +48,17 @@ def submit_many(c, count, options, script="sleep 60", name="scenario"):
     check(len(ids) == count, f"{count} jobs to be accepted", text[-500:])
     c.say(f"    {ids[0]} ... {ids[-1]}")
     return ids
+
+
+def fill(c, count, options):
+    """An array of `count` jobs that all run at once; opening the latch that is returned ends each
+    within seconds, at another moment. The first jobs of a stream."""
+    latch = c.latch()
+    array = c.sbatch(f"--array=1-{count} {options} -o /dev/null",
+                     f"{latch.wait}; {SOME_SECONDS}", name="fill")
+    c.wait(lambda: len(c.ask(f"squeue -h -r -j {array} -t R -o %i").split()) == count, 20,
+           f"the first {count} jobs of the stream to run")
+    return latch
 
 
 def occupy(c, kind, minutes=60):
@@ -59,6 +83,25 @@ def states(c, jobs):
         job, state, reason = line.split("|", 2)
         found[int(job)] = (state, reason)
     return found
+
+
+def stock_looks(c, times=1):
+    """Waits until stock backfill has gone through the whole queue so many times, from now on."""
+    def cycles():
+        return c.sdiag()["Backfilling stats/Total cycles"]
+    before = cycles()       # one may be under way; at midnight slurmctld begins to count anew
+    c.wait(lambda: cycles() - before not in range(times + 1), 20,
+           "stock backfill to look at the queue")
+
+
+def is_saved(c, words, timeout=15.0):
+    """Waits until slurmctld, which saves its jobs within 5 s of a change, has these words on disk."""
+    def saved():
+        try:
+            return words.encode() in pathlib.Path(c.path("state/job_state")).read_bytes()
+        except OSError:
+            return False
+    c.wait(saved, timeout, f"slurmctld to save `{words}`")
 
 
 def check_waiting(c, jobs):
@@ -90,13 +133,10 @@ def started_by(c, job, who, timeout=20.0):
     return seconds
 
 
-def loop_is_back(c, timeout=15.0):
+def loop_is_back(c):
     """`scontrol reconfigure`, and waits for the end of a cycle after it: nothing hangs."""
-    path = c.path("state/rubato/publish/stats.json")
     c.reconfigure()
-    since = time.time()
-    c.wait(lambda: os.path.exists(path) and os.path.getmtime(path) > since, timeout,
-           "the loop to be back")
+    published_again(c)
 
 
 def replace(c, name, value):

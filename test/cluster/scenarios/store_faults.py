@@ -185,7 +185,7 @@ def kill_9_loses_at_most_the_last_batch(c):
     since = time.time()
     c.wait(lambda: os.path.getmtime(c.path("state/job_state")) > since, 12,
            "slurmctld to save its jobs, which it does every 5 seconds")
-    time.sleep(2.5)     # a batch is written after a second at the latest
+    c.wait(lambda: 200 in [row[0] for row in remember.samples(c, job)], 10, "the sixth on the disk")
     remember.report(c, job, 230, 50)
     before = [row[0] for row in remember.samples(c, job)]
     c.say(f"on the disk before the kill: {before}")

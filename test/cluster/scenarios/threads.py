@@ -8,7 +8,7 @@ shape("threads", nodes=(Nodes("n[1-3]", "a100:4", cpus=32, threads=2),), load=Fa
 
 def _running(c, options, cores):
     """Rubato starts the job, on so many cores."""
-    job = c.sbatch(options, "sleep 60")
+    job = c.sbatch(options, "sleep 900")
     steps.started_by(c, job, "rubato", 30)
     seen = c.job(job)
     check(int(seen["NumCPUs"]) == 2 * cores, f"job {job} to have {cores} cores", seen["NumCPUs"])
