@@ -19,7 +19,7 @@ from .registry import Skip
 
 HERE = pathlib.Path(__file__).resolve().parent
 #: Least seconds that a condition gets before it counts as failed, outside negative controls.
-PATIENCE = 60.0
+PATIENCE = 120.0
 
 
 class TimeUp(Exception):

@@ -3,16 +3,18 @@
 import json
 import re
 
-from cluster import Failed, check, scenario, second_user
+from cluster import Failed, check, scenario, second_user, shape
 
 from . import steps
 from .hints import comment_of
+
+shape("jobs")
 
 REPORT = "rubato!report samples={};rate=850.5;batch=256"
 
 
 def mail(c):
-    """The counters of messages; they are published once a second."""
+    """The counters of messages, as published last."""
     return steps.stats(c).get("mail", {})
 
 
@@ -52,7 +54,7 @@ def mail_now(c):
     return mail(c)
 
 
-@scenario(needs=["rubato"], negative="messages")
+@scenario(cluster="jobs", needs=["rubato"], negative="messages")
 def messages_are_heard_and_swallowed(c):
     """A report and an ack succeed, reach the loop, and leave the job's comment what it was"""
     job = running_job(c)
@@ -75,7 +77,7 @@ def messages_are_heard_and_swallowed(c):
     wait_mail(c, before, taken=1, malformed=0)
 
 
-@scenario(needs=["rubato"], negative="messages")
+@scenario(cluster="jobs", needs=["rubato"], negative="messages")
 def malformed_messages_are_refused(c):
     """What is no message fails its update with Slurm's nearest words; the log has all of them"""
     job = running_job(c)
@@ -101,7 +103,7 @@ def malformed_messages_are_refused(c):
     wait_mail(c, before, taken=0, not_running=1)
 
 
-@scenario(needs=["rubato"], negative="message-rate")
+@scenario(cluster="jobs", needs=["rubato"], negative="message-rate")
 def reports_too_soon_are_dropped_in_silence(c):
     """Of a job's reports one a MessageInterval is taken; the others succeed and are dropped"""
     c.write_rubato_conf(steps.conf("MessageInterval=3000"))
@@ -120,7 +122,7 @@ def reports_too_soon_are_dropped_in_silence(c):
     wait_mail(c, before, taken=8, too_soon=3)
 
 
-@scenario(needs=["rubato", "second-user"], negative="message-uid")
+@scenario(cluster="jobs", needs=["rubato", "second-user"], negative="message-uid")
 def only_the_owner_and_root_are_heard(c):
     """Owner and root are heard, another user is not; Slurm 22.05 leaves that to the plugin"""
     other = second_user()
@@ -135,7 +137,7 @@ def only_the_owner_and_root_are_heard(c):
     check(comment_of(c, mine) == comment, "the comment as it was", comment_of(c, mine))
 
 
-@scenario(needs=["rubato"], negative="messages", timeout=180)
+@scenario(cluster="jobs", needs=["rubato"], negative="messages", timeout=180)
 def a_flood_of_messages_does_no_harm(c):
     """1,000 reports of one job: all succeed, one is taken, clients are answered meanwhile"""
     c.write_rubato_conf(steps.conf("MessageInterval=3000"))

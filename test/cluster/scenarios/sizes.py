@@ -2,10 +2,12 @@
 """Pending jobs that start at another size than they ask for, and get their request back."""
 import re
 
-from cluster import check, scenario
+from cluster import check, scenario, shape
 
 from .limits import make_qos
 from .steps import conf, is_saved, stats
+
+shape("jobs")
 
 LONG = 40  # seconds until a condition must hold, on a slow machine too
 
@@ -75,7 +77,7 @@ def asks_again(c, job, before):
     c.cmd(f"scontrol show job -d {job} | grep -E 'JobState|NumNodes|TRES|TresPer'")
 
 
-@scenario(needs=["rubato"], negative="rewrite", timeout=120)
+@scenario(cluster="jobs", needs=["rubato"], negative="rewrite", timeout=120)
 def four_gpus_start_as_two_then_as_eight(c):
     """A job for 4 GPUs starts with 2, asks for 4 again when it is requeued, and starts with 8
 
@@ -96,7 +98,7 @@ def four_gpus_start_as_two_then_as_eight(c):
     check("SLURM_GPUS=8" in lines, "SLURM_GPUS=8", lines)
 
 
-@scenario(needs=["rubato"], negative="rewrite", timeout=120)
+@scenario(cluster="jobs", needs=["rubato"], negative="rewrite", timeout=120)
 def forms_of_a_request_scale(c):
     """GPUs a node, a task, in total; tasks a node; CPUs and memory of each: all scale by the GPU
 
@@ -156,7 +158,7 @@ def untyped_job_takes_a_type_and_is_free_again(c):
         asks_again(c, job, before)
 
 
-@scenario(needs=["rubato"], negative="rewrite", timeout=120)
+@scenario(cluster="jobs", needs=["rubato"], negative="rewrite", timeout=120)
 def gpu_job_runs_on_cpus_and_gets_gpus_back(c):
     """A job with device=any starts without GPUs, and with its own 4 when it is requeued"""
     c.write_rubato_conf(conf("TestInject=start-cpu"))
@@ -172,7 +174,7 @@ def gpu_job_runs_on_cpus_and_gets_gpus_back(c):
     runs_with(c, job, 4)
 
 
-@scenario(needs=["rubato"], negative="put-back", timeout=120)
+@scenario(cluster="jobs", needs=["rubato"], negative="put-back", timeout=120)
 def failed_start_leaves_no_trace(c):
     """A start that fails after the request was rewritten puts everything back"""
     c.write_rubato_conf(conf("TestInject=start-size:2,start-fails"))
@@ -197,7 +199,7 @@ def failed_start_leaves_no_trace(c):
     runs_with(c, job, 4)
 
 
-@scenario(needs=["rubato"], negative="restore", timeout=180)
+@scenario(cluster="jobs", needs=["rubato"], negative="restore", timeout=180)
 def node_failure_after_a_crash_restores_the_request(c):
     """After a kill of slurmctld and a node failure a job that ran at another size asks for its own
 
@@ -227,7 +229,7 @@ def node_failure_after_a_crash_restores_the_request(c):
     check(c.job(job).get("NumTasks") == before["NumTasks"], "4 tasks", request(c, job))
 
 
-@scenario(needs=["rubato"], negative="restore", timeout=120)
+@scenario(cluster="jobs", needs=["rubato"], negative="restore", timeout=120)
 def request_is_restored_in_observe_mode(c):
     """A job that runs at another size gets its request back when Rubato only observes by then"""
     c.write_rubato_conf(conf("TestInject=start-size:2"))
@@ -240,7 +242,7 @@ def request_is_restored_in_observe_mode(c):
     check(total(c, job) == 4, "4 GPUs", c.gpus(job))
 
 
-@scenario(needs=["rubato"], negative="rewrite", timeout=120)
+@scenario(cluster="jobs", needs=["rubato"], negative="rewrite", timeout=120)
 def array_tasks_start_at_another_size(c):
     """Tasks of an array start with 2 GPUs each; those that wait still ask for 4"""
     c.write_rubato_conf(conf("TestInject=start-size:2"))
