@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,9 +14,9 @@
 namespace rubato {
 namespace {
 
-// Forecasts before a start are often wrong by a factor of two; jobs that differ by less than this
-// factor keep Slurm's order.
-constexpr double kClassFactor = 4;
+// Forecasts before a start are often wrong by a factor of two; jobs that differ by less keep
+// Slurm's order.
+constexpr double kClassFactor = 2;
 
 int gpus_of(const Job& job) {
   return std::max(job.request.gpus_on(std::max(job.request.min_nodes, 1)), 1);
@@ -57,6 +58,33 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
+double limit_of(const Job& job) {
+  return static_cast<double>(std::max<Seconds>(job.time_limit, 1));
+}
+
+// Run time of a job that cannot tell its own, by those that can.
+class UsualSeconds {
+ public:
+  void add(const Job& job, double seconds) {
+    parts_.push_back(seconds / limit_of(job));
+    shortest_ = std::min(shortest_, seconds);
+    longest_ = std::max(longest_, seconds);
+  }
+  [[nodiscard]] bool empty() const { return parts_.empty(); }
+  // Call once all were added.
+  void settle() { part_ = median(parts_); }
+  // Limits may be endless, so nobody is taken to be longer than all that tell.
+  [[nodiscard]] double of(const Job& job) const {
+    return std::clamp(part_ * limit_of(job), shortest_, longest_);
+  }
+
+ private:
+  std::vector<double> parts_;  ///< of its time limit that each takes
+  double part_ = 0;
+  double shortest_ = std::numeric_limits<double>::infinity();
+  double longest_ = 0;
+};
+
 int class_of(double gpu_seconds) {
   return static_cast<int>(std::floor(std::log(gpu_seconds) / std::log(kClassFactor)));
 }
@@ -82,23 +110,23 @@ std::vector<Need> expected_needs(const Snapshot& snapshot, const Models& models,
 
   const std::set<std::string> types = gpu_types(snapshot);
   std::vector<std::optional<double>> own;
-  std::vector<double> told;
+  UsualSeconds usual;
   own.reserve(jobs.size());
   for (const Job* job : jobs) {
     own.push_back(predictable(service, job->key)
                       ? own_seconds(snapshot, *job, models, config, types)
                       : std::nullopt);
-    if (own.back()) told.push_back(*own.back());
+    if (own.back()) usual.add(*job, *own.back());
   }
-  if (told.empty()) return {};
-  const double usual = median(told);
+  if (usual.empty()) return {};
+  usual.settle();
 
   std::vector<Need> needs;
   needs.reserve(jobs.size());
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const Job& job = *jobs[i];
-    const auto limit = static_cast<double>(std::max<Seconds>(job.time_limit, 1));
-    const double seconds = std::max(std::min(own[i].value_or(usual), limit), 1.0);
+    const double expected = own[i] ? *own[i] : usual.of(job);
+    const double seconds = std::max(std::min(expected, limit_of(job)), 1.0);
     const Seconds waited = job.eligible > 0 ? std::max<Seconds>(now - job.eligible, 0) : 0;
     Need need{.job = job.key, .told = own[i].has_value()};
     need.gpu_seconds = seconds * gpus_of(job);

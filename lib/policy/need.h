@@ -16,7 +16,7 @@ struct Need {
   double gpu_seconds = 0;  ///< at the size it asks for, on the type it is fastest on; above 0
   double response = 1;     ///< its response ratio: (waited + run time) / run time
   bool told = false;       ///< by its own work and speed; else its run time is what is usual
-  /// Inside a level lower classes go first: gpu_seconds / response in powers of four. Jobs of one
+  /// Inside a level lower classes go first: gpu_seconds / response in powers of two. Jobs of one
   /// class keep Slurm's order.
   int size_class = 0;
 
@@ -24,8 +24,9 @@ struct Need {
 };
 
 /// The needs of all pending managed jobs with GPUs, sorted by key, each job once. A job whose own
-/// cannot be told is taken for one of the median run time of those whose can, or its time limit if
-/// that is shorter. Empty while nobody's can be told: then Slurm's order stands.
+/// cannot be told is taken to run for the part of its time limit that those whose can take in the
+/// median, no shorter and no longer than all of these, and within its limit. Empty while nobody's
+/// can be told: then Slurm's order stands.
 ///
 /// That the least GPU-seconds go first is the rule of Smith (Naval Research Logistics Quarterly 3,
 /// 1956) for jobs that hold a share of a machine; the response ratio (Brinch Hansen, Operating

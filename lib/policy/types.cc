@@ -28,6 +28,9 @@ constexpr double kWaitShare = 0.25;
 // with this to spare for start and checkpoints.
 constexpr double kSlack = 1.25;
 constexpr double kSureSpreads = 2;
+// And only where the speed of the GPU type for its job type is known as well as that: guesses from
+// other types are at times off by more than any number of their spreads.
+constexpr double kSureSpread = 0.35;
 // How the refusal of a start at another size begins (plugin/actuate); such a job is planned as
 // requested until it asks for something else.
 constexpr const char* kRefusedSize = "another size:";
@@ -318,7 +321,7 @@ class Chooser {
     const std::string& name = capacity_.types()[at(type)];
     const Forecast f = forecast_for(models_, context_.config, job, name, gpus);
     if (gpus < seeker.gpus) {
-      if (!seeker.left) return;
+      if (!seeker.left || f.spread > kSureSpread) return;
       const double longest = *seeker.left / std::exp(f.log_rate - kSureSpreads * f.spread);
       if (longest * kSlack > static_cast<double>(job.time_limit)) return;
     }

@@ -64,16 +64,41 @@ TEST(Need, WorkAndSpeedTellIt) {
   EXPECT_EQ(needs[0].response, 1);
 }
 
-TEST(Need, OneThatTellsNothingRunsAsLongAsIsUsualWithinItsLimit) {
+TEST(Need, OneThatTellsNothingTakesTheUsualPartOfItsLimit) {
+  Snapshot snapshot = make_cluster({{"fast", 8}, {"slow", 8}});
+  for (const std::int64_t samples : {10'000, 100'000, 1'000'000}) hinted(snapshot, samples);
+  const Seconds limits[] = {1'000, 2'000, 10'000};  // of which they take 1/10, 1/2 and all
+  for (std::size_t i = 0; i < 3; ++i) snapshot.jobs[i].time_limit = limits[i];
+  add_pending(snapshot, 4).time_limit = 4'000;
+  const std::vector<Need> needs = needs_of(snapshot, learnt());
+  ASSERT_EQ(needs.size(), 4U);
+  EXPECT_FALSE(needs[3].told);
+  const double part = needs[1].gpu_seconds / 2'000;
+  EXPECT_NEAR(needs[3].gpu_seconds, 4 * part * 4'000, 1e-6);
+}
+
+TEST(Need, OneThatTellsNothingIsNeitherShorterNorLongerThanAllThatTell) {
+  Snapshot snapshot = make_cluster({{"fast", 8}, {"slow", 8}});
+  hinted(snapshot, 100'000).time_limit = 2'000;  // 1,000 s
+  hinted(snapshot, 400'000).time_limit = 8'000;  // 4,000 s
+  add_pending(snapshot, 1).time_limit = kForever / 2;
+  add_pending(snapshot, 1).time_limit = 1'500;
+  add_pending(snapshot, 1).time_limit = 600;
+  const std::vector<Need> needs = needs_of(snapshot, learnt());
+  ASSERT_EQ(needs.size(), 5U);
+  EXPECT_NEAR(needs[2].gpu_seconds, needs[1].gpu_seconds, 1e-6);
+  EXPECT_NEAR(needs[3].gpu_seconds, needs[0].gpu_seconds, 1e-6);
+  EXPECT_EQ(needs[4].gpu_seconds, 600) << "never beyond its own limit";
+}
+
+TEST(Need, AFactorOfTwoMakesAClass) {
   Snapshot snapshot = make_cluster({{"fast", 8}, {"slow", 8}});
   hinted(snapshot, 100'000);
-  add_pending(snapshot, 4).eligible = kNow;
-  add_pending(snapshot, 4).time_limit = 600;
+  hinted(snapshot, 200'000);
   const std::vector<Need> needs = needs_of(snapshot, learnt());
-  ASSERT_EQ(needs.size(), 3U);
-  EXPECT_FALSE(needs[1].told);
-  EXPECT_NEAR(needs[1].gpu_seconds, 4 * needs[0].gpu_seconds, 1e-6);
-  EXPECT_EQ(needs[2].gpu_seconds, 4 * 600);
+  ASSERT_EQ(needs.size(), 2U);
+  EXPECT_NEAR(needs[1].gpu_seconds, 2 * needs[0].gpu_seconds, 1e-6);
+  EXPECT_EQ(needs[1].size_class, needs[0].size_class + 1);
 }
 
 TEST(Need, NobodyTellsAnything) {

@@ -241,6 +241,20 @@ TEST(Sizes, AJobTakesLessRatherThanWaitIfItsTimeLimitAllows) {
       << "nobody knows how long it would take";
 }
 
+TEST(Sizes, AJobTakesNoLessOnATypeThatItsJobTypeWasNeverMeasuredOn) {
+  const std::map<std::string, double> speeds = {{"fast", 4.0}, {"slow", 1.0}};
+  const Models models(
+      speeds, std::make_shared<const ThroughputModel>(
+                  TypeSpeeds(speeds),
+                  std::vector<RateCell>{cell("odd", "fast", 1200), cell("usual", "fast", 400),
+                                        cell("usual", "slow", 100)}));
+  Snapshot snapshot = make_cluster({{"slow", 4}});
+  add_running(snapshot, {share_of(snapshot, 0, 3)}, kNow + 3600);
+  elastic(snapshot, 4, {{1, 4}}, 300 * 100);
+  EXPECT_TRUE(round(snapshot, models, placing(), kNow).starts.empty());
+  EXPECT_EQ(round(snapshot, learnt(), placing(), kNow).starts.size(), 1U) << "measured there";
+}
+
 TEST(Sizes, AfterARefusedRewriteItIsPlannedAsRequested) {
   Snapshot snapshot = make_cluster({{"fast", 4}, {"slow", 4}});
   const JobKey key = elastic(snapshot, 1, {{1, 4}}).key;
