@@ -147,7 +147,11 @@ hints-docs: lib/hints/hints_docs$(EXEEXT)
 
 # lib/model/: speed of a job type
 lib_librubato_la_SOURCES += \
+  lib/model/back_end_fits.h \
+  lib/model/back_end_summaries.cc \
   lib/model/back_ends.cc \
+  lib/model/row_samples.cc \
+  lib/model/row_samples.h \
   lib/model/batch_tables.cc \
   lib/model/batch_tables.h \
   lib/model/best_batch.cc \

@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "lib/config/nearest.h"
 #include "tools/command.h"
@@ -123,12 +124,15 @@ Json row_json(const LessonRow& row) {
 }
 
 Json row_json(const ModelRow& row) {
-  return {{"account", row.account},   {"job_type", row.job_type}, {"shared", row.shared},
+  Json json{{"account", row.account},   {"job_type", row.job_type}, {"shared", row.shared},
           {"gpu_type", row.gpu_type}, {"gpus", row.gpus},         {"nodes", row.nodes},
           {"plan", row.plan},         {"batch", row.batch},       {"samples", row.samples},
           {"flagged", row.flagged},   {"jobs", row.jobs},         {"rate_mean", row.rate_mean},
           {"rate_min", row.rate_min}, {"rate_max", row.rate_max}, {"rate_last", row.rate_last},
           {"last", row.last}};
+  for (const auto& [flag, reports] : row.flags)
+    json["flags"].push_back(Json{{"flag", flag}, {"reports", reports}});
+  return json;
 }
 
 /// What of Slurm's configuration keeps from this user.
@@ -142,6 +146,28 @@ std::vector<std::string> warnings_of(const Site& site) {
       fmt::format("PrivateData={} in slurm.conf: only profiles that all accounts share are "
                   "shown; root and SlurmUser see all",
                   site.slurm.get_or("PrivateData", ""))};
+}
+
+/// What each flag means, in the words of rubato-files(5).
+std::string meaning_of(const std::string& flag) {
+  if (flag == "not-monotone") return "fewer samples done, or an earlier time, than before";
+  if (flag == "wall-time") return "samples/s that the samples done since the last report deny";
+  if (flag == "above-best") return "more than three times the best rate there";
+  if (flag == "unlike-others") return "far from what other jobs measured there";
+  return "";
+}
+
+/// Why reports are kept and not used, a line for each place and reason.
+void print_flags(const std::vector<ModelRow>& rows) {
+  bool first = true;
+  for (const ModelRow& row : rows) {
+    for (const auto& [flag, reports] : row.flags) {
+      if (std::exchange(first, false)) fmt::print("\nReports that are kept and not used:\n");
+      const std::string meaning = meaning_of(flag);
+      fmt::print("  {} on {} {}: {} {}{}\n", row.job_type, row.gpus, or_unknown(row.gpu_type),
+                 reports, flag, meaning.empty() ? "" : ": " + meaning);
+    }
+  }
 }
 
 /// What is worth measuring: a few lines, only where a forecast would gain by a twentieth.
@@ -219,6 +245,7 @@ int list(const Globals& globals, const Options& options) {
     text.add(cells);
   }
   fmt::print("{}", text.text());
+  print_flags(rows);
   print_lessons(lessons);
   return kOk;
 }

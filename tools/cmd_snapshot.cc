@@ -82,12 +82,12 @@ Result<std::optional<ModelsFit>> replay_models(const Options& options) {
   return std::optional<ModelsFit>(std::move(*fit));
 }
 
-/// The speeds of the configuration count: those of a `--config` that asks what would be, and else
+/// Speeds and memory of the configuration count: those of a `--config` that asks what would be, and else
 /// they are the same.
 Models models_for(std::optional<ModelsFit> fit, const Config& config) {
   ModelsFit made = fit ? std::move(*fit) : ModelsFit{};
-  made.speeds.clear();
-  for (const GpuTypeConfig& type : config.gpu_types) made.speeds[type.name] = type.speed;
+  made.speeds = config.speeds();
+  made.memory = config.gpu_memory();
   return models_of(made);
 }
 

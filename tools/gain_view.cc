@@ -45,8 +45,7 @@ std::vector<RateCell> cells_of(const std::vector<store::SummaryRow>& rows) {
 }
 
 Result<Models> learnt_models(const std::string& database, const Config& config) {
-  std::map<std::string, double> speeds;
-  for (const GpuTypeConfig& type : config.gpu_types) speeds[type.name] = type.speed;
+  std::map<std::string, double> speeds = config.speeds();
   std::set<std::string> shared;
   for (const JobTypeConfig& type : config.job_types)
     if (type.shared) shared.insert(type.name);

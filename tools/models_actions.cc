@@ -4,11 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
 #include "lib/config/nearest.h"
 #include "lib/model/predictor.h"
+#include "lib/model/teach.h"
 #include "tools/output.h"
 #include "tools/own_fields.h"
 #include "tools/read_input.h"
@@ -106,6 +108,50 @@ void print_fits(const std::vector<FitSummary>& fits, bool parameters) {
   }
 }
 
+/// What would teach most of these profiles: on the GPU types of rubato.conf and of the rows.
+std::vector<Lesson> lessons_from(const std::vector<store::ProfileRow>& rows, const Config& config) {
+  constexpr std::size_t kOfAProfile = 3;
+  std::vector<RateCell> cells;
+  std::set<std::string> types;
+  for (const GpuTypeConfig& type : config.gpu_types) types.insert(type.name);
+  for (const store::ProfileRow& row : rows) {
+    const store::KindGroup& group = row.group;
+    if (row.gpus < 1 || group.samples <= group.flagged) continue;
+    if (row.gpu_type.find('+') == std::string::npos) types.insert(row.gpu_type);
+    cells.push_back({.profile = {row.type.shared ? "" : row.type.account, row.type.name},
+                     .gpu_type = row.gpu_type,
+                     .gpus = row.gpus,
+                     .rate = group.mean_rate,
+                     .samples = group.samples - group.flagged,
+                     .nodes = group.nodes,
+                     .batch = group.batch,
+                     .plan = group.plan});
+  }
+  if (cells.empty()) return {};
+  return lessons(ThroughputModel(TypeSpeeds(config.speeds()), std::move(cells)), types,
+                 kOfAProfile);
+}
+
+void print_lessons(const std::vector<Lesson>& lessons) {
+  if (lessons.empty()) return;
+  fmt::print("\nWhat a measurement would teach, most first:\n");
+  for (const Lesson& lesson : lessons) {
+    fmt::print("  {} on {} {}: forecasts of it within {:.0f}% instead of {:.0f}%\n",
+               lesson.profile.job_type, lesson.gpus, lesson.gpu_type,
+               100 * std::expm1(std::max(lesson.mean - lesson.reduction, 0.0)),
+               100 * std::expm1(lesson.mean));
+  }
+}
+
+Json lesson_json(const Lesson& lesson) {
+  return {{"account", lesson.profile.account},
+          {"job_type", lesson.profile.job_type},
+          {"gpu_type", lesson.gpu_type},
+          {"gpus", lesson.gpus},
+          {"within", std::expm1(lesson.mean)},
+          {"after", std::expm1(std::max(lesson.mean - lesson.reduction, 0.0))}};
+}
+
 /// Rows of a file, or of the site.
 Result<std::vector<store::ProfileRow>> rows_to_fit(const ModelsOptions& options, const Site& site) {
   if (!options.file.empty()) {
@@ -189,15 +235,21 @@ int show_fits(const Globals& globals, const ModelsOptions& options, const Site& 
     Json json = document(kModelsFitsSchema, "");
     json["fits"] = Json::array();
     for (const FitSummary& fit : fits) json["fits"].push_back(fit_json(fit));
+    if (show) {
+      json["lessons"] = Json::array();
+      for (const Lesson& lesson : lessons_from(*rows, site.config))
+        json["lessons"].push_back(lesson_json(lesson));
+    }
     print_json(json);
     return kOk;
   }
   if (fits.empty()) {
     fmt::print("{}\n", rows->empty() ? "No profile matches."
                                      : "Nothing to fit: reports that name a batch are needed.");
-    return kOk;
+  } else {
+    print_fits(fits, show);
   }
-  print_fits(fits, show);
+  if (show) print_lessons(lessons_from(*rows, site.config));
   return kOk;
 }
 

@@ -37,8 +37,6 @@ Result<ValidateSection> replay_store(const std::string& file, const Config& conf
     if (!sample.type.name.empty()) reports.push_back(store::measured(sample));
   });
   if (!read) return tl::unexpected<Error>(read.error());
-  std::map<std::string, double> speeds;
-  for (const GpuTypeConfig& type : config.gpu_types) speeds[type.name] = type.speed;
   LearnerRules rules;
   rules.use.warm_up = config.warm_up;
   rules.history.half_life = config.model_half_life_days * kDaySeconds;
@@ -48,7 +46,7 @@ Result<ValidateSection> replay_store(const std::string& file, const Config& conf
   double plain = 0;
   int groups = 0;
   int below = 0;
-  for (const ReplayError& row : replay_both(reports, TypeSpeeds(speeds), rules)) {
+  for (const ReplayError& row : replay_both(reports, TypeSpeeds(config.speeds()), rules)) {
     section.cells.push_back(cell_of(row, "present", row.present, row.present_most));
     section.cells.push_back(cell_of(row, "plain", row.plain, row.plain_most));
     const auto n = static_cast<double>(row.reports);

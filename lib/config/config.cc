@@ -35,6 +35,7 @@ Json json_of(const Option& option, const Config& config) {
   switch (option.type) {
     case OptionType::kDuration:
     case OptionType::kInteger:
+    case OptionType::kMemory:
       return std::stoll(value);
     case OptionType::kFineDuration:
     case OptionType::kReal:
@@ -63,6 +64,19 @@ const char* to_string(Mode mode) { return mode == Mode::kPlace ? "place" : "obse
 
 bool Config::manages(const std::string& partition) const {
   return manage_all || managed_partitions.contains(partition);
+}
+
+std::map<std::string, double> Config::speeds() const {
+  std::map<std::string, double> speeds;
+  for (const GpuTypeConfig& type : gpu_types) speeds[type.name] = type.speed;
+  return speeds;
+}
+
+std::map<std::string, std::int64_t> Config::gpu_memory() const {
+  std::map<std::string, std::int64_t> memory;
+  for (const GpuTypeConfig& type : gpu_types)
+    if (type.memory > 0) memory[type.name] = type.memory;
+  return memory;
 }
 
 const JobTypeConfig* Config::job_type(const std::string& name) const {
@@ -111,9 +125,13 @@ std::string config_json(const Config& config) {
       Json record;
       for (const auto& [key, value] : pairs) {
         const Option* member = find_option(key, option.name);
-        record[key] = member != nullptr && member->type == OptionType::kReal
-                          ? Json(parse_number(value).value_or(0))
-                          : Json(value);
+        const OptionType type = member != nullptr ? member->type : OptionType::kName;
+        if (type == OptionType::kReal)
+          record[key] = parse_number(value).value_or(0);
+        else if (type == OptionType::kMemory)
+          record[key] = static_cast<std::int64_t>(parse_memory(value).value_or(0));
+        else
+          record[key] = value;
       }
       records.push_back(std::move(record));
     }

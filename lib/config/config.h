@@ -2,6 +2,7 @@
 // The values of rubato.conf. The table in options.cc drives parser, help, man page and example.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -25,6 +26,7 @@ enum class Mode {
 struct GpuTypeConfig {
   std::string name;
   double speed = 1.0;
+  std::int64_t memory = 0;  ///< MiB of one GPU; 0: not told
 
   bool operator==(const GpuTypeConfig&) const = default;
 };
@@ -68,6 +70,10 @@ struct Config {
 
   /// ManagedPartitions names it, or is `all`.
   [[nodiscard]] bool manages(const std::string& partition) const;
+  /// Of the GPU types that have a line.
+  [[nodiscard]] std::map<std::string, double> speeds() const;
+  /// MiB of one GPU, of the types whose line says it.
+  [[nodiscard]] std::map<std::string, std::int64_t> gpu_memory() const;
   /// The line of a job type; null when there is none.
   [[nodiscard]] const JobTypeConfig* job_type(const std::string& name) const;
   [[nodiscard]] bool off(const std::string& word) const { return test_off.contains(word); }

@@ -170,7 +170,10 @@ struct ShowField {
 Result<double> option_number(const Option& option, const std::string& value) {
   const bool time =
       option.type == OptionType::kDuration || option.type == OptionType::kFineDuration;
-  const auto number = time ? parse_duration(value) : parse_number(value);
+  const bool memory = option.type == OptionType::kMemory;
+  const auto number = time     ? parse_duration(value)
+                      : memory ? parse_memory(value)
+                               : parse_number(value);
   if (!number) {
     // A sign is a number to people, and the range answers it.
     if (value.size() > 1 && value[0] == '-' && parse_number(value.substr(1))) {
@@ -199,6 +202,7 @@ Result<void> set_option(const Option& option, const std::string& value, Config& 
     case OptionType::kFineDuration:
     case OptionType::kInteger:
     case OptionType::kReal:
+    case OptionType::kMemory:
       return set_number(option, value, config);
     case OptionType::kBand:
       return set_band(option, value, config);
@@ -246,6 +250,8 @@ std::string describe_values(const Option& option) {
       return range("a whole number");
     case OptionType::kReal:
       return range("a number");
+    case OptionType::kMemory:
+      return range("memory") + ", or with G behind the number";
     case OptionType::kBand:
       return range("a number") + ", inf or auto";
     case OptionType::kPath:

@@ -21,6 +21,7 @@ std::vector<OptionWord> test_off_words() {
       {"needs", "jobs of one level keep Slurm's order", ""},
       {"predictability", "forecasts of remaining time are not judged, and count unseen", ""},
       {"learning", "nothing is learnt from reports", ""},
+      {"warm-up", "reports of jobs that warm up count like others", ""},
       {"forecast", "jobs take the types by speed, whatever was learnt", ""},
       {"heartbeat", "the gate does not open when the loop stops", ""},
       {"depth", "gated jobs count in bf_max_job_test", ""},
@@ -249,10 +250,11 @@ std::vector<Option> make_options() {
        .min = 0,
        .max = 86400,
        .unit = "seconds",
-       .help = "reports of so long after a start or resize teach nothing",
+       .help = "reports of so long after a start or resize teach little",
        .text = "A report speaks of the time since the one before it, and is left out if the middle "
                "of that is so near to the start. It ends earlier for a job whose last three reports "
-               "differ by at most a tenth. 0: every report counts."});
+               "differ by at most a tenth. Where a profile has no other reports these count, with "
+               "little weight: short jobs send no others. 0: every report counts."});
   table.push_back(
       {.name = "ModelHalfLife",
        .type = OptionType::kInteger,
@@ -302,6 +304,17 @@ std::vector<Option> make_options() {
            "What is held to be true until jobs have reported how fast they run; what they report "
            "corrects it, also for jobs that report nothing. A type without a line has speed 1.",
        .record = "GpuType"});
+  table.push_back({.name = "Memory",
+                   .type = OptionType::kMemory,
+                   .min = 1,
+                   .max = 100e6,
+                   .unit = "MiB",
+                   .example = "80G",
+                   .help = "memory of one GPU of the type",
+                   .text = "A number is MiB, as in slurm.conf; K, M, G or T may stand behind it. "
+                           "Execution plans that need more are not chosen on the type. "
+                           "Without it they are taken to fit where nothing was measured.",
+                   .record = "GpuType"});
   add_job_type(table);
   table.push_back({.name = "TestOff",
                    .type = OptionType::kWords,

@@ -19,10 +19,11 @@ enum class OptionType {
   kFineDuration,  ///< the same, a fraction of a second allowed in plain seconds
   kInteger,
   kReal,
-  kBand,   ///< a number, `inf` (infinity) or `auto` (kAutoBand)
-  kPath,   ///< absolute
-  kWords,  ///< some of `words`, with commas between
-  kName,   ///< begins a record line; may stand on several lines
+  kMemory,  ///< MiB, also with K, M, G or T behind the number
+  kBand,    ///< a number, `inf` (infinity) or `auto` (kAutoBand)
+  kPath,    ///< absolute
+  kWords,   ///< some of `words`, with commas between
+  kName,    ///< begins a record line; may stand on several lines
   kYesNo,
   kHint,  ///< a value of the hint `hint`
 };

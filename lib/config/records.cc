@@ -17,7 +17,9 @@ namespace {
 constexpr const char* kJobType = "JobType";
 
 RecordPairs pairs_of(const GpuTypeConfig& type) {
-  return {{"GpuType", type.name}, {"Speed", show_number(type.speed)}};
+  RecordPairs out{{"GpuType", type.name}, {"Speed", show_number(type.speed)}};
+  if (type.memory > 0) out.emplace_back("Memory", show_memory(type.memory));
+  return out;
 }
 
 RecordPairs pairs_of(const JobTypeConfig& type) {
@@ -34,7 +36,7 @@ RecordPairs pairs_of(const JobTypeConfig& type) {
 }  // namespace
 
 Result<ConfigRecord> begin_record(const Option& option, const std::string& name) {
-  ConfigRecord record{{name, 1.0}, {.name = name}};
+  ConfigRecord record{{.name = name}, {.name = name}};
   if (option.name == kJobType) {
     Hints hints;
     const auto good = set_hint(hint_of(HintField::kJobType), name, hints);
@@ -59,7 +61,10 @@ Result<void> set_member(const Option& member, const std::string& value, ConfigRe
   }
   const auto number = option_number(member, value);
   if (!number) return tl::unexpected(number.error());
-  record.gpu_type.speed = *number;
+  if (member.type == OptionType::kMemory)
+    record.gpu_type.memory = static_cast<std::int64_t>(*number);
+  else
+    record.gpu_type.speed = *number;
   return {};
 }
 

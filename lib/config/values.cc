@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 
 #include "lib/config/lex.h"
 
@@ -58,6 +59,30 @@ Result<double> parse_number(std::string_view text) {
   double value = 0;
   std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
   return value;
+}
+
+Result<double> parse_memory(std::string_view text) {
+  double unit = 1;
+  std::string_view digits = text;
+  if (!text.empty() && !all_digits(text.substr(text.size() - 1))) {
+    constexpr std::string_view kUnits = "KMGT";
+    const char last = text.back();
+    const char upper = last >= 'a' && last <= 'z' ? static_cast<char>(last - 'a' + 'A') : last;
+    const std::size_t at = kUnits.find(upper);
+    if (at == std::string_view::npos)
+      return fail(fmt::format("{} is not a size of memory", in_quotes(text)));
+    unit = std::ldexp(1.0, 10 * (static_cast<int>(at) - 1));
+    digits.remove_suffix(1);
+  }
+  const auto number = parse_number(digits);
+  if (!number) return fail(fmt::format("{} is not a size of memory", in_quotes(text)));
+  return std::floor(*number * unit);
+}
+
+std::string show_memory(std::int64_t mebibytes) {
+  constexpr std::int64_t kGiB = 1024;
+  const bool whole = mebibytes % kGiB == 0;
+  return fmt::format("{}{}", whole ? mebibytes / kGiB : mebibytes, whole ? "G" : "M");
 }
 
 Result<double> parse_duration(std::string_view text) {

@@ -18,6 +18,12 @@ namespace rubato {
 /// below 60, hours after days below 24.
 [[nodiscard]] Result<double> parse_duration(std::string_view text);
 
+/// MiB: a number, or one with K, M, G or T behind it, as Slurm takes memory; parts of a MiB are let
+/// go.
+[[nodiscard]] Result<double> parse_memory(std::string_view text);
+/// As parse_memory reads it: whole GiB with G, else MiB with M.
+[[nodiscard]] std::string show_memory(std::int64_t mebibytes);
+
 /// Parts between commas; each must be there.
 [[nodiscard]] Result<std::vector<std::string>> split_list(std::string_view text);
 

@@ -1,76 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Rows into the samples of the models of step times, and their forecasts into predictions.
+// Forecasts of the models of step times.
 #include <algorithm>
 #include <cmath>
-#include <set>
-#include <tuple>
 #include <utility>
 
+#include "lib/model/back_end_fits.h"
 #include "lib/model/best_batch.h"
-#include "lib/model/data_parallel.h"
 #include "lib/model/goodput.h"
-#include "lib/model/plan_model.h"
-#include "lib/model/predictor.h"
-#include "lib/model/step_time.h"
 
 namespace rubato {
 namespace {
 
-// A curve stands for a profile from so many configurations on.
-constexpr std::size_t kLeastPlaces = 3;
+using namespace rows;  // NOLINT(google-build-using-namespace)
+
 // No local batch is chosen that is larger than so many times the largest that was measured.
 constexpr std::int64_t kBatchReach = 2;
-constexpr int kMostCurveSizes = 32;
 constexpr double kMostSpread = 3;
-
-using Rows = std::span<const MeasuredRow>;
-
-struct OfType {
-  bool operator()(const MeasuredRow& row, const std::pair<ProfileName, std::string>& key) const {
-    return std::tie(row.profile, row.gpu_type) < std::tie(key.first, key.second);
-  }
-  bool operator()(const std::pair<ProfileName, std::string>& key, const MeasuredRow& row) const {
-    return std::tie(key.first, key.second) < std::tie(row.profile, row.gpu_type);
-  }
-};
-
-/// Those of a profile on a GPU type. `rows` is sorted.
-Rows rows_of(Rows rows, const ProfileName& profile, const std::string& gpu_type) {
-  const auto [begin, end] =
-      std::equal_range(rows.begin(), rows.end(), std::pair(profile, gpu_type), OfType{});
-  return {begin, end};
-}
-
-/// The row with most reports: how the profile usually runs. Not for no rows.
-const MeasuredRow& usual(Rows rows) {
-  return *std::max_element(
-      rows.begin(), rows.end(),
-      [](const MeasuredRow& a, const MeasuredRow& b) { return a.samples < b.samples; });
-}
-
-/// Nodes for so many GPUs where nobody says: as full as any that was measured.
-int nodes_for(Rows rows, int gpus) {
-  int a_node = 1;
-  for (const MeasuredRow& row : rows) {
-    if (row.nodes > 0) a_node = std::max(a_node, (row.gpus + row.nodes - 1) / row.nodes);
-  }
-  return std::max(1, (gpus + a_node - 1) / a_node);
-}
-
-Resources placed(Rows rows, Resources at) {
-  if (at.nodes <= 0) at.nodes = nodes_for(rows, at.gpus);
-  at.nodes = std::clamp(at.nodes, 1, std::max(at.gpus, 1));
-  return at;
-}
-
-/// Gradient noise scale of the profile there, where it was reported: the median of the rows.
-std::optional<double> noise_among(Rows rows) {
-  std::vector<double> noise;
-  for (const MeasuredRow& row : rows) {
-    if (row.noise) noise.push_back(*row.noise);
-  }
-  return believed_noise(noise, noise.size());
-}
 
 Prediction prediction_of(double seconds, double batch, double spread, BackEnd back_end,
                          const Resources& at) {
@@ -93,106 +38,6 @@ void add_goodput(Prediction& out, std::optional<double> noise, double reference)
   if (share) out.goodput = out.theta * *share;
 }
 
-PlanSample plan_sample(const MeasuredRow& row, const ExecutionPlan& plan) {
-  PlanSample sample;
-  sample.plan = plan;
-  sample.place.gpus = row.gpus;
-  sample.place.nodes = std::clamp(row.nodes, 1, row.gpus);
-  sample.place.cores_per_gpu = std::max(1, row.cores / row.gpus);
-  sample.batch = row.batch;
-  sample.step_seconds = row.seconds();
-  sample.forward_seconds = row.forward.value_or(0);
-  sample.optimiser_seconds = row.optimise.value_or(0);
-  if (row.forward && row.optimise && row.iteration) {
-    sample.tail_seconds = std::max(0.0, *row.iteration - *row.forward - *row.optimise);
-  }
-  sample.reports = row.samples;
-  return sample;
-}
-
-std::vector<PlanSample> plan_samples(Rows rows) {
-  std::vector<PlanSample> samples;
-  for (const MeasuredRow& row : rows) {
-    if (row.gpus < 1 || row.batch < 1 || row.seconds() <= 0) continue;
-    // As submitted: every GPU has the whole model.
-    ExecutionPlan plan{.data = row.gpus};
-    if (!row.plan.empty()) {
-      const auto named = parse_execution_plan(row.plan, row.gpus);
-      if (!named || named->gpus() != row.gpus) continue;
-      plan = *named;
-    }
-    samples.push_back(plan_sample(row, plan));
-  }
-  return samples;
-}
-
-std::vector<DataParallelSample> data_parallel_samples(Rows rows) {
-  std::vector<DataParallelSample> samples;
-  for (const MeasuredRow& row : rows) {
-    const bool plain = row.plan.empty() || row.plan == "dp" || row.plan.starts_with("dp=");
-    if (!plain || row.plan.find(',') != std::string::npos || row.servers > 0) continue;
-    if (row.gpus < 1 || row.batch < 1 || row.seconds() <= 0) continue;
-    samples.push_back(
-        {{static_cast<double>(row.batch) / row.gpus, row.gpus, std::clamp(row.nodes, 1, row.gpus)},
-         row.seconds(),
-         row.sync});
-  }
-  return samples;
-}
-
-StepShape step_shape(const MeasuredRow& row) {
-  StepShape shape;
-  shape.servers = row.servers;
-  shape.workers = row.workers > 0 ? row.workers : std::max(row.gpus, 1);
-  shape.gpus = row.gpus;
-  shape.server_cores = row.server_cores;
-  const int of_workers = row.cores - row.servers * row.server_cores;
-  shape.worker_cores = of_workers > 0 ? static_cast<double>(of_workers) / shape.workers : 0;
-  shape.batch = static_cast<double>(row.batch);
-  return shape;
-}
-
-std::vector<StepSample> step_samples(Rows rows) {
-  std::vector<StepSample> samples;
-  for (const MeasuredRow& row : rows) {
-    if (row.batch > 0 && row.seconds() > 0) samples.push_back({step_shape(row), row.seconds()});
-  }
-  return samples;
-}
-
-/// The usual row's shape with other resources: servers and cores stay in proportion.
-StepShape shape_at(const MeasuredRow& usual, const Resources& at) {
-  StepShape shape = step_shape(usual);
-  const int workers = shape.workers;
-  if (at.gpus > 0 && usual.gpus > 0) {
-    shape.workers = std::max<int>(
-        1, static_cast<int>(std::lround(static_cast<double>(workers) * at.gpus / usual.gpus)));
-  }
-  if (usual.servers > 0) {
-    const double share = static_cast<double>(usual.servers) * shape.workers / workers;
-    shape.servers = std::max(1, static_cast<int>(std::lround(share)));
-  }
-  shape.gpus = at.gpus;
-  if (at.cores > 0) {
-    const double of_workers = at.cores - shape.servers * shape.server_cores;
-    shape.worker_cores = std::max(0.0, of_workers) / shape.workers;
-  }
-  return shape;
-}
-
-bool has_servers(Rows rows) {
-  return std::any_of(rows.begin(), rows.end(),
-                     [](const MeasuredRow& row) { return row.servers > 0; });
-}
-
-std::int64_t largest_local(Rows rows) {
-  std::int64_t largest = 0;
-  for (const MeasuredRow& row : rows) {
-    if (row.gpus > 0) largest = std::max(largest, (row.batch + row.gpus - 1) / row.gpus);
-  }
-  return largest;
-}
-
 /// Batches of a range to look at: both ends, and doubled from the smaller one between them.
 std::vector<std::int64_t> batches_of(const Batch& range) {
   std::vector<std::int64_t> batches;
@@ -203,47 +48,31 @@ std::vector<std::int64_t> batches_of(const Batch& range) {
   return batches;
 }
 
-auto key_of(const ModelShape& shape) {
-  return std::tuple(shape.params, shape.hidden, shape.layers, shape.seq, shape.heads);
-}
-
 }  // namespace
 
-/// The fits that were asked for so far. A fit that is under way is waited for.
-struct BackEnds::Fits {
-  using Place = std::pair<ProfileName, std::string>;
-  using ShapeKey = decltype(key_of(ModelShape{}));
-
-  std::mutex mutex;
-  std::map<std::pair<Place, ShapeKey>, std::shared_ptr<const PlanModel>> plans;
-  std::map<Place, std::shared_ptr<const DataParallelModel>> data_parallel;
-  std::map<Place, std::shared_ptr<const StepTimeModel>> steps;
-
-  std::shared_ptr<const PlanModel> plan_model(const Place& place, const ModelShape& shape,
-                                              Rows rows) {
-    const std::lock_guard lock(mutex);
-    auto& model = plans[{place, key_of(shape)}];
-    if (!model) model = std::make_shared<const PlanModel>(shape, plan_samples(rows));
-    return model;
-  }
-  std::shared_ptr<const DataParallelModel> data_parallel_model(const Place& place, Rows rows) {
-    const std::lock_guard lock(mutex);
-    auto& model = data_parallel[place];
-    if (!model) model = std::make_shared<const DataParallelModel>(data_parallel_samples(rows));
-    return model;
-  }
-  std::shared_ptr<const StepTimeModel> step_model(const Place& place, Rows rows) {
-    const std::lock_guard lock(mutex);
-    auto& model = steps[place];
-    if (!model) model = std::make_shared<const StepTimeModel>(step_samples(rows));
-    return model;
-  }
-
-  std::optional<Prediction> by_plans(const JobSpec& job, const Resources& at, Rows rows,
-                                     std::int64_t gpu_memory);
-  std::optional<Prediction> by_batch(const JobSpec& job, const Resources& at, Rows rows);
-  std::optional<Prediction> by_steps(const JobSpec& job, const Resources& at, Rows rows);
-};
+std::shared_ptr<const PlanCurve> BackEnds::Fits::plan_curve(const JobSpec& job, const Resources& at,
+                                                            Rows rows, std::int64_t gpu_memory) {
+  if (!job.shape || !job.plans || rows.empty() || at.gpus < 1) return nullptr;
+  const Place place{job.profile, at.gpu_type};
+  auto model = plan_model(place, *job.shape, rows);
+  if (model->fit().settings == 0) return nullptr;
+  CurveQuestion question;
+  question.batch = std::max<std::int64_t>(job.batch ? job.batch->min : usual(rows).batch, 1);
+  question.plans = *job.plans;
+  question.gpu_memory_mib = gpu_memory;
+  question.host_memory_mib_per_gpu = at.memory_mib / at.gpus;
+  const CurveKey key{place,
+                     key_of(*job.shape),
+                     question.batch,
+                     question.plans.automatic,
+                     question.plans.kinds,
+                     question.gpu_memory_mib,
+                     question.host_memory_mib_per_gpu};
+  const std::lock_guard lock(mutex);
+  auto& curve = curves[key];
+  if (!curve) curve = std::make_shared<const PlanCurve>(std::move(model), std::move(question));
+  return curve;
+}
 
 std::optional<Prediction> BackEnds::Fits::by_plans(const JobSpec& job, const Resources& asked,
                                                    Rows rows, std::int64_t gpu_memory) {
@@ -357,165 +186,67 @@ std::optional<Prediction> BackEnds::predict(const JobSpec& job, const Resources&
 
 namespace {
 
-/// Adds the errors of forecasts up, weighted by the reports of a row.
-class Errors {
- public:
-  void add(double expected, double measured, std::int64_t samples) {
-    if (!(expected > 0) || !(measured > 0)) return;
-    const double error = std::abs(expected / measured - 1);
-    total_ += error * static_cast<double>(samples);
-    weight_ += static_cast<double>(samples);
-    max_ = std::max(max_, error);
-  }
-  void into(FitSummary& summary) const {
-    summary.mean_error = weight_ > 0 ? total_ / weight_ : 0;
-    summary.max_error = max_;
-  }
-
- private:
-  double total_ = 0;
-  double weight_ = 0;
-  double max_ = 0;
-};
-
-FitSummary head_of(Rows rows, BackEnd back_end) {
-  FitSummary out;
-  out.profile = rows.front().profile;
-  out.gpu_type = rows.front().gpu_type;
-  out.back_end = back_end;
-  for (const MeasuredRow& row : rows) out.samples += row.samples;
-  return out;
+PlanPlace plan_place(const Resources& at) {
+  return {.gpus = at.gpus, .nodes = at.nodes, .cores_per_gpu = std::max(1, at.cores / at.gpus)};
 }
 
-FitSummary summary_of(const PlanModel& model, Rows rows) {
-  FitSummary out = head_of(rows, BackEnd::kPlans);
-  out.configurations = model.fit().settings;
-  for (std::size_t i = 0; i < kPlanTerms; ++i) {
-    out.parameters.emplace_back(name_of(static_cast<PlanTerm>(i)), model.fit().terms[i]);
-  }
-  Errors errors;
-  for (const PlanSample& sample : model.fit().merged) {
-    PlanQuery query;
-    query.place = sample.place;
-    query.batch = sample.batch;
-    const PlanForecast found = model.of_plan(query, sample.plan);
-    if (found.feasible) errors.add(found.step_seconds, sample.step_seconds, sample.reports);
-  }
-  errors.into(out);
-  const PlanFitFlags& flags = model.fit().flags;
-  if (flags.few) out.flags.emplace_back("few");
-  if (flags.rejected) out.flags.emplace_back("rejected");
-  if (flags.contradictory) out.flags.emplace_back("contradictory");
-  if (flags.poor) out.flags.emplace_back("poor");
-  if (flags.constant) out.flags.emplace_back("constant");
-  return out;
-}
-
-FitSummary summary_of(const DataParallelModel& model, Rows rows) {
-  FitSummary out = head_of(rows, BackEnd::kDataParallel);
-  out.configurations = static_cast<int>(model.places());
-  const DataParallelFamily& family = model.family();
-  out.parameters = {{"fixed", family.fixed},    {"per_sample", family.per_sample},
-                    {"local", family.local},    {"local_growth", family.local_growth},
-                    {"remote", family.remote},  {"remote_growth", family.remote_growth},
-                    {"overlap", family.overlap}};
-  Errors errors;
-  for (const DataParallelSample& sample : data_parallel_samples(rows)) {
-    const auto step = model.step(sample.at);
-    if (step) errors.add(step->seconds, sample.step_time, 1);
-  }
-  errors.into(out);
-  for (const DataParallelFlag flag : model.flags()) out.flags.emplace_back(to_string(flag));
-  return out;
-}
-
-FitSummary summary_of(const StepTimeModel& model, Rows rows) {
-  FitSummary out = head_of(rows, BackEnd::kStepTime);
-  out.configurations = model.report().configurations;
-  for (std::size_t i = 0; i < model.coefficients().size(); ++i) {
-    out.parameters.emplace_back("th" + std::to_string(i), model.coefficients()[i]);
-  }
-  out.parameters.emplace_back("cpu_factor", model.cpu_factor());
-  Errors errors;
-  for (const StepSample& sample : step_samples(rows)) {
-    errors.add(model.predict(sample.shape).seconds, sample.seconds, 1);
-  }
-  errors.into(out);
-  if (model.report().kind == StepFit::kReduced) out.flags.emplace_back("few");
-  if (model.report().dropped > 0) out.flags.emplace_back("rejected");
-  if (model.report().contradictory) out.flags.emplace_back("contradictory");
-  return out;
-}
-
-/// Sizes of a curve: the powers of two up to twice the largest measured, and those measured.
-std::set<int> curve_sizes(Rows rows) {
-  std::set<int> sizes;
-  int largest = 0;
-  for (const MeasuredRow& row : rows) {
-    if (row.gpus > 0) sizes.insert(row.gpus);
-    largest = std::max(largest, row.gpus);
-  }
-  for (std::int64_t size = 1; size <= std::int64_t{2} * largest; size *= 2) {
-    sizes.insert(static_cast<int>(size));
-  }
-  while (sizes.size() > static_cast<std::size_t>(kMostCurveSizes)) sizes.erase(*sizes.rbegin());
-  return sizes;
+/// What a point of the curve uses of what was granted.
+Resources used_of(const PlanPlace& effective, const Resources& granted) {
+  Resources used = granted;
+  used.gpus = effective.gpus;
+  used.nodes = effective.nodes;
+  if (granted.cores > 0)
+    used.cores = std::min(effective.cores_per_gpu * effective.gpus, granted.cores);
+  used.memory_mib = granted.memory_mib * effective.gpus / granted.gpus;
+  return used;
 }
 
 }  // namespace
 
-std::vector<FitSummary> BackEnds::summaries(const std::map<std::string, ModelShape>& shapes) const {
-  std::vector<FitSummary> all;
-  for (auto at = rows_.begin(); at != rows_.end();) {
-    const Rows rows = rows_of(rows_, at->profile, at->gpu_type);
-    at += static_cast<std::ptrdiff_t>(rows.size());
-    const Fits::Place place{rows.front().profile, rows.front().gpu_type};
-    const auto shape = shapes.find(place.first.job_type);
-    if (shape != shapes.end() && rows.back().gpus > 0) {
-      const auto model = fits_->plan_model(place, shape->second, rows);
-      if (model->fit().settings > 0) all.push_back(summary_of(*model, rows));
-    }
-    if (has_servers(rows) || rows.back().gpus == 0) {
-      const auto model = fits_->step_model(place, rows);
-      if (model->report().samples > 0) all.push_back(summary_of(*model, rows));
-      continue;
-    }
-    const auto model = fits_->data_parallel_model(place, rows);
-    if (!model->empty()) all.push_back(summary_of(*model, rows));
-  }
-  return all;
+std::optional<Prediction> BackEnds::curve(const JobSpec& job, const Resources& granted) const {
+  const Rows rows = rows_of(rows_, job.profile, granted.gpu_type);
+  const auto memory = memory_.find(granted.gpu_type);
+  const auto curve =
+      fits_->plan_curve(job, granted, rows, memory != memory_.end() ? memory->second : 0);
+  if (!curve) return std::nullopt;
+  const Resources at = placed(rows, granted);
+  const PlanCurvePoint point = curve->at(plan_place(at));
+  Prediction out;
+  out.effective = at;
+  out.back_end = BackEnd::kPlans;
+  out.known_profile = true;
+  out.feasible = point.feasible && point.rate > 0;
+  if (!out.feasible) return out;
+  out.theta = out.goodput = point.rate;
+  out.plan = to_text(point.plan);
+  out.plan_chosen = true;
+  out.batch = curve->question().batch;
+  out.effective = used_of(point.effective, at);
+  PlanQuery query;
+  query.place = point.effective;
+  query.batch = out.batch;
+  query.plans = *job.plans;
+  out.spread = std::clamp(curve->model().of_plan(query, point.plan).spread, 0.0, kMostSpread);
+  return out;
 }
 
-std::vector<CurvePoint> BackEnds::curve_points() const {
-  std::vector<CurvePoint> points;
-  for (auto at = rows_.begin(); at != rows_.end();) {
-    const Rows rows = rows_of(rows_, at->profile, at->gpu_type);
-    at += static_cast<std::ptrdiff_t>(rows.size());
-    const MeasuredRow& most = usual(rows);
-    if (most.gpus < 1 || most.batch < 1) continue;
-    const bool servers = has_servers(rows);
-    const auto curve =
-        servers ? nullptr : fits_->data_parallel_model({most.profile, most.gpu_type}, rows);
-    if (curve && (curve->places() < kLeastPlaces || !curve->flags().empty())) continue;
-    const JobSpec job{.profile = most.profile};
-    for (const int gpus : curve_sizes(rows)) {
-      const Resources place = placed(rows, {.gpu_type = most.gpu_type, .gpus = gpus});
-      CurvePoint point{most.profile, {most.gpu_type, gpus, place.nodes, most.batch, ""}, 0, 0};
-      if (servers) {
-        const auto found = fits_->by_steps(job, place, rows);
-        if (!found || !found->feasible) continue;
-        point.log_rate = std::log(found->theta);
-        point.spread = found->spread;
-      } else {
-        const auto step = curve->step({static_cast<double>(most.batch) / gpus, gpus, place.nodes});
-        if (!step || !(step->seconds > 0)) continue;
-        point.log_rate = std::log(static_cast<double>(most.batch) / step->seconds);
-        point.spread = step->spread;
-      }
-      if (std::isfinite(point.log_rate) && std::isfinite(point.spread)) points.push_back(point);
-    }
+std::optional<Resources> BackEnds::least(const JobSpec& job, const Resources& guaranteed,
+                                         const std::string& plan) const {
+  const Rows rows = rows_of(rows_, job.profile, guaranteed.gpu_type);
+  const auto memory = memory_.find(guaranteed.gpu_type);
+  const auto curve =
+      fits_->plan_curve(job, guaranteed, rows, memory != memory_.end() ? memory->second : 0);
+  if (!curve) return std::nullopt;
+  const Resources at = placed(rows, guaranteed);
+  ExecutionPlan as{.data = at.gpus};
+  if (!plan.empty()) {
+    const auto named = parse_execution_plan(plan, at.gpus);
+    if (!named) return std::nullopt;
+    as = *named;
   }
-  return points;
+  const auto found = curve->least(as, plan_place(at));
+  if (!found || !found->feasible) return std::nullopt;
+  return used_of(found->effective, at);
 }
 
 }  // namespace rubato

@@ -39,8 +39,8 @@ std::vector<RateCell> chosen(const std::vector<RateCell>& cells) {
 class Likelihood {
  public:
   Likelihood(const TypeSpeeds& speeds, const std::vector<RateCell>& cells,
-             const ThroughputPrior& start)
-      : start_(start) {
+             const ThroughputPrior& start, bool noise_known)
+      : start_(start), noise_known_(noise_known) {
     std::vector<std::pair<ProfileName, RatePlace>> places;
     std::vector<double> weights;
     for (const RateCell& cell : cells) {
@@ -107,7 +107,7 @@ class Likelihood {
     constant_ = Eigen::MatrixXd::Zero(n, n);
     for (std::size_t term = 0; term < terms; ++term) {
       const bool is_noise = term + 1 >= kKernelTerms;
-      const bool told = is_noise || all[term].cwiseAbs().maxCoeff() > 0;
+      const bool told = is_noise ? !noise_known_ : all[term].cwiseAbs().maxCoeff() > 0;
       if (told && start_.*prior_terms()[term].value > 0) {
         active_.push_back(term);
         bases_.push_back(is_noise ? Eigen::MatrixXd() : std::move(all[term]));
@@ -119,6 +119,7 @@ class Likelihood {
   }
 
   ThroughputPrior start_;
+  bool noise_known_;
   Eigen::VectorXd residuals_;
   Eigen::VectorXd reports_;
   Eigen::MatrixXd constant_;
@@ -126,15 +127,37 @@ class Likelihood {
   std::vector<Eigen::MatrixXd> bases_;
 };
 
+/// The standard deviation that is likeliest after `count` independent distances of `measured`,
+/// where ln of it was believed to be that of `believed`, give or take kBeliefWidth.
+double likeliest(double believed, double measured, double count) {
+  if (!(believed > 0) || !(count > 0)) return believed;
+  double low = std::log(kLowest);
+  double high = std::log(kHighest);
+  for (int i = 0; i < 60; ++i) {  // the slope changes its sign once
+    const double middle = (low + high) / 2;
+    const double share = measured / std::exp(middle);
+    const double slope =
+        count * (1 - share * share) + (middle - std::log(believed)) / (kBeliefWidth * kBeliefWidth);
+    (slope > 0 ? high : low) = middle;
+  }
+  return std::exp((low + high) / 2);
+}
+
 }  // namespace
 
+ThroughputPrior with_scatter(ThroughputPrior prior, const ReportScatter& scatter) {
+  prior.report = likeliest(prior.report, scatter.within, scatter.within_count);
+  prior.report_floor = likeliest(prior.report_floor, scatter.between, scatter.between_count);
+  return prior;
+}
+
 ThroughputPrior learn_prior(const TypeSpeeds& speeds, const std::vector<RateCell>& cells,
-                            const ThroughputPrior& start) {
+                            const ThroughputPrior& start, bool noise_known) {
   const std::vector<RateCell> used = chosen(cells);
   std::set<ProfileName> profiles;
   for (const RateCell& cell : used) profiles.insert(cell.profile);
   if (used.size() < kLeastCellsForPrior || profiles.size() < kLeastProfilesForPrior) return start;
-  const Likelihood likelihood(speeds, used, start);
+  const Likelihood likelihood(speeds, used, start, noise_known);
   std::vector<FitParameter> parameters;
   for (const std::size_t term : likelihood.active()) {
     const double value = start.*prior_terms()[term].value;

@@ -5,6 +5,7 @@
 
 #include <vector>
 
+#include "lib/model/rate_history.h"
 #include "lib/model/throughput.h"
 
 namespace rubato {
@@ -19,8 +20,15 @@ constexpr std::size_t kMostCellsForPrior = 160;
 /// Rasmussen & Williams, equation 2.30), each held near that of `start` by a log-normal belief: a
 /// factor of e either way is one standard deviation. What the cells say nothing about stays as it
 /// is; so does all where there are too few. Same input, same bytes. About a second at most.
+/// `noise_known`: `report` and `report_floor` stay, since repeated reports tell them better than
+/// the cells do, which cannot tell noise from what is special about a place.
 [[nodiscard]] ThroughputPrior learn_prior(const TypeSpeeds& speeds,
                                           const std::vector<RateCell>& cells,
-                                          const ThroughputPrior& start = {});
+                                          const ThroughputPrior& start = {},
+                                          bool noise_known = false);
+
+/// With `report` and `report_floor` as reports of one place were seen to scatter, each held near
+/// what it was by the same belief.
+[[nodiscard]] ThroughputPrior with_scatter(ThroughputPrior prior, const ReportScatter& scatter);
 
 }  // namespace rubato

@@ -15,6 +15,7 @@ namespace {
 constexpr double kSomeChange = 0.01;
 constexpr double kDecidingChange = 0.05;
 constexpr double kMoreSamples = 1.5;
+constexpr double kOtherNoise = 1.5;
 
 // A fit counts as worse if its errors are larger in the mean by so many standard errors, and by
 // more than this, of ln rate.
@@ -87,10 +88,13 @@ void Learner::take(const MeasuredRate& report) {
     }
     learn(usable);
   }
+  if (verdict.use == Use::kWarmUp) history_.add_early(report);
 }
 
 void Learner::remember(const MeasuredRate& report) {
-  for (const MeasuredRate& usable : judge_.judge(report).use_now) learn(usable);
+  const UseJudge::Verdict verdict = judge_.judge(report);
+  for (const MeasuredRate& usable : verdict.use_now) learn(usable);
+  if (verdict.use == Use::kWarmUp) history_.add_early(report);
 }
 
 void Learner::learn(const MeasuredRate& usable) {
@@ -105,6 +109,7 @@ void Learner::go_on_from(const Learner& earlier) {
   curves_ = earlier.curves_;
   model_ = earlier.model_;
   fitted_ = earlier.fitted_;
+  fitted_noise_ = earlier.fitted_noise_;
   errors_ = earlier.errors_;
   uses_ = earlier.uses_;
   refused_ = earlier.refused_;
@@ -120,7 +125,7 @@ void Learner::set_curves(std::vector<CurvePoint> curves) {
 }
 
 std::vector<RateCell> Learner::cells() const {
-  std::vector<RateCell> cells = history_.cells();
+  std::vector<RateCell> cells = history_.cells(with_noise(rules_.prior).report);
   if (imported_.empty()) return cells;
   std::set<std::pair<ProfileName, std::string>> measured;
   for (const RateCell& cell : cells) measured.emplace(cell.profile, cell.gpu_type);
@@ -164,13 +169,26 @@ std::vector<std::string> Learner::worse(const ThroughputModel& candidate) const 
   return said;
 }
 
+// Reports of one place, again and again, show how far one can be trusted.
+ThroughputPrior Learner::with_noise(ThroughputPrior prior) const {
+  const ReportScatter scatter = history_.scatter();
+  if (!rules_.learns_prior || scatter.within_count <= 0) return prior;
+  const ThroughputPrior seen = with_scatter(rules_.prior, scatter);
+  prior.report = seen.report;
+  prior.report_floor = seen.report_floor;
+  return prior;
+}
+
 Learner::News Learner::refit(const TypeSpeeds& speeds, bool always) {
   News news;
   std::vector<RateCell> now = cells();
   news.change = rate_change(fitted_, now);
   const bool other_speeds = model_ != nullptr && model_->speeds().all() != speeds.all();
   if (other_speeds) news.change = RateChange::kDecides;
-  if (news.change == RateChange::kSame && (other_prior_ || other_curves_))
+  const ThroughputPrior prior = with_noise(prior_);
+  const bool other_noise = !fitted_.empty() && (prior.report > kOtherNoise * fitted_noise_ ||
+                                                fitted_noise_ > kOtherNoise * prior.report);
+  if (news.change == RateChange::kSame && (other_prior_ || other_curves_ || other_noise))
     news.change = RateChange::kSome;
   if (news.change == RateChange::kSame && !always) return news;
   other_prior_ = false;
@@ -180,8 +198,9 @@ Learner::News Learner::refit(const TypeSpeeds& speeds, bool always) {
     model_ = nullptr;
     return news;
   }
-  auto candidate = std::make_shared<const ThroughputModel>(speeds, now, prior_, curves_);
+  auto candidate = std::make_shared<const ThroughputModel>(speeds, now, prior, curves_);
   fitted_ = std::move(now);
+  fitted_noise_ = prior.report;
   // Other speeds are the admin's word.
   if (!other_speeds) news.said = worse(*candidate);
   news.kept_old = !news.said.empty();
@@ -198,7 +217,9 @@ bool Learner::learn_prior_sometimes(const TypeSpeeds& speeds) {
     return false;
   }
   prior_cells_ = fitted_.size();
-  const ThroughputPrior learnt = learn_prior(speeds, fitted_, rules_.prior);
+  const bool noise_known = history_.scatter().within_count > 0;
+  const ThroughputPrior learnt =
+      learn_prior(speeds, fitted_, with_noise(rules_.prior), noise_known);
   if (learnt == prior_) return false;
   prior_ = learnt;
   other_prior_ = true;

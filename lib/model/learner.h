@@ -105,6 +105,7 @@ class Learner {
 
  private:
   void learn(const MeasuredRate& usable);
+  [[nodiscard]] ThroughputPrior with_noise(ThroughputPrior prior) const;
   [[nodiscard]] std::vector<std::string> worse(const ThroughputModel& candidate) const;
 
   LearnerRules rules_;
@@ -120,6 +121,7 @@ class Learner {
   std::map<Use, std::int64_t> uses_;
   Seen seen_;
   std::int64_t refused_ = 0;
+  double fitted_noise_ = 0;      ///< ThroughputPrior::report of the last fit
   std::size_t prior_cells_ = 0;  ///< when the prior was learnt last
   bool other_prior_ = false;     ///< than that of the last fit
   bool other_curves_ = false;

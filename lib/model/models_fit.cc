@@ -303,8 +303,8 @@ Result<ModelsFit> models_fit_from_json(std::string_view text) {
 }
 
 std::string fingerprint(const ModelsFit& fit) {
-  return fit.cells.empty() && fit.curves.empty() ? std::string()
-                                                 : fingerprint(std::string_view(to_json(fit)));
+  const bool nothing = fit.cells.empty() && fit.curves.empty() && fit.rows.empty();
+  return nothing ? std::string() : fingerprint(std::string_view(to_json(fit)));
 }
 
 }  // namespace rubato

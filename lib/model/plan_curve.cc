@@ -21,7 +21,7 @@ PlanPlace nearest_place(const PlanPlace& place) {
 }
 
 // `less` is as fast as `best` or faster by a plan that comes first.
-bool better(const CurvePoint& less, const CurvePoint& best) {
+bool better(const PlanCurvePoint& less, const PlanCurvePoint& best) {
   if (!less.feasible) return false;
   if (!best.feasible || less.rate != best.rate) return !best.feasible || less.rate > best.rate;
   return std::tie(less.effective, less.plan) < std::tie(best.effective, best.plan);
@@ -59,24 +59,24 @@ const PlanCurve::Best& PlanCurve::best_at(int gpus, int nodes) const {
   return best;
 }
 
-CurvePoint PlanCurve::raw(const PlanPlace& place) const {
+PlanCurvePoint PlanCurve::raw(const PlanPlace& place) const {
   const Best& best = best_at(place.gpus, place.nodes);
-  CurvePoint out = best.others;
+  PlanCurvePoint out = best.others;
   const PlanQuery query = query_at(place);
   for (const ExecutionPlan& plan : best.offload) {
     const double rate = static_cast<double>(query.batch) / model_->step_seconds(query, plan);
-    const CurvePoint offload{true, plan, rate, place};
+    const PlanCurvePoint offload{true, plan, rate, place};
     if (!out.feasible || rate > out.rate) out = offload;
   }
   return out;
 }
 
-CurvePoint PlanCurve::envelope(const PlanPlace& place) const {
+PlanCurvePoint PlanCurve::envelope(const PlanPlace& place) const {
   const Key key{place.gpus, place.nodes, place.cores_per_gpu};
   if (const auto known = points_.find(key); known != points_.end()) return known->second;
-  CurvePoint less;
+  PlanCurvePoint less;
   const auto consider = [&](const PlanPlace& smaller) {
-    const CurvePoint point = envelope(smaller);
+    const PlanCurvePoint point = envelope(smaller);
     if (better(point, less)) less = point;
   };
   if (place.gpus > place.nodes) {
@@ -87,12 +87,12 @@ CurvePoint PlanCurve::envelope(const PlanPlace& place) const {
     // All but one of the nodes, with what stands on each at least.
     consider({place.least_on_a_node() * (place.nodes - 1), place.nodes - 1, place.cores_per_gpu});
   }
-  const CurvePoint own = raw(place);
+  const PlanCurvePoint own = raw(place);
   const bool gains = own.feasible && (!less.feasible || own.rate >= kCurveGain * less.rate);
   return points_[key] = gains ? own : less;
 }
 
-CurvePoint PlanCurve::at(const PlanPlace& granted) const {
+PlanCurvePoint PlanCurve::at(const PlanPlace& granted) const {
   const std::lock_guard lock(mutex_);
   return envelope(nearest_place(granted));
 }
@@ -101,8 +101,8 @@ double PlanCurve::rate_of(const ExecutionPlan& plan, const PlanPlace& place) con
   return model_->of_plan(query_at(place), plan).rate;
 }
 
-std::optional<CurvePoint> PlanCurve::least(const ExecutionPlan& plan,
-                                           const PlanPlace& place) const {
+std::optional<PlanCurvePoint> PlanCurve::least(const ExecutionPlan& plan,
+                                               const PlanPlace& place) const {
   const double wanted = rate_of(plan, place);
   if (!(wanted > 0)) return std::nullopt;
   const std::lock_guard lock(mutex_);
@@ -119,7 +119,7 @@ std::optional<CurvePoint> PlanCurve::least(const ExecutionPlan& plan,
     }
   }
   // Beyond what is looked at: the plan itself.
-  return CurvePoint{true, plan, wanted, place};
+  return PlanCurvePoint{true, plan, wanted, place};
 }
 
 }  // namespace rubato

@@ -28,7 +28,7 @@ struct CurveQuestion {
   std::int64_t host_memory_mib_per_gpu = 0;  ///< of the job
 };
 
-struct CurvePoint {
+struct PlanCurvePoint {
   bool feasible = false;  ///< false: nothing fits in as much or less, and the rest is empty
   ExecutionPlan plan;
   double rate = 0;      ///< samples/s
@@ -44,7 +44,7 @@ class PlanCurve {
   PlanCurve(std::shared_ptr<const PlanModel> model, CurveQuestion question);
 
   /// `granted` with nodes <= gpus; what cannot be is taken for the nearest that can.
-  [[nodiscard]] CurvePoint at(const PlanPlace& granted) const;
+  [[nodiscard]] PlanCurvePoint at(const PlanPlace& granted) const;
 
   /// Throughput of one plan there, samples/s; 0 when it cannot run.
   [[nodiscard]] double rate_of(const ExecutionPlan& plan, const PlanPlace& place) const;
@@ -52,8 +52,8 @@ class PlanCurve {
   /// The fewest GPUs, on the fewest nodes, with the fewest cores, whose best plan is as fast as
   /// `plan` at `place`; nothing needs more GPUs, nodes or cores in all than `place` has. None when
   /// `plan` cannot run there: then nothing is promised.
-  [[nodiscard]] std::optional<CurvePoint> least(const ExecutionPlan& plan,
-                                                const PlanPlace& place) const;
+  [[nodiscard]] std::optional<PlanCurvePoint> least(const ExecutionPlan& plan,
+                                                    const PlanPlace& place) const;
 
   [[nodiscard]] const PlanModel& model() const { return *model_; }
   [[nodiscard]] const CurveQuestion& question() const { return question_; }
@@ -61,21 +61,21 @@ class PlanCurve {
  private:
   /// Only plans with the optimiser on the host care for cores.
   struct Best {
-    CurvePoint others;
+    PlanCurvePoint others;
     std::vector<ExecutionPlan> offload;
   };
   using Key = std::tuple<int, int, int>;  ///< GPUs, nodes, cores a GPU
 
   [[nodiscard]] PlanQuery query_at(const PlanPlace& place) const;
   const Best& best_at(int gpus, int nodes) const;
-  CurvePoint raw(const PlanPlace& place) const;
-  CurvePoint envelope(const PlanPlace& place) const;
+  PlanCurvePoint raw(const PlanPlace& place) const;
+  PlanCurvePoint envelope(const PlanPlace& place) const;
 
   std::shared_ptr<const PlanModel> model_;
   CurveQuestion question_;
   mutable std::mutex mutex_;
   mutable std::map<std::pair<int, int>, Best> best_;
-  mutable std::map<Key, CurvePoint> points_;
+  mutable std::map<Key, PlanCurvePoint> points_;
 };
 
 }  // namespace rubato

@@ -129,4 +129,59 @@ Prediction Predictor::envelope(const JobSpec& job, const Resources& at,
   return best;
 }
 
+namespace {
+
+/// A share of the whole, at a smaller size.
+Resources part_of(const Resources& whole, int gpus) {
+  Resources part = whole;
+  const auto share = [&](std::int64_t of) { return (of * gpus + whole.gpus - 1) / whole.gpus; };
+  part.gpus = gpus;
+  part.nodes = static_cast<int>(share(whole.nodes));
+  part.cores = static_cast<int>(share(whole.cores));
+  part.memory_mib = share(whole.memory_mib);
+  return part;
+}
+
+}  // namespace
+
+std::vector<Prediction> Predictor::curve(const JobSpec& job, const Resources& at,
+                                         std::span<const int> sizes) const {
+  std::vector<int> rising(sizes.begin(), sizes.end());
+  std::erase_if(rising, [&](int gpus) { return gpus < 1 || gpus > at.gpus; });
+  std::sort(rising.begin(), rising.end());
+  rising.erase(std::unique(rising.begin(), rising.end()), rising.end());
+  std::vector<Prediction> points;
+  for (const int gpus : rising) {
+    const Resources part = part_of(at, gpus);
+    std::optional<Prediction> own = back_ends_ ? back_ends_->curve(job, part) : std::nullopt;
+    Prediction point = own ? std::move(*own) : predict(job, part);
+    if (!points.empty()) {
+      const Prediction& less = points.back();
+      const bool gains =
+          point.feasible && (!less.feasible || point.goodput > less.goodput * (1 + kEnvelope));
+      if (!gains && less.feasible) point = less;
+    }
+    points.push_back(std::move(point));
+  }
+  return points;
+}
+
+Resources Predictor::least(const JobSpec& job, const Resources& guaranteed,
+                           std::span<const int> sizes, const std::string& plan) const {
+  if (guaranteed.gpus < 1) return guaranteed;
+  if (back_ends_) {
+    if (const auto found = back_ends_->least(job, guaranteed, plan)) {
+      const bool offered = std::find(sizes.begin(), sizes.end(), found->gpus) != sizes.end();
+      if (offered) return *found;
+    }
+  }
+  const Prediction promised = predict(job, guaranteed);
+  if (!promised.feasible) return guaranteed;
+  for (const Prediction& point : curve(job, guaranteed, sizes)) {
+    if (point.feasible && point.goodput >= promised.goodput * (1 - kEnvelope))
+      return point.effective;
+  }
+  return guaranteed;
+}
+
 }  // namespace rubato

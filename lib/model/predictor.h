@@ -110,6 +110,14 @@ class BackEnds {
   /// GPU type, or it has not seen enough. `effective` is not filled.
   [[nodiscard]] std::optional<Prediction> predict(const JobSpec& job, const Resources& at) const;
 
+  /// The point of the resource-sensitivity curve of a job that says its shape and its plans
+  /// (plan_curve.h), with what it uses of `granted` in `effective`; none for other jobs.
+  [[nodiscard]] std::optional<Prediction> curve(const JobSpec& job, const Resources& granted) const;
+  /// The least resources in which its best plan is as fast as `plan` ("": every GPU has the whole
+  /// model) is with `guaranteed`; none where that is not known, or the plan cannot run there.
+  [[nodiscard]] std::optional<Resources> least(const JobSpec& job, const Resources& guaranteed,
+                                               const std::string& plan) const;
+
   /// All fits, made now: of each profile on each GPU type the data-parallel one, or that of
   /// parameter servers, and for job types in `shapes` that of execution plans. By profile, GPU
   /// type, back-end.
@@ -149,6 +157,16 @@ class Predictor {
   /// that is smaller, with that size in `effective`.
   [[nodiscard]] Prediction envelope(const JobSpec& job, const Resources& at,
                                     std::span<const int> sizes) const;
+
+  /// A resource-sensitivity curve: the best within as much or less, for each of `sizes` that `at`
+  /// has GPUs for; nodes, cores and memory in proportion. Never falls along the sizes, and
+  /// `effective` says what is used. For what sizes jobs together.
+  [[nodiscard]] std::vector<Prediction> curve(const JobSpec& job, const Resources& at,
+                                              std::span<const int> sizes) const;
+  /// The least resources that keep a guarantee: as fast as the job is with `guaranteed`, within
+  /// the envelope, at one of `sizes`. `guaranteed` itself where nothing less is known to do.
+  [[nodiscard]] Resources least(const JobSpec& job, const Resources& guaranteed,
+                                std::span<const int> sizes, const std::string& plan = {}) const;
 
   [[nodiscard]] const ThroughputModel* throughput() const { return throughput_.get(); }
   [[nodiscard]] const BackEnds* back_ends() const { return back_ends_.get(); }

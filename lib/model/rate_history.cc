@@ -15,6 +15,8 @@ constexpr int kIterations = 12;
 // next ones as well.
 constexpr double kMostStep = 0.7;
 constexpr double kLeastWeight = 1e-3;
+// Of a job that warms up the last reports are the nearest to what it will be.
+constexpr double kEarlyMemory = 2;
 
 struct Witness {
   double log_rate = 0;
@@ -61,62 +63,111 @@ Witness together(const std::vector<Witness>& all) {
 
 }  // namespace
 
-void RateHistory::add(const MeasuredRate& report) {
+RateHistory::Place& RateHistory::place_of(const MeasuredRate& report) {
   newest_ = std::max(newest_, report.time);
   Key key{report.profile, report.place};
-  auto at = places_.find(key);
-  if (at == places_.end()) {
-    if (places_.size() >= kMostPlaces) {
-      places_.erase(std::min_element(
-          places_.begin(), places_.end(),
-          [](const auto& a, const auto& b) { return a.second.reports < b.second.reports; }));
-    }
-    at = places_.emplace(std::move(key), Place{}).first;
+  const auto at = places_.find(key);
+  if (at != places_.end()) return at->second;
+  const auto reports = [](const Place& place) { return place.reports + place.early_reports; };
+  if (places_.size() >= kMostPlaces) {
+    places_.erase(std::min_element(
+        places_.begin(), places_.end(),
+        [&](const auto& a, const auto& b) { return reports(a.second) < reports(b.second); }));
   }
-  Place& place = at->second;
-  ++place.reports;
+  return places_.emplace(std::move(key), Place{}).first->second;
+}
+
+void RateHistory::add_to(std::vector<Run>& runs, const MeasuredRate& report, double memory) {
   const auto same = [&](const Run& run) {
     return run.job == report.job && run.restarts == report.restarts;
   };
-  auto run = std::find_if(place.runs.rbegin(), place.runs.rend(), same);
-  if (run == place.runs.rend()) {
-    if (place.runs.size() >= kMostRuns) place.runs.erase(place.runs.begin());
-    place.runs.push_back({.job = report.job, .restarts = report.restarts});
-    run = place.runs.rbegin();
+  auto run = std::find_if(runs.rbegin(), runs.rend(), same);
+  if (run == runs.rend()) {
+    if (runs.size() >= kMostRuns) runs.erase(runs.begin());
+    runs.push_back({.job = report.job, .restarts = report.restarts});
+    run = runs.rbegin();
   }
   run->last = std::max(run->last, report.time);
   const double log_rate = std::log(report.rate);
-  const double n = std::min(static_cast<double>(++run->reports), kRunMemory);
+  const double n = std::min(static_cast<double>(++run->reports), memory);
   double step = log_rate - run->log_rate;
   if (run->reports > 2) step = std::clamp(step, -kMostStep, kMostStep);
   run->log_rate += step / n;
+  const double kept = static_cast<double>(run->reports) > memory ? 1 - 1 / n : 1;
+  run->squares = kept * run->squares + step * step * (1 - 1 / n);
 }
 
-RateCell RateHistory::cell_of(const Key& key, const Place& place) const {
+void RateHistory::add(const MeasuredRate& report) {
+  Place& place = place_of(report);
+  ++place.reports;
+  place.early.clear();
+  add_to(place.runs, report, kRunMemory);
+}
+
+void RateHistory::add_early(const MeasuredRate& report) {
+  Place& place = place_of(report);
+  ++place.early_reports;
+  if (place.runs.empty()) add_to(place.early, report, kEarlyMemory);
+}
+
+RateCell RateHistory::cell_of(const Key& key, const Place& place, double report) const {
   const auto& [profile, where] = key;
   std::vector<Witness> all;
-  for (const Run& run : place.runs) {
+  const bool early = place.runs.empty();
+  for (const Run& run : early ? place.early : place.runs) {
     const auto age = static_cast<double>(newest_ - run.last);
     const double kept = rules_.half_life > 0 ? std::exp2(-age / rules_.half_life) : 1;
     const double reports = std::min(static_cast<double>(run.reports), kWitness);
     all.push_back({run.log_rate, std::max(reports * kept, kLeastWeight)});
   }
-  const Witness found = together(all);
+  Witness found = together(all);
+  const double unsure = report / kEarlySpread;
+  if (early) found.weight = std::clamp(unsure * unsure, kLeastWeight, found.weight);
   return {.profile = profile,
           .gpu_type = where.gpu_type,
           .gpus = where.gpus,
           .rate = std::exp(found.log_rate),
-          .samples = place.reports,
+          .samples = early ? place.early_reports : place.reports,
           .nodes = where.nodes,
           .batch = where.batch,
           .plan = where.plan,
           .weight = found.weight};
 }
 
-std::vector<RateCell> RateHistory::cells() const {
+ReportScatter RateHistory::scatter() const {
+  std::vector<Witness> within;
+  for (const auto& [unused, place] : places_) {
+    for (const Run& run : place.runs) {
+      const double freedom = std::min(static_cast<double>(run.reports), kRunMemory) - 1;
+      if (freedom > 0) within.push_back({run.squares / freedom, freedom});
+    }
+  }
+  ReportScatter found;
+  if (within.empty()) return found;
+  for (const Witness& one : within) found.within_count += one.weight;
+  const double variance = median(within);
+  found.within = std::sqrt(variance);
+  double between = 0;
+  for (const auto& [unused, place] : places_) {
+    double count = 0;
+    double mean = 0;
+    for (const Run& run : place.runs) {
+      const double step = run.log_rate - mean;
+      mean += step / ++count;
+      between += step * (run.log_rate - mean);
+      between -= (1 - 1 / count) * variance / static_cast<double>(run.reports);
+    }
+    found.between_count += std::max(count - 1, 0.0);
+  }
+  if (found.between_count > 0)
+    found.between = std::sqrt(std::max(between / found.between_count, 0.0));
+  return found;
+}
+
+std::vector<RateCell> RateHistory::cells(double report) const {
   std::vector<RateCell> cells;
   cells.reserve(places_.size());
-  for (const auto& [key, place] : places_) cells.push_back(cell_of(key, place));
+  for (const auto& [key, place] : places_) cells.push_back(cell_of(key, place, report));
   std::sort(cells.begin(), cells.end(), before);
   return cells;
 }

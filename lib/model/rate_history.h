@@ -17,6 +17,14 @@ struct HistoryRules {
   double half_life = 30.0 * 86400;
 };
 
+/// How far reports lie apart, as standard deviations of ln rate; 0: nothing tells.
+struct ReportScatter {
+  double within = 0;        ///< of the reports of a run: of most runs
+  double within_count = 0;  ///< differences that tell it
+  double between = 0;       ///< of the runs of one place, beyond what that explains
+  double between_count = 0;
+};
+
 /// Runs of jobs by place. Reports of one run are one witness, however many: it weighs as much as
 /// its first kWitness reports.
 class RateHistory {
@@ -30,15 +38,25 @@ class RateHistory {
   /// Of the reports of a run about so many of the last count.
   static constexpr double kRunMemory = 64;
 
+  /// How far a job that warms up may be from the rate that it settles at, as ln.
+  static constexpr double kEarlySpread = 0.2;
+
   explicit RateHistory(HistoryRules rules = {}) : rules_(rules) {}
 
   /// A usable report; the rate is finite and above 0.
   void add(const MeasuredRate& report);
+  /// Likewise of a job that still warms up: it counts where the place has no others, since short
+  /// jobs report nothing else.
+  void add_early(const MeasuredRate& report);
 
   /// One cell a place: the mean of ln rate over its runs, each weighted by its reports and its age,
   /// and the less the farther it is from the others (Student's t with 4 degrees of freedom: Lange,
-  /// Little & Taylor 1989). By `before`.
-  [[nodiscard]] std::vector<RateCell> cells() const;
+  /// Little & Taylor 1989). By `before`. What is known from early reports alone has the weight that
+  /// makes it as unsure as kEarlySpread where one report has the standard deviation `report`.
+  [[nodiscard]] std::vector<RateCell> cells(double report = ThroughputPrior().report) const;
+
+  /// All places together.
+  [[nodiscard]] ReportScatter scatter() const;
 
  private:
   struct Run {
@@ -46,15 +64,20 @@ class RateHistory {
     int restarts = 0;
     std::int64_t reports = 0;
     double log_rate = 0;  ///< mean
+    double squares = 0;   ///< of distances from it
     Seconds last = 0;
   };
   struct Place {
     std::int64_t reports = 0;
     std::vector<Run> runs;  ///< oldest first
+    std::int64_t early_reports = 0;
+    std::vector<Run> early;  ///< likewise; empty as soon as there are others
   };
   using Key = std::pair<ProfileName, RatePlace>;
 
-  [[nodiscard]] RateCell cell_of(const Key& key, const Place& place) const;
+  static void add_to(std::vector<Run>& runs, const MeasuredRate& report, double memory);
+  [[nodiscard]] Place& place_of(const MeasuredRate& report);
+  [[nodiscard]] RateCell cell_of(const Key& key, const Place& place, double report) const;
 
   HistoryRules rules_;
   std::map<Key, Place> places_;

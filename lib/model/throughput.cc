@@ -5,6 +5,8 @@
 #include <cmath>
 #include <eigen3/Eigen/Cholesky>
 #include <eigen3/Eigen/Core>
+#include <mutex>
+#include <shared_mutex>
 #include <tuple>
 
 #include "lib/model/forecast_cache.h"
@@ -124,7 +126,11 @@ struct ThroughputModel::Fit {
   }
 };
 
-struct ThroughputModel::Cache : ForecastCache {};
+struct ThroughputModel::Cache : ForecastCache {
+  using Pair = std::tuple<ProfileName, RatePlace, RatePlace>;
+  std::shared_mutex ratio_mutex{};
+  std::map<Pair, Forecast> ratios{};
+};
 
 ThroughputModel::ThroughputModel(TypeSpeeds speeds, ThroughputPrior prior)
     : ThroughputModel(std::move(speeds), {}, prior) {}
@@ -259,6 +265,21 @@ bool ThroughputModel::curve_of(const ProfileName& profile) const {
 }
 
 Forecast ThroughputModel::ratio(const ProfileName& profile, const Place& a, const Place& b) const {
+  Cache::Pair key{profile, a, b};
+  {
+    const std::shared_lock lock(cache_->ratio_mutex);
+    if (const auto found = cache_->ratios.find(key); found != cache_->ratios.end())
+      return found->second;
+  }
+  const Forecast forecast = compute_ratio(profile, a, b);
+  const std::unique_lock lock(cache_->ratio_mutex);
+  if (cache_->ratios.size() < ForecastCache::kMostKept)
+    cache_->ratios.emplace(std::move(key), forecast);
+  return forecast;
+}
+
+Forecast ThroughputModel::compute_ratio(const ProfileName& profile, const Place& a,
+                                        const Place& b) const {
   const RatePlace place_a = usual(profile, a);
   const RatePlace place_b = usual(profile, b);
   const RatePoint at_a = points_.at(profile, place_a);

@@ -103,7 +103,7 @@ class ThroughputModel {
 
   /// Natural logarithm of the rate at `a` over that at `b` for one profile, and its spread: smaller
   /// than the two forecasts' together, since what both share does not count. Of places without a
-  /// plan the usual one is meant.
+  /// plan the usual one is meant. Kept as predict() keeps.
   [[nodiscard]] Forecast ratio(const ProfileName& profile, const Place& a, const Place& b) const;
 
   /// Covariance of ln rate at places of one profile, after what was measured: row by row.
@@ -133,6 +133,8 @@ class ThroughputModel {
   [[nodiscard]] Forecast kept(const ProfileName& profile, const std::string& gpu_type, int gpus,
                               const RatePlace* place) const;
   [[nodiscard]] Forecast compute(const ProfileName& profile, const RatePlace& place) const;
+  [[nodiscard]] Forecast compute_ratio(const ProfileName& profile, const Place& a,
+                                       const Place& b) const;
   void see(Forecast& forecast, const ProfileName& profile, const RatePlace& place) const;
   [[nodiscard]] bool curve_of(const ProfileName& profile) const;
   void fit();

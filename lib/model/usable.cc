@@ -15,6 +15,8 @@ const char* to_string(Use use) {
       return "flagged";
     case Use::kNoRate:
       return "no-rate";
+    case Use::kOnCpus:
+      return "on-cpus";
     case Use::kMixed:
       return "mixed";
     case Use::kResized:
@@ -62,6 +64,7 @@ UseJudge::Verdict UseJudge::judge(const MeasuredRate& report) {
   const Seconds since = std::exchange(run.last, std::max(run.last, report.time));
   if (report.flagged) return {Use::kFlagged, {}};
   if (!std::isfinite(report.rate) || report.rate <= 0) return {Use::kNoRate, {}};
+  if (report.place.gpus < 1) return {Use::kOnCpus, {}};
   if (report.place.gpu_type.find('+') != std::string::npos) return {Use::kMixed, {}};
   if (resized) return {Use::kResized, {}};
   if (rules_.warm_up <= 0 || run.settled || run.began <= 0) return {Use::kYes, {report}};

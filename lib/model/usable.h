@@ -31,6 +31,7 @@ enum class Use {
   kYes,
   kFlagged,
   kNoRate,   ///< 0, or no number
+  kOnCpus,   ///< no speed of a GPU type; the model of steps learns from it
   kMixed,    ///< the job holds several types of GPU: the speed of no single one
   kResized,  ///< the job was elsewhere at the report before
   kWarmUp,   ///< the job began or was resized a short while ago, and its rate has not settled

@@ -41,6 +41,17 @@ void write_row(JsonWriter& json, const ModelRow& row) {
   json.put("batch", row.batch);
   json.put("samples", row.samples);
   json.put("flagged", row.flagged);
+  if (!row.flags.empty()) {
+    json.key("flags");
+    json.begin_array();
+    for (const auto& [flag, reports] : row.flags) {
+      json.begin_object();
+      json.put("flag", flag);
+      json.put("reports", reports);
+      json.end_object();
+    }
+    json.end_array();
+  }
   json.put("jobs", row.jobs);
   json.put("rate_mean", row.rate_mean);
   json.put("rate_min", row.rate_min);
@@ -139,6 +150,19 @@ ModelRow read_row(const JsonItem& item) {
   number("batch", row.batch);
   number("samples", row.samples);
   number("flagged", row.flagged);
+  object.optional("flags", [&](const JsonItem& list) {
+    list.elements([&](const JsonItem& entry) {
+      std::pair<std::string, std::int64_t> flag;
+      JsonObject members(entry);
+      members.text("flag", flag.first);
+      members.required("reports", [&](const JsonItem& value) {
+        flag.second =
+            static_cast<std::int64_t>(value.number(static_cast<std::uint64_t>(kMostWork)));
+      });
+      members.finish();
+      row.flags.push_back(std::move(flag));
+    });
+  });
   number("jobs", row.jobs);
   rate("rate_mean", row.rate_mean);
   rate("rate_min", row.rate_min);

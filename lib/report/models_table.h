@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lib/core/error.h"
@@ -27,6 +28,8 @@ struct ModelRow {
   std::int64_t batch = 0;    ///< global batch, samples
   std::int64_t samples = 0;  ///< reports, flagged ones included
   std::int64_t flagged = 0;  ///< those that no profile uses
+  /// Why: word (`wall-time`) and reports, by word.
+  std::vector<std::pair<std::string, std::int64_t>> flags{};
   std::int64_t jobs = 0;     ///< that sent them
   /// samples/s of the reports that are not flagged; all 0 if there are none.
   double rate_mean = 0;
@@ -98,8 +101,8 @@ struct ModelsTable {
 };
 
 /// One line of JSON: {"schema":"rubato.models/1","generated":...,"models":[...],"forecasts":[...],
-/// "forecast_errors":[...],"lessons":[...]}. Members of a row are named as those of the structs and all
-/// there.
+/// "forecast_errors":[...],"lessons":[...]}. Members of a row are named as those of the structs and
+/// all there, but "flags":[{"flag","reports"}], which stands where there are any.
 [[nodiscard]] std::string to_json(const ModelsTable& table);
 /// Errors name the member, as in json.h.
 [[nodiscard]] Result<ModelsTable> models_from_json(std::string_view text);

@@ -57,6 +57,8 @@ bool Plausibility::unlike_others(const Sample& sample, const History& history) c
 Flag Plausibility::judge(const Sample& sample) const {
   if (not_monotone(sample)) return Flag::kNotMonotone;
   if (against_wall_time(sample)) return Flag::kWallTime;
+  // On CPUs jobs of one kind differ by their cores and tasks.
+  if (sample.gpus == 0) return Flag::kNone;
   const auto found = kinds_.find(kind_of(sample));
   if (found == kinds_.end()) return Flag::kNone;
   const History& history = found->second;

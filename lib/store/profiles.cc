@@ -306,6 +306,7 @@ std::vector<ProfileRow> in_order(std::vector<ProfileRow> rows) {
   for (ProfileRow& row : rows) {
     row.group.samples -= row.group.flagged;
     row.group.flagged = 0;
+    row.group.flags.clear();
   }
   std::erase_if(rows, [](const ProfileRow& row) {
     return row.group.samples <= 0 || row.group.mean_rate <= 0;

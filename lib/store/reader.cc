@@ -69,7 +69,7 @@ ProfileGroup group_of(SQLite::Statement& row) {
 /// The columns that GroupBuilder reads; others follow from kBehindGroup on.
 constexpr const char* kOfGroup =
     "s.nodes, s.plan, s.batch, s.cores, s.workers, s.servers, s.server_cores, s.job_id, s.submit, "
-    "s.rate, s.flag = '', s.time, s.forward_time, s.sync_time, s.optimise_time, "
+    "s.rate, s.flag, s.time, s.forward_time, s.sync_time, s.optimise_time, "
     "s.iteration_time, s.gradient_noise";
 constexpr int kBehindGroup = 17;
 
@@ -109,8 +109,9 @@ class GroupBuilder {
     ++group.samples;
     building.jobs.emplace(row.getColumn(7).getInt64(), row.getColumn(8).getInt64());
     group.last = std::max(group.last, time);
-    if (row.getColumn(10).getInt() == 0) {
+    if (const std::string flag = row.getColumn(10).getString(); !flag.empty()) {
       ++group.flagged;
+      ++group.flags[flag];
       return;
     }
     const double rate = row.getColumn(9).getDouble();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -72,6 +73,8 @@ struct KindGroup {
   int server_cores = 0;
   std::int64_t samples = 0;  ///< flagged ones included
   std::int64_t flagged = 0;
+  /// Flagged ones by the word of their flag.
+  std::map<std::string, std::int64_t> flags{};
   std::int64_t jobs = 0;  ///< that sent them
   /// samples/s of those that are not flagged; 0 without one.
   double mean_rate = 0;

@@ -31,6 +31,7 @@ void join(KindGroup& group, const KindGroup& more) {
   }
   group.samples += more.samples;
   group.flagged += more.flagged;
+  for (const auto& [flag, count] : more.flags) group.flags[flag] += count;
   group.jobs += more.jobs;
   group.last = std::max(group.last, more.last);
   group.imported = group.imported && more.imported;

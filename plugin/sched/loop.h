@@ -88,10 +88,10 @@ class Loop final : public Waker {
   void feed_models();
   void await_models();
   [[nodiscard]] std::shared_ptr<const Models> models_now() const;
-  [[nodiscard]] std::map<std::string, double> configured_speeds() const;
   [[nodiscard]] std::set<std::string> shared_types() const;
   /// (Profile, GPU type, GPUs) that the last fit is made of, whether rounds use it or not.
   [[nodiscard]] std::size_t learnt_cells() const;
+  [[nodiscard]] nlohmann::ordered_json learning_json() const;
   [[nodiscard]] std::string publish_dir() const;
   void end_threads();
   /// With `breakdown` also what PrivateData hides.

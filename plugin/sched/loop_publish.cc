@@ -69,15 +69,19 @@ void Loop::offer_models() {
   models_->offer(std::move(offer));
 }
 
-std::map<std::string, double> Loop::configured_speeds() const {
-  std::map<std::string, double> speeds;
-  for (const GpuTypeConfig& type : config_->gpu_types) speeds[type.name] = type.speed;
-  return speeds;
-}
-
 std::size_t Loop::learnt_cells() const {
   const auto latest = feed_ == nullptr ? nullptr : feed_->latest();
   return latest == nullptr || latest->learnt() == nullptr ? 0 : latest->learnt()->cells().size();
+}
+
+nlohmann::ordered_json Loop::learning_json() const {
+  nlohmann::ordered_json out{{"cells", learnt_cells()}};
+  if (feed_ == nullptr) return out;
+  const std::shared_ptr<const Learning> learning = feed_->learning();
+  out["refused_fits"] = learning->refused_fits;
+  out["reports"] = nlohmann::ordered_json::object();
+  for (const auto& [use, count] : learning->uses) out["reports"][use] = count;
+  return out;
 }
 
 std::set<std::string> Loop::shared_types() const {
@@ -90,14 +94,15 @@ std::set<std::string> Loop::shared_types() const {
 void Loop::feed_models() {
   if (feed_ == nullptr) feed_ = std::make_unique<ModelsFeed>([this] { wake(); });
   FeedOffer offer;
-  offer.speeds = configured_speeds();
+  offer.speeds = config_->speeds();
+  offer.gpu_memory = config_->gpu_memory();
   offer.shared = shared_types();
   if (recorder_.ready()) offer.database = recorder_.folder() + "/" + store::kDatabaseName;
   offer.settled = recorder_.settled();
   offer.orders = recorder_.orders();
   offer.opened = recorder_.opened();
   offer.heard = recorder_.take_heard();
-  offer.warm_up = config_->warm_up;
+  offer.warm_up = config_->off("warm-up") ? 0 : config_->warm_up;
   offer.half_life = config_->model_half_life_days * kDaySeconds;
   feed_->offer(std::move(offer));
 }
@@ -117,7 +122,7 @@ void Loop::await_models() {
 std::shared_ptr<const Models> Loop::models_now() const {
   if (feed_ != nullptr && !config_->off("learning"))
     if (auto learnt = feed_->latest()) return learnt;
-  return std::make_shared<const Models>(configured_speeds());
+  return std::make_shared<const Models>(config_->speeds());
 }
 
 void Loop::see_private_data(const PrivateData& hidden) {

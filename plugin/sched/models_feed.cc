@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <condition_variable>
 #include <mutex>
 #include <optional>
@@ -24,6 +25,21 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 constexpr int kShareOfProcessor = 20;  // one in so many
+
+constexpr double kMovedRate = 0.01;
+constexpr double kMoreSamples = 1.5;
+
+/// Whether models of steps made of `now` would say something else: as rate_change() has it.
+bool tells_more(const std::vector<MeasuredRow>& before, const std::vector<MeasuredRow>& now) {
+  if (before.size() != now.size()) return true;
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    if (row_before(before[i], now[i]) || row_before(now[i], before[i])) return true;
+    const auto more = static_cast<double>(now[i].samples);
+    if (more >= kMoreSamples * static_cast<double>(before[i].samples)) return true;
+    if (std::abs(std::log(now[i].rate / before[i].rate)) >= kMovedRate) return true;
+  }
+  return false;
+}
 
 bool same_bits(double a, double b) { return !(a < b) && !(b < a); }
 
@@ -56,6 +72,8 @@ struct ModelsFeed::Shared {
   std::set<std::string> shared;
   Steady::time_point whole_at{};
   std::map<std::string, double> speeds;
+  std::map<std::string, std::int64_t> gpu_memory;
+  bool rows_news = false;  // rows that no version of Models has yet
   bool errors_known = false;
   LearnerRules rules;
   Steady::time_point not_before{};
@@ -69,7 +87,7 @@ struct ModelsFeed::Shared {
   [[nodiscard]] std::string read_store(const FeedOffer& offer);
   [[nodiscard]] Result<void> restore(const FeedOffer& offer, const store::Reader& reader);
   void take_rules(const FeedOffer& offer);
-  void take_rows();
+  void take_rows(const FeedOffer& offer);
   void fit(const FeedOffer& offer);
   void learn_prior(const FeedOffer& offer);
   void publish(const FeedOffer& offer, bool decides);
@@ -94,12 +112,15 @@ void ModelsFeed::Shared::take(FeedOffer& offer) {
               offer.database != next.database || offer.opened != next.opened ||
               offer.shared != next.shared || offer.warm_up != next.warm_up ||
               !same_bits(offer.half_life, next.half_life);
-  bool is_urgent = first || offer.speeds != next.speeds || offer.database != next.database;
+  bool is_urgent = first || offer.speeds != next.speeds || offer.gpu_memory != next.gpu_memory ||
+                   offer.database != next.database;
   for (HeardSample& heard : offer.heard) {
     if (next.heard.size() >= kMostWaiting) break;
     news = true;
     RateBook::Place place = RateBook::place_of(heard.sample);
-    if (!places.contains(place) && fresh.insert(std::move(place)).second) is_urgent = true;
+    const bool on_gpus = heard.sample.gpus > 0;  // others are learnt from the store
+    if (on_gpus && !places.contains(place) && fresh.insert(std::move(place)).second)
+      is_urgent = true;
     next.heard.push_back(std::move(heard));
   }
   if (!news && !is_urgent) return;
@@ -131,15 +152,21 @@ Result<void> ModelsFeed::Shared::restore(const FeedOffer& offer, const store::Re
 }
 
 // The models of step times are made of the sums of the store; what they expect enters the fit.
-void ModelsFeed::Shared::take_rows() {
+void ModelsFeed::Shared::take_rows(const FeedOffer& offer) {
   std::vector<MeasuredRow> rows;
   for (const store::SummaryRow& row : summary->rows()) {
     if (row.job_type.empty()) continue;  // jobs without a type have no profile
     rows.push_back(store::measured_row(
         {{row.account, row.job_type, row.shared}, row.gpu_type, row.gpus, row.group}));
   }
-  auto made = std::make_shared<const BackEnds>(std::move(rows));
-  if (back_ends != nullptr && back_ends->rows() == made->rows()) return;
+  auto made = std::make_shared<const BackEnds>(std::move(rows), offer.gpu_memory);
+  if (back_ends != nullptr && back_ends->rows() == made->rows() &&
+      back_ends->memory() == made->memory()) {
+    return;
+  }
+  static const std::vector<MeasuredRow> none;
+  rows_news =
+      rows_news || tells_more(back_ends != nullptr ? back_ends->rows() : none, made->rows());
   back_ends = made->rows().empty() ? nullptr : std::move(made);
   book.learner().set_curves(back_ends != nullptr ? back_ends->curve_points()
                                                  : std::vector<CurvePoint>());
@@ -172,7 +199,7 @@ std::string ModelsFeed::Shared::read_store(const FeedOffer& offer) {
   }
   if (*fresh_rows) {
     book.set_imported(summary->rows());
-    take_rows();
+    take_rows(offer);
   }
   if (whole) whole_at = began;
   read_up_to = offer.settled;
@@ -202,9 +229,14 @@ void ModelsFeed::Shared::fit(const FeedOffer& offer) {
   for (const std::string& words : news.said)
     log().warn("a new fit foresees recent reports worse than the one before, which stays: {}",
                words);
-  const bool others = offer.speeds != speeds;
+  const bool others = offer.speeds != speeds || offer.gpu_memory != gpu_memory;
   speeds = offer.speeds;
-  if (!first && !others && (news.change == RateChange::kSame || news.kept_old)) return;
+  if (back_ends != nullptr && back_ends->memory() != offer.gpu_memory)
+    back_ends = std::make_shared<const BackEnds>(back_ends->rows(), offer.gpu_memory);
+  gpu_memory = offer.gpu_memory;
+  const bool same = news.change == RateChange::kSame || news.kept_old;
+  if (!first && !others && same && !rows_news) return;
+  rows_news = false;
   publish(offer, first || others || news.change == RateChange::kDecides);
 }
 

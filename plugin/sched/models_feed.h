@@ -20,14 +20,15 @@ namespace rubato {
 /// What the loop knows about what may be learnt from.
 struct FeedOffer {
   std::map<std::string, double> speeds;  ///< `GpuType=` lines: what is believed beforehand
-  std::set<std::string> shared;          ///< job types that all accounts share
-  std::string database;                  ///< rubato.db; "" where there is none to read
-  std::int64_t opened = 0;               ///< how often: another number, perhaps another file
-  std::int64_t settled = 0;              ///< records that the store has dealt with
-  std::int64_t orders = 0;               ///< orders about profiles that it has done
-  std::vector<HeardSample> heard;        ///< since the last offer
-  Seconds warm_up = 0;                   ///< `WarmUp`
-  double half_life = 0;                  ///< `ModelHalfLife`, seconds; 0: nothing is forgotten
+  std::map<std::string, std::int64_t> gpu_memory;  ///< MiB of a GPU, where such a line says it
+  std::set<std::string> shared;                    ///< job types that all accounts share
+  std::string database;                            ///< rubato.db; "" where there is none to read
+  std::int64_t opened = 0;         ///< how often: another number, perhaps another file
+  std::int64_t settled = 0;        ///< records that the store has dealt with
+  std::int64_t orders = 0;         ///< orders about profiles that it has done
+  std::vector<HeardSample> heard;  ///< since the last offer
+  Seconds warm_up = 0;             ///< `WarmUp`
+  double half_life = 0;            ///< `ModelHalfLife`, seconds; 0: nothing is forgotten
 };
 
 /// How well it was foreseen what jobs reported, and what became of the reports.

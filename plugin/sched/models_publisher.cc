@@ -38,6 +38,7 @@ ModelsTable table_of(const store::Summary& summary, Seconds now) {
                           .batch = group.batch,
                           .samples = group.samples,
                           .flagged = group.flagged,
+                          .flags = {group.flags.begin(), group.flags.end()},
                           .jobs = group.jobs,
                           .rate_mean = group.mean_rate,
                           .rate_min = group.least_rate,

@@ -167,9 +167,8 @@ bool Recorder::deliver(const Letter& letter, Memory& memory) {
   facts->samples = report.samples;
   if (facts->job_type.empty()) {
     ++stats_.untyped;
-  } else if (facts->held.gpus == 0) {
-    ++stats_.without_gpu;
   } else {
+    if (facts->held.gpus == 0) ++stats_.without_gpu;
     store_report(letter, report, *facts);
   }
   if (facts->managed) store_job(letter.job, *facts, letter.time);

@@ -28,7 +28,7 @@ struct ReportStats {
   std::uint64_t stored = 0;       ///< handed to the store
   Seconds last_stored = 0;        ///< time of the last of those that it took; 0: none
   std::uint64_t untyped = 0;      ///< the job has no job type: progress only
-  std::uint64_t without_gpu = 0;  ///< the job holds no GPU: progress only
+  std::uint64_t without_gpu = 0;  ///< the job runs on CPUs: stored too, for the model of steps
   std::uint64_t unknown = 0;      ///< no running job was seen for it
   std::uint64_t other = 0;        ///< messages that are no reports
 };

@@ -90,7 +90,7 @@ std::string Loop::stats_json(bool breakdown) const {
   out["mail"] = mail_json(pair_.mail_stats());
   out["hints"] = hints_json(pair_.hint_stats());
   out["store"] = recorder_.store_json();
-  out["learning"] = {{"cells", learnt_cells()}};
+  out["learning"] = learning_json();
   out["report"] = recorder_.report_json(breakdown);
   return out.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

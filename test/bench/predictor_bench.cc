@@ -2,6 +2,7 @@
 // Predictions through the one interface: kept, and computed.
 #include <benchmark/benchmark.h>
 
+#include "lib/model/learner.h"
 #include "lib/model/predictor.h"
 
 namespace rubato {
@@ -100,6 +101,57 @@ void back_ends(benchmark::internal::Benchmark* bench) {
     bench->Arg(static_cast<int>(one));
   }
 }
+
+/// Reports of 8 job types, one after the other, on 24 places each.
+std::vector<MeasuredRate> reports(std::int64_t count) {
+  const std::vector<MeasuredRow> all = rows(8);
+  std::vector<MeasuredRate> reports;
+  for (std::int64_t i = 0; i < count; ++i) {
+    const MeasuredRow& row = all[static_cast<std::size_t>(i * 37) % all.size()];
+    MeasuredRate report;
+    report.profile = row.profile;
+    report.place = {row.gpu_type, row.gpus, row.nodes, row.batch, row.plan};
+    report.job = {static_cast<JobId>(1 + i / 8), 1};
+    report.time = 1'800'000'000 + i;
+    report.rate = row.rate * (1 + 0.001 * static_cast<double>(i % 17));
+    reports.push_back(report);
+  }
+  return reports;
+}
+
+// From the reports to a fit that answers: cells, and the process over them.
+void refit_of_samples(benchmark::State& state) {
+  const std::vector<MeasuredRate> all = reports(state.range(0));
+  for (auto _ : state) {
+    Learner learner(LearnerRules{.use = {.warm_up = 0}});
+    for (const MeasuredRate& report : all) learner.remember(report);
+    benchmark::DoNotOptimize(learner.refit(TypeSpeeds(), true));
+    state.counters["cells"] = static_cast<double>(learner.model()->cells().size());
+  }
+}
+BENCHMARK(refit_of_samples)->Arg(10)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond);
+
+std::vector<RateCell> cells(std::int64_t count) {
+  std::vector<RateCell> cells;
+  for (std::int64_t i = 0; i < count; ++i) {
+    cells.push_back({.profile = {"lab", "type" + std::to_string(i / 16)},
+                     .gpu_type = i % 2 == 0 ? "a100" : "v100",
+                     .gpus = 1 << (i / 2 % 8),
+                     .rate = 100 + static_cast<double>(i % 31),
+                     .samples = 20});
+  }
+  return cells;
+}
+
+// ThroughputModel::kMostCells is the most that a site's fit can have.
+void fit_of_cells(benchmark::State& state) {
+  const std::vector<RateCell> all = cells(state.range(0));
+  for (auto _ : state) {
+    const ThroughputModel model(TypeSpeeds(), all);
+    benchmark::DoNotOptimize(model.cells().data());
+  }
+}
+BENCHMARK(fit_of_cells)->Arg(128)->Arg(1024)->Unit(benchmark::kMillisecond);
 
 BENCHMARK(cached)->Apply(back_ends);
 BENCHMARK(cold)->Apply(back_ends);

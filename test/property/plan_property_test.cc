@@ -160,7 +160,7 @@ RC_GTEST_PROP(PlanProperty, curves_never_fall_and_use_no_more_than_was_granted, 
     for (int cores = 1; cores <= 2; ++cores) {
       double before = 0;
       for (int gpus = nodes; gpus <= 10; ++gpus) {
-        const CurvePoint point = curve.at({gpus, nodes, cores});
+        const PlanCurvePoint point = curve.at({gpus, nodes, cores});
         RC_ASSERT(point.feasible == (point.rate > 0));
         RC_ASSERT(std::isfinite(point.rate) && point.rate >= before);
         const bool uses_all = point.feasible && point.effective == PlanPlace{gpus, nodes, cores};

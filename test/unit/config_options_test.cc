@@ -216,6 +216,24 @@ TEST(ConfigOptions, SpeedOfAGpuType) {
   EXPECT_EQ(find_option("Speed"), nullptr) << "Speed alone is no option";
 }
 
+TEST(ConfigOptions, MemoryOfAGpuType) {
+  const Option* memory = find_option("memory", "GpuType");
+  ASSERT_NE(memory, nullptr);
+  EXPECT_EQ(option_number(*memory, "81920").value_or(-1), 81920) << "MiB, as in slurm.conf";
+  EXPECT_EQ(option_number(*memory, "80G").value_or(-1), 81920);
+  EXPECT_EQ(option_number(*memory, "79.5g").value_or(-1), 81408);
+  EXPECT_EQ(option_number(*memory, "2048K").value_or(-1), 2);
+  EXPECT_EQ(option_number(*memory, "1T").value_or(-1), 1048576);
+  for (const char* value : {"0", "1K", "-1", "200T"}) {
+    ASSERT_FALSE(option_number(*memory, value)) << value;
+    EXPECT_NE(option_number(*memory, value).error().text.find("memory from 1 to 100000000 MiB"),
+              std::string::npos)
+        << option_number(*memory, value).error().text;
+  }
+  for (const char* value : {"G", "80X", "80GG", "80 G", ""})
+    EXPECT_FALSE(option_number(*memory, value)) << value;
+}
+
 TEST(ConfigOptions, ARecordIsNotSetAsAPlainOption) {
   Config config;
   const auto set = set_option(*find_option("GpuType"), "a100", config);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "lib/model/error_replay.h"
+#include "lib/model/learn_prior.h"
 
 namespace rubato {
 namespace {
@@ -71,6 +72,7 @@ TEST(UseJudge, a_report_across_a_resize_and_mixed_types_are_left_out) {
       << "the report before was 60 s after the last one at the other size";
   EXPECT_EQ(judge.judge(report(2, 100, 40, "a100+h100")).use, Use::kMixed);
   EXPECT_EQ(judge.judge(report(3, 100, 0)).use, Use::kNoRate);
+  EXPECT_EQ(judge.judge(report(5, 100, 40, "", 0)).use, Use::kOnCpus);
   MeasuredRate flagged = report(4, 100, 5);
   flagged.flagged = true;
   EXPECT_EQ(judge.judge(flagged).use, Use::kFlagged);
@@ -112,6 +114,105 @@ TEST(RateHistory, old_runs_make_less_sure) {
   const auto cells = history.cells();
   ASSERT_EQ(cells.size(), 2U);
   EXPECT_NEAR(cells[1].weight, 2, 0.01) << "four reports, a half-life ago";
+}
+
+TEST(RateHistory, early_reports_count_where_there_are_no_others) {
+  RateHistory history;
+  history.add_early(report(1, 10, 60));
+  history.add_early(report(1, 20, 80));
+  history.add_early(report(1, 30, 80));
+  auto cells = history.cells(0.1);
+  ASSERT_EQ(cells.size(), 1U);
+  EXPECT_EQ(cells[0].samples, 3);
+  EXPECT_GT(cells[0].rate, 70) << "the last ones are nearer to what it will be";
+  EXPECT_NEAR(0.1 / std::sqrt(cells[0].weight), RateHistory::kEarlySpread, 1e-9)
+      << "as unsure, however small the noise of a report";
+  history.add(report(2, 100, 100));
+  history.add_early(report(3, 110, 50));
+  cells = history.cells(0.1);
+  ASSERT_EQ(cells.size(), 1U);
+  EXPECT_NEAR(cells[0].rate, 100, 1e-9) << "what has settled stands alone";
+  EXPECT_EQ(cells[0].samples, 1);
+  EXPECT_NEAR(cells[0].weight, 1, 1e-3);
+}
+
+TEST(RateHistory, tells_the_scatter_of_reports_from_that_of_runs) {
+  RateHistory history;
+  EXPECT_EQ(history.scatter().within_count, 0);
+  history.add(report(1, 0, 100));
+  EXPECT_EQ(history.scatter().within_count, 0) << "one report says nothing of the next";
+  for (JobId job = 1; job <= 8; ++job) {
+    const double level = job % 2 == 0 ? 100 : 110;
+    for (int i = 0; i < 40; ++i) history.add(report(job, i, level * (i % 2 == 0 ? 1.02 : 0.98)));
+  }
+  history.add(report(9, 0, 1));
+  history.add(report(9, 1, 100));  // one run that is disturbed changes nothing
+  const ReportScatter found = history.scatter();
+  EXPECT_NEAR(found.within, 0.02, 0.003);
+  EXPECT_GT(found.within_count, 300);
+  RateHistory steady;
+  for (JobId job = 1; job <= 8; ++job) {
+    for (int i = 0; i < 40; ++i)
+      steady.add(report(job, i, (job % 2 == 0 ? 100 : 110) * (i % 2 == 0 ? 1.02 : 0.98)));
+  }
+  EXPECT_NEAR(steady.scatter().between, 0.05, 0.01);
+  EXPECT_EQ(steady.scatter().between_count, 7);
+}
+
+TEST(LearnPrior, noise_follows_what_was_seen_the_nearer_the_more_of_it) {
+  const ThroughputPrior start;
+  EXPECT_EQ(with_scatter(start, {}), start);
+  const auto after = [&](double count) {
+    return with_scatter(start, {.within = 0.01, .within_count = count}).report;
+  };
+  EXPECT_LT(after(1), start.report);
+  EXPECT_GT(after(1), after(10));
+  EXPECT_NEAR(after(1000), 0.01, 1e-4);
+  EXPECT_NEAR(with_scatter(start, {.within = 2, .within_count = 1000}).report, 2, 0.01);
+  // No scatter at all is no reason to believe a report beyond every doubt.
+  const ThroughputPrior none = with_scatter(start, {0, 1e6, 0, 1e6});
+  EXPECT_GT(none.report, 0);
+  EXPECT_GT(none.report_floor, 0);
+}
+
+TEST(Learner, a_short_job_teaches_though_it_only_warmed_up) {
+  Learner learner;  // a minute of warm-up
+  const TypeSpeeds speeds({{"a100", 2.0}, {"v100", 1.0}});
+  learner.take(report(1, 10, 50));
+  EXPECT_EQ(learner.refit(speeds).change, RateChange::kDecides);
+  const Forecast early = learner.model()->predict({"lab", "net"}, report(1, 0, 0).place);
+  EXPECT_TRUE(early.known_profile);
+  EXPECT_NEAR(early.rate(), 50, 10);
+  EXPECT_GT(early.spread, 0.1) << "but it warmed up";
+  EXPECT_LT(early.spread, 0.4) << "it is not as if nothing was measured";
+  EXPECT_TRUE(learner.errors().rows().empty());
+  EXPECT_EQ(learner.uses().at(Use::kWarmUp), 1);
+  for (int i = 0; i < 20; ++i) learner.take(report(2, 100 + i, 100));
+  (void)learner.refit(speeds);
+  const Forecast settled = learner.model()->predict({"lab", "net"}, report(1, 0, 0).place);
+  EXPECT_NEAR(settled.rate(), 100, 1);
+  EXPECT_LT(settled.spread, 0.06);
+}
+
+TEST(Learner, believes_reports_that_agree_with_each_other) {
+  const TypeSpeeds speeds({{"a100", 2.0}, {"v100", 1.0}});
+  const auto error_of_second = [&](bool learns) {
+    Learner learner(LearnerRules{.use = {.warm_up = 0}, .learns_prior = learns});
+    for (JobId job = 1; job <= 3; ++job) {
+      for (int i = 0; i < 20; ++i) {
+        learner.take(report(job, i, 100 * job * (i % 2 == 0 ? 1.005 : 0.995), "a100",
+                            static_cast<int>(job)));
+      }
+    }
+    (void)learner.refit(speeds);
+    learner.take(report(9, 50, 400, "a100", 16));  // half of what the others let expect
+    (void)learner.refit(speeds);
+    const Forecast next =
+        learner.model()->predict({"lab", "net"}, report(9, 0, 0, "a100", 16).place);
+    return std::abs(next.rate() / 400 - 1);
+  };
+  EXPECT_LT(error_of_second(true), 0.02);
+  EXPECT_GT(error_of_second(false), 2 * error_of_second(true));
 }
 
 TEST(Learner, measures_how_well_it_foresaw_reports) {

@@ -116,7 +116,7 @@ TEST_F(Curves, AreTheEnvelopeOfBruteForce) {
           if (n > 1) less = std::max(less, rates[{g / n * (n - 1), n - 1, c}]);
           const double own = m->best(query({g, n, c}, q)).rate;
           rates[{g, n, c}] = own >= 1.01 * less ? own : less;
-          const CurvePoint point = curve.at({g, n, c});
+          const PlanCurvePoint point = curve.at({g, n, c});
           ASSERT_DOUBLE_EQ(point.rate, (rates[{g, n, c}])) << g << " " << n << " " << c;
           ASSERT_EQ(point.feasible, point.rate > 0);
           if (!point.feasible) continue;
@@ -146,8 +146,8 @@ TEST_F(Curves, GiveTheSameInAnyOrderOfQuestions) {
   const PlanCurve down(model(), question());
   for (int g = 1; g <= 16; ++g) (void)up.at({g, 1, 2});
   for (int g = 16; g >= 1; --g) {
-    const CurvePoint a = up.at({g, 1, 2});
-    const CurvePoint b = down.at({g, 1, 2});
+    const PlanCurvePoint a = up.at({g, 1, 2});
+    const PlanCurvePoint b = down.at({g, 1, 2});
     EXPECT_EQ(a.rate, b.rate);
     EXPECT_EQ(a.plan, b.plan);
     EXPECT_EQ(a.effective, b.effective);
@@ -158,7 +158,7 @@ TEST_F(Curves, AnswerWhateverIsAsked) {
   const PlanCurve curve(model(), question());
   for (const PlanPlace& place : {PlanPlace{0, 0, 0}, PlanPlace{-5, 7, -1},
                                  PlanPlace{3, 9, 1'000'000}, PlanPlace{2'000'000'000, 1, 1}}) {
-    const CurvePoint point = curve.at(place);
+    const PlanCurvePoint point = curve.at(place);
     EXPECT_TRUE(point.feasible);
     EXPECT_TRUE(std::isfinite(point.rate));
     EXPECT_LE(point.effective.gpus, std::max(1, place.gpus));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <thread>
 
 #include "lib/model/models_fit.h"
@@ -102,6 +103,89 @@ TEST(Predictor, ChoosesAPlanForAShape) {
   // Without a hint that it can run plans it runs as it is.
   const JobSpec plain{.profile = kModel, .shape = job.shape};
   EXPECT_EQ(p.predict(plain, {.gpu_type = "a100", .gpus = 4}).plan, "");
+}
+
+/// Rows of a job that runs data-parallel on 1 to 8 GPUs, and how it says so.
+std::vector<MeasuredRow> model_rows() {
+  std::vector<MeasuredRow> rows;
+  for (const int gpus : {1, 2, 4, 8}) {
+    MeasuredRow one = row(kModel, gpus, 64, 0.2 + 6.4 / gpus);
+    one.plan = "dp=" + std::to_string(gpus);
+    rows.push_back(one);
+  }
+  return rows;
+}
+
+JobSpec model_job(std::int64_t params) {
+  return {.profile = kModel,
+          .shape = ModelShape{params, 1024, 24, 512, 16},
+          .plans = Plans{true, {}},
+          .batch = Batch{64, 64}};
+}
+
+TEST(Predictor, NoPlanIsChosenThatAGpuCannotHold) {
+  // Parameters and optimiser take 16 bytes a parameter where every GPU has the whole model.
+  const JobSpec job = model_job(1'500'000'000);
+  const Resources at{.gpu_type = "a100", .gpus = 4, .nodes = 1, .cores = 16, .memory_mib = 1 << 20};
+  const auto plan = [&](std::map<std::string, std::int64_t> memory) {
+    return BackEnds(model_rows(), std::move(memory)).predict(job, at);
+  };
+  const auto plenty = plan({{"a100", 81920}});
+  const auto tight = plan({{"a100", 16384}});
+  const auto none = plan({{"a100", 64}});
+  ASSERT_TRUE(plenty && tight && none);
+  EXPECT_TRUE(plenty->feasible);
+  EXPECT_EQ(plenty->plan.find("zero-offload"), std::string::npos) << plenty->plan;
+  EXPECT_TRUE(tight->feasible);
+  EXPECT_NE(tight->plan, plenty->plan);
+  EXPECT_LE(tight->theta, plenty->theta);
+  EXPECT_FALSE(none->feasible) << "nothing fits into 64 MiB";
+  EXPECT_EQ(plan({{"v100", 64}})->plan, plan({})->plan) << "of another type nothing is said";
+}
+
+TEST(Predictor, TheCurveNeverFallsAndSaysWhatItUses) {
+  const std::vector<int> sizes{8, 1, 4, 2, 16};
+  const Predictor vision = predictor(vision_rows());
+  const Predictor model = predictor(model_rows());
+  const Resources at{.gpu_type = "a100", .gpus = 8, .nodes = 1, .cores = 32, .memory_mib = 1 << 20};
+  for (const auto& [p, job] :
+       {std::pair<const Predictor&, JobSpec>{vision, {.profile = kVision, .batch = Batch{32, 128}}},
+        std::pair<const Predictor&, JobSpec>{model, model_job(350'000'000)}}) {
+    const std::vector<Prediction> curve = p.curve(job, at, sizes);
+    ASSERT_EQ(curve.size(), 4U) << "16 GPUs are not there";
+    const std::vector<int> rising{1, 2, 4, 8};
+    double before = 0;
+    for (std::size_t i = 0; i < curve.size(); ++i) {
+      EXPECT_GE(curve[i].goodput, before);
+      EXPECT_LE(curve[i].effective.gpus, rising[i]);
+      EXPECT_LE(curve[i].effective.cores, 4 * rising[i]);
+      EXPECT_TRUE(curve[i].feasible);
+      before = curve[i].goodput;
+    }
+  }
+}
+
+TEST(Predictor, TheLeastResourcesKeepAGuarantee) {
+  const std::vector<int> sizes{1, 2, 4, 8};
+  const Resources at{.gpu_type = "a100", .gpus = 8, .nodes = 1, .cores = 32, .memory_mib = 1 << 20};
+  // Slower beyond two GPUs: two are enough.
+  const std::map<int, double> seconds{{1, 0.2}, {2, 0.1}, {4, 0.13}, {8, 0.16}};
+  std::vector<MeasuredRow> flat;
+  for (const int gpus : sizes) flat.push_back(row(kVision, gpus, 64, seconds.at(gpus)));
+  const Predictor p = predictor(flat);
+  const JobSpec fixed{.profile = kVision, .batch = Batch{64, 64}};
+  const Resources least = p.least(fixed, at, sizes);
+  EXPECT_EQ(least.gpus, 2);
+  EXPECT_EQ(least.cores, 8);
+  EXPECT_GE(p.predict(fixed, least).goodput, p.predict(fixed, at).goodput * 0.97);
+  // A job that scales needs what it was promised; a better plan may do with less.
+  const Predictor model = predictor(model_rows());
+  const Resources of_plan = model.least(model_job(350'000'000), at, sizes, "dp=8");
+  EXPECT_LE(of_plan.gpus, 8);
+  EXPECT_GE(of_plan.gpus, 1);
+  // Nothing is known of it: the guarantee itself.
+  const JobSpec unknown{.profile = {"lab", "unheard"}};
+  EXPECT_EQ(p.least(unknown, at, std::vector<int>{}), at);
 }
 
 TEST(Predictor, ServersGoByTheStepTime) {

@@ -61,7 +61,8 @@ def start_that_nobody_saved_is_made_again(c):
     old = c.path("out", "job_state.old")
     for delay in (8, 30, 90):       # slurmctld saves within 5 s; a slow machine takes longer
         begun = time.time()
-        job = c.sbatch(f"--gpus=a100:1 -t 5 --begin=now+{delay} --requeue", "sleep 600")
+        # On one node: on another one nobody would see that the job runs already.
+        job = c.sbatch(f"-w n1 --gpus=a100:1 -t 5 --begin=now+{delay} --requeue", "sleep 600")
         c.wait(lambda since=begun: written(c) > since, 60, "job_state with the waiting job")
         shutil.copy2(c.path("state/job_state"), old)
         if c.job(job).get("JobState") == "PENDING":

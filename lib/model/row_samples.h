@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Rows of what was measured into the samples of the models of step times.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lib/model/data_parallel.h"
+#include "lib/model/plan_fit.h"
+#include "lib/model/predictor.h"
+#include "lib/model/step_time.h"
+
+namespace rubato::rows {
+
+/// Sorted by row_before().
+using Rows = std::span<const MeasuredRow>;
+
+/// Those of a profile on a GPU type.
+[[nodiscard]] Rows rows_of(Rows rows, const ProfileName& profile, const std::string& gpu_type);
+/// The row with most reports: how the profile usually runs. Not for no rows.
+[[nodiscard]] const MeasuredRow& usual(Rows rows);
+/// With nodes where nobody says: as full as any that was measured.
+[[nodiscard]] Resources placed(Rows rows, Resources at);
+/// Gradient noise scale of the profile there, where it was reported: the median of the rows.
+[[nodiscard]] std::optional<double> noise_among(Rows rows);
+/// Some row names parameter servers.
+[[nodiscard]] bool has_servers(Rows rows);
+/// Largest batch of one GPU.
+[[nodiscard]] std::int64_t largest_local(Rows rows);
+
+[[nodiscard]] std::vector<PlanSample> plan_samples(Rows rows);
+[[nodiscard]] std::vector<DataParallelSample> data_parallel_samples(Rows rows);
+[[nodiscard]] std::vector<StepSample> step_samples(Rows rows);
+/// The usual row's shape with other resources: servers and cores stay in proportion.
+[[nodiscard]] StepShape shape_at(const MeasuredRow& usual, const Resources& at);
+
+}  // namespace rubato::rows

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A job forecasts its own end; only one whose forecasts come true is predictable."""
+import json
+import random
+import time
+
+from cluster import check, scenario, shape
+
+from . import steps
+
+CONF = steps.conf("MessageInterval=0", "RoundInterval=1", "TestInject=segment-interval:1")
+RATE = 100
+WORK = 60000   # ten minutes
+
+shape("predictable", rubato_conf=CONF)
+
+
+def trainer(c, name):
+    """A running job that says how much work it has, of a job type that nobody knows."""
+    kind = c.fresh_name(name)
+    job = c.sbatch(f"--gpus=1 -t 300 --comment='rubato:job-type={kind};samples={WORK}'",
+                   "sleep 3600")
+    c.wait_state(job, "RUNNING", 60)
+    return job
+
+
+def report(c, job, samples, rate):
+    """What the training loop of `job` would send."""
+    text = f"rubato!report samples={int(samples)};rate={rate};batch=10"
+    c.ask(f"scontrol update JobId={job} Comment='{text}'")
+
+
+def shown(c, job):
+    """What rqueue shows: class, remaining time, interval."""
+    text = c.ask(f"rqueue -h -j {job} -O 'dlclass:0|,dlremaining:0|,dlinterval:0' 2>/dev/null")
+    return [word.strip() for word in text.split("|")]
+
+
+def judged(c, job):
+    """How many forecasts of the job were compared with what came, and what explain calls it."""
+    text = c.ask(f"rubato explain {job} --json 2>/dev/null", check=False)
+    try:
+        facts = json.loads(text)["jobs"][0]
+    except (ValueError, KeyError, IndexError):
+        return 0, ""
+    return facts.get("forecasts_judged", 0), facts.get("class", "")
+
+
+def seconds(text):
+    """squeue's [D-][H:]M:S in seconds."""
+    days, _, rest = text.rpartition("-")
+    total = 0
+    for part in rest.split(":"):
+        total = total * 60 + int(part)
+    return int(days or 0) * 86400 + total
+
+
+@scenario(cluster="predictable", needs=["rubato"], negative="predictability", timeout=600)
+def a_job_whose_forecasts_come_true_is_predictable(c):
+    """A steady job becomes predictable, one that reports nonsense does not; rqueue shows both
+
+    The steady job does what the clock says, so its forecasts hold on a slow machine too.
+    """
+    steady = trainer(c, "steady")
+    erratic = trainer(c, "erratic")
+    began = time.time()
+    noise = random.Random(5)
+
+    def step():
+        report(c, steady, RATE * (time.time() - began), RATE)
+        report(c, erratic, noise.randrange(1, WORK), noise.choice((1, 40, 9000)))
+        time.sleep(1)
+        if judged(c, steady)[0] < 3 or judged(c, erratic)[0] < 3:
+            return False
+        return shown(c, steady)[0] == "P" and shown(c, erratic)[0] == "U"
+
+    c.wait(step, 240, "the steady job to be predictable and the other not, by their own forecasts")
+    c.cmd(f"rqueue -j {steady},{erratic} -O "
+          "'jobid:10,statecompact:4,dlclass:8,dlremaining:14,dlinterval:30'")
+    c.cmd(f"squeue -h -j {steady},{erratic} -O 'jobid:10,system_comment:250'")
+    # What it promised before its work was done: at most all of it, at least what is left by now.
+    _, left, interval = shown(c, steady)[:3]
+    least = WORK / RATE - 1.5 * (time.time() - began) - 30
+    check(least <= seconds(left) <= 1.5 * WORK / RATE, f"a remaining time above {least:.0f} s", left)
+    low, high = (seconds(end) for end in interval.split(".."))
+    check(low <= seconds(left) <= high, "an interval around it", interval)
+    text = c.cmd(f"rubato explain {steady}")
+    check("Predictable" in text and "yes: the last" in text, "explain to say why", text)
+
+
+@scenario(cluster="predictable", needs=["rubato"], negative="predictability", timeout=600)
+def the_class_survives_a_restart_of_slurmctld(c):
+    """A predictable job is so at once after slurmctld was killed and started again"""
+    job = trainer(c, "kept")
+    began = time.time()
+
+    def step():
+        report(c, job, RATE * (time.time() - began), RATE)
+        time.sleep(1)
+        count, known_as = judged(c, job)
+        return count >= 3 and known_as == "P"
+
+    c.wait(step, 240, "the job to become predictable")
+    with_class = '"predictable":true'
+    c.wait(lambda: with_class in open(c.path("state/rubato/state.json"), encoding="utf-8").read(),
+           60, "the state file to have it")
+    c.kill9_ctld()
+    c.start_ctld()
+    text = c.wait(lambda: next((told for told in [c.ask(f"rubato explain {job}", check=False)]
+                                if "yes: the last" in told), ""),
+                  60, "explain to call it predictable without another report")
+    c.say(text)
