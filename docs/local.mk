@@ -10,6 +10,7 @@ dist_man_MANS += \
   docs/man/rubato-metrics.1 \
   docs/man/rubato-models.1 \
   docs/man/rubato-report.1 \
+  docs/man/rubato-simulate.1 \
   docs/man/rubato-snapshot.1 \
   docs/man/rubato-stats.1 \
   docs/man/rubato-validate.1

@@ -55,6 +55,96 @@ lib_librubato_la_SOURCES += \
   lib/sim/simulate.cc \
   lib/sim/simulate.h
 
+# lib/sim/: the simulator, a library of its own, since nothing that slurmctld loads needs it. Its
+# readers of measured data stand above, since `rubato validate` uses them too.
+noinst_LTLIBRARIES += lib/librubato_sim.la
+lib_librubato_sim_la_LIBADD = $(FMT_LIBS)
+lib_librubato_sim_la_SOURCES = \
+  lib/sim/cluster_shape.cc \
+  lib/sim/cluster_shape.h \
+  lib/sim/engine.cc \
+  lib/sim/engine.h \
+  lib/sim/field_lines.cc \
+  lib/sim/field_lines.h \
+  lib/sim/format_gavel.cc \
+  lib/sim/format_gavel.h \
+  lib/sim/format_native.cc \
+  lib/sim/format_native.h \
+  lib/sim/format_sacct.cc \
+  lib/sim/format_sacct.h \
+  lib/sim/formats.cc \
+  lib/sim/gavel_fifo.cc \
+  lib/sim/gavel_fifo.h \
+  lib/sim/lp.h \
+  lib/sim/lp_centre.cc \
+  lib/sim/mersenne.cc \
+  lib/sim/mersenne.h \
+  lib/sim/metrics.cc \
+  lib/sim/metrics.h \
+  lib/sim/node_pool.cc \
+  lib/sim/node_pool.h \
+  lib/sim/noise.h \
+  lib/sim/peers/adaptive_app.cc \
+  lib/sim/peers/adaptive_app.h \
+  lib/sim/peers/adaptive_fit.cc \
+  lib/sim/peers/adaptive_fit.h \
+  lib/sim/peers/adaptive_job.cc \
+  lib/sim/peers/adaptive_job.h \
+  lib/sim/peers/adaptive_truth.cc \
+  lib/sim/peers/adaptive_truth.h \
+  lib/sim/peers/formats.h \
+  lib/sim/peers/held_gpus.h \
+  lib/sim/peers/muri_tiresias.cc \
+  lib/sim/peers/muri_tiresias.h \
+  lib/sim/peers/policies.cc \
+  lib/sim/peers/pollux_loop.cc \
+  lib/sim/peers/pollux_loop.h \
+  lib/sim/peers/pollux_optimus.cc \
+  lib/sim/peers/pollux_optimus.h \
+  lib/sim/peers/pollux_policy.cc \
+  lib/sim/peers/pollux_policy.h \
+  lib/sim/peers/pollux_search.cc \
+  lib/sim/peers/pollux_search.h \
+  lib/sim/peers/pollux_tiresias.cc \
+  lib/sim/peers/pollux_tiresias.h \
+  lib/sim/peers/read_jobs.cc \
+  lib/sim/peers/read_jobs.h \
+  lib/sim/peers/rubick_loop.cc \
+  lib/sim/peers/rubick_loop.h \
+  lib/sim/peers/rubick_policy.cc \
+  lib/sim/peers/rubick_policy.h \
+  lib/sim/peers/rubick_tables.cc \
+  lib/sim/peers/rubick_tables.h \
+  lib/sim/peers/sia_gavel.cc \
+  lib/sim/peers/sia_gavel.h \
+  lib/sim/peers/sia_loop.cc \
+  lib/sim/peers/sia_loop.h \
+  lib/sim/peers/sia_policy.cc \
+  lib/sim/peers/sia_policy.h \
+  lib/sim/peers/suite_muri.cc \
+  lib/sim/peers/suite_pollux.cc \
+  lib/sim/peers/suite_rubick.cc \
+  lib/sim/peers/suite_sia.cc \
+  lib/sim/policies.cc \
+  lib/sim/policy.h \
+  lib/sim/policy_backfill.cc \
+  lib/sim/policy_fifo.cc \
+  lib/sim/policy_help.cc \
+  lib/sim/policy_help.h \
+  lib/sim/policy_rubato.cc \
+  lib/sim/policy_shares.cc \
+  lib/sim/policy_tiresias.cc \
+  lib/sim/rules_gavel.cc \
+  lib/sim/run_control.h \
+  lib/sim/shares.cc \
+  lib/sim/shares.h \
+  lib/sim/suite.h \
+  lib/sim/suite_gavel.cc \
+  lib/sim/suites.cc \
+  lib/sim/truth.cc \
+  lib/sim/truth.h \
+  lib/sim/workload.h
+
 # lib/config/: rubato.conf
 lib_librubato_la_SOURCES += \
   lib/config/config.cc \

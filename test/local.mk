@@ -14,6 +14,7 @@ PY_LOG_COMPILER = $(top_srcdir)/test/support/run-test
 
 include $(top_srcdir)/test/support/local.mk
 include $(top_srcdir)/test/unit/local.mk
+include $(top_srcdir)/test/sim/local.mk
 include $(top_srcdir)/test/property/local.mk
 include $(top_srcdir)/test/store/local.mk
 include $(top_srcdir)/test/spank/local.mk

@@ -41,6 +41,7 @@ Command hints_command();
 Command metrics_command();
 Command models_command();
 Command report_command();
+Command simulate_command();
 Command snapshot_command();
 Command stats_command();
 Command validate_command();

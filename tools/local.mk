@@ -49,6 +49,7 @@ tools_rubato_SOURCES = \
   tools/cmd_metrics.cc \
   tools/cmd_models.cc \
   tools/cmd_report.cc \
+  tools/cmd_simulate.cc \
   tools/cmd_snapshot.cc \
   tools/cmd_stats.cc \
   tools/cmd_validate.cc \
@@ -84,6 +85,8 @@ tools_rubato_SOURCES = \
   tools/rubato.cc \
   tools/report_message.cc \
   tools/report_message.h \
+  tools/simulate_view.cc \
+  tools/simulate_view.h \
   tools/site.cc \
   tools/site.h \
   tools/site_store.cc \
@@ -94,7 +97,7 @@ tools_rubato_SOURCES = \
   tools/stats_view.h
 # Where make install puts the plugins, for `rubato doctor`.
 tools_rubato_CPPFLAGS = $(AM_CPPFLAGS) -DRUBATO_PLUGIN_DIR='"$(rubatoplugindir)"'
-tools_rubato_LDADD = tools/libtools.la lib/librubato_store.la lib/librubato.la $(LIBRARY_LIBS)
+tools_rubato_LDADD = tools/libtools.la lib/librubato_store.la lib/librubato_sim.la lib/librubato.la $(LIBRARY_LIBS)
 
 completiondir = $(datadir)/bash-completion/completions
 dist_completion_DATA = contrib/completion/bash/rqueue contrib/completion/bash/rubato
@@ -117,6 +120,7 @@ dist_schema_DATA = \
   docs/schema/rubato.profiles.1.json \
   docs/schema/rubato.report.1.json \
   docs/schema/rubato.rqueue.1.json \
+  docs/schema/rubato.simulate.1.json \
   docs/schema/rubato.snapshot.1.json \
   docs/schema/rubato.stats.1.json \
   docs/schema/rubato.validate.1.json

@@ -16,10 +16,11 @@
 namespace rubato::tools {
 namespace {
 
-const std::array<Command, 9>& commands() {
-  static const std::array<Command, 9> table{
-      doctor_command(), explain_command(),  hints_command(), metrics_command(), models_command(),
-      report_command(), snapshot_command(), stats_command(), validate_command()};
+const std::array<Command, 10>& commands() {
+  static const std::array<Command, 10> table{
+      doctor_command(), explain_command(), hints_command(),    metrics_command(),
+      models_command(), report_command(),  simulate_command(), snapshot_command(),
+      stats_command(),  validate_command()};
   return table;
 }
 
@@ -124,7 +125,9 @@ struct Common {
 };
 
 void add_common_options(CLI::App& app, Globals& globals, Common& common) {
-  app.add_flag("--json", globals.json, "Print a JSON document");
+  if (app.get_option_no_throw("--json") == nullptr) {
+    app.add_flag("--json", globals.json, "Print a JSON document");
+  }
   app.add_option_function<std::string>(
          "--color",
          [&globals](const std::string& when) {

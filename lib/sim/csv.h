@@ -26,6 +26,8 @@ class CsvTable {
   /// Reads a regular file of at most 256 MiB.
   [[nodiscard]] static Result<CsvTable> read(const std::string& path);
 
+  /// The file, as errors call it.
+  [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::size_t rows() const { return rows_.size(); }
   [[nodiscard]] const std::vector<std::string>& headings() const { return headings_; }
   [[nodiscard]] bool has(std::string_view heading) const;

@@ -254,7 +254,11 @@ std::vector<std::string> distinct_types(const std::vector<SiaApp>& apps) {
 }  // namespace
 
 Result<SiaData> read_sia(const std::string& data_dir) {
-  const fs::path root = fs::path(data_dir) / "sia" / "traces";
+  return read_sia_traces((fs::path(data_dir) / "sia" / "traces").string());
+}
+
+Result<SiaData> read_sia_traces(const std::string& folder) {
+  const fs::path root = folder;
   const auto names = entries(root);
   if (!names) return tl::unexpected(names.error());
   SiaData data;

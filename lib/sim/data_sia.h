@@ -60,5 +60,7 @@ struct SiaData {
 /// All applications of DIR/sia/traces: folders with placements-TYPE.csv. What else lies there is
 /// passed over. Errors name file, line and column.
 [[nodiscard]] Result<SiaData> read_sia(const std::string& data_dir);
+/// The same of a folder of that layout.
+[[nodiscard]] Result<SiaData> read_sia_traces(const std::string& folder);
 
 }  // namespace rubato

@@ -27,6 +27,7 @@ HINTS = ("job-type=x;gpus=1-4,8;gpu-types=h100/a100,v100;batch=1-2;samples=3;mod
 REPLAY = "rubato snapshot --replay state/rubato/publish/snapshot.json"
 PROFILES = ("printf 'account,job_type,gpu_type,gpus,nodes,batch,samples,rate\\nlab,x,a100,1,1,64,9,100\\n"
             "lab,x,a100,2,1,64,9,180\\n' > p.csv")
+WORKLOAD = "printf 'job,arrival_s,gpus,run_s\\nx,0,1,100\\ny,5,2,50\\n' > w.csv"
 COMMANDS = {
     "rubato.compare.1": [],
     "rubato.config.1": ["printf 'JobType=x Gpus=1-8\\nPublishDir=/p\\n' >> etc/rubato.conf; "
@@ -62,6 +63,8 @@ COMMANDS = {
                         "touch f; SLURM_JOB_ID=1 RUBATO_REPORT_FILE=f rubato report --samples 1 "
                         "--rate 1 --batch 1 --json"],
     "rubato.rqueue.1": ["rqueue --json", "rqueue --json -t foo", "PATH= ; rqueue --json -t R"],
+    "rubato.simulate.1": [f"{WORKLOAD}; rubato simulate -w w.csv -c a:1x2 --json",
+                          f"{WORKLOAD}; rubato simulate -w w.csv -c a:1x2 --until 1 --json"],
     "rubato.snapshot.1": ["rubato snapshot", "rubato snapshot --anonymise"],
     "rubato.stats.1": ["rubato stats --json", "RUBATO_NOW=1895262398 rubato stats --json",
                        "cat state/rubato/publish/stats.json"],
@@ -69,7 +72,8 @@ COMMANDS = {
 # The files that Rubato publishes lack what every command prints beside them.
 FILES = ("cat ",)
 # What stands at the head of the documents that have no `meta`.
-OWN_HEAD = ("rubato.compare.1", "rubato.config.1", "rubato.demo.1", "rubato.hints.1", "rubato.models-fit.1", "rubato.plan.1", "rubato.profiles.1", "rubato.snapshot.1")
+OWN_HEAD = ("rubato.compare.1", "rubato.config.1", "rubato.demo.1", "rubato.hints.1", "rubato.models-fit.1", "rubato.plan.1", "rubato.profiles.1", "rubato.simulate.1",
+            "rubato.snapshot.1")
 
 
 def demo_documents():

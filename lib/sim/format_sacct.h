@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A site's own history: what `sacct --parsable2` prints.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "lib/sim/metrics.h"
+#include "lib/sim/suite.h"
+
+namespace rubato::sim {
+
+/// What a history holds besides the jobs that can be played.
+struct SacctHistory {
+  JobList jobs;                 ///< arrivals count from the first; `work` is the run time in s
+  std::vector<JobResult> real;  ///< what became of each
+  int steps = 0;                ///< left out: steps of jobs,
+  int without_gpus = 0;         ///< jobs without GPUs,
+  int unfinished = 0;           ///< jobs that have not started, or not ended
+};
+
+/// Columns JobID, Submit, Start, End and AllocTRES; Timelimit, Account and JobName where they are
+/// there; all others are passed over. Times are as Slurm prints them (2026-11-21T12:30:00) or
+/// seconds since 1970. Jobs go by submission, then id: the order of rows does not matter.
+[[nodiscard]] Result<SacctHistory> parse_sacct(std::string_view text, const std::string& name);
+
+/// A job keeps its run time, and the type of its GPUs where AllocTRES names one of the cluster's.
+[[nodiscard]] Result<Suite> read_sacct_suite(const std::string& file, const std::string& profiles,
+                                             const ClusterShape& cluster);
+
+/// What really happened to the jobs of such a suite.
+[[nodiscard]] const SacctHistory* history_of(const Suite& suite);
+
+}  // namespace rubato::sim

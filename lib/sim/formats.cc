@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The table of formats of workloads. A new one: its reader's declaration and its line.
+#include "lib/sim/peers/formats.h"
+#include "lib/sim/format_gavel.h"
+#include "lib/sim/format_native.h"
+#include "lib/sim/format_sacct.h"
+#include "lib/sim/suite.h"
+
+namespace rubato::sim {
+
+std::span<const FormatEntry> formats() {
+  static const std::vector<FormatEntry> kFormats{
+      {"gavel", "traces of Gavel; --profiles: simulation_throughputs.json or its folder",
+       &read_gavel_suite},
+      {"muri", "CSV of Muri, times in ms; without --profiles", &read_muri_suite},
+      {"native", "CSV with one job a line; --profiles: CSV of speeds", &read_native_suite},
+      {"pollux", "CSV of Pollux; --profiles: its folder traces", &read_pollux_suite},
+      {"rubick", "CSV of Rubick; --profiles: the folder with profiles and perf_model_validation",
+       &read_rubick_suite},
+      {"sacct", "what sacct --parsable2 prints", &read_sacct_suite},
+      {"sia", "CSV of Sia; --profiles: its folder traces", &read_sia_suite},
+      {"tiresias", "CSV of Tiresias; without --profiles", &read_tiresias_suite},
+  };
+  return kFormats;
+}
+
+}  // namespace rubato::sim

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Data-parallel training with batches that may change, as the simulators of Pollux (OSDI 2021) and
+// Sia (SOSP 2023) take it to be: measured step times and gradient statistics, interpolated.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/sim/data_sia.h"
+
+namespace rubato::sim {
+
+/// How the batch of a job is split.
+struct BatchSplit {
+  std::int64_t local = 0;   ///< samples a GPU and pass
+  std::int64_t passes = 0;  ///< of accumulation, before the one that exchanges gradients
+
+  bool operator==(const BatchSplit&) const = default;
+};
+
+/// Seconds of an iteration without accumulation, and of its exchange of gradients.
+struct StepSeconds {
+  double step = 0;
+  double sync = 0;
+
+  /// Of an iteration with passes of accumulation, which exchange nothing.
+  [[nodiscard]] double with(std::int64_t passes) const {
+    return step + static_cast<double>(passes) * (step - sync);
+  }
+};
+
+/// Statistics of the gradient.
+struct GradientStats {
+  double sqr = 0;
+  double var = 0;
+};
+
+/// Step times of an application on one GPU type.
+class StepTable {
+ public:
+  explicit StepTable(const SiaProfile& profile);
+
+  /// At the smallest rotation of the placement, linear between the batches measured there. Where
+  /// that placement was not measured: between means of the sizes that were, on fewer and on more
+  /// nodes with the same GPUs a node. (The originals take the Delaunay triangulation of nodes, GPUs
+  /// and batch, which is not unique on these grids; docs/results/ has what that
+  /// changes.) Beyond the measurements the nearest holds.
+  [[nodiscard]] StepSeconds at(const std::vector<int>& placement, double local) const;
+  /// Largest batch a GPU measured at this placement, else on at least so many nodes and GPUs.
+  [[nodiscard]] std::int64_t fits(const std::vector<int>& placement) const;
+  /// Largest batch a GPU measured at any placement of so many GPUs; 0: none was.
+  [[nodiscard]] std::int64_t fits_gpus(int gpus) const;
+
+  [[nodiscard]] std::int64_t least() const { return least_; }
+  [[nodiscard]] std::int64_t most() const { return most_; }
+  /// Most samples of a pass over the longest step, of one GPU.
+  [[nodiscard]] double single_rate() const { return single_rate_; }
+
+ private:
+  /// Step and sync by batch, ascending.
+  using Curve = std::vector<std::pair<double, StepSeconds>>;
+  using Size = std::pair<int, int>;  ///< nodes, GPUs
+
+  [[nodiscard]] static StepSeconds along(const Curve& curve, double local);
+  [[nodiscard]] StepSeconds on_nodes(int nodes, double gpus, double local) const;
+
+  std::map<std::vector<int>, Curve> placements_;
+  std::map<int, std::map<int, Curve>> sizes_;  ///< by nodes, then GPUs
+  std::map<Size, std::int64_t> scalability_;   ///< largest batch
+  std::map<int, std::int64_t> by_gpus_;
+  std::int64_t least_ = 0;
+  std::int64_t most_ = 0;
+  double single_rate_ = 0;
+};
+
+/// An application with its step tables.
+class AdaptiveApp {
+ public:
+  /// `types` in the order of the cluster, as the profiles name them. Errors: one is missing, or
+  /// nothing tells how it trains.
+  [[nodiscard]] static Result<AdaptiveApp> make(const SiaApp& app,
+                                                const std::vector<std::string>& types);
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] const StepTable& table(int type) const {
+    return tables_[static_cast<std::size_t>(type)];
+  }
+  [[nodiscard]] int types() const { return static_cast<int>(tables_.size()); }
+  [[nodiscard]] std::int64_t first_batch() const { return trainings_.front().batch; }
+  [[nodiscard]] std::int64_t most_batch() const { return trainings_.back().batch; }
+  [[nodiscard]] int epochs() const { return static_cast<int>(bounds_.size()) - 1; }
+  /// Progress after so many epochs, in iterations at the first batch: the least over all batches.
+  [[nodiscard]] double progress_after(int epochs) const {
+    return bounds_[static_cast<std::size_t>(epochs)];
+  }
+  /// In an epoch from 0 at a global batch, linear between those measured.
+  [[nodiscard]] GradientStats gradient(double batch, int epoch) const;
+  /// Iterations until the end of an epoch at a global batch that was measured; else the nearest
+  /// larger one's.
+  [[nodiscard]] double iterations(double batch, int epoch) const;
+  /// Progress of an iteration.
+  [[nodiscard]] double gain(double batch, int epoch) const;
+
+ private:
+  std::string name_;
+  std::vector<StepTable> tables_;
+  std::vector<SiaTraining> trainings_;
+  std::vector<double> bounds_;
+};
+
+/// A fixed global batch on so many GPUs with at most `fits` samples each, and the global batch at
+/// most `most`; `apart`: one GPU accumulates when the batch exceeds the first.
+[[nodiscard]] BatchSplit split_batch(double batch, int gpus, std::int64_t fits, std::int64_t most,
+                                     bool apart);
+
+}  // namespace rubato::sim

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The genetic search of Pollux (Qiao et al., OSDI 2021, section 4.2) for allocations: NSGA-II (Deb
+// et al. 2002) with the operators of its artifact.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace rubato::sim {
+
+/// GPUs of each job on each node, row by row: a byte a number.
+using Genome = std::string;
+
+struct SearchProblem {
+  int jobs = 0;
+  int nodes = 0;
+  int node_gpus = 0;
+  std::vector<int> most;  ///< GPUs of a job
+  Genome now;             ///< what the jobs have
+  /// Two figures, both to be made small.
+  std::function<std::pair<double, double>(const Genome&)> value;
+};
+
+class GeneticSearch {
+ public:
+  explicit GeneticSearch(std::uint64_t seed) : random_(seed) {}
+
+  /// The first front of the last generation, smallest first figure first; never empty for a problem
+  /// with jobs. `begin` is not empty; what is in it is repaired.
+  [[nodiscard]] std::vector<Genome> run(const SearchProblem& problem, std::vector<Genome> begin);
+
+ private:
+  struct Member {
+    Genome genome;
+    std::pair<double, double> value;
+    int front = 0;
+    double crowding = 0;
+  };
+
+  [[nodiscard]] bool happens(double probability);
+  [[nodiscard]] int below(int count);
+  void shuffle(std::vector<int>& list);
+  void rank(std::vector<Member>& members) const;
+  [[nodiscard]] std::size_t tournament(const std::vector<Member>& members, std::size_t a,
+                                       std::size_t b);
+  [[nodiscard]] std::vector<std::size_t> parents(const std::vector<Member>& members,
+                                                 std::size_t count);
+  void cross(const SearchProblem& problem, Genome& a, Genome& b);
+  void mutate(const SearchProblem& problem, Genome& genome);
+  void repair(const SearchProblem& problem, Genome& genome);
+  void breed(const SearchProblem& problem, std::vector<Member>& members);
+
+  std::mt19937_64 random_;
+};
+
+}  // namespace rubato::sim

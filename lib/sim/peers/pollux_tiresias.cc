@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/sim/peers/pollux_tiresias.h"
+
+#include <algorithm>
+
+namespace rubato::sim {
+
+PolluxGrants PolluxTiresias::decide(double /*now*/, std::span<PolluxJob* const> active) {
+  std::map<const PolluxJob*, std::size_t> index;
+  for (std::size_t i = 0; i < active.size(); ++i) index[active[i]] = i;
+  for (auto& queue : queues_) {
+    queue.remove_if([&](const PolluxJob* job) { return !index.contains(job); });
+  }
+  for (const PolluxJob* job : active) {
+    const auto [served, is_new] = served_.try_emplace(job, 0);
+    if (is_new) queues_[0].push_back(job);
+    if (job->gpus() > 0) served->second += kPolluxRound;
+    if (served->second * job->job->gpus < kLimit) continue;
+    if (queues_[0].remove(job) > 0) queues_[1].push_back(job);
+  }
+  PolluxGrants grants(active.size());
+  std::vector<std::size_t> chosen;
+  int left = nodes_.nodes * nodes_.gpus_per_node;
+  for (const auto& queue : queues_) {
+    for (const PolluxJob* job : queue) {
+      if (job->job->gpus > left) continue;  // a later, smaller one may still run
+      left -= job->job->gpus;
+      chosen.push_back(index.at(job));
+      grants[chosen.back()] = job->nodes;
+    }
+  }
+  std::vector<int> free = free_beside(grants, nodes_.nodes, nodes_.gpus_per_node);
+  for (const std::size_t i : chosen) {
+    if (grants[i].empty()) grants[i] = take_most_free(free, active[i]->job->gpus);
+  }
+  return grants;
+}
+
+}  // namespace rubato::sim

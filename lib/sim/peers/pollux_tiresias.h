@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Tiresias (Gu et al., NSDI 2019) as the simulator of Pollux has it: two queues, first in first
+// out, by the service attained. Without promotion.
+#pragma once
+
+#include <list>
+#include <map>
+
+#include "lib/sim/peers/pollux_loop.h"
+
+namespace rubato::sim {
+
+class PolluxTiresias : public PolluxPolicy {
+ public:
+  explicit PolluxTiresias(const NodeGroup& nodes) : nodes_(nodes) {}
+  [[nodiscard]] PolluxGrants decide(double now, std::span<PolluxJob* const> active) override;
+
+ private:
+  /// From these on a job belongs to the second queue: 16 GPU-hours, the value of the artifact.
+  static constexpr double kLimit = 57'600;
+
+  NodeGroup nodes_;
+  std::list<const PolluxJob*> queues_[2];
+  std::map<const PolluxJob*, double> served_;  ///< seconds with GPUs
+};
+
+}  // namespace rubato::sim

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/sim/peers/rubick_loop.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "lib/sim/peers/held_gpus.h"
+#include "lib/sim/peers/rubick_policy.h"
+
+namespace rubato::sim {
+namespace {
+
+constexpr double kRound = 60;
+constexpr double kRestart = 260;
+
+struct State {
+  const RubickKind* kind = nullptr;
+  double work = 0;            ///< iterations
+  double done = 0;            ///< whole iterations
+  double into_iteration = 0;  ///< seconds
+  double iteration = 0;       ///< seconds
+  double delay = 0;
+  std::vector<int> shape;  ///< GPUs on each node, in the order of nodes
+  std::vector<int> gpus;   ///< on each node of the cluster
+  bool seen = false;
+};
+
+class Loop {
+ public:
+  Loop(const JobList& jobs, const ClusterShape& cluster, const RubickTimes& times, bool phantom,
+       const RunControl& control)
+      : jobs_(jobs), cluster_(cluster), times_(times), phantom_(phantom), control_(control) {}
+
+  Result<RunRecord> run() {
+    if (cluster_.types() != 1 || cluster_.groups[0].gpus_per_node > 8) {
+      return fail("cluster: expected one type of GPU, with at most 8 GPUs a node");
+    }
+    for (const SimJob& job : jobs_) {
+      const auto kind = rubick_kind(job.model);
+      if (!kind) return fail(fmt::format("job {}: {}", job.key, kind.error().text));
+      State state;
+      state.kind = *kind;
+      state.work = job.work;
+      state.gpus.assign(static_cast<std::size_t>(cluster_.groups[0].nodes), 0);
+      states_.push_back(std::move(state));
+      record_.jobs.push_back({.arrival = job.arrival});
+    }
+    HeldGpus held(record_, control_.segments);
+    std::size_t finished = 0;
+    double clock = 0;
+    while (finished < jobs_.size()) {
+      if (control_.cut(clock)) {
+        record_.cut = true;
+        break;
+      }
+      for (std::size_t j = 0; j < states_.size(); ++j) finished += advance(j, clock) ? 1 : 0;
+      clock += kRound;
+      if (auto decided = decide(clock, held); !decided) return tl::unexpected(decided.error());
+      if (control_.progress) {
+        control_.progress(clock, static_cast<int>(finished), static_cast<int>(jobs_.size()));
+      }
+    }
+    held.close(clock);
+    record_.end = clock;
+    return std::move(record_);
+  }
+
+ private:
+  /// A round from `clock` on; true when it has finished in it.
+  bool advance(std::size_t j, double clock) {
+    State& s = states_[j];
+    JobResult& result = record_.jobs[j];
+    if (s.shape.empty() || result.finished()) return false;
+    const int gpus = std::accumulate(s.shape.begin(), s.shape.end(), 0);
+    result.gpu_seconds += kRound * gpus;
+    double left = kRound;
+    const double waited = std::min(s.delay, left);
+    s.delay -= waited;
+    left -= waited;
+    while (left > 0 && s.done < s.work) {
+      const double rest = s.iteration - s.into_iteration;
+      if (left < rest) {
+        s.into_iteration += left;
+        left = 0;
+      } else {
+        left -= rest;
+        s.into_iteration = 0;
+        ++s.done;
+      }
+    }
+    record_.busy_gpu_seconds += (kRound - left) * gpus;
+    if (s.done < s.work) return false;
+    result.finish = clock + kRound - left;
+    s.shape.clear();
+    std::ranges::fill(s.gpus, 0);
+    return true;
+  }
+
+  Result<void> decide(double clock, HeldGpus& held) {
+    std::vector<std::size_t> active;
+    std::vector<RubickView> views;
+    for (std::size_t j = 0; j < states_.size(); ++j) {
+      if (jobs_[j].arrival > clock || record_.jobs[j].finished()) continue;
+      State& s = states_[j];
+      active.push_back(j);
+      views.push_back({s.kind, clock - jobs_[j].arrival, record_.jobs[j].restarts,
+                       std::exchange(s.seen, true), s.gpus});
+    }
+    {
+      const RoundTimer timer(record_.round_ms);
+      rubick_round(views, cluster_.groups[0].gpus_per_node);
+    }
+    for (std::size_t i = 0; i < active.size(); ++i) {
+      states_[active[i]].gpus = views[i].gpus;
+      if (auto taken = take(active[i], clock); !taken) return taken;
+    }
+    for (std::size_t j = 0; j < states_.size(); ++j) held.set(j, 0, states_[j].gpus, clock);
+    return {};
+  }
+
+  /// Takes the shape of its new GPUs over.
+  Result<void> take(std::size_t j, double clock) {
+    State& s = states_[j];
+    std::vector<int> shape;
+    std::ranges::copy_if(s.gpus, std::back_inserter(shape), [](int gpus) { return gpus > 0; });
+    if (shape == s.shape || (shape.empty() && phantom_)) return {};
+    s.shape = std::move(shape);
+    if (s.shape.empty()) return {};
+    const auto seconds =
+        times_.seconds(jobs_[j].model, {static_cast<int>(s.shape.size()), s.shape.front()});
+    if (!seconds) return tl::unexpected(seconds.error());
+    s.iteration = *seconds;
+    s.delay = kRestart;
+    JobResult& result = record_.jobs[j];
+    if (result.first_start < kNever) {
+      ++result.restarts;
+    } else {
+      result.first_start = clock;
+    }
+    return {};
+  }
+
+  const JobList& jobs_;
+  const ClusterShape& cluster_;
+  const RubickTimes& times_;
+  bool phantom_;
+  const RunControl& control_;
+  std::vector<State> states_;
+  RunRecord record_;
+};
+
+}  // namespace
+
+Result<RunRecord> replay_rubick(const JobList& jobs, const ClusterShape& cluster,
+                                const RubickTimes& times, bool phantom, const RunControl& control) {
+  return Loop(jobs, cluster, times, phantom, control).run();
+}
+
+}  // namespace rubato::sim

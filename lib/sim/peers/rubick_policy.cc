@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/sim/peers/rubick_policy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace rubato::sim {
+namespace {
+
+constexpr double kStarving = 200'000;  ///< seconds; older jobs come last
+constexpr int kEmptied = 32;
+constexpr int kMostRestarts = 7;
+
+class Round {
+ public:
+  Round(std::vector<RubickView>& jobs, int node_gpus) : jobs_(jobs) {
+    free_.assign(jobs.empty() ? 0 : jobs.front().gpus.size(), node_gpus);
+    for (const RubickView& job : jobs) {
+      for (std::size_t n = 0; n < free_.size(); ++n) free_[n] -= job.gpus[n];
+    }
+  }
+
+  void run() {
+    const std::vector<std::size_t> order = by_slope();
+    for (RubickView& job : jobs_) {
+      if (job.kind->large() && held(job) >= kEmptied && job.restarts < kMostRestarts) empty(job);
+    }
+    for (const std::size_t j : order) {
+      if (jobs_[j].kind->large()) {
+        take_first_shape(jobs_[j]);
+      } else {
+        grow_on_a_node(jobs_[j]);
+      }
+    }
+    for (const std::size_t j : order) {
+      if (jobs_[j].kind->large()) take_largest(jobs_[j]);
+    }
+  }
+
+ private:
+  static int held(const RubickView& job) {
+    return std::accumulate(job.gpus.begin(), job.gpus.end(), 0);
+  }
+
+  static double slope(const RubickView& job) {
+    const RubickKind& kind = *job.kind;
+    if (job.age > kStarving) return 1e9;
+    if (!job.seen) return kind.throughput(1) / kind.reference;
+    const int now = held(job);
+    return std::abs(kind.throughput(now) - kind.throughput(std::min(now + 1, 8))) / kind.reference;
+  }
+
+  /// Ascending, as the artifact sorts them.
+  [[nodiscard]] std::vector<std::size_t> by_slope() const {
+    std::vector<double> slopes;
+    for (const RubickView& job : jobs_) slopes.push_back(slope(job));
+    std::vector<std::size_t> order(jobs_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t j) { return slopes[j]; });
+    return order;
+  }
+
+  void empty(RubickView& job) {
+    for (std::size_t n = 0; n < free_.size(); ++n) free_[n] += std::exchange(job.gpus[n], 0);
+  }
+
+  /// A job with GPUs looks at its own node alone, another at the one with most free.
+  void grow_on_a_node(RubickView& job) {
+    std::size_t node = 0;
+    const auto own = std::ranges::find_if(job.gpus, [](int gpus) { return gpus > 0; });
+    if (own != job.gpus.end()) {
+      node = static_cast<std::size_t>(own - job.gpus.begin());
+    } else {
+      node = static_cast<std::size_t>(std::ranges::max_element(free_) - free_.begin());
+    }
+    if (free_[node] <= 0) return;
+    const int now = job.gpus[node];
+    job.gpus[node] = rubick_used(free_[node] + now);
+    free_[node] -= job.gpus[node] - now;
+  }
+
+  [[nodiscard]] bool fits(const RubickShape& shape) const {
+    return std::ranges::count_if(free_, [&](int free) { return free >= shape.gpus; }) >=
+           shape.nodes;
+  }
+
+  void place(RubickView& job, const RubickShape& shape) {
+    int left = shape.nodes;
+    for (std::size_t n = 0; n < free_.size() && left > 0; ++n) {
+      if (free_[n] < shape.gpus) continue;
+      job.gpus[n] = shape.gpus;
+      free_[n] -= shape.gpus;
+      --left;
+    }
+  }
+
+  /// Of the GPUs that are free now; its own are not among them.
+  void take_first_shape(RubickView& job) {
+    const auto shape =
+        std::ranges::find_if(job.kind->shapes, [&](const RubickShape& s) { return fits(s); });
+    if (shape == job.kind->shapes.end()) return;
+    const RubickView before = job;
+    std::ranges::fill(job.gpus, 0);
+    place(job, *shape);
+    for (std::size_t n = 0; n < free_.size(); ++n) free_[n] += before.gpus[n];
+  }
+
+  /// Of what is free with its own; it stays as it is where nothing fits.
+  void take_largest(RubickView& job) {
+    std::vector<RubickShape> shapes = job.kind->shapes;
+    std::ranges::stable_sort(shapes, std::greater<>(),
+                             [](const RubickShape& s) { return s.nodes * s.gpus; });
+    const RubickView before = job;
+    empty(job);
+    for (const RubickShape& shape : shapes) {
+      if (!fits(shape)) continue;
+      place(job, shape);
+      return;
+    }
+    job.gpus = before.gpus;
+    for (std::size_t n = 0; n < free_.size(); ++n) free_[n] -= job.gpus[n];
+  }
+
+  std::vector<RubickView>& jobs_;
+  std::vector<int> free_;
+};
+
+}  // namespace
+
+void rubick_round(std::vector<RubickView>& jobs, int node_gpus) { Round(jobs, node_gpus).run(); }
+
+}  // namespace rubato::sim

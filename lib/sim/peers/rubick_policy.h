@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The policy of Rubick (Zhang et al., MLSys 2025) as its simulator has it: the rules of the
+// artifact's code, with the steps that never do anything left out.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lib/sim/peers/rubick_tables.h"
+
+namespace rubato::sim {
+
+/// A job as the policy sees it. Of its speed it sees what it believes, nothing that was measured.
+struct RubickView {
+  const RubickKind* kind = nullptr;
+  double age = 0;         ///< seconds since its submission
+  int restarts = 0;       ///< the first start does not count
+  bool seen = false;      ///< there was a round with it before
+  std::vector<int> gpus;  ///< that it holds on each node; changed in place
+};
+
+/// One round over all submitted, unfinished jobs in the order of the workload, on nodes with
+/// `node_gpus` GPUs each. Holdings must fit. Nobody's GPUs are taken for another; large jobs that
+/// hold 32 GPUs or more are emptied while they have restarted fewer than 7 times, and placed anew.
+void rubick_round(std::vector<RubickView>& jobs, int node_gpus);
+
+}  // namespace rubato::sim

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/sim/peers/sia_gavel.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "lib/sim/lp.h"
+#include "lib/sim/truth.h"
+
+namespace rubato::sim {
+namespace {
+
+constexpr double kRound = 360;
+constexpr double kTooLarge = 0.1;  ///< iterations/s of a job on a type with fewer GPUs than it has
+
+/// As the user tuned the job; on one GPU it always accumulates a pass here.
+double user_rate(const SiaJob& job, const ClusterShape& cluster, int type) {
+  const int gpus = job.job->gpus;
+  if (gpus > cluster.gpus(type)) return kTooLarge;
+  const std::vector<int> placement = packed(cluster, type, gpus).placement;
+  const AdaptiveApp& app = *job.run.app;
+  const BatchSplit split = split_batch(job.job->batch, gpus, app.table(type).fits(placement),
+                                       app.most_batch(), gpus == 1);
+  const StepSeconds step = app.table(type).at(placement, static_cast<double>(split.local));
+  return 1 / step.with(split.passes) / job.constants->slowdown;
+}
+
+}  // namespace
+
+void SiaGavel::meet(const SiaJob& job) {
+  if (known_.contains(&job)) return;
+  Known known;
+  received_.resize(static_cast<std::size_t>(cluster_.types()), 0);
+  for (int type = 0; type < cluster_.types(); ++type) {
+    known.rates.push_back(user_rate(job, cluster_, type));
+    known.received.push_back(kRound / 2);
+    received_[static_cast<std::size_t>(type)] += kRound / 2;
+  }
+  known_.emplace(&job, std::move(known));
+}
+
+/// Maximises the sum of rates, each job at most whole, each type at most full.
+std::vector<SiaGavel::Shares> SiaGavel::shares(std::span<SiaJob* const> active) const {
+  const int types = cluster_.types();
+  LinearProgramme lp;
+  double gpus = 0;
+  for (const SiaJob* job : active) gpus += job->job->gpus;
+  std::vector<LinearProgramme::Row> capacity(static_cast<std::size_t>(types));
+  for (int t = 0; t < types; ++t) capacity[static_cast<std::size_t>(t)].bound = cluster_.gpus(t);
+  for (const SiaJob* job : active) {
+    LinearProgramme::Row whole{{}, 1};
+    for (int t = 0; t < types; ++t) {
+      const int variable = static_cast<int>(lp.objective.size());
+      lp.objective.push_back(known_.at(job).rates[static_cast<std::size_t>(t)]);
+      lp.start.push_back(std::min(cluster_.gpus(t) / gpus, 1.0 / types) / 2);
+      whole.terms.emplace_back(variable, 1);
+      capacity[static_cast<std::size_t>(t)].terms.emplace_back(variable, job->job->gpus);
+    }
+    lp.rows.push_back(std::move(whole));
+  }
+  for (auto& row : capacity) lp.rows.push_back(std::move(row));
+  const auto solved = solve_centre(lp);
+  const std::vector<double>& x = solved ? *solved : lp.start;
+  std::vector<Shares> out(active.size());
+  for (std::size_t v = 0; v < x.size(); ++v) {
+    // Rounded to five decimals, as the artifact has it.
+    out[v / static_cast<std::size_t>(types)].push_back(
+        std::nearbyint(std::clamp(x[v], 0.0, 1.0) * 1e5) / 1e5);
+  }
+  return out;
+}
+
+/// Those that waited longest for their share first, over all types in one list.
+std::vector<SiaGavel::Chosen> SiaGavel::select(std::span<SiaJob* const> active,
+                                               const std::vector<Shares>& shares) {
+  struct Entry {
+    Chosen chosen;
+    double priority = 0;
+    double share = 0;
+  };
+  std::vector<Entry> queue;
+  std::vector<int> free;
+  for (int t = 0; t < cluster_.types(); ++t) {
+    const auto type = static_cast<std::size_t>(t);
+    free.push_back(cluster_.gpus(t));
+    for (std::size_t i = 0; i < active.size(); ++i) {
+      const double share = shares[i][type];
+      const double received = known_.at(active[i]).received[type] / received_[type];
+      queue.push_back({{i, t}, share / received, share});
+    }
+  }
+  std::ranges::stable_sort(queue, [](const Entry& a, const Entry& b) {
+    return a.priority != b.priority ? a.priority > b.priority : a.share > b.share;
+  });
+  std::vector<Chosen> out;
+  std::vector<bool> taken(active.size(), false);
+  for (const Entry& entry : queue) {
+    const auto type = static_cast<std::size_t>(entry.chosen.type);
+    const SiaJob* job = active[entry.chosen.job];
+    if (taken[entry.chosen.job] || job->job->gpus > free[type]) continue;
+    taken[entry.chosen.job] = true;
+    free[type] -= job->job->gpus;
+    known_.at(job).received[type] += kRound;
+    received_[type] += kRound;
+    out.push_back(entry.chosen);
+  }
+  return out;
+}
+
+/// Larger jobs first; of one size those that can stay where they were, then the others on the
+/// lowest free GPUs, counted through the nodes.
+void SiaGavel::place(int type, const std::vector<const SiaJob*>& jobs) {
+  std::vector<int> sizes;
+  for (const SiaJob* job : jobs) sizes.push_back(job->job->gpus);
+  std::ranges::sort(sizes, std::greater<>());
+  sizes.erase(std::ranges::unique(sizes).begin(), sizes.end());
+  std::vector<bool> taken(static_cast<std::size_t>(cluster_.gpus(type)), false);
+  const auto is_taken = [&](int gpu) { return taken[static_cast<std::size_t>(gpu)]; };
+  int next = 0;
+  for (const int size : sizes) {
+    std::vector<const SiaJob*> others;
+    for (const SiaJob* job : jobs) {
+      if (job->job->gpus != size) continue;
+      const Known& known = known_.at(job);
+      if (known.type != type || std::ranges::any_of(known.places, is_taken)) {
+        others.push_back(job);
+        continue;
+      }
+      for (const int gpu : known.places) taken[static_cast<std::size_t>(gpu)] = true;
+    }
+    for (const SiaJob* job : others) {
+      Known& known = known_.at(job);
+      known.places.clear();
+      for (; static_cast<int>(known.places.size()) < size; ++next) {
+        if (is_taken(next)) continue;
+        taken[static_cast<std::size_t>(next)] = true;
+        known.places.push_back(next);
+      }
+    }
+  }
+  for (const SiaJob* job : jobs) known_.at(job).type = type;
+}
+
+std::vector<SiaGrant> SiaGavel::decide(double /*now*/, std::span<SiaJob* const> active) {
+  for (const SiaJob* job : active) meet(*job);
+  if (!std::ranges::equal(active, solved_for_)) {
+    solved_ = shares(active);
+    solved_for_.assign(active.begin(), active.end());
+  }
+  const std::vector<Chosen> chosen = select(active, solved_);
+  std::vector<SiaGrant> grants(active.size());
+  for (int type = 0; type < cluster_.types(); ++type) {
+    std::vector<const SiaJob*> jobs;
+    for (const Chosen& c : chosen) {
+      if (c.type == type) jobs.push_back(active[c.job]);
+    }
+    place(type, jobs);
+  }
+  for (SiaJob* const job : active) known_.at(job).type = -1;
+  for (const Chosen& c : chosen) {
+    Known& known = known_.at(active[c.job]);
+    known.type = c.type;
+    grants[c.job].type = c.type;
+    const int node_gpus = cluster_.groups[static_cast<std::size_t>(c.type)].gpus_per_node;
+    for (const int gpu : known.places) grants[c.job].nodes.push_back(gpu / node_gpus);
+  }
+  return grants;
+}
+
+}  // namespace rubato::sim

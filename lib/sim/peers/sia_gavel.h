@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Gavel's maximum total throughput (Narayanan et al., OSDI 2020) in the simulator of Sia: jobs as
+// their users tuned them, rounds of 360 s.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "lib/sim/peers/sia_loop.h"
+
+namespace rubato::sim {
+
+class SiaGavel : public SiaPolicy {
+ public:
+  explicit SiaGavel(const ClusterShape& cluster) : cluster_(cluster) {}
+
+  [[nodiscard]] double period() const override { return 360; }
+  [[nodiscard]] std::vector<SiaGrant> decide(double now, std::span<SiaJob* const> active) override;
+
+ private:
+  using Shares = std::vector<double>;  ///< of each type
+
+  /// A job and what it got.
+  struct Known {
+    Shares rates;             ///< iterations/s on each type
+    Shares received;          ///< seconds on each, and a bias
+    int type = -1;            ///< of the last round
+    std::vector<int> places;  ///< GPUs of that type, counted through its nodes
+  };
+
+  void meet(const SiaJob& job);
+  [[nodiscard]] std::vector<Shares> shares(std::span<SiaJob* const> active) const;
+  struct Chosen {
+    std::size_t job = 0;  ///< of active
+    int type = -1;
+  };
+  [[nodiscard]] std::vector<Chosen> select(std::span<SiaJob* const> active,
+                                           const std::vector<Shares>& shares);
+  void place(int type, const std::vector<const SiaJob*>& jobs);
+
+  ClusterShape cluster_;
+  std::map<const SiaJob*, Known> known_;
+  Shares received_;  ///< of all jobs that ever were, by type
+  std::vector<const SiaJob*> solved_for_;
+  std::vector<Shares> solved_;
+};
+
+}  // namespace rubato::sim

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Workloads of Rubick, and the figures that its simulator gives for them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "lib/config/nearest.h"
+#include "lib/sim/peers/formats.h"
+#include "lib/sim/peers/read_jobs.h"
+#include "lib/sim/peers/rubick_loop.h"
+
+namespace rubato::sim {
+namespace {
+
+constexpr double kRestart = 260;
+
+/// Iterations/s. A setting without a plan runs as the simulator lets it run, whatever its user's
+/// plan is, and on a number of nodes that was not measured as on the nearest that was; with a plan
+/// it has to have been measured so.
+class RubickTruth : public Truth {
+ public:
+  explicit RubickTruth(const RubickData& data) : times(data) {
+    for (const RubickProfile& profile : data.profiles) {
+      for (const RubickProfileRow& row : profile.rows) {
+        plans_[{profile.name, row.plan_name, row.placement}] = row.sample.step_seconds;
+      }
+    }
+  }
+
+  [[nodiscard]] double rate(const SimJob& job, const Setting& setting,
+                            double /*done*/) const override {
+    if (!setting.holds()) return 0;
+    if (!setting.plan.empty()) {
+      std::string placement;
+      for (const int gpus : setting.placement) placement += fmt::format("{}", gpus);
+      const auto at = plans_.find({job.model, setting.plan, placement});
+      return at == plans_.end() ? 0 : 1 / at->second;
+    }
+    const auto seconds = times.nearest(job.model, setting.nodes(), setting.gpus());
+    return seconds ? 1 / *seconds : 0;
+  }
+
+  RubickTimes times;
+
+ private:
+  std::map<std::tuple<std::string, std::string, std::string>, double> plans_;
+};
+
+/// What a job can run at, as the simulator's policy has it.
+void set_sizes(SimJob& job, const RubickKind& kind, int node_gpus) {
+  job.sizes.clear();
+  if (kind.large()) {
+    for (const RubickShape& shape : kind.shapes) job.sizes.push_back(shape.nodes * shape.gpus);
+  } else {
+    for (int gpus = 1; gpus <= node_gpus; gpus *= 2) job.sizes.push_back(gpus);
+  }
+  std::ranges::sort(job.sizes);
+  job.sizes.erase(std::ranges::unique(job.sizes).begin(), job.sizes.end());
+  job.min_gpus = std::min(job.gpus, job.sizes.front());
+  job.max_gpus = std::max(job.gpus, job.sizes.back());
+  if (std::ranges::find(job.sizes, job.gpus) == job.sizes.end()) {
+    job.sizes.insert(std::ranges::lower_bound(job.sizes, job.gpus), job.gpus);
+  }
+}
+
+}  // namespace
+
+Result<Suite> read_rubick_suite(const std::string& workload, const std::string& profiles,
+                                const ClusterShape& cluster) {
+  auto jobs = read_rubick_jobs(workload);
+  if (!jobs) return tl::unexpected(jobs.error());
+  if (cluster.types() != 1 || cluster.groups.front().gpus_per_node > 8) {
+    return fail("cluster: expected one type of GPU and at most 8 GPUs a node, as a800:8x8");
+  }
+  const auto data = read_rubick(profiles);
+  if (!data) return tl::unexpected(data.error());
+  Suite suite;
+  suite.jobs = std::move(*jobs);
+  suite.cluster = cluster;
+  for (SimJob& job : suite.jobs) {
+    const auto kind = rubick_kind(job.model);
+    if (!kind) return fail(fmt::format("{}: job {}: {}", workload, job.key, kind.error().text));
+    set_sizes(job, **kind, cluster.groups.front().gpus_per_node);
+    job.start_s = job.restart_s = kRestart;
+  }
+  const auto truth = std::make_shared<RubickTruth>(*data);
+  suite.truth = truth;
+  suite.data = std::shared_ptr<const void>(truth, &truth->times);
+  suite.grid = 60;
+  suite.rules = &rules_rubick;
+  return suite;
+}
+
+std::optional<RunRecord> rules_rubick(const Suite& suite, const std::string& policy,
+                                      const RunControl& control) {
+  if (policy != "rubick" && policy != "rubick-honest") return std::nullopt;
+  const auto& times = *static_cast<const RubickTimes*>(suite.data.get());
+  auto record = replay_rubick(suite.jobs, suite.cluster, times, policy == "rubick", control);
+  if (!record) return std::nullopt;  // a shape that was not measured
+  add_ideals(*record, suite);
+  return std::move(*record);
+}
+
+Result<Suite> rubick_a800_64(const std::string& /*argument*/, const std::string& data_dir,
+                             std::uint64_t /*seed*/) {
+  const std::string folder = data_dir + "/rubick";
+  const auto cluster = parse_cluster_shape("a800:8x8");
+  if (!cluster) return tl::unexpected(cluster.error());
+  auto suite = read_rubick_suite(folder + "/workloads/workload-base.csv", folder, *cluster);
+  if (!suite) return suite;
+  suite->name = "rubick-a800-64";
+  suite->published = {{"rubick", "avg_jct_s", 3638, 0.03, true},
+                      {"rubick", "makespan_s", 58'680, 0.03, true},
+                      {"rubick-honest", "avg_jct_s", 7475, 0.03, true},
+                      {"rubick-honest", "makespan_s", 108'420, 0.03, true}};
+  return suite;
+}
+
+}  // namespace rubato::sim

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The table of suites. A new one: its maker's declaration and its line.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lib/config/nearest.h"
+#include "lib/sim/engine.h"
+#include "lib/sim/suite.h"
+
+namespace rubato::sim {
+
+// suite_gavel.cc
+Result<Suite> gavel_cont48(const std::string&, const std::string& data_dir, std::uint64_t);
+Result<Suite> gavel_static48(const std::string&, const std::string& data_dir, std::uint64_t);
+Result<Suite> gavel_multi_108(const std::string& rate, const std::string& data_dir, std::uint64_t);
+// peers/suite_*.cc
+Result<Suite> muri_v100_64(const std::string& trace, const std::string& data_dir, std::uint64_t);
+Result<Suite> pollux_t4_64(const std::string& workload, const std::string& data_dir, std::uint64_t);
+Result<Suite> rubick_a800_64(const std::string&, const std::string& data_dir, std::uint64_t);
+Result<Suite> sia_het64(const std::string& workload, const std::string& data_dir, std::uint64_t);
+
+std::span<const SuiteEntry> suites() {
+  static const std::vector<SuiteEntry> kSuites{
+      {"gavel-cont48", 0, {}, "96 rigid jobs that arrive, 48 GPUs of 3 types", &gavel_cont48},
+      {"gavel-multi-108",
+       '@',
+       {"1.6", "3.0", "6.0"},
+       "500 rigid jobs at RATE an hour, 108 GPUs of 3 types",
+       &gavel_multi_108},
+      {"gavel-static48", 0, {}, "100 rigid jobs at once, 48 GPUs of 3 types", &gavel_static48},
+      {"muri-v100-64",
+       ':',
+       {"trace1", "trace3", "trace4"},
+       "rigid jobs of a Philly virtual cluster, 64 GPUs",
+       &muri_v100_64},
+      {"pollux-t4-64",
+       ':',
+       {"w6", "w6@0.5", "w6@1.5", "w6@2.0"},
+       "160 elastic jobs in 8 hours (at load 1), 64 GPUs",
+       &pollux_t4_64},
+      {"rubick-a800-64", 0, {}, "406 jobs with execution plans, 64 GPUs", &rubick_a800_64},
+      {"sia-het64",
+       ':',
+       {"philly-1", "philly-2", "saturn-1", "saturn-2"},
+       "160 elastic jobs in 8 hours, 64 GPUs of 3 types",
+       &sia_het64},
+  };
+  return kSuites;
+}
+
+Result<Suite> make_suite(const std::string& name, const std::string& data_dir, std::uint64_t seed) {
+  const std::size_t cut = name.find_first_of("@:");
+  const std::string head = name.substr(0, cut);
+  const auto all = suites();
+  const auto entry =
+      std::find_if(all.begin(), all.end(), [&](const SuiteEntry& one) { return one.name == head; });
+  if (entry == all.end()) {
+    std::vector<std::string> names;
+    for (const SuiteEntry& one : all) names.push_back(one.name);
+    return fail(fmt::format("no suite '{}'{}", head, did_you_mean(head, names)));
+  }
+  const bool said = cut != std::string::npos;
+  if (entry->separator == 0) {
+    if (said) return fail(fmt::format("suite {}: takes nothing behind its name", head));
+    return entry->make("", data_dir, seed);
+  }
+  const std::string argument = said ? name.substr(cut + 1) : "";
+  if (!said || name[cut] != entry->separator || argument.empty()) {
+    return fail(fmt::format("suite {0}: say which, as {0}{1}{2} (of {3})", head, entry->separator,
+                            entry->arguments.front(), fmt::join(entry->arguments, ", ")));
+  }
+  auto suite = entry->make(argument, data_dir, seed);
+  if (suite) suite->name = name;
+  return suite;
+}
+
+Result<RunRecord> run_suite(const Suite& suite, const std::string& policy, Information information,
+                            const RunControl& control) {
+  if (suite.rules != nullptr) {
+    if (auto record = suite.rules(suite, policy, control)) return std::move(*record);
+  }
+  const PolicyEntry* entry = find_policy(policy);
+  if (entry == nullptr) {
+    std::vector<std::string> names;
+    for (const PolicyEntry& one : policies()) names.push_back(one.name);
+    return fail(fmt::format("no policy '{}'{}", policy, did_you_mean(policy, names)));
+  }
+  const auto made = entry->make({suite.cluster, suite.jobs, control.seed, information});
+  if (made == nullptr) {
+    return fail(fmt::format("policy {} does not run in suite {}", policy, suite.name));
+  }
+  return run_engine(suite, *made, control);
+}
+
+}  // namespace rubato::sim

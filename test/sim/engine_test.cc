@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The common loop: figures that follow from a few jobs by hand, and what holds for every policy on
+// drawn workloads.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "lib/sim/engine.h"
+#include "lib/sim/noise.h"
+#include "lib/sim/suite.h"
+
+namespace rubato::sim {
+namespace {
+
+/// A unit of work a second and GPU, doubled on each later type; at most one type may refuse a job.
+class LineTruth final : public Truth {
+ public:
+  [[nodiscard]] double rate(const SimJob& job, const Setting& setting, double done) const override {
+    if (setting.type < 0) return 0;
+    const double slow = done >= job.work / 2 && job.model == "halves" ? 0.5 : 1;
+    return slow * setting.gpus() * std::pow(2, setting.type);
+  }
+  [[nodiscard]] double next_change(const SimJob& job, double done) const override {
+    return job.model == "halves" && done < job.work / 2 ? job.work / 2 : kNever;
+  }
+};
+
+ClusterShape cluster(const char* text) { return parse_cluster_shape(text).value(); }
+
+SimJob make_job(const std::string& key, double arrival, int gpus, double work) {
+  SimJob job;
+  job.key = key;
+  job.model = "line";
+  job.arrival = arrival;
+  job.gpus = job.min_gpus = job.max_gpus = gpus;
+  job.work = work;
+  return job;
+}
+
+Suite make_suite(const char* shape, JobList jobs) {
+  Suite suite;
+  suite.name = "test";
+  suite.cluster = cluster(shape);
+  suite.jobs = std::move(jobs);
+  suite.truth = std::make_shared<LineTruth>();
+  return suite;
+}
+
+RunRecord play(const Suite& suite, const std::string& policy, std::uint64_t seed = 0) {
+  RunControl control;
+  control.seed = seed;
+  control.segments = true;
+  auto record = run_suite(suite, policy, Information::kLearned, control);
+  EXPECT_TRUE(record) << (record ? "" : record.error().text);
+  return record.value_or(RunRecord{});
+}
+
+TEST(Engine, SerialJobsByHand) {
+  Suite suite = make_suite("a:1x2", {make_job("one", 0, 2, 200), make_job("two", 10, 2, 100)});
+  suite.jobs[1].start_s = 5;
+  const RunRecord record = play(suite, "fifo");
+  EXPECT_DOUBLE_EQ(record.jobs[0].finish, 100);
+  EXPECT_DOUBLE_EQ(record.jobs[1].first_start, 100);
+  EXPECT_DOUBLE_EQ(record.jobs[1].finish, 155) << "the start costs 5 s";
+  EXPECT_DOUBLE_EQ(record.end, 155);
+  EXPECT_DOUBLE_EQ(record.busy_gpu_seconds, 310);
+  const Metrics m = measure(record, {}, 2, 0);
+  EXPECT_DOUBLE_EQ(m.avg_jct_s, (100 + 145) / 2.0);
+  EXPECT_DOUBLE_EQ(m.gpu_utilisation, 1);
+  EXPECT_DOUBLE_EQ(m.ideal_avg_jct_s, 75);
+}
+
+TEST(Engine, SpeedMayChangeWithProgress) {
+  Suite suite = make_suite("a:1x1", {make_job("one", 0, 1, 100)});
+  suite.jobs[0].model = "halves";
+  EXPECT_DOUBLE_EQ(play(suite, "fifo").jobs[0].finish, 150);
+  EXPECT_DOUBLE_EQ(play(suite, "fifo").jobs[0].ideal_s, 150);
+}
+
+TEST(Engine, TheTimeLimitEndsAJob) {
+  Suite suite = make_suite("a:1x1", {make_job("one", 0, 1, 100), make_job("two", 0, 1, 10)});
+  suite.jobs[0].time_limit = 40;
+  const RunRecord record = play(suite, "fifo");
+  EXPECT_TRUE(record.jobs[0].dropped);
+  EXPECT_FALSE(record.jobs[0].finished());
+  EXPECT_DOUBLE_EQ(record.jobs[1].finish, 50);
+}
+
+TEST(Engine, ANodeThatGoesDownTakesItsJobs) {
+  Suite suite = make_suite("a:2x1", {make_job("one", 0, 1, 100)});
+  suite.jobs[0].restart_s = 7;
+  suite.node_events = {{20, 0, 0, false}, {30, 0, 1, false}, {60, 0, 0, true}};
+  const RunRecord record = play(suite, "fifo");
+  // 20 s on node 0; on node 1 until 30, of which 7 are the restart; then from 60 with another.
+  EXPECT_DOUBLE_EQ(record.jobs[0].finish, 60 + 7 + (100 - 20 - 3));
+  EXPECT_EQ(record.jobs[0].restarts, 2);
+}
+
+TEST(Engine, CoresAndMemoryBindToo) {
+  Suite suite = make_suite("a:1x4/8/64G", {make_job("one", 0, 2, 100), make_job("two", 0, 2, 100)});
+  suite.jobs[0].cores_per_gpu = suite.jobs[1].cores_per_gpu = 3;
+  EXPECT_DOUBLE_EQ(play(suite, "fifo").jobs[1].first_start, 50) << "6 of 8 cores are taken";
+  suite.jobs[1].cores_per_gpu = 1;
+  EXPECT_DOUBLE_EQ(play(suite, "fifo").jobs[1].first_start, 0);
+  suite.jobs[1].memory_per_gpu = 40L << 10;
+  suite.jobs[0].memory_per_gpu = 4L << 10;
+  EXPECT_FALSE(play(suite, "fifo").jobs[1].finished()) << "more than the node ever has";
+}
+
+TEST(Engine, TheFirstHoldsOthersBackAndBackfillDoesNot) {
+  const Suite suite =
+      make_suite("a:1x4", {make_job("half", 0, 2, 200), make_job("whole", 1, 4, 400),
+                           make_job("short", 2, 2, 100), make_job("long", 3, 2, 1000)});
+  const RunRecord fifo = play(suite, "fifo");
+  EXPECT_DOUBLE_EQ(fifo.jobs[2].first_start, 200);
+  const RunRecord easy = play(suite, "backfill");
+  EXPECT_DOUBLE_EQ(easy.jobs[2].first_start, 2) << "it ends before the first one starts";
+  EXPECT_DOUBLE_EQ(easy.jobs[1].first_start, 100);
+  EXPECT_GE(easy.jobs[3].first_start, 200);
+}
+
+TEST(Engine, TheFastestTypeWithRoom) {
+  const Suite suite =
+      make_suite("a:1x2,b:1x2", {make_job("one", 0, 2, 400), make_job("two", 0, 2, 400)});
+  EXPECT_DOUBLE_EQ(play(suite, "fifo").jobs[0].finish, 200);
+  EXPECT_DOUBLE_EQ(play(suite, "fifo-het").jobs[0].finish, 100);
+  EXPECT_DOUBLE_EQ(play(suite, "fifo-het").jobs[1].finish, 200);
+}
+
+/// Runs on whole nodes of four only.
+class WholeNodes final : public Truth {
+ public:
+  [[nodiscard]] double rate(const SimJob& /*job*/, const Setting& setting,
+                            double /*done*/) const override {
+    return std::all_of(setting.placement.begin(), setting.placement.end(),
+                       [](int gpus) { return gpus == 4; })
+               ? setting.gpus()
+               : 0;
+  }
+};
+
+TEST(Engine, NobodyStartsWhereItMakesNoProgress) {
+  Suite suite = make_suite("a:2x4", {make_job("four", 0, 4, 400), make_job("eight", 1, 8, 800)});
+  suite.truth = std::make_shared<WholeNodes>();
+  suite.grid = 60;
+  for (const char* policy : {"fifo", "fifo-het", "backfill"}) {
+    EXPECT_DOUBLE_EQ(play(suite, policy).jobs[1].first_start, 120) << policy;
+  }
+}
+
+/// Gives a job two GPUs for good.
+class Stubborn final : public Policy {
+ public:
+  std::vector<Grant> decide(const PolicyState& state) override {
+    Grant two;
+    two.type = 0;
+    two.gpus = 2;
+    return std::vector<Grant>(state.jobs.size(), two);
+  }
+};
+
+TEST(Engine, WhatCanNeverEndEndsTheRun) {
+  Suite suite = make_suite("a:1x4", {make_job("one", 0, 2, 100)});
+  suite.truth = std::make_shared<WholeNodes>();
+  suite.grid = 60;
+  Stubborn stubborn;
+  const auto record = run_engine(suite, stubborn, {});
+  ASSERT_TRUE(record) << record.error().text;
+  EXPECT_FALSE(record->cut);
+  EXPECT_FALSE(record->jobs[0].finished());
+}
+
+/// Rigid jobs of several sizes on two types.
+Suite drawn(std::uint64_t seed) {
+  JobList jobs;
+  double time = 0;
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    time += std::floor(400 * uniform_noise(seed, 1, i));
+    const int gpus = 1 << static_cast<int>(4 * uniform_noise(seed, 2, i));
+    SimJob job = make_job("job" + std::to_string(i), time, gpus,
+                          100 + std::floor(20000 * uniform_noise(seed, 3, i)));
+    job.model = "kind" + std::to_string(i % 5);
+    job.start_s = 10;
+    job.restart_s = 20;
+    job.time_limit = 1e6;
+    jobs.push_back(std::move(job));
+  }
+  return make_suite("a:2x8,b:3x4", std::move(jobs));
+}
+
+const std::vector<std::string> kEngine{"fifo",      "fifo-het",     "backfill", "las",
+                                       "gavel-las", "gavel-maxsum", "tiresias", "rubato"};
+
+/// At no time more GPUs of a node than it has; a job in one place; its GPU time as counted.
+void check_segments(const Suite& suite, const RunRecord& record) {
+  std::map<std::pair<int, int>, std::vector<std::pair<double, int>>> changes;
+  std::vector<double> held(suite.jobs.size(), 0.0);
+  std::map<int, std::vector<std::pair<double, double>>> spans;
+  for (const Segment& s : record.segments) {
+    ASSERT_LT(s.from, s.to);
+    const auto job = static_cast<std::size_t>(s.job);
+    ASSERT_GE(s.from, suite.jobs[job].arrival);
+    changes[{s.type, s.node}].emplace_back(s.from, s.gpus);
+    changes[{s.type, s.node}].emplace_back(s.to, -s.gpus);
+    held[job] += (s.to - s.from) * s.gpus;
+  }
+  for (auto& [node, list] : changes) {
+    std::sort(list.begin(), list.end());  // what ends goes before what begins
+    int used = 0;
+    for (const auto& [time, gpus] : list) {
+      used += gpus;
+      ASSERT_LE(used, suite.cluster.groups[static_cast<std::size_t>(node.first)].gpus_per_node);
+    }
+    ASSERT_EQ(used, 0);
+  }
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    EXPECT_NEAR(held[i], record.jobs[i].gpu_seconds, 1e-6 * (1 + held[i])) << suite.jobs[i].key;
+  }
+}
+
+class EachPolicy : public testing::TestWithParam<std::string> {};
+
+TEST_P(EachPolicy, LosesNoJobAndOverlapsNowhere) {
+  for (const std::uint64_t seed : {1U, 2U, 3U}) {
+    const Suite suite = drawn(seed);
+    const RunRecord record = play(suite, GetParam(), seed);
+    EXPECT_FALSE(record.cut);
+    for (std::size_t i = 0; i < suite.jobs.size(); ++i) {
+      ASSERT_TRUE(record.jobs[i].finished()) << GetParam() << " " << suite.jobs[i].key;
+      EXPECT_GE(record.jobs[i].jct() * (1 + 1e-9), record.jobs[i].ideal_s);
+    }
+    check_segments(suite, record);
+  }
+}
+
+TEST_P(EachPolicy, WorkIsConserved) {
+  const Suite suite = drawn(4);
+  const RunRecord record = play(suite, GetParam());
+  // On type a, a GPU second is a unit of work, on b two; costs of starting make none.
+  std::vector<double> made(suite.jobs.size(), 0.0);
+  for (const Segment& s : record.segments) {
+    made[static_cast<std::size_t>(s.job)] += (s.to - s.from) * s.gpus * (s.type == 0 ? 1 : 2);
+  }
+  for (std::size_t i = 0; i < suite.jobs.size(); ++i) {
+    const SimJob& job = suite.jobs[i];
+    const double most = (job.start_s + record.jobs[i].restarts * job.restart_s) * job.gpus * 2;
+    EXPECT_GE(made[i] * (1 + 1e-9), job.work) << job.key;
+    EXPECT_LE(made[i], job.work + most + 1e-6 * job.work) << job.key;
+  }
+}
+
+bool same(const RunRecord& a, const RunRecord& b) {
+  return a.segments == b.segments && a.end == b.end &&
+         std::equal(a.jobs.begin(), a.jobs.end(), b.jobs.begin(), b.jobs.end(),
+                    [](const JobResult& x, const JobResult& y) {
+                      return x.finish == y.finish && x.restarts == y.restarts &&
+                             x.first_start == y.first_start;
+                    });
+}
+
+TEST_P(EachPolicy, ARepetitionIsTheSame) {
+  const Suite suite = drawn(5);
+  EXPECT_TRUE(same(play(suite, GetParam(), 9), play(suite, GetParam(), 9)));
+}
+
+TEST_P(EachPolicy, CutAndResumedIsTheSame) {
+  const Suite suite = drawn(6);
+  const RunRecord whole = play(suite, GetParam());
+  const auto policy =
+      find_policy(GetParam())->make({suite.cluster, suite.jobs, 0, Information::kLearned});
+  Engine engine(suite, *policy, 0, true);
+  bool done = false;
+  int cuts = 0;
+  for (double until = 1000; !done; until += 1777) {
+    RunControl control;
+    control.until = until;
+    const auto ran = engine.run(control);
+    ASSERT_TRUE(ran) << ran.error().text;
+    done = *ran;
+    if (!done) ++cuts;
+    ASSERT_EQ(engine.record().cut, !done);
+  }
+  EXPECT_GT(cuts, 3);
+  EXPECT_TRUE(same(whole, engine.record()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, EachPolicy, testing::ValuesIn(kEngine), [](const auto& given) {
+  std::string name = given.param;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+});
+
+TEST(Engine, AStopIsHeard) {
+  std::atomic<bool> stop = true;
+  RunControl control;
+  control.stop = &stop;
+  const auto record = run_suite(drawn(1), "fifo", Information::kLearned, control);
+  ASSERT_TRUE(record);
+  EXPECT_TRUE(record->cut);
+  EXPECT_EQ(measure(*record, {}, 28, 0).finished, 0);
+}
+
+/// Grants a GPU that is not there.
+class Greedy final : public Policy {
+ public:
+  std::vector<Grant> decide(const PolicyState& state) override {
+    std::vector<Grant> grants(state.jobs.size());
+    for (Grant& grant : grants) {
+      grant.type = 0;
+      grant.gpus = 100;
+    }
+    return grants;
+  }
+};
+
+TEST(Engine, AGrantThatDoesNotFitIsAnError) {
+  Greedy greedy;
+  const auto record = run_engine(make_suite("a:1x2", {make_job("one", 0, 1, 1)}), greedy, {});
+  ASSERT_FALSE(record);
+  EXPECT_EQ(record.error().text,
+            "at 0 s job one was granted 100 GPUs of a, where there is no room");
+}
+
+TEST(Engine, AnUnknownPolicyIsNamedWithTheNearest) {
+  const auto record = run_suite(drawn(1), "fifo-hat", Information::kLearned, {});
+  ASSERT_FALSE(record);
+  EXPECT_EQ(record.error().text, "no policy 'fifo-hat'; did you mean fifo-het?");
+}
+
+TEST(Tables, AreSortedAndWhole) {
+  for (std::size_t i = 1; i < policies().size(); ++i) {
+    EXPECT_LT(policies()[i - 1].name, policies()[i].name);
+  }
+  for (std::size_t i = 1; i < suites().size(); ++i) {
+    EXPECT_LT(suites()[i - 1].name, suites()[i].name);
+  }
+  EXPECT_EQ(sim::make_suite("gavel-cont", "none", 0).error().text,
+            "no suite 'gavel-cont'; did you mean gavel-cont48?");
+  EXPECT_TRUE(sim::make_suite("gavel-multi-108", "none", 0)
+                  .error()
+                  .text.starts_with("suite gavel-multi-108: say which, as gavel-multi-108@1.6"));
+}
+
+}  // namespace
+}  // namespace rubato::sim
