@@ -42,7 +42,7 @@ std::vector<store::RunRecord> RunLog::update(const Snapshot& snapshot,
   for (const JobKey& key : change.left) {
     const RunFacts* facts = book.find(key);
     if (facts == nullptr || on_.erase({key, facts->start}) == 0) continue;
-    records.push_back({.job = key, .start = facts->start, .end = snapshot.taken});
+    records.push_back({.job = key, .start = facts->start, .end = snapshot.taken, .text = {}});
   }
   if (!change.fresh.empty()) {
     const std::vector<bool> managed = managed_nodes(snapshot);
