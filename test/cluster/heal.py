@@ -42,6 +42,7 @@ def heal(c):
         c.run_deferred()
         since = _configuration(c)
         _jobs(c)
+        _outputs(c)
         _reservations(c)
         _partitions(c)
         since = _what_was_learnt(c) or since
@@ -90,6 +91,12 @@ def _jobs(c):
     if first:
         c.ask("scancel -Q " + " ".join(sorted(set(first))), check=False)
         c.wait(lambda: not ids(), 120, "the scenario's jobs to be gone")
+
+
+def _outputs(c):
+    """What jobs printed: after a kill slurmctld gives numbers of jobs again."""
+    for file in pathlib.Path(c.path("out")).glob("slurm-*.out"):
+        file.unlink(missing_ok=True)
 
 
 def _reservations(c):

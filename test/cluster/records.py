@@ -18,6 +18,7 @@ _STARTS = (
 _SUBMIT = re.compile(r"(?:_slurm_rpc_submit_batch_job: (?=JobId=\d+ InitPrio)"
                      r"|_slurm_rpc_allocate_resources )" + _JOB)
 _END = re.compile(r"_job_complete: " + _JOB + " done")
+_BEGIN = re.compile(r"slurmctld version \S+ started")
 
 
 @dataclasses.dataclass
@@ -55,8 +56,12 @@ class Log:
         return [line for line in text.splitlines() if re.search(pattern, line)]
 
     def all_times(self):
-        """{job id: Times}, array elements also under "7_3"; of a requeued job the last start."""
-        found = {}
+        """{job id: Times}, array elements also under "7_3"; of a requeued job the last start.
+
+        A slurmctld that was killed may give the id of a job that no state file had to another one:
+        what the log says of it from before the last begin is of the first.
+        """
+        found, begin = {}, 0.0
 
         def of(match):
             """The record of the job in a line, under its id and its label."""
@@ -65,10 +70,16 @@ class Log:
             times = next((found[key] for key in keys if key in found), None) or Times()
             found.update(dict.fromkeys(keys, times))
             return times
-        for line in self.lines(r"JobId="):
+        for line in self.lines(rf"JobId=|{_BEGIN.pattern}"):
+            if _BEGIN.search(line):
+                begin = stamp(line)
+                continue
             match = _SUBMIT.search(line)
             if match:
-                of(match).submit = stamp(line)
+                times = of(match)
+                if times.submit and times.start < begin:    # a start may be logged before its submit
+                    times.start, times.end, times.by = 0.0, 0.0, ""
+                times.submit = stamp(line)
             for who, pattern in _STARTS:
                 match = pattern.search(line)
                 if match:
