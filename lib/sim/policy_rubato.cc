@@ -282,7 +282,8 @@ class Rubato final : public Policy {
           told.profile = profile;
           told.place = {state.cluster.groups[static_cast<std::size_t>(type)].type, gpus,
                         setting.nodes(), batch, ""};
-          told.job = key_of(view);
+          // A run of its own: a run that seems to change its place teaches nothing.
+          told.job.id = kFirstTold + static_cast<JobId>(told_.size());
           told.time = at(state.now);
           told.rate = state.truth->observe(*view.job, setting, view.done).samples_per_s;
           learner_.remember(told);
@@ -313,6 +314,8 @@ class Rubato final : public Policy {
     }
     return grants;
   }
+
+  static constexpr JobId kFirstTold = 1'000'000'000;
 
   struct Known {
     JobKey key;

@@ -77,8 +77,8 @@ class Log:
             match = _SUBMIT.search(line)
             if match:
                 times = of(match)
-                if times.submit and times.start < begin:    # a start may be logged before its submit
-                    times.start, times.end, times.by = 0.0, 0.0, ""
+                if 0 < times.start < begin:     # one after it may be logged before its submit
+                    times = found[int(match["label"])] = Times()
                 times.submit = stamp(line)
             for who, pattern in _STARTS:
                 match = pattern.search(line)

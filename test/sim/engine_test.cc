@@ -142,6 +142,14 @@ class WholeNodes final : public Truth {
   }
 };
 
+// The speed is four times as high on the last type as on the first, which nothing but the truth says.
+TEST(Engine, RubatoKnowsAllSpeedsWhereTheyAreKnown) {
+  const Suite suite = make_suite("a:1x2,b:1x2,c:1x2", {make_job("one", 0, 1, 40000)});
+  const auto record = run_suite(suite, "rubato", Information::kKnown, {});
+  ASSERT_TRUE(record);
+  EXPECT_DOUBLE_EQ(record->jobs[0].finish, 10000);
+}
+
 TEST(Engine, NobodyStartsWhereItMakesNoProgress) {
   Suite suite = make_suite("a:2x4", {make_job("four", 0, 4, 400), make_job("eight", 1, 8, 800)});
   suite.truth = std::make_shared<WholeNodes>();
