@@ -8,6 +8,7 @@ import sqlite3
 from cluster import check, scenario, shape
 
 from . import steps
+from .steps import published
 
 # By the configuration h100 is three times as fast as v100. What the jobs here report says otherwise.
 CONF = steps.conf("MessageInterval=0", "WarmUp=0", "GpuType=h100 Speed=3",
@@ -15,14 +16,6 @@ CONF = steps.conf("MessageInterval=0", "WarmUp=0", "GpuType=h100 Speed=3",
 PLACES = {"h100": ("n5", 20), "a100": ("n1", 30), "v100": ("n7", 200)}
 
 shape("learn", rubato_conf=CONF)
-
-
-def published(c, name):
-    """A published file; {} before there is one."""
-    try:
-        return json.loads(pathlib.Path(c.path("state/rubato/publish", name)).read_text())
-    except (OSError, ValueError):
-        return {}
 
 
 def learnt_cells(c, kind):

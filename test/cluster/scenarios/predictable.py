@@ -46,6 +46,13 @@ def judged(c, job):
     return facts.get("forecasts_judged", 0), facts.get("class", "")
 
 
+def saved(c, job):
+    """What the state file has of the job's forecasts."""
+    with open(c.path("state/rubato/state.json"), encoding="utf-8") as file:
+        courses = json.load(file).get("courses", [])
+    return next((course for course in courses if course["id"] == job), {})
+
+
 def seconds(text):
     """squeue's [D-][H:]M:S in seconds."""
     days, _, rest = text.rpartition("-")
@@ -101,9 +108,8 @@ def the_class_survives_a_restart_of_slurmctld(c):
         return count >= 3 and known_as == "P"
 
     c.wait(step, 240, "the job to become predictable")
-    with_class = '"predictable":true'
-    c.wait(lambda: with_class in open(c.path("state/rubato/state.json"), encoding="utf-8").read(),
-           60, "the state file to have it")
+    c.wait(lambda: saved(c, job).get("predictable") and saved(c, job).get("judged", 0) >= 3, 60,
+           "the state file to have it, and the forecasts that it rests on")
     c.kill9_ctld()
     c.start_ctld()
     text = c.wait(lambda: next((told for told in [c.ask(f"rubato explain {job}", check=False)]

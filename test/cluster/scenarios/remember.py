@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What jobs report and what becomes of it: the store, models.json, system_comment."""
-import json
 import os
 import pathlib
 import re
@@ -10,6 +9,7 @@ import time
 from cluster import check, scenario, shape
 
 from . import steps
+from .steps import published
 
 # Every report counts, and segments follow within a second.
 CONF = steps.conf("MessageInterval=0", "TestInject=segment-interval:1")
@@ -35,14 +35,6 @@ def samples(c, job, path=None):
     """(samples done, samples/s, GPU type, GPUs, flag) of a job's reports in the store."""
     return rows(c, "SELECT samples_done, rate, gpu_type, gpus, flag FROM samples "
                    f"WHERE job_id = {job} ORDER BY id", path)
-
-
-def published(c, name):
-    """A published file; {} before there is one."""
-    try:
-        return json.loads(pathlib.Path(c.path("state/rubato/publish", name)).read_text())
-    except (OSError, ValueError):
-        return {}
 
 
 def store_stats(c):

@@ -18,12 +18,17 @@ def conf(*lines):
     return PLACE + "".join(line + "\n" for line in lines)
 
 
-def stats(c):
-    """stats.json as the loop published it last; {} before the first time."""
+def published(c, name):
+    """A published file; {} before there is one."""
     try:
-        return json.loads(pathlib.Path(c.path("state/rubato/publish/stats.json")).read_text())
+        return json.loads(pathlib.Path(c.path("state/rubato/publish", name)).read_text())
     except (OSError, ValueError):
         return {}
+
+
+def stats(c):
+    """stats.json as the loop published it last; {} before the first time."""
+    return published(c, "stats.json")
 
 
 def published_again(c):
