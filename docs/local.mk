@@ -22,3 +22,8 @@ EXTRA_DIST += docs/design.md docs/results
 
 # Hints of jobs: written by `make hints-docs`.
 dist_man_MANS += docs/man/rubato-hints.7 docs/man/rubato-spank.8
+
+# Worked examples of rubato-simulate(1); test/golden/man_test.py runs them.
+examplesdir = $(docdir)/examples
+dist_examples_DATA = docs/examples/README.md docs/examples/day.csv docs/examples/history.txt \
+  docs/examples/speeds.csv

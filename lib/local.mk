@@ -29,6 +29,8 @@ lib_librubato_la_SOURCES += \
   lib/core/json_write.cc \
   lib/core/json_writer.cc \
   lib/core/json_writer.h \
+  lib/core/memory_clock.cc \
+  lib/core/memory_clock.h \
   lib/core/node.cc \
   lib/core/node.h \
   lib/core/plan.h \
@@ -242,6 +244,8 @@ lib_librubato_la_SOURCES += \
   lib/model/back_ends.cc \
   lib/model/row_samples.cc \
   lib/model/row_samples.h \
+  lib/model/batch_scaling.cc \
+  lib/model/batch_scaling.h \
   lib/model/batch_tables.cc \
   lib/model/batch_tables.h \
   lib/model/best_batch.cc \
@@ -261,6 +265,8 @@ lib_librubato_la_SOURCES += \
   lib/model/data_parallel_fit.cc \
   lib/model/data_parallel_fit.h \
   lib/model/data_parallel_join.cc \
+  lib/model/data_parallel_latents.cc \
+  lib/model/data_parallel_latents.h \
   lib/model/data_parallel_state.cc \
   lib/model/data_parallel_state.h \
   lib/model/error_replay.cc \
@@ -349,6 +355,7 @@ lib_librubato_la_SOURCES += \
   lib/policy/outcome.h \
   lib/policy/place.cc \
   lib/policy/place.h \
+  lib/policy/place_failure.cc \
   lib/policy/predict.cc \
   lib/policy/predict.h \
   lib/policy/prioritise.cc \
@@ -412,6 +419,8 @@ lib_librubato_store_la_SOURCES = \
   lib/store/connection.h \
   lib/store/folder.cc \
   lib/store/folder.h \
+  lib/store/group_builder.cc \
+  lib/store/group_builder.h \
   lib/store/lock_file.cc \
   lib/store/lock_file.h \
   lib/store/measured.h \
@@ -420,8 +429,12 @@ lib_librubato_store_la_SOURCES = \
   lib/store/orders.h \
   lib/store/plausibility.cc \
   lib/store/plausibility.h \
+  lib/store/profile_members.cc \
+  lib/store/profile_members.h \
   lib/store/profiles.cc \
   lib/store/profiles.h \
+  lib/store/profiles_csv.cc \
+  lib/store/profiles_json.cc \
   lib/store/reader.cc \
   lib/store/reader.h \
   lib/store/records.cc \
@@ -435,5 +448,7 @@ lib_librubato_store_la_SOURCES = \
   lib/store/session.h \
   lib/store/store.cc \
   lib/store/store.h \
+  lib/store/store_worker.cc \
+  lib/store/store_worker.h \
   lib/store/summary.cc \
   lib/store/summary.h

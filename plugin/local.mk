@@ -76,6 +76,8 @@ plugin_libslurmside_la_SOURCES = \
   plugin/slurm/slurm_log.cc \
   plugin/slurm/snapshot_in.cc \
   plugin/slurm/snapshot_in.h \
+  plugin/slurm/snapshot_jobs.cc \
+  plugin/slurm/snapshot_look.h \
   plugin/slurm/system_comment.cc \
   plugin/slurm/system_comment.h \
   plugin/slurm/write_back.cc \
@@ -105,6 +107,7 @@ sched_backfill_la_SOURCES = \
   plugin/sched/publisher.h \
   plugin/sched/recorder.cc \
   plugin/sched/recorder.h \
+  plugin/sched/recorder_notes.cc \
   plugin/sched/run_log.cc \
   plugin/sched/run_log.h \
   plugin/sched/start_book.cc \

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "lib/config/nearest.h"
+#include "lib/model/plan_curve.h"
 #include "tools/command.h"
 #include "tools/models_actions.h"
 #include "tools/output.h"
@@ -125,11 +126,11 @@ Json row_json(const LessonRow& row) {
 
 Json row_json(const ModelRow& row) {
   Json json{{"account", row.account},   {"job_type", row.job_type}, {"shared", row.shared},
-          {"gpu_type", row.gpu_type}, {"gpus", row.gpus},         {"nodes", row.nodes},
-          {"plan", row.plan},         {"batch", row.batch},       {"samples", row.samples},
-          {"flagged", row.flagged},   {"jobs", row.jobs},         {"rate_mean", row.rate_mean},
-          {"rate_min", row.rate_min}, {"rate_max", row.rate_max}, {"rate_last", row.rate_last},
-          {"last", row.last}};
+            {"gpu_type", row.gpu_type}, {"gpus", row.gpus},         {"nodes", row.nodes},
+            {"plan", row.plan},         {"batch", row.batch},       {"samples", row.samples},
+            {"flagged", row.flagged},   {"jobs", row.jobs},         {"rate_mean", row.rate_mean},
+            {"rate_min", row.rate_min}, {"rate_max", row.rate_max}, {"rate_last", row.rate_last},
+            {"last", row.last}};
   for (const auto& [flag, reports] : row.flags)
     json["flags"].push_back(Json{{"flag", flag}, {"reports", reports}});
   return json;
@@ -261,6 +262,7 @@ int run(const Globals& globals, const Options& options) {
   if (action == "export") return export_profiles(globals, options, *site);
   if (action == "import") return import_profiles(globals, options, *site);
   if (action == "forget") return forget_profiles(globals, options, *site);
+  if (action == "curve") return show_curve(globals, options, *site);
   return show_fits(globals, options, *site);
 }
 
@@ -275,14 +277,24 @@ std::function<int()> setup(CLI::App& app, const Globals& globals) {
       ->type_name("FORMAT");
   app.add_option("-o,--output", options->output, "Of export: write to FILE, in one rename")
       ->type_name("FILE");
-  app.add_option("--file", options->file, "Of fit: the profiles of an exported FILE")
+  app.add_option("--file", options->file, "Of fit and curve: the profiles of an exported FILE")
       ->type_name("FILE");
   app.add_option("--before", options->before, "Of forget: only what is older than TIME")
       ->type_name("TIME");
   app.add_flag("--dry-run", options->dry_run,
                "Of import and forget: check, say what would be done, and do nothing");
+  app.add_option("--gpus", options->gpus, "Of curve: up to so many GPUs")
+      ->check(CLI::Range(1, kMostCurveGpus))
+      ->type_name("N");
+  app.add_option("--batch", options->batch, "Of curve: global batch of the job, as in --dl-batch")
+      ->type_name("RANGE");
+  app.add_option("--plans", options->plans, "Of curve: plans it can run, as in --dl-plans")
+      ->type_name("PLANS");
+  app.add_option("--model", options->model, "Of curve: its shape, as in --dl-model")
+      ->type_name("SHAPE");
   app.add_option("ACTION", options->words,
-                 "list (default), show TYPE, fit [TYPE], export, import FILE, forget TYPE");
+                 "list (default), show TYPE, curve TYPE, fit [TYPE], export, import FILE, "
+                 "forget TYPE");
   return [options, &globals] { return run(globals, *options); };
 }
 

@@ -64,6 +64,10 @@ tools_rubato_SOURCES = \
   tools/doctor_store.cc \
   tools/explain_job.cc \
   tools/explain_job.h \
+  tools/explain_json.cc \
+  tools/explain_parts.cc \
+  tools/explain_parts.h \
+  tools/explain_table.cc \
   tools/explain_view.cc \
   tools/explain_view.h \
   tools/gain_view.cc \
@@ -76,6 +80,10 @@ tools_rubato_SOURCES = \
   tools/store_replay.h \
   tools/models_actions.cc \
   tools/models_actions.h \
+  tools/models_curve.cc \
+  tools/models_fits.cc \
+  tools/models_rows.cc \
+  tools/models_rows.h \
   tools/plugin_files.cc \
   tools/plugin_files.h \
   tools/published.cc \

@@ -4,18 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <map>
-#include <set>
 
 #include "lib/config/nearest.h"
-#include "lib/model/predictor.h"
-#include "lib/model/teach.h"
+#include "tools/models_rows.h"
 #include "tools/output.h"
-#include "tools/own_fields.h"
 #include "tools/read_input.h"
 #include "tools/site_store.h"
-#include "tools/table.h"
 #include "tools/write_file.h"
 
 namespace rubato::tools {
@@ -33,6 +27,7 @@ const std::vector<Action>& actions() {
   static const std::vector<Action> kActions{
       {"list", 0, 0, "list", {}},
       {"show", 1, 1, "show TYPE", {}},
+      {"curve", 1, 1, "curve TYPE", {"--gpus", "--batch", "--plans", "--model", "--file"}},
       {"fit", 1, 0, "fit [TYPE]", {"--file"}},
       {"export", 0, 0, "export", {"--format", "--output"}},
       {"import", 1, 1, "import FILE", {"--dry-run"}},
@@ -48,129 +43,11 @@ std::vector<std::string> given(const ModelsOptions& options) {
   if (!options.file.empty()) given.emplace_back("--file");
   if (!options.before.empty()) given.emplace_back("--before");
   if (options.dry_run) given.emplace_back("--dry-run");
+  if (options.gpus != 0) given.emplace_back("--gpus");
+  if (!options.batch.empty()) given.emplace_back("--batch");
+  if (!options.plans.empty()) given.emplace_back("--plans");
+  if (!options.model.empty()) given.emplace_back("--model");
   return given;
-}
-
-bool chosen(const ModelsOptions& options, const store::ProfileRow& row) {
-  return (row.type.shared || wanted(options.account, row.type.account)) &&
-         wanted(options.type, row.type.name) && wanted(options.gpu_type, row.gpu_type);
-}
-
-/// Job types that say their shape in rubato.conf.
-std::map<std::string, ModelShape> shapes_of(const Config& config) {
-  std::map<std::string, ModelShape> shapes;
-  for (const JobTypeConfig& type : config.job_types) {
-    if (type.hints.model) shapes.emplace(type.name, *type.hints.model);
-  }
-  return shapes;
-}
-
-Json fit_json(const FitSummary& fit) {
-  Json parameters = Json::object();
-  for (const auto& [name, value] : fit.parameters) parameters[name] = value;
-  return {{"account", fit.profile.account},
-          {"job_type", fit.profile.job_type},
-          {"gpu_type", fit.gpu_type},
-          {"model", to_string(fit.back_end)},
-          {"configurations", fit.configurations},
-          {"samples", fit.samples},
-          {"mean_error", fit.mean_error},
-          {"max_error", fit.max_error},
-          {"parameters", std::move(parameters)},
-          {"flags", fit.flags}};
-}
-
-std::string dashed(const std::string& text) { return text.empty() ? kUnknown : text; }
-
-void print_fits(const std::vector<FitSummary>& fits, bool parameters) {
-  Table table({{"JOBTYPE"},
-               {"ACCOUNT"},
-               {"GPU"},
-               {"MODEL"},
-               {"CONFIGS", true},
-               {"SAMPLES", true},
-               {"MEAN", true},
-               {"MAX", true},
-               {"FLAGS"}});
-  for (const FitSummary& fit : fits) {
-    table.add({fit.profile.job_type, fit.profile.account.empty() ? "(all)" : fit.profile.account,
-               dashed(fit.gpu_type), to_string(fit.back_end), fmt::format("{}", fit.configurations),
-               fmt::format("{}", fit.samples), fmt::format("{:.1f}%", fit.mean_error * 100),
-               fmt::format("{:.1f}%", fit.max_error * 100),
-               dashed(fmt::format("{}", fmt::join(fit.flags, ",")))});
-  }
-  fmt::print("{}", table.text());
-  if (!parameters) return;
-  for (const FitSummary& fit : fits) {
-    fmt::print("\n{} on {}, {}:\n", fit.profile.job_type, dashed(fit.gpu_type),
-               to_string(fit.back_end));
-    for (const auto& [name, value] : fit.parameters) fmt::print("  {:<16}{:.6g}\n", name, value);
-  }
-}
-
-/// What would teach most of these profiles: on the GPU types of rubato.conf and of the rows.
-std::vector<Lesson> lessons_from(const std::vector<store::ProfileRow>& rows, const Config& config) {
-  constexpr std::size_t kOfAProfile = 3;
-  std::vector<RateCell> cells;
-  std::set<std::string> types;
-  for (const GpuTypeConfig& type : config.gpu_types) types.insert(type.name);
-  for (const store::ProfileRow& row : rows) {
-    const store::KindGroup& group = row.group;
-    if (row.gpus < 1 || group.samples <= group.flagged) continue;
-    if (row.gpu_type.find('+') == std::string::npos) types.insert(row.gpu_type);
-    cells.push_back({.profile = {row.type.shared ? "" : row.type.account, row.type.name},
-                     .gpu_type = row.gpu_type,
-                     .gpus = row.gpus,
-                     .rate = group.mean_rate,
-                     .samples = group.samples - group.flagged,
-                     .nodes = group.nodes,
-                     .batch = group.batch,
-                     .plan = group.plan});
-  }
-  if (cells.empty()) return {};
-  return lessons(ThroughputModel(TypeSpeeds(config.speeds()), std::move(cells)), types,
-                 kOfAProfile);
-}
-
-void print_lessons(const std::vector<Lesson>& lessons) {
-  if (lessons.empty()) return;
-  fmt::print("\nWhat a measurement would teach, most first:\n");
-  for (const Lesson& lesson : lessons) {
-    fmt::print("  {} on {} {}: forecasts of it within {:.0f}% instead of {:.0f}%\n",
-               lesson.profile.job_type, lesson.gpus, lesson.gpu_type,
-               100 * std::expm1(std::max(lesson.mean - lesson.reduction, 0.0)),
-               100 * std::expm1(lesson.mean));
-  }
-}
-
-Json lesson_json(const Lesson& lesson) {
-  return {{"account", lesson.profile.account},
-          {"job_type", lesson.profile.job_type},
-          {"gpu_type", lesson.gpu_type},
-          {"gpus", lesson.gpus},
-          {"within", std::expm1(lesson.mean)},
-          {"after", std::expm1(std::max(lesson.mean - lesson.reduction, 0.0))}};
-}
-
-/// Rows of a file, or of the site.
-Result<std::vector<store::ProfileRow>> rows_to_fit(const ModelsOptions& options, const Site& site) {
-  if (!options.file.empty()) {
-    return read_bounded_file(options.file).and_then([&](const std::string& text) {
-      return store::profiles_from(text, options.file);
-    });
-  }
-  return read_profiles(site).map([](SiteProfiles profiles) { return std::move(profiles.rows); });
-}
-
-/// "no profile of job type 'resnt'; did you mean resnet?"
-std::string no_such_type(const std::string& type, const std::vector<store::ProfileRow>& rows) {
-  std::set<std::string> names;
-  for (const store::ProfileRow& row : rows) names.insert(row.type.name);
-  const std::vector<std::string> list(names.begin(), names.end());
-  const std::string mean = did_you_mean(type, list);
-  const std::string known =
-      list.empty() ? "; none is known" : fmt::format("; known: {}", fmt::join(list, ", "));
-  return fmt::format("no profile of job type '{}'{}", type, mean.empty() ? known : mean);
 }
 
 }  // namespace
@@ -214,43 +91,6 @@ std::string wrong_action(const ModelsOptions& options) {
                        did_you_mean(options.format, formats));
   }
   return {};
-}
-
-int show_fits(const Globals& globals, const ModelsOptions& options, const Site& site) {
-  const bool show = options.words.front() == "show";
-  auto rows = rows_to_fit(options, site);
-  if (!rows) return report_failure(globals, kModelsFitsSchema, kUnreachable, rows.error().text);
-  const std::string type = options.words.size() > 1 ? options.words[1] : "";
-  const auto other = [&](const store::ProfileRow& row) {
-    return !type.empty() && row.type.name != type;
-  };
-  if (!type.empty() && std::all_of(rows->begin(), rows->end(), other)) {
-    return report_failure(globals, kModelsFitsSchema, kNoMatch, no_such_type(type, *rows));
-  }
-  std::erase_if(*rows,
-                [&](const store::ProfileRow& row) { return other(row) || !chosen(options, row); });
-  const BackEnds back_ends(measured_rows(*rows));
-  const std::vector<FitSummary> fits = back_ends.summaries(shapes_of(site.config));
-  if (globals.json) {
-    Json json = document(kModelsFitsSchema, "");
-    json["fits"] = Json::array();
-    for (const FitSummary& fit : fits) json["fits"].push_back(fit_json(fit));
-    if (show) {
-      json["lessons"] = Json::array();
-      for (const Lesson& lesson : lessons_from(*rows, site.config))
-        json["lessons"].push_back(lesson_json(lesson));
-    }
-    print_json(json);
-    return kOk;
-  }
-  if (fits.empty()) {
-    fmt::print("{}\n", rows->empty() ? "No profile matches."
-                                     : "Nothing to fit: reports that name a batch are needed.");
-  } else {
-    print_fits(fits, show);
-  }
-  if (show) print_lessons(lessons_from(*rows, site.config));
-  return kOk;
 }
 
 int export_profiles(const Globals& globals, const ModelsOptions& options, const Site& site) {
@@ -380,7 +220,7 @@ int forget_profiles(const Globals& globals, const ModelsOptions& options, const 
       return row.type.name == order.job_type;
     });
     return refuse(kNoMatch, known ? "nothing is that old, or of that account and GPU type"
-                                  : no_such_type(order.job_type, rows));
+                                  : no_such_type(order.job_type, types_of(rows)));
   }
   if (options.dry_run) return print_change(globals, *would, false, true);
   const auto done = give_order(site, order);

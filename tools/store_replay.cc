@@ -14,6 +14,8 @@ namespace rubato::tools {
 namespace {
 
 constexpr double kDaySeconds = 86400;
+// Of the paired difference: beyond so many standard errors it is more than chance.
+constexpr double kBeyondChance = 2;
 
 ValidateCell cell_of(const ReplayError& row, const char* source, double mean, double most) {
   return {.source = source,
@@ -44,8 +46,12 @@ Result<ValidateSection> replay_store(const std::string& file, const Config& conf
   double count = 0;
   double present = 0;
   double plain = 0;
+  double repeats = 0;
+  double present_repeats = 0;
+  double plain_repeats = 0;
   int groups = 0;
   int below = 0;
+  int beyond = 0;
   for (const ReplayError& row : replay_both(reports, TypeSpeeds(config.speeds()), rules)) {
     section.cells.push_back(cell_of(row, "present", row.present, row.present_most));
     section.cells.push_back(cell_of(row, "plain", row.plain, row.plain_most));
@@ -53,20 +59,32 @@ Result<ValidateSection> replay_store(const std::string& file, const Config& conf
     count += n;
     present += n * row.present;
     plain += n * row.plain;
+    const auto again = static_cast<double>(row.repeats);
+    repeats += again;
+    present_repeats += again * row.present_repeats;
+    plain_repeats += again * row.plain_repeats;
     ++groups;
+    if (row.present - row.plain > kBeyondChance * row.doubt) ++beyond;
     if (row.present <= row.plain)
       ++below;
     else
-      section.notes.push_back(fmt::format("{} on {}: {:.2f} % is above {:.2f} % of the plain model",
-                                          row.profile.job_type, row.gpu_type, 100 * row.present,
-                                          100 * row.plain));
+      section.notes.push_back(fmt::format(
+          "{} on {}: {:.2f} % is above {:.2f} % of the plain model, by {:.1f} standard errors; "
+          "where it had been measured before {:.2f} % and {:.2f} %",
+          row.profile.job_type, row.gpu_type, 100 * row.present, 100 * row.plain,
+          row.doubt > 0 ? (row.present - row.plain) / row.doubt : 0.0, 100 * row.present_repeats,
+          100 * row.plain_repeats));
   }
   section.summary = {{"reports", static_cast<double>(reports.size())},
                      {"foreseen", count},
                      {"cells", groups},
                      {"cells_not_above_plain", below},
+                     {"cells_above_beyond_chance", beyond},
                      {"mean", count > 0 ? present / count : 0},
-                     {"plain_mean", count > 0 ? plain / count : 0}};
+                     {"plain_mean", count > 0 ? plain / count : 0},
+                     {"repeats", repeats},
+                     {"repeats_mean", repeats > 0 ? present_repeats / repeats : 0},
+                     {"repeats_plain_mean", repeats > 0 ? plain_repeats / repeats : 0}};
   if (count > 0) section.gates = {{"store_below_plain", present < plain}};
   return section;
 }

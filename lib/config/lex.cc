@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "lib/config/nearest.h"
+#include "lib/core/text.h"
 
 namespace rubato {
 namespace {
@@ -172,23 +173,12 @@ class LineReader {
   ConfigLine out_;
 };
 
-/// Length of the valid UTF-8 sequence of more than one byte at `from`, or 0.
-std::size_t utf8_length(std::string_view text, std::size_t from) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char first = byte(from);
-  const std::size_t length = first >= 0xC2 && first <= 0xDF   ? 2
-                             : first >= 0xE0 && first <= 0xEF ? 3
-                             : first >= 0xF0 && first <= 0xF4 ? 4
-                                                              : 0;
-  if (length == 0 || from + length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(from + i) & 0xC0) != 0x80) return 0;
-  }
-  const unsigned char second = byte(from + 1);
-  const bool overlong = (first == 0xE0 && second < 0xA0) || (first == 0xF0 && second < 0x90);
-  const bool outside = (first == 0xED && second > 0x9F) || (first == 0xF4 && second > 0x8F);
-  const bool control = first == 0xC2 && second < 0xA0;
-  return overlong || outside || control ? 0 : length;
+/// Length of the valid UTF-8 sequence of more than one byte at `from`, or 0. The control characters
+/// U+0080 to U+009F count as not valid.
+std::size_t wide_length(std::string_view text, std::size_t from) {
+  const auto second = from + 1 < text.size() ? static_cast<unsigned char>(text[from + 1]) : 0;
+  if (static_cast<unsigned char>(text[from]) == 0xC2 && second < 0xA0) return 0;
+  return utf8_length(text.substr(from));
 }
 
 }  // namespace
@@ -199,7 +189,7 @@ std::string printable(std::string_view word) {
   std::size_t i = 0;
   while (i < word.size() && i < kLongest) {
     const auto c = static_cast<unsigned char>(word[i]);
-    const std::size_t wide = c >= 0x80 ? utf8_length(word, i) : 0;
+    const std::size_t wide = c >= 0x80 ? wide_length(word, i) : 0;
     if (wide > 0) {
       out += word.substr(i, wide);
       i += wide;

@@ -41,6 +41,7 @@ Service Reader::service(const JsonItem& item) {
   object.time("executed", service.executed);
   object.time("waiting_since", service.waiting_since);
   object.time("updated", service.updated);
+  amount("held", service.held);
   object.count("level", service.level);
   object.yes("predictable", service.predictable);
   object.count("level_unpredictable", service.level_unpredictable);

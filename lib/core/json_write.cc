@@ -213,6 +213,7 @@ void Writer::service(const Service& service) {
   json_.member("executed", service.executed);
   json_.member_time("waiting_since", service.waiting_since);
   json_.member_time("updated", service.updated);
+  json_.member("held", service.held);
   json_.member("level", service.level);
   json_.member("predictable", service.predictable);
   json_.member("level_unpredictable", service.level_unpredictable);

@@ -74,7 +74,8 @@ struct Service {
   Seconds executed = 0;        ///< time it ran since then
   Seconds waiting_since = 0;   ///< since it became eligible, ran or was promoted
   Seconds updated = 0;
-  int level = 0;  ///< of the multi-level queue; 0 goes first
+  double held = 0;  ///< what it had at `updated`, in GPUs of the fastest type; 0: it did not run
+  int level = 0;    ///< of the multi-level queue; 0 goes first
   /// The time it still needs is known and counted: it stands in both lists of the Borda count.
   bool predictable = false;
   int level_unpredictable = 0;  ///< the level it would have if it were not

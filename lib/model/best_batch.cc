@@ -29,7 +29,7 @@ std::vector<std::int64_t> grid(std::int64_t least, std::int64_t most) {
     points.push_back(std::clamp(static_cast<std::int64_t>(std::llround(at)), least, most));
   }
   points.back() = most;
-  points.erase(std::ranges::unique(points).begin(), points.end());
+  points.erase(std::unique(points.begin(), points.end()), points.end());
   return points;
 }
 
@@ -45,7 +45,11 @@ class Search {
     const std::int64_t needed = up(range_.most, gpus_ * std::min(fit, kMostBatch / gpus_));
     const std::int64_t most = std::min<std::int64_t>(
         {std::max<std::int64_t>(needed, range_.most_passes), range_.most / gpus_, kMostPasses});
-    if (fewest > most) return std::nullopt;
+    if (fewest > most || (range_.one_pass && fewest > 1)) return std::nullopt;
+    if (range_.one_pass) {
+      locals(1, fit);
+      return best_;
+    }
     for (const std::int64_t passes : grid(fewest, most)) locals(static_cast<int>(passes), fit);
     return best_;
   }

@@ -20,6 +20,7 @@ struct BatchRange {
   std::int64_t least_local = 1;  ///< no pass has fewer samples a GPU, at least 1
   /// Passes of gradient accumulation to try, where memory asks for no more than that.
   int most_passes = 1;
+  bool one_pass = false;  ///< no gradient accumulation, even where memory asks for it
 };
 
 struct BatchChoice {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 namespace rubato {
@@ -67,6 +68,8 @@ std::vector<ReplayError> replay_both(const std::vector<MeasuredRate>& reports,
   Learner present(rules);
   Plain plain(speeds);
   std::map<ForecastErrors::Key, ReplayError> errors;
+  std::map<ForecastErrors::Key, double> squares;  // of distances from the mean difference
+  std::set<std::pair<ProfileName, RatePlace>> measured;
   present.set_seen([&](const MeasuredRate& report, const Forecast& forecast) {
     if (plain.model() == nullptr || !forecast.known_profile) return;
     const Forecast other =
@@ -78,6 +81,13 @@ std::vector<ReplayError> replay_both(const std::vector<MeasuredRate>& reports,
     const double own = error_of(forecast, report.rate);
     const double theirs = error_of(other, report.rate);
     const auto n = static_cast<double>(++row.reports);
+    const double step = own - theirs - (row.present - row.plain);
+    squares[{report.profile, report.place.gpu_type}] += step * step * (1 - 1 / n);
+    if (measured.contains({report.profile, report.place})) {
+      const auto repeats = static_cast<double>(++row.repeats);
+      row.present_repeats += (own - row.present_repeats) / repeats;
+      row.plain_repeats += (theirs - row.plain_repeats) / repeats;
+    }
     row.present += (own - row.present) / n;
     row.plain += (theirs - row.plain) / n;
     row.present_most = std::max(row.present_most, own);
@@ -87,6 +97,7 @@ std::vector<ReplayError> replay_both(const std::vector<MeasuredRate>& reports,
   for (const MeasuredRate& report : reports) {
     present.take(report);
     plain.take(report);
+    if (!report.flagged) measured.emplace(report.profile, report.place);
     if (work > kMostWorkOfBoth) continue;
     if (present.refit(speeds).change != RateChange::kSame) {
       work += cube(present.model());
@@ -95,8 +106,12 @@ std::vector<ReplayError> replay_both(const std::vector<MeasuredRate>& reports,
     work += plain.refit();
   }
   std::vector<ReplayError> rows;
-  for (auto& [unused, row] : errors)
-    if (row.reports > 1) rows.push_back(std::move(row));
+  for (auto& [key, row] : errors) {
+    if (row.reports < 2) continue;
+    const auto n = static_cast<double>(row.reports);
+    row.doubt = std::sqrt(squares[key] / (n - 1) / n);
+    rows.push_back(std::move(row));
+  }
   return rows;
 }
 

@@ -47,6 +47,12 @@ struct ReplayError {
   double present_most = 0;
   double plain = 0;
   double plain_most = 0;
+  double doubt = 0;  ///< standard error of `present` - `plain`: the reports are pairs
+  /// The same means over reports of places (type, size, batch, nodes, plan) that had been measured:
+  /// the first report of a place is one guess, however many follow.
+  std::int64_t repeats = 0;
+  double present_repeats = 0;
+  double plain_repeats = 0;
 };
 
 /// Replays the reports in their order through both, each fitted anew whenever that changes

@@ -14,7 +14,10 @@
 namespace rubato {
 namespace {
 
-constexpr double kBeliefWidth = 1.0;  // of ln of a standard deviation
+// Of ln of a standard deviation: a report's may be anything; for the others a few cells must not
+// outvote what holds of most sites.
+constexpr double kNoiseWidth = 1.0;
+constexpr double kBeliefWidth = 0.5;
 constexpr double kLowest = 0.005;
 constexpr double kHighest = 3.0;
 constexpr int kMostEvaluations = 1200;
@@ -71,7 +74,9 @@ class Likelihood {
     double belief = 0;
     for (std::size_t i = 0; i < active_.size(); ++i) {
       const PriorTerm& term = prior_terms()[active_[i]];
-      const double away = std::log(values[i] / (start_.*term.value)) / kBeliefWidth;
+      const bool of_reports = active_[i] + 1 >= kKernelTerms;
+      const double width = of_reports ? kNoiseWidth : kBeliefWidth;
+      const double away = std::log(values[i] / (start_.*term.value)) / width;
       belief += away * away / 2;
       if (active_[i] + 1 < kKernelTerms)
         k.triangularView<Eigen::Lower>() += values[i] * values[i] * bases_[i];
@@ -128,7 +133,7 @@ class Likelihood {
 };
 
 /// The standard deviation that is likeliest after `count` independent distances of `measured`,
-/// where ln of it was believed to be that of `believed`, give or take kBeliefWidth.
+/// where ln of it was believed to be that of `believed`, give or take kNoiseWidth.
 double likeliest(double believed, double measured, double count) {
   if (!(believed > 0) || !(count > 0)) return believed;
   double low = std::log(kLowest);
@@ -137,7 +142,7 @@ double likeliest(double believed, double measured, double count) {
     const double middle = (low + high) / 2;
     const double share = measured / std::exp(middle);
     const double slope =
-        count * (1 - share * share) + (middle - std::log(believed)) / (kBeliefWidth * kBeliefWidth);
+        count * (1 - share * share) + (middle - std::log(believed)) / (kNoiseWidth * kNoiseWidth);
     (slope > 0 ? high : low) = middle;
   }
   return std::exp((low + high) / 2);

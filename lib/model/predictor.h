@@ -136,6 +136,8 @@ class BackEnds {
   std::unique_ptr<Fits> fits_;
 };
 
+struct BatchScaling;
+
 /// Immutable, total, safe from several threads. Each answer is computed once.
 class Predictor {
  public:
@@ -167,6 +169,12 @@ class Predictor {
   /// the envelope, at one of `sizes`. `guaranteed` itself where nothing less is known to do.
   [[nodiscard]] Resources least(const JobSpec& job, const Resources& guaranteed,
                                 std::span<const int> sizes, const std::string& plan = {}) const;
+
+  /// How the best batch of the job's range scales, by tables of a device's times and of its
+  /// interconnect's all-reduces (batch_scaling.h). `shapes`: of other job types, whose all-reduces
+  /// then count too. Not kept.
+  [[nodiscard]] BatchScaling scaling(const JobSpec& job, const std::string& gpu_type, int most_gpus,
+                                     const std::map<std::string, ModelShape>& shapes = {}) const;
 
   [[nodiscard]] const ThroughputModel* throughput() const { return throughput_.get(); }
   [[nodiscard]] const BackEnds* back_ends() const { return back_ends_.get(); }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace rubato {
 namespace {
@@ -10,6 +11,7 @@ namespace {
 // Farther from what was measured a power law says nothing.
 constexpr double kMostGpus = 65536;
 constexpr double kFarBatch = 5.0;
+constexpr double kMostBatch = 1e15;
 constexpr double kFarNodes = 4.0;
 // Batches that differ by a factor of e are alike by exp(-1/2).
 constexpr double kCurveLength = 1.0;
@@ -91,7 +93,7 @@ RatePoints::RatePoints(const std::vector<std::pair<ProfileName, RatePlace>>& cel
   struct Seen {
     double sum = 0;
     int count = 0;
-    std::map<std::int64_t, double> batches;
+    std::map<int, std::map<std::int64_t, double>> batches;  ///< by GPUs
     std::map<std::string, double> plans;
   };
   std::map<ProfileName, Seen> seen;
@@ -105,7 +107,7 @@ RatePoints::RatePoints(const std::vector<std::pair<ProfileName, RatePlace>>& cel
     if (place.batch > 0) {
       of.sum += log_local_batch(place.batch, place.gpus);
       ++of.count;
-      of.batches[place.batch] += weight;
+      of.batches[place.gpus][place.batch] += weight;
     }
     if (place.nodes > 0) {
       double& densest = types_[place.gpu_type].densest;
@@ -114,8 +116,9 @@ RatePoints::RatePoints(const std::vector<std::pair<ProfileName, RatePlace>>& cel
   }
   int id = 0;
   for (const auto& [name, of] : seen) {
-    profiles_[name] = {id++, of.count > 0 ? of.sum / of.count : 0, heaviest(of.batches),
-                       heaviest(of.plans)};
+    Profile& profile = profiles_[name];
+    profile = {id++, of.count > 0 ? of.sum / of.count : 0, {}, heaviest(of.plans)};
+    for (const auto& [gpus, batches] : of.batches) profile.batches[gpus] = heaviest(batches);
   }
   id = 0;
   for (auto& [name, type] : types_) type.id = id++;
@@ -123,9 +126,23 @@ RatePoints::RatePoints(const std::vector<std::pair<ProfileName, RatePlace>>& cel
   for (auto& [name, plan] : plans_) plan = id++;
 }
 
-std::int64_t RatePoints::usual_batch(const ProfileName& profile) const {
+std::int64_t RatePoints::usual_batch(const ProfileName& profile, int gpus) const {
   const auto at = profiles_.find(profile);
-  return at != profiles_.end() ? at->second.usual_batch : 0;
+  return at != profiles_.end() ? at->second.usual_batch(gpus) : 0;
+}
+
+std::int64_t RatePoints::Profile::usual_batch(int gpus) const {
+  if (batches.empty()) return 0;
+  const auto above = batches.lower_bound(gpus);
+  if (above != batches.end() && above->first == gpus) return above->second;
+  const bool one_batch = std::all_of(batches.begin(), batches.end(), [&](const auto& seen) {
+    return seen.second == batches.begin()->second;
+  });
+  if (one_batch && batches.size() > 1) return batches.begin()->second;
+  // The size below, unless only larger ones were seen.
+  const auto& [size, batch] = *(above == batches.begin() ? above : std::prev(above));
+  const double grown = static_cast<double>(batch) / size * gpus;
+  return std::max<std::int64_t>(1, std::llround(std::min(grown, kMostBatch)));
 }
 
 const std::string& RatePoints::usual_plan(const ProfileName& profile) const {
@@ -142,12 +159,11 @@ RatePoint RatePoints::at(const ProfileName& profile, const RatePlace& place) con
   point.gpus = std::max(place.gpus, 1);
   point.size = std::log(std::min<double>(point.gpus, kMostGpus));
   const auto found = profiles_.find(profile);
-  if (found != profiles_.end() && found->second.usual_batch > 0) {
+  if (found != profiles_.end() && !found->second.batches.empty()) {
     const Profile& of = found->second;
-    const std::int64_t batch = place.batch > 0 ? place.batch : of.usual_batch;
+    const std::int64_t batch = place.batch > 0 ? place.batch : of.usual_batch(point.gpus);
     point.batch =
         std::clamp(log_local_batch(batch, point.gpus) - of.mean_batch, -kFarBatch, kFarBatch);
-    point.work = point.batch + point.size;
   }
   const auto type = types_.find(place.gpu_type);
   if (place.nodes > 0 && type != types_.end() && type->second.densest > 0) {
@@ -166,7 +182,7 @@ RatePoint RatePoints::at(const ProfileName& profile, const RatePlace& place, con
 }
 
 double prior_log_rate(const ThroughputPrior& prior, const RatePoint& at) {
-  return prior.exponent * at.size + prior.batch_exponent * at.work +
+  return prior.exponent * at.size + prior.batch_exponent * at.batch +
          prior.spread_exponent * at.nodes;
 }
 

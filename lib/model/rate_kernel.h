@@ -26,7 +26,7 @@ struct RatePlace {
   std::string gpu_type;
   int gpus = 1;
   int nodes = 0;           ///< 0: as few as the GPUs need
-  std::int64_t batch = 0;  ///< global batch in samples; 0: the one most reports of the profile had
+  std::int64_t batch = 0;  ///< global batch in samples; 0: the usual one (RatePoints)
   std::string plan{};      ///< execution plan, "" as submitted
 
   // NOLINTNEXTLINE(modernize-use-nullptr)
@@ -60,8 +60,8 @@ struct ThroughputPrior {
   double report = 0.15;            ///< of one report
   double report_floor = 0.03;      ///< of the mean of endlessly many reports
 
-  double exponent = 0.85;        ///< rate grows as GPUs to this power at one global batch,
-  double batch_exponent = 0.15;  ///< as the batch at so many GPUs to this one,
+  double exponent = 0.85;        ///< rate grows as GPUs to this power at one batch a GPU,
+  double batch_exponent = 0.15;  ///< as the batch a GPU to this one,
   double spread_exponent = 0;    ///< and as (nodes / nodes needed) to this one
 
   bool operator==(const ThroughputPrior&) const = default;
@@ -87,7 +87,6 @@ struct RatePoint {
   int gpus = 1;
   double size = 0;   ///< ln GPUs
   double batch = 0;  ///< ln (batch / GPUs), less the mean of the profile; 0: not known
-  double work = 0;   ///< ln batch, from the same origin; 0: not known
   double nodes = 0;  ///< ln (nodes / nodes needed)
 };
 
@@ -103,16 +102,19 @@ class RatePoints {
   [[nodiscard]] RatePoint at(const ProfileName& profile, const RatePlace& place,
                              const RatePoint& other, const RatePlace& beside) const;
   [[nodiscard]] bool knows(const ProfileName& profile) const { return profiles_.contains(profile); }
-  /// Of most reports; 0 where none told.
-  [[nodiscard]] std::int64_t usual_batch(const ProfileName& profile) const;
+  /// Of most reports at that number of GPUs. Where none told: the one that all sizes had, if there
+  /// were several; else as much a GPU as at the next smaller size. 0 where no report told any.
+  [[nodiscard]] std::int64_t usual_batch(const ProfileName& profile, int gpus) const;
   [[nodiscard]] const std::string& usual_plan(const ProfileName& profile) const;
 
  private:
   struct Profile {
     int id = 0;
-    double mean_batch = 0;  ///< of ln (batch / GPUs)
-    std::int64_t usual_batch = 0;
+    double mean_batch = 0;                ///< of ln (batch / GPUs)
+    std::map<int, std::int64_t> batches;  ///< of most reports, by GPUs
     std::string usual_plan;
+
+    [[nodiscard]] std::int64_t usual_batch(int gpus) const;
   };
   struct Type {
     int id = 0;

@@ -220,7 +220,7 @@ void ThroughputModel::see(Forecast& forecast, const ProfileName& profile,
   const RateCell first{.profile = profile, .gpu_type = {}, .gpus = 0};
   const auto begin = std::lower_bound(cells_.begin(), cells_.end(), first, before);
   const auto batch_of = [&](std::int64_t batch) {
-    return batch > 0 ? batch : points_.usual_batch(profile);
+    return batch > 0 ? batch : points_.usual_batch(profile, place.gpus);
   };
   const std::int64_t batch = batch_of(place.batch);
   bool refused = false;

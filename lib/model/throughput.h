@@ -93,8 +93,8 @@ class ThroughputModel {
   ThroughputModel(const ThroughputModel&) = delete;
   ThroughputModel& operator=(const ThroughputModel&) = delete;
 
-  /// Of any profile, type and size (at least 1), at the batch and plan that most reports of the
-  /// profile had, on as few nodes as needed: what was never seen comes from the prior. The first
+  /// Of any profile, type and size (at least 1), at the plan that most reports of the profile had
+  /// and its usual batch, on as few nodes as needed: what was never seen is the prior's. The first
   /// time O(n^2), then kept. Safe from several threads.
   [[nodiscard]] Forecast predict(const ProfileName& profile, const std::string& gpu_type,
                                  int gpus) const;

@@ -46,7 +46,7 @@ Service remembered(const Snapshot& snapshot, const Job& job) {
   if (after != all.begin()) {
     const Service& last = *std::prev(after);
     const bool same = last.job == job.key;
-    if (same || (job.restarts > 0 && last.job.id == job.key.id)) service = last;
+    if (same || (job.restarts > 0 && last.job.id == job.key.id)) return last;
   }
   service.job = job.key;
   return service;
@@ -66,17 +66,29 @@ std::vector<Service> gone(const Snapshot& snapshot, const std::map<JobKey, Servi
   return kept;
 }
 
-void bring_forward(Service& service, const Job& job, double power, Seconds now) {
-  if (job.state == JobState::kRunning) {
-    const Seconds from = std::max(service.updated, job.start);
-    const auto seconds = static_cast<double>(std::max<Seconds>(now - from, 0));
-    service.attained += seconds * power;
-    service.since_promotion += seconds * power;
-    service.executed += std::max<Seconds>(now - from, 0);
-    service.waiting_since = now;
-  } else {
-    service.waiting_since = std::max(service.waiting_since, job.eligible);
+void run(Service& service, Seconds from, Seconds to, double power) {
+  const Seconds seconds = std::max<Seconds>(to - from, 0);
+  service.attained += static_cast<double>(seconds) * power;
+  service.since_promotion += static_cast<double>(seconds) * power;
+  service.executed += seconds;
+}
+
+// A run that has ended since the last round. The submit time of a requeued job is the moment in
+// which its resources were free again.
+void end_run(Service& service, const Job& job, Seconds now) {
+  const bool requeued = service.job != job.key;
+  if (service.held > 0 && (requeued || job.state != JobState::kRunning)) {
+    run(service, service.updated, requeued ? std::min(job.key.submit, now) : now, service.held);
   }
+  service.job = job.key;
+}
+
+void bring_forward(Service& service, const Job& job, double power, Seconds now) {
+  end_run(service, job, now);
+  const bool runs = job.state == JobState::kRunning;
+  if (runs) run(service, std::max(service.updated, job.start), now, power);
+  service.waiting_since = runs ? now : std::max(service.waiting_since, job.eligible);
+  service.held = runs ? power : 0;
   service.updated = now;
 }
 

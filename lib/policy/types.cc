@@ -145,8 +145,8 @@ class Chooser {
 
   void forecast(const Job& job, Seeker& seeker) {
     for (TypeId type = 0; type < types_; ++type) {
-      const Forecast f = forecast_for(models_, context_.config, job, capacity_.types()[at(type)],
-                                      seeker.gpus);
+      const Forecast f =
+          forecast_for(models_, context_.config, job, capacity_.types()[at(type)], seeker.gpus);
       seeker.known = seeker.known || f.known_profile;
       seeker.choice.speed[at(type)] = hoped(f, type);
       seeker.choice.forecasts.push_back(f);

@@ -14,7 +14,7 @@ namespace rubato::store {
 
 /// What is kept. Whatever is above a bound goes, the oldest first.
 struct Retention {
-  Seconds max_age = 180 * 86400;
+  Seconds max_age = Seconds{180} * 86400;
   std::int64_t samples_a_kind = 2000;  ///< flagged ones are counted apart
   std::int64_t samples = 1'000'000;
   std::int64_t jobs = 100'000;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <tuple>
@@ -12,6 +11,7 @@
 
 #include "lib/store/apply.h"
 #include "lib/store/connection.h"
+#include "lib/store/group_builder.h"
 #include "lib/store/rows.h"
 #include "lib/store/schema.h"
 
@@ -65,111 +65,6 @@ ProfileGroup group_of(SQLite::Statement& row) {
   group.last = row.getColumn(8).getInt64();
   return group;
 }
-
-/// The columns that GroupBuilder reads; others follow from kBehindGroup on.
-constexpr const char* kOfGroup =
-    "s.nodes, s.plan, s.batch, s.cores, s.workers, s.servers, s.server_cores, s.job_id, s.submit, "
-    "s.rate, s.flag, s.time, s.forward_time, s.sync_time, s.optimise_time, "
-    "s.iteration_time, s.gradient_noise";
-constexpr int kBehindGroup = 17;
-
-/// Mean of what some reports say.
-class ToldMean {
- public:
-  void add(const SQLite::Column& column) {
-    if (column.isNull()) return;
-    total_ += column.getDouble();
-    ++count_;
-  }
-  [[nodiscard]] std::optional<double> mean() const {
-    return count_ > 0 ? std::optional(total_ / static_cast<double>(count_)) : std::nullopt;
-  }
-
- private:
-  double total_ = 0;
-  std::int64_t count_ = 0;
-};
-
-/// Adds samples up, in the order in which they were written.
-class GroupBuilder {
- public:
-  void add(SQLite::Statement& row) {
-    KindGroup key;
-    key.nodes = row.getColumn(0).getInt();
-    key.plan = row.getColumn(1).getString();
-    key.batch = row.getColumn(2).getInt64();
-    key.cores = row.getColumn(3).getInt();
-    key.workers = row.getColumn(4).getInt();
-    key.servers = row.getColumn(5).getInt();
-    key.server_cores = row.getColumn(6).getInt();
-    const Seconds time = row.getColumn(11).getInt64();
-    const auto place = place_of(key);
-    Building& building = groups_.try_emplace(place, Building{std::move(key)}).first->second;
-    KindGroup& group = building.group;
-    ++group.samples;
-    building.jobs.emplace(row.getColumn(7).getInt64(), row.getColumn(8).getInt64());
-    group.last = std::max(group.last, time);
-    if (const std::string flag = row.getColumn(10).getString(); !flag.empty()) {
-      ++group.flagged;
-      ++group.flags[flag];
-      return;
-    }
-    const double rate = row.getColumn(9).getDouble();
-    const bool first = group.samples - group.flagged == 1;
-    building.total += rate;
-    group.least_rate = first ? rate : std::min(group.least_rate, rate);
-    group.most_rate = first ? rate : std::max(group.most_rate, rate);
-    if (time >= building.last_used) group.last_rate = rate;
-    building.last_used = std::max(building.last_used, time);
-    for (std::size_t i = 0; i < building.told.size(); ++i) {
-      building.told[i].add(row.getColumn(12 + static_cast<int>(i)));
-    }
-  }
-
-  /// A row of another site counts where nothing was measured here.
-  void add(const KindGroup& imported) {
-    groups_.try_emplace(place_of(imported), Building{imported});
-  }
-
-  std::vector<KindGroup> take() {
-    std::vector<KindGroup> groups;
-    for (auto& [key, building] : groups_) {
-      KindGroup& group = building.group;
-      if (!group.imported) finish(building);
-      groups.push_back(std::move(group));
-    }
-    return groups;
-  }
-
- private:
-  /// Nodes, plan, batch, cores, workers, servers, their cores.
-  using Place = std::tuple<int, std::string, std::int64_t, int, int, int, int>;
-  struct Building {
-    KindGroup group;
-    double total = 0;
-    Seconds last_used = 0;
-    std::set<std::pair<std::int64_t, std::int64_t>> jobs = {};
-    std::array<ToldMean, 5> told = {};  ///< forward, sync, optimise, iteration, noise
-  };
-
-  static Place place_of(const KindGroup& group) {
-    return {group.nodes,   group.plan,    group.batch,       group.cores,
-            group.workers, group.servers, group.server_cores};
-  }
-  static void finish(Building& building) {
-    KindGroup& group = building.group;
-    group.jobs = static_cast<std::int64_t>(building.jobs.size());
-    const std::int64_t used = group.samples - group.flagged;
-    if (used > 0) group.mean_rate = building.total / static_cast<double>(used);
-    group.forward_time = building.told[0].mean();
-    group.sync_time = building.told[1].mean();
-    group.optimise_time = building.told[2].mean();
-    group.iteration_time = building.told[3].mean();
-    group.gradient_noise = building.told[4].mean();
-  }
-
-  std::map<Place, Building> groups_;
-};
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lib/core/json.h"
+#include "lib/core/memory_clock.h"
 #include "lib/model/models.h"
 #include "lib/model/predictability.h"
 #include "lib/round.h"
@@ -273,10 +274,15 @@ void Loop::load_state(const Snapshot& snapshot) {
   const std::string text = Publisher::read_state(state_dir_);
   if (!text.empty()) {
     auto memory = memory_from_json(text, snapshot);
-    if (memory)
+    if (memory) {
       memory_ = std::move(*memory);
-    else
+      const int later = set_back(memory_, snapshot.taken);
+      if (later > 0)
+        log().error("{}/state.json has {} times that are later than now; they count as now",
+                    state_dir_, later);
+    } else {
       log().error("{}/state.json is not used: {}", state_dir_, memory.error().text);
+    }
   }
   recorder_.restore(Publisher::read_state(state_dir_, "report.json"),
                     Publisher::read_state(state_dir_, "decisions.json"));
@@ -307,8 +313,7 @@ std::optional<Plan> Loop::decide(const Snapshot& snapshot, const Models& models)
 // a second launch for a duplicate and drains the node.
 void Loop::let_settle(Plan& plan) const {
   if (ms_since(began_) >= kSettle * 1000 || config_->off("settle")) return;
-  std::erase_if(plan.starts,
-                [this](const Start& start) { return start.job.submit < began_time_; });
+  std::erase_if(plan.starts, [this](const Start& start) { return start.job.submit < began_time_; });
 }
 
 void Loop::act(const Snapshot& snapshot, Plan& plan) {

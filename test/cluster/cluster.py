@@ -343,7 +343,10 @@ def stop_all():
 
 
 def handle_signals():
-    """SIGTERM and SIGHUP end the program in the ordinary way, so that clusters are stopped."""
+    """SIGINT, SIGTERM and SIGHUP end the program in the ordinary way, so that clusters are stopped.
+
+    Of these a shell has its background jobs ignore SIGINT, and Python then leaves it so."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda n, _: sys.exit(128 + n))
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs the scenarios of several cluster shapes side by side, each shape in a runner of its own."""
+import contextlib
 import json
 import pathlib
 import signal
@@ -9,6 +10,7 @@ import tempfile
 import time
 
 RUN = pathlib.Path(__file__).resolve().parent / "run"
+STOP_SECONDS = 300
 
 
 class Child:
@@ -28,7 +30,8 @@ class Child:
             command += ["--only", item.name]
         with open(self.log, "wb") as out:
             self.process = subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT,
-                                            stdin=subprocess.DEVNULL, start_new_session=True)
+                                            stdin=subprocess.DEVNULL, start_new_session=True,
+                                            preexec_fn=release_signals)
 
     def results(self):
         """What it wrote; a scenario without a result has failed."""
@@ -62,7 +65,9 @@ def run(chosen, options):
                 while waiting and len(running) < options.parallel:
                     shape = waiting.pop(0)
                     print(f"#### cluster {shape}: {len(groups[shape])} scenarios begin", flush=True)
-                    running.append([Child(shape, groups[shape], options, folder), 0])
+                    # A signal between the two would leave a runner that nobody stops.
+                    with held_signals():
+                        running.append([Child(shape, groups[shape], options, folder), 0])
                 time.sleep(0.3)
                 for entry in list(running):
                     child, shown = entry
@@ -80,15 +85,33 @@ def run(chosen, options):
     return results
 
 
+def release_signals():
+    """In the child: what held_signals() holds in the parent is not held there."""
+    signal.pthread_sigmask(signal.SIG_SETMASK, [])
+
+
+@contextlib.contextmanager
+def held_signals():
+    """Signals that come meanwhile are delivered behind it."""
+    numbers = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+    old = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, old)
+
+
 def stop(processes):
-    """SIGTERM, so that each runner stops its cluster; waits for that."""
-    old = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """SIGTERM, so that each runner stops its cluster; waits for that, whatever signal comes now."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    old = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
     for process in processes:
         process.terminate()
     for process in processes:
         try:
-            process.wait(60)
+            process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-    signal.signal(signal.SIGINT, old)
+    for number, handler in old.items():
+        signal.signal(number, handler)

@@ -87,6 +87,22 @@ TEST(BestBatch, TakesTheLargestWhereAllSamplesCount) {
   EXPECT_NEAR(best->value, 512 / 0.188, 1e-6);
 }
 
+TEST(BestBatch, WithoutAccumulationWhatDoesNotFitIsImpossible) {
+  const BatchRange fixed{.least = 256, .most = 256, .most_local = 50, .one_pass = true};
+  EXPECT_FALSE(best_batch(fixed, 2, linear(0.05)));
+  EXPECT_FALSE(best_batch(fixed, 5, linear(0.05)));
+  const auto six = best_batch(fixed, 6, linear(0.05));
+  ASSERT_TRUE(six);
+  EXPECT_EQ(six->passes, 1);
+  EXPECT_EQ(six->batch, 256);
+  // In a range the most that fits, and no second pass, however much it would save.
+  const auto range =
+      best_batch({.least = 32, .most = 256, .most_local = 50, .one_pass = true}, 2, linear(10));
+  ASSERT_TRUE(range);
+  EXPECT_EQ(range->passes, 1);
+  EXPECT_EQ(range->batch, 100);
+}
+
 TEST(BestBatch, AccumulatesWhereMemoryEnds) {
   const auto best = best_batch({.least = 256, .most = 256, .most_local = 50}, 2, linear(0.05));
   ASSERT_TRUE(best);

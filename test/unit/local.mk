@@ -9,6 +9,7 @@ test_unit_unit_tests_SOURCES = \
   test/support/plan_checks.cc \
   test/support/plan_checks.h \
   test/support/shared_data.h \
+  test/unit/batch_scaling_test.cc \
   test/unit/best_batch_test.cc \
   test/unit/config_file_system_test.cc \
   test/unit/config_golden_test.cc \
@@ -103,6 +104,7 @@ test_unit_loop_tests_SOURCES = \
   plugin/sched/rate_book.cc \
   plugin/sched/publisher.cc \
   plugin/sched/recorder.cc \
+  plugin/sched/recorder_notes.cc \
   plugin/sched/run_log.cc \
   plugin/sched/start_book.cc \
   plugin/sched/stats.cc \

@@ -251,6 +251,23 @@ TEST_F(LoopTest, ABrokenStateFileIsSaidAndReplaced) {
   EXPECT_TRUE(said("state.json is not used"));
 }
 
+TEST_F(LoopTest, TimesLaterThanNowInTheStateFileCountAsNow) {
+  Snapshot snapshot = one_pending_job();
+  JobMemory ahead;
+  ahead.job = snapshot.jobs.front().key;
+  ahead.first_seen = ahead.last_try = time(nullptr) + 86400 * 365;
+  ahead.refusals = 1;
+  Memory memory;
+  memory.jobs = {ahead};
+  fs::create_directories(folder_ / "rubato");
+  std::ofstream(folder_ / "rubato/state.json") << to_json(memory, snapshot);
+  test::clear_log();
+  begin();
+  EXPECT_TRUE(until([] { return core().commits > 0; }));
+  end();
+  EXPECT_TRUE(said("state.json has 2 times that are later than now"));
+}
+
 int count_said(const std::string& words) {
   int count = 0;
   for (const std::string& line : test::logged())

@@ -126,6 +126,28 @@ TEST(Throughput, ForecastsAreFiniteAndDoNotDependOnTheOrder) {
   }
 }
 
+TEST(Throughput, AnUntoldBatchIsTheUsualOneOfThatSize) {
+  // A script with 64 samples a GPU: at each size a forecast is what was measured there.
+  std::vector<RateCell> cells;
+  for (const auto& [gpus, rate] : {std::pair(1, 100.0), {2, 190.0}, {4, 360.0}}) {
+    cells.push_back(cell(kResnet, "slow", gpus, rate, 40));
+    cells.back().batch = 64 * gpus;
+  }
+  const ThroughputModel grows(speeds(), cells);
+  for (const RateCell& one : cells)
+    EXPECT_NEAR(grows.predict(kResnet, "slow", one.gpus).rate(), one.rate, 0.02 * one.rate);
+  EXPECT_GT(grows.predict(kResnet, "slow", 8).rate(), 1.5 * 360) << "at 64 samples a GPU";
+  // One global batch at all sizes goes on as that.
+  for (RateCell& one : cells) one.batch = 256;
+  const ThroughputModel fixed(speeds(), cells);
+  EXPECT_EQ(fixed.predict(kResnet, "slow", 8).log_rate,
+            fixed.predict(kResnet, {.gpu_type = "slow", .gpus = 8, .batch = 256}).log_rate);
+  // Where one size is known it may be either: as much a GPU, at which 2^0.85 is expected.
+  const ThroughputModel one(speeds(), {cells.front()});
+  EXPECT_NEAR(one.predict(kResnet, "slow", 2).log_rate - one.predict(kResnet, "slow", 1).log_rate,
+              0.85 * std::log(2.0), 0.01);
+}
+
 TEST(Throughput, TooManyCellsLeaveThoseWithMostReports) {
   std::vector<RateCell> cells;
   for (int i = 0; i < 1100; ++i) {

@@ -6,6 +6,7 @@ PluginDir, JobSubmitPlugins and the line of plugstack.conf, the lines that an in
 adds, and rubato.conf, which stock Slurm does not read.
 """
 import shlex
+import zlib
 
 from .. import slurmconf
 from .workload import GPUS_OF_A_NODE, NODES, TIME_SCALE, TRAINER
@@ -88,12 +89,14 @@ def options(job):
 
 
 def script(job, seed):
-    """The batch script: the same in both halves. Reports are sent where somebody takes them."""
+    """The batch script: the same in both halves. Reports are sent where somebody takes them, and
+    each job has its own noise: with one for all, a job type would be off alike whenever it is run."""
     if job.kind == "hinted":
         return (f"export RUBATO_REPORT_INTERVAL={REPORTS}\n"
                 '[ -n "$RUBATO_REPORT_FILE" ] || RUBATO_REPORT_INTERVAL=86400\n'
                 f"exec {shlex.quote(str(TRAINER))} --job-type {job.job_type} "
-                f"--samples {job.samples} --time-scale {TIME_SCALE} --seed {seed}")
+                f"--samples {job.samples} --time-scale {TIME_SCALE} "
+                f"--seed {zlib.crc32(f'{seed} {job.name}'.encode())}")
     if job.kind == "cpu":
         return f"exec sleep {job.seconds['cpu']:g}"
     # The slowest type of the nodes, which is asked for first, decides.

@@ -2,6 +2,7 @@
 """Profiles that one site has learnt decide at another: export, import, forget; and what jobs hear of them."""
 import json
 import pathlib
+import re
 
 from cluster import check, scenario, shape
 
@@ -104,3 +105,45 @@ def a_job_hears_the_batch_that_was_chosen(c):
           decision)
     c.cmd(f"rubato explain {job}")
     check(steps.stats(c), "rounds go on", steps.stats(c))
+
+
+def without_memory(c):
+    """Negative control: rubato.conf does not say how much memory a GPU has."""
+    write = c.write_rubato_conf
+    c.write_rubato_conf = lambda text, **more: write(text.replace(" Memory=40960", ""), **more)
+    c.defer(lambda: vars(c).pop("write_rubato_conf", None))
+
+
+@scenario(cluster="share", needs=["rubato"], negative=without_memory, timeout=420)
+def no_plan_is_given_that_a_gpu_cannot_hold(c):
+    """A job that can run with the whole model on every GPU, or with ZeRO, hears of the plan that fits
+
+    16 bytes a parameter make 43 GB of 2.7e9 parameters: RUBATO_PLAN is the faster plan while nothing is said of memory,
+    and ZeRO on two GPUs once Memory= says 40 GiB.
+    """
+    c.restart_ctld()
+    kind = c.fresh_name("big")
+    path = c.path("plans.csv")
+    lines = ["job_type,gpu_type,gpus,nodes,plan,batch,samples,rate",
+             f"{kind},a100,2,1,dp=2,32,20,50", f"{kind},a100,2,1,zero=2,32,20,40"]
+    pathlib.Path(path).write_text("\n".join(lines) + "\n")
+    c.cmd(f"rubato models import {path}", timeout=180)
+    c.expect(lambda: len(fitted_rows(c, kind)), 2, "the profile in a round", 60)
+
+    def plan_of_next():
+        job = c.sbatch(f"--gpus=a100:2 -t 5 --comment='rubato:job-type={kind};batch=32;"
+                       "model=params=2.7e9;plans=dp,zero'", "echo plan=$RUBATO_PLAN; sleep 1")
+        said = c.expect(lambda: re.findall(r"plan=(\S*)", c.output(job)), bool,
+                        "the output of the job", 60)
+        c.say(*c.output(job).splitlines())
+        return said[0]
+    fastest = plan_of_next()
+    check(fastest == "dp=2", "the fastest plan, dp=2, where nothing is said of memory", fastest)
+    # The other speed shows when the new rubato.conf decides, with or without the memory.
+    c.write_rubato_conf(learn.CONF.replace("GpuType=a100 Speed=2",
+                                           "GpuType=a100 Speed=2.5 Memory=40960"))
+    c.expect(lambda: {"gpu_type": "a100", "speed": 2.5} in
+             learn.published(c, "models-fit.json").get("speeds", []), True,
+             "a round with the new rubato.conf", 60)
+    fits = plan_of_next()
+    check(fits == "zero=2", "zero=2, the plan that fits into 40 GiB", fits)

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/core/memory_clock.h"
+
+#include <initializer_list>
+
+namespace rubato {
+
+int set_back(Memory& memory, Seconds now) {
+  int count = 0;
+  const auto set = [&](std::initializer_list<Seconds*> times) {
+    for (Seconds* time : times) {
+      if (*time <= now) continue;
+      *time = now;
+      ++count;
+    }
+  };
+  for (JobMemory& job : memory.jobs) set({&job.first_seen, &job.passed_since, &job.last_try});
+  for (Reservation& reservation : memory.reservations) set({&reservation.made});
+  for (Service& service : memory.service) set({&service.waiting_since, &service.updated});
+  for (Progress& progress : memory.progress) set({&progress.time});
+  for (Course& course : memory.courses) {
+    set({&course.updated});
+    count += static_cast<int>(
+        std::erase_if(course.points, [now](const CoursePoint& point) { return point.time > now; }));
+  }
+  return count;
+}
+
+}  // namespace rubato

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Samples of one kind, added up by what else they were measured with. Included by reader.cc only.
+#pragma once
+
+#include <SQLiteCpp/Column.h>
+#include <SQLiteCpp/Statement.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "lib/store/records.h"
+
+namespace rubato::store {
+
+/// The columns of `samples AS s` that GroupBuilder reads; others follow from kBehindGroup on.
+inline constexpr const char* kOfGroup =
+    "s.nodes, s.plan, s.batch, s.cores, s.workers, s.servers, s.server_cores, s.job_id, s.submit, "
+    "s.rate, s.flag, s.time, s.forward_time, s.sync_time, s.optimise_time, "
+    "s.iteration_time, s.gradient_noise";
+inline constexpr int kBehindGroup = 17;
+
+/// Mean of what some reports say.
+class ToldMean {
+ public:
+  void add(const SQLite::Column& column);
+  [[nodiscard]] std::optional<double> mean() const {
+    return count_ > 0 ? std::optional(total_ / static_cast<double>(count_)) : std::nullopt;
+  }
+
+ private:
+  double total_ = 0;
+  std::int64_t count_ = 0;
+};
+
+/// Takes samples in the order in which they were written.
+class GroupBuilder {
+ public:
+  void add(SQLite::Statement& row);
+  /// A row of another site counts where nothing was measured here.
+  void add(const KindGroup& imported) {
+    groups_.try_emplace(place_of(imported), Building{imported});
+  }
+  /// By nodes, plan, batch, cores, workers, servers, their cores.
+  [[nodiscard]] std::vector<KindGroup> take();
+
+ private:
+  using Place = std::tuple<int, std::string, std::int64_t, int, int, int, int>;
+  struct Building {
+    KindGroup group;
+    double total = 0;
+    Seconds last_used = 0;
+    std::set<std::pair<std::int64_t, std::int64_t>> jobs = {};
+    std::array<ToldMean, 5> told = {};  ///< forward, sync, optimise, iteration, noise
+  };
+
+  static Place place_of(const KindGroup& group) {
+    return {group.nodes,   group.plan,    group.batch,       group.cores,
+            group.workers, group.servers, group.server_cores};
+  }
+  static void finish(Building& building);
+
+  std::map<Place, Building> groups_;
+};
+
+}  // namespace rubato::store

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the two forms of exported profiles share: the members of a row, in order, and what is wrong
+// with their values. Included by their files only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lib/core/json_documents.h"
+#include "lib/hints/types.h"
+#include "lib/store/profiles.h"
+
+namespace rubato::store::profile {
+
+inline constexpr double kMostRate = 1e15;
+inline constexpr const char* kTwice = "a row with the same names, plan and counts stands before it";
+
+/// Members in the order in which they are written. `Row` is ProfileRow or const ProfileRow.
+template <typename Row, typename Visitor>
+void for_each_member(Row& row, Visitor& visit) {
+  auto& g = row.group;
+  visit.text("account", row.type.account);
+  visit.name("job_type", row.type.name);
+  visit.yes("shared", row.type.shared);
+  visit.text("gpu_type", row.gpu_type);
+  visit.count("gpus", row.gpus, 0, kMostGpus, true);
+  visit.count("nodes", g.nodes, 0, kMostGpus, false);
+  visit.plan("plan", g.plan);
+  visit.count("batch", g.batch, 0, kMostBatch, false);
+  visit.count("cores", g.cores, 0, kJsonMaxCount, false);
+  visit.count("workers", g.workers, 0, kMostGpus, false);
+  visit.count("servers", g.servers, 0, kMostGpus, false);
+  visit.count("server_cores", g.server_cores, 0, kMostGpus, false);
+  visit.count("samples", g.samples, 1, kMostWork, true);
+  visit.count("jobs", g.jobs, 0, kMostWork, false);
+  visit.rate("rate", g.mean_rate, true);
+  visit.rate("rate_min", g.least_rate, false);
+  visit.rate("rate_max", g.most_rate, false);
+  visit.rate("rate_last", g.last_rate, false);
+  visit.seconds("forward", g.forward_time);
+  visit.seconds("sync", g.sync_time);
+  visit.seconds("optimise", g.optimise_time);
+  visit.seconds("iteration", g.iteration_time);
+  visit.seconds("noise", g.gradient_noise);
+  visit.count("last", g.last, 0, kJsonMaxTime, false);
+}
+
+/// What is wrong with the name of a job type; "" if nothing is. The others likewise.
+[[nodiscard]] std::string wrong_name(const std::string& text);
+/// Of a name that Slurm has checked.
+[[nodiscard]] std::string wrong_text(const std::string& text);
+[[nodiscard]] std::string wrong_plan(const std::string& text);
+[[nodiscard]] std::string wrong_real(double value, double most, bool above_zero);
+/// What does not fit together in a row.
+[[nodiscard]] std::string wrong_row(const ProfileRow& row);
+
+/// What was left out of a row that was read.
+void complete(ProfileRow& row);
+
+/// Rows in the order in which they are written; those that nothing was learnt from are left out.
+[[nodiscard]] std::vector<ProfileRow> in_order(std::vector<ProfileRow> rows);
+/// The first row that is there twice; their number if none is.
+[[nodiscard]] std::size_t repeated(const std::vector<ProfileRow>& rows);
+
+}  // namespace rubato::store::profile

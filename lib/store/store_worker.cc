@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/store/store_worker.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include "lib/store/orders.h"
+
+namespace rubato::store {
+namespace {
+
+constexpr auto kLookForOrders = std::chrono::seconds(1);
+
+}  // namespace
+
+Store::Worker::Worker(std::shared_ptr<Shared> shared)
+    : shared_(std::move(shared)), options_(shared_->options) {
+  batch_.reserve(options_.queue_capacity);
+}
+
+void Store::Worker::run() noexcept {
+  ::pthread_setname_np(::pthread_self(), "rubato_store");  // for `top -H` and debuggers
+  try {
+    work();
+    session_.reset();  // the lock is free before `stop` returns
+    end(StoreState::kStopped);
+  } catch (const std::exception& error) {
+    give_up(error.what());
+  }
+}
+
+void Store::Worker::work() {
+  open();
+  while (next()) {
+    if (!session_) open();
+    if (session_) reopen_if_replaced();
+    if (session_) write();
+    if (session_) retain_if_due();
+    if (session_) copy_if_asked();
+    if (session_) follow_orders();
+  }
+}
+
+void Store::Worker::give_up(const char* what) noexcept {
+  session_.reset();
+  try {
+    std::string text = fmt::format("the thread of the store ended: {}", what);
+    shared_->tell("running without the store: " + text);
+    const std::lock_guard lock(shared_->mutex);
+    shared_->stats.trouble = std::move(text);
+  } catch (const std::exception&) {
+    // No memory for the reason either; the state says enough.
+  }
+  end(StoreState::kOff);
+}
+
+bool Store::Worker::next() {
+  std::unique_lock lock(shared_->mutex);
+  Shared& s = *shared_;
+  if (stop_seen_ && !session_) return false;
+  if (!session_) {
+    s.work.wait_until(lock, retry_at_, [&] { return s.stopping || s.hurry; });
+  } else if (batch_.empty()) {
+    wait_for_batch(lock);
+  }
+  if (s.stopping && batch_.empty() && s.queue.empty()) return false;
+  if (batch_.empty()) batch_.swap(s.queue);
+  s.hurry = s.hurry && session_ && !s.queue.empty();
+  stop_seen_ = s.stopping;
+  return true;
+}
+
+void Store::Worker::wait_for_batch(std::unique_lock<std::mutex>& lock) {
+  Shared& s = *shared_;
+  const auto urgent = [&] { return s.stopping || s.hurry || s.copy.has_value(); };
+  s.work.wait_for(lock, kLookForOrders, [&] { return urgent() || !s.queue.empty(); });
+  if (s.queue.empty()) return;
+  s.work.wait_until(lock, s.first_at + options_.batch_interval,
+                    [&] { return urgent() || s.queue.size() >= options_.batch_size; });
+}
+
+void Store::Worker::open() {
+  std::vector<std::string> notes;
+  auto opened = Session::open(options_, shared_->clock->now(), notes);
+  for (std::string& note : notes) shared_->tell(std::move(note));
+  if (!opened) {
+    turn_off(opened.error());
+    return;
+  }
+  session_ = std::move(*opened);
+  const auto orders = OrderFolder(options_.folder).prepare(shared_->clock->now());
+  if (!orders) shared_->tell(orders.error().text);
+  retained_at_.reset();
+  set_ready();
+}
+
+void Store::Worker::reopen_if_replaced() {
+  const Outcome<void> found = session_->in_place();
+  if (found) return;
+  const auto now = Steady::now();
+  // On a file system that never names a file twice alike it would else be opened all the time.
+  const bool again =
+      replaced_at_ != Steady::time_point{} && now - replaced_at_ < options_.retry_interval;
+  replaced_at_ = now;
+  if (again) {
+    turn_off(found.error());
+    return;
+  }
+  shared_->tell(found.error().text + "; opened anew, without what was written before");
+  session_.reset();
+  {
+    const std::lock_guard lock(shared_->mutex);
+    ++shared_->stats.failures;
+  }
+  open();
+}
+
+void Store::Worker::write() {
+  if (batch_.empty()) return;
+  // Looked at again behind the commit: what reached a file that has gone is written once more.
+  const Outcome<Written> outcome =
+      session_->write(batch_).and_then([&](const Written& done) -> Outcome<Written> {
+        return session_->in_place().map([&] { return done; });
+      });
+  if (!outcome) {
+    // The batch stays in hand and is written by the next session.
+    turn_off(outcome.error());
+    return;
+  }
+  since_retained_ += outcome->written;
+  batch_.clear();
+  const std::lock_guard lock(shared_->mutex);
+  StoreStats& stats = shared_->stats;
+  stats.written += outcome->written;
+  stats.flagged += outcome->flagged;
+  stats.rejected += outcome->rejected;
+  ++stats.batches;
+  shared_->done.notify_all();
+}
+
+void Store::Worker::retain_if_due() {
+  const Seconds now = shared_->clock->now();
+  const Retention& bounds = options_.retention;
+  const bool due = !retained_at_ || now - *retained_at_ >= bounds.every || now < *retained_at_ ||
+                   since_retained_ >= bounds.after;
+  if (!due) return;
+  const Outcome<std::int64_t> removed = session_->retain(now);
+  if (!removed) {
+    turn_off(removed.error());
+    return;
+  }
+  retained_at_ = now;
+  since_retained_ = 0;
+  const std::lock_guard lock(shared_->mutex);
+  shared_->stats.removed += *removed;
+}
+
+void Store::Worker::copy_if_asked() {
+  std::optional<std::pair<std::string, unsigned>> copy;
+  {
+    const std::lock_guard lock(shared_->mutex);
+    copy.swap(shared_->copy);
+  }
+  if (!copy) return;
+  const Outcome<void> made = session_->copy_to(copy->first, copy->second);
+  if (!made) shared_->tell("copy of the store: " + made.error().text);
+  const std::lock_guard lock(shared_->mutex);
+  shared_->stats.copies += made ? 1 : 0;
+}
+
+void Store::Worker::follow_orders() {
+  if (!options_.orders) return;
+  const OrderFolder orders(options_.folder);
+  while (const auto taken = orders.take()) {
+    Result<OrderDone> answer = taken->order.and_then([&](const Order& order) -> Result<OrderDone> {
+      auto done = session_->apply(order);
+      if (!done) return fail(done.error().text);
+      return *done;
+    });
+    shared_->tell(answer ? fmt::format("order {}: {} rows imported, {} samples, {} imported rows "
+                                       "and {} fits forgotten",
+                                       taken->name, answer->imported, answer->samples, answer->rows,
+                                       answer->fits)
+                         : fmt::format("order {} is refused: {}", taken->name, answer.error().text),
+                  !answer.has_value());
+    if (const auto left = orders.answer(taken->name, answer); !left) {
+      shared_->tell(left.error().text);
+    }
+    const std::lock_guard lock(shared_->mutex);
+    ++shared_->stats.orders;
+  }
+}
+
+void Store::Worker::set_ready() {
+  const std::lock_guard lock(shared_->mutex);
+  StoreStats& stats = shared_->stats;
+  const bool again = !stats.trouble.empty();
+  stats.state = StoreState::kReady;
+  stats.trouble.clear();
+  ++stats.opened;
+  stats.journal_mode = session_->journal_mode();
+  if (again && shared_->messages.size() < Shared::kMostMessages) {
+    shared_->messages.push_back({"the store is open again", false});
+  }
+}
+
+void Store::Worker::turn_off(const Failure& failure) {
+  session_.reset();
+  retry_at_ = Steady::now() + options_.retry_interval;
+  const std::lock_guard lock(shared_->mutex);
+  StoreStats& stats = shared_->stats;
+  ++stats.failures;
+  // Said once, not at every try.
+  if (stats.trouble != failure.text && shared_->messages.size() < Shared::kMostMessages) {
+    shared_->messages.push_back(
+        {fmt::format("running without the store: {}; trying again every {} s", failure.text,
+                     static_cast<double>(options_.retry_interval.count()) / 1000),
+         true});
+  }
+  stats.state = StoreState::kOff;
+  stats.trouble = failure.text;
+}
+
+void Store::Worker::end(StoreState state) {
+  const std::lock_guard lock(shared_->mutex);
+  Shared& s = *shared_;
+  s.stats.lost += static_cast<std::int64_t>(batch_.size() + s.queue.size());
+  s.queue.clear();
+  s.stats.state = state;
+  s.stopping = true;
+  s.ended = true;
+  s.done.notify_all();
+}
+
+}  // namespace rubato::store

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The writer thread of a Store. Included by its files only.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/store/session.h"
+#include "lib/store/store.h"
+
+namespace rubato::store {
+
+using Steady = std::chrono::steady_clock;
+
+/// What owner and thread share. The mutex is held for a few instructions at a time, never over I/O
+/// and never while memory is asked for, except for a message.
+struct Store::Shared {
+  static constexpr std::size_t kMostMessages = 64;
+
+  Shared(StoreOptions given, std::shared_ptr<const Clock> time)
+      : options(std::move(given)), clock(std::move(time)) {
+    queue.reserve(options.queue_capacity);
+  }
+
+  void tell(std::string text, bool trouble = true) {
+    const std::lock_guard lock(mutex);
+    if (messages.size() < kMostMessages) messages.push_back({std::move(text), trouble});
+  }
+
+  const StoreOptions options;
+  const std::shared_ptr<const Clock> clock;
+
+  mutable std::mutex mutex;
+  std::condition_variable work;  ///< for the thread
+  std::condition_variable done;  ///< for flush and stop
+  std::vector<Entry> queue;
+  Steady::time_point first_at;  ///< when the oldest of the queue came
+  StoreStats stats;
+  std::vector<StoreMessage> messages;
+  std::optional<std::pair<std::string, unsigned>> copy;
+  bool hurry = false;  ///< do not wait for a fuller batch or for the next try
+  bool stopping = false;
+  bool ended = false;
+};
+
+/// The thread.
+class Store::Worker {
+ public:
+  explicit Worker(std::shared_ptr<Shared> shared);
+
+  /// Nothing leaves it: an exception here would end the process.
+  void run() noexcept;
+
+ private:
+  void work();
+  /// Out of memory, or an error in this code: the store stays off.
+  void give_up(const char* what) noexcept;
+  /// Waits for something to do and takes the queue if nothing is in hand. False: it is over. After
+  /// `stopping` everything is tried once more, but not again what fails then.
+  bool next();
+  void wait_for_batch(std::unique_lock<std::mutex>& lock);
+  void open();
+  /// Looked at before each batch, and each time that orders are looked for. What was in the old
+  /// file is gone with it, so the new one is open before the next record comes.
+  void reopen_if_replaced();
+  void write();
+  void retain_if_due();
+  void copy_if_asked();
+  /// Those that stand in the folder.
+  void follow_orders();
+  void set_ready();
+  void turn_off(const Failure& failure);
+  void end(StoreState state);
+
+  const std::shared_ptr<Shared> shared_;
+  const StoreOptions& options_;
+  std::unique_ptr<Session> session_;
+  std::vector<Entry> batch_;  ///< in hand: taken from the queue, not yet committed
+  Steady::time_point retry_at_;
+  Steady::time_point replaced_at_{};
+  std::optional<Seconds> retained_at_;
+  std::int64_t since_retained_ = 0;
+  bool stop_seen_ = false;
+};
+
+}  // namespace rubato::store
