@@ -62,8 +62,18 @@ lib_librubato_la_SOURCES += \
 noinst_LTLIBRARIES += lib/librubato_sim.la
 lib_librubato_sim_la_LIBADD = $(FMT_LIBS)
 lib_librubato_sim_la_SOURCES = \
+  lib/sim/arrivals.cc \
+  lib/sim/arrivals.h \
+  lib/sim/choice.cc \
+  lib/sim/choice.h \
   lib/sim/cluster_shape.cc \
   lib/sim/cluster_shape.h \
+  lib/sim/cluster_snapshot.cc \
+  lib/sim/cluster_snapshot.h \
+  lib/sim/draw.cc \
+  lib/sim/draw.h \
+  lib/sim/elastic_dp.cc \
+  lib/sim/elastic_dp.h \
   lib/sim/engine.cc \
   lib/sim/engine.h \
   lib/sim/field_lines.cc \
@@ -92,6 +102,10 @@ lib_librubato_sim_la_SOURCES = \
   lib/sim/peers/adaptive_fit.h \
   lib/sim/peers/adaptive_job.cc \
   lib/sim/peers/adaptive_job.h \
+  lib/sim/peers/adaptive_loop.cc \
+  lib/sim/peers/adaptive_loop.h \
+  lib/sim/peers/adaptive_rules.cc \
+  lib/sim/peers/adaptive_rules.h \
   lib/sim/peers/adaptive_truth.cc \
   lib/sim/peers/adaptive_truth.h \
   lib/sim/peers/formats.h \
@@ -99,8 +113,6 @@ lib_librubato_sim_la_SOURCES = \
   lib/sim/peers/muri_tiresias.cc \
   lib/sim/peers/muri_tiresias.h \
   lib/sim/peers/policies.cc \
-  lib/sim/peers/pollux_loop.cc \
-  lib/sim/peers/pollux_loop.h \
   lib/sim/peers/pollux_optimus.cc \
   lib/sim/peers/pollux_optimus.h \
   lib/sim/peers/pollux_policy.cc \
@@ -119,33 +131,52 @@ lib_librubato_sim_la_SOURCES = \
   lib/sim/peers/rubick_tables.h \
   lib/sim/peers/sia_gavel.cc \
   lib/sim/peers/sia_gavel.h \
-  lib/sim/peers/sia_loop.cc \
-  lib/sim/peers/sia_loop.h \
   lib/sim/peers/sia_policy.cc \
   lib/sim/peers/sia_policy.h \
+  lib/sim/peers/suite_adaptive.cc \
   lib/sim/peers/suite_muri.cc \
-  lib/sim/peers/suite_pollux.cc \
   lib/sim/peers/suite_rubick.cc \
-  lib/sim/peers/suite_sia.cc \
   lib/sim/policies.cc \
   lib/sim/policy.h \
+  lib/sim/policy_aiturbo.cc \
   lib/sim/policy_backfill.cc \
+  lib/sim/policy_elastic.cc \
+  lib/sim/policy_equal.cc \
   lib/sim/policy_fifo.cc \
   lib/sim/policy_help.cc \
   lib/sim/policy_help.h \
   lib/sim/policy_rubato.cc \
   lib/sim/policy_shares.cc \
   lib/sim/policy_tiresias.cc \
+  lib/sim/programme.h \
   lib/sim/rules_gavel.cc \
   lib/sim/run_control.h \
+  lib/sim/run_state.cc \
+  lib/sim/run_state.h \
   lib/sim/shares.cc \
   lib/sim/shares.h \
+  lib/sim/solve_protocol.cc \
+  lib/sim/solve_protocol.h \
+  lib/sim/solver.cc \
+  lib/sim/solver.h \
+  lib/sim/solver_process.cc \
+  lib/sim/solver_process.h \
+  lib/sim/step_truth.cc \
+  lib/sim/step_truth.h \
   lib/sim/suite.h \
+  lib/sim/suite_aiturbo.cc \
+  lib/sim/suite_elastic.cc \
   lib/sim/suite_gavel.cc \
+  lib/sim/suite_spec.cc \
+  lib/sim/suite_spec.h \
   lib/sim/suites.cc \
+  lib/sim/timeline.cc \
+  lib/sim/timeline.h \
   lib/sim/truth.cc \
   lib/sim/truth.h \
-  lib/sim/workload.h
+  lib/sim/workload.h \
+  lib/sim/write_native.cc \
+  lib/sim/write_native.h
 
 # lib/config/: rubato.conf
 lib_librubato_la_SOURCES += \

@@ -44,8 +44,13 @@ AC_DEFUN([RUBATO_OPTIONAL], [
   AM_CONDITIONAL(m4_toupper([HAVE_$1]), [test "x$with_$1" = xyes])
 ])
 
-# What only tests and benchmarks need.
+# What only some parts need: rubato-solve, tests and benchmarks.
 AC_DEFUN([RUBATO_OPTIONAL_LIBRARIES], [
+  RUBATO_OPTIONAL([glpk], [build rubato-solve, which answers linear programmes of the simulator with GLPK], [
+    AC_CHECK_HEADER([glpk.h], [AC_CHECK_LIB([glpk], [glp_interior], [rubato_found=yes; GLPK_LIBS=-lglpk])])
+    AS_IF([test $rubato_found = no], [AC_MSG_NOTICE([no GLPK (on Debian in libglpk-dev): rubato-solve is not built])])
+    AC_SUBST([GLPK_LIBS])
+  ])
   RUBATO_OPTIONAL([gtest], [build the tests, which need GoogleTest and GoogleMock],
     [PKG_CHECK_MODULES([GTEST], [gtest >= 1.12 gmock >= 1.12], [rubato_found=yes], [:])])
   RUBATO_OPTIONAL([rapidcheck], [build the property tests], [

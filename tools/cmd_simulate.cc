@@ -10,11 +10,15 @@
 #include <memory>
 #include <sstream>
 
-#include "lib/config/nearest.h"
-#include "lib/sim/format_sacct.h"
+#include "lib/core/version.h"
 #include "lib/sim/suite.h"
+#include "lib/sim/write_native.h"
 #include "tools/command.h"
 #include "tools/output.h"
+#include "tools/simulate_history.h"
+#include "tools/simulate_input.h"
+#include "tools/simulate_page.h"
+#include "tools/simulate_solver.h"
 #include "tools/simulate_view.h"
 #include "tools/table.h"
 #include "tools/write_file.h"
@@ -23,26 +27,6 @@ namespace rubato::tools {
 namespace {
 
 constexpr const char* kSchema = "rubato.simulate/1";
-
-struct Options {
-  std::vector<std::string> suites;
-  std::vector<std::string> policies;
-  std::string data;
-  std::string workload;
-  bool from_sacct = false;
-  std::string format = "native";
-  std::string profiles;
-  std::string cluster;
-  std::uint64_t seed = 0;
-  std::size_t jobs = 0;
-  double until = 0;
-  std::string information = "learned";
-  std::vector<std::string> json;
-  bool json_said = false;
-  std::string csv;
-  bool gates = false;
-  bool list = false;
-};
 
 std::atomic<bool> stop_now = false;
 
@@ -84,95 +68,14 @@ class Bar {
   std::chrono::steady_clock::time_point last_;
 };
 
-template <typename Entries>
-std::vector<std::string> names_of(const Entries& entries) {
-  std::vector<std::string> names;
-  for (const auto& entry : entries) names.push_back(entry.name);
-  return names;
-}
-
-Result<void> check_policies(const Options& options, const sim::Suite& suite) {
-  // Replays may know policies that the engine has not.
-  std::vector<std::string> names = names_of(sim::policies());
-  for (const sim::Published& one : suite.published) names.push_back(one.policy);
-  for (const std::string& policy : options.policies) {
-    if (std::find(names.begin(), names.end(), policy) != names.end()) continue;
-    const std::string mean = did_you_mean(policy, names);
-    return fail(fmt::format("--policy: no policy '{}'{}", policy,
-                            mean.empty() ? "; see: rubato simulate --list" : mean));
-  }
-  return {};
-}
-
-Result<sim::Suite> read_workload(const Options& options) {
-  const auto all = sim::formats();
-  const auto format = std::find_if(all.begin(), all.end(), [&](const sim::FormatEntry& one) {
-    return one.name == options.format;
-  });
-  if (format == all.end()) {
-    return fail(fmt::format("--format: '{}' is none of {}{}", options.format,
-                            fmt::join(names_of(all), ", "),
-                            did_you_mean(options.format, names_of(all))));
-  }
-  if (options.cluster.empty()) {
-    return fail("--workload needs --cluster TYPE:NODESxGPUS,..., as t4:6x4,a100:2x8");
-  }
-  const auto cluster = sim::parse_cluster_shape(options.cluster);
-  if (!cluster) return fail("--" + cluster.error().text);
-  return format->read(options.workload, options.profiles, *cluster);
-}
-
-/// The suites of the command line, or the workload.
-Result<std::vector<sim::Suite>> read_suites(const Options& options) {
-  std::vector<sim::Suite> suites;
-  if (!options.workload.empty()) {
-    auto suite = read_workload(options);
-    if (!suite) return tl::unexpected(suite.error());
-    suites.push_back(std::move(*suite));
-  }
-  std::vector<std::string> wanted = options.suites;
-  if (options.gates && wanted.empty()) {
-    for (const sim::SuiteEntry& entry : sim::suites()) {
-      if (entry.separator == 0) wanted.push_back(entry.name);
-      for (const std::string& one : entry.arguments) {
-        wanted.push_back(entry.name + entry.separator + one);
-      }
-    }
-  }
-  for (const std::string& name : wanted) {
-    auto suite = sim::make_suite(name, options.data, options.seed);
-    if (!suite) return fail("--suite: " + suite.error().text);
-    if (!options.gates || !suite->published.empty()) suites.push_back(std::move(*suite));
-  }
-  for (sim::Suite& suite : suites) {
-    if (options.jobs == 0 || options.jobs >= suite.jobs.size()) continue;
-    suite.jobs.resize(options.jobs);
-    suite.window = {};
-    suite.published.clear();  // they are of the whole
-  }
-  return suites;
-}
-
-/// Those of the command line; without any, those with published figures, else first in, first out.
-std::vector<std::string> policies_for(const Options& options, const sim::Suite& suite) {
-  if (!options.policies.empty()) return options.policies;
-  std::vector<std::string> names;
-  for (const sim::Published& one : suite.published) {
-    if (std::find(names.begin(), names.end(), one.policy) == names.end()) {
-      names.push_back(one.policy);
-    }
-  }
-  if (options.from_sacct) return {"backfill", "rubato"};
-  if (names.empty()) names.emplace_back("fifo");
-  return names;
-}
-
-Result<SimulatedRun> simulate_one(const Options& options, const sim::Suite& suite,
-                                  const std::string& policy) {
+Result<SimulatedRun> simulate_one(const SimulateOptions& options, const sim::Suite& suite,
+                                  const std::string& policy, sim::Solver* solver) {
   Bar bar(suite.name, policy);
   sim::RunControl control;
   control.seed = options.seed;
   control.stop = &stop_now;
+  if (solver != nullptr) control.solver = solver;
+  control.segments = !options.report.empty();
   if (options.until > 0) control.until = options.until;
   control.progress = [&bar](double now, int finished, int jobs) { bar.show(now, finished, jobs); };
   const auto information =
@@ -186,39 +89,17 @@ Result<SimulatedRun> simulate_one(const Options& options, const sim::Suite& suit
   run.record = std::move(*record);
   if (test_off("round-ms")) run.record.round_ms.clear();
   run.metrics = sim::measure(run.record, suite.window, suite.cluster.gpus(), suite.origin);
+  // Figures of no one seed are compared where all their seeds are run.
+  if (suite.published_seeds > 1 && !options.gates) return run;
   for (const sim::Published& one : suite.published) {
     if (one.policy == policy) run.published.push_back(one);
   }
+  if (run.published.empty() || suite.published_seeds == 1) return run;
+  auto mean = sim::mean_metrics(suite, options.data, policy, information, control);
+  if (!mean) return fail(fmt::format("{}, {}: {}", suite.name, policy, mean.error().text));
+  run.metrics = *mean;
+  run.seeds = suite.published_seeds;
   return run;
-}
-
-/// What really happened, beside the runs.
-SimulatedRun real_run(const sim::Suite& suite) {
-  SimulatedRun run;
-  run.suite = suite.name;
-  run.policy = "(real)";
-  run.record.jobs = sim::history_of(suite)->real;
-  for (const sim::JobResult& job : run.record.jobs) {
-    run.record.end = std::max(run.record.end, job.finish);
-    run.record.busy_gpu_seconds += job.gpu_seconds;
-  }
-  run.metrics = sim::measure(run.record, suite.window, suite.cluster.gpus(), suite.origin);
-  return run;
-}
-
-/// How far the replay of stock Slurm is from it, and what could not be played.
-std::string history_text(const std::vector<SimulatedRun>& runs, const sim::Suite& suite) {
-  const sim::SacctHistory& history = *sim::history_of(suite);
-  std::string text =
-      fmt::format("\nLeft out: {} jobs without GPUs, {} that have not ended, {} steps.\n",
-                  history.without_gpus, history.unfinished, history.steps);
-  const double real = runs.front().metrics.avg_jct_s;
-  for (const SimulatedRun& run : runs) {
-    if (run.policy != "backfill") continue;
-    text += fmt::format("The replay of stock Slurm is {:+.1f} % off what really happened (AVG).\n",
-                        (run.metrics.avg_jct_s / real - 1) * 100);
-  }
-  return text;
 }
 
 void print_list() {
@@ -230,15 +111,66 @@ void print_list() {
     }
     suites.add({name, entry.summary});
   }
-  Table policies({{"POLICY"}, {"WHAT"}});
-  for (const sim::PolicyEntry& entry : sim::policies()) policies.add({entry.name, entry.summary});
+  Table policies({{"POLICY"}, {"WHAT"}, {"SUITES AND FORMATS"}});
+  for (const sim::PolicyEntry& entry : sim::policies()) {
+    policies.add({entry.name, entry.summary, entry.where});
+  }
   Table formats({{"FORMAT"}, {"WHAT"}});
   for (const sim::FormatEntry& entry : sim::formats()) formats.add({entry.name, entry.summary});
   fmt::print("{}\n{}\n{}", suites.text(), policies.text(), formats.text());
 }
 
-Result<void> write_results(const Options& options, const std::vector<SimulatedRun>& runs,
-                           const std::vector<sim::Suite>& suites, bool color) {
+/// The command line as a shell takes it.
+std::string typed(const std::vector<std::string>& words) {
+  constexpr const char* kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+  std::string line = "rubato";
+  for (const std::string& word : words) {
+    line += ' ';
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char c : word) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    line += '\'';
+  }
+  return line;
+}
+
+/// Writes the jobs of the one suite, and says how they are played.
+int write_workload(const Globals& globals, const SimulateOptions& options,
+                   const std::vector<sim::Suite>& suites) {
+  if (suites.size() != 1) {
+    return report_failure(globals, kSchema, kUsage, "simulate: --write-workload takes one suite");
+  }
+  const sim::Suite& suite = suites.front();
+  const auto text = sim::native_text(suite);
+  if (!text) {
+    return report_failure(globals, kSchema, kUsage,
+                          "simulate: --write-workload: " + text.error().text);
+  }
+  if (const auto written = write_whole(options.write_workload, *text); !written) {
+    return report_failure(globals, kSchema, kFailed, "simulate: " + written.error().text);
+  }
+  std::vector<std::string> words{
+      "simulate",           "--workload", options.write_workload,         "--cluster",
+      suite.cluster.text(), "--seed",     fmt::format("{}", options.seed)};
+  if (suite.horizon < sim::kNoHorizon) {
+    words.emplace_back("--until");
+    words.push_back(fmt::format("{}", suite.horizon));
+  }
+  fmt::print("{} jobs are written. To play them: {}\n", suite.jobs.size(), typed(words));
+  return kOk;
+}
+
+Result<void> write_results(const Globals& globals, const SimulateOptions& options,
+                           const std::vector<SimulatedRun>& runs, const SimulateInput& input) {
+  std::vector<std::string> notes = input.notes;
+  if (options.from_sacct) {
+    const auto more = history_notes(runs, input.suites.front());
+    notes.insert(notes.end(), more.begin(), more.end());
+  }
   const std::string json_file = options.json.empty() ? "-" : options.json.front();
   std::string lines;
   for (const SimulatedRun& run : runs) lines += run_json(run) + "\n";
@@ -246,64 +178,76 @@ Result<void> write_results(const Options& options, const std::vector<SimulatedRu
   if (json_to_stdout) {
     fmt::print("{}", lines);
   } else {
-    fmt::print("{}", runs_text(runs, color));
-    if (options.from_sacct) fmt::print("{}", history_text(runs, suites.front()));
+    fmt::print("{}", runs_text(runs, use_color(globals)));
+    if (!notes.empty()) fmt::print("\n{}\n", fmt::join(notes, "\n"));
     if (options.json_said) {
       if (auto written = write_whole(json_file, lines); !written) return written;
     }
   }
-  if (options.csv.empty()) return {};
-  return write_whole(options.csv, jobs_csv(runs, suites));
+  if (!options.csv.empty()) {
+    if (auto written = write_whole(options.csv, jobs_csv(runs, input.suites)); !written) {
+      return written;
+    }
+  }
+  if (options.report.empty()) return {};
+  const PageFacts facts{typed(globals.words), kSchema, std::string(version()), notes};
+  return write_whole(options.report, simulate_page(runs, input.suites, facts));
 }
 
-std::string complaint(Options& options) {
-  if (options.data.empty()) {
-    const char* said = std::getenv("RUBATO_DATA");  // NOLINT(concurrency-mt-unsafe)
-    if (said != nullptr) options.data = said;
+/// Where no bar is seen, as in a log, the figures of a run are, when it is over.
+void show_verdict(const SimulatedRun& run) {
+  for (const sim::Published& one : run.published) {
+    fmt::print(stderr, "{} {} {}: {:+.2f} %, {}\n", run.suite, run.policy, one.metric,
+               100 * difference(run, one), holds(run, one) ? "ok" : "FAIL");
   }
-  if (options.suites.empty() && options.workload.empty() && !options.gates) {
-    return "say --suite NAME, or --workload FILE; rubato simulate --list shows all";
-  }
-  if (options.data.empty() && (!options.suites.empty() || options.gates)) {
-    return "--data DIR or RUBATO_DATA says where the measured data are";
-  }
-  const std::vector<std::string> kinds{"known", "learned"};
-  if (std::find(kinds.begin(), kinds.end(), options.information) == kinds.end()) {
-    return fmt::format("--information: '{}' is none of known, learned{}", options.information,
-                       did_you_mean(options.information, kinds));
-  }
-  return {};
+  std::fflush(stderr);
 }
 
-int run(const Globals& globals, Options& options) {
+/// Some policy that is to be run may need a solver.
+bool asks_programmes(const SimulateOptions& options, const std::vector<sim::Suite>& suites) {
+  for (const sim::Suite& suite : suites) {
+    for (const std::string& policy : policies_for(options, suite)) {
+      if (policy == "las" || policy == "sia" || policy.starts_with("gavel-")) return true;
+    }
+  }
+  return false;
+}
+
+int run(const Globals& globals, SimulateOptions& options) {
   if (options.list) return print_list(), kOk;
   if (const std::string wrong = complaint(options); !wrong.empty()) {
     return report_failure(globals, kSchema, kUsage, "simulate: " + wrong);
   }
-  const auto suites = read_suites(options);
-  if (!suites) {
-    return report_failure(globals, kSchema, kUnreachable, "simulate: " + suites.error().text);
+  const auto input = read_input(options, globals.publish_dir);
+  if (!input) {
+    return report_failure(globals, kSchema, kUnreachable, "simulate: " + input.error().text);
   }
-  for (const sim::Suite& suite : *suites) {
+  if (!options.write_workload.empty()) return write_workload(globals, options, input->suites);
+  for (const sim::Suite& suite : input->suites) {
     if (const auto known = check_policies(options, suite); !known) {
       return report_failure(globals, kSchema, kUsage, "simulate: " + known.error().text);
     }
+  }
+  const auto solver = solver_of(asks_programmes(options, input->suites) ? options.solver : "own");
+  if (!solver) {
+    return report_failure(globals, kSchema, kFailed, "simulate: " + solver.error().text);
   }
   std::signal(SIGINT, &on_interrupt);
   std::signal(SIGTERM, &on_interrupt);
   std::vector<SimulatedRun> runs;
   bool cut = false;
-  if (options.from_sacct) runs.push_back(real_run(suites->front()));
-  for (const sim::Suite& suite : *suites) {
+  if (options.from_sacct) runs.push_back(real_run(input->suites.front()));
+  for (const sim::Suite& suite : input->suites) {
     for (const std::string& policy : policies_for(options, suite)) {
       if (cut) break;
-      auto one = simulate_one(options, suite, policy);
+      auto one = simulate_one(options, suite, policy, solver->get());
       if (!one) return report_failure(globals, kSchema, kFailed, "simulate: " + one.error().text);
       cut = one->record.cut && stop_now;
+      if (options.gates) show_verdict(*one);
       runs.push_back(std::move(*one));
     }
   }
-  if (const auto written = write_results(options, runs, *suites, use_color(globals)); !written) {
+  if (const auto written = write_results(globals, options, runs, *input); !written) {
     return report_failure(globals, kSchema, kFailed, "simulate: " + written.error().text);
   }
   if (cut) {
@@ -314,7 +258,7 @@ int run(const Globals& globals, Options& options) {
 }
 
 std::function<int()> setup(CLI::App& app, const Globals& globals) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SimulateOptions>();
   app.add_option("-s,--suite", options->suites, "Suites of measured workloads")
       ->type_name("NAMES")
       ->delimiter(',')
@@ -339,13 +283,17 @@ std::function<int()> setup(CLI::App& app, const Globals& globals) {
   app.add_option("-f,--format", options->format, "Its format; default: native")->type_name("NAME");
   app.add_option("--profiles", options->profiles, "Measured speeds for it")->type_name("PATH");
   app.add_option("-c,--cluster", options->cluster,
-                 "Its cluster, as t4:6x4,a100:2x8: type, nodes, GPUs a node")
+                 "Its cluster, as t4:6x4,a100:2x8: type, nodes, GPUs a node; @FILE: of a snapshot")
       ->type_name("SHAPE");
   app.add_option("--seed", options->seed, "Of random numbers; default: 0")->type_name("N");
   app.add_option("--jobs", options->jobs, "Only the first N jobs")->type_name("N");
   app.add_option("--until", options->until, "Cut at this simulated time")->type_name("SECONDS");
   app.add_option("--information", options->information,
                  "What rubato knows of speeds: learned (default) from reports, or known")
+      ->type_name("WORD");
+  app.add_option(
+         "--solver", options->solver,
+         "Of linear and integer programmes: auto (default), glpk in a process of its own, or own")
       ->type_name("WORD");
   app.add_option_function<std::vector<std::string>>(
          "--json",
@@ -357,6 +305,11 @@ std::function<int()> setup(CLI::App& app, const Globals& globals) {
       ->type_name("[FILE]")
       ->expected(0, 1);
   app.add_option("--csv", options->csv, "A line a job to FILE")->type_name("FILE");
+  app.add_option("--report", options->report, "A page with charts to FILE, for a browser")
+      ->type_name("FILE");
+  app.add_option("--write-workload", options->write_workload,
+                 "Write the jobs of a generated suite to FILE, in the native format; run nothing")
+      ->type_name("FILE");
   app.add_flag("--gates", options->gates,
                "All runs with published figures; fails where one must be met and is not");
   app.add_flag("--list", options->list, "Print suites, policies and formats");

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace rubato::tools {
 
@@ -23,7 +24,8 @@ enum class ColorChoice { kAuto, kAlways, kNever };
 struct Globals {
   bool json = false;
   ColorChoice color = ColorChoice::kAuto;
-  std::string publish_dir;  ///< --publish-dir; "" if it was not given
+  std::string publish_dir;         ///< --publish-dir; "" if it was not given
+  std::vector<std::string> words;  ///< the command line behind the program's name
 };
 
 struct Command {

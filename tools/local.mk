@@ -2,6 +2,8 @@
 # What the programs share, and the parts of them that tests link.
 noinst_LTLIBRARIES += tools/libtools.la
 tools_libtools_la_SOURCES = \
+  tools/chart.cc \
+  tools/chart.h \
   tools/command.h \
   tools/format.cc \
   tools/format.h \
@@ -93,6 +95,18 @@ tools_rubato_SOURCES = \
   tools/rubato.cc \
   tools/report_message.cc \
   tools/report_message.h \
+  tools/simulate_charts.cc \
+  tools/simulate_charts.h \
+  tools/simulate_gantt.cc \
+  tools/simulate_gantt.h \
+  tools/simulate_history.cc \
+  tools/simulate_history.h \
+  tools/simulate_input.cc \
+  tools/simulate_input.h \
+  tools/simulate_page.cc \
+  tools/simulate_page.h \
+  tools/simulate_solver.cc \
+  tools/simulate_solver.h \
   tools/simulate_view.cc \
   tools/simulate_view.h \
   tools/site.cc \
@@ -104,8 +118,31 @@ tools_rubato_SOURCES = \
   tools/stats_view.cc \
   tools/stats_view.h
 # Where make install puts the plugins, for `rubato doctor`.
-tools_rubato_CPPFLAGS = $(AM_CPPFLAGS) -DRUBATO_PLUGIN_DIR='"$(rubatoplugindir)"'
+tools_rubato_CPPFLAGS = $(AM_CPPFLAGS) -DRUBATO_PLUGIN_DIR='"$(rubatoplugindir)"' \
+  -DRUBATO_SOLVE='"$(pkglibexecdir)/rubato-solve"'
 tools_rubato_LDADD = tools/libtools.la lib/librubato_store.la lib/librubato_sim.la lib/librubato.la $(LIBRARY_LIBS)
+
+# Style and script of pages, as text in the program.
+PAGE_TEXTS = tools/page.css tools/simulate_page.css tools/simulate_page.js
+EXTRA_DIST += $(PAGE_TEXTS)
+nodist_tools_rubato_SOURCES = tools/page_text.h
+BUILT_SOURCES += tools/page_text.h
+CLEANFILES += tools/page_text.h
+tools/page_text.h: $(PAGE_TEXTS) tools/local.mk
+	@$(MKDIR_P) tools
+	$(AM_V_GEN){ echo '// SPDX-License-Identifier: GPL-2.0-or-later'; echo '#pragma once'; \
+	  echo 'inline constexpr char kPageStyle[] = R"page('; cat $(srcdir)/tools/page.css; echo ')page";'; \
+	  echo 'inline constexpr char kSimulateStyle[] = R"page('; cat $(srcdir)/tools/simulate_page.css; echo ')page";'; \
+	  echo 'inline constexpr char kSimulateScript[] = R"page('; cat $(srcdir)/tools/simulate_page.js; echo ')page";'; \
+	} > $@.part && mv $@.part $@
+tools/rubato-simulate_page.$(OBJEXT): tools/page_text.h
+
+# Answers programmes of the simulator; the only program that links GLPK.
+if HAVE_GLPK
+pkglibexec_PROGRAMS = tools/rubato-solve
+tools_rubato_solve_SOURCES = tools/rubato_solve.cc
+tools_rubato_solve_LDADD = lib/librubato_sim.la $(FMT_LIBS) $(GLPK_LIBS)
+endif
 
 completiondir = $(datadir)/bash-completion/completions
 dist_completion_DATA = contrib/completion/bash/rqueue contrib/completion/bash/rubato
@@ -122,6 +159,7 @@ dist_schema_DATA = \
   docs/schema/rubato.hints.1.json \
   docs/schema/rubato.models-change.1.json \
   docs/schema/rubato.models-fit.1.json \
+  docs/schema/rubato.models-curve.1.json \
   docs/schema/rubato.models-fits.1.json \
   docs/schema/rubato.models.1.json \
   docs/schema/rubato.plan.1.json \

@@ -158,6 +158,7 @@ int print_version() {
 
 int run_command(const Command& command, int argc, char** argv) {
   Globals globals;
+  globals.words.assign(argv, argv + argc);
   Common common;
   CLI::App app;
   app.set_help_flag();

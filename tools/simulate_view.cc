@@ -15,6 +15,7 @@ namespace rubato::tools {
 namespace {
 
 constexpr const char* kSchema = "rubato.simulate/1";
+constexpr const char* kFinished = "finished";
 constexpr double kHour = 3600;
 /// From here on a time reads better in hours.
 constexpr double kInHours = 3 * kHour;
@@ -39,10 +40,10 @@ Json number(double value) {
   return value;
 }
 
-std::string time_text(double seconds) {
-  if (!std::isfinite(seconds)) return "-";
-  return seconds < kInHours ? fmt::format("{:.1f} s", seconds)
-                            : fmt::format("{:.2f} h", seconds / kHour);
+/// Jobs or seconds.
+std::string figure_text(const std::string& metric, double value) {
+  if (metric != kFinished) return time_text(value);
+  return std::isfinite(value) ? fmt::format("{:g} jobs", value) : "-";
 }
 
 std::string plain(double value, int digits) {
@@ -59,9 +60,13 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
+std::string suite_text(const SimulatedRun& run) {
+  return run.seeds > 1 ? fmt::format("{} ({} seeds)", run.suite, run.seeds) : run.suite;
+}
+
 void add_row(Table& table, const SimulatedRun& run) {
   const sim::Metrics& m = run.metrics;
-  table.add({run.suite, run.policy + (run.record.cut ? " (cut)" : ""),
+  table.add({suite_text(run), run.policy + (run.record.cut ? " (cut)" : ""),
              fmt::format("{}/{}", m.finished, m.jobs), time_text(m.avg_jct_s),
              time_text(m.p50_jct_s), time_text(m.p99_jct_s), time_text(m.ideal_avg_jct_s),
              time_text(m.makespan_s), plain(m.gpu_utilisation, 2), plain(m.gpu_hours_per_job, 1),
@@ -85,8 +90,9 @@ std::string gates_text(const std::vector<SimulatedRun>& runs, bool color) {
       const bool good = holds(run, published);
       const char* word = good ? "ok" : published.must ? "FAIL" : "differs";
       const Color paint_in = good ? Color::kGreen : published.must ? Color::kRed : Color::kYellow;
-      table.add({run.suite, run.policy, published.metric, time_text(published.value),
-                 time_text(figure_of(run.metrics, published.metric)),
+      table.add({suite_text(run), run.policy, published.metric,
+                 figure_text(published.metric, published.value),
+                 figure_text(published.metric, figure_of(run.metrics, published.metric)),
                  std::isfinite(off) ? fmt::format("{:+.2f} %", off * 100) : "-",
                  fmt::format("{:g} %", published.within * 100), paint(word, paint_in, color)});
     }
@@ -96,7 +102,14 @@ std::string gates_text(const std::vector<SimulatedRun>& runs, bool color) {
 
 }  // namespace
 
+std::string time_text(double seconds) {
+  if (!std::isfinite(seconds)) return "-";
+  return seconds < kInHours ? fmt::format("{:.1f} s", seconds)
+                            : fmt::format("{:.2f} h", seconds / kHour);
+}
+
 double figure_of(const sim::Metrics& metrics, const std::string& name) {
+  if (name == kFinished) return metrics.finished;
   for (const auto& [word, member] : kFigures) {
     if (name == word) return metrics.*member;
   }
@@ -125,6 +138,7 @@ std::string run_json(const SimulatedRun& run) {
   json["suite"] = run.suite;
   json["policy"] = run.policy;
   json["seed"] = run.seed;
+  if (run.seeds > 1) json["seeds"] = run.seeds;
   json["information"] = run.record.learned ? "learned" : "known";
   json["jobs"] = run.metrics.jobs;
   json["finished"] = run.metrics.finished;

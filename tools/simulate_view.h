@@ -15,11 +15,14 @@ struct SimulatedRun {
   std::string suite;
   std::string policy;
   std::uint64_t seed = 0;
+  int seeds = 1;  ///< above 1: the figures are means over so many seeds, 0, 1, ...
   sim::RunRecord record;
   sim::Metrics metrics;
   std::vector<sim::Published> published;  ///< of this policy
 };
 
+/// Seconds for people: hours from three hours on; "-" for none.
+[[nodiscard]] std::string time_text(double seconds);
 /// A figure of `metrics` by its name; NaN for no such name.
 [[nodiscard]] double figure_of(const sim::Metrics& metrics, const std::string& name);
 /// Relative difference from what was published.

@@ -53,13 +53,21 @@ class Scanner {
 };
 
 Result<long> memory_of(Scanner& scan) {
-  auto number = scan.number(kMostMemory, "the memory of a node");
+  const Scanner before = scan;
+  const auto number = scan.number(kMostMemory, "the memory of a node");
   if (!number) return number;
-  if (scan.take('K')) return std::max(1L, *number >> 10);
-  if (scan.take('G')) return *number << 10;
-  if (scan.take('T')) return *number << 20;
-  scan.take('M');
-  return number;
+  long memory = *number;
+  if (scan.take('K')) {
+    memory = std::max(1L, memory >> 10);
+  } else if (scan.take('G')) {
+    memory <<= 10;
+  } else if (scan.take('T')) {
+    memory <<= 20;
+  } else {
+    scan.take('M');
+  }
+  if (memory <= kMostMemory) return memory;
+  return before.wrong(fmt::format("a memory of a node of at most {}T", kMostMemory >> 20));
 }
 
 Result<NodeGroup> group_of(Scanner& scan) {
@@ -67,6 +75,12 @@ Result<NodeGroup> group_of(Scanner& scan) {
   const Scanner before = scan;
   group.type = scan.word(":,");
   if (group.type.empty() || scan.peek() != ':') return before.wrong(kForm);
+  if (const auto at = group.type.find('@'); at != std::string::npos) {
+    if (at == 0 || at + 1 == group.type.size()) {
+      return before.wrong("a type and its class of interconnect, as a100@ib");
+    }
+    group.gpu = group.type.substr(0, at);
+  }
   scan.take(':');
   auto nodes = scan.number(kMostNodes, "the number of nodes");
   if (!nodes) return tl::unexpected(nodes.error());

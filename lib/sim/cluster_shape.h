@@ -18,12 +18,13 @@ struct NodeGroup {
   int gpus_per_node = 0;
   int cores = 0;    ///< a node; 0: never short
   long memory = 0;  ///< MiB a node; 0: never short
+  std::string gpu;  ///< what Slurm calls its type; "": as `type`
 
   bool operator==(const NodeGroup&) const = default;
 };
 
-/// The groups in the order given, which is the order of the types wherever it matters. A type
-/// stands in one group.
+/// The groups in the order given, which is that of the types wherever it matters. GPUs of one type
+/// on another interconnect are a group of their own, TYPE@CLASS; no job is on two groups.
 struct ClusterShape {
   std::vector<NodeGroup> groups;
 
@@ -38,8 +39,8 @@ struct ClusterShape {
   bool operator==(const ClusterShape&) const = default;
 };
 
-/// "TYPE:NODESxGPUS[/CORES[/MEMORY]],...": cores of a node, and its memory with K, M, G or T (M
-/// where it says none). Errors: "cluster:COLUMN: ..." with the word and what was expected.
+/// "TYPE[@CLASS]:NODESxGPUS[/CORES[/MEMORY]],...": CLASS of interconnect, cores of a node, memory
+/// with K, M, G or T (else M). Errors: "cluster:COLUMN: ..." with the word and what was expected.
 [[nodiscard]] Result<ClusterShape> parse_cluster_shape(std::string_view text);
 
 }  // namespace rubato::sim

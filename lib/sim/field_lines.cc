@@ -54,17 +54,20 @@ std::string_view FieldLine::text(std::size_t field) const {
   return field < fields_.size() ? fields_[field] : std::string_view{};
 }
 
+std::size_t FieldLine::column(std::size_t field) const {
+  if (field >= fields_.size()) return text_.size() + 1;
+  return static_cast<std::size_t>(fields_[field].data() - text_.data()) + 1;
+}
+
 tl::unexpected<Error> FieldLine::error(std::size_t field, std::string_view expected) const {
   const bool there = field < fields_.size();
-  const std::size_t column =
-      there ? static_cast<std::size_t>(fields_[field].data() - text_.data()) : text_.size();
   std::string found(text(field).substr(0, kMostShown));
   for (char& c : found) {
     if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
   }
   found = there ? fmt::format("'{}'", found) : "the end of the line";
   return fail(
-      fmt::format("{}:{}:{}: found {}, expected {}", file_, line_, column + 1, found, expected));
+      fmt::format("{}:{}:{}: found {}, expected {}", file_, line_, column(field), found, expected));
 }
 
 Result<double> FieldLine::number(std::size_t field, double least, const char* what) const {

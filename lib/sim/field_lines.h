@@ -23,6 +23,8 @@ class FieldLine {
   [[nodiscard]] std::size_t size() const { return fields_.size(); }
   /// "" past the end.
   [[nodiscard]] std::string_view text(std::size_t field) const;
+  /// Where a field begins, in bytes from 1; past the end: behind the line.
+  [[nodiscard]] std::size_t column(std::size_t field) const;
   /// A finite number from `least` on.
   [[nodiscard]] Result<double> number(std::size_t field, double least, const char* what) const;
   [[nodiscard]] Result<std::int64_t> whole(std::size_t field, std::int64_t least, std::int64_t most,

@@ -21,9 +21,12 @@ class GavelTruth final : public Truth {
   GavelTruth(const GavelData& data, const ClusterShape& cluster)
       : rates_(static_cast<std::size_t>(cluster.types())) {
     for (const GavelCell& cell : data.cells) {
-      const int type = cluster.type_of(cell.gpu_type);
-      if (type < 0 || !cell.consolidated) continue;
-      rates_[static_cast<std::size_t>(type)][{cell.model.name, cell.scale}] = cell.steps;
+      if (!cell.consolidated) continue;
+      for (std::size_t type = 0; type < rates_.size(); ++type) {
+        const NodeGroup& group = cluster.groups[type];
+        if (group.type != cell.gpu_type && group.gpu != cell.gpu_type) continue;
+        rates_[type][{cell.model.name, cell.scale}] = cell.steps;
+      }
     }
   }
 

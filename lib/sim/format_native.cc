@@ -7,19 +7,37 @@
 #include <array>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "lib/config/nearest.h"
+#include "lib/sim/step_truth.h"
 
 namespace rubato::sim {
 namespace {
 
 constexpr std::int64_t kMostGpus = 65536;
-constexpr std::array<const char*, 16> kColumns{
-    "job",       "arrival_s",    "gpus",          "run_s",  "work",  "model",
-    "types",     "min_gpus",     "max_gpus",      "weight", "batch", "start_s",
-    "restart_s", "time_limit_s", "cores_per_gpu", "account"};
+constexpr long kMostMemory = 1L << 40;  // MiB
+constexpr std::array<const char*, 21> kColumns{
+    "job",          "arrival_s",     "gpus",      "run_s",          "work",
+    "model",        "types",         "min_gpus",  "max_gpus",       "weight",
+    "batch",        "min_batch",     "max_batch", "start_s",        "restart_s",
+    "time_limit_s", "cores_per_gpu", "account",   "forecast_error", "servers",
+    "predictable"};
 constexpr const char* kMemory = "memory_mib_per_gpu";
+constexpr const char* kLink = "step_link_mb_s";
+struct StepColumn {
+  const char* name;
+  double StepCosts::*member;
+};
+constexpr std::array<StepColumn, 8> kStep{{{"step_fixed_s", &StepCosts::fixed_s},
+                                           {"step_sample_s", &StepCosts::sample_s},
+                                           {"step_gradient_mb", &StepCosts::gradient_mb},
+                                           {kLink, &StepCosts::link_mb_s},
+                                           {"step_exchange_s", &StepCosts::exchange_s},
+                                           {"step_worker_s", &StepCosts::worker_s},
+                                           {"step_server_s", &StepCosts::server_s},
+                                           {"step_most_local", &StepCosts::most_local}}};
 
 /// Reads one row; a column that is not there, or is empty, leaves the default.
 class Row {
@@ -80,14 +98,18 @@ Result<void> sizes_of(const Row& row, SimJob& job) {
 
 Result<void> amounts_of(const Row& row, SimJob& job) {
   double memory = 0;
-  const std::array<std::pair<const char*, double*>, 8> fields{{{"arrival_s", &job.arrival},
-                                                               {"weight", &job.weight},
-                                                               {"batch", &job.batch},
-                                                               {"start_s", &job.start_s},
-                                                               {"restart_s", &job.restart_s},
-                                                               {"time_limit_s", &job.time_limit},
-                                                               {kMemory, &memory},
-                                                               {"work", &job.work}}};
+  const std::array<std::pair<const char*, double*>, 11> fields{
+      {{"arrival_s", &job.arrival},
+       {"weight", &job.weight},
+       {"batch", &job.batch},
+       {"min_batch", &job.min_batch},
+       {"max_batch", &job.max_batch},
+       {"forecast_error", &job.forecast_error},
+       {"start_s", &job.start_s},
+       {"restart_s", &job.restart_s},
+       {"time_limit_s", &job.time_limit},
+       {kMemory, &memory},
+       {"work", &job.work}}};
   for (const auto& [column, into] : fields) {
     if (auto read = row.amount(column, *into); !read) return read;
   }
@@ -95,7 +117,47 @@ Result<void> amounts_of(const Row& row, SimJob& job) {
   if (row.says("time_limit_s") && !(job.time_limit > 0)) {
     return row.error("time_limit_s", "expected above 0");
   }
+  if (memory > kMostMemory) {
+    return row.error(kMemory, fmt::format("expected at most {}", kMostMemory));
+  }
   job.memory_per_gpu = static_cast<long>(memory);
+  return {};
+}
+
+/// What may change: the range of batches, servers, and whether forecasts hold.
+Result<void> training_of(const Row& row, SimJob& job) {
+  if (job.min_batch > job.batch || (row.says("max_batch") && job.max_batch < job.batch)) {
+    return row.error(job.min_batch > job.batch ? "min_batch" : "max_batch",
+                     "expected a range with the batch in it");
+  }
+  if (auto read = row.count("servers", 0, job.servers); !read) return read;
+  if (job.servers >= job.gpus) return row.error("servers", "expected less than gpus");
+  int predictable = 1;
+  if (auto read = row.count("predictable", 0, predictable); !read) return read;
+  if (predictable > 1) return row.error("predictable", "expected 0 or 1");
+  job.predictable = predictable == 1;
+  return {};
+}
+
+/// Where the time of an iteration goes, if it says that.
+Result<void> step_of(const Row& row, SimJob& job) {
+  StepCosts step;
+  const char* said = nullptr;
+  for (const StepColumn& column : kStep) {
+    if (auto read = row.amount(column.name, step.*column.member); !read) return read;
+    if (said == nullptr && row.says(column.name)) said = column.name;
+  }
+  if (said == nullptr) {
+    if (job.servers > 0) return row.error("servers", "expected columns step_... beside it");
+    return {};
+  }
+  if (!(step.link_mb_s > 0)) return row.error(kLink, "expected above 0");
+  if (!(step.fixed_s + step.sample_s > 0)) {
+    return row.error(said, "expected step_fixed_s or step_sample_s above 0 beside it");
+  }
+  if (!(job.batch >= 1)) return row.error(said, "expected a batch beside it");
+  if (!row.says("work")) return row.error(said, "expected work, in samples, beside it");
+  job.step = step;
   return {};
 }
 
@@ -124,12 +186,15 @@ Result<SimJob> job_of(const Row& row) {
   if (auto read = sizes_of(row, job); !read) return tl::unexpected(read.error());
   if (auto read = amounts_of(row, job); !read) return tl::unexpected(read.error());
   if (auto read = work_of(row, job); !read) return tl::unexpected(read.error());
+  if (auto read = training_of(row, job); !read) return tl::unexpected(read.error());
+  if (auto read = step_of(row, job); !read) return tl::unexpected(read.error());
   return job;
 }
 
 Result<void> check_columns(const CsvTable& table) {
   std::vector<std::string> known(kColumns.begin(), kColumns.end());
   known.emplace_back(kMemory);
+  for (const StepColumn& column : kStep) known.emplace_back(column.name);
   for (const std::string& heading : table.headings()) {
     if (std::find(known.begin(), known.end(), heading) != known.end()) continue;
     return fail(fmt::format("{}: no column '{}' is known{}", table.name(), heading,
@@ -141,20 +206,24 @@ Result<void> check_columns(const CsvTable& table) {
   return {};
 }
 
-/// A table of speeds; without a row for a model, a second of work a second at the requested size.
-class NativeTruth final : public Truth {
+/// What a job says of its iterations, else a table of speeds; without a row for a model, a second
+/// of work a second at the requested size.
+class NativeTruth final : public StepTruth {
  public:
   explicit NativeTruth(int types) : rates_(static_cast<std::size_t>(types)) {}
 
-  void add(const std::string& model, int type, int gpus, double rate) {
+  /// `own`: of this very interconnect, which stands before what is said of all of them.
+  void add(const std::string& model, int type, int gpus, double rate, bool own) {
     models_.insert(model);
-    rates_[static_cast<std::size_t>(type)][model][gpus] = rate;
+    auto& rates = rates_[static_cast<std::size_t>(type)][model];
+    if (own) own_.emplace(type, model, gpus);
+    if (own || !own_.contains({type, model, gpus})) rates[gpus] = rate;
   }
   [[nodiscard]] bool knows(const std::string& model) const { return models_.contains(model); }
 
-  [[nodiscard]] double rate(const SimJob& job, const Setting& setting,
-                            double /*done*/) const override {
+  [[nodiscard]] double rate(const SimJob& job, const Setting& setting, double done) const override {
     if (setting.type < 0) return 0;
+    if (job.step) return StepTruth::rate(job, setting, done);
     const int gpus = setting.gpus();
     if (!knows(job.model)) return static_cast<double>(gpus) / job.gpus;
     const auto& of_type = rates_[static_cast<std::size_t>(setting.type)];
@@ -168,10 +237,10 @@ class NativeTruth final : public Truth {
     const double part = static_cast<double>(gpus - below->first) / (above->first - below->first);
     return below->second + part * (above->second - below->second);
   }
-  [[nodiscard]] double samples_per_unit(const SimJob& /*job*/) const override { return 1; }
 
  private:
   std::set<std::string> models_;
+  std::set<std::tuple<int, std::string, int>> own_;
   std::vector<std::map<std::string, std::map<int, double>>> rates_;
 };
 
@@ -191,8 +260,13 @@ Result<void> read_speeds(const std::string& file, const ClusterShape& cluster, N
     if (*gpus < 1 || *gpus > kMostGpus) return table->error(row, at[2], "expected 1 or more");
     const auto rate = table->amount(row, at[3]);
     if (!rate) return tl::unexpected(rate.error());
-    const int type = cluster.type_of(table->text(row, at[1]));
-    if (type >= 0) truth.add(table->text(row, at[0]), type, static_cast<int>(*gpus), *rate);
+    // What is said of a type holds on all interconnects that have no row of their own.
+    const std::string& name = table->text(row, at[1]);
+    for (int type = 0; type < cluster.types(); ++type) {
+      const NodeGroup& group = cluster.groups[static_cast<std::size_t>(type)];
+      if (group.type != name && group.gpu != name) continue;
+      truth.add(table->text(row, at[0]), type, static_cast<int>(*gpus), *rate, group.type == name);
+    }
   }
   return {};
 }
@@ -232,16 +306,19 @@ Result<Suite> read_native_suite(const std::string& workload, const std::string& 
   }
   for (const SimJob& job : *jobs) {
     for (const std::string& type : job.types) {
-      if (cluster.type_of(type) >= 0) continue;
       std::vector<std::string> names;
-      for (const NodeGroup& group : cluster.groups) names.push_back(group.type);
+      for (const NodeGroup& group : cluster.groups) {
+        names.push_back(group.type);
+        if (!group.gpu.empty()) names.push_back(group.gpu);
+      }
+      if (std::find(names.begin(), names.end(), type) != names.end()) continue;
       return fail(fmt::format("{}: job {}: the cluster has no GPUs of type '{}'{}", workload,
                               job.key, type, did_you_mean(type, names)));
     }
   }
   if (table->has("work")) {
     for (const SimJob& job : *jobs) {
-      if (truth->knows(job.model) || job.model.empty()) continue;
+      if (truth->knows(job.model) || job.model.empty() || job.step) continue;
       return fail(fmt::format("{}: job {}: no speed of model '{}' in the profiles", workload,
                               job.key, job.model));
     }

@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
+#include <map>
 #include <optional>
+#include <tuple>
 
 #include "lib/config/nearest.h"
 #include "lib/sim/field_lines.h"
@@ -14,13 +17,25 @@
 namespace rubato::sim {
 namespace {
 
-enum Column : std::size_t { kId, kSubmit, kStart, kEnd, kTres, kLimit, kAccount, kName, kColumns };
+enum Column : std::size_t {
+  kId,
+  kSubmit,
+  kStart,
+  kEnd,
+  kTres,
+  kLimit,
+  kEligible,
+  kAccount,
+  kName,
+  kColumns
+};
 constexpr std::array<const char*, kColumns> kHeadings{
-    "JobID", "Submit", "Start", "End", "AllocTRES", "Timelimit", "Account", "JobName"};
+    "JobID", "Submit", "Start", "End", "AllocTRES", "Timelimit", "Eligible", "Account", "JobName"};
 constexpr std::size_t kNeeded = kLimit;
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 constexpr std::int64_t kMostTime = 1'000'000'000'000;
 constexpr int kMostGpus = 1'000'000;
+constexpr double kMostMemory = 1e12;  // MiB
 
 std::optional<std::int64_t> digits(std::string_view text) {
   std::int64_t value = 0;
@@ -65,12 +80,13 @@ std::optional<double> time_of(std::string_view text) {
                              part[4] * 60 + part[5]);
 }
 
-/// "1-02:03:04", "02:03:04", "03:04"; none for UNLIMITED and Partition_Limit.
+/// "1-02:03:04", "02:03:04", "03:04"; kNever for UNLIMITED and Partition_Limit.
 std::optional<double> limit_of(std::string_view text) {
+  if (text.empty() || text == "UNLIMITED" || text == "Partition_Limit") return kNever;
   std::int64_t days = 0;
   if (const auto dash = text.find('-'); dash != std::string_view::npos) {
     const auto value = digits(text.substr(0, dash));
-    if (!value) return std::nullopt;
+    if (!value || *value > kMostTime) return std::nullopt;
     days = *value;
     text.remove_prefix(dash + 1);
   }
@@ -79,7 +95,7 @@ std::optional<double> limit_of(std::string_view text) {
   for (std::size_t from = 0; from <= text.size(); ++parts) {
     const std::size_t to = std::min(text.find(':', from), text.size());
     const auto value = digits(text.substr(from, to - from));
-    if (!value) return std::nullopt;
+    if (!value || *value > kMostTime || parts > 2) return std::nullopt;
     seconds = seconds * 60 + *value;
     from = to + 1;
   }
@@ -87,40 +103,79 @@ std::optional<double> limit_of(std::string_view text) {
   return static_cast<double>(days * 86400 + seconds);
 }
 
-struct Gpus {
-  int count = 0;
-  std::string type;  ///< "" where none or several are named
+/// "64G", "62.50G", "4000M" in MiB; a number alone counts bytes.
+std::optional<double> memory_of(std::string_view text) {
+  constexpr std::string_view kUnits = "KMGTP";
+  double unit = 1.0 / (1 << 20);
+  if (const auto at = text.empty() ? std::string_view::npos : kUnits.find(text.back());
+      at != std::string_view::npos) {
+    unit = std::pow(1024.0, static_cast<double>(at) - 1);
+    text.remove_suffix(1);
+  }
+  double value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{} || end != text.data() + text.size() || !(value >= 0)) {
+    return std::nullopt;
+  }
+  return std::min(value * unit, kMostMemory);
+}
+
+/// What AllocTRES says.
+struct Tres {
+  int gpus = 0;
+  std::string type;   ///< of the GPUs; "" where none or several are named
+  int cpus = 0;       ///< 0: not said
+  double memory = 0;  ///< MiB; 0: not said
 };
 
-/// "billing=8,cpu=8,gres/gpu:a100=4,gres/gpu=4,mem=64G,node=1"; nullopt: no such list.
-std::optional<Gpus> gpus_of(std::string_view text) {
-  constexpr std::string_view kGpu = "gres/gpu";
-  Gpus gpus;
-  int types = 0;
+/// Counts of GPUs in a list, with and without types.
+struct GpuCounts {
+  int plain = 0;
   int typed = 0;
+  int types = 0;
+};
+
+/// One entry of the list, as "gres/gpu:a100=4"; false: no such entry.
+bool read_tres(std::string_view entry, Tres& tres, GpuCounts& counts) {
+  constexpr std::string_view kGpu = "gres/gpu";
+  const std::size_t equals = entry.find('=');
+  if (equals == std::string_view::npos) return false;
+  std::string_view key = entry.substr(0, equals);
+  const std::string_view value = entry.substr(equals + 1);
+  if (key == "mem") {
+    const auto memory = memory_of(value);
+    tres.memory = memory.value_or(0);
+    return memory.has_value();
+  }
+  const bool gpus = key.starts_with(kGpu) && (key.size() == kGpu.size() || key[kGpu.size()] == ':');
+  if (!gpus && key != "cpu") return true;
+  const auto count = digits(value);
+  if (!count || *count > kMostGpus) return false;
+  const int number = static_cast<int>(*count);
+  if (!gpus) {
+    tres.cpus = number;
+  } else if (key.size() == kGpu.size()) {
+    counts.plain = number;
+  } else {
+    tres.type = std::string(key.substr(kGpu.size() + 1));
+    counts.typed = std::min(counts.typed + number, kMostGpus);
+    ++counts.types;
+  }
+  return true;
+}
+
+/// "billing=8,cpu=8,gres/gpu:a100=4,gres/gpu=4,mem=64G,node=1"; nullopt: no such list.
+std::optional<Tres> tres_of(std::string_view text) {
+  Tres tres;
+  GpuCounts counts;
   for (std::size_t from = 0; from < text.size();) {
     const std::size_t to = std::min(text.find(',', from), text.size());
-    const std::string_view entry = text.substr(from, to - from);
+    if (!read_tres(text.substr(from, to - from), tres, counts)) return std::nullopt;
     from = to + 1;
-    const std::size_t equals = entry.find('=');
-    if (equals == std::string_view::npos) return std::nullopt;
-    std::string_view key = entry.substr(0, equals);
-    if (!key.starts_with(kGpu)) continue;
-    key.remove_prefix(kGpu.size());
-    if (!key.empty() && key.front() != ':') continue;
-    const auto count = digits(entry.substr(equals + 1));
-    if (!count || *count > kMostGpus) return std::nullopt;
-    if (key.empty()) {
-      gpus.count = static_cast<int>(*count);
-    } else {
-      gpus.type = std::string(key.substr(1));
-      typed += static_cast<int>(*count);
-      ++types;
-    }
   }
-  gpus.count = std::max(gpus.count, typed);
-  if (types != 1) gpus.type.clear();
-  return gpus;
+  tres.gpus = std::max(counts.plain, counts.typed);
+  if (counts.types != 1) tres.type.clear();
+  return tres;
 }
 
 class Reader {
@@ -160,22 +215,41 @@ class Reader {
     if (!start) return tl::unexpected(start.error());
     auto end = moment(fields, kEnd);
     if (!end) return tl::unexpected(end.error());
-    const auto gpus = gpus_of(fields.text(at_[kTres]));
-    if (!gpus) return fields.error(at_[kTres], "resources, as cpu=8,gres/gpu:a100=4,node=1");
-    if (!*start || !*end || **end <= **start) return ++history_.unfinished, Result<void>{};
-    if (gpus->count == 0) return ++history_.without_gpus, Result<void>{};
+    auto eligible = at_[kEligible] == kNone ? Result<std::optional<double>>(std::nullopt)
+                                            : moment(fields, kEligible);
+    if (!eligible) return tl::unexpected(eligible.error());
+    const auto tres = tres_of(fields.text(at_[kTres]));
+    if (!tres) return fields.error(at_[kTres], "resources, as cpu=8,gres/gpu:a100=4,node=1");
+    const auto limit = limit_of(optional_text(fields, kLimit));
+    if (!limit) return fields.error(at_[kLimit], "a time limit, as 1-00:00:00 or UNLIMITED");
+    // A job that was cancelled while it waited may have its end as its start.
+    const bool never = fields.text(at_[kTres]).empty();
+    if (!*start || !*end || never) return ++history_.unfinished, Result<void>{};
+    if (tres->gpus == 0) return ++history_.without_gpus, Result<void>{};
+    if (**end == **start) return ++history_.empty, Result<void>{};
+    if (**end < **start) return fields.error(at_[kEnd], "an end after its start");
     if (**start < *submit) return fields.error(at_[kStart], "a start after its submission");
-    add(fields, *submit, **start, **end, *gpus);
+    // A requeue writes when the next run may start into the record of the run before.
+    const double said = eligible->value_or(*submit);
+    const double ready = said > **start ? *submit : std::max(said, *submit);
+    add(fields, {{}, ready, **start, **end, {line.number, fields.column(at_[kTres])}}, *tres,
+        *limit);
     return {};
   }
 
   SacctHistory finish() {
     std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
-      return std::pair(a.submit, a.job.key) < std::pair(b.submit, b.job.key);
+      return std::tie(a.ready, a.job.key, a.start) < std::tie(b.ready, b.job.key, b.start);
     });
-    const double begin = rows_.empty() ? 0 : rows_.front().submit;
+    const double begin = rows_.empty() ? 0 : rows_.front().ready;
+    std::map<std::string, int> runs;
     for (Row& row : rows_) {
-      row.job.arrival = row.submit - begin;
+      if (row.job.key.find('+') != std::string::npos) ++history_.het;
+      if (const int run = ++runs[row.job.key]; run > 1) {
+        ++history_.requeued;
+        row.job.key += fmt::format(" run {}", run);
+      }
+      row.job.arrival = row.ready - begin;
       JobResult real;
       real.arrival = row.job.arrival;
       real.first_start = row.start - begin;
@@ -183,6 +257,7 @@ class Reader {
       real.gpu_seconds = (row.end - row.start) * row.job.gpus;
       history_.real.push_back(real);
       history_.jobs.push_back(std::move(row.job));
+      history_.places.push_back(row.place);
     }
     return std::move(history_);
   }
@@ -192,9 +267,10 @@ class Reader {
 
   struct Row {
     SimJob job;
-    double submit = 0;
+    double ready = 0;
     double start = 0;
     double end = 0;
+    std::pair<std::size_t, std::size_t> place;
   };
 
   /// None for Unknown and None.
@@ -210,20 +286,18 @@ class Reader {
     return at_[column] == kNone ? std::string{} : std::string(fields.text(at_[column]));
   }
 
-  void add(const FieldLine& fields, double submit, double start, double end, const Gpus& gpus) {
-    Row row;
-    row.submit = submit;
-    row.start = start;
-    row.end = end;
-    row.job.key = std::string(fields.text(at_[kId]));
-    row.job.account = optional_text(fields, kAccount);
-    row.job.model = optional_text(fields, kName);
-    row.job.gpus = row.job.min_gpus = row.job.max_gpus = gpus.count;
-    row.job.work = end - start;
-    if (!gpus.type.empty()) row.job.types = {gpus.type};
-    if (const auto limit = limit_of(optional_text(fields, kLimit)); limit && *limit > 0) {
-      row.job.time_limit = std::max(*limit, row.job.work);  // Slurm ends jobs a little late
-    }
+  void add(const FieldLine& fields, Row row, const Tres& tres, double limit) {
+    SimJob& job = row.job;
+    job.key = std::string(fields.text(at_[kId]));
+    job.account = optional_text(fields, kAccount);
+    job.model = optional_text(fields, kName);
+    job.gpus = job.min_gpus = job.max_gpus = tres.gpus;
+    job.work = row.end - row.start;
+    if (!tres.type.empty()) job.types = {tres.type};
+    job.cores_per_gpu = std::max(1, (tres.cpus + tres.gpus - 1) / tres.gpus);
+    job.memory_per_gpu = static_cast<long>(std::ceil(tres.memory / tres.gpus));
+    // Slurm ends jobs a little late.
+    if (limit < kNever && limit > 0) job.time_limit = std::max(limit, job.work);
     rows_.push_back(std::move(row));
   }
 
@@ -256,27 +330,71 @@ Result<SacctHistory> parse_sacct(std::string_view text, const std::string& name)
   return reader.finish();
 }
 
+namespace {
+
+/// The groups of the cluster whose GPUs Slurm calls `type`.
+std::vector<std::string> groups_called(const ClusterShape& cluster, const std::string& type) {
+  std::vector<std::string> names;
+  for (const NodeGroup& group : cluster.groups) {
+    if (group.type == type || group.gpu == type) names.push_back(group.type);
+  }
+  return names;
+}
+
+/// Most a GPU of the job may take of an empty node of its groups; 0: never short.
+long most_a_gpu(const ClusterShape& cluster, const SimJob& job, long (*has)(const NodeGroup&)) {
+  long most = 0;
+  for (const NodeGroup& group : cluster.groups) {
+    const bool may = job.types.empty() ||
+                     std::find(job.types.begin(), job.types.end(), group.type) != job.types.end();
+    if (!may || job.gpus > group.nodes * group.gpus_per_node) continue;
+    if (has(group) == 0) return 0;
+    most = std::max(most, has(group) / std::min(job.gpus, group.gpus_per_node));
+  }
+  return most;
+}
+
+/// Cores and memory at most as a node has them for so many GPUs. True: it was more.
+bool fit_to_nodes(const ClusterShape& cluster, SimJob& job) {
+  const long cores = most_a_gpu(
+      cluster, job, [](const NodeGroup& group) { return static_cast<long>(group.cores); });
+  const long memory = most_a_gpu(cluster, job, [](const NodeGroup& group) { return group.memory; });
+  const bool wide =
+      (cores > 0 && job.cores_per_gpu > cores) || (memory > 0 && job.memory_per_gpu > memory);
+  if (cores > 0) job.cores_per_gpu = static_cast<int>(std::min<long>(job.cores_per_gpu, cores));
+  if (memory > 0) job.memory_per_gpu = std::min(job.memory_per_gpu, memory);
+  return wide;
+}
+
+}  // namespace
+
 Result<Suite> read_sacct_suite(const std::string& file, const std::string& /*profiles*/,
                                const ClusterShape& cluster) {
   const auto text = read_text(file);
   if (!text) return tl::unexpected(text.error());
   auto history = parse_sacct(*text, file);
   if (!history) return tl::unexpected(history.error());
-  if (history->jobs.empty()) return fail(fmt::format("{}: no job with GPUs that ended", file));
+  if (history->jobs.empty()) {
+    return fail(fmt::format("{}: no job with GPUs that ended{}", file,
+                            history->without_gpus > 0
+                                ? "; Slurm records GPUs with AccountingStorageTRES=gres/gpu"
+                                : ""));
+  }
   Suite suite;
   suite.name = file;
   suite.cluster = cluster;
   suite.truth = std::make_shared<SameTime>();
-  for (SimJob& job : history->jobs) {
-    if (!job.types.empty() && cluster.type_of(job.types.front()) < 0) job.types.clear();
-  }
   for (std::size_t i = 0; i < history->jobs.size(); ++i) {
-    const SimJob& job = history->jobs[i];
+    SimJob& job = history->jobs[i];
+    const std::string type = job.types.empty() ? "" : job.types.front();
+    if (!type.empty()) job.types = groups_called(cluster, type);
+    if (!type.empty() && job.types.empty()) ++history->other_type;
+    if (fit_to_nodes(cluster, job)) ++history->too_wide;
     history->real[i].ideal_s = ideal_seconds(*suite.truth, cluster, job);
     if (history->real[i].ideal_s < kNever) continue;
-    return fail(fmt::format("{}: job {} had {} GPUs{}, which the cluster does not have", file,
-                            job.key, job.gpus,
-                            job.types.empty() ? "" : " of type " + job.types.front()));
+    return fail(fmt::format("{}:{}:{}: job {} had {} GPUs{}, the cluster ({}) has fewer", file,
+                            history->places[i].first, history->places[i].second, job.key, job.gpus,
+                            job.types.empty() ? "" : " of type " + type, cluster.text()));
   }
   suite.jobs = history->jobs;
   suite.data = std::make_shared<const SacctHistory>(std::move(*history));

@@ -4,6 +4,8 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "lib/sim/metrics.h"
 #include "lib/sim/suite.h"
@@ -16,15 +18,25 @@ struct SacctHistory {
   std::vector<JobResult> real;  ///< what became of each
   int steps = 0;                ///< left out: steps of jobs,
   int without_gpus = 0;         ///< jobs without GPUs,
-  int unfinished = 0;           ///< jobs that have not started, or not ended
+  int unfinished = 0;           ///< jobs that never started, or have not ended,
+  int empty = 0;                ///< jobs that ended when they began
+  int requeued = 0;    ///< runs of a job behind its first (sacct --duplicates): jobs of their own
+  int het = 0;         ///< components of heterogeneous jobs: jobs of their own
+  int other_type = 0;  ///< jobs on types of GPU that the cluster does not have
+  int too_wide = 0;    ///< jobs with more cores or memory than a node of the cluster has
+  /// Line and column of each job's AllocTRES.
+  std::vector<std::pair<std::size_t, std::size_t>> places;
 };
 
-/// Columns JobID, Submit, Start, End and AllocTRES; Timelimit, Account and JobName where they are
-/// there; all others are passed over. Times are as Slurm prints them (2026-11-21T12:30:00) or
-/// seconds since 1970. Jobs go by submission, then id: the order of rows does not matter.
+/// Columns JobID, Submit, Start, End and AllocTRES; Eligible, Timelimit, Account and JobName where
+/// they are there; all others are passed over. Times are as Slurm prints them (2026-11-21T12:30:00)
+/// or seconds since 1970. A job arrives when it became eligible, else when it was submitted. Jobs
+/// go by arrival, then id, then start: the order of rows does not matter. Errors begin
+/// FILE:LINE:COLUMN.
 [[nodiscard]] Result<SacctHistory> parse_sacct(std::string_view text, const std::string& name);
 
-/// A job keeps its run time, and the type of its GPUs where AllocTRES names one of the cluster's.
+/// A job keeps its run time, and the type of its GPUs where AllocTRES names one of the cluster's;
+/// its CPUs and memory count where the cluster's shape says cores and memory.
 [[nodiscard]] Result<Suite> read_sacct_suite(const std::string& file, const std::string& profiles,
                                              const ClusterShape& cluster);
 

@@ -22,6 +22,7 @@ constexpr double kGoodLevel = 1e-6;
 constexpr double kNextLevel = 0.2;
 constexpr int kMostSteps = 12;      ///< of Newton, a level
 constexpr double kCentred = 1e-3;   ///< largest relative distance of s z from the level
+constexpr double kEndless = 1e15;   ///< times the start: as far as no optimum is
 constexpr double kDamping = 1e-13;  ///< added to the diagonal, relative to it
 
 class PathFollower {
@@ -51,6 +52,7 @@ class PathFollower {
 
   /// False: the numbers went astray, as where nothing bounds the objective.
   bool follow() {
+    const double far = 1 + x_.maxCoeff();
     slack_ = bounds_ - rows_ * x_;
     row_price_ = kFirstLevel * slack_.cwiseInverse();
     price_ = kFirstLevel * x_.cwiseInverse();
@@ -60,7 +62,8 @@ class PathFollower {
         if (centred(level)) break;
       }
     }
-    return x_.allFinite();
+    // Where nothing bounds the objective the path has no end.
+    return x_.allFinite() && x_.maxCoeff() < kEndless * far;
   }
 
   [[nodiscard]] std::vector<double> answer() const { return {x_.data(), x_.data() + n_}; }
@@ -90,12 +93,13 @@ class PathFollower {
         row_price_;
     const Vector dp =
         (Vector::Constant(n_, level) - price_.cwiseProduct(dx)).cwiseQuotient(x_) - price_;
-    const double primal = std::min(longest(x_, dx), longest(slack_, ds));
-    const double dual = std::min(longest(price_, dp), longest(row_price_, dz));
-    x_ += primal * dx;
-    slack_ += primal * ds;
-    price_ += dual * dp;
-    row_price_ += dual * dz;
+    // One length for all of them: with one for x and one for prices the path is lost at times.
+    const double length = std::min(std::min(longest(x_, dx), longest(slack_, ds)),
+                                   std::min(longest(price_, dp), longest(row_price_, dz)));
+    x_ += length * dx;
+    slack_ += length * ds;
+    price_ += length * dp;
+    row_price_ += length * dz;
     return true;
   }
 

@@ -73,4 +73,24 @@ Metrics measure(const RunRecord& record, Window window, int gpus, double origin)
   return found;
 }
 
+Metrics mean_of(const std::vector<Metrics>& all) {
+  const auto count = static_cast<double>(all.size());
+  Metrics out;
+  const auto mean_in = [&](auto member) {
+    double sum = 0;
+    for (const Metrics& one : all) sum += one.*member;
+    return sum / count;
+  };
+  out.jobs = static_cast<int>(std::lround(mean_in(&Metrics::jobs)));
+  out.finished = static_cast<int>(std::lround(mean_in(&Metrics::finished)));
+  for (double Metrics::*member :
+       {&Metrics::avg_jct_s, &Metrics::p50_jct_s, &Metrics::p99_jct_s, &Metrics::ideal_avg_jct_s,
+        &Metrics::makespan_s, &Metrics::gpu_utilisation, &Metrics::gpu_hours_per_job,
+        &Metrics::restarts_per_job, &Metrics::round_ms_mean, &Metrics::round_ms_p99,
+        &Metrics::jain}) {
+    out.*member = mean_in(member);
+  }
+  return out;
+}
+
 }  // namespace rubato::sim

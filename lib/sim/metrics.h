@@ -75,6 +75,9 @@ struct Metrics {
 /// `gpus` of the cluster. `origin` is where the makespan begins: the first arrival, or 0.
 [[nodiscard]] Metrics measure(const RunRecord& record, Window window, int gpus, double origin);
 
+/// The mean of each figure; numbers of jobs to the nearest. `all` is not empty.
+[[nodiscard]] Metrics mean_of(const std::vector<Metrics>& all);
+
 /// numpy's default percentile, `share` in 0..1; NaN of nothing.
 [[nodiscard]] double percentile(std::vector<double> values, double share);
 

@@ -6,7 +6,13 @@
 
 namespace rubato::sim {
 
+std::unique_ptr<Policy> make_aiturbo(const PolicyContext& context);
 std::unique_ptr<Policy> make_backfill(const PolicyContext& context);
+std::unique_ptr<Policy> make_elastic_fixed(const PolicyContext& context);
+std::unique_ptr<Policy> make_elastic_var(const PolicyContext& context);
+std::string elastic_unfit(const PolicyContext& context);
+std::string elastic_var_unfit(const PolicyContext& context);
+std::unique_ptr<Policy> make_equal(const PolicyContext& context);
 std::unique_ptr<Policy> make_fifo(const PolicyContext& context);
 std::unique_ptr<Policy> make_fifo_het(const PolicyContext& context);
 std::unique_ptr<Policy> make_gavel_las(const PolicyContext& context);
@@ -16,12 +22,24 @@ std::unique_ptr<Policy> make_gavel_wf(const PolicyContext& context);
 std::unique_ptr<Policy> make_las(const PolicyContext& context);
 std::unique_ptr<Policy> make_rubato(const PolicyContext& context);
 std::unique_ptr<Policy> make_tiresias(const PolicyContext& context);
-// peers/policies.cc: these run in the loops of their own simulators alone
+// peers/policies.cc: these run by the rules of their own simulators alone
 std::unique_ptr<Policy> make_only_by_rules(const PolicyContext& context);
+std::string optimus_unfit(const PolicyContext& context);
+std::string pollux_unfit(const PolicyContext& context);
+std::string rubick_unfit(const PolicyContext& context);
+std::string sia_unfit(const PolicyContext& context);
 
 std::span<const PolicyEntry> policies() {
   static const std::vector<PolicyEntry> kPolicies{
+      {"aiturbo", "AITurbo: queues by Borda count of service and of what a step of size saves",
+       &make_aiturbo, &elastic_unfit, "those with one GPU type"},
       {"backfill", "EASY backfill with Slurm's default limits", &make_backfill},
+      {"elastic-fixed", "Saxena et al.: sizes by dynamic programming, the user's batch",
+       &make_elastic_fixed, &elastic_unfit, "those with one GPU type"},
+      {"elastic-var", "Saxena et al.: sizes by dynamic programming, the fastest batch",
+       &make_elastic_var, &elastic_var_unfit,
+       "elastic, pollux-t4-64; workloads with ranges of batches, one GPU type"},
+      {"equal", "every ten minutes an equal share of the GPUs for each job", &make_equal},
       {"fifo", "in the order of arrival, any GPU type", &make_fifo},
       {"fifo-het", "in the order of arrival, the fastest type with room", &make_fifo_het},
       {"gavel-las", "Gavel: max-min of normalised throughput", &make_gavel_las},
@@ -29,13 +47,17 @@ std::span<const PolicyEntry> policies() {
       {"gavel-maxsum", "Gavel: largest sum of throughputs", &make_gavel_maxsum},
       {"gavel-wf", "Gavel: max-min by water filling", &make_gavel_wf},
       {"las", "Gavel: max-min of time, blind to GPU types", &make_las},
-      {"optimus", "Optimus with an oracle, in suites of Pollux", &make_only_by_rules},
-      {"pollux", "Pollux, in suites of Pollux", &make_only_by_rules},
+      {"optimus", "Optimus with an oracle", &make_only_by_rules, &optimus_unfit,
+       "pollux-t4-64; format pollux or sia, one GPU type"},
+      {"pollux", "Pollux: goodput by a genetic search", &make_only_by_rules, &pollux_unfit,
+       "pollux-t4-64, sia-het64; format pollux or sia"},
       {"rubato", "the round of Rubato, with reports of jobs or with known speeds", &make_rubato},
-      {"rubick", "Rubick as published, with phantom GPUs, in suites of Rubick",
-       &make_only_by_rules},
-      {"rubick-honest", "Rubick without phantom GPUs, in suites of Rubick", &make_only_by_rules},
-      {"sia", "Sia, in suites of Sia", &make_only_by_rules},
+      {"rubick", "Rubick as published, with phantom GPUs", &make_only_by_rules, &rubick_unfit,
+       "rubick-a800-64; format rubick"},
+      {"rubick-honest", "Rubick without phantom GPUs", &make_only_by_rules, &rubick_unfit,
+       "rubick-a800-64; format rubick"},
+      {"sia", "Sia: goodput by an integer programme", &make_only_by_rules, &sia_unfit,
+       "pollux-t4-64, sia-het64; format pollux or sia"},
       {"tiresias", "queues by GPU time attained", &make_tiresias},
   };
   return kPolicies;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lib/sim/cluster_shape.h"
+#include "lib/sim/solver.h"
 #include "lib/sim/truth.h"
 #include "lib/sim/workload.h"
 
@@ -31,6 +32,7 @@ struct Grant {
   std::vector<NodeGpus> where;  ///< empty: the engine places it, see engine.h
   double batch = 0;             ///< 0: the truth's own choice
   std::string plan;
+  int cores_per_gpu = -1;  ///< below 0: as the job requests
 
   [[nodiscard]] bool holds() const { return type >= 0 && gpus > 0; }
   bool operator==(const Grant&) const = default;
@@ -101,12 +103,16 @@ struct PolicyContext {
   const JobList& jobs;
   std::uint64_t seed = 0;
   Information information = Information::kLearned;  ///< wanted, of a policy that can do both
+  Solver& solver = own_solver();
 };
 
 struct PolicyEntry {
   std::string name;
   std::string summary;  ///< one line, for --list
   std::unique_ptr<Policy> (*make)(const PolicyContext& context);
+  /// Why it cannot run on these jobs and this cluster, and where it can: "needs ..."; "": it can.
+  std::string (*unfit)(const PolicyContext& context) = nullptr;
+  std::string where = "all";  ///< suites and formats in which it runs, for --list
 };
 
 /// All of them, sorted by name.

@@ -8,9 +8,11 @@
 namespace rubato::sim {
 
 bool may_use(const SimJob& job, const ClusterShape& cluster, int type) {
-  const std::string& name = cluster.groups[static_cast<std::size_t>(type)].type;
+  const NodeGroup& group = cluster.groups[static_cast<std::size_t>(type)];
   return job.types.empty() ||
-         std::find(job.types.begin(), job.types.end(), name) != job.types.end();
+         std::any_of(job.types.begin(), job.types.end(), [&](const std::string& name) {
+           return name == group.type || (!group.gpu.empty() && name == group.gpu);
+         });
 }
 
 double speed(const PolicyState& state, const JobView& view, int type, int gpus) {
@@ -40,7 +42,7 @@ NodePool free_pool(const PolicyState& state, bool held) {
   for (const JobView& view : state.jobs) {
     if (!held || !view.now.holds()) continue;
     // They run there: what is free covers them.
-    if (!pool.take(view.now.type, view.now.where, per_gpu(*view.job))) continue;
+    if (!pool.take(view.now.type, view.now.where, per_gpu(*view.job, view.now))) continue;
   }
   std::size_t flag = 0;
   for (int type = 0; type < state.cluster.types(); ++type) {
@@ -50,6 +52,40 @@ NodePool free_pool(const PolicyState& state, bool held) {
     }
   }
   return pool;
+}
+
+void settle(const PolicyState& state, std::vector<Grant>& grants) {
+  NodePool pool = free_pool(state, false);
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < grants.size(); ++i) {
+    Grant& grant = grants[i];
+    if (!grant.holds()) continue;
+    const Grant& now = state.jobs[i].now;
+    const bool stays = now.type == grant.type && now.gpus == grant.gpus && now.plan == grant.plan &&
+                       now.cores_per_gpu == grant.cores_per_gpu;
+    if (stays && pool.take(now.type, now.where, per_gpu(*state.jobs[i].job, grant))) {
+      grant.where = now.where;
+    } else {
+      order.push_back(i);
+    }
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return grants[a].gpus > grants[b].gpus; });
+  for (const std::size_t i : order) {
+    Grant& grant = grants[i];
+    const SimJob& job = *state.jobs[i].job;
+    auto where = pool.find(grant.type, grant.gpus, per_gpu(job, grant));
+    Setting setting{grant.type, {}, grant.batch, grant.plan};
+    if (where) {
+      for (const NodeGpus& part : *where) setting.placement.push_back(part.gpus);
+    }
+    const bool runs = where && state.truth->rate(job, setting, state.jobs[i].done) > 0;
+    if (runs && pool.take(grant.type, *where, per_gpu(job, grant))) {
+      grant.where = std::move(*where);
+    } else {
+      grant = {};
+    }
+  }
 }
 
 std::vector<Grant> as_it_is(const PolicyState& state) {

@@ -13,6 +13,10 @@ namespace rubato::sim {
 [[nodiscard]] inline PerGpu per_gpu(const SimJob& job) {
   return {job.cores_per_gpu, job.memory_per_gpu};
 }
+/// The same as granted.
+[[nodiscard]] inline PerGpu per_gpu(const SimJob& job, const Grant& grant) {
+  return {grant.cores_per_gpu >= 0 ? grant.cores_per_gpu : job.cores_per_gpu, job.memory_per_gpu};
+}
 
 /// It names no types, or this one.
 [[nodiscard]] bool may_use(const SimJob& job, const ClusterShape& cluster, int type);
@@ -28,6 +32,9 @@ namespace rubato::sim {
                                   int gpus);
 /// What is free beside the jobs that run (`held`), or all that is up.
 [[nodiscard]] NodePool free_pool(const PolicyState& state, bool held);
+/// Gives each grant its nodes: those that stay as they are keep theirs, then the others, larger
+/// ones first; who finds none, or makes no progress there, gets nothing.
+void settle(const PolicyState& state, std::vector<Grant>& grants);
 /// What runs goes on as it is; the others wait.
 [[nodiscard]] std::vector<Grant> as_it_is(const PolicyState& state);
 

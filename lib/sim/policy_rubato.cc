@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Rubato itself: the round that slurmctld calls, on a snapshot of the simulated cluster. What it
 // knows of speeds are the reports of jobs; with Information::kKnown it is told the true rates.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -38,7 +40,14 @@ class Rubato final : public Policy {
     base_.cluster = "simulated";
     base_.partitions.push_back({kPartition, 1, true, 0});
     NodeSet all;
-    for (const NodeGroup& group : context.cluster.groups) {
+    // Types and models by number: what somebody called them decides nothing.
+    for (const SimJob& job : context.jobs) {
+      models_.try_emplace(job.model, fmt::format("m{:04}", models_.size()));
+    }
+    for (const NodeGroup& shape : context.cluster.groups) {
+      types_.push_back(fmt::format("t{:04}", types_.size()));
+      NodeGroup group = shape;
+      group.type = types_.back();
       first_node_.push_back(static_cast<int>(base_.nodes.size()));
       for (int i = 0; i < group.nodes; ++i) {
         all.push_back(static_cast<int>(base_.nodes.size()));
@@ -84,14 +93,14 @@ class Rubato final : public Policy {
     return {static_cast<JobId>(view.index + 1), at(view.job->arrival)};
   }
 
-  static ProfileName profile_of(const SimJob& job) {
-    return {job.account.empty() ? kAccount : job.account, job.model};
+  [[nodiscard]] ProfileName profile_of(const SimJob& job) const {
+    return {job.account.empty() ? kAccount : job.account, models_.at(job.model)};
   }
 
-  static ResolvedHints hints_of(const PolicyState& state, const JobView& view) {
+  [[nodiscard]] ResolvedHints hints_of(const PolicyState& state, const JobView& view) const {
     const SimJob& job = *view.job;
     ResolvedHints hints;
-    hints.job_type = job.model;
+    hints.job_type = models_.at(job.model);
     hints.sizes = GpuSizes({{job.min_gpus, job.max_gpus}});
     if (!job.sizes.empty()) {
       std::vector<GpuSizes::Range> sizes;
@@ -103,7 +112,7 @@ class Rubato final : public Policy {
     std::vector<std::string> types;
     for (int type = 0; type < state.cluster.types(); ++type) {
       if (view.fits(type)) {
-        types.push_back(state.cluster.groups[static_cast<std::size_t>(type)].type);
+        types.push_back(types_[static_cast<std::size_t>(type)]);
       }
     }
     std::sort(types.begin(), types.end());
@@ -138,7 +147,7 @@ class Rubato final : public Policy {
     return job;
   }
 
-  std::vector<NodeShare> shares_of(const PolicyState& state, const JobView& view) const {
+  std::vector<NodeShare> shares_of(const JobView& view) const {
     const auto type = static_cast<std::size_t>(view.now.type);
     std::vector<NodeShare> shares;
     for (const NodeGpus& part : view.now.where) {
@@ -146,7 +155,7 @@ class Rubato final : public Policy {
       share.node = first_node_[type] + part.node;
       share.cores = part.gpus * std::max(0, view.job->cores_per_gpu);
       share.memory = part.gpus * view.job->memory_per_gpu;
-      share.gpus.push_back({state.cluster.groups[type].type, part.gpus});
+      share.gpus.push_back({types_[type], part.gpus});
       shares.push_back(std::move(share));
     }
     std::sort(shares.begin(), shares.end(),
@@ -177,7 +186,7 @@ class Rubato final : public Policy {
       job.state = JobState::kRunning;
       job.start = started_.try_emplace(view.index, at(state.now)).first->second;
       job.end_limit = add_seconds(job.start, job.time_limit);
-      job.allocation = shares_of(state, view);
+      job.allocation = shares_of(view);
       for (const NodeShare& share : job.allocation) {
         Node& node = snapshot.nodes[static_cast<std::size_t>(share.node)];
         node.cores_free -= share.cores;
@@ -197,14 +206,14 @@ class Rubato final : public Policy {
     for (const JobView& view : state.jobs) views.emplace(view.index, &view);
     for (const Report& report : state.reports) {
       const auto found = views.find(report.job);
-      if (found != views.end()) hear(state, *found->second, report);
+      if (found != views.end()) hear(*found->second, report);
     }
   }
 
-  void hear(const PolicyState& state, const JobView& view, const Report& report) {
+  void hear(const JobView& view, const Report& report) {
     MeasuredRate rate;
     rate.profile = profile_of(*view.job);
-    rate.place.gpu_type = state.cluster.groups[static_cast<std::size_t>(report.setting.type)].type;
+    rate.place.gpu_type = types_[static_cast<std::size_t>(report.setting.type)];
     rate.place.gpus = report.setting.gpus();
     rate.place.nodes = report.setting.nodes();
     rate.place.batch = whole(report.seen.batch);
@@ -280,8 +289,7 @@ class Rubato final : public Policy {
           const Setting setting = packed(state.cluster, type, gpus);
           MeasuredRate told;
           told.profile = profile;
-          told.place = {state.cluster.groups[static_cast<std::size_t>(type)].type, gpus,
-                        setting.nodes(), batch, ""};
+          told.place = {types_[static_cast<std::size_t>(type)], gpus, setting.nodes(), batch, ""};
           // A run of its own: a run that seems to change its place teaches nothing.
           told.job.id = kFirstTold + static_cast<JobId>(told_.size());
           told.time = at(state.now);
@@ -300,8 +308,9 @@ class Rubato final : public Policy {
       const auto row = rows.find(start.job);
       if (row == rows.end() || start.shares.empty() || start.on_cpus) continue;
       Grant grant;
-      grant.type = state.cluster.type_of(start.gpu_type);
-      if (grant.type < 0) continue;
+      const auto type = std::find(types_.begin(), types_.end(), start.gpu_type);
+      if (type == types_.end()) continue;
+      grant.type = static_cast<int>(type - types_.begin());
       const int first = first_node_[static_cast<std::size_t>(grant.type)];
       for (const NodeShare& share : start.shares) {
         grant.where.push_back({share.node - first, share.gpu_count()});
@@ -324,6 +333,8 @@ class Rubato final : public Policy {
 
   Information information_;
   Config config_;
+  std::vector<std::string> types_;
+  std::map<std::string, std::string> models_;
   Snapshot base_;  ///< nodes, all free
   std::vector<int> first_node_;
   Memory memory_;

@@ -208,7 +208,7 @@ class GavelLoop {
       const SimJob& from = suite_.jobs[static_cast<std::size_t>(id)];
       jobs.push_back({job.gpus, from.weight, from.work - job.steps, job.rates});
     }
-    auto found = shares(*rule_, jobs, gpus_);
+    auto found = shares(*rule_, jobs, gpus_, *control_.solver);
     std::size_t row = 0;
     for (auto& [id, job] : active_) {
       // Without an answer everybody has the same share.
@@ -312,8 +312,8 @@ class GavelLoop {
 
 }  // namespace
 
-std::optional<RunRecord> rules_gavel(const Suite& suite, const std::string& policy,
-                                     const RunControl& control) {
+std::optional<Result<RunRecord>> rules_gavel(const Suite& suite, const std::string& policy,
+                                             const RunControl& control) {
   if (policy != "fifo" && policy != "fifo-het" && !share_rule_of(policy)) return std::nullopt;
   const bool rigid = std::all_of(suite.jobs.begin(), suite.jobs.end(),
                                  [](const SimJob& job) { return job.rigid(); });

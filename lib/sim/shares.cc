@@ -5,8 +5,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "lib/sim/lp.h"
-
 namespace rubato::sim {
 namespace {
 
@@ -26,8 +24,8 @@ constexpr double kRelax = 1e-6;
 
 class ShareProblem {
  public:
-  ShareProblem(const std::vector<ShareJob>& jobs, const std::vector<int>& gpus)
-      : jobs_(jobs), gpus_(gpus), types_(gpus.size()) {
+  ShareProblem(const std::vector<ShareJob>& jobs, const std::vector<int>& gpus, Solver& solver)
+      : jobs_(jobs), gpus_(gpus), solver_(solver), types_(gpus.size()) {
     normal_.resize(jobs.size());
     const double all = std::accumulate(gpus.begin(), gpus.end(), 0.0);
     for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -91,8 +89,10 @@ class ShareProblem {
     programme.rows.push_back(std::move(row));
   }
 
-  /// max over x of the least of factor_i x throughput_i.
-  [[nodiscard]] Result<std::vector<double>> max_min(const std::vector<double>& factors) const {
+  /// max over x of the least of factor_i x throughput_i. `wide`: rates do not tell types apart, so
+  /// that any split over types is optimal.
+  [[nodiscard]] Result<std::vector<double>> max_min(const std::vector<double>& factors,
+                                                    bool wide = false) const {
     LinearProgramme programme = base(1);
     const std::size_t t = programme.objective.size() - 1;
     programme.objective[t] = 1;
@@ -102,7 +102,7 @@ class ShareProblem {
       least = std::min(least, factors[i] * throughput(i, programme.start));
     }
     programme.start[t] = 0.5 * least;
-    return solve_centre(programme);
+    return wide ? solver_.true_centre(programme) : solver_.centre(programme);
   }
 
   [[nodiscard]] Shares clipped(const std::vector<double>& x) const {
@@ -118,35 +118,39 @@ class ShareProblem {
  private:
   const std::vector<ShareJob>& jobs_;
   const std::vector<int>& gpus_;
+  Solver& solver_;
   std::size_t types_;
   std::vector<double> normal_;
 };
 
-Result<Shares> las(const std::vector<ShareJob>& jobs, const std::vector<int>& gpus) {
-  const ShareProblem problem(jobs, gpus);
+Result<Shares> las(const std::vector<ShareJob>& jobs, const std::vector<int>& gpus, Solver& solver,
+                   bool wide = false) {
+  const ShareProblem problem(jobs, gpus, solver);
   std::vector<double> factors(jobs.size());
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     factors[i] = jobs[i].gpus / (jobs[i].weight * problem.normal(i));
   }
-  const auto x = problem.max_min(factors);
+  const auto x = problem.max_min(factors, wide);
   if (!x) return tl::unexpected(x.error());
   return problem.clipped(*x);
 }
 
-Result<Shares> las_agnostic(std::vector<ShareJob> jobs, const std::vector<int>& gpus) {
+Result<Shares> las_agnostic(std::vector<ShareJob> jobs, const std::vector<int>& gpus,
+                            Solver& solver) {
   for (ShareJob& job : jobs) std::fill(job.rates.begin(), job.rates.end(), 1.0);
-  return las(jobs, gpus);
+  return las(jobs, gpus, solver, true);
 }
 
-Result<Shares> max_sum(const std::vector<ShareJob>& jobs, const std::vector<int>& gpus) {
-  const ShareProblem problem(jobs, gpus);
+Result<Shares> max_sum(const std::vector<ShareJob>& jobs, const std::vector<int>& gpus,
+                       Solver& solver) {
+  const ShareProblem problem(jobs, gpus, solver);
   LinearProgramme programme = problem.base(0);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     for (std::size_t j = 0; j < gpus.size(); ++j) {
       programme.objective[problem.variable(i, j)] = jobs[i].rates[j];
     }
   }
-  const auto x = solve_centre(programme);
+  const auto x = solver.centre(programme);
   if (!x) return tl::unexpected(x.error());
   return problem.clipped(*x);
 }
@@ -171,8 +175,9 @@ double bisected(double least) {
   }
 }
 
-Result<Shares> makespan(const std::vector<ShareJob>& jobs, const std::vector<int>& gpus) {
-  const ShareProblem problem(jobs, gpus);
+Result<Shares> makespan(const std::vector<ShareJob>& jobs, const std::vector<int>& gpus,
+                        Solver& solver) {
+  const ShareProblem problem(jobs, gpus, solver);
   // In units of the longest job, so that the numbers stay near 1.
   double unit = 0;
   std::vector<double> need(jobs.size());
@@ -191,15 +196,19 @@ Result<Shares> makespan(const std::vector<ShareJob>& jobs, const std::vector<int
     problem.demand(programme, i, factors[i], -1, -unit / time);
   }
   programme.start.assign(fastest->begin(), fastest->end() - 1);
-  auto x = solve_centre(programme);
+  auto x = solver.centre(programme);
   if (!x) return tl::unexpected(x.error());
   return problem.clipped(*x);
 }
 
 class WaterFilling {
  public:
-  WaterFilling(const std::vector<ShareJob>& jobs, const std::vector<int>& gpus)
-      : jobs_(jobs), problem_(jobs, gpus), levels_(jobs.size(), 0.0), full_(jobs.size(), 0) {}
+  WaterFilling(const std::vector<ShareJob>& jobs, const std::vector<int>& gpus, Solver& solver)
+      : jobs_(jobs),
+        solver_(solver),
+        problem_(jobs, gpus, solver),
+        levels_(jobs.size(), 0.0),
+        full_(jobs.size(), 0) {}
 
   Result<Shares> fill() {
     while (true) {
@@ -232,7 +241,7 @@ class WaterFilling {
       least = std::min(least, factor * (problem_.level(i, programme.start) - kept));
     }
     programme.start[t] = 0.5 * least;
-    auto x = solve_centre(programme);
+    auto x = solver_.centre(programme);
     if (!x) return x;
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
       if (full_[i] == 0) {
@@ -261,6 +270,7 @@ class WaterFilling {
   }
 
   const std::vector<ShareJob>& jobs_;
+  Solver& solver_;
   ShareProblem problem_;
   std::vector<double> levels_;
   std::vector<char> full_;
@@ -268,18 +278,18 @@ class WaterFilling {
 };
 
 Result<Shares> shares_of(ShareRule rule, const std::vector<ShareJob>& jobs,
-                         const std::vector<int>& gpus) {
+                         const std::vector<int>& gpus, Solver& solver) {
   switch (rule) {
     case ShareRule::kLas:
-      return las(jobs, gpus);
+      return las(jobs, gpus, solver);
     case ShareRule::kLasAgnostic:
-      return las_agnostic(jobs, gpus);
+      return las_agnostic(jobs, gpus, solver);
     case ShareRule::kMaxSum:
-      return max_sum(jobs, gpus);
+      return max_sum(jobs, gpus, solver);
     case ShareRule::kMakespan:
-      return makespan(jobs, gpus);
+      return makespan(jobs, gpus, solver);
     case ShareRule::kWaterFilling:
-      return WaterFilling(jobs, gpus).fill();
+      return WaterFilling(jobs, gpus, solver).fill();
   }
   return fail("no such rule");
 }
@@ -296,7 +306,7 @@ std::optional<ShareRule> share_rule_of(const std::string& policy) {
 }
 
 Result<Shares> shares(ShareRule rule, const std::vector<ShareJob>& jobs,
-                      const std::vector<int>& gpus) {
+                      const std::vector<int>& gpus, Solver& solver) {
   std::vector<ShareJob> able;  // who can run nowhere has no share
   for (const ShareJob& job : jobs) {
     if (std::any_of(job.rates.begin(), job.rates.end(), [](double rate) { return rate > 0; })) {
@@ -305,7 +315,7 @@ Result<Shares> shares(ShareRule rule, const std::vector<ShareJob>& jobs,
     }
   }
   if (able.empty()) return Shares(jobs.size(), std::vector<double>(gpus.size(), 0));
-  auto found = shares_of(rule, able, gpus);
+  auto found = shares_of(rule, able, gpus, solver);
   if (!found || able.size() == jobs.size()) return found;
   Shares all;
   auto next = found->begin();

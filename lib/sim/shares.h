@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lib/core/error.h"
+#include "lib/sim/solver.h"
 
 namespace rubato::sim {
 
@@ -33,6 +34,7 @@ enum class ShareRule {
 /// type.
 [[nodiscard]] Result<std::vector<std::vector<double>>> shares(ShareRule rule,
                                                               const std::vector<ShareJob>& jobs,
-                                                              const std::vector<int>& gpus);
+                                                              const std::vector<int>& gpus,
+                                                              Solver& solver = own_solver());
 
 }  // namespace rubato::sim

@@ -39,8 +39,10 @@ struct Suite;
 
 /// The loop of a peer's own simulator. Replays the policies that it knows; nullopt for others,
 /// which then run in the common engine.
-using Rules = std::optional<RunRecord> (*)(const Suite& suite, const std::string& policy,
-                                           const RunControl& control);
+using Rules = std::optional<Result<RunRecord>> (*)(const Suite& suite, const std::string& policy,
+                                                   const RunControl& control);
+
+inline constexpr double kNoHorizon = 1e300;
 
 struct Suite {
   std::string name;
@@ -48,14 +50,18 @@ struct Suite {
   ClusterShape cluster;
   std::shared_ptr<const Truth> truth;
   Window window;
-  double origin = 0;           ///< where the makespan begins
-  double grid = 0;             ///< s; above 0: policies of the engine are asked at multiples only
-  double report_s = 60;        ///< time between reports of a job
-  double report_noise = 0.05;  ///< standard deviation of the logarithm of what is reported
+  double origin = 0;            ///< where the makespan begins
+  double horizon = kNoHorizon;  ///< s; the suite ends here, whatever still runs
+  double grid = 0;              ///< s; above 0: policies of the engine are asked at multiples only
+  double report_s = 60;         ///< time between reports of a job
+  double report_noise = 0.05;   ///< standard deviation of the logarithm of what is reported
   std::vector<NodeEvent> node_events;  ///< by time
   Rules rules = nullptr;
   std::shared_ptr<const void> data;  ///< whatever `rules` need besides
   std::vector<Published> published;
+  /// Above 1: the published figures stand for the workload of no one seed; compared with them is
+  /// the mean over so many seeds, 0, 1, ...
+  int published_seeds = 1;
 };
 
 /// Where measured data lie: the folder with gavel/, sia/, ...
@@ -66,10 +72,13 @@ struct SuiteEntry {
   std::string summary;                 ///< one line, for --list
   Result<Suite> (*make)(const std::string& argument, const std::string& data_dir,
                         std::uint64_t seed);
+  bool measured = true;  ///< it needs the folder of measured data; false: it is generated
 };
 
 /// All of them, sorted by name.
 [[nodiscard]] std::span<const SuiteEntry> suites();
+/// The suite of this name, with or without an argument, needs the folder of measured data.
+[[nodiscard]] bool needs_data(const std::string& name);
 /// "gavel-multi-108@1.6": an unknown name or argument is an error with the nearest valid one.
 [[nodiscard]] Result<Suite> make_suite(const std::string& name, const std::string& data_dir,
                                        std::uint64_t seed);
@@ -77,6 +86,11 @@ struct SuiteEntry {
 /// Runs a policy in a suite: by the suite's rules where these know it, else in the common engine.
 [[nodiscard]] Result<RunRecord> run_suite(const Suite& suite, const std::string& policy,
                                           Information information, const RunControl& control);
+
+/// The mean of each figure over the suite's `published_seeds`.
+[[nodiscard]] Result<Metrics> mean_metrics(const Suite& suite, const std::string& data_dir,
+                                           const std::string& policy, Information information,
+                                           const RunControl& control);
 
 /// A format of input files. A new one is a file format_NAME.cc and a line in formats.cc.
 struct FormatEntry {

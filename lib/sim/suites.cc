@@ -10,10 +10,12 @@
 
 namespace rubato::sim {
 
-// suite_gavel.cc
+// suite_NAME.cc
 Result<Suite> gavel_cont48(const std::string&, const std::string& data_dir, std::uint64_t);
 Result<Suite> gavel_static48(const std::string&, const std::string& data_dir, std::uint64_t);
 Result<Suite> gavel_multi_108(const std::string& rate, const std::string& data_dir, std::uint64_t);
+Result<Suite> aiturbo_mix_suite(const std::string& share, const std::string&, std::uint64_t seed);
+Result<Suite> elastic_suite(const std::string& rate, const std::string&, std::uint64_t seed);
 // peers/suite_*.cc
 Result<Suite> muri_v100_64(const std::string& trace, const std::string& data_dir, std::uint64_t);
 Result<Suite> pollux_t4_64(const std::string& workload, const std::string& data_dir, std::uint64_t);
@@ -22,6 +24,18 @@ Result<Suite> sia_het64(const std::string& workload, const std::string& data_dir
 
 std::span<const SuiteEntry> suites() {
   static const std::vector<SuiteEntry> kSuites{
+      {"aiturbo-mix",
+       '@',
+       {"0", "25", "50", "75", "100"},
+       "generated: 480 jobs with parameter servers, SHARE % predictable, 64 GPUs",
+       &aiturbo_mix_suite,
+       false},
+      {"elastic",
+       '@',
+       {"10", "20", "30", "40", "10/batch=max", "20/batch=max", "30/batch=max", "40/batch=max"},
+       "generated: jobs of any size and batch at RATE an hour, 40 GPUs",
+       &elastic_suite,
+       false},
       {"gavel-cont48", 0, {}, "96 rigid jobs that arrive, 48 GPUs of 3 types", &gavel_cont48},
       {"gavel-multi-108",
        '@',
@@ -47,6 +61,13 @@ std::span<const SuiteEntry> suites() {
        &sia_het64},
   };
   return kSuites;
+}
+
+bool needs_data(const std::string& name) {
+  const std::string head = name.substr(0, name.find_first_of("@:"));
+  const auto all = suites();
+  return std::any_of(all.begin(), all.end(),
+                     [&](const SuiteEntry& one) { return one.name == head && one.measured; });
 }
 
 Result<Suite> make_suite(const std::string& name, const std::string& data_dir, std::uint64_t seed) {
@@ -75,8 +96,10 @@ Result<Suite> make_suite(const std::string& name, const std::string& data_dir, s
   return suite;
 }
 
-Result<RunRecord> run_suite(const Suite& suite, const std::string& policy, Information information,
-                            const RunControl& control) {
+namespace {
+
+Result<RunRecord> run_policy(const Suite& suite, const std::string& policy, Information information,
+                             const RunControl& control) {
   if (suite.rules != nullptr) {
     if (auto record = suite.rules(suite, policy, control)) return std::move(*record);
   }
@@ -86,11 +109,47 @@ Result<RunRecord> run_suite(const Suite& suite, const std::string& policy, Infor
     for (const PolicyEntry& one : policies()) names.push_back(one.name);
     return fail(fmt::format("no policy '{}'{}", policy, did_you_mean(policy, names)));
   }
-  const auto made = entry->make({suite.cluster, suite.jobs, control.seed, information});
+  if (entry->unfit != nullptr) {
+    const std::string why =
+        entry->unfit({suite.cluster, suite.jobs, control.seed, information, *control.solver});
+    if (!why.empty()) return fail(why);
+  }
+  const auto made =
+      entry->make({suite.cluster, suite.jobs, control.seed, information, *control.solver});
   if (made == nullptr) {
     return fail(fmt::format("policy {} does not run in suite {}", policy, suite.name));
   }
   return run_engine(suite, *made, control);
+}
+
+}  // namespace
+
+Result<RunRecord> run_suite(const Suite& suite, const std::string& policy, Information information,
+                            const RunControl& control) {
+  RunControl bounded = control;
+  bounded.until = std::min(control.until, suite.horizon);
+  auto record = run_policy(suite, policy, information, bounded);
+  // The end of the suite is no cut.
+  const bool stopped = control.stop != nullptr && control.stop->load(std::memory_order_relaxed);
+  if (record && suite.horizon <= control.until && !stopped) record->cut = false;
+  if (!control.solver->broken().empty()) return fail(control.solver->broken());
+  return record;
+}
+
+Result<Metrics> mean_metrics(const Suite& suite, const std::string& data_dir,
+                             const std::string& policy, Information information,
+                             const RunControl& control) {
+  std::vector<Metrics> all;
+  for (int seed = 0; seed < suite.published_seeds; ++seed) {
+    RunControl seeded = control;
+    seeded.seed = static_cast<std::uint64_t>(seed);
+    const auto drawn = make_suite(suite.name, data_dir, seeded.seed);
+    if (!drawn) return tl::unexpected(drawn.error());
+    const auto record = run_suite(*drawn, policy, information, seeded);
+    if (!record) return tl::unexpected(record.error());
+    all.push_back(measure(*record, drawn->window, drawn->cluster.gpus(), drawn->origin));
+  }
+  return mean_of(all);
 }
 
 }  // namespace rubato::sim

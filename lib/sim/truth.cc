@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "lib/sim/policy_help.h"
+
 namespace rubato::sim {
 
 int Setting::gpus() const { return std::accumulate(placement.begin(), placement.end(), 0); }
@@ -44,10 +46,7 @@ Setting packed(const ClusterShape& cluster, int type, int gpus) {
 double ideal_seconds(const Truth& truth, const ClusterShape& cluster, const SimJob& job) {
   double best = std::numeric_limits<double>::infinity();
   for (int type = 0; type < cluster.types(); ++type) {
-    const std::string& name = cluster.groups[static_cast<std::size_t>(type)].type;
-    const bool may =
-        job.types.empty() || std::find(job.types.begin(), job.types.end(), name) != job.types.end();
-    if (!may || job.gpus > cluster.gpus(type)) continue;
+    if (!may_use(job, cluster, type) || job.gpus > cluster.gpus(type)) continue;
     best = std::min(best, truth.seconds(job, packed(cluster, type, job.gpus)));
   }
   return best;

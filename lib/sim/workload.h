@@ -4,10 +4,32 @@
 
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace rubato::sim {
+
+/// Where the time of an iteration goes, of training whose workers each have a GPU and an equal part
+/// of the global batch: with m samples on each of w workers, and p parameter servers,
+///
+///   fixed_s + m * sample_s + 2 (w - 1) / w * gradient_mb / link_mb_s
+///     + (w * exchange_s) / p + w * worker_s + p * server_s
+///
+/// that is, a ring among the workers (Saxena et al., MASCOTS 2020), servers (Zhao et al., HPDC
+/// 2021), or neither. What is 0 takes no time; without a server p is 1 in the quotient.
+struct StepCosts {
+  double fixed_s = 0;      ///< s
+  double sample_s = 0;     ///< s a sample of the local batch
+  double gradient_mb = 0;  ///< MB that workers reduce
+  double link_mb_s = 1;    ///< MB/s of the ring, above 0
+  double exchange_s = 0;   ///< s of push, update and pull
+  double worker_s = 0;     ///< s
+  double server_s = 0;     ///< s
+  double most_local = 0;   ///< samples that a GPU holds; 0: not limited
+
+  bool operator==(const StepCosts&) const = default;
+};
 
 /// A job that comes. Times are seconds from the begin of the trace. What a format does not tell
 /// stays at its default.
@@ -32,7 +54,11 @@ struct SimJob {
   int cores_per_gpu = 1;
   long memory_per_gpu = 0;                                      ///< MiB
   double time_limit = std::numeric_limits<double>::infinity();  ///< s; it is ended there
-  bool guaranteed = false;  ///< its requested resources are promised
+  std::optional<StepCosts> step;  ///< where its iterations' time goes; its work is samples then
+  int servers = 0;                ///< of its requested GPUs these are for parameter servers
+  double forecast_error = 0;      ///< standard deviation of the logarithm of forecasts of its time
+  bool predictable = true;        ///< its forecasts can be relied on
+  bool guaranteed = false;        ///< its requested resources are promised
   std::string account;
   /// Whatever else a format tells, by the heading of its column.
   std::map<std::string, std::string> more;

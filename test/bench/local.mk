@@ -29,6 +29,10 @@ BENCH_TARGETS += test/bench/predictor_bench
 test_bench_predictor_bench_SOURCES = test/bench/predictor_bench.cc
 test_bench_predictor_bench_LDADD = $(BENCH_LIBS)
 
+BENCH_TARGETS += test/bench/simulate_bench
+test_bench_simulate_bench_SOURCES = test/bench/simulate_bench.cc
+test_bench_simulate_bench_LDADD = lib/librubato_sim.la $(BENCH_LIBS)
+
 BENCH_TARGETS += test/bench/step_time_bench
 test_bench_step_time_bench_SOURCES = test/bench/step_time_bench.cc
 test_bench_step_time_bench_LDADD = $(BENCH_LIBS)

@@ -49,3 +49,28 @@ test_fuzz_fuzz_format_SOURCES = test/fuzz/fuzz_format.cc
 nodist_test_fuzz_fuzz_format_SOURCES = $(FUZZ_MAIN)
 test_fuzz_fuzz_format_LDADD = tools/libtools.la $(FUZZ_LIBS)
 EXTRA_DIST += test/fuzz/corpus/format
+
+FUZZ_TARGETS += test/fuzz/fuzz_workload
+test_fuzz_fuzz_workload_SOURCES = test/fuzz/fuzz_workload.cc
+nodist_test_fuzz_fuzz_workload_SOURCES = $(FUZZ_MAIN)
+test_fuzz_fuzz_workload_LDADD = lib/librubato_sim.la $(FUZZ_LIBS)
+EXTRA_DIST += test/fuzz/corpus/workload
+
+# Searches with each target in turn, FUZZ_SECONDS each; FUZZ_TARGETS=test/fuzz/fuzz_NAME for one. What
+# is found, and the log, is in found/ of the build.
+FUZZ_SECONDS = 300
+.PHONY: fuzz
+if FUZZING
+fuzz: $(FUZZ_TARGETS)
+	@status=0; for target in $(FUZZ_TARGETS); do \
+	  name=$${target##*/fuzz_}; mkdir -p found/$$name; \
+	  if $$target -max_total_time=$(FUZZ_SECONDS) -timeout=30 -rss_limit_mb=4096 -print_final_stats=1 \
+	    -artifact_prefix=found/$$name- found/$$name $(top_srcdir)/test/fuzz/corpus/$$name >found/$$name.log 2>&1; \
+	  then word=good; else word=FAILED; status=1; fi; \
+	  runs=$$($(SED) -n 's/^stat::number_of_executed_units: *//p' found/$$name.log); \
+	  echo "$$word $$name: $$runs executions in $(FUZZ_SECONDS) s; found/$$name.log"; \
+	done; exit $$status
+else
+fuzz:
+	@echo 'fuzz: configure the build with CXX=clang++ CC=clang --enable-fuzzing --enable-asan --enable-ubsan' >&2; exit 1
+endif

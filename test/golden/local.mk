@@ -8,6 +8,8 @@ GOLDEN_TESTS = \
   test/golden/metrics_test.py \
   test/golden/replay_test.py \
   test/golden/schema_test.py \
+  test/golden/simulate_cut_test.py \
+  test/golden/simulate_page_test.py \
   test/golden/validate_test.py
 TESTS += $(GOLDEN_TESTS)
 EXTRA_DIST += $(GOLDEN_TESTS) test/golden/golden.py test/golden/json_schema.py \

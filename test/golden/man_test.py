@@ -15,6 +15,8 @@ import golden  # noqa: E402
 
 SOURCE = pathlib.Path(os.environ.get("RUBATO_SOURCE_DIR", golden.HERE.parent.parent))
 PAGES = sorted([*(SOURCE / "docs/man").glob("rubato*.1"), SOURCE / "docs/man/rqueue.1"])
+# Files that examples use; they are installed as documentation.
+EXAMPLES = sorted((SOURCE / "docs/examples").glob("*.[ct]*"))
 BASES = ["site", "published", "stats", "models", "queue"]
 
 
@@ -56,6 +58,8 @@ class ManPages(unittest.TestCase):
 
     def run_script(self, script):
         folder = self.runner.new_folder(BASES)
+        for path in EXAMPLES:
+            shutil.copy(path, folder)
         try:
             return self.runner.run_in(folder, script)
         finally:
@@ -78,6 +82,24 @@ class ManPages(unittest.TestCase):
                 for number, command in enumerate(commands, 1))
             out, err, code = self.run_script(script)
             self.assertEqual((0, b""), (code, err), f"{page.name}: {commands}: {out.decode()}")
+
+    def test_what_an_example_prints_stands_below_it(self):
+        """Where lines stand below a command, they are what it prints, or its first lines."""
+        page = SOURCE / "docs/man/rubato-simulate.1"
+        shown, code = [], False
+        for line in section(page, "EXAMPLES"):
+            if line in (".EX", ".EE"):
+                code = line == ".EX"
+            elif code and line.startswith("$ "):
+                shown.append((plain(line[2:]), []))
+            elif code:
+                shown[-1][1].append(plain(line))
+        self.assertGreaterEqual(sum(bool(lines) for _, lines in shown), 3)
+        for command, lines in shown:
+            if lines:
+                out, err, code = self.run_script(command)
+                self.assertEqual((0, b""), (code, err), command)
+                self.assertEqual(lines, out.decode().splitlines(), command)
 
     def test_options_are_documented(self):
         common = options_of_help((SOURCE / "docs/man/rubato.1").read_text().replace("\\-", "-"))

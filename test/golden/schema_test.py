@@ -52,6 +52,8 @@ COMMANDS = {
                             "cat state/rubato/publish/models-fit.json"],
     "rubato.models-change.1": [f"{PROFILES}; rubato models import p.csv --dry-run --json",
                                "rubato models import none --json"],
+    "rubato.models-curve.1": [f"{PROFILES}; rubato models curve x --file p.csv --batch 32-256 --json",
+                              "rubato models curve resnet50 --json", "rubato models curve none --json"],
     "rubato.models-fits.1": [f"{PROFILES}; rubato models fit --file p.csv --json",
                              f"{PROFILES}; rubato models fit none --file p.csv --json"],
     "rubato.profiles.1": ["rubato models export -A none", "rubato models export"],

@@ -110,6 +110,45 @@ TEST(Engine, CoresAndMemoryBindToo) {
   EXPECT_FALSE(play(suite, "fifo").jobs[1].finished()) << "more than the node ever has";
 }
 
+TEST(Engine, ACostOfResizingIsNotThatOfARestart) {
+  /// Two GPUs first, one from 50 s on.
+  class Shrinks final : public Policy {
+   public:
+    std::vector<Grant> decide(const PolicyState& state) override {
+      Grant grant;
+      grant.type = 0;
+      grant.gpus = state.now < 50 ? 2 : 1;
+      return std::vector<Grant>(state.jobs.size(), grant);
+    }
+    [[nodiscard]] double period() const override { return 50; }
+  };
+  Suite suite = make_suite("a:1x2", {make_job("one", 0, 2, 200)});
+  suite.jobs[0].restart_s = 30;
+  Shrinks restarts;
+  // 100 units until 50 s, then one a second.
+  EXPECT_DOUBLE_EQ(run_engine(suite, restarts, {})->jobs[0].finish, 50 + 30 + 100);
+  suite.jobs[0].resize_s = 4;
+  Shrinks resizes;
+  EXPECT_DOUBLE_EQ(run_engine(suite, resizes, {})->jobs[0].finish, 50 + 4 + 100);
+}
+
+TEST(Engine, NoJobSpansTwoInterconnects) {
+  // Six GPUs are free, but three on each interconnect.
+  Suite suite = make_suite("a@fast:1x3,a@slow:1x3", {make_job("one", 0, 4, 400)});
+  EXPECT_FALSE(play(suite, "fifo").jobs[0].finished());
+  suite = make_suite("a@slow:2x2,a@fast:2x2", {make_job("one", 0, 4, 400)});
+  suite.jobs[0].types = {"a"};
+  EXPECT_DOUBLE_EQ(play(suite, "fifo").jobs[0].finish, 100) << "the first group will do";
+  EXPECT_DOUBLE_EQ(play(suite, "fifo-het").jobs[0].finish, 50) << "the second is faster";
+  suite.jobs[0].types = {"a@slow"};
+  EXPECT_DOUBLE_EQ(play(suite, "fifo-het").jobs[0].finish, 100) << "it asks for one";
+  EXPECT_EQ(suite.cluster.groups[0].gpu, "a");
+  EXPECT_EQ(suite.cluster.text(), "a@slow:2x2,a@fast:2x2");
+  EXPECT_EQ(parse_cluster_shape("a:1x2,a@:1x2").error().text,
+            "cluster:7: 'a@:1x2' where a type and its class of interconnect, as a100@ib was "
+            "expected");
+}
+
 TEST(Engine, TheFirstHoldsOthersBackAndBackfillDoesNot) {
   const Suite suite =
       make_suite("a:1x4", {make_job("half", 0, 2, 200), make_job("whole", 1, 4, 400),
@@ -142,7 +181,8 @@ class WholeNodes final : public Truth {
   }
 };
 
-// The speed is four times as high on the last type as on the first, which nothing but the truth says.
+// The speed is four times as high on the last type as on the first, which nothing but the truth
+// says.
 TEST(Engine, RubatoKnowsAllSpeedsWhereTheyAreKnown) {
   const Suite suite = make_suite("a:1x2,b:1x2,c:1x2", {make_job("one", 0, 1, 40000)});
   const auto record = run_suite(suite, "rubato", Information::kKnown, {});

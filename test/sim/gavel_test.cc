@@ -11,6 +11,7 @@
 #include "lib/sim/lp.h"
 #include "lib/sim/mersenne.h"
 #include "lib/sim/shares.h"
+#include "test/sim/test_solver.h"
 #include "test/support/shared_data.h"
 
 namespace rubato::sim {
@@ -216,7 +217,9 @@ void check_suite(const std::string& name) {
   ASSERT_TRUE(suite) << suite.error().text;
   ASSERT_FALSE(suite->published.empty());
   for (const Published& published : suite->published) {
-    const auto record = run_suite(*suite, published.policy, Information::kLearned, {});
+    RunControl control;
+    control.solver = &test::usual_solver();
+    const auto record = run_suite(*suite, published.policy, Information::kLearned, control);
     ASSERT_TRUE(record) << record.error().text;
     const Metrics m = measure(*record, suite->window, suite->cluster.gpus(), suite->origin);
     const double found = published.metric == "makespan_s" ? m.makespan_s : m.avg_jct_s;

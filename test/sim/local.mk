@@ -3,11 +3,23 @@
 if HAVE_GTEST
 check_PROGRAMS += test/sim/sim_tests
 TESTS += test/sim/sim_tests
-test_sim_sim_tests_CPPFLAGS = $(TEST_CPPFLAGS)
+test_sim_sim_tests_CPPFLAGS = $(TEST_CPPFLAGS) -DRUBATO_BUILD_DIR='"$(abs_top_builddir)"'
 test_sim_sim_tests_LDADD = lib/librubato_sim.la $(TEST_LIBS)
 test_sim_sim_tests_SOURCES = \
+  test/sim/differential_test.cc \
+  test/sim/elastic_test.cc \
   test/sim/engine_test.cc \
   test/sim/gavel_test.cc \
+  test/sim/generator_test.cc \
+  test/sim/own_policy_test.cc \
   test/sim/peers_test.cc \
+  test/sim/policy_shortest.cc \
+  test/sim/sacct_test.cc \
+  test/sim/solver_test.cc \
+  test/sim/test_solver.h \
+  test/sim/timeline_test.cc \
   test/support/shared_data.h
+if HAVE_GLPK
+EXTRA_test_sim_sim_tests_DEPENDENCIES = tools/rubato-solve
+endif
 endif

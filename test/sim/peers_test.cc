@@ -9,17 +9,19 @@
 #include <map>
 #include <tuple>
 
+#include "lib/sim/choice.h"
 #include "lib/sim/peers/adaptive_fit.h"
 #include "lib/sim/peers/adaptive_job.h"
+#include "lib/sim/peers/adaptive_loop.h"
 #include "lib/sim/peers/formats.h"
 #include "lib/sim/peers/muri_tiresias.h"
-#include "lib/sim/peers/pollux_loop.h"
 #include "lib/sim/peers/pollux_search.h"
 #include "lib/sim/peers/read_jobs.h"
 #include "lib/sim/peers/rubick_loop.h"
 #include "lib/sim/peers/rubick_policy.h"
 #include "lib/sim/peers/sia_policy.h"
 #include "lib/sim/suite.h"
+#include "test/sim/test_solver.h"
 #include "test/support/shared_data.h"
 
 namespace rubato::sim {
@@ -217,7 +219,7 @@ TEST(AdaptiveFits, ForecastWhatWasMeasured) {
 }
 
 TEST(SiaPolicies, ChooseTheCheapestConfigurations) {
-  const std::vector<SiaConfiguration> configurations{{0, 1, 1}, {0, 1, 2}, {1, 1, 1}, {1, 1, 2}};
+  const std::vector<ChoiceColumn> columns{{0, 1}, {0, 2}, {1, 1}, {1, 2}};
   const std::vector<int> gpus{2, 3};
   unsigned state = 1;
   for (int round = 0; round < 200; ++round) {
@@ -234,7 +236,7 @@ TEST(SiaPolicies, ChooseTheCheapestConfigurations) {
       for (std::size_t j = 0; j < chosen.size(); ++j) {
         if (chosen[j] < 0) continue;
         const auto c = static_cast<std::size_t>(chosen[j]);
-        used[static_cast<std::size_t>(configurations[c].type)] += configurations[c].gpus;
+        used[static_cast<std::size_t>(columns[c].type)] += columns[c].gpus;
         sum += costs[j][c];
       }
       return used[0] > gpus[0] || used[1] > gpus[1] ? 1e9 : sum;
@@ -243,7 +245,7 @@ TEST(SiaPolicies, ChooseTheCheapestConfigurations) {
     for (int all = 0; all < 625; ++all) {
       best = std::min(best, value({all % 5 - 1, all / 5 % 5 - 1, all / 25 % 5 - 1, all / 125 - 1}));
     }
-    EXPECT_NEAR(value(choose_configurations(costs, configurations, gpus)), best, 1e-9);
+    EXPECT_NEAR(value(choose_exactly({costs, columns, gpus})), best, 1e-9);
   }
 }
 
@@ -313,6 +315,24 @@ TEST(RubickPolicies, GrowSmallOnesInPlaceAndPutLargeOnesWhereTheyFit) {
             "application 'bart' is none of Rubick's; did you mean bert?");
 }
 
+TEST(RubickPolicies, ServeGuaranteedJobsFirstAndOnlyWhereTheirPromiseHolds) {
+  const RubickKind* kind = *rubick_kind("bert");
+  std::vector<RubickView> jobs(2);
+  jobs[0] = {kind, 0, 0, false, {0}};
+  jobs[1] = {kind, 0, 0, false, {0}, kind->throughput(8)};
+  rubick_round(jobs, 8);
+  EXPECT_EQ(jobs[0].gpus[0], 0) << "nothing is left";
+  EXPECT_EQ(jobs[1].gpus[0], 8);
+  jobs[0] = {kind, 0, 0, true, {4}};
+  jobs[1] = {kind, 0, 0, false, {0}, kind->throughput(8)};
+  rubick_round(jobs, 8);
+  EXPECT_EQ(jobs[1].gpus[0], 0) << "of four GPUs 129.45 * 1.5 is less than the 196.67 of eight";
+  jobs[0] = {kind, 0, 0, true, {4}};
+  jobs[1] = {kind, 0, 0, false, {0}, kind->throughput(4)};
+  rubick_round(jobs, 8);
+  EXPECT_EQ(jobs[1].gpus[0], 4);
+}
+
 JobList muri_jobs(std::initializer_list<std::tuple<double, int, double>> rows) {
   JobList jobs;
   for (const auto& [arrival, gpus, iterations] : rows) {
@@ -329,7 +349,7 @@ JobList muri_jobs(std::initializer_list<std::tuple<double, int, double>> rows) {
 }
 
 TEST(MuriTiresias, LetsTheLessServedGoFirst) {
-  const ClusterShape cluster{{{"t", 1, 4, 0, 0}}};
+  const ClusterShape cluster = parse_cluster_shape("t:1x4").value();
   // The first needs all; the second comes when the first has had more than the first limit.
   const RunRecord record =
       replay_muri_tiresias(muri_jobs({{0, 4, 5000}, {1000, 4, 100}, {2000, 8, 5}}), cluster, {});
@@ -375,6 +395,7 @@ void expect_published(const Gate& gate, const char* part) {
   ASSERT_TRUE(suite) << suite.error().text;
   RunControl control;
   control.segments = true;
+  control.solver = &test::usual_solver();
   const auto record = run_suite(*suite, gate.policy, Information::kKnown, control);
   ASSERT_TRUE(record) << record.error().text;
   const Metrics metrics = measure(*record, suite->window, suite->cluster.gpus(), suite->origin);
@@ -391,6 +412,7 @@ void expect_published(const Gate& gate, const char* part) {
   // The same again, cut in the middle: what had finished by then is as it was.
   RunControl until;
   until.until = record->end / 2;
+  until.solver = &test::usual_solver();
   const auto half = run_suite(*suite, gate.policy, Information::kKnown, until);
   ASSERT_TRUE(half);
   EXPECT_TRUE(half->cut);
@@ -416,6 +438,39 @@ TEST(PeerGates, SiaGavelSaturn1) {
 }
 TEST(PeerGates, SiaGavelSaturn2) {
   expect_published({"sia-het64:saturn-2", "gavel-maxsum"}, "sia");
+}
+TEST(PeerGates, SiaPhilly1) { expect_published({"sia-het64:philly-1", "sia"}, "sia"); }
+TEST(PeerGates, SiaPhilly2) { expect_published({"sia-het64:philly-2", "sia"}, "sia"); }
+TEST(PeerGates, SiaSaturn1) { expect_published({"sia-het64:saturn-1", "sia"}, "sia"); }
+TEST(PeerGates, SiaSaturn2) { expect_published({"sia-het64:saturn-2", "sia"}, "sia"); }
+
+// The rules of Sia and Pollux are played in the simulator of the other, too.
+TEST(PeerPolicies, RunWhereTheirRulesHold) {
+  const auto data = test::shared_data("pollux");
+  if (!data || !test::shared_data("sia")) GTEST_SKIP() << "no shared data";
+  const auto plays = [&](const char* name, const char* policy) {
+    auto suite = make_suite(name, *data, 0);
+    EXPECT_TRUE(suite) << suite.error().text;
+    suite->jobs.resize(12);
+    RunControl control;
+    control.segments = true;
+    auto record = run_suite(*suite, policy, Information::kKnown, control);
+    if (!record) return record.error().text;
+    expect_no_overlap(*suite, *record);
+    for (const JobResult& job : record->jobs) EXPECT_TRUE(job.finished()) << name << policy;
+    return std::string();
+  };
+  for (const char* suite : {"sia-het64:philly-1", "pollux-t4-64:w6"}) {
+    EXPECT_EQ(plays(suite, "sia"), "");
+    EXPECT_EQ(plays(suite, "pollux"), "");
+  }
+  EXPECT_EQ(plays("pollux-t4-64:w6", "optimus"), "");
+  EXPECT_EQ(plays("sia-het64:philly-1", "optimus"),
+            "knows one type of GPU and needs its measured step times; it runs in the suites "
+            "pollux-t4-64, and on workloads of format pollux or sia on one type");
+  EXPECT_EQ(plays("pollux-t4-64:w6", "rubick"),
+            "needs the execution plans of Rubick's models; it runs in the suite rubick-a800-64, "
+            "and on workloads of format rubick");
 }
 
 TEST(PeerTruths, RunOnNodesThatWereNotMeasuredAsOnTheNearest) {

@@ -81,6 +81,13 @@ class Plugins(unittest.TestCase):
                 self.assertIn("(NEEDED)", dynamic)
                 self.assertNotRegex(dynamic, r"BIND_NOW|Flags: .*\bNOW\b")
 
+    def test_no_solver_of_programmes_is_loaded(self):
+        for name, path in self.files.items():
+            with self.subTest(plugin=name):
+                libraries = needed_libraries(path)
+                self.assertGreater(len(libraries), 0)
+                self.assertEqual([one for one in libraries if "glpk" in one or "highs" in one], [])
+
     def test_every_undefined_symbol_is_defined_somewhere(self):
         slurmctld = self.slurmctld()
         known = set(dynamic_symbols(slurmctld, "--defined-only"))

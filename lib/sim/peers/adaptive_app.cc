@@ -18,7 +18,7 @@ constexpr double kRounding = 1e-8;
 std::vector<int> smallest_rotation(std::vector<int> placement) {
   std::vector<int> best = placement;
   for (std::size_t i = 1; i < placement.size(); ++i) {
-    std::ranges::rotate(placement, placement.begin() + 1);
+    std::rotate(placement.begin(), placement.begin() + 1, placement.end());
     best = std::min(best, placement);
   }
   return best;

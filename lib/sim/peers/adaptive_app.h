@@ -54,6 +54,11 @@ class StepTable {
   /// Largest batch a GPU measured at any placement of so many GPUs; 0: none was.
   [[nodiscard]] std::int64_t fits_gpus(int gpus) const;
 
+  /// So many GPUs on each of its nodes were.
+  [[nodiscard]] bool measured(const std::vector<int>& placement) const {
+    return placements_.contains(placement);
+  }
+
   [[nodiscard]] std::int64_t least() const { return least_; }
   [[nodiscard]] std::int64_t most() const { return most_; }
   /// Most samples of a pass over the longest step, of one GPU.

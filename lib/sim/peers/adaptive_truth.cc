@@ -33,16 +33,15 @@ std::string profile_of(const SiaApp& app, const std::string& type, bool only) {
 
 AdaptiveTruth::Running AdaptiveTruth::running(const SimJob& job, const Setting& setting,
                                               double done) const {
-  const AdaptiveApp& app = apps_->at(job.model);
+  const AdaptiveApp& app = app_of(job);
   Running out;
   out.epoch = epoch_of(app, done);
   const int gpus = setting.gpus();
   const double wanted = setting.batch > 0 ? setting.batch : job.batch;
-  BatchSplit split = split_(app, setting.type, setting.placement, wanted);
+  BatchSplit split = world_->rules->fixed(app, setting.type, setting.placement, wanted);
   split.local = std::max<std::int64_t>(split.local, 1);
   out.batch = static_cast<double>(split.local * (split.passes + 1) * gpus);
-  const auto slowdown = slowdowns_.find(job.model);
-  const double factor = slowdown == slowdowns_.end() ? 1 : slowdown->second;
+  const double factor = world_->rules->of(app).slowdown;
   out.step = app.table(setting.type).at(setting.placement, static_cast<double>(split.local));
   out.step.step *= factor;
   out.step.sync *= factor;
@@ -52,21 +51,21 @@ AdaptiveTruth::Running AdaptiveTruth::running(const SimJob& job, const Setting& 
 
 double AdaptiveTruth::rate(const SimJob& job, const Setting& setting, double done) const {
   if (!setting.holds()) return 0;
-  const AdaptiveApp& app = apps_->at(job.model);
+  const AdaptiveApp& app = app_of(job);
   if (setting.gpus() > app.most_batch()) return 0;  // some would have no sample
   const Running now = running(job, setting, done);
   return app.gain(now.batch, now.epoch) / now.iteration;
 }
 
 double AdaptiveTruth::next_change(const SimJob& job, double done) const {
-  const AdaptiveApp& app = apps_->at(job.model);
+  const AdaptiveApp& app = app_of(job);
   const double next = app.progress_after(epoch_of(app, done) + 1);
   return next > done ? next : std::numeric_limits<double>::infinity();
 }
 
 Observation AdaptiveTruth::observe(const SimJob& job, const Setting& setting, double done) const {
   if (!setting.holds()) return {};
-  const AdaptiveApp& app = apps_->at(job.model);
+  const AdaptiveApp& app = app_of(job);
   const Running now = running(job, setting, done);
   const GradientStats gradient = app.gradient(now.batch, now.epoch);
   Observation seen;
@@ -81,34 +80,38 @@ Observation AdaptiveTruth::observe(const SimJob& job, const Setting& setting, do
 }
 
 double AdaptiveTruth::samples_per_unit(const SimJob& job) const {
-  return static_cast<double>(apps_->at(job.model).first_batch());
+  return static_cast<double>(app_of(job).first_batch());
 }
 
-Result<std::shared_ptr<const AdaptiveApps>> adaptive_apps(const std::string& folder,
-                                                          const ClusterShape& cluster,
-                                                          JobList& jobs) {
+Result<std::shared_ptr<const AdaptiveWorld>> read_adaptive_world(const std::string& folder,
+                                                                 const ClusterShape& cluster,
+                                                                 const AdaptiveRules& rules,
+                                                                 JobList& jobs) {
   const auto data = read_sia_traces(folder);
   if (!data) return tl::unexpected(data.error());
   std::vector<std::string> names;
   for (const SiaApp& app : data->apps) names.push_back(app.name);
-  auto apps = std::make_shared<AdaptiveApps>();
+  auto world = std::make_shared<AdaptiveWorld>();
+  world->rules = &rules;
   for (SimJob& job : jobs) {
     const auto at = std::ranges::find(data->apps, job.model, &SiaApp::name);
     if (at == data->apps.end()) {
       return fail(fmt::format("{}: no application '{}' (job {}){}", folder, job.model, job.key,
                               did_you_mean(job.model, names)));
     }
-    if (!apps->contains(job.model)) {
+    if (!world->apps.contains(job.model)) {
       std::vector<std::string> types;
       for (const NodeGroup& group : cluster.groups) {
-        types.push_back(profile_of(*at, group.type, cluster.types() == 1));
+        const std::string& gpu = group.gpu.empty() ? group.type : group.gpu;
+        types.push_back(profile_of(*at, gpu, cluster.types() == 1));
       }
       auto app = AdaptiveApp::make(*at, types);
       if (!app) return fail(fmt::format("{}/{}", folder, app.error().text));
-      apps->emplace(job.model, std::move(*app));
+      world->apps.emplace(job.model, std::move(*app));
     }
-    const AdaptiveApp& app = apps->at(job.model);
+    const AdaptiveApp& app = world->apps.at(job.model);
     job.work = app.progress_after(app.epochs());
+    job.start_s = job.restart_s = rules.of(app).restart;
     job.min_batch = static_cast<double>(app.first_batch());
     job.max_batch = static_cast<double>(app.most_batch());
     std::int64_t most = 1;
@@ -119,7 +122,7 @@ Result<std::shared_ptr<const AdaptiveApps>> adaptive_apps(const std::string& fol
     job.min_gpus = 1;
     job.max_gpus = static_cast<int>(std::max<std::int64_t>(most, job.gpus));
   }
-  return std::shared_ptr<const AdaptiveApps>(std::move(apps));
+  return std::shared_ptr<const AdaptiveWorld>(std::move(world));
 }
 
 }  // namespace rubato::sim

@@ -11,11 +11,12 @@
 namespace rubato::sim {
 
 /// `profiles` is a folder with a folder for each application (data_sia.h). The loop is that of
-/// Sia's simulator, where it knows all the applications, for the policies sia and gavel-maxsum.
+/// Sia's simulator for the policies sia, pollux and gavel-maxsum; on one type of GPU for optimus
+/// too.
 [[nodiscard]] Result<Suite> read_sia_suite(const std::string& workload, const std::string& profiles,
                                            const ClusterShape& cluster);
-/// The same with the loop of Pollux's simulator on a cluster of one type, for the policies
-/// tiresias, optimus and pollux.
+/// The same with the rules of Pollux's simulator for sia and pollux; on one type of GPU for
+/// tiresias and optimus too.
 [[nodiscard]] Result<Suite> read_pollux_suite(const std::string& workload,
                                               const std::string& profiles,
                                               const ClusterShape& cluster);
@@ -35,14 +36,15 @@ namespace rubato::sim {
                                                 const ClusterShape& cluster);
 
 /// The loops. They know their own policies on suites of their own format.
-[[nodiscard]] std::optional<RunRecord> rules_sia(const Suite& suite, const std::string& policy,
-                                                 const RunControl& control);
-[[nodiscard]] std::optional<RunRecord> rules_pollux(const Suite& suite, const std::string& policy,
-                                                    const RunControl& control);
-[[nodiscard]] std::optional<RunRecord> rules_rubick(const Suite& suite, const std::string& policy,
-                                                    const RunControl& control);
-[[nodiscard]] std::optional<RunRecord> rules_muri(const Suite& suite, const std::string& policy,
-                                                  const RunControl& control);
+[[nodiscard]] std::optional<Result<RunRecord>> rules_adaptive(const Suite& suite,
+                                                              const std::string& policy,
+                                                              const RunControl& control);
+[[nodiscard]] std::optional<Result<RunRecord>> rules_rubick(const Suite& suite,
+                                                            const std::string& policy,
+                                                            const RunControl& control);
+[[nodiscard]] std::optional<Result<RunRecord>> rules_muri(const Suite& suite,
+                                                          const std::string& policy,
+                                                          const RunControl& control);
 
 /// Fills in each job's time alone.
 void add_ideals(RunRecord& record, const Suite& suite);

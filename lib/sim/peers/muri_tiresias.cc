@@ -131,7 +131,8 @@ class Loop {
         if (runs) free -= jobs_[j].gpus;
         set_running(j, runs, now);
       }
-      std::ranges::stable_partition(queue, [&](std::size_t j) { return states_[j].running; });
+      std::stable_partition(queue.begin(), queue.end(),
+                            [&](std::size_t j) { return states_[j].running; });
     }
   }
 

@@ -1,9 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Makers of the policies that are the rules of a peer's own simulator and nothing beside them.
+// The policies that are the rules of a peer's own simulator and nothing beside them: what is said
+// where those rules do not hold. (Where they do, Suite::rules answers first.)
 #include "lib/sim/policy.h"
 
 namespace rubato::sim {
+namespace {
+
+constexpr const char* kMeasured =
+    "needs measured step times and gradients; it runs in the suites sia-het64 and pollux-t4-64, "
+    "and on workloads of format sia or pollux";
+
+}  // namespace
 
 std::unique_ptr<Policy> make_only_by_rules(const PolicyContext& /*context*/) { return nullptr; }
+
+std::string optimus_unfit(const PolicyContext& /*context*/) {
+  return "knows one type of GPU and needs its measured step times; it runs in the suites "
+         "pollux-t4-64, and on workloads of format pollux or sia on one type";
+}
+
+std::string pollux_unfit(const PolicyContext& /*context*/) { return kMeasured; }
+
+std::string rubick_unfit(const PolicyContext& /*context*/) {
+  return "needs the execution plans of Rubick's models; it runs in the suite rubick-a800-64, and "
+         "on workloads of format rubick";
+}
+
+std::string sia_unfit(const PolicyContext& /*context*/) { return kMeasured; }
 
 }  // namespace rubato::sim

@@ -6,19 +6,21 @@
 #include <map>
 #include <utility>
 
-#include "lib/sim/peers/pollux_loop.h"
+#include "lib/sim/peers/adaptive_loop.h"
 
 namespace rubato::sim {
 
-class PolluxOptimus : public PolluxPolicy {
+class PolluxOptimus : public LoopPolicy {
  public:
-  explicit PolluxOptimus(const NodeGroup& nodes) : nodes_(nodes) {}
-  [[nodiscard]] PolluxGrants decide(double now, std::span<PolluxJob* const> active) override;
+  PolluxOptimus(const AdaptiveRules& rules, const NodeGroup& nodes)
+      : LoopPolicy(rules), nodes_(nodes) {}
+  [[nodiscard]] std::vector<LoopGrant> decide(double now,
+                                              std::span<LoopJob* const> active) override;
 
  private:
-  [[nodiscard]] double iteration(const PolluxJob& job, int gpus);
-  [[nodiscard]] double gain(const PolluxJob& job, int gpus, int free);
-  [[nodiscard]] std::vector<int> sizes(std::span<PolluxJob* const> active);
+  [[nodiscard]] double iteration(const LoopJob& job, int gpus);
+  [[nodiscard]] double gain(const LoopJob& job, int gpus, int free);
+  [[nodiscard]] std::vector<int> sizes(std::span<LoopJob* const> active);
 
   NodeGroup nodes_;
   /// Seconds of an iteration by application and batch, then GPUs.

@@ -10,22 +10,29 @@ namespace {
 
 constexpr double kScale = .25;    ///< of speedups in the first figure
 constexpr double kOffset = 1e-3;  ///< keeps the mean above 0
-constexpr double kFixedBatch = 32'768;
-
-/// The artifact gives this one a fixed batch and a single GPU.
-bool is_fixed(const PolluxJob& job) { return job.run.app->name() == "ncf"; }
-
-BatchBounds bounds_of(const PolluxJob& job) {
-  const AdaptiveApp& app = *job.run.app;
-  return {static_cast<double>(app.first_batch()), static_cast<double>(app.most_batch()),
-          app.table(0).least(), job.most_local};
-}
+constexpr double kRestart = 30;   ///< seconds that it takes a restart for
 
 }  // namespace
 
-void PolluxOwn::measured(PolluxJob& job, const StepSeconds& step) {
+PolluxOwn::PolluxOwn(const AdaptiveRules& rules, const ClusterShape& cluster, std::uint64_t seed)
+    : LoopPolicy(rules), search_(seed) {
+  part_gpus_ = cluster.groups.front().gpus_per_node;
+  most_spread_ = cluster.gpus(0);
+  for (int type = 0; type < cluster.types(); ++type) {
+    part_gpus_ = std::min(part_gpus_, cluster.groups[static_cast<std::size_t>(type)].gpus_per_node);
+    most_spread_ = std::min(most_spread_, cluster.gpus(type));
+  }
+  for (int type = 0; type < cluster.types(); ++type) {
+    const NodeGroup& group = cluster.groups[static_cast<std::size_t>(type)];
+    for (int node = 0; node < group.nodes; ++node) {
+      for (int i = 0; i < group.gpus_per_node / part_gpus_; ++i) parts_.push_back({type, node});
+    }
+  }
+}
+
+void PolluxOwn::measured(LoopJob& job, const StepSeconds& step) {
   Known& known = known_[&job];
-  known.gradient = job.run.app->gradient(job.run.batch(), job.run.epoch);
+  known.gradient = job.app().gradient(job.run.batch(), job.run.epoch);
   const int gpus = job.run.gpus();
   const auto nodes = static_cast<int>(job.run.placement.size());
   if (!known.points.try_emplace({nodes, gpus, job.run.split.local}, step).second) return;
@@ -33,53 +40,59 @@ void PolluxOwn::measured(PolluxJob& job, const StepSeconds& step) {
   known.model = fit_adaptive(known.points);
 }
 
-BatchSplit PolluxOwn::split(const PolluxJob& job) const {
-  const AdaptiveApp& app = *job.run.app;
-  const int gpus = job.gpus();
+BatchSplit PolluxOwn::split(const LoopJob& job) const {
+  const AdaptiveApp& app = job.app();
+  const AdaptiveJob& run = job.run;
+  const double only = job.rules->only_batch;
   const auto known = known_.find(&job);
-  if (known != known_.end() && !is_fixed(job)) {
-    const BestSplit best =
-        best_split(known->second.model, known->second.gradient,
-                   static_cast<int>(job.run.placement.size()), gpus, bounds_of(job));
-    if (best.goodput > 0) return best.split;
-  }
   const auto first = static_cast<double>(app.first_batch());
-  const double batch = is_fixed(job)
-                           ? kFixedBatch
-                           : std::max(first, static_cast<double>(app.table(0).least()) * gpus);
-  return split_batch(batch, gpus, job.most_local, app.most_batch(), gpus == 1 && batch > first);
+  const std::int64_t least = app.table(run.type).least();
+  if (known != known_.end() && only == 0) {
+    const BatchBounds bounds{first, static_cast<double>(app.most_batch()), least,
+                             rules().fits(app, run.type, run.placement)};
+    const BestSplit best = best_split(known->second.model, known->second.gradient,
+                                      static_cast<int>(run.placement.size()), job.gpus(), bounds);
+    if (best.goodput > 0) return rules().bounded(app, run.type, job.gpus(), best.split);
+  }
+  const double batch = only > 0 ? only : std::max(first, static_cast<double>(least) * job.gpus());
+  return rules().fixed(app, run.type, run.placement, batch);
 }
 
-double PolluxOwn::goodput(const PolluxJob& job, int nodes, int gpus) const {
+/// It plans as if all GPUs were of the first type.
+double PolluxOwn::goodput(const LoopJob& job, int nodes, int gpus) const {
   const Known& known = known_.at(&job);
-  return best_split(known.model, known.gradient, nodes, gpus, bounds_of(job)).goodput;
+  const AdaptiveApp& app = job.app();
+  const BatchBounds bounds{static_cast<double>(app.first_batch()),
+                           static_cast<double>(app.most_batch()), app.table(0).least(),
+                           rules().planned(app, 0)};
+  return best_split(known.model, known.gradient, nodes, gpus, bounds).goodput;
 }
 
 /// Over its fair share, taken on one node even where that has fewer GPUs.
-double PolluxOwn::speedup(const PolluxJob& job, int nodes, int gpus, int share) const {
+double PolluxOwn::speedup(const LoopJob& job, int nodes, int gpus, int share) const {
   if (gpus == 0) return 0;
   if (!known_.contains(&job)) return static_cast<double>(gpus) / share;
   const double fair = goodput(job, 1, share);
   return fair > 0 ? goodput(job, nodes, gpus) / fair : 0;
 }
 
-int PolluxOwn::most_gpus(const PolluxJob& job) const {
-  if (is_fixed(job)) return 1;
+int PolluxOwn::most_gpus(const LoopJob& job) const {
+  if (job.rules->only_batch > 0) return 1;
   const auto known = known_.find(&job);
   const int seen = known == known_.end() ? 0 : known->second.most_gpus;
-  const AdaptiveApp& app = *job.run.app;
-  return std::min({std::max(2 * seen, 1), nodes_.nodes * nodes_.gpus_per_node,
+  const AdaptiveApp& app = job.app();
+  return std::min({std::max(2 * seen, 1), most_spread_,
                    static_cast<int>(app.most_batch() / app.table(0).least())});
 }
 
 /// The last front without the jobs that have ended. As in the artifact rows go to those that are
 /// left by their place in the order of then and of now, not by job.
-std::vector<Genome> PolluxOwn::begin(const std::vector<const PolluxJob*>& order,
+std::vector<Genome> PolluxOwn::begin(const std::vector<const LoopJob*>& order,
                                      const Genome& now) const {
   if (last_front_.empty()) return {now};
-  const auto nodes = static_cast<std::size_t>(nodes_.nodes);
-  const std::set<const PolluxJob*> active(order.begin(), order.end());
-  const std::set<const PolluxJob*> before(last_order_.begin(), last_order_.end());
+  const std::size_t parts = parts_.size();
+  const std::set<const LoopJob*> active(order.begin(), order.end());
+  const std::set<const LoopJob*> before(last_order_.begin(), last_order_.end());
   std::vector<std::size_t> from;
   for (std::size_t j = 0; j < last_order_.size(); ++j) {
     if (active.contains(last_order_[j])) from.push_back(j);
@@ -90,81 +103,109 @@ std::vector<Genome> PolluxOwn::begin(const std::vector<const PolluxJob*>& order,
   }
   std::vector<Genome> out;
   for (const Genome& old : last_front_) {
-    Genome genome(order.size() * nodes, 0);
+    Genome genome(order.size() * parts, 0);
     for (std::size_t k = 0; k < to.size(); ++k) {
-      genome.replace(to[k] * nodes, nodes, old, from[k] * nodes, nodes);
+      genome.replace(to[k] * parts, parts, old, from[k] * parts, parts);
     }
     out.push_back(std::move(genome));
   }
   return out;
 }
 
-PolluxGrants PolluxOwn::decide(double now, std::span<PolluxJob* const> active) {
-  const auto nodes = static_cast<std::size_t>(nodes_.nodes);
+/// Less the mean of speedups, and less the use of the nodes in use.
+std::pair<double, double> PolluxOwn::value(Round& round, const Genome& now,
+                                           const Genome& genome) const {
+  const std::size_t parts = parts_.size();
+  const std::size_t width = static_cast<std::size_t>(gpus()) + 1;
+  double inverse = 0;
+  double sum = 0;
+  std::vector<char> in_use(parts, 0);
+  for (std::size_t j = 0; j < round.order.size(); ++j) {
+    int spanned = 0;
+    int held = 0;
+    bool same = true;
+    for (std::size_t n = 0; n < parts; ++n) {
+      const char cell = genome[j * parts + n];
+      held += cell;
+      if (cell > 0) {
+        ++spanned;
+        in_use[n] = 1;
+      }
+      same = same && cell == now[j * parts + n];
+    }
+    double& s = round.speedups[j][static_cast<std::size_t>(spanned) * width +
+                                  static_cast<std::size_t>(held)];
+    if (s < 0) s = speedup(*round.order[j], spanned, held, round.share);
+    sum += s;
+    inverse += 1 / (s * kScale * (same ? 1 : round.factors[j]) + kOffset);
+  }
+  const auto used = static_cast<double>(std::ranges::count(in_use, 1));
+  const double mean = static_cast<double>(round.order.size()) / inverse;
+  return {-mean, used == 0 ? 0 : -sum / (static_cast<double>(part_gpus_) * used)};
+}
+
+/// The most frequent type stays; of two alike the one that is faster for this job.
+void PolluxOwn::keep_one_type(const LoopJob& job, Genome& row) const {
+  std::map<int, int> gpus;
+  for (std::size_t n = 0; n < parts_.size(); ++n) {
+    if (row[n] > 0) gpus[parts_[n].type] += row[n];
+  }
+  if (gpus.size() < 2) return;
+  const auto best = std::ranges::max_element(gpus, {}, [&](const auto& one) {
+    return std::pair(one.second, job.app().table(one.first).single_rate());
+  });
+  for (std::size_t n = 0; n < parts_.size(); ++n) {
+    if (parts_[n].type != best->first) row[n] = 0;
+  }
+}
+
+LoopGrant PolluxOwn::grant_of(const Genome& row) const {
+  LoopGrant grant;
+  for (std::size_t n = 0; n < parts_.size(); ++n) {
+    if (row[n] == 0) continue;
+    grant.type = parts_[n].type;
+    grant.nodes.insert(grant.nodes.end(), static_cast<std::size_t>(row[n]), parts_[n].node);
+  }
+  return grant;
+}
+
+std::vector<LoopGrant> PolluxOwn::decide(double now, std::span<LoopJob* const> active) {
+  const std::size_t parts = parts_.size();
   std::vector<std::size_t> by_service(active.size());
   for (std::size_t i = 0; i < by_service.size(); ++i) by_service[i] = i;
   std::ranges::stable_sort(by_service, {}, [&](std::size_t i) {
     return std::pair(active[i]->result->gpu_seconds, active[i]->job->arrival);
   });
-  std::vector<const PolluxJob*> order;
-  for (const std::size_t i : by_service) order.push_back(active[i]);
+  Round round;
+  for (const std::size_t i : by_service) round.order.push_back(active[i]);
+  const std::size_t jobs = round.order.size();
   SearchProblem problem;
-  problem.jobs = static_cast<int>(order.size());
-  problem.nodes = nodes_.nodes;
-  problem.node_gpus = nodes_.gpus_per_node;
-  problem.now.assign(order.size() * nodes, 0);
-  const int total = nodes_.nodes * nodes_.gpus_per_node;
-  const int share = (total + problem.jobs - 1) / problem.jobs;
-  std::vector<double> factors;
-  for (std::size_t j = 0; j < order.size(); ++j) {
-    problem.most.push_back(most_gpus(*order[j]));
-    for (const int node : order[j]->nodes)
-      ++problem.now[j * nodes + static_cast<std::size_t>(node)];
-    const double age = now - order[j]->job->arrival;
-    const double left = age - kPolluxRestart * order[j]->result->restarts;
-    factors.push_back(std::max(left, 0.0) / (age + kPolluxRestart));
+  problem.jobs = static_cast<int>(jobs);
+  problem.nodes = static_cast<int>(parts);
+  problem.node_gpus = part_gpus_;
+  problem.now.assign(jobs * parts, 0);
+  round.share = (gpus() + problem.jobs - 1) / problem.jobs;
+  for (std::size_t j = 0; j < jobs; ++j) {
+    const LoopJob& job = *round.order[j];
+    problem.most.push_back(most_gpus(job));
+    const auto held = held_.find(&job);
+    if (held != held_.end()) problem.now.replace(j * parts, parts, held->second);
+    const double age = now - job.job->arrival;
+    const double left = age - kRestart * job.result->restarts;
+    round.factors.push_back(std::max(left, 0.0) / (age + kRestart));
   }
-  const std::size_t width = static_cast<std::size_t>(total) + 1;
-  std::vector<Speedups> speedups(order.size(), Speedups(width * (nodes + 1), -1));
-  problem.value = [&](const Genome& genome) {
-    double inverse = 0;
-    double sum = 0;
-    std::uint64_t used = 0;
-    std::vector<char> in_use(nodes, 0);
-    for (std::size_t j = 0; j < order.size(); ++j) {
-      int spanned = 0;
-      int gpus = 0;
-      bool same = true;
-      for (std::size_t n = 0; n < nodes; ++n) {
-        const char cell = genome[j * nodes + n];
-        gpus += cell;
-        if (cell > 0) {
-          ++spanned;
-          in_use[n] = 1;
-        }
-        same = same && cell == problem.now[j * nodes + n];
-      }
-      double& s =
-          speedups[j][static_cast<std::size_t>(spanned) * width + static_cast<std::size_t>(gpus)];
-      if (s < 0) s = speedup(*order[j], spanned, gpus, share);
-      sum += s;
-      inverse += 1 / (s * kScale * (same ? 1 : factors[j]) + kOffset);
-    }
-    for (const char one : in_use) used += static_cast<std::uint64_t>(one);
-    const double mean = static_cast<double>(order.size()) / inverse;
-    const double spread = static_cast<double>(nodes_.gpus_per_node) * static_cast<double>(used);
-    return std::pair(-mean, used == 0 ? 0 : -sum / spread);
-  };
-  last_front_ = search_.run(problem, begin(order, problem.now));
-  last_order_ = order;
-  const Genome& best = last_front_.front();
-  PolluxGrants grants(active.size());
-  for (std::size_t j = 0; j < order.size(); ++j) {
-    for (std::size_t n = 0; n < nodes; ++n) {
-      grants[by_service[j]].insert(grants[by_service[j]].end(),
-                                   static_cast<std::size_t>(best[j * nodes + n]),
-                                   static_cast<int>(n));
-    }
+  const std::size_t width = static_cast<std::size_t>(gpus()) + 1;
+  round.speedups.assign(jobs, Speedups(width * (parts + 1), -1));
+  problem.value = [&](const Genome& genome) { return value(round, problem.now, genome); };
+  last_front_ = search_.run(problem, begin(round.order, problem.now));
+  last_order_ = round.order;
+  held_.clear();
+  std::vector<LoopGrant> grants(jobs);
+  for (std::size_t j = 0; j < jobs; ++j) {
+    Genome row = last_front_.front().substr(j * parts, parts);
+    keep_one_type(*round.order[j], row);
+    grants[by_service[j]] = grant_of(row);
+    held_.emplace(round.order[j], std::move(row));
   }
   return grants;
 }

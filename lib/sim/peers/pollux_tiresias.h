@@ -6,22 +6,24 @@
 #include <list>
 #include <map>
 
-#include "lib/sim/peers/pollux_loop.h"
+#include "lib/sim/peers/adaptive_loop.h"
 
 namespace rubato::sim {
 
-class PolluxTiresias : public PolluxPolicy {
+class PolluxTiresias : public LoopPolicy {
  public:
-  explicit PolluxTiresias(const NodeGroup& nodes) : nodes_(nodes) {}
-  [[nodiscard]] PolluxGrants decide(double now, std::span<PolluxJob* const> active) override;
+  PolluxTiresias(const AdaptiveRules& rules, const NodeGroup& nodes)
+      : LoopPolicy(rules), nodes_(nodes) {}
+  [[nodiscard]] std::vector<LoopGrant> decide(double now,
+                                              std::span<LoopJob* const> active) override;
 
  private:
   /// From these on a job belongs to the second queue: 16 GPU-hours, the value of the artifact.
   static constexpr double kLimit = 57'600;
 
   NodeGroup nodes_;
-  std::list<const PolluxJob*> queues_[2];
-  std::map<const PolluxJob*, double> served_;  ///< seconds with GPUs
+  std::list<const LoopJob*> queues_[2];
+  std::map<const LoopJob*, double> served_;  ///< seconds with GPUs
 };
 
 }  // namespace rubato::sim

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <functional>
 #include <set>
+#include <tuple>
 
 #include "lib/sim/csv.h"
 
@@ -79,6 +81,15 @@ class Fields {
   Error error_;
 };
 
+/// Digits at the end of a name.
+std::uint64_t number_of(const std::string& name) {
+  const std::size_t last = name.find_last_not_of("0123456789");
+  const std::size_t first = last == std::string::npos ? 0 : last + 1;
+  std::uint64_t number = 0;
+  std::from_chars(name.data() + first, name.data() + name.size(), number);
+  return number;
+}
+
 void rigid(SimJob& job, int gpus) { job.gpus = job.min_gpus = job.max_gpus = gpus; }
 
 Result<JobList> read_jobs(const std::string& path, std::string_view name_column,
@@ -100,6 +111,9 @@ Result<JobList> read_jobs(const std::string& path, std::string_view name_column,
     }
     jobs.push_back(std::move(job));
   }
+  std::ranges::sort(jobs, {}, [](const SimJob& job) {
+    return std::tuple(job.arrival, number_of(job.key), job.key);
+  });
   return jobs;
 }
 

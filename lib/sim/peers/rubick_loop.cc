@@ -108,7 +108,7 @@ class Loop {
       State& s = states_[j];
       active.push_back(j);
       views.push_back({s.kind, clock - jobs_[j].arrival, record_.jobs[j].restarts,
-                       std::exchange(s.seen, true), s.gpus});
+                       std::exchange(s.seen, true), s.gpus, promised(j)});
     }
     {
       const RoundTimer timer(record_.round_ms);
@@ -120,6 +120,12 @@ class Loop {
     }
     for (std::size_t j = 0; j < states_.size(); ++j) held.set(j, 0, states_[j].gpus, clock);
     return {};
+  }
+
+  /// What the policy believes of the GPUs that a guaranteed job requests.
+  [[nodiscard]] double promised(std::size_t j) const {
+    const SimJob& job = jobs_[j];
+    return job.guaranteed ? states_[j].kind->throughput(std::min(job.gpus, 8)) : 0;
   }
 
   /// Takes the shape of its new GPUs over.

@@ -12,6 +12,8 @@ namespace {
 constexpr double kStarving = 200'000;  ///< seconds; older jobs come last
 constexpr int kEmptied = 32;
 constexpr int kMostRestarts = 7;
+constexpr int kManyGuaranteed = 12;  ///< with more of them active nobody restarts too often
+constexpr double kNearEnough = 1.5;  ///< a promise is kept by this share of its inverse
 
 class Round {
  public:
@@ -24,8 +26,11 @@ class Round {
 
   void run() {
     const std::vector<std::size_t> order = by_slope();
+    const auto promised = std::count_if(jobs_.begin(), jobs_.end(),
+                                        [](const RubickView& job) { return job.promised > 0; });
     for (RubickView& job : jobs_) {
-      if (job.kind->large() && held(job) >= kEmptied && job.restarts < kMostRestarts) empty(job);
+      const bool may = job.restarts < kMostRestarts || promised > kManyGuaranteed;
+      if (job.kind->large() && held(job) >= kEmptied && may) empty(job);
     }
     for (const std::size_t j : order) {
       if (jobs_[j].kind->large()) {
@@ -52,13 +57,14 @@ class Round {
     return std::abs(kind.throughput(now) - kind.throughput(std::min(now + 1, 8))) / kind.reference;
   }
 
-  /// Ascending, as the artifact sorts them.
+  /// Those with a promise first; then ascending, as the artifact sorts them.
   [[nodiscard]] std::vector<std::size_t> by_slope() const {
     std::vector<double> slopes;
     for (const RubickView& job : jobs_) slopes.push_back(slope(job));
     std::vector<std::size_t> order(jobs_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(order, {}, [&](std::size_t j) { return slopes[j]; });
+    std::ranges::stable_sort(
+        order, {}, [&](std::size_t j) { return std::pair(!(jobs_[j].promised > 0), slopes[j]); });
     return order;
   }
 
@@ -77,8 +83,10 @@ class Round {
     }
     if (free_[node] <= 0) return;
     const int now = job.gpus[node];
-    job.gpus[node] = rubick_used(free_[node] + now);
-    free_[node] -= job.gpus[node] - now;
+    const int most = rubick_used(free_[node] + now);
+    if (kNearEnough * job.kind->throughput(most) < job.promised) return;  // too few for it
+    job.gpus[node] = most;
+    free_[node] -= most - now;
   }
 
   [[nodiscard]] bool fits(const RubickShape& shape) const {

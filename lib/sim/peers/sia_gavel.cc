@@ -5,7 +5,6 @@
 #include <cmath>
 #include <numeric>
 
-#include "lib/sim/lp.h"
 #include "lib/sim/truth.h"
 
 namespace rubato::sim {
@@ -15,20 +14,20 @@ constexpr double kRound = 360;
 constexpr double kTooLarge = 0.1;  ///< iterations/s of a job on a type with fewer GPUs than it has
 
 /// As the user tuned the job; on one GPU it always accumulates a pass here.
-double user_rate(const SiaJob& job, const ClusterShape& cluster, int type) {
+double user_rate(const LoopJob& job, const ClusterShape& cluster, int type) {
   const int gpus = job.job->gpus;
   if (gpus > cluster.gpus(type)) return kTooLarge;
   const std::vector<int> placement = packed(cluster, type, gpus).placement;
-  const AdaptiveApp& app = *job.run.app;
+  const AdaptiveApp& app = job.app();
   const BatchSplit split = split_batch(job.job->batch, gpus, app.table(type).fits(placement),
                                        app.most_batch(), gpus == 1);
   const StepSeconds step = app.table(type).at(placement, static_cast<double>(split.local));
-  return 1 / step.with(split.passes) / job.constants->slowdown;
+  return 1 / step.with(split.passes) / job.rules->slowdown;
 }
 
 }  // namespace
 
-void SiaGavel::meet(const SiaJob& job) {
+void SiaGavel::meet(const LoopJob& job) {
   if (known_.contains(&job)) return;
   Known known;
   received_.resize(static_cast<std::size_t>(cluster_.types()), 0);
@@ -41,14 +40,14 @@ void SiaGavel::meet(const SiaJob& job) {
 }
 
 /// Maximises the sum of rates, each job at most whole, each type at most full.
-std::vector<SiaGavel::Shares> SiaGavel::shares(std::span<SiaJob* const> active) const {
+std::vector<SiaGavel::Shares> SiaGavel::shares(std::span<LoopJob* const> active) const {
   const int types = cluster_.types();
   LinearProgramme lp;
   double gpus = 0;
-  for (const SiaJob* job : active) gpus += job->job->gpus;
+  for (const LoopJob* job : active) gpus += job->job->gpus;
   std::vector<LinearProgramme::Row> capacity(static_cast<std::size_t>(types));
   for (int t = 0; t < types; ++t) capacity[static_cast<std::size_t>(t)].bound = cluster_.gpus(t);
-  for (const SiaJob* job : active) {
+  for (const LoopJob* job : active) {
     LinearProgramme::Row whole{{}, 1};
     for (int t = 0; t < types; ++t) {
       const int variable = static_cast<int>(lp.objective.size());
@@ -60,7 +59,7 @@ std::vector<SiaGavel::Shares> SiaGavel::shares(std::span<SiaJob* const> active) 
     lp.rows.push_back(std::move(whole));
   }
   for (auto& row : capacity) lp.rows.push_back(std::move(row));
-  const auto solved = solve_centre(lp);
+  const auto solved = solver_.centre(lp);
   const std::vector<double>& x = solved ? *solved : lp.start;
   std::vector<Shares> out(active.size());
   for (std::size_t v = 0; v < x.size(); ++v) {
@@ -72,7 +71,7 @@ std::vector<SiaGavel::Shares> SiaGavel::shares(std::span<SiaJob* const> active) 
 }
 
 /// Those that waited longest for their share first, over all types in one list.
-std::vector<SiaGavel::Chosen> SiaGavel::select(std::span<SiaJob* const> active,
+std::vector<SiaGavel::Chosen> SiaGavel::select(std::span<LoopJob* const> active,
                                                const std::vector<Shares>& shares) {
   struct Entry {
     Chosen chosen;
@@ -97,7 +96,7 @@ std::vector<SiaGavel::Chosen> SiaGavel::select(std::span<SiaJob* const> active,
   std::vector<bool> taken(active.size(), false);
   for (const Entry& entry : queue) {
     const auto type = static_cast<std::size_t>(entry.chosen.type);
-    const SiaJob* job = active[entry.chosen.job];
+    const LoopJob* job = active[entry.chosen.job];
     if (taken[entry.chosen.job] || job->job->gpus > free[type]) continue;
     taken[entry.chosen.job] = true;
     free[type] -= job->job->gpus;
@@ -110,17 +109,17 @@ std::vector<SiaGavel::Chosen> SiaGavel::select(std::span<SiaJob* const> active,
 
 /// Larger jobs first; of one size those that can stay where they were, then the others on the
 /// lowest free GPUs, counted through the nodes.
-void SiaGavel::place(int type, const std::vector<const SiaJob*>& jobs) {
+void SiaGavel::place(int type, const std::vector<const LoopJob*>& jobs) {
   std::vector<int> sizes;
-  for (const SiaJob* job : jobs) sizes.push_back(job->job->gpus);
+  for (const LoopJob* job : jobs) sizes.push_back(job->job->gpus);
   std::ranges::sort(sizes, std::greater<>());
-  sizes.erase(std::ranges::unique(sizes).begin(), sizes.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   std::vector<bool> taken(static_cast<std::size_t>(cluster_.gpus(type)), false);
   const auto is_taken = [&](int gpu) { return taken[static_cast<std::size_t>(gpu)]; };
   int next = 0;
   for (const int size : sizes) {
-    std::vector<const SiaJob*> others;
-    for (const SiaJob* job : jobs) {
+    std::vector<const LoopJob*> others;
+    for (const LoopJob* job : jobs) {
       if (job->job->gpus != size) continue;
       const Known& known = known_.at(job);
       if (known.type != type || std::ranges::any_of(known.places, is_taken)) {
@@ -129,7 +128,7 @@ void SiaGavel::place(int type, const std::vector<const SiaJob*>& jobs) {
       }
       for (const int gpu : known.places) taken[static_cast<std::size_t>(gpu)] = true;
     }
-    for (const SiaJob* job : others) {
+    for (const LoopJob* job : others) {
       Known& known = known_.at(job);
       known.places.clear();
       for (; static_cast<int>(known.places.size()) < size; ++next) {
@@ -139,25 +138,25 @@ void SiaGavel::place(int type, const std::vector<const SiaJob*>& jobs) {
       }
     }
   }
-  for (const SiaJob* job : jobs) known_.at(job).type = type;
+  for (const LoopJob* job : jobs) known_.at(job).type = type;
 }
 
-std::vector<SiaGrant> SiaGavel::decide(double /*now*/, std::span<SiaJob* const> active) {
-  for (const SiaJob* job : active) meet(*job);
+std::vector<LoopGrant> SiaGavel::decide(double /*now*/, std::span<LoopJob* const> active) {
+  for (const LoopJob* job : active) meet(*job);
   if (!std::ranges::equal(active, solved_for_)) {
     solved_ = shares(active);
     solved_for_.assign(active.begin(), active.end());
   }
   const std::vector<Chosen> chosen = select(active, solved_);
-  std::vector<SiaGrant> grants(active.size());
+  std::vector<LoopGrant> grants(active.size());
   for (int type = 0; type < cluster_.types(); ++type) {
-    std::vector<const SiaJob*> jobs;
+    std::vector<const LoopJob*> jobs;
     for (const Chosen& c : chosen) {
       if (c.type == type) jobs.push_back(active[c.job]);
     }
     place(type, jobs);
   }
-  for (SiaJob* const job : active) known_.at(job).type = -1;
+  for (LoopJob* const job : active) known_.at(job).type = -1;
   for (const Chosen& c : chosen) {
     Known& known = known_.at(active[c.job]);
     known.type = c.type;

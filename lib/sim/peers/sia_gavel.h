@@ -6,16 +6,19 @@
 #include <map>
 #include <vector>
 
-#include "lib/sim/peers/sia_loop.h"
+#include "lib/sim/peers/adaptive_loop.h"
+#include "lib/sim/solver.h"
 
 namespace rubato::sim {
 
-class SiaGavel : public SiaPolicy {
+class SiaGavel : public LoopPolicy {
  public:
-  explicit SiaGavel(const ClusterShape& cluster) : cluster_(cluster) {}
+  SiaGavel(const AdaptiveRules& rules, const ClusterShape& cluster, Solver& solver)
+      : LoopPolicy(rules), cluster_(cluster), solver_(solver) {}
 
   [[nodiscard]] double period() const override { return 360; }
-  [[nodiscard]] std::vector<SiaGrant> decide(double now, std::span<SiaJob* const> active) override;
+  [[nodiscard]] std::vector<LoopGrant> decide(double now,
+                                              std::span<LoopJob* const> active) override;
 
  private:
   using Shares = std::vector<double>;  ///< of each type
@@ -28,20 +31,21 @@ class SiaGavel : public SiaPolicy {
     std::vector<int> places;  ///< GPUs of that type, counted through its nodes
   };
 
-  void meet(const SiaJob& job);
-  [[nodiscard]] std::vector<Shares> shares(std::span<SiaJob* const> active) const;
+  void meet(const LoopJob& job);
+  [[nodiscard]] std::vector<Shares> shares(std::span<LoopJob* const> active) const;
   struct Chosen {
     std::size_t job = 0;  ///< of active
     int type = -1;
   };
-  [[nodiscard]] std::vector<Chosen> select(std::span<SiaJob* const> active,
+  [[nodiscard]] std::vector<Chosen> select(std::span<LoopJob* const> active,
                                            const std::vector<Shares>& shares);
-  void place(int type, const std::vector<const SiaJob*>& jobs);
+  void place(int type, const std::vector<const LoopJob*>& jobs);
 
   ClusterShape cluster_;
-  std::map<const SiaJob*, Known> known_;
+  Solver& solver_;
+  std::map<const LoopJob*, Known> known_;
   Shares received_;  ///< of all jobs that ever were, by type
-  std::vector<const SiaJob*> solved_for_;
+  std::vector<const LoopJob*> solved_for_;
   std::vector<Shares> solved_;
 };
 

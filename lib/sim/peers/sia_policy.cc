@@ -9,70 +9,15 @@ namespace rubato::sim {
 namespace {
 
 constexpr double kPower = -0.5;
-constexpr double kNothing = 1.1;  ///< cost of a job without GPUs
+constexpr double kNothing = 110;  ///< cost of a job without GPUs, in hundredths
 constexpr double kSmall = 1e-4;   ///< goodput that stands for none
 constexpr double kMostCost = 3000;
 constexpr int kMostGpus = 64;
 
-/// Largest local batch that the planner takes a type for; the artifact has one of its own.
-std::int64_t planned_most(const AdaptiveApp& app, const std::string& type, int index) {
-  if (app.name() == "deepspeech2" && type == "rtx") return 57;
-  return app.table(index).most();
-}
-
 }  // namespace
 
-std::vector<int> choose_configurations(const std::vector<std::vector<double>>& costs,
-                                       const std::vector<SiaConfiguration>& configurations,
-                                       const std::vector<int>& gpus) {
-  std::vector<std::size_t> strides;
-  std::size_t states = 1;
-  for (const int most : gpus) {
-    strides.push_back(states);
-    states *= static_cast<std::size_t>(most) + 1;
-  }
-  const auto free_in = [&](std::size_t state, int type) {
-    const auto t = static_cast<std::size_t>(type);
-    return static_cast<int>(state / strides[t] % (static_cast<std::size_t>(gpus[t]) + 1));
-  };
-  std::vector<std::vector<int>> free(gpus.size(), std::vector<int>(states));
-  for (std::size_t t = 0; t < gpus.size(); ++t) {
-    for (std::size_t s = 0; s < states; ++s) free[t][s] = free_in(s, static_cast<int>(t));
-  }
-  // best[s]: least cost of the jobs behind, with what state s has free.
-  std::vector<double> best(states, 0);
-  std::vector<std::vector<signed char>> choices(costs.size(), std::vector<signed char>(states, -1));
-  for (std::size_t j = costs.size(); j-- > 0;) {
-    std::vector<double> now = best;
-    for (std::size_t c = 0; c < configurations.size(); ++c) {
-      const double cost = costs[j][c];
-      if (cost >= 0) continue;
-      const SiaConfiguration& config = configurations[c];
-      const auto t = static_cast<std::size_t>(config.type);
-      const std::size_t taken = strides[t] * static_cast<std::size_t>(config.gpus);
-      for (std::size_t s = taken; s < states; ++s) {
-        if (free[t][s] < config.gpus) continue;
-        const double value = best[s - taken] + cost;
-        // Sums in another order differ by rounding alone.
-        if (value >= now[s] - 1e-9) continue;
-        now[s] = value;
-        choices[j][s] = static_cast<signed char>(c);
-      }
-    }
-    best = std::move(now);
-  }
-  std::vector<int> chosen(costs.size(), -1);
-  std::size_t state = states - 1;
-  for (std::size_t j = 0; j < costs.size(); ++j) {
-    chosen[j] = choices[j][state];
-    if (chosen[j] < 0) continue;
-    const SiaConfiguration& config = configurations[static_cast<std::size_t>(chosen[j])];
-    state -= strides[static_cast<std::size_t>(config.type)] * static_cast<std::size_t>(config.gpus);
-  }
-  return chosen;
-}
-
-SiaOwn::SiaOwn(const ClusterShape& cluster) : cluster_(cluster) {
+SiaOwn::SiaOwn(const AdaptiveRules& rules, const ClusterShape& cluster, Solver& solver)
+    : LoopPolicy(rules), cluster_(cluster), solver_(solver) {
   for (int type = 0; type < cluster.types(); ++type) {
     const NodeGroup& group = cluster.groups[static_cast<std::size_t>(type)];
     for (int gpus = 1; gpus <= group.gpus_per_node; gpus *= 2) {
@@ -84,11 +29,11 @@ SiaOwn::SiaOwn(const ClusterShape& cluster) : cluster_(cluster) {
   }
 }
 
-void SiaOwn::measured(SiaJob& job, const StepSeconds& step) {
+void SiaOwn::measured(LoopJob& job, const StepSeconds& step) {
   Known& known = known_[&job];
   known.types.resize(static_cast<std::size_t>(cluster_.types()));
   known.any = true;
-  known.gradient = job.run.app->gradient(job.run.batch(), job.run.epoch);
+  known.gradient = job.app().gradient(job.run.batch(), job.run.epoch);
   Known::OnType& type = known.types[static_cast<std::size_t>(job.run.type)];
   const int gpus = job.run.gpus();
   const bool is_new =
@@ -103,8 +48,8 @@ void SiaOwn::measured(SiaJob& job, const StepSeconds& step) {
 
 /// With a model of the type the best batch up to the application's largest, else one that keeps
 /// all GPUs busy.
-BatchSplit SiaOwn::split(const SiaJob& job) const {
-  const AdaptiveApp& app = *job.run.app;
+BatchSplit SiaOwn::split(const LoopJob& job) const {
+  const AdaptiveApp& app = job.app();
   const StepTable& table = app.table(job.run.type);
   const int gpus = job.run.gpus();
   const auto first = static_cast<double>(app.first_batch());
@@ -112,24 +57,20 @@ BatchSplit SiaOwn::split(const SiaJob& job) const {
   const Known::OnType* type = known == known_.end()
                                   ? nullptr
                                   : &known->second.types[static_cast<std::size_t>(job.run.type)];
-  if (type == nullptr || !type->model) {
-    const double batch = std::max(first, static_cast<double>(table.least()) * gpus);
-    return sia_split(app, job.run.type, job.run.placement, batch, gpus == 1 && batch > first);
-  }
+  const double only = job.rules->only_batch;
+  const double batch = only > 0 ? only : std::max(first, static_cast<double>(table.least()) * gpus);
+  const BatchSplit fixed = rules().fixed(app, job.run.type, job.run.placement, batch);
+  if (only > 0 || type == nullptr || !type->model) return fixed;
   const BatchBounds bounds{first, static_cast<double>(app.most_batch()), table.least(),
-                           table.fits(job.run.placement)};
-  BatchSplit split = best_split(*type->model, known->second.gradient,
-                                static_cast<int>(job.run.placement.size()), gpus, bounds)
-                         .split;
-  if (const auto most = table.fits_gpus(gpus); most > 0) split.local = std::min(split.local, most);
-  split.local = std::min(split.local, app.most_batch() / (gpus * (split.passes + 1)));
-  split.local = std::max<std::int64_t>(split.local, 1);
-  return split;
+                           rules().fits(app, job.run.type, job.run.placement)};
+  const BestSplit best = best_split(*type->model, known->second.gradient,
+                                    static_cast<int>(job.run.placement.size()), gpus, bounds);
+  return best.goodput > 0 ? rules().bounded(app, job.run.type, gpus, best.split) : fixed;
 }
 
 /// Of each configuration; kSmall where it is not to be had.
-std::vector<double> SiaOwn::goodputs(const SiaJob& job, const Known& known) const {
-  const AdaptiveApp& app = *job.run.app;
+std::vector<double> SiaOwn::goodputs(const LoopJob& job, const Known& known) const {
+  const AdaptiveApp& app = job.app();
   std::vector<double> out(configurations_.size(), kSmall);
   int cap = 1;
   int modelled = -1;
@@ -139,6 +80,7 @@ std::vector<double> SiaOwn::goodputs(const SiaJob& job, const Known& known) cons
     cap = std::max(cap, std::min({std::max(2 * on.most_gpus, 1), kMostGpus, most}));
     if (modelled < 0 && on.model) modelled = type;
   }
+  if (job.rules->only_batch > 0) cap = 1;
   for (std::size_t c = 0; c < configurations_.size(); ++c) {
     const SiaConfiguration& config = configurations_[c];
     if (config.gpus > cap) continue;
@@ -149,7 +91,7 @@ std::vector<double> SiaOwn::goodputs(const SiaJob& job, const Known& known) cons
     const int nodes =
         own ? config.nodes : (config.gpus + group.gpus_per_node - 1) / group.gpus_per_node;
     const BatchBounds bounds{static_cast<double>(app.first_batch()), job.job->batch,
-                             app.table(type).least(), planned_most(app, group.type, type)};
+                             app.table(type).least(), rules().planned(app, type)};
     const double goodput = best_split(*known.types[static_cast<std::size_t>(type)].model,
                                       known.gradient, nodes, config.gpus, bounds)
                                .goodput;
@@ -160,7 +102,7 @@ std::vector<double> SiaOwn::goodputs(const SiaJob& job, const Known& known) cons
   return out;
 }
 
-int SiaOwn::held(const SiaJob& job) const {
+int SiaOwn::held(const LoopJob& job) const {
   for (std::size_t c = 0; c < configurations_.size(); ++c) {
     const SiaConfiguration& config = configurations_[c];
     if (config.type == job.held.type && config.gpus == job.gpus()) return static_cast<int>(c);
@@ -168,8 +110,9 @@ int SiaOwn::held(const SiaJob& job) const {
   return -1;
 }
 
-/// Cost of each configuration beside that of none.
-std::vector<double> SiaOwn::costs(double now, const SiaJob& job) const {
+/// Cost of each configuration beside that of none, in hundredths: whole numbers, since costs have
+/// two decimals.
+std::vector<double> SiaOwn::costs(double now, const LoopJob& job) const {
   std::vector<double> values(configurations_.size(), kSmall);
   const auto known = known_.find(&job);
   if (known == known_.end()) {
@@ -186,43 +129,50 @@ std::vector<double> SiaOwn::costs(double now, const SiaJob& job) const {
   }
   const int kept = held(job);
   const double age = now - job.job->arrival;
-  const double restart = job.constants->policy_restart;
+  const double restart = job.rules->policy_restart;
   double factor = 1;
   if (kept >= 0 && age >= restart) {
     factor = std::max(age - job.result->restarts * restart, 0.0) / (age + restart);
   }
   for (std::size_t c = 0; c < values.size(); ++c) {
     const double value = static_cast<int>(c) == kept ? values[c] : values[c] * factor;
-    const double cost = std::nearbyint(100 * std::min(std::pow(value, kPower), kMostCost)) / 100;
+    const double cost = std::nearbyint(100 * std::min(std::pow(value, kPower), kMostCost));
     values[c] = cost - kNothing;
   }
   return values;
 }
 
-std::vector<SiaGrant> SiaOwn::decide(double now, std::span<SiaJob* const> active) {
-  std::vector<int> gpus;
-  for (int type = 0; type < cluster_.types(); ++type) gpus.push_back(cluster_.gpus(type));
+std::vector<LoopGrant> SiaOwn::decide(double now, std::span<LoopJob* const> active) {
+  Choice choice;
+  for (int type = 0; type < cluster_.types(); ++type) choice.gpus.push_back(cluster_.gpus(type));
+  for (const SiaConfiguration& config : configurations_) {
+    choice.columns.push_back({config.type, config.gpus});
+  }
   std::vector<int> chosen(active.size(), -1);
-  std::vector<std::vector<double>> rows;
   std::vector<std::size_t> jobs;
   for (std::size_t i = 0; i < active.size(); ++i) {
     const int kept = held(*active[i]);
     if (kept >= 0 && active[i]->run.delay > 0) {  // it starts: it stays
       chosen[i] = kept;
-      gpus[static_cast<std::size_t>(active[i]->held.type)] -= active[i]->gpus();
+      choice.gpus[static_cast<std::size_t>(active[i]->held.type)] -= active[i]->gpus();
       continue;
     }
-    rows.push_back(costs(now, *active[i]));
+    choice.costs.push_back(costs(now, *active[i]));
     jobs.push_back(i);
   }
-  const std::vector<int> found = choose_configurations(rows, configurations_, gpus);
-  for (std::size_t k = 0; k < jobs.size(); ++k) chosen[jobs[k]] = found[k];
-  return place(chosen);
+  const auto found = solver_.choose(choice);
+  for (std::size_t k = 0; k < jobs.size(); ++k) {
+    // Without an answer everybody keeps what it has.
+    chosen[jobs[k]] = found ? (*found)[k] : held(*active[jobs[k]]);
+  }
+  return place(active, chosen);
 }
 
-/// Larger ones first, so that none that fits a node is split.
-std::vector<SiaGrant> SiaOwn::place(const std::vector<int>& chosen) const {
-  std::vector<SiaGrant> grants(chosen.size());
+/// Larger ones first, so that none that fits a node is split; of one size first those that can stay
+/// where they are.
+std::vector<LoopGrant> SiaOwn::place(std::span<LoopJob* const> active,
+                                     const std::vector<int>& chosen) const {
+  std::vector<LoopGrant> grants(chosen.size());
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     if (chosen[i] >= 0) order.push_back(i);
@@ -230,21 +180,38 @@ std::vector<SiaGrant> SiaOwn::place(const std::vector<int>& chosen) const {
   const auto config = [&](std::size_t i) -> const SiaConfiguration& {
     return configurations_[static_cast<std::size_t>(chosen[i])];
   };
-  std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return config(i).gpus; });
+  const auto moves = [&](std::size_t i) { return held(*active[i]) != chosen[i]; };
+  std::ranges::stable_sort(order, {},
+                           [&](std::size_t i) { return std::pair(-config(i).gpus, moves(i)); });
   std::vector<std::vector<int>> free;
   for (const NodeGroup& group : cluster_.groups) {
     free.emplace_back(static_cast<std::size_t>(group.nodes), group.gpus_per_node);
   }
   for (const std::size_t i : order) {
     const SiaConfiguration& wanted = config(i);
-    grants[i].type = wanted.type;
     std::vector<int>& nodes = free[static_cast<std::size_t>(wanted.type)];
     const int each = wanted.gpus / wanted.nodes;
-    int left = wanted.nodes;
-    for (std::size_t n = 0; n < nodes.size() && left > 0; ++n) {
-      if (nodes[n] < each) continue;
+    std::vector<std::size_t> found;
+    const auto try_node = [&](std::size_t n) {
+      if (static_cast<int>(found.size()) == wanted.nodes || nodes[n] < each) return;
       nodes[n] -= each;
-      --left;
+      found.push_back(n);
+    };
+    if (!moves(i)) {
+      for (const int n : active[i]->held.nodes) {
+        const auto node = static_cast<std::size_t>(n);
+        if (found.empty() || found.back() != node) try_node(node);
+      }
+    }
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      if (std::ranges::find(found, n) == found.end()) try_node(n);
+    }
+    if (static_cast<int>(found.size()) < wanted.nodes) {  // nodes that no power of two fills
+      for (const std::size_t n : found) nodes[n] += each;
+      continue;
+    }
+    grants[i].type = wanted.type;
+    for (const std::size_t n : found) {
       grants[i].nodes.insert(grants[i].nodes.end(), static_cast<std::size_t>(each),
                              static_cast<int>(n));
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Sia (Jayaram Subramanya et al., SOSP 2023, section 3) in its own simulator: every minute one
+// Sia (Jayaram Subramanya et al., SOSP 2023, section 3) as its simulator has it: every minute one
 // configuration (type, nodes, GPUs) a job, for the least sum of powers of normalised goodput.
 #pragma once
 
@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "lib/sim/peers/adaptive_fit.h"
-#include "lib/sim/peers/sia_loop.h"
+#include "lib/sim/peers/adaptive_loop.h"
+#include "lib/sim/solver.h"
 
 namespace rubato::sim {
 
@@ -22,23 +23,14 @@ struct SiaConfiguration {
   bool operator==(const SiaConfiguration&) const = default;
 };
 
-/// One configuration a job at most: what minimises the sum of costs inside the GPUs of each type.
-/// `costs` has a row a job and an entry a configuration; a row of none is worth 0, so only entries
-/// below 0 are taken. Exact, by dynamic programming over what is free: O(jobs x configurations x
-/// product of the types' GPUs). The answer has -1 for none. Of equals the first in the order of
-/// jobs and configurations.
-[[nodiscard]] std::vector<int> choose_configurations(
-    const std::vector<std::vector<double>>& costs,
-    const std::vector<SiaConfiguration>& configurations, const std::vector<int>& gpus);
-
-class SiaOwn : public SiaPolicy {
+class SiaOwn : public LoopPolicy {
  public:
-  explicit SiaOwn(const ClusterShape& cluster);
+  SiaOwn(const AdaptiveRules& rules, const ClusterShape& cluster, Solver& solver);
 
-  [[nodiscard]] double period() const override { return 60; }
-  [[nodiscard]] std::vector<SiaGrant> decide(double now, std::span<SiaJob* const> active) override;
-  void measured(SiaJob& job, const StepSeconds& step) override;
-  [[nodiscard]] BatchSplit split(const SiaJob& job) const override;
+  [[nodiscard]] std::vector<LoopGrant> decide(double now,
+                                              std::span<LoopJob* const> active) override;
+  void measured(LoopJob& job, const StepSeconds& step) override;
+  [[nodiscard]] BatchSplit split(const LoopJob& job) const override;
 
  private:
   /// What a job has measured.
@@ -53,14 +45,16 @@ class SiaOwn : public SiaPolicy {
     bool any = false;
   };
 
-  [[nodiscard]] std::vector<double> goodputs(const SiaJob& job, const Known& known) const;
-  [[nodiscard]] std::vector<double> costs(double now, const SiaJob& job) const;
-  [[nodiscard]] int held(const SiaJob& job) const;
-  [[nodiscard]] std::vector<SiaGrant> place(const std::vector<int>& chosen) const;
+  [[nodiscard]] std::vector<double> goodputs(const LoopJob& job, const Known& known) const;
+  [[nodiscard]] std::vector<double> costs(double now, const LoopJob& job) const;
+  [[nodiscard]] int held(const LoopJob& job) const;
+  [[nodiscard]] std::vector<LoopGrant> place(std::span<LoopJob* const> active,
+                                             const std::vector<int>& chosen) const;
 
   ClusterShape cluster_;
+  Solver& solver_;
   std::vector<SiaConfiguration> configurations_;
-  std::map<const SiaJob*, Known> known_;
+  std::map<const LoopJob*, Known> known_;
 };
 
 }  // namespace rubato::sim

@@ -65,8 +65,8 @@ Result<Suite> read_tiresias_suite(const std::string& workload, const std::string
   return suite;
 }
 
-std::optional<RunRecord> rules_muri(const Suite& suite, const std::string& policy,
-                                    const RunControl& control) {
+std::optional<Result<RunRecord>> rules_muri(const Suite& suite, const std::string& policy,
+                                            const RunControl& control) {
   if (policy != "tiresias") return std::nullopt;
   RunRecord record = replay_muri_tiresias(suite.jobs, suite.cluster, control);
   add_ideals(record, suite);

@@ -57,7 +57,7 @@ void set_sizes(SimJob& job, const RubickKind& kind, int node_gpus) {
     for (int gpus = 1; gpus <= node_gpus; gpus *= 2) job.sizes.push_back(gpus);
   }
   std::ranges::sort(job.sizes);
-  job.sizes.erase(std::ranges::unique(job.sizes).begin(), job.sizes.end());
+  job.sizes.erase(std::unique(job.sizes.begin(), job.sizes.end()), job.sizes.end());
   job.min_gpus = std::min(job.gpus, job.sizes.front());
   job.max_gpus = std::max(job.gpus, job.sizes.back());
   if (std::ranges::find(job.sizes, job.gpus) == job.sizes.end()) {
@@ -93,12 +93,12 @@ Result<Suite> read_rubick_suite(const std::string& workload, const std::string& 
   return suite;
 }
 
-std::optional<RunRecord> rules_rubick(const Suite& suite, const std::string& policy,
-                                      const RunControl& control) {
+std::optional<Result<RunRecord>> rules_rubick(const Suite& suite, const std::string& policy,
+                                              const RunControl& control) {
   if (policy != "rubick" && policy != "rubick-honest") return std::nullopt;
   const auto& times = *static_cast<const RubickTimes*>(suite.data.get());
   auto record = replay_rubick(suite.jobs, suite.cluster, times, policy == "rubick", control);
-  if (!record) return std::nullopt;  // a shape that was not measured
+  if (!record) return record;
   add_ideals(*record, suite);
   return std::move(*record);
 }

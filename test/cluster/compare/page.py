@@ -1,41 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The report of a comparison: one HTML file that needs nothing else, both halves side by side."""
 import datetime
+import pathlib
 
 from . import charts, metrics, workload
 from .charts import text
 
-_STYLE = """
-:root { color-scheme: light dark; --paper: #fcfcfb; --ink: #1b1b19; --quiet: #5f5e5a;
-  --grid: #e4e3de; --lane: #f3f2ee; --card: #ffffff; --stock: #77756e; --rubato: #c22f53;
+_STYLE = (pathlib.Path(__file__).resolve().parents[3] / "tools/page.css").read_text() + """
+:root { --stock: #77756e; --rubato: #c22f53;
   --c1: #2a78d6; --c2: #14946a; --c3: #7b5bd0; --w1: #e2672f; --w2: #dc9a06; --u: #a9a79f; }
-@media (prefers-color-scheme: dark) { :root { --paper: #191918; --ink: #ecebe6; --quiet: #a3a19a;
-  --grid: #35342f; --lane: #232321; --card: #20201e; --stock: #a5a39b; --rubato: #f0708d;
+@media (prefers-color-scheme: dark) { :root { --stock: #a5a39b; --rubato: #f0708d;
   --c1: #5a9ee8; --c2: #3fbf92; --c3: #a48cf0; --w1: #f08a58; --w2: #e8b33c; --u: #6d6b65; } }
-body { margin: 0 auto; max-width: 1240px; padding: 24px; background: var(--paper);
-  color: var(--ink); font: 15px/1.5 system-ui, sans-serif; }
-h1 { font-size: 26px; margin: 0 0 4px; } h2 { font-size: 20px; margin: 40px 0 8px; }
-h3 { font-size: 15px; margin: 18px 0 2px; } p { margin: 4px 0; max-width: 80ch; }
-.quiet { color: var(--quiet); fill: var(--quiet); }
-.tiles { display: flex; flex-wrap: wrap; gap: 12px; margin: 16px 0; }
-.tile { background: var(--card); border: 1px solid var(--grid); border-radius: 8px;
-  padding: 10px 18px; } .tile b { display: block; font-size: 28px; line-height: 1.2; }
-.pair { display: grid; gap: 8px 28px;
-  grid-template-columns: repeat(auto-fit, minmax(min(100%, 500px), 1fr)); }
-svg { width: 100%; height: auto; display: block; } svg text { font: 11px system-ui, sans-serif;
-  fill: var(--ink); } svg text.quiet { fill: var(--quiet); } svg text.strong { font-weight: 600; }
-.grid { stroke: var(--grid); } .lane { fill: var(--lane); } .line { fill: none; stroke-width: 2; }
 .line.stock { stroke: var(--stock); } .line.rubato { stroke: var(--rubato); }
 .c1 { fill: var(--c1); } .c2 { fill: var(--c2); } .c3 { fill: var(--c3); } .w1 { fill: var(--w1); }
 .w2 { fill: var(--w2); } .u { fill: var(--u); } .bar:hover { stroke: var(--ink); }
-.legend { display: flex; flex-wrap: wrap; gap: 4px 18px; margin: 8px 0; font-size: 13px; }
-.legend svg { width: 14px; height: 14px; display: inline-block; vertical-align: -2px;
-  margin-right: 5px; }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; margin: 8px 0; }
-th, td { text-align: right; padding: 3px 14px 3px 0; border-bottom: 1px solid var(--grid);
-  font-variant-numeric: tabular-nums; } th { font-weight: 600; } td:first-child, th:first-child {
-  text-align: left; } td.rule { border-left: 1px solid var(--grid); padding-left: 14px; }
-th.rule { border-left: 1px solid var(--grid); padding-left: 14px; }
 """
 _HALVES = (("stock", "stock Slurm"), ("rubato", "Rubato"))
 

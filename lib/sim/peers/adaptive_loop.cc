@@ -1,34 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "lib/sim/peers/sia_loop.h"
+#include "lib/sim/peers/adaptive_loop.h"
 
 #include <algorithm>
-#include <array>
 
 #include "lib/sim/peers/held_gpus.h"
 
 namespace rubato::sim {
 namespace {
 
-constexpr std::array<SiaConstants, 5> kConstants{{
-    {"bert", 120, 120, 1.2},
-    {"cifar10", 50, 30, 1.8},
-    {"deepspeech2", 25, 25, 1.2},
-    {"imagenet", 250, 250, 1.2},
-    {"yolov3", 80, 45, 1.2},
-}};
-
 class Loop {
  public:
-  Loop(const JobList& jobs, const ClusterShape& cluster, const AdaptiveApps& apps,
-       SiaPolicy& policy, const RunControl& control)
-      : cluster_(cluster), policy_(policy), control_(control) {
+  Loop(const JobList& jobs, const ClusterShape& cluster, const AdaptiveWorld& world,
+       LoopPolicy& policy, const RunControl& control)
+      : cluster_(cluster), rules_(*world.rules), policy_(policy), control_(control) {
     record_.jobs.resize(jobs.size());
     for (std::size_t j = 0; j < jobs.size(); ++j) {
-      SiaJob state;
+      LoopJob state;
       state.job = &jobs[j];
-      state.run.app = &apps.at(jobs[j].model);
-      state.constants = sia_constants(jobs[j].model);
-      state.run.slowdown = state.constants->slowdown;
+      state.run.app = &world.apps.at(jobs[j].model);
+      state.rules = &rules_.of(*state.run.app);
+      state.run.slowdown = state.rules->slowdown;
       state.result = &record_.jobs[j];
       state.result->arrival = jobs[j].arrival;
       jobs_.push_back(std::move(state));
@@ -44,7 +35,7 @@ class Loop {
         record_.cut = true;
         break;
       }
-      for (SiaJob& job : jobs_) advance_job(job, clock, period);
+      for (LoopJob& job : jobs_) advance_job(job, clock, period);
       clock += period;
       decide(clock);
       if (control_.segments) write_down(held, clock);
@@ -58,7 +49,7 @@ class Loop {
   }
 
  private:
-  void advance_job(SiaJob& job, double clock, double period) {
+  void advance_job(LoopJob& job, double clock, double period) {
     AdaptiveJob& run = job.run;
     if (run.finished() || run.placement.empty()) return;
     AdaptiveHooks hooks;
@@ -73,12 +64,12 @@ class Loop {
   }
 
   void decide(double clock) {
-    std::vector<SiaJob*> active;
-    for (SiaJob& job : jobs_) {
+    std::vector<LoopJob*> active;
+    for (LoopJob& job : jobs_) {
       if (job.job->arrival <= clock && !job.run.finished()) active.push_back(&job);
     }
     if (active.empty()) return;
-    std::vector<SiaGrant> grants;
+    std::vector<LoopGrant> grants;
     {
       const RoundTimer timer(record_.round_ms);
       grants = policy_.decide(clock, active);
@@ -86,15 +77,16 @@ class Loop {
     for (std::size_t i = 0; i < active.size(); ++i) take(*active[i], grants[i], clock);
   }
 
-  void take(SiaJob& job, const SiaGrant& grant, double clock) {
+  void take(LoopJob& job, const LoopGrant& grant, double clock) {
     const std::vector<int> placement = run_lengths(grant.nodes);
-    const bool same = grant.type == job.run.type && placement == job.run.placement;
+    const bool moved = rules_.moves_restart && grant.nodes != job.held.nodes;
+    const bool same = !moved && grant.type == job.run.type && placement == job.run.placement;
     job.held = grant;
     if (same) return;
     job.run.type = grant.type;
     job.run.placement = placement;
     if (placement.empty()) return;
-    job.run.delay = job.constants->restart;
+    job.run.delay = job.rules->restart;
     if (job.result->first_start < kNever) {
       ++job.result->restarts;
     } else {
@@ -105,7 +97,7 @@ class Loop {
 
   void write_down(HeldGpus& held, double clock) const {
     for (std::size_t j = 0; j < jobs_.size(); ++j) {
-      const SiaGrant& grant = jobs_[j].held;
+      const LoopGrant& grant = jobs_[j].held;
       std::vector<int> gpus;
       if (grant.type >= 0) {
         const auto type = static_cast<std::size_t>(grant.type);
@@ -117,45 +109,45 @@ class Loop {
   }
 
   const ClusterShape& cluster_;
-  SiaPolicy& policy_;
+  const AdaptiveRules& rules_;
+  LoopPolicy& policy_;
   const RunControl& control_;
-  std::vector<SiaJob> jobs_;
+  std::vector<LoopJob> jobs_;
   RunRecord record_;
   std::size_t finished_ = 0;
 };
 
 }  // namespace
 
-const SiaConstants* sia_constants(const std::string& app) {
-  const auto at = std::ranges::find(kConstants, app, &SiaConstants::app);
-  return at == kConstants.end() ? nullptr : &*at;
+BatchSplit LoopPolicy::split(const LoopJob& job) const {
+  return rules_.fixed(job.app(), job.run.type, job.run.placement, job.job->batch);
 }
 
-std::vector<std::string> sia_apps() {
-  std::vector<std::string> names;
-  for (const SiaConstants& constants : kConstants) names.emplace_back(constants.app);
-  return names;
+RunRecord replay_adaptive(const JobList& jobs, const ClusterShape& cluster,
+                          const AdaptiveWorld& world, LoopPolicy& policy,
+                          const RunControl& control) {
+  return Loop(jobs, cluster, world, policy, control).run();
 }
 
-BatchSplit SiaPolicy::split(const SiaJob& job) const {
-  const AdaptiveApp& app = *job.run.app;
-  const bool apart = job.gpus() == 1 && job.job->batch > static_cast<double>(app.first_batch());
-  return sia_split(app, job.run.type, job.run.placement, job.job->batch, apart);
+std::vector<int> take_most_free(std::vector<int>& free, int gpus) {
+  std::vector<int> out;
+  while (gpus > 0) {
+    const auto node = std::ranges::max_element(free);
+    const int taken = std::min(*node, gpus);
+    if (taken <= 0) return out;
+    out.insert(out.end(), static_cast<std::size_t>(taken), static_cast<int>(node - free.begin()));
+    *node -= taken;
+    gpus -= taken;
+  }
+  return out;
 }
 
-BatchSplit sia_split(const AdaptiveApp& app, int type, const std::vector<int>& placement,
-                     double batch, bool apart) {
-  const StepTable& table = app.table(type);
-  int gpus = 0;
-  for (const int each : placement) gpus += each;
-  BatchSplit split = split_batch(batch, gpus, table.fits(placement), app.most_batch(), apart);
-  if (const auto most = table.fits_gpus(gpus); most > 0) split.local = std::min(split.local, most);
-  return split;
-}
-
-RunRecord replay_sia(const JobList& jobs, const ClusterShape& cluster, const AdaptiveApps& apps,
-                     SiaPolicy& policy, const RunControl& control) {
-  return Loop(jobs, cluster, apps, policy, control).run();
+std::vector<int> free_beside(const std::vector<LoopGrant>& held, int nodes, int node_gpus) {
+  std::vector<int> free(static_cast<std::size_t>(nodes), node_gpus);
+  for (const LoopGrant& job : held) {
+    for (const int node : job.nodes) --free[static_cast<std::size_t>(node)];
+  }
+  return free;
 }
 
 }  // namespace rubato::sim

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How many GPUs each job gets: the dynamic programme of Saxena et al., Effective Elastic Scaling of
+// Deep Learning Workloads (MASCOTS 2020), which maximises the sum of the jobs' scaling values.
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace rubato::sim {
+
+/// A size that a job can have, and its worth.
+struct SizeValue {
+  int gpus = 0;      ///< at least 1
+  double value = 0;  ///< above 0
+};
+
+/// Rows are jobs, added one by one; each that was added has one of its sizes.
+class ElasticProgramme {
+ public:
+  explicit ElasticProgramme(int gpus);
+
+  /// False, and nothing changes: not all jobs fit with this one. O(GPUs x sizes).
+  [[nodiscard]] bool add(std::span<const SizeValue> sizes);
+  /// GPUs of each job, in the order they were added. Of equal sums the fewest GPUs, of equal sizes
+  /// of a job the first.
+  [[nodiscard]] std::vector<int> sizes() const;
+  /// The sum that they give.
+  [[nodiscard]] double value() const;
+  [[nodiscard]] std::size_t jobs() const { return choices_.size(); }
+
+ private:
+  [[nodiscard]] std::size_t best() const;
+
+  std::vector<double> values_;             ///< best sum with exactly so many GPUs; below 0: none
+  std::vector<std::vector<int>> choices_;  ///< a row a job: its GPUs then
+};
+
+}  // namespace rubato::sim

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/sim/solver.h"
+
+#include "lib/sim/lp.h"
+#include "lib/sim/solve_protocol.h"
+#include "lib/sim/solver_process.h"
+
+namespace rubato::sim {
+namespace {
+
+class OwnSolver final : public Solver {
+ public:
+  Result<std::vector<double>> centre(const LinearProgramme& programme) override {
+    return solve_centre(programme);
+  }
+  Result<std::vector<double>> true_centre(const LinearProgramme& programme) override {
+    return solve_centre(programme);
+  }
+  Result<std::vector<int>> choose(const Choice& choice) override { return choose_exactly(choice); }
+  [[nodiscard]] const std::string& broken() const override {
+    static const std::string none;
+    return none;
+  }
+};
+
+class ProcessSolver final : public Solver {
+ public:
+  explicit ProcessSolver(ProcessSolverOptions options) : options_(std::move(options)) {}
+
+  Result<std::vector<double>> centre(const LinearProgramme& programme) override {
+    auto answer = ask(ProgrammeKind::kCentre, programme);
+    // Its interior point gives up some programmes; path following takes more steps, and does not.
+    if (!answer && broken_.empty()) return solve_centre(programme);
+    return answer;
+  }
+
+  Result<std::vector<double>> true_centre(const LinearProgramme& programme) override {
+    return options_.all ? centre(programme) : solve_centre(programme);
+  }
+
+  Result<std::vector<int>> choose(const Choice& choice) override {
+    const auto answer = ask(ProgrammeKind::kBinary, choice_programme(choice));
+    if (answer) return choice_of(choice, *answer);
+    if (!broken_.empty()) return tl::unexpected(answer.error());
+    return choose_exactly(choice);
+  }
+
+  [[nodiscard]] const std::string& broken() const override { return broken_; }
+
+ private:
+  Result<void> start() {
+    if (process_.runs()) return {};
+    if (auto started = process_.start(options_.program); !started) return started;
+    const auto line = process_.ask("", options_.seconds);
+    if (!line) return tl::unexpected(line.error());
+    const auto name = parse_greeting(*line);
+    if (!name) return fail(options_.program + " " + name.error().text);
+    return {};
+  }
+
+  Result<std::vector<double>> ask(ProgrammeKind kind, const LinearProgramme& programme) {
+    if (!broken_.empty()) return fail(broken_);
+    const std::size_t variables = programme.objective.size();
+    if (variables == 0) return std::vector<double>{};
+    if (const auto started = start(); !started) return give_up(started.error().text);
+    const auto line = process_.ask(request_text({kind, programme}), options_.seconds);
+    if (!line) return give_up(line.error().text);
+    bool understood = false;
+    auto answer = parse_answer(*line, variables, understood);
+    if (!understood) return give_up(options_.program + " " + answer.error().text);
+    return answer;
+  }
+
+  tl::unexpected<Error> give_up(std::string why) {
+    process_.end();
+    broken_ = std::move(why);
+    return fail(broken_);
+  }
+
+  ProcessSolverOptions options_;
+  SolverProcess process_;
+  std::string broken_;
+};
+
+}  // namespace
+
+Solver& own_solver() {
+  static OwnSolver solver;
+  return solver;
+}
+
+std::unique_ptr<Solver> process_solver(ProcessSolverOptions options) {
+  return std::make_unique<ProcessSolver>(std::move(options));
+}
+
+}  // namespace rubato::sim

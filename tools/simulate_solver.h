@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which solver `rubato simulate` uses.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "lib/core/error.h"
+#include "lib/sim/solver.h"
+
+namespace rubato::tools {
+
+/// RUBATO_SOLVE, or the rubato-solve beside this program or where make install puts it; empty:
+/// none.
+[[nodiscard]] std::string find_solver();
+
+/// `word` is "auto", "glpk" or "own"; null for the latter, and for "auto" where there is no
+/// rubato-solve.
+[[nodiscard]] Result<std::unique_ptr<sim::Solver>> solver_of(const std::string& word);
+
+}  // namespace rubato::tools
