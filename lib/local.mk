@@ -93,6 +93,8 @@ lib_librubato_sim_la_SOURCES = \
   lib/sim/mersenne.h \
   lib/sim/metrics.cc \
   lib/sim/metrics.h \
+  lib/sim/native_truth.cc \
+  lib/sim/native_truth.h \
   lib/sim/node_pool.cc \
   lib/sim/node_pool.h \
   lib/sim/noise.h \
@@ -153,6 +155,8 @@ lib_librubato_sim_la_SOURCES = \
   lib/sim/run_control.h \
   lib/sim/run_state.cc \
   lib/sim/run_state.h \
+  lib/sim/sacct_fields.cc \
+  lib/sim/sacct_fields.h \
   lib/sim/shares.cc \
   lib/sim/shares.h \
   lib/sim/solve_protocol.cc \

@@ -17,6 +17,7 @@
 #include "tools/output.h"
 #include "tools/simulate_history.h"
 #include "tools/simulate_input.h"
+#include "tools/simulate_outputs.h"
 #include "tools/simulate_page.h"
 #include "tools/simulate_solver.h"
 #include "tools/simulate_view.h"
@@ -89,6 +90,7 @@ Result<SimulatedRun> simulate_one(const SimulateOptions& options, const sim::Sui
   run.record = std::move(*record);
   if (test_off("round-ms")) run.record.round_ms.clear();
   run.metrics = sim::measure(run.record, suite.window, suite.cluster.gpus(), suite.origin);
+  if (run.record.cut) return run;  // published figures are of the whole
   // Figures of no one seed are compared where all their seeds are run.
   if (suite.published_seeds > 1 && !options.gates) return run;
   for (const sim::Published& one : suite.published) {
@@ -97,6 +99,11 @@ Result<SimulatedRun> simulate_one(const SimulateOptions& options, const sim::Sui
   if (run.published.empty() || suite.published_seeds == 1) return run;
   auto mean = sim::mean_metrics(suite, options.data, policy, information, control);
   if (!mean) return fail(fmt::format("{}, {}: {}", suite.name, policy, mean.error().text));
+  if (stop_now) {  // among the other seeds: figures of the first one are whole, the mean is not
+    run.published.clear();
+    run.record.cut = true;
+    return run;
+  }
   run.metrics = *mean;
   run.seeds = suite.published_seeds;
   return run;
@@ -213,14 +220,27 @@ bool asks_programmes(const SimulateOptions& options, const std::vector<sim::Suit
   return false;
 }
 
+/// Some figure was published of what --gates is to run.
+bool has_figures(const SimulateOptions& options, const std::vector<sim::Suite>& suites) {
+  for (const sim::Suite& suite : suites) {
+    const auto policies = policies_for(options, suite);
+    for (const sim::Published& one : suite.published) {
+      if (std::find(policies.begin(), policies.end(), one.policy) != policies.end()) return true;
+    }
+  }
+  return false;
+}
+
 int run(const Globals& globals, SimulateOptions& options) {
   if (options.list) return print_list(), kOk;
   if (const std::string wrong = complaint(options); !wrong.empty()) {
     return report_failure(globals, kSchema, kUsage, "simulate: " + wrong);
   }
+  if (const int bad = check_outputs(globals, kSchema, options); bad != kOk) return bad;
   const auto input = read_input(options, globals.publish_dir);
   if (!input) {
-    return report_failure(globals, kSchema, kUnreachable, "simulate: " + input.error().text);
+    return report_failure(globals, kSchema, input.error().usage ? kUsage : kUnreachable,
+                          "simulate: " + input.error().text);
   }
   if (!options.write_workload.empty()) return write_workload(globals, options, input->suites);
   for (const sim::Suite& suite : input->suites) {
@@ -228,7 +248,13 @@ int run(const Globals& globals, SimulateOptions& options) {
       return report_failure(globals, kSchema, kUsage, "simulate: " + known.error().text);
     }
   }
-  const auto solver = solver_of(asks_programmes(options, input->suites) ? options.solver : "own");
+  if (options.gates && !has_figures(options, input->suites)) {
+    return report_failure(globals, kSchema, kFailed,
+                          "simulate: --gates: of these suites and policies no figure was "
+                          "published, so none was judged");
+  }
+  const auto solver =
+      solver_of(asks_programmes(options, input->suites) ? options.solver : "own", stop_now);
   if (!solver) {
     return report_failure(globals, kSchema, kFailed, "simulate: " + solver.error().text);
   }
@@ -236,20 +262,31 @@ int run(const Globals& globals, SimulateOptions& options) {
   std::signal(SIGTERM, &on_interrupt);
   std::vector<SimulatedRun> runs;
   bool cut = false;
+  std::string broken;
   if (options.from_sacct) runs.push_back(real_run(input->suites.front()));
   for (const sim::Suite& suite : input->suites) {
     for (const std::string& policy : policies_for(options, suite)) {
-      if (cut) break;
+      if (cut || !broken.empty()) break;
       auto one = simulate_one(options, suite, policy, solver->get());
-      if (!one) return report_failure(globals, kSchema, kFailed, "simulate: " + one.error().text);
+      if (!one) {
+        broken = one.error().text;
+        break;
+      }
       cut = one->record.cut && stop_now;
       if (options.gates) show_verdict(*one);
       runs.push_back(std::move(*one));
     }
   }
-  if (const auto written = write_results(globals, options, runs, *input); !written) {
-    return report_failure(globals, kSchema, kFailed, "simulate: " + written.error().text);
+  // What was finished before is kept: it may have taken hours.
+  const bool some = runs.size() > (options.from_sacct ? 1U : 0U);
+  if (some || broken.empty()) {
+    if (const auto written = write_results(globals, options, runs, *input); !written) {
+      if (!broken.empty()) print_error("simulate: " + broken);
+      return report_failure(globals, kSchema, kFailed, "simulate: " + written.error().text);
+    }
+    flush_output();
   }
+  if (!broken.empty()) return report_failure(globals, kSchema, kFailed, "simulate: " + broken);
   if (cut) {
     print_warning("simulate: interrupted; figures are over what was finished until then");
     return kFailed;
@@ -274,8 +311,7 @@ std::function<int()> setup(CLI::App& app, const Globals& globals) {
   app.add_option_function<std::string>(
          "--from-sacct",
          [options](const std::string& file) {
-           options->workload = file;
-           options->format = "sacct";
+           options->history = file;
            options->from_sacct = true;
          },
          "This site's history, as sacct --parsable2 printed it: what was, and what would have been")
@@ -285,9 +321,10 @@ std::function<int()> setup(CLI::App& app, const Globals& globals) {
   app.add_option("-c,--cluster", options->cluster,
                  "Its cluster, as t4:6x4,a100:2x8: type, nodes, GPUs a node; @FILE: of a snapshot")
       ->type_name("SHAPE");
-  app.add_option("--seed", options->seed, "Of random numbers; default: 0")->type_name("N");
-  app.add_option("--jobs", options->jobs, "Only the first N jobs")->type_name("N");
-  app.add_option("--until", options->until, "Cut at this simulated time")->type_name("SECONDS");
+  app.add_option("--seed", options->seed_said, "Of random numbers; default: 0")->type_name("N");
+  app.add_option("--jobs", options->jobs_said, "Only the first N jobs")->type_name("N");
+  app.add_option("--until", options->until_said, "Cut at this simulated time")
+      ->type_name("SECONDS");
   app.add_option("--information", options->information,
                  "What rubato knows of speeds: learned (default) from reports, or known")
       ->type_name("WORD");
@@ -307,8 +344,13 @@ std::function<int()> setup(CLI::App& app, const Globals& globals) {
   app.add_option("--csv", options->csv, "A line a job to FILE")->type_name("FILE");
   app.add_option("--report", options->report, "A page with charts to FILE, for a browser")
       ->type_name("FILE");
-  app.add_option("--write-workload", options->write_workload,
-                 "Write the jobs of a generated suite to FILE, in the native format; run nothing")
+  app.add_option_function<std::string>(
+         "--write-workload",
+         [options](const std::string& file) {
+           options->write_workload = file;
+           options->write_said = true;
+         },
+         "Write the jobs of a generated suite to FILE, in the native format; run nothing")
       ->type_name("FILE");
   app.add_flag("--gates", options->gates,
                "All runs with published figures; fails where one must be met and is not");

@@ -103,6 +103,8 @@ tools_rubato_SOURCES = \
   tools/simulate_history.h \
   tools/simulate_input.cc \
   tools/simulate_input.h \
+  tools/simulate_outputs.cc \
+  tools/simulate_outputs.h \
   tools/simulate_page.cc \
   tools/simulate_page.h \
   tools/simulate_solver.cc \

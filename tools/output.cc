@@ -7,8 +7,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
+#include <system_error>
 
 #include "lib/core/version.h"
 
@@ -16,6 +20,7 @@ namespace rubato::tools {
 namespace {
 
 const char* program_name = "rubato";
+int lost_reason = 0;  // errno of the first flush that failed; a second one may not tell it again
 
 void print_lines(const char* head, std::string_view text) {
   while (!text.empty()) {
@@ -23,6 +28,11 @@ void print_lines(const char* head, std::string_view text) {
     fmt::print(stderr, "{}: {}: {}\n", program_name, head, text.substr(0, end));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
+}
+
+void say_lost(int reason) {
+  print_lines("error", fmt::format("standard output: {}",
+                                   reason != 0 ? std::strerror(reason) : "some of it is lost"));
 }
 
 bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }
@@ -36,15 +46,20 @@ int positive_number(const char* text) {
 
 }  // namespace
 
+void flush_output() {
+  errno = 0;
+  if (std::fflush(stdout) != 0 && lost_reason == 0) lost_reason = errno;
+}
+
 void set_program(const char* name) { program_name = name; }
 
 void print_error(std::string_view text) {
-  std::fflush(stdout);
+  flush_output();
   print_lines("error", text);
 }
 
 void print_warning(std::string_view text) {
-  std::fflush(stdout);
+  flush_output();
   print_lines("warning", text);
 }
 
@@ -52,6 +67,24 @@ int report_failure(const Globals& globals, const char* schema, Exit exit, const 
   if (globals.json) print_json(document(schema, "", {}, {text}));
   print_error(text);
   return exit;
+}
+
+int finish_output(int exit) {
+  flush_output();
+  if (lost_reason == 0 && std::ferror(stdout) == 0) return exit;
+  say_lost(lost_reason);
+  return exit == 0 ? static_cast<int>(kFailed) : exit;
+}
+
+int finish_failed(const std::exception& error) {
+  // fmt throws where stdout takes no more.
+  const auto* reason = dynamic_cast<const std::system_error*>(&error);
+  if (reason != nullptr && std::ferror(stdout) != 0) {
+    say_lost(reason->code().value());
+    return kFailed;
+  }
+  print_error(error.what());
+  return finish_output(kFailed);
 }
 
 bool use_color(const Globals& globals) {

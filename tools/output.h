@@ -2,6 +2,7 @@
 // What all subcommands print alike: errors, colours, times, tables, the head of a JSON document.
 #pragma once
 
+#include <exception>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -27,6 +28,14 @@ void print_warning(std::string_view text);
 int report_failure(const Globals& globals, const char* schema, Exit exit, const std::string& text);
 
 enum class Color { kPlain, kGreen, kYellow, kRed, kBold };
+
+/// Flushes stdout, and keeps why it failed for finish_output().
+void flush_output();
+
+/// Flushes stdout. Where output was lost that is said on stderr, and 0 becomes 1; else `exit`.
+int finish_output(int exit);
+/// The same after `error` ended the program, which is said first; returns kFailed.
+int finish_failed(const std::exception& error);
 
 /// True if colours go to stdout: always or never as chosen; else on a terminal without NO_COLOR.
 bool use_color(const Globals& globals);

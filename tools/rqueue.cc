@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <clocale>
+#include <cstdio>
 #include <cstring>
 #include <ctime>
 
@@ -177,7 +178,7 @@ int list_jobs(const RqueueOptions& options) {
     if (once != 0) exit = once;
     if (options.iterate == 0) return exit;
     fmt::print("\n");
-    std::fflush(stdout);
+    if (std::fflush(stdout) != 0) return exit;
     sleep(static_cast<unsigned>(options.iterate));
   }
 }
@@ -226,9 +227,8 @@ int main(int argc, char** argv) {
   std::setlocale(LC_CTYPE, "");
   rubato::tools::set_program("rqueue");
   try {
-    return rubato::tools::run(argc, argv);
+    return rubato::tools::finish_output(rubato::tools::run(argc, argv));
   } catch (const std::exception& failure) {
-    rubato::tools::print_error(failure.what());
-    return 1;
+    return rubato::tools::finish_failed(failure);
   }
 }

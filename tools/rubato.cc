@@ -215,9 +215,8 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   std::setlocale(LC_CTYPE, "");
   try {
-    return rubato::tools::run(argc, argv);
+    return rubato::tools::finish_output(rubato::tools::run(argc, argv));
   } catch (const std::exception& error) {
-    rubato::tools::print_error(error.what());
-    return rubato::tools::kFailed;
+    return rubato::tools::finish_failed(error);
   }
 }

@@ -96,6 +96,10 @@ std::vector<std::string> history_notes(const std::vector<SimulatedRun>& runs,
                                        const sim::Suite& suite) {
   const sim::SacctHistory& history = *sim::history_of(suite);
   std::vector<std::string> notes{left_out(history)};
+  if (history.twice > 0) {
+    notes.push_back(fmt::format("{} twice in the file: counted once.",
+                                count(history.twice, "row stands", "rows stand")));
+  }
   if (history.requeued > 0) {
     notes.push_back(fmt::format("{} of jobs that were requeued: a job each.",
                                 count(history.requeued, "later run", "later runs")));

@@ -4,11 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdlib>
+#include <optional>
+#include <set>
+#include <string_view>
 
 #include "lib/config/nearest.h"
 #include "lib/core/json.h"
 #include "lib/sim/cluster_snapshot.h"
+#include "tools/output.h"
 #include "tools/published.h"
 #include "tools/read_input.h"
 #include "tools/source.h"
@@ -23,6 +29,75 @@ std::vector<std::string> names_of(const Entries& entries) {
   return names;
 }
 
+/// All of `text` as a number, without sign or spaces; none where it is too great for its type.
+template <typename Number>
+std::optional<Number> number_of(const std::string& text) {
+  Number number{};
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  if (text.starts_with('-') || read.ec != std::errc{} || read.ptr != end) return std::nullopt;
+  return number;
+}
+
+/// Reads numbers that were said; what is wrong with one of them, or "".
+std::string read_numbers(SimulateOptions& options) {
+  if (!options.seed_said.empty()) {
+    const auto seed = number_of<std::uint64_t>(options.seed_said);
+    if (!seed) {
+      return fmt::format("--seed: '{}': expected a whole number from 0 to 18446744073709551615",
+                         options.seed_said);
+    }
+    options.seed = *seed;
+  }
+  if (!options.jobs_said.empty()) {
+    const auto jobs = number_of<std::size_t>(options.jobs_said);
+    if (!jobs || *jobs == 0) {
+      return fmt::format("--jobs: '{}': expected a whole number of at least 1", options.jobs_said);
+    }
+    options.jobs = *jobs;
+  }
+  if (!options.until_said.empty()) {
+    const auto until = number_of<double>(options.until_said);
+    if (!until || !std::isfinite(*until) || *until <= 0) {
+      return fmt::format("--until: '{}': expected a finite number of seconds above 0",
+                         options.until_said);
+    }
+    options.until = *until;
+  }
+  return {};
+}
+
+/// Two options of which one would be passed over in silence, or "".
+std::string contradiction(const SimulateOptions& options) {
+  struct Said {
+    const char* name;
+    bool said;
+  };
+  const Said suite{"--suite", !options.suites.empty()};
+  const Said workload{"--workload", !options.workload.empty()};
+  const Said sacct{"--from-sacct", options.from_sacct};
+  const Said format{"--format", !options.format.empty()};
+  const Said profiles{"--profiles", !options.profiles.empty()};
+  const Said cluster{"--cluster", !options.cluster.empty()};
+  const Said gates{"--gates", options.gates};
+  const Said jobs{"--jobs", options.jobs > 0};
+  const Said until{"--until", options.until > 0};
+  const Said write{"--write-workload", options.write_said};
+  const std::pair<Said, std::vector<Said>> pairs[] = {
+      {gates, {jobs, until, workload, sacct, write, cluster, format, profiles}},
+      {suite, {workload, sacct, cluster, format, profiles}},
+      {sacct, {workload, format, profiles}},
+  };
+  for (const auto& [one, others] : pairs) {
+    for (const Said& other : others) {
+      if (one.said && other.said) {
+        return fmt::format("{} and {} do not go together", one.name, other.name);
+      }
+    }
+  }
+  return {};
+}
+
 /// What was published last for "@", else of the file behind it.
 Result<std::string> snapshot_text(const std::string& file, const std::string& publish_dir) {
   if (!file.empty()) return read_bounded_file(file);
@@ -33,42 +108,52 @@ Result<std::string> snapshot_text(const std::string& file, const std::string& pu
   return std::move(published->text);
 }
 
+tl::unexpected<InputError> wrong_word(std::string text) {
+  return tl::unexpected<InputError>(InputError{std::move(text), true});
+}
+
+tl::unexpected<InputError> not_read(std::string text) {
+  return tl::unexpected<InputError>(InputError{std::move(text), false});
+}
+
 /// A shape, or @FILE for that of a snapshot.
-Result<sim::SnapshotShape> read_cluster(const std::string& said, const std::string& publish_dir) {
+tl::expected<sim::SnapshotShape, InputError> read_cluster(const std::string& said,
+                                                          const std::string& publish_dir) {
   if (said.empty()) {
-    return fail(
+    return wrong_word(
         "a workload needs --cluster TYPE:NODESxGPUS,..., as t4:6x4,a100:2x8; or --cluster @FILE "
         "with what rubato snapshot wrote");
   }
   if (!said.starts_with('@')) {
     auto cluster = sim::parse_cluster_shape(said);
-    if (!cluster) return fail("--" + cluster.error().text);
+    if (!cluster) return wrong_word("--" + cluster.error().text);
     return sim::SnapshotShape{std::move(*cluster), {}};
   }
   const auto text = snapshot_text(said.substr(1), publish_dir);
-  if (!text) return fail("--cluster: " + text.error().text);
+  if (!text) return not_read("--cluster: " + text.error().text);
   const auto snapshot = snapshot_from_json(*text);
-  if (!snapshot) return fail(fmt::format("--cluster: {}: {}", said, snapshot.error().text));
+  if (!snapshot) return not_read(fmt::format("--cluster: {}: {}", said, snapshot.error().text));
   auto shape = sim::shape_of(*snapshot);
-  if (!shape) return fail(fmt::format("--cluster: {}: {}", said, shape.error().text));
+  if (!shape) return not_read(fmt::format("--cluster: {}: {}", said, shape.error().text));
   if (test_off("snapshot-shape")) shape->cluster.groups.resize(1);
   shape->notes.insert(
       shape->notes.begin(),
       fmt::format("The cluster is that of {}: {}.",
                   said == "@" ? "the last snapshot" : said.substr(1), shape->cluster.text()));
-  return shape;
+  return std::move(*shape);
 }
 
-Result<sim::Suite> read_workload(const SimulateOptions& options, const std::string& publish_dir,
-                                 std::vector<std::string>& notes) {
+tl::expected<sim::Suite, InputError> read_workload(const SimulateOptions& options,
+                                                   const std::string& publish_dir,
+                                                   std::vector<std::string>& notes) {
   const auto all = sim::formats();
   const auto format = std::find_if(all.begin(), all.end(), [&](const sim::FormatEntry& one) {
     return one.name == options.format;
   });
   if (format == all.end()) {
-    return fail(fmt::format("--format: '{}' is none of {}{}", options.format,
-                            fmt::join(names_of(all), ", "),
-                            did_you_mean(options.format, names_of(all))));
+    return wrong_word(fmt::format("--format: '{}' is none of {}{}", options.format,
+                                  fmt::join(names_of(all), ", "),
+                                  did_you_mean(options.format, names_of(all))));
   }
   auto shape = read_cluster(options.cluster, publish_dir);
   if (!shape) return tl::unexpected(shape.error());
@@ -78,17 +163,26 @@ Result<sim::Suite> read_workload(const SimulateOptions& options, const std::stri
     for (sim::NodeGroup& group : shape->cluster.groups) group.cores = 0, group.memory = 0;
     notes.emplace_back("Cores and memory are never short here: a SHAPE can say them.");
   }
-  return format->read(options.workload, options.profiles, shape->cluster);
+  auto suite = format->read(options.workload, options.profiles, shape->cluster);
+  if (!suite) return not_read(suite.error().text);
+  return std::move(*suite);
 }
 
 }  // namespace
 
-Result<SimulateInput> read_input(const SimulateOptions& options, const std::string& publish_dir) {
+tl::expected<SimulateInput, InputError> read_input(const SimulateOptions& options,
+                                                   const std::string& publish_dir) {
   SimulateInput input;
   std::vector<sim::Suite>& suites = input.suites;
   if (!options.workload.empty()) {
     auto suite = read_workload(options, publish_dir, input.notes);
     if (!suite) return tl::unexpected(suite.error());
+    // The loops of peers have rules of their own of what runs.
+    std::string never;
+    if (suite->rules == nullptr) {
+      never = sim::never_run_text(*suite->truth, suite->cluster, suite->jobs);
+    }
+    if (!never.empty()) print_warning(fmt::format("simulate: {}: {}", options.workload, never));
     suites.push_back(std::move(*suite));
   }
   std::vector<std::string> wanted = options.suites;
@@ -102,7 +196,12 @@ Result<SimulateInput> read_input(const SimulateOptions& options, const std::stri
   }
   for (const std::string& name : wanted) {
     auto suite = sim::make_suite(name, options.data, options.seed);
-    if (!suite) return fail("--suite: " + suite.error().text);
+    if (!suite) {
+      // Of a file, the error begins with its path.
+      const std::string& why = suite.error().text;
+      const bool word = why.starts_with("suite ") || why.starts_with("no suite ");
+      return tl::unexpected<InputError>(InputError{"--suite: " + why, word});
+    }
     if (!options.gates || !suite->published.empty()) suites.push_back(std::move(*suite));
   }
   for (sim::Suite& suite : suites) {
@@ -118,6 +217,23 @@ std::string complaint(SimulateOptions& options) {
   if (options.data.empty()) {
     const char* said = std::getenv("RUBATO_DATA");  // NOLINT(concurrency-mt-unsafe)
     if (said != nullptr) options.data = said;
+  }
+  if (std::string wrong = read_numbers(options); !wrong.empty()) return wrong;
+  if (std::string wrong = contradiction(options); !wrong.empty()) return wrong;
+  if (options.from_sacct) {
+    if (options.history.empty()) return "--from-sacct needs the name of a file";
+    options.workload = options.history;
+    options.format = "sacct";
+  }
+  if (options.format.empty()) options.format = "native";
+  if (options.write_said && options.write_workload.empty()) {
+    return "--write-workload needs the name of a file";
+  }
+  std::set<std::string_view> policies;
+  for (const std::string& policy : options.policies) {
+    if (!policies.insert(policy).second) {
+      return fmt::format("--policy: '{}' is named twice", policy);
+    }
   }
   if (options.suites.empty() && options.workload.empty() && !options.gates) {
     return "say --suite NAME, or --workload FILE; rubato simulate --list shows all";

@@ -15,12 +15,16 @@ struct SimulateOptions {
   std::vector<std::string> policies;
   std::string data;
   std::string workload;
+  std::string history;
   bool from_sacct = false;
-  std::string format = "native";
+  std::string format;
   std::string profiles;
   std::string cluster;
+  std::string seed_said;
   std::uint64_t seed = 0;
+  std::string jobs_said;
   std::size_t jobs = 0;
+  std::string until_said;
   double until = 0;
   std::string information = "learned";
   std::string solver = "auto";
@@ -28,6 +32,7 @@ struct SimulateOptions {
   bool json_said = false;
   std::string csv;
   std::string report;
+  bool write_said = false;
   std::string write_workload;
   bool gates = false;
   bool list = false;
@@ -39,11 +44,18 @@ struct SimulateInput {
   std::vector<std::string> notes;  ///< sentences about how the input was understood
 };
 
-/// What is wrong with the command line; "" for nothing. Completes `options.data`.
+/// Why nothing could be read.
+struct InputError {
+  std::string text;
+  bool usage = false;  ///< a word of the command line is wrong, and no file
+};
+
+/// What is wrong with the command line; "" for nothing. Completes `options`: numbers, what
+/// --from-sacct stands for, and what was not said.
 [[nodiscard]] std::string complaint(SimulateOptions& options);
 /// The suites of the command line, or the workload. `publish_dir` is for --cluster=@.
-[[nodiscard]] Result<SimulateInput> read_input(const SimulateOptions& options,
-                                               const std::string& publish_dir);
+[[nodiscard]] tl::expected<SimulateInput, InputError> read_input(const SimulateOptions& options,
+                                                                 const std::string& publish_dir);
 [[nodiscard]] Result<void> check_policies(const SimulateOptions& options, const sim::Suite& suite);
 /// Those of the command line; without any, those with published figures, else first in, first out.
 [[nodiscard]] std::vector<std::string> policies_for(const SimulateOptions& options,

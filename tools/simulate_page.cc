@@ -73,7 +73,8 @@ std::string how_it_was_made(const std::vector<SimulatedRun>& runs, const PageFac
       "<p>Seed {}; Rubato {}; the figures are those of <code>--json</code>, schema {}. The same "
       "command makes the same page, byte for byte: the wall time of decisions is in the JSON "
       "only.</p>\n<p>Percentiles are by linear interpolation over finished jobs. <em>Ideal</em> is "
-      "the mean time of each job alone on its fastest type of GPU with what it requests. "
+      "the mean time of each job alone on its fastest type of GPU with what it requests, over all "
+      "jobs that can run there, finished or not; the mean of real times is over finished jobs. "
       "<em>Jain</em> is Jain's index of ideal time over real time: 1 where all jobs are slowed "
       "alike.</p>\n",
       html_text(facts.command), seed, html_text(facts.version), html_text(facts.schema));

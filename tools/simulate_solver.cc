@@ -33,7 +33,8 @@ std::string find_solver() {
   return {};
 }
 
-Result<std::unique_ptr<sim::Solver>> solver_of(const std::string& word) {
+Result<std::unique_ptr<sim::Solver>> solver_of(const std::string& word,
+                                               const std::atomic<bool>& stop) {
   if (word == "own") return std::unique_ptr<sim::Solver>{};
   const std::string program = find_solver();
   if (program.empty() && word == "auto") {
@@ -49,7 +50,7 @@ Result<std::unique_ptr<sim::Solver>> solver_of(const std::string& word) {
         "libglpk-dev); it is neither beside rubato nor at " RUBATO_SOLVE
         ", and RUBATO_SOLVE does not name it");
   }
-  return sim::process_solver({program, kSeconds, word == "glpk"});
+  return sim::process_solver({program, kSeconds, word == "glpk", &stop});
 }
 
 }  // namespace rubato::tools

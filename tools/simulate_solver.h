@@ -2,6 +2,7 @@
 // Which solver `rubato simulate` uses.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -15,7 +16,8 @@ namespace rubato::tools {
 [[nodiscard]] std::string find_solver();
 
 /// `word` is "auto", "glpk" or "own"; null for the latter, and for "auto" where there is no
-/// rubato-solve.
-[[nodiscard]] Result<std::unique_ptr<sim::Solver>> solver_of(const std::string& word);
+/// rubato-solve. It gives up what it is asked when `stop` is set.
+[[nodiscard]] Result<std::unique_ptr<sim::Solver>> solver_of(const std::string& word,
+                                                             const std::atomic<bool>& stop);
 
 }  // namespace rubato::tools

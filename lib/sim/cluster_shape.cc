@@ -76,7 +76,8 @@ Result<NodeGroup> group_of(Scanner& scan) {
   group.type = scan.word(":,");
   if (group.type.empty() || scan.peek() != ':') return before.wrong(kForm);
   if (const auto at = group.type.find('@'); at != std::string::npos) {
-    if (at == 0 || at + 1 == group.type.size()) {
+    if (at == 0 || at + 1 == group.type.size() ||
+        group.type.find('@', at + 1) != std::string::npos) {
       return before.wrong("a type and its class of interconnect, as a100@ib");
     }
     group.gpu = group.type.substr(0, at);

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <ios>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -150,6 +151,7 @@ class CsvReader {
                      fmt::format("column '{}' is there twice", shown(field.text)));
       }
       table_.headings_.push_back(field.text);
+      table_.heading_places_.emplace_back(field.line, field.column);
     }
     return {};
   }
@@ -187,8 +189,14 @@ Result<CsvTable> CsvTable::read(const std::string& path) {
     return fail(fmt::format("{}: larger than 256 MiB", path));
   }
   std::ifstream in(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (!in.is_open() || in.bad()) return fail(fmt::format("{}: {}", path, std::strerror(errno)));
+  if (!in.is_open()) return fail(fmt::format("{}: {}", path, std::strerror(errno)));
+  std::string text;
+  // A read that fails in the middle throws, as of /proc/self/mem.
+  try {
+    text.assign(std::istreambuf_iterator<char>(in), {});
+  } catch (const std::ios_base::failure&) {
+    return fail(fmt::format("{}: cannot be read", path));
+  }
   return parse(text, path);
 }
 
@@ -199,8 +207,10 @@ bool CsvTable::has(std::string_view heading) const {
 Result<std::size_t> CsvTable::column(std::string_view heading) const {
   const auto at = std::find(headings_.begin(), headings_.end(), heading);
   if (at == headings_.end()) {
-    return fail(
-        fmt::format("{}:1:1: no column '{}'{}", name_, heading, did_you_mean(heading, headings_)));
+    // It is the file that is wrong: what it has comes second.
+    const auto near = nearest(heading, headings_);
+    return fail(fmt::format("{}:1:1: no column '{}'{}", name_, heading,
+                            near ? fmt::format("; the heading has '{}'", *near) : ""));
   }
   return static_cast<std::size_t>(at - headings_.begin());
 }
@@ -214,6 +224,11 @@ tl::unexpected<Error> CsvTable::error(std::size_t row, std::size_t column,
   const Field& field = rows_[row][column];
   return fail(fmt::format("{}:{}:{}: {} '{}': {}", name_, field.line, field.column,
                           headings_[column], shown(field.text), text));
+}
+
+tl::unexpected<Error> CsvTable::heading_error(std::size_t column, std::string_view text) const {
+  const auto& [line, at] = heading_places_[column];
+  return fail(fmt::format("{}:{}:{}: {}", name_, line, at, text));
 }
 
 Result<double> CsvTable::number(std::size_t row, std::size_t column) const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lib/core/error.h"
@@ -46,6 +47,9 @@ class CsvTable {
   /// An error at a field: "FILE:LINE:COLUMN: HEADING 'FIELD': TEXT".
   [[nodiscard]] tl::unexpected<Error> error(std::size_t row, std::size_t column,
                                             std::string_view text) const;
+  /// An error at a heading: "FILE:LINE:COLUMN: TEXT".
+  [[nodiscard]] tl::unexpected<Error> heading_error(std::size_t column,
+                                                    std::string_view text) const;
   /// The line that a row begins on, from 1.
   [[nodiscard]] std::size_t line(std::size_t row) const { return rows_[row].front().line; }
 
@@ -59,6 +63,7 @@ class CsvTable {
 
   std::string name_;
   std::vector<std::string> headings_;
+  std::vector<std::pair<std::size_t, std::size_t>> heading_places_;
   std::vector<std::vector<Field>> rows_;
 };
 

@@ -215,8 +215,14 @@ Result<GavelData> read_gavel(const std::string& data_dir) {
   if (!S_ISREG(facts.st_mode) || static_cast<std::size_t>(facts.st_size) > kMostBytes)
     return fail(path + ": expected a regular file of at most 64 MiB");
   std::ifstream file(path, std::ios::binary);
-  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   if (!file) return fail(path + ": cannot be read");
+  std::string text;
+  // A read that fails in the middle throws.
+  try {
+    text.assign(std::istreambuf_iterator<char>(file), {});
+  } catch (const std::ios_base::failure&) {
+    return fail(path + ": cannot be read");
+  }
   return parse_gavel(text, path);
 }
 

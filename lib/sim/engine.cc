@@ -59,6 +59,7 @@ class Engine::Impl {
   [[nodiscard]] RunRecord record() const {
     RunRecord record = state_.record();
     record.cut = cut_;
+    record.stalled = !cut_ && state_.window_left() > 0;
     record.learned = policy_.information() == Information::kLearned;
     return record;
   }

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <ios>
 #include <iterator>
 
 namespace rubato::sim {
@@ -35,7 +36,12 @@ Result<std::string> read_text(const std::string& path) {
   if (status.st_size > kMostBytes) return fail(fmt::format("{}: larger than 256 MiB", path));
   std::ifstream in(path, std::ios::binary);
   if (!in) return fail(fmt::format("{}: cannot be read", path));
-  return std::string(std::istreambuf_iterator<char>(in), {});
+  // A read that fails in the middle throws, as of /proc/self/mem.
+  try {
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  } catch (const std::ios_base::failure&) {
+    return fail(fmt::format("{}: cannot be read", path));
+  }
 }
 
 FieldLine::FieldLine(std::string_view text, char separator, const std::string& file,
@@ -70,11 +76,13 @@ tl::unexpected<Error> FieldLine::error(std::size_t field, std::string_view expec
       fmt::format("{}:{}:{}: found {}, expected {}", file_, line_, column(field), found, expected));
 }
 
-Result<double> FieldLine::number(std::size_t field, double least, const char* what) const {
+Result<double> FieldLine::number(std::size_t field, double least, const char* what,
+                                 double most) const {
   double value = 0;
   if (!parse_all(text(field), value) || !std::isfinite(value) || value < least) {
     return error(field, fmt::format("{}, a number from {} on", what, least));
   }
+  if (value > most) return error(field, fmt::format("{}, at most {:.0f}", what, most));
   return value;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,8 +26,9 @@ class FieldLine {
   [[nodiscard]] std::string_view text(std::size_t field) const;
   /// Where a field begins, in bytes from 1; past the end: behind the line.
   [[nodiscard]] std::size_t column(std::size_t field) const;
-  /// A finite number from `least` on.
-  [[nodiscard]] Result<double> number(std::size_t field, double least, const char* what) const;
+  /// A finite number from `least` to `most`.
+  [[nodiscard]] Result<double> number(std::size_t field, double least, const char* what,
+                                      double most = std::numeric_limits<double>::max()) const;
   [[nodiscard]] Result<std::int64_t> whole(std::size_t field, std::int64_t least, std::int64_t most,
                                            const char* what) const;
   [[nodiscard]] tl::unexpected<Error> error(std::size_t field, std::string_view expected) const;

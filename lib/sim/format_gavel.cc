@@ -42,7 +42,7 @@ class GavelTruth final : public Truth {
   std::vector<std::map<std::pair<std::string, int>, double>> rates_;
 };
 
-Result<SimJob> job_of(const FieldLine& line, double earliest, std::size_t number) {
+Result<SimJob> job_of(const FieldLine& line, std::size_t at, double earliest, std::size_t number) {
   if (line.size() != kFields) {
     return line.error(std::min<std::size_t>(line.size(), kFields),
                       "ten fields between tabs: job type, command, folder, argument, data, steps, "
@@ -50,6 +50,7 @@ Result<SimJob> job_of(const FieldLine& line, double earliest, std::size_t number
   }
   SimJob job;
   job.key = fmt::format("{}", number);
+  job.line.number = at;
   job.model = std::string(line.text(kType));
   if (job.model.empty()) return line.error(kType, "a job type");
   const auto steps = line.whole(kSteps, 1, kMostSteps, "the total of steps");
@@ -58,7 +59,7 @@ Result<SimJob> job_of(const FieldLine& line, double earliest, std::size_t number
   if (!scale) return tl::unexpected(scale.error());
   const auto weight = line.number(kWeight, 0, "the weight");
   if (!weight) return tl::unexpected(weight.error());
-  const auto arrival = line.number(kArrival, 0, "the arrival in seconds");
+  const auto arrival = line.number(kArrival, 0, "the arrival in seconds", kMostSeconds);
   if (!arrival) return tl::unexpected(arrival.error());
   if (*arrival < earliest) {
     return line.error(kArrival,
@@ -78,7 +79,8 @@ Result<JobList> parse_gavel_trace(std::string_view text, const std::string& name
   JobList jobs;
   for (const NumberedLine& line : lines_of(text)) {
     const double earliest = jobs.empty() ? 0 : jobs.back().arrival;
-    auto job = job_of(FieldLine(line.text, '\t', name, line.number), earliest, jobs.size());
+    auto job =
+        job_of(FieldLine(line.text, '\t', name, line.number), line.number, earliest, jobs.size());
     if (!job) return tl::unexpected(job.error());
     jobs.push_back(std::move(*job));
   }
@@ -114,7 +116,13 @@ Result<Suite> read_gavel_suite(const std::string& trace, const std::string& prof
   suite.truth = gavel_truth(*data, cluster);
   suite.rules = &rules_gavel;
   for (const SimJob& job : suite.jobs) {
-    if (ideal_seconds(*suite.truth, cluster, job) < kNever) continue;
+    const double ideal = ideal_seconds(*suite.truth, cluster, job);
+    if (ideal > kMostSeconds && ideal < kNever) {
+      return fail(
+          fmt::format("{}:{}: job {}: it would run for {:.3g} s alone, expected at most {:.0f} s",
+                      trace, job.line.number, job.key, ideal, kMostSeconds));
+    }
+    if (ideal < kNever) continue;
     return fail(fmt::format("{}: job {}: no speed of '{}' on {} GPUs of any type of the cluster",
                             file, job.key, job.model, job.gpus));
   }

@@ -6,12 +6,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <set>
-#include <tuple>
 #include <utility>
 
 #include "lib/config/nearest.h"
-#include "lib/sim/step_truth.h"
+#include "lib/sim/native_truth.h"
 
 namespace rubato::sim {
 namespace {
@@ -57,6 +55,13 @@ class Row {
     into = *value;
     return {};
   }
+  /// A time.
+  Result<void> seconds(const char* column, double& into) const {
+    if (auto read = amount(column, into); !read) return read;
+    if (into <= kMostSeconds || !says(column)) return {};
+    return error(column, fmt::format("expected at most {:.0f} s, about 300 years", kMostSeconds));
+  }
+  [[nodiscard]] std::size_t line() const { return table_.line(row_); }
   Result<void> count(const char* column, std::int64_t least, int& into) const {
     if (!says(column)) return {};
     const auto value = table_.whole(row_, *table_.column(column));
@@ -98,20 +103,23 @@ Result<void> sizes_of(const Row& row, SimJob& job) {
 
 Result<void> amounts_of(const Row& row, SimJob& job) {
   double memory = 0;
-  const std::array<std::pair<const char*, double*>, 11> fields{
-      {{"arrival_s", &job.arrival},
-       {"weight", &job.weight},
+  const std::array<std::pair<const char*, double*>, 7> fields{
+      {{"weight", &job.weight},
        {"batch", &job.batch},
        {"min_batch", &job.min_batch},
        {"max_batch", &job.max_batch},
        {"forecast_error", &job.forecast_error},
-       {"start_s", &job.start_s},
-       {"restart_s", &job.restart_s},
-       {"time_limit_s", &job.time_limit},
        {kMemory, &memory},
        {"work", &job.work}}};
   for (const auto& [column, into] : fields) {
     if (auto read = row.amount(column, *into); !read) return read;
+  }
+  const std::array<std::pair<const char*, double*>, 4> times{{{"arrival_s", &job.arrival},
+                                                              {"start_s", &job.start_s},
+                                                              {"restart_s", &job.restart_s},
+                                                              {"time_limit_s", &job.time_limit}}};
+  for (const auto& [column, into] : times) {
+    if (auto read = row.seconds(column, *into); !read) return read;
   }
   if (row.says("weight") && !(job.weight > 0)) return row.error("weight", "expected above 0");
   if (row.says("time_limit_s") && !(job.time_limit > 0)) {
@@ -171,13 +179,14 @@ Result<void> work_of(const Row& row, SimJob& job) {
     if (!(job.work > 0)) return row.error("work", "expected above 0");
     return {};
   }
-  if (auto read = row.amount("run_s", job.work); !read) return read;
+  if (auto read = row.seconds("run_s", job.work); !read) return read;
   if (!(job.work > 0)) return row.error("run_s", "expected above 0");
   return {};
 }
 
 Result<SimJob> job_of(const Row& row) {
   SimJob job;
+  job.line.number = row.line();
   job.key = row.text("job");
   job.model = row.text("model");
   job.account = row.text("account");
@@ -195,10 +204,11 @@ Result<void> check_columns(const CsvTable& table) {
   std::vector<std::string> known(kColumns.begin(), kColumns.end());
   known.emplace_back(kMemory);
   for (const StepColumn& column : kStep) known.emplace_back(column.name);
-  for (const std::string& heading : table.headings()) {
+  for (std::size_t i = 0; i < table.headings().size(); ++i) {
+    const std::string& heading = table.headings()[i];
     if (std::find(known.begin(), known.end(), heading) != known.end()) continue;
-    return fail(fmt::format("{}: no column '{}' is known{}", table.name(), heading,
-                            did_you_mean(heading, known)));
+    return table.heading_error(
+        i, fmt::format("no column '{}' is known{}", heading, did_you_mean(heading, known)));
   }
   for (const char* needed : {"job", "arrival_s", "gpus"}) {
     if (auto column = table.column(needed); !column) return tl::unexpected(column.error());
@@ -206,67 +216,23 @@ Result<void> check_columns(const CsvTable& table) {
   return {};
 }
 
-/// What a job says of its iterations, else a table of speeds; without a row for a model, a second
-/// of work a second at the requested size.
-class NativeTruth final : public StepTruth {
- public:
-  explicit NativeTruth(int types) : rates_(static_cast<std::size_t>(types)) {}
-
-  /// `own`: of this very interconnect, which stands before what is said of all of them.
-  void add(const std::string& model, int type, int gpus, double rate, bool own) {
-    models_.insert(model);
-    auto& rates = rates_[static_cast<std::size_t>(type)][model];
-    if (own) own_.emplace(type, model, gpus);
-    if (own || !own_.contains({type, model, gpus})) rates[gpus] = rate;
-  }
-  [[nodiscard]] bool knows(const std::string& model) const { return models_.contains(model); }
-
-  [[nodiscard]] double rate(const SimJob& job, const Setting& setting, double done) const override {
-    if (setting.type < 0) return 0;
-    if (job.step) return StepTruth::rate(job, setting, done);
-    const int gpus = setting.gpus();
-    if (!knows(job.model)) return static_cast<double>(gpus) / job.gpus;
-    const auto& of_type = rates_[static_cast<std::size_t>(setting.type)];
-    const auto curve = of_type.find(job.model);
-    if (curve == of_type.end()) return 0;
-    const auto above = curve->second.lower_bound(gpus);
-    if (above == curve->second.end()) return 0;
-    if (above->first == gpus) return above->second;
-    if (above == curve->second.begin()) return 0;
-    const auto below = std::prev(above);
-    const double part = static_cast<double>(gpus - below->first) / (above->first - below->first);
-    return below->second + part * (above->second - below->second);
-  }
-
- private:
-  std::set<std::string> models_;
-  std::set<std::tuple<int, std::string, int>> own_;
-  std::vector<std::map<std::string, std::map<int, double>>> rates_;
-};
-
-Result<void> read_speeds(const std::string& file, const ClusterShape& cluster, NativeTruth& truth) {
-  const auto table = CsvTable::read(file);
-  if (!table) return tl::unexpected(table.error());
-  std::array<std::size_t, 4> at{};
-  const std::array<const char*, 4> names{"model", "gpu_type", "gpus", "rate"};
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    const auto column = table->column(names[i]);
-    if (!column) return tl::unexpected(column.error());
-    at[i] = *column;
-  }
-  for (std::size_t row = 0; row < table->rows(); ++row) {
-    const auto gpus = table->whole(row, at[2]);
-    if (!gpus) return tl::unexpected(gpus.error());
-    if (*gpus < 1 || *gpus > kMostGpus) return table->error(row, at[2], "expected 1 or more");
-    const auto rate = table->amount(row, at[3]);
-    if (!rate) return tl::unexpected(rate.error());
-    // What is said of a type holds on all interconnects that have no row of their own.
-    const std::string& name = table->text(row, at[1]);
-    for (int type = 0; type < cluster.types(); ++type) {
-      const NodeGroup& group = cluster.groups[static_cast<std::size_t>(type)];
-      if (group.type != name && group.gpu != name) continue;
-      truth.add(table->text(row, at[0]), type, static_cast<int>(*gpus), *rate, group.type == name);
+/// Speeds of the models of all jobs, and no job so slow that its seconds are lost.
+Result<void> check_speeds(const CsvTable& table, const JobList& jobs, const NativeTruth& truth,
+                          const ClusterShape& cluster, bool profiles) {
+  std::map<std::size_t, std::size_t> row_on;
+  for (std::size_t row = 0; row < table.rows(); ++row) row_on[table.line(row)] = row;
+  for (const SimJob& job : jobs) {
+    const std::size_t row = row_on[job.line.number];
+    if (table.has("work") && !truth.knows(job.model) && !job.model.empty() && !job.step) {
+      return table.error(row, *table.column("model"),
+                         no_speed(truth, cluster, job.model, profiles));
     }
+    const double ideal = ideal_seconds(truth, cluster, job);
+    if (ideal <= kMostSeconds || ideal == kNever) continue;
+    const bool work = Row(table, row).says("work");
+    return table.error(
+        row, *table.column(work ? "work" : "run_s"),
+        fmt::format("it would run for {:.3g} s, expected at most {:.0f} s", ideal, kMostSeconds));
   }
   return {};
 }
@@ -304,24 +270,16 @@ Result<Suite> read_native_suite(const std::string& workload, const std::string& 
       return tl::unexpected(read.error());
     }
   }
+  const std::vector<std::string> names = type_names(cluster);
   for (const SimJob& job : *jobs) {
     for (const std::string& type : job.types) {
-      std::vector<std::string> names;
-      for (const NodeGroup& group : cluster.groups) {
-        names.push_back(group.type);
-        if (!group.gpu.empty()) names.push_back(group.gpu);
-      }
       if (std::find(names.begin(), names.end(), type) != names.end()) continue;
       return fail(fmt::format("{}: job {}: the cluster has no GPUs of type '{}'{}", workload,
                               job.key, type, did_you_mean(type, names)));
     }
   }
-  if (table->has("work")) {
-    for (const SimJob& job : *jobs) {
-      if (truth->knows(job.model) || job.model.empty() || job.step) continue;
-      return fail(fmt::format("{}: job {}: no speed of model '{}' in the profiles", workload,
-                              job.key, job.model));
-    }
+  if (auto made = check_speeds(*table, *jobs, *truth, cluster, !profiles.empty()); !made) {
+    return tl::unexpected(made.error());
   }
   Suite suite;
   suite.name = workload;

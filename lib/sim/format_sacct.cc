@@ -5,14 +5,15 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 
 #include "lib/config/nearest.h"
 #include "lib/sim/field_lines.h"
+#include "lib/sim/sacct_fields.h"
 
 namespace rubato::sim {
 namespace {
@@ -33,150 +34,6 @@ constexpr std::array<const char*, kColumns> kHeadings{
     "JobID", "Submit", "Start", "End", "AllocTRES", "Timelimit", "Eligible", "Account", "JobName"};
 constexpr std::size_t kNeeded = kLimit;
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-constexpr std::int64_t kMostTime = 1'000'000'000'000;
-constexpr int kMostGpus = 1'000'000;
-constexpr double kMostMemory = 1e12;  // MiB
-
-std::optional<std::int64_t> digits(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc{} || end != text.data() + text.size() || value < 0) return std::nullopt;
-  return value;
-}
-
-/// Days since 1970 of a date of the Gregorian calendar (Hinnant, chrono-compatible algorithms).
-std::int64_t days_of(std::int64_t year, std::int64_t month, std::int64_t day) {
-  year -= month <= 2 ? 1 : 0;
-  const std::int64_t era = year / 400;
-  const std::int64_t of_era = year - era * 400;
-  const std::int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-  return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
-}
-
-/// "2026-11-21T12:30:00" or seconds since 1970. Local time without its zone: a change between
-/// summer and winter time shows as an hour.
-std::optional<double> time_of(std::string_view text) {
-  if (const auto seconds = digits(text)) {
-    return *seconds <= kMostTime ? std::optional<double>(static_cast<double>(*seconds))
-                                 : std::nullopt;
-  }
-  if (text.size() != 19 || text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':' ||
-      text[16] != ':') {
-    return std::nullopt;
-  }
-  std::array<std::int64_t, 6> part{};
-  constexpr std::array<std::pair<std::size_t, std::size_t>, 6> kAt{
-      {{0, 4}, {5, 2}, {8, 2}, {11, 2}, {14, 2}, {17, 2}}};
-  for (std::size_t i = 0; i < kAt.size(); ++i) {
-    const auto value = digits(text.substr(kAt[i].first, kAt[i].second));
-    if (!value) return std::nullopt;
-    part[i] = *value;
-  }
-  if (part[1] < 1 || part[1] > 12 || part[2] < 1 || part[2] > 31 || part[3] > 23 || part[4] > 59 ||
-      part[5] > 60) {
-    return std::nullopt;
-  }
-  return static_cast<double>(days_of(part[0], part[1], part[2]) * 86400 + part[3] * 3600 +
-                             part[4] * 60 + part[5]);
-}
-
-/// "1-02:03:04", "02:03:04", "03:04"; kNever for UNLIMITED and Partition_Limit.
-std::optional<double> limit_of(std::string_view text) {
-  if (text.empty() || text == "UNLIMITED" || text == "Partition_Limit") return kNever;
-  std::int64_t days = 0;
-  if (const auto dash = text.find('-'); dash != std::string_view::npos) {
-    const auto value = digits(text.substr(0, dash));
-    if (!value || *value > kMostTime) return std::nullopt;
-    days = *value;
-    text.remove_prefix(dash + 1);
-  }
-  std::int64_t seconds = 0;
-  int parts = 0;
-  for (std::size_t from = 0; from <= text.size(); ++parts) {
-    const std::size_t to = std::min(text.find(':', from), text.size());
-    const auto value = digits(text.substr(from, to - from));
-    if (!value || *value > kMostTime || parts > 2) return std::nullopt;
-    seconds = seconds * 60 + *value;
-    from = to + 1;
-  }
-  if (parts < 2 || parts > 3) return std::nullopt;
-  return static_cast<double>(days * 86400 + seconds);
-}
-
-/// "64G", "62.50G", "4000M" in MiB; a number alone counts bytes.
-std::optional<double> memory_of(std::string_view text) {
-  constexpr std::string_view kUnits = "KMGTP";
-  double unit = 1.0 / (1 << 20);
-  if (const auto at = text.empty() ? std::string_view::npos : kUnits.find(text.back());
-      at != std::string_view::npos) {
-    unit = std::pow(1024.0, static_cast<double>(at) - 1);
-    text.remove_suffix(1);
-  }
-  double value = 0;
-  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc{} || end != text.data() + text.size() || !(value >= 0)) {
-    return std::nullopt;
-  }
-  return std::min(value * unit, kMostMemory);
-}
-
-/// What AllocTRES says.
-struct Tres {
-  int gpus = 0;
-  std::string type;   ///< of the GPUs; "" where none or several are named
-  int cpus = 0;       ///< 0: not said
-  double memory = 0;  ///< MiB; 0: not said
-};
-
-/// Counts of GPUs in a list, with and without types.
-struct GpuCounts {
-  int plain = 0;
-  int typed = 0;
-  int types = 0;
-};
-
-/// One entry of the list, as "gres/gpu:a100=4"; false: no such entry.
-bool read_tres(std::string_view entry, Tres& tres, GpuCounts& counts) {
-  constexpr std::string_view kGpu = "gres/gpu";
-  const std::size_t equals = entry.find('=');
-  if (equals == std::string_view::npos) return false;
-  std::string_view key = entry.substr(0, equals);
-  const std::string_view value = entry.substr(equals + 1);
-  if (key == "mem") {
-    const auto memory = memory_of(value);
-    tres.memory = memory.value_or(0);
-    return memory.has_value();
-  }
-  const bool gpus = key.starts_with(kGpu) && (key.size() == kGpu.size() || key[kGpu.size()] == ':');
-  if (!gpus && key != "cpu") return true;
-  const auto count = digits(value);
-  if (!count || *count > kMostGpus) return false;
-  const int number = static_cast<int>(*count);
-  if (!gpus) {
-    tres.cpus = number;
-  } else if (key.size() == kGpu.size()) {
-    counts.plain = number;
-  } else {
-    tres.type = std::string(key.substr(kGpu.size() + 1));
-    counts.typed = std::min(counts.typed + number, kMostGpus);
-    ++counts.types;
-  }
-  return true;
-}
-
-/// "billing=8,cpu=8,gres/gpu:a100=4,gres/gpu=4,mem=64G,node=1"; nullopt: no such list.
-std::optional<Tres> tres_of(std::string_view text) {
-  Tres tres;
-  GpuCounts counts;
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t to = std::min(text.find(',', from), text.size());
-    if (!read_tres(text.substr(from, to - from), tres, counts)) return std::nullopt;
-    from = to + 1;
-  }
-  tres.gpus = std::max(counts.plain, counts.typed);
-  if (counts.types != 1) tres.type.clear();
-  return tres;
-}
 
 class Reader {
  public:
@@ -193,8 +50,10 @@ class Reader {
     }
     for (std::size_t c = 0; c < kNeeded; ++c) {
       if (at_[c] != kNone) continue;
+      // It is the heading that is wrong: what it has comes second.
+      const auto near = nearest(kHeadings[c], found);
       return fail(fmt::format("{}:{}:1: no column {}{}", name_, line.number, kHeadings[c],
-                              did_you_mean(kHeadings[c], found)));
+                              near ? fmt::format("; the heading has '{}'", *near) : ""));
     }
     width_ = fields.size();
     return {};
@@ -209,7 +68,7 @@ class Reader {
     const std::string_view id = fields.text(at_[kId]);
     if (id.empty()) return fields.error(at_[kId], "a job id");
     if (id.find('.') != std::string_view::npos) return ++history_.steps, Result<void>{};
-    const auto submit = time_of(fields.text(at_[kSubmit]));
+    const auto submit = sacct_time(fields.text(at_[kSubmit]));
     if (!submit) return fields.error(at_[kSubmit], kTime);
     auto start = moment(fields, kStart);
     if (!start) return tl::unexpected(start.error());
@@ -218,10 +77,12 @@ class Reader {
     auto eligible = at_[kEligible] == kNone ? Result<std::optional<double>>(std::nullopt)
                                             : moment(fields, kEligible);
     if (!eligible) return tl::unexpected(eligible.error());
-    const auto tres = tres_of(fields.text(at_[kTres]));
+    const auto tres = sacct_tres(fields.text(at_[kTres]));
     if (!tres) return fields.error(at_[kTres], "resources, as cpu=8,gres/gpu:a100=4,node=1");
-    const auto limit = limit_of(optional_text(fields, kLimit));
+    const auto limit = sacct_limit(optional_text(fields, kLimit));
     if (!limit) return fields.error(at_[kLimit], "a time limit, as 1-00:00:00 or UNLIMITED");
+    // A run is in a history once: files that overlap were put together.
+    if (!seen_.insert(line.text).second) return ++history_.twice, Result<void>{};
     // A job that was cancelled while it waited may have its end as its start.
     const bool never = fields.text(at_[kTres]).empty();
     if (!*start || !*end || never) return ++history_.unfinished, Result<void>{};
@@ -277,7 +138,7 @@ class Reader {
   Result<std::optional<double>> moment(const FieldLine& fields, Column column) const {
     const std::string_view text = fields.text(at_[column]);
     if (text == "Unknown" || text == "None" || text.empty()) return std::optional<double>{};
-    const auto time = time_of(text);
+    const auto time = sacct_time(text);
     if (!time) return fields.error(at_[column], kTime);
     return std::optional<double>(time);
   }
@@ -286,9 +147,10 @@ class Reader {
     return at_[column] == kNone ? std::string{} : std::string(fields.text(at_[column]));
   }
 
-  void add(const FieldLine& fields, Row row, const Tres& tres, double limit) {
+  void add(const FieldLine& fields, Row row, const SacctTres& tres, double limit) {
     SimJob& job = row.job;
     job.key = std::string(fields.text(at_[kId]));
+    job.line.number = row.place.first;
     job.account = optional_text(fields, kAccount);
     job.model = optional_text(fields, kName);
     job.gpus = job.min_gpus = job.max_gpus = tres.gpus;
@@ -304,6 +166,7 @@ class Reader {
   const std::string& name_;
   std::array<std::size_t, kColumns> at_{};
   std::size_t width_ = 0;
+  std::set<std::string_view> seen_;
   std::vector<Row> rows_;
   SacctHistory history_;
 };

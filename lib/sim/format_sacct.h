@@ -20,6 +20,7 @@ struct SacctHistory {
   int without_gpus = 0;         ///< jobs without GPUs,
   int unfinished = 0;           ///< jobs that never started, or have not ended,
   int empty = 0;                ///< jobs that ended when they began
+  int twice = 0;       ///< rows of jobs that stand there twice, letter by letter: counted once
   int requeued = 0;    ///< runs of a job behind its first (sacct --duplicates): jobs of their own
   int het = 0;         ///< components of heterogeneous jobs: jobs of their own
   int other_type = 0;  ///< jobs on types of GPU that the cluster does not have

@@ -56,11 +56,13 @@ class PathFollower {
     slack_ = bounds_ - rows_ * x_;
     row_price_ = kFirstLevel * slack_.cwiseInverse();
     price_ = kFirstLevel * x_.cwiseInverse();
-    for (double level = kFirstLevel; level >= kLastLevel * 0.99; level *= kNextLevel) {
+    double level = kFirstLevel;
+    while (level >= kLastLevel * 0.99) {
       for (int step = 0; step < kMostSteps; ++step) {
         if (!newton(level)) return level < kGoodLevel;
         if (centred(level)) break;
       }
+      level *= kNextLevel;
     }
     // Where nothing bounds the objective the path has no end.
     return x_.allFinite() && x_.maxCoeff() < kEndless * far;

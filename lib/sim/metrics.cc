@@ -62,6 +62,11 @@ Metrics measure(const RunRecord& record, Window window, int gpus, double origin)
   found.p99_jct_s = percentile(jct, 0.99);
   found.ideal_avg_jct_s = mean(ideal);
   found.makespan_s = record.end - origin;
+  if (record.stalled) {
+    // Where nobody goes on the clock is that of the policy's timers.
+    found.makespan_s = record.last_end < kNever ? record.last_end - origin
+                                                : std::numeric_limits<double>::quiet_NaN();
+  }
   const double capacity = gpus * found.makespan_s;
   found.gpu_utilisation = capacity > 0 ? record.busy_gpu_seconds / capacity : 0;
   const double count = std::max(1, found.jobs);

@@ -45,6 +45,8 @@ struct RunRecord {
   std::vector<double> round_ms;   ///< wall time of each decision; not part of what is reproducible
   std::vector<Segment> segments;  ///< only where they were asked for
   bool cut = false;               ///< it was stopped before its end
+  bool stalled = false;           ///< it stopped with jobs that cannot go on
+  double last_end = kNever;       ///< when the last job ended that did; kNever: none, or not said
   bool learned = false;           ///< its policy knew reports only, not the truth
 };
 
@@ -63,7 +65,7 @@ struct Metrics {
   double p50_jct_s = 0;
   double p99_jct_s = 0;
   double ideal_avg_jct_s = 0;  ///< mean of ideal_s over the window's jobs that can run at all
-  double makespan_s = 0;       ///< last end of all jobs less `origin`
+  double makespan_s = 0;       ///< last end of all jobs less `origin`; NaN: stalled before any
   double gpu_utilisation = 0;  ///< busy / (GPUs x makespan)
   double gpu_hours_per_job = 0;
   double restarts_per_job = 0;

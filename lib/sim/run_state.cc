@@ -157,6 +157,7 @@ void RunState::stop(RunningJob& one) {
 void RunState::end(RunningJob& one, bool finished) {
   stop(one);
   one.ended = true;
+  record_.last_end = now_;
   note(one, record_);
   JobResult& result = result_of(one);
   if (finished) {

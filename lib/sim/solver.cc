@@ -25,7 +25,9 @@ class OwnSolver final : public Solver {
 
 class ProcessSolver final : public Solver {
  public:
-  explicit ProcessSolver(ProcessSolverOptions options) : options_(std::move(options)) {}
+  explicit ProcessSolver(ProcessSolverOptions options) : options_(std::move(options)) {
+    process_.stop_by(options_.stop);
+  }
 
   Result<std::vector<double>> centre(const LinearProgramme& programme) override {
     auto answer = ask(ProgrammeKind::kCentre, programme);
@@ -63,11 +65,15 @@ class ProcessSolver final : public Solver {
     const std::size_t variables = programme.objective.size();
     if (variables == 0) return std::vector<double>{};
     if (const auto started = start(); !started) return give_up(started.error().text);
-    const auto line = process_.ask(request_text({kind, programme}), options_.seconds);
+    std::string text = request_text({kind, programme});
+    if (text == last_text_) return last_answer_;  // round after round, while nobody comes or goes
+    const auto line = process_.ask(text, options_.seconds);
     if (!line) return give_up(line.error().text);
     bool understood = false;
     auto answer = parse_answer(*line, variables, understood);
     if (!understood) return give_up(options_.program + " " + answer.error().text);
+    last_text_ = std::move(text);
+    last_answer_ = answer;
     return answer;
   }
 
@@ -80,6 +86,8 @@ class ProcessSolver final : public Solver {
   ProcessSolverOptions options_;
   SolverProcess process_;
   std::string broken_;
+  std::string last_text_;
+  Result<std::vector<double>> last_answer_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 // its own.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,6 +40,8 @@ struct ProcessSolverOptions {
   std::string program;  ///< its full path
   double seconds = 60;  ///< for one programme; it is killed then
   bool all = false;     ///< true centres are asked of it too, and not of solve_centre()
+  /// Set: it is killed, whatever it is asked; that of RunControl, so that the run is cut.
+  const std::atomic<bool>* stop = nullptr;
 };
 
 /// A process with the protocol of solve_protocol.h, started by the first programme, which answers

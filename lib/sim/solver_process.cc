@@ -21,6 +21,8 @@ using Clock = std::chrono::steady_clock;
 
 /// An answer longer than this is none.
 constexpr std::size_t kMostAnswer = 512U << 20U;
+/// How often a wait looks whether it is to stop: a signal may come just before poll().
+constexpr long kSliceMilliseconds = 100;
 constexpr int kEndMilliseconds = 2000;  ///< for a process that closed its output, to end
 
 }  // namespace
@@ -105,9 +107,17 @@ Result<std::string> SolverProcess::read_line(Time until) {
 
 Result<void> SolverProcess::wait(short what, Time until) {
   pollfd one{pipe_, what, 0};
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
-  const int ready = left.count() > 0 ? poll(&one, 1, static_cast<int>(left.count()) + 1) : 0;
-  if (ready > 0 || (ready < 0 && errno == EINTR)) return {};
+  while (true) {
+    if (stop_ != nullptr && stop_->load(std::memory_order_relaxed)) {
+      return fail(fmt::format("{} was ended by an interrupt", program_));
+    }
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+    if (left.count() <= 0) break;
+    const long slice = std::min<long>(left.count() + 1, kSliceMilliseconds);
+    const int ready = poll(&one, 1, static_cast<int>(slice));
+    if (ready > 0) return {};
+    if (ready < 0 && errno != EINTR) break;
+  }
   return fail(fmt::format("{} does not answer in time, and was ended", program_));
 }
 

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -26,6 +27,8 @@ class SolverProcess {
   /// Sends `text` and reads the next line, without its end. After an error there is no process any
   /// more. `text` may be empty.
   [[nodiscard]] Result<std::string> ask(std::string_view text, double seconds);
+  /// Set by somebody: ask() ends the process soon, whatever it waits for. Null: nobody does.
+  void stop_by(const std::atomic<bool>* stop) { stop_ = stop; }
   [[nodiscard]] bool runs() const { return pid_ > 0; }
   void end();
 
@@ -41,6 +44,7 @@ class SolverProcess {
   std::string program_;
   pid_t pid_ = -1;
   int pipe_ = -1;
+  const std::atomic<bool>* stop_ = nullptr;
   std::string heard_;  ///< behind the last line
 };
 

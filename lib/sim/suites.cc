@@ -132,7 +132,10 @@ Result<RunRecord> run_suite(const Suite& suite, const std::string& policy, Infor
   // The end of the suite is no cut.
   const bool stopped = control.stop != nullptr && control.stop->load(std::memory_order_relaxed);
   if (record && suite.horizon <= control.until && !stopped) record->cut = false;
-  if (!control.solver->broken().empty()) return fail(control.solver->broken());
+  if (control.solver->broken().empty()) return record;
+  // The same signal cuts the run and ends the process it asks.
+  if (!record || !stopped) return fail(control.solver->broken());
+  record->cut = true;
   return record;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lib/sim/truth.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
@@ -50,6 +52,80 @@ double ideal_seconds(const Truth& truth, const ClusterShape& cluster, const SimJ
     best = std::min(best, truth.seconds(job, packed(cluster, type, job.gpus)));
   }
   return best;
+}
+
+namespace {
+
+/// Some size that it takes runs somewhere on an empty cluster. Not all sizes of a wide range are
+/// tried: what misses is a warning only.
+bool runs_somewhere(const Truth& truth, const ClusterShape& cluster, const NodePool& pool,
+                    const SimJob& job) {
+  std::vector<int> sizes{job.gpus, job.min_gpus, job.max_gpus};
+  for (int size = 1; size < job.max_gpus; size *= 2) {
+    if (size > job.min_gpus) sizes.push_back(size);
+  }
+  for (int type = 0; type < cluster.types(); ++type) {
+    if (!may_use(job, cluster, type)) continue;
+    for (const int size : sizes) {
+      if (size <= cluster.gpus(type) && truth.rate(job, packed(cluster, type, size), 0) > 0 &&
+          pool.find(type, size, per_gpu(job))) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/// Why a job can run on no type of the cluster; "": it can.
+std::string why_never(const Truth& truth, const ClusterShape& cluster, const NodePool& pool,
+                      const SimJob& job) {
+  if (runs_somewhere(truth, cluster, pool, job)) return {};
+  std::string small;  // types with too few GPUs
+  std::string slow;   // types with enough
+  bool narrow = false;
+  for (int type = 0; type < cluster.types(); ++type) {
+    if (!may_use(job, cluster, type)) continue;
+    const NodeGroup& group = cluster.groups[static_cast<std::size_t>(type)];
+    const int gpus = cluster.gpus(type);
+    if (gpus < job.gpus) {
+      small += fmt::format("{}{} has {}", small.empty() ? "" : ", ", group.type, gpus);
+      continue;
+    }
+    if (!(truth.rate(job, packed(cluster, type, job.gpus), 0) > 0)) {
+      slow += (slow.empty() ? "" : ", ") + group.type;
+    } else {
+      narrow = true;
+    }
+  }
+  if (narrow) {
+    return fmt::format("needs {} cores and {} MiB with each of {} GPUs, more than the nodes have",
+                       job.cores_per_gpu, job.memory_per_gpu, job.gpus);
+  }
+  if (!slow.empty()) {
+    const std::string model = job.model.empty() ? "" : fmt::format(" for model '{}'", job.model);
+    return fmt::format("no speed{} with {} GPUs of {}", model, job.gpus, slow);
+  }
+  if (small.empty()) return "the cluster has none of its types of GPU";
+  return fmt::format("needs {} GPUs of one type, {}", job.gpus, small);
+}
+
+}  // namespace
+
+std::string never_run_text(const Truth& truth, const ClusterShape& cluster, const JobList& jobs) {
+  const NodePool pool(cluster);
+  std::size_t number = 0;
+  std::string first;
+  for (const SimJob& job : jobs) {
+    const std::string why = why_never(truth, cluster, pool, job);
+    if (why.empty()) continue;
+    if (++number > 1) continue;
+    const std::string line =
+        job.line.number > 0 ? fmt::format(", line {}", job.line.number) : std::string{};
+    first = fmt::format("{}{}: {}", job.key, line, why);
+  }
+  if (number == 0) return {};
+  return fmt::format("{} of {} jobs can never run on this cluster: first {}", number, jobs.size(),
+                     first);
 }
 
 }  // namespace rubato::sim

@@ -68,4 +68,9 @@ class Truth {
 [[nodiscard]] double ideal_seconds(const Truth& truth, const ClusterShape& cluster,
                                    const SimJob& job);
 
+/// A warning of the jobs that no type of the cluster can run with what they request, the first one
+/// named with its line and why; "" where all can run.
+[[nodiscard]] std::string never_run_text(const Truth& truth, const ClusterShape& cluster,
+                                         const JobList& jobs);
+
 }  // namespace rubato::sim

@@ -2,6 +2,7 @@
 // The jobs of a simulated workload, as every format of input gives them.
 #pragma once
 
+#include <cstddef>
 #include <limits>
 #include <map>
 #include <optional>
@@ -29,6 +30,16 @@ struct StepCosts {
   double most_local = 0;   ///< samples that a GPU holds; 0: not limited
 
   bool operator==(const StepCosts&) const = default;
+};
+
+/// The most that a time of an input may say, s: about 300 years. Beyond it sums lose their seconds.
+inline constexpr double kMostSeconds = 1e10;
+
+/// Where a job stood in its file: no part of what it is, so it is never compared.
+struct SourceLine {
+  std::size_t number = 0;  ///< 0: of no file
+
+  bool operator==(const SourceLine& /*other*/) const { return true; }
 };
 
 /// A job that comes. Times are seconds from the begin of the trace. What a format does not tell
@@ -62,6 +73,7 @@ struct SimJob {
   std::string account;
   /// Whatever else a format tells, by the heading of its column.
   std::map<std::string, std::string> more;
+  SourceLine line;
 
   [[nodiscard]] bool rigid() const { return min_gpus == max_gpus; }
   bool operator==(const SimJob&) const = default;

@@ -161,7 +161,7 @@ class Report(unittest.TestCase):
         done = subprocess.run([golden.program(), "simulate", "-w", "w.csv", "-c", "a:1x4,b:1x2",
                                "--report", "none/r.html"], cwd=self.folder, capture_output=True,
                               text=True, timeout=300, check=False)
-        self.assertEqual((1, "rubato: error: simulate: none/r.html: No such file or directory\n"),
+        self.assertEqual((1, "rubato: error: simulate: --report: none/r.html: No such file or directory\n"),
                          (done.returncode, done.stderr))
 
 

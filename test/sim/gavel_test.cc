@@ -160,7 +160,7 @@ TEST(NativeFormat, TheOrderOfRowsDoesNotMatter) {
             "w:3:1: job 'a': that name stands on line 2 too");
   EXPECT_EQ(
       parse_native_jobs(CsvTable::parse("job,arival_s,gpus\na,1,1\n", "w").value()).error().text,
-      "w: no column 'arival_s' is known; did you mean arrival_s?");
+      "w:1:5: no column 'arival_s' is known; did you mean arrival_s?");
 }
 
 const std::string kSacctHead = "JobID|Submit|Start|End|AllocTRES|Timelimit|JobName\n";
@@ -199,7 +199,7 @@ TEST(SacctFormat, KeepsWhatRanOnGpus) {
 TEST(SacctFormat, ErrorsNameThePlace) {
   const auto error = [](const std::string& text) { return parse_sacct(text, "h").error().text; };
   EXPECT_EQ(error("JobID|Sumbit|Start|End|AllocTRES\n"),
-            "h:1:1: no column Submit; did you mean Sumbit?");
+            "h:1:1: no column Submit; the heading has 'Sumbit'");
   EXPECT_EQ(error(kSacctHead + "7|soon|Unknown|Unknown|||\n"),
             "h:2:3: found 'soon', expected a time, as 2026-11-21T12:30:00");
   EXPECT_EQ(error(kSacctHead + "7|5|6|7|gpus||\n"),

@@ -11,6 +11,7 @@ test_sim_sim_tests_SOURCES = \
   test/sim/engine_test.cc \
   test/sim/gavel_test.cc \
   test/sim/generator_test.cc \
+  test/sim/input_bounds_test.cc \
   test/sim/own_policy_test.cc \
   test/sim/peers_test.cc \
   test/sim/policy_shortest.cc \

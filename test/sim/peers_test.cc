@@ -72,7 +72,7 @@ TEST(PeerFiles, KeepWhatTheyTell) {
 TEST(PeerFiles, SayWhatIsWrongAndWhere) {
   const std::string sia = "name,time,application,num_replicas,batch_size\n";
   EXPECT_EQ(error_of(read_sia_jobs, "name,time,application,num_replica,batch_size\na,1,x,1,8\n"),
-            "1:1: no column 'num_replicas'; did you mean num_replica?");
+            "1:1: no column 'num_replicas'; the heading has 'num_replica'");
   EXPECT_EQ(error_of(read_sia_jobs, sia), "2:1: no job; expected a row a job");
   EXPECT_EQ(error_of(read_sia_jobs, sia + "a,-1,x,1,8\n"),
             "2:3: time '-1': expected a number of at least 0");

@@ -5,9 +5,12 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <thread>
 
 #include "lib/sim/lp.h"
 #include "lib/sim/noise.h"
@@ -268,7 +271,7 @@ class PlainTruth final : public Truth {
   }
 };
 
-TEST(BrokenSolver, EndsTheRunWithItsError) {
+Suite small_suite() {
   Suite suite;
   suite.name = "test";
   suite.cluster = parse_cluster_shape("a:1x2,b:1x2").value();
@@ -280,6 +283,11 @@ TEST(BrokenSolver, EndsTheRunWithItsError) {
     job.work = 1e5;
     suite.jobs.push_back(std::move(job));
   }
+  return suite;
+}
+
+TEST(BrokenSolver, EndsTheRunWithItsError) {
+  const Suite suite = small_suite();
   const Script script("exit 7\n");
   const auto solver = process_solver({script.path(), 60, false});
   RunControl control;
@@ -289,6 +297,25 @@ TEST(BrokenSolver, EndsTheRunWithItsError) {
   EXPECT_EQ(record.error().text, script.path() + " ended with exit code 7");
   control.solver = &own_solver();
   EXPECT_TRUE(run_suite(suite, "gavel-maxsum", Information::kKnown, control));
+}
+
+TEST(BrokenSolver, AnInterruptDoesNotWaitForIt) {
+  const Script script("echo 'rubato-solve 1 none'\nexec sleep 1000\n");
+  std::atomic<bool> stop = false;
+  const auto solver = process_solver({script.path(), 120, true, &stop});
+  RunControl control;
+  control.solver = solver.get();
+  control.stop = &stop;
+  std::thread later([&stop] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    stop = true;
+  });
+  const auto begin = std::chrono::steady_clock::now();
+  const auto record = run_suite(small_suite(), "gavel-maxsum", Information::kKnown, control);
+  later.join();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
+  ASSERT_TRUE(record) << record.error().text;
+  EXPECT_TRUE(record->cut) << "it is a cut, and no failure";
 }
 
 }  // namespace

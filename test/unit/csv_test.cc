@@ -51,7 +51,7 @@ TEST(Csv, ErrorsNameFileLineAndColumn) {
             "f.csv:2:2: a quote inside a field; a field with a quote stands in quotes, doubled");
   EXPECT_EQ(error(std::string_view("a\nx\0\n", 5)), "f.csv:2:2: a NUL; expected text");
   EXPECT_EQ(table("step_time\n1\n").column("steptime").error().text,
-            "f.csv:1:1: no column 'steptime'; did you mean step_time?");
+            "f.csv:1:1: no column 'steptime'; the heading has 'step_time'");
 }
 
 TEST(Csv, ReadsFiles) {

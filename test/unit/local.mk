@@ -136,5 +136,6 @@ test_unit_tools_tests_CPPFLAGS = $(TEST_CPPFLAGS)
 test_unit_tools_tests_LDADD = tools/libtools.la $(TEST_LIBS)
 test_unit_tools_tests_SOURCES = \
   test/unit/tools_format_test.cc \
-  test/unit/tools_rqueue_test.cc
+  test/unit/tools_rqueue_test.cc \
+  test/unit/tools_write_file_test.cc
 endif

@@ -29,11 +29,15 @@ class Fields {
     return table_.text(row_, at);
   }
 
-  double amount(std::string_view heading) {
+  double amount(std::string_view heading, double most = kMostSeconds) {
     const std::size_t at = column(heading);
     if (!error_.text.empty()) return 0;
     const auto value = table_.amount(row_, at);
-    if (!value) keep(value.error());
+    if (!value) {
+      keep(value.error());
+    } else if (*value > most) {
+      keep(table_.error(row_, at, fmt::format("expected at most {:.0f}", most)).value());
+    }
     return value.value_or(0);
   }
 
@@ -105,6 +109,7 @@ Result<JobList> read_jobs(const std::string& path, std::string_view name_column,
     Fields fields(*table, row);
     SimJob job = job_of(fields);
     job.key = fields.text(name_column);
+    job.line.number = table->line(row);
     if (!fields.error().text.empty()) return tl::unexpected(fields.error());
     if (!seen.insert(job.key).second) {
       return table->error(row, *names, "is there twice; expected a name of its own");
@@ -147,7 +152,7 @@ Result<JobList> read_muri_jobs(const std::string& path) {
   return read_jobs(path, "job_id", [](Fields& fields) {
     SimJob job;
     rigid(job, fields.gpus("num_gpu"));
-    job.arrival = fields.amount("submit_time") / 1000;
+    job.arrival = fields.amount("submit_time", 1000 * kMostSeconds) / 1000;
     job.work = fields.count("iterations");
     job.model = fields.text("model_name");
     fields.positive("iteration_time");
