@@ -14,6 +14,7 @@
 #include "lib/model/plan_curve.h"
 #include "tools/command.h"
 #include "tools/models_actions.h"
+#include "tools/models_rows.h"
 #include "tools/output.h"
 #include "tools/own_fields.h"
 #include "tools/published.h"
@@ -118,6 +119,12 @@ Json row_json(const ErrorRow& row) {
           {"gpu_type", row.gpu_type}, {"error", row.error},       {"reports", row.reports}};
 }
 
+Json row_json(const RefusalRow& row) {
+  return {{"account", row.account},       {"job_type", row.job_type}, {"shared", row.shared},
+          {"gpu_type", row.gpu_type},     {"fits", row.fits},         {"error", row.error},
+          {"kept_error", row.kept_error}, {"reports", row.reports}};
+}
+
 Json row_json(const LessonRow& row) {
   return {{"account", row.account},   {"job_type", row.job_type}, {"shared", row.shared},
           {"gpu_type", row.gpu_type}, {"gpus", row.gpus},         {"within", row.within},
@@ -149,25 +156,29 @@ std::vector<std::string> warnings_of(const Site& site) {
                   site.slurm.get_or("PrivateData", ""))};
 }
 
-/// What each flag means, in the words of rubato-files(5).
-std::string meaning_of(const std::string& flag) {
-  if (flag == "not-monotone") return "fewer samples done, or an earlier time, than before";
-  if (flag == "wall-time") return "samples/s that the samples done since the last report deny";
-  if (flag == "above-best") return "more than three times the best rate there";
-  if (flag == "unlike-others") return "far from what other jobs measured there";
-  return "";
-}
-
 /// Why reports are kept and not used, a line for each place and reason.
 void print_flags(const std::vector<ModelRow>& rows) {
   bool first = true;
   for (const ModelRow& row : rows) {
     for (const auto& [flag, reports] : row.flags) {
       if (std::exchange(first, false)) fmt::print("\nReports that are kept and not used:\n");
-      const std::string meaning = meaning_of(flag);
-      fmt::print("  {} on {} {}: {} {}{}\n", row.job_type, row.gpus, or_unknown(row.gpu_type),
-                 reports, flag, meaning.empty() ? "" : ": " + meaning);
+      fmt::print("  {} on {} {}: {}\n", row.job_type, row.gpus, or_unknown(row.gpu_type),
+                 flag_text(flag, reports));
     }
+  }
+}
+
+/// Fits that stayed away from the rounds, and for whose sake.
+void print_refusals(const std::vector<RefusalRow>& refusals) {
+  if (refusals.empty()) return;
+  fmt::print(
+      "\nFits that were not used, since they foresaw recent reports worse than the one before:\n");
+  for (const RefusalRow& row : refusals) {
+    const std::string where = row.job_type.empty()
+                                  ? "all"
+                                  : fmt::format("{} on {}", row.job_type, or_unknown(row.gpu_type));
+    fmt::print("  {}: {}, the last by {:.1f}% instead of {:.1f}% over {} reports\n", where,
+               row.fits, row.error * 100, row.kept_error * 100, row.reports);
   }
 }
 
@@ -194,6 +205,7 @@ int list(const Globals& globals, const Options& options) {
   std::vector<ModelRow> rows = chosen(table->rows, options);
   const std::vector<ForecastRow> forecasts = chosen(table->forecasts, options);
   const std::vector<ErrorRow> errors = chosen(table->errors, options);
+  const std::vector<RefusalRow> refusals = chosen(table->refusals, options);
   const std::vector<LessonRow> lessons = chosen(table->lessons, options);
   if (globals.json) {
     Json json = document(kModelsSchema, "", warnings);
@@ -205,6 +217,8 @@ int list(const Globals& globals, const Options& options) {
     for (const ForecastRow& row : forecasts) json["forecasts"].push_back(row_json(row));
     json["forecast_errors"] = Json::array();
     for (const ErrorRow& row : errors) json["forecast_errors"].push_back(row_json(row));
+    json["refused_fits"] = Json::array();
+    for (const RefusalRow& row : refusals) json["refused_fits"].push_back(row_json(row));
     json["lessons"] = Json::array();
     for (const LessonRow& row : lessons) json["lessons"].push_back(row_json(row));
     print_json(json);
@@ -247,6 +261,7 @@ int list(const Globals& globals, const Options& options) {
   }
   fmt::print("{}", text.text());
   print_flags(rows);
+  print_refusals(refusals);
   print_lessons(lessons);
   return kOk;
 }
@@ -257,6 +272,12 @@ int run(const Globals& globals, const Options& options) {
   }
   const std::string action = options.words.empty() ? "list" : options.words.front();
   if (action == "list") return list(globals, options);
+  if (!options.file.empty()) {
+    // The file says what was measured; of this machine only rubato.conf counts, where there is one.
+    const Site here = find_site().value_or(Site{});
+    return action == "curve" ? show_curve(globals, options, here)
+                             : show_fits(globals, options, here);
+  }
   const auto site = find_source(globals.publish_dir);
   if (!site) return report_failure(globals, kModelsSchema, kFailed, site.error().text);
   if (action == "export") return export_profiles(globals, options, *site);

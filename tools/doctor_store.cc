@@ -53,9 +53,26 @@ void check_models(const Machine& machine, const Stats& stats, Seconds reported, 
   }
 }
 
+/// What was learnt, and whether newer fits stay away from the rounds.
+void check_learning(const Stats& stats, Checks& checks) {
+  const auto found = stats.all.find("learning");
+  if (found == stats.all.end() || !found->is_object()) return;
+  const std::int64_t places = number(*found, "cells");
+  const std::int64_t refused = number(*found, "refused_fits");
+  if (places == 0 && refused == 0) return;
+  std::string text = fmt::format("knows {} place{}", places, places == 1 ? "" : "s");
+  if (refused > 0)
+    text += fmt::format(
+        "; {} fit{} foresaw recent reports worse than the one before and {} not used since "
+        "slurmctld started: rubato models says whose",
+        refused, refused == 1 ? "" : "s", refused == 1 ? "was" : "were");
+  checks.push_back({Status::kOk, "learning", text, ""});
+}
+
 }  // namespace
 
 void check_store(const Machine& machine, const Stats& stats, Checks& checks) {
+  check_learning(stats, checks);
   const char* name = "store";
   const auto found = stats.all.find("store");
   if (found == stats.all.end() || !found->is_object()) return;

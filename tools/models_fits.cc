@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 #include "lib/model/predictor.h"
 #include "tools/models_rows.h"
@@ -56,6 +58,36 @@ void print_fits(const std::vector<FitSummary>& fits, bool parameters) {
   }
 }
 
+/// Reports that are kept and not used, by account, GPU type and reason.
+using Flags = std::map<std::tuple<std::string, std::string, std::string>, std::int64_t>;
+
+Flags flags_of(const std::vector<store::ProfileRow>& rows) {
+  Flags flags;
+  for (const store::ProfileRow& row : rows)
+    for (const auto& [flag, reports] : row.group.flags)
+      flags[{row.type.shared ? "" : row.type.account, row.gpu_type, flag}] += reports;
+  return flags;
+}
+
+void print_flags(const Flags& flags) {
+  if (!flags.empty()) fmt::print("\nReports that are kept and not used:\n");
+  for (const auto& [whose, reports] : flags) {
+    const auto& [account, gpu_type, flag] = whose;
+    fmt::print("  {} on {}: {}\n", account.empty() ? "(all)" : account, dashed(gpu_type),
+               flag_text(flag, reports));
+  }
+}
+
+Json flags_json(const Flags& flags) {
+  Json list = Json::array();
+  for (const auto& [whose, reports] : flags) {
+    const auto& [account, gpu_type, flag] = whose;
+    list.push_back(
+        {{"account", account}, {"gpu_type", gpu_type}, {"flag", flag}, {"reports", reports}});
+  }
+  return list;
+}
+
 /// What would teach most of these profiles: on the GPU types of rubato.conf and of the rows.
 std::vector<Lesson> lessons_from(const std::vector<store::ProfileRow>& rows, const Config& config) {
   constexpr std::size_t kOfAProfile = 3;
@@ -89,6 +121,7 @@ int show_fits(const Globals& globals, const ModelsOptions& options, const Site& 
     json["fits"] = Json::array();
     for (const FitSummary& fit : fits) json["fits"].push_back(fit_json(fit));
     if (show) {
+      json["flagged"] = flags_json(flags_of(*rows));
       json["lessons"] = Json::array();
       for (const Lesson& lesson : lessons_from(*rows, site.config))
         json["lessons"].push_back(lesson_json(lesson));
@@ -102,7 +135,9 @@ int show_fits(const Globals& globals, const ModelsOptions& options, const Site& 
   } else {
     print_fits(fits, show);
   }
-  if (show) print_lessons(lessons_from(*rows, site.config));
+  if (!show) return kOk;
+  print_flags(flags_of(*rows));
+  print_lessons(lessons_from(*rows, site.config));
   return kOk;
 }
 

@@ -73,6 +73,24 @@ std::set<std::string> gpu_types_of(const std::vector<RateCell>& cells, const Con
   return types;
 }
 
+namespace {
+
+/// What each flag means, in the words of rubato-files(5).
+std::string meaning_of(const std::string& flag) {
+  if (flag == "not-monotone") return "fewer samples done, or an earlier time, than before";
+  if (flag == "wall-time") return "samples/s that the samples done since the last report deny";
+  if (flag == "above-best") return "more than three times the best rate there";
+  if (flag == "unlike-others") return "far from what other jobs measured there";
+  return "";
+}
+
+}  // namespace
+
+std::string flag_text(const std::string& flag, std::int64_t reports) {
+  const std::string meaning = meaning_of(flag);
+  return fmt::format("{} {}{}", reports, flag, meaning.empty() ? "" : ": " + meaning);
+}
+
 void print_lessons(const std::vector<Lesson>& lessons) {
   if (lessons.empty()) return;
   fmt::print("\nWhat a measurement would teach, most first:\n");

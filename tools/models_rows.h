@@ -31,6 +31,9 @@ namespace rubato::tools {
 [[nodiscard]] std::set<std::string> gpu_types_of(const std::vector<RateCell>& cells,
                                                  const Config& config);
 
+/// "3 wall-time: samples/s that the samples done since the last report deny"
+[[nodiscard]] std::string flag_text(const std::string& flag, std::int64_t reports);
+
 void print_lessons(const std::vector<Lesson>& lessons);
 [[nodiscard]] Json lesson_json(const Lesson& lesson);
 

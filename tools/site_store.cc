@@ -50,6 +50,7 @@ store::ProfileRow profile_of(const ModelRow& row) {
   group.batch = row.batch;
   group.samples = row.samples;
   group.flagged = row.flagged;
+  group.flags = {row.flags.begin(), row.flags.end()};
   group.jobs = row.jobs;
   group.mean_rate = row.rate_mean;
   group.least_rate = row.rate_min;

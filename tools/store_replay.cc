@@ -2,7 +2,12 @@
 #include "tools/store_replay.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <map>
 #include <vector>
 
@@ -27,11 +32,33 @@ ValidateCell cell_of(const ReplayError& row, const char* source, double mean, do
           .max_error = most};
 }
 
+/// What SQLite would say in fewer words.
+std::string why_no_store(const std::string& file) {
+  struct stat status {};
+  if (::stat(file.c_str(), &status) != 0) return std::strerror(errno);
+  if (S_ISDIR(status.st_mode)) return "is a folder; name the rubato.db in it";
+  if (!S_ISREG(status.st_mode)) return "is no file";
+  if (status.st_size == 0) return "is empty, no rubato.db";
+  if (::access(file.c_str(), R_OK) != 0) return std::strerror(errno);
+  return {};
+}
+
+/// A database is read beside two files of its own, which SQLite makes.
+std::string hint_for(const std::string& file) {
+  const std::size_t slash = file.rfind('/');
+  const std::string folder =
+      slash == std::string::npos ? "." : file.substr(0, std::max<std::size_t>(slash, 1));
+  if (::access(folder.c_str(), W_OK) == 0) return {};
+  return "; its folder cannot be written: copy it to one that can";
+}
+
 }  // namespace
 
 Result<ValidateSection> replay_store(const std::string& file, const Config& config) {
+  if (const std::string why = why_no_store(file); !why.empty())
+    return fail(fmt::format("--store: {}: {}", file, why));
   const auto reader = store::Reader::open(file);
-  if (!reader) return tl::unexpected<Error>(reader.error());
+  if (!reader) return fail(reader.error().text + hint_for(file));
   std::vector<MeasuredRate> reports;
   const Result<void> read = reader->each_sample([&](store::Sample sample) {
     const JobTypeConfig* line = config.job_type(sample.type.name);

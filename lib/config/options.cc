@@ -254,7 +254,8 @@ std::vector<Option> make_options() {
        .text = "A report speaks of the time since the one before it, and is left out if the middle "
                "of that is so near to the start. It ends earlier for a job whose last three reports "
                "differ by at most a tenth. Where a profile has no other reports these count, with "
-               "little weight: short jobs send no others. 0: every report counts."});
+               "little weight unless jobs that settled have shown that they agree: short jobs send "
+               "no others. 0: every report counts."});
   table.push_back(
       {.name = "ModelHalfLife",
        .type = OptionType::kInteger,

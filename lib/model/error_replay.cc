@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -57,9 +59,45 @@ class Plain {
   std::shared_ptr<const ThroughputModel> model_;
 };
 
-double error_of(const Forecast& forecast, double rate) {
-  return std::min(std::abs(forecast.rate() / rate - 1), ForecastErrors::kMost);
+double error_of(double forecast, double rate) {
+  return std::min(std::abs(forecast / rate - 1), ForecastErrors::kMost);
 }
+
+/// What both models expected of a report when it came.
+struct BothRates {
+  double present = 0;
+  double plain = 0;
+  bool measured = false;  ///< the place had been before
+};
+
+/// Reports whose use is open, of each job the last ones. One that is held back while its job warms
+/// up is judged by what was expected when it came: the plain model, which holds nothing back, knows
+/// it by the time it is used.
+class Foreseen {
+ public:
+  void push(const MeasuredRate& report, BothRates rates) {
+    auto& of_job = jobs_[report.job];
+    if (of_job.size() >= kMostOpen) of_job.pop_front();
+    of_job.emplace_back(report, rates);
+  }
+  /// And forgets those of the job before it, which will not be used.
+  [[nodiscard]] std::optional<BothRates> pop(const MeasuredRate& report) {
+    const auto job = jobs_.find(report.job);
+    if (job == jobs_.end()) return std::nullopt;
+    auto& open = job->second;
+    const auto found = std::find_if(open.begin(), open.end(),
+                                    [&](const auto& one) { return one.first == report; });
+    if (found == open.end()) return std::nullopt;
+    const BothRates rates = found->second;
+    open.erase(open.begin(), found + 1);
+    if (open.empty()) jobs_.erase(job);
+    return rates;
+  }
+
+ private:
+  static constexpr std::size_t kMostOpen = 64;
+  std::map<JobKey, std::deque<std::pair<MeasuredRate, BothRates>>> jobs_;
+};
 
 }  // namespace
 
@@ -70,20 +108,19 @@ std::vector<ReplayError> replay_both(const std::vector<MeasuredRate>& reports,
   std::map<ForecastErrors::Key, ReplayError> errors;
   std::map<ForecastErrors::Key, double> squares;  // of distances from the mean difference
   std::set<std::pair<ProfileName, RatePlace>> measured;
-  present.set_seen([&](const MeasuredRate& report, const Forecast& forecast) {
-    if (plain.model() == nullptr || !forecast.known_profile) return;
-    const Forecast other =
-        plain.model()->predict(report.profile, report.place.gpu_type, report.place.gpus);
-    if (!other.known_profile) return;
+  Foreseen foreseen;
+  present.set_seen([&](const MeasuredRate& report, const Forecast& /*now*/) {
+    const std::optional<BothRates> rates = foreseen.pop(report);
+    if (!rates) return;
     ReplayError& row = errors[{report.profile, report.place.gpu_type}];
     row.profile = report.profile;
     row.gpu_type = report.place.gpu_type;
-    const double own = error_of(forecast, report.rate);
-    const double theirs = error_of(other, report.rate);
+    const double own = error_of(rates->present, report.rate);
+    const double theirs = error_of(rates->plain, report.rate);
     const auto n = static_cast<double>(++row.reports);
     const double step = own - theirs - (row.present - row.plain);
     squares[{report.profile, report.place.gpu_type}] += step * step * (1 - 1 / n);
-    if (measured.contains({report.profile, report.place})) {
+    if (rates->measured) {
       const auto repeats = static_cast<double>(++row.repeats);
       row.present_repeats += (own - row.present_repeats) / repeats;
       row.plain_repeats += (theirs - row.plain_repeats) / repeats;
@@ -95,6 +132,15 @@ std::vector<ReplayError> replay_both(const std::vector<MeasuredRate>& reports,
   });
   double work = 0;
   for (const MeasuredRate& report : reports) {
+    if (present.model() != nullptr && plain.model() != nullptr) {
+      const Forecast own = present.model()->predict(report.profile, report.place);
+      const Forecast other =
+          plain.model()->predict(report.profile, report.place.gpu_type, report.place.gpus);
+      if (own.known_profile && other.known_profile)
+        foreseen.push(report, {.present = own.rate(),
+                               .plain = other.rate(),
+                               .measured = measured.contains({report.profile, report.place})});
+    }
     present.take(report);
     plain.take(report);
     if (!report.flagged) measured.emplace(report.profile, report.place);

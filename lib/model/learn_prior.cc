@@ -156,6 +156,10 @@ ThroughputPrior with_scatter(ThroughputPrior prior, const ReportScatter& scatter
   return prior;
 }
 
+double early_spread(const ReportScatter& scatter) {
+  return likeliest(RateHistory::kEarlySpread, scatter.early, scatter.early_count);
+}
+
 ThroughputPrior learn_prior(const TypeSpeeds& speeds, const std::vector<RateCell>& cells,
                             const ThroughputPrior& start, bool noise_known) {
   const std::vector<RateCell> used = chosen(cells);

@@ -31,4 +31,8 @@ constexpr std::size_t kMostCellsForPrior = 160;
 /// what it was by the same belief.
 [[nodiscard]] ThroughputPrior with_scatter(ThroughputPrior prior, const ReportScatter& scatter);
 
+/// How far a job that warms up is from the rate it settles at, by the same belief around
+/// RateHistory::kEarlySpread.
+[[nodiscard]] double early_spread(const ReportScatter& scatter);
+
 }  // namespace rubato

@@ -23,6 +23,8 @@ constexpr double kStandardErrors = 2;
 constexpr double kWorse = 0.01;
 constexpr std::size_t kLeastCompared = 8;
 
+bool far_apart(double a, double b) { return a > kOtherNoise * b || b > kOtherNoise * a; }
+
 /// Differences of two errors of the same report.
 struct Differences {
   double sum = 0;
@@ -45,6 +47,13 @@ struct Differences {
     const double mean = sum / n;
     const double variance = std::max(squares / n - mean * mean, 0.0);
     return mean > kWorse && mean > kStandardErrors * std::sqrt(variance / n);
+  }
+  [[nodiscard]] RefusedFits refused() const {
+    const auto n = static_cast<double>(count);
+    return {.fits = 1,
+            .kept = before / n,
+            .refused = after / n,
+            .reports = static_cast<std::int64_t>(count)};
   }
 };
 
@@ -88,13 +97,18 @@ void Learner::take(const MeasuredRate& report) {
     }
     learn(usable);
   }
-  if (verdict.use == Use::kWarmUp) history_.add_early(report);
+  note_early(report, verdict.use);
 }
 
 void Learner::remember(const MeasuredRate& report) {
   const UseJudge::Verdict verdict = judge_.judge(report);
   for (const MeasuredRate& usable : verdict.use_now) learn(usable);
-  if (verdict.use == Use::kWarmUp) history_.add_early(report);
+  note_early(report, verdict.use);
+}
+
+void Learner::note_early(const MeasuredRate& report, Use use) {
+  if (use == Use::kWarmUp) history_.add_early(report);
+  if (use == Use::kYes) history_.settled(report);
 }
 
 void Learner::learn(const MeasuredRate& usable) {
@@ -110,9 +124,11 @@ void Learner::go_on_from(const Learner& earlier) {
   model_ = earlier.model_;
   fitted_ = earlier.fitted_;
   fitted_noise_ = earlier.fitted_noise_;
+  fitted_early_ = earlier.fitted_early_;
   errors_ = earlier.errors_;
   uses_ = earlier.uses_;
   refused_ = earlier.refused_;
+  refusals_ = earlier.refusals_;
   prior_cells_ = earlier.prior_cells_;
   other_prior_ = earlier.other_prior_;
   other_curves_ = earlier.other_curves_;
@@ -125,7 +141,7 @@ void Learner::set_curves(std::vector<CurvePoint> curves) {
 }
 
 std::vector<RateCell> Learner::cells() const {
-  std::vector<RateCell> cells = history_.cells(with_noise(rules_.prior).report);
+  std::vector<RateCell> cells = history_.cells(with_noise(rules_.prior).report, early());
   if (imported_.empty()) return cells;
   std::set<std::pair<ProfileName, std::string>> measured;
   for (const RateCell& cell : cells) measured.emplace(cell.profile, cell.gpu_type);
@@ -135,9 +151,8 @@ std::vector<RateCell> Learner::cells() const {
   return cells;
 }
 
-// What to say of a fit that foresees recent reports worse than the present one; nothing if it does
-// not.
-std::vector<std::string> Learner::worse(const ThroughputModel& candidate) const {
+// Where a fit foresees recent reports worse than the present one; nothing if it does not.
+std::map<ForecastErrors::Key, RefusedFits> Learner::worse(const ThroughputModel& candidate) const {
   if (model_ == nullptr) return {};
   Differences all;
   std::map<ForecastErrors::Key, Differences> groups;
@@ -152,21 +167,27 @@ std::vector<std::string> Learner::worse(const ThroughputModel& candidate) const 
     groups[{report.profile, report.place.gpu_type}].add(before, after);
   }
   if (!all.worse()) return {};
-  std::vector<std::string> said;
-  for (const auto& [key, group] : groups) {
-    if (!group.worse()) continue;
-    const auto n = static_cast<double>(group.count);
-    said.push_back(fmt::format("{} on {}: error {:.1f} % instead of {:.1f} % over {} reports",
-                               key.first.job_type, key.second, 100 * std::expm1(group.after / n),
-                               100 * std::expm1(group.before / n), group.count));
+  std::map<ForecastErrors::Key, RefusedFits> found;
+  for (const auto& [key, group] : groups)
+    if (group.worse()) found.emplace(key, group.refused());
+  if (found.empty()) found.emplace(ForecastErrors::Key{}, all.refused());
+  return found;
+}
+
+void Learner::refuse(const std::map<ForecastErrors::Key, RefusedFits>& why, News& news) {
+  news.kept_old = true;
+  ++refused_;
+  for (const auto& [key, last] : why) {
+    RefusedFits& all = refusals_[key];
+    const std::int64_t fits = all.fits + 1;
+    all = last;
+    all.fits = fits;
+    const std::string where =
+        key.first.job_type.empty() ? "" : fmt::format("{} on {}: ", key.first.job_type, key.second);
+    news.said.push_back(fmt::format("{}error {:.1f} % instead of {:.1f} % over {} reports", where,
+                                    100 * std::expm1(last.refused), 100 * std::expm1(last.kept),
+                                    last.reports));
   }
-  if (said.empty()) {
-    const auto n = static_cast<double>(all.count);
-    said.push_back(fmt::format("error {:.1f} % instead of {:.1f} % over {} reports",
-                               100 * std::expm1(all.after / n), 100 * std::expm1(all.before / n),
-                               all.count));
-  }
-  return said;
 }
 
 // Reports of one place, again and again, show how far one can be trusted.
@@ -179,6 +200,10 @@ ThroughputPrior Learner::with_noise(ThroughputPrior prior) const {
   return prior;
 }
 
+double Learner::early() const {
+  return rules_.learns_prior ? early_spread(history_.scatter()) : RateHistory::kEarlySpread;
+}
+
 Learner::News Learner::refit(const TypeSpeeds& speeds, bool always) {
   News news;
   std::vector<RateCell> now = cells();
@@ -186,8 +211,9 @@ Learner::News Learner::refit(const TypeSpeeds& speeds, bool always) {
   const bool other_speeds = model_ != nullptr && model_->speeds().all() != speeds.all();
   if (other_speeds) news.change = RateChange::kDecides;
   const ThroughputPrior prior = with_noise(prior_);
-  const bool other_noise = !fitted_.empty() && (prior.report > kOtherNoise * fitted_noise_ ||
-                                                fitted_noise_ > kOtherNoise * prior.report);
+  const double early_now = early();
+  const bool other_noise = !fitted_.empty() && (far_apart(prior.report, fitted_noise_) ||
+                                                far_apart(early_now, fitted_early_));
   if (news.change == RateChange::kSame && (other_prior_ || other_curves_ || other_noise))
     news.change = RateChange::kSome;
   if (news.change == RateChange::kSame && !always) return news;
@@ -201,13 +227,13 @@ Learner::News Learner::refit(const TypeSpeeds& speeds, bool always) {
   auto candidate = std::make_shared<const ThroughputModel>(speeds, now, prior, curves_);
   fitted_ = std::move(now);
   fitted_noise_ = prior.report;
+  fitted_early_ = early_now;
   // Other speeds are the admin's word.
-  if (!other_speeds) news.said = worse(*candidate);
-  news.kept_old = !news.said.empty();
-  if (news.kept_old)
-    ++refused_;
-  else
+  const auto why = other_speeds ? std::map<ForecastErrors::Key, RefusedFits>() : worse(*candidate);
+  if (why.empty())
     model_ = std::move(candidate);
+  else
+    refuse(why, news);
   return news;
 }
 

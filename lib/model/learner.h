@@ -39,6 +39,17 @@ class ForecastErrors {
   std::map<Key, Row> rows_;
 };
 
+/// Fits that foresaw recent reports of a profile on a GPU type worse than the fit before, and were
+/// not used. Errors are means of |ln forecast - ln report| over `reports`, of the last such fit.
+struct RefusedFits {
+  std::int64_t fits = 0;
+  double kept = 0;     ///< of the fit that stayed
+  double refused = 0;  ///< of the one that was not used
+  std::int64_t reports = 0;
+
+  bool operator==(const RefusedFits&) const = default;
+};
+
 /// How much two lists of cells differ, each sorted by `before`.
 enum class RateChange {
   kSame,     ///< not worth a fit
@@ -102,11 +113,19 @@ class Learner {
   [[nodiscard]] const std::map<Use, std::int64_t>& uses() const { return uses_; }
   /// Fits that were not used, since the one before foresaw recent reports better.
   [[nodiscard]] std::int64_t refused_fits() const { return refused_; }
+  /// Whose forecasts made them so; an empty profile and type where no single one did.
+  [[nodiscard]] const std::map<ForecastErrors::Key, RefusedFits>& refusals() const {
+    return refusals_;
+  }
 
  private:
   void learn(const MeasuredRate& usable);
+  void note_early(const MeasuredRate& report, Use use);
+  [[nodiscard]] double early() const;
   [[nodiscard]] ThroughputPrior with_noise(ThroughputPrior prior) const;
-  [[nodiscard]] std::vector<std::string> worse(const ThroughputModel& candidate) const;
+  [[nodiscard]] std::map<ForecastErrors::Key, RefusedFits> worse(
+      const ThroughputModel& candidate) const;
+  void refuse(const std::map<ForecastErrors::Key, RefusedFits>& why, News& news);
 
   LearnerRules rules_;
   UseJudge judge_;
@@ -121,7 +140,9 @@ class Learner {
   std::map<Use, std::int64_t> uses_;
   Seen seen_;
   std::int64_t refused_ = 0;
+  std::map<ForecastErrors::Key, RefusedFits> refusals_;
   double fitted_noise_ = 0;      ///< ThroughputPrior::report of the last fit
+  double fitted_early_ = 0;      ///< and early()
   std::size_t prior_cells_ = 0;  ///< when the prior was learnt last
   bool other_prior_ = false;     ///< than that of the last fit
   bool other_curves_ = false;

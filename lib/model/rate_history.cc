@@ -11,12 +11,16 @@ constexpr double kFreedom = 4;
 // How far jobs at one place lie apart when nothing is wrong, as ln.
 constexpr double kUsualSpread = 0.1;
 constexpr int kIterations = 12;
-// A report that is farther from its run so far than this is pulled in: a real change shows in the
-// next ones as well.
+// A report that is farther from its run so far than this counts as so far in the scatter.
 constexpr double kMostStep = 0.7;
 constexpr double kLeastWeight = 1e-3;
 // Of a job that warms up the last reports are the nearest to what it will be.
-constexpr double kEarlyMemory = 2;
+constexpr std::size_t kEarlyMemory = 2;
+// What is kept to see where it settles: so many runs, of each so many reports.
+constexpr std::size_t kMostWarming = 1024;
+constexpr std::size_t kMostEarly = 8;
+// Of distances between the two about so many of the last count.
+constexpr double kEarlyEvidence = 256;
 
 struct Witness {
   double log_rate = 0;
@@ -26,6 +30,12 @@ struct Witness {
 double doubt(double distance) {
   const double far = distance / kUsualSpread;
   return std::min(1.0, (kFreedom + 1) / (kFreedom + far * far));
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 != 0 ? values[half] : (values[half - 1] + values[half]) / 2;
 }
 
 /// The value that half of the weight lies up to.
@@ -77,23 +87,26 @@ RateHistory::Place& RateHistory::place_of(const MeasuredRate& report) {
   return places_.emplace(std::move(key), Place{}).first->second;
 }
 
-void RateHistory::add_to(std::vector<Run>& runs, const MeasuredRate& report, double memory) {
+void RateHistory::add_to(std::vector<Run>& runs, const MeasuredRate& report, std::size_t witness) {
   const auto same = [&](const Run& run) {
     return run.job == report.job && run.restarts == report.restarts;
   };
   auto run = std::find_if(runs.rbegin(), runs.rend(), same);
   if (run == runs.rend()) {
     if (runs.size() >= kMostRuns) runs.erase(runs.begin());
-    runs.push_back({.job = report.job, .restarts = report.restarts});
+    runs.push_back({.job = report.job, .restarts = report.restarts, .latest = {}});
     run = runs.rbegin();
   }
   run->last = std::max(run->last, report.time);
   const double log_rate = std::log(report.rate);
-  const double n = std::min(static_cast<double>(++run->reports), memory);
-  double step = log_rate - run->log_rate;
+  if (run->latest.size() >= witness) run->latest.erase(run->latest.begin());
+  run->latest.push_back(log_rate);
+  run->log_rate = median(run->latest);
+  const double n = std::min(static_cast<double>(++run->reports), kRunMemory);
+  double step = log_rate - run->mean;
   if (run->reports > 2) step = std::clamp(step, -kMostStep, kMostStep);
-  run->log_rate += step / n;
-  const double kept = static_cast<double>(run->reports) > memory ? 1 - 1 / n : 1;
+  run->mean += step / n;
+  const double kept = static_cast<double>(run->reports) > kRunMemory ? 1 - 1 / n : 1;
   run->squares = kept * run->squares + step * step * (1 - 1 / n);
 }
 
@@ -101,27 +114,50 @@ void RateHistory::add(const MeasuredRate& report) {
   Place& place = place_of(report);
   ++place.reports;
   place.early.clear();
-  add_to(place.runs, report, kRunMemory);
+  add_to(place.runs, report, kWitness);
 }
 
 void RateHistory::add_early(const MeasuredRate& report) {
   Place& place = place_of(report);
   ++place.early_reports;
   if (place.runs.empty()) add_to(place.early, report, kEarlyMemory);
+  const std::pair<JobKey, int> key{report.job, report.restarts};
+  auto run = std::find_if(warming_.rbegin(), warming_.rend(),
+                          [&](const auto& one) { return one.first == key; });
+  if (run == warming_.rend()) {
+    if (warming_.size() >= kMostWarming) warming_.pop_front();
+    warming_.emplace_back(key, std::vector<double>{});
+    run = warming_.rbegin();
+  }
+  if (run->second.size() < kMostEarly) run->second.push_back(std::log(report.rate));
 }
 
-RateCell RateHistory::cell_of(const Key& key, const Place& place, double report) const {
+void RateHistory::settled(const MeasuredRate& report) {
+  const std::pair<JobKey, int> key{report.job, report.restarts};
+  const auto run = std::find_if(warming_.begin(), warming_.end(),
+                                [&](const auto& one) { return one.first == key; });
+  if (run == warming_.end()) return;
+  for (const double log_rate : run->second) {
+    const double distance = log_rate - std::log(report.rate);
+    const double n = std::min(++early_count_, kEarlyEvidence);
+    early_squares_ += (distance * distance - early_squares_) / n;
+  }
+  warming_.erase(run);
+}
+
+RateCell RateHistory::cell_of(const Key& key, const Place& place, double report,
+                              double early_spread) const {
   const auto& [profile, where] = key;
   std::vector<Witness> all;
   const bool early = place.runs.empty();
   for (const Run& run : early ? place.early : place.runs) {
     const auto age = static_cast<double>(newest_ - run.last);
     const double kept = rules_.half_life > 0 ? std::exp2(-age / rules_.half_life) : 1;
-    const double reports = std::min(static_cast<double>(run.reports), kWitness);
+    const auto reports = std::min(static_cast<double>(run.reports), static_cast<double>(kWitness));
     all.push_back({run.log_rate, std::max(reports * kept, kLeastWeight)});
   }
   Witness found = together(all);
-  const double unsure = report / kEarlySpread;
+  const double unsure = report / early_spread;
   if (early) found.weight = std::clamp(unsure * unsure, kLeastWeight, found.weight);
   return {.profile = profile,
           .gpu_type = where.gpu_type,
@@ -144,9 +180,13 @@ ReportScatter RateHistory::scatter() const {
   }
   ReportScatter found;
   if (within.empty()) return found;
+  // Of the distance between two reports a part is the scatter of the one that had settled; while a
+  // job warms up nothing is surer than that.
+  found.early_count = std::min(early_count_, kEarlyEvidence);
   for (const Witness& one : within) found.within_count += one.weight;
   const double variance = median(within);
   found.within = std::sqrt(variance);
+  found.early = std::sqrt(std::max(early_squares_ - variance, variance));
   double between = 0;
   for (const auto& [unused, place] : places_) {
     double count = 0;
@@ -164,10 +204,10 @@ ReportScatter RateHistory::scatter() const {
   return found;
 }
 
-std::vector<RateCell> RateHistory::cells(double report) const {
+std::vector<RateCell> RateHistory::cells(double report, double early) const {
   std::vector<RateCell> cells;
   cells.reserve(places_.size());
-  for (const auto& [key, place] : places_) cells.push_back(cell_of(key, place, report));
+  for (const auto& [key, place] : places_) cells.push_back(cell_of(key, place, report, early));
   std::sort(cells.begin(), cells.end(), before);
   return cells;
 }

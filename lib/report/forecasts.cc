@@ -76,6 +76,25 @@ std::vector<ErrorRow> errors_of(const ForecastErrors& errors, const std::set<std
   return rows;
 }
 
+std::vector<RefusalRow> refusals_of(const std::map<ForecastErrors::Key, RefusedFits>& refusals,
+                                    const std::set<std::string>& shared) {
+  std::vector<RefusalRow> rows;
+  for (const auto& [key, found] : refusals) {
+    const auto& [profile, gpu_type] = key;
+    rows.push_back({.account = profile.account,
+                    .job_type = profile.job_type,
+                    .shared = profile.account.empty() &&
+                              (profile.job_type.empty() || shared.contains(profile.job_type)),
+                    .gpu_type = gpu_type,
+                    .fits = found.fits,
+                    .error = std::expm1(found.refused),
+                    .kept_error = std::expm1(found.kept),
+                    .reports = found.reports});
+  }
+  std::sort(rows.begin(), rows.end());
+  return rows;
+}
+
 std::vector<LessonRow> lessons_of(const ThroughputModel& model,
                                   const std::set<std::string>& gpu_types,
                                   const std::set<std::string>& shared) {

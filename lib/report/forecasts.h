@@ -2,6 +2,7 @@
 // What the fit expects of the profiles that models.json lists, on every GPU type.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -25,6 +26,10 @@ inline constexpr std::size_t kMostForecasts = 2000;
 /// Measured errors, sorted; `shared`: names of the job types that all accounts share.
 [[nodiscard]] std::vector<ErrorRow> errors_of(const ForecastErrors& errors,
                                               const std::set<std::string>& shared);
+/// Likewise of fits that were not used.
+[[nodiscard]] std::vector<RefusalRow> refusals_of(
+    const std::map<ForecastErrors::Key, RefusedFits>& refusals,
+    const std::set<std::string>& shared);
 /// For each measured profile where a measurement would teach most, what teaches most first.
 [[nodiscard]] std::vector<LessonRow> lessons_of(const ThroughputModel& model,
                                                 const std::set<std::string>& gpu_types,

@@ -86,6 +86,19 @@ void write_row(JsonWriter& json, const ErrorRow& row) {
   json.end_object();
 }
 
+auto order_of(const RefusalRow& row) {
+  return std::tie(row.job_type, row.account, row.shared, row.gpu_type);
+}
+
+void write_row(JsonWriter& json, const RefusalRow& row) {
+  begin_row(json, row);
+  json.put("fits", row.fits);
+  json.put("error", row.error);
+  json.put("kept_error", row.kept_error);
+  json.put("reports", row.reports);
+  json.end_object();
+}
+
 void write_row(JsonWriter& json, const LessonRow& row) {
   begin_row(json, row);
   json.put("gpus", row.gpus);
@@ -102,6 +115,23 @@ ErrorRow read_error(const JsonItem& item) {
   object.optional("reports", [&](const JsonItem& reports) {
     row.reports = static_cast<std::int64_t>(reports.number(static_cast<std::uint64_t>(kMostWork)));
   });
+  object.finish();
+  return row;
+}
+
+RefusalRow read_refusal(const JsonItem& item) {
+  RefusalRow row;
+  JsonObject object(item);
+  read_owner(object, row);
+  const auto number = [&](std::string_view name, std::int64_t& to) {
+    object.required(name, [&](const JsonItem& value) {
+      to = static_cast<std::int64_t>(value.number(static_cast<std::uint64_t>(kMostWork)));
+    });
+  };
+  number("fits", row.fits);
+  object.required("error", [&](const JsonItem& error) { row.error = error.real(); });
+  object.required("kept_error", [&](const JsonItem& error) { row.kept_error = error.real(); });
+  number("reports", row.reports);
   object.finish();
   return row;
 }
@@ -178,6 +208,7 @@ ModelRow read_row(const JsonItem& item) {
 bool operator<(const ModelRow& a, const ModelRow& b) { return order_of(a) < order_of(b); }
 bool operator<(const ForecastRow& a, const ForecastRow& b) { return order_of(a) < order_of(b); }
 bool operator<(const ErrorRow& a, const ErrorRow& b) { return order_of(a) < order_of(b); }
+bool operator<(const RefusalRow& a, const RefusalRow& b) { return order_of(a) < order_of(b); }
 
 std::string to_json(const ModelsTable& table) {
   JsonWriter json;
@@ -195,6 +226,10 @@ std::string to_json(const ModelsTable& table) {
   json.key("forecast_errors");
   json.begin_array();
   for (const ErrorRow& row : table.errors) write_row(json, row);
+  json.end_array();
+  json.key("refused_fits");
+  json.begin_array();
+  for (const RefusalRow& row : table.refusals) write_row(json, row);
   json.end_array();
   json.key("lessons");
   json.begin_array();
@@ -223,6 +258,11 @@ Result<ModelsTable> models_from_json(std::string_view text) {
     object.optional("forecast_errors", [&](const JsonItem& item) {
       item.elements([&](const JsonItem& row) { table.errors.push_back(read_error(row)); });
       if (!item.failed() && !json::ascending(table.errors, std::less<>()))
+        item.error("must be sorted by job type, account and GPU type, each once");
+    });
+    object.optional("refused_fits", [&](const JsonItem& item) {
+      item.elements([&](const JsonItem& row) { table.refusals.push_back(read_refusal(row)); });
+      if (!item.failed() && !json::ascending(table.refusals, std::less<>()))
         item.error("must be sorted by job type, account and GPU type, each once");
     });
     object.optional("lessons", [&](const JsonItem& item) {

@@ -30,7 +30,7 @@ struct ModelRow {
   std::int64_t flagged = 0;  ///< those that no profile uses
   /// Why: word (`wall-time`) and reports, by word.
   std::vector<std::pair<std::string, std::int64_t>> flags{};
-  std::int64_t jobs = 0;     ///< that sent them
+  std::int64_t jobs = 0;  ///< that sent them
   /// samples/s of the reports that are not flagged; all 0 if there are none.
   double rate_mean = 0;
   double rate_min = 0;
@@ -77,6 +77,24 @@ struct ErrorRow {
 /// By job type, account, GPU type.
 [[nodiscard]] bool operator<(const ErrorRow& a, const ErrorRow& b);
 
+/// Fits that were not used, since they foresaw recent reports of a profile on one GPU type worse
+/// than the one before, since slurmctld started.
+struct RefusalRow {
+  std::string account;   ///< "" where the profile is shared
+  std::string job_type;  ///< "": no single one, all reports together
+  bool shared = false;
+  std::string gpu_type;
+  std::int64_t fits = 0;
+  double error = 0;       ///< of the last of them, over `reports`
+  double kept_error = 0;  ///< of the one that stayed
+  std::int64_t reports = 0;
+
+  bool operator==(const RefusalRow&) const = default;
+};
+
+/// By job type, account, GPU type.
+[[nodiscard]] bool operator<(const RefusalRow& a, const RefusalRow& b);
+
 /// Where a measurement would teach most, see lib/model/teach.h.
 struct LessonRow {
   std::string account;  ///< "" where the profile is shared
@@ -95,14 +113,16 @@ struct ModelsTable {
   std::vector<ModelRow> rows;          ///< sorted
   std::vector<ForecastRow> forecasts;  ///< sorted; none where nothing was learnt
   std::vector<ErrorRow> errors;        ///< sorted
+  std::vector<RefusalRow> refusals{};  ///< sorted
   std::vector<LessonRow> lessons;      ///< what teaches most first
 
   bool operator==(const ModelsTable&) const = default;
 };
 
 /// One line of JSON: {"schema":"rubato.models/1","generated":...,"models":[...],"forecasts":[...],
-/// "forecast_errors":[...],"lessons":[...]}. Members of a row are named as those of the structs and
-/// all there, but "flags":[{"flag","reports"}], which stands where there are any.
+/// "forecast_errors":[...],"refused_fits":[...],"lessons":[...]}. Members of a row are named as
+/// those of the structs and all there, but "flags":[{"flag","reports"}], which stands where there
+/// are any.
 [[nodiscard]] std::string to_json(const ModelsTable& table);
 /// Errors name the member, as in json.h.
 [[nodiscard]] Result<ModelsTable> models_from_json(std::string_view text);

@@ -110,6 +110,7 @@ ModelsTable public_view(ModelsTable table, const PrivateData& hidden) {
     std::erase_if(table.rows, [](const ModelRow& row) { return !row.shared; });
     std::erase_if(table.forecasts, [](const ForecastRow& row) { return !row.shared; });
     std::erase_if(table.errors, [](const ErrorRow& row) { return !row.shared; });
+    std::erase_if(table.refusals, [](const RefusalRow& row) { return !row.shared; });
     std::erase_if(table.lessons, [](const LessonRow& row) { return !row.shared; });
   }
   return table;

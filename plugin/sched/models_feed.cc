@@ -264,6 +264,7 @@ void ModelsFeed::Shared::note_learning() {
   made->errors = learner.errors();
   for (const auto& [use, count] : learner.uses()) made->uses[to_string(use)] = count;
   made->refused_fits = learner.refused_fits();
+  made->refusals = learner.refusals();
   const std::lock_guard lock(mutex);
   learning = std::move(made);
 }

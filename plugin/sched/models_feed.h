@@ -36,6 +36,7 @@ struct Learning {
   ForecastErrors errors;
   std::map<std::string, std::int64_t> uses;  ///< reports heard since the start, see Use
   std::int64_t refused_fits = 0;
+  std::map<ForecastErrors::Key, RefusedFits> refusals;
 };
 
 class ModelsFeed {

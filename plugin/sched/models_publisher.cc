@@ -90,7 +90,10 @@ bool ModelsPublisher::Shared::write(const ModelsOffer& offer) {
     table.forecasts = forecasts_of(table, *offer.models->learnt(), offer.gpu_types);
   if (offer.models != nullptr && offer.models->learnt() != nullptr)
     table.lessons = lessons_of(*offer.models->learnt(), offer.gpu_types, offer.shared);
-  if (offer.learning != nullptr) table.errors = errors_of(offer.learning->errors, offer.shared);
+  if (offer.learning != nullptr) {
+    table.errors = errors_of(offer.learning->errors, offer.shared);
+    table.refusals = refusals_of(offer.learning->refusals, offer.shared);
+  }
   return publish_file("models.json", to_json(public_view(table, offer.hidden)) + "\n",
                       offer.hidden.any() ? to_json(table) + "\n" : "", offer.publish_dir,
                       offer.private_dir, [&](const std::string& path, const std::string& error) {

@@ -136,6 +136,36 @@ TEST(RateHistory, early_reports_count_where_there_are_no_others) {
   EXPECT_NEAR(cells[0].weight, 1, 1e-3);
 }
 
+TEST(RateHistory, a_run_is_the_median_of_its_last_reports) {
+  RateHistory history;
+  for (int i = 0; i < 40; ++i) history.add(report(1, i, i % 4 == 0 ? 130 : 100));
+  EXPECT_NEAR(history.cells()[0].rate, 100, 1e-9) << "not 107";
+  for (int i = 40; i < 60; ++i) history.add(report(1, i, 80));
+  EXPECT_NEAR(history.cells()[0].rate, 80, 1e-9) << "what changed for good has changed";
+}
+
+TEST(Learner, learns_how_far_a_job_that_warms_up_is_from_what_it_settles_at) {
+  // Jobs whose first reports are off by `factor`, then one that only warms up, elsewhere.
+  const auto spread_after = [](double factor) {
+    Learner learner(LearnerRules{.use = {.warm_up = 60}});
+    for (JobId job = 1; job <= 12; ++job) {
+      const Seconds start = 1000 * job;
+      for (int i = 1; i <= 12; ++i) {
+        MeasuredRate one = report(job, start + 10 * i, (i <= 2 ? factor : 1.0) * (100 + i % 2));
+        one.run_start = kBegin + start;
+        learner.take(one);
+      }
+    }
+    MeasuredRate young = report(20, 20'010, 50, "v100");
+    young.run_start = kBegin + 20'000;
+    learner.take(young);
+    (void)learner.refit(TypeSpeeds());
+    return learner.model()->predict({"lab", "net"}, young.place).spread;
+  };
+  EXPECT_LT(spread_after(1.0), 0.1) << "early reports were as good as any";
+  EXPECT_GT(spread_after(0.5), 0.15) << "they were not";
+}
+
 TEST(RateHistory, tells_the_scatter_of_reports_from_that_of_runs) {
   RateHistory history;
   EXPECT_EQ(history.scatter().within_count, 0);
@@ -251,6 +281,12 @@ TEST(Learner, keeps_the_better_of_two_fits_and_says_so) {
   EXPECT_NE(news.said[0].find("net on a100"), std::string::npos) << news.said[0];
   EXPECT_EQ(learner.model(), good);
   EXPECT_EQ(learner.refused_fits(), 1);
+  ASSERT_EQ(learner.refusals().size(), 1U);
+  const auto& [whose, refused] = *learner.refusals().begin();
+  EXPECT_EQ(whose, ForecastErrors::Key({"lab", "net"}, "a100"));
+  EXPECT_EQ(refused.fits, 1);
+  EXPECT_EQ(refused.reports, 40);
+  EXPECT_GT(refused.refused, refused.kept);
   // Evidence for it: the jobs are as fast as it says.
   for (int i = 0; i < 130; ++i) learner.take(report(2, 1000 + 10 * i, 1000));
   EXPECT_FALSE(learner.refit(speeds).kept_old);
@@ -298,6 +334,24 @@ TEST(ErrorReplay, gives_the_errors_that_a_learner_had) {
   ASSERT_EQ(both.size(), 2U);
   EXPECT_GT(both[0].plain, 0);
   EXPECT_GT(both[0].present, 0);
+}
+
+// A report that is held back while its job warms up is judged by what was expected when it came:
+// the plain model, which holds nothing back, must not have seen it by then.
+TEST(ReplayBoth, foresees_a_report_before_either_model_has_seen_it) {
+  std::vector<MeasuredRate> all;
+  for (JobId job = 1; job <= 6; ++job) {
+    const double rate = job % 2 == 0 ? 100 : 200;  // each job is a surprise
+    for (int i = 1; i <= 3; ++i) {
+      all.push_back(report(job, 1000 * job + 10 * i, rate));
+      all.back().run_start = kBegin + 1000 * job;
+    }
+  }
+  const auto rows = replay_both(all, TypeSpeeds(), LearnerRules{.use = {.warm_up = 60}});
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].reports, 17) << "all but the first of all";
+  EXPECT_GT(rows[0].plain_most, 0.9) << "the second job came as a surprise to both";
+  EXPECT_GT(rows[0].present_most, 0.9);
 }
 
 TEST(RateChange, says_what_is_worth_a_fit) {

@@ -29,27 +29,33 @@ ModelRow row(const std::string& job_type, int gpus) {
 TEST(ModelsTable, has_these_bytes) {
   const ForecastRow forecast{"research", "bert", false, "v100", 4, 400.5, 320.25, 501, 0};
   const ErrorRow error{"research", "bert", false, "a100", 0.125, 9};
+  const RefusalRow refusal{"research", "bert", false, "a100", 2, 0.25, 0.125, 40};
   const LessonRow lesson{"research", "bert", false, "v100", 4, 0.5, 0.25};
-  EXPECT_EQ(to_json(ModelsTable{1800000060, {row("bert", 4)}, {forecast}, {error}, {lesson}}),
-            "{\"schema\":\"rubato.models/1\",\"generated\":1800000060,\"models\":[{\"account\":"
-            "\"research\",\"job_type\":\"bert\",\"shared\":false,\"gpu_type\":\"a100\",\"gpus\":4,"
-            "\"nodes\":1,\"plan\":\"\",\"batch\":256,\"samples\":12,\"flagged\":2,\"jobs\":3,"
-            "\"rate_mean\":812.25,\"rate_min\":800,\"rate_max\":820.5,\"rate_last\":810.1,"
-            "\"last\":1800000000}],\"forecasts\":[{\"account\":\"research\",\"job_type\":"
-            "\"bert\",\"shared\":false,\"gpu_type\":\"v100\",\"gpus\":4,\"rate\":400.5,"
-            "\"rate_low\":320.25,\"rate_high\":501,\"samples\":0}],\"forecast_errors\":[{"
-            "\"account\":\"research\",\"job_type\":\"bert\",\"shared\":false,\"gpu_type\":"
-            "\"a100\",\"error\":0.125,\"reports\":9}],\"lessons\":[{\"account\":\"research\","
-            "\"job_type\":\"bert\",\"shared\":false,\"gpu_type\":\"v100\",\"gpus\":4,"
-            "\"within\":0.5,\"after\":0.25}]}");
+  EXPECT_EQ(
+      to_json(ModelsTable{1800000060, {row("bert", 4)}, {forecast}, {error}, {refusal}, {lesson}}),
+      "{\"schema\":\"rubato.models/1\",\"generated\":1800000060,\"models\":[{\"account\":"
+      "\"research\",\"job_type\":\"bert\",\"shared\":false,\"gpu_type\":\"a100\",\"gpus\":4,"
+      "\"nodes\":1,\"plan\":\"\",\"batch\":256,\"samples\":12,\"flagged\":2,\"jobs\":3,"
+      "\"rate_mean\":812.25,\"rate_min\":800,\"rate_max\":820.5,\"rate_last\":810.1,"
+      "\"last\":1800000000}],\"forecasts\":[{\"account\":\"research\",\"job_type\":"
+      "\"bert\",\"shared\":false,\"gpu_type\":\"v100\",\"gpus\":4,\"rate\":400.5,"
+      "\"rate_low\":320.25,\"rate_high\":501,\"samples\":0}],\"forecast_errors\":[{"
+      "\"account\":\"research\",\"job_type\":\"bert\",\"shared\":false,\"gpu_type\":"
+      "\"a100\",\"error\":0.125,\"reports\":9}],\"refused_fits\":[{\"account\":\"research\","
+      "\"job_type\":\"bert\",\"shared\":false,\"gpu_type\":\"a100\",\"fits\":2,\"error\":0.25,"
+      "\"kept_error\":0.125,\"reports\":40}],\"lessons\":[{\"account\":\"research\","
+      "\"job_type\":\"bert\",\"shared\":false,\"gpu_type\":\"v100\",\"gpus\":4,"
+      "\"within\":0.5,\"after\":0.25}]}");
 }
 
 TEST(ModelsTable, is_read_back) {
-  const ModelsTable table{5,
-                          {row("bert", 2), row("bert", 4), row("vgg", 1)},
-                          {},
-                          {{"", "bert", true, "a100", 0.5, 3}},
-                          {{"", "bert", true, "v100", 2, 0.5, 0.25}}};
+  const ModelsTable table{
+      5,
+      {row("bert", 2), row("bert", 4), row("vgg", 1)},
+      {},
+      {{"", "bert", true, "a100", 0.5, 3}},
+      {{"", "", true, "", 1, 0.5, 0.25, 8}, {"", "bert", true, "a100", 2, 0.5, 0.25, 9}},
+      {{"", "bert", true, "v100", 2, 0.5, 0.25}}};
   const auto back = models_from_json(to_json(table));
   ASSERT_TRUE(back) << back.error().text;
   EXPECT_EQ(*back, table);
