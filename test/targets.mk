@@ -61,6 +61,11 @@ tidy:
 	    $(LIBRARY_CFLAGS) || status=1; \
 	done; exit $$status
 
+# Too long for `check`; each leaves results/long-NAME.md with date, commit, machine and what came of it.
+# SEED, SEEDS, LONG_CXXFLAGS, SCENARIO_FLAGS: test/support/long-check.
+check-asan check-tsan check-seeds check-memcheck:
+	@SLURM_SOURCE='$(SLURM_SOURCE)' JOBS='$(or $(JOBS),2)' $(top_srcdir)/test/support/long-check $(@:check-%=%)
+
 if CODE_COVERAGE
 coverage: check
 	find lib -name '*.gcno' -print0 | xargs -0 gcov -n -r -s $(abs_top_srcdir) 2>/dev/null \
@@ -84,4 +89,5 @@ uninstall-hook:
 distclean-local:
 	rm -rf stage
 
+.PHONY: check-asan check-tsan check-seeds check-memcheck
 .PHONY: stage check-cluster symbols-check check-all tally format format-check tidy coverage

@@ -24,6 +24,7 @@ constexpr int kMostSteps = 12;      ///< of Newton, a level
 constexpr double kCentred = 1e-3;   ///< largest relative distance of s z from the level
 constexpr double kEndless = 1e15;   ///< times the start: as far as no optimum is
 constexpr double kDamping = 1e-13;  ///< added to the diagonal, relative to it
+constexpr double kLost = 2;         ///< times the gap before, or that of the level
 
 class PathFollower {
  public:
@@ -59,7 +60,15 @@ class PathFollower {
     double level = kFirstLevel;
     while (level >= kLastLevel * 0.99) {
       for (int step = 0; step < kMostSteps; ++step) {
-        if (!newton(level)) return level < kGoodLevel;
+        const Vector before = x_;
+        const double most = kLost * std::max(gap(), level * (n_ + m_));
+        const bool good = level < kGoodLevel;
+        if (!newton(level)) return good;
+        // So far down only rounding makes the gap wider, by steps that lead anywhere.
+        if (good && gap() > most) {
+          x_ = before;
+          return true;
+        }
         if (centred(level)) break;
       }
       level *= kNextLevel;
@@ -72,6 +81,9 @@ class PathFollower {
 
  private:
   static constexpr std::size_t kSparse = 16;
+
+  /// How far at most the objective is from its optimum, in its scale, where prices are in order.
+  [[nodiscard]] double gap() const { return x_.dot(price_) + slack_.dot(row_price_); }
 
   [[nodiscard]] bool centred(double level) const {
     const double rows =

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What tests share: the GoogleTest main, the CUnit listener, the runner, the tally of results.
 SUPPORT_TESTS = test/support/house_test.py test/support/symbols_test.py
-EXTRA_DIST += test/support/run-test test/support/tally test/support/house_test.py test/support/symbols_test.py \
-  test/support/report_test.py test/support/tally_test.py test/skips
+EXTRA_DIST += test/support/run-test test/support/long-check test/support/tally test/support/house_test.py \
+  test/support/symbols_test.py test/support/report_test.py test/support/tally_test.py test/skips
 
 if HAVE_GTEST
 check_LTLIBRARIES += test/support/libtestmain.la

@@ -85,7 +85,9 @@ def the_history_of_this_cluster_is_played(c):
     c.cmd(f"scancel {never}")
     c.cmd(f"scontrol requeue {again}")
     latch.open()
-    # The begin time of a requeued job lies two minutes ahead: it may start at once.
+    # The begin time of a requeued job lies two minutes ahead: it may start at once. Not before its first run
+    # has ended for slurmctld: an update until then takes the start out of that run's record in slurmdbd.
+    c.wait_state(again, "PENDING,RUNNING,COMPLETED", 120)
     c.cmd(f"scontrol update JobId={again} StartTime=now", check=False)
     for job in (one, cpu, again):
         c.wait_state(job, "COMPLETED", 240)
