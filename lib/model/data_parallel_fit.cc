@@ -86,7 +86,7 @@ class Fitter {
     for (const Observation& o : observations_) {
       Feature f = feature(state_, state_.measured[o.place].at);
       if (o.pass) f = pass_only(f);
-      state_.features.push_back(std::move(f));
+      state_.features.push_back(f);
     }
     factorise();
     return std::move(state_);

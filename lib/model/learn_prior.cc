@@ -28,6 +28,7 @@ std::vector<RateCell> chosen(const std::vector<RateCell>& cells) {
   for (const RateCell& cell : cells)
     if (cell.rate > 0) profiles[cell.profile].push_back(cell);
   std::vector<const std::vector<RateCell>*> order;
+  order.reserve(profiles.size());
   for (const auto& [unused, own] : profiles) order.push_back(&own);
   std::stable_sort(order.begin(), order.end(),
                    [](const auto* a, const auto* b) { return a->size() > b->size(); });

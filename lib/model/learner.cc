@@ -140,8 +140,11 @@ void Learner::set_curves(std::vector<CurvePoint> curves) {
   other_curves_ = true;
 }
 
-std::vector<RateCell> Learner::cells() const {
-  std::vector<RateCell> cells = history_.cells(with_noise(rules_.prior).report, early());
+std::vector<RateCell> Learner::cells() const { return cells(history_.scatter()); }
+
+std::vector<RateCell> Learner::cells(const ReportScatter& scatter) const {
+  std::vector<RateCell> cells =
+      history_.cells(with_noise(rules_.prior, scatter).report, early(scatter));
   if (imported_.empty()) return cells;
   std::set<std::pair<ProfileName, std::string>> measured;
   for (const RateCell& cell : cells) measured.emplace(cell.profile, cell.gpu_type);
@@ -191,8 +194,7 @@ void Learner::refuse(const std::map<ForecastErrors::Key, RefusedFits>& why, News
 }
 
 // Reports of one place, again and again, show how far one can be trusted.
-ThroughputPrior Learner::with_noise(ThroughputPrior prior) const {
-  const ReportScatter scatter = history_.scatter();
+ThroughputPrior Learner::with_noise(ThroughputPrior prior, const ReportScatter& scatter) const {
   if (!rules_.learns_prior || scatter.within_count <= 0) return prior;
   const ThroughputPrior seen = with_scatter(rules_.prior, scatter);
   prior.report = seen.report;
@@ -200,18 +202,19 @@ ThroughputPrior Learner::with_noise(ThroughputPrior prior) const {
   return prior;
 }
 
-double Learner::early() const {
-  return rules_.learns_prior ? early_spread(history_.scatter()) : RateHistory::kEarlySpread;
+double Learner::early(const ReportScatter& scatter) const {
+  return rules_.learns_prior ? early_spread(scatter) : RateHistory::kEarlySpread;
 }
 
 Learner::News Learner::refit(const TypeSpeeds& speeds, bool always) {
   News news;
-  std::vector<RateCell> now = cells();
+  const ReportScatter scatter = history_.scatter();
+  std::vector<RateCell> now = cells(scatter);
   news.change = rate_change(fitted_, now);
   const bool other_speeds = model_ != nullptr && model_->speeds().all() != speeds.all();
   if (other_speeds) news.change = RateChange::kDecides;
-  const ThroughputPrior prior = with_noise(prior_);
-  const double early_now = early();
+  const ThroughputPrior prior = with_noise(prior_, scatter);
+  const double early_now = early(scatter);
   const bool other_noise = !fitted_.empty() && (far_apart(prior.report, fitted_noise_) ||
                                                 far_apart(early_now, fitted_early_));
   if (news.change == RateChange::kSame && (other_prior_ || other_curves_ || other_noise))
@@ -243,9 +246,10 @@ bool Learner::learn_prior_sometimes(const TypeSpeeds& speeds) {
     return false;
   }
   prior_cells_ = fitted_.size();
-  const bool noise_known = history_.scatter().within_count > 0;
+  const ReportScatter scatter = history_.scatter();
+  const bool noise_known = scatter.within_count > 0;
   const ThroughputPrior learnt =
-      learn_prior(speeds, fitted_, with_noise(rules_.prior), noise_known);
+      learn_prior(speeds, fitted_, with_noise(rules_.prior, scatter), noise_known);
   if (learnt == prior_) return false;
   prior_ = learnt;
   other_prior_ = true;

@@ -121,8 +121,10 @@ class Learner {
  private:
   void learn(const MeasuredRate& usable);
   void note_early(const MeasuredRate& report, Use use);
-  [[nodiscard]] double early() const;
-  [[nodiscard]] ThroughputPrior with_noise(ThroughputPrior prior) const;
+  [[nodiscard]] double early(const ReportScatter& scatter) const;
+  [[nodiscard]] std::vector<RateCell> cells(const ReportScatter& scatter) const;
+  [[nodiscard]] ThroughputPrior with_noise(ThroughputPrior prior,
+                                           const ReportScatter& scatter) const;
   [[nodiscard]] std::map<ForecastErrors::Key, RefusedFits> worse(
       const ThroughputModel& candidate) const;
   void refuse(const std::map<ForecastErrors::Key, RefusedFits>& why, News& news);

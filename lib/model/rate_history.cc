@@ -122,20 +122,13 @@ void RateHistory::add_early(const MeasuredRate& report) {
   ++place.early_reports;
   if (place.runs.empty()) add_to(place.early, report, kEarlyMemory);
   const std::pair<JobKey, int> key{report.job, report.restarts};
-  auto run = std::find_if(warming_.rbegin(), warming_.rend(),
-                          [&](const auto& one) { return one.first == key; });
-  if (run == warming_.rend()) {
-    if (warming_.size() >= kMostWarming) warming_.pop_front();
-    warming_.emplace_back(key, std::vector<double>{});
-    run = warming_.rbegin();
-  }
-  if (run->second.size() < kMostEarly) run->second.push_back(std::log(report.rate));
+  if (warming_.size() >= kMostWarming && !warming_.contains(key)) warming_.erase(warming_.begin());
+  std::vector<double>& rates = warming_[key];
+  if (rates.size() < kMostEarly) rates.push_back(std::log(report.rate));
 }
 
 void RateHistory::settled(const MeasuredRate& report) {
-  const std::pair<JobKey, int> key{report.job, report.restarts};
-  const auto run = std::find_if(warming_.begin(), warming_.end(),
-                                [&](const auto& one) { return one.first == key; });
+  const auto run = warming_.find({report.job, report.restarts});
   if (run == warming_.end()) return;
   for (const double log_rate : run->second) {
     const double distance = log_rate - std::log(report.rate);

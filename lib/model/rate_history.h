@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <utility>
 #include <vector>
@@ -93,8 +92,8 @@ class RateHistory {
 
   HistoryRules rules_;
   std::map<Key, Place> places_;
-  /// ln rates of the last runs that warm up, oldest first.
-  std::deque<std::pair<std::pair<JobKey, int>, std::vector<double>>> warming_;
+  /// ln rates of runs that warm up; of too many, those of the oldest job go.
+  std::map<std::pair<JobKey, int>, std::vector<double>> warming_;
   double early_squares_ = 0;  ///< mean of squared distances from where these settled
   double early_count_ = 0;
   Seconds newest_ = 0;

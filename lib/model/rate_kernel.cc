@@ -223,6 +223,27 @@ KernelTerms kernel_factors(const RatePoint& a, const RatePoint& b) {
   return f;
 }
 
+namespace {
+
+// Of two profiles, as most pairs are: the same sum in the same order, without the terms that are 0.
+double kernel_of_two(const KernelTerms& weights, const RatePoint& a, const RatePoint& b) {
+  const bool type = a.type == b.type;
+  const double sizes = a.size * b.size;
+  const double batches = a.batch * b.batch;
+  double k = 0;
+  if (type) k += weights[1];
+  k += weights[3] * sizes;
+  if (type) {
+    k += weights[4] * sizes;
+    if (a.gpus == b.gpus) k += weights[6];
+  }
+  k += weights[7] * batches;
+  if (type) k += weights[9] * batches;
+  return k + weights[13] * (a.nodes * b.nodes);
+}
+
+}  // namespace
+
 KernelTerms kernel_weights(const ThroughputPrior& prior) {
   KernelTerms weights{};
   for (std::size_t i = 0; i + 1 < kKernelTerms; ++i)
@@ -232,6 +253,7 @@ KernelTerms kernel_weights(const ThroughputPrior& prior) {
 }
 
 double kernel(const KernelTerms& weights, const RatePoint& a, const RatePoint& b) {
+  if (a.profile != b.profile) return kernel_of_two(weights, a, b);
   const KernelTerms factors = kernel_factors(a, b);
   double k = 0;
   for (std::size_t i = 0; i < kKernelTerms; ++i) k += weights[i] * factors[i];
