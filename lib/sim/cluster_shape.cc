@@ -54,7 +54,7 @@ class Scanner {
 
 Result<long> memory_of(Scanner& scan) {
   const Scanner before = scan;
-  const auto number = scan.number(kMostMemory, "the memory of a node");
+  auto number = scan.number(kMostMemory, "the memory of a node");
   if (!number) return number;
   long memory = *number;
   if (scan.take('K')) {

@@ -14,6 +14,7 @@
 #include <iterator>
 #include <optional>
 #include <set>
+#include <system_error>
 #include <utility>
 
 #include "lib/config/nearest.h"
@@ -182,14 +183,15 @@ Result<CsvTable> CsvTable::parse(std::string_view text, std::string name) {
 Result<CsvTable> CsvTable::read(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
-    return fail(fmt::format("{}: {}", path, std::strerror(errno)));
+    return fail(fmt::format("{}: {}", path, std::generic_category().message(errno)));
   }
   if (!S_ISREG(status.st_mode)) return fail(fmt::format("{}: not a regular file", path));
   if (static_cast<std::size_t>(status.st_size) > kMostBytes) {
     return fail(fmt::format("{}: larger than 256 MiB", path));
   }
   std::ifstream in(path, std::ios::binary);
-  if (!in.is_open()) return fail(fmt::format("{}: {}", path, std::strerror(errno)));
+  if (!in.is_open())
+    return fail(fmt::format("{}: {}", path, std::generic_category().message(errno)));
   std::string text;
   // A read that fails in the middle throws, as of /proc/self/mem.
   try {

@@ -8,10 +8,10 @@
 #include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <set>
+#include <system_error>
 #include <tuple>
 
 namespace rubato {
@@ -107,10 +107,10 @@ class Scanner {
 
 /// "('NAME', SCALE)".
 std::optional<std::pair<GavelModel, int>> job_of(std::string_view key) {
-  constexpr std::string_view begin = "('";
+  constexpr std::string_view kBegin = "('";
   const std::size_t middle = key.rfind("', ");
-  if (!key.starts_with(begin) || !key.ends_with(')') || middle == std::string_view::npos ||
-      middle <= begin.size()) {
+  if (!key.starts_with(kBegin) || !key.ends_with(')') || middle == std::string_view::npos ||
+      middle <= kBegin.size()) {
     return std::nullopt;
   }
   const std::string_view number = key.substr(middle + 3, key.size() - middle - 4);
@@ -120,7 +120,7 @@ std::optional<std::pair<GavelModel, int>> job_of(std::string_view key) {
       scale > kMostScale) {
     return std::nullopt;
   }
-  const std::string name(key.substr(begin.size(), middle - begin.size()));
+  const std::string name(key.substr(kBegin.size(), middle - kBegin.size()));
   return std::pair(gavel_model(name), scale);
 }
 
@@ -211,7 +211,8 @@ Result<GavelData> parse_gavel(std::string_view text, const std::string& name) {
 Result<GavelData> read_gavel(const std::string& data_dir) {
   const std::string path = data_dir + "/gavel/simulation_throughputs.json";
   struct stat facts {};
-  if (stat(path.c_str(), &facts) != 0) return fail(path + ": " + std::strerror(errno));
+  if (stat(path.c_str(), &facts) != 0)
+    return fail(path + ": " + std::generic_category().message(errno));
   if (!S_ISREG(facts.st_mode) || static_cast<std::size_t>(facts.st_size) > kMostBytes)
     return fail(path + ": expected a regular file of at most 64 MiB");
   std::ifstream file(path, std::ios::binary);
