@@ -44,6 +44,7 @@ lib_librubato_la_SOURCES += \
 
 # lib/sim/: jobs played through round() without Slurm
 lib_librubato_la_SOURCES += \
+  lib/sim/config_lines.h \
   lib/sim/csv.cc \
   lib/sim/csv.h \
   lib/sim/data_gavel.cc \
@@ -60,12 +61,16 @@ lib_librubato_la_SOURCES += \
 # lib/sim/: the simulator, a library of its own, since nothing that slurmctld loads needs it. Its
 # readers of measured data stand above, since `rubato validate` uses them too.
 noinst_LTLIBRARIES += lib/librubato_sim.la
-lib_librubato_sim_la_LIBADD = $(FMT_LIBS)
+lib_librubato_sim_la_LIBADD = $(FMT_LIBS) $(QHULL_LIBS)
 lib_librubato_sim_la_SOURCES = \
   lib/sim/arrivals.cc \
   lib/sim/arrivals.h \
+  lib/sim/branch_bound.cc \
+  lib/sim/branch_bound.h \
   lib/sim/choice.cc \
   lib/sim/choice.h \
+  lib/sim/choice_dual.cc \
+  lib/sim/choice_dual.h \
   lib/sim/cluster_shape.cc \
   lib/sim/cluster_shape.h \
   lib/sim/cluster_snapshot.cc \
@@ -135,6 +140,8 @@ lib_librubato_sim_la_SOURCES = \
   lib/sim/peers/sia_gavel.h \
   lib/sim/peers/sia_policy.cc \
   lib/sim/peers/sia_policy.h \
+  lib/sim/peers/simplices.cc \
+  lib/sim/peers/simplices.h \
   lib/sim/peers/suite_adaptive.cc \
   lib/sim/peers/suite_muri.cc \
   lib/sim/peers/suite_rubick.cc \
@@ -170,6 +177,7 @@ lib_librubato_sim_la_SOURCES = \
   lib/sim/suite.h \
   lib/sim/suite_aiturbo.cc \
   lib/sim/suite_elastic.cc \
+  lib/sim/suite_error.h \
   lib/sim/suite_gavel.cc \
   lib/sim/suite_spec.cc \
   lib/sim/suite_spec.h \

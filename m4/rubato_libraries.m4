@@ -51,6 +51,12 @@ AC_DEFUN([RUBATO_OPTIONAL_LIBRARIES], [
     AS_IF([test $rubato_found = no], [AC_MSG_NOTICE([no GLPK (on Debian in libglpk-dev): rubato-solve is not built])])
     AC_SUBST([GLPK_LIBS])
   ])
+  RUBATO_OPTIONAL([qhull], [interpolate step times of Pollux and Sia with Qhull, as their simulators do], [
+    AC_CHECK_HEADER([libqhull_r/qhull_ra.h], [AC_CHECK_LIB([qhull_r], [qh_new_qhull], [rubato_found=yes; QHULL_LIBS=-lqhull_r])])
+    AS_IF([test $rubato_found = no], [AC_MSG_NOTICE([no Qhull (on Debian in libqhull-dev): figures of Pollux and Sia are a little off])])
+    AC_SUBST([QHULL_LIBS])
+  ])
+  AS_IF([test "x$with_qhull" = xyes], [AC_DEFINE([HAVE_QHULL], [1], [Define to 1 where Qhull is there.])])
   RUBATO_OPTIONAL([gtest], [build the tests, which need GoogleTest and GoogleMock],
     [PKG_CHECK_MODULES([GTEST], [gtest >= 1.12 gmock >= 1.12], [rubato_found=yes], [:])])
   RUBATO_OPTIONAL([rapidcheck], [build the property tests], [

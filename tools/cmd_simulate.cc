@@ -70,13 +70,15 @@ class Bar {
 };
 
 Result<SimulatedRun> simulate_one(const SimulateOptions& options, const sim::Suite& suite,
-                                  const std::string& policy, sim::Solver* solver) {
+                                  const std::string& policy, sim::Solver* solver,
+                                  const Config* config) {
   Bar bar(suite.name, policy);
   sim::RunControl control;
   control.seed = options.seed;
   control.stop = &stop_now;
   if (solver != nullptr) control.solver = solver;
   control.segments = !options.report.empty();
+  control.config = config;
   if (options.until > 0) control.until = options.until;
   control.progress = [&bar](double now, int finished, int jobs) { bar.show(now, finished, jobs); };
   const auto information =
@@ -237,7 +239,7 @@ int run(const Globals& globals, SimulateOptions& options) {
     return report_failure(globals, kSchema, kUsage, "simulate: " + wrong);
   }
   if (const int bad = check_outputs(globals, kSchema, options); bad != kOk) return bad;
-  const auto input = read_input(options, globals.publish_dir);
+  auto input = read_input(options, globals.publish_dir);
   if (!input) {
     return report_failure(globals, kSchema, input.error().usage ? kUsage : kUnreachable,
                           "simulate: " + input.error().text);
@@ -253,6 +255,11 @@ int run(const Globals& globals, SimulateOptions& options) {
                           "simulate: --gates: of these suites and policies no figure was "
                           "published, so none was judged");
   }
+  const auto config = read_rubato_conf(options, input->suites, input->notes);
+  if (!config) {
+    return report_failure(globals, kSchema, config.error().usage ? kUsage : kUnreachable,
+                          "simulate: " + config.error().text);
+  }
   const auto solver =
       solver_of(asks_programmes(options, input->suites) ? options.solver : "own", stop_now);
   if (!solver) {
@@ -267,7 +274,7 @@ int run(const Globals& globals, SimulateOptions& options) {
   for (const sim::Suite& suite : input->suites) {
     for (const std::string& policy : policies_for(options, suite)) {
       if (cut || !broken.empty()) break;
-      auto one = simulate_one(options, suite, policy, solver->get());
+      auto one = simulate_one(options, suite, policy, solver->get(), *config ? &**config : nullptr);
       if (!one) {
         broken = one.error().text;
         break;
@@ -325,6 +332,9 @@ std::function<int()> setup(CLI::App& app, const Globals& globals) {
   app.add_option("--jobs", options->jobs_said, "Only the first N jobs")->type_name("N");
   app.add_option("--until", options->until_said, "Cut at this simulated time")
       ->type_name("SECONDS");
+  app.add_option("--config", options->config,
+                 "The rubato.conf that policy rubato goes by; default: an empty one")
+      ->type_name("FILE");
   app.add_option("--information", options->information,
                  "What rubato knows of speeds: learned (default) from reports, or known")
       ->type_name("WORD");

@@ -125,7 +125,8 @@ tools_rubato_CPPFLAGS = $(AM_CPPFLAGS) -DRUBATO_PLUGIN_DIR='"$(rubatoplugindir)"
 tools_rubato_LDADD = tools/libtools.la lib/librubato_store.la lib/librubato_sim.la lib/librubato.la $(LIBRARY_LIBS)
 
 # Style and script of pages, as text in the program.
-PAGE_TEXTS = tools/page.css tools/simulate_page.css tools/simulate_page.js
+PAGE_JS = tools/simulate_page.js tools/simulate_gantt.js
+PAGE_TEXTS = tools/page.css tools/simulate_page.css $(PAGE_JS)
 EXTRA_DIST += $(PAGE_TEXTS)
 nodist_tools_rubato_SOURCES = tools/page_text.h
 BUILT_SOURCES += tools/page_text.h
@@ -135,7 +136,7 @@ tools/page_text.h: $(PAGE_TEXTS) tools/local.mk
 	$(AM_V_GEN){ echo '// SPDX-License-Identifier: GPL-2.0-or-later'; echo '#pragma once'; \
 	  echo 'inline constexpr char kPageStyle[] = R"page('; cat $(srcdir)/tools/page.css; echo ')page";'; \
 	  echo 'inline constexpr char kSimulateStyle[] = R"page('; cat $(srcdir)/tools/simulate_page.css; echo ')page";'; \
-	  echo 'inline constexpr char kSimulateScript[] = R"page('; cat $(srcdir)/tools/simulate_page.js; echo ')page";'; \
+	  echo 'inline constexpr char kSimulateScript[] = R"page('; for script in $(PAGE_JS); do cat $(srcdir)/$$script; done; echo ')page";'; \
 	} > $@.part && mv $@.part $@
 tools/rubato-simulate_page.$(OBJEXT): tools/page_text.h
 

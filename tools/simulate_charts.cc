@@ -232,7 +232,7 @@ Chart slowdown(const PageSuite& suite) {
 /// `values` are means of parts of the run, which are drawn until the run ends.
 Line over_time(const PageRun& one, const std::vector<double>& values, double divisor) {
   Line line{one.run->policy, one.style, {}, true};
-  const double end = one.run->record.end;
+  const double end = one.run->record.last_event();
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double time = one.time.from + one.time.bin * static_cast<double>(i);
     if (i > 0 && time > end) break;

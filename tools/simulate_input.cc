@@ -14,9 +14,11 @@
 #include "lib/config/nearest.h"
 #include "lib/core/json.h"
 #include "lib/sim/cluster_snapshot.h"
+#include "lib/sim/config_lines.h"
 #include "tools/output.h"
 #include "tools/published.h"
 #include "tools/read_input.h"
+#include "tools/site.h"
 #include "tools/source.h"
 
 namespace rubato::tools {
@@ -80,13 +82,15 @@ std::string contradiction(const SimulateOptions& options) {
   const Said profiles{"--profiles", !options.profiles.empty()};
   const Said cluster{"--cluster", !options.cluster.empty()};
   const Said gates{"--gates", options.gates};
+  const Said config{"--config", !options.config.empty()};
   const Said jobs{"--jobs", options.jobs > 0};
   const Said until{"--until", options.until > 0};
   const Said write{"--write-workload", options.write_said};
   const std::pair<Said, std::vector<Said>> pairs[] = {
-      {gates, {jobs, until, workload, sacct, write, cluster, format, profiles}},
+      {gates, {jobs, until, workload, sacct, write, cluster, format, profiles, config}},
       {suite, {workload, sacct, cluster, format, profiles}},
       {sacct, {workload, format, profiles}},
+      {write, {config}},
   };
   for (const auto& [one, others] : pairs) {
     for (const Said& other : others) {
@@ -197,10 +201,8 @@ tl::expected<SimulateInput, InputError> read_input(const SimulateOptions& option
   for (const std::string& name : wanted) {
     auto suite = sim::make_suite(name, options.data, options.seed);
     if (!suite) {
-      // Of a file, the error begins with its path.
-      const std::string& why = suite.error().text;
-      const bool word = why.starts_with("suite ") || why.starts_with("no suite ");
-      return tl::unexpected<InputError>(InputError{"--suite: " + why, word});
+      return tl::unexpected<InputError>(
+          InputError{"--suite: " + suite.error().text, suite.error().word});
     }
     if (!options.gates || !suite->published.empty()) suites.push_back(std::move(*suite));
   }
@@ -229,10 +231,11 @@ std::string complaint(SimulateOptions& options) {
   if (options.write_said && options.write_workload.empty()) {
     return "--write-workload needs the name of a file";
   }
-  std::set<std::string_view> policies;
-  for (const std::string& policy : options.policies) {
-    if (!policies.insert(policy).second) {
-      return fmt::format("--policy: '{}' is named twice", policy);
+  for (const auto& [option, names] :
+       {std::pair{"--policy", &options.policies}, std::pair{"--suite", &options.suites}}) {
+    std::set<std::string_view> seen;
+    for (const std::string& name : *names) {
+      if (!seen.insert(name).second) return fmt::format("{}: '{}' is named twice", option, name);
     }
   }
   if (options.suites.empty() && options.workload.empty() && !options.gates) {
@@ -253,6 +256,32 @@ std::string complaint(SimulateOptions& options) {
                        did_you_mean(options.solver, solvers));
   }
   return {};
+}
+
+tl::expected<std::optional<Config>, InputError> read_rubato_conf(
+    const SimulateOptions& options, const std::vector<sim::Suite>& suites,
+    std::vector<std::string>& notes) {
+  if (options.config.empty()) return std::nullopt;
+  const bool read = std::ranges::any_of(suites, [&](const sim::Suite& suite) {
+    const auto policies = policies_for(options, suite);
+    return std::ranges::find(policies, "rubato") != policies.end();
+  });
+  if (!read) return wrong_word("--config: only policy rubato reads it; add --policy rubato");
+  auto loaded = load_config(options.config);
+  if (!loaded) return not_read("--config: " + loaded.error().text);
+  if (!loaded->present)
+    return not_read("--config: " + options.config + ": No such file or directory");
+  for (const sim::Suite& suite : suites) {
+    std::vector<std::string> types;
+    for (const sim::NodeGroup& group : suite.cluster.groups) types.push_back(group.type);
+    for (const std::string& name : sim::other_types(loaded->config, suite.cluster)) {
+      const std::string mean = did_you_mean(name, types);
+      notes.push_back(fmt::format("{}: GpuType={} is no type of {} ({}): it counts for nothing{}",
+                                  options.config, name, suite.name, fmt::join(types, ", "),
+                                  mean.empty() ? "." : mean));
+    }
+  }
+  return std::move(loaded->config);
 }
 
 Result<void> check_policies(const SimulateOptions& options, const sim::Suite& suite) {

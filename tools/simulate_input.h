@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "lib/config/config.h"
 #include "lib/sim/suite.h"
 
 namespace rubato::tools {
@@ -26,6 +28,7 @@ struct SimulateOptions {
   std::size_t jobs = 0;
   std::string until_said;
   double until = 0;
+  std::string config;  ///< a rubato.conf, for policy rubato
   std::string information = "learned";
   std::string solver = "auto";
   std::vector<std::string> json;
@@ -56,6 +59,11 @@ struct InputError {
 /// The suites of the command line, or the workload. `publish_dir` is for --cluster=@.
 [[nodiscard]] tl::expected<SimulateInput, InputError> read_input(const SimulateOptions& options,
                                                                  const std::string& publish_dir);
+/// The rubato.conf that --config names, if any, checked against the suites; sentences about what
+/// of it does not count go to `notes`.
+[[nodiscard]] tl::expected<std::optional<Config>, InputError> read_rubato_conf(
+    const SimulateOptions& options, const std::vector<sim::Suite>& suites,
+    std::vector<std::string>& notes);
 [[nodiscard]] Result<void> check_policies(const SimulateOptions& options, const sim::Suite& suite);
 /// Those of the command line; without any, those with published figures, else first in, first out.
 [[nodiscard]] std::vector<std::string> policies_for(const SimulateOptions& options,

@@ -32,6 +32,7 @@ std::vector<NamedFile> inputs_of(const SimulateOptions& options) {
     files.push_back({options.from_sacct ? "--from-sacct" : "--workload", options.workload});
   }
   if (!options.profiles.empty()) files.push_back({"--profiles", options.profiles});
+  if (!options.config.empty()) files.push_back({"--config", options.config});
   if (options.cluster.size() > 1 && options.cluster.front() == '@') {
     files.push_back({"--cluster", options.cluster.substr(1)});
   }

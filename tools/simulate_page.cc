@@ -25,7 +25,7 @@ PageSuite page_suite(const sim::Suite& suite, const std::vector<SimulatedRun>& r
     if (runs[i].suite != suite.name) continue;
     const auto at = std::find(policies.begin(), policies.end(), runs[i].policy);
     found.runs.push_back({&runs[i], i, static_cast<int>(at - policies.begin()), {}, {}, 0});
-    found.span = std::max(found.span, runs[i].record.end);
+    found.span = std::max(found.span, runs[i].record.last_event());
   }
   for (PageRun& one : found.runs) {
     one.time = sim::timeline(one.run->record, 0, found.span, kBins);
@@ -52,8 +52,8 @@ std::string summary(const std::vector<SimulatedRun>& runs, const PageFacts& fact
   for (const SimulatedRun& run : runs) {
     if (!run.record.cut) continue;
     cut += fmt::format("{}{} at {}, {} of {} jobs finished", cut.empty() ? "" : "; ",
-                       html_text(run.policy), time_text(run.record.end), run.metrics.finished,
-                       run.metrics.jobs);
+                       html_text(run.policy), time_text(run.record.last_event()),
+                       run.metrics.finished, run.metrics.jobs);
   }
   std::string html;
   if (!cut.empty()) {

@@ -16,7 +16,7 @@
 namespace rubato::tools {
 namespace {
 
-/// For one programme. The slowest that was seen took a fifth of a second.
+/// For one programme. Integer ones are given up long before, see rubato_solve.cc.
 constexpr double kSeconds = 120;
 
 }  // namespace
@@ -40,8 +40,7 @@ Result<std::unique_ptr<sim::Solver>> solver_of(const std::string& word,
   if (program.empty() && word == "auto") {
     print_warning(
         "simulate: rubato-solve is not installed: linear programmes are answered by path "
-        "following, "
-        "those of sia by dynamic programming; figures differ a little from GLPK's");
+        "following, those of sia by branch and bound; figures differ a little from GLPK's");
     return std::unique_ptr<sim::Solver>{};
   }
   if (program.empty()) {

@@ -100,6 +100,21 @@ std::string gates_text(const std::vector<SimulatedRun>& runs, bool color) {
   return some ? "\n" + table.text() : "";
 }
 
+/// AVG and IDEAL are over other jobs where some did not finish: both over the same ones.
+std::string unfinished_text(const std::vector<SimulatedRun>& runs) {
+  std::string text;
+  for (const SimulatedRun& run : runs) {
+    const sim::Metrics& m = run.metrics;
+    if (m.finished == m.jobs || m.finished == 0) continue;
+    if (!(std::abs(m.ideal_finished_s - m.ideal_avg_jct_s) > 0)) continue;
+    text +=
+        fmt::format("{}, {}: of the {} that finished AVG is {} and IDEAL {}; IDEAL of all is {}.\n",
+                    suite_text(run), run.policy, m.finished, time_text(m.avg_jct_s),
+                    time_text(m.ideal_finished_s), time_text(m.ideal_avg_jct_s));
+  }
+  return text.empty() ? text : "\n" + text;
+}
+
 }  // namespace
 
 std::string time_text(double seconds) {
@@ -161,7 +176,7 @@ std::string runs_text(const std::vector<SimulatedRun>& runs, bool color) {
                {"RESTARTS", true},
                {"JAIN", true}});
   for (const SimulatedRun& run : runs) add_row(table, run);
-  return table.text() + gates_text(runs, color);
+  return table.text() + unfinished_text(runs) + gates_text(runs, color);
 }
 
 std::string jobs_csv(const std::vector<SimulatedRun>& runs, const std::vector<sim::Suite>& suites) {

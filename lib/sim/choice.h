@@ -22,10 +22,6 @@ struct Choice {
   std::vector<int> gpus;  ///< of each type
 };
 
-/// By dynamic programming over what is free: O(jobs x columns x product of the types' GPUs), exact.
-/// The entry of each row, -1 for none. Of equals the first in the order of jobs and columns.
-[[nodiscard]] std::vector<int> choose_exactly(const Choice& choice);
-
 /// The same as a programme in 0 and 1, with a variable for each entry below 0, row by row.
 [[nodiscard]] LinearProgramme choice_programme(const Choice& choice);
 /// The entries that `answer` to it takes.

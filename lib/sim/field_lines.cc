@@ -98,6 +98,7 @@ Result<std::int64_t> FieldLine::whole(std::size_t field, std::int64_t least, std
 std::vector<NumberedLine> lines_of(std::string_view text) {
   std::vector<NumberedLine> lines;
   std::size_t number = 0;
+  if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // byte order mark of some editors
   for (std::size_t from = 0; from < text.size();) {
     ++number;
     const std::size_t to = std::min(text.find('\n', from), text.size());

@@ -264,6 +264,7 @@ Result<Suite> read_native_suite(const std::string& workload, const std::string& 
   if (!table) return tl::unexpected(table.error());
   auto jobs = parse_native_jobs(*table);
   if (!jobs) return tl::unexpected(jobs.error());
+  if (jobs->empty()) return fail(fmt::format("{}:2:1: no job; expected a row a job", workload));
   const auto truth = std::make_shared<NativeTruth>(cluster.types());
   if (!profiles.empty()) {
     if (auto read = read_speeds(profiles, cluster, *truth); !read) {
@@ -274,8 +275,8 @@ Result<Suite> read_native_suite(const std::string& workload, const std::string& 
   for (const SimJob& job : *jobs) {
     for (const std::string& type : job.types) {
       if (std::find(names.begin(), names.end(), type) != names.end()) continue;
-      return fail(fmt::format("{}: job {}: the cluster has no GPUs of type '{}'{}", workload,
-                              job.key, type, did_you_mean(type, names)));
+      return fail(fmt::format("{}:{}: job {}: the cluster has no GPUs of type '{}'{}", workload,
+                              job.line.number, job.key, type, did_you_mean(type, names)));
     }
   }
   if (auto made = check_speeds(*table, *jobs, *truth, cluster, !profiles.empty()); !made) {

@@ -48,6 +48,9 @@ class Reader {
         if (found.back() == kHeadings[c]) at_[c] = i;
       }
     }
+    if (fields.size() == 1) {
+      return fields.error(0, "columns with '|' between, as sacct --parsable2 prints them");
+    }
     for (std::size_t c = 0; c < kNeeded; ++c) {
       if (at_[c] != kNone) continue;
       // It is the heading that is wrong: what it has comes second.

@@ -28,6 +28,13 @@ double jain_index(const std::vector<double>& shares) {
 
 }  // namespace
 
+double RunRecord::last_event() const {
+  if (!stalled) return end;
+  double last = last_end < kNever ? last_end : 0;
+  for (const JobResult& job : jobs) last = std::max(last, job.arrival);
+  return std::min(last, end);
+}
+
 double percentile(std::vector<double> values, double share) {
   if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
   std::sort(values.begin(), values.end());
@@ -42,6 +49,7 @@ Metrics measure(const RunRecord& record, Window window, int gpus, double origin)
   Metrics found;
   std::vector<double> jct;
   std::vector<double> ideal;
+  std::vector<double> ideal_finished;
   std::vector<double> shares;
   double restarts = 0;
   double gpu_seconds = 0;
@@ -55,12 +63,14 @@ Metrics measure(const RunRecord& record, Window window, int gpus, double origin)
     if (!job.finished()) continue;
     ++found.finished;
     jct.push_back(job.jct());
+    if (job.ideal_s < kNever) ideal_finished.push_back(job.ideal_s);
     if (job.ideal_s < kNever && job.jct() > 0) shares.push_back(job.ideal_s / job.jct());
   }
   found.avg_jct_s = mean(jct);
   found.p50_jct_s = percentile(jct, 0.5);
   found.p99_jct_s = percentile(jct, 0.99);
   found.ideal_avg_jct_s = mean(ideal);
+  found.ideal_finished_s = mean(ideal_finished);
   found.makespan_s = record.end - origin;
   if (record.stalled) {
     // Where nobody goes on the clock is that of the policy's timers.
@@ -90,9 +100,9 @@ Metrics mean_of(const std::vector<Metrics>& all) {
   out.finished = static_cast<int>(std::lround(mean_in(&Metrics::finished)));
   for (double Metrics::*member :
        {&Metrics::avg_jct_s, &Metrics::p50_jct_s, &Metrics::p99_jct_s, &Metrics::ideal_avg_jct_s,
-        &Metrics::makespan_s, &Metrics::gpu_utilisation, &Metrics::gpu_hours_per_job,
-        &Metrics::restarts_per_job, &Metrics::round_ms_mean, &Metrics::round_ms_p99,
-        &Metrics::jain}) {
+        &Metrics::ideal_finished_s, &Metrics::makespan_s, &Metrics::gpu_utilisation,
+        &Metrics::gpu_hours_per_job, &Metrics::restarts_per_job, &Metrics::round_ms_mean,
+        &Metrics::round_ms_p99, &Metrics::jain}) {
     out.*member = mean_in(member);
   }
   return out;

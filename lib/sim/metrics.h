@@ -48,6 +48,10 @@ struct RunRecord {
   bool stalled = false;           ///< it stopped with jobs that cannot go on
   double last_end = kNever;       ///< when the last job ended that did; kNever: none, or not said
   bool learned = false;           ///< its policy knew reports only, not the truth
+
+  /// Until when anything happened: `end`, but of a stalled run, whose clock went on with the
+  /// policy's timers, the last end or arrival of a job.
+  [[nodiscard]] double last_event() const;
 };
 
 /// Over the jobs `first`..`last` of a suite's window (last is past the end).
@@ -64,9 +68,10 @@ struct Metrics {
   double avg_jct_s = 0;
   double p50_jct_s = 0;
   double p99_jct_s = 0;
-  double ideal_avg_jct_s = 0;  ///< mean of ideal_s over the window's jobs that can run at all
-  double makespan_s = 0;       ///< last end of all jobs less `origin`; NaN: stalled before any
-  double gpu_utilisation = 0;  ///< busy / (GPUs x makespan)
+  double ideal_avg_jct_s = 0;   ///< mean of ideal_s over the window's jobs that can run at all
+  double ideal_finished_s = 0;  ///< the same of those that finished, as avg_jct_s is
+  double makespan_s = 0;        ///< last end of all jobs less `origin`; NaN: stalled before any
+  double gpu_utilisation = 0;   ///< busy / (GPUs x makespan)
   double gpu_hours_per_job = 0;
   double restarts_per_job = 0;
   double round_ms_mean = 0;

@@ -15,6 +15,10 @@
 #include "lib/sim/truth.h"
 #include "lib/sim/workload.h"
 
+namespace rubato {
+struct Config;
+}
+
 namespace rubato::sim {
 
 /// GPUs on one node of a group.
@@ -104,6 +108,7 @@ struct PolicyContext {
   std::uint64_t seed = 0;
   Information information = Information::kLearned;  ///< wanted, of a policy that can do both
   Solver& solver = own_solver();
+  const Config* config = nullptr;  ///< of policy rubato; null: that of an empty file
 };
 
 struct PolicyEntry {

@@ -12,6 +12,7 @@
 #include "lib/model/learner.h"
 #include "lib/model/predictability.h"
 #include "lib/round.h"
+#include "lib/sim/config_lines.h"
 #include "lib/sim/metrics.h"
 #include "lib/sim/policy_help.h"
 
@@ -35,8 +36,10 @@ std::int64_t whole(double value) {
 class Rubato final : public Policy {
  public:
   explicit Rubato(const PolicyContext& context) : information_(context.information) {
+    if (context.config != nullptr) config_ = *context.config;
     config_.mode = Mode::kPlace;
     config_.manage_all = true;
+    config_.managed_partitions.clear();
     base_.cluster = "simulated";
     base_.partitions.push_back({kPartition, 1, true, 0});
     NodeSet all;
@@ -55,6 +58,7 @@ class Rubato final : public Policy {
       }
     }
     base_.node_sets.push_back(std::move(all));
+    rename_records(context.cluster);
   }
 
   [[nodiscard]] Information information() const override { return information_; }
@@ -67,16 +71,37 @@ class Rubato final : public Policy {
     forget_ended(state);
     if (information_ == Information::kKnown) tell_truth(state);
     hear(state);
-    learner_.refit(TypeSpeeds());
+    learner_.refit(TypeSpeeds(config_.speeds()));
     promote_all(memory_.courses);
     const Snapshot snapshot = look(state);
-    const Plan plan =
-        round(snapshot, Models({}, learner_.model()), config_, at(state.now), Fingerprint::kLeave);
+    const Plan plan = round(snapshot, Models(config_.speeds(), learner_.model()), config_,
+                            at(state.now), Fingerprint::kLeave);
     memory_ = plan.memory;
     return grants_of(state, plan);
   }
 
  private:
+  /// The lines of rubato.conf are of what people call types and models.
+  void rename_records(const ClusterShape& cluster) {
+    std::vector<GpuTypeConfig> types;
+    for (std::size_t g = 0; g < cluster.groups.size(); ++g) {
+      const auto* line = gpu_type_line(config_, cluster.groups[g]);
+      if (line == nullptr) continue;
+      types.push_back(*line);
+      types.back().name = types_[g];
+    }
+    config_.gpu_types = std::move(types);
+    std::vector<JobTypeConfig> models;
+    for (JobTypeConfig line : config_.job_types) {
+      const auto model = models_.find(line.name);
+      if (model == models_.end()) continue;
+      line.name = model->second;
+      models.push_back(std::move(line));
+    }
+    std::ranges::sort(models, {}, &JobTypeConfig::name);
+    config_.job_types = std::move(models);
+  }
+
   static Node node_of(const NodeGroup& group, int number) {
     Node node;
     node.name = group.type + "-" + std::to_string(number);

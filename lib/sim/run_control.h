@@ -10,6 +10,10 @@
 
 #include "lib/sim/solver.h"
 
+namespace rubato {
+struct Config;
+}
+
 namespace rubato::sim {
 
 struct RunControl {
@@ -18,6 +22,7 @@ struct RunControl {
   double until = 1e300;                     ///< simulated time at which the run is cut
   const std::atomic<bool>* stop = nullptr;  ///< set: the run is cut as soon as it can
   Solver* solver = &own_solver();           ///< of the programmes of policies
+  const Config* config = nullptr;           ///< of policy rubato; null: that of an empty file
   /// Simulated time, finished jobs of the window, all of its jobs. Called often; be quick.
   std::function<void(double now, int finished, int jobs)> progress;
 

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lib/sim/solver.h"
 
+#include "lib/sim/branch_bound.h"
 #include "lib/sim/lp.h"
 #include "lib/sim/solve_protocol.h"
 #include "lib/sim/solver_process.h"
 
 namespace rubato::sim {
 namespace {
+
+Result<std::vector<int>> choose_here(const Choice& choice) {
+  auto found = branch_and_bound(choice);
+  if (!found) return tl::unexpected(found.error());
+  return std::move(found->chosen);
+}
 
 class OwnSolver final : public Solver {
  public:
@@ -16,7 +23,7 @@ class OwnSolver final : public Solver {
   Result<std::vector<double>> true_centre(const LinearProgramme& programme) override {
     return solve_centre(programme);
   }
-  Result<std::vector<int>> choose(const Choice& choice) override { return choose_exactly(choice); }
+  Result<std::vector<int>> choose(const Choice& choice) override { return choose_here(choice); }
   [[nodiscard]] const std::string& broken() const override {
     static const std::string none;
     return none;
@@ -44,7 +51,7 @@ class ProcessSolver final : public Solver {
     const auto answer = ask(ProgrammeKind::kBinary, choice_programme(choice));
     if (answer) return choice_of(choice, *answer);
     if (!broken_.empty()) return tl::unexpected(answer.error());
-    return choose_exactly(choice);
+    return choose_here(choice);
   }
 
   [[nodiscard]] const std::string& broken() const override { return broken_; }

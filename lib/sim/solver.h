@@ -26,14 +26,14 @@ class Solver {
   /// The same for a policy whose optimal face is so wide that near is not enough.
   [[nodiscard]] virtual Result<std::vector<double>> true_centre(
       const LinearProgramme& programme) = 0;
-  /// Of each row of `choice` at most one entry, -1 for none, for the least sum.
+  /// Of each row of `choice` at most one entry, -1 for none, for the least sum, to a gap of 1e-4.
   [[nodiscard]] virtual Result<std::vector<int>> choose(const Choice& choice) = 0;
   /// Not that a programme has no answer, but that nobody is there to answer any: why. A run ends
   /// then. Empty: all is well.
   [[nodiscard]] virtual const std::string& broken() const = 0;
 };
 
-/// solve_centre() and choose_exactly(), in this process. It has no state: one serves all.
+/// solve_centre() and branch_and_bound(), in this process. It has no state: one serves all.
 [[nodiscard]] Solver& own_solver();
 
 struct ProcessSolverOptions {

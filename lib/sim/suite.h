@@ -13,6 +13,7 @@
 #include "lib/sim/metrics.h"
 #include "lib/sim/policy.h"
 #include "lib/sim/run_control.h"
+#include "lib/sim/suite_error.h"
 #include "lib/sim/truth.h"
 #include "lib/sim/workload.h"
 
@@ -70,8 +71,8 @@ struct SuiteEntry {
   char separator = 0;                  ///< '@' or ':'; 0: it takes no argument
   std::vector<std::string> arguments;  ///< the published ones; others may do too
   std::string summary;                 ///< one line, for --list
-  Result<Suite> (*make)(const std::string& argument, const std::string& data_dir,
-                        std::uint64_t seed);
+  SuiteResult<Suite> (*make)(const std::string& argument, const std::string& data_dir,
+                             std::uint64_t seed);
   bool measured = true;  ///< it needs the folder of measured data; false: it is generated
 };
 
@@ -80,8 +81,8 @@ struct SuiteEntry {
 /// The suite of this name, with or without an argument, needs the folder of measured data.
 [[nodiscard]] bool needs_data(const std::string& name);
 /// "gavel-multi-108@1.6": an unknown name or argument is an error with the nearest valid one.
-[[nodiscard]] Result<Suite> make_suite(const std::string& name, const std::string& data_dir,
-                                       std::uint64_t seed);
+[[nodiscard]] SuiteResult<Suite> make_suite(const std::string& name, const std::string& data_dir,
+                                            std::uint64_t seed);
 
 /// Runs a policy in a suite: by the suite's rules where these know it, else in the common engine.
 [[nodiscard]] Result<RunRecord> run_suite(const Suite& suite, const std::string& policy,

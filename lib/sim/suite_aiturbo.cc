@@ -63,7 +63,7 @@ struct Shape {
   std::vector<double> mix;
 };
 
-Result<Shape> shape_of(const std::string& argument) {
+SuiteResult<Shape> shape_of(const std::string& argument) {
   const auto spec =
       SuiteSpec::parse("aiturbo-mix", argument, {"arrivals", "gpus", "jobs", "load", "mix"});
   if (!spec) return tl::unexpected(spec.error());
@@ -74,12 +74,8 @@ Result<Shape> shape_of(const std::string& argument) {
   const auto gpus = spec->whole("gpus", kGpus, kGpusPerNode, 65536);
   const auto arrivals = spec->choice("arrivals", arrival_words());
   auto mix = spec->weights("mix", {kWorkerJobs.begin(), kWorkerJobs.end()});
-  if (!share) return tl::unexpected(share.error());
-  if (!load) return tl::unexpected(load.error());
-  if (!jobs) return tl::unexpected(jobs.error());
-  if (!gpus) return tl::unexpected(gpus.error());
-  if (!arrivals) return tl::unexpected(arrivals.error());
-  if (!mix) return tl::unexpected(mix.error());
+  if (const SuiteError* wrong = first_wrong(share, load, jobs, gpus, arrivals, mix))
+    return tl::unexpected(*wrong);
   shape.predictable = *share / 100;
   shape.load = *load;
   shape.jobs = *jobs;
@@ -142,18 +138,11 @@ double mean_workers(const std::vector<double>& mix) {
 
 }  // namespace
 
-Result<Suite> aiturbo_mix_suite(const std::string& argument, const std::string& /*data_dir*/,
-                                std::uint64_t seed) {
+SuiteResult<Suite> aiturbo_mix_suite(const std::string& argument, const std::string& /*data_dir*/,
+                                     std::uint64_t seed) {
   const auto shape = shape_of(argument);
   if (!shape) return tl::unexpected(shape.error());
-  Suite suite;
-  NodeGroup group;
-  group.type = "gpu";
-  group.nodes = shape->gpus / kGpusPerNode;
-  group.gpus_per_node = kGpusPerNode;
-  group.cores = kGpusPerNode * kCoresPerGpu;
-  suite.cluster.groups.push_back(std::move(group));
-  suite.truth = std::make_shared<StepTruth>();
+  Suite suite = step_suite(shape->gpus / kGpusPerNode, kGpusPerNode, kGpusPerNode * kCoresPerGpu);
   const double gap = mean_workers(shape->mix) * kMeanRun / (shape->gpus * shape->load);
   ArrivalTimes times(shape->arrivals, gap, seed);
   for (int number = 0; number < shape->jobs; ++number) {

@@ -55,7 +55,7 @@ struct Shape {
   bool published = true;  ///< the workload is the one of the figures
 };
 
-Result<Shape> shape_of(const std::string& argument) {
+SuiteResult<Shape> shape_of(const std::string& argument) {
   const auto spec =
       SuiteSpec::parse("elastic", argument, {"arrivals", "batch", "gpus", "hours", "mix"});
   if (!spec) return tl::unexpected(spec.error());
@@ -66,12 +66,8 @@ Result<Shape> shape_of(const std::string& argument) {
   const auto arrivals = spec->choice("arrivals", arrival_words());
   const auto batch = spec->choice("batch", {"min", "max", "random"});
   auto mix = spec->weights("mix", {1, 1, 1, 1});
-  if (!rate) return tl::unexpected(rate.error());
-  if (!hours) return tl::unexpected(hours.error());
-  if (!gpus) return tl::unexpected(gpus.error());
-  if (!arrivals) return tl::unexpected(arrivals.error());
-  if (!batch) return tl::unexpected(batch.error());
-  if (!mix) return tl::unexpected(mix.error());
+  if (const SuiteError* wrong = first_wrong(rate, hours, gpus, arrivals, batch, mix))
+    return tl::unexpected(*wrong);
   shape.per_hour = *rate;
   shape.hours = *hours;
   shape.gpus = *gpus;
@@ -147,17 +143,11 @@ std::vector<Published> published(const Shape& shape) {
 
 }  // namespace
 
-Result<Suite> elastic_suite(const std::string& argument, const std::string& /*data_dir*/,
-                            std::uint64_t seed) {
+SuiteResult<Suite> elastic_suite(const std::string& argument, const std::string& /*data_dir*/,
+                                 std::uint64_t seed) {
   const auto shape = shape_of(argument);
   if (!shape) return tl::unexpected(shape.error());
-  Suite suite;
-  NodeGroup group;
-  group.type = "gpu";
-  group.nodes = shape->gpus / kGpusPerNode;
-  group.gpus_per_node = kGpusPerNode;
-  suite.cluster.groups.push_back(std::move(group));
-  suite.truth = std::make_shared<StepTruth>();
+  Suite suite = step_suite(shape->gpus / kGpusPerNode, kGpusPerNode);
   suite.horizon = shape->hours * 3600;
   ArrivalTimes times(shape->arrivals, 3600 / shape->per_hour, seed);
   for (std::uint64_t number = 0;; ++number) {

@@ -23,8 +23,8 @@ Result<Suite> gavel_suite(const std::string& data_dir, const std::string& trace,
 
 }  // namespace
 
-Result<Suite> gavel_cont48(const std::string& /*argument*/, const std::string& data_dir,
-                           std::uint64_t /*seed*/) {
+SuiteResult<Suite> gavel_cont48(const std::string& /*argument*/, const std::string& data_dir,
+                                std::uint64_t /*seed*/) {
   auto suite =
       gavel_suite(data_dir, "traces/max_min_fairness.trace", "v100:8x1,p100:16x1,k80:24x1");
   if (!suite) return suite;
@@ -37,8 +37,8 @@ Result<Suite> gavel_cont48(const std::string& /*argument*/, const std::string& d
   return suite;
 }
 
-Result<Suite> gavel_static48(const std::string& /*argument*/, const std::string& data_dir,
-                             std::uint64_t /*seed*/) {
+SuiteResult<Suite> gavel_static48(const std::string& /*argument*/, const std::string& data_dir,
+                                  std::uint64_t /*seed*/) {
   auto suite =
       gavel_suite(data_dir, "traces/minimize_makespan.trace", "v100:8x1,p100:16x1,k80:24x1");
   if (!suite) return suite;
@@ -48,8 +48,8 @@ Result<Suite> gavel_static48(const std::string& /*argument*/, const std::string&
   return suite;
 }
 
-Result<Suite> gavel_multi_108(const std::string& rate, const std::string& data_dir,
-                              std::uint64_t /*seed*/) {
+SuiteResult<Suite> gavel_multi_108(const std::string& rate, const std::string& data_dir,
+                                   std::uint64_t /*seed*/) {
   const std::string folder = data_dir + "/gavel/generated";
   constexpr const char* kHead = "gavel_multi_500j_";
   constexpr const char* kTail = ".trace";
@@ -64,8 +64,8 @@ Result<Suite> gavel_multi_108(const std::string& rate, const std::string& data_d
   std::sort(rates.begin(), rates.end());
   if (rates.empty()) return fail(fmt::format("{}: no traces {}RATE{}", folder, kHead, kTail));
   if (std::find(rates.begin(), rates.end(), rate) == rates.end()) {
-    return fail(fmt::format("suite gavel-multi-108: rate '{}' is none of {}{}", rate,
-                            fmt::join(rates, ", "), did_you_mean(rate, rates)));
+    return wrong_suite(fmt::format("suite gavel-multi-108: rate '{}' is none of {}{}", rate,
+                                   fmt::join(rates, ", "), did_you_mean(rate, rates)));
   }
   auto suite = gavel_suite(data_dir, fmt::format("generated/{}{}{}", kHead, rate, kTail),
                            "v100:36x1,p100:36x1,k80:36x1");

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "lib/config/nearest.h"
+#include "lib/sim/step_truth.h"
 
 namespace rubato::sim {
 namespace {
@@ -35,8 +36,8 @@ std::vector<std::string_view> split(std::string_view text, char separator) {
 
 }  // namespace
 
-Result<SuiteSpec> SuiteSpec::parse(std::string suite, std::string_view text,
-                                   const std::vector<std::string>& keys) {
+SuiteResult<SuiteSpec> SuiteSpec::parse(std::string suite, std::string_view text,
+                                        const std::vector<std::string>& keys) {
   SuiteSpec spec;
   spec.suite_ = std::move(suite);
   const std::vector<std::string_view> parts = split(text, '/');
@@ -46,25 +47,25 @@ Result<SuiteSpec> SuiteSpec::parse(std::string suite, std::string_view text,
     const std::size_t equals = part.find('=');
     const std::string key(part.substr(0, equals));
     if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
-      return fail(fmt::format("suite {}: '{}' is none of {}{}", spec.suite_, key,
-                              fmt::join(keys, ", "), did_you_mean(key, keys)));
+      return wrong_suite(fmt::format("suite {}: '{}' is none of {}{}", spec.suite_, key,
+                                     fmt::join(keys, ", "), did_you_mean(key, keys)));
     }
     if (equals == std::string_view::npos || equals + 1 == part.size()) {
-      return fail(fmt::format("suite {0}: {1}: expected {1}=VALUE", spec.suite_, key));
+      return wrong_suite(fmt::format("suite {0}: {1}: expected {1}=VALUE", spec.suite_, key));
     }
     if (!spec.words_.emplace(key, part.substr(equals + 1)).second) {
-      return fail(fmt::format("suite {}: {} stands there twice", spec.suite_, key));
+      return wrong_suite(fmt::format("suite {}: {} stands there twice", spec.suite_, key));
     }
   }
   return spec;
 }
 
-tl::unexpected<Error> SuiteSpec::wrong(const std::string& word, std::string_view value,
-                                       std::string_view expected) const {
-  return fail(fmt::format("suite {}: {} '{}': expected {}", suite_, word, value, expected));
+tl::unexpected<SuiteError> SuiteSpec::wrong(const std::string& word, std::string_view value,
+                                            std::string_view expected) const {
+  return wrong_suite(fmt::format("suite {}: {} '{}': expected {}", suite_, word, value, expected));
 }
 
-Result<double> SuiteSpec::head(std::string_view what, double least, double most) const {
+SuiteResult<double> SuiteSpec::head(std::string_view what, double least, double most) const {
   const auto value = number_in(head_);
   if (!value || !(*value >= least && *value <= most)) {
     return wrong(std::string(what), head_, fmt::format("a number from {} to {}", least, most));
@@ -72,8 +73,8 @@ Result<double> SuiteSpec::head(std::string_view what, double least, double most)
   return *value;
 }
 
-Result<double> SuiteSpec::number(const std::string& key, double usual, double least,
-                                 double most) const {
+SuiteResult<double> SuiteSpec::number(const std::string& key, double usual, double least,
+                                      double most) const {
   const auto word = words_.find(key);
   if (word == words_.end()) return usual;
   const auto value = number_in(word->second);
@@ -83,7 +84,7 @@ Result<double> SuiteSpec::number(const std::string& key, double usual, double le
   return *value;
 }
 
-Result<int> SuiteSpec::whole(const std::string& key, int usual, int step, int most) const {
+SuiteResult<int> SuiteSpec::whole(const std::string& key, int usual, int step, int most) const {
   const auto value = number(key, usual, step, most);
   if (!value) return tl::unexpected(value.error());
   const double steps = *value / step;
@@ -94,8 +95,8 @@ Result<int> SuiteSpec::whole(const std::string& key, int usual, int step, int mo
   return static_cast<int>(*value);
 }
 
-Result<std::size_t> SuiteSpec::choice(const std::string& key,
-                                      const std::vector<std::string>& choices) const {
+SuiteResult<std::size_t> SuiteSpec::choice(const std::string& key,
+                                           const std::vector<std::string>& choices) const {
   const auto word = words_.find(key);
   if (word == words_.end()) return std::size_t{0};
   const auto found = std::find(choices.begin(), choices.end(), word->second);
@@ -107,8 +108,8 @@ Result<std::size_t> SuiteSpec::choice(const std::string& key,
   return static_cast<std::size_t>(found - choices.begin());
 }
 
-Result<std::vector<double>> SuiteSpec::weights(const std::string& key,
-                                               std::vector<double> usual) const {
+SuiteResult<std::vector<double>> SuiteSpec::weights(const std::string& key,
+                                                    std::vector<double> usual) const {
   const auto word = words_.find(key);
   if (word == words_.end()) return usual;
   std::vector<double> weights;
@@ -123,6 +124,18 @@ Result<std::vector<double>> SuiteSpec::weights(const std::string& key,
                  fmt::format("{} weights, as {}", usual.size(), fmt::join(usual, ":")));
   }
   return weights;
+}
+
+Suite step_suite(int nodes, int gpus_per_node, int cores) {
+  Suite suite;
+  NodeGroup group;
+  group.type = "gpu";
+  group.nodes = nodes;
+  group.gpus_per_node = gpus_per_node;
+  group.cores = cores;
+  suite.cluster.groups.push_back(std::move(group));
+  suite.truth = std::make_shared<StepTruth>();
+  return suite;
 }
 
 }  // namespace rubato::sim

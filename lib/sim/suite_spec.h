@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What stands behind the "@" of a generated suite: "20/arrivals=bursty/hours=4".
+// What generated suites share: what stands behind their "@", as "20/arrivals=bursty/hours=4", and
+// an empty one.
 #pragma once
 
 #include <map>
@@ -7,7 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/core/error.h"
+#include "lib/sim/suite.h"
+#include "lib/sim/suite_error.h"
 
 namespace rubato::sim {
 
@@ -15,31 +17,34 @@ namespace rubato::sim {
 class SuiteSpec {
  public:
   /// `keys`: those that the suite knows. Refused: another key, one twice, one without a value.
-  [[nodiscard]] static Result<SuiteSpec> parse(std::string suite, std::string_view text,
-                                               const std::vector<std::string>& keys);
+  [[nodiscard]] static SuiteResult<SuiteSpec> parse(std::string suite, std::string_view text,
+                                                    const std::vector<std::string>& keys);
 
   /// The number before the first "/".
-  [[nodiscard]] Result<double> head(std::string_view what, double least, double most) const;
+  [[nodiscard]] SuiteResult<double> head(std::string_view what, double least, double most) const;
   [[nodiscard]] bool has(const std::string& key) const { return words_.contains(key); }
   /// The number behind `key`; `usual` where it is not said.
-  [[nodiscard]] Result<double> number(const std::string& key, double usual, double least,
-                                      double most) const;
+  [[nodiscard]] SuiteResult<double> number(const std::string& key, double usual, double least,
+                                           double most) const;
   /// The same, whole and a multiple of `step`.
-  [[nodiscard]] Result<int> whole(const std::string& key, int usual, int step, int most) const;
+  [[nodiscard]] SuiteResult<int> whole(const std::string& key, int usual, int step, int most) const;
   /// One of `choices`, as its number; the first where it is not said.
-  [[nodiscard]] Result<std::size_t> choice(const std::string& key,
-                                           const std::vector<std::string>& choices) const;
+  [[nodiscard]] SuiteResult<std::size_t> choice(const std::string& key,
+                                                const std::vector<std::string>& choices) const;
   /// As many weights as `usual` has, with ":" between; at least 0, some above.
-  [[nodiscard]] Result<std::vector<double>> weights(const std::string& key,
-                                                    std::vector<double> usual) const;
+  [[nodiscard]] SuiteResult<std::vector<double>> weights(const std::string& key,
+                                                         std::vector<double> usual) const;
 
  private:
-  [[nodiscard]] tl::unexpected<Error> wrong(const std::string& word, std::string_view value,
-                                            std::string_view expected) const;
+  [[nodiscard]] tl::unexpected<SuiteError> wrong(const std::string& word, std::string_view value,
+                                                 std::string_view expected) const;
 
   std::string suite_;
   std::string head_;
   std::map<std::string, std::string> words_;
 };
+
+/// Without jobs: nodes of one type, whose jobs say themselves where their time goes (StepCosts).
+[[nodiscard]] Suite step_suite(int nodes, int gpus_per_node, int cores = 0);
 
 }  // namespace rubato::sim

@@ -11,16 +11,21 @@
 namespace rubato::sim {
 
 // suite_NAME.cc
-Result<Suite> gavel_cont48(const std::string&, const std::string& data_dir, std::uint64_t);
-Result<Suite> gavel_static48(const std::string&, const std::string& data_dir, std::uint64_t);
-Result<Suite> gavel_multi_108(const std::string& rate, const std::string& data_dir, std::uint64_t);
-Result<Suite> aiturbo_mix_suite(const std::string& share, const std::string&, std::uint64_t seed);
-Result<Suite> elastic_suite(const std::string& rate, const std::string&, std::uint64_t seed);
+SuiteResult<Suite> gavel_cont48(const std::string&, const std::string& data_dir, std::uint64_t);
+SuiteResult<Suite> gavel_static48(const std::string&, const std::string& data_dir, std::uint64_t);
+SuiteResult<Suite> gavel_multi_108(const std::string& rate, const std::string& data_dir,
+                                   std::uint64_t);
+SuiteResult<Suite> aiturbo_mix_suite(const std::string& share, const std::string&,
+                                     std::uint64_t seed);
+SuiteResult<Suite> elastic_suite(const std::string& rate, const std::string&, std::uint64_t seed);
 // peers/suite_*.cc
-Result<Suite> muri_v100_64(const std::string& trace, const std::string& data_dir, std::uint64_t);
-Result<Suite> pollux_t4_64(const std::string& workload, const std::string& data_dir, std::uint64_t);
-Result<Suite> rubick_a800_64(const std::string&, const std::string& data_dir, std::uint64_t);
-Result<Suite> sia_het64(const std::string& workload, const std::string& data_dir, std::uint64_t);
+SuiteResult<Suite> muri_v100_64(const std::string& trace, const std::string& data_dir,
+                                std::uint64_t);
+SuiteResult<Suite> pollux_t4_64(const std::string& workload, const std::string& data_dir,
+                                std::uint64_t);
+SuiteResult<Suite> rubick_a800_64(const std::string&, const std::string& data_dir, std::uint64_t);
+SuiteResult<Suite> sia_het64(const std::string& workload, const std::string& data_dir,
+                             std::uint64_t);
 
 std::span<const SuiteEntry> suites() {
   static const std::vector<SuiteEntry> kSuites{
@@ -70,7 +75,8 @@ bool needs_data(const std::string& name) {
                      [&](const SuiteEntry& one) { return one.name == head && one.measured; });
 }
 
-Result<Suite> make_suite(const std::string& name, const std::string& data_dir, std::uint64_t seed) {
+SuiteResult<Suite> make_suite(const std::string& name, const std::string& data_dir,
+                              std::uint64_t seed) {
   const std::size_t cut = name.find_first_of("@:");
   const std::string head = name.substr(0, cut);
   const auto all = suites();
@@ -79,17 +85,24 @@ Result<Suite> make_suite(const std::string& name, const std::string& data_dir, s
   if (entry == all.end()) {
     std::vector<std::string> names;
     for (const SuiteEntry& one : all) names.push_back(one.name);
-    return fail(fmt::format("no suite '{}'{}", head, did_you_mean(head, names)));
+    const std::string mean = did_you_mean(head, names);
+    return wrong_suite(fmt::format("no suite '{}'{}", head,
+                                   mean.empty() ? "; see: rubato simulate --list" : mean));
   }
   const bool said = cut != std::string::npos;
   if (entry->separator == 0) {
-    if (said) return fail(fmt::format("suite {}: takes nothing behind its name", head));
+    if (said) return wrong_suite(fmt::format("suite {}: takes nothing behind its name", head));
     return entry->make("", data_dir, seed);
   }
   const std::string argument = said ? name.substr(cut + 1) : "";
-  if (!said || name[cut] != entry->separator || argument.empty()) {
-    return fail(fmt::format("suite {0}: say which, as {0}{1}{2} (of {3})", head, entry->separator,
-                            entry->arguments.front(), fmt::join(entry->arguments, ", ")));
+  if (said && name[cut] != entry->separator) {
+    return wrong_suite(fmt::format("suite {}: '{}' behind its name where '{}' was expected", head,
+                                   name[cut], entry->separator));
+  }
+  if (!said || argument.empty()) {
+    return wrong_suite(fmt::format("suite {0}: say which, as {0}{1}{2} (of {3})", head,
+                                   entry->separator, entry->arguments.front(),
+                                   fmt::join(entry->arguments, ", ")));
   }
   auto suite = entry->make(argument, data_dir, seed);
   if (suite) suite->name = name;
@@ -109,13 +122,13 @@ Result<RunRecord> run_policy(const Suite& suite, const std::string& policy, Info
     for (const PolicyEntry& one : policies()) names.push_back(one.name);
     return fail(fmt::format("no policy '{}'{}", policy, did_you_mean(policy, names)));
   }
+  const PolicyContext context{suite.cluster, suite.jobs,      control.seed,
+                              information,   *control.solver, control.config};
   if (entry->unfit != nullptr) {
-    const std::string why =
-        entry->unfit({suite.cluster, suite.jobs, control.seed, information, *control.solver});
+    const std::string why = entry->unfit(context);
     if (!why.empty()) return fail(why);
   }
-  const auto made =
-      entry->make({suite.cluster, suite.jobs, control.seed, information, *control.solver});
+  const auto made = entry->make(context);
   if (made == nullptr) {
     return fail(fmt::format("policy {} does not run in suite {}", policy, suite.name));
   }

@@ -13,6 +13,12 @@ test_bench_round_bench_SOURCES = \
   test/support/build_snapshot.h
 test_bench_round_bench_LDADD = $(BENCH_LIBS)
 
+BENCH_TARGETS += test/bench/choice_bench
+test_bench_choice_bench_SOURCES = \
+  test/bench/choice_bench.cc \
+  test/support/drawn_choice.h
+test_bench_choice_bench_LDADD = lib/librubato_sim.la $(BENCH_LIBS)
+
 BENCH_TARGETS += test/bench/data_parallel_bench
 test_bench_data_parallel_bench_SOURCES = test/bench/data_parallel_bench.cc
 test_bench_data_parallel_bench_LDADD = $(BENCH_LIBS)

@@ -6,6 +6,9 @@ TESTS += test/sim/sim_tests
 test_sim_sim_tests_CPPFLAGS = $(TEST_CPPFLAGS) -DRUBATO_BUILD_DIR='"$(abs_top_builddir)"'
 test_sim_sim_tests_LDADD = lib/librubato_sim.la $(TEST_LIBS)
 test_sim_sim_tests_SOURCES = \
+  test/sim/branch_bound_test.cc \
+  test/sim/choose_exactly.h \
+  test/sim/config_test.cc \
   test/sim/differential_test.cc \
   test/sim/elastic_test.cc \
   test/sim/engine_test.cc \
@@ -13,12 +16,18 @@ test_sim_sim_tests_SOURCES = \
   test/sim/generator_test.cc \
   test/sim/input_bounds_test.cc \
   test/sim/own_policy_test.cc \
+  test/sim/peer_gates_test.cc \
   test/sim/peers_test.cc \
+  test/sim/played.h \
   test/sim/policy_shortest.cc \
+  test/sim/rows_test.cc \
   test/sim/sacct_test.cc \
+  test/sim/simplices_test.cc \
   test/sim/solver_test.cc \
   test/sim/test_solver.h \
   test/sim/timeline_test.cc \
+  test/support/drawn_choice.h \
+  test/support/seeds.h \
   test/support/shared_data.h
 if HAVE_GLPK
 EXTRA_test_sim_sim_tests_DEPENDENCIES = tools/rubato-solve

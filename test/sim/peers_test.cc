@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The peers' simulators: their files, their rules on small cases, and their published figures.
+// The peers' simulators: their files, and their rules on small cases.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,7 +9,6 @@
 #include <map>
 #include <tuple>
 
-#include "lib/sim/choice.h"
 #include "lib/sim/peers/adaptive_fit.h"
 #include "lib/sim/peers/adaptive_job.h"
 #include "lib/sim/peers/adaptive_loop.h"
@@ -21,8 +20,6 @@
 #include "lib/sim/peers/rubick_policy.h"
 #include "lib/sim/peers/sia_policy.h"
 #include "lib/sim/suite.h"
-#include "test/sim/test_solver.h"
-#include "test/support/shared_data.h"
 
 namespace rubato::sim {
 namespace {
@@ -218,37 +215,6 @@ TEST(AdaptiveFits, ForecastWhatWasMeasured) {
   EXPECT_NEAR(free.step(1, 4, 32), .05, 1e-3) << "exchange that was not seen is free";
 }
 
-TEST(SiaPolicies, ChooseTheCheapestConfigurations) {
-  const std::vector<ChoiceColumn> columns{{0, 1}, {0, 2}, {1, 1}, {1, 2}};
-  const std::vector<int> gpus{2, 3};
-  unsigned state = 1;
-  for (int round = 0; round < 200; ++round) {
-    std::vector<std::vector<double>> costs(4);
-    for (auto& row : costs) {
-      for (int c = 0; c < 4; ++c) {
-        state = state * 1664525 + 1013904223;
-        row.push_back(static_cast<double>(state >> 16) / 65536 - .8);
-      }
-    }
-    const auto value = [&](const std::vector<int>& chosen) {
-      std::vector<int> used(2, 0);
-      double sum = 0;
-      for (std::size_t j = 0; j < chosen.size(); ++j) {
-        if (chosen[j] < 0) continue;
-        const auto c = static_cast<std::size_t>(chosen[j]);
-        used[static_cast<std::size_t>(columns[c].type)] += columns[c].gpus;
-        sum += costs[j][c];
-      }
-      return used[0] > gpus[0] || used[1] > gpus[1] ? 1e9 : sum;
-    };
-    double best = 0;
-    for (int all = 0; all < 625; ++all) {
-      best = std::min(best, value({all % 5 - 1, all / 5 % 5 - 1, all / 25 % 5 - 1, all / 125 - 1}));
-    }
-    EXPECT_NEAR(value(choose_exactly({costs, columns, gpus})), best, 1e-9);
-  }
-}
-
 TEST(PolluxPlacement, FillsTheNodesWithMostFree) {
   std::vector<int> free{2, 4, 4};
   EXPECT_EQ(take_most_free(free, 6), (std::vector<int>{1, 1, 1, 1, 2, 2}));
@@ -358,119 +324,6 @@ TEST(MuriTiresias, LetsTheLessServedGoFirst) {
   EXPECT_NEAR(record.jobs[1].finish, 1000 + 101.5, 15);
   EXPECT_GT(record.jobs[0].finish, 5000 * kMuriSlowdown + 100);
   EXPECT_FALSE(record.jobs[2].finished()) << "it is larger than the cluster";
-}
-
-/// GPUs of no node are held twice at a time.
-void expect_no_overlap(const Suite& suite, const RunRecord& record) {
-  std::map<std::pair<int, int>, std::vector<std::pair<double, int>>> changes;
-  for (const Segment& s : record.segments) {
-    changes[{s.type, s.node}].push_back({s.from, s.gpus});
-    changes[{s.type, s.node}].push_back({s.to, -s.gpus});
-  }
-  EXPECT_FALSE(changes.empty());
-  for (auto& [node, list] : changes) {
-    std::ranges::sort(list);  // ends before begins of one time
-    int held = 0;
-    for (const auto& [time, gpus] : list) {
-      held += gpus;
-      const auto type = static_cast<std::size_t>(node.first);
-      const int most = node.second < 0 ? suite.cluster.gpus(node.first)
-                                       : suite.cluster.groups[type].gpus_per_node;
-      ASSERT_LE(held, most) << "at " << time;
-    }
-    EXPECT_EQ(held, 0);
-  }
-}
-
-struct Gate {
-  const char* suite;
-  const char* policy;
-};
-
-/// In a suite by name; skips without data.
-void expect_published(const Gate& gate, const char* part) {
-  const auto data = test::shared_data(part);
-  if (!data) GTEST_SKIP() << "no shared data";
-  const auto suite = make_suite(gate.suite, *data, 0);
-  ASSERT_TRUE(suite) << suite.error().text;
-  RunControl control;
-  control.segments = true;
-  control.solver = &test::usual_solver();
-  const auto record = run_suite(*suite, gate.policy, Information::kKnown, control);
-  ASSERT_TRUE(record) << record.error().text;
-  const Metrics metrics = measure(*record, suite->window, suite->cluster.gpus(), suite->origin);
-  EXPECT_EQ(metrics.finished, static_cast<int>(suite->jobs.size()));
-  expect_no_overlap(*suite, *record);
-  bool compared = false;
-  for (const Published& figure : suite->published) {
-    if (figure.policy != gate.policy) continue;
-    compared = true;
-    const double got = figure.metric == "avg_jct_s" ? metrics.avg_jct_s : metrics.makespan_s;
-    EXPECT_NEAR(got / figure.value, 1, figure.within) << figure.metric << " " << got;
-  }
-  EXPECT_TRUE(compared);
-  // The same again, cut in the middle: what had finished by then is as it was.
-  RunControl until;
-  until.until = record->end / 2;
-  until.solver = &test::usual_solver();
-  const auto half = run_suite(*suite, gate.policy, Information::kKnown, until);
-  ASSERT_TRUE(half);
-  EXPECT_TRUE(half->cut);
-  for (std::size_t j = 0; j < half->jobs.size(); ++j) {
-    if (!half->jobs[j].finished()) continue;
-    EXPECT_EQ(half->jobs[j].finish, record->jobs[j].finish);
-  }
-}
-
-TEST(PeerGates, Rubick) { expect_published({"rubick-a800-64", "rubick"}, "rubick"); }
-TEST(PeerGates, RubickHonest) { expect_published({"rubick-a800-64", "rubick-honest"}, "rubick"); }
-TEST(PeerGates, PolluxTiresias) { expect_published({"pollux-t4-64:w6", "tiresias"}, "pollux"); }
-TEST(PeerGates, PolluxOptimus) { expect_published({"pollux-t4-64:w6", "optimus"}, "pollux"); }
-TEST(PeerGates, MuriTiresias) { expect_published({"muri-v100-64:trace3", "tiresias"}, "muri"); }
-TEST(PeerGates, SiaGavelPhilly1) {
-  expect_published({"sia-het64:philly-1", "gavel-maxsum"}, "sia");
-}
-TEST(PeerGates, SiaGavelPhilly2) {
-  expect_published({"sia-het64:philly-2", "gavel-maxsum"}, "sia");
-}
-TEST(PeerGates, SiaGavelSaturn1) {
-  expect_published({"sia-het64:saturn-1", "gavel-maxsum"}, "sia");
-}
-TEST(PeerGates, SiaGavelSaturn2) {
-  expect_published({"sia-het64:saturn-2", "gavel-maxsum"}, "sia");
-}
-TEST(PeerGates, SiaPhilly1) { expect_published({"sia-het64:philly-1", "sia"}, "sia"); }
-TEST(PeerGates, SiaPhilly2) { expect_published({"sia-het64:philly-2", "sia"}, "sia"); }
-TEST(PeerGates, SiaSaturn1) { expect_published({"sia-het64:saturn-1", "sia"}, "sia"); }
-TEST(PeerGates, SiaSaturn2) { expect_published({"sia-het64:saturn-2", "sia"}, "sia"); }
-
-// The rules of Sia and Pollux are played in the simulator of the other, too.
-TEST(PeerPolicies, RunWhereTheirRulesHold) {
-  const auto data = test::shared_data("pollux");
-  if (!data || !test::shared_data("sia")) GTEST_SKIP() << "no shared data";
-  const auto plays = [&](const char* name, const char* policy) {
-    auto suite = make_suite(name, *data, 0);
-    EXPECT_TRUE(suite) << suite.error().text;
-    suite->jobs.resize(12);
-    RunControl control;
-    control.segments = true;
-    auto record = run_suite(*suite, policy, Information::kKnown, control);
-    if (!record) return record.error().text;
-    expect_no_overlap(*suite, *record);
-    for (const JobResult& job : record->jobs) EXPECT_TRUE(job.finished()) << name << policy;
-    return std::string();
-  };
-  for (const char* suite : {"sia-het64:philly-1", "pollux-t4-64:w6"}) {
-    EXPECT_EQ(plays(suite, "sia"), "");
-    EXPECT_EQ(plays(suite, "pollux"), "");
-  }
-  EXPECT_EQ(plays("pollux-t4-64:w6", "optimus"), "");
-  EXPECT_EQ(plays("sia-het64:philly-1", "optimus"),
-            "knows one type of GPU and needs its measured step times; it runs in the suites "
-            "pollux-t4-64, and on workloads of format pollux or sia on one type");
-  EXPECT_EQ(plays("pollux-t4-64:w6", "rubick"),
-            "needs the execution plans of Rubick's models; it runs in the suite rubick-a800-64, "
-            "and on workloads of format rubick");
 }
 
 TEST(PeerTruths, RunOnNodesThatWereNotMeasuredAsOnTheNearest) {

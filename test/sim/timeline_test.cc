@@ -165,5 +165,24 @@ TEST(SnapshotShape, AClusterWithoutGpusHasNone) {
   EXPECT_FALSE(shape_of(snapshot));
 }
 
+TEST(RunRecords, OfAStalledRunEndWithTheLastThingThatHappened) {
+  RunRecord record;
+  record.end = 1e6;
+  record.jobs.resize(3);
+  record.jobs[0] = {0, 0, 100};
+  record.jobs[0].ideal_s = 50;
+  record.jobs[1].arrival = 300;
+  record.jobs[1].ideal_s = 150;
+  record.last_end = 100;
+  EXPECT_EQ(record.last_event(), 1e6);
+  record.stalled = true;
+  EXPECT_EQ(record.last_event(), 300) << "one came later";
+  record.last_end = 400;
+  EXPECT_EQ(record.last_event(), 400);
+  const Metrics metrics = measure(record, {}, 4, 0);
+  EXPECT_EQ(metrics.ideal_avg_jct_s, 100) << "of all that can run";
+  EXPECT_EQ(metrics.ideal_finished_s, 50) << "of those that AVG is over";
+}
+
 }  // namespace
 }  // namespace rubato::sim

@@ -67,12 +67,14 @@ StepTable::StepTable(const SiaProfile& profile) : least_(std::numeric_limits<std
     Curve& curve = sizes_[size.first][size.second];
     for (const auto& [local, sum] : points) {
       curve.push_back({local, {sum.first.step / sum.second, sum.first.sync / sum.second}});
+      add_point(size.first, size.second, local, curve.back().second);
     }
   }
   std::map<Size, Curve> scaled;
   for (const SiaStep& row : profile.scalability) {
     const Size size{row.nodes, row.gpus};
     scaled[size].push_back({row.local_batch, {row.step_time, row.sync_time}});
+    add_point(row.nodes, row.gpus, row.local_batch, scaled[size].back().second);
     std::int64_t& most = scalability_[size];
     most = std::max(most, static_cast<std::int64_t>(row.local_batch));
   }
@@ -80,6 +82,12 @@ StepTable::StepTable(const SiaProfile& profile) : least_(std::numeric_limits<std
     std::ranges::stable_sort(curve, {}, by_batch);
     sizes_[size.first][size.second] = std::move(curve);
   }
+  simplices_ = std::make_shared<const Simplices>(points_);
+}
+
+void StepTable::add_point(int nodes, int gpus, double local, const StepSeconds& seconds) {
+  points_.push_back({static_cast<double>(nodes), static_cast<double>(gpus), local});
+  at_points_.push_back(seconds);
 }
 
 StepSeconds StepTable::along(const Curve& curve, double local) {
@@ -102,6 +110,16 @@ StepSeconds StepTable::at(const std::vector<int>& placement, double local) const
   int gpus = 0;
   for (const int each : placement) gpus += each;
   const int nodes = std::min(static_cast<int>(placement.size()), kMostNodes);
+  if (const auto mix =
+          simplices_->at({static_cast<double>(nodes), static_cast<double>(gpus), local})) {
+    StepSeconds seconds{};
+    for (std::size_t i = 0; i < mix->points.size(); ++i) {
+      const StepSeconds& corner = at_points_.at(static_cast<std::size_t>(mix->points.at(i)));
+      seconds.step += mix->weights.at(i) * corner.step;
+      seconds.sync += mix->weights.at(i) * corner.sync;
+    }
+    return seconds;
+  }
   const auto [ends, share] = around(sizes_, nodes);
   const int low = ends.first->first;
   const int high = ends.second->first;

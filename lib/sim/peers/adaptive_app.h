@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "lib/sim/data_sia.h"
+#include "lib/sim/peers/simplices.h"
 
 namespace rubato::sim {
 
@@ -44,10 +46,9 @@ class StepTable {
   explicit StepTable(const SiaProfile& profile);
 
   /// At the smallest rotation of the placement, linear between the batches measured there. Where
-  /// that placement was not measured: between means of the sizes that were, on fewer and on more
-  /// nodes with the same GPUs a node. (The originals take the Delaunay triangulation of nodes, GPUs
-  /// and batch, which is not unique on these grids; docs/results/ has what that
-  /// changes.) Beyond the measurements the nearest holds.
+  /// that placement was not measured: between means of the sizes that were, on the Delaunay
+  /// triangulation of nodes, GPUs and batch, as the originals do; beyond it, and without Qhull, on
+  /// fewer and on more nodes with the same GPUs a node. Beyond the measurements the nearest holds.
   [[nodiscard]] StepSeconds at(const std::vector<int>& placement, double local) const;
   /// Largest batch a GPU measured at this placement, else on at least so many nodes and GPUs.
   [[nodiscard]] std::int64_t fits(const std::vector<int>& placement) const;
@@ -71,8 +72,13 @@ class StepTable {
 
   [[nodiscard]] static StepSeconds along(const Curve& curve, double local);
   [[nodiscard]] StepSeconds on_nodes(int nodes, double gpus, double local) const;
+  /// The points of the triangulation.
+  void add_point(int nodes, int gpus, double local, const StepSeconds& seconds);
 
   std::map<std::vector<int>, Curve> placements_;
+  std::vector<Simplices::Point> points_;  ///< nodes, GPUs, batch of a GPU
+  std::vector<StepSeconds> at_points_;
+  std::shared_ptr<const Simplices> simplices_;
   std::map<int, std::map<int, Curve>> sizes_;  ///< by nodes, then GPUs
   std::map<Size, std::int64_t> scalability_;   ///< largest batch
   std::map<int, std::int64_t> by_gpus_;

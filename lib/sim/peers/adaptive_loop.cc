@@ -26,7 +26,7 @@ class Loop {
     }
   }
 
-  RunRecord run() {
+  Result<RunRecord> run() {
     HeldGpus held(record_, control_.segments);
     const double period = policy_.period();
     double clock = 0;
@@ -38,6 +38,7 @@ class Loop {
       for (LoopJob& job : jobs_) advance_job(job, clock, period);
       clock += period;
       decide(clock);
+      if (!policy_.failure().empty() && !control_.cut(clock)) return fail(policy_.failure());
       if (control_.segments) write_down(held, clock);
       if (control_.progress) {
         control_.progress(clock, static_cast<int>(finished_), static_cast<int>(jobs_.size()));
@@ -123,7 +124,7 @@ BatchSplit LoopPolicy::split(const LoopJob& job) const {
   return rules_.fixed(job.app(), job.run.type, job.run.placement, job.job->batch);
 }
 
-RunRecord replay_adaptive(const JobList& jobs, const ClusterShape& cluster,
+Result<RunRecord> replay_adaptive(const JobList& jobs, const ClusterShape& cluster,
                           const AdaptiveWorld& world, LoopPolicy& policy,
                           const RunControl& control) {
   return Loop(jobs, cluster, world, policy, control).run();

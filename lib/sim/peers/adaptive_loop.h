@@ -4,8 +4,10 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
+#include "lib/core/error.h"
 #include "lib/sim/cluster_shape.h"
 #include "lib/sim/metrics.h"
 #include "lib/sim/peers/adaptive_job.h"
@@ -50,6 +52,11 @@ class LoopPolicy {
                                                       std::span<LoopJob* const> active) = 0;
   /// A job measured an iteration.
   virtual void measured(LoopJob& /*job*/, const StepSeconds& /*step*/) {}
+  /// Why it cannot decide any more; "": it can. The run fails then.
+  [[nodiscard]] virtual const std::string& failure() const {
+    static const std::string kNone;
+    return kNone;
+  }
   /// The split of its batch. By default that of the batch its user set.
   [[nodiscard]] virtual BatchSplit split(const LoopJob& job) const;
 
@@ -61,8 +68,8 @@ class LoopPolicy {
 };
 
 /// Jobs are those of read_sia_jobs; their applications are in `world`, with a table for each group
-/// of `cluster`.
-[[nodiscard]] RunRecord replay_adaptive(const JobList& jobs, const ClusterShape& cluster,
+/// of `cluster`. Fails when the policy does.
+[[nodiscard]] Result<RunRecord> replay_adaptive(const JobList& jobs, const ClusterShape& cluster,
                                         const AdaptiveWorld& world, LoopPolicy& policy,
                                         const RunControl& control);
 

@@ -161,10 +161,11 @@ std::vector<LoopGrant> SiaOwn::decide(double now, std::span<LoopJob* const> acti
     jobs.push_back(i);
   }
   const auto found = solver_.choose(choice);
-  for (std::size_t k = 0; k < jobs.size(); ++k) {
-    // Without an answer everybody keeps what it has.
-    chosen[jobs[k]] = found ? (*found)[k] : held(*active[jobs[k]]);
+  if (!found) {
+    failure_ = "sia: " + found.error().text;
+    return std::vector<LoopGrant>(active.size());
   }
+  for (std::size_t k = 0; k < jobs.size(); ++k) chosen[jobs[k]] = (*found)[k];
   return place(active, chosen);
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "lib/sim/peers/adaptive_fit.h"
@@ -31,6 +32,7 @@ class SiaOwn : public LoopPolicy {
                                               std::span<LoopJob* const> active) override;
   void measured(LoopJob& job, const StepSeconds& step) override;
   [[nodiscard]] BatchSplit split(const LoopJob& job) const override;
+  [[nodiscard]] const std::string& failure() const override { return failure_; }
 
  private:
   /// What a job has measured.
@@ -55,6 +57,7 @@ class SiaOwn : public LoopPolicy {
   Solver& solver_;
   std::vector<SiaConfiguration> configurations_;
   std::map<const LoopJob*, Known> known_;
+  std::string failure_;
 };
 
 }  // namespace rubato::sim

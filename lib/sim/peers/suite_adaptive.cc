@@ -118,16 +118,16 @@ std::optional<Result<RunRecord>> rules_adaptive(const Suite& suite, const std::s
   const auto& world = *static_cast<const AdaptiveWorld*>(suite.data.get());
   const auto own = make_policy(policy, suite, *world.rules, control);
   if (!own) return std::nullopt;
-  RunRecord record = replay_adaptive(suite.jobs, suite.cluster, world, *own, control);
-  add_ideals(record, suite);
+  auto record = replay_adaptive(suite.jobs, suite.cluster, world, *own, control);
+  if (record) add_ideals(*record, suite);
   return record;
 }
 
-Result<Suite> pollux_t4_64(const std::string& workload, const std::string& data_dir,
-                           std::uint64_t /*seed*/) {
+SuiteResult<Suite> pollux_t4_64(const std::string& workload, const std::string& data_dir,
+                                std::uint64_t /*seed*/) {
   const std::vector<std::string> names = pollux_workloads();
   if (std::ranges::find(names, workload) == names.end()) {
-    return fail(
+    return wrong_suite(
         fmt::format("suite pollux-t4-64: no workload '{}'; expected w1 to w8, or with a "
                     "load as w6@0.5{}",
                     workload, did_you_mean(workload, names)));
@@ -152,15 +152,15 @@ Result<Suite> pollux_t4_64(const std::string& workload, const std::string& data_
   return suite;
 }
 
-Result<Suite> sia_het64(const std::string& workload, const std::string& data_dir,
-                        std::uint64_t /*seed*/) {
+SuiteResult<Suite> sia_het64(const std::string& workload, const std::string& data_dir,
+                             std::uint64_t /*seed*/) {
   const SiaFigures* figures =
       std::ranges::find_if(kSia, [&](const SiaFigures& one) { return workload == one.workload; });
   if (figures == std::end(kSia)) {
     std::vector<std::string> names;
     for (const SiaFigures& one : kSia) names.emplace_back(one.workload);
-    return fail(fmt::format("suite sia-het64: workload '{}' is none of {}{}", workload,
-                            fmt::join(names, ", "), did_you_mean(workload, names)));
+    return wrong_suite(fmt::format("suite sia-het64: workload '{}' is none of {}{}", workload,
+                                   fmt::join(names, ", "), did_you_mean(workload, names)));
   }
   const std::size_t dash = workload.find('-');
   const std::string file = fmt::format("{}/sia/workloads/{}/workload-{}.csv", data_dir,

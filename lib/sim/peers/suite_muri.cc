@@ -73,12 +73,12 @@ std::optional<Result<RunRecord>> rules_muri(const Suite& suite, const std::strin
   return record;
 }
 
-Result<Suite> muri_v100_64(const std::string& trace, const std::string& data_dir,
-                           std::uint64_t /*seed*/) {
+SuiteResult<Suite> muri_v100_64(const std::string& trace, const std::string& data_dir,
+                                std::uint64_t /*seed*/) {
   if (std::ranges::find(kTraces, trace) == std::end(kTraces)) {
     const std::vector<std::string> names(std::begin(kTraces), std::end(kTraces));
-    return fail(fmt::format("suite muri-v100-64: trace '{}' is none of {}{}", trace,
-                            fmt::join(names, ", "), did_you_mean(trace, names)));
+    return wrong_suite(fmt::format("suite muri-v100-64: trace '{}' is none of {}{}", trace,
+                                   fmt::join(names, ", "), did_you_mean(trace, names)));
   }
   const auto cluster = parse_cluster_shape("v100:8x8");
   if (!cluster) return tl::unexpected(cluster.error());

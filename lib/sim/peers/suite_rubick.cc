@@ -103,8 +103,8 @@ std::optional<Result<RunRecord>> rules_rubick(const Suite& suite, const std::str
   return std::move(*record);
 }
 
-Result<Suite> rubick_a800_64(const std::string& /*argument*/, const std::string& data_dir,
-                             std::uint64_t /*seed*/) {
+SuiteResult<Suite> rubick_a800_64(const std::string& /*argument*/, const std::string& data_dir,
+                                  std::uint64_t /*seed*/) {
   const std::string folder = data_dir + "/rubick";
   const auto cluster = parse_cluster_shape("a800:8x8");
   if (!cluster) return tl::unexpected(cluster.error());

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// One configuration a job by other ways than the library's: what its answers are held against.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "lib/sim/choice.h"
+
+namespace rubato::test {
+
+/// By dynamic programming over what is free: O(jobs x columns x product of the types' GPUs), exact.
+/// The entry of each row, -1 for none. Of equals the first in the order of jobs and columns.
+inline std::vector<int> choose_exactly(const sim::Choice& choice) {
+  const auto& [costs, columns, gpus] = choice;
+  std::vector<std::size_t> strides;
+  std::size_t states = 1;
+  for (const int most : gpus) {
+    strides.push_back(states);
+    states *= static_cast<std::size_t>(most) + 1;
+  }
+  std::vector<std::vector<int>> free(gpus.size(), std::vector<int>(states));
+  for (std::size_t t = 0; t < gpus.size(); ++t) {
+    for (std::size_t s = 0; s < states; ++s) {
+      free[t][s] = static_cast<int>(s / strides[t] % (static_cast<std::size_t>(gpus[t]) + 1));
+    }
+  }
+  // best[s]: least cost of the jobs behind, with what state s has free.
+  std::vector<double> best(states, 0);
+  std::vector<std::vector<short>> choices(costs.size(), std::vector<short>(states, -1));
+  for (std::size_t j = costs.size(); j-- > 0;) {
+    std::vector<double> now = best;
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const double cost = costs[j][c];
+      if (cost >= 0) continue;
+      const auto t = static_cast<std::size_t>(columns[c].type);
+      const std::size_t taken = strides[t] * static_cast<std::size_t>(columns[c].gpus);
+      for (std::size_t s = taken; s < states; ++s) {
+        if (free[t][s] < columns[c].gpus) continue;
+        const double value = best[s - taken] + cost;
+        // Sums in another order differ by rounding alone.
+        if (value >= now[s] - 1e-9) continue;
+        now[s] = value;
+        choices[j][s] = static_cast<short>(c);
+      }
+    }
+    best = std::move(now);
+  }
+  std::vector<int> chosen(costs.size(), -1);
+  std::size_t state = states - 1;
+  for (std::size_t j = 0; j < costs.size(); ++j) {
+    chosen[j] = choices[j][state];
+    if (chosen[j] < 0) continue;
+    const sim::ChoiceColumn& column = columns[static_cast<std::size_t>(chosen[j])];
+    state -= strides[static_cast<std::size_t>(column.type)] * static_cast<std::size_t>(column.gpus);
+  }
+  return chosen;
+}
+
+/// The sum of what `chosen` takes. Sets `inside` to whether the GPUs of each type are enough.
+inline double cost_of(const sim::Choice& choice, const std::vector<int>& chosen, bool& inside) {
+  double sum = 0;
+  std::vector<int> left = choice.gpus;
+  for (std::size_t j = 0; j < chosen.size(); ++j) {
+    if (chosen[j] < 0) continue;
+    const auto c = static_cast<std::size_t>(chosen[j]);
+    sum += choice.costs[j][c];
+    left[static_cast<std::size_t>(choice.columns[c].type)] -= choice.columns[c].gpus;
+  }
+  inside = std::ranges::all_of(left, [](int gpus) { return gpus >= 0; });
+  return sum;
+}
+
+/// The least sum of all ways there are.
+inline double least_cost(const sim::Choice& choice, std::vector<int>& chosen) {
+  if (chosen.size() == choice.costs.size()) {
+    bool inside = false;
+    const double cost = cost_of(choice, chosen, inside);
+    return inside ? cost : 0;
+  }
+  double least = 0;
+  for (int c = -1; c < static_cast<int>(choice.columns.size()); ++c) {
+    chosen.push_back(c);
+    least = std::min(least, least_cost(choice, chosen));
+    chosen.pop_back();
+  }
+  return least;
+}
+
+}  // namespace rubato::test
