@@ -125,8 +125,8 @@ BatchSplit LoopPolicy::split(const LoopJob& job) const {
 }
 
 Result<RunRecord> replay_adaptive(const JobList& jobs, const ClusterShape& cluster,
-                          const AdaptiveWorld& world, LoopPolicy& policy,
-                          const RunControl& control) {
+                                  const AdaptiveWorld& world, LoopPolicy& policy,
+                                  const RunControl& control) {
   return Loop(jobs, cluster, world, policy, control).run();
 }
 
