@@ -391,6 +391,8 @@ lib_librubato_la_SOURCES += \
   lib/policy/history.h \
   lib/policy/levels.cc \
   lib/policy/levels.h \
+  lib/policy/load.cc \
+  lib/policy/load.h \
   lib/policy/match.cc \
   lib/policy/match.h \
   lib/policy/need.cc \
@@ -399,6 +401,8 @@ lib_librubato_la_SOURCES += \
   lib/policy/place.cc \
   lib/policy/place.h \
   lib/policy/place_failure.cc \
+  lib/policy/pools.cc \
+  lib/policy/pools.h \
   lib/policy/predict.cc \
   lib/policy/predict.h \
   lib/policy/prioritise.cc \

@@ -12,6 +12,7 @@
 #include "lib/policy/context.h"
 #include "lib/policy/explain.h"
 #include "lib/policy/need.h"
+#include "lib/policy/pools.h"
 #include "lib/policy/predict.h"
 #include "lib/policy/service.h"
 #include "lib/policy/types.h"
@@ -68,6 +69,7 @@ Plan round(const Snapshot& snapshot, const Models& models, const Config& config,
 
   std::vector<std::unique_ptr<const TypeChoice>> choices;
   choose_types(context, models, capacity, choices);
+  std::vector<Load> loads = loads_after(context, models, capacity);
 
   Walk walk(context, capacity);
   walk.run();
@@ -94,6 +96,7 @@ Plan round(const Snapshot& snapshot, const Models& models, const Config& config,
   plan.memory.progress = kept_progress(snapshot);
   plan.memory.courses = kept_courses(snapshot, now);
   plan.memory.types = snapshot.memory.types;
+  plan.memory.loads = std::move(loads);
   plan.memory.reservations = reservations_of(walk.book());  // the book is sorted by job
   plan.reservations = plan.memory.reservations;
   std::stable_sort(plan.reservations.begin(), plan.reservations.end(),

@@ -22,6 +22,7 @@ std::vector<OptionWord> test_off_words() {
       {"predictability", "forecasts of remaining time are not judged, and count unseen", ""},
       {"learning", "nothing is learnt from reports", ""},
       {"warm-up", "reports of jobs that warm up count like others", ""},
+      {"load", "a GPU-second costs only the jobs that wait, not those that will come", ""},
       {"forecast", "jobs take the types by speed, whatever was learnt", ""},
       {"heartbeat", "the gate does not open when the loop stops", ""},
       {"depth", "gated jobs count in bf_max_job_test", ""},

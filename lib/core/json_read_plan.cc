@@ -25,17 +25,23 @@ JobMemory Reader::job_memory(const JsonItem& item) {
   return memory;
 }
 
+namespace {
+
+void amount_of(JsonObject& object, const char* name, double& to) {
+  constexpr double kMostAmount = 1e18;
+  object.optional(name, [&](const JsonItem& value) {
+    to = value.real();
+    if (!(to >= 0 && to <= kMostAmount)) value.error("must be from 0 to 1e18");
+  });
+}
+
+}  // namespace
+
 Service Reader::service(const JsonItem& item) {
-  constexpr double kMostService = 1e18;
   JsonObject object(item);
   Service service;
   job_key(object, service.job);
-  const auto amount = [&](const char* name, double& to) {
-    object.optional(name, [&](const JsonItem& value) {
-      to = value.real();
-      if (!(to >= 0 && to <= kMostService)) value.error("must be from 0 to 1e18");
-    });
-  };
+  const auto amount = [&](const char* name, double& to) { amount_of(object, name, to); };
   amount("attained", service.attained);
   amount("since_promotion", service.since_promotion);
   object.time("executed", service.executed);
@@ -45,8 +51,23 @@ Service Reader::service(const JsonItem& item) {
   object.count("level", service.level);
   object.yes("predictable", service.predictable);
   object.count("level_unpredictable", service.level_unpredictable);
+  object.yes("counted", service.counted);
   object.finish();
   return service;
+}
+
+Load Reader::load(const JsonItem& item) {
+  JsonObject object(item);
+  Load load;
+  object.text("gpu_type", load.gpu_type);
+  object.time("updated", load.updated);
+  amount_of(object, "seconds", load.seconds);
+  amount_of(object, "jobs", load.jobs);
+  amount_of(object, "gpus", load.gpus);
+  amount_of(object, "told_gpus", load.told_gpus);
+  amount_of(object, "told_gpu_seconds", load.told_gpu_seconds);
+  object.finish();
+  return load;
 }
 
 Progress Reader::progress(const JsonItem& item) {
@@ -125,6 +146,11 @@ Memory Reader::memory(JsonObject& object, bool drop) {
         return std::tie(a.account, a.job_type) < std::tie(b.account, b.job_type);
       })) {
     object.error_at("types", "must be sorted by account and job type, each once");
+  }
+  list(object, "loads", memory.loads, [](const JsonItem& item) { return load(item); });
+  if (!ascending(memory.loads,
+                 [](const auto& a, const auto& b) { return a.gpu_type < b.gpu_type; })) {
+    object.error_at("loads", "must be sorted by gpu_type, each once");
   }
   if (!ascending(memory.jobs, [](const auto& a, const auto& b) { return a.job < b.job; })) {
     object.error_at("jobs", "must be sorted by id and submit, each once");

@@ -31,6 +31,7 @@ class Writer {
   void job_memory(const JobMemory& memory);
   void reservation(const Reservation& reservation);
   void service(const Service& service);
+  void load(const Load& load);
   void progress(const Progress& progress);
   void start(const Start& start);
   void explanation(const Explanation& explanation);
@@ -217,6 +218,17 @@ void Writer::service(const Service& service) {
   json_.member("level", service.level);
   json_.member("predictable", service.predictable);
   json_.member("level_unpredictable", service.level_unpredictable);
+  json_.member("counted", service.counted);
+}
+
+void Writer::load(const Load& load) {
+  json_.member("gpu_type", load.gpu_type);
+  json_.member_time("updated", load.updated);
+  json_.member("seconds", load.seconds);
+  json_.member("jobs", load.jobs);
+  json_.member("gpus", load.gpus);
+  json_.member("told_gpus", load.told_gpus);
+  json_.member("told_gpu_seconds", load.told_gpu_seconds);
 }
 
 void Writer::progress(const Progress& progress) {
@@ -254,6 +266,7 @@ void Writer::memory_members(const Memory& memory) {
     write_course(json_, course);
   });
   list("types", memory.types, [&](const TypeCourse& type) { write_type_course(json_, type); });
+  list("loads", memory.loads, [&](const Load& one) { load(one); });
 }
 
 void Writer::start(const Start& start) {

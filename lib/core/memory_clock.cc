@@ -17,6 +17,7 @@ int set_back(Memory& memory, Seconds now) {
   for (JobMemory& job : memory.jobs) set({&job.first_seen, &job.passed_since, &job.last_try});
   for (Reservation& reservation : memory.reservations) set({&reservation.made});
   for (Service& service : memory.service) set({&service.waiting_since, &service.updated});
+  for (Load& load : memory.loads) set({&load.updated});
   for (Progress& progress : memory.progress) set({&progress.time});
   for (Course& course : memory.courses) {
     set({&course.updated});

@@ -79,8 +79,23 @@ struct Service {
   /// The time it still needs is known and counted: it stands in both lists of the Borda count.
   bool predictable = false;
   int level_unpredictable = 0;  ///< the level it would have if it were not
+  bool counted = false;         ///< what it needs counts in the load of a GPU type (Load)
 
   bool operator==(const Service&) const = default;
+};
+
+/// What arrived for the GPUs of one type, at the sizes that jobs ask for. All numbers decay together,
+/// so that their ratios are means of the last span (lib/policy/load.h).
+struct Load {
+  std::string gpu_type;
+  Seconds updated = 0;
+  double seconds = 0;           ///< watched
+  double jobs = 0;              ///< came
+  double gpus = 0;              ///< that they asked for
+  double told_gpus = 0;         ///< of jobs whose run time could be told
+  double told_gpu_seconds = 0;  ///< that those need
+
+  bool operator==(const Load&) const = default;
 };
 
 /// All memory of earlier rounds. Written to the state file and read back at start.
@@ -92,6 +107,7 @@ struct Memory {
   std::vector<Progress> progress;         ///< sorted by key; of jobs that are in the snapshot
   std::vector<Course> courses;            ///< sorted by key; see lib/model/predictability.h
   std::vector<TypeCourse> types;          ///< sorted by account and job type, each once
+  std::vector<Load> loads;                ///< sorted by GPU type, each once
 
   bool operator==(const Memory&) const = default;
 };

@@ -35,6 +35,8 @@ struct TypeChoice {
   bool bound = false;               ///< its hint names types: it must never get another
   std::vector<Variant> variants;    ///< as they are tried; empty: the requested size on `order`
   bool waits_for_match = false;     ///< `order` has only `matched`, though it accepts others
+  double load = 0;                  ///< of `matched`: work that arrives, as a share of its GPUs
+  double delayed = 0;               ///< jobs that a second of all GPUs of `matched` delays
 };
 
 /// An entry of the queue: a pending job in one partition and reservation.

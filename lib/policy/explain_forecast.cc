@@ -120,6 +120,8 @@ void Explainer::forecasts(const Entry& entry, Account& account) const {
     account.reason += forecast_of(*choice, shown[i], account);
   }
   if (choice->matched < 0) return;
+  if (choice->load > 0) account.say("load", fmt::format("{:.2f}", choice->load));
+  account.say("jobs_delayed", fmt::format("{:.1f}", choice->delayed));
   const std::string matched =
       account.say("matched", capacity_.types()[static_cast<std::size_t>(choice->matched)]);
   if (choice->waits_for_match) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -12,6 +13,7 @@
 #include "lib/policy/assign.h"
 #include "lib/policy/forecast.h"
 #include "lib/policy/match.h"
+#include "lib/policy/pools.h"
 #include "lib/policy/predict.h"
 #include "lib/policy/size.h"
 
@@ -31,6 +33,9 @@ constexpr double kSureSpreads = 2;
 // And only where the speed of the GPU type for its job type is known as well as that: guesses from
 // other types are at times off by more than any number of their spreads.
 constexpr double kSureSpread = 0.35;
+// A size that nobody has measured is tried up to so many times the largest that was: what a job
+// wastes if the forecast is wrong has a bound, and the next forecast is better.
+constexpr int kStep = 2;
 // How the refusal of a start at another size begins (plugin/actuate); such a job is planned as
 // requested until it asks for something else.
 constexpr const char* kRefusedSize = "another size:";
@@ -81,7 +86,7 @@ class Chooser {
     std::vector<int> group;      ///< by TypeId: place of the type's group in the hint, -1: never
     std::optional<double> left;  ///< samples
     double work = 0;             ///< samples, a guess where `left` is empty
-    int before = 0;              ///< jobs ahead of it in the order, matched to the same type
+    PlaceInLine place;           ///< among those that wait
     bool sized = true;           ///< may start at another size
 
     [[nodiscard]] bool matched() const { return choice.matched >= 0; }
@@ -162,6 +167,14 @@ class Chooser {
     return std::exp(f.log_rate + (hope ? kOptimism * std::min(f.spread, 1.0) : 0.0));
   }
 
+  // At that size: with the probability that it costs nobody a wait.
+  [[nodiscard]] double hoped(const Seeker& seeker, const Forecast& f, TypeId type, int gpus) const {
+    const double rate = hoped(f, type);
+    if (!f.feasible) return rate;
+    const double wait = lines_->chance(seeker.place, type, gpus, seeker.work / f.rate());
+    return std::pow(f.rate(), wait) * std::pow(rate, 1 - wait);
+  }
+
   // By type: some of its GPUs are free.
   [[nodiscard]] std::vector<bool> free_types() const {
     std::vector<bool> free(at(types_), false);
@@ -188,55 +201,75 @@ class Chooser {
     for (const Seeker& seeker : seekers_) {
       if (seeker.known && seeker.left) known.push_back(*seeker.left / best_speed(seeker));
     }
-    const double usual = median(known, kUsualSeconds);
-    pools_ = pools();
-    waiting_.assign(at(types_), 0);
+    usual_ = median(known, kUsualSeconds);
+    lines_.emplace(pools_of(context_, capacity_));
     std::vector<Contender> contenders;
     for (Seeker& seeker : seekers_) {
       const bool told = seeker.known && seeker.left;
-      seeker.work = told ? *seeker.left : usual * best_speed(seeker);
-      Contender contender;
-      for (TypeId type = 0; type < types_; ++type) {
-        const bool can = seeker.group[at(type)] >= 0;
-        contender.seconds.push_back(can ? seeker.work / seeker.choice.speed[at(type)] : kForbidden);
-        contender.gpus.push_back(seeker.gpus);
-      }
-      contenders.push_back(std::move(contender));
+      seeker.work = told ? *seeker.left : usual_ * best_speed(seeker);
+      contenders.push_back(contender_of(seeker));
     }
-    const std::vector<Match> matches = match(contenders, pools_);
+    std::vector<Pool> pools;
+    pools.reserve(at(types_));
+    for (TypeId type = 0; type < types_; ++type) {
+      pools.push_back({lines_->pool(type).gpus, lines_->pool(type).busy()});
+    }
+    const std::vector<Match> matches = match(contenders, pools);
     for (std::size_t i = 0; i < seekers_.size(); ++i) {
-      if (matches[i].pool < 0) continue;
-      seekers_[i].choice.matched = matches[i].pool;
-      seekers_[i].before = waiting_[at(matches[i].pool)]++;
+      if (matches[i].pool >= 0) seekers_[i].choice.matched = matches[i].pool;
+    }
+    line_up();
+  }
+
+  [[nodiscard]] Contender contender_of(const Seeker& seeker) const {
+    Contender contender;
+    for (TypeId type = 0; type < types_; ++type) {
+      const bool can = seeker.group[at(type)] >= 0;
+      const double seconds = can ? seeker.work / seeker.choice.speed[at(type)] : kForbidden;
+      contender.seconds.push_back(seconds);
+      contender.gpus.push_back(seeker.gpus);
+    }
+    return contender;
+  }
+
+  // Where each job of the queue stands among those that wait for the same type. A job that was not
+  // matched waits for the type it is fastest on.
+  void line_up() {
+    std::map<JobKey, PlaceInLine> places;  // a job may stand in the queue once for each partition
+    auto next = seekers_.begin();
+    for (const Entry& entry : context_.queue) {
+      const bool seeks = next != seekers_.end() && next->entry == &entry;
+      Seeker* const seeker = seeks ? &*next++ : nullptr;
+      if (entry.demand.wants_gpus() && entry.job->block == Block::kNone) {
+        const auto [found, fresh] = places.try_emplace(entry.job->key);
+        if (fresh) found->second = join(entry, seeker);
+        if (seeker != nullptr) seeker->place = found->second;
+      }
     }
   }
 
-  [[nodiscard]] std::vector<Pool> pools() const {
-    std::vector<Pool> pools(at(types_));
-    for (int node = 0; node < capacity_.node_count(); ++node) {
-      if (!context_.snapshot.nodes[at(node)].usable) continue;
-      for (TypeId type = 0; type < types_; ++type) {
-        if (capacity_.has_type(node, type))
-          pools[at(type)].gpus += capacity_.total(node, type).gpus;
-      }
+  PlaceInLine join(const Entry& entry, const Seeker* seeker) {
+    const TypeId type = seeker != nullptr ? type_of(*seeker) : type_asked(*entry.job);
+    if (type < 0) return {};
+    const double seconds =
+        seeker != nullptr ? seeker->work / seeker->choice.speed[at(type)] : usual_;
+    return lines_->join(type, static_cast<double>(std::max<std::int64_t>(entry.demand.total(), 1)),
+                        seconds);
+  }
+
+  [[nodiscard]] TypeId type_of(const Seeker& seeker) const {
+    if (seeker.matched()) return seeker.choice.matched;
+    TypeId best = kNoGpu;
+    for (TypeId type = 0; type < types_; ++type) {
+      if (seeker.group[at(type)] < 0) continue;
+      const std::vector<double>& speed = seeker.choice.speed;
+      if (best < 0 || speed[at(type)] > speed[at(best)]) best = type;
     }
-    // By key: the last digits of a sum depend on its order, and a plan must not.
-    std::vector<const Job*> running;
-    for (const Job& job : context_.snapshot.jobs) {
-      if (job.state == JobState::kRunning) running.push_back(&job);
-    }
-    std::sort(running.begin(), running.end(),
-              [](const Job* a, const Job* b) { return a->key < b->key; });
-    for (const Job* job : running) {
-      const double seconds = seconds_left(context_.snapshot, *job, context_.now);
-      for (const NodeShare& share : job->allocation) {
-        for (const GpuCount& gpus : share.gpus) {
-          const TypeId type = capacity_.type_id(gpus.type);
-          if (type >= 0) pools[at(type)].busy += seconds * gpus.count;
-        }
-      }
-    }
-    return pools;
+    return best;
+  }
+
+  [[nodiscard]] TypeId type_asked(const Job& job) const {
+    return job.request.gpu_type.empty() ? kNoGpu : capacity_.type_id(job.request.gpu_type);
   }
 
   // Waits for what suits all best. A job of which only the speed of types is known does not for
@@ -248,13 +281,20 @@ class Chooser {
     return seeker.known || waited < config.reserve_after;
   }
 
-  // What it costs all that wait, in seconds, that the job runs at `speed` on so many GPUs of a
-  // type: its own run time, and the delay of the jobs that follow on these GPUs.
+  // At the size it asks for.
+  [[nodiscard]] double own_cost(const Seeker& seeker, TypeId type) const {
+    const double seconds = seeker.work / seeker.choice.speed[at(type)];
+    return lines_->cost(seeker.place, type, seeker.gpus, seconds);
+  }
+
+  // What a size costs those who will come counts against what the size it asks for does on that
+  // type: between types only those who wait count, for who will come can be matched to another.
   [[nodiscard]] double cost(const Seeker& seeker, TypeId type, int gpus, double speed) const {
-    const bool own = type == seeker.choice.matched;
-    const int behind = waiting_[at(type)] - (own ? seeker.before + 1 : 0);
-    const double share = static_cast<double>(gpus) / std::max(pools_[at(type)].gpus, 1);
-    return seeker.work / speed * (1 + behind * share);
+    const double seconds = seeker.work / speed;
+    const double own = seeker.work / seeker.choice.speed[at(type)];
+    return lines_->cost(seeker.place, type, gpus, seconds) +
+           lines_->cost_to_come(seeker.place, type, gpus, seconds) -
+           lines_->cost_to_come(seeker.place, type, seeker.gpus, own);
   }
 
   // The order of its types, and the choice into the entry.
@@ -288,13 +328,16 @@ class Chooser {
     TypeChoice& choice = seeker.choice;
     std::vector<double> costs(at(types_), 0);
     for (const TypeId type : choice.order) {
-      costs[at(type)] = cost(seeker, type, seeker.gpus, choice.speed[at(type)]);
+      costs[at(type)] = own_cost(seeker, type);
     }
     double most = kForbidden;
     if (patient) most = costs[at(choice.matched)];
     // Less than it asks for may cost more, if it saves a wait.
-    const Pool& pool = pools_[at(choice.matched)];
-    add_variants(seeker, most + kWaitShare * pool.busy / std::max(pool.gpus, 1));
+    const PoolState& pool = lines_->pool(choice.matched);
+    choice.load = pool.load.load;
+    choice.delayed = lines_->delayed(seeker.place, choice.matched, seeker.gpus,
+                                     seeker.work / choice.speed[at(choice.matched)]);
+    add_variants(seeker, most + kWaitShare * pool.busy() / std::max(pool.gpus, 1));
     const auto worse = [&](TypeId type) { return costs[at(type)] > most; };
     choice.waits_for_match = std::erase_if(choice.order, worse) > 0;
     for (const TypeId type : choice.order) choice.speed[at(type)] = 1 / costs[at(type)];
@@ -308,7 +351,15 @@ class Chooser {
     if (sizes.size() < 2) return;
     std::vector<Variant>& variants = seeker.choice.variants;
     for (const TypeId type : seeker.choice.order) {
-      for (const int gpus : sizes) add_variant(seeker, type, gpus, most);
+      int reach = kStep * seeker.gpus;
+      for (const int gpus : sizes) {
+        const Forecast f =
+            forecast_for(models_, context_.config, job, capacity_.types()[at(type)], gpus);
+        if (f.samples > 0) reach = std::max(reach, kStep * gpus);
+        const bool tried = f.samples > 0 || gpus <= seeker.gpus;
+        const bool may = tried || (gpus <= reach && may_try(type));
+        if (may) add_variant(seeker, type, gpus, f, most);
+      }
     }
     std::stable_sort(variants.begin(), variants.end(), [&](const Variant& a, const Variant& b) {
       return std::tuple(seeker.group[at(a.type)], a.cost) <
@@ -316,16 +367,22 @@ class Chooser {
     });
   }
 
-  void add_variant(Seeker& seeker, TypeId type, int gpus, double most) const {
+  // A size that nobody has measured may turn out to be many times slower, and what is learnt from
+  // it is of no use where no job grows.
+  [[nodiscard]] bool may_try(TypeId type) const {
+    const PoolLoad& load = lines_->pool(type).load;
+    return load.load + kSureSpreads * load.error < 1;
+  }
+
+  void add_variant(Seeker& seeker, TypeId type, int gpus, const Forecast& f, double most) const {
     const Job& job = *seeker.entry->job;
     const std::string& name = capacity_.types()[at(type)];
-    const Forecast f = forecast_for(models_, context_.config, job, name, gpus);
     if (gpus < seeker.gpus) {
       if (!seeker.left || f.spread > kSureSpread) return;
       const double longest = *seeker.left / std::exp(f.log_rate - kSureSpreads * f.spread);
       if (longest * kSlack > static_cast<double>(job.time_limit)) return;
     }
-    const double costs = cost(seeker, type, gpus, hoped(f, type));
+    const double costs = cost(seeker, type, gpus, hoped(seeker, f, type, gpus));
     if (costs > most) return;
     auto other = at_size(job, gpus, name);
     if (!other) return;
@@ -343,8 +400,8 @@ class Chooser {
   int types_;
   std::vector<bool> free_;  ///< by TypeId
   std::vector<Seeker> seekers_;
-  std::vector<Pool> pools_;
-  std::vector<int> waiting_;  ///< by TypeId: jobs matched to it
+  double usual_ = kUsualSeconds;  ///< run time of a job of which nothing is known
+  std::optional<Lines> lines_;    ///< once somebody is matched
   std::map<const NodeSet*, std::vector<int>> in_set_;
 };
 

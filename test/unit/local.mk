@@ -63,6 +63,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/levels_test.cc \
   test/unit/nnls_test.cc \
   test/unit/predictability_test.cc \
+  test/unit/load_test.cc \
   test/unit/match_test.cc \
   test/unit/need_test.cc \
   test/unit/service_test.cc \

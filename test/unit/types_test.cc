@@ -207,7 +207,7 @@ Job& elastic(Snapshot& snapshot, int gpus, std::vector<GpuSizes::Range> sizes,
 
 TEST(Sizes, AJobGrowsWhereNobodyElseWaits) {
   Snapshot snapshot = make_cluster({{"fast", 4}, {"slow", 4}});
-  elastic(snapshot, 1, {{1, 4}});
+  elastic(snapshot, 2, {{1, 4}});
   const Plan plan = round(snapshot, learnt(), placing(), kNow);
   ASSERT_EQ(plan.starts.size(), 1U);
   EXPECT_EQ(plan.starts[0].gpus, 4);

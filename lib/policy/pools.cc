@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/policy/pools.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "lib/core/resize_request.h"
+#include "lib/policy/forecast.h"
+#include "lib/policy/predict.h"
+
+namespace rubato {
+namespace {
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+// Of the queue: a job that stands there once for each partition counts once.
+std::map<JobKey, TypeId> matched_types(const RoundContext& context) {
+  std::map<JobKey, TypeId> matched;
+  for (const Entry& entry : context.queue) {
+    if (entry.types != nullptr && entry.types->matched >= 0)
+      matched.try_emplace(entry.job->key, entry.types->matched);
+  }
+  return matched;
+}
+
+// Samples in all, those it has done included.
+std::optional<double> all_samples(const Snapshot& snapshot, const Job& job) {
+  const std::optional<double> left = samples_left(snapshot, job);
+  if (!left) return left;
+  const Progress* const progress = progress_of(snapshot.memory, job.key);
+  return *left + (progress != nullptr ? static_cast<double>(progress->samples) : 0.0);
+}
+
+class Counter {
+ public:
+  Counter(RoundContext& context, const Models& models, const Capacity& capacity)
+      : context_(context),
+        models_(models),
+        capacity_(capacity),
+        matched_(matched_types(context)),
+        pools_(at(static_cast<int>(capacity.types().size())), 0) {
+    for (int node = 0; node < capacity.node_count(); ++node) {
+      if (!context.snapshot.nodes[at(node)].usable) continue;
+      for (TypeId type = 0; type < static_cast<int>(pools_.size()); ++type) {
+        if (capacity.has_type(node, type)) pools_[at(type)] += capacity.total(node, type).gpus;
+      }
+    }
+    for (const double gpus : pools_) all_ += gpus;
+  }
+
+  void add(const Job& job, Service& service) {
+    const Service* const before = service_of(context_.snapshot.memory, job.key);
+    const bool fresh = before == nullptr && job.restarts == 0;
+    service.counted = before != nullptr && before->counted;
+    if (service.counted || (!fresh && before == nullptr)) return;
+    const TypeId type = type_of(job);
+    const int gpus = std::max(static_cast<int>(requested_gpus(job)), 1);
+    const std::optional<double> seconds = seconds_on(job, type, gpus);
+    service.counted = seconds.has_value();
+    if (!fresh && !seconds) return;
+    Arrival arrival;
+    arrival.since = std::min(job.eligible > 0 ? job.eligible : job.key.submit, context_.now);
+    if (fresh) arrival.jobs = 1;
+    if (fresh) arrival.gpus = gpus;
+    if (seconds) arrival.told_gpus = gpus;
+    if (seconds) arrival.told_gpu_seconds = *seconds * gpus;
+    spread(arrival, type);
+  }
+
+  std::vector<Load> take() {
+    return update_loads(context_.snapshot.memory.loads, std::move(arrivals_), context_.now);
+  }
+
+ private:
+  // kNoGpu: any.
+  [[nodiscard]] TypeId type_of(const Job& job) const {
+    for (const NodeShare& share : job.allocation) {
+      for (const GpuCount& gpus : share.gpus) return capacity_.type_id(gpus.type);
+    }
+    if (!job.request.gpu_type.empty()) return capacity_.type_id(job.request.gpu_type);
+    const auto found = matched_.find(job.key);
+    if (found != matched_.end()) return found->second;
+    return pools_.size() == 1 ? 0 : kNoGpu;
+  }
+
+  [[nodiscard]] std::optional<double> seconds_on(const Job& job, TypeId type, int gpus) const {
+    const std::optional<double> samples = all_samples(context_.snapshot, job);
+    const bool named = job.hints && !job.hints->job_type.empty();
+    if (type < 0 || !samples || !named || models_.learnt() == nullptr) return std::nullopt;
+    const Forecast forecast =
+        forecast_for(models_, context_.config, job, capacity_.types()[at(type)], gpus);
+    if (!forecast.known_profile || !(forecast.rate() > 0)) return std::nullopt;
+    const auto limit = static_cast<double>(std::max<Seconds>(job.time_limit, 1));
+    return std::min(*samples / forecast.rate(), limit);
+  }
+
+  void spread(const Arrival& arrival, TypeId type) {
+    for (TypeId other = 0; other < static_cast<int>(pools_.size()); ++other) {
+      if (type >= 0 && other != type) continue;
+      if (all_ <= 0) continue;
+      const double part = type >= 0 ? 1 : pools_[at(other)] / all_;
+      if (part <= 0) continue;
+      Arrival one = arrival;
+      one.gpu_type = capacity_.types()[at(other)];
+      for (double* sum : {&one.jobs, &one.gpus, &one.told_gpus, &one.told_gpu_seconds}) {
+        *sum *= part;
+      }
+      arrivals_.push_back(std::move(one));
+    }
+  }
+
+  RoundContext& context_;
+  const Models& models_;
+  const Capacity& capacity_;
+  std::map<JobKey, TypeId> matched_;
+  std::vector<double> pools_;  ///< GPUs by TypeId
+  double all_ = 0;
+  std::vector<Arrival> arrivals_;
+};
+
+}  // namespace
+
+std::vector<PoolState> pools_of(const RoundContext& context, const Capacity& capacity) {
+  const auto types = static_cast<int>(capacity.types().size());
+  std::vector<PoolState> pools(at(types));
+  for (int node = 0; node < capacity.node_count(); ++node) {
+    if (!context.snapshot.nodes[at(node)].usable) continue;
+    for (TypeId type = 0; type < types; ++type) {
+      if (capacity.has_type(node, type)) pools[at(type)].gpus += capacity.total(node, type).gpus;
+    }
+  }
+  for (const Job& job : context.snapshot.jobs) {
+    if (job.state != JobState::kRunning) continue;
+    const double seconds = seconds_left(context.snapshot, job, context.now);
+    for (const NodeShare& share : job.allocation) {
+      for (const GpuCount& gpus : share.gpus) {
+        const TypeId type = capacity.type_id(gpus.type);
+        if (type >= 0) pools[at(type)].hold(gpus.count, seconds);
+      }
+    }
+  }
+  for (TypeId type = 0; type < types; ++type) {
+    PoolState& pool = pools[at(type)];
+    pool.settle();
+    if (context.config.off("load")) continue;
+    pool.load =
+        load_of(context.snapshot.memory.loads, capacity.types()[at(type)], pool.gpus, context.now);
+  }
+  return pools;
+}
+
+PlaceInLine Lines::join(TypeId type, double gpus, double seconds) {
+  Waiting& waiting = waiting_[at(type)];
+  const PlaceInLine place{type, waiting.jobs, gpus, gpus * seconds};
+  ++waiting.jobs;
+  waiting.gpus += place.gpus;
+  waiting.gpu_seconds += place.gpu_seconds;
+  return place;
+}
+
+Waiting Lines::others(const PlaceInLine& job, TypeId type) const {
+  Waiting others = waiting_[at(type)];
+  if (type != job.type) return others;
+  --others.jobs;
+  others.gpus = std::max(others.gpus - job.gpus, 0.0);
+  others.gpu_seconds = std::max(others.gpu_seconds - job.gpu_seconds, 0.0);
+  return others;
+}
+
+int Lines::behind(const PlaceInLine& job, TypeId type) const {
+  return others(job, type).jobs - (type == job.type ? job.before : 0);
+}
+
+double Lines::share(TypeId type, int gpus) const {
+  return static_cast<double>(gpus) / std::max(pool(type).gpus, 1);
+}
+
+double Lines::delayed(const PlaceInLine& job, TypeId type, int gpus, double seconds) const {
+  return behind(job, type) + delayed_to_come(pool(type), others(job, type), gpus, seconds);
+}
+
+double Lines::cost(const PlaceInLine& job, TypeId type, int gpus, double seconds) const {
+  return seconds * (1 + behind(job, type) * share(type, gpus));
+}
+
+double Lines::cost_to_come(const PlaceInLine& job, TypeId type, int gpus, double seconds) const {
+  return seconds * share(type, gpus) *
+         delayed_to_come(pool(type), others(job, type), gpus, seconds);
+}
+
+double Lines::chance(const PlaceInLine& job, TypeId type, int gpus, double seconds) const {
+  return chance_of_wait(pool(type), others(job, type), gpus, seconds);
+}
+
+std::vector<Load> loads_after(RoundContext& context, const Models& models,
+                              const Capacity& capacity) {
+  Counter counter(context, models, capacity);
+  std::map<JobKey, const Job*> jobs;
+  for (const Job& job : context.snapshot.jobs) jobs.try_emplace(job.key, &job);
+  for (Service& service : context.service) {
+    const auto found = jobs.find(service.job);
+    if (found != jobs.end()) counter.add(*found->second, service);
+  }
+  return counter.take();
+}
+
+}  // namespace rubato
