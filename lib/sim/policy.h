@@ -55,6 +55,7 @@ struct JobView {
   bool started = false;       ///< it ran before, or does
   Grant now;                  ///< `where` is always set while it holds
   double samples = 0;         ///< all of its work, as it says itself
+  double limit = 0;           ///< s; its time limit, or what stands for it (asked_limit)
   std::span<const char> can;  ///< a flag a type: it runs there with what it requests
 
   [[nodiscard]] bool fits(int type) const { return can[static_cast<std::size_t>(type)] != 0; }

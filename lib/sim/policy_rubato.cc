@@ -160,8 +160,8 @@ class Rubato final : public Policy {
     job.partition = kPartition;
     job.managed = true;
     job.eligible = at(from.arrival);
-    job.time_limit =
-        from.time_limit < kNever ? static_cast<Seconds>(std::ceil(from.time_limit)) : kForever;
+    // Without one Rubato drains nodes for a gang, as nobody would know when it could start.
+    job.time_limit = view.limit < kNever ? static_cast<Seconds>(std::ceil(view.limit)) : kForever;
     job.request.gpus = from.gpus;
     job.request.cores_per_gpu = from.cores_per_gpu;
     job.request.cores = std::max(1, from.cores_per_gpu * from.gpus);

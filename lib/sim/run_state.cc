@@ -40,6 +40,7 @@ RunState::RunState(const Suite& suite, std::uint64_t seed, bool segments)
     record_.jobs[i].arrival = suite.jobs[i].arrival;
     record_.jobs[i].ideal_s = ideal_seconds(*suite.truth, suite.cluster, suite.jobs[i]);
     can_.push_back(types_of(suite.jobs[i]));
+    limits_.push_back(asked_limit(*suite.truth, suite.cluster, suite.jobs[i]));
   }
   const std::size_t last = std::min(suite.window.last, suite.jobs.size());
   window_jobs_ = static_cast<int>(last - std::min(suite.window.first, last));
@@ -210,6 +211,7 @@ JobView RunState::view_of(const RunningJob& one) const {
   view.started = one.started;
   view.now = one.now;
   view.samples = job.work * suite_.truth->samples_per_unit(job);
+  view.limit = limits_[static_cast<std::size_t>(one.job)];
   view.can = can_[static_cast<std::size_t>(one.job)];
   return view;
 }

@@ -96,6 +96,7 @@ class RunState {
   bool segments_;
   NodePool pool_;
   std::vector<std::vector<char>> can_;
+  std::vector<double> limits_;
   std::vector<RunningJob> active_;  ///< by arrival
   double now_ = 0;
   int window_jobs_ = 0;

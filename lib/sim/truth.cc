@@ -54,6 +54,18 @@ double ideal_seconds(const Truth& truth, const ClusterShape& cluster, const SimJ
   return best;
 }
 
+double asked_limit(const Truth& truth, const ClusterShape& cluster, const SimJob& job) {
+  constexpr double kNone = std::numeric_limits<double>::infinity();
+  if (job.time_limit < kNone) return job.time_limit;
+  double longest = 0;
+  for (int type = 0; type < cluster.types(); ++type) {
+    if (!may_use(job, cluster, type) || job.gpus > cluster.gpus(type)) continue;
+    const double seconds = truth.seconds(job, packed(cluster, type, job.gpus));
+    if (seconds < kNone) longest = std::max(longest, seconds);
+  }
+  return longest > 0 ? std::ceil((longest + job.start_s) / 60) * 60 : kNone;
+}
+
 namespace {
 
 /// Some size that it takes runs somewhere on an empty cluster. Not all sizes of a wide range are

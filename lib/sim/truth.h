@@ -68,6 +68,12 @@ class Truth {
 [[nodiscard]] double ideal_seconds(const Truth& truth, const ClusterShape& cluster,
                                    const SimJob& job);
 
+/// The time limit it is submitted with, seconds: what the workload says, else, as an ideal user
+/// would have it, its true time alone with what it requests on the slowest type it may get, start
+/// included, in whole minutes. Infinity: it can run nowhere.
+[[nodiscard]] double asked_limit(const Truth& truth, const ClusterShape& cluster,
+                                 const SimJob& job);
+
 /// A warning of the jobs that no type of the cluster can run with what they request, the first one
 /// named with its line and why; "" where all can run.
 [[nodiscard]] std::string never_run_text(const Truth& truth, const ClusterShape& cluster,

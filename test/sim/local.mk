@@ -16,6 +16,7 @@ test_sim_sim_tests_SOURCES = \
   test/sim/generator_test.cc \
   test/sim/input_bounds_test.cc \
   test/sim/own_policy_test.cc \
+  test/sim/limit_test.cc \
   test/sim/peer_gates_test.cc \
   test/sim/peers_test.cc \
   test/sim/played.h \

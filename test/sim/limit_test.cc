@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The time limits that jobs are submitted with, told or not, and what a policy makes of them.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <memory>
+
+#include "lib/sim/suite.h"
+#include "lib/sim/truth.h"
+
+namespace rubato::sim {
+namespace {
+
+/// The second type is four times as fast.
+class TwoSpeeds final : public Truth {
+ public:
+  [[nodiscard]] double rate(const SimJob&, const Setting& setting, double) const override {
+    return setting.gpus() * (setting.type == 1 ? 4 : 1);
+  }
+};
+
+SimJob job_of(const char* key, double arrival, int gpus, double work) {
+  SimJob job;
+  job.key = job.model = key;
+  job.arrival = arrival;
+  job.gpus = job.min_gpus = job.max_gpus = gpus;
+  job.work = work;
+  return job;
+}
+
+TEST(AskedLimit, IsTheTrueTimeOnTheSlowestType) {
+  const TwoSpeeds truth;
+  const ClusterShape cluster = parse_cluster_shape("slow:1x2,fast:1x4").value();
+  SimJob job = job_of("one", 0, 2, 1000);
+  job.start_s = 41;
+  EXPECT_EQ(asked_limit(truth, cluster, job), 600) << "500 s, the start, whole minutes";
+  job.gpus = 4;
+  EXPECT_EQ(asked_limit(truth, cluster, job), 120) << "the slow type has too few GPUs";
+  job.gpus = 2;
+  job.types = {"fast"};
+  EXPECT_EQ(asked_limit(truth, cluster, job), 180);
+  job.time_limit = 7;
+  EXPECT_EQ(asked_limit(truth, cluster, job), 7) << "what is said counts";
+  job.time_limit = std::numeric_limits<double>::infinity();
+  job.gpus = 5;
+  EXPECT_EQ(asked_limit(truth, cluster, job), std::numeric_limits<double>::infinity());
+}
+
+TEST(AskedLimit, LetsRubatoFillTheGapBeforeAGang) {
+  Suite suite;
+  suite.name = "test";
+  suite.cluster = parse_cluster_shape("a:1x4").value();
+  suite.truth = std::make_shared<TwoSpeeds>();
+  suite.jobs = {job_of("runs", 0, 2, 2000), job_of("gang", 1, 4, 400), job_of("short", 2, 1, 300),
+                job_of("long", 3, 1, 3000)};
+  const auto record = run_suite(suite, "rubato", Information::kLearned, RunControl());
+  ASSERT_TRUE(record) << record.error().text;
+  EXPECT_LT(record->jobs[2].finish, 400) << "ends before the gang can start";
+  EXPECT_EQ(record->jobs[1].first_start, 1000);
+  EXPECT_GE(record->jobs[3].first_start, 1100) << "would have kept the gang waiting";
+  EXPECT_LT(record->jobs[3].finish, 5000) << "nobody is ended at a limit that nobody said";
+}
+
+}  // namespace
+}  // namespace rubato::sim
