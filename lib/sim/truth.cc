@@ -54,28 +54,45 @@ double ideal_seconds(const Truth& truth, const ClusterShape& cluster, const SimJ
   return best;
 }
 
+namespace {
+
+/// Sizes that it takes; of a wide range not all: what misses one is a warning, or a limit that
+/// nobody is held to.
+std::vector<int> some_sizes(const SimJob& job) {
+  std::vector<int> sizes = job.sizes;
+  sizes.push_back(job.gpus);
+  if (!job.sizes.empty()) return sizes;
+  sizes.push_back(job.min_gpus);
+  sizes.push_back(job.max_gpus);
+  for (int size = 1; size < job.max_gpus; size *= 2) {
+    if (size > job.min_gpus) sizes.push_back(size);
+  }
+  return sizes;
+}
+
+}  // namespace
+
 double asked_limit(const Truth& truth, const ClusterShape& cluster, const SimJob& job) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
   if (job.time_limit < kNone) return job.time_limit;
   double longest = 0;
   for (int type = 0; type < cluster.types(); ++type) {
-    if (!may_use(job, cluster, type) || job.gpus > cluster.gpus(type)) continue;
-    const double seconds = truth.seconds(job, packed(cluster, type, job.gpus));
-    if (seconds < kNone) longest = std::max(longest, seconds);
+    if (!may_use(job, cluster, type)) continue;
+    for (const int size : some_sizes(job)) {
+      if (size > cluster.gpus(type)) continue;
+      const double seconds = truth.seconds(job, packed(cluster, type, size));
+      if (seconds < kNone) longest = std::max(longest, seconds);
+    }
   }
   return longest > 0 ? std::ceil((longest + job.start_s) / 60) * 60 : kNone;
 }
 
 namespace {
 
-/// Some size that it takes runs somewhere on an empty cluster. Not all sizes of a wide range are
-/// tried: what misses is a warning only.
+/// Some size that it takes runs somewhere on an empty cluster.
 bool runs_somewhere(const Truth& truth, const ClusterShape& cluster, const NodePool& pool,
                     const SimJob& job) {
-  std::vector<int> sizes{job.gpus, job.min_gpus, job.max_gpus};
-  for (int size = 1; size < job.max_gpus; size *= 2) {
-    if (size > job.min_gpus) sizes.push_back(size);
-  }
+  const std::vector<int> sizes = some_sizes(job);
   for (int type = 0; type < cluster.types(); ++type) {
     if (!may_use(job, cluster, type)) continue;
     for (const int size : sizes) {

@@ -69,8 +69,9 @@ class Truth {
                                    const SimJob& job);
 
 /// The time limit it is submitted with, seconds: what the workload says, else, as an ideal user
-/// would have it, its true time alone with what it requests on the slowest type it may get, start
-/// included, in whole minutes. Infinity: it can run nowhere.
+/// would have it, its true time alone on the slowest type and at the slowest size that it takes,
+/// start included, in whole minutes: a limit stays when the size is another. Infinity: it can run
+/// nowhere.
 [[nodiscard]] double asked_limit(const Truth& truth, const ClusterShape& cluster,
                                  const SimJob& job);
 

@@ -28,20 +28,25 @@ SimJob job_of(const char* key, double arrival, int gpus, double work) {
   return job;
 }
 
-TEST(AskedLimit, IsTheTrueTimeOnTheSlowestType) {
+TEST(AskedLimit, IsTheTrueTimeWhereItIsSlowest) {
   const TwoSpeeds truth;
   const ClusterShape cluster = parse_cluster_shape("slow:1x2,fast:1x4").value();
   SimJob job = job_of("one", 0, 2, 1000);
   job.start_s = 41;
   EXPECT_EQ(asked_limit(truth, cluster, job), 600) << "500 s, the start, whole minutes";
-  job.gpus = 4;
+  job.gpus = job.min_gpus = job.max_gpus = 4;
   EXPECT_EQ(asked_limit(truth, cluster, job), 120) << "the slow type has too few GPUs";
-  job.gpus = 2;
+  job.gpus = job.max_gpus = 2;
+  job.min_gpus = 1;
+  EXPECT_EQ(asked_limit(truth, cluster, job), 1080) << "of the sizes that it takes the slowest";
+  job.sizes = {2, 4};
+  EXPECT_EQ(asked_limit(truth, cluster, job), 600);
   job.types = {"fast"};
   EXPECT_EQ(asked_limit(truth, cluster, job), 180);
   job.time_limit = 7;
   EXPECT_EQ(asked_limit(truth, cluster, job), 7) << "what is said counts";
   job.time_limit = std::numeric_limits<double>::infinity();
+  job.sizes = {5};
   job.gpus = 5;
   EXPECT_EQ(asked_limit(truth, cluster, job), std::numeric_limits<double>::infinity());
 }

@@ -91,6 +91,8 @@ def a_job_whose_forecasts_come_true_is_predictable(c):
     check(least <= seconds(left) <= 1.5 * WORK / RATE, f"a remaining time above {least:.0f} s", left)
     low, high = (seconds(end) for end in interval.split(".."))
     check(low <= seconds(left) <= high, "an interval around it", interval)
+    # Explain reads what was published, which the next round makes anew.
+    c.wait(lambda: "yes: the last" in c.ask(f"rubato explain {steady}"), 60, "explain to know it")
     text = c.cmd(f"rubato explain {steady}")
     check("Predictable" in text and "yes: the last" in text, "explain to say why", text)
 
