@@ -96,8 +96,9 @@ def the_history_of_this_cluster_is_played(c):
 
     def ended():
         """States of the rows of jobs that ended, as slurmdbd has them; writes the history too."""
-        c.ask(f"sacct -a --duplicates --parsable2 --name={name} -o \"{fields}\" > {history}")
         rows = c.ask(f"sacct -a -X -n --duplicates --parsable2 --name={name} -o State,End,JobID")
+        # Second, so that it has all that the rows have.
+        c.ask(f"sacct -a --duplicates --parsable2 --name={name} -o \"{fields}\" > {history}")
         return sorted(row.split("|")[0].split()[0] for row in rows.splitlines()
                       if "|Unknown|" not in row)
     # One job, three tasks, one without GPUs, two runs of the last; and one that was cancelled.
