@@ -47,7 +47,7 @@ def heal(c):
         _partitions(c)
         since = _what_was_learnt(c) or since
         _nodes(c)
-        _loop(c, since)
+        wait_loop(c, since)
     finally:
         c.echo = echo
 
@@ -147,7 +147,7 @@ def published(c):
         return {}
 
 
-def _loop(c, since):
+def wait_loop(c, since=0):
     """Rubato's loop is alive, in the mode of the shape, with the gate as that says.
 
     since: when slurmctld was told something new, 0: it was not. What the loop publishes must be

@@ -125,6 +125,7 @@ class Runner:
         c.shape, c.flavour, c.plugins = c.base_shape, c.base_flavour, c.base_plugins
         c.test_switch = ""
         c.up()
+        heal.wait_loop(c)
         if c.shape.load:
             loaded.ensure(c)
             running, pending = loaded.summary(c)

@@ -99,6 +99,7 @@ TEST(Simulate, unmanaged_jobs_start_where_slurm_would_start_them) {
   Workload workload{.cluster = make_cluster({{"a100", 4}, {"a100", 4}}),
                     .arrivals = {arrival(1, 0, 8), arrival(2, 1, 8), arrival(3, 2, 0, 10),
                                  arrival(4, 2, 0, 3600)},
+                    .holders = {},
                     .begin = kNow};
   for (const std::size_t i : {2, 3}) {
     workload.arrivals[i].job.managed = false;
