@@ -8,6 +8,8 @@ import string
 
 from cluster import Failed, Nodes, Partition, check, scenario, second_user, shape
 
+from . import steps
+
 CONF = ("Mode=place\nManagedPartitions=all\nMessageInterval=0\nPublishInterval=0.2\n"
         "TestInject=segment-interval:1\n"
         "GpuType=h100 Speed=3\nGpuType=a100 Speed=2\nGpuType=v100 Speed=1\n")
@@ -153,7 +155,9 @@ def commands_honour_private_data(c):
     user = second_user()
     others = training(c)
     mine = training(c, user=user)
-    c.wait(lambda: c.ask(f"rubato explain {mine}", check=False).rc == 0, 15, "the job in a plan")
+    c.wait(lambda: all(c.ask(f"rubato explain {job}", check=False).rc == 0 for job in (others, mine)), 15,
+           "both jobs in a plan")
+    steps.published_again(c)    # by the mode that rubato.conf has now
     listed = c.cmd("rqueue -h -O jobid:0", user=user).split()
     check(listed == [str(mine)], "own jobs only", listed)
     document = json.loads(c.ask("rqueue --json", user=user))
@@ -171,8 +175,8 @@ def commands_while_slurmctld_is_down(c):
     """Without slurmctld rqueue ends with squeue's own message, and rubato tells what was last"""
     job = training(c)
     c.ask(f"rm -f {c.path('state/rubato/publish')}/*.json")
-    c.wait(lambda: c.ask(f"rubato explain {job}", check=False) and
-           c.ask("rubato stats", check=False).rc == 0, 5, "published counters")
+    c.wait(lambda: "running since" in c.ask(f"rubato explain {job}", check=False) and
+           c.ask("rubato stats", check=False).rc == 0, 30, "a round that saw the job, and counters")
     c.stop_ctld()
     c.defer(c.start_ctld)
     # A client tries for as long as its slurm.conf says.

@@ -47,5 +47,5 @@ def jobs_on_cpus_teach_the_model_of_servers(c):
     told = [(fit["model"], fit["gpu_type"], fit["configurations"]) for fit in fits]
     check(told == [("step-time", "", len(WORKERS))], "one model of steps, of four configurations",
           told)
-    check(steps.stats(c).get("store", {}).get("reports_without_gpu", 0) >= len(WORKERS),
-          "the reports to be counted in stats.json", steps.stats(c).get("store"))
+    c.expect(lambda: steps.stats(c).get("store", {}).get("reports_without_gpu", 0),
+             lambda seen: seen >= len(WORKERS), "the reports to be counted in stats.json", 60)

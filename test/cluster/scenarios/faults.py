@@ -65,7 +65,8 @@ def kill_9_loses_no_job(c):
     check(len(seen) == 7, "all seven jobs in the queue", seen)
     for job in pending[:2]:
         steps.check_waiting(c, [job])
-    c.wait(lambda: os.path.getmtime(c.path("state/rubato/state.json")) > killed, 15,
+    state = c.path("state/rubato/state.json")
+    c.wait(lambda: os.path.exists(state) and os.path.getmtime(state) > killed, 15,
            "state.json to be written again")
     after = c.wait(lambda: _memory(c, pending[0]), 8, f"job {pending[0]} in state.json")
     c.say(f"state.json, job {pending[0]}: first seen {before['first_seen']}, after the restart "
