@@ -73,6 +73,7 @@ std::vector<int> some_sizes(const SimJob& job) {
 }  // namespace
 
 double asked_limit(const Truth& truth, const ClusterShape& cluster, const SimJob& job) {
+  constexpr double kRoom = 2;
   constexpr double kNone = std::numeric_limits<double>::infinity();
   if (job.time_limit < kNone) return job.time_limit;
   double longest = 0;
@@ -84,7 +85,7 @@ double asked_limit(const Truth& truth, const ClusterShape& cluster, const SimJob
       if (seconds < kNone) longest = std::max(longest, seconds);
     }
   }
-  return longest > 0 ? std::ceil((longest + job.start_s) / 60) * 60 : kNone;
+  return longest > 0 ? std::ceil(kRoom * (longest + job.start_s) / 60) * 60 : kNone;
 }
 
 namespace {

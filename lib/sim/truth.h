@@ -68,10 +68,10 @@ class Truth {
 [[nodiscard]] double ideal_seconds(const Truth& truth, const ClusterShape& cluster,
                                    const SimJob& job);
 
-/// The time limit it is submitted with, seconds: what the workload says, else, as an ideal user
-/// would have it, its true time alone on the slowest type and at the slowest size that it takes,
-/// start included, in whole minutes: a limit stays when the size is another. Infinity: it can run
-/// nowhere.
+/// The time limit it is submitted with, seconds: what the workload says, else twice its true time
+/// alone on the slowest type and at the slowest size that it takes, start included, in whole
+/// minutes: a limit stays when the size is another, and users leave room (Mu'alem and Feitelson,
+/// IEEE TPDS 12(6), 2001, model that as a multiple of the run time). Infinity: it can run nowhere.
 [[nodiscard]] double asked_limit(const Truth& truth, const ClusterShape& cluster,
                                  const SimJob& job);
 

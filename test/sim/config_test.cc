@@ -4,6 +4,7 @@
 
 #include "lib/sim/config_lines.h"
 #include "lib/sim/suite.h"
+#include "test/sim/played.h"
 
 namespace rubato::sim {
 namespace {
@@ -19,14 +20,6 @@ TEST(ConfigLines, AreOfTheTypesOfTheCluster) {
   EXPECT_EQ(gpu_type_line(config, cluster.groups[2]), nullptr);
   EXPECT_EQ(other_types(config, cluster), std::vector<std::string>{"c"});
 }
-
-/// The second type is four times as fast.
-class TwoSpeeds final : public Truth {
- public:
-  [[nodiscard]] double rate(const SimJob&, const Setting& setting, double) const override {
-    return setting.gpus() * (setting.type == 1 ? 4 : 1);
-  }
-};
 
 /// When a lone job of which nothing is known ends.
 double end_with(const Config* config) {

@@ -7,17 +7,10 @@
 
 #include "lib/sim/suite.h"
 #include "lib/sim/truth.h"
+#include "test/sim/played.h"
 
 namespace rubato::sim {
 namespace {
-
-/// The second type is four times as fast.
-class TwoSpeeds final : public Truth {
- public:
-  [[nodiscard]] double rate(const SimJob&, const Setting& setting, double) const override {
-    return setting.gpus() * (setting.type == 1 ? 4 : 1);
-  }
-};
 
 SimJob job_of(const char* key, double arrival, int gpus, double work) {
   SimJob job;
@@ -28,21 +21,21 @@ SimJob job_of(const char* key, double arrival, int gpus, double work) {
   return job;
 }
 
-TEST(AskedLimit, IsTheTrueTimeWhereItIsSlowest) {
+TEST(AskedLimit, IsTwiceTheTrueTimeWhereItIsSlowest) {
   const TwoSpeeds truth;
   const ClusterShape cluster = parse_cluster_shape("slow:1x2,fast:1x4").value();
   SimJob job = job_of("one", 0, 2, 1000);
   job.start_s = 41;
-  EXPECT_EQ(asked_limit(truth, cluster, job), 600) << "500 s, the start, whole minutes";
+  EXPECT_EQ(asked_limit(truth, cluster, job), 1140) << "twice 500 s and the start, in whole minutes";
   job.gpus = job.min_gpus = job.max_gpus = 4;
-  EXPECT_EQ(asked_limit(truth, cluster, job), 120) << "the slow type has too few GPUs";
+  EXPECT_EQ(asked_limit(truth, cluster, job), 240) << "the slow type has too few GPUs";
   job.gpus = job.max_gpus = 2;
   job.min_gpus = 1;
-  EXPECT_EQ(asked_limit(truth, cluster, job), 1080) << "of the sizes that it takes the slowest";
+  EXPECT_EQ(asked_limit(truth, cluster, job), 2100) << "of the sizes that it takes the slowest";
   job.sizes = {2, 4};
-  EXPECT_EQ(asked_limit(truth, cluster, job), 600);
+  EXPECT_EQ(asked_limit(truth, cluster, job), 1140);
   job.types = {"fast"};
-  EXPECT_EQ(asked_limit(truth, cluster, job), 180);
+  EXPECT_EQ(asked_limit(truth, cluster, job), 360);
   job.time_limit = 7;
   EXPECT_EQ(asked_limit(truth, cluster, job), 7) << "what is said counts";
   job.time_limit = std::numeric_limits<double>::infinity();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Drawn numbers in a fixed order, and runs that are compared.
+// Drawn numbers in a fixed order, a simple truth, and runs that are compared.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,6 +34,14 @@ class Draw {
  private:
   std::uint64_t seed_;
   std::uint64_t number_ = 0;
+};
+
+/// The second type is four times as fast.
+class TwoSpeeds final : public Truth {
+ public:
+  [[nodiscard]] double rate(const SimJob&, const Setting& setting, double) const override {
+    return setting.gpus() * (setting.type == 1 ? 4 : 1);
+  }
 };
 
 inline RunRecord play(const Suite& suite, const std::string& policy, std::uint64_t seed = 1) {
