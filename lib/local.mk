@@ -358,6 +358,7 @@ lib_librubato_la_SOURCES += \
   lib/model/rate_history.h \
   lib/model/rate_kernel.cc \
   lib/model/rate_kernel.h \
+  lib/model/rate_span.h \
   lib/model/teach.cc \
   lib/model/teach.h \
   lib/model/throughput.cc \

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "lib/model/forecast_cache.h"
+#include "lib/model/rate_span.h"
 
 namespace rubato {
 namespace {
@@ -17,6 +18,22 @@ namespace {
 // Of ln rate: no computer ever built makes more or fewer samples a second.
 constexpr double kFarLogRate = 60;
 constexpr double kMostSpread = 50;
+// Wrong reports can give any exponent. Beyond what was measured those of GPUs, of the batch a GPU
+// and of nodes lie in these bounds; what is special about the last place measured comes on top,
+// with so much room that forecasts from what jobs did measure stay as they are.
+struct Exponents {
+  double least;
+  double most;
+
+  /// What ln rate can change by where the other number changes by `ln`.
+  [[nodiscard]] std::pair<double, double> of(double ln) const {
+    return std::minmax({least * ln, most * ln});
+  }
+};
+constexpr Exponents kOfSize{-1, 1.1};
+constexpr Exponents kOfBatch{-0.1, 1};
+constexpr Exponents kOfNodes{-1, 0.1};
+constexpr double kMostSpecial = 1.5;
 
 auto order_of(const RateCell& cell) {
   return std::tie(cell.profile, cell.gpu_type, cell.gpus, cell.nodes, cell.batch, cell.plan);
@@ -117,6 +134,7 @@ struct ThroughputModel::Fit {
   Eigen::VectorXd residuals;
   Eigen::LLT<Eigen::MatrixXd> factor;  ///< of kernel + noise
   Eigen::VectorXd weights;             ///< its inverse times the residuals
+  RateSpans spans;                     ///< of `points`
 
   [[nodiscard]] Eigen::VectorXd against(const KernelTerms& terms, const RatePoint& at) const {
     Eigen::VectorXd k(residuals.size());
@@ -186,7 +204,29 @@ void ThroughputModel::fit() {
   fit->residuals = Eigen::Map<const Eigen::VectorXd>(residuals.data(), n);
   fit->factor.compute(k);  // reads the lower half; the noise keeps it positive definite
   fit->weights = fit->factor.solve(fit->residuals);
+  for (const RatePoint& at : fit->points) fit->spans.add(at);
   fit_ = std::move(fit);
+}
+
+double ThroughputModel::beyond(const std::string& gpu_type, const RatePoint& at) const {
+  if (fit_ == nullptr) return 0;
+  const RatePoint near = fit_->spans.nearest(at);
+  double least = 0;
+  double most = 0;
+  const auto add = [&](const Exponents& exponents, double ln) {
+    const auto [fall, growth] = exponents.of(ln);
+    least += fall;
+    most += growth;
+  };
+  add(kOfSize, at.size - near.size);
+  add(kOfBatch, at.batch - near.batch);
+  add(kOfNodes, at.nodes - near.nodes);
+  if (least == 0 && most == 0) return 0;
+  const auto mean = [&](const RatePoint& point) {
+    return prior_mean(gpu_type, point) + fit_->against(weights_, point).dot(fit_->weights);
+  };
+  const double change = mean(at) - mean(near);
+  return change - std::clamp(change, least - kMostSpecial, most + kMostSpecial);
 }
 
 RatePlace ThroughputModel::usual(const ProfileName& profile, RatePlace place) const {
@@ -246,7 +286,7 @@ Forecast ThroughputModel::compute(const ProfileName& profile, const RatePlace& p
   double variance = kernel(weights_, at, at);
   if (fit_ != nullptr) {
     const Eigen::VectorXd k = fit_->against(weights_, at);
-    forecast.log_rate += k.dot(fit_->weights);
+    forecast.log_rate += k.dot(fit_->weights) - beyond(place.gpu_type, at);
     variance -= fit_->factor.matrixL().solve(k).squaredNorm();
   }
   see(forecast, profile, place);
@@ -289,7 +329,7 @@ Forecast ThroughputModel::compute_ratio(const ProfileName& profile, const Place&
                     2 * kernel(weights_, at_a, at_b);
   if (fit_ != nullptr) {
     const Eigen::VectorXd k = fit_->against(weights_, at_a) - fit_->against(weights_, at_b);
-    forecast.log_rate += k.dot(fit_->weights);
+    forecast.log_rate += k.dot(fit_->weights) - beyond(a.gpu_type, at_a) + beyond(b.gpu_type, at_b);
     variance -= fit_->factor.matrixL().solve(k).squaredNorm();
   }
   see(forecast, profile, place_a);

@@ -74,7 +74,8 @@ struct Forecast {
 ///
 /// each term, and the parts of the exponents that are common, of p, of t and of both, a zero-mean
 /// normal of ThroughputPrior around the configured ln speed(t) and `exponent`; Rasmussen &
-/// Williams, Gaussian Processes for Machine Learning, 2006, section 2.2.
+/// Williams, Gaussian Processes for Machine Learning, 2006, section 2.2. Beyond the sizes that were
+/// measured of a profile forecasts keep near proportion, whatever contradictory cells say.
 class ThroughputModel {
  public:
   /// Most cells a fit uses; of more, those with most reports. Of points of curves as many again.
@@ -129,6 +130,8 @@ class ThroughputModel {
   struct Cache;
 
   [[nodiscard]] double prior_mean(const std::string& gpu_type, const RatePoint& at) const;
+  /// By how much ln rate at `at` is to come back, so that it is no wild extrapolation.
+  [[nodiscard]] double beyond(const std::string& gpu_type, const RatePoint& at) const;
   [[nodiscard]] RatePlace usual(const ProfileName& profile, RatePlace place) const;
   [[nodiscard]] Forecast kept(const ProfileName& profile, const std::string& gpu_type, int gpus,
                               const RatePlace* place) const;

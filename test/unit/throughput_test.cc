@@ -47,6 +47,40 @@ TEST(Throughput, AMeasuredCellIsBelievedMoreThanThePrior) {
   EXPECT_GT(elsewhere.spread, 3 * there.spread) << "and less sure";
 }
 
+TEST(Throughput, ContradictoryReportsGiveNoWildExtrapolation) {
+  // A million times the rate on twice the GPUs: no exponent that a job can have.
+  const ThroughputModel model(speeds(), {cell(kResnet, "slow", 1, 1), cell(kResnet, "slow", 2, 1e6),
+                                         cell(kBert, "slow", 1, 100), cell(kBert, "slow", 2, 180)});
+  EXPECT_NEAR(std::log(model.predict(kResnet, "slow", 2).rate() / 1e6), 0, 1);
+  EXPECT_LT(model.predict(kResnet, "slow", 512).rate(), 1e6 * 256 * 10);
+  EXPECT_GT(model.ratio(kResnet, {"slow", 512}, {"slow", 2}).log_rate, 0);
+  EXPECT_LT(model.ratio(kResnet, {"slow", 512}, {"slow", 2}).log_rate, 1.1 * std::log(256) + 1.51);
+  EXPECT_NEAR(
+      model.ratio(kResnet, {"slow", 512}, {"slow", 2}).log_rate,
+      model.predict(kResnet, "slow", 512).log_rate - model.predict(kResnet, "slow", 2).log_rate,
+      1e-9);
+  // Job types that share a common exponent with it.
+  EXPECT_LT(model.predict(kBert, "slow", 64).rate(), 180 * 32 * 20);
+  EXPECT_LT(model.predict(kNew, "slow", 64).rate() / model.predict(kNew, "slow", 1).rate(),
+            64 * 10);
+  // And the other way round.
+  const ThroughputModel falling(speeds(),
+                                {cell(kResnet, "slow", 4, 1e6), cell(kResnet, "slow", 8, 1)});
+  EXPECT_GT(falling.predict(kResnet, "slow", 64).rate(), 1 / 8.0 / 10);
+  EXPECT_LT(falling.predict(kResnet, "slow", 1).rate(), 1e6 * 4 * 10);
+}
+
+TEST(Throughput, SaneReportsAreExtrapolatedAsTheySay) {
+  // Linear, and a type that was measured at another size alone: nothing is held back.
+  const ThroughputModel model(speeds(),
+                              {cell(kResnet, "slow", 1, 100), cell(kResnet, "slow", 2, 200),
+                               cell(kResnet, "slow", 4, 400), cell(kResnet, "fast", 1, 400)});
+  const double up = model.ratio(kResnet, {"slow", 16}, {"slow", 4}).log_rate;
+  EXPECT_GT(up, 0.85 * std::log(4));
+  EXPECT_LT(up, 1.02 * std::log(4));
+  EXPECT_NEAR(model.ratio(kResnet, {"fast", 16}, {"fast", 4}).log_rate, up, 0.05);
+}
+
 TEST(Throughput, AJobTypeCanBeFasterOnTheSlowType) {
   const ThroughputModel model(speeds(),
                               {cell(kResnet, "slow", 1, 300), cell(kResnet, "fast", 1, 100),
