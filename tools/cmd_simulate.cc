@@ -234,10 +234,10 @@ bool has_figures(const SimulateOptions& options, const std::vector<sim::Suite>& 
 }
 
 int run(const Globals& globals, SimulateOptions& options) {
-  if (options.list) return print_list(), kOk;
   if (const std::string wrong = complaint(options); !wrong.empty()) {
     return report_failure(globals, kSchema, kUsage, "simulate: " + wrong);
   }
+  if (options.list) return print_list(), kOk;
   if (const int bad = check_outputs(globals, kSchema, options); bad != kOk) return bad;
   auto input = read_input(options, globals.publish_dir);
   if (!input) {

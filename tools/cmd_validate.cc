@@ -34,11 +34,11 @@ struct SectionMaker {
 };
 
 std::span<const SectionMaker> sections() {
-  static const std::vector<SectionMaker> kSections{{"bert", &validate_bert},
-                                                   {"rubick", &validate_rubick},
-                                                   {"gavel", &validate_gavel},
-                                                   {"sia", &validate_sia}};
-  return kSections;
+  static const std::vector<SectionMaker> table{{"bert", &validate_bert},
+                                               {"rubick", &validate_rubick},
+                                               {"gavel", &validate_gavel},
+                                               {"sia", &validate_sia}};
+  return table;
 }
 
 struct Options {
@@ -73,7 +73,12 @@ class Progress {
 
 /// What is wrong with the words of the command line; "" if nothing is.
 std::string complaint(const Options& options) {
-  if (!options.store.empty()) return {};
+  if (!options.store.empty()) {
+    const char* other = !options.data.empty() ? "--data" : "--section";
+    const bool both = !options.data.empty() || !options.names.empty();
+    return both ? fmt::format("--store and {} do not go together", other) : "";
+  }
+  if (!options.config.empty()) return "--config goes with --store";
   if (options.data.empty()) return "--data DIR says where the measured data are";
   std::vector<std::string> names;
   for (const SectionMaker& section : sections()) names.emplace_back(section.name);
@@ -165,21 +170,33 @@ std::string figure(double value) {
                                                               : fmt::format("{:.4f}", value);
 }
 
+/// With their sources where these differ.
+std::string cells_text(const std::vector<ValidateCell>& cells) {
+  const bool sources = std::ranges::any_of(
+      cells, [&](const ValidateCell& cell) { return cell.source != cells.front().source; });
+  std::vector<TableColumn> columns{{"MODEL"},      {"PLAN"},       {"FIT", true},
+                                   {"TEST", true}, {"MEAN", true}, {"MAX", true}};
+  if (sources) columns.insert(columns.begin(), TableColumn{"SOURCE"});
+  Table table(columns);
+  for (const ValidateCell& cell : cells) {
+    std::vector<std::string> row{cell.model,
+                                 cell.plan.empty() ? "-" : cell.plan,
+                                 fmt::format("{}", cell.fit_samples),
+                                 fmt::format("{}", cell.test_rows),
+                                 percent(cell.mean_error),
+                                 percent(cell.max_error)};
+    if (sources) row.insert(row.begin(), cell.source);
+    table.add(row);
+  }
+  return table.text();
+}
+
 void print_as_text(const std::vector<NamedSection>& measured, bool color) {
   bool first = true;
   for (const auto& [name, found] : measured) {
     fmt::print("{}{}\n\n", first ? "" : "\n", paint(name, Color::kBold, color));
     first = false;
-    if (!found.cells.empty()) {
-      Table table(
-          {{"MODEL"}, {"PLAN"}, {"FIT", true}, {"TEST", true}, {"MEAN", true}, {"MAX", true}});
-      for (const ValidateCell& cell : found.cells) {
-        table.add({cell.model, cell.plan.empty() ? "-" : cell.plan,
-                   fmt::format("{}", cell.fit_samples), fmt::format("{}", cell.test_rows),
-                   percent(cell.mean_error), percent(cell.max_error)});
-      }
-      fmt::print("{}\n", table.text());
-    }
+    if (!found.cells.empty()) fmt::print("{}\n", cells_text(found.cells));
     Table summary({{"FIGURE"}, {"VALUE", true}});
     for (const auto& [key, value] : found.summary) summary.add({key, figure(value)});
     fmt::print("{}", summary.text());
@@ -204,6 +221,10 @@ int run_store(const Globals& globals, const Options& options) {
     const auto loaded = load_config(options.config);
     if (!loaded) {
       return report_failure(globals, kValidateSchema, kUnreachable, loaded.error().text);
+    }
+    if (!loaded->present) {
+      return report_failure(globals, kValidateSchema, kUnreachable,
+                            "--config: " + options.config + ": No such file or directory");
     }
     config = loaded->config;
   }

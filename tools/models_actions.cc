@@ -24,20 +24,26 @@ struct Action {
 };
 
 const std::vector<Action>& actions() {
-  static const std::vector<Action> kActions{
-      {"list", 0, 0, "list", {}},
-      {"show", 1, 1, "show TYPE", {}},
-      {"curve", 1, 1, "curve TYPE", {"--gpus", "--batch", "--plans", "--model", "--file"}},
-      {"fit", 1, 0, "fit [TYPE]", {"--file"}},
-      {"export", 0, 0, "export", {"--format", "--output"}},
+  static const std::vector<Action> table{
+      {"list", 0, 0, "list", {"--type", "--gpu-type"}},
+      {"show", 1, 1, "show TYPE", {"--type", "--gpu-type"}},
+      {"curve",
+       1,
+       1,
+       "curve TYPE",
+       {"--type", "--gpu-type", "--gpus", "--batch", "--plans", "--model", "--file"}},
+      {"fit", 1, 0, "fit [TYPE]", {"--type", "--gpu-type", "--file"}},
+      {"export", 0, 0, "export", {"--type", "--gpu-type", "--format", "--output"}},
       {"import", 1, 1, "import FILE", {"--dry-run"}},
-      {"forget", 1, 1, "forget TYPE", {"--before", "--dry-run"}}};
-  return kActions;
+      {"forget", 1, 1, "forget TYPE", {"--gpu-type", "--before", "--dry-run"}}};
+  return table;
 }
 
 /// Options that not every action takes, if they were given.
 std::vector<std::string> given(const ModelsOptions& options) {
   std::vector<std::string> given;
+  if (!options.type.empty()) given.emplace_back("--type");
+  if (!options.gpu_type.empty()) given.emplace_back("--gpu-type");
   if (!options.format.empty()) given.emplace_back("--format");
   if (!options.output.empty()) given.emplace_back("--output");
   if (!options.file.empty()) given.emplace_back("--file");
@@ -81,9 +87,12 @@ std::string wrong_action(const ModelsOptions& options) {
           takers.emplace_back(other.name);
         }
       }
-      return fmt::format("{} belongs to {}, not to {}", option, fmt::join(takers, " and "),
-                         action.name);
+      return fmt::format("{} belongs to {}, not to {}", option,
+                         fmt::join(takers, takers.size() > 2 ? ", " : " and "), action.name);
     }
+  }
+  if (name == "import" && options.account.find(',') != std::string::npos) {
+    return fmt::format("--account: '{}': import takes one account", options.account);
   }
   if (!options.format.empty() && options.format != "json" && options.format != "csv") {
     const std::vector<std::string> formats{"csv", "json"};
@@ -162,7 +171,8 @@ int print_change(const Globals& globals, const store::OrderDone& done, bool impo
   }
   const char* would = dry_run ? "Would be " : "";
   if (import_order) {
-    fmt::print("{}{} rows\n", dry_run ? "Would be imported: " : "Imported: ", done.imported);
+    fmt::print("{}{} {}\n", dry_run ? "Would be imported: " : "Imported: ", done.imported,
+               done.imported == 1 ? "row" : "rows");
     return kOk;
   }
   fmt::print("{}{}: {} samples, {} imported rows, {} fits\n", would,

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "lib/config/nearest.h"
+#include "tools/own_fields.h"
 #include "tools/read_input.h"
 #include "tools/site_store.h"
 
@@ -96,7 +97,8 @@ void print_lessons(const std::vector<Lesson>& lessons) {
   fmt::print("\nWhat a measurement would teach, most first:\n");
   for (const Lesson& lesson : lessons) {
     fmt::print("  {} on {} {}: forecasts of it within {:.0f}% instead of {:.0f}%\n",
-               lesson.profile.job_type, lesson.gpus, lesson.gpu_type,
+               lesson.profile.job_type, lesson.gpus,
+               lesson.gpu_type.empty() ? kUnknown : lesson.gpu_type,
                100 * std::expm1(std::max(lesson.mean - lesson.reduction, 0.0)),
                100 * std::expm1(lesson.mean));
   }

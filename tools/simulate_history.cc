@@ -33,12 +33,18 @@ double mean_wait(const std::vector<sim::JobResult>& jobs) {
   return jobs.empty() ? 0 : sum / static_cast<double>(jobs.size());
 }
 
+double mean_jct(const std::vector<sim::JobResult>& jobs) {
+  double sum = 0;
+  for (const sim::JobResult& job : jobs) sum += job.jct();
+  return jobs.empty() ? 0 : sum / static_cast<double>(jobs.size());
+}
+
 /// How far the starts of `run` are from the real ones, s: the median.
-double start_difference(const SimulatedRun& run, const SimulatedRun& real) {
+double start_difference(const std::vector<sim::JobResult>& run,
+                        const std::vector<sim::JobResult>& real) {
   std::vector<double> off;
-  for (std::size_t i = 0; i < run.record.jobs.size(); ++i) {
-    const double difference = run.record.jobs[i].first_start - real.record.jobs[i].first_start;
-    if (std::isfinite(difference)) off.push_back(std::abs(difference));
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    off.push_back(std::abs(run[i].first_start - real[i].first_start));
   }
   return sim::percentile(off, 0.5);
 }
@@ -62,13 +68,27 @@ std::string fidelity(const SimulatedRun& run, const SimulatedRun& real) {
     return "The replay of stock Slurm was cut: how far it is from what really happened is not "
            "known.";
   }
-  const double off = run.metrics.avg_jct_s / real.metrics.avg_jct_s - 1;
+  // Means of other jobs than those that ran here would say nothing.
+  std::vector<sim::JobResult> here;
+  std::vector<sim::JobResult> there;
+  for (std::size_t i = 0; i < run.record.jobs.size(); ++i) {
+    if (!run.record.jobs[i].finished()) continue;
+    here.push_back(run.record.jobs[i]);
+    there.push_back(real.record.jobs[i]);
+  }
+  if (here.empty()) {
+    return "No job came to its end in the replay of stock Slurm: how far it is from what really "
+           "happened is not known.";
+  }
+  const std::string of = here.size() == run.record.jobs.size()
+                             ? std::string{}
+                             : fmt::format("of the {} that finished in it ", here.size());
   return fmt::format(
-      "The replay of stock Slurm ({}) is {:+.1f} % off what really happened: AVG {} against {}, "
+      "The replay of stock Slurm ({}) is {:+.1f} % off what really happened: {}AVG {} against {}, "
       "mean wait {} against {}; half of the jobs start within {} of when they did.",
-      kStock, off * 100, time_text(run.metrics.avg_jct_s), time_text(real.metrics.avg_jct_s),
-      time_text(mean_wait(run.record.jobs)), time_text(mean_wait(real.record.jobs)),
-      time_text(start_difference(run, real)));
+      kStock, (mean_jct(here) / mean_jct(there) - 1) * 100, of, time_text(mean_jct(here)),
+      time_text(mean_jct(there)), time_text(mean_wait(here)), time_text(mean_wait(there)),
+      time_text(start_difference(here, there)));
 }
 
 }  // namespace
@@ -78,6 +98,7 @@ SimulatedRun real_run(const sim::Suite& suite) {
   run.suite = suite.name;
   run.policy = "(real)";
   run.record.jobs = sim::history_of(suite)->real;
+  run.record.jobs.resize(suite.jobs.size());  // --jobs
   for (std::size_t i = 0; i < run.record.jobs.size(); ++i) {
     sim::JobResult& job = run.record.jobs[i];
     const sim::SimJob& from = suite.jobs[i];
@@ -103,6 +124,13 @@ std::vector<std::string> history_notes(const std::vector<SimulatedRun>& runs,
   if (history.requeued > 0) {
     notes.push_back(fmt::format("{} of jobs that were requeued: a job each.",
                                 count(history.requeued, "later run", "later runs")));
+  }
+  if (history.odd_times > 0) {
+    notes.push_back(
+        fmt::format("Left out too: {} with an end before the start, or a start before the "
+                    "submission, as when clocks are put back; SLURM_TIME_FORMAT=%s for sacct "
+                    "prints times that do not jump.",
+                    count(history.odd_times, "job", "jobs")));
   }
   if (history.het > 0) {
     notes.push_back(

@@ -85,12 +85,18 @@ std::string contradiction(const SimulateOptions& options) {
   const Said config{"--config", !options.config.empty()};
   const Said jobs{"--jobs", options.jobs > 0};
   const Said until{"--until", options.until > 0};
+  const Said list{"--list", options.list};
+  const Said policy{"--policy", !options.policies.empty()};
+  const Said json{"--json", options.json_said};
+  const Said csv{"--csv", !options.csv.empty()};
+  const Said report{"--report", !options.report.empty()};
   const Said write{"--write-workload", options.write_said};
   const std::pair<Said, std::vector<Said>> pairs[] = {
       {gates, {jobs, until, workload, sacct, write, cluster, format, profiles, config}},
       {suite, {workload, sacct, cluster, format, profiles}},
       {sacct, {workload, format, profiles}},
-      {write, {config}},
+      {write, {config, until, json, csv, report}},
+      {list, {gates, suite, workload, sacct, write, policy, json, csv, report}},
   };
   for (const auto& [one, others] : pairs) {
     for (const Said& other : others) {
@@ -159,6 +165,10 @@ tl::expected<sim::Suite, InputError> read_workload(const SimulateOptions& option
                                   fmt::join(names_of(all), ", "),
                                   did_you_mean(options.format, names_of(all))));
   }
+  if (format->needs_profiles && options.profiles.empty()) {
+    return wrong_word(
+        fmt::format("format {} needs --profiles PATH: {}", format->name, format->summary));
+  }
   auto shape = read_cluster(options.cluster, publish_dir);
   if (!shape) return tl::unexpected(shape.error());
   notes = std::move(shape->notes);
@@ -169,7 +179,15 @@ tl::expected<sim::Suite, InputError> read_workload(const SimulateOptions& option
   }
   auto suite = format->read(options.workload, options.profiles, shape->cluster);
   if (!suite) return not_read(suite.error().text);
+  if (suite->name.empty()) suite->name = options.workload;
   return std::move(*suite);
+}
+
+/// Warns of jobs that can never run. The loops of peers have rules of their own of what runs.
+void warn_of_never(const sim::Suite& suite) {
+  if (suite.rules != nullptr) return;
+  const std::string never = sim::never_run_text(*suite.truth, suite.cluster, suite.jobs);
+  if (!never.empty()) print_warning(fmt::format("simulate: {}: {}", suite.name, never));
 }
 
 }  // namespace
@@ -181,12 +199,7 @@ tl::expected<SimulateInput, InputError> read_input(const SimulateOptions& option
   if (!options.workload.empty()) {
     auto suite = read_workload(options, publish_dir, input.notes);
     if (!suite) return tl::unexpected(suite.error());
-    // The loops of peers have rules of their own of what runs.
-    std::string never;
-    if (suite->rules == nullptr) {
-      never = sim::never_run_text(*suite->truth, suite->cluster, suite->jobs);
-    }
-    if (!never.empty()) print_warning(fmt::format("simulate: {}: {}", options.workload, never));
+    warn_of_never(*suite);
     suites.push_back(std::move(*suite));
   }
   std::vector<std::string> wanted = options.suites;
@@ -204,6 +217,10 @@ tl::expected<SimulateInput, InputError> read_input(const SimulateOptions& option
       return tl::unexpected<InputError>(
           InputError{"--suite: " + suite.error().text, suite.error().word});
     }
+    if (suite->jobs.empty()) {
+      return wrong_word(fmt::format("--suite: {}: no job comes with seed {}", name, options.seed));
+    }
+    warn_of_never(*suite);
     if (!options.gates || !suite->published.empty()) suites.push_back(std::move(*suite));
   }
   for (sim::Suite& suite : suites) {
@@ -222,6 +239,7 @@ std::string complaint(SimulateOptions& options) {
   }
   if (std::string wrong = read_numbers(options); !wrong.empty()) return wrong;
   if (std::string wrong = contradiction(options); !wrong.empty()) return wrong;
+  if (options.list) return {};
   if (options.from_sacct) {
     if (options.history.empty()) return "--from-sacct needs the name of a file";
     options.workload = options.history;

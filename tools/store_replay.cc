@@ -112,7 +112,11 @@ Result<ValidateSection> replay_store(const std::string& file, const Config& conf
                      {"repeats", repeats},
                      {"repeats_mean", repeats > 0 ? present_repeats / repeats : 0},
                      {"repeats_plain_mean", repeats > 0 ? plain_repeats / repeats : 0}};
-  if (count > 0) section.gates = {{"store_below_plain", present < plain}};
+  if (count == 0) {
+    return fail(fmt::format("--store: {}: of {} reports none can be foreseen, so none was judged",
+                            file, reports.size()));
+  }
+  section.gates = {{"store_below_plain", present < plain}};
   return section;
 }
 

@@ -64,7 +64,8 @@ class Reader {
 
   Result<void> row(const NumberedLine& line) {
     const FieldLine fields(line.text, '|', name_, line.number);
-    if (fields.size() != width_) {
+    // A name may have '|' in it: no harm where it stands last.
+    if (fields.size() < width_ || (fields.size() > width_ && at_[kName] + 1 != width_)) {
       return fields.error(std::min(fields.size(), width_),
                           fmt::format("{} fields between '|', as the heading has", width_));
     }
@@ -91,13 +92,16 @@ class Reader {
     if (!*start || !*end || never) return ++history_.unfinished, Result<void>{};
     if (tres->gpus == 0) return ++history_.without_gpus, Result<void>{};
     if (**end == **start) return ++history_.empty, Result<void>{};
-    if (**end < **start) return fields.error(at_[kEnd], "an end after its start");
-    if (**start < *submit) return fields.error(at_[kStart], "a start after its submission");
+    // Local times jump once a year: no reason to refuse the rest of a month.
+    if (**end < **start || **start < *submit) return ++history_.odd_times, Result<void>{};
     // A requeue writes when the next run may start into the record of the run before.
     const double said = eligible->value_or(*submit);
     const double ready = said > **start ? *submit : std::max(said, *submit);
     add(fields, {{}, ready, **start, **end, {line.number, fields.column(at_[kTres])}}, *tres,
         *limit);
+    if (at_[kName] != kNone && at_[kName] + 1 == width_) {
+      rows_.back().job.model = std::string(line.text.substr(fields.column(at_[kName]) - 1));
+    }
     return {};
   }
 
@@ -249,6 +253,8 @@ Result<Suite> read_sacct_suite(const std::string& file, const std::string& /*pro
   Suite suite;
   suite.name = file;
   suite.cluster = cluster;
+  std::string small;  // the first job that the cluster cannot hold
+  bool some = false;
   suite.truth = std::make_shared<SameTime>();
   for (std::size_t i = 0; i < history->jobs.size(); ++i) {
     SimJob& job = history->jobs[i];
@@ -257,11 +263,13 @@ Result<Suite> read_sacct_suite(const std::string& file, const std::string& /*pro
     if (!type.empty() && job.types.empty()) ++history->other_type;
     if (fit_to_nodes(cluster, job)) ++history->too_wide;
     history->real[i].ideal_s = ideal_seconds(*suite.truth, cluster, job);
-    if (history->real[i].ideal_s < kNever) continue;
-    return fail(fmt::format("{}:{}:{}: job {} had {} GPUs{}, the cluster ({}) has fewer", file,
-                            history->places[i].first, history->places[i].second, job.key, job.gpus,
-                            job.types.empty() ? "" : " of type " + type, cluster.text()));
+    some |= history->real[i].ideal_s < kNever;
+    if (history->real[i].ideal_s < kNever || !small.empty()) continue;
+    small = fmt::format("{}:{}:{}: job {} had {} GPUs{}, the cluster ({}) has fewer", file,
+                        history->places[i].first, history->places[i].second, job.key, job.gpus,
+                        job.types.empty() ? "" : " of type " + type, cluster.text());
   }
+  if (!some) return fail(small);
   suite.jobs = history->jobs;
   suite.data = std::make_shared<const SacctHistory>(std::move(*history));
   return suite;

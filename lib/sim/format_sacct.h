@@ -19,7 +19,8 @@ struct SacctHistory {
   int steps = 0;                ///< left out: steps of jobs,
   int without_gpus = 0;         ///< jobs without GPUs,
   int unfinished = 0;           ///< jobs that never started, or have not ended,
-  int empty = 0;                ///< jobs that ended when they began
+  int empty = 0;                ///< jobs that ended when they began,
+  int odd_times = 0;            ///< jobs that ended before they began, or began before they came
   int twice = 0;       ///< rows of jobs that stand there twice, letter by letter: counted once
   int requeued = 0;    ///< runs of a job behind its first (sacct --duplicates): jobs of their own
   int het = 0;         ///< components of heterogeneous jobs: jobs of their own
@@ -31,13 +32,14 @@ struct SacctHistory {
 
 /// Columns JobID, Submit, Start, End and AllocTRES; Eligible, Timelimit, Account and JobName where
 /// they are there; all others are passed over. Times are as Slurm prints them (2026-11-21T12:30:00)
-/// or seconds since 1970. A job arrives when it became eligible, else when it was submitted. Jobs
-/// go by arrival, then id, then start: the order of rows does not matter. Errors begin
-/// FILE:LINE:COLUMN.
+/// or seconds since 1970; JobName may hold '|' where it is the last one. A job arrives when it
+/// became eligible, else when it was submitted. Jobs go by arrival, then id, then start: the order
+/// of rows does not matter. Errors begin FILE:LINE:COLUMN.
 [[nodiscard]] Result<SacctHistory> parse_sacct(std::string_view text, const std::string& name);
 
 /// A job keeps its run time, and the type of its GPUs where AllocTRES names one of the cluster's;
-/// its CPUs and memory count where the cluster's shape says cores and memory.
+/// its CPUs and memory count where the cluster's shape says cores and memory. Fails where the
+/// cluster can hold none of the jobs.
 [[nodiscard]] Result<Suite> read_sacct_suite(const std::string& file, const std::string& profiles,
                                              const ClusterShape& cluster);
 

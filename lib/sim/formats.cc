@@ -9,19 +9,19 @@
 namespace rubato::sim {
 
 std::span<const FormatEntry> formats() {
-  static const std::vector<FormatEntry> kFormats{
+  static const std::vector<FormatEntry> table{
       {"gavel", "traces of Gavel; --profiles: simulation_throughputs.json or its folder",
-       &read_gavel_suite},
+       &read_gavel_suite, true},
       {"muri", "CSV of Muri, times in ms; without --profiles", &read_muri_suite},
       {"native", "CSV with one job a line; --profiles: CSV of speeds", &read_native_suite},
-      {"pollux", "CSV of Pollux; --profiles: its folder traces", &read_pollux_suite},
+      {"pollux", "CSV of Pollux; --profiles: its folder traces", &read_pollux_suite, true},
       {"rubick", "CSV of Rubick; --profiles: the folder with profiles and perf_model_validation",
-       &read_rubick_suite},
+       &read_rubick_suite, true},
       {"sacct", "what sacct --parsable2 prints", &read_sacct_suite},
-      {"sia", "CSV of Sia; --profiles: its folder traces", &read_sia_suite},
+      {"sia", "CSV of Sia; --profiles: its folder traces", &read_sia_suite, true},
       {"tiresias", "CSV of Tiresias; without --profiles", &read_tiresias_suite},
   };
-  return kFormats;
+  return table;
 }
 
 }  // namespace rubato::sim

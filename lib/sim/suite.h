@@ -101,6 +101,7 @@ struct FormatEntry {
   /// FILE:LINE:COLUMN and say what was expected.
   Result<Suite> (*read)(const std::string& workload, const std::string& profiles,
                         const ClusterShape& cluster);
+  bool needs_profiles = false;  ///< it says nothing of how fast jobs are
 };
 
 [[nodiscard]] std::span<const FormatEntry> formats();

@@ -26,7 +26,9 @@ std::string profile_of(const SiaApp& app, const std::string& type, bool only) {
   if (has(type)) return type;
   const auto known = other.find(type);
   if (known != other.end() && has(known->second)) return known->second;
-  return only && has("") ? "" : type;
+  // A type that was not measured must not run at the speeds of others.
+  const bool untyped = app.profiles.size() == 1 && has("");
+  return only && untyped ? "" : type;
 }
 
 }  // namespace
