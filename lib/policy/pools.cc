@@ -15,6 +15,18 @@ namespace {
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
+// By TypeId, on nodes that are usable.
+std::vector<int> gpus_of_types(const RoundContext& context, const Capacity& capacity) {
+  std::vector<int> gpus(capacity.types().size(), 0);
+  for (int node = 0; node < capacity.node_count(); ++node) {
+    if (!context.snapshot.nodes[at(node)].usable) continue;
+    for (TypeId type = 0; type < static_cast<int>(gpus.size()); ++type) {
+      if (capacity.has_type(node, type)) gpus[at(type)] += capacity.total(node, type).gpus;
+    }
+  }
+  return gpus;
+}
+
 // Of the queue: a job that stands there once for each partition counts once.
 std::map<JobKey, TypeId> matched_types(const RoundContext& context) {
   std::map<JobKey, TypeId> matched;
@@ -40,14 +52,8 @@ class Counter {
         models_(models),
         capacity_(capacity),
         matched_(matched_types(context)),
-        pools_(at(static_cast<int>(capacity.types().size())), 0) {
-    for (int node = 0; node < capacity.node_count(); ++node) {
-      if (!context.snapshot.nodes[at(node)].usable) continue;
-      for (TypeId type = 0; type < static_cast<int>(pools_.size()); ++type) {
-        if (capacity.has_type(node, type)) pools_[at(type)] += capacity.total(node, type).gpus;
-      }
-    }
-    for (const double gpus : pools_) all_ += gpus;
+        pools_(gpus_of_types(context, capacity)) {
+    for (const int gpus : pools_) all_ += gpus;
   }
 
   void add(const Job& job, Service& service) {
@@ -100,7 +106,7 @@ class Counter {
     for (TypeId other = 0; other < static_cast<int>(pools_.size()); ++other) {
       if (type >= 0 && other != type) continue;
       if (all_ <= 0) continue;
-      const double part = type >= 0 ? 1 : pools_[at(other)] / all_;
+      const double part = type >= 0 ? 1 : static_cast<double>(pools_[at(other)]) / all_;
       if (part <= 0) continue;
       Arrival one = arrival;
       one.gpu_type = capacity_.types()[at(other)];
@@ -115,8 +121,8 @@ class Counter {
   const Models& models_;
   const Capacity& capacity_;
   std::map<JobKey, TypeId> matched_;
-  std::vector<double> pools_;  ///< GPUs by TypeId
-  double all_ = 0;
+  std::vector<int> pools_;  ///< GPUs by TypeId
+  int all_ = 0;
   std::vector<Arrival> arrivals_;
 };
 
@@ -124,13 +130,9 @@ class Counter {
 
 std::vector<PoolState> pools_of(const RoundContext& context, const Capacity& capacity) {
   const auto types = static_cast<int>(capacity.types().size());
-  std::vector<PoolState> pools(at(types));
-  for (int node = 0; node < capacity.node_count(); ++node) {
-    if (!context.snapshot.nodes[at(node)].usable) continue;
-    for (TypeId type = 0; type < types; ++type) {
-      if (capacity.has_type(node, type)) pools[at(type)].gpus += capacity.total(node, type).gpus;
-    }
-  }
+  const std::vector<int> gpus_there = gpus_of_types(context, capacity);
+  std::vector<PoolState> pools(gpus_there.size());
+  for (std::size_t type = 0; type < pools.size(); ++type) pools[type].gpus = gpus_there[type];
   for (const Job& job : context.snapshot.jobs) {
     if (job.state != JobState::kRunning) continue;
     const double seconds = seconds_left(context.snapshot, job, context.now);

@@ -75,7 +75,9 @@ void write_row(JsonWriter& json, const ForecastRow& row) {
   json.end_object();
 }
 
-auto order_of(const ErrorRow& row) {
+// Of rows of which a job type has one on each GPU type.
+template <typename Row>
+auto order_by_type(const Row& row) {
   return std::tie(row.job_type, row.account, row.shared, row.gpu_type);
 }
 
@@ -84,10 +86,6 @@ void write_row(JsonWriter& json, const ErrorRow& row) {
   json.put("error", row.error);
   json.put("reports", row.reports);
   json.end_object();
-}
-
-auto order_of(const RefusalRow& row) {
-  return std::tie(row.job_type, row.account, row.shared, row.gpu_type);
 }
 
 void write_row(JsonWriter& json, const RefusalRow& row) {
@@ -207,8 +205,10 @@ ModelRow read_row(const JsonItem& item) {
 
 bool operator<(const ModelRow& a, const ModelRow& b) { return order_of(a) < order_of(b); }
 bool operator<(const ForecastRow& a, const ForecastRow& b) { return order_of(a) < order_of(b); }
-bool operator<(const ErrorRow& a, const ErrorRow& b) { return order_of(a) < order_of(b); }
-bool operator<(const RefusalRow& a, const RefusalRow& b) { return order_of(a) < order_of(b); }
+bool operator<(const ErrorRow& a, const ErrorRow& b) { return order_by_type(a) < order_by_type(b); }
+bool operator<(const RefusalRow& a, const RefusalRow& b) {
+  return order_by_type(a) < order_by_type(b);
+}
 
 std::string to_json(const ModelsTable& table) {
   JsonWriter json;

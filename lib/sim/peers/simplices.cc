@@ -2,9 +2,9 @@
 #include "lib/sim/peers/simplices.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <eigen3/Eigen/LU>
 
 #include "rubato_config.h"
 
@@ -19,6 +19,8 @@ namespace {
 
 /// So far below 0 a weight is 0: a point on the face between two.
 constexpr double kOutside = 1e-9;
+/// A tetrahedron whose edges have no greater determinant is flat.
+constexpr double kFlat = 1e-12;
 
 using Corners = std::vector<std::array<int, 4>>;
 
@@ -70,13 +72,7 @@ Corners tetrahedra(const std::vector<Simplices::Point>& points) {
 Corners tetrahedra(const std::vector<Simplices::Point>& /*points*/) { return {}; }
 #endif
 
-using Point = Simplices::Point;
-
-Point minus(const Point& a, const Point& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
-double dot(const Point& a, const Point& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-Point cross(const Point& a, const Point& b) {
-  return {a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]};
-}
+Eigen::Vector3d vector_of(const Simplices::Point& point) { return {point[0], point[1], point[2]}; }
 
 }  // namespace
 
@@ -86,47 +82,32 @@ Simplices::Simplices(const std::vector<Point>& points) {
 }
 
 void Simplices::add(const std::vector<Point>& points, const std::array<int, 4>& corners) {
-  std::array<Point, 4> at;
-  for (std::size_t i = 0; i < 4; ++i) at.at(i) = points.at(static_cast<std::size_t>(corners.at(i)));
   Map map;
-  map.origin = map.low = map.high = at[3];
-  for (const Point& corner : at) {
-    for (std::size_t d = 0; d < 3; ++d) {
-      map.low.at(d) = std::min(map.low.at(d), corner.at(d));
-      map.high.at(d) = std::max(map.high.at(d), corner.at(d));
-    }
+  map.origin = vector_of(points.at(static_cast<std::size_t>(corners[3])));
+  map.box.extend(map.origin);
+  Eigen::Matrix3d edges;
+  for (int i = 0; i < 3; ++i) {
+    const auto corner = corners.at(static_cast<std::size_t>(i));
+    const Eigen::Vector3d at = vector_of(points.at(static_cast<std::size_t>(corner)));
+    map.box.extend(at);
+    edges.col(i) = at - map.origin;
   }
-  const Point a = minus(at[0], at[3]);
-  const Point b = minus(at[1], at[3]);
-  const Point c = minus(at[2], at[3]);
-  const double volume = dot(a, cross(b, c));
-  if (!(std::abs(volume) > 1e-12)) return;
-  map.rows = {cross(b, c), cross(c, a), cross(a, b)};
-  for (Point& row : map.rows) {
-    for (double& one : row) one /= volume;
-  }
+  bool full = false;
+  double volume = 0;
+  edges.computeInverseAndDetWithCheck(map.inverse, volume, full, kFlat);
+  if (!full) return;
   corners_.push_back(corners);
   maps_.push_back(map);
 }
 
 std::optional<Simplices::Mix> Simplices::at(const Point& point) const {
+  const Eigen::Vector3d at = vector_of(point);
   for (std::size_t s = 0; s < maps_.size(); ++s) {
-    const Map& map = maps_[s];
-    bool near = true;
-    for (std::size_t d = 0; d < 3; ++d) {
-      near = near && point.at(d) >= map.low.at(d) && point.at(d) <= map.high.at(d);
-    }
-    if (!near) continue;
-    const Point from = minus(point, map.origin);
-    Mix mix{corners_[s], {}};
-    mix.weights[3] = 1;
-    double least = 1;
-    for (std::size_t i = 0; i < 3; ++i) {
-      mix.weights.at(i) = dot(map.rows.at(i), from);
-      mix.weights[3] -= mix.weights.at(i);
-      least = std::min(least, mix.weights.at(i));
-    }
-    if (std::min(least, mix.weights[3]) >= -kOutside) return mix;
+    if (!maps_[s].box.contains(at)) continue;
+    const Eigen::Vector3d weights = maps_[s].inverse * (at - maps_[s].origin);
+    const double last = 1 - weights.sum();
+    if (std::min(weights.minCoeff(), last) < -kOutside) continue;
+    return Mix{corners_[s], {weights[0], weights[1], weights[2], last}};
   }
   return std::nullopt;
 }

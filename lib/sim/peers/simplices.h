@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <eigen3/Eigen/Geometry>
 #include <optional>
 #include <vector>
 
@@ -34,10 +35,9 @@ class Simplices {
 
   /// What turns a point less the last corner into the weights of the other corners.
   struct Map {
-    Point origin;
-    std::array<Point, 3> rows;
-    Point low;  ///< of the box around it
-    Point high;
+    Eigen::Vector3d origin;
+    Eigen::Matrix3d inverse;
+    Eigen::AlignedBox3d box;  ///< around it
   };
   std::vector<std::array<int, 4>> corners_;
   std::vector<Map> maps_;
