@@ -139,22 +139,22 @@ Axis time_axis(double high, const std::string& title) {
 
 Axis wide_time_axis(double low, double high, const std::string& title) {
   if (!(low > 0) || high / low < kWide) return time_axis(high, title);
-  static const std::array<Tick, 10> kMarks{{{1, "1 s"},
-                                            {10, "10 s"},
-                                            {60, "1 min"},
-                                            {600, "10 min"},
-                                            {3600, "1 h"},
-                                            {36000, "10 h"},
-                                            {4 * 86400.0, "4 d"},
-                                            {40 * 86400.0, "40 d"},
-                                            {400 * 86400.0, "400 d"},
-                                            {4000 * 86400.0, "4000 d"}}};
+  static const std::array<Tick, 10> marks{{{1, "1 s"},
+                                           {10, "10 s"},
+                                           {60, "1 min"},
+                                           {600, "10 min"},
+                                           {3600, "1 h"},
+                                           {36000, "10 h"},
+                                           {4 * 86400.0, "4 d"},
+                                           {40 * 86400.0, "40 d"},
+                                           {400 * 86400.0, "400 d"},
+                                           {4000 * 86400.0, "4000 d"}}};
   Axis axis;
   axis.low = low;
   axis.high = high;
   axis.log = axis.time = true;
   axis.title = title + ", logarithmic";
-  for (const Tick& mark : kMarks) {
+  for (const Tick& mark : marks) {
     if (mark.at >= low && mark.at <= high) axis.ticks.push_back(mark);
   }
   return axis;

@@ -39,6 +39,7 @@ std::string short_start(const Explanation& e, Seconds now) {
 
 using Row = std::array<std::string, 6>;
 constexpr std::size_t kOrder = 0;
+constexpr std::size_t kJob = 1;
 constexpr std::size_t kPartition = 2;
 constexpr std::size_t kUser = 3;
 constexpr std::size_t kVerdict = 4;
@@ -49,14 +50,17 @@ const Row& titles() {
 }
 
 Row row_of(const QueueEntry& entry, Seconds now) {
-  const Explanation* e = entry.explanation;
-  const Job* job = entry.job;
-  return {e != nullptr ? std::to_string(e->order + 1) : "-",
-          job != nullptr ? job->label : e->label,
-          job != nullptr ? job->partition : e->partition,
-          job != nullptr ? job->user : "",
-          e != nullptr ? to_string(e->verdict) : "-",
-          e != nullptr ? short_start(*e, now) : "N/A"};
+  Row row{"-", "", "", "", "-", "N/A"};
+  if (const Explanation* e = entry.explanation; e != nullptr) {
+    row = {std::to_string(e->order + 1), e->label, e->partition, "", to_string(e->verdict),
+           short_start(*e, now)};
+  }
+  if (const Job* job = entry.job; job != nullptr) {
+    row[kJob] = job->label;
+    row[kPartition] = job->partition;
+    row[kUser] = job->user;
+  }
+  return row;
 }
 
 }  // namespace

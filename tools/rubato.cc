@@ -131,12 +131,11 @@ void add_common_options(CLI::App& app, Globals& globals, Common& common) {
   app.add_option_function<std::string>(
          "--color",
          [&globals](const std::string& when) {
-           static const std::map<std::string, ColorChoice> kChoices{
-               {"auto", ColorChoice::kAuto},
-               {"always", ColorChoice::kAlways},
-               {"never", ColorChoice::kNever}};
-           const auto it = kChoices.find(when);
-           if (it == kChoices.end()) {
+           static const std::map<std::string, ColorChoice> choices{{"auto", ColorChoice::kAuto},
+                                                                   {"always", ColorChoice::kAlways},
+                                                                   {"never", ColorChoice::kNever}};
+           const auto it = choices.find(when);
+           if (it == choices.end()) {
              throw CLI::ValidationError("--color",
                                         fmt::format("'{}' is none of auto, always, never", when));
            }

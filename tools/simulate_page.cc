@@ -123,6 +123,7 @@ std::string simulate_page(const std::vector<SimulatedRun>& runs,
   std::string html = head(title) + fmt::format("<h1>{}</h1>\n", html_text(title));
   html += summary(runs, facts);
   std::vector<PageSuite> sections;
+  sections.reserve(suites.size());
   for (const sim::Suite& suite : suites) sections.push_back(page_suite(suite, runs, policies));
   thin_out(sections);
   for (std::size_t i = 0; i < sections.size(); ++i) {

@@ -76,7 +76,7 @@ Result<void> set_partitions(const std::string& value, Config& config) {
     return {};
   }
   for (const std::string& name : *names) {
-    if (const auto good = check_name(name); !good) return good;
+    if (auto good = check_name(name); !good) return good;
     if (!config.managed_partitions.insert(name).second) {
       return fail(fmt::format("{} is named twice", in_quotes(name)));
     }
@@ -137,7 +137,7 @@ Result<void> set_words(const Option& option, const std::string& value, Config& c
   const auto items = split_list(value);
   if (!items) return tl::unexpected(items.error());
   for (const std::string& item : *items) {
-    if (const auto good = set_word(option, item, config); !good) return good;
+    if (auto good = set_word(option, item, config); !good) return good;
   }
   return {};
 }
@@ -171,9 +171,7 @@ Result<double> option_number(const Option& option, const std::string& value) {
   const bool time =
       option.type == OptionType::kDuration || option.type == OptionType::kFineDuration;
   const bool memory = option.type == OptionType::kMemory;
-  const auto number = time     ? parse_duration(value)
-                      : memory ? parse_memory(value)
-                               : parse_number(value);
+  auto number = time ? parse_duration(value) : memory ? parse_memory(value) : parse_number(value);
   if (!number) {
     // A sign is a number to people, and the range answers it.
     if (value.size() > 1 && value[0] == '-' && parse_number(value.substr(1))) {

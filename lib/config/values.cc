@@ -89,7 +89,7 @@ Result<double> parse_duration(std::string_view text) {
   constexpr double kNoBound = 1e9;
   const std::size_t dash = text.find('-');
   if (dash == std::string_view::npos && text.find(':') == std::string_view::npos) {
-    const auto number = parse_number(text);
+    auto number = parse_number(text);
     if (number || all_digits(text)) return number;
     return bad_time(text);
   }

@@ -38,7 +38,7 @@ Hints said_of(const ResolvedHints& hints) {
   return said;
 }
 
-ResolvedHints resolved(Hints said) {
+ResolvedHints resolved(const Hints& said) {
   ResolvedHints out;
   out.job_type = said.job_type.value_or("");
   out.sizes = said.gpus.value_or(GpuSizes{});
@@ -104,7 +104,7 @@ ResolvedHints read_hints(const JsonItem& item) {
   object.optional(kTypes, [&](const JsonItem& groups) {
     groups.elements([&](const JsonItem& group) { types.push_back(read_texts(group)); });
   });
-  ResolvedHints out = resolved(std::move(said));
+  ResolvedHints out = resolved(said);
   out.gpu_types = std::move(types);
   const auto count = [&](const char* name, std::int64_t& to) {
     object.optional(name, [&](const JsonItem& member) {

@@ -144,7 +144,7 @@ Result<void> scale_request(const Scale& scale, Request& request) {
                             request.min_nodes, request.max_nodes));
   if (!launches_a_node(request)) return scale_free(scale, request);
   if (gpus >= per_node) {
-    const auto done = scale_nodes(gpus, request);
+    auto done = scale_nodes(gpus, request);
     if (done) request.fixed_nodes = true;
     return done;
   }

@@ -126,6 +126,7 @@ Candidate solve(const Curve& curve, const std::vector<double>& weight, double b2
 // Asymptotes from 0 to a little below the least loss, denser near it.
 std::vector<double> asymptotes(double least) {
   std::vector<double> all;
+  all.reserve(kAsymptotes);
   for (int i = 0; i < kAsymptotes; ++i)
     all.push_back(least * (1 - std::pow(10.0, -3.0 * i / (kAsymptotes - 1))));
   return all;

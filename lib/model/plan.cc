@@ -35,6 +35,7 @@ Result<Word> read_word(std::string_view text) {
       std::find_if(kKinds.begin(), kKinds.end(), [&](PlanKind k) { return name == to_string(k); });
   if (kind == kKinds.end()) {
     std::vector<std::string> names;
+    names.reserve(kKinds.size());
     for (const PlanKind k : kKinds) names.emplace_back(to_string(k));
     return fail(fmt::format("\"{}\" is no word of a plan; choose {}{}", name,
                             fmt::join(names, ", "), did_you_mean(name, names)));

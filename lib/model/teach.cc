@@ -73,6 +73,7 @@ std::vector<Lesson> lessons(const ThroughputModel& model, const std::set<std::st
     known.reports += cell.samples;
   }
   std::vector<std::pair<std::int64_t, const ProfileName*>> order;
+  order.reserve(profiles.size());
   for (const auto& [name, known] : profiles) order.emplace_back(-known.reports, &name);
   std::stable_sort(order.begin(), order.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

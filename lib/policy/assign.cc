@@ -52,7 +52,8 @@ class Solver {
 
   [[nodiscard]] double cost(int row, int column) const {
     if (column <= costs_.columns) return costs_.at(row - 1, column - 1);
-    return column == costs_.columns + row ? without_[index(row - 1)] : kForbidden;
+    if (column == costs_.columns + row) return without_[index(row - 1)];
+    return kForbidden;
   }
 
   // Looks from the row that holds `column`, then moves on to the nearest column not yet done and

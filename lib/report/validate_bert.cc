@@ -67,6 +67,7 @@ constexpr std::array<Check, 2> kChecks{{
 
 PlanTerms fit_rows() {
   std::vector<PublishedSample> samples;
+  samples.reserve(kRows.size());
   for (const FixtureRow& row : kRows) {
     samples.push_back(
         {.plan = {.data = row.gpus, .zero = row.offload ? Zero::kOffload : Zero::kNone},

@@ -38,6 +38,7 @@ struct Table {
 std::map<std::string, std::string> numbered(
     const std::map<std::string, std::vector<double>>& rates) {
   std::vector<std::pair<std::vector<double>, std::string>> order;
+  order.reserve(rates.size());
   for (const auto& [name, own] : rates) order.emplace_back(own, name);
   std::sort(order.begin(), order.end());
   std::map<std::string, std::string> numbers;

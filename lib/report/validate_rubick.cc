@@ -38,6 +38,7 @@ double most_of(const std::vector<double>& values) {
 
 std::string gpus_text(const std::vector<RubickProfileRow>& rows) {
   std::vector<int> gpus;
+  gpus.reserve(rows.size());
   for (const RubickProfileRow& row : rows) gpus.push_back(row.sample.place.gpus);
   return fmt::format("{}", fmt::join(gpus, ", "));
 }
@@ -193,6 +194,7 @@ class RubickSection {
     const std::vector<PlanSample>& rows = readings.front();
     if (rows.size() <= kSplitRows) return;
     std::vector<PlanSetting> settings;
+    settings.reserve(rows.size());
     for (const PlanSample& row : rows) settings.push_back({row.plan, row.place, row.batch});
     const auto measure = [&](std::size_t i) { return rows[i]; };
     const std::vector<std::size_t> chosen =
@@ -201,6 +203,7 @@ class RubickSection {
     const std::vector<PlanSample>* read = nullptr;
     for (const std::vector<PlanSample>& reading : readings) {
       std::vector<PlanSample> known;
+      known.reserve(chosen.size());
       for (const std::size_t i : chosen) known.push_back(reading[i]);
       PlanFit fit = fit_plans(kGuess, known, {}, PlanBelief::kShapeGuessed);
       if (read != nullptr && fit.rmsle >= best.rmsle) continue;

@@ -39,6 +39,7 @@ std::vector<std::pair<SiaStep, double>> candidates(const std::vector<SiaStep>& r
     ++count;
   }
   std::vector<std::pair<SiaStep, double>> out;
+  out.reserve(by_place.size());
   for (const auto& [key, row] : by_place) out.emplace_back(*row.first, row.second);
   return out;
 }

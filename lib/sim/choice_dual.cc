@@ -158,8 +158,8 @@ Prices best_prices(const Rows& rows, const std::vector<int>& gpus) {
     for (std::size_t i = 0; i < types.size(); ++i) prices[types[i]] = centre[i];
     const double worth = dual_worth(rows, gpus, prices);
     const std::vector<double> all = slope_at(rows, gpus, prices);
-    std::vector<double> slope;
-    for (const std::size_t t : types) slope.push_back(all[t]);
+    std::vector<double> slope(types.size());
+    for (std::size_t i = 0; i < types.size(); ++i) slope[i] = all[types[i]];
     if (worth < least) {
       least = worth;
       best = prices;

@@ -216,7 +216,7 @@ struct Standing {
   bool named = false;
   std::size_t apps = 0;
   std::size_t rows = 0;
-  auto operator<=>(const Standing&) const = default;
+  auto operator<=>(const Standing&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 std::vector<std::string> distinct_types(const std::vector<SiaApp>& apps) {

@@ -112,6 +112,7 @@ class Engine::Impl {
     if (!changed && now < next_decision_) return {};
     auto made = decide();
     const double wish = policy_.wake(now);
+    // NOLINTNEXTLINE(bugprone-narrowing-conversions): kNever is a double, an infinite one
     next_decision_ = wish > now && wish < kNoWish ? wish : kNever;
     return made;
   }

@@ -30,7 +30,7 @@ std::string rubick_unfit(const PolicyContext& context);
 std::string sia_unfit(const PolicyContext& context);
 
 std::span<const PolicyEntry> policies() {
-  static const std::vector<PolicyEntry> kPolicies{
+  static const std::vector<PolicyEntry> table{
       {"aiturbo", "AITurbo: queues by Borda count of service and of what a step of size saves",
        &make_aiturbo, &elastic_unfit, "those with one GPU type"},
       {"backfill", "EASY backfill with Slurm's default limits", &make_backfill},
@@ -60,7 +60,7 @@ std::span<const PolicyEntry> policies() {
        "pollux-t4-64, sia-het64; format pollux or sia"},
       {"tiresias", "queues by GPU time attained", &make_tiresias},
   };
-  return kPolicies;
+  return table;
 }
 
 const PolicyEntry* find_policy(const std::string& name) {

@@ -88,6 +88,7 @@ class SharePolicy final : public Policy {
 
   static std::vector<int> gpus_of_up(const PolicyState& state, const NodePool& pool) {
     std::vector<int> free;
+    free.reserve(static_cast<std::size_t>(state.cluster.types()));
     for (int type = 0; type < state.cluster.types(); ++type) free.push_back(pool.free(type));
     return free;
   }

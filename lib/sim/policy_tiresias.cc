@@ -44,6 +44,7 @@ class Tiresias final : public Policy {
     return grants;
   }
 
+  // NOLINTNEXTLINE(bugprone-narrowing-conversions): kNever is a double, an infinite one
   [[nodiscard]] double wake(double now) const override { return wake_ > now ? wake_ : kNever; }
 
  private:

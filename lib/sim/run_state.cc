@@ -20,6 +20,7 @@ constexpr int kMostReports = 4;
 
 std::vector<int> counts(const std::vector<NodeGpus>& where) {
   std::vector<int> placement;
+  placement.reserve(where.size());
   for (const NodeGpus& part : where) placement.push_back(part.gpus);
   return placement;
 }
@@ -52,8 +53,9 @@ std::vector<char> RunState::types_of(const SimJob& job) const {
   std::vector<char> can;
   for (int type = 0; type < suite_.cluster.types(); ++type) {
     const bool room = job.gpus <= suite_.cluster.gpus(type);
-    can.push_back(may_use(job, suite_.cluster, type) && room &&
-                  suite_.truth->rate(job, packed(suite_.cluster, type, job.gpus), 0) > 0);
+    const bool runs = may_use(job, suite_.cluster, type) && room &&
+                      suite_.truth->rate(job, packed(suite_.cluster, type, job.gpus), 0) > 0;
+    can.push_back(runs ? 1 : 0);
   }
   return can;
 }
@@ -233,7 +235,7 @@ void RunState::report(RunningJob& one, std::vector<Report>& reports) const {
   const double from = std::max(one.next_report, now_ - kMostReports * suite_.report_s);
   double time =
       one.next_report + std::ceil((from - one.next_report) / suite_.report_s) * suite_.report_s;
-  for (; time <= now_; time += suite_.report_s) {
+  while (time <= now_) {
     const double worked = std::max(0.0, time - one.since - one.cost_left);
     Report seen;
     seen.job = one.job;
@@ -246,6 +248,7 @@ void RunState::report(RunningJob& one, std::vector<Report>& reports) const {
         std::exp(suite_.report_noise * normal_noise(seed_, static_cast<std::uint64_t>(one.job),
                                                     static_cast<std::uint64_t>(one.reports++)));
     reports.push_back(std::move(seen));
+    time += suite_.report_s;
   }
   one.next_report = time;
 }

@@ -28,7 +28,7 @@ SuiteResult<Suite> sia_het64(const std::string& workload, const std::string& dat
                              std::uint64_t);
 
 std::span<const SuiteEntry> suites() {
-  static const std::vector<SuiteEntry> kSuites{
+  static const std::vector<SuiteEntry> table{
       {"aiturbo-mix",
        '@',
        {"0", "25", "50", "75", "100"},
@@ -65,7 +65,7 @@ std::span<const SuiteEntry> suites() {
        "160 elastic jobs in 8 hours, 64 GPUs of 3 types",
        &sia_het64},
   };
-  return kSuites;
+  return table;
 }
 
 bool needs_data(const std::string& name) {

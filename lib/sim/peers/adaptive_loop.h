@@ -54,8 +54,8 @@ class LoopPolicy {
   virtual void measured(LoopJob& /*job*/, const StepSeconds& /*step*/) {}
   /// Why it cannot decide any more; "": it can. The run fails then.
   [[nodiscard]] virtual const std::string& failure() const {
-    static const std::string kNone;
-    return kNone;
+    static const std::string none;
+    return none;
   }
   /// The split of its batch. By default that of the batch its user set.
   [[nodiscard]] virtual BatchSplit split(const LoopJob& job) const;
@@ -70,8 +70,8 @@ class LoopPolicy {
 /// Jobs are those of read_sia_jobs; their applications are in `world`, with a table for each group
 /// of `cluster`. Fails when the policy does.
 [[nodiscard]] Result<RunRecord> replay_adaptive(const JobList& jobs, const ClusterShape& cluster,
-                                        const AdaptiveWorld& world, LoopPolicy& policy,
-                                        const RunControl& control);
+                                                const AdaptiveWorld& world, LoopPolicy& policy,
+                                                const RunControl& control);
 
 /// GPUs one after the other from the node with most free, lowest index on ties; `free` is reduced.
 [[nodiscard]] std::vector<int> take_most_free(std::vector<int>& free, int gpus);

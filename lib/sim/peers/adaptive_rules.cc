@@ -19,24 +19,24 @@ struct TableRow {
 };
 
 const AppRules& find_row(std::span<const TableRow> rows, const AdaptiveApp& app) {
-  static const AppRules kUsual;
+  static const AppRules usual;
   const auto at = std::ranges::find_if(rows, [&](const TableRow& row) {
     return row.first_batch == app.first_batch() && row.most_batch == app.most_batch() &&
            row.epochs == app.epochs();
   });
-  return at == rows.end() ? kUsual : at->rules;
+  return at == rows.end() ? usual : at->rules;
 }
 
 const AppRules& pollux_app(const AdaptiveApp& app) {
-  static const std::array<TableRow, 2> kRows{{
+  static const std::array<TableRow, 2> rows{{
       {8, 512, 50, {.most_local = 8}},
       {256, 32'768, 10, {.only_batch = 32'768}},
   }};
-  return find_row(kRows, app);
+  return find_row(rows, app);
 }
 
 const AppRules& sia_app(const AdaptiveApp& app) {
-  static const std::array<TableRow, 6> kRows{{
+  static const std::array<TableRow, 6> rows{{
       {8, 512, 50, {.restart = 80, .policy_restart = 45, .slowdown = 1.2}},
       {12, 384, 2, {.restart = 120, .policy_restart = 120, .slowdown = 1.2}},
       {20, 640, 80, {.restart = 25, .policy_restart = 25, .slowdown = 1.2, .less = {8, 80, 57}}},
@@ -44,7 +44,7 @@ const AppRules& sia_app(const AdaptiveApp& app) {
       {200, 12'800, 90, {.restart = 250, .policy_restart = 250, .slowdown = 1.2}},
       {256, 32'768, 10, {.only_batch = 32'768}},
   }};
-  return find_row(kRows, app);
+  return find_row(rows, app);
 }
 
 }  // namespace
@@ -89,13 +89,13 @@ BatchSplit AdaptiveRules::bounded(const AdaptiveApp& app, int type, int gpus,
 }
 
 const AdaptiveRules& pollux_rules() {
-  static const AdaptiveRules kRules{true, false, &pollux_app};
-  return kRules;
+  static const AdaptiveRules rules{true, false, &pollux_app};
+  return rules;
 }
 
 const AdaptiveRules& sia_rules() {
-  static const AdaptiveRules kRules{false, true, &sia_app};
-  return kRules;
+  static const AdaptiveRules rules{false, true, &sia_app};
+  return rules;
 }
 
 }  // namespace rubato::sim

@@ -63,6 +63,7 @@ class Loop {
   RunRecord run() {
     double now = 0;
     while (true) {
+      // NOLINTNEXTLINE(bugprone-narrowing-conversions): kNever is a double, an infinite one
       const double arrival = next_ < coming_.size() ? jobs_[coming_[next_]].arrival : kNever;
       const double event = std::min({arrival, completion_, jump_});
       if (event == kNever) break;

@@ -218,6 +218,7 @@ std::vector<Genome> GeneticSearch::run(const SearchProblem& problem, std::vector
   }
   std::ranges::stable_sort(front, {}, &Member::value);
   std::vector<Genome> out;
+  out.reserve(front.size());
   for (Member& member : front) out.push_back(std::move(member.genome));
   return out;
 }

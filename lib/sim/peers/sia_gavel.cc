@@ -62,10 +62,12 @@ std::vector<SiaGavel::Shares> SiaGavel::shares(std::span<LoopJob* const> active)
   const auto solved = solver_.centre(lp);
   const std::vector<double>& x = solved ? *solved : lp.start;
   std::vector<Shares> out(active.size());
-  for (std::size_t v = 0; v < x.size(); ++v) {
-    // Rounded to five decimals, as the artifact has it.
-    out[v / static_cast<std::size_t>(types)].push_back(
-        std::nearbyint(std::clamp(x[v], 0.0, 1.0) * 1e5) / 1e5);
+  std::size_t v = 0;
+  for (Shares& job : out) {
+    for (int t = 0; t < types; ++t, ++v) {
+      // Rounded to five decimals, as the artifact has it.
+      job.push_back(std::nearbyint(std::clamp(x[v], 0.0, 1.0) * 1e5) / 1e5);
+    }
   }
   return out;
 }
@@ -111,6 +113,7 @@ std::vector<SiaGavel::Chosen> SiaGavel::select(std::span<LoopJob* const> active,
 /// lowest free GPUs, counted through the nodes.
 void SiaGavel::place(int type, const std::vector<const LoopJob*>& jobs) {
   std::vector<int> sizes;
+  sizes.reserve(jobs.size());
   for (const LoopJob* job : jobs) sizes.push_back(job->job->gpus);
   std::ranges::sort(sizes, std::greater<>());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
