@@ -28,17 +28,17 @@ constexpr std::size_t kLeastWidth = 60;
 struct Options {
   /// By key of the message, as typed.
   std::array<std::pair<const char*, std::string>, 12> values{{{"samples", ""},
-                                                             {"rate", ""},
-                                                             {"batch", ""},
-                                                             {"loss", ""},
-                                                             {"forward", ""},
-                                                             {"iteration", ""},
-                                                             {"noise", ""},
-                                                             {"sync", ""},
-                                                             {"optimise", ""},
-                                                             {"workers", ""},
-                                                             {"servers", ""},
-                                                             {"server-cores", ""}}};
+                                                              {"rate", ""},
+                                                              {"batch", ""},
+                                                              {"loss", ""},
+                                                              {"forward", ""},
+                                                              {"iteration", ""},
+                                                              {"noise", ""},
+                                                              {"sync", ""},
+                                                              {"optimise", ""},
+                                                              {"workers", ""},
+                                                              {"servers", ""},
+                                                              {"server-cores", ""}}};
   std::string ack;
   bool refuse = false;
   std::string seconds;

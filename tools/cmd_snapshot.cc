@@ -82,8 +82,8 @@ Result<std::optional<ModelsFit>> replay_models(const Options& options) {
   return std::optional<ModelsFit>(std::move(*fit));
 }
 
-/// Speeds and memory of the configuration count: those of a `--config` that asks what would be, and else
-/// they are the same.
+/// Speeds and memory of the configuration count: those of a `--config` that asks what would be, and
+/// else they are the same.
 Models models_for(std::optional<ModelsFit> fit, const Config& config) {
   ModelsFit made = fit ? std::move(*fit) : ModelsFit{};
   made.speeds = config.speeds();

@@ -36,9 +36,11 @@ std::vector<std::string> kinds_of(const PageSuite& suite) {
     }
   }
   std::vector<std::pair<double, std::string>> sorted;
+  sorted.reserve(held.size());
   for (const auto& [name, seconds] : held) sorted.emplace_back(-seconds, name);
   std::sort(sorted.begin(), sorted.end());
   std::vector<std::string> names;
+  names.reserve(sorted.size());
   for (const auto& [seconds, name] : sorted) names.push_back(name);
   return names;
 }

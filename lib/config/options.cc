@@ -252,11 +252,12 @@ std::vector<Option> make_options() {
        .max = 86400,
        .unit = "seconds",
        .help = "reports of so long after a start or resize teach little",
-       .text = "A report speaks of the time since the one before it, and is left out if the middle "
-               "of that is so near to the start. It ends earlier for a job whose last three reports "
-               "differ by at most a tenth. Where a profile has no other reports these count, with "
-               "little weight unless jobs that settled have shown that they agree: short jobs send "
-               "no others. 0: every report counts."});
+       .text =
+           "A report speaks of the time since the one before it, and is left out if the middle "
+           "of that is so near to the start. It ends earlier for a job whose last three reports "
+           "differ by at most a tenth. Where a profile has no other reports these count, with "
+           "little weight unless jobs that settled have shown that they agree: short jobs send "
+           "no others. 0: every report counts."});
   table.push_back(
       {.name = "ModelHalfLife",
        .type = OptionType::kInteger,

@@ -216,10 +216,10 @@ class Parser {
   bool testing_;
   const FileSystem* files_;
   Config config_;
-  std::map<std::string, Place> seen_;        // options that were set
-  std::set<std::string> bad_;                // those of them whose value was refused
+  std::map<std::string, Place> seen_;  // options that were set
+  std::set<std::string> bad_;          // those of them whose value was refused
   std::map<std::pair<std::string, std::string>, Place> records_seen_;
-  std::vector<std::string> stack_;           // files being read, outermost first
+  std::vector<std::string> stack_;  // files being read, outermost first
   int files_read_ = 0;
   std::vector<std::string> errors_;
 };

@@ -84,8 +84,8 @@ struct Service {
   bool operator==(const Service&) const = default;
 };
 
-/// What arrived for the GPUs of one type, at the sizes that jobs ask for. All numbers decay together,
-/// so that their ratios are means of the last span (lib/policy/load.h).
+/// What arrived for the GPUs of one type, at the sizes that jobs ask for. All numbers decay
+/// together, so that their ratios are means of the last span (lib/policy/load.h).
 struct Load {
   std::string gpu_type;
   Seconds updated = 0;

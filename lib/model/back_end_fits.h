@@ -26,8 +26,8 @@ struct BackEnds::Fits {
   using Place = std::pair<ProfileName, std::string>;
   using ShapeKey = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
   /// Profile and GPU type, shape, batch, plans, MiB of a GPU and of the host a GPU.
-  using CurveKey = std::tuple<Place, ShapeKey, std::int64_t, bool, std::set<PlanKind>,
-                              std::int64_t, std::int64_t>;
+  using CurveKey = std::tuple<Place, ShapeKey, std::int64_t, bool, std::set<PlanKind>, std::int64_t,
+                              std::int64_t>;
 
   static ShapeKey key_of(const ModelShape& shape) {
     return {shape.params, shape.hidden, shape.layers, shape.seq, shape.heads};

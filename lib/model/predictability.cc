@@ -14,9 +14,9 @@ namespace {
 constexpr double kLeastAge = 5;
 constexpr double kMostStep = 60;
 constexpr double kStepShare = 0.005;  // of the time left, between two forecasts
-constexpr double kSureSpan = 30;     // seconds after which only the clock counts
-constexpr double kLeastScale = 10;   // seconds: nearer to its end an error counts as of so much
-constexpr double kSpread = 1.645;    // of a normal: nine of ten
+constexpr double kSureSpan = 30;      // seconds after which only the clock counts
+constexpr double kLeastScale = 10;    // seconds: nearer to its end an error counts as of so much
+constexpr double kSpread = 1.645;     // of a normal: nine of ten
 constexpr double kLeastSpread = 0.05;
 constexpr double kUsualSpread = 0.5;  // of a forecast, before any was judged
 constexpr double kMostSpread = 2;

@@ -23,8 +23,8 @@ RUBATO_EXPORTED int select_p_node_init() {
   return stock_ops().node_init();
 }
 
-// Every start comes by here. What Rubato told an earlier run of the job is not true of this one; the
-// loop tells it anew behind the starts that are its own.
+// Every start comes by here. What Rubato told an earlier run of the job is not true of this one;
+// the loop tells it anew behind the starts that are its own.
 RUBATO_EXPORTED int select_p_job_begin(job_record_t* job) {
   if (job->details != nullptr) rubato::clear_job_env(*job);
   return stock_ops().job_begin(job);

@@ -26,7 +26,8 @@ TEST(AskedLimit, IsTwiceTheTrueTimeWhereItIsSlowest) {
   const ClusterShape cluster = parse_cluster_shape("slow:1x2,fast:1x4").value();
   SimJob job = job_of("one", 0, 2, 1000);
   job.start_s = 41;
-  EXPECT_EQ(asked_limit(truth, cluster, job), 1140) << "twice 500 s and the start, in whole minutes";
+  EXPECT_EQ(asked_limit(truth, cluster, job), 1140)
+      << "twice 500 s and the start, in whole minutes";
   job.gpus = job.min_gpus = job.max_gpus = 4;
   EXPECT_EQ(asked_limit(truth, cluster, job), 240) << "the slow type has too few GPUs";
   job.gpus = job.max_gpus = 2;

@@ -13,9 +13,7 @@ SlurmSink::Clock::time_point fake_clock() { return fake_now; }
 
 class LoggerTest : public ::testing::Test {
  protected:
-  LoggerTest() : logger_("test", std::make_shared<SlurmSink>(fake_clock)) {
-    test::clear_log();
-  }
+  LoggerTest() : logger_("test", std::make_shared<SlurmSink>(fake_clock)) { test::clear_log(); }
   spdlog::logger logger_;
 };
 
