@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <memory>
 #include <span>
 #include <vector>
@@ -79,7 +80,7 @@ std::string complaint(const Options& options) {
     return both ? fmt::format("--store and {} do not go together", other) : "";
   }
   if (!options.config.empty()) return "--config goes with --store";
-  if (options.data.empty()) return "--data DIR says where the measured data are";
+  if (options.data.empty()) return "--data DIR or RUBATO_DATA says where the measured data are";
   std::vector<std::string> names;
   for (const SectionMaker& section : sections()) names.emplace_back(section.name);
   for (const std::string& name : options.names) {
@@ -238,7 +239,11 @@ int run_store(const Globals& globals, const Options& options) {
   return all_hold(measured) ? kOk : kFailed;
 }
 
-int run(const Globals& globals, const Options& options) {
+int run(const Globals& globals, Options& options) {
+  if (options.data.empty() && options.store.empty()) {
+    const char* said = std::getenv("RUBATO_DATA");  // NOLINT(concurrency-mt-unsafe)
+    if (said != nullptr) options.data = said;
+  }
   if (const std::string wrong = complaint(options); !wrong.empty()) {
     return report_failure(globals, kValidateSchema, kUsage, "validate: " + wrong);
   }
@@ -261,7 +266,8 @@ int run(const Globals& globals, const Options& options) {
 
 std::function<int()> setup(CLI::App& app, const Globals& globals) {
   auto options = std::make_shared<Options>();
-  app.add_option("-d,--data", options->data, "Folder of the measured data")->type_name("DIR");
+  app.add_option("-d,--data", options->data, "Folder of the measured data; default: RUBATO_DATA")
+      ->type_name("DIR");
   app.add_option("-s,--section", options->names, "Only these data sets")
       ->type_name("NAMES")
       ->delimiter(',')
