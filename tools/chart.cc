@@ -166,13 +166,15 @@ Axis ratio_axis(double high, const std::string& title) {
   axis.high = std::max(high, 2.0);
   axis.log = true;
   axis.title = title + ", logarithmic";
-  for (double power = 1; power <= axis.high; power *= 10) {
+  double power = 1;
+  while (power <= axis.high) {
     for (const double factor : {1.0, 2.0, 5.0}) {
       if (power * factor > axis.high) break;
       // On a wide scale powers of ten are enough.
       if (factor > 1 && axis.high > 2000) continue;
       axis.ticks.push_back({power * factor, fmt::format("{:g}", power * factor)});
     }
+    power *= 10;
   }
   return axis;
 }
@@ -191,7 +193,9 @@ Axis count_axis(double most, const std::string& title) {
   axis.title = title;
   const double step = std::max(1.0, nice_step(std::max(most, 1.0), 5));
   axis.high = std::max(step, std::ceil(most / step) * step);
-  for (double mark = 0; mark <= axis.high * (1 + 1e-9); mark += step) {
+  const auto marks = std::lround(axis.high / step);
+  for (long i = 0; i <= marks; ++i) {
+    const double mark = static_cast<double>(i) * step;
     axis.ticks.push_back({mark, fmt::format("{:.0f}", mark)});
   }
   return axis;

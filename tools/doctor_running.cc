@@ -83,7 +83,7 @@ void check_state_dir(const Machine& machine, Checks& checks) {
 /// The first folder on the way to `path` that users may not pass; "" if they reach it.
 std::string closed_on_the_way(const std::string& path) {
   for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
-    const std::string folder = path.substr(0, at);
+    std::string folder = path.substr(0, at);
     struct stat info {};
     if (stat(folder.c_str(), &info) == 0 && (info.st_mode & S_IXOTH) == 0) return folder;
   }

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <charconv>
 
 #include "lib/config/nearest.h"
 #include "tools/doctor.h"
@@ -62,7 +62,8 @@ void check_job_test(const Machine& machine, Checks& checks) {
   for (const std::string& word : machine.site.slurm.list("SchedulerParameters")) {
     const std::string key = "bf_max_job_test=";
     if (!lower(word).starts_with(key)) continue;
-    const int value = std::atoi(word.c_str() + key.size());
+    int value = 0;  // as Slurm takes what is no number
+    std::from_chars(word.data() + key.size(), word.data() + word.size(), value);
     if (value >= kLeastJobTest) {
       checks.push_back({Status::kOk, "bf_max_job_test", std::to_string(value), ""});
     } else {

@@ -78,7 +78,7 @@ void add_pending(std::string& text, const QueueEntry& entry, Seconds now, bool c
   add_line(text, "Expected start", expected_start(*e, now));
   bool first = true;
   for (const auto& [name, value] : e->facts) {
-    add_line(text, first ? "Facts" : "", name + " = " + value);
+    add_line(text, first ? "Facts" : "", fmt::format("{} = {}", name, value));
     first = false;
   }
 }
@@ -145,7 +145,7 @@ void add_decision(std::string& text, const StartRecord& record) {
   if (!told.reason.empty()) add_line(text, "Reason then", told.reason);
   bool first = true;
   for (const auto& [name, value] : told.facts) {
-    add_line(text, first ? "Facts then" : "", name + " = " + value);
+    add_line(text, first ? "Facts then" : "", fmt::format("{} = {}", name, value));
     first = false;
   }
 }

@@ -38,12 +38,13 @@ std::vector<std::string> environment_with(
                                       [name](const auto& pair) { return pair.first == name; });
     if (!replaced) lines.emplace_back(line);
   }
-  for (const auto& [name, value] : more) lines.push_back(name + "=" + value);
+  for (const auto& [name, value] : more) lines.push_back(fmt::format("{}={}", name, value));
   return lines;
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& words) {
   std::vector<char*> list;
+  list.reserve(words.size() + 1);
   for (const std::string& word : words) list.push_back(const_cast<char*>(word.c_str()));
   list.push_back(nullptr);
   return list;
@@ -119,7 +120,7 @@ std::string find_program(const std::string& program) {
     std::vector<std::string> folders{folder};
     if (folder.ends_with("/bin")) folders.push_back(folder.substr(0, folder.size() - 3) + "sbin");
     for (const std::string& place : folders) {
-      const std::string file = place + "/" + program;
+      std::string file = fmt::format("{}/{}", place, program);
       if (access(file.c_str(), X_OK) == 0) return file;
     }
   }

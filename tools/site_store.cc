@@ -139,6 +139,7 @@ Result<SiteProfiles> read_profiles(const Site& site) {
 
 std::vector<MeasuredRow> measured_rows(const std::vector<store::ProfileRow>& rows) {
   std::vector<MeasuredRow> out;
+  out.reserve(rows.size());
   for (const store::ProfileRow& row : rows) out.push_back(store::measured_row(row));
   return out;
 }

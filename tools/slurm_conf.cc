@@ -41,7 +41,7 @@ Result<void> read_into(SlurmConf& conf, const std::string& path, int depth) {
         file.replace(at, 2, lower(conf.get_or("ClusterName", "")));
       }
       // As slurmctld: relative to the folder of slurm.conf, not of the file that includes.
-      if (!file.starts_with('/')) file = directory_of(conf.path) + "/" + file;
+      if (!file.starts_with('/')) file = fmt::format("{}/{}", directory_of(conf.path), file);
       if (auto done = read_into(conf, file, depth + 1); !done) {
         return fail(
             fmt::format("{} (included by {}:{})", done.error().text, path, line.include_line));
@@ -152,8 +152,8 @@ std::vector<ConfPartition> SlurmConf::partitions() const {
 
 std::string slurm_conf_path() {
   if (const char* path = std::getenv("SLURM_CONF"); path != nullptr && *path != '\0') return path;
-  const std::string standard = "/etc/slurm/slurm.conf";
-  const std::string configless = "/run/slurm/conf/slurm.conf";
+  std::string standard = "/etc/slurm/slurm.conf";
+  std::string configless = "/run/slurm/conf/slurm.conf";
   if (access(standard.c_str(), F_OK) != 0 && access(configless.c_str(), F_OK) == 0) {
     return configless;
   }

@@ -33,6 +33,7 @@ constexpr int kLastSignal = 64;  // SIGRTMAX of Linux
 
 std::vector<std::string> names() {
   std::vector<std::string> out;
+  out.reserve(kSignals.size() + 1);
   for (const SignalName& signal : kSignals) out.emplace_back(signal.name);
   out.emplace_back("none");
   return out;

@@ -28,6 +28,7 @@ std::vector<const HintStatement*> that_count(const std::vector<HintStatement>& s
     }
   }
   std::vector<const HintStatement*> out;
+  out.reserve(by_row.size());
   for (const auto& [row, statement] : by_row) out.push_back(statement);
   return out;
 }

@@ -139,7 +139,7 @@ RateCell read_cell(const JsonItem& item) {
     if (!samples.failed() && cell.samples < 1) samples.error("expected a number above 0");
   });
   read_how(object, cell.nodes, cell.batch, cell.plan);
-  object.optional("weight", [&](const JsonItem& item) { cell.weight = above_zero(item); });
+  object.optional("weight", [&](const JsonItem& weight) { cell.weight = above_zero(weight); });
   object.finish();
   return cell;
 }

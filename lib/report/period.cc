@@ -85,7 +85,9 @@ Period& Periods::at(Seconds now, const std::string& mode) {
       periods_.begin(), periods_.end(), std::tie(day, mode),
       [](const Period& p, const auto& key) { return std::tie(p.day, p.mode) < key; });
   if (place != periods_.end() && place->day == day && place->mode == mode) return *place;
-  auto added = periods_.insert(place, Period{.day = day, .mode = mode});
+  auto added = periods_.insert(place, Period{});
+  added->day = day;
+  added->mode = mode;
   if (periods_.size() > kMost && added != periods_.begin()) {
     const auto index = added - periods_.begin();
     periods_.erase(periods_.begin());

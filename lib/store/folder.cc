@@ -54,7 +54,8 @@ int count_set_aside(const std::string& folder) {
   if (!entries) return 0;
   int count = 0;
   const std::string prefix = std::string(kDatabaseName) + ".corrupt-";
-  while (const dirent* entry = ::readdir(entries.get())) {
+  // Of a stream that no other thread has.
+  while (const dirent* entry = ::readdir(entries.get())) {  // NOLINT(concurrency-mt-unsafe)
     const std::string name = entry->d_name;
     if (!name.starts_with(prefix)) continue;
     bool journal = false;

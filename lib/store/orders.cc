@@ -33,7 +33,8 @@ std::vector<std::string> names_in(const std::string& path, std::string_view endi
   std::vector<std::string> names;
   const std::unique_ptr<DIR, CloseDir> folder(::opendir(path.c_str()));
   if (folder == nullptr) return names;
-  while (const dirent* entry = ::readdir(folder.get())) {
+  // Of a stream that no other thread has.
+  while (const dirent* entry = ::readdir(folder.get())) {  // NOLINT(concurrency-mt-unsafe)
     const std::string_view name = entry->d_name;
     if (name.size() > ending.size() && name.ends_with(ending)) {
       names.emplace_back(name.substr(0, name.size() - ending.size()));
@@ -252,7 +253,7 @@ std::optional<OrderFolder::Taken> OrderFolder::take() const {
 
 Result<void> OrderFolder::answer(const std::string& name, const Result<OrderDone>& answer) const {
   const std::string path = path_ + "/" + name;
-  const auto written = write_new(path + ".answer", answer_to_json(answer));
+  auto written = write_new(path + ".answer", answer_to_json(answer));
   ::unlink((path + ".taken").c_str());
   return written;
 }
@@ -261,7 +262,7 @@ Result<std::string> OrderFolder::give(const Order& order) const {
   struct timespec now {};
   ::clock_gettime(CLOCK_REALTIME, &now);
   // In the order in which they were given.
-  const std::string name = fmt::format("{:010}.{:09}-{}", now.tv_sec, now.tv_nsec, ::getpid());
+  std::string name = fmt::format("{:010}.{:09}-{}", now.tv_sec, now.tv_nsec, ::getpid());
   return write_new(path_ + "/" + name + ".order", order_to_json(order)).map([&] { return name; });
 }
 

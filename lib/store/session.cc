@@ -118,7 +118,7 @@ Outcome<void> Session::check() {
 }
 
 Outcome<void> Session::prepare(bool local) {
-  const auto set = caught(path_, [&] {
+  auto set = caught(path_, [&] {
     SQLite::Database& db = *database_;
     db.exec("PRAGMA temp_store = MEMORY");
     db.exec("PRAGMA foreign_keys = ON");
@@ -228,7 +228,7 @@ Outcome<void> Session::copy_to(const std::string& path, unsigned mode) {
   };
   tidy();
   make_private(making);  // VACUUM INTO takes an empty file
-  const auto made = caught(path, [&] {
+  auto made = caught(path, [&] {
     SQLite::Statement copy(*database_, "VACUUM INTO ?");
     copy.bind(1, making);
     copy.exec();
