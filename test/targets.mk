@@ -58,7 +58,7 @@ tidy:
 	@cd $(top_srcdir) && status=0; for file in $${TIDY_FILES:-$$(find lib tools -name '*.cc' | sort)}; do \
 	  echo "  TIDY     $$file"; \
 	  $(CLANG_TIDY) --quiet --warnings-as-errors='*' $$file -- -std=c++20 -I$(abs_top_builddir) -I. \
-	    $(LIBRARY_CFLAGS) -DRUBATO_PLUGIN_DIR='""' || status=1; \
+	    $(LIBRARY_CFLAGS) -DRUBATO_PLUGIN_DIR='"/"' || status=1; \
 	done; exit $$status
 
 # Too long for `check`; each leaves results/long-NAME.md with date, commit, machine and what came of it.

@@ -76,8 +76,8 @@ class Cut(unittest.TestCase):
         process, terminal = self.start()
         seen = self.read_until(terminal, b"jobs, ")
         process.send_signal(number)
+        seen = self.read_until(terminal, None, seen)    # first: a full terminal stops who writes to it
         out, _ = process.communicate(timeout=PATIENCE)
-        seen = self.read_until(terminal, None, seen)
         return process.returncode, [json.loads(line) for line in out.splitlines()], seen
 
     def test_a_run_that_is_ended_reports_what_was_finished(self):
@@ -97,8 +97,8 @@ class Cut(unittest.TestCase):
 
     def test_a_cut_that_was_asked_for_is_no_failure(self):
         process, terminal = self.start("--until", "400")
-        out, _ = process.communicate(timeout=PATIENCE)
         self.read_until(terminal, None)
+        out, _ = process.communicate(timeout=PATIENCE)
         self.assertEqual(0, process.returncode)
         runs = [json.loads(line) for line in out.splitlines()]
         self.assertEqual([("rubato", True), ("fifo", True)],
