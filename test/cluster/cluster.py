@@ -124,6 +124,19 @@ class Cluster(client.Client, daemons.Daemons):
                 full = self.path(name)
                 shutil.rmtree(full) if os.path.isdir(full) else os.unlink(full)
 
+    def _is_anothers(self):
+        """Another process runs a cluster in this folder: what is there is not ours to stop."""
+        if self._lock:
+            return False
+        try:
+            with open(self.path("lock"), encoding="ascii") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except FileNotFoundError:
+            return False
+        except BlockingIOError:
+            return True
+        return False
+
     def _find_site(self):
         host = os.uname().nodename.split(".")[0]
         addr = proc.loopback_address(host)
@@ -291,6 +304,8 @@ class Cluster(client.Client, daemons.Daemons):
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         old = {n: signal.signal(n, signal.SIG_IGN) for n in numbers} if quiet else {}
         try:
+            if self._is_anothers():
+                return
             self._stop_processes()
             if self in _LIVE:
                 _LIVE.remove(self)
