@@ -4,7 +4,7 @@ PLUGIN_CPPFLAGS = $(AM_CPPFLAGS) -isystem $(SLURM_SOURCE)
 # The files with the entry points: visible to the version script, which hides all but those.
 ENTRY_CXXFLAGS = $(AM_CXXFLAGS) -fvisibility=default -fno-semantic-interposition
 PLUGIN_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared
-PLUGIN_LIBADD = lib/librubato.la $(LIBRARY_LIBS) $(PLUGIN_BINDING)
+PLUGIN_LIBADD = $(LIBRARY_LIBS) $(PLUGIN_BINDING)
 
 EXTRA_DIST += plugin/sched/sched.map plugin/select/select.map plugin/job_submit/job_submit.map
 
@@ -15,110 +15,86 @@ if BUILD_PLUGINS
 rubatoplugin_LTLIBRARIES += sched_backfill.la select_cons_tres.la job_submit_logging.la
 noinst_LTLIBRARIES += plugin/libslurmside.la
 
-# plugin/slurm/ and plugin/actuate/: compiled once, linked into all three.
+# plugin/common/, plugin/slurm/ and plugin/actuate/: compiled once, linked into all three.
 plugin_libslurmside_la_SOURCES = \
   plugin/actuate/commit.cc \
   plugin/actuate/commit.h \
   plugin/actuate/start.cc \
   plugin/actuate/start.h \
-  plugin/pair/exported.h \
-  plugin/pair/guard.cc \
-  plugin/pair/guard.h \
-  plugin/pair/host.cc \
-  plugin/pair/host.h \
-  plugin/pair/mailbox.cc \
-  plugin/pair/mailbox.h \
-  plugin/pair/pair.cc \
-  plugin/pair/pair.h \
-  plugin/pair/logger.cc \
-  plugin/pair/logger.h \
-  plugin/pair/slurm_log.h \
-  plugin/slurm/backfill_depth.cc \
-  plugin/slurm/backfill_depth.h \
-  plugin/slurm/blocks.cc \
-  plugin/slurm/blocks.h \
-  plugin/slurm/controller.cc \
-  plugin/slurm/controller.h \
-  plugin/slurm/gpu_type.cc \
-  plugin/slurm/gpu_type.h \
-  plugin/slurm/job_desc_view.cc \
-  plugin/slurm/job_desc_view.h \
-  plugin/slurm/job_hints.cc \
-  plugin/slurm/job_hints.h \
-  plugin/slurm/hold_times.cc \
-  plugin/slurm/job_cache.cc \
-  plugin/slurm/job_cache.h \
-  plugin/slurm/job_env.cc \
-  plugin/slurm/job_env.h \
-  plugin/slurm/job_request.cc \
-  plugin/slurm/job_request.h \
-  plugin/slurm/job_rewrite.cc \
-  plugin/slurm/job_rewrite.h \
-  plugin/slurm/job_view.cc \
-  plugin/slurm/job_view.h \
-  plugin/slurm/locks.cc \
-  plugin/slurm/locks.h \
-  plugin/slurm/node_classes.cc \
-  plugin/slurm/node_classes.h \
-  plugin/slurm/node_slots.cc \
-  plugin/slurm/node_slots.h \
-  plugin/slurm/node_view.cc \
-  plugin/slurm/node_view.h \
-  plugin/slurm/queue.cc \
-  plugin/slurm/queue.h \
-  plugin/slurm/records.cc \
-  plugin/slurm/records.h \
-  plugin/slurm/release.cc \
-  plugin/slurm/release.h \
-  plugin/slurm/select_ops.cc \
-  plugin/slurm/select_ops.h \
-  plugin/slurm/slurm_headers.h \
-  plugin/slurm/slurm_log.cc \
-  plugin/slurm/snapshot_in.cc \
-  plugin/slurm/snapshot_in.h \
-  plugin/slurm/snapshot_jobs.cc \
-  plugin/slurm/snapshot_look.h \
-  plugin/slurm/system_comment.cc \
-  plugin/slurm/system_comment.h \
-  plugin/slurm/write_back.cc \
-  plugin/slurm/write_back.h
+  plugin/common/exported.h \
+  plugin/common/guard.cc \
+  plugin/common/guard.h \
+  plugin/common/host.cc \
+  plugin/common/host.h \
+  plugin/common/pair.cc \
+  plugin/common/pair.h \
+  plugin/common/release.cc \
+  plugin/common/release.h \
+  plugin/common/slurm_log.h \
+  plugin/slurm/read/blocks.cc \
+  plugin/slurm/read/blocks.h \
+  plugin/slurm/read/gpu_type.cc \
+  plugin/slurm/read/gpu_type.h \
+  plugin/slurm/read/hold_times.cc \
+  plugin/slurm/read/job_cache.cc \
+  plugin/slurm/read/job_cache.h \
+  plugin/slurm/read/job_desc_view.cc \
+  plugin/slurm/read/job_desc_view.h \
+  plugin/slurm/read/job_hints.cc \
+  plugin/slurm/read/job_hints.h \
+  plugin/slurm/read/job_request.cc \
+  plugin/slurm/read/job_request.h \
+  plugin/slurm/read/job_view.cc \
+  plugin/slurm/read/job_view.h \
+  plugin/slurm/read/node_classes.cc \
+  plugin/slurm/read/node_classes.h \
+  plugin/slurm/read/node_slots.cc \
+  plugin/slurm/read/node_slots.h \
+  plugin/slurm/read/node_view.cc \
+  plugin/slurm/read/node_view.h \
+  plugin/slurm/read/queue.cc \
+  plugin/slurm/read/queue.h \
+  plugin/slurm/read/records.cc \
+  plugin/slurm/read/records.h \
+  plugin/slurm/read/snapshot_in.cc \
+  plugin/slurm/read/snapshot_in.h \
+  plugin/slurm/read/snapshot_jobs.cc \
+  plugin/slurm/read/snapshot_look.h \
+  plugin/slurm/stock/backfill_depth.cc \
+  plugin/slurm/stock/backfill_depth.h \
+  plugin/slurm/stock/controller.cc \
+  plugin/slurm/stock/controller.h \
+  plugin/slurm/stock/locks.cc \
+  plugin/slurm/stock/locks.h \
+  plugin/slurm/stock/select_ops.cc \
+  plugin/slurm/stock/select_ops.h \
+  plugin/slurm/stock/slurm_headers.h \
+  plugin/slurm/stock/slurm_log.cc \
+  plugin/slurm/write/job_env.cc \
+  plugin/slurm/write/job_env.h \
+  plugin/slurm/write/job_rewrite.cc \
+  plugin/slurm/write/job_rewrite.h \
+  plugin/slurm/write/system_comment.cc \
+  plugin/slurm/write/system_comment.h \
+  plugin/slurm/write/write_back.cc \
+  plugin/slurm/write/write_back.h
 plugin_libslurmside_la_CPPFLAGS = $(PLUGIN_CPPFLAGS) -DRUBATO_SLURM_RELEASE='"$(SLURM_VERSION)"' \
   -DRUBATO_RELEASE='"$(PACKAGE_VERSION)"'
 
 sched_backfill_la_SOURCES = \
   plugin/sched/config_source.cc \
   plugin/sched/config_source.h \
-  plugin/sched/files.cc \
-  plugin/sched/files.h \
-  plugin/sched/job_book.cc \
-  plugin/sched/job_book.h \
   plugin/sched/loop.cc \
   plugin/sched/loop.h \
   plugin/sched/loop_publish.cc \
-  plugin/sched/pace.h \
-  plugin/sched/models_feed.cc \
-  plugin/sched/models_feed.h \
-  plugin/sched/models_publisher.cc \
-  plugin/sched/models_publisher.h \
-  plugin/sched/rate_book.cc \
-  plugin/sched/rate_book.h \
   plugin/sched/plugin.cc \
-  plugin/sched/publisher.cc \
-  plugin/sched/publisher.h \
-  plugin/sched/recorder.cc \
-  plugin/sched/recorder.h \
-  plugin/sched/recorder_notes.cc \
-  plugin/sched/run_log.cc \
-  plugin/sched/run_log.h \
-  plugin/sched/start_book.cc \
-  plugin/sched/start_book.h \
   plugin/sched/stats.cc \
   plugin/sched/stock_backfill.cc \
   plugin/sched/stock_backfill.h
 sched_backfill_la_CPPFLAGS = $(PLUGIN_CPPFLAGS)
 sched_backfill_la_CXXFLAGS = $(ENTRY_CXXFLAGS)
 sched_backfill_la_LDFLAGS = $(PLUGIN_LDFLAGS) -Wl,--version-script=$(top_srcdir)/plugin/sched/sched.map
-sched_backfill_la_LIBADD = plugin/libslurmside.la lib/librubato_store.la $(PLUGIN_LIBADD)
+sched_backfill_la_LIBADD = plugin/libslurmside.la $(LIB_RUNTIME) $(PLUGIN_LIBADD)
 EXTRA_sched_backfill_la_DEPENDENCIES = plugin/sched/sched.map
 
 select_cons_tres_la_SOURCES = \
@@ -131,7 +107,7 @@ select_cons_tres_la_SOURCES = \
 select_cons_tres_la_CPPFLAGS = $(PLUGIN_CPPFLAGS)
 select_cons_tres_la_CXXFLAGS = $(ENTRY_CXXFLAGS)
 select_cons_tres_la_LDFLAGS = $(PLUGIN_LDFLAGS) -Wl,--version-script=$(top_srcdir)/plugin/select/select.map
-select_cons_tres_la_LIBADD = plugin/libslurmside.la $(PLUGIN_LIBADD)
+select_cons_tres_la_LIBADD = plugin/libslurmside.la $(LIB_RUNTIME) $(LIB_RUNTIME) $(PLUGIN_LIBADD)
 EXTRA_select_cons_tres_la_DEPENDENCIES = plugin/select/select.map
 
 job_submit_logging_la_SOURCES = \
@@ -145,7 +121,7 @@ job_submit_logging_la_SOURCES = \
 job_submit_logging_la_CPPFLAGS = $(PLUGIN_CPPFLAGS)
 job_submit_logging_la_CXXFLAGS = $(ENTRY_CXXFLAGS)
 job_submit_logging_la_LDFLAGS = $(PLUGIN_LDFLAGS) -Wl,--version-script=$(top_srcdir)/plugin/job_submit/job_submit.map
-job_submit_logging_la_LIBADD = plugin/libslurmside.la $(PLUGIN_LIBADD)
+job_submit_logging_la_LIBADD = plugin/libslurmside.la $(LIB_RUNTIME) $(LIB_RUNTIME) $(PLUGIN_LIBADD)
 EXTRA_job_submit_logging_la_DEPENDENCIES = plugin/job_submit/job_submit.map
 endif
 
@@ -170,7 +146,7 @@ spank_rubato_la_SOURCES = \
 spank_rubato_la_CXXFLAGS = $(ENTRY_CXXFLAGS)
 # Bound when it is loaded: a file that lacks something is then no plugin, and not the end of a step.
 spank_rubato_la_LDFLAGS = $(PLUGIN_LDFLAGS) -Wl,-z,now -Wl,--version-script=$(top_srcdir)/plugin/spank/spank.map
-spank_rubato_la_LIBADD = lib/librubato_hints.la $(FMT_LIBS)
+spank_rubato_la_LIBADD = $(LIB_HINTS) $(FMT_LIBS)
 EXTRA_spank_rubato_la_DEPENDENCIES = plugin/spank/spank.map
 
 rubatoplugin_PROGRAMS += rubato_forwarder
@@ -179,5 +155,5 @@ rubato_forwarder_SOURCES = \
   plugin/spank/last_line.cc \
   plugin/spank/last_line.h \
   plugin/spank/report_file.cc
-rubato_forwarder_LDADD = lib/librubato_hints.la $(FMT_LIBS)
+rubato_forwarder_LDADD = $(LIB_HINTS) $(FMT_LIBS)
 endif

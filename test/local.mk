@@ -2,7 +2,7 @@
 # `make check` runs the programs of TESTS and the *_test.py files through test/support/run-test,
 # which leaves one result file a test in results/. A folder adds its part in its own local.mk.
 TEST_CPPFLAGS = $(AM_CPPFLAGS) $(GTEST_CFLAGS) -DRUBATO_SOURCE_DIR='"$(abs_top_srcdir)"'
-TEST_LIBS = test/support/libtestmain.la lib/librubato.la $(LIBRARY_LIBS) $(GTEST_LIBS)
+TEST_LIBS = test/support/libtestmain.la $(LIB_ALL) $(LIBRARY_LIBS) $(GTEST_LIBS)
 
 TEST_EXTENSIONS = .py
 AM_TESTS_ENVIRONMENT = PYTHONDONTWRITEBYTECODE=1 RUBATO_SOURCE_DIR='$(abs_top_srcdir)' RUBATO_BUILD_DIR='$(abs_top_builddir)' \

@@ -52,7 +52,7 @@ format-check:
 format:
 	$(SOURCE_FILES) -print0 | xargs -0 $(CLANG_FORMAT) -i
 
-# TIDY_FILES='lib/round.cc ...' for some files only. Not plugin/: clang-tidy 14 stops at a macro of Slurm's
+# TIDY_FILES='lib/policy/round.cc ...' for some files only. Not plugin/: clang-tidy 14 stops at a macro of Slurm's
 # headers that compilers accept.
 tidy:
 	@cd $(top_srcdir) && status=0; for file in $${TIDY_FILES:-$$(find lib tools -name '*.cc' | sort)}; do \

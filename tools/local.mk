@@ -2,149 +2,149 @@
 # What the programs share, and the parts of them that tests link.
 noinst_LTLIBRARIES += tools/libtools.la
 tools_libtools_la_SOURCES = \
-  tools/chart.cc \
-  tools/chart.h \
-  tools/command.h \
-  tools/format.cc \
-  tools/format.h \
-  tools/job_facts.cc \
-  tools/job_facts.h \
-  tools/output.cc \
-  tools/output.h \
-  tools/own_fields.cc \
-  tools/own_fields.h \
-  tools/process.cc \
-  tools/process.h \
-  tools/rqueue_help.cc \
-  tools/rqueue_json.cc \
-  tools/rqueue_json.h \
-  tools/rqueue_layout.cc \
-  tools/rqueue_layout.h \
-  tools/rqueue_options.cc \
-  tools/rqueue_options.h \
-  tools/rqueue_sort.cc \
-  tools/rqueue_sort.h \
-  tools/slurm_conf.cc \
-  tools/slurm_conf.h \
-  tools/squeue_fields.cc \
-  tools/squeue_fields.h \
-  tools/squeue_query.cc \
-  tools/squeue_query.h \
-  tools/table.cc \
-  tools/table.h \
-  tools/write_file.cc \
-  tools/write_file.h
+  tools/page/chart.cc \
+  tools/page/chart.h \
+  tools/rqueue/rqueue_help.cc \
+  tools/rqueue/rqueue_json.cc \
+  tools/rqueue/rqueue_json.h \
+  tools/rqueue/rqueue_layout.cc \
+  tools/rqueue/rqueue_layout.h \
+  tools/rqueue/rqueue_options.cc \
+  tools/rqueue/rqueue_options.h \
+  tools/rqueue/rqueue_sort.cc \
+  tools/rqueue/rqueue_sort.h \
+  tools/shared/command.h \
+  tools/shared/format.cc \
+  tools/shared/format.h \
+  tools/shared/job_facts.cc \
+  tools/shared/job_facts.h \
+  tools/shared/job_match.cc \
+  tools/shared/job_match.h \
+  tools/shared/output.cc \
+  tools/shared/output.h \
+  tools/shared/own_fields.cc \
+  tools/shared/own_fields.h \
+  tools/shared/process.cc \
+  tools/shared/process.h \
+  tools/shared/published.cc \
+  tools/shared/published.h \
+  tools/shared/site.cc \
+  tools/shared/site.h \
+  tools/shared/slurm_conf.cc \
+  tools/shared/slurm_conf.h \
+  tools/shared/source.cc \
+  tools/shared/source.h \
+  tools/shared/squeue_fields.cc \
+  tools/shared/squeue_fields.h \
+  tools/shared/squeue_query.cc \
+  tools/shared/squeue_query.h \
+  tools/shared/table.cc \
+  tools/shared/table.h \
+  tools/shared/write_file.cc \
+  tools/shared/write_file.h
 
 # squeue with the columns of Rubato.
-bin_PROGRAMS += tools/rqueue
-tools_rqueue_SOURCES = tools/rqueue.cc
-tools_rqueue_LDADD = tools/libtools.la lib/librubato.la $(LIBRARY_LIBS)
+bin_PROGRAMS += bin/rqueue
+bin_rqueue_SOURCES = tools/rqueue/rqueue.cc
+bin_rqueue_LDADD = tools/libtools.la $(LIB_ALL) $(LIBRARY_LIBS)
 
 # The program `rubato`: a table of subcommands, one file cmd_NAME.cc each.
-bin_PROGRAMS += tools/rubato
-tools_rubato_SOURCES = \
-  tools/anonymise.cc \
-  tools/anonymise.h \
-  tools/cmd_doctor.cc \
-  tools/cmd_explain.cc \
-  tools/cmd_hints.cc \
-  tools/cmd_metrics.cc \
-  tools/cmd_models.cc \
-  tools/cmd_report.cc \
-  tools/cmd_simulate.cc \
-  tools/cmd_snapshot.cc \
-  tools/cmd_stats.cc \
-  tools/cmd_validate.cc \
-  tools/doctor.h \
-  tools/doctor_install.cc \
-  tools/doctor_machine.cc \
-  tools/doctor_plugins.cc \
-  tools/doctor_rubato.cc \
-  tools/doctor_running.cc \
-  tools/doctor_slurm.cc \
-  tools/doctor_spank.cc \
-  tools/doctor_store.cc \
-  tools/explain_job.cc \
-  tools/explain_job.h \
-  tools/explain_json.cc \
-  tools/explain_parts.cc \
-  tools/explain_parts.h \
-  tools/explain_table.cc \
-  tools/explain_view.cc \
-  tools/explain_view.h \
-  tools/gain_view.cc \
-  tools/gain_view.h \
-  tools/job_match.cc \
-  tools/job_match.h \
-  tools/metrics.cc \
-  tools/metrics.h \
-  tools/store_replay.cc \
-  tools/store_replay.h \
-  tools/models_actions.cc \
-  tools/models_actions.h \
-  tools/models_curve.cc \
-  tools/models_fits.cc \
-  tools/models_rows.cc \
-  tools/models_rows.h \
-  tools/plugin_files.cc \
-  tools/plugin_files.h \
-  tools/published.cc \
-  tools/published.h \
-  tools/read_input.cc \
-  tools/read_input.h \
-  tools/rubato.cc \
-  tools/report_message.cc \
-  tools/report_message.h \
-  tools/simulate_charts.cc \
-  tools/simulate_charts.h \
-  tools/simulate_gantt.cc \
-  tools/simulate_gantt.h \
-  tools/simulate_history.cc \
-  tools/simulate_history.h \
-  tools/simulate_input.cc \
-  tools/simulate_input.h \
-  tools/simulate_outputs.cc \
-  tools/simulate_outputs.h \
-  tools/simulate_page.cc \
-  tools/simulate_page.h \
-  tools/simulate_solver.cc \
-  tools/simulate_solver.h \
-  tools/simulate_view.cc \
-  tools/simulate_view.h \
-  tools/site.cc \
-  tools/site.h \
-  tools/site_store.cc \
-  tools/site_store.h \
-  tools/source.cc \
-  tools/source.h \
-  tools/stats_view.cc \
-  tools/stats_view.h
+bin_PROGRAMS += bin/rubato
+bin_rubato_SOURCES = \
+  tools/rubato/doctor/cmd_doctor.cc \
+  tools/rubato/doctor/doctor.h \
+  tools/rubato/doctor/doctor_install.cc \
+  tools/rubato/doctor/doctor_machine.cc \
+  tools/rubato/doctor/doctor_plugins.cc \
+  tools/rubato/doctor/doctor_rubato.cc \
+  tools/rubato/doctor/doctor_running.cc \
+  tools/rubato/doctor/doctor_slurm.cc \
+  tools/rubato/doctor/doctor_spank.cc \
+  tools/rubato/doctor/doctor_store.cc \
+  tools/rubato/doctor/plugin_files.cc \
+  tools/rubato/doctor/plugin_files.h \
+  tools/rubato/explain/cmd_explain.cc \
+  tools/rubato/explain/explain_job.cc \
+  tools/rubato/explain/explain_job.h \
+  tools/rubato/explain/explain_json.cc \
+  tools/rubato/explain/explain_parts.cc \
+  tools/rubato/explain/explain_parts.h \
+  tools/rubato/explain/explain_table.cc \
+  tools/rubato/explain/explain_view.cc \
+  tools/rubato/explain/explain_view.h \
+  tools/rubato/hints/cmd_hints.cc \
+  tools/rubato/models/cmd_models.cc \
+  tools/rubato/models/models_actions.cc \
+  tools/rubato/models/models_actions.h \
+  tools/rubato/models/models_curve.cc \
+  tools/rubato/models/models_fits.cc \
+  tools/rubato/models/models_rows.cc \
+  tools/rubato/models/models_rows.h \
+  tools/rubato/models/read_input.cc \
+  tools/rubato/models/read_input.h \
+  tools/rubato/models/site_store.cc \
+  tools/rubato/models/site_store.h \
+  tools/rubato/models/store_replay.cc \
+  tools/rubato/models/store_replay.h \
+  tools/rubato/report/cmd_report.cc \
+  tools/rubato/report/report_message.cc \
+  tools/rubato/report/report_message.h \
+  tools/rubato/rubato.cc \
+  tools/rubato/simulate/cmd_simulate.cc \
+  tools/rubato/simulate/simulate_charts.cc \
+  tools/rubato/simulate/simulate_charts.h \
+  tools/rubato/simulate/simulate_gantt.cc \
+  tools/rubato/simulate/simulate_gantt.h \
+  tools/rubato/simulate/simulate_history.cc \
+  tools/rubato/simulate/simulate_history.h \
+  tools/rubato/simulate/simulate_input.cc \
+  tools/rubato/simulate/simulate_input.h \
+  tools/rubato/simulate/simulate_outputs.cc \
+  tools/rubato/simulate/simulate_outputs.h \
+  tools/rubato/simulate/simulate_page.cc \
+  tools/rubato/simulate/simulate_page.h \
+  tools/rubato/simulate/simulate_solver.cc \
+  tools/rubato/simulate/simulate_solver.h \
+  tools/rubato/simulate/simulate_view.cc \
+  tools/rubato/simulate/simulate_view.h \
+  tools/rubato/snapshot/anonymise.cc \
+  tools/rubato/snapshot/anonymise.h \
+  tools/rubato/snapshot/cmd_snapshot.cc \
+  tools/rubato/stats/cmd_metrics.cc \
+  tools/rubato/stats/cmd_stats.cc \
+  tools/rubato/stats/gain_view.cc \
+  tools/rubato/stats/gain_view.h \
+  tools/rubato/stats/metrics.cc \
+  tools/rubato/stats/metrics.h \
+  tools/rubato/stats/stats_view.cc \
+  tools/rubato/stats/stats_view.h \
+  tools/rubato/validate/cmd_validate.cc
 # Where make install puts the plugins, for `rubato doctor`.
-tools_rubato_CPPFLAGS = $(AM_CPPFLAGS) -DRUBATO_PLUGIN_DIR='"$(rubatoplugindir)"' \
+bin_rubato_CPPFLAGS = $(AM_CPPFLAGS) -DRUBATO_PLUGIN_DIR='"$(rubatoplugindir)"' \
   -DRUBATO_SOLVE='"$(pkglibexecdir)/rubato-solve"'
-tools_rubato_LDADD = tools/libtools.la lib/librubato_store.la lib/librubato_sim.la lib/librubato.la $(LIBRARY_LIBS)
+bin_rubato_LDADD = tools/libtools.la $(LIB_ALL) $(LIBRARY_LIBS)
 
 # Style and script of pages, as text in the program.
-PAGE_JS = tools/simulate_page.js tools/simulate_gantt.js
-PAGE_TEXTS = tools/page.css tools/simulate_page.css $(PAGE_JS)
+PAGE_JS = tools/rubato/simulate/simulate_page.js tools/rubato/simulate/simulate_gantt.js
+PAGE_TEXTS = tools/page/page.css tools/rubato/simulate/simulate_page.css $(PAGE_JS)
 EXTRA_DIST += $(PAGE_TEXTS)
-nodist_tools_rubato_SOURCES = tools/page_text.h
-BUILT_SOURCES += tools/page_text.h
-CLEANFILES += tools/page_text.h
-tools/page_text.h: $(PAGE_TEXTS) tools/local.mk
-	@$(MKDIR_P) tools
+nodist_bin_rubato_SOURCES = tools/page/page_text.h
+BUILT_SOURCES += tools/page/page_text.h
+CLEANFILES += tools/page/page_text.h
+tools/page/page_text.h: $(PAGE_TEXTS) tools/local.mk
+	@$(MKDIR_P) tools/page
 	$(AM_V_GEN){ echo '// SPDX-License-Identifier: GPL-2.0-or-later'; echo '#pragma once'; \
 	  echo 'inline constexpr char kPageStyle[] = R"page('; cat $(srcdir)/tools/page.css; echo ')page";'; \
 	  echo 'inline constexpr char kSimulateStyle[] = R"page('; cat $(srcdir)/tools/simulate_page.css; echo ')page";'; \
 	  echo 'inline constexpr char kSimulateScript[] = R"page('; for script in $(PAGE_JS); do cat $(srcdir)/$$script; done; echo ')page";'; \
 	} > $@.part && mv $@.part $@
-tools/rubato-simulate_page.$(OBJEXT): tools/page_text.h
+tools/rubato/simulate/bin_rubato-simulate_page.$(OBJEXT): tools/page/page_text.h
 
 # Answers programmes of the simulator; the only program that links GLPK.
 if HAVE_GLPK
-pkglibexec_PROGRAMS = tools/rubato-solve
-tools_rubato_solve_SOURCES = tools/rubato_solve.cc
-tools_rubato_solve_LDADD = lib/librubato_sim.la $(FMT_LIBS) $(GLPK_LIBS)
+pkglibexec_PROGRAMS = bin/rubato-solve
+bin_rubato_solve_SOURCES = tools/rubato/rubato_solve.cc
+bin_rubato_solve_LDADD = $(LIB_ALL) $(FMT_LIBS) $(GLPK_LIBS)
 endif
 
 completiondir = $(datadir)/bash-completion/completions
@@ -173,3 +173,20 @@ dist_schema_DATA = \
   docs/schema/rubato.snapshot.1.json \
   docs/schema/rubato.stats.1.json \
   docs/schema/rubato.validate.1.json
+
+# `make config-docs` and `make hints-docs` write man pages and examples again after a change of the tables.
+EXTRA_PROGRAMS += tools/generate/config_docs tools/generate/hints_docs
+tools_generate_config_docs_SOURCES = tools/generate/config_docs.cc
+tools_generate_config_docs_LDADD = $(LIB_CORE) $(LIBRARY_LIBS)
+tools_generate_hints_docs_SOURCES = tools/generate/hints_docs.cc
+tools_generate_hints_docs_LDADD = $(LIB_JSON) $(LIBRARY_LIBS)
+CLEANFILES += tools/generate/config_docs$(EXEEXT) tools/generate/hints_docs$(EXEEXT)
+
+.PHONY: config-docs hints-docs
+config-docs: tools/generate/config_docs$(EXEEXT)
+	tools/generate/config_docs man > $(srcdir)/docs/man/rubato.conf.5
+	tools/generate/config_docs example > $(srcdir)/configs/rubato.conf.example
+
+hints-docs: tools/generate/hints_docs$(EXEEXT)
+	tools/generate/hints_docs man > $(srcdir)/docs/man/rubato-hints.7
+	tools/generate/hints_docs wrong > $(srcdir)/test/cluster/scenarios/wrong_hints.json

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "lib/config/file_system.h"
-#include "lib/core/error.h"
-#include "lib/core/units.h"
+#include "lib/base/error.h"
+#include "lib/base/file_system.h"
+#include "lib/base/units.h"
 #include "lib/hints/hints.h"
 
 namespace rubato {

@@ -7,8 +7,8 @@
 #include <limits>
 #include <utility>
 
-#include "lib/config/lex.h"
-#include "lib/config/nearest.h"
+#include "lib/base/lex.h"
+#include "lib/base/nearest.h"
 #include "lib/config/options.h"
 #include "lib/config/values.h"
 #include "lib/hints/values.h"

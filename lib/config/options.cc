@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lib/config/options.h"
 
-#include "lib/config/nearest.h"
+#include "lib/base/nearest.h"
 #include "lib/hints/table.h"
 
 namespace rubato {

@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "lib/base/error.h"
 #include "lib/config/config.h"
-#include "lib/core/error.h"
 
 namespace rubato {
 

@@ -9,9 +9,9 @@
 #include <span>
 #include <utility>
 
+#include "lib/base/lex.h"
+#include "lib/base/nearest.h"
 #include "lib/config/config.h"
-#include "lib/config/lex.h"
-#include "lib/config/nearest.h"
 #include "lib/config/options.h"
 #include "lib/config/records.h"
 #include "lib/config/values.h"

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "lib/config/lex.h"
-#include "lib/config/nearest.h"  // lower
+#include "lib/base/lex.h"
+#include "lib/base/nearest.h"  // lower
 #include "lib/config/values.h"
 #include "lib/hints/values.h"
 

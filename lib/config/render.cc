@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
+#include "lib/base/prose.h"
 #include "lib/config/options.h"
 #include "lib/config/values.h"
-#include "lib/report/prose.h"
 
 namespace rubato {
 namespace {

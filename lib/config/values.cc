@@ -8,7 +8,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "lib/config/lex.h"
+#include "lib/base/lex.h"
 
 namespace rubato {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/units.h"
 #include "lib/core/node.h"
-#include "lib/core/units.h"
 #include "lib/hints/request.h"
 
 namespace rubato {

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "lib/base/units.h"
 #include "lib/core/snapshot.h"
-#include "lib/core/units.h"
 
 namespace rubato {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string>
 
-#include "lib/core/error.h"
+#include "lib/base/error.h"
 #include "lib/core/job.h"
 
 namespace rubato {

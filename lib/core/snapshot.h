@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/units.h"
 #include "lib/core/course.h"
 #include "lib/core/job.h"
 #include "lib/core/node.h"
-#include "lib/core/units.h"
 
 namespace rubato {
 
@@ -105,9 +105,9 @@ struct Memory {
   std::vector<Reservation> reservations;  ///< sorted by key, then partition
   std::vector<Service> service;           ///< sorted by key; see lib/policy/service.h
   std::vector<Progress> progress;         ///< sorted by key; of jobs that are in the snapshot
-  std::vector<Course> courses;            ///< sorted by key; see lib/model/predictability.h
-  std::vector<TypeCourse> types;          ///< sorted by account and job type, each once
-  std::vector<Load> loads;                ///< sorted by GPU type, each once
+  std::vector<Course> courses;    ///< sorted by key; see lib/model/progress/predictability.h
+  std::vector<TypeCourse> types;  ///< sorted by account and job type, each once
+  std::vector<Load> loads;        ///< sorted by GPU type, each once
 
   bool operator==(const Memory&) const = default;
 };

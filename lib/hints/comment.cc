@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "lib/config/lex.h"
-#include "lib/config/nearest.h"
+#include "lib/base/lex.h"
+#include "lib/base/nearest.h"
 #include "lib/hints/numbers.h"
 #include "lib/hints/read.h"
 #include "lib/hints/values.h"

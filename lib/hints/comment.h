@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "lib/core/error.h"
+#include "lib/base/error.h"
 #include "lib/hints/hints.h"
 
 namespace rubato {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/core/units.h"
+#include "lib/base/units.h"
 #include "lib/hints/request.h"
 
 namespace rubato {

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <map>
 
-#include "lib/config/lex.h"
-#include "lib/config/nearest.h"
+#include "lib/base/lex.h"
+#include "lib/base/nearest.h"
 #include "lib/hints/numbers.h"
 #include "lib/hints/statements.h"
 #include "lib/hints/types.h"

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "lib/core/error.h"
+#include "lib/base/error.h"
 
 namespace rubato {
 

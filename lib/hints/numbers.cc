@@ -9,7 +9,7 @@
 #include <cmath>
 #include <optional>
 
-#include "lib/config/lex.h"
+#include "lib/base/lex.h"
 
 namespace rubato {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/core/error.h"
+#include "lib/base/error.h"
 
 namespace rubato {
 

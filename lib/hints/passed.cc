@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "lib/config/nearest.h"
+#include "lib/base/nearest.h"
 
 namespace rubato {
 namespace {

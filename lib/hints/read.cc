@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <set>
 
-#include "lib/config/lex.h"
-#include "lib/config/nearest.h"
+#include "lib/base/lex.h"
+#include "lib/base/nearest.h"
 
 namespace rubato {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "lib/core/error.h"
+#include "lib/base/error.h"
 #include "lib/hints/hints.h"
 #include "lib/hints/statements.h"
 

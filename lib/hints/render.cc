@@ -5,13 +5,13 @@
 
 #include <algorithm>
 
+#include "lib/base/prose.h"
 #include "lib/hints/man_text.h"
 #include "lib/hints/message.h"
 #include "lib/hints/rules.h"
 #include "lib/hints/table.h"
 #include "lib/hints/values.h"
 #include "lib/hints/wrong_hints.h"
-#include "lib/report/prose.h"
 
 namespace rubato {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "lib/core/error.h"
-#include "lib/core/units.h"
+#include "lib/base/error.h"
+#include "lib/base/units.h"
 #include "lib/hints/hints.h"
 
 namespace rubato {

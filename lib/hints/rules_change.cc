@@ -2,7 +2,7 @@
 // Rules about interruption and change of size, and about plans and work.
 #include <fmt/format.h>
 
-#include "lib/core/text.h"
+#include "lib/base/text.h"
 #include "lib/hints/rules.h"
 #include "lib/hints/values.h"
 

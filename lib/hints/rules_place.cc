@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "lib/config/lex.h"
-#include "lib/config/nearest.h"
+#include "lib/base/lex.h"
+#include "lib/base/nearest.h"
 #include "lib/hints/rules.h"
 #include "lib/hints/values.h"
 

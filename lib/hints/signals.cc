@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "lib/config/lex.h"
-#include "lib/config/nearest.h"
+#include "lib/base/lex.h"
+#include "lib/base/nearest.h"
 #include "lib/hints/numbers.h"
 #include "lib/hints/values.h"
 

@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "lib/core/error.h"
+#include "lib/base/error.h"
 #include "lib/hints/types.h"
 
 namespace rubato {

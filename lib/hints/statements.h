@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "lib/core/error.h"
+#include "lib/base/error.h"
 #include "lib/hints/table.h"
 
 namespace rubato {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lib/hints/table.h"
 
-#include "lib/config/nearest.h"
+#include "lib/base/nearest.h"
 
 namespace rubato {
 namespace {

@@ -8,7 +8,7 @@
 
 namespace rubato {
 
-/// Variables that slurmctld gives a job (lib/report/task_env.h), the SPANK plugin carries into its
+/// Variables that slurmctld gives a job (lib/json/task_env.h), the SPANK plugin carries into its
 /// steps, and no job hands on to one that it submits.
 inline constexpr const char* kTaskVariables[] = {
     "RUBATO_JOB_TYPE",     "RUBATO_GPUS", "RUBATO_GPU_TYPE",       "RUBATO_BATCH",

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 
-#include "lib/config/lex.h"
-#include "lib/config/nearest.h"
+#include "lib/base/lex.h"
+#include "lib/base/nearest.h"
 #include "lib/hints/numbers.h"
 #include "lib/hints/signals.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "lib/core/error.h"
+#include "lib/base/error.h"
 #include "lib/hints/table.h"
 
 namespace rubato {

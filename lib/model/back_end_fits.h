@@ -10,12 +10,12 @@
 #include <tuple>
 #include <utility>
 
-#include "lib/model/data_parallel.h"
-#include "lib/model/plan_curve.h"
-#include "lib/model/plan_model.h"
+#include "lib/model/data_parallel/data_parallel.h"
+#include "lib/model/plans/plan_curve.h"
+#include "lib/model/plans/plan_model.h"
 #include "lib/model/predictor.h"
 #include "lib/model/row_samples.h"
-#include "lib/model/step_time.h"
+#include "lib/model/step_time/step_time.h"
 
 namespace rubato {
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "lib/model/back_end_fits.h"
-#include "lib/model/best_batch.h"
-#include "lib/model/goodput.h"
+#include "lib/model/data_parallel/best_batch.h"
+#include "lib/model/data_parallel/goodput.h"
 
 namespace rubato {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/model/best_batch.h"
+#include "lib/model/data_parallel/best_batch.h"
 #include "lib/model/row_samples.h"
 
 namespace rubato {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "lib/model/rate_kernel.h"
+#include "lib/model/throughput/rate_kernel.h"
 
 namespace rubato {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "lib/model/predictor.h"
-#include "lib/model/throughput.h"
-#include "lib/model/type_speeds.h"
+#include "lib/model/throughput/throughput.h"
+#include "lib/model/throughput/type_speeds.h"
 
 namespace rubato {
 

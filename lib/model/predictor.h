@@ -14,7 +14,7 @@
 
 #include "lib/hints/types.h"
 #include "lib/model/measured_row.h"
-#include "lib/model/throughput.h"
+#include "lib/model/throughput/throughput.h"
 
 namespace rubato {
 

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "lib/model/goodput.h"
+#include "lib/model/data_parallel/goodput.h"
 
 namespace rubato::rows {
 namespace {

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "lib/model/data_parallel.h"
-#include "lib/model/plan_fit.h"
+#include "lib/model/data_parallel/data_parallel.h"
+#include "lib/model/plans/plan_fit.h"
 #include "lib/model/predictor.h"
-#include "lib/model/step_time.h"
+#include "lib/model/step_time/step_time.h"
 
 namespace rubato::rows {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "lib/core/text.h"
+#include "lib/base/text.h"
 
 namespace rubato {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "lib/model/predictability.h"
+#include "lib/model/progress/predictability.h"
 
 namespace rubato {
 namespace {

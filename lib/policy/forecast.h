@@ -6,7 +6,7 @@
 
 #include "lib/config/config.h"
 #include "lib/core/snapshot.h"
-#include "lib/model/throughput.h"
+#include "lib/model/throughput/throughput.h"
 
 namespace rubato {
 
@@ -23,9 +23,9 @@ struct Predictability {
   bool measured = false;  ///< by its own forecasts; else by what is known of its job type
 };
 
-/// A job is predictable by the error of its own forecasts (lib/model/predictability.h). While too
-/// few of them could be judged, or it has not run yet, its job type speaks for it: predictable if
-/// the speed is known (`known_speed`) and its jobs were so far.
+/// A job is predictable by the error of its own forecasts (lib/model/progress/predictability.h).
+/// While too few of them could be judged, or it has not run yet, its job type speaks for it:
+/// predictable if the speed is known (`known_speed`) and its jobs were so far.
 [[nodiscard]] Predictability predictability(const Snapshot& snapshot, const Job& job,
                                             const ProfileName& profile, bool known_speed);
 

@@ -5,7 +5,8 @@
 
 #include <algorithm>
 
-#include "lib/core/json.h"
+#include "lib/base/fingerprint.h"
+#include "lib/json/json.h"
 
 namespace rubato {
 namespace {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "lib/core/units.h"
+#include "lib/base/units.h"
 
 namespace rubato {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "lib/core/units.h"
+#include "lib/base/units.h"
 
 namespace rubato {
 

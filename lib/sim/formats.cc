@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The table of formats of workloads. A new one: its reader's declaration and its line.
 #include "lib/sim/peers/formats.h"
-#include "lib/sim/format_gavel.h"
-#include "lib/sim/format_native.h"
-#include "lib/sim/format_sacct.h"
-#include "lib/sim/suite.h"
+#include "lib/sim/engine/suite.h"
+#include "lib/sim/formats/format_native.h"
+#include "lib/sim/formats/format_sacct.h"
+#include "lib/sim/peers/format_gavel.h"
 
 namespace rubato::sim {
 

@@ -2,7 +2,7 @@
 // The table of policies. A new one: its maker's declaration and its line.
 #include <algorithm>
 
-#include "lib/sim/policy.h"
+#include "lib/sim/engine/policy.h"
 
 namespace rubato::sim {
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "lib/config/nearest.h"
-#include "lib/sim/engine.h"
-#include "lib/sim/suite.h"
+#include "lib/base/nearest.h"
+#include "lib/sim/engine/engine.h"
+#include "lib/sim/engine/suite.h"
 
 namespace rubato::sim {
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include "lib/core/error.h"
+#include "lib/base/error.h"
 
 namespace rubato::store {
 

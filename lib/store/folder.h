@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "lib/core/error.h"
-#include "lib/core/units.h"
+#include "lib/base/error.h"
+#include "lib/base/units.h"
 
 namespace rubato::store {
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "lib/core/error.h"
+#include "lib/base/error.h"
 
 namespace rubato::store {
 

@@ -2,7 +2,7 @@
 // A stored report, as models see it.
 #pragma once
 
-#include "lib/model/usable.h"
+#include "lib/model/throughput/usable.h"
 #include "lib/store/records.h"
 
 namespace rubato::store {

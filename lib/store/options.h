@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "lib/core/units.h"
+#include "lib/base/units.h"
 #include "lib/store/plausibility.h"
 
 namespace rubato::store {

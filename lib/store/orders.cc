@@ -12,8 +12,8 @@
 #include <cstdio>
 #include <memory>
 
-#include "lib/core/json_documents.h"
-#include "lib/core/json_writer.h"
+#include "lib/base/json_writer.h"
+#include "lib/json/json_documents.h"
 #include "lib/store/folder.h"
 
 namespace rubato::store {

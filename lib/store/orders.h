@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "lib/core/error.h"
+#include "lib/base/error.h"
 #include "lib/store/profiles.h"
 
 namespace rubato::store {

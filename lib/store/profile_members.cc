@@ -9,7 +9,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "lib/core/text.h"
+#include "lib/base/text.h"
 
 namespace rubato::store {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "lib/core/json_documents.h"
 #include "lib/hints/types.h"
+#include "lib/json/json_documents.h"
 #include "lib/store/profiles.h"
 
 namespace rubato::store::profile {

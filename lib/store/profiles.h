@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/core/error.h"
+#include "lib/base/error.h"
 #include "lib/model/measured_row.h"
 #include "lib/store/records.h"
 

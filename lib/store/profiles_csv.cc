@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "lib/config/nearest.h"
-#include "lib/sim/csv.h"
+#include "lib/base/csv.h"
+#include "lib/base/nearest.h"
 #include "lib/store/profile_members.h"
 
 namespace rubato::store {

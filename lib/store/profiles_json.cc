@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "lib/core/json_writer.h"
+#include "lib/base/json_writer.h"
 #include "lib/store/profile_members.h"
 
 namespace rubato::store {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "lib/core/error.h"
+#include "lib/base/error.h"
 #include "lib/store/orders.h"
 #include "lib/store/records.h"
 

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "lib/core/units.h"
+#include "lib/base/units.h"
 
 namespace rubato::store {
 
@@ -149,7 +149,7 @@ struct RunRecord {
   Seconds start = 0;
   Seconds enters = 0;  ///< from when on Slurm would have let it start
   Seconds end = 0;     ///< 0: it had not ended when this was written
-  std::string text;    ///< the job and where it ran (lib/sim/run_text.h)
+  std::string text;    ///< the job and where it ran (lib/store/run_text.h)
 
   bool operator==(const RunRecord&) const = default;
 };

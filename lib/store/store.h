@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/store/clock.h"
+#include "lib/base/clock.h"
 #include "lib/store/options.h"
 #include "lib/store/records.h"
 

@@ -7,10 +7,10 @@
 #include <set>
 #include <string>
 
+#include "lib/base/log.h"
 #include "lib/core/resize_request.h"
 #include "plugin/actuate/start.h"
-#include "plugin/pair/logger.h"
-#include "plugin/slurm/node_slots.h"
+#include "plugin/slurm/read/node_slots.h"
 
 namespace rubato {
 

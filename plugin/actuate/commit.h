@@ -9,8 +9,8 @@
 
 #include "lib/config/config.h"
 #include "lib/core/plan.h"
-#include "plugin/pair/pair.h"
-#include "plugin/slurm/locks.h"
+#include "plugin/common/pair.h"
+#include "plugin/slurm/stock/locks.h"
 
 namespace rubato {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugin/actuate/start.h"
 
-#include "plugin/slurm/gpu_type.h"
-#include "plugin/slurm/job_env.h"
-#include "plugin/slurm/job_rewrite.h"
-#include "plugin/slurm/job_view.h"
-#include "plugin/slurm/slurm_headers.h"
+#include "plugin/slurm/read/gpu_type.h"
+#include "plugin/slurm/read/job_view.h"
+#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/write/job_env.h"
+#include "plugin/slurm/write/job_rewrite.h"
 
 namespace rubato {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lib/core/plan.h"
-#include "plugin/pair/pair.h"
+#include "plugin/common/pair.h"
 
 namespace rubato {
 

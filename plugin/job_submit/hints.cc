@@ -10,7 +10,7 @@
 #include "lib/hints/message.h"
 #include "lib/hints/read.h"
 #include "plugin/job_submit/cluster_types.h"
-#include "plugin/slurm/job_desc_view.h"
+#include "plugin/slurm/read/job_desc_view.h"
 
 namespace rubato {
 

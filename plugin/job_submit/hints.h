@@ -2,9 +2,9 @@
 // Hints at submit and at an update: read, checked against the request, recorded in the comment.
 #pragma once
 
+#include "lib/base/error.h"
 #include "lib/config/config.h"
-#include "lib/core/error.h"
-#include "plugin/slurm/slurm_headers.h"
+#include "plugin/slurm/stock/slurm_headers.h"
 
 namespace rubato {
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "lib/config/config.h"
-#include "plugin/pair/pair.h"
-#include "plugin/slurm/slurm_headers.h"
+#include "plugin/common/pair.h"
+#include "plugin/slurm/stock/slurm_headers.h"
 
 namespace rubato {
 

@@ -4,15 +4,15 @@
 // through. At an update it hears messages and checks hints again.
 #include <stdexcept>
 
+#include "lib/base/log.h"
 #include "lib/hints/message.h"
+#include "plugin/common/exported.h"
+#include "plugin/common/guard.h"
+#include "plugin/common/pair.h"
 #include "plugin/job_submit/hints.h"
 #include "plugin/job_submit/messages.h"
-#include "plugin/pair/exported.h"
-#include "plugin/pair/guard.h"
-#include "plugin/pair/logger.h"
-#include "plugin/pair/pair.h"
-#include "plugin/slurm/job_rewrite.h"
-#include "plugin/slurm/slurm_headers.h"
+#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/write/job_rewrite.h"
 
 extern "C" {
 RUBATO_EXPORTED extern const char plugin_name[];

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <sstream>
 
-#include "plugin/pair/logger.h"
+#include "lib/base/log.h"
 
 namespace rubato {
 

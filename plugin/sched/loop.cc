@@ -6,15 +6,15 @@
 #include <thread>
 #include <utility>
 
-#include "lib/core/json.h"
+#include "lib/base/log.h"
 #include "lib/core/memory_clock.h"
+#include "lib/json/json.h"
 #include "lib/model/models.h"
-#include "lib/model/predictability.h"
-#include "lib/round.h"
-#include "plugin/pair/guard.h"
-#include "plugin/pair/logger.h"
-#include "plugin/slurm/job_rewrite.h"
-#include "plugin/slurm/records.h"
+#include "lib/model/progress/predictability.h"
+#include "lib/policy/round.h"
+#include "plugin/common/guard.h"
+#include "plugin/slurm/read/records.h"
+#include "plugin/slurm/write/job_rewrite.h"
 
 namespace rubato {
 
@@ -103,7 +103,7 @@ void Loop::tend_guarded() noexcept {
       record_entry,
       [this] {
         if (config_ == nullptr) return;
-        recorder_.tend(pair_, memory_);
+        recorder_.tend(pair_.take_letters(), memory_);
         feed_models();
         offer_models();
         // A round that came too soon after the last files, and no other behind it.

@@ -4,8 +4,8 @@
 #include <thread>
 #include <utility>
 
+#include "lib/base/log.h"
 #include "lib/store/folder.h"
-#include "plugin/pair/logger.h"
 #include "plugin/sched/loop.h"
 
 namespace rubato {

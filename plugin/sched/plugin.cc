@@ -11,13 +11,13 @@
 #include <mutex>
 #include <thread>
 
-#include "plugin/pair/exported.h"
-#include "plugin/pair/guard.h"
-#include "plugin/pair/host.h"
-#include "plugin/pair/logger.h"
+#include "lib/base/log.h"
+#include "plugin/common/exported.h"
+#include "plugin/common/guard.h"
+#include "plugin/common/host.h"
 #include "plugin/sched/loop.h"
 #include "plugin/sched/stock_backfill.h"
-#include "plugin/slurm/slurm_headers.h"
+#include "plugin/slurm/stock/slurm_headers.h"
 
 extern "C" {
 RUBATO_EXPORTED extern const char plugin_name[];

@@ -3,10 +3,10 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "lib/core/version.h"
-#include "plugin/pair/guard.h"
+#include "lib/base/version.h"
+#include "plugin/common/guard.h"
+#include "plugin/common/release.h"
 #include "plugin/sched/loop.h"
-#include "plugin/slurm/release.h"
 
 namespace rubato {
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <thread>
 
-#include "lib/core/error.h"
-#include "plugin/pair/host.h"
-#include "plugin/pair/pair.h"
+#include "lib/base/error.h"
+#include "plugin/common/host.h"
+#include "plugin/common/pair.h"
 
 namespace rubato {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The operations that stock select/cons_tres answers unchanged. Some of them also tell the loop
 // that resources came free or that the node table changed.
-#include "plugin/pair/exported.h"
+#include "plugin/common/exported.h"
 #include "plugin/select/host.h"
-#include "plugin/slurm/job_env.h"
+#include "plugin/slurm/write/job_env.h"
 
 using rubato::gate;
 using rubato::stock_ops;

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <stdexcept>
 
-#include "plugin/pair/slurm_log.h"
+#include "plugin/common/slurm_log.h"
 
 namespace rubato {
 

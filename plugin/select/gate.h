@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "plugin/pair/pair.h"
+#include "plugin/common/pair.h"
 
 namespace rubato {
 

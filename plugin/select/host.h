@@ -3,7 +3,7 @@
 #pragma once
 
 #include "plugin/select/gate.h"
-#include "plugin/slurm/select_ops.h"
+#include "plugin/slurm/stock/select_ops.h"
 
 namespace rubato {
 

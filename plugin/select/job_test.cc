@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // select_p_job_test, the one operation that Rubato changes.
-#include "plugin/pair/exported.h"
-#include "plugin/pair/guard.h"
+#include "plugin/common/exported.h"
+#include "plugin/common/guard.h"
 #include "plugin/select/host.h"
-#include "plugin/slurm/backfill_depth.h"
-#include "plugin/slurm/job_rewrite.h"
-#include "plugin/slurm/job_view.h"
-#include "plugin/slurm/records.h"
+#include "plugin/slurm/read/job_view.h"
+#include "plugin/slurm/read/records.h"
+#include "plugin/slurm/stock/backfill_depth.h"
+#include "plugin/slurm/write/job_rewrite.h"
 
 namespace rubato {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // select/cons_tres with Rubato's gate in front: the symbols Slurm looks for, and nothing else.
-#include "plugin/pair/exported.h"
-#include "plugin/pair/guard.h"
-#include "plugin/pair/host.h"
-#include "plugin/pair/slurm_log.h"
+#include "plugin/common/exported.h"
+#include "plugin/common/guard.h"
+#include "plugin/common/host.h"
+#include "plugin/common/release.h"
+#include "plugin/common/slurm_log.h"
 #include "plugin/select/host.h"
-#include "plugin/slurm/release.h"
 
 extern "C" {
 RUBATO_EXPORTED extern const char plugin_name[];

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/core/error.h"
+#include "lib/base/error.h"
 #include "plugin/spank/report_file.h"
 
 namespace rubato {

@@ -5,7 +5,7 @@
 
 #include <exception>
 
-#include "plugin/pair/exported.h"
+#include "plugin/common/exported.h"
 #include "plugin/spank/contexts.h"
 
 extern "C" {

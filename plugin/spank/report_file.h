@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "lib/core/error.h"
+#include "lib/base/error.h"
 
 namespace rubato {
 

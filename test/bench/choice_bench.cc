@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "lib/sim/branch_bound.h"
-#include "lib/sim/choice_dual.h"
+#include "lib/sim/solver/branch_bound.h"
+#include "lib/sim/solver/choice_dual.h"
 #include "test/support/drawn_choice.h"
 
 namespace rubato::sim {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <vector>
 
-#include "lib/model/best_batch.h"
-#include "lib/model/data_parallel.h"
+#include "lib/model/data_parallel/best_batch.h"
+#include "lib/model/data_parallel/data_parallel.h"
 
 namespace rubato {
 namespace {

@@ -5,7 +5,7 @@
 #include "lib/hints/comment.h"
 #include "lib/hints/facts.h"
 #include "lib/hints/read.h"
-#include "plugin/pair/mailbox.h"
+#include "lib/runtime/mailbox.h"
 
 namespace rubato {
 namespace {

@@ -4,7 +4,7 @@ EXTRA_DIST += test/bench/live test/bench/machine.py test/bench/messages
 if HAVE_BENCHMARK
 BENCH_TARGETS =
 EXTRA_PROGRAMS += $(BENCH_TARGETS)
-BENCH_LIBS = lib/librubato.la $(LIBRARY_LIBS) $(BENCHMARK_LIBS)
+BENCH_LIBS = $(LIB_ALL) $(LIBRARY_LIBS) $(BENCHMARK_LIBS)
 
 BENCH_TARGETS += test/bench/round_bench
 test_bench_round_bench_SOURCES = \
@@ -17,14 +17,14 @@ BENCH_TARGETS += test/bench/choice_bench
 test_bench_choice_bench_SOURCES = \
   test/bench/choice_bench.cc \
   test/support/drawn_choice.h
-test_bench_choice_bench_LDADD = lib/librubato_sim.la $(BENCH_LIBS)
+test_bench_choice_bench_LDADD = $(BENCH_LIBS)
 
 BENCH_TARGETS += test/bench/data_parallel_bench
 test_bench_data_parallel_bench_SOURCES = test/bench/data_parallel_bench.cc
 test_bench_data_parallel_bench_LDADD = $(BENCH_LIBS)
 
 BENCH_TARGETS += test/bench/hints_bench
-test_bench_hints_bench_SOURCES = test/bench/hints_bench.cc plugin/pair/mailbox.cc
+test_bench_hints_bench_SOURCES = test/bench/hints_bench.cc
 test_bench_hints_bench_LDADD = $(BENCH_LIBS)
 
 BENCH_TARGETS += test/bench/plan_bench
@@ -37,7 +37,7 @@ test_bench_predictor_bench_LDADD = $(BENCH_LIBS)
 
 BENCH_TARGETS += test/bench/simulate_bench
 test_bench_simulate_bench_SOURCES = test/bench/simulate_bench.cc
-test_bench_simulate_bench_LDADD = lib/librubato_sim.la $(BENCH_LIBS)
+test_bench_simulate_bench_LDADD = $(BENCH_LIBS)
 
 BENCH_TARGETS += test/bench/step_time_bench
 test_bench_step_time_bench_SOURCES = test/bench/step_time_bench.cc
@@ -46,7 +46,7 @@ test_bench_step_time_bench_LDADD = $(BENCH_LIBS)
 BENCH_TARGETS += test/bench/store_bench
 test_bench_store_bench_SOURCES = test/bench/store_bench.cc
 test_bench_store_bench_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
-test_bench_store_bench_LDADD = lib/librubato_store.la lib/librubato.la $(LIBRARY_LIBS) $(BENCHMARK_LIBS)
+test_bench_store_bench_LDADD = $(LIB_ALL) $(LIBRARY_LIBS) $(BENCHMARK_LIBS)
 
 bench: $(BENCH_TARGETS)
 	@set -e; $(srcdir)/test/bench/machine.py; for program in $(BENCH_TARGETS); do ./$$program; done

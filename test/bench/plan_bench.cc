@@ -2,7 +2,7 @@
 // Execution plans: forecasts a second, from the curve and anew, and what a refit costs.
 #include <benchmark/benchmark.h>
 
-#include "lib/model/plan_curve.h"
+#include "lib/model/plans/plan_curve.h"
 
 namespace rubato {
 namespace {

@@ -2,8 +2,8 @@
 // Predictions through the one interface: kept, and computed.
 #include <benchmark/benchmark.h>
 
-#include "lib/model/learner.h"
 #include "lib/model/predictor.h"
+#include "lib/model/throughput/learner.h"
 
 namespace rubato {
 namespace {

@@ -3,8 +3,8 @@
 // memory of the first.
 #include <benchmark/benchmark.h>
 
-#include "lib/core/json.h"
-#include "lib/round.h"
+#include "lib/json/json.h"
+#include "lib/policy/round.h"
 #include "test/support/big_snapshot.h"
 
 namespace rubato::test {

@@ -8,8 +8,8 @@
 #include <memory>
 #include <string>
 
-#include "lib/sim/noise.h"
-#include "lib/sim/suite.h"
+#include "lib/sim/engine/noise.h"
+#include "lib/sim/engine/suite.h"
 
 namespace rubato::sim {
 namespace {

@@ -6,9 +6,9 @@
 #include <random>
 #include <vector>
 
-#include "lib/model/convergence.h"
-#include "lib/model/predictability.h"
-#include "lib/model/step_time.h"
+#include "lib/model/progress/convergence.h"
+#include "lib/model/progress/predictability.h"
+#include "lib/model/step_time/step_time.h"
 
 namespace {
 

@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "tools/format.h"
-#include "tools/rqueue_sort.h"
-#include "tools/squeue_query.h"
+#include "tools/rqueue/rqueue_sort.h"
+#include "tools/shared/format.h"
+#include "tools/shared/squeue_query.h"
 
 using rubato::Result;
 using rubato::tools::Format;

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "lib/base/csv.h"
 #include "lib/model/predictor.h"
-#include "lib/sim/csv.h"
 #include "lib/store/orders.h"
 #include "lib/store/profiles.h"
 

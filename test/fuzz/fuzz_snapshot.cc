@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "lib/core/json.h"
-#include "lib/round.h"
+#include "lib/json/json.h"
+#include "lib/policy/round.h"
 
 namespace {
 

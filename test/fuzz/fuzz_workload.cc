@@ -14,9 +14,9 @@
 #include <string>
 #include <string_view>
 
-#include "lib/sim/format_sacct.h"
+#include "lib/sim/engine/suite.h"
+#include "lib/sim/formats/format_sacct.h"
 #include "lib/sim/peers/read_jobs.h"
-#include "lib/sim/suite.h"
 
 namespace {
 

@@ -10,7 +10,7 @@ FUZZ_MAIN =
 else
 FUZZ_MAIN = test/fuzz/replay_main.cc
 endif
-FUZZ_LIBS = lib/librubato.la $(LIBRARY_LIBS) $(FUZZ_LINK_FLAGS)
+FUZZ_LIBS = $(LIB_ALL) $(LIBRARY_LIBS) $(FUZZ_LINK_FLAGS)
 EXTRA_DIST += test/fuzz/replay_main.cc
 
 # For each target:
@@ -29,7 +29,7 @@ EXTRA_DIST += test/fuzz/corpus/config
 FUZZ_TARGETS += test/fuzz/fuzz_profiles
 test_fuzz_fuzz_profiles_SOURCES = test/fuzz/fuzz_profiles.cc
 nodist_test_fuzz_fuzz_profiles_SOURCES = $(FUZZ_MAIN)
-test_fuzz_fuzz_profiles_LDADD = lib/librubato_store.la $(FUZZ_LIBS)
+test_fuzz_fuzz_profiles_LDADD = $(FUZZ_LIBS)
 EXTRA_DIST += test/fuzz/corpus/profiles
 
 FUZZ_TARGETS += test/fuzz/fuzz_snapshot
@@ -53,7 +53,7 @@ EXTRA_DIST += test/fuzz/corpus/format
 FUZZ_TARGETS += test/fuzz/fuzz_workload
 test_fuzz_fuzz_workload_SOURCES = test/fuzz/fuzz_workload.cc
 nodist_test_fuzz_fuzz_workload_SOURCES = $(FUZZ_MAIN)
-test_fuzz_fuzz_workload_LDADD = lib/librubato_sim.la $(FUZZ_LIBS)
+test_fuzz_fuzz_workload_LDADD = $(FUZZ_LIBS)
 EXTRA_DIST += test/fuzz/corpus/workload
 
 # Searches with each target in turn, FUZZ_SECONDS each; FUZZ_TARGETS=test/fuzz/fuzz_NAME for one. What

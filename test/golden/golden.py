@@ -43,7 +43,7 @@ as_other_user() {
 def program():
     """The program under test."""
     build = os.environ.get("RUBATO_BUILD_DIR", "")
-    path = os.environ.get("RUBATO_PROGRAM") or (f"{build}/tools/rubato" if build else "")
+    path = os.environ.get("RUBATO_PROGRAM") or (f"{build}/bin/rubato" if build else "")
     if not path or not os.access(path, os.X_OK):
         raise SystemExit(f"golden: no program '{path}'; set RUBATO_BUILD_DIR or RUBATO_PROGRAM")
     return os.path.abspath(path)

@@ -17,5 +17,5 @@ EXTRA_DIST += $(GOLDEN_TESTS) test/golden/golden.py test/golden/json_schema.py \
   test/golden/record_squeue test/golden/run_golden \
   test/golden/bases test/golden/cases
 
-# Read by test/unit/config_golden_test.cc and hints_golden_test.cc.
+# Read by test/unit/config/golden_test.cc and hints_golden_test.cc.
 EXTRA_DIST += test/golden/config.d test/golden/hints.d

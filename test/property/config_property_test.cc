@@ -7,9 +7,9 @@
 #include <cctype>
 #include <limits>
 
+#include "lib/base/lex.h"
+#include "lib/base/nearest.h"
 #include "lib/config/config.h"
-#include "lib/config/lex.h"
-#include "lib/config/nearest.h"
 #include "lib/config/options.h"
 #include "lib/config/values.h"
 #include "lib/hints/values.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The data-parallel model, the tables and the search for a batch, on any input.
-#include "lib/model/data_parallel.h"
+#include "lib/model/data_parallel/data_parallel.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -9,8 +9,8 @@
 #include <cmath>
 #include <limits>
 
-#include "lib/model/best_batch.h"
-#include "lib/model/goodput.h"
+#include "lib/model/data_parallel/best_batch.h"
+#include "lib/model/data_parallel/goodput.h"
 #include "test/support/gen_snapshot.h"
 
 namespace rubato::test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What was learnt, through models-fit.json: the same forecasts and the same plan, byte for byte.
-#include "lib/model/models_fit.h"
+#include "lib/json/models_fit.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -8,8 +8,8 @@
 #include <cmath>
 #include <set>
 
-#include "lib/core/json.h"
-#include "lib/round.h"
+#include "lib/json/json.h"
+#include "lib/policy/round.h"
 #include "test/support/gen_snapshot.h"
 
 namespace rubato::test {

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 
-#include "lib/model/plan_curve.h"
-#include "lib/model/plan_space.h"
+#include "lib/model/plans/plan_curve.h"
+#include "lib/model/plans/plan_space.h"
 
 namespace rubato::test {
 namespace {

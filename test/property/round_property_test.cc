@@ -9,8 +9,8 @@
 #include <random>
 #include <set>
 
-#include "lib/core/json.h"
-#include "lib/round.h"
+#include "lib/json/json.h"
+#include "lib/policy/round.h"
 #include "test/support/gen_snapshot.h"
 #include "test/support/plan_checks.h"
 

@@ -3,7 +3,7 @@
 #include <rapidcheck.h>
 #include <rapidcheck/gtest.h>
 
-#include "lib/report/segment.h"
+#include "lib/json/segment.h"
 
 namespace rubato {
 namespace {

@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "lib/sim/simulate.h"
+#include "lib/replay/simulate.h"
 #include "test/support/gen_snapshot.h"
 
 namespace rubato::sim {

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 
-#include "lib/report/segment.h"
-#include "tools/format.h"
-#include "tools/rqueue_sort.h"
-#include "tools/squeue_fields.h"
-#include "tools/squeue_query.h"
+#include "lib/json/segment.h"
+#include "tools/rqueue/rqueue_sort.h"
+#include "tools/shared/format.h"
+#include "tools/shared/squeue_fields.h"
+#include "tools/shared/squeue_query.h"
 
 namespace rubato::tools {
 namespace {

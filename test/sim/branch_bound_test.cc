@@ -6,11 +6,11 @@
 #include <cmath>
 #include <limits>
 
-#include "lib/sim/branch_bound.h"
-#include "lib/sim/choice_dual.h"
-#include "lib/sim/noise.h"
-#include "lib/sim/solve_protocol.h"
-#include "lib/sim/solver_process.h"
+#include "lib/sim/engine/noise.h"
+#include "lib/sim/solver/branch_bound.h"
+#include "lib/sim/solver/choice_dual.h"
+#include "lib/sim/solver/solve_protocol.h"
+#include "lib/sim/solver/solver_process.h"
 #include "test/sim/choose_exactly.h"
 #include "test/sim/test_solver.h"
 #include "test/support/drawn_choice.h"

@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "lib/sim/choice.h"
+#include "lib/sim/solver/choice.h"
 
 namespace rubato::test {
 

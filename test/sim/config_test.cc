@@ -2,8 +2,8 @@
 // A rubato.conf in the simulator: which of its lines count, and what they change.
 #include <gtest/gtest.h>
 
-#include "lib/sim/config_lines.h"
-#include "lib/sim/suite.h"
+#include "lib/sim/engine/config_lines.h"
+#include "lib/sim/engine/suite.h"
 #include "test/sim/played.h"
 
 namespace rubato::sim {

@@ -9,8 +9,8 @@
 #include <map>
 #include <set>
 
-#include "lib/sim/engine.h"
-#include "lib/sim/suite.h"
+#include "lib/sim/engine/engine.h"
+#include "lib/sim/engine/suite.h"
 #include "test/sim/played.h"
 #include "test/support/seeds.h"
 

@@ -7,11 +7,11 @@
 #include <cmath>
 #include <functional>
 
-#include "lib/sim/elastic_dp.h"
-#include "lib/sim/engine.h"
-#include "lib/sim/noise.h"
-#include "lib/sim/step_truth.h"
-#include "lib/sim/suite.h"
+#include "lib/sim/engine/engine.h"
+#include "lib/sim/engine/noise.h"
+#include "lib/sim/engine/step_truth.h"
+#include "lib/sim/engine/suite.h"
+#include "lib/sim/policies/elastic_dp.h"
 #include "test/support/seeds.h"
 
 namespace rubato::sim {

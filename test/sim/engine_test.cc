@@ -8,9 +8,9 @@
 #include <map>
 #include <set>
 
-#include "lib/sim/engine.h"
-#include "lib/sim/noise.h"
-#include "lib/sim/suite.h"
+#include "lib/sim/engine/engine.h"
+#include "lib/sim/engine/noise.h"
+#include "lib/sim/engine/suite.h"
 
 namespace rubato::sim {
 namespace {

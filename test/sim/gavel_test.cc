@@ -5,12 +5,12 @@
 #include <cmath>
 #include <fstream>
 
-#include "lib/sim/format_gavel.h"
-#include "lib/sim/format_native.h"
-#include "lib/sim/format_sacct.h"
-#include "lib/sim/lp.h"
-#include "lib/sim/mersenne.h"
-#include "lib/sim/shares.h"
+#include "lib/sim/engine/mersenne.h"
+#include "lib/sim/formats/format_native.h"
+#include "lib/sim/formats/format_sacct.h"
+#include "lib/sim/peers/format_gavel.h"
+#include "lib/sim/policies/shares.h"
+#include "lib/sim/solver/lp.h"
 #include "test/sim/test_solver.h"
 #include "test/support/shared_data.h"
 

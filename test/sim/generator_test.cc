@@ -10,13 +10,13 @@
 #include <fstream>
 #include <map>
 
-#include "lib/sim/arrivals.h"
-#include "lib/sim/draw.h"
-#include "lib/sim/format_native.h"
-#include "lib/sim/metrics.h"
-#include "lib/sim/suite.h"
-#include "lib/sim/suite_spec.h"
-#include "lib/sim/write_native.h"
+#include "lib/sim/engine/metrics.h"
+#include "lib/sim/engine/suite.h"
+#include "lib/sim/formats/format_native.h"
+#include "lib/sim/formats/write_native.h"
+#include "lib/sim/suites/arrivals.h"
+#include "lib/sim/suites/draw.h"
+#include "lib/sim/suites/suite_spec.h"
 
 namespace rubato::sim {
 namespace {

@@ -7,12 +7,12 @@
 #include <cstdio>
 #include <fstream>
 
-#include "lib/sim/csv.h"
-#include "lib/sim/engine.h"
-#include "lib/sim/field_lines.h"
-#include "lib/sim/format_gavel.h"
-#include "lib/sim/format_native.h"
-#include "lib/sim/format_sacct.h"
+#include "lib/base/csv.h"
+#include "lib/sim/engine/engine.h"
+#include "lib/sim/formats/field_lines.h"
+#include "lib/sim/formats/format_native.h"
+#include "lib/sim/formats/format_sacct.h"
+#include "lib/sim/peers/format_gavel.h"
 
 namespace rubato::sim {
 namespace {

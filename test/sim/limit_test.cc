@@ -5,8 +5,8 @@
 #include <limits>
 #include <memory>
 
-#include "lib/sim/suite.h"
-#include "lib/sim/truth.h"
+#include "lib/sim/engine/suite.h"
+#include "lib/sim/engine/truth.h"
 #include "test/sim/played.h"
 
 namespace rubato::sim {

@@ -4,7 +4,7 @@ if HAVE_GTEST
 check_PROGRAMS += test/sim/sim_tests
 TESTS += test/sim/sim_tests
 test_sim_sim_tests_CPPFLAGS = $(TEST_CPPFLAGS) -DRUBATO_BUILD_DIR='"$(abs_top_builddir)"'
-test_sim_sim_tests_LDADD = lib/librubato_sim.la $(TEST_LIBS)
+test_sim_sim_tests_LDADD = $(TEST_LIBS)
 test_sim_sim_tests_SOURCES = \
   test/sim/branch_bound_test.cc \
   test/sim/choose_exactly.h \
@@ -31,6 +31,6 @@ test_sim_sim_tests_SOURCES = \
   test/support/seeds.h \
   test/support/shared_data.h
 if HAVE_GLPK
-EXTRA_test_sim_sim_tests_DEPENDENCIES = tools/rubato-solve
+EXTRA_test_sim_sim_tests_DEPENDENCIES = bin/rubato-solve
 endif
 endif

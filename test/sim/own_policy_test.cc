@@ -5,9 +5,9 @@
 #include <fstream>
 #include <sstream>
 
-#include "lib/sim/engine.h"
-#include "lib/sim/step_truth.h"
-#include "lib/sim/suite.h"
+#include "lib/sim/engine/engine.h"
+#include "lib/sim/engine/step_truth.h"
+#include "lib/sim/engine/suite.h"
 
 namespace rubato::sim {
 

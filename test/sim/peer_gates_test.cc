@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "lib/sim/suite.h"
+#include "lib/sim/engine/suite.h"
 #include "test/sim/test_solver.h"
 #include "test/support/shared_data.h"
 

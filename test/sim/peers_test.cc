@@ -9,6 +9,7 @@
 #include <map>
 #include <tuple>
 
+#include "lib/sim/engine/suite.h"
 #include "lib/sim/peers/adaptive_fit.h"
 #include "lib/sim/peers/adaptive_job.h"
 #include "lib/sim/peers/adaptive_loop.h"
@@ -19,7 +20,6 @@
 #include "lib/sim/peers/rubick_loop.h"
 #include "lib/sim/peers/rubick_policy.h"
 #include "lib/sim/peers/sia_policy.h"
-#include "lib/sim/suite.h"
 
 namespace rubato::sim {
 namespace {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "lib/sim/noise.h"
-#include "lib/sim/suite.h"
+#include "lib/sim/engine/noise.h"
+#include "lib/sim/engine/suite.h"
 
 namespace rubato::sim {
 

@@ -2,7 +2,7 @@
 // Shortest remaining work first, on the first type of GPU with room. What runs is left alone.
 #include <algorithm>
 
-#include "lib/sim/policy_help.h"
+#include "lib/sim/engine/policy_help.h"
 
 namespace rubato::sim {
 namespace {

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <map>
 
-#include "lib/sim/format_native.h"
+#include "lib/sim/formats/format_native.h"
 #include "lib/sim/peers/formats.h"
 #include "test/sim/played.h"
 #include "test/support/shared_data.h"

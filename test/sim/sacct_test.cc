@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // A site's history as `sacct --parsable2` prints it.
-#include "lib/sim/format_sacct.h"
+#include "lib/sim/formats/format_sacct.h"
 
 #include <gtest/gtest.h>
 

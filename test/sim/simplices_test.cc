@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "lib/sim/noise.h"
+#include "lib/sim/engine/noise.h"
 #include "lib/sim/peers/simplices.h"
 #include "rubato_config.h"
 

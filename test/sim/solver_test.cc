@@ -12,11 +12,11 @@
 #include <fstream>
 #include <thread>
 
-#include "lib/sim/lp.h"
-#include "lib/sim/noise.h"
-#include "lib/sim/shares.h"
-#include "lib/sim/solve_protocol.h"
-#include "lib/sim/suite.h"
+#include "lib/sim/engine/noise.h"
+#include "lib/sim/engine/suite.h"
+#include "lib/sim/policies/shares.h"
+#include "lib/sim/solver/lp.h"
+#include "lib/sim/solver/solve_protocol.h"
 #include "test/sim/choose_exactly.h"
 #include "test/sim/test_solver.h"
 #include "test/support/seeds.h"

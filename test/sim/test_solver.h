@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "lib/sim/solver.h"
+#include "lib/sim/solver/solver.h"
 
 namespace rubato::test {
 
@@ -16,7 +16,7 @@ namespace rubato::test {
 inline std::string built_solver() {
   const char* build = std::getenv("RUBATO_BUILD_DIR");  // NOLINT(concurrency-mt-unsafe)
   const std::string path =
-      std::string(build != nullptr ? build : RUBATO_BUILD_DIR) + "/tools/rubato-solve";
+      std::string(build != nullptr ? build : RUBATO_BUILD_DIR) + "/bin/rubato-solve";
   return access(path.c_str(), X_OK) == 0 ? path : "";
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What charts show over time, and shapes of clusters that exist.
-#include "lib/sim/timeline.h"
+#include "lib/sim/engine/timeline.h"
 
 #include <gtest/gtest.h>
 
-#include "lib/sim/cluster_snapshot.h"
+#include "lib/sim/engine/cluster_snapshot.h"
 
 namespace rubato::sim {
 namespace {

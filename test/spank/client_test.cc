@@ -10,7 +10,7 @@
 #include <algorithm>
 
 #include "lib/hints/table.h"
-#include "lib/report/task_env.h"
+#include "lib/json/task_env.h"
 #include "plugin/spank/carried.h"
 #include "plugin/spank/contexts.h"
 #include "test/spank/fake_spank.h"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The store on real SQLite, with a file layer that goes wrong (fault_vfs.cc).
-STORE_TEST_LIBS = test/support/libtestmain.la lib/librubato_store.la lib/librubato.la $(LIBRARY_LIBS) $(GTEST_LIBS)
+STORE_TEST_LIBS = test/support/libtestmain.la $(LIB_ALL) $(LIBRARY_LIBS) $(GTEST_LIBS)
 STORE_SUPPORT = \
   test/store/fault_vfs.cc \
   test/store/fault_vfs.h \
@@ -42,7 +42,7 @@ endif
 
 EXTRA_PROGRAMS += test/store/keep_database
 test_store_keep_database_SOURCES = $(KEPT_ENTRIES) test/store/keep_database.cc
-test_store_keep_database_LDADD = lib/librubato_store.la lib/librubato.la $(LIBRARY_LIBS)
+test_store_keep_database_LDADD = $(LIB_ALL) $(LIBRARY_LIBS)
 CLEANFILES += test/store/keep_database$(EXEEXT)
 
 .PHONY: keep-database

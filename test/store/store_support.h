@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/store/clock.h"
+#include "lib/base/clock.h"
 #include "lib/store/options.h"
 #include "lib/store/reader.h"
 #include "lib/store/session.h"

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "lib/sim/choice.h"
-#include "lib/sim/noise.h"
+#include "lib/sim/engine/noise.h"
+#include "lib/sim/solver/choice.h"
 
 namespace rubato::test {
 

@@ -2,13 +2,13 @@
 #include "test/support/fake_core.h"
 
 #include "plugin/actuate/commit.h"
-#include "plugin/slurm/controller.h"
-#include "plugin/slurm/locks.h"
-#include "plugin/slurm/records.h"
-#include "plugin/slurm/release.h"
-#include "plugin/slurm/snapshot_in.h"
-#include "plugin/slurm/system_comment.h"
-#include "plugin/slurm/write_back.h"
+#include "plugin/common/release.h"
+#include "plugin/slurm/read/records.h"
+#include "plugin/slurm/read/snapshot_in.h"
+#include "plugin/slurm/stock/controller.h"
+#include "plugin/slurm/stock/locks.h"
+#include "plugin/slurm/write/system_comment.h"
+#include "plugin/slurm/write/write_back.h"
 
 namespace rubato {
 

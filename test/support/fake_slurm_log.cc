@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <mutex>
 
-#include "plugin/pair/slurm_log.h"
+#include "plugin/common/slurm_log.h"
 
 namespace rubato {
 
@@ -16,6 +16,13 @@ std::vector<std::string>& lines() {
   static std::vector<std::string> all;
   return all;
 }
+
+void write_line(LogLevel /*level*/, const char* line) {
+  const std::lock_guard lock(mutex);
+  lines().emplace_back(line);
+}
+
+[[maybe_unused]] const bool kInstalled = (set_log_writer(&write_line), true);
 
 }  // namespace
 

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "lib/config/nearest.h"
+#include "lib/base/nearest.h"
 
 namespace rubato::sim {
 namespace {

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "lib/sim/data_sia.h"
 #include "lib/sim/peers/simplices.h"
+#include "lib/validate/data_sia.h"
 
 namespace rubato::sim {
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "lib/model/bounded_fit.h"
+#include "lib/model/numeric/bounded_fit.h"
 
 namespace rubato::sim {
 namespace {

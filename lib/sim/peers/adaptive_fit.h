@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What the policies of Pollux (Qiao et al., OSDI 2021, section 4) and Sia (SOSP 2023) believe of a
 // job's speed: their step-time model, fitted by their objective from their start. (Rubato's own
-// model of the same family, lib/model/data_parallel.h, fits otherwise.)
+// model of the same family, lib/model/data_parallel/data_parallel.h, fits otherwise.)
 #pragma once
 
 #include <cstdint>

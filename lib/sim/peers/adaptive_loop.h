@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "lib/core/error.h"
-#include "lib/sim/cluster_shape.h"
-#include "lib/sim/metrics.h"
+#include "lib/base/error.h"
+#include "lib/sim/engine/cluster_shape.h"
+#include "lib/sim/engine/metrics.h"
+#include "lib/sim/engine/run_control.h"
+#include "lib/sim/engine/workload.h"
 #include "lib/sim/peers/adaptive_job.h"
 #include "lib/sim/peers/adaptive_truth.h"
-#include "lib/sim/run_control.h"
-#include "lib/sim/workload.h"
 
 namespace rubato::sim {
 

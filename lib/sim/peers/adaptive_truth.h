@@ -6,9 +6,9 @@
 #include <memory>
 #include <string>
 
+#include "lib/sim/engine/truth.h"
 #include "lib/sim/peers/adaptive_app.h"
 #include "lib/sim/peers/adaptive_rules.h"
-#include "lib/sim/truth.h"
 
 namespace rubato::sim {
 

@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "lib/core/error.h"
-#include "lib/sim/cluster_shape.h"
-#include "lib/sim/suite.h"
+#include "lib/base/error.h"
+#include "lib/sim/engine/cluster_shape.h"
+#include "lib/sim/engine/suite.h"
 
 namespace rubato::sim {
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "lib/sim/metrics.h"
+#include "lib/sim/engine/metrics.h"
 
 namespace rubato::sim {
 

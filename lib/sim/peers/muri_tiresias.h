@@ -3,10 +3,10 @@
 // al., SIGCOMM 2022): three queues by attained service, whoever runs stays before whoever waits.
 #pragma once
 
-#include "lib/sim/cluster_shape.h"
-#include "lib/sim/metrics.h"
-#include "lib/sim/run_control.h"
-#include "lib/sim/workload.h"
+#include "lib/sim/engine/cluster_shape.h"
+#include "lib/sim/engine/metrics.h"
+#include "lib/sim/engine/run_control.h"
+#include "lib/sim/engine/workload.h"
 
 namespace rubato::sim {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The policies that are the rules of a peer's own simulator and nothing beside them: what is said
 // where those rules do not hold. (Where they do, Suite::rules answers first.)
-#include "lib/sim/policy.h"
+#include "lib/sim/engine/policy.h"
 
 namespace rubato::sim {
 namespace {

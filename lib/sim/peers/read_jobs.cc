@@ -9,7 +9,7 @@
 #include <set>
 #include <tuple>
 
-#include "lib/sim/csv.h"
+#include "lib/base/csv.h"
 
 namespace rubato::sim {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "lib/core/error.h"
-#include "lib/sim/workload.h"
+#include "lib/base/error.h"
+#include "lib/sim/engine/workload.h"
 
 namespace rubato::sim {
 

@@ -2,11 +2,11 @@
 // The loop of Rubick's simulator.
 #pragma once
 
-#include "lib/sim/cluster_shape.h"
-#include "lib/sim/metrics.h"
+#include "lib/sim/engine/cluster_shape.h"
+#include "lib/sim/engine/metrics.h"
+#include "lib/sim/engine/run_control.h"
+#include "lib/sim/engine/workload.h"
 #include "lib/sim/peers/rubick_tables.h"
-#include "lib/sim/run_control.h"
-#include "lib/sim/workload.h"
 
 namespace rubato::sim {
 

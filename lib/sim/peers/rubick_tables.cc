@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "lib/config/nearest.h"
+#include "lib/base/nearest.h"
 
 namespace rubato::sim {
 namespace {

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "lib/core/error.h"
-#include "lib/sim/data_rubick.h"
+#include "lib/base/error.h"
+#include "lib/validate/data_rubick.h"
 
 namespace rubato::sim {
 

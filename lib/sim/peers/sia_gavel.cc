@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "lib/sim/truth.h"
+#include "lib/sim/engine/truth.h"
 
 namespace rubato::sim {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lib/sim/peers/adaptive_loop.h"
-#include "lib/sim/solver.h"
+#include "lib/sim/solver/solver.h"
 
 namespace rubato::sim {
 

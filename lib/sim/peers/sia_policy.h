@@ -11,7 +11,7 @@
 
 #include "lib/sim/peers/adaptive_fit.h"
 #include "lib/sim/peers/adaptive_loop.h"
-#include "lib/sim/solver.h"
+#include "lib/sim/solver/solver.h"
 
 namespace rubato::sim {
 

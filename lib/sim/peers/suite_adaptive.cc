@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "lib/config/nearest.h"
+#include "lib/base/nearest.h"
 #include "lib/sim/peers/adaptive_loop.h"
 #include "lib/sim/peers/formats.h"
 #include "lib/sim/peers/pollux_optimus.h"

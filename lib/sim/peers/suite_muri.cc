@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "lib/config/nearest.h"
+#include "lib/base/nearest.h"
 #include "lib/sim/peers/formats.h"
 #include "lib/sim/peers/muri_tiresias.h"
 #include "lib/sim/peers/read_jobs.h"

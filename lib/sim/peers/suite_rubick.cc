@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "lib/config/nearest.h"
+#include "lib/base/nearest.h"
 #include "lib/sim/peers/formats.h"
 #include "lib/sim/peers/read_jobs.h"
 #include "lib/sim/peers/rubick_loop.h"

@@ -6,7 +6,7 @@ import pathlib
 from . import charts, metrics, workload
 from .charts import text
 
-_STYLE = (pathlib.Path(__file__).resolve().parents[3] / "tools/page.css").read_text() + """
+_STYLE = (pathlib.Path(__file__).resolve().parents[3] / "tools/page/page.css").read_text() + """
 :root { --stock: #77756e; --rubato: #c22f53;
   --c1: #2a78d6; --c2: #14946a; --c3: #7b5bd0; --w1: #e2672f; --w2: #dc9a06; --u: #a9a79f; }
 @media (prefers-color-scheme: dark) { :root { --stock: #a5a39b; --rubato: #f0708d;

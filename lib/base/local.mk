@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# lib/base/: Text, files, JSON, CSV, log: what every room uses.
+noinst_LTLIBRARIES += lib/librubato_base.la
+lib_librubato_base_la_LIBADD = $(FMT_LIBS) $(SPDLOG_LIBS) $(XXHASH_LIBS)
+lib_librubato_base_la_SOURCES = \
+  lib/base/clock.h \
+  lib/base/csv.cc \
+  lib/base/csv.h \
+  lib/base/error.h \
+  lib/base/file_system.cc \
+  lib/base/file_system.h \
+  lib/base/fingerprint.cc \
+  lib/base/fingerprint.h \
+  lib/base/json_reader.cc \
+  lib/base/json_reader.h \
+  lib/base/json_writer.cc \
+  lib/base/json_writer.h \
+  lib/base/lex.cc \
+  lib/base/lex.h \
+  lib/base/log.cc \
+  lib/base/log.h \
+  lib/base/nearest.cc \
+  lib/base/nearest.h \
+  lib/base/prose.cc \
+  lib/base/prose.h \
+  lib/base/text.cc \
+  lib/base/text.h \
+  lib/base/units.h \
+  lib/base/version.cc \
+  lib/base/version.h

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// spdlog into the log of the daemon that loaded the library.
+#pragma once
+
+#include <spdlog/logger.h>
+#include <spdlog/sinks/base_sink.h>
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+namespace rubato {
+
+enum class LogLevel { kError, kInfo, kVerbose, kDebug };
+
+/// Writes one line to the daemon's log. Must not throw.
+using LogWriter = void (*)(LogLevel level, const char* line);
+
+/// Sends all later lines to `writer`. Until the first call they go to standard error.
+void set_log_writer(LogWriter writer) noexcept;
+
+/// Writes lines with the log writer. After a burst of kBurst lines it lets kLinesPerSecond through;
+/// what it holds back is counted and told in one line, so that a fault that repeats cannot fill a
+/// disk.
+class DaemonSink final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  static constexpr double kBurst = 400;
+  static constexpr double kLinesPerSecond = 100;
+  using Clock = std::chrono::steady_clock;
+
+  /// `now` is for tests.
+  explicit DaemonSink(Clock::time_point (*now)() = Clock::now) : now_(now) {}
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override;
+  void flush_() override {}
+
+  Clock::time_point (*now_)();
+  Clock::time_point last_{};
+  double tokens_ = kBurst;
+  std::uint64_t held_back_ = 0;
+};
+
+/// The logger of this plugin file. Its lines begin "rubato: ".
+[[nodiscard]] spdlog::logger& log();
+
+/// LogLevel= of rubato.conf: error, info, debug.
+void set_log_level(const std::string& level);
+
+}  // namespace rubato

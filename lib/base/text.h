@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How times and lists are written for people.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/units.h"
+
+namespace rubato {
+
+/// A length of time as Slurm writes it: "01:10:00", "2-00:00:00"; "unlimited" from kForever on.
+/// Below 0 counts as 0.
+[[nodiscard]] std::string duration_text(Seconds length);
+
+/// The first `at_most` words with commas between them, then "and N more".
+[[nodiscard]] std::string list_text(const std::vector<std::string>& words, std::size_t at_most);
+
+/// Length of the UTF-8 sequence at the beginning of `text`, which is not empty; 0 if it is not
+/// valid (RFC 3629).
+[[nodiscard]] std::size_t utf8_length(std::string_view text);
+
+/// All of `text` is valid UTF-8, as JSON wants it.
+[[nodiscard]] bool is_utf8(std::string_view text);
+
+}  // namespace rubato

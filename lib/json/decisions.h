@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What was decided when a job started: decisions.json, which slurmctld publishes, so that `explain`
+// can tell it of a job that runs, or has just ended.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/error.h"
+#include "lib/core/plan.h"
+#include "lib/core/snapshot.h"
+
+namespace rubato {
+
+inline constexpr const char* kDecisionsSchema = "rubato.decisions/1";
+
+/// The decision that a run of a managed job began with.
+struct StartRecord {
+  JobKey job;               ///< of the run; of an array task its own
+  std::string label;        ///< as squeue shows it
+  std::string kind;         ///< "start", or in mode observe "would-start"
+  Seconds time = 0;         ///< of the round that decided
+  std::uint64_t round = 0;  ///< its number
+  Seconds start = 0;        ///< of the run
+  Seconds end = 0;          ///< when it was first seen to run no longer; 0: it runs
+  Explanation told;         ///< of an array task that of its array
+
+  bool operator==(const StartRecord&) const = default;
+};
+
+/// Sorted by job.
+using StartRecords = std::vector<std::shared_ptr<const StartRecord>>;
+
+/// One line of JSON: {"schema":...,"decisions":[...]}, each with `told` as it stood in plan.json.
+[[nodiscard]] std::string to_json(const StartRecords& records);
+/// Errors name the member, as in json.h.
+[[nodiscard]] Result<StartRecords> decisions_from_json(std::string_view text);
+
+}  // namespace rubato

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# lib/json/: Every document that leaves the process.
+noinst_LTLIBRARIES += lib/librubato_json.la
+lib_librubato_json_la_LIBADD = $(FMT_LIBS)
+lib_librubato_json_la_SOURCES = \
+  lib/json/decisions.cc \
+  lib/json/decisions.h \
+  lib/json/forecasts.cc \
+  lib/json/forecasts.h \
+  lib/json/hints_json.cc \
+  lib/json/job_segment.cc \
+  lib/json/job_segment.h \
+  lib/json/json.h \
+  lib/json/json_courses.cc \
+  lib/json/json_courses.h \
+  lib/json/json_documents.h \
+  lib/json/json_hints.cc \
+  lib/json/json_hints.h \
+  lib/json/json_read.cc \
+  lib/json/json_read_plan.cc \
+  lib/json/json_write.cc \
+  lib/json/models_fit.cc \
+  lib/json/models_fit.h \
+  lib/json/models_table.cc \
+  lib/json/models_table.h \
+  lib/json/period.cc \
+  lib/json/period.h \
+  lib/json/public_view.cc \
+  lib/json/public_view.h \
+  lib/json/segment.cc \
+  lib/json/segment.h \
+  lib/json/task_env.cc \
+  lib/json/task_env.h

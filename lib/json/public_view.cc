@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/json/public_view.h"
+
+#include <algorithm>
+
+#include "lib/base/fingerprint.h"
+#include "lib/json/json.h"
+
+namespace rubato {
+namespace {
+
+void hide_jobs(Memory& memory) {
+  memory.jobs.clear();
+  memory.reservations.clear();
+  memory.service.clear();
+  memory.progress.clear();
+  memory.courses.clear();
+  memory.types.clear();
+}
+
+void hide_nodes(Snapshot& snapshot) {
+  snapshot.nodes.clear();
+  snapshot.node_sets.clear();
+  for (Partition& partition : snapshot.partitions) partition.node_set = -1;
+  for (Job& job : snapshot.jobs) {
+    job.node_set = job.later_set = -1;
+    job.stock_nodes.clear();
+    job.allocation.clear();
+    if (job.block == Block::kNodes) job.block_text.clear();
+  }
+  snapshot.memory.reservations.clear();
+}
+
+// What all jobs of a type measured; the rates and the sentence about them.
+void hide_rates(Explanation& explanation) {
+  const auto rates = [](const auto& fact) { return fact.first.rfind("rate", 0) == 0; };
+  if (std::erase_if(explanation.facts, rates) == 0) return;
+  explanation.reason.resize(std::min(explanation.reason.size(), explanation.reason.find(';')));
+}
+
+// Reasons and facts name nodes.
+void hide_nodes(Explanation& explanation) {
+  explanation.nodes.clear();
+  explanation.reason.clear();
+  explanation.facts.clear();
+}
+
+bool hides_profiles(const PrivateData& hidden) {
+  return hidden.jobs || hidden.usage || hidden.accounts;
+}
+
+}  // namespace
+
+Snapshot public_view(Snapshot snapshot) {
+  const PrivateData& hidden = snapshot.private_data;
+  if (hidden.jobs) {
+    snapshot.jobs.clear();
+    hide_jobs(snapshot.memory);
+  }
+  if (hidden.nodes) hide_nodes(snapshot);
+  if (hidden.partitions) snapshot.partitions.clear();
+  for (Job& job : snapshot.jobs) {
+    if (hidden.users) {
+      job.user.clear();
+      job.uid = 0;
+    }
+    if (hidden.accounts) job.account.clear();
+  }
+  if (hides_profiles(hidden)) snapshot.memory.types.clear();
+  return snapshot;
+}
+
+Plan public_view(Plan plan, const Snapshot& shown) {
+  const PrivateData& hidden = shown.private_data;
+  plan.snapshot_fingerprint = fingerprint(to_json(shown));
+  if (hidden.jobs) {
+    plan.starts.clear();
+    plan.reservations.clear();
+    plan.explanations.clear();
+    hide_jobs(plan.memory);
+  }
+  if (hides_profiles(hidden)) {
+    plan.memory.types.clear();
+    for (Explanation& explanation : plan.explanations) hide_rates(explanation);
+  }
+  if (hidden.nodes) {
+    plan.starts.clear();
+    plan.reservations.clear();
+    plan.memory.reservations.clear();
+    for (Explanation& explanation : plan.explanations) hide_nodes(explanation);
+  }
+  return plan;
+}
+
+StartRecords public_view(const StartRecords& records, const PrivateData& hidden) {
+  if (hidden.jobs) return {};
+  if (!hidden.nodes && !hides_profiles(hidden)) return records;
+  StartRecords shown;
+  shown.reserve(records.size());
+  for (const auto& record : records) {
+    StartRecord plain = *record;
+    hide_rates(plain.told);
+    if (hidden.nodes) hide_nodes(plain.told);
+    shown.push_back(std::make_shared<const StartRecord>(std::move(plain)));
+  }
+  return shown;
+}
+
+ModelsTable public_view(ModelsTable table, const PrivateData& hidden) {
+  if (hides_profiles(hidden)) {
+    std::erase_if(table.rows, [](const ModelRow& row) { return !row.shared; });
+    std::erase_if(table.forecasts, [](const ForecastRow& row) { return !row.shared; });
+    std::erase_if(table.errors, [](const ErrorRow& row) { return !row.shared; });
+    std::erase_if(table.refusals, [](const RefusalRow& row) { return !row.shared; });
+    std::erase_if(table.lessons, [](const LessonRow& row) { return !row.shared; });
+  }
+  return table;
+}
+
+ModelsFit public_view(ModelsFit fit, const PrivateData& hidden,
+                      const std::set<std::string>& shared) {
+  if (hides_profiles(hidden)) {
+    const auto own = [&](const auto& one) {
+      return !one.profile.account.empty() || !shared.contains(one.profile.job_type);
+    };
+    std::erase_if(fit.cells, own);
+    std::erase_if(fit.curves, own);
+  }
+  return fit;
+}
+
+}  // namespace rubato

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a job hears through its environment about the start that Rubato gave it.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/core/job.h"
+#include "lib/json/job_segment.h"
+
+namespace rubato {
+
+/// Names, all of kTaskVariables (lib/hints/task_variables.h), and values, in the order of
+/// rubato_plugins(8).
+using TaskEnv = std::vector<std::pair<std::string, std::string>>;
+
+/// How a job is to run, where that was chosen for it.
+struct ChosenRun {
+  std::string plan{};      ///< execution plan; "": as submitted
+  std::int64_t batch = 0;  ///< global batch; 0: as submitted
+};
+
+/// Of a start of `job` on `held` GPUs. What is not known has no variable. A batch that is a range
+/// starts at its lower end where none was chosen.
+[[nodiscard]] TaskEnv task_env(const Job& job, const HeldGpus& held, const ChosenRun& run = {});
+
+/// The execution plan that the job said it runs: one kind only, or "".
+[[nodiscard]] std::string plan_of(const Job& job);
+
+}  // namespace rubato

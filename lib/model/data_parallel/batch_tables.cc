@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/model/data_parallel/batch_tables.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace rubato {
+namespace {
+
+// What is beyond makes no sense of a training job: bytes, samples, seconds.
+constexpr double kMost = 1e15;
+constexpr double kLongest = 1e9;
+constexpr int kMostDevices = 1'000'000;
+constexpr double kMostLatency = 1e3;
+
+bool sensible(double value, double most) { return value > 0 && value <= most; }
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t n = values.size();
+  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+/// One row for each key, by key; times that fall are lifted to the one before.
+std::vector<BatchTime> rising(const std::map<double, std::vector<double>>& by_key, bool& repaired) {
+  std::vector<BatchTime> rows;
+  for (const auto& [key, seconds] : by_key) {
+    const double middle = median(seconds);
+    const double lifted = rows.empty() ? middle : std::max(middle, rows.back().seconds);
+    repaired = repaired || lifted > middle;
+    rows.push_back({key, lifted});
+  }
+  return rows;
+}
+
+double line(const BatchTime& a, const BatchTime& b, double at) {
+  const double share = (at - a.local_batch) / (b.local_batch - a.local_batch);
+  return a.seconds + share * (b.seconds - a.seconds);
+}
+
+/// Inside the rows.
+double between(const std::vector<BatchTime>& rows, double at) {
+  const auto above = std::ranges::lower_bound(rows, at, {}, &BatchTime::local_batch);
+  return above->local_batch == at ? above->seconds : line(*(above - 1), *above, at);
+}
+
+}  // namespace
+
+BatchTable::BatchTable(std::span<const BatchTime> rows) {
+  std::map<double, std::vector<double>> by_batch;
+  for (const BatchTime& row : rows) {
+    if (sensible(row.local_batch, kMost) && sensible(row.seconds, kLongest)) {
+      by_batch[row.local_batch].push_back(row.seconds);
+    } else {
+      repaired_ = true;
+    }
+  }
+  rows_ = rising(by_batch, repaired_);
+}
+
+std::optional<double> BatchTable::seconds(double local_batch) const {
+  if (empty() || !sensible(local_batch, kMost)) return std::nullopt;
+  const BatchTime& first = rows_.front();
+  const BatchTime& last = rows_.back();
+  if (local_batch > last.local_batch) {
+    return last.seconds * (local_batch / last.local_batch);
+  }
+  if (local_batch >= first.local_batch) return between(rows_, local_batch);
+  const double share = local_batch / first.local_batch;
+  if (rows_.size() == 1) return first.seconds * (1 + share) / 2;
+  return std::max(line(first, rows_[1], local_batch), first.seconds * share);
+}
+
+double RingModel::seconds(double bytes, int devices) const {
+  if (devices <= 1) return 0;
+  const double others = devices - 1;
+  return 2 * others / devices * bytes / bandwidth + others * latency;
+}
+
+CommunicationTable::CommunicationTable(std::span<const CommunicationTime> rows, RingModel ring)
+    : ring_(ring) {
+  const RingModel usual;
+  if (!sensible(ring_.bandwidth, kMost)) {
+    ring_.bandwidth = usual.bandwidth;
+    repaired_ = true;
+  }
+  if (!(ring_.latency >= 0 && ring_.latency <= kMostLatency)) {
+    ring_.latency = usual.latency;
+    repaired_ = true;
+  }
+  std::map<int, std::map<double, std::vector<double>>> by_devices;
+  for (const CommunicationTime& row : rows) {
+    if (sensible(row.bytes, kMost) && sensible(row.seconds, kLongest) && row.devices >= 2 &&
+        row.devices <= kMostDevices) {
+      by_devices[row.devices][row.bytes].push_back(row.seconds);
+    } else {
+      repaired_ = true;
+    }
+  }
+  for (const auto& [devices, by_bytes] : by_devices) {
+    rows_.push_back({devices, rising(by_bytes, repaired_)});
+  }
+}
+
+double CommunicationTable::at(const Row& row, double bytes) const {
+  const BatchTime& first = row.times.front();
+  const BatchTime& last = row.times.back();
+  if (bytes < first.local_batch) return first.seconds * (bytes / first.local_batch);
+  if (bytes > last.local_batch) {
+    return last.seconds + ring_.seconds(bytes, row.devices) -
+           ring_.seconds(last.local_batch, row.devices);
+  }
+  return between(row.times, bytes);
+}
+
+std::optional<double> CommunicationTable::seconds(double bytes, int devices) const {
+  if (!(bytes >= 0 && bytes <= kMost) || devices < 1 || devices > kMostDevices) return std::nullopt;
+  if (devices == 1 || bytes == 0) return 0;
+  if (rows_.empty()) return ring_.seconds(bytes, devices);
+  const auto above = std::ranges::lower_bound(rows_, devices, {}, &Row::devices);
+  if (above == rows_.end()) {
+    const Row& last = rows_.back();
+    return at(last, bytes) + ring_.seconds(bytes, devices) - ring_.seconds(bytes, last.devices);
+  }
+  if (above->devices == devices) return at(*above, bytes);
+  if (above == rows_.begin()) {
+    // The share of the bytes that passes each device is (k - 1) / k.
+    const double share = (devices - 1.0) / devices;
+    const double measured = (above->devices - 1.0) / above->devices;
+    return at(*above, bytes) * share / measured;
+  }
+  const Row& below = *(above - 1);
+  const double share =
+      static_cast<double>(devices - below.devices) / (above->devices - below.devices);
+  return at(below, bytes) * (1 - share) + at(*above, bytes) * share;
+}
+
+}  // namespace rubato

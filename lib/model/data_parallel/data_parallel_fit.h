@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// How a DataParallelModel is fitted: inside of data_parallel.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "lib/model/data_parallel/data_parallel_state.h"
+
+namespace rubato::data_parallel {
+
+/// Sorted, joined and thinned to `most`; what was wrong goes to `flags`.
+[[nodiscard]] std::vector<Measured> join(std::span<const DataParallelSample> samples,
+                                         std::size_t most, std::vector<DataParallelFlag>& flags);
+
+/// `measured` is not empty.
+[[nodiscard]] State fit(const DataParallelPrior& prior, std::vector<Measured> measured,
+                        std::vector<DataParallelFlag> flags);
+
+}  // namespace rubato::data_parallel

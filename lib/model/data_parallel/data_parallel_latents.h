@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What strays from the straight lines at measured places, and how widely it may: inside of
+// data_parallel.
+#pragma once
+
+#include <eigen3/Eigen/Core>
+#include <vector>
+
+#include "lib/model/data_parallel/data_parallel_state.h"
+
+namespace rubato::data_parallel {
+
+/// The deviations at what was measured, and where the linear model stands.
+struct Latents {
+  std::vector<DataParallelPlace> passes;  ///< distinct local batches
+  std::vector<DataParallelPlace> syncs;   ///< distinct GPUs and nodes
+  std::vector<Eigen::Index> pass_of;      ///< by place
+  std::vector<Eigen::Index> sync_of;      ///< by place; -1: none
+  std::vector<DataParallelPlace> places;
+  Eigen::Index first_place = 0;  ///< of the latents
+  Eigen::MatrixXd prior;         ///< covariance: passes, synchronisations, contention by place
+};
+
+[[nodiscard]] Latents latents(const DataParallelPrior& prior,
+                              const std::vector<Measured>& measured);
+
+/// Factors of 2 to what is believed.
+struct Widths {
+  double length = 0;
+  double pass = 0;
+  double sync = 0;
+  double noise = 0;
+};
+
+/// All that are tried.
+[[nodiscard]] std::vector<Widths> all_widths();
+
+}  // namespace rubato::data_parallel

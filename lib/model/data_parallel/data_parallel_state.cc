@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/model/data_parallel/data_parallel_state.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rubato::data_parallel {
+namespace {
+
+// A factor of 1,000: what strays farther is no deviation from a line.
+constexpr double kMostDeviation = 7.0;
+
+double kernel(double distance) {
+  // Matern with 3/2: bends, but not endlessly smooth (Rasmussen & Williams, 4.17).
+  const double d = std::sqrt(3.0) * std::abs(distance);
+  return (1 + d) * std::exp(-d);
+}
+
+double deviation(const Deviation& d, const DataParallelPlace& at, double spread,
+                 const DataParallelPrior& prior, Kernel k) {
+  double sum = 0;
+  for (std::size_t i = 0; i < d.at.size(); ++i) {
+    sum += k(prior, d.at[i], at) * d.weights[static_cast<Eigen::Index>(i)];
+  }
+  return std::clamp(sum * spread * spread, -kMostDeviation, kMostDeviation);
+}
+
+}  // namespace
+
+double pass_kernel(const DataParallelPrior& prior, const DataParallelPlace& a,
+                   const DataParallelPlace& b) {
+  return kernel(std::log(a.local_batch / b.local_batch) / prior.compute_length);
+}
+
+double contention_kernel(const DataParallelPrior& prior, const DataParallelPlace& a,
+                         const DataParallelPlace& b) {
+  const double batch = std::log(a.local_batch / b.local_batch);
+  const double crowd =
+      std::log((static_cast<double>(a.gpus) / a.nodes) / (static_cast<double>(b.gpus) / b.nodes));
+  return kernel(std::hypot(batch, crowd) / prior.contention_length);
+}
+
+double sync_kernel(const DataParallelPrior& prior, const DataParallelPlace& a,
+                   const DataParallelPlace& b) {
+  if (a.gpus <= 1 || b.gpus <= 1 || (a.nodes > 1) != (b.nodes > 1)) return 0;
+  const double gpus = std::log(static_cast<double>(a.gpus) / b.gpus);
+  const double nodes = std::log(static_cast<double>(a.nodes) / b.nodes);
+  return kernel(std::hypot(gpus, nodes) / prior.sync_length);
+}
+
+double pass_seconds(const State& state, const DataParallelPlace& at) {
+  const DataParallelPrior& prior = state.prior;
+  const double off = deviation(state.pass, at, prior.compute, prior, &pass_kernel) +
+                     deviation(state.contention, at, prior.contention, prior, &contention_kernel);
+  return pass_time(state.family, at) * std::exp(off);
+}
+
+double sync_seconds(const State& state, const DataParallelPlace& at) {
+  const double off = deviation(state.sync, at, state.prior.sync, state.prior, &sync_kernel);
+  return sync_time(state.family, at.gpus, at.nodes) * std::exp(off);
+}
+
+Feature feature(const State& state, const DataParallelPlace& at) {
+  constexpr double kStep = 1e-4;
+  Feature f;
+  f.at = at;
+  const double pass_off = std::log(pass_seconds(state, at) / pass_time(state.family, at));
+  const double sync = sync_time(state.family, at.gpus, at.nodes);
+  const double sync_off = sync > 0 ? std::log(sync_seconds(state, at) / sync) : 0;
+  const auto log_step = [&](const Logs& logs) {
+    const DataParallelFamily family = family_of(logs, state.reference);
+    return std::log(joined(pass_time(family, at) * std::exp(pass_off),
+                           sync_time(family, at.gpus, at.nodes) * std::exp(sync_off),
+                           family.overlap));
+  };
+  for (std::size_t i = 0; i < f.slopes.size(); ++i) {
+    Logs above = state.logs;
+    Logs below = state.logs;
+    above[i] += kStep;
+    below[i] -= kStep;
+    f.slopes[i] = (log_step(above) - log_step(below)) / (2 * kStep);
+  }
+  f.of_pass = pass_weight(pass_time(state.family, at) * std::exp(pass_off),
+                          sync * std::exp(sync_off), state.family.overlap);
+  f.of_sync = 1 - f.of_pass;
+  return f;
+}
+
+double covariance(const State& state, const Feature& a, const Feature& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.slopes.size(); ++i) {
+    const double spread = state.belief[i].spread;
+    sum += a.slopes[i] * b.slopes[i] * spread * spread;
+  }
+  const DataParallelPrior& prior = state.prior;
+  if (!prior.correct) return sum;
+  sum += prior.compute * prior.compute * a.of_pass * b.of_pass * pass_kernel(prior, a.at, b.at);
+  sum += prior.contention * prior.contention * a.of_pass * b.of_pass *
+         contention_kernel(prior, a.at, b.at);
+  if (a.of_sync > 0 && b.of_sync > 0) {
+    sum += prior.sync * prior.sync * a.of_sync * b.of_sync * sync_kernel(prior, a.at, b.at);
+  }
+  return sum;
+}
+
+State believed(const DataParallelPrior& prior, double reference, double pass) {
+  State state;
+  state.prior = prior;
+  state.reference = reference;
+  state.belief = beliefs(pass);
+  for (std::size_t i = 0; i < state.logs.size(); ++i) state.logs[i] = state.belief[i].mean;
+  state.family = family_of(state.logs, reference);
+  return state;
+}
+
+}  // namespace rubato::data_parallel

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a fitted DataParallelModel is made of: inside of data_parallel.
+#pragma once
+
+#include <eigen3/Eigen/Cholesky>
+#include <eigen3/Eigen/Core>
+#include <optional>
+#include <vector>
+
+#include "lib/model/data_parallel/data_parallel.h"
+#include "lib/model/data_parallel/data_parallel_family.h"
+
+namespace rubato::data_parallel {
+
+/// All samples of one place, joined.
+struct Measured {
+  DataParallelPlace at;
+  std::size_t samples = 1;
+  double log_step = 0;
+  double disagreement = 0;         ///< largest distance of a sample from the median, log
+  std::optional<double> log_pass;  ///< of the step less its synchronisation
+};
+
+/// An observation seen from the parameters: derivatives of its logarithm.
+struct Feature {
+  DataParallelPlace at;
+  Logs slopes = {};    ///< by the logarithms of the family
+  double of_pass = 1;  ///< by the deviation of the pass
+  double of_sync = 0;  ///< by the deviation of the synchronisation
+};
+
+/// A deviation in log space: a Gaussian process over places, as weights of what was measured.
+struct Deviation {
+  std::vector<DataParallelPlace> at;
+  Eigen::VectorXd weights;
+};
+
+struct State {
+  DataParallelPrior prior;
+  double reference = 1;  ///< local batch, samples
+  std::array<Belief, kParameters> belief = {};
+  Logs logs = {};
+  DataParallelFamily family;
+  Deviation pass;
+  Deviation contention;
+  Deviation sync;
+  std::vector<Measured> measured;                     ///< sorted by place
+  std::vector<Feature> features;                      ///< an observation each
+  std::optional<Eigen::LLT<Eigen::MatrixXd>> factor;  ///< of the covariance of the observations
+  std::vector<DataParallelFlag> flags;
+  double error = 0;
+};
+
+/// What nothing but beliefs knows, where a typical pass takes `pass` seconds at `reference`.
+[[nodiscard]] State believed(const DataParallelPrior& prior, double reference, double pass);
+
+/// Correlation of a deviation at two places, 0..1.
+using Kernel = double (*)(const DataParallelPrior&, const DataParallelPlace&,
+                          const DataParallelPlace&);
+[[nodiscard]] double pass_kernel(const DataParallelPrior& prior, const DataParallelPlace& a,
+                                 const DataParallelPlace& b);
+[[nodiscard]] double contention_kernel(const DataParallelPrior& prior, const DataParallelPlace& a,
+                                       const DataParallelPlace& b);
+[[nodiscard]] double sync_kernel(const DataParallelPrior& prior, const DataParallelPlace& a,
+                                 const DataParallelPlace& b);
+
+/// Seconds with deviations.
+[[nodiscard]] double pass_seconds(const State& state, const DataParallelPlace& at);
+[[nodiscard]] double sync_seconds(const State& state, const DataParallelPlace& at);
+
+[[nodiscard]] Feature feature(const State& state, const DataParallelPlace& at);
+/// Before anything was measured.
+[[nodiscard]] double covariance(const State& state, const Feature& a, const Feature& b);
+
+}  // namespace rubato::data_parallel

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Execution plans: how a training step is spread over the GPUs of a job.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "lib/base/error.h"
+#include "lib/hints/types.h"
+
+namespace rubato {
+
+/// Where optimiser state and gradients live: on every GPU, sharded over the data-parallel group
+/// (ZeRO-2), or sharded in the memory of the host (ZeRO-Offload).
+enum class Zero { kNone, kSharded, kOffload };
+
+/// One way to run a step of a fixed global batch (Zhang et al., Rubick, MLSys 2025, section 3).
+/// All degrees are at least 1. The order is total: members in the order they stand here.
+struct ExecutionPlan {
+  int data = 1;      ///< data-parallel replicas
+  int tensor = 1;    ///< tensor-parallel degree, inside a node
+  int pipeline = 1;  ///< pipeline stages
+  Zero zero = Zero::kNone;
+  int steps = 1;               ///< gradient accumulation: micro-batches of a replica in one step
+  bool checkpointing = false;  ///< activations are computed again in the backward pass
+
+  [[nodiscard]] std::int64_t gpus() const { return std::int64_t{1} * data * tensor * pipeline; }
+  /// Tensor or pipeline parallel: family B of the step time.
+  [[nodiscard]] bool split() const { return tensor > 1 || pipeline > 1; }
+  /// clang-tidy 14 takes the implied comparison with 0 for a null pointer.
+  auto operator<=>(const ExecutionPlan&) const = default;  // NOLINT(modernize-use-nullptr)
+};
+
+/// In the words of the hint `plans`, each with its degree: "dp=4,tp=2,ga=2,gc", "zero=8",
+/// "zero-offload=4". Degrees of 1 are left out, but for that of the first word.
+[[nodiscard]] std::string to_text(const ExecutionPlan& plan);
+
+/// What to_text writes, the words in any order. One of dp, zero, zero-offload, tp and pp may stand
+/// without its degree and gets what the others leave of `gpus`; without one of the first three
+/// the data-parallel degree is what is left. `gpus` 0: not known, all degrees have to be there.
+/// The error names the word and what would be right.
+[[nodiscard]] Result<ExecutionPlan> parse_execution_plan(std::string_view text, int gpus = 0);
+
+/// The words of the hint `plans` that a plan needs. A single GPU without ZeRO needs none of them;
+/// the micro-batches of a pipeline are no gradient accumulation of their own.
+[[nodiscard]] std::set<PlanKind> kinds_of(const ExecutionPlan& plan);
+
+/// `plans` lets the plan run: it is `auto`, or lists all that the plan needs and something of dp,
+/// tp and pp where that is nothing.
+[[nodiscard]] bool allows(const Plans& plans, const ExecutionPlan& plan);
+
+/// Where a plan runs. GPUs stand on the nodes as evenly as they can.
+struct PlanPlace {
+  int gpus = 1;
+  int nodes = 1;  ///< at most `gpus`
+  int cores_per_gpu = 1;
+
+  [[nodiscard]] int least_on_a_node() const { return gpus / (nodes > 0 ? nodes : 1); }
+  [[nodiscard]] int most_on_a_node() const {
+    return (gpus + (nodes > 0 ? nodes : 1) - 1) / (nodes > 0 ? nodes : 1);
+  }
+  auto operator<=>(const PlanPlace&) const = default;  // NOLINT(modernize-use-nullptr)
+};
+
+/// Why a plan cannot run at a place with a global batch of `batch`; "" when it can. Of memory
+/// nothing is said (plan_memory.h). TP and PP are not combined with ZeRO; the degrees multiply to
+/// the GPUs; the batch divides into replicas and micro-batches; TP stays inside a node and divides
+/// the heads, PP divides the layers; TP and PP need the whole shape.
+[[nodiscard]] std::string why_not(const ExecutionPlan& plan, const PlanPlace& place,
+                                  const ModelShape& shape, std::int64_t batch);
+
+}  // namespace rubato

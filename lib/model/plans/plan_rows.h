@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which settings of execution plans teach a fit most when they are measured.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "lib/model/plans/plan_fit.h"
+
+namespace rubato {
+
+/// What can be measured.
+struct PlanSetting {
+  ExecutionPlan plan;
+  PlanPlace place;
+  std::int64_t batch = 1;
+
+  auto operator<=>(const PlanSetting&) const = default;  // NOLINT(modernize-use-nullptr)
+};
+
+/// The candidate whose measurement would take most from what is open about all of them, going by
+/// the covariance of the terms (choose_rows.h); none when all are `taken`.
+[[nodiscard]] std::optional<std::size_t> most_instructive(
+    const PlanFit& fit, const PlanEnvironment& environment, const ModelShape& shape,
+    const std::vector<PlanSetting>& candidates, const std::vector<bool>& taken);
+
+/// At most `most` candidates, one after the other: each choice knows what those before it measured,
+/// as `measure` tells it of an index. Starts from no sample at all.
+[[nodiscard]] std::vector<std::size_t> choose_settings(
+    const ModelShape& shape, const std::vector<PlanSetting>& candidates, std::size_t most,
+    const std::function<PlanSample(std::size_t)>& measure, const PlanEnvironment& environment = {},
+    PlanBelief belief = PlanBelief::kShapeKnown);
+
+}  // namespace rubato

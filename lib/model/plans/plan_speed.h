@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The step time of an execution plan (Zhang et al., Rubick, MLSys 2025, section 4): family A for
+// data parallel plans with and without ZeRO, family B for tensor and pipeline parallel ones.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "lib/hints/types.h"
+#include "lib/model/plans/plan.h"
+
+namespace rubato {
+
+/// Bandwidths, MiB/ms. The defaults are those of the nodes that the model was published with.
+struct PlanEnvironment {
+  double pcie = 64;         ///< between GPU and host
+  double intra = 119.4879;  ///< of a collective inside a node
+  double inter = 20;        ///< of a collective between nodes
+
+  auto operator<=>(const PlanEnvironment&) const = default;  // NOLINT(modernize-use-nullptr)
+};
+
+/// What is fitted. The first seven are the published ones; times in ms, parameters of the model in
+/// 2^20. All are at least 0.
+enum class PlanTerm {
+  kBackward,        ///< k_bwd: backward pass, in forward passes
+  kOverlap,         ///< k_sync: exponent of the overlap of backward pass and gradient exchange
+  kOptimiser,       ///< k_opt: optimiser on the GPU, ms for 2^20 parameters
+  kHostOptimiser,   ///< k_opt_off: on the host, ms x cores for 2^20 parameters
+  kStep,            ///< k_const: ms in every step
+  kOffload,         ///< k_off: ms in every offloaded gradient exchange
+  kSwap,            ///< k_swap: ms in every offloaded optimiser step
+  kOptimiserFixed,  ///< optimiser on the GPU, what does not depend on the parameters, ms
+  kForwardSample,   ///< forward pass of one sample, ms
+  kForwardFixed,    ///< forward pass of a micro-batch, what does not depend on its samples, ms
+  kRecompute,       ///< forward passes of a step with gradient checkpointing
+  kTensorLoss,      ///< share of the forward pass that each doubling of the tensor degree adds
+  kNetwork,         ///< bandwidth between nodes, as a multiple of the environment's
+  kGradients,       ///< volume of the gradients, as a multiple of the published one
+  kActivations,     ///< volume of exchanged activations, as a multiple of the published one
+};
+inline constexpr std::size_t kPlanTerms = 15;
+using PlanTerms = std::array<double, kPlanTerms>;
+
+/// "k_bwd", "k_sync", ... as they are published and kept.
+[[nodiscard]] std::string_view name_of(PlanTerm term);
+
+/// A step, in ms. `tail` and `optimiser` are the parts that profilers show: from the end of the
+/// forward pass to the end of the gradient exchange, and from there to the end of the update.
+struct StepParts {
+  double forward = 0;
+  double tail = 0;
+  double optimiser = 0;
+  double step = 0;
+};
+
+/// What the time depends on besides terms, plan and place.
+struct PlanWork {
+  ModelShape shape;  ///< where hidden, layers or seq are 0, activations are taken for nothing
+  std::int64_t batch = 1;
+};
+
+/// x and y at once: the sum for k = 1, the larger one for k without end; both at least 0.
+[[nodiscard]] double overlapped(double k, double x, double y);
+
+/// Of a plan whose degrees make the GPUs of the place. Finite, and not negative, for finite terms.
+/// Beyond the published formulas: the forward pass of a micro-batch is a line in its samples; ZeRO
+/// reduces in the backward pass and gathers after the update, half of the volume each; TP exchanges
+/// the activations of a stage's own layers; a pipeline of p stages takes M + p - 1 turns for M
+/// micro-batches.
+[[nodiscard]] StepParts step_parts(const PlanTerms& terms, const PlanEnvironment& environment,
+                                   const ExecutionPlan& plan, const PlanPlace& place,
+                                   const PlanWork& work);
+
+}  // namespace rubato

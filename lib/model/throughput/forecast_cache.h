@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Forecasts that were made once: a round asks for the same few places thousands of times.
+#pragma once
+
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "lib/model/throughput/throughput.h"
+
+namespace rubato {
+
+/// Safe from several threads. A question is looked up without making texts.
+class ForecastCache {
+ public:
+  /// Of more places none is kept.
+  static constexpr std::size_t kMostKept = 100'000;
+
+  /// A question; `place` null asks for the usual one.
+  struct View {
+    const ProfileName& profile;
+    const std::string& gpu_type;
+    int gpus;
+    const RatePlace* place;
+  };
+
+  [[nodiscard]] std::optional<Forecast> find(const View& view) const {
+    const std::shared_lock lock(mutex_);
+    const auto at = kept_.find(view);
+    return at != kept_.end() ? std::optional(at->second) : std::nullopt;
+  }
+
+  void keep(const View& view, const Forecast& forecast) {
+    const std::unique_lock lock(mutex_);
+    if (kept_.size() >= kMostKept) return;
+    kept_.try_emplace({view.profile, view.gpu_type, view.gpus,
+                       view.place != nullptr ? std::optional(*view.place) : std::nullopt},
+                      forecast);
+  }
+
+  /// Calls `what` with at most `most` of the questions, in no order.
+  void each(std::size_t most, const std::function<void(const View&)>& what) const {
+    std::vector<Key> keys;
+    {
+      const std::shared_lock lock(mutex_);
+      for (const auto& [key, unused] : kept_) {
+        if (keys.size() >= most) break;
+        keys.push_back(key);
+      }
+    }
+    for (const Key& key : keys) what(key.view());
+  }
+
+ private:
+  struct Key {
+    ProfileName profile;
+    std::string gpu_type;
+    int gpus = 1;
+    std::optional<RatePlace> place;
+
+    [[nodiscard]] View view() const { return {profile, gpu_type, gpus, place ? &*place : nullptr}; }
+  };
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(const View& view) const {
+      const std::hash<std::string_view> text;
+      std::size_t hash = text(view.profile.job_type);
+      const auto mix = [&hash](std::size_t more) { hash = hash * 0x9E3779B97F4A7C15U + more; };
+      mix(text(view.profile.account));
+      mix(text(view.gpu_type));
+      mix(static_cast<std::size_t>(view.gpus));
+      if (view.place == nullptr) return hash;
+      mix(static_cast<std::size_t>(view.place->nodes) + 1);
+      mix(static_cast<std::size_t>(view.place->batch));
+      mix(text(view.place->plan));
+      return hash;
+    }
+    std::size_t operator()(const Key& key) const { return (*this)(key.view()); }
+  };
+  struct Equal {
+    using is_transparent = void;
+    static bool same(const View& a, const View& b) {
+      if (a.gpus != b.gpus || (a.place == nullptr) != (b.place == nullptr)) return false;
+      if (a.gpu_type != b.gpu_type || a.profile.job_type != b.profile.job_type ||
+          a.profile.account != b.profile.account) {
+        return false;
+      }
+      return a.place == nullptr ||
+             (a.place->nodes == b.place->nodes && a.place->batch == b.place->batch &&
+              a.place->plan == b.place->plan);
+    }
+    bool operator()(const Key& a, const Key& b) const { return same(a.view(), b.view()); }
+    bool operator()(const View& a, const Key& b) const { return same(a, b.view()); }
+    bool operator()(const Key& a, const View& b) const { return same(a.view(), b); }
+  };
+
+  mutable std::shared_mutex mutex_;
+  std::unordered_map<Key, Forecast, Hash, Equal> kept_;
+};
+
+}  // namespace rubato

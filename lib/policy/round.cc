@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/policy/round.h"
+
+#include <algorithm>
+#include <memory>
+#include <tuple>
+#include <utility>
+
+#include "lib/base/fingerprint.h"
+#include "lib/json/json.h"
+#include "lib/json/models_fit.h"
+#include "lib/policy/capacity.h"
+#include "lib/policy/context.h"
+#include "lib/policy/explain.h"
+#include "lib/policy/need.h"
+#include "lib/policy/pools.h"
+#include "lib/policy/predict.h"
+#include "lib/policy/service.h"
+#include "lib/policy/types.h"
+#include "lib/policy/walk.h"
+
+namespace rubato {
+namespace {
+
+std::vector<Reservation> reservations_of(const Book& book) {
+  std::vector<Reservation> reservations;
+  for (const Booked& booked : book.all()) reservations.push_back(booked.reservation);
+  return reservations;
+}
+
+// Of jobs that still wait or run.
+std::vector<Progress> kept_progress(const Snapshot& snapshot) {
+  std::vector<JobKey> keys;
+  keys.reserve(snapshot.jobs.size());
+  for (const Job& job : snapshot.jobs) keys.push_back(job.key);
+  std::sort(keys.begin(), keys.end());
+  std::vector<Progress> kept = snapshot.memory.progress;
+  std::erase_if(kept, [&](const Progress& one) {
+    return !std::binary_search(keys.begin(), keys.end(), one.job);
+  });
+  return kept;
+}
+
+// Of jobs that still wait or run, and for a while of those that are not to be seen: a requeued job
+// keeps what it had.
+std::vector<Course> kept_courses(const Snapshot& snapshot, Seconds now) {
+  std::vector<JobKey> keys;
+  keys.reserve(snapshot.jobs.size());
+  for (const Job& job : snapshot.jobs) keys.push_back(job.key);
+  std::sort(keys.begin(), keys.end());
+  std::vector<Course> kept = snapshot.memory.courses;
+  std::erase_if(kept, [&](const Course& one) {
+    return now - one.updated >= kRequeueTime &&
+           !std::binary_search(keys.begin(), keys.end(), one.job);
+  });
+  return kept;
+}
+
+}  // namespace
+
+Plan round(const Snapshot& snapshot, const Models& models, const Config& config, Seconds now,
+           Fingerprint print) {
+  Capacity capacity(snapshot, now);
+  std::vector<Service> service = update_service(snapshot, models, config, now);
+  std::vector<Need> needs = expected_needs(snapshot, models, config, service, now);
+  RoundContext context = make_context(snapshot, config, now, std::move(service), std::move(needs));
+  context.models = &models;
+  context.speeds = predict_speeds(models, capacity.types());
+  context.fastest = by_speed(context.speeds);
+
+  std::vector<std::unique_ptr<const TypeChoice>> choices;
+  choose_types(context, models, capacity, choices);
+  std::vector<Load> loads = loads_after(context, models, capacity);
+
+  Walk walk(context, capacity);
+  walk.run();
+
+  Plan plan;
+  plan.round = snapshot.memory.round + 1;
+  plan.made = now;
+  if (print == Fingerprint::kTake) {
+    plan.snapshot_fingerprint = fingerprint(to_json(snapshot));
+    plan.models_fingerprint = fingerprint(fit_of(models));
+  }
+  plan.starts = std::move(walk.starts());
+
+  Explainer explainer(context, capacity, walk.book(), walk.history());
+  plan.explanations.reserve(context.queue.size());
+  for (const Entry& entry : context.queue) {
+    plan.explanations.push_back(
+        explainer.explain(entry, walk.outcomes()[static_cast<std::size_t>(entry.order)]));
+  }
+
+  plan.memory.round = plan.round;
+  plan.memory.jobs = walk.history().take();
+  plan.memory.service = std::move(context.service);
+  plan.memory.progress = kept_progress(snapshot);
+  plan.memory.courses = kept_courses(snapshot, now);
+  plan.memory.types = snapshot.memory.types;
+  plan.memory.loads = std::move(loads);
+  plan.memory.reservations = reservations_of(walk.book());  // the book is sorted by job
+  plan.reservations = plan.memory.reservations;
+  std::stable_sort(plan.reservations.begin(), plan.reservations.end(),
+                   [](const Reservation& a, const Reservation& b) {
+                     return std::tie(a.start, a.job) < std::tie(b.start, b.job);
+                   });
+  return plan;
+}
+
+}  // namespace rubato

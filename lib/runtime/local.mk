@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# lib/runtime/: What runs beside the scheduling loop, without Slurm.
+noinst_LTLIBRARIES += lib/librubato_runtime.la
+lib_librubato_runtime_la_LIBADD = $(FMT_LIBS)
+lib_librubato_runtime_la_SOURCES = \
+  lib/runtime/files.cc \
+  lib/runtime/files.h \
+  lib/runtime/job_book.cc \
+  lib/runtime/job_book.h \
+  lib/runtime/mailbox.cc \
+  lib/runtime/mailbox.h \
+  lib/runtime/models_feed.cc \
+  lib/runtime/models_feed.h \
+  lib/runtime/models_publisher.cc \
+  lib/runtime/models_publisher.h \
+  lib/runtime/pace.h \
+  lib/runtime/publisher.cc \
+  lib/runtime/publisher.h \
+  lib/runtime/rate_book.cc \
+  lib/runtime/rate_book.h \
+  lib/runtime/recorder.cc \
+  lib/runtime/recorder.h \
+  lib/runtime/recorder_notes.cc \
+  lib/runtime/run_log.cc \
+  lib/runtime/run_log.h \
+  lib/runtime/start_book.cc \
+  lib/runtime/start_book.h

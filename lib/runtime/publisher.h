@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Writes the state file and what people read, in a thread of its own: neither the loop nor a lock
+// of slurmctld ever waits for a disk.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+
+#include "lib/core/plan.h"
+#include "lib/core/snapshot.h"
+#include "lib/json/decisions.h"
+#include "lib/model/models.h"
+
+namespace rubato {
+
+/// What one round leaves for the files. Only the newest is kept: files show the present.
+struct Published {
+  std::shared_ptr<const Snapshot> snapshot;
+  std::shared_ptr<const Plan> plan;
+  std::shared_ptr<const Models> models;  ///< that the round used
+  std::shared_ptr<const StartRecords> starts;
+  std::set<std::string> shared;  ///< job types that all accounts share
+  std::string stats;             ///< stats.json
+  std::string open_stats;        ///< without what PrivateData hides; used where it hides anything
+  std::string report;            ///< report.json, "" when it has not changed
+  bool write_state = false;      ///< state.json too
+  std::string publish_dir;
+  /// Decides what `publish_dir` shows; the whole files are in StateSaveLocation/rubato/private
+  /// then.
+  PrivateData hidden;
+};
+
+class Publisher {
+ public:
+  /// `state_dir` is StateSaveLocation/rubato; it is made if it is not there.
+  explicit Publisher(std::string state_dir);
+  /// Waits at most half a second for the write under way, then leaves the thread to itself.
+  ~Publisher();
+  Publisher(const Publisher&) = delete;
+  Publisher& operator=(const Publisher&) = delete;
+
+  void offer(Published);
+  /// Asks the thread to end, and does not wait.
+  void stop();
+  /// The text of a file of `state_dir` as it was at start; empty if there is none. What is there
+  /// and cannot be read, or is no regular file, is told in the log and is empty too.
+  [[nodiscard]] static std::string read_state(const std::string& state_dir,
+                                              const char* name = "state.json");
+
+ private:
+  struct Shared;  // outlives this object if the thread has to be abandoned
+
+  std::shared_ptr<Shared> shared_;
+  std::thread thread_;
+};
+
+}  // namespace rubato

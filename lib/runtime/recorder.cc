@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/runtime/recorder.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+#include <variant>
+
+#include "lib/base/log.h"
+#include "lib/json/json.h"
+#include "lib/model/progress/predictability.h"
+
+namespace rubato {
+
+namespace {
+
+using Steady = std::chrono::steady_clock;
+
+constexpr std::size_t kMostHeld = 4096;
+constexpr auto kReportEvery = std::chrono::seconds(10);
+constexpr Seconds kDaySeconds = 86400;
+
+void set_progress(const Letter& letter, const Report& report, Memory& memory) {
+  auto& all = memory.progress;
+  const auto at =
+      std::lower_bound(all.begin(), all.end(), letter.job,
+                       [](const Progress& p, const JobKey& key) { return p.job < key; });
+  Progress fresh{.job = letter.job,
+                 .restarts = letter.restarts,
+                 .time = letter.time,
+                 .samples = report.samples,
+                 .rate = report.rate,
+                 .batch = report.batch,
+                 .loss = report.loss};
+  if (at == all.end() || at->job != letter.job)
+    all.insert(at, fresh);
+  else if (letter.time >= at->time)
+    *at = fresh;
+}
+
+// Its own forecasts, and how they fare.
+void set_course(const Letter& letter, const Report& report, const RunFacts& facts, Memory& memory) {
+  follow(course_for(memory.courses, letter.job, letter.restarts),
+         {.time = letter.time,
+          .samples = report.samples,
+          .rate = report.rate,
+          .batch = report.batch,
+          .loss = report.loss,
+          .restarts = letter.restarts,
+          .gpus = facts.held.gpus,
+          .start = facts.start},
+         facts.work);
+}
+
+}  // namespace
+
+Recorder::Recorder(std::string state_dir, std::shared_ptr<const store::Clock> clock)
+    : state_dir_(std::move(state_dir)), clock_(std::move(clock)) {}
+
+void Recorder::configure(std::shared_ptr<const Config> config) {
+  config_ = std::move(config);
+  if (store_ != nullptr || config_->off("store")) return;
+  store::StoreOptions options;
+  options.folder = config_->store_dir.empty() ? state_dir_ : config_->store_dir;
+  options.orders = !config_->off("orders");
+  options.retention.max_age = config_->store_retention_days * kDaySeconds;
+  folder_ = options.folder;
+  // Readable for all: the published files lie below it. The store would make it private.
+  if (config_->store_dir.empty()) (void)mkdir(state_dir_.c_str(), 0755);
+  store_ = std::make_unique<store::Store>(std::move(options), clock_);
+}
+
+void Recorder::restore(const std::string& report, const std::string& decisions) {
+  if (!decisions.empty()) {
+    auto records = decisions_from_json(decisions);
+    if (records)
+      starts_.restore(std::move(*records));
+    else
+      log().error("{}/decisions.json is not used: {}", state_dir_, records.error().text);
+  }
+  if (report.empty()) return;
+  auto periods = Periods::from_json(report);
+  if (periods)
+    periods_ = std::move(*periods);
+  else
+    log().error("{}/report.json is not used: {}", state_dir_, periods.error().text);
+}
+
+bool Recorder::storing() const { return store_ != nullptr && !config_->off("store"); }
+
+std::int64_t Recorder::push(store::Entry entry) {
+  // What is dropped is counted there.
+  return storing() && store_->push(std::move(entry)) ? ++accepted_ : 0;
+}
+
+std::int64_t Recorder::written() const {
+  if (!storing()) return 0;
+  const store::StoreStats stats = store_->stats();
+  return stats.written + stats.orders;
+}
+
+std::int64_t Recorder::orders() const { return storing() ? store_->stats().orders : 0; }
+
+bool Recorder::ready() const {
+  return storing() && store_->stats().state == store::StoreState::kReady;
+}
+
+std::int64_t Recorder::opened() const { return storing() ? store_->stats().opened : 0; }
+
+bool Recorder::opening() const {
+  return storing() && store_->stats().state == store::StoreState::kStarting;
+}
+
+std::int64_t Recorder::settled() const {
+  if (!storing()) return 0;
+  const store::StoreStats stats = store_->stats();
+  return stats.written + stats.rejected + stats.lost;
+}
+
+void Recorder::log_messages() {
+  if (store_ == nullptr) return;
+  for (const store::StoreMessage& message : store_->take_messages())
+    log().log(message.trouble ? spdlog::level::warn : spdlog::level::info, "{}", message.text);
+}
+
+void Recorder::tend(std::vector<Letter> letters, Memory& memory) {
+  for (Letter& letter : letters) {
+    if (!std::holds_alternative<Report>(letter.message)) {
+      ++stats_.other;
+    } else if (!deliver(letter, memory)) {
+      // The job started after the last snapshot; the next will show it.
+      if (held_.size() < kMostHeld)
+        held_.push_back(std::move(letter));
+      else
+        ++stats_.unknown;
+    }
+  }
+  log_messages();
+}
+
+bool Recorder::deliver(const Letter& letter, Memory& memory) {
+  RunFacts* facts = book_.find(letter.job);
+  if (facts == nullptr) return false;
+  const Report& report = std::get<Report>(letter.message);
+  ++stats_.reports;
+  news_ = true;
+  if (facts->managed) ++periods_.at(letter.time, to_string(config_->mode)).reports;
+  set_progress(letter, report, memory);
+  if (!config_->off("predictability")) set_course(letter, report, *facts, memory);
+  facts->samples = report.samples;
+  if (facts->job_type.empty()) {
+    ++stats_.untyped;
+  } else {
+    if (facts->held.gpus == 0) ++stats_.without_gpu;
+    store_report(letter, report, *facts);
+  }
+  if (facts->managed) store_job(letter.job, *facts, letter.time);
+  return true;
+}
+
+store::JobType Recorder::type_of(const RunFacts& facts) const {
+  const JobTypeConfig* line = config_->job_type(facts.job_type);
+  return {
+      .account = facts.account, .name = facts.job_type, .shared = line != nullptr && line->shared};
+}
+
+void Recorder::store_report(const Letter& letter, const Report& report, const RunFacts& facts) {
+  store::Sample sample;
+  sample.job = letter.job;
+  sample.restarts = letter.restarts;
+  sample.time = letter.time;
+  sample.run_start = facts.start;
+  sample.type = type_of(facts);
+  sample.gpu_type = facts.held.type;
+  sample.gpus = facts.held.gpus;
+  sample.nodes = facts.nodes;
+  sample.plan = starts_.plan_told(letter.job);
+  if (sample.plan.empty()) sample.plan = facts.plan;
+  sample.batch = report.batch;
+  sample.samples_done = report.samples;
+  sample.rate = report.rate;
+  sample.loss = report.loss;
+  sample.forward_time = report.forward;
+  sample.iteration_time = report.iteration;
+  sample.gradient_noise = report.noise;
+  sample.sync_time = report.sync;
+  sample.optimise_time = report.optimise;
+  sample.cores = facts.cores;
+  sample.memory = facts.memory;
+  sample.workers = static_cast<int>(report.workers.value_or(0));
+  sample.servers = static_cast<int>(report.servers.value_or(0));
+  sample.server_cores = static_cast<int>(report.server_cores.value_or(0));
+  if (storing()) ++stats_.stored;
+  const std::int64_t number = push(sample);
+  if (number > 0) stats_.last_stored = std::max(stats_.last_stored, sample.time);
+  heard_.push_back({.sample = std::move(sample), .number = number});
+}
+
+void Recorder::store_job(const JobKey& key, RunFacts& facts, Seconds now) {
+  facts.recorded = std::max<Seconds>(now, 1);
+  store::JobRecord record;
+  record.job = key;
+  record.type = type_of(facts);
+  record.attained = facts.attained;
+  record.samples_done = facts.samples;
+  record.restarts = facts.restarts;
+  record.updated = now;
+  push(std::move(record));
+}
+
+nlohmann::ordered_json Recorder::store_json() const {
+  nlohmann::ordered_json out;
+  if (!storing()) {
+    out["state"] = "off";
+    out["trouble"] = "TestOff=store";
+    return out;
+  }
+  const store::StoreStats stats = store_->stats();
+  out["state"] = to_string(stats.state);
+  out["trouble"] = stats.trouble;
+  out["journal_mode"] = stats.journal_mode;
+  out["accepted"] = stats.accepted;
+  out["dropped"] = stats.dropped;
+  out["written"] = stats.written;
+  out["flagged"] = stats.flagged;
+  out["rejected"] = stats.rejected;
+  out["waiting"] = stats.waiting;
+  out["batches"] = stats.batches;
+  out["failures"] = stats.failures;
+  out["removed"] = stats.removed;
+  out["orders"] = stats.orders;
+  out["reports"] = stats_.reports;
+  out["reports_stored"] = stats_.stored;
+  if (stats_.last_stored > 0) out["last_report"] = stats_.last_stored;
+  out["reports_untyped"] = stats_.untyped;
+  out["reports_without_gpu"] = stats_.without_gpu;
+  out["reports_unknown"] = stats_.unknown;
+  out["other_messages"] = stats_.other;
+  return out;
+}
+
+std::string Recorder::take_report(bool last) {
+  const auto now = Steady::now();
+  if (!last && now - report_at_ < kReportEvery) return {};
+  report_at_ = now;
+  std::string text = periods_.text();
+  if (text == last_report_) return {};
+  last_report_ = text;
+  return text;
+}
+
+void Recorder::stop(Steady::time_point deadline) {
+  if (store_ == nullptr) return;
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Steady::now());
+  const bool ended = store_->stop(std::max(left, std::chrono::milliseconds(0)));
+  log_messages();
+  if (ended) return;
+  const store::StoreStats stats = store_->stats();
+  log().warn("the store did not end in time and is left behind with {} records", stats.waiting);
+}
+
+}  // namespace rubato

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the loop remembers of jobs: their reports, what was decided about them, how long they
+// waited. Into the store, and into the memory of the rounds.
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lib/core/plan.h"
+#include "lib/json/period.h"
+#include "lib/runtime/job_book.h"
+#include "lib/runtime/mailbox.h"
+#include "lib/runtime/rate_book.h"
+#include "lib/runtime/run_log.h"
+#include "lib/runtime/start_book.h"
+#include "lib/store/store.h"
+
+namespace rubato {
+
+/// Counters of reports since the loop began.
+struct ReportStats {
+  std::uint64_t reports = 0;      ///< joined with a running job
+  std::uint64_t stored = 0;       ///< handed to the store
+  Seconds last_stored = 0;        ///< time of the last of those that it took; 0: none
+  std::uint64_t untyped = 0;      ///< the job has no job type: progress only
+  std::uint64_t without_gpu = 0;  ///< the job runs on CPUs: stored too, for the model of steps
+  std::uint64_t unknown = 0;      ///< no running job was seen for it
+  std::uint64_t other = 0;        ///< messages that are no reports
+};
+
+/// Used by the loop's thread alone. Nothing here waits for a disk: records go into the queue of the
+/// store, and are dropped there when it is full.
+class Recorder {
+ public:
+  /// `state_dir` is StateSaveLocation/rubato.
+  Recorder(std::string state_dir, std::shared_ptr<const store::Clock> clock);
+
+  /// Opens the store at the first call; later ones take what may change while slurmctld runs.
+  void configure(std::shared_ptr<const Config> config);
+  /// report.json and decisions.json as they were at start.
+  void restore(const std::string& report, const std::string& decisions = "");
+
+  /// Takes the letters of the mailbox, and writes to the log what the store has to say.
+  void tend(std::vector<Letter> letters, Memory& memory);
+  /// After a round, with the memory that it left; `started` jobs are Rubato's own.
+  void note(const Snapshot& snapshot, const Plan& plan, Memory& memory, std::uint64_t started);
+
+  /// Records that reached the disk so far; grows when models.json may have changed.
+  [[nodiscard]] std::int64_t written() const;
+  [[nodiscard]] bool ready() const;
+  /// The store is being opened for the first time.
+  [[nodiscard]] bool opening() const;
+  /// How often the store was opened: another number, perhaps another file.
+  [[nodiscard]] std::int64_t opened() const;
+  /// Records that the store has dealt with: on the disk, rejected or lost.
+  [[nodiscard]] std::int64_t settled() const;
+  /// Orders about profiles that the store has done or refused.
+  [[nodiscard]] std::int64_t orders() const;
+  /// Reports with a job type and GPUs since the last call.
+  [[nodiscard]] std::vector<HeardSample> take_heard() { return std::exchange(heard_, {}); }
+  [[nodiscard]] const std::string& folder() const { return folder_; }
+  [[nodiscard]] nlohmann::ordered_json store_json() const;
+  [[nodiscard]] nlohmann::ordered_json report_json(bool breakdown) const {
+    return periods_.json(breakdown);
+  }
+  [[nodiscard]] const ReportStats& stats() const { return stats_; }
+  /// report.json if it changed since the last call, else "".
+  [[nodiscard]] std::string take_report(bool last);
+  /// What running jobs, and those that have just ended, started with.
+  [[nodiscard]] std::shared_ptr<const StartRecords> starts() { return starts_.records(); }
+  /// Reports came since the last round.
+  [[nodiscard]] bool news() const { return news_; }
+
+  /// Ends the store's thread, or leaves it behind at `deadline`.
+  void stop(std::chrono::steady_clock::time_point deadline);
+
+ private:
+  struct Told {
+    std::string decision;  ///< what the last one recorded of it said
+    std::string refusal;
+  };
+
+  [[nodiscard]] bool storing() const;
+  /// Its place among the records that the store accepted; 0 if it did not take it.
+  std::int64_t push(store::Entry entry);
+  void log_messages();
+  [[nodiscard]] bool deliver(const Letter& letter, Memory& memory);
+  void store_report(const Letter& letter, const Report& report, const RunFacts& facts);
+  void store_job(const JobKey& key, RunFacts& facts, Seconds now);
+  void note_letters(const Snapshot& snapshot, Memory& memory);
+  void note_jobs(const Snapshot& snapshot, const JobBook::Change& change);
+  void note_courses(const Snapshot& snapshot, const JobBook::Change& change, Memory& memory);
+  void note_decisions(const Snapshot& snapshot, const Plan& plan);
+  void note_refusal(const JobMemory& memory, Seconds now);
+  void note_periods(const Snapshot& snapshot, const Plan& plan, const JobBook::Change& change,
+                    std::uint64_t started);
+  [[nodiscard]] store::JobType type_of(const RunFacts& facts) const;
+
+  std::string state_dir_;
+  std::string folder_;
+  std::shared_ptr<const store::Clock> clock_;
+  std::shared_ptr<const Config> config_;
+  std::unique_ptr<store::Store> store_;
+  JobBook book_;
+  RunLog runs_;
+  std::int64_t accepted_ = 0;  ///< records by the store
+  std::vector<HeardSample> heard_;
+  std::vector<Letter> held_;  ///< of jobs that no snapshot has shown running yet
+  std::map<JobKey, Told> told_;
+  StartBook starts_;
+  std::map<JobKey, Seconds> said_;  ///< in observe: when the plan first said start
+  Periods periods_;
+  std::string last_report_;
+  std::chrono::steady_clock::time_point report_at_{};
+  ReportStats stats_;
+  bool news_ = false;
+};
+
+}  // namespace rubato

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the recorder takes from each round.
+#include <algorithm>
+#include <utility>
+
+#include "lib/json/json.h"
+#include "lib/model/progress/predictability.h"
+#include "lib/runtime/recorder.h"
+
+namespace rubato {
+namespace {
+
+constexpr Seconds kRecordEvery = 60;  // attained service of a job, at most so often
+constexpr Seconds kHoldLetter = 5;    // for a job that the next snapshot should show
+
+// What a decision says, without what moves from round to round.
+std::string mark_of(const Explanation& told) {
+  std::string mark = std::string(to_string(told.verdict)) + " " + told.gpu_type;
+  for (const std::string& node : told.nodes) mark += " " + node;
+  return mark;
+}
+
+const char* kind_of(Verdict verdict, Mode mode) {
+  const bool acts = mode != Mode::kObserve;
+  if (verdict == Verdict::kStart) return acts ? "start" : "would-start";
+  return acts ? "reserve" : "would-reserve";
+}
+
+}  // namespace
+
+void Recorder::note(const Snapshot& snapshot, const Plan& plan, Memory& memory,
+                    std::uint64_t started) {
+  news_ = false;
+  const JobBook::Change change = book_.update(snapshot);
+  note_letters(snapshot, memory);
+  note_jobs(snapshot, change);
+  note_courses(snapshot, change, memory);
+  for (store::RunRecord& run : runs_.update(snapshot, change, book_, config_->mode))
+    push(std::move(run));
+  note_decisions(snapshot, plan);
+  starts_.note(snapshot, plan, change, book_, kind_of(Verdict::kStart, config_->mode));
+  note_periods(snapshot, plan, change, started);
+}
+
+void Recorder::note_letters(const Snapshot& snapshot, Memory& memory) {
+  std::erase_if(held_, [&](const Letter& letter) {
+    if (deliver(letter, memory)) return true;
+    const bool late = snapshot.taken - letter.time > kHoldLetter;
+    if (late) ++stats_.unknown;
+    return late;
+  });
+}
+
+void Recorder::note_jobs(const Snapshot& snapshot, const JobBook::Change& change) {
+  for (const JobKey& key : change.left) {
+    RunFacts* facts = book_.find(key);
+    if (facts != nullptr && facts->managed) store_job(key, *facts, snapshot.taken);
+  }
+  for (auto& [key, facts] : book_.all()) {
+    if (!facts.managed || facts.left != 0) continue;
+    // After a restart of slurmctld samples and service begin with what the memory has.
+    if (facts.recorded == 0 || snapshot.taken - facts.recorded >= kRecordEvery)
+      store_job(key, facts, snapshot.taken);
+  }
+}
+
+void Recorder::note_courses(const Snapshot& snapshot, const JobBook::Change& change,
+                            Memory& memory) {
+  for (const JobKey& key : change.left) {
+    const RunFacts* facts = book_.find(key);
+    const Course* course = course_of(memory, key);
+    if (facts == nullptr || course == nullptr) continue;
+    const store::JobType type = type_of(*facts);
+    ended(*course, type.shared ? "" : type.account, type.name, snapshot.taken, memory.types);
+  }
+}
+
+void Recorder::note_decisions(const Snapshot& snapshot, const Plan& plan) {
+  std::map<JobKey, const Explanation*> decided;
+  for (const Explanation& told : plan.explanations) {
+    if (told.verdict != Verdict::kStart && told.verdict != Verdict::kReserve) continue;
+    // Of a job in several partitions the best counts.
+    const auto [at, fresh] = decided.try_emplace(told.job, &told);
+    if (!fresh && told.verdict < at->second->verdict) at->second = &told;
+  }
+  for (const auto& [job, told] : decided) {
+    std::string mark = mark_of(*told);
+    Told& last = told_[job];
+    if (last.decision == mark) continue;
+    last.decision = std::move(mark);
+    push(store::Decision{.job = job,
+                         .time = plan.made,
+                         .kind = kind_of(told->verdict, config_->mode),
+                         .text = to_json(*told)});
+  }
+  for (const JobMemory& memory : plan.memory.jobs)
+    if (memory.refusals > 0) note_refusal(memory, plan.made);
+  if (told_.empty()) return;
+  std::vector<JobKey> pending;
+  for (const Job& job : snapshot.jobs)
+    if (job.state == JobState::kPending) pending.push_back(job.key);
+  std::sort(pending.begin(), pending.end());
+  std::erase_if(told_, [&](const auto& one) {
+    return !std::binary_search(pending.begin(), pending.end(), one.first);
+  });
+}
+
+void Recorder::note_refusal(const JobMemory& memory, Seconds now) {
+  Told& last = told_[memory.job];
+  if (last.refusal == memory.refusal) return;
+  last.refusal = memory.refusal;
+  const nlohmann::ordered_json text{{"refusal", memory.refusal}, {"refusals", memory.refusals}};
+  push(store::Decision{
+      .job = memory.job,
+      .time = now,
+      .kind = "refusal",
+      .text = text.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)});
+}
+
+void Recorder::note_periods(const Snapshot& snapshot, const Plan& plan,
+                            const JobBook::Change& change, std::uint64_t started) {
+  const bool observes = config_->mode == Mode::kObserve;
+  Period& period = periods_.at(snapshot.taken, to_string(config_->mode));
+  period.started += static_cast<std::int64_t>(started);
+  period.gpu_seconds += change.gpu_seconds;
+  for (const JobKey& key : change.fresh) {
+    const RunFacts* facts = book_.find(key);
+    // Those that ran when slurmctld came up are counted already, or started without us.
+    if (facts == nullptr || !facts->managed || facts->start < periods_.until) continue;
+    const Seconds wait = std::max<Seconds>(0, facts->start - facts->eligible);
+    period.waits.add(wait);
+    period.by_partition[facts->partition].add(wait);
+    period.by_job_type[facts->job_type].add(wait);
+    if (!observes) continue;
+    const auto said = said_.find(key);
+    if (said != said_.end() && said->second < facts->start)
+      period.earlier.add(facts->start - said->second);
+    else
+      ++period.not_earlier;
+  }
+  periods_.until = std::max(periods_.until, snapshot.taken);
+  if (!observes) {
+    said_.clear();
+    return;
+  }
+  std::map<JobKey, Seconds> waiting;  // jobs that are gone are forgotten
+  for (const Explanation& told : plan.explanations) {
+    const auto said = said_.find(told.job);
+    if (said != said_.end())
+      waiting.insert(*said);
+    else if (told.verdict == Verdict::kStart)
+      waiting.emplace(told.job, plan.made);
+  }
+  said_.swap(waiting);
+}
+
+}  // namespace rubato

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The shape of a cluster that exists: from what the last round looked at.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "lib/core/snapshot.h"
+#include "lib/sim/engine/cluster_shape.h"
+
+namespace rubato::sim {
+
+struct SnapshotShape {
+  ClusterShape cluster;
+  std::vector<std::string> notes;  ///< sentences: what of the cluster the shape does not say
+};
+
+/// All nodes with GPUs, whatever their state; sorted by type, then larger nodes first. Nodes of one
+/// type with other numbers of GPUs are a group of their own, TYPE-N, with NodeGroup::gpu TYPE.
+/// Cores and memory of a group are those of its least node. The GPU types of a node with several
+/// become nodes of their own, which share its cores and memory in proportion. A type without a name
+/// is `gpu`. Fails where no node has GPUs.
+[[nodiscard]] Result<SnapshotShape> shape_of(const Snapshot& snapshot);
+
+}  // namespace rubato::sim

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Which lines of a rubato.conf are of a simulated cluster.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "lib/config/config.h"
+#include "lib/sim/engine/cluster_shape.h"
+
+namespace rubato::sim {
+
+/// The `GpuType=` line that names the GPUs of `group`: as the shape does, with or without the class
+/// of its interconnect, or as Slurm does. Null: none.
+[[nodiscard]] inline const GpuTypeConfig* gpu_type_line(const Config& config,
+                                                        const NodeGroup& group) {
+  for (const std::string& name :
+       {group.type, group.type.substr(0, group.type.find('@')), group.gpu}) {
+    const auto line = std::ranges::find(config.gpu_types, name, &GpuTypeConfig::name);
+    if (line != config.gpu_types.end()) return &*line;
+  }
+  return nullptr;
+}
+
+/// The types with a `GpuType=` line that the cluster does not have.
+[[nodiscard]] inline std::vector<std::string> other_types(const Config& config,
+                                                          const ClusterShape& cluster) {
+  std::vector<std::string> names;
+  for (const GpuTypeConfig& line : config.gpu_types) {
+    const bool here = std::ranges::any_of(cluster.groups, [&](const NodeGroup& group) {
+      return gpu_type_line(config, group) == &line;
+    });
+    if (!here) names.push_back(line.name);
+  }
+  return names;
+}
+
+}  // namespace rubato::sim

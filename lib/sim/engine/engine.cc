@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/sim/engine/engine.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "lib/sim/engine/run_state.h"
+
+namespace rubato::sim {
+namespace {
+
+/// A multiple of the period is met so closely.
+constexpr double kGridDust = 1e-9;
+/// Policy::wake() from here on is no wish.
+constexpr double kNoWish = 1e299;
+/// Rounds in a row in which a policy leaves every job waiting and nothing else can happen.
+constexpr int kMostIdle = 1000;
+
+/// The next multiple of `step` that is not over at `time`.
+double grid_time(double time, double step) { return std::ceil(time / step - kGridDust) * step; }
+
+}  // namespace
+
+class Engine::Impl {
+ public:
+  Impl(const Suite& suite, Policy& policy, std::uint64_t seed, bool segments)
+      : suite_(suite), policy_(policy), state_(suite, seed, segments) {
+    coming_.resize(suite.jobs.size());
+    std::iota(coming_.begin(), coming_.end(), 0);
+    std::stable_sort(coming_.begin(), coming_.end(),
+                     [&](int a, int b) { return arrival_of(a) < arrival_of(b); });
+  }
+
+  Result<bool> run(const RunControl& control) {
+    cut_ = false;
+    while (state_.window_left() > 0) {
+      const double next = next_event();
+      if (next == kNever) break;
+      if (control.cut(next)) {
+        cut_ = true;
+        break;
+      }
+      const bool waiting_only = next_ >= coming_.size() &&
+                                next_node_ >= suite_.node_events.size() && !state_.anyone_moves();
+      idle_ = waiting_only ? idle_ + 1 : 0;
+      if (idle_ > kMostIdle) break;
+      state_.go_to(next);
+      const bool changed = happen();
+      if (auto made = decide_if_due(changed); !made) return tl::unexpected(made.error());
+      if (control.progress) {
+        const int jobs = state_.window_jobs();
+        control.progress(state_.now(), jobs - state_.window_left(), jobs);
+      }
+    }
+    return !cut_;
+  }
+
+  [[nodiscard]] RunRecord record() const {
+    RunRecord record = state_.record();
+    record.cut = cut_;
+    record.stalled = !cut_ && state_.window_left() > 0;
+    record.learned = policy_.information() == Information::kLearned;
+    return record;
+  }
+
+ private:
+  [[nodiscard]] double arrival_of(int index) const {
+    return suite_.jobs[static_cast<std::size_t>(index)].arrival;
+  }
+
+  [[nodiscard]] double next_event() const {
+    double next = std::min(state_.next_change(), next_decision_);
+    if (next_ < coming_.size()) next = std::min(next, arrival_of(coming_[next_]));
+    if (next_node_ < suite_.node_events.size()) {
+      next = std::min(next, suite_.node_events[next_node_].time);
+    }
+    return std::max(next, state_.now());
+  }
+
+  /// All that happens now. True: something that policies are asked about.
+  bool happen() {
+    bool changed = false;
+    for (; next_node_ < suite_.node_events.size() &&
+           suite_.node_events[next_node_].time <= state_.now();
+         ++next_node_) {
+      const NodeEvent& event = suite_.node_events[next_node_];
+      state_.set_node(event.type, event.node, event.up);
+      changed = true;
+    }
+    changed = state_.advance_due() || changed;
+    for (; next_ < coming_.size() && arrival_of(coming_[next_]) <= state_.now(); ++next_) {
+      state_.arrive(coming_[next_]);
+      changed = true;
+    }
+    return changed;
+  }
+
+  Result<void> decide_if_due(bool changed) {
+    const double period = policy_.period() > 0 ? policy_.period() : suite_.grid;
+    const double now = state_.now();
+    if (period > 0) {
+      if (state_.active().empty()) {
+        next_decision_ = kNever;
+        return {};
+      }
+      if (next_decision_ == kNever) next_decision_ = grid_time(now, period);
+      if (now < next_decision_) return {};
+      next_decision_ = std::floor(now / period + kGridDust) * period + period;
+      return decide();
+    }
+    if (!changed && now < next_decision_) return {};
+    auto made = decide();
+    const double wish = policy_.wake(now);
+    // NOLINTNEXTLINE(bugprone-narrowing-conversions): kNever is a double, an infinite one
+    next_decision_ = wish > now && wish < kNoWish ? wish : kNever;
+    return made;
+  }
+
+  Result<void> decide() {
+    std::vector<Report> reports;
+    const std::vector<JobView> views = state_.look(policy_.hears(), reports);
+    const bool learns = policy_.information() == Information::kLearned;
+    const std::vector<char> up = state_.nodes_up();
+    const PolicyState state{
+        state_.now(), suite_.cluster, views, learns ? nullptr : suite_.truth.get(), reports, up};
+    std::vector<Grant> grants;
+    {
+      const RoundTimer timer(state_.round_ms());
+      grants = policy_.decide(state);
+    }
+    return state_.apply(grants);
+  }
+
+  const Suite& suite_;
+  Policy& policy_;
+  RunState state_;
+  std::vector<int> coming_;  ///< by arrival
+  std::size_t next_ = 0;
+  std::size_t next_node_ = 0;
+  double next_decision_ = kNever;
+  int idle_ = 0;
+  bool cut_ = false;
+};
+
+Engine::Engine(const Suite& suite, Policy& policy, std::uint64_t seed, bool segments)
+    : impl_(std::make_unique<Impl>(suite, policy, seed, segments)) {}
+Engine::~Engine() = default;
+
+Result<bool> Engine::run(const RunControl& control) { return impl_->run(control); }
+RunRecord Engine::record() const { return impl_->record(); }
+
+Result<RunRecord> run_engine(const Suite& suite, Policy& policy, const RunControl& control) {
+  Engine engine(suite, policy, control.seed, control.segments);
+  const auto done = engine.run(control);
+  if (!done) return tl::unexpected(done.error());
+  return engine.record();
+}
+
+}  // namespace rubato::sim

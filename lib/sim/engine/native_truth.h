@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Speeds of jobs of the native format.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "lib/base/error.h"
+#include "lib/sim/engine/step_truth.h"
+
+namespace rubato::sim {
+
+/// What a job says of its iterations, else a table of speeds; without a row for a model, a second
+/// of work a second at the requested size.
+class NativeTruth final : public StepTruth {
+ public:
+  explicit NativeTruth(int types) : rates_(static_cast<std::size_t>(types)) {}
+
+  /// `own`: of this very interconnect, which stands before what is said of all of them.
+  void add(const std::string& model, int type, int gpus, double rate, bool own) {
+    models_.insert(model);
+    auto& rates = rates_[static_cast<std::size_t>(type)][model];
+    if (own) own_.emplace(type, model, gpus);
+    if (own || !own_.contains({type, model, gpus})) rates[gpus] = rate;
+  }
+  [[nodiscard]] bool knows(const std::string& model) const { return models_.contains(model); }
+  /// The model has a row, whether or not the cluster has its type of GPU.
+  void mention(const std::string& model, const std::string& type) { said_[model].insert(type); }
+  [[nodiscard]] const std::map<std::string, std::set<std::string>>& said() const { return said_; }
+
+  [[nodiscard]] double rate(const SimJob& job, const Setting& setting, double done) const override;
+
+ private:
+  std::set<std::string> models_;
+  std::map<std::string, std::set<std::string>> said_;  ///< types by model
+  std::set<std::tuple<int, std::string, int>> own_;
+  std::vector<std::map<std::string, std::map<int, double>>> rates_;
+};
+
+/// Reads a table of speeds for the types of `cluster`.
+[[nodiscard]] Result<void> read_speeds(const std::string& file, const ClusterShape& cluster,
+                                       NativeTruth& truth);
+/// What the types of a cluster's GPUs are called.
+[[nodiscard]] std::vector<std::string> type_names(const ClusterShape& cluster);
+/// Why no speed is known of a model, and what may have been meant. `profiles`: some were given.
+[[nodiscard]] std::string no_speed(const NativeTruth& truth, const ClusterShape& cluster,
+                                   const std::string& model, bool profiles);
+
+}  // namespace rubato::sim

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a scheduling policy is to the simulator, and where policies are listed. One of your own is a
+// file policy_NAME.cc with a class and a maker, and a line of the table in policies.cc.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lib/sim/engine/cluster_shape.h"
+#include "lib/sim/engine/truth.h"
+#include "lib/sim/engine/workload.h"
+#include "lib/sim/solver/solver.h"
+
+namespace rubato {
+struct Config;
+}
+
+namespace rubato::sim {
+
+/// GPUs on one node of a group.
+struct NodeGpus {
+  int node = 0;  ///< of its group, from 0
+  int gpus = 0;
+
+  bool operator==(const NodeGpus&) const = default;
+};
+
+/// What a job gets until the next decision.
+struct Grant {
+  int type = -1;                ///< -1: nothing, it waits
+  int gpus = 0;                 ///< of that type
+  std::vector<NodeGpus> where;  ///< empty: the engine places it, see engine.h
+  double batch = 0;             ///< 0: the truth's own choice
+  std::string plan;
+  int cores_per_gpu = -1;  ///< below 0: as the job requests
+
+  [[nodiscard]] bool holds() const { return type >= 0 && gpus > 0; }
+  bool operator==(const Grant&) const = default;
+};
+
+/// An active job (arrived, not finished) as a policy sees it.
+struct JobView {
+  int index = 0;  ///< into the workload
+  const SimJob* job = nullptr;
+  double done = 0;           ///< of job->work, now
+  double ran_s = 0;          ///< time with GPUs, costs of starting included
+  double gpu_seconds = 0;    ///< held so far
+  double waiting_since = 0;  ///< its arrival, or when it last lost its GPUs
+  double cost_left = 0;      ///< s of a start's cost that it still has to pay
+  int restarts = 0;
+  bool started = false;       ///< it ran before, or does
+  Grant now;                  ///< `where` is always set while it holds
+  double samples = 0;         ///< all of its work, as it says itself
+  double limit = 0;           ///< s; its time limit, or what stands for it (asked_limit)
+  std::span<const char> can;  ///< a flag a type: it runs there with what it requests
+
+  [[nodiscard]] bool fits(int type) const { return can[static_cast<std::size_t>(type)] != 0; }
+};
+
+/// A report of a job that runs, with noise: all that a policy which learns knows of speeds.
+struct Report {
+  int job = 0;  ///< into the workload
+  double time = 0;
+  double done = 0;  ///< samples since the job began
+  Setting setting;
+  Observation seen;
+};
+
+/// What a policy decides on.
+struct PolicyState {
+  double now = 0;
+  const ClusterShape& cluster;
+  std::span<const JobView> jobs;    ///< active, by arrival, then in the order of the workload
+  const Truth* truth = nullptr;     ///< null for a policy that learns
+  std::span<const Report> reports;  ///< since the last decision
+  std::span<const char> node_up;    ///< a flag a node, group by group; empty: all are up
+};
+
+enum class Information { kKnown, kLearned };
+
+/// A policy. It may keep state from decision to decision; one object serves one run.
+class Policy {
+ public:
+  Policy() = default;
+  Policy(const Policy&) = delete;
+  Policy& operator=(const Policy&) = delete;
+  virtual ~Policy() = default;
+
+  /// A grant for each entry of state.jobs, in that order. What it grants must fit.
+  [[nodiscard]] virtual std::vector<Grant> decide(const PolicyState& state) = 0;
+  /// Seconds between decisions, at multiples of it; 0: at each arrival and end of a job.
+  [[nodiscard]] virtual double period() const { return 0; }
+  /// Beside those, when it wants to be asked next (above `now`); kNever: no wish.
+  [[nodiscard]] virtual double wake(double /*now*/) const { return 1e300; }
+  /// The policy learns: truth stays hidden.
+  [[nodiscard]] virtual Information information() const { return Information::kKnown; }
+  /// Reports come.
+  [[nodiscard]] virtual bool hears() const { return information() == Information::kLearned; }
+};
+
+/// What makers may need to know beforehand.
+struct PolicyContext {
+  const ClusterShape& cluster;
+  const JobList& jobs;
+  std::uint64_t seed = 0;
+  Information information = Information::kLearned;  ///< wanted, of a policy that can do both
+  Solver& solver = own_solver();
+  const Config* config = nullptr;  ///< of policy rubato; null: that of an empty file
+};
+
+struct PolicyEntry {
+  std::string name;
+  std::string summary;  ///< one line, for --list
+  std::unique_ptr<Policy> (*make)(const PolicyContext& context);
+  /// Why it cannot run on these jobs and this cluster, and where it can: "needs ..."; "": it can.
+  std::string (*unfit)(const PolicyContext& context) = nullptr;
+  std::string where = "all";  ///< suites and formats in which it runs, for --list
+};
+
+/// All of them, sorted by name.
+[[nodiscard]] std::span<const PolicyEntry> policies();
+/// Null: no such policy.
+[[nodiscard]] const PolicyEntry* find_policy(const std::string& name);
+
+}  // namespace rubato::sim

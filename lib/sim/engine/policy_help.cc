@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/sim/engine/policy_help.h"
+
+#include <algorithm>
+
+#include "lib/sim/engine/metrics.h"
+
+namespace rubato::sim {
+
+bool may_use(const SimJob& job, const ClusterShape& cluster, int type) {
+  const NodeGroup& group = cluster.groups[static_cast<std::size_t>(type)];
+  return job.types.empty() ||
+         std::any_of(job.types.begin(), job.types.end(), [&](const std::string& name) {
+           return name == group.type || (!group.gpu.empty() && name == group.gpu);
+         });
+}
+
+double speed(const PolicyState& state, const JobView& view, int type, int gpus) {
+  if (!may_use(*view.job, state.cluster, type) || gpus > state.cluster.gpus(type)) return 0;
+  return state.truth->rate(*view.job, packed(state.cluster, type, gpus), view.done);
+}
+
+std::optional<std::vector<NodeGpus>> find_running(const PolicyState& state, const JobView& view,
+                                                  const NodePool& pool, int type, int gpus) {
+  auto where = pool.find(type, gpus, per_gpu(*view.job));
+  if (!where) return std::nullopt;
+  Setting setting;
+  setting.type = type;
+  for (const NodeGpus& part : *where) setting.placement.push_back(part.gpus);
+  // In pieces it may not run, or nobody measured that it does.
+  if (!(state.truth->rate(*view.job, setting, view.done) > 0)) return std::nullopt;
+  return where;
+}
+
+double seconds_left(const PolicyState& state, const JobView& view, int type, int gpus) {
+  const double rate = speed(state, view, type, gpus);
+  return rate > 0 ? (view.job->work - view.done) / rate : kNever;
+}
+
+NodePool free_pool(const PolicyState& state, bool held) {
+  NodePool pool(state.cluster);
+  for (const JobView& view : state.jobs) {
+    if (!held || !view.now.holds()) continue;
+    // They run there: what is free covers them.
+    if (!pool.take(view.now.type, view.now.where, per_gpu(*view.job, view.now))) continue;
+  }
+  std::size_t flag = 0;
+  for (int type = 0; type < state.cluster.types(); ++type) {
+    const int nodes = state.cluster.groups[static_cast<std::size_t>(type)].nodes;
+    for (int node = 0; node < nodes && flag < state.node_up.size(); ++node, ++flag) {
+      pool.set_up(type, node, state.node_up[flag] != 0);
+    }
+  }
+  return pool;
+}
+
+void settle(const PolicyState& state, std::vector<Grant>& grants) {
+  NodePool pool = free_pool(state, false);
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < grants.size(); ++i) {
+    Grant& grant = grants[i];
+    if (!grant.holds()) continue;
+    const Grant& now = state.jobs[i].now;
+    const bool stays = now.type == grant.type && now.gpus == grant.gpus && now.plan == grant.plan &&
+                       now.cores_per_gpu == grant.cores_per_gpu;
+    if (stays && pool.take(now.type, now.where, per_gpu(*state.jobs[i].job, grant))) {
+      grant.where = now.where;
+    } else {
+      order.push_back(i);
+    }
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return grants[a].gpus > grants[b].gpus; });
+  for (const std::size_t i : order) {
+    Grant& grant = grants[i];
+    const SimJob& job = *state.jobs[i].job;
+    auto where = pool.find(grant.type, grant.gpus, per_gpu(job, grant));
+    Setting setting{grant.type, {}, grant.batch, grant.plan};
+    if (where) {
+      for (const NodeGpus& part : *where) setting.placement.push_back(part.gpus);
+    }
+    const bool runs = where && state.truth->rate(job, setting, state.jobs[i].done) > 0;
+    if (runs && pool.take(grant.type, *where, per_gpu(job, grant))) {
+      grant.where = std::move(*where);
+    } else {
+      grant = {};
+    }
+  }
+}
+
+std::vector<Grant> as_it_is(const PolicyState& state) {
+  std::vector<Grant> grants;
+  for (const JobView& view : state.jobs) grants.push_back(view.now);
+  return grants;
+}
+
+}  // namespace rubato::sim

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/sim/engine/run_state.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "lib/sim/engine/noise.h"
+#include "lib/sim/engine/policy_help.h"
+
+namespace rubato::sim {
+namespace {
+
+/// Work left below this share of the whole is rounding.
+constexpr double kDust = 1e-12;
+/// Most reports of a job between two decisions: the last ones.
+constexpr int kMostReports = 4;
+
+std::vector<int> counts(const std::vector<NodeGpus>& where) {
+  std::vector<int> placement;
+  placement.reserve(where.size());
+  for (const NodeGpus& part : where) placement.push_back(part.gpus);
+  return placement;
+}
+
+bool same_place(const RunningJob& one, const Grant& grant) {
+  if (!grant.holds() && !one.now.holds()) return true;
+  return grant.type == one.now.type && grant.gpus == one.now.gpus && grant.plan == one.now.plan &&
+         grant.cores_per_gpu == one.now.cores_per_gpu &&
+         (grant.where.empty() || grant.where == one.now.where);
+}
+
+}  // namespace
+
+RunState::RunState(const Suite& suite, std::uint64_t seed, bool segments)
+    : suite_(suite), seed_(seed), segments_(segments), pool_(suite.cluster) {
+  record_.jobs.resize(suite.jobs.size());
+  for (std::size_t i = 0; i < suite.jobs.size(); ++i) {
+    record_.jobs[i].arrival = suite.jobs[i].arrival;
+    record_.jobs[i].ideal_s = ideal_seconds(*suite.truth, suite.cluster, suite.jobs[i]);
+    can_.push_back(types_of(suite.jobs[i]));
+    limits_.push_back(asked_limit(*suite.truth, suite.cluster, suite.jobs[i]));
+  }
+  const std::size_t last = std::min(suite.window.last, suite.jobs.size());
+  window_jobs_ = static_cast<int>(last - std::min(suite.window.first, last));
+  window_left_ = window_jobs_;
+}
+
+/// A flag a type: it can run there with what it requests.
+std::vector<char> RunState::types_of(const SimJob& job) const {
+  std::vector<char> can;
+  for (int type = 0; type < suite_.cluster.types(); ++type) {
+    const bool room = job.gpus <= suite_.cluster.gpus(type);
+    const bool runs = may_use(job, suite_.cluster, type) && room &&
+                      suite_.truth->rate(job, packed(suite_.cluster, type, job.gpus), 0) > 0;
+    can.push_back(runs ? 1 : 0);
+  }
+  return can;
+}
+
+PerGpu RunState::per_gpu(const RunningJob& one, const Grant& grant) const {
+  const SimJob& job = job_of(one);
+  return {grant.cores_per_gpu >= 0 ? grant.cores_per_gpu : job.cores_per_gpu, job.memory_per_gpu};
+}
+
+bool RunState::anyone_moves() const {
+  return std::any_of(active_.begin(), active_.end(),
+                     [](const RunningJob& one) { return one.now.holds() && one.next < kNever; });
+}
+
+double RunState::next_change() const {
+  double next = kNever;
+  for (const RunningJob& one : active_) next = std::min(next, one.next);
+  return next;
+}
+
+void RunState::arrive(int job) {
+  RunningJob one;
+  one.job = job;
+  one.since = now_;
+  one.waiting_since = now_;
+  active_.push_back(std::move(one));
+}
+
+void RunState::set_node(int type, int node, bool up) {
+  pool_.set_up(type, node, up);
+  if (up) return;
+  for (RunningJob& one : active_) {
+    if (!one.now.holds() || one.now.type != type) continue;
+    const bool there = std::any_of(one.now.where.begin(), one.now.where.end(),
+                                   [node](const NodeGpus& part) { return part.node == node; });
+    if (there) stop(one);
+  }
+}
+
+bool RunState::advance_due() {
+  bool any = false;
+  for (RunningJob& one : active_) {
+    if (one.next > now_) continue;
+    advance(one);
+    const SimJob& job = job_of(one);
+    if (one.done >= job.work * (1 - kDust)) {
+      end(one, true);
+    } else if (one.ran_s >= job.time_limit * (1 - kDust)) {
+      end(one, false);
+    } else {
+      set_speed(one);
+    }
+    any = any || one.ended;
+  }
+  std::erase_if(active_, [](const RunningJob& one) { return one.ended; });
+  return any;
+}
+
+/// Brings `one` up to now.
+void RunState::advance(RunningJob& one) const {
+  const double time = now_ - one.since;
+  one.since = now_;
+  if (!one.now.holds()) return;
+  one.ran_s += time;
+  one.gpu_seconds += time * one.now.gpus;
+  const double cost = std::min(one.cost_left, time);
+  one.cost_left -= cost;
+  one.done = std::min(one.done + (time - cost) * one.rate, job_of(one).work);
+  // What was meant to end or change now has done so, whatever the rounding says.
+  if (one.next <= now_ && one.until > one.done) one.done = one.until;
+}
+
+void RunState::set_speed(RunningJob& one) const {
+  one.next = kNever;
+  one.until = 0;
+  if (!one.now.holds()) return;
+  const SimJob& job = job_of(one);
+  one.rate = suite_.truth->rate(job, one.setting, one.done);
+  if (one.rate > 0) {
+    one.until = std::min(job.work, suite_.truth->next_change(job, one.done));
+    if (!(one.until > one.done)) one.until = job.work;
+    one.next = now_ + one.cost_left + (one.until - one.done) / one.rate;
+  }
+  const double limit = now_ + (job.time_limit - one.ran_s);
+  if (limit < one.next) {
+    one.next = std::max(limit, now_);
+    one.until = 0;
+  }
+}
+
+void RunState::stop(RunningJob& one) {
+  advance(one);
+  close(one, record_);
+  pool_.give(one.now.type, one.now.where, per_gpu(one, one.now));
+  one.now = {};
+  one.setting = {};
+  one.cost_left = 0;
+  one.waiting_since = now_;
+  one.next = kNever;
+}
+
+void RunState::end(RunningJob& one, bool finished) {
+  stop(one);
+  one.ended = true;
+  record_.last_end = now_;
+  note(one, record_);
+  JobResult& result = result_of(one);
+  if (finished) {
+    result.finish = now_;
+  } else {
+    result.dropped = true;
+  }
+  const auto index = static_cast<std::size_t>(one.job);
+  if (index >= suite_.window.first && index < suite_.window.last) --window_left_;
+}
+
+void RunState::note(const RunningJob& one, RunRecord& record) const {
+  JobResult& result = record.jobs[static_cast<std::size_t>(one.job)];
+  result.restarts = one.restarts;
+  result.gpu_seconds = one.gpu_seconds;
+}
+
+/// The segments of what `one` holds end now.
+void RunState::close(const RunningJob& one, RunRecord& record) const {
+  if (!one.now.holds() || now_ <= one.held_from) return;
+  record.busy_gpu_seconds += (now_ - one.held_from) * one.now.gpus;
+  if (!segments_) return;
+  for (const NodeGpus& part : one.now.where) {
+    record.segments.push_back({one.job, one.now.type, part.node, part.gpus, one.held_from, now_});
+  }
+}
+
+RunRecord RunState::record() const {
+  RunRecord record = record_;
+  record.end = now_;
+  for (RunningJob one : active_) {
+    advance(one);
+    close(one, record);
+    note(one, record);
+  }
+  return record;
+}
+
+JobView RunState::view_of(const RunningJob& one) const {
+  const SimJob& job = job_of(one);
+  JobView view;
+  view.index = one.job;
+  view.job = &job;
+  view.done = one.done;
+  view.ran_s = one.ran_s;
+  view.gpu_seconds = one.gpu_seconds;
+  view.waiting_since = one.waiting_since;
+  view.cost_left = one.cost_left;
+  view.restarts = one.restarts;
+  view.started = one.started;
+  view.now = one.now;
+  view.samples = job.work * suite_.truth->samples_per_unit(job);
+  view.limit = limits_[static_cast<std::size_t>(one.job)];
+  view.can = can_[static_cast<std::size_t>(one.job)];
+  return view;
+}
+
+std::vector<JobView> RunState::look(bool hears, std::vector<Report>& reports) {
+  std::vector<JobView> views;
+  for (RunningJob& one : active_) {
+    if (hears) report(one, reports);
+    advance(one);
+    views.push_back(view_of(one));
+  }
+  return views;
+}
+
+/// What it measured since the last decision, at its own times.
+void RunState::report(RunningJob& one, std::vector<Report>& reports) const {
+  if (!one.now.holds() || !(suite_.report_s > 0)) return;
+  const SimJob& job = job_of(one);
+  const double from = std::max(one.next_report, now_ - kMostReports * suite_.report_s);
+  double time =
+      one.next_report + std::ceil((from - one.next_report) / suite_.report_s) * suite_.report_s;
+  while (time <= now_) {
+    const double worked = std::max(0.0, time - one.since - one.cost_left);
+    Report seen;
+    seen.job = one.job;
+    seen.time = time;
+    const double done = time >= one.since ? one.done + worked * one.rate : one.done;
+    seen.done = std::min(done, job.work) * suite_.truth->samples_per_unit(job);
+    seen.setting = one.setting;
+    seen.seen = suite_.truth->observe(job, one.setting, one.done);
+    seen.seen.samples_per_s *=
+        std::exp(suite_.report_noise * normal_noise(seed_, static_cast<std::uint64_t>(one.job),
+                                                    static_cast<std::uint64_t>(one.reports++)));
+    reports.push_back(std::move(seen));
+    time += suite_.report_s;
+  }
+  one.next_report = time;
+}
+
+/// First all that give something up, then those that stay, then the others by size.
+Result<void> RunState::apply(const std::vector<Grant>& grants) {
+  if (grants.size() != active_.size()) return fail("the policy answered for other jobs");
+  struct Start {
+    std::size_t at = 0;
+    bool resized = false;  ///< it held something until now
+  };
+  std::vector<Start> starts;
+  for (std::size_t i = 0; i < active_.size(); ++i) {
+    RunningJob& one = active_[i];
+    const Grant& grant = grants[i];
+    if (same_place(one, grant)) {
+      keep(one, grant);
+      continue;
+    }
+    const bool held = one.now.holds();
+    if (held) stop(one);
+    if (grant.holds()) starts.push_back({i, held});
+  }
+  std::stable_sort(starts.begin(), starts.end(), [&](const Start& a, const Start& b) {
+    const bool fixed_a = !grants[a.at].where.empty();
+    const bool fixed_b = !grants[b.at].where.empty();
+    return fixed_a != fixed_b ? fixed_a : grants[a.at].gpus > grants[b.at].gpus;
+  });
+  for (const Start& one : starts) {
+    if (auto made = start(active_[one.at], grants[one.at], one.resized); !made) return made;
+  }
+  return {};
+}
+
+void RunState::keep(RunningJob& one, const Grant& grant) const {
+  if (!one.now.holds() || one.now.batch == grant.batch) return;
+  one.now.batch = one.setting.batch = grant.batch;
+  set_speed(one);
+}
+
+Result<void> RunState::start(RunningJob& one, const Grant& grant, bool resized) {
+  const SimJob& job = job_of(one);
+  std::vector<NodeGpus> where = grant.where;
+  if (grant.type < 0 || grant.type >= suite_.cluster.types()) {
+    return fail(fmt::format("job {} was granted GPUs of type number {}", job.key, grant.type));
+  }
+  if (where.empty()) {
+    auto found = pool_.find(grant.type, grant.gpus, per_gpu(one, grant));
+    if (!found) return no_room(job, grant);
+    where = std::move(*found);
+  }
+  const std::vector<int> placement = counts(where);
+  const int sum = std::accumulate(placement.begin(), placement.end(), 0);
+  if (sum != grant.gpus || !pool_.take(grant.type, where, per_gpu(one, grant))) {
+    return no_room(job, grant);
+  }
+  one.now = grant;
+  one.now.where = std::move(where);
+  one.setting = {grant.type, placement, grant.batch, grant.plan};
+  if (!one.started) {
+    one.cost_left = job.start_s;
+    result_of(one).first_start = now_;
+  } else {
+    one.cost_left = resized && job.resize_s >= 0 ? job.resize_s : job.restart_s;
+    ++one.restarts;
+  }
+  one.started = true;
+  one.held_from = one.since = now_;
+  one.next_report = now_ + one.cost_left + suite_.report_s;
+  set_speed(one);
+  return {};
+}
+
+tl::unexpected<Error> RunState::no_room(const SimJob& job, const Grant& grant) const {
+  return fail(fmt::format("at {:.0f} s job {} was granted {} GPUs of {}, where there is no room",
+                          now_, job.key, grant.gpus,
+                          suite_.cluster.groups[static_cast<std::size_t>(grant.type)].type));
+}
+
+}  // namespace rubato::sim

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The jobs and nodes of a run of the engine: what each job holds, how far it is, what becomes of
+// it. When something happens, and what is decided then, is engine.cc's.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lib/sim/engine/metrics.h"
+#include "lib/sim/engine/node_pool.h"
+#include "lib/sim/engine/policy.h"
+#include "lib/sim/engine/suite.h"
+
+namespace rubato::sim {
+
+/// A job that has arrived and not ended.
+struct RunningJob {
+  int job = 0;
+  double done = 0;
+  double cost_left = 0;
+  double since = 0;      ///< done and cost_left are of this time
+  double rate = 0;       ///< units a second once the cost is paid
+  double next = kNever;  ///< its next event: end, change of speed, time limit
+  double until = 0;      ///< work done at that event
+  double ran_s = 0;
+  double gpu_seconds = 0;
+  double waiting_since = 0;
+  double held_from = 0;  ///< of the segments that are open
+  double next_report = kNever;
+  int reports = 0;
+  int restarts = 0;
+  bool started = false;
+  bool ended = false;
+  Grant now;
+  Setting setting;
+};
+
+/// Changes only through its functions. Times never go back.
+class RunState {
+ public:
+  /// `suite` lives as long as this.
+  RunState(const Suite& suite, std::uint64_t seed, bool segments);
+
+  [[nodiscard]] double now() const { return now_; }
+  void go_to(double time) { now_ = time; }
+  [[nodiscard]] const std::vector<RunningJob>& active() const { return active_; }
+  /// Jobs of the suite's window, and those of them that have not ended.
+  [[nodiscard]] int window_jobs() const { return window_jobs_; }
+  [[nodiscard]] int window_left() const { return window_left_; }
+  /// Some job makes progress, or will when it has paid the cost of its start.
+  [[nodiscard]] bool anyone_moves() const;
+  /// The next time at which a job ends, changes its speed or meets its limit.
+  [[nodiscard]] double next_change() const;
+
+  void arrive(int job);
+  /// Its jobs lose their GPUs and keep their progress.
+  void set_node(int type, int node, bool up);
+  /// Jobs that end now do; others get their new speeds. True: one has ended.
+  bool advance_due();
+
+  /// All active jobs as policies see them now, and what they have reported since the last time.
+  [[nodiscard]] std::vector<JobView> look(bool hears, std::vector<Report>& reports);
+  /// A flag a node, group by group.
+  [[nodiscard]] std::vector<char> nodes_up() const { return pool_.up_flags(); }
+  /// A grant for each of active(), in that order. Fails where one does not fit.
+  [[nodiscard]] Result<void> apply(const std::vector<Grant>& grants);
+
+  [[nodiscard]] std::vector<double>& round_ms() { return record_.round_ms; }
+  /// What it gave until now; what is held is counted as if it ended now.
+  [[nodiscard]] RunRecord record() const;
+
+ private:
+  [[nodiscard]] const SimJob& job_of(const RunningJob& one) const {
+    return suite_.jobs[static_cast<std::size_t>(one.job)];
+  }
+  [[nodiscard]] JobResult& result_of(const RunningJob& one) {
+    return record_.jobs[static_cast<std::size_t>(one.job)];
+  }
+  [[nodiscard]] std::vector<char> types_of(const SimJob& job) const;
+  [[nodiscard]] PerGpu per_gpu(const RunningJob& one, const Grant& grant) const;
+  [[nodiscard]] JobView view_of(const RunningJob& one) const;
+  void advance(RunningJob& one) const;
+  void set_speed(RunningJob& one) const;
+  void stop(RunningJob& one);
+  void end(RunningJob& one, bool finished);
+  void note(const RunningJob& one, RunRecord& record) const;
+  void close(const RunningJob& one, RunRecord& record) const;
+  void report(RunningJob& one, std::vector<Report>& reports) const;
+  void keep(RunningJob& one, const Grant& grant) const;
+  [[nodiscard]] Result<void> start(RunningJob& one, const Grant& grant, bool resized);
+  [[nodiscard]] tl::unexpected<Error> no_room(const SimJob& job, const Grant& grant) const;
+
+  const Suite& suite_;
+  std::uint64_t seed_;
+  bool segments_;
+  NodePool pool_;
+  std::vector<std::vector<char>> can_;
+  std::vector<double> limits_;
+  std::vector<RunningJob> active_;  ///< by arrival
+  double now_ = 0;
+  int window_jobs_ = 0;
+  int window_left_ = 0;
+  RunRecord record_;
+};
+
+}  // namespace rubato::sim

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Ground truth of jobs that say themselves where the time of an iteration goes.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "lib/sim/engine/truth.h"
+
+namespace rubato::sim {
+
+/// An execution plan "servers=N": so many parameter servers, on cores, and a worker on each GPU.
+/// Without a plan the job has its own number of servers, each on a GPU of its own.
+[[nodiscard]] std::string servers_plan(int servers);
+/// None: it is no such plan.
+[[nodiscard]] std::optional<int> planned_servers(const std::string& plan);
+
+/// Seconds of an iteration, and of it the exchange of gradients; none where the job cannot run so:
+/// a GPU without a sample or without room for its samples, no GPU for a worker, another plan.
+struct StepSpan {
+  double step_s = 0;
+  double sync_s = 0;
+  double batch = 0;  ///< global
+};
+[[nodiscard]] std::optional<StepSpan> step_span(const SimJob& job, const Setting& setting);
+
+/// Work is samples. GPUs are alike, whatever their type and node.
+class StepTruth : public Truth {
+ public:
+  [[nodiscard]] double rate(const SimJob& job, const Setting& setting, double done) const override;
+  [[nodiscard]] Observation observe(const SimJob& job, const Setting& setting,
+                                    double done) const override;
+  [[nodiscard]] double samples_per_unit(const SimJob& /*job*/) const override { return 1; }
+};
+
+}  // namespace rubato::sim

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/sim/engine/timeline.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace rubato::sim {
+namespace {
+
+/// From, to.
+using Span = std::pair<double, double>;
+
+/// Sums of `amount` x time in each part of the timeline.
+class Bins {
+ public:
+  Bins(double from, double bin, std::size_t count) : from_(from), bin_(bin), sums_(count) {}
+
+  void add(double from, double to, double amount) {
+    from = std::max(from - from_, 0.0);
+    to = std::min(to - from_, bin_ * static_cast<double>(sums_.size()));
+    if (!(to > from)) return;
+    const std::size_t first = place(from);
+    const std::size_t last = place(to);
+    for (std::size_t i = first; i <= last; ++i) {
+      const double begin = std::max(from, bin_ * static_cast<double>(i));
+      const double end = std::min(to, bin_ * static_cast<double>(i + 1));
+      if (end > begin) sums_[i] += (end - begin) * amount;
+    }
+  }
+
+  [[nodiscard]] std::vector<double> means() const {
+    std::vector<double> means;
+    for (const double sum : sums_) means.push_back(sum / bin_);
+    return means;
+  }
+
+ private:
+  [[nodiscard]] std::size_t place(double time) const {
+    const double at = std::clamp(time / bin_, 0.0, static_cast<double>(sums_.size() - 1));
+    return static_cast<std::size_t>(at);
+  }
+
+  double from_;
+  double bin_;
+  std::vector<double> sums_;
+};
+
+/// The times at which each job held something, sorted and without overlap.
+std::vector<std::vector<Span>> held_spans(const RunRecord& record) {
+  std::vector<std::vector<Span>> spans(record.jobs.size());
+  for (const Segment& one : record.segments) {
+    spans[static_cast<std::size_t>(one.job)].emplace_back(one.from, one.to);
+  }
+  for (std::vector<Span>& of_job : spans) {
+    std::sort(of_job.begin(), of_job.end());
+    std::vector<Span> joined;
+    for (const Span& span : of_job) {
+      if (joined.empty() || span.first > joined.back().second) {
+        joined.push_back(span);
+      } else {
+        joined.back().second = std::max(joined.back().second, span.second);
+      }
+    }
+    of_job = std::move(joined);
+  }
+  return spans;
+}
+
+/// When a job waits: between its arrival and its end, less what it held.
+std::vector<Span> waits(const JobResult& job, const std::vector<Span>& held, bool recorded,
+                        double end) {
+  double until = job.finished() ? job.finish : end;
+  if (job.dropped && recorded) until = held.empty() ? job.arrival : held.back().second;
+  if (!recorded) return {{job.arrival, std::min(until, job.first_start)}};
+  std::vector<Span> found;
+  double from = job.arrival;
+  for (const Span& span : held) {
+    if (span.first > from) found.emplace_back(from, std::min(span.first, until));
+    from = std::max(from, span.second);
+  }
+  if (until > from) found.emplace_back(from, until);
+  return found;
+}
+
+/// Most intervals that are open at once.
+int most_at_once(const std::vector<Span>& spans) {
+  std::vector<std::pair<double, int>> steps;
+  for (const Span& span : spans) {
+    if (!(span.second > span.first)) continue;
+    steps.emplace_back(span.first, 1);
+    steps.emplace_back(span.second, -1);
+  }
+  std::sort(steps.begin(), steps.end());
+  int now = 0;
+  int most = 0;
+  for (const auto& [time, step] : steps) most = std::max(most, now += step);
+  return most;
+}
+
+}  // namespace
+
+Timeline timeline(const RunRecord& record, double from, double to, std::size_t bins) {
+  Timeline found;
+  found.from = from;
+  found.bin = (to - from) / static_cast<double>(bins);
+  const bool recorded = !record.segments.empty();
+  Bins held(from, found.bin, bins);
+  for (const Segment& one : record.segments) {
+    held.add(one.from, one.to, one.gpus);
+    found.held_gpu_seconds += (one.to - one.from) * one.gpus;
+  }
+  const auto spans = held_spans(record);
+  Bins waiting(from, found.bin, bins);
+  std::vector<Span> all;
+  for (std::size_t i = 0; i < record.jobs.size(); ++i) {
+    for (const Span& span : waits(record.jobs[i], spans[i], recorded, record.end)) {
+      waiting.add(span.first, span.second, 1);
+      all.push_back(span);
+    }
+  }
+  if (recorded) found.held = held.means();
+  found.waiting = waiting.means();
+  found.most_waiting = most_at_once(all);
+  return found;
+}
+
+namespace {
+
+/// Rows that a segment may be drawn on: those of its node, or of its type.
+class Rows {
+ public:
+  Rows(int first, int count)
+      : first_(first),
+        free_at_(static_cast<std::size_t>(count), -kNever),
+        last_(static_cast<std::size_t>(count), -1) {}
+
+  /// The rows for `gpus` from `from` on, or fewer where so many are not free.
+  std::vector<int> take(int job, int gpus, double from, double to) {
+    std::vector<int> chosen;
+    for (int row = 0; row < size() && std::cmp_less(chosen.size(), gpus); ++row) {
+      if (last_[at(row)] == job && free(row, from)) chosen.push_back(row);
+    }
+    if (chosen.empty()) chosen = gap(gpus, from);
+    for (int row = 0; row < size() && std::cmp_less(chosen.size(), gpus); ++row) {
+      const bool is_in = std::find(chosen.begin(), chosen.end(), row) != chosen.end();
+      if (free(row, from) && !is_in) chosen.push_back(row);
+    }
+    std::sort(chosen.begin(), chosen.end());
+    for (int& row : chosen) {
+      free_at_[at(row)] = to;
+      last_[at(row)] = job;
+      row += first_;
+    }
+    return chosen;
+  }
+
+ private:
+  static std::size_t at(int row) { return static_cast<std::size_t>(row); }
+  [[nodiscard]] int size() const { return static_cast<int>(free_at_.size()); }
+  /// Loops count time in steps of their own: what ends as another begins may seem to overlap.
+  [[nodiscard]] bool free(int row, double from) const {
+    return free_at_[at(row)] <= from + 1e-6 * std::max(1.0, std::abs(from));
+  }
+  /// The smallest gap that holds `gpus`.
+  [[nodiscard]] std::vector<int> gap(int gpus, double from) const {
+    int best = -1;
+    int best_length = size() + 1;
+    for (int row = 0; row < size();) {
+      int end = row;
+      while (end < size() && free(end, from)) ++end;
+      if (end - row >= gpus && end - row < best_length) {
+        best = row;
+        best_length = end - row;
+      }
+      row = end + 1;
+    }
+    std::vector<int> rows;
+    for (int i = 0; best >= 0 && i < gpus; ++i) rows.push_back(best + i);
+    return rows;
+  }
+
+  int first_;
+  std::vector<double> free_at_;
+  std::vector<int> last_;
+};
+
+/// Rows of each node, or of each type where a segment says no node.
+std::map<std::pair<int, int>, Rows> rows_of(const ClusterShape& cluster, bool nodes) {
+  std::map<std::pair<int, int>, Rows> rows;
+  int first = 0;
+  for (int type = 0; type < cluster.types(); ++type) {
+    const NodeGroup& group = cluster.groups[static_cast<std::size_t>(type)];
+    if (!nodes) rows.try_emplace({type, -1}, first, cluster.gpus(type));
+    for (int node = 0; nodes && node < group.nodes; ++node) {
+      rows.try_emplace({type, node}, first + node * group.gpus_per_node, group.gpus_per_node);
+    }
+    first += cluster.gpus(type);
+  }
+  return rows;
+}
+
+/// Bars of `rows`, which are sorted; grows the last one of the same job and rows where it goes on.
+void add_bars(std::vector<LaneBar>& bars, std::map<std::tuple<int, int, int>, std::size_t>& last,
+              const std::vector<int>& rows, const Segment& from) {
+  for (std::size_t i = 0; i < rows.size();) {
+    std::size_t end = i + 1;
+    while (end < rows.size() && rows[end] == rows[end - 1] + 1) ++end;
+    const LaneBar bar{from.job, rows[i], static_cast<int>(end - i), from.from, from.to};
+    const std::tuple key{bar.job, bar.lane, bar.lanes};
+    const auto before = last.find(key);
+    if (before != last.end() && bars[before->second].to == bar.from) {
+      bars[before->second].to = bar.to;
+    } else {
+      last.insert_or_assign(key, bars.size());
+      bars.push_back(bar);
+    }
+    i = end;
+  }
+}
+
+}  // namespace
+
+Lanes lanes(const RunRecord& record, const ClusterShape& cluster) {
+  Lanes found;
+  std::vector<Segment> segments = record.segments;
+  std::sort(segments.begin(), segments.end(), [](const Segment& a, const Segment& b) {
+    return std::tie(a.from, a.job, a.type, a.node, a.to, a.gpus) <
+           std::tie(b.from, b.job, b.type, b.node, b.to, b.gpus);
+  });
+  found.nodes_known = std::all_of(segments.begin(), segments.end(),
+                                  [](const Segment& one) { return one.node >= 0; });
+  auto rows = rows_of(cluster, found.nodes_known);
+  std::map<std::tuple<int, int, int>, std::size_t> last;
+  for (const Segment& one : segments) {
+    const auto own = rows.find({one.type, found.nodes_known ? one.node : -1});
+    const std::vector<int> taken = own == rows.end()
+                                       ? std::vector<int>{}
+                                       : own->second.take(one.job, one.gpus, one.from, one.to);
+    found.undrawn_gpu_seconds +=
+        (one.to - one.from) * (one.gpus - static_cast<double>(taken.size()));
+    add_bars(found.bars, last, taken, one);
+  }
+  return found;
+}
+
+}  // namespace rubato::sim

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Traces and throughputs of Gavel (Narayanan et al., OSDI 2020).
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "lib/base/error.h"
+#include "lib/sim/engine/suite.h"
+#include "lib/validate/data_gavel.h"
+
+namespace rubato::sim {
+
+/// A trace: ten fields a line between tabs, no heading (job type, command, folder, name of the
+/// steps' argument, needs data, total steps, GPUs, weight, SLO, arrival in s). Arrivals must not go
+/// back. `work` is in steps.
+[[nodiscard]] Result<JobList> parse_gavel_trace(std::string_view text, const std::string& name);
+
+/// steps/s of a job on as many workers as it has GPUs, from the consolidated cells: speed does not
+/// depend on where the GPUs are. 0 where nothing was measured.
+[[nodiscard]] std::shared_ptr<const Truth> gavel_truth(const GavelData& data,
+                                                       const ClusterShape& cluster);
+
+/// `profiles` is the file of throughputs, or a folder with simulation_throughputs.json.
+[[nodiscard]] Result<Suite> read_gavel_suite(const std::string& trace, const std::string& profiles,
+                                             const ClusterShape& cluster);
+
+/// Gavel's own loop, for fifo, fifo-het, las, gavel-las, gavel-wf, gavel-maxsum, gavel-makespan.
+[[nodiscard]] std::optional<Result<RunRecord>> rules_gavel(const Suite& suite,
+                                                           const std::string& policy,
+                                                           const RunControl& control);
+
+}  // namespace rubato::sim

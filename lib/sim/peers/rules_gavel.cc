@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The loop of Gavel's simulator: rounds of 360 s, in which jobs receive GPUs by the ratio of the
+// share that the policy gave them to what they had; the policy is asked anew after 1920 s at the
+// earliest (Narayanan et al., OSDI 2020, section 5; details from the simulator's behaviour).
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include "lib/sim/engine/mersenne.h"
+#include "lib/sim/peers/format_gavel.h"
+#include "lib/sim/peers/gavel_fifo.h"
+#include "lib/sim/policies/shares.h"
+
+namespace rubato::sim {
+namespace {
+
+constexpr double kRound = 360;
+constexpr double kRecompute = 1920;
+constexpr double kBias = kRound / 2;  ///< time on each type that a job begins with
+constexpr int kMostFailures = 5;
+constexpr std::uint32_t kShuffleSeed = 5;  ///< added to the seed of the run
+
+struct Active {
+  int id = 0;
+  int gpus = 1;
+  double steps = 0;
+  int failures = 0;
+  std::vector<double> rates;
+  std::vector<double> time;     ///< on each type since the last reset, with the bias
+  std::vector<double> deficit;  ///< on each type
+  std::vector<double> share;    ///< empty: not yet in an allocation
+  int last_type = -1;
+};
+
+/// Steps of a job on a type in a round.
+struct Task {
+  int id = 0;
+  int type = 0;
+  double steps = 0;
+  double finish = 0;
+};
+
+class GavelLoop {
+ public:
+  GavelLoop(const Suite& suite, const std::string& policy, const RunControl& control)
+      : suite_(suite),
+        control_(control),
+        types_(static_cast<std::size_t>(suite.cluster.types())),
+        rule_(share_rule_of(policy)),
+        fastest_(policy == "fifo-het"),
+        fifo_(static_cast<std::uint32_t>(control.seed)),
+        order_(static_cast<std::uint32_t>(control.seed) + kShuffleSeed) {
+    aware_ = fastest_ || (rule_ && *rule_ != ShareRule::kLasAgnostic);
+    for (int type = 0; type < suite.cluster.types(); ++type) {
+      gpus_.push_back(suite.cluster.gpus(type));
+      by_name_.push_back(type);
+    }
+    std::sort(by_name_.begin(), by_name_.end(),
+              [&](int a, int b) { return group(a).type < group(b).type; });
+    total_time_.assign(types_, 0);
+    window_last_ = std::min(suite.window.last, suite.jobs.size());
+    windowed_ = suite.window.first > 0 || window_last_ < suite.jobs.size();
+    in_window_left_ = window_last_ - suite.window.first;
+    record_.jobs.resize(suite.jobs.size());
+    for (std::size_t i = 0; i < suite.jobs.size(); ++i) {
+      record_.jobs[i].arrival = suite.jobs[i].arrival;
+      record_.jobs[i].ideal_s = ideal_seconds(*suite.truth, suite.cluster, suite.jobs[i]);
+    }
+  }
+
+  RunRecord run() {
+    now_ = suite_.jobs.empty() ? 0 : suite_.jobs.front().arrival;
+    int idle = 0;
+    while (!over() && idle < 3) {
+      if (control_.cut(now_)) {
+        record_.cut = true;
+        break;
+      }
+      const bool arrivals = next_ < suite_.jobs.size();
+      if (!windowed_ && !arrivals && tasks_.empty()) last_reset_ = 0;
+      advance();
+      complete();
+      admit();
+      {
+        const RoundTimer timer(record_.round_ms);
+        if (need_ && (now_ - last_reset_ >= kRecompute || last_reset_ == 0)) recompute();
+        select();
+      }
+      idle = tasks_.empty() && !arrivals ? idle + 1 : 0;  // nobody can ever run
+      if (control_.progress) {
+        control_.progress(now_, static_cast<int>(window_size() - in_window_left_),
+                          static_cast<int>(window_size()));
+      }
+    }
+    record_.end = now_;
+    return std::move(record_);
+  }
+
+ private:
+  [[nodiscard]] const NodeGroup& group(int type) const {
+    return suite_.cluster.groups[static_cast<std::size_t>(type)];
+  }
+  [[nodiscard]] std::size_t window_size() const { return window_last_ - suite_.window.first; }
+  [[nodiscard]] bool over() const {
+    if (windowed_) return in_window_left_ == 0;
+    return active_.empty() && next_ >= suite_.jobs.size();
+  }
+
+  /// To the end of the round, which is that of its last task; where nothing runs, to the next
+  /// arrival.
+  void advance() {
+    if (tasks_.empty()) {
+      if (next_ < suite_.jobs.size()) now_ = std::max(now_, suite_.jobs[next_].arrival);
+      return;
+    }
+    double latest = 0;
+    for (const Task& task : tasks_) latest = std::max(latest, task.finish);
+    if (round_end_ >= 0) round_start_ = round_end_;
+    now_ = round_end_ = latest;
+  }
+
+  void complete() {
+    std::stable_sort(tasks_.begin(), tasks_.end(),
+                     [](const Task& a, const Task& b) { return a.finish > b.finish; });
+    for (const Task& task : tasks_) finish(task);
+    tasks_.clear();
+  }
+
+  void finish(const Task& task) {
+    Active& job = active_.at(task.id);
+    const double time = task.finish - round_start_;
+    // Each worker does its part, the last one the rest; a worker without steps fails.
+    const bool failed =
+        time <= 0 || task.steps <= 0 || (job.gpus > 1 && std::floor(task.steps / job.gpus) <= 0);
+    if (failed) {
+      need_ = true;
+      if (++job.failures >= kMostFailures) leave(task.id, -1);
+      return;
+    }
+    job.failures = 0;
+    job.steps += task.steps;
+    job.time[static_cast<std::size_t>(task.type)] += time;
+    total_time_[static_cast<std::size_t>(task.type)] += time;
+    JobResult& result = record_.jobs[static_cast<std::size_t>(task.id)];
+    result.gpu_seconds += time * job.gpus;
+    record_.busy_gpu_seconds += time * job.gpus;
+    if (control_.segments) {
+      record_.segments.push_back({task.id, task.type, -1, job.gpus, round_start_, task.finish});
+    }
+    if (job.steps >= suite_.jobs[static_cast<std::size_t>(task.id)].work) {
+      leave(task.id, task.finish);
+      need_ = true;
+    }
+  }
+
+  /// `finish` below 0: given up.
+  void leave(int id, double finish) {
+    JobResult& result = record_.jobs[static_cast<std::size_t>(id)];
+    if (finish < 0) {
+      result.dropped = true;
+    } else {
+      result.finish = finish;
+    }
+    const auto place = static_cast<std::size_t>(id);
+    if (place >= suite_.window.first && place < window_last_) --in_window_left_;
+    active_.erase(id);
+  }
+
+  void admit() {
+    for (; next_ < suite_.jobs.size() && suite_.jobs[next_].arrival <= now_; ++next_) {
+      const SimJob& from = suite_.jobs[next_];
+      Active job;
+      job.id = static_cast<int>(next_);
+      job.gpus = from.gpus;
+      for (int type = 0; type < suite_.cluster.types(); ++type) {
+        job.rates.push_back(suite_.truth->rate(from, packed(suite_.cluster, type, from.gpus), 0));
+      }
+      job.time.assign(types_, kBias);
+      job.deficit.assign(types_, 0);
+      active_.emplace(job.id, std::move(job));
+      need_ = true;
+    }
+  }
+
+  void recompute() {
+    const double since = now_ - last_reset_;
+    for (std::size_t type = 0; type < types_; ++type) {
+      total_time_[type] = 0;
+      for (auto& [id, job] : active_) {
+        const double share = job.share.empty() ? 0 : job.share[type];
+        job.deficit[type] += share * since - (job.time[type] - kBias);
+        job.time[type] = kBias;
+        total_time_[type] += kBias;
+      }
+    }
+    last_reset_ = now_;
+    rule_ ? ask_shares() : ask_fifo();
+    need_ = false;
+  }
+
+  void ask_shares() {
+    std::vector<ShareJob> jobs;
+    for (const auto& [id, job] : active_) {
+      const SimJob& from = suite_.jobs[static_cast<std::size_t>(id)];
+      jobs.push_back({job.gpus, from.weight, from.work - job.steps, job.rates});
+    }
+    auto found = shares(*rule_, jobs, gpus_, *control_.solver);
+    std::size_t row = 0;
+    for (auto& [id, job] : active_) {
+      // Without an answer everybody has the same share.
+      job.share = found ? (*found)[row] : std::vector<double>(types_, 1.0 / double(types_));
+      ++row;
+    }
+  }
+
+  void ask_fifo() {
+    std::vector<FifoJob> jobs;
+    for (const auto& [id, job] : active_) jobs.push_back({id, job.gpus, job.rates});
+    const FifoChoice chosen =
+        fastest_ ? fifo_fastest(jobs, gpus_, by_name_) : fifo_.choose(jobs, gpus_, by_name_);
+    for (auto& [id, job] : active_) {
+      job.share.assign(types_, 0);
+      const auto type = chosen.find(id);
+      if (type != chosen.end()) job.share[static_cast<std::size_t>(type->second)] = 1;
+    }
+  }
+
+  [[nodiscard]] double priority(const Active& job, std::size_t type) const {
+    if (job.share.empty() || !(job.share[type] > 0) || !(job.rates[type] > 0)) return 0;
+    return job.share[type] / (job.time[type] / total_time_[type]);
+  }
+
+  void select() {
+    std::vector<int> order(types_);
+    std::iota(order.begin(), order.end(), 0);
+    if (!aware_) order_.shuffle(order);
+    std::set<int> taken;
+    for (const int type : order) select_on(static_cast<std::size_t>(type), taken);
+    for (const Task& task : tasks_) note_start(task);
+    ran_last_.clear();
+    for (const Task& task : tasks_) ran_last_.insert(task.id);
+  }
+
+  void select_on(std::size_t type, std::set<int>& taken) {
+    using Key = std::tuple<double, double, double>;
+    std::vector<std::pair<Key, Active*>> queue;
+    for (auto& [id, job] : active_) {
+      const double share = job.share.empty() ? 0 : job.share[type];
+      queue.emplace_back(Key{priority(job, type), job.deficit[type], share}, &job);
+    }
+    std::stable_sort(queue.begin(), queue.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    int free = gpus_[type];
+    for (const auto& [key, job] : queue) {
+      if (free <= 0) break;
+      if (taken.contains(job->id) || !(job->rates[type] > 0) || job->gpus > free) continue;
+      if (!rule_ && !(std::get<0>(key) > 0)) continue;
+      taken.insert(job->id);
+      free -= job->gpus;
+      if (job->share.empty()) continue;  // it came since the policy was asked: GPUs, but no task
+      const SimJob& from = suite_.jobs[static_cast<std::size_t>(job->id)];
+      Task task;
+      task.id = job->id;
+      task.type = static_cast<int>(type);
+      task.steps = std::min(std::floor(job->rates[type] * kRound), from.work - job->steps);
+      task.finish = now_ + task.steps / job->rates[type];
+      tasks_.push_back(task);
+    }
+  }
+
+  /// Restarts cost nothing here; they are counted.
+  void note_start(const Task& task) {
+    Active& job = active_.at(task.id);
+    JobResult& result = record_.jobs[static_cast<std::size_t>(task.id)];
+    if (result.first_start == kNever) {
+      result.first_start = now_;
+    } else if (!ran_last_.contains(task.id) || job.last_type != task.type) {
+      ++result.restarts;
+    }
+    job.last_type = task.type;
+  }
+
+  const Suite& suite_;
+  const RunControl& control_;
+  std::size_t types_;
+  std::optional<ShareRule> rule_;
+  bool fastest_;
+  bool aware_ = false;
+  GavelFifo fifo_;
+  Mersenne order_;
+  std::vector<int> gpus_;
+  std::vector<int> by_name_;
+  std::map<int, Active> active_;
+  std::vector<Task> tasks_;
+  std::set<int> ran_last_;
+  std::vector<double> total_time_;  ///< all jobs' time on a type since the last reset
+  std::size_t next_ = 0;            ///< arrival
+  std::size_t window_last_ = 0;
+  std::size_t in_window_left_ = 0;
+  bool windowed_ = false;
+  double now_ = 0;
+  double last_reset_ = 0;
+  double round_start_ = 0;
+  double round_end_ = -1;
+  bool need_ = true;
+  RunRecord record_;
+};
+
+}  // namespace
+
+std::optional<Result<RunRecord>> rules_gavel(const Suite& suite, const std::string& policy,
+                                             const RunControl& control) {
+  if (policy != "fifo" && policy != "fifo-het" && !share_rule_of(policy)) return std::nullopt;
+  const bool rigid = std::all_of(suite.jobs.begin(), suite.jobs.end(),
+                                 [](const SimJob& job) { return job.rigid(); });
+  if (!rigid) return std::nullopt;
+  return GavelLoop(suite, policy, control).run();
+}
+
+}  // namespace rubato::sim

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Equal share: every ten minutes each job gets as many GPUs as every other one, as far as it can
+// use them. Jobs come to the type of GPU with most GPUs a job, and stay there. A job that cannot
+// run with its share gets its fewest GPUs, in the order of arrival.
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "lib/sim/engine/policy_help.h"
+
+namespace rubato::sim {
+namespace {
+
+constexpr double kPeriod = 600;
+
+class Equal final : public Policy {
+ public:
+  [[nodiscard]] double period() const override { return kPeriod; }
+
+  [[nodiscard]] std::vector<Grant> decide(const PolicyState& state) override {
+    std::vector<Grant> grants(state.jobs.size());
+    const NodePool pool = free_pool(state, false);
+    choose_types(state);
+    for (int type = 0; type < state.cluster.types(); ++type)
+      share(state, type, pool.free(type), grants);
+    settle(state, grants);
+    return grants;
+  }
+
+ private:
+  static bool has_size(const PolicyState& state, const JobView& view, int type, int gpus) {
+    const SimJob& job = *view.job;
+    if (gpus < job.min_gpus || gpus > job.max_gpus) return false;
+    if (!job.sizes.empty() &&
+        std::find(job.sizes.begin(), job.sizes.end(), gpus) == job.sizes.end())
+      return false;
+    return speed(state, view, type, gpus) > 0;
+  }
+
+  /// The next size above `gpus`; none: there is no larger one.
+  static std::optional<int> above(const PolicyState& state, const JobView& view, int type,
+                                  int gpus) {
+    const int most = std::min(view.job->max_gpus, state.cluster.gpus(type));
+    for (int size = gpus + 1; size <= most; ++size) {
+      if (has_size(state, view, type, size)) return size;
+    }
+    return std::nullopt;
+  }
+
+  void choose_types(const PolicyState& state) {
+    std::vector<int> jobs(static_cast<std::size_t>(state.cluster.types()), 0);
+    for (const JobView& view : state.jobs) {
+      const auto known = type_.find(view.index);
+      if (known != type_.end() && known->second >= 0)
+        ++jobs[static_cast<std::size_t>(known->second)];
+    }
+    for (const JobView& view : state.jobs) {
+      if (type_.contains(view.index)) continue;
+      int best = -1;
+      double room = 0;
+      for (int type = 0; type < state.cluster.types(); ++type) {
+        if (!above(state, view, type, 0)) continue;
+        const double here = static_cast<double>(state.cluster.gpus(type)) /
+                            (jobs[static_cast<std::size_t>(type)] + 1);
+        if (!(here > room)) continue;
+        room = here;
+        best = type;
+      }
+      type_.emplace(view.index, best);
+      if (best >= 0) ++jobs[static_cast<std::size_t>(best)];
+    }
+  }
+
+  /// First each its fewest, then always one step for the job that has least.
+  void share(const PolicyState& state, int type, int free, std::vector<Grant>& grants) const {
+    std::vector<std::size_t> growing;
+    for (std::size_t i = 0; i < grants.size(); ++i) {
+      if (type_.at(state.jobs[i].index) != type) continue;
+      const auto fewest = above(state, state.jobs[i], type, 0);
+      if (!fewest || *fewest > free) continue;
+      grants[i].type = type;
+      grants[i].gpus = *fewest;
+      free -= *fewest;
+      growing.push_back(i);
+    }
+    while (!growing.empty() && free > 0) {
+      const auto least = std::min_element(
+          growing.begin(), growing.end(),
+          [&](std::size_t a, std::size_t b) { return grants[a].gpus < grants[b].gpus; });
+      Grant& grant = grants[*least];
+      const auto next = above(state, state.jobs[*least], type, grant.gpus);
+      if (!next || *next - grant.gpus > free) {
+        growing.erase(least);
+        continue;
+      }
+      free -= *next - grant.gpus;
+      grant.gpus = *next;
+    }
+  }
+
+  std::map<int, int> type_;  ///< of each job; -1: there is none for it
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_equal(const PolicyContext& /*context*/) {
+  return std::make_unique<Equal>();
+}
+
+}  // namespace rubato::sim

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// First in, first out: jobs start in the order of their arrival with what they request, the first
+// without room holds the others back, and what runs is left alone.
+#include "lib/sim/engine/policy_help.h"
+
+namespace rubato::sim {
+namespace {
+
+class Fifo final : public Policy {
+ public:
+  /// `fastest`: on the type with room on which it is fastest, else on the first with room.
+  explicit Fifo(bool fastest) : fastest_(fastest) {}
+
+  [[nodiscard]] std::vector<Grant> decide(const PolicyState& state) override {
+    std::vector<Grant> grants = as_it_is(state);
+    NodePool pool = free_pool(state, true);
+    for (std::size_t i = 0; i < state.jobs.size(); ++i) {
+      if (grants[i].holds()) continue;
+      const JobView& view = state.jobs[i];
+      grants[i] = best(state, view, pool);
+      if (!grants[i].holds()) {
+        if (can_ever(state, view)) break;
+        continue;
+      }
+      if (!pool.take(grants[i].type, grants[i].where, per_gpu(*view.job))) grants[i] = {};
+    }
+    return grants;
+  }
+
+ private:
+  [[nodiscard]] Grant best(const PolicyState& state, const JobView& view,
+                           const NodePool& pool) const {
+    Grant found;
+    double rate = 0;
+    for (int type = 0; type < state.cluster.types(); ++type) {
+      const double here = speed(state, view, type, view.job->gpus);
+      if (!(here > rate) || (found.holds() && !fastest_)) continue;
+      auto where = find_running(state, view, pool, type, view.job->gpus);
+      if (!where) continue;
+      rate = here;
+      found.type = type;
+      found.gpus = view.job->gpus;
+      found.where = std::move(*where);
+    }
+    return found;
+  }
+
+  [[nodiscard]] static bool can_ever(const PolicyState& state, const JobView& view) {
+    for (int type = 0; type < state.cluster.types(); ++type) {
+      if (speed(state, view, type, view.job->gpus) > 0) return true;
+    }
+    return false;
+  }
+
+  bool fastest_;
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_fifo(const PolicyContext& /*context*/) {
+  return std::make_unique<Fifo>(false);
+}
+std::unique_ptr<Policy> make_fifo_het(const PolicyContext& /*context*/) {
+  return std::make_unique<Fifo>(true);
+}
+
+}  // namespace rubato::sim

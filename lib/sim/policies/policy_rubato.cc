@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Rubato itself: the round that slurmctld calls, on a snapshot of the simulated cluster. What it
+// knows of speeds are the reports of jobs; with Information::kKnown it is told the true rates.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "lib/model/progress/predictability.h"
+#include "lib/model/throughput/learner.h"
+#include "lib/policy/round.h"
+#include "lib/sim/engine/config_lines.h"
+#include "lib/sim/engine/metrics.h"
+#include "lib/sim/engine/policy_help.h"
+
+namespace rubato::sim {
+namespace {
+
+/// Simulated time begins here: 0 stands for "never" in a snapshot.
+constexpr Seconds kBegin = 1'000'000'000;
+constexpr double kInterval = 60;  ///< between rounds while somebody waits and nothing happens
+constexpr const char* kPartition = "gpu";
+constexpr const char* kAccount = "users";
+/// What a node has where the cluster's shape does not say: never short.
+constexpr int kCoresOfGpu = 64;
+constexpr MiB kMemory = MiB{1} << 40;
+
+Seconds at(double time) { return kBegin + static_cast<Seconds>(std::floor(time)); }
+std::int64_t whole(double value) {
+  return static_cast<std::int64_t>(std::llround(std::clamp(value, 0.0, 1e18)));
+}
+
+class Rubato final : public Policy {
+ public:
+  explicit Rubato(const PolicyContext& context) : information_(context.information) {
+    if (context.config != nullptr) config_ = *context.config;
+    config_.mode = Mode::kPlace;
+    config_.manage_all = true;
+    config_.managed_partitions.clear();
+    base_.cluster = "simulated";
+    base_.partitions.push_back({kPartition, 1, true, 0});
+    NodeSet all;
+    // Types and models by number: what somebody called them decides nothing.
+    for (const SimJob& job : context.jobs) {
+      models_.try_emplace(job.model, fmt::format("m{:04}", models_.size()));
+    }
+    for (const NodeGroup& shape : context.cluster.groups) {
+      types_.push_back(fmt::format("t{:04}", types_.size()));
+      NodeGroup group = shape;
+      group.type = types_.back();
+      first_node_.push_back(static_cast<int>(base_.nodes.size()));
+      for (int i = 0; i < group.nodes; ++i) {
+        all.push_back(static_cast<int>(base_.nodes.size()));
+        base_.nodes.push_back(node_of(group, i));
+      }
+    }
+    base_.node_sets.push_back(std::move(all));
+    rename_records(context.cluster);
+  }
+
+  [[nodiscard]] Information information() const override { return information_; }
+  [[nodiscard]] bool hears() const override { return true; }  // how far a job is, at least
+  [[nodiscard]] double wake(double now) const override {
+    return waiting_ ? now + kInterval : kNever;
+  }
+
+  [[nodiscard]] std::vector<Grant> decide(const PolicyState& state) override {
+    forget_ended(state);
+    if (information_ == Information::kKnown) tell_truth(state);
+    hear(state);
+    learner_.refit(TypeSpeeds(config_.speeds()));
+    promote_all(memory_.courses);
+    const Snapshot snapshot = look(state);
+    const Plan plan = round(snapshot, Models(config_.speeds(), learner_.model()), config_,
+                            at(state.now), Fingerprint::kLeave);
+    memory_ = plan.memory;
+    return grants_of(state, plan);
+  }
+
+ private:
+  /// The lines of rubato.conf are of what people call types and models.
+  void rename_records(const ClusterShape& cluster) {
+    std::vector<GpuTypeConfig> types;
+    for (std::size_t g = 0; g < cluster.groups.size(); ++g) {
+      const auto* line = gpu_type_line(config_, cluster.groups[g]);
+      if (line == nullptr) continue;
+      types.push_back(*line);
+      types.back().name = types_[g];
+    }
+    config_.gpu_types = std::move(types);
+    std::vector<JobTypeConfig> models;
+    for (JobTypeConfig line : config_.job_types) {
+      const auto model = models_.find(line.name);
+      if (model == models_.end()) continue;
+      line.name = model->second;
+      models.push_back(std::move(line));
+    }
+    std::ranges::sort(models, {}, &JobTypeConfig::name);
+    config_.job_types = std::move(models);
+  }
+
+  static Node node_of(const NodeGroup& group, int number) {
+    Node node;
+    node.name = group.type + "-" + std::to_string(number);
+    node.cores = group.cores > 0 ? group.cores : group.gpus_per_node * kCoresOfGpu;
+    node.memory = group.memory > 0 ? group.memory : kMemory;
+    node.cores_free = node.cores;
+    node.memory_free = node.memory;
+    node.gpus.push_back({group.type, group.gpus_per_node, group.gpus_per_node});
+    node.usable = true;
+    return node;
+  }
+
+  static JobKey key_of(const JobView& view) {
+    return {static_cast<JobId>(view.index + 1), at(view.job->arrival)};
+  }
+
+  [[nodiscard]] ProfileName profile_of(const SimJob& job) const {
+    return {job.account.empty() ? kAccount : job.account, models_.at(job.model)};
+  }
+
+  [[nodiscard]] ResolvedHints hints_of(const PolicyState& state, const JobView& view) const {
+    const SimJob& job = *view.job;
+    ResolvedHints hints;
+    hints.job_type = models_.at(job.model);
+    hints.sizes = GpuSizes({{job.min_gpus, job.max_gpus}});
+    if (!job.sizes.empty()) {
+      std::vector<GpuSizes::Range> sizes;
+      for (const int size : job.sizes) sizes.emplace_back(size, size);
+      hints.sizes = GpuSizes(std::move(sizes));
+    }
+    hints.request_gpus = job.gpus;
+    // That a job does not fit into the memory of a type its user knows, and says.
+    std::vector<std::string> types;
+    for (int type = 0; type < state.cluster.types(); ++type) {
+      if (view.fits(type)) {
+        types.push_back(types_[static_cast<std::size_t>(type)]);
+      }
+    }
+    std::sort(types.begin(), types.end());
+    if (static_cast<int>(types.size()) < state.cluster.types()) hints.gpu_types = {types};
+    if (job.batch > 0) {
+      hints.batch = Batch{whole(job.min_batch > 0 ? job.min_batch : job.batch),
+                          whole(job.max_batch > 0 ? job.max_batch : job.batch)};
+    }
+    if (view.samples > 0) hints.work = Work{WorkUnit::kSamples, whole(view.samples), 0};
+    return hints;
+  }
+
+  Job job_of(const PolicyState& state, const JobView& view) const {
+    const SimJob& from = *view.job;
+    Job job;
+    job.key = key_of(view);
+    job.label = std::to_string(job.key.id);
+    job.name = from.key;
+    job.user = job.account = profile_of(from).account;
+    job.partition = kPartition;
+    job.managed = true;
+    job.eligible = at(from.arrival);
+    // Without one Rubato drains nodes for a gang, as nobody would know when it could start.
+    job.time_limit = view.limit < kNever ? static_cast<Seconds>(std::ceil(view.limit)) : kForever;
+    job.request.gpus = from.gpus;
+    job.request.cores_per_gpu = from.cores_per_gpu;
+    job.request.cores = std::max(1, from.cores_per_gpu * from.gpus);
+    job.request.memory_per_gpu = from.memory_per_gpu;
+    job.restarts = view.restarts;
+    job.hints = hints_of(state, view);
+    job.node_set = job.later_set = 0;
+    return job;
+  }
+
+  std::vector<NodeShare> shares_of(const JobView& view) const {
+    const auto type = static_cast<std::size_t>(view.now.type);
+    std::vector<NodeShare> shares;
+    for (const NodeGpus& part : view.now.where) {
+      NodeShare share;
+      share.node = first_node_[type] + part.node;
+      share.cores = part.gpus * std::max(0, view.job->cores_per_gpu);
+      share.memory = part.gpus * view.job->memory_per_gpu;
+      share.gpus.push_back({types_[type], part.gpus});
+      shares.push_back(std::move(share));
+    }
+    std::sort(shares.begin(), shares.end(),
+              [](const NodeShare& a, const NodeShare& b) { return a.node < b.node; });
+    return shares;
+  }
+
+  Snapshot look(const PolicyState& state) {
+    Snapshot snapshot = base_;
+    snapshot.taken = at(state.now);
+    snapshot.memory = memory_;
+    for (std::size_t i = 0; i < state.node_up.size(); ++i) {
+      snapshot.nodes[i].usable = state.node_up[i] != 0;
+    }
+    std::vector<Job> running;
+    waiting_ = false;
+    for (const JobView& view : state.jobs) {
+      Job job = job_of(state, view);
+      if (!view.now.holds()) {
+        waiting_ = true;
+        job.rank = static_cast<int>(snapshot.jobs.size());
+        // As priority/basic counts: who came first has most.
+        job.priority = 4'000'000'000U - static_cast<std::uint32_t>(view.index);
+        snapshot.jobs.push_back(std::move(job));
+        started_.erase(view.index);
+        continue;
+      }
+      job.state = JobState::kRunning;
+      job.start = started_.try_emplace(view.index, at(state.now)).first->second;
+      job.end_limit = add_seconds(job.start, job.time_limit);
+      job.allocation = shares_of(view);
+      for (const NodeShare& share : job.allocation) {
+        Node& node = snapshot.nodes[static_cast<std::size_t>(share.node)];
+        node.cores_free -= share.cores;
+        node.memory_free -= share.memory;
+        node.gpus.front().free -= share.gpu_count();
+      }
+      running.push_back(std::move(job));
+    }
+    std::sort(running.begin(), running.end(),
+              [](const Job& a, const Job& b) { return a.key < b.key; });
+    std::move(running.begin(), running.end(), std::back_inserter(snapshot.jobs));
+    return snapshot;
+  }
+
+  void hear(const PolicyState& state) {
+    std::map<int, const JobView*> views;
+    for (const JobView& view : state.jobs) views.emplace(view.index, &view);
+    for (const Report& report : state.reports) {
+      const auto found = views.find(report.job);
+      if (found != views.end()) hear(*found->second, report);
+    }
+  }
+
+  void hear(const JobView& view, const Report& report) {
+    MeasuredRate rate;
+    rate.profile = profile_of(*view.job);
+    rate.place.gpu_type = types_[static_cast<std::size_t>(report.setting.type)];
+    rate.place.gpus = report.setting.gpus();
+    rate.place.nodes = report.setting.nodes();
+    rate.place.batch = whole(report.seen.batch);
+    rate.place.plan = report.setting.plan;
+    rate.job = key_of(view);
+    rate.restarts = view.restarts;
+    rate.time = at(report.time);
+    rate.run_start = started_.contains(view.index) ? started_[view.index] : rate.time;
+    rate.rate = report.seen.samples_per_s;
+    if (information_ == Information::kLearned) learner_.take(rate);
+    remember(view, report, rate);
+  }
+
+  void remember(const JobView& view, const Report& report, const MeasuredRate& rate) {
+    Progress progress;
+    progress.job = rate.job;
+    progress.restarts = view.restarts;
+    progress.time = rate.time;
+    progress.samples = whole(report.done);
+    progress.rate = rate.rate;
+    progress.batch = rate.place.batch;
+    auto& all = memory_.progress;
+    const auto place =
+        std::lower_bound(all.begin(), all.end(), rate.job,
+                         [](const Progress& one, const JobKey& key) { return one.job < key; });
+    if (place != all.end() && place->job == rate.job) {
+      *place = progress;
+    } else {
+      all.insert(place, progress);
+    }
+    Course& course = course_for(memory_.courses, rate.job, view.restarts);
+    CourseReport heard;
+    heard.time = rate.time;
+    heard.samples = progress.samples;
+    heard.rate = rate.rate;
+    heard.batch = progress.batch;
+    heard.restarts = view.restarts;
+    heard.gpus = rate.place.gpus;
+    heard.start = rate.run_start;
+    std::optional<Work> work;
+    if (view.samples > 0) work = Work{WorkUnit::kSamples, whole(view.samples), 0};
+    follow(course, heard, work);
+    jobs_.insert_or_assign(view.index, Known{rate.job, rate.profile});
+  }
+
+  /// Jobs that were here and are not any more leave what is known of them to their profile.
+  void forget_ended(const PolicyState& state) {
+    std::set<int> here;
+    for (const JobView& view : state.jobs) here.insert(view.index);
+    for (auto one = jobs_.begin(); one != jobs_.end();) {
+      if (here.contains(one->first)) {
+        ++one;
+        continue;
+      }
+      if (const Course* course = course_of(memory_, one->second.key)) {
+        ended(*course, one->second.profile.account, one->second.profile.job_type, at(state.now),
+              memory_.types);
+      }
+      started_.erase(one->first);
+      one = jobs_.erase(one);
+    }
+  }
+
+  /// The true rates of each profile at the sizes of its jobs.
+  void tell_truth(const PolicyState& state) {
+    for (const JobView& view : state.jobs) {
+      for (int type = 0; type < state.cluster.types(); ++type) {
+        for (int gpus = view.job->min_gpus; gpus <= view.job->max_gpus; ++gpus) {
+          const double rate = speed(state, view, type, gpus);
+          const ProfileName profile = profile_of(*view.job);
+          const auto batch = whole(view.job->batch);
+          if (!(rate > 0) || !told_.emplace(profile, type, gpus, batch).second) continue;
+          const Setting setting = packed(state.cluster, type, gpus);
+          MeasuredRate told;
+          told.profile = profile;
+          told.place = {types_[static_cast<std::size_t>(type)], gpus, setting.nodes(), batch, ""};
+          // A run of its own: a run that seems to change its place teaches nothing.
+          told.job.id = kFirstTold + static_cast<JobId>(told_.size());
+          told.time = at(state.now);
+          told.rate = state.truth->observe(*view.job, setting, view.done).samples_per_s;
+          learner_.remember(told);
+        }
+      }
+    }
+  }
+
+  std::vector<Grant> grants_of(const PolicyState& state, const Plan& plan) {
+    std::map<JobKey, std::size_t> rows;
+    std::vector<Grant> grants = as_it_is(state);
+    for (std::size_t i = 0; i < state.jobs.size(); ++i) rows.emplace(key_of(state.jobs[i]), i);
+    for (const Start& start : plan.starts) {
+      const auto row = rows.find(start.job);
+      if (row == rows.end() || start.shares.empty() || start.on_cpus) continue;
+      Grant grant;
+      const auto type = std::find(types_.begin(), types_.end(), start.gpu_type);
+      if (type == types_.end()) continue;
+      grant.type = static_cast<int>(type - types_.begin());
+      const int first = first_node_[static_cast<std::size_t>(grant.type)];
+      for (const NodeShare& share : start.shares) {
+        grant.where.push_back({share.node - first, share.gpu_count()});
+        grant.gpus += share.gpu_count();
+      }
+      grant.batch = static_cast<double>(start.batch);
+      grant.plan = start.plan;
+      started_.insert_or_assign(state.jobs[row->second].index, at(state.now));
+      grants[row->second] = std::move(grant);
+    }
+    return grants;
+  }
+
+  static constexpr JobId kFirstTold = 1'000'000'000;
+
+  struct Known {
+    JobKey key;
+    ProfileName profile;
+  };
+
+  Information information_;
+  Config config_;
+  std::vector<std::string> types_;
+  std::map<std::string, std::string> models_;
+  Snapshot base_;  ///< nodes, all free
+  std::vector<int> first_node_;
+  Memory memory_;
+  Learner learner_;
+  std::map<int, Seconds> started_;  ///< the runs that are on
+  std::map<int, Known> jobs_;       ///< that reported
+  std::set<std::tuple<ProfileName, int, int, std::int64_t>> told_;
+  bool waiting_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_rubato(const PolicyContext& context) {
+  return std::make_unique<Rubato>(context);
+}
+
+}  // namespace rubato::sim

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Tiresias (Gu et al., NSDI 2019, section 3): discretised two-dimensional attained service. Queues
+// by GPU-seconds attained, in each the order of arrival; whoever runs stays before whoever waits in
+// the same queue. It is blind to GPU types, and promotes nobody: the default of its simulator.
+#include <algorithm>
+#include <array>
+
+#include "lib/sim/engine/metrics.h"
+#include "lib/sim/engine/policy_help.h"
+
+namespace rubato::sim {
+namespace {
+
+/// GPU-seconds from which on a job belongs to the next queue: the defaults of its simulator.
+constexpr std::array<double, 2> kLimits{3250, 7200};
+
+std::size_t queue_of(double gpu_seconds) {
+  std::size_t queue = 0;
+  while (queue < kLimits.size() && gpu_seconds >= kLimits[queue]) ++queue;
+  return queue;
+}
+
+class Tiresias final : public Policy {
+ public:
+  [[nodiscard]] std::vector<Grant> decide(const PolicyState& state) override {
+    std::vector<std::size_t> order(state.jobs.size());
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) {
+      const JobView& view = state.jobs[i];
+      return std::pair(queue_of(view.gpu_seconds), !view.now.holds());
+    });
+    NodePool pool = free_pool(state, false);
+    std::vector<Grant> grants(state.jobs.size());
+    wake_ = kNever;
+    for (const std::size_t i : order) {
+      const JobView& view = state.jobs[i];
+      grants[i] = place(state, view, pool);  // a later, smaller one may run where one does not
+      if (!grants[i].holds()) continue;
+      const std::size_t queue = queue_of(view.gpu_seconds);
+      if (queue == kLimits.size()) continue;
+      const double left = (kLimits[queue] - view.gpu_seconds) / view.job->gpus;
+      wake_ = std::min(wake_, state.now + std::max(left, 1.0));
+    }
+    return grants;
+  }
+
+  // NOLINTNEXTLINE(bugprone-narrowing-conversions): kNever is a double, an infinite one
+  [[nodiscard]] double wake(double now) const override { return wake_ > now ? wake_ : kNever; }
+
+ private:
+  /// Where it is, else on the first type with room.
+  static Grant place(const PolicyState& state, const JobView& view, NodePool& pool) {
+    if (view.now.holds() && pool.take(view.now.type, view.now.where, per_gpu(*view.job))) {
+      return view.now;
+    }
+    for (int type = 0; type < state.cluster.types(); ++type) {
+      if (!may_use(*view.job, state.cluster, type)) continue;
+      // A type it cannot run on at all is no place, even for a policy blind to speeds.
+      if (state.truth != nullptr && !(speed(state, view, type, view.job->gpus) > 0)) continue;
+      auto where = pool.find(type, view.job->gpus, per_gpu(*view.job));
+      if (!where || !pool.take(type, *where, per_gpu(*view.job))) continue;
+      Grant grant;
+      grant.type = type;
+      grant.gpus = view.job->gpus;
+      grant.where = std::move(*where);
+      return grant;
+    }
+    return {};
+  }
+
+  double wake_ = kNever;
+};
+
+}  // namespace
+
+std::unique_ptr<Policy> make_tiresias(const PolicyContext& /*context*/) {
+  return std::make_unique<Tiresias>();
+}
+
+}  // namespace rubato::sim

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/sim/policies/shares.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace rubato::sim {
+namespace {
+
+using Shares = std::vector<std::vector<double>>;
+
+// The bisection of the makespan, as its authors have it.
+constexpr double kShortest = 100;
+constexpr double kLongest = 1e6;
+constexpr double kClose = 1.05;
+
+// Water filling: who can rise by so much is not yet full.
+constexpr double kRise = 1e-4;
+constexpr double kRiseLeast = 1e-5;
+constexpr double kLeastWeight = 1e-6;
+/// Levels of a round before are taken so much lower, so that there is an inside to start from.
+constexpr double kRelax = 1e-6;
+
+class ShareProblem {
+ public:
+  ShareProblem(const std::vector<ShareJob>& jobs, const std::vector<int>& gpus, Solver& solver)
+      : jobs_(jobs), gpus_(gpus), solver_(solver), types_(gpus.size()) {
+    normal_.resize(jobs.size());
+    const double all = std::accumulate(gpus.begin(), gpus.end(), 0.0);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      for (std::size_t j = 0; j < types_; ++j) normal_[i] += jobs[i].rates[j] * gpus[j] / all;
+    }
+  }
+
+  [[nodiscard]] std::size_t variable(std::size_t job, std::size_t type) const {
+    return job * types_ + type;
+  }
+  [[nodiscard]] double throughput(std::size_t job, const std::vector<double>& x) const {
+    double sum = 0;
+    for (std::size_t j = 0; j < types_; ++j) sum += jobs_[job].rates[j] * x[variable(job, j)];
+    return sum;
+  }
+  /// Throughput over that of an equal share.
+  [[nodiscard]] double level(std::size_t job, const std::vector<double>& x) const {
+    return throughput(job, x) / normal_[job];
+  }
+  [[nodiscard]] double normal(std::size_t job) const { return normal_[job]; }
+
+  /// Shares of a job sum to 1 at most, GPUs of a type to what there are; `more` variables behind.
+  [[nodiscard]] LinearProgramme base(std::size_t more) const {
+    LinearProgramme programme;
+    const std::size_t count = jobs_.size() * types_;
+    programme.objective.assign(count + more, 0);
+    programme.start.assign(count + more, 0);
+    const double all = std::accumulate(jobs_.begin(), jobs_.end(), 0.0,
+                                       [](double sum, const auto& job) { return sum + job.gpus; });
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      LinearProgramme::Row row;
+      row.bound = 1;
+      for (std::size_t j = 0; j < types_; ++j) {
+        row.terms.emplace_back(static_cast<int>(variable(i, j)), 1.0);
+        programme.start[variable(i, j)] =
+            0.5 * std::min(gpus_[j] / all, 1.0 / static_cast<double>(types_));
+      }
+      programme.rows.push_back(std::move(row));
+    }
+    for (std::size_t j = 0; j < types_; ++j) {
+      LinearProgramme::Row row;
+      row.bound = gpus_[j];
+      for (std::size_t i = 0; i < jobs_.size(); ++i) {
+        row.terms.emplace_back(static_cast<int>(variable(i, j)), jobs_[i].gpus);
+      }
+      programme.rows.push_back(std::move(row));
+    }
+    return programme;
+  }
+
+  /// `factor` x throughput of a job >= t - `less`, where t is variable `t` (none if below 0).
+  void demand(LinearProgramme& programme, std::size_t job, double factor, int t,
+              double less) const {
+    LinearProgramme::Row row;
+    row.bound = less;
+    for (std::size_t j = 0; j < types_; ++j) {
+      const double rate = factor * jobs_[job].rates[j];
+      if (rate > 0) row.terms.emplace_back(static_cast<int>(variable(job, j)), -rate);
+    }
+    if (t >= 0) row.terms.emplace_back(t, 1.0);
+    programme.rows.push_back(std::move(row));
+  }
+
+  /// max over x of the least of factor_i x throughput_i. `wide`: rates do not tell types apart, so
+  /// that any split over types is optimal.
+  [[nodiscard]] Result<std::vector<double>> max_min(const std::vector<double>& factors,
+                                                    bool wide = false) const {
+    LinearProgramme programme = base(1);
+    const std::size_t t = programme.objective.size() - 1;
+    programme.objective[t] = 1;
+    double least = 1e300;
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      demand(programme, i, factors[i], static_cast<int>(t), 0);
+      least = std::min(least, factors[i] * throughput(i, programme.start));
+    }
+    programme.start[t] = 0.5 * least;
+    return wide ? solver_.true_centre(programme) : solver_.centre(programme);
+  }
+
+  [[nodiscard]] Shares clipped(const std::vector<double>& x) const {
+    Shares shares(jobs_.size(), std::vector<double>(types_, 0));
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      for (std::size_t j = 0; j < types_; ++j) {
+        shares[i][j] = std::clamp(x[variable(i, j)], 0.0, 1.0);
+      }
+    }
+    return shares;
+  }
+
+ private:
+  const std::vector<ShareJob>& jobs_;
+  const std::vector<int>& gpus_;
+  Solver& solver_;
+  std::size_t types_;
+  std::vector<double> normal_;
+};
+
+Result<Shares> las(const std::vector<ShareJob>& jobs, const std::vector<int>& gpus, Solver& solver,
+                   bool wide = false) {
+  const ShareProblem problem(jobs, gpus, solver);
+  std::vector<double> factors(jobs.size());
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    factors[i] = jobs[i].gpus / (jobs[i].weight * problem.normal(i));
+  }
+  const auto x = problem.max_min(factors, wide);
+  if (!x) return tl::unexpected(x.error());
+  return problem.clipped(*x);
+}
+
+Result<Shares> las_agnostic(std::vector<ShareJob> jobs, const std::vector<int>& gpus,
+                            Solver& solver) {
+  for (ShareJob& job : jobs) std::fill(job.rates.begin(), job.rates.end(), 1.0);
+  return las(jobs, gpus, solver, true);
+}
+
+Result<Shares> max_sum(const std::vector<ShareJob>& jobs, const std::vector<int>& gpus,
+                       Solver& solver) {
+  const ShareProblem problem(jobs, gpus, solver);
+  LinearProgramme programme = problem.base(0);
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    for (std::size_t j = 0; j < gpus.size(); ++j) {
+      programme.objective[problem.variable(i, j)] = jobs[i].rates[j];
+    }
+  }
+  const auto x = solver.centre(programme);
+  if (!x) return tl::unexpected(x.error());
+  return problem.clipped(*x);
+}
+
+/// The time within which the bisection of the authors ends; `least` is the shortest possible.
+double bisected(double least) {
+  double low = kShortest;
+  double high = kLongest;
+  double last = 0;
+  while (true) {
+    while (kClose * low < high) {
+      const double middle = (low + high) / 2;
+      if (middle >= least) {
+        last = high = middle;
+      } else {
+        low = middle;
+      }
+    }
+    if (last > 0) return last;
+    low = high;
+    high *= 10;
+  }
+}
+
+Result<Shares> makespan(const std::vector<ShareJob>& jobs, const std::vector<int>& gpus,
+                        Solver& solver) {
+  const ShareProblem problem(jobs, gpus, solver);
+  // In units of the longest job, so that the numbers stay near 1.
+  double unit = 0;
+  std::vector<double> need(jobs.size());
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    need[i] = jobs[i].remaining / problem.normal(i);
+    unit = std::max(unit, need[i]);
+  }
+  std::vector<double> factors(jobs.size());
+  for (std::size_t i = 0; i < jobs.size(); ++i) factors[i] = unit / jobs[i].remaining;
+  const auto fastest = problem.max_min(factors);
+  if (!fastest) return tl::unexpected(fastest.error());
+  const double time = bisected(unit / fastest->back());
+  // Any shares that end by then will do: the centre of all.
+  LinearProgramme programme = problem.base(0);
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    problem.demand(programme, i, factors[i], -1, -unit / time);
+  }
+  programme.start.assign(fastest->begin(), fastest->end() - 1);
+  auto x = solver.centre(programme);
+  if (!x) return tl::unexpected(x.error());
+  return problem.clipped(*x);
+}
+
+class WaterFilling {
+ public:
+  WaterFilling(const std::vector<ShareJob>& jobs, const std::vector<int>& gpus, Solver& solver)
+      : jobs_(jobs),
+        solver_(solver),
+        problem_(jobs, gpus, solver),
+        levels_(jobs.size(), 0.0),
+        full_(jobs.size(), 0) {}
+
+  Result<Shares> fill() {
+    while (true) {
+      auto found = raise();
+      if (!found) {
+        if (x_.empty()) return tl::unexpected(found.error());
+        break;  // nothing more to be had
+      }
+      x_ = std::move(*found);
+      if (!mark_full()) break;
+    }
+    return problem_.clipped(x_);
+  }
+
+ private:
+  /// The least rise of those that are not full, as large as can be.
+  Result<std::vector<double>> raise() {
+    LinearProgramme programme = problem_.base(1);
+    const std::size_t t = programme.objective.size() - 1;
+    programme.objective[t] = 1;
+    if (!x_.empty()) programme.start = x_;
+    double least = 1e300;
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      const double scale = 1 / problem_.normal(i);
+      const double kept = levels_[i] * (1 - kRelax);
+      if (levels_[i] > 0) problem_.demand(programme, i, scale, -1, -kept);
+      if (full_[i] != 0) continue;
+      const double factor = jobs_[i].gpus / jobs_[i].weight;
+      problem_.demand(programme, i, factor * scale, static_cast<int>(t), -factor * kept);
+      least = std::min(least, factor * (problem_.level(i, programme.start) - kept));
+    }
+    programme.start[t] = 0.5 * least;
+    auto x = solver_.centre(programme);
+    if (!x) return x;
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      if (full_[i] == 0) {
+        levels_[i] = levels_[i] * (1 - kRelax) + x->back() * jobs_[i].weight / jobs_[i].gpus;
+      }
+    }
+    return x;
+  }
+
+  /// At the centre of the optimal face whoever can have more has more. False: all are full, or
+  /// nobody became so.
+  bool mark_full() {
+    bool some = false;
+    bool left = false;
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      if (full_[i] != 0) continue;
+      const double rise = kRise * levels_[i] + kRiseLeast;
+      if (problem_.level(i, x_) - levels_[i] > rise / 2) {
+        left = true;
+      } else {
+        full_[i] = 1;
+        some = true;
+      }
+    }
+    return some && left;
+  }
+
+  const std::vector<ShareJob>& jobs_;
+  Solver& solver_;
+  ShareProblem problem_;
+  std::vector<double> levels_;
+  std::vector<char> full_;
+  std::vector<double> x_;
+};
+
+Result<Shares> shares_of(ShareRule rule, const std::vector<ShareJob>& jobs,
+                         const std::vector<int>& gpus, Solver& solver) {
+  switch (rule) {
+    case ShareRule::kLas:
+      return las(jobs, gpus, solver);
+    case ShareRule::kLasAgnostic:
+      return las_agnostic(jobs, gpus, solver);
+    case ShareRule::kMaxSum:
+      return max_sum(jobs, gpus, solver);
+    case ShareRule::kMakespan:
+      return makespan(jobs, gpus, solver);
+    case ShareRule::kWaterFilling:
+      return WaterFilling(jobs, gpus, solver).fill();
+  }
+  return fail("no such rule");
+}
+
+}  // namespace
+
+std::optional<ShareRule> share_rule_of(const std::string& policy) {
+  if (policy == "gavel-las") return ShareRule::kLas;
+  if (policy == "las") return ShareRule::kLasAgnostic;
+  if (policy == "gavel-maxsum") return ShareRule::kMaxSum;
+  if (policy == "gavel-makespan") return ShareRule::kMakespan;
+  if (policy == "gavel-wf") return ShareRule::kWaterFilling;
+  return std::nullopt;
+}
+
+Result<Shares> shares(ShareRule rule, const std::vector<ShareJob>& jobs,
+                      const std::vector<int>& gpus, Solver& solver) {
+  std::vector<ShareJob> able;  // who can run nowhere has no share
+  for (const ShareJob& job : jobs) {
+    if (std::any_of(job.rates.begin(), job.rates.end(), [](double rate) { return rate > 0; })) {
+      able.push_back(job);
+      able.back().weight = std::max(job.weight, kLeastWeight);
+    }
+  }
+  if (able.empty()) return Shares(jobs.size(), std::vector<double>(gpus.size(), 0));
+  auto found = shares_of(rule, able, gpus, solver);
+  if (!found || able.size() == jobs.size()) return found;
+  Shares all;
+  auto next = found->begin();
+  for (const ShareJob& job : jobs) {
+    const bool can =
+        std::any_of(job.rates.begin(), job.rates.end(), [](double rate) { return rate > 0; });
+    all.push_back(can ? std::move(*next++) : std::vector<double>(gpus.size(), 0));
+  }
+  return all;
+}
+
+}  // namespace rubato::sim

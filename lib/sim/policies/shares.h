@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Policies that give each job a share of the time of each GPU type: the linear programmes of Gavel
+// (Narayanan et al., OSDI 2020, sections 3 and 4).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/base/error.h"
+#include "lib/sim/solver/solver.h"
+
+namespace rubato::sim {
+
+/// What they know of a job.
+struct ShareJob {
+  int gpus = 1;
+  double weight = 1;
+  double remaining = 0;       ///< steps
+  std::vector<double> rates;  ///< steps/s on each type; 0: it cannot run there
+};
+
+enum class ShareRule {
+  kLas,           ///< max-min of normalised throughput
+  kLasAgnostic,   ///< the same with all rates taken for 1
+  kMaxSum,        ///< largest sum of steps/s
+  kMakespan,      ///< least time until all are done
+  kWaterFilling,  ///< kLas, then again for those that can have more
+};
+
+[[nodiscard]] std::optional<ShareRule> share_rule_of(const std::string& policy);
+
+/// A row a job, an entry a type, 0..1: the centre of the optimal face. `gpus` are those of each
+/// type.
+[[nodiscard]] Result<std::vector<std::vector<double>>> shares(ShareRule rule,
+                                                              const std::vector<ShareJob>& jobs,
+                                                              const std::vector<int>& gpus,
+                                                              Solver& solver = own_solver());
+
+}  // namespace rubato::sim

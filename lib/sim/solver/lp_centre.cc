@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Path following on the primal-dual system of the log barrier, with Newton steps at each level of
+// the barrier until its centre is met. Rows with many terms (capacities) stand beside the normal
+// matrix and not in it, so that what remains of it stays as sparse as the jobs are apart.
+#include <algorithm>
+#include <cmath>
+#include <eigen3/Eigen/Sparse>
+#include <eigen3/Eigen/SparseCholesky>
+
+#include "lib/sim/solver/lp.h"
+
+namespace rubato::sim {
+namespace {
+
+using Vector = Eigen::VectorXd;
+using Matrix = Eigen::SparseMatrix<double>;
+
+constexpr double kFirstLevel = 1.0;
+constexpr double kLastLevel = 1e-9;
+/// From here on what was found stands where numbers give no further step.
+constexpr double kGoodLevel = 1e-6;
+constexpr double kNextLevel = 0.2;
+constexpr int kMostSteps = 12;      ///< of Newton, a level
+constexpr double kCentred = 1e-3;   ///< largest relative distance of s z from the level
+constexpr double kEndless = 1e15;   ///< times the start: as far as no optimum is
+constexpr double kDamping = 1e-13;  ///< added to the diagonal, relative to it
+constexpr double kLost = 2;         ///< times the gap before, or that of the level
+
+class PathFollower {
+ public:
+  explicit PathFollower(const LinearProgramme& programme)
+      : n_(static_cast<int>(programme.objective.size())),
+        m_(static_cast<int>(programme.rows.size())),
+        c_(Eigen::Map<const Vector>(programme.objective.data(), n_)) {
+    std::vector<Eigen::Triplet<double>> entries;
+    bounds_.resize(m_);
+    for (int row = 0; row < m_; ++row) {
+      const auto& from = programme.rows[static_cast<std::size_t>(row)];
+      bounds_[row] = from.bound;
+      for (const auto& [variable, factor] : from.terms) entries.emplace_back(row, variable, factor);
+      dense_.push_back(from.terms.size() > kSparse);
+    }
+    rows_.resize(m_, n_);
+    rows_.setFromTriplets(entries.begin(), entries.end());
+    x_ = Eigen::Map<const Vector>(programme.start.data(), n_);
+    const double largest = c_.cwiseAbs().maxCoeff();
+    if (largest > 0) c_ /= largest;  // so that levels mean the same for every objective
+  }
+
+  [[nodiscard]] bool inside() const {
+    return x_.minCoeff() > 0 && (m_ == 0 || (bounds_ - rows_ * x_).minCoeff() > 0);
+  }
+
+  /// False: the numbers went astray, as where nothing bounds the objective.
+  bool follow() {
+    const double far = 1 + x_.maxCoeff();
+    slack_ = bounds_ - rows_ * x_;
+    row_price_ = kFirstLevel * slack_.cwiseInverse();
+    price_ = kFirstLevel * x_.cwiseInverse();
+    double level = kFirstLevel;
+    while (level >= kLastLevel * 0.99) {
+      for (int step = 0; step < kMostSteps; ++step) {
+        const Vector before = x_;
+        const double most = kLost * std::max(gap(), level * (n_ + m_));
+        const bool good = level < kGoodLevel;
+        if (!newton(level)) return good;
+        // So far down only rounding makes the gap wider, by steps that lead anywhere.
+        if (good && gap() > most) {
+          x_ = before;
+          return true;
+        }
+        if (centred(level)) break;
+      }
+      level *= kNextLevel;
+    }
+    // Where nothing bounds the objective the path has no end.
+    return x_.allFinite() && x_.maxCoeff() < kEndless * far;
+  }
+
+  [[nodiscard]] std::vector<double> answer() const { return {x_.data(), x_.data() + n_}; }
+
+ private:
+  static constexpr std::size_t kSparse = 16;
+
+  /// How far at most the objective is from its optimum, in its scale, where prices are in order.
+  [[nodiscard]] double gap() const { return x_.dot(price_) + slack_.dot(row_price_); }
+
+  [[nodiscard]] bool centred(double level) const {
+    const double rows =
+        m_ == 0
+            ? 0
+            : (slack_.cwiseProduct(row_price_) / level - Vector::Ones(m_)).cwiseAbs().maxCoeff();
+    const double own = (x_.cwiseProduct(price_) / level - Vector::Ones(n_)).cwiseAbs().maxCoeff();
+    return rows < kCentred && own < kCentred;
+  }
+
+  /// (A' D A) dx = c - level A' (1 / s), with the bounds x >= 0 among the rows.
+  bool newton(double level) {
+    const Vector weight = row_price_.cwiseQuotient(slack_);
+    const Vector right =
+        c_ - level * (rows_.transpose() * slack_.cwiseInverse()) + level * x_.cwiseInverse();
+    const Vector dx = solve(weight, right);
+    if (!dx.allFinite()) return false;
+    const Vector ds = -(rows_ * dx);
+    const Vector dz =
+        (Vector::Constant(m_, level) - row_price_.cwiseProduct(ds)).cwiseQuotient(slack_) -
+        row_price_;
+    const Vector dp =
+        (Vector::Constant(n_, level) - price_.cwiseProduct(dx)).cwiseQuotient(x_) - price_;
+    // One length for all of them: with one for x and one for prices the path is lost at times.
+    const double length = std::min(std::min(longest(x_, dx), longest(slack_, ds)),
+                                   std::min(longest(price_, dp), longest(row_price_, dz)));
+    x_ += length * dx;
+    slack_ += length * ds;
+    price_ += length * dp;
+    row_price_ += length * dz;
+    return true;
+  }
+
+  /// The system with dense rows apart: [H V'; V -1/W].
+  [[nodiscard]] Vector solve(const Vector& weight, const Vector& right) {
+    std::vector<Eigen::Triplet<double>> entries;
+    Vector diagonal = price_.cwiseQuotient(x_);
+    int extra = 0;
+    for (int row = 0; row < m_; ++row) {
+      if (dense_[static_cast<std::size_t>(row)]) {
+        for (RowMatrix::InnerIterator at(rows_, row); at; ++at) {
+          entries.emplace_back(n_ + extra, at.col(), at.value());
+        }
+        entries.emplace_back(n_ + extra, n_ + extra, -1 / weight[row]);
+        ++extra;
+        continue;
+      }
+      for (RowMatrix::InnerIterator a(rows_, row); a; ++a) {
+        for (RowMatrix::InnerIterator b(rows_, row); b; ++b) {
+          if (b.col() <= a.col()) {
+            entries.emplace_back(a.col(), b.col(), weight[row] * a.value() * b.value());
+          }
+        }
+      }
+    }
+    for (int i = 0; i < n_; ++i) entries.emplace_back(i, i, diagonal[i] * (1 + kDamping));
+    Matrix system(n_ + extra, n_ + extra);
+    system.setFromTriplets(entries.begin(), entries.end());
+    if (!analysed_) factor_.analyzePattern(system);
+    analysed_ = true;
+    factor_.factorize(system);
+    if (factor_.info() != Eigen::Success) return Vector::Constant(n_, std::nan(""));
+    Vector whole = Vector::Zero(n_ + extra);
+    whole.head(n_) = right;
+    const Vector found = factor_.solve(whole);
+    return found.head(n_);
+  }
+
+  /// The longest step below 1 that keeps all of `from` above 0.
+  static double longest(const Vector& from, const Vector& step) {
+    double most = 1;
+    for (Eigen::Index i = 0; i < from.size(); ++i) {
+      if (step[i] < 0) most = std::min(most, -0.9 * from[i] / step[i]);
+    }
+    return most;
+  }
+
+  using RowMatrix = Eigen::SparseMatrix<double, Eigen::RowMajor>;
+
+  int n_;
+  int m_;
+  Vector c_;
+  RowMatrix rows_;
+  std::vector<bool> dense_;
+  Vector bounds_;
+  Vector x_;
+  Vector slack_;
+  Vector price_;      ///< of x >= 0
+  Vector row_price_;  ///< of the rows
+  Eigen::SimplicialLDLT<Matrix, Eigen::Lower> factor_;
+  bool analysed_ = false;
+};
+
+}  // namespace
+
+Result<std::vector<double>> solve_centre(const LinearProgramme& programme) {
+  if (programme.start.size() != programme.objective.size()) {
+    return fail("linear programme: no start for each variable");
+  }
+  if (programme.objective.empty()) return std::vector<double>{};
+  PathFollower path(programme);
+  if (!path.inside()) return fail("linear programme: the start is not inside all rows");
+  if (!path.follow()) return fail("linear programme: no optimum was found");
+  return path.answer();
+}
+
+}  // namespace rubato::sim

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What generated suites share: what stands behind their "@", as "20/arrivals=bursty/hours=4", and
+// an empty one.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/sim/engine/suite.h"
+#include "lib/sim/engine/suite_error.h"
+
+namespace rubato::sim {
+
+/// A number, then words KEY=VALUE. Errors name suite, word and what was expected.
+class SuiteSpec {
+ public:
+  /// `keys`: those that the suite knows. Refused: another key, one twice, one without a value.
+  [[nodiscard]] static SuiteResult<SuiteSpec> parse(std::string suite, std::string_view text,
+                                                    const std::vector<std::string>& keys);
+
+  /// The number before the first "/".
+  [[nodiscard]] SuiteResult<double> head(std::string_view what, double least, double most) const;
+  [[nodiscard]] bool has(const std::string& key) const { return words_.contains(key); }
+  /// The number behind `key`; `usual` where it is not said.
+  [[nodiscard]] SuiteResult<double> number(const std::string& key, double usual, double least,
+                                           double most) const;
+  /// The same, whole and a multiple of `step`.
+  [[nodiscard]] SuiteResult<int> whole(const std::string& key, int usual, int step, int most) const;
+  /// One of `choices`, as its number; the first where it is not said.
+  [[nodiscard]] SuiteResult<std::size_t> choice(const std::string& key,
+                                                const std::vector<std::string>& choices) const;
+  /// As many weights as `usual` has, with ":" between; at least 0, some above.
+  [[nodiscard]] SuiteResult<std::vector<double>> weights(const std::string& key,
+                                                         std::vector<double> usual) const;
+
+ private:
+  [[nodiscard]] tl::unexpected<SuiteError> wrong(const std::string& word, std::string_view value,
+                                                 std::string_view expected) const;
+
+  std::string suite_;
+  std::string head_;
+  std::map<std::string, std::string> words_;
+};
+
+/// Without jobs: nodes of one type, whose jobs say themselves where their time goes (StepCosts).
+[[nodiscard]] Suite step_suite(int nodes, int gpus_per_node, int cores = 0);
+
+}  // namespace rubato::sim

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/store/run_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "lib/json/json.h"
+
+namespace rubato::sim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kMode = "mode";  // a member beside those of a snapshot
+
+const Partition* partition_of(const Snapshot& snapshot, const std::string& name) {
+  for (const Partition& partition : snapshot.partitions)
+    if (partition.name == name) return &partition;
+  return nullptr;
+}
+
+const NodeSet* set_at(const Snapshot& snapshot, int index) {
+  const auto at = static_cast<std::size_t>(index);
+  return index >= 0 && at < snapshot.node_sets.size() ? &snapshot.node_sets[at] : nullptr;
+}
+
+int add_set(Snapshot& cluster, NodeSet set) {
+  const auto at = std::find(cluster.node_sets.begin(), cluster.node_sets.end(), set);
+  if (at != cluster.node_sets.end()) return static_cast<int>(at - cluster.node_sets.begin());
+  cluster.node_sets.push_back(std::move(set));
+  return static_cast<int>(cluster.node_sets.size()) - 1;
+}
+
+}  // namespace
+
+std::string run_text(const Job& job, const Snapshot& snapshot, Mode mode) {
+  const Partition* partition = partition_of(snapshot, job.partition);
+  const NodeSet* own = set_at(snapshot, job.later_set);
+  const NodeSet* all = partition != nullptr ? set_at(snapshot, partition->node_set) : nullptr;
+  const bool anywhere = own == nullptr || (all != nullptr && *own == *all);
+  std::set<int> named;
+  for (const NodeShare& share : job.allocation) named.insert(share.node);
+  if (!anywhere) named.insert(own->begin(), own->end());
+  if (named.size() > kMostNames) return "";
+
+  Snapshot one;
+  one.taken = job.start;
+  std::map<int, int> index;
+  for (const int node : named) {
+    index[node] = static_cast<int>(one.nodes.size());
+    one.nodes.emplace_back().name = snapshot.nodes[static_cast<std::size_t>(node)].name;
+  }
+  Job kept = job;
+  kept.node_set = kept.later_set = -1;
+  kept.stock_nodes.clear();
+  for (NodeShare& share : kept.allocation) share.node = index[share.node];
+  if (!anywhere) {
+    NodeSet& set = one.node_sets.emplace_back();
+    for (const int node : *own) set.push_back(index[node]);
+    kept.later_set = 0;
+  }
+  one.jobs.push_back(std::move(kept));
+  // Its first member, so that the snapshot stands as it was written.
+  return fmt::format("{{\"{}\":\"{}\",{}", kMode, to_string(mode), to_json(one).substr(1));
+}
+
+std::optional<Mode> mode_of_run(std::string_view text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  const auto at = json.find(kMode);
+  if (at == json.end()) return std::nullopt;
+  for (const Mode mode : {Mode::kObserve, Mode::kPlace})
+    if (*at == to_string(mode)) return mode;
+  return std::nullopt;
+}
+
+Result<Job> run_from_text(std::string_view text, Snapshot& cluster) {
+  Json json = Json::parse(text, nullptr, false);
+  if (json.is_object() && json.erase(kMode) > 0) {
+    const std::string plain = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    return run_from_text(plain, cluster);
+  }
+  const auto one = snapshot_from_json(text);
+  if (!one) return tl::unexpected(one.error());
+  if (one->jobs.size() != 1) return fail("a run has one job");
+  std::map<std::string, int> names;
+  for (std::size_t i = 0; i < cluster.nodes.size(); ++i)
+    names[cluster.nodes[i].name] = static_cast<int>(i);
+  std::vector<int> index;
+  for (const Node& node : one->nodes) {
+    const auto at = names.find(node.name);
+    if (at == names.end()) return fail(fmt::format("there is no node {} any more", node.name));
+    index.push_back(at->second);
+  }
+  Job job = one->jobs.front();
+  const Partition* partition = partition_of(cluster, job.partition);
+  if (partition == nullptr)
+    return fail(fmt::format("there is no partition {} any more", job.partition));
+  for (NodeShare& share : job.allocation) share.node = index[static_cast<std::size_t>(share.node)];
+  std::sort(job.allocation.begin(), job.allocation.end(),
+            [](const NodeShare& a, const NodeShare& b) { return a.node < b.node; });
+  job.tier = partition->tier;
+  int set = partition->node_set;
+  if (job.later_set >= 0) {
+    NodeSet own;
+    for (const int node : one->node_sets.front())
+      own.push_back(index[static_cast<std::size_t>(node)]);
+    std::sort(own.begin(), own.end());
+    set = add_set(cluster, std::move(own));
+  }
+  job.node_set = job.later_set = set;
+  return job;
+}
+
+}  // namespace rubato::sim

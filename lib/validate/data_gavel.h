@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Gavel's measured throughputs (Narayanan et al., OSDI 2020): simulation_throughputs.json.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lib/base/error.h"
+
+namespace rubato {
+
+/// A kind of job as the file names it: "APP (batch size B)", or a name that says no batch.
+struct GavelModel {
+  std::string name;        ///< whole
+  std::string app;         ///< before the batch
+  std::int64_t batch = 0;  ///< samples a worker and step; 0: not told
+
+  bool operator==(const GavelModel&) const = default;
+};
+
+/// One measurement.
+struct GavelCell {
+  GavelModel model;
+  std::string gpu_type;      ///< without the suffix of spread placements
+  bool consolidated = true;  ///< on as few servers as needed
+  int scale = 1;             ///< workers, one GPU each
+  double steps = 0;          ///< steps/s of all workers together; 0: it does not fit there
+  /// With whom it shared its GPUs: (model, scale), and that one's steps/s.
+  struct Partner {
+    GavelModel model;
+    int scale = 1;
+    double own_steps = 0;
+    double other_steps = 0;
+  };
+  std::vector<Partner> shared;  ///< by name and scale
+
+  /// samples/s; where no batch is told, steps/s.
+  [[nodiscard]] double rate() const {
+    return steps * static_cast<double>(model.batch > 0 ? model.batch : 1);
+  }
+};
+
+struct GavelData {
+  std::vector<GavelCell> cells;  ///< by GPU type, placement (consolidated first), model, scale
+};
+
+/// The kind of job that a name means.
+[[nodiscard]] GavelModel gavel_model(const std::string& name);
+
+/// Numbers below 0, that are not finite or no numbers, scales that are not whole and above 0, keys
+/// of another form, and keys that come twice are errors: "NAME:LINE:COLUMN: what was expected". A 0
+/// is kept.
+[[nodiscard]] Result<GavelData> parse_gavel(std::string_view text, const std::string& name);
+/// Reads DIR/gavel/simulation_throughputs.json, at most 64 MiB.
+[[nodiscard]] Result<GavelData> read_gavel(const std::string& data_dir);
+
+}  // namespace rubato

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Reads measured step times and gradient statistics of data-parallel training, in the layout of the
+// Sia and Pollux artifacts (SOSP 2023, OSDI 2021).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lib/base/error.h"
+
+namespace rubato {
+
+/// A measured configuration.
+struct SiaStep {
+  std::vector<int> placement;  ///< GPUs on each node; empty where the file does not say
+  int nodes = 1;
+  int gpus = 1;
+  double local_batch = 0;  ///< samples a GPU
+  double step_time = 0;    ///< seconds an iteration, above 0
+  double sync_time = 0;    ///< seconds of gradient synchronisation
+};
+
+/// An application on one GPU type.
+struct SiaProfile {
+  std::string gpu_type;              ///< what the names of the files end with
+  std::vector<SiaStep> placements;   ///< of placements-TYPE.csv, in its order
+  std::vector<SiaStep> scalability;  ///< of scalability-TYPE.csv, in its order; may be empty
+};
+
+/// An epoch of training at one batch.
+struct SiaEpoch {
+  double progress = 0;  ///< iterations at the smallest batch that would have got as far
+  std::int64_t iterations = 0;
+  double metric = 0;
+  double grad_sqr = 0;  ///< squared length of the gradient
+  double grad_var = 0;  ///< variance of the gradient at the smallest batch
+};
+
+/// Of validation-BATCH.csv.
+struct SiaTraining {
+  std::int64_t batch = 0;  ///< global
+  std::vector<SiaEpoch> epochs;
+};
+
+struct SiaApp {
+  std::string name;
+  std::vector<SiaProfile> profiles;    ///< by GPU type
+  std::vector<SiaTraining> trainings;  ///< by batch
+};
+
+struct SiaData {
+  std::vector<SiaApp> apps;  ///< by name
+  /// The GPU types that are different ones, sorted. Two types that share all rows of an application
+  /// were measured once: of them the one with most applications, then with most rows stands for
+  /// both. A file without a type is a copy where another has its rows.
+  std::vector<std::string> gpu_types;
+};
+
+/// All applications of DIR/sia/traces: folders with placements-TYPE.csv. What else lies there is
+/// passed over. Errors name file, line and column.
+[[nodiscard]] Result<SiaData> read_sia(const std::string& data_dir);
+/// The same of a folder of that layout.
+[[nodiscard]] Result<SiaData> read_sia_traces(const std::string& folder);
+
+}  // namespace rubato

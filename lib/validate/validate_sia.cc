@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/validate/validate_sia.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "lib/model/data_parallel/data_parallel.h"
+#include "lib/model/numeric/choose_rows.h"
+#include "lib/validate/data_sia.h"
+
+namespace rubato {
+namespace {
+
+constexpr std::size_t kRows = 10;
+// At most so many times the error of the family that saw all rows, and at most this error where the
+// family with all rows reaches as little as that allows.
+constexpr double kOverFull = 1.5;
+constexpr double kTarget = 0.06;
+
+DataParallelPlace place_of(const SiaStep& s) { return {s.local_batch, s.gpus, s.nodes}; }
+
+/// Configurations that the model tells apart, each with the row that would be measured: the most
+/// even of its placements, so that no value is looked at.
+std::vector<std::pair<SiaStep, double>> candidates(const std::vector<SiaStep>& rows) {
+  const auto unevenness = [](const SiaStep& s) {
+    const auto [least, most] = std::ranges::minmax(s.placement);
+    return std::tuple(most - least, s.placement);
+  };
+  std::map<std::tuple<int, int, double>, std::pair<const SiaStep*, double>> by_place;
+  for (const SiaStep& row : rows) {
+    auto& [kept, count] = by_place[{row.nodes, row.gpus, row.local_batch}];
+    if (kept == nullptr || unevenness(row) < unevenness(*kept)) kept = &row;
+    ++count;
+  }
+  std::vector<std::pair<SiaStep, double>> out;
+  out.reserve(by_place.size());
+  for (const auto& [key, row] : by_place) out.emplace_back(*row.first, row.second);
+  return out;
+}
+
+std::vector<DataParallelSample> samples_of(const std::vector<SiaStep>& rows, bool sync) {
+  std::vector<DataParallelSample> samples;
+  for (const SiaStep& row : rows) {
+    samples.push_back({place_of(row), row.step_time, {}});
+    if (sync) samples.back().sync_time = row.sync_time;
+  }
+  return samples;
+}
+
+/// One after the other, each by a model of those before.
+std::vector<SiaStep> choose(const std::vector<SiaStep>& rows) {
+  const std::vector<std::pair<SiaStep, double>> from = candidates(rows);
+  std::vector<DataParallelPlace> places;
+  std::vector<double> weights;
+  for (const auto& [row, count] : from) {
+    places.push_back(place_of(row));
+    weights.push_back(count);
+  }
+  std::vector<SiaStep> known;
+  std::vector<bool> taken(from.size());
+  const auto next = [&](const std::vector<std::size_t>& chosen) {
+    if (!chosen.empty()) {
+      known.push_back(from[chosen.back()].first);
+      taken[chosen.back()] = true;
+    }
+    return DataParallelModel(samples_of(known, true)).most_instructive(places, taken, weights);
+  };
+  std::vector<SiaStep> out;
+  for (const std::size_t i : choose_rows(from.size(), kRows, next)) out.push_back(from[i].first);
+  return out;
+}
+
+/// Linear between what was measured, and as at the nearest outside.
+double interpolate(const std::map<double, double>& points, double at) {
+  const auto above = points.lower_bound(at);
+  if (above == points.end()) return points.rbegin()->second;
+  if (above == points.begin()) return above->second;
+  const auto below = std::prev(above);
+  const double share = (at - below->first) / (above->first - below->first);
+  return below->second + share * (above->second - below->second);
+}
+
+/// Over the local batch at each number of GPUs, then over the GPUs; inside a node and across nodes
+/// apart, where both were measured.
+double interpolate(const std::vector<SiaStep>& rows, const SiaStep& at) {
+  const auto same_side = [&](const SiaStep& r) { return (r.nodes > 1) == (at.nodes > 1); };
+  const bool apart = std::ranges::any_of(rows, same_side);
+  std::map<double, std::map<double, double>> by_gpus;
+  for (const SiaStep& r : rows) {
+    if (!apart || same_side(r)) by_gpus[r.gpus][r.local_batch] = r.step_time;
+  }
+  std::map<double, double> times;
+  for (const auto& [gpus, by_batch] : by_gpus) times[gpus] = interpolate(by_batch, at.local_batch);
+  return interpolate(times, at.gpus);
+}
+
+/// The same to the last digit in any order of the values, so that names, which give the order,
+/// count for nothing.
+double mean(std::vector<double> values) {
+  std::ranges::sort(values);
+  double sum = 0;
+  for (const double v : values) sum += v;
+  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+}
+
+struct Errors {
+  std::vector<double> ours;
+  std::vector<double> interpolated;
+  std::vector<double> full;
+};
+
+/// On the rows that were not chosen.
+Errors errors_of(const std::vector<SiaStep>& rows, const std::vector<SiaStep>& chosen) {
+  const DataParallelModel ours(samples_of(chosen, true));
+  // Of step times alone, which are what is tested: with the times of synchronisation it comes out
+  // worse.
+  const DataParallelModel full(samples_of(rows, false), {.correct = false});
+  const auto key = [](const SiaStep& s) { return std::tie(s.placement, s.local_batch); };
+  Errors errors;
+  for (const SiaStep& row : rows) {
+    const bool seen =
+        std::ranges::any_of(chosen, [&](const SiaStep& c) { return key(c) == key(row); });
+    if (seen) continue;
+    const auto error = [&](double forecast) { return std::abs(forecast / row.step_time - 1); };
+    const DataParallelPlace at = place_of(row);
+    errors.ours.push_back(error(ours.iteration_seconds(at, 1)));
+    errors.interpolated.push_back(error(interpolate(chosen, row)));
+    errors.full.push_back(error(full.iteration_seconds(at, 1)));
+  }
+  return errors;
+}
+
+/// Means of the cells, and of all rows together.
+struct Means {
+  std::vector<double> cells;
+  std::vector<double> rows;
+
+  void add(const std::vector<double>& errors) {
+    cells.push_back(mean(errors));
+    rows.insert(rows.end(), errors.begin(), errors.end());
+  }
+};
+
+}  // namespace
+
+Result<ValidateSection> validate_sia(const std::string& data_dir) {
+  const auto data = read_sia(data_dir);
+  if (!data) return tl::unexpected(data.error());
+  ValidateSection section;
+  Means ours;
+  Means interpolated;
+  Means full;
+  int better = 0;
+  for (const SiaApp& app : data->apps) {
+    for (const SiaProfile& profile : app.profiles) {
+      if (std::ranges::find(data->gpu_types, profile.gpu_type) == data->gpu_types.end()) continue;
+      const std::vector<SiaStep> chosen = choose(profile.placements);
+      const Errors errors = errors_of(profile.placements, chosen);
+      if (errors.ours.empty()) continue;
+      ours.add(errors.ours);
+      interpolated.add(errors.interpolated);
+      full.add(errors.full);
+      better += ours.cells.back() <= interpolated.cells.back() ? 1 : 0;
+      section.cells.push_back({.source = "sia",
+                               .model = app.name,
+                               .plan = profile.gpu_type,
+                               .fit_samples = static_cast<int>(chosen.size()),
+                               .test_rows = static_cast<int>(errors.ours.size()),
+                               .mean_error = ours.cells.back(),
+                               .max_error = std::ranges::max(errors.ours)});
+    }
+  }
+  if (section.cells.empty()) return fail(data_dir + "/sia/traces: no rows to test on");
+  const double found = mean(ours.cells);
+  const double all = mean(full.cells);
+  const auto cells = static_cast<double>(section.cells.size());
+  section.summary = {{"cells", cells},
+                     {"mean", found},
+                     {"interp_mean", mean(interpolated.cells)},
+                     {"full_fit_mean", all}};
+  const bool reachable = kOverFull * all >= kTarget;
+  section.gates = {{"sia_interpolation", found <= mean(interpolated.cells)},
+                   {"sia_full_fit", found <= kOverFull * all},
+                   {"sia_target", !reachable || found <= kTarget}};
+  section.notes = {
+      fmt::format("Step times: means are of the cells' means. Of all {} rows together: {:.4f}; "
+                  "interpolated {:.4f}; family on all rows {:.4f}.",
+                  ours.rows.size(), mean(ours.rows), mean(interpolated.rows), mean(full.rows)),
+      fmt::format("In {} of {} cells the model is at least as good as the same rows interpolated.",
+                  better, section.cells.size()),
+      fmt::format("GPU types whose rows are those of another one are not counted: {} are.",
+                  data->gpu_types.size())};
+  return section;
+}
+
+}  // namespace rubato

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the plugin files of the pair share. Slurm opens each RTLD_LOCAL, so nothing is found by the
+// linker: the one Pair lives in select_cons_tres.so, the file slurmctld loads first, and the others
+// find it with find_pair().
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "lib/base/units.h"
+#include "lib/config/config.h"
+#include "lib/runtime/mailbox.h"
+
+namespace rubato {
+
+/// Nodes that a reservation of Rubato keeps from unmanaged jobs of lower order.
+struct ReservedNodes {
+  JobId job = 0;
+  Seconds start = 0;
+  int tier = 0;
+  std::uint32_t priority = 0;
+  std::vector<int> nodes;  ///< indices of slurmctld's node table at this moment
+};
+
+/// The start that the loop asks slurmctld for at this moment, on the thread that asks.
+struct StartScope {
+  bool managed = false;
+  const std::vector<int>* only = nullptr;   ///< node indices it may use; null: any
+  const std::vector<int>* never = nullptr;  ///< node indices it must not use; null: none
+};
+
+/// Counters of the gate, since the plugin was loaded.
+struct GateStats {
+  std::uint64_t refused_run_now = 0;
+  std::uint64_t refused_will_run = 0;
+  std::uint64_t masked = 0;     ///< tests of unmanaged jobs with nodes of a reservation taken out
+  std::uint64_t immediate = 0;  ///< passed because the user asked for an immediate answer
+  std::uint64_t opened = 0;     ///< times the gate opened because the heartbeat stopped
+  bool open = true;  ///< what a question would be answered now, whether one was asked or not
+};
+
+/// What the submit hook did with hints, since the plugin was loaded.
+struct HintStats {
+  std::uint64_t jobs = 0;             ///< jobs submitted with good hints
+  std::uint64_t refused = 0;          ///< submits refused for bad ones
+  std::uint64_t updates = 0;          ///< updates of pending jobs with hints that were checked
+  std::uint64_t updates_refused = 0;  ///< and refused
+};
+
+/// Wakes the loop. Called under slurmctld's job write lock: sets a flag and signals, nothing else.
+class Waker {
+ public:
+  virtual void wake() noexcept = 0;
+
+ protected:
+  ~Waker() = default;
+};
+
+/// State shared by the gate (select), the loop (sched) and the submit hook. All calls are cheap and
+/// safe from any thread; none takes a lock of slurmctld.
+class Pair {
+ public:
+  /// The configuration in force; null before the loop has read one, and then the gate is open.
+  virtual void set_config(std::shared_ptr<const Config>) = 0;
+  [[nodiscard]] virtual std::shared_ptr<const Config> config() const = 0;
+
+  /// The loop is alive. The gate opens when the last beat is older than HeartbeatTimeout.
+  virtual void beat() noexcept = 0;
+  /// Seconds since the last beat; empty before the first.
+  [[nodiscard]] virtual std::optional<double> beat_age() const noexcept = 0;
+  /// `on`: this cycle failed, stock Slurm schedules until a cycle succeeds again.
+  virtual void hand_over(bool on) noexcept = 0;
+  /// Records made by this slurmctld have the sizes this build expects.
+  virtual void set_records_checked(bool ok) noexcept = 0;
+
+  virtual void set_waker(Waker*) noexcept = 0;
+  virtual void wake() noexcept = 0;
+
+  virtual void set_reserved(std::vector<ReservedNodes>) = 0;
+
+  /// For the calling thread.
+  virtual void enter_start(const StartScope*) noexcept = 0;
+  virtual void mark_backfill_thread(bool) noexcept = 0;
+  virtual void note_submit(std::uint32_t uid, bool immediate) noexcept = 0;
+
+  /// A message for the loop. Dropped (kOff) while no loop beats. O(1), for slurmctld's threads.
+  [[nodiscard]] virtual Posted post(Letter) = 0;
+  /// All messages since the last call, in the order in which they came.
+  [[nodiscard]] virtual std::vector<Letter> take_letters() = 0;
+  virtual void note_mail(MailFault) noexcept = 0;
+  [[nodiscard]] virtual MailStats mail_stats() const = 0;
+  /// Adds to the counters.
+  virtual void note_hints(const HintStats& more) noexcept = 0;
+  [[nodiscard]] virtual HintStats hint_stats() const = 0;
+
+  [[nodiscard]] virtual GateStats stats() const = 0;
+
+ protected:
+  ~Pair() = default;
+};
+
+/// The Pair of the select plugin beside the file that `inside` points into; null if that directory
+/// has none or it is of another build (the log says which).
+[[nodiscard]] Pair* find_pair(const void* inside);
+
+/// Identifies a build: the classes above cross between files that must come from the same one.
+[[nodiscard]] const char* build_id();
+
+inline constexpr const char* kPairSymbol = "rubato_pair";
+using PairFunction = Pair* (*)(const char* build_id);
+
+}  // namespace rubato

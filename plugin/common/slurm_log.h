@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The daemon's own log, for code that sees no Slurm header.
+#pragma once
+
+#include "lib/base/log.h"
+
+namespace rubato {
+
+/// printf into the log of the daemon that loaded the plugin. Cuts lines at 1 KiB. Allocates
+/// nothing, so that it can report a bad_alloc.
+void slurm_log(LogLevel level, const char* format, ...) noexcept
+    __attribute__((format(printf, 2, 3)));
+
+}  // namespace rubato

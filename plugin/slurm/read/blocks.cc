@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/slurm/read/blocks.h"
+
+#include <utility>
+
+namespace rubato {
+
+namespace {
+
+bool names_missing_nodes(const job_record_t& job) {
+  return job.details->req_node_bitmap != nullptr &&
+         bit_super_set(job.details->req_node_bitmap, avail_node_bitmap) == 0;
+}
+
+// Limits on TRES are tested after the choice of nodes in slurmctld; what the job asks at least is
+// known before. That can miss a limit, never invent one.
+bool over_tres_limit(job_record_t& job) {
+  if (job.tres_req_cnt == nullptr || (accounting_enforce & ACCOUNTING_ENFORCE_LIMITS) == 0)
+    return false;
+  std::vector<std::uint64_t> wanted(job.tres_req_cnt, job.tres_req_cnt + slurmctld_tres_cnt);
+  wanted[TRES_ARRAY_NODE] = std::max<std::uint64_t>(wanted[TRES_ARRAY_NODE], 1);
+  return !acct_policy_job_runnable_post_select(&job, wanted.data(), false);
+}
+
+}  // namespace
+
+Block block_of_reason(const job_record_t& job) {
+  switch (job.state_reason) {
+    case WAIT_NO_REASON:
+    case WAIT_PRIORITY:
+    case WAIT_RESOURCES:
+      return Block::kNone;
+    case WAIT_LICENSES:
+      return Block::kLicense;
+    case WAIT_ARRAY_TASK_LIMIT:
+      return Block::kArrayLimit;
+    case WAIT_RESERVATION:
+      return Block::kReservation;
+    case WAIT_PART_DOWN:
+    case WAIT_PART_INACTIVE:
+    case WAIT_PART_NODE_LIMIT:
+    case WAIT_PART_TIME_LIMIT:
+      return Block::kPartition;
+    case WAIT_NODE_NOT_AVAIL:
+      // Also what an earlier try on all nodes left behind; it is tested anew.
+      return Block::kNone;
+    default:
+      return acct_policy_job_runnable_state(const_cast<job_record_t*>(&job)) ? Block::kOther
+                                                                             : Block::kLimit;
+  }
+}
+
+std::string words_of_reason(const job_record_t& job) {
+  return job_reason_string(static_cast<enum job_state_reason>(job.state_reason));
+}
+
+BlockFound find_block(job_record_t& job, part_record_t& part, const BlockTests& tests) {
+  if ((part.state_up & PARTITION_SCHED) == 0) return {Block::kPartition, "PartitionDown"};
+  if (tests.reservation_closed) return {Block::kReservation, "Reservation"};
+  if (names_missing_nodes(job)) return {Block::kNodes, "ReqNodeNotAvail"};
+  if (!tests.may_write) {
+    const Block kind = block_of_reason(job);
+    return kind == Block::kNone ? BlockFound{} : BlockFound{kind, words_of_reason(job)};
+  }
+  if (tests.array && !job_array_start_test(&job)) return {Block::kArrayLimit, words_of_reason(job)};
+  if (accounting_enforce != 0) {
+    // Limits depend on the partition, too, and the job may be in several.
+    part_record_t* const before = std::exchange(job.part_ptr, &part);
+    const bool pre_limit =
+        !acct_policy_job_runnable_state(&job) && !acct_policy_job_runnable_pre_select(&job, false);
+    const bool limited = pre_limit || over_tres_limit(job);
+    job.part_ptr = before;
+    if (limited) return {Block::kLimit, words_of_reason(job)};
+  }
+  if (tests.licences && license_job_test(&job, time(nullptr), true) != SLURM_SUCCESS)
+    return {Block::kLicense, "Licenses"};
+  return {};
+}
+
+}  // namespace rubato

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/slurm/read/job_hints.h"
+
+#include <cstring>
+#include <functional>
+#include <string_view>
+#include <utility>
+
+#include "lib/hints/comment.h"
+#include "plugin/slurm/read/job_desc_view.h"
+
+namespace rubato {
+
+namespace {
+
+void mix(std::uint64_t value, std::uint64_t& state) {
+  constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15;
+  state ^= value + kGolden + (state << 6) + (state >> 2);
+}
+
+void mix(const char* words, std::uint64_t& state) {
+  mix(words != nullptr ? std::hash<std::string_view>()(words) : 0, state);
+}
+
+// Everything that facts_of() reads and a user can change.
+std::uint64_t state_of(const job_record_t& job) {
+  const struct job_details& details = *job.details;
+  std::uint64_t state = 0;
+  mix(job.comment, state);
+  mix(job.tres_per_job, state);
+  mix(job.tres_per_node, state);
+  mix(job.tres_per_task, state);
+  mix(job.tres_per_socket, state);
+  for (const std::uint64_t value :
+       {std::uint64_t{details.min_nodes}, std::uint64_t{details.max_nodes},
+        std::uint64_t{details.num_tasks}, std::uint64_t{details.ntasks_per_node},
+        std::uint64_t{details.whole_node}, std::uint64_t{details.requeue},
+        std::uint64_t{job.time_limit}})
+    mix(value, state);
+  return state;
+}
+
+}  // namespace
+
+HintsFound find_hints(const std::string& comment, const RequestFacts& facts, const Config& config) {
+  HintsFound out;
+  const auto said = parse_comment(comment);
+  if (!said) {
+    out.error = said.error().text;
+    return out;
+  }
+  if (said->empty()) return out;
+  const JobTypeConfig* type = said->job_type ? config.job_type(*said->job_type) : nullptr;
+  auto resolved = resolve_hints(*said, type != nullptr ? type->hints : Hints{}, hint_request(facts),
+                                Spelling::kComment);
+  if (resolved)
+    out.hints = std::move(*resolved);
+  else
+    out.error = resolved.error().text;
+  return out;
+}
+
+void JobHints::begin(const Config& config) {
+  ++looks_;
+  off_ = config.off("hints-read");
+  if (types_.job_types == config.job_types) return;
+  types_.job_types = config.job_types;
+  for (auto& [key, entry] : entries_) entry.found.reset();
+}
+
+void JobHints::note(const job_record_t& job, const JobKey& key) {
+  if (job.comment == nullptr || std::strstr(job.comment, "rubato:") == nullptr) {
+    entries_.erase(key);
+    return;
+  }
+  const std::uint64_t state = state_of(job);
+  Entry& entry = entries_[key];
+  entry.seen = looks_;
+  if (!entry.comment.empty() && entry.state == state) return;
+  entry.state = state;
+  entry.comment = job.comment;
+  entry.facts = facts_of(job);
+  entry.found.reset();
+}
+
+void JobHints::apply(Snapshot& snapshot) {
+  if (entries_.empty()) return;
+  for (Job& job : snapshot.jobs) {
+    const auto known = entries_.find(job.key);
+    if (known == entries_.end()) continue;
+    Entry& entry = known->second;
+    entry.seen = looks_;
+    if (off_) continue;
+    if (!entry.found) entry.found = find_hints(entry.comment, entry.facts, types_);
+    job.hints = entry.found->hints;
+    job.hint_error = entry.found->error;
+  }
+  std::erase_if(entries_, [this](const auto& entry) { return entry.second.seen != looks_; });
+}
+
+}  // namespace rubato

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/slurm/read/node_classes.h"
+
+#include <memory>
+
+namespace rubato {
+
+namespace {
+
+// Of sites whose jobs name nodes of their own: then classes are as many as jobs.
+constexpr std::size_t kMostClasses = 4096;
+
+std::string text(const char* words) { return words != nullptr ? words : ""; }
+
+struct BitmapFree {
+  void operator()(bitstr_t* bits) const { bit_free(bits); }
+};
+using Bitmap = std::unique_ptr<bitstr_t, BitmapFree>;
+
+bool nodes_have_owners() {
+  for (int i = 0; i < node_record_count; ++i)
+    if (node_record_table_ptr[i] != nullptr && node_record_table_ptr[i]->owner != NO_VAL)
+      return true;
+  return false;
+}
+
+// --exclusive=user, or a partition that says so: no node with a job of another user.
+bool exclusive_user(const QueueEntry& entry) {
+  return entry.job->details->whole_node == WHOLE_NODE_USER ||
+         (entry.part->flags & PART_FLAG_EXCLUSIVE_USER) != 0;
+}
+
+}  // namespace
+
+bool NodeClasses::begin(const NodeIndex& index, std::vector<NodeSet>& sets) {
+  index_ = &index;
+  node_sets_ = &sets;
+  set_indices_.clear();
+  const bool any_reservation = resv_list != nullptr && list_count(resv_list) > 0;
+  const bool any_owner = nodes_have_owners();
+  const bool stale =
+      any_reservation != any_reservation_ || any_owner != any_owner_ || ids_.size() > kMostClasses;
+  any_reservation_ = any_reservation;
+  any_owner_ = any_owner;
+  if (stale) ids_.clear();
+  sets_.assign(ids_.size(), std::nullopt);
+  return stale;
+}
+
+int NodeClasses::set_index(const bitstr_t* bitmap) {
+  NodeSet set = index_->set_of(bitmap);
+  const auto [at, added] =
+      set_indices_.try_emplace(std::move(set), static_cast<int>(node_sets_->size()));
+  if (added) node_sets_->push_back(at->first);
+  return at->second;
+}
+
+int NodeClasses::class_of(const QueueEntry& entry) {
+  const job_record_t& job = *entry.job;
+  const struct job_details& details = *job.details;
+  const bool own_nodes = exclusive_user(entry);
+  // Node owners depend on the user, a reservation's window on the time limit.
+  Key key{entry.part,
+          text(entry.use_prefer ? details.prefer : details.features),
+          text(details.exc_nodes),
+          text(details.req_nodes),
+          entry.reservation != nullptr ? static_cast<const void*>(entry.reservation)
+                                       : static_cast<const void*>(job.resv_ptr),
+          any_owner_ || any_reservation_ || own_nodes ? job.user_id : 0,
+          any_reservation_ ? job.time_limit : 0,
+          text(job.mcs_label),
+          details.req_node_bitmap != nullptr ? details.min_nodes : 0,
+          own_nodes};
+  const auto [at, added] = ids_.try_emplace(std::move(key), static_cast<int>(ids_.size()));
+  if (added) sets_.emplace_back();
+  return at->second;
+}
+
+const NodeClasses::Sets& NodeClasses::sets_of(int class_id, const QueueEntry& entry) {
+  std::optional<Sets>& sets = sets_[static_cast<std::size_t>(class_id)];
+  if (!sets) sets = add(entry);
+  return *sets;
+}
+
+// Takes from `nodes` what Slurm's reservations keep from the job; false if its own is not open.
+bool NodeClasses::apply_reservations(job_record_t& copy, bitstr_t* nodes) const {
+  if (!any_reservation_) return copy.resv_name == nullptr;
+  const time_t now = time(nullptr);
+  if (copy.resv_name != nullptr) {
+    // job_test_resv() would look the reservation up anew and note it in the job, or move a
+    // recurring one on in time: a matter for slurmctld, which does so at its next cycle.
+    const slurmctld_resv_t* own = copy.resv_ptr;
+    if (own == nullptr || own->start_time > now || own->end_time <= now) return false;
+    copy.resv_id = own->resv_id;
+  }
+  time_t when = now;
+  bitstr_t* open = nullptr;
+  bitstr_t* excluded_cores = nullptr;
+  bool overlap = false;
+  const int rc = job_test_resv(&copy, &when, false, &open, &excluded_cores, &overlap, false);
+  if (open != nullptr) bit_and(nodes, open);
+  FREE_NULL_BITMAP(open);
+  FREE_NULL_BITMAP(excluded_cores);
+  return rc == SLURM_SUCCESS;
+}
+
+NodeClasses::Sets NodeClasses::add(const QueueEntry& entry) {
+  // A copy, so that nothing of the job changes: the filters read feature_list_use, which is the
+  // scheduler's to set, and job_test_resv notes what it found in the job.
+  job_record_t job = *entry.job;
+  struct job_details details = *entry.job->details;
+  job.details = &details;
+  job.part_ptr = entry.part;
+  details.features_use = entry.use_prefer ? details.prefer : details.features;
+  details.feature_list_use = entry.use_prefer ? details.prefer_list : details.feature_list;
+  if (entry.reservation != nullptr) {
+    job.resv_ptr = entry.reservation;
+    job.resv_name = entry.reservation->name;
+    job.resv_id = entry.reservation->resv_id;
+  }
+
+  Sets sets;
+  const Bitmap later(bit_copy(entry.part->node_bitmap));
+  if (details.exc_node_bitmap != nullptr) bit_and_not(later.get(), details.exc_node_bitmap);
+  // Named nodes are all of the job's nodes unless it asks for more of them (-w n1 -N2); then only
+  // Slurm can complete the set, and the plan is a guess that Slurm may turn down.
+  if (details.req_node_bitmap != nullptr &&
+      bit_set_count(details.req_node_bitmap) >= static_cast<int>(details.min_nodes))
+    bit_and(later.get(), details.req_node_bitmap);
+  if (details.feature_list_use != nullptr) (void)job_req_node_filter(&job, later.get(), true);
+  if (job.resv_ptr != nullptr && job.resv_ptr->node_bitmap != nullptr)
+    bit_and(later.get(), job.resv_ptr->node_bitmap);
+  const Bitmap now(bit_copy(later.get()));
+  sets.reservation_closed = !apply_reservations(job, now.get());
+  filter_by_node_owner(&job, now.get());
+  filter_by_node_mcs(&job, slurm_mcs_get_select(&job), now.get());
+  sets.now = set_index(now.get());
+  sets.later = set_index(later.get());
+  return sets;
+}
+
+}  // namespace rubato

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/slurm/read/node_slots.h"
+
+#include <algorithm>
+
+#include "plugin/slurm/stock/slurm_headers.h"
+
+namespace rubato {
+
+NodeSlots::NodeSlots(const Snapshot& snapshot) {
+  slots_.reserve(snapshot.nodes.size());
+  int guess = 0;  // the tables run in step unless nodes came or went
+  for (const Node& node : snapshot.nodes) {
+    const node_record_t* here = guess < node_record_count ? node_record_table_ptr[guess] : nullptr;
+    if (here == nullptr || here->name == nullptr || node.name != here->name) {
+      const node_record_t* found = find_node_record(const_cast<char*>(node.name.c_str()));
+      guess = found != nullptr ? static_cast<int>(found->index) : -1;
+    }
+    slots_.push_back(guess);
+    ++guess;
+  }
+}
+
+std::optional<std::vector<int>> NodeSlots::of(const std::vector<int>& nodes) const {
+  std::vector<int> found;
+  found.reserve(nodes.size());
+  for (const int node : nodes) {
+    const int slot = slots_[static_cast<std::size_t>(node)];
+    if (slot < 0) return std::nullopt;
+    found.push_back(slot);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::optional<std::vector<int>> NodeSlots::of(const std::vector<NodeShare>& shares) const {
+  std::vector<int> nodes;
+  nodes.reserve(shares.size());
+  for (const NodeShare& share : shares) nodes.push_back(share.node);
+  return of(nodes);
+}
+
+std::string hostlist_of(const std::vector<int>& slots) {
+  bitstr_t* bits = bit_alloc(node_record_count);
+  for (const int slot : slots)
+    if (slot >= 0 && slot < node_record_count) bit_set(bits, slot);
+  char* names = bitmap2node_name(bits);
+  std::string out = names != nullptr ? names : "";
+  xfree(names);
+  FREE_NULL_BITMAP(bits);
+  return out;
+}
+
+}  // namespace rubato

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/slurm/read/queue.h"
+
+#include <algorithm>
+
+namespace rubato {
+
+namespace {
+
+void drain(List queue, std::vector<QueueEntry>& entries) {
+  entries.reserve(entries.size() + static_cast<std::size_t>(list_count(queue)));
+  while (auto* record = static_cast<job_queue_rec_t*>(list_pop(queue))) {
+    entries.push_back({.job = record->job_ptr,
+                       .part = record->part_ptr,
+                       .reservation = record->resv_ptr,
+                       .priority = record->priority,
+                       .array_task_id = record->array_task_id,
+                       .use_prefer = record->use_prefer,
+                       .known = nullptr});
+    xfree(record);
+  }
+  FREE_NULL_LIST(queue);
+}
+
+std::vector<QueueEntry> drain_sorted(List queue) {
+  sort_job_queue(queue);
+  std::vector<QueueEntry> entries;
+  drain(queue, entries);
+  return entries;
+}
+
+void append(List queue, job_record_t* job, part_record_t* part, std::uint32_t priority) {
+  auto* record = static_cast<job_queue_rec_t*>(xmalloc(sizeof(job_queue_rec_t)));
+  record->array_task_id = job->array_task_id;
+  record->job_id = job->job_id;
+  record->job_ptr = job;
+  record->part_ptr = part;
+  record->priority = priority;
+  list_append(queue, record);
+}
+
+bool runnable(const job_record_t& job, time_t now) {
+  const job_record_t* record = &job;
+  if (!IS_JOB_PENDING(record) || IS_JOB_COMPLETING(record) || job.priority == 0) return false;
+  const struct job_details* details = job.details;
+  if (details == nullptr || details->begin_time > now) return false;
+  return details->depend_list == nullptr || list_count(details->depend_list) == 0;
+}
+
+bool schedules(const part_record_t* part) {
+  return part != nullptr && (part->state_up & PARTITION_SCHED) != 0;
+}
+
+template <typename Visit>  // (partition, priority of the job there)
+void for_each_partition(const job_record_t& job, const Visit& visit) {
+  if (job.part_ptr_list == nullptr) {
+    if (job.part_ptr != nullptr) visit(job.part_ptr, job.priority);
+    return;
+  }
+  int index = 0;
+  ListIterator parts = list_iterator_create(job.part_ptr_list);
+  while (auto* part = static_cast<part_record_t*>(list_next(parts))) {
+    visit(part, job.priority_array != nullptr ? job.priority_array[index] : job.priority);
+    ++index;
+  }
+  list_iterator_destroy(parts);
+}
+
+void peek_at(job_record_t& job, time_t now, List queue) {
+  if (!runnable(job, now)) return;
+  for_each_partition(job, [&](part_record_t* part, std::uint32_t priority) {
+    if (schedules(part)) append(queue, &job, part, priority);
+  });
+}
+
+// job_scheduler.c _job_queue_append, without magnetic reservations.
+void append_with_reservations(job_record_t& job, part_record_t* part, std::uint32_t priority,
+                              List queue) {
+  job_queue_req_t request{};
+  request.job_ptr = &job;
+  request.job_queue = queue;
+  request.part_ptr = part;
+  request.prio = priority;
+  if (job.resv_list == nullptr) {
+    job_queue_append_internal(&request);
+    return;
+  }
+  ListIterator reservations = list_iterator_create(job.resv_list);
+  while (auto* reservation = static_cast<slurmctld_resv_t*>(list_next(reservations))) {
+    request.resv_ptr = reservation;
+    if ((job.bit_flags & JOB_PART_ASSIGNED) != 0 && reservation->part_ptr != nullptr)
+      request.part_ptr = reservation->part_ptr;
+    job_queue_append_internal(&request);
+  }
+  list_iterator_destroy(reservations);
+}
+
+// What build_job_queue() tests of one job (job_scheduler.c _job_runnable_test1 and 2).
+void test_and_append(job_record_t& job, List queue) {
+  job_record_t* record = &job;
+  if (!IS_JOB_PENDING(record) || IS_JOB_COMPLETING(record) || IS_JOB_REVOKED(record)) return;
+  if (job.details == nullptr || job.priority == 0 || job.details->prolog_running != 0 ||
+      (job.step_list != nullptr && list_count(job.step_list) > 0))
+    return;
+  job.preempt_in_progress = false;
+  if (job.array_recs != nullptr) job.array_recs->pend_run_tasks = 0;
+  if (job.resv_list != nullptr) job.resv_ptr = nullptr;
+  if (!job_independent(record)) return;
+  part_record_t* const before = job.part_ptr;
+  for_each_partition(job, [&](part_record_t* part, std::uint32_t priority) {
+    job.part_ptr = part;
+    job_record_t* tested = &job;
+    if (job_limits_check(&tested, false) == WAIT_NO_REASON)
+      append_with_reservations(job, part, priority, queue);
+  });
+  job.part_ptr = before;
+}
+
+bool comes_before(const QueueEntry& a, const QueueEntry& b) {
+  const auto record = [](const QueueEntry& entry) {
+    job_queue_rec_t out{};
+    out.array_task_id = entry.array_task_id;
+    out.job_id = entry.job->job_id;
+    out.job_ptr = entry.job;
+    out.part_ptr = entry.part;
+    out.priority = entry.priority;
+    out.resv_ptr = entry.reservation;
+    return out;
+  };
+  job_queue_rec_t first = record(a);
+  job_queue_rec_t second = record(b);
+  job_queue_rec_t* one = &first;
+  job_queue_rec_t* other = &second;
+  return sort_job_queue2(static_cast<void*>(&one), static_cast<void*>(&other)) < 0;
+}
+
+}  // namespace
+
+std::vector<QueueEntry> build_queue() { return drain_sorted(build_job_queue(false, false)); }
+
+std::vector<QueueEntry> peek_queue() {
+  const time_t now = time(nullptr);
+  List queue = list_create(xfree_ptr);
+  ListIterator jobs = list_iterator_create(job_list);
+  while (auto* job = static_cast<job_record_t*>(list_next(jobs))) peek_at(*job, now, queue);
+  list_iterator_destroy(jobs);
+  return drain_sorted(queue);
+}
+
+void append_entries(job_record_t& job, bool may_write, std::vector<QueueEntry>& entries) {
+  List queue = list_create(xfree_ptr);
+  if (may_write)
+    test_and_append(job, queue);
+  else
+    peek_at(job, time(nullptr), queue);
+  drain(queue, entries);
+}
+
+bool still_queued(const job_record_t& job, time_t now) {
+  return runnable(job, now) && job.details->prolog_running == 0;
+}
+
+void sort_entries(std::vector<QueueEntry>& entries, std::size_t sorted) {
+  const auto middle = entries.begin() + static_cast<std::ptrdiff_t>(sorted);
+  // Slurm's order is not transitive where partitions preempt each other: no shortcut there.
+  const bool known =
+      !slurm_preemption_enabled() && std::is_sorted(entries.begin(), middle, comes_before);
+  if (!known) {
+    std::stable_sort(entries.begin(), entries.end(), comes_before);
+    return;
+  }
+  std::stable_sort(middle, entries.end(), comes_before);
+  std::inplace_merge(entries.begin(), middle, entries.end(), comes_before);
+}
+
+bool queue_has_magnetic() { return get_magnetic_resv_count() > 0; }
+
+}  // namespace rubato

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/slurm/read/snapshot_in.h"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "plugin/common/release.h"
+#include "plugin/slurm/read/node_view.h"
+#include "plugin/slurm/read/snapshot_look.h"
+#include "plugin/slurm/stock/controller.h"
+#include "plugin/slurm/write/job_rewrite.h"
+
+namespace rubato {
+
+namespace {
+
+std::string text(const char* words) { return words != nullptr ? words : ""; }
+
+// The records of thousands of jobs lie all over the memory, and a look spends most of its time
+// waiting for them: so they are asked for some jobs before their turn.
+constexpr std::size_t kRecordsAhead = 16;
+constexpr std::size_t kDetailsAhead = 8;
+
+void fetch_record(const job_record_t& job) {
+  __builtin_prefetch(&job.details);
+  __builtin_prefetch(&job.gres_list_req);
+  __builtin_prefetch(&job.job_id);
+  __builtin_prefetch(&job.job_state);
+  __builtin_prefetch(&job.part_ptr);
+  __builtin_prefetch(&job.priority);
+  __builtin_prefetch(&job.time_limit);
+}
+
+void fetch_details(const job_record_t& job) {
+  const struct job_details* details = job.details;
+  if (details == nullptr) return;
+  __builtin_prefetch(&details->begin_time);
+  __builtin_prefetch(&details->depend_list);
+  __builtin_prefetch(&details->exc_node_bitmap);
+  __builtin_prefetch(&details->max_nodes);
+  __builtin_prefetch(&details->pn_min_memory);
+  __builtin_prefetch(&details->submit_time);
+  __builtin_prefetch(&details->whole_node);
+}
+
+}  // namespace
+
+void Look::cluster() {
+  Snapshot& snapshot = reader_.snapshot_;
+  snapshot = {};
+  snapshot.cluster = text(slurm_conf.cluster_name);
+  snapshot.slurm_version = kSlurmRelease;
+  snapshot.taken = time(nullptr);
+  snapshot.private_data = private_data();
+  NodeIndex index;
+  snapshot.nodes = read_nodes(index);
+  if (index.of_slurm != reader_.index_.of_slurm) {
+    // What is kept of jobs names nodes by these indices.
+    reader_.cache_.clear();
+    for (auto& [id, plan] : reader_.stock_plans_) plan.current = false;
+    full_ = true;
+  }
+  reader_.index_ = std::move(index);
+  if (reader_.classes_.begin(reader_.index_, snapshot.node_sets)) reader_.cache_.forget_classes();
+}
+
+void Look::partitions() {
+  std::vector<Partition>& partitions = reader_.snapshot_.partitions;
+  ListIterator i = list_iterator_create(part_list);
+  while (const auto* part = static_cast<part_record_t*>(list_next(i)))
+    partitions.push_back({.name = text(part->name),
+                          .tier = part->priority_tier,
+                          .managed = config_.manages(part->name),
+                          .node_set = reader_.classes_.set_index(part->node_bitmap)});
+  list_iterator_destroy(i);
+  std::sort(partitions.begin(), partitions.end(),
+            [](const Partition& a, const Partition& b) { return a.name < b.name; });
+}
+
+void Look::walk() {
+  std::vector<job_record_t*> jobs;
+  jobs.reserve(static_cast<std::size_t>(list_count(job_list)));
+  const auto collect = [](void* job, void* into) {
+    static_cast<std::vector<job_record_t*>*>(into)->push_back(static_cast<job_record_t*>(job));
+    return 0;
+  };
+  (void)list_for_each_ro(job_list, collect, &jobs);
+  pending_.reserve(jobs.size());
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (i + kRecordsAhead < jobs.size()) fetch_record(*jobs[i + kRecordsAhead]);
+    if (i + kDetailsAhead < jobs.size()) fetch_details(*jobs[i + kDetailsAhead]);
+    if (is_running(*jobs[i])) {
+      running_.push_back(jobs[i]);
+    } else if (is_pending(*jobs[i])) {
+      if (owes_request(*jobs[i])) give_back(*jobs[i]);
+      pending_.push_back({jobs[i], full_ ? nullptr : reader_.cache_.find(*jobs[i])});
+    }
+  }
+}
+
+// Requeued, and not by Rubato: what it was submitted with is asked for again.
+void Look::give_back(job_record_t& job) {
+  if (config_.off("restore")) return;
+  if (may_write_)
+    (void)restore_request(job);
+  else
+    reader_.owed_.push_back(job.job_id);
+}
+
+std::vector<QueueEntry> Look::full_queue() { return may_write_ ? build_queue() : peek_queue(); }
+
+// Jobs that were in the queue and did not change are in it still; the others are tested as
+// schedule() does.
+std::vector<QueueEntry> Look::light_queue() {
+  const time_t now = time(nullptr);
+  std::vector<std::pair<int, QueueEntry>> known;
+  std::vector<QueueEntry> changed;
+  for (const auto& [job, cached] : pending_) {
+    if (cached == nullptr || !cached->plain || cached->rank < 0) {
+      if (job->priority != 0) append_entries(*job, may_write_, changed);
+    } else if (still_queued(*job, now)) {
+      if (may_write_) job->preempt_in_progress = false;
+      known.emplace_back(cached->rank, QueueEntry{.job = job,
+                                                  .part = job->part_ptr,
+                                                  .reservation = nullptr,
+                                                  .priority = job->priority,
+                                                  .array_task_id = job->array_task_id,
+                                                  .use_prefer = false,
+                                                  .known = cached});
+    }
+  }
+  std::sort(known.begin(), known.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<QueueEntry> entries;
+  entries.reserve(known.size() + changed.size());
+  for (const auto& [rank, entry] : known) entries.push_back(entry);
+  entries.insert(entries.end(), changed.begin(), changed.end());
+  sort_entries(entries, known.size());
+  return entries;
+}
+
+void Look::run() {
+  reader_.cache_.begin();
+  reader_.hints_.begin(config_);
+  reader_.lines_.clear();
+  reader_.fresh_.clear();
+  reader_.owed_.clear();
+  cluster();
+  partitions();
+  std::vector<QueueEntry> entries;
+  if (full_) entries = full_queue();
+  walk();  // after the queue was built, for that may split arrays
+  if (!full_) entries = light_queue();
+  reader_.lines_.reserve(pending_.size() + running_.size() + 64);
+  std::vector<const job_record_t*> queued;
+  queued.reserve(entries.size());
+  for (const QueueEntry& entry : entries) {
+    queued.push_back(entry.job);
+    if (is_pending(*entry.job) && entry.part->node_bitmap != nullptr) pending(entry);
+  }
+  std::sort(queued.begin(), queued.end());
+  for (const auto& [job, known] : pending_)
+    if (!std::binary_search(queued.begin(), queued.end(), job)) waiting(*job);
+  std::sort(running_.begin(), running_.end(), [](const job_record_t* a, const job_record_t* b) {
+    return std::tie(a->job_id, a->details->submit_time) <
+           std::tie(b->job_id, b->details->submit_time);
+  });
+  for (job_record_t* job : running_) running(*job);
+}
+
+void SnapshotReader::gather(const Config& config, bool may_write, Depth depth) {
+  const bool full = depth == Depth::kFull || !known_ || (may_write && queue_has_magnetic());
+  known_ = false;
+  Look(*this, config, may_write, full).run();
+  known_ = true;
+}
+
+Snapshot SnapshotReader::take() {
+  snapshot_.jobs.reserve(lines_.size());
+  for (JobLine& line : lines_) {
+    Job& job = snapshot_.jobs.emplace_back(*line.job);
+    job.priority = line.priority;
+    job.priority_set = line.priority_set;
+    if (job.state == JobState::kRunning) {
+      job.end_limit = line.end_limit;
+      job.later_set = line.sets.later;
+      continue;
+    }
+    job.rank = line.rank;
+    job.eligible = line.eligible;
+    job.preempting = line.preempting;
+    job.may_preempt = line.may_preempt;
+    job.node_set = line.sets.now;
+    job.later_set = line.sets.later;
+    job.block = line.block;
+    if (!line.block_text.empty()) job.block_text = std::move(line.block_text);
+    if (line.stock != nullptr) {
+      job.stock_start = line.stock->start;
+      job.stock_nodes = line.stock->nodes;
+    }
+  }
+  lines_.clear();
+  cache_.end();
+  hints_.apply(snapshot_);
+  std::set<JobId> planned;
+  for (const Job& job : snapshot_.jobs)
+    if (job.stock_start != 0) planned.insert(job.key.id);
+  std::erase_if(stock_plans_, [&](const auto& one) { return !planned.contains(one.first); });
+  return std::exchange(snapshot_, {});
+}
+
+}  // namespace rubato

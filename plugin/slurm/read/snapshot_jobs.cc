@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a look reads of one job.
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "plugin/slurm/read/blocks.h"
+#include "plugin/slurm/read/job_view.h"
+#include "plugin/slurm/read/snapshot_look.h"
+#include "plugin/slurm/write/job_rewrite.h"
+
+namespace rubato {
+namespace {
+
+std::string text(const char* words) { return words != nullptr ? words : ""; }
+
+int startable_tasks(const job_record_t& job) {
+  const job_array_struct_t* array = job.array_recs;
+  if (array == nullptr || job.array_task_id != NO_VAL) return 1;
+  std::uint32_t tasks = array->task_cnt;
+  if (array->max_run_tasks != 0)
+    tasks = std::min(tasks,
+                     array->max_run_tasks - std::min(array->max_run_tasks, array->tot_run_tasks));
+  constexpr std::uint32_t kTasksOfARound = 64;  // the next round starts more
+  return static_cast<int>(std::clamp<std::uint32_t>(tasks, 1, kTasksOfARound));
+}
+
+Job common(const job_record_t& job, const part_record_t& part, const Config& config,
+           JobHints& hints) {
+  Job out;
+  out.key = {job.job_id, job.details->submit_time};
+  hints.note(job, out.key);
+  out.uid = job.user_id;
+  out.restarts = job.restart_cnt;
+  out.array_id = job.array_job_id;
+  out.label = label_of(job);
+  out.name = text(job.name);
+  // The cache of slurmctld: no look-up in a directory service under its locks more than once.
+  out.user =
+      job.user_name != nullptr ? text(job.user_name) : text(uid_to_string_cached(job.user_id));
+  out.account = text(job.account);
+  out.qos = job.qos_ptr != nullptr ? text(job.qos_ptr->name) : "";
+  out.partition = text(part.name);
+  out.batch = job.batch_flag != 0;
+  out.het = job.het_job_id != 0;
+  out.tier = part.priority_tier;
+  out.time_limit = time_limit_of(job, part);
+  const char* unmanaged = why_unmanaged(job, part, config);
+  out.managed = unmanaged == nullptr;
+  if (!out.managed && !is_running(job)) out.block_text = unmanaged;
+  return out;
+}
+
+}  // namespace
+
+void Look::running(job_record_t& job) {
+  CachedJob* cached = reader_.cache_.find(job);
+  const bool fresh = cached == nullptr;
+  if (full_) cached = nullptr;
+  if (cached == nullptr) {
+    cached = &reader_.cache_.renew(job);
+    cached->job = common(job, *job.part_ptr, config_, reader_.hints_);
+    cached->job.state = JobState::kRunning;
+    cached->job.start = job.start_time;
+    cached->job.eligible = std::max<Seconds>(job.details->begin_time, cached->job.key.submit);
+    cached->job.allocation = allocation_of(job, reader_.index_);
+    cached->job.request = asked_of(job, *job.part_ptr);
+  }
+  reader_.cache_.see(*cached);
+  take_allocation(cached->job.allocation, reader_.snapshot_.nodes);
+  // end_time follows scontrol update TimeLimit= and suspension.
+  const bool bounded = cached->job.time_limit < kForever && !IS_JOB_SUSPENDED((&job));
+  JobLine line;
+  line.job = &cached->job;
+  line.priority = job.priority;
+  line.priority_set = job.direct_set_prio != 0;
+  line.end_limit = bounded ? job.end_time : kForever;
+  if (fresh) line.sets = could_run(job);
+  reader_.lines_.push_back(std::move(line));
+}
+
+// Of a job that Slurm's queue does not hold.
+static QueueEntry outside_queue(job_record_t& job) {
+  return {.job = &job,
+          .part = job.part_ptr,
+          .reservation = nullptr,
+          .priority = job.priority,
+          .array_task_id = job.array_task_id,
+          .use_prefer = false,
+          .known = nullptr};
+}
+
+// Worked out once, when it is first seen running: what is recorded of the run needs it.
+NodeClasses::Sets Look::could_run(job_record_t& job) {
+  const QueueEntry entry = outside_queue(job);
+  return reader_.classes_.sets_of(reader_.classes_.class_of(entry), entry);
+}
+
+bool Look::may_preempt(const QueueEntry& entry) {
+  if (!preemption_) return false;
+  // What a job may preempt follows from its QOS (preempt/qos) or its partition
+  // (preempt/partition_prio).
+  const auto key = std::tuple(entry.job->qos_id, static_cast<const part_record_t*>(entry.part));
+  const auto at = preempts_.find(key);
+  if (at != preempts_.end()) return at->second;
+  job_record_t job = *entry.job;
+  job.part_ptr = entry.part;
+  List candidates = slurm_find_preemptable_jobs(&job);
+  const bool any = candidates != nullptr && list_count(candidates) > 0;
+  FREE_NULL_LIST(candidates);
+  preempts_.emplace(key, any);
+  return any;
+}
+
+Job Look::read_pending(const QueueEntry& entry) {
+  const job_record_t& job = *entry.job;
+  Job out = common(job, *entry.part, config_, reader_.hints_);
+  out.reservation =
+      entry.reservation != nullptr ? text(entry.reservation->name) : text(job.resv_name);
+  out.request = asked_of(job, *entry.part);
+  out.tasks = startable_tasks(job);
+  out.size_bound = text(why_size_is_bound(job));
+  return out;
+}
+
+// What is known of the job of `entry`, and its class of nodes.
+std::pair<const Job*, int> Look::base_of(const QueueEntry& entry, bool queued) {
+  const job_record_t& job = *entry.job;
+  JobCache& cache = reader_.cache_;
+  CachedJob* cached = entry.known;
+  if (cached == nullptr && (!is_plain(job) || entry.reservation != nullptr)) {
+    reader_.fresh_.push_back(read_pending(entry));
+    return {&reader_.fresh_.back(), queued ? reader_.classes_.class_of(entry) : -1};
+  }
+  if (cached == nullptr && !full_) cached = cache.find(job);
+  if (cached == nullptr) {
+    cached = &cache.renew(job);
+    cached->job = read_pending(entry);
+  }
+  cache.see(*cached);
+  if (queued && cached->class_id < 0) cached->class_id = reader_.classes_.class_of(entry);
+  cached->rank = queued ? static_cast<int>(reader_.lines_.size()) : -1;
+  return {&cached->job, cached->class_id};
+}
+
+// Of unmanaged jobs. While a backfill cycle is on, its last complete plan stands.
+const StockPlan* Look::stock_plan(const job_record_t& job) {
+  auto& plans = reader_.stock_plans_;
+  if (!backfilling_) {
+    if (job.start_time == 0 || job.sched_nodes == nullptr) {
+      plans.erase(job.job_id);
+      return nullptr;
+    }
+    StockPlan& plan = plans[job.job_id];
+    plan.start = job.start_time;
+    if (plan.names != job.sched_nodes) {
+      plan.names = job.sched_nodes;
+      plan.current = false;
+    }
+  }
+  const auto at = plans.find(job.job_id);
+  if (at == plans.end()) return nullptr;
+  StockPlan& plan = at->second;
+  if (!plan.current) {
+    bitstr_t* nodes = nullptr;
+    plan.nodes.clear();
+    if (node_name2bitmap(plan.names.data(), true, &nodes) == SLURM_SUCCESS)
+      plan.nodes = reader_.index_.set_of(nodes);
+    FREE_NULL_BITMAP(nodes);
+    plan.current = true;
+  }
+  return &plan;
+}
+
+void Look::pending(const QueueEntry& entry) {
+  job_record_t& job = *entry.job;
+  const auto [base, class_id] = base_of(entry, true);
+  JobLine line;
+  line.job = base;
+  line.rank = static_cast<int>(reader_.lines_.size());
+  line.priority = entry.priority;
+  line.priority_set = job.direct_set_prio != 0;
+  line.eligible = job.details->begin_time != 0 ? job.details->begin_time : base->key.submit;
+  line.preempting = job.preempt_in_progress;
+  line.may_preempt = may_preempt(entry);
+  line.sets = reader_.classes_.sets_of(class_id, entry);
+  const BlockTests tests{.reservation_closed = line.sets.reservation_closed,
+                         .may_write = may_write_,
+                         .licences = entry.known == nullptr || entry.known->licensed,
+                         .array = entry.known == nullptr};
+  BlockFound block = find_block(job, *entry.part, tests);
+  line.block = block.kind;
+  if (block.kind != Block::kNone) line.block_text = std::move(block.words);
+  if (!base->managed) line.stock = stock_plan(job);
+  reader_.lines_.push_back(std::move(line));
+}
+
+// Pending jobs that the queue leaves out: held, dependent, too early, at an array's limit. Nothing
+// is decided for them, but people ask.
+void Look::waiting(job_record_t& job) {
+  const QueueEntry entry = outside_queue(job);
+  const Job* base = base_of(entry, false).first;
+  JobLine line;
+  line.job = base;
+  line.rank = static_cast<int>(reader_.lines_.size());
+  line.priority = job.priority;
+  line.priority_set = job.direct_set_prio != 0;
+  line.eligible = std::max<Seconds>(job.details->begin_time, base->key.submit);
+  const bool completing = IS_JOB_COMPLETING((&job));
+  line.block = completing ? Block::kOther : block_of_reason(job);
+  if (line.block == Block::kNone) line.block = Block::kOther;
+  line.block_text = completing ? "its last run is completing" : words_of_reason(job);
+  reader_.lines_.push_back(std::move(line));
+}
+
+}  // namespace rubato

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// One look of SnapshotReader: what it finds is put together after the locks are let go.
+#pragma once
+
+#include <map>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "plugin/slurm/read/job_view.h"
+#include "plugin/slurm/read/snapshot_in.h"
+#include "plugin/slurm/stock/controller.h"
+
+namespace rubato {
+
+inline bool is_running(const job_record_t& job) {
+  const job_record_t* record = &job;
+  return (IS_JOB_RUNNING(record) || IS_JOB_SUSPENDED(record)) && job.part_ptr != nullptr &&
+         job.details != nullptr;
+}
+
+inline bool is_pending(const job_record_t& job) {
+  const job_record_t* record = &job;
+  return IS_JOB_PENDING(record) && job.part_ptr != nullptr && job.details != nullptr;
+}
+
+/// One look at slurmctld's records, under its locks.
+class Look {
+ public:
+  Look(SnapshotReader& reader, const Config& config, bool may_write, bool full)
+      : reader_(reader), config_(config), may_write_(may_write), full_(full) {}
+
+  void run();
+
+ private:
+  void cluster();
+  void partitions();
+  void walk();
+  void give_back(job_record_t& job);
+  [[nodiscard]] std::vector<QueueEntry> light_queue();
+  [[nodiscard]] std::vector<QueueEntry> full_queue();
+  void running(job_record_t& job);
+  [[nodiscard]] NodeClasses::Sets could_run(job_record_t& job);
+  void pending(const QueueEntry& entry);
+  void waiting(job_record_t& job);
+  [[nodiscard]] Job read_pending(const QueueEntry& entry);
+  [[nodiscard]] std::pair<const Job*, int> base_of(const QueueEntry& entry, bool queued);
+  [[nodiscard]] bool may_preempt(const QueueEntry& entry);
+  [[nodiscard]] const StockPlan* stock_plan(const job_record_t& job);
+  Request asked_of(const job_record_t& job, const part_record_t& part) {
+    Request request = request_of(job, part, whole_memory(&part));
+    if (config_.off("threads")) request.threads = 1;
+    return request;
+  }
+  MiB whole_memory(const part_record_t* part) {
+    const auto [at, fresh] = whole_memory_.try_emplace(part, 0);
+    if (fresh) at->second = whole_memory_of(*part);
+    return at->second;
+  }
+
+  SnapshotReader& reader_;
+  const Config& config_;
+  bool may_write_;
+  bool full_;
+  bool preemption_ = slurm_preemption_enabled();
+  bool backfilling_ = slurmctld_diag_stats.bf_active != 0;
+  struct Pending {
+    job_record_t* job;
+    CachedJob* known;  // null: nothing, or it has changed
+  };
+  std::vector<Pending> pending_;  // in the order of the job list
+  std::vector<job_record_t*> running_;
+  std::map<std::tuple<std::uint32_t, const part_record_t*>, bool> preempts_;
+  std::map<const part_record_t*, MiB> whole_memory_;
+};
+
+}  // namespace rubato

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// slurmctld's locks, held for a scope and timed.
+#pragma once
+
+#include <array>
+#include <chrono>
+
+#include "plugin/slurm/stock/slurm_headers.h"
+
+namespace rubato {
+
+enum class LockKind {
+  kLook,   ///< read conf, job, node, part, fed
+  kAct,    ///< read conf, write job and node, read part and fed: what schedule() takes
+  kNodes,  ///< read node
+  kConf,   ///< read conf
+};
+
+/// What the locks are held for.
+enum class LockUse {
+  kLightLook,  ///< a snapshot that reads anew only what changed
+  kFullLook,   ///< a snapshot that reads everything
+  kStart,      ///< starts of a plan, one slice
+  kWrite,      ///< reasons and expected starts written to jobs
+  kPeek,       ///< whether nodes that were completing are free
+};
+inline constexpr std::size_t kLockUses = 5;
+
+/// Holds of slurmctld's locks. `cpu_ms` is the processor time of the holding thread, which other
+/// processes of a busy machine do not lengthen.
+struct HoldTimes {
+  std::uint64_t holds = 0;
+  double total_ms = 0;
+  double longest_ms = 0;
+  double cpu_ms = 0;
+  double longest_cpu_ms = 0;
+
+  void add(double ms, double cpu);
+};
+
+/// Holds by the loop, in all and by use.
+struct LockTimes {
+  HoldTimes all;
+  std::array<HoldTimes, kLockUses> by_use;
+  void add(LockUse use, double ms, double cpu);
+};
+
+/// Takes the locks, unless slurmctld is shutting down; look at `held()`.
+///
+/// While it holds them it counts as one of slurmctld's server threads: at SIGTERM slurmctld waits
+/// for those, but skips saving its state when a lock is still held (controller.c). `count` false
+/// leaves that out, for a test.
+class HeldLocks {
+ public:
+  HeldLocks(LockKind kind, LockUse use, LockTimes& times, bool count = true);
+  ~HeldLocks();
+  HeldLocks(const HeldLocks&) = delete;
+  HeldLocks& operator=(const HeldLocks&) = delete;
+
+  [[nodiscard]] bool held() const { return held_; }
+  /// Milliseconds since the locks were taken.
+  [[nodiscard]] double held_ms() const;
+
+ private:
+  slurmctld_lock_t locks_;
+  LockUse use_;
+  LockTimes& times_;
+  bool count_;
+  bool held_ = false;
+  std::chrono::steady_clock::time_point since_;
+  double cpu_since_ = 0;
+};
+
+}  // namespace rubato

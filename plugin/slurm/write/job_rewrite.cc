@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/slurm/write/job_rewrite.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+#include <vector>
+
+#include "lib/base/log.h"
+#include "plugin/slurm/read/job_request.h"
+#include "plugin/slurm/read/job_view.h"
+
+namespace rubato {
+
+namespace {
+
+void put(char*& to, const std::string& text) {
+  xfree(to);
+  if (!text.empty()) to = xstrdup(text.c_str());
+}
+
+void write_numbers(job_record_t& job, const RequestFields& fields) {
+  struct job_details& details = *job.details;
+  details.min_nodes = fields.min_nodes;
+  details.max_nodes = fields.max_nodes;
+  details.num_tasks = fields.tasks;
+  details.min_cpus = fields.min_cpus;
+  details.orig_min_cpus = fields.orig_min_cpus;
+  details.max_cpus = fields.max_cpus;
+  details.orig_max_cpus = fields.orig_max_cpus;
+  details.pn_min_cpus = static_cast<std::uint16_t>(fields.node_cpus);
+  details.orig_pn_min_cpus = static_cast<std::uint16_t>(fields.orig_node_cpus);
+  details.cpus_per_task = static_cast<std::uint16_t>(fields.task_cpus);
+  details.orig_cpus_per_task = static_cast<std::uint16_t>(fields.orig_task_cpus);
+  details.ntasks_per_node = static_cast<std::uint16_t>(fields.tasks_per_node);
+  details.pn_min_memory = fields.memory;
+  details.orig_pn_min_memory = fields.orig_memory;
+  if (fields.memory_said)
+    job.bit_flags |= JOB_MEM_SET;
+  else
+    job.bit_flags &= ~JOB_MEM_SET;
+}
+
+// In a record "not said" is 0, in what slurmctld validates it is NO_VAL.
+template <typename Number>
+Number said(Number value, Number unsaid) {
+  return value == 0 ? unsaid : value;
+}
+
+// As slurmctld parses a request at submit (job_mgr.c, _job_create). `list` is null before.
+Result<void> parse_gres(const job_record_t& job, List& list) {
+  const struct job_details& details = *job.details;
+  std::uint32_t tasks = said<std::uint32_t>(details.num_tasks, NO_VAL);
+  std::uint32_t min_nodes = details.min_nodes;
+  std::uint32_t max_nodes = said<std::uint32_t>(details.max_nodes, NO_VAL);
+  std::uint16_t tasks_per_node = said<std::uint16_t>(details.ntasks_per_node, NO_VAL16);
+  std::uint16_t tasks_per_socket = NO_VAL16;
+  std::uint16_t sockets = NO_VAL16;
+  std::uint16_t task_cpus = details.orig_cpus_per_task;
+  std::uint16_t tasks_per_gpu = said<std::uint16_t>(details.ntasks_per_tres, NO_VAL16);
+  const int rc = gres_job_state_validate(
+      job.cpus_per_tres, job.tres_freq, job.tres_per_job, job.tres_per_node, job.tres_per_socket,
+      job.tres_per_task, job.mem_per_tres, &tasks, &min_nodes, &max_nodes, &tasks_per_node,
+      &tasks_per_socket, &sockets, &task_cpus, &tasks_per_gpu, &list);
+  if (rc != SLURM_SUCCESS) return fail(slurm_strerror(rc));
+  // What it fills in from the rest is already there; where it is not, Slurm reads the request in
+  // another way than at_size() does.
+  if (said<std::uint32_t>(details.num_tasks, tasks) != tasks || details.min_nodes != min_nodes ||
+      said<std::uint32_t>(details.max_nodes, max_nodes) != max_nodes)
+    return fail(
+        fmt::format("Slurm makes {} tasks on {} to {} nodes of it", tasks, min_nodes, max_nodes));
+  return {};
+}
+
+// The counts that association and QOS limits are tested with, and their texts (job_mgr.c,
+// _job_create and _update_job).
+void count_tres(job_record_t& job, part_record_t& part) {
+  const struct job_details& details = *job.details;
+  std::uint64_t* const count = job.tres_req_cnt;
+  assoc_mgr_lock_t locks = {};
+  locks.tres = READ_LOCK;
+  assoc_mgr_lock(&locks);
+  for (int i = TRES_ARRAY_TOTAL_CNT; i < slurmctld_tres_cnt; ++i)
+    if (xstrcmp(assoc_mgr_tres_array[i]->type, "gres") == 0) count[i] = 0;
+  count[TRES_ARRAY_NODE] = details.min_nodes;
+  count[TRES_ARRAY_CPU] = details.min_cpus;
+  gres_ctld_set_job_tres_cnt(job.gres_list_req, details.min_nodes, count, true);
+  count[TRES_ARRAY_MEM] = job_get_tres_mem(
+      nullptr, details.pn_min_memory, details.min_cpus, details.min_nodes, &part, job.gres_list_req,
+      (job.bit_flags & JOB_MEM_SET) != 0, job_get_sockets_per_node(&job), details.num_tasks);
+  count[TRES_ARRAY_BILLING] = static_cast<std::uint64_t>(
+      assoc_mgr_tres_weighted(count, part.billing_weights, slurm_conf.priority_flags, true));
+  set_job_tres_req_str(&job, true);
+  assoc_mgr_unlock(&locks);
+}
+
+/// `request` as request_of() reads it back from a record in `part`.
+Request in_partition(Request request, const part_record_t& part) {
+  request.min_nodes = std::max(request.min_nodes, static_cast<int>(part.min_nodes));
+  if (part.max_nodes < NO_VAL16) {
+    const auto limit = static_cast<int>(part.max_nodes);
+    request.max_nodes = request.max_nodes == 0 ? limit : std::min(request.max_nodes, limit);
+  }
+  request.cores_per_node = std::max(request.cores_per_node, 1);
+  return request;
+}
+
+std::string difference(const Request& planned, const Request& found) {
+  return fmt::format(
+      "it reads back as {}+{} GPUs, {} to {} nodes, {} tasks, {} CPUs, {} MiB a GPU, {} MiB a "
+      "node, "
+      "not as {}+{}, {} to {}, {}, {}, {}, {}",
+      found.gpus, found.gpus_per_node, found.min_nodes, found.max_nodes, found.tasks, found.cores,
+      found.memory_per_gpu, found.memory_per_node, planned.gpus, planned.gpus_per_node,
+      planned.min_nodes, planned.max_nodes, planned.tasks, planned.cores, planned.memory_per_gpu,
+      planned.memory_per_node);
+}
+
+// Entries are strings of xmalloc in an array of xmalloc, freed by slurmctld with the details.
+template <typename Drop>
+void drop_variables(struct job_details& details, Drop drop) {
+  std::uint32_t kept = 0;
+  for (std::uint32_t i = 0; i < details.env_cnt; ++i) {
+    const std::string_view entry = details.env_sup[i] != nullptr ? details.env_sup[i] : "";
+    if (drop(entry.substr(0, entry.find('='))))
+      xfree(details.env_sup[i]);
+    else
+      details.env_sup[kept++] = details.env_sup[i];
+  }
+  for (std::uint32_t i = kept; i < details.env_cnt; ++i) details.env_sup[i] = nullptr;
+  details.env_cnt = kept;
+}
+
+void forget_kept(struct job_details& details) {
+  drop_variables(details, [](std::string_view name) {
+    return name == kKeptRequest || is_sbatch_variable(name);
+  });
+}
+
+void add_variables(struct job_details& details,
+                   const std::vector<std::pair<std::string, std::string>>& variables) {
+  xrecalloc(details.env_sup, details.env_cnt + variables.size() + 1, sizeof(char*));
+  for (const auto& [name, value] : variables)
+    details.env_sup[details.env_cnt++] = xstrdup((name + "=" + value).c_str());
+}
+
+void write_texts(job_record_t& job, const RequestFields& fields) {
+  put(job.tres_per_job, fields.per_job);
+  put(job.tres_per_node, fields.per_node);
+  put(job.tres_per_task, fields.per_task);
+  put(job.mem_per_tres, fields.memory_per_gpu);
+}
+
+/// Writes `fields` for good. What Slurm does not take leaves the record as it was.
+Result<void> write_request(job_record_t& job, part_record_t& part, const RequestFields& fields) {
+  const RequestFields before = request_fields(job);
+  write_texts(job, fields);
+  write_numbers(job, fields);
+  List parsed = nullptr;
+  if (const auto rc = parse_gres(job, parsed); !rc) {
+    FREE_NULL_LIST(parsed);
+    write_texts(job, before);
+    write_numbers(job, before);
+    return rc;
+  }
+  FREE_NULL_LIST(job.gres_list_req);
+  FREE_NULL_LIST(job.gres_list_req_accum);
+  job.gres_list_req = parsed;
+  count_tres(job, part);
+  job.node_cnt_wag = job.total_nodes = 0;  // of the last start, and shown as NumNodes
+  last_job_update = time(nullptr);
+  return {};
+}
+
+}  // namespace
+
+/// All that rewriting changes, as it was: pointers keep their texts and lists.
+struct RewrittenRequest::Saved {
+  RequestFields fields;
+  char* per_job = nullptr;
+  char* per_node = nullptr;
+  char* per_task = nullptr;
+  char* memory_per_gpu = nullptr;
+  List gres = nullptr;
+  List gres_sum = nullptr;
+  std::vector<std::uint64_t> tres;
+  char* tres_text = nullptr;
+  char* tres_shown = nullptr;
+  // What a refused start leaves behind of the size it tried (node_scheduler.c, select_nodes).
+  std::uint32_t total_cpus = 0;
+  std::uint32_t cpu_cnt = 0;
+  std::uint32_t node_cnt_wag = 0;
+};
+
+RewrittenRequest::RewrittenRequest(job_record_t& job, part_record_t& part, bool put_back)
+    : job_(job),
+      part_(part),
+      put_back_(put_back),
+      whole_array_(job.array_recs != nullptr),
+      saved_(std::make_unique<Saved>()) {
+  Saved& saved = *saved_;
+  saved.fields = request_fields(job);
+  saved.per_job = std::exchange(job.tres_per_job, nullptr);
+  saved.per_node = std::exchange(job.tres_per_node, nullptr);
+  saved.per_task = std::exchange(job.tres_per_task, nullptr);
+  saved.memory_per_gpu = std::exchange(job.mem_per_tres, nullptr);
+  saved.gres = std::exchange(job.gres_list_req, nullptr);
+  saved.gres_sum = std::exchange(job.gres_list_req_accum, nullptr);
+  saved.tres.assign(job.tres_req_cnt, job.tres_req_cnt + slurmctld_tres_cnt);
+  saved.tres_text = std::exchange(job.tres_req_str, nullptr);
+  saved.tres_shown = std::exchange(job.tres_fmt_req_str, nullptr);
+  saved.total_cpus = job.total_cpus;
+  saved.cpu_cnt = job.cpu_cnt;
+  saved.node_cnt_wag = job.node_cnt_wag;
+}
+
+Result<std::unique_ptr<RewrittenRequest>> RewrittenRequest::make(
+    job_record_t& job, part_record_t& part, const Job& asked, const Job& planned, bool put_back) {
+  if (const char* why = why_size_is_bound(job)) return fail(why);
+  const MiB whole_memory = asked.request.whole_memory ? asked.request.memory_per_node : 0;
+  if (request_of(job, part, whole_memory) != asked.request)
+    return fail("its request has changed since the round");
+  std::unique_ptr<RewrittenRequest> out(new RewrittenRequest(job, part, put_back));
+  if (const auto rc = out->write(asked, planned); !rc) return tl::unexpected(rc.error());
+  return out;
+}
+
+Result<void> RewrittenRequest::write(const Job& asked, const Job& planned) {
+  const RequestFields fields = fields_at(saved_->fields, asked.request, planned.request);
+  write_texts(job_, fields);
+  write_numbers(job_, fields);
+  if (const auto rc = parse_gres(job_, job_.gres_list_req); !rc) return rc;
+  count_tres(job_, part_);
+  Request wanted = in_partition(planned.request, part_);
+  if (asked.request.gpu_type.empty()) wanted.gpu_type.clear();  // bound in the parsed request alone
+  const MiB whole_memory = wanted.whole_memory ? wanted.memory_per_node : 0;
+  const Request found = request_of(job_, part_, whole_memory);
+  wanted.threads = found.threads;  // may follow from the CPUs of a task; Slurm counts them itself
+  if (found != wanted) return fail(difference(wanted, found));
+  return {};
+}
+
+RewrittenRequest::~RewrittenRequest() {
+  if (saved_ == nullptr || !put_back_) return;
+  restore_rest();
+  put_back();
+}
+
+void RewrittenRequest::put_back() {
+  Saved& saved = *saved_;
+  const auto swap_text = [](char*& now, char* before) {
+    xfree(now);
+    now = before;
+  };
+  swap_text(job_.tres_per_job, saved.per_job);
+  swap_text(job_.tres_per_node, saved.per_node);
+  swap_text(job_.tres_per_task, saved.per_task);
+  swap_text(job_.mem_per_tres, saved.memory_per_gpu);
+  swap_text(job_.tres_req_str, saved.tres_text);
+  swap_text(job_.tres_fmt_req_str, saved.tres_shown);
+  FREE_NULL_LIST(job_.gres_list_req);
+  job_.gres_list_req = saved.gres;
+  FREE_NULL_LIST(job_.gres_list_req_accum);
+  job_.gres_list_req_accum = saved.gres_sum;
+  std::copy(saved.tres.begin(), saved.tres.end(), job_.tres_req_cnt);
+  write_numbers(job_, saved.fields);
+  job_.total_cpus = saved.total_cpus;
+  job_.cpu_cnt = saved.cpu_cnt;
+  job_.node_cnt_wag = saved.node_cnt_wag;
+  saved_.reset();
+}
+
+void RewrittenRequest::keep() {
+  struct job_details& details = *job_.details;
+  const RequestFields changed = request_fields(job_);
+  restore_rest();
+  forget_kept(details);
+  add_variables(details, {{kKeptRequest, to_text(saved_->fields)}});
+  add_variables(details, sbatch_variables(saved_->fields, changed));
+  Saved& saved = *saved_;
+  for (char** text : {&saved.per_job, &saved.per_node, &saved.per_task, &saved.memory_per_gpu,
+                      &saved.tres_text, &saved.tres_shown})
+    xfree(*text);
+  FREE_NULL_LIST(saved.gres);
+  FREE_NULL_LIST(saved.gres_sum);
+  saved_.reset();
+}
+
+// Only where this start split the array: other tasks may have been changed by their owner.
+void RewrittenRequest::restore_rest() {
+  if (!whole_array_) return;
+  job_record_t* rest = find_job_record(job_.array_job_id);
+  if (rest == nullptr || rest == &job_ || !IS_JOB_PENDING(rest) || rest->details == nullptr ||
+      rest->array_recs == nullptr)
+    return;
+  if (request_fields(*rest) == saved_->fields) return;
+  if (const auto rc = write_request(*rest, part_, saved_->fields); !rc)
+    log().error("the tasks behind JobId={} keep its size: {}", job_.job_id, rc.error().text);
+}
+
+const char* why_size_is_bound(const job_record_t& job) {
+  const struct job_details& details = *job.details;
+  if (job.batch_flag == 0) return "an interactive job starts with what it asks for";
+  if (job.tres_req_cnt == nullptr) return "slurmctld counts no TRES for it";
+  if (details.crontab_entry != nullptr) return "a job of scrontab cannot be updated";
+  if ((details.task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_ARBITRARY)
+    return "--distribution=arbitrary names its nodes";
+  if (details.req_node_bitmap != nullptr) return "--nodelist names its nodes";
+  if (job.tres_per_socket != nullptr) return "it asks for GPUs of a socket";
+  const multi_core_data_t* cores = details.mc_ptr;
+  if (cores != nullptr && cores->ntasks_per_socket != INFINITE16 && cores->ntasks_per_socket != 0)
+    return "--ntasks-per-socket";
+  if (details.ntasks_per_tres != 0 && details.ntasks_per_tres != NO_VAL16)
+    return "--ntasks-per-gpu";
+  return nullptr;
+}
+
+bool owes_request(const job_record_t& job) {
+  const job_record_t* const record = &job;  // the macros take a pointer
+  return IS_JOB_PENDING(record) && !IS_JOB_COMPLETING(record) && job.details != nullptr &&
+         job.details->env_cnt != 0 && kept_request(job).has_value();
+}
+
+bool restore_request(job_record_t& job) {
+  if (!owes_request(job) || job.part_ptr == nullptr) return false;
+  const std::optional<RequestFields> kept = kept_request(job);
+  forget_kept(*job.details);
+  const auto rc = write_request(job, *job.part_ptr, *kept);
+  if (!rc) {
+    log().error("JobId={} keeps the size of its last start: {}", job.job_id, rc.error().text);
+    return false;
+  }
+  log().info("JobId={} asks again for what it was submitted with", job.job_id);
+  return true;
+}
+
+void restore_requests(const std::vector<JobId>& jobs) {
+  for (const JobId id : jobs)
+    if (job_record_t* job = find_job_record(id); job != nullptr) (void)restore_request(*job);
+}
+
+}  // namespace rubato

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/model/predictor.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <thread>
+
+#include "lib/json/models_fit.h"
+
+namespace rubato {
+namespace {
+
+const ProfileName kVision{"lab", "vision"};
+const ProfileName kModel{"lab", "model"};
+const ProfileName kServers{"lab", "servers"};
+
+/// A pass of 10 ms and 1 ms a sample of the local batch, 5 ms of communication from two GPUs on.
+double step(double local, int gpus) { return 0.010 + 0.001 * local + (gpus > 1 ? 0.005 : 0); }
+
+MeasuredRow row(const ProfileName& profile, int gpus, std::int64_t batch, double seconds) {
+  MeasuredRow out{.profile = profile, .gpu_type = "a100", .gpus = gpus, .nodes = 1};
+  out.batch = batch;
+  out.rate = static_cast<double>(batch) / seconds;
+  out.samples = 20;
+  out.cores = 4 * gpus;
+  return out;
+}
+
+std::vector<MeasuredRow> vision_rows() {
+  std::vector<MeasuredRow> rows;
+  for (const int gpus : {1, 2, 4}) {
+    for (const std::int64_t batch : {32, 64, 128}) {
+      rows.push_back(row(kVision, gpus, batch, step(static_cast<double>(batch) / gpus, gpus)));
+    }
+  }
+  return rows;
+}
+
+Predictor predictor(std::vector<MeasuredRow> rows) {
+  std::vector<RateCell> cells;
+  for (const MeasuredRow& one : rows) {
+    cells.push_back({.profile = one.profile,
+                     .gpu_type = one.gpu_type,
+                     .gpus = one.gpus,
+                     .rate = one.rate,
+                     .samples = one.samples,
+                     .batch = one.batch});
+  }
+  return {std::make_shared<const ThroughputModel>(TypeSpeeds(), cells),
+          std::make_shared<const BackEnds>(std::move(rows))};
+}
+
+TEST(Predictor, ChoosesTheBatchOfARange) {
+  const Predictor p = predictor(vision_rows());
+  const JobSpec open{.profile = kVision, .batch = Batch{32, 128}};
+  const Prediction found = p.predict(open, {.gpu_type = "a100", .gpus = 2, .nodes = 1});
+  EXPECT_EQ(found.back_end, BackEnd::kDataParallel);
+  EXPECT_TRUE(found.batch_chosen);
+  EXPECT_FALSE(found.plan_chosen);
+  EXPECT_EQ(found.batch, 128);  // the fixed part of a step counts least there
+  EXPECT_NEAR(found.theta, 128 / step(64, 2), 0.1 * found.theta);
+  EXPECT_DOUBLE_EQ(found.goodput, found.theta);
+}
+
+TEST(Predictor, ReportedNoiseKeepsTheBatchSmall) {
+  std::vector<MeasuredRow> rows = vision_rows();
+  for (MeasuredRow& one : rows) one.noise = 1;  // a larger batch teaches next to nothing
+  const Predictor p = predictor(rows);
+  const JobSpec open{.profile = kVision, .batch = Batch{32, 128}};
+  const Prediction found = p.predict(open, {.gpu_type = "a100", .gpus = 1, .nodes = 1});
+  EXPECT_EQ(found.batch, 32);
+  EXPECT_LE(found.goodput, found.theta);
+}
+
+TEST(Predictor, AFixedBatchIsNotChosen) {
+  const Predictor p = predictor(vision_rows());
+  const JobSpec fixed{.profile = kVision, .batch = Batch{64, 64}};
+  const Prediction found = p.predict(fixed, {.gpu_type = "a100", .gpus = 2});
+  EXPECT_EQ(found.back_end, BackEnd::kThroughput);
+  EXPECT_FALSE(found.batch_chosen);
+}
+
+TEST(Predictor, ChoosesAPlanForAShape) {
+  std::vector<MeasuredRow> rows;
+  for (const int gpus : {1, 2, 4, 8}) {
+    MeasuredRow one = row(kModel, gpus, 64, 0.2 + 6.4 / gpus);
+    one.plan = "dp=" + std::to_string(gpus);
+    rows.push_back(one);
+  }
+  const Predictor p = predictor(rows);
+  const JobSpec job{.profile = kModel,
+                    .shape = ModelShape{350'000'000, 1024, 24, 512, 16},
+                    .plans = Plans{true, {}},
+                    .batch = Batch{64, 64}};
+  const Prediction found = p.predict(job, {.gpu_type = "a100", .gpus = 4, .nodes = 1, .cores = 16});
+  EXPECT_EQ(found.back_end, BackEnd::kPlans);
+  EXPECT_TRUE(found.plan_chosen);
+  EXPECT_NE(found.plan, "");
+  EXPECT_TRUE(found.feasible);
+  EXPECT_GT(found.theta, 0);
+  // Without a hint that it can run plans it runs as it is.
+  const JobSpec plain{.profile = kModel, .shape = job.shape};
+  EXPECT_EQ(p.predict(plain, {.gpu_type = "a100", .gpus = 4}).plan, "");
+}
+
+/// Rows of a job that runs data-parallel on 1 to 8 GPUs, and how it says so.
+std::vector<MeasuredRow> model_rows() {
+  std::vector<MeasuredRow> rows;
+  for (const int gpus : {1, 2, 4, 8}) {
+    MeasuredRow one = row(kModel, gpus, 64, 0.2 + 6.4 / gpus);
+    one.plan = "dp=" + std::to_string(gpus);
+    rows.push_back(one);
+  }
+  return rows;
+}
+
+JobSpec model_job(std::int64_t params) {
+  return {.profile = kModel,
+          .shape = ModelShape{params, 1024, 24, 512, 16},
+          .plans = Plans{true, {}},
+          .batch = Batch{64, 64}};
+}
+
+TEST(Predictor, NoPlanIsChosenThatAGpuCannotHold) {
+  // Parameters and optimiser take 16 bytes a parameter where every GPU has the whole model.
+  const JobSpec job = model_job(1'500'000'000);
+  const Resources at{.gpu_type = "a100", .gpus = 4, .nodes = 1, .cores = 16, .memory_mib = 1 << 20};
+  const auto plan = [&](std::map<std::string, std::int64_t> memory) {
+    return BackEnds(model_rows(), std::move(memory)).predict(job, at);
+  };
+  const auto plenty = plan({{"a100", 81920}});
+  const auto tight = plan({{"a100", 16384}});
+  const auto none = plan({{"a100", 64}});
+  ASSERT_TRUE(plenty && tight && none);
+  EXPECT_TRUE(plenty->feasible);
+  EXPECT_EQ(plenty->plan.find("zero-offload"), std::string::npos) << plenty->plan;
+  EXPECT_TRUE(tight->feasible);
+  EXPECT_NE(tight->plan, plenty->plan);
+  EXPECT_LE(tight->theta, plenty->theta);
+  EXPECT_FALSE(none->feasible) << "nothing fits into 64 MiB";
+  EXPECT_EQ(plan({{"v100", 64}})->plan, plan({})->plan) << "of another type nothing is said";
+}
+
+TEST(Predictor, TheCurveNeverFallsAndSaysWhatItUses) {
+  const std::vector<int> sizes{8, 1, 4, 2, 16};
+  const Predictor vision = predictor(vision_rows());
+  const Predictor model = predictor(model_rows());
+  const Resources at{.gpu_type = "a100", .gpus = 8, .nodes = 1, .cores = 32, .memory_mib = 1 << 20};
+  for (const auto& [p, job] :
+       {std::pair<const Predictor&, JobSpec>{vision, {.profile = kVision, .batch = Batch{32, 128}}},
+        std::pair<const Predictor&, JobSpec>{model, model_job(350'000'000)}}) {
+    const std::vector<Prediction> curve = p.curve(job, at, sizes);
+    ASSERT_EQ(curve.size(), 4U) << "16 GPUs are not there";
+    const std::vector<int> rising{1, 2, 4, 8};
+    double before = 0;
+    for (std::size_t i = 0; i < curve.size(); ++i) {
+      EXPECT_GE(curve[i].goodput, before);
+      EXPECT_LE(curve[i].effective.gpus, rising[i]);
+      EXPECT_LE(curve[i].effective.cores, 4 * rising[i]);
+      EXPECT_TRUE(curve[i].feasible);
+      before = curve[i].goodput;
+    }
+  }
+}
+
+TEST(Predictor, TheLeastResourcesKeepAGuarantee) {
+  const std::vector<int> sizes{1, 2, 4, 8};
+  const Resources at{.gpu_type = "a100", .gpus = 8, .nodes = 1, .cores = 32, .memory_mib = 1 << 20};
+  // Slower beyond two GPUs: two are enough.
+  const std::map<int, double> seconds{{1, 0.2}, {2, 0.1}, {4, 0.13}, {8, 0.16}};
+  std::vector<MeasuredRow> flat;
+  for (const int gpus : sizes) flat.push_back(row(kVision, gpus, 64, seconds.at(gpus)));
+  const Predictor p = predictor(flat);
+  const JobSpec fixed{.profile = kVision, .batch = Batch{64, 64}};
+  const Resources least = p.least(fixed, at, sizes);
+  EXPECT_EQ(least.gpus, 2);
+  EXPECT_EQ(least.cores, 8);
+  EXPECT_GE(p.predict(fixed, least).goodput, p.predict(fixed, at).goodput * 0.97);
+  // A job that scales needs what it was promised; a better plan may do with less.
+  const Predictor model = predictor(model_rows());
+  const Resources of_plan = model.least(model_job(350'000'000), at, sizes, "dp=8");
+  EXPECT_LE(of_plan.gpus, 8);
+  EXPECT_GE(of_plan.gpus, 1);
+  // Nothing is known of it: the guarantee itself.
+  const JobSpec unknown{.profile = {"lab", "unheard"}};
+  EXPECT_EQ(p.least(unknown, at, std::vector<int>{}), at);
+}
+
+TEST(Predictor, ServersGoByTheStepTime) {
+  std::vector<MeasuredRow> rows;
+  for (const int gpus : {1, 2, 4, 8}) {
+    MeasuredRow one = row(kServers, gpus, 64, 0.1 + 0.5 / gpus + 0.02 * gpus);
+    one.workers = gpus;
+    one.servers = std::max(1, gpus / 2);
+    one.server_cores = 2;
+    rows.push_back(one);
+  }
+  const Predictor p = predictor(rows);
+  const Prediction found =
+      p.predict({.profile = kServers}, {.gpu_type = "a100", .gpus = 2, .cores = 8});
+  EXPECT_EQ(found.back_end, BackEnd::kStepTime);
+  EXPECT_NEAR(found.theta, 64 / (0.1 + 0.25 + 0.04), 0.35 * found.theta);
+}
+
+TEST(Predictor, WithoutDataOnlyTheSpeedOfTypesIsKnown) {
+  const Predictor nothing(nullptr, nullptr);
+  const Prediction found = nothing.predict({.profile = kVision}, {.gpu_type = "a100", .gpus = 2});
+  EXPECT_EQ(found.back_end, BackEnd::kNone);
+  EXPECT_FALSE(found.known_profile);
+  EXPECT_TRUE(found.feasible);
+  const Predictor others = predictor(vision_rows());
+  EXPECT_FALSE(others
+                   .predict({.profile = {"lab", "new"}, .batch = Batch{1, 64}},
+                            {.gpu_type = "a100", .gpus = 2})
+                   .known_profile);
+}
+
+TEST(Predictor, TheEnvelopeNeverFallsAndUsesNoMore) {
+  const Predictor p = predictor(vision_rows());
+  const JobSpec job{.profile = kVision, .batch = Batch{32, 128}};
+  const std::vector<int> sizes{1, 2, 4, 8, 16};
+  double before = 0;
+  for (const int gpus : sizes) {
+    const Prediction found = p.envelope(job, {.gpu_type = "a100", .gpus = gpus}, sizes);
+    EXPECT_GE(found.goodput, before * (1 - 1e-12));
+    EXPECT_LE(found.effective.gpus, gpus);
+    before = found.goodput;
+  }
+}
+
+TEST(Predictor, SeveralThreadsGetTheSameAnswers) {
+  const Predictor p = predictor(vision_rows());
+  const JobSpec job{.profile = kVision, .batch = Batch{32, 128}};
+  std::vector<std::vector<double>> answers(4);
+  std::vector<std::thread> threads;
+  for (auto& mine : answers) {
+    threads.emplace_back([&] {
+      for (int gpus = 1; gpus <= 32; ++gpus) {
+        mine.push_back(p.predict(job, {.gpu_type = "a100", .gpus = gpus}).theta);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& mine : answers) EXPECT_EQ(mine, answers.front());
+}
+
+TEST(Predictor, AReplayGivesTheSameAnswers) {
+  std::vector<MeasuredRow> rows = vision_rows();
+  rows[0].noise = 12.5;
+  rows[1].sync = 0.001;
+  const Models models({{"a100", 1.0}}, nullptr, std::make_shared<const BackEnds>(rows));
+  const std::string text = to_json(fit_of(models));
+  const auto read = models_fit_from_json(text);
+  ASSERT_TRUE(read) << read.error().text;
+  const Models again = models_of(*read);
+  EXPECT_EQ(to_json(fit_of(again)), text);
+  ASSERT_NE(again.predictor().back_ends(), nullptr);
+  EXPECT_EQ(again.predictor().back_ends()->rows(), models.predictor().back_ends()->rows());
+}
+
+TEST(BackEnds, WrongRowsAreLeftOutAndContradictoryOnesMakeNoCurve) {
+  std::vector<MeasuredRow> rows = vision_rows();
+  const std::size_t good = rows.size();
+  rows.push_back(row(kVision, 8, 64, 0.1));
+  rows.back().rate = std::nan("");
+  rows.push_back(row(kVision, 8, 64, 0.1));
+  rows.back().samples = 0;
+  rows.push_back(rows.front());
+  const BackEnds back_ends(rows);
+  EXPECT_EQ(back_ends.rows().size(), good);
+  for (const CurvePoint& point : back_ends.curve_points()) {
+    EXPECT_EQ(point.profile, kVision);
+    EXPECT_TRUE(std::isfinite(point.log_rate));
+    EXPECT_GE(point.spread, 0);
+  }
+  EXPECT_FALSE(back_ends.curve_points().empty());
+}
+
+TEST(BackEnds, SummariesTellFitAndError) {
+  const BackEnds back_ends(vision_rows());
+  const auto fits = back_ends.summaries();
+  ASSERT_EQ(fits.size(), 1U);
+  EXPECT_EQ(fits[0].back_end, BackEnd::kDataParallel);
+  EXPECT_EQ(fits[0].configurations, 9);
+  EXPECT_EQ(fits[0].samples, 180);
+  EXPECT_LT(fits[0].mean_error, 0.05);
+  EXPECT_EQ(fits[0].parameters.size(), 7U);
+}
+
+}  // namespace
+}  // namespace rubato

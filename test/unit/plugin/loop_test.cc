@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The loop with a slurmctld that is not there. Times here only bound how long a test waits for
+// something to happen; none is asserted as a speed.
+#include "plugin/sched/loop.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <thread>
+
+#include "lib/json/json.h"
+#include "plugin/select/gate.h"
+#include "test/support/fake_core.h"
+#include "test/support/fake_slurm_log.h"
+
+namespace rubato {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+Snapshot one_pending_job() {
+  Snapshot snapshot;
+  snapshot.cluster = "test";
+  Node node;
+  node.name = "n1";
+  node.cores = node.cores_free = 8;
+  node.memory = node.memory_free = 1000;
+  node.gpus = {{"a100", 2, 2}};
+  node.usable = true;
+  snapshot.nodes = {node};
+  snapshot.node_sets = {{0}};
+  snapshot.partitions = {{.name = "main", .tier = 1, .managed = true, .node_set = 0}};
+  Job job;
+  job.key = {1, 100};
+  job.label = "1";
+  job.partition = "main";
+  job.managed = true;
+  job.node_set = job.later_set = 0;
+  job.eligible = 100;
+  job.time_limit = 60;
+  job.request.gpus = 1;
+  snapshot.jobs = {job};
+  snapshot.taken = 200;
+  return snapshot;
+}
+
+class LoopTest : public ::testing::Test {
+ protected:
+  LoopTest() {
+    setenv("RUBATO_TESTING", "1", 1);
+    std::string name = ::testing::TempDir() + "/loopXXXXXX";
+    folder_ = mkdtemp(name.data());
+    core().folder = folder_.string();
+    core().records_fit = true;
+    core().shutting_down = false;
+    for (auto* count :
+         {&core().looks_reading, &core().looks_writing, &core().commits, &core().starts,
+          &core().writes_back, &core().clears, &core().segments, &core().segment_clears,
+          &core().stock_woken, &core().full_looks, &core().peeks, &core().reserves, &core().coming})
+      *count = 0;
+    core().quiet = true;
+    core().partitions_changed = 0;
+    set_jobs(one_pending_job());
+    configure("Mode=place\nManagedPartitions=all\n");
+  }
+
+  ~LoopTest() override {
+    end();
+    fs::remove_all(folder_);
+  }
+
+  static test::FakeCore& core() { return test::core(); }
+
+  static void set_jobs(Snapshot snapshot) {
+    const std::lock_guard lock(core().mutex);
+    core().snapshot = std::move(snapshot);
+  }
+
+  void configure(const std::string& text, const std::string& round_interval = "0.1") {
+    std::ofstream(folder_ / "rubato.conf")
+        << text << "RoundInterval=" << round_interval << "\nPublishInterval=0.1\n";
+    if (loop_ != nullptr) loop_->reconfigure();
+  }
+
+  void begin() {
+    loop_ = std::make_unique<Loop>(gate_);
+    thread_ = std::thread([this] { loop_->run(); });
+  }
+
+  void end() {
+    if (!thread_.joinable()) return;
+    loop_->stop();
+    thread_.join();
+    loop_.reset();
+  }
+
+  static bool until(const std::function<bool()>& what) {
+    for (int i = 0; i < 2000; ++i) {
+      if (what()) return true;
+      std::this_thread::sleep_for(5ms);
+    }
+    return false;
+  }
+
+  [[nodiscard]] bool closed() {
+    GateQuestion question;
+    question.kind = GateQuestion::Kind::kRunNow;
+    question.managed = true;
+    return gate_.answer(question).kind == GateAnswer::Kind::kRefuse;
+  }
+
+  static bool said(const std::string& words) {
+    for (const std::string& line : test::logged())
+      if (line.find(words) != std::string::npos) return true;
+    return false;
+  }
+
+  fs::path folder_;
+  Gate gate_;
+  std::unique_ptr<Loop> loop_;
+  std::thread thread_;
+};
+
+TEST_F(LoopTest, PlacesAndClosesTheGate) {
+  begin();
+  EXPECT_TRUE(until([] { return core().starts > 0; }));
+  EXPECT_TRUE(until([] { return core().writes_back > 0; }));
+  EXPECT_TRUE(closed());
+  EXPECT_EQ(core().looks_reading, 0);
+}
+
+TEST_F(LoopTest, ObserveWritesNothing) {
+  configure("Mode=observe\nManagedPartitions=all\n");
+  begin();
+  EXPECT_TRUE(until([] { return core().looks_reading > 3; }));
+  EXPECT_FALSE(closed());
+  EXPECT_EQ(core().looks_writing, 0);
+  EXPECT_EQ(core().commits, 0);
+  EXPECT_EQ(core().writes_back, 0);
+  EXPECT_EQ(core().segments, 0);
+}
+
+TEST_F(LoopTest, WithoutAConfigurationItObserves) {
+  fs::remove(folder_ / "rubato.conf");
+  begin();
+  EXPECT_TRUE(until([] { return core().looks_reading > 1; }));
+  EXPECT_EQ(core().commits, 0);
+}
+
+TEST_F(LoopTest, LeavingPlaceTakesBackWhatStandsInJobs) {
+  begin();
+  ASSERT_TRUE(until([] { return core().writes_back > 0; }));
+  configure("Mode=observe\n");
+  EXPECT_TRUE(until([] { return core().clears == 1; }));
+  EXPECT_TRUE(until([] { return core().segment_clears == 1; }));
+  EXPECT_TRUE(until([this] { return !closed(); }));
+}
+
+TEST_F(LoopTest, ABadFileNeverReplacesAGoodOne) {
+  begin();
+  ASSERT_TRUE(until([] { return core().commits > 0; }));
+  test::clear_log();
+  configure("Mode=palce\n");
+  ASSERT_TRUE(until([] { return said("stays (Mode=place)"); }));
+  const int commits = core().commits;
+  EXPECT_TRUE(until([&] { return core().commits > commits; }));
+  EXPECT_TRUE(closed());
+  fs::remove(folder_ / "rubato.conf");
+  test::clear_log();
+  loop_->reconfigure();
+  ASSERT_TRUE(until([] { return said("rubato.conf is missing"); }));
+  EXPECT_TRUE(closed());
+}
+
+TEST_F(LoopTest, AThrowHandsTheJobsOverAndItRecovers) {
+  begin();
+  ASSERT_TRUE(until([this] { return core().commits > 0 && closed(); }));
+  configure("Mode=place\nManagedPartitions=all\nTestInject=throw-round\n");
+  EXPECT_TRUE(until([this] { return !closed(); }));
+  EXPECT_TRUE(until([] { return core().stock_woken > 0; }));
+  configure("Mode=place\nManagedPartitions=all\n");
+  EXPECT_TRUE(until([this] { return closed(); }));
+}
+
+TEST_F(LoopTest, ALatePlanIsDropped) {
+  configure("Mode=place\nManagedPartitions=all\nRoundDeadline=0.1\nTestInject=slow-round:400\n");
+  begin();
+  EXPECT_TRUE(until([] { return core().stock_woken > 0; }));
+  EXPECT_EQ(core().commits, 0);
+  EXPECT_FALSE(closed());
+}
+
+TEST_F(LoopTest, AStoppedLoopBeatsNoMore) {
+  begin();
+  ASSERT_TRUE(until([this] { return gate_.beat_age().has_value(); }));
+  configure(
+      "Mode=place\nManagedPartitions=all\nRoundDeadline=0.5\nHeartbeatTimeout=1\nTestInject=stop-"
+      "loop\n");
+  EXPECT_TRUE(until([this] { return gate_.beat_age().value_or(0) > 1.0; }));
+  EXPECT_FALSE(closed());
+  configure("Mode=place\nManagedPartitions=all\nRoundDeadline=0.5\nHeartbeatTimeout=1\n");
+  EXPECT_TRUE(until([this] { return closed(); }));
+}
+
+TEST_F(LoopTest, AHangEndsWithTheLoop) {
+  configure("Mode=place\nManagedPartitions=all\nTestInject=hang-round:3600\n");
+  begin();
+  ASSERT_TRUE(until([] { return core().looks_writing > 0; }));
+  const auto began = std::chrono::steady_clock::now();
+  end();
+  EXPECT_LT(std::chrono::steady_clock::now() - began, 60s);
+  EXPECT_EQ(core().commits, 0);
+}
+
+TEST_F(LoopTest, RecordsOfTheWrongSizeLeaveEverythingToStock) {
+  core().records_fit = false;
+  begin();
+  EXPECT_TRUE(until([] { return said("8 bytes more"); }));
+  EXPECT_FALSE(closed());
+  EXPECT_EQ(core().commits, 0);
+}
+
+TEST_F(LoopTest, RemembersAcrossARestart) {
+  begin();
+  ASSERT_TRUE(until([] { return core().commits > 2; }));
+  end();
+  std::ifstream file(folder_ / "rubato/state.json");
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  const auto memory = memory_from_json(text, one_pending_job());
+  ASSERT_TRUE(memory) << memory.error().text;
+  EXPECT_GT(memory->round, 2U);
+  begin();
+  ASSERT_TRUE(until([] { return core().commits > 5; }));
+  end();
+  std::ifstream again(folder_ / "rubato/state.json");
+  const std::string later((std::istreambuf_iterator<char>(again)), {});
+  EXPECT_GT(memory_from_json(later, one_pending_job())->round, memory->round);
+}
+
+TEST_F(LoopTest, ABrokenStateFileIsSaidAndReplaced) {
+  fs::create_directories(folder_ / "rubato");
+  std::ofstream(folder_ / "rubato/state.json") << "{\"schema\":";
+  test::clear_log();
+  begin();
+  EXPECT_TRUE(until([] { return core().commits > 0; }));
+  EXPECT_TRUE(said("state.json is not used"));
+}
+
+TEST_F(LoopTest, TimesLaterThanNowInTheStateFileCountAsNow) {
+  Snapshot snapshot = one_pending_job();
+  JobMemory ahead;
+  ahead.job = snapshot.jobs.front().key;
+  ahead.first_seen = ahead.last_try = time(nullptr) + 86400 * 365;
+  ahead.refusals = 1;
+  Memory memory;
+  memory.jobs = {ahead};
+  fs::create_directories(folder_ / "rubato");
+  std::ofstream(folder_ / "rubato/state.json") << to_json(memory, snapshot);
+  test::clear_log();
+  begin();
+  EXPECT_TRUE(until([] { return core().commits > 0; }));
+  end();
+  EXPECT_TRUE(said("state.json has 2 times that are later than now"));
+}
+
+int count_said(const std::string& words) {
+  int count = 0;
+  for (const std::string& line : test::logged())
+    if (line.find(words) != std::string::npos) ++count;
+  return count;
+}
+
+TEST_F(LoopTest, WhatIsNoRegularFileIsSaidOnceAndHoldsNothingUp) {
+  fs::create_directories(folder_ / "rubato");
+  for (const char* name : {"state.json", "report.json", "decisions.json", "state.json.new"})
+    ASSERT_EQ(mkfifo((folder_ / "rubato" / name).c_str(), 0600), 0);
+  test::clear_log();
+  begin();
+  ASSERT_TRUE(until([] { return core().commits > 0; }));
+  for (const char* name : {"state.json", "report.json", "decisions.json"})
+    EXPECT_EQ(count_said(std::string(name) + " is not used: Not a regular file"), 1) << name;
+  EXPECT_TRUE(until([&] { return fs::is_regular_file(folder_ / "rubato/state.json"); }));
+}
+
+TEST_F(LoopTest, APublishDirIsMadeOnlyBelowAFolderThatIsThere) {
+  test::clear_log();
+  configure("Mode=place\nManagedPartitions=all\nPublishDir=" + (folder_ / "x/y").string() + "\n");
+  begin();
+  ASSERT_TRUE(until([] { return said("cannot make the folder"); }));
+  const int commits = core().commits;
+  ASSERT_TRUE(until([&] { return core().commits > commits + 5; }));
+  EXPECT_EQ(count_said("/x/y"), 1);
+  EXPECT_FALSE(fs::exists(folder_ / "x"));
+  fs::create_directories(folder_ / "x");
+  EXPECT_TRUE(until([&] { return fs::exists(folder_ / "x/y/plan.json"); }));
+  EXPECT_TRUE(until([&] { return said("/x/y is written again"); }));
+}
+
+TEST_F(LoopTest, PublishesForPeople) {
+  begin();
+  EXPECT_TRUE(until([this] { return fs::exists(folder_ / "rubato/publish/stats.json"); }));
+  for (const char* name : {"snapshot.json", "plan.json"})
+    EXPECT_TRUE(fs::exists(folder_ / "rubato/publish" / name)) << name;
+  const auto mode = fs::status(folder_ / "rubato/publish/plan.json").permissions();
+  EXPECT_NE(mode & fs::perms::others_read, fs::perms::none);
+}
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Snapshot one_running_job() {
+  Snapshot snapshot = one_pending_job();
+  Job& job = snapshot.jobs[0];
+  job.state = JobState::kRunning;
+  job.rank = 0;
+  job.start = 150;
+  job.name = "moonshot";
+  job.account = "skunkworks";
+  job.hints = ResolvedHints();
+  job.hints->job_type = "resnet50";
+  job.allocation = {{.node = 0, .cores = 1, .memory = 1, .gpus = {{"a100", 2}}}};
+  return snapshot;
+}
+
+TEST_F(LoopTest, AReportReachesStoreProgressAndModels) {
+  configure("Mode=place\nManagedPartitions=all\nMessageInterval=0\n");
+  set_jobs(one_running_job());
+  begin();
+  ASSERT_TRUE(until([this] { return gate_.beat_age().has_value(); }));
+  const Letter letter{.job = {1, 100},
+                      .uid = 0,
+                      .time = time(nullptr),
+                      .restarts = 0,
+                      .message = Report{.samples = 640,
+                                        .rate = 10,
+                                        .batch = 64,
+                                        .loss = {},
+                                        .forward = {},
+                                        .iteration = {},
+                                        .noise = {}}};
+  ASSERT_EQ(gate_.post(letter), Posted::kTaken);
+  const fs::path publish = folder_ / "rubato/publish";
+  EXPECT_TRUE(until(
+      [&] { return text_of(publish / "plan.json").find("\"samples\":640") != std::string::npos; }));
+  EXPECT_TRUE(until([&] {
+    return text_of(publish / "models.json").find("\"job_type\":\"resnet50\"") != std::string::npos;
+  })) << text_of(publish / "models.json");
+  EXPECT_TRUE(until([&] {
+    return text_of(publish / "stats.json").find("\"reports_stored\":1") != std::string::npos;
+  })) << text_of(publish / "stats.json");
+  EXPECT_TRUE(fs::exists(folder_ / "rubato/rubato.db"));
+}
+
+TEST_F(LoopTest, PrivateDataReplacesWhatWasPublished) {
+  set_jobs(one_running_job());
+  begin();
+  const fs::path open = folder_ / "rubato/publish/snapshot.json";
+  const fs::path closed = folder_ / "rubato/private/snapshot.json";
+  const auto has_job = [](const fs::path& path) {
+    return text_of(path).find("moonshot") != std::string::npos;
+  };
+  ASSERT_TRUE(until([&] { return has_job(open); }));
+  EXPECT_FALSE(fs::exists(closed));
+
+  // From here on every round fails: what is hidden goes all the same.
+  configure("Mode=place\nManagedPartitions=all\nTestInject=throw-round\n");
+  ASSERT_TRUE(until([] { return said("a cycle failed"); }));
+  Snapshot hiding = one_running_job();
+  hiding.private_data.jobs = true;
+  set_jobs(hiding);
+  loop_->reconfigure();
+  EXPECT_TRUE(until([&] { return fs::exists(open) && !has_job(open); }));
+  EXPECT_TRUE(until([&] { return has_job(closed); }));
+  EXPECT_EQ(fs::status(closed).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(fs::status(closed.parent_path()).permissions(), fs::perms::owner_all);
+
+  set_jobs(one_running_job());
+  configure("Mode=place\nManagedPartitions=all\n");
+  EXPECT_TRUE(until([&] { return has_job(open); }));
+  EXPECT_TRUE(until([&] { return !fs::exists(closed); }));
+}
+
+TEST_F(LoopTest, ADiskThatCannotBeWrittenStopsNothing) {
+  std::ofstream(folder_ / "rubato") << "a file where the folder should be";
+  begin();
+  EXPECT_TRUE(until([] { return core().commits > 3; }));
+  EXPECT_TRUE(until([] { return said("scheduling goes on without"); }));
+}
+
+TEST_F(LoopTest, BeginsAndEndsAnyNumberOfTimesWhileItIsWoken) {
+  std::atomic<bool> over{false};
+  std::thread noise([&] {
+    while (!over) {
+      gate_.wake();
+      (void)closed();
+      std::this_thread::sleep_for(1ms);
+    }
+  });
+  for (int i = 0; i < 50; ++i) {
+    const int before = core().commits;
+    begin();
+    EXPECT_TRUE(until([&] { return core().commits > before; }));
+    if (i % 5 == 0) loop_->reconfigure();
+    end();
+    EXPECT_FALSE(closed()) << "nobody would start managed jobs";
+  }
+  over = true;
+  noise.join();
+}
+
+TEST_F(LoopTest, LooksAtEverythingOnceAndThenAtWhatChanges) {
+  begin();
+  ASSERT_TRUE(until([] { return core().commits > 5; }));
+  EXPECT_EQ(core().full_looks, 1);
+  loop_->reconfigure();
+  EXPECT_TRUE(until([] { return core().full_looks == 2; }));
+}
+
+TEST_F(LoopTest, ReadsThePartitionsAnewWhenTheyChange) {
+  begin();
+  ASSERT_TRUE(until([] { return core().commits > 1; }));
+  ASSERT_EQ(core().full_looks, 1);
+  core().partitions_changed = 7;
+  EXPECT_TRUE(until([] { return core().full_looks == 2; }));
+}
+
+TEST_F(LoopTest, WhileNodesCompleteItPeeksAndLooksWhenTheyAreFree) {
+  configure("Mode=place\nManagedPartitions=all\n", "60");
+  Snapshot snapshot = one_pending_job();
+  snapshot.nodes[0].usable = false;
+  snapshot.nodes[0].coming = true;
+  set_jobs(snapshot);
+  core().coming = 1;
+  begin();
+  ASSERT_TRUE(until([] { return core().peeks > 5; }));
+  const int commits = core().commits;
+  const int peeks = core().peeks;
+  EXPECT_TRUE(until([&] { return core().peeks > peeks + 3; }));
+  EXPECT_EQ(core().commits, commits) << "a peek that finds nothing new makes no round";
+  set_jobs(one_pending_job());
+  core().coming = 0;
+  EXPECT_TRUE(until([&] { return core().commits > commits; }));
+}
+
+TEST_F(LoopTest, RequestsThatNeverEndDoNotStopIt) {
+  core().quiet = false;
+  begin();
+  EXPECT_TRUE(until([] { return core().commits > 3; }));
+}
+
+TEST_F(LoopTest, DoesNothingOnceSlurmctldShutsDown) {
+  begin();
+  ASSERT_TRUE(until([] { return core().commits > 0; }));
+  core().shutting_down = true;
+  std::this_thread::sleep_for(300ms);
+  const int commits = core().commits;
+  std::this_thread::sleep_for(300ms);
+  EXPECT_EQ(core().commits, commits);
+}
+
+}  // namespace
+}  // namespace rubato

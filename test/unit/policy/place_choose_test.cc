@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <gtest/gtest.h>
+
+#include "lib/policy/choose.h"
+#include "lib/policy/round.h"
+#include "test/support/build_snapshot.h"
+#include "test/support/plan_checks.h"
+
+namespace rubato::test {
+namespace {
+
+Plan plan_of(const Snapshot& snapshot, const Models& models = Models()) {
+  return round(snapshot, models, Config(), kNow);
+}
+
+std::vector<std::string> nodes_of(const Snapshot& snapshot, const Start& start) {
+  std::vector<std::string> names;
+  for (const NodeShare& share : start.shares) {
+    names.push_back(snapshot.nodes[static_cast<std::size_t>(share.node)].name);
+  }
+  return names;
+}
+using Names = std::vector<std::string>;
+
+TEST(Place, takes_the_node_where_least_is_left_over) {
+  Snapshot snapshot = make_cluster({{"a100", 4}, {"a100", 4}, {"a100", 4}});
+  add_running(snapshot, {share_of(snapshot, 1, 3)}, kNow + 60);
+  add_running(snapshot, {share_of(snapshot, 2, 2)}, kNow + 60);
+  add_pending(snapshot, 2);
+  const Plan plan = plan_of(snapshot);
+  ASSERT_EQ(plan.starts.size(), 1U);
+  EXPECT_EQ(nodes_of(snapshot, plan.starts[0]), Names{"n3"});
+}
+
+TEST(Place, spreads_a_gang_over_the_fewest_nodes_and_leaves_the_rest_together) {
+  Snapshot snapshot = make_cluster({{"a100", 4}, {"a100", 4}, {"a100", 4}});
+  add_running(snapshot, {share_of(snapshot, 0, 1)}, kNow + 60);
+  add_running(snapshot, {share_of(snapshot, 1, 1)}, kNow + 60);
+  add_pending(snapshot, 6);
+  const Plan plan = plan_of(snapshot);
+  ASSERT_EQ(plan.starts.size(), 1U);
+  // 3 + 3 leaves nothing; 4 + 2 would leave one GPU on n1 or n2.
+  EXPECT_EQ(nodes_of(snapshot, plan.starts[0]), (Names{"n1", "n2"}));
+}
+
+TEST(Place, an_untyped_request_takes_the_fastest_type_with_room) {
+  Snapshot snapshot = make_cluster({{"a100", 4}, {"h100", 4}});
+  add_pending(snapshot, 4);
+  add_pending(snapshot, 4);
+  const Plan plan = plan_of(snapshot, Models({{"h100", 3.0}, {"a100", 2.0}}));
+  ASSERT_EQ(plan.starts.size(), 2U);
+  EXPECT_EQ(plan.starts[0].gpu_type, "h100");
+  EXPECT_EQ(plan.starts[1].gpu_type, "a100");
+}
+
+TEST(Place, equally_fast_types_differ_by_fit_and_then_by_name) {
+  Snapshot snapshot = make_cluster({{"a100", 4}, {"h100", 2}});
+  add_pending(snapshot, 2);
+  EXPECT_EQ(plan_of(snapshot).starts.at(0).gpu_type, "h100");
+  snapshot = make_cluster({{"h100", 2}, {"a100", 2}});
+  add_pending(snapshot, 2);
+  EXPECT_EQ(plan_of(snapshot).starts.at(0).gpu_type, "a100");
+}
+
+TEST(Place, never_gives_two_types_where_one_can_carry_the_request) {
+  Snapshot snapshot = make_cluster({{"a100", 8}, {"h100", 4}});
+  add_running(snapshot, {share_of(snapshot, 0, 4)}, kNow + 600);
+  add_pending(snapshot, 8);
+  const Plan plan = plan_of(snapshot);
+  EXPECT_TRUE(plan.starts.empty());
+  ASSERT_EQ(plan.reservations.size(), 1U);
+  EXPECT_EQ(plan.reservations[0].gpu_type, "a100");
+}
+
+TEST(Place, a_slower_type_that_is_up_goes_before_one_that_must_boot) {
+  Snapshot snapshot = make_cluster({{"a100", 4}, {"h100", 4}});
+  snapshot.nodes[1].powered_down = true;
+  add_pending(snapshot, 4);
+  add_pending(snapshot, 4);
+  const Plan plan = plan_of(snapshot, Models({{"h100", 3.0}}));
+  ASSERT_EQ(plan.starts.size(), 2U);
+  EXPECT_EQ(plan.starts[0].gpu_type, "a100");
+  EXPECT_EQ(plan.starts[1].gpu_type, "h100");
+}
+
+TEST(Place, lower_weights_go_first) {
+  Snapshot snapshot = make_cluster({{"a100", 4}, {"a100", 4}});
+  snapshot.nodes[0].weight = 5;
+  add_pending(snapshot, 1);
+  EXPECT_EQ(nodes_of(snapshot, plan_of(snapshot).starts.at(0)), Names{"n2"});
+}
+
+TEST(Place, a_typed_request_on_a_mixed_node_takes_its_type) {
+  Snapshot snapshot = make_cluster({});
+  snapshot.nodes.push_back(make_node("m1", {{"h100", 1}, {"v100", 1}}));
+  snapshot.node_sets[0] = {0};
+  add_pending(snapshot, 1, "v100");
+  const Plan plan = plan_of(snapshot);
+  ASSERT_EQ(plan.starts.size(), 1U);
+  EXPECT_EQ(plan.starts[0].shares[0].gpus, (std::vector<GpuCount>{{"v100", 1}}));
+}
+
+TEST(Place, cores_and_memory_count) {
+  Snapshot snapshot = make_cluster({{"a100", 4}});
+  snapshot.nodes[0].cores_free = 7;
+  Job& job = add_pending(snapshot, 2);
+  job.request.cores_per_gpu = 4;
+  EXPECT_TRUE(plan_of(snapshot).starts.empty());
+  snapshot.nodes[0].cores_free = 8;
+  EXPECT_EQ(plan_of(snapshot).starts.at(0).shares[0].cores, 8);
+  job.request.memory_per_gpu = 1000;
+  snapshot.nodes[0].memory_free = 1999;
+  EXPECT_TRUE(plan_of(snapshot).starts.empty());
+  snapshot.nodes[0].memory_free = 2000;
+  EXPECT_EQ(plan_of(snapshot).starts.at(0).shares[0].memory, 2000);
+}
+
+TEST(Place, whole_nodes_are_empty_and_taken_whole) {
+  Snapshot snapshot = make_cluster({{"a100", 4}, {"a100", 4}});
+  add_running(snapshot, {{0, 1, 0, {}}}, kNow + 600);
+  Job& job = add_pending(snapshot, 1);
+  job.request.whole_nodes = true;
+  const Plan plan = plan_of(snapshot);
+  ASSERT_EQ(plan.starts.size(), 1U);
+  EXPECT_EQ(nodes_of(snapshot, plan.starts[0]), Names{"n2"});
+  EXPECT_EQ(plan.starts[0].shares[0].gpu_count(), 4);
+  EXPECT_EQ(plan.starts[0].shares[0].cores, 32);
+}
+
+TEST(Place, gpus_on_a_node_come_in_multiples_of_the_quantum) {
+  Snapshot snapshot = make_cluster({{"a100", 3}, {"a100", 3}});
+  Job& job = add_pending(snapshot, 4);
+  job.request.gpu_quantum = 2;
+  const Plan plan = plan_of(snapshot);
+  ASSERT_EQ(plan.starts.size(), 1U);
+  ASSERT_EQ(plan.starts[0].shares.size(), 2U);
+  EXPECT_EQ(plan.starts[0].shares[0].gpu_count(), 2);
+}
+
+TEST(Place, a_range_of_nodes_is_filled_as_far_as_there_are_nodes) {
+  Snapshot snapshot = make_cluster({{"a100", 2}, {"a100", 2}, {"a100", 2}});
+  add_running(snapshot, {share_of(snapshot, 2, 1)}, kNow + 600);
+  Job& job = add_pending(snapshot, 0);
+  job.request.gpus_per_node = 2;
+  job.request.min_nodes = 1;
+  job.request.max_nodes = 3;
+  EXPECT_EQ(plan_of(snapshot).starts.at(0).shares.size(), 2U);
+}
+
+TEST(Place, every_task_of_an_array_is_a_start) {
+  Snapshot snapshot = make_cluster({{"a100", 4}});
+  Job& job = add_pending(snapshot, 2);
+  job.tasks = 3;
+  const Plan plan = plan_of(snapshot);
+  ASSERT_EQ(plan.starts.size(), 2U);
+  EXPECT_EQ(plan.starts[0].job, plan.starts[1].job);
+  EXPECT_NE(plan.explanations[0].reason.find("2 of 3 array tasks"), std::string::npos);
+}
+
+// The exact search and the search for large gangs agree on what is possible, and the exact one is
+// never worse.
+TEST(Choose, a_large_gang_is_whole) {
+  std::vector<Candidate> candidates;
+  for (int i = 0; i < 200; ++i) {
+    Candidate c;
+    c.node = i;
+    c.amount = c.free = 1 + i % 8;
+    c.weight = static_cast<std::uint64_t>(i % 3);
+    candidates.push_back(c);
+  }
+  Request request;
+  request.gpus = 700;
+  const Demand demand(request);
+  const auto choice = choose(candidates, demand, 1);
+  ASSERT_TRUE(choice);
+  int sum = 0;
+  int last = -1;
+  for (const auto& [node, amount] : choice->parts) {
+    EXPECT_GT(node, last);
+    EXPECT_LE(amount, candidates[static_cast<std::size_t>(node)].amount);
+    EXPECT_GE(amount, 1);
+    sum += amount;
+    last = node;
+  }
+  EXPECT_EQ(sum, 700);
+  EXPECT_TRUE(carried(candidates, demand, 1));
+  request.gpus = 901;
+  EXPECT_FALSE(choose(candidates, Demand(request), 1));
+  EXPECT_FALSE(carried(candidates, Demand(request), 1));
+}
+
+}  // namespace
+}  // namespace rubato::test

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <gtest/gtest.h>
+
+#include "lib/policy/round.h"
+#include "test/support/build_snapshot.h"
+#include "test/support/plan_checks.h"
+
+namespace rubato::test {
+namespace {
+
+Plan plan_of(const Snapshot& snapshot, const Config& config = Config(), Seconds now = kNow) {
+  Plan plan = round(snapshot, Models(), config, now);
+  EXPECT_EQ(check_starts(snapshot, plan), "");
+  EXPECT_EQ(check_reservations(snapshot, plan), "");
+  return plan;
+}
+
+const Reservation* reservation_of(const Plan& plan, JobId id) {
+  for (const Reservation& r : plan.reservations) {
+    if (r.job.id == id) return &r;
+  }
+  return nullptr;
+}
+
+bool starts(const Plan& plan, JobId id) {
+  return std::any_of(plan.starts.begin(), plan.starts.end(),
+                     [&](const Start& s) { return s.job.id == id; });
+}
+
+// Two nodes of 4 GPUs: 3 of n1 are busy for 600 s, 4 of n2 for 1000 s.
+Snapshot busy() {
+  Snapshot snapshot = make_cluster({{"a100", 4}, {"a100", 4}});
+  add_running(snapshot, {share_of(snapshot, 0, 3)}, kNow + 600);
+  add_running(snapshot, {share_of(snapshot, 1, 4)}, kNow + 1000);
+  return snapshot;
+}
+
+TEST(Reserve, the_first_job_that_cannot_start_gets_the_earliest_time) {
+  Snapshot snapshot = busy();
+  const JobId four = add_pending(snapshot, 4).key.id;
+  const JobId eight = add_pending(snapshot, 8).key.id;
+  const Plan plan = plan_of(snapshot);
+  ASSERT_EQ(plan.reservations.size(), 1U);
+  const Reservation* r = reservation_of(plan, four);
+  ASSERT_NE(r, nullptr);
+  EXPECT_EQ(r->start, kNow + 600);
+  EXPECT_EQ(r->shares[0].node, 0);
+  EXPECT_EQ(r->reason, ReserveReason::kFirst);
+  EXPECT_EQ(reservation_of(plan, eight), nullptr);
+  EXPECT_EQ(plan.explanations[0].verdict, Verdict::kReserve);
+  EXPECT_EQ(plan.explanations[0].start_latest, kNow + 600);
+  EXPECT_EQ(plan.explanations[1].verdict, Verdict::kWait);
+}
+
+// What is reserved stands idle as it comes free.
+TEST(Reserve, jobs_that_only_waited_keep_an_eighth_of_the_gpus) {
+  Snapshot snapshot = make_cluster(std::vector<std::pair<std::string, int>>(8, {"a100", 4}));
+  for (int node = 0; node < 8; ++node)
+    add_running(snapshot, {share_of(snapshot, node, 4)}, kNow + 1000 + node);
+  Config config;
+  std::vector<JobId> jobs;
+  for (const int gpus : {1, 4, 3, 4}) {
+    Job& job = add_pending(snapshot, gpus);
+    job.eligible = kNow - config.reserve_after - 100 - (gpus == 3 ? 50 : 0);
+    jobs.push_back(job.key.id);
+  }
+  const Plan plan = plan_of(snapshot, config);
+  EXPECT_NE(reservation_of(plan, jobs[0]), nullptr);  // the first
+  EXPECT_EQ(reservation_of(plan, jobs[1]), nullptr);  // 1 + 4 of 32 is more than an eighth
+  EXPECT_NE(reservation_of(plan, jobs[2]), nullptr);  // 1 + 3 is not
+  EXPECT_EQ(reservation_of(plan, jobs[3]), nullptr);
+  EXPECT_NE(plan.explanations[1].reason.find("1 GPU is reserved for jobs before it"),
+            std::string::npos)
+      << plan.explanations[1].reason;
+}
+
+TEST(Reserve, the_longest_waiting_job_may_keep_more) {
+  Snapshot snapshot = make_cluster(std::vector<std::pair<std::string, int>>(8, {"a100", 4}));
+  for (int node = 0; node < 8; ++node)
+    add_running(snapshot, {share_of(snapshot, node, 4)}, kNow + 1000 + node);
+  Config config;
+  std::vector<JobId> jobs;
+  for (const int gpus : {4, 4, 16}) {
+    Job& job = add_pending(snapshot, gpus);
+    job.eligible = kNow - config.reserve_after - 100 - (gpus == 16 ? 1 : 0);
+    jobs.push_back(job.key.id);
+  }
+  const Plan plan = plan_of(snapshot, config);
+  EXPECT_EQ(reservation_of(plan, jobs[1]), nullptr);
+  ASSERT_NE(reservation_of(plan, jobs[2]), nullptr);
+  EXPECT_EQ(reservation_of(plan, jobs[2])->reason, ReserveReason::kWaited);
+}
+
+TEST(Reserve, lower_jobs_fill_in_before_a_reservation_but_not_into_it) {
+  Snapshot snapshot = busy();
+  add_pending(snapshot, 4);
+  Job& longer = add_pending(snapshot, 1);
+  longer.time_limit = 601;
+  EXPECT_FALSE(starts(plan_of(snapshot), longer.key.id));
+  longer.time_limit = 600;
+  EXPECT_TRUE(starts(plan_of(snapshot), longer.key.id));
+  Config off;
+  off.test_off.insert("reserve");
+  longer.time_limit = 601;
+  EXPECT_TRUE(starts(plan_of(snapshot, off), longer.key.id));
+}
+
+TEST(Reserve, what_a_reservation_does_not_need_stays_open) {
+  Snapshot snapshot = busy();
+  add_pending(snapshot, 3);  // 3 of n1 at +600; the fourth GPU is free all along
+  const JobId small = add_pending(snapshot, 1).key.id;
+  EXPECT_TRUE(starts(plan_of(snapshot), small));
+}
+
+TEST(Reserve, long_waits_get_one_too_up_to_the_depth) {
+  Snapshot snapshot = busy();
+  // So many GPUs that four times 8 are not more than an eighth.
+  snapshot.nodes.push_back(make_node("other", {{"h100", 248}}));
+  for (int i = 0; i < 6; ++i) add_pending(snapshot, 8).eligible = kNow - 700;
+  Config config;
+  EXPECT_EQ(plan_of(snapshot, config).reservations.size(), 4U);
+  config.reserve_depth = 2;
+  EXPECT_EQ(plan_of(snapshot, config).reservations.size(), 2U);
+  config.reserve_after = 701;
+  EXPECT_EQ(plan_of(snapshot, config).reservations.size(), 1U);
+  config.reserve_depth = 0;
+  EXPECT_TRUE(plan_of(snapshot, config).reservations.empty());
+}
+
+TEST(Reserve, a_due_starvation_bound_goes_before_everything) {
+  Snapshot snapshot = busy();
+  Config config;
+  config.reserve_depth = 1;
+  config.starvation_bound = 7200;
+  const JobId first = add_pending(snapshot, 8).key.id;
+  Job& starving = add_pending(snapshot, 8);
+  starving.eligible = kNow - 3599;
+  EXPECT_NE(reservation_of(plan_of(snapshot, config), first), nullptr);
+  starving.eligible = kNow - 3600;
+  const Plan plan = plan_of(snapshot, config);
+  const Reservation* r = reservation_of(plan, starving.key.id);
+  ASSERT_NE(r, nullptr);
+  EXPECT_EQ(r->reason, ReserveReason::kStarvation);
+  EXPECT_EQ(plan.reservations.size(), 1U);
+}
+
+TEST(Reserve, it_stays_where_it_is_although_another_order_would_put_it_elsewhere) {
+  Snapshot snapshot = busy();
+  const JobId job = add_pending(snapshot, 4).key.id;
+  snapshot.memory = plan_of(snapshot).memory;
+  // Now n2 would be free at the same time and preferred by weight.
+  snapshot.jobs.back().end_limit = kNow + 600;
+  snapshot.nodes[0].weight = 100;
+  const Plan plan = plan_of(snapshot);
+  EXPECT_EQ(*reservation_of(plan, job), snapshot.memory.reservations[0]);
+}
+
+TEST(Reserve, it_moves_only_for_more_than_a_minute_and_a_tenth_of_the_wait) {
+  Snapshot snapshot = busy();
+  const JobId job = add_pending(snapshot, 4).key.id;
+  snapshot.memory = plan_of(snapshot).memory;
+  Job& on_n2 = snapshot.jobs.back();
+  for (const Seconds end : {540, 541, 599}) {
+    on_n2.end_limit = kNow + end;
+    EXPECT_EQ(reservation_of(plan_of(snapshot), job)->start, kNow + 600) << end;
+  }
+  on_n2.end_limit = kNow + 539;
+  const Reservation* moved = nullptr;
+  const Plan plan = plan_of(snapshot);
+  moved = reservation_of(plan, job);
+  EXPECT_EQ(moved->start, kNow + 539);
+  EXPECT_EQ(moved->shares[0].node, 1);
+  EXPECT_EQ(moved->made, kNow);
+}
+
+TEST(Reserve, it_does_not_flap) {
+  Snapshot snapshot = busy();
+  const JobId job = add_pending(snapshot, 4).key.id;
+  snapshot.jobs[0].eligible = kNow;
+  const Plan first = plan_of(snapshot);
+  snapshot.memory = first.memory;
+  for (int i = 1; i < 590; i += 7) {
+    snapshot.taken = kNow + i;
+    const Plan plan = plan_of(snapshot, Config(), kNow + i);
+    ASSERT_EQ(*reservation_of(plan, job), first.reservations[0]) << i;
+    snapshot.memory = plan.memory;
+  }
+}
+
+TEST(Reserve, the_first_of_the_order_yields_to_a_job_put_above_it_until_it_has_waited) {
+  Snapshot snapshot = busy();
+  const JobId low = add_pending(snapshot, 4).key.id;
+  snapshot.memory = plan_of(snapshot).memory;
+  ASSERT_EQ(snapshot.memory.reservations[0].reason, ReserveReason::kFirst);
+  const JobId high = add_pending(snapshot, 4).key.id;
+  std::swap(snapshot.jobs[0].rank, snapshot.jobs[1].rank);
+  std::swap(snapshot.jobs[0], snapshot.jobs[1]);
+  Plan plan = plan_of(snapshot);
+  EXPECT_EQ(reservation_of(plan, high)->start, kNow + 600);
+  EXPECT_EQ(reservation_of(plan, low)->start, kNow + 1000);
+
+  // 60 s of waiting are behind it already.
+  const Seconds later = kNow + 540;
+  plan = plan_of(snapshot, Config(), later);
+  EXPECT_EQ(reservation_of(plan, low)->start, kNow + 600);
+  EXPECT_EQ(reservation_of(plan, low)->reason, ReserveReason::kWaited);
+  EXPECT_EQ(reservation_of(plan, high)->start, kNow + 1000);
+}
+
+TEST(Reserve, a_node_that_goes_down_moves_it) {
+  Snapshot snapshot = busy();
+  const JobId job = add_pending(snapshot, 4).key.id;
+  snapshot.memory = plan_of(snapshot).memory;
+  snapshot.nodes[0].usable = false;
+  const Plan plan = plan_of(snapshot);
+  EXPECT_EQ(reservation_of(plan, job)->start, kNow + 1000);
+  EXPECT_EQ(reservation_of(plan, job)->shares[0].node, 1);
+  EXPECT_EQ(reservation_of(plan, job)->made, kNow);
+}
+
+TEST(Reserve, it_ends_with_the_start_of_the_job) {
+  Snapshot snapshot = busy();
+  const JobId job = add_pending(snapshot, 4).key.id;
+  snapshot.memory = plan_of(snapshot).memory;
+  snapshot = advance(snapshot, kNow + 600);
+  const Plan plan = plan_of(snapshot, Config(), kNow + 600);
+  EXPECT_TRUE(starts(plan, job));
+  EXPECT_TRUE(plan.reservations.empty());
+  EXPECT_TRUE(plan.memory.reservations.empty());
+}
+
+TEST(Reserve, jobs_without_a_limit_are_drained) {
+  Snapshot snapshot = make_cluster({{"a100", 4}, {"a100", 4}, {"a100", 4}});
+  for (int i = 0; i < 3; ++i) add_running(snapshot, {share_of(snapshot, i, i + 1)}, kForever);
+  Job& gang = add_pending(snapshot, 0);
+  gang.request.gpus_per_node = 4;
+  gang.request.min_nodes = gang.request.max_nodes = 2;
+  const JobId gang_id = gang.key.id;
+  Job& forever = add_pending(snapshot, 1);
+  forever.time_limit = kForever;
+  const JobId forever_id = forever.key.id;
+  const JobId short_id = add_pending(snapshot, 1).key.id;
+  Plan plan = plan_of(snapshot);
+  const Reservation* r = reservation_of(plan, gang_id);
+  ASSERT_NE(r, nullptr);
+  EXPECT_EQ(r->start, kForever);
+  // The two nodes that lack least; a job without a limit goes to the third, one with a limit fills.
+  EXPECT_EQ(r->shares[0].node, 0);
+  EXPECT_EQ(r->shares[1].node, 1);
+  for (const Start& start : plan.starts) {
+    if (start.job.id == forever_id) {
+      EXPECT_EQ(start.shares[0].node, 2);
+    }
+  }
+  EXPECT_TRUE(starts(plan, forever_id));
+  EXPECT_TRUE(starts(plan, short_id));
+  EXPECT_EQ(plan.explanations[0].start_latest, 0);
+  EXPECT_TRUE(plan.explanations[0].reason.starts_with(
+      "waits for n1,n2: jobs without a time limit run there; jobs with a limit may use them "
+      "meanwhile; "))
+      << plan.explanations[0].reason;
+
+  // Once the jobs without a limit have left, there is a start.
+  snapshot = apply(snapshot, plan);
+  std::erase_if(snapshot.jobs, [](const Job& job) { return job.end_limit >= kForever; });
+  for (int i = 0; i < 2; ++i) {
+    snapshot.nodes[static_cast<std::size_t>(i)].gpus[0].free += i + 1;
+    snapshot.nodes[static_cast<std::size_t>(i)].cores_free += i + 1;
+  }
+  plan = plan_of(snapshot);
+  ASSERT_NE(reservation_of(plan, gang_id), nullptr);
+  EXPECT_EQ(reservation_of(plan, gang_id)->start, kNow + 3600);
+}
+
+// The nodes of a drain are found one by one as they come free, whichever they are.
+TEST(Reserve, a_drain_gathers_nodes_as_they_come_free) {
+  Snapshot snapshot = make_cluster({{"a100", 1}, {"a100", 1}, {"a100", 1}, {"a100", 1}});
+  for (int i = 0; i < 4; ++i) add_running(snapshot, {share_of(snapshot, i, 1)}, kForever);
+  Job& gang = add_pending(snapshot, 0);
+  gang.request.gpus_per_node = 1;
+  gang.request.min_nodes = gang.request.max_nodes = 2;
+  const JobId id = gang.key.id;
+  for (int i = 0; i < 5; ++i) add_pending(snapshot, 1).time_limit = kForever;
+  Plan plan = plan_of(snapshot);
+  for (const int ends : {3, 2}) {
+    snapshot = apply(snapshot, plan);
+    std::erase_if(snapshot.jobs, [&](const Job& job) {
+      return job.state == JobState::kRunning && job.allocation[0].node == ends;
+    });
+    Node& node = snapshot.nodes[static_cast<std::size_t>(ends)];
+    node.gpus[0].free = 1;
+    node.cores_free = node.cores;
+    plan = plan_of(snapshot);
+    if (ends == 3) {
+      EXPECT_TRUE(plan.starts.empty());
+    }
+  }
+  EXPECT_TRUE(starts(plan, id));
+}
+
+TEST(Reserve, a_refused_job_tries_again_later_and_loses_its_reservation_in_the_end) {
+  Snapshot snapshot = make_cluster({{"a100", 4}});
+  const JobId job = add_pending(snapshot, 2).key.id;
+  JobMemory memory;
+  memory.job = snapshot.jobs[0].key;
+  memory.refusals = 3;
+  memory.refusal = "Requested nodes are busy";
+  memory.last_try = kNow - 3;
+  snapshot.memory.jobs = {memory};
+  Plan plan = plan_of(snapshot);
+  EXPECT_FALSE(starts(plan, job));
+  EXPECT_NE(reservation_of(plan, job), nullptr);
+  EXPECT_NE(plan.explanations[0].reason.find("Requested nodes are busy"), std::string::npos);
+  EXPECT_EQ(plan.explanations[0].start_earliest, kNow + 1);
+  EXPECT_TRUE(starts(plan_of(snapshot, Config(), kNow + 1), job));
+
+  snapshot.memory = plan.memory;
+  snapshot.memory.jobs[0].refusals = 5;
+  snapshot.memory.jobs[0].last_try = kNow;
+  plan = plan_of(snapshot);
+  EXPECT_FALSE(starts(plan, job));
+  EXPECT_EQ(reservation_of(plan, job), nullptr);
+  EXPECT_FALSE(starts(plan_of(snapshot, Config(), kNow + 15), job));
+  EXPECT_TRUE(starts(plan_of(snapshot, Config(), kNow + 16), job));
+}
+
+TEST(Reserve, a_refusal_is_forgotten_when_the_request_changes_and_tried_when_room_grows) {
+  Snapshot snapshot = make_cluster({{"a100", 4}});
+  add_running(snapshot, {share_of(snapshot, 0, 1)}, kNow + 600);
+  const JobId job = add_pending(snapshot, 2).key.id;
+  JobMemory memory;
+  memory.job = snapshot.jobs[0].key;
+  memory.refusals = 10;
+  memory.last_try = kNow;
+  snapshot.memory.jobs = {memory};
+  snapshot.memory = plan_of(snapshot).memory;
+  EXPECT_EQ(snapshot.memory.jobs[0].refusals, 10);
+  EXPECT_FALSE(starts(plan_of(snapshot, Config(), kNow + 59), job));
+
+  Snapshot changed = snapshot;
+  changed.jobs[0].request.gpus = 1;
+  const Plan plan = plan_of(changed);
+  EXPECT_TRUE(starts(plan, job));
+  EXPECT_EQ(plan.memory.jobs[0].refusals, 0);
+
+  Snapshot grown = snapshot;
+  grown.nodes[0].cores_free += 1;
+  EXPECT_TRUE(starts(plan_of(grown), job));
+}
+
+}  // namespace
+}  // namespace rubato::test

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Jobs go to the GPU type that was learnt to suit them, decided for all together.
+#include "lib/policy/types.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "lib/policy/round.h"
+#include "test/support/build_snapshot.h"
+
+namespace rubato {
+namespace {
+
+using test::add_pending;
+using test::add_running;
+using test::kNow;
+using test::make_cluster;
+using test::share_of;
+using ::testing::HasSubstr;
+
+Config placing() {
+  Config config;
+  config.mode = Mode::kPlace;
+  config.manage_all = true;
+  return config;
+}
+
+RateCell cell(const char* job_type, const char* gpu_type, double rate, int gpus = 1) {
+  return {{"lab", job_type}, gpu_type, gpus, rate, 20};
+}
+
+// `odd` is faster on the type that rubato.conf calls slow.
+Models learnt() {
+  const std::map<std::string, double> speeds = {{"fast", 4.0}, {"slow", 1.0}};
+  auto model = std::make_shared<const ThroughputModel>(
+      TypeSpeeds(speeds),
+      std::vector<RateCell>{cell("odd", "fast", 100), cell("odd", "slow", 300),
+                            cell("usual", "fast", 400), cell("usual", "slow", 100)});
+  return Models(speeds, model);
+}
+
+Job& hinted(Snapshot& snapshot, const char* job_type, int gpus = 1, std::int64_t samples = 30000) {
+  Job& job = add_pending(snapshot, gpus);
+  job.account = "lab";
+  job.hints.emplace();
+  job.hints->job_type = job_type;
+  job.hints->work = Work{WorkUnit::kSamples, samples, 0};
+  return job;
+}
+
+std::map<JobId, std::string> types_started(const Plan& plan) {
+  std::map<JobId, std::string> types;
+  for (const Start& start : plan.starts) types[start.job.id] = start.gpu_type;
+  return types;
+}
+
+TEST(ChooseTypes, AJobGoesToTheTypeItIsFastOn) {
+  Snapshot snapshot = make_cluster({{"fast", 4}, {"slow", 4}});
+  hinted(snapshot, "odd");
+  hinted(snapshot, "usual");
+  add_pending(snapshot, 1);
+  const auto types = types_started(round(snapshot, learnt(), placing(), kNow));
+  EXPECT_EQ(types.at(1), "slow");
+  EXPECT_EQ(types.at(2), "fast");
+  EXPECT_EQ(types.at(3), "fast") << "unhinted: as ever";
+}
+
+TEST(ChooseTypes, WithoutAModelTheSpeedsDecide) {
+  Snapshot snapshot = make_cluster({{"fast", 4}, {"slow", 4}});
+  hinted(snapshot, "odd");
+  const Models unlearnt({{"fast", 4.0}, {"slow", 1.0}});
+  EXPECT_EQ(types_started(round(snapshot, unlearnt, placing(), kNow)).at(1), "fast");
+  Config off = placing();
+  off.test_off.insert("forecast");
+  EXPECT_EQ(types_started(round(snapshot, learnt(), off, kNow)).at(1), "fast");
+}
+
+TEST(ChooseTypes, OneWaitsForItsTypeRatherThanRunForLongElsewhere) {
+  Snapshot snapshot = make_cluster({{"fast", 1}, {"slow", 1}});
+  Job& running = add_running(snapshot, {share_of(snapshot, 0, 1)}, kNow + 30);
+  running.start = kNow - 30;
+  hinted(snapshot, "usual", 1, 400 * 600);  // 600 s on fast, 2400 s on slow
+  Plan plan = round(snapshot, learnt(), placing(), kNow);
+  EXPECT_TRUE(plan.starts.empty());
+  EXPECT_THAT(plan.explanations[0].reason, HasSubstr("best off on fast"));
+  EXPECT_THAT(plan.explanations[0].reason, HasSubstr("samples/s (20 reports, within"));
+
+  // A long run before it is worse than the slow type.
+  for (Job& job : snapshot.jobs) {
+    if (job.state != JobState::kRunning) continue;
+    job.start = kNow - 36000;
+    job.end_limit = kNow + 36000;
+  }
+  plan = round(snapshot, learnt(), placing(), kNow);
+  ASSERT_EQ(plan.starts.size(), 1U) << plan.explanations[0].reason;
+  EXPECT_EQ(plan.starts[0].gpu_type, "slow");
+}
+
+TEST(ChooseTypes, PatienceEndsBeforeAJobCouldStarve) {
+  Snapshot snapshot = make_cluster({{"fast", 1}, {"slow", 1}});
+  Job& running = add_running(snapshot, {share_of(snapshot, 0, 1)}, kNow + 30);
+  running.start = kNow - 30;
+  Job& job = hinted(snapshot, "usual", 1, 400 * 600);
+  job.eligible = kNow - placing().reserve_after;
+  EXPECT_TRUE(round(snapshot, learnt(), placing(), kNow).starts.empty());
+  for (Job& one : snapshot.jobs) {
+    if (one.state == JobState::kPending) one.eligible = kNow - placing().starvation_bound / 2;
+  }
+  const Plan plan = round(snapshot, learnt(), placing(), kNow);
+  ASSERT_EQ(plan.starts.size(), 1U) << plan.explanations[0].reason;
+  EXPECT_EQ(plan.starts[0].gpu_type, "slow");
+}
+
+TEST(ChooseTypes, AJobWithoutAProfileWaitsForAFasterTypeUntilReserveAfterOnly) {
+  Snapshot snapshot = make_cluster({{"fast", 1}, {"slow", 1}});
+  Job& running = add_running(snapshot, {share_of(snapshot, 0, 1)}, kNow + 5);
+  running.start = kNow - 1;
+  hinted(snapshot, "usual", 1, 400 * 6000);  // so that something is known of run times
+  snapshot.jobs[0].block = Block::kLimit;
+  add_pending(snapshot, 1);
+  const std::map<std::string, double> speeds = {{"fast", 4.0}, {"slow", 1.0}};
+  const Models models(
+      speeds, std::make_shared<const ThroughputModel>(
+                  TypeSpeeds(speeds),
+                  std::vector<RateCell>{cell("usual", "fast", 400), cell("usual", "slow", 100)}));
+  EXPECT_TRUE(round(snapshot, models, placing(), kNow).starts.empty());
+  for (Job& job : snapshot.jobs) {
+    if (!job.hints) job.eligible = kNow - placing().reserve_after;
+  }
+  const auto types = types_started(round(snapshot, models, placing(), kNow));
+  ASSERT_EQ(types.size(), 1U);
+  EXPECT_EQ(types.begin()->second, "slow");
+}
+
+TEST(ChooseTypes, WhatWasLearntOfOthersCorrectsTheConfiguredSpeeds) {
+  Snapshot snapshot = make_cluster({{"fast", 4}, {"slow", 4}});
+  add_pending(snapshot, 1);
+  const std::map<std::string, double> wrong = {{"fast", 1.0}, {"slow", 2.0}};
+  std::vector<RateCell> cells;
+  EXPECT_EQ(types_started(round(snapshot, Models(wrong), placing(), kNow)).at(1), "slow");
+  for (const char* job_type : {"a", "b", "c"}) {
+    cells.push_back(cell(job_type, "fast", 400));
+    cells.push_back(cell(job_type, "slow", 100));
+  }
+  const Models models(wrong,
+                      std::make_shared<const ThroughputModel>(TypeSpeeds(wrong), std::move(cells)));
+  EXPECT_EQ(types_started(round(snapshot, models, placing(), kNow)).at(1), "fast");
+}
+
+TEST(ChooseTypes, AHintThatNamesTypesBinds) {
+  Snapshot snapshot = make_cluster({{"fast", 4}, {"slow", 4}});
+  hinted(snapshot, "odd").hints->gpu_types = {{"fast"}};
+  add_pending(snapshot, 1).hints.emplace().gpu_types = {{"slow"}, {"fast"}};
+  const auto types = types_started(round(snapshot, learnt(), placing(), kNow));
+  EXPECT_EQ(types.at(1), "fast");
+  EXPECT_EQ(types.at(2), "slow") << "its order, not the speed";
+}
+
+TEST(ChooseTypes, ATypeThatIsNotNamedIsNeverTakenEvenIfNoOtherCarries) {
+  Snapshot snapshot = make_cluster({{"fast", 2}, {"slow", 2}});
+  add_pending(snapshot, 4).hints.emplace().gpu_types = {{"fast"}};
+  add_pending(snapshot, 4);
+  const Plan plan = round(snapshot, learnt(), placing(), kNow);
+  for (const Start& start : plan.starts) EXPECT_NE(start.job.id, 1U);
+  EXPECT_EQ(plan.starts.size(), 1U) << "the other mixes types, as under stock Slurm";
+}
+
+TEST(ChooseTypes, TheJobThatGainsLessGivesWay) {
+  Snapshot snapshot = make_cluster({{"fast", 1}, {"slow", 1}});
+  const std::map<std::string, double> speeds = {{"fast", 4.0}, {"slow", 1.0}};
+  const Models models(
+      speeds, std::make_shared<const ThroughputModel>(
+                  TypeSpeeds(speeds),
+                  std::vector<RateCell>{cell("keen", "fast", 400), cell("keen", "slow", 50),
+                                        cell("calm", "fast", 120), cell("calm", "slow", 100)}));
+  hinted(snapshot, "calm", 1, 12000);
+  hinted(snapshot, "keen", 1, 40000);
+  const auto types = types_started(round(snapshot, models, placing(), kNow));
+  EXPECT_EQ(types.at(1), "slow") << "though it comes first";
+  EXPECT_EQ(types.at(2), "fast");
+}
+
+TEST(ChooseTypes, ExplainNamesTheNumbersThatDecided) {
+  Snapshot snapshot = make_cluster({{"fast", 4}, {"slow", 4}});
+  hinted(snapshot, "odd");
+  const Plan plan = round(snapshot, learnt(), placing(), kNow);
+  const Explanation& said = plan.explanations.at(0);
+  EXPECT_THAT(said.reason, HasSubstr("%) and on fast"));
+  const auto fact = [&](const std::string& name) {
+    for (const auto& [key, value] : said.facts) {
+      if (key == name) return value;
+    }
+    return std::string("none");
+  };
+  EXPECT_EQ(fact("matched"), "slow");
+  EXPECT_THAT(fact("rate.fast"), HasSubstr("samples/s"));
+}
+
+// Sizes.
+
+Job& elastic(Snapshot& snapshot, int gpus, std::vector<GpuSizes::Range> sizes,
+             std::int64_t samples = 30000) {
+  Job& job = hinted(snapshot, "odd", gpus, samples);
+  job.hints->sizes = GpuSizes(std::move(sizes));
+  return job;
+}
+
+TEST(Sizes, AJobGrowsWhereNobodyElseWaits) {
+  Snapshot snapshot = make_cluster({{"fast", 4}, {"slow", 4}});
+  elastic(snapshot, 2, {{1, 4}});
+  const Plan plan = round(snapshot, learnt(), placing(), kNow);
+  ASSERT_EQ(plan.starts.size(), 1U);
+  EXPECT_EQ(plan.starts[0].gpus, 4);
+  EXPECT_EQ(plan.starts[0].gpu_type, "slow");
+}
+
+TEST(Sizes, AJobKeepsItsSizeWithoutAChoiceOrAForecast) {
+  Snapshot snapshot = make_cluster({{"fast", 4}, {"slow", 4}});
+  elastic(snapshot, 1, {{1, 4}}).hints->job_type = "new";
+  elastic(snapshot, 1, {{1, 4}}).batch = false;
+  elastic(snapshot, 1, {{1, 4}}).array_id = 3;
+  elastic(snapshot, 1, {{1, 1}});
+  const Plan plan = round(snapshot, learnt(), placing(), kNow);
+  ASSERT_EQ(plan.starts.size(), 4U);
+  for (const Start& start : plan.starts) EXPECT_EQ(start.gpus, 0) << start.job.id;
+}
+
+TEST(Sizes, AJobTakesLessRatherThanWaitIfItsTimeLimitAllows) {
+  Snapshot snapshot = make_cluster({{"slow", 4}});
+  add_running(snapshot, {share_of(snapshot, 0, 3)}, kNow + 3600);
+  elastic(snapshot, 4, {{1, 4}}, 300 * 600);
+  Plan plan = round(snapshot, learnt(), placing(), kNow);
+  ASSERT_EQ(plan.starts.size(), 1U) << plan.explanations[0].reason;
+  EXPECT_EQ(plan.starts[0].gpus, 1);
+  snapshot.jobs[0].time_limit = 700;
+  plan = round(snapshot, learnt(), placing(), kNow);
+  EXPECT_TRUE(plan.starts.empty()) << "600 s on one GPU are too near to the limit";
+  snapshot.jobs[0].time_limit = 3600;
+  snapshot.jobs[0].hints->work.reset();
+  EXPECT_TRUE(round(snapshot, learnt(), placing(), kNow).starts.empty())
+      << "nobody knows how long it would take";
+}
+
+TEST(Sizes, AJobTakesNoLessOnATypeThatItsJobTypeWasNeverMeasuredOn) {
+  const std::map<std::string, double> speeds = {{"fast", 4.0}, {"slow", 1.0}};
+  const Models models(
+      speeds, std::make_shared<const ThroughputModel>(
+                  TypeSpeeds(speeds),
+                  std::vector<RateCell>{cell("odd", "fast", 1200), cell("usual", "fast", 400),
+                                        cell("usual", "slow", 100)}));
+  Snapshot snapshot = make_cluster({{"slow", 4}});
+  add_running(snapshot, {share_of(snapshot, 0, 3)}, kNow + 3600);
+  elastic(snapshot, 4, {{1, 4}}, 300 * 100);
+  EXPECT_TRUE(round(snapshot, models, placing(), kNow).starts.empty());
+  EXPECT_EQ(round(snapshot, learnt(), placing(), kNow).starts.size(), 1U) << "measured there";
+}
+
+TEST(Sizes, AfterARefusedRewriteItIsPlannedAsRequested) {
+  Snapshot snapshot = make_cluster({{"fast", 4}, {"slow", 4}});
+  const JobKey key = elastic(snapshot, 1, {{1, 4}}).key;
+  JobMemory memory;
+  memory.job = key;
+  memory.refusal = "another size: the request did not read back";
+  snapshot.memory.jobs = {memory};
+  const Plan plan = round(snapshot, learnt(), placing(), kNow);
+  ASSERT_EQ(plan.starts.size(), 1U);
+  EXPECT_EQ(plan.starts[0].gpus, 0);
+}
+
+TEST(Sizes, WithManyBehindItAJobTakesWhatScalesWell) {
+  // Two GPUs of this type are barely faster than one.
+  const std::map<std::string, double> speeds = {{"slow", 1.0}};
+  const Models models(
+      speeds, std::make_shared<const ThroughputModel>(
+                  TypeSpeeds(speeds),
+                  std::vector<RateCell>{cell("odd", "slow", 300, 1), cell("odd", "slow", 330, 2),
+                                        cell("odd", "slow", 350, 4)}));
+  Snapshot snapshot = make_cluster({{"slow", 4}});
+  for (int i = 0; i < 8; ++i) elastic(snapshot, 4, {{1, 4}}, 300 * 600);
+  const Plan plan = round(snapshot, models, placing(), kNow);
+  ASSERT_EQ(plan.starts.size(), 4U);
+  for (const Start& start : plan.starts) EXPECT_EQ(start.gpus, 1);
+}
+
+}  // namespace
+}  // namespace rubato

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Letters of running jobs -> memory and store, on a database in a folder of its own.
+#include "lib/runtime/recorder.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+
+#include "lib/store/reader.h"
+#include "plugin/select/gate.h"
+#include "test/support/build_snapshot.h"
+
+namespace rubato::test {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+class FixedClock : public store::Clock {
+ public:
+  [[nodiscard]] Seconds now() const override { return kNow; }
+};
+
+class RecorderTest : public ::testing::Test {
+ protected:
+  RecorderTest() {
+    std::string name = ::testing::TempDir() + "/recorderXXXXXX";
+    folder_ = mkdtemp(name.data());
+    config_.mode = Mode::kPlace;
+    config_.manage_all = true;
+    config_.message_interval = 0;
+    recorder_ = make();
+    gate_.set_config(std::make_shared<const Config>(config_));
+    gate_.beat();
+  }
+  ~RecorderTest() override {
+    recorder_.reset();
+    fs::remove_all(folder_);
+  }
+
+  std::unique_ptr<Recorder> make() {
+    auto recorder =
+        std::make_unique<Recorder>((folder_ / "rubato").string(), std::make_shared<FixedClock>());
+    recorder->configure(std::make_shared<const Config>(config_));
+    return recorder;
+  }
+
+  // One job on 3 a100 since `since`.
+  static Snapshot one_running(const std::string& job_type, Seconds taken = kNow,
+                              Seconds since = kNow - 100) {
+    Snapshot snapshot = make_cluster({{"a100", 4}});
+    add_running(snapshot, {share_of(snapshot, 0, 3)}, kNow + 600);
+    Job& job = snapshot.jobs[0];
+    job.managed = true;
+    job.account = "research";
+    job.start = since;
+    job.eligible = since - 30;
+    job.hints = ResolvedHints();
+    job.hints->job_type = job_type;
+    snapshot.taken = taken;
+    return snapshot;
+  }
+
+  void note(const Snapshot& snapshot, const Plan& plan = {}, std::uint64_t started = 0) {
+    recorder_->note(snapshot, plan, memory_, started);
+  }
+
+  void send(const JobKey& key, std::int64_t samples, double rate, Seconds time = kNow) {
+    ASSERT_EQ(gate_.post({.job = key,
+                          .uid = 1,
+                          .time = time,
+                          .restarts = 0,
+                          .message = Report{.samples = samples,
+                                            .rate = rate,
+                                            .batch = 64,
+                                            .loss = 0.5,
+                                            .forward = {},
+                                            .iteration = {},
+                                            .noise = {}}}),
+              Posted::kTaken);
+    recorder_->tend(gate_.take_letters(), memory_);
+  }
+
+  // Ends the store, so that everything is in the database.
+  store::Reader stored() {
+    recorder_->stop(std::chrono::steady_clock::now() + 10s);
+    auto reader = store::Reader::open((folder_ / "rubato/rubato.db").string());
+    EXPECT_TRUE(reader) << reader.error().text;
+    return std::move(*reader);
+  }
+
+  fs::path folder_;
+  Config config_;
+  Gate gate_;
+  Memory memory_;
+  std::unique_ptr<Recorder> recorder_;
+};
+
+TEST_F(RecorderTest, a_report_becomes_a_sample_and_progress) {
+  const Snapshot snapshot = one_running("resnet50");
+  const JobKey key = snapshot.jobs[0].key;
+  note(snapshot);
+  send(key, 5000, 50);
+  ASSERT_EQ(memory_.progress.size(), 1U);
+  EXPECT_EQ(memory_.progress[0].samples, 5000);
+  EXPECT_EQ(memory_.progress[0].rate, 50);
+  EXPECT_TRUE(recorder_->news());
+
+  const auto samples = *stored().all_samples();
+  ASSERT_EQ(samples.size(), 1U);
+  EXPECT_EQ(samples[0].job, key);
+  EXPECT_EQ(samples[0].type, (store::JobType{"research", "resnet50", false}));
+  EXPECT_EQ(samples[0].gpu_type, "a100");
+  EXPECT_EQ(samples[0].gpus, 3);
+  EXPECT_EQ(samples[0].nodes, 1);
+  EXPECT_EQ(samples[0].run_start, kNow - 100);
+  EXPECT_EQ(samples[0].loss, 0.5);
+  EXPECT_EQ(samples[0].flag, store::Flag::kNone);
+}
+
+TEST_F(RecorderTest, reports_become_forecasts_that_are_judged) {
+  Snapshot snapshot = one_running("resnet50");
+  snapshot.jobs[0].hints->work = Work{.unit = WorkUnit::kSamples, .count = 100000};
+  const JobKey key = snapshot.jobs[0].key;
+  note(snapshot);
+  for (int i = 1; i <= 15; ++i) send(key, 500 * i, 50, kNow + 10 * i);
+  ASSERT_EQ(memory_.courses.size(), 1U);
+  const Course& course = memory_.courses[0];
+  EXPECT_EQ(course.job, key);
+  EXPECT_EQ(course.gpus, 3);
+  EXPECT_TRUE(course.due);
+  EXPECT_FALSE(course.predictable) << "only a full round promotes";
+  EXPECT_NEAR(course.left, (100000 - 7500) / 50.0, 1);
+  EXPECT_TRUE(memory_.types.empty()) << "the job has not ended";
+  snapshot.jobs.clear();
+  snapshot.taken = kNow + 160;
+  note(snapshot);
+  ASSERT_EQ(memory_.types.size(), 1U);
+  EXPECT_EQ(memory_.types[0].account, "research");
+  EXPECT_EQ(memory_.types[0].job_type, "resnet50");
+  EXPECT_TRUE(memory_.types[0].predictable);
+}
+
+TEST_F(RecorderTest, without_a_job_type_only_progress_is_kept) {
+  const Snapshot snapshot = one_running("");
+  note(snapshot);
+  send(snapshot.jobs[0].key, 5000, 50);
+  EXPECT_EQ(memory_.progress.size(), 1U);
+  EXPECT_EQ(recorder_->stats().untyped, 1U);
+  EXPECT_TRUE(stored().all_samples()->empty());
+}
+
+TEST_F(RecorderTest, a_job_on_two_types_is_a_kind_of_its_own) {
+  Snapshot snapshot = make_cluster({{"a100", 4}, {"h100", 8}});
+  add_running(snapshot, {share_of(snapshot, 0, 2), share_of(snapshot, 1, 2)}, kNow + 600);
+  snapshot.jobs[0].start = kNow - 100;
+  snapshot.jobs[0].hints = ResolvedHints();
+  snapshot.jobs[0].hints->job_type = "bert";
+  note(snapshot);
+  send(snapshot.jobs[0].key, 5000, 50);
+  const auto samples = *stored().all_samples();
+  ASSERT_EQ(samples.size(), 1U);
+  EXPECT_EQ(samples[0].gpu_type, "a100+h100");
+  EXPECT_EQ(samples[0].gpus, 4);
+}
+
+TEST_F(RecorderTest, sharing_follows_rubato_conf) {
+  config_.job_types = {{.name = "resnet50", .shared = true}};
+  recorder_->configure(std::make_shared<const Config>(config_));
+  const Snapshot snapshot = one_running("resnet50");
+  note(snapshot);
+  send(snapshot.jobs[0].key, 5000, 50);
+  EXPECT_TRUE((*stored().all_samples())[0].type.shared);
+}
+
+TEST_F(RecorderTest, a_letter_waits_for_the_snapshot_that_shows_its_job) {
+  const Snapshot snapshot = one_running("resnet50");
+  send(snapshot.jobs[0].key, 5000, 50);
+  EXPECT_TRUE(memory_.progress.empty());
+  note(snapshot);
+  EXPECT_EQ(memory_.progress.size(), 1U);
+  EXPECT_EQ(recorder_->stats().unknown, 0U);
+}
+
+TEST_F(RecorderTest, a_letter_of_no_job_is_dropped_and_counted) {
+  send({99, 1}, 5000, 50);
+  note(one_running("resnet50", kNow + 5));
+  EXPECT_EQ(recorder_->stats().unknown, 0U);
+  note(one_running("resnet50", kNow + 6));
+  EXPECT_EQ(recorder_->stats().unknown, 1U);
+  EXPECT_TRUE(memory_.progress.empty());
+}
+
+TEST_F(RecorderTest, the_last_report_of_a_job_that_ended_counts) {
+  const Snapshot snapshot = one_running("resnet50");
+  note(snapshot);
+  Snapshot empty = make_cluster({{"a100", 4}});
+  empty.taken = kNow + 1;
+  note(empty);
+  send(snapshot.jobs[0].key, 9000, 50, kNow + 1);
+  EXPECT_EQ(recorder_->stats().stored, 1U);
+  empty.taken = kNow + 100;
+  note(empty);
+  send(snapshot.jobs[0].key, 9500, 50, kNow + 100);
+  EXPECT_EQ(recorder_->stats().stored, 1U);
+}
+
+TEST_F(RecorderTest, an_older_report_does_not_turn_progress_back) {
+  const Snapshot snapshot = one_running("resnet50");
+  note(snapshot);
+  send(snapshot.jobs[0].key, 5000, 50, kNow);
+  send(snapshot.jobs[0].key, 4000, 50, kNow - 10);
+  EXPECT_EQ(memory_.progress[0].samples, 5000);
+}
+
+TEST_F(RecorderTest, attained_service_is_what_was_held) {
+  note(one_running("resnet50", kNow));  // 100 s on 3 GPUs before
+  note(one_running("resnet50", kNow + 40));
+  Snapshot grown = one_running("resnet50", kNow + 50);
+  grown.jobs[0].allocation[0].gpus[0].count = 4;
+  note(grown);
+  Snapshot empty = make_cluster({{"a100", 4}});
+  empty.taken = kNow + 60;
+  note(empty);
+  const auto jobs = *stored().jobs();
+  ASSERT_EQ(jobs.size(), 1U);
+  EXPECT_EQ(jobs[0].attained, 100 * 3 + 50 * 3 + 10 * 4);
+  EXPECT_EQ(jobs[0].updated, kNow + 60);
+}
+
+Plan plan_with(const JobKey& key, Verdict verdict, const std::string& node, Seconds made) {
+  Plan plan;
+  plan.made = made;
+  Explanation told;
+  told.job = key;
+  told.verdict = verdict;
+  told.nodes = {node};
+  told.reason = "because of \"it\"";
+  plan.explanations = {told};
+  return plan;
+}
+
+TEST_F(RecorderTest, a_decision_is_recorded_once_until_it_changes) {
+  Snapshot snapshot = make_cluster({{"a100", 4}});
+  const JobKey key = add_pending(snapshot, 2).key;
+  for (int i = 0; i < 3; ++i) {
+    Plan plan = plan_with(key, Verdict::kReserve, "n1", kNow + i);
+    plan.explanations[0].start_earliest = kNow + 100 + i;  // moves each round
+    note(snapshot, plan);
+  }
+  note(snapshot, plan_with(key, Verdict::kReserve, "n2", kNow + 3));
+  note(snapshot, plan_with(key, Verdict::kWait, "n2", kNow + 4));
+  note(snapshot, plan_with(key, Verdict::kStart, "n2", kNow + 5));
+  Plan refused;
+  refused.made = kNow + 6;
+  refused.memory.jobs = {{.job = key, .refusals = 1, .refusal = "busy", .refused_request = {}}};
+  note(snapshot, refused);
+  refused.memory.jobs[0].refusals = 2;
+  note(snapshot, refused);
+  const auto decisions = *stored().decisions(key);
+  ASSERT_EQ(decisions.size(), 4U);
+  EXPECT_EQ(decisions[0].kind, "reserve");
+  EXPECT_EQ(decisions[0].time, kNow);
+  EXPECT_EQ(decisions[1].kind, "reserve");
+  EXPECT_EQ(decisions[2].kind, "start");
+  EXPECT_EQ(decisions[3].kind, "refusal");
+  EXPECT_EQ(decisions[3].text, R"({"refusal":"busy","refusals":1})");
+  EXPECT_NE(decisions[0].text.find(R"("reason":"because of \"it\"")"), std::string::npos)
+      << decisions[0].text;
+}
+
+TEST_F(RecorderTest, observe_counts_what_the_plan_said_first) {
+  config_.mode = Mode::kObserve;
+  recorder_->configure(std::make_shared<const Config>(config_));
+  Snapshot waiting = make_cluster({{"a100", 4}});
+  waiting.taken = kNow - 20;
+  add_pending(waiting, 2);
+  const Snapshot running = one_running("resnet50", kNow, kNow - 2);
+  const JobKey key = running.jobs[0].key;
+  note(waiting, plan_with(key, Verdict::kStart, "n1", kNow - 20));
+  note(waiting, plan_with(key, Verdict::kWait, "n1", kNow - 15));
+  note(waiting, plan_with(key, Verdict::kStart, "n1", kNow - 10));
+  note(running);
+  const auto days = recorder_->report_json(true)["days"];
+  ASSERT_EQ(days.size(), 1U);
+  EXPECT_EQ(days[0]["mode"], "observe");
+  EXPECT_EQ(days[0]["waits"]["jobs"], 1);
+  EXPECT_EQ(days[0]["waits"]["seconds"], 30);
+  EXPECT_EQ(days[0]["earlier"]["jobs"], 1);
+  EXPECT_EQ(days[0]["earlier"]["seconds"], 18);  // from the first time it was said
+  EXPECT_EQ(days[0]["not_earlier"], 0);
+  EXPECT_EQ(days[0]["by_job_type"]["resnet50"]["jobs"], 1);
+  EXPECT_EQ((*stored().decisions(key))[0].kind, "would-start");
+}
+
+TEST_F(RecorderTest, a_job_that_stock_starts_at_once_is_not_earlier) {
+  config_.mode = Mode::kObserve;
+  recorder_->configure(std::make_shared<const Config>(config_));
+  note(make_cluster({{"a100", 4}}));
+  note(one_running("resnet50", kNow + 2, kNow + 1));
+  EXPECT_EQ(recorder_->report_json(true)["days"][0]["not_earlier"], 1);
+}
+
+TEST_F(RecorderTest, a_restart_counts_no_start_twice) {
+  note(make_cluster({{"a100", 4}}));
+  note(one_running("resnet50", kNow + 2, kNow + 1), {}, 1);
+  const std::string report = recorder_->take_report(true);
+  ASSERT_FALSE(report.empty());
+  EXPECT_TRUE(recorder_->take_report(true).empty()) << "it has not changed";
+  recorder_ = make();
+  recorder_->restore(report);
+  note(one_running("resnet50", kNow + 10, kNow + 1));
+  const auto day = recorder_->report_json(true)["days"][0];
+  EXPECT_EQ(day["waits"]["jobs"], 1);
+  EXPECT_EQ(day["started"], 1);
+}
+
+TEST_F(RecorderTest, off_stores_nothing_and_keeps_progress) {
+  config_.test_off = {"store"};
+  recorder_ = make();
+  const Snapshot snapshot = one_running("resnet50");
+  note(snapshot);
+  send(snapshot.jobs[0].key, 5000, 50);
+  EXPECT_EQ(memory_.progress.size(), 1U);
+  EXPECT_FALSE(recorder_->ready());
+  EXPECT_EQ(recorder_->store_json()["state"], "off");
+}
+
+TEST_F(RecorderTest, a_folder_that_cannot_be_written_stops_nothing) {
+  recorder_.reset();
+  fs::remove_all(folder_ / "rubato");
+  config_.store_dir = (folder_ / "nowhere/below").string();
+  recorder_ = make();
+  const Snapshot snapshot = one_running("resnet50");
+  note(snapshot);
+  send(snapshot.jobs[0].key, 5000, 50);
+  EXPECT_EQ(memory_.progress.size(), 1U);
+  for (int i = 0; i < 1000 && recorder_->store_json()["state"] != "off"; ++i)
+    std::this_thread::sleep_for(5ms);
+  EXPECT_EQ(recorder_->store_json()["state"], "off");
+  EXPECT_NE(recorder_->store_json()["trouble"], "");
+}
+
+}  // namespace
+}  // namespace rubato::test

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// `rubato doctor`: is Rubato installed rightly, and does it run?
+#include <fmt/format.h>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+
+#include "lib/config/render.h"
+#include "tools/rubato/doctor/doctor.h"
+#include "tools/shared/command.h"
+#include "tools/shared/output.h"
+
+namespace rubato::tools {
+namespace {
+
+constexpr const char* kSchema = "rubato.doctor/1";
+constexpr std::size_t kStatusWidth = 6;
+constexpr std::size_t kNameWidth = 24;
+constexpr std::size_t kLeastText = 30;
+constexpr std::size_t kTextWidth = 80;
+
+struct Options {
+  bool remove = false;
+  bool config = false;
+  bool help_config = false;
+};
+
+Color color_of(Status status) {
+  return status == Status::kOk     ? Color::kGreen
+         : status == Status::kWarn ? Color::kYellow
+                                   : Color::kRed;
+}
+
+std::size_t count(const Checks& checks, Status status) {
+  return static_cast<std::size_t>(std::count_if(
+      checks.begin(), checks.end(), [status](const Check& c) { return c.status == status; }));
+}
+
+void print_check(const Check& check, std::size_t width, bool color) {
+  const std::size_t indent = kStatusWidth + kNameWidth;
+  const std::string status = to_string(check.status);
+  bool first = true;
+  for (const std::string& line : wrap(check.text, std::max(kLeastText, width - indent))) {
+    if (first) {
+      fmt::print("{}{}{:<{}}{}\n", paint(status, color_of(check.status), color),
+                 std::string(kStatusWidth - status.size(), ' '), check.name, kNameWidth, line);
+    } else {
+      fmt::print("{:<{}}{}\n", "", indent, line);
+    }
+    first = false;
+  }
+  // Never broken, so that it can be copied.
+  if (!check.line.empty()) fmt::print("{:<{}}-> {}\n", "", indent, check.line);
+}
+
+void print_install_lines(const Machine& machine, std::size_t width) {
+  fmt::print("\nLines an install adds:\n");
+  for (const InstallLine& line : install_lines(machine)) {
+    fmt::print("  {} ({}, {})\n", line.line, line.file, line.present ? "present" : "not present");
+    for (const std::string& sentence : {line.effect, line.without_rubato}) {
+      for (const std::string& part : wrap(sentence, width - 6)) fmt::print("      {}\n", part);
+    }
+  }
+}
+
+void print_text(const Machine& machine, const Checks& checks, bool color) {
+  const auto width =
+      std::max<std::size_t>(static_cast<std::size_t>(terminal_width().value_or(kTextWidth)), 40);
+  for (const Check& check : checks) print_check(check, width, color);
+  print_install_lines(machine, width);
+  fmt::print("\n{} OK, {} WARN, {} FAIL\n", count(checks, Status::kOk),
+             count(checks, Status::kWarn), count(checks, Status::kFail));
+}
+
+void add_checks(Json& json, const Checks& checks) {
+  json["ok"] = count(checks, Status::kOk);
+  json["warn"] = count(checks, Status::kWarn);
+  json["fail"] = count(checks, Status::kFail);
+  json["checks"] = Json::array();
+  for (const Check& check : checks) {
+    Json entry{{"status", to_string(check.status)}, {"name", check.name}, {"text", check.text}};
+    if (!check.line.empty()) entry["line"] = check.line;
+    json["checks"].push_back(entry);
+  }
+}
+
+Json to_json(const Machine& machine, const Checks& checks) {
+  const std::string slurm =
+      machine.running_slurm.empty() ? machine.installed_slurm : machine.running_slurm;
+  Json json = document(kSchema, slurm);
+  add_checks(json, checks);
+  json["install_lines"] = Json::array();
+  for (const InstallLine& line : install_lines(machine)) {
+    json["install_lines"].push_back({{"file", line.file},
+                                     {"line", line.line},
+                                     {"present", line.present},
+                                     {"effect", line.effect},
+                                     {"without_rubato", line.without_rubato}});
+  }
+  return json;
+}
+
+/// Without slurm.conf there is nothing else to look at.
+int no_slurm_conf(const Globals& globals, const std::string& why) {
+  // Another place helps only if nothing is at this one.
+  const bool missing = access(slurm_conf_path().c_str(), F_OK) != 0 && errno == ENOENT;
+  const Checks checks{
+      {Status::kFail, "slurm.conf", why, missing ? "export SLURM_CONF=/path/to/slurm.conf" : ""}};
+  if (globals.json) {
+    Json json = document(kSchema, "", {}, {why});
+    add_checks(json, checks);
+    print_json(json);
+  } else {
+    print_check(checks.front(), kTextWidth, use_color(globals));
+  }
+  return kFailed;
+}
+
+/// rubato.conf as it takes effect: what is not said stands there with its default.
+int print_config(const Globals& globals, const Site& site) {
+  if (site.config_error) return report_failure(globals, kSchema, kFailed, *site.config_error);
+  fmt::print("{}", globals.json ? config_json(site.config) + "\n" : dump_config(site.config));
+  return kOk;
+}
+
+int run(const Globals& globals, const Options& options) {
+  if (options.help_config) {
+    fmt::print("{}", help_config());
+    return kOk;
+  }
+  auto site = find_site();
+  if (site && options.config) return print_config(globals, *site);
+  if (!site) {
+    if (!options.remove && !options.config) return no_slurm_conf(globals, site.error().text);
+    return report_failure(globals, kSchema, kFailed, site.error().text);
+  }
+  const Machine machine = look_at_machine(std::move(*site));
+  if (options.remove) {
+    if (globals.json) {
+      Json json = document(kSchema, machine.installed_slurm);
+      json["remove"] = removal_steps(machine);
+      print_json(json);
+    } else {
+      fmt::print("{}", removal_steps(machine));
+    }
+    return kOk;
+  }
+  Checks checks{{Status::kOk, "slurm.conf", machine.site.slurm.path + " was read", ""}};
+  check_plugins(machine, checks);
+  check_spank(machine, checks);
+  check_slurm_conf(machine, checks);
+  check_rubato_conf(machine, checks);
+  check_running(machine, checks);
+  if (globals.json) {
+    print_json(to_json(machine, checks));
+  } else {
+    print_text(machine, checks, use_color(globals));
+  }
+  return count(checks, Status::kFail) == 0 ? kOk : kFailed;
+}
+
+std::function<int()> setup(CLI::App& app, const Globals& globals) {
+  auto options = std::make_shared<Options>();
+  app.add_flag("--remove", options->remove, "Print how to take Rubato off, and change nothing");
+  app.add_flag("--config", options->config, "Print rubato.conf with all defaults filled in");
+  app.add_flag("--help-config", options->help_config, "Print what rubato.conf may hold");
+  return [options, &globals] { return run(globals, *options); };
+}
+
+}  // namespace
+
+Command doctor_command() {
+  return {"doctor", "Check the installation and say what to change", "", &setup};
+}
+
+}  // namespace rubato::tools

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The checks of `rubato doctor`. Each group stands in a file of its own, doctor_GROUP.cc.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tools/shared/site.h"
+
+namespace rubato::tools {
+
+struct Stats;  // tools/shared/published.h
+
+enum class Status { kOk, kWarn, kFail };
+
+[[nodiscard]] const char* to_string(Status);
+
+/// One finding: a sentence, and the line to write where one mends it.
+struct Check {
+  Status status = Status::kOk;
+  std::string name;  ///< what was looked at, as a short title
+  std::string text;
+  std::string line;  ///< "" if there is nothing to write
+};
+
+using Checks = std::vector<Check>;
+
+/// What is known of this machine before any check.
+struct Machine {
+  Site site;
+  std::string installed_slurm;  ///< "22.05.8", from slurmctld -V; "" if it is not here
+  std::string running_slurm;    ///< from scontrol show config; "" if the controller is not reached
+  std::string running_plugin_dir;
+  std::string unreachable;  ///< why the controller was not reached
+  bool controller = false;  ///< this host is a SlurmctldHost
+  std::string rubato_dir;   ///< folder of Rubato's plugins: of PluginDir, else where installed
+  std::string stock_dir;    ///< folder of the stock plugins; "" if it was not found
+};
+
+/// Asks slurmctld and scontrol (at most 5 s) and looks at the folders of PluginDir.
+[[nodiscard]] Machine look_at_machine(Site site);
+
+/// PluginDir, the plugin files in it and the releases they are for.
+void check_plugins(const Machine& machine, Checks& checks);
+/// plugstack.conf, where it names the SPANK plugin or could.
+void check_spank(const Machine& machine, Checks& checks);
+/// The other lines of slurm.conf.
+void check_slurm_conf(const Machine& machine, Checks& checks);
+/// rubato.conf and what it names.
+void check_rubato_conf(const Machine& machine, Checks& checks);
+/// State folder, published folder and heartbeat.
+void check_running(const Machine& machine, Checks& checks);
+
+/// The database and models.json, as stats.json tells; nothing where it does not tell of them.
+void check_store(const Machine& machine, const Stats& stats, Checks& checks);
+
+/// A line that an install adds, whether it is there, and what it does.
+struct InstallLine {
+  std::string file;
+  std::string line;
+  bool present = false;
+  std::string effect;
+  std::string without_rubato;  ///< what stock Slurm makes of it
+};
+
+[[nodiscard]] std::vector<InstallLine> install_lines(const Machine& machine);
+
+/// How to take Rubato off, step by step.
+[[nodiscard]] std::string removal_steps(const Machine& machine);
+
+/// True if a word of SchedulerParameters is `name` or begins with "name=".
+[[nodiscard]] bool has_parameter(const SlurmConf& conf, const std::string& name);
+
+}  // namespace rubato::tools

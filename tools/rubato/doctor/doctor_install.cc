@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The lines an install adds, and how they are taken away again.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/rubato/doctor/doctor.h"
+#include "tools/rubato/doctor/plugin_files.h"
+
+namespace rubato::tools {
+namespace {
+
+/// PluginDir without the folders of Rubato; "" if no other part is left.
+std::string stock_plugin_dir(const Machine& machine) {
+  std::string line;
+  for (const std::string& folder : machine.site.slurm.list("PluginDir", ':')) {
+    const PluginKind kind = look_at_plugin(folder, "select_cons_tres.so").kind;
+    if (kind == PluginKind::kRubato || folder == machine.rubato_dir) continue;
+    line += (line.empty() ? "" : ":") + folder;
+  }
+  return line;
+}
+
+/// The words of a list without one of them.
+std::string without_word(const SlurmConf& conf, const char* key, const std::string& word) {
+  std::string line;
+  for (const std::string& part : conf.list(key)) {
+    if (part != word) line += (line.empty() ? "" : ",") + part;
+  }
+  return line;
+}
+
+bool lists(const SlurmConf& conf, const char* key, const std::string& word) {
+  const std::vector<std::string> words = conf.list(key);
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+std::string step_change(const std::string& number, const std::string& where,
+                        const std::string& before, const std::string& after) {
+  if (after.empty())
+    return fmt::format("{}. In {} delete the line\n       {}\n", number, where, before);
+  return fmt::format("{}. In {} change\n       {}\n   to\n       {}\n", number, where, before,
+                     after);
+}
+
+}  // namespace
+
+std::vector<InstallLine> install_lines(const Machine& machine) {
+  const SlurmConf& conf = machine.site.slurm;
+  const std::vector<std::string> folders = conf.list("PluginDir", ':');
+  const bool plugin_dir =
+      std::find(folders.begin(), folders.end(), machine.rubato_dir) != folders.end();
+  return {
+      {"slurm.conf",
+       fmt::format("PluginDir={}:{}", machine.rubato_dir,
+                   machine.stock_dir.empty() ? "FOLDER-OF-THE-STOCK-PLUGINS" : machine.stock_dir),
+       plugin_dir, "slurmctld loads Rubato's plugins, which open the stock ones themselves",
+       "harmless to stock Slurm: a file of another release, or an empty folder, is passed over; "
+       "the "
+       "folder must exist on every host"},
+      {"slurm.conf", "JobSubmitPlugins=logging", lists(conf, "JobSubmitPlugins", "logging"),
+       "Rubato hears of each submission, so that salloc -I and srun -I are answered",
+       "harmless to stock Slurm: its plugin of this name only writes log lines"},
+      {"slurm.conf", "SchedulerParameters=bf_continue", has_parameter(conf, "bf_continue"),
+       "a cycle of stock backfill goes on when Rubato starts a job meanwhile",
+       "harmless to stock Slurm: an option of its own, also of use without Rubato"},
+      {"rubato.conf", fmt::format("Mode={}", rubato::to_string(machine.site.config.mode)),
+       machine.site.config_present,
+       "what Rubato may do; without the file, or without this line, it only observes",
+       "harmless to stock Slurm: it does not read this file"},
+  };
+}
+
+std::string removal_steps(const Machine& machine) {
+  const Site& site = machine.site;
+  const SlurmConf& conf = site.slurm;
+  std::string text =
+      "How to take Rubato off. Every job, waiting or running, is kept.\n\n"
+      "Without a restart, all decisions go back to stock Slurm by\n"
+      "       Mode=observe\n"
+      "in " +
+      site.rubato_conf_path +
+      " and\n"
+      "       scontrol reconfigure\n\n"
+      "To take it off:\n";
+  const std::string before = conf.get_or("PluginDir", "");
+  const std::string stock = stock_plugin_dir(machine);
+  text += before.empty() || before == stock
+              ? fmt::format("1. {} has no folder of Rubato in PluginDir already.\n", conf.path)
+              : step_change("1", conf.path, "PluginDir=" + before,
+                            stock.empty() ? "" : "PluginDir=" + stock);
+  text +=
+      "2. Give the file to all hosts. slurmctld reads PluginDir only when it starts:\n"
+      "       systemctl restart slurmctld\n"
+      "3. When no host names the folder any more, it may be deleted:\n"
+      "       rm -r " +
+      machine.rubato_dir +
+      "\n"
+      "4. What follows is harmless to stock Slurm and may stay, or go at any time:\n";
+  if (lists(conf, "JobSubmitPlugins", "logging")) {
+    const std::string rest = without_word(conf, "JobSubmitPlugins", "logging");
+    text += rest.empty() ? "   - logging in JobSubmitPlugins: delete the line\n"
+                         : fmt::format(
+                               "   - logging in JobSubmitPlugins; without it the line is\n"
+                               "       JobSubmitPlugins={}\n",
+                               rest);
+  }
+  if (has_parameter(conf, "bf_continue")) {
+    text += "   - bf_continue in SchedulerParameters\n";
+  }
+  text += "   - " + site.rubato_conf_path + "\n   - " + site.state_dir + "/rubato\n";
+  if (!site.publish_dir.starts_with(site.state_dir + "/rubato/")) {
+    text += "   - " + site.publish_dir + "\n";
+  }
+  return text;
+}
+
+}  // namespace rubato::tools

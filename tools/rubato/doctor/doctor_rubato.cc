@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// rubato.conf and what it names.
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cctype>
+#include <set>
+
+#include "lib/base/nearest.h"
+#include "tools/rubato/doctor/doctor.h"
+
+namespace rubato::tools {
+namespace {
+
+/// True if rubato.conf could be read, so that what it says can be judged.
+bool check_file(const Machine& machine, Checks& checks) {
+  const Site& site = machine.site;
+  if (site.config_error) {
+    for (const std::string& error : split(*site.config_error, '\n')) {
+      checks.push_back({Status::kFail, "rubato.conf", error, ""});
+    }
+    return false;
+  }
+  if (!site.config_present) {
+    checks.push_back({Status::kWarn, "rubato.conf",
+                      site.rubato_conf_path + " is not there, so the mode is observe",
+                      "Mode=observe"});
+    return true;
+  }
+  struct stat info {};
+  if (stat(site.rubato_conf_path.c_str(), &info) == 0 &&
+      (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    checks.push_back({Status::kWarn, "rubato.conf", "others than its owner may write it",
+                      "chmod go-w " + site.rubato_conf_path});
+    return true;
+  }
+  checks.push_back({Status::kOk, "rubato.conf", site.rubato_conf_path + " was read", ""});
+  return true;
+}
+
+void check_mode(const Config& config, Checks& checks) {
+  checks.push_back({Status::kOk, "Mode",
+                    config.mode == Mode::kObserve
+                        ? "observe: Rubato plans and records, stock Slurm decides"
+                        : "place: Rubato decides order and place of managed jobs",
+                    ""});
+}
+
+void check_managed(const Machine& machine, Checks& checks) {
+  const Config& config = machine.site.config;
+  if (config.manage_all) {
+    checks.push_back({Status::kOk, "ManagedPartitions", "all", ""});
+    return;
+  }
+  std::vector<std::string> names;
+  for (const ConfPartition& partition : machine.site.slurm.partitions()) {
+    names.push_back(partition.name);
+  }
+  const std::set<std::string> known(names.begin(), names.end());
+  std::string found;
+  for (const std::string& name : config.managed_partitions) {
+    if (known.contains(name)) {
+      found += (found.empty() ? "" : ", ") + name;
+      continue;
+    }
+    checks.push_back(
+        {Status::kFail, "ManagedPartitions",
+         fmt::format("slurm.conf has no partition {}{}", name, did_you_mean(name, names)),
+         fmt::format("ManagedPartitions={}", fmt::join(names, ","))});
+  }
+  if (!found.empty()) {
+    checks.push_back({Status::kOk, "ManagedPartitions", found, ""});
+  } else if (config.managed_partitions.empty()) {
+    checks.push_back({Status::kOk, "ManagedPartitions", "not set, so no job is managed", ""});
+  }
+}
+
+/// Types in the Gres= of the node lines: "gpu:a100:4,gpu:v100:2(S:0)" gives a100, v100.
+std::set<std::string> gpu_types_of(const SlurmConf& conf) {
+  std::set<std::string> types;
+  for (const ConfRecord& record : conf.records) {
+    if (record.pairs.front().first != "nodename") continue;
+    for (const std::string& gres : split(record.get("gres").value_or(""), ',')) {
+      const std::vector<std::string> parts = split(gres, ':');
+      if (parts.size() >= 3 && parts[0] == "gpu") types.insert(parts[1]);
+    }
+  }
+  return types;
+}
+
+void check_gpu_types(const Machine& machine, Checks& checks) {
+  const std::set<std::string> known = gpu_types_of(machine.site.slurm);
+  const std::vector<std::string> names(known.begin(), known.end());
+  for (const GpuTypeConfig& type : machine.site.config.gpu_types) {
+    if (known.contains(type.name)) continue;
+    checks.push_back({Status::kWarn, "GpuType",
+                      fmt::format("no node in slurm.conf has GPUs of type {}{}", type.name,
+                                  did_you_mean(type.name, names)),
+                      ""});
+  }
+  if (!machine.site.config_present || names.size() < 2) return;
+  std::vector<std::string> without;
+  for (const std::string& name : names) {
+    bool has_line = false;
+    for (const GpuTypeConfig& type : machine.site.config.gpu_types) has_line |= type.name == name;
+    if (!has_line) without.push_back(name);
+  }
+  if (without.empty()) return;
+  checks.push_back(
+      {Status::kWarn, "GpuType",
+       fmt::format("rubato.conf does not say how fast {} {} as 1", fmt::join(without, ", "),
+                   without.size() == 1 ? "is, so it counts" : "are, so they count"),
+       fmt::format("GpuType={} Speed=1.0", without.front())});
+}
+
+}  // namespace
+
+void check_rubato_conf(const Machine& machine, Checks& checks) {
+  if (!check_file(machine, checks)) return;
+  check_mode(machine.site.config, checks);
+  check_managed(machine, checks);
+  check_gpu_types(machine, checks);
+}
+
+}  // namespace rubato::tools

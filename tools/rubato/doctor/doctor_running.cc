@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// State folder, published folder, heartbeat.
+#include <fmt/format.h>
+#include <pwd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+#include "tools/rubato/doctor/doctor.h"
+#include "tools/shared/published.h"
+
+namespace rubato::tools {
+namespace {
+
+constexpr const char* kSeeLog = "see slurmctld's log for lines with 'rubato'";
+constexpr mode_t kOthersWrite = S_IWGRP | S_IWOTH;
+constexpr mode_t kOthersLook = S_IROTH | S_IXOTH;
+
+std::string slurm_user(const Machine& machine) {
+  return machine.site.slurm.get_or("SlurmUser", "root");
+}
+
+/// True if `uid` is the user that slurmctld runs as; also when that user is not known here.
+bool is_slurm_user(const Machine& machine, uid_t uid) {
+  const std::string name = slurm_user(machine);
+  if (name.find_first_not_of("0123456789") == std::string::npos) return std::to_string(uid) == name;
+  const passwd* entry = getpwnam(name.c_str());
+  return entry == nullptr || entry->pw_uid == uid;
+}
+
+std::string user_name(uid_t uid) {
+  const passwd* entry = getpwuid(uid);
+  return entry == nullptr ? std::to_string(uid) : entry->pw_name;
+}
+
+/// True if a finding about the folder itself has been made and nothing in it can be judged.
+bool folder_is_closed(const std::string& path, const char* name, const struct stat& info, int error,
+                      Checks& checks) {
+  if (error == EACCES) {
+    checks.push_back(
+        {Status::kWarn, name,
+         fmt::format("{} cannot be looked at by this user; root and SlurmUser can", path), ""});
+    return true;
+  }
+  if (error == ENOENT) {
+    checks.push_back({Status::kWarn, name,
+                      fmt::format("{} is not there: slurmctld has not run with Rubato yet", path),
+                      ""});
+    return true;
+  }
+  if (error != 0 || !S_ISDIR(info.st_mode)) {
+    checks.push_back(
+        {Status::kFail, name,
+         fmt::format("{}: {}", path, error != 0 ? std::strerror(error) : "is not a folder"), ""});
+    return true;
+  }
+  return false;
+}
+
+void check_state_dir(const Machine& machine, Checks& checks) {
+  const char* name = "state folder";
+  const std::string path = machine.site.state_dir + "/rubato";
+  struct stat info {};
+  const int error = stat(path.c_str(), &info) == 0 ? 0 : errno;
+  if (folder_is_closed(path, name, info, error, checks)) return;
+  if (!is_slurm_user(machine, info.st_uid)) {
+    checks.push_back({Status::kFail, name,
+                      fmt::format("{} belongs to {}, but slurmctld runs as {}", path,
+                                  user_name(info.st_uid), slurm_user(machine)),
+                      fmt::format("chown -R {} {}", slurm_user(machine), path)});
+  } else if ((info.st_mode & kOthersWrite) != 0) {
+    checks.push_back({Status::kFail, name, fmt::format("others than SlurmUser may write {}", path),
+                      fmt::format("chmod go-w {}", path)});
+  } else {
+    checks.push_back({Status::kOk, name,
+                      fmt::format("{} belongs to SlurmUser, who alone may write it", path), ""});
+  }
+}
+
+/// The first folder on the way to `path` that users may not pass; "" if they reach it.
+std::string closed_on_the_way(const std::string& path) {
+  for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
+    std::string folder = path.substr(0, at);
+    struct stat info {};
+    if (stat(folder.c_str(), &info) == 0 && (info.st_mode & S_IXOTH) == 0) return folder;
+  }
+  return "";
+}
+
+/// slurmctld makes the last folder of PublishDir= only.
+bool cannot_be_made(const Site& site, const char* name, Checks& checks) {
+  if (site.config.publish_dir.empty()) return false;
+  const std::string above = std::filesystem::path(site.publish_dir).parent_path().string();
+  struct stat info {};
+  if (stat(above.c_str(), &info) == 0 || (errno != ENOENT && errno != ENOTDIR)) return false;
+  checks.push_back({Status::kFail, name,
+                    fmt::format("{} cannot be made, for {} is not there: slurmctld makes the last "
+                                "folder only",
+                                site.publish_dir, above),
+                    fmt::format("mkdir -p {}", above)});
+  return true;
+}
+
+void check_publish_dir(const Machine& machine, Checks& checks) {
+  const char* name = "PublishDir";
+  const std::string& path = machine.site.publish_dir;
+  struct stat info {};
+  const int error = stat(path.c_str(), &info) == 0 ? 0 : errno;
+  if (error == ENOENT && cannot_be_made(machine.site, name, checks)) return;
+  if (folder_is_closed(path, name, info, error, checks)) return;
+  const std::string closed = closed_on_the_way(path);
+  if ((info.st_mode & kOthersWrite) != 0) {
+    checks.push_back(
+        {Status::kFail, name,
+         fmt::format("others than its owner may write {}, so what users read there may "
+                     "be forged",
+                     path),
+         fmt::format("chmod go-w {}", path)});
+  } else if ((info.st_mode & kOthersLook) != kOthersLook) {
+    checks.push_back({Status::kWarn, name,
+                      fmt::format("users cannot read {}, so 'rubato explain' works for root and "
+                                  "SlurmUser only",
+                                  path),
+                      fmt::format("chmod o+rx {}", path)});
+  } else if (!closed.empty()) {
+    checks.push_back({Status::kWarn, name,
+                      fmt::format("users do not get to {}, for {} is closed to them", path, closed),
+                      "PublishDir=/var/lib/rubato"});
+  } else {
+    checks.push_back({Status::kOk, name, path + ", readable by all", ""});
+  }
+}
+
+void check_loaded(const Stats& stats, Checks& checks) {
+  if (stats.records_fit) {
+    checks.push_back({Status::kOk, "records",
+                      fmt::format("slurmctld's are those of Slurm {}", stats.slurm_version), ""});
+  } else {
+    checks.push_back(
+        {Status::kFail, "records",
+         fmt::format("slurmctld's records are not those of Slurm {}, for which the plugins "
+                     "were built, so they leave everything to stock Slurm",
+                     stats.slurm_version),
+         "contrib/quickstart build"});
+  }
+  if (stats.config_good) {
+    checks.push_back(
+        {Status::kOk, "rubato.conf in effect", "slurmctld took what it read last", ""});
+  } else {
+    checks.push_back({Status::kWarn, "rubato.conf in effect",
+                      "slurmctld found errors when it last read rubato.conf, and keeps what it had",
+                      "scontrol reconfigure"});
+  }
+}
+
+void check_mode_in_effect(const Machine& machine, const Stats& stats, Checks& checks) {
+  const std::string wanted = rubato::to_string(machine.site.config.mode);
+  if (stats.mode == wanted) {
+    checks.push_back({Status::kOk, "mode in effect", "is " + stats.mode, ""});
+  } else if (machine.site.config_present) {
+    checks.push_back({Status::kWarn, "mode in effect",
+                      fmt::format("is {}, rubato.conf says {}", stats.mode, wanted),
+                      "scontrol reconfigure"});
+  }
+}
+
+void check_gate(const Stats& stats, Checks& checks) {
+  const char* name = "gate";
+  if (!stats.gate_open) {
+    checks.push_back(
+        {Status::kOk, name, "is closed: managed jobs are started by Rubato alone", ""});
+  } else if (stats.mode == "observe") {
+    checks.push_back({Status::kOk, name, "is open, as the mode is observe", ""});
+  } else if (stats.gate_matters && stats.mode == "place") {
+    checks.push_back({Status::kWarn, name,
+                      "is open although the mode is place: stock Slurm starts managed jobs too",
+                      kSeeLog});
+  }
+}
+
+void check_heartbeat(const Machine& machine, Checks& checks) {
+  const char* name = "heartbeat";
+  const std::string path = machine.site.publish_dir + "/stats.json";
+  if (access(path.c_str(), F_OK) != 0 && errno == ENOENT) {
+    checks.push_back({Status::kWarn, name,
+                      fmt::format("{} is not there: slurmctld has not run with Rubato yet", path),
+                      ""});
+    return;
+  }
+  const auto stats = read_stats(machine.site);
+  if (!stats) {
+    checks.push_back({Status::kWarn, name, stats.error().text, ""});
+    return;
+  }
+  check_loaded(*stats, checks);
+  if (const auto stopped = loop_stopped(*stats, machine.site.config, now())) {
+    checks.push_back({Status::kFail, name, *stopped, kSeeLog});
+    return;
+  }
+  checks.push_back(
+      {Status::kOk, name, fmt::format("the loop ran {} s ago", now() - stats->heartbeat), ""});
+  check_mode_in_effect(machine, *stats, checks);
+  check_gate(*stats, checks);
+  check_store(machine, *stats, checks);
+}
+
+}  // namespace
+
+void check_running(const Machine& machine, Checks& checks) {
+  check_state_dir(machine, checks);
+  check_publish_dir(machine, checks);
+  check_heartbeat(machine, checks);
+}
+
+}  // namespace rubato::tools

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The lines of slurm.conf that Rubato needs or that get in its way.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "lib/base/nearest.h"
+#include "tools/rubato/doctor/doctor.h"
+
+namespace rubato::tools {
+namespace {
+
+constexpr int kLeastJobTest = 100;
+
+void check_type(const Machine& machine, const char* key, const std::string& wanted, bool is_default,
+                Checks& checks) {
+  const auto value = machine.site.slurm.get(key);
+  if (value == wanted || (!value && is_default)) {
+    checks.push_back({Status::kOk, key, wanted + (value ? "" : " (Slurm's default)"), ""});
+    return;
+  }
+  checks.push_back(
+      {Status::kFail, key,
+       fmt::format("is {}; Rubato stands in for {} only", value.value_or("not set"), wanted),
+       fmt::format("{}={}", key, wanted)});
+}
+
+/// `key` with `word` added to the list it has.
+std::string with_word(const SlurmConf& conf, const char* key, const char* word) {
+  const std::string value = conf.get_or(key, "");
+  return fmt::format("{}={}{}{}", key, value, value.empty() ? "" : ",", word);
+}
+
+void check_job_submit(const Machine& machine, Checks& checks) {
+  const std::vector<std::string> plugins = machine.site.slurm.list("JobSubmitPlugins");
+  const bool has = std::any_of(plugins.begin(), plugins.end(), [](const std::string& name) {
+    return name == "logging" || name == "job_submit/logging";
+  });
+  checks.push_back({has ? Status::kOk : Status::kFail, "JobSubmitPlugins",
+                    has ? "logging is in it"
+                        : "logging is not in it: salloc -I and srun -I with GPUs are refused",
+                    has ? "" : with_word(machine.site.slurm, "JobSubmitPlugins", "logging")});
+}
+
+void check_bf_continue(const Machine& machine, Checks& checks) {
+  const SlurmConf& conf = machine.site.slurm;
+  if (has_parameter(conf, "bf_continue")) {
+    checks.push_back({Status::kOk, "bf_continue", "is in SchedulerParameters", ""});
+    return;
+  }
+  const bool place = machine.site.config.mode == Mode::kPlace;
+  checks.push_back(
+      {place ? Status::kFail : Status::kWarn, "bf_continue",
+       fmt::format("is not in SchedulerParameters: each start by Rubato ends a cycle of "
+                   "stock backfill{}",
+                   place ? "" : "; Mode=place needs it"),
+       with_word(conf, "SchedulerParameters", "bf_continue")});
+}
+
+void check_job_test(const Machine& machine, Checks& checks) {
+  for (const std::string& word : machine.site.slurm.list("SchedulerParameters")) {
+    const std::string key = "bf_max_job_test=";
+    if (!lower(word).starts_with(key)) continue;
+    int value = 0;  // as Slurm takes what is no number
+    std::from_chars(word.data() + key.size(), word.data() + word.size(), value);
+    if (value >= kLeastJobTest) {
+      checks.push_back({Status::kOk, "bf_max_job_test", std::to_string(value), ""});
+    } else {
+      checks.push_back({Status::kWarn, "bf_max_job_test",
+                        fmt::format("is {}: stock backfill, which still starts het jobs, looks at "
+                                    "that many jobs a cycle only",
+                                    value),
+                        "bf_max_job_test=500"});
+    }
+    return;
+  }
+  checks.push_back({Status::kOk, "bf_max_job_test", "not set (Slurm's default)", ""});
+}
+
+void check_defer(const Machine& machine, Checks& checks) {
+  for (const std::string& word : machine.site.slurm.list("SchedulerParameters")) {
+    if (!lower(word).starts_with("defer")) continue;
+    checks.push_back(
+        {Status::kWarn, "defer",
+         fmt::format("{} is in SchedulerParameters: salloc -I and srun -I are refused", word),
+         fmt::format("take {} out of SchedulerParameters", word)});
+    return;
+  }
+  checks.push_back({Status::kOk, "defer", "is not in SchedulerParameters", ""});
+}
+
+void check_gres_types(const Machine& machine, Checks& checks) {
+  const std::vector<std::string> types = machine.site.slurm.list("GresTypes");
+  const bool has = std::find(types.begin(), types.end(), "gpu") != types.end();
+  checks.push_back({has ? Status::kOk : Status::kFail, "GresTypes",
+                    has ? "gpu is in it" : "gpu is not in it, so no job can ask for GPUs",
+                    has ? "" : with_word(machine.site.slurm, "GresTypes", "gpu")});
+}
+
+/// OverSubscribe=FORCE (or YES) with PreemptMode=GANG shares resources in time slices.
+void check_gang(const Machine& machine, Checks& checks) {
+  const std::string mode = lower(machine.site.slurm.get_or("PreemptMode", ""));
+  if (mode.find("gang") == std::string::npos) return;
+  for (const ConfPartition& partition : machine.site.slurm.partitions()) {
+    if (!lower(partition.get("oversubscribe")).starts_with("force")) continue;
+    const bool managed = machine.site.config.managed_partitions.contains(partition.name);
+    checks.push_back(
+        {managed ? Status::kWarn : Status::kOk, "gang scheduling",
+         fmt::format("partition {} is gang-scheduled; its jobs pass through to stock "
+                     "Slurm{}",
+                     partition.name, managed ? " although ManagedPartitions names it" : ""),
+         ""});
+  }
+}
+
+}  // namespace
+
+void check_slurm_conf(const Machine& machine, Checks& checks) {
+  check_type(machine, "SchedulerType", "sched/backfill", true, checks);
+  check_type(machine, "SelectType", "select/cons_tres", false, checks);
+  check_job_submit(machine, checks);
+  check_bf_continue(machine, checks);
+  check_job_test(machine, checks);
+  check_defer(machine, checks);
+  check_gres_types(machine, checks);
+  check_gang(machine, checks);
+}
+
+}  // namespace rubato::tools

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The database, as slurmctld tells of it in stats.json, and models.json, which follows it.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "tools/rubato/doctor/doctor.h"
+#include "tools/shared/published.h"
+
+namespace rubato::tools {
+namespace {
+
+constexpr const char* kSeeLog = "see slurmctld's log for lines with 'rubato'";
+// models.json is written seconds after a report; a site with a great many samples takes longer.
+constexpr Seconds kModelsLate = 120;
+
+std::string word(const Json& group, const char* key) {
+  const auto at = group.find(key);
+  return at != group.end() && at->is_string() ? at->get<std::string>() : "";
+}
+
+std::int64_t number(const Json& group, const char* key) {
+  const auto at = group.find(key);
+  return at != group.end() && at->is_number_integer() ? at->get<std::int64_t>() : 0;
+}
+
+void check_models(const Machine& machine, const Stats& stats, Seconds reported, Checks& checks) {
+  const char* name = "models.json";
+  const std::string path = machine.site.publish_dir + "/models.json";
+  const bool missing = access(path.c_str(), F_OK) != 0 && errno == ENOENT;
+  // It has had the time that it takes.
+  const bool due = stats.heartbeat - reported > kModelsLate;
+  if (missing) {
+    if (due)
+      checks.push_back(
+          {Status::kWarn, name,
+           fmt::format("{} is not there, but a job reported at {}", path, format_time(reported)),
+           kSeeLog});
+    return;
+  }
+  const auto table = read_models(machine.site);
+  if (!table) {
+    checks.push_back({Status::kWarn, name, table.error().text, ""});
+  } else if (due && table->generated < reported) {
+    checks.push_back({Status::kWarn, name,
+                      fmt::format("is of {}, but a job reported at {}",
+                                  format_time(table->generated), format_time(reported)),
+                      kSeeLog});
+  } else {
+    checks.push_back(
+        {Status::kOk, name, "has what was reported up to " + format_time(reported), ""});
+  }
+}
+
+/// What was learnt, and whether newer fits stay away from the rounds.
+void check_learning(const Stats& stats, Checks& checks) {
+  const auto found = stats.all.find("learning");
+  if (found == stats.all.end() || !found->is_object()) return;
+  const std::int64_t places = number(*found, "cells");
+  const std::int64_t refused = number(*found, "refused_fits");
+  if (places == 0 && refused == 0) return;
+  std::string text = fmt::format("knows {} place{}", places, places == 1 ? "" : "s");
+  if (refused > 0)
+    text += fmt::format(
+        "; {} fit{} foresaw recent reports worse than the one before and {} not used since "
+        "slurmctld started: rubato models says whose",
+        refused, refused == 1 ? "" : "s", refused == 1 ? "was" : "were");
+  checks.push_back({Status::kOk, "learning", text, ""});
+}
+
+}  // namespace
+
+void check_store(const Machine& machine, const Stats& stats, Checks& checks) {
+  check_learning(stats, checks);
+  const char* name = "store";
+  const auto found = stats.all.find("store");
+  if (found == stats.all.end() || !found->is_object()) return;
+  const std::string state = word(*found, "state");
+  if (state != "ready") {
+    const std::string trouble = word(*found, "trouble");
+    checks.push_back({Status::kWarn, name,
+                      fmt::format("is {}{}; reports of jobs are not written", state,
+                                  trouble.empty() ? "" : ": " + trouble),
+                      kSeeLog});
+    return;
+  }
+  const std::int64_t gone = number(*found, "dropped") + number(*found, "lost");
+  if (gone > 0) {
+    checks.push_back({Status::kWarn, name,
+                      fmt::format("is ready, but {} records were not written since slurmctld "
+                                  "started, as its disk was away or too slow",
+                                  gone),
+                      kSeeLog});
+  } else {
+    checks.push_back({Status::kOk, name,
+                      fmt::format("is ready, {} records written since slurmctld started",
+                                  number(*found, "written")),
+                      ""});
+  }
+  // Where profiles are hidden from this user the open file has none of them, and is as new.
+  if (const Seconds reported = number(*found, "last_report"); reported > 0)
+    check_models(machine, stats, reported, checks);
+}
+
+}  // namespace rubato::tools

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// `rubato explain`: what was decided for a job, or for all that wait, and why.
+#include <fmt/format.h>
+
+#include <memory>
+#include <utility>
+
+#include "tools/rubato/explain/explain_job.h"
+#include "tools/rubato/explain/explain_view.h"
+#include "tools/shared/command.h"
+#include "tools/shared/job_match.h"
+#include "tools/shared/output.h"
+#include "tools/shared/published.h"
+#include "tools/shared/source.h"
+
+namespace rubato::tools {
+namespace {
+
+constexpr const char* kSchema = "rubato.explain/1";
+
+struct Options {
+  std::string job;
+  std::string user;
+  std::string partition;
+};
+
+/// What stands behind the answer: the published files and what is to be said of them.
+struct View {
+  PublishedPlan published;
+  StartRecords decisions;
+  std::string mode;
+  std::string slurm_version;
+  std::vector<std::string> warnings;
+  std::string all_stock;  ///< why stock Slurm schedules managed jobs too; "" if it does not
+  bool stale = false;
+};
+
+Result<View> load_view(const Site& site) {
+  View view;
+  if (site.config_error) {
+    view.warnings.push_back("rubato.conf was not read, so defaults stand in its place: " +
+                            *site.config_error);
+  }
+  auto published = read_plan(site);
+  if (!published) return tl::unexpected(published.error());
+  view.published = std::move(*published);
+  view.decisions = read_decisions(site);
+  view.slurm_version = view.published.snapshot.slurm_version;
+  if (!view.published.same_round) {
+    view.warnings.push_back("plan.json and snapshot.json are of different rounds");
+  }
+  const auto stats = read_stats(site);
+  if (!stats) {
+    view.warnings.push_back(stats.error().text);
+    return view;
+  }
+  view.mode = stats->mode;
+  if (const auto stopped = loop_stopped(*stats, site.config, now())) {
+    view.warnings.push_back(*stopped);
+    view.stale = true;
+    view.all_stock = "Rubato's loop is not running; what stands here is of its last round";
+  } else if (stats->mode == "observe") {
+    view.all_stock = "the mode is observe; what stands here is what Rubato would do";
+  } else if (stats->gate_open && stats->gate_matters) {
+    view.warnings.push_back("the gate is open: stock Slurm starts managed jobs too");
+    view.all_stock = "the gate is open, so it starts managed jobs too";
+  }
+  return view;
+}
+
+Json answer(const View& view) {
+  Json json = document(kSchema, view.slurm_version, view.warnings);
+  if (!view.mode.empty()) json["mode"] = view.mode;
+  json["round"] = view.published.plan.round;
+  json["made"] = view.published.plan.made;
+  json["jobs"] = Json::array();
+  return json;
+}
+
+/// A running job was decided upon under the same key; `at` is null where nothing is known of it.
+const StartRecord* decision_of(const View& view, const Job& job) {
+  for (const auto& record : view.decisions) {
+    if (record->job == job.key && record->start == job.start) return record.get();
+  }
+  return nullptr;
+}
+
+/// Decisions about jobs that have ended since.
+std::vector<const StartRecord*> ended(const View& view, const JobSelector& selector) {
+  std::vector<const StartRecord*> found;
+  for (const auto& record : view.decisions) {
+    const bool meant = record->label == selector.text ||
+                       (!selector.task && std::to_string(record->job.id) == selector.text);
+    if (record->end != 0 && meant) found.push_back(record.get());
+  }
+  return found;
+}
+
+std::string not_found(const JobSelector& selector, const View& view) {
+  std::string text = fmt::format("job {} neither waits nor runs in the snapshot of {}",
+                                 selector.text, format_time(view.published.snapshot.taken));
+  for (const Job& job : view.published.snapshot.jobs) {
+    if (job.array_id == selector.id && selector.task) {
+      text += fmt::format("; array {} is there with {}", selector.id, job.label);
+      break;
+    }
+  }
+  if (view.published.snapshot.private_data.jobs) {
+    return text + ". PrivateData in slurm.conf hides jobs from what is published";
+  }
+  return text +
+         fmt::format(
+             ". It has ended, came since, or is not eligible yet (held, a dependency, a begin "
+             "time); try: squeue -j {0}, scontrol show job {0}, sacct -j {0}",
+             selector.id);
+}
+
+int explain_ended(const Globals& globals, const View& view,
+                  const std::vector<const StartRecord*>& records) {
+  if (globals.json) {
+    Json json = answer(view);
+    for (const StartRecord* record : records) json["jobs"].push_back(ended_json(*record));
+    print_json(json);
+    return kOk;
+  }
+  bool first = true;
+  for (const StartRecord* record : records) {
+    fmt::print("{}{}", std::exchange(first, false) ? "" : "\n",
+               ended_text(*record, use_color(globals)));
+  }
+  return kOk;
+}
+
+int explain_job(const Globals& globals, const View& view, const JobSelector& selector) {
+  const Snapshot& snapshot = view.published.snapshot;
+  std::vector<QueueEntry> found;
+  for (const QueueEntry& entry : queue_of(snapshot, view.published.plan)) {
+    const bool meant = entry.job != nullptr ? matches(selector, *entry.job)
+                                            : entry.explanation->label == selector.text;
+    if (!meant) continue;
+    found.push_back(entry);
+    if (entry.job != nullptr && entry.job->state == JobState::kRunning)
+      found.back().started = decision_of(view, *entry.job);
+  }
+  if (found.empty()) {
+    if (const auto past = ended(view, selector); !past.empty())
+      return explain_ended(globals, view, past);
+    const std::string text = not_found(selector, view);
+    if (globals.json) print_json(document(kSchema, view.slurm_version, view.warnings, {text}));
+    print_error(text);
+    return kNoMatch;
+  }
+  if (globals.json) {
+    Json json = answer(view);
+    for (const QueueEntry& entry : found) {
+      json["jobs"].push_back(entry_json(entry, snapshot, view.all_stock));
+    }
+    print_json(json);
+    return kOk;
+  }
+  bool first = true;
+  for (const QueueEntry& entry : found) {
+    fmt::print("{}{}", first ? "" : "\n",
+               entry_text(entry, snapshot, view.all_stock, now(), use_color(globals)));
+    first = false;
+  }
+  return kOk;
+}
+
+bool listed(const QueueEntry& entry, const Options& options) {
+  const bool pending = entry.job == nullptr || entry.job->state == JobState::kPending;
+  const std::string& partition =
+      entry.job != nullptr ? entry.job->partition : entry.explanation->partition;
+  return pending && (options.partition.empty() || options.partition == partition) &&
+         (options.user.empty() || (entry.job != nullptr && entry.job->user == options.user));
+}
+
+int explain_queue(const Globals& globals, const View& view, const Options& options) {
+  std::vector<QueueEntry> entries;
+  for (const QueueEntry& entry : queue_of(view.published.snapshot, view.published.plan)) {
+    if (listed(entry, options)) entries.push_back(entry);
+  }
+  if (globals.json) {
+    Json json = answer(view);
+    for (const QueueEntry& entry : entries) {
+      json["jobs"].push_back(entry_json(entry, view.published.snapshot, view.all_stock));
+    }
+    print_json(json);
+    return kOk;
+  }
+  if (view.mode == "observe") {
+    fmt::print("Mode observe: stock Slurm schedules; this is what Rubato would do.\n");
+  }
+  const int width = terminal_width().value_or(0);
+  fmt::print("{}",
+             queue_table(entries, now(), static_cast<std::size_t>(width), use_color(globals)));
+  if (entries.empty()) fmt::print("No job waits.\n");
+  return kOk;
+}
+
+/// Where the decisions cannot be read, or do not hold the job: what Slurm shows this user of it.
+/// Nothing if that is nothing.
+std::optional<int> explain_from_squeue(const Globals& globals, const JobSelector& selector,
+                                       const std::string& missing) {
+  const auto jobs = ask_for_job(selector);
+  if (!jobs || jobs->empty()) return std::nullopt;
+  const std::string warning =
+      "shown is what squeue and the job itself say, without the reasons: " + missing;
+  print_warning(warning);
+  if (globals.json) {
+    Json json = document(kSchema, "", {warning});
+    json["jobs"] = Json::array();
+    for (const SqueueJob& job : *jobs) json["jobs"].push_back(squeue_job_json(job));
+    print_json(json);
+    return kOk;
+  }
+  bool first = true;
+  for (const SqueueJob& job : *jobs) {
+    fmt::print("{}{}", first ? "" : "\n", squeue_job_text(job, use_color(globals)));
+    first = false;
+  }
+  return kOk;
+}
+
+bool holds(const View& view, const JobSelector& selector) {
+  if (!ended(view, selector).empty()) return true;
+  for (const QueueEntry& entry : queue_of(view.published.snapshot, view.published.plan)) {
+    if (entry.job != nullptr ? matches(selector, *entry.job)
+                             : entry.explanation->label == selector.text) {
+      return true;
+    }
+  }
+  return false;
+}
+
+int run(const Globals& globals, const Options& options) {
+  JobSelector selector;
+  if (!options.job.empty()) {
+    auto parsed = parse_selector(options.job);
+    if (!parsed) return report_failure(globals, kSchema, kUsage, parsed.error().text);
+    selector = *parsed;
+  }
+  const auto site = find_source(globals.publish_dir);
+  if (!site) return report_failure(globals, kSchema, kFailed, site.error().text);
+  const auto view = load_view(*site);
+  if (!options.job.empty() && (!view || !holds(*view, selector))) {
+    const std::string missing = view ? not_found(selector, *view) : view.error().text;
+    if (const auto exit = explain_from_squeue(globals, selector, missing)) return *exit;
+  }
+  if (!view) return report_failure(globals, kSchema, kUnreachable, view.error().text);
+
+  for (const std::string& warning : view->warnings) print_warning(warning);
+  const int exit = options.job.empty() ? explain_queue(globals, *view, options)
+                                       : explain_job(globals, *view, selector);
+  return exit == kOk && view->stale ? static_cast<int>(kUnreachable) : exit;
+}
+
+std::function<int()> setup(CLI::App& app, const Globals& globals) {
+  auto options = std::make_shared<Options>();
+  app.add_option("JOBID", options->job,
+                 "Job, task of an array (12_3) or part of a het job (12+1); without it a table of "
+                 "all pending jobs");
+  app.add_option("-u,--user", options->user, "In the table: only jobs of this user")
+      ->type_name("USER");
+  app.add_option("-p,--partition", options->partition, "In the table: only jobs of this partition")
+      ->type_name("NAME");
+  return [options, &globals] { return run(globals, *options); };
+}
+
+}  // namespace
+
+Command explain_command() {
+  return {"explain", "Why a job waits, when it is to start, and where", "[JOBID]", &setup};
+}
+
+}  // namespace rubato::tools

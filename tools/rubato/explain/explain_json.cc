@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// `rubato explain --json`: docs/schema/ has its schema.
+#include "tools/rubato/explain/explain_parts.h"
+#include "tools/rubato/explain/explain_view.h"
+
+namespace rubato::tools {
+namespace {
+
+Json facts_json(const Explanation& told) {
+  Json facts = Json::object();
+  for (const auto& [name, value] : told.facts) facts[name] = value;
+  return facts;
+}
+
+Json decision_json(const StartRecord& record) {
+  const Explanation& told = record.told;
+  Json json{{"kind", record.kind},     {"time", record.time},
+            {"round", record.round},   {"verdict", to_string(told.verdict)},
+            {"order", told.order + 1}, {"reason", told.reason}};
+  if (!told.gpu_type.empty()) json["gpu_type"] = told.gpu_type;
+  if (!told.nodes.empty()) json["planned_nodes"] = told.nodes;
+  json["facts"] = facts_json(told);
+  return json;
+}
+
+void add_training(Json& json, const Job& job, const Snapshot& snapshot) {
+  if (job.hints) {
+    if (!job.hints->job_type.empty()) json["job_type"] = job.hints->job_type;
+    if (job.hints->work && job.hints->work->unit == WorkUnit::kSamples) {
+      json["work"] = job.hints->work->count;
+    }
+  }
+  const Progress* progress = progress_of(snapshot.memory, job.key);
+  if (progress == nullptr) return;
+  json["rate"] = progress->rate;
+  json["samples"] = progress->samples;
+  json["batch"] = progress->batch;
+  json["reported"] = progress->time;
+  const Course* course = course_of(snapshot.memory, job.key);
+  if (course == nullptr) return;
+  if (job.state == JobState::kRunning && course->left >= 0) {
+    json["remaining"] = whole_seconds(course->left);
+    json["remaining_low"] = whole_seconds(course->left_low);
+    json["remaining_high"] = whole_seconds(course->left_high);
+  }
+  json["class"] = course->predictable ? "P" : "U";
+  json["forecasts_judged"] = course->judged;
+  json["forecast_quality"] = course->quality;
+}
+
+}  // namespace
+
+Json ended_json(const StartRecord& record) {
+  return {{"job_id", record.job.id},
+          {"label", record.label},
+          {"submit", record.job.submit},
+          {"partition", record.told.partition},
+          {"state", "ended"},
+          {"start", record.start},
+          {"end", record.end},
+          {"decision", decision_json(record)}};
+}
+
+Json entry_json(const QueueEntry& entry, const Snapshot& snapshot, const std::string& all_stock) {
+  Json json;
+  const Job* job = entry.job;
+  const Explanation* e = entry.explanation;
+  const JobKey key = job != nullptr ? job->key : e->job;
+  json["job_id"] = key.id;
+  if (job != nullptr && job->array_id != 0) json["array_id"] = job->array_id;
+  json["label"] = job != nullptr ? job->label : e->label;
+  json["submit"] = key.submit;
+  json["partition"] = job != nullptr ? job->partition : e->partition;
+  if (job != nullptr) {
+    json["name"] = job->name;
+    json["user"] = job->user;
+    json["account"] = job->account;
+    json["qos"] = job->qos;
+    json["state"] = to_string(job->state);
+    json["managed"] = job->managed;
+    const std::string why = why_unmanaged(*job, snapshot);
+    json["scheduled_by"] = why.empty() && all_stock.empty() ? "rubato" : "slurm";
+    if (!why.empty()) json["unmanaged_because"] = why;
+    if (job->time_limit < kForever) json["time_limit"] = job->time_limit;
+    if (job->state == JobState::kPending) json["eligible"] = job->eligible;
+    if (!job->hint_error.empty()) json["hint_error"] = job->hint_error;
+  }
+  if (job != nullptr) add_training(json, *job, snapshot);
+  if (job != nullptr && job->state == JobState::kRunning) {
+    json["start"] = job->start;
+    if (job->end_limit < kForever) json["end_limit"] = job->end_limit;
+    json["nodes"] = Json::array();
+    for (const NodeShare& share : job->allocation) {
+      Json gpus = Json::object();
+      for (const GpuCount& group : share.gpus) gpus[group.type] = group.count;
+      json["nodes"].push_back({{"name", node_name(snapshot, share.node)},
+                               {"cores", share.cores},
+                               {"memory_mib", share.memory},
+                               {"gpus", gpus}});
+    }
+  }
+  if (e != nullptr) {
+    json["verdict"] = to_string(e->verdict);
+    json["order"] = e->order + 1;
+    json["reason"] = e->reason;
+    if (!e->gpu_type.empty()) json["gpu_type"] = e->gpu_type;
+    if (!e->nodes.empty()) json["planned_nodes"] = e->nodes;
+    if (e->start_earliest > 0) json["expected_start"]["earliest"] = e->start_earliest;
+    if (e->start_latest > 0 && e->start_latest < kForever) {
+      json["expected_start"]["latest"] = e->start_latest;
+    }
+    json["facts"] = facts_json(*e);
+  }
+  if (entry.started != nullptr) json["decision"] = decision_json(*entry.started);
+  return json;
+}
+
+}  // namespace rubato::tools

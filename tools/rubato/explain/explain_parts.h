@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the texts, the JSON and the table of `rubato explain` share.
+#pragma once
+
+#include <string>
+
+#include "lib/core/plan.h"
+#include "lib/core/snapshot.h"
+#include "tools/shared/output.h"
+
+namespace rubato::tools {
+
+[[nodiscard]] Color color_of(Verdict verdict);
+
+/// "Not before now" alone would tell nothing.
+[[nodiscard]] bool tells_earliest(const Explanation& e, Seconds now);
+
+/// `node` is an index into the snapshot's nodes.
+[[nodiscard]] const std::string& node_name(const Snapshot& snapshot, int node);
+
+/// Seconds, rounded up.
+[[nodiscard]] Seconds whole_seconds(double seconds);
+
+}  // namespace rubato::tools

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/rubato/explain/explain_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "tools/rubato/explain/explain_parts.h"
+#include "tools/shared/job_facts.h"
+#include "tools/shared/own_fields.h"
+
+namespace rubato::tools {
+namespace {
+
+constexpr std::size_t kTextWidth = 78;
+constexpr std::size_t kLabelWidth = 17;
+
+/// "  label          value", the value wrapped under itself.
+void add_line(std::string& text, std::string_view label, std::string_view value) {
+  bool first = true;
+  for (const std::string& line : wrap(value, kTextWidth - kLabelWidth)) {
+    text += fmt::format("  {:<{}}{}\n", first ? label : "", kLabelWidth - 2, line);
+    first = false;
+  }
+}
+
+std::string join(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ",") + word;
+  return text;
+}
+
+std::string expected_start(const Explanation& e, Seconds now) {
+  if (e.verdict == Verdict::kStart || e.verdict == Verdict::kAttempt) return "now";
+  const bool from = tells_earliest(e, now);
+  const bool to = e.start_latest > 0 && e.start_latest < kForever;
+  if (!from && !to) return "not known";
+  const auto in = [now](Seconds time) {
+    if (time <= now) return std::string("now");
+    return format_time(time) + " (in " + format_duration(time - now) + ")";
+  };
+  if (from && to && in(e.start_earliest) == in(e.start_latest)) return in(e.start_earliest);
+  if (from && to) return fmt::format("between {} and {}", in(e.start_earliest), in(e.start_latest));
+  return from ? "not before " + in(e.start_earliest) : "by " + in(e.start_latest);
+}
+
+std::string share_text(const NodeShare& share, const Snapshot& snapshot) {
+  std::string text = node_name(snapshot, share.node) + " (";
+  for (const GpuCount& group : share.gpus) {
+    text += fmt::format("{} {}, ", group.count, group.type.empty() ? "gpu" : group.type);
+  }
+  return text + fmt::format("{} {}, {} MiB)", share.cores, share.cores == 1 ? "core" : "cores",
+                            share.memory);
+}
+
+std::string scheduled_by(const Job& job, const Snapshot& snapshot, const std::string& all_stock) {
+  std::string why = why_unmanaged(job, snapshot);
+  if (why.empty()) why = all_stock;
+  if (!why.empty()) return "stock Slurm: " + why;
+  return job.state == JobState::kRunning ? "Rubato; it does not touch a running job" : "Rubato";
+}
+
+void add_pending(std::string& text, const QueueEntry& entry, Seconds now, bool color) {
+  const Explanation* e = entry.explanation;
+  if (e == nullptr) {
+    add_line(text, "Verdict", "none yet: it came after the last round, or has no turn before it");
+    return;
+  }
+  text +=
+      fmt::format("  {:<{}}{}: {}\n", "Verdict", kLabelWidth - 2,
+                  paint(to_string(e->verdict), color_of(e->verdict), color), meaning(e->verdict));
+  if (!e->reason.empty()) add_line(text, "Reason", e->reason);
+  add_line(text, "Order", fmt::format("{}", e->order + 1));
+  if (!e->gpu_type.empty()) add_line(text, "GPU type", e->gpu_type);
+  if (!e->nodes.empty()) add_line(text, "Nodes", join(e->nodes));
+  add_line(text, "Expected start", expected_start(*e, now));
+  bool first = true;
+  for (const auto& [name, value] : e->facts) {
+    add_line(text, first ? "Facts" : "", fmt::format("{} = {}", name, value));
+    first = false;
+  }
+}
+
+std::string class_text(const Course& course) {
+  if (course.total <= 0) return "no: its reports do not tell how much work it has";
+  if (course.judged == 0) return "not known: its forecasts are too young to be judged";
+  const std::string how =
+      fmt::format("the last {} forecasts of its remaining time had quality {:.2f}", course.judged,
+                  course.quality);
+  if (course.predictable) return "yes: " + how;
+  return course.due ? "from the next full round on: " + how : "no: " + how;
+}
+
+/// What the job says of itself, and how far it says it is.
+void add_training(std::string& text, const Job& job, const Snapshot& snapshot, Seconds now) {
+  if (job.hints) {
+    if (!job.hints->job_type.empty()) add_line(text, "Job type", job.hints->job_type);
+    if (!job.hints->sizes.empty()) add_line(text, "Can run at", sizes_text(job.hints->sizes));
+  }
+  const Progress* progress = progress_of(snapshot.memory, job.key);
+  if (progress == nullptr) return;
+  std::string told = fmt::format("{} samples", progress->samples);
+  if (job.hints && job.hints->work && job.hints->work->unit == WorkUnit::kSamples) {
+    told += fmt::format(" of {}", job.hints->work->count);
+  }
+  add_line(
+      text, "Last report",
+      fmt::format("{}, {} samples/s, batch {}, {} ago", told, rate_text(progress->rate),
+                  progress->batch, format_duration(std::max<Seconds>(0, now - progress->time))));
+  const Course* course = course_of(snapshot.memory, job.key);
+  if (course == nullptr) return;
+  if (job.state == JobState::kRunning && course->left >= 0) {
+    add_line(text, "Time to its end",
+             fmt::format("{} from then on, between {} and {} nine times of ten",
+                         format_duration(whole_seconds(course->left)),
+                         format_duration(whole_seconds(course->left_low)),
+                         format_duration(whole_seconds(course->left_high))));
+  }
+  add_line(text, "Predictable", class_text(*course));
+}
+
+void add_running(std::string& text, const Job& job, const Snapshot& snapshot, Seconds now) {
+  add_line(text, "State",
+           fmt::format("running since {} ({})", format_time(job.start),
+                       format_duration(now - job.start)));
+  bool first = true;
+  for (const NodeShare& share : job.allocation) {
+    add_line(text, first ? "Nodes" : "", share_text(share, snapshot));
+    first = false;
+  }
+  add_line(text, "Time limit",
+           job.time_limit >= kForever ? "UNLIMITED"
+                                      : fmt::format("{}, until {}", format_duration(job.time_limit),
+                                                    format_time(job.end_limit)));
+}
+
+/// What was decided when it started, and the numbers that decided.
+void add_decision(std::string& text, const StartRecord& record) {
+  const Explanation& told = record.told;
+  add_line(text, "Decided",
+           fmt::format("at {}, in round {}{}", format_time(record.time), record.round,
+                       record.kind == "start" ? "" : "; it was stock Slurm that started it"));
+  if (!told.reason.empty()) add_line(text, "Reason then", told.reason);
+  bool first = true;
+  for (const auto& [name, value] : told.facts) {
+    add_line(text, first ? "Facts then" : "", fmt::format("{} = {}", name, value));
+    first = false;
+  }
+}
+
+}  // namespace
+
+std::vector<QueueEntry> queue_of(const Snapshot& snapshot, const Plan& plan) {
+  using Key = std::pair<JobKey, std::string>;
+  std::map<Key, const Job*> jobs;
+  for (const Job& job : snapshot.jobs) jobs.try_emplace({job.key, job.partition}, &job);
+  std::set<Key> explained;
+  std::vector<QueueEntry> entries;
+  for (const Explanation& e : plan.explanations) {
+    const auto it = jobs.find({e.job, e.partition});
+    entries.push_back({it == jobs.end() ? nullptr : it->second, &e});
+    explained.insert({e.job, e.partition});
+  }
+  std::stable_sort(entries.begin(), entries.end(), [](const QueueEntry& a, const QueueEntry& b) {
+    return a.explanation->order < b.explanation->order;
+  });
+  for (const JobState state : {JobState::kPending, JobState::kRunning}) {
+    for (const Job& job : snapshot.jobs) {
+      if (job.state == state && !explained.contains({job.key, job.partition})) {
+        entries.push_back({&job, nullptr});
+      }
+    }
+  }
+  return entries;
+}
+
+std::string why_unmanaged(const Job& job, const Snapshot& snapshot) {
+  if (job.managed) return "";
+  if (job.het) return "it is part of a heterogeneous job, which only stock backfill starts";
+  for (const Partition& partition : snapshot.partitions) {
+    if (partition.name == job.partition && !partition.managed) {
+      return fmt::format("partition {} is not managed (ManagedPartitions= in rubato.conf)",
+                         job.partition);
+    }
+  }
+  if (!job.request.wants_gpus()) return "it asks for no GPUs";
+  return "Rubato passes it through (shards, MPS, a slice of a GPU, several GPU types at once, GPUs "
+         "per socket, a burst buffer, a gang-scheduled partition, or a federation)";
+}
+
+std::string meaning(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kStart:
+      return "Rubato starts it now";
+    case Verdict::kAttempt:
+      return "Slurm is asked to start it now";
+    case Verdict::kReserve:
+      return "it waits for the place reserved for it";
+    case Verdict::kWait:
+      return "it waits, and nothing is reserved for it yet";
+    case Verdict::kBlocked:
+      return "Slurm does not let it start";
+    case Verdict::kStock:
+      return "it is left to stock Slurm";
+  }
+  return "";
+}
+
+std::string entry_text(const QueueEntry& entry, const Snapshot& snapshot,
+                       const std::string& all_stock, Seconds now, bool color) {
+  const Job* job = entry.job;
+  if (job == nullptr) {
+    std::string text = paint(fmt::format("Job {}, partition {}", entry.explanation->label,
+                                         entry.explanation->partition),
+                             Color::kBold, color) +
+                       "\n";
+    add_pending(text, entry, now, color);
+    return text;
+  }
+  std::string text = paint(fmt::format("Job {} ({}) of {}, partition {}", job->label, job->name,
+                                       job->user, job->partition),
+                           Color::kBold, color) +
+                     "\n";
+  if (job->state == JobState::kRunning) {
+    add_running(text, *job, snapshot, now);
+  } else {
+    add_line(text, "State",
+             fmt::format("pending since {} ({})", format_time(job->eligible),
+                         format_duration(std::max<Seconds>(0, now - job->eligible))));
+  }
+  add_training(text, *job, snapshot, now);
+  add_line(text, "Scheduled by", scheduled_by(*job, snapshot, all_stock));
+  // Not refused at submit: an admin, or another release, wrote the comment.
+  if (!job->hint_error.empty()) {
+    std::string words = job->hint_error;
+    for (std::size_t at = 0; (at = words.find('\n', at)) != std::string::npos;) {
+      words.replace(at, 1, "; ");
+    }
+    add_line(text, "Hints", "not used, since the comment is wrong: " + words);
+  }
+  if (job->state == JobState::kPending) add_pending(text, entry, now, color);
+  if (job->state == JobState::kRunning && entry.started != nullptr)
+    add_decision(text, *entry.started);
+  return text;
+}
+
+std::string ended_text(const StartRecord& record, bool color) {
+  std::string text = paint(fmt::format("Job {}, partition {}", record.label, record.told.partition),
+                           Color::kBold, color) +
+                     "\n";
+  add_line(text, "State",
+           fmt::format("ended by {}; it had run since {}", format_time(record.end),
+                       format_time(record.start)));
+  add_decision(text, record);
+  return text;
+}
+
+}  // namespace rubato::tools

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/rubato/models/models_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "lib/base/nearest.h"
+#include "tools/rubato/models/read_input.h"
+#include "tools/rubato/models/site_store.h"
+#include "tools/shared/own_fields.h"
+
+namespace rubato::tools {
+
+bool chosen(const ModelsOptions& options, const store::ProfileRow& row) {
+  return (row.type.shared || wanted(options.account, row.type.account)) &&
+         wanted(options.type, row.type.name) && wanted(options.gpu_type, row.gpu_type);
+}
+
+std::map<std::string, ModelShape> shapes_of(const Config& config) {
+  std::map<std::string, ModelShape> shapes;
+  for (const JobTypeConfig& type : config.job_types) {
+    if (type.hints.model) shapes.emplace(type.name, *type.hints.model);
+  }
+  return shapes;
+}
+
+Result<std::vector<store::ProfileRow>> rows_to_fit(const ModelsOptions& options, const Site& site) {
+  if (!options.file.empty()) {
+    return read_bounded_file(options.file).and_then([&](const std::string& text) {
+      return store::profiles_from(text, options.file);
+    });
+  }
+  return read_profiles(site).map([](SiteProfiles profiles) { return std::move(profiles.rows); });
+}
+
+std::string no_such_type(const std::string& type, const std::set<std::string>& names) {
+  const std::vector<std::string> list(names.begin(), names.end());
+  const std::string mean = did_you_mean(type, list);
+  const std::string known =
+      list.empty() ? "; none is known" : fmt::format("; known: {}", fmt::join(list, ", "));
+  return fmt::format("no profile of job type '{}'{}", type, mean.empty() ? known : mean);
+}
+
+std::set<std::string> types_of(const std::vector<store::ProfileRow>& rows) {
+  std::set<std::string> names;
+  for (const store::ProfileRow& row : rows) names.insert(row.type.name);
+  return names;
+}
+
+std::vector<RateCell> cells_of(const std::vector<store::ProfileRow>& rows) {
+  std::vector<RateCell> cells;
+  for (const store::ProfileRow& row : rows) {
+    const store::KindGroup& group = row.group;
+    if (row.gpus < 1 || group.samples <= group.flagged) continue;
+    cells.push_back({.profile = {row.type.shared ? "" : row.type.account, row.type.name},
+                     .gpu_type = row.gpu_type,
+                     .gpus = row.gpus,
+                     .rate = group.mean_rate,
+                     .samples = group.samples - group.flagged,
+                     .nodes = group.nodes,
+                     .batch = group.batch,
+                     .plan = group.plan});
+  }
+  return cells;
+}
+
+std::set<std::string> gpu_types_of(const std::vector<RateCell>& cells, const Config& config) {
+  std::set<std::string> types;
+  for (const GpuTypeConfig& type : config.gpu_types) types.insert(type.name);
+  for (const RateCell& cell : cells)
+    if (cell.gpu_type.find('+') == std::string::npos) types.insert(cell.gpu_type);
+  return types;
+}
+
+namespace {
+
+/// What each flag means, in the words of rubato-files(5).
+std::string meaning_of(const std::string& flag) {
+  if (flag == "not-monotone") return "fewer samples done, or an earlier time, than before";
+  if (flag == "wall-time") return "samples/s that the samples done since the last report deny";
+  if (flag == "above-best") return "more than three times the best rate there";
+  if (flag == "unlike-others") return "far from what other jobs measured there";
+  return "";
+}
+
+}  // namespace
+
+std::string flag_text(const std::string& flag, std::int64_t reports) {
+  const std::string meaning = meaning_of(flag);
+  return fmt::format("{} {}{}", reports, flag, meaning.empty() ? "" : ": " + meaning);
+}
+
+void print_lessons(const std::vector<Lesson>& lessons) {
+  if (lessons.empty()) return;
+  fmt::print("\nWhat a measurement would teach, most first:\n");
+  for (const Lesson& lesson : lessons) {
+    fmt::print("  {} on {} {}: forecasts of it within {:.0f}% instead of {:.0f}%\n",
+               lesson.profile.job_type, lesson.gpus,
+               lesson.gpu_type.empty() ? kUnknown : lesson.gpu_type,
+               100 * std::expm1(std::max(lesson.mean - lesson.reduction, 0.0)),
+               100 * std::expm1(lesson.mean));
+  }
+}
+
+Json lesson_json(const Lesson& lesson) {
+  return {{"account", lesson.profile.account},
+          {"job_type", lesson.profile.job_type},
+          {"gpu_type", lesson.gpu_type},
+          {"gpus", lesson.gpus},
+          {"within", std::expm1(lesson.mean)},
+          {"after", std::expm1(std::max(lesson.mean - lesson.reduction, 0.0))}};
+}
+
+}  // namespace rubato::tools

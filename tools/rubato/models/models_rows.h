@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the actions of `rubato models` read, and what several of them print.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "lib/model/throughput/teach.h"
+#include "lib/store/profiles.h"
+#include "tools/rubato/models/models_actions.h"
+#include "tools/shared/output.h"
+
+namespace rubato::tools {
+
+/// It is of the accounts, job types and GPU types that were asked for.
+[[nodiscard]] bool chosen(const ModelsOptions& options, const store::ProfileRow& row);
+/// Rows of a file, or of the site.
+[[nodiscard]] Result<std::vector<store::ProfileRow>> rows_to_fit(const ModelsOptions& options,
+                                                                 const Site& site);
+/// Job types that say their shape in rubato.conf.
+[[nodiscard]] std::map<std::string, ModelShape> shapes_of(const Config& config);
+[[nodiscard]] std::set<std::string> types_of(const std::vector<store::ProfileRow>& rows);
+/// "no profile of job type 'resnt'; did you mean resnet?"
+[[nodiscard]] std::string no_such_type(const std::string& type, const std::set<std::string>& names);
+
+/// Of rows of jobs with GPUs that were measured.
+[[nodiscard]] std::vector<RateCell> cells_of(const std::vector<store::ProfileRow>& rows);
+/// Those of rubato.conf and of the cells.
+[[nodiscard]] std::set<std::string> gpu_types_of(const std::vector<RateCell>& cells,
+                                                 const Config& config);
+
+/// "3 wall-time: samples/s that the samples done since the last report deny"
+[[nodiscard]] std::string flag_text(const std::string& flag, std::int64_t reports);
+
+void print_lessons(const std::vector<Lesson>& lessons);
+[[nodiscard]] Json lesson_json(const Lesson& lesson);
+
+}  // namespace rubato::tools

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// `rubato report`: in a job, tells Rubato how the training goes; outside, what Rubato did.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <memory>
+
+#include "lib/hints/message.h"
+#include "tools/rubato/report/report_message.h"
+#include "tools/rubato/stats/gain_view.h"
+#include "tools/rubato/stats/stats_view.h"
+#include "tools/shared/command.h"
+#include "tools/shared/output.h"
+#include "tools/shared/published.h"
+#include "tools/shared/source.h"
+
+namespace rubato::tools {
+namespace {
+
+constexpr const char* kSchema = "rubato.report/1";
+constexpr int kDays = 14;
+constexpr int kMostDays = 10000;
+constexpr std::size_t kTextWidth = 80;
+constexpr std::size_t kLeastWidth = 60;
+
+struct Options {
+  /// By key of the message, as typed.
+  std::array<std::pair<const char*, std::string>, 12> values{{{"samples", ""},
+                                                              {"rate", ""},
+                                                              {"batch", ""},
+                                                              {"loss", ""},
+                                                              {"forward", ""},
+                                                              {"iteration", ""},
+                                                              {"noise", ""},
+                                                              {"sync", ""},
+                                                              {"optimise", ""},
+                                                              {"workers", ""},
+                                                              {"servers", ""},
+                                                              {"server-cores", ""}}};
+  std::string ack;
+  bool refuse = false;
+  std::string seconds;
+  std::string job;
+  bool print = false;
+  int days = kDays;
+
+  [[nodiscard]] bool says_something() const {
+    for (const auto& [key, value] : values) {
+      if (!value.empty()) return true;
+    }
+    return !ack.empty() || refuse || !seconds.empty();
+  }
+};
+
+std::string with_value(const std::string& pairs, const std::string& key, const std::string& value) {
+  return fmt::format("{}{}{}={}", pairs, pairs.empty() ? "" : ";", key, value);
+}
+
+/// The message that the options say; its parser is the judge of the values.
+Result<Message> message_of(const Options& options) {
+  std::string pairs;
+  for (const auto& [key, value] : options.values) {
+    if (value.find_first_of(";\n") != std::string::npos) {
+      return fail(fmt::format("report: {}: '{}' is no number", key, value));
+    }
+    if (!value.empty()) pairs = with_value(pairs, key, value);
+  }
+  if (options.ack.empty()) {
+    if (options.refuse || !options.seconds.empty())
+      return fail("report: --refuse and --seconds go with --ack");
+    return parse_message("rubato!report " + pairs);
+  }
+  if (!pairs.empty()) return fail("report: --ack answers a notice; it does not go with a report");
+  pairs = with_value("", "notice", options.ack);
+  pairs = with_value(pairs, "state", options.refuse ? "refused" : "ready");
+  if (!options.seconds.empty()) pairs = with_value(pairs, "seconds", options.seconds);
+  return parse_message("rubato!ack " + pairs);
+}
+
+int send(const Globals& globals, const Options& options) {
+  const auto message = message_of(options);
+  if (!message) return report_failure(globals, kSchema, kUsage, message.error().text);
+  const std::string text = render_message(*message);
+  if (options.print) {
+    fmt::print("{}\n", text);
+    return kOk;
+  }
+  const char* own = std::getenv("SLURM_JOB_ID");
+  const std::string job = !options.job.empty() ? options.job : own == nullptr ? "" : own;
+  if (job.empty()) {
+    return report_failure(globals, kSchema, kUsage,
+                          "report: not in a job (SLURM_JOB_ID is not set); name one with --job");
+  }
+  const auto selector = parse_selector(job);
+  if (!selector) return report_failure(globals, kSchema, kUsage, selector.error().text);
+  const bool mine = own != nullptr && job == own;
+  const auto sent = send_message(job, text, mine);
+  if (!sent) return report_failure(globals, kSchema, kFailed, sent.error().text);
+  if (sent->exit != 0) {
+    return report_failure(globals, kSchema, kFailed,
+                          fmt::format("the report of job {} was not taken; {} ended with code {}",
+                                      job, sent->way, sent->exit));
+  }
+  if (globals.json) {
+    Json json = document(kSchema, "");
+    json["sent"] = {{"job", job}, {"message", text}, {"by", sent->way}};
+    print_json(json);
+  }
+  return kOk;
+}
+
+std::string no_gain(const Result<Gain>& gain) {
+  return "What mode place would have gained is not estimated: " + gain.error().text;
+}
+
+int show(const Globals& globals, const Options& options) {
+  const auto site = find_source(globals.publish_dir);
+  if (!site) return report_failure(globals, kSchema, kFailed, site.error().text);
+  const auto stats = read_stats(*site);
+  if (!stats) return report_failure(globals, kSchema, kUnreachable, stats.error().text);
+  const auto stopped = loop_stopped(*stats, site->config, now());
+  if (stopped) print_warning(*stopped);
+  const Json report = stats->all.value("report", Json::object());
+  std::optional<Result<Gain>> gain;
+  if (stats->mode == "observe") gain = read_gain(*site, options.days);
+  if (globals.json) {
+    std::vector<std::string> warnings;
+    if (stopped) warnings.push_back(*stopped);
+    if (gain && !*gain) warnings.push_back(no_gain(*gain));
+    Json json = document(kSchema, stats->slurm_version, warnings);
+    json["mode"] = stats->mode;
+    json["days"] = report.value("days", Json::array());
+    if (gain && *gain) json["gain"] = to_json(**gain);
+    print_json(json);
+    return stopped ? kUnreachable : kOk;
+  }
+  if (stats->mode == "observe") {
+    fmt::print(
+        "Mode observe: stock Slurm starts the jobs. EARLIER counts those that Rubato would\n"
+        "have started before it did, of those judged; BY is by how much, on the average.\n"
+        "Each job is judged alone; what all of them together would have gained is below.\n\n");
+  }
+  fmt::print("{}", days_text(report, options.days));
+  if (gain && *gain) {
+    const auto width = static_cast<std::size_t>(terminal_width().value_or(kTextWidth));
+    fmt::print("\n{}", gain_text(**gain, std::max(width, kLeastWidth)));
+  } else if (gain) {
+    fmt::print("\n");
+    for (const std::string& line : wrap(no_gain(*gain) + ".", kTextWidth)) fmt::print("{}\n", line);
+  }
+  return stopped ? kUnreachable : kOk;
+}
+
+int run(const Globals& globals, const Options& options) {
+  if (options.days < 1 || options.days > kMostDays) {
+    return report_failure(globals, kSchema, kUsage,
+                          fmt::format("report: --days: from 1 to {}", kMostDays));
+  }
+  if (options.says_something()) return send(globals, options);
+  if (options.print || !options.job.empty()) {
+    return report_failure(globals, kSchema, kUsage,
+                          "report: nothing to send; a report has --samples, --rate and --batch");
+  }
+  return show(globals, options);
+}
+
+std::function<int()> setup(CLI::App& app, const Globals& globals) {
+  auto options = std::make_shared<Options>();
+  static constexpr std::array<std::pair<const char*, const char*>, 12> kHelp{
+      {{"COUNT", "Send a report: samples done since the job began, over all restarts"},
+       {"RATE", "Samples/s since the last report"},
+       {"COUNT", "Global batch, samples"},
+       {"LOSS", "Loss, as the job measures it"},
+       {"SECONDS", "Time of the forward pass of an iteration"},
+       {"SECONDS", "Time of an iteration"},
+       {"NUMBER", "Gradient noise scale, samples"},
+       {"SECONDS", "Communication of an iteration that nothing hides"},
+       {"SECONDS", "Update of the parameters in an iteration"},
+       {"COUNT", "Workers of a job with parameter servers"},
+       {"COUNT", "Its parameter servers"},
+       {"COUNT", "Cores of one of them"}}};
+  for (std::size_t i = 0; i < kHelp.size(); ++i) {
+    app.add_option(fmt::format("--{}", options->values[i].first), options->values[i].second,
+                   kHelp[i].second)
+        ->type_name(kHelp[i].first);
+  }
+  app.add_option("--ack", options->ack, "Answer the notice of this number: ready")
+      ->type_name("NOTICE");
+  app.add_flag("--refuse", options->refuse, "With --ack: the job goes on as it is");
+  app.add_option("--seconds", options->seconds, "With --ack: what getting ready took")
+      ->type_name("SECONDS");
+  app.add_option("--job", options->job, "The job to report for, instead of that of SLURM_JOB_ID")
+      ->type_name("JOBID");
+  app.add_flag("--print", options->print, "Print the message and send nothing");
+  app.add_option("--days", options->days, "What Rubato did: the last so many days [14]")
+      ->type_name("COUNT");
+  return [options, &globals] { return run(globals, *options); };
+}
+
+}  // namespace
+
+Command report_command() {
+  return {"report", "In a job: report its speed. Else: what Rubato did", "", &setup};
+}
+
+}  // namespace rubato::tools

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The program `rubato`: a table of subcommands, and what is alike in all of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <clocale>
+#include <csignal>
+#include <map>
+
+#include "lib/base/nearest.h"
+#include "lib/base/version.h"
+#include "tools/shared/command.h"
+#include "tools/shared/output.h"
+
+namespace rubato::tools {
+namespace {
+
+const std::array<Command, 10>& commands() {
+  static const std::array<Command, 10> table{
+      doctor_command(), explain_command(), hints_command(),    metrics_command(),
+      models_command(), report_command(),  simulate_command(), snapshot_command(),
+      stats_command(),  validate_command()};
+  return table;
+}
+
+const Command* find_command(const std::string& name) {
+  for (const Command& command : commands()) {
+    if (command.name == name) return &command;
+  }
+  return nullptr;
+}
+
+int usage_error(const std::string& text) {
+  print_error(text);
+  return kUsage;
+}
+
+std::string usage_of(const Command& command) {
+  const bool none = *command.arguments == '\0';
+  return fmt::format("rubato {} [OPTIONS]{}{}", command.name, none ? "" : " ", command.arguments);
+}
+
+void print_usage(const Command* command) {
+  if (command == nullptr) {
+    fmt::print("Usage: rubato COMMAND [OPTIONS]\n       rubato --help | --usage | --version\n");
+  } else {
+    fmt::print("Usage: {}\n", usage_of(*command));
+  }
+}
+
+void print_help() {
+  print_usage(nullptr);
+  fmt::print("\nCommands:\n");
+  for (const Command& command : commands()) {
+    fmt::print("  {:<12}{}\n", command.name, command.summary);
+  }
+  fmt::print(
+      "\nOptions of every command:\n"
+      "  --json      Print a JSON document\n"
+      "  --color WHEN\n"
+      "              Colour the output: auto (default: on a terminal without NO_COLOR),\n"
+      "              always, never\n"
+      "  --publish-dir DIR\n"
+      "              Read what Rubato publishes from DIR\n"
+      "  --help      Print the options of the command\n"
+      "  --usage     Print one line of usage\n"
+      "  --version   Print the version\n"
+      "\nExit codes: 0 ok, 1 error or failed check, 2 wrong usage, 3 no such job,\n"
+      "4 nothing published, not readable or stale.\n");
+}
+
+void print_command_help(const Command& command, const CLI::App& app) {
+  print_usage(&command);
+  fmt::print("\n{}.\n\nOptions:\n", command.summary);
+  constexpr std::size_t kIndent = 24;
+  constexpr std::size_t kWidth = 78;
+  for (const CLI::Option* option : app.get_options()) {
+    std::string name = option->get_name(false, true);
+    if (const auto comma = name.find(",-"); comma != std::string::npos) name.insert(comma + 1, " ");
+    if (option->get_positional()) name = option->get_name(true);
+    if (!option->get_type_name().empty() && !option->get_positional()) {
+      name += " " + option->get_type_name();
+    }
+    bool first = true;
+    if (name.size() + 4 > kIndent) {
+      fmt::print("  {}\n", name);
+      first = false;
+    }
+    for (const std::string& line : wrap(option->get_description(), kWidth - kIndent)) {
+      fmt::print("{:<{}}{}\n", first ? "  " + name : "", kIndent, line);
+      first = false;
+    }
+  }
+}
+
+/// What is wrong with a word that no option took.
+std::string complaint(const Command& command, const CLI::App& app, const std::string& word) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
+  }
+  // An option behind "--" is an argument.
+  const bool known = std::find(names.begin(), names.end(), word) != names.end();
+  if (word.starts_with('-') && !known) {
+    const std::string name = word.substr(0, word.find('='));
+    // What was typed short of its end ("--anon") comes before what is spelt alike ("--json").
+    const auto whole = std::find_if(names.begin(), names.end(), [&](const std::string& choice) {
+      return name.size() > 2 && choice.starts_with(name);
+    });
+    const auto near = whole != names.end() ? std::optional(*whole) : nearest(name, names);
+    const std::string advice = near ? fmt::format("did you mean {}?", *near)
+                                    : fmt::format("see: rubato {} --help", command.name);
+    return fmt::format("{}: unknown option '{}'; {}", command.name, word, advice);
+  }
+  return fmt::format("{}: unexpected argument '{}'; usage: {}", command.name, word,
+                     usage_of(command));
+}
+
+struct Common {
+  bool help = false;
+  bool usage = false;
+  bool version = false;
+};
+
+void add_common_options(CLI::App& app, Globals& globals, Common& common) {
+  if (app.get_option_no_throw("--json") == nullptr) {
+    app.add_flag("--json", globals.json, "Print a JSON document");
+  }
+  app.add_option_function<std::string>(
+         "--color",
+         [&globals](const std::string& when) {
+           static const std::map<std::string, ColorChoice> choices{{"auto", ColorChoice::kAuto},
+                                                                   {"always", ColorChoice::kAlways},
+                                                                   {"never", ColorChoice::kNever}};
+           const auto it = choices.find(when);
+           if (it == choices.end()) {
+             throw CLI::ValidationError("--color",
+                                        fmt::format("'{}' is none of auto, always, never", when));
+           }
+           globals.color = it->second;
+         },
+         "Colour the output: auto (on a terminal without NO_COLOR), always, never")
+      ->type_name("WHEN");
+  app.add_option("--publish-dir", globals.publish_dir, "Read what Rubato publishes from DIR")
+      ->type_name("DIR");
+  app.add_flag("--help", common.help, "Print this");
+  app.add_flag("--usage", common.usage, "Print one line of usage");
+  app.add_flag("--version", common.version, "Print the version");
+}
+
+int print_version() {
+  fmt::print("rubato {}\n", version());
+  return kOk;
+}
+
+int run_command(const Command& command, int argc, char** argv) {
+  Globals globals;
+  globals.words.assign(argv, argv + argc);
+  Common common;
+  CLI::App app;
+  app.set_help_flag();
+  app.allow_extras();
+  const std::function<int()> action = command.setup(app, globals);
+  add_common_options(app, globals, common);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ArgumentMismatch& error) {
+    // CLI11 says "--user: 1 required USER missing".
+    const std::string text = error.what();
+    return usage_error(
+        fmt::format("{}: {} needs a value", command.name, text.substr(0, text.find(':'))));
+  } catch (const CLI::ParseError& error) {
+    return usage_error(fmt::format("{}: {}", command.name, error.what()));
+  }
+  if (common.help) return print_command_help(command, app), kOk;
+  if (common.usage) return print_usage(&command), kOk;
+  if (common.version) return print_version();
+  std::vector<std::string> extra = app.remaining();
+  std::erase(extra, "--");
+  if (!extra.empty()) {
+    return usage_error(complaint(command, app, extra.front()));
+  }
+  return action();
+}
+
+int run_without_command(const std::string& word) {
+  if (word == "--help" || word == "help") return print_help(), kOk;
+  if (word == "--usage") return print_usage(nullptr), kOk;
+  if (word == "--version" || word == "-V") return print_version();
+  std::vector<std::string> names;
+  for (const Command& command : commands()) names.emplace_back(command.name);
+  if (word.starts_with('-')) {
+    const std::vector<std::string> options{"--help", "--usage", "--version"};
+    return usage_error(fmt::format("unknown option '{}'{}; options stand after a command", word,
+                                   did_you_mean(word, options)));
+  }
+  const std::string mean = did_you_mean(word, names);
+  return usage_error(
+      fmt::format("unknown command '{}'{}", word, mean.empty() ? "; see: rubato --help" : mean));
+}
+
+int run(int argc, char** argv) {
+  if (argc < 2) return usage_error("which command? see: rubato --help");
+  const Command* command = find_command(argv[1]);
+  return command == nullptr ? run_without_command(argv[1])
+                            : run_command(*command, argc - 1, argv + 1);
+}
+
+}  // namespace
+}  // namespace rubato::tools
+
+int main(int argc, char** argv) {
+  std::setlocale(LC_CTYPE, "");
+  try {
+    return rubato::tools::finish_output(rubato::tools::run(argc, argv));
+  } catch (const std::exception& error) {
+    return rubato::tools::finish_failed(error);
+  }
+}

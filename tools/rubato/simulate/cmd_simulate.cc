@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// `rubato simulate`: a workload played in simulated time under one policy or several.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <memory>
+#include <sstream>
+
+#include "lib/base/version.h"
+#include "lib/sim/engine/suite.h"
+#include "lib/sim/formats/write_native.h"
+#include "tools/rubato/simulate/simulate_history.h"
+#include "tools/rubato/simulate/simulate_input.h"
+#include "tools/rubato/simulate/simulate_outputs.h"
+#include "tools/rubato/simulate/simulate_page.h"
+#include "tools/rubato/simulate/simulate_solver.h"
+#include "tools/rubato/simulate/simulate_view.h"
+#include "tools/shared/command.h"
+#include "tools/shared/output.h"
+#include "tools/shared/table.h"
+#include "tools/shared/write_file.h"
+
+namespace rubato::tools {
+namespace {
+
+constexpr const char* kSchema = "rubato.simulate/1";
+
+std::atomic<bool> stop_now = false;
+
+/// The first interrupt cuts the run, the second ends the program.
+void on_interrupt(int signal) {
+  stop_now.store(true, std::memory_order_relaxed);
+  std::signal(signal, SIG_DFL);
+}
+
+/// A bar on the last line of a terminal while a run lasts.
+class Bar {
+ public:
+  Bar(std::string suite, std::string policy)
+      : label_(fmt::format("{} {}", suite, policy)), on_(::isatty(STDERR_FILENO) != 0) {}
+  Bar(const Bar&) = delete;
+  Bar& operator=(const Bar&) = delete;
+  ~Bar() {
+    if (shown_) fmt::print(stderr, "\r\033[K");
+    std::fflush(stderr);
+  }
+
+  void show(double now, int finished, int jobs) {
+    if (!on_) return;
+    const auto time = std::chrono::steady_clock::now();
+    if (shown_ && time - last_ < std::chrono::milliseconds(100)) return;
+    last_ = time;
+    shown_ = true;
+    constexpr int kWidth = 24;
+    const int full = jobs > 0 ? kWidth * finished / jobs : 0;
+    fmt::print(stderr, "\r\033[K{} [{:#<{}}{:.<{}}] {}/{} jobs, {:.1f} h", label_, "", full, "",
+               kWidth - full, finished, jobs, now / 3600);
+    std::fflush(stderr);
+  }
+
+ private:
+  std::string label_;
+  bool on_;
+  bool shown_ = false;
+  std::chrono::steady_clock::time_point last_;
+};
+
+Result<SimulatedRun> simulate_one(const SimulateOptions& options, const sim::Suite& suite,
+                                  const std::string& policy, sim::Solver* solver,
+                                  const Config* config) {
+  Bar bar(suite.name, policy);
+  sim::RunControl control;
+  control.seed = options.seed;
+  control.stop = &stop_now;
+  if (solver != nullptr) control.solver = solver;
+  control.segments = !options.report.empty();
+  control.config = config;
+  if (options.until > 0) control.until = options.until;
+  control.progress = [&bar](double now, int finished, int jobs) { bar.show(now, finished, jobs); };
+  const auto information =
+      options.information == "known" ? sim::Information::kKnown : sim::Information::kLearned;
+  auto record = sim::run_suite(suite, policy, information, control);
+  if (!record) return fail(fmt::format("{}, {}: {}", suite.name, policy, record.error().text));
+  SimulatedRun run;
+  run.suite = suite.name;
+  run.policy = policy;
+  run.seed = options.seed;
+  run.record = std::move(*record);
+  if (test_off("round-ms")) run.record.round_ms.clear();
+  run.metrics = sim::measure(run.record, suite.window, suite.cluster.gpus(), suite.origin);
+  if (run.record.cut) return run;  // published figures are of the whole
+  // Figures of no one seed are compared where all their seeds are run.
+  if (suite.published_seeds > 1 && !options.gates) return run;
+  for (const sim::Published& one : suite.published) {
+    if (one.policy == policy) run.published.push_back(one);
+  }
+  if (run.published.empty() || suite.published_seeds == 1) return run;
+  auto mean = sim::mean_metrics(suite, options.data, policy, information, control);
+  if (!mean) return fail(fmt::format("{}, {}: {}", suite.name, policy, mean.error().text));
+  if (stop_now) {  // among the other seeds: figures of the first one are whole, the mean is not
+    run.published.clear();
+    run.record.cut = true;
+    return run;
+  }
+  run.metrics = *mean;
+  run.seeds = suite.published_seeds;
+  return run;
+}
+
+void print_list() {
+  Table suites({{"SUITE"}, {"WHAT"}});
+  for (const sim::SuiteEntry& entry : sim::suites()) {
+    std::string name = entry.name;
+    if (entry.separator != 0) {
+      name += fmt::format("{}{}", entry.separator, fmt::join(entry.arguments, "|"));
+    }
+    suites.add({name, entry.summary});
+  }
+  Table policies({{"POLICY"}, {"WHAT"}, {"SUITES AND FORMATS"}});
+  for (const sim::PolicyEntry& entry : sim::policies()) {
+    policies.add({entry.name, entry.summary, entry.where});
+  }
+  Table formats({{"FORMAT"}, {"WHAT"}});
+  for (const sim::FormatEntry& entry : sim::formats()) formats.add({entry.name, entry.summary});
+  fmt::print("{}\n{}\n{}", suites.text(), policies.text(), formats.text());
+}
+
+/// The command line as a shell takes it.
+std::string typed(const std::vector<std::string>& words) {
+  constexpr const char* kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+  std::string line = "rubato";
+  for (const std::string& word : words) {
+    line += ' ';
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char c : word) line += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    line += '\'';
+  }
+  return line;
+}
+
+/// Writes the jobs of the one suite, and says how they are played.
+int write_workload(const Globals& globals, const SimulateOptions& options,
+                   const std::vector<sim::Suite>& suites) {
+  if (suites.size() != 1) {
+    return report_failure(globals, kSchema, kUsage, "simulate: --write-workload takes one suite");
+  }
+  const sim::Suite& suite = suites.front();
+  const auto text = sim::native_text(suite);
+  if (!text) {
+    return report_failure(globals, kSchema, kUsage,
+                          "simulate: --write-workload: " + text.error().text);
+  }
+  if (const auto written = write_whole(options.write_workload, *text); !written) {
+    return report_failure(globals, kSchema, kFailed, "simulate: " + written.error().text);
+  }
+  std::vector<std::string> words{
+      "simulate",           "--workload", options.write_workload,         "--cluster",
+      suite.cluster.text(), "--seed",     fmt::format("{}", options.seed)};
+  if (suite.horizon < sim::kNoHorizon) {
+    words.emplace_back("--until");
+    words.push_back(fmt::format("{}", suite.horizon));
+  }
+  fmt::print("{} jobs are written. To play them: {}\n", suite.jobs.size(), typed(words));
+  return kOk;
+}
+
+Result<void> write_results(const Globals& globals, const SimulateOptions& options,
+                           const std::vector<SimulatedRun>& runs, const SimulateInput& input) {
+  std::vector<std::string> notes = input.notes;
+  if (options.from_sacct) {
+    const auto more = history_notes(runs, input.suites.front());
+    notes.insert(notes.end(), more.begin(), more.end());
+  }
+  const std::string json_file = options.json.empty() ? "-" : options.json.front();
+  std::string lines;
+  for (const SimulatedRun& run : runs) lines += run_json(run) + "\n";
+  const bool json_to_stdout = options.json_said && (json_file.empty() || json_file == "-");
+  if (json_to_stdout) {
+    fmt::print("{}", lines);
+  } else {
+    fmt::print("{}", runs_text(runs, use_color(globals)));
+    if (!notes.empty()) fmt::print("\n{}\n", fmt::join(notes, "\n"));
+    if (options.json_said) {
+      if (auto written = write_whole(json_file, lines); !written) return written;
+    }
+  }
+  if (!options.csv.empty()) {
+    if (auto written = write_whole(options.csv, jobs_csv(runs, input.suites)); !written) {
+      return written;
+    }
+  }
+  if (options.report.empty()) return {};
+  const PageFacts facts{typed(globals.words), kSchema, std::string(version()), notes};
+  return write_whole(options.report, simulate_page(runs, input.suites, facts));
+}
+
+/// Where no bar is seen, as in a log, the figures of a run are, when it is over.
+void show_verdict(const SimulatedRun& run) {
+  for (const sim::Published& one : run.published) {
+    fmt::print(stderr, "{} {} {}: {:+.2f} %, {}\n", run.suite, run.policy, one.metric,
+               100 * difference(run, one), holds(run, one) ? "ok" : "FAIL");
+  }
+  std::fflush(stderr);
+}
+
+/// Some policy that is to be run may need a solver.
+bool asks_programmes(const SimulateOptions& options, const std::vector<sim::Suite>& suites) {
+  for (const sim::Suite& suite : suites) {
+    for (const std::string& policy : policies_for(options, suite)) {
+      if (policy == "las" || policy == "sia" || policy.starts_with("gavel-")) return true;
+    }
+  }
+  return false;
+}
+
+/// Some figure was published of what --gates is to run.
+bool has_figures(const SimulateOptions& options, const std::vector<sim::Suite>& suites) {
+  for (const sim::Suite& suite : suites) {
+    const auto policies = policies_for(options, suite);
+    for (const sim::Published& one : suite.published) {
+      if (std::find(policies.begin(), policies.end(), one.policy) != policies.end()) return true;
+    }
+  }
+  return false;
+}
+
+int run(const Globals& globals, SimulateOptions& options) {
+  if (const std::string wrong = complaint(options); !wrong.empty()) {
+    return report_failure(globals, kSchema, kUsage, "simulate: " + wrong);
+  }
+  if (options.list) return print_list(), kOk;
+  if (const int bad = check_outputs(globals, kSchema, options); bad != kOk) return bad;
+  auto input = read_input(options, globals.publish_dir);
+  if (!input) {
+    return report_failure(globals, kSchema, input.error().usage ? kUsage : kUnreachable,
+                          "simulate: " + input.error().text);
+  }
+  if (!options.write_workload.empty()) return write_workload(globals, options, input->suites);
+  for (const sim::Suite& suite : input->suites) {
+    if (const auto known = check_policies(options, suite); !known) {
+      return report_failure(globals, kSchema, kUsage, "simulate: " + known.error().text);
+    }
+  }
+  if (options.gates && !has_figures(options, input->suites)) {
+    return report_failure(globals, kSchema, kFailed,
+                          "simulate: --gates: of these suites and policies no figure was "
+                          "published, so none was judged");
+  }
+  const auto config = read_rubato_conf(options, input->suites, input->notes);
+  if (!config) {
+    return report_failure(globals, kSchema, config.error().usage ? kUsage : kUnreachable,
+                          "simulate: " + config.error().text);
+  }
+  const auto solver =
+      solver_of(asks_programmes(options, input->suites) ? options.solver : "own", stop_now);
+  if (!solver) {
+    return report_failure(globals, kSchema, kFailed, "simulate: " + solver.error().text);
+  }
+  std::signal(SIGINT, &on_interrupt);
+  std::signal(SIGTERM, &on_interrupt);
+  std::vector<SimulatedRun> runs;
+  bool cut = false;
+  std::string broken;
+  if (options.from_sacct) runs.push_back(real_run(input->suites.front()));
+  for (const sim::Suite& suite : input->suites) {
+    for (const std::string& policy : policies_for(options, suite)) {
+      if (cut || !broken.empty()) break;
+      auto one = simulate_one(options, suite, policy, solver->get(), *config ? &**config : nullptr);
+      if (!one) {
+        broken = one.error().text;
+        break;
+      }
+      cut = one->record.cut && stop_now;
+      if (options.gates) show_verdict(*one);
+      runs.push_back(std::move(*one));
+    }
+  }
+  // What was finished before is kept: it may have taken hours.
+  const bool some = runs.size() > (options.from_sacct ? 1U : 0U);
+  if (some || broken.empty()) {
+    if (const auto written = write_results(globals, options, runs, *input); !written) {
+      if (!broken.empty()) print_error("simulate: " + broken);
+      return report_failure(globals, kSchema, kFailed, "simulate: " + written.error().text);
+    }
+    flush_output();
+  }
+  if (!broken.empty()) return report_failure(globals, kSchema, kFailed, "simulate: " + broken);
+  if (cut) {
+    print_warning("simulate: interrupted; figures are over what was finished until then");
+    return kFailed;
+  }
+  return options.gates && !all_hold(runs) ? kFailed : kOk;
+}
+
+std::function<int()> setup(CLI::App& app, const Globals& globals) {
+  auto options = std::make_shared<SimulateOptions>();
+  app.add_option("-s,--suite", options->suites, "Suites of measured workloads")
+      ->type_name("NAMES")
+      ->delimiter(',')
+      ->take_all();
+  app.add_option("-p,--policy", options->policies,
+                 "Policies; default: those whose figures were published for the suite")
+      ->type_name("NAMES")
+      ->delimiter(',')
+      ->take_all();
+  app.add_option("-d,--data", options->data, "Folder of the measured data; default: RUBATO_DATA")
+      ->type_name("DIR");
+  app.add_option("-w,--workload", options->workload, "A workload of your own")->type_name("FILE");
+  app.add_option_function<std::string>(
+         "--from-sacct",
+         [options](const std::string& file) {
+           options->history = file;
+           options->from_sacct = true;
+         },
+         "This site's history, as sacct --parsable2 printed it: what was, and what would have been")
+      ->type_name("FILE");
+  app.add_option("-f,--format", options->format, "Its format; default: native")->type_name("NAME");
+  app.add_option("--profiles", options->profiles, "Measured speeds for it")->type_name("PATH");
+  app.add_option("-c,--cluster", options->cluster,
+                 "Its cluster, as t4:6x4,a100:2x8: type, nodes, GPUs a node; @FILE: of a snapshot")
+      ->type_name("SHAPE");
+  app.add_option("--seed", options->seed_said, "Of random numbers; default: 0")->type_name("N");
+  app.add_option("--jobs", options->jobs_said, "Only the first N jobs")->type_name("N");
+  app.add_option("--until", options->until_said, "Cut at this simulated time")
+      ->type_name("SECONDS");
+  app.add_option("--config", options->config,
+                 "The rubato.conf that policy rubato goes by; default: an empty one")
+      ->type_name("FILE");
+  app.add_option("--information", options->information,
+                 "What rubato knows of speeds: learned (default) from reports, or known")
+      ->type_name("WORD");
+  app.add_option(
+         "--solver", options->solver,
+         "Of linear and integer programmes: auto (default), glpk in a process of its own, or own")
+      ->type_name("WORD");
+  app.add_option_function<std::vector<std::string>>(
+         "--json",
+         [options](const std::vector<std::string>& words) {
+           options->json = words;
+           options->json_said = true;
+         },
+         "JSON Lines, one a run, to FILE or standard output")
+      ->type_name("[FILE]")
+      ->expected(0, 1);
+  app.add_option("--csv", options->csv, "A line a job to FILE")->type_name("FILE");
+  app.add_option("--report", options->report, "A page with charts to FILE, for a browser")
+      ->type_name("FILE");
+  app.add_option_function<std::string>(
+         "--write-workload",
+         [options](const std::string& file) {
+           options->write_workload = file;
+           options->write_said = true;
+         },
+         "Write the jobs of a generated suite to FILE, in the native format; run nothing")
+      ->type_name("FILE");
+  app.add_flag("--gates", options->gates,
+               "All runs with published figures; fails where one must be met and is not");
+  app.add_flag("--list", options->list, "Print suites, policies and formats");
+  return [options, &globals] { return run(globals, *options); };
+}
+
+}  // namespace
+
+Command simulate_command() {
+  return {"simulate", "A workload in simulated time, policies compared", "", &setup};
+}
+
+}  // namespace rubato::tools

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/rubato/simulate/simulate_charts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tools/page/chart.h"
+#include "tools/rubato/simulate/simulate_gantt.h"
+
+namespace rubato::tools {
+namespace {
+
+/// Points of a distribution.
+constexpr std::size_t kMostPoints = 400;
+/// Colours of lines in the style of the page.
+constexpr int kColours = 8;
+
+/// A number of each job of the window that finished, sorted.
+template <typename Of>
+std::vector<double> of_finished(const PageSuite& suite, const SimulatedRun& run, Of&& of) {
+  std::vector<double> found;
+  const sim::Window& window = suite.suite->window;
+  const std::size_t last = std::min(window.last, run.record.jobs.size());
+  for (std::size_t i = window.first; i < last; ++i) {
+    const sim::JobResult& job = run.record.jobs[i];
+    if (job.finished() && std::isfinite(of(job))) found.push_back(of(job));
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::vector<double> times_of(const PageSuite& suite, const SimulatedRun& run) {
+  return of_finished(suite, run, [](const sim::JobResult& job) { return job.jct(); });
+}
+
+/// Times over ideal times.
+std::vector<double> slowdowns_of(const PageSuite& suite, const SimulatedRun& run) {
+  return of_finished(suite, run, [](const sim::JobResult& job) {
+    return job.ideal_s > 0 && job.ideal_s < sim::kNever ? job.jct() / job.ideal_s : sim::kNever;
+  });
+}
+
+// -- Policies compared ------------------------------------------------------------------------
+
+struct Figure {
+  const char* title;
+  const char* name;  ///< as figure_of() takes it
+  bool time;
+};
+
+std::string figure_text(const Figure& figure, double value) {
+  if (figure.time) return time_text(value);
+  return std::isfinite(value) ? percent(value) : "-";
+}
+
+/// What was published of a run's figure; NaN for nothing.
+double published_of(const SimulatedRun& run, const char* name) {
+  for (const sim::Published& one : run.published) {
+    if (one.metric == name) return one.value;
+  }
+  return std::nan("");
+}
+
+std::string bars_of(const PageSuite& suite, const Figure& figure) {
+  double most = figure.time ? 0 : 1;
+  for (const PageRun& one : suite.runs) {
+    for (const double value :
+         {figure_of(one.run->metrics, figure.name), published_of(*one.run, figure.name)}) {
+      if (std::isfinite(value)) most = std::max(most, value);
+    }
+  }
+  std::string html = fmt::format("<div><h3>{}</h3><div class=\"bars\">", figure.title);
+  for (const PageRun& one : suite.runs) {
+    const double value = figure_of(one.run->metrics, figure.name);
+    const double published = published_of(*one.run, figure.name);
+    const auto share = [most](double of) { return most > 0 ? of / most * 100 : 0; };
+    html += fmt::format("<span>{}</span><span class=\"bar\"><span class=\"track\">",
+                        html_text(one.run->policy));
+    if (std::isfinite(value)) {
+      html += fmt::format("<i class=\"s{}\" style=\"width:{:.2f}%\"></i>", one.style % kColours,
+                          share(value));
+    }
+    html += fmt::format("<b>{}</b>", figure_text(figure, value));
+    if (std::isfinite(published)) {
+      html += fmt::format("<u style=\"left:{:.2f}%\" title=\"published: {}\"></u>",
+                          share(published), figure_text(figure, published));
+    }
+    html += "</span></span>\n";
+  }
+  return html + "</div></div>\n";
+}
+
+std::string compared(const PageSuite& suite) {
+  std::string html = "<h3 class=\"away\">Policies compared</h3>\n<div class=\"pair\">\n";
+  for (const Figure& figure :
+       {Figure{"Mean time from arrival to end", "avg_jct_s", true},
+        Figure{"99th percentile of it", "p99_jct_s", true}, Figure{"Makespan", "makespan_s", true},
+        Figure{"Share of GPU time held", "gpu_utilisation", false}}) {
+    html += bars_of(suite, figure);
+  }
+  html += "</div>\n";
+  const bool some = std::any_of(suite.runs.begin(), suite.runs.end(),
+                                [](const PageRun& one) { return !one.run->published.empty(); });
+  if (some) html += "<p class=\"quiet\">An upright line marks what was published.</p>\n";
+  return html;
+}
+
+std::string row_of(const std::vector<std::string>& cells, const char* tag) {
+  std::string html = "<tr>";
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const bool heading = *tag == 'h' || i == 0;
+    html += fmt::format("<t{0}{1}>{2}</t{0}>", heading ? "h" : "d",
+                        *tag == 'h' ? " scope=\"col\""
+                        : i == 0    ? " scope=\"row\""
+                                    : "",
+                        html_text(cells[i]));
+  }
+  return html + "</tr>\n";
+}
+
+std::string table_of(const std::string& caption,
+                     const std::vector<std::vector<std::string>>& rows) {
+  std::string html = fmt::format(
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table>"
+      "<caption class=\"away\">{0}</caption>\n",
+      caption);
+  for (std::size_t i = 0; i < rows.size(); ++i) html += row_of(rows[i], i == 0 ? "h" : "d");
+  return html + "</table></div>\n";
+}
+
+std::string figures_table(const PageSuite& suite) {
+  std::vector<std::vector<std::string>> rows{{"Policy", "Done", "Mean", "Median", "99th", "Ideal",
+                                              "Makespan", "GPUs held", "GPU h a job", "Restarts",
+                                              "Jain", "Most waiting"}};
+  for (const PageRun& one : suite.runs) {
+    const sim::Metrics& m = one.run->metrics;
+    const auto plain = [](double value, int digits) {
+      return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : std::string("-");
+    };
+    rows.push_back({one.run->policy + (one.run->record.cut ? " (cut)" : ""),
+                    fmt::format("{}/{}", m.finished, m.jobs), time_text(m.avg_jct_s),
+                    time_text(m.p50_jct_s), time_text(m.p99_jct_s), time_text(m.ideal_avg_jct_s),
+                    time_text(m.makespan_s), percent(m.gpu_utilisation),
+                    plain(m.gpu_hours_per_job, 1), plain(m.restarts_per_job, 1), plain(m.jain, 2),
+                    std::to_string(one.time.most_waiting)});
+  }
+  return table_of("Figures of each policy", rows);
+}
+
+std::string published_table(const PageSuite& suite) {
+  std::vector<std::vector<std::string>> rows{
+      {"Policy", "Figure", "Published", "Found", "Off", "Within", "Holds"}};
+  for (const PageRun& one : suite.runs) {
+    for (const sim::Published& published : one.run->published) {
+      const double found = figure_of(one.run->metrics, published.metric);
+      const double off = difference(*one.run, published);
+      rows.push_back({one.run->policy, published.metric, time_text(published.value),
+                      time_text(found),
+                      std::isfinite(off) ? fmt::format("{:+.2f} %", off * 100) : "-",
+                      fmt::format("{:g} %", published.within * 100),
+                      holds(*one.run, published) ? "yes"
+                      : published.must           ? "no"
+                                                 : "documented"});
+    }
+  }
+  if (rows.size() == 1) return "";
+  return "<h3>Beside what was published</h3>\n" + table_of("Published figures", rows);
+}
+
+// -- Curves -----------------------------------------------------------------------------------
+
+/// The share of jobs with at most each of `values`, which are sorted; at most kMostPoints points.
+Line share_line(const PageRun& one, const std::vector<double>& values) {
+  Line line{one.run->policy, one.style, {{0, 0}}, true};
+  const double jobs = one.run->metrics.jobs;
+  const std::size_t points = std::min(values.size(), kMostPoints);
+  for (std::size_t i = 1; i <= points; ++i) {
+    const std::size_t at = i * values.size() / points;  // how many there are up to this one
+    line.points.emplace_back(values[at - 1], static_cast<double>(at) / jobs);
+  }
+  return line;
+}
+
+/// From the begin of the axis to its end.
+void span_axis(Chart& chart) {
+  for (Line& line : chart.lines) {
+    line.points.front().first = chart.x.low;
+    line.points.emplace_back(chart.x.high, line.points.back().second);
+  }
+}
+
+Chart distribution(const PageSuite& suite) {
+  Chart chart;
+  chart.title = "Share of jobs that ended within a time";
+  double low = sim::kNever;
+  double high = 1;
+  for (const PageRun& one : suite.runs) {
+    const std::vector<double> times = times_of(suite, *one.run);
+    if (times.empty()) continue;
+    low = std::min(low, std::max(times.front(), 1.0));
+    high = std::max(high, times.back());
+    chart.about += fmt::format("{}{}: half within {}", chart.about.empty() ? "" : "; ",
+                               one.run->policy, time_text(one.run->metrics.p50_jct_s));
+    chart.lines.push_back(share_line(one, times));
+  }
+  chart.x = wide_time_axis(low, high, "time from arrival to end");
+  chart.y = share_axis("jobs");
+  span_axis(chart);
+  return chart;
+}
+
+Chart slowdown(const PageSuite& suite) {
+  Chart chart;
+  chart.title = "Share of jobs that took at most so many times their ideal time";
+  double high = 2;
+  for (const PageRun& one : suite.runs) {
+    const std::vector<double> ratios = slowdowns_of(suite, *one.run);
+    if (ratios.empty()) continue;
+    high = std::max(high, ratios.back());
+    chart.about += fmt::format("{}{}: half at most {:.2f} times", chart.about.empty() ? "" : "; ",
+                               one.run->policy, sim::percentile(ratios, 0.5));
+    chart.lines.push_back(share_line(one, ratios));
+  }
+  chart.x = ratio_axis(high, "time from arrival to end / ideal time");
+  chart.y = share_axis("jobs");
+  span_axis(chart);
+  return chart;
+}
+
+/// `values` are means of parts of the run, which are drawn until the run ends.
+Line over_time(const PageRun& one, const std::vector<double>& values, double divisor) {
+  Line line{one.run->policy, one.style, {}, true};
+  const double end = one.run->record.last_event();
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double time = one.time.from + one.time.bin * static_cast<double>(i);
+    if (i > 0 && time > end) break;
+    // The last part is cut short by the end.
+    const double part = std::min(one.time.bin, end - time);
+    const double whole = part > 0 ? values[i] * one.time.bin / part : values[i];
+    line.points.emplace_back(time, whole / divisor);
+  }
+  if (!line.points.empty()) line.points.emplace_back(end, line.points.back().second);
+  return line;
+}
+
+Chart use(const PageSuite& suite) {
+  Chart chart;
+  chart.title = "Share of the GPUs held over time";
+  chart.x = time_axis(suite.span, "simulated time");
+  chart.y = share_axis("GPUs");
+  for (const PageRun& one : suite.runs) {
+    if (one.time.held.empty()) continue;
+    chart.lines.push_back(over_time(one, one.time.held, suite.suite->cluster.gpus()));
+    chart.about += fmt::format("{}{}: {} in the mean", chart.about.empty() ? "" : "; ",
+                               one.run->policy, percent(one.run->metrics.gpu_utilisation));
+  }
+  return chart;
+}
+
+Chart queue(const PageSuite& suite) {
+  Chart chart;
+  chart.title = "Jobs that wait over time";
+  chart.unit = 'n';
+  chart.x = time_axis(suite.span, "simulated time");
+  double most = 1;
+  for (const PageRun& one : suite.runs) {
+    Line line = over_time(one, one.time.waiting, 1);
+    for (const auto& [time, value] : line.points) most = std::max(most, value);
+    chart.lines.push_back(std::move(line));
+    chart.about += fmt::format("{}{}: at most {}", chart.about.empty() ? "" : "; ", one.run->policy,
+                               one.time.most_waiting);
+  }
+  chart.y = count_axis(most, "jobs");
+  return chart;
+}
+
+std::string legend(const PageSuite& suite) {
+  std::string html = "<div class=\"legend\">";
+  for (const PageRun& one : suite.runs) {
+    html += fmt::format(
+        "<button type=\"button\" aria-pressed=\"true\" data-name=\"{0}\">{1}{0}</button>",
+        html_text(one.run->policy), swatch_svg(one.style));
+  }
+  return html + "</div>\n";
+}
+
+std::string curves(const PageSuite& suite) {
+  const double bin = suite.span / static_cast<double>(kBins);
+  std::string html = legend(suite) + "<div class=\"pair\">\n";
+  const auto add = [&html](const char* title, const Chart& chart) {
+    html += fmt::format("<div><h3>{}</h3>{}</div>\n", title, chart_svg(chart));
+  };
+  add("Jobs that ended within a time", distribution(suite));
+  add("How many times its ideal time a job took", slowdown(suite));
+  add("GPUs held", use(suite));
+  add("Jobs that wait", queue(suite));
+  html += "</div>\n";
+  return html + fmt::format(
+                    "<p class=\"quiet\">Over time: means of parts of {}. Jobs that did not finish "
+                    "keep their curve below 100 %.</p>\n",
+                    length_text(bin));
+}
+
+}  // namespace
+
+std::string percent(double share) { return fmt::format("{:.1f} %", share * 100); }
+
+std::string suite_section(const PageSuite& suite, std::size_t number, bool named) {
+  const sim::Suite& from = *suite.suite;
+  std::string html = fmt::format("<section id=\"suite{}\">\n", number);
+  if (named) html += fmt::format("<h2>{}</h2>\n", html_text(from.name));
+  html += fmt::format(
+      "<p>{} jobs on {} GPUs of {} nodes: <code>{}</code>{}.</p>\n", from.jobs.size(),
+      from.cluster.gpus(), from.cluster.nodes(), html_text(from.cluster.text()),
+      suite.runs.empty() ||
+              suite.runs.front().run->metrics.jobs == static_cast<int>(from.jobs.size())
+          ? ""
+          : fmt::format(", figures over {} of them", suite.runs.front().run->metrics.jobs));
+  html += compared(suite) + figures_table(suite) + published_table(suite);
+  return html + curves(suite) + gantts(suite) + "</section>\n";
+}
+
+}  // namespace rubato::tools

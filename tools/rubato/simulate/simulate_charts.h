@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The part of a suite in the report of `rubato simulate`: bars, tables, curves.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "lib/sim/engine/timeline.h"
+#include "tools/rubato/simulate/simulate_view.h"
+
+namespace rubato::tools {
+
+/// Parts of charts over time.
+inline constexpr std::size_t kBins = 240;
+
+/// A run on the page.
+struct PageRun {
+  const SimulatedRun* run = nullptr;
+  std::size_t number = 0;  ///< of all runs
+  int style = 0;           ///< of its policy
+  sim::Timeline time;
+  sim::Lanes lanes;
+  std::size_t left_out = 0;  ///< bars that are too short for the page
+  double shortest = 0;       ///< s; of those that are there
+};
+
+struct PageSuite {
+  const sim::Suite* suite = nullptr;
+  std::vector<PageRun> runs;
+  double span = 1;  ///< s; the longest run
+};
+
+/// `named`: with the suite's name above it.
+[[nodiscard]] std::string suite_section(const PageSuite& suite, std::size_t number, bool named);
+
+/// 0.123 is "12.3 %".
+[[nodiscard]] std::string percent(double share);
+
+}  // namespace rubato::tools

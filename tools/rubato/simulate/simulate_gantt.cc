@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/rubato/simulate/simulate_gantt.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "tools/page/chart.h"
+
+namespace rubato::tools {
+namespace {
+
+/// Bars on a page, of all its runs: some 5 MB.
+constexpr std::size_t kMostBars = 200'000;
+/// Kinds of jobs with a colour of their own.
+constexpr std::size_t kMostKinds = 6;
+/// Rows that a Gantt chart may have.
+constexpr int kMostRows = 8192;
+/// Parts of the span that times of bars are counted in.
+constexpr double kUnits = 4e6;
+/// GPU time below this share is rounding.
+constexpr double kDust = 1e-3;
+/// From here on GPU time that is counted and not drawn is said.
+constexpr double kMuch = 0.01;
+
+/// Kinds of jobs by the GPU time of all runs, largest first.
+std::vector<std::string> kinds_of(const PageSuite& suite) {
+  std::map<std::string, double> held;
+  for (const PageRun& one : suite.runs) {
+    const auto& results = one.run->record.jobs;
+    for (std::size_t i = 0; i < std::min(results.size(), suite.suite->jobs.size()); ++i) {
+      held[suite.suite->jobs[i].model] += results[i].gpu_seconds;
+    }
+  }
+  std::vector<std::pair<double, std::string>> sorted;
+  sorted.reserve(held.size());
+  for (const auto& [name, seconds] : held) sorted.emplace_back(-seconds, name);
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<std::string> names;
+  names.reserve(sorted.size());
+  for (const auto& [seconds, name] : sorted) names.push_back(name);
+  return names;
+}
+
+bool drawn(const PageSuite& suite, const PageRun& one) {
+  return !one.lanes.bars.empty() && suite.suite->cluster.gpus() <= kMostRows;
+}
+
+/// What a chart of this run does not show.
+std::string remarks(const PageSuite& suite, const PageRun& one) {
+  std::string text;
+  const auto say = [&text](const std::string& sentence) {
+    text += (text.empty() ? "" : " ") + sentence;
+  };
+  if (one.run->record.segments.empty()) {
+    say("Which GPUs jobs held is not recorded.");
+  } else if (suite.suite->cluster.gpus() > kMostRows) {
+    say(fmt::format("A chart has at most {} GPUs; this cluster has {}.", kMostRows,
+                    suite.suite->cluster.gpus()));
+  } else if (!one.lanes.nodes_known) {
+    say("Nodes are not recorded here: which row a job has is made up for the chart, types and "
+        "numbers are as recorded.");
+  } else {
+    say("Which GPU of its node a job held is not recorded; nodes and numbers are.");
+  }
+  const double lost = one.lanes.undrawn_gpu_seconds / std::max(1.0, one.time.held_gpu_seconds);
+  if (lost > kDust) {
+    say(fmt::format("{} of the GPU time it gave away found no GPU free and is not drawn.",
+                    percent(lost)));
+  }
+  const double counted = one.run->record.busy_gpu_seconds;
+  if (one.time.held_gpu_seconds > 0 && counted > one.time.held_gpu_seconds * (1 + kMuch)) {
+    say(fmt::format(
+        "Its simulator counts {} of the GPU time as held, jobs that run on without GPUs among it; "
+        "what is drawn is {:.1f} % of that.",
+        percent(one.run->metrics.gpu_utilisation), one.time.held_gpu_seconds / counted * 100));
+  }
+  if (one.left_out > 0) {
+    say(fmt::format("{} of {} pieces, those shorter than {}, are left out.", one.left_out,
+                    one.left_out + one.lanes.bars.size(), length_text(one.shortest)));
+  }
+  const auto& jobs = one.run->record.jobs;
+  const auto given_up =
+      std::count_if(jobs.begin(), jobs.end(), [](const auto& job) { return job.dropped; });
+  if (given_up > 0) say(fmt::format("{} jobs were given up.", given_up));
+  if (one.run->record.learned) say("It did not know the speeds of jobs: it learned them.");
+  return text;
+}
+
+std::string gantt(const PageSuite& suite, const PageRun& one) {
+  const std::string name = html_text(one.run->policy);
+  std::string html = fmt::format("<h3>{}</h3>\n", name);
+  if (drawn(suite, one)) {
+    html += fmt::format(
+        "<div class=\"gantt\"><div class=\"view\"><canvas id=\"gantt{}\" tabindex=\"0\" "
+        "role=\"img\" aria-label=\"Gantt chart of {}: {} pieces on {} GPUs, {} of the GPU time "
+        "held. The csv file of the command has every job.\"></canvas></div></div>\n",
+        one.number, name, one.lanes.bars.size(), suite.suite->cluster.gpus(),
+        percent(one.run->metrics.gpu_utilisation));
+  }
+  return html + fmt::format("<p class=\"quiet\">{}</p>\n", html_text(remarks(suite, one)));
+}
+
+double tenths(double seconds) { return std::round(seconds * 10) / 10; }
+
+Json time_or_null(double seconds) {
+  if (!std::isfinite(seconds)) return nullptr;
+  return tenths(seconds);
+}
+
+}  // namespace
+
+std::string gantts(const PageSuite& suite) {
+  std::string html = "<h2>Which GPUs each job held</h2>\n";
+  html +=
+      "<noscript><p class=\"cut\">These charts are drawn by a script in this page, which is "
+      "switched off.</p></noscript>\n"
+      "<p class=\"quiet screen\">Point at a piece to see its job, in all charts. Drag over a time "
+      "to look closer, double-click for all; or with the keys + - 0 and the arrows.</p>\n"
+      "<div class=\"tools\">";
+  if (kinds_of(suite).size() > 1) {
+    html +=
+        "<label>Colours: <select class=\"by\"><option value=\"kind\">kind of job</option>"
+        "<option value=\"size\">GPUs requested</option></select></label>";
+  }
+  for (const auto& [how, sign, words] :
+       {std::tuple{"in", "+", "closer"}, std::tuple{"out", "−", "farther"},
+        std::tuple{"left", "←", "earlier"}, std::tuple{"right", "→", "later"},
+        std::tuple{"all", "all", "all of it"}}) {
+    html += fmt::format(
+        "<button type=\"button\" class=\"zoom\" data-zoom=\"{}\" title=\"{}\">{}</button>", how,
+        words, sign);
+  }
+  html += "</div>\n<div class=\"legend kinds\"></div>\n";
+  for (const PageRun& one : suite.runs) html += gantt(suite, one);
+  return html;
+}
+
+void thin_out(std::vector<PageSuite>& suites) {
+  std::vector<double> lengths;
+  for (const PageSuite& suite : suites) {
+    for (const PageRun& one : suite.runs) {
+      for (const sim::LaneBar& bar : one.lanes.bars) {
+        lengths.push_back((bar.to - bar.from) / suite.span);
+      }
+    }
+  }
+  if (lengths.size() <= kMostBars) return;
+  const auto at = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() - kMostBars);
+  std::nth_element(lengths.begin(), at, lengths.end());
+  const double least = *at;
+  for (PageSuite& suite : suites) {
+    for (PageRun& one : suite.runs) {
+      one.shortest = least * suite.span;
+      one.left_out = std::erase_if(one.lanes.bars, [&](const sim::LaneBar& bar) {
+        return (bar.to - bar.from) / suite.span <= least;
+      });
+    }
+  }
+}
+
+Json suite_data(const PageSuite& suite) {
+  Json data;
+  data["span"] = suite.span;
+  data["unit"] = suite.span / kUnits;
+  data["groups"] = Json::array();
+  for (const sim::NodeGroup& group : suite.suite->cluster.groups) {
+    data["groups"].push_back({group.type, group.nodes, group.gpus_per_node});
+  }
+  std::vector<std::string> kinds = kinds_of(suite);
+  kinds.resize(std::min(kinds.size(), kMostKinds));
+  data["kinds"] = kinds;
+  data["jobs"] = Json::array();
+  for (const sim::SimJob& job : suite.suite->jobs) {
+    data["jobs"].push_back({job.key, job.model, job.gpus, tenths(job.arrival)});
+  }
+  return data;
+}
+
+Json run_data(const PageSuite& suite, const PageRun& run, std::size_t suite_number) {
+  Json data;
+  data["suite"] = suite_number;
+  data["nodes"] = run.lanes.nodes_known;
+  data["jobs"] = Json::array();
+  for (const sim::JobResult& job : run.run->record.jobs) {
+    data["jobs"].push_back({time_or_null(job.first_start), time_or_null(job.finish), job.restarts});
+  }
+  data["bars"] = Json::array();
+  if (!drawn(suite, run)) return data;
+  const double unit = suite.span / kUnits;
+  for (const sim::LaneBar& bar : run.lanes.bars) {
+    const auto from = static_cast<std::int64_t>(std::llround(bar.from / unit));
+    const auto to = static_cast<std::int64_t>(std::llround(bar.to / unit));
+    for (const std::int64_t value :
+         {static_cast<std::int64_t>(bar.job), static_cast<std::int64_t>(bar.lane),
+          static_cast<std::int64_t>(bar.lanes), from, to - from}) {
+      data["bars"].push_back(value);
+    }
+  }
+  return data;
+}
+
+}  // namespace rubato::tools

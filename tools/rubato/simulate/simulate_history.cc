@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/rubato/simulate/simulate_history.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "lib/sim/formats/format_sacct.h"
+
+namespace rubato::tools {
+namespace {
+
+constexpr const char* kStock = "backfill";
+
+/// "3 jobs", "1 job".
+std::string count(int number, const char* one, const char* many) {
+  return fmt::format("{} {}", number, number == 1 ? one : many);
+}
+
+std::string left_out(const sim::SacctHistory& history) {
+  return fmt::format(
+      "Left out: {} without GPUs, {} that never started or have not ended, {} of no length, {}.",
+      count(history.without_gpus, "job", "jobs"), history.unfinished, history.empty,
+      count(history.steps, "step", "steps"));
+}
+
+double mean_wait(const std::vector<sim::JobResult>& jobs) {
+  double sum = 0;
+  for (const sim::JobResult& job : jobs) {
+    if (job.first_start < sim::kNever) sum += job.first_start - job.arrival;
+  }
+  return jobs.empty() ? 0 : sum / static_cast<double>(jobs.size());
+}
+
+double mean_jct(const std::vector<sim::JobResult>& jobs) {
+  double sum = 0;
+  for (const sim::JobResult& job : jobs) sum += job.jct();
+  return jobs.empty() ? 0 : sum / static_cast<double>(jobs.size());
+}
+
+/// How far the starts of `run` are from the real ones, s: the median.
+double start_difference(const std::vector<sim::JobResult>& run,
+                        const std::vector<sim::JobResult>& real) {
+  std::vector<double> off;
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    off.push_back(std::abs(run[i].first_start - real[i].first_start));
+  }
+  return sim::percentile(off, 0.5);
+}
+
+/// Most GPUs that were held at once.
+int most_held(const std::vector<sim::Segment>& segments) {
+  std::vector<std::pair<double, int>> steps;
+  for (const sim::Segment& one : segments) {
+    steps.emplace_back(one.from, one.gpus);
+    steps.emplace_back(one.to, -one.gpus);
+  }
+  std::sort(steps.begin(), steps.end());
+  int now = 0;
+  int most = 0;
+  for (const auto& [time, step] : steps) most = std::max(most, now += step);
+  return most;
+}
+
+std::string fidelity(const SimulatedRun& run, const SimulatedRun& real) {
+  if (run.record.cut) {
+    return "The replay of stock Slurm was cut: how far it is from what really happened is not "
+           "known.";
+  }
+  // Means of other jobs than those that ran here would say nothing.
+  std::vector<sim::JobResult> here;
+  std::vector<sim::JobResult> there;
+  for (std::size_t i = 0; i < run.record.jobs.size(); ++i) {
+    if (!run.record.jobs[i].finished()) continue;
+    here.push_back(run.record.jobs[i]);
+    there.push_back(real.record.jobs[i]);
+  }
+  if (here.empty()) {
+    return "No job came to its end in the replay of stock Slurm: how far it is from what really "
+           "happened is not known.";
+  }
+  const std::string of = here.size() == run.record.jobs.size()
+                             ? std::string{}
+                             : fmt::format("of the {} that finished in it ", here.size());
+  return fmt::format(
+      "The replay of stock Slurm ({}) is {:+.1f} % off what really happened: {}AVG {} against {}, "
+      "mean wait {} against {}; half of the jobs start within {} of when they did.",
+      kStock, (mean_jct(here) / mean_jct(there) - 1) * 100, of, time_text(mean_jct(here)),
+      time_text(mean_jct(there)), time_text(mean_wait(here)), time_text(mean_wait(there)),
+      time_text(start_difference(here, there)));
+}
+
+}  // namespace
+
+SimulatedRun real_run(const sim::Suite& suite) {
+  SimulatedRun run;
+  run.suite = suite.name;
+  run.policy = "(real)";
+  run.record.jobs = sim::history_of(suite)->real;
+  run.record.jobs.resize(suite.jobs.size());  // --jobs
+  for (std::size_t i = 0; i < run.record.jobs.size(); ++i) {
+    sim::JobResult& job = run.record.jobs[i];
+    const sim::SimJob& from = suite.jobs[i];
+    run.record.end = std::max(run.record.end, job.finish);
+    run.record.busy_gpu_seconds += job.gpu_seconds;
+    int type = from.types.size() == 1 ? suite.cluster.type_of(from.types.front()) : -1;
+    if (suite.cluster.types() == 1) type = 0;
+    run.record.segments.push_back(
+        {static_cast<int>(i), type, -1, from.gpus, job.first_start, job.finish});
+  }
+  run.metrics = sim::measure(run.record, suite.window, suite.cluster.gpus(), suite.origin);
+  return run;
+}
+
+std::vector<std::string> history_notes(const std::vector<SimulatedRun>& runs,
+                                       const sim::Suite& suite) {
+  const sim::SacctHistory& history = *sim::history_of(suite);
+  std::vector<std::string> notes{left_out(history)};
+  if (history.twice > 0) {
+    notes.push_back(fmt::format("{} twice in the file: counted once.",
+                                count(history.twice, "row stands", "rows stand")));
+  }
+  if (history.requeued > 0) {
+    notes.push_back(fmt::format("{} of jobs that were requeued: a job each.",
+                                count(history.requeued, "later run", "later runs")));
+  }
+  if (history.odd_times > 0) {
+    notes.push_back(
+        fmt::format("Left out too: {} with an end before the start, or a start before the "
+                    "submission, as when clocks are put back; SLURM_TIME_FORMAT=%s for sacct "
+                    "prints times that do not jump.",
+                    count(history.odd_times, "job", "jobs")));
+  }
+  if (history.het > 0) {
+    notes.push_back(
+        fmt::format("{} of heterogeneous jobs: a job each, which need not start together.",
+                    count(history.het, "component", "components")));
+  }
+  if (history.other_type > 0) {
+    notes.push_back(
+        fmt::format("{} ran on types of GPU that the cluster does not have: on any here.",
+                    count(history.other_type, "job", "jobs")));
+  }
+  if (history.too_wide > 0) {
+    notes.push_back(
+        fmt::format("{} had more CPUs or memory than a node: as much as a node has for its GPUs.",
+                    count(history.too_wide, "job", "jobs")));
+  }
+  if (const int most = most_held(runs.front().record.segments); most > suite.cluster.gpus()) {
+    notes.push_back(fmt::format(
+        "{} GPUs were held at once, and the cluster here has {}: is it the one of that time?", most,
+        suite.cluster.gpus()));
+  }
+  for (const SimulatedRun& run : runs) {
+    if (run.policy == kStock) notes.push_back(fidelity(run, runs.front()));
+  }
+  return notes;
+}
+
+}  // namespace rubato::tools

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/rubato/simulate/simulate_input.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "lib/base/nearest.h"
+#include "lib/json/json.h"
+#include "lib/sim/engine/cluster_snapshot.h"
+#include "lib/sim/engine/config_lines.h"
+#include "tools/rubato/models/read_input.h"
+#include "tools/shared/output.h"
+#include "tools/shared/published.h"
+#include "tools/shared/site.h"
+#include "tools/shared/source.h"
+
+namespace rubato::tools {
+namespace {
+
+template <typename Entries>
+std::vector<std::string> names_of(const Entries& entries) {
+  std::vector<std::string> names;
+  for (const auto& entry : entries) names.push_back(entry.name);
+  return names;
+}
+
+/// All of `text` as a number, without sign or spaces; none where it is too great for its type.
+template <typename Number>
+std::optional<Number> number_of(const std::string& text) {
+  Number number{};
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  if (text.starts_with('-') || read.ec != std::errc{} || read.ptr != end) return std::nullopt;
+  return number;
+}
+
+/// Reads numbers that were said; what is wrong with one of them, or "".
+std::string read_numbers(SimulateOptions& options) {
+  if (!options.seed_said.empty()) {
+    const auto seed = number_of<std::uint64_t>(options.seed_said);
+    if (!seed) {
+      return fmt::format("--seed: '{}': expected a whole number from 0 to 18446744073709551615",
+                         options.seed_said);
+    }
+    options.seed = *seed;
+  }
+  if (!options.jobs_said.empty()) {
+    const auto jobs = number_of<std::size_t>(options.jobs_said);
+    if (!jobs || *jobs == 0) {
+      return fmt::format("--jobs: '{}': expected a whole number of at least 1", options.jobs_said);
+    }
+    options.jobs = *jobs;
+  }
+  if (!options.until_said.empty()) {
+    const auto until = number_of<double>(options.until_said);
+    if (!until || !std::isfinite(*until) || *until <= 0) {
+      return fmt::format("--until: '{}': expected a finite number of seconds above 0",
+                         options.until_said);
+    }
+    options.until = *until;
+  }
+  return {};
+}
+
+/// Two options of which one would be passed over in silence, or "".
+std::string contradiction(const SimulateOptions& options) {
+  struct Said {
+    const char* name;
+    bool said;
+  };
+  const Said suite{"--suite", !options.suites.empty()};
+  const Said workload{"--workload", !options.workload.empty()};
+  const Said sacct{"--from-sacct", options.from_sacct};
+  const Said format{"--format", !options.format.empty()};
+  const Said profiles{"--profiles", !options.profiles.empty()};
+  const Said cluster{"--cluster", !options.cluster.empty()};
+  const Said gates{"--gates", options.gates};
+  const Said config{"--config", !options.config.empty()};
+  const Said jobs{"--jobs", options.jobs > 0};
+  const Said until{"--until", options.until > 0};
+  const Said list{"--list", options.list};
+  const Said policy{"--policy", !options.policies.empty()};
+  const Said json{"--json", options.json_said};
+  const Said csv{"--csv", !options.csv.empty()};
+  const Said report{"--report", !options.report.empty()};
+  const Said write{"--write-workload", options.write_said};
+  const std::pair<Said, std::vector<Said>> pairs[] = {
+      {gates, {jobs, until, workload, sacct, write, cluster, format, profiles, config}},
+      {suite, {workload, sacct, cluster, format, profiles}},
+      {sacct, {workload, format, profiles}},
+      {write, {config, until, json, csv, report}},
+      {list, {gates, suite, workload, sacct, write, policy, json, csv, report}},
+  };
+  for (const auto& [one, others] : pairs) {
+    for (const Said& other : others) {
+      if (one.said && other.said) {
+        return fmt::format("{} and {} do not go together", one.name, other.name);
+      }
+    }
+  }
+  return {};
+}
+
+/// What was published last for "@", else of the file behind it.
+Result<std::string> snapshot_text(const std::string& file, const std::string& publish_dir) {
+  if (!file.empty()) return read_bounded_file(file);
+  const auto site = find_source(publish_dir);
+  if (!site) return tl::unexpected(site.error());
+  auto published = read_snapshot(*site);
+  if (!published) return tl::unexpected(published.error());
+  return std::move(published->text);
+}
+
+tl::unexpected<InputError> wrong_word(std::string text) {
+  return tl::unexpected<InputError>(InputError{std::move(text), true});
+}
+
+tl::unexpected<InputError> not_read(std::string text) {
+  return tl::unexpected<InputError>(InputError{std::move(text), false});
+}
+
+/// A shape, or @FILE for that of a snapshot.
+tl::expected<sim::SnapshotShape, InputError> read_cluster(const std::string& said,
+                                                          const std::string& publish_dir) {
+  if (said.empty()) {
+    return wrong_word(
+        "a workload needs --cluster TYPE:NODESxGPUS,..., as t4:6x4,a100:2x8; or --cluster @FILE "
+        "with what rubato snapshot wrote");
+  }
+  if (!said.starts_with('@')) {
+    auto cluster = sim::parse_cluster_shape(said);
+    if (!cluster) return wrong_word("--" + cluster.error().text);
+    return sim::SnapshotShape{std::move(*cluster), {}};
+  }
+  const auto text = snapshot_text(said.substr(1), publish_dir);
+  if (!text) return not_read("--cluster: " + text.error().text);
+  const auto snapshot = snapshot_from_json(*text);
+  if (!snapshot) return not_read(fmt::format("--cluster: {}: {}", said, snapshot.error().text));
+  auto shape = sim::shape_of(*snapshot);
+  if (!shape) return not_read(fmt::format("--cluster: {}: {}", said, shape.error().text));
+  if (test_off("snapshot-shape")) shape->cluster.groups.resize(1);
+  shape->notes.insert(
+      shape->notes.begin(),
+      fmt::format("The cluster is that of {}: {}.",
+                  said == "@" ? "the last snapshot" : said.substr(1), shape->cluster.text()));
+  return std::move(*shape);
+}
+
+tl::expected<sim::Suite, InputError> read_workload(const SimulateOptions& options,
+                                                   const std::string& publish_dir,
+                                                   std::vector<std::string>& notes) {
+  const auto all = sim::formats();
+  const auto format = std::find_if(all.begin(), all.end(), [&](const sim::FormatEntry& one) {
+    return one.name == options.format;
+  });
+  if (format == all.end()) {
+    return wrong_word(fmt::format("--format: '{}' is none of {}{}", options.format,
+                                  fmt::join(names_of(all), ", "),
+                                  did_you_mean(options.format, names_of(all))));
+  }
+  if (format->needs_profiles && options.profiles.empty()) {
+    return wrong_word(
+        fmt::format("format {} needs --profiles PATH: {}", format->name, format->summary));
+  }
+  auto shape = read_cluster(options.cluster, publish_dir);
+  if (!shape) return tl::unexpected(shape.error());
+  notes = std::move(shape->notes);
+  if (options.from_sacct && options.cluster.starts_with('@')) {
+    // A snapshot counts cores, sacct counts CPUs.
+    for (sim::NodeGroup& group : shape->cluster.groups) group.cores = 0, group.memory = 0;
+    notes.emplace_back("Cores and memory are never short here: a SHAPE can say them.");
+  }
+  auto suite = format->read(options.workload, options.profiles, shape->cluster);
+  if (!suite) return not_read(suite.error().text);
+  if (suite->name.empty()) suite->name = options.workload;
+  return std::move(*suite);
+}
+
+/// Warns of jobs that can never run. The loops of peers have rules of their own of what runs.
+void warn_of_never(const sim::Suite& suite) {
+  if (suite.rules != nullptr) return;
+  const std::string never = sim::never_run_text(*suite.truth, suite.cluster, suite.jobs);
+  if (!never.empty()) print_warning(fmt::format("simulate: {}: {}", suite.name, never));
+}
+
+}  // namespace
+
+tl::expected<SimulateInput, InputError> read_input(const SimulateOptions& options,
+                                                   const std::string& publish_dir) {
+  SimulateInput input;
+  std::vector<sim::Suite>& suites = input.suites;
+  if (!options.workload.empty()) {
+    auto suite = read_workload(options, publish_dir, input.notes);
+    if (!suite) return tl::unexpected(suite.error());
+    warn_of_never(*suite);
+    suites.push_back(std::move(*suite));
+  }
+  std::vector<std::string> wanted = options.suites;
+  if (options.gates && wanted.empty()) {
+    for (const sim::SuiteEntry& entry : sim::suites()) {
+      if (entry.separator == 0) wanted.push_back(entry.name);
+      for (const std::string& one : entry.arguments) {
+        wanted.push_back(entry.name + entry.separator + one);
+      }
+    }
+  }
+  for (const std::string& name : wanted) {
+    auto suite = sim::make_suite(name, options.data, options.seed);
+    if (!suite) {
+      return tl::unexpected<InputError>(
+          InputError{"--suite: " + suite.error().text, suite.error().word});
+    }
+    if (suite->jobs.empty()) {
+      return wrong_word(fmt::format("--suite: {}: no job comes with seed {}", name, options.seed));
+    }
+    warn_of_never(*suite);
+    if (!options.gates || !suite->published.empty()) suites.push_back(std::move(*suite));
+  }
+  for (sim::Suite& suite : suites) {
+    if (options.jobs == 0 || options.jobs >= suite.jobs.size()) continue;
+    suite.jobs.resize(options.jobs);
+    suite.window = {};
+    suite.published.clear();  // they are of the whole
+  }
+  return input;
+}
+
+std::string complaint(SimulateOptions& options) {
+  if (options.data.empty()) {
+    const char* said = std::getenv("RUBATO_DATA");  // NOLINT(concurrency-mt-unsafe)
+    if (said != nullptr) options.data = said;
+  }
+  if (std::string wrong = read_numbers(options); !wrong.empty()) return wrong;
+  if (std::string wrong = contradiction(options); !wrong.empty()) return wrong;
+  if (options.list) return {};
+  if (options.from_sacct) {
+    if (options.history.empty()) return "--from-sacct needs the name of a file";
+    options.workload = options.history;
+    options.format = "sacct";
+  }
+  if (options.format.empty()) options.format = "native";
+  if (options.write_said && options.write_workload.empty()) {
+    return "--write-workload needs the name of a file";
+  }
+  for (const auto& [option, names] :
+       {std::pair{"--policy", &options.policies}, std::pair{"--suite", &options.suites}}) {
+    std::set<std::string_view> seen;
+    for (const std::string& name : *names) {
+      if (!seen.insert(name).second) return fmt::format("{}: '{}' is named twice", option, name);
+    }
+  }
+  if (options.suites.empty() && options.workload.empty() && !options.gates) {
+    return "say --suite NAME, or --workload FILE; rubato simulate --list shows all";
+  }
+  const bool measured = std::any_of(options.suites.begin(), options.suites.end(), sim::needs_data);
+  if (options.data.empty() && (measured || (options.gates && options.suites.empty()))) {
+    return "--data DIR or RUBATO_DATA says where the measured data are";
+  }
+  const std::vector<std::string> kinds{"known", "learned"};
+  if (std::find(kinds.begin(), kinds.end(), options.information) == kinds.end()) {
+    return fmt::format("--information: '{}' is none of known, learned{}", options.information,
+                       did_you_mean(options.information, kinds));
+  }
+  const std::vector<std::string> solvers{"auto", "glpk", "own"};
+  if (std::find(solvers.begin(), solvers.end(), options.solver) == solvers.end()) {
+    return fmt::format("--solver: '{}' is none of auto, glpk, own{}", options.solver,
+                       did_you_mean(options.solver, solvers));
+  }
+  return {};
+}
+
+tl::expected<std::optional<Config>, InputError> read_rubato_conf(
+    const SimulateOptions& options, const std::vector<sim::Suite>& suites,
+    std::vector<std::string>& notes) {
+  if (options.config.empty()) return std::nullopt;
+  const bool read = std::ranges::any_of(suites, [&](const sim::Suite& suite) {
+    const auto policies = policies_for(options, suite);
+    return std::ranges::find(policies, "rubato") != policies.end();
+  });
+  if (!read) return wrong_word("--config: only policy rubato reads it; add --policy rubato");
+  auto loaded = load_config(options.config);
+  if (!loaded) return not_read("--config: " + loaded.error().text);
+  if (!loaded->present)
+    return not_read("--config: " + options.config + ": No such file or directory");
+  for (const sim::Suite& suite : suites) {
+    std::vector<std::string> types;
+    for (const sim::NodeGroup& group : suite.cluster.groups) types.push_back(group.type);
+    for (const std::string& name : sim::other_types(loaded->config, suite.cluster)) {
+      const std::string mean = did_you_mean(name, types);
+      notes.push_back(fmt::format("{}: GpuType={} is no type of {} ({}): it counts for nothing{}",
+                                  options.config, name, suite.name, fmt::join(types, ", "),
+                                  mean.empty() ? "." : mean));
+    }
+  }
+  return std::move(loaded->config);
+}
+
+Result<void> check_policies(const SimulateOptions& options, const sim::Suite& suite) {
+  // Replays may know policies that the engine has not.
+  std::vector<std::string> names = names_of(sim::policies());
+  for (const sim::Published& one : suite.published) names.push_back(one.policy);
+  for (const std::string& policy : options.policies) {
+    if (std::find(names.begin(), names.end(), policy) != names.end()) continue;
+    const std::string mean = did_you_mean(policy, names);
+    return fail(fmt::format("--policy: no policy '{}'{}", policy,
+                            mean.empty() ? "; see: rubato simulate --list" : mean));
+  }
+  return {};
+}
+
+std::vector<std::string> policies_for(const SimulateOptions& options, const sim::Suite& suite) {
+  if (!options.policies.empty()) return options.policies;
+  std::vector<std::string> names;
+  for (const sim::Published& one : suite.published) {
+    if (std::find(names.begin(), names.end(), one.policy) == names.end()) {
+      names.push_back(one.policy);
+    }
+  }
+  if (options.from_sacct) return {"backfill", "rubato"};
+  if (names.empty()) names.emplace_back("fifo");
+  return names;
+}
+
+}  // namespace rubato::tools

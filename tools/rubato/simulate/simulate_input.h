@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What `rubato simulate` was asked for, and the suites that are meant.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/config/config.h"
+#include "lib/sim/engine/suite.h"
+
+namespace rubato::tools {
+
+struct SimulateOptions {
+  std::vector<std::string> suites;
+  std::vector<std::string> policies;
+  std::string data;
+  std::string workload;
+  std::string history;
+  bool from_sacct = false;
+  std::string format;
+  std::string profiles;
+  std::string cluster;
+  std::string seed_said;
+  std::uint64_t seed = 0;
+  std::string jobs_said;
+  std::size_t jobs = 0;
+  std::string until_said;
+  double until = 0;
+  std::string config;  ///< a rubato.conf, for policy rubato
+  std::string information = "learned";
+  std::string solver = "auto";
+  std::vector<std::string> json;
+  bool json_said = false;
+  std::string csv;
+  std::string report;
+  bool write_said = false;
+  std::string write_workload;
+  bool gates = false;
+  bool list = false;
+};
+
+/// What was asked for, read.
+struct SimulateInput {
+  std::vector<sim::Suite> suites;
+  std::vector<std::string> notes;  ///< sentences about how the input was understood
+};
+
+/// Why nothing could be read.
+struct InputError {
+  std::string text;
+  bool usage = false;  ///< a word of the command line is wrong, and no file
+};
+
+/// What is wrong with the command line; "" for nothing. Completes `options`: numbers, what
+/// --from-sacct stands for, and what was not said.
+[[nodiscard]] std::string complaint(SimulateOptions& options);
+/// The suites of the command line, or the workload. `publish_dir` is for --cluster=@.
+[[nodiscard]] tl::expected<SimulateInput, InputError> read_input(const SimulateOptions& options,
+                                                                 const std::string& publish_dir);
+/// The rubato.conf that --config names, if any, checked against the suites; sentences about what
+/// of it does not count go to `notes`.
+[[nodiscard]] tl::expected<std::optional<Config>, InputError> read_rubato_conf(
+    const SimulateOptions& options, const std::vector<sim::Suite>& suites,
+    std::vector<std::string>& notes);
+[[nodiscard]] Result<void> check_policies(const SimulateOptions& options, const sim::Suite& suite);
+/// Those of the command line; without any, those with published figures, else first in, first out.
+[[nodiscard]] std::vector<std::string> policies_for(const SimulateOptions& options,
+                                                    const sim::Suite& suite);
+
+}  // namespace rubato::tools

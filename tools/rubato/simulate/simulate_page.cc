@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/rubato/simulate/simulate_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "lib/sim/engine/timeline.h"
+#include "tools/page/chart.h"
+#include "tools/page_text.h"
+#include "tools/rubato/simulate/simulate_charts.h"
+#include "tools/rubato/simulate/simulate_gantt.h"
+#include "tools/shared/output.h"
+
+namespace rubato::tools {
+namespace {
+
+/// The runs of a suite, and what their charts share.
+PageSuite page_suite(const sim::Suite& suite, const std::vector<SimulatedRun>& runs,
+                     const std::vector<std::string>& policies) {
+  PageSuite found;
+  found.suite = &suite;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (runs[i].suite != suite.name) continue;
+    const auto at = std::find(policies.begin(), policies.end(), runs[i].policy);
+    found.runs.push_back({&runs[i], i, static_cast<int>(at - policies.begin()), {}, {}, 0});
+    found.span = std::max(found.span, runs[i].record.last_event());
+  }
+  for (PageRun& one : found.runs) {
+    one.time = sim::timeline(one.run->record, 0, found.span, kBins);
+    one.lanes = sim::lanes(one.run->record, suite.cluster);
+  }
+  return found;
+}
+
+std::string head(const std::string& title) {
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<title>{}</title>\n<style>\n{}{}</style></head>\n<body>\n",
+      html_text(title), kPageStyle, kSimulateStyle);
+}
+
+std::string title_of(const std::vector<sim::Suite>& suites) {
+  return suites.size() == 1 ? "Simulated: " + suites.front().name
+                            : fmt::format("Simulated: {} workloads", suites.size());
+}
+
+std::string summary(const std::vector<SimulatedRun>& runs, const PageFacts& facts) {
+  std::string cut;
+  for (const SimulatedRun& run : runs) {
+    if (!run.record.cut) continue;
+    cut += fmt::format("{}{} at {}, {} of {} jobs finished", cut.empty() ? "" : "; ",
+                       html_text(run.policy), time_text(run.record.last_event()),
+                       run.metrics.finished, run.metrics.jobs);
+  }
+  std::string html;
+  if (!cut.empty()) {
+    html = fmt::format(
+        "<p class=\"cut\">Runs that were cut, at simulated time: {}. Figures are over what had "
+        "finished by then.</p>\n",
+        cut);
+  }
+  for (const std::string& note : facts.notes) html += fmt::format("<p>{}</p>\n", html_text(note));
+  return html;
+}
+
+std::string how_it_was_made(const std::vector<SimulatedRun>& runs, const PageFacts& facts) {
+  const std::uint64_t seed = runs.empty() ? 0 : runs.back().seed;
+  return fmt::format(
+      "<h2>How it was made</h2>\n<pre><code>{}</code></pre>\n"
+      "<p>Seed {}; Rubato {}; the figures are those of <code>--json</code>, schema {}. The same "
+      "command makes the same page, byte for byte: the wall time of decisions is in the JSON "
+      "only.</p>\n<p>Percentiles are by linear interpolation over finished jobs. <em>Ideal</em> is "
+      "the mean time of each job alone on its fastest type of GPU with what it requests, over all "
+      "jobs that can run there, finished or not; the mean of real times is over finished jobs. "
+      "<em>Jain</em> is Jain's index of ideal time over real time: 1 where all jobs are slowed "
+      "alike.</p>\n",
+      html_text(facts.command), seed, html_text(facts.version), html_text(facts.schema));
+}
+
+/// For the script. JSON has no '<' outside strings, where it may be written so.
+std::string script_data(const std::vector<PageSuite>& suites) {
+  Json data;
+  data["suites"] = Json::array();
+  std::vector<std::pair<std::size_t, Json>> runs;
+  for (std::size_t i = 0; i < suites.size(); ++i) {
+    data["suites"].push_back(suite_data(suites[i]));
+    for (const PageRun& run : suites[i].runs) {
+      runs.emplace_back(run.number, run_data(suites[i], run, i));
+    }
+  }
+  std::sort(runs.begin(), runs.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
+  data["runs"] = Json::array();
+  for (auto& [number, run] : runs) data["runs"].push_back(std::move(run));
+  std::string text;
+  for (const char c : data.dump(-1, ' ', false, Json::error_handler_t::replace)) {
+    if (c == '<') {
+      text += "\\u003c";
+    } else {
+      text += c;
+    }
+  }
+  return fmt::format(
+      "<div id=\"tip\" role=\"status\" hidden></div>\n<script type=\"application/json\" "
+      "id=\"data\">{}</script>\n<script>\n{}</script>\n",
+      text, kSimulateScript);
+}
+
+}  // namespace
+
+std::string simulate_page(const std::vector<SimulatedRun>& runs,
+                          const std::vector<sim::Suite>& suites, const PageFacts& facts) {
+  std::vector<std::string> policies;
+  for (const SimulatedRun& run : runs) {
+    if (std::find(policies.begin(), policies.end(), run.policy) == policies.end()) {
+      policies.push_back(run.policy);
+    }
+  }
+  const std::string title = title_of(suites);
+  std::string html = head(title) + fmt::format("<h1>{}</h1>\n", html_text(title));
+  html += summary(runs, facts);
+  std::vector<PageSuite> sections;
+  sections.reserve(suites.size());
+  for (const sim::Suite& suite : suites) sections.push_back(page_suite(suite, runs, policies));
+  thin_out(sections);
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    html += suite_section(sections[i], i, suites.size() > 1);
+  }
+  return html + how_it_was_made(runs, facts) + script_data(sections) + "</body>\n</html>\n";
+}
+
+}  // namespace rubato::tools

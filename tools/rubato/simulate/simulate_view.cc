@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/rubato/simulate/simulate_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "tools/shared/output.h"
+#include "tools/shared/table.h"
+
+namespace rubato::tools {
+namespace {
+
+constexpr const char* kSchema = "rubato.simulate/1";
+constexpr const char* kFinished = "finished";
+constexpr double kHour = 3600;
+/// From here on a time reads better in hours.
+constexpr double kInHours = 3 * kHour;
+
+using Member = double sim::Metrics::*;
+constexpr std::array<std::pair<const char*, Member>, 11> kFigures{{
+    {"avg_jct_s", &sim::Metrics::avg_jct_s},
+    {"p50_jct_s", &sim::Metrics::p50_jct_s},
+    {"p99_jct_s", &sim::Metrics::p99_jct_s},
+    {"ideal_avg_jct_s", &sim::Metrics::ideal_avg_jct_s},
+    {"makespan_s", &sim::Metrics::makespan_s},
+    {"gpu_utilisation", &sim::Metrics::gpu_utilisation},
+    {"gpu_hours_per_job", &sim::Metrics::gpu_hours_per_job},
+    {"restarts_per_job", &sim::Metrics::restarts_per_job},
+    {"round_ms_mean", &sim::Metrics::round_ms_mean},
+    {"round_ms_p99", &sim::Metrics::round_ms_p99},
+    {"jain", &sim::Metrics::jain},
+}};
+
+Json number(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  return value;
+}
+
+/// Jobs or seconds.
+std::string figure_text(const std::string& metric, double value) {
+  if (metric != kFinished) return time_text(value);
+  return std::isfinite(value) ? fmt::format("{:g} jobs", value) : "-";
+}
+
+std::string plain(double value, int digits) {
+  return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : "-";
+}
+
+/// Empty where it never was.
+std::string cell(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
+
+std::string quoted(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+std::string suite_text(const SimulatedRun& run) {
+  return run.seeds > 1 ? fmt::format("{} ({} seeds)", run.suite, run.seeds) : run.suite;
+}
+
+void add_row(Table& table, const SimulatedRun& run) {
+  const sim::Metrics& m = run.metrics;
+  table.add({suite_text(run), run.policy + (run.record.cut ? " (cut)" : ""),
+             fmt::format("{}/{}", m.finished, m.jobs), time_text(m.avg_jct_s),
+             time_text(m.p50_jct_s), time_text(m.p99_jct_s), time_text(m.ideal_avg_jct_s),
+             time_text(m.makespan_s), plain(m.gpu_utilisation, 2), plain(m.gpu_hours_per_job, 1),
+             plain(m.restarts_per_job, 1), plain(m.jain, 2)});
+}
+
+std::string gates_text(const std::vector<SimulatedRun>& runs, bool color) {
+  Table table({{"SUITE"},
+               {"POLICY"},
+               {"FIGURE"},
+               {"PUBLISHED", true},
+               {"FOUND", true},
+               {"OFF", true},
+               {"WITHIN", true},
+               {""}});
+  bool some = false;
+  for (const SimulatedRun& run : runs) {
+    for (const sim::Published& published : run.published) {
+      some = true;
+      const double off = difference(run, published);
+      const bool good = holds(run, published);
+      const char* word = good ? "ok" : published.must ? "FAIL" : "differs";
+      const Color paint_in = good ? Color::kGreen : published.must ? Color::kRed : Color::kYellow;
+      table.add({suite_text(run), run.policy, published.metric,
+                 figure_text(published.metric, published.value),
+                 figure_text(published.metric, figure_of(run.metrics, published.metric)),
+                 std::isfinite(off) ? fmt::format("{:+.2f} %", off * 100) : "-",
+                 fmt::format("{:g} %", published.within * 100), paint(word, paint_in, color)});
+    }
+  }
+  return some ? "\n" + table.text() : "";
+}
+
+/// AVG and IDEAL are over other jobs where some did not finish: both over the same ones.
+std::string unfinished_text(const std::vector<SimulatedRun>& runs) {
+  std::string text;
+  for (const SimulatedRun& run : runs) {
+    const sim::Metrics& m = run.metrics;
+    if (m.finished == m.jobs || m.finished == 0) continue;
+    if (!(std::abs(m.ideal_finished_s - m.ideal_avg_jct_s) > 0)) continue;
+    text +=
+        fmt::format("{}, {}: of the {} that finished AVG is {} and IDEAL {}; IDEAL of all is {}.\n",
+                    suite_text(run), run.policy, m.finished, time_text(m.avg_jct_s),
+                    time_text(m.ideal_finished_s), time_text(m.ideal_avg_jct_s));
+  }
+  return text.empty() ? text : "\n" + text;
+}
+
+}  // namespace
+
+std::string time_text(double seconds) {
+  if (!std::isfinite(seconds)) return "-";
+  return seconds < kInHours ? fmt::format("{:.1f} s", seconds)
+                            : fmt::format("{:.2f} h", seconds / kHour);
+}
+
+double figure_of(const sim::Metrics& metrics, const std::string& name) {
+  if (name == kFinished) return metrics.finished;
+  for (const auto& [word, member] : kFigures) {
+    if (name == word) return metrics.*member;
+  }
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+double difference(const SimulatedRun& run, const sim::Published& published) {
+  return figure_of(run.metrics, published.metric) / published.value - 1;
+}
+
+bool holds(const SimulatedRun& run, const sim::Published& published) {
+  return std::abs(difference(run, published)) <= published.within && !run.record.cut;
+}
+
+bool all_hold(const std::vector<SimulatedRun>& runs) {
+  return std::all_of(runs.begin(), runs.end(), [](const SimulatedRun& run) {
+    return std::all_of(run.published.begin(), run.published.end(), [&](const auto& published) {
+      return !published.must || holds(run, published);
+    });
+  });
+}
+
+std::string run_json(const SimulatedRun& run) {
+  Json json;
+  json["schema"] = kSchema;
+  json["suite"] = run.suite;
+  json["policy"] = run.policy;
+  json["seed"] = run.seed;
+  if (run.seeds > 1) json["seeds"] = run.seeds;
+  json["information"] = run.record.learned ? "learned" : "known";
+  json["jobs"] = run.metrics.jobs;
+  json["finished"] = run.metrics.finished;
+  for (const auto& [word, member] : kFigures) json[word] = number(run.metrics.*member);
+  if (run.record.cut) json["cut"] = true;
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string runs_text(const std::vector<SimulatedRun>& runs, bool color) {
+  Table table({{"SUITE"},
+               {"POLICY"},
+               {"DONE", true},
+               {"AVG", true},
+               {"P50", true},
+               {"P99", true},
+               {"IDEAL", true},
+               {"MAKESPAN", true},
+               {"UTIL", true},
+               {"GPUH/JOB", true},
+               {"RESTARTS", true},
+               {"JAIN", true}});
+  for (const SimulatedRun& run : runs) add_row(table, run);
+  return table.text() + unfinished_text(runs) + gates_text(runs, color);
+}
+
+std::string jobs_csv(const std::vector<SimulatedRun>& runs, const std::vector<sim::Suite>& suites) {
+  std::string text =
+      "suite,policy,seed,job,model,gpus,arrival_s,first_start_s,finish_s,jct_s,ideal_s,"
+      "gpu_seconds,restarts\n";
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    const SimulatedRun& run = runs[r];
+    const auto suite = std::find_if(suites.begin(), suites.end(),
+                                    [&](const auto& one) { return one.name == run.suite; });
+    if (suite == suites.end()) continue;
+    for (std::size_t i = 0; i < run.record.jobs.size(); ++i) {
+      const sim::JobResult& job = run.record.jobs[i];
+      const sim::SimJob& from = suite->jobs[i];
+      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", quoted(run.suite),
+                          quoted(run.policy), run.seed, quoted(from.key), quoted(from.model),
+                          from.gpus, job.arrival, cell(job.first_start), cell(job.finish),
+                          cell(job.jct()), cell(job.ideal_s), job.gpu_seconds, job.restarts);
+    }
+  }
+  return text;
+}
+
+}  // namespace rubato::tools

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/rubato/snapshot/anonymise.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace rubato::tools {
+namespace {
+
+/// The tokens of one kind of name. An absent name ("") stays absent.
+class Tokens {
+ public:
+  /// `names` in any order; at least `least_digits` digits a token.
+  Tokens(char letter, const std::set<std::string>& names, std::size_t least_digits) {
+    const std::size_t digits = std::max(least_digits, std::to_string(names.size()).size());
+    std::size_t number = 0;
+    for (const std::string& name : names) {
+      // All numbers have the same width, so that tokens sort as names do.
+      if (!name.empty()) tokens_[name] = fmt::format("{}{:0{}}", letter, ++number, digits);
+    }
+  }
+
+  void replace(std::string& name) const {
+    if (const auto it = tokens_.find(name); it != tokens_.end()) name = it->second;
+  }
+
+ private:
+  std::map<std::string, std::string> tokens_;
+};
+
+std::set<std::string> names_of(const Snapshot& snapshot, std::string Job::*member) {
+  std::set<std::string> names;
+  for (const Job& job : snapshot.jobs) names.insert(job.*member);
+  return names;
+}
+
+std::set<std::string> account_names(const Snapshot& snapshot, const ModelsFit& fit) {
+  std::set<std::string> names = names_of(snapshot, &Job::account);
+  for (const RateCell& cell : fit.cells) names.insert(cell.profile.account);
+  for (const CurvePoint& point : fit.curves) names.insert(point.profile.account);
+  for (const TypeCourse& type : snapshot.memory.types) names.insert(type.account);
+  return names;
+}
+
+std::set<std::string> job_type_names(const Snapshot& snapshot, const ModelsFit& fit) {
+  std::set<std::string> names;
+  for (const RateCell& cell : fit.cells) names.insert(cell.profile.job_type);
+  for (const CurvePoint& point : fit.curves) names.insert(point.profile.job_type);
+  for (const Job& job : snapshot.jobs) {
+    if (job.hints) names.insert(job.hints->job_type);
+  }
+  for (const TypeCourse& type : snapshot.memory.types) names.insert(type.job_type);
+  return names;
+}
+
+std::set<std::string> partition_names(const Snapshot& snapshot) {
+  std::set<std::string> names = names_of(snapshot, &Job::partition);
+  for (const Partition& partition : snapshot.partitions) names.insert(partition.name);
+  for (const Reservation& reservation : snapshot.memory.reservations) {
+    names.insert(reservation.partition);
+  }
+  return names;
+}
+
+std::set<std::string> node_names(const Snapshot& snapshot) {
+  std::set<std::string> names;
+  for (const Node& node : snapshot.nodes) names.insert(node.name);
+  return names;
+}
+
+}  // namespace
+
+Snapshot anonymise(const Snapshot& snapshot) { return anonymise(snapshot, ModelsFit{}).snapshot; }
+
+Anonymous anonymise(const Snapshot& snapshot, const ModelsFit& fit) {
+  const Tokens users('u', names_of(snapshot, &Job::user), 1);
+  const Tokens accounts('a', account_names(snapshot, fit), 1);
+  const Tokens names('j', names_of(snapshot, &Job::name), 1);
+  const Tokens types('t', job_type_names(snapshot, fit), 1);
+  const Tokens qos('q', names_of(snapshot, &Job::qos), 1);
+  const Tokens reservations('r', names_of(snapshot, &Job::reservation), 1);
+  const Tokens partitions('p', partition_names(snapshot), 1);
+  const Tokens nodes('n', node_names(snapshot), 3);
+
+  Snapshot plain = snapshot;
+  plain.cluster = "cluster";
+  for (Node& node : plain.nodes) nodes.replace(node.name);
+  for (Partition& partition : plain.partitions) partitions.replace(partition.name);
+  for (Job& job : plain.jobs) {
+    users.replace(job.user);
+    accounts.replace(job.account);
+    names.replace(job.name);
+    qos.replace(job.qos);
+    partitions.replace(job.partition);
+    reservations.replace(job.reservation);
+    job.uid = 0;
+    if (job.hints) {
+      types.replace(job.hints->job_type);
+      job.hints->notes.clear();
+    }
+    job.hint_error.clear();
+    job.block_text.clear();
+  }
+  for (Reservation& reservation : plain.memory.reservations) {
+    partitions.replace(reservation.partition);
+  }
+  for (JobMemory& memory : plain.memory.jobs) memory.refusal.clear();
+  for (TypeCourse& type : plain.memory.types) {
+    accounts.replace(type.account);
+    types.replace(type.job_type);
+  }
+  std::sort(plain.memory.types.begin(), plain.memory.types.end(),
+            [](const TypeCourse& a, const TypeCourse& b) {
+              return std::tie(a.account, a.job_type) < std::tie(b.account, b.job_type);
+            });
+  ModelsFit plain_fit = fit;
+  for (RateCell& cell : plain_fit.cells) {
+    accounts.replace(cell.profile.account);
+    types.replace(cell.profile.job_type);
+  }
+  for (CurvePoint& point : plain_fit.curves) {
+    accounts.replace(point.profile.account);
+    types.replace(point.profile.job_type);
+  }
+  return {std::move(plain), std::move(plain_fit)};
+}
+
+}  // namespace rubato::tools

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// `rubato snapshot`: what the last round looked at, to keep, to pass on, or to decide again.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <system_error>
+
+#include "lib/json/json.h"
+#include "lib/json/models_fit.h"
+#include "lib/policy/round.h"
+#include "tools/rubato/snapshot/anonymise.h"
+#include "tools/shared/command.h"
+#include "tools/shared/output.h"
+#include "tools/shared/published.h"
+#include "tools/shared/site.h"
+#include "tools/shared/source.h"
+#include "tools/shared/write_file.h"
+
+namespace rubato::tools {
+namespace {
+
+constexpr const char* kModelsFile = "models-fit.json";
+
+struct Options {
+  std::string output;
+  bool anonymise = false;
+  std::string replay;
+  std::string config;
+  std::string models;
+};
+
+int failure(Exit exit, const std::string& text) {
+  print_error(text);
+  return exit;
+}
+
+int write(const std::string& path, const std::string& text) {
+  const auto done = write_whole(path, text);
+  return done ? static_cast<int>(kOk) : failure(kFailed, done.error().text);
+}
+
+Result<std::string> read_input(const std::string& path) {
+  return read_file(path == "-" ? "/dev/stdin" : path);
+}
+
+/// --config FILE, else the rubato.conf of this machine, else (with a warning) the defaults.
+Result<Config> replay_config(const Options& options) {
+  std::string path = options.config;
+  if (path.empty()) {
+    const auto site = find_site();
+    if (!site) return fail(site.error().text + "; name a rubato.conf with --config");
+    path = site->rubato_conf_path;
+  }
+  const auto loaded = load_config(path);
+  if (!loaded) return tl::unexpected(loaded.error());
+  if (!loaded->present && !options.config.empty()) {
+    return fail(path + ": No such file or directory");
+  }
+  if (!loaded->present) {
+    print_warning(path + ": No such file or directory; the defaults stand in its place");
+  }
+  return loaded->config;
+}
+
+/// --models FILE, else models-fit.json beside the snapshot. Nothing where there is none: nothing
+/// had been learnt, or the snapshot came alone.
+Result<std::optional<ModelsFit>> replay_models(const Options& options) {
+  namespace fs = std::filesystem;
+  std::string path = options.models;
+  if (path.empty()) {
+    if (options.replay == "-") return std::nullopt;
+    path = (fs::path(options.replay).parent_path() / kModelsFile).string();
+    std::error_code ignored;
+    if (!fs::exists(path, ignored)) return std::nullopt;
+  }
+  const auto text = read_input(path);
+  if (!text) return tl::unexpected(text.error());
+  auto fit = models_fit_from_json(*text);
+  if (!fit) return fail(path + ": " + fit.error().text);
+  return std::optional<ModelsFit>(std::move(*fit));
+}
+
+/// Speeds and memory of the configuration count: those of a `--config` that asks what would be, and
+/// else they are the same.
+Models models_for(std::optional<ModelsFit> fit, const Config& config) {
+  ModelsFit made = fit ? std::move(*fit) : ModelsFit{};
+  made.speeds = config.speeds();
+  made.memory = config.gpu_memory();
+  return models_of(made);
+}
+
+int replay(const Options& options) {
+  const auto text = read_input(options.replay);
+  if (!text) return failure(kFailed, text.error().text);
+  const auto snapshot = snapshot_from_json(*text);
+  if (!snapshot) return failure(kFailed, options.replay + ": " + snapshot.error().text);
+  const auto config = replay_config(options);
+  if (!config) return failure(kFailed, config.error().text);
+  auto fit = replay_models(options);
+  if (!fit) return failure(kFailed, fit.error().text);
+  const Models models = models_for(std::move(*fit), *config);
+  const Plan plan = round(*snapshot, models, *config, snapshot->taken);
+  return write(options.output, to_json(plan, *snapshot) + "\n");
+}
+
+std::string with_end(const std::string& text) { return text.ends_with('\n') ? text : text + "\n"; }
+
+/// What was published last; with --models the models of that round too.
+int save(const Options& options, const Site& site) {
+  ModelsFit fit;
+  if (!options.models.empty()) {
+    auto found = read_models_fit(site);
+    if (!found) return failure(kUnreachable, found.error().text);
+    fit = std::move(*found);
+  }
+  const auto published = read_snapshot(site);
+  if (!published) return failure(kUnreachable, published.error().text);
+  std::string snapshot = published->text;
+  if (options.anonymise) {
+    Anonymous plain = anonymise(published->snapshot, fit);
+    snapshot = to_json(plain.snapshot);
+    fit = std::move(plain.fit);
+  }
+  if (!options.models.empty()) {
+    if (const int exit = write(options.models, to_json(fit) + "\n"); exit != kOk) return exit;
+  }
+  return write(options.output, with_end(snapshot));
+}
+
+int run(const Globals& globals, const Options& options) {
+  if (!options.replay.empty()) {
+    if (!options.anonymise) return replay(options);
+    return failure(kUsage,
+                   "snapshot: --anonymise goes with a snapshot, --replay prints a plan; "
+                   "write the anonymised snapshot to a file and replay that");
+  }
+  if (!options.config.empty()) {
+    return failure(kUsage, "snapshot: --config only goes with --replay");
+  }
+  const auto site = find_source(globals.publish_dir);
+  if (!site) return failure(kFailed, site.error().text);
+  return save(options, *site);
+}
+
+std::function<int()> setup(CLI::App& app, const Globals& globals) {
+  auto options = std::make_shared<Options>();
+  app.add_option("-o,--output", options->output, "Write to FILE instead of stdout")
+      ->type_name("FILE");
+  app.add_flag("--anonymise,--anonymize", options->anonymise,
+               "Replace the names of users, accounts, jobs, nodes, partitions and QOS by short "
+               "tokens and drop free texts");
+  app.add_option("--replay", options->replay,
+                 "Decide again for the snapshot in FILE and print the plan; - reads stdin")
+      ->type_name("FILE");
+  app.add_option("--config", options->config,
+                 "With --replay: the rubato.conf to decide by, instead of this machine's")
+      ->type_name("FILE");
+  app.add_option("--models", options->models,
+                 "With --replay: what was learnt, instead of models-fit.json beside the snapshot; "
+                 "else write what that round had learnt to FILE")
+      ->type_name("FILE");
+  return [options, &globals] { return run(globals, *options); };
+}
+
+}  // namespace
+
+Command snapshot_command() {
+  return {"snapshot", "Write what the last round looked at, or decide for it again", "", &setup};
+}
+
+}  // namespace rubato::tools

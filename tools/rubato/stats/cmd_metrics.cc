@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// `rubato metrics`: counters and profiles for Prometheus, by the textfile collector of its node
+// exporter.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "tools/rubato/stats/metrics.h"
+#include "tools/shared/command.h"
+#include "tools/shared/output.h"
+#include "tools/shared/published.h"
+#include "tools/shared/source.h"
+#include "tools/shared/write_file.h"
+
+namespace rubato::tools {
+namespace {
+
+struct Options {
+  std::string output;
+  bool no_profiles = false;
+};
+
+int failure(Exit exit, const std::string& text) {
+  print_error(text);
+  return exit;
+}
+
+int run(const Globals& globals, const Options& options) {
+  if (globals.json) {
+    return failure(kUsage,
+                   "metrics: prints Prometheus' text format; for JSON: rubato stats --json");
+  }
+  const auto site = find_source(globals.publish_dir);
+  if (!site) return failure(kFailed, site.error().text);
+  const auto stats = read_stats(*site);
+  const auto models = read_models(*site);  // without a store there is none
+  const auto stopped = stats ? loop_stopped(*stats, site->config, now()) : std::nullopt;
+  const std::string text =
+      metrics_text(stats ? &*stats : nullptr, !options.no_profiles && models ? &*models : nullptr,
+                   stats.has_value() && !stopped, now());
+  if (const auto done = write_whole(options.output, text); !done) {
+    return failure(kFailed, done.error().text);
+  }
+  // rubato_up tells it too; a collector that ran is no failure.
+  if (!stats) return failure(kUnreachable, stats.error().text);
+  if (stopped) print_warning(*stopped);
+  return stopped ? kUnreachable : kOk;
+}
+
+std::function<int()> setup(CLI::App& app, const Globals& globals) {
+  auto options = std::make_shared<Options>();
+  app.add_option("-o,--output", options->output, "Write to FILE, in one rename, instead of stdout")
+      ->type_name("FILE");
+  app.add_flag("--no-profiles", options->no_profiles, "Leave out the profiles of job types");
+  return [options, &globals] { return run(globals, *options); };
+}
+
+}  // namespace
+
+Command metrics_command() {
+  return {"metrics", "Counters and profiles for Prometheus", "", &setup};
+}
+
+}  // namespace rubato::tools

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// `rubato stats`: the counters of Rubato in slurmctld.
+#include <fmt/format.h>
+
+#include "tools/rubato/stats/stats_view.h"
+#include "tools/shared/command.h"
+#include "tools/shared/output.h"
+#include "tools/shared/published.h"
+#include "tools/shared/source.h"
+
+namespace rubato::tools {
+namespace {
+
+int run(const Globals& globals) {
+  const auto site = find_source(globals.publish_dir);
+  if (!site) return report_failure(globals, kStatsSchema, kFailed, site.error().text);
+  const auto stats = read_stats(*site);
+  if (!stats) return report_failure(globals, kStatsSchema, kUnreachable, stats.error().text);
+  const auto stopped = loop_stopped(*stats, site->config, now());
+  if (stopped) print_warning(*stopped);
+  if (globals.json) {
+    Json json = document(kStatsSchema, stats->slurm_version,
+                         stopped ? std::vector<std::string>{*stopped} : std::vector<std::string>{});
+    json.update(stats->all);  // the members of stats.json stand beside the head
+    print_json(json);
+  } else {
+    fmt::print("{}", stats_text(*stats, now()));
+  }
+  return stopped ? kUnreachable : kOk;
+}
+
+std::function<int()> setup(CLI::App&, const Globals& globals) {
+  return [&globals] { return run(globals); };
+}
+
+}  // namespace
+
+Command stats_command() { return {"stats", "Counters of Rubato in slurmctld", "", &setup}; }
+
+}  // namespace rubato::tools

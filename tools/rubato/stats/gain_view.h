@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What `rubato report` says of mode place while Rubato only observes.
+#pragma once
+
+#include <string>
+
+#include "lib/replay/gain.h"
+#include "tools/shared/site.h"
+
+namespace rubato::tools {
+
+/// Over the last `days` days, from rubato.db and the published snapshot. Fails with a sentence that
+/// says what is missing.
+[[nodiscard]] Result<Gain> read_gain(const Site& site, int days);
+
+/// The lines that people read, each of at most `width` columns.
+[[nodiscard]] std::string gain_text(const Gain& gain, std::size_t width);
+
+}  // namespace rubato::tools

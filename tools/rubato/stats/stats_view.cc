@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/rubato/stats/stats_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "lib/base/nearest.h"
+#include "tools/shared/own_fields.h"
+#include "tools/shared/table.h"
+
+namespace rubato::tools {
+namespace {
+
+struct Line {
+  const char* member;
+  const char* label;
+};
+
+struct Group {
+  const char* title;
+  std::vector<Line> lines;
+};
+
+/// The members that stand at the top of stats.json.
+const std::vector<Group>& groups() {
+  static const std::vector<Group> table{
+      {"Rubato",
+       {{"mode", "Mode"},
+        {"version", "Version"},
+        {"slurm_version", "For Slurm"},
+        {"gate_open", "Gate open"},
+        {"records_fit", "Records fit"},
+        {"config_good", "Configuration good"},
+        {"guard_failures", "Failures caught"}}},
+      {"Jobs",
+       {{"pending", "Pending"},
+        {"pending_managed", "Pending, managed"},
+        {"started", "Started"},
+        {"started_unmanaged", "Started, not managed"},
+        {"started_elsewhere", "Started elsewhere than planned"},
+        {"refused_by_slurm", "Starts refused by Slurm"}}},
+      {"Rounds",
+       {{"rounds", "Rounds"},
+        {"rounds_failed", "Failed"},
+        {"rounds_late", "Late"},
+        {"round_ms_mean", "Mean time (ms)"},
+        {"round_ms_longest", "Longest time (ms)"},
+        {"wakes", "Wakes"},
+        {"wake_to_end_ms_mean", "Mean time from event to end (ms)"},
+        {"wake_to_end_ms_longest", "Longest time from event to end (ms)"}}},
+      {"Locks of slurmctld",
+       {{"lock_holds", "Holds"},
+        {"lock_ms_mean", "Mean hold (ms)"},
+        {"lock_ms_longest", "Longest hold (ms)"}}},
+      {"Gate",
+       {{"gate_refused_run_now", "Starts kept back"},
+        {"gate_refused_will_run", "Plans of backfill kept back"},
+        {"gate_masked", "Nodes of reservations taken out"},
+        {"gate_immediate", "Immediate requests"},
+        {"gate_opened", "Opened"}}},
+  };
+  return table;
+}
+
+std::string value_text(const Json& value) {
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  if (value.is_number_float()) return fmt::format("{:.3f}", value.get<double>());
+  if (value.is_string())
+    return value.get<std::string>().empty() ? kUnknown : value.get<std::string>();
+  return value.dump();
+}
+
+/// "reports_without_gpu" as "Reports without gpu".
+std::string label_of(std::string member) {
+  std::replace(member.begin(), member.end(), '_', ' ');
+  if (!member.empty()) member[0] = static_cast<char>(std::toupper(member[0]));
+  return member;
+}
+
+void add_line(std::string& text, const std::string& label, const std::string& value) {
+  text += fmt::format("  {:<38}{}\n", label + ":", value);
+}
+
+void add_members(std::string& text, const Json& group, const std::string& head) {
+  for (const auto& [member, value] : group.items()) {
+    const std::string label =
+        head.empty() ? label_of(member) : head + ", " + lower(label_of(member));
+    if (value.is_object()) {
+      add_members(text, value, label);
+    } else if (!value.is_array()) {
+      add_line(text, label, value_text(value));
+    }
+  }
+}
+
+bool known(const std::string& member) {
+  if (member == "schema" || member == "heartbeat" || member == "report") return true;
+  for (const Group& group : groups()) {
+    for (const Line& line : group.lines) {
+      if (member == line.member) return true;
+    }
+  }
+  return false;
+}
+
+std::string day_text(Seconds day) {
+  const std::time_t time = day;
+  std::tm parts{};
+  gmtime_r(&time, &parts);
+  char text[16];
+  return {text, std::strftime(text, sizeof(text), "%Y-%m-%d", &parts)};
+}
+
+std::int64_t number(const Json& object, const char* member) {
+  const auto it = object.find(member);
+  return it != object.end() && it->is_number() ? it->get<std::int64_t>() : 0;
+}
+
+/// "12, 3:20" for twelve jobs that waited 3:20 on the average.
+std::string mean_text(const Json& count) {
+  const std::int64_t jobs = number(count, "jobs");
+  return jobs > 0 ? squeue_duration(number(count, "seconds") / jobs) : kUnknown;
+}
+
+}  // namespace
+
+std::string stats_text(const Stats& stats, Seconds now) {
+  std::string text;
+  for (const Group& group : groups()) {
+    std::string lines;
+    for (const Line& line : group.lines) {
+      const auto it = stats.all.find(line.member);
+      if (it != stats.all.end()) add_line(lines, line.label, value_text(*it));
+    }
+    if (lines.empty()) continue;
+    text += fmt::format("{}{}\n{}", text.empty() ? "" : "\n", group.title, lines);
+    if (std::string_view(group.title) == "Rubato") {
+      add_line(text, "Last heartbeat",
+               fmt::format("{} ({} s ago)", format_time(stats.heartbeat), now - stats.heartbeat));
+    }
+  }
+  for (const auto& [member, value] : stats.all.items()) {
+    if (known(member) || !value.is_object()) continue;
+    text += fmt::format("\n{}\n", member == "locks" ? "Locks by use" : label_of(member));
+    add_members(text, value, "");
+  }
+  std::string others;
+  for (const auto& [member, value] : stats.all.items()) {
+    if (!known(member) && value.is_primitive())
+      add_line(others, label_of(member), value_text(value));
+  }
+  return others.empty() ? text : text + "\nOther\n" + others;
+}
+
+std::string days_text(const Json& report, int days) {
+  const auto found = report.find("days");
+  if (found == report.end() || !found->is_array() || found->empty()) {
+    return "No managed job has started yet.\n";
+  }
+  Table table({{"DAY"},
+               {"MODE"},
+               {"STARTED", true},
+               {"WAIT", true},
+               {"LONGEST", true},
+               {"EARLIER", true},
+               {"BY", true},
+               {"GPU_HOURS", true},
+               {"REPORTS", true}});
+  const std::size_t count = found->size();
+  const std::size_t first = count > static_cast<std::size_t>(days) ? count - days : 0;
+  for (std::size_t i = first; i < count; ++i) {
+    const Json& day = (*found)[i];
+    const Json waits = day.value("waits", Json::object());
+    const Json earlier = day.value("earlier", Json::object());
+    const bool observe = day.value("mode", "") == "observe";
+    const std::int64_t judged = number(earlier, "jobs") + number(day, "not_earlier");
+    table.add({day_text(number(day, "day")), day.value("mode", std::string(kUnknown)),
+               fmt::format("{}", number(waits, "jobs")), mean_text(waits),
+               number(waits, "jobs") > 0 ? squeue_duration(number(waits, "longest")) : kUnknown,
+               observe ? fmt::format("{}/{}", number(earlier, "jobs"), judged) : kUnknown,
+               observe ? mean_text(earlier) : kUnknown,
+               fmt::format("{:.1f}", day.value("gpu_seconds", 0.0) / 3600),
+               fmt::format("{}", number(day, "reports"))});
+  }
+  return table.text();
+}
+
+}  // namespace rubato::tools

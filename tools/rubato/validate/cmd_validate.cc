@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// `rubato validate`: the errors of the models on measured data, and whether they are small enough.
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "lib/base/nearest.h"
+#include "lib/validate/validate.h"
+#include "lib/validate/validate_bert.h"
+#include "lib/validate/validate_gavel.h"
+#include "lib/validate/validate_rubick.h"
+#include "lib/validate/validate_sia.h"
+#include "tools/rubato/models/store_replay.h"
+#include "tools/shared/command.h"
+#include "tools/shared/output.h"
+#include "tools/shared/site.h"
+#include "tools/shared/table.h"
+
+namespace rubato::tools {
+namespace {
+
+constexpr const char* kValidateSchema = "rubato.validate/1";
+
+/// A data set that models are held to.
+struct SectionMaker {
+  const char* name;
+  Result<ValidateSection> (*make)(const std::string& data_dir);
+};
+
+std::span<const SectionMaker> sections() {
+  static const std::vector<SectionMaker> table{{"bert", &validate_bert},
+                                               {"rubick", &validate_rubick},
+                                               {"gavel", &validate_gavel},
+                                               {"sia", &validate_sia}};
+  return table;
+}
+
+struct Options {
+  std::string data;
+  std::vector<std::string> names;
+  std::string store;
+  std::string config;
+};
+
+struct NamedSection {
+  std::string name;
+  ValidateSection found;
+};
+
+/// What is being measured, on the last line of a terminal while it lasts.
+class Progress {
+ public:
+  void show(const std::string& name, std::size_t number, std::size_t of) const {
+    if (!on_) return;
+    fmt::print(stderr, "\r\033[Kvalidating {} ({} of {}) ...", name, number, of);
+    std::fflush(stderr);
+  }
+  void clear() const {
+    if (!on_) return;
+    fmt::print(stderr, "\r\033[K");
+    std::fflush(stderr);
+  }
+
+ private:
+  bool on_ = ::isatty(STDERR_FILENO) != 0;
+};
+
+/// What is wrong with the words of the command line; "" if nothing is.
+std::string complaint(const Options& options) {
+  if (!options.store.empty()) {
+    const char* other = !options.data.empty() ? "--data" : "--section";
+    const bool both = !options.data.empty() || !options.names.empty();
+    return both ? fmt::format("--store and {} do not go together", other) : "";
+  }
+  if (!options.config.empty()) return "--config goes with --store";
+  if (options.data.empty()) return "--data DIR or RUBATO_DATA says where the measured data are";
+  std::vector<std::string> names;
+  for (const SectionMaker& section : sections()) names.emplace_back(section.name);
+  for (const std::string& name : options.names) {
+    if (std::find(names.begin(), names.end(), name) != names.end()) continue;
+    const std::string mean = did_you_mean(name, names);
+    return fmt::format("--section: '{}' is none of {}{}", name, fmt::join(names, ", "), mean);
+  }
+  return {};
+}
+
+bool is_folder(const std::string& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+bool wanted(const Options& options, const char* name) {
+  return options.names.empty() ||
+         std::find(options.names.begin(), options.names.end(), name) != options.names.end();
+}
+
+Result<std::vector<NamedSection>> measure(const Options& options) {
+  std::vector<SectionMaker> chosen;
+  for (const SectionMaker& section : sections()) {
+    if (wanted(options, section.name)) chosen.push_back(section);
+  }
+  std::vector<NamedSection> measured;
+  const Progress progress;
+  for (const SectionMaker& section : chosen) {
+    progress.show(section.name, measured.size() + 1, chosen.size());
+    auto found = section.make(options.data);
+    progress.clear();
+    if (!found) return fail(fmt::format("{}: {}", section.name, found.error().text));
+    measured.push_back({section.name, std::move(*found)});
+  }
+  return measured;
+}
+
+bool all_hold(const std::vector<NamedSection>& measured) {
+  return std::all_of(measured.begin(), measured.end(), [](const NamedSection& section) {
+    const auto& gates = section.found.gates;
+    return std::all_of(gates.begin(), gates.end(), [](const auto& gate) { return gate.second; });
+  });
+}
+
+/// JSON has no number for what is not finite: null.
+Json number_json(double value) {
+  if (!std::isfinite(value)) return nullptr;
+  if (value == std::floor(value) && std::abs(value) < 1e15) return static_cast<std::int64_t>(value);
+  return value;
+}
+
+Json cell_json(const ValidateCell& cell) {
+  return {{"source", cell.source},
+          {"model", cell.model},
+          {"plan", cell.plan},
+          {"fit_samples", cell.fit_samples},
+          {"test_rows", cell.test_rows},
+          {"mean_error", number_json(cell.mean_error)},
+          {"max_error", number_json(cell.max_error)}};
+}
+
+void print_as_json(const std::vector<NamedSection>& measured) {
+  Json json = document(kValidateSchema, "");
+  json["schema"] = kValidateSchema;
+  json["cells"] = Json::array();
+  json["summary"] = Json::object();
+  json["notes"] = Json::array();
+  Json gates = Json::object();
+  for (const NamedSection& section : measured) {
+    for (const ValidateCell& cell : section.found.cells) json["cells"].push_back(cell_json(cell));
+    Json& summary = json["summary"][section.name] = Json::object();
+    for (const auto& [key, value] : section.found.summary) summary[key] = number_json(value);
+    for (const auto& [gate, holds] : section.found.gates) gates[gate] = holds;
+    for (const std::string& note : section.found.notes) {
+      json["notes"].push_back({{"section", section.name}, {"text", note}});
+    }
+  }
+  json["summary"]["gates"] = std::move(gates);
+  print_json(json);
+}
+
+std::string percent(double share) {
+  return std::isfinite(share) ? fmt::format("{:.2f}%", share * 100) : "-";
+}
+
+std::string figure(double value) {
+  return value == std::floor(value) && std::abs(value) < 1e15 ? fmt::format("{:.0f}", value)
+                                                              : fmt::format("{:.4f}", value);
+}
+
+/// With their sources where these differ.
+std::string cells_text(const std::vector<ValidateCell>& cells) {
+  const bool sources = std::ranges::any_of(
+      cells, [&](const ValidateCell& cell) { return cell.source != cells.front().source; });
+  std::vector<TableColumn> columns{{"MODEL"},      {"PLAN"},       {"FIT", true},
+                                   {"TEST", true}, {"MEAN", true}, {"MAX", true}};
+  if (sources) columns.insert(columns.begin(), TableColumn{"SOURCE"});
+  Table table(columns);
+  for (const ValidateCell& cell : cells) {
+    std::vector<std::string> row{cell.model,
+                                 cell.plan.empty() ? "-" : cell.plan,
+                                 fmt::format("{}", cell.fit_samples),
+                                 fmt::format("{}", cell.test_rows),
+                                 percent(cell.mean_error),
+                                 percent(cell.max_error)};
+    if (sources) row.insert(row.begin(), cell.source);
+    table.add(row);
+  }
+  return table.text();
+}
+
+void print_as_text(const std::vector<NamedSection>& measured, bool color) {
+  bool first = true;
+  for (const auto& [name, found] : measured) {
+    fmt::print("{}{}\n\n", first ? "" : "\n", paint(name, Color::kBold, color));
+    first = false;
+    if (!found.cells.empty()) fmt::print("{}\n", cells_text(found.cells));
+    Table summary({{"FIGURE"}, {"VALUE", true}});
+    for (const auto& [key, value] : found.summary) summary.add({key, figure(value)});
+    fmt::print("{}", summary.text());
+    if (!found.notes.empty()) fmt::print("\n");
+    for (const std::string& note : found.notes) {
+      const auto lines = wrap(note, 76);
+      for (std::size_t i = 0; i < lines.size(); ++i) {
+        fmt::print("{} {}\n", i == 0 ? "-" : " ", lines[i]);
+      }
+    }
+    if (!found.gates.empty()) fmt::print("\n");
+    for (const auto& [gate, holds] : found.gates) {
+      fmt::print("{} {}\n",
+                 paint(holds ? "ok  " : "FAIL", holds ? Color::kGreen : Color::kRed, color), gate);
+    }
+  }
+}
+
+int run_store(const Globals& globals, const Options& options) {
+  Config config;
+  if (!options.config.empty()) {
+    const auto loaded = load_config(options.config);
+    if (!loaded) {
+      return report_failure(globals, kValidateSchema, kUnreachable, loaded.error().text);
+    }
+    if (!loaded->present) {
+      return report_failure(globals, kValidateSchema, kUnreachable,
+                            "--config: " + options.config + ": No such file or directory");
+    }
+    config = loaded->config;
+  }
+  auto found = replay_store(options.store, config);
+  if (!found) return report_failure(globals, kValidateSchema, kUnreachable, found.error().text);
+  const std::vector<NamedSection> measured{{"store", std::move(*found)}};
+  if (globals.json)
+    print_as_json(measured);
+  else
+    print_as_text(measured, use_color(globals));
+  return all_hold(measured) ? kOk : kFailed;
+}
+
+int run(const Globals& globals, Options& options) {
+  if (options.data.empty() && options.store.empty()) {
+    const char* said = std::getenv("RUBATO_DATA");  // NOLINT(concurrency-mt-unsafe)
+    if (said != nullptr) options.data = said;
+  }
+  if (const std::string wrong = complaint(options); !wrong.empty()) {
+    return report_failure(globals, kValidateSchema, kUsage, "validate: " + wrong);
+  }
+  if (!options.store.empty()) return run_store(globals, options);
+  if (!is_folder(options.data)) {
+    return report_failure(globals, kValidateSchema, kUnreachable,
+                          fmt::format("--data: '{}' is no folder", options.data));
+  }
+  const auto measured = measure(options);
+  if (!measured) {
+    return report_failure(globals, kValidateSchema, kUnreachable, measured.error().text);
+  }
+  if (globals.json) {
+    print_as_json(*measured);
+  } else {
+    print_as_text(*measured, use_color(globals));
+  }
+  return all_hold(*measured) ? kOk : kFailed;
+}
+
+std::function<int()> setup(CLI::App& app, const Globals& globals) {
+  auto options = std::make_shared<Options>();
+  app.add_option("-d,--data", options->data, "Folder of the measured data; default: RUBATO_DATA")
+      ->type_name("DIR");
+  app.add_option("-s,--section", options->names, "Only these data sets")
+      ->type_name("NAMES")
+      ->delimiter(',')
+      ->take_all();
+  app.add_option("--store", options->store,
+                 "Foresee the reports of this rubato.db one by one instead")
+      ->type_name("FILE");
+  app.add_option("--config", options->config, "With --store: the rubato.conf that holds")
+      ->type_name("FILE");
+  return [options, &globals] { return run(globals, *options); };
+}
+
+}  // namespace
+
+Command validate_command() {
+  return {"validate", "Errors of the models on measured data", "", &setup};
+}
+
+}  // namespace rubato::tools

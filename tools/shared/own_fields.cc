@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/shared/own_fields.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <ctime>
+
+#include "lib/base/nearest.h"
+
+namespace rubato::tools {
+namespace {
+
+template <typename T>
+int order(const T& a, const T& b) {
+  return a < b ? -1 : b < a ? 1 : 0;
+}
+
+/// As order(), but what is not known comes last.
+template <typename T>
+int order_known(const T& a, bool a_known, const T& b, bool b_known) {
+  if (a_known != b_known) return a_known ? -1 : 1;
+  return a_known ? order(a, b) : 0;
+}
+
+int order_words(const std::string& a, const std::string& b) {
+  return order_known(a, !a.empty(), b, !b.empty());
+}
+
+using Facts = const JobFacts&;
+
+std::string gpus_text(Facts f) {
+  if (f.gpus <= 0) return "";
+  return f.gpu_type.empty() ? fmt::format("{}", f.gpus) : fmt::format("{}x{}", f.gpus, f.gpu_type);
+}
+
+std::string progress_text(Facts f) {
+  const auto progress = f.progress();
+  return progress ? fmt::format("{:.0f}%", *progress * 100) : "";
+}
+
+std::string interval_text(Facts f) {
+  if (f.left_low < 0 || f.left_high < f.left_low) return "";
+  return squeue_duration(f.left_low) + ".." + squeue_duration(f.left_high);
+}
+
+int order_sizes(Facts a, Facts b) {
+  const auto key = [](Facts f) {
+    return f.sizes.empty() ? std::pair(0, 0) : std::pair(f.sizes.smallest(), f.sizes.largest());
+  };
+  return order_known(key(a), !a.sizes.empty(), key(b), !b.sizes.empty());
+}
+
+int order_progress(Facts a, Facts b) {
+  const auto left = a.progress();
+  const auto right = b.progress();
+  return order_known(left.value_or(0), left.has_value(), right.value_or(0), right.has_value());
+}
+
+}  // namespace
+
+const std::vector<OwnField>& own_fields() {
+  static const std::vector<OwnField> table{
+      {"dljobtype", "JOBTYPE", "Job type, whose jobs share profiles",
+       [](Facts f) { return f.job_type; },
+       [](Facts a, Facts b) { return order_words(a.job_type, b.job_type); }},
+      {"dllevel", "LEVEL", "Level in Rubato's queue, 0 is the first",
+       [](Facts f) { return f.level < 0 ? std::string() : fmt::format("{}", f.level); },
+       [](Facts a, Facts b) { return order_known(a.level, a.level >= 0, b.level, b.level >= 0); }},
+      {"dlgputype", "GPU_TYPE", "Type of GPU it runs on or is to run on",
+       [](Facts f) { return f.gpu_type; },
+       [](Facts a, Facts b) { return order_words(a.gpu_type, b.gpu_type); }},
+      {"dlgpus", "GPUS", "GPUs it holds or asks for, with their type: 4xa100", &gpus_text,
+       [](Facts a, Facts b) { return order_known(a.gpus, a.gpus > 0, b.gpus, b.gpus > 0); }},
+      {"dlsizes", "SIZES", "Numbers of GPUs it can run at",
+       [](Facts f) { return sizes_text(f.sizes); }, &order_sizes},
+      {"dlplan", "PLAN", "Execution plan", [](Facts f) { return f.plan; },
+       [](Facts a, Facts b) { return order_words(a.plan, b.plan); }},
+      {"dlrate", "RATE", "Samples/s of its last report", [](Facts f) { return rate_text(f.rate); },
+       [](Facts a, Facts b) { return order_known(a.rate, a.rate >= 0, b.rate, b.rate >= 0); }},
+      {"dlsamples", "SAMPLES", "Samples done, over all its restarts",
+       [](Facts f) { return f.samples < 0 ? std::string() : fmt::format("{}", f.samples); },
+       [](Facts a, Facts b) {
+         return order_known(a.samples, a.samples >= 0, b.samples, b.samples >= 0);
+       }},
+      {"dlprogress", "PROGRESS", "Share of its work that is done", &progress_text, &order_progress},
+      {"dlremaining", "REMAINING", "Predicted time to its end",
+       [](Facts f) { return f.remaining < 0 ? std::string() : squeue_duration(f.remaining); },
+       [](Facts a, Facts b) {
+         return order_known(a.remaining, a.remaining >= 0, b.remaining, b.remaining >= 0);
+       }},
+      {"dlinterval", "LEFT_BETWEEN", "Between which its end will come, nine times of ten",
+       &interval_text,
+       [](Facts a, Facts b) {
+         return order_known(a.left_high, a.left_high >= 0, b.left_high, b.left_high >= 0);
+       }},
+      {"dlclass", "CLASS", "P if its remaining time is predictable, U if not",
+       [](Facts f) { return f.predictable; },
+       [](Facts a, Facts b) { return order_words(a.predictable, b.predictable); }},
+      {"dlwait", "WAIT", "Why it waits, in one word", [](Facts f) { return f.wait; },
+       [](Facts a, Facts b) { return order_words(a.wait, b.wait); }},
+      {"dlstart", "EXPECTED_START", "When Rubato expects it to start",
+       [](Facts f) { return f.start <= 0 ? std::string() : squeue_time(f.start); },
+       [](Facts a, Facts b) { return order_known(a.start, a.start > 0, b.start, b.start > 0); }},
+  };
+  return table;
+}
+
+const OwnField* own_field(std::string_view name) {
+  std::string wanted = lower(name);
+  if (!wanted.starts_with("dl")) wanted = "dl" + wanted;
+  const auto& table = own_fields();
+  const auto it = std::find_if(table.begin(), table.end(),
+                               [&wanted](const OwnField& field) { return field.name == wanted; });
+  return it == table.end() ? nullptr : &*it;
+}
+
+std::string text_or_unknown(const OwnField& field, const JobFacts& facts) {
+  std::string text = field.text(facts);
+  return text.empty() ? kUnknown : text;
+}
+
+std::string squeue_duration(Seconds length) {
+  const Seconds days = length / 86400;
+  const Seconds hours = length / 3600 % 24;
+  const Seconds minutes = length / 60 % 60;
+  const Seconds seconds = length % 60;
+  if (days > 0) return fmt::format("{}-{:02}:{:02}:{:02}", days, hours, minutes, seconds);
+  if (hours > 0) return fmt::format("{}:{:02}:{:02}", hours, minutes, seconds);
+  return fmt::format("{}:{:02}", minutes, seconds);
+}
+
+std::string squeue_time(Seconds time) {
+  const char* chosen = std::getenv("SLURM_TIME_FORMAT");
+  const std::string format = chosen == nullptr || *chosen == '\0' ||
+                                     std::string_view(chosen) == "standard" ||
+                                     std::string_view(chosen) == "relative"
+                                 ? "%Y-%m-%dT%H:%M:%S"
+                                 : chosen;
+  const std::time_t seconds = time;
+  std::tm parts{};
+  if (localtime_r(&seconds, &parts) == nullptr) return "";
+  char text[256];
+  const std::size_t size = std::strftime(text, sizeof(text), format.c_str(), &parts);
+  return {text, size};
+}
+
+std::string rate_text(double rate) {
+  if (!(rate >= 0)) return "";
+  if (rate >= 100) return fmt::format("{:.0f}", rate);
+  if (rate >= 10) return fmt::format("{:.1f}", rate);
+  if (rate >= 1) return fmt::format("{:.2f}", rate);
+  return fmt::format("{:.3f}", rate);
+}
+
+}  // namespace rubato::tools

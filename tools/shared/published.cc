@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/shared/published.h"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "lib/base/fingerprint.h"
+#include "lib/json/json.h"
+
+namespace rubato::tools {
+namespace {
+
+constexpr int kPairTries = 5;
+constexpr useconds_t kPairPause = 20000;
+
+/// Why `path` could not be opened, as advice. Looks at errno of a second try, so that the words of
+/// the system and the advice agree.
+std::string cannot_show(const Site& site, const std::string& path, const std::string& what) {
+  struct stat info {};
+  if (stat(path.c_str(), &info) != 0 && errno == ENOENT) {
+    return fmt::format(
+        "{} cannot be shown: {} is not there, so Rubato has published nothing; is it loaded? "
+        "Try: rubato doctor",
+        what, path);
+  }
+  const int reason = access(path.c_str(), R_OK) == 0 ? EIO : errno;
+  if (reason != EACCES) {
+    return fmt::format("{} cannot be shown: {}: {}", what, path, std::strerror(reason));
+  }
+  return fmt::format(
+      "{} cannot be shown: {}: Permission denied. root and {} (SlurmUser) can read it; an "
+      "administrator opens it to all with PublishDir= in {}",
+      what, path, site.slurm.get_or("SlurmUser", "root"), site.rubato_conf_path);
+}
+
+Result<std::string> read_published(const Site& site, const char* name, const char* what) {
+  if (sees_all(site, name)) {
+    if (auto text = read_file(site.private_dir + "/" + name)) return text;
+  }
+  const std::string path = site.publish_dir + "/" + name;
+  auto text = read_file(path);
+  if (!text) return fail(cannot_show(site, path, what));
+  return text;
+}
+
+std::string broken(const Site& site, const char* name, const std::string& why) {
+  return fmt::format("{}/{} is not what this version of rubato reads: {}", site.publish_dir, name,
+                     why);
+}
+
+template <typename T>
+T member(const Json& object, const char* key, T fallback) {
+  const auto it = object.find(key);
+  if (it == object.end()) return fallback;
+  if constexpr (std::is_same_v<T, std::string>) {
+    return it->is_string() ? it->get<T>() : fallback;
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return it->is_boolean() ? it->get<T>() : fallback;
+  } else {
+    return it->is_number() ? it->get<T>() : fallback;
+  }
+}
+
+Result<PublishedPlan> read_plan_once(const Site& site) {
+  const auto plan_text = read_published(site, "plan.json", "the plan");
+  if (!plan_text) return tl::unexpected(plan_text.error());
+  auto snapshot = read_snapshot(site);
+  if (!snapshot) return tl::unexpected(snapshot.error());
+  auto plan = plan_from_json(*plan_text, snapshot->snapshot);
+  if (!plan) return fail(broken(site, "plan.json", plan.error().text));
+  const std::string print = fingerprint(to_json(snapshot->snapshot));
+  const bool same = plan->snapshot_fingerprint.empty() || print == plan->snapshot_fingerprint;
+  return PublishedPlan{std::move(snapshot->snapshot), std::move(*plan), same};
+}
+
+}  // namespace
+
+Result<PublishedSnapshot> read_snapshot(const Site& site) {
+  auto text = read_published(site, "snapshot.json", "the snapshot");
+  if (!text) return tl::unexpected(text.error());
+  auto snapshot = snapshot_from_json(*text);
+  if (!snapshot) return fail(broken(site, "snapshot.json", snapshot.error().text));
+  return PublishedSnapshot{std::move(*text), std::move(*snapshot)};
+}
+
+Result<Stats> read_stats(const Site& site) {
+  const auto text = read_published(site, "stats.json", "the state of Rubato");
+  if (!text) return tl::unexpected(text.error());
+  Stats stats;
+  stats.all = Json::parse(*text, nullptr, false);
+  if (!stats.all.is_object()) return fail(broken(site, "stats.json", "no JSON object"));
+  const auto heartbeat = stats.all.find("heartbeat");
+  if (heartbeat == stats.all.end() || !heartbeat->is_number()) {
+    return fail(broken(site, "stats.json", "heartbeat: expected a number"));
+  }
+  stats.heartbeat = heartbeat->get<Seconds>();
+  stats.mode = member<std::string>(stats.all, "mode", "");
+  stats.version = member<std::string>(stats.all, "version", "");
+  stats.slurm_version = member<std::string>(stats.all, "slurm_version", "");
+  stats.gate_open = member<bool>(stats.all, "gate_open", false);
+  // While no managed job waits, an open gate lets none through.
+  stats.gate_matters = member<int>(stats.all, "pending_managed", 1) > 0;
+  stats.records_fit = member<bool>(stats.all, "records_fit", true);
+  stats.config_good = member<bool>(stats.all, "config_good", true);
+  return stats;
+}
+
+Result<ModelsTable> read_models(const Site& site) {
+  const auto text = read_published(site, "models.json", "the profiles");
+  if (!text) return tl::unexpected(text.error());
+  auto table = models_from_json(*text);
+  if (!table) return fail(broken(site, "models.json", table.error().text));
+  return table;
+}
+
+Result<ModelsFit> read_models_fit(const Site& site) {
+  const auto text = read_published(site, "models-fit.json", "what was learnt");
+  if (!text) return tl::unexpected(text.error());
+  auto fit = models_fit_from_json(*text);
+  if (!fit) return fail(broken(site, "models-fit.json", fit.error().text));
+  return fit;
+}
+
+StartRecords read_decisions(const Site& site) {
+  const auto text = read_published(site, "decisions.json", "the decisions");
+  if (!text) return {};
+  auto records = decisions_from_json(*text);
+  return records ? std::move(*records) : StartRecords{};
+}
+
+bool sees_all(const Site& site, const char* name) {
+  return !site.private_dir.empty() && access((site.private_dir + "/" + name).c_str(), R_OK) == 0;
+}
+
+Result<PublishedPlan> read_plan(const Site& site) {
+  auto pair = read_plan_once(site);
+  for (int i = 1; i < kPairTries && (!pair || !pair->same_round); ++i) {
+    usleep(kPairPause);
+    pair = read_plan_once(site);
+  }
+  return pair;
+}
+
+std::optional<std::string> loop_stopped(const Stats& stats, const Config& config, Seconds now) {
+  const Seconds age = now - stats.heartbeat;
+  if (age <= config.heartbeat_timeout) return std::nullopt;
+  return fmt::format(
+      "Rubato's loop is not running: it last ran {} s ago, at {} (HeartbeatTimeout is {} s). If "
+      "slurmctld runs, stock Slurm schedules",
+      age, format_time(stats.heartbeat), config.heartbeat_timeout);
+}
+
+}  // namespace rubato::tools

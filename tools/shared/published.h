@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What slurmctld's Rubato has published for people: snapshot.json, plan.json, stats.json.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "lib/base/error.h"
+#include "lib/core/plan.h"
+#include "lib/core/snapshot.h"
+#include "lib/json/decisions.h"
+#include "lib/json/models_fit.h"
+#include "lib/json/models_table.h"
+#include "tools/shared/output.h"
+#include "tools/shared/site.h"
+
+namespace rubato::tools {
+
+inline constexpr const char* kStatsSchema = "rubato.stats/1";
+
+/// stats.json. All counters are in `all`.
+struct Stats {
+  Seconds heartbeat = 0;  ///< when the loop last ran
+  std::string mode;       ///< the mode in effect, which may differ from rubato.conf
+  std::string version;    ///< of the plugins
+  std::string slurm_version;
+  bool gate_open = false;    ///< stock Slurm may start managed jobs
+  bool gate_matters = true;  ///< managed jobs are pending
+  bool records_fit = true;   ///< slurmctld's records have the sizes the plugins were built for
+  bool config_good = true;   ///< slurmctld took the rubato.conf it read last
+  Json all;
+};
+
+/// A snapshot with the bytes it was read from.
+struct PublishedSnapshot {
+  std::string text;
+  Snapshot snapshot;
+};
+
+struct PublishedPlan {
+  Snapshot snapshot;
+  Plan plan;
+  /// False if the two are of different rounds: they are replaced one after the other.
+  bool same_round = true;
+};
+
+/// Each fails with a sentence that says what cannot be shown, why, and who can.
+[[nodiscard]] Result<PublishedSnapshot> read_snapshot(const Site& site);
+[[nodiscard]] Result<Stats> read_stats(const Site& site);
+[[nodiscard]] Result<ModelsTable> read_models(const Site& site);
+[[nodiscard]] Result<ModelsFit> read_models_fit(const Site& site);
+/// What running jobs started with; none where nothing of it is published.
+[[nodiscard]] StartRecords read_decisions(const Site& site);
+/// `name` can be read where nothing is hidden.
+[[nodiscard]] bool sees_all(const Site& site, const char* name);
+/// Reads the pair again, for at most 100 ms, until both are of one round.
+[[nodiscard]] Result<PublishedPlan> read_plan(const Site& site);
+
+/// Nothing if the loop runs. Else that it does not, since when, and who schedules.
+[[nodiscard]] std::optional<std::string> loop_stopped(const Stats& stats, const Config& config,
+                                                      Seconds now);
+
+}  // namespace rubato::tools
