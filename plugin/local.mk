@@ -107,7 +107,7 @@ select_cons_tres_la_SOURCES = \
 select_cons_tres_la_CPPFLAGS = $(PLUGIN_CPPFLAGS)
 select_cons_tres_la_CXXFLAGS = $(ENTRY_CXXFLAGS)
 select_cons_tres_la_LDFLAGS = $(PLUGIN_LDFLAGS) -Wl,--version-script=$(top_srcdir)/plugin/select/select.map
-select_cons_tres_la_LIBADD = plugin/libslurmside.la $(LIB_RUNTIME) $(LIB_RUNTIME) $(PLUGIN_LIBADD)
+select_cons_tres_la_LIBADD = plugin/libslurmside.la $(LIB_RUNTIME) $(PLUGIN_LIBADD)
 EXTRA_select_cons_tres_la_DEPENDENCIES = plugin/select/select.map
 
 job_submit_logging_la_SOURCES = \
@@ -121,7 +121,7 @@ job_submit_logging_la_SOURCES = \
 job_submit_logging_la_CPPFLAGS = $(PLUGIN_CPPFLAGS)
 job_submit_logging_la_CXXFLAGS = $(ENTRY_CXXFLAGS)
 job_submit_logging_la_LDFLAGS = $(PLUGIN_LDFLAGS) -Wl,--version-script=$(top_srcdir)/plugin/job_submit/job_submit.map
-job_submit_logging_la_LIBADD = plugin/libslurmside.la $(LIB_RUNTIME) $(LIB_RUNTIME) $(PLUGIN_LIBADD)
+job_submit_logging_la_LIBADD = plugin/libslurmside.la $(LIB_RUNTIME) $(PLUGIN_LIBADD)
 EXTRA_job_submit_logging_la_DEPENDENCIES = plugin/job_submit/job_submit.map
 endif
 

@@ -112,8 +112,8 @@ bin_rubato_SOURCES = \
   tools/rubato/snapshot/cmd_snapshot.cc \
   tools/rubato/stats/cmd_metrics.cc \
   tools/rubato/stats/cmd_stats.cc \
-  tools/rubato/stats/gain_view.cc \
-  tools/rubato/stats/gain_view.h \
+  tools/rubato/stats/counterfactual_view.cc \
+  tools/rubato/stats/counterfactual_view.h \
   tools/rubato/stats/metrics.cc \
   tools/rubato/stats/metrics.h \
   tools/rubato/stats/stats_view.cc \

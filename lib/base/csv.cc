@@ -22,16 +22,16 @@
 namespace rubato {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{256} << 20;
-constexpr std::size_t kMostShown = 40;
+constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
+constexpr std::size_t kMaxShown = 40;
 
 /// `field` for an error: one line, not too long.
 std::string shown(std::string_view field) {
-  std::string out(field.substr(0, kMostShown));
+  std::string out(field.substr(0, kMaxShown));
   for (char& c : out) {
     if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
   }
-  return field.size() > kMostShown ? out + "..." : out;
+  return field.size() > kMaxShown ? out + "..." : out;
 }
 
 std::string_view without_blanks(std::string_view text) {
@@ -186,7 +186,7 @@ Result<CsvTable> CsvTable::read(const std::string& path) {
     return fail(fmt::format("{}: {}", path, std::generic_category().message(errno)));
   }
   if (!S_ISREG(status.st_mode)) return fail(fmt::format("{}: not a regular file", path));
-  if (static_cast<std::size_t>(status.st_size) > kMostBytes) {
+  if (static_cast<std::size_t>(status.st_size) > kMaxBytes) {
     return fail(fmt::format("{}: larger than 256 MiB", path));
   }
   std::ifstream in(path, std::ios::binary);
@@ -246,9 +246,9 @@ Result<double> CsvTable::amount(std::size_t row, std::size_t column) const {
 }
 
 Result<std::int64_t> CsvTable::whole(std::size_t row, std::size_t column) const {
-  constexpr double kMost = 9007199254740992.0;  // 2^53: exact in a double
+  constexpr double kMax = 9007199254740992.0;  // 2^53: exact in a double
   const auto value = finite(text(row, column));
-  if (!value || *value != std::floor(*value) || std::abs(*value) > kMost) {
+  if (!value || *value != std::floor(*value) || std::abs(*value) > kMax) {
     return error(row, column, "expected a whole number");
   }
   return static_cast<std::int64_t>(*value);

@@ -11,7 +11,7 @@
 namespace rubato {
 namespace {
 
-constexpr std::size_t kLongestShown = 40;
+constexpr std::size_t kMaxShownLength = 40;
 
 std::string text_of(const JsonPath& path) {
   if (path.parent == nullptr) return "";
@@ -25,7 +25,7 @@ std::string shown(const JsonValue& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return "a list";
   std::string text = value.dump(-1, ' ', true, JsonValue::error_handler_t::replace);
-  if (text.size() > kLongestShown) text = text.substr(0, kLongestShown) + "...";
+  if (text.size() > kMaxShownLength) text = text.substr(0, kMaxShownLength) + "...";
   return text;
 }
 

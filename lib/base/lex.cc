@@ -184,10 +184,10 @@ std::size_t wide_length(std::string_view text, std::size_t from) {
 }  // namespace
 
 std::string printable(std::string_view word) {
-  constexpr std::size_t kLongest = 60;
+  constexpr std::size_t kMaxLength = 60;
   std::string out;
   std::size_t i = 0;
-  while (i < word.size() && i < kLongest) {
+  while (i < word.size() && i < kMaxLength) {
     const auto c = static_cast<unsigned char>(word[i]);
     const std::size_t wide = c >= 0x80 ? wide_length(word, i) : 0;
     if (wide > 0) {

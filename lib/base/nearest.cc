@@ -10,7 +10,7 @@ namespace {
 
 // Longer words are no typing errors of an option, and the distance costs the product of the
 // lengths.
-constexpr std::size_t kLongestWord = 64;
+constexpr std::size_t kMaxWordLength = 64;
 
 int allowed_changes(std::size_t longest) {
   if (longest < 4) return 1;
@@ -66,7 +66,7 @@ int edit_distance(std::string_view a, std::string_view b) {
 }
 
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> choices) {
-  if (word.empty() || word.size() > kLongestWord) return std::nullopt;
+  if (word.empty() || word.size() > kMaxWordLength) return std::nullopt;
   const std::string given = lower(word);
   const std::string* best = nullptr;
   int best_distance = 0;

@@ -19,13 +19,13 @@
 namespace rubato {
 namespace {
 
-constexpr std::size_t kMostErrors = 100;
+constexpr std::size_t kMaxErrors = 100;
 constexpr std::size_t kDeepestInclude = 10;
-constexpr int kMostFiles =
+constexpr int kMaxFiles =
     100;  // files that include each other several times would double at every step
 
 /// A line of a file, for errors.
-struct Place {
+struct SourcePosition {
   std::string path;
   int line = 0;
 
@@ -43,17 +43,17 @@ class Parser {
       sort_records(config_);
       return std::move(config_);
     }
-    if (errors_.size() > kMostErrors) {
-      const std::size_t more = errors_.size() - kMostErrors;
-      errors_.resize(kMostErrors);
+    if (errors_.size() > kMaxErrors) {
+      const std::size_t more = errors_.size() - kMaxErrors;
+      errors_.resize(kMaxErrors);
       errors_.push_back(fmt::format("{}: {} more errors", path, more));
     }
     return fail(fmt::format("{}", fmt::join(errors_, "\n")));
   }
 
  private:
-  void error(const Place& place, const std::string& text) {
-    errors_.push_back(place.text() + ": " + text);
+  void error(const SourcePosition& position, const std::string& text) {
+    errors_.push_back(position.text() + ": " + text);
   }
 
   void read_file(const std::string& text, const std::string& path) {
@@ -77,55 +77,56 @@ class Parser {
     }
   }
 
-  void read_pair(const Place& place, const Option* option, const ConfigPair& pair) {
-    if (option == nullptr) return unknown(place, pair.key);
+  void read_pair(const SourcePosition& position, const Option* option, const ConfigPair& pair) {
+    if (option == nullptr) return unknown(position, pair.key);
     if (option->test_only && !testing_) {
-      return error(place, fmt::format("{}: for tests only; take it out (it is accepted with "
-                                      "RUBATO_TESTING=1 in the environment)",
-                                      option->name));
+      return error(position, fmt::format("{}: for tests only; take it out (it is accepted with "
+                                         "RUBATO_TESTING=1 in the environment)",
+                                         option->name));
     }
-    const auto [first, fresh] = seen_.emplace(option->name, place);
+    const auto [first, fresh] = seen_.emplace(option->name, position);
     if (!fresh) {
-      error(place, fmt::format("{}: set twice; first at {}", option->name, first->second.text()));
+      error(position,
+            fmt::format("{}: set twice; first at {}", option->name, first->second.text()));
       Config scratch;  // what is wrong in the line is said too
       if (const auto good = set_option(*option, pair.value, scratch); !good)
-        error(place, fmt::format("{}: {}", option->name, good.error().text));
+        error(position, fmt::format("{}: {}", option->name, good.error().text));
       return;
     }
     if (const auto good = set_option(*option, pair.value, config_); !good) {
-      error(place, fmt::format("{}: {}", option->name, good.error().text));
+      error(position, fmt::format("{}: {}", option->name, good.error().text));
       bad_.insert(option->name);
     }
   }
 
-  void unknown(const Place& place, const std::string& key) {
+  void unknown(const SourcePosition& position, const std::string& key) {
     std::vector<std::string> names;
     for (const Option& option : options()) {
       if (option.record.empty() && (testing_ || !option.test_only)) names.push_back(option.name);
       if (!option.record.empty() && lower(option.name) == lower(key)) {
-        return error(place,
+        return error(position,
                      fmt::format("{}: belongs on a {} line, as in {}=NAME {}={}", option.name,
                                  option.record, option.record, option.name, option.example));
       }
     }
     names.emplace_back("Include");
     const std::string hint = did_you_mean(key, names);
-    error(place, fmt::format("{}: unknown option{}", printable(key),
-                             hint.empty() ? "; rubato.conf(5) lists them all" : hint));
+    error(position, fmt::format("{}: unknown option{}", printable(key),
+                                hint.empty() ? "; rubato.conf(5) lists them all" : hint));
   }
 
   /// The rest of a line from the key that begins a record on.
   void read_record(const std::string& path, const Option& record,
                    std::span<const ConfigPair> pairs) {
-    const Place place{path, pairs[0].line};
+    const SourcePosition position{path, pairs[0].line};
     const std::string& name = pairs[0].value;
     auto begun = begin_record(record, name);
-    if (!begun) error(place, fmt::format("{}: {}", record.name, begun.error().text));
+    if (!begun) error(position, fmt::format("{}: {}", record.name, begun.error().text));
     ConfigRecord scratch;
     ConfigRecord& read = begun ? *begun : scratch;
     std::set<const Option*> given;
     for (const ConfigPair& pair : pairs.subspan(1)) {
-      const Place here{path, pair.line};
+      const SourcePosition here{path, pair.line};
       const Option* option = find_option(pair.key, record.name);
       if (option == nullptr) {
         foreign(here, record, pair.key);
@@ -135,53 +136,53 @@ class Parser {
         error(here, fmt::format("{}: {}", option->name, good.error().text));
       }
     }
-    const auto [first, fresh] = records_seen_.emplace(std::pair(record.name, name), place);
+    const auto [first, fresh] = records_seen_.emplace(std::pair(record.name, name), position);
     if (!fresh) {
-      return error(place, fmt::format("{}: {} is described twice; first at {}", record.name,
-                                      in_quotes(name), first->second.text()));
+      return error(position, fmt::format("{}: {} is described twice; first at {}", record.name,
+                                         in_quotes(name), first->second.text()));
     }
     add_record(record, std::move(read), config_);
   }
 
   /// A key that is no part of the record.
-  void foreign(const Place& place, const Option& record, const std::string& key) {
+  void foreign(const SourcePosition& position, const Option& record, const std::string& key) {
     if (lower(key) == lower(record.name)) {
-      return error(place, fmt::format("{}: a line describes one; write the next on its own line",
-                                      record.name));
+      return error(position, fmt::format("{}: a line describes one; write the next on its own line",
+                                         record.name));
     }
     if (const Option* option = find_option(key)) {
-      return error(place, fmt::format("{}: no part of a {} line; write it on its own line",
-                                      option->name, record.name));
+      return error(position, fmt::format("{}: no part of a {} line; write it on its own line",
+                                         option->name, record.name));
     }
     std::vector<std::string> names;
     for (const Option& option : options()) {
       if (option.record == record.name) names.push_back(option.name);
     }
-    error(place, fmt::format("{}: unknown on a {} line, which takes {}{}", printable(key),
-                             record.name, fmt::join(names, ", "), did_you_mean(key, names)));
+    error(position, fmt::format("{}: unknown on a {} line, which takes {}{}", printable(key),
+                                record.name, fmt::join(names, ", "), did_you_mean(key, names)));
   }
 
-  void read_include(const Place& place, const std::string& file) {
+  void read_include(const SourcePosition& position, const std::string& file) {
     if (files_ == nullptr) {
-      return error(place,
+      return error(position,
                    fmt::format("Include: {}: no other file can be read here", in_quotes(file)));
     }
     const auto path =
-        (std::filesystem::path(place.path).parent_path() / file).lexically_normal().string();
+        (std::filesystem::path(position.path).parent_path() / file).lexically_normal().string();
     if (std::find(stack_.begin(), stack_.end(), path) != stack_.end()) {
-      return error(place, fmt::format("Include: {} includes itself", printable(path)));
+      return error(position, fmt::format("Include: {} includes itself", printable(path)));
     }
     if (stack_.size() > kDeepestInclude) {
-      return error(place, fmt::format("Include: {} is nested deeper than {} files", in_quotes(file),
-                                      kDeepestInclude));
+      return error(position, fmt::format("Include: {} is nested deeper than {} files",
+                                         in_quotes(file), kDeepestInclude));
     }
-    if (++files_read_ > kMostFiles) {
-      return error(place, fmt::format("Include: {}: more than {} files are included",
-                                      in_quotes(file), kMostFiles));
+    if (++files_read_ > kMaxFiles) {
+      return error(position, fmt::format("Include: {}: more than {} files are included",
+                                         in_quotes(file), kMaxFiles));
     }
     const auto text = files_->read(path);
     if (!text) {
-      return error(place, fmt::format("Include: {}: {}", printable(path), text.error().text));
+      return error(position, fmt::format("Include: {}: {}", printable(path), text.error().text));
     }
     read_file(*text, path);
   }
@@ -216,9 +217,9 @@ class Parser {
   bool testing_;
   const FileSystem* files_;
   Config config_;
-  std::map<std::string, Place> seen_;  // options that were set
-  std::set<std::string> bad_;          // those of them whose value was refused
-  std::map<std::pair<std::string, std::string>, Place> records_seen_;
+  std::map<std::string, SourcePosition> seen_;  // options that were set
+  std::set<std::string> bad_;                   // those of them whose value was refused
+  std::map<std::pair<std::string, std::string>, SourcePosition> records_seen_;
   std::vector<std::string> stack_;  // files being read, outermost first
   int files_read_ = 0;
   std::vector<std::string> errors_;

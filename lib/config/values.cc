@@ -14,7 +14,7 @@ namespace rubato {
 namespace {
 
 // No range of the table needs more, and a double of the table never shows more.
-constexpr std::size_t kMostDigits = 30;
+constexpr std::size_t kMaxDigits = 30;
 
 bool all_digits(std::string_view text) {
   return !text.empty() &&
@@ -23,7 +23,7 @@ bool all_digits(std::string_view text) {
 
 /// A part of a time form below `bound`, -1 when it is none.
 double time_part(std::string_view text, double bound) {
-  if (!all_digits(text) || text.size() > kMostDigits) return -1;
+  if (!all_digits(text) || text.size() > kMaxDigits) return -1;
   double value = 0;
   for (const char c : text) value = value * 10 + (c - '0');
   return value < bound ? value : -1;
@@ -53,7 +53,7 @@ Result<double> parse_number(std::string_view text) {
   if (!all_digits(whole) || !all_digits(fraction)) {
     return fail(fmt::format("{} is not a number", in_quotes(text)));
   }
-  if (text.size() > kMostDigits) {
+  if (text.size() > kMaxDigits) {
     return fail(fmt::format("{} has too many digits", in_quotes(text)));
   }
   double value = 0;

@@ -3,7 +3,6 @@
 noinst_LTLIBRARIES += lib/librubato_core.la
 lib_librubato_core_la_LIBADD = $(FMT_LIBS)
 lib_librubato_core_la_SOURCES = \
-  lib/core/course.h \
   lib/core/enums.cc \
   lib/core/job.h \
   lib/core/memory_clock.cc \
@@ -11,6 +10,7 @@ lib_librubato_core_la_SOURCES = \
   lib/core/node.cc \
   lib/core/node.h \
   lib/core/plan.h \
+  lib/core/progress_history.h \
   lib/core/resize_request.cc \
   lib/core/resize_request.h \
   lib/core/snapshot.cc \

@@ -17,12 +17,13 @@ int set_back(Memory& memory, Seconds now) {
   for (JobMemory& job : memory.jobs) set({&job.first_seen, &job.passed_since, &job.last_try});
   for (Reservation& reservation : memory.reservations) set({&reservation.made});
   for (Service& service : memory.service) set({&service.waiting_since, &service.updated});
-  for (Load& load : memory.loads) set({&load.updated});
+  for (TypeLoad& load : memory.loads) set({&load.updated});
   for (Progress& progress : memory.progress) set({&progress.time});
-  for (Course& course : memory.courses) {
-    set({&course.updated});
+  for (ProgressHistory& progress_history : memory.progress_histories) {
+    set({&progress_history.updated});
     count += static_cast<int>(
-        std::erase_if(course.points, [now](const CoursePoint& point) { return point.time > now; }));
+        std::erase_if(progress_history.points,
+                      [now](const ProgressForecast& point) { return point.time > now; }));
   }
   return count;
 }

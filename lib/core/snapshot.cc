@@ -20,15 +20,16 @@ const Progress* progress_of(const Memory& memory, const JobKey& job) {
   return entry_of(memory.progress, job);
 }
 
-const Course* course_of(const Memory& memory, const JobKey& job) {
-  return entry_of(memory.courses, job);
+const ProgressHistory* progress_history_of(const Memory& memory, const JobKey& job) {
+  return entry_of(memory.progress_histories, job);
 }
 
-const TypeCourse* type_course_of(const Memory& memory, const std::string& account,
-                                 const std::string& job_type) {
-  const auto at = std::find_if(
-      memory.types.begin(), memory.types.end(),
-      [&](const TypeCourse& type) { return type.account == account && type.job_type == job_type; });
+const TypePredictability* type_predictability_of(const Memory& memory, const std::string& account,
+                                                 const std::string& job_type) {
+  const auto at =
+      std::find_if(memory.types.begin(), memory.types.end(), [&](const TypePredictability& type) {
+        return type.account == account && type.job_type == job_type;
+      });
   return at != memory.types.end() ? &*at : nullptr;
 }
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "lib/base/units.h"
-#include "lib/core/course.h"
 #include "lib/core/job.h"
 #include "lib/core/node.h"
+#include "lib/core/progress_history.h"
 
 namespace rubato {
 
@@ -58,7 +58,7 @@ struct Progress {
   int restarts = 0;            ///< of the run that reported
   Seconds time = 0;            ///< when it reported
   std::int64_t samples = 0;    ///< done since the job began
-  double rate = 0;             ///< samples/s
+  double throughput = 0;       ///< samples/s
   std::int64_t batch = 0;      ///< global batch, samples
   std::optional<double> loss;  ///< as the job measures it
 
@@ -86,7 +86,7 @@ struct Service {
 
 /// What arrived for the GPUs of one type, at the sizes that jobs ask for. All numbers decay
 /// together, so that their ratios are means of the last span (lib/policy/load.h).
-struct Load {
+struct TypeLoad {
   std::string gpu_type;
   Seconds updated = 0;
   double seconds = 0;           ///< watched
@@ -95,7 +95,7 @@ struct Load {
   double told_gpus = 0;         ///< of jobs whose run time could be told
   double told_gpu_seconds = 0;  ///< that those need
 
-  bool operator==(const Load&) const = default;
+  bool operator==(const TypeLoad&) const = default;
 };
 
 /// All memory of earlier rounds. Written to the state file and read back at start.
@@ -105,9 +105,10 @@ struct Memory {
   std::vector<Reservation> reservations;  ///< sorted by key, then partition
   std::vector<Service> service;           ///< sorted by key; see lib/policy/service.h
   std::vector<Progress> progress;         ///< sorted by key; of jobs that are in the snapshot
-  std::vector<Course> courses;    ///< sorted by key; see lib/model/progress/predictability.h
-  std::vector<TypeCourse> types;  ///< sorted by account and job type, each once
-  std::vector<Load> loads;        ///< sorted by GPU type, each once
+  std::vector<ProgressHistory>
+      progress_histories;  ///< sorted by key; see lib/model/progress/predictability.h
+  std::vector<TypePredictability> types;  ///< sorted by account and job type, each once
+  std::vector<TypeLoad> loads;            ///< sorted by GPU type, each once
 
   bool operator==(const Memory&) const = default;
 };
@@ -159,10 +160,11 @@ struct Snapshot {
 [[nodiscard]] const Service* service_of(const std::vector<Service>& service, const JobKey& job);
 [[nodiscard]] const Service* service_of(const Memory& memory, const JobKey& job);
 /// Its forecasts; null if it never reported.
-[[nodiscard]] const Course* course_of(const Memory& memory, const JobKey& job);
+[[nodiscard]] const ProgressHistory* progress_history_of(const Memory& memory, const JobKey& job);
 /// The record of a profile; null if there is none.
-[[nodiscard]] const TypeCourse* type_course_of(const Memory& memory, const std::string& account,
-                                               const std::string& job_type);
+[[nodiscard]] const TypePredictability* type_predictability_of(const Memory& memory,
+                                                               const std::string& account,
+                                                               const std::string& job_type);
 /// What earlier rounds remember of it; null if there is nothing.
 [[nodiscard]] const JobMemory* memory_of(const Memory& memory, const JobKey& job);
 

@@ -30,9 +30,9 @@ int count_of(std::string_view text) {
   }
   if (!all_digits(text)) return -1;
   std::int64_t count = 0;
-  for (const char c : text) count = std::min<std::int64_t>(count * 10 + (c - '0'), kMostGpus);
+  for (const char c : text) count = std::min<std::int64_t>(count * 10 + (c - '0'), kMaxGpus);
   return static_cast<int>(
-      std::min<std::int64_t>(count * std::min<std::int64_t>(factor, kMostGpus), kMostGpus));
+      std::min<std::int64_t>(count * std::min<std::int64_t>(factor, kMaxGpus), kMaxGpus));
 }
 
 /// NVIDIA names the slices of a GPU by compute share and memory: 1g.5gb, 3g.20gb.
@@ -54,7 +54,7 @@ void read_gpu(std::string_view fields, TresGpus& out) {
   } else {
     type = fields;
   }
-  out.count = std::min(out.count + count, kMostGpus);
+  out.count = std::min(out.count + count, kMaxGpus);
   out.shared = out.shared || names_slice(type);
   if (type.empty()) return;
   if (std::find(out.types.begin(), out.types.end(), type) == out.types.end()) {

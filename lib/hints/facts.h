@@ -21,7 +21,7 @@ struct TresGpus {
 
 /// Reads "gres:gpu:2", "gpu:a100:2", "gres/gpu:a100=2", "gpu" and lists of them with commas
 /// between, other resources beside them. What cannot be read counts as one GPU of that type, as for
-/// Slurm; counts that do not fit are clipped to kMostGpus.
+/// Slurm; counts that do not fit are clipped to kMaxGpus.
 [[nodiscard]] TresGpus gpus_in(std::string_view tres);
 
 /// `tres` with so many GPUs: the count of its first GPU entry, or a new entry at its end of `type`

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "rubato!";
 /// A message holds a time of at most a year.
-constexpr std::int64_t kMostSeconds = 31'536'000;
-constexpr std::int64_t kMostNotice = 1'000'000'000;
+constexpr std::int64_t kMaxSeconds = 31'536'000;
+constexpr std::int64_t kMaxNotice = 1'000'000'000;
 
 using Pairs = std::map<std::string, std::string, std::less<>>;
 
@@ -83,24 +83,24 @@ using Sign = PairReader::Sign;
 
 Report read_report(PairReader& in) {
   Report out;
-  in.count("samples", 0, kMostWork, out.samples);
-  in.real("rate", Sign::kNotNegative, out.rate);
-  in.count("batch", 1, kMostBatch, out.batch);
+  in.count("samples", 0, kMaxWork, out.samples);
+  in.real("rate", Sign::kNotNegative, out.throughput);
+  in.count("batch", 1, kMaxBatch, out.batch);
   in.real("loss", Sign::kAny, out.loss);
   in.real("forward", Sign::kPositive, out.forward);
   in.real("iteration", Sign::kPositive, out.iteration);
   in.real("noise", Sign::kNotNegative, out.noise);
   in.real("sync", Sign::kNotNegative, out.sync);
   in.real("optimise", Sign::kNotNegative, out.optimise);
-  in.count("workers", 1, kMostGpus, out.workers);
-  in.count("servers", 0, kMostGpus, out.servers);
-  in.count("server-cores", 1, kMostGpus, out.server_cores);
+  in.count("workers", 1, kMaxGpus, out.workers);
+  in.count("servers", 0, kMaxGpus, out.servers);
+  in.count("server-cores", 1, kMaxGpus, out.server_cores);
   return out;
 }
 
 Ack read_ack(PairReader& in) {
   Ack out;
-  in.count("notice", 0, kMostNotice, out.notice);
+  in.count("notice", 0, kMaxNotice, out.notice);
   in.choice("state", "ready", "refused", out.ready);
   in.real("seconds", Sign::kNotNegative, out.seconds);
   return out;
@@ -108,14 +108,14 @@ Ack read_ack(PairReader& in) {
 
 ResizeRequest read_resize(PairReader& in) {
   std::int64_t gpus = 0;
-  in.count("gpus", 1, kMostGpus, gpus);
+  in.count("gpus", 1, kMaxGpus, gpus);
   return {static_cast<int>(gpus)};
 }
 
 HoldSize read_hold(PairReader& in, HintErrors& errors) {
   HoldSize out;
   in.choice("state", "on", "off", out.on);
-  in.count("seconds", 1, kMostSeconds, out.seconds);
+  in.count("seconds", 1, kMaxSeconds, out.seconds);
   if (!out.on && out.seconds) errors.add("seconds: has no meaning with state=off; take it out");
   return out;
 }
@@ -177,7 +177,7 @@ struct Render {
   std::string operator()(const Report& report) const {
     std::string out =
         fmt::format("rubato!report samples={};rate={};batch={}", show_count(report.samples),
-                    show_real(report.rate), show_count(report.batch));
+                    show_real(report.throughput), show_count(report.batch));
     add(out, "loss", report.loss);
     add(out, "forward", report.forward);
     add(out, "iteration", report.iteration);
@@ -254,9 +254,9 @@ bool is_message(std::string_view comment) { return comment.starts_with(kPrefix);
 
 Result<Message> parse_message(std::string_view text) {
   if (!is_message(text)) return fail("message: does not begin with rubato!");
-  if (text.size() > kLongestMessage) {
+  if (text.size() > kMaxMessageLength) {
     return fail(
-        fmt::format("message: {} bytes; at most {} are taken", text.size(), kLongestMessage));
+        fmt::format("message: {} bytes; at most {} are taken", text.size(), kMaxMessageLength));
   }
   text = trimmed(text.substr(kPrefix.size()));
   const std::size_t end =

@@ -14,12 +14,12 @@
 namespace rubato {
 
 /// Longest message, bytes, `rubato!` included: Slurm 22.05 keeps no longer comment.
-inline constexpr std::size_t kLongestMessage = 1024;
+inline constexpr std::size_t kMaxMessageLength = 1024;
 
 /// `rubato!report`: how the training goes.
 struct Report {
   std::int64_t samples = 0;  ///< done since the job began, over all its restarts
-  double rate = 0;           ///< samples/s, at least 0
+  double throughput = 0;     ///< samples/s, at least 0
   std::int64_t batch = 1;    ///< global batch, samples
   std::optional<double> loss = {};
   std::optional<double> forward = {};    ///< forward pass of an iteration, seconds, above 0
@@ -85,7 +85,7 @@ struct MessageKind {
 
 /// `rubato!KIND key=value;key=value`, blanks and empty pairs as in the hints of a comment, keys in
 /// any case and order. The error is one line for each thing that is wrong. Never more than
-/// kLongestMessage bytes are looked at.
+/// kMaxMessageLength bytes are looked at.
 [[nodiscard]] Result<Message> parse_message(std::string_view text);
 
 /// The message that parse_message reads back to an equal one. For numbers it would accept.

@@ -14,7 +14,7 @@
 namespace rubato {
 namespace {
 
-constexpr std::size_t kMostChars = 40;
+constexpr std::size_t kMaxChars = 40;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
@@ -34,7 +34,7 @@ struct Decimal {
 };
 
 std::optional<Decimal> decimal_of(std::string_view text) {
-  if (text.size() > kMostChars) return std::nullopt;
+  if (text.size() > kMaxChars) return std::nullopt;
   Decimal out;
   out.digits = take_digits(text);
   if (out.digits.empty()) return std::nullopt;
@@ -71,9 +71,9 @@ Whole whole_of(Decimal in, std::int64_t& value) {
   value = 0;
   if (zero) return Whole::kYes;
   if (in.exponent < 0) return Whole::kFraction;
-  constexpr std::int64_t kMost = 1'000'000'000'000'000'000;
+  constexpr std::int64_t kMax = 1'000'000'000'000'000'000;
   const auto push = [&value](int digit) {
-    if (value > (kMost - digit) / 10) return false;
+    if (value > (kMax - digit) / 10) return false;
     value = value * 10 + digit;
     return true;
   };

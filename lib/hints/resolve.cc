@@ -49,17 +49,17 @@ std::string value_of(const Hints& hints, HintField field) {
   return "";
 }
 
-/// The smallest kMostSizes of `sizes`, and `own`: a list of multiples can be as long as it likes.
+/// The smallest kMaxSizes of `sizes`, and `own`: a list of multiples can be as long as it likes.
 GpuSizes bounded(const GpuSizes& sizes, int own) {
-  if (std::ssize(sizes.ranges()) <= kMostSizes) return sizes;
-  std::vector<GpuSizes::Range> some(sizes.ranges().begin(), sizes.ranges().begin() + kMostSizes);
+  if (std::ssize(sizes.ranges()) <= kMaxSizes) return sizes;
+  std::vector<GpuSizes::Range> some(sizes.ranges().begin(), sizes.ranges().begin() + kMaxSizes);
   some.emplace_back(own, own);
   return GpuSizes(std::move(some));
 }
 
 GpuSizes sizes_of(const Hints& hints, const HintRequest& request) {
   const auto clip = [](std::int64_t gpus) {
-    return static_cast<int>(std::min<std::int64_t>(gpus, kMostGpus));
+    return static_cast<int>(std::min<std::int64_t>(gpus, kMaxGpus));
   };
   if (request.total_gpus() == 0) return {};
   const int own = clip(request.total_gpus());

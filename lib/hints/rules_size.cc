@@ -34,7 +34,7 @@ std::string good_sizes(const GpuSizes& sizes, const HintRequest& request) {
     const std::int64_t last = to / unit * unit;
     if (first <= last) good.emplace_back(static_cast<int>(first), static_cast<int>(last));
   }
-  const int own = static_cast<int>(std::min<std::int64_t>(request.total_gpus(), kMostGpus));
+  const int own = static_cast<int>(std::min<std::int64_t>(request.total_gpus(), kMaxGpus));
   good.emplace_back(own, own);
   return to_text(GpuSizes(std::move(good)));
 }
@@ -77,7 +77,7 @@ void check_listed(const RuleCase& at, Errors& errors) {
   const std::int64_t own = at.request.total_gpus();
   if (!at.hints.gpus || own == 0 || at.request.open()) return;
   const GpuSizes& sizes = *at.hints.gpus;
-  const int clipped = static_cast<int>(std::min<std::int64_t>(own, kMostGpus));
+  const int clipped = static_cast<int>(std::min<std::int64_t>(own, kMaxGpus));
   if (own == clipped && sizes.contains(clipped)) return;
   const int nearest = sizes.multiples(at.request.size_unit()).empty()
                           ? sizes.nearest(clipped)

@@ -104,7 +104,7 @@ Result<Checkpoint> parse_checkpoint(std::string_view text) {
   if (!signal) return tl::unexpected(signal.error());
   out.signal = *signal;
   if (at != std::string_view::npos) {
-    const auto lead = parse_count(trimmed(text.substr(at + 1)), 0, kMostLead);
+    const auto lead = parse_count(trimmed(text.substr(at + 1)), 0, kMaxLead);
     if (!lead) return fail("lead time: " + lead.error().text);
     out.lead = static_cast<int>(*lead);
   }

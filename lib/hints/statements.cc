@@ -10,7 +10,7 @@
 namespace rubato {
 namespace {
 
-constexpr std::size_t kMostErrors = 20;
+constexpr std::size_t kMaxErrors = 20;
 
 /// The statement that counts for each row of the table, in its order.
 std::vector<const HintStatement*> that_count(const std::vector<HintStatement>& statements,
@@ -37,12 +37,12 @@ std::vector<const HintStatement*> that_count(const std::vector<HintStatement>& s
 
 Error HintErrors::all() const {
   std::string text;
-  for (std::size_t i = 0; i < lines_.size() && i < kMostErrors; ++i) {
+  for (std::size_t i = 0; i < lines_.size() && i < kMaxErrors; ++i) {
     if (i > 0) text += '\n';
     text += lines_[i];
   }
-  if (lines_.size() > kMostErrors) {
-    text += fmt::format("\nand {} more errors", lines_.size() - kMostErrors);
+  if (lines_.size() > kMaxErrors) {
+    text += fmt::format("\nand {} more errors", lines_.size() - kMaxErrors);
   }
   return {text};
 }

@@ -13,15 +13,15 @@
 namespace rubato {
 
 /// Most GPUs a hint may name.
-inline constexpr int kMostGpus = 100000;
+inline constexpr int kMaxGpus = 100000;
 /// Most sizes and ranges of sizes that are kept of a job whose sizes are multiples of a unit.
-inline constexpr std::ptrdiff_t kMostSizes = 1024;
+inline constexpr std::ptrdiff_t kMaxSizes = 1024;
 /// Largest count of samples, steps or model parameters.
-inline constexpr std::int64_t kMostWork = 1'000'000'000'000'000'000;
+inline constexpr std::int64_t kMaxWork = 1'000'000'000'000'000'000;
 /// Largest batch and largest dimension of a model.
-inline constexpr std::int64_t kMostBatch = 1'000'000'000;
+inline constexpr std::int64_t kMaxBatch = 1'000'000'000;
 /// Longest lead time of a checkpoint signal, seconds: that of sbatch --signal.
-inline constexpr int kMostLead = 65535;
+inline constexpr int kMaxLead = 65535;
 
 /// Numbers of GPUs a job can run at.
 class GpuSizes {
@@ -29,7 +29,7 @@ class GpuSizes {
   using Range = std::pair<int, int>;  ///< from, to; both ends belong to it
 
   GpuSizes() = default;
-  /// In any order; ranges that overlap are joined. Each from 1 to kMostGpus, from <= to.
+  /// In any order; ranges that overlap are joined. Each from 1 to kMaxGpus, from <= to.
   explicit GpuSizes(std::vector<Range> ranges);
 
   [[nodiscard]] bool empty() const { return ranges_.empty(); }

@@ -14,14 +14,14 @@
 namespace rubato {
 namespace {
 
-constexpr std::size_t kLongestName = 64;
+constexpr std::size_t kMaxNameLength = 64;
 // In the order of the enumerators.
 constexpr std::array kPlanNames{"dp", "zero", "zero-offload", "tp", "pp", "ga", "gc"};
 constexpr std::array kResizeNames{"none", "restart", "live"};
 constexpr std::array kDeviceNames{"gpu", "cpu", "any"};
 
 bool is_name(std::string_view text, std::string_view also) {
-  return !text.empty() && text.size() <= kLongestName &&
+  return !text.empty() && text.size() <= kMaxNameLength &&
          std::all_of(text.begin(), text.end(), [&](char c) {
            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                   also.find(c) != std::string_view::npos;
@@ -46,8 +46,8 @@ tl::unexpected<Error> empty_place(std::string_view value) {
 Result<std::string> parse_name(std::string_view value) {
   if (is_name(value, "._+:@-")) return std::string(value);
   if (value.empty()) return fail("no name is given; write one such as resnet50");
-  if (value.size() > kLongestName) {
-    return fail(fmt::format("{} is longer than {} characters", in_quotes(value), kLongestName));
+  if (value.size() > kMaxNameLength) {
+    return fail(fmt::format("{} is longer than {} characters", in_quotes(value), kMaxNameLength));
   }
   return fail(
       fmt::format("{} is not a name; use letters, digits and . _ + : @ -", in_quotes(value)));
@@ -78,7 +78,7 @@ Result<GpuSizes> parse_sizes(std::string_view value) {
   std::vector<GpuSizes::Range> ranges;
   for (const std::string_view part : split_at(value, ',')) {
     if (trimmed(part).empty()) return empty_place(value);
-    const auto range = parse_range<int>(trimmed(part), kMostGpus, "2-16");
+    const auto range = parse_range<int>(trimmed(part), kMaxGpus, "2-16");
     if (!range) return tl::unexpected(range.error());
     ranges.push_back(*range);
   }
@@ -86,7 +86,7 @@ Result<GpuSizes> parse_sizes(std::string_view value) {
 }
 
 Result<Batch> parse_batch(std::string_view value) {
-  const auto range = parse_range<std::int64_t>(value, kMostBatch, "256-1024");
+  const auto range = parse_range<std::int64_t>(value, kMaxBatch, "256-1024");
   if (!range) return tl::unexpected(range.error());
   return Batch{range->first, range->second};
 }
@@ -140,7 +140,7 @@ Result<ModelShape> parse_model(const HintDef& def, std::string_view value) {
     }
     std::int64_t& member = *members[static_cast<std::size_t>(found - names.begin())];
     if (member != 0) return fail(fmt::format("{} is set twice", name));
-    const std::int64_t most = &member == &shape.params ? kMostWork : kMostBatch;
+    const std::int64_t most = &member == &shape.params ? kMaxWork : kMaxBatch;
     const auto count = parse_count(trimmed(part.substr(equals + 1)), 1, most);
     if (!count) return fail(fmt::format("{}: {}", name, count.error().text));
     member = *count;
@@ -184,7 +184,7 @@ Result<Work> parse_work(const HintDef& def, std::string_view value) {
     work.target_loss = *loss;
     return work;
   }
-  const auto count = parse_count(value, 1, kMostWork);
+  const auto count = parse_count(value, 1, kMaxWork);
   if (!count) return tl::unexpected(count.error());
   work.unit = def.key == "steps" ? WorkUnit::kSteps : WorkUnit::kSamples;
   work.count = *count;
@@ -325,13 +325,13 @@ std::string describe_values(const HintDef& def) {
     case HintType::kName:
       return "at most 64 letters, digits and . _ + : @ -";
     case HintType::kSizes:
-      return fmt::format("numbers and ranges from 1 to {} with commas between", kMostGpus);
+      return fmt::format("numbers and ranges from 1 to {} with commas between", kMaxGpus);
     case HintType::kTypes:
       return "names of GPU types with / or , between";
     case HintType::kBatch:
-      return fmt::format("a whole number from 1 to {}, or a range of them", show_count(kMostBatch));
+      return fmt::format("a whole number from 1 to {}, or a range of them", show_count(kMaxBatch));
     case HintType::kCount:
-      return fmt::format("a whole number from 1 to {}", show_count(kMostWork));
+      return fmt::format("a whole number from 1 to {}", show_count(kMaxWork));
     case HintType::kLoss:
       return "a number";
     case HintType::kModel:

@@ -7,16 +7,16 @@
 #include <tuple>
 #include <utility>
 
-#include "lib/model/throughput/teach.h"
+#include "lib/model/throughput/acquisition.h"
 
 namespace rubato {
 namespace {
 
 using Profile = std::tuple<std::string, std::string, bool>;  // job type, account, shared
-using Place = std::pair<std::string, int>;                   // GPU type, GPUs
+using MeasuredAt = std::pair<std::string, int>;              // GPU type, GPUs
 
-std::map<Profile, std::set<Place>> measured_places(const ModelsTable& table) {
-  std::map<Profile, std::set<Place>> places;
+std::map<Profile, std::set<MeasuredAt>> measured_places(const ModelsTable& table) {
+  std::map<Profile, std::set<MeasuredAt>> places;
   for (const ModelRow& row : table.rows) {
     if (row.samples > row.flagged && row.gpus > 0)
       places[{row.job_type, row.account, row.shared}].emplace(row.gpu_type, row.gpus);
@@ -24,9 +24,9 @@ std::map<Profile, std::set<Place>> measured_places(const ModelsTable& table) {
   return places;
 }
 
-std::set<Place> with_other_types(const std::set<Place>& measured,
-                                 const std::set<std::string>& gpu_types) {
-  std::set<Place> all = measured;
+std::set<MeasuredAt> with_other_types(const std::set<MeasuredAt>& measured,
+                                      const std::set<std::string>& gpu_types) {
+  std::set<MeasuredAt> all = measured;
   std::set<std::string> types = gpu_types;
   for (const auto& [type, gpus] : measured)
     if (type.find('+') == std::string::npos) types.insert(type);
@@ -46,15 +46,15 @@ std::vector<ForecastRow> forecasts_of(const ModelsTable& table, const Throughput
     for (const auto& [type, gpus] : with_other_types(measured, gpu_types)) {
       const Forecast forecast = model.predict(name, type, gpus);
       if (!forecast.known_profile) break;
-      if (rows.size() >= kMostForecasts) return rows;
+      if (rows.size() >= kMaxForecasts) return rows;
       rows.push_back({.account = name.account,
                       .job_type = job_type,
                       .shared = shared,
                       .gpu_type = type,
                       .gpus = gpus,
-                      .rate = forecast.rate(),
-                      .rate_low = std::exp(forecast.log_rate - forecast.spread),
-                      .rate_high = std::exp(forecast.log_rate + forecast.spread),
+                      .throughput = forecast.throughput(),
+                      .throughput_low = std::exp(forecast.log_throughput - forecast.stddev),
+                      .throughput_high = std::exp(forecast.log_throughput + forecast.stddev),
                       .samples = forecast.samples});
     }
   }
@@ -95,19 +95,19 @@ std::vector<RefusalRow> refusals_of(const std::map<ForecastErrors::Key, RefusedF
   return rows;
 }
 
-std::vector<LessonRow> lessons_of(const ThroughputModel& model,
-                                  const std::set<std::string>& gpu_types,
-                                  const std::set<std::string>& shared) {
-  std::vector<LessonRow> rows;
-  for (const Lesson& lesson : lessons(model, gpu_types)) {
-    const ProfileName& profile = lesson.profile;
+std::vector<InformativeMeasurementRow> most_informative_of(const ThroughputModel& model,
+                                                           const std::set<std::string>& gpu_types,
+                                                           const std::set<std::string>& shared) {
+  std::vector<InformativeMeasurementRow> rows;
+  for (const InformativeMeasurement& measurement : most_informative(model, gpu_types)) {
+    const ProfileName& profile = measurement.profile;
     rows.push_back({.account = profile.account,
                     .job_type = profile.job_type,
                     .shared = profile.account.empty() && shared.contains(profile.job_type),
-                    .gpu_type = lesson.gpu_type,
-                    .gpus = lesson.gpus,
-                    .within = std::expm1(lesson.mean),
-                    .after = std::expm1(lesson.mean - lesson.reduction)});
+                    .gpu_type = measurement.gpu_type,
+                    .gpus = measurement.gpus,
+                    .within = std::expm1(measurement.mean),
+                    .after = std::expm1(measurement.mean - measurement.reduction)});
   }
   return rows;
 }

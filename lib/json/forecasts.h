@@ -14,7 +14,7 @@
 namespace rubato {
 
 /// Most rows of one table; the profiles behind are left out.
-inline constexpr std::size_t kMostForecasts = 2000;
+inline constexpr std::size_t kMaxForecasts = 2000;
 
 /// Of each profile of `table` that `model` knows: on each of `gpu_types`, and those it was measured
 /// on, at each number of GPUs it was measured at. Several types at once (`a100+h100`) only where
@@ -31,8 +31,8 @@ inline constexpr std::size_t kMostForecasts = 2000;
     const std::map<ForecastErrors::Key, RefusedFits>& refusals,
     const std::set<std::string>& shared);
 /// For each measured profile where a measurement would teach most, what teaches most first.
-[[nodiscard]] std::vector<LessonRow> lessons_of(const ThroughputModel& model,
-                                                const std::set<std::string>& gpu_types,
-                                                const std::set<std::string>& shared);
+[[nodiscard]] std::vector<InformativeMeasurementRow> most_informative_of(
+    const ThroughputModel& model, const std::set<std::string>& gpu_types,
+    const std::set<std::string>& shared);
 
 }  // namespace rubato

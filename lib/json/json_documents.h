@@ -108,7 +108,7 @@ class Reader {
   void job_standing(JsonObject& object, Job& job);
   JobMemory job_memory(const JsonItem& item);
   Service service(const JsonItem& item);
-  static Load load(const JsonItem& item);
+  static TypeLoad load(const JsonItem& item);
   Progress progress(const JsonItem& item);
   Reservation reservation(const JsonItem& item, bool& known);
   std::vector<Reservation> reservations(const JsonItem& item, bool drop);

@@ -4,8 +4,8 @@
 #include <tuple>
 
 #include "lib/hints/types.h"
-#include "lib/json/json_courses.h"
 #include "lib/json/json_documents.h"
+#include "lib/json/json_progress_histories.h"
 
 namespace rubato::json {
 
@@ -28,10 +28,10 @@ JobMemory Reader::job_memory(const JsonItem& item) {
 namespace {
 
 void amount_of(JsonObject& object, const char* name, double& to) {
-  constexpr double kMostAmount = 1e18;
+  constexpr double kMaxAmount = 1e18;
   object.optional(name, [&](const JsonItem& value) {
     to = value.real();
-    if (!(to >= 0 && to <= kMostAmount)) value.error("must be from 0 to 1e18");
+    if (!(to >= 0 && to <= kMaxAmount)) value.error("must be from 0 to 1e18");
   });
 }
 
@@ -56,9 +56,9 @@ Service Reader::service(const JsonItem& item) {
   return service;
 }
 
-Load Reader::load(const JsonItem& item) {
+TypeLoad Reader::load(const JsonItem& item) {
   JsonObject object(item);
-  Load load;
+  TypeLoad load;
   object.text("gpu_type", load.gpu_type);
   object.time("updated", load.updated);
   amount_of(object, "seconds", load.seconds);
@@ -71,18 +71,19 @@ Load Reader::load(const JsonItem& item) {
 }
 
 Progress Reader::progress(const JsonItem& item) {
-  constexpr auto kMost = static_cast<std::uint64_t>(kMostWork);
+  constexpr auto kMax = static_cast<std::uint64_t>(kMaxWork);
   Progress progress;
   JsonObject object(item);
   job_key(object, progress.job);
   object.count("restarts", progress.restarts);
   object.time("time", progress.time);
   object.optional("samples", [&](const JsonItem& samples) {
-    progress.samples = static_cast<std::int64_t>(samples.number(kMost));
+    progress.samples = static_cast<std::int64_t>(samples.number(kMax));
   });
-  object.optional("rate", [&](const JsonItem& rate) { progress.rate = rate.real(); });
+  object.optional("rate",
+                  [&](const JsonItem& throughput) { progress.throughput = throughput.real(); });
   object.optional("batch", [&](const JsonItem& batch) {
-    progress.batch = static_cast<std::int64_t>(batch.number(kMost));
+    progress.batch = static_cast<std::int64_t>(batch.number(kMax));
   });
   object.optional("loss", [&](const JsonItem& loss) { progress.loss = loss.real(); });
   object.finish();
@@ -130,18 +131,20 @@ Memory Reader::memory(JsonObject& object, bool drop) {
   if (!ascending(memory.progress, [](const auto& a, const auto& b) { return a.job < b.job; })) {
     object.error_at("progress", "must be sorted by id and submit, each once");
   }
-  list(object, "courses", memory.courses, [&](const JsonItem& item) {
-    Course course;
+  list(object, "courses", memory.progress_histories, [&](const JsonItem& item) {
+    ProgressHistory progress_history;
     JsonObject members(item);
-    job_key(members, course.job);
-    read_course(members, course);
+    job_key(members, progress_history.job);
+    read_progress_history(members, progress_history);
     members.finish();
-    return course;
+    return progress_history;
   });
-  if (!ascending(memory.courses, [](const auto& a, const auto& b) { return a.job < b.job; })) {
+  if (!ascending(memory.progress_histories,
+                 [](const auto& a, const auto& b) { return a.job < b.job; })) {
     object.error_at("courses", "must be sorted by id and submit, each once");
   }
-  list(object, "types", memory.types, [](const JsonItem& item) { return read_type_course(item); });
+  list(object, "types", memory.types,
+       [](const JsonItem& item) { return read_type_predictability(item); });
   if (!ascending(memory.types, [](const auto& a, const auto& b) {
         return std::tie(a.account, a.job_type) < std::tie(b.account, b.job_type);
       })) {
@@ -175,7 +178,7 @@ Start Reader::start(const JsonItem& item) {
   object.yes("on_cpus", start.on_cpus);
   object.text("plan", start.plan);
   object.optional("batch", [&](const JsonItem& batch) {
-    start.batch = static_cast<std::int64_t>(batch.number(static_cast<std::uint64_t>(kMostBatch)));
+    start.batch = static_cast<std::int64_t>(batch.number(static_cast<std::uint64_t>(kMaxBatch)));
   });
   object.optional("shares", [&](const JsonItem& where) { start.shares = shares(where); });
   object.yes("elsewhere", start.elsewhere);

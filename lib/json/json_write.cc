@@ -2,9 +2,9 @@
 // Values to JSON. Members have a fixed order; the reader is json_read.cc.
 #include "lib/base/json_writer.h"
 #include "lib/json/json.h"
-#include "lib/json/json_courses.h"
 #include "lib/json/json_documents.h"
 #include "lib/json/json_hints.h"
+#include "lib/json/json_progress_histories.h"
 
 namespace rubato {
 namespace {
@@ -31,7 +31,7 @@ class Writer {
   void job_memory(const JobMemory& memory);
   void reservation(const Reservation& reservation);
   void service(const Service& service);
-  void load(const Load& load);
+  void load(const TypeLoad& load);
   void progress(const Progress& progress);
   void start(const Start& start);
   void explanation(const Explanation& explanation);
@@ -221,7 +221,7 @@ void Writer::service(const Service& service) {
   json_.member("counted", service.counted);
 }
 
-void Writer::load(const Load& load) {
+void Writer::load(const TypeLoad& load) {
   json_.member("gpu_type", load.gpu_type);
   json_.member_time("updated", load.updated);
   json_.member("seconds", load.seconds);
@@ -236,7 +236,7 @@ void Writer::progress(const Progress& progress) {
   json_.member("restarts", progress.restarts);
   json_.member_time("time", progress.time);
   json_.member("samples", progress.samples);
-  json_.member("rate", progress.rate);
+  json_.member("rate", progress.throughput);
   json_.member("batch", progress.batch);
   if (!progress.loss) return;
   json_.key("loss");
@@ -261,12 +261,13 @@ void Writer::memory_members(const Memory& memory) {
   list("reservations", memory.reservations, [&](const Reservation& r) { reservation(r); });
   list("service", memory.service, [&](const Service& s) { service(s); });
   list("progress", memory.progress, [&](const Progress& p) { progress(p); });
-  list("courses", memory.courses, [&](const Course& course) {
-    job_key(course.job);
-    write_course(json_, course);
+  list("courses", memory.progress_histories, [&](const ProgressHistory& progress_history) {
+    job_key(progress_history.job);
+    write_progress_history(json_, progress_history);
   });
-  list("types", memory.types, [&](const TypeCourse& type) { write_type_course(json_, type); });
-  list("loads", memory.loads, [&](const Load& one) { load(one); });
+  list("types", memory.types,
+       [&](const TypePredictability& type) { write_type_predictability(json_, type); });
+  list("loads", memory.loads, [&](const TypeLoad& one) { load(one); });
 }
 
 void Writer::start(const Start& start) {

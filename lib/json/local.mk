@@ -3,19 +3,21 @@
 noinst_LTLIBRARIES += lib/librubato_json.la
 lib_librubato_json_la_LIBADD = $(FMT_LIBS)
 lib_librubato_json_la_SOURCES = \
+  lib/json/annotation.cc \
+  lib/json/annotation.h \
   lib/json/decisions.cc \
   lib/json/decisions.h \
   lib/json/forecasts.cc \
   lib/json/forecasts.h \
   lib/json/hints_json.cc \
-  lib/json/job_segment.cc \
-  lib/json/job_segment.h \
+  lib/json/job_annotation.cc \
+  lib/json/job_annotation.h \
   lib/json/json.h \
-  lib/json/json_courses.cc \
-  lib/json/json_courses.h \
   lib/json/json_documents.h \
   lib/json/json_hints.cc \
   lib/json/json_hints.h \
+  lib/json/json_progress_histories.cc \
+  lib/json/json_progress_histories.h \
   lib/json/json_read.cc \
   lib/json/json_read_plan.cc \
   lib/json/json_write.cc \
@@ -27,7 +29,5 @@ lib_librubato_json_la_SOURCES = \
   lib/json/period.h \
   lib/json/public_view.cc \
   lib/json/public_view.h \
-  lib/json/segment.cc \
-  lib/json/segment.h \
   lib/json/task_env.cc \
   lib/json/task_env.h

@@ -18,16 +18,16 @@ void write_how(JsonWriter& json, int nodes, std::int64_t batch, const std::strin
   if (!plan.empty()) json.put("plan", plan);
 }
 
-void write_cell(JsonWriter& json, const RateCell& cell) {
+void write_observation(JsonWriter& json, const ThroughputObservation& observation) {
   json.begin_object();
-  json.put("account", cell.profile.account);
-  json.put("job_type", cell.profile.job_type);
-  json.put("gpu_type", cell.gpu_type);
-  json.put("gpus", cell.gpus);
-  json.put("rate", cell.rate);
-  json.put("samples", cell.samples);
-  write_how(json, cell.nodes, cell.batch, cell.plan);
-  if (cell.weight > 0) json.put("weight", cell.weight);
+  json.put("account", observation.profile.account);
+  json.put("job_type", observation.profile.job_type);
+  json.put("gpu_type", observation.gpu_type);
+  json.put("gpus", observation.gpus);
+  json.put("rate", observation.throughput);
+  json.put("samples", observation.samples);
+  write_how(json, observation.nodes, observation.batch, observation.plan);
+  if (observation.weight > 0) json.put("weight", observation.weight);
   json.end_object();
 }
 
@@ -35,11 +35,11 @@ void write_curve(JsonWriter& json, const CurvePoint& point) {
   json.begin_object();
   json.put("account", point.profile.account);
   json.put("job_type", point.profile.job_type);
-  json.put("gpu_type", point.place.gpu_type);
-  json.put("gpus", point.place.gpus);
-  write_how(json, point.place.nodes, point.place.batch, point.place.plan);
-  json.put("log_rate", point.log_rate);
-  json.put("spread", point.spread);
+  json.put("gpu_type", point.configuration.gpu_type);
+  json.put("gpus", point.configuration.gpus);
+  write_how(json, point.configuration.nodes, point.configuration.batch, point.configuration.plan);
+  json.put("log_rate", point.log_throughput);
+  json.put("spread", point.stddev);
   json.end_object();
 }
 
@@ -57,7 +57,7 @@ void write_row(JsonWriter& json, const MeasuredRow& row) {
   json.member("workers", row.workers);
   json.member("servers", row.servers);
   json.member("server_cores", row.server_cores);
-  json.put("rate", row.rate);
+  json.put("rate", row.throughput);
   json.put("samples", row.samples);
   told("forward", row.forward);
   told("sync", row.sync);
@@ -98,7 +98,7 @@ void read_gpus(const JsonItem& item, int& gpus) {
 void read_how(JsonObject& object, int& nodes, std::int64_t& batch, std::string& plan) {
   object.count("nodes", nodes);
   object.optional("batch", [&](const JsonItem& item) {
-    batch = static_cast<std::int64_t>(item.number(static_cast<std::uint64_t>(kMostWork)));
+    batch = static_cast<std::int64_t>(item.number(static_cast<std::uint64_t>(kMaxWork)));
   });
   object.text("plan", plan);
 }
@@ -108,11 +108,12 @@ CurvePoint read_curve(const JsonItem& item) {
   JsonObject object(item);
   object.text("account", point.profile.account);
   object.required("job_type", [&](const JsonItem& name) { point.profile.job_type = name.text(); });
-  object.text("gpu_type", point.place.gpu_type);
-  object.required("gpus", [&](const JsonItem& gpus) { read_gpus(gpus, point.place.gpus); });
-  read_how(object, point.place.nodes, point.place.batch, point.place.plan);
-  object.required("log_rate", [&](const JsonItem& rate) { point.log_rate = rate.real(); });
-  object.required("spread", [&](const JsonItem& wide) { point.spread = not_below_zero(wide); });
+  object.text("gpu_type", point.configuration.gpu_type);
+  object.required("gpus", [&](const JsonItem& gpus) { read_gpus(gpus, point.configuration.gpus); });
+  read_how(object, point.configuration.nodes, point.configuration.batch, point.configuration.plan);
+  object.required("log_rate",
+                  [&](const JsonItem& throughput) { point.log_throughput = throughput.real(); });
+  object.required("spread", [&](const JsonItem& wide) { point.stddev = not_below_zero(wide); });
   object.finish();
   return point;
 }
@@ -127,22 +128,27 @@ ThroughputPrior read_prior(const JsonItem& item) {
   return prior;
 }
 
-RateCell read_cell(const JsonItem& item) {
-  RateCell cell;
+ThroughputObservation read_observation(const JsonItem& item) {
+  ThroughputObservation observation;
   JsonObject object(item);
-  object.text("account", cell.profile.account);
-  object.required("job_type", [&](const JsonItem& name) { cell.profile.job_type = name.text(); });
-  object.text("gpu_type", cell.gpu_type);
-  object.required("gpus", [&](const JsonItem& gpus) { read_gpus(gpus, cell.gpus); });
-  object.required("rate", [&](const JsonItem& rate) { cell.rate = not_below_zero(rate); });
-  object.required("samples", [&](const JsonItem& samples) {
-    cell.samples = static_cast<std::int64_t>(samples.number(static_cast<std::uint64_t>(kMostWork)));
-    if (!samples.failed() && cell.samples < 1) samples.error("expected a number above 0");
+  object.text("account", observation.profile.account);
+  object.required("job_type",
+                  [&](const JsonItem& name) { observation.profile.job_type = name.text(); });
+  object.text("gpu_type", observation.gpu_type);
+  object.required("gpus", [&](const JsonItem& gpus) { read_gpus(gpus, observation.gpus); });
+  object.required("rate", [&](const JsonItem& throughput) {
+    observation.throughput = not_below_zero(throughput);
   });
-  read_how(object, cell.nodes, cell.batch, cell.plan);
-  object.optional("weight", [&](const JsonItem& weight) { cell.weight = above_zero(weight); });
+  object.required("samples", [&](const JsonItem& samples) {
+    observation.samples =
+        static_cast<std::int64_t>(samples.number(static_cast<std::uint64_t>(kMaxWork)));
+    if (!samples.failed() && observation.samples < 1) samples.error("expected a number above 0");
+  });
+  read_how(object, observation.nodes, observation.batch, observation.plan);
+  object.optional("weight",
+                  [&](const JsonItem& weight) { observation.weight = above_zero(weight); });
   object.finish();
-  return cell;
+  return observation;
 }
 
 MeasuredRow read_row(const JsonItem& item) {
@@ -160,9 +166,10 @@ MeasuredRow read_row(const JsonItem& item) {
   object.count("workers", row.workers);
   object.count("servers", row.servers);
   object.count("server_cores", row.server_cores);
-  object.required("rate", [&](const JsonItem& rate) { row.rate = above_zero(rate); });
+  object.required("rate",
+                  [&](const JsonItem& throughput) { row.throughput = above_zero(throughput); });
   object.required("samples", [&](const JsonItem& samples) {
-    row.samples = static_cast<std::int64_t>(samples.number(static_cast<std::uint64_t>(kMostWork)));
+    row.samples = static_cast<std::int64_t>(samples.number(static_cast<std::uint64_t>(kMaxWork)));
     if (!samples.failed() && row.samples < 1) samples.error("expected a number above 0");
   });
   told("forward", row.forward);
@@ -200,27 +207,28 @@ void read_speed(const JsonItem& item, std::map<std::string, double>& speeds) {
 ModelsFit fit_of(const Models& models) {
   ModelsFit fit;
   fit.speeds = models.speeds().all();
-  if (models.learnt() != nullptr) {
-    fit.cells = models.learnt()->cells();
-    fit.curves = models.learnt()->curves();
-    fit.prior = models.learnt()->prior();
+  if (models.throughput_model() != nullptr) {
+    fit.observations = models.throughput_model()->observations();
+    fit.curves = models.throughput_model()->curves();
+    fit.prior = models.throughput_model()->prior();
   }
-  if (const BackEnds* const back_ends = models.predictor().back_ends()) {
-    fit.rows = back_ends->rows();
-    fit.memory = back_ends->memory();
+  if (const StepTimeModels* const step_time_models = models.predictor().step_time_models()) {
+    fit.rows = step_time_models->rows();
+    fit.memory = step_time_models->memory();
   }
   return fit;
 }
 
 Models models_of(const ModelsFit& fit) {
-  std::shared_ptr<const ThroughputModel> learnt;
-  if (!fit.cells.empty() || !fit.curves.empty()) {
-    learnt = std::make_shared<const ThroughputModel>(TypeSpeeds(fit.speeds), fit.cells, fit.prior,
-                                                     fit.curves);
+  std::shared_ptr<const ThroughputModel> throughput_model;
+  if (!fit.observations.empty() || !fit.curves.empty()) {
+    throughput_model = std::make_shared<const ThroughputModel>(
+        TypeSpeeds(fit.speeds), fit.observations, fit.prior, fit.curves);
   }
-  std::shared_ptr<const BackEnds> back_ends;
-  if (!fit.rows.empty()) back_ends = std::make_shared<const BackEnds>(fit.rows, fit.memory);
-  return Models(fit.speeds, std::move(learnt), std::move(back_ends));
+  std::shared_ptr<const StepTimeModels> step_time_models;
+  if (!fit.rows.empty())
+    step_time_models = std::make_shared<const StepTimeModels>(fit.rows, fit.memory);
+  return Models(fit.speeds, std::move(throughput_model), std::move(step_time_models));
 }
 
 std::string to_json(const ModelsFit& fit) {
@@ -238,7 +246,8 @@ std::string to_json(const ModelsFit& fit) {
   json.end_array();
   json.key("cells");
   json.begin_array();
-  for (const RateCell& cell : fit.cells) write_cell(json, cell);
+  for (const ThroughputObservation& observation : fit.observations)
+    write_observation(json, observation);
   json.end_array();
   if (!(fit.prior == ThroughputPrior())) {
     json.key("prior");
@@ -278,8 +287,10 @@ Result<ModelsFit> models_fit_from_json(std::string_view text) {
       item.elements([&](const JsonItem& speed) { read_speed(speed, fit.speeds); });
     });
     object.required("cells", [&](const JsonItem& item) {
-      item.elements([&](const JsonItem& cell) { fit.cells.push_back(read_cell(cell)); });
-      if (!item.failed() && !json::ascending(fit.cells, before))
+      item.elements([&](const JsonItem& observation) {
+        fit.observations.push_back(read_observation(observation));
+      });
+      if (!item.failed() && !json::ascending(fit.observations, before))
         item.error(
             "must be sorted by account, job type, GPU type, GPUs, nodes, batch and plan, each "
             "once");
@@ -304,7 +315,7 @@ Result<ModelsFit> models_fit_from_json(std::string_view text) {
 }
 
 std::string fingerprint(const ModelsFit& fit) {
-  const bool nothing = fit.cells.empty() && fit.curves.empty() && fit.rows.empty();
+  const bool nothing = fit.observations.empty() && fit.curves.empty() && fit.rows.empty();
   return nothing ? std::string() : fingerprint(std::string_view(to_json(fit)));
 }
 

@@ -17,10 +17,11 @@ inline constexpr const char* kModelsFitSchema = "rubato.models-fit/1";
 
 struct ModelsFit {
   std::map<std::string, double> speeds;  ///< of the GPU types, as configured
-  std::vector<RateCell> cells;           ///< as ThroughputModel has them; none: nothing was learnt
-  std::vector<CurvePoint> curves;        ///< the same
+  std::vector<ThroughputObservation>
+      observations;                ///< as ThroughputModel has them; none: nothing was learnt
+  std::vector<CurvePoint> curves;  ///< the same
   ThroughputPrior prior;
-  std::vector<MeasuredRow> rows;               ///< as BackEnds has them; none: no model of steps
+  std::vector<MeasuredRow> rows;  ///< as StepTimeModels has them; none: no model of steps
   std::map<std::string, std::int64_t> memory;  ///< MiB of a GPU of a type, as configured
 };
 

@@ -53,10 +53,10 @@ void write_row(JsonWriter& json, const ModelRow& row) {
     json.end_array();
   }
   json.put("jobs", row.jobs);
-  json.put("rate_mean", row.rate_mean);
-  json.put("rate_min", row.rate_min);
-  json.put("rate_max", row.rate_max);
-  json.put("rate_last", row.rate_last);
+  json.put("rate_mean", row.throughput_mean);
+  json.put("rate_min", row.throughput_min);
+  json.put("rate_max", row.throughput_max);
+  json.put("rate_last", row.throughput_last);
   json.put("last", row.last);
   json.end_object();
 }
@@ -68,9 +68,9 @@ auto order_of(const ForecastRow& row) {
 void write_row(JsonWriter& json, const ForecastRow& row) {
   begin_row(json, row);
   json.put("gpus", row.gpus);
-  json.put("rate", row.rate);
-  json.put("rate_low", row.rate_low);
-  json.put("rate_high", row.rate_high);
+  json.put("rate", row.throughput);
+  json.put("rate_low", row.throughput_low);
+  json.put("rate_high", row.throughput_high);
   json.put("samples", row.samples);
   json.end_object();
 }
@@ -97,7 +97,7 @@ void write_row(JsonWriter& json, const RefusalRow& row) {
   json.end_object();
 }
 
-void write_row(JsonWriter& json, const LessonRow& row) {
+void write_row(JsonWriter& json, const InformativeMeasurementRow& row) {
   begin_row(json, row);
   json.put("gpus", row.gpus);
   json.put("within", row.within);
@@ -111,7 +111,7 @@ ErrorRow read_error(const JsonItem& item) {
   read_owner(object, row);
   object.required("error", [&](const JsonItem& error) { row.error = error.real(); });
   object.optional("reports", [&](const JsonItem& reports) {
-    row.reports = static_cast<std::int64_t>(reports.number(static_cast<std::uint64_t>(kMostWork)));
+    row.reports = static_cast<std::int64_t>(reports.number(static_cast<std::uint64_t>(kMaxWork)));
   });
   object.finish();
   return row;
@@ -123,7 +123,7 @@ RefusalRow read_refusal(const JsonItem& item) {
   read_owner(object, row);
   const auto number = [&](std::string_view name, std::int64_t& to) {
     object.required(name, [&](const JsonItem& value) {
-      to = static_cast<std::int64_t>(value.number(static_cast<std::uint64_t>(kMostWork)));
+      to = static_cast<std::int64_t>(value.number(static_cast<std::uint64_t>(kMaxWork)));
     });
   };
   number("fits", row.fits);
@@ -134,8 +134,8 @@ RefusalRow read_refusal(const JsonItem& item) {
   return row;
 }
 
-LessonRow read_lesson(const JsonItem& item) {
-  LessonRow row;
+InformativeMeasurementRow read_measurement(const JsonItem& item) {
+  InformativeMeasurementRow row;
   JsonObject object(item);
   read_owner(object, row);
   object.count("gpus", row.gpus);
@@ -150,11 +150,13 @@ ForecastRow read_forecast(const JsonItem& item) {
   JsonObject object(item);
   read_owner(object, row);
   object.count("gpus", row.gpus);
-  object.required("rate", [&](const JsonItem& rate) { row.rate = rate.real(); });
-  object.optional("rate_low", [&](const JsonItem& rate) { row.rate_low = rate.real(); });
-  object.optional("rate_high", [&](const JsonItem& rate) { row.rate_high = rate.real(); });
+  object.required("rate", [&](const JsonItem& throughput) { row.throughput = throughput.real(); });
+  object.optional("rate_low",
+                  [&](const JsonItem& throughput) { row.throughput_low = throughput.real(); });
+  object.optional("rate_high",
+                  [&](const JsonItem& throughput) { row.throughput_high = throughput.real(); });
   object.optional("samples", [&](const JsonItem& samples) {
-    row.samples = static_cast<std::int64_t>(samples.number(static_cast<std::uint64_t>(kMostWork)));
+    row.samples = static_cast<std::int64_t>(samples.number(static_cast<std::uint64_t>(kMaxWork)));
   });
   object.finish();
   return row;
@@ -165,10 +167,10 @@ ModelRow read_row(const JsonItem& item) {
   JsonObject object(item);
   const auto number = [&](std::string_view name, std::int64_t& to) {
     object.optional(name, [&](const JsonItem& value) {
-      to = static_cast<std::int64_t>(value.number(static_cast<std::uint64_t>(kMostWork)));
+      to = static_cast<std::int64_t>(value.number(static_cast<std::uint64_t>(kMaxWork)));
     });
   };
-  const auto rate = [&](std::string_view name, double& to) {
+  const auto throughput = [&](std::string_view name, double& to) {
     object.optional(name, [&](const JsonItem& value) { to = value.real(); });
   };
   read_owner(object, row);
@@ -184,18 +186,17 @@ ModelRow read_row(const JsonItem& item) {
       JsonObject members(entry);
       members.text("flag", flag.first);
       members.required("reports", [&](const JsonItem& value) {
-        flag.second =
-            static_cast<std::int64_t>(value.number(static_cast<std::uint64_t>(kMostWork)));
+        flag.second = static_cast<std::int64_t>(value.number(static_cast<std::uint64_t>(kMaxWork)));
       });
       members.finish();
       row.flags.push_back(std::move(flag));
     });
   });
   number("jobs", row.jobs);
-  rate("rate_mean", row.rate_mean);
-  rate("rate_min", row.rate_min);
-  rate("rate_max", row.rate_max);
-  rate("rate_last", row.rate_last);
+  throughput("rate_mean", row.throughput_mean);
+  throughput("rate_min", row.throughput_min);
+  throughput("rate_max", row.throughput_max);
+  throughput("rate_last", row.throughput_last);
   object.time("last", row.last);
   object.finish();
   return row;
@@ -233,7 +234,7 @@ std::string to_json(const ModelsTable& table) {
   json.end_array();
   json.key("lessons");
   json.begin_array();
-  for (const LessonRow& row : table.lessons) write_row(json, row);
+  for (const InformativeMeasurementRow& row : table.most_informative) write_row(json, row);
   json.end_array();
   json.end_object();
   return json.take();
@@ -266,7 +267,8 @@ Result<ModelsTable> models_from_json(std::string_view text) {
         item.error("must be sorted by job type, account and GPU type, each once");
     });
     object.optional("lessons", [&](const JsonItem& item) {
-      item.elements([&](const JsonItem& row) { table.lessons.push_back(read_lesson(row)); });
+      item.elements(
+          [&](const JsonItem& row) { table.most_informative.push_back(read_measurement(row)); });
     });
     return table;
   });

@@ -32,10 +32,10 @@ struct ModelRow {
   std::vector<std::pair<std::string, std::int64_t>> flags{};
   std::int64_t jobs = 0;  ///< that sent them
   /// samples/s of the reports that are not flagged; all 0 if there are none.
-  double rate_mean = 0;
-  double rate_min = 0;
-  double rate_max = 0;
-  double rate_last = 0;
+  double throughput_mean = 0;
+  double throughput_min = 0;
+  double throughput_max = 0;
+  double throughput_last = 0;
   Seconds last = 0;  ///< time of the last report, flagged or not
 
   bool operator==(const ModelRow&) const = default;
@@ -51,9 +51,9 @@ struct ForecastRow {
   bool shared = false;
   std::string gpu_type;
   int gpus = 0;
-  double rate = 0;  ///< samples/s; two of three jobs should be between the two below
-  double rate_low = 0;
-  double rate_high = 0;
+  double throughput = 0;  ///< samples/s; two of three jobs should be between the two below
+  double throughput_low = 0;
+  double throughput_high = 0;
   std::int64_t samples = 0;  ///< reports of exactly this; 0: forecast from others alone
 
   bool operator==(const ForecastRow&) const = default;
@@ -95,8 +95,8 @@ struct RefusalRow {
 /// By job type, account, GPU type.
 [[nodiscard]] bool operator<(const RefusalRow& a, const RefusalRow& b);
 
-/// Where a measurement would teach most, see lib/model/throughput/teach.h.
-struct LessonRow {
+/// Where a measurement would teach most, see lib/model/throughput/acquisition.h.
+struct InformativeMeasurementRow {
   std::string account;  ///< "" where the profile is shared
   std::string job_type;
   bool shared = false;
@@ -105,7 +105,7 @@ struct LessonRow {
   double within = 0;  ///< how sure forecasts of the profile are, as a share of the rate
   double after = 0;   ///< and would be with it
 
-  bool operator==(const LessonRow&) const = default;
+  bool operator==(const InformativeMeasurementRow&) const = default;
 };
 
 struct ModelsTable {
@@ -114,7 +114,7 @@ struct ModelsTable {
   std::vector<ForecastRow> forecasts;  ///< sorted; none where nothing was learnt
   std::vector<ErrorRow> errors;        ///< sorted
   std::vector<RefusalRow> refusals{};  ///< sorted
-  std::vector<LessonRow> lessons;      ///< what teaches most first
+  std::vector<InformativeMeasurementRow> most_informative;  ///< what teaches most first
 
   bool operator==(const ModelsTable&) const = default;
 };

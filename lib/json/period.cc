@@ -12,7 +12,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr Seconds kDay = 86400;
-constexpr std::uint64_t kMostNumber = std::uint64_t{1} << 53;
+constexpr std::uint64_t kMaxNumber = std::uint64_t{1} << 53;
 
 Json json_of(const WaitCount& count) {
   return {{"jobs", count.jobs}, {"seconds", count.total}, {"longest", count.longest}};
@@ -25,7 +25,7 @@ Json json_of(const std::map<std::string, WaitCount>& counts) {
 }
 
 std::int64_t number(const JsonItem& item) {
-  return static_cast<std::int64_t>(item.number(kMostNumber));
+  return static_cast<std::int64_t>(item.number(kMaxNumber));
 }
 
 WaitCount read_count(const JsonItem& item) {
@@ -88,7 +88,7 @@ Period& Periods::at(Seconds now, const std::string& mode) {
   auto added = periods_.insert(place, Period{});
   added->day = day;
   added->mode = mode;
-  if (periods_.size() > kMost && added != periods_.begin()) {
+  if (periods_.size() > kMaxPeriods && added != periods_.begin()) {
     const auto index = added - periods_.begin();
     periods_.erase(periods_.begin());
     added = periods_.begin() + index - 1;

@@ -47,9 +47,9 @@ struct Period {
 class Periods {
  public:
   /// Days that are kept, a mode each.
-  static constexpr std::size_t kMost = 62;
+  static constexpr std::size_t kMaxPeriods = 62;
 
-  /// The period of `now`; the oldest beyond kMost go.
+  /// The period of `now`; the oldest beyond kMaxPeriods go.
   [[nodiscard]] Period& at(Seconds now, const std::string& mode);
   /// By day, then mode.
   [[nodiscard]] const std::vector<Period>& all() const { return periods_; }

@@ -14,7 +14,7 @@ void hide_jobs(Memory& memory) {
   memory.reservations.clear();
   memory.service.clear();
   memory.progress.clear();
-  memory.courses.clear();
+  memory.progress_histories.clear();
   memory.types.clear();
 }
 
@@ -32,9 +32,9 @@ void hide_nodes(Snapshot& snapshot) {
 }
 
 // What all jobs of a type measured; the rates and the sentence about them.
-void hide_rates(Explanation& explanation) {
-  const auto rates = [](const auto& fact) { return fact.first.rfind("rate", 0) == 0; };
-  if (std::erase_if(explanation.facts, rates) == 0) return;
+void hide_throughputs(Explanation& explanation) {
+  const auto throughputs = [](const auto& fact) { return fact.first.rfind("rate", 0) == 0; };
+  if (std::erase_if(explanation.facts, throughputs) == 0) return;
   explanation.reason.resize(std::min(explanation.reason.size(), explanation.reason.find(';')));
 }
 
@@ -81,7 +81,7 @@ Plan public_view(Plan plan, const Snapshot& shown) {
   }
   if (hides_profiles(hidden)) {
     plan.memory.types.clear();
-    for (Explanation& explanation : plan.explanations) hide_rates(explanation);
+    for (Explanation& explanation : plan.explanations) hide_throughputs(explanation);
   }
   if (hidden.nodes) {
     plan.starts.clear();
@@ -99,7 +99,7 @@ StartRecords public_view(const StartRecords& records, const PrivateData& hidden)
   shown.reserve(records.size());
   for (const auto& record : records) {
     StartRecord plain = *record;
-    hide_rates(plain.told);
+    hide_throughputs(plain.told);
     if (hidden.nodes) hide_nodes(plain.told);
     shown.push_back(std::make_shared<const StartRecord>(std::move(plain)));
   }
@@ -112,7 +112,8 @@ ModelsTable public_view(ModelsTable table, const PrivateData& hidden) {
     std::erase_if(table.forecasts, [](const ForecastRow& row) { return !row.shared; });
     std::erase_if(table.errors, [](const ErrorRow& row) { return !row.shared; });
     std::erase_if(table.refusals, [](const RefusalRow& row) { return !row.shared; });
-    std::erase_if(table.lessons, [](const LessonRow& row) { return !row.shared; });
+    std::erase_if(table.most_informative,
+                  [](const InformativeMeasurementRow& row) { return !row.shared; });
   }
   return table;
 }
@@ -123,7 +124,7 @@ ModelsFit public_view(ModelsFit fit, const PrivateData& hidden,
     const auto own = [&](const auto& one) {
       return !one.profile.account.empty() || !shared.contains(one.profile.job_type);
     };
-    std::erase_if(fit.cells, own);
+    std::erase_if(fit.observations, own);
     std::erase_if(fit.curves, own);
   }
   return fit;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lib/core/job.h"
-#include "lib/json/job_segment.h"
+#include "lib/json/job_annotation.h"
 
 namespace rubato {
 

@@ -74,7 +74,7 @@ RingModel ring_of(const std::vector<CommunicationTime>& links) {
 
 }  // namespace
 
-BatchScaling batch_scaling(Rows own, Rows all, const Batch& range, int most_gpus,
+BatchScaling batch_scaling(Rows own, Rows all, const Batch& range, int max_gpus,
                            const std::optional<ModelShape>& shape,
                            const std::map<std::string, ModelShape>& shapes) {
   BatchScaling out;
@@ -104,10 +104,10 @@ BatchScaling batch_scaling(Rows own, Rows all, const Batch& range, int most_gpus
     return out;
   }
   if (out.batches < 2) out.missing.emplace_back("a report of one GPU at another batch");
-  out.most_gpus = 1;
+  out.max_gpus = 1;
   for (const CommunicationTime& link : found.links)
-    out.most_gpus = std::max(out.most_gpus, 2 * link.devices);
-  out.most_gpus = std::min(out.most_gpus, most_gpus);
+    out.max_gpus = std::max(out.max_gpus, 2 * link.devices);
+  out.max_gpus = std::min(out.max_gpus, max_gpus);
   if (found.links.empty())
     out.missing.emplace_back("a report of several GPUs at a batch a GPU that one GPU measured");
   const CommunicationTable links(found.links,
@@ -115,18 +115,18 @@ BatchScaling batch_scaling(Rows own, Rows all, const Batch& range, int most_gpus
   BatchRange batches;
   batches.least = std::max<std::int64_t>(range.min, 1);
   batches.most = std::max<std::int64_t>(range.max, batches.least);
-  batches.most_local = kBatchReach * std::max<std::int64_t>(1, rows::largest_local(own));
-  out.analysed.emplace(table, links, bytes, batches, out.most_gpus);
+  batches.max_local = kBatchReach * std::max<std::int64_t>(1, rows::max_local_seen(own));
+  out.analysed.emplace(table, links, bytes, batches, out.max_gpus);
   return out;
 }
 
-BatchScaling Predictor::scaling(const JobSpec& job, const std::string& gpu_type, int most_gpus,
+BatchScaling Predictor::scaling(const JobSpec& job, const std::string& gpu_type, int max_gpus,
                                 const std::map<std::string, ModelShape>& shapes) const {
-  if (!back_ends_) return {.missing = {"nothing was measured"}};
-  const Rows all = back_ends_->rows();
+  if (!step_time_models_) return {.missing = {"nothing was measured"}};
+  const Rows all = step_time_models_->rows();
   const Rows own = rows::rows_of(all, job.profile, gpu_type);
   const std::int64_t usual = own.empty() ? 1 : rows::usual(own).batch;
-  return batch_scaling(own, all, job.batch.value_or(Batch{usual, usual}), most_gpus, job.shape,
+  return batch_scaling(own, all, job.batch.value_or(Batch{usual, usual}), max_gpus, job.shape,
                        shapes);
 }
 

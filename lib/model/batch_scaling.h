@@ -15,7 +15,7 @@ namespace rubato {
 /// How an elastic job scales by its tables.
 struct BatchScaling {
   std::optional<JobScalability> analysed{};  ///< none: see `missing`
-  int most_gpus = 0;          ///< it answers up to so many: twice the most that communication was
+  int max_gpus = 0;           ///< it answers up to so many: twice the most that communication was
                               ///< measured on, 1 where it never was
   std::size_t batches = 0;    ///< of one device: local batches with a time
   std::size_t links = 0;      ///< all-reduces with a time
@@ -31,7 +31,7 @@ struct BatchScaling {
 /// parameter), each job at as few nodes as it needs. Beyond what was measured a ring as fast as
 /// those goes on. `range`: of the global batch.
 [[nodiscard]] BatchScaling batch_scaling(rows::Rows own, rows::Rows all, const Batch& range,
-                                         int most_gpus, const std::optional<ModelShape>& shape,
+                                         int max_gpus, const std::optional<ModelShape>& shape,
                                          const std::map<std::string, ModelShape>& shapes = {});
 
 }  // namespace rubato

@@ -3,9 +3,6 @@
 noinst_LTLIBRARIES += lib/librubato_model.la
 lib_librubato_model_la_LIBADD = $(FMT_LIBS) $(NLOPT_LIBS)
 lib_librubato_model_la_SOURCES = \
-  lib/model/back_end_fits.h \
-  lib/model/back_end_summaries.cc \
-  lib/model/back_ends.cc \
   lib/model/batch_scaling.cc \
   lib/model/batch_scaling.h \
   lib/model/data_parallel/batch_tables.cc \
@@ -66,22 +63,25 @@ lib_librubato_model_la_SOURCES = \
   lib/model/row_samples.h \
   lib/model/step_time/step_time.cc \
   lib/model/step_time/step_time.h \
+  lib/model/step_time_model_fits.h \
+  lib/model/step_time_model_summaries.cc \
+  lib/model/step_time_models.cc \
+  lib/model/throughput/acquisition.cc \
+  lib/model/throughput/acquisition.h \
   lib/model/throughput/error_replay.cc \
   lib/model/throughput/error_replay.h \
+  lib/model/throughput/fit_hyperparameters.cc \
+  lib/model/throughput/fit_hyperparameters.h \
   lib/model/throughput/forecast_cache.h \
-  lib/model/throughput/learn_prior.cc \
-  lib/model/throughput/learn_prior.h \
   lib/model/throughput/learner.cc \
   lib/model/throughput/learner.h \
-  lib/model/throughput/rate_history.cc \
-  lib/model/throughput/rate_history.h \
-  lib/model/throughput/rate_kernel.cc \
-  lib/model/throughput/rate_kernel.h \
-  lib/model/throughput/rate_span.h \
-  lib/model/throughput/teach.cc \
-  lib/model/throughput/teach.h \
+  lib/model/throughput/measured_ranges.h \
+  lib/model/throughput/report_filter.cc \
+  lib/model/throughput/report_filter.h \
   lib/model/throughput/throughput.cc \
   lib/model/throughput/throughput.h \
-  lib/model/throughput/type_speeds.h \
-  lib/model/throughput/usable.cc \
-  lib/model/throughput/usable.h
+  lib/model/throughput/throughput_history.cc \
+  lib/model/throughput/throughput_history.h \
+  lib/model/throughput/throughput_kernel.cc \
+  lib/model/throughput/throughput_kernel.h \
+  lib/model/throughput/type_speeds.h

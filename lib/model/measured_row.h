@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "lib/model/throughput/rate_kernel.h"
+#include "lib/model/throughput/throughput_kernel.h"
 
 namespace rubato {
 
@@ -22,8 +22,8 @@ struct MeasuredRow {
   int cores = 0;
   int workers = 0;  ///< of a job with parameter servers
   int servers = 0;
-  int server_cores = 0;  ///< of one server
-  double rate = 0;       ///< mean, samples/s
+  int server_cores = 0;   ///< of one server
+  double throughput = 0;  ///< mean, samples/s
   std::int64_t samples = 0;
   std::optional<double> forward{};    ///< seconds of an iteration, as all of these
   std::optional<double> sync{};       ///< communication that nothing hides

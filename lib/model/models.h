@@ -18,24 +18,25 @@ class Models {
   Models() = default;
   /// Speeds of the GPU types (see TypeSpeeds), and what was learnt; nothing yet when null.
   explicit Models(std::map<std::string, double> speeds,
-                  std::shared_ptr<const ThroughputModel> learnt = nullptr,
-                  std::shared_ptr<const BackEnds> back_ends = nullptr)
+                  std::shared_ptr<const ThroughputModel> throughput_model = nullptr,
+                  std::shared_ptr<const StepTimeModels> step_time_models = nullptr)
       : speeds_(std::move(speeds)),
-        learnt_(learnt),
-        predictor_(std::make_shared<const Predictor>(std::move(learnt), std::move(back_ends))) {}
+        throughput_model_(throughput_model),
+        predictor_(std::make_shared<const Predictor>(std::move(throughput_model),
+                                                     std::move(step_time_models))) {}
 
   /// Above 0.
   [[nodiscard]] double speed(const std::string& gpu_type) const { return speeds_.speed(gpu_type); }
   /// As configured.
   [[nodiscard]] const TypeSpeeds& speeds() const { return speeds_; }
   /// Null while nothing was learnt.
-  [[nodiscard]] const ThroughputModel* learnt() const { return learnt_.get(); }
+  [[nodiscard]] const ThroughputModel* throughput_model() const { return throughput_model_.get(); }
   /// Of any job with any resources, from the model that suits it.
   [[nodiscard]] const Predictor& predictor() const { return *predictor_; }
 
  private:
   TypeSpeeds speeds_;
-  std::shared_ptr<const ThroughputModel> learnt_;
+  std::shared_ptr<const ThroughputModel> throughput_model_;
   std::shared_ptr<const Predictor> predictor_ = std::make_shared<const Predictor>(nullptr, nullptr);
 };
 

@@ -31,27 +31,28 @@ std::string key_of(const JobSpec& job, const Resources& at) {
 
 }  // namespace
 
-const char* to_string(BackEnd back_end) {
-  switch (back_end) {
-    case BackEnd::kNone:
+const char* to_string(ModelKind model_kind) {
+  switch (model_kind) {
+    case ModelKind::kNone:
       return "none";
-    case BackEnd::kThroughput:
+    case ModelKind::kThroughput:
       return "throughput";
-    case BackEnd::kPlans:
+    case ModelKind::kPlans:
       return "plans";
-    case BackEnd::kDataParallel:
+    case ModelKind::kDataParallel:
       return "data-parallel";
-    case BackEnd::kStepTime:
+    case ModelKind::kStepTime:
       return "step-time";
   }
   return "none";
 }
 
-double Prediction::confidence() const { return std::clamp(1 - spread, 0.0, 1.0); }
+double Prediction::confidence() const { return std::clamp(1 - stddev, 0.0, 1.0); }
 
-Predictor::Predictor(std::shared_ptr<const ThroughputModel> throughput,
-                     std::shared_ptr<const BackEnds> back_ends)
-    : throughput_(std::move(throughput)), back_ends_(std::move(back_ends)) {}
+Predictor::Predictor(std::shared_ptr<const ThroughputModel> throughput_model,
+                     std::shared_ptr<const StepTimeModels> step_time_models)
+    : throughput_model_(std::move(throughput_model)),
+      step_time_models_(std::move(step_time_models)) {}
 
 Prediction Predictor::predict(const JobSpec& job, const Resources& at) const {
   std::string key = key_of(job, at);
@@ -61,18 +62,18 @@ Prediction Predictor::predict(const JobSpec& job, const Resources& at) const {
   }
   Prediction made = compute(job, at);
   const std::lock_guard lock(mutex_);
-  if (kept_.size() >= kMostKept) kept_.clear();
+  if (kept_.size() >= kMaxKept) kept_.clear();
   return kept_.emplace(std::move(key), std::move(made)).first->second;
 }
 
 Prediction Predictor::compute(const JobSpec& job, const Resources& at) const {
   Prediction base = from_throughput(job, at);
-  if (!back_ends_ || job.profile.job_type.empty() || !base.feasible) return base;
-  const auto found = back_ends_->predict(job, at);
+  if (!step_time_models_ || job.profile.job_type.empty() || !base.feasible) return base;
+  const auto found = step_time_models_->predict(job, at);
   if (!found) return base;
   // A model that is less sure of what it chose than the process is of the job as it is says
   // nothing.
-  if (found->feasible && base.known_profile && found->spread > 2 * base.spread + kEnvelope &&
+  if (found->feasible && base.known_profile && found->stddev > 2 * base.stddev + kEnvelope &&
       !found->plan_chosen) {
     return base;
   }
@@ -84,19 +85,19 @@ Prediction Predictor::compute(const JobSpec& job, const Resources& at) const {
 Prediction Predictor::from_throughput(const JobSpec& job, const Resources& at) const {
   Prediction out;
   out.effective = at;
-  if (throughput_ == nullptr || at.gpus < 1) {
+  if (throughput_model_ == nullptr || at.gpus < 1) {
     out.feasible = at.gpus >= 1;
-    out.theta = out.goodput = out.feasible ? 1 : 0;
-    out.spread = 1;
+    out.throughput = out.goodput = out.feasible ? 1 : 0;
+    out.stddev = 1;
     return out;
   }
-  const Forecast f = throughput_->predict(job.profile, at.gpu_type, at.gpus);
+  const Forecast f = throughput_model_->predict(job.profile, at.gpu_type, at.gpus);
   out.feasible = f.feasible;
-  out.theta = out.goodput = f.rate();
-  out.spread = f.spread;
+  out.throughput = out.goodput = f.throughput();
+  out.stddev = f.stddev;
   out.known_profile = f.known_profile;
   out.samples = f.samples;
-  out.back_end = f.known_profile ? BackEnd::kThroughput : BackEnd::kNone;
+  out.model_kind = f.known_profile ? ModelKind::kThroughput : ModelKind::kNone;
   if (job.batch && job.batch->fixed()) out.batch = job.batch->min;
   return out;
 }
@@ -153,7 +154,8 @@ std::vector<Prediction> Predictor::curve(const JobSpec& job, const Resources& at
   std::vector<Prediction> points;
   for (const int gpus : rising) {
     const Resources part = part_of(at, gpus);
-    std::optional<Prediction> own = back_ends_ ? back_ends_->curve(job, part) : std::nullopt;
+    std::optional<Prediction> own =
+        step_time_models_ ? step_time_models_->curve(job, part) : std::nullopt;
     Prediction point = own ? std::move(*own) : predict(job, part);
     if (!points.empty()) {
       const Prediction& less = points.back();
@@ -169,8 +171,8 @@ std::vector<Prediction> Predictor::curve(const JobSpec& job, const Resources& at
 Resources Predictor::least(const JobSpec& job, const Resources& guaranteed,
                            std::span<const int> sizes, const std::string& plan) const {
   if (guaranteed.gpus < 1) return guaranteed;
-  if (back_ends_) {
-    if (const auto found = back_ends_->least(job, guaranteed, plan)) {
+  if (step_time_models_) {
+    if (const auto found = step_time_models_->least(job, guaranteed, plan)) {
       const bool offered = std::find(sizes.begin(), sizes.end(), found->gpus) != sizes.end();
       if (offered) return *found;
     }

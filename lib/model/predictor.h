@@ -39,7 +39,7 @@ struct JobSpec {
 };
 
 /// Which model a forecast comes from.
-enum class BackEnd {
+enum class ModelKind {
   kNone,          ///< nothing is known but the speed of GPU types
   kThroughput,    ///< the Gaussian process over all job types (throughput.h)
   kPlans,         ///< execution plans (plan_model.h)
@@ -48,12 +48,13 @@ enum class BackEnd {
 };
 
 /// One word, such as "plans".
-[[nodiscard]] const char* to_string(BackEnd);
+[[nodiscard]] const char* to_string(ModelKind);
 
-/// A forecast. ln(theta) is normal with mean ln(`theta`) and standard deviation `spread`.
+/// A forecast. ln(theta) is normal with mean ln(`throughput`) and standard deviation `stddev`.
 struct Prediction {
-  double theta = 0;  ///< samples/s, above 0 if feasible; without a known profile only ratios count
-  double spread = 0;
+  double throughput =
+      0;  ///< samples/s, above 0 if feasible; without a known profile only ratios count
+  double stddev = 0;
   double goodput = 0;      ///< theta times statistical efficiency; theta where no noise is reported
   std::string plan{};      ///< execution plan to run with; "" as submitted
   std::int64_t batch = 0;  ///< global batch to run with; 0: what the job chose
@@ -62,7 +63,7 @@ struct Prediction {
   /// The least resources that give this within 1 %, so far as the models know: never more than
   /// asked for.
   Resources effective{};
-  BackEnd back_end = BackEnd::kNone;
+  ModelKind model_kind = ModelKind::kNone;
   bool known_profile = false;
   bool feasible = true;
   std::int64_t samples = 0;  ///< reports of exactly this type and size
@@ -79,7 +80,7 @@ inline constexpr double kEnvelope = 0.01;
 struct FitSummary {
   ProfileName profile;
   std::string gpu_type;
-  BackEnd back_end = BackEnd::kNone;
+  ModelKind model_kind = ModelKind::kNone;
   int configurations = 0;    ///< that differ
   std::int64_t samples = 0;  ///< reports
   /// Relative errors of the fit on the rows it was made from, weighted by their reports.
@@ -90,17 +91,18 @@ struct FitSummary {
 };
 
 /// Models of step times fitted to rows, each when it is first asked for. Safe from several threads.
-class BackEnds {
+class StepTimeModels {
  public:
   /// Most rows that are used; of more, those with most reports.
-  static constexpr std::size_t kMostRows = 4096;
+  static constexpr std::size_t kMaxRows = 4096;
 
   /// Rows that are not usable() are left out; of equal ones the first counts. `memory`: MiB of one
   /// GPU of a type, where it is configured.
-  explicit BackEnds(std::vector<MeasuredRow> rows, std::map<std::string, std::int64_t> memory = {});
-  ~BackEnds();
-  BackEnds(const BackEnds&) = delete;
-  BackEnds& operator=(const BackEnds&) = delete;
+  explicit StepTimeModels(std::vector<MeasuredRow> rows,
+                          std::map<std::string, std::int64_t> memory = {});
+  ~StepTimeModels();
+  StepTimeModels(const StepTimeModels&) = delete;
+  StepTimeModels& operator=(const StepTimeModels&) = delete;
 
   /// Sorted.
   [[nodiscard]] const std::vector<MeasuredRow>& rows() const { return rows_; }
@@ -142,11 +144,11 @@ struct BatchScaling;
 class Predictor {
  public:
   /// Most answers that are kept; then all are forgotten at once.
-  static constexpr std::size_t kMostKept = 65536;
+  static constexpr std::size_t kMaxKept = 65536;
 
   /// Null: nothing of that kind.
-  Predictor(std::shared_ptr<const ThroughputModel> throughput,
-            std::shared_ptr<const BackEnds> back_ends);
+  Predictor(std::shared_ptr<const ThroughputModel> throughput_model,
+            std::shared_ptr<const StepTimeModels> step_time_models);
 
   /// The best way to run the job with these resources. Which model answers: that of execution plans
   /// for a job that says its shape and which plans it can run; that of parameter servers for one
@@ -173,18 +175,18 @@ class Predictor {
   /// How the best batch of the job's range scales, by tables of a device's times and of its
   /// interconnect's all-reduces (batch_scaling.h). `shapes`: of other job types, whose all-reduces
   /// then count too. Not kept.
-  [[nodiscard]] BatchScaling scaling(const JobSpec& job, const std::string& gpu_type, int most_gpus,
+  [[nodiscard]] BatchScaling scaling(const JobSpec& job, const std::string& gpu_type, int max_gpus,
                                      const std::map<std::string, ModelShape>& shapes = {}) const;
 
-  [[nodiscard]] const ThroughputModel* throughput() const { return throughput_.get(); }
-  [[nodiscard]] const BackEnds* back_ends() const { return back_ends_.get(); }
+  [[nodiscard]] const ThroughputModel* throughput_model() const { return throughput_model_.get(); }
+  [[nodiscard]] const StepTimeModels* step_time_models() const { return step_time_models_.get(); }
 
  private:
   [[nodiscard]] Prediction compute(const JobSpec& job, const Resources& at) const;
   [[nodiscard]] Prediction from_throughput(const JobSpec& job, const Resources& at) const;
 
-  std::shared_ptr<const ThroughputModel> throughput_;
-  std::shared_ptr<const BackEnds> back_ends_;
+  std::shared_ptr<const ThroughputModel> throughput_model_;
+  std::shared_ptr<const StepTimeModels> step_time_models_;
   mutable std::mutex mutex_;
   mutable std::map<std::string, Prediction> kept_;
 };

@@ -32,9 +32,9 @@ int nodes_for(Rows rows, int gpus) {
 PlanSample plan_sample(const MeasuredRow& row, const ExecutionPlan& plan) {
   PlanSample sample;
   sample.plan = plan;
-  sample.place.gpus = row.gpus;
-  sample.place.nodes = std::clamp(row.nodes, 1, row.gpus);
-  sample.place.cores_per_gpu = std::max(1, row.cores / row.gpus);
+  sample.configuration.gpus = row.gpus;
+  sample.configuration.nodes = std::clamp(row.nodes, 1, row.gpus);
+  sample.configuration.cores_per_gpu = std::max(1, row.cores / row.gpus);
   sample.batch = row.batch;
   sample.step_seconds = row.seconds();
   sample.forward_seconds = row.forward.value_or(0);
@@ -148,7 +148,7 @@ bool has_servers(Rows rows) {
                      [](const MeasuredRow& row) { return row.servers > 0; });
 }
 
-std::int64_t largest_local(Rows rows) {
+std::int64_t max_local_seen(Rows rows) {
   std::int64_t largest = 0;
   for (const MeasuredRow& row : rows) {
     if (row.gpus > 0) largest = std::max(largest, (row.batch + row.gpus - 1) / row.gpus);

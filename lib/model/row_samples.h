@@ -29,7 +29,7 @@ using Rows = std::span<const MeasuredRow>;
 /// Some row names parameter servers.
 [[nodiscard]] bool has_servers(Rows rows);
 /// Largest batch of one GPU.
-[[nodiscard]] std::int64_t largest_local(Rows rows);
+[[nodiscard]] std::int64_t max_local_seen(Rows rows);
 
 [[nodiscard]] std::vector<PlanSample> plan_samples(Rows rows);
 [[nodiscard]] std::vector<DataParallelSample> data_parallel_samples(Rows rows);

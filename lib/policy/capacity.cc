@@ -68,7 +68,7 @@ std::string Capacity::type_name(TypeId type) const {
   return type < 0 ? std::string() : types_[at(type)];
 }
 
-Room Capacity::total(int node, TypeId type) const {
+NodeRoom Capacity::total(int node, TypeId type) const {
   const NodeState& state = nodes_[at(node)];
   int gpus = 0;
   for (int i = state.slot_begin; i < state.slot_end; ++i) {
@@ -92,11 +92,11 @@ std::vector<GpuCount> Capacity::split(int node, int amount, Seconds from, Second
   return parts;
 }
 
-Room Capacity::room(int node, TypeId type, Seconds from, Seconds to) const {
+NodeRoom Capacity::room(int node, TypeId type, Seconds from, Seconds to) const {
   if (type == kAnyGpu) return room_of_all(node, from, to);
   const NodeState& state = nodes_[at(node)];
   const int index = slot(node, type);
-  Room level{state.cores, state.memory, index >= 0 ? slots_[at(index)].free : 0};
+  NodeRoom level{state.cores, state.memory, index >= 0 ? slots_[at(index)].free : 0};
   if (from <= now_ && state.later_takes == 0) return level;
 
   const auto add = [&](const Event& event) {
@@ -106,7 +106,7 @@ Room Capacity::room(int node, TypeId type, Seconds from, Seconds to) const {
   };
   auto event = state.events.begin();
   for (; event != state.events.end() && event->time <= from; ++event) add(*event);
-  Room least = level;
+  NodeRoom least = level;
   while (event != state.events.end() && (event->time < to || to >= kForever)) {
     const Seconds time = event->time;
     for (; event != state.events.end() && event->time == time; ++event) add(*event);
@@ -116,16 +116,16 @@ Room Capacity::room(int node, TypeId type, Seconds from, Seconds to) const {
   }
   // A snapshot may free more than it has: what a job holds need not be what the node counts as
   // in use.
-  const Room most = total(node, type);
+  const NodeRoom most = total(node, type);
   return {std::min(least.cores, most.cores), std::min(least.memory, most.memory),
           std::min(least.gpus, most.gpus)};
 }
 
 // The sum of what each type gives throughout: as one time may be short of one type and another time
 // of another, that is less than the least of the sums.
-Room Capacity::room_of_all(int node, Seconds from, Seconds to) const {
+NodeRoom Capacity::room_of_all(int node, Seconds from, Seconds to) const {
   const NodeState& state = nodes_[at(node)];
-  Room sum = room(node, kNoGpu, from, to);
+  NodeRoom sum = room(node, kNoGpu, from, to);
   for (int i = state.slot_begin; i < state.slot_end; ++i) {
     sum.gpus += std::max(room(node, slots_[at(i)].type, from, to).gpus, 0);
   }
@@ -134,7 +134,7 @@ Room Capacity::room_of_all(int node, Seconds from, Seconds to) const {
 
 bool Capacity::untouched(int node, Seconds from, Seconds to) const {
   const NodeState& state = nodes_[at(node)];
-  const auto whole = [](const Room& room, const Room& total) {
+  const auto whole = [](const NodeRoom& room, const NodeRoom& total) {
     return room.cores >= total.cores && room.memory >= total.memory && room.gpus >= total.gpus;
   };
   if (!whole(room(node, kNoGpu, from, to), total(node, kNoGpu))) return false;

@@ -21,7 +21,7 @@ inline constexpr TypeId kAnyGpu = -2;
 
 /// What one node can give throughout a stretch of time. May be below 0 where more was taken than
 /// there is.
-struct Room {
+struct NodeRoom {
   int cores = 0;
   MiB memory = 0;
   int gpus = 0;  ///< of the type asked for
@@ -46,11 +46,11 @@ class Capacity {
 
   /// The least that is free on `node` in [from, to), of each resource. A stretch that ends at
   /// kForever includes what is reserved at kForever (a drain). `from` is at least now.
-  [[nodiscard]] Room room(int node, TypeId type, Seconds from, Seconds to) const;
+  [[nodiscard]] NodeRoom room(int node, TypeId type, Seconds from, Seconds to) const;
   /// Nothing on the node is in use in [from, to).
   [[nodiscard]] bool untouched(int node, Seconds from, Seconds to) const;
   /// What the node has when nothing runs on it.
-  [[nodiscard]] Room total(int node, TypeId type) const;
+  [[nodiscard]] NodeRoom total(int node, TypeId type) const;
 
   /// Subtracts `share` in [from, to); `from` may be in the past.
   void take(const NodeShare& share, Seconds from, Seconds to) { change(share, from, to, -1); }
@@ -93,7 +93,7 @@ class Capacity {
   struct Level;
 
   [[nodiscard]] int slot(int node, TypeId type) const;
-  [[nodiscard]] Room room_of_all(int node, Seconds from, Seconds to) const;
+  [[nodiscard]] NodeRoom room_of_all(int node, Seconds from, Seconds to) const;
   void change(const NodeShare& share, Seconds from, Seconds to, int sign);
   void add_events(NodeState& node, const NodeShare& share, Seconds time, int sign);
   void remove_events(NodeState& node, const NodeShare& share, Seconds time, int sign);

@@ -9,19 +9,23 @@
 namespace rubato {
 namespace {
 
-auto preference(const Candidate& c) { return std::tuple(c.powered_down, c.weight, c.free, c.node); }
-bool preferred(const Candidate& a, const Candidate& b) { return preference(a) < preference(b); }
+auto preference(const NodeCandidate& c) {
+  return std::tuple(c.powered_down, c.weight, c.free, c.node);
+}
+bool preferred(const NodeCandidate& a, const NodeCandidate& b) {
+  return preference(a) < preference(b);
+}
 
-Score one(const Candidate& c) { return {1, c.powered_down ? 1 : 0, c.weight, c.free}; }
-Score sum(const Score& a, const Score& b) {
+NodeScore one(const NodeCandidate& c) { return {1, c.powered_down ? 1 : 0, c.weight, c.free}; }
+NodeScore sum(const NodeScore& a, const NodeScore& b) {
   return {a.nodes + b.nodes, a.powered_down + b.powered_down, a.weight + b.weight, a.left + b.left};
 }
 
 // The fewest nodes that carry the demand, 0 if no number does.
-int fewest_nodes(const std::vector<Candidate>& candidates, const Demand& demand) {
+int fewest_nodes(const std::vector<NodeCandidate>& candidates, const Demand& demand) {
   std::vector<int> amounts;
   amounts.reserve(candidates.size());
-  for (const Candidate& c : candidates) {
+  for (const NodeCandidate& c : candidates) {
     if (c.amount >= demand.least()) amounts.push_back(c.amount);
   }
   // More nodes than parts of the least amount help nobody.
@@ -45,25 +49,25 @@ int fewest_nodes(const std::vector<Candidate>& candidates, const Demand& demand)
 
 // Candidates alike in all but the node.
 struct Kind {
-  Candidate like;
-  std::vector<const Candidate*> members;
+  NodeCandidate like;
+  std::vector<const NodeCandidate*> members;
   [[nodiscard]] auto key() const {
     return std::tuple(like.powered_down, like.weight, like.free, -like.amount);
   }
 };
 
-std::vector<Kind> kinds_of(const std::vector<Candidate>& candidates, int least) {
-  std::vector<const Candidate*> sorted;
-  for (const Candidate& c : candidates) {
+std::vector<Kind> kinds_of(const std::vector<NodeCandidate>& candidates, int least) {
+  std::vector<const NodeCandidate*> sorted;
+  for (const NodeCandidate& c : candidates) {
     if (c.amount >= least) sorted.push_back(&c);
   }
-  const auto key = [](const Candidate& c) {
+  const auto key = [](const NodeCandidate& c) {
     return std::tuple(c.powered_down, c.weight, c.free, -c.amount, c.node);
   };
   std::sort(sorted.begin(), sorted.end(),
-            [&](const Candidate* a, const Candidate* b) { return key(*a) < key(*b); });
+            [&](const NodeCandidate* a, const NodeCandidate* b) { return key(*a) < key(*b); });
   std::vector<Kind> kinds;
-  for (const Candidate* c : sorted) {
+  for (const NodeCandidate* c : sorted) {
     const Kind next{*c, {c}};
     if (!kinds.empty() && kinds.back().key() == next.key()) {
       kinds.back().members.push_back(c);
@@ -74,7 +78,7 @@ std::vector<Kind> kinds_of(const std::vector<Candidate>& candidates, int least) 
   return kinds;
 }
 
-using Chosen = std::vector<const Candidate*>;
+using Chosen = std::vector<const NodeCandidate*>;
 
 // Exact: for each number of nodes and each amount carried, the best score with the kinds so far.
 class ExactChoice {
@@ -110,7 +114,7 @@ class ExactChoice {
  private:
   struct Cell {
     bool reached = false;
-    Score score;
+    NodeScore score;
   };
   [[nodiscard]] std::size_t size() const {
     return static_cast<std::size_t>(nodes_ + 1) * static_cast<std::size_t>(units_ + 1);
@@ -134,7 +138,7 @@ class ExactChoice {
       for (int u = 0; u <= units_; ++u) {
         const Cell& cell = best_[index(n, u)];
         if (!cell.reached) continue;
-        Score score = cell.score;
+        NodeScore score = cell.score;
         for (int take = 1; take <= most && n + take <= nodes_; ++take) {
           score = sum(score, one(kind.like));
           const int to_units =
@@ -161,21 +165,22 @@ class ExactChoice {
 
 // For large gangs: the nodes with most room, then each exchanged for a preferred one while the
 // demand is still carried.
-Chosen most_room_first(const std::vector<Candidate>& candidates, const Demand& demand, int nodes) {
+Chosen most_room_first(const std::vector<NodeCandidate>& candidates, const Demand& demand,
+                       int nodes) {
   Chosen all;
-  for (const Candidate& c : candidates) {
+  for (const NodeCandidate& c : candidates) {
     if (c.amount >= demand.least()) all.push_back(&c);
   }
-  std::sort(all.begin(), all.end(), [](const Candidate* a, const Candidate* b) {
+  std::sort(all.begin(), all.end(), [](const NodeCandidate* a, const NodeCandidate* b) {
     return a->amount != b->amount ? a->amount > b->amount : preferred(*a, *b);
   });
   const auto count = static_cast<std::ptrdiff_t>(nodes);
   Chosen chosen(all.begin(), all.begin() + count);
   std::int64_t carried = 0;
-  for (const Candidate* c : chosen) carried += c->amount;
+  for (const NodeCandidate* c : chosen) carried += c->amount;
   Chosen rest(all.begin() + count, all.end());
   std::sort(rest.begin(), rest.end(),
-            [](const Candidate* a, const Candidate* b) { return preferred(*a, *b); });
+            [](const NodeCandidate* a, const NodeCandidate* b) { return preferred(*a, *b); });
   std::size_t next = 0;
   for (auto at = chosen.rbegin(); at != chosen.rend(); ++at) {
     while (next < rest.size() && carried - (*at)->amount + rest[next]->amount < demand.total()) {
@@ -191,14 +196,14 @@ Chosen most_room_first(const std::vector<Candidate>& candidates, const Demand& d
 
 // Every node gets its least; the rest fills the nodes with least free first, so that what is left
 // over stays together.
-Choice spread(Chosen chosen, const Demand& demand) {
-  std::sort(chosen.begin(), chosen.end(), [](const Candidate* a, const Candidate* b) {
+NodeChoice spread(Chosen chosen, const Demand& demand) {
+  std::sort(chosen.begin(), chosen.end(), [](const NodeCandidate* a, const NodeCandidate* b) {
     return std::tuple(a->free, a->node) < std::tuple(b->free, b->node);
   });
   std::int64_t rest =
       demand.total() - std::int64_t{demand.least()} * static_cast<int>(chosen.size());
-  Choice choice;
-  for (const Candidate* c : chosen) {
+  NodeChoice choice;
+  for (const NodeCandidate* c : chosen) {
     const auto more =
         std::clamp<std::int64_t>(c->amount - demand.least(), 0, std::max<std::int64_t>(rest, 0));
     rest -= more;
@@ -211,9 +216,9 @@ Choice spread(Chosen chosen, const Demand& demand) {
   return choice;
 }
 
-Chosen best_single(const std::vector<Candidate>& candidates, const Demand& demand) {
-  const Candidate* best = nullptr;
-  for (const Candidate& c : candidates) {
+Chosen best_single(const std::vector<NodeCandidate>& candidates, const Demand& demand) {
+  const NodeCandidate* best = nullptr;
+  for (const NodeCandidate& c : candidates) {
     if (c.amount < demand.total()) continue;
     if (best == nullptr || preferred(c, *best)) best = &c;
   }
@@ -221,18 +226,19 @@ Chosen best_single(const std::vector<Candidate>& candidates, const Demand& deman
 }
 
 // Costs of nodes add up, so the best set of `nodes` equal parts is the best nodes one by one.
-std::optional<Choice> equal_parts(const std::vector<Candidate>& candidates, const Demand& demand,
-                                  int nodes) {
-  std::vector<const Candidate*> fit;
-  for (const Candidate& c : candidates) {
+std::optional<NodeChoice> equal_parts(const std::vector<NodeCandidate>& candidates,
+                                      const Demand& demand, int nodes) {
+  std::vector<const NodeCandidate*> fit;
+  for (const NodeCandidate& c : candidates) {
     if (c.amount > 0) fit.push_back(&c);
   }
   if (fit.size() < static_cast<std::size_t>(nodes)) return std::nullopt;
-  std::partial_sort(fit.begin(), fit.begin() + nodes, fit.end(),
-                    [](const Candidate* a, const Candidate* b) { return preferred(*a, *b); });
-  Choice choice;
+  std::partial_sort(
+      fit.begin(), fit.begin() + nodes, fit.end(),
+      [](const NodeCandidate* a, const NodeCandidate* b) { return preferred(*a, *b); });
+  NodeChoice choice;
   for (int i = 0; i < nodes; ++i) {
-    const Candidate& c = *fit[static_cast<std::size_t>(i)];
+    const NodeCandidate& c = *fit[static_cast<std::size_t>(i)];
     choice.parts.emplace_back(c.node, demand.least());
     choice.score = sum(choice.score, one(c));
     choice.score.left -= demand.least();
@@ -243,15 +249,15 @@ std::optional<Choice> equal_parts(const std::vector<Candidate>& candidates, cons
 
 }  // namespace
 
-bool carried(const std::vector<Candidate>& candidates, const Demand& demand, int nodes) {
+bool carried(const std::vector<NodeCandidate>& candidates, const Demand& demand, int nodes) {
   if (demand.shape() != Demand::Shape::kGpusPerNode) return fewest_nodes(candidates, demand) > 0;
   const auto fit = std::count_if(candidates.begin(), candidates.end(),
-                                 [](const Candidate& c) { return c.amount > 0; });
+                                 [](const NodeCandidate& c) { return c.amount > 0; });
   return fit >= nodes;
 }
 
-std::optional<Choice> choose(const std::vector<Candidate>& candidates, const Demand& demand,
-                             int nodes) {
+std::optional<NodeChoice> choose(const std::vector<NodeCandidate>& candidates, const Demand& demand,
+                                 int nodes) {
   if (demand.shape() == Demand::Shape::kGpusPerNode) return equal_parts(candidates, demand, nodes);
   const int fewest = fewest_nodes(candidates, demand);
   if (fewest == 0) return std::nullopt;

@@ -13,7 +13,7 @@
 namespace rubato {
 
 /// A node that has room for a part of the job.
-struct Candidate {
+struct NodeCandidate {
   int node = 0;
   int amount = 0;  ///< the most of this job it carries
   int free = 0;    ///< GPUs (cores for a job without) free on it: what is left over is stranded
@@ -23,20 +23,20 @@ struct Candidate {
 
 /// The objective, smallest first: nodes, those that must boot, the sum of node weights, what is
 /// left over on the nodes.
-struct Score {
+struct NodeScore {
   int nodes = 0;
   int powered_down = 0;
   std::uint64_t weight = 0;
   std::int64_t left = 0;
 
   // clang-tidy 14 takes the implied comparison with 0 for a null pointer.
-  auto operator<=>(const Score&) const = default;  // NOLINT(modernize-use-nullptr)
+  auto operator<=>(const NodeScore&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// Nodes with the amount on each, sorted by node.
-struct Choice {
+struct NodeChoice {
   std::vector<std::pair<int, int>> parts;
-  Score score;
+  NodeScore score;
 };
 
 /// Above this many steps of the exact search, `choose` takes the nodes with most room first and
@@ -46,11 +46,11 @@ inline constexpr std::int64_t kExactSteps = 400'000;
 /// The best nodes for `demand`, or nothing if the candidates do not carry it whole. The number of
 /// nodes of a kGpusPerNode demand is `nodes`; the others take the fewest nodes that do. Among
 /// choices of equal score lower node indices win. `candidates` are sorted by node.
-[[nodiscard]] std::optional<Choice> choose(const std::vector<Candidate>& candidates,
-                                           const Demand& demand, int nodes);
+[[nodiscard]] std::optional<NodeChoice> choose(const std::vector<NodeCandidate>& candidates,
+                                               const Demand& demand, int nodes);
 
 /// `choose` would find nodes. Cheaper.
-[[nodiscard]] bool carried(const std::vector<Candidate>& candidates, const Demand& demand,
+[[nodiscard]] bool carried(const std::vector<NodeCandidate>& candidates, const Demand& demand,
                            int nodes);
 
 }  // namespace rubato

@@ -47,13 +47,13 @@ Seconds RoundContext::waited(const Job& job) const {
 }
 
 RoundContext make_context(const Snapshot& snapshot, const Config& config, Seconds now,
-                          std::vector<Service> service, std::vector<Need> needs) {
+                          std::vector<Service> service, std::vector<JobNeed> needs) {
   RoundContext context{snapshot, config, now, {}, {}, {}, {}, {}};
   context.sets = valid_sets(snapshot);
   context.service = std::move(service);
   context.needs = std::move(needs);
   for (const Job* job : prioritise(snapshot, config, context.service, context.needs)) {
-    Entry entry;
+    PendingEntry entry;
     entry.job = job;
     entry.order = static_cast<int>(context.queue.size());
     if (std::optional<Job> other = sized(*job, config)) {

@@ -17,12 +17,12 @@
 namespace rubato {
 
 /// A way to start a job: on GPUs of one type, perhaps at another size than it asks for.
-struct Variant {
+struct StartConfiguration {
   TypeId type = kNoGpu;
   int gpus = 0;  ///< in total; 0: as requested
   Job job;       ///< as it would be requested (at_size())
   Demand demand{Request{}};
-  double rate = 0;  ///< samples/s expected
+  double throughput = 0;  ///< samples/s expected
   double cost = 0;  ///< seconds that it takes all who wait: its run, and the delay of those behind
 };
 
@@ -33,14 +33,15 @@ struct TypeChoice {
   std::vector<Forecast> forecasts;  ///< by TypeId, at the size of the request; empty: none
   TypeId matched = kNoGpu;          ///< where it would best run beside all others
   bool bound = false;               ///< its hint names types: it must never get another
-  std::vector<Variant> variants;    ///< as they are tried; empty: the requested size on `order`
-  bool waits_for_match = false;     ///< `order` has only `matched`, though it accepts others
-  double load = 0;                  ///< of `matched`: work that arrives, as a share of its GPUs
-  double delayed = 0;               ///< jobs that a second of all GPUs of `matched` delays
+  std::vector<StartConfiguration>
+      configurations;            ///< as they are tried; empty: the requested size on `order`
+  bool waits_for_match = false;  ///< `order` has only `matched`, though it accepts others
+  double load = 0;               ///< of `matched`: work that arrives, as a share of its GPUs
+  double delayed = 0;            ///< jobs that a second of all GPUs of `matched` delays
 };
 
 /// An entry of the queue: a pending job in one partition and reservation.
-struct Entry {
+struct PendingEntry {
   const Job* job = nullptr;
   int order = 0;  ///< place in the order of this round, from 0
   Demand demand{Request{}};
@@ -59,13 +60,13 @@ struct RoundContext {
   const Snapshot& snapshot;
   const Config& config;
   Seconds now = 0;
-  std::vector<Entry> queue;           ///< pending jobs in order
+  std::vector<PendingEntry> queue;    ///< pending jobs in order
   std::vector<const NodeSet*> sets;   ///< by index into Snapshot::node_sets; empty if not valid
   std::vector<int> by_key;            ///< orders, sorted by job key; entries of one job by order
   std::vector<double> speeds;         ///< by TypeId
   std::vector<TypeId> fastest;        ///< types by speed, fastest first; then by name
   std::vector<Service> service = {};  ///< of managed jobs with GPUs, sorted by key
-  std::vector<Need> needs = {};       ///< of pending managed jobs with GPUs, sorted by key
+  std::vector<JobNeed> needs = {};    ///< of pending managed jobs with GPUs, sorted by key
   const Models* models = nullptr;     ///< null: nothing is chosen but nodes
   std::deque<Job> sized = {};         ///< jobs of `queue` that are planned at another size
 
@@ -81,6 +82,6 @@ struct RoundContext {
 /// there count as empty.
 [[nodiscard]] RoundContext make_context(const Snapshot& snapshot, const Config& config, Seconds now,
                                         std::vector<Service> service = {},
-                                        std::vector<Need> needs = {});
+                                        std::vector<JobNeed> needs = {});
 
 }  // namespace rubato

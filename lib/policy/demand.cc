@@ -73,7 +73,7 @@ MiB Demand::memory_of(int amount, int nodes) const {
       {request_.memory_per_node, by_gpu, request_.memory_per_core * cores_of(amount, nodes)});
 }
 
-int Demand::cores_amount(const Room& room) const {
+int Demand::cores_amount(const NodeRoom& room) const {
   std::int64_t cores = std::min<std::int64_t>(room.cores, total_);
   if (request_.memory_per_core > 0) {
     cores = std::min<std::int64_t>(cores, room.memory / request_.memory_per_core);
@@ -83,7 +83,7 @@ int Demand::cores_amount(const Room& room) const {
 }
 
 // The largest amount under every bound, each of which is solved for the amount.
-int Demand::gpus_amount(const Room& room) const {
+int Demand::gpus_amount(const NodeRoom& room) const {
   std::int64_t cores = room.cores;
   if (request_.memory_per_core > 0) {
     cores = std::min<std::int64_t>(cores, room.memory / request_.memory_per_core);
@@ -100,7 +100,7 @@ int Demand::gpus_amount(const Room& room) const {
   return static_cast<int>(amount - amount % quantum_);
 }
 
-int Demand::amount_in(const Room& room, int nodes) const {
+int Demand::amount_in(const NodeRoom& room, int nodes) const {
   if (room.cores <= 0 || room.memory < 0) return 0;
   switch (shape_) {
     case Shape::kGpusPerNode: {

@@ -40,7 +40,7 @@ class Demand {
 
   /// Largest amount of this job that `room` carries if the job has `nodes` nodes; 0 for none. Of
   /// whole nodes: all that the room has.
-  [[nodiscard]] int amount_in(const Room& room, int nodes) const;
+  [[nodiscard]] int amount_in(const NodeRoom& room, int nodes) const;
   /// Cores and memory of `amount` if the job has `nodes` nodes.
   [[nodiscard]] int cores_of(int amount, int nodes) const;
   [[nodiscard]] MiB memory_of(int amount, int nodes) const;
@@ -53,8 +53,8 @@ class Demand {
   void check();
   /// Cores that hold so many CPUs of the request.
   [[nodiscard]] int in_cores(std::int64_t cpus) const;
-  [[nodiscard]] int cores_amount(const Room& room) const;
-  [[nodiscard]] int gpus_amount(const Room& room) const;
+  [[nodiscard]] int cores_amount(const NodeRoom& room) const;
+  [[nodiscard]] int gpus_amount(const NodeRoom& room) const;
 
   Request request_;  ///< counts CPUs, but memory_per_core
   int threads_ = 1;  ///< CPUs of a core

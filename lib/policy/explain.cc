@@ -41,7 +41,7 @@ std::vector<std::string> Explainer::names(const std::vector<NodeShare>& shares) 
 }
 
 // "8 GPUs of type a100 on 2 nodes".
-std::string Explainer::wanted(const Entry& entry, Account& account) const {
+std::string Explainer::wanted(const PendingEntry& entry, Account& account) const {
   const Demand& demand = entry.demand;
   const std::string& type = entry.job->request.gpu_type;
   const int nodes = demand.min_nodes();
@@ -65,7 +65,7 @@ std::string Explainer::wanted(const Entry& entry, Account& account) const {
 }
 
 // "3 of 32 a100 and 0 of 16 h100".
-std::string Explainer::free_gpus(const Failure& failure, Account& account) const {
+std::string Explainer::free_gpus(const PlacementFailure& failure, Account& account) const {
   std::string text;
   for (const TypeCount& count : failure.gpus) {
     const std::string& type = capacity_.types()[static_cast<std::size_t>(count.type)];
@@ -77,7 +77,7 @@ std::string Explainer::free_gpus(const Failure& failure, Account& account) const
   return text.empty() ? "none" : text;
 }
 
-Account Explainer::shortage(const Entry& entry, const Failure& failure) const {
+Account Explainer::shortage(const PendingEntry& entry, const PlacementFailure& failure) const {
   Account a;
   a.reason = "asks for " + wanted(entry, a);
   switch (failure.shortage) {
@@ -114,7 +114,7 @@ Account Explainer::shortage(const Entry& entry, const Failure& failure) const {
   return a;
 }
 
-void Explainer::nodes_short(const Failure& failure, Account& a) {
+void Explainer::nodes_short(const PlacementFailure& failure, Account& a) {
   const std::string nodes = a.say("nodes", failure.nodes);
   const char* word = plural(failure.nodes, "node", "nodes");
   if (failure.shortage == Shortage::kNever) {
@@ -126,7 +126,8 @@ void Explainer::nodes_short(const Failure& failure, Account& a) {
   }
 }
 
-void Explainer::gpus_short(const Entry& entry, const Failure& failure, Account& a) const {
+void Explainer::gpus_short(const PendingEntry& entry, const PlacementFailure& failure,
+                           Account& a) const {
   a.reason += fmt::format("; free on the {} {} it may use: ", a.say("nodes_up", failure.nodes_up),
                           plural(failure.nodes_up, "node", "nodes"));
   a.reason += free_gpus(failure, a);
@@ -136,7 +137,7 @@ void Explainer::gpus_short(const Entry& entry, const Failure& failure, Account& 
                   plural(failure.nodes_room, "node has", "nodes have"));
 }
 
-void Explainer::room_short(const Failure& failure, Account& a) {
+void Explainer::room_short(const PlacementFailure& failure, Account& a) {
   if (failure.shortage == Shortage::kCores) {
     a.reason += "; cores are short: " + a.say("free_cores", failure.cores_free);
   } else {
@@ -150,7 +151,8 @@ void Explainer::room_short(const Failure& failure, Account& a) {
       plural(failure.nodes_before, "node", "nodes"), plural(failure.nodes_room, "has", "have"));
 }
 
-void Explainer::kept_for_others(const Entry& entry, const Failure& failure, Account& a) const {
+void Explainer::kept_for_others(const PendingEntry& entry, const PlacementFailure& failure,
+                                Account& a) const {
   const bool stock = failure.shortage == Shortage::kStockPlan;
   a.reason += ", which is free, but would run ";
   if (failure.holder_start >= kForever) {
@@ -165,7 +167,8 @@ void Explainer::kept_for_others(const Entry& entry, const Failure& failure, Acco
                              duration_text(failure.holder_start - context_.now));
 }
 
-void Explainer::short_of(const Entry& entry, const Failure& failure, Account& account) {
+void Explainer::short_of(const PendingEntry& entry, const PlacementFailure& failure,
+                         Account& account) {
   const bool own_words = failure.shortage >= Shortage::kReserved;
   Account made;
   const Account* words = &made;
@@ -185,7 +188,8 @@ void Explainer::short_of(const Entry& entry, const Failure& failure, Account& ac
   }
 }
 
-void Explainer::started(const Entry& entry, const Outcome& outcome, Account& account) const {
+void Explainer::started(const PendingEntry& entry, const EntryOutcome& outcome,
+                        Account& account) const {
   const Placement& placement = *outcome.placement;
   int gpus = 0;
   int cores = 0;
@@ -209,7 +213,8 @@ void Explainer::started(const Entry& entry, const Outcome& outcome, Account& acc
   }
 }
 
-void Explainer::attempted(const Entry& entry, const Outcome& outcome, Account& account) {
+void Explainer::attempted(const PendingEntry& entry, const EntryOutcome& outcome,
+                          Account& account) {
   const bool preempts = entry.job->managed && (entry.job->may_preempt || entry.job->preempting);
   if (preempts) {
     account.reason = entry.job->preempting ? "Slurm is ending other jobs for it; it "
@@ -225,7 +230,8 @@ void Explainer::attempted(const Entry& entry, const Outcome& outcome, Account& a
   }
 }
 
-void Explainer::reserved(const Entry& entry, const Booked& booked, Account& account) const {
+void Explainer::reserved(const PendingEntry& entry, const BookedReservation& booked,
+                         Account& account) const {
   const Reservation& r = booked.reservation;
   const std::string nodes = account.say("reserved_nodes", list_text(names(r.shares), kNodesShown));
   if (r.start >= kForever) {
@@ -245,7 +251,8 @@ void Explainer::reserved(const Entry& entry, const Booked& booked, Account& acco
   account.reason += "; ";
 }
 
-void Explainer::refused(const Entry& entry, const Outcome& outcome, Account& account) const {
+void Explainer::refused(const PendingEntry& entry, const EntryOutcome& outcome,
+                        Account& account) const {
   const JobMemory& memory = history_.of(entry);
   account.reason += fmt::format("slurmctld refused to start it {} {} in a row",
                                 account.say("refusals", outcome.refusals),
@@ -256,7 +263,7 @@ void Explainer::refused(const Entry& entry, const Outcome& outcome, Account& acc
                     account.say("next_try_in", duration_text(outcome.next_try - context_.now));
 }
 
-void Explainer::decided(const Entry& entry, const Outcome& outcome, Account& account) {
+void Explainer::decided(const PendingEntry& entry, const EntryOutcome& outcome, Account& account) {
   const Job& job = *entry.job;
   switch (outcome.skipped) {
     case Skipped::kHet:
@@ -280,7 +287,7 @@ void Explainer::decided(const Entry& entry, const Outcome& outcome, Account& acc
     started(entry, outcome, account);
     return;
   }
-  const Booked* booked = book_.find(job.key);
+  const BookedReservation* booked = reservation_table_.find(job.key);
   if (booked != nullptr && outcome.verdict == Verdict::kReserve) reserved(entry, *booked, account);
   if (outcome.skipped == Skipped::kBackOff) {
     refused(entry, outcome, account);
@@ -292,7 +299,7 @@ void Explainer::decided(const Entry& entry, const Outcome& outcome, Account& acc
 }
 
 // What a person asks next, whatever was decided.
-void Explainer::standing(const Entry& entry, Account& account) const {
+void Explainer::standing(const PendingEntry& entry, Account& account) const {
   const Job& job = *entry.job;
   account.say("time_limit", duration_text(job.time_limit));
   if (job.eligible > 0) account.say("waited", duration_text(context_.waited(job)));
@@ -303,8 +310,8 @@ void Explainer::standing(const Entry& entry, Account& account) const {
   }
 }
 
-void Explainer::interval(const Entry& entry, const Outcome& outcome, const Booked* booked,
-                         Explanation& to) const {
+void Explainer::interval(const PendingEntry& entry, const EntryOutcome& outcome,
+                         const BookedReservation* booked, Explanation& to) const {
   const Seconds now = context_.now;
   switch (outcome.verdict) {
     case Verdict::kStart:
@@ -326,7 +333,7 @@ void Explainer::interval(const Entry& entry, const Outcome& outcome, const Booke
   }
 }
 
-Explanation Explainer::explain(const Entry& entry, const Outcome& outcome) {
+Explanation Explainer::explain(const PendingEntry& entry, const EntryOutcome& outcome) {
   Explanation explanation;
   explanation.job = entry.job->key;
   explanation.label = entry.job->label;
@@ -343,7 +350,7 @@ Explanation Explainer::explain(const Entry& entry, const Outcome& outcome) {
   standing(entry, account);
   explanation.reason = std::move(account.reason);
   explanation.facts = std::move(account.facts);
-  const Booked* booked = book_.find(entry.job->key);
+  const BookedReservation* booked = reservation_table_.find(entry.job->key);
   if (outcome.verdict == Verdict::kStart) {
     explanation.gpu_type = capacity_.type_name(outcome.placement->type);
     explanation.nodes = names(outcome.placement->shares);

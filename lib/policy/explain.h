@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "lib/core/plan.h"
-#include "lib/policy/book.h"
 #include "lib/policy/context.h"
+#include "lib/policy/entry_outcome.h"
 #include "lib/policy/history.h"
-#include "lib/policy/outcome.h"
+#include "lib/policy/reservation_table.h"
 
 namespace rubato {
 
@@ -34,43 +34,47 @@ class Account {
 
 class Explainer {
  public:
-  Explainer(const RoundContext& context, const Capacity& capacity, const Book& book,
-            const History& history)
-      : context_(context), capacity_(capacity), book_(book), history_(history) {}
+  Explainer(const RoundContext& context, const Capacity& capacity,
+            const ReservationTable& reservation_table, const History& history)
+      : context_(context),
+        capacity_(capacity),
+        reservation_table_(reservation_table),
+        history_(history) {}
 
-  [[nodiscard]] Explanation explain(const Entry& entry, const Outcome& outcome);
+  [[nodiscard]] Explanation explain(const PendingEntry& entry, const EntryOutcome& outcome);
 
  private:
-  void standing(const Entry& entry, Account& account) const;
-  void decided(const Entry& entry, const Outcome& outcome, Account& account);
-  void started(const Entry& entry, const Outcome& outcome, Account& account) const;
-  void attempted(const Entry& entry, const Outcome& outcome, Account& account);
-  void reserved(const Entry& entry, const Booked& booked, Account& account) const;
-  void refused(const Entry& entry, const Outcome& outcome, Account& account) const;
-  void short_of(const Entry& entry, const Failure& failure, Account& account);
-  [[nodiscard]] Account shortage(const Entry& entry, const Failure& failure) const;
-  static void nodes_short(const Failure& failure, Account& a);
-  void gpus_short(const Entry& entry, const Failure& failure, Account& a) const;
-  static void room_short(const Failure& failure, Account& a);
-  void kept_for_others(const Entry& entry, const Failure& failure, Account& a) const;
-  void forecasts(const Entry& entry, Account& account) const;
-  void size(const Entry& entry, const Placement& placement, Account& account) const;
-  void level(const Entry& entry, Account& account) const;
-  void need(const Entry& entry, const Outcome& outcome, Account& account) const;
-  void predictable(const Entry& entry, const Service& service, Account& account) const;
+  void standing(const PendingEntry& entry, Account& account) const;
+  void decided(const PendingEntry& entry, const EntryOutcome& outcome, Account& account);
+  void started(const PendingEntry& entry, const EntryOutcome& outcome, Account& account) const;
+  void attempted(const PendingEntry& entry, const EntryOutcome& outcome, Account& account);
+  void reserved(const PendingEntry& entry, const BookedReservation& booked, Account& account) const;
+  void refused(const PendingEntry& entry, const EntryOutcome& outcome, Account& account) const;
+  void short_of(const PendingEntry& entry, const PlacementFailure& failure, Account& account);
+  [[nodiscard]] Account shortage(const PendingEntry& entry, const PlacementFailure& failure) const;
+  static void nodes_short(const PlacementFailure& failure, Account& a);
+  void gpus_short(const PendingEntry& entry, const PlacementFailure& failure, Account& a) const;
+  static void room_short(const PlacementFailure& failure, Account& a);
+  void kept_for_others(const PendingEntry& entry, const PlacementFailure& failure,
+                       Account& a) const;
+  void forecasts(const PendingEntry& entry, Account& account) const;
+  void size(const PendingEntry& entry, const Placement& placement, Account& account) const;
+  void level(const PendingEntry& entry, Account& account) const;
+  void need(const PendingEntry& entry, const EntryOutcome& outcome, Account& account) const;
+  void predictable(const PendingEntry& entry, const Service& service, Account& account) const;
   [[nodiscard]] std::string forecast_of(const TypeChoice& choice, TypeId type,
                                         Account& account) const;
-  [[nodiscard]] std::string wanted(const Entry& entry, Account& account) const;
-  [[nodiscard]] std::string free_gpus(const Failure& failure, Account& account) const;
+  [[nodiscard]] std::string wanted(const PendingEntry& entry, Account& account) const;
+  [[nodiscard]] std::string free_gpus(const PlacementFailure& failure, Account& account) const;
   [[nodiscard]] std::vector<std::string> names(const std::vector<NodeShare>& shares) const;
-  void interval(const Entry& entry, const Outcome& outcome, const Booked* booked,
-                Explanation& to) const;
+  void interval(const PendingEntry& entry, const EntryOutcome& outcome,
+                const BookedReservation* booked, Explanation& to) const;
 
   const RoundContext& context_;
   const Capacity& capacity_;
-  const Book& book_;
+  const ReservationTable& reservation_table_;
   const History& history_;
-  std::unordered_map<const Failure*, Account> cache_;
+  std::unordered_map<const PlacementFailure*, Account> cache_;
 };
 
 }  // namespace rubato

@@ -12,13 +12,13 @@ namespace rubato {
 namespace {
 
 // 812, 45.3, 0.0312: three digits are more than a forecast is worth.
-std::string rate_text(double rate) {
-  return rate >= 1000 ? fmt::format("{:.0f}", rate) : fmt::format("{:.3g}", rate);
+std::string throughput_text(double throughput) {
+  return throughput >= 1000 ? fmt::format("{:.0f}", throughput) : fmt::format("{:.3g}", throughput);
 }
 
 // How sure it is: within this share of the rate for two of three jobs.
-std::string spread_text(double spread) {
-  return fmt::format("{:.0f} %", 100 * (std::exp(std::min(spread, 3.0)) - 1));
+std::string stddev_text(double stddev) {
+  return fmt::format("{:.0f} %", 100 * (std::exp(std::min(stddev, 3.0)) - 1));
 }
 
 }  // namespace
@@ -31,13 +31,14 @@ std::string Explainer::forecast_of(const TypeChoice& choice, TypeId type, Accoun
           ? fmt::format("{} {}", forecast.samples, forecast.samples == 1 ? "report" : "reports")
           : "estimated";
   return name + " " +
-         account.say("rate." + name,
-                     fmt::format("{} samples/s ({}, within {})", rate_text(forecast.rate()), source,
-                                 spread_text(forecast.spread)));
+         account.say("rate." + name, fmt::format("{} samples/s ({}, within {})",
+                                                 throughput_text(forecast.throughput()), source,
+                                                 stddev_text(forecast.stddev)));
 }
 
 // At which size it starts, where that is not the one it asks for.
-void Explainer::size(const Entry& entry, const Placement& placement, Account& account) const {
+void Explainer::size(const PendingEntry& entry, const Placement& placement,
+                     Account& account) const {
   if (placement.model != nullptr) {
     account.reason += "; it is to run with";
     if (!placement.plan.empty())
@@ -54,11 +55,11 @@ void Explainer::size(const Entry& entry, const Placement& placement, Account& ac
       "; it asks for {} and can run on {} as well, where {} samples/s are "
       "expected",
       account.say("gpus_asked", asked), account.say("gpus_given", placement.gpus),
-      account.say("rate_given", rate_text(placement.rate)));
+      account.say("rate_given", throughput_text(placement.throughput)));
 }
 
 // Where it stands in the multi-level queue.
-void Explainer::level(const Entry& entry, Account& account) const {
+void Explainer::level(const PendingEntry& entry, Account& account) const {
   const Service* const found = service_of(context_.service, entry.job->key);
   if (found == nullptr) return;
   const std::string number = account.say("level", found->level);
@@ -71,8 +72,9 @@ void Explainer::level(const Entry& entry, Account& account) const {
 }
 
 // What it is expected to need, which decides inside its level, and why it has nothing reserved.
-void Explainer::need(const Entry& entry, const Outcome& outcome, Account& account) const {
-  if (const Need* const found = need_of(context_.needs, entry.job->key)) {
+void Explainer::need(const PendingEntry& entry, const EntryOutcome& outcome,
+                     Account& account) const {
+  if (const JobNeed* const found = need_of(context_.needs, entry.job->key)) {
     account.say("need", fmt::format("{:.0f} GPU-seconds, {}", found->gpu_seconds,
                                     found->told ? "by its own work and speed"
                                                 : "if it runs as long as is usual"));
@@ -86,21 +88,24 @@ void Explainer::need(const Entry& entry, const Outcome& outcome, Account& accoun
 }
 
 // Whether the time it still needs counts, and what that changes.
-void Explainer::predictable(const Entry& entry, const Service& service, Account& account) const {
+void Explainer::predictable(const PendingEntry& entry, const Service& service,
+                            Account& account) const {
   const Job& job = *entry.job;
   if (!job.hints || !job.hints->work) return;
   account.say("class", std::string(service.predictable ? "P" : "U"));
-  const Course* const course = course_of(context_.snapshot.memory, job.key);
-  if (course != nullptr && course->judged > 0) {
-    account.say("forecast_quality", fmt::format("{:.2f}, of {} forecasts of its remaining time",
-                                                course->quality, course->judged));
+  const ProgressHistory* const progress_history =
+      progress_history_of(context_.snapshot.memory, job.key);
+  if (progress_history != nullptr && progress_history->scored > 0) {
+    account.say("forecast_quality",
+                fmt::format("{:.2f}, of {} forecasts of its remaining time",
+                            progress_history->quality, progress_history->scored));
   }
   if (service.level == service.level_unpredictable) return;
   account.reason += fmt::format("; its remaining time puts it there instead of in level {}",
                                 account.say("level_unpredictable", service.level_unpredictable));
 }
 
-void Explainer::forecasts(const Entry& entry, Account& account) const {
+void Explainer::forecasts(const PendingEntry& entry, Account& account) const {
   const TypeChoice* choice = entry.types;
   if (choice == nullptr) return;
   const bool known = std::any_of(choice->forecasts.begin(), choice->forecasts.end(),
@@ -110,10 +115,10 @@ void Explainer::forecasts(const Entry& entry, Account& account) const {
   account.reason += "; its job type does on ";
   std::vector<TypeId> shown = context_.fastest;
   std::stable_sort(shown.begin(), shown.end(), [&](TypeId a, TypeId b) {
-    const auto rate = [&](TypeId type) {
-      return choice->forecasts[static_cast<std::size_t>(type)].log_rate;
+    const auto throughput = [&](TypeId type) {
+      return choice->forecasts[static_cast<std::size_t>(type)].log_throughput;
     };
-    return rate(a) > rate(b);
+    return throughput(a) > throughput(b);
   });
   for (std::size_t i = 0; i < shown.size(); ++i) {
     if (i > 0) account.reason += i + 1 == shown.size() ? " and on " : ", on ";

@@ -11,7 +11,7 @@
 namespace rubato {
 namespace {
 
-constexpr Seconds kLongestBackOff = 60;
+constexpr Seconds kMaxBackOff = 60;
 
 std::string request_print(const Job& job) {
   const Request& r = job.request;
@@ -35,15 +35,14 @@ int free_cores(const Snapshot& snapshot, const NodeSet& nodes) {
 
 Seconds back_off(int refusals) {
   if (refusals <= 0) return 0;
-  return refusals > 6 ? kLongestBackOff
-                      : std::min<Seconds>(Seconds{1} << (refusals - 1), kLongestBackOff);
+  return refusals > 6 ? kMaxBackOff : std::min<Seconds>(Seconds{1} << (refusals - 1), kMaxBackOff);
 }
 
 History::History(const RoundContext& context) : context_(context) {
   const std::vector<JobMemory>& before = context.snapshot.memory.jobs;
   auto old = before.begin();
   for (const int order : context.by_key) {
-    const Entry& entry = context.queue[static_cast<std::size_t>(order)];
+    const PendingEntry& entry = context.queue[static_cast<std::size_t>(order)];
     const Job& job = *entry.job;
     if (!memory_.empty() && memory_.back().job == job.key) continue;
     while (old != before.end() && old->job < job.key) ++old;
@@ -62,7 +61,7 @@ History::History(const RoundContext& context) : context_(context) {
   waits_.assign(memory_.size(), false);
 }
 
-void History::check_refusals(JobMemory& memory, const Entry& entry) {
+void History::check_refusals(JobMemory& memory, const PendingEntry& entry) {
   if (memory.refusals == 0) return;
   const std::string print = request_print(*entry.job);
   const int free = free_cores(context_.snapshot, *entry.nodes);
@@ -79,28 +78,28 @@ void History::check_refusals(JobMemory& memory, const Entry& entry) {
   memory.refused_free = memory.refusals > 0 ? free : 0;
 }
 
-std::size_t History::index_of(const Entry& entry) const {
+std::size_t History::index_of(const PendingEntry& entry) const {
   const auto found =
       std::lower_bound(memory_.begin(), memory_.end(), entry.job->key,
                        [](const JobMemory& memory, const JobKey& key) { return memory.job < key; });
   return static_cast<std::size_t>(found - memory_.begin());
 }
 
-const JobMemory& History::of(const Entry& entry) const { return memory_[index_of(entry)]; }
+const JobMemory& History::of(const PendingEntry& entry) const { return memory_[index_of(entry)]; }
 
-Seconds History::next_try(const Entry& entry) const {
+Seconds History::next_try(const PendingEntry& entry) const {
   const std::size_t index = index_of(entry);
   const JobMemory& memory = memory_[index];
   if (room_grew_[index]) return 0;
   return memory.refusals > 0 ? add_seconds(memory.last_try, back_off(memory.refusals)) : 0;
 }
 
-void History::waits(const Entry& entry) {
+void History::waits(const PendingEntry& entry) {
   const std::size_t index = index_of(entry);
   if (waits_[index]) return;
   waits_[index] = true;
   auto [found, fresh] = groups_.try_emplace(entry.nodes);
-  Group& group = found->second;
+  NodeSetStarts& group = found->second;
   if (fresh) {
     group.nodes.assign(context_.snapshot.nodes.size(), false);
     for (const int node : *entry.nodes) group.nodes[static_cast<std::size_t>(node)] = true;
@@ -110,7 +109,7 @@ void History::waits(const Entry& entry) {
 
 void History::started(const std::vector<NodeShare>& shares) {
   for (auto& entry : groups_) {
-    Group& group = entry.second;
+    NodeSetStarts& group = entry.second;
     const bool touches = std::any_of(shares.begin(), shares.end(), [&](const NodeShare& share) {
       return group.nodes[static_cast<std::size_t>(share.node)];
     });
@@ -119,7 +118,7 @@ void History::started(const std::vector<NodeShare>& shares) {
 }
 
 std::vector<JobMemory> History::take() {
-  for (const Waiting& waiting : waiting_) {
+  for (const PassedCount& waiting : waiting_) {
     JobMemory& memory = memory_[waiting.memory];
     const int passed = waiting.group->starts - waiting.starts_before;
     if (passed > 0 && memory.passed == 0) memory.passed_since = context_.now;

@@ -22,13 +22,13 @@ class History {
   /// whose request, time limit, account or QOS has changed are forgotten.
   explicit History(const RoundContext& context);
 
-  [[nodiscard]] const JobMemory& of(const Entry& entry) const;
+  [[nodiscard]] const JobMemory& of(const PendingEntry& entry) const;
   /// When the job may be tried again; not after now if it may be tried at once. That is so too
   /// when something has come free on its nodes since the round before.
-  [[nodiscard]] Seconds next_try(const Entry& entry) const;
+  [[nodiscard]] Seconds next_try(const PendingEntry& entry) const;
 
   /// From here on starts on the nodes of `entry` pass it.
-  void waits(const Entry& entry);
+  void waits(const PendingEntry& entry);
   /// A managed job starts on `shares`.
   void started(const std::vector<NodeShare>& shares);
   /// With the counts of this round.
@@ -36,24 +36,24 @@ class History {
 
  private:
   /// Jobs with one node set.
-  struct Group {
+  struct NodeSetStarts {
     std::vector<bool> nodes;
     int starts = 0;
   };
-  struct Waiting {
+  struct PassedCount {
     std::size_t memory;
-    const Group* group;
+    const NodeSetStarts* group;
     int starts_before;
   };
-  [[nodiscard]] std::size_t index_of(const Entry& entry) const;
-  void check_refusals(JobMemory& memory, const Entry& entry);
+  [[nodiscard]] std::size_t index_of(const PendingEntry& entry) const;
+  void check_refusals(JobMemory& memory, const PendingEntry& entry);
 
   const RoundContext& context_;
   std::vector<JobMemory> memory_;  ///< sorted by key
   std::vector<bool> waits_;        ///< by index into memory_
   std::vector<bool> room_grew_;    ///< likewise
-  std::unordered_map<const NodeSet*, Group> groups_;
-  std::vector<Waiting> waiting_;
+  std::unordered_map<const NodeSet*, NodeSetStarts> groups_;
+  std::vector<PassedCount> waiting_;
 };
 
 }  // namespace rubato

@@ -30,7 +30,7 @@ std::vector<double> ranks(const std::vector<std::optional<double>>& values) {
   return rank;
 }
 
-int level_of(const Standing& job, double score, const LevelRules& rules) {
+int level_of(const LevelInput& job, double score, const LevelRules& rules) {
   const double borders[] = {rules.first, rules.second};
   int level = std::clamp(job.level, 0, kLevels - 1);
   while (level < kLevels - 1 && score >= borders[level] + rules.dead_band) ++level;
@@ -38,31 +38,31 @@ int level_of(const Standing& job, double score, const LevelRules& rules) {
   return level;
 }
 
-bool starves(const Standing& job, const LevelRules& rules) {
+bool starves(const LevelInput& job, const LevelRules& rules) {
   const double bound = rules.starvation * static_cast<double>(job.executed);
-  return job.waited > rules.least_wait && static_cast<double>(job.waited) > bound;
+  return job.waited > rules.min_wait && static_cast<double>(job.waited) > bound;
 }
 
 }  // namespace
 
-std::vector<Level> levels(std::vector<Standing> jobs, const LevelRules& rules) {
+std::vector<JobLevel> levels(std::vector<LevelInput> jobs, const LevelRules& rules) {
   std::sort(jobs.begin(), jobs.end(),
-            [](const Standing& a, const Standing& b) { return a.job < b.job; });
+            [](const LevelInput& a, const LevelInput& b) { return a.job < b.job; });
   std::vector<std::optional<double>> attained;
   std::vector<std::optional<double>> remaining;
-  for (const Standing& job : jobs) {
+  for (const LevelInput& job : jobs) {
     attained.emplace_back(job.attained);
     remaining.push_back(job.remaining);
   }
   const std::vector<double> served = ranks(attained);
   const std::vector<double> needed = ranks(remaining);
 
-  const bool few = static_cast<int>(jobs.size()) < rules.least_jobs;
-  std::vector<Level> result;
+  const bool few = static_cast<int>(jobs.size()) < rules.min_jobs;
+  std::vector<JobLevel> result;
   result.reserve(jobs.size());
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    const Standing& job = jobs[i];
-    Level level{.job = job.job};
+    const LevelInput& job = jobs[i];
+    JobLevel level{.job = job.job};
     level.score = needed[i] == kNotListed ? served[i] : (served[i] + needed[i]) / 2;
     if (!few && !job.exempt) {
       level.level = level_of(job, level.score, rules);

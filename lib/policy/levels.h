@@ -14,7 +14,7 @@ namespace rubato {
 inline constexpr int kLevels = 3;
 
 /// What the count needs to know of a job, pending or running. Amounts are finite and at least 0.
-struct Standing {
+struct LevelInput {
   JobKey job;
   /// GPU-seconds it held, each weighted with the speed of its type; since its last promotion.
   double attained = 0;
@@ -35,21 +35,21 @@ struct LevelRules {
   /// not take turns.
   double dead_band = 0.05;
   /// With fewer jobs a rank says nothing: all are level 0.
-  int least_jobs = 4;
+  int min_jobs = 4;
   /// A job below level 0 that has waited longer than this many times what it executed, and
-  /// `least_wait`, is promoted (Gu et al., Tiresias, NSDI 2019, section 3.3).
+  /// `min_wait`, is promoted (Gu et al., Tiresias, NSDI 2019, section 3.3).
   double starvation = 2.0;
-  Seconds least_wait = 300;
+  Seconds min_wait = 300;
 };
 
-struct Level {
+struct JobLevel {
   JobKey job;
   int level = 0;
   double score = 0;       ///< 0 best, 1 worst
   int by_service = 0;     ///< the level by attained service alone
   bool promoted = false;  ///< by the starvation rule: its counters begin anew
 
-  bool operator==(const Level&) const = default;
+  bool operator==(const JobLevel&) const = default;
 };
 
 /// One level for each of `jobs`, sorted by key; the order of `jobs` does not matter.
@@ -59,6 +59,7 @@ struct Level {
 /// list. The score of a job in both lists is the mean of its two ranks, of any other its rank in
 /// the first, so that both kinds stand on one scale (Zhao et al., AITurbo, HPDC 2021, with the
 /// ranks of a Borda count in place of list positions).
-[[nodiscard]] std::vector<Level> levels(std::vector<Standing> jobs, const LevelRules& rules = {});
+[[nodiscard]] std::vector<JobLevel> levels(std::vector<LevelInput> jobs,
+                                           const LevelRules& rules = {});
 
 }  // namespace rubato

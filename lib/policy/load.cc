@@ -11,16 +11,16 @@ namespace {
 // Moments of a run at which is asked whether GPUs are free.
 constexpr int kMoments = 8;
 
-double run_time(const Load& load) {
+double run_time(const TypeLoad& load) {
   return load.told_gpus > 0 ? load.told_gpu_seconds / load.told_gpus : 0;
 }
 
-double span_of(const Load& load) { return kLoadSpan * run_time(load); }
+double span_of(const TypeLoad& load) { return kLoadSpan * run_time(load); }
 
 // Nothing is forgotten while no run time is known.
 double kept(double seconds, double span) { return span > 0 ? std::exp(-seconds / span) : 1; }
 
-void bring_forward(Load& load, Seconds now) {
+void bring_forward(TypeLoad& load, Seconds now) {
   const auto seconds = static_cast<double>(std::max<Seconds>(now - load.updated, 0));
   const double span = span_of(load);
   const double share = kept(seconds, span);
@@ -31,12 +31,12 @@ void bring_forward(Load& load, Seconds now) {
   load.updated = std::max(load.updated, now);
 }
 
-bool of_type(const Load& load, const std::string& gpu_type) { return load.gpu_type < gpu_type; }
+bool of_type(const TypeLoad& load, const std::string& gpu_type) { return load.gpu_type < gpu_type; }
 
-Load& load_for(std::vector<Load>& loads, const Arrival& first) {
+TypeLoad& load_for(std::vector<TypeLoad>& loads, const LoadArrival& first) {
   auto place = std::lower_bound(loads.begin(), loads.end(), first.gpu_type, of_type);
   if (place == loads.end() || place->gpu_type != first.gpu_type) {
-    place = loads.insert(place, Load{first.gpu_type, first.since});
+    place = loads.insert(place, TypeLoad{first.gpu_type, first.since});
   }
   return *place;
 }
@@ -46,19 +46,19 @@ double normal(double z) { return 0.5 * std::erfc(-z / std::sqrt(2.0)); }
 
 }  // namespace
 
-std::vector<Load> update_loads(std::vector<Load> loads, std::vector<Arrival> arrivals,
-                               Seconds now) {
-  std::sort(arrivals.begin(), arrivals.end(), [](const Arrival& a, const Arrival& b) {
-    const auto key = [](const Arrival& one) {
+std::vector<TypeLoad> update_loads(std::vector<TypeLoad> loads, std::vector<LoadArrival> arrivals,
+                                   Seconds now) {
+  std::sort(arrivals.begin(), arrivals.end(), [](const LoadArrival& a, const LoadArrival& b) {
+    const auto key = [](const LoadArrival& one) {
       return std::tie(one.since, one.gpu_type, one.jobs, one.gpus, one.told_gpus,
                       one.told_gpu_seconds);
     };
     return key(a) < key(b);
   });
-  for (const Arrival& arrival : arrivals) (void)load_for(loads, arrival);
-  for (Load& load : loads) bring_forward(load, now);
-  for (const Arrival& arrival : arrivals) {
-    Load& load = load_for(loads, arrival);
+  for (const LoadArrival& arrival : arrivals) (void)load_for(loads, arrival);
+  for (TypeLoad& load : loads) bring_forward(load, now);
+  for (const LoadArrival& arrival : arrivals) {
+    TypeLoad& load = load_for(loads, arrival);
     load.jobs += arrival.jobs;
     load.gpus += arrival.gpus;
     load.told_gpus += arrival.told_gpus;
@@ -67,11 +67,11 @@ std::vector<Load> update_loads(std::vector<Load> loads, std::vector<Arrival> arr
   return loads;
 }
 
-PoolLoad load_of(const std::vector<Load>& loads, const std::string& gpu_type, int gpus,
+PoolLoad load_of(const std::vector<TypeLoad>& loads, const std::string& gpu_type, int gpus,
                  Seconds now) {
   const auto found = std::lower_bound(loads.begin(), loads.end(), gpu_type, of_type);
   if (found == loads.end() || found->gpu_type != gpu_type || gpus <= 0) return {};
-  Load load = *found;
+  TypeLoad load = *found;
   bring_forward(load, now);
   PoolLoad pool;
   pool.seconds = run_time(load);
@@ -85,11 +85,11 @@ PoolLoad load_of(const std::vector<Load>& loads, const std::string& gpu_type, in
   return pool;
 }
 
-void PoolState::hold(double held_gpus, double seconds) {
+void PoolState::add_held(double held_gpus, double seconds) {
   if (held_gpus > 0 && seconds > 0) held_.push_back({seconds, held_gpus});
 }
 
-void PoolState::settle() {
+void PoolState::finish_holds() {
   std::sort(held_.begin(), held_.end(), [](const Held& a, const Held& b) {
     return std::tie(a.seconds, a.gpus) < std::tie(b.seconds, b.gpus);
   });
@@ -107,7 +107,8 @@ double PoolState::held_after(double seconds) const {
   return after == held_.begin() ? held_gpus_ : std::prev(after)->later;
 }
 
-double chance_of_wait(const PoolState& pool, const Waiting& others, double gpus, double seconds) {
+double chance_of_wait(const PoolState& pool, const WaitingJobs& others, double gpus,
+                      double seconds) {
   const PoolLoad& load = pool.load;
   if (!(load.jobs > 0 && seconds > 0)) return 0;
   const double room = pool.gpus - gpus - load.gpus + 0.5;
@@ -122,7 +123,8 @@ double chance_of_wait(const PoolState& pool, const Waiting& others, double gpus,
   return sum / kMoments;
 }
 
-double delayed_to_come(const PoolState& pool, const Waiting& others, double gpus, double seconds) {
+double delayed_to_come(const PoolState& pool, const WaitingJobs& others, double gpus,
+                       double seconds) {
   const PoolLoad& load = pool.load;
   if (!(load.jobs > 0 && pool.gpus > 0)) return 0;
   const double ahead = (others.gpu_seconds + load.need + gpus * seconds / 2) / pool.gpus;

@@ -15,7 +15,7 @@ namespace rubato {
 inline constexpr double kLoadSpan = 4;
 
 /// A job that came, or whose need can be told for the first time.
-struct Arrival {
+struct LoadArrival {
   std::string gpu_type;
   double jobs = 0;  ///< 1, less where it is shared between types, 0 if it had come before
   double gpus = 0;  ///< that it asks for, times `jobs`
@@ -27,8 +27,8 @@ struct Arrival {
 
 /// `loads` brought forward to `now`, with `arrivals` counted. Sorted by GPU type. A type that is
 /// new counts from the first of its arrivals. The order of `arrivals` decides nothing.
-[[nodiscard]] std::vector<Load> update_loads(std::vector<Load> loads, std::vector<Arrival> arrivals,
-                                             Seconds now);
+[[nodiscard]] std::vector<TypeLoad> update_loads(std::vector<TypeLoad> loads,
+                                                 std::vector<LoadArrival> arrivals, Seconds now);
 
 /// What arrives for the GPUs of one type. All 0: nothing is known.
 struct PoolLoad {
@@ -42,11 +42,11 @@ struct PoolLoad {
 };
 
 /// For a type with so many GPUs.
-[[nodiscard]] PoolLoad load_of(const std::vector<Load>& loads, const std::string& gpu_type,
+[[nodiscard]] PoolLoad load_of(const std::vector<TypeLoad>& loads, const std::string& gpu_type,
                                int gpus, Seconds now);
 
 /// Jobs that wait for GPUs of one type.
-struct Waiting {
+struct WaitingJobs {
   int jobs = 0;
   double gpus = 0;         ///< that they ask for
   double gpu_seconds = 0;  ///< that they need
@@ -58,9 +58,9 @@ struct PoolState {
   PoolLoad load;
 
   /// Adds what a running job holds, for so many more seconds.
-  void hold(double held_gpus, double seconds);
+  void add_held(double held_gpus, double seconds);
   /// Call once all were added.
-  void settle();
+  void finish_holds();
   [[nodiscard]] double busy() const { return busy_; }  ///< GPU-seconds until all have ended
   /// GPUs that those who run now will still hold after so many seconds.
   [[nodiscard]] double held_after(double seconds) const;
@@ -80,7 +80,7 @@ struct PoolState {
 /// free, 0 to 1. What runs and what waits is taken as known. What comes holds GPUs as if there were
 /// enough of them for all (the offered load of Jennings, Mandelbaum, Massey & Whitt, Management
 /// Science 42, 1996), with the variance of a Poisson process.
-[[nodiscard]] double chance_of_wait(const PoolState& pool, const Waiting& others, double gpus,
+[[nodiscard]] double chance_of_wait(const PoolState& pool, const WaitingJobs& others, double gpus,
                                     double seconds);
 
 /// How many jobs that have not come yet would start a second later, for each second that all GPUs
@@ -90,7 +90,7 @@ struct PoolState {
 /// 1998). Here the pool is that server while all of its GPUs are held, V is what waits, one job,
 /// and half of what this one needs, and the whole counts with the probability that they are held.
 /// A load at or above 1 has no such end: it is taken to last for as long as it was seen.
-[[nodiscard]] double delayed_to_come(const PoolState& pool, const Waiting& others, double gpus,
+[[nodiscard]] double delayed_to_come(const PoolState& pool, const WaitingJobs& others, double gpus,
                                      double seconds);
 
 }  // namespace rubato

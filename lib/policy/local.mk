@@ -5,8 +5,6 @@ lib_librubato_policy_la_LIBADD = $(FMT_LIBS)
 lib_librubato_policy_la_SOURCES = \
   lib/policy/assign.cc \
   lib/policy/assign.h \
-  lib/policy/book.cc \
-  lib/policy/book.h \
   lib/policy/budget.cc \
   lib/policy/budget.h \
   lib/policy/capacity.cc \
@@ -17,6 +15,8 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/context.h \
   lib/policy/demand.cc \
   lib/policy/demand.h \
+  lib/policy/entry_outcome.h \
+  lib/policy/existing_reservations.cc \
   lib/policy/explain.cc \
   lib/policy/explain.h \
   lib/policy/explain_forecast.cc \
@@ -32,7 +32,6 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/match.h \
   lib/policy/need.cc \
   lib/policy/need.h \
-  lib/policy/outcome.h \
   lib/policy/place.cc \
   lib/policy/place.h \
   lib/policy/place_failure.cc \
@@ -42,18 +41,19 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/predict.h \
   lib/policy/prioritise.cc \
   lib/policy/prioritise.h \
+  lib/policy/reservation_table.cc \
+  lib/policy/reservation_table.h \
   lib/policy/reserve.cc \
   lib/policy/reserve.h \
   lib/policy/round.cc \
   lib/policy/round.h \
+  lib/policy/scheduling_pass.cc \
+  lib/policy/scheduling_pass.h \
   lib/policy/service.cc \
   lib/policy/service.h \
   lib/policy/size.cc \
   lib/policy/size.h \
-  lib/policy/standing.cc \
-  lib/policy/sweep.cc \
-  lib/policy/sweep.h \
-  lib/policy/types.cc \
-  lib/policy/types.h \
-  lib/policy/walk.cc \
-  lib/policy/walk.h
+  lib/policy/start_time_search.cc \
+  lib/policy/start_time_search.h \
+  lib/policy/type_choice.cc \
+  lib/policy/type_choice.h

@@ -14,18 +14,19 @@ namespace {
 constexpr double kNoPool = 1e12;
 
 // Share of the pool's time that the job takes: its run time if it held the whole pool.
-double work_on(const Contender& job, const Pool& pool, std::size_t p) {
+double work_on(const Contender& job, const TypePool& pool, std::size_t p) {
   return job.seconds[p] * job.gpus[p] / pool.gpus;
 }
 
-bool can_run(const Contender& job, const Pool& pool, std::size_t p) {
+bool can_run(const Contender& job, const TypePool& pool, std::size_t p) {
   return std::isfinite(job.seconds[p]) && job.gpus[p] > 0 && job.gpus[p] <= pool.gpus;
 }
 
 }  // namespace
 
-std::vector<Match> match(const std::vector<Contender>& contenders, const std::vector<Pool>& pools) {
-  const int jobs = std::min(static_cast<int>(contenders.size()), kMostMatched);
+std::vector<TypeMatch> match(const std::vector<Contender>& contenders,
+                             const std::vector<TypePool>& pools) {
+  const int jobs = std::min(static_cast<int>(contenders.size()), kMaxMatched);
   const int count = static_cast<int>(pools.size());
   Costs costs(jobs, jobs * count);  // column p * jobs + q: on pool p with q followers
   for (int j = 0; j < jobs; ++j) {
@@ -40,7 +41,7 @@ std::vector<Match> match(const std::vector<Contender>& contenders, const std::ve
   }
   const std::vector<int> columns =
       assign(costs, std::vector<double>(static_cast<std::size_t>(jobs), kNoPool));
-  std::vector<Match> matches(contenders.size());
+  std::vector<TypeMatch> matches(contenders.size());
   for (std::size_t j = 0; j < columns.size(); ++j) {
     if (columns[j] >= 0) matches[j] = {columns[j] / jobs, columns[j] % jobs};
   }

@@ -9,7 +9,7 @@
 namespace rubato {
 
 /// Most jobs that are matched at once: the first of the order. O(n^3) steps.
-inline constexpr int kMostMatched = 96;
+inline constexpr int kMaxMatched = 96;
 
 /// A job that may run on several GPU types.
 struct Contender {
@@ -20,28 +20,28 @@ struct Contender {
 };
 
 /// The GPUs of one type that the contenders compete for.
-struct Pool {
+struct TypePool {
   int gpus = 0;
   /// GPU-seconds until those who run there are expected to end.
   double busy = 0;
 };
 
 /// What a job was matched to.
-struct Match {
+struct TypeMatch {
   int pool = -1;  ///< -1: it can run on none
   /// Contenders that come after it on that pool; more of them, and shorter jobs, go earlier.
   int followers = 0;
 
-  bool operator==(const Match&) const = default;
+  bool operator==(const TypeMatch&) const = default;
 };
 
 /// The pool of each contender such that the sum of all completion times is least, where each pool
 /// is taken for one machine that works off its jobs one after the other at the speed of all its
 /// GPUs. For jobs of one GPU on pools of one GPU that is exact (unrelated machines, sum of
 /// completion times: Horn, Operations Research 21, 1973; Bruno, Coffman & Sethi, CACM 17, 1974):
-/// the q-th from the last of a machine delays q jobs by its run time. At most kMostMatched
+/// the q-th from the last of a machine delays q jobs by its run time. At most kMaxMatched
 /// contenders; later ones get no pool.
-[[nodiscard]] std::vector<Match> match(const std::vector<Contender>& contenders,
-                                       const std::vector<Pool>& pools);
+[[nodiscard]] std::vector<TypeMatch> match(const std::vector<Contender>& contenders,
+                                           const std::vector<TypePool>& pools);
 
 }  // namespace rubato

@@ -40,14 +40,15 @@ std::optional<double> own_seconds(const Snapshot& snapshot, const Job& job, cons
                                   const Config& config, const std::set<std::string>& types) {
   const std::optional<double> left = samples_left(snapshot, job);
   const ProfileName profile = profile_of(job, config);
-  if (!left || models.learnt() == nullptr || profile.job_type.empty()) return std::nullopt;
+  if (!left || models.throughput_model() == nullptr || profile.job_type.empty())
+    return std::nullopt;
   double best = 0;
   for (const std::string& type : types) {
     const std::string& wanted = job.request.gpu_type;
     if (!wanted.empty() && type != wanted) continue;
-    const Forecast forecast = models.learnt()->predict(profile, type, gpus_of(job));
+    const Forecast forecast = models.throughput_model()->predict(profile, type, gpus_of(job));
     if (!forecast.known_profile) return std::nullopt;
-    best = std::max(best, forecast.rate());
+    best = std::max(best, forecast.throughput());
   }
   return best > 0 ? std::optional(*left / best) : std::nullopt;
 }
@@ -91,9 +92,9 @@ int class_of(double gpu_seconds) {
 
 }  // namespace
 
-std::vector<Need> expected_needs(const Snapshot& snapshot, const Models& models,
-                                 const Config& config, const std::vector<Service>& service,
-                                 Seconds now) {
+std::vector<JobNeed> expected_needs(const Snapshot& snapshot, const Models& models,
+                                    const Config& config, const std::vector<Service>& service,
+                                    Seconds now) {
   if (config.off("needs")) return {};
   std::vector<const Job*> jobs;
   for (const Job& job : snapshot.jobs) {
@@ -121,14 +122,14 @@ std::vector<Need> expected_needs(const Snapshot& snapshot, const Models& models,
   if (usual.empty()) return {};
   usual.settle();
 
-  std::vector<Need> needs;
+  std::vector<JobNeed> needs;
   needs.reserve(jobs.size());
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const Job& job = *jobs[i];
     const double expected = own[i] ? *own[i] : usual.of(job);
     const double seconds = std::max(std::min(expected, limit_of(job)), 1.0);
     const Seconds waited = job.eligible > 0 ? std::max<Seconds>(now - job.eligible, 0) : 0;
-    Need need{.job = job.key, .told = own[i].has_value()};
+    JobNeed need{.job = job.key, .told = own[i].has_value()};
     need.gpu_seconds = seconds * gpus_of(job);
     need.response = 1 + static_cast<double>(waited) / seconds;
     need.size_class = class_of(need.gpu_seconds / need.response);
@@ -137,10 +138,10 @@ std::vector<Need> expected_needs(const Snapshot& snapshot, const Models& models,
   return needs;
 }
 
-const Need* need_of(const std::vector<Need>& needs, const JobKey& job) {
+const JobNeed* need_of(const std::vector<JobNeed>& needs, const JobKey& job) {
   const auto at =
       std::lower_bound(needs.begin(), needs.end(), job,
-                       [](const Need& need, const JobKey& key) { return need.job < key; });
+                       [](const JobNeed& need, const JobKey& key) { return need.job < key; });
   return at != needs.end() && at->job == job ? &*at : nullptr;
 }
 

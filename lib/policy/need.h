@@ -11,7 +11,7 @@
 namespace rubato {
 
 /// What a job is expected to need, against how long it has waited.
-struct Need {
+struct JobNeed {
   JobKey job;
   double gpu_seconds = 0;  ///< at the size it asks for, on the type it is fastest on; above 0
   double response = 1;     ///< its response ratio: (waited + run time) / run time
@@ -20,7 +20,7 @@ struct Need {
   /// class keep Slurm's order.
   int size_class = 0;
 
-  bool operator==(const Need&) const = default;
+  bool operator==(const JobNeed&) const = default;
 };
 
 /// The needs of all pending managed jobs with GPUs, sorted by key, each job once. A job whose own
@@ -32,11 +32,11 @@ struct Need {
 /// 1956) for jobs that hold a share of a machine; the response ratio (Brinch Hansen, Operating
 /// System Principles, 1973, section 5.2) lets a job rise while it waits, however much it needs.
 /// `service` is sorted by key (service.h): a job is told only if it is predictable.
-[[nodiscard]] std::vector<Need> expected_needs(const Snapshot& snapshot, const Models& models,
-                                               const Config& config,
-                                               const std::vector<Service>& service, Seconds now);
+[[nodiscard]] std::vector<JobNeed> expected_needs(const Snapshot& snapshot, const Models& models,
+                                                  const Config& config,
+                                                  const std::vector<Service>& service, Seconds now);
 
 /// Null if there is none. `needs` is sorted by key.
-[[nodiscard]] const Need* need_of(const std::vector<Need>& needs, const JobKey& job);
+[[nodiscard]] const JobNeed* need_of(const std::vector<JobNeed>& needs, const JobKey& job);
 
 }  // namespace rubato

@@ -27,7 +27,7 @@ class Hash {
 
 }  // namespace
 
-std::size_t Placer::MemoHash::operator()(const MemoKey& key) const {
+std::size_t Placer::FailureKeyHash::operator()(const FailureKey& key) const {
   const Request& r = key.request;
   Hash hash;
   for (const TypeId type : key.types) hash.add(type);
@@ -50,17 +50,18 @@ std::size_t Placer::ListHash::operator()(const ListKey& key) const {
   return Hash().add(key.nodes).add(key.type).value();
 }
 
-Placer::Placer(const RoundContext& context, Capacity& capacity, const Book& book)
+Placer::Placer(const RoundContext& context, Capacity& capacity,
+               const ReservationTable& reservation_table)
     : context_(context),
       capacity_(capacity),
-      book_(book),
+      reservation_table_(reservation_table),
       stock_(at(capacity.node_count())),
       preempting_(at(capacity.node_count()), nullptr),
       closed_(at(capacity.node_count()), nullptr) {
   load_stock_plans();
 }
 
-std::vector<TypeId> Placer::types_of(const Entry& entry) const {
+std::vector<TypeId> Placer::types_of(const PendingEntry& entry) const {
   if (!entry.demand.wants_gpus()) return {kNoGpu};
   const std::string& wanted = entry.job->request.gpu_type;
   if (wanted.empty()) {
@@ -73,16 +74,16 @@ std::vector<TypeId> Placer::types_of(const Entry& entry) const {
   return type == kNoGpu ? std::vector<TypeId>{} : std::vector<TypeId>{type};
 }
 
-bool Placer::one_type_carries(const Entry& entry) const {
+bool Placer::one_type_carries(const PendingEntry& entry) const {
   const Demand& demand = entry.demand;
   const auto [known, fresh] = one_type_.try_emplace(
-      MemoKey{entry.later, MemoKey::Types::kAny, {}, entry.job->managed, entry.job->request},
+      FailureKey{entry.later, FailureKey::Types::kAny, {}, entry.job->managed, entry.job->request},
       false);
   if (!fresh) return known->second;
   const auto carries = [&](TypeId type) {
-    std::vector<Candidate> nodes;
+    std::vector<NodeCandidate> nodes;
     for (const int node : nodes_with(entry.later, type)) {
-      Candidate found;
+      NodeCandidate found;
       found.node = node;
       found.amount = demand.amount_in(capacity_.total(node, type), demand.min_nodes());
       if (found.amount > 0) nodes.push_back(found);
@@ -95,7 +96,7 @@ bool Placer::one_type_carries(const Entry& entry) const {
 
 void Placer::load_stock_plans() {
   if (context_.config.off("stock-plan")) return;
-  for (const Entry& entry : context_.queue) {
+  for (const PendingEntry& entry : context_.queue) {
     const Job& job = *entry.job;
     if (job.managed || job.stock_start <= 0) continue;
     for (const int node : job.stock_nodes) {
@@ -105,32 +106,34 @@ void Placer::load_stock_plans() {
   }
 }
 
-const Placer::Hold* Placer::stock_in_the_way(const Entry& entry, int node, Seconds start) const {
+const Placer::StockPlanInterval* Placer::conflicting_stock_plan(const PendingEntry& entry, int node,
+                                                                Seconds start) const {
   const Seconds end = entry.end(start);
-  for (const Hold& hold : stock_[at(node)]) {
-    if (hold.order >= entry.order) break;
-    if (end > hold.from && hold.to > start) return &hold;
+  for (const StockPlanInterval& interval : stock_[at(node)]) {
+    if (interval.order >= entry.order) break;
+    if (end > interval.from && interval.to > start) return &interval;
   }
   return nullptr;
 }
 
-Room Placer::room_at(const Entry& entry, int node, TypeId type, Level level) const {
+NodeRoom Placer::room_at(const PendingEntry& entry, int node, TypeId type, Level level) const {
   const Node& state = context_.snapshot.nodes[at(node)];
-  const Room none;
+  const NodeRoom none;
   const Seconds now = context_.now;
   const Seconds end = entry.end(now);
   if (level >= Level::kUp && !state.usable) return none;
   if (level >= Level::kPreempting && preempting_[at(node)] != nullptr) return none;
   if (level == Level::kAll && !entry.job->managed && closed_[at(node)] != nullptr) return none;
   if (level >= Level::kStock && entry.job->managed &&
-      stock_in_the_way(entry, node, now) != nullptr) {
+      conflicting_stock_plan(entry, node, now) != nullptr) {
     return none;
   }
-  const Room total = capacity_.total(node, type);
+  const NodeRoom total = capacity_.total(node, type);
   if (level <= Level::kUp) return total;
   // Slurm itself is kept off whole nodes, and only by reservations of jobs before this one.
   if (level >= Level::kReserved && !entry.job->managed &&
-      book_.in_the_way(node, entry.job->key, end, entry.order) != nullptr) {
+      reservation_table_.conflicting_reservation(node, entry.job->key, end, entry.order) !=
+          nullptr) {
     return none;
   }
   const bool windowed = level >= Level::kReserved && entry.job->managed;
@@ -138,17 +141,17 @@ Room Placer::room_at(const Entry& entry, int node, TypeId type, Level level) con
   if (level >= Level::kWhole && entry.demand.whole_nodes()) {
     return capacity_.untouched(node, now, to) ? total : none;
   }
-  Room room = capacity_.room(node, type, now, to);
+  NodeRoom room = capacity_.room(node, type, now, to);
   if (level < Level::kCores) room.cores = total.cores;
   if (level < Level::kMemory) room.memory = total.memory;
   return room;
 }
 
-Candidate Placer::candidate(const Entry& entry, int node, TypeId type, int nodes,
-                            Level level) const {
+NodeCandidate Placer::candidate(const PendingEntry& entry, int node, TypeId type, int nodes,
+                                Level level) const {
   const Node& state = context_.snapshot.nodes[at(node)];
-  const Room room = room_at(entry, node, type, level);
-  Candidate found;
+  const NodeRoom room = room_at(entry, node, type, level);
+  NodeCandidate found;
   found.node = node;
   found.amount = entry.demand.amount_in(room, nodes);
   found.free = entry.demand.wants_gpus() ? room.gpus : room.cores;
@@ -169,11 +172,11 @@ const std::vector<int>& Placer::nodes_with(const NodeSet* set, TypeId type) cons
 
 // Nodes with anything free of what the job needs, of its node set. Capacity only shrinks between
 // two calls of `forget`, so a node once full stays out.
-const std::vector<int>& Placer::live_nodes(const Entry& entry, TypeId type) {
+const std::vector<int>& Placer::live_nodes(const PendingEntry& entry, TypeId type) {
   auto [found, fresh] = live_.try_emplace(ListKey{entry.nodes, type});
   std::vector<int>& nodes = found->second;
   const auto full = [&](int node) {
-    const Room room = capacity_.room(node, type, context_.now, context_.now + 1);
+    const NodeRoom room = capacity_.room(node, type, context_.now, context_.now + 1);
     return room.cores <= 0 || (type != kNoGpu && room.gpus <= 0);
   };
   if (fresh) {
@@ -185,11 +188,11 @@ const std::vector<int>& Placer::live_nodes(const Entry& entry, TypeId type) {
   return nodes;
 }
 
-void Placer::gather(const Entry& entry, TypeId type, int nodes, Level level,
-                    std::vector<Candidate>& to) {
+void Placer::gather(const PendingEntry& entry, TypeId type, int nodes, Level level,
+                    std::vector<NodeCandidate>& to) {
   to.clear();
   const auto add = [&](int node) {
-    const Candidate found = candidate(entry, node, type, nodes, level);
+    const NodeCandidate found = candidate(entry, node, type, nodes, level);
     if (found.amount > 0) to.push_back(found);
   };
   if (level == Level::kAll) {
@@ -199,7 +202,7 @@ void Placer::gather(const Entry& entry, TypeId type, int nodes, Level level,
   for (const int node : nodes_with(entry.nodes, type)) add(node);
 }
 
-std::optional<Choice> Placer::choose_on(const Entry& entry, TypeId type) {
+std::optional<NodeChoice> Placer::choose_on(const PendingEntry& entry, TypeId type) {
   const Demand& demand = entry.demand;
   int nodes = demand.min_nodes();
   if (demand.grows() && entry.job->managed) {
@@ -218,23 +221,23 @@ std::optional<Choice> Placer::choose_on(const Entry& entry, TypeId type) {
   return choose(candidates_, demand, nodes);
 }
 
-std::optional<Placement> Placer::place(const Entry& entry) {
+std::optional<Placement> Placer::place(const PendingEntry& entry) {
   if (!entry.demand.consistent()) return std::nullopt;
   const auto memo = memo_.find(key_of(entry));
   if (memo != memo_.end() && entry.job->time_limit >= memo->second.time_limit) return std::nullopt;
 
-  std::optional<Choice> best;
+  std::optional<NodeChoice> best;
   TypeId best_type = kNoGpu;
   const std::vector<double>& speeds = entry.types ? entry.types->speed : context_.speeds;
   for (const TypeId type : types_of(entry)) {
     // A node that is up is worth more than a faster one that has to boot.
-    const auto rank = [&](const Choice& choice, TypeId of) {
+    const auto rank = [&](const NodeChoice& choice, TypeId of) {
       const double slowness = of >= 0 ? -speeds[at(of)] : 0;
       return std::tuple(choice.score.powered_down > 0, slowness, choice.score);
     };
     const bool slower = best && type >= 0 && speeds[at(type)] < speeds[at(best_type)];
     if (slower && best->score.powered_down == 0) break;
-    std::optional<Choice> choice = choose_on(entry, type);
+    std::optional<NodeChoice> choice = choose_on(entry, type);
     if (!choice || (best && rank(*best, best_type) <= rank(*choice, type))) continue;
     best = std::move(choice);
     best_type = type;
@@ -255,22 +258,22 @@ std::optional<Placement> Placer::place(const Entry& entry) {
   return placement;
 }
 
-Placer::MemoKey Placer::key_of(const Entry& entry) const {
-  MemoKey key{entry.nodes, MemoKey::Types::kAny, {}, entry.job->managed, entry.job->request};
+Placer::FailureKey Placer::key_of(const PendingEntry& entry) const {
+  FailureKey key{entry.nodes, FailureKey::Types::kAny, {}, entry.job->managed, entry.job->request};
   if (entry.types == nullptr) return key;
-  key.choice = entry.types->bound ? MemoKey::Types::kBound : MemoKey::Types::kChosen;
+  key.choice = entry.types->bound ? FailureKey::Types::kBound : FailureKey::Types::kChosen;
   key.types = entry.types->order;
   return key;
 }
 
-void Placer::keep_for_preemption(const Entry& entry) {
+void Placer::keep_for_preemption(const PendingEntry& entry) {
   for (const int node : *entry.nodes) {
     if (preempting_[at(node)] == nullptr) preempting_[at(node)] = entry.job;
     any_preempting_ = true;
   }
 }
 
-void Placer::close_to_unmanaged(const NodeSet& nodes, const Entry& entry) {
+void Placer::close_to_unmanaged(const NodeSet& nodes, const PendingEntry& entry) {
   for (const int node : nodes) {
     if (closed_[at(node)] == nullptr) closed_[at(node)] = entry.job;
   }
@@ -281,16 +284,16 @@ void Placer::forget() {
   live_.clear();
 }
 
-bool Placer::open(const Entry& entry, int node) const {
+bool Placer::open(const PendingEntry& entry, int node) const {
   return context_.snapshot.nodes[at(node)].usable && preempting_[at(node)] == nullptr &&
-         stock_in_the_way(entry, node, context_.now) == nullptr;
+         conflicting_stock_plan(entry, node, context_.now) == nullptr;
 }
 
-bool Placer::bounded(const Entry& entry) const {
+bool Placer::bounded(const PendingEntry& entry) const {
   if (!any_stock_ && !any_preempting_) return false;
   return std::any_of(entry.nodes->begin(), entry.nodes->end(), [&](int node) {
     return preempting_[at(node)] != nullptr ||
-           stock_in_the_way(entry, node, context_.now) != nullptr;
+           conflicting_stock_plan(entry, node, context_.now) != nullptr;
   });
 }
 

@@ -9,20 +9,20 @@
 #include <unordered_map>
 #include <vector>
 
-#include "lib/policy/book.h"
 #include "lib/policy/capacity.h"
 #include "lib/policy/choose.h"
 #include "lib/policy/context.h"
+#include "lib/policy/reservation_table.h"
 
 namespace rubato {
 
 /// Where a job goes.
 struct Placement {
   TypeId type = kNoGpu;
-  Score score;
+  NodeScore score;
   std::vector<NodeShare> shares;  ///< sorted by node
   int gpus = 0;                   ///< in total, of another size than it asks for; 0: as requested
-  double rate = 0;                ///< samples/s expected at that size; 0: not told
+  double throughput = 0;          ///< samples/s expected at that size; 0: not told
   std::string plan = {};        ///< execution plan and global batch that it starts with; "", 0: as
   std::int64_t batch = 0;       ///< submitted
   const char* model = nullptr;  ///< that chose them
@@ -50,7 +50,7 @@ struct TypeCount {
 };
 
 /// Why a job finds no room, with the numbers that decided.
-struct Failure {
+struct PlacementFailure {
   Shortage shortage = Shortage::kNever;
   int nodes = 0;         ///< it may use
   int nodes_up = 0;      ///< of these, usable
@@ -67,45 +67,47 @@ struct Failure {
 /// Finds room now, as the round goes down the queue and capacity shrinks.
 class Placer {
  public:
-  Placer(const RoundContext& context, Capacity& capacity, const Book& book);
+  Placer(const RoundContext& context, Capacity& capacity,
+         const ReservationTable& reservation_table);
 
   /// Room for the whole of `entry` from now to its time limit, beside everything reserved. For an
   /// untyped request a type with room on nodes that are up goes before one that needs a boot; then
   /// the fastest type, among equally fast ones the one of the best Score, then the first by name;
   /// of one type the nodes of the best Score, then lowest indices.
-  [[nodiscard]] std::optional<Placement> place(const Entry& entry);
+  [[nodiscard]] std::optional<Placement> place(const PendingEntry& entry);
   /// Why `place` found nothing.
-  [[nodiscard]] std::shared_ptr<const Failure> failure(const Entry& entry);
+  [[nodiscard]] std::shared_ptr<const PlacementFailure> failure(const PendingEntry& entry);
 
   /// From now on nobody below starts on the nodes of `entry`, for which Slurm ends other jobs.
-  void keep_for_preemption(const Entry& entry);
+  void keep_for_preemption(const PendingEntry& entry);
   /// From now on no unmanaged job starts on `nodes`.
-  void close_to_unmanaged(const NodeSet& nodes, const Entry& entry);
+  void close_to_unmanaged(const NodeSet& nodes, const PendingEntry& entry);
   /// Capacity has grown: what failed before may fit now.
   void forget();
 
   /// A node where stock backfill means to start an unmanaged job.
-  struct Hold {
+  struct StockPlanInterval {
     Seconds from = 0;
     Seconds to = 0;
     int order = 0;  ///< of the job; only managed jobs below it heed the hold
   };
   /// Stock's plans on `node`, by order.
-  [[nodiscard]] const std::vector<Hold>& stock_holds(int node) const {
+  [[nodiscard]] const std::vector<StockPlanInterval>& stock_plan_intervals(int node) const {
     return stock_[static_cast<std::size_t>(node)];
   }
   /// The hold that `entry`, running on `node` in [start, start + limit), would run into.
-  [[nodiscard]] const Hold* stock_in_the_way(const Entry& entry, int node, Seconds start) const;
+  [[nodiscard]] const StockPlanInterval* conflicting_stock_plan(const PendingEntry& entry, int node,
+                                                                Seconds start) const;
   /// Some node of `entry` is out of bounds because of stock's plan or a preemption, so Slurm must
   /// not look for other nodes by itself.
-  [[nodiscard]] bool bounded(const Entry& entry) const;
+  [[nodiscard]] bool bounded(const PendingEntry& entry) const;
 
   /// `node` is up, and neither stock's plan nor a preemption keeps `entry` from starting there.
-  [[nodiscard]] bool open(const Entry& entry, int node) const;
+  [[nodiscard]] bool open(const PendingEntry& entry, int node) const;
 
   /// Types an entry can take, in the order in which they are tried; {kNoGpu} without GPUs,
   /// {kAnyGpu} for an untyped request that no one type could carry if all its nodes were empty.
-  [[nodiscard]] std::vector<TypeId> types_of(const Entry& entry) const;
+  [[nodiscard]] std::vector<TypeId> types_of(const PendingEntry& entry) const;
 
  private:
   // How much of the truth is looked at: each level adds to the one before.
@@ -122,20 +124,20 @@ class Placer {
     kAll
   };
 
-  struct MemoKey {
+  struct FailureKey {
     const NodeSet* nodes = nullptr;
     enum class Types { kAny, kChosen, kBound } choice = Types::kAny;
     std::vector<TypeId> types;  ///< kChosen, kBound: in this order
     bool managed = false;
     Request request;
-    bool operator==(const MemoKey&) const = default;
+    bool operator==(const FailureKey&) const = default;
   };
-  struct MemoHash {
-    std::size_t operator()(const MemoKey& key) const;
+  struct FailureKeyHash {
+    std::size_t operator()(const FailureKey& key) const;
   };
-  struct Memo {
+  struct FailureMemo {
     Seconds time_limit = std::numeric_limits<Seconds>::max();  ///< this and longer ones fail
-    std::shared_ptr<const Failure> failure;
+    std::shared_ptr<const PlacementFailure> failure;
   };
   struct ListKey {
     const NodeSet* nodes;
@@ -146,39 +148,41 @@ class Placer {
     std::size_t operator()(const ListKey& key) const;
   };
 
-  [[nodiscard]] Room room_at(const Entry& entry, int node, TypeId type, Level level) const;
+  [[nodiscard]] NodeRoom room_at(const PendingEntry& entry, int node, TypeId type,
+                                 Level level) const;
   void load_stock_plans();
-  [[nodiscard]] Candidate candidate(const Entry& entry, int node, TypeId type, int nodes,
-                                    Level level) const;
+  [[nodiscard]] NodeCandidate candidate(const PendingEntry& entry, int node, TypeId type, int nodes,
+                                        Level level) const;
   /// The nodes of `set` that have GPUs of `type`.
   [[nodiscard]] const std::vector<int>& nodes_with(const NodeSet* set, TypeId type) const;
-  [[nodiscard]] const std::vector<int>& live_nodes(const Entry& entry, TypeId type);
-  void gather(const Entry& entry, TypeId type, int nodes, Level level, std::vector<Candidate>& to);
-  [[nodiscard]] bool one_type_carries(const Entry& entry) const;
-  [[nodiscard]] std::optional<Choice> choose_on(const Entry& entry, TypeId type);
+  [[nodiscard]] const std::vector<int>& live_nodes(const PendingEntry& entry, TypeId type);
+  void gather(const PendingEntry& entry, TypeId type, int nodes, Level level,
+              std::vector<NodeCandidate>& to);
+  [[nodiscard]] bool one_type_carries(const PendingEntry& entry) const;
+  [[nodiscard]] std::optional<NodeChoice> choose_on(const PendingEntry& entry, TypeId type);
   struct Trial {
     bool fits = false;
     int nodes = 0;  ///< that carry a part of it, of the type with most of them
   };
-  [[nodiscard]] Trial trial(const Entry& entry, Level level);
-  void find_shortage(const Entry& entry, Failure& failure);
-  void count(const Entry& entry, Failure& failure) const;
-  void name_holder(const Entry& entry, Failure& failure) const;
-  [[nodiscard]] MemoKey key_of(const Entry& entry) const;
+  [[nodiscard]] Trial trial(const PendingEntry& entry, Level level);
+  void find_shortage(const PendingEntry& entry, PlacementFailure& failure);
+  void count(const PendingEntry& entry, PlacementFailure& failure) const;
+  void name_holder(const PendingEntry& entry, PlacementFailure& failure) const;
+  [[nodiscard]] FailureKey key_of(const PendingEntry& entry) const;
 
   const RoundContext& context_;
   Capacity& capacity_;
-  const Book& book_;
-  std::vector<std::vector<Hold>> stock_;  ///< by node
-  std::vector<const Job*> preempting_;    ///< by node
-  std::vector<const Job*> closed_;        ///< by node, to unmanaged jobs
+  const ReservationTable& reservation_table_;
+  std::vector<std::vector<StockPlanInterval>> stock_;  ///< by node
+  std::vector<const Job*> preempting_;                 ///< by node
+  std::vector<const Job*> closed_;                     ///< by node, to unmanaged jobs
   bool any_preempting_ = false;
   bool any_stock_ = false;
-  std::unordered_map<MemoKey, Memo, MemoHash> memo_;
-  mutable std::unordered_map<MemoKey, bool, MemoHash> one_type_;  ///< by entry.later
+  std::unordered_map<FailureKey, FailureMemo, FailureKeyHash> memo_;
+  mutable std::unordered_map<FailureKey, bool, FailureKeyHash> one_type_;  ///< by entry.later
   mutable std::unordered_map<ListKey, std::vector<int>, ListHash> typed_;
   std::unordered_map<ListKey, std::vector<int>, ListHash> live_;
-  std::vector<Candidate> candidates_;  ///< scratch
+  std::vector<NodeCandidate> candidates_;  ///< scratch
 };
 
 }  // namespace rubato

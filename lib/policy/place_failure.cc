@@ -12,7 +12,7 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 }  // namespace
 
-Placer::Trial Placer::trial(const Entry& entry, Level level) {
+Placer::Trial Placer::trial(const PendingEntry& entry, Level level) {
   Trial trial;
   for (const TypeId type : types_of(entry)) {
     gather(entry, type, entry.demand.min_nodes(), level, candidates_);
@@ -22,7 +22,7 @@ Placer::Trial Placer::trial(const Entry& entry, Level level) {
   return trial;
 }
 
-void Placer::count(const Entry& entry, Failure& failure) const {
+void Placer::count(const PendingEntry& entry, PlacementFailure& failure) const {
   for (const TypeId type : types_of(entry)) {
     if (type != kAnyGpu) {
       failure.gpus.push_back({type, 0, 0});
@@ -35,12 +35,12 @@ void Placer::count(const Entry& entry, Failure& failure) const {
     ++failure.nodes;
     if (!context_.snapshot.nodes[at(node)].usable) continue;
     ++failure.nodes_up;
-    const Room room = capacity_.room(node, kNoGpu, context_.now, context_.now + 1);
+    const NodeRoom room = capacity_.room(node, kNoGpu, context_.now, context_.now + 1);
     failure.cores_free += std::max(room.cores, 0);
     failure.memory_free += std::max<MiB>(room.memory, 0);
     for (TypeCount& type : failure.gpus) {
       if (!capacity_.has_type(node, type.type)) continue;
-      const Room gpus = capacity_.room(node, type.type, context_.now, context_.now + 1);
+      const NodeRoom gpus = capacity_.room(node, type.type, context_.now, context_.now + 1);
       type.free += std::max(gpus.gpus, 0);
       type.total += capacity_.total(node, type.type).gpus;
     }
@@ -48,22 +48,22 @@ void Placer::count(const Entry& entry, Failure& failure) const {
   std::erase_if(failure.gpus, [](const TypeCount& type) { return type.total == 0; });
 }
 
-void Placer::name_holder(const Entry& entry, Failure& failure) const {
+void Placer::name_holder(const PendingEntry& entry, PlacementFailure& failure) const {
   for (const int node : *entry.nodes) {
     const Job* job = nullptr;
     Seconds start = 0;
     if (failure.shortage == Shortage::kReserved) {
       const int before = entry.job->managed ? std::numeric_limits<int>::max() : entry.order;
-      const Booked* booked =
-          book_.in_the_way(node, entry.job->key, entry.end(context_.now), before);
+      const BookedReservation* booked = reservation_table_.conflicting_reservation(
+          node, entry.job->key, entry.end(context_.now), before);
       if (booked == nullptr) continue;
       job = context_.queue[at(booked->order)].job;
       start = booked->reservation.start;
     } else if (failure.shortage == Shortage::kStockPlan) {
-      const Hold* hold = stock_in_the_way(entry, node, context_.now);
-      if (hold == nullptr) continue;
-      job = context_.queue[at(hold->order)].job;
-      start = hold->from;
+      const StockPlanInterval* interval = conflicting_stock_plan(entry, node, context_.now);
+      if (interval == nullptr) continue;
+      job = context_.queue[at(interval->order)].job;
+      start = interval->from;
     } else {
       const bool queue = failure.shortage == Shortage::kQueue;
       job = queue ? closed_[at(node)] : preempting_[at(node)];
@@ -76,10 +76,10 @@ void Placer::name_holder(const Entry& entry, Failure& failure) const {
   }
 }
 
-std::shared_ptr<const Failure> Placer::failure(const Entry& entry) {
-  Memo& memo = memo_[key_of(entry)];
+std::shared_ptr<const PlacementFailure> Placer::failure(const PendingEntry& entry) {
+  FailureMemo& memo = memo_[key_of(entry)];
   if (memo.failure != nullptr && entry.job->time_limit >= memo.time_limit) return memo.failure;
-  auto failure = std::make_shared<Failure>();
+  auto failure = std::make_shared<PlacementFailure>();
   count(entry, *failure);
   if (entry.demand.consistent()) find_shortage(entry, *failure);
   if (failure->shortage >= Shortage::kReserved) name_holder(entry, *failure);
@@ -89,7 +89,7 @@ std::shared_ptr<const Failure> Placer::failure(const Entry& entry) {
   return memo.failure;
 }
 
-void Placer::find_shortage(const Entry& entry, Failure& failure) {
+void Placer::find_shortage(const PendingEntry& entry, PlacementFailure& failure) {
   constexpr std::pair<Level, Shortage> kSteps[] = {
       {Level::kEmpty, Shortage::kNever},
       {Level::kUp, Shortage::kNodes},

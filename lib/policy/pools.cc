@@ -30,7 +30,7 @@ std::vector<int> gpus_of_types(const RoundContext& context, const Capacity& capa
 // Of the queue: a job that stands there once for each partition counts once.
 std::map<JobKey, TypeId> matched_types(const RoundContext& context) {
   std::map<JobKey, TypeId> matched;
-  for (const Entry& entry : context.queue) {
+  for (const PendingEntry& entry : context.queue) {
     if (entry.types != nullptr && entry.types->matched >= 0)
       matched.try_emplace(entry.job->key, entry.types->matched);
   }
@@ -66,16 +66,16 @@ class Counter {
     const std::optional<double> seconds = seconds_on(job, type, gpus);
     service.counted = seconds.has_value();
     if (!fresh && !seconds) return;
-    Arrival arrival;
+    LoadArrival arrival;
     arrival.since = std::min(job.eligible > 0 ? job.eligible : job.key.submit, context_.now);
     if (fresh) arrival.jobs = 1;
     if (fresh) arrival.gpus = gpus;
     if (seconds) arrival.told_gpus = gpus;
     if (seconds) arrival.told_gpu_seconds = *seconds * gpus;
-    spread(arrival, type);
+    stddev(arrival, type);
   }
 
-  std::vector<Load> take() {
+  std::vector<TypeLoad> take() {
     return update_loads(context_.snapshot.memory.loads, std::move(arrivals_), context_.now);
   }
 
@@ -94,21 +94,22 @@ class Counter {
   [[nodiscard]] std::optional<double> seconds_on(const Job& job, TypeId type, int gpus) const {
     const std::optional<double> samples = all_samples(context_.snapshot, job);
     const bool named = job.hints && !job.hints->job_type.empty();
-    if (type < 0 || !samples || !named || models_.learnt() == nullptr) return std::nullopt;
+    if (type < 0 || !samples || !named || models_.throughput_model() == nullptr)
+      return std::nullopt;
     const Forecast forecast =
         forecast_for(models_, context_.config, job, capacity_.types()[at(type)], gpus);
-    if (!forecast.known_profile || !(forecast.rate() > 0)) return std::nullopt;
+    if (!forecast.known_profile || !(forecast.throughput() > 0)) return std::nullopt;
     const auto limit = static_cast<double>(std::max<Seconds>(job.time_limit, 1));
-    return std::min(*samples / forecast.rate(), limit);
+    return std::min(*samples / forecast.throughput(), limit);
   }
 
-  void spread(const Arrival& arrival, TypeId type) {
+  void stddev(const LoadArrival& arrival, TypeId type) {
     for (TypeId other = 0; other < static_cast<int>(pools_.size()); ++other) {
       if (type >= 0 && other != type) continue;
       if (all_ <= 0) continue;
       const double part = type >= 0 ? 1 : static_cast<double>(pools_[at(other)]) / all_;
       if (part <= 0) continue;
-      Arrival one = arrival;
+      LoadArrival one = arrival;
       one.gpu_type = capacity_.types()[at(other)];
       for (double* sum : {&one.jobs, &one.gpus, &one.told_gpus, &one.told_gpu_seconds}) {
         *sum *= part;
@@ -123,7 +124,7 @@ class Counter {
   std::map<JobKey, TypeId> matched_;
   std::vector<int> pools_;  ///< GPUs by TypeId
   int all_ = 0;
-  std::vector<Arrival> arrivals_;
+  std::vector<LoadArrival> arrivals_;
 };
 
 }  // namespace
@@ -139,13 +140,13 @@ std::vector<PoolState> pools_of(const RoundContext& context, const Capacity& cap
     for (const NodeShare& share : job.allocation) {
       for (const GpuCount& gpus : share.gpus) {
         const TypeId type = capacity.type_id(gpus.type);
-        if (type >= 0) pools[at(type)].hold(gpus.count, seconds);
+        if (type >= 0) pools[at(type)].add_held(gpus.count, seconds);
       }
     }
   }
   for (TypeId type = 0; type < types; ++type) {
     PoolState& pool = pools[at(type)];
-    pool.settle();
+    pool.finish_holds();
     if (context.config.off("load")) continue;
     pool.load =
         load_of(context.snapshot.memory.loads, capacity.types()[at(type)], pool.gpus, context.now);
@@ -153,17 +154,17 @@ std::vector<PoolState> pools_of(const RoundContext& context, const Capacity& cap
   return pools;
 }
 
-PlaceInLine Lines::join(TypeId type, double gpus, double seconds) {
-  Waiting& waiting = waiting_[at(type)];
-  const PlaceInLine place{type, waiting.jobs, gpus, gpus * seconds};
+QueuePosition TypeQueues::enqueue(TypeId type, double gpus, double seconds) {
+  WaitingJobs& waiting = waiting_[at(type)];
+  const QueuePosition queue_position{type, waiting.jobs, gpus, gpus * seconds};
   ++waiting.jobs;
-  waiting.gpus += place.gpus;
-  waiting.gpu_seconds += place.gpu_seconds;
-  return place;
+  waiting.gpus += queue_position.gpus;
+  waiting.gpu_seconds += queue_position.gpu_seconds;
+  return queue_position;
 }
 
-Waiting Lines::others(const PlaceInLine& job, TypeId type) const {
-  Waiting others = waiting_[at(type)];
+WaitingJobs TypeQueues::others(const QueuePosition& job, TypeId type) const {
+  WaitingJobs others = waiting_[at(type)];
   if (type != job.type) return others;
   --others.jobs;
   others.gpus = std::max(others.gpus - job.gpus, 0.0);
@@ -171,33 +172,34 @@ Waiting Lines::others(const PlaceInLine& job, TypeId type) const {
   return others;
 }
 
-int Lines::behind(const PlaceInLine& job, TypeId type) const {
+int TypeQueues::behind(const QueuePosition& job, TypeId type) const {
   return others(job, type).jobs - (type == job.type ? job.before : 0);
 }
 
-double Lines::share(TypeId type, int gpus) const {
+double TypeQueues::share(TypeId type, int gpus) const {
   return static_cast<double>(gpus) / std::max(pool(type).gpus, 1);
 }
 
-double Lines::delayed(const PlaceInLine& job, TypeId type, int gpus, double seconds) const {
+double TypeQueues::delayed(const QueuePosition& job, TypeId type, int gpus, double seconds) const {
   return behind(job, type) + delayed_to_come(pool(type), others(job, type), gpus, seconds);
 }
 
-double Lines::cost(const PlaceInLine& job, TypeId type, int gpus, double seconds) const {
+double TypeQueues::cost(const QueuePosition& job, TypeId type, int gpus, double seconds) const {
   return seconds * (1 + behind(job, type) * share(type, gpus));
 }
 
-double Lines::cost_to_come(const PlaceInLine& job, TypeId type, int gpus, double seconds) const {
+double TypeQueues::cost_to_come(const QueuePosition& job, TypeId type, int gpus,
+                                double seconds) const {
   return seconds * share(type, gpus) *
          delayed_to_come(pool(type), others(job, type), gpus, seconds);
 }
 
-double Lines::chance(const PlaceInLine& job, TypeId type, int gpus, double seconds) const {
+double TypeQueues::chance(const QueuePosition& job, TypeId type, int gpus, double seconds) const {
   return chance_of_wait(pool(type), others(job, type), gpus, seconds);
 }
 
-std::vector<Load> loads_after(RoundContext& context, const Models& models,
-                              const Capacity& capacity) {
+std::vector<TypeLoad> loads_after(RoundContext& context, const Models& models,
+                                  const Capacity& capacity) {
   Counter counter(context, models, capacity);
   std::map<JobKey, const Job*> jobs;
   for (const Job& job : context.snapshot.jobs) jobs.try_emplace(job.key, &job);

@@ -14,8 +14,9 @@ std::vector<double> predict_speeds(const Models& models, const std::vector<std::
   speeds.reserve(types.size());
   for (const std::string& type : types) {
     // Of a job type that nobody has seen: what is common to all that were.
-    speeds.push_back(models.learnt() != nullptr ? models.learnt()->predict({}, type, 1).rate()
-                                                : models.speed(type));
+    speeds.push_back(models.throughput_model() != nullptr
+                         ? models.throughput_model()->predict({}, type, 1).throughput()
+                         : models.speed(type));
   }
   return speeds;
 }
@@ -52,20 +53,21 @@ bool has_choice(const JobSpec& job) {
 Forecast forecast_for(const Models& models, const Config& config, const Job& job,
                       const std::string& gpu_type, int gpus) {
   const JobSpec spec = spec_of(job, config);
-  const Forecast plain = models.learnt()->predict(spec.profile, gpu_type, gpus);
+  const Forecast plain = models.throughput_model()->predict(spec.profile, gpu_type, gpus);
   if (!has_choice(spec) || config.off("plans")) return plain;
   Resources at;
   at.gpu_type = gpu_type;
   at.gpus = gpus;
   at.cores = std::max(job.request.cores, job.request.cores_per_gpu * gpus);
   const Prediction found = models.predictor().predict(spec, at);
-  if (found.back_end == BackEnd::kNone || found.back_end == BackEnd::kThroughput) return plain;
+  if (found.model_kind == ModelKind::kNone || found.model_kind == ModelKind::kThroughput)
+    return plain;
   Forecast out = plain;
   out.feasible = found.feasible;
   out.known_profile = found.known_profile;
   if (!found.feasible || found.goodput <= 0) return out;
-  out.log_rate = std::log(found.goodput);
-  out.spread = found.spread;
+  out.log_throughput = std::log(found.goodput);
+  out.stddev = found.stddev;
   return out;
 }
 

@@ -65,8 +65,8 @@ int level_of(const std::vector<Service>& service, const JobKey& job) {
   return found != nullptr ? found->level : 0;
 }
 
-int class_of(const std::vector<Need>& needs, const JobKey& job) {
-  const Need* const found = need_of(needs, job);
+int class_of(const std::vector<JobNeed>& needs, const JobKey& job) {
+  const JobNeed* const found = need_of(needs, job);
   return found != nullptr ? found->size_class : 0;
 }
 
@@ -74,7 +74,7 @@ int class_of(const std::vector<Need>& needs, const JobKey& job) {
 
 std::vector<const Job*> prioritise(const Snapshot& snapshot, const Config& config,
                                    const std::vector<Service>& service,
-                                   const std::vector<Need>& needs) {
+                                   const std::vector<JobNeed>& needs) {
   std::vector<const Job*> order;
   for (const Job& job : snapshot.jobs) {
     if (job.state == JobState::kPending) order.push_back(&job);

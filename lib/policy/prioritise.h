@@ -18,6 +18,6 @@ namespace rubato {
 /// the order in which the snapshot lists the jobs.
 [[nodiscard]] std::vector<const Job*> prioritise(const Snapshot& snapshot, const Config& config,
                                                  const std::vector<Service>& service,
-                                                 const std::vector<Need>& needs = {});
+                                                 const std::vector<JobNeed>& needs = {});
 
 }  // namespace rubato

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "lib/policy/sweep.h"
+#include "lib/policy/start_time_search.h"
 
 namespace rubato {
 namespace {
@@ -17,7 +17,7 @@ bool Reserver::will_be_up(int node) const {
   return state.usable || state.coming;
 }
 
-TypeId Reserver::type_of(const Entry& entry, const Reservation& reservation) const {
+TypeId Reserver::type_of(const PendingEntry& entry, const Reservation& reservation) const {
   if (!entry.demand.wants_gpus()) return kNoGpu;
   // "" is a type of its own on nodes that name none, and stands for a mix of types besides.
   const std::vector<TypeId> types = placer_.types_of(entry);
@@ -25,8 +25,8 @@ TypeId Reserver::type_of(const Entry& entry, const Reservation& reservation) con
   return mixes ? kAnyGpu : capacity_.type_id(reservation.gpu_type);
 }
 
-Reservation Reserver::make(const Entry& entry, TypeId type, Seconds start,
-                           const Choice& choice) const {
+Reservation Reserver::make(const PendingEntry& entry, TypeId type, Seconds start,
+                           const NodeChoice& choice) const {
   Reservation reservation;
   reservation.job = entry.job->key;
   reservation.partition = entry.job->partition;
@@ -44,22 +44,22 @@ Reservation Reserver::make(const Entry& entry, TypeId type, Seconds start,
   return reservation;
 }
 
-std::optional<Reservation> Reserver::earliest(const Entry& entry, Seconds until) const {
+std::optional<Reservation> Reserver::earliest(const PendingEntry& entry, Seconds until) const {
   if (!entry.demand.consistent()) return std::nullopt;
   std::optional<Reservation> best;
   for (const TypeId type : placer_.types_of(entry)) {
     // Fastest first, so a slower type must be strictly earlier.
     const Seconds before = best ? best->start : until;
-    const auto found = Sweep(context_, capacity_, placer_, entry, type).run(before);
+    const auto found = StartTimeSearch(context_, capacity_, placer_, entry, type).run(before);
     if (found) best = make(entry, type, found->start, found->choice);
   }
   return best;
 }
 
 // What is missing on `node` for `amount` once every job with a time limit has ended.
-std::int64_t Reserver::lack_on(const Entry& entry, int node, TypeId type, int amount,
+std::int64_t Reserver::lack_on(const PendingEntry& entry, int node, TypeId type, int amount,
                                int nodes) const {
-  const Room room = capacity_.room(node, type, kForever - 1, kForever);
+  const NodeRoom room = capacity_.room(node, type, kForever - 1, kForever);
   if (entry.demand.whole_nodes()) {
     return capacity_.untouched(node, kForever - 1, kForever) ? 0 : amount;
   }
@@ -70,13 +70,14 @@ std::int64_t Reserver::lack_on(const Entry& entry, int node, TypeId type, int am
   return std::max(amount - gpus, 1);
 }
 
-std::vector<Candidate> Reserver::drain_candidates(const Entry& entry, TypeId type) const {
+std::vector<NodeCandidate> Reserver::drain_candidates(const PendingEntry& entry,
+                                                      TypeId type) const {
   const Demand& demand = entry.demand;
-  std::vector<Candidate> candidates;
+  std::vector<NodeCandidate> candidates;
   for (const int node : *entry.later) {
     if (!will_be_up(node) || (type != kNoGpu && !capacity_.has_type(node, type))) continue;
-    const Room total = capacity_.total(node, type);
-    Candidate candidate;
+    const NodeRoom total = capacity_.total(node, type);
+    NodeCandidate candidate;
     candidate.node = node;
     candidate.amount = demand.amount_in(total, demand.min_nodes());
     candidate.free = demand.wants_gpus() ? total.gpus : total.cores;
@@ -88,7 +89,7 @@ std::vector<Candidate> Reserver::drain_candidates(const Entry& entry, TypeId typ
   return candidates;
 }
 
-std::optional<Reservation> Reserver::drain(const Entry& entry) const {
+std::optional<Reservation> Reserver::drain(const PendingEntry& entry) const {
   if (!entry.demand.consistent()) return std::nullopt;
   std::optional<Reservation> best;
   std::int64_t least = 0;
@@ -105,7 +106,7 @@ std::optional<Reservation> Reserver::drain(const Entry& entry) const {
   return best;
 }
 
-std::int64_t Reserver::lack(const Entry& entry, const Reservation& drain) const {
+std::int64_t Reserver::lack(const PendingEntry& entry, const Reservation& drain) const {
   const TypeId type = type_of(entry, drain);
   const int nodes = static_cast<int>(drain.shares.size());
   std::int64_t sum = 0;
@@ -116,7 +117,7 @@ std::int64_t Reserver::lack(const Entry& entry, const Reservation& drain) const 
   return sum;
 }
 
-bool Reserver::matches(const Entry& entry, const Reservation& reservation) const {
+bool Reserver::matches(const PendingEntry& entry, const Reservation& reservation) const {
   const Demand& demand = entry.demand;
   const int nodes = static_cast<int>(reservation.shares.size());
   if (!demand.consistent() || nodes < demand.min_nodes() || nodes > demand.max_nodes())
@@ -148,11 +149,11 @@ bool Reserver::matches(const Entry& entry, const Reservation& reservation) const
   return exact ? carried == demand.total() : carried >= demand.total();
 }
 
-bool Reserver::free_between(const Entry& entry, const Reservation& reservation, Seconds from,
+bool Reserver::free_between(const PendingEntry& entry, const Reservation& reservation, Seconds from,
                             Seconds to) const {
   const auto free = [&](const NodeShare& share) {
     if (entry.demand.whole_nodes()) return capacity_.untouched(share.node, from, to);
-    const Room room = capacity_.room(share.node, kNoGpu, from, to);
+    const NodeRoom room = capacity_.room(share.node, kNoGpu, from, to);
     if (room.cores < share.cores || room.memory < share.memory) return false;
     return std::all_of(share.gpus.begin(), share.gpus.end(), [&](const GpuCount& group) {
       const TypeId type = capacity_.type_id(group.type);
@@ -162,14 +163,14 @@ bool Reserver::free_between(const Entry& entry, const Reservation& reservation, 
   return std::all_of(reservation.shares.begin(), reservation.shares.end(), free);
 }
 
-bool Reserver::holds(const Entry& entry, const Reservation& reservation) const {
+bool Reserver::still_valid(const PendingEntry& entry, const Reservation& reservation) const {
   // A start that has passed: what is in the way ends within the next second by its limit.
   const Seconds start = std::max(reservation.start, context_.now + 1);
   // Drains yield.
   return free_between(entry, reservation, start, std::min(entry.end(start), kForever - 1));
 }
 
-bool Reserver::ripe(const Entry& entry, const Reservation& reservation) const {
+bool Reserver::ripe(const PendingEntry& entry, const Reservation& reservation) const {
   const Seconds now = context_.now;
   if (reservation.start > now || reservation.partition != entry.job->partition) return false;
   const bool open = std::all_of(

@@ -21,8 +21,8 @@
 
 #include <optional>
 
-#include "lib/policy/book.h"
 #include "lib/policy/place.h"
+#include "lib/policy/reservation_table.h"
 
 namespace rubato {
 
@@ -33,34 +33,35 @@ class Reserver {
 
   /// Nodes and start for `entry` with the capacity as it is, before `until`; nothing if there is no
   /// such start. `reason` and `made` are left at their defaults.
-  [[nodiscard]] std::optional<Reservation> earliest(const Entry& entry, Seconds until) const;
+  [[nodiscard]] std::optional<Reservation> earliest(const PendingEntry& entry, Seconds until) const;
   /// A drain for `entry`; nothing if its nodes could not carry it even when empty.
-  [[nodiscard]] std::optional<Reservation> drain(const Entry& entry) const;
+  [[nodiscard]] std::optional<Reservation> drain(const PendingEntry& entry) const;
   /// What the nodes of `drain` lack even if all jobs with a time limit have ended, counted in GPUs
   /// (cores for jobs without). The reservation must be out of the capacity.
-  [[nodiscard]] std::int64_t lack(const Entry& entry, const Reservation& drain) const;
+  [[nodiscard]] std::int64_t lack(const PendingEntry& entry, const Reservation& drain) const;
 
   /// The nodes of `entry` could carry it if nothing ran on them.
-  [[nodiscard]] bool possible(const Entry& entry) const { return drain(entry).has_value(); }
+  [[nodiscard]] bool possible(const PendingEntry& entry) const { return drain(entry).has_value(); }
   /// The GPU type of the reservation; kAnyGpu if it mixes types.
-  [[nodiscard]] TypeId type_of(const Entry& entry, const Reservation& reservation) const;
+  [[nodiscard]] TypeId type_of(const PendingEntry& entry, const Reservation& reservation) const;
   /// The shares are what `entry` asks for, on nodes it may use some day.
-  [[nodiscard]] bool matches(const Entry& entry, const Reservation& reservation) const;
+  [[nodiscard]] bool matches(const PendingEntry& entry, const Reservation& reservation) const;
   /// `entry` can start now on the shares of its reservation, whose start has come. Drains are no
   /// obstacle: they yield to every reservation with a start.
-  [[nodiscard]] bool ripe(const Entry& entry, const Reservation& reservation) const;
+  [[nodiscard]] bool ripe(const PendingEntry& entry, const Reservation& reservation) const;
   /// The shares are free from the start of `reservation`, or now, on until the time limit.
-  [[nodiscard]] bool holds(const Entry& entry, const Reservation& reservation) const;
+  [[nodiscard]] bool still_valid(const PendingEntry& entry, const Reservation& reservation) const;
 
  private:
-  [[nodiscard]] Reservation make(const Entry& entry, TypeId type, Seconds start,
-                                 const Choice& choice) const;
+  [[nodiscard]] Reservation make(const PendingEntry& entry, TypeId type, Seconds start,
+                                 const NodeChoice& choice) const;
   [[nodiscard]] bool will_be_up(int node) const;
-  [[nodiscard]] bool free_between(const Entry& entry, const Reservation& reservation, Seconds from,
-                                  Seconds to) const;
-  [[nodiscard]] std::int64_t lack_on(const Entry& entry, int node, TypeId type, int amount,
+  [[nodiscard]] bool free_between(const PendingEntry& entry, const Reservation& reservation,
+                                  Seconds from, Seconds to) const;
+  [[nodiscard]] std::int64_t lack_on(const PendingEntry& entry, int node, TypeId type, int amount,
                                      int nodes) const;
-  [[nodiscard]] std::vector<Candidate> drain_candidates(const Entry& entry, TypeId type) const;
+  [[nodiscard]] std::vector<NodeCandidate> drain_candidates(const PendingEntry& entry,
+                                                            TypeId type) const;
 
   const RoundContext& context_;
   const Capacity& capacity_;

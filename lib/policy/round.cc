@@ -15,16 +15,17 @@
 #include "lib/policy/need.h"
 #include "lib/policy/pools.h"
 #include "lib/policy/predict.h"
+#include "lib/policy/scheduling_pass.h"
 #include "lib/policy/service.h"
-#include "lib/policy/types.h"
-#include "lib/policy/walk.h"
+#include "lib/policy/type_choice.h"
 
 namespace rubato {
 namespace {
 
-std::vector<Reservation> reservations_of(const Book& book) {
+std::vector<Reservation> reservations_of(const ReservationTable& reservation_table) {
   std::vector<Reservation> reservations;
-  for (const Booked& booked : book.all()) reservations.push_back(booked.reservation);
+  for (const BookedReservation& booked : reservation_table.all())
+    reservations.push_back(booked.reservation);
   return reservations;
 }
 
@@ -43,13 +44,13 @@ std::vector<Progress> kept_progress(const Snapshot& snapshot) {
 
 // Of jobs that still wait or run, and for a while of those that are not to be seen: a requeued job
 // keeps what it had.
-std::vector<Course> kept_courses(const Snapshot& snapshot, Seconds now) {
+std::vector<ProgressHistory> kept_progress_histories(const Snapshot& snapshot, Seconds now) {
   std::vector<JobKey> keys;
   keys.reserve(snapshot.jobs.size());
   for (const Job& job : snapshot.jobs) keys.push_back(job.key);
   std::sort(keys.begin(), keys.end());
-  std::vector<Course> kept = snapshot.memory.courses;
-  std::erase_if(kept, [&](const Course& one) {
+  std::vector<ProgressHistory> kept = snapshot.memory.progress_histories;
+  std::erase_if(kept, [&](const ProgressHistory& one) {
     return now - one.updated >= kRequeueTime &&
            !std::binary_search(keys.begin(), keys.end(), one.job);
   });
@@ -62,7 +63,7 @@ Plan round(const Snapshot& snapshot, const Models& models, const Config& config,
            Fingerprint print) {
   Capacity capacity(snapshot, now);
   std::vector<Service> service = update_service(snapshot, models, config, now);
-  std::vector<Need> needs = expected_needs(snapshot, models, config, service, now);
+  std::vector<JobNeed> needs = expected_needs(snapshot, models, config, service, now);
   RoundContext context = make_context(snapshot, config, now, std::move(service), std::move(needs));
   context.models = &models;
   context.speeds = predict_speeds(models, capacity.types());
@@ -70,10 +71,10 @@ Plan round(const Snapshot& snapshot, const Models& models, const Config& config,
 
   std::vector<std::unique_ptr<const TypeChoice>> choices;
   choose_types(context, models, capacity, choices);
-  std::vector<Load> loads = loads_after(context, models, capacity);
+  std::vector<TypeLoad> loads = loads_after(context, models, capacity);
 
-  Walk walk(context, capacity);
-  walk.run();
+  SchedulingPass pass(context, capacity);
+  pass.run();
 
   Plan plan;
   plan.round = snapshot.memory.round + 1;
@@ -82,23 +83,24 @@ Plan round(const Snapshot& snapshot, const Models& models, const Config& config,
     plan.snapshot_fingerprint = fingerprint(to_json(snapshot));
     plan.models_fingerprint = fingerprint(fit_of(models));
   }
-  plan.starts = std::move(walk.starts());
+  plan.starts = std::move(pass.starts());
 
-  Explainer explainer(context, capacity, walk.book(), walk.history());
+  Explainer explainer(context, capacity, pass.reservation_table(), pass.history());
   plan.explanations.reserve(context.queue.size());
-  for (const Entry& entry : context.queue) {
+  for (const PendingEntry& entry : context.queue) {
     plan.explanations.push_back(
-        explainer.explain(entry, walk.outcomes()[static_cast<std::size_t>(entry.order)]));
+        explainer.explain(entry, pass.outcomes()[static_cast<std::size_t>(entry.order)]));
   }
 
   plan.memory.round = plan.round;
-  plan.memory.jobs = walk.history().take();
+  plan.memory.jobs = pass.history().take();
   plan.memory.service = std::move(context.service);
   plan.memory.progress = kept_progress(snapshot);
-  plan.memory.courses = kept_courses(snapshot, now);
+  plan.memory.progress_histories = kept_progress_histories(snapshot, now);
   plan.memory.types = snapshot.memory.types;
   plan.memory.loads = std::move(loads);
-  plan.memory.reservations = reservations_of(walk.book());  // the book is sorted by job
+  plan.memory.reservations =
+      reservations_of(pass.reservation_table());  // the book is sorted by job
   plan.reservations = plan.memory.reservations;
   std::stable_sort(plan.reservations.begin(), plan.reservations.end(),
                    [](const Reservation& a, const Reservation& b) {

@@ -95,13 +95,13 @@ void bring_forward(Service& service, const Job& job, double power, Seconds now) 
 // GPU-seconds it needs on the type it is fastest on; empty when that cannot be told.
 std::optional<double> by_profile(const Job& job, const ProfileName& profile, double left,
                                  const Models& models, const std::set<std::string>& types) {
-  if (models.learnt() == nullptr || profile.job_type.empty()) return std::nullopt;
+  if (models.throughput_model() == nullptr || profile.job_type.empty()) return std::nullopt;
   const int gpus = std::max(job.request.gpus_on(std::max(job.request.min_nodes, 1)), 1);
   double best = 0;
   for (const std::string& type : types) {
-    const Forecast forecast = models.learnt()->predict(profile, type, gpus);
+    const Forecast forecast = models.throughput_model()->predict(profile, type, gpus);
     if (!forecast.known_profile) return std::nullopt;
-    best = std::max(best, forecast.rate());
+    best = std::max(best, forecast.throughput());
   }
   return best > 0 ? std::optional(left / best * gpus) : std::nullopt;
 }
@@ -124,7 +124,7 @@ std::vector<Service> update_service(const Snapshot& snapshot, const Models& mode
   const std::set<std::string> types = gpu_types(snapshot);
   const double fastest = fastest_of(types, models);
   std::map<JobKey, Service> services;
-  std::vector<Standing> standings;
+  std::vector<LevelInput> inputs;
   for (const Job& job : snapshot.jobs) {
     if (!job.managed || !job.request.wants_gpus()) continue;
     if (!services.emplace(job.key, remembered(snapshot, job)).second) continue;
@@ -139,17 +139,17 @@ std::vector<Service> update_service(const Snapshot& snapshot, const Models& mode
                      ? known_speed
                      : predictability(snapshot, job, profile, known_speed).predictable);
     if (!service.predictable) left.reset();
-    standings.push_back({.job = job.key,
-                         .attained = service.since_promotion,
-                         .remaining = left,
-                         .waited = std::max<Seconds>(now - service.waiting_since, 0),
-                         .executed = service.executed,
-                         .level = service.level,
-                         .exempt = job.priority_set});
+    inputs.push_back({.job = job.key,
+                      .attained = service.since_promotion,
+                      .remaining = left,
+                      .waited = std::max<Seconds>(now - service.waiting_since, 0),
+                      .executed = service.executed,
+                      .level = service.level,
+                      .exempt = job.priority_set});
   }
   std::vector<Service> result = gone(snapshot, services, now);
   result.reserve(result.size() + services.size());
-  for (const Level& level : levels(standings)) {
+  for (const JobLevel& level : levels(inputs)) {
     Service& service = services[level.job];
     service.level = level.level;
     service.level_unpredictable = level.by_service;

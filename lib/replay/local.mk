@@ -3,7 +3,7 @@
 noinst_LTLIBRARIES += lib/librubato_replay.la
 lib_librubato_replay_la_LIBADD = $(FMT_LIBS)
 lib_librubato_replay_la_SOURCES = \
-  lib/replay/gain.cc \
-  lib/replay/gain.h \
+  lib/replay/counterfactual.cc \
+  lib/replay/counterfactual.h \
   lib/replay/simulate.cc \
   lib/replay/simulate.h

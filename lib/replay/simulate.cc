@@ -43,7 +43,7 @@ bool fits(const NodeShare& share, Node& node) {
 
 class Simulation {
  public:
-  Simulation(const Workload& workload, const Models& models, const Config& config,
+  Simulation(const SimulationInput& workload, const Models& models, const Config& config,
              const RunTime& run_time)
       : models_(models), config_(config), run_time_(run_time), now_(workload.begin) {
     state_ = workload.cluster;
@@ -53,16 +53,16 @@ class Simulation {
       node.memory_free = node.memory;
       for (GpuGroup& group : node.gpus) group.free = group.total;
     }
-    for (const Holder& holder : workload.holders) hold(holder);
-    for (const Arrival& arrival : workload.arrivals) queue(arrival);
+    for (const RunningAtStart& holder : workload.holders) hold(holder);
+    for (const JobArrival& arrival : workload.arrivals) queue(arrival);
   }
 
-  Outcome run(const Bounds& bounds) {
+  SimulationOutcome run(const SimulationBounds& bounds) {
     while (true) {
       end_runs();
       admit();
       if (!pending_.empty()) {
-        if (out_.rounds >= bounds.most_rounds) {
+        if (out_.rounds >= bounds.max_rounds) {
           out_.complete = false;
           break;
         }
@@ -78,7 +78,7 @@ class Simulation {
   }
 
  private:
-  void hold(const Holder& holder) {
+  void hold(const RunningAtStart& holder) {
     if (!in_bounds(holder.job.allocation, state_.nodes.size())) return;
     Job job = holder.job;
     job.state = JobState::kRunning;
@@ -88,7 +88,7 @@ class Simulation {
     running_.emplace(job.key, std::move(job));
   }
 
-  void queue(const Arrival& arrival) {
+  void queue(const JobArrival& arrival) {
     coming_.emplace(std::pair(arrival.enters, number_++), arrival);
   }
 
@@ -192,7 +192,7 @@ class Simulation {
   }
 
   void launch(Job job, const Start& start) {
-    Run run;
+    CompletedRun run;
     run.job = job.key;
     run.partition = job.partition;
     run.start = now_;
@@ -239,18 +239,19 @@ class Simulation {
   const RunTime& run_time_;
   Seconds now_ = 0;
   std::int64_t number_ = 0;
-  Snapshot state_;                                              ///< without jobs
-  std::map<std::pair<Seconds, std::int64_t>, Arrival> coming_;  ///< by time, then as given
-  std::vector<Job> pending_;                                    ///< in Slurm's order
+  Snapshot state_;                                                 ///< without jobs
+  std::map<std::pair<Seconds, std::int64_t>, JobArrival> coming_;  ///< by time, then as given
+  std::vector<Job> pending_;                                       ///< in Slurm's order
   std::map<JobKey, Job> running_;
   std::set<std::pair<Seconds, JobKey>> ends_;
-  Outcome out_;
+  SimulationOutcome out_;
 };
 
 }  // namespace
 
-Outcome simulate(const Workload& workload, const Models& models, const Config& config,
-                 const RunTime& run_time, const Bounds& bounds) {
+SimulationOutcome simulate(const SimulationInput& workload, const Models& models,
+                           const Config& config, const RunTime& run_time,
+                           const SimulationBounds& bounds) {
   return Simulation(workload, models, config, run_time).run(bounds);
 }
 

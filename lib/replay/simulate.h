@@ -18,24 +18,24 @@ namespace rubato::sim {
 
 /// A job that comes. `job` is as a snapshot has it while it waits; state, rank and block are the
 /// simulation's own.
-struct Arrival {
+struct JobArrival {
   Job job;
   Seconds enters = 0;  ///< from when on it may start
 };
 
 /// A run that is on when the simulation begins. Nothing is decided about it.
-struct Holder {
+struct RunningAtStart {
   Job job;  ///< with `allocation`, `start` and `time_limit`
   Seconds ends = 0;
 };
 
 /// What is simulated.
-struct Workload {
+struct SimulationInput {
   /// Nodes, node sets, partitions and memory at the begin. What the nodes have free does not
   /// count (all of it is, but for the holders), nor do jobs.
   Snapshot cluster;
-  std::vector<Arrival> arrivals;  ///< in any order
-  std::vector<Holder> holders;
+  std::vector<JobArrival> arrivals;  ///< in any order
+  std::vector<RunningAtStart> holders;
   Seconds begin = 0;
 };
 
@@ -43,7 +43,7 @@ struct Workload {
 using RunTime = std::function<Seconds(const Job& job, const Start& start)>;
 
 /// One run of one job.
-struct Run {
+struct CompletedRun {
   JobKey job;
   std::string partition;
   Seconds start = 0;
@@ -52,27 +52,28 @@ struct Run {
   int gpus = 0;
   std::vector<NodeShare> shares;
 
-  bool operator==(const Run&) const = default;
+  bool operator==(const CompletedRun&) const = default;
 };
 
-struct Outcome {
-  std::vector<Run> runs;       ///< in the order of their starts
-  std::vector<JobKey> waited;  ///< never started, in the order of Slurm's queue
+struct SimulationOutcome {
+  std::vector<CompletedRun> runs;  ///< in the order of their starts
+  std::vector<JobKey> waited;      ///< never started, in the order of Slurm's queue
   std::int64_t rounds = 0;
   std::int64_t refused = 0;  ///< starts on nodes of the plan that found no room
-  bool complete = true;      ///< false: it ended at `most_rounds`
+  bool complete = true;      ///< false: it ended at `max_rounds`
 
-  bool operator==(const Outcome&) const = default;
+  bool operator==(const SimulationOutcome&) const = default;
 };
 
-struct Bounds {
-  std::int64_t most_rounds = 100'000;
+struct SimulationBounds {
+  std::int64_t max_rounds = 100'000;
 };
 
 /// Pure: same input, same outcome. Two arrivals with the same key are one job that runs twice: the
 /// second enters when the first has ended. Arrivals start in Slurm's order (tier, priority, id)
 /// where round() leaves it so. A job without a place in the cluster waits for ever.
-[[nodiscard]] Outcome simulate(const Workload& workload, const Models& models, const Config& config,
-                               const RunTime& run_time, const Bounds& bounds = {});
+[[nodiscard]] SimulationOutcome simulate(const SimulationInput& workload, const Models& models,
+                                         const Config& config, const RunTime& run_time,
+                                         const SimulationBounds& bounds = {});
 
 }  // namespace rubato::sim

@@ -49,11 +49,11 @@ class WriteLog {
                           Clock::time_point now = Clock::now());
 
  private:
-  struct Told {
+  struct LoggedFailure {
     Clock::time_point at;
     bool failing = false;  ///< the last line about it was an error
   };
-  std::map<std::string, Told> told_;
+  std::map<std::string, LoggedFailure> told_;
 };
 
 }  // namespace rubato

@@ -5,10 +5,8 @@ lib_librubato_runtime_la_LIBADD = $(FMT_LIBS)
 lib_librubato_runtime_la_SOURCES = \
   lib/runtime/files.cc \
   lib/runtime/files.h \
-  lib/runtime/job_book.cc \
-  lib/runtime/job_book.h \
-  lib/runtime/mailbox.cc \
-  lib/runtime/mailbox.h \
+  lib/runtime/message_queue.cc \
+  lib/runtime/message_queue.h \
   lib/runtime/models_feed.cc \
   lib/runtime/models_feed.h \
   lib/runtime/models_publisher.cc \
@@ -16,12 +14,14 @@ lib_librubato_runtime_la_SOURCES = \
   lib/runtime/pace.h \
   lib/runtime/publisher.cc \
   lib/runtime/publisher.h \
-  lib/runtime/rate_book.cc \
-  lib/runtime/rate_book.h \
   lib/runtime/recorder.cc \
   lib/runtime/recorder.h \
   lib/runtime/recorder_notes.cc \
   lib/runtime/run_log.cc \
   lib/runtime/run_log.h \
-  lib/runtime/start_book.cc \
-  lib/runtime/start_book.h
+  lib/runtime/running_jobs.cc \
+  lib/runtime/running_jobs.h \
+  lib/runtime/start_history.cc \
+  lib/runtime/start_history.h \
+  lib/runtime/throughput_log.cc \
+  lib/runtime/throughput_log.h

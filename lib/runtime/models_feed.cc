@@ -26,17 +26,18 @@ namespace {
 using Steady = std::chrono::steady_clock;
 constexpr int kShareOfProcessor = 20;  // one in so many
 
-constexpr double kMovedRate = 0.01;
+constexpr double kMovedThroughput = 0.01;
 constexpr double kMoreSamples = 1.5;
 
-/// Whether models of steps made of `now` would say something else: as rate_change() has it.
+/// Whether models of steps made of `now` would say something else: as throughput_change() has it.
 bool tells_more(const std::vector<MeasuredRow>& before, const std::vector<MeasuredRow>& now) {
   if (before.size() != now.size()) return true;
   for (std::size_t i = 0; i < now.size(); ++i) {
     if (row_before(before[i], now[i]) || row_before(now[i], before[i])) return true;
     const auto more = static_cast<double>(now[i].samples);
     if (more >= kMoreSamples * static_cast<double>(before[i].samples)) return true;
-    if (std::abs(std::log(now[i].rate / before[i].rate)) >= kMovedRate) return true;
+    if (std::abs(std::log(now[i].throughput / before[i].throughput)) >= kMovedThroughput)
+      return true;
   }
   return false;
 }
@@ -49,11 +50,11 @@ struct ModelsFeed::Shared {
   std::function<void()> wake;
   mutable std::mutex mutex;
   mutable std::condition_variable changed;
-  FeedOffer next;                    // under mutex, as all up to `latest`
-  std::set<RateBook::Place> places;  // of the last fit
-  std::set<RateBook::Place> fresh;   // of urgent reports since
-  std::uint64_t offered = 0;         // counts what is new
-  std::uint64_t urgent = 0;          // the last one that was urgent
+  FeedOffer next;                                            // under mutex, as all up to `latest`
+  std::set<ThroughputLog::ConfigurationKey> configurations;  // of the last fit
+  std::set<ThroughputLog::ConfigurationKey> fresh;           // of urgent reports since
+  std::uint64_t offered = 0;                                 // counts what is new
+  std::uint64_t urgent = 0;                                  // the last one that was urgent
   std::uint64_t handled = 0;
   bool stop = false;
   bool ended = false;
@@ -61,14 +62,14 @@ struct ModelsFeed::Shared {
   std::shared_ptr<const Learning> learning = std::make_shared<const Learning>();
 
   // of the thread
-  RateBook book;
+  ThroughputLog throughput_log;
   std::optional<store::Summary> summary;
   std::string database;
   std::int64_t opened = 0;
   std::int64_t read_up_to = -1;
   std::int64_t changes = 0;  // of profiles, by hand
   std::int64_t orders_seen = 0;
-  std::shared_ptr<const BackEnds> back_ends;  // null while nothing was measured
+  std::shared_ptr<const StepTimeModels> step_time_models;  // null while nothing was measured
   std::set<std::string> shared;
   Steady::time_point whole_at{};
   std::map<std::string, double> speeds;
@@ -89,7 +90,7 @@ struct ModelsFeed::Shared {
   void take_rules(const FeedOffer& offer);
   void take_rows(const FeedOffer& offer);
   void fit(const FeedOffer& offer);
-  void learn_prior(const FeedOffer& offer);
+  void fit_hyperparameters(const FeedOffer& offer);
   void publish(const FeedOffer& offer, bool decides);
   void measure_errors(const FeedOffer& offer);
   void note_learning();
@@ -114,12 +115,13 @@ void ModelsFeed::Shared::take(FeedOffer& offer) {
               !same_bits(offer.half_life, next.half_life);
   bool is_urgent = first || offer.speeds != next.speeds || offer.gpu_memory != next.gpu_memory ||
                    offer.database != next.database;
-  for (HeardSample& heard : offer.heard) {
-    if (next.heard.size() >= kMostWaiting) break;
+  for (PendingSample& heard : offer.heard) {
+    if (next.heard.size() >= kMaxWaiting) break;
     news = true;
-    RateBook::Place place = RateBook::place_of(heard.sample);
+    ThroughputLog::ConfigurationKey configuration = ThroughputLog::configuration_of(heard.sample);
     const bool on_gpus = heard.sample.gpus > 0;  // others are learnt from the store
-    if (on_gpus && !places.contains(place) && fresh.insert(std::move(place)).second)
+    if (on_gpus && !configurations.contains(configuration) &&
+        fresh.insert(std::move(configuration)).second)
       is_urgent = true;
     next.heard.push_back(std::move(heard));
   }
@@ -139,16 +141,16 @@ void ModelsFeed::Shared::take_rules(const FeedOffer& offer) {
       same_bits(now.history.half_life, rules.history.half_life))
     return;
   rules = now;
-  if (read_up_to < 0) book = RateBook(rules);
-  book.set_rules(rules);
+  if (read_up_to < 0) throughput_log = ThroughputLog(rules);
+  throughput_log.set_rules(rules);
   whole_at = {};
 }
 
 // What was learnt so far is made anew from the file: at the start, when it is another file or
 // profiles were changed by hand, and sometimes, for what the store has forgotten.
 Result<void> ModelsFeed::Shared::restore(const FeedOffer& offer, const store::Reader& reader) {
-  book.settle(offer.settled);
-  return book.restore(reader, offer.shared);
+  throughput_log.mark_stored(offer.settled);
+  return throughput_log.restore(reader, offer.shared);
 }
 
 // The models of step times are made of the sums of the store; what they expect enters the fit.
@@ -159,17 +161,17 @@ void ModelsFeed::Shared::take_rows(const FeedOffer& offer) {
     rows.push_back(store::measured_row(
         {{row.account, row.job_type, row.shared}, row.gpu_type, row.gpus, row.group}));
   }
-  auto made = std::make_shared<const BackEnds>(std::move(rows), offer.gpu_memory);
-  if (back_ends != nullptr && back_ends->rows() == made->rows() &&
-      back_ends->memory() == made->memory()) {
+  auto made = std::make_shared<const StepTimeModels>(std::move(rows), offer.gpu_memory);
+  if (step_time_models != nullptr && step_time_models->rows() == made->rows() &&
+      step_time_models->memory() == made->memory()) {
     return;
   }
   static const std::vector<MeasuredRow> none;
-  rows_news =
-      rows_news || tells_more(back_ends != nullptr ? back_ends->rows() : none, made->rows());
-  back_ends = made->rows().empty() ? nullptr : std::move(made);
-  book.learner().set_curves(back_ends != nullptr ? back_ends->curve_points()
-                                                 : std::vector<CurvePoint>());
+  rows_news = rows_news || tells_more(step_time_models != nullptr ? step_time_models->rows() : none,
+                                      made->rows());
+  step_time_models = made->rows().empty() ? nullptr : std::move(made);
+  throughput_log.learner().set_curves(step_time_models != nullptr ? step_time_models->curve_points()
+                                                                  : std::vector<CurvePoint>());
 }
 
 // What went wrong, "" if nothing.
@@ -198,26 +200,26 @@ std::string ModelsFeed::Shared::read_store(const FeedOffer& offer) {
     changes = *changed_now;
   }
   if (*fresh_rows) {
-    book.set_imported(summary->rows());
+    throughput_log.set_imported(summary->rows());
     take_rows(offer);
   }
   if (whole) whole_at = began;
   read_up_to = offer.settled;
   orders_seen = offer.orders;
   shared = offer.shared;
-  book.settle(offer.settled);
+  throughput_log.mark_stored(offer.settled);
   return {};
 }
 
 void ModelsFeed::Shared::publish(const FeedOffer& offer, bool decides) {
-  const auto& learnt = book.learner().model();
+  const auto& throughput_model = throughput_log.learner().model();
   const auto before = latest;  // written by this thread alone
   // What rounds asked the last version they will ask this one: made here, they need not wait.
-  if (learnt != nullptr && before != nullptr && before->learnt() != nullptr &&
-      before->learnt() != learnt.get()) {
-    learnt->warm(*before->learnt());
+  if (throughput_model != nullptr && before != nullptr && before->throughput_model() != nullptr &&
+      before->throughput_model() != throughput_model.get()) {
+    throughput_model->warm(*before->throughput_model());
   }
-  auto made = std::make_shared<const Models>(offer.speeds, learnt, back_ends);
+  auto made = std::make_shared<const Models>(offer.speeds, throughput_model, step_time_models);
   const std::lock_guard lock(mutex);
   latest = std::move(made);
   if (decides && !stop && wake) wake();
@@ -225,23 +227,24 @@ void ModelsFeed::Shared::publish(const FeedOffer& offer, bool decides) {
 
 void ModelsFeed::Shared::fit(const FeedOffer& offer) {
   const bool first = latest == nullptr;
-  const Learner::News news = book.learner().refit(TypeSpeeds(offer.speeds));
+  const Learner::News news = throughput_log.learner().refit(TypeSpeeds(offer.speeds));
   for (const std::string& words : news.said)
     log().warn("a new fit foresees recent reports worse than the one before, which stays: {}",
                words);
   const bool others = offer.speeds != speeds || offer.gpu_memory != gpu_memory;
   speeds = offer.speeds;
-  if (back_ends != nullptr && back_ends->memory() != offer.gpu_memory)
-    back_ends = std::make_shared<const BackEnds>(back_ends->rows(), offer.gpu_memory);
+  if (step_time_models != nullptr && step_time_models->memory() != offer.gpu_memory)
+    step_time_models =
+        std::make_shared<const StepTimeModels>(step_time_models->rows(), offer.gpu_memory);
   gpu_memory = offer.gpu_memory;
-  const bool same = news.change == RateChange::kSame || news.kept_old;
+  const bool same = news.change == ThroughputChange::kSame || news.kept_old;
   if (!first && !others && same && !rows_news) return;
   rows_news = false;
-  publish(offer, first || others || news.change == RateChange::kDecides);
+  publish(offer, first || others || news.change == ThroughputChange::kDecides);
 }
 
-void ModelsFeed::Shared::learn_prior(const FeedOffer& offer) {
-  if (book.learner().learn_prior_sometimes(TypeSpeeds(offer.speeds))) fit(offer);
+void ModelsFeed::Shared::fit_hyperparameters(const FeedOffer& offer) {
+  if (throughput_log.learner().fit_hyperparameters_when_due(TypeSpeeds(offer.speeds))) fit(offer);
 }
 
 // Once: how well the reports of the store would have been foreseen.
@@ -255,11 +258,11 @@ void ModelsFeed::Shared::measure_errors(const FeedOffer& offer) {
     sample.type.shared = offer.shared.contains(sample.type.name);
     if (!sample.type.name.empty()) replay.take(store::measured(sample));
   });
-  if (read) book.learner().set_errors(replay.finish());
+  if (read) throughput_log.learner().set_errors(replay.finish());
 }
 
 void ModelsFeed::Shared::note_learning() {
-  const Learner& learner = book.learner();
+  const Learner& learner = throughput_log.learner();
   auto made = std::make_shared<Learning>();
   made->errors = learner.errors();
   for (const auto& [use, count] : learner.uses()) made->uses[to_string(use)] = count;
@@ -274,12 +277,12 @@ void ModelsFeed::Shared::work(FeedOffer offer) {
   auto ended_at = began;
   try {
     take_rules(offer);
-    for (HeardSample& heard : offer.heard) book.hear(std::move(heard));
+    for (PendingSample& heard : offer.heard) throughput_log.add_sample(std::move(heard));
     const std::string error = read_store(offer);
     fit(offer);
     ended_at = Steady::now();
     // Rare, and longer the less often it comes.
-    learn_prior(offer);
+    fit_hyperparameters(offer);
     measure_errors(offer);
     note_learning();
     report(error);
@@ -312,9 +315,10 @@ void ModelsFeed::Shared::run() {
     next.heard.clear();
     lock.unlock();
     work(std::move(offer));
-    const std::vector<RateCell> fitted = book.cells();
+    const std::vector<ThroughputObservation> fitted = throughput_log.observations();
     lock.lock();
-    for (const RateCell& cell : fitted) places.emplace(cell.profile, cell.gpu_type, cell.gpus);
+    for (const ThroughputObservation& observation : fitted)
+      configurations.emplace(observation.profile, observation.gpu_type, observation.gpus);
     fresh.clear();
     handled = now;
     changed.notify_all();

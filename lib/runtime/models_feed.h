@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "lib/model/models.h"
-#include "lib/runtime/rate_book.h"
+#include "lib/runtime/throughput_log.h"
 
 namespace rubato {
 
@@ -23,12 +23,12 @@ struct FeedOffer {
   std::map<std::string, std::int64_t> gpu_memory;  ///< MiB of a GPU, where such a line says it
   std::set<std::string> shared;                    ///< job types that all accounts share
   std::string database;                            ///< rubato.db; "" where there is none to read
-  std::int64_t opened = 0;         ///< how often: another number, perhaps another file
-  std::int64_t settled = 0;        ///< records that the store has dealt with
-  std::int64_t orders = 0;         ///< orders about profiles that it has done
-  std::vector<HeardSample> heard;  ///< since the last offer
-  Seconds warm_up = 0;             ///< `WarmUp`
-  double half_life = 0;            ///< `ModelHalfLife`, seconds; 0: nothing is forgotten
+  std::int64_t opened = 0;           ///< how often: another number, perhaps another file
+  std::int64_t settled = 0;          ///< records that the store has dealt with
+  std::int64_t orders = 0;           ///< orders about profiles that it has done
+  std::vector<PendingSample> heard;  ///< since the last offer
+  Seconds warm_up = 0;               ///< `WarmUp`
+  double half_life = 0;              ///< `ModelHalfLife`, seconds; 0: nothing is forgotten
 };
 
 /// How well it was foreseen what jobs reported, and what became of the reports.
@@ -50,7 +50,7 @@ class ModelsFeed {
   static constexpr auto kWhole = std::chrono::hours(1);
   /// Most reports that wait for the thread; of more, the later ones come with the next reading of
   /// the store.
-  static constexpr std::size_t kMostWaiting = 100'000;
+  static constexpr std::size_t kMaxWaiting = 100'000;
 
   /// `wake` is called from the thread when a fit came that may change plans, never after stop().
   explicit ModelsFeed(std::function<void()> wake);
@@ -60,8 +60,8 @@ class ModelsFeed {
 
   /// Cheap.
   void offer(FeedOffer offer);
-  /// The last finished version; null before the first. Its `learnt()` is null while nothing was
-  /// measured.
+  /// The last finished version; null before the first. Its `throughput_model()` is null while
+  /// nothing was measured.
   [[nodiscard]] std::shared_ptr<const Models> latest() const;
   /// Never null.
   [[nodiscard]] std::shared_ptr<const Learning> learning() const;

@@ -27,7 +27,7 @@ ModelsTable table_of(const store::Summary& summary, Seconds now) {
   table.generated = now;
   for (const store::SummaryRow& row : store::joined(summary.rows())) {
     if (row.job_type.empty()) continue;  // jobs without a type have no profile
-    const store::KindGroup& group = row.group;
+    const store::JobTypeGroup& group = row.group;
     table.rows.push_back({.account = row.account,
                           .job_type = row.job_type,
                           .shared = row.shared,
@@ -40,10 +40,10 @@ ModelsTable table_of(const store::Summary& summary, Seconds now) {
                           .flagged = group.flagged,
                           .flags = {group.flags.begin(), group.flags.end()},
                           .jobs = group.jobs,
-                          .rate_mean = group.mean_rate,
-                          .rate_min = group.least_rate,
-                          .rate_max = group.most_rate,
-                          .rate_last = group.last_rate,
+                          .throughput_mean = group.mean_throughput,
+                          .throughput_min = group.min_throughput,
+                          .throughput_max = group.max_throughput,
+                          .throughput_last = group.last_throughput,
                           .last = group.last});
   }
   std::sort(table.rows.begin(), table.rows.end());
@@ -86,10 +86,11 @@ void ModelsPublisher::Shared::report(const std::string& error) {
 
 bool ModelsPublisher::Shared::write(const ModelsOffer& offer) {
   ModelsTable table = table_of(*summary, clock->now());
-  if (offer.models != nullptr && offer.models->learnt() != nullptr)
-    table.forecasts = forecasts_of(table, *offer.models->learnt(), offer.gpu_types);
-  if (offer.models != nullptr && offer.models->learnt() != nullptr)
-    table.lessons = lessons_of(*offer.models->learnt(), offer.gpu_types, offer.shared);
+  if (offer.models != nullptr && offer.models->throughput_model() != nullptr)
+    table.forecasts = forecasts_of(table, *offer.models->throughput_model(), offer.gpu_types);
+  if (offer.models != nullptr && offer.models->throughput_model() != nullptr)
+    table.most_informative =
+        most_informative_of(*offer.models->throughput_model(), offer.gpu_types, offer.shared);
   if (offer.learning != nullptr) {
     table.errors = errors_of(offer.learning->errors, offer.shared);
     table.refusals = refusals_of(offer.learning->refusals, offer.shared);

@@ -23,14 +23,14 @@ class Pace {
   /// Before when not to look for an event that came at `event`.
   [[nodiscard]] Clock::time_point earliest(Clock::time_point event) const {
     const auto gathered = event + kGather;
-    const auto rested = std::min(end_ + kRest * held_, event + kLongestRest);
+    const auto rested = std::min(end_ + kRest * held_, event + kMaxRest);
     return std::max({gathered, rested, end_ + held_});
   }
 
   /// A burst of submits wakes once: the first event waits this long for its companions.
   static constexpr std::chrono::milliseconds kGather{5};
   /// What an event waits for the sake of others, at most.
-  static constexpr std::chrono::milliseconds kLongestRest{20};
+  static constexpr std::chrono::milliseconds kMaxRest{20};
   static constexpr int kRest = 9;
 
  private:

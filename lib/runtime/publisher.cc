@@ -18,7 +18,7 @@ namespace rubato {
 
 namespace {
 
-constexpr std::size_t kLargestState = 1024;  // MiB
+constexpr std::size_t kMaxStateSize = 1024;  // MiB
 
 }  // namespace
 
@@ -26,7 +26,7 @@ struct Publisher::Shared {
   std::string state_dir;
   std::mutex mutex;
   std::condition_variable changed;
-  std::optional<Published> next;
+  std::optional<PublishedState> next;
   bool stop = false;
   bool ended = false;
   WriteLog said;
@@ -36,11 +36,11 @@ struct Publisher::Shared {
   std::string starts_dir;
 
   void run();
-  void write(const Published&);
-  void write_starts(const Published&);
+  void write(const PublishedState&);
+  void write_starts(const PublishedState&);
   void note(const std::string& path, const std::string& error);
   [[nodiscard]] bool replace(const char* name, const std::string& text, FileKind kind);
-  [[nodiscard]] bool put(const Published&, const char* name, const std::string& text,
+  [[nodiscard]] bool put(const PublishedState&, const char* name, const std::string& text,
                          const std::string& whole);
 };
 
@@ -57,14 +57,14 @@ bool Publisher::Shared::replace(const char* name, const std::string& text, FileK
   return error.empty();
 }
 
-bool Publisher::Shared::put(const Published& published, const char* name, const std::string& text,
-                            const std::string& whole) {
+bool Publisher::Shared::put(const PublishedState& published, const char* name,
+                            const std::string& text, const std::string& whole) {
   return publish_file(
       name, text, whole, published.publish_dir, state_dir + "/private",
       [this](const std::string& path, const std::string& error) { note(path, error); });
 }
 
-void Publisher::Shared::write(const Published& published) {
+void Publisher::Shared::write(const PublishedState& published) {
   note(state_dir, make_last_folder(state_dir));
   if (published.write_state)
     (void)replace("state.json", to_json(published.plan->memory, *published.snapshot),
@@ -97,7 +97,7 @@ void Publisher::Shared::write(const Published& published) {
 }
 
 // Few jobs start from one time to the next, and many may run.
-void Publisher::Shared::write_starts(const Published& published) {
+void Publisher::Shared::write_starts(const PublishedState& published) {
   const bool same = published.starts == starts && published.hidden == starts_hidden &&
                     published.publish_dir == starts_dir;
   if (published.starts == nullptr || same) return;
@@ -117,7 +117,7 @@ void Publisher::Shared::run() {
   while (true) {
     changed.wait(lock, [this] { return stop || next.has_value(); });
     if (!next) break;
-    const Published now = std::move(*next);
+    const PublishedState now = std::move(*next);
     next.reset();
     lock.unlock();
     try {
@@ -159,7 +159,7 @@ Publisher::~Publisher() {
     thread_.detach();
 }
 
-void Publisher::offer(Published published) {
+void Publisher::offer(PublishedState published) {
   const std::lock_guard lock(shared_->mutex);
   // A state write that was not done yet must not be lost with the offer it came in.
   if (shared_->next && shared_->next->write_state) published.write_state = true;
@@ -170,7 +170,7 @@ void Publisher::offer(Published published) {
 
 std::string Publisher::read_state(const std::string& state_dir, const char* name) {
   const std::string path = state_dir + "/" + name;
-  auto text = RealFileSystem(kLargestState).read(path);
+  auto text = RealFileSystem(kMaxStateSize).read(path);
   if (text) return std::move(*text);
   if (!text.error().missing) log().error("{} is not used: {}", path, text.error().text);
   return {};

@@ -19,7 +19,7 @@
 namespace rubato {
 
 /// What one round leaves for the files. Only the newest is kept: files show the present.
-struct Published {
+struct PublishedState {
   std::shared_ptr<const Snapshot> snapshot;
   std::shared_ptr<const Plan> plan;
   std::shared_ptr<const Models> models;  ///< that the round used
@@ -44,7 +44,7 @@ class Publisher {
   Publisher(const Publisher&) = delete;
   Publisher& operator=(const Publisher&) = delete;
 
-  void offer(Published);
+  void offer(PublishedState);
   /// Asks the thread to end, and does not wait.
   void stop();
   /// The text of a file of `state_dir` as it was at start; empty if there is none. What is there

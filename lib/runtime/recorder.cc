@@ -18,37 +18,38 @@ namespace {
 
 using Steady = std::chrono::steady_clock;
 
-constexpr std::size_t kMostHeld = 4096;
+constexpr std::size_t kMaxHeld = 4096;
 constexpr auto kReportEvery = std::chrono::seconds(10);
 constexpr Seconds kDaySeconds = 86400;
 
-void set_progress(const Letter& letter, const Report& report, Memory& memory) {
+void set_progress(const JobMessage& message_in, const Report& report, Memory& memory) {
   auto& all = memory.progress;
   const auto at =
-      std::lower_bound(all.begin(), all.end(), letter.job,
+      std::lower_bound(all.begin(), all.end(), message_in.job,
                        [](const Progress& p, const JobKey& key) { return p.job < key; });
-  Progress fresh{.job = letter.job,
-                 .restarts = letter.restarts,
-                 .time = letter.time,
+  Progress fresh{.job = message_in.job,
+                 .restarts = message_in.restarts,
+                 .time = message_in.time,
                  .samples = report.samples,
-                 .rate = report.rate,
+                 .throughput = report.throughput,
                  .batch = report.batch,
                  .loss = report.loss};
-  if (at == all.end() || at->job != letter.job)
+  if (at == all.end() || at->job != message_in.job)
     all.insert(at, fresh);
-  else if (letter.time >= at->time)
+  else if (message_in.time >= at->time)
     *at = fresh;
 }
 
 // Its own forecasts, and how they fare.
-void set_course(const Letter& letter, const Report& report, const RunFacts& facts, Memory& memory) {
-  follow(course_for(memory.courses, letter.job, letter.restarts),
-         {.time = letter.time,
+void set_progress_history(const JobMessage& message_in, const Report& report, const RunFacts& facts,
+                          Memory& memory) {
+  follow(progress_history_for(memory.progress_histories, message_in.job, message_in.restarts),
+         {.time = message_in.time,
           .samples = report.samples,
-          .rate = report.rate,
+          .throughput = report.throughput,
           .batch = report.batch,
           .loss = report.loss,
-          .restarts = letter.restarts,
+          .restarts = message_in.restarts,
           .gpus = facts.held.gpus,
           .start = facts.start},
          facts.work);
@@ -90,7 +91,7 @@ void Recorder::restore(const std::string& report, const std::string& decisions) 
 
 bool Recorder::storing() const { return store_ != nullptr && !config_->off("store"); }
 
-std::int64_t Recorder::push(store::Entry entry) {
+std::int64_t Recorder::push(store::AnyRecord entry) {
   // What is dropped is counted there.
   return storing() && store_->push(std::move(entry)) ? ++accepted_ : 0;
 }
@@ -125,14 +126,14 @@ void Recorder::log_messages() {
     log().log(message.trouble ? spdlog::level::warn : spdlog::level::info, "{}", message.text);
 }
 
-void Recorder::tend(std::vector<Letter> letters, Memory& memory) {
-  for (Letter& letter : letters) {
-    if (!std::holds_alternative<Report>(letter.message)) {
+void Recorder::process_messages(std::vector<JobMessage> job_messages, Memory& memory) {
+  for (JobMessage& message_in : job_messages) {
+    if (!std::holds_alternative<Report>(message_in.message)) {
       ++stats_.other;
-    } else if (!deliver(letter, memory)) {
+    } else if (!deliver(message_in, memory)) {
       // The job started after the last snapshot; the next will show it.
-      if (held_.size() < kMostHeld)
-        held_.push_back(std::move(letter));
+      if (held_.size() < kMaxHeld)
+        held_.push_back(std::move(message_in));
       else
         ++stats_.unknown;
     }
@@ -140,23 +141,23 @@ void Recorder::tend(std::vector<Letter> letters, Memory& memory) {
   log_messages();
 }
 
-bool Recorder::deliver(const Letter& letter, Memory& memory) {
-  RunFacts* facts = book_.find(letter.job);
+bool Recorder::deliver(const JobMessage& message_in, Memory& memory) {
+  RunFacts* facts = running_jobs_.find(message_in.job);
   if (facts == nullptr) return false;
-  const Report& report = std::get<Report>(letter.message);
+  const Report& report = std::get<Report>(message_in.message);
   ++stats_.reports;
   news_ = true;
-  if (facts->managed) ++periods_.at(letter.time, to_string(config_->mode)).reports;
-  set_progress(letter, report, memory);
-  if (!config_->off("predictability")) set_course(letter, report, *facts, memory);
+  if (facts->managed) ++periods_.at(message_in.time, to_string(config_->mode)).reports;
+  set_progress(message_in, report, memory);
+  if (!config_->off("predictability")) set_progress_history(message_in, report, *facts, memory);
   facts->samples = report.samples;
   if (facts->job_type.empty()) {
     ++stats_.untyped;
   } else {
     if (facts->held.gpus == 0) ++stats_.without_gpu;
-    store_report(letter, report, *facts);
+    store_report(message_in, report, *facts);
   }
-  if (facts->managed) store_job(letter.job, *facts, letter.time);
+  if (facts->managed) store_job(message_in.job, *facts, message_in.time);
   return true;
 }
 
@@ -166,21 +167,22 @@ store::JobType Recorder::type_of(const RunFacts& facts) const {
       .account = facts.account, .name = facts.job_type, .shared = line != nullptr && line->shared};
 }
 
-void Recorder::store_report(const Letter& letter, const Report& report, const RunFacts& facts) {
+void Recorder::store_report(const JobMessage& message_in, const Report& report,
+                            const RunFacts& facts) {
   store::Sample sample;
-  sample.job = letter.job;
-  sample.restarts = letter.restarts;
-  sample.time = letter.time;
+  sample.job = message_in.job;
+  sample.restarts = message_in.restarts;
+  sample.time = message_in.time;
   sample.run_start = facts.start;
   sample.type = type_of(facts);
   sample.gpu_type = facts.held.type;
   sample.gpus = facts.held.gpus;
   sample.nodes = facts.nodes;
-  sample.plan = starts_.plan_told(letter.job);
+  sample.plan = starts_.plan_told(message_in.job);
   if (sample.plan.empty()) sample.plan = facts.plan;
   sample.batch = report.batch;
   sample.samples_done = report.samples;
-  sample.rate = report.rate;
+  sample.throughput = report.throughput;
   sample.loss = report.loss;
   sample.forward_time = report.forward;
   sample.iteration_time = report.iteration;
@@ -195,7 +197,7 @@ void Recorder::store_report(const Letter& letter, const Report& report, const Ru
   if (storing()) ++stats_.stored;
   const std::int64_t number = push(sample);
   if (number > 0) stats_.last_stored = std::max(stats_.last_stored, sample.time);
-  heard_.push_back({.sample = std::move(sample), .number = number});
+  pending_samples_.push_back({.sample = std::move(sample), .number = number});
 }
 
 void Recorder::store_job(const JobKey& key, RunFacts& facts, Seconds now) {

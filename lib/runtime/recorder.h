@@ -13,11 +13,11 @@
 
 #include "lib/core/plan.h"
 #include "lib/json/period.h"
-#include "lib/runtime/job_book.h"
-#include "lib/runtime/mailbox.h"
-#include "lib/runtime/rate_book.h"
+#include "lib/runtime/message_queue.h"
 #include "lib/runtime/run_log.h"
-#include "lib/runtime/start_book.h"
+#include "lib/runtime/running_jobs.h"
+#include "lib/runtime/start_history.h"
+#include "lib/runtime/throughput_log.h"
 #include "lib/store/store.h"
 
 namespace rubato {
@@ -46,9 +46,10 @@ class Recorder {
   void restore(const std::string& report, const std::string& decisions = "");
 
   /// Takes the letters of the mailbox, and writes to the log what the store has to say.
-  void tend(std::vector<Letter> letters, Memory& memory);
+  void process_messages(std::vector<JobMessage> job_messages, Memory& memory);
   /// After a round, with the memory that it left; `started` jobs are Rubato's own.
-  void note(const Snapshot& snapshot, const Plan& plan, Memory& memory, std::uint64_t started);
+  void record_round(const Snapshot& snapshot, const Plan& plan, Memory& memory,
+                    std::uint64_t started);
 
   /// Records that reached the disk so far; grows when models.json may have changed.
   [[nodiscard]] std::int64_t written() const;
@@ -62,7 +63,9 @@ class Recorder {
   /// Orders about profiles that the store has done or refused.
   [[nodiscard]] std::int64_t orders() const;
   /// Reports with a job type and GPUs since the last call.
-  [[nodiscard]] std::vector<HeardSample> take_heard() { return std::exchange(heard_, {}); }
+  [[nodiscard]] std::vector<PendingSample> take_pending_samples() {
+    return std::exchange(pending_samples_, {});
+  }
   [[nodiscard]] const std::string& folder() const { return folder_; }
   [[nodiscard]] nlohmann::ordered_json store_json() const;
   [[nodiscard]] nlohmann::ordered_json report_json(bool breakdown) const {
@@ -80,25 +83,26 @@ class Recorder {
   void stop(std::chrono::steady_clock::time_point deadline);
 
  private:
-  struct Told {
+  struct RecordedDecision {
     std::string decision;  ///< what the last one recorded of it said
     std::string refusal;
   };
 
   [[nodiscard]] bool storing() const;
   /// Its place among the records that the store accepted; 0 if it did not take it.
-  std::int64_t push(store::Entry entry);
+  std::int64_t push(store::AnyRecord entry);
   void log_messages();
-  [[nodiscard]] bool deliver(const Letter& letter, Memory& memory);
-  void store_report(const Letter& letter, const Report& report, const RunFacts& facts);
+  [[nodiscard]] bool deliver(const JobMessage& message_in, Memory& memory);
+  void store_report(const JobMessage& message_in, const Report& report, const RunFacts& facts);
   void store_job(const JobKey& key, RunFacts& facts, Seconds now);
-  void note_letters(const Snapshot& snapshot, Memory& memory);
-  void note_jobs(const Snapshot& snapshot, const JobBook::Change& change);
-  void note_courses(const Snapshot& snapshot, const JobBook::Change& change, Memory& memory);
-  void note_decisions(const Snapshot& snapshot, const Plan& plan);
-  void note_refusal(const JobMemory& memory, Seconds now);
-  void note_periods(const Snapshot& snapshot, const Plan& plan, const JobBook::Change& change,
-                    std::uint64_t started);
+  void process_held_messages(const Snapshot& snapshot, Memory& memory);
+  void record_jobs(const Snapshot& snapshot, const RunningJobs::RunChanges& change);
+  void record_progress_histories(const Snapshot& snapshot, const RunningJobs::RunChanges& change,
+                                 Memory& memory);
+  void record_decisions(const Snapshot& snapshot, const Plan& plan);
+  void record_refusal(const JobMemory& memory, Seconds now);
+  void record_periods(const Snapshot& snapshot, const Plan& plan,
+                      const RunningJobs::RunChanges& change, std::uint64_t started);
   [[nodiscard]] store::JobType type_of(const RunFacts& facts) const;
 
   std::string state_dir_;
@@ -106,13 +110,13 @@ class Recorder {
   std::shared_ptr<const store::Clock> clock_;
   std::shared_ptr<const Config> config_;
   std::unique_ptr<store::Store> store_;
-  JobBook book_;
+  RunningJobs running_jobs_;
   RunLog runs_;
   std::int64_t accepted_ = 0;  ///< records by the store
-  std::vector<HeardSample> heard_;
-  std::vector<Letter> held_;  ///< of jobs that no snapshot has shown running yet
-  std::map<JobKey, Told> told_;
-  StartBook starts_;
+  std::vector<PendingSample> pending_samples_;
+  std::vector<JobMessage> held_;  ///< of jobs that no snapshot has shown running yet
+  std::map<JobKey, RecordedDecision> told_;
+  StartHistory starts_;
   std::map<JobKey, Seconds> said_;  ///< in observe: when the plan first said start
   Periods periods_;
   std::string last_report_;

@@ -11,7 +11,7 @@ namespace rubato {
 namespace {
 
 constexpr Seconds kRecordEvery = 60;  // attained service of a job, at most so often
-constexpr Seconds kHoldLetter = 5;    // for a job that the next snapshot should show
+constexpr Seconds kHoldMessage = 5;   // for a job that the next snapshot should show
 
 // What a decision says, without what moves from round to round.
 std::string mark_of(const Explanation& told) {
@@ -28,35 +28,36 @@ const char* kind_of(Verdict verdict, Mode mode) {
 
 }  // namespace
 
-void Recorder::note(const Snapshot& snapshot, const Plan& plan, Memory& memory,
-                    std::uint64_t started) {
+void Recorder::record_round(const Snapshot& snapshot, const Plan& plan, Memory& memory,
+                            std::uint64_t started) {
   news_ = false;
-  const JobBook::Change change = book_.update(snapshot);
-  note_letters(snapshot, memory);
-  note_jobs(snapshot, change);
-  note_courses(snapshot, change, memory);
-  for (store::RunRecord& run : runs_.update(snapshot, change, book_, config_->mode))
+  const RunningJobs::RunChanges change = running_jobs_.update(snapshot);
+  process_held_messages(snapshot, memory);
+  record_jobs(snapshot, change);
+  record_progress_histories(snapshot, change, memory);
+  for (store::RunRecord& run : runs_.update(snapshot, change, running_jobs_, config_->mode))
     push(std::move(run));
-  note_decisions(snapshot, plan);
-  starts_.note(snapshot, plan, change, book_, kind_of(Verdict::kStart, config_->mode));
-  note_periods(snapshot, plan, change, started);
+  record_decisions(snapshot, plan);
+  starts_.record_round(snapshot, plan, change, running_jobs_,
+                       kind_of(Verdict::kStart, config_->mode));
+  record_periods(snapshot, plan, change, started);
 }
 
-void Recorder::note_letters(const Snapshot& snapshot, Memory& memory) {
-  std::erase_if(held_, [&](const Letter& letter) {
-    if (deliver(letter, memory)) return true;
-    const bool late = snapshot.taken - letter.time > kHoldLetter;
+void Recorder::process_held_messages(const Snapshot& snapshot, Memory& memory) {
+  std::erase_if(held_, [&](const JobMessage& message_in) {
+    if (deliver(message_in, memory)) return true;
+    const bool late = snapshot.taken - message_in.time > kHoldMessage;
     if (late) ++stats_.unknown;
     return late;
   });
 }
 
-void Recorder::note_jobs(const Snapshot& snapshot, const JobBook::Change& change) {
+void Recorder::record_jobs(const Snapshot& snapshot, const RunningJobs::RunChanges& change) {
   for (const JobKey& key : change.left) {
-    RunFacts* facts = book_.find(key);
+    RunFacts* facts = running_jobs_.find(key);
     if (facts != nullptr && facts->managed) store_job(key, *facts, snapshot.taken);
   }
-  for (auto& [key, facts] : book_.all()) {
+  for (auto& [key, facts] : running_jobs_.all()) {
     if (!facts.managed || facts.left != 0) continue;
     // After a restart of slurmctld samples and service begin with what the memory has.
     if (facts.recorded == 0 || snapshot.taken - facts.recorded >= kRecordEvery)
@@ -64,18 +65,19 @@ void Recorder::note_jobs(const Snapshot& snapshot, const JobBook::Change& change
   }
 }
 
-void Recorder::note_courses(const Snapshot& snapshot, const JobBook::Change& change,
-                            Memory& memory) {
+void Recorder::record_progress_histories(const Snapshot& snapshot,
+                                         const RunningJobs::RunChanges& change, Memory& memory) {
   for (const JobKey& key : change.left) {
-    const RunFacts* facts = book_.find(key);
-    const Course* course = course_of(memory, key);
-    if (facts == nullptr || course == nullptr) continue;
+    const RunFacts* facts = running_jobs_.find(key);
+    const ProgressHistory* progress_history = progress_history_of(memory, key);
+    if (facts == nullptr || progress_history == nullptr) continue;
     const store::JobType type = type_of(*facts);
-    ended(*course, type.shared ? "" : type.account, type.name, snapshot.taken, memory.types);
+    ended(*progress_history, type.shared ? "" : type.account, type.name, snapshot.taken,
+          memory.types);
   }
 }
 
-void Recorder::note_decisions(const Snapshot& snapshot, const Plan& plan) {
+void Recorder::record_decisions(const Snapshot& snapshot, const Plan& plan) {
   std::map<JobKey, const Explanation*> decided;
   for (const Explanation& told : plan.explanations) {
     if (told.verdict != Verdict::kStart && told.verdict != Verdict::kReserve) continue;
@@ -85,7 +87,7 @@ void Recorder::note_decisions(const Snapshot& snapshot, const Plan& plan) {
   }
   for (const auto& [job, told] : decided) {
     std::string mark = mark_of(*told);
-    Told& last = told_[job];
+    RecordedDecision& last = told_[job];
     if (last.decision == mark) continue;
     last.decision = std::move(mark);
     push(store::Decision{.job = job,
@@ -94,7 +96,7 @@ void Recorder::note_decisions(const Snapshot& snapshot, const Plan& plan) {
                          .text = to_json(*told)});
   }
   for (const JobMemory& memory : plan.memory.jobs)
-    if (memory.refusals > 0) note_refusal(memory, plan.made);
+    if (memory.refusals > 0) record_refusal(memory, plan.made);
   if (told_.empty()) return;
   std::vector<JobKey> pending;
   for (const Job& job : snapshot.jobs)
@@ -105,8 +107,8 @@ void Recorder::note_decisions(const Snapshot& snapshot, const Plan& plan) {
   });
 }
 
-void Recorder::note_refusal(const JobMemory& memory, Seconds now) {
-  Told& last = told_[memory.job];
+void Recorder::record_refusal(const JobMemory& memory, Seconds now) {
+  RecordedDecision& last = told_[memory.job];
   if (last.refusal == memory.refusal) return;
   last.refusal = memory.refusal;
   const nlohmann::ordered_json text{{"refusal", memory.refusal}, {"refusals", memory.refusals}};
@@ -117,14 +119,14 @@ void Recorder::note_refusal(const JobMemory& memory, Seconds now) {
       .text = text.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)});
 }
 
-void Recorder::note_periods(const Snapshot& snapshot, const Plan& plan,
-                            const JobBook::Change& change, std::uint64_t started) {
+void Recorder::record_periods(const Snapshot& snapshot, const Plan& plan,
+                              const RunningJobs::RunChanges& change, std::uint64_t started) {
   const bool observes = config_->mode == Mode::kObserve;
   Period& period = periods_.at(snapshot.taken, to_string(config_->mode));
   period.started += static_cast<std::int64_t>(started);
   period.gpu_seconds += change.gpu_seconds;
   for (const JobKey& key : change.fresh) {
-    const RunFacts* facts = book_.find(key);
+    const RunFacts* facts = running_jobs_.find(key);
     // Those that ran when slurmctld came up are counted already, or started without us.
     if (facts == nullptr || !facts->managed || facts->start < periods_.until) continue;
     const Seconds wait = std::max<Seconds>(0, facts->start - facts->eligible);

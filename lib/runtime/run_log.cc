@@ -36,11 +36,11 @@ void RunLog::follow_blocks(const Snapshot& snapshot) {
 }
 
 std::vector<store::RunRecord> RunLog::update(const Snapshot& snapshot,
-                                             const JobBook::Change& change, JobBook& book,
-                                             Mode mode) {
+                                             const RunningJobs::RunChanges& change,
+                                             RunningJobs& running_jobs, Mode mode) {
   std::vector<store::RunRecord> records;
   for (const JobKey& key : change.left) {
-    const RunFacts* facts = book.find(key);
+    const RunFacts* facts = running_jobs.find(key);
     if (facts == nullptr || on_.erase({key, facts->start}) == 0) continue;
     records.push_back({.job = key, .start = facts->start, .end = snapshot.taken, .text = {}});
   }

@@ -10,17 +10,18 @@
 
 #include "lib/config/config.h"
 #include "lib/core/snapshot.h"
-#include "lib/runtime/job_book.h"
+#include "lib/runtime/running_jobs.h"
 #include "lib/store/records.h"
 
 namespace rubato {
 
 class RunLog {
  public:
-  /// What to store after a snapshot, which is already in `book`. What is new in it began in `mode`.
+  /// What to store after a snapshot, which is already in `running_jobs`. What is new in it began in
+  /// `mode`.
   [[nodiscard]] std::vector<store::RunRecord> update(const Snapshot& snapshot,
-                                                     const JobBook::Change& change, JobBook& book,
-                                                     Mode mode);
+                                                     const RunningJobs::RunChanges& change,
+                                                     RunningJobs& running_jobs, Mode mode);
 
  private:
   void follow_blocks(const Snapshot& snapshot);

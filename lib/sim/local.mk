@@ -106,15 +106,15 @@ lib_librubato_sim_la_SOURCES = \
   lib/sim/policies/policy_tiresias.cc \
   lib/sim/policies/shares.cc \
   lib/sim/policies/shares.h \
+  lib/sim/solver/assignment_dual.cc \
+  lib/sim/solver/assignment_dual.h \
+  lib/sim/solver/assignment_problem.cc \
+  lib/sim/solver/assignment_problem.h \
   lib/sim/solver/branch_bound.cc \
   lib/sim/solver/branch_bound.h \
-  lib/sim/solver/choice.cc \
-  lib/sim/solver/choice.h \
-  lib/sim/solver/choice_dual.cc \
-  lib/sim/solver/choice_dual.h \
+  lib/sim/solver/linear_program.h \
   lib/sim/solver/lp.h \
   lib/sim/solver/lp_centre.cc \
-  lib/sim/solver/programme.h \
   lib/sim/solver/solve_protocol.cc \
   lib/sim/solver/solve_protocol.h \
   lib/sim/solver/solver.cc \

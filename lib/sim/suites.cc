@@ -13,11 +13,12 @@ namespace rubato::sim {
 // suite_NAME.cc
 SuiteResult<Suite> gavel_cont48(const std::string&, const std::string& data_dir, std::uint64_t);
 SuiteResult<Suite> gavel_static48(const std::string&, const std::string& data_dir, std::uint64_t);
-SuiteResult<Suite> gavel_multi_108(const std::string& rate, const std::string& data_dir,
+SuiteResult<Suite> gavel_multi_108(const std::string& throughput, const std::string& data_dir,
                                    std::uint64_t);
 SuiteResult<Suite> aiturbo_mix_suite(const std::string& share, const std::string&,
                                      std::uint64_t seed);
-SuiteResult<Suite> elastic_suite(const std::string& rate, const std::string&, std::uint64_t seed);
+SuiteResult<Suite> elastic_suite(const std::string& throughput, const std::string&,
+                                 std::uint64_t seed);
 // peers/suite_*.cc
 SuiteResult<Suite> muri_v100_64(const std::string& trace, const std::string& data_dir,
                                 std::uint64_t);
@@ -111,8 +112,8 @@ SuiteResult<Suite> make_suite(const std::string& name, const std::string& data_d
 
 namespace {
 
-Result<RunRecord> run_policy(const Suite& suite, const std::string& policy, Information information,
-                             const RunControl& control) {
+Result<RunMetrics> run_policy(const Suite& suite, const std::string& policy,
+                              Information information, const RunControl& control) {
   if (suite.rules != nullptr) {
     if (auto record = suite.rules(suite, policy, control)) return std::move(*record);
   }
@@ -137,8 +138,8 @@ Result<RunRecord> run_policy(const Suite& suite, const std::string& policy, Info
 
 }  // namespace
 
-Result<RunRecord> run_suite(const Suite& suite, const std::string& policy, Information information,
-                            const RunControl& control) {
+Result<RunMetrics> run_suite(const Suite& suite, const std::string& policy, Information information,
+                             const RunControl& control) {
   RunControl bounded = control;
   bounded.until = std::min(control.until, suite.horizon);
   auto record = run_policy(suite, policy, information, bounded);

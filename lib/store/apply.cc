@@ -26,20 +26,20 @@ void bind(SQLite::Statement& statement, const ForgetOrder& order) {
   if (order.before) statement.bind(4, *order.before);
 }
 
-struct Place {
+struct AgedTable {
   const char* table;
   const char* time;
   std::int64_t OrderDone::*count;
 };
-constexpr Place kPlaces[] = {{"samples", "time", &OrderDone::samples},
-                             {"imported", "last", &OrderDone::rows},
-                             {"fits", "time", &OrderDone::fits}};
+constexpr AgedTable kPlaces[] = {{"samples", "time", &OrderDone::samples},
+                                 {"imported", "last", &OrderDone::rows},
+                                 {"fits", "time", &OrderDone::fits}};
 
 }  // namespace
 
 OrderDone count_forgotten(SQLite::Database& database, const ForgetOrder& order) {
   OrderDone done;
-  for (const Place& place : kPlaces) {
+  for (const AgedTable& place : kPlaces) {
     SQLite::Statement query(database, fmt::format("SELECT count(*) FROM {} AS x WHERE {}",
                                                   place.table, conditions(order, place.time)));
     bind(query, order);
@@ -51,7 +51,7 @@ OrderDone count_forgotten(SQLite::Database& database, const ForgetOrder& order) 
 
 OrderDone forget(SQLite::Database& database, const ForgetOrder& order) {
   OrderDone done;
-  for (const Place& place : kPlaces) {
+  for (const AgedTable& place : kPlaces) {
     SQLite::Statement removal(database, fmt::format("DELETE FROM {} AS x WHERE {}", place.table,
                                                     conditions(order, place.time)));
     bind(removal, order);

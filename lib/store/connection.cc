@@ -6,18 +6,18 @@
 
 namespace rubato::store {
 
-Failure failure_of(const SQLite::Exception& error, const std::string& path) {
-  Trouble trouble = Trouble::kTransient;
+StoreFailure failure_of(const SQLite::Exception& error, const std::string& path) {
+  FailureKind trouble = FailureKind::kTransient;
   switch (error.getErrorCode()) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      trouble = Trouble::kCorrupt;
+      trouble = FailureKind::kCorrupt;
       break;
     case SQLITE_CONSTRAINT:
     case SQLITE_MISMATCH:
     case SQLITE_TOOBIG:
     case SQLITE_RANGE:
-      trouble = Trouble::kRecord;
+      trouble = FailureKind::kRecord;
       break;
     default:
       break;

@@ -14,7 +14,7 @@
 namespace rubato::store {
 
 /// What the writer does about a failure.
-enum class Trouble {
+enum class FailureKind {
   kNone,
   kTransient,  ///< busy, full, read-only, I/O: the same may succeed later
   kCorrupt,    ///< pages that are not a database
@@ -22,25 +22,25 @@ enum class Trouble {
 };
 
 /// A failed operation: the sentence, and what to do about it.
-struct Failure {
-  Trouble trouble = Trouble::kTransient;
+struct StoreFailure {
+  FailureKind trouble = FailureKind::kTransient;
   std::string text;
 };
 
 template <typename T>
-using Outcome = tl::expected<T, Failure>;
+using StoreResult = tl::expected<T, StoreFailure>;
 
-[[nodiscard]] inline tl::unexpected<Failure> failed(Trouble trouble, std::string text) {
-  return tl::unexpected<Failure>(Failure{trouble, std::move(text)});
+[[nodiscard]] inline tl::unexpected<StoreFailure> failed(FailureKind trouble, std::string text) {
+  return tl::unexpected<StoreFailure>(StoreFailure{trouble, std::move(text)});
 }
 
 /// "PATH: disk I/O error (code 1546)", with what to do about it as the code says.
-[[nodiscard]] Failure failure_of(const SQLite::Exception& error, const std::string& path);
+[[nodiscard]] StoreFailure failure_of(const SQLite::Exception& error, const std::string& path);
 
 /// Runs `work` and turns SQLite::Exception into a Failure. Other exceptions (memory) become a
 /// transient Failure as well.
 template <typename Work>
-[[nodiscard]] auto caught(const std::string& path, Work work) -> Outcome<decltype(work())> {
+[[nodiscard]] auto caught(const std::string& path, Work work) -> StoreResult<decltype(work())> {
   try {
     if constexpr (std::is_void_v<decltype(work())>) {
       work();
@@ -49,19 +49,19 @@ template <typename Work>
       return work();
     }
   } catch (const SQLite::Exception& error) {
-    return tl::unexpected<Failure>(failure_of(error, path));
+    return tl::unexpected<StoreFailure>(failure_of(error, path));
   } catch (const std::exception& error) {
-    return failed(Trouble::kTransient, path + ": " + error.what());
+    return failed(FailureKind::kTransient, path + ": " + error.what());
   }
 }
 
 /// A statement that is used again: reset when the use ends, however it ends.
-class Use {
+class StatementReset {
  public:
-  explicit Use(SQLite::Statement& statement) : statement_(statement) {}
-  Use(const Use&) = delete;
-  Use& operator=(const Use&) = delete;
-  ~Use() { statement_.tryReset(); }
+  explicit StatementReset(SQLite::Statement& statement) : statement_(statement) {}
+  StatementReset(const StatementReset&) = delete;
+  StatementReset& operator=(const StatementReset&) = delete;
+  ~StatementReset() { statement_.tryReset(); }
   SQLite::Statement* operator->() { return &statement_; }
 
  private:

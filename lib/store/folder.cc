@@ -98,11 +98,11 @@ Result<bool> is_local(const std::string& path) {
 Result<std::string> set_aside(const std::string& path, Seconds now) {
   const std::size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash);
-  if (count_set_aside(folder) >= kMostSetAside) {
+  if (count_set_aside(folder) >= kMaxSetAside) {
     return fail(
         fmt::format("{} is corrupt, and {} corrupt files are in {} already: look at the "
                     "disk, then remove them",
-                    path, kMostSetAside, folder));
+                    path, kMaxSetAside, folder));
   }
   const std::string base = path + ".corrupt-" + utc_text(now);
   std::string name = base;

@@ -12,7 +12,7 @@ namespace rubato::store {
 /// Name of the database in its folder.
 inline constexpr const char* kDatabaseName = "rubato.db";
 /// At most so many corrupt files are kept; then the store stays off until somebody looked.
-inline constexpr int kMostSetAside = 8;
+inline constexpr int kMaxSetAside = 8;
 
 /// Makes the folder (0700) if its parent is there. Fails where it cannot be used, saying why.
 [[nodiscard]] Result<void> make_folder(const std::string& folder);
@@ -26,7 +26,7 @@ inline constexpr int kMostSetAside = 8;
 [[nodiscard]] bool is_local_type(std::uint64_t type);
 
 /// Renames a database to `PATH.corrupt-YYYYMMDDTHHMMSSZ` (of `now`, UTC), its journals with it;
-/// the new name. Fails when `kMostSetAside` are there already.
+/// the new name. Fails when `kMaxSetAside` are there already.
 [[nodiscard]] Result<std::string> set_aside(const std::string& path, Seconds now);
 
 /// "PATH: what the system says" for an errno.

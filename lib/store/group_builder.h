@@ -27,7 +27,7 @@ inline constexpr const char* kOfGroup =
 inline constexpr int kBehindGroup = 17;
 
 /// Mean of what some reports say.
-class ToldMean {
+class ReportedMean {
  public:
   void add(const SQLite::Column& column);
   [[nodiscard]] std::optional<double> mean() const {
@@ -44,29 +44,29 @@ class GroupBuilder {
  public:
   void add(SQLite::Statement& row);
   /// A row of another site counts where nothing was measured here.
-  void add(const KindGroup& imported) {
-    groups_.try_emplace(place_of(imported), Building{imported});
+  void add(const JobTypeGroup& imported) {
+    groups_.try_emplace(configuration_of(imported), Building{imported});
   }
   /// By nodes, plan, batch, cores, workers, servers, their cores.
-  [[nodiscard]] std::vector<KindGroup> take();
+  [[nodiscard]] std::vector<JobTypeGroup> take();
 
  private:
-  using Place = std::tuple<int, std::string, std::int64_t, int, int, int, int>;
+  using ConfigurationKey = std::tuple<int, std::string, std::int64_t, int, int, int, int>;
   struct Building {
-    KindGroup group;
+    JobTypeGroup group;
     double total = 0;
     Seconds last_used = 0;
     std::set<std::pair<std::int64_t, std::int64_t>> jobs = {};
-    std::array<ToldMean, 5> told = {};  ///< forward, sync, optimise, iteration, noise
+    std::array<ReportedMean, 5> told = {};  ///< forward, sync, optimise, iteration, noise
   };
 
-  static Place place_of(const KindGroup& group) {
+  static ConfigurationKey configuration_of(const JobTypeGroup& group) {
     return {group.nodes,   group.plan,    group.batch,       group.cores,
             group.workers, group.servers, group.server_cores};
   }
   static void finish(Building& building);
 
-  std::map<Place, Building> groups_;
+  std::map<ConfigurationKey, Building> groups_;
 };
 
 }  // namespace rubato::store

@@ -20,7 +20,7 @@ namespace rubato::store {
 namespace {
 
 /// A file of the lock's form is far below this.
-constexpr std::size_t kLongest = 4096;
+constexpr std::size_t kMaxLength = 4096;
 
 KernelLock lock_in_kernel(int file) {
   int code = 0;
@@ -32,7 +32,7 @@ KernelLock lock_in_kernel(int file) {
 }
 
 std::string read_all(int file) {
-  std::array<char, kLongest> buffer{};
+  std::array<char, kMaxLength> buffer{};
   const ssize_t count = ::pread(file, buffer.data(), buffer.size(), 0);
   return count > 0 ? std::string(buffer.data(), static_cast<std::size_t>(count)) : std::string();
 }

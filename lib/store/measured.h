@@ -2,25 +2,25 @@
 // A stored report, as models see it.
 #pragma once
 
-#include "lib/model/throughput/usable.h"
+#include "lib/model/throughput/report_filter.h"
 #include "lib/store/records.h"
 
 namespace rubato::store {
 
-[[nodiscard]] inline MeasuredRate measured(const Sample& sample) {
-  MeasuredRate made;
+[[nodiscard]] inline ThroughputReport measured(const Sample& sample) {
+  ThroughputReport made;
   made.profile = {.account = sample.type.shared ? "" : sample.type.account,
                   .job_type = sample.type.name};
-  made.place.gpu_type = sample.gpu_type;
-  made.place.gpus = sample.gpus;
-  made.place.nodes = sample.nodes;
-  made.place.batch = sample.batch;
-  made.place.plan = sample.plan;
+  made.configuration.gpu_type = sample.gpu_type;
+  made.configuration.gpus = sample.gpus;
+  made.configuration.nodes = sample.nodes;
+  made.configuration.batch = sample.batch;
+  made.configuration.plan = sample.plan;
   made.job = sample.job;
   made.restarts = sample.restarts;
   made.time = sample.time;
   made.run_start = sample.run_start;
-  made.rate = sample.rate;
+  made.throughput = sample.throughput;
   made.flagged = sample.flag != Flag::kNone;
   return made;
 }

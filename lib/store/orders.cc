@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kOrderSchema = "rubato.order/1";
 constexpr const char* kAnswerSchema = "rubato.order-answer/1";
-constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
+constexpr std::int64_t kMaxBytes = std::int64_t{64} << 20;
 constexpr Seconds kKeepAnswers = 86400;
 
 struct CloseDir {
@@ -88,7 +88,7 @@ Result<std::string> read_trusted(const std::string& path) {
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     return fail(path + ": others may write it; make it 0600");
   }
-  if (status.st_size > kMostBytes) return fail(path + ": larger than 64 MiB");
+  if (status.st_size > kMaxBytes) return fail(path + ": larger than 64 MiB");
   return read_all(file.get(), path, status.st_size);
 }
 

@@ -27,7 +27,7 @@ bool Plausibility::against_wall_time(const Sample& sample) const {
     if (sample.run_start <= 0 || sample.restarts > 0) return false;
     const double elapsed =
         static_cast<double>(std::max<Seconds>(0, sample.time - sample.run_start));
-    return static_cast<double>(sample.samples_done) > (elapsed + 1) * sample.rate * ratio;
+    return static_cast<double>(sample.samples_done) > (elapsed + 1) * sample.throughput * ratio;
   }
   const Last& last = found->second;
   const bool changed =
@@ -39,19 +39,19 @@ bool Plausibility::against_wall_time(const Sample& sample) const {
   const auto grain = static_cast<double>(sample.batch);
   const double most = (done + grain) / (elapsed - 1);
   const double least = std::max(0.0, done - grain) / (elapsed + 1);
-  return sample.rate > most * ratio || sample.rate * ratio < least;
+  return sample.throughput > most * ratio || sample.throughput * ratio < least;
 }
 
 bool Plausibility::unlike_others(const Sample& sample, const History& history) const {
-  std::vector<double> rates;
+  std::vector<double> throughputs;
   for (const Measured& measured : history.jobs) {
-    if (measured.job != sample.job) rates.push_back(measured.rate);
+    if (measured.job != sample.job) throughputs.push_back(measured.throughput);
   }
-  if (rates.size() < bounds_.others_at_least) return false;
+  if (throughputs.size() < bounds_.others_at_least) return false;
   // The lower median: one job that boasts first does not make the next honest one look slow.
-  std::sort(rates.begin(), rates.end());
-  const double median = rates[(rates.size() - 1) / 2];
-  return sample.rate > median * bounds_.others || sample.rate * bounds_.others < median;
+  std::sort(throughputs.begin(), throughputs.end());
+  const double median = throughputs[(throughputs.size() - 1) / 2];
+  return sample.throughput > median * bounds_.others || sample.throughput * bounds_.others < median;
 }
 
 Flag Plausibility::judge(const Sample& sample) const {
@@ -62,7 +62,8 @@ Flag Plausibility::judge(const Sample& sample) const {
   const auto found = kinds_.find(kind_of(sample));
   if (found == kinds_.end()) return Flag::kNone;
   const History& history = found->second;
-  if (history.best > 0 && sample.rate > history.best * bounds_.above_best) return Flag::kAboveBest;
+  if (history.best > 0 && sample.throughput > history.best * bounds_.above_best)
+    return Flag::kAboveBest;
   return unlike_others(sample, history) ? Flag::kUnlikeOthers : Flag::kNone;
 }
 
@@ -72,11 +73,11 @@ void Plausibility::remember(const Sample& sample) {
                        sample.plan,     sample.batch};
   if (sample.flag != Flag::kNone) return;
   History& history = kinds_[kind];
-  history.best = std::max(history.best, sample.rate);
+  history.best = std::max(history.best, sample.throughput);
   std::vector<Measured>& jobs = history.jobs;
   std::erase_if(jobs, [&](const Measured& measured) { return measured.job == sample.job; });
   if (jobs.size() >= bounds_.jobs_kept) jobs.erase(jobs.begin());
-  jobs.push_back({sample.job, sample.rate});
+  jobs.push_back({sample.job, sample.throughput});
 }
 
 }  // namespace rubato::store

@@ -50,7 +50,7 @@ class Plausibility {
   };
   struct Measured {
     JobKey job;
-    double rate = 0;
+    double throughput = 0;
   };
   struct History {
     double best = 0;

@@ -14,11 +14,11 @@
 namespace rubato::store {
 namespace {
 
-constexpr std::size_t kLongestName = 64;
-constexpr std::size_t kLongestText = 256;
+constexpr std::size_t kMaxNameLength = 64;
+constexpr std::size_t kMaxTextLength = 256;
 
 auto key_of(const ProfileRow& row) {
-  const KindGroup& g = row.group;
+  const JobTypeGroup& g = row.group;
   return std::tie(row.type.name, row.type.account, row.gpu_type, row.gpus, g.nodes, g.plan, g.batch,
                   g.cores, g.workers, g.servers, g.server_cores);
 }
@@ -36,13 +36,13 @@ namespace profile {
 
 std::string wrong_name(const std::string& text) {
   if (text.empty()) return "no name; write one such as resnet50";
-  if (text.size() > kLongestName) return fmt::format("longer than {} characters", kLongestName);
+  if (text.size() > kMaxNameLength) return fmt::format("longer than {} characters", kMaxNameLength);
   if (std::all_of(text.begin(), text.end(), is_name_char)) return {};
   return "not a name; use letters, digits and . _ + : @ -";
 }
 
 std::string wrong_text(const std::string& text) {
-  if (text.size() > kLongestText) return fmt::format("longer than {} bytes", kLongestText);
+  if (text.size() > kMaxTextLength) return fmt::format("longer than {} bytes", kMaxTextLength);
   const bool fits = std::none_of(text.begin(), text.end(), [](char c) {
     return static_cast<unsigned char>(c) < ' ' || c == 0x7f;
   });
@@ -51,7 +51,7 @@ std::string wrong_text(const std::string& text) {
 }
 
 std::string wrong_plan(const std::string& text) {
-  if (text.size() > kLongestText) return fmt::format("longer than {} characters", kLongestText);
+  if (text.size() > kMaxTextLength) return fmt::format("longer than {} characters", kMaxTextLength);
   const bool fits = std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '=' || c == ',';
   });
@@ -67,10 +67,10 @@ std::string wrong_real(double value, double most, bool above_zero) {
 }
 
 std::string wrong_row(const ProfileRow& row) {
-  const KindGroup& g = row.group;
-  if (g.least_rate > g.mean_rate) return "rate_min is above rate";
-  if (g.most_rate < g.mean_rate) return "rate_max is below rate";
-  if (g.last_rate < g.least_rate || g.last_rate > g.most_rate) {
+  const JobTypeGroup& g = row.group;
+  if (g.min_throughput > g.mean_throughput) return "rate_min is above rate";
+  if (g.max_throughput < g.mean_throughput) return "rate_max is below rate";
+  if (g.last_throughput < g.min_throughput || g.last_throughput > g.max_throughput) {
     return "rate_last is not between rate_min and rate_max";
   }
   if (row.gpus == 0 && !row.gpu_type.empty()) return "gpus is 0, but a GPU type is named";
@@ -78,10 +78,10 @@ std::string wrong_row(const ProfileRow& row) {
 }
 
 void complete(ProfileRow& row) {
-  KindGroup& g = row.group;
-  if (g.least_rate == 0) g.least_rate = g.mean_rate;
-  if (g.most_rate == 0) g.most_rate = g.mean_rate;
-  if (g.last_rate == 0) g.last_rate = g.mean_rate;
+  JobTypeGroup& g = row.group;
+  if (g.min_throughput == 0) g.min_throughput = g.mean_throughput;
+  if (g.max_throughput == 0) g.max_throughput = g.mean_throughput;
+  if (g.last_throughput == 0) g.last_throughput = g.mean_throughput;
   g.imported = true;
 }
 
@@ -92,17 +92,17 @@ std::vector<ProfileRow> in_order(std::vector<ProfileRow> rows) {
     row.group.flags.clear();
   }
   std::erase_if(rows, [](const ProfileRow& row) {
-    return row.group.samples <= 0 || row.group.mean_rate <= 0;
+    return row.group.samples <= 0 || row.group.mean_throughput <= 0;
   });
   std::stable_sort(rows.begin(), rows.end(), profile_before);
   for (ProfileRow& row : rows) {
     // Of samples with a rate of 0.
-    KindGroup& g = row.group;
-    if (g.least_rate <= 0) g.least_rate = g.mean_rate;
-    if (g.last_rate <= 0) g.last_rate = g.mean_rate;
-    g.least_rate = std::min(g.least_rate, g.mean_rate);
-    g.most_rate = std::max(g.most_rate, g.mean_rate);
-    g.last_rate = std::clamp(g.last_rate, g.least_rate, g.most_rate);
+    JobTypeGroup& g = row.group;
+    if (g.min_throughput <= 0) g.min_throughput = g.mean_throughput;
+    if (g.last_throughput <= 0) g.last_throughput = g.mean_throughput;
+    g.min_throughput = std::min(g.min_throughput, g.mean_throughput);
+    g.max_throughput = std::max(g.max_throughput, g.mean_throughput);
+    g.last_throughput = std::clamp(g.last_throughput, g.min_throughput, g.max_throughput);
   }
   return rows;
 }

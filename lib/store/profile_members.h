@@ -13,7 +13,7 @@
 
 namespace rubato::store::profile {
 
-inline constexpr double kMostRate = 1e15;
+inline constexpr double kMaxThroughput = 1e15;
 inline constexpr const char* kTwice = "a row with the same names, plan and counts stands before it";
 
 /// Members in the order in which they are written. `Row` is ProfileRow or const ProfileRow.
@@ -24,20 +24,20 @@ void for_each_member(Row& row, Visitor& visit) {
   visit.name("job_type", row.type.name);
   visit.yes("shared", row.type.shared);
   visit.text("gpu_type", row.gpu_type);
-  visit.count("gpus", row.gpus, 0, kMostGpus, true);
-  visit.count("nodes", g.nodes, 0, kMostGpus, false);
+  visit.count("gpus", row.gpus, 0, kMaxGpus, true);
+  visit.count("nodes", g.nodes, 0, kMaxGpus, false);
   visit.plan("plan", g.plan);
-  visit.count("batch", g.batch, 0, kMostBatch, false);
+  visit.count("batch", g.batch, 0, kMaxBatch, false);
   visit.count("cores", g.cores, 0, kJsonMaxCount, false);
-  visit.count("workers", g.workers, 0, kMostGpus, false);
-  visit.count("servers", g.servers, 0, kMostGpus, false);
-  visit.count("server_cores", g.server_cores, 0, kMostGpus, false);
-  visit.count("samples", g.samples, 1, kMostWork, true);
-  visit.count("jobs", g.jobs, 0, kMostWork, false);
-  visit.rate("rate", g.mean_rate, true);
-  visit.rate("rate_min", g.least_rate, false);
-  visit.rate("rate_max", g.most_rate, false);
-  visit.rate("rate_last", g.last_rate, false);
+  visit.count("workers", g.workers, 0, kMaxGpus, false);
+  visit.count("servers", g.servers, 0, kMaxGpus, false);
+  visit.count("server_cores", g.server_cores, 0, kMaxGpus, false);
+  visit.count("samples", g.samples, 1, kMaxWork, true);
+  visit.count("jobs", g.jobs, 0, kMaxWork, false);
+  visit.throughput("rate", g.mean_throughput, true);
+  visit.throughput("rate_min", g.min_throughput, false);
+  visit.throughput("rate_max", g.max_throughput, false);
+  visit.throughput("rate_last", g.last_throughput, false);
   visit.seconds("forward", g.forward_time);
   visit.seconds("sync", g.sync_time);
   visit.seconds("optimise", g.optimise_time);

@@ -4,7 +4,7 @@
 namespace rubato::store {
 
 MeasuredRow measured_row(const ProfileRow& row) {
-  const KindGroup& g = row.group;
+  const JobTypeGroup& g = row.group;
   MeasuredRow out;
   out.profile = {row.type.account, row.type.name};
   out.gpu_type = row.gpu_type;
@@ -16,7 +16,7 @@ MeasuredRow measured_row(const ProfileRow& row) {
   out.workers = g.workers;
   out.servers = g.servers;
   out.server_cores = g.server_cores;
-  out.rate = g.mean_rate;
+  out.throughput = g.mean_throughput;
   out.samples = g.samples - g.flagged;
   out.forward = g.forward_time;
   out.sync = g.sync_time;

@@ -14,7 +14,7 @@ namespace rubato::store {
 
 inline constexpr const char* kProfilesSchema = "rubato.profiles/1";
 /// Most rows of one file.
-inline constexpr std::size_t kMostProfiles = 100'000;
+inline constexpr std::size_t kMaxProfiles = 100'000;
 
 /// By job type, account, GPU type, GPUs, nodes, plan, batch, cores, workers, servers, their cores:
 /// no two rows of a list are equal in these.

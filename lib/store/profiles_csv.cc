@@ -27,7 +27,7 @@ struct Names {
   void count(const char* member, Count, std::int64_t, std::int64_t, bool) {
     names.emplace_back(member);
   }
-  void rate(const char* member, double, bool) { names.emplace_back(member); }
+  void throughput(const char* member, double, bool) { names.emplace_back(member); }
   void seconds(const char* member, const std::optional<double>&) { names.emplace_back(member); }
 };
 
@@ -56,7 +56,7 @@ struct CsvFields {
   void count(const char*, Count value, std::int64_t, std::int64_t, bool required) {
     fields.push_back(required || value != 0 ? fmt::format("{}", value) : "");
   }
-  void rate(const char*, double value, bool) { fields.push_back(fmt::format("{}", value)); }
+  void throughput(const char*, double value, bool) { fields.push_back(fmt::format("{}", value)); }
   void seconds(const char*, const std::optional<double>& value) {
     fields.push_back(value ? fmt::format("{}", *value) : "");
   }
@@ -86,7 +86,7 @@ class CsvSource {
     }
     to = static_cast<Count>(*value);
   }
-  void rate(const char* member, double& to, bool required) {
+  void throughput(const char* member, double& to, bool required) {
     if (const auto at = field(member, required)) to = real(*at, true);
   }
   void seconds(const char* member, std::optional<double>& to) {
@@ -120,7 +120,7 @@ class CsvSource {
   double real(std::size_t at, bool above_zero) {
     const auto value = table_.number(row_, at);
     const std::string wrong =
-        value ? wrong_real(*value, kMostRate, above_zero) : "expected a finite number";
+        value ? wrong_real(*value, kMaxThroughput, above_zero) : "expected a finite number";
     if (!wrong.empty()) refuse(at, wrong);
     return value && *value != 0 ? *value : 0.0;
   }
@@ -157,9 +157,9 @@ Result<std::vector<ProfileRow>> profiles_from_csv(std::string_view text, const s
   for (const char* needed : {"job_type", "gpus", "samples", "rate"}) {
     if (const auto at = table->column(needed); !at) return tl::unexpected(at.error());
   }
-  if (table->rows() > kMostProfiles) {
+  if (table->rows() > kMaxProfiles) {
     return fail(fmt::format("{}:{}: more than {} rows; write several files", name,
-                            table->line(kMostProfiles), kMostProfiles));
+                            table->line(kMaxProfiles), kMaxProfiles));
   }
   std::vector<ProfileRow> rows;
   for (std::size_t i = 0; i < table->rows(); ++i) {

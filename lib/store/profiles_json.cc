@@ -25,7 +25,7 @@ struct JsonMembers {
   void count(const char* member, Count value, std::int64_t, std::int64_t, bool required) const {
     if (required || value != 0) json.put(member, value);
   }
-  void rate(const char* member, double value, bool) const { json.put(member, value); }
+  void throughput(const char* member, double value, bool) const { json.put(member, value); }
   void seconds(const char* member, const std::optional<double>& value) const {
     if (value) json.put(member, *value);
   }
@@ -53,12 +53,12 @@ struct JsonSource {
     };
     required ? object.required(member, read) : object.optional(member, read);
   }
-  void rate(const char* member, double& to, bool required) {
-    const auto read = [&](const JsonItem& item) { to = real(item, kMostRate, true); };
+  void throughput(const char* member, double& to, bool required) {
+    const auto read = [&](const JsonItem& item) { to = real(item, kMaxThroughput, true); };
     required ? object.required(member, read) : object.optional(member, read);
   }
   void seconds(const char* member, std::optional<double>& to) {
-    object.optional(member, [&](const JsonItem& item) { to = real(item, kMostRate, false); });
+    object.optional(member, [&](const JsonItem& item) { to = real(item, kMaxThroughput, false); });
   }
 
  private:
@@ -110,8 +110,8 @@ Result<std::vector<ProfileRow>> profiles_from_json(std::string_view text, const 
         if (const std::string wrong = wrong_row(row); !item.failed() && !wrong.empty()) {
           item.error(wrong);
         }
-        if (rows.size() >= kMostProfiles) {
-          item.error(fmt::format("more than {} rows; write several files", kMostProfiles));
+        if (rows.size() >= kMaxProfiles) {
+          item.error(fmt::format("more than {} rows; write several files", kMaxProfiles));
         }
         rows.push_back(std::move(row));
       });

@@ -29,7 +29,7 @@ constexpr const char* kImported =
     "i.servers, i.server_cores";
 
 template <typename T>
-Result<T> without_trouble(Outcome<T> outcome) {
+Result<T> without_trouble(StoreResult<T> outcome) {
   if (!outcome) return fail(std::move(outcome.error().text));
   return std::move(*outcome);
 }
@@ -58,9 +58,9 @@ ProfileGroup group_of(SQLite::Statement& row) {
   group.gpus = row.getColumn(1).getInt();
   group.samples = row.getColumn(2).getInt64();
   group.jobs = row.getColumn(3).getInt64();
-  group.mean_rate = row.getColumn(4).getDouble();
-  group.least_rate = row.getColumn(5).getDouble();
-  group.most_rate = row.getColumn(6).getDouble();
+  group.mean_throughput = row.getColumn(4).getDouble();
+  group.min_throughput = row.getColumn(5).getDouble();
+  group.max_throughput = row.getColumn(6).getDouble();
   group.first = row.getColumn(7).getInt64();
   group.last = row.getColumn(8).getInt64();
   return group;
@@ -210,7 +210,7 @@ Result<std::int64_t> Reader::profile_changes() const {
                           });
 }
 
-Result<std::vector<Kind>> Reader::kinds(std::int64_t after) const {
+Result<std::vector<JobTypeKey>> Reader::kinds(std::int64_t after) const {
   const char* sql =
       "SELECT t.account, t.name, t.shared, k.gpu_type, k.gpus FROM (SELECT DISTINCT s.type, "
       "s.gpu_type, s.gpus FROM samples AS s WHERE s.id > ?) AS k JOIN job_types AS t ON "
@@ -218,15 +218,15 @@ Result<std::vector<Kind>> Reader::kinds(std::int64_t after) const {
   return database_->query(sql, [&](SQLite::Statement& rows) {
     rows.bind(1, after);
     return all_of(rows, [](SQLite::Statement& row) {
-      return Kind{{row.getColumn(0).getString(), row.getColumn(1).getString(),
-                   row.getColumn(2).getInt() != 0},
-                  row.getColumn(3).getString(),
-                  row.getColumn(4).getInt()};
+      return JobTypeKey{{row.getColumn(0).getString(), row.getColumn(1).getString(),
+                         row.getColumn(2).getInt() != 0},
+                        row.getColumn(3).getString(),
+                        row.getColumn(4).getInt()};
     });
   });
 }
 
-Result<std::vector<KindGroup>> Reader::groups(const Kind& kind) const {
+Result<std::vector<JobTypeGroup>> Reader::groups(const JobTypeKey& kind) const {
   GroupBuilder groups;
   const auto bound = [&](SQLite::Statement& rows) -> SQLite::Statement& {
     bind(rows, kind.key);
@@ -251,7 +251,7 @@ Result<std::vector<KindGroup>> Reader::groups(const Kind& kind) const {
       });
 }
 
-Result<std::vector<std::pair<Kind, std::vector<KindGroup>>>> Reader::all_groups(
+Result<std::vector<std::pair<JobTypeKey, std::vector<JobTypeGroup>>>> Reader::all_groups(
     const std::set<std::string>& shared) const {
   using Owner = std::tuple<std::string, std::string, std::string, int>;
   std::map<Owner, GroupBuilder> owners;
@@ -277,10 +277,10 @@ Result<std::vector<std::pair<Kind, std::vector<KindGroup>>>> Reader::all_groups(
       const ProfileRow row = imported_of(rows);
       owner(row.type.account, row.type.name, row.gpu_type, row.gpus).add(row.group);
     }
-    std::vector<std::pair<Kind, std::vector<KindGroup>>> all;
+    std::vector<std::pair<JobTypeKey, std::vector<JobTypeGroup>>> all;
     for (auto& [key, builder] : owners) {
       const auto& [account, name, gpu_type, gpus] = key;
-      all.emplace_back(Kind{{account, name, shared.contains(name)}, gpu_type, gpus},
+      all.emplace_back(JobTypeKey{{account, name, shared.contains(name)}, gpu_type, gpus},
                        builder.take());
     }
     return all;

@@ -28,10 +28,10 @@ struct ProfileGroup {
   std::string gpu_type;
   int gpus = 0;
   std::int64_t samples = 0;
-  std::int64_t jobs = 0;  ///< that measured them
-  double mean_rate = 0;   ///< samples/s
-  double least_rate = 0;
-  double most_rate = 0;
+  std::int64_t jobs = 0;       ///< that measured them
+  double mean_throughput = 0;  ///< samples/s
+  double min_throughput = 0;
+  double max_throughput = 0;
   Seconds first = 0;
   Seconds last = 0;
 
@@ -40,7 +40,7 @@ struct ProfileGroup {
 
 /// What has one speed: the samples of a job type (of one account, or of all where it is shared) on
 /// one GPU type at one size.
-struct Kind {
+struct JobTypeKey {
   ProfileKey key;
   std::string gpu_type;
   int gpus = 0;
@@ -94,13 +94,13 @@ class Reader {
   /// Number of the last sample written; 0 in an empty store.
   [[nodiscard]] Result<std::int64_t> last_sample() const;
   /// Kinds with samples behind `after`, a row for each account. Unsorted.
-  [[nodiscard]] Result<std::vector<Kind>> kinds(std::int64_t after) const;
+  [[nodiscard]] Result<std::vector<JobTypeKey>> kinds(std::int64_t after) const;
   /// By nodes, plan, batch, cores, workers, servers, their cores. What was measured here, and of
   /// other sites what was not.
-  [[nodiscard]] Result<std::vector<KindGroup>> groups(const Kind& kind) const;
+  [[nodiscard]] Result<std::vector<JobTypeGroup>> groups(const JobTypeKey& kind) const;
   /// Those of all kinds, in one pass over the samples: far cheaper than kind by kind. `shared`:
   /// names of the job types that all accounts share. By account, job type, GPU type, GPUs.
-  [[nodiscard]] Result<std::vector<std::pair<Kind, std::vector<KindGroup>>>> all_groups(
+  [[nodiscard]] Result<std::vector<std::pair<JobTypeKey, std::vector<JobTypeGroup>>>> all_groups(
       const std::set<std::string>& shared) const;
   /// By key.
   [[nodiscard]] Result<std::vector<JobRecord>> jobs() const;

@@ -20,8 +20,8 @@ constexpr std::array<std::pair<JobClass, const char*>, 2> kClasses = {{
     {JobClass::kBestEffort, "best-effort"},
     {JobClass::kGuaranteed, "guaranteed"},
 }};
-constexpr std::size_t kLongestName = std::size_t{64} << 10;
-constexpr std::size_t kLongestText = std::size_t{1} << 20;
+constexpr std::size_t kMaxNameLength = std::size_t{64} << 10;
+constexpr std::size_t kMaxTextLength = std::size_t{1} << 20;
 
 template <typename Table, typename Value>
 const char* word_of(const Table& table, Value value) {
@@ -40,21 +40,21 @@ std::optional<Value> value_of(const std::array<std::pair<Value, const char*>, N>
   return std::nullopt;
 }
 
-bool name_fits(const std::string& text) { return text.size() <= kLongestName; }
+bool name_fits(const std::string& text) { return text.size() <= kMaxNameLength; }
 bool type_fits(const JobType& type) { return name_fits(type.account) && name_fits(type.name); }
 bool at_least_0(double value) { return std::isfinite(value) && value >= 0; }
 /// No job is so fast; sums of such rates stay finite.
-constexpr double kMostRate = 1e15;
+constexpr double kMaxThroughput = 1e15;
 bool finite_if_told(const std::optional<double>& value) { return !value || std::isfinite(*value); }
 
 bool fits(const Sample& s) {
-  return type_fits(s.type) && name_fits(s.gpu_type) && name_fits(s.plan) && at_least_0(s.rate) &&
-         s.rate <= kMostRate && s.gpus >= 0 && s.nodes >= 0 && s.batch >= 0 &&
-         s.samples_done >= 0 && s.restarts >= 0 && finite_if_told(s.loss) &&
-         finite_if_told(s.forward_time) && finite_if_told(s.iteration_time) &&
-         finite_if_told(s.sync_time) && finite_if_told(s.optimise_time) &&
-         finite_if_told(s.gradient_noise) && s.cores >= 0 && s.memory >= 0 && s.workers >= 0 &&
-         s.servers >= 0 && s.server_cores >= 0;
+  return type_fits(s.type) && name_fits(s.gpu_type) && name_fits(s.plan) &&
+         at_least_0(s.throughput) && s.throughput <= kMaxThroughput && s.gpus >= 0 &&
+         s.nodes >= 0 && s.batch >= 0 && s.samples_done >= 0 && s.restarts >= 0 &&
+         finite_if_told(s.loss) && finite_if_told(s.forward_time) &&
+         finite_if_told(s.iteration_time) && finite_if_told(s.sync_time) &&
+         finite_if_told(s.optimise_time) && finite_if_told(s.gradient_noise) && s.cores >= 0 &&
+         s.memory >= 0 && s.workers >= 0 && s.servers >= 0 && s.server_cores >= 0;
 }
 
 bool fits(const Fit& f) {
@@ -68,9 +68,9 @@ bool fits(const JobRecord& j) {
   return type_fits(j.type) && at_least_0(j.attained) && j.samples_done >= 0 && j.restarts >= 0;
 }
 
-bool fits(const RunRecord& r) { return r.text.size() <= kLongestText; }
+bool fits(const RunRecord& r) { return r.text.size() <= kMaxTextLength; }
 
-bool fits(const Decision& d) { return name_fits(d.kind) && d.text.size() <= kLongestText; }
+bool fits(const Decision& d) { return name_fits(d.kind) && d.text.size() <= kMaxTextLength; }
 
 }  // namespace
 
@@ -79,17 +79,20 @@ const char* to_string(JobClass job_class) { return word_of(kClasses, job_class);
 std::optional<Flag> flag_from(const std::string& text) { return value_of(kFlags, text); }
 std::optional<JobClass> job_class_from(const std::string& text) { return value_of(kClasses, text); }
 
-bool storable(const Entry& entry) {
+bool storable(const AnyRecord& entry) {
   return std::visit([](const auto& record) { return fits(record); }, entry);
 }
 
 bool storable(const ProfileRow& row) {
-  const KindGroup& g = row.group;
-  const auto rate_fits = [](double rate) { return at_least_0(rate) && rate <= kMostRate; };
+  const JobTypeGroup& g = row.group;
+  const auto throughput_fits = [](double throughput) {
+    return at_least_0(throughput) && throughput <= kMaxThroughput;
+  };
   return type_fits(row.type) && name_fits(row.gpu_type) && name_fits(g.plan) && row.gpus >= 0 &&
          g.nodes >= 0 && g.batch >= 0 && g.cores >= 0 && g.workers >= 0 && g.servers >= 0 &&
-         g.server_cores >= 0 && g.samples >= 0 && g.jobs >= 0 && rate_fits(g.mean_rate) &&
-         rate_fits(g.least_rate) && rate_fits(g.most_rate) && rate_fits(g.last_rate) &&
+         g.server_cores >= 0 && g.samples >= 0 && g.jobs >= 0 &&
+         throughput_fits(g.mean_throughput) && throughput_fits(g.min_throughput) &&
+         throughput_fits(g.max_throughput) && throughput_fits(g.last_throughput) &&
          finite_if_told(g.forward_time) && finite_if_told(g.sync_time) &&
          finite_if_told(g.optimise_time) && finite_if_told(g.iteration_time) &&
          finite_if_told(g.gradient_noise);

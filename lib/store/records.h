@@ -45,7 +45,7 @@ struct Sample {
   std::string plan;               ///< execution plan, "" as submitted
   std::int64_t batch = 0;         ///< global batch in samples
   std::int64_t samples_done = 0;  ///< since the job began, over all its runs
-  double rate = 0;                ///< samples/s
+  double throughput = 0;          ///< samples/s
   int cores = 0;                  ///< of the whole allocation, as all counts below: 0: not known
   MiB memory = 0;                 ///< of the whole allocation
   int workers = 0;                ///< of a job with parameter servers
@@ -63,7 +63,7 @@ struct Sample {
 };
 
 /// Usable samples of one speed: with the same GPUs, nodes, plan, batch, cores and tasks.
-struct KindGroup {
+struct JobTypeGroup {
   int nodes = 0;
   std::string plan;
   std::int64_t batch = 0;
@@ -77,10 +77,10 @@ struct KindGroup {
   std::map<std::string, std::int64_t> flags{};
   std::int64_t jobs = 0;  ///< that sent them
   /// samples/s of those that are not flagged; 0 without one.
-  double mean_rate = 0;
-  double least_rate = 0;
-  double most_rate = 0;
-  double last_rate = 0;
+  double mean_throughput = 0;
+  double min_throughput = 0;
+  double max_throughput = 0;
+  double last_throughput = 0;
   /// Means over those that are not flagged and say it.
   std::optional<double> forward_time;
   std::optional<double> sync_time;
@@ -90,7 +90,7 @@ struct KindGroup {
   Seconds last = 0;       ///< time of the last one, flagged or not
   bool imported = false;  ///< measured at another site, nothing of it here
 
-  bool operator==(const KindGroup&) const = default;
+  bool operator==(const JobTypeGroup&) const = default;
 };
 
 /// A group of samples, and whose they are: what sites share.
@@ -98,7 +98,7 @@ struct ProfileRow {
   JobType type;
   std::string gpu_type;
   int gpus = 0;
-  KindGroup group;
+  JobTypeGroup group;
 
   bool operator==(const ProfileRow&) const = default;
 };
@@ -154,7 +154,7 @@ struct RunRecord {
   bool operator==(const RunRecord&) const = default;
 };
 
-using Entry = std::variant<Sample, Fit, JobRecord, Decision, RunRecord>;
+using AnyRecord = std::variant<Sample, Fit, JobRecord, Decision, RunRecord>;
 
 /// The word in the database and in what people read; "" for kNone.
 [[nodiscard]] const char* to_string(Flag);
@@ -165,7 +165,7 @@ using Entry = std::variant<Sample, Fit, JobRecord, Decision, RunRecord>;
 /// False for what no job can have measured and no column can hold: a number that is not finite, a
 /// negative count, more than 1e15 samples/s, a text above 1 MiB (64 KiB for a name). Such an entry
 /// is rejected, not flagged.
-[[nodiscard]] bool storable(const Entry&);
+[[nodiscard]] bool storable(const AnyRecord&);
 [[nodiscard]] bool storable(const ProfileRow&);
 
 }  // namespace rubato::store

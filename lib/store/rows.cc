@@ -125,7 +125,7 @@ Sample sample_of(SQLite::Statement& row) {
   Sample s;
   std::string flag;
   Columns(row) >> s.job >> s.restarts >> s.time >> s.run_start >> s.type >> s.gpu_type >> s.gpus >>
-      s.nodes >> s.plan >> s.batch >> s.samples_done >> s.rate >> s.loss >> s.forward_time >>
+      s.nodes >> s.plan >> s.batch >> s.samples_done >> s.throughput >> s.loss >> s.forward_time >>
       s.iteration_time >> s.gradient_noise >> flag >> s.cores >> s.memory >> s.workers >>
       s.servers >> s.server_cores >> s.sync_time >> s.optimise_time;
   // A word that this release does not know still says that the sample is not to be used.
@@ -190,10 +190,10 @@ std::string select_imported() {
 
 ProfileRow imported_of(SQLite::Statement& row) {
   ProfileRow p;
-  KindGroup& g = p.group;
+  JobTypeGroup& g = p.group;
   Columns(row) >> p.type >> p.gpu_type >> p.gpus >> g.nodes >> g.plan >> g.batch >> g.cores >>
-      g.workers >> g.servers >> g.server_cores >> g.samples >> g.jobs >> g.mean_rate >>
-      g.least_rate >> g.most_rate >> g.last_rate >> g.forward_time >> g.sync_time >>
+      g.workers >> g.servers >> g.server_cores >> g.samples >> g.jobs >> g.mean_throughput >>
+      g.min_throughput >> g.max_throughput >> g.last_throughput >> g.forward_time >> g.sync_time >>
       g.optimise_time >> g.iteration_time >> g.gradient_noise >> g.last;
   g.imported = true;
   return p;
@@ -212,7 +212,7 @@ std::int64_t RowWriter::type_id(const JobType& type) {
   const auto key = std::pair(type.account, type.name);
   const auto found = types_.find(key);
   if (found != types_.end() && found->second.shared == type.shared) return found->second.id;
-  Use statement(type_);
+  StatementReset statement(type_);
   Binder(type_) << type.account << type.name << type.shared;
   statement->executeStep();
   const std::int64_t id = statement->getColumn(0).getInt64();
@@ -222,9 +222,9 @@ std::int64_t RowWriter::type_id(const JobType& type) {
 
 void RowWriter::insert(const Sample& s) {
   const std::int64_t type = type_id(s.type);
-  Use statement(sample_);
+  StatementReset statement(sample_);
   Binder(sample_) << type << s.job << s.restarts << s.time << s.run_start << s.gpu_type << s.gpus
-                  << s.nodes << s.plan << s.batch << s.samples_done << s.rate << s.loss
+                  << s.nodes << s.plan << s.batch << s.samples_done << s.throughput << s.loss
                   << s.forward_time << s.iteration_time << s.gradient_noise << to_string(s.flag)
                   << s.cores << s.memory << s.workers << s.servers << s.server_cores << s.sync_time
                   << s.optimise_time;
@@ -233,7 +233,7 @@ void RowWriter::insert(const Sample& s) {
 
 void RowWriter::insert(const Fit& f) {
   const std::int64_t type = type_id(f.type);
-  Use statement(fit_);
+  StatementReset statement(fit_);
   Binder(fit_) << type << f.gpu_type << f.model << nlohmann::json(f.parameters).dump() << f.samples
                << f.error << f.time;
   statement->exec();
@@ -241,32 +241,32 @@ void RowWriter::insert(const Fit& f) {
 
 void RowWriter::insert(const JobRecord& j) {
   const std::int64_t type = type_id(j.type);
-  Use statement(job_);
+  StatementReset statement(job_);
   Binder(job_) << j.job << type << to_string(j.job_class) << j.attained << j.level << j.samples_done
                << j.restarts << j.updated;
   statement->exec();
 }
 
 void RowWriter::insert(const Decision& d) {
-  Use statement(decision_);
+  StatementReset statement(decision_);
   Binder(decision_) << d.job << d.time << d.kind << d.text;
   statement->exec();
 }
 
 void RowWriter::insert(const ProfileRow& p) {
   const std::int64_t type = type_id(p.type);
-  const KindGroup& g = p.group;
-  Use statement(imported_);
+  const JobTypeGroup& g = p.group;
+  StatementReset statement(imported_);
   Binder(imported_) << type << p.gpu_type << p.gpus << g.nodes << g.plan << g.batch << g.cores
                     << g.workers << g.servers << g.server_cores << g.samples << g.jobs
-                    << g.mean_rate << g.least_rate << g.most_rate << g.last_rate << g.forward_time
-                    << g.sync_time << g.optimise_time << g.iteration_time << g.gradient_noise
-                    << g.last;
+                    << g.mean_throughput << g.min_throughput << g.max_throughput
+                    << g.last_throughput << g.forward_time << g.sync_time << g.optimise_time
+                    << g.iteration_time << g.gradient_noise << g.last;
   statement->exec();
 }
 
 void RowWriter::insert(const RunRecord& r) {
-  Use statement(run_);
+  StatementReset statement(run_);
   Binder(run_) << r.job << r.start << r.enters << r.end << r.text;
   statement->exec();
 }

@@ -45,7 +45,7 @@ std::string run_text(const Job& job, const Snapshot& snapshot, Mode mode) {
   std::set<int> named;
   for (const NodeShare& share : job.allocation) named.insert(share.node);
   if (!anywhere) named.insert(own->begin(), own->end());
-  if (named.size() > kMostNames) return "";
+  if (named.size() > kMaxNames) return "";
 
   Snapshot one;
   one.taken = job.start;

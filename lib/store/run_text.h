@@ -15,10 +15,10 @@ namespace rubato::sim {
 
 /// Most nodes whose names are kept with a run. A job that could use more of them, and not all of
 /// its partition, has no text.
-inline constexpr std::size_t kMostNames = 1000;
+inline constexpr std::size_t kMaxNames = 1000;
 
 /// `job` runs in `snapshot`, begun in `mode`; `later_set` tells where it could run, -1 for anywhere
-/// in its partition. "" beyond kMostNames.
+/// in its partition. "" beyond kMaxNames.
 [[nodiscard]] std::string run_text(const Job& job, const Snapshot& snapshot, Mode mode);
 
 /// The mode a run of this text began in; nullopt where the text does not say.

@@ -133,8 +133,8 @@ CREATE TABLE marks (
 
 std::vector<Migration> migrations() { return {{1, kVersion1}, {2, kVersion2}, {3, kVersion3}}; }
 
-Outcome<int> check_version(SQLite::Database& database, const std::string& path,
-                           const std::vector<Migration>& steps) {
+StoreResult<int> check_version(SQLite::Database& database, const std::string& path,
+                               const std::vector<Migration>& steps) {
   return caught(path,
                 [&] {
                   const auto application = number_of(database, "PRAGMA application_id");
@@ -143,15 +143,15 @@ Outcome<int> check_version(SQLite::Database& database, const std::string& path,
                   const bool empty = application == 0 && version == 0 && tables == 0;
                   return std::pair(empty || application == kApplicationId, version);
                 })
-      .and_then([&](const std::pair<bool, int>& found) -> Outcome<int> {
+      .and_then([&](const std::pair<bool, int>& found) -> StoreResult<int> {
         const auto& [ours, version] = found;
         const int last = steps.empty() ? 0 : steps.back().to;
         if (!ours) {
-          return failed(Trouble::kTransient,
+          return failed(FailureKind::kTransient,
                         fmt::format("{} is a database of another program; move it away", path));
         }
         if (version < 0 || version > last) {
-          return failed(Trouble::kTransient,
+          return failed(FailureKind::kTransient,
                         fmt::format("{} has schema version {}, this release knows versions up to "
                                     "{}: use the release that wrote it, or move the file away",
                                     path, version, last));
@@ -160,10 +160,10 @@ Outcome<int> check_version(SQLite::Database& database, const std::string& path,
       });
 }
 
-Outcome<void> migrate(SQLite::Database& database, const std::string& path,
-                      const std::vector<Migration>& steps) {
+StoreResult<void> migrate(SQLite::Database& database, const std::string& path,
+                          const std::vector<Migration>& steps) {
   const auto version = check_version(database, path, steps);
-  if (!version) return tl::unexpected<Failure>(version.error());
+  if (!version) return tl::unexpected<StoreFailure>(version.error());
   for (const Migration& step : steps) {
     if (step.to <= *version) continue;
     const auto done = caught(path, [&] {

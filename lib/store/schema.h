@@ -27,13 +27,13 @@ struct Migration {
 /// Whether the file is ours and of a version that can be brought to the last of `steps`; the
 /// version. An empty file is version 0. Fails for the database of another program and for a newer
 /// version.
-[[nodiscard]] Outcome<int> check_version(SQLite::Database& database, const std::string& path,
-                                         const std::vector<Migration>& steps);
+[[nodiscard]] StoreResult<int> check_version(SQLite::Database& database, const std::string& path,
+                                             const std::vector<Migration>& steps);
 
 /// Brings the database to the last of `steps`, each step in a transaction with its version number:
 /// killed or failed in between, the file has the version it had, or one between. Nothing is done to
 /// a file that check_version refuses.
-[[nodiscard]] Outcome<void> migrate(SQLite::Database& database, const std::string& path,
-                                    const std::vector<Migration>& steps = migrations());
+[[nodiscard]] StoreResult<void> migrate(SQLite::Database& database, const std::string& path,
+                                        const std::vector<Migration>& steps = migrations());
 
 }  // namespace rubato::store

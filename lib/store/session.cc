@@ -18,8 +18,8 @@ namespace {
 
 constexpr const char* kLockName = "store.lock";
 
-tl::unexpected<Failure> in_the_way(Error error) {
-  return failed(Trouble::kTransient, std::move(error.text));
+tl::unexpected<StoreFailure> in_the_way(Error error) {
+  return failed(FailureKind::kTransient, std::move(error.text));
 }
 
 /// Readable by its owner alone: what jobs report is theirs. Only ever a new file: to close any
@@ -58,14 +58,14 @@ void Session::drop_left_journal() const {
   ::unlink((path_ + "-shm").c_str());
 }
 
-Outcome<void> Session::in_place() const {
+StoreResult<void> Session::in_place() const {
   if (mark_.number != 0 && mark_of(path_) == mark_) return {};
-  return failed(Trouble::kTransient,
+  return failed(FailureKind::kTransient,
                 path_ + ": removed or replaced by another file while it was open");
 }
 
-Outcome<std::unique_ptr<Session>> Session::open(const StoreOptions& options, Seconds now,
-                                                std::vector<std::string>& notes) {
+StoreResult<std::unique_ptr<Session>> Session::open(const StoreOptions& options, Seconds now,
+                                                    std::vector<std::string>& notes) {
   auto folder = make_folder(options.folder);
   if (!folder) return in_the_way(std::move(folder.error()));
   auto local = options.local ? Result<bool>(*options.local) : is_local(options.folder);
@@ -76,17 +76,17 @@ Outcome<std::unique_ptr<Session>> Session::open(const StoreOptions& options, Sec
   return session->open_database(*local, now, notes).map([&] { return std::move(session); });
 }
 
-Outcome<void> Session::open_database(bool local, Seconds now, std::vector<std::string>& notes) {
+StoreResult<void> Session::open_database(bool local, Seconds now, std::vector<std::string>& notes) {
   const auto attempt = [&] {
     rows_.reset();
     database_.reset();
     return connect().and_then([&] { return check(); }).and_then([&] { return prepare(local); });
   };
-  Outcome<void> opened = attempt();
-  if (opened || opened.error().trouble != Trouble::kCorrupt) return opened;
+  StoreResult<void> opened = attempt();
+  if (opened || opened.error().trouble != FailureKind::kCorrupt) return opened;
   // A read that went wrong once looks the same as a page that is wrong on the disk.
   opened = attempt();
-  if (opened || opened.error().trouble != Trouble::kCorrupt) return opened;
+  if (opened || opened.error().trouble != FailureKind::kCorrupt) return opened;
   rows_.reset();
   database_.reset();
   auto aside = set_aside(path_, now);
@@ -95,7 +95,7 @@ Outcome<void> Session::open_database(bool local, Seconds now, std::vector<std::s
   return attempt();
 }
 
-Outcome<void> Session::connect() {
+StoreResult<void> Session::connect() {
   make_private(path_);
   return caught(path_, [&] {
     database_ = std::make_unique<SQLite::Database>(
@@ -105,19 +105,19 @@ Outcome<void> Session::connect() {
   });
 }
 
-Outcome<void> Session::check() {
+StoreResult<void> Session::check() {
   const auto version = check_version(*database_, path_, migrations());
-  if (!version) return tl::unexpected<Failure>(version.error());
+  if (!version) return tl::unexpected<StoreFailure>(version.error());
   const auto found =
       caught(path_, [&] { return text_of(*database_, "PRAGMA integrity_check(1)"); });
-  if (!found) return tl::unexpected<Failure>(found.error());
+  if (!found) return tl::unexpected<StoreFailure>(found.error());
   if (*found != "ok") {
-    return failed(Trouble::kCorrupt, fmt::format("{}: integrity check: {}", path_, *found));
+    return failed(FailureKind::kCorrupt, fmt::format("{}: integrity check: {}", path_, *found));
   }
   return {};
 }
 
-Outcome<void> Session::prepare(bool local) {
+StoreResult<void> Session::prepare(bool local) {
   auto set = caught(path_, [&] {
     SQLite::Database& db = *database_;
     db.exec("PRAGMA temp_store = MEMORY");
@@ -150,7 +150,7 @@ void Session::load_judge() {
   while (query.executeStep()) judge_.remember(sample_of(query));
 }
 
-void Session::insert(const Entry& entry, Written& count) {
+void Session::insert(const AnyRecord& entry, WriteCounts& count) {
   if (!storable(entry)) {
     ++count.rejected;
     return;
@@ -167,18 +167,18 @@ void Session::insert(const Entry& entry, Written& count) {
     }
   } catch (const SQLite::Exception& error) {
     // Such an error undoes its own statement; the transaction goes on.
-    if (failure_of(error, path_).trouble != Trouble::kRecord) throw;
+    if (failure_of(error, path_).trouble != FailureKind::kRecord) throw;
     ++count.rejected;
     return;
   }
   ++count.written;
 }
 
-Outcome<Written> Session::write(std::span<const Entry> entries) {
+StoreResult<WriteCounts> Session::write(std::span<const AnyRecord> entries) {
   return caught(path_, [&] {
-    Written count;
+    WriteCounts count;
     SQLite::Transaction transaction(*database_, SQLite::TransactionBehavior::IMMEDIATE);
-    for (const Entry& entry : entries) insert(entry, count);
+    for (const AnyRecord& entry : entries) insert(entry, count);
     transaction.commit();
     return count;
   });
@@ -194,7 +194,7 @@ OrderDone Session::import(const ImportOrder& order) {
   return done;
 }
 
-Outcome<OrderDone> Session::apply(const Order& order) {
+StoreResult<OrderDone> Session::apply(const Order& order) {
   return caught(path_, [&] {
     SQLite::Transaction transaction(*database_, SQLite::TransactionBehavior::IMMEDIATE);
     const auto* import_order = std::get_if<ImportOrder>(&order);
@@ -209,7 +209,7 @@ Outcome<OrderDone> Session::apply(const Order& order) {
   });
 }
 
-Outcome<std::int64_t> Session::retain(Seconds now) {
+StoreResult<std::int64_t> Session::retain(Seconds now) {
   return caught(path_, [&] {
     SQLite::Transaction transaction(*database_, SQLite::TransactionBehavior::IMMEDIATE);
     const std::int64_t removed = remove_beyond(*database_, options_.retention, now);
@@ -220,7 +220,7 @@ Outcome<std::int64_t> Session::retain(Seconds now) {
   });
 }
 
-Outcome<void> Session::copy_to(const std::string& path, unsigned mode) {
+StoreResult<void> Session::copy_to(const std::string& path, unsigned mode) {
   const std::string making = path + ".new";
   const auto tidy = [&] {
     ::unlink(making.c_str());
@@ -241,7 +241,7 @@ Outcome<void> Session::copy_to(const std::string& path, unsigned mode) {
       ::rename(making.c_str(), path.c_str()) != 0) {
     const int code = errno;
     tidy();
-    return failed(Trouble::kTransient, system_text(path, code));
+    return failed(FailureKind::kTransient, system_text(path, code));
   }
   return {};
 }

@@ -28,7 +28,7 @@ struct FileMark {
 };
 
 /// What became of a batch.
-struct Written {
+struct WriteCounts {
   std::int64_t written = 0;  ///< flagged ones included
   std::int64_t flagged = 0;
   std::int64_t rejected = 0;  ///< no database can hold them (`storable`)
@@ -44,27 +44,27 @@ class Session {
   /// A file whose check fails twice is set aside and a new one begun; that is told in `notes`.
   /// Fails when another process holds the lock, for a newer schema, and for what the system
   /// refuses.
-  [[nodiscard]] static Outcome<std::unique_ptr<Session>> open(const StoreOptions& options,
-                                                              Seconds now,
-                                                              std::vector<std::string>& notes);
+  [[nodiscard]] static StoreResult<std::unique_ptr<Session>> open(const StoreOptions& options,
+                                                                  Seconds now,
+                                                                  std::vector<std::string>& notes);
 
   /// Judges the samples and writes all entries in one transaction: all are there afterwards, or
   /// after a failure none. A session that failed must be opened again.
-  [[nodiscard]] Outcome<Written> write(std::span<const Entry> entries);
+  [[nodiscard]] StoreResult<WriteCounts> write(std::span<const AnyRecord> entries);
 
   /// Does an order in one transaction: all of it, or after a failure nothing.
-  [[nodiscard]] Outcome<OrderDone> apply(const Order& order);
+  [[nodiscard]] StoreResult<OrderDone> apply(const Order& order);
 
   /// Removes what is beyond the bounds of the retention; how many records.
-  [[nodiscard]] Outcome<std::int64_t> retain(Seconds now);
+  [[nodiscard]] StoreResult<std::int64_t> retain(Seconds now);
 
   /// A consistent copy under `path` with file mode `mode`, in one rename. It needs no other file
   /// and can be read from a folder that cannot be written.
-  [[nodiscard]] Outcome<void> copy_to(const std::string& path, unsigned mode = 0600);
+  [[nodiscard]] StoreResult<void> copy_to(const std::string& path, unsigned mode = 0600);
 
   /// Fails when the path names another file than the one that is open, or none: what is written
   /// would reach nobody. The session must then be opened again.
-  [[nodiscard]] Outcome<void> in_place() const;
+  [[nodiscard]] StoreResult<void> in_place() const;
 
   /// The path of the database.
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -73,13 +73,13 @@ class Session {
 
  private:
   Session(const StoreOptions& options, LockFile lock);
-  Outcome<void> open_database(bool local, Seconds now, std::vector<std::string>& notes);
-  Outcome<void> connect();
-  Outcome<void> check();
+  StoreResult<void> open_database(bool local, Seconds now, std::vector<std::string>& notes);
+  StoreResult<void> connect();
+  StoreResult<void> check();
   void drop_left_journal() const;
-  Outcome<void> prepare(bool local);
+  StoreResult<void> prepare(bool local);
   void load_judge();
-  void insert(const Entry& entry, Written& count);
+  void insert(const AnyRecord& entry, WriteCounts& count);
   [[nodiscard]] OrderDone import(const ImportOrder& order);
 
   StoreOptions options_;

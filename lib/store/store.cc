@@ -65,7 +65,7 @@ Store::Store(StoreOptions options, std::shared_ptr<const Clock> clock)
 
 Store::~Store() { stop(); }
 
-bool Store::push(Entry entry) {
+bool Store::push(AnyRecord entry) {
   bool wake = false;
   {
     const std::lock_guard lock(shared_->mutex);

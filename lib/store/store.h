@@ -69,7 +69,7 @@ class Store {
   ~Store();
 
   /// Hands a record over. False when it was dropped, which is counted.
-  bool push(Entry entry);
+  bool push(AnyRecord entry);
 
   [[nodiscard]] StoreStats stats() const;
 

@@ -95,7 +95,7 @@ void Store::Worker::open() {
 }
 
 void Store::Worker::reopen_if_replaced() {
-  const Outcome<void> found = session_->in_place();
+  const StoreResult<void> found = session_->in_place();
   if (found) return;
   const auto now = Steady::now();
   // On a file system that never names a file twice alike it would else be opened all the time.
@@ -118,8 +118,8 @@ void Store::Worker::reopen_if_replaced() {
 void Store::Worker::write() {
   if (batch_.empty()) return;
   // Looked at again behind the commit: what reached a file that has gone is written once more.
-  const Outcome<Written> outcome =
-      session_->write(batch_).and_then([&](const Written& done) -> Outcome<Written> {
+  const StoreResult<WriteCounts> outcome =
+      session_->write(batch_).and_then([&](const WriteCounts& done) -> StoreResult<WriteCounts> {
         return session_->in_place().map([&] { return done; });
       });
   if (!outcome) {
@@ -144,7 +144,7 @@ void Store::Worker::retain_if_due() {
   const bool due = !retained_at_ || now - *retained_at_ >= bounds.every || now < *retained_at_ ||
                    since_retained_ >= bounds.after;
   if (!due) return;
-  const Outcome<std::int64_t> removed = session_->retain(now);
+  const StoreResult<std::int64_t> removed = session_->retain(now);
   if (!removed) {
     turn_off(removed.error());
     return;
@@ -162,7 +162,7 @@ void Store::Worker::copy_if_asked() {
     copy.swap(shared_->copy);
   }
   if (!copy) return;
-  const Outcome<void> made = session_->copy_to(copy->first, copy->second);
+  const StoreResult<void> made = session_->copy_to(copy->first, copy->second);
   if (!made) shared_->tell("copy of the store: " + made.error().text);
   const std::lock_guard lock(shared_->mutex);
   shared_->stats.copies += made ? 1 : 0;
@@ -199,19 +199,19 @@ void Store::Worker::set_ready() {
   stats.trouble.clear();
   ++stats.opened;
   stats.journal_mode = session_->journal_mode();
-  if (again && shared_->messages.size() < Shared::kMostMessages) {
+  if (again && shared_->messages.size() < Shared::kMaxMessages) {
     shared_->messages.push_back({"the store is open again", false});
   }
 }
 
-void Store::Worker::turn_off(const Failure& failure) {
+void Store::Worker::turn_off(const StoreFailure& failure) {
   session_.reset();
   retry_at_ = Steady::now() + options_.retry_interval;
   const std::lock_guard lock(shared_->mutex);
   StoreStats& stats = shared_->stats;
   ++stats.failures;
   // Said once, not at every try.
-  if (stats.trouble != failure.text && shared_->messages.size() < Shared::kMostMessages) {
+  if (stats.trouble != failure.text && shared_->messages.size() < Shared::kMaxMessages) {
     shared_->messages.push_back(
         {fmt::format("running without the store: {}; trying again every {} s", failure.text,
                      static_cast<double>(options_.retry_interval.count()) / 1000),

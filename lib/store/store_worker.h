@@ -22,7 +22,7 @@ using Steady = std::chrono::steady_clock;
 /// What owner and thread share. The mutex is held for a few instructions at a time, never over I/O
 /// and never while memory is asked for, except for a message.
 struct Store::Shared {
-  static constexpr std::size_t kMostMessages = 64;
+  static constexpr std::size_t kMaxMessages = 64;
 
   Shared(StoreOptions given, std::shared_ptr<const Clock> time)
       : options(std::move(given)), clock(std::move(time)) {
@@ -31,7 +31,7 @@ struct Store::Shared {
 
   void tell(std::string text, bool trouble = true) {
     const std::lock_guard lock(mutex);
-    if (messages.size() < kMostMessages) messages.push_back({std::move(text), trouble});
+    if (messages.size() < kMaxMessages) messages.push_back({std::move(text), trouble});
   }
 
   const StoreOptions options;
@@ -40,7 +40,7 @@ struct Store::Shared {
   mutable std::mutex mutex;
   std::condition_variable work;  ///< for the thread
   std::condition_variable done;  ///< for flush and stop
-  std::vector<Entry> queue;
+  std::vector<AnyRecord> queue;
   Steady::time_point first_at;  ///< when the oldest of the queue came
   StoreStats stats;
   std::vector<StoreMessage> messages;
@@ -76,13 +76,13 @@ class Store::Worker {
   /// Those that stand in the folder.
   void follow_orders();
   void set_ready();
-  void turn_off(const Failure& failure);
+  void turn_off(const StoreFailure& failure);
   void end(StoreState state);
 
   const std::shared_ptr<Shared> shared_;
   const StoreOptions& options_;
   std::unique_ptr<Session> session_;
-  std::vector<Entry> batch_;  ///< in hand: taken from the queue, not yet committed
+  std::vector<AnyRecord> batch_;  ///< in hand: taken from the queue, not yet committed
   Steady::time_point retry_at_;
   Steady::time_point replaced_at_{};
   std::optional<Seconds> retained_at_;

@@ -14,20 +14,21 @@ auto shown_of(const SummaryRow& row) {
                   row.group.plan, row.group.batch);
 }
 
-std::int64_t used(const KindGroup& group) { return group.samples - group.flagged; }
+std::int64_t used(const JobTypeGroup& group) { return group.samples - group.flagged; }
 
 /// Adds `more` to `group`; counts of jobs are an upper bound.
-void join(KindGroup& group, const KindGroup& more) {
+void join(JobTypeGroup& group, const JobTypeGroup& more) {
   const std::int64_t before = used(group);
   const std::int64_t added = used(more);
   if (added > 0) {
     const auto weight = static_cast<double>(before);
     const auto other = static_cast<double>(added);
-    if (before == 0 || more.last >= group.last) group.last_rate = more.last_rate;
-    group.least_rate = before == 0 ? more.least_rate : std::min(group.least_rate, more.least_rate);
-    group.most_rate = std::max(group.most_rate, more.most_rate);
-    group.mean_rate =
-        (group.mean_rate * weight + more.mean_rate * other) / std::max(weight + other, 1.0);
+    if (before == 0 || more.last >= group.last) group.last_throughput = more.last_throughput;
+    group.min_throughput =
+        before == 0 ? more.min_throughput : std::min(group.min_throughput, more.min_throughput);
+    group.max_throughput = std::max(group.max_throughput, more.max_throughput);
+    group.mean_throughput = (group.mean_throughput * weight + more.mean_throughput * other) /
+                            std::max(weight + other, 1.0);
   }
   group.samples += more.samples;
   group.flagged += more.flagged;
@@ -83,10 +84,10 @@ Result<void> Summary::read_all(const Reader& reader, const std::set<std::string>
 }
 
 Result<void> Summary::read_new(const Reader& reader, const std::set<std::string>& shared) {
-  const Result<std::vector<Kind>> kinds = reader.kinds(last_);
+  const Result<std::vector<JobTypeKey>> kinds = reader.kinds(last_);
   if (!kinds) return tl::unexpected<Error>(kinds.error());
-  std::map<Owner, std::vector<KindGroup>> fresh;
-  for (Kind kind : *kinds) {
+  std::map<Owner, std::vector<JobTypeGroup>> fresh;
+  for (JobTypeKey kind : *kinds) {
     kind.key.shared = shared.contains(kind.key.job_type);
     if (kind.key.shared) kind.key.account.clear();
     if (fresh.contains(owner_of(kind))) continue;
@@ -105,7 +106,7 @@ Result<std::vector<ProfileRow>> all_profiles(const Reader& reader,
   std::vector<ProfileRow> rows;
   for (auto& [kind, groups] : *all) {
     if (kind.key.job_type.empty()) continue;
-    for (KindGroup& group : groups) {
+    for (JobTypeGroup& group : groups) {
       rows.push_back({{kind.key.account, kind.key.job_type, kind.key.shared},
                       kind.gpu_type,
                       kind.gpus,
@@ -115,14 +116,14 @@ Result<std::vector<ProfileRow>> all_profiles(const Reader& reader,
   return rows;
 }
 
-Summary::Owner Summary::owner_of(const Kind& kind) {
+Summary::Owner Summary::owner_of(const JobTypeKey& kind) {
   return {kind.key.account, kind.key.job_type, kind.key.shared, kind.gpu_type, kind.gpus};
 }
 
 std::vector<SummaryRow> Summary::rows() const {
   std::vector<SummaryRow> rows;
   for (const auto& [owner, groups] : kinds_) {
-    for (const KindGroup& group : groups) {
+    for (const JobTypeGroup& group : groups) {
       const auto& [account, job_type, shared, gpu_type, gpus] = owner;
       rows.push_back({account, job_type, shared, gpu_type, gpus, group});
     }

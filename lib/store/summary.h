@@ -19,7 +19,7 @@ struct SummaryRow {
   bool shared = false;
   std::string gpu_type;
   int gpus = 0;
-  KindGroup group;
+  JobTypeGroup group;
 
   bool operator==(const SummaryRow&) const = default;
 };
@@ -51,7 +51,7 @@ class Summary {
   /// Account, job type, shared, GPU type, GPUs.
   using Owner = std::tuple<std::string, std::string, bool, std::string, int>;
 
-  [[nodiscard]] static Owner owner_of(const Kind& kind);
+  [[nodiscard]] static Owner owner_of(const JobTypeKey& kind);
   [[nodiscard]] Result<void> read_all(const Reader& reader, const std::set<std::string>& shared);
   [[nodiscard]] Result<void> read_new(const Reader& reader, const std::set<std::string>& shared);
 
@@ -60,7 +60,7 @@ class Summary {
   std::set<std::string> shared_;
   std::int64_t last_ = -1;    ///< sample up to which it is complete; -1: nothing read yet
   std::int64_t changes_ = 0;  ///< Reader::profile_changes() then
-  std::map<Owner, std::vector<KindGroup>> kinds_;
+  std::map<Owner, std::vector<JobTypeGroup>> kinds_;
 };
 
 }  // namespace rubato::store

@@ -17,11 +17,11 @@
 namespace rubato {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{64} << 20;
-constexpr std::size_t kMostShown = 40;
+constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
+constexpr std::size_t kMaxShown = 40;
 constexpr std::string_view kSpread = "_unconsolidated";
 constexpr std::string_view kBatch = " (batch size ";
-constexpr int kMostScale = 65536;
+constexpr int kMaxScale = 65536;
 
 /// Reads the one shape that the file has, and knows at each point what must come.
 class Scanner {
@@ -32,7 +32,7 @@ class Scanner {
     const std::string_view before = text_.substr(0, std::min(at, text_.size()));
     const auto line = 1 + std::count(before.begin(), before.end(), '\n');
     const std::size_t begin = before.rfind('\n') + 1;  // npos + 1 is 0
-    std::string found(text_.substr(before.size(), kMostShown));
+    std::string found(text_.substr(before.size(), kMaxShown));
     found = found.substr(0, found.find_first_of("\r\n"));
     for (char& c : found)
       if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
@@ -117,7 +117,7 @@ std::optional<std::pair<GavelModel, int>> job_of(std::string_view key) {
   int scale = 0;
   const auto [end, wrong] = std::from_chars(number.data(), number.data() + number.size(), scale);
   if (wrong != std::errc{} || end != number.data() + number.size() || scale < 1 ||
-      scale > kMostScale) {
+      scale > kMaxScale) {
     return std::nullopt;
   }
   const std::string name(key.substr(kBegin.size(), middle - kBegin.size()));
@@ -127,10 +127,10 @@ std::optional<std::pair<GavelModel, int>> job_of(std::string_view key) {
 constexpr const char* kJob = "a job \"('NAME', SCALE)\" with a whole scale above 0";
 
 Result<void> read_partner(Scanner& in, const std::string& name, std::size_t begin,
-                          GavelCell& cell) {
+                          GavelObservation& observation) {
   const auto job = job_of(name);
   if (!job) return in.error(begin, fmt::format("\"null\" or {}", kJob));
-  GavelCell::Partner partner{.model = job->first, .scale = job->second};
+  GavelObservation::Partner partner{.model = job->first, .scale = job->second};
   if (auto open = in.need('['); !open) return open;
   const auto own = in.amount();
   if (!own) return tl::unexpected(own.error());
@@ -139,22 +139,22 @@ Result<void> read_partner(Scanner& in, const std::string& name, std::size_t begi
   if (!other) return tl::unexpected(other.error());
   partner.own_steps = *own;
   partner.other_steps = *other;
-  cell.shared.push_back(std::move(partner));
+  observation.shared.push_back(std::move(partner));
   return in.need(']');
 }
 
-Result<void> read_cell(Scanner& in, GavelCell& cell, std::size_t begin) {
+Result<void> read_cell(Scanner& in, GavelObservation& observation, std::size_t begin) {
   bool alone = false;
   auto read = in.object([&](const std::string& name, std::size_t at) -> Result<void> {
-    if (name != "null") return read_partner(in, name, at, cell);
+    if (name != "null") return read_partner(in, name, at, observation);
     const auto steps = in.amount();
     if (!steps) return tl::unexpected(steps.error());
-    cell.steps = *steps;
+    observation.steps = *steps;
     alone = true;
     return {};
   });
   if (read && !alone) return in.error(begin, "a job with \"null\", its rate when it is alone");
-  std::sort(cell.shared.begin(), cell.shared.end(), [](const auto& a, const auto& b) {
+  std::sort(observation.shared.begin(), observation.shared.end(), [](const auto& a, const auto& b) {
     return std::tie(a.model.name, a.scale) < std::tie(b.model.name, b.scale);
   });
   return read;
@@ -186,25 +186,27 @@ Result<GavelData> parse_gavel(std::string_view text, const std::string& name) {
     return in.object([&](const std::string& key, std::size_t at) -> Result<void> {
       const auto job = job_of(key);
       if (!job) return in.error(at, kJob);
-      GavelCell cell;
-      cell.model = job->first;
-      cell.gpu_type = gpu_type;
-      cell.consolidated = !spread;
-      cell.scale = job->second;
-      Result<void> one = read_cell(in, cell, at);
-      if (one) data.cells.push_back(std::move(cell));
+      GavelObservation observation;
+      observation.model = job->first;
+      observation.gpu_type = gpu_type;
+      observation.consolidated = !spread;
+      observation.scale = job->second;
+      Result<void> one = read_cell(in, observation, at);
+      if (one) data.observations.push_back(std::move(observation));
       return one;
     });
   });
   if (!read) return tl::unexpected(read.error());
   if (!in.ended()) return in.error(in.here(), "the end");
-  std::sort(data.cells.begin(), data.cells.end(), [](const GavelCell& a, const GavelCell& b) {
-    const auto order = [](const GavelCell& cell) {
-      return std::tie(cell.gpu_type, cell.model.name, cell.scale);
-    };
-    if (a.gpu_type == b.gpu_type && a.consolidated != b.consolidated) return a.consolidated;
-    return order(a) < order(b);
-  });
+  std::sort(data.observations.begin(), data.observations.end(),
+            [](const GavelObservation& a, const GavelObservation& b) {
+              const auto order = [](const GavelObservation& observation) {
+                return std::tie(observation.gpu_type, observation.model.name, observation.scale);
+              };
+              if (a.gpu_type == b.gpu_type && a.consolidated != b.consolidated)
+                return a.consolidated;
+              return order(a) < order(b);
+            });
   return data;
 }
 
@@ -213,7 +215,7 @@ Result<GavelData> read_gavel(const std::string& data_dir) {
   struct stat facts {};
   if (stat(path.c_str(), &facts) != 0)
     return fail(path + ": " + std::generic_category().message(errno));
-  if (!S_ISREG(facts.st_mode) || static_cast<std::size_t>(facts.st_size) > kMostBytes)
+  if (!S_ISREG(facts.st_mode) || static_cast<std::size_t>(facts.st_size) > kMaxBytes)
     return fail(path + ": expected a regular file of at most 64 MiB");
   std::ifstream file(path, std::ios::binary);
   if (!file) return fail(path + ": cannot be read");

@@ -24,7 +24,7 @@ struct GavelModel {
 };
 
 /// One measurement.
-struct GavelCell {
+struct GavelObservation {
   GavelModel model;
   std::string gpu_type;      ///< without the suffix of spread placements
   bool consolidated = true;  ///< on as few servers as needed
@@ -40,13 +40,14 @@ struct GavelCell {
   std::vector<Partner> shared;  ///< by name and scale
 
   /// samples/s; where no batch is told, steps/s.
-  [[nodiscard]] double rate() const {
+  [[nodiscard]] double throughput() const {
     return steps * static_cast<double>(model.batch > 0 ? model.batch : 1);
   }
 };
 
 struct GavelData {
-  std::vector<GavelCell> cells;  ///< by GPU type, placement (consolidated first), model, scale
+  std::vector<GavelObservation>
+      observations;  ///< by GPU type, placement (consolidated first), model, scale
 };
 
 /// The kind of job that a name means.

@@ -101,11 +101,11 @@ class Row {
 RubickFitRow fit_row(Row& config, Row& data) {
   RubickFitRow out;
   PlanSample& s = out.sample;
-  s.place.nodes = config.whole("nodes", 1, 1);
-  s.place.gpus = config.whole("gpus", 1, kMostGpus);
-  s.place.cores_per_gpu = config.whole("num_cpu_threads", 1, 4096);
-  s.batch = config.whole("batch_size", 1, kMostBatch);
-  s.plan.data = s.place.gpus;
+  s.configuration.nodes = config.whole("nodes", 1, 1);
+  s.configuration.gpus = config.whole("gpus", 1, kMaxGpus);
+  s.configuration.cores_per_gpu = config.whole("num_cpu_threads", 1, 4096);
+  s.batch = config.whole("batch_size", 1, kMaxBatch);
+  s.plan.data = s.configuration.gpus;
   const int zero = config.whole("zero_type", kPlain, kSharded);
   if (zero == kOffload) s.plan.zero = Zero::kOffload;
   if (zero == kSharded) s.plan.zero = Zero::kSharded;
@@ -142,14 +142,14 @@ Result<RubickFitSet> read_fit_set(const std::string& folder, const std::string& 
 }
 
 // "8844": GPUs on each node.
-bool read_placement(const std::string& text, PlanPlace& place) {
+bool read_placement(const std::string& text, PlanConfiguration& configuration) {
   if (text.empty() || text.size() > 64) return false;
-  place.gpus = 0;
+  configuration.gpus = 0;
   for (const char c : text) {
     if (c < '1' || c > '9') return false;
-    place.gpus += c - '0';
+    configuration.gpus += c - '0';
   }
-  place.nodes = static_cast<int>(text.size());
+  configuration.nodes = static_cast<int>(text.size());
   return true;
 }
 
@@ -159,17 +159,17 @@ RubickProfileRow profile_row(Row& row, const CsvTable& table) {
   out.plan_name = row.text("exec_plan");
   out.placement = row.text("placement");
   s.step_seconds = row.amount("iter_time");
-  if (table.has("cpu_threads")) s.place.cores_per_gpu = row.whole("cpu_threads", 1, 4096);
+  if (table.has("cpu_threads")) s.configuration.cores_per_gpu = row.whole("cpu_threads", 1, 4096);
   if (table.has("forward")) {
     s.forward_seconds = row.amount("forward");
     s.tail_seconds = row.amount("overlap_sync");
     s.optimiser_seconds = row.amount("optimize");
   }
-  if (!read_placement(out.placement, s.place)) {
+  if (!read_placement(out.placement, s.configuration)) {
     row.refuse("placement", "expected a digit from 1 to 9 for each node, as in 88");
     return out;
   }
-  const auto plan = rubick_plan(out.plan_name, s.place.gpus);
+  const auto plan = rubick_plan(out.plan_name, s.configuration.gpus);
   if (plan) {
     s.plan = *plan;
   } else {

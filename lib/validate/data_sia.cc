@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kMostGpus = 1'000'000;
+constexpr std::int64_t kMaxGpus = 1'000'000;
 
 /// What stands between PREFIX and ".csv", without the dash before it.
 std::optional<std::string> middle(const std::string& name, std::string_view prefix) {
@@ -127,7 +127,7 @@ class StepReader {
   [[nodiscard]] Result<int> count(std::size_t row, const std::string& heading) const {
     const auto value = table_.whole(row, column(heading));
     if (!value) return tl::unexpected(value.error());
-    if (*value < 1 || *value > kMostGpus) {
+    if (*value < 1 || *value > kMaxGpus) {
       return table_.error(row, column(heading), "expected a number of at least 1");
     }
     return static_cast<int>(*value);

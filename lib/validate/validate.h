@@ -9,7 +9,7 @@
 namespace rubato {
 
 /// Errors of one fit on rows that it did not see. Errors are relative: |predicted / measured - 1|.
-struct ValidateCell {
+struct ValidatedObservation {
   std::string source;  ///< data set, as the section is called
   std::string model;   ///< as the data name it
   std::string plan;  ///< execution plan, GPU type or what else divides the model's rows; may be ""
@@ -22,7 +22,7 @@ struct ValidateCell {
 /// `summary` and `gates` in the order in which they are printed; names of gates are unique over all
 /// sections. `notes` are sentences for a person: rows left out, figures to compare with.
 struct ValidateSection {
-  std::vector<ValidateCell> cells;
+  std::vector<ValidatedObservation> observations;
   std::vector<std::pair<std::string, double>> summary;
   std::vector<std::pair<std::string, bool>> gates;
   std::vector<std::string> notes;

@@ -9,7 +9,7 @@
 #include <optional>
 #include <tuple>
 
-#include "lib/model/throughput/learn_prior.h"
+#include "lib/model/throughput/fit_hyperparameters.h"
 #include "lib/model/throughput/throughput.h"
 #include "lib/validate/data_gavel.h"
 
@@ -20,26 +20,26 @@ constexpr int kFolds = 5;
 
 /// Samples/s at (model, type, scale); only what fits.
 struct Table {
-  std::vector<GavelCell> cells;  ///< by rate
-  std::map<std::tuple<std::string, std::string, int>, double> rates;
+  std::vector<GavelObservation> observations;  ///< by rate
+  std::map<std::tuple<std::string, std::string, int>, double> throughputs;
   std::vector<std::string> types;  ///< in the order of their numbers
   /// What stands for a name in the fit, so that another name changes nothing.
   std::map<std::string, std::string> app_numbers;
   std::map<std::string, std::string> type_numbers;
 
-  [[nodiscard]] std::optional<double> at(const GavelCell& cell, const std::string& type,
-                                         int scale) const {
-    const auto found = rates.find({cell.model.name, type, scale});
-    return found != rates.end() ? std::optional(found->second) : std::nullopt;
+  [[nodiscard]] std::optional<double> at(const GavelObservation& observation,
+                                         const std::string& type, int scale) const {
+    const auto found = throughputs.find({observation.model.name, type, scale});
+    return found != throughputs.end() ? std::optional(found->second) : std::nullopt;
   }
 };
 
 /// Numbers names by the rates that stand under them, which come in order.
 std::map<std::string, std::string> numbered(
-    const std::map<std::string, std::vector<double>>& rates) {
+    const std::map<std::string, std::vector<double>>& throughputs) {
   std::vector<std::pair<std::vector<double>, std::string>> order;
-  order.reserve(rates.size());
-  for (const auto& [name, own] : rates) order.emplace_back(own, name);
+  order.reserve(throughputs.size());
+  for (const auto& [name, own] : throughputs) order.emplace_back(own, name);
   std::sort(order.begin(), order.end());
   std::map<std::string, std::string> numbers;
   for (std::size_t i = 0; i < order.size(); ++i)
@@ -49,20 +49,22 @@ std::map<std::string, std::string> numbered(
 
 Table table_of(const GavelData& data) {
   Table table;
-  for (const GavelCell& cell : data.cells) {
-    if (!cell.consolidated || cell.steps <= 0) continue;
-    table.rates[{cell.model.name, cell.gpu_type, cell.scale}] = cell.rate();
-    table.cells.push_back(cell);
+  for (const GavelObservation& observation : data.observations) {
+    if (!observation.consolidated || observation.steps <= 0) continue;
+    table.throughputs[{observation.model.name, observation.gpu_type, observation.scale}] =
+        observation.throughput();
+    table.observations.push_back(observation);
   }
-  std::stable_sort(
-      table.cells.begin(), table.cells.end(), [](const GavelCell& a, const GavelCell& b) {
-        return std::tuple(a.rate(), a.steps, a.scale) < std::tuple(b.rate(), b.steps, b.scale);
-      });
+  std::stable_sort(table.observations.begin(), table.observations.end(),
+                   [](const GavelObservation& a, const GavelObservation& b) {
+                     return std::tuple(a.throughput(), a.steps, a.scale) <
+                            std::tuple(b.throughput(), b.steps, b.scale);
+                   });
   std::map<std::string, std::vector<double>> apps;
   std::map<std::string, std::vector<double>> types;
-  for (const GavelCell& cell : table.cells) {
-    apps[cell.model.app].push_back(cell.rate());
-    types[cell.gpu_type].push_back(cell.rate());
+  for (const GavelObservation& observation : table.observations) {
+    apps[observation.model.app].push_back(observation.throughput());
+    types[observation.gpu_type].push_back(observation.throughput());
   }
   table.app_numbers = numbered(apps);
   table.type_numbers = numbered(types);
@@ -74,50 +76,52 @@ Table table_of(const GavelData& data) {
   return table;
 }
 
-RateCell rate_cell(const Table& table, const GavelCell& cell) {
-  RateCell made;
-  made.profile.job_type = table.app_numbers.at(cell.model.app);
-  made.gpu_type = table.type_numbers.at(cell.gpu_type);
-  made.gpus = cell.scale;
-  made.rate = cell.rate();
+ThroughputObservation throughput_observation(const Table& table,
+                                             const GavelObservation& observation) {
+  ThroughputObservation made;
+  made.profile.job_type = table.app_numbers.at(observation.model.app);
+  made.gpu_type = table.type_numbers.at(observation.gpu_type);
+  made.gpus = observation.scale;
+  made.throughput = observation.throughput();
   made.samples = 1;
-  made.batch = cell.model.batch * cell.scale;
+  made.batch = observation.model.batch * observation.scale;
   return made;
 }
 
 /// From the fewest GPUs of the type that are not the cell's own.
-std::optional<double> linear(const Table& table, const GavelCell& cell) {
-  for (const auto& [place, rate] : table.rates) {
+std::optional<double> linear(const Table& table, const GavelObservation& observation) {
+  for (const auto& [place, throughput] : table.throughputs) {
     const auto& [model, type, scale] = place;  // by model, type, scale
-    if (model == cell.model.name && type == cell.gpu_type && scale != cell.scale)
-      return rate * cell.scale / scale;
+    if (model == observation.model.name && type == observation.gpu_type &&
+        scale != observation.scale)
+      return throughput * observation.scale / scale;
   }
   return std::nullopt;
 }
 
 /// Mean of ln(rate on `type` / rate on `other`) over models and scales, without the cell's.
-std::optional<double> log_ratio(const Table& table, const GavelCell& cell,
+std::optional<double> log_ratio(const Table& table, const GavelObservation& observation,
                                 const std::string& other) {
   double sum = 0;
   int count = 0;
-  for (const GavelCell& one : table.cells) {
-    if (one.gpu_type != cell.gpu_type) continue;
-    if (one.model == cell.model && one.scale == cell.scale) continue;
+  for (const GavelObservation& one : table.observations) {
+    if (one.gpu_type != observation.gpu_type) continue;
+    if (one.model == observation.model && one.scale == observation.scale) continue;
     const auto there = table.at(one, other, one.scale);
     if (!there) continue;
-    sum += std::log(one.rate() / *there);
+    sum += std::log(one.throughput() / *there);
     ++count;
   }
   return count > 0 ? std::optional(sum / count) : std::nullopt;
 }
 
-std::optional<double> by_ratio(const Table& table, const GavelCell& cell) {
+std::optional<double> by_ratio(const Table& table, const GavelObservation& observation) {
   double sum = 0;
   int count = 0;
   for (const std::string& other : table.types) {
-    if (other == cell.gpu_type) continue;
-    const auto there = table.at(cell, other, cell.scale);
-    const auto ratio = there ? log_ratio(table, cell, other) : std::nullopt;
+    if (other == observation.gpu_type) continue;
+    const auto there = table.at(observation, other, observation.scale);
+    const auto ratio = there ? log_ratio(table, observation, other) : std::nullopt;
     if (!ratio) continue;
     sum += std::log(*there) + *ratio;
     ++count;
@@ -125,21 +129,23 @@ std::optional<double> by_ratio(const Table& table, const GavelCell& cell) {
   return count > 0 ? std::optional(std::exp(sum / count)) : std::nullopt;
 }
 
-/// Forecasts of all cells, each without itself, in the order of `table.cells`.
+/// Forecasts of all cells, each without itself, in the order of `table.observations`.
 std::vector<double> forecasts(const Table& table) {
-  std::vector<RateCell> all;
-  for (const GavelCell& cell : table.cells) all.push_back(rate_cell(table, cell));
+  std::vector<ThroughputObservation> all;
+  for (const GavelObservation& observation : table.observations)
+    all.push_back(throughput_observation(table, observation));
   std::vector<double> result(all.size());
   for (std::size_t fold = 0; fold < kFolds; ++fold) {
-    std::vector<RateCell> others;
+    std::vector<ThroughputObservation> others;
     for (std::size_t i = 0; i < all.size(); ++i)
       if (i % kFolds != fold) others.push_back(all[i]);
-    const ThroughputModel model(TypeSpeeds(), all, learn_prior(TypeSpeeds(), others));
+    const ThroughputModel model(TypeSpeeds(), all, fit_hyperparameters(TypeSpeeds(), others));
     const auto left_out = model.leave_one_out();
     for (std::size_t i = fold; i < all.size(); i += kFolds) {
-      const auto at = std::lower_bound(model.cells().begin(), model.cells().end(), all[i], before);
-      const auto& forecast = left_out[static_cast<std::size_t>(at - model.cells().begin())];
-      if (forecast) result[i] = forecast->rate();
+      const auto at = std::lower_bound(model.observations().begin(), model.observations().end(),
+                                       all[i], before);
+      const auto& forecast = left_out[static_cast<std::size_t>(at - model.observations().begin())];
+      if (forecast) result[i] = forecast->throughput();
     }
   }
   return result;
@@ -169,37 +175,39 @@ Result<ValidateSection> validate_gavel(const std::string& data_dir) {
   const auto data = read_gavel(data_dir);
   if (!data) return tl::unexpected(data.error());
   const Table table = table_of(*data);
-  const auto infeasible =
-      std::count_if(data->cells.begin(), data->cells.end(),
-                    [](const GavelCell& cell) { return cell.consolidated && cell.steps <= 0; });
-  if (table.cells.size() < kLeastCellsForPrior)
+  const auto infeasible = std::count_if(data->observations.begin(), data->observations.end(),
+                                        [](const GavelObservation& observation) {
+                                          return observation.consolidated && observation.steps <= 0;
+                                        });
+  if (table.observations.size() < kMinObservationsForPrior)
     return fail(fmt::format("{}/gavel: expected at least {} measured cells", data_dir,
-                            kLeastCellsForPrior));
+                            kMinObservationsForPrior));
   const std::vector<double> ours = forecasts(table);
   Errors own;
   Errors lines;
   Errors ratios;
   std::map<std::pair<std::string, std::string>, Errors> by_kind;
-  for (std::size_t i = 0; i < table.cells.size(); ++i) {
-    const GavelCell& cell = table.cells[i];
-    const double measured = cell.rate();
+  for (std::size_t i = 0; i < table.observations.size(); ++i) {
+    const GavelObservation& observation = table.observations[i];
+    const double measured = observation.throughput();
     own.add(ours[i], measured);
-    by_kind[{cell.model.name, cell.gpu_type}].add(ours[i], measured);
-    const auto line = linear(table, cell);
-    const auto ratio = by_ratio(table, cell);
+    by_kind[{observation.model.name, observation.gpu_type}].add(ours[i], measured);
+    const auto line = linear(table, observation);
+    const auto ratio = by_ratio(table, observation);
     lines.add(line.value_or(ratio.value_or(0)), measured);
     ratios.add(ratio.value_or(line.value_or(0)), measured);
   }
 
   ValidateSection section;
   for (const auto& [kind, errors] : by_kind) {
-    section.cells.push_back({.source = "gavel",
-                             .model = kind.first,
-                             .plan = kind.second,
-                             .fit_samples = static_cast<int>(table.cells.size()) - 1,
-                             .test_rows = static_cast<int>(errors.all.size()),
-                             .mean_error = errors.mean(),
-                             .max_error = *std::max_element(errors.all.begin(), errors.all.end())});
+    section.observations.push_back(
+        {.source = "gavel",
+         .model = kind.first,
+         .plan = kind.second,
+         .fit_samples = static_cast<int>(table.observations.size()) - 1,
+         .test_rows = static_cast<int>(errors.all.size()),
+         .mean_error = errors.mean(),
+         .max_error = *std::max_element(errors.all.begin(), errors.all.end())});
   }
   section.summary = {{"cells", static_cast<double>(own.all.size())},
                      {"mean", own.mean()},

@@ -18,7 +18,7 @@ namespace {
 // The authors' own, over their 25 cells.
 constexpr double kMean = 0.0405;
 constexpr double kMax = 0.104;
-constexpr std::size_t kLeastRows = 2;
+constexpr std::size_t kMinRows = 2;
 constexpr std::size_t kSplitRows = 7;
 // A transformer of middling size and a usual batch, where the data tell none; volumes are fitted.
 constexpr ModelShape kGuess{
@@ -39,7 +39,7 @@ double most_of(const std::vector<double>& values) {
 std::string gpus_text(const std::vector<RubickProfileRow>& rows) {
   std::vector<int> gpus;
   gpus.reserve(rows.size());
-  for (const RubickProfileRow& row : rows) gpus.push_back(row.sample.place.gpus);
+  for (const RubickProfileRow& row : rows) gpus.push_back(row.sample.configuration.gpus);
   return fmt::format("{}", fmt::join(gpus, ", "));
 }
 
@@ -51,7 +51,7 @@ class Tally {
     means_.push_back(mean_of(errors));
     most_ = std::max(most_, most_of(errors));
   }
-  [[nodiscard]] double cells() const { return static_cast<double>(means_.size()); }
+  [[nodiscard]] double observations() const { return static_cast<double>(means_.size()); }
   [[nodiscard]] double mean() const { return mean_of(means_); }
   [[nodiscard]] double most() const { return most_; }
 
@@ -73,7 +73,7 @@ class RubickSection {
           "{:.4f}, worst {:.4f}; over all rows {:.4f} and {:.4f}",
           unreachable_, reachable_.mean(), reachable_.most(), all_.mean(), all_.most()));
     }
-    out_.summary = {{"cells", all_.cells()},
+    out_.summary = {{"cells", all_.observations()},
                     {"mean_of_means", all_.mean()},
                     {"max", all_.most()},
                     {"unreachable_rows", unreachable_},
@@ -83,8 +83,8 @@ class RubickSection {
                     {"best_fit_max", floor_max_},
                     {"published_mean_of_means", published_.mean()},
                     {"published_max", published_.most()}};
-    out_.gates = {{"rubick_mean", reachable_.cells() > 0 && reachable_.mean() <= kMean},
-                  {"rubick_max", reachable_.cells() > 0 && reachable_.most() <= kMax}};
+    out_.gates = {{"rubick_mean", reachable_.observations() > 0 && reachable_.mean() <= kMean},
+                  {"rubick_max", reachable_.observations() > 0 && reachable_.most() <= kMax}};
     return std::move(out_);
   }
 
@@ -101,34 +101,34 @@ class RubickSection {
     const ModelShape shape = shape_of(set);
     const PlanFit fit = fit_plans(shape, samples);
     const PlanTerms published = published_of(set);
-    for (const RubickCell& cell : cells_of(set, *profile)) {
-      if (!cell.fitted.empty()) {
+    for (const RubickObservation& observation : observations_of(set, *profile)) {
+      if (!observation.fitted.empty()) {
         out_.notes.push_back(fmt::format("{} {}: GPUs {} are fitted to and not tested", set.name,
-                                         cell.plan, gpus_text(cell.fitted)));
+                                         observation.plan, gpus_text(observation.fitted)));
       }
-      if (cell.test.empty()) continue;
+      if (observation.test.empty()) continue;
       std::vector<double> errors;
-      for (const RubickProfileRow& row : cell.test) {
+      for (const RubickProfileRow& row : observation.test) {
         errors.push_back(error_of(fit.terms, shape, row.sample));
       }
-      out_.cells.push_back({.source = "rubick",
-                            .model = set.name,
-                            .plan = cell.plan,
-                            .fit_samples = static_cast<int>(samples.size()),
-                            .test_rows = static_cast<int>(errors.size()),
-                            .mean_error = mean_of(errors),
-                            .max_error = most_of(errors)});
-      if (cell.test.size() < kLeastRows) continue;
+      out_.observations.push_back({.source = "rubick",
+                                   .model = set.name,
+                                   .plan = observation.plan,
+                                   .fit_samples = static_cast<int>(samples.size()),
+                                   .test_rows = static_cast<int>(errors.size()),
+                                   .mean_error = mean_of(errors),
+                                   .max_error = most_of(errors)});
+      if (observation.test.size() < kMinRows) continue;
       all_.add(errors);
-      held_to(set, shape, cell, errors);
-      beside(published, fit.terms, shape, cell);
+      held_to(set, shape, observation, errors);
+      beside(published, fit.terms, shape, observation);
     }
   }
 
   // The rows that the family can meet count.
-  void held_to(const RubickFitSet& set, const ModelShape& shape, const RubickCell& cell,
-               std::vector<double> errors) {
-    std::vector<RubickProfileRow> rows = cell.test;
+  void held_to(const RubickFitSet& set, const ModelShape& shape,
+               const RubickObservation& observation, std::vector<double> errors) {
+    std::vector<RubickProfileRow> rows = observation.test;
     Floor floor = floor_of(shape, rows);
     floor_means_.push_back(floor.mean_error);
     floor_max_ = std::max(floor_max_, floor.max_error);
@@ -149,14 +149,15 @@ class RubickSection {
           "{:.1f} % and all by {:.1f} % in the mean; without that at {} ({:.4f} s) by {:.1f} %: "
           "that "
           "row is not counted",
-          set.name, cell.plan, gpus_text(rows), 100 * floor.max_error, 100 * floor.mean_error,
-          rows[worst].sample.place.gpus, rows[worst].sample.step_seconds, 100 * without.max_error));
+          set.name, observation.plan, gpus_text(rows), 100 * floor.max_error,
+          100 * floor.mean_error, rows[worst].sample.configuration.gpus,
+          rows[worst].sample.step_seconds, 100 * without.max_error));
       rows.erase(rows.begin() + static_cast<std::ptrdiff_t>(worst));
       errors.erase(errors.begin() + static_cast<std::ptrdiff_t>(worst));
       floor = without;
       ++unreachable_;
     }
-    if (rows.size() >= kLeastRows) reachable_.add(errors);
+    if (rows.size() >= kMinRows) reachable_.add(errors);
   }
 
   static PlanTerms published_of(const RubickFitSet& set) {
@@ -164,7 +165,7 @@ class RubickSection {
     for (const RubickFitRow& row : set.rows) {
       const PlanSample& s = row.sample;
       samples.push_back({.plan = s.plan,
-                         .cores_per_gpu = s.place.cores_per_gpu,
+                         .cores_per_gpu = s.configuration.cores_per_gpu,
                          .params_mi = row.params_mi,
                          .forward_ms = 1e3 * s.forward_seconds,
                          .tail_ms = 1e3 * s.tail_seconds,
@@ -176,12 +177,13 @@ class RubickSection {
 
   // The published family on the same rows, with our forward passes, since nobody measured them.
   void beside(const PlanTerms& published, const PlanTerms& ours, const ModelShape& shape,
-              const RubickCell& cell) {
+              const RubickObservation& observation) {
     std::vector<double> errors;
-    for (const RubickProfileRow& row : cell.test) {
+    for (const RubickProfileRow& row : observation.test) {
       const PlanSample& s = row.sample;
-      const double forward = step_parts(ours, {}, s.plan, s.place, {shape, s.batch}).forward;
-      const double step = published_parts(published, {}, s.plan, s.place.cores_per_gpu,
+      const double forward =
+          step_parts(ours, {}, s.plan, s.configuration, {shape, s.batch}).forward;
+      const double step = published_parts(published, {}, s.plan, s.configuration.cores_per_gpu,
                                           static_cast<double>(shape.params) / 1048576, forward)
                               .step;
       errors.push_back(std::abs(step / 1e3 / s.step_seconds - 1));
@@ -195,7 +197,7 @@ class RubickSection {
     if (rows.size() <= kSplitRows) return;
     std::vector<PlanSetting> settings;
     settings.reserve(rows.size());
-    for (const PlanSample& row : rows) settings.push_back({row.plan, row.place, row.batch});
+    for (const PlanSample& row : rows) settings.push_back({row.plan, row.configuration, row.batch});
     const auto measure = [&](std::size_t i) { return rows[i]; };
     const std::vector<std::size_t> chosen =
         choose_settings(kGuess, settings, kSplitRows, measure, {}, PlanBelief::kShapeGuessed);
@@ -215,13 +217,13 @@ class RubickSection {
       if (std::find(chosen.begin(), chosen.end(), i) != chosen.end()) continue;
       errors.push_back(error_of(best.terms, kGuess, (*read)[i]));
     }
-    out_.cells.push_back({.source = "rubick",
-                          .model = profile.name,
-                          .plan = "3d",
-                          .fit_samples = static_cast<int>(chosen.size()),
-                          .test_rows = static_cast<int>(errors.size()),
-                          .mean_error = mean_of(errors),
-                          .max_error = most_of(errors)});
+    out_.observations.push_back({.source = "rubick",
+                                 .model = profile.name,
+                                 .plan = "3d",
+                                 .fit_samples = static_cast<int>(chosen.size()),
+                                 .test_rows = static_cast<int>(errors.size()),
+                                 .mean_error = mean_of(errors),
+                                 .max_error = most_of(errors)});
   }
 
   // The data do not tell the micro-batches of pipelines: one, as many as stages, or one sample
@@ -231,7 +233,7 @@ class RubickSection {
     for (const RubickProfileRow& row : profile.rows) {
       if (!row.sample.plan.split()) continue;
       PlanSample sample{.plan = row.sample.plan,
-                        .place = row.sample.place,
+                        .configuration = row.sample.configuration,
                         .batch = kGuessBatch,
                         .step_seconds = row.sample.step_seconds};
       readings[0].push_back(sample);

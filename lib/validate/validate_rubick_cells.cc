@@ -16,8 +16,9 @@ constexpr double kMi = 1048576;
 constexpr double kSameStep = 0.1;
 
 bool on_one_node(const PlanSample& s) {
-  return s.place.nodes == 1 && !s.plan.split() &&
-         (s.place.gpus == 1 || s.place.gpus == 2 || s.place.gpus == 4 || s.place.gpus == 8);
+  return s.configuration.nodes == 1 && !s.plan.split() &&
+         (s.configuration.gpus == 1 || s.configuration.gpus == 2 || s.configuration.gpus == 4 ||
+          s.configuration.gpus == 8);
 }
 
 // The step of the profile at the same plan and GPUs, seconds.
@@ -49,7 +50,7 @@ Match match(const RubickFitSet& set, const RubickProfile& profile) {
 // Cores that the fit set ran a plan of this kind with.
 int cores_of(const RubickFitSet& set, Zero zero) {
   for (const RubickFitRow& row : set.rows) {
-    if (row.sample.plan.zero == zero) return row.sample.place.cores_per_gpu;
+    if (row.sample.plan.zero == zero) return row.sample.configuration.cores_per_gpu;
   }
   return 1;
 }
@@ -77,24 +78,25 @@ const RubickProfile* profile_of(const RubickFitSet& set, const RubickData& data)
   return best;
 }
 
-std::vector<RubickCell> cells_of(const RubickFitSet& set, const RubickProfile& profile) {
-  std::map<std::string, RubickCell> cells;
+std::vector<RubickObservation> observations_of(const RubickFitSet& set,
+                                               const RubickProfile& profile) {
+  std::map<std::string, RubickObservation> observations;
   for (RubickProfileRow row : profile.rows) {
     if (!on_one_node(row.sample)) continue;
     row.sample.batch = set.rows.front().sample.batch;
-    row.sample.place.cores_per_gpu = cores_of(set, row.sample.plan.zero);
-    RubickCell& cell = cells[row.plan_name];
-    cell.plan = row.plan_name;
-    (fitted_to(set, row.sample) ? cell.fitted : cell.test).push_back(std::move(row));
+    row.sample.configuration.cores_per_gpu = cores_of(set, row.sample.plan.zero);
+    RubickObservation& observation = observations[row.plan_name];
+    observation.plan = row.plan_name;
+    (fitted_to(set, row.sample) ? observation.fitted : observation.test).push_back(std::move(row));
   }
-  std::vector<RubickCell> out;
-  for (auto& [plan, cell] : cells) {
-    for (auto* rows : {&cell.fitted, &cell.test}) {
+  std::vector<RubickObservation> out;
+  for (auto& [plan, observation] : observations) {
+    for (auto* rows : {&observation.fitted, &observation.test}) {
       std::stable_sort(rows->begin(), rows->end(), [](const auto& a, const auto& b) {
-        return a.sample.place.gpus < b.sample.place.gpus;
+        return a.sample.configuration.gpus < b.sample.configuration.gpus;
       });
     }
-    out.push_back(std::move(cell));
+    out.push_back(std::move(observation));
   }
   return out;
 }
@@ -104,7 +106,7 @@ ModelShape shape_of(const RubickFitSet& set) {
 }
 
 double error_of(const PlanTerms& terms, const ModelShape& shape, const PlanSample& row) {
-  const double step = step_parts(terms, {}, row.plan, row.place, {shape, row.batch}).step;
+  const double step = step_parts(terms, {}, row.plan, row.configuration, {shape, row.batch}).step;
   return std::abs(step / 1e3 / row.step_seconds - 1);
 }
 

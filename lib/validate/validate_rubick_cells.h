@@ -17,7 +17,7 @@ namespace rubato {
 [[nodiscard]] const RubickProfile* profile_of(const RubickFitSet& set, const RubickData& data);
 
 /// Rows of one plan.
-struct RubickCell {
+struct RubickObservation {
   std::string plan;
   std::vector<RubickProfileRow> fitted;  ///< also in the fit set
   std::vector<RubickProfileRow> test;
@@ -25,8 +25,8 @@ struct RubickCell {
 
 /// Of the rows with 1, 2, 4 or 8 GPUs of one node and neither TP nor PP, by name of the plan; rows
 /// get batch and cores of the fit set.
-[[nodiscard]] std::vector<RubickCell> cells_of(const RubickFitSet& set,
-                                               const RubickProfile& profile);
+[[nodiscard]] std::vector<RubickObservation> observations_of(const RubickFitSet& set,
+                                                             const RubickProfile& profile);
 
 [[nodiscard]] ModelShape shape_of(const RubickFitSet& set);
 

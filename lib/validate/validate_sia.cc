@@ -23,7 +23,7 @@ constexpr std::size_t kRows = 10;
 constexpr double kOverFull = 1.5;
 constexpr double kTarget = 0.06;
 
-DataParallelPlace place_of(const SiaStep& s) { return {s.local_batch, s.gpus, s.nodes}; }
+DataParallelConfiguration place_of(const SiaStep& s) { return {s.local_batch, s.gpus, s.nodes}; }
 
 /// Configurations that the model tells apart, each with the row that would be measured: the most
 /// even of its placements, so that no value is looked at.
@@ -56,7 +56,7 @@ std::vector<DataParallelSample> samples_of(const std::vector<SiaStep>& rows, boo
 /// One after the other, each by a model of those before.
 std::vector<SiaStep> choose(const std::vector<SiaStep>& rows) {
   const std::vector<std::pair<SiaStep, double>> from = candidates(rows);
-  std::vector<DataParallelPlace> places;
+  std::vector<DataParallelConfiguration> places;
   std::vector<double> weights;
   for (const auto& [row, count] : from) {
     places.push_back(place_of(row));
@@ -69,7 +69,7 @@ std::vector<SiaStep> choose(const std::vector<SiaStep>& rows) {
       known.push_back(from[chosen.back()].first);
       taken[chosen.back()] = true;
     }
-    return DataParallelModel(samples_of(known, true)).most_instructive(places, taken, weights);
+    return DataParallelModel(samples_of(known, true)).most_informative_row(places, taken, weights);
   };
   std::vector<SiaStep> out;
   for (const std::size_t i : choose_rows(from.size(), kRows, next)) out.push_back(from[i].first);
@@ -128,7 +128,7 @@ Errors errors_of(const std::vector<SiaStep>& rows, const std::vector<SiaStep>& c
         std::ranges::any_of(chosen, [&](const SiaStep& c) { return key(c) == key(row); });
     if (seen) continue;
     const auto error = [&](double forecast) { return std::abs(forecast / row.step_time - 1); };
-    const DataParallelPlace at = place_of(row);
+    const DataParallelConfiguration at = place_of(row);
     errors.ours.push_back(error(ours.iteration_seconds(at, 1)));
     errors.interpolated.push_back(error(interpolate(chosen, row)));
     errors.full.push_back(error(full.iteration_seconds(at, 1)));
@@ -138,11 +138,11 @@ Errors errors_of(const std::vector<SiaStep>& rows, const std::vector<SiaStep>& c
 
 /// Means of the cells, and of all rows together.
 struct Means {
-  std::vector<double> cells;
+  std::vector<double> observations;
   std::vector<double> rows;
 
   void add(const std::vector<double>& errors) {
-    cells.push_back(mean(errors));
+    observations.push_back(mean(errors));
     rows.insert(rows.end(), errors.begin(), errors.end());
   }
 };
@@ -166,26 +166,26 @@ Result<ValidateSection> validate_sia(const std::string& data_dir) {
       ours.add(errors.ours);
       interpolated.add(errors.interpolated);
       full.add(errors.full);
-      better += ours.cells.back() <= interpolated.cells.back() ? 1 : 0;
-      section.cells.push_back({.source = "sia",
-                               .model = app.name,
-                               .plan = profile.gpu_type,
-                               .fit_samples = static_cast<int>(chosen.size()),
-                               .test_rows = static_cast<int>(errors.ours.size()),
-                               .mean_error = ours.cells.back(),
-                               .max_error = std::ranges::max(errors.ours)});
+      better += ours.observations.back() <= interpolated.observations.back() ? 1 : 0;
+      section.observations.push_back({.source = "sia",
+                                      .model = app.name,
+                                      .plan = profile.gpu_type,
+                                      .fit_samples = static_cast<int>(chosen.size()),
+                                      .test_rows = static_cast<int>(errors.ours.size()),
+                                      .mean_error = ours.observations.back(),
+                                      .max_error = std::ranges::max(errors.ours)});
     }
   }
-  if (section.cells.empty()) return fail(data_dir + "/sia/traces: no rows to test on");
-  const double found = mean(ours.cells);
-  const double all = mean(full.cells);
-  const auto cells = static_cast<double>(section.cells.size());
-  section.summary = {{"cells", cells},
+  if (section.observations.empty()) return fail(data_dir + "/sia/traces: no rows to test on");
+  const double found = mean(ours.observations);
+  const double all = mean(full.observations);
+  const auto observations = static_cast<double>(section.observations.size());
+  section.summary = {{"cells", observations},
                      {"mean", found},
-                     {"interp_mean", mean(interpolated.cells)},
+                     {"interp_mean", mean(interpolated.observations)},
                      {"full_fit_mean", all}};
   const bool reachable = kOverFull * all >= kTarget;
-  section.gates = {{"sia_interpolation", found <= mean(interpolated.cells)},
+  section.gates = {{"sia_interpolation", found <= mean(interpolated.observations)},
                    {"sia_full_fit", found <= kOverFull * all},
                    {"sia_target", !reachable || found <= kTarget}};
   section.notes = {
@@ -193,7 +193,7 @@ Result<ValidateSection> validate_sia(const std::string& data_dir) {
                   "interpolated {:.4f}; family on all rows {:.4f}.",
                   ours.rows.size(), mean(ours.rows), mean(interpolated.rows), mean(full.rows)),
       fmt::format("In {} of {} cells the model is at least as good as the same rows interpolated.",
-                  better, section.cells.size()),
+                  better, section.observations.size()),
       fmt::format("GPU types whose rows are those of another one are not counted: {} are.",
                   data->gpu_types.size())};
   return section;

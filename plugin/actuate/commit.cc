@@ -84,12 +84,12 @@ class Committer {
 
   NodeIndices kept_from(const Job& job) const;
   [[nodiscard]] Result<void> plan_size(const Start& start, const Job& job);
-  [[nodiscard]] StartPlace place_of(const Start& start, const Job& job) const;
+  [[nodiscard]] StartConstraints constraints_of(const Start& start, const Job& job) const;
   StartOutcome try_planned(const Start& start, const Job& job, const NodeSlots& slots);
   StartOutcome ask(const Start& start, const Job& job, const std::vector<int>& never);
   StartOutcome try_anywhere(const Start& start, const Job& job, const NodeSlots& slots);
   void note(const Start& start, const StartOutcome& outcome, bool planned);
-  void note_refusal(const Start& start, const StartOutcome& outcome);
+  void record_refusal(const Start& start, const StartOutcome& outcome);
   void block_partition(const Job& job);
 
   const Snapshot& snapshot_;
@@ -145,26 +145,26 @@ Result<void> Committer::plan_size(const Start& start, const Job& job) {
   return {};
 }
 
-StartPlace Committer::place_of(const Start& start, const Job& job) const {
-  StartPlace place;
+StartConstraints Committer::constraints_of(const Start& start, const Job& job) const {
+  StartConstraints constraints;
   if (planned_) {
-    place.asked = &job;
-    place.planned = &*planned_;
+    constraints.asked = &job;
+    constraints.planned = &*planned_;
   }
-  if (start.managed && !config_.off("job-env")) place.job = &job;
-  return place;
+  if (start.managed && !config_.off("job-env")) constraints.job = &job;
+  return constraints;
 }
 
 StartOutcome Committer::try_planned(const Start& start, const Job& job, const NodeSlots& slots) {
   const auto only = slots.of(start.shares);
   if (!only) return not_now("the nodes planned are gone");
-  StartPlace place = place_of(start, job);
-  place.only = &*only;
+  StartConstraints constraints = constraints_of(start, job);
+  constraints.only = &*only;
   for (const NodeShare& share : start.shares)
     if (snapshot_.nodes[static_cast<std::size_t>(share.node)].gpus.size() > 1 &&
         !config_.off("type"))
-      place.gpu_type = start.gpu_type;
-  return try_start(start, place, pair_);
+      constraints.gpu_type = start.gpu_type;
+  return try_start(start, constraints, pair_);
 }
 
 StartOutcome Committer::try_anywhere(const Start& start, const Job& job, const NodeSlots& slots) {
@@ -188,9 +188,9 @@ StartOutcome Committer::try_anywhere(const Start& start, const Job& job, const N
 }
 
 StartOutcome Committer::ask(const Start& start, const Job& job, const std::vector<int>& never) {
-  StartPlace place = place_of(start, job);
-  place.never = &never;
-  return try_start(start, place, pair_);
+  StartConstraints constraints = constraints_of(start, job);
+  constraints.never = &never;
+  return try_start(start, constraints, pair_);
 }
 
 void Committer::step(const NodeSlots& slots) {
@@ -239,7 +239,7 @@ void Committer::note(const Start& start, const StartOutcome& outcome, bool plann
     case StartResult::kLimit:
     case StartResult::kRefused:
       ++count_.refused;
-      if (start.managed) note_refusal(start, outcome);
+      if (start.managed) record_refusal(start, outcome);
       break;
     case StartResult::kGone:
     case StartResult::kNotNow:
@@ -248,7 +248,7 @@ void Committer::note(const Start& start, const StartOutcome& outcome, bool plann
   }
 }
 
-void Committer::note_refusal(const Start& start, const StartOutcome& outcome) {
+void Committer::record_refusal(const Start& start, const StartOutcome& outcome) {
   auto& jobs = plan_.memory.jobs;
   auto at = std::lower_bound(jobs.begin(), jobs.end(), start.job,
                              [](const JobMemory& m, const JobKey& key) { return m.job < key; });

@@ -135,9 +135,11 @@ bool off(Pair& pair, const char* word) {
   return config != nullptr && config->off(word);
 }
 
-int ask_slurm(job_record_t* job, const Start& start, const StartPlace& place, Pair& pair) {
-  if (place.planned != nullptr && injected(pair, "start-fails")) return ESLURM_NODES_BUSY;
-  const StartScope scope{.managed = start.managed, .only = place.only, .never = place.never};
+int ask_slurm(job_record_t* job, const Start& start, const StartConstraints& constraints,
+              Pair& pair) {
+  if (constraints.planned != nullptr && injected(pair, "start-fails")) return ESLURM_NODES_BUSY;
+  const StartScope scope{
+      .managed = start.managed, .only = constraints.only, .never = constraints.never};
   const ScopedStart scoped(pair, scope);
   job->last_sched_eval = time(nullptr);
   return select_nodes(job, false, nullptr, nullptr, false, SLURMDB_JOB_FLAG_SCHED);
@@ -153,11 +155,12 @@ void launch(job_record_t* job) {
   rebuild_job_part_list(job);
 }
 
-StartOutcome ask(job_record_t* job, const Start& start, const StartPlace& place, Pair& pair) {
+StartOutcome ask(job_record_t* job, const Start& start, const StartConstraints& constraints,
+                 Pair& pair) {
   std::unique_ptr<RewrittenRequest> rewritten;
-  if (place.planned != nullptr && !off(pair, "rewrite")) {
-    auto made = RewrittenRequest::make(*job, *job->part_ptr, *place.asked, *place.planned,
-                                       !off(pair, "put-back"));
+  if (constraints.planned != nullptr && !off(pair, "rewrite")) {
+    auto made = RewrittenRequest::make(*job, *job->part_ptr, *constraints.asked,
+                                       *constraints.planned, !off(pair, "put-back"));
     if (!made)
       return {.result = StartResult::kRefused,
               .words = "another size: " + made.error().text,
@@ -169,9 +172,9 @@ StartOutcome ask(job_record_t* job, const Start& start, const StartPlace& place,
       return not_now("association or QOS limit at the planned size");
   }
   if (fed_mgr_job_lock(job) != SLURM_SUCCESS) return not_now("federation lock");
-  BoundGpuType type(*job, place.gpu_type);
+  BoundGpuType type(*job, constraints.gpu_type);
   DeadlineLimit limit(*job);
-  const int rc = ask_slurm(job, start, place, pair);
+  const int rc = ask_slurm(job, start, constraints, pair);
   if (rc != SLURM_SUCCESS) {
     fed_mgr_job_unlock(job);
     const bool busy =
@@ -187,7 +190,7 @@ StartOutcome ask(job_record_t* job, const Start& start, const StartPlace& place,
   }
   type.keep();
   limit.keep();
-  if (place.job != nullptr) set_job_env(*job, *place.job, {start.plan, start.batch});
+  if (constraints.job != nullptr) set_job_env(*job, *constraints.job, {start.plan, start.batch});
   if (rewritten != nullptr) rewritten->keep();
   launch(job);
   return {.result = StartResult::kStarted,
@@ -198,7 +201,7 @@ StartOutcome ask(job_record_t* job, const Start& start, const StartPlace& place,
 
 }  // namespace
 
-StartOutcome try_start(const Start& start, const StartPlace& place, Pair& pair) {
+StartOutcome try_start(const Start& start, const StartConstraints& constraints, Pair& pair) {
   job_record_t* job = find_job_record(start.job.id);
   if (job == nullptr || job->details == nullptr || job->details->submit_time != start.job.submit ||
       !IS_JOB_PENDING(job))
@@ -214,7 +217,7 @@ StartOutcome try_start(const Start& start, const StartPlace& place, Pair& pair) 
   if (const char* why = hindrance(job, part))
     outcome = not_now(why);
   else
-    outcome = ask(job, start, place, pair);
+    outcome = ask(job, start, constraints, pair);
   // `job` is the task that started, or still the job asked for.
   job_resv_clear_magnetic_flag(job);
   return outcome;

@@ -28,7 +28,7 @@ struct StartOutcome {
 };
 
 /// Where a start may go, as indices of slurmctld's node table, sorted.
-struct StartPlace {
+struct StartConstraints {
   const std::vector<int>* only = nullptr;   ///< null: anywhere
   const std::vector<int>* never = nullptr;  ///< null: nothing is off limits
   std::string gpu_type;  ///< to be bound in the request, because a node has several; "" otherwise
@@ -41,6 +41,7 @@ struct StartPlace {
 /// Asks slurmctld to start `start` now. Everything that schedule() tests before select_nodes() is
 /// tested again, since the locks were free in between. A refusal changes nothing of the job but its
 /// state reason, and puts back what was rewritten; no job is ever held by it. Under LockKind::kAct.
-[[nodiscard]] StartOutcome try_start(const Start& start, const StartPlace& place, Pair& pair);
+[[nodiscard]] StartOutcome try_start(const Start& start, const StartConstraints& constraints,
+                                     Pair& pair);
 
 }  // namespace rubato

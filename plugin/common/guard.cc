@@ -11,7 +11,7 @@ namespace {
 std::atomic<unsigned long> all_failures{0};
 }
 
-void report_failure(Entry& entry, const char* what) noexcept {
+void report_failure(EntryPoint& entry, const char* what) noexcept {
   all_failures.fetch_add(1, std::memory_order_relaxed);
   const unsigned long n = entry.failures.fetch_add(1, std::memory_order_relaxed) + 1;
   if (std::has_single_bit(n))

@@ -10,13 +10,13 @@
 namespace rubato {
 
 /// One entry point of a plugin: counts what went wrong there.
-struct Entry {
+struct EntryPoint {
   const char* name;
   std::atomic<unsigned long> failures{0};
 };
 
 /// Tells slurmctld's log that `entry` threw `what`: at the first failure and at every power of two.
-void report_failure(Entry& entry, const char* what) noexcept;
+void report_failure(EntryPoint& entry, const char* what) noexcept;
 
 /// All failures of all entries of this plugin file.
 [[nodiscard]] unsigned long guard_failures() noexcept;
@@ -24,7 +24,7 @@ void report_failure(Entry& entry, const char* what) noexcept;
 /// Runs `body`; if it throws, reports and runs `stock`, which is what stock Slurm would do here and
 /// must not throw. A second failure inside `stock` is not caught: it is C code.
 template <typename Body, typename Stock>
-auto guard(Entry& entry, Body&& body, Stock&& stock) noexcept -> std::invoke_result_t<Stock> {
+auto guard(EntryPoint& entry, Body&& body, Stock&& stock) noexcept -> std::invoke_result_t<Stock> {
   try {
     return std::forward<Body>(body)();
   } catch (const std::exception& e) {

@@ -13,7 +13,7 @@
 
 #include "lib/base/units.h"
 #include "lib/config/config.h"
-#include "lib/runtime/mailbox.h"
+#include "lib/runtime/message_queue.h"
 
 namespace rubato {
 
@@ -88,11 +88,11 @@ class Pair {
   virtual void note_submit(std::uint32_t uid, bool immediate) noexcept = 0;
 
   /// A message for the loop. Dropped (kOff) while no loop beats. O(1), for slurmctld's threads.
-  [[nodiscard]] virtual Posted post(Letter) = 0;
+  [[nodiscard]] virtual PostResult post(JobMessage) = 0;
   /// All messages since the last call, in the order in which they came.
-  [[nodiscard]] virtual std::vector<Letter> take_letters() = 0;
-  virtual void note_mail(MailFault) noexcept = 0;
-  [[nodiscard]] virtual MailStats mail_stats() const = 0;
+  [[nodiscard]] virtual std::vector<JobMessage> take_job_messages() = 0;
+  virtual void count_message_fault(MessageFault) noexcept = 0;
+  [[nodiscard]] virtual MessageStats message_stats() const = 0;
   /// Adds to the counters.
   virtual void note_hints(const HintStats& more) noexcept = 0;
   [[nodiscard]] virtual HintStats hint_stats() const = 0;

@@ -17,7 +17,7 @@ namespace rubato {
 namespace {
 
 // Slurm refuses a longer comment (job_mgr.c, _test_job_desc_fields).
-constexpr std::size_t kLongestComment = 1024;
+constexpr std::size_t kMaxCommentLength = 1024;
 
 std::string text(const char* words) { return words != nullptr ? words : ""; }
 
@@ -31,11 +31,11 @@ Result<ResolvedHints> resolve(const Hints& said, const RequestFacts& facts, Spel
 
 // Only with hints: any other comment is between the user and Slurm.
 Result<void> check_length(const std::string& comment) {
-  if (comment.size() <= kLongestComment) return {};
+  if (comment.size() <= kMaxCommentLength) return {};
   return fail(
       fmt::format("comment: {} characters with the hints, and Slurm keeps {}; make the text before "
                   "them {} shorter",
-                  comment.size(), kLongestComment, comment.size() - kLongestComment));
+                  comment.size(), kMaxCommentLength, comment.size() - kMaxCommentLength));
 }
 
 // As slurmctld decides (job_mgr.c, _update_job), in the same order: cheap answers first.

@@ -36,35 +36,35 @@ class Hearing {
 
   MessageAnswer hear(std::string_view text, const job_record_t* job, std::uint32_t uid) {
     if (job == nullptr) {
-      return refuse(MailFault::kMalformed, EBADMSG,
+      return refuse(MessageFault::kMalformed, EBADMSG,
                     "a message is about one job; name it, as in 12 or 12_3");
     }
     if (!may_speak(*job, uid)) {
-      return refuse(MailFault::kForeign, ESLURM_ACCESS_DENIED,
+      return refuse(MessageFault::kForeign, ESLURM_ACCESS_DENIED,
                     fmt::format("uid {} is not the owner, root or SlurmUser", uid));
     }
     if (!IS_JOB_RUNNING(job)) {
-      return refuse(MailFault::kNotRunning, ESLURM_JOB_NOT_RUNNING, "the job is not running");
+      return refuse(MessageFault::kNotRunning, ESLURM_JOB_NOT_RUNNING, "the job is not running");
     }
-    if (text.size() > kLongestMessage) {
+    if (text.size() > kMaxMessageLength) {
       return refuse(
-          MailFault::kMalformed, EMSGSIZE,
-          fmt::format("{} bytes; the longest message has {}", text.size(), kLongestMessage));
+          MessageFault::kMalformed, EMSGSIZE,
+          fmt::format("{} bytes; the longest message has {}", text.size(), kMaxMessageLength));
     }
     auto message = parse_message(text);
-    if (!message) return refuse(MailFault::kMalformed, EBADMSG, message.error().text);
+    if (!message) return refuse(MessageFault::kMalformed, EBADMSG, message.error().text);
     if (const char* kind = asks_for_size(*message)) {
-      return refuse(MailFault::kMode, ESLURM_NOT_SUPPORTED,
+      return refuse(MessageFault::kMode, ESLURM_NOT_SUPPORTED,
                     fmt::format("{}: the mode is {}, in which a running job keeps its size", kind,
                                 to_string(config_.mode)));
     }
     const bool report = std::holds_alternative<Report>(*message);
-    const Posted posted = pair_.post({.job = {job->job_id, submit_time(*job)},
-                                      .uid = uid,
-                                      .time = time(nullptr),
-                                      .restarts = job->restart_cnt,
-                                      .message = std::move(*message)});
-    if (posted == Posted::kFull && !report) return {EAGAIN, "too many messages wait"};
+    const PostResult posted = pair_.post({.job = {job->job_id, submit_time(*job)},
+                                          .uid = uid,
+                                          .time = time(nullptr),
+                                          .restarts = job->restart_cnt,
+                                          .message = std::move(*message)});
+    if (posted == PostResult::kFull && !report) return {EAGAIN, "too many messages wait"};
     return {};
   }
 
@@ -82,8 +82,8 @@ class Hearing {
     return std::holds_alternative<HoldSize>(message) ? "hold-size" : nullptr;
   }
 
-  MessageAnswer refuse(MailFault fault, int code, std::string why) {
-    pair_.note_mail(fault);
+  MessageAnswer refuse(MessageFault fault, int code, std::string why) {
+    pair_.count_message_fault(fault);
     return {code, std::move(why)};
   }
 

@@ -93,8 +93,8 @@ int modify(job_desc_msg_t& update, job_record_t& job, uint32_t uid) {
   return kBadHint;
 }
 
-Entry submit_entry{"job_submit"};
-Entry modify_entry{"job_modify"};
+EntryPoint submit_entry{"job_submit"};
+EntryPoint modify_entry{"job_modify"};
 
 }  // namespace
 

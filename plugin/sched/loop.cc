@@ -25,7 +25,7 @@ using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 
 // The heartbeat must not hang on the length of RoundInterval.
-constexpr auto kLongestWait = milliseconds(500);
+constexpr auto kMaxWait = milliseconds(500);
 // No event tells when an epilog ends, and its node takes jobs only then. Most end at once, some
 // take their time: the looks after a job's end come at growing distances.
 constexpr auto kFirstCompletingWait = milliseconds(5);
@@ -48,9 +48,9 @@ double injected(const Config& config, const char* word) {
   return at != config.test_inject.end() ? at->second : -1;
 }
 
-Entry cycle_entry{"the loop"};
-Entry config_entry{"reading rubato.conf"};
-Entry record_entry{"recording reports"};
+EntryPoint cycle_entry{"the loop"};
+EntryPoint config_entry{"reading rubato.conf"};
+EntryPoint record_entry{"recording reports"};
 
 }  // namespace
 
@@ -103,7 +103,7 @@ void Loop::tend_guarded() noexcept {
       record_entry,
       [this] {
         if (config_ == nullptr) return;
-        recorder_.tend(pair_.take_letters(), memory_);
+        recorder_.process_messages(pair_.take_job_messages(), memory_);
         feed_models();
         offer_models();
         // A round that came too soon after the last files, and no other behind it.
@@ -118,7 +118,7 @@ Loop::Wake Loop::wait() {
   const auto interval = duration_cast<Clock::duration>(duration<double>(config_->round_interval));
   const auto tick = last_tick_ + interval;
   const auto due = more_soon_ ? std::min(tick, last_peek_ + completing_wait_) : tick;
-  const auto until = std::min(due, Clock::now() + kLongestWait);
+  const auto until = std::min(due, Clock::now() + kMaxWait);
   changed_.wait_until(lock, until, [this] { return woken_ || stopping_; });
   event_.reset();
   if (woken_ && !stopping_) {
@@ -180,7 +180,7 @@ void Loop::take_config() {
     if (!locks.held()) return;
     hidden = private_data();
   }
-  see_private_data(hidden);
+  update_private_data(hidden);
   // Whatever becomes of the next round, what is hidden now must not stay readable.
   if (hidden_changed_) publish(false);
 }
@@ -246,7 +246,7 @@ Depth Loop::look_depth() {
   return Depth::kFull;
 }
 
-std::optional<Snapshot> Loop::look() {
+std::optional<Snapshot> Loop::take_snapshot() {
   const bool write = places();
   const Depth depth = look_depth();
   wait_for_quiet(kQuietForLook);
@@ -265,7 +265,7 @@ std::optional<Snapshot> Loop::look() {
     if (!config_->off("save")) save_soon();
   }
   Snapshot snapshot = reader_.take();
-  see_private_data(snapshot.private_data);
+  update_private_data(snapshot.private_data);
   return snapshot;
 }
 
@@ -311,14 +311,14 @@ std::optional<Plan> Loop::decide(const Snapshot& snapshot, const Models& models)
 // A job that waits by what slurmctld recovered may be running all the same, if its start was saved
 // nowhere. Its node tells when it registers, and is told to end it: until that is done slurmd takes
 // a second launch for a duplicate and drains the node.
-void Loop::let_settle(Plan& plan) const {
+void Loop::wait_until_settled(Plan& plan) const {
   if (ms_since(began_) >= kSettle * 1000 || config_->off("settle")) return;
   std::erase_if(plan.starts, [this](const Start& start) { return start.job.submit < began_time_; });
 }
 
 void Loop::act(const Snapshot& snapshot, Plan& plan) {
   if (full_) busy_.clear();
-  let_settle(plan);
+  wait_until_settled(plan);
   if (!plan.starts.empty()) wait_for_quiet(kQuietForStart);
   const CommitCount count = commit(snapshot, plan, *config_, pair_, times_, busy_);
   if (count.started + count.started_unmanaged > 0 && !config_->off("save")) save_soon();
@@ -347,10 +347,10 @@ void Loop::cycle() {
   full_ = plan_ == nullptr || ms_since(last_full_) >= config_->round_interval * 1000;
   if (full_) last_full_ = Clock::now();
   if (std::exchange(await_models_, false)) await_models();
-  std::optional<Snapshot> seen = look();
+  std::optional<Snapshot> seen = take_snapshot();
   if (!seen) return;
   load_state(*seen);
-  if (full_) promote_all(memory_.courses);
+  if (full_) promote_all(memory_.progress_histories);
   seen->memory = memory_;
   const auto snapshot = std::make_shared<const Snapshot>(std::move(*seen));
   const std::shared_ptr<const Models> models = models_now();
@@ -360,7 +360,7 @@ void Loop::cycle() {
   const std::uint64_t started_before = stats_.commits.started;
   if (places()) act(*snapshot, *plan);
   memory_ = plan->memory;
-  recorder_.note(*snapshot, *plan, memory_, stats_.commits.started - started_before);
+  recorder_.record_round(*snapshot, *plan, memory_, stats_.commits.started - started_before);
 
   pending_ = plan->explanations.size();
   managed_pending_ = 0;

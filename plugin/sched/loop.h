@@ -75,14 +75,14 @@ class Loop final : public Waker {
   void take_config();
   [[nodiscard]] bool check_records_once();
   [[nodiscard]] Depth look_depth();
-  [[nodiscard]] std::optional<Snapshot> look();
+  [[nodiscard]] std::optional<Snapshot> take_snapshot();
   void load_state(const Snapshot&);
   [[nodiscard]] std::optional<Plan> decide(const Snapshot&, const Models&);
-  void let_settle(Plan&) const;
+  void wait_until_settled(Plan&) const;
   void act(const Snapshot&, Plan&);
   void leave_place_mode();
   void tend_guarded() noexcept;
-  void see_private_data(const PrivateData& hidden);
+  void update_private_data(const PrivateData& hidden);
   void publish(bool last);
   void offer_models();
   void feed_models();
@@ -90,7 +90,7 @@ class Loop final : public Waker {
   [[nodiscard]] std::shared_ptr<const Models> models_now() const;
   [[nodiscard]] std::set<std::string> shared_types() const;
   /// (Profile, GPU type, GPUs) that the last fit is made of, whether rounds use it or not.
-  [[nodiscard]] std::size_t learnt_cells() const;
+  [[nodiscard]] std::size_t learnt_observations() const;
   [[nodiscard]] nlohmann::ordered_json learning_json() const;
   [[nodiscard]] std::string publish_dir() const;
   void end_threads();

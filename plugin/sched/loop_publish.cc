@@ -14,8 +14,8 @@ namespace {
 
 constexpr double kStateInterval = 2.0;  // seconds
 constexpr double kDaySeconds = 86400;
-constexpr auto kLongestEnd = std::chrono::milliseconds(450);
-constexpr auto kLongestModelsWait = std::chrono::milliseconds(2000);
+constexpr auto kMaxEnd = std::chrono::milliseconds(450);
+constexpr auto kMaxModelsWait = std::chrono::milliseconds(2000);
 constexpr auto kLook = std::chrono::milliseconds(10);  // at whether the loop is to stop
 
 double seconds_since(Loop::Clock::time_point since) {
@@ -31,7 +31,7 @@ void Loop::publish(bool last) {
   if (!due) return;
   last_publish_ = Clock::now();
   unpublished_ = false;
-  Published published;
+  PublishedState published;
   published.write_state = last || seconds_since(last_state_) >= kStateInterval;
   if (published.write_state) last_state_ = last_publish_;
   published.snapshot = snapshot_;
@@ -69,13 +69,15 @@ void Loop::offer_models() {
   models_->offer(std::move(offer));
 }
 
-std::size_t Loop::learnt_cells() const {
+std::size_t Loop::learnt_observations() const {
   const auto latest = feed_ == nullptr ? nullptr : feed_->latest();
-  return latest == nullptr || latest->learnt() == nullptr ? 0 : latest->learnt()->cells().size();
+  return latest == nullptr || latest->throughput_model() == nullptr
+             ? 0
+             : latest->throughput_model()->observations().size();
 }
 
 nlohmann::ordered_json Loop::learning_json() const {
-  nlohmann::ordered_json out{{"cells", learnt_cells()}};
+  nlohmann::ordered_json out{{"cells", learnt_observations()}};
   if (feed_ == nullptr) return out;
   const std::shared_ptr<const Learning> learning = feed_->learning();
   out["refused_fits"] = learning->refused_fits;
@@ -101,7 +103,7 @@ void Loop::feed_models() {
   offer.settled = recorder_.settled();
   offer.orders = recorder_.orders();
   offer.opened = recorder_.opened();
-  offer.heard = recorder_.take_heard();
+  offer.heard = recorder_.take_pending_samples();
   offer.warm_up = config_->off("warm-up") ? 0 : config_->warm_up;
   offer.half_life = config_->model_half_life_days * kDaySeconds;
   feed_->offer(std::move(offer));
@@ -111,7 +113,7 @@ void Loop::feed_models() {
 // `scontrol reconfigure`: both take a moment, which this waits for, holding nothing.
 void Loop::await_models() {
   if (config_->off("learning")) return;
-  const auto deadline = Clock::now() + kLongestModelsWait;
+  const auto deadline = Clock::now() + kMaxModelsWait;
   while (recorder_.opening() && !stopping_ && Clock::now() < deadline)
     std::this_thread::sleep_for(kLook);
   tend_guarded();
@@ -121,11 +123,11 @@ void Loop::await_models() {
 
 std::shared_ptr<const Models> Loop::models_now() const {
   if (feed_ != nullptr && !config_->off("learning"))
-    if (auto learnt = feed_->latest()) return learnt;
+    if (auto throughput_model = feed_->latest()) return throughput_model;
   return std::make_shared<const Models>(config_->speeds());
 }
 
-void Loop::see_private_data(const PrivateData& hidden) {
+void Loop::update_private_data(const PrivateData& hidden) {
   if (hidden == hidden_) return;
   hidden_ = hidden;
   hidden_changed_ = true;
@@ -133,7 +135,7 @@ void Loop::see_private_data(const PrivateData& hidden) {
 
 // The threads end side by side; one whose disk hangs is left behind.
 void Loop::end_threads() {
-  const auto deadline = Clock::now() + kLongestEnd;
+  const auto deadline = Clock::now() + kMaxEnd;
   if (publisher_ != nullptr) publisher_->stop();
   if (models_ != nullptr) models_->stop();
   if (feed_ != nullptr) feed_->stop();

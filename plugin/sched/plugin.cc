@@ -133,21 +133,21 @@ extern "C" {
 // Rubato's part failing leaves stock backfill running; stock backfill missing is slurmctld's
 // trouble, as it would be without Rubato.
 RUBATO_EXPORTED int init() {
-  static rubato::Entry entry{"sched/backfill init"};
+  static rubato::EntryPoint entry{"sched/backfill init"};
   return rubato::guard(
       entry, [] { return rubato::start_all(); },
       [] { return rubato::stock != nullptr ? SLURM_SUCCESS : SLURM_ERROR; });
 }
 
 RUBATO_EXPORTED void fini() {
-  static rubato::Entry entry{"sched/backfill fini"};
+  static rubato::EntryPoint entry{"sched/backfill fini"};
   rubato::guard(
       entry, [] { rubato::stop_all(); }, [] {});
 }
 
 // Called with slurmctld's write locks held.
 RUBATO_EXPORTED int sched_p_reconfig() {
-  static rubato::Entry entry{"sched_p_reconfig"};
+  static rubato::EntryPoint entry{"sched_p_reconfig"};
   rubato::guard(
       entry,
       [] {

@@ -24,14 +24,14 @@ nlohmann::ordered_json locks_json(const LockTimes& times) {
     const HoldTimes& holds = times.by_use[use];
     out[kNames[use]] = {{"holds", holds.holds},
                         {"ms_mean", mean(holds.total_ms, holds.holds)},
-                        {"ms_longest", holds.longest_ms},
+                        {"ms_longest", holds.max_ms},
                         {"cpu_ms_mean", mean(holds.cpu_ms, holds.holds)},
-                        {"cpu_ms_longest", holds.longest_cpu_ms}};
+                        {"cpu_ms_longest", holds.max_cpu_ms}};
   }
   return out;
 }
 
-nlohmann::ordered_json mail_json(const MailStats& mail) {
+nlohmann::ordered_json message_json(const MessageStats& mail) {
   return {{"taken", mail.taken},
           {"too_soon", mail.too_soon},
           {"full", mail.full},
@@ -75,7 +75,7 @@ std::string Loop::stats_json(bool breakdown) const {
   out["wake_to_end_ms_longest"] = stats_.wake_ms_longest;
   out["lock_holds"] = times_.all.holds;
   out["lock_ms_mean"] = mean(times_.all.total_ms, times_.all.holds);
-  out["lock_ms_longest"] = times_.all.longest_ms;
+  out["lock_ms_longest"] = times_.all.max_ms;
   out["locks"] = locks_json(times_);
   out["started"] = stats_.commits.started;
   out["started_unmanaged"] = stats_.commits.started_unmanaged;
@@ -87,7 +87,7 @@ std::string Loop::stats_json(bool breakdown) const {
   out["gate_immediate"] = gate.immediate;
   out["gate_opened"] = gate.opened;
   out["guard_failures"] = guard_failures();
-  out["mail"] = mail_json(pair_.mail_stats());
+  out["mail"] = message_json(pair_.message_stats());
   out["hints"] = hints_json(pair_.hint_stats());
   out["store"] = recorder_.store_json();
   out["learning"] = learning_json();

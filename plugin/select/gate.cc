@@ -90,18 +90,18 @@ bool Gate::asked_immediately(std::uint32_t uid) const noexcept {
          clock_() - this_submit.at < kSubmitWindow;
 }
 
-Posted Gate::post(Letter letter) {
+PostResult Gate::post(JobMessage job_message) {
   const std::shared_ptr<const Config> config = this->config();
-  if (config == nullptr || !beat_age()) return mailbox_.refuse_off();
-  return mailbox_.post(std::move(letter),
-                       config->off("message-rate") ? 0 : config->message_interval);
+  if (config == nullptr || !beat_age()) return message_queue_.refuse_off();
+  return message_queue_.post(std::move(job_message),
+                             config->off("message-rate") ? 0 : config->message_interval);
 }
 
-std::vector<Letter> Gate::take_letters() { return mailbox_.take(); }
+std::vector<JobMessage> Gate::take_job_messages() { return message_queue_.take(); }
 
-void Gate::note_mail(MailFault fault) noexcept { mailbox_.note(fault); }
+void Gate::count_message_fault(MessageFault fault) noexcept { message_queue_.note(fault); }
 
-MailStats Gate::mail_stats() const { return mailbox_.stats(); }
+MessageStats Gate::message_stats() const { return message_queue_.stats(); }
 
 void Gate::note_hints(const HintStats& more) noexcept {
   const std::lock_guard lock(hints_mutex_);

@@ -70,10 +70,10 @@ class Gate final : public Pair {
   void enter_start(const StartScope*) noexcept override;
   void mark_backfill_thread(bool) noexcept override;
   void note_submit(std::uint32_t uid, bool immediate) noexcept override;
-  [[nodiscard]] Posted post(Letter) override;
-  [[nodiscard]] std::vector<Letter> take_letters() override;
-  void note_mail(MailFault) noexcept override;
-  [[nodiscard]] MailStats mail_stats() const override;
+  [[nodiscard]] PostResult post(JobMessage) override;
+  [[nodiscard]] std::vector<JobMessage> take_job_messages() override;
+  void count_message_fault(MessageFault) noexcept override;
+  [[nodiscard]] MessageStats message_stats() const override;
   void note_hints(const HintStats& more) noexcept override;
   [[nodiscard]] HintStats hint_stats() const override;
   [[nodiscard]] GateStats stats() const override;
@@ -101,7 +101,7 @@ class Gate final : public Pair {
   std::atomic<std::uint64_t> masked_{0};
   std::atomic<std::uint64_t> immediate_{0};
   std::atomic<std::uint64_t> opened_{0};
-  Mailbox mailbox_;
+  MessageQueue message_queue_;
   mutable std::mutex hints_mutex_;
   HintStats hints_;
 };

@@ -97,7 +97,7 @@ bool admitted(const job_record_t& job, bitstr_t* nodes, uint32_t min_nodes, uint
   return true;
 }
 
-Entry job_test_entry{"select_p_job_test"};
+EntryPoint job_test_entry{"select_p_job_test"};
 
 }  // namespace
 

@@ -47,7 +47,7 @@ extern "C" {
 
 // Without the stock plugin there is nothing to forward to: the daemon must not start.
 RUBATO_EXPORTED int init() {
-  static rubato::Entry entry{"select/cons_tres init"};
+  static rubato::EntryPoint entry{"select/cons_tres init"};
   return rubato::guard(
       entry,
       []() -> int {

@@ -37,7 +37,7 @@ std::optional<LastLine> read_last_line(const std::string& path) {
   // The beginning of a line that is cut off here is not seen; it is longer than any message.
   if (before == std::string_view::npos && from > 0) return std::nullopt;
   const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
-  if (end - begin > kLongestMessage) return std::nullopt;
+  if (end - begin > kMaxMessageLength) return std::nullopt;
   return LastLine{std::string(tail.substr(begin, end - begin)),
                   from + static_cast<std::int64_t>(end), static_cast<std::int64_t>(found.st_ino)};
 }

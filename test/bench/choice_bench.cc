@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "lib/sim/solver/assignment_dual.h"
 #include "lib/sim/solver/branch_bound.h"
-#include "lib/sim/solver/choice_dual.h"
-#include "test/support/drawn_choice.h"
+#include "test/support/drawn_assignment.h"
 
 namespace rubato::sim {
 namespace {
@@ -17,7 +17,7 @@ constexpr std::uint64_t kDrawn = 20;
 /// GPUs, jobs, whether half of the jobs are alike. The mean over drawn programmes, and the most
 /// states that one took.
 void branch(benchmark::State& state) {
-  std::vector<Choice> choices;
+  std::vector<AssignmentProblem> choices;
   for (std::uint64_t seed = 0; seed < kDrawn; ++seed) {
     choices.push_back(test::drawn_choice(seed, static_cast<int>(state.range(0)),
                                          static_cast<int>(state.range(1)), state.range(2) != 0));
@@ -35,8 +35,8 @@ void branch(benchmark::State& state) {
 
 /// The same as `branch`: the prices alone.
 void prices(benchmark::State& state) {
-  const Choice choice = test::drawn_choice(1, static_cast<int>(state.range(0)),
-                                           static_cast<int>(state.range(1)), false);
+  const AssignmentProblem choice = test::drawn_choice(1, static_cast<int>(state.range(0)),
+                                                      static_cast<int>(state.range(1)), false);
   const auto rows = candidates_of(choice);
   for (auto _ : state) benchmark::DoNotOptimize(best_prices(rows, choice.gpus));
 }

@@ -16,7 +16,7 @@ std::vector<DataParallelSample> samples(int count) {
   std::vector<DataParallelSample> out;
   for (int i = 0; i < count; ++i) {
     const int nodes = 1 + i % 4;
-    const DataParallelPlace at{8.0 + (i * 37) % 500, nodes * (1 + (i / 4) % 8), nodes};
+    const DataParallelConfiguration at{8.0 + (i * 37) % 500, nodes * (1 + (i / 4) % 8), nodes};
     const double pass = 0.02 + 0.001 * at.local_batch;
     const double sync = at.gpus > 1 ? 0.01 * nodes + 0.001 * at.gpus : 0;
     out.push_back({at, pass + sync + 0.002 * std::sin(i), {}});
@@ -54,12 +54,12 @@ BENCHMARK(refit)->Arg(10)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond);
 
 void choose_next(benchmark::State& state) {
   const DataParallelModel model(samples(5));
-  std::vector<DataParallelPlace> places;
+  std::vector<DataParallelConfiguration> configurations;
   for (const DataParallelSample& s : samples(static_cast<int>(state.range(0)))) {
-    places.push_back(s.at);
+    configurations.push_back(s.at);
   }
-  const std::vector<bool> taken(places.size());
-  for (auto _ : state) benchmark::DoNotOptimize(model.most_instructive(places, taken));
+  const std::vector<bool> taken(configurations.size());
+  for (auto _ : state) benchmark::DoNotOptimize(model.most_informative_row(configurations, taken));
 }
 BENCHMARK(choose_next)->Arg(100)->Arg(1000)->Unit(benchmark::kMillisecond);
 

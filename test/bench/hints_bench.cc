@@ -5,7 +5,7 @@
 #include "lib/hints/comment.h"
 #include "lib/hints/facts.h"
 #include "lib/hints/read.h"
-#include "lib/runtime/mailbox.h"
+#include "lib/runtime/message_queue.h"
 
 namespace rubato {
 namespace {
@@ -19,7 +19,7 @@ constexpr const char* kComment =
 // A report of each of `jobs` jobs in turn; the box is emptied as the loop does.
 void heard_message(benchmark::State& state) {
   const auto jobs = static_cast<JobId>(state.range(0));
-  Mailbox box;
+  MessageQueue box;
   JobId job = 0;
   Seconds now = 1'800'000'000;
   for (auto _ : state) {

@@ -16,7 +16,7 @@ test_bench_round_bench_LDADD = $(BENCH_LIBS)
 BENCH_TARGETS += test/bench/choice_bench
 test_bench_choice_bench_SOURCES = \
   test/bench/choice_bench.cc \
-  test/support/drawn_choice.h
+  test/support/drawn_assignment.h
 test_bench_choice_bench_LDADD = $(BENCH_LIBS)
 
 BENCH_TARGETS += test/bench/data_parallel_bench

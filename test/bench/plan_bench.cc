@@ -19,7 +19,7 @@ std::vector<PlanSample> samples(std::int64_t count) {
                           .zero = static_cast<Zero>(i / 4 % 3),
                           .steps = 1 << (i / 12 % 5),
                           .checkpointing = i / 60 % 2 == 1},
-                 .place = {n, 1, 4},
+                 .configuration = {n, 1, 4},
                  .batch = 64};
     s.step_seconds = (0.2 + 3.0 / n) * (1 + 0.1 * static_cast<double>(i / 4 % 3)) *
                      (s.plan.checkpointing ? 1.3 : 1) * (1 + 0.001 * static_cast<double>(i % 7));
@@ -40,7 +40,7 @@ const std::shared_ptr<const PlanModel>& model() {
 }
 
 void forecast_of_a_plan(benchmark::State& state) {
-  const PlanQuery query{.place = {8, 1, 4}, .batch = 64};
+  const PlanQuery query{.configuration = {8, 1, 4}, .batch = 64};
   for (auto _ : state) benchmark::DoNotOptimize(model()->of_plan(query, {.data = 8}));
   state.SetItemsProcessed(state.iterations());
 }
@@ -48,7 +48,7 @@ BENCHMARK(forecast_of_a_plan);
 
 void best_plan_cold(benchmark::State& state) {
   const int gpus = static_cast<int>(state.range(0));
-  const PlanQuery query{.place = {gpus, gpus > 8 ? gpus / 8 : 1, 4},
+  const PlanQuery query{.configuration = {gpus, gpus > 8 ? gpus / 8 : 1, 4},
                         .gpu_memory_mib = 81920,
                         .host_memory_mib = 1 << 20,
                         .batch = 512};

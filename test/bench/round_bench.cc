@@ -79,17 +79,17 @@ std::string type_name(int number) { return "type-" + std::to_string(number); }
 // What a cluster that has run for a while has measured.
 Models learnt() {
   const std::map<std::string, double> speeds = {{"a100", 2.0}, {"h100", 4.0}, {"v100", 1.0}};
-  std::vector<RateCell> cells;
+  std::vector<ThroughputObservation> observations;
   for (int i = 0; i < kJobTypes; ++i) {
-    double rate = 100 + 13 * i;
+    double throughput = 100 + 13 * i;
     for (const auto& [type, speed] : speeds) {
       for (const int gpus : {1, 4}) {
-        rate = rate * 1.7 > 1000 ? rate / 7 : rate * 1.7;
-        cells.push_back({{"lab", type_name(i)}, type, gpus, rate * speed * gpus, 20});
+        throughput = throughput * 1.7 > 1000 ? throughput / 7 : throughput * 1.7;
+        observations.push_back({{"lab", type_name(i)}, type, gpus, throughput * speed * gpus, 20});
       }
     }
   }
-  return Models(speeds, std::make_shared<const ThroughputModel>(TypeSpeeds(speeds), cells));
+  return Models(speeds, std::make_shared<const ThroughputModel>(TypeSpeeds(speeds), observations));
 }
 
 // Every job says its type and its work, half of them run at several sizes.

@@ -21,8 +21,8 @@ constexpr int kJobsOfGpu = 6;      ///< so many jobs a GPU of the cluster
 /// Two types, the second twice as fast; speed grows with the 0.9th power of the GPUs.
 class BenchTruth final : public Truth {
  public:
-  [[nodiscard]] double rate(const SimJob& /*job*/, const Setting& setting,
-                            double /*done*/) const override {
+  [[nodiscard]] double throughput(const SimJob& /*job*/, const Setting& setting,
+                                  double /*done*/) const override {
     if (setting.type < 0) return 0;
     return std::pow(setting.gpus(), 0.9) * (1 + setting.type);
   }

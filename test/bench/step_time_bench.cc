@@ -54,20 +54,20 @@ BENCHMARK(predict);
 
 void fit_a_loss_curve(benchmark::State& state) {
   std::vector<LossPoint> points;
-  for (int i = 1; i <= static_cast<int>(kMostLossPoints); ++i)
+  for (int i = 1; i <= static_cast<int>(kMaxLossPoints); ++i)
     points.push_back({1000.0 * i, 1 / (0.1 * i + 0.3) + 0.8 + 0.001 * (i % 3), 1});
   for (auto unused : state) benchmark::DoNotOptimize(fit_loss(points, 0.95));
 }
 BENCHMARK(fit_a_loss_curve)->Unit(benchmark::kMicrosecond);
 
 void follow_a_report(benchmark::State& state) {
-  Course course;
-  CourseReport report{.time = 1000, .rate = 100, .batch = 10, .gpus = 1, .start = 990};
+  ProgressHistory progress_history;
+  ProgressReport report{.time = 1000, .throughput = 100, .batch = 10, .gpus = 1, .start = 990};
   const Work work{.unit = WorkUnit::kSamples, .count = 1'000'000'000'000};
   for (auto unused : state) {
     report.time += 10;
     report.samples += 1000;
-    follow(course, report, work);
+    follow(progress_history, report, work);
   }
   state.SetItemsProcessed(state.iterations());
 }

@@ -37,7 +37,7 @@ store::Sample report(std::int64_t index) {
   sample.nodes = 1;
   sample.batch = 256;
   sample.samples_done = turn * 6000;
-  sample.rate = 100;
+  sample.throughput = 100;
   sample.loss = 2.5;
   sample.iteration_time = 2.56;
   return sample;

@@ -53,7 +53,7 @@ rubato::HintRequest asked_by(const std::string& text) {
 
 void check_request(const std::string& text) {
   const rubato::TresGpus gpus = rubato::gpus_in(text);
-  require(gpus.count >= 0 && gpus.count <= rubato::kMostGpus);
+  require(gpus.count >= 0 && gpus.count <= rubato::kMaxGpus);
   for (const char* before : {"", "gres:gpu:", "gpu:a100:", "RUBATO_DL_", "SPANK_RUBATO_DLENV_"}) {
     const std::string whole = before + text;
     const rubato::HintRequest request = asked_by(whole);

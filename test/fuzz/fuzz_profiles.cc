@@ -34,12 +34,12 @@ void keeps(const std::vector<ProfileRow>& rows) {
 void fits(const std::vector<ProfileRow>& rows) {
   std::vector<rubato::MeasuredRow> measured;
   for (const ProfileRow& row : rows) measured.push_back(rubato::store::measured_row(row));
-  const rubato::BackEnds back_ends(std::move(measured));
-  for (const rubato::MeasuredRow& row : back_ends.rows()) {
+  const rubato::StepTimeModels step_time_models(std::move(measured));
+  for (const rubato::MeasuredRow& row : step_time_models.rows()) {
     rubato::JobSpec job{.profile = row.profile, .batch = rubato::Batch{1, 4096}};
-    const auto found = back_ends.predict(job, {.gpu_type = row.gpu_type, .gpus = row.gpus});
+    const auto found = step_time_models.predict(job, {.gpu_type = row.gpu_type, .gpus = row.gpus});
     if (found && found->feasible) {
-      require(found->theta > 0 && found->theta <= 1e300 && found->goodput >= 0);
+      require(found->throughput > 0 && found->throughput <= 1e300 && found->goodput >= 0);
     }
   }
 }

@@ -28,8 +28,8 @@ using rubato::sim::Suite;
 /// native, gavel, sacct, muri, tiresias, cluster, sia and pollux, rubick.
 constexpr std::string_view kKinds = "ngsmtcpr";
 /// What is played: so few jobs, in so many steps of a loop.
-constexpr std::size_t kMostJobs = 24;
-constexpr int kMostSteps = 300;
+constexpr std::size_t kMaxJobs = 24;
+constexpr int kMaxSteps = 300;
 
 void need(bool holds) {
   if (!holds) std::abort();
@@ -70,10 +70,10 @@ void play(const Suite& suite, const std::string& policy) {
   int steps = 0;
   rubato::sim::RunControl control;
   control.stop = &stop;
-  control.segments = true;
+  control.intervals = true;
   control.progress = [&](double now, int finished, int jobs) {
     need(now >= 0 && finished <= jobs);
-    if (++steps > kMostSteps) stop = true;
+    if (++steps > kMaxSteps) stop = true;
   };
   const auto record = run_suite(suite, policy, rubato::sim::Information::kLearned, control);
   if (!record) return need(!record.error().text.empty());
@@ -89,7 +89,7 @@ void play(const Suite& suite, const std::string& policy) {
 void check_suite(const Result<Suite>& suite) {
   if (!suite) return need(!suite.error().text.empty());
   check_jobs(suite->jobs);
-  if (suite->jobs.size() > kMostJobs) return;
+  if (suite->jobs.size() > kMaxJobs) return;
   for (const char* policy : {"fifo", "backfill", "tiresias"}) play(*suite, policy);
 }
 
@@ -128,8 +128,8 @@ void check_cluster(std::string_view text) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
-  const std::size_t letter = kKinds.find(static_cast<char>(data[0]));
-  switch (kKinds[letter < kKinds.size() ? letter : data[0] % kKinds.size()]) {
+  const std::size_t job_message = kKinds.find(static_cast<char>(data[0]));
+  switch (kKinds[job_message < kKinds.size() ? job_message : data[0] % kKinds.size()]) {
     case 'n':
       check_format("native", text, "v100:4x4,k80:2x8/16/64G");
       break;

@@ -47,7 +47,7 @@ std::vector<DataParallelSample> gen_samples() {
   return samples;
 }
 
-DataParallelPlace gen_place() {
+DataParallelConfiguration gen_configuration() {
   const int nodes = gen_int(1, 16);
   return {std::exp(gen_int(0, 14000) / 1000.0), gen_int(nodes, 16 * nodes), nodes};
 }
@@ -70,19 +70,19 @@ RC_GTEST_PROP(DataParallelProperty, AnySamplesGiveFiniteForecastsAndFlags, ()) {
   if (dropped) {
     RC_ASSERT(std::ranges::find(model.flags(), DataParallelFlag::kDropped) != model.flags().end());
   }
-  if (model.places() < 3) {
-    RC_ASSERT(std::ranges::find(model.flags(), DataParallelFlag::kFewPlaces) !=
+  if (model.configurations() < 3) {
+    RC_ASSERT(std::ranges::find(model.flags(), DataParallelFlag::kFewConfigurations) !=
               model.flags().end());
   }
   RC_ASSERT(std::isfinite(model.error()) && model.error() >= 0);
   for (int i = 0; i < 10; ++i) {
-    const DataParallelPlace at = gen_place();
+    const DataParallelConfiguration at = gen_configuration();
     const int passes = gen_int(1, 8);
     const auto forecast = model.iteration(at, passes);
     RC_ASSERT(forecast.has_value() == !model.empty());
     if (!forecast) continue;
     RC_ASSERT(forecast->seconds > 0 && std::isfinite(forecast->seconds));
-    RC_ASSERT(forecast->spread > 0 && std::isfinite(forecast->spread));
+    RC_ASSERT(forecast->stddev > 0 && std::isfinite(forecast->stddev));
     RC_ASSERT(model.iteration_seconds(at, passes + 1) >= forecast->seconds);
   }
 }
@@ -94,14 +94,14 @@ RC_GTEST_PROP(DataParallelProperty, TheOrderOfTheSamplesDoesNotMatter, ()) {
   const DataParallelModel other(gen_shuffled(samples));
   RC_ASSERT(one.flags() == other.flags());
   for (int i = 0; i < 5; ++i) {
-    const DataParallelPlace at = gen_place();
+    const DataParallelConfiguration at = gen_configuration();
     const auto a = one.step(at);
     const auto b = other.step(at);
     const auto c = again.step(at);
     RC_ASSERT(a.has_value() == b.has_value() && a.has_value() == c.has_value());
     if (!a) continue;
-    RC_ASSERT(a->seconds == b->seconds && a->spread == b->spread);
-    RC_ASSERT(a->seconds == c->seconds && a->spread == c->spread);
+    RC_ASSERT(a->seconds == b->seconds && a->stddev == b->stddev);
+    RC_ASSERT(a->seconds == c->seconds && a->stddev == c->stddev);
   }
 }
 
@@ -110,21 +110,21 @@ RC_GTEST_PROP(DataParallelProperty, SaneSamplesExtrapolateSanely, ()) {
   const double fixed = std::exp(gen_int(-5000, 0) / 1000.0);
   const double per_sample = fixed * gen_int(1, 100) / 1000.0;
   const double sync = fixed * gen_int(0, 200) / 100.0;
-  const auto truth = [&](const DataParallelPlace& at) {
+  const auto truth = [&](const DataParallelConfiguration& at) {
     return fixed + per_sample * at.local_batch + (at.gpus > 1 ? sync * (at.nodes > 1 ? 2 : 1) : 0);
   };
   std::vector<DataParallelSample> samples;
   for (const double batch : {8.0, 32.0, 128.0}) {
     for (const int gpus : {1, 2, 8}) {
-      const DataParallelPlace at{batch, gpus, gpus > 4 ? 2 : 1};
+      const DataParallelConfiguration at{batch, gpus, gpus > 4 ? 2 : 1};
       samples.push_back({at, truth(at), {}});
     }
   }
   const DataParallelModel model(samples);
   for (int i = 0; i < 5; ++i) {
     const int nodes = gen_int(1, 4);
-    const DataParallelPlace at{static_cast<double>(gen_int(4, 512)), gen_int(nodes, 4 * nodes),
-                               nodes};
+    const DataParallelConfiguration at{static_cast<double>(gen_int(4, 512)),
+                                       gen_int(nodes, 4 * nodes), nodes};
     const double ratio = model.iteration_seconds(at, 1) / truth(at);
     RC_ASSERT(ratio > 1.0 / 3 && ratio < 3);
   }
@@ -132,13 +132,13 @@ RC_GTEST_PROP(DataParallelProperty, SaneSamplesExtrapolateSanely, ()) {
 
 RC_GTEST_PROP(DataParallelProperty, ChoosesWhatIsNotTaken, ()) {
   const DataParallelModel model(gen_samples());
-  std::vector<DataParallelPlace> places;
+  std::vector<DataParallelConfiguration> configurations;
   std::vector<bool> taken;
   for (int i = gen_int(1, 12); i > 0; --i) {
-    places.push_back(gen_place());
+    configurations.push_back(gen_configuration());
     taken.push_back(gen_chance(40));
   }
-  const auto row = model.most_instructive(places, taken);
+  const auto row = model.most_informative_row(configurations, taken);
   RC_ASSERT(row.has_value() == (std::ranges::find(taken, false) != taken.end()));
   if (row) RC_ASSERT(!taken[*row]);
 }
@@ -179,9 +179,9 @@ RC_GTEST_PROP(CommunicationTableProperty, NeverShorterForMoreBytes, ()) {
 std::optional<BatchChoice> brute_force(const BatchRange& range, int gpus,
                                        const IterationSeconds& seconds, const BatchWorth& worth) {
   std::optional<BatchChoice> best;
-  std::int64_t needed = range.most_passes;
-  if (range.most_local > 0) {
-    const std::int64_t full = gpus * range.most_local;
+  std::int64_t needed = range.max_passes;
+  if (range.max_local > 0) {
+    const std::int64_t full = gpus * range.max_local;
     needed = std::max<std::int64_t>(needed, (range.most + full - 1) / full);
   }
   for (std::int64_t batch = range.least; batch <= range.most; ++batch) {
@@ -190,8 +190,8 @@ std::optional<BatchChoice> brute_force(const BatchRange& range, int gpus,
       // A sample for every GPU in every pass, were the batch as large as it may be.
       if (range.most < share) break;
       const std::int64_t local = (batch + share - 1) / share;
-      if (range.most_local > 0 && local > range.most_local) continue;
-      if (local < range.least_local) continue;
+      if (range.max_local > 0 && local > range.max_local) continue;
+      if (local < range.min_local) continue;
       const double time = seconds(static_cast<double>(local), static_cast<int>(passes));
       if (!(time > 0) || !std::isfinite(time)) continue;
       const double value = static_cast<double>(batch) / time * worth(static_cast<double>(batch));
@@ -207,9 +207,9 @@ RC_GTEST_PROP(BestBatchProperty, IsWhatTryingAllFinds, ()) {
   BatchRange range;
   range.least = gen_int(1, 60);
   range.most = range.least + (gen_chance(30) ? 0 : gen_int(0, 200));
-  range.most_local = gen_chance(50) ? 0 : gen_int(1, 40);
-  range.least_local = gen_chance(70) ? 1 : gen_int(1, 8);
-  range.most_passes = gen_int(1, 4);
+  range.max_local = gen_chance(50) ? 0 : gen_int(1, 40);
+  range.min_local = gen_chance(70) ? 1 : gen_int(1, 8);
+  range.max_passes = gen_int(1, 4);
   const int gpus = gen_int(4, 12);
   // Any times, with no order in them.
   std::vector<double> times;
@@ -252,7 +252,7 @@ RC_GTEST_PROP(JobScalabilityProperty, TheEnvelopeNeverFallsAndNeverGrantsMore, (
   }
   BatchRange range{.least = gen_int(1, 64)};
   range.most = range.least * gen_int(1, 8);
-  range.most_local = gen_chance(50) ? 0 : gen_int(1, 64);
+  range.max_local = gen_chance(50) ? 0 : gen_int(1, 64);
   const JobScalability job(BatchTable(rows), CommunicationTable({}), 1e8, range, 12);
   double before = 0;
   for (int gpus = 1; gpus <= 12; ++gpus) {

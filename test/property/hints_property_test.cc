@@ -32,8 +32,9 @@ double any_real() {
 }
 
 std::string any_name(const std::string& signs) {
-  const std::string letters = "abcXYZ019" + signs;
-  const auto name = rc::gen::nonEmpty(rc::gen::container<std::string>(rc::gen::elementOf(letters)));
+  const std::string job_messages = "abcXYZ019" + signs;
+  const auto name =
+      rc::gen::nonEmpty(rc::gen::container<std::string>(rc::gen::elementOf(job_messages)));
   return (*name).substr(0, 64);
 }
 
@@ -41,8 +42,8 @@ GpuSizes any_sizes() {
   std::vector<GpuSizes::Range> ranges;
   const int count = 1 + below(5);
   for (int i = 0; i < count; ++i) {
-    const int from = 1 + below(coin() ? 20 : kMostGpus);
-    ranges.emplace_back(from, coin() ? from : std::min(from + below(40), kMostGpus));
+    const int from = 1 + below(coin() ? 20 : kMaxGpus);
+    ranges.emplace_back(from, coin() ? from : std::min(from + below(40), kMaxGpus));
   }
   return GpuSizes(std::move(ranges));
 }
@@ -63,7 +64,7 @@ Checkpoint any_checkpoint() {
   if (coin()) return {};
   const int signal =
       *rc::gen::suchThat(rc::gen::inRange(1, 65), [](int n) { return n != 9 && n != 19; });
-  return {signal, below(kMostLead + 1), coin(), coin()};
+  return {signal, below(kMaxLead + 1), coin(), coin()};
 }
 
 Work any_work() {
@@ -72,16 +73,16 @@ Work any_work() {
   if (work.unit == WorkUnit::kTargetLoss) {
     work.target_loss = any_real();
   } else {
-    work.count = count_to(kMostWork);
+    work.count = count_to(kMaxWork);
   }
   return work;
 }
 
 ModelShape any_model() {
   ModelShape shape;
-  shape.params = count_to(kMostWork);
+  shape.params = count_to(kMaxWork);
   for (auto* member : {&shape.hidden, &shape.layers, &shape.seq, &shape.heads}) {
-    if (coin()) *member = count_to(kMostBatch);
+    if (coin()) *member = count_to(kMaxBatch);
   }
   return shape;
 }
@@ -103,8 +104,8 @@ Hints any_hints() {
   if (coin()) out.gpus = any_sizes();
   if (coin()) out.gpu_types = any_types();
   if (coin()) {
-    const std::int64_t min = count_to(kMostBatch);
-    out.batch = Batch{min, coin() ? min : *rc::gen::inRange(min, kMostBatch + 1)};
+    const std::int64_t min = count_to(kMaxBatch);
+    out.batch = Batch{min, coin() ? min : *rc::gen::inRange(min, kMaxBatch + 1)};
   }
   if (coin()) out.work = any_work();
   if (coin()) out.model = any_model();
@@ -335,9 +336,9 @@ Message any_message() {
   };
   switch (below(4)) {
     case 0:
-      return Report{count_to(kMostWork),
+      return Report{count_to(kMaxWork),
                     std::abs(any_real()),
-                    count_to(kMostBatch),
+                    count_to(kMaxBatch),
                     maybe(any_real()),
                     maybe(positive()),
                     maybe(positive()),
@@ -350,7 +351,7 @@ Message any_message() {
     case 1:
       return Ack{below(1000), coin(), maybe(std::abs(any_real()))};
     case 2:
-      return ResizeRequest{1 + below(kMostGpus)};
+      return ResizeRequest{1 + below(kMaxGpus)};
     default:
       break;
   }
@@ -362,7 +363,7 @@ Message any_message() {
 RC_GTEST_PROP(MessageProperty, ParseOfRenderGivesTheSameMessage, ()) {
   const Message message = any_message();
   const std::string text = render_message(message);
-  RC_ASSERT(text.size() <= kLongestMessage);
+  RC_ASSERT(text.size() <= kMaxMessageLength);
   const auto again = parse_message(text);
   if (!again) RC_LOG() << text << "\n" << again.error().text;
   RC_ASSERT(again.has_value());

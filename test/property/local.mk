@@ -15,7 +15,7 @@ test_property_property_tests_SOURCES = \
   test/property/predictor_property_test.cc \
   test/property/resize_property_test.cc \
   test/property/round_property_test.cc \
-  test/property/segment_property_test.cc \
+  test/property/annotation_property_test.cc \
   test/property/simulate_property_test.cc \
   test/support/build_snapshot.h \
   test/support/gen_snapshot.h \

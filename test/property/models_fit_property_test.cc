@@ -20,22 +20,22 @@ const std::vector<std::string>& profiles() {
   return names;
 }
 
-std::vector<RateCell> gen_cells(const Snapshot& snapshot) {
+std::vector<ThroughputObservation> gen_observations(const Snapshot& snapshot) {
   std::set<std::string> types;
   for (const Node& node : snapshot.nodes)
     for (const GpuGroup& group : node.gpus) types.insert(group.type);
-  std::vector<RateCell> cells;
+  std::vector<ThroughputObservation> observations;
   for (const std::string& type : types) {
     for (const std::string& profile : profiles()) {
       if (gen_chance(40)) continue;
-      cells.push_back({.profile = {gen_chance(50) ? "" : "lab", profile},
-                       .gpu_type = type,
-                       .gpus = gen_int(1, 8),
-                       .rate = std::exp(gen_int(-3000, 9000) / 1000.0),
-                       .samples = gen_int(1, 500)});
+      observations.push_back({.profile = {gen_chance(50) ? "" : "lab", profile},
+                              .gpu_type = type,
+                              .gpus = gen_int(1, 8),
+                              .throughput = std::exp(gen_int(-3000, 9000) / 1000.0),
+                              .samples = gen_int(1, 500)});
     }
   }
-  return cells;
+  return observations;
 }
 
 // Jobs with a type that may be among the cells.
@@ -51,20 +51,20 @@ Snapshot with_job_types(Snapshot snapshot) {
 
 RC_GTEST_PROP(ModelsFitProperty, the_plan_is_the_same_after_a_reading, ()) {
   const Snapshot snapshot = with_job_types(*gen_snapshot());
-  const std::vector<RateCell> cells = gen_cells(snapshot);
+  const std::vector<ThroughputObservation> observations = gen_observations(snapshot);
   const std::map<std::string, double> speeds = {{"a100", 1.0}, {"h100", 1.0 / 3}};
-  const Models models(
-      speeds,
-      cells.empty() ? nullptr : std::make_shared<const ThroughputModel>(TypeSpeeds(speeds), cells));
+  const Models models(speeds, observations.empty() ? nullptr
+                                                   : std::make_shared<const ThroughputModel>(
+                                                         TypeSpeeds(speeds), observations));
   const std::string text = to_json(fit_of(models));
   const auto read = models_fit_from_json(text);
   RC_ASSERT(read.has_value());
   RC_ASSERT(to_json(*read) == text);
   const Models again = models_of(*read);
-  RC_ASSERT((again.learnt() == nullptr) == cells.empty());
+  RC_ASSERT((again.throughput_model() == nullptr) == observations.empty());
   const Config config;
   const Plan first = round(snapshot, models, config, kNow);
-  RC_ASSERT(first.models_fingerprint.empty() == cells.empty());
+  RC_ASSERT(first.models_fingerprint.empty() == observations.empty());
   RC_ASSERT(to_json(first, snapshot) == to_json(round(snapshot, again, config, kNow), snapshot));
 }
 

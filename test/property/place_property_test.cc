@@ -183,9 +183,9 @@ RC_GTEST_PROP(PlaceProperty, finds_what_every_set_of_nodes_offers_best, ()) {
   RoundContext context = make_context(snapshot, config, kNow);
   context.speeds = predict_speeds(models, capacity.types());
   context.fastest = by_speed(context.speeds);
-  const Book book(capacity);
-  Placer placer(context, capacity, book);
-  const Entry& entry = context.queue.front();
+  const ReservationTable reservation_table(capacity);
+  Placer placer(context, capacity, reservation_table);
+  const PendingEntry& entry = context.queue.front();
   const std::vector<TypeId> types = placer.types_of(entry);
   // A request that only a mix of types can carry has no single type to compare.
   RC_PRE(std::find(types.begin(), types.end(), kAnyGpu) == types.end());
@@ -200,7 +200,7 @@ RC_GTEST_PROP(PlaceProperty, finds_what_every_set_of_nodes_offers_best, ()) {
   }
   const std::string type = capacity.type_name(placed->type);
   RC_ASSERT(check_gang(snapshot, job, type, placed->shares) == "");
-  const Score& score = placed->score;
+  const NodeScore& score = placed->score;
   const double slow = job.request.wants_gpus() ? -models.speed(type) : 0;
   const Objective found{score.powered_down > 0, slow,         score.nodes,
                         score.powered_down,     score.weight, score.left};

@@ -62,8 +62,8 @@ std::vector<PlanSample> gen_samples() {
   const int count = gen_int(0, 12);
   for (int i = 0; i < count; ++i) {
     PlanSample s{.plan = gen_plan(), .batch = gen_int(0, 64), .step_seconds = gen_seconds()};
-    s.place = {static_cast<int>(s.plan.gpus()), gen_int(1, 3), gen_int(0, 8)};
-    if (gen_int(0, 9) == 0) s.place.gpus = gen_int(-2, 20);
+    s.configuration = {static_cast<int>(s.plan.gpus()), gen_int(1, 3), gen_int(0, 8)};
+    if (gen_int(0, 9) == 0) s.configuration.gpus = gen_int(-2, 20);
     if (gen_int(0, 2) == 0) {
       s.forward_seconds = gen_seconds();
       s.tail_seconds = gen_seconds();
@@ -98,7 +98,7 @@ RC_GTEST_PROP(PlanProperty, fits_of_any_samples_are_finite_and_inside_the_bounds
 
 RC_GTEST_PROP(PlanProperty, forecasts_are_finite_and_feasible, ()) {
   const PlanModel model(gen_shape(), gen_samples());
-  PlanQuery query{.place = {gen_int(-1, 16), gen_int(-1, 4), gen_int(-1, 8)},
+  PlanQuery query{.configuration = {gen_int(-1, 16), gen_int(-1, 4), gen_int(-1, 8)},
                   .gpu_memory_mib = *rc::gen::element<std::int64_t>(0, 1, 16384, 81920),
                   .host_memory_mib = *rc::gen::element<std::int64_t>(0, 1, 65536),
                   .batch = gen_int(-1, 64),
@@ -106,19 +106,19 @@ RC_GTEST_PROP(PlanProperty, forecasts_are_finite_and_feasible, ()) {
   const PlanForecast best = model.best(query);
   const PlanForecast again = model.best(query);
   RC_ASSERT(best.plan == again.plan && best.step_seconds == again.step_seconds &&
-            best.spread == again.spread);
+            best.stddev == again.stddev);
   if (!best.feasible) {
-    RC_ASSERT(best.step_seconds == 0 && best.rate == 0);
+    RC_ASSERT(best.step_seconds == 0 && best.throughput == 0);
     return;
   }
   RC_ASSERT(std::isfinite(best.step_seconds) && best.step_seconds > 0);
-  RC_ASSERT(std::isfinite(best.rate) && best.rate > 0);
-  RC_ASSERT(std::isfinite(best.spread) && best.spread > 0);
-  RC_ASSERT(why_not(best.plan, query.place, model.shape(), query.batch).empty());
+  RC_ASSERT(std::isfinite(best.throughput) && best.throughput > 0);
+  RC_ASSERT(std::isfinite(best.stddev) && best.stddev > 0);
+  RC_ASSERT(why_not(best.plan, query.configuration, model.shape(), query.batch).empty());
   RC_ASSERT(allows(query.plans, best.plan));
   const PlanSite site{
       model.shape(), query.batch, query.plans, {query.gpu_memory_mib, query.host_memory_mib}};
-  for (const ExecutionPlan& plan : plans_at(query.place, site)) {
+  for (const ExecutionPlan& plan : plans_at(query.configuration, site)) {
     const PlanForecast other = model.of_plan(query, plan);
     RC_ASSERT(other.feasible);
     RC_ASSERT(other.step_seconds >= best.step_seconds);
@@ -134,14 +134,14 @@ RC_GTEST_PROP(PlanProperty, no_wild_extrapolation, ()) {
   std::vector<PlanSample> samples;
   for (int i = gen_int(1, 4); i > 0; --i) {
     samples.push_back({.plan = {.data = 4},
-                       .place = {4, 1, 4},
+                       .configuration = {4, 1, 4},
                        .batch = 64,
                        .step_seconds = seconds * gen_int(80, 120) / 100});
   }
   const PlanModel model(shape, samples);
   for (const int gpus : {1, 2, 8, 16, 64}) {
-    const PlanForecast at =
-        model.of_plan({.place = {gpus, gpus > 8 ? gpus / 8 : 1, 4}, .batch = 64}, {.data = gpus});
+    const PlanForecast at = model.of_plan(
+        {.configuration = {gpus, gpus > 8 ? gpus / 8 : 1, 4}, .batch = 64}, {.data = gpus});
     RC_ASSERT(at.feasible);
     RC_ASSERT(at.step_seconds > seconds / 100);
     RC_ASSERT(at.step_seconds < seconds * 1000);
@@ -161,16 +161,17 @@ RC_GTEST_PROP(PlanProperty, curves_never_fall_and_use_no_more_than_was_granted, 
       double before = 0;
       for (int gpus = nodes; gpus <= 10; ++gpus) {
         const PlanCurvePoint point = curve.at({gpus, nodes, cores});
-        RC_ASSERT(point.feasible == (point.rate > 0));
-        RC_ASSERT(std::isfinite(point.rate) && point.rate >= before);
-        const bool uses_all = point.feasible && point.effective == PlanPlace{gpus, nodes, cores};
-        RC_ASSERT(!uses_all || point.rate >= 1.01 * before);
-        before = point.rate;
+        RC_ASSERT(point.feasible == (point.throughput > 0));
+        RC_ASSERT(std::isfinite(point.throughput) && point.throughput >= before);
+        const bool uses_all =
+            point.feasible && point.effective == PlanConfiguration{gpus, nodes, cores};
+        RC_ASSERT(!uses_all || point.throughput >= 1.01 * before);
+        before = point.throughput;
         if (!point.feasible) continue;
         RC_ASSERT(point.effective.gpus <= gpus && point.effective.nodes <= nodes &&
                   point.effective.cores_per_gpu <= cores);
         RC_ASSERT(point.plan.gpus() == point.effective.gpus);
-        RC_ASSERT(curve.at({gpus, nodes, cores + 1}).rate >= point.rate);
+        RC_ASSERT(curve.at({gpus, nodes, cores + 1}).throughput >= point.throughput);
       }
     }
   }

@@ -56,7 +56,7 @@ MeasuredRow gen_row() {
   row.cores = gen_int(0, 64);
   if (gen_chance(20)) row.workers = gen_int(0, 16);
   if (gen_chance(20)) row.servers = gen_int(0, 8);
-  row.rate = gen_number();
+  row.throughput = gen_number();
   row.samples = gen_int(0, 100);
   row.forward = gen_told();
   row.sync = gen_told();
@@ -86,35 +86,35 @@ Resources gen_resources() {
 }
 
 Predictor make(const std::vector<MeasuredRow>& rows) {
-  std::vector<RateCell> cells;
+  std::vector<ThroughputObservation> observations;
   for (const MeasuredRow& row : rows) {
     if (!usable(row) || row.gpus < 1) continue;
-    cells.push_back({.profile = row.profile,
-                     .gpu_type = row.gpu_type,
-                     .gpus = row.gpus,
-                     .rate = row.rate,
-                     .samples = row.samples});
+    observations.push_back({.profile = row.profile,
+                            .gpu_type = row.gpu_type,
+                            .gpus = row.gpus,
+                            .throughput = row.throughput,
+                            .samples = row.samples});
   }
-  return {std::make_shared<const ThroughputModel>(TypeSpeeds(), cells),
-          std::make_shared<const BackEnds>(rows)};
+  return {std::make_shared<const ThroughputModel>(TypeSpeeds(), observations),
+          std::make_shared<const StepTimeModels>(rows)};
 }
 
 void check(const Prediction& found, const Resources& at) {
-  RC_ASSERT(std::isfinite(found.theta) && found.theta >= 0);
+  RC_ASSERT(std::isfinite(found.throughput) && found.throughput >= 0);
   RC_ASSERT(std::isfinite(found.goodput) && found.goodput >= 0);
-  RC_ASSERT(std::isfinite(found.spread) && found.spread >= 0);
+  RC_ASSERT(std::isfinite(found.stddev) && found.stddev >= 0);
   RC_ASSERT(found.confidence() >= 0 && found.confidence() <= 1);
   RC_ASSERT(found.batch >= 0);
-  RC_ASSERT(!found.feasible || found.theta > 0);
-  RC_ASSERT(found.feasible || found.theta <= 0);
+  RC_ASSERT(!found.feasible || found.throughput > 0);
+  RC_ASSERT(found.feasible || found.throughput <= 0);
   RC_ASSERT(found.effective.gpus <= at.gpus && found.effective.cores <= at.cores);
 }
 
 bool same(const Prediction& a, const Prediction& b) {
-  return std::memcmp(&a.theta, &b.theta, sizeof a.theta) == 0 &&
+  return std::memcmp(&a.throughput, &b.throughput, sizeof a.throughput) == 0 &&
          std::memcmp(&a.goodput, &b.goodput, sizeof a.goodput) == 0 &&
-         std::memcmp(&a.spread, &b.spread, sizeof a.spread) == 0 && a.plan == b.plan &&
-         a.batch == b.batch && a.back_end == b.back_end && a.feasible == b.feasible;
+         std::memcmp(&a.stddev, &b.stddev, sizeof a.stddev) == 0 && a.plan == b.plan &&
+         a.batch == b.batch && a.model_kind == b.model_kind && a.feasible == b.feasible;
 }
 
 RC_GTEST_PROP(Predictor, AnswersAreTotalAndRepeat, ()) {
@@ -123,7 +123,7 @@ RC_GTEST_PROP(Predictor, AnswersAreTotalAndRepeat, ()) {
   for (int i = 0; i < count; ++i) rows.push_back(gen_row());
   const Predictor first = make(rows);
   std::vector<MeasuredRow> turned(rows.rbegin(), rows.rend());
-  const bool distinct = first.back_ends()->rows() == BackEnds(turned).rows();
+  const bool distinct = first.step_time_models()->rows() == StepTimeModels(turned).rows();
   const Predictor again = make(rows);
   for (int i = 0; i < 6; ++i) {
     const JobSpec job = gen_job();
@@ -138,10 +138,11 @@ RC_GTEST_PROP(Predictor, AnswersAreTotalAndRepeat, ()) {
     RC_ASSERT(!found.plan_chosen || job.plans.has_value());
   }
   RC_CLASSIFY(distinct);
-  for (const CurvePoint& point : first.back_ends()->curve_points()) {
-    RC_ASSERT(std::isfinite(point.log_rate) && std::isfinite(point.spread) && point.spread >= 0);
+  for (const CurvePoint& point : first.step_time_models()->curve_points()) {
+    RC_ASSERT(std::isfinite(point.log_throughput) && std::isfinite(point.stddev) &&
+              point.stddev >= 0);
   }
-  for (const FitSummary& fit : first.back_ends()->summaries()) {
+  for (const FitSummary& fit : first.step_time_models()->summaries()) {
     RC_ASSERT(std::isfinite(fit.mean_error) && fit.mean_error >= 0);
   }
 }

@@ -33,15 +33,15 @@ Models gen_models() {
   if (gen_chance(30)) return Models();
   const std::map<std::string, double> speeds = {{"a100", 1.0}, {"h100", 2.0}};
   if (gen_chance(30)) return Models(speeds);
-  std::vector<RateCell> cells;
+  std::vector<ThroughputObservation> observations;
   for (int i = gen_int(0, 12); i > 0; --i) {
-    cells.push_back({{"lab", kJobTypes[gen_int(0, 2)]},
-                     gen_chance(50) ? "a100" : "h100",
-                     gen_int(1, 8),
-                     static_cast<double>(gen_int(1, 1000)),
-                     gen_int(1, 20)});
+    observations.push_back({{"lab", kJobTypes[gen_int(0, 2)]},
+                            gen_chance(50) ? "a100" : "h100",
+                            gen_int(1, 8),
+                            static_cast<double>(gen_int(1, 1000)),
+                            gen_int(1, 20)});
   }
-  return Models(speeds, std::make_shared<const ThroughputModel>(TypeSpeeds(speeds), cells));
+  return Models(speeds, std::make_shared<const ThroughputModel>(TypeSpeeds(speeds), observations));
 }
 
 // What jobs say of themselves.

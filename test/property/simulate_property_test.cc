@@ -18,8 +18,8 @@ using namespace rubato::test;
 
 Seconds time_of(const Job& job, const Start&) { return 10 + (job.key.id * 37) % 300; }
 
-Workload gen_workload() {
-  Workload workload;
+SimulationInput gen_workload() {
+  SimulationInput workload;
   workload.cluster = *gen_snapshot(GenOptions{.twins = false});
   workload.begin = kNow;
   std::set<JobKey> keys;
@@ -41,27 +41,27 @@ Config all_managed() {
 }
 
 /// Everything that is held at `time`, each run with the piece of the cluster that it has.
-std::vector<std::vector<NodeShare>> held_at(const Workload& workload, const Outcome& outcome,
-                                            Seconds time) {
+std::vector<std::vector<NodeShare>> held_at(const SimulationInput& workload,
+                                            const SimulationOutcome& outcome, Seconds time) {
   std::vector<std::vector<NodeShare>> held;
-  for (const Run& run : outcome.runs) {
+  for (const CompletedRun& run : outcome.runs) {
     if (run.start <= time && time < run.end) held.push_back(run.shares);
   }
-  for (const Holder& holder : workload.holders) {
+  for (const RunningAtStart& holder : workload.holders) {
     if (time < holder.ends) held.push_back(holder.job.allocation);
   }
   return held;
 }
 
 RC_GTEST_PROP(SimulateProperty, nothing_is_given_twice, ()) {
-  Workload workload = gen_workload();
+  SimulationInput workload = gen_workload();
   // Where Slurm itself is asked to find room, it may take what the plan gives to a later job.
-  for (Arrival& arrival : workload.arrivals) {
+  for (JobArrival& arrival : workload.arrivals) {
     arrival.job.managed = true;
     arrival.job.may_preempt = arrival.job.preempting = false;
   }
-  const Outcome outcome = simulate(workload, Models(), all_managed(), time_of);
-  for (const Run& run : outcome.runs) {  // what is held grows at starts only
+  const SimulationOutcome outcome = simulate(workload, Models(), all_managed(), time_of);
+  for (const CompletedRun& run : outcome.runs) {  // what is held grows at starts only
     std::map<int, int> cores;
     std::map<int, MiB> memory;
     std::map<std::pair<int, std::string>, int> gpus;
@@ -84,16 +84,17 @@ RC_GTEST_PROP(SimulateProperty, nothing_is_given_twice, ()) {
 }
 
 RC_GTEST_PROP(SimulateProperty, every_job_runs_once_or_waits, ()) {
-  const Workload workload = gen_workload();
-  const Outcome outcome = simulate(workload, Models(), all_managed(), time_of);
+  const SimulationInput workload = gen_workload();
+  const SimulationOutcome outcome = simulate(workload, Models(), all_managed(), time_of);
   std::map<JobKey, int> seen;
-  for (const Run& run : outcome.runs) ++seen[run.job];
+  for (const CompletedRun& run : outcome.runs) ++seen[run.job];
   for (const JobKey& key : outcome.waited) ++seen[key];
   RC_ASSERT(seen.size() == workload.arrivals.size());
-  for (const Arrival& arrival : workload.arrivals) {
+  for (const JobArrival& arrival : workload.arrivals) {
     RC_ASSERT(seen[arrival.job.key] == 1);
-    const auto run = std::find_if(outcome.runs.begin(), outcome.runs.end(),
-                                  [&](const Run& one) { return one.job == arrival.job.key; });
+    const auto run =
+        std::find_if(outcome.runs.begin(), outcome.runs.end(),
+                     [&](const CompletedRun& one) { return one.job == arrival.job.key; });
     if (run == outcome.runs.end()) continue;
     RC_ASSERT(run->start >= arrival.enters);
     RC_ASSERT(run->end - run->start ==
@@ -102,17 +103,17 @@ RC_GTEST_PROP(SimulateProperty, every_job_runs_once_or_waits, ()) {
 }
 
 RC_GTEST_PROP(SimulateProperty, the_order_of_the_arrivals_does_not_matter, ()) {
-  Workload workload = gen_workload();
+  SimulationInput workload = gen_workload();
   for (std::size_t i = 0; i < workload.arrivals.size(); ++i)
     workload.arrivals[i].enters += static_cast<Seconds>(i);
-  const Outcome once = simulate(workload, Models(), all_managed(), time_of);
+  const SimulationOutcome once = simulate(workload, Models(), all_managed(), time_of);
   std::reverse(workload.arrivals.begin(), workload.arrivals.end());
   RC_ASSERT(simulate(workload, Models(), all_managed(), time_of) == once);
 }
 
 RC_GTEST_PROP(SimulateProperty, no_gpu_idles_while_a_job_waits, ()) {
   const int gpus = gen_int(1, 6);
-  Workload workload{.cluster = make_cluster({{"a100", gpus}}), .begin = kNow};
+  SimulationInput workload{.cluster = make_cluster({{"a100", gpus}}), .begin = kNow};
   const int jobs = gen_int(1, 20);
   Seconds work = 0;
   for (int i = 0; i < jobs; ++i) {
@@ -122,11 +123,11 @@ RC_GTEST_PROP(SimulateProperty, no_gpu_idles_while_a_job_waits, ()) {
     workload.arrivals.push_back({.job = job, .enters = kNow});
     work += time_of(job, {});
   }
-  const Outcome outcome = simulate(workload, Models(), all_managed(), time_of);
+  const SimulationOutcome outcome = simulate(workload, Models(), all_managed(), time_of);
   RC_ASSERT(outcome.runs.size() == static_cast<std::size_t>(jobs));
   Seconds held = 0;
   Seconds last_start = 0;
-  for (const Run& run : outcome.runs) {
+  for (const CompletedRun& run : outcome.runs) {
     held += run.end - run.start;
     last_start = std::max(last_start, run.start);
   }

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "lib/json/segment.h"
+#include "lib/json/annotation.h"
 #include "tools/rqueue/rqueue_sort.h"
 #include "tools/shared/format.h"
 #include "tools/shared/squeue_fields.h"

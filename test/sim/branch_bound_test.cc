@@ -7,13 +7,13 @@
 #include <limits>
 
 #include "lib/sim/engine/noise.h"
+#include "lib/sim/solver/assignment_dual.h"
 #include "lib/sim/solver/branch_bound.h"
-#include "lib/sim/solver/choice_dual.h"
 #include "lib/sim/solver/solve_protocol.h"
 #include "lib/sim/solver/solver_process.h"
 #include "test/sim/choose_exactly.h"
 #include "test/sim/test_solver.h"
-#include "test/support/drawn_choice.h"
+#include "test/support/drawn_assignment.h"
 #include "test/support/seeds.h"
 
 namespace rubato::sim {
@@ -22,11 +22,11 @@ namespace {
 constexpr double kGap = 1e-4;
 
 /// Few jobs, any costs: whole ones in every second choice, some above 0, some rows alike.
-Choice small_choice(std::uint64_t seed) {
+AssignmentProblem small_choice(std::uint64_t seed) {
   std::uint64_t next = 0;
   const auto draw = [&] { return uniform_noise(seed, 3, next++); };
   const auto below = [&](int most) { return static_cast<int>(draw() * most); };
-  Choice choice;
+  AssignmentProblem choice;
   const int types = 1 + below(4);
   for (int t = 0; t < types; ++t) choice.gpus.push_back(below(9));
   for (int c = below(6); c >= 0; --c) choice.columns.push_back({below(types), below(6)});
@@ -41,7 +41,7 @@ Choice small_choice(std::uint64_t seed) {
   return choice;
 }
 
-double sum_of(const Choice& choice, const Branched& answer) {
+double sum_of(const AssignmentProblem& choice, const Branched& answer) {
   bool inside = false;
   const double cost = test::cost_of(choice, answer.chosen, inside);
   EXPECT_TRUE(inside);
@@ -52,11 +52,11 @@ double sum_of(const Choice& choice, const Branched& answer) {
 
 TEST(BranchBound, IsTheLeastOfAllWays) {
   for (std::uint64_t seed = 0; seed < test::seeds(1000); ++seed) {
-    const Choice choice = small_choice(seed);
+    const AssignmentProblem choice = small_choice(seed);
     const auto found = branch_and_bound(choice, {0, 100'000});
     ASSERT_TRUE(found) << seed << ": " << found.error().text;
     std::vector<int> chosen;
-    const double least = test::least_cost(choice, chosen);
+    const double least = test::min_cost(choice, chosen);
     EXPECT_NEAR(sum_of(choice, *found), least, 1e-6) << seed;
     EXPECT_LE(found->bound, least + 1e-6) << seed << ": the bound is one";
   }
@@ -64,12 +64,12 @@ TEST(BranchBound, IsTheLeastOfAllWays) {
 
 TEST(BranchBound, ProvesTheGapThatIsAskedFor) {
   for (std::uint64_t seed = 0; seed < test::seeds(300); ++seed) {
-    const Choice choice = small_choice(seed);
+    const AssignmentProblem choice = small_choice(seed);
     const double gap = seed % 3 == 0 ? 0.3 : 0.02;
     const auto found = branch_and_bound(choice, {gap, 100'000});
     ASSERT_TRUE(found) << seed << ": " << found.error().text;
     std::vector<int> chosen;
-    const double least = test::least_cost(choice, chosen);
+    const double least = test::min_cost(choice, chosen);
     EXPECT_LE(found->bound, least + 1e-6) << seed;
     EXPECT_LE(sum_of(choice, *found), (1 - gap) * least + 1e-6) << seed;
   }
@@ -77,10 +77,10 @@ TEST(BranchBound, ProvesTheGapThatIsAskedFor) {
 
 TEST(BranchBound, EveryPriceBounds) {
   for (std::uint64_t seed = 0; seed < test::seeds(300); ++seed) {
-    const Choice choice = small_choice(seed);
+    const AssignmentProblem choice = small_choice(seed);
     const auto rows = candidates_of(choice);
     std::vector<int> chosen;
-    const double worth = -test::least_cost(choice, chosen);
+    const double worth = -test::min_cost(choice, chosen);
     const Prices best = best_prices(rows, choice.gpus);
     const double least = dual_worth(rows, choice.gpus, best);
     EXPECT_GE(least, worth - 1e-6) << seed;
@@ -97,7 +97,8 @@ TEST(BranchBound, EveryPriceBounds) {
 TEST(BranchBound, CostsWhatDynamicProgrammingFinds) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     // Costs are whole, and too few for the gap to reach 1.
-    const Choice choice = test::drawn_choice(seed, 64, seed % 2 == 0 ? 40 : 80, seed % 3 == 0);
+    const AssignmentProblem choice =
+        test::drawn_choice(seed, 64, seed % 2 == 0 ? 40 : 80, seed % 3 == 0);
     const auto found = branch_and_bound(choice);
     ASSERT_TRUE(found) << seed << ": " << found.error().text;
     bool inside = false;
@@ -112,14 +113,14 @@ TEST(BranchBound, HoldsWhereTheDualIsFarOff) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     std::uint64_t next = 0;
     const auto draw = [&] { return uniform_noise(seed, 9, next++); };
-    Choice choice{{}, {}, {31, 27}};
+    AssignmentProblem choice{{}, {}, {31, 27}};
     for (const int gpus : {4, 6, 10, 14}) {
       choice.columns.push_back({0, gpus});
       choice.columns.push_back({1, gpus + static_cast<int>(seed % 3)});
     }
     for (int job = 0; job < 24; ++job) {
       auto& row = choice.costs.emplace_back();
-      for (const ChoiceColumn& column : choice.columns) {
+      for (const AssignmentColumn& column : choice.columns) {
         row.push_back(-column.gpus * (seed % 2 == 0 ? 10 : 10 + draw()));
       }
     }
@@ -140,18 +141,18 @@ class Glpk {
     EXPECT_TRUE(process_.ask("", 300));
   }
 
-  std::optional<std::vector<int>> choose(const Choice& choice) {
-    const SolveRequest request{ProgrammeKind::kBinary, choice_programme(choice)};
+  std::optional<std::vector<int>> choose(const AssignmentProblem& choice) {
+    const SolveRequest request{ProgramKind::kBinary, assignment_program(choice)};
     const auto line = process_.ask(request_text(request), 600);
     EXPECT_TRUE(line) << line.error().text;
     bool understood = false;
-    const auto answer = parse_answer(*line, request.programme.objective.size(), understood);
+    const auto answer = parse_answer(*line, request.linear_program.objective.size(), understood);
     EXPECT_TRUE(understood) << *line;
     if (!answer) {
       EXPECT_EQ(answer.error().text, "too many nodes of the tree");
       return std::nullopt;
     }
-    return choice_of(choice, *answer);
+    return assignment_of(choice, *answer);
   }
 
  private:
@@ -176,7 +177,7 @@ TEST(BranchBound, IsAsGoodAsGlpk) {
                           {512, 320, false},
                           {512, 320, true}}) {
     for (std::uint64_t seed = 0; seed < 6; ++seed) {
-      const Choice choice = test::drawn_choice(seed, size.gpus, size.jobs, size.alike);
+      const AssignmentProblem choice = test::drawn_choice(seed, size.gpus, size.jobs, size.alike);
       const auto found = branch_and_bound(choice);
       ASSERT_TRUE(found) << seed << ": " << found.error().text;
       const double cost = sum_of(choice, *found);
@@ -203,7 +204,7 @@ TEST(BranchBound, AnswersWhatGlpkGivesUp) {
   const auto solver = process_solver({program, 600, true});
   int given_up = 0;
   for (std::uint64_t seed = 0; seed < 4; ++seed) {
-    const Choice choice = test::drawn_choice(seed, 512, 320, true);
+    const AssignmentProblem choice = test::drawn_choice(seed, 512, 320, true);
     if (glpk.choose(choice)) continue;
     ++given_up;
     const auto found = solver->choose(choice);
@@ -216,7 +217,7 @@ TEST(BranchBound, AnswersWhatGlpkGivesUp) {
 
 TEST(BranchBound, IsTheSameAgainAndInAnyOrderOfJobs) {
   for (std::uint64_t seed = 0; seed < 6; ++seed) {
-    Choice choice = test::drawn_choice(seed, 64, 60, true);
+    AssignmentProblem choice = test::drawn_choice(seed, 64, 60, true);
     const auto one = branch_and_bound(choice);
     const auto two = branch_and_bound(choice);
     ASSERT_TRUE(one && two);
@@ -230,10 +231,10 @@ TEST(BranchBound, IsTheSameAgainAndInAnyOrderOfJobs) {
 
 TEST(BranchBound, SaysHowFarItGot) {
   // All jobs are worth the same a GPU, but for what only a whole search tells apart.
-  Choice choice{{}, {{0, 5}, {0, 7}, {1, 5}, {1, 8}, {2, 3}}, {53, 59, 61}};
+  AssignmentProblem choice{{}, {{0, 5}, {0, 7}, {1, 5}, {1, 8}, {2, 3}}, {53, 59, 61}};
   for (int job = 0; job < 60; ++job) {
     auto& row = choice.costs.emplace_back();
-    for (const ChoiceColumn& column : choice.columns) {
+    for (const AssignmentColumn& column : choice.columns) {
       row.push_back(-column.gpus -
                     1e-3 * uniform_noise(1, 2, row.size() + 5 * choice.costs.size()));
     }
@@ -249,7 +250,9 @@ TEST(BranchBound, SaysHowFarItGot) {
 TEST(BranchBound, TakesAnything) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double infinite = std::numeric_limits<double>::infinity();
-  const auto chosen = [](const Choice& choice) { return branch_and_bound(choice).value().chosen; };
+  const auto chosen = [](const AssignmentProblem& choice) {
+    return branch_and_bound(choice).value().chosen;
+  };
   EXPECT_EQ(chosen({{}, {}, {}}), std::vector<int>{});
   EXPECT_EQ(chosen({{{}}, {}, {4}}), std::vector<int>{-1});
   EXPECT_EQ(chosen({{{1, 0}}, {{0, 1}, {0, 2}}, {4}}), std::vector<int>{-1});

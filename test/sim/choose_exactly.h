@@ -6,13 +6,13 @@
 #include <cstddef>
 #include <vector>
 
-#include "lib/sim/solver/choice.h"
+#include "lib/sim/solver/assignment_problem.h"
 
 namespace rubato::test {
 
 /// By dynamic programming over what is free: O(jobs x columns x product of the types' GPUs), exact.
 /// The entry of each row, -1 for none. Of equals the first in the order of jobs and columns.
-inline std::vector<int> choose_exactly(const sim::Choice& choice) {
+inline std::vector<int> choose_exactly(const sim::AssignmentProblem& choice) {
   const auto& [costs, columns, gpus] = choice;
   std::vector<std::size_t> strides;
   std::size_t states = 1;
@@ -52,14 +52,15 @@ inline std::vector<int> choose_exactly(const sim::Choice& choice) {
   for (std::size_t j = 0; j < costs.size(); ++j) {
     chosen[j] = choices[j][state];
     if (chosen[j] < 0) continue;
-    const sim::ChoiceColumn& column = columns[static_cast<std::size_t>(chosen[j])];
+    const sim::AssignmentColumn& column = columns[static_cast<std::size_t>(chosen[j])];
     state -= strides[static_cast<std::size_t>(column.type)] * static_cast<std::size_t>(column.gpus);
   }
   return chosen;
 }
 
 /// The sum of what `chosen` takes. Sets `inside` to whether the GPUs of each type are enough.
-inline double cost_of(const sim::Choice& choice, const std::vector<int>& chosen, bool& inside) {
+inline double cost_of(const sim::AssignmentProblem& choice, const std::vector<int>& chosen,
+                      bool& inside) {
   double sum = 0;
   std::vector<int> left = choice.gpus;
   for (std::size_t j = 0; j < chosen.size(); ++j) {
@@ -73,7 +74,7 @@ inline double cost_of(const sim::Choice& choice, const std::vector<int>& chosen,
 }
 
 /// The least sum of all ways there are.
-inline double least_cost(const sim::Choice& choice, std::vector<int>& chosen) {
+inline double min_cost(const sim::AssignmentProblem& choice, std::vector<int>& chosen) {
   if (chosen.size() == choice.costs.size()) {
     bool inside = false;
     const double cost = cost_of(choice, chosen, inside);
@@ -82,7 +83,7 @@ inline double least_cost(const sim::Choice& choice, std::vector<int>& chosen) {
   double least = 0;
   for (int c = -1; c < static_cast<int>(choice.columns.size()); ++c) {
     chosen.push_back(c);
-    least = std::min(least, least_cost(choice, chosen));
+    least = std::min(least, min_cost(choice, chosen));
     chosen.pop_back();
   }
   return least;

@@ -20,7 +20,8 @@ namespace {
 /// Faster on later types, slower in pieces, and slower in the second half where a model says so.
 class CurveTruth final : public Truth {
  public:
-  [[nodiscard]] double rate(const SimJob& job, const Setting& setting, double done) const override {
+  [[nodiscard]] double throughput(const SimJob& job, const Setting& setting,
+                                  double done) const override {
     if (setting.type < 0) return 0;
     const double slow = job.more.contains("halves") && done >= job.work / 2 ? 0.5 : 1;
     return slow * std::pow(setting.gpus(), 0.8) * std::pow(2, setting.type) /
@@ -103,9 +104,9 @@ struct Stay {
   double to = 0;
   Setting setting;
 };
-std::vector<std::vector<Stay>> stays_of(const Suite& suite, const RunRecord& record) {
+std::vector<std::vector<Stay>> stays_of(const Suite& suite, const RunMetrics& record) {
   std::vector<std::vector<Stay>> stays(suite.jobs.size());
-  for (const Segment& s : record.segments) {
+  for (const AllocationInterval& s : record.intervals) {
     auto& list = stays[static_cast<std::size_t>(s.job)];
     if (list.empty() || list.back().from != s.from) list.push_back({s.from, s.to, {}});
     Stay& stay = list.back();
@@ -125,10 +126,10 @@ double integrated(const Suite& suite, const SimJob& job, const std::vector<Stay>
     if (i > 0 && stays[i - 1].to == stay.from && job.resize_s >= 0) cost = job.resize_s;
     double left = std::max(0.0, stay.to - stay.from - cost);
     while (left > 0 && done < job.work) {
-      const double rate = suite.truth->rate(job, stay.setting, done);
+      const double throughput = suite.truth->throughput(job, stay.setting, done);
       const double until = std::min(job.work, suite.truth->next_change(job, done));
-      const double spent = std::min(left, (until - done) / rate);
-      done += spent * rate;
+      const double spent = std::min(left, (until - done) / throughput);
+      done += spent * throughput;
       if (spent < left) done = std::max(done, until);
       left -= spent;
     }
@@ -137,7 +138,7 @@ double integrated(const Suite& suite, const SimJob& job, const std::vector<Stay>
 }
 
 /// Each node at each time at most full, in GPUs, cores and memory; nothing on a node that is down.
-void expect_room(const Suite& suite, const RunRecord& record) {
+void expect_room(const Suite& suite, const RunMetrics& record) {
   struct Change {
     double time;
     bool begins;
@@ -149,7 +150,7 @@ void expect_room(const Suite& suite, const RunRecord& record) {
     }
   };
   std::map<std::pair<int, int>, std::vector<Change>> changes;
-  for (const Segment& s : record.segments) {
+  for (const AllocationInterval& s : record.intervals) {
     const SimJob& job = suite.jobs[static_cast<std::size_t>(s.job)];
     ASSERT_LT(s.from, s.to);
     ASSERT_GE(s.from, job.arrival);
@@ -186,7 +187,7 @@ void expect_room(const Suite& suite, const RunRecord& record) {
   }
 }
 
-void expect_sound(const Suite& suite, const RunRecord& record) {
+void expect_sound(const Suite& suite, const RunMetrics& record) {
   expect_room(suite, record);
   const auto stays = stays_of(suite, record);
   for (std::size_t i = 0; i < suite.jobs.size(); ++i) {
@@ -224,7 +225,7 @@ TEST_P(AnyPolicy, KeepsWorkAndRoom) {
     const Suite suite = drawn_suite(seed, types_for(seed), seed % 2 == 1);
     if (unfit(*find_policy(GetParam()), suite)) continue;
     SCOPED_TRACE(fmt::format("{} on seed {}", GetParam(), seed));
-    const RunRecord record = play(suite, GetParam(), seed);
+    const RunMetrics record = play(suite, GetParam(), seed);
     expect_sound(suite, record);
     if (testing::Test::HasFailure()) return;
   }
@@ -236,7 +237,7 @@ TEST_P(AnyPolicy, IsTheSameAgainAndAfterCuts) {
     const PolicyEntry& entry = *find_policy(GetParam());
     if (unfit(entry, suite)) continue;
     SCOPED_TRACE(fmt::format("{} on seed {}", GetParam(), seed));
-    const RunRecord whole = play(suite, GetParam(), seed);
+    const RunMetrics whole = play(suite, GetParam(), seed);
     EXPECT_TRUE(same(whole, play(suite, GetParam(), seed)));
     const auto policy = entry.make({suite.cluster, suite.jobs, seed});
     Engine engine(suite, *policy, seed, true);

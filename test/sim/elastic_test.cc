@@ -46,23 +46,23 @@ Jobs drawn_jobs(std::uint64_t seed) {
   return jobs;
 }
 
-TEST(ElasticProgramme, IsTheBestOfAllWays) {
+TEST(ElasticProgram, IsTheBestOfAllWays) {
   std::uint64_t impossible = 0;
   const std::uint64_t seeds = test::seeds(400);
   for (std::uint64_t seed = 0; seed < seeds; ++seed) {
     const Jobs jobs = drawn_jobs(seed);
     const int gpus = 1 + static_cast<int>(14 * uniform_noise(seed, 4, 0));
-    ElasticProgramme programme(gpus);
+    ElasticProgram linear_program(gpus);
     bool all = true;
-    for (const auto& sizes : jobs) all = all && programme.add(sizes);
+    for (const auto& sizes : jobs) all = all && linear_program.add(sizes);
     const double best = exhaustive(jobs, 0, gpus);
     ASSERT_EQ(all, best >= 0) << "seed " << seed;
     if (!all) {
       ++impossible;
       continue;
     }
-    ASSERT_NEAR(programme.value(), best, 1e-9) << "seed " << seed;
-    const std::vector<int> sizes = programme.sizes();
+    ASSERT_NEAR(linear_program.value(), best, 1e-9) << "seed " << seed;
+    const std::vector<int> sizes = linear_program.sizes();
     int used = 0;
     double sum = 0;
     for (std::size_t job = 0; job < jobs.size(); ++job) {
@@ -79,30 +79,30 @@ TEST(ElasticProgramme, IsTheBestOfAllWays) {
   EXPECT_LT(impossible, seeds - seeds / 40);
 }
 
-TEST(ElasticProgramme, OfEqualSumsTheFewestGpus) {
-  ElasticProgramme programme(8);
+TEST(ElasticProgram, OfEqualSumsTheFewestGpus) {
+  ElasticProgram linear_program(8);
   const std::vector<SizeValue> flat{{1, 1}, {2, 1}, {4, 1}};
-  ASSERT_TRUE(programme.add(flat));
-  ASSERT_TRUE(programme.add(flat));
-  EXPECT_EQ(programme.sizes(), (std::vector<int>{1, 1}));
+  ASSERT_TRUE(linear_program.add(flat));
+  ASSERT_TRUE(linear_program.add(flat));
+  EXPECT_EQ(linear_program.sizes(), (std::vector<int>{1, 1}));
 }
 
-TEST(ElasticProgramme, AJobTooManyChangesNothing) {
-  ElasticProgramme programme(2);
+TEST(ElasticProgram, AJobTooManyChangesNothing) {
+  ElasticProgram linear_program(2);
   const std::vector<SizeValue> two{{2, 1}};
-  ASSERT_TRUE(programme.add(two));
-  EXPECT_FALSE(programme.add(two));
-  EXPECT_EQ(programme.jobs(), 1U);
-  EXPECT_EQ(programme.sizes(), (std::vector<int>{2}));
+  ASSERT_TRUE(linear_program.add(two));
+  EXPECT_FALSE(linear_program.add(two));
+  EXPECT_EQ(linear_program.jobs(), 1U);
+  EXPECT_EQ(linear_program.sizes(), (std::vector<int>{2}));
 }
 
-TEST(ElasticProgramme, FourHundredGpusAndJobs) {
-  ElasticProgramme programme(400);
+TEST(ElasticProgram, FourHundredGpusAndJobs) {
+  ElasticProgram linear_program(400);
   std::vector<SizeValue> sizes;
   for (int gpus = 1; gpus <= 10; ++gpus) sizes.push_back({gpus, std::sqrt(gpus)});
-  for (int job = 0; job < 400; ++job) ASSERT_TRUE(programme.add(sizes));
-  EXPECT_FALSE(programme.add(sizes));
-  EXPECT_NEAR(programme.value(), 400, 1e-6);
+  for (int job = 0; job < 400; ++job) ASSERT_TRUE(linear_program.add(sizes));
+  EXPECT_FALSE(linear_program.add(sizes));
+  EXPECT_NEAR(linear_program.value(), 400, 1e-6);
 }
 
 SimJob trained(const std::string& key, double arrival, double work) {
@@ -120,7 +120,7 @@ SimJob trained(const std::string& key, double arrival, double work) {
   job.step->sample_s = 0.125;
   job.step->gradient_mb = 100;
   job.step->link_mb_s = 100;
-  job.step->most_local = 16;
+  job.step->max_local = 16;
   return job;
 }
 
@@ -133,32 +133,33 @@ Suite suite_of(const char* shape, JobList jobs) {
   return suite;
 }
 
-RunRecord play(const Suite& suite, const std::string& policy) {
+RunMetrics play(const Suite& suite, const std::string& policy) {
   RunControl control;
-  control.segments = true;
+  control.intervals = true;
   auto record = run_suite(suite, policy, Information::kLearned, control);
   EXPECT_TRUE(record) << (record ? "" : record.error().text);
-  return record.value_or(RunRecord{});
+  return record.value_or(RunMetrics{});
 }
 
 TEST(StepTruth, IsTheSumOfItsParts) {
   SimJob job = trained("one", 0, 1);
   const StepTruth truth;
   // 8 samples: 1 + 8 / 8 s on one GPU; on two 1 + 4 / 8 + 2 * 1 / 2 * 1 s.
-  EXPECT_DOUBLE_EQ(truth.rate(job, {0, {1}, 0, ""}, 0), 8 / 2.0);
-  EXPECT_DOUBLE_EQ(truth.rate(job, {0, {2}, 0, ""}, 0), 8 / 2.5);
-  EXPECT_DOUBLE_EQ(truth.rate(job, {0, {1}, 16, ""}, 0), 16 / 3.0);
-  EXPECT_EQ(truth.rate(job, {0, {1}, 17, ""}, 0), 0) << "more than a GPU holds";
-  EXPECT_EQ(truth.rate(job, {0, {4, 4, 4}, 0, ""}, 0), 0) << "a GPU without a sample";
+  EXPECT_DOUBLE_EQ(truth.throughput(job, {0, {1}, 0, ""}, 0), 8 / 2.0);
+  EXPECT_DOUBLE_EQ(truth.throughput(job, {0, {2}, 0, ""}, 0), 8 / 2.5);
+  EXPECT_DOUBLE_EQ(truth.throughput(job, {0, {1}, 16, ""}, 0), 16 / 3.0);
+  EXPECT_EQ(truth.throughput(job, {0, {1}, 17, ""}, 0), 0) << "more than a GPU holds";
+  EXPECT_EQ(truth.throughput(job, {0, {4, 4, 4}, 0, ""}, 0), 0) << "a GPU without a sample";
   job.servers = 2;
   job.step->exchange_s = 1;
   job.step->worker_s = 0.25;
   job.step->server_s = 0.5;
   // Two workers; two servers on GPUs, or one on cores.
-  EXPECT_DOUBLE_EQ(truth.rate(job, {0, {4}, 0, ""}, 0), 8 / (2.5 + 1 + 0.5 + 1));
-  EXPECT_DOUBLE_EQ(truth.rate(job, {0, {2}, 0, servers_plan(1)}, 0), 8 / (2.5 + 2 + 0.5 + 0.5));
-  EXPECT_EQ(truth.rate(job, {0, {2}, 0, ""}, 0), 0) << "no GPU is left for a worker";
-  EXPECT_EQ(truth.rate(job, {0, {2}, 0, "another"}, 0), 0);
+  EXPECT_DOUBLE_EQ(truth.throughput(job, {0, {4}, 0, ""}, 0), 8 / (2.5 + 1 + 0.5 + 1));
+  EXPECT_DOUBLE_EQ(truth.throughput(job, {0, {2}, 0, servers_plan(1)}, 0),
+                   8 / (2.5 + 2 + 0.5 + 0.5));
+  EXPECT_EQ(truth.throughput(job, {0, {2}, 0, ""}, 0), 0) << "no GPU is left for a worker";
+  EXPECT_EQ(truth.throughput(job, {0, {2}, 0, "another"}, 0), 0);
 }
 
 TEST(Elastic, TakesTheFastestBatchAndTheSizeThatPays) {
@@ -166,9 +167,9 @@ TEST(Elastic, TakesTheFastestBatchAndTheSizeThatPays) {
   // At four GPUs and 32 samples: 1 + 1 + 1.5 s; the user's 8 samples at four: 1 + 1/4 + 1.5 s,
   // which is less than one GPU gives, 8 samples in 2 s.
   EXPECT_NEAR(play(suite, "elastic-var").jobs[0].finish, 16000 / (32 / 3.5), 1e-6);
-  const RunRecord fixed = play(suite, "elastic-fixed");
+  const RunMetrics fixed = play(suite, "elastic-fixed");
   EXPECT_NEAR(fixed.jobs[0].finish, 16000 / (8 / 2.0), 1e-6);
-  for (const Segment& segment : fixed.segments) EXPECT_EQ(segment.gpus, 1);
+  for (const AllocationInterval& segment : fixed.intervals) EXPECT_EQ(segment.gpus, 1);
 }
 
 TEST(Elastic, NobodyIsDroppedAndTheFirstWhoDoesNotFitHoldsTheOthersBack) {
@@ -178,7 +179,7 @@ TEST(Elastic, NobodyIsDroppedAndTheFirstWhoDoesNotFitHoldsTheOthersBack) {
   jobs.back().gpus = jobs.back().min_gpus = 2;
   jobs.push_back(trained("small", 2, 1600));
   const Suite suite = suite_of("gpu:1x4", jobs);
-  const RunRecord record = play(suite, "elastic-fixed");
+  const RunMetrics record = play(suite, "elastic-fixed");
   EXPECT_DOUBLE_EQ(record.jobs[0].first_start, 0);
   EXPECT_DOUBLE_EQ(record.jobs[0].finish, 4000);
   EXPECT_GE(record.jobs[3].first_start, 4000) << "two GPUs beside three running jobs are too many";
@@ -189,9 +190,9 @@ TEST(Elastic, NobodyIsDroppedAndTheFirstWhoDoesNotFitHoldsTheOthersBack) {
 TEST(Equal, SharesAsFarAsAJobCanUseIt) {
   JobList jobs{trained("one", 0, 1e5), trained("two", 0, 1e5), trained("one-gpu", 0, 1e5)};
   jobs[2].max_gpus = 1;
-  const RunRecord record = play(suite_of("gpu:2x4", jobs), "equal");
+  const RunMetrics record = play(suite_of("gpu:2x4", jobs), "equal");
   std::vector<int> gpus(3, 0);
-  for (const Segment& segment : record.segments) {
+  for (const AllocationInterval& segment : record.intervals) {
     if (segment.from == 0) gpus[static_cast<std::size_t>(segment.job)] += segment.gpus;
   }
   EXPECT_EQ(gpus, (std::vector<int>{4, 3, 1}));
@@ -203,11 +204,11 @@ TEST(AiTurbo, PutsServersOnCores) {
   jobs[0].gpus = jobs[0].min_gpus = jobs[0].max_gpus = 3;
   jobs[0].step->exchange_s = 0.5;
   const Suite suite = suite_of("gpu:1x4/64", jobs);
-  const RunRecord turbo = play(suite, "aiturbo");
-  const RunRecord fifo = play(suite, "fifo");
+  const RunMetrics turbo = play(suite, "aiturbo");
+  const RunMetrics fifo = play(suite, "fifo");
   ASSERT_TRUE(turbo.jobs[0].finished());
-  EXPECT_EQ(turbo.segments.front().gpus, 1);
-  EXPECT_EQ(fifo.segments.front().gpus, 3);
+  EXPECT_EQ(turbo.intervals.front().gpus, 1);
+  EXPECT_EQ(fifo.intervals.front().gpus, 3);
 }
 
 TEST(AiTurbo, WhoHadLeastComesFirstWhereNothingIsKnown) {
@@ -217,7 +218,7 @@ TEST(AiTurbo, WhoHadLeastComesFirstWhereNothingIsKnown) {
     jobs.back().max_gpus = 1;
     jobs.back().predictable = false;
   }
-  const RunRecord record = play(suite_of("gpu:1x1", jobs), "aiturbo");
+  const RunMetrics record = play(suite_of("gpu:1x1", jobs), "aiturbo");
   EXPECT_DOUBLE_EQ(record.jobs[1].first_start, 100) << "nothing served goes before 100 s served";
 }
 
@@ -227,7 +228,7 @@ TEST(AiTurbo, LetsAJobBeginToWork) {
     jobs.push_back(trained("j" + std::to_string(i), 0, 4000));
     jobs.back().restart_s = jobs.back().start_s = 300;  // longer than the time between rounds
   }
-  const RunRecord record = play(suite_of("gpu:1x2", jobs), "aiturbo");
+  const RunMetrics record = play(suite_of("gpu:1x2", jobs), "aiturbo");
   for (const JobResult& job : record.jobs) {
     EXPECT_TRUE(job.finished());
     EXPECT_LT(job.finish, 100'000);
@@ -254,14 +255,14 @@ TEST(Elastic, SaysWhatIsMissing) {
 /// The table of the project's notes, in each cell within what the suite demands.
 TEST(ElasticSuite, GivesTheFiguresItGaveWhenItWasMade) {
   int figures = 0;
-  for (const char* rate : {"10", "20", "30", "40"}) {
+  for (const char* throughput : {"10", "20", "30", "40"}) {
     for (const char* batch : {"", "/batch=max"}) {
-      const auto suite = make_suite(std::string("elastic@") + rate + batch, "", 0);
+      const auto suite = make_suite(std::string("elastic@") + throughput + batch, "", 0);
       ASSERT_TRUE(suite) << suite.error().text;
       for (const char* policy : {"elastic-var", "elastic-fixed"}) {
         const auto mean = mean_metrics(*suite, "", policy, Information::kLearned, {});
         ASSERT_TRUE(mean) << mean.error().text;
-        for (const Published& one : suite->published) {
+        for (const PublishedFigure& one : suite->published) {
           if (one.policy != policy) continue;
           const double found = one.metric == "finished" ? mean->finished : mean->avg_jct_s;
           EXPECT_NEAR(found / one.value, 1, one.within) << suite->name << " " << policy;

@@ -18,7 +18,8 @@ namespace {
 /// A unit of work a second and GPU, doubled on each later type; at most one type may refuse a job.
 class LineTruth final : public Truth {
  public:
-  [[nodiscard]] double rate(const SimJob& job, const Setting& setting, double done) const override {
+  [[nodiscard]] double throughput(const SimJob& job, const Setting& setting,
+                                  double done) const override {
     if (setting.type < 0) return 0;
     const double slow = done >= job.work / 2 && job.model == "halves" ? 0.5 : 1;
     return slow * setting.gpus() * std::pow(2, setting.type);
@@ -49,19 +50,19 @@ Suite make_suite(const char* shape, JobList jobs) {
   return suite;
 }
 
-RunRecord play(const Suite& suite, const std::string& policy, std::uint64_t seed = 0) {
+RunMetrics play(const Suite& suite, const std::string& policy, std::uint64_t seed = 0) {
   RunControl control;
   control.seed = seed;
-  control.segments = true;
+  control.intervals = true;
   auto record = run_suite(suite, policy, Information::kLearned, control);
   EXPECT_TRUE(record) << (record ? "" : record.error().text);
-  return record.value_or(RunRecord{});
+  return record.value_or(RunMetrics{});
 }
 
 TEST(Engine, SerialJobsByHand) {
   Suite suite = make_suite("a:1x2", {make_job("one", 0, 2, 200), make_job("two", 10, 2, 100)});
   suite.jobs[1].start_s = 5;
-  const RunRecord record = play(suite, "fifo");
+  const RunMetrics record = play(suite, "fifo");
   EXPECT_DOUBLE_EQ(record.jobs[0].finish, 100);
   EXPECT_DOUBLE_EQ(record.jobs[1].first_start, 100);
   EXPECT_DOUBLE_EQ(record.jobs[1].finish, 155) << "the start costs 5 s";
@@ -83,7 +84,7 @@ TEST(Engine, SpeedMayChangeWithProgress) {
 TEST(Engine, TheTimeLimitEndsAJob) {
   Suite suite = make_suite("a:1x1", {make_job("one", 0, 1, 100), make_job("two", 0, 1, 10)});
   suite.jobs[0].time_limit = 40;
-  const RunRecord record = play(suite, "fifo");
+  const RunMetrics record = play(suite, "fifo");
   EXPECT_TRUE(record.jobs[0].dropped);
   EXPECT_FALSE(record.jobs[0].finished());
   EXPECT_DOUBLE_EQ(record.jobs[1].finish, 50);
@@ -93,7 +94,7 @@ TEST(Engine, ANodeThatGoesDownTakesItsJobs) {
   Suite suite = make_suite("a:2x1", {make_job("one", 0, 1, 100)});
   suite.jobs[0].restart_s = 7;
   suite.node_events = {{20, 0, 0, false}, {30, 0, 1, false}, {60, 0, 0, true}};
-  const RunRecord record = play(suite, "fifo");
+  const RunMetrics record = play(suite, "fifo");
   // 20 s on node 0; on node 1 until 30, of which 7 are the restart; then from 60 with another.
   EXPECT_DOUBLE_EQ(record.jobs[0].finish, 60 + 7 + (100 - 20 - 3));
   EXPECT_EQ(record.jobs[0].restarts, 2);
@@ -153,9 +154,9 @@ TEST(Engine, TheFirstHoldsOthersBackAndBackfillDoesNot) {
   const Suite suite =
       make_suite("a:1x4", {make_job("half", 0, 2, 200), make_job("whole", 1, 4, 400),
                            make_job("short", 2, 2, 100), make_job("long", 3, 2, 1000)});
-  const RunRecord fifo = play(suite, "fifo");
+  const RunMetrics fifo = play(suite, "fifo");
   EXPECT_DOUBLE_EQ(fifo.jobs[2].first_start, 200);
-  const RunRecord easy = play(suite, "backfill");
+  const RunMetrics easy = play(suite, "backfill");
   EXPECT_DOUBLE_EQ(easy.jobs[2].first_start, 2) << "it ends before the first one starts";
   EXPECT_DOUBLE_EQ(easy.jobs[1].first_start, 100);
   EXPECT_GE(easy.jobs[3].first_start, 200);
@@ -172,8 +173,8 @@ TEST(Engine, TheFastestTypeWithRoom) {
 /// Runs on whole nodes of four only.
 class WholeNodes final : public Truth {
  public:
-  [[nodiscard]] double rate(const SimJob& /*job*/, const Setting& setting,
-                            double /*done*/) const override {
+  [[nodiscard]] double throughput(const SimJob& /*job*/, const Setting& setting,
+                                  double /*done*/) const override {
     return std::all_of(setting.placement.begin(), setting.placement.end(),
                        [](int gpus) { return gpus == 4; })
                ? setting.gpus()
@@ -243,11 +244,11 @@ const std::vector<std::string> kEngine{"fifo",      "fifo-het",     "backfill", 
                                        "gavel-las", "gavel-maxsum", "tiresias", "rubato"};
 
 /// At no time more GPUs of a node than it has; a job in one place; its GPU time as counted.
-void check_segments(const Suite& suite, const RunRecord& record) {
+void check_intervals(const Suite& suite, const RunMetrics& record) {
   std::map<std::pair<int, int>, std::vector<std::pair<double, int>>> changes;
   std::vector<double> held(suite.jobs.size(), 0.0);
   std::map<int, std::vector<std::pair<double, double>>> spans;
-  for (const Segment& s : record.segments) {
+  for (const AllocationInterval& s : record.intervals) {
     ASSERT_LT(s.from, s.to);
     const auto job = static_cast<std::size_t>(s.job);
     ASSERT_GE(s.from, suite.jobs[job].arrival);
@@ -274,22 +275,22 @@ class EachPolicy : public testing::TestWithParam<std::string> {};
 TEST_P(EachPolicy, LosesNoJobAndOverlapsNowhere) {
   for (const std::uint64_t seed : {1U, 2U, 3U}) {
     const Suite suite = drawn(seed);
-    const RunRecord record = play(suite, GetParam(), seed);
+    const RunMetrics record = play(suite, GetParam(), seed);
     EXPECT_FALSE(record.cut);
     for (std::size_t i = 0; i < suite.jobs.size(); ++i) {
       ASSERT_TRUE(record.jobs[i].finished()) << GetParam() << " " << suite.jobs[i].key;
       EXPECT_GE(record.jobs[i].jct() * (1 + 1e-9), record.jobs[i].ideal_s);
     }
-    check_segments(suite, record);
+    check_intervals(suite, record);
   }
 }
 
 TEST_P(EachPolicy, WorkIsConserved) {
   const Suite suite = drawn(4);
-  const RunRecord record = play(suite, GetParam());
+  const RunMetrics record = play(suite, GetParam());
   // On type a, a GPU second is a unit of work, on b two; costs of starting make none.
   std::vector<double> made(suite.jobs.size(), 0.0);
-  for (const Segment& s : record.segments) {
+  for (const AllocationInterval& s : record.intervals) {
     made[static_cast<std::size_t>(s.job)] += (s.to - s.from) * s.gpus * (s.type == 0 ? 1 : 2);
   }
   for (std::size_t i = 0; i < suite.jobs.size(); ++i) {
@@ -300,8 +301,8 @@ TEST_P(EachPolicy, WorkIsConserved) {
   }
 }
 
-bool same(const RunRecord& a, const RunRecord& b) {
-  return a.segments == b.segments && a.end == b.end &&
+bool same(const RunMetrics& a, const RunMetrics& b) {
+  return a.intervals == b.intervals && a.end == b.end &&
          std::equal(a.jobs.begin(), a.jobs.end(), b.jobs.begin(), b.jobs.end(),
                     [](const JobResult& x, const JobResult& y) {
                       return x.finish == y.finish && x.restarts == y.restarts &&
@@ -316,7 +317,7 @@ TEST_P(EachPolicy, ARepetitionIsTheSame) {
 
 TEST_P(EachPolicy, CutAndResumedIsTheSame) {
   const Suite suite = drawn(6);
-  const RunRecord whole = play(suite, GetParam());
+  const RunMetrics whole = play(suite, GetParam());
   const auto policy =
       find_policy(GetParam())->make({suite.cluster, suite.jobs, 0, Information::kLearned});
   Engine engine(suite, *policy, 0, true);

@@ -36,11 +36,11 @@ TEST(Mersenne, TheStreamOfASeed) {
 
 TEST(SolveCentre, TheMiddleOfTheOptimalFace) {
   // x + y <= 1 with the same worth: any split is optimal, the centre is the half.
-  LinearProgramme programme;
-  programme.objective = {1, 1, 0};
-  programme.rows = {{{{0, 1}, {1, 1}}, 1}, {{{2, 1}}, 3}};
-  programme.start = {0.1, 0.2, 0.1};
-  const auto found = solve_centre(programme);
+  LinearProgram linear_program;
+  linear_program.objective = {1, 1, 0};
+  linear_program.rows = {{{{0, 1}, {1, 1}}, 1}, {{{2, 1}}, 3}};
+  linear_program.start = {0.1, 0.2, 0.1};
+  const auto found = solve_centre(linear_program);
   ASSERT_TRUE(found);
   EXPECT_NEAR((*found)[0], 0.5, 1e-4);
   EXPECT_NEAR((*found)[1], 0.5, 1e-4);
@@ -48,23 +48,23 @@ TEST(SolveCentre, TheMiddleOfTheOptimalFace) {
 }
 
 TEST(SolveCentre, AVertexWhereThereIsOneOptimum) {
-  LinearProgramme programme;
-  programme.objective = {300, 200};
-  programme.rows = {{{{0, 2}, {1, 1}}, 100}, {{{0, 1}, {1, 1}}, 80}, {{{0, 1}}, 40}};
-  programme.start = {1, 1};
-  const auto found = solve_centre(programme);
+  LinearProgram linear_program;
+  linear_program.objective = {300, 200};
+  linear_program.rows = {{{{0, 2}, {1, 1}}, 100}, {{{0, 1}, {1, 1}}, 80}, {{{0, 1}}, 40}};
+  linear_program.start = {1, 1};
+  const auto found = solve_centre(linear_program);
   ASSERT_TRUE(found);
   EXPECT_NEAR((*found)[0], 20, 1e-3);
   EXPECT_NEAR((*found)[1], 60, 1e-3);
 }
 
 TEST(SolveCentre, WhatCannotBeAnsweredIsAnError) {
-  LinearProgramme outside;
+  LinearProgram outside;
   outside.objective = {1};
   outside.rows = {{{{0, 1}}, 1}};
   outside.start = {2};
   EXPECT_FALSE(solve_centre(outside));
-  LinearProgramme endless;
+  LinearProgram endless;
   endless.objective = {1};
   endless.start = {1};
   EXPECT_FALSE(solve_centre(endless));
@@ -216,7 +216,7 @@ void check_suite(const std::string& name) {
   const auto suite = make_suite(name, *data, 0);
   ASSERT_TRUE(suite) << suite.error().text;
   ASSERT_FALSE(suite->published.empty());
-  for (const Published& published : suite->published) {
+  for (const PublishedFigure& published : suite->published) {
     RunControl control;
     control.solver = &test::usual_solver();
     const auto record = run_suite(*suite, published.policy, Information::kLearned, control);

@@ -102,8 +102,8 @@ TEST(ElasticSuite, HasItsDistributions) {
   std::vector<double> minutes;
   for (const SimJob& job : suite.jobs) {
     ++kinds[job.model];
-    const double most = std::min(job.max_batch, job.step->most_local);
-    minutes.push_back(job.work / suite.truth->rate(job, {0, {1}, most, ""}, 0) / 60);
+    const double most = std::min(job.max_batch, job.step->max_local);
+    minutes.push_back(job.work / suite.truth->throughput(job, {0, {1}, most, ""}, 0) / 60);
     ASSERT_LT(job.arrival, 500 * 3600.0);
   }
   EXPECT_EQ(kinds.size(), 4U);
@@ -159,8 +159,8 @@ TEST(AiTurboSuite, HasThePublishedDistributions) {
   std::map<std::string, int> kinds;
   for (const SimJob& job : suite.jobs) {
     const int w = job.gpus - job.servers;
-    run.push_back(job.work /
-                  suite.truth->rate(job, {0, {w}, 0, "servers=" + std::to_string(job.servers)}, 0));
+    run.push_back(job.work / suite.truth->throughput(
+                                 job, {0, {w}, 0, "servers=" + std::to_string(job.servers)}, 0));
     unpredictable.push_back(job.predictable ? 0 : 1);
     servers.push_back(job.servers);
     ++workers[w];
@@ -211,14 +211,14 @@ TEST_P(EachGenerated, TheSameSeedGivesTheSameJobs) {
   EXPECT_NE(made(GetParam(), 7).jobs, made(GetParam(), 8).jobs);
 }
 
-RunRecord play(const Suite& suite, const std::string& policy, double until) {
+RunMetrics play(const Suite& suite, const std::string& policy, double until) {
   RunControl control;
   control.seed = 3;
-  control.segments = true;
+  control.intervals = true;
   control.until = until;
   const auto record = run_suite(suite, policy, Information::kLearned, control);
   EXPECT_TRUE(record) << (record ? "" : record.error().text);
-  return record.value_or(RunRecord{});
+  return record.value_or(RunMetrics{});
 }
 
 TEST_P(EachGenerated, AFileOfItGivesTheSame) {
@@ -234,9 +234,9 @@ TEST_P(EachGenerated, AFileOfItGivesTheSame) {
   EXPECT_EQ(read->jobs, suite.jobs);
   for (const char* policy :
        {"fifo", "backfill", "las", "tiresias", "rubato", "equal", "elastic-fixed", "aiturbo"}) {
-    const RunRecord a = play(suite, policy, kNever);
-    const RunRecord b = play(*read, policy, suite.horizon);
-    EXPECT_EQ(a.segments, b.segments) << policy;
+    const RunMetrics a = play(suite, policy, kNever);
+    const RunMetrics b = play(*read, policy, suite.horizon);
+    EXPECT_EQ(a.intervals, b.intervals) << policy;
     EXPECT_EQ(a.end, b.end) << policy;
     EXPECT_GT(measure(a, {}, suite.cluster.gpus(), 0).finished, 10) << policy;
   }

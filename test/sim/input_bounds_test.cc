@@ -64,12 +64,12 @@ TEST_F(Bounds, TimesAreAtMostThreeHundredYears) {
 }
 
 TEST_F(Bounds, WorkEndsInThatTimeToo) {
-  const std::string rates = std::string(kSpeeds) + "m,t4,1,";
-  EXPECT_EQ(error(std::string(kWork) + "a,0,1,m,1e9\n", rates + "0.01\n"),
+  const std::string throughputs = std::string(kSpeeds) + "m,t4,1,";
+  EXPECT_EQ(error(std::string(kWork) + "a,0,1,m,1e9\n", throughputs + "0.01\n"),
             ":2:9: work '1e9': it would run for 1e+11 s, expected at most 10000000000 s");
-  EXPECT_EQ(error(std::string(kWork) + "a,0,1,m,1\n", rates + "1e-300\n"),
+  EXPECT_EQ(error(std::string(kWork) + "a,0,1,m,1\n", throughputs + "1e-300\n"),
             ":2:8: rate '1e-300': expected 0, or a number from 1e-09 to 1000000000000");
-  EXPECT_EQ(error(std::string(kWork) + "a,0,1,m,1\n", rates + "0\n"), "");
+  EXPECT_EQ(error(std::string(kWork) + "a,0,1,m,1\n", throughputs + "0\n"), "");
 }
 
 TEST_F(Bounds, AMissingSpeedNamesWhatIsThere) {

@@ -13,9 +13,9 @@ namespace rubato::sim {
 namespace {
 
 /// GPUs of no node are held twice at a time.
-void expect_no_overlap(const Suite& suite, const RunRecord& record) {
+void expect_no_overlap(const Suite& suite, const RunMetrics& record) {
   std::map<std::pair<int, int>, std::vector<std::pair<double, int>>> changes;
-  for (const Segment& s : record.segments) {
+  for (const AllocationInterval& s : record.intervals) {
     changes[{s.type, s.node}].push_back({s.from, s.gpus});
     changes[{s.type, s.node}].push_back({s.to, -s.gpus});
   }
@@ -46,7 +46,7 @@ void expect_published(const Gate& gate, const char* part) {
   const auto suite = make_suite(gate.suite, *data, 0);
   ASSERT_TRUE(suite) << suite.error().text;
   RunControl control;
-  control.segments = true;
+  control.intervals = true;
   control.solver = &test::usual_solver();
   const auto record = run_suite(*suite, gate.policy, Information::kKnown, control);
   ASSERT_TRUE(record) << record.error().text;
@@ -54,7 +54,7 @@ void expect_published(const Gate& gate, const char* part) {
   EXPECT_EQ(metrics.finished, static_cast<int>(suite->jobs.size()));
   expect_no_overlap(*suite, *record);
   bool compared = false;
-  for (const Published& figure : suite->published) {
+  for (const PublishedFigure& figure : suite->published) {
     if (figure.policy != gate.policy) continue;
     compared = true;
     const double got = figure.metric == "avg_jct_s" ? metrics.avg_jct_s : metrics.makespan_s;
@@ -105,7 +105,7 @@ TEST(PeerPolicies, RunWhereTheirRulesHold) {
     EXPECT_TRUE(suite) << suite.error().text;
     suite->jobs.resize(12);
     RunControl control;
-    control.segments = true;
+    control.intervals = true;
     auto record = run_suite(*suite, policy, Information::kKnown, control);
     if (!record) return record.error().text;
     expect_no_overlap(*suite, *record);

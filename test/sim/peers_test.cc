@@ -317,7 +317,7 @@ JobList muri_jobs(std::initializer_list<std::tuple<double, int, double>> rows) {
 TEST(MuriTiresias, LetsTheLessServedGoFirst) {
   const ClusterShape cluster = parse_cluster_shape("t:1x4").value();
   // The first needs all; the second comes when the first has had more than the first limit.
-  const RunRecord record =
+  const RunMetrics record =
       replay_muri_tiresias(muri_jobs({{0, 4, 5000}, {1000, 4, 100}, {2000, 8, 5}}), cluster, {});
   ASSERT_EQ(record.jobs.size(), 3U);
   EXPECT_EQ(record.jobs[0].restarts, 1) << "it was put aside for the second";
@@ -332,8 +332,8 @@ TEST(PeerTruths, RunOnNodesThatWereNotMeasuredAsOnTheNearest) {
   profile.name = "m";
   for (const auto& [nodes, seconds] : {std::pair(2, 3.0), std::pair(6, 5.0)}) {
     RubickProfileRow row;
-    row.sample.place.nodes = nodes;
-    row.sample.place.gpus = 24;
+    row.sample.configuration.nodes = nodes;
+    row.sample.configuration.gpus = 24;
     row.sample.step_seconds = seconds;
     profile.rows.push_back(row);
   }

@@ -39,22 +39,22 @@ class Draw {
 /// The second type is four times as fast.
 class TwoSpeeds final : public Truth {
  public:
-  [[nodiscard]] double rate(const SimJob&, const Setting& setting, double) const override {
+  [[nodiscard]] double throughput(const SimJob&, const Setting& setting, double) const override {
     return setting.gpus() * (setting.type == 1 ? 4 : 1);
   }
 };
 
-inline RunRecord play(const Suite& suite, const std::string& policy, std::uint64_t seed = 1) {
+inline RunMetrics play(const Suite& suite, const std::string& policy, std::uint64_t seed = 1) {
   RunControl control;
   control.seed = seed;
-  control.segments = true;
+  control.intervals = true;
   auto record = run_suite(suite, policy, Information::kLearned, control);
   EXPECT_TRUE(record) << policy << ": " << (record ? "" : record.error().text);
-  return record.value_or(RunRecord{});
+  return record.value_or(RunMetrics{});
 }
 
-inline bool same(const RunRecord& a, const RunRecord& b) {
-  return a.segments == b.segments && a.end == b.end && a.busy_gpu_seconds == b.busy_gpu_seconds &&
+inline bool same(const RunMetrics& a, const RunMetrics& b) {
+  return a.intervals == b.intervals && a.end == b.end && a.busy_gpu_seconds == b.busy_gpu_seconds &&
          std::equal(a.jobs.begin(), a.jobs.end(), b.jobs.begin(), b.jobs.end(),
                     [](const JobResult& x, const JobResult& y) {
                       return x.finish == y.finish && x.restarts == y.restarts &&

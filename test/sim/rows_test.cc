@@ -43,7 +43,7 @@ class Files : public testing::Test {
 };
 
 /// By key, what became of a job, whatever the order in the file.
-std::map<std::string, std::pair<double, int>> by_key(const Suite& suite, const RunRecord& record) {
+std::map<std::string, std::pair<double, int>> by_key(const Suite& suite, const RunMetrics& record) {
   std::map<std::string, std::pair<double, int>> out;
   for (std::size_t i = 0; i < suite.jobs.size(); ++i) {
     out[suite.jobs[i].key] = {record.jobs[i].finish, record.jobs[i].restarts};
@@ -79,9 +79,9 @@ std::vector<std::string> speed_rows(const Names& names) {
   for (int m = 0; m < 3; ++m) {
     for (int t = 0; t < 2; ++t) {
       for (const int gpus : {1, 2, 4}) {
-        const double rate = (1 + m) * std::pow(gpus, .9) * (m == t ? 2 : 1);
+        const double throughput = (1 + m) * std::pow(gpus, .9) * (m == t ? 2 : 1);
         rows.push_back(fmt::format("{},{},{},{}", names.models[static_cast<std::size_t>(m)],
-                                   names.types[static_cast<std::size_t>(t)], gpus, rate));
+                                   names.types[static_cast<std::size_t>(t)], gpus, throughput));
       }
     }
   }
@@ -108,8 +108,8 @@ TEST_F(Files, TheOrderOfRowsChangesNothing) {
   draw.shuffle(rows);
   const Suite other = suite_of("two.csv");
   for (const std::string& policy : kAnywhere) {
-    const RunRecord a = play(suite, policy);
-    const RunRecord b = play(other, policy);
+    const RunMetrics a = play(suite, policy);
+    const RunMetrics b = play(other, policy);
     EXPECT_TRUE(same(a, b)) << policy;
     EXPECT_EQ(by_key(suite, a), by_key(other, b)) << policy;
   }

@@ -36,17 +36,17 @@ class Draw {
   std::uint64_t next_ = 0;
 };
 
-double worth(const LinearProgramme& programme, const std::vector<double>& x) {
+double worth(const LinearProgram& linear_program, const std::vector<double>& x) {
   double sum = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) sum += programme.objective[i] * x[i];
+  for (std::size_t i = 0; i < x.size(); ++i) sum += linear_program.objective[i] * x[i];
   return sum;
 }
 
 /// How far outside its rows `x` is, relative to them.
-double outside(const LinearProgramme& programme, const std::vector<double>& x) {
+double outside(const LinearProgram& linear_program, const std::vector<double>& x) {
   double most = 0;
   for (const double value : x) most = std::max(most, -value);
-  for (const LinearProgramme::Row& row : programme.rows) {
+  for (const LinearProgram::Row& row : linear_program.rows) {
     double sum = 0;
     for (const auto& [variable, factor] : row.terms) {
       sum += factor * x[static_cast<std::size_t>(variable)];
@@ -57,39 +57,39 @@ double outside(const LinearProgramme& programme, const std::vector<double>& x) {
 }
 
 /// Shares of jobs on types, as the policies ask for: bounded, with an inside.
-LinearProgramme drawn_programme(std::uint64_t seed) {
+LinearProgram drawn_program(std::uint64_t seed) {
   Draw draw(seed);
   const int jobs = 1 + draw.below(20);
   const int types = 1 + draw.below(4);
-  LinearProgramme programme;
-  std::vector<LinearProgramme::Row> capacity(static_cast<std::size_t>(types));
+  LinearProgram linear_program;
+  std::vector<LinearProgram::Row> capacity(static_cast<std::size_t>(types));
   for (auto& row : capacity) row.bound = 1 + draw.below(20);
   double wanted = 0;
   for (int job = 0; job < jobs; ++job) {
-    LinearProgramme::Row whole{{}, 1};
+    LinearProgram::Row whole{{}, 1};
     const int gpus = 1 << draw.below(4);
     wanted += gpus;
     for (auto& row : capacity) {
-      const int variable = static_cast<int>(programme.objective.size());
-      programme.objective.push_back(draw() * 10);
+      const int variable = static_cast<int>(linear_program.objective.size());
+      linear_program.objective.push_back(draw() * 10);
       whole.terms.emplace_back(variable, 1);
       row.terms.emplace_back(variable, gpus);
     }
-    programme.rows.push_back(std::move(whole));
+    linear_program.rows.push_back(std::move(whole));
   }
   for (int job = 0; job < jobs; ++job) {
     for (const auto& row : capacity) {
-      programme.start.push_back(0.5 * std::min(row.bound / wanted, 1.0 / types));
+      linear_program.start.push_back(0.5 * std::min(row.bound / wanted, 1.0 / types));
     }
   }
-  for (auto& row : capacity) programme.rows.push_back(std::move(row));
-  return programme;
+  for (auto& row : capacity) linear_program.rows.push_back(std::move(row));
+  return linear_program;
 }
 
 TEST(SolveProtocol, KeepsEveryDigit) {
-  SolveRequest request{ProgrammeKind::kBinary, drawn_programme(3)};
-  request.programme.start.clear();
-  request.programme.rows.front().bound = 1.0 / 3;
+  SolveRequest request{ProgramKind::kBinary, drawn_program(3)};
+  request.linear_program.start.clear();
+  request.linear_program.rows.front().bound = 1.0 / 3;
   SolveRequestReader reader;
   const std::string text = request_text(request);
   std::size_t from = 0;
@@ -105,8 +105,8 @@ TEST(SolveProtocol, KeepsEveryDigit) {
   ASSERT_TRUE(whole);
   const SolveRequest back = reader.take();
   EXPECT_EQ(back.kind, request.kind);
-  EXPECT_EQ(back.programme.objective, request.programme.objective);
-  EXPECT_EQ(back.programme.rows, request.programme.rows);
+  EXPECT_EQ(back.linear_program.objective, request.linear_program.objective);
+  EXPECT_EQ(back.linear_program.rows, request.linear_program.rows);
 }
 
 TEST(SolveProtocol, SaysWhatWasExpected) {
@@ -148,31 +148,31 @@ class Solve : public testing::Test {
 
 TEST_F(Solve, LinearProgrammesHaveTheSameWorth) {
   for (std::uint64_t seed = 0; seed < test::seeds(200); ++seed) {
-    const LinearProgramme programme = drawn_programme(seed);
-    const auto own = solve_centre(programme);
-    const auto other = solver_->centre(programme);
+    const LinearProgram linear_program = drawn_program(seed);
+    const auto own = solve_centre(linear_program);
+    const auto other = solver_->centre(linear_program);
     ASSERT_TRUE(own) << seed;
     ASSERT_TRUE(other) << seed << ": " << other.error().text;
-    const double best = worth(programme, *own);
-    EXPECT_NEAR(worth(programme, *other), best, 1e-6 * std::max(1.0, best)) << seed;
-    EXPECT_LT(outside(programme, *own), 1e-6) << seed;
-    EXPECT_LT(outside(programme, *other), 1e-6) << seed;
+    const double best = worth(linear_program, *own);
+    EXPECT_NEAR(worth(linear_program, *other), best, 1e-6 * std::max(1.0, best)) << seed;
+    EXPECT_LT(outside(linear_program, *own), 1e-6) << seed;
+    EXPECT_LT(outside(linear_program, *other), 1e-6) << seed;
   }
 }
 
 // A programme at whose end rounding leads astray: what was found before stands.
 TEST(Centre, StaysWhereNumbersGiveNoFurtherStep) {
-  const LinearProgramme programme = drawn_programme(421);
-  const auto found = solve_centre(programme);
+  const LinearProgram linear_program = drawn_program(421);
+  const auto found = solve_centre(linear_program);
   ASSERT_TRUE(found) << found.error().text;
-  EXPECT_NEAR(worth(programme, *found), 152.691045, 1e-4);
-  EXPECT_LT(outside(programme, *found), 1e-6);
+  EXPECT_NEAR(worth(linear_program, *found), 152.691045, 1e-4);
+  EXPECT_LT(outside(linear_program, *found), 1e-6);
 }
 
 TEST_F(Solve, ChoicesCostTheSame) {
   for (std::uint64_t seed = 0; seed < test::seeds(100); ++seed) {
     Draw draw(seed);
-    Choice choice{{}, {{0, 1}, {0, 2}, {0, 4}, {1, 1}, {1, 2}, {1, 8}}, {6, 9}};
+    AssignmentProblem choice{{}, {{0, 1}, {0, 2}, {0, 4}, {1, 1}, {1, 2}, {1, 8}}, {6, 9}};
     for (int job = 0; job < 8; ++job) {
       auto& row = choice.costs.emplace_back();
       for (std::size_t c = 0; c < choice.columns.size(); ++c) {
@@ -205,11 +205,12 @@ TEST_F(Solve, EveryRuleOfShares) {
         double sum = 0;
         double least = 1e300;
         for (std::size_t i = 0; i < jobs.size(); ++i) {
-          std::vector<double> rates = jobs[i].rates;
-          if (rule == ShareRule::kLasAgnostic) rates = {1, 1};
-          const double got = rates[0] * x[i][0] + rates[1] * x[i][1];
+          std::vector<double> throughputs = jobs[i].throughputs;
+          if (rule == ShareRule::kLasAgnostic) throughputs = {1, 1};
+          const double got = throughputs[0] * x[i][0] + throughputs[1] * x[i][1];
           sum += got;
-          least = std::min(least, jobs[i].gpus * got / ((4 * rates[0] + 8 * rates[1]) / 12));
+          least = std::min(least,
+                           jobs[i].gpus * got / ((4 * throughputs[0] + 8 * throughputs[1]) / 12));
         }
         return rule == ShareRule::kMaxSum ? sum : least;
       };
@@ -239,7 +240,7 @@ class Script {
 std::string told(const std::string& text, double seconds = 60) {
   const Script script(text);
   const auto solver = process_solver({script.path(), seconds, true});
-  const auto answer = solver->centre(drawn_programme(1));
+  const auto answer = solver->centre(drawn_program(1));
   EXPECT_FALSE(answer);
   if (answer) return "an answer";
   EXPECT_EQ(answer.error().text, solver->broken());
@@ -261,14 +262,14 @@ TEST(BrokenSolver, IsSaidAndNeverWaitedFor) {
   EXPECT_EQ(told("exec sleep 1000\n", 0.3), " does not answer in time, and was ended");
   EXPECT_EQ(told(greet + "exec sleep 1000\n", 2), " does not answer in time, and was ended");
   const auto none = process_solver({"/nowhere/rubato-solve", 60, true});
-  EXPECT_EQ(none->centre(drawn_programme(1)).error().text,
+  EXPECT_EQ(none->centre(drawn_program(1)).error().text,
             "/nowhere/rubato-solve: No such file or directory");
 }
 
 /// A unit of work a second and GPU.
 class PlainTruth final : public Truth {
  public:
-  [[nodiscard]] double rate(const SimJob&, const Setting& setting, double) const override {
+  [[nodiscard]] double throughput(const SimJob&, const Setting& setting, double) const override {
     return setting.gpus();
   }
 };

@@ -21,11 +21,11 @@ JobResult job(double arrival, double start, double finish) {
 
 /// Two jobs on four GPUs: the first holds two from 0 to 40, the second waits from 10 and holds four
 /// from 40 to 80, with nothing from 60 to 70.
-RunRecord small_run() {
-  RunRecord record;
+RunMetrics small_run() {
+  RunMetrics record;
   record.jobs = {job(0, 0, 40), job(10, 40, 80)};
   record.end = 80;
-  record.segments = {{0, 0, 0, 2, 0, 40}, {1, 0, 0, 4, 40, 60}, {1, 0, 0, 4, 70, 80}};
+  record.intervals = {{0, 0, 0, 2, 0, 40}, {1, 0, 0, 4, 40, 60}, {1, 0, 0, 4, 70, 80}};
   return record;
 }
 
@@ -34,7 +34,7 @@ TEST(Timeline, MeansOfPartsAddUpToTheWhole) {
   EXPECT_EQ(time.bin, 20);
   EXPECT_EQ(time.held, (std::vector<double>{2, 2, 4, 2}));
   EXPECT_EQ(time.waiting, (std::vector<double>{0.5, 1, 0, 0.5}));
-  EXPECT_EQ(time.most_waiting, 1);
+  EXPECT_EQ(time.max_waiting, 1);
   EXPECT_EQ(time.held_gpu_seconds, 200);
 }
 
@@ -51,27 +51,27 @@ TEST(Timeline, PartsThatCutSegmentsKeepTheSum) {
 }
 
 TEST(Timeline, AJobOverSeveralNodesWaitsOnce) {
-  RunRecord record;
+  RunMetrics record;
   record.jobs = {job(0, 20, 60)};
   record.end = 60;
-  record.segments = {{0, 0, 0, 4, 20, 60}, {0, 0, 1, 4, 20, 60}};
+  record.intervals = {{0, 0, 0, 4, 20, 60}, {0, 0, 1, 4, 20, 60}};
   const Timeline time = timeline(record, 0, 60, 3);
   EXPECT_EQ(time.held, (std::vector<double>{0, 8, 8}));
   EXPECT_EQ(time.waiting, (std::vector<double>{1, 0, 0}));
 }
 
 TEST(Timeline, WhatWasGivenUpStopsWaiting) {
-  RunRecord record;
+  RunMetrics record;
   record.jobs = {job(0, 10, kNever), job(0, kNever, kNever)};
   record.jobs[0].dropped = record.jobs[1].dropped = true;
   record.end = 100;
-  record.segments = {{0, 0, 0, 1, 10, 20}};
+  record.intervals = {{0, 0, 0, 1, 10, 20}};
   EXPECT_EQ(timeline(record, 0, 100, 10).waiting,
             (std::vector<double>{1, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
 }
 
 TEST(Timeline, WithoutSegmentsAJobWaitsUntilItsStart) {
-  RunRecord record;
+  RunMetrics record;
   record.jobs = {job(0, 30, 60), job(50, kNever, kNever)};
   record.end = 60;
   const Timeline time = timeline(record, 0, 60, 6);
@@ -80,13 +80,13 @@ TEST(Timeline, WithoutSegmentsAJobWaitsUntilItsStart) {
 }
 
 TEST(Lanes, AJobKeepsItsRowsAndOthersFillTheSmallestGap) {
-  RunRecord record;
+  RunMetrics record;
   record.jobs.resize(4);
-  record.segments = {{0, 0, 0, 2, 0, 10},
-                     {1, 0, 0, 1, 0, 30},
-                     {2, 0, 0, 5, 0, 5},
-                     {0, 0, 0, 2, 10, 20},
-                     {3, 0, 0, 4, 5, 9}};
+  record.intervals = {{0, 0, 0, 2, 0, 10},
+                      {1, 0, 0, 1, 0, 30},
+                      {2, 0, 0, 5, 0, 5},
+                      {0, 0, 0, 2, 10, 20},
+                      {3, 0, 0, 4, 5, 9}};
   const Lanes found = lanes(record, shape("a:1x8"));
   EXPECT_TRUE(found.nodes_known);
   EXPECT_EQ(found.undrawn_gpu_seconds, 0);
@@ -95,26 +95,26 @@ TEST(Lanes, AJobKeepsItsRowsAndOthersFillTheSmallestGap) {
 }
 
 TEST(Lanes, RowsOfNodesFollowTheCluster) {
-  RunRecord record;
+  RunMetrics record;
   record.jobs.resize(2);
-  record.segments = {{0, 1, 1, 2, 0, 1}, {1, 0, 1, 4, 0, 1}};
+  record.intervals = {{0, 1, 1, 2, 0, 1}, {1, 0, 1, 4, 0, 1}};
   EXPECT_EQ(lanes(record, shape("a:2x4,b:2x2")).bars,
             (std::vector<LaneBar>{{0, 10, 2, 0, 1}, {1, 4, 4, 0, 1}}));
 }
 
 TEST(Lanes, ARunWithoutNodesHasRowsOfTypes) {
-  RunRecord record;
+  RunMetrics record;
   record.jobs.resize(2);
-  record.segments = {{0, 1, -1, 6, 0, 1}, {1, 1, -1, 2, 0, 1}};
+  record.intervals = {{0, 1, -1, 6, 0, 1}, {1, 1, -1, 2, 0, 1}};
   const Lanes found = lanes(record, shape("a:1x2,b:2x4"));
   EXPECT_FALSE(found.nodes_known);
   EXPECT_EQ(found.bars, (std::vector<LaneBar>{{0, 2, 6, 0, 1}, {1, 8, 2, 0, 1}}));
 }
 
 TEST(Lanes, WhatIsGivenTwiceIsNotDrawnAndCounted) {
-  RunRecord record;
+  RunMetrics record;
   record.jobs.resize(2);
-  record.segments = {{0, 0, 0, 3, 0, 10}, {1, 0, 0, 3, 0, 10}, {1, 7, 0, 1, 0, 2}};
+  record.intervals = {{0, 0, 0, 3, 0, 10}, {1, 0, 0, 3, 0, 10}, {1, 7, 0, 1, 0, 2}};
   const Lanes found = lanes(record, shape("a:1x4"));
   EXPECT_EQ(found.undrawn_gpu_seconds, 22);
   EXPECT_EQ(found.bars.size(), 2U);
@@ -166,7 +166,7 @@ TEST(SnapshotShape, AClusterWithoutGpusHasNone) {
 }
 
 TEST(RunRecords, OfAStalledRunEndWithTheLastThingThatHappened) {
-  RunRecord record;
+  RunMetrics record;
   record.end = 1e6;
   record.jobs.resize(3);
   record.jobs[0] = {0, 0, 100};

@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
   std::vector<std::string> notes;
   auto written = store::Session::open(options, test::kKeptTime, notes).and_then([&](auto session) {
     return session->write(test::kept_entries(store::kSchemaVersion))
-        .and_then([&](const store::Written&) { return session->copy_to(file, 0644); });
+        .and_then([&](const store::WriteCounts&) { return session->copy_to(file, 0644); });
   });
   std::error_code ignored;
   std::filesystem::remove_all(options.folder, ignored);

@@ -9,7 +9,7 @@ namespace {
 template <typename Record>
 std::vector<Record> kept(int version) {
   std::vector<Record> records;
-  for (const store::Entry& entry : kept_entries(version)) {
+  for (const store::AnyRecord& entry : kept_entries(version)) {
     if (const Record* record = std::get_if<Record>(&entry)) records.push_back(*record);
   }
   return records;

@@ -12,7 +12,7 @@ namespace rubato::test {
 inline constexpr Seconds kKeptTime = 1767225600;
 
 /// What the database of schema `version` has been given.
-[[nodiscard]] std::vector<store::Entry> kept_entries(int version);
+[[nodiscard]] std::vector<store::AnyRecord> kept_entries(int version);
 
 /// Fails the test where the reader finds something else than `kept_entries(version)`.
 void expect_kept_content(const store::Reader& reader, int version);

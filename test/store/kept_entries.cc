@@ -3,11 +3,11 @@
 
 namespace rubato::test {
 
-std::vector<store::Entry> kept_entries(int version) {
+std::vector<store::AnyRecord> kept_entries(int version) {
   using namespace store;
   const JobType own{"physics", "resnet", false};
   const JobType shared{"biology", "llama", true};
-  std::vector<Entry> entries;
+  std::vector<AnyRecord> entries;
   for (int i = 0; i < 6; ++i) {
     Sample sample;
     sample.job = {i < 4 ? JobId{41} : JobId{42}, kKeptTime - 7200};
@@ -19,7 +19,7 @@ std::vector<store::Entry> kept_entries(int version) {
     sample.plan = i < 4 ? "" : "zero,gc";
     sample.batch = 256;
     sample.samples_done = 6000 * (i + 1);
-    sample.rate = 100 + i;
+    sample.throughput = 100 + i;
     if (i == 5) {
       sample.loss = 2.25;
       sample.forward_time = 0.125;
@@ -39,7 +39,7 @@ std::vector<store::Entry> kept_entries(int version) {
   }
   Sample boast = std::get<Sample>(entries[3]);
   boast.time += 30;
-  boast.rate = 1e6;  // flagged: disagrees with wall time
+  boast.throughput = 1e6;  // flagged: disagrees with wall time
   entries.emplace_back(boast);
   entries.emplace_back(
       Fit{own, "a100", "step-time", {0.5, 1e-3, 0, -2.25e-7}, 2, 0.0625, kKeptTime});

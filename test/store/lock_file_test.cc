@@ -168,7 +168,7 @@ TEST(Folder, IsMadePrivateBelowAnExistingOneOnly) {
 TEST(Folder, SetAsideKeepsJournalsTogetherAndNamesApart) {
   const test::TempFolder folder;
   const std::string path = folder.path() + "/rubato.db";
-  for (int i = 0; i < kMostSetAside; ++i) {
+  for (int i = 0; i < kMaxSetAside; ++i) {
     std::ofstream(path) << i;
     std::ofstream(path + "-wal") << "wal " << i;
     const auto name = set_aside(path, test::kNow);

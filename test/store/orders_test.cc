@@ -19,20 +19,20 @@ namespace {
 
 using namespace store;
 
-ProfileRow row(const std::string& type, const std::string& gpu_type, int gpus, double rate) {
+ProfileRow row(const std::string& type, const std::string& gpu_type, int gpus, double throughput) {
   ProfileRow row;
   row.type = {"lab", type, false};
   row.gpu_type = gpu_type;
   row.gpus = gpus;
-  KindGroup& g = row.group;
+  JobTypeGroup& g = row.group;
   g.nodes = 1;
   g.batch = 256;
   g.samples = 12;
   g.jobs = 2;
-  g.mean_rate = g.last_rate = rate;
-  g.least_rate = rate * 0.9;
-  g.most_rate = rate * 1.1;
-  g.iteration_time = 256 / rate;
+  g.mean_throughput = g.last_throughput = throughput;
+  g.min_throughput = throughput * 0.9;
+  g.max_throughput = throughput * 1.1;
+  g.iteration_time = 256 / throughput;
   g.last = kNow - 86400;
   g.imported = true;
   return row;
@@ -76,7 +76,7 @@ TEST(Orders, WhatWasMeasuredHereStandsBeforeAnImport) {
     own.nodes = 1;
     own.batch = 256;
     own.plan = "";
-    ASSERT_TRUE(session->write(std::vector<Entry>{own}));
+    ASSERT_TRUE(session->write(std::vector<AnyRecord>{own}));
     ASSERT_TRUE(session->apply(ImportOrder{{row("a", "a100", 2, 400), row("a", "a100", 4, 700)}}));
   }
   Summary summary(folder.database());
@@ -86,7 +86,7 @@ TEST(Orders, WhatWasMeasuredHereStandsBeforeAnImport) {
   EXPECT_FALSE(rows[0].group.imported);
   EXPECT_EQ(rows[0].group.samples, 1);
   EXPECT_TRUE(rows[1].group.imported);
-  EXPECT_EQ(rows[1].group.mean_rate, 700);
+  EXPECT_EQ(rows[1].group.mean_throughput, 700);
 }
 
 TEST(Orders, ASummarySeesChangesWithoutNewSamples) {

@@ -20,11 +20,11 @@ Flag take(Plausibility& judge, Sample sample) {
   return sample.flag;
 }
 
-/// The first report of a job that measures `rate`.
-Sample first_at(JobId job, double rate) {
+/// The first report of a job that measures `throughput`.
+Sample first_at(JobId job, double throughput) {
   Sample sample = sample_of_job(job);
   sample.run_start = 0;
-  sample.rate = rate;
+  sample.throughput = throughput;
   return sample;
 }
 
@@ -64,7 +64,7 @@ TEST(Plausibility, RateAboveWhatTheCountsGiveDisagreesWithWallTime) {
   Plausibility judge;
   EXPECT_EQ(take(judge, sample_of_job(1, 0)), Flag::kNone);
   Sample boast = sample_of_job(1, 1);
-  boast.rate = 200;  // 6000 samples in 60 s are 100/s
+  boast.throughput = 200;  // 6000 samples in 60 s are 100/s
   EXPECT_EQ(take(judge, boast), Flag::kWallTime);
 }
 
@@ -72,7 +72,7 @@ TEST(Plausibility, RateBelowWhatTheCountsGiveDisagreesWithWallTime) {
   Plausibility judge;
   EXPECT_EQ(take(judge, sample_of_job(1, 0)), Flag::kNone);
   Sample modest = sample_of_job(1, 1);
-  modest.rate = 60;
+  modest.throughput = 60;
   EXPECT_EQ(take(judge, modest), Flag::kWallTime);
 }
 
@@ -80,7 +80,7 @@ TEST(Plausibility, WallTimeAllowsHalfAsMuchAndTheGrainOfCounting) {
   Plausibility judge;
   EXPECT_EQ(take(judge, sample_of_job(1, 0)), Flag::kNone);
   Sample near = sample_of_job(1, 1);
-  near.rate = 145;
+  near.throughput = 145;
   EXPECT_EQ(take(judge, near), Flag::kNone);
   // One batch of 256 in two seconds, or none yet: both are 100/s at that grain.
   Sample soon = near;
@@ -106,7 +106,7 @@ TEST(Plausibility, SpanWithAResizeIsNotComparedWithWallTime) {
   EXPECT_EQ(take(judge, sample_of_job(1, 0)), Flag::kNone);
   Sample grown = sample_of_job(1, 1);
   grown.gpus = 8;
-  grown.rate = 190;
+  grown.throughput = 190;
   EXPECT_EQ(take(judge, grown), Flag::kNone);
 }
 
@@ -187,9 +187,9 @@ TEST(Records, WhatNobodyCanMeasureIsNotStorable) {
     change(sample);
     return !storable(sample);
   };
-  EXPECT_TRUE(broken([](Sample& s) { s.rate = -1; }));
-  EXPECT_TRUE(broken([](Sample& s) { s.rate = 2e15; }));
-  EXPECT_TRUE(broken([](Sample& s) { s.rate = std::numeric_limits<double>::quiet_NaN(); }));
+  EXPECT_TRUE(broken([](Sample& s) { s.throughput = -1; }));
+  EXPECT_TRUE(broken([](Sample& s) { s.throughput = 2e15; }));
+  EXPECT_TRUE(broken([](Sample& s) { s.throughput = std::numeric_limits<double>::quiet_NaN(); }));
   EXPECT_TRUE(broken([](Sample& s) { s.loss = std::numeric_limits<double>::infinity(); }));
   EXPECT_TRUE(broken([](Sample& s) { s.gpus = -1; }));
   EXPECT_TRUE(broken([](Sample& s) { s.samples_done = -1; }));

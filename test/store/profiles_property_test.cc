@@ -35,7 +35,7 @@ Sample gen_sample(int index) {
   sample.cores = *rc::gen::inRange(0, 3) * 8;
   sample.workers = *rc::gen::inRange(0, 2);
   sample.servers = *rc::gen::inRange(0, 2);
-  sample.rate = *rc::gen::inRange(1, 1'000'000) / 7.0;
+  sample.throughput = *rc::gen::inRange(1, 1'000'000) / 7.0;
   sample.forward_time = gen_seconds();
   sample.sync_time = gen_seconds();
   sample.optimise_time = gen_seconds();
@@ -56,7 +56,7 @@ std::unique_ptr<Session> open(const TempFolder& folder) {
 
 RC_GTEST_PROP(Profiles, ExportImportExportIsByteIdentical, ()) {
   const TempFolder first;
-  std::vector<Entry> entries;
+  std::vector<AnyRecord> entries;
   const int count = *rc::gen::inRange(0, 40);
   for (int i = 0; i < count; ++i) entries.emplace_back(gen_sample(i));
   RC_ASSERT(open(first)->write(entries).has_value());

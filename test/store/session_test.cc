@@ -29,7 +29,7 @@ using testing::HasSubstr;
 
 class SessionTest : public testing::Test {
  protected:
-  void write(const std::vector<Entry>& entries) {
+  void write(const std::vector<AnyRecord>& entries) {
     const auto written = open_session(options_)->write(entries);
     ASSERT_TRUE(written) << written.error().text;
   }
@@ -84,10 +84,10 @@ TEST_F(SessionTest, TheEndOfARunIsAddedToWhatWasSaidOfIt) {
 TEST_F(SessionTest, ProfileIsOfTheAccountUnlessShared) {
   Sample other = sample_of_job(2);
   other.type.account = "biology";
-  other.rate = 120;
+  other.throughput = 120;
   other.samples_done = 7200;
   Sample more = sample_of_job(1, 1);
-  more.rate = 110;
+  more.throughput = 110;
   write({sample_of_job(1), other, more});
   const Reader reader = open_reader(folder_.database());
   const auto own = reader.profile({"physics", "resnet", false}).value();
@@ -102,9 +102,9 @@ TEST_F(SessionTest, ProfileIsOfTheAccountUnlessShared) {
 
 TEST_F(SessionTest, FlaggedSamplesAreKeptCountedAndNotInProfiles) {
   Sample boast = sample_of_job(1, 1);
-  boast.rate = 1e6;
+  boast.throughput = 1e6;
   const auto written =
-      open_session(options_)->write(std::vector<Entry>{sample_of_job(1), boast}).value();
+      open_session(options_)->write(std::vector<AnyRecord>{sample_of_job(1), boast}).value();
   EXPECT_EQ(written.written, 2);
   EXPECT_EQ(written.flagged, 1);
   const Reader reader = open_reader(folder_.database());
@@ -119,14 +119,14 @@ TEST_F(SessionTest, JudgementGoesOnAcrossARestart) {
   write({sample_of_job(1, 0)});
   Sample less = sample_of_job(1, 1);
   less.samples_done = 10;
-  EXPECT_EQ(open_session(options_)->write(std::vector<Entry>{less}).value().flagged, 1);
+  EXPECT_EQ(open_session(options_)->write(std::vector<AnyRecord>{less}).value().flagged, 1);
 }
 
 TEST_F(SessionTest, WhatCannotBeStoredIsRejectedAndTheRestWritten) {
   Sample broken = sample_of_job(2);
-  broken.rate = std::numeric_limits<double>::quiet_NaN();
-  const auto written =
-      open_session(options_)->write(std::vector<Entry>{sample_of_job(1), broken, sample_of_job(3)});
+  broken.throughput = std::numeric_limits<double>::quiet_NaN();
+  const auto written = open_session(options_)->write(
+      std::vector<AnyRecord>{sample_of_job(1), broken, sample_of_job(3)});
   EXPECT_EQ(written.value().written, 2);
   EXPECT_EQ(written.value().rejected, 1);
 }
@@ -202,7 +202,7 @@ TEST_F(SessionTest, TruncatedFileIsSetAside) {
 TEST_F(SessionTest, ManyCorruptFilesKeepTheStoreOff) {
   std::filesystem::create_directory(folder_.store());
   std::vector<std::string> notes;
-  for (int i = 0; i < kMostSetAside; ++i) {
+  for (int i = 0; i < kMaxSetAside; ++i) {
     std::ofstream(folder_.database(), std::ios::trunc) << std::string(5000, 'x');
     open_session(options_, &notes).reset();
   }
@@ -286,11 +286,11 @@ TEST_F(SessionTest, RetentionByAge) {
   Decision decision{{1, kNow}, kNow, "start", "{}"};
   JobRecord job{{1, kNow}, {"physics", "resnet", false}, JobClass::kBestEffort, 0, 0, 0, 0, kNow};
   const RunRecord run{{1, kNow}, kNow, kNow, 0, "{}"};
-  ASSERT_TRUE(session->write(std::vector<Entry>{sample_of_job(1), decision, job, run}));
+  ASSERT_TRUE(session->write(std::vector<AnyRecord>{sample_of_job(1), decision, job, run}));
   EXPECT_EQ(session->retain(kNow + 1000).value(), 0);
   EXPECT_EQ(session->retain(kNow + 1001).value(), 4);
   EXPECT_EQ(open_reader(folder_.database()).counts().value(), StoreCounts{});
-  ASSERT_TRUE(session->write(std::vector<Entry>{sample_of_job(2)}));  // the type is made again
+  ASSERT_TRUE(session->write(std::vector<AnyRecord>{sample_of_job(2)}));  // the type is made again
 }
 
 TEST_F(SessionTest, RetentionByCountKeepsTheNewestOfEachKind) {
@@ -298,13 +298,13 @@ TEST_F(SessionTest, RetentionByCountKeepsTheNewestOfEachKind) {
   options_.retention.decisions = 2;
   options_.retention.jobs = 1;
   options_.retention.runs = 3;
-  std::vector<Entry> entries = entries_from(0, 10);
+  std::vector<AnyRecord> entries = entries_from(0, 10);
   Sample rare = sample_of_job(9);
   rare.gpus = 8;
   rare.run_start = 0;
   rare.time -= 500;  // older than all, and the only one of its kind
   Sample boast = sample_of_job(1, 10);
-  boast.rate = 1e6;  // flagged: no place is taken from the good ones
+  boast.throughput = 1e6;  // flagged: no place is taken from the good ones
   entries.emplace_back(rare);
   entries.emplace_back(boast);
   for (int i = 0; i < 4; ++i) {

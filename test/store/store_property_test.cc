@@ -17,7 +17,7 @@ namespace {
 using test::kNow;
 
 /// Mostly numbers near each other, so that kinds meet; now and then anything.
-double any_rate() {
+double any_throughput() {
   if (*rc::gen::inRange(0, 20) == 0) return *rc::gen::arbitrary<double>();
   return 100 + *rc::gen::inRange(-60, 300);
 }
@@ -50,7 +50,7 @@ Sample any_sample() {
   sample.plan = *rc::gen::arbitrary<std::string>();
   sample.batch = *rc::gen::elementOf(std::vector<std::int64_t>{0, 256, 1024});
   sample.samples_done = *rc::gen::inRange<std::int64_t>(0, 200000);
-  sample.rate = any_rate();
+  sample.throughput = any_throughput();
   sample.loss = any_measure();
   sample.gradient_noise = any_measure();
   return sample;
@@ -62,7 +62,7 @@ std::vector<Sample> any_samples() {
   return samples;
 }
 
-std::vector<Entry> as_entries(const std::vector<Sample>& samples) {
+std::vector<AnyRecord> as_entries(const std::vector<Sample>& samples) {
   return {samples.begin(), samples.end()};
 }
 
@@ -135,11 +135,11 @@ RC_GTEST_PROP(StoreProperties, FlaggedSamplesAreInNoProfile, ()) {
 }
 
 RC_GTEST_PROP(StoreProperties, RestartsBetweenBatchesChangeNoFlag, ()) {
-  const std::vector<Entry> entries = as_entries(any_samples());
+  const std::vector<AnyRecord> entries = as_entries(any_samples());
   const test::TempFolder at_once;
   RC_ASSERT(test::open_session(test::options_in(at_once))->write(entries));
   const test::TempFolder in_parts;
-  const std::span<const Entry> all(entries);
+  const std::span<const AnyRecord> all(entries);
   for (std::size_t begin = 0; begin < all.size();) {
     const auto count = *rc::gen::inRange<std::size_t>(1, all.size() - begin + 1);
     RC_ASSERT(test::open_session(test::options_in(in_parts))->write(all.subspan(begin, count)));

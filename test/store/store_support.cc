@@ -56,12 +56,12 @@ store::Sample sample_of_job(JobId job, int index) {
   sample.nodes = 1;
   sample.batch = 256;
   sample.samples_done = 6000 + index * 6000;
-  sample.rate = 100;
+  sample.throughput = 100;
   return sample;
 }
 
-std::vector<store::Entry> entries_from(int first, int count) {
-  std::vector<store::Entry> entries;
+std::vector<store::AnyRecord> entries_from(int first, int count) {
+  std::vector<store::AnyRecord> entries;
   for (int i = first; i < first + count; ++i) {
     entries.emplace_back(sample_of_job(static_cast<JobId>(1 + i / 10), i % 10));
   }

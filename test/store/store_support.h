@@ -58,7 +58,7 @@ inline constexpr Seconds kNow = 1767225600;
 [[nodiscard]] store::Sample sample_of_job(JobId job, int index = 0);
 
 /// `count` reports, one after the other, of jobs that report ten times each.
-[[nodiscard]] std::vector<store::Entry> entries_from(int first, int count);
+[[nodiscard]] std::vector<store::AnyRecord> entries_from(int first, int count);
 
 /// The session, or the test ends with the reason.
 [[nodiscard]] std::unique_ptr<store::Session> open_session(

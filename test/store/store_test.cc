@@ -49,8 +49,8 @@ class StoreTest : public testing::Test {
     return std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - begin);
   }
 
-  static void push_all(Store& store, const std::vector<Entry>& entries) {
-    for (const Entry& entry : entries) store.push(entry);
+  static void push_all(Store& store, const std::vector<AnyRecord>& entries) {
+    for (const AnyRecord& entry : entries) store.push(entry);
   }
 
   static void expect_sums(const StoreStats& stats, std::int64_t pushed) {

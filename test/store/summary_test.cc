@@ -17,12 +17,12 @@ class SummaryTest : public testing::Test {
  protected:
   void write(const std::vector<Sample>& samples) {
     const auto session = open_session(options_in(folder_));
-    std::vector<Entry> entries(samples.begin(), samples.end());
+    std::vector<AnyRecord> entries(samples.begin(), samples.end());
     ASSERT_TRUE(session->write(entries));
   }
   static Sample sample(JobId job, int index, double factor = 1) {
     Sample sample = sample_of_job(job, index);
-    sample.rate *= factor;
+    sample.throughput *= factor;
     return sample;
   }
 
@@ -40,13 +40,13 @@ TEST_F(SummaryTest, AddsUpWhatIsThere) {
   EXPECT_EQ(rows[0].job_type, model.type.name);
   EXPECT_EQ(rows[0].gpu_type, model.gpu_type);
   EXPECT_EQ(rows[0].gpus, model.gpus);
-  const KindGroup& group = rows[0].group;
+  const JobTypeGroup& group = rows[0].group;
   EXPECT_EQ(group.samples, 3);
   EXPECT_EQ(group.flagged, 0);
   EXPECT_EQ(group.jobs, 2);
-  EXPECT_DOUBLE_EQ(group.mean_rate, model.rate);
-  EXPECT_DOUBLE_EQ(group.least_rate, 0.98 * model.rate);
-  EXPECT_DOUBLE_EQ(group.most_rate, 1.02 * model.rate);
+  EXPECT_DOUBLE_EQ(group.mean_throughput, model.throughput);
+  EXPECT_DOUBLE_EQ(group.min_throughput, 0.98 * model.throughput);
+  EXPECT_DOUBLE_EQ(group.max_throughput, 1.02 * model.throughput);
   EXPECT_EQ(group.last, std::max(sample(1, 1).time, sample(2, 0).time));
 }
 
@@ -54,11 +54,11 @@ TEST_F(SummaryTest, FlaggedSamplesCountAndAreInNoRate) {
   Sample wild = sample(1, 1, 50);
   write({sample(1, 0), wild});
   ASSERT_EQ(summary_.refresh({}), true);
-  const KindGroup group = summary_.rows().at(0).group;
+  const JobTypeGroup group = summary_.rows().at(0).group;
   EXPECT_EQ(group.samples, 2);
   EXPECT_EQ(group.flagged, 1);
-  EXPECT_DOUBLE_EQ(group.mean_rate, sample(1, 0).rate);
-  EXPECT_DOUBLE_EQ(group.last_rate, sample(1, 0).rate);
+  EXPECT_DOUBLE_EQ(group.mean_throughput, sample(1, 0).throughput);
+  EXPECT_DOUBLE_EQ(group.last_throughput, sample(1, 0).throughput);
   EXPECT_EQ(group.last, wild.time);
 }
 

@@ -34,15 +34,15 @@ test_unit_unit_tests_SOURCES = \
   test/unit/hints/read_test.cc \
   test/unit/hints/rules_test.cc \
   test/unit/hints/values_test.cc \
+  test/unit/json/annotation_test.cc \
   test/unit/json/forecasts_test.cc \
-  test/unit/json/job_segment_test.cc \
+  test/unit/json/job_annotation_test.cc \
   test/unit/json/json_hints_test.cc \
   test/unit/json/json_text_test.cc \
   test/unit/json/models_fit_test.cc \
   test/unit/json/models_table_test.cc \
   test/unit/json/period_test.cc \
   test/unit/json/public_view_test.cc \
-  test/unit/json/segment_test.cc \
   test/unit/model/batch_scaling_test.cc \
   test/unit/model/best_batch_test.cc \
   test/unit/model/bounded_fit_test.cc \
@@ -62,7 +62,6 @@ test_unit_unit_tests_SOURCES = \
   test/unit/plugin/guard_test.cc \
   test/unit/plugin/host_test.cc \
   test/unit/policy/assign_test.cc \
-  test/unit/policy/course_test.cc \
   test/unit/policy/explain_words_test.cc \
   test/unit/policy/levels_test.cc \
   test/unit/policy/load_test.cc \
@@ -70,21 +69,22 @@ test_unit_unit_tests_SOURCES = \
   test/unit/policy/mixed_type_test.cc \
   test/unit/policy/need_test.cc \
   test/unit/policy/place_choose_test.cc \
+  test/unit/policy/progress_history_test.cc \
   test/unit/policy/progress_test.cc \
   test/unit/policy/reserve_rules_test.cc \
-  test/unit/policy/round_walk_test.cc \
+  test/unit/policy/scheduling_pass_test.cc \
   test/unit/policy/service_test.cc \
   test/unit/policy/types_test.cc \
-  test/unit/replay/gain_test.cc \
+  test/unit/replay/counterfactual_test.cc \
   test/unit/replay/simulate_test.cc \
   test/unit/runtime/files_test.cc \
-  test/unit/runtime/mailbox_test.cc \
+  test/unit/runtime/message_queue_test.cc \
   test/unit/runtime/models_feed_test.cc \
   test/unit/runtime/pace_test.cc \
-  test/unit/runtime/rate_book_test.cc \
   test/unit/runtime/recorder_test.cc \
   test/unit/runtime/run_log_test.cc \
-  test/unit/runtime/start_book_test.cc \
+  test/unit/runtime/start_history_test.cc \
+  test/unit/runtime/throughput_log_test.cc \
   test/unit/validate/rubick_test.cc \
   test/unit/validate/sia_test.cc
 

@@ -76,7 +76,7 @@ Json rubato_json(const JobFacts& facts) {
     }
   }
   if (!facts.plan.empty()) json["plan"] = facts.plan;
-  if (facts.rate >= 0) json["rate"] = facts.rate;
+  if (facts.throughput >= 0) json["rate"] = facts.throughput;
   if (facts.samples >= 0) json["samples"] = facts.samples;
   if (facts.work > 0) json["work"] = facts.work;
   if (facts.remaining >= 0) json["remaining"] = facts.remaining;

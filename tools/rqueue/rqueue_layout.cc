@@ -8,7 +8,7 @@
 namespace rubato::tools {
 namespace {
 
-constexpr std::size_t kLeastLast = 12;
+constexpr std::size_t kMinLast = 12;
 
 using Cells = std::vector<std::string>;
 
@@ -51,7 +51,7 @@ void narrow(const Layout& layout, std::vector<std::size_t>& widths, std::size_t 
   const auto slack = [&](std::size_t i) {
     return widths[i] > layout[i].least ? widths[i] - layout[i].least : 0;
   };
-  while (sum_of(widths) + kLeastLast > width) {
+  while (sum_of(widths) + kMinLast > width) {
     std::size_t widest = 0;
     for (std::size_t i = 1; i < last; ++i) {
       if (slack(i) > slack(widest)) widest = i;
@@ -90,7 +90,7 @@ std::vector<std::size_t> column_widths(const Layout& layout, const std::vector<C
   }
   if (options.width) narrow(layout, widths, *options.width);
   widths[last] =
-      !options.width ? 0 : std::max(kLeastLast, *options.width - std::min(*options.width, used()));
+      !options.width ? 0 : std::max(kMinLast, *options.width - std::min(*options.width, used()));
   return widths;
 }
 

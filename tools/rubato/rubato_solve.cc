@@ -23,7 +23,7 @@ constexpr double kGap = 1e-4;
 /// Nodes of the tree times variables of an integer programme; then it is given up, for the branch
 /// and bound of lib/sim/solver/branch_bound.h. 200 ms on a core of 2020 or so, in a count, since
 /// answers must not depend on how fast a machine is.
-constexpr double kMostWork = 500'000;
+constexpr double kMaxWork = 500'000;
 
 struct Delete {
   void operator()(glp_prob* problem) const { glp_delete_prob(problem); }
@@ -32,26 +32,26 @@ using Problem = std::unique_ptr<glp_prob, Delete>;
 
 /// Numbers of variables and rows begin at 1 there.
 Problem problem_of(const SolveRequest& request) {
-  const LinearProgramme& programme = request.programme;
+  const LinearProgram& linear_program = request.linear_program;
   Problem problem(glp_create_prob());
   glp_set_obj_dir(problem.get(), GLP_MAX);
-  if (!programme.objective.empty()) {
-    glp_add_cols(problem.get(), static_cast<int>(programme.objective.size()));
+  if (!linear_program.objective.empty()) {
+    glp_add_cols(problem.get(), static_cast<int>(linear_program.objective.size()));
   }
-  if (!programme.rows.empty()) {
-    glp_add_rows(problem.get(), static_cast<int>(programme.rows.size()));
+  if (!linear_program.rows.empty()) {
+    glp_add_rows(problem.get(), static_cast<int>(linear_program.rows.size()));
   }
   int column = 0;
-  for (const double factor : programme.objective) {
+  for (const double factor : linear_program.objective) {
     glp_set_obj_coef(problem.get(), ++column, factor);
-    if (request.kind == ProgrammeKind::kBinary) {
+    if (request.kind == ProgramKind::kBinary) {
       glp_set_col_kind(problem.get(), column, GLP_BV);
     } else {
       glp_set_col_bnds(problem.get(), column, GLP_LO, 0, 0);
     }
   }
   int number = 0;
-  for (const LinearProgramme::Row& row : programme.rows) {
+  for (const LinearProgram::Row& row : linear_program.rows) {
     std::vector<int> columns{0};
     std::vector<double> factors{0};
     for (const auto& [variable, factor] : row.terms) {
@@ -102,7 +102,7 @@ void count_work(glp_tree* tree, void* work) {
   auto& [variables, done] = *static_cast<Work*>(work);
   if (glp_ios_reason(tree) != GLP_ISELECT) return;
   done += variables;
-  if (done > kMostWork) glp_ios_terminate(tree);
+  if (done > kMaxWork) glp_ios_terminate(tree);
 }
 
 Result<std::vector<double>> binary(glp_prob* problem) {
@@ -129,16 +129,16 @@ Result<std::vector<double>> binary(glp_prob* problem) {
 }
 
 Result<std::vector<double>> solve(const SolveRequest& request) {
-  if (request.programme.objective.empty()) return std::vector<double>{};
-  if (request.programme.rows.empty()) return fail("no row bounds anything");
-  for (const LinearProgramme::Row& row : request.programme.rows) {
-    std::vector<char> seen(request.programme.objective.size(), 0);
+  if (request.linear_program.objective.empty()) return std::vector<double>{};
+  if (request.linear_program.rows.empty()) return fail("no row bounds anything");
+  for (const LinearProgram::Row& row : request.linear_program.rows) {
+    std::vector<char> seen(request.linear_program.objective.size(), 0);
     for (const auto& [variable, factor] : row.terms) {
       if (seen[static_cast<std::size_t>(variable)]++ != 0) return fail("a variable twice in a row");
     }
   }
   const Problem problem = problem_of(request);
-  return request.kind == ProgrammeKind::kCentre ? centre(problem.get()) : binary(problem.get());
+  return request.kind == ProgramKind::kCentre ? centre(problem.get()) : binary(problem.get());
 }
 
 bool write_out(const std::string& text) {

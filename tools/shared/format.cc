@@ -52,8 +52,8 @@ Result<int> take_width(std::string_view& text) {
   int width = 0;
   while (!text.empty() && text.front() >= '0' && text.front() <= '9') {
     width = width * 10 + (text.front() - '0');
-    if (width > kMostWidth) {
-      return fail(fmt::format("a field is at most {} wide", kMostWidth));
+    if (width > kMaxWidth) {
+      return fail(fmt::format("a field is at most {} wide", kMaxWidth));
     }
     text.remove_prefix(1);
   }
@@ -113,8 +113,8 @@ Result<void> take_long_width(std::string_view token, std::string text, FormatFie
   }
   char* end = nullptr;
   const long width = std::strtol(text.c_str(), &end, 10);
-  if (width > kMostWidth || width < -kMostWidth) {
-    return fail(fmt::format("'{}': a field is at most {} wide", token, kMostWidth));
+  if (width > kMaxWidth || width < -kMaxWidth) {
+    return fail(fmt::format("'{}': a field is at most {} wide", token, kMaxWidth));
   }
   field.width = static_cast<int>(width);
   field.suffix = end;

@@ -30,7 +30,7 @@ struct Format {
 };
 
 /// Largest width.
-inline constexpr int kMostWidth = 4096;
+inline constexpr int kMaxWidth = 4096;
 
 /// -o: text, then "%[[.]WIDTH]LETTER" or "%[[.]WIDTH]{NAME}" with text behind each. NAME is a field
 /// of Rubato, with or without `dl`. "%all" stands for all letters with | between. An error names

@@ -7,7 +7,7 @@
 #include <charconv>
 
 #include "lib/hints/comment.h"
-#include "lib/json/segment.h"
+#include "lib/json/annotation.h"
 #include "tools/shared/slurm_conf.h"
 
 namespace rubato::tools {
@@ -29,27 +29,27 @@ void take_hints(std::string_view comment, JobFacts& facts) {
   if (hints->work->unit == WorkUnit::kSamples) {
     facts.work = hints->work->count;
   } else if (hints->work->unit == WorkUnit::kSteps && hints->batch && hints->batch->fixed() &&
-             hints->work->count <= kMostWork / hints->batch->max) {
+             hints->work->count <= kMaxWork / hints->batch->max) {
     facts.work = hints->work->count * hints->batch->max;
   }
 }
 
-void take_segment(const Segment& segment, JobFacts& facts) {
+void take_annotation(const JobAnnotation& annotation, JobFacts& facts) {
   facts.published = true;
-  if (!segment.job_type.empty()) facts.job_type = segment.job_type;
-  if (!segment.gpu_type.empty()) facts.gpu_type = segment.gpu_type;
-  if (segment.gpus > 0) facts.gpus = segment.gpus;
-  if (!segment.sizes.empty()) facts.sizes = segment.sizes;
-  facts.level = segment.level;
-  facts.plan = segment.plan;
-  facts.rate = segment.rate;
-  if (segment.rate >= 0 || segment.samples > 0) facts.samples = segment.samples;
-  facts.remaining = segment.remaining;
-  facts.left_low = segment.left_low;
-  facts.left_high = segment.left_high;
-  facts.predictable = segment.predictable;
-  facts.start = segment.start;
-  facts.wait = segment.wait;
+  if (!annotation.job_type.empty()) facts.job_type = annotation.job_type;
+  if (!annotation.gpu_type.empty()) facts.gpu_type = annotation.gpu_type;
+  if (annotation.gpus > 0) facts.gpus = annotation.gpus;
+  if (!annotation.sizes.empty()) facts.sizes = annotation.sizes;
+  facts.level = annotation.level;
+  facts.plan = annotation.plan;
+  facts.throughput = annotation.throughput;
+  if (annotation.throughput >= 0 || annotation.samples > 0) facts.samples = annotation.samples;
+  facts.remaining = annotation.remaining;
+  facts.left_low = annotation.left_low;
+  facts.left_high = annotation.left_high;
+  facts.predictable = annotation.predictable;
+  facts.start = annotation.start;
+  facts.wait = annotation.wait;
 }
 
 void take_slurm(const JobTexts& texts, JobFacts& facts) {
@@ -116,7 +116,8 @@ JobFacts facts_of(const JobTexts& texts) {
   JobFacts facts;
   take_slurm(texts, facts);
   take_hints(texts.comment, facts);
-  if (const auto segment = find_segment(texts.system_comment)) take_segment(*segment, facts);
+  if (const auto annotation = find_annotation(texts.system_comment))
+    take_annotation(*annotation, facts);
   return facts;
 }
 

@@ -32,7 +32,7 @@ struct JobFacts {
   int gpus = 0;  ///< that it holds, or asks for
   GpuSizes sizes;
   std::string plan;
-  double rate = -1;           ///< samples/s
+  double throughput = -1;     ///< samples/s
   std::int64_t samples = -1;  ///< done
   std::int64_t work = -1;     ///< samples in total
   Seconds remaining = -1;     ///< predicted time to its end

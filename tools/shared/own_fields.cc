@@ -78,8 +78,11 @@ const std::vector<OwnField>& own_fields() {
        [](Facts f) { return sizes_text(f.sizes); }, &order_sizes},
       {"dlplan", "PLAN", "Execution plan", [](Facts f) { return f.plan; },
        [](Facts a, Facts b) { return order_words(a.plan, b.plan); }},
-      {"dlrate", "RATE", "Samples/s of its last report", [](Facts f) { return rate_text(f.rate); },
-       [](Facts a, Facts b) { return order_known(a.rate, a.rate >= 0, b.rate, b.rate >= 0); }},
+      {"dlrate", "RATE", "Samples/s of its last report",
+       [](Facts f) { return throughput_text(f.throughput); },
+       [](Facts a, Facts b) {
+         return order_known(a.throughput, a.throughput >= 0, b.throughput, b.throughput >= 0);
+       }},
       {"dlsamples", "SAMPLES", "Samples done, over all its restarts",
        [](Facts f) { return f.samples < 0 ? std::string() : fmt::format("{}", f.samples); },
        [](Facts a, Facts b) {
@@ -147,12 +150,12 @@ std::string squeue_time(Seconds time) {
   return {text, size};
 }
 
-std::string rate_text(double rate) {
-  if (!(rate >= 0)) return "";
-  if (rate >= 100) return fmt::format("{:.0f}", rate);
-  if (rate >= 10) return fmt::format("{:.1f}", rate);
-  if (rate >= 1) return fmt::format("{:.2f}", rate);
-  return fmt::format("{:.3f}", rate);
+std::string throughput_text(double throughput) {
+  if (!(throughput >= 0)) return "";
+  if (throughput >= 100) return fmt::format("{:.0f}", throughput);
+  if (throughput >= 10) return fmt::format("{:.1f}", throughput);
+  if (throughput >= 1) return fmt::format("{:.2f}", throughput);
+  return fmt::format("{:.3f}", throughput);
 }
 
 }  // namespace rubato::tools

@@ -36,6 +36,6 @@ inline constexpr const char* kUnknown = "-";
 /// A time as Slurm's commands print it; SLURM_TIME_FORMAT counts as there, except "relative".
 [[nodiscard]] std::string squeue_time(Seconds time);
 /// samples/s with three or four significant digits: "0.512", "35.2", "1234", "81300".
-[[nodiscard]] std::string rate_text(double rate);
+[[nodiscard]] std::string throughput_text(double throughput);
 
 }  // namespace rubato::tools

@@ -127,22 +127,22 @@ std::string find_program(const std::string& program) {
   return "";
 }
 
-Result<Outcome> run_for_outcome(const std::vector<std::string>& command,
-                                const RunOptions& options) {
+Result<ProcessResult> run_for_outcome(const std::vector<std::string>& command,
+                                      const RunOptions& options) {
   const auto end = Clock::now() + std::chrono::milliseconds(options.milliseconds);
   const auto child = spawn(command, options);
   if (!child) return tl::unexpected(child.error());
-  Outcome outcome;
+  ProcessResult outcome;
   int status = 0;
-  const bool ended = read_all(child->out, options.most_output, end, outcome.out) &&
+  const bool ended = read_all(child->out, options.max_output, end, outcome.out) &&
                      wait_until(child->pid, end, status);
   close(child->out);
   if (!ended) {
     kill(options.own_group ? -child->pid : child->pid, SIGKILL);
     waitpid(child->pid, &status, 0);
-    if (outcome.out.size() > options.most_output) {
+    if (outcome.out.size() > options.max_output) {
       return fail(
-          fmt::format("{} printed more than {} bytes", command.front(), options.most_output));
+          fmt::format("{} printed more than {} bytes", command.front(), options.max_output));
     }
     return fail(fmt::format("{} did not answer within {} s", command.front(),
                             options.milliseconds / 1000.0));

@@ -15,14 +15,14 @@ namespace rubato::tools {
 [[nodiscard]] std::string find_program(const std::string& program);
 
 /// What a program left behind.
-struct Outcome {
+struct ProcessResult {
   std::string out;  ///< its stdout
   int exit = 0;     ///< its exit code
 };
 
 struct RunOptions {
   int milliseconds = 5000;  ///< it is killed when it runs longer
-  std::size_t most_output = 4U << 20U;
+  std::size_t max_output = 4U << 20U;
   bool show_errors = false;  ///< it writes to our stderr; else what it writes there is lost
   /// In a process group of its own, which is killed with it. Without, Ctrl-C reaches it too.
   bool own_group = true;
@@ -31,8 +31,8 @@ struct RunOptions {
 
 /// Runs `command` (a full path and arguments, no shell). Fails if it cannot be run, is ended by a
 /// signal, or goes beyond a bound of `options`.
-[[nodiscard]] Result<Outcome> run_for_outcome(const std::vector<std::string>& command,
-                                              const RunOptions& options);
+[[nodiscard]] Result<ProcessResult> run_for_outcome(const std::vector<std::string>& command,
+                                                    const RunOptions& options);
 
 /// What `command` wrote to stdout. Fails if it cannot be run, ends with another code than 0, writes
 /// more than 4 MiB, or runs longer than `milliseconds`; it is then killed with its process group.

@@ -87,10 +87,10 @@ Result<PublishedSnapshot> read_snapshot(const Site& site) {
   return PublishedSnapshot{std::move(*text), std::move(*snapshot)};
 }
 
-Result<Stats> read_stats(const Site& site) {
+Result<PublishedStats> read_stats(const Site& site) {
   const auto text = read_published(site, "stats.json", "the state of Rubato");
   if (!text) return tl::unexpected(text.error());
-  Stats stats;
+  PublishedStats stats;
   stats.all = Json::parse(*text, nullptr, false);
   if (!stats.all.is_object()) return fail(broken(site, "stats.json", "no JSON object"));
   const auto heartbeat = stats.all.find("heartbeat");
@@ -145,7 +145,8 @@ Result<PublishedPlan> read_plan(const Site& site) {
   return pair;
 }
 
-std::optional<std::string> loop_stopped(const Stats& stats, const Config& config, Seconds now) {
+std::optional<std::string> loop_stopped(const PublishedStats& stats, const Config& config,
+                                        Seconds now) {
   const Seconds age = now - stats.heartbeat;
   if (age <= config.heartbeat_timeout) return std::nullopt;
   return fmt::format(

@@ -19,7 +19,7 @@ namespace rubato::tools {
 inline constexpr const char* kStatsSchema = "rubato.stats/1";
 
 /// stats.json. All counters are in `all`.
-struct Stats {
+struct PublishedStats {
   Seconds heartbeat = 0;  ///< when the loop last ran
   std::string mode;       ///< the mode in effect, which may differ from rubato.conf
   std::string version;    ///< of the plugins
@@ -46,7 +46,7 @@ struct PublishedPlan {
 
 /// Each fails with a sentence that says what cannot be shown, why, and who can.
 [[nodiscard]] Result<PublishedSnapshot> read_snapshot(const Site& site);
-[[nodiscard]] Result<Stats> read_stats(const Site& site);
+[[nodiscard]] Result<PublishedStats> read_stats(const Site& site);
 [[nodiscard]] Result<ModelsTable> read_models(const Site& site);
 [[nodiscard]] Result<ModelsFit> read_models_fit(const Site& site);
 /// What running jobs started with; none where nothing of it is published.
@@ -57,7 +57,7 @@ struct PublishedPlan {
 [[nodiscard]] Result<PublishedPlan> read_plan(const Site& site);
 
 /// Nothing if the loop runs. Else that it does not, since when, and who schedules.
-[[nodiscard]] std::optional<std::string> loop_stopped(const Stats& stats, const Config& config,
-                                                      Seconds now);
+[[nodiscard]] std::optional<std::string> loop_stopped(const PublishedStats& stats,
+                                                      const Config& config, Seconds now);
 
 }  // namespace rubato::tools

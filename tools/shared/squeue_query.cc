@@ -19,7 +19,7 @@ namespace {
 
 /// Beyond what squeue itself waits for a slurmctld that does not answer.
 constexpr int kTimeout = 60000;
-constexpr std::size_t kMostOutput = 512U << 20U;
+constexpr std::size_t kMaxOutput = 512U << 20U;
 
 /// Fields that stand before those of the query, uncut.
 constexpr const char* kHidden[] = {"jobid",        "system_comment", "comment", "tres-alloc",
@@ -40,7 +40,7 @@ int timeout() {
                                         : kTimeout;
 }
 
-Result<Outcome> run_squeue(const SqueueQuery& query, const std::vector<std::string>& format) {
+Result<ProcessResult> run_squeue(const SqueueQuery& query, const std::vector<std::string>& format) {
   const std::string program = find_program("squeue");
   if (program.empty()) return fail("squeue is not in PATH; rqueue asks it for the jobs");
   std::vector<std::string> command{program};
@@ -48,7 +48,7 @@ Result<Outcome> run_squeue(const SqueueQuery& query, const std::vector<std::stri
   command.insert(command.end(), format.begin(), format.end());
   RunOptions options;
   options.milliseconds = timeout();
-  options.most_output = kMostOutput;
+  options.max_output = kMaxOutput;
   options.show_errors = !query.quiet;
   options.own_group = false;
   options.environment = query.environment;

@@ -45,8 +45,8 @@ std::string folder_of(const std::string& path) {
 
 /// The path behind a link that names nothing yet; `path` itself where it is no link.
 std::string follow(std::string path) {
-  constexpr int kMostLinks = 40;  // as the kernel
-  for (int i = 0; i < kMostLinks; ++i) {
+  constexpr int kMaxLinks = 40;  // as the kernel
+  for (int i = 0; i < kMaxLinks; ++i) {
     char text[PATH_MAX];
     const ssize_t size = ::readlink(path.c_str(), text, sizeof(text));
     if (size <= 0 || size == ssize_t{sizeof(text)}) break;

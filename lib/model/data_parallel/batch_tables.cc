@@ -9,10 +9,10 @@ namespace rubato {
 namespace {
 
 // What is beyond makes no sense of a training job: bytes, samples, seconds.
-constexpr double kMost = 1e15;
-constexpr double kLongest = 1e9;
-constexpr int kMostDevices = 1'000'000;
-constexpr double kMostLatency = 1e3;
+constexpr double kMax = 1e15;
+constexpr double kMaxSeconds = 1e9;
+constexpr int kMaxDevices = 1'000'000;
+constexpr double kMaxLatency = 1e3;
 
 bool sensible(double value, double most) { return value > 0 && value <= most; }
 
@@ -50,7 +50,7 @@ double between(const std::vector<BatchTime>& rows, double at) {
 BatchTable::BatchTable(std::span<const BatchTime> rows) {
   std::map<double, std::vector<double>> by_batch;
   for (const BatchTime& row : rows) {
-    if (sensible(row.local_batch, kMost) && sensible(row.seconds, kLongest)) {
+    if (sensible(row.local_batch, kMax) && sensible(row.seconds, kMaxSeconds)) {
       by_batch[row.local_batch].push_back(row.seconds);
     } else {
       repaired_ = true;
@@ -60,7 +60,7 @@ BatchTable::BatchTable(std::span<const BatchTime> rows) {
 }
 
 std::optional<double> BatchTable::seconds(double local_batch) const {
-  if (empty() || !sensible(local_batch, kMost)) return std::nullopt;
+  if (empty() || !sensible(local_batch, kMax)) return std::nullopt;
   const BatchTime& first = rows_.front();
   const BatchTime& last = rows_.back();
   if (local_batch > last.local_batch) {
@@ -81,18 +81,18 @@ double RingModel::seconds(double bytes, int devices) const {
 CommunicationTable::CommunicationTable(std::span<const CommunicationTime> rows, RingModel ring)
     : ring_(ring) {
   const RingModel usual;
-  if (!sensible(ring_.bandwidth, kMost)) {
+  if (!sensible(ring_.bandwidth, kMax)) {
     ring_.bandwidth = usual.bandwidth;
     repaired_ = true;
   }
-  if (!(ring_.latency >= 0 && ring_.latency <= kMostLatency)) {
+  if (!(ring_.latency >= 0 && ring_.latency <= kMaxLatency)) {
     ring_.latency = usual.latency;
     repaired_ = true;
   }
   std::map<int, std::map<double, std::vector<double>>> by_devices;
   for (const CommunicationTime& row : rows) {
-    if (sensible(row.bytes, kMost) && sensible(row.seconds, kLongest) && row.devices >= 2 &&
-        row.devices <= kMostDevices) {
+    if (sensible(row.bytes, kMax) && sensible(row.seconds, kMaxSeconds) && row.devices >= 2 &&
+        row.devices <= kMaxDevices) {
       by_devices[row.devices][row.bytes].push_back(row.seconds);
     } else {
       repaired_ = true;
@@ -115,7 +115,7 @@ double CommunicationTable::at(const Row& row, double bytes) const {
 }
 
 std::optional<double> CommunicationTable::seconds(double bytes, int devices) const {
-  if (!(bytes >= 0 && bytes <= kMost) || devices < 1 || devices > kMostDevices) return std::nullopt;
+  if (!(bytes >= 0 && bytes <= kMax) || devices < 1 || devices > kMaxDevices) return std::nullopt;
   if (devices == 1 || bytes == 0) return 0;
   if (rows_.empty()) return ring_.seconds(bytes, devices);
   const auto above = std::ranges::lower_bound(rows_, devices, {}, &Row::devices);

@@ -9,9 +9,9 @@
 namespace rubato {
 namespace {
 
-constexpr std::int64_t kMostBatch = 1'000'000'000'000;
-constexpr int kMostGpus = 1'000'000;
-constexpr int kMostPasses = 1'000'000;
+constexpr std::int64_t kMaxBatch = 1'000'000'000'000;
+constexpr int kMaxGpus = 1'000'000;
+constexpr int kMaxPasses = 1'000'000;
 
 std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
@@ -40,11 +40,11 @@ class Search {
       : range_(range), gpus_(gpus), seconds_(seconds), worth_(worth) {}
 
   std::optional<BatchChoice> run() {
-    const std::int64_t fit = range_.most_local > 0 ? range_.most_local : kMostBatch;
-    const std::int64_t fewest = up(range_.least, gpus_ * std::min(fit, kMostBatch / gpus_));
-    const std::int64_t needed = up(range_.most, gpus_ * std::min(fit, kMostBatch / gpus_));
+    const std::int64_t fit = range_.max_local > 0 ? range_.max_local : kMaxBatch;
+    const std::int64_t fewest = up(range_.least, gpus_ * std::min(fit, kMaxBatch / gpus_));
+    const std::int64_t needed = up(range_.most, gpus_ * std::min(fit, kMaxBatch / gpus_));
     const std::int64_t most = std::min<std::int64_t>(
-        {std::max<std::int64_t>(needed, range_.most_passes), range_.most / gpus_, kMostPasses});
+        {std::max<std::int64_t>(needed, range_.max_passes), range_.most / gpus_, kMaxPasses});
     if (fewest > most || (range_.one_pass && fewest > 1)) return std::nullopt;
     if (range_.one_pass) {
       locals(1, fit);
@@ -57,7 +57,7 @@ class Search {
  private:
   void locals(int passes, std::int64_t fit) {
     const std::int64_t share = static_cast<std::int64_t>(gpus_) * passes;
-    std::int64_t least = std::max(range_.least_local, up(range_.least, share));
+    std::int64_t least = std::max(range_.min_local, up(range_.least, share));
     std::int64_t most = std::min(fit, up(range_.most, share));
     if (least > most) return;
     for (;;) {
@@ -106,16 +106,16 @@ class Search {
 
 std::optional<BatchChoice> best_batch(const BatchRange& range, int gpus,
                                       const IterationSeconds& seconds, const BatchWorth& worth) {
-  const bool sensible = range.least >= 1 && range.most >= range.least && range.most <= kMostBatch &&
-                        range.most_local >= 0 && range.least_local >= 1 && gpus >= 1 &&
-                        gpus <= kMostGpus && seconds;
+  const bool sensible = range.least >= 1 && range.most >= range.least && range.most <= kMaxBatch &&
+                        range.max_local >= 0 && range.min_local >= 1 && gpus >= 1 &&
+                        gpus <= kMaxGpus && seconds;
   if (!sensible || range.most < gpus) return std::nullopt;
   return Search(range, gpus, seconds, worth).run();
 }
 
 JobScalability::JobScalability(const BatchTable& table, const CommunicationTable& communication,
-                               double gradient_bytes, const BatchRange& range, int most_gpus) {
-  for (int gpus = 1; gpus <= most_gpus; ++gpus) {
+                               double gradient_bytes, const BatchRange& range, int max_gpus) {
+  for (int gpus = 1; gpus <= max_gpus; ++gpus) {
     const std::optional<double> reduce = communication.seconds(gradient_bytes, gpus);
     const IterationSeconds seconds = [&](double local_batch, int passes) {
       return table.seconds(local_batch).value_or(std::numeric_limits<double>::quiet_NaN()) *

@@ -14,12 +14,12 @@ namespace rubato {
 
 /// What a user allows and a GPU holds.
 struct BatchRange {
-  std::int64_t least = 1;        ///< global batch, samples, at least 1
-  std::int64_t most = 1;         ///< at least `least`; equal: fixed
-  std::int64_t most_local = 0;   ///< samples that fit a GPU in one pass; 0: not limited
-  std::int64_t least_local = 1;  ///< no pass has fewer samples a GPU, at least 1
+  std::int64_t least = 1;      ///< global batch, samples, at least 1
+  std::int64_t most = 1;       ///< at least `least`; equal: fixed
+  std::int64_t max_local = 0;  ///< samples that fit a GPU in one pass; 0: not limited
+  std::int64_t min_local = 1;  ///< no pass has fewer samples a GPU, at least 1
   /// Passes of gradient accumulation to try, where memory asks for no more than that.
-  int most_passes = 1;
+  int max_passes = 1;
   bool one_pass = false;  ///< no gradient accumulation, even where memory asks for it
 };
 
@@ -55,11 +55,11 @@ inline constexpr std::int64_t kTriedBatches = 64;
 /// gradients on all.
 class JobScalability {
  public:
-  /// `gradient_bytes`: what is reduced. Sizes from 1 to `most_gpus`.
+  /// `gradient_bytes`: what is reduced. Sizes from 1 to `max_gpus`.
   JobScalability(const BatchTable& table, const CommunicationTable& communication,
-                 double gradient_bytes, const BatchRange& range, int most_gpus);
+                 double gradient_bytes, const BatchRange& range, int max_gpus);
 
-  /// The best batch at so many GPUs; none where it cannot run, or beyond `most_gpus`.
+  /// The best batch at so many GPUs; none where it cannot run, or beyond `max_gpus`.
   [[nodiscard]] std::optional<BatchChoice> at(int gpus) const;
   /// Samples/s at the best batch of these GPUs over those at the best batch of the fewest GPUs that
   /// it can run on: both at their best, so that sizes compare. 0 where it cannot run.

@@ -12,7 +12,7 @@
 namespace rubato {
 
 /// A configuration of data-parallel training on one GPU type.
-struct DataParallelPlace {
+struct DataParallelConfiguration {
   double local_batch = 1;  ///< samples a GPU and pass, above 0
   int gpus = 1;            ///< replicas, at least 1
   int nodes = 1;           ///< at least 1, at most gpus
@@ -20,26 +20,26 @@ struct DataParallelPlace {
 
 /// What was measured there. Several of one place are joined (their median in log space).
 struct DataParallelSample {
-  DataParallelPlace at;
+  DataParallelConfiguration at;
   double step_time = 0;                  ///< one pass with its synchronisation, seconds
   std::optional<double> sync_time = {};  ///< of that what the synchronisation added, seconds
 };
 
-/// ln(step time) is normal with mean ln(seconds) and standard deviation `spread`.
+/// ln(step time) is normal with mean ln(seconds) and standard deviation `stddev`.
 struct DataParallelForecast {
   double seconds = 0;
-  double spread = 0;
+  double stddev = 0;
   bool extrapolated = false;  ///< beyond twice what was measured, or other nodes, or other GPUs
 };
 
 /// What is wrong with a fit.
 enum class DataParallelFlag {
-  kFewPlaces,      ///< fewer than 3 places: mostly what is believed of all jobs
-  kOneBatch,       ///< one local batch only: how time grows with it is a belief
-  kDropped,        ///< samples that are not above 0, not finite or absurd were left out
-  kSyncOutside,    ///< a synchronisation as long as its step: not a part of it, so none is used
-  kThinned,        ///< more places than a fit takes: only every so many was used
-  kContradictory,  ///< samples of one place, or of places alike, differ too much
+  kFewConfigurations,  ///< fewer than 3 places: mostly what is believed of all jobs
+  kOneBatch,           ///< one local batch only: how time grows with it is a belief
+  kDropped,            ///< samples that are not above 0, not finite or absurd were left out
+  kSyncOutside,        ///< a synchronisation as long as its step: not a part of it, so none is used
+  kThinned,            ///< more places than a fit takes: only every so many was used
+  kContradictory,      ///< samples of one place, or of places alike, differ too much
 };
 
 /// One or two words, such as "contradictory".
@@ -81,8 +81,8 @@ struct DataParallelFamily {
 class DataParallelModel {
  public:
   /// Most places a fit uses, and one of straight lines alone.
-  static constexpr std::size_t kMostPlaces = 96;
-  static constexpr std::size_t kMostPlain = 2048;
+  static constexpr std::size_t kMaxConfigurations = 96;
+  static constexpr std::size_t kMaxPlain = 2048;
 
   /// The order of the samples does not matter. O(n^3) of n places.
   explicit DataParallelModel(std::span<const DataParallelSample> samples,
@@ -95,24 +95,24 @@ class DataParallelModel {
   [[nodiscard]] bool empty() const;
   /// One step: a pass and its synchronisation. None when empty or the place makes no sense. O(n^2)
   /// of n places.
-  [[nodiscard]] std::optional<DataParallelForecast> step(const DataParallelPlace& at) const;
+  [[nodiscard]] std::optional<DataParallelForecast> step(const DataParallelConfiguration& at) const;
   /// `passes` (at least 1) of which only the last synchronises: gradient accumulation.
-  [[nodiscard]] std::optional<DataParallelForecast> iteration(const DataParallelPlace& at,
+  [[nodiscard]] std::optional<DataParallelForecast> iteration(const DataParallelConfiguration& at,
                                                               int passes) const;
   /// As `iteration`, the mean alone, seconds; O(n). Infinite where there is no forecast.
-  [[nodiscard]] double iteration_seconds(const DataParallelPlace& at, int passes) const;
+  [[nodiscard]] double iteration_seconds(const DataParallelConfiguration& at, int passes) const;
 
   [[nodiscard]] const DataParallelFamily& family() const;
   /// Sorted.
   [[nodiscard]] const std::vector<DataParallelFlag>& flags() const;
   /// Places the fit uses.
-  [[nodiscard]] std::size_t places() const;
+  [[nodiscard]] std::size_t configurations() const;
   /// Root mean square of ln(forecast / measured) over them.
   [[nodiscard]] double error() const;
 
   /// Which of `candidates` to measure next, by choose_row; none when all are `taken`.
-  [[nodiscard]] std::optional<std::size_t> most_instructive(
-      std::span<const DataParallelPlace> candidates, const std::vector<bool>& taken,
+  [[nodiscard]] std::optional<std::size_t> most_informative_row(
+      std::span<const DataParallelConfiguration> candidates, const std::vector<bool>& taken,
       std::span<const double> weights = {}) const;
 
  private:
@@ -121,6 +121,6 @@ class DataParallelModel {
 };
 
 /// Makes sense as a place.
-[[nodiscard]] bool valid(const DataParallelPlace& at);
+[[nodiscard]] bool valid(const DataParallelConfiguration& at);
 
 }  // namespace rubato

@@ -10,9 +10,9 @@ namespace {
 
 // How far the optimiser may go, in spreads of the belief.
 constexpr double kReach = 5.0;
-constexpr double kMostOverlap = 10.0;
+constexpr double kMaxOverlap = 10.0;
 // GPUs that share one thing wait for each other at most one by one.
-constexpr double kMostCrowding = 1.0;
+constexpr double kMaxCrowding = 1.0;
 
 }  // namespace
 
@@ -33,13 +33,13 @@ std::array<Belief, kParameters> beliefs(double pass) {
 std::vector<FitParameter> bounds(const std::array<Belief, kParameters>& beliefs) {
   std::vector<FitParameter> parameters;
   for (const Belief& belief : beliefs) {
-    const double reach = kReach * belief.spread;
+    const double reach = kReach * belief.stddev;
     parameters.push_back({belief.mean, belief.mean - reach, belief.mean + reach, false});
   }
   parameters[6].low = 0;
-  parameters[6].high = std::log(kMostOverlap);
+  parameters[6].high = std::log(kMaxOverlap);
   parameters[7].low = 0;
-  parameters[7].high = kMostCrowding;
+  parameters[7].high = kMaxCrowding;
   return parameters;
 }
 
@@ -58,7 +58,7 @@ DataParallelFamily family_of(const Logs& logs, double reference_batch) {
   return f;
 }
 
-double pass_time(const DataParallelFamily& family, const DataParallelPlace& at) {
+double pass_time(const DataParallelFamily& family, const DataParallelConfiguration& at) {
   const double crowd = static_cast<double>(at.gpus) / at.nodes;
   return (family.fixed + family.per_sample * at.local_batch) * std::pow(crowd, family.crowding);
 }

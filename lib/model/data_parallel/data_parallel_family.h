@@ -21,7 +21,7 @@ using Logs = std::array<double, kParameters>;
 /// A believed value and how widely it spreads.
 struct Belief {
   double mean = 0;
-  double spread = 1;
+  double stddev = 1;
 };
 
 /// Of each logarithm; that of the first is around `pass`, the typical measured pass, seconds.
@@ -33,7 +33,8 @@ struct Belief {
 [[nodiscard]] DataParallelFamily family_of(const Logs& logs, double reference_batch);
 
 /// Seconds of a pass.
-[[nodiscard]] double pass_time(const DataParallelFamily& family, const DataParallelPlace& at);
+[[nodiscard]] double pass_time(const DataParallelFamily& family,
+                               const DataParallelConfiguration& at);
 /// Seconds of synchronisation: 0 on one GPU.
 [[nodiscard]] double sync_time(const DataParallelFamily& family, int gpus, int nodes);
 /// (pass^overlap + sync^overlap)^(1/overlap), without overflow.

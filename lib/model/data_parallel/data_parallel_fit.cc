@@ -22,17 +22,17 @@ constexpr int kEvaluations = 6000;
 constexpr std::size_t kLargeFit = 64;
 constexpr int kLargeEvaluations = 600;
 // The covariance of observations must have an inverse.
-constexpr double kLeastNoise = 1e-4;
+constexpr double kMinNoise = 1e-4;
 constexpr int kRefinements = 12;
-constexpr double kLongestRefinement = 1.0;
-constexpr double kShortestRefinement = 1e-9;
+constexpr double kMaxRefinement = 1.0;
+constexpr double kMinRefinement = 1e-9;
 // Standard deviations beyond which an observation counts as one that contradicts the others.
 constexpr double kOutlier = 4.0;
 // Samples of one place that differ by more than a factor of 1.5 contradict each other.
 const double kDisagreement = std::log(1.5);
 
 struct Observation {
-  std::size_t place = 0;
+  std::size_t configuration = 0;
   bool pass = false;  ///< of the pass alone
   double value = 0;   ///< log seconds
   double variance = 0;
@@ -46,13 +46,13 @@ struct Forecasts {
 
 class Fitter {
  public:
-  Fitter(DataParallelPrior prior, std::vector<Measured> measured) {
-    prior.noise = std::max(prior.noise, kLeastNoise);
-    prior.sync_noise = std::max(prior.sync_noise, kLeastNoise);
+  Fitter(DataParallelPrior prior, std::vector<StepObservation> measured) {
+    prior.noise = std::max(prior.noise, kMinNoise);
+    prior.sync_noise = std::max(prior.sync_noise, kMinNoise);
     believed_ = prior;
     std::vector<double> passes;
     double log_batch = 0;
-    for (const Measured& m : measured) {
+    for (const StepObservation& m : measured) {
       passes.push_back(m.log_pass.value_or(m.log_step));
       log_batch += std::log(m.at.local_batch);
     }
@@ -63,7 +63,7 @@ class Fitter {
     state_.measured = std::move(measured);
     latents_ = latents(prior, state_.measured);
     for (std::size_t i = 0; i < state_.measured.size(); ++i) {
-      const Measured& m = state_.measured[i];
+      const StepObservation& m = state_.measured[i];
       const double noise = prior.noise + m.disagreement;
       // Straight lines alone miss places as much as samples: each sample counts.
       const double count = prior.correct ? 1 : static_cast<double>(m.samples);
@@ -76,7 +76,7 @@ class Fitter {
     }
   }
 
-  State run() {
+  LatentState run() {
     if (state_.prior.correct) {
       correct();
     } else {
@@ -84,7 +84,7 @@ class Fitter {
       search([&](const Eigen::VectorXd& rest) { return rest.cwiseQuotient(scale).squaredNorm(); });
     }
     for (const Observation& o : observations_) {
-      Feature f = feature(state_, state_.measured[o.place].at);
+      Feature f = feature(state_, state_.measured[o.configuration].at);
       if (o.pass) f = pass_only(f);
       state_.features.push_back(f);
     }
@@ -102,10 +102,10 @@ class Fitter {
     for (int i = 0; i < kSearches; ++i) {
       search_with(v);
       if (i == 0 || observations_.size() <= kLargeFit) widen();
-      v = spread_of_observations();
+      v = stddev_of_observations();
     }
     if (calm_outliers(v)) {
-      search_with(spread_of_observations());
+      search_with(stddev_of_observations());
       add_flag(DataParallelFlag::kContradictory);
     }
     deviate();
@@ -120,8 +120,8 @@ class Fitter {
     if (std::ranges::find(state_.flags, flag) == state_.flags.end()) state_.flags.push_back(flag);
   }
 
-  [[nodiscard]] const DataParallelPlace& at(const Observation& o) const {
-    return state_.measured[o.place].at;
+  [[nodiscard]] const DataParallelConfiguration& at(const Observation& o) const {
+    return state_.measured[o.configuration].at;
   }
 
   [[nodiscard]] Eigen::VectorXd forecast(const DataParallelFamily& family) const {
@@ -141,9 +141,10 @@ class Fitter {
     Forecasts f{Eigen::VectorXd(n), Eigen::MatrixXd::Zero(n, u.size())};
     for (Eigen::Index i = 0; i < n; ++i) {
       const Observation& o = observations_[static_cast<std::size_t>(i)];
-      const Eigen::Index p = latents_.pass_of[o.place];
-      const Eigen::Index s = o.pass ? -1 : latents_.sync_of[o.place];
-      const Eigen::Index own = latents_.first_place + static_cast<Eigen::Index>(o.place);
+      const Eigen::Index p = latents_.pass_of[o.configuration];
+      const Eigen::Index s = o.pass ? -1 : latents_.sync_of[o.configuration];
+      const Eigen::Index own =
+          latents_.first_configuration + static_cast<Eigen::Index>(o.configuration);
       const double pass = pass_time(state_.family, at(o)) * std::exp(u[p] + u[own]);
       const double sync =
           s < 0 ? 0 : sync_time(state_.family, at(o).gpus, at(o).nodes) * std::exp(u[s]);
@@ -175,7 +176,7 @@ class Fitter {
   }
 
   // What the family leaves over is expected to spread like this.
-  [[nodiscard]] Eigen::MatrixXd spread_of_observations() const {
+  [[nodiscard]] Eigen::MatrixXd stddev_of_observations() const {
     const Forecasts f = deviated(Eigen::VectorXd::Zero(latents_.prior.rows()));
     return f.slopes * latents_.prior * f.slopes.transpose() + noise();
   }
@@ -189,7 +190,7 @@ class Fitter {
     Widths chosen;
     for (const Widths& w : all_widths()) {
       use(w);
-      const Eigen::LLT<Eigen::MatrixXd> factor(spread_of_observations());
+      const Eigen::LLT<Eigen::MatrixXd> factor(stddev_of_observations());
       const Eigen::MatrixXd lower = factor.matrixL();
       const double doubt =
           w.length * w.length + w.pass * w.pass + w.sync * w.sync + w.noise * w.noise;
@@ -229,7 +230,7 @@ class Fitter {
       const Eigen::VectorXd rest = y - forecast(family_of(l, state_.reference));
       double sum = norm(rest);
       for (std::size_t i = 0; i < l.size(); ++i) {
-        const double z = (l[i] - state_.belief[i].mean) / state_.belief[i].spread;
+        const double z = (l[i] - state_.belief[i].mean) / state_.belief[i].stddev;
         sum += z * z;
       }
       return sum;
@@ -273,15 +274,15 @@ class Fitter {
           f.slopes.transpose() * factor.solve(y - f.values + f.slopes * u) - weights;
       const double longest = (latents_.prior * step).cwiseAbs().maxCoeff();
       if (!std::isfinite(longest)) break;
-      weights += std::min(1.0, kLongestRefinement / std::max(longest, kShortestRefinement)) * step;
+      weights += std::min(1.0, kMaxRefinement / std::max(longest, kMinRefinement)) * step;
       u = latents_.prior * weights;
-      if (longest <= kShortestRefinement) break;
+      if (longest <= kMinRefinement) break;
     }
     const auto passes = static_cast<Eigen::Index>(latents_.passes.size());
     const auto syncs = static_cast<Eigen::Index>(latents_.syncs.size());
     state_.pass = {latents_.passes, weights.head(passes)};
     state_.sync = {latents_.syncs, weights.segment(passes, syncs)};
-    state_.contention = {latents_.places, weights.tail(weights.size() - passes - syncs)};
+    state_.contention = {latents_.configurations, weights.tail(weights.size() - passes - syncs)};
   }
 
   [[nodiscard]] Feature pass_only(Feature f) const {
@@ -315,7 +316,7 @@ class Fitter {
     state_.factor.emplace(v);
   }
 
-  State state_;
+  LatentState state_;
   DataParallelPrior believed_;
   Latents latents_;
   std::vector<Observation> observations_;
@@ -323,18 +324,18 @@ class Fitter {
 
 }  // namespace
 
-State fit(const DataParallelPrior& prior, std::vector<Measured> measured,
-          std::vector<DataParallelFlag> flags) {
+LatentState fit(const DataParallelPrior& prior, std::vector<StepObservation> measured,
+                std::vector<DataParallelFlag> flags) {
   const bool disagree = std::ranges::any_of(
-      measured, [](const Measured& m) { return m.disagreement > kDisagreement; });
+      measured, [](const StepObservation& m) { return m.disagreement > kDisagreement; });
   if (disagree) flags.push_back(DataParallelFlag::kContradictory);
-  if (measured.size() < 3) flags.push_back(DataParallelFlag::kFewPlaces);
-  if (std::ranges::all_of(measured, [&](const Measured& m) {
+  if (measured.size() < 3) flags.push_back(DataParallelFlag::kFewConfigurations);
+  if (std::ranges::all_of(measured, [&](const StepObservation& m) {
         return m.at.local_batch == measured.front().at.local_batch;
       })) {
     flags.push_back(DataParallelFlag::kOneBatch);
   }
-  State state = Fitter(prior, std::move(measured)).run();
+  LatentState state = Fitter(prior, std::move(measured)).run();
   for (const DataParallelFlag flag : flags) {
     if (std::ranges::find(state.flags, flag) == state.flags.end()) state.flags.push_back(flag);
   }

@@ -10,11 +10,12 @@
 namespace rubato::data_parallel {
 
 /// Sorted, joined and thinned to `most`; what was wrong goes to `flags`.
-[[nodiscard]] std::vector<Measured> join(std::span<const DataParallelSample> samples,
-                                         std::size_t most, std::vector<DataParallelFlag>& flags);
+[[nodiscard]] std::vector<StepObservation> join(std::span<const DataParallelSample> samples,
+                                                std::size_t most,
+                                                std::vector<DataParallelFlag>& flags);
 
 /// `measured` is not empty.
-[[nodiscard]] State fit(const DataParallelPrior& prior, std::vector<Measured> measured,
-                        std::vector<DataParallelFlag> flags);
+[[nodiscard]] LatentState fit(const DataParallelPrior& prior, std::vector<StepObservation> measured,
+                              std::vector<DataParallelFlag> flags);
 
 }  // namespace rubato::data_parallel

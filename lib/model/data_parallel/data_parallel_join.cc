@@ -11,10 +11,12 @@ namespace rubato::data_parallel {
 namespace {
 
 // No training step is shorter, and none that matters longer, seconds.
-constexpr double kShortest = 1e-9;
-constexpr double kLongest = 1e9;
+constexpr double kMinSeconds = 1e-9;
+constexpr double kMaxSeconds = 1e9;
 
-auto key(const DataParallelPlace& at) { return std::tuple(at.nodes, at.gpus, at.local_batch); }
+auto key(const DataParallelConfiguration& at) {
+  return std::tuple(at.nodes, at.gpus, at.local_batch);
+}
 
 double median(std::vector<double> values) {
   std::ranges::sort(values);
@@ -23,12 +25,12 @@ double median(std::vector<double> values) {
 }
 
 bool usable(const DataParallelSample& s) {
-  return valid(s.at) && s.step_time >= kShortest && s.step_time <= kLongest;
+  return valid(s.at) && s.step_time >= kMinSeconds && s.step_time <= kMaxSeconds;
 }
 
 // Every so many of what is sorted by nodes, GPUs and batch, first and last kept.
-void thin(std::vector<Measured>& measured, std::size_t most) {
-  std::vector<Measured> kept;
+void thin(std::vector<StepObservation>& measured, std::size_t most) {
+  std::vector<StepObservation> kept;
   for (std::size_t i = 0; i < most; ++i) {
     kept.push_back(measured[i * (measured.size() - 1) / (most - 1)]);
   }
@@ -37,8 +39,8 @@ void thin(std::vector<Measured>& measured, std::size_t most) {
 
 }  // namespace
 
-std::vector<Measured> join(std::span<const DataParallelSample> samples, std::size_t most,
-                           std::vector<DataParallelFlag>& flags) {
+std::vector<StepObservation> join(std::span<const DataParallelSample> samples, std::size_t most,
+                                  std::vector<DataParallelFlag>& flags) {
   std::vector<DataParallelSample> sorted;
   std::ranges::copy_if(samples, std::back_inserter(sorted), usable);
   if (sorted.size() < samples.size()) flags.push_back(DataParallelFlag::kDropped);
@@ -47,18 +49,18 @@ std::vector<Measured> join(std::span<const DataParallelSample> samples, std::siz
   });
   if (outside) flags.push_back(DataParallelFlag::kSyncOutside);
   std::ranges::sort(sorted, {}, [](const DataParallelSample& s) { return key(s.at); });
-  std::vector<Measured> measured;
+  std::vector<StepObservation> measured;
   for (auto from = sorted.begin(); from != sorted.end();) {
     const auto to =
         std::find_if(from, sorted.end(), [&](const auto& s) { return key(s.at) != key(from->at); });
-    Measured m;
+    StepObservation m;
     m.at = from->at;
     std::vector<double> steps;
     std::vector<double> passes;
     for (auto s = from; s != to; ++s) {
       steps.push_back(std::log(s->step_time));
       if (outside || !s->sync_time) continue;
-      passes.push_back(std::log(std::max(s->step_time - *s->sync_time, kShortest)));
+      passes.push_back(std::log(std::max(s->step_time - *s->sync_time, kMinSeconds)));
     }
     m.samples = steps.size();
     m.log_step = median(steps);

@@ -7,15 +7,15 @@
 namespace rubato::data_parallel {
 namespace {
 
-bool same_shape(const DataParallelPlace& a, const DataParallelPlace& b) {
+bool same_shape(const DataParallelConfiguration& a, const DataParallelConfiguration& b) {
   return a.gpus == b.gpus && a.nodes == b.nodes;
 }
 
 }  // namespace
 
-Latents latents(const DataParallelPrior& prior, const std::vector<Measured>& measured) {
+Latents latents(const DataParallelPrior& prior, const std::vector<StepObservation>& measured) {
   Latents l;
-  for (const Measured& m : measured) {
+  for (const StepObservation& m : measured) {
     auto pass = std::ranges::find_if(
         l.passes, [&](const auto& p) { return p.local_batch == m.at.local_batch; });
     l.pass_of.push_back(pass - l.passes.begin());
@@ -29,22 +29,22 @@ Latents latents(const DataParallelPrior& prior, const std::vector<Measured>& mea
     if (sync == l.syncs.end()) l.syncs.push_back(m.at);
   }
   for (Eigen::Index& s : l.sync_of) s += s >= 0 ? std::ssize(l.passes) : 0;
-  for (const Measured& m : measured) l.places.push_back(m.at);
-  l.first_place = std::ssize(l.passes) + std::ssize(l.syncs);
-  const Eigen::Index all = l.first_place + std::ssize(l.places);
+  for (const StepObservation& m : measured) l.configurations.push_back(m.at);
+  l.first_configuration = std::ssize(l.passes) + std::ssize(l.syncs);
+  const Eigen::Index all = l.first_configuration + std::ssize(l.configurations);
   l.prior = Eigen::MatrixXd::Zero(all, all);
-  const auto fill = [&](Eigen::Index from, const std::vector<DataParallelPlace>& at, double spread,
-                        Kernel k) {
+  const auto fill = [&](Eigen::Index from, const std::vector<DataParallelConfiguration>& at,
+                        double stddev, Kernel k) {
     for (std::size_t i = 0; i < at.size(); ++i) {
       for (std::size_t j = 0; j < at.size(); ++j) {
         l.prior(from + static_cast<Eigen::Index>(i), from + static_cast<Eigen::Index>(j)) =
-            spread * spread * k(prior, at[i], at[j]);
+            stddev * stddev * k(prior, at[i], at[j]);
       }
     }
   };
   fill(0, l.passes, prior.compute, &pass_kernel);
   fill(std::ssize(l.passes), l.syncs, prior.sync, &sync_kernel);
-  fill(l.first_place, l.places, prior.contention, &contention_kernel);
+  fill(l.first_configuration, l.configurations, prior.contention, &contention_kernel);
   return l;
 }
 

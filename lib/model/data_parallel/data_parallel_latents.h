@@ -12,17 +12,17 @@ namespace rubato::data_parallel {
 
 /// The deviations at what was measured, and where the linear model stands.
 struct Latents {
-  std::vector<DataParallelPlace> passes;  ///< distinct local batches
-  std::vector<DataParallelPlace> syncs;   ///< distinct GPUs and nodes
-  std::vector<Eigen::Index> pass_of;      ///< by place
-  std::vector<Eigen::Index> sync_of;      ///< by place; -1: none
-  std::vector<DataParallelPlace> places;
-  Eigen::Index first_place = 0;  ///< of the latents
-  Eigen::MatrixXd prior;         ///< covariance: passes, synchronisations, contention by place
+  std::vector<DataParallelConfiguration> passes;  ///< distinct local batches
+  std::vector<DataParallelConfiguration> syncs;   ///< distinct GPUs and nodes
+  std::vector<Eigen::Index> pass_of;              ///< by place
+  std::vector<Eigen::Index> sync_of;              ///< by place; -1: none
+  std::vector<DataParallelConfiguration> configurations;
+  Eigen::Index first_configuration = 0;  ///< of the latents
+  Eigen::MatrixXd prior;  ///< covariance: passes, synchronisations, contention by place
 };
 
 [[nodiscard]] Latents latents(const DataParallelPrior& prior,
-                              const std::vector<Measured>& measured);
+                              const std::vector<StepObservation>& measured);
 
 /// Factors of 2 to what is believed.
 struct Widths {

@@ -8,7 +8,7 @@ namespace rubato::data_parallel {
 namespace {
 
 // A factor of 1,000: what strays farther is no deviation from a line.
-constexpr double kMostDeviation = 7.0;
+constexpr double kMaxDeviation = 7.0;
 
 double kernel(double distance) {
   // Matern with 3/2: bends, but not endlessly smooth (Rasmussen & Williams, 4.17).
@@ -16,51 +16,51 @@ double kernel(double distance) {
   return (1 + d) * std::exp(-d);
 }
 
-double deviation(const Deviation& d, const DataParallelPlace& at, double spread,
+double deviation(const Deviation& d, const DataParallelConfiguration& at, double stddev,
                  const DataParallelPrior& prior, Kernel k) {
   double sum = 0;
   for (std::size_t i = 0; i < d.at.size(); ++i) {
     sum += k(prior, d.at[i], at) * d.weights[static_cast<Eigen::Index>(i)];
   }
-  return std::clamp(sum * spread * spread, -kMostDeviation, kMostDeviation);
+  return std::clamp(sum * stddev * stddev, -kMaxDeviation, kMaxDeviation);
 }
 
 }  // namespace
 
-double pass_kernel(const DataParallelPrior& prior, const DataParallelPlace& a,
-                   const DataParallelPlace& b) {
+double pass_kernel(const DataParallelPrior& prior, const DataParallelConfiguration& a,
+                   const DataParallelConfiguration& b) {
   return kernel(std::log(a.local_batch / b.local_batch) / prior.compute_length);
 }
 
-double contention_kernel(const DataParallelPrior& prior, const DataParallelPlace& a,
-                         const DataParallelPlace& b) {
+double contention_kernel(const DataParallelPrior& prior, const DataParallelConfiguration& a,
+                         const DataParallelConfiguration& b) {
   const double batch = std::log(a.local_batch / b.local_batch);
   const double crowd =
       std::log((static_cast<double>(a.gpus) / a.nodes) / (static_cast<double>(b.gpus) / b.nodes));
   return kernel(std::hypot(batch, crowd) / prior.contention_length);
 }
 
-double sync_kernel(const DataParallelPrior& prior, const DataParallelPlace& a,
-                   const DataParallelPlace& b) {
+double sync_kernel(const DataParallelPrior& prior, const DataParallelConfiguration& a,
+                   const DataParallelConfiguration& b) {
   if (a.gpus <= 1 || b.gpus <= 1 || (a.nodes > 1) != (b.nodes > 1)) return 0;
   const double gpus = std::log(static_cast<double>(a.gpus) / b.gpus);
   const double nodes = std::log(static_cast<double>(a.nodes) / b.nodes);
   return kernel(std::hypot(gpus, nodes) / prior.sync_length);
 }
 
-double pass_seconds(const State& state, const DataParallelPlace& at) {
+double pass_seconds(const LatentState& state, const DataParallelConfiguration& at) {
   const DataParallelPrior& prior = state.prior;
   const double off = deviation(state.pass, at, prior.compute, prior, &pass_kernel) +
                      deviation(state.contention, at, prior.contention, prior, &contention_kernel);
   return pass_time(state.family, at) * std::exp(off);
 }
 
-double sync_seconds(const State& state, const DataParallelPlace& at) {
+double sync_seconds(const LatentState& state, const DataParallelConfiguration& at) {
   const double off = deviation(state.sync, at, state.prior.sync, state.prior, &sync_kernel);
   return sync_time(state.family, at.gpus, at.nodes) * std::exp(off);
 }
 
-Feature feature(const State& state, const DataParallelPlace& at) {
+Feature feature(const LatentState& state, const DataParallelConfiguration& at) {
   constexpr double kStep = 1e-4;
   Feature f;
   f.at = at;
@@ -86,11 +86,11 @@ Feature feature(const State& state, const DataParallelPlace& at) {
   return f;
 }
 
-double covariance(const State& state, const Feature& a, const Feature& b) {
+double covariance(const LatentState& state, const Feature& a, const Feature& b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.slopes.size(); ++i) {
-    const double spread = state.belief[i].spread;
-    sum += a.slopes[i] * b.slopes[i] * spread * spread;
+    const double stddev = state.belief[i].stddev;
+    sum += a.slopes[i] * b.slopes[i] * stddev * stddev;
   }
   const DataParallelPrior& prior = state.prior;
   if (!prior.correct) return sum;
@@ -103,8 +103,8 @@ double covariance(const State& state, const Feature& a, const Feature& b) {
   return sum;
 }
 
-State believed(const DataParallelPrior& prior, double reference, double pass) {
-  State state;
+LatentState believed(const DataParallelPrior& prior, double reference, double pass) {
+  LatentState state;
   state.prior = prior;
   state.reference = reference;
   state.belief = beliefs(pass);

@@ -13,8 +13,8 @@
 namespace rubato::data_parallel {
 
 /// All samples of one place, joined.
-struct Measured {
-  DataParallelPlace at;
+struct StepObservation {
+  DataParallelConfiguration at;
   std::size_t samples = 1;
   double log_step = 0;
   double disagreement = 0;         ///< largest distance of a sample from the median, log
@@ -23,7 +23,7 @@ struct Measured {
 
 /// An observation seen from the parameters: derivatives of its logarithm.
 struct Feature {
-  DataParallelPlace at;
+  DataParallelConfiguration at;
   Logs slopes = {};    ///< by the logarithms of the family
   double of_pass = 1;  ///< by the deviation of the pass
   double of_sync = 0;  ///< by the deviation of the synchronisation
@@ -31,11 +31,11 @@ struct Feature {
 
 /// A deviation in log space: a Gaussian process over places, as weights of what was measured.
 struct Deviation {
-  std::vector<DataParallelPlace> at;
+  std::vector<DataParallelConfiguration> at;
   Eigen::VectorXd weights;
 };
 
-struct State {
+struct LatentState {
   DataParallelPrior prior;
   double reference = 1;  ///< local batch, samples
   std::array<Belief, kParameters> belief = {};
@@ -44,7 +44,7 @@ struct State {
   Deviation pass;
   Deviation contention;
   Deviation sync;
-  std::vector<Measured> measured;                     ///< sorted by place
+  std::vector<StepObservation> measured;              ///< sorted by place
   std::vector<Feature> features;                      ///< an observation each
   std::optional<Eigen::LLT<Eigen::MatrixXd>> factor;  ///< of the covariance of the observations
   std::vector<DataParallelFlag> flags;
@@ -52,24 +52,25 @@ struct State {
 };
 
 /// What nothing but beliefs knows, where a typical pass takes `pass` seconds at `reference`.
-[[nodiscard]] State believed(const DataParallelPrior& prior, double reference, double pass);
+[[nodiscard]] LatentState believed(const DataParallelPrior& prior, double reference, double pass);
 
 /// Correlation of a deviation at two places, 0..1.
-using Kernel = double (*)(const DataParallelPrior&, const DataParallelPlace&,
-                          const DataParallelPlace&);
-[[nodiscard]] double pass_kernel(const DataParallelPrior& prior, const DataParallelPlace& a,
-                                 const DataParallelPlace& b);
-[[nodiscard]] double contention_kernel(const DataParallelPrior& prior, const DataParallelPlace& a,
-                                       const DataParallelPlace& b);
-[[nodiscard]] double sync_kernel(const DataParallelPrior& prior, const DataParallelPlace& a,
-                                 const DataParallelPlace& b);
+using Kernel = double (*)(const DataParallelPrior&, const DataParallelConfiguration&,
+                          const DataParallelConfiguration&);
+[[nodiscard]] double pass_kernel(const DataParallelPrior& prior, const DataParallelConfiguration& a,
+                                 const DataParallelConfiguration& b);
+[[nodiscard]] double contention_kernel(const DataParallelPrior& prior,
+                                       const DataParallelConfiguration& a,
+                                       const DataParallelConfiguration& b);
+[[nodiscard]] double sync_kernel(const DataParallelPrior& prior, const DataParallelConfiguration& a,
+                                 const DataParallelConfiguration& b);
 
 /// Seconds with deviations.
-[[nodiscard]] double pass_seconds(const State& state, const DataParallelPlace& at);
-[[nodiscard]] double sync_seconds(const State& state, const DataParallelPlace& at);
+[[nodiscard]] double pass_seconds(const LatentState& state, const DataParallelConfiguration& at);
+[[nodiscard]] double sync_seconds(const LatentState& state, const DataParallelConfiguration& at);
 
-[[nodiscard]] Feature feature(const State& state, const DataParallelPlace& at);
+[[nodiscard]] Feature feature(const LatentState& state, const DataParallelConfiguration& at);
 /// Before anything was measured.
-[[nodiscard]] double covariance(const State& state, const Feature& a, const Feature& b);
+[[nodiscard]] double covariance(const LatentState& state, const Feature& a, const Feature& b);
 
 }  // namespace rubato::data_parallel

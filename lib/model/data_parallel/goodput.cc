@@ -15,15 +15,15 @@ bool valid_batch(double batch) { return batch > 0 && std::isfinite(batch); }
 
 std::optional<double> statistical_efficiency(double noise, double batch, double reference) {
   if (!valid_noise(noise) || !valid_batch(batch) || !valid_batch(reference)) return std::nullopt;
-  const double scale = std::min(noise, kMostNoise);
+  const double scale = std::min(noise, kMaxNoise);
   return (scale + reference) / (scale + batch);
 }
 
 std::optional<double> noise_scale(double variance, double square, double batch) {
   if (!valid_noise(variance) || !valid_noise(square) || !valid_batch(batch)) return std::nullopt;
   if (variance == 0) return 0;
-  if (square == 0) return kMostNoise;
-  return std::min(batch * (variance / square), kMostNoise);
+  if (square == 0) return kMaxNoise;
+  return std::min(batch * (variance / square), kMaxNoise);
 }
 
 std::optional<double> believed_noise(std::span<const double> reports, std::size_t last) {

@@ -12,7 +12,7 @@
 namespace rubato {
 
 /// Noise scales above this, samples, count as this.
-inline constexpr double kMostNoise = 1e15;
+inline constexpr double kMaxNoise = 1e15;
 
 /// Progress a sample makes at `batch` over what it makes at `reference`: (noise + reference) /
 /// (noise + batch), at most 1 for batch >= reference. `noise` is the gradient noise scale in

@@ -110,8 +110,8 @@ class Search {
 }  // namespace
 
 FitResult minimise(std::span<const FitParameter> parameters, const FitObjective& objective,
-                   int most_evaluations) {
-  Search search(parameters, objective, most_evaluations);
+                   int max_evaluations) {
+  Search search(parameters, objective, max_evaluations);
   search.run(NLOPT_LD_SLSQP, 0.3);
   search.run(NLOPT_LN_SBPLX, 0.6);
   search.run(NLOPT_LD_SLSQP, 1.0);

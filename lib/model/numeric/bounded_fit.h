@@ -28,10 +28,10 @@ using FitObjective = std::function<double(std::span<const double>)>;
 
 /// A local minimum near the start: sequential quadratic programming with central differences
 /// (Kraft 1994), then subplex for what is not smooth (Rowan 1990), then the first again, each from
-/// the best point so far (NLopt). Never worse than the start; at most about `most_evaluations`
+/// the best point so far (NLopt). Never worse than the start; at most about `max_evaluations`
 /// calls. Same input, same bytes. Takes no parameters, and starts outside their bounds (they are
 /// clipped).
 [[nodiscard]] FitResult minimise(std::span<const FitParameter> parameters,
-                                 const FitObjective& objective, int most_evaluations = 4000);
+                                 const FitObjective& objective, int max_evaluations = 4000);
 
 }  // namespace rubato

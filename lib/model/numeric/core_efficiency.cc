@@ -12,22 +12,22 @@
 namespace rubato {
 namespace {
 
-constexpr double kLeastShare = 1e-3;
+constexpr double kMinShare = 1e-3;
 constexpr double kEnough = 0.99;
 // The curve's range: E(0) may be below 0 (one core of many does little), never E(1).
-constexpr double kLeastAlpha = 1e-6;
-constexpr double kMostAlpha = 5;
-constexpr double kLeastK = 0.02;
-constexpr double kMostK = 20;
-constexpr double kMostCores = 1e6;
-constexpr double kMostSpeed = 1e15;
+constexpr double kMinAlpha = 1e-6;
+constexpr double kMaxAlpha = 5;
+constexpr double kMinK = 0.02;
+constexpr double kMaxK = 20;
+constexpr double kMaxCores = 1e6;
+constexpr double kMaxSpeed = 1e15;
 constexpr double kPull = 1e-3;  // of the usual curve, beside samples that are worth 1 each
 
 double square(double x) { return x * x; }
 
 bool usable(const CoreSample& sample) {
-  return std::isfinite(sample.cores) && sample.cores > 0 && sample.cores <= kMostCores &&
-         std::isfinite(sample.speed) && sample.speed > 1 / kMostSpeed && sample.speed < kMostSpeed;
+  return std::isfinite(sample.cores) && sample.cores > 0 && sample.cores <= kMaxCores &&
+         std::isfinite(sample.speed) && sample.speed > 1 / kMaxSpeed && sample.speed < kMaxSpeed;
 }
 
 // Mean of ln speed by number of cores.
@@ -67,7 +67,7 @@ double CoreCurve::speed(double cores) const {
   const double level = std::isfinite(d) && d > 0 ? d : 1;
   if (!std::isfinite(cores) || cores <= 0) return level;
   const double value = std::min(alpha, 0.0) * std::exp(-std::max(k, 0.0) * cores) + level;
-  return std::isfinite(value) ? std::max(value, kLeastShare * level) : level;
+  return std::isfinite(value) ? std::max(value, kMinShare * level) : level;
 }
 
 int CoreCurve::enough(int most) const {
@@ -90,10 +90,10 @@ CoreFit fit_core_curve(std::vector<CoreSample> samples, const CoreCurve& usual) 
   if (means.empty()) return fit;
   if (means.size() >= 2) {
     const double level = usual.d > 0 ? usual.d : 1;
-    const double usual_alpha = std::clamp(-usual.alpha / level, kLeastAlpha, kMostAlpha);
-    const double usual_k = std::clamp(usual.k, kLeastK, kMostK);
-    const std::vector<FitParameter> parameters{{usual_alpha, kLeastAlpha, kMostAlpha, true},
-                                               {usual_k, kLeastK, kMostK, true}};
+    const double usual_alpha = std::clamp(-usual.alpha / level, kMinAlpha, kMaxAlpha);
+    const double usual_k = std::clamp(usual.k, kMinK, kMaxK);
+    const std::vector<FitParameter> parameters{{usual_alpha, kMinAlpha, kMaxAlpha, true},
+                                               {usual_k, kMinK, kMaxK, true}};
     const FitResult found = minimise(parameters, [&](std::span<const double> p) {
       const CoreCurve shape{-p[0], p[1], 1};
       return squares_of(shape, means) +

@@ -35,7 +35,7 @@ Rows with_ridge(const MatrixXd& a, const VectorXd& b, const Ridge& ridge) {
   const VectorXd mean = or_zero(ridge.mean, n).cwiseMax(0);
   const VectorXd weight = or_zero(ridge.weight, n).cwiseMax(0);
   for (Index j = 0; j < n; ++j) {
-    const double least = kLeastRidge * a.col(j).squaredNorm();
+    const double least = kMinRidge * a.col(j).squaredNorm();
     const double root = std::sqrt(std::max(weight(j), least));
     rows.a(m + j, j) = root;
     rows.b(m + j) = root * mean(j);

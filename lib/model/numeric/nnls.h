@@ -7,7 +7,7 @@
 namespace rubato {
 
 /// What the coefficients are drawn to, and how strongly: sum of weight_j (x_j - mean_j)^2 is added
-/// to what is minimised. Either may be empty: no mean is 0, no weight is kLeastRidge of the
+/// to what is minimised. Either may be empty: no mean is 0, no weight is kMinRidge of the
 /// column's own square, which only decides between solutions that the rows cannot tell apart.
 struct Ridge {
   Eigen::VectorXd mean;    ///< one a column, at least 0
@@ -16,7 +16,7 @@ struct Ridge {
 
 /// Share of a column's square that is the least weight of its ridge: of columns that are multiples
 /// of each other each gets a part, and their sum stays what the rows say.
-inline constexpr double kLeastRidge = 1e-9;
+inline constexpr double kMinRidge = 1e-9;
 
 struct NnlsResult {
   Eigen::VectorXd x;    ///< finite, none below 0

@@ -47,9 +47,9 @@ Result<Word> read_word(std::string_view text) {
   const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), degree);
   if (*kind == PlanKind::kGc) return fail(fmt::format("\"{}\": gc takes no number", text));
   if (code != std::errc() || end != number.data() + number.size() || degree < 1 ||
-      degree > kMostGpus) {
+      degree > kMaxGpus) {
     return fail(
-        fmt::format("\"{}\": \"{}\" is not a whole number from 1 to {}", text, number, kMostGpus));
+        fmt::format("\"{}\": \"{}\" is not a whole number from 1 to {}", text, number, kMaxGpus));
   }
   word.degree = degree;
   return word;
@@ -101,8 +101,8 @@ class PlanReader {
     if (gpus_ > 0 && plan_.gpus() != gpus_) {
       return fail(fmt::format("the degrees make {} GPUs, not {}", plan_.gpus(), gpus_));
     }
-    if (plan_.gpus() > kMostGpus) {
-      return fail(fmt::format("the degrees make more than {} GPUs", kMostGpus));
+    if (plan_.gpus() > kMaxGpus) {
+      return fail(fmt::format("the degrees make more than {} GPUs", kMaxGpus));
     }
     return plan_;
   }
@@ -144,7 +144,7 @@ class PlanReader {
   int* open_ = nullptr;  ///< the degree that gets what is left
 };
 
-std::string why_not_split(const ExecutionPlan& plan, const PlanPlace& place,
+std::string why_not_split(const ExecutionPlan& plan, const PlanConfiguration& configuration,
                           const ModelShape& shape) {
   if (plan.zero != Zero::kNone) return "TP and PP are not combined with ZeRO";
   if (!shape.whole()) return "TP and PP need hidden, layers, seq and heads of the model";
@@ -155,7 +155,8 @@ std::string why_not_split(const ExecutionPlan& plan, const PlanPlace& place,
     return fmt::format("{} layers do not divide into PP={}", shape.layers, plan.pipeline);
   }
   // A tensor-parallel group must not span nodes, so the GPUs of each node are whole groups.
-  if (place.least_on_a_node() % plan.tensor != 0 || place.most_on_a_node() % plan.tensor != 0) {
+  if (configuration.min_per_node() % plan.tensor != 0 ||
+      configuration.max_per_node() % plan.tensor != 0) {
     return fmt::format("TP={} does not divide the GPUs of a node", plan.tensor);
   }
   return "";
@@ -217,29 +218,29 @@ bool allows(const Plans& plans, const ExecutionPlan& plan) {
          (!plan.checkpointing || listed(PlanKind::kGc));
 }
 
-std::string why_not(const ExecutionPlan& plan, const PlanPlace& place, const ModelShape& shape,
-                    std::int64_t batch) {
-  if (place.gpus < 1 || place.gpus > kMostGpus) {
-    return fmt::format("{} GPUs are not from 1 to {}", place.gpus, kMostGpus);
+std::string why_not(const ExecutionPlan& plan, const PlanConfiguration& configuration,
+                    const ModelShape& shape, std::int64_t batch) {
+  if (configuration.gpus < 1 || configuration.gpus > kMaxGpus) {
+    return fmt::format("{} GPUs are not from 1 to {}", configuration.gpus, kMaxGpus);
   }
-  if (place.nodes < 1 || place.nodes > place.gpus) {
-    return fmt::format("{} GPUs do not stand on {} nodes", place.gpus, place.nodes);
+  if (configuration.nodes < 1 || configuration.nodes > configuration.gpus) {
+    return fmt::format("{} GPUs do not stand on {} nodes", configuration.gpus, configuration.nodes);
   }
-  if (place.cores_per_gpu < 1) return "a GPU needs a core";
+  if (configuration.cores_per_gpu < 1) return "a GPU needs a core";
   if (shape.params < 1) return "the number of parameters of the model is not known";
   if (plan.data < 1 || plan.tensor < 1 || plan.pipeline < 1 || plan.steps < 1) {
     return "a degree is below 1";
   }
   // No overflow: each factor is tested before it is multiplied.
-  if (plan.data > kMostGpus || plan.tensor > kMostGpus / plan.data ||
-      plan.pipeline > kMostGpus / (plan.data * plan.tensor) || plan.gpus() != place.gpus) {
-    return fmt::format("the degrees do not make {} GPUs", place.gpus);
+  if (plan.data > kMaxGpus || plan.tensor > kMaxGpus / plan.data ||
+      plan.pipeline > kMaxGpus / (plan.data * plan.tensor) || plan.gpus() != configuration.gpus) {
+    return fmt::format("the degrees do not make {} GPUs", configuration.gpus);
   }
-  if (batch < 1 || batch > kMostBatch || batch % (std::int64_t{1} * plan.data * plan.steps) != 0) {
+  if (batch < 1 || batch > kMaxBatch || batch % (std::int64_t{1} * plan.data * plan.steps) != 0) {
     return fmt::format("a batch of {} does not divide into {} x {} micro-batches", batch, plan.data,
                        plan.steps);
   }
-  return plan.split() ? why_not_split(plan, place, shape) : "";
+  return plan.split() ? why_not_split(plan, configuration, shape) : "";
 }
 
 }  // namespace rubato

@@ -52,23 +52,23 @@ struct ExecutionPlan {
 [[nodiscard]] bool allows(const Plans& plans, const ExecutionPlan& plan);
 
 /// Where a plan runs. GPUs stand on the nodes as evenly as they can.
-struct PlanPlace {
+struct PlanConfiguration {
   int gpus = 1;
   int nodes = 1;  ///< at most `gpus`
   int cores_per_gpu = 1;
 
-  [[nodiscard]] int least_on_a_node() const { return gpus / (nodes > 0 ? nodes : 1); }
-  [[nodiscard]] int most_on_a_node() const {
+  [[nodiscard]] int min_per_node() const { return gpus / (nodes > 0 ? nodes : 1); }
+  [[nodiscard]] int max_per_node() const {
     return (gpus + (nodes > 0 ? nodes : 1) - 1) / (nodes > 0 ? nodes : 1);
   }
-  auto operator<=>(const PlanPlace&) const = default;  // NOLINT(modernize-use-nullptr)
+  auto operator<=>(const PlanConfiguration&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// Why a plan cannot run at a place with a global batch of `batch`; "" when it can. Of memory
 /// nothing is said (plan_memory.h). TP and PP are not combined with ZeRO; the degrees multiply to
 /// the GPUs; the batch divides into replicas and micro-batches; TP stays inside a node and divides
 /// the heads, PP divides the layers; TP and PP need the whole shape.
-[[nodiscard]] std::string why_not(const ExecutionPlan& plan, const PlanPlace& place,
+[[nodiscard]] std::string why_not(const ExecutionPlan& plan, const PlanConfiguration& configuration,
                                   const ModelShape& shape, std::int64_t batch);
 
 }  // namespace rubato

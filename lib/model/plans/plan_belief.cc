@@ -42,7 +42,7 @@ double forward_of(const ModelShape& shape, const std::vector<PlanSample>& settin
     const double forward =
         s.forward_seconds > 0 ? s.forward_seconds : s.step_seconds * kForwardShare;
     // Of a pipeline's turns all but those that fill it do work.
-    const double share = static_cast<double>(s.batch) / s.place.gpus *
+    const double share = static_cast<double>(s.batch) / s.configuration.gpus *
                          (s.plan.steps + s.plan.pipeline - 1.0) / s.plan.steps;
     return forward * 1e3 / share;
   });
@@ -54,7 +54,7 @@ double forward_of(const ModelShape& shape, const std::vector<PlanSample>& settin
 // Ranks times cores that share the update on the host.
 double host_hands(const std::vector<PlanSample>& settings) {
   const double measured = mean_log(settings, [](const PlanSample& s) {
-    return s.plan.zero == Zero::kOffload ? 1.0 * s.plan.data * s.place.cores_per_gpu : 0.0;
+    return s.plan.zero == Zero::kOffload ? 1.0 * s.plan.data * s.configuration.cores_per_gpu : 0.0;
   });
   return measured > 0 ? measured : 8;
 }

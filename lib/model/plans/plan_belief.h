@@ -12,7 +12,7 @@ namespace rubato {
 /// ln(term) is normal around ln(centre); the term stays between the bounds, all above 0.
 struct TermBelief {
   double centre = 1;
-  double spread = 1;
+  double stddev = 1;
   double low = 1e-8;
   double high = 1e8;
 };

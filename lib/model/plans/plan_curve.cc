@@ -12,18 +12,19 @@ namespace {
 // A rate that rounding alone makes smaller is as good.
 constexpr double kAsGood = 1 - 1e-9;
 
-PlanPlace nearest_place(const PlanPlace& place) {
-  PlanPlace out;
-  out.gpus = std::clamp(place.gpus, 1, kMostCurveGpus);
-  out.nodes = std::clamp(place.nodes, 1, out.gpus);
-  out.cores_per_gpu = std::clamp(place.cores_per_gpu, 1, kMostCurveCores);
+PlanConfiguration nearest_configuration(const PlanConfiguration& configuration) {
+  PlanConfiguration out;
+  out.gpus = std::clamp(configuration.gpus, 1, kMaxCurveGpus);
+  out.nodes = std::clamp(configuration.nodes, 1, out.gpus);
+  out.cores_per_gpu = std::clamp(configuration.cores_per_gpu, 1, kMaxCurveCores);
   return out;
 }
 
 // `less` is as fast as `best` or faster by a plan that comes first.
 bool better(const PlanCurvePoint& less, const PlanCurvePoint& best) {
   if (!less.feasible) return false;
-  if (!best.feasible || less.rate != best.rate) return !best.feasible || less.rate > best.rate;
+  if (!best.feasible || less.throughput != best.throughput)
+    return !best.feasible || less.throughput > best.throughput;
   return std::tie(less.effective, less.plan) < std::tie(best.effective, best.plan);
 }
 
@@ -32,10 +33,10 @@ bool better(const PlanCurvePoint& less, const PlanCurvePoint& best) {
 PlanCurve::PlanCurve(std::shared_ptr<const PlanModel> model, CurveQuestion question)
     : model_(std::move(model)), question_(std::move(question)) {}
 
-PlanQuery PlanCurve::query_at(const PlanPlace& place) const {
-  return {.place = place,
+PlanQuery PlanCurve::query_at(const PlanConfiguration& configuration) const {
+  return {.configuration = configuration,
           .gpu_memory_mib = question_.gpu_memory_mib,
-          .host_memory_mib = question_.host_memory_mib_per_gpu * place.most_on_a_node(),
+          .host_memory_mib = question_.host_memory_mib_per_gpu * configuration.max_per_node(),
           .batch = question_.batch,
           .plans = question_.plans};
 }
@@ -44,82 +45,87 @@ const PlanCurve::Best& PlanCurve::best_at(int gpus, int nodes) const {
   const auto [at, fresh] = best_.try_emplace({gpus, nodes});
   Best& best = at->second;
   if (!fresh) return best;
-  const PlanPlace place{gpus, nodes, 1};
-  const PlanQuery query = query_at(place);
+  const PlanConfiguration configuration{gpus, nodes, 1};
+  const PlanQuery query = query_at(configuration);
   const PlanSite site{
       model_->shape(), query.batch, query.plans, {query.gpu_memory_mib, query.host_memory_mib}};
-  for (const ExecutionPlan& plan : plans_at(place, site)) {
+  for (const ExecutionPlan& plan : plans_at(configuration, site)) {
     if (plan.zero == Zero::kOffload) {
       best.offload.push_back(plan);
       continue;
     }
-    const double rate = static_cast<double>(query.batch) / model_->step_seconds(query, plan);
-    if (!best.others.feasible || rate > best.others.rate) best.others = {true, plan, rate, place};
+    const double throughput = static_cast<double>(query.batch) / model_->step_seconds(query, plan);
+    if (!best.others.feasible || throughput > best.others.throughput)
+      best.others = {true, plan, throughput, configuration};
   }
   return best;
 }
 
-PlanCurvePoint PlanCurve::raw(const PlanPlace& place) const {
-  const Best& best = best_at(place.gpus, place.nodes);
+PlanCurvePoint PlanCurve::raw(const PlanConfiguration& configuration) const {
+  const Best& best = best_at(configuration.gpus, configuration.nodes);
   PlanCurvePoint out = best.others;
-  const PlanQuery query = query_at(place);
+  const PlanQuery query = query_at(configuration);
   for (const ExecutionPlan& plan : best.offload) {
-    const double rate = static_cast<double>(query.batch) / model_->step_seconds(query, plan);
-    const PlanCurvePoint offload{true, plan, rate, place};
-    if (!out.feasible || rate > out.rate) out = offload;
+    const double throughput = static_cast<double>(query.batch) / model_->step_seconds(query, plan);
+    const PlanCurvePoint offload{true, plan, throughput, configuration};
+    if (!out.feasible || throughput > out.throughput) out = offload;
   }
   return out;
 }
 
-PlanCurvePoint PlanCurve::envelope(const PlanPlace& place) const {
-  const Key key{place.gpus, place.nodes, place.cores_per_gpu};
+PlanCurvePoint PlanCurve::envelope(const PlanConfiguration& configuration) const {
+  const Key key{configuration.gpus, configuration.nodes, configuration.cores_per_gpu};
   if (const auto known = points_.find(key); known != points_.end()) return known->second;
   PlanCurvePoint less;
-  const auto consider = [&](const PlanPlace& smaller) {
+  const auto consider = [&](const PlanConfiguration& smaller) {
     const PlanCurvePoint point = envelope(smaller);
     if (better(point, less)) less = point;
   };
-  if (place.gpus > place.nodes) {
-    consider({place.gpus - 1, place.nodes, place.cores_per_gpu});
+  if (configuration.gpus > configuration.nodes) {
+    consider({configuration.gpus - 1, configuration.nodes, configuration.cores_per_gpu});
   }
-  if (place.cores_per_gpu > 1) consider({place.gpus, place.nodes, place.cores_per_gpu - 1});
-  if (place.nodes > 1) {
+  if (configuration.cores_per_gpu > 1)
+    consider({configuration.gpus, configuration.nodes, configuration.cores_per_gpu - 1});
+  if (configuration.nodes > 1) {
     // All but one of the nodes, with what stands on each at least.
-    consider({place.least_on_a_node() * (place.nodes - 1), place.nodes - 1, place.cores_per_gpu});
+    consider({configuration.min_per_node() * (configuration.nodes - 1), configuration.nodes - 1,
+              configuration.cores_per_gpu});
   }
-  const PlanCurvePoint own = raw(place);
-  const bool gains = own.feasible && (!less.feasible || own.rate >= kCurveGain * less.rate);
+  const PlanCurvePoint own = raw(configuration);
+  const bool gains =
+      own.feasible && (!less.feasible || own.throughput >= kCurveGain * less.throughput);
   return points_[key] = gains ? own : less;
 }
 
-PlanCurvePoint PlanCurve::at(const PlanPlace& granted) const {
+PlanCurvePoint PlanCurve::at(const PlanConfiguration& granted) const {
   const std::lock_guard lock(mutex_);
-  return envelope(nearest_place(granted));
+  return envelope(nearest_configuration(granted));
 }
 
-double PlanCurve::rate_of(const ExecutionPlan& plan, const PlanPlace& place) const {
-  return model_->of_plan(query_at(place), plan).rate;
+double PlanCurve::throughput_of(const ExecutionPlan& plan,
+                                const PlanConfiguration& configuration) const {
+  return model_->of_plan(query_at(configuration), plan).throughput;
 }
 
 std::optional<PlanCurvePoint> PlanCurve::least(const ExecutionPlan& plan,
-                                               const PlanPlace& place) const {
-  const double wanted = rate_of(plan, place);
+                                               const PlanConfiguration& configuration) const {
+  const double wanted = throughput_of(plan, configuration);
   if (!(wanted > 0)) return std::nullopt;
   const std::lock_guard lock(mutex_);
-  const std::int64_t cores = std::int64_t{1} * place.gpus * place.cores_per_gpu;
-  for (int gpus = 1; gpus <= std::min(place.gpus, kMostCurveGpus); ++gpus) {
-    const int most_cores = static_cast<int>(std::min<std::int64_t>(cores / gpus, kMostCurveCores));
-    for (int nodes = 1; nodes <= std::min(gpus, place.nodes); ++nodes) {
+  const std::int64_t cores = std::int64_t{1} * configuration.gpus * configuration.cores_per_gpu;
+  for (int gpus = 1; gpus <= std::min(configuration.gpus, kMaxCurveGpus); ++gpus) {
+    const int max_cores = static_cast<int>(std::min<std::int64_t>(cores / gpus, kMaxCurveCores));
+    for (int nodes = 1; nodes <= std::min(gpus, configuration.nodes); ++nodes) {
       // Never more on a node than the request has there: it might not fit on one.
-      if (PlanPlace{gpus, nodes, 1}.most_on_a_node() > place.most_on_a_node()) continue;
-      if (raw({gpus, nodes, most_cores}).rate < wanted * kAsGood) continue;
+      if (PlanConfiguration{gpus, nodes, 1}.max_per_node() > configuration.max_per_node()) continue;
+      if (raw({gpus, nodes, max_cores}).throughput < wanted * kAsGood) continue;
       int enough = 1;
-      while (raw({gpus, nodes, enough}).rate < wanted * kAsGood) ++enough;
+      while (raw({gpus, nodes, enough}).throughput < wanted * kAsGood) ++enough;
       return raw({gpus, nodes, enough});
     }
   }
   // Beyond what is looked at: the plan itself.
-  return PlanCurvePoint{true, plan, wanted, place};
+  return PlanCurvePoint{true, plan, wanted, configuration};
 }
 
 }  // namespace rubato

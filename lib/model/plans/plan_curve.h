@@ -15,8 +15,8 @@
 namespace rubato {
 
 /// Larger places count as this large: a curve stays small.
-inline constexpr int kMostCurveGpus = 512;
-inline constexpr int kMostCurveCores = 256;  ///< a GPU
+inline constexpr int kMaxCurveGpus = 512;
+inline constexpr int kMaxCurveCores = 256;  ///< a GPU
 /// More of anything has to bring this much more throughput.
 inline constexpr double kCurveGain = 1.01;
 
@@ -31,8 +31,8 @@ struct CurveQuestion {
 struct PlanCurvePoint {
   bool feasible = false;  ///< false: nothing fits in as much or less, and the rest is empty
   ExecutionPlan plan;
-  double rate = 0;      ///< samples/s
-  PlanPlace effective;  ///< what `plan` uses: in no member more than was granted
+  double throughput = 0;        ///< samples/s
+  PlanConfiguration effective;  ///< what `plan` uses: in no member more than was granted
 };
 
 /// Resource-sensitivity curves (Zhang et al., Rubick, MLSys 2025, section 5) along GPUs, nodes and
@@ -44,16 +44,17 @@ class PlanCurve {
   PlanCurve(std::shared_ptr<const PlanModel> model, CurveQuestion question);
 
   /// `granted` with nodes <= gpus; what cannot be is taken for the nearest that can.
-  [[nodiscard]] PlanCurvePoint at(const PlanPlace& granted) const;
+  [[nodiscard]] PlanCurvePoint at(const PlanConfiguration& granted) const;
 
   /// Throughput of one plan there, samples/s; 0 when it cannot run.
-  [[nodiscard]] double rate_of(const ExecutionPlan& plan, const PlanPlace& place) const;
+  [[nodiscard]] double throughput_of(const ExecutionPlan& plan,
+                                     const PlanConfiguration& configuration) const;
 
   /// The fewest GPUs, on the fewest nodes, with the fewest cores, whose best plan is as fast as
-  /// `plan` at `place`; nothing needs more GPUs, nodes or cores in all than `place` has. None when
-  /// `plan` cannot run there: then nothing is promised.
+  /// `plan` at `configuration`; nothing needs more GPUs, nodes or cores in all than `configuration`
+  /// has. None when `plan` cannot run there: then nothing is promised.
   [[nodiscard]] std::optional<PlanCurvePoint> least(const ExecutionPlan& plan,
-                                                    const PlanPlace& place) const;
+                                                    const PlanConfiguration& configuration) const;
 
   [[nodiscard]] const PlanModel& model() const { return *model_; }
   [[nodiscard]] const CurveQuestion& question() const { return question_; }
@@ -66,10 +67,10 @@ class PlanCurve {
   };
   using Key = std::tuple<int, int, int>;  ///< GPUs, nodes, cores a GPU
 
-  [[nodiscard]] PlanQuery query_at(const PlanPlace& place) const;
+  [[nodiscard]] PlanQuery query_at(const PlanConfiguration& configuration) const;
   const Best& best_at(int gpus, int nodes) const;
-  PlanCurvePoint raw(const PlanPlace& place) const;
-  PlanCurvePoint envelope(const PlanPlace& place) const;
+  PlanCurvePoint raw(const PlanConfiguration& configuration) const;
+  PlanCurvePoint envelope(const PlanConfiguration& configuration) const;
 
   std::shared_ptr<const PlanModel> model_;
   CurveQuestion question_;

@@ -14,9 +14,9 @@
 namespace rubato {
 namespace {
 
-constexpr double kShortest = 1e-6;  ///< seconds of a step that can be
-constexpr double kLongest = 2.6e6;
-constexpr std::size_t kMostSettings = 256;
+constexpr double kMinSeconds = 1e-6;  ///< seconds of a step that can be
+constexpr double kMaxSeconds = 2.6e6;
+constexpr std::size_t kMaxSettings = 256;
 // Of the logarithm of a measured step around the formula, and of a part of it: profilers draw the
 // lines between parts each in its own way.
 constexpr double kStepNoise = 0.05;
@@ -28,7 +28,7 @@ constexpr double kPoor = 0.25;
 constexpr int kPublishedTerms = 7;
 // Forward passes that the rest of a step may take. The backward pass takes ten at most (the
 // published bound); a profiler that shows more has timed one of several micro-batches.
-constexpr double kMostTail = 15;
+constexpr double kMaxTail = 15;
 constexpr double kDifference = 1e-4;
 
 using Vector = Eigen::Matrix<double, kPlanTerms, 1>;
@@ -36,25 +36,25 @@ using Matrix = Eigen::Matrix<double, kPlanTerms, kPlanTerms>;
 
 bool can_be(const PlanSample& s) {
   const auto time = [](double seconds) {
-    return std::isfinite(seconds) && seconds >= 0 && seconds <= kLongest;
+    return std::isfinite(seconds) && seconds >= 0 && seconds <= kMaxSeconds;
   };
-  const PlanPlace& at = s.place;
+  const PlanConfiguration& at = s.configuration;
   const ExecutionPlan& plan = s.plan;
-  if (!time(s.step_seconds) || s.step_seconds < kShortest || !time(s.forward_seconds) ||
+  if (!time(s.step_seconds) || s.step_seconds < kMinSeconds || !time(s.forward_seconds) ||
       !time(s.tail_seconds) || !time(s.optimiser_seconds)) {
     return false;
   }
-  if (at.gpus < 1 || at.gpus > kMostGpus || at.nodes < 1 || at.nodes > at.gpus ||
-      at.cores_per_gpu < 1 || s.batch < 1 || s.batch > kMostBatch || s.reports < 1) {
+  if (at.gpus < 1 || at.gpus > kMaxGpus || at.nodes < 1 || at.nodes > at.gpus ||
+      at.cores_per_gpu < 1 || s.batch < 1 || s.batch > kMaxBatch || s.reports < 1) {
     return false;
   }
   if (plan.data < 1 || plan.tensor < 1 || plan.pipeline < 1 || plan.steps < 1) return false;
   if (plan.split() && plan.zero != Zero::kNone) return false;
-  return plan.data <= kMostGpus && plan.tensor <= kMostGpus && plan.pipeline <= kMostGpus &&
+  return plan.data <= kMaxGpus && plan.tensor <= kMaxGpus && plan.pipeline <= kMaxGpus &&
          plan.gpus() == at.gpus;
 }
 
-auto setting_of(const PlanSample& s) { return std::tie(s.plan, s.place, s.batch); }
+auto setting_of(const PlanSample& s) { return std::tie(s.plan, s.configuration, s.batch); }
 
 // The middle one by reports, of those above 0; a wrong one among three does no harm.
 double median(std::span<const PlanSample> group, double PlanSample::*time) {
@@ -98,7 +98,7 @@ PlanSample merged(std::span<const PlanSample> group, PlanFitFlags& flags) {
   out.forward_seconds = median(group, &PlanSample::forward_seconds);
   out.tail_seconds = median(group, &PlanSample::tail_seconds);
   out.optimiser_seconds = median(group, &PlanSample::optimiser_seconds);
-  if (out.tail_seconds > kMostTail * out.forward_seconds) drop_parts(out);
+  if (out.tail_seconds > kMaxTail * out.forward_seconds) drop_parts(out);
   return out;
 }
 
@@ -118,11 +118,11 @@ void merge(std::vector<PlanSample> samples, PlanFit& fit) {
     fit.merged.push_back(merged({from, to}, fit.flags));
     from = to;
   }
-  if (fit.merged.size() > kMostSettings) {
+  if (fit.merged.size() > kMaxSettings) {
     std::stable_sort(
         fit.merged.begin(), fit.merged.end(),
         [](const PlanSample& a, const PlanSample& b) { return a.reports > b.reports; });
-    fit.merged.resize(kMostSettings);
+    fit.merged.resize(kMaxSettings);
     std::sort(fit.merged.begin(), fit.merged.end());
   }
   fit.settings = static_cast<int>(fit.merged.size());
@@ -135,16 +135,16 @@ bool all_alike(const std::vector<PlanSample>& settings) {
   if (settings.size() < 3) return false;
   double least = std::numeric_limits<double>::infinity();
   double most = 0;
-  double least_work = std::numeric_limits<double>::infinity();
-  double most_work = 0;
+  double min_work = std::numeric_limits<double>::infinity();
+  double max_work = 0;
   for (const PlanSample& s : settings) {
     least = std::min(least, s.step_seconds);
     most = std::max(most, s.step_seconds);
-    const double work = static_cast<double>(s.batch) / s.place.gpus;
-    least_work = std::min(least_work, work);
-    most_work = std::max(most_work, work);
+    const double work = static_cast<double>(s.batch) / s.configuration.gpus;
+    min_work = std::min(min_work, work);
+    max_work = std::max(max_work, work);
   }
-  return most <= 1.005 * least && most_work >= 2 * least_work;
+  return most <= 1.005 * least && max_work >= 2 * min_work;
 }
 
 double loss(double error, double noise) {
@@ -161,7 +161,8 @@ double misfit(const PlanTerms& terms, const PlanEnvironment& environment, const 
     sum += loss(std::log(std::max(predicted_ms, 1e-9) / (measured_seconds * 1e3)), noise);
   };
   for (const PlanSample& s : settings) {
-    const StepParts parts = step_parts(terms, environment, s.plan, s.place, {shape, s.batch});
+    const StepParts parts =
+        step_parts(terms, environment, s.plan, s.configuration, {shape, s.batch});
     add(parts.step, s.step_seconds, kStepNoise);
     add(parts.forward, s.forward_seconds, kPartNoise);
     add(parts.tail, s.tail_seconds, kPartNoise);
@@ -178,7 +179,8 @@ std::vector<std::size_t> spoken_of(const PlanBeliefs& beliefs, const PlanEnviron
                                    const std::vector<PlanSample>& settings) {
   Vector sum = Vector::Zero();
   for (const PlanSample& s : settings) {
-    sum += vector_of(sensitivity(centres(beliefs), environment, s.plan, s.place, {shape, s.batch}))
+    sum += vector_of(sensitivity(centres(beliefs), environment, s.plan, s.configuration,
+                                 {shape, s.batch}))
                .cwiseAbs();
   }
   std::vector<std::size_t> out;
@@ -199,20 +201,20 @@ void search(PlanFit& fit, const PlanBeliefs& beliefs, const PlanEnvironment& env
     parameters.push_back({b.centre, b.low, b.high, true});
   }
   PlanTerms terms = fit.terms;
-  const auto place = [&](std::span<const double> values) {
+  const auto configuration = [&](std::span<const double> values) {
     for (std::size_t i = 0; i < free.size(); ++i) terms.at(free[i]) = values[i];
   };
   const auto objective = [&](std::span<const double> values) {
-    place(values);
+    configuration(values);
     double sum = misfit(terms, environment, shape, fit.merged);
     for (std::size_t i = 0; i < free.size(); ++i) {
       const TermBelief& b = beliefs.at(free[i]);
-      const double z = std::log(values[i] / b.centre) / b.spread;
+      const double z = std::log(values[i] / b.centre) / b.stddev;
       sum += z * z / 2;
     }
     return sum;
   };
-  place(minimise(parameters, objective).values);
+  configuration(minimise(parameters, objective).values);
   fit.terms = terms;
 }
 
@@ -222,10 +224,10 @@ void judge(PlanFit& fit, const PlanBeliefs& beliefs, const PlanEnvironment& envi
   Matrix precision = Matrix::Zero();
   for (const PlanSample& s : fit.merged) {
     const PlanWork work{shape, s.batch};
-    const double predicted = step_parts(fit.terms, environment, s.plan, s.place, work).step;
+    const double predicted = step_parts(fit.terms, environment, s.plan, s.configuration, work).step;
     const double error = std::log(std::max(predicted, 1e-9) / (s.step_seconds * 1e3));
     squares += error * error;
-    const Vector by = vector_of(sensitivity(fit.terms, environment, s.plan, s.place, work));
+    const Vector by = vector_of(sensitivity(fit.terms, environment, s.plan, s.configuration, work));
     precision += by * by.transpose();
   }
   if (!fit.merged.empty()) fit.rmsle = std::sqrt(squares / fit.settings);
@@ -234,7 +236,7 @@ void judge(PlanFit& fit, const PlanBeliefs& beliefs, const PlanEnvironment& envi
   precision /= noise * noise;
   for (std::size_t i = 0; i < kPlanTerms; ++i) {
     const auto at = static_cast<Eigen::Index>(i);
-    precision(at, at) += 1 / (beliefs.at(i).spread * beliefs.at(i).spread);
+    precision(at, at) += 1 / (beliefs.at(i).stddev * beliefs.at(i).stddev);
   }
   const Matrix covariance = precision.llt().solve(Matrix::Identity());
   Eigen::Map<Eigen::Matrix<double, kPlanTerms, kPlanTerms, Eigen::RowMajor>>(
@@ -255,14 +257,15 @@ PlanFit fit_plans(const ModelShape& shape, const std::vector<PlanSample>& sample
 }
 
 PlanTerms sensitivity(const PlanTerms& terms, const PlanEnvironment& environment,
-                      const ExecutionPlan& plan, const PlanPlace& place, const PlanWork& work) {
+                      const ExecutionPlan& plan, const PlanConfiguration& configuration,
+                      const PlanWork& work) {
   PlanTerms out{};
   PlanTerms moved = terms;
   for (std::size_t i = 0; i < kPlanTerms; ++i) {
     moved.at(i) = terms.at(i) * std::exp(kDifference);
-    const double above = step_parts(moved, environment, plan, place, work).step;
+    const double above = step_parts(moved, environment, plan, configuration, work).step;
     moved.at(i) = terms.at(i) * std::exp(-kDifference);
-    const double below = step_parts(moved, environment, plan, place, work).step;
+    const double below = step_parts(moved, environment, plan, configuration, work).step;
     moved.at(i) = terms.at(i);
     if (above > 0 && below > 0) out.at(i) = std::log(above / below) / (2 * kDifference);
   }
@@ -271,9 +274,9 @@ PlanTerms sensitivity(const PlanTerms& terms, const PlanEnvironment& environment
 
 double step_noise(const PlanFit& fit) { return std::max(kStepNoise, fit.rmsle); }
 
-double spread_of(const PlanFit& fit, const PlanEnvironment& environment, const ExecutionPlan& plan,
-                 const PlanPlace& place, const PlanWork& work) {
-  const Vector by = vector_of(sensitivity(fit.terms, environment, plan, place, work));
+double stddev_of(const PlanFit& fit, const PlanEnvironment& environment, const ExecutionPlan& plan,
+                 const PlanConfiguration& configuration, const PlanWork& work) {
+  const Vector by = vector_of(sensitivity(fit.terms, environment, plan, configuration, work));
   const Eigen::Map<const Eigen::Matrix<double, kPlanTerms, kPlanTerms, Eigen::RowMajor>> covariance(
       fit.covariance.data());
   const double noise = step_noise(fit);

@@ -14,7 +14,7 @@ namespace rubato {
 /// A measured step. Parts that were not measured are 0.
 struct PlanSample {
   ExecutionPlan plan{};
-  PlanPlace place{};
+  PlanConfiguration configuration{};
   std::int64_t batch = 1;
   double step_seconds = 0;
   double forward_seconds = 0;
@@ -68,15 +68,15 @@ enum class PlanBelief { kShapeKnown, kShapeGuessed };
 
 /// ln(step time) by the logarithm of each term.
 [[nodiscard]] PlanTerms sensitivity(const PlanTerms& terms, const PlanEnvironment& environment,
-                                    const ExecutionPlan& plan, const PlanPlace& place,
-                                    const PlanWork& work);
+                                    const ExecutionPlan& plan,
+                                    const PlanConfiguration& configuration, const PlanWork& work);
 
 /// Standard deviation of the logarithm of a measured step around the fit.
 [[nodiscard]] double step_noise(const PlanFit& fit);
 
 /// ln(step time) of a plan: standard deviation that the fit leaves, its own error included.
-[[nodiscard]] double spread_of(const PlanFit& fit, const PlanEnvironment& environment,
-                               const ExecutionPlan& plan, const PlanPlace& place,
+[[nodiscard]] double stddev_of(const PlanFit& fit, const PlanEnvironment& environment,
+                               const ExecutionPlan& plan, const PlanConfiguration& configuration,
                                const PlanWork& work);
 
 }  // namespace rubato

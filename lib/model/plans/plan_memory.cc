@@ -46,8 +46,8 @@ double activation_bytes(const ExecutionPlan& plan, const ModelShape& shape, doub
 
 }  // namespace
 
-PlanMemory memory_of(const ExecutionPlan& plan, const PlanPlace& place, const ModelShape& shape,
-                     std::int64_t batch) {
+PlanMemory memory_of(const ExecutionPlan& plan, const PlanConfiguration& configuration,
+                     const ModelShape& shape, std::int64_t batch) {
   const auto params = static_cast<double>(shape.params);
   PlanMemory need;
   need.activations_known = shape.whole();
@@ -59,7 +59,7 @@ PlanMemory memory_of(const ExecutionPlan& plan, const PlanPlace& place, const Mo
   if (plan.zero == Zero::kOffload) {
     const double rank =
         (kStates - kWeights) * params / plan.data / kMiB + 2 * kBucketMiB;  // pinned, both ways
-    need.host_mib = rank * place.most_on_a_node();
+    need.host_mib = rank * configuration.max_per_node();
   }
   return need;
 }

@@ -28,8 +28,9 @@ struct MemoryLimits {
 /// ZeRO-Offload, ATC 2021); activations of a transformer layer after Korthikanti et al., Reducing
 /// Activation Recomputation, MLSys 2023, eq. 2. The first stage of a pipeline holds as many
 /// micro-batches as there are stages.
-[[nodiscard]] PlanMemory memory_of(const ExecutionPlan& plan, const PlanPlace& place,
-                                   const ModelShape& shape, std::int64_t batch);
+[[nodiscard]] PlanMemory memory_of(const ExecutionPlan& plan,
+                                   const PlanConfiguration& configuration, const ModelShape& shape,
+                                   std::int64_t batch);
 
 /// With 8 % of a GPU left for fragments and what the framework takes for itself.
 [[nodiscard]] bool fits(const PlanMemory& need, const MemoryLimits& limits);

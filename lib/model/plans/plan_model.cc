@@ -11,12 +11,12 @@ namespace rubato {
 namespace {
 
 // Nothing is forecast outside of these, seconds.
-constexpr double kLeastStep = 1e-9;
-constexpr double kMostStep = 1e12;
+constexpr double kMinStep = 1e-9;
+constexpr double kMaxStep = 1e12;
 
 int samples_of(const PlanFit& fit, const ExecutionPlan& plan, const PlanQuery& query) {
   const auto found = std::find_if(fit.merged.begin(), fit.merged.end(), [&](const PlanSample& s) {
-    return s.plan == plan && s.place == query.place && s.batch == query.batch;
+    return s.plan == plan && s.configuration == query.configuration && s.batch == query.batch;
   });
   return found == fit.merged.end() ? 0 : static_cast<int>(found->reports);
 }
@@ -32,9 +32,9 @@ PlanModel::PlanModel(const ModelShape& shape, PlanFit fit, const PlanEnvironment
 
 double PlanModel::step_seconds(const PlanQuery& query, const ExecutionPlan& plan) const {
   const double ms =
-      step_parts(fit_.terms, environment_, plan, query.place, {shape_, query.batch}).step;
-  if (!std::isfinite(ms)) return kMostStep;
-  return std::clamp(ms / 1e3, kLeastStep, kMostStep);
+      step_parts(fit_.terms, environment_, plan, query.configuration, {shape_, query.batch}).step;
+  if (!std::isfinite(ms)) return kMaxStep;
+  return std::clamp(ms / 1e3, kMinStep, kMaxStep);
 }
 
 PlanForecast PlanModel::best(const PlanQuery& query) const {
@@ -42,7 +42,7 @@ PlanForecast PlanModel::best(const PlanQuery& query) const {
       shape_, query.batch, query.plans, {query.gpu_memory_mib, query.host_memory_mib}};
   const ExecutionPlan* best = nullptr;
   double least = 0;
-  const std::vector<ExecutionPlan> plans = plans_at(query.place, site);
+  const std::vector<ExecutionPlan> plans = plans_at(query.configuration, site);
   for (const ExecutionPlan& plan : plans) {
     const double seconds = step_seconds(query, plan);
     if (best != nullptr && seconds >= least) continue;
@@ -53,8 +53,9 @@ PlanForecast PlanModel::best(const PlanQuery& query) const {
 }
 
 PlanForecast PlanModel::of_plan(const PlanQuery& query, const ExecutionPlan& plan) const {
-  if (!allows(query.plans, plan) || !why_not(plan, query.place, shape_, query.batch).empty() ||
-      !fits(memory_of(plan, query.place, shape_, query.batch),
+  if (!allows(query.plans, plan) ||
+      !why_not(plan, query.configuration, shape_, query.batch).empty() ||
+      !fits(memory_of(plan, query.configuration, shape_, query.batch),
             {query.gpu_memory_mib, query.host_memory_mib})) {
     return {};
   }
@@ -63,9 +64,9 @@ PlanForecast PlanModel::of_plan(const PlanQuery& query, const ExecutionPlan& pla
 
 PlanForecast PlanModel::forecast(const PlanQuery& query, const ExecutionPlan& plan) const {
   PlanForecast out{.feasible = true, .plan = plan, .step_seconds = step_seconds(query, plan)};
-  out.rate = static_cast<double>(query.batch) / out.step_seconds;
-  out.spread = spread_of(fit_, environment_, plan, query.place, {shape_, query.batch});
-  out.host_memory_mib = memory_of(plan, query.place, shape_, query.batch).host_mib;
+  out.throughput = static_cast<double>(query.batch) / out.step_seconds;
+  out.stddev = stddev_of(fit_, environment_, plan, query.configuration, {shape_, query.batch});
+  out.host_memory_mib = memory_of(plan, query.configuration, shape_, query.batch).host_mib;
   out.samples = samples_of(fit_, plan, query);
   return out;
 }

@@ -14,7 +14,7 @@ namespace rubato {
 
 /// What a forecast is asked for. Memory in MiB; 0 where it is not known and nothing is refused.
 struct PlanQuery {
-  PlanPlace place;
+  PlanConfiguration configuration;
   std::int64_t gpu_memory_mib = 0;   ///< of one GPU
   std::int64_t host_memory_mib = 0;  ///< of the job on one node
   std::int64_t batch = 1;            ///< global, samples an iteration
@@ -25,8 +25,8 @@ struct PlanForecast {
   bool feasible = false;  ///< false: no plan fits, and the numbers are 0
   ExecutionPlan plan;
   double step_seconds = 0;  ///< of one iteration of the global batch, above 0
-  double rate = 0;          ///< samples/s
-  double spread = 0;        ///< standard deviation of ln(step_seconds); large where little is known
+  double throughput = 0;    ///< samples/s
+  double stddev = 0;        ///< standard deviation of ln(step_seconds); large where little is known
   double host_memory_mib = 0;  ///< that the plan needs on a node
   int samples = 0;             ///< that were measured with this plan at this place and batch
 };

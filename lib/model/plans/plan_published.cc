@@ -16,16 +16,16 @@ constexpr double kGradientBytes = 8;
 constexpr double kPcieBytes = 4;
 constexpr std::size_t kPublishedTerms = 7;
 // Beyond what any measured step could ask for; the published bounds have no upper end.
-constexpr double kMost = 1e6;
+constexpr double kMax = 1e6;
 
 constexpr std::array<FitParameter, kPublishedTerms> kParameters{{
     {1.5, 1, 10, false},
     {1, 1, 1000, true},
-    {0.001, 1e-8, kMost, true},
-    {1, 1e-8, kMost, true},
-    {1, 1e-8, kMost, true},
-    {1, 0, kMost, false},
-    {1, 0, kMost, false},
+    {0.001, 1e-8, kMax, true},
+    {1, 1e-8, kMax, true},
+    {1, 1e-8, kMax, true},
+    {1, 0, kMax, false},
+    {1, 0, kMax, false},
 }};
 
 PlanTerms terms_of(std::span<const double> values) {

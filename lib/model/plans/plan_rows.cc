@@ -7,17 +7,19 @@
 
 namespace rubato {
 
-std::optional<std::size_t> most_instructive(const PlanFit& fit, const PlanEnvironment& environment,
-                                            const ModelShape& shape,
-                                            const std::vector<PlanSetting>& candidates,
-                                            const std::vector<bool>& taken) {
+std::optional<std::size_t> most_informative_row(const PlanFit& fit,
+                                                const PlanEnvironment& environment,
+                                                const ModelShape& shape,
+                                                const std::vector<PlanSetting>& candidates,
+                                                const std::vector<bool>& taken) {
   constexpr auto kTerms = static_cast<Eigen::Index>(kPlanTerms);
   const auto n = static_cast<Eigen::Index>(candidates.size());
   if (n == 0) return std::nullopt;
   Eigen::MatrixXd by(n, kTerms);
   for (Eigen::Index i = 0; i < n; ++i) {
     const PlanSetting& at = candidates[static_cast<std::size_t>(i)];
-    const PlanTerms row = sensitivity(fit.terms, environment, at.plan, at.place, {shape, at.batch});
+    const PlanTerms row =
+        sensitivity(fit.terms, environment, at.plan, at.configuration, {shape, at.batch});
     by.row(i) = Eigen::Map<const Eigen::RowVectorXd>(row.data(), kTerms);
   }
   const Eigen::Map<const Eigen::Matrix<double, kTerms, kTerms, Eigen::RowMajor>> terms(
@@ -41,7 +43,7 @@ std::vector<std::size_t> choose_settings(const ModelShape& shape,
       taken[i] = true;
     }
     const PlanFit fit = fit_plans(shape, known, environment, belief);
-    return most_instructive(fit, environment, shape, candidates, taken);
+    return most_informative_row(fit, environment, shape, candidates, taken);
   });
 }
 

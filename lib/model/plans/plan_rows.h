@@ -14,7 +14,7 @@ namespace rubato {
 /// What can be measured.
 struct PlanSetting {
   ExecutionPlan plan;
-  PlanPlace place;
+  PlanConfiguration configuration;
   std::int64_t batch = 1;
 
   auto operator<=>(const PlanSetting&) const = default;  // NOLINT(modernize-use-nullptr)
@@ -22,7 +22,7 @@ struct PlanSetting {
 
 /// The candidate whose measurement would take most from what is open about all of them, going by
 /// the covariance of the terms (choose_rows.h); none when all are `taken`.
-[[nodiscard]] std::optional<std::size_t> most_instructive(
+[[nodiscard]] std::optional<std::size_t> most_informative_row(
     const PlanFit& fit, const PlanEnvironment& environment, const ModelShape& shape,
     const std::vector<PlanSetting>& candidates, const std::vector<bool>& taken);
 

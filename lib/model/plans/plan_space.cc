@@ -20,14 +20,15 @@ std::vector<int> divisors(int n) {
 
 class Enumeration {
  public:
-  Enumeration(const PlanPlace& place, const PlanSite& site) : place_(place), site_(site) {}
+  Enumeration(const PlanConfiguration& configuration, const PlanSite& site)
+      : configuration_(configuration), site_(site) {}
 
   std::vector<ExecutionPlan> all() {
     if (!why_not_here().empty()) return {};
-    for (const int data : divisors(place_.gpus)) {
+    for (const int data : divisors(configuration_.gpus)) {
       if (site_.batch % data != 0) continue;
-      for (const int tensor : divisors(place_.gpus / data)) {
-        const int pipeline = place_.gpus / data / tensor;
+      for (const int tensor : divisors(configuration_.gpus / data)) {
+        const int pipeline = configuration_.gpus / data / tensor;
         with_degrees({.data = data, .tensor = tensor, .pipeline = pipeline});
       }
     }
@@ -38,17 +39,17 @@ class Enumeration {
  private:
   // What holds of every plan; plain data parallel on the batch of all has the fewest demands.
   [[nodiscard]] std::string why_not_here() const {
-    if (place_.gpus < 1 || site_.batch < 1) return "nothing to run";
-    return why_not({.data = place_.gpus}, place_, site_.shape, place_.gpus);
+    if (configuration_.gpus < 1 || site_.batch < 1) return "nothing to run";
+    return why_not({.data = configuration_.gpus}, configuration_, site_.shape, configuration_.gpus);
   }
 
   void with_degrees(ExecutionPlan plan) {
-    const std::int64_t most = std::min<std::int64_t>(kMostPlanSteps, site_.batch / plan.data);
+    const std::int64_t most = std::min<std::int64_t>(kMaxPlanSteps, site_.batch / plan.data);
     for (plan.steps = 1; plan.steps <= most; ++plan.steps) {
       if (site_.batch / plan.data % plan.steps != 0) continue;
       plan.zero = Zero::kNone;
       plan.checkpointing = false;
-      if (!why_not(plan, place_, site_.shape, site_.batch).empty()) return;
+      if (!why_not(plan, configuration_, site_.shape, site_.batch).empty()) return;
       for (const Zero zero : {Zero::kNone, Zero::kSharded, Zero::kOffload}) {
         if (plan.split() && zero != Zero::kNone) break;
         plan.zero = zero;
@@ -62,19 +63,19 @@ class Enumeration {
 
   void add(const ExecutionPlan& plan) {
     if (!allows(site_.plans, plan)) return;
-    if (!fits(memory_of(plan, place_, site_.shape, site_.batch), site_.memory)) return;
+    if (!fits(memory_of(plan, configuration_, site_.shape, site_.batch), site_.memory)) return;
     found_.push_back(plan);
   }
 
-  const PlanPlace& place_;
+  const PlanConfiguration& configuration_;
   const PlanSite& site_;
   std::vector<ExecutionPlan> found_;
 };
 
 }  // namespace
 
-std::vector<ExecutionPlan> plans_at(const PlanPlace& place, const PlanSite& site) {
-  return Enumeration(place, site).all();
+std::vector<ExecutionPlan> plans_at(const PlanConfiguration& configuration, const PlanSite& site) {
+  return Enumeration(configuration, site).all();
 }
 
 }  // namespace rubato

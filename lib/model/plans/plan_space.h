@@ -10,7 +10,7 @@
 namespace rubato {
 
 /// Most micro-batches of a replica that are looked at; more only take longer.
-inline constexpr int kMostPlanSteps = 128;
+inline constexpr int kMaxPlanSteps = 128;
 
 /// Where plans are looked for.
 struct PlanSite {
@@ -22,6 +22,7 @@ struct PlanSite {
 
 /// All plans that `site.plans` allows, why_not() has nothing against, and that fit into the memory;
 /// each once, in the order of ExecutionPlan.
-[[nodiscard]] std::vector<ExecutionPlan> plans_at(const PlanPlace& place, const PlanSite& site);
+[[nodiscard]] std::vector<ExecutionPlan> plans_at(const PlanConfiguration& configuration,
+                                                  const PlanSite& site);
 
 }  // namespace rubato

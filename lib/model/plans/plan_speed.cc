@@ -25,8 +25,12 @@ constexpr std::array<std::string_view, kPlanTerms> kNames{
 class Step {
  public:
   Step(const PlanTerms& terms, const PlanEnvironment& environment, const ExecutionPlan& plan,
-       const PlanPlace& place, const PlanWork& work)
-      : terms_(terms), environment_(environment), plan_(plan), place_(place), work_(work) {
+       const PlanConfiguration& configuration, const PlanWork& work)
+      : terms_(terms),
+        environment_(environment),
+        plan_(plan),
+        configuration_(configuration),
+        work_(work) {
     params_ = static_cast<double>(work.shape.params) / kMi;
     micro_ = static_cast<double>(work.batch) / plan.data / plan.steps;
     forward_ = term(PlanTerm::kForwardFixed) + term(PlanTerm::kForwardSample) * micro_;
@@ -37,7 +41,7 @@ class Step {
     const double backward = term(PlanTerm::kBackward) * forward_;
     const double again = again_of(forward_);
     const bool sharded = plan_.zero != Zero::kNone;
-    const double volume = gradient_time(params_, place_.nodes > 1);
+    const double volume = gradient_time(params_, configuration_.nodes > 1);
     // Plain data parallel exchanges after the last micro-batch alone.
     const double exchange = sharded ? steps * volume / 2 : volume;
     StepParts parts;
@@ -48,8 +52,9 @@ class Step {
     if (plan_.zero == Zero::kOffload) {
       const double pcie = kPcieBytes * shard / environment_.pcie;
       parts.tail += term(PlanTerm::kOffload) + pcie;
-      parts.optimiser = term(PlanTerm::kHostOptimiser) * shard / std::max(1, place_.cores_per_gpu) +
-                        term(PlanTerm::kSwap) + pcie + volume / 2;
+      parts.optimiser =
+          term(PlanTerm::kHostOptimiser) * shard / std::max(1, configuration_.cores_per_gpu) +
+          term(PlanTerm::kSwap) + pcie + volume / 2;
     } else {
       parts.optimiser = term(PlanTerm::kOptimiser) * (sharded ? shard : params_) +
                         term(PlanTerm::kOptimiserFixed) + (sharded ? volume / 2 : 0);
@@ -65,8 +70,8 @@ class Step {
     parts.forward = forward_ * loss * turns / split;
     const double backward = term(PlanTerm::kBackward) * parts.forward;
     // Ranks count through the tensor group first, then through the replicas of a stage.
-    const bool replicas_inside =
-        place_.nodes == 1 || place_.least_on_a_node() % (plan_.tensor * plan_.data) == 0;
+    const bool replicas_inside = configuration_.nodes == 1 ||
+                                 configuration_.min_per_node() % (plan_.tensor * plan_.data) == 0;
     const double exchange = gradient_time(params_ / split, !replicas_inside);
     parts.tail = overlapped(term(PlanTerm::kOverlap), exchange, backward) +
                  again_of(parts.forward) + tensor_time(turns) + pipeline_time();
@@ -110,7 +115,7 @@ class Step {
   [[nodiscard]] double pipeline_time() const {
     if (plan_.pipeline == 1) return 0;
     return kPipelineBytes * activations() * plan_.steps * plan_.pipeline / plan_.tensor /
-           (place_.nodes > 1 ? between_nodes() : environment_.intra);
+           (configuration_.nodes > 1 ? between_nodes() : environment_.intra);
   }
 
   [[nodiscard]] StepParts with_sum(StepParts parts) const {
@@ -121,7 +126,7 @@ class Step {
   const PlanTerms& terms_;
   const PlanEnvironment& environment_;
   const ExecutionPlan& plan_;
-  const PlanPlace& place_;
+  const PlanConfiguration& configuration_;
   const PlanWork& work_;
   double params_ = 0;   ///< 2^20
   double micro_ = 0;    ///< samples of a micro-batch
@@ -141,8 +146,9 @@ double overlapped(double k, double x, double y) {
 }
 
 StepParts step_parts(const PlanTerms& terms, const PlanEnvironment& environment,
-                     const ExecutionPlan& plan, const PlanPlace& place, const PlanWork& work) {
-  const Step step(terms, environment, plan, place, work);
+                     const ExecutionPlan& plan, const PlanConfiguration& configuration,
+                     const PlanWork& work) {
+  const Step step(terms, environment, plan, configuration, work);
   return plan.split() ? step.family_b() : step.family_a();
 }
 

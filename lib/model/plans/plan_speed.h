@@ -71,7 +71,7 @@ struct PlanWork {
 /// the activations of a stage's own layers; a pipeline of p stages takes M + p - 1 turns for M
 /// micro-batches.
 [[nodiscard]] StepParts step_parts(const PlanTerms& terms, const PlanEnvironment& environment,
-                                   const ExecutionPlan& plan, const PlanPlace& place,
-                                   const PlanWork& work);
+                                   const ExecutionPlan& plan,
+                                   const PlanConfiguration& configuration, const PlanWork& work);
 
 }  // namespace rubato

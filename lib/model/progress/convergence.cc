@@ -14,7 +14,7 @@
 namespace rubato {
 namespace {
 
-constexpr std::size_t kLeastPoints = 5;
+constexpr std::size_t kMinPoints = 5;
 constexpr int kAsymptotes = 60;  // of the first look over b2
 constexpr int kCloser = 24;      // steps of the golden section around the best
 constexpr double kSegmentWeight = 4;
@@ -22,14 +22,14 @@ constexpr double kHuber = 1.5;  // in standard deviations
 constexpr int kReweights = 3;
 constexpr int kSteps = 3;         // towards the least squares of the loss itself
 constexpr double kFarthest = 50;  // times the samples done: beyond nothing is foretold
-constexpr double kLeastFall = 2;  // of the curve over its points, in units of its noise
-constexpr double kMostLoss = 1e12;
+constexpr double kMinFall = 2;    // of the curve over its points, in units of its noise
+constexpr double kMaxLoss = 1e12;
 
 double square(double x) { return x * x; }
 
 bool usable(const LossPoint& point) {
   return std::isfinite(point.samples) && point.samples >= 0 && point.samples < 1e18 &&
-         std::isfinite(point.loss) && point.loss > 0 && point.loss < kMostLoss && point.count > 0;
+         std::isfinite(point.loss) && point.loss > 0 && point.loss < kMaxLoss && point.count > 0;
 }
 
 // Points with x in (0, 1], and what each counts.
@@ -220,7 +220,7 @@ bool add_loss(std::vector<LossPoint>& curve, double samples, double loss) {
   const LossPoint fresh{samples, loss, 1};
   if (!usable(fresh)) return false;
   if (!curve.empty() && samples <= curve.back().samples) return false;
-  if (curve.size() >= kMostLossPoints) {
+  if (curve.size() >= kMaxLossPoints) {
     std::vector<LossPoint> joined;
     for (std::size_t i = 0; i + 1 < curve.size(); i += 2) {
       const LossPoint& a = curve[i];
@@ -245,7 +245,7 @@ double LossCurve::at(double samples) const {
 LossFit fit_loss(std::vector<LossPoint> points, double target) {
   LossFit fit;
   const Curve curve = curve_of(std::move(points));
-  if (curve.x.size() < kLeastPoints) return fit;
+  if (curve.x.size() < kMinPoints) return fit;
   std::vector<double> weight = curve.weight;
   std::vector<Candidate> all;
   for (int i = 0; i < kReweights; ++i) {
@@ -256,7 +256,7 @@ LossFit fit_loss(std::vector<LossPoint> points, double target) {
   const Candidate& best = all.back();
   fit.curve = {best.b0 / curve.unit, best.b1, best.b2, deviation(curve, best), false};
   const double fall = best.at(std::max(curve.x.front(), 1e-9)) - best.at(1);
-  fit.curve.valid = best.falls() && std::isfinite(fall) && fall > kLeastFall * fit.curve.noise &&
+  fit.curve.valid = best.falls() && std::isfinite(fall) && fall > kMinFall * fit.curve.noise &&
                     fall > 1e-6 * curve.least;
   if (fit.curve.valid && std::isfinite(target)) fit.target = forecast(curve, all, target);
   return fit;

@@ -5,14 +5,14 @@
 #include <cstddef>
 #include <vector>
 
-#include "lib/core/course.h"
+#include "lib/core/progress_history.h"
 
 namespace rubato {
 
 /// Most points kept of one job.
-inline constexpr std::size_t kMostLossPoints = 32;
+inline constexpr std::size_t kMaxLossPoints = 32;
 
-/// Adds a report to a curve that holds at most kMostLossPoints: when it is full, neighbours become
+/// Adds a report to a curve that holds at most kMaxLossPoints: when it is full, neighbours become
 /// one point. A loss that is not finite or not above 0, and samples not above those of the last
 /// point, change nothing: false then.
 bool add_loss(std::vector<LossPoint>& curve, double samples, double loss);

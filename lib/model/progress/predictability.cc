@@ -11,18 +11,18 @@ namespace rubato {
 namespace {
 
 // Times have whole seconds: over less than this a speed says little.
-constexpr double kLeastAge = 5;
-constexpr double kMostStep = 60;
+constexpr double kMinAge = 5;
+constexpr double kMaxStep = 60;
 constexpr double kStepShare = 0.005;  // of the time left, between two forecasts
 constexpr double kSureSpan = 30;      // seconds after which only the clock counts
-constexpr double kLeastScale = 10;    // seconds: nearer to its end an error counts as of so much
+constexpr double kMinScale = 10;      // seconds: nearer to its end an error counts as of so much
 constexpr double kSpread = 1.645;     // of a normal: nine of ten
-constexpr double kLeastSpread = 0.05;
-constexpr double kUsualSpread = 0.5;  // of a forecast, before any was judged
-constexpr double kMostSpread = 2;
-constexpr double kMad = 1.4826;   // of a normal, over its median absolute deviation
-constexpr double kLongest = 1e9;  // seconds
-constexpr double kNewest = 0.3;   // weight of one more job in the record of its type
+constexpr double kMinStddev = 0.05;
+constexpr double kUsualStddev = 0.5;  // of a forecast, before any was judged
+constexpr double kMaxStddev = 2;
+constexpr double kMad = 1.4826;      // of a normal, over its median absolute deviation
+constexpr double kMaxSeconds = 1e9;  // seconds
+constexpr double kNewest = 0.3;      // weight of one more job in the record of its type
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -31,38 +31,39 @@ double median(std::vector<double> values) {
 }
 
 // Work in samples; a job that counts in steps does a batch a step.
-void set_total(Course& course, const CourseReport& report, const std::optional<Work>& work) {
-  course.total = course.total_low = course.total_high = 0;
+void set_total(ProgressHistory& progress_history, const ProgressReport& report,
+               const std::optional<Work>& work) {
+  progress_history.total = progress_history.total_low = progress_history.total_high = 0;
   if (!work) return;
   switch (work->unit) {
     case WorkUnit::kSamples:
-      course.total = static_cast<double>(work->count);
+      progress_history.total = static_cast<double>(work->count);
       break;
     case WorkUnit::kSteps:
-      course.total = static_cast<double>(work->count) *
-                     static_cast<double>(std::max<std::int64_t>(report.batch, 0));
+      progress_history.total = static_cast<double>(work->count) *
+                               static_cast<double>(std::max<std::int64_t>(report.batch, 0));
       break;
     case WorkUnit::kTargetLoss: {
       if (report.loss)
-        (void)add_loss(course.losses, static_cast<double>(report.samples), *report.loss);
-      const LossForecast told = fit_loss(course.losses, work->target_loss).target;
-      course.total = told.samples;
-      course.total_low = told.low;
-      course.total_high = told.high;
+        (void)add_loss(progress_history.losses, static_cast<double>(report.samples), *report.loss);
+      const LossForecast told = fit_loss(progress_history.losses, work->target_loss).target;
+      progress_history.total = told.samples;
+      progress_history.total_low = told.low;
+      progress_history.total_high = told.high;
       return;
     }
   }
-  course.total = std::clamp(course.total, 0.0, static_cast<double>(kMostWork));
-  course.total_low = course.total_high = course.total;
+  progress_history.total = std::clamp(progress_history.total, 0.0, static_cast<double>(kMaxWork));
+  progress_history.total_low = progress_history.total_high = progress_history.total;
 }
 
 // Samples a second; 0 if it does not come along.
-double speed_of(const Course& course, const CourseReport& report) {
-  const double said = std::isfinite(report.rate) ? std::max(report.rate, 0.0) : 0;
-  if (course.points.empty()) return said;
-  const CoursePoint& first = course.points.front();
+double speed_of(const ProgressHistory& progress_history, const ProgressReport& report) {
+  const double said = std::isfinite(report.throughput) ? std::max(report.throughput, 0.0) : 0;
+  if (progress_history.points.empty()) return said;
+  const ProgressForecast& first = progress_history.points.front();
   const auto span = static_cast<double>(report.time - first.time);
-  if (span < kLeastAge) return said;
+  if (span < kMinAge) return said;
   const double done = static_cast<double>(report.samples) - static_cast<double>(first.samples);
   const double measured = std::max(done, 0.0) / span;
   const double share = std::min(span / kSureSpan, 1.0);
@@ -71,13 +72,14 @@ double speed_of(const Course& course, const CourseReport& report) {
 }
 
 // How long the job really had to run on at `point`, as it looks now.
-double hindsight(const CoursePoint& point, const Course& course, const CourseReport& report) {
+double hindsight(const ProgressForecast& point, const ProgressHistory& progress_history,
+                 const ProgressReport& report) {
   const auto age = static_cast<double>(report.time - point.time);
   const auto done = static_cast<double>(report.samples) - static_cast<double>(point.samples);
-  const double work = course.total - static_cast<double>(point.samples);
+  const double work = progress_history.total - static_cast<double>(point.samples);
   if (work <= 0) return age;  // it should have ended, and has not
-  if (done <= 0) return kLongest;
-  return std::clamp(age * work / done, 0.0, kLongest);
+  if (done <= 0) return kMaxSeconds;
+  return std::clamp(age * work / done, 0.0, kMaxSeconds);
 }
 
 struct Judgement {
@@ -85,119 +87,134 @@ struct Judgement {
   std::vector<double> logs;    ///< |ln(foretold / hindsight)|
 };
 
-Judgement judge(const Course& course, const CourseReport& report) {
+Judgement judge(const ProgressHistory& progress_history, const ProgressReport& report) {
   Judgement judgement;
-  for (const CoursePoint& point : course.points) {
+  for (const ProgressForecast& point : progress_history.points) {
     const auto age = static_cast<double>(report.time - point.time);
-    if (point.left < 0 || age < kLeastAge || course.total <= 0) continue;
-    const double truth = hindsight(point, course, report);
-    const double off = std::abs(point.left - truth) / std::max(truth, kLeastScale);
+    if (point.left < 0 || age < kMinAge || progress_history.total <= 0) continue;
+    const double truth = hindsight(point, progress_history, report);
+    const double off = std::abs(point.left - truth) / std::max(truth, kMinScale);
     judgement.errors.push_back(std::min(off, 1.0));
     judgement.logs.push_back(
-        std::abs(std::log(std::max(point.left, kLeastScale) / std::max(truth, kLeastScale))));
+        std::abs(std::log(std::max(point.left, kMinScale) / std::max(truth, kMinScale))));
   }
   return judgement;
 }
 
-void set_class(Course& course, const Judgement& judgement, const PredictabilityRules& rules) {
-  if (course.total <= 0) {
-    course.due = course.predictable = false;
+void set_class(ProgressHistory& progress_history, const Judgement& judgement,
+               const PredictabilityRules& rules) {
+  if (progress_history.total <= 0) {
+    progress_history.due = progress_history.predictable = false;
     return;
   }
-  if (static_cast<int>(judgement.errors.size()) < rules.least_judged) return;
-  course.judged = static_cast<int>(judgement.errors.size());
-  course.quality = 1 - median(judgement.errors);
-  if (course.quality >= rules.promote) course.due = true;
-  if (course.quality < rules.demote) course.due = course.predictable = false;
+  if (static_cast<int>(judgement.errors.size()) < rules.min_scored) return;
+  progress_history.scored = static_cast<int>(judgement.errors.size());
+  progress_history.quality = 1 - median(judgement.errors);
+  if (progress_history.quality >= rules.promote) progress_history.due = true;
+  if (progress_history.quality < rules.demote)
+    progress_history.due = progress_history.predictable = false;
 }
 
-void set_left(Course& course, const CourseReport& report, const Judgement& judgement) {
-  course.left = course.left_low = course.left_high = -1;
-  if (course.total <= 0) return;
-  const double speed = speed_of(course, report);
+void set_left(ProgressHistory& progress_history, const ProgressReport& report,
+              const Judgement& judgement) {
+  progress_history.left = progress_history.left_low = progress_history.left_high = -1;
+  if (progress_history.total <= 0) return;
+  const double speed = speed_of(progress_history, report);
   if (!(speed > 0)) return;
   const auto done = static_cast<double>(report.samples);
   const auto seconds = [&](double total) {
-    return std::clamp((total - done) / speed, 0.0, kLongest);
+    return std::clamp((total - done) / speed, 0.0, kMaxSeconds);
   };
-  double spread = kUsualSpread;
+  double stddev = kUsualStddev;
   if (static_cast<int>(judgement.logs.size()) >= 2)
-    spread = std::clamp(kMad * median(judgement.logs), kLeastSpread, kMostSpread);
-  course.left = seconds(course.total);
-  course.left_low = seconds(course.total_low) * std::exp(-kSpread * spread);
-  course.left_high = std::min(seconds(course.total_high) * std::exp(kSpread * spread), kLongest);
+    stddev = std::clamp(kMad * median(judgement.logs), kMinStddev, kMaxStddev);
+  progress_history.left = seconds(progress_history.total);
+  progress_history.left_low = seconds(progress_history.total_low) * std::exp(-kSpread * stddev);
+  progress_history.left_high =
+      std::min(seconds(progress_history.total_high) * std::exp(kSpread * stddev), kMaxSeconds);
 }
 
-void keep_point(Course& course, const CourseReport& report, const PredictabilityRules& rules) {
-  const double step = std::clamp(kStepShare * course.left, kLeastAge, kMostStep);
-  if (!course.points.empty() && static_cast<double>(report.time - course.points.back().time) < step)
+void keep_point(ProgressHistory& progress_history, const ProgressReport& report,
+                const PredictabilityRules& rules) {
+  const double step = std::clamp(kStepShare * progress_history.left, kMinAge, kMaxStep);
+  if (!progress_history.points.empty() &&
+      static_cast<double>(report.time - progress_history.points.back().time) < step)
     return;
-  course.points.push_back({report.time, report.samples, course.left});
+  progress_history.points.push_back({report.time, report.samples, progress_history.left});
   // One more than are judged: the last is too young.
   const auto most = static_cast<std::size_t>(std::max(rules.window, 1)) + 1;
-  if (course.points.size() > most) course.points.erase(course.points.begin());
+  if (progress_history.points.size() > most)
+    progress_history.points.erase(progress_history.points.begin());
 }
 
 }  // namespace
 
-void follow(Course& course, const CourseReport& report, const std::optional<Work>& work,
-            const PredictabilityRules& rules) {
-  const bool same_run = course.restarts == report.restarts && course.gpus == report.gpus &&
-                        course.start == report.start;
-  if (!same_run) course.points.clear();
-  if (same_run && report.time < course.updated) return;
-  course.restarts = report.restarts;
-  course.gpus = report.gpus;
-  course.start = report.start;
-  course.updated = report.time;
-  set_total(course, report, work);
-  const Judgement judgement = judge(course, report);
-  set_class(course, judgement, rules);
-  set_left(course, report, judgement);
-  keep_point(course, report, rules);
+void follow(ProgressHistory& progress_history, const ProgressReport& report,
+            const std::optional<Work>& work, const PredictabilityRules& rules) {
+  const bool same_run = progress_history.restarts == report.restarts &&
+                        progress_history.gpus == report.gpus &&
+                        progress_history.start == report.start;
+  if (!same_run) progress_history.points.clear();
+  if (same_run && report.time < progress_history.updated) return;
+  progress_history.restarts = report.restarts;
+  progress_history.gpus = report.gpus;
+  progress_history.start = report.start;
+  progress_history.updated = report.time;
+  set_total(progress_history, report, work);
+  const Judgement judgement = judge(progress_history, report);
+  set_class(progress_history, judgement, rules);
+  set_left(progress_history, report, judgement);
+  keep_point(progress_history, report, rules);
 }
 
-void promote_all(std::vector<Course>& courses) {
-  for (Course& course : courses) course.predictable = course.due;
+void promote_all(std::vector<ProgressHistory>& progress_histories) {
+  for (ProgressHistory& progress_history : progress_histories)
+    progress_history.predictable = progress_history.due;
 }
 
-Course& course_for(std::vector<Course>& courses, const JobKey& job, int restarts) {
-  const auto before = [](const Course& course, const JobKey& key) { return course.job < key; };
-  auto at = std::lower_bound(courses.begin(), courses.end(), job, before);
-  if (at != courses.end() && at->job == job) return *at;
+ProgressHistory& progress_history_for(std::vector<ProgressHistory>& progress_histories,
+                                      const JobKey& job, int restarts) {
+  const auto before = [](const ProgressHistory& progress_history, const JobKey& key) {
+    return progress_history.job < key;
+  };
+  auto at = std::lower_bound(progress_histories.begin(), progress_histories.end(), job, before);
+  if (at != progress_histories.end() && at->job == job) return *at;
   // The entry before it, if that is of the same id, is of an earlier run.
-  if (restarts > 0 && at != courses.begin() && std::prev(at)->job.id == job.id) {
+  if (restarts > 0 && at != progress_histories.begin() && std::prev(at)->job.id == job.id) {
     --at;
     at->job = job;
     return *at;
   }
-  Course fresh;
+  ProgressHistory fresh;
   fresh.job = job;
-  return *courses.insert(at, fresh);
+  return *progress_histories.insert(at, fresh);
 }
 
-void ended(const Course& course, const std::string& account, const std::string& job_type,
-           Seconds now, std::vector<TypeCourse>& types, const PredictabilityRules& rules) {
-  if (job_type.empty() || course.judged < rules.least_judged) return;
-  const auto name = [](const TypeCourse& type) { return std::tie(type.account, type.job_type); };
+void ended(const ProgressHistory& progress_history, const std::string& account,
+           const std::string& job_type, Seconds now, std::vector<TypePredictability>& types,
+           const PredictabilityRules& rules) {
+  if (job_type.empty() || progress_history.scored < rules.min_scored) return;
+  const auto name = [](const TypePredictability& type) {
+    return std::tie(type.account, type.job_type);
+  };
   const std::tuple<const std::string&, const std::string&> wanted(account, job_type);
-  auto at =
-      std::lower_bound(types.begin(), types.end(), wanted,
-                       [&](const TypeCourse& type, const auto& key) { return name(type) < key; });
+  auto at = std::lower_bound(
+      types.begin(), types.end(), wanted,
+      [&](const TypePredictability& type, const auto& key) { return name(type) < key; });
   if (at == types.end() || name(*at) != wanted) {
-    if (types.size() >= kMostTypeCourses) {
+    if (types.size() >= kMaxTypeHistories) {
       types.erase(std::min_element(types.begin(), types.end(), [&](const auto& a, const auto& b) {
         return std::tuple(a.updated, name(a)) < std::tuple(b.updated, name(b));
       }));
-      return ended(course, account, job_type, now, types, rules);
+      return ended(progress_history, account, job_type, now, types, rules);
     }
-    TypeCourse fresh;
+    TypePredictability fresh;
     fresh.account = account;
     fresh.job_type = job_type;
-    fresh.quality = course.quality;
+    fresh.quality = progress_history.quality;
     at = types.insert(at, std::move(fresh));
   }
-  at->quality += kNewest * (course.quality - at->quality);
+  at->quality += kNewest * (progress_history.quality - at->quality);
   at->jobs = std::min(at->jobs + 1, 1 << 20);
   if (at->quality >= rules.promote) at->predictable = true;
   if (at->quality < rules.demote) at->predictable = false;

@@ -7,16 +7,16 @@
 #include <string>
 #include <vector>
 
-#include "lib/core/course.h"
+#include "lib/core/progress_history.h"
 #include "lib/hints/types.h"
 
 namespace rubato {
 
 /// A report, with what is known of the run it comes from.
-struct CourseReport {
+struct ProgressReport {
   Seconds time = 0;
   std::int64_t samples = 0;  ///< done since the job began
-  double rate = 0;           ///< samples/s as the job says
+  double throughput = 0;     ///< samples/s as the job says
   std::int64_t batch = 0;
   std::optional<double> loss = {};
   int restarts = 0;
@@ -27,7 +27,7 @@ struct CourseReport {
 struct PredictabilityRules {
   double promote = 0.5;  ///< quality at which a job becomes predictable
   double demote = 0.3;   ///< below which it is not any more
-  int least_judged = 3;  ///< forecasts that must have come true or not before either
+  int min_scored = 3;    ///< forecasts that must have come true or not before either
   int window = 5;        ///< last forecasts that count
 };
 
@@ -40,21 +40,23 @@ struct PredictabilityRules {
 /// the error is relative to that. A job that is unpredictable is `due` for promotion at once, and
 /// promoted by promote_all(); it is demoted at once. Another run, or another number of GPUs, begins
 /// new forecasts; the class stays until they are judged.
-void follow(Course& course, const CourseReport& report, const std::optional<Work>& work,
-            const PredictabilityRules& rules = {});
+void follow(ProgressHistory& progress_history, const ProgressReport& report,
+            const std::optional<Work>& work, const PredictabilityRules& rules = {});
 
 /// In a full round, before it: jobs that are due become predictable. A promotion changes the order
 /// of jobs by leaps, so light rounds leave the classes alone.
-void promote_all(std::vector<Course>& courses);
+void promote_all(std::vector<ProgressHistory>& progress_histories);
 
 /// The course of `job`, which is made if there is none. After a requeue a job has another key; it
-/// keeps what it had. `courses` is sorted by key and stays so.
-Course& course_for(std::vector<Course>& courses, const JobKey& job, int restarts);
+/// keeps what it had. `progress_histories` is sorted by key and stays so.
+ProgressHistory& progress_history_for(std::vector<ProgressHistory>& progress_histories,
+                                      const JobKey& job, int restarts);
 
 /// A job that ended, into the record of its profile. Those judged too little change nothing. At
-/// most kMostTypeCourses are kept; the one that is oldest goes.
-inline constexpr std::size_t kMostTypeCourses = 256;
-void ended(const Course& course, const std::string& account, const std::string& job_type,
-           Seconds now, std::vector<TypeCourse>& types, const PredictabilityRules& rules = {});
+/// most kMaxTypeHistories are kept; the one that is oldest goes.
+inline constexpr std::size_t kMaxTypeHistories = 256;
+void ended(const ProgressHistory& progress_history, const std::string& account,
+           const std::string& job_type, Seconds now, std::vector<TypePredictability>& types,
+           const PredictabilityRules& rules = {});
 
 }  // namespace rubato

@@ -20,17 +20,17 @@ using Eigen::VectorXd;
 using Row = Eigen::Matrix<double, kStepTerms, 1>;
 
 // What no job goes beyond: a sample out of these bounds is a mistake.
-constexpr double kLeastSeconds = 1e-6;
-constexpr double kMostSeconds = 1e5;
-constexpr int kMostTasks = 100000;
-constexpr double kMostBatch = 1e9;
-constexpr double kMostCores = 1e4;
+constexpr double kMinSeconds = 1e-6;
+constexpr double kMaxSeconds = 1e5;
+constexpr int kMaxTasks = 100000;
+constexpr double kMaxBatch = 1e9;
+constexpr double kMaxCores = 1e4;
 
-constexpr double kMostFactor = 1e4;   // of a worker on CPUs
+constexpr double kMaxFactor = 1e4;    // of a worker on CPUs
 constexpr double kUsualNoise = 0.05;  // of a configuration, where nothing tells it
-constexpr double kLeastNoise = 0.01;
-constexpr double kMostNoise = 1.0;
-constexpr double kMostSpread = 3.0;
+constexpr double kMinNoise = 0.01;
+constexpr double kMaxNoise = 1.0;
+constexpr double kMaxStddev = 3.0;
 constexpr int kSearch = 500;  // evaluations of one search over the curves
 // Of a typical step: what each term is believed to take, and how surely.
 constexpr double kBelief[kStepTerms] = {0.7, 0.05, 0.05, 0.02, 0.02, 0.01, 0.05};
@@ -47,22 +47,22 @@ bool usable(const StepSample& sample) {
   const auto within = [](double value, double least, double most) {
     return std::isfinite(value) && value >= least && value <= most;
   };
-  return within(sample.seconds, kLeastSeconds, kMostSeconds) && within(s.batch, 1, kMostBatch) &&
-         within(s.worker_cores, 0, kMostCores) && within(s.server_cores, 0, kMostCores) &&
-         within(s.servers, 0, kMostTasks) && within(s.workers, 1, kMostTasks) &&
-         within(s.gpus, 0, kMostTasks);
+  return within(sample.seconds, kMinSeconds, kMaxSeconds) && within(s.batch, 1, kMaxBatch) &&
+         within(s.worker_cores, 0, kMaxCores) && within(s.server_cores, 0, kMaxCores) &&
+         within(s.servers, 0, kMaxTasks) && within(s.workers, 1, kMaxTasks) &&
+         within(s.gpus, 0, kMaxTasks);
 }
 
 StepShape sensible(StepShape s) {
   const auto real = [](double value, double least, double most, double otherwise) {
     return std::isfinite(value) ? std::clamp(value, least, most) : otherwise;
   };
-  s.servers = std::clamp(s.servers, 0, kMostTasks);
-  s.workers = std::clamp(s.workers, 1, kMostTasks);
-  s.gpus = std::clamp(s.gpus, 0, kMostTasks);
-  s.batch = real(s.batch, 1, kMostBatch, 1);
-  s.worker_cores = real(s.worker_cores, 0, kMostCores, 0);
-  s.server_cores = real(s.server_cores, 0, kMostCores, 0);
+  s.servers = std::clamp(s.servers, 0, kMaxTasks);
+  s.workers = std::clamp(s.workers, 1, kMaxTasks);
+  s.gpus = std::clamp(s.gpus, 0, kMaxTasks);
+  s.batch = real(s.batch, 1, kMaxBatch, 1);
+  s.worker_cores = real(s.worker_cores, 0, kMaxCores, 0);
+  s.server_cores = real(s.server_cores, 0, kMaxCores, 0);
   return s;
 }
 
@@ -189,7 +189,7 @@ void StepTimeModel::search_curves(const std::vector<StepSample>& configurations)
   if (saw_cpu_ && saw_gpu_) {
     // From where the medians lie: a search by its logarithm alone would have far to go.
     curves_.cpu_factor = 10;
-    search(curves_.cpu_factor, 0.05, kMostFactor);
+    search(curves_.cpu_factor, 0.05, kMaxFactor);
   }
   if (parameters.empty()) return;
   const auto set = [&](std::span<const double> values) {
@@ -221,15 +221,15 @@ void StepTimeModel::solve(const std::vector<StepSample>& configurations) {
   for (int pass = 0; pass < 2; ++pass) {
     const System system = system_of(configurations, curves_, noise);
     const NnlsResult found = nnls(system.a, VectorXd::Ones(system.a.rows()), system.prior);
-    for (int j = 0; j < kStepTerms; ++j) theta_[static_cast<std::size_t>(j)] = found.x(j);
+    for (int j = 0; j < kStepTerms; ++j) throughput_[static_cast<std::size_t>(j)] = found.x(j);
     if (!found.solved) report_.contradictory = true;
     MatrixXd information = system.a.transpose() * system.a;
     information.diagonal() += system.prior.weight;
     information_ = information;
     if (n > kStepTerms) {
-      noise = std::clamp(found.residual / std::sqrt(n - kStepTerms), kLeastNoise, kMostNoise);
+      noise = std::clamp(found.residual / std::sqrt(n - kStepTerms), kMinNoise, kMaxNoise);
     } else {
-      noise = std::clamp(found.residual / std::sqrt(n), kUsualNoise, kMostNoise);
+      noise = std::clamp(found.residual / std::sqrt(n), kUsualNoise, kMaxNoise);
     }
     report_.noise = noise;
   }
@@ -247,8 +247,8 @@ void StepTimeModel::judge(const std::vector<StepSample>& configurations) {
 double StepTimeModel::seconds_at(const StepShape& shape) const {
   const Row row = row_of(shape, curves_);
   double seconds = 0;
-  for (int j = 0; j < kStepTerms; ++j) seconds += theta_[static_cast<std::size_t>(j)] * row(j);
-  return std::isfinite(seconds) ? std::clamp(seconds, kLeastSeconds, kMostSeconds) : kMostSeconds;
+  for (int j = 0; j < kStepTerms; ++j) seconds += throughput_[static_cast<std::size_t>(j)] * row(j);
+  return std::isfinite(seconds) ? std::clamp(seconds, kMinSeconds, kMaxSeconds) : kMaxSeconds;
 }
 
 StepForecast StepTimeModel::predict(const StepShape& shape) const {
@@ -268,13 +268,13 @@ StepForecast StepTimeModel::predict(const StepShape& shape) const {
   if (unseen_worker) variance += square(kUnseen);
   if (unseen_servers || unseen_exchange) variance += square(kUnseen / 3);
   if (report_.contradictory) variance += 1;
-  forecast.spread =
-      std::isfinite(variance) ? std::min(std::sqrt(variance), kMostSpread) : kMostSpread;
+  forecast.stddev =
+      std::isfinite(variance) ? std::min(std::sqrt(variance), kMaxStddev) : kMaxStddev;
   return forecast;
 }
 
-std::vector<std::size_t> StepTimeModel::teaches_most(std::span<const StepShape> candidates,
-                                                     std::size_t most) const {
+std::vector<std::size_t> StepTimeModel::most_informative_step(std::span<const StepShape> candidates,
+                                                              std::size_t most) const {
   std::vector<std::size_t> chosen;
   if (candidates.empty()) return chosen;
   Eigen::Matrix<double, kStepTerms, kStepTerms> information = information_;

@@ -52,10 +52,10 @@ struct StepFitReport {
   double noise = 0;  ///< of one configuration, as a standard deviation of ln seconds
 };
 
-/// A forecast. ln(seconds) has mean ln `seconds` and standard deviation `spread`.
+/// A forecast. ln(seconds) has mean ln `seconds` and standard deviation `stddev`.
 struct StepForecast {
   double seconds = 0;
-  double spread = 0;
+  double stddev = 0;
   bool known = false;         ///< there was a sample to begin with; else the other members are 0
   bool extrapolated = false;  ///< a kind of worker (CPU, GPU) or exchange that no sample had
 };
@@ -79,11 +79,11 @@ class StepTimeModel {
   [[nodiscard]] StepForecast predict(const StepShape& shape) const;
   /// The `most` of `candidates` that would teach it most, best first, as indices: each time the one
   /// whose forecast is least sure given those before it.
-  [[nodiscard]] std::vector<std::size_t> teaches_most(std::span<const StepShape> candidates,
-                                                      std::size_t most) const;
+  [[nodiscard]] std::vector<std::size_t> most_informative_step(
+      std::span<const StepShape> candidates, std::size_t most) const;
 
   [[nodiscard]] const StepFitReport& report() const { return report_; }
-  [[nodiscard]] const std::array<double, kStepTerms>& coefficients() const { return theta_; }
+  [[nodiscard]] const std::array<double, kStepTerms>& coefficients() const { return throughput_; }
   [[nodiscard]] const CoreCurve& worker_curve() const { return curves_.worker; }
   [[nodiscard]] const CoreCurve& server_curve() const { return curves_.server; }
   /// How much longer a worker on CPUs with all cores it can use takes than one on a GPU; 1 where
@@ -107,7 +107,7 @@ class StepTimeModel {
   [[nodiscard]] double seconds_at(const StepShape& shape) const;
 
   Curves curves_;
-  std::array<double, kStepTerms> theta_{};
+  std::array<double, kStepTerms> throughput_{};
   Eigen::Matrix<double, kStepTerms, kStepTerms> information_;  ///< of relative errors, with prior
   StepFitReport report_;
   bool saw_cpu_ = false;

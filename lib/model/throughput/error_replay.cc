@@ -13,12 +13,12 @@
 namespace rubato {
 namespace {
 
-constexpr double kMostWork = 2e10;
+constexpr double kMaxWork = 2e10;
 // For a person who waits.
-constexpr double kMostWorkOfBoth = 3e11;
+constexpr double kMaxWorkOfBoth = 3e11;
 
 double cube(const std::shared_ptr<const ThroughputModel>& model) {
-  const auto n = model != nullptr ? static_cast<double>(model->cells().size()) : 0.0;
+  const auto n = model != nullptr ? static_cast<double>(model->observations().size()) : 0.0;
   return n * n * n;
 }
 
@@ -29,23 +29,24 @@ class Plain {
 
   [[nodiscard]] const std::shared_ptr<const ThroughputModel>& model() const { return model_; }
 
-  void take(const MeasuredRate& report) {
-    if (report.flagged || !std::isfinite(report.rate) || report.rate <= 0) return;
-    RateCell& cell = cells_[{report.profile, {report.place.gpu_type, report.place.gpus}}];
-    cell.profile = report.profile;
-    cell.gpu_type = report.place.gpu_type;
-    cell.gpus = report.place.gpus;
-    const auto n = static_cast<double>(++cell.samples);
-    const double mean = n > 1 ? std::log(cell.rate) : 0;
-    cell.rate = std::exp(mean + (std::log(report.rate) - mean) / n);
+  void take(const ThroughputReport& report) {
+    if (report.flagged || !std::isfinite(report.throughput) || report.throughput <= 0) return;
+    ThroughputObservation& observation =
+        observations_[{report.profile, {report.configuration.gpu_type, report.configuration.gpus}}];
+    observation.profile = report.profile;
+    observation.gpu_type = report.configuration.gpu_type;
+    observation.gpus = report.configuration.gpus;
+    const auto n = static_cast<double>(++observation.samples);
+    const double mean = n > 1 ? std::log(observation.throughput) : 0;
+    observation.throughput = std::exp(mean + (std::log(report.throughput) - mean) / n);
   }
 
   /// What that cost.
   double refit() {
-    std::vector<RateCell> now;
-    for (const auto& [unused, cell] : cells_) now.push_back(cell);
+    std::vector<ThroughputObservation> now;
+    for (const auto& [unused, observation] : observations_) now.push_back(observation);
     std::sort(now.begin(), now.end(), before);
-    if (rate_change(fitted_, now) == RateChange::kSame) return 0;
+    if (throughput_change(fitted_, now) == ThroughputChange::kSame) return 0;
     fitted_ = now;
     model_ =
         std::make_shared<const ThroughputModel>(speeds_, std::move(now), ThroughputPrior::plain());
@@ -54,17 +55,18 @@ class Plain {
 
  private:
   TypeSpeeds speeds_;
-  std::map<std::pair<ProfileName, std::pair<std::string, int>>, RateCell> cells_;
-  std::vector<RateCell> fitted_;
+  std::map<std::pair<ProfileName, std::pair<std::string, int>>, ThroughputObservation>
+      observations_;
+  std::vector<ThroughputObservation> fitted_;
   std::shared_ptr<const ThroughputModel> model_;
 };
 
-double error_of(double forecast, double rate) {
-  return std::min(std::abs(forecast / rate - 1), ForecastErrors::kMost);
+double error_of(double forecast, double throughput) {
+  return std::min(std::abs(forecast / throughput - 1), ForecastErrors::kMaxError);
 }
 
 /// What both models expected of a report when it came.
-struct BothRates {
+struct BothThroughputs {
   double present = 0;
   double plain = 0;
   bool measured = false;  ///< the place had been before
@@ -75,52 +77,52 @@ struct BothRates {
 /// it by the time it is used.
 class Foreseen {
  public:
-  void push(const MeasuredRate& report, BothRates rates) {
+  void push(const ThroughputReport& report, BothThroughputs throughputs) {
     auto& of_job = jobs_[report.job];
-    if (of_job.size() >= kMostOpen) of_job.pop_front();
-    of_job.emplace_back(report, rates);
+    if (of_job.size() >= kMaxOpen) of_job.pop_front();
+    of_job.emplace_back(report, throughputs);
   }
   /// And forgets those of the job before it, which will not be used.
-  [[nodiscard]] std::optional<BothRates> pop(const MeasuredRate& report) {
+  [[nodiscard]] std::optional<BothThroughputs> pop(const ThroughputReport& report) {
     const auto job = jobs_.find(report.job);
     if (job == jobs_.end()) return std::nullopt;
     auto& open = job->second;
     const auto found = std::find_if(open.begin(), open.end(),
                                     [&](const auto& one) { return one.first == report; });
     if (found == open.end()) return std::nullopt;
-    const BothRates rates = found->second;
+    const BothThroughputs throughputs = found->second;
     open.erase(open.begin(), found + 1);
     if (open.empty()) jobs_.erase(job);
-    return rates;
+    return throughputs;
   }
 
  private:
-  static constexpr std::size_t kMostOpen = 64;
-  std::map<JobKey, std::deque<std::pair<MeasuredRate, BothRates>>> jobs_;
+  static constexpr std::size_t kMaxOpen = 64;
+  std::map<JobKey, std::deque<std::pair<ThroughputReport, BothThroughputs>>> jobs_;
 };
 
 }  // namespace
 
-std::vector<ReplayError> replay_both(const std::vector<MeasuredRate>& reports,
+std::vector<ReplayError> replay_both(const std::vector<ThroughputReport>& reports,
                                      const TypeSpeeds& speeds, const LearnerRules& rules) {
   Learner present(rules);
   Plain plain(speeds);
   std::map<ForecastErrors::Key, ReplayError> errors;
   std::map<ForecastErrors::Key, double> squares;  // of distances from the mean difference
-  std::set<std::pair<ProfileName, RatePlace>> measured;
+  std::set<std::pair<ProfileName, JobConfiguration>> measured;
   Foreseen foreseen;
-  present.set_seen([&](const MeasuredRate& report, const Forecast& /*now*/) {
-    const std::optional<BothRates> rates = foreseen.pop(report);
-    if (!rates) return;
-    ReplayError& row = errors[{report.profile, report.place.gpu_type}];
+  present.set_seen([&](const ThroughputReport& report, const Forecast& /*now*/) {
+    const std::optional<BothThroughputs> throughputs = foreseen.pop(report);
+    if (!throughputs) return;
+    ReplayError& row = errors[{report.profile, report.configuration.gpu_type}];
     row.profile = report.profile;
-    row.gpu_type = report.place.gpu_type;
-    const double own = error_of(rates->present, report.rate);
-    const double theirs = error_of(rates->plain, report.rate);
+    row.gpu_type = report.configuration.gpu_type;
+    const double own = error_of(throughputs->present, report.throughput);
+    const double theirs = error_of(throughputs->plain, report.throughput);
     const auto n = static_cast<double>(++row.reports);
     const double step = own - theirs - (row.present - row.plain);
-    squares[{report.profile, report.place.gpu_type}] += step * step * (1 - 1 / n);
-    if (rates->measured) {
+    squares[{report.profile, report.configuration.gpu_type}] += step * step * (1 - 1 / n);
+    if (throughputs->measured) {
       const auto repeats = static_cast<double>(++row.repeats);
       row.present_repeats += (own - row.present_repeats) / repeats;
       row.plain_repeats += (theirs - row.plain_repeats) / repeats;
@@ -131,23 +133,24 @@ std::vector<ReplayError> replay_both(const std::vector<MeasuredRate>& reports,
     row.plain_most = std::max(row.plain_most, theirs);
   });
   double work = 0;
-  for (const MeasuredRate& report : reports) {
+  for (const ThroughputReport& report : reports) {
     if (present.model() != nullptr && plain.model() != nullptr) {
-      const Forecast own = present.model()->predict(report.profile, report.place);
-      const Forecast other =
-          plain.model()->predict(report.profile, report.place.gpu_type, report.place.gpus);
+      const Forecast own = present.model()->predict(report.profile, report.configuration);
+      const Forecast other = plain.model()->predict(report.profile, report.configuration.gpu_type,
+                                                    report.configuration.gpus);
       if (own.known_profile && other.known_profile)
-        foreseen.push(report, {.present = own.rate(),
-                               .plain = other.rate(),
-                               .measured = measured.contains({report.profile, report.place})});
+        foreseen.push(report,
+                      {.present = own.throughput(),
+                       .plain = other.throughput(),
+                       .measured = measured.contains({report.profile, report.configuration})});
     }
     present.take(report);
     plain.take(report);
-    if (!report.flagged) measured.emplace(report.profile, report.place);
-    if (work > kMostWorkOfBoth) continue;
-    if (present.refit(speeds).change != RateChange::kSame) {
+    if (!report.flagged) measured.emplace(report.profile, report.configuration);
+    if (work > kMaxWorkOfBoth) continue;
+    if (present.refit(speeds).change != ThroughputChange::kSame) {
       work += cube(present.model());
-      if (present.learn_prior_sometimes(speeds)) (void)present.refit(speeds);
+      if (present.fit_hyperparameters_when_due(speeds)) (void)present.refit(speeds);
     }
     work += plain.refit();
   }
@@ -161,7 +164,7 @@ std::vector<ReplayError> replay_both(const std::vector<MeasuredRate>& reports,
   return rows;
 }
 
-void ErrorReplay::take(MeasuredRate report) {
+void ErrorReplay::take(ThroughputReport report) {
   last_.push_back(std::move(report));
   if (last_.size() <= measured_) return;
   learner_.remember(last_.front());
@@ -169,17 +172,17 @@ void ErrorReplay::take(MeasuredRate report) {
 }
 
 void ErrorReplay::fit_if_due() {
-  if (work_ > kMostWork) return;
+  if (work_ > kMaxWork) return;
   const Learner::News news = learner_.refit(speeds_);
-  if (news.change == RateChange::kSame || learner_.model() == nullptr) return;
-  const auto n = static_cast<double>(learner_.model()->cells().size());
+  if (news.change == ThroughputChange::kSame || learner_.model() == nullptr) return;
+  const auto n = static_cast<double>(learner_.model()->observations().size());
   work_ += n * n * n;
-  if (learner_.learn_prior_sometimes(speeds_)) (void)learner_.refit(speeds_);
+  if (learner_.fit_hyperparameters_when_due(speeds_)) (void)learner_.refit(speeds_);
 }
 
 const ForecastErrors& ErrorReplay::finish() {
   fit_if_due();
-  for (const MeasuredRate& report : last_) {
+  for (const ThroughputReport& report : last_) {
     learner_.take(report);
     fit_if_due();
   }

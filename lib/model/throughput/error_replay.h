@@ -16,14 +16,14 @@ namespace rubato {
 /// that changes something. Same reports, same errors; the work is bounded.
 class ErrorReplay {
  public:
-  static constexpr std::size_t kMostMeasured = 2000;
+  static constexpr std::size_t kMaxMeasured = 2000;
 
   /// The last `measured` reports are foreseen.
-  explicit ErrorReplay(TypeSpeeds speeds, LearnerRules rules, std::size_t measured = kMostMeasured)
+  explicit ErrorReplay(TypeSpeeds speeds, LearnerRules rules, std::size_t measured = kMaxMeasured)
       : speeds_(std::move(speeds)), learner_(rules), measured_(measured) {}
 
   /// In the order in which they were written.
-  void take(MeasuredRate report);
+  void take(ThroughputReport report);
   /// After the last one.
   [[nodiscard]] const ForecastErrors& finish();
 
@@ -33,7 +33,7 @@ class ErrorReplay {
   TypeSpeeds speeds_;
   Learner learner_;
   std::size_t measured_;
-  std::deque<MeasuredRate> last_;
+  std::deque<ThroughputReport> last_;
   double work_ = 0;  ///< cubes of the number of cells, over all fits
 };
 
@@ -57,7 +57,7 @@ struct ReplayError {
 
 /// Replays the reports in their order through both, each fitted anew whenever that changes
 /// something. By profile and GPU type; those of which there were two usable reports at least.
-[[nodiscard]] std::vector<ReplayError> replay_both(const std::vector<MeasuredRate>& reports,
+[[nodiscard]] std::vector<ReplayError> replay_both(const std::vector<ThroughputReport>& reports,
                                                    const TypeSpeeds& speeds,
                                                    const LearnerRules& rules);
 

@@ -18,14 +18,14 @@ namespace rubato {
 class ForecastCache {
  public:
   /// Of more places none is kept.
-  static constexpr std::size_t kMostKept = 100'000;
+  static constexpr std::size_t kMaxKept = 100'000;
 
-  /// A question; `place` null asks for the usual one.
+  /// A question; `configuration` null asks for the usual one.
   struct View {
     const ProfileName& profile;
     const std::string& gpu_type;
     int gpus;
-    const RatePlace* place;
+    const JobConfiguration* configuration;
   };
 
   [[nodiscard]] std::optional<Forecast> find(const View& view) const {
@@ -36,10 +36,11 @@ class ForecastCache {
 
   void keep(const View& view, const Forecast& forecast) {
     const std::unique_lock lock(mutex_);
-    if (kept_.size() >= kMostKept) return;
-    kept_.try_emplace({view.profile, view.gpu_type, view.gpus,
-                       view.place != nullptr ? std::optional(*view.place) : std::nullopt},
-                      forecast);
+    if (kept_.size() >= kMaxKept) return;
+    kept_.try_emplace(
+        {view.profile, view.gpu_type, view.gpus,
+         view.configuration != nullptr ? std::optional(*view.configuration) : std::nullopt},
+        forecast);
   }
 
   /// Calls `what` with at most `most` of the questions, in no order.
@@ -60,9 +61,11 @@ class ForecastCache {
     ProfileName profile;
     std::string gpu_type;
     int gpus = 1;
-    std::optional<RatePlace> place;
+    std::optional<JobConfiguration> configuration;
 
-    [[nodiscard]] View view() const { return {profile, gpu_type, gpus, place ? &*place : nullptr}; }
+    [[nodiscard]] View view() const {
+      return {profile, gpu_type, gpus, configuration ? &*configuration : nullptr};
+    }
   };
   struct Hash {
     using is_transparent = void;
@@ -73,10 +76,10 @@ class ForecastCache {
       mix(text(view.profile.account));
       mix(text(view.gpu_type));
       mix(static_cast<std::size_t>(view.gpus));
-      if (view.place == nullptr) return hash;
-      mix(static_cast<std::size_t>(view.place->nodes) + 1);
-      mix(static_cast<std::size_t>(view.place->batch));
-      mix(text(view.place->plan));
+      if (view.configuration == nullptr) return hash;
+      mix(static_cast<std::size_t>(view.configuration->nodes) + 1);
+      mix(static_cast<std::size_t>(view.configuration->batch));
+      mix(text(view.configuration->plan));
       return hash;
     }
     std::size_t operator()(const Key& key) const { return (*this)(key.view()); }
@@ -84,14 +87,15 @@ class ForecastCache {
   struct Equal {
     using is_transparent = void;
     static bool same(const View& a, const View& b) {
-      if (a.gpus != b.gpus || (a.place == nullptr) != (b.place == nullptr)) return false;
+      if (a.gpus != b.gpus || (a.configuration == nullptr) != (b.configuration == nullptr))
+        return false;
       if (a.gpu_type != b.gpu_type || a.profile.job_type != b.profile.job_type ||
           a.profile.account != b.profile.account) {
         return false;
       }
-      return a.place == nullptr ||
-             (a.place->nodes == b.place->nodes && a.place->batch == b.place->batch &&
-              a.place->plan == b.place->plan);
+      return a.configuration == nullptr || (a.configuration->nodes == b.configuration->nodes &&
+                                            a.configuration->batch == b.configuration->batch &&
+                                            a.configuration->plan == b.configuration->plan);
     }
     bool operator()(const Key& a, const Key& b) const { return same(a.view(), b.view()); }
     bool operator()(const View& a, const Key& b) const { return same(a, b.view()); }

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <set>
 
-#include "lib/model/throughput/learn_prior.h"
+#include "lib/model/throughput/fit_hyperparameters.h"
 
 namespace rubato {
 namespace {
@@ -21,7 +21,7 @@ constexpr double kOtherNoise = 1.5;
 // more than this, of ln rate.
 constexpr double kStandardErrors = 2;
 constexpr double kWorse = 0.01;
-constexpr std::size_t kLeastCompared = 8;
+constexpr std::size_t kMinCompared = 8;
 
 bool far_apart(double a, double b) { return a > kOtherNoise * b || b > kOtherNoise * a; }
 
@@ -42,7 +42,7 @@ struct Differences {
     after += new_error;
   }
   [[nodiscard]] bool worse() const {
-    if (count < kLeastCompared) return false;
+    if (count < kMinCompared) return false;
     const auto n = static_cast<double>(count);
     const double mean = sum / n;
     const double variance = std::max(squares / n - mean * mean, 0.0);
@@ -59,59 +59,62 @@ struct Differences {
 
 }  // namespace
 
-void ForecastErrors::note(const ProfileName& profile, const std::string& gpu_type, double forecast,
-                          double rate) {
-  const double error = std::min(std::abs(forecast / rate - 1), kMost);
+void ForecastErrors::record(const ProfileName& profile, const std::string& gpu_type,
+                            double forecast, double throughput) {
+  const double error = std::min(std::abs(forecast / throughput - 1), kMaxError);
   if (!std::isfinite(error)) return;
-  Row& row = rows_[{profile, gpu_type}];
+  ErrorMean& row = rows_[{profile, gpu_type}];
   ++row.reports;
   row.sum += error;
   row.mean += (error - row.mean) / std::min(static_cast<double>(row.reports), kMemory);
 }
 
-RateChange rate_change(const std::vector<RateCell>& before, const std::vector<RateCell>& now) {
-  if (before.size() != now.size()) return RateChange::kDecides;
-  RateChange change = RateChange::kSame;
+ThroughputChange throughput_change(const std::vector<ThroughputObservation>& before,
+                                   const std::vector<ThroughputObservation>& now) {
+  if (before.size() != now.size()) return ThroughputChange::kDecides;
+  ThroughputChange change = ThroughputChange::kSame;
   for (std::size_t i = 0; i < now.size(); ++i) {
-    const RateCell& a = before[i];
-    const RateCell& b = now[i];
-    if (!same_place(a, b) || (a.rate > 0) != (b.rate > 0)) return RateChange::kDecides;
-    const double moved = a.rate > 0 ? std::abs(std::log(b.rate / a.rate)) : 0;
-    if (moved >= kDecidingChange) return RateChange::kDecides;
+    const ThroughputObservation& a = before[i];
+    const ThroughputObservation& b = now[i];
+    if (!same_configuration(a, b) || (a.throughput > 0) != (b.throughput > 0))
+      return ThroughputChange::kDecides;
+    const double moved = a.throughput > 0 ? std::abs(std::log(b.throughput / a.throughput)) : 0;
+    if (moved >= kDecidingChange) return ThroughputChange::kDecides;
     const auto fewer = static_cast<double>(std::min(a.samples, b.samples));
     const auto more = static_cast<double>(std::max(a.samples, b.samples));
-    if (moved >= kSomeChange || more >= kMoreSamples * fewer) change = RateChange::kSome;
+    if (moved >= kSomeChange || more >= kMoreSamples * fewer) change = ThroughputChange::kSome;
   }
   return change;
 }
 
-void Learner::take(const MeasuredRate& report) {
-  const UseJudge::Verdict verdict = judge_.judge(report);
+void Learner::take(const ThroughputReport& report) {
+  const ReportFilter::Verdict verdict = judge_.judge(report);
   ++uses_[verdict.use];
-  for (const MeasuredRate& usable : verdict.use_now) {
+  for (const ThroughputReport& usable : verdict.use_now) {
     if (model_ != nullptr) {
-      const Forecast forecast = model_->predict(usable.profile, usable.place);
+      const Forecast forecast = model_->predict(usable.profile, usable.configuration);
       if (seen_) seen_(usable, forecast);
       if (forecast.known_profile)
-        errors_.note(usable.profile, usable.place.gpu_type, forecast.rate(), usable.rate);
+        errors_.record(usable.profile, usable.configuration.gpu_type, forecast.throughput(),
+                       usable.throughput);
     }
     learn(usable);
   }
-  note_early(report, verdict.use);
+  record_early(report, verdict.use);
 }
 
-void Learner::remember(const MeasuredRate& report) {
-  const UseJudge::Verdict verdict = judge_.judge(report);
-  for (const MeasuredRate& usable : verdict.use_now) learn(usable);
-  note_early(report, verdict.use);
+void Learner::remember(const ThroughputReport& report) {
+  const ReportFilter::Verdict verdict = judge_.judge(report);
+  for (const ThroughputReport& usable : verdict.use_now) learn(usable);
+  record_early(report, verdict.use);
 }
 
-void Learner::note_early(const MeasuredRate& report, Use use) {
-  if (use == Use::kWarmUp) history_.add_early(report);
-  if (use == Use::kYes) history_.settled(report);
+void Learner::record_early(const ThroughputReport& report, ReportUse use) {
+  if (use == ReportUse::kWarmUp) history_.add_early(report);
+  if (use == ReportUse::kYes) history_.settled(report);
 }
 
-void Learner::learn(const MeasuredRate& usable) {
+void Learner::learn(const ThroughputReport& usable) {
   history_.add(usable);
   recent_.push_back(usable);
   if (recent_.size() > kRecent) recent_.pop_front();
@@ -129,7 +132,7 @@ void Learner::go_on_from(const Learner& earlier) {
   uses_ = earlier.uses_;
   refused_ = earlier.refused_;
   refusals_ = earlier.refusals_;
-  prior_cells_ = earlier.prior_cells_;
+  prior_observations_ = earlier.prior_observations_;
   other_prior_ = earlier.other_prior_;
   other_curves_ = earlier.other_curves_;
 }
@@ -140,18 +143,22 @@ void Learner::set_curves(std::vector<CurvePoint> curves) {
   other_curves_ = true;
 }
 
-std::vector<RateCell> Learner::cells() const { return cells(history_.scatter()); }
+std::vector<ThroughputObservation> Learner::observations() const {
+  return observations(history_.scatter());
+}
 
-std::vector<RateCell> Learner::cells(const ReportScatter& scatter) const {
-  std::vector<RateCell> cells =
-      history_.cells(with_noise(rules_.prior, scatter).report, early(scatter));
-  if (imported_.empty()) return cells;
+std::vector<ThroughputObservation> Learner::observations(const ReportScatter& scatter) const {
+  std::vector<ThroughputObservation> observations =
+      history_.observations(with_noise(rules_.prior, scatter).report, early(scatter));
+  if (imported_.empty()) return observations;
   std::set<std::pair<ProfileName, std::string>> measured;
-  for (const RateCell& cell : cells) measured.emplace(cell.profile, cell.gpu_type);
-  for (const RateCell& cell : imported_)
-    if (!measured.contains({cell.profile, cell.gpu_type})) cells.push_back(cell);
-  std::sort(cells.begin(), cells.end(), before);
-  return cells;
+  for (const ThroughputObservation& observation : observations)
+    measured.emplace(observation.profile, observation.gpu_type);
+  for (const ThroughputObservation& observation : imported_)
+    if (!measured.contains({observation.profile, observation.gpu_type}))
+      observations.push_back(observation);
+  std::sort(observations.begin(), observations.end(), before);
+  return observations;
 }
 
 // Where a fit foresees recent reports worse than the present one; nothing if it does not.
@@ -159,15 +166,15 @@ std::map<ForecastErrors::Key, RefusedFits> Learner::worse(const ThroughputModel&
   if (model_ == nullptr) return {};
   Differences all;
   std::map<ForecastErrors::Key, Differences> groups;
-  for (const MeasuredRate& report : recent_) {
-    const Forecast old_one = model_->predict(report.profile, report.place);
-    const Forecast new_one = candidate.predict(report.profile, report.place);
+  for (const ThroughputReport& report : recent_) {
+    const Forecast old_one = model_->predict(report.profile, report.configuration);
+    const Forecast new_one = candidate.predict(report.profile, report.configuration);
     if (!old_one.known_profile || !new_one.known_profile) continue;
-    const double rate = std::log(report.rate);
-    const double before = std::abs(old_one.log_rate - rate);
-    const double after = std::abs(new_one.log_rate - rate);
+    const double throughput = std::log(report.throughput);
+    const double before = std::abs(old_one.log_throughput - throughput);
+    const double after = std::abs(new_one.log_throughput - throughput);
     all.add(before, after);
-    groups[{report.profile, report.place.gpu_type}].add(before, after);
+    groups[{report.profile, report.configuration.gpu_type}].add(before, after);
   }
   if (!all.worse()) return {};
   std::map<ForecastErrors::Key, RefusedFits> found;
@@ -195,7 +202,7 @@ void Learner::refuse(const std::map<ForecastErrors::Key, RefusedFits>& why, News
 
 // Reports of one place, again and again, show how far one can be trusted.
 ThroughputPrior Learner::with_noise(ThroughputPrior prior, const ReportScatter& scatter) const {
-  if (!rules_.learns_prior || scatter.within_count <= 0) return prior;
+  if (!rules_.fits_hyperparameters || scatter.within_count <= 0) return prior;
   const ThroughputPrior seen = with_scatter(rules_.prior, scatter);
   prior.report = seen.report;
   prior.report_floor = seen.report_floor;
@@ -203,23 +210,23 @@ ThroughputPrior Learner::with_noise(ThroughputPrior prior, const ReportScatter& 
 }
 
 double Learner::early(const ReportScatter& scatter) const {
-  return rules_.learns_prior ? early_spread(scatter) : RateHistory::kEarlySpread;
+  return rules_.fits_hyperparameters ? early_stddev(scatter) : ThroughputHistory::kEarlyStddev;
 }
 
 Learner::News Learner::refit(const TypeSpeeds& speeds, bool always) {
   News news;
   const ReportScatter scatter = history_.scatter();
-  std::vector<RateCell> now = cells(scatter);
-  news.change = rate_change(fitted_, now);
+  std::vector<ThroughputObservation> now = observations(scatter);
+  news.change = throughput_change(fitted_, now);
   const bool other_speeds = model_ != nullptr && model_->speeds().all() != speeds.all();
-  if (other_speeds) news.change = RateChange::kDecides;
+  if (other_speeds) news.change = ThroughputChange::kDecides;
   const ThroughputPrior prior = with_noise(prior_, scatter);
   const double early_now = early(scatter);
   const bool other_noise = !fitted_.empty() && (far_apart(prior.report, fitted_noise_) ||
                                                 far_apart(early_now, fitted_early_));
-  if (news.change == RateChange::kSame && (other_prior_ || other_curves_ || other_noise))
-    news.change = RateChange::kSome;
-  if (news.change == RateChange::kSame && !always) return news;
+  if (news.change == ThroughputChange::kSame && (other_prior_ || other_curves_ || other_noise))
+    news.change = ThroughputChange::kSome;
+  if (news.change == ThroughputChange::kSame && !always) return news;
   other_prior_ = false;
   other_curves_ = false;
   if (now.empty() && curves_.empty()) {
@@ -240,18 +247,19 @@ Learner::News Learner::refit(const TypeSpeeds& speeds, bool always) {
   return news;
 }
 
-bool Learner::learn_prior_sometimes(const TypeSpeeds& speeds) {
-  if (!rules_.learns_prior || fitted_.size() < kLeastCellsForPrior ||
-      static_cast<double>(fitted_.size()) < kMoreSamples * static_cast<double>(prior_cells_)) {
+bool Learner::fit_hyperparameters_when_due(const TypeSpeeds& speeds) {
+  if (!rules_.fits_hyperparameters || fitted_.size() < kMinObservationsForPrior ||
+      static_cast<double>(fitted_.size()) <
+          kMoreSamples * static_cast<double>(prior_observations_)) {
     return false;
   }
-  prior_cells_ = fitted_.size();
+  prior_observations_ = fitted_.size();
   const ReportScatter scatter = history_.scatter();
   const bool noise_known = scatter.within_count > 0;
-  const ThroughputPrior learnt =
-      learn_prior(speeds, fitted_, with_noise(rules_.prior, scatter), noise_known);
-  if (learnt == prior_) return false;
-  prior_ = learnt;
+  const ThroughputPrior fitted =
+      fit_hyperparameters(speeds, fitted_, with_noise(rules_.prior, scatter), noise_known);
+  if (fitted == prior_) return false;
+  prior_ = fitted;
   other_prior_ = true;
   return true;
 }

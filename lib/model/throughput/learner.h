@@ -11,32 +11,33 @@
 #include <utility>
 #include <vector>
 
-#include "lib/model/throughput/rate_history.h"
+#include "lib/model/throughput/report_filter.h"
 #include "lib/model/throughput/throughput.h"
-#include "lib/model/throughput/usable.h"
+#include "lib/model/throughput/throughput_history.h"
 
 namespace rubato {
 
 /// One-step-ahead errors: of each usable report, |forecast / measured - 1| of the fit before it
-/// (Dawid 1984), where that knew the profile. An error above `kMost` counts as that.
+/// (Dawid 1984), where that knew the profile. An error above `kMaxError` counts as that.
 class ForecastErrors {
  public:
-  static constexpr double kMost = 10;
+  static constexpr double kMaxError = 10;
   /// The mean is of about so many of the last reports.
   static constexpr double kMemory = 200;
 
-  struct Row {
+  struct ErrorMean {
     double mean = 0;
     std::int64_t reports = 0;
     double sum = 0;  ///< over all, for a mean without forgetting
   };
   using Key = std::pair<ProfileName, std::string>;  ///< profile, GPU type
 
-  void note(const ProfileName& profile, const std::string& gpu_type, double forecast, double rate);
-  [[nodiscard]] const std::map<Key, Row>& rows() const { return rows_; }
+  void record(const ProfileName& profile, const std::string& gpu_type, double forecast,
+              double throughput);
+  [[nodiscard]] const std::map<Key, ErrorMean>& rows() const { return rows_; }
 
  private:
-  std::map<Key, Row> rows_;
+  std::map<Key, ErrorMean> rows_;
 };
 
 /// Fits that foresaw recent reports of a profile on a GPU type worse than the fit before, and were
@@ -51,19 +52,19 @@ struct RefusedFits {
 };
 
 /// How much two lists of cells differ, each sorted by `before`.
-enum class RateChange {
+enum class ThroughputChange {
   kSame,     ///< not worth a fit
   kSome,     ///< a rate moved by a hundredth, or a place has half as many reports again
   kDecides,  ///< a place came or went, or a rate moved by a twentieth: plans may change
 };
-[[nodiscard]] RateChange rate_change(const std::vector<RateCell>& before,
-                                     const std::vector<RateCell>& now);
+[[nodiscard]] ThroughputChange throughput_change(const std::vector<ThroughputObservation>& before,
+                                                 const std::vector<ThroughputObservation>& now);
 
 struct LearnerRules {
-  UseRules use{};
-  HistoryRules history{};
-  ThroughputPrior prior{};   ///< to begin with
-  bool learns_prior = true;  ///< false: it stays
+  ReportFilterRules use{};
+  ThroughputHistoryRules history{};
+  ThroughputPrior prior{};           ///< to begin with
+  bool fits_hyperparameters = true;  ///< false: it stays
 };
 
 /// Used by one thread. No clock, no chance: same reports, same fits.
@@ -73,29 +74,31 @@ class Learner {
   static constexpr std::size_t kRecent = 128;
 
   /// Is told each usable report that comes, and what was expected, before it counts.
-  using Seen = std::function<void(const MeasuredRate&, const Forecast&)>;
+  using ForecastCallback = std::function<void(const ThroughputReport&, const Forecast&)>;
 
   explicit Learner(LearnerRules rules = {})
       : rules_(rules), judge_(rules.use), history_(rules.history), prior_(rules.prior) {}
 
-  void set_seen(Seen seen) { seen_ = std::move(seen); }
+  void set_seen(ForecastCallback seen) { seen_ = std::move(seen); }
 
   /// Compares what can be used with the forecast of the present fit, then takes it.
-  void take(const MeasuredRate& report);
+  void take(const ThroughputReport& report);
 
   /// Takes it without a comparison: a report of the past.
-  void remember(const MeasuredRate& report);
+  void remember(const ThroughputReport& report);
   /// Keeps fit, errors, counts and what is known of other sites of an earlier learner.
   void go_on_from(const Learner& earlier);
 
   /// Cells that a fit would be made of, those of other sites (`imported`) where nothing was
   /// measured here.
-  [[nodiscard]] std::vector<RateCell> cells() const;
-  void set_imported(std::vector<RateCell> cells) { imported_ = std::move(cells); }
+  [[nodiscard]] std::vector<ThroughputObservation> observations() const;
+  void set_imported(std::vector<ThroughputObservation> observations) {
+    imported_ = std::move(observations);
+  }
   void set_curves(std::vector<CurvePoint> curves);
 
   struct News {
-    RateChange change = RateChange::kSame;
+    ThroughputChange change = ThroughputChange::kSame;
     bool kept_old = false;          ///< the new fit was worse on recent reports
     std::vector<std::string> said;  ///< about that, for the log
   };
@@ -103,14 +106,14 @@ class Learner {
   News refit(const TypeSpeeds& speeds, bool always = false);
   /// Learns the standard deviations where there are half as many cells again as the last time; true
   /// if others came of it, which the next fit uses. May take a second.
-  bool learn_prior_sometimes(const TypeSpeeds& speeds);
+  bool fit_hyperparameters_when_due(const TypeSpeeds& speeds);
 
   /// Null before the first fit, and while nothing was measured.
   [[nodiscard]] const std::shared_ptr<const ThroughputModel>& model() const { return model_; }
   [[nodiscard]] const ForecastErrors& errors() const { return errors_; }
   void set_errors(ForecastErrors errors) { errors_ = std::move(errors); }
   /// Reports by what became of them.
-  [[nodiscard]] const std::map<Use, std::int64_t>& uses() const { return uses_; }
+  [[nodiscard]] const std::map<ReportUse, std::int64_t>& uses() const { return uses_; }
   /// Fits that were not used, since the one before foresaw recent reports better.
   [[nodiscard]] std::int64_t refused_fits() const { return refused_; }
   /// Whose forecasts made them so; an empty profile and type where no single one did.
@@ -119,10 +122,10 @@ class Learner {
   }
 
  private:
-  void learn(const MeasuredRate& usable);
-  void note_early(const MeasuredRate& report, Use use);
+  void learn(const ThroughputReport& usable);
+  void record_early(const ThroughputReport& report, ReportUse use);
   [[nodiscard]] double early(const ReportScatter& scatter) const;
-  [[nodiscard]] std::vector<RateCell> cells(const ReportScatter& scatter) const;
+  [[nodiscard]] std::vector<ThroughputObservation> observations(const ReportScatter& scatter) const;
   [[nodiscard]] ThroughputPrior with_noise(ThroughputPrior prior,
                                            const ReportScatter& scatter) const;
   [[nodiscard]] std::map<ForecastErrors::Key, RefusedFits> worse(
@@ -130,23 +133,23 @@ class Learner {
   void refuse(const std::map<ForecastErrors::Key, RefusedFits>& why, News& news);
 
   LearnerRules rules_;
-  UseJudge judge_;
-  RateHistory history_;
+  ReportFilter judge_;
+  ThroughputHistory history_;
   ThroughputPrior prior_;
-  std::vector<RateCell> imported_;
+  std::vector<ThroughputObservation> imported_;
   std::vector<CurvePoint> curves_;
   std::shared_ptr<const ThroughputModel> model_;
-  std::vector<RateCell> fitted_;  ///< cells of the last fit, used or not
-  std::deque<MeasuredRate> recent_;
+  std::vector<ThroughputObservation> fitted_;  ///< cells of the last fit, used or not
+  std::deque<ThroughputReport> recent_;
   ForecastErrors errors_;
-  std::map<Use, std::int64_t> uses_;
-  Seen seen_;
+  std::map<ReportUse, std::int64_t> uses_;
+  ForecastCallback seen_;
   std::int64_t refused_ = 0;
   std::map<ForecastErrors::Key, RefusedFits> refusals_;
-  double fitted_noise_ = 0;      ///< ThroughputPrior::report of the last fit
-  double fitted_early_ = 0;      ///< and early()
-  std::size_t prior_cells_ = 0;  ///< when the prior was learnt last
-  bool other_prior_ = false;     ///< than that of the last fit
+  double fitted_noise_ = 0;             ///< ThroughputPrior::report of the last fit
+  double fitted_early_ = 0;             ///< and early()
+  std::size_t prior_observations_ = 0;  ///< when the prior was learnt last
+  bool other_prior_ = false;            ///< than that of the last fit
   bool other_curves_ = false;
 };
 

@@ -9,9 +9,9 @@
 namespace rubato::sim {
 namespace {
 
-constexpr int kMostNodes = 100'000;
-constexpr int kMostGpus = 1024;
-constexpr long kMostMemory = 1L << 40;
+constexpr int kMaxNodes = 100'000;
+constexpr int kMaxGpus = 1024;
+constexpr long kMaxMemory = 1L << 40;
 constexpr const char* kForm = "TYPE:NODESxGPUS, as t4:6x4";
 
 /// A text with a place in it.
@@ -54,7 +54,7 @@ class Scanner {
 
 Result<long> memory_of(Scanner& scan) {
   const Scanner before = scan;
-  auto number = scan.number(kMostMemory, "the memory of a node");
+  auto number = scan.number(kMaxMemory, "the memory of a node");
   if (!number) return number;
   long memory = *number;
   if (scan.take('K')) {
@@ -66,8 +66,8 @@ Result<long> memory_of(Scanner& scan) {
   } else {
     scan.take('M');
   }
-  if (memory <= kMostMemory) return memory;
-  return before.wrong(fmt::format("a memory of a node of at most {}T", kMostMemory >> 20));
+  if (memory <= kMaxMemory) return memory;
+  return before.wrong(fmt::format("a memory of a node of at most {}T", kMaxMemory >> 20));
 }
 
 Result<NodeGroup> group_of(Scanner& scan) {
@@ -83,15 +83,15 @@ Result<NodeGroup> group_of(Scanner& scan) {
     group.gpu = group.type.substr(0, at);
   }
   scan.take(':');
-  auto nodes = scan.number(kMostNodes, "the number of nodes");
+  auto nodes = scan.number(kMaxNodes, "the number of nodes");
   if (!nodes) return tl::unexpected(nodes.error());
   if (!scan.take('x')) return scan.wrong(fmt::format("'x' ({})", kForm));
-  auto gpus = scan.number(kMostGpus, "the GPUs of a node");
+  auto gpus = scan.number(kMaxGpus, "the GPUs of a node");
   if (!gpus) return tl::unexpected(gpus.error());
   group.nodes = static_cast<int>(*nodes);
   group.gpus_per_node = static_cast<int>(*gpus);
   if (scan.take('/')) {
-    auto cores = scan.number(kMostNodes, "the cores of a node");
+    auto cores = scan.number(kMaxNodes, "the cores of a node");
     if (!cores) return tl::unexpected(cores.error());
     group.cores = static_cast<int>(*cores);
     if (scan.take('/')) {
@@ -150,8 +150,8 @@ Result<ClusterShape> parse_cluster_shape(std::string_view text) {
       return before.wrong("a type that was not named before");
     }
     cluster.groups.push_back(std::move(*group));
-    if (cluster.nodes() > kMostNodes) {
-      return before.wrong(fmt::format("at most {} nodes in all", kMostNodes));
+    if (cluster.nodes() > kMaxNodes) {
+      return before.wrong(fmt::format("at most {} nodes in all", kMaxNodes));
     }
   } while (scan.take(','));
   if (!scan.at_end()) return scan.wrong("',' or the end");

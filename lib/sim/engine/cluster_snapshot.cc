@@ -12,13 +12,13 @@ namespace {
 
 constexpr const char* kNoName = "gpu";
 /// Most names in a note.
-constexpr std::size_t kMostNames = 8;
+constexpr std::size_t kMaxNames = 8;
 
 /// Type, and less the GPUs of a node: larger ones first.
 using Key = std::pair<std::string, int>;
 
 std::string names_text(const std::vector<std::string>& names) {
-  const std::size_t shown = std::min(names.size(), kMostNames);
+  const std::size_t shown = std::min(names.size(), kMaxNames);
   std::string text =
       fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<long>(shown), ", "));
   if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);

@@ -15,7 +15,7 @@ constexpr double kGridDust = 1e-9;
 /// Policy::wake() from here on is no wish.
 constexpr double kNoWish = 1e299;
 /// Rounds in a row in which a policy leaves every job waiting and nothing else can happen.
-constexpr int kMostIdle = 1000;
+constexpr int kMaxIdle = 1000;
 
 /// The next multiple of `step` that is not over at `time`.
 double grid_time(double time, double step) { return std::ceil(time / step - kGridDust) * step; }
@@ -24,8 +24,8 @@ double grid_time(double time, double step) { return std::ceil(time / step - kGri
 
 class Engine::Impl {
  public:
-  Impl(const Suite& suite, Policy& policy, std::uint64_t seed, bool segments)
-      : suite_(suite), policy_(policy), state_(suite, seed, segments) {
+  Impl(const Suite& suite, Policy& policy, std::uint64_t seed, bool intervals)
+      : suite_(suite), policy_(policy), state_(suite, seed, intervals) {
     coming_.resize(suite.jobs.size());
     std::iota(coming_.begin(), coming_.end(), 0);
     std::stable_sort(coming_.begin(), coming_.end(),
@@ -44,7 +44,7 @@ class Engine::Impl {
       const bool waiting_only = next_ >= coming_.size() &&
                                 next_node_ >= suite_.node_events.size() && !state_.anyone_moves();
       idle_ = waiting_only ? idle_ + 1 : 0;
-      if (idle_ > kMostIdle) break;
+      if (idle_ > kMaxIdle) break;
       state_.go_to(next);
       const bool changed = happen();
       if (auto made = decide_if_due(changed); !made) return tl::unexpected(made.error());
@@ -56,8 +56,8 @@ class Engine::Impl {
     return !cut_;
   }
 
-  [[nodiscard]] RunRecord record() const {
-    RunRecord record = state_.record();
+  [[nodiscard]] RunMetrics record() const {
+    RunMetrics record = state_.record();
     record.cut = cut_;
     record.stalled = !cut_ && state_.window_left() > 0;
     record.learned = policy_.information() == Information::kLearned;
@@ -118,7 +118,7 @@ class Engine::Impl {
   }
 
   Result<void> decide() {
-    std::vector<Report> reports;
+    std::vector<JobReport> reports;
     const std::vector<JobView> views = state_.look(policy_.hears(), reports);
     const bool learns = policy_.information() == Information::kLearned;
     const std::vector<char> up = state_.nodes_up();
@@ -143,15 +143,15 @@ class Engine::Impl {
   bool cut_ = false;
 };
 
-Engine::Engine(const Suite& suite, Policy& policy, std::uint64_t seed, bool segments)
-    : impl_(std::make_unique<Impl>(suite, policy, seed, segments)) {}
+Engine::Engine(const Suite& suite, Policy& policy, std::uint64_t seed, bool intervals)
+    : impl_(std::make_unique<Impl>(suite, policy, seed, intervals)) {}
 Engine::~Engine() = default;
 
 Result<bool> Engine::run(const RunControl& control) { return impl_->run(control); }
-RunRecord Engine::record() const { return impl_->record(); }
+RunMetrics Engine::record() const { return impl_->record(); }
 
-Result<RunRecord> run_engine(const Suite& suite, Policy& policy, const RunControl& control) {
-  Engine engine(suite, policy, control.seed, control.segments);
+Result<RunMetrics> run_engine(const Suite& suite, Policy& policy, const RunControl& control) {
+  Engine engine(suite, policy, control.seed, control.intervals);
   const auto done = engine.run(control);
   if (!done) return tl::unexpected(done.error());
   return engine.record();

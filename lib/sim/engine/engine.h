@@ -11,7 +11,7 @@
 
 namespace rubato::sim {
 
-/// A run that can be cut and goes on where it was. Pure but for RunRecord::round_ms.
+/// A run that can be cut and goes on where it was. Pure but for RunMetrics::round_ms.
 ///
 /// A grant that says no nodes is placed: where the job is, if it keeps type and number; else,
 /// larger jobs first, on the node with fewest free GPUs that holds it whole; one larger than a node
@@ -22,7 +22,7 @@ namespace rubato::sim {
 class Engine {
  public:
   /// `suite` and `policy` live as long as the run.
-  Engine(const Suite& suite, Policy& policy, std::uint64_t seed, bool segments);
+  Engine(const Suite& suite, Policy& policy, std::uint64_t seed, bool intervals);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -31,7 +31,7 @@ class Engine {
   /// (false). Fails where a grant does not fit, and names the policy's mistake.
   [[nodiscard]] Result<bool> run(const RunControl& control);
   /// What it gave until now.
-  [[nodiscard]] RunRecord record() const;
+  [[nodiscard]] RunMetrics record() const;
 
  private:
   class Impl;
@@ -39,7 +39,7 @@ class Engine {
 };
 
 /// The whole of a run.
-[[nodiscard]] Result<RunRecord> run_engine(const Suite& suite, Policy& policy,
-                                           const RunControl& control);
+[[nodiscard]] Result<RunMetrics> run_engine(const Suite& suite, Policy& policy,
+                                            const RunControl& control);
 
 }  // namespace rubato::sim

@@ -28,7 +28,7 @@ double jain_index(const std::vector<double>& shares) {
 
 }  // namespace
 
-double RunRecord::last_event() const {
+double RunMetrics::last_event() const {
   if (!stalled) return end;
   double last = last_end < kNever ? last_end : 0;
   for (const JobResult& job : jobs) last = std::max(last, job.arrival);
@@ -45,7 +45,7 @@ double percentile(std::vector<double> values, double share) {
   return values[below] + part * (values[above] - values[below]);
 }
 
-Metrics measure(const RunRecord& record, Window window, int gpus, double origin) {
+Metrics measure(const RunMetrics& record, Window window, int gpus, double origin) {
   Metrics found;
   std::vector<double> jct;
   std::vector<double> ideal;

@@ -26,7 +26,7 @@ struct JobResult {
 };
 
 /// Some GPUs of a node held by a job for a while: for charts, and for tests of overlap.
-struct Segment {
+struct AllocationInterval {
   int job = 0;   ///< of the workload
   int type = 0;  ///< of the cluster's groups
   int node = 0;  ///< of its group, from 0; -1: the loop knows no nodes
@@ -34,20 +34,20 @@ struct Segment {
   double from = 0;
   double to = 0;
 
-  bool operator==(const Segment&) const = default;
+  bool operator==(const AllocationInterval&) const = default;
 };
 
 /// What a replay or the engine leaves behind.
-struct RunRecord {
-  std::vector<JobResult> jobs;    ///< one for each job of the workload, in its order
-  double end = 0;                 ///< the clock when it stopped
-  double busy_gpu_seconds = 0;    ///< GPUs at work, costs of starting included
-  std::vector<double> round_ms;   ///< wall time of each decision; not part of what is reproducible
-  std::vector<Segment> segments;  ///< only where they were asked for
-  bool cut = false;               ///< it was stopped before its end
-  bool stalled = false;           ///< it stopped with jobs that cannot go on
-  double last_end = kNever;       ///< when the last job ended that did; kNever: none, or not said
-  bool learned = false;           ///< its policy knew reports only, not the truth
+struct RunMetrics {
+  std::vector<JobResult> jobs;   ///< one for each job of the workload, in its order
+  double end = 0;                ///< the clock when it stopped
+  double busy_gpu_seconds = 0;   ///< GPUs at work, costs of starting included
+  std::vector<double> round_ms;  ///< wall time of each decision; not part of what is reproducible
+  std::vector<AllocationInterval> intervals;  ///< only where they were asked for
+  bool cut = false;                           ///< it was stopped before its end
+  bool stalled = false;                       ///< it stopped with jobs that cannot go on
+  double last_end = kNever;  ///< when the last job ended that did; kNever: none, or not said
+  bool learned = false;      ///< its policy knew reports only, not the truth
 
   /// Until when anything happened: `end`, but of a stalled run, whose clock went on with the
   /// policy's timers, the last end or arrival of a job.
@@ -80,7 +80,7 @@ struct Metrics {
 };
 
 /// `gpus` of the cluster. `origin` is where the makespan begins: the first arrival, or 0.
-[[nodiscard]] Metrics measure(const RunRecord& record, Window window, int gpus, double origin);
+[[nodiscard]] Metrics measure(const RunMetrics& record, Window window, int gpus, double origin);
 
 /// The mean of each figure; numbers of jobs to the nearest. `all` is not empty.
 [[nodiscard]] Metrics mean_of(const std::vector<Metrics>& all);

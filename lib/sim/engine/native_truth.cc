@@ -12,18 +12,18 @@
 namespace rubato::sim {
 namespace {
 
-constexpr std::int64_t kMostGpus = 65536;
-constexpr double kLeastRate = 1e-9;  // slower than this nothing ends
-constexpr double kMostRate = 1e12;
+constexpr std::int64_t kMaxGpus = 65536;
+constexpr double kMinThroughput = 1e-9;  // slower than this nothing ends
+constexpr double kMaxThroughput = 1e12;
 
 }  // namespace
 
-double NativeTruth::rate(const SimJob& job, const Setting& setting, double done) const {
+double NativeTruth::throughput(const SimJob& job, const Setting& setting, double done) const {
   if (setting.type < 0) return 0;
-  if (job.step) return StepTruth::rate(job, setting, done);
+  if (job.step) return StepTruth::throughput(job, setting, done);
   const int gpus = setting.gpus();
   if (!knows(job.model)) return static_cast<double>(gpus) / job.gpus;
-  const auto& of_type = rates_[static_cast<std::size_t>(setting.type)];
+  const auto& of_type = throughputs_[static_cast<std::size_t>(setting.type)];
   const auto curve = of_type.find(job.model);
   if (curve == of_type.end()) return 0;
   const auto above = curve->second.lower_bound(gpus);
@@ -49,12 +49,13 @@ Result<void> read_speeds(const std::string& file, const ClusterShape& cluster, N
   for (std::size_t row = 0; row < table->rows(); ++row) {
     const auto gpus = table->whole(row, at[2]);
     if (!gpus) return tl::unexpected(gpus.error());
-    if (*gpus < 1 || *gpus > kMostGpus) return table->error(row, at[2], "expected 1 or more");
-    const auto rate = table->amount(row, at[3]);
-    if (!rate) return tl::unexpected(rate.error());
-    if ((*rate > 0 && *rate < kLeastRate) || *rate > kMostRate) {
+    if (*gpus < 1 || *gpus > kMaxGpus) return table->error(row, at[2], "expected 1 or more");
+    const auto throughput = table->amount(row, at[3]);
+    if (!throughput) return tl::unexpected(throughput.error());
+    if ((*throughput > 0 && *throughput < kMinThroughput) || *throughput > kMaxThroughput) {
       return table->error(
-          row, at[3], fmt::format("expected 0, or a number from {} to {}", kLeastRate, kMostRate));
+          row, at[3],
+          fmt::format("expected 0, or a number from {} to {}", kMinThroughput, kMaxThroughput));
     }
     const std::string& model = table->text(row, at[0]);
     // What is said of a type holds on all interconnects that have no row of their own.
@@ -69,7 +70,7 @@ Result<void> read_speeds(const std::string& file, const ClusterShape& cluster, N
     for (int type = 0; type < cluster.types(); ++type) {
       const NodeGroup& group = cluster.groups[static_cast<std::size_t>(type)];
       if (group.type != name && group.gpu != name) continue;
-      truth.add(model, type, static_cast<int>(*gpus), *rate, group.type == name);
+      truth.add(model, type, static_cast<int>(*gpus), *throughput, group.type == name);
     }
   }
   return {};

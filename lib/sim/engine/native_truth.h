@@ -18,27 +18,28 @@ namespace rubato::sim {
 /// of work a second at the requested size.
 class NativeTruth final : public StepTruth {
  public:
-  explicit NativeTruth(int types) : rates_(static_cast<std::size_t>(types)) {}
+  explicit NativeTruth(int types) : throughputs_(static_cast<std::size_t>(types)) {}
 
   /// `own`: of this very interconnect, which stands before what is said of all of them.
-  void add(const std::string& model, int type, int gpus, double rate, bool own) {
+  void add(const std::string& model, int type, int gpus, double throughput, bool own) {
     models_.insert(model);
-    auto& rates = rates_[static_cast<std::size_t>(type)][model];
+    auto& throughputs = throughputs_[static_cast<std::size_t>(type)][model];
     if (own) own_.emplace(type, model, gpus);
-    if (own || !own_.contains({type, model, gpus})) rates[gpus] = rate;
+    if (own || !own_.contains({type, model, gpus})) throughputs[gpus] = throughput;
   }
   [[nodiscard]] bool knows(const std::string& model) const { return models_.contains(model); }
   /// The model has a row, whether or not the cluster has its type of GPU.
   void mention(const std::string& model, const std::string& type) { said_[model].insert(type); }
   [[nodiscard]] const std::map<std::string, std::set<std::string>>& said() const { return said_; }
 
-  [[nodiscard]] double rate(const SimJob& job, const Setting& setting, double done) const override;
+  [[nodiscard]] double throughput(const SimJob& job, const Setting& setting,
+                                  double done) const override;
 
  private:
   std::set<std::string> models_;
   std::map<std::string, std::set<std::string>> said_;  ///< types by model
   std::set<std::tuple<int, std::string, int>> own_;
-  std::vector<std::map<std::string, std::map<int, double>>> rates_;
+  std::vector<std::map<std::string, std::map<int, double>>> throughputs_;
 };
 
 /// Reads a table of speeds for the types of `cluster`.

@@ -62,7 +62,7 @@ struct JobView {
 };
 
 /// A report of a job that runs, with noise: all that a policy which learns knows of speeds.
-struct Report {
+struct JobReport {
   int job = 0;  ///< into the workload
   double time = 0;
   double done = 0;  ///< samples since the job began
@@ -74,10 +74,10 @@ struct Report {
 struct PolicyState {
   double now = 0;
   const ClusterShape& cluster;
-  std::span<const JobView> jobs;    ///< active, by arrival, then in the order of the workload
-  const Truth* truth = nullptr;     ///< null for a policy that learns
-  std::span<const Report> reports;  ///< since the last decision
-  std::span<const char> node_up;    ///< a flag a node, group by group; empty: all are up
+  std::span<const JobView> jobs;       ///< active, by arrival, then in the order of the workload
+  const Truth* truth = nullptr;        ///< null for a policy that learns
+  std::span<const JobReport> reports;  ///< since the last decision
+  std::span<const char> node_up;       ///< a flag a node, group by group; empty: all are up
 };
 
 enum class Information { kKnown, kLearned };

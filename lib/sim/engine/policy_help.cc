@@ -17,7 +17,7 @@ bool may_use(const SimJob& job, const ClusterShape& cluster, int type) {
 
 double speed(const PolicyState& state, const JobView& view, int type, int gpus) {
   if (!may_use(*view.job, state.cluster, type) || gpus > state.cluster.gpus(type)) return 0;
-  return state.truth->rate(*view.job, packed(state.cluster, type, gpus), view.done);
+  return state.truth->throughput(*view.job, packed(state.cluster, type, gpus), view.done);
 }
 
 std::optional<std::vector<NodeGpus>> find_running(const PolicyState& state, const JobView& view,
@@ -28,13 +28,13 @@ std::optional<std::vector<NodeGpus>> find_running(const PolicyState& state, cons
   setting.type = type;
   for (const NodeGpus& part : *where) setting.placement.push_back(part.gpus);
   // In pieces it may not run, or nobody measured that it does.
-  if (!(state.truth->rate(*view.job, setting, view.done) > 0)) return std::nullopt;
+  if (!(state.truth->throughput(*view.job, setting, view.done) > 0)) return std::nullopt;
   return where;
 }
 
 double seconds_left(const PolicyState& state, const JobView& view, int type, int gpus) {
-  const double rate = speed(state, view, type, gpus);
-  return rate > 0 ? (view.job->work - view.done) / rate : kNever;
+  const double throughput = speed(state, view, type, gpus);
+  return throughput > 0 ? (view.job->work - view.done) / throughput : kNever;
 }
 
 NodePool free_pool(const PolicyState& state, bool held) {
@@ -79,7 +79,7 @@ void settle(const PolicyState& state, std::vector<Grant>& grants) {
     if (where) {
       for (const NodeGpus& part : *where) setting.placement.push_back(part.gpus);
     }
-    const bool runs = where && state.truth->rate(job, setting, state.jobs[i].done) > 0;
+    const bool runs = where && state.truth->throughput(job, setting, state.jobs[i].done) > 0;
     if (runs && pool.take(grant.type, *where, per_gpu(job, grant))) {
       grant.where = std::move(*where);
     } else {

@@ -18,7 +18,7 @@ namespace rubato::sim {
 
 struct RunControl {
   std::uint64_t seed = 0;
-  bool segments = false;                    ///< keep who held what
+  bool intervals = false;                   ///< keep who held what
   double until = 1e300;                     ///< simulated time at which the run is cut
   const std::atomic<bool>* stop = nullptr;  ///< set: the run is cut as soon as it can
   Solver* solver = &own_solver();           ///< of the programmes of policies
@@ -32,7 +32,7 @@ struct RunControl {
   }
 };
 
-/// Measures one decision into RunRecord::round_ms when it goes out of scope.
+/// Measures one decision into RunMetrics::round_ms when it goes out of scope.
 class RoundTimer {
  public:
   explicit RoundTimer(std::vector<double>& into)

@@ -16,7 +16,7 @@ namespace {
 /// Work left below this share of the whole is rounding.
 constexpr double kDust = 1e-12;
 /// Most reports of a job between two decisions: the last ones.
-constexpr int kMostReports = 4;
+constexpr int kMaxReports = 4;
 
 std::vector<int> counts(const std::vector<NodeGpus>& where) {
   std::vector<int> placement;
@@ -34,8 +34,8 @@ bool same_place(const RunningJob& one, const Grant& grant) {
 
 }  // namespace
 
-RunState::RunState(const Suite& suite, std::uint64_t seed, bool segments)
-    : suite_(suite), seed_(seed), segments_(segments), pool_(suite.cluster) {
+RunState::RunState(const Suite& suite, std::uint64_t seed, bool intervals)
+    : suite_(suite), seed_(seed), intervals_(intervals), pool_(suite.cluster) {
   record_.jobs.resize(suite.jobs.size());
   for (std::size_t i = 0; i < suite.jobs.size(); ++i) {
     record_.jobs[i].arrival = suite.jobs[i].arrival;
@@ -54,7 +54,7 @@ std::vector<char> RunState::types_of(const SimJob& job) const {
   for (int type = 0; type < suite_.cluster.types(); ++type) {
     const bool room = job.gpus <= suite_.cluster.gpus(type);
     const bool runs = may_use(job, suite_.cluster, type) && room &&
-                      suite_.truth->rate(job, packed(suite_.cluster, type, job.gpus), 0) > 0;
+                      suite_.truth->throughput(job, packed(suite_.cluster, type, job.gpus), 0) > 0;
     can.push_back(runs ? 1 : 0);
   }
   return can;
@@ -123,7 +123,7 @@ void RunState::advance(RunningJob& one) const {
   one.gpu_seconds += time * one.now.gpus;
   const double cost = std::min(one.cost_left, time);
   one.cost_left -= cost;
-  one.done = std::min(one.done + (time - cost) * one.rate, job_of(one).work);
+  one.done = std::min(one.done + (time - cost) * one.throughput, job_of(one).work);
   // What was meant to end or change now has done so, whatever the rounding says.
   if (one.next <= now_ && one.until > one.done) one.done = one.until;
 }
@@ -133,11 +133,11 @@ void RunState::set_speed(RunningJob& one) const {
   one.until = 0;
   if (!one.now.holds()) return;
   const SimJob& job = job_of(one);
-  one.rate = suite_.truth->rate(job, one.setting, one.done);
-  if (one.rate > 0) {
+  one.throughput = suite_.truth->throughput(job, one.setting, one.done);
+  if (one.throughput > 0) {
     one.until = std::min(job.work, suite_.truth->next_change(job, one.done));
     if (!(one.until > one.done)) one.until = job.work;
-    one.next = now_ + one.cost_left + (one.until - one.done) / one.rate;
+    one.next = now_ + one.cost_left + (one.until - one.done) / one.throughput;
   }
   const double limit = now_ + (job.time_limit - one.ran_s);
   if (limit < one.next) {
@@ -172,24 +172,24 @@ void RunState::end(RunningJob& one, bool finished) {
   if (index >= suite_.window.first && index < suite_.window.last) --window_left_;
 }
 
-void RunState::note(const RunningJob& one, RunRecord& record) const {
+void RunState::note(const RunningJob& one, RunMetrics& record) const {
   JobResult& result = record.jobs[static_cast<std::size_t>(one.job)];
   result.restarts = one.restarts;
   result.gpu_seconds = one.gpu_seconds;
 }
 
 /// The segments of what `one` holds end now.
-void RunState::close(const RunningJob& one, RunRecord& record) const {
+void RunState::close(const RunningJob& one, RunMetrics& record) const {
   if (!one.now.holds() || now_ <= one.held_from) return;
   record.busy_gpu_seconds += (now_ - one.held_from) * one.now.gpus;
-  if (!segments_) return;
+  if (!intervals_) return;
   for (const NodeGpus& part : one.now.where) {
-    record.segments.push_back({one.job, one.now.type, part.node, part.gpus, one.held_from, now_});
+    record.intervals.push_back({one.job, one.now.type, part.node, part.gpus, one.held_from, now_});
   }
 }
 
-RunRecord RunState::record() const {
-  RunRecord record = record_;
+RunMetrics RunState::record() const {
+  RunMetrics record = record_;
   record.end = now_;
   for (RunningJob one : active_) {
     advance(one);
@@ -218,7 +218,7 @@ JobView RunState::view_of(const RunningJob& one) const {
   return view;
 }
 
-std::vector<JobView> RunState::look(bool hears, std::vector<Report>& reports) {
+std::vector<JobView> RunState::look(bool hears, std::vector<JobReport>& reports) {
   std::vector<JobView> views;
   for (RunningJob& one : active_) {
     if (hears) report(one, reports);
@@ -229,18 +229,18 @@ std::vector<JobView> RunState::look(bool hears, std::vector<Report>& reports) {
 }
 
 /// What it measured since the last decision, at its own times.
-void RunState::report(RunningJob& one, std::vector<Report>& reports) const {
+void RunState::report(RunningJob& one, std::vector<JobReport>& reports) const {
   if (!one.now.holds() || !(suite_.report_s > 0)) return;
   const SimJob& job = job_of(one);
-  const double from = std::max(one.next_report, now_ - kMostReports * suite_.report_s);
+  const double from = std::max(one.next_report, now_ - kMaxReports * suite_.report_s);
   double time =
       one.next_report + std::ceil((from - one.next_report) / suite_.report_s) * suite_.report_s;
   while (time <= now_) {
     const double worked = std::max(0.0, time - one.since - one.cost_left);
-    Report seen;
+    JobReport seen;
     seen.job = one.job;
     seen.time = time;
-    const double done = time >= one.since ? one.done + worked * one.rate : one.done;
+    const double done = time >= one.since ? one.done + worked * one.throughput : one.done;
     seen.done = std::min(done, job.work) * suite_.truth->samples_per_unit(job);
     seen.setting = one.setting;
     seen.seen = suite_.truth->observe(job, one.setting, one.done);

@@ -19,10 +19,10 @@ struct RunningJob {
   int job = 0;
   double done = 0;
   double cost_left = 0;
-  double since = 0;      ///< done and cost_left are of this time
-  double rate = 0;       ///< units a second once the cost is paid
-  double next = kNever;  ///< its next event: end, change of speed, time limit
-  double until = 0;      ///< work done at that event
+  double since = 0;       ///< done and cost_left are of this time
+  double throughput = 0;  ///< units a second once the cost is paid
+  double next = kNever;   ///< its next event: end, change of speed, time limit
+  double until = 0;       ///< work done at that event
   double ran_s = 0;
   double gpu_seconds = 0;
   double waiting_since = 0;
@@ -40,7 +40,7 @@ struct RunningJob {
 class RunState {
  public:
   /// `suite` lives as long as this.
-  RunState(const Suite& suite, std::uint64_t seed, bool segments);
+  RunState(const Suite& suite, std::uint64_t seed, bool intervals);
 
   [[nodiscard]] double now() const { return now_; }
   void go_to(double time) { now_ = time; }
@@ -60,7 +60,7 @@ class RunState {
   bool advance_due();
 
   /// All active jobs as policies see them now, and what they have reported since the last time.
-  [[nodiscard]] std::vector<JobView> look(bool hears, std::vector<Report>& reports);
+  [[nodiscard]] std::vector<JobView> look(bool hears, std::vector<JobReport>& reports);
   /// A flag a node, group by group.
   [[nodiscard]] std::vector<char> nodes_up() const { return pool_.up_flags(); }
   /// A grant for each of active(), in that order. Fails where one does not fit.
@@ -68,7 +68,7 @@ class RunState {
 
   [[nodiscard]] std::vector<double>& round_ms() { return record_.round_ms; }
   /// What it gave until now; what is held is counted as if it ended now.
-  [[nodiscard]] RunRecord record() const;
+  [[nodiscard]] RunMetrics record() const;
 
  private:
   [[nodiscard]] const SimJob& job_of(const RunningJob& one) const {
@@ -84,16 +84,16 @@ class RunState {
   void set_speed(RunningJob& one) const;
   void stop(RunningJob& one);
   void end(RunningJob& one, bool finished);
-  void note(const RunningJob& one, RunRecord& record) const;
-  void close(const RunningJob& one, RunRecord& record) const;
-  void report(RunningJob& one, std::vector<Report>& reports) const;
+  void note(const RunningJob& one, RunMetrics& record) const;
+  void close(const RunningJob& one, RunMetrics& record) const;
+  void report(RunningJob& one, std::vector<JobReport>& reports) const;
   void keep(RunningJob& one, const Grant& grant) const;
   [[nodiscard]] Result<void> start(RunningJob& one, const Grant& grant, bool resized);
   [[nodiscard]] tl::unexpected<Error> no_room(const SimJob& job, const Grant& grant) const;
 
   const Suite& suite_;
   std::uint64_t seed_;
-  bool segments_;
+  bool intervals_;
   NodePool pool_;
   std::vector<std::vector<char>> can_;
   std::vector<double> limits_;
@@ -101,7 +101,7 @@ class RunState {
   double now_ = 0;
   int window_jobs_ = 0;
   int window_left_ = 0;
-  RunRecord record_;
+  RunMetrics record_;
 };
 
 }  // namespace rubato::sim

@@ -40,7 +40,7 @@ std::optional<StepSpan> step_span(const SimJob& job, const Setting& setting) {
   span.batch = setting.batch > 0 ? setting.batch : job.batch;
   if (workers < 1 || span.batch < workers) return std::nullopt;
   const double local = std::ceil(span.batch / workers);
-  if (costs.most_local > 0 && local > costs.most_local) return std::nullopt;
+  if (costs.max_local > 0 && local > costs.max_local) return std::nullopt;
   const double ring = 2.0 * (workers - 1) / workers * costs.gradient_mb / costs.link_mb_s;
   const double exchange = workers * costs.exchange_s / std::max(servers, 1) +
                           workers * costs.worker_s + servers * costs.server_s;
@@ -49,7 +49,7 @@ std::optional<StepSpan> step_span(const SimJob& job, const Setting& setting) {
   return span;
 }
 
-double StepTruth::rate(const SimJob& job, const Setting& setting, double /*done*/) const {
+double StepTruth::throughput(const SimJob& job, const Setting& setting, double /*done*/) const {
   const auto span = step_span(job, setting);
   return span && span->step_s > 0 ? span->batch / span->step_s : 0;
 }

@@ -27,7 +27,8 @@ struct StepSpan {
 /// Work is samples. GPUs are alike, whatever their type and node.
 class StepTruth : public Truth {
  public:
-  [[nodiscard]] double rate(const SimJob& job, const Setting& setting, double done) const override;
+  [[nodiscard]] double throughput(const SimJob& job, const Setting& setting,
+                                  double done) const override;
   [[nodiscard]] Observation observe(const SimJob& job, const Setting& setting,
                                     double done) const override;
   [[nodiscard]] double samples_per_unit(const SimJob& /*job*/) const override { return 1; }

@@ -20,7 +20,7 @@
 namespace rubato::sim {
 
 /// A figure that others published, or measured with the code of others.
-struct Published {
+struct PublishedFigure {
   std::string policy;
   std::string metric;  ///< a member of Metrics: "avg_jct_s", "makespan_s", ...
   double value = 0;    ///< seconds
@@ -40,8 +40,8 @@ struct Suite;
 
 /// The loop of a peer's own simulator. Replays the policies that it knows; nullopt for others,
 /// which then run in the common engine.
-using Rules = std::optional<Result<RunRecord>> (*)(const Suite& suite, const std::string& policy,
-                                                   const RunControl& control);
+using Rules = std::optional<Result<RunMetrics>> (*)(const Suite& suite, const std::string& policy,
+                                                    const RunControl& control);
 
 inline constexpr double kNoHorizon = 1e300;
 
@@ -59,7 +59,7 @@ struct Suite {
   std::vector<NodeEvent> node_events;  ///< by time
   Rules rules = nullptr;
   std::shared_ptr<const void> data;  ///< whatever `rules` need besides
-  std::vector<Published> published;
+  std::vector<PublishedFigure> published;
   /// Above 1: the published figures stand for the workload of no one seed; compared with them is
   /// the mean over so many seeds, 0, 1, ...
   int published_seeds = 1;
@@ -85,8 +85,8 @@ struct SuiteEntry {
                                             std::uint64_t seed);
 
 /// Runs a policy in a suite: by the suite's rules where these know it, else in the common engine.
-[[nodiscard]] Result<RunRecord> run_suite(const Suite& suite, const std::string& policy,
-                                          Information information, const RunControl& control);
+[[nodiscard]] Result<RunMetrics> run_suite(const Suite& suite, const std::string& policy,
+                                           Information information, const RunControl& control);
 
 /// The mean of each figure over the suite's `published_seeds`.
 [[nodiscard]] Result<Metrics> mean_metrics(const Suite& suite, const std::string& data_dir,

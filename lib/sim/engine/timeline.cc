@@ -49,9 +49,9 @@ class Bins {
 };
 
 /// The times at which each job held something, sorted and without overlap.
-std::vector<std::vector<Span>> held_spans(const RunRecord& record) {
+std::vector<std::vector<Span>> held_spans(const RunMetrics& record) {
   std::vector<std::vector<Span>> spans(record.jobs.size());
-  for (const Segment& one : record.segments) {
+  for (const AllocationInterval& one : record.intervals) {
     spans[static_cast<std::size_t>(one.job)].emplace_back(one.from, one.to);
   }
   for (std::vector<Span>& of_job : spans) {
@@ -86,7 +86,7 @@ std::vector<Span> waits(const JobResult& job, const std::vector<Span>& held, boo
 }
 
 /// Most intervals that are open at once.
-int most_at_once(const std::vector<Span>& spans) {
+int max_at_once(const std::vector<Span>& spans) {
   std::vector<std::pair<double, int>> steps;
   for (const Span& span : spans) {
     if (!(span.second > span.first)) continue;
@@ -102,13 +102,13 @@ int most_at_once(const std::vector<Span>& spans) {
 
 }  // namespace
 
-Timeline timeline(const RunRecord& record, double from, double to, std::size_t bins) {
+Timeline timeline(const RunMetrics& record, double from, double to, std::size_t bins) {
   Timeline found;
   found.from = from;
   found.bin = (to - from) / static_cast<double>(bins);
-  const bool recorded = !record.segments.empty();
+  const bool recorded = !record.intervals.empty();
   Bins held(from, found.bin, bins);
-  for (const Segment& one : record.segments) {
+  for (const AllocationInterval& one : record.intervals) {
     held.add(one.from, one.to, one.gpus);
     found.held_gpu_seconds += (one.to - one.from) * one.gpus;
   }
@@ -123,7 +123,7 @@ Timeline timeline(const RunRecord& record, double from, double to, std::size_t b
   }
   if (recorded) found.held = held.means();
   found.waiting = waiting.means();
-  found.most_waiting = most_at_once(all);
+  found.max_waiting = max_at_once(all);
   return found;
 }
 
@@ -204,7 +204,7 @@ std::map<std::pair<int, int>, Rows> rows_of(const ClusterShape& cluster, bool no
 
 /// Bars of `rows`, which are sorted; grows the last one of the same job and rows where it goes on.
 void add_bars(std::vector<LaneBar>& bars, std::map<std::tuple<int, int, int>, std::size_t>& last,
-              const std::vector<int>& rows, const Segment& from) {
+              const std::vector<int>& rows, const AllocationInterval& from) {
   for (std::size_t i = 0; i < rows.size();) {
     std::size_t end = i + 1;
     while (end < rows.size() && rows[end] == rows[end - 1] + 1) ++end;
@@ -223,18 +223,19 @@ void add_bars(std::vector<LaneBar>& bars, std::map<std::tuple<int, int, int>, st
 
 }  // namespace
 
-Lanes lanes(const RunRecord& record, const ClusterShape& cluster) {
+Lanes lanes(const RunMetrics& record, const ClusterShape& cluster) {
   Lanes found;
-  std::vector<Segment> segments = record.segments;
-  std::sort(segments.begin(), segments.end(), [](const Segment& a, const Segment& b) {
-    return std::tie(a.from, a.job, a.type, a.node, a.to, a.gpus) <
-           std::tie(b.from, b.job, b.type, b.node, b.to, b.gpus);
-  });
-  found.nodes_known = std::all_of(segments.begin(), segments.end(),
-                                  [](const Segment& one) { return one.node >= 0; });
+  std::vector<AllocationInterval> intervals = record.intervals;
+  std::sort(intervals.begin(), intervals.end(),
+            [](const AllocationInterval& a, const AllocationInterval& b) {
+              return std::tie(a.from, a.job, a.type, a.node, a.to, a.gpus) <
+                     std::tie(b.from, b.job, b.type, b.node, b.to, b.gpus);
+            });
+  found.nodes_known = std::all_of(intervals.begin(), intervals.end(),
+                                  [](const AllocationInterval& one) { return one.node >= 0; });
   auto rows = rows_of(cluster, found.nodes_known);
   std::map<std::tuple<int, int, int>, std::size_t> last;
-  for (const Segment& one : segments) {
+  for (const AllocationInterval& one : intervals) {
     const auto own = rows.find({one.type, found.nodes_known ? one.node : -1});
     const std::vector<int> taken = own == rows.end()
                                        ? std::vector<int>{}

@@ -17,14 +17,14 @@ struct Timeline {
   double bin = 0;               ///< length of a part, s; above 0
   std::vector<double> held;     ///< GPUs held, mean of each part; empty: the run recorded none
   std::vector<double> waiting;  ///< jobs that arrived and hold nothing, mean of each part
-  int most_waiting = 0;         ///< at one time
+  int max_waiting = 0;          ///< at one time
   double held_gpu_seconds = 0;
 };
 
 /// Of `record` from `from` to `to` (above `from`) in `bins` parts (at least 1). A job that was
 /// given up counts as waiting until it lost its GPUs for the last time; where it never had any, not
 /// at all. Without segments, a job waits from its arrival to its first start.
-[[nodiscard]] Timeline timeline(const RunRecord& record, double from, double to, std::size_t bins);
+[[nodiscard]] Timeline timeline(const RunMetrics& record, double from, double to, std::size_t bins);
 
 /// A job on neighbouring rows for a while.
 struct LaneBar {
@@ -46,6 +46,6 @@ struct Lanes {
 
 /// Which GPU of its node a job held is not recorded: it gets the rows it had before, else a gap
 /// that holds it whole, else the lowest that are free.
-[[nodiscard]] Lanes lanes(const RunRecord& record, const ClusterShape& cluster);
+[[nodiscard]] Lanes lanes(const RunMetrics& record, const ClusterShape& cluster);
 
 }  // namespace rubato::sim

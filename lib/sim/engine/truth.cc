@@ -15,7 +15,7 @@ int Setting::gpus() const { return std::accumulate(placement.begin(), placement.
 Observation Truth::observe(const SimJob& job, const Setting& setting, double done) const {
   Observation seen;
   seen.batch = setting.batch > 0 ? setting.batch : job.batch;
-  seen.samples_per_s = rate(job, setting, done) * samples_per_unit(job);
+  seen.samples_per_s = throughput(job, setting, done) * samples_per_unit(job);
   return seen;
 }
 
@@ -25,7 +25,7 @@ double Truth::seconds(const SimJob& job, const Setting& setting) const {
   double done = 0;
   double time = 0;
   while (done < job.work) {
-    const double speed = rate(job, setting, done);
+    const double speed = throughput(job, setting, done);
     if (!(speed > 0)) return std::numeric_limits<double>::infinity();
     const double to = std::min(job.work, next_change(job, done));
     if (!(to > done)) return std::numeric_limits<double>::infinity();
@@ -97,7 +97,7 @@ bool runs_somewhere(const Truth& truth, const ClusterShape& cluster, const NodeP
   for (int type = 0; type < cluster.types(); ++type) {
     if (!may_use(job, cluster, type)) continue;
     for (const int size : sizes) {
-      if (size <= cluster.gpus(type) && truth.rate(job, packed(cluster, type, size), 0) > 0 &&
+      if (size <= cluster.gpus(type) && truth.throughput(job, packed(cluster, type, size), 0) > 0 &&
           pool.find(type, size, per_gpu(job))) {
         return true;
       }
@@ -121,7 +121,7 @@ std::string why_never(const Truth& truth, const ClusterShape& cluster, const Nod
       small += fmt::format("{}{} has {}", small.empty() ? "" : ", ", group.type, gpus);
       continue;
     }
-    if (!(truth.rate(job, packed(cluster, type, job.gpus), 0) > 0)) {
+    if (!(truth.throughput(job, packed(cluster, type, job.gpus), 0) > 0)) {
       slow += (slow.empty() ? "" : ", ") + group.type;
     } else {
       narrow = true;

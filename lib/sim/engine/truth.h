@@ -43,8 +43,8 @@ class Truth {
 
   /// Units of SimJob::work a second, after `done` of them; 0: it cannot run so. Constant in `done`
   /// up to next_change().
-  [[nodiscard]] virtual double rate(const SimJob& job, const Setting& setting,
-                                    double done) const = 0;
+  [[nodiscard]] virtual double throughput(const SimJob& job, const Setting& setting,
+                                          double done) const = 0;
   /// The work above `done` at which the rate may change (an epoch ends).
   [[nodiscard]] virtual double next_change(const SimJob& /*job*/, double /*done*/) const {
     return std::numeric_limits<double>::infinity();

@@ -27,13 +27,13 @@ struct StepCosts {
   double exchange_s = 0;   ///< s of push, update and pull
   double worker_s = 0;     ///< s
   double server_s = 0;     ///< s
-  double most_local = 0;   ///< samples that a GPU holds; 0: not limited
+  double max_local = 0;    ///< samples that a GPU holds; 0: not limited
 
   bool operator==(const StepCosts&) const = default;
 };
 
 /// The most that a time of an input may say, s: about 300 years. Beyond it sums lose their seconds.
-inline constexpr double kMostSeconds = 1e10;
+inline constexpr double kMaxSeconds = 1e10;
 
 /// Where a job stood in its file: no part of what it is, so it is never compared.
 struct SourceLine {
@@ -45,14 +45,14 @@ struct SourceLine {
 /// A job that comes. Times are seconds from the begin of the trace. What a format does not tell
 /// stays at its default.
 struct SimJob {
-  std::string key;         ///< unique in its workload
-  std::string model;       ///< the kind of job: what profiles are found by
-  double arrival = 0;      ///< s, at least 0
-  double work = 0;         ///< total, in the unit of Truth::rate (steps, iterations, samples, s)
-  int gpus = 1;            ///< as requested; at least 1
-  int min_gpus = 1;        ///< the range it can run at; a rigid job has all three alike
-  int max_gpus = 1;        ///<
-  std::vector<int> sizes;  ///< what of the range; empty: all of it
+  std::string key;     ///< unique in its workload
+  std::string model;   ///< the kind of job: what profiles are found by
+  double arrival = 0;  ///< s, at least 0
+  double work = 0;     ///< total, in the unit of Truth::throughput (steps, iterations, samples, s)
+  int gpus = 1;        ///< as requested; at least 1
+  int min_gpus = 1;    ///< the range it can run at; a rigid job has all three alike
+  int max_gpus = 1;    ///<
+  std::vector<int> sizes;          ///< what of the range; empty: all of it
   std::vector<std::string> types;  ///< of GPUs it may run on; empty: any
   double weight = 1;
   double batch = 0;      ///< global batch its user set, samples; 0: not told

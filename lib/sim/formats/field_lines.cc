@@ -15,8 +15,8 @@
 namespace rubato::sim {
 namespace {
 
-constexpr std::int64_t kMostBytes = std::int64_t{256} << 20;
-constexpr std::size_t kMostShown = 40;
+constexpr std::int64_t kMaxBytes = std::int64_t{256} << 20;
+constexpr std::size_t kMaxShown = 40;
 
 template <typename T>
 bool parse_all(std::string_view text, T& value) {
@@ -33,7 +33,7 @@ Result<std::string> read_text(const std::string& path) {
         fmt::format("{}: {}", path, std::strerror(errno)));  // NOLINT(concurrency-mt-unsafe)
   }
   if (!S_ISREG(status.st_mode)) return fail(fmt::format("{}: not a regular file", path));
-  if (status.st_size > kMostBytes) return fail(fmt::format("{}: larger than 256 MiB", path));
+  if (status.st_size > kMaxBytes) return fail(fmt::format("{}: larger than 256 MiB", path));
   std::ifstream in(path, std::ios::binary);
   if (!in) return fail(fmt::format("{}: cannot be read", path));
   // A read that fails in the middle throws, as of /proc/self/mem.
@@ -67,7 +67,7 @@ std::size_t FieldLine::column(std::size_t field) const {
 
 tl::unexpected<Error> FieldLine::error(std::size_t field, std::string_view expected) const {
   const bool there = field < fields_.size();
-  std::string found(text(field).substr(0, kMostShown));
+  std::string found(text(field).substr(0, kMaxShown));
   for (char& c : found) {
     if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
   }

@@ -14,8 +14,8 @@
 namespace rubato::sim {
 namespace {
 
-constexpr std::int64_t kMostGpus = 65536;
-constexpr long kMostMemory = 1L << 40;  // MiB
+constexpr std::int64_t kMaxGpus = 65536;
+constexpr long kMaxMemory = 1L << 40;  // MiB
 constexpr std::array<const char*, 21> kColumns{
     "job",          "arrival_s",     "gpus",      "run_s",          "work",
     "model",        "types",         "min_gpus",  "max_gpus",       "weight",
@@ -35,7 +35,7 @@ constexpr std::array<StepColumn, 8> kStep{{{"step_fixed_s", &StepCosts::fixed_s}
                                            {"step_exchange_s", &StepCosts::exchange_s},
                                            {"step_worker_s", &StepCosts::worker_s},
                                            {"step_server_s", &StepCosts::server_s},
-                                           {"step_most_local", &StepCosts::most_local}}};
+                                           {"step_most_local", &StepCosts::max_local}}};
 
 /// Reads one row; a column that is not there, or is empty, leaves the default.
 class Row {
@@ -58,16 +58,16 @@ class Row {
   /// A time.
   Result<void> seconds(const char* column, double& into) const {
     if (auto read = amount(column, into); !read) return read;
-    if (into <= kMostSeconds || !says(column)) return {};
-    return error(column, fmt::format("expected at most {:.0f} s, about 300 years", kMostSeconds));
+    if (into <= kMaxSeconds || !says(column)) return {};
+    return error(column, fmt::format("expected at most {:.0f} s, about 300 years", kMaxSeconds));
   }
   [[nodiscard]] std::size_t line() const { return table_.line(row_); }
   Result<void> count(const char* column, std::int64_t least, int& into) const {
     if (!says(column)) return {};
     const auto value = table_.whole(row_, *table_.column(column));
     if (!value) return tl::unexpected(value.error());
-    if (*value < least || *value > kMostGpus) {
-      return error(column, fmt::format("expected a whole number from {} to {}", least, kMostGpus));
+    if (*value < least || *value > kMaxGpus) {
+      return error(column, fmt::format("expected a whole number from {} to {}", least, kMaxGpus));
     }
     into = static_cast<int>(*value);
     return {};
@@ -125,8 +125,8 @@ Result<void> amounts_of(const Row& row, SimJob& job) {
   if (row.says("time_limit_s") && !(job.time_limit > 0)) {
     return row.error("time_limit_s", "expected above 0");
   }
-  if (memory > kMostMemory) {
-    return row.error(kMemory, fmt::format("expected at most {}", kMostMemory));
+  if (memory > kMaxMemory) {
+    return row.error(kMemory, fmt::format("expected at most {}", kMaxMemory));
   }
   job.memory_per_gpu = static_cast<long>(memory);
   return {};
@@ -228,11 +228,11 @@ Result<void> check_speeds(const CsvTable& table, const JobList& jobs, const Nati
                          no_speed(truth, cluster, job.model, profiles));
     }
     const double ideal = ideal_seconds(truth, cluster, job);
-    if (ideal <= kMostSeconds || ideal == kNever) continue;
+    if (ideal <= kMaxSeconds || ideal == kNever) continue;
     const bool work = Row(table, row).says("work");
     return table.error(
         row, *table.column(work ? "work" : "run_s"),
-        fmt::format("it would run for {:.3g} s, expected at most {:.0f} s", ideal, kMostSeconds));
+        fmt::format("it would run for {:.3g} s, expected at most {:.0f} s", ideal, kMaxSeconds));
   }
   return {};
 }

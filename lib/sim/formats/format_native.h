@@ -14,8 +14,8 @@ namespace rubato::sim {
 /// memory_mib_per_gpu, account. Unknown columns are errors. Jobs are sorted by arrival, then key.
 [[nodiscard]] Result<JobList> parse_native_jobs(const CsvTable& table);
 
-/// Columns `model`, `gpu_type`, `gpus`, `rate` (work a second); between measured numbers of GPUs
-/// the rate is linear, outside it is 0. Without profiles `work` is the run time in seconds at
+/// Columns `model`, `gpu_type`, `gpus`, `throughput` (work a second); between measured numbers of
+/// GPUs the rate is linear, outside it is 0. Without profiles `work` is the run time in seconds at
 /// the requested number of GPUs, and speed is proportional to GPUs on each type.
 [[nodiscard]] Result<Suite> read_native_suite(const std::string& workload,
                                               const std::string& profiles,

@@ -181,8 +181,8 @@ class Reader {
 /// A job runs as long as it did, in proportion to its GPUs.
 class SameTime final : public Truth {
  public:
-  [[nodiscard]] double rate(const SimJob& job, const Setting& setting,
-                            double /*done*/) const override {
+  [[nodiscard]] double throughput(const SimJob& job, const Setting& setting,
+                                  double /*done*/) const override {
     return setting.type < 0 ? 0 : static_cast<double>(setting.gpus()) / job.gpus;
   }
 };
@@ -212,7 +212,7 @@ std::vector<std::string> groups_called(const ClusterShape& cluster, const std::s
 }
 
 /// Most a GPU of the job may take of an empty node of its groups; 0: never short.
-long most_a_gpu(const ClusterShape& cluster, const SimJob& job, long (*has)(const NodeGroup&)) {
+long max_per_gpu(const ClusterShape& cluster, const SimJob& job, long (*has)(const NodeGroup&)) {
   long most = 0;
   for (const NodeGroup& group : cluster.groups) {
     const bool may = job.types.empty() ||
@@ -226,9 +226,10 @@ long most_a_gpu(const ClusterShape& cluster, const SimJob& job, long (*has)(cons
 
 /// Cores and memory at most as a node has them for so many GPUs. True: it was more.
 bool fit_to_nodes(const ClusterShape& cluster, SimJob& job) {
-  const long cores = most_a_gpu(
+  const long cores = max_per_gpu(
       cluster, job, [](const NodeGroup& group) { return static_cast<long>(group.cores); });
-  const long memory = most_a_gpu(cluster, job, [](const NodeGroup& group) { return group.memory; });
+  const long memory =
+      max_per_gpu(cluster, job, [](const NodeGroup& group) { return group.memory; });
   const bool wide =
       (cores > 0 && job.cores_per_gpu > cores) || (memory > 0 && job.memory_per_gpu > memory);
   if (cores > 0) job.cores_per_gpu = static_cast<int>(std::min<long>(job.cores_per_gpu, cores));

@@ -14,9 +14,9 @@
 namespace rubato::sim {
 namespace {
 
-constexpr std::int64_t kMostTime = 7'258'118'400;  // 2200-01-01
-constexpr int kMostGpus = 1'000'000;
-constexpr double kMostMemory = 1e12;  // MiB
+constexpr std::int64_t kMaxTime = 7'258'118'400;  // 2200-01-01
+constexpr int kMaxGpus = 1'000'000;
+constexpr double kMaxMemory = 1e12;  // MiB
 
 std::optional<std::int64_t> digits(std::string_view text) {
   std::int64_t value = 0;
@@ -48,7 +48,7 @@ std::optional<double> memory_of(std::string_view text) {
   if (code != std::errc{} || end != text.data() + text.size() || !(value >= 0)) {
     return std::nullopt;
   }
-  return std::min(value * unit, kMostMemory);
+  return std::min(value * unit, kMaxMemory);
 }
 
 /// Counts of GPUs in a list, with and without types.
@@ -73,7 +73,7 @@ bool read_tres(std::string_view entry, SacctTres& tres, GpuCounts& counts) {
   const bool gpus = key.starts_with(kGpu) && (key.size() == kGpu.size() || key[kGpu.size()] == ':');
   if (!gpus && key != "cpu") return true;
   const auto count = digits(value);
-  if (!count || *count > kMostGpus) return false;
+  if (!count || *count > kMaxGpus) return false;
   const int number = static_cast<int>(*count);
   if (!gpus) {
     tres.cpus = number;
@@ -81,7 +81,7 @@ bool read_tres(std::string_view entry, SacctTres& tres, GpuCounts& counts) {
     counts.plain = number;
   } else {
     tres.type = std::string(key.substr(kGpu.size() + 1));
-    counts.typed = std::min(counts.typed + number, kMostGpus);
+    counts.typed = std::min(counts.typed + number, kMaxGpus);
     ++counts.types;
   }
   return true;
@@ -91,8 +91,8 @@ bool read_tres(std::string_view entry, SacctTres& tres, GpuCounts& counts) {
 
 std::optional<double> sacct_time(std::string_view text) {
   if (const auto seconds = digits(text)) {
-    return *seconds <= kMostTime ? std::optional<double>(static_cast<double>(*seconds))
-                                 : std::nullopt;
+    return *seconds <= kMaxTime ? std::optional<double>(static_cast<double>(*seconds))
+                                : std::nullopt;
   }
   if (text.size() != 19 || text[4] != '-' || text[7] != '-' || text[10] != 'T' || text[13] != ':' ||
       text[16] != ':') {
@@ -122,7 +122,7 @@ std::optional<double> sacct_limit(std::string_view text) {
   std::int64_t days = 0;
   if (const auto dash = text.find('-'); dash != std::string_view::npos) {
     const auto value = digits(text.substr(0, dash));
-    if (!value || *value > kMostTime) return std::nullopt;
+    if (!value || *value > kMaxTime) return std::nullopt;
     days = *value;
     text.remove_prefix(dash + 1);
   }
@@ -131,13 +131,13 @@ std::optional<double> sacct_limit(std::string_view text) {
   for (std::size_t from = 0; from <= text.size(); ++parts) {
     const std::size_t to = std::min(text.find(':', from), text.size());
     const auto value = digits(text.substr(from, to - from));
-    if (!value || *value > kMostTime || parts > 2) return std::nullopt;
+    if (!value || *value > kMaxTime || parts > 2) return std::nullopt;
     seconds = seconds * 60 + *value;
     from = to + 1;
   }
   if (parts < 2 || parts > 3) return std::nullopt;
   const auto limit = static_cast<double>(days * 86400 + seconds);
-  return limit <= kMostSeconds ? std::optional<double>(limit) : std::nullopt;
+  return limit <= kMaxSeconds ? std::optional<double>(limit) : std::nullopt;
 }
 
 std::optional<SacctTres> sacct_tres(std::string_view text) {

@@ -45,7 +45,7 @@ std::string row(const SimJob& job) {
       text(job.account), job.servers, job.predictable ? 1 : 0, number(job.forecast_error),
       number(step.fixed_s), number(step.sample_s), number(step.gradient_mb), number(step.link_mb_s),
       number(step.exchange_s), number(step.worker_s), number(step.server_s),
-      number(step.most_local));
+      number(step.max_local));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace rubato::sim {
 namespace {
 
-constexpr int kMostNodes = 16;  ///< that were measured
+constexpr int kMaxNodes = 16;  ///< that were measured
 constexpr double kRounding = 1e-8;
 
 std::vector<int> smallest_rotation(std::vector<int> placement) {
@@ -60,7 +60,7 @@ StepTable::StepTable(const SiaProfile& profile) : least_(std::numeric_limits<std
     longest = std::max(longest, row.step_time);
     largest = std::max(largest, row.local_batch);
   }
-  single_rate_ = longest > 0 ? largest / longest : 0;
+  single_throughput_ = longest > 0 ? largest / longest : 0;
   const auto by_batch = [](const auto& point) { return point.first; };
   for (auto& [placement, curve] : placements_) std::ranges::stable_sort(curve, {}, by_batch);
   for (const auto& [size, points] : sums) {
@@ -109,7 +109,7 @@ StepSeconds StepTable::at(const std::vector<int>& placement, double local) const
   if (exact != placements_.end()) return along(exact->second, local);
   int gpus = 0;
   for (const int each : placement) gpus += each;
-  const int nodes = std::min(static_cast<int>(placement.size()), kMostNodes);
+  const int nodes = std::min(static_cast<int>(placement.size()), kMaxNodes);
   if (const auto mix =
           simplices_->at({static_cast<double>(nodes), static_cast<double>(gpus), local})) {
     StepSeconds seconds{};

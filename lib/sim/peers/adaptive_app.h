@@ -63,7 +63,7 @@ class StepTable {
   [[nodiscard]] std::int64_t least() const { return least_; }
   [[nodiscard]] std::int64_t most() const { return most_; }
   /// Most samples of a pass over the longest step, of one GPU.
-  [[nodiscard]] double single_rate() const { return single_rate_; }
+  [[nodiscard]] double single_throughput() const { return single_throughput_; }
 
  private:
   /// Step and sync by batch, ascending.
@@ -84,7 +84,7 @@ class StepTable {
   std::map<int, std::int64_t> by_gpus_;
   std::int64_t least_ = 0;
   std::int64_t most_ = 0;
-  double single_rate_ = 0;
+  double single_throughput_ = 0;
 };
 
 /// An application with its step tables.

@@ -13,8 +13,8 @@
 namespace rubato::sim {
 namespace {
 
-constexpr double kLeast = 1e-8;
-constexpr double kMost = 1e4;
+constexpr double kMin = 1e-8;
+constexpr double kMax = 1e4;
 constexpr double kRounding = 1e-8;
 constexpr int kTried = 50;
 constexpr int kEvaluations = 4000;
@@ -67,10 +67,10 @@ struct Seen {
 }  // namespace
 
 double AdaptiveModel::exchange(int nodes, int gpus) const {
-  const double more = std::max(gpus - 2.0, kLeast);
+  const double more = std::max(gpus - 2.0, kMin);
   if (nodes > 1) return far + far_growth * more;
   if (gpus > 1) return near + near_growth * more;
-  return kLeast;
+  return kMin;
 }
 
 double AdaptiveModel::step(int nodes, int gpus, double local) const {
@@ -88,16 +88,16 @@ AdaptiveModel fit_adaptive(const AdaptivePoints& points) {
     *members(model)[which] = value;
   };
   if (seen.batches.size() == 1) fix(0, seen.pass / 2);
-  if (!seen.far) fix(2, kLeast);
-  if (!seen.far || !seen.growth) fix(3, kLeast);
-  if (!seen.near) fix(4, kLeast);
-  if (!seen.near || !seen.growth) fix(5, kLeast);
+  if (!seen.far) fix(2, kMin);
+  if (!seen.far || !seen.growth) fix(3, kMin);
+  if (!seen.near) fix(4, kMin);
+  if (!seen.near || !seen.growth) fix(5, kMin);
   std::vector<FitParameter> parameters;
   std::vector<std::size_t> which;
   for (std::size_t i = 0; i < free.size(); ++i) {
     if (!free[i]) continue;
     const bool bend = i + 1 == free.size();
-    parameters.push_back({*members(model)[i], bend ? 1 : kLeast, bend ? 10 : kMost, !bend});
+    parameters.push_back({*members(model)[i], bend ? 1 : kMin, bend ? 10 : kMax, !bend});
     which.push_back(i);
   }
   const auto with = [&](std::span<const double> values) {
@@ -119,7 +119,7 @@ AdaptiveModel fit_adaptive(const AdaptivePoints& points) {
 BestSplit best_split(const AdaptiveModel& model, const GradientStats& gradient, int nodes, int gpus,
                      const BatchBounds& bounds) {
   BestSplit best;
-  const double begin = std::max(bounds.first, static_cast<double>(bounds.least_local) * gpus);
+  const double begin = std::max(bounds.first, static_cast<double>(bounds.min_local) * gpus);
   const double ratio = bounds.most / begin;
   const double exchange = model.exchange(nodes, gpus);
   const double bent = std::pow(exchange, model.overlap);
@@ -128,13 +128,13 @@ BestSplit best_split(const AdaptiveModel& model, const GradientStats& gradient, 
         i + 1 == kTried ? bounds.most : begin * std::pow(ratio, i / (kTried - 1.0));
     const double each = batch / gpus;
     auto passes = static_cast<std::int64_t>(
-                      std::ceil(each / static_cast<double>(bounds.most_local) - kRounding)) -
+                      std::ceil(each / static_cast<double>(bounds.max_local) - kRounding)) -
                   1;
     if (gpus == 1 && each > bounds.first + kRounding) passes = std::max<std::int64_t>(passes, 1);
     passes = std::max<std::int64_t>(passes, 0);
     const auto local =
         static_cast<std::int64_t>(std::ceil(each / static_cast<double>(passes + 1) - kRounding));
-    if (local < bounds.least_local || local > bounds.most_local) continue;
+    if (local < bounds.min_local || local > bounds.max_local) continue;
     const double pass = model.pass(static_cast<double>(local));
     const double seconds = static_cast<double>(passes) * pass +
                            std::pow(std::pow(pass, model.overlap) + bent, 1 / model.overlap);

@@ -40,8 +40,8 @@ using AdaptivePoints = std::map<std::tuple<int, int, std::int64_t>, StepSeconds>
 struct BatchBounds {
   double first = 1;  ///< global batch that the application begins with
   double most = 1;   ///< global
-  std::int64_t least_local = 1;
-  std::int64_t most_local = 1;
+  std::int64_t min_local = 1;
+  std::int64_t max_local = 1;
 };
 
 struct BestSplit {

@@ -39,15 +39,15 @@ double advance(AdaptiveJob& job, double now, double seconds, const AdaptiveHooks
   while (left > 0 && !job.finished()) {
     const StepSeconds step = job.step();
     if (hooks.measured) hooks.measured(job, step);
-    const double rate =
+    const double throughput =
         job.app->gain(job.batch(), job.epoch) / step.with(job.split.passes) / job.slowdown;
     const double target = job.app->progress_after(job.epoch + 1);
-    if (job.progress + rate * left < target) {
-      job.progress += rate * left;
+    if (job.progress + throughput * left < target) {
+      job.progress += throughput * left;
       now += left;
       left = 0;
     } else {
-      const double spent = std::nearbyint((target - job.progress) / rate);
+      const double spent = std::nearbyint((target - job.progress) / throughput);
       job.progress = target;
       now += spent;
       left -= spent;

@@ -26,8 +26,8 @@ class Loop {
     }
   }
 
-  Result<RunRecord> run() {
-    HeldGpus held(record_, control_.segments);
+  Result<RunMetrics> run() {
+    GpuIntervals held(record_, control_.intervals);
     const double period = policy_.period();
     double clock = 0;
     while (finished_ < jobs_.size()) {
@@ -39,7 +39,7 @@ class Loop {
       clock += period;
       decide(clock);
       if (!policy_.failure().empty() && !control_.cut(clock)) return fail(policy_.failure());
-      if (control_.segments) write_down(held, clock);
+      if (control_.intervals) write_down(held, clock);
       if (control_.progress) {
         control_.progress(clock, static_cast<int>(finished_), static_cast<int>(jobs_.size()));
       }
@@ -96,7 +96,7 @@ class Loop {
     job.run.split = policy_.split(job);
   }
 
-  void write_down(HeldGpus& held, double clock) const {
+  void write_down(GpuIntervals& held, double clock) const {
     for (std::size_t j = 0; j < jobs_.size(); ++j) {
       const LoopGrant& grant = jobs_[j].held;
       std::vector<int> gpus;
@@ -114,7 +114,7 @@ class Loop {
   LoopPolicy& policy_;
   const RunControl& control_;
   std::vector<LoopJob> jobs_;
-  RunRecord record_;
+  RunMetrics record_;
   std::size_t finished_ = 0;
 };
 
@@ -124,9 +124,9 @@ BatchSplit LoopPolicy::split(const LoopJob& job) const {
   return rules_.fixed(job.app(), job.run.type, job.run.placement, job.job->batch);
 }
 
-Result<RunRecord> replay_adaptive(const JobList& jobs, const ClusterShape& cluster,
-                                  const AdaptiveWorld& world, LoopPolicy& policy,
-                                  const RunControl& control) {
+Result<RunMetrics> replay_adaptive(const JobList& jobs, const ClusterShape& cluster,
+                                   const AdaptiveWorld& world, LoopPolicy& policy,
+                                   const RunControl& control) {
   return Loop(jobs, cluster, world, policy, control).run();
 }
 

@@ -69,9 +69,9 @@ class LoopPolicy {
 
 /// Jobs are those of read_sia_jobs; their applications are in `world`, with a table for each group
 /// of `cluster`. Fails when the policy does.
-[[nodiscard]] Result<RunRecord> replay_adaptive(const JobList& jobs, const ClusterShape& cluster,
-                                                const AdaptiveWorld& world, LoopPolicy& policy,
-                                                const RunControl& control);
+[[nodiscard]] Result<RunMetrics> replay_adaptive(const JobList& jobs, const ClusterShape& cluster,
+                                                 const AdaptiveWorld& world, LoopPolicy& policy,
+                                                 const RunControl& control);
 
 /// GPUs one after the other from the node with most free, lowest index on ties; `free` is reduced.
 [[nodiscard]] std::vector<int> take_most_free(std::vector<int>& free, int gpus);

@@ -29,7 +29,7 @@ const AppRules& find_row(std::span<const TableRow> rows, const AdaptiveApp& app)
 
 const AppRules& pollux_app(const AdaptiveApp& app) {
   static const std::array<TableRow, 2> rows{{
-      {8, 512, 50, {.most_local = 8}},
+      {8, 512, 50, {.max_local = 8}},
       {256, 32'768, 10, {.only_batch = 32'768}},
   }};
   return find_row(rows, app);
@@ -62,7 +62,7 @@ std::int64_t AdaptiveRules::planned(const AdaptiveApp& app, int type) const {
   if (less.planned > 0 && table.most() == less.measured && table.measured({less.node_gpus})) {
     return less.planned;
   }
-  return rules.most_local > 0 ? rules.most_local : table.most();
+  return rules.max_local > 0 ? rules.max_local : table.most();
 }
 
 BatchSplit AdaptiveRules::fixed(const AdaptiveApp& app, int type, const std::vector<int>& placement,

@@ -19,10 +19,10 @@ struct LessPlanned {
 
 /// What a simulator knows of an application.
 struct AppRules {
-  double restart = 30;          ///< seconds, the first start too
-  double policy_restart = 30;   ///< what a policy takes that for
-  double slowdown = 1;          ///< of the truth against the measurements
-  std::int64_t most_local = 0;  ///< batch a GPU; 0: the largest measured
+  double restart = 30;         ///< seconds, the first start too
+  double policy_restart = 30;  ///< what a policy takes that for
+  double slowdown = 1;         ///< of the truth against the measurements
+  std::int64_t max_local = 0;  ///< batch a GPU; 0: the largest measured
   LessPlanned less = {};
   double only_batch = 0;  ///< where batches are chosen: this one, on one GPU; 0: any
 };

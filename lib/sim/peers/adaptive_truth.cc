@@ -51,7 +51,7 @@ AdaptiveTruth::Running AdaptiveTruth::running(const SimJob& job, const Setting& 
   return out;
 }
 
-double AdaptiveTruth::rate(const SimJob& job, const Setting& setting, double done) const {
+double AdaptiveTruth::throughput(const SimJob& job, const Setting& setting, double done) const {
   if (!setting.holds()) return 0;
   const AdaptiveApp& app = app_of(job);
   if (setting.gpus() > app.most_batch()) return 0;  // some would have no sample

@@ -24,7 +24,8 @@ class AdaptiveTruth : public Truth {
  public:
   explicit AdaptiveTruth(std::shared_ptr<const AdaptiveWorld> world) : world_(std::move(world)) {}
 
-  [[nodiscard]] double rate(const SimJob& job, const Setting& setting, double done) const override;
+  [[nodiscard]] double throughput(const SimJob& job, const Setting& setting,
+                                  double done) const override;
   [[nodiscard]] double next_change(const SimJob& job, double done) const override;
   [[nodiscard]] Observation observe(const SimJob& job, const Setting& setting,
                                     double done) const override;

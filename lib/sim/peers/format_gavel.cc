@@ -13,33 +13,33 @@ namespace rubato::sim {
 namespace {
 
 enum Field : std::size_t { kType, kSteps = 5, kScale = 6, kWeight = 7, kArrival = 9, kFields = 10 };
-constexpr int kMostScale = 65536;
-constexpr std::int64_t kMostSteps = std::int64_t{1} << 53;
+constexpr int kMaxScale = 65536;
+constexpr std::int64_t kMaxSteps = std::int64_t{1} << 53;
 
 class GavelTruth final : public Truth {
  public:
   GavelTruth(const GavelData& data, const ClusterShape& cluster)
-      : rates_(static_cast<std::size_t>(cluster.types())) {
-    for (const GavelCell& cell : data.cells) {
-      if (!cell.consolidated) continue;
-      for (std::size_t type = 0; type < rates_.size(); ++type) {
+      : throughputs_(static_cast<std::size_t>(cluster.types())) {
+    for (const GavelObservation& observation : data.observations) {
+      if (!observation.consolidated) continue;
+      for (std::size_t type = 0; type < throughputs_.size(); ++type) {
         const NodeGroup& group = cluster.groups[type];
-        if (group.type != cell.gpu_type && group.gpu != cell.gpu_type) continue;
-        rates_[type][{cell.model.name, cell.scale}] = cell.steps;
+        if (group.type != observation.gpu_type && group.gpu != observation.gpu_type) continue;
+        throughputs_[type][{observation.model.name, observation.scale}] = observation.steps;
       }
     }
   }
 
-  [[nodiscard]] double rate(const SimJob& job, const Setting& setting,
-                            double /*done*/) const override {
+  [[nodiscard]] double throughput(const SimJob& job, const Setting& setting,
+                                  double /*done*/) const override {
     if (setting.type < 0) return 0;
-    const auto& of_type = rates_[static_cast<std::size_t>(setting.type)];
-    const auto cell = of_type.find({job.model, setting.gpus()});
-    return cell == of_type.end() ? 0 : cell->second;
+    const auto& of_type = throughputs_[static_cast<std::size_t>(setting.type)];
+    const auto observation = of_type.find({job.model, setting.gpus()});
+    return observation == of_type.end() ? 0 : observation->second;
   }
 
  private:
-  std::vector<std::map<std::pair<std::string, int>, double>> rates_;
+  std::vector<std::map<std::pair<std::string, int>, double>> throughputs_;
 };
 
 Result<SimJob> job_of(const FieldLine& line, std::size_t at, double earliest, std::size_t number) {
@@ -53,13 +53,13 @@ Result<SimJob> job_of(const FieldLine& line, std::size_t at, double earliest, st
   job.line.number = at;
   job.model = std::string(line.text(kType));
   if (job.model.empty()) return line.error(kType, "a job type");
-  const auto steps = line.whole(kSteps, 1, kMostSteps, "the total of steps");
+  const auto steps = line.whole(kSteps, 1, kMaxSteps, "the total of steps");
   if (!steps) return tl::unexpected(steps.error());
-  const auto scale = line.whole(kScale, 1, kMostScale, "the number of GPUs");
+  const auto scale = line.whole(kScale, 1, kMaxScale, "the number of GPUs");
   if (!scale) return tl::unexpected(scale.error());
   const auto weight = line.number(kWeight, 0, "the weight");
   if (!weight) return tl::unexpected(weight.error());
-  const auto arrival = line.number(kArrival, 0, "the arrival in seconds", kMostSeconds);
+  const auto arrival = line.number(kArrival, 0, "the arrival in seconds", kMaxSeconds);
   if (!arrival) return tl::unexpected(arrival.error());
   if (*arrival < earliest) {
     return line.error(kArrival,
@@ -117,10 +117,10 @@ Result<Suite> read_gavel_suite(const std::string& trace, const std::string& prof
   suite.rules = &rules_gavel;
   for (const SimJob& job : suite.jobs) {
     const double ideal = ideal_seconds(*suite.truth, cluster, job);
-    if (ideal > kMostSeconds && ideal < kNever) {
+    if (ideal > kMaxSeconds && ideal < kNever) {
       return fail(
           fmt::format("{}:{}: job {}: it would run for {:.3g} s alone, expected at most {:.0f} s",
-                      trace, job.line.number, job.key, ideal, kMostSeconds));
+                      trace, job.line.number, job.key, ideal, kMaxSeconds));
     }
     if (ideal < kNever) continue;
     return fail(fmt::format("{}: job {}: no speed of '{}' on {} GPUs of any type of the cluster",

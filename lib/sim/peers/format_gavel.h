@@ -27,8 +27,8 @@ namespace rubato::sim {
                                              const ClusterShape& cluster);
 
 /// Gavel's own loop, for fifo, fifo-het, las, gavel-las, gavel-wf, gavel-maxsum, gavel-makespan.
-[[nodiscard]] std::optional<Result<RunRecord>> rules_gavel(const Suite& suite,
-                                                           const std::string& policy,
-                                                           const RunControl& control);
+[[nodiscard]] std::optional<Result<RunMetrics>> rules_gavel(const Suite& suite,
+                                                            const std::string& policy,
+                                                            const RunControl& control);
 
 }  // namespace rubato::sim

@@ -36,17 +36,17 @@ namespace rubato::sim {
                                                 const ClusterShape& cluster);
 
 /// The loops. They know their own policies on suites of their own format.
-[[nodiscard]] std::optional<Result<RunRecord>> rules_adaptive(const Suite& suite,
-                                                              const std::string& policy,
-                                                              const RunControl& control);
-[[nodiscard]] std::optional<Result<RunRecord>> rules_rubick(const Suite& suite,
-                                                            const std::string& policy,
-                                                            const RunControl& control);
-[[nodiscard]] std::optional<Result<RunRecord>> rules_muri(const Suite& suite,
-                                                          const std::string& policy,
-                                                          const RunControl& control);
+[[nodiscard]] std::optional<Result<RunMetrics>> rules_adaptive(const Suite& suite,
+                                                               const std::string& policy,
+                                                               const RunControl& control);
+[[nodiscard]] std::optional<Result<RunMetrics>> rules_rubick(const Suite& suite,
+                                                             const std::string& policy,
+                                                             const RunControl& control);
+[[nodiscard]] std::optional<Result<RunMetrics>> rules_muri(const Suite& suite,
+                                                           const std::string& policy,
+                                                           const RunControl& control);
 
 /// Fills in each job's time alone.
-void add_ideals(RunRecord& record, const Suite& suite);
+void add_ideals(RunMetrics& record, const Suite& suite);
 
 }  // namespace rubato::sim

@@ -7,7 +7,9 @@ namespace rubato::sim {
 namespace {
 
 int& at(std::vector<int>& free, int type) { return free[static_cast<std::size_t>(type)]; }
-double rate_of(const FifoJob& job, int type) { return job.rates[static_cast<std::size_t>(type)]; }
+double throughput_of(const FifoJob& job, int type) {
+  return job.throughputs[static_cast<std::size_t>(type)];
+}
 
 }  // namespace
 
@@ -18,10 +20,10 @@ FifoChoice fifo_fastest(const std::vector<FifoJob>& jobs, std::vector<int> free,
     int best = -1;
     for (const int type : by_name) {
       if (at(free, type) <= 0 || at(free, type) < job.gpus) continue;
-      if (best < 0 || rate_of(job, type) > rate_of(job, best)) best = type;
+      if (best < 0 || throughput_of(job, type) > throughput_of(job, best)) best = type;
     }
     if (best < 0) break;
-    if (!(rate_of(job, best) > 0)) continue;
+    if (!(throughput_of(job, best) > 0)) continue;
     chosen[job.id] = best;
     at(free, best) -= job.gpus;
   }
@@ -52,7 +54,7 @@ void GavelFifo::keep(const std::vector<FifoJob>& jobs, std::vector<int>& free,
       continue;
     }
     if (!queue.empty() && queue.front()->gpus <= at(free, type) &&
-        rate_of(*queue.front(), type) > 0) {
+        throughput_of(*queue.front(), type) > 0) {
       assigned_[queue.front()->id] = type;
       at(free, type) -= queue.front()->gpus;
       queue.pop_front();
@@ -75,7 +77,7 @@ void GavelFifo::draw(std::vector<int>& free, std::deque<const FifoJob*>& queue,
     if (fit.empty()) break;
     const int drawn = fit[random_.below(static_cast<std::uint32_t>(fit.size()))];
     const int used = types.back();
-    if (!(rate_of(job, used) > 0)) continue;
+    if (!(throughput_of(job, used) > 0)) continue;
     assigned_[job.id] = used;
     at(free, used) -= job.gpus;
     if (at(free, used) == 0) std::erase(types, drawn);

@@ -14,7 +14,7 @@ namespace rubato::sim {
 struct FifoJob {
   int id = 0;
   int gpus = 1;
-  std::vector<double> rates;  ///< on each type
+  std::vector<double> throughputs;  ///< on each type
 };
 
 /// A type for each job, by id; who has none waits.

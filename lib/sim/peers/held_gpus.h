@@ -12,10 +12,10 @@
 namespace rubato::sim {
 
 /// Makes segments of what jobs are said to hold.
-class HeldGpus {
+class GpuIntervals {
  public:
   /// Does nothing unless `kept`. Without `nodes` the loop knows none.
-  HeldGpus(RunRecord& record, bool kept, bool nodes = true)
+  GpuIntervals(RunMetrics& record, bool kept, bool nodes = true)
       : record_(record), kept_(kept), nodes_(nodes) {}
 
   /// From `time` on the job holds these GPUs on the nodes of a type, and nothing else.
@@ -46,12 +46,12 @@ class HeldGpus {
     for (std::size_t n = 0; n < held.gpus.size(); ++n) {
       if (held.gpus[n] == 0) continue;
       const int node = nodes_ ? static_cast<int>(n) : -1;
-      record_.segments.push_back(
+      record_.intervals.push_back(
           {static_cast<int>(job), held.type, node, held.gpus[n], held.since, time});
     }
   }
 
-  RunRecord& record_;
+  RunMetrics& record_;
   bool kept_;
   bool nodes_;
   std::map<std::size_t, Held> held_;

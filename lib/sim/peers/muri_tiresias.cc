@@ -46,7 +46,7 @@ struct State {
 class Loop {
  public:
   Loop(const JobList& jobs, int gpus, const RunControl& control)
-      : jobs_(jobs), gpus_(gpus), control_(control), held_(record_, control.segments, false) {
+      : jobs_(jobs), gpus_(gpus), control_(control), held_(record_, control.intervals, false) {
     for (const SimJob& job : jobs) {
       State state;
       state.iteration = muri_iteration(job);
@@ -60,7 +60,7 @@ class Loop {
     std::ranges::stable_sort(coming_, {}, [&](std::size_t j) { return jobs[j].arrival; });
   }
 
-  RunRecord run() {
+  RunMetrics run() {
     double now = 0;
     while (true) {
       // NOLINTNEXTLINE(bugprone-narrowing-conversions): kNever is a double, an infinite one
@@ -140,7 +140,7 @@ class Loop {
   void set_running(std::size_t j, bool runs, double now) {
     if (runs == states_[j].running) return;
     states_[j].running = runs;
-    if (control_.segments)
+    if (control_.intervals)
       held_.set(j, 0, runs ? std::vector<int>{jobs_[j].gpus} : std::vector<int>{}, now);
     if (!runs) return;
     JobResult& result = record_.jobs[j];
@@ -173,8 +173,8 @@ class Loop {
   const JobList& jobs_;
   int gpus_;
   const RunControl& control_;
-  RunRecord record_;
-  HeldGpus held_;
+  RunMetrics record_;
+  GpuIntervals held_;
   std::vector<State> states_;
   std::vector<std::size_t> coming_;  ///< by arrival
   std::size_t next_ = 0;             ///< of coming_
@@ -201,8 +201,8 @@ double muri_iteration(const SimJob& job) {
   return ms / 1000 * kMuriSlowdown;
 }
 
-RunRecord replay_muri_tiresias(const JobList& jobs, const ClusterShape& cluster,
-                               const RunControl& control) {
+RunMetrics replay_muri_tiresias(const JobList& jobs, const ClusterShape& cluster,
+                                const RunControl& control) {
   return Loop(jobs, cluster.gpus(), control).run();
 }
 

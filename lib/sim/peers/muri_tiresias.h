@@ -21,7 +21,7 @@ inline constexpr double kMuriSlowdown = 1.015;
 /// `jobs` are those of read_muri_jobs. Only the number of GPUs of the cluster counts, as in the
 /// original: this policy places nothing. A job larger than the cluster never runs, and then the
 /// replay ends when nothing else is left.
-[[nodiscard]] RunRecord replay_muri_tiresias(const JobList& jobs, const ClusterShape& cluster,
-                                             const RunControl& control);
+[[nodiscard]] RunMetrics replay_muri_tiresias(const JobList& jobs, const ClusterShape& cluster,
+                                              const RunControl& control);
 
 }  // namespace rubato::sim

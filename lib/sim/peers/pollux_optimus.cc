@@ -16,7 +16,7 @@ double remaining(const LoopJob& job) {
          job.app().iterations(job.job->batch, job.run.epoch);
 }
 
-int most_gpus(const LoopJob& job) {
+int max_gpus(const LoopJob& job) {
   if (job.rules->only_batch > 0) return 1;
   return static_cast<int>(
       std::floor(job.job->batch / static_cast<double>(job.app().table(0).least())));
@@ -38,7 +38,7 @@ double PolluxOptimus::iteration(const LoopJob& job, int gpus) {
 }
 
 double PolluxOptimus::gain(const LoopJob& job, int gpus, int free) {
-  if (free <= 0 || gpus + 1 > most_gpus(job)) return 0;
+  if (free <= 0 || gpus + 1 > max_gpus(job)) return 0;
   return (iteration(job, gpus) - iteration(job, gpus + 1)) * remaining(job);
 }
 

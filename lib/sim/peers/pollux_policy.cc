@@ -17,10 +17,10 @@ constexpr double kRestart = 30;   ///< seconds that it takes a restart for
 PolluxOwn::PolluxOwn(const AdaptiveRules& rules, const ClusterShape& cluster, std::uint64_t seed)
     : LoopPolicy(rules), search_(seed) {
   part_gpus_ = cluster.groups.front().gpus_per_node;
-  most_spread_ = cluster.gpus(0);
+  max_spread_ = cluster.gpus(0);
   for (int type = 0; type < cluster.types(); ++type) {
     part_gpus_ = std::min(part_gpus_, cluster.groups[static_cast<std::size_t>(type)].gpus_per_node);
-    most_spread_ = std::min(most_spread_, cluster.gpus(type));
+    max_spread_ = std::min(max_spread_, cluster.gpus(type));
   }
   for (int type = 0; type < cluster.types(); ++type) {
     const NodeGroup& group = cluster.groups[static_cast<std::size_t>(type)];
@@ -36,7 +36,7 @@ void PolluxOwn::measured(LoopJob& job, const StepSeconds& step) {
   const int gpus = job.run.gpus();
   const auto nodes = static_cast<int>(job.run.placement.size());
   if (!known.points.try_emplace({nodes, gpus, job.run.split.local}, step).second) return;
-  known.most_gpus = std::max(known.most_gpus, gpus);
+  known.max_gpus = std::max(known.max_gpus, gpus);
   known.model = fit_adaptive(known.points);
 }
 
@@ -76,12 +76,12 @@ double PolluxOwn::speedup(const LoopJob& job, int nodes, int gpus, int share) co
   return fair > 0 ? goodput(job, nodes, gpus) / fair : 0;
 }
 
-int PolluxOwn::most_gpus(const LoopJob& job) const {
+int PolluxOwn::max_gpus(const LoopJob& job) const {
   if (job.rules->only_batch > 0) return 1;
   const auto known = known_.find(&job);
-  const int seen = known == known_.end() ? 0 : known->second.most_gpus;
+  const int seen = known == known_.end() ? 0 : known->second.max_gpus;
   const AdaptiveApp& app = job.app();
-  return std::min({std::max(2 * seen, 1), most_spread_,
+  return std::min({std::max(2 * seen, 1), max_spread_,
                    static_cast<int>(app.most_batch() / app.table(0).least())});
 }
 
@@ -152,7 +152,7 @@ void PolluxOwn::keep_one_type(const LoopJob& job, Genome& row) const {
   }
   if (gpus.size() < 2) return;
   const auto best = std::ranges::max_element(gpus, {}, [&](const auto& one) {
-    return std::pair(one.second, job.app().table(one.first).single_rate());
+    return std::pair(one.second, job.app().table(one.first).single_throughput());
   });
   for (std::size_t n = 0; n < parts_.size(); ++n) {
     if (parts_[n].type != best->first) row[n] = 0;
@@ -187,7 +187,7 @@ std::vector<LoopGrant> PolluxOwn::decide(double now, std::span<LoopJob* const> a
   round.share = (gpus() + problem.jobs - 1) / problem.jobs;
   for (std::size_t j = 0; j < jobs; ++j) {
     const LoopJob& job = *round.order[j];
-    problem.most.push_back(most_gpus(job));
+    problem.most.push_back(max_gpus(job));
     const auto held = held_.find(&job);
     if (held != held_.end()) problem.now.replace(j * parts, parts, held->second);
     const double age = now - job.job->arrival;

@@ -33,7 +33,7 @@ class PolluxOwn : public LoopPolicy {
     AdaptivePoints points;
     AdaptiveModel model;
     GradientStats gradient;
-    int most_gpus = 0;
+    int max_gpus = 0;
   };
   /// Speedups of a job by nodes and GPUs, -1 where they were not asked for yet.
   using Speedups = std::vector<double>;
@@ -53,7 +53,7 @@ class PolluxOwn : public LoopPolicy {
   [[nodiscard]] int gpus() const { return static_cast<int>(parts_.size()) * part_gpus_; }
   [[nodiscard]] double goodput(const LoopJob& job, int nodes, int gpus) const;
   [[nodiscard]] double speedup(const LoopJob& job, int nodes, int gpus, int share) const;
-  [[nodiscard]] int most_gpus(const LoopJob& job) const;
+  [[nodiscard]] int max_gpus(const LoopJob& job) const;
   [[nodiscard]] std::vector<Genome> begin(const std::vector<const LoopJob*>& order,
                                           const Genome& now) const;
   [[nodiscard]] std::pair<double, double> value(Round& round, const Genome& now,
@@ -63,7 +63,7 @@ class PolluxOwn : public LoopPolicy {
 
   std::vector<Part> parts_;
   int part_gpus_ = 0;
-  int most_spread_ = 0;  ///< GPUs of the smallest type
+  int max_spread_ = 0;  ///< GPUs of the smallest type
   GeneticSearch search_;
   std::map<const LoopJob*, Known> known_;
   std::map<const LoopJob*, Genome> held_;  ///< GPUs on each part

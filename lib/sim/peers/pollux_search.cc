@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kPopulation = 100;
 constexpr int kGenerations = 100;  ///< the first one counts
-constexpr int kMostMatings = 100;  ///< to find offspring that are new
+constexpr int kMaxMatings = 100;   ///< to find offspring that are new
 constexpr double kCrossed = .9;
 constexpr double kReset = .1;
 constexpr double kThinned = .1;
@@ -179,7 +179,7 @@ void GeneticSearch::breed(const SearchProblem& problem, std::vector<Member>& mem
   std::unordered_set<Genome> known;
   for (const Member& member : members) known.insert(member.genome);
   std::vector<Member> offspring;
-  for (int mating = 0; mating < kMostMatings && offspring.size() < kPopulation; ++mating) {
+  for (int mating = 0; mating < kMaxMatings && offspring.size() < kPopulation; ++mating) {
     const std::size_t wanted = kPopulation - offspring.size();
     const std::vector<std::size_t> chosen = parents(members, wanted + wanted % 2);
     for (std::size_t i = 0; i + 1 < chosen.size(); i += 2) {

@@ -14,8 +14,8 @@
 namespace rubato::sim {
 namespace {
 
-constexpr std::int64_t kMostGpus = 1'000'000;
-constexpr std::int64_t kMostCount = std::int64_t{1} << 53;
+constexpr std::int64_t kMaxGpus = 1'000'000;
+constexpr std::int64_t kMaxCount = std::int64_t{1} << 53;
 
 /// The fields of a row; the first that is wrong is kept.
 class Fields {
@@ -29,7 +29,7 @@ class Fields {
     return table_.text(row_, at);
   }
 
-  double amount(std::string_view heading, double most = kMostSeconds) {
+  double amount(std::string_view heading, double most = kMaxSeconds) {
     const std::size_t at = column(heading);
     if (!error_.text.empty()) return 0;
     const auto value = table_.amount(row_, at);
@@ -63,10 +63,10 @@ class Fields {
   }
 
   double count(std::string_view heading) {
-    return static_cast<double>(whole(heading, 1, kMostCount));
+    return static_cast<double>(whole(heading, 1, kMaxCount));
   }
 
-  int gpus(std::string_view heading) { return static_cast<int>(whole(heading, 1, kMostGpus)); }
+  int gpus(std::string_view heading) { return static_cast<int>(whole(heading, 1, kMaxGpus)); }
 
   [[nodiscard]] const Error& error() const { return error_; }
 
@@ -152,7 +152,7 @@ Result<JobList> read_muri_jobs(const std::string& path) {
   return read_jobs(path, "job_id", [](Fields& fields) {
     SimJob job;
     rigid(job, fields.gpus("num_gpu"));
-    job.arrival = fields.amount("submit_time", 1000 * kMostSeconds) / 1000;
+    job.arrival = fields.amount("submit_time", 1000 * kMaxSeconds) / 1000;
     job.work = fields.count("iterations");
     job.model = fields.text("model_name");
     fields.positive("iteration_time");

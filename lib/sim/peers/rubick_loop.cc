@@ -35,7 +35,7 @@ class Loop {
        const RunControl& control)
       : jobs_(jobs), cluster_(cluster), times_(times), phantom_(phantom), control_(control) {}
 
-  Result<RunRecord> run() {
+  Result<RunMetrics> run() {
     if (cluster_.types() != 1 || cluster_.groups[0].gpus_per_node > 8) {
       return fail("cluster: expected one type of GPU, with at most 8 GPUs a node");
     }
@@ -49,7 +49,7 @@ class Loop {
       states_.push_back(std::move(state));
       record_.jobs.push_back({.arrival = job.arrival});
     }
-    HeldGpus held(record_, control_.segments);
+    GpuIntervals held(record_, control_.intervals);
     std::size_t finished = 0;
     double clock = 0;
     while (finished < jobs_.size()) {
@@ -100,7 +100,7 @@ class Loop {
     return true;
   }
 
-  Result<void> decide(double clock, HeldGpus& held) {
+  Result<void> decide(double clock, GpuIntervals& held) {
     std::vector<std::size_t> active;
     std::vector<RubickView> views;
     for (std::size_t j = 0; j < states_.size(); ++j) {
@@ -156,13 +156,14 @@ class Loop {
   bool phantom_;
   const RunControl& control_;
   std::vector<State> states_;
-  RunRecord record_;
+  RunMetrics record_;
 };
 
 }  // namespace
 
-Result<RunRecord> replay_rubick(const JobList& jobs, const ClusterShape& cluster,
-                                const RubickTimes& times, bool phantom, const RunControl& control) {
+Result<RunMetrics> replay_rubick(const JobList& jobs, const ClusterShape& cluster,
+                                 const RubickTimes& times, bool phantom,
+                                 const RunControl& control) {
   return Loop(jobs, cluster, times, phantom, control).run();
 }
 

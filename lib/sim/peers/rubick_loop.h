@@ -18,8 +18,8 @@ namespace rubato::sim {
 ///
 /// `jobs` are those of read_rubick_jobs, `cluster` has one group. Errors: an application that is
 /// not known or was not measured, another cluster.
-[[nodiscard]] Result<RunRecord> replay_rubick(const JobList& jobs, const ClusterShape& cluster,
-                                              const RubickTimes& times, bool phantom,
-                                              const RunControl& control);
+[[nodiscard]] Result<RunMetrics> replay_rubick(const JobList& jobs, const ClusterShape& cluster,
+                                               const RubickTimes& times, bool phantom,
+                                               const RunControl& control);
 
 }  // namespace rubato::sim

@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kStarving = 200'000;  ///< seconds; older jobs come last
 constexpr int kEmptied = 32;
-constexpr int kMostRestarts = 7;
+constexpr int kMaxRestarts = 7;
 constexpr int kManyGuaranteed = 12;  ///< with more of them active nobody restarts too often
 constexpr double kNearEnough = 1.5;  ///< a promise is kept by this share of its inverse
 
@@ -29,7 +29,7 @@ class Round {
     const auto promised = std::count_if(jobs_.begin(), jobs_.end(),
                                         [](const RubickView& job) { return job.promised > 0; });
     for (RubickView& job : jobs_) {
-      const bool may = job.restarts < kMostRestarts || promised > kManyGuaranteed;
+      const bool may = job.restarts < kMaxRestarts || promised > kManyGuaranteed;
       if (job.kind->large() && held(job) >= kEmptied && may) empty(job);
     }
     for (const std::size_t j : order) {

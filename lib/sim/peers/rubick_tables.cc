@@ -68,12 +68,12 @@ RubickTimes::RubickTimes(const RubickData& data) {
   for (const RubickProfile& profile : data.profiles) {
     for (const RubickProfileRow& row : profile.rows) {
       const PlanSample& sample = row.sample;
-      Cell& cell = cells_[{profile.name, {sample.place.nodes, sample.place.gpus}}];
+      Cell& cell = cells_[{profile.name, {sample.configuration.nodes, sample.configuration.gpus}}];
       cell.sum += sample.step_seconds;
       ++cell.rows;
       const ExecutionPlan& plan = sample.plan;
       const bool sharded = plan.zero == Zero::kSharded && !plan.checkpointing;
-      if (sharded && sample.place.nodes == 1) cell.sharded = sample.step_seconds;
+      if (sharded && sample.configuration.nodes == 1) cell.sharded = sample.step_seconds;
     }
   }
 }

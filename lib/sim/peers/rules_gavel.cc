@@ -21,7 +21,7 @@ namespace {
 constexpr double kRound = 360;
 constexpr double kRecompute = 1920;
 constexpr double kBias = kRound / 2;  ///< time on each type that a job begins with
-constexpr int kMostFailures = 5;
+constexpr int kMaxFailures = 5;
 constexpr std::uint32_t kShuffleSeed = 5;  ///< added to the seed of the run
 
 struct Active {
@@ -29,7 +29,7 @@ struct Active {
   int gpus = 1;
   double steps = 0;
   int failures = 0;
-  std::vector<double> rates;
+  std::vector<double> throughputs;
   std::vector<double> time;     ///< on each type since the last reset, with the bias
   std::vector<double> deficit;  ///< on each type
   std::vector<double> share;    ///< empty: not yet in an allocation
@@ -72,7 +72,7 @@ class GavelLoop {
     }
   }
 
-  RunRecord run() {
+  RunMetrics run() {
     now_ = suite_.jobs.empty() ? 0 : suite_.jobs.front().arrival;
     int idle = 0;
     while (!over() && idle < 3) {
@@ -138,7 +138,7 @@ class GavelLoop {
         time <= 0 || task.steps <= 0 || (job.gpus > 1 && std::floor(task.steps / job.gpus) <= 0);
     if (failed) {
       need_ = true;
-      if (++job.failures >= kMostFailures) leave(task.id, -1);
+      if (++job.failures >= kMaxFailures) leave(task.id, -1);
       return;
     }
     job.failures = 0;
@@ -148,8 +148,8 @@ class GavelLoop {
     JobResult& result = record_.jobs[static_cast<std::size_t>(task.id)];
     result.gpu_seconds += time * job.gpus;
     record_.busy_gpu_seconds += time * job.gpus;
-    if (control_.segments) {
-      record_.segments.push_back({task.id, task.type, -1, job.gpus, round_start_, task.finish});
+    if (control_.intervals) {
+      record_.intervals.push_back({task.id, task.type, -1, job.gpus, round_start_, task.finish});
     }
     if (job.steps >= suite_.jobs[static_cast<std::size_t>(task.id)].work) {
       leave(task.id, task.finish);
@@ -177,7 +177,8 @@ class GavelLoop {
       job.id = static_cast<int>(next_);
       job.gpus = from.gpus;
       for (int type = 0; type < suite_.cluster.types(); ++type) {
-        job.rates.push_back(suite_.truth->rate(from, packed(suite_.cluster, type, from.gpus), 0));
+        job.throughputs.push_back(
+            suite_.truth->throughput(from, packed(suite_.cluster, type, from.gpus), 0));
       }
       job.time.assign(types_, kBias);
       job.deficit.assign(types_, 0);
@@ -206,7 +207,7 @@ class GavelLoop {
     std::vector<ShareJob> jobs;
     for (const auto& [id, job] : active_) {
       const SimJob& from = suite_.jobs[static_cast<std::size_t>(id)];
-      jobs.push_back({job.gpus, from.weight, from.work - job.steps, job.rates});
+      jobs.push_back({job.gpus, from.weight, from.work - job.steps, job.throughputs});
     }
     auto found = shares(*rule_, jobs, gpus_, *control_.solver);
     std::size_t row = 0;
@@ -219,7 +220,7 @@ class GavelLoop {
 
   void ask_fifo() {
     std::vector<FifoJob> jobs;
-    for (const auto& [id, job] : active_) jobs.push_back({id, job.gpus, job.rates});
+    for (const auto& [id, job] : active_) jobs.push_back({id, job.gpus, job.throughputs});
     const FifoChoice chosen =
         fastest_ ? fifo_fastest(jobs, gpus_, by_name_) : fifo_.choose(jobs, gpus_, by_name_);
     for (auto& [id, job] : active_) {
@@ -230,7 +231,7 @@ class GavelLoop {
   }
 
   [[nodiscard]] double priority(const Active& job, std::size_t type) const {
-    if (job.share.empty() || !(job.share[type] > 0) || !(job.rates[type] > 0)) return 0;
+    if (job.share.empty() || !(job.share[type] > 0) || !(job.throughputs[type] > 0)) return 0;
     return job.share[type] / (job.time[type] / total_time_[type]);
   }
 
@@ -257,7 +258,7 @@ class GavelLoop {
     int free = gpus_[type];
     for (const auto& [key, job] : queue) {
       if (free <= 0) break;
-      if (taken.contains(job->id) || !(job->rates[type] > 0) || job->gpus > free) continue;
+      if (taken.contains(job->id) || !(job->throughputs[type] > 0) || job->gpus > free) continue;
       if (!rule_ && !(std::get<0>(key) > 0)) continue;
       taken.insert(job->id);
       free -= job->gpus;
@@ -266,8 +267,8 @@ class GavelLoop {
       Task task;
       task.id = job->id;
       task.type = static_cast<int>(type);
-      task.steps = std::min(std::floor(job->rates[type] * kRound), from.work - job->steps);
-      task.finish = now_ + task.steps / job->rates[type];
+      task.steps = std::min(std::floor(job->throughputs[type] * kRound), from.work - job->steps);
+      task.finish = now_ + task.steps / job->throughputs[type];
       tasks_.push_back(task);
     }
   }
@@ -307,13 +308,13 @@ class GavelLoop {
   double round_start_ = 0;
   double round_end_ = -1;
   bool need_ = true;
-  RunRecord record_;
+  RunMetrics record_;
 };
 
 }  // namespace
 
-std::optional<Result<RunRecord>> rules_gavel(const Suite& suite, const std::string& policy,
-                                             const RunControl& control) {
+std::optional<Result<RunMetrics>> rules_gavel(const Suite& suite, const std::string& policy,
+                                              const RunControl& control) {
   if (policy != "fifo" && policy != "fifo-het" && !share_rule_of(policy)) return std::nullopt;
   const bool rigid = std::all_of(suite.jobs.begin(), suite.jobs.end(),
                                  [](const SimJob& job) { return job.rigid(); });

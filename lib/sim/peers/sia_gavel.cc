@@ -14,7 +14,7 @@ constexpr double kRound = 360;
 constexpr double kTooLarge = 0.1;  ///< iterations/s of a job on a type with fewer GPUs than it has
 
 /// As the user tuned the job; on one GPU it always accumulates a pass here.
-double user_rate(const LoopJob& job, const ClusterShape& cluster, int type) {
+double user_throughput(const LoopJob& job, const ClusterShape& cluster, int type) {
   const int gpus = job.job->gpus;
   if (gpus > cluster.gpus(type)) return kTooLarge;
   const std::vector<int> placement = packed(cluster, type, gpus).placement;
@@ -32,7 +32,7 @@ void SiaGavel::meet(const LoopJob& job) {
   Known known;
   received_.resize(static_cast<std::size_t>(cluster_.types()), 0);
   for (int type = 0; type < cluster_.types(); ++type) {
-    known.rates.push_back(user_rate(job, cluster_, type));
+    known.throughputs.push_back(user_throughput(job, cluster_, type));
     known.received.push_back(kRound / 2);
     received_[static_cast<std::size_t>(type)] += kRound / 2;
   }
@@ -42,16 +42,16 @@ void SiaGavel::meet(const LoopJob& job) {
 /// Maximises the sum of rates, each job at most whole, each type at most full.
 std::vector<SiaGavel::Shares> SiaGavel::shares(std::span<LoopJob* const> active) const {
   const int types = cluster_.types();
-  LinearProgramme lp;
+  LinearProgram lp;
   double gpus = 0;
   for (const LoopJob* job : active) gpus += job->job->gpus;
-  std::vector<LinearProgramme::Row> capacity(static_cast<std::size_t>(types));
+  std::vector<LinearProgram::Row> capacity(static_cast<std::size_t>(types));
   for (int t = 0; t < types; ++t) capacity[static_cast<std::size_t>(t)].bound = cluster_.gpus(t);
   for (const LoopJob* job : active) {
-    LinearProgramme::Row whole{{}, 1};
+    LinearProgram::Row whole{{}, 1};
     for (int t = 0; t < types; ++t) {
       const int variable = static_cast<int>(lp.objective.size());
-      lp.objective.push_back(known_.at(job).rates[static_cast<std::size_t>(t)]);
+      lp.objective.push_back(known_.at(job).throughputs[static_cast<std::size_t>(t)]);
       lp.start.push_back(std::min(cluster_.gpus(t) / gpus, 1.0 / types) / 2);
       whole.terms.emplace_back(variable, 1);
       capacity[static_cast<std::size_t>(t)].terms.emplace_back(variable, job->job->gpus);

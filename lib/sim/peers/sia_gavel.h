@@ -25,7 +25,7 @@ class SiaGavel : public LoopPolicy {
 
   /// A job and what it got.
   struct Known {
-    Shares rates;             ///< iterations/s on each type
+    Shares throughputs;       ///< iterations/s on each type
     Shares received;          ///< seconds on each, and a bias
     int type = -1;            ///< of the last round
     std::vector<int> places;  ///< GPUs of that type, counted through its nodes

@@ -11,8 +11,8 @@ namespace {
 constexpr double kPower = -0.5;
 constexpr double kNothing = 110;  ///< cost of a job without GPUs, in hundredths
 constexpr double kSmall = 1e-4;   ///< goodput that stands for none
-constexpr double kMostCost = 3000;
-constexpr int kMostGpus = 64;
+constexpr double kMaxCost = 3000;
+constexpr int kMaxGpus = 64;
 
 }  // namespace
 
@@ -42,7 +42,7 @@ void SiaOwn::measured(LoopJob& job, const StepSeconds& step) {
                        step)
           .second;
   if (!is_new) return;
-  type.most_gpus = std::max(type.most_gpus, gpus);
+  type.max_gpus = std::max(type.max_gpus, gpus);
   type.model = fit_adaptive(type.points);
 }
 
@@ -77,7 +77,7 @@ std::vector<double> SiaOwn::goodputs(const LoopJob& job, const Known& known) con
   for (int type = 0; type < cluster_.types(); ++type) {
     const Known::OnType& on = known.types[static_cast<std::size_t>(type)];
     const auto most = static_cast<int>(app.most_batch() / app.table(type).least());
-    cap = std::max(cap, std::min({std::max(2 * on.most_gpus, 1), kMostGpus, most}));
+    cap = std::max(cap, std::min({std::max(2 * on.max_gpus, 1), kMaxGpus, most}));
     if (modelled < 0 && on.model) modelled = type;
   }
   if (job.rules->only_batch > 0) cap = 1;
@@ -96,7 +96,7 @@ std::vector<double> SiaOwn::goodputs(const LoopJob& job, const Known& known) con
                                       known.gradient, nodes, config.gpus, bounds)
                                .goodput;
     const double factor =
-        own ? 1 : app.table(config.type).single_rate() / app.table(type).single_rate();
+        own ? 1 : app.table(config.type).single_throughput() / app.table(type).single_throughput();
     out[c] = goodput * factor;
   }
   return out;
@@ -136,14 +136,14 @@ std::vector<double> SiaOwn::costs(double now, const LoopJob& job) const {
   }
   for (std::size_t c = 0; c < values.size(); ++c) {
     const double value = static_cast<int>(c) == kept ? values[c] : values[c] * factor;
-    const double cost = std::nearbyint(100 * std::min(std::pow(value, kPower), kMostCost));
+    const double cost = std::nearbyint(100 * std::min(std::pow(value, kPower), kMaxCost));
     values[c] = cost - kNothing;
   }
   return values;
 }
 
 std::vector<LoopGrant> SiaOwn::decide(double now, std::span<LoopJob* const> active) {
-  Choice choice;
+  AssignmentProblem choice;
   for (int type = 0; type < cluster_.types(); ++type) choice.gpus.push_back(cluster_.gpus(type));
   for (const SiaConfiguration& config : configurations_) {
     choice.columns.push_back({config.type, config.gpus});

@@ -40,7 +40,7 @@ class SiaOwn : public LoopPolicy {
     struct OnType {
       AdaptivePoints points;
       std::optional<AdaptiveModel> model;
-      int most_gpus = 0;
+      int max_gpus = 0;
     };
     std::vector<OnType> types;
     GradientStats gradient;

@@ -113,8 +113,8 @@ Result<Suite> read_pollux_suite(const std::string& workload, const std::string& 
   return read_adaptive(workload, profiles, cluster, pollux_rules());
 }
 
-std::optional<Result<RunRecord>> rules_adaptive(const Suite& suite, const std::string& policy,
-                                                const RunControl& control) {
+std::optional<Result<RunMetrics>> rules_adaptive(const Suite& suite, const std::string& policy,
+                                                 const RunControl& control) {
   const auto& world = *static_cast<const AdaptiveWorld*>(suite.data.get());
   const auto own = make_policy(policy, suite, *world.rules, control);
   if (!own) return std::nullopt;

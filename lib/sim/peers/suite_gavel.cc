@@ -48,36 +48,37 @@ SuiteResult<Suite> gavel_static48(const std::string& /*argument*/, const std::st
   return suite;
 }
 
-SuiteResult<Suite> gavel_multi_108(const std::string& rate, const std::string& data_dir,
+SuiteResult<Suite> gavel_multi_108(const std::string& throughput, const std::string& data_dir,
                                    std::uint64_t /*seed*/) {
   const std::string folder = data_dir + "/gavel/generated";
   constexpr const char* kHead = "gavel_multi_500j_";
   constexpr const char* kTail = ".trace";
-  std::vector<std::string> rates;
+  std::vector<std::string> throughputs;
   std::error_code code;
   for (const auto& file : std::filesystem::directory_iterator(folder, code)) {
     std::string name = file.path().filename().string();
     if (!name.starts_with(kHead) || !name.ends_with(kTail)) continue;
     name = name.substr(std::string(kHead).size());
-    rates.push_back(name.substr(0, name.size() - std::string(kTail).size()));
+    throughputs.push_back(name.substr(0, name.size() - std::string(kTail).size()));
   }
-  std::sort(rates.begin(), rates.end());
-  if (rates.empty()) return fail(fmt::format("{}: no traces {}RATE{}", folder, kHead, kTail));
-  if (std::find(rates.begin(), rates.end(), rate) == rates.end()) {
-    return wrong_suite(fmt::format("suite gavel-multi-108: rate '{}' is none of {}{}", rate,
-                                   fmt::join(rates, ", "), did_you_mean(rate, rates)));
+  std::sort(throughputs.begin(), throughputs.end());
+  if (throughputs.empty()) return fail(fmt::format("{}: no traces {}RATE{}", folder, kHead, kTail));
+  if (std::find(throughputs.begin(), throughputs.end(), throughput) == throughputs.end()) {
+    return wrong_suite(fmt::format("suite gavel-multi-108: rate '{}' is none of {}{}", throughput,
+                                   fmt::join(throughputs, ", "),
+                                   did_you_mean(throughput, throughputs)));
   }
-  auto suite = gavel_suite(data_dir, fmt::format("generated/{}{}{}", kHead, rate, kTail),
+  auto suite = gavel_suite(data_dir, fmt::format("generated/{}{}{}", kHead, throughput, kTail),
                            "v100:36x1,p100:36x1,k80:36x1");
   if (!suite) return suite;
   suite->window = {150, 350};
   struct Row {
-    const char* rate;
+    const char* throughput;
     double fifo_het;
     double gavel_las;
   };
   for (const Row& row : {Row{"1.6", 14.4, 15.7}, Row{"3.0", 17.9, 17.1}, Row{"6.0", 31.9, 20.1}}) {
-    if (rate != row.rate) continue;
+    if (throughput != row.throughput) continue;
     suite->published = {{"fifo-het", "avg_jct_s", row.fifo_het * kHour, 0.03, true},
                         {"gavel-las", "avg_jct_s", row.gavel_las * kHour, 0.03, true}};
   }

@@ -15,8 +15,8 @@ namespace {
 /// Speed does not depend on where the GPUs are.
 class MuriTruth : public Truth {
  public:
-  [[nodiscard]] double rate(const SimJob& job, const Setting& setting,
-                            double /*done*/) const override {
+  [[nodiscard]] double throughput(const SimJob& job, const Setting& setting,
+                                  double /*done*/) const override {
     return setting.gpus() == job.gpus ? 1 / muri_iteration(job) : 0;
   }
 };
@@ -24,8 +24,8 @@ class MuriTruth : public Truth {
 /// Work is seconds.
 class DurationTruth : public Truth {
  public:
-  [[nodiscard]] double rate(const SimJob& job, const Setting& setting,
-                            double /*done*/) const override {
+  [[nodiscard]] double throughput(const SimJob& job, const Setting& setting,
+                                  double /*done*/) const override {
     return setting.gpus() == job.gpus ? 1 : 0;
   }
 };
@@ -65,10 +65,10 @@ Result<Suite> read_tiresias_suite(const std::string& workload, const std::string
   return suite;
 }
 
-std::optional<Result<RunRecord>> rules_muri(const Suite& suite, const std::string& policy,
-                                            const RunControl& control) {
+std::optional<Result<RunMetrics>> rules_muri(const Suite& suite, const std::string& policy,
+                                             const RunControl& control) {
   if (policy != "tiresias") return std::nullopt;
-  RunRecord record = replay_muri_tiresias(suite.jobs, suite.cluster, control);
+  RunMetrics record = replay_muri_tiresias(suite.jobs, suite.cluster, control);
   add_ideals(record, suite);
   return record;
 }
@@ -89,7 +89,7 @@ SuiteResult<Suite> muri_v100_64(const std::string& trace, const std::string& dat
   return suite;
 }
 
-void add_ideals(RunRecord& record, const Suite& suite) {
+void add_ideals(RunMetrics& record, const Suite& suite) {
   for (std::size_t j = 0; j < record.jobs.size(); ++j) {
     record.jobs[j].ideal_s = ideal_seconds(*suite.truth, suite.cluster, suite.jobs[j]);
   }

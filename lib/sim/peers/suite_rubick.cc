@@ -29,8 +29,8 @@ class RubickTruth : public Truth {
     }
   }
 
-  [[nodiscard]] double rate(const SimJob& job, const Setting& setting,
-                            double /*done*/) const override {
+  [[nodiscard]] double throughput(const SimJob& job, const Setting& setting,
+                                  double /*done*/) const override {
     if (!setting.holds()) return 0;
     if (!setting.plan.empty()) {
       std::string placement;
@@ -93,8 +93,8 @@ Result<Suite> read_rubick_suite(const std::string& workload, const std::string& 
   return suite;
 }
 
-std::optional<Result<RunRecord>> rules_rubick(const Suite& suite, const std::string& policy,
-                                              const RunControl& control) {
+std::optional<Result<RunMetrics>> rules_rubick(const Suite& suite, const std::string& policy,
+                                               const RunControl& control) {
   if (policy != "rubick" && policy != "rubick-honest") return std::nullopt;
   const auto& times = *static_cast<const RubickTimes*>(suite.data.get());
   auto record = replay_rubick(suite.jobs, suite.cluster, times, policy == "rubick", control);

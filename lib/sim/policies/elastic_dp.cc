@@ -12,12 +12,12 @@ constexpr double kDust = 1e-9;
 
 }  // namespace
 
-ElasticProgramme::ElasticProgramme(int gpus)
+ElasticProgram::ElasticProgram(int gpus)
     : values_(static_cast<std::size_t>(std::max(gpus, 0)) + 1, kNone) {
   values_.front() = 0;
 }
 
-bool ElasticProgramme::add(std::span<const SizeValue> sizes) {
+bool ElasticProgram::add(std::span<const SizeValue> sizes) {
   std::vector<double> values(values_.size(), kNone);
   std::vector<int> choice(values_.size(), 0);
   bool some = false;
@@ -39,7 +39,7 @@ bool ElasticProgramme::add(std::span<const SizeValue> sizes) {
   return true;
 }
 
-std::size_t ElasticProgramme::best() const {
+std::size_t ElasticProgram::best() const {
   std::size_t best = 0;
   for (std::size_t i = 1; i < values_.size(); ++i) {
     if (values_[i] > values_[best] + kDust) best = i;
@@ -47,9 +47,9 @@ std::size_t ElasticProgramme::best() const {
   return best;
 }
 
-double ElasticProgramme::value() const { return values_[best()]; }
+double ElasticProgram::value() const { return values_[best()]; }
 
-std::vector<int> ElasticProgramme::sizes() const {
+std::vector<int> ElasticProgram::sizes() const {
   std::vector<int> sizes(choices_.size());
   std::size_t left = best();
   for (std::size_t job = choices_.size(); job-- > 0;) {

@@ -16,9 +16,9 @@ struct SizeValue {
 };
 
 /// Rows are jobs, added one by one; each that was added has one of its sizes.
-class ElasticProgramme {
+class ElasticProgram {
  public:
-  explicit ElasticProgramme(int gpus);
+  explicit ElasticProgram(int gpus);
 
   /// False, and nothing changes: not all jobs fit with this one. O(GPUs x sizes).
   [[nodiscard]] bool add(std::span<const SizeValue> sizes);

@@ -26,7 +26,7 @@ constexpr double kPeriod = 240;
 /// A GPU counts as so many cores, and so many cores has each worker and each server.
 constexpr double kCoresOfGpu = 10;
 constexpr int kCoresOfPod = 5;
-constexpr int kMostServers = 10;
+constexpr int kMaxServers = 10;
 /// Borda sums below the first are in the first queue, below the second in the second.
 constexpr double kFirstQueue = 30;
 constexpr double kSecondQueue = 180;
@@ -110,16 +110,16 @@ class AiTurbo final : public Policy {
     const bool listed = job.sizes.empty() || std::find(job.sizes.begin(), job.sizes.end(),
                                                        size.workers) != job.sizes.end();
     if (size.workers < workers_least || size.workers > workers_most || !listed ||
-        size.servers > kMostServers || (has_servers(job) && size.servers < 1)) {
+        size.servers > kMaxServers || (has_servers(job) && size.servers < 1)) {
       return kNever;
     }
     Setting setting = packed(state.cluster, 0, size.workers);
     if (has_servers(job)) setting.plan = servers_plan(size.servers);
-    const double rate = state.truth->rate(job, setting, view.done);
-    if (!(rate > 0) || size.workers > state.cluster.gpus(0)) return kNever;
+    const double throughput = state.truth->throughput(job, setting, view.done);
+    if (!(throughput > 0) || size.workers > state.cluster.gpus(0)) return kNever;
     const double wrong = std::exp(job.forecast_error *
                                   normal_noise(seed_, 131, static_cast<std::uint64_t>(view.index)));
-    const double seconds = (job.work - view.done) / rate * wrong;
+    const double seconds = (job.work - view.done) / throughput * wrong;
     return contended ? seconds * cores_of(size) : seconds;
   }
 
@@ -140,12 +140,12 @@ class AiTurbo final : public Policy {
   /// Lists of those that would rather have more, and less: the largest gain first. The change is
   /// remembered; a job keeps its size where no change gains.
   void rank_gains(const PolicyState& state) {
-    struct Gain {
+    struct SizeGain {
       double value = 0;
       int job = 0;
     };
-    std::vector<Gain> more;
-    std::vector<Gain> less;
+    std::vector<SizeGain> more;
+    std::vector<SizeGain> less;
     const bool contended = std::any_of(state.jobs.begin(), state.jobs.end(),
                                        [](const JobView& view) { return !view.now.holds(); });
     for (const JobView& view : state.jobs) {
@@ -163,11 +163,11 @@ class AiTurbo final : public Policy {
       if (gain > 0 && !(view.cost_left > 0)) known.target = best.second;
       (grows ? more : less).push_back({gain, view.index});
     }
-    for (std::vector<Gain>* list : {&more, &less}) {
+    for (std::vector<SizeGain>* list : {&more, &less}) {
       std::stable_sort(list->begin(), list->end(),
-                       [](const Gain& a, const Gain& b) { return a.value > b.value; });
+                       [](const SizeGain& a, const SizeGain& b) { return a.value > b.value; });
       int rank = 0;
-      for (const Gain& gain : *list) jobs_.at(gain.job).gain_rank = rank++;
+      for (const SizeGain& gain : *list) jobs_.at(gain.job).gain_rank = rank++;
     }
   }
 

@@ -14,9 +14,9 @@
 namespace rubato::sim {
 namespace {
 
-constexpr double kInterval = 30;        ///< bf_interval
-constexpr std::size_t kMostJobs = 500;  ///< bf_max_job_test
-constexpr double kWindow = 24 * 3600;   ///< bf_window
+constexpr double kInterval = 30;       ///< bf_interval
+constexpr std::size_t kMaxJobs = 500;  ///< bf_max_job_test
+constexpr double kWindow = 24 * 3600;  ///< bf_window
 constexpr double kMinute = 60;
 
 class Backfill final : public Policy {
@@ -30,7 +30,7 @@ class Backfill final : public Policy {
     for (std::size_t i = 0; i < state.jobs.size(); ++i) {
       if (grants[i].holds()) continue;
       const JobView& view = state.jobs[i];
-      if (++tested > kMostJobs) break;
+      if (++tested > kMaxJobs) break;
       grants[i] = first ? behind(state, view, pool, *first) : in_turn(state, view, pool);
       if (grants[i].holds()) {
         if (!pool.take(grants[i].type, grants[i].where, per_gpu(*view.job))) grants[i] = {};

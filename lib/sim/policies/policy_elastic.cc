@@ -34,7 +34,7 @@ class Elastic final : public Policy {
   [[nodiscard]] double period() const override { return kPeriod; }
 
   [[nodiscard]] std::vector<Grant> decide(const PolicyState& state) override {
-    ElasticProgramme programme(free_pool(state, false).free(0));
+    ElasticProgram linear_program(free_pool(state, false).free(0));
     std::vector<std::size_t> admitted;
     const auto admit = [&](bool running) {
       for (std::size_t i = 0; i < state.jobs.size(); ++i) {
@@ -44,7 +44,7 @@ class Elastic final : public Policy {
         std::vector<SizeValue> sizes;
         sizes.reserve(options.size());
         for (const Option& option : options) sizes.push_back(option.size);
-        if (programme.add(sizes)) {
+        if (linear_program.add(sizes)) {
           admitted.push_back(i);
         } else if (!running) {
           return;  // first in, first out
@@ -54,7 +54,7 @@ class Elastic final : public Policy {
     admit(true);
     admit(false);
     std::vector<Grant> grants(state.jobs.size());
-    const std::vector<int> sizes = programme.sizes();
+    const std::vector<int> sizes = linear_program.sizes();
     for (std::size_t at = 0; at < admitted.size(); ++at) {
       const JobView& view = state.jobs[admitted[at]];
       const std::vector<Option>& options = options_of(state, view);
@@ -103,7 +103,7 @@ class Elastic final : public Policy {
       range.least = std::llround(job.min_batch);
       range.most = std::llround(job.max_batch);
     }
-    std::vector<BatchTime> rows = passes(state, job, range.most, range.most_local);
+    std::vector<BatchTime> rows = passes(state, job, range.most, range.max_local);
     if (rows.empty()) return {};
     const int most = most_gpus(state, view);
     std::vector<CommunicationTime> exchanges;
@@ -122,7 +122,7 @@ class Elastic final : public Policy {
       const auto batch = variable_ ? static_cast<double>(best->batch) : 0.0;
       Setting setting = packed(state.cluster, 0, gpus);
       setting.batch = batch;
-      if (!(state.truth->rate(job, setting, view.done) > 0)) continue;
+      if (!(state.truth->throughput(job, setting, view.done) > 0)) continue;
       options.push_back({{gpus, analyser.scaling(gpus)}, batch});
     }
     return options;
@@ -176,10 +176,10 @@ class Elastic final : public Policy {
     double first = 0;
     for (int gpus = view.job->min_gpus; gpus <= most_gpus(state, view); ++gpus) {
       if (!has_size(*view.job, gpus)) continue;
-      const double rate = speed(state, view, 0, gpus);
-      if (!(rate > 0)) continue;
-      if (first == 0) first = rate;
-      options.push_back({{gpus, rate / first}, 0});
+      const double throughput = speed(state, view, 0, gpus);
+      if (!(throughput > 0)) continue;
+      if (first == 0) first = throughput;
+      options.push_back({{gpus, throughput / first}, 0});
     }
     return options;
   }

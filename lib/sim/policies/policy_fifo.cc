@@ -31,13 +31,13 @@ class Fifo final : public Policy {
   [[nodiscard]] Grant best(const PolicyState& state, const JobView& view,
                            const NodePool& pool) const {
     Grant found;
-    double rate = 0;
+    double throughput = 0;
     for (int type = 0; type < state.cluster.types(); ++type) {
       const double here = speed(state, view, type, view.job->gpus);
-      if (!(here > rate) || (found.holds() && !fastest_)) continue;
+      if (!(here > throughput) || (found.holds() && !fastest_)) continue;
       auto where = find_running(state, view, pool, type, view.job->gpus);
       if (!where) continue;
-      rate = here;
+      throughput = here;
       found.type = type;
       found.gpus = view.job->gpus;
       found.where = std::move(*where);

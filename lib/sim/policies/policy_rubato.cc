@@ -72,7 +72,7 @@ class Rubato final : public Policy {
     if (information_ == Information::kKnown) tell_truth(state);
     hear(state);
     learner_.refit(TypeSpeeds(config_.speeds()));
-    promote_all(memory_.courses);
+    promote_all(memory_.progress_histories);
     const Snapshot snapshot = look(state);
     const Plan plan = round(snapshot, Models(config_.speeds(), learner_.model()), config_,
                             at(state.now), Fingerprint::kLeave);
@@ -229,59 +229,60 @@ class Rubato final : public Policy {
   void hear(const PolicyState& state) {
     std::map<int, const JobView*> views;
     for (const JobView& view : state.jobs) views.emplace(view.index, &view);
-    for (const Report& report : state.reports) {
+    for (const JobReport& report : state.reports) {
       const auto found = views.find(report.job);
       if (found != views.end()) hear(*found->second, report);
     }
   }
 
-  void hear(const JobView& view, const Report& report) {
-    MeasuredRate rate;
-    rate.profile = profile_of(*view.job);
-    rate.place.gpu_type = types_[static_cast<std::size_t>(report.setting.type)];
-    rate.place.gpus = report.setting.gpus();
-    rate.place.nodes = report.setting.nodes();
-    rate.place.batch = whole(report.seen.batch);
-    rate.place.plan = report.setting.plan;
-    rate.job = key_of(view);
-    rate.restarts = view.restarts;
-    rate.time = at(report.time);
-    rate.run_start = started_.contains(view.index) ? started_[view.index] : rate.time;
-    rate.rate = report.seen.samples_per_s;
-    if (information_ == Information::kLearned) learner_.take(rate);
-    remember(view, report, rate);
+  void hear(const JobView& view, const JobReport& report) {
+    ThroughputReport throughput;
+    throughput.profile = profile_of(*view.job);
+    throughput.configuration.gpu_type = types_[static_cast<std::size_t>(report.setting.type)];
+    throughput.configuration.gpus = report.setting.gpus();
+    throughput.configuration.nodes = report.setting.nodes();
+    throughput.configuration.batch = whole(report.seen.batch);
+    throughput.configuration.plan = report.setting.plan;
+    throughput.job = key_of(view);
+    throughput.restarts = view.restarts;
+    throughput.time = at(report.time);
+    throughput.run_start = started_.contains(view.index) ? started_[view.index] : throughput.time;
+    throughput.throughput = report.seen.samples_per_s;
+    if (information_ == Information::kLearned) learner_.take(throughput);
+    remember(view, report, throughput);
   }
 
-  void remember(const JobView& view, const Report& report, const MeasuredRate& rate) {
+  void remember(const JobView& view, const JobReport& report, const ThroughputReport& throughput) {
     Progress progress;
-    progress.job = rate.job;
+    progress.job = throughput.job;
     progress.restarts = view.restarts;
-    progress.time = rate.time;
+    progress.time = throughput.time;
     progress.samples = whole(report.done);
-    progress.rate = rate.rate;
-    progress.batch = rate.place.batch;
+    progress.throughput = throughput.throughput;
+    progress.batch = throughput.configuration.batch;
     auto& all = memory_.progress;
-    const auto place =
-        std::lower_bound(all.begin(), all.end(), rate.job,
+    const auto configuration =
+        std::lower_bound(all.begin(), all.end(), throughput.job,
                          [](const Progress& one, const JobKey& key) { return one.job < key; });
-    if (place != all.end() && place->job == rate.job) {
-      *place = progress;
+    if (configuration != all.end() && configuration->job == throughput.job) {
+      *configuration = progress;
     } else {
-      all.insert(place, progress);
+      all.insert(configuration, progress);
     }
-    Course& course = course_for(memory_.courses, rate.job, view.restarts);
-    CourseReport heard;
-    heard.time = rate.time;
+    ProgressHistory& progress_history =
+        progress_history_for(memory_.progress_histories, throughput.job, view.restarts);
+    ProgressReport heard;
+    heard.time = throughput.time;
     heard.samples = progress.samples;
-    heard.rate = rate.rate;
+    heard.throughput = throughput.throughput;
     heard.batch = progress.batch;
     heard.restarts = view.restarts;
-    heard.gpus = rate.place.gpus;
-    heard.start = rate.run_start;
+    heard.gpus = throughput.configuration.gpus;
+    heard.start = throughput.run_start;
     std::optional<Work> work;
     if (view.samples > 0) work = Work{WorkUnit::kSamples, whole(view.samples), 0};
-    follow(course, heard, work);
-    jobs_.insert_or_assign(view.index, Known{rate.job, rate.profile});
+    follow(progress_history, heard, work);
+    jobs_.insert_or_assign(view.index, Known{throughput.job, throughput.profile});
   }
 
   /// Jobs that were here and are not any more leave what is known of them to their profile.
@@ -293,9 +294,9 @@ class Rubato final : public Policy {
         ++one;
         continue;
       }
-      if (const Course* course = course_of(memory_, one->second.key)) {
-        ended(*course, one->second.profile.account, one->second.profile.job_type, at(state.now),
-              memory_.types);
+      if (const ProgressHistory* progress_history = progress_history_of(memory_, one->second.key)) {
+        ended(*progress_history, one->second.profile.account, one->second.profile.job_type,
+              at(state.now), memory_.types);
       }
       started_.erase(one->first);
       one = jobs_.erase(one);
@@ -307,18 +308,19 @@ class Rubato final : public Policy {
     for (const JobView& view : state.jobs) {
       for (int type = 0; type < state.cluster.types(); ++type) {
         for (int gpus = view.job->min_gpus; gpus <= view.job->max_gpus; ++gpus) {
-          const double rate = speed(state, view, type, gpus);
+          const double throughput = speed(state, view, type, gpus);
           const ProfileName profile = profile_of(*view.job);
           const auto batch = whole(view.job->batch);
-          if (!(rate > 0) || !told_.emplace(profile, type, gpus, batch).second) continue;
+          if (!(throughput > 0) || !told_.emplace(profile, type, gpus, batch).second) continue;
           const Setting setting = packed(state.cluster, type, gpus);
-          MeasuredRate told;
+          ThroughputReport told;
           told.profile = profile;
-          told.place = {types_[static_cast<std::size_t>(type)], gpus, setting.nodes(), batch, ""};
+          told.configuration = {types_[static_cast<std::size_t>(type)], gpus, setting.nodes(),
+                                batch, ""};
           // A run of its own: a run that seems to change its place teaches nothing.
           told.job.id = kFirstTold + static_cast<JobId>(told_.size());
           told.time = at(state.now);
-          told.rate = state.truth->observe(*view.job, setting, view.done).samples_per_s;
+          told.throughput = state.truth->observe(*view.job, setting, view.done).samples_per_s;
           learner_.remember(told);
         }
       }

@@ -30,7 +30,7 @@ class SharePolicy final : public Policy {
       job.weight = view.job->weight;
       job.remaining = view.job->work - view.done;
       for (int type = 0; type < state.cluster.types(); ++type) {
-        job.rates.push_back(speed(state, view, type, job.gpus));
+        job.throughputs.push_back(speed(state, view, type, job.gpus));
       }
       jobs.push_back(std::move(job));
       if (had_.emplace(view.index, std::vector<double>(gpus_.size(), kRound / 2)).second) {
@@ -56,7 +56,7 @@ class SharePolicy final : public Policy {
     for (int type = 0; type < state.cluster.types(); ++type) {
       const auto t = static_cast<std::size_t>(type);
       for (std::size_t i = 0; i < jobs.size(); ++i) {
-        if (!(jobs[i].rates[t] > 0)) continue;
+        if (!(jobs[i].throughputs[t] > 0)) continue;
         const double part = had_[state.jobs[i].index][t] / total_[t];
         queue.push_back({share[i][t] / part, share[i][t], i, type});
       }

@@ -11,14 +11,14 @@ namespace {
 using Shares = std::vector<std::vector<double>>;
 
 // The bisection of the makespan, as its authors have it.
-constexpr double kShortest = 100;
-constexpr double kLongest = 1e6;
+constexpr double kMinSeconds = 100;
+constexpr double kMaxSeconds = 1e6;
 constexpr double kClose = 1.05;
 
 // Water filling: who can rise by so much is not yet full.
 constexpr double kRise = 1e-4;
 constexpr double kRiseLeast = 1e-5;
-constexpr double kLeastWeight = 1e-6;
+constexpr double kMinWeight = 1e-6;
 /// Levels of a round before are taken so much lower, so that there is an inside to start from.
 constexpr double kRelax = 1e-6;
 
@@ -29,7 +29,7 @@ class ShareProblem {
     normal_.resize(jobs.size());
     const double all = std::accumulate(gpus.begin(), gpus.end(), 0.0);
     for (std::size_t i = 0; i < jobs.size(); ++i) {
-      for (std::size_t j = 0; j < types_; ++j) normal_[i] += jobs[i].rates[j] * gpus[j] / all;
+      for (std::size_t j = 0; j < types_; ++j) normal_[i] += jobs[i].throughputs[j] * gpus[j] / all;
     }
   }
 
@@ -38,7 +38,7 @@ class ShareProblem {
   }
   [[nodiscard]] double throughput(std::size_t job, const std::vector<double>& x) const {
     double sum = 0;
-    for (std::size_t j = 0; j < types_; ++j) sum += jobs_[job].rates[j] * x[variable(job, j)];
+    for (std::size_t j = 0; j < types_; ++j) sum += jobs_[job].throughputs[j] * x[variable(job, j)];
     return sum;
   }
   /// Throughput over that of an equal share.
@@ -48,61 +48,61 @@ class ShareProblem {
   [[nodiscard]] double normal(std::size_t job) const { return normal_[job]; }
 
   /// Shares of a job sum to 1 at most, GPUs of a type to what there are; `more` variables behind.
-  [[nodiscard]] LinearProgramme base(std::size_t more) const {
-    LinearProgramme programme;
+  [[nodiscard]] LinearProgram base(std::size_t more) const {
+    LinearProgram linear_program;
     const std::size_t count = jobs_.size() * types_;
-    programme.objective.assign(count + more, 0);
-    programme.start.assign(count + more, 0);
+    linear_program.objective.assign(count + more, 0);
+    linear_program.start.assign(count + more, 0);
     const double all = std::accumulate(jobs_.begin(), jobs_.end(), 0.0,
                                        [](double sum, const auto& job) { return sum + job.gpus; });
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
-      LinearProgramme::Row row;
+      LinearProgram::Row row;
       row.bound = 1;
       for (std::size_t j = 0; j < types_; ++j) {
         row.terms.emplace_back(static_cast<int>(variable(i, j)), 1.0);
-        programme.start[variable(i, j)] =
+        linear_program.start[variable(i, j)] =
             0.5 * std::min(gpus_[j] / all, 1.0 / static_cast<double>(types_));
       }
-      programme.rows.push_back(std::move(row));
+      linear_program.rows.push_back(std::move(row));
     }
     for (std::size_t j = 0; j < types_; ++j) {
-      LinearProgramme::Row row;
+      LinearProgram::Row row;
       row.bound = gpus_[j];
       for (std::size_t i = 0; i < jobs_.size(); ++i) {
         row.terms.emplace_back(static_cast<int>(variable(i, j)), jobs_[i].gpus);
       }
-      programme.rows.push_back(std::move(row));
+      linear_program.rows.push_back(std::move(row));
     }
-    return programme;
+    return linear_program;
   }
 
   /// `factor` x throughput of a job >= t - `less`, where t is variable `t` (none if below 0).
-  void demand(LinearProgramme& programme, std::size_t job, double factor, int t,
+  void demand(LinearProgram& linear_program, std::size_t job, double factor, int t,
               double less) const {
-    LinearProgramme::Row row;
+    LinearProgram::Row row;
     row.bound = less;
     for (std::size_t j = 0; j < types_; ++j) {
-      const double rate = factor * jobs_[job].rates[j];
+      const double rate = factor * jobs_[job].throughputs[j];
       if (rate > 0) row.terms.emplace_back(static_cast<int>(variable(job, j)), -rate);
     }
     if (t >= 0) row.terms.emplace_back(t, 1.0);
-    programme.rows.push_back(std::move(row));
+    linear_program.rows.push_back(std::move(row));
   }
 
   /// max over x of the least of factor_i x throughput_i. `wide`: rates do not tell types apart, so
   /// that any split over types is optimal.
   [[nodiscard]] Result<std::vector<double>> max_min(const std::vector<double>& factors,
                                                     bool wide = false) const {
-    LinearProgramme programme = base(1);
-    const std::size_t t = programme.objective.size() - 1;
-    programme.objective[t] = 1;
+    LinearProgram linear_program = base(1);
+    const std::size_t t = linear_program.objective.size() - 1;
+    linear_program.objective[t] = 1;
     double least = 1e300;
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
-      demand(programme, i, factors[i], static_cast<int>(t), 0);
-      least = std::min(least, factors[i] * throughput(i, programme.start));
+      demand(linear_program, i, factors[i], static_cast<int>(t), 0);
+      least = std::min(least, factors[i] * throughput(i, linear_program.start));
     }
-    programme.start[t] = 0.5 * least;
-    return wide ? solver_.true_centre(programme) : solver_.centre(programme);
+    linear_program.start[t] = 0.5 * least;
+    return wide ? solver_.true_centre(linear_program) : solver_.centre(linear_program);
   }
 
   [[nodiscard]] Shares clipped(const std::vector<double>& x) const {
@@ -137,28 +137,28 @@ Result<Shares> las(const std::vector<ShareJob>& jobs, const std::vector<int>& gp
 
 Result<Shares> las_agnostic(std::vector<ShareJob> jobs, const std::vector<int>& gpus,
                             Solver& solver) {
-  for (ShareJob& job : jobs) std::fill(job.rates.begin(), job.rates.end(), 1.0);
+  for (ShareJob& job : jobs) std::fill(job.throughputs.begin(), job.throughputs.end(), 1.0);
   return las(jobs, gpus, solver, true);
 }
 
 Result<Shares> max_sum(const std::vector<ShareJob>& jobs, const std::vector<int>& gpus,
                        Solver& solver) {
   const ShareProblem problem(jobs, gpus, solver);
-  LinearProgramme programme = problem.base(0);
+  LinearProgram linear_program = problem.base(0);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     for (std::size_t j = 0; j < gpus.size(); ++j) {
-      programme.objective[problem.variable(i, j)] = jobs[i].rates[j];
+      linear_program.objective[problem.variable(i, j)] = jobs[i].throughputs[j];
     }
   }
-  const auto x = solver.centre(programme);
+  const auto x = solver.centre(linear_program);
   if (!x) return tl::unexpected(x.error());
   return problem.clipped(*x);
 }
 
 /// The time within which the bisection of the authors ends; `least` is the shortest possible.
 double bisected(double least) {
-  double low = kShortest;
-  double high = kLongest;
+  double low = kMinSeconds;
+  double high = kMaxSeconds;
   double last = 0;
   while (true) {
     while (kClose * low < high) {
@@ -191,12 +191,12 @@ Result<Shares> makespan(const std::vector<ShareJob>& jobs, const std::vector<int
   if (!fastest) return tl::unexpected(fastest.error());
   const double time = bisected(unit / fastest->back());
   // Any shares that end by then will do: the centre of all.
-  LinearProgramme programme = problem.base(0);
+  LinearProgram linear_program = problem.base(0);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    problem.demand(programme, i, factors[i], -1, -unit / time);
+    problem.demand(linear_program, i, factors[i], -1, -unit / time);
   }
-  programme.start.assign(fastest->begin(), fastest->end() - 1);
-  auto x = solver.centre(programme);
+  linear_program.start.assign(fastest->begin(), fastest->end() - 1);
+  auto x = solver.centre(linear_program);
   if (!x) return tl::unexpected(x.error());
   return problem.clipped(*x);
 }
@@ -226,22 +226,22 @@ class WaterFilling {
  private:
   /// The least rise of those that are not full, as large as can be.
   Result<std::vector<double>> raise() {
-    LinearProgramme programme = problem_.base(1);
-    const std::size_t t = programme.objective.size() - 1;
-    programme.objective[t] = 1;
-    if (!x_.empty()) programme.start = x_;
+    LinearProgram linear_program = problem_.base(1);
+    const std::size_t t = linear_program.objective.size() - 1;
+    linear_program.objective[t] = 1;
+    if (!x_.empty()) linear_program.start = x_;
     double least = 1e300;
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
       const double scale = 1 / problem_.normal(i);
       const double kept = levels_[i] * (1 - kRelax);
-      if (levels_[i] > 0) problem_.demand(programme, i, scale, -1, -kept);
+      if (levels_[i] > 0) problem_.demand(linear_program, i, scale, -1, -kept);
       if (full_[i] != 0) continue;
       const double factor = jobs_[i].gpus / jobs_[i].weight;
-      problem_.demand(programme, i, factor * scale, static_cast<int>(t), -factor * kept);
-      least = std::min(least, factor * (problem_.level(i, programme.start) - kept));
+      problem_.demand(linear_program, i, factor * scale, static_cast<int>(t), -factor * kept);
+      least = std::min(least, factor * (problem_.level(i, linear_program.start) - kept));
     }
-    programme.start[t] = 0.5 * least;
-    auto x = solver_.centre(programme);
+    linear_program.start[t] = 0.5 * least;
+    auto x = solver_.centre(linear_program);
     if (!x) return x;
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
       if (full_[i] == 0) {
@@ -309,9 +309,10 @@ Result<Shares> shares(ShareRule rule, const std::vector<ShareJob>& jobs,
                       const std::vector<int>& gpus, Solver& solver) {
   std::vector<ShareJob> able;  // who can run nowhere has no share
   for (const ShareJob& job : jobs) {
-    if (std::any_of(job.rates.begin(), job.rates.end(), [](double rate) { return rate > 0; })) {
+    if (std::any_of(job.throughputs.begin(), job.throughputs.end(),
+                    [](double rate) { return rate > 0; })) {
       able.push_back(job);
-      able.back().weight = std::max(job.weight, kLeastWeight);
+      able.back().weight = std::max(job.weight, kMinWeight);
     }
   }
   if (able.empty()) return Shares(jobs.size(), std::vector<double>(gpus.size(), 0));
@@ -320,8 +321,8 @@ Result<Shares> shares(ShareRule rule, const std::vector<ShareJob>& jobs,
   Shares all;
   auto next = found->begin();
   for (const ShareJob& job : jobs) {
-    const bool can =
-        std::any_of(job.rates.begin(), job.rates.end(), [](double rate) { return rate > 0; });
+    const bool can = std::any_of(job.throughputs.begin(), job.throughputs.end(),
+                                 [](double rate) { return rate > 0; });
     all.push_back(can ? std::move(*next++) : std::vector<double>(gpus.size(), 0));
   }
   return all;

@@ -16,8 +16,8 @@ namespace rubato::sim {
 struct ShareJob {
   int gpus = 1;
   double weight = 1;
-  double remaining = 0;       ///< steps
-  std::vector<double> rates;  ///< steps/s on each type; 0: it cannot run there
+  double remaining = 0;             ///< steps
+  std::vector<double> throughputs;  ///< steps/s on each type; 0: it cannot run there
 };
 
 enum class ShareRule {

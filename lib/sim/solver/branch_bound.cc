@@ -9,7 +9,7 @@
 #include <numeric>
 #include <span>
 
-#include "lib/sim/solver/choice_dual.h"
+#include "lib/sim/solver/assignment_dual.h"
 
 namespace rubato::sim {
 namespace {
@@ -80,13 +80,13 @@ class StateTable {
 
 class Search {
  public:
-  Search(const Choice& choice, const BranchOptions& options)
+  Search(const AssignmentProblem& choice, const BranchOptions& options)
       : options_(options), rows_(candidates_of(choice)), gpus_(choice.gpus) {
     all_gpus_ = std::accumulate(gpus_.begin(), gpus_.end(), std::int64_t{0});
     for (std::size_t t = 0; t < gpus_.size(); ++t) leave_unusable(t);
     chosen_.assign(rows_.size(), -1);
     whole_ = std::ranges::all_of(rows_, [](const auto& row) {
-      return std::ranges::all_of(row, [](const ChoiceCandidate& one) {
+      return std::ranges::all_of(row, [](const AssignmentCandidate& one) {
         return one.worth == std::floor(one.worth) && one.worth < 1e12;
       });
     });
@@ -99,7 +99,7 @@ class Search {
     for (std::size_t width = kFirstWidth;; width *= kWiden) {
       pass(width);
       if (bound_ < wanted() || bound_ <= best_) break;
-      if (states_ >= options_.most_states) return fail(how_far());
+      if (states_ >= options_.max_states) return fail(how_far());
     }
     return Branched{chosen_, -best_, -std::max(bound_, best_), states_};
   }
@@ -116,7 +116,7 @@ class Search {
   void leave_unusable(std::size_t type) {
     int unit = 0;
     for (const auto& row : rows_) {
-      for (const ChoiceCandidate& one : row) {
+      for (const AssignmentCandidate& one : row) {
         if (static_cast<std::size_t>(one.type) == type) unit = std::gcd(unit, one.gpus);
       }
     }
@@ -137,9 +137,9 @@ class Search {
 
   /// The most GPUs among what a row gains most with, at the best prices.
   [[nodiscard]] int likely_gpus(std::size_t row) const {
-    const double most = most_gain(rows_[row], prices_.front());
+    const double most = max_gain(rows_[row], prices_.front());
     int gpus = 0;
-    for (const ChoiceCandidate& one : rows_[row]) {
+    for (const AssignmentCandidate& one : rows_[row]) {
       const double gain =
           one.worth - prices_.front()[static_cast<std::size_t>(one.type)] * one.gpus;
       if (gain >= most * (1 - kRounding)) gpus = std::max(gpus, one.gpus);
@@ -162,7 +162,7 @@ class Search {
     for (const Prices& prices : prices_) {
       std::vector<double>& rest = rests_.emplace_back(order_.size() + 1, 0.0);
       for (std::size_t k = order_.size(); k-- > 0;) {
-        rest[k] = rest[k + 1] + most_gain(rows_[order_[k]], prices);
+        rest[k] = rest[k + 1] + max_gain(rows_[order_[k]], prices);
       }
     }
   }
@@ -192,7 +192,7 @@ class Search {
         std::ranges::copy(from.free_of(s), free.begin());
         double worth = from.worth[s];
         if (c >= 0) {
-          const ChoiceCandidate& one = rows_[job][static_cast<std::size_t>(c)];
+          const AssignmentCandidate& one = rows_[job][static_cast<std::size_t>(c)];
           int& left = free[static_cast<std::size_t>(one.type)];
           if (left < one.gpus) continue;
           left -= one.gpus;
@@ -274,7 +274,7 @@ class Search {
       narrow(states, width);
       parents.push_back(std::move(states.parents));
       candidates.push_back(std::move(states.candidates));
-      if (states_ < options_.most_states || k + 1 == order_.size()) continue;
+      if (states_ < options_.max_states || k + 1 == order_.size()) continue;
       // Enough: without the jobs behind, it is an answer all the same.
       for (const double bound : states.bound) left_out_ = std::max(left_out_, bound);
       break;
@@ -307,7 +307,7 @@ class Search {
   }
 
   const BranchOptions& options_;
-  std::vector<std::vector<ChoiceCandidate>> rows_;
+  std::vector<std::vector<AssignmentCandidate>> rows_;
   std::int64_t all_gpus_ = 0;
   std::vector<int> gpus_;       ///< of each type, that can be used
   bool whole_ = false;          ///< all worths are whole numbers, and so is that of every answer
@@ -327,7 +327,7 @@ double relative_gap(double cost, double bound) {
   return std::abs(cost - bound) / (std::abs(cost) + std::numeric_limits<double>::epsilon());
 }
 
-Result<Branched> branch_and_bound(const Choice& choice, const BranchOptions& options) {
+Result<Branched> branch_and_bound(const AssignmentProblem& choice, const BranchOptions& options) {
   return Search(choice, options).run();
 }
 

@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "lib/base/error.h"
-#include "lib/sim/solver/choice.h"
+#include "lib/sim/solver/assignment_problem.h"
 
 namespace rubato::sim {
 
 struct BranchOptions {
-  double gap = 1e-4;                     ///< relative, that of Sia; whole costs end at 1 too
-  std::int64_t most_states = 8'000'000;  ///< then it gives up: a count and no time
+  double gap = 1e-4;                    ///< relative, that of Sia; whole costs end at 1 too
+  std::int64_t max_states = 8'000'000;  ///< then it gives up: a count and no time
 };
 
 struct Branched {
@@ -30,7 +30,7 @@ struct Branched {
 /// An answer within the gap of the best one, and the proof: `bound`. First it follows few states
 /// with the best bounds, then more and more, until none that was left out can matter. The same
 /// input gives the same answer anywhere. An error says how far it got when the states are used up.
-[[nodiscard]] Result<Branched> branch_and_bound(const Choice& choice,
+[[nodiscard]] Result<Branched> branch_and_bound(const AssignmentProblem& choice,
                                                 const BranchOptions& options = {});
 
 }  // namespace rubato::sim

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "lib/base/error.h"
-#include "lib/sim/solver/programme.h"
+#include "lib/sim/solver/linear_program.h"
 
 namespace rubato::sim {
 
 /// The (nearly) analytic centre of the optimal face: path following on the log barrier from `start`
 /// down to a gap of 1e-9, without crossover. Fails where `start` is not inside, or the programme
 /// has no bound.
-[[nodiscard]] Result<std::vector<double>> solve_centre(const LinearProgramme& programme);
+[[nodiscard]] Result<std::vector<double>> solve_centre(const LinearProgram& linear_program);
 
 }  // namespace rubato::sim

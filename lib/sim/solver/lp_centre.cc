@@ -20,7 +20,7 @@ constexpr double kLastLevel = 1e-9;
 /// From here on what was found stands where numbers give no further step.
 constexpr double kGoodLevel = 1e-6;
 constexpr double kNextLevel = 0.2;
-constexpr int kMostSteps = 12;      ///< of Newton, a level
+constexpr int kMaxSteps = 12;       ///< of Newton, a level
 constexpr double kCentred = 1e-3;   ///< largest relative distance of s z from the level
 constexpr double kEndless = 1e15;   ///< times the start: as far as no optimum is
 constexpr double kDamping = 1e-13;  ///< added to the diagonal, relative to it
@@ -28,21 +28,21 @@ constexpr double kLost = 2;         ///< times the gap before, or that of the le
 
 class PathFollower {
  public:
-  explicit PathFollower(const LinearProgramme& programme)
-      : n_(static_cast<int>(programme.objective.size())),
-        m_(static_cast<int>(programme.rows.size())),
-        c_(Eigen::Map<const Vector>(programme.objective.data(), n_)) {
+  explicit PathFollower(const LinearProgram& linear_program)
+      : n_(static_cast<int>(linear_program.objective.size())),
+        m_(static_cast<int>(linear_program.rows.size())),
+        c_(Eigen::Map<const Vector>(linear_program.objective.data(), n_)) {
     std::vector<Eigen::Triplet<double>> entries;
     bounds_.resize(m_);
     for (int row = 0; row < m_; ++row) {
-      const auto& from = programme.rows[static_cast<std::size_t>(row)];
+      const auto& from = linear_program.rows[static_cast<std::size_t>(row)];
       bounds_[row] = from.bound;
       for (const auto& [variable, factor] : from.terms) entries.emplace_back(row, variable, factor);
       dense_.push_back(from.terms.size() > kSparse);
     }
     rows_.resize(m_, n_);
     rows_.setFromTriplets(entries.begin(), entries.end());
-    x_ = Eigen::Map<const Vector>(programme.start.data(), n_);
+    x_ = Eigen::Map<const Vector>(linear_program.start.data(), n_);
     const double largest = c_.cwiseAbs().maxCoeff();
     if (largest > 0) c_ /= largest;  // so that levels mean the same for every objective
   }
@@ -59,7 +59,7 @@ class PathFollower {
     price_ = kFirstLevel * x_.cwiseInverse();
     double level = kFirstLevel;
     while (level >= kLastLevel * 0.99) {
-      for (int step = 0; step < kMostSteps; ++step) {
+      for (int step = 0; step < kMaxSteps; ++step) {
         const Vector before = x_;
         const double most = kLost * std::max(gap(), level * (n_ + m_));
         const bool good = level < kGoodLevel;
@@ -179,12 +179,12 @@ class PathFollower {
 
 }  // namespace
 
-Result<std::vector<double>> solve_centre(const LinearProgramme& programme) {
-  if (programme.start.size() != programme.objective.size()) {
+Result<std::vector<double>> solve_centre(const LinearProgram& linear_program) {
+  if (linear_program.start.size() != linear_program.objective.size()) {
     return fail("linear programme: no start for each variable");
   }
-  if (programme.objective.empty()) return std::vector<double>{};
-  PathFollower path(programme);
+  if (linear_program.objective.empty()) return std::vector<double>{};
+  PathFollower path(linear_program);
   if (!path.inside()) return fail("linear programme: the start is not inside all rows");
   if (!path.follow()) return fail("linear programme: no optimum was found");
   return path.answer();

@@ -48,10 +48,10 @@ void put(std::string& text, double value) {
 }
 
 std::string shortened(std::string_view text) {
-  constexpr std::size_t kMost = 60;
+  constexpr std::size_t kMax = 60;
   std::string out;
-  for (const char c : text.substr(0, kMost)) out += c >= ' ' && c <= '~' ? c : '?';
-  if (text.size() > kMost) out += "...";
+  for (const char c : text.substr(0, kMax)) out += c >= ' ' && c <= '~' ? c : '?';
+  if (text.size() > kMax) out += "...";
   return out;
 }
 
@@ -81,7 +81,7 @@ Result<bool> SolveRequestReader::head(std::string_view text) {
   bool good = words.is("programme");
   const std::string_view kind = words.next();
   good = good && (kind == "centre" || kind == "binary");
-  good = good && words.whole(variables, kMostSolveSize) && words.whole(rows, kMostSolveSize) &&
+  good = good && words.whole(variables, kMaxSolveSize) && words.whole(rows, kMaxSolveSize) &&
          words.done();
   if (!good) {
     return fail(
@@ -89,7 +89,7 @@ Result<bool> SolveRequestReader::head(std::string_view text) {
                     "expected",
                     shortened(text)));
   }
-  request_.kind = kind == "centre" ? ProgrammeKind::kCentre : ProgrammeKind::kBinary;
+  request_.kind = kind == "centre" ? ProgramKind::kCentre : ProgramKind::kBinary;
   variables_ = static_cast<std::size_t>(variables);
   rows_ = static_cast<std::size_t>(rows);
   part_ = Part::kObjective;
@@ -99,7 +99,7 @@ Result<bool> SolveRequestReader::head(std::string_view text) {
 Result<bool> SolveRequestReader::objective(std::string_view text) {
   Words words(text);
   bool good = words.is("maximise");
-  auto& objective = request_.programme.objective;
+  auto& objective = request_.linear_program.objective;
   while (good && !words.done()) {
     double value = 0;
     good = objective.size() < variables_ && words.number(value);
@@ -115,7 +115,7 @@ Result<bool> SolveRequestReader::objective(std::string_view text) {
 
 Result<bool> SolveRequestReader::row(std::string_view text) {
   Words words(text);
-  LinearProgramme::Row row;
+  LinearProgram::Row row;
   bool good = words.is("row") && words.number(row.bound);
   while (good && !words.done()) {
     int variable = 0;
@@ -129,20 +129,20 @@ Result<bool> SolveRequestReader::row(std::string_view text) {
                     "factor were expected",
                     shortened(text), static_cast<long>(variables_) - 1));
   }
-  request_.programme.rows.push_back(std::move(row));
-  if (request_.programme.rows.size() == rows_) part_ = Part::kEnd;
+  request_.linear_program.rows.push_back(std::move(row));
+  if (request_.linear_program.rows.size() == rows_) part_ = Part::kEnd;
   return false;
 }
 
 SolveRequest SolveRequestReader::take() { return std::move(request_); }
 
 std::string request_text(const SolveRequest& request) {
-  const LinearProgramme& programme = request.programme;
+  const LinearProgram& linear_program = request.linear_program;
   std::string text = fmt::format("programme {} {} {}\nmaximise",
-                                 request.kind == ProgrammeKind::kCentre ? "centre" : "binary",
-                                 programme.objective.size(), programme.rows.size());
-  for (const double factor : programme.objective) put(text, factor);
-  for (const LinearProgramme::Row& row : programme.rows) {
+                                 request.kind == ProgramKind::kCentre ? "centre" : "binary",
+                                 linear_program.objective.size(), linear_program.rows.size());
+  for (const double factor : linear_program.objective) put(text, factor);
+  for (const LinearProgram::Row& row : linear_program.rows) {
     text += "\nrow";
     put(text, row.bound);
     for (const auto& [variable, factor] : row.terms) {

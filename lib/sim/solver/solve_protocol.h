@@ -29,19 +29,19 @@
 #include <vector>
 
 #include "lib/base/error.h"
-#include "lib/sim/solver/programme.h"
+#include "lib/sim/solver/linear_program.h"
 
 namespace rubato::sim {
 
 inline constexpr int kSolveProtocol = 1;
 /// More variables or rows than these are refused on both sides.
-inline constexpr int kMostSolveSize = 10'000'000;
+inline constexpr int kMaxSolveSize = 10'000'000;
 
-enum class ProgrammeKind { kCentre, kBinary };
+enum class ProgramKind { kCentre, kBinary };
 
 struct SolveRequest {
-  ProgrammeKind kind = ProgrammeKind::kCentre;
-  LinearProgramme programme;
+  ProgramKind kind = ProgramKind::kCentre;
+  LinearProgram linear_program;
 };
 
 /// Reads a request line by line.

@@ -9,7 +9,7 @@
 namespace rubato::sim {
 namespace {
 
-Result<std::vector<int>> choose_here(const Choice& choice) {
+Result<std::vector<int>> choose_here(const AssignmentProblem& choice) {
   auto found = branch_and_bound(choice);
   if (!found) return tl::unexpected(found.error());
   return std::move(found->chosen);
@@ -17,13 +17,15 @@ Result<std::vector<int>> choose_here(const Choice& choice) {
 
 class OwnSolver final : public Solver {
  public:
-  Result<std::vector<double>> centre(const LinearProgramme& programme) override {
-    return solve_centre(programme);
+  Result<std::vector<double>> centre(const LinearProgram& linear_program) override {
+    return solve_centre(linear_program);
   }
-  Result<std::vector<double>> true_centre(const LinearProgramme& programme) override {
-    return solve_centre(programme);
+  Result<std::vector<double>> true_centre(const LinearProgram& linear_program) override {
+    return solve_centre(linear_program);
   }
-  Result<std::vector<int>> choose(const Choice& choice) override { return choose_here(choice); }
+  Result<std::vector<int>> choose(const AssignmentProblem& choice) override {
+    return choose_here(choice);
+  }
   [[nodiscard]] const std::string& broken() const override {
     static const std::string none;
     return none;
@@ -36,20 +38,20 @@ class ProcessSolver final : public Solver {
     process_.stop_by(options_.stop);
   }
 
-  Result<std::vector<double>> centre(const LinearProgramme& programme) override {
-    auto answer = ask(ProgrammeKind::kCentre, programme);
+  Result<std::vector<double>> centre(const LinearProgram& linear_program) override {
+    auto answer = ask(ProgramKind::kCentre, linear_program);
     // Its interior point gives up some programmes; path following takes more steps, and does not.
-    if (!answer && broken_.empty()) return solve_centre(programme);
+    if (!answer && broken_.empty()) return solve_centre(linear_program);
     return answer;
   }
 
-  Result<std::vector<double>> true_centre(const LinearProgramme& programme) override {
-    return options_.all ? centre(programme) : solve_centre(programme);
+  Result<std::vector<double>> true_centre(const LinearProgram& linear_program) override {
+    return options_.all ? centre(linear_program) : solve_centre(linear_program);
   }
 
-  Result<std::vector<int>> choose(const Choice& choice) override {
-    const auto answer = ask(ProgrammeKind::kBinary, choice_programme(choice));
-    if (answer) return choice_of(choice, *answer);
+  Result<std::vector<int>> choose(const AssignmentProblem& choice) override {
+    const auto answer = ask(ProgramKind::kBinary, assignment_program(choice));
+    if (answer) return assignment_of(choice, *answer);
     if (!broken_.empty()) return tl::unexpected(answer.error());
     return choose_here(choice);
   }
@@ -67,12 +69,12 @@ class ProcessSolver final : public Solver {
     return {};
   }
 
-  Result<std::vector<double>> ask(ProgrammeKind kind, const LinearProgramme& programme) {
+  Result<std::vector<double>> ask(ProgramKind kind, const LinearProgram& linear_program) {
     if (!broken_.empty()) return fail(broken_);
-    const std::size_t variables = programme.objective.size();
+    const std::size_t variables = linear_program.objective.size();
     if (variables == 0) return std::vector<double>{};
     if (const auto started = start(); !started) return give_up(started.error().text);
-    std::string text = request_text({kind, programme});
+    std::string text = request_text({kind, linear_program});
     if (text == last_text_) return last_answer_;  // round after round, while nobody comes or goes
     const auto line = process_.ask(text, options_.seconds);
     if (!line) return give_up(line.error().text);

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "lib/base/error.h"
-#include "lib/sim/solver/choice.h"
-#include "lib/sim/solver/programme.h"
+#include "lib/sim/solver/assignment_problem.h"
+#include "lib/sim/solver/linear_program.h"
 
 namespace rubato::sim {
 
@@ -22,12 +22,12 @@ class Solver {
   virtual ~Solver() = default;
 
   /// Inside the optimal face, near its centre: an interior point without crossover.
-  [[nodiscard]] virtual Result<std::vector<double>> centre(const LinearProgramme& programme) = 0;
+  [[nodiscard]] virtual Result<std::vector<double>> centre(const LinearProgram& linear_program) = 0;
   /// The same for a policy whose optimal face is so wide that near is not enough.
   [[nodiscard]] virtual Result<std::vector<double>> true_centre(
-      const LinearProgramme& programme) = 0;
+      const LinearProgram& linear_program) = 0;
   /// Of each row of `choice` at most one entry, -1 for none, for the least sum, to a gap of 1e-4.
-  [[nodiscard]] virtual Result<std::vector<int>> choose(const Choice& choice) = 0;
+  [[nodiscard]] virtual Result<std::vector<int>> choose(const AssignmentProblem& choice) = 0;
   /// Not that a programme has no answer, but that nobody is there to answer any: why. A run ends
   /// then. Empty: all is well.
   [[nodiscard]] virtual const std::string& broken() const = 0;

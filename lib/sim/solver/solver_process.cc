@@ -20,7 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 /// An answer longer than this is none.
-constexpr std::size_t kMostAnswer = 512U << 20U;
+constexpr std::size_t kMaxAnswer = 512U << 20U;
 /// How often a wait looks whether it is to stop: a signal may come just before poll().
 constexpr long kSliceMilliseconds = 100;
 constexpr int kEndMilliseconds = 2000;  ///< for a process that closed its output, to end
@@ -92,7 +92,7 @@ Result<std::string> SolverProcess::read_line(Time until) {
       return line;
     }
     looked = heard_.size();
-    if (looked > kMostAnswer) return fail(fmt::format("{} answers without an end", program_));
+    if (looked > kMaxAnswer) return fail(fmt::format("{} answers without an end", program_));
     char buffer[65536];
     const ssize_t got = recv(pipe_, buffer, sizeof(buffer), 0);
     if (got > 0) {

@@ -34,7 +34,7 @@ constexpr std::array<int, 5> kWorkers{1, 2, 4, 6, 8};
 constexpr std::array<double, 5> kWorkerJobs{1881, 824, 212, 3611, 1144};
 /// Servers 0, 1, 2, 3, 4: quartiles 1, 2, 2, 90 % 3, 99 % 4, mean 1.95, none in 575 jobs of 8,692.
 constexpr std::array<double, 5> kServerJobs{.066, .23, .47, .16, .074};
-constexpr int kMostWorkers = 8;
+constexpr int kMaxWorkers = 8;
 constexpr int kKinds = 27;
 /// Normal copula of run time and predictability. Between a run time so skewed and a label that 15 %
 /// have at most 0.31 of a correlation shows; this one shows the published 0.30.
@@ -45,8 +45,8 @@ constexpr int kGpus = 64;
 constexpr int kGpusPerNode = 8;
 constexpr int kCoresPerGpu = 21;  ///< of the nodes: the middle of 14 to 28
 constexpr int kCoresOfPod = 5;
-constexpr double kLeastRestart = 30;
-constexpr double kMostRestart = 60;
+constexpr double kMinRestart = 30;
+constexpr double kMaxRestart = 60;
 constexpr double kPredictableError = 0.05;
 constexpr double kOtherError = 0.5;
 
@@ -112,13 +112,13 @@ SimJob job_of(const Shape& shape, std::uint64_t seed, std::uint64_t number, doub
   job.servers = static_cast<int>(part_of(kServerJobs, uniform_noise(seed, kServer, number)));
   job.gpus = workers + job.servers;
   job.min_gpus = 1 + job.servers;
-  job.max_gpus = kMostWorkers + job.servers;
+  job.max_gpus = kMaxWorkers + job.servers;
   job.cores_per_gpu = kCoresOfPod;
   const double batch =
       value_at(kBatch, uniform_noise(kSeedOfKinds, kKindParts + 3, kind) * kBatch.back().share);
-  job.batch = job.min_batch = job.max_batch = std::max<double>(kMostWorkers, std::floor(batch));
+  job.batch = job.min_batch = job.max_batch = std::max<double>(kMaxWorkers, std::floor(batch));
   job.step = step_of(kind, job.batch);
-  job.restart_s = draw_between(kLeastRestart, kMostRestart, seed, kRestart, number);
+  job.restart_s = draw_between(kMinRestart, kMaxRestart, seed, kRestart, number);
   const double z = normal_noise(seed, kRun, number);
   const double latent =
       kLatent * z + std::sqrt(1 - kLatent * kLatent) * normal_noise(seed, kLabel, number);
@@ -126,7 +126,7 @@ SimJob job_of(const Shape& shape, std::uint64_t seed, std::uint64_t number, doub
   job.forecast_error = job.predictable ? kPredictableError : kOtherError;
   // The run time was measured with the servers on cores.
   Setting setting{0, {workers}, 0, servers_plan(job.servers)};
-  job.work = value_at(kRunSeconds, normal_share(z)) * StepTruth().rate(job, setting, 0);
+  job.work = value_at(kRunSeconds, normal_share(z)) * StepTruth().throughput(job, setting, 0);
   return job;
 }
 

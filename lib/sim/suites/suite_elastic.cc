@@ -19,12 +19,12 @@ namespace {
 
 constexpr int kGpus = 40;
 constexpr int kGpusPerNode = 4;
-constexpr int kMostGpusOfJob = 10;
+constexpr int kMaxGpusPerJob = 10;
 constexpr double kHours = 8;
 constexpr double kRestart = 30;
-constexpr double kLink = 1500;     ///< MB/s
-constexpr double kLeastWork = 20;  ///< minutes on one GPU at its best batch
-constexpr double kMostWork = 120;
+constexpr double kLink = 1500;   ///< MB/s
+constexpr double kMinWork = 20;  ///< minutes on one GPU at its best batch
+constexpr double kMaxWork = 120;
 
 struct Kind {
   const char* name;
@@ -33,14 +33,14 @@ struct Kind {
   double gradient_mb;
   double least_batch;
   double most_batch;
-  double most_local;
+  double max_local;
 };
 constexpr std::array<Kind, 4> kKinds{{{"compute", .010, .05, 100, 32, 256, 64},
                                       {"communication", .0008, .01, 240, 16, 256, 128},
                                       {"balanced", .004, .02, 140, 64, 512, 128},
                                       {"limited", .012, .05, 100, 16, 32, 32}}};
 
-enum class UserBatch { kLeast, kMost, kRandom };
+enum class UserBatch { kMin, kMax, kRandom };
 
 /// Streams of draws.
 enum : std::uint64_t { kKind = 111, kWork, kBatch };
@@ -50,7 +50,7 @@ struct Shape {
   double hours = kHours;
   int gpus = kGpus;
   ArrivalKind arrivals = ArrivalKind::kPoisson;
-  UserBatch batch = UserBatch::kLeast;
+  UserBatch batch = UserBatch::kMin;
   std::vector<double> mix;
   bool published = true;  ///< the workload is the one of the figures
 };
@@ -60,15 +60,15 @@ SuiteResult<Shape> shape_of(const std::string& argument) {
       SuiteSpec::parse("elastic", argument, {"arrivals", "batch", "gpus", "hours", "mix"});
   if (!spec) return tl::unexpected(spec.error());
   Shape shape;
-  const auto rate = spec->head("rate", 0.1, 1000);
+  const auto throughput = spec->head("rate", 0.1, 1000);
   const auto hours = spec->number("hours", kHours, 0.1, 1000);
   const auto gpus = spec->whole("gpus", kGpus, kGpusPerNode, 65536);
   const auto arrivals = spec->choice("arrivals", arrival_words());
   const auto batch = spec->choice("batch", {"min", "max", "random"});
   auto mix = spec->weights("mix", {1, 1, 1, 1});
-  if (const SuiteError* wrong = first_wrong(rate, hours, gpus, arrivals, batch, mix))
+  if (const SuiteError* wrong = first_wrong(throughput, hours, gpus, arrivals, batch, mix))
     return tl::unexpected(*wrong);
-  shape.per_hour = *rate;
+  shape.per_hour = *throughput;
   shape.hours = *hours;
   shape.gpus = *gpus;
   shape.arrivals = static_cast<ArrivalKind>(*arrivals);
@@ -89,33 +89,33 @@ SimJob job_of(const Shape& shape, std::uint64_t seed, std::uint64_t number, doub
   job.arrival = arrival;
   job.min_batch = kind.least_batch;
   job.max_batch = kind.most_batch;
-  job.batch = shape.batch == UserBatch::kMost ? kind.most_batch : kind.least_batch;
+  job.batch = shape.batch == UserBatch::kMax ? kind.most_batch : kind.least_batch;
   if (shape.batch == UserBatch::kRandom) {
     job.batch =
         std::floor(draw_between(kind.least_batch, kind.most_batch + 1, seed, kBatch, number));
   }
   // What its user asks for is what holds the batch.
-  job.gpus = static_cast<int>(std::ceil(job.batch / kind.most_local));
+  job.gpus = static_cast<int>(std::ceil(job.batch / kind.max_local));
   job.min_gpus = 1;
-  job.max_gpus = kMostGpusOfJob;
+  job.max_gpus = kMaxGpusPerJob;
   job.start_s = job.restart_s = kRestart;
   job.step = StepCosts{};
   job.step->fixed_s = kind.fixed_s;
   job.step->sample_s = kind.sample_s;
   job.step->gradient_mb = kind.gradient_mb;
   job.step->link_mb_s = kLink;
-  job.step->most_local = kind.most_local;
+  job.step->max_local = kind.max_local;
   // On one GPU the largest batch that fits is the fastest: the fixed time is shared by most.
-  const double largest = std::min(kind.most_batch, kind.most_local);
+  const double largest = std::min(kind.most_batch, kind.max_local);
   const double speed = largest / (kind.fixed_s + largest * kind.sample_s);
-  job.work = 60 * draw_between(kLeastWork, kMostWork, seed, kWork, number) * speed;
+  job.work = 60 * draw_between(kMinWork, kMaxWork, seed, kWork, number) * speed;
   return job;
 }
 
 /// Jobs completed in 8 hours and the mean of their times, with the variable batch, and with the
 /// least and the largest batch for good.
 struct Row {
-  double rate;
+  double throughput;
   std::array<double, 3> completed;
   std::array<double, 3> minutes;
 };
@@ -127,11 +127,11 @@ constexpr double kWithin = 0.15;
 /// The table is of one to three draws: the mean of so many of ours is compared with it.
 constexpr int kSeeds = 20;
 
-std::vector<Published> published(const Shape& shape) {
-  std::vector<Published> all;
+std::vector<PublishedFigure> published(const Shape& shape) {
+  std::vector<PublishedFigure> all;
   for (const Row& row : kTable) {
-    if (row.rate != shape.per_hour) continue;
-    const std::size_t fixed = shape.batch == UserBatch::kMost ? 2 : 1;
+    if (row.throughput != shape.per_hour) continue;
+    const std::size_t fixed = shape.batch == UserBatch::kMax ? 2 : 1;
     for (const auto& [policy, column] :
          {std::pair{"elastic-var", std::size_t{0}}, std::pair{"elastic-fixed", fixed}}) {
       all.push_back({policy, "finished", row.completed.at(column), kWithin, true});

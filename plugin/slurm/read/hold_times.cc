@@ -8,9 +8,9 @@ namespace rubato {
 void HoldTimes::add(double ms, double cpu) {
   ++holds;
   total_ms += ms;
-  longest_ms = std::max(longest_ms, ms);
+  max_ms = std::max(max_ms, ms);
   cpu_ms += cpu;
-  longest_cpu_ms = std::max(longest_cpu_ms, cpu);
+  max_cpu_ms = std::max(max_cpu_ms, cpu);
 }
 
 void LockTimes::add(LockUse use, double ms, double cpu) {

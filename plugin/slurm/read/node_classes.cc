@@ -8,7 +8,7 @@ namespace rubato {
 namespace {
 
 // Of sites whose jobs name nodes of their own: then classes are as many as jobs.
-constexpr std::size_t kMostClasses = 4096;
+constexpr std::size_t kMaxClasses = 4096;
 
 std::string text(const char* words) { return words != nullptr ? words : ""; }
 
@@ -25,7 +25,7 @@ bool nodes_have_owners() {
 }
 
 // --exclusive=user, or a partition that says so: no node with a job of another user.
-bool exclusive_user(const QueueEntry& entry) {
+bool exclusive_user(const SlurmQueueEntry& entry) {
   return entry.job->details->whole_node == WHOLE_NODE_USER ||
          (entry.part->flags & PART_FLAG_EXCLUSIVE_USER) != 0;
 }
@@ -39,7 +39,7 @@ bool NodeClasses::begin(const NodeIndex& index, std::vector<NodeSet>& sets) {
   const bool any_reservation = resv_list != nullptr && list_count(resv_list) > 0;
   const bool any_owner = nodes_have_owners();
   const bool stale =
-      any_reservation != any_reservation_ || any_owner != any_owner_ || ids_.size() > kMostClasses;
+      any_reservation != any_reservation_ || any_owner != any_owner_ || ids_.size() > kMaxClasses;
   any_reservation_ = any_reservation;
   any_owner_ = any_owner;
   if (stale) ids_.clear();
@@ -55,7 +55,7 @@ int NodeClasses::set_index(const bitstr_t* bitmap) {
   return at->second;
 }
 
-int NodeClasses::class_of(const QueueEntry& entry) {
+int NodeClasses::class_of(const SlurmQueueEntry& entry) {
   const job_record_t& job = *entry.job;
   const struct job_details& details = *job.details;
   const bool own_nodes = exclusive_user(entry);
@@ -76,7 +76,7 @@ int NodeClasses::class_of(const QueueEntry& entry) {
   return at->second;
 }
 
-const NodeClasses::Sets& NodeClasses::sets_of(int class_id, const QueueEntry& entry) {
+const NodeClasses::Sets& NodeClasses::sets_of(int class_id, const SlurmQueueEntry& entry) {
   std::optional<Sets>& sets = sets_[static_cast<std::size_t>(class_id)];
   if (!sets) sets = add(entry);
   return *sets;
@@ -104,7 +104,7 @@ bool NodeClasses::apply_reservations(job_record_t& copy, bitstr_t* nodes) const 
   return rc == SLURM_SUCCESS;
 }
 
-NodeClasses::Sets NodeClasses::add(const QueueEntry& entry) {
+NodeClasses::Sets NodeClasses::add(const SlurmQueueEntry& entry) {
   // A copy, so that nothing of the job changes: the filters read feature_list_use, which is the
   // scheduler's to set, and job_test_resv notes what it found in the job.
   job_record_t job = *entry.job;

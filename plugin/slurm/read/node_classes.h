@@ -28,9 +28,9 @@ class NodeClasses {
   /// void, since another property of jobs tells them apart now.
   bool begin(const NodeIndex& index, std::vector<NodeSet>& sets);
   /// The class of a job, valid until begin() returns true.
-  [[nodiscard]] int class_of(const QueueEntry& entry);
+  [[nodiscard]] int class_of(const SlurmQueueEntry& entry);
   /// Where jobs of the class may start; `entry` is any of them.
-  [[nodiscard]] const Sets& sets_of(int class_id, const QueueEntry& entry);
+  [[nodiscard]] const Sets& sets_of(int class_id, const SlurmQueueEntry& entry);
   /// The index of a set of nodes, which is added if it is new.
   [[nodiscard]] int set_index(const bitstr_t* bitmap);
 
@@ -38,7 +38,7 @@ class NodeClasses {
   using Key = std::tuple<const part_record_t*, std::string, std::string, std::string, const void*,
                          std::uint32_t, std::uint32_t, std::string, std::uint32_t, bool>;
 
-  [[nodiscard]] Sets add(const QueueEntry& entry);
+  [[nodiscard]] Sets add(const SlurmQueueEntry& entry);
   bool apply_reservations(job_record_t& copy, bitstr_t* nodes) const;
 
   bool any_reservation_ = false;

@@ -7,7 +7,7 @@ namespace rubato {
 
 namespace {
 
-void drain(List queue, std::vector<QueueEntry>& entries) {
+void drain(List queue, std::vector<SlurmQueueEntry>& entries) {
   entries.reserve(entries.size() + static_cast<std::size_t>(list_count(queue)));
   while (auto* record = static_cast<job_queue_rec_t*>(list_pop(queue))) {
     entries.push_back({.job = record->job_ptr,
@@ -22,9 +22,9 @@ void drain(List queue, std::vector<QueueEntry>& entries) {
   FREE_NULL_LIST(queue);
 }
 
-std::vector<QueueEntry> drain_sorted(List queue) {
+std::vector<SlurmQueueEntry> drain_sorted(List queue) {
   sort_job_queue(queue);
-  std::vector<QueueEntry> entries;
+  std::vector<SlurmQueueEntry> entries;
   drain(queue, entries);
   return entries;
 }
@@ -116,8 +116,8 @@ void test_and_append(job_record_t& job, List queue) {
   job.part_ptr = before;
 }
 
-bool comes_before(const QueueEntry& a, const QueueEntry& b) {
-  const auto record = [](const QueueEntry& entry) {
+bool comes_before(const SlurmQueueEntry& a, const SlurmQueueEntry& b) {
+  const auto record = [](const SlurmQueueEntry& entry) {
     job_queue_rec_t out{};
     out.array_task_id = entry.array_task_id;
     out.job_id = entry.job->job_id;
@@ -136,9 +136,9 @@ bool comes_before(const QueueEntry& a, const QueueEntry& b) {
 
 }  // namespace
 
-std::vector<QueueEntry> build_queue() { return drain_sorted(build_job_queue(false, false)); }
+std::vector<SlurmQueueEntry> build_queue() { return drain_sorted(build_job_queue(false, false)); }
 
-std::vector<QueueEntry> peek_queue() {
+std::vector<SlurmQueueEntry> peek_queue() {
   const time_t now = time(nullptr);
   List queue = list_create(xfree_ptr);
   ListIterator jobs = list_iterator_create(job_list);
@@ -147,7 +147,7 @@ std::vector<QueueEntry> peek_queue() {
   return drain_sorted(queue);
 }
 
-void append_entries(job_record_t& job, bool may_write, std::vector<QueueEntry>& entries) {
+void append_entries(job_record_t& job, bool may_write, std::vector<SlurmQueueEntry>& entries) {
   List queue = list_create(xfree_ptr);
   if (may_write)
     test_and_append(job, queue);
@@ -160,7 +160,7 @@ bool still_queued(const job_record_t& job, time_t now) {
   return runnable(job, now) && job.details->prolog_running == 0;
 }
 
-void sort_entries(std::vector<QueueEntry>& entries, std::size_t sorted) {
+void sort_entries(std::vector<SlurmQueueEntry>& entries, std::size_t sorted) {
   const auto middle = entries.begin() + static_cast<std::ptrdiff_t>(sorted);
   // Slurm's order is not transitive where partitions preempt each other: no shortcut there.
   const bool known =

@@ -11,7 +11,7 @@ namespace rubato {
 struct CachedJob;
 
 /// One record of the queue. A job in several partitions or reservations has several.
-struct QueueEntry {
+struct SlurmQueueEntry {
   job_record_t* job = nullptr;
   part_record_t* part = nullptr;
   slurmctld_resv_t* reservation = nullptr;
@@ -23,22 +23,22 @@ struct QueueEntry {
 
 /// As schedule() sees it: dependencies tested, arrays split where they must be, accrual begun.
 /// Needs LockKind::kAct.
-[[nodiscard]] std::vector<QueueEntry> build_queue();
+[[nodiscard]] std::vector<SlurmQueueEntry> build_queue();
 
 /// The same without a write: pending, not held, past its begin time, no open dependency. Needs
 /// LockKind::kLook.
-[[nodiscard]] std::vector<QueueEntry> peek_queue();
+[[nodiscard]] std::vector<SlurmQueueEntry> peek_queue();
 
 /// The records that build_queue() (with `may_write`) or peek_queue() has of one pending job: none
 /// if it may not be looked at now. Magnetic reservations are left out.
-void append_entries(job_record_t& job, bool may_write, std::vector<QueueEntry>& entries);
+void append_entries(job_record_t& job, bool may_write, std::vector<SlurmQueueEntry>& entries);
 
 /// A job that was in the queue is so still, if nothing that job_changed() tells has changed.
 [[nodiscard]] bool still_queued(const job_record_t& job, time_t now);
 
 /// Brings `entries`, which come in the order of the job list, in Slurm's order. The first
 /// `sorted` of them are in that order already, as far as the caller knows; it is checked.
-void sort_entries(std::vector<QueueEntry>& entries, std::size_t sorted);
+void sort_entries(std::vector<SlurmQueueEntry>& entries, std::size_t sorted);
 
 /// Slurm adds records for magnetic reservations to the queue: only build_queue() has them.
 [[nodiscard]] bool queue_has_magnetic();

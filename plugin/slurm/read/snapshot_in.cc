@@ -47,7 +47,7 @@ void fetch_details(const job_record_t& job) {
 
 }  // namespace
 
-void Look::cluster() {
+void SnapshotPass::cluster() {
   Snapshot& snapshot = reader_.snapshot_;
   snapshot = {};
   snapshot.cluster = text(slurm_conf.cluster_name);
@@ -66,7 +66,7 @@ void Look::cluster() {
   if (reader_.classes_.begin(reader_.index_, snapshot.node_sets)) reader_.cache_.forget_classes();
 }
 
-void Look::partitions() {
+void SnapshotPass::partitions() {
   std::vector<Partition>& partitions = reader_.snapshot_.partitions;
   ListIterator i = list_iterator_create(part_list);
   while (const auto* part = static_cast<part_record_t*>(list_next(i)))
@@ -79,7 +79,7 @@ void Look::partitions() {
             [](const Partition& a, const Partition& b) { return a.name < b.name; });
 }
 
-void Look::walk() {
+void SnapshotPass::walk() {
   std::vector<job_record_t*> jobs;
   jobs.reserve(static_cast<std::size_t>(list_count(job_list)));
   const auto collect = [](void* job, void* into) {
@@ -101,7 +101,7 @@ void Look::walk() {
 }
 
 // Requeued, and not by Rubato: what it was submitted with is asked for again.
-void Look::give_back(job_record_t& job) {
+void SnapshotPass::give_back(job_record_t& job) {
   if (config_.off("restore")) return;
   if (may_write_)
     (void)restore_request(job);
@@ -109,31 +109,33 @@ void Look::give_back(job_record_t& job) {
     reader_.owed_.push_back(job.job_id);
 }
 
-std::vector<QueueEntry> Look::full_queue() { return may_write_ ? build_queue() : peek_queue(); }
+std::vector<SlurmQueueEntry> SnapshotPass::full_queue() {
+  return may_write_ ? build_queue() : peek_queue();
+}
 
 // Jobs that were in the queue and did not change are in it still; the others are tested as
 // schedule() does.
-std::vector<QueueEntry> Look::light_queue() {
+std::vector<SlurmQueueEntry> SnapshotPass::light_queue() {
   const time_t now = time(nullptr);
-  std::vector<std::pair<int, QueueEntry>> known;
-  std::vector<QueueEntry> changed;
+  std::vector<std::pair<int, SlurmQueueEntry>> known;
+  std::vector<SlurmQueueEntry> changed;
   for (const auto& [job, cached] : pending_) {
     if (cached == nullptr || !cached->plain || cached->rank < 0) {
       if (job->priority != 0) append_entries(*job, may_write_, changed);
     } else if (still_queued(*job, now)) {
       if (may_write_) job->preempt_in_progress = false;
-      known.emplace_back(cached->rank, QueueEntry{.job = job,
-                                                  .part = job->part_ptr,
-                                                  .reservation = nullptr,
-                                                  .priority = job->priority,
-                                                  .array_task_id = job->array_task_id,
-                                                  .use_prefer = false,
-                                                  .known = cached});
+      known.emplace_back(cached->rank, SlurmQueueEntry{.job = job,
+                                                       .part = job->part_ptr,
+                                                       .reservation = nullptr,
+                                                       .priority = job->priority,
+                                                       .array_task_id = job->array_task_id,
+                                                       .use_prefer = false,
+                                                       .known = cached});
     }
   }
   std::sort(known.begin(), known.end(),
             [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<QueueEntry> entries;
+  std::vector<SlurmQueueEntry> entries;
   entries.reserve(known.size() + changed.size());
   for (const auto& [rank, entry] : known) entries.push_back(entry);
   entries.insert(entries.end(), changed.begin(), changed.end());
@@ -141,7 +143,7 @@ std::vector<QueueEntry> Look::light_queue() {
   return entries;
 }
 
-void Look::run() {
+void SnapshotPass::run() {
   reader_.cache_.begin();
   reader_.hints_.begin(config_);
   reader_.lines_.clear();
@@ -149,14 +151,14 @@ void Look::run() {
   reader_.owed_.clear();
   cluster();
   partitions();
-  std::vector<QueueEntry> entries;
+  std::vector<SlurmQueueEntry> entries;
   if (full_) entries = full_queue();
   walk();  // after the queue was built, for that may split arrays
   if (!full_) entries = light_queue();
   reader_.lines_.reserve(pending_.size() + running_.size() + 64);
   std::vector<const job_record_t*> queued;
   queued.reserve(entries.size());
-  for (const QueueEntry& entry : entries) {
+  for (const SlurmQueueEntry& entry : entries) {
     queued.push_back(entry.job);
     if (is_pending(*entry.job) && entry.part->node_bitmap != nullptr) pending(entry);
   }
@@ -173,7 +175,7 @@ void Look::run() {
 void SnapshotReader::gather(const Config& config, bool may_write, Depth depth) {
   const bool full = depth == Depth::kFull || !known_ || (may_write && queue_has_magnetic());
   known_ = false;
-  Look(*this, config, may_write, full).run();
+  SnapshotPass(*this, config, may_write, full).run();
   known_ = true;
 }
 

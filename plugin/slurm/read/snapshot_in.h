@@ -62,7 +62,7 @@ class SnapshotReader {
   [[nodiscard]] Snapshot take();
 
  private:
-  friend class Look;
+  friend class SnapshotPass;
 
   JobCache cache_;
   JobHints hints_;

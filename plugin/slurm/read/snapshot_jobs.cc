@@ -53,7 +53,7 @@ Job common(const job_record_t& job, const part_record_t& part, const Config& con
 
 }  // namespace
 
-void Look::running(job_record_t& job) {
+void SnapshotPass::running(job_record_t& job) {
   CachedJob* cached = reader_.cache_.find(job);
   const bool fresh = cached == nullptr;
   if (full_) cached = nullptr;
@@ -80,7 +80,7 @@ void Look::running(job_record_t& job) {
 }
 
 // Of a job that Slurm's queue does not hold.
-static QueueEntry outside_queue(job_record_t& job) {
+static SlurmQueueEntry outside_queue(job_record_t& job) {
   return {.job = &job,
           .part = job.part_ptr,
           .reservation = nullptr,
@@ -91,12 +91,12 @@ static QueueEntry outside_queue(job_record_t& job) {
 }
 
 // Worked out once, when it is first seen running: what is recorded of the run needs it.
-NodeClasses::Sets Look::could_run(job_record_t& job) {
-  const QueueEntry entry = outside_queue(job);
+NodeClasses::Sets SnapshotPass::could_run(job_record_t& job) {
+  const SlurmQueueEntry entry = outside_queue(job);
   return reader_.classes_.sets_of(reader_.classes_.class_of(entry), entry);
 }
 
-bool Look::may_preempt(const QueueEntry& entry) {
+bool SnapshotPass::may_preempt(const SlurmQueueEntry& entry) {
   if (!preemption_) return false;
   // What a job may preempt follows from its QOS (preempt/qos) or its partition
   // (preempt/partition_prio).
@@ -112,7 +112,7 @@ bool Look::may_preempt(const QueueEntry& entry) {
   return any;
 }
 
-Job Look::read_pending(const QueueEntry& entry) {
+Job SnapshotPass::read_pending(const SlurmQueueEntry& entry) {
   const job_record_t& job = *entry.job;
   Job out = common(job, *entry.part, config_, reader_.hints_);
   out.reservation =
@@ -124,7 +124,7 @@ Job Look::read_pending(const QueueEntry& entry) {
 }
 
 // What is known of the job of `entry`, and its class of nodes.
-std::pair<const Job*, int> Look::base_of(const QueueEntry& entry, bool queued) {
+std::pair<const Job*, int> SnapshotPass::base_of(const SlurmQueueEntry& entry, bool queued) {
   const job_record_t& job = *entry.job;
   JobCache& cache = reader_.cache_;
   CachedJob* cached = entry.known;
@@ -144,7 +144,7 @@ std::pair<const Job*, int> Look::base_of(const QueueEntry& entry, bool queued) {
 }
 
 // Of unmanaged jobs. While a backfill cycle is on, its last complete plan stands.
-const StockPlan* Look::stock_plan(const job_record_t& job) {
+const StockPlan* SnapshotPass::stock_plan(const job_record_t& job) {
   auto& plans = reader_.stock_plans_;
   if (!backfilling_) {
     if (job.start_time == 0 || job.sched_nodes == nullptr) {
@@ -172,7 +172,7 @@ const StockPlan* Look::stock_plan(const job_record_t& job) {
   return &plan;
 }
 
-void Look::pending(const QueueEntry& entry) {
+void SnapshotPass::pending(const SlurmQueueEntry& entry) {
   job_record_t& job = *entry.job;
   const auto [base, class_id] = base_of(entry, true);
   JobLine line;
@@ -197,8 +197,8 @@ void Look::pending(const QueueEntry& entry) {
 
 // Pending jobs that the queue leaves out: held, dependent, too early, at an array's limit. Nothing
 // is decided for them, but people ask.
-void Look::waiting(job_record_t& job) {
-  const QueueEntry entry = outside_queue(job);
+void SnapshotPass::waiting(job_record_t& job) {
+  const SlurmQueueEntry entry = outside_queue(job);
   const Job* base = base_of(entry, false).first;
   JobLine line;
   line.job = base;

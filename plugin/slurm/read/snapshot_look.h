@@ -25,9 +25,9 @@ inline bool is_pending(const job_record_t& job) {
 }
 
 /// One look at slurmctld's records, under its locks.
-class Look {
+class SnapshotPass {
  public:
-  Look(SnapshotReader& reader, const Config& config, bool may_write, bool full)
+  SnapshotPass(SnapshotReader& reader, const Config& config, bool may_write, bool full)
       : reader_(reader), config_(config), may_write_(may_write), full_(full) {}
 
   void run();
@@ -37,15 +37,15 @@ class Look {
   void partitions();
   void walk();
   void give_back(job_record_t& job);
-  [[nodiscard]] std::vector<QueueEntry> light_queue();
-  [[nodiscard]] std::vector<QueueEntry> full_queue();
+  [[nodiscard]] std::vector<SlurmQueueEntry> light_queue();
+  [[nodiscard]] std::vector<SlurmQueueEntry> full_queue();
   void running(job_record_t& job);
   [[nodiscard]] NodeClasses::Sets could_run(job_record_t& job);
-  void pending(const QueueEntry& entry);
+  void pending(const SlurmQueueEntry& entry);
   void waiting(job_record_t& job);
-  [[nodiscard]] Job read_pending(const QueueEntry& entry);
-  [[nodiscard]] std::pair<const Job*, int> base_of(const QueueEntry& entry, bool queued);
-  [[nodiscard]] bool may_preempt(const QueueEntry& entry);
+  [[nodiscard]] Job read_pending(const SlurmQueueEntry& entry);
+  [[nodiscard]] std::pair<const Job*, int> base_of(const SlurmQueueEntry& entry, bool queued);
+  [[nodiscard]] bool may_preempt(const SlurmQueueEntry& entry);
   [[nodiscard]] const StockPlan* stock_plan(const job_record_t& job);
   Request asked_of(const job_record_t& job, const part_record_t& part) {
     Request request = request_of(job, part, whole_memory(&part));

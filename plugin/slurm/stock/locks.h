@@ -31,9 +31,9 @@ inline constexpr std::size_t kLockUses = 5;
 struct HoldTimes {
   std::uint64_t holds = 0;
   double total_ms = 0;
-  double longest_ms = 0;
+  double max_ms = 0;
   double cpu_ms = 0;
-  double longest_cpu_ms = 0;
+  double max_cpu_ms = 0;
 
   void add(double ms, double cpu);
 };

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "lib/core/job.h"
-#include "lib/json/job_segment.h"
+#include "lib/json/job_annotation.h"
 #include "lib/json/task_env.h"
 #include "plugin/slurm/stock/slurm_headers.h"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "lib/json/job_segment.h"
+#include "lib/json/job_annotation.h"
 #include "plugin/slurm/stock/slurm_headers.h"
 
 namespace rubato {
@@ -34,7 +34,7 @@ bool apply_one(const JobKey& key, const std::string& text) {
       IS_JOB_FINISHED(job))
     return false;
   const char* shown = job->system_comment != nullptr ? job->system_comment : "";
-  const std::string wanted = with_segment_text(shown, text);
+  const std::string wanted = with_annotation_text(shown, text);
   if (wanted == shown) return false;
   xfree(job->system_comment);
   if (!wanted.empty()) job->system_comment = xstrdup(wanted.c_str());
@@ -58,15 +58,15 @@ std::vector<SystemComments::Change> SystemComments::due(const Snapshot& snapshot
     const auto at = told.find(job.key);
     // A pending job that the round said nothing about is held or dependent: what stands, stands.
     const Explanation* explanation = at != told.end() ? at->second : nullptr;
-    const Segment now =
-        segment_of(job, explanation, progress_of(plan.memory, job.key),
-                   service_of(plan.memory, job.key), course_of(plan.memory, job.key));
-    const bool turned = fresh || last.state != job.state || last.segment.gpus != now.gpus;
+    const JobAnnotation now =
+        annotation_of(job, explanation, progress_of(plan.memory, job.key),
+                      service_of(plan.memory, job.key), progress_history_of(plan.memory, job.key));
+    const bool turned = fresh || last.state != job.state || last.annotation.gpus != now.gpus;
     const Seconds age = snapshot.taken - last.at;
     if (!turned && age >= 0 && age < interval) continue;
-    if (!turned && !differs(last.segment, now)) continue;
-    std::string text = render_segment(now);
-    last.segment = now;
+    if (!turned && !differs(last.annotation, now)) continue;
+    std::string text = render_annotation(now);
+    last.annotation = now;
     last.state = job.state;
     if (text == last.text) continue;
     last.at = snapshot.taken;

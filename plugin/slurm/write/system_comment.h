@@ -8,7 +8,7 @@
 
 #include "lib/config/config.h"
 #include "lib/core/plan.h"
-#include "lib/json/segment.h"
+#include "lib/json/annotation.h"
 #include "plugin/slurm/stock/locks.h"
 
 namespace rubato {
@@ -25,7 +25,7 @@ class SystemComments {
 
  private:
   struct Written {
-    Segment segment;
+    JobAnnotation annotation;
     std::string text;
     JobState state = JobState::kPending;
     Seconds at = 0;

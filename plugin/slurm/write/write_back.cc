@@ -31,11 +31,11 @@ bool may_explain(const job_record_t& job) {
 
 // squeue prints the words in one line; `rubato explain` has the whole.
 std::string words_of(const Explanation& explanation) {
-  constexpr std::size_t kLongest = 120;
+  constexpr std::size_t kMaxLength = 120;
   std::string words = "Rubato: " + explanation.reason;
-  if (words.size() <= kLongest) return words;
-  const std::size_t end = words.rfind(';', kLongest);
-  words.resize(end != std::string::npos ? end : kLongest);
+  if (words.size() <= kMaxLength) return words;
+  const std::size_t end = words.rfind(';', kMaxLength);
+  words.resize(end != std::string::npos ? end : kMaxLength);
   return words;
 }
 

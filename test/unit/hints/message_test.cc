@@ -120,7 +120,7 @@ TEST(HintMessage, BadOnesNameWordAndReason) {
 
 TEST(HintMessage, HasAtMost1024Bytes) {
   std::string text = kWhole;
-  text.append(kLongestMessage - text.size(), ';');
+  text.append(kMaxMessageLength - text.size(), ';');
   EXPECT_TRUE(parse_message(text));
   const auto longer = parse_message(text + ";");
   ASSERT_FALSE(longer);

@@ -292,7 +292,7 @@ TEST(HintNumbers, CountsAreShownShort) {
   EXPECT_EQ(show_count(1234000), "1.234e6");
   EXPECT_EQ(show_count(1234500), "1234500");
   EXPECT_EQ(show_count(100001), "100001");
-  EXPECT_EQ(show_count(kMostWork), "1e18");
+  EXPECT_EQ(show_count(kMaxWork), "1e18");
 }
 
 TEST(GpuSizes, NearestIsTheSmallerOfTwo) {

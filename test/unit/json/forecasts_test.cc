@@ -53,16 +53,17 @@ TEST(Forecasts, say_how_sure_they_are) {
   const ThroughputModel fit = model();
   const auto rows = forecasts_of(table(), fit, {"a100", "v100"});
   for (const ForecastRow& one : rows) {
-    EXPECT_LT(one.rate_low, one.rate);
-    EXPECT_GT(one.rate_high, one.rate);
-    EXPECT_EQ(one.rate, fit.predict({"lab", "bert"}, one.gpu_type, one.gpus).rate());
+    EXPECT_LT(one.throughput_low, one.throughput);
+    EXPECT_GT(one.throughput_high, one.throughput);
+    EXPECT_EQ(one.throughput, fit.predict({"lab", "bert"}, one.gpu_type, one.gpus).throughput());
   }
   const ForecastRow& measured = rows[0];
   const ForecastRow& never_seen = rows[3];
   EXPECT_EQ(measured.samples, 5);
   EXPECT_EQ(never_seen.samples, 0);
-  EXPECT_GT(never_seen.rate_high / never_seen.rate, measured.rate_high / measured.rate);
-  EXPECT_LT(never_seen.rate, measured.rate) << "by the configured speeds";
+  EXPECT_GT(never_seen.throughput_high / never_seen.throughput,
+            measured.throughput_high / measured.throughput);
+  EXPECT_LT(never_seen.throughput, measured.throughput) << "by the configured speeds";
 }
 
 TEST(Forecasts, are_written_and_read_and_hidden_with_their_profiles) {

@@ -13,7 +13,8 @@ namespace {
 ModelsFit two_profiles() {
   ModelsFit fit;
   fit.speeds = {{"a100", 1.0}, {"v100", 0.4}};
-  fit.cells = {{{"", "resnet50"}, "a100", 2, 812.5, 480}, {{"lab", "bert"}, "v100", 4, 0.1, 1}};
+  fit.observations = {{{"", "resnet50"}, "a100", 2, 812.5, 480},
+                      {{"lab", "bert"}, "v100", 4, 0.1, 1}};
   return fit;
 }
 
@@ -28,13 +29,13 @@ TEST(ModelsFit, is_one_line_of_json) {
 TEST(ModelsFit, read_back_it_forecasts_the_same) {
   const Models models = models_of(two_profiles());
   const Models again = models_of(*models_fit_from_json(to_json(fit_of(models))));
-  ASSERT_NE(again.learnt(), nullptr);
+  ASSERT_NE(again.throughput_model(), nullptr);
   for (const char* type : {"a100", "v100", "h100"}) {
     const ProfileName profile{"lab", "bert"};
-    EXPECT_EQ(models.learnt()->predict(profile, type, 3).log_rate,
-              again.learnt()->predict(profile, type, 3).log_rate);
-    EXPECT_EQ(models.learnt()->predict(profile, type, 3).spread,
-              again.learnt()->predict(profile, type, 3).spread);
+    EXPECT_EQ(models.throughput_model()->predict(profile, type, 3).log_throughput,
+              again.throughput_model()->predict(profile, type, 3).log_throughput);
+    EXPECT_EQ(models.throughput_model()->predict(profile, type, 3).stddev,
+              again.throughput_model()->predict(profile, type, 3).stddev);
   }
 }
 
@@ -42,11 +43,11 @@ TEST(ModelsFit, has_a_fingerprint_only_where_something_was_learnt) {
   ModelsFit fit = two_profiles();
   const std::string print = fingerprint(fit);
   EXPECT_EQ(print.size(), 16U);
-  fit.cells[0].rate += 1;
+  fit.observations[0].throughput += 1;
   EXPECT_NE(fingerprint(fit), print);
-  fit.cells.clear();
+  fit.observations.clear();
   EXPECT_EQ(fingerprint(fit), "");
-  EXPECT_EQ(models_of(fit).learnt(), nullptr);
+  EXPECT_EQ(models_of(fit).throughput_model(), nullptr);
 }
 
 TEST(ModelsFit, errors_name_the_member) {
@@ -69,14 +70,14 @@ TEST(ModelsFit, errors_name_the_member) {
 
 TEST(ModelsFit, hides_the_profiles_of_accounts) {
   const std::set<std::string> shared = {"resnet50"};
-  EXPECT_EQ(public_view(two_profiles(), PrivateData{}, shared).cells.size(), 2U);
+  EXPECT_EQ(public_view(two_profiles(), PrivateData{}, shared).observations.size(), 2U);
   for (const auto hide : {&PrivateData::jobs, &PrivateData::usage, &PrivateData::accounts}) {
     PrivateData hidden;
     hidden.*hide = true;
     const ModelsFit shown = public_view(two_profiles(), hidden, shared);
-    ASSERT_EQ(shown.cells.size(), 1U);
-    EXPECT_EQ(shown.cells[0].profile.job_type, "resnet50");
-    EXPECT_TRUE(public_view(two_profiles(), hidden, {}).cells.empty())
+    ASSERT_EQ(shown.observations.size(), 1U);
+    EXPECT_EQ(shown.observations[0].profile.job_type, "resnet50");
+    EXPECT_TRUE(public_view(two_profiles(), hidden, {}).observations.empty())
         << "without accounts in Slurm no profile has one";
   }
 }

@@ -17,10 +17,10 @@ ModelRow row(const std::string& job_type, int gpus) {
   row.samples = 12;
   row.flagged = 2;
   row.jobs = 3;
-  row.rate_mean = 812.25;
-  row.rate_min = 800;
-  row.rate_max = 820.5;
-  row.rate_last = 810.1;
+  row.throughput_mean = 812.25;
+  row.throughput_min = 800;
+  row.throughput_max = 820.5;
+  row.throughput_last = 810.1;
   row.last = 1800000000;
   return row;
 }
@@ -30,9 +30,10 @@ TEST(ModelsTable, has_these_bytes) {
   const ForecastRow forecast{"research", "bert", false, "v100", 4, 400.5, 320.25, 501, 0};
   const ErrorRow error{"research", "bert", false, "a100", 0.125, 9};
   const RefusalRow refusal{"research", "bert", false, "a100", 2, 0.25, 0.125, 40};
-  const LessonRow lesson{"research", "bert", false, "v100", 4, 0.5, 0.25};
+  const InformativeMeasurementRow measurement{"research", "bert", false, "v100", 4, 0.5, 0.25};
   EXPECT_EQ(
-      to_json(ModelsTable{1800000060, {row("bert", 4)}, {forecast}, {error}, {refusal}, {lesson}}),
+      to_json(
+          ModelsTable{1800000060, {row("bert", 4)}, {forecast}, {error}, {refusal}, {measurement}}),
       "{\"schema\":\"rubato.models/1\",\"generated\":1800000060,\"models\":[{\"account\":"
       "\"research\",\"job_type\":\"bert\",\"shared\":false,\"gpu_type\":\"a100\",\"gpus\":4,"
       "\"nodes\":1,\"plan\":\"\",\"batch\":256,\"samples\":12,\"flagged\":2,\"jobs\":3,"

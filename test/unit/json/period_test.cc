@@ -23,9 +23,9 @@ TEST(Periods, a_day_has_one_a_mode) {
 TEST(Periods, old_days_go) {
   Periods periods;
   for (int i = 0; i < 100; ++i) periods.at(kNoon + i * kDay, "place").started = i;
-  ASSERT_EQ(periods.all().size(), Periods::kMost);
+  ASSERT_EQ(periods.all().size(), Periods::kMaxPeriods);
   EXPECT_EQ(periods.all().back().started, 99);
-  EXPECT_EQ(periods.all().front().started, 100 - static_cast<int>(Periods::kMost));
+  EXPECT_EQ(periods.all().front().started, 100 - static_cast<int>(Periods::kMaxPeriods));
 }
 
 TEST(Periods, are_read_back) {

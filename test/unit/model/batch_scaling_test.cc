@@ -24,15 +24,15 @@ double ring_of(double params, int gpus) {
 MeasuredRow row(const ProfileName& profile, double params, int gpus, std::int64_t batch) {
   MeasuredRow out{.profile = profile, .gpu_type = "a100", .gpus = gpus, .nodes = 1};
   out.batch = batch;
-  out.rate = static_cast<double>(batch) /
-             (pass_of(static_cast<double>(batch) / gpus) + ring_of(params, gpus));
+  out.throughput = static_cast<double>(batch) /
+                   (pass_of(static_cast<double>(batch) / gpus) + ring_of(params, gpus));
   out.samples = 9;
   return out;
 }
 
 BatchScaling scaling(std::vector<MeasuredRow> rows, const Batch& range,
                      const std::map<std::string, ModelShape>& shapes = {}) {
-  const Predictor predictor(nullptr, std::make_shared<const BackEnds>(std::move(rows)));
+  const Predictor predictor(nullptr, std::make_shared<const StepTimeModels>(std::move(rows)));
   JobSpec job{.profile = kOne};
   job.batch = range;
   if (const auto shape = shapes.find(kOne.job_type); shape != shapes.end())
@@ -47,7 +47,7 @@ TEST(BatchScaling, TablesFollowFromReportsOfOneAndOfSeveralGpus) {
   ASSERT_TRUE(found.analysed);
   EXPECT_EQ(found.batches, 2U);
   EXPECT_EQ(found.links, 1U);
-  EXPECT_EQ(found.most_gpus, 8) << "twice what was measured";
+  EXPECT_EQ(found.max_gpus, 8) << "twice what was measured";
   EXPECT_TRUE(found.missing.empty());
   const auto four = found.analysed->at(4);
   ASSERT_TRUE(four);
@@ -92,24 +92,24 @@ TEST(BatchScaling, SaysWhichReportsAreMissing) {
   EXPECT_EQ(many.missing.size(), 1U);
   const BatchScaling one = scaling({row(kOne, 1e6, 1, 64)}, {64, 128});
   ASSERT_TRUE(one.analysed);
-  EXPECT_EQ(one.most_gpus, 1);
+  EXPECT_EQ(one.max_gpus, 1);
   EXPECT_EQ(one.missing.size(), 2U) << "another batch, and several GPUs";
 }
 
 TEST(BatchScaling, WrongReportsGiveNothingWild) {
   std::vector<MeasuredRow> rows;
-  for (const double rate : {1e-300, 1e300, 1e15, 5.0}) {
+  for (const double throughput : {1e-300, 1e300, 1e15, 5.0}) {
     for (const int gpus : {1, 3, 7}) {
       MeasuredRow wrong = row(kOne, 1e6, gpus, 64);
       wrong.nodes = gpus;
       wrong.batch += gpus;
-      wrong.rate = rate;
+      wrong.throughput = throughput;
       wrong.sync = 1e9;
       rows.push_back(wrong);
     }
   }
   const BatchScaling found = scaling(rows, {1, 1'000'000});
-  for (int gpus = 1; found.analysed && gpus <= found.most_gpus; ++gpus) {
+  for (int gpus = 1; found.analysed && gpus <= found.max_gpus; ++gpus) {
     const auto best = found.analysed->at(gpus);
     if (!best) continue;
     EXPECT_TRUE(std::isfinite(best->seconds) && best->seconds > 0);

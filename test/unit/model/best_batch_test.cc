@@ -88,7 +88,7 @@ TEST(BestBatch, TakesTheLargestWhereAllSamplesCount) {
 }
 
 TEST(BestBatch, WithoutAccumulationWhatDoesNotFitIsImpossible) {
-  const BatchRange fixed{.least = 256, .most = 256, .most_local = 50, .one_pass = true};
+  const BatchRange fixed{.least = 256, .most = 256, .max_local = 50, .one_pass = true};
   EXPECT_FALSE(best_batch(fixed, 2, linear(0.05)));
   EXPECT_FALSE(best_batch(fixed, 5, linear(0.05)));
   const auto six = best_batch(fixed, 6, linear(0.05));
@@ -97,14 +97,14 @@ TEST(BestBatch, WithoutAccumulationWhatDoesNotFitIsImpossible) {
   EXPECT_EQ(six->batch, 256);
   // In a range the most that fits, and no second pass, however much it would save.
   const auto range =
-      best_batch({.least = 32, .most = 256, .most_local = 50, .one_pass = true}, 2, linear(10));
+      best_batch({.least = 32, .most = 256, .max_local = 50, .one_pass = true}, 2, linear(10));
   ASSERT_TRUE(range);
   EXPECT_EQ(range->passes, 1);
   EXPECT_EQ(range->batch, 100);
 }
 
 TEST(BestBatch, AccumulatesWhereMemoryEnds) {
-  const auto best = best_batch({.least = 256, .most = 256, .most_local = 50}, 2, linear(0.05));
+  const auto best = best_batch({.least = 256, .most = 256, .max_local = 50}, 2, linear(0.05));
   ASSERT_TRUE(best);
   EXPECT_EQ(best->batch, 256);
   EXPECT_EQ(best->passes, 3);
@@ -124,8 +124,8 @@ TEST(BestBatch, IsNoneWhereNothingIsPossible) {
   EXPECT_FALSE(best_batch({.least = 4, .most = 4}, 0, linear(0)));
   EXPECT_FALSE(best_batch({.least = 4, .most = 4}, 1, {}));
   EXPECT_FALSE(best_batch({.least = 4, .most = 8}, 1, [](double, int) { return kNan; }));
-  EXPECT_FALSE(best_batch({.least = 8, .most = 8, .least_local = 16}, 1, linear(0)));
-  EXPECT_FALSE(best_batch({.least = 8, .most = 8, .most_local = -1}, 1, linear(0)));
+  EXPECT_FALSE(best_batch({.least = 8, .most = 8, .min_local = 16}, 1, linear(0)));
+  EXPECT_FALSE(best_batch({.least = 8, .most = 8, .max_local = -1}, 1, linear(0)));
 }
 
 TEST(BestBatch, FindsAPeakBetweenGridPoints) {
@@ -146,10 +146,9 @@ TEST(BestBatch, FindsAPeakBetweenGridPoints) {
 TEST(JobScalability, ARangeScalesWhereAFixedBatchDoesNot) {
   const BatchTable table(std::vector<BatchTime>{{16, 0.0228}, {64, 0.0612}});
   const CommunicationTable network({}, {.bandwidth = 1.5e9, .latency = 20e-6});
-  const JobScalability range(table, network, 240e6, {.least = 16, .most = 256, .most_local = 128},
+  const JobScalability range(table, network, 240e6, {.least = 16, .most = 256, .max_local = 128},
                              8);
-  const JobScalability fixed(table, network, 240e6, {.least = 16, .most = 16, .most_local = 128},
-                             8);
+  const JobScalability fixed(table, network, 240e6, {.least = 16, .most = 16, .max_local = 128}, 8);
   EXPECT_EQ(range.fewest(), 1);
   EXPECT_EQ(range.scaling(1), 1);
   EXPECT_GT(range.at(8)->value, 4 * fixed.at(8)->value);
@@ -165,7 +164,7 @@ TEST(JobScalability, ARangeScalesWhereAFixedBatchDoesNot) {
 TEST(JobScalability, ALargeFixedBatchNeedsItsMemory) {
   const BatchTable table(std::vector<BatchTime>{{16, 0.02}, {64, 0.06}});
   const JobScalability job(table, CommunicationTable({}), 1e8,
-                           {.least = 300, .most = 300, .most_local = 64}, 8);
+                           {.least = 300, .most = 300, .max_local = 64}, 8);
   EXPECT_EQ(job.fewest(), 1);
   EXPECT_EQ(job.at(1)->passes, 5);
   const JobScalability none(BatchTable({}), CommunicationTable({}), 1e8, {.least = 1, .most = 2},

@@ -14,7 +14,7 @@ namespace {
 
 // A made-up job: a pass of 20 ms and 1 ms a sample, synchronisation of 10 ms in a node and 60 ms
 // across nodes, half hidden.
-double truth(const DataParallelPlace& at) {
+double truth(const DataParallelConfiguration& at) {
   const double pass = 0.02 + 0.001 * at.local_batch;
   double sync = 0;
   if (at.gpus > 1) {
@@ -23,30 +23,31 @@ double truth(const DataParallelPlace& at) {
   return std::pow(std::pow(pass, 1.5) + std::pow(sync, 1.5), 1 / 1.5);
 }
 
-std::vector<DataParallelPlace> all_places() {
-  std::vector<DataParallelPlace> places;
+std::vector<DataParallelConfiguration> all_configurations() {
+  std::vector<DataParallelConfiguration> configurations;
   for (const int nodes : {1, 2, 4}) {
     for (int gpus = nodes; gpus <= 4 * nodes; gpus += nodes) {
       for (const double batch : {8.0, 16.0, 32.0, 64.0, 128.0}) {
-        places.push_back({batch, gpus, nodes});
+        configurations.push_back({batch, gpus, nodes});
       }
     }
   }
-  return places;
+  return configurations;
 }
 
-std::vector<DataParallelSample> measure(const std::vector<DataParallelPlace>& places) {
+std::vector<DataParallelSample> measure(
+    const std::vector<DataParallelConfiguration>& configurations) {
   std::vector<DataParallelSample> samples;
-  for (const DataParallelPlace& at : places) samples.push_back({at, truth(at), {}});
+  for (const DataParallelConfiguration& at : configurations) samples.push_back({at, truth(at), {}});
   return samples;
 }
 
 double mean_error(const DataParallelModel& model) {
   double sum = 0;
-  for (const DataParallelPlace& at : all_places()) {
+  for (const DataParallelConfiguration& at : all_configurations()) {
     sum += std::abs(model.iteration_seconds(at, 1) / truth(at) - 1);
   }
-  return sum / static_cast<double>(all_places().size());
+  return sum / static_cast<double>(all_configurations().size());
 }
 
 bool flagged(const DataParallelModel& model, DataParallelFlag flag) {
@@ -54,19 +55,20 @@ bool flagged(const DataParallelModel& model, DataParallelFlag flag) {
 }
 
 TEST(DataParallel, TenRowsOfItsOwnChoiceTellTheRest) {
-  const std::vector<DataParallelPlace> places = all_places();
-  std::vector<bool> taken(places.size());
-  const auto chosen = choose_rows(places.size(), 10, [&](const std::vector<std::size_t>& so_far) {
-    std::vector<DataParallelPlace> known;
-    for (const std::size_t i : so_far) {
-      known.push_back(places[i]);
-      taken[i] = true;
-    }
-    return DataParallelModel(measure(known)).most_instructive(places, taken);
-  });
+  const std::vector<DataParallelConfiguration> configurations = all_configurations();
+  std::vector<bool> taken(configurations.size());
+  const auto chosen =
+      choose_rows(configurations.size(), 10, [&](const std::vector<std::size_t>& so_far) {
+        std::vector<DataParallelConfiguration> known;
+        for (const std::size_t i : so_far) {
+          known.push_back(configurations[i]);
+          taken[i] = true;
+        }
+        return DataParallelModel(measure(known)).most_informative_row(configurations, taken);
+      });
   ASSERT_EQ(chosen.size(), 10U);
-  std::vector<DataParallelPlace> known;
-  for (const std::size_t i : chosen) known.push_back(places[i]);
+  std::vector<DataParallelConfiguration> known;
+  for (const std::size_t i : chosen) known.push_back(configurations[i]);
   const DataParallelModel model(measure(known));
   EXPECT_LT(mean_error(model), 0.04);
   EXPECT_TRUE(model.flags().empty());
@@ -75,7 +77,7 @@ TEST(DataParallel, TenRowsOfItsOwnChoiceTellTheRest) {
 }
 
 TEST(DataParallel, AllRowsGiveTheFamilyBack) {
-  const DataParallelModel model(measure(all_places()), {.correct = false});
+  const DataParallelModel model(measure(all_configurations()), {.correct = false});
   EXPECT_LT(mean_error(model), 0.01);
   EXPECT_NEAR(model.family().per_sample, 0.001, 0.0001);
   EXPECT_NEAR(model.family().fixed, 0.02, 0.002);
@@ -83,13 +85,13 @@ TEST(DataParallel, AllRowsGiveTheFamilyBack) {
 
 TEST(DataParallel, ThreeRowsGiveASaneFit) {
   const DataParallelModel model(measure({{16, 1, 1}, {64, 1, 1}, {32, 4, 1}}));
-  EXPECT_EQ(model.places(), 3U);
+  EXPECT_EQ(model.configurations(), 3U);
   EXPECT_NEAR(model.iteration_seconds({32, 1, 1}, 1) / truth({32, 1, 1}), 1, 0.05);
   EXPECT_NEAR(model.iteration_seconds({64, 4, 1}, 1) / truth({64, 4, 1}), 1, 0.1);
   const auto far = model.step({32, 8, 2});
   ASSERT_TRUE(far);
   EXPECT_TRUE(far->extrapolated);
-  EXPECT_GT(far->spread, model.step({32, 4, 1})->spread);
+  EXPECT_GT(far->stddev, model.step({32, 4, 1})->stddev);
   EXPECT_GT(far->seconds, 0.5 * truth({32, 8, 2}));
   EXPECT_LT(far->seconds, 2 * truth({32, 8, 2}));
 }
@@ -109,8 +111,8 @@ TEST(DataParallel, WhatWasMeasuredIsForecastAsMeasured) {
 }
 
 TEST(DataParallel, OnlyTheLastPassSynchronises) {
-  const DataParallelModel model(measure(all_places()));
-  const DataParallelPlace at{32, 4, 2};
+  const DataParallelModel model(measure(all_configurations()));
+  const DataParallelConfiguration at{32, 4, 2};
   const double one = model.iteration_seconds(at, 1);
   const double two = model.iteration_seconds(at, 2);
   const double pass = 0.02 + 0.001 * 32;
@@ -124,18 +126,18 @@ TEST(DataParallel, SynchronisationTimesTeachThePass) {
   // All on four GPUs: only the times of synchronisation say how long a pass is.
   std::vector<DataParallelSample> samples;
   for (const double batch : {8.0, 32.0, 128.0}) {
-    const DataParallelPlace at{batch, 4, 1};
+    const DataParallelConfiguration at{batch, 4, 1};
     samples.push_back({at, truth(at), truth(at) - (0.02 + 0.001 * batch)});
   }
   const DataParallelModel with(samples);
   EXPECT_NEAR(with.iteration_seconds({32, 1, 1}, 1) / truth({32, 1, 1}), 1, 0.15);
-  const double spread_with = with.step({32, 1, 1})->spread;
+  const double stddev_with = with.step({32, 1, 1})->stddev;
   for (DataParallelSample& s : samples) s.sync_time.reset();
-  EXPECT_LT(spread_with, DataParallelModel(samples).step({32, 1, 1})->spread);
+  EXPECT_LT(stddev_with, DataParallelModel(samples).step({32, 1, 1})->stddev);
 }
 
 TEST(DataParallel, SynchronisationBesideTheStepIsNotUsed) {
-  std::vector<DataParallelSample> samples = measure(all_places());
+  std::vector<DataParallelSample> samples = measure(all_configurations());
   const DataParallelModel without(samples);
   for (DataParallelSample& s : samples) s.sync_time = 3 * s.step_time;
   const DataParallelModel with(samples);
@@ -151,50 +153,50 @@ TEST(DataParallel, NothingUsableForecastsNothing) {
   EXPECT_FALSE(model.step({32, 1, 1}));
   EXPECT_TRUE(std::isinf(model.iteration_seconds({32, 1, 1}, 1)));
   EXPECT_TRUE(flagged(model, DataParallelFlag::kDropped));
-  EXPECT_TRUE(flagged(model, DataParallelFlag::kFewPlaces));
+  EXPECT_TRUE(flagged(model, DataParallelFlag::kFewConfigurations));
   // It can still say where to begin.
-  const std::vector<DataParallelPlace> places = all_places();
-  EXPECT_TRUE(model.most_instructive(places, std::vector<bool>(places.size())));
+  const std::vector<DataParallelConfiguration> configurations = all_configurations();
+  EXPECT_TRUE(model.most_informative_row(configurations, std::vector<bool>(configurations.size())));
 }
 
 TEST(DataParallel, PlacesThatMakeNoSenseHaveNoForecast) {
-  const DataParallelModel model(measure(all_places()));
+  const DataParallelModel model(measure(all_configurations()));
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  for (const DataParallelPlace& at : std::vector<DataParallelPlace>{
+  for (const DataParallelConfiguration& at : std::vector<DataParallelConfiguration>{
            {nan, 1, 1}, {0, 1, 1}, {8, 0, 1}, {8, 1, 0}, {8, 2, 3}, {1e300, 1, 1}}) {
     EXPECT_FALSE(model.step(at)) << at.local_batch << ' ' << at.gpus << ' ' << at.nodes;
   }
 }
 
 TEST(DataParallel, ContradictionsAreFlaggedAndDoNotSpread) {
-  std::vector<DataParallelSample> samples = measure(all_places());
+  std::vector<DataParallelSample> samples = measure(all_configurations());
   samples.push_back({{32, 1, 1}, 100 * truth({32, 1, 1})});
   EXPECT_TRUE(flagged(DataParallelModel(samples), DataParallelFlag::kContradictory));
-  samples = measure(all_places());
+  samples = measure(all_configurations());
   samples[7].step_time *= 50;  // one place, far from all others
   const DataParallelModel model(samples);
   EXPECT_TRUE(flagged(model, DataParallelFlag::kContradictory));
-  const DataParallelPlace other{32, 8, 2};
+  const DataParallelConfiguration other{32, 8, 2};
   EXPECT_NEAR(model.iteration_seconds(other, 1) / truth(other), 1, 0.1);
 }
 
 TEST(DataParallel, FewOrEqualPlacesAreFlagged) {
   const DataParallelModel one(std::vector<DataParallelSample>(50, {{32, 2, 1}, 0.1}));
-  EXPECT_EQ(one.places(), 1U);
-  EXPECT_TRUE(flagged(one, DataParallelFlag::kFewPlaces));
+  EXPECT_EQ(one.configurations(), 1U);
+  EXPECT_TRUE(flagged(one, DataParallelFlag::kFewConfigurations));
   EXPECT_TRUE(flagged(one, DataParallelFlag::kOneBatch));
   EXPECT_NEAR(one.iteration_seconds({32, 2, 1}, 1), 0.1, 0.01);
   for (const DataParallelFlag flag : one.flags()) EXPECT_NE(to_string(flag), "unknown");
 }
 
 TEST(DataParallel, ChoosesNoneOfWhatIsTaken) {
-  const std::vector<DataParallelPlace> places = all_places();
-  const DataParallelModel model(measure({places[0]}));
-  std::vector<bool> taken(places.size(), true);
-  EXPECT_FALSE(model.most_instructive(places, taken));
+  const std::vector<DataParallelConfiguration> configurations = all_configurations();
+  const DataParallelModel model(measure({configurations[0]}));
+  std::vector<bool> taken(configurations.size(), true);
+  EXPECT_FALSE(model.most_informative_row(configurations, taken));
   taken[3] = false;
-  EXPECT_EQ(model.most_instructive(places, taken), 3U);
-  EXPECT_FALSE(model.most_instructive(places, {}));
+  EXPECT_EQ(model.most_informative_row(configurations, taken), 3U);
+  EXPECT_FALSE(model.most_informative_row(configurations, {}));
 }
 
 TEST(ChooseRow, TakesWhatExplainsMost) {

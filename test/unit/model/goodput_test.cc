@@ -33,8 +33,8 @@ TEST(Efficiency, HasNoAnswerToNonsense) {
 TEST(NoiseScale, ComesFromGradientStatistics) {
   EXPECT_DOUBLE_EQ(*noise_scale(8, 2, 32), 128);
   EXPECT_EQ(*noise_scale(0, 2, 32), 0);
-  EXPECT_EQ(*noise_scale(1, 0, 32), kMostNoise);
-  EXPECT_EQ(*noise_scale(1e300, 1e-300, 32), kMostNoise);
+  EXPECT_EQ(*noise_scale(1, 0, 32), kMaxNoise);
+  EXPECT_EQ(*noise_scale(1e300, 1e-300, 32), kMaxNoise);
   EXPECT_FALSE(noise_scale(-1, 2, 32));
   EXPECT_FALSE(noise_scale(1, 2, 0));
 }

@@ -17,19 +17,20 @@ constexpr ModelShape kShape{
     .params = 1'300'000'000, .hidden = 2048, .layers = 24, .seq = 1024, .heads = 16};
 
 // Every plan with degrees up to the GPUs and steps up to the batch, tried one by one.
-std::vector<ExecutionPlan> by_brute_force(const PlanPlace& place, const PlanSite& site) {
+std::vector<ExecutionPlan> by_brute_force(const PlanConfiguration& configuration,
+                                          const PlanSite& site) {
   std::vector<ExecutionPlan> out;
-  for (int d = 1; d <= place.gpus; ++d) {
-    for (int t = 1; t <= place.gpus; ++t) {
-      for (int p = 1; p <= place.gpus; ++p) {
-        if (d * t * p != place.gpus) continue;
-        for (int a = 1; a <= std::min<std::int64_t>(site.batch, kMostPlanSteps); ++a) {
+  for (int d = 1; d <= configuration.gpus; ++d) {
+    for (int t = 1; t <= configuration.gpus; ++t) {
+      for (int p = 1; p <= configuration.gpus; ++p) {
+        if (d * t * p != configuration.gpus) continue;
+        for (int a = 1; a <= std::min<std::int64_t>(site.batch, kMaxPlanSteps); ++a) {
           for (const Zero zero : {Zero::kNone, Zero::kSharded, Zero::kOffload}) {
             for (const bool gc : {false, true}) {
               const ExecutionPlan plan{d, t, p, zero, a, gc};
               if (allows(site.plans, plan) &&
-                  why_not(plan, place, site.shape, site.batch).empty() &&
-                  fits(memory_of(plan, place, site.shape, site.batch), site.memory)) {
+                  why_not(plan, configuration, site.shape, site.batch).empty() &&
+                  fits(memory_of(plan, configuration, site.shape, site.batch), site.memory)) {
                 out.push_back(plan);
               }
             }
@@ -78,10 +79,12 @@ class Curves : public testing::Test {
   static std::shared_ptr<const PlanModel> model() {
     std::vector<PlanSample> samples;
     for (const int n : {1, 2, 4, 8}) {
-      samples.push_back(
-          {.plan = {.data = n}, .place = {n, 1, 4}, .batch = 24, .step_seconds = 0.4 + 2.0 / n});
+      samples.push_back({.plan = {.data = n},
+                         .configuration = {n, 1, 4},
+                         .batch = 24,
+                         .step_seconds = 0.4 + 2.0 / n});
       samples.push_back({.plan = {.data = n, .zero = Zero::kOffload},
-                         .place = {n, 1, 4},
+                         .configuration = {n, 1, 4},
                          .batch = 24,
                          .step_seconds = 0.9 + 3.0 / n});
     }
@@ -92,10 +95,10 @@ class Curves : public testing::Test {
     return {.batch = 24, .gpu_memory_mib = gpu_memory, .host_memory_mib_per_gpu = 65536};
   }
 
-  static PlanQuery query(const PlanPlace& place, const CurveQuestion& q) {
-    return {.place = place,
+  static PlanQuery query(const PlanConfiguration& configuration, const CurveQuestion& q) {
+    return {.configuration = configuration,
             .gpu_memory_mib = q.gpu_memory_mib,
-            .host_memory_mib = q.host_memory_mib_per_gpu * place.most_on_a_node(),
+            .host_memory_mib = q.host_memory_mib_per_gpu * configuration.max_per_node(),
             .batch = q.batch,
             .plans = q.plans};
   }
@@ -106,25 +109,25 @@ TEST_F(Curves, AreTheEnvelopeOfBruteForce) {
   for (const std::int64_t memory : {12000, 40960}) {
     const CurveQuestion q = question(memory);
     const PlanCurve curve(m, q);
-    std::map<std::tuple<int, int, int>, double> rates;
+    std::map<std::tuple<int, int, int>, double> throughputs;
     for (int n = 1; n <= 3; ++n) {
       for (int g = n; g <= 12; ++g) {
         for (int c = 1; c <= 5; ++c) {
           double less = 0;
-          if (g > n) less = std::max(less, rates[{g - 1, n, c}]);
-          if (c > 1) less = std::max(less, rates[{g, n, c - 1}]);
-          if (n > 1) less = std::max(less, rates[{g / n * (n - 1), n - 1, c}]);
-          const double own = m->best(query({g, n, c}, q)).rate;
-          rates[{g, n, c}] = own >= 1.01 * less ? own : less;
+          if (g > n) less = std::max(less, throughputs[{g - 1, n, c}]);
+          if (c > 1) less = std::max(less, throughputs[{g, n, c - 1}]);
+          if (n > 1) less = std::max(less, throughputs[{g / n * (n - 1), n - 1, c}]);
+          const double own = m->best(query({g, n, c}, q)).throughput;
+          throughputs[{g, n, c}] = own >= 1.01 * less ? own : less;
           const PlanCurvePoint point = curve.at({g, n, c});
-          ASSERT_DOUBLE_EQ(point.rate, (rates[{g, n, c}])) << g << " " << n << " " << c;
-          ASSERT_EQ(point.feasible, point.rate > 0);
+          ASSERT_DOUBLE_EQ(point.throughput, (throughputs[{g, n, c}])) << g << " " << n << " " << c;
+          ASSERT_EQ(point.feasible, point.throughput > 0);
           if (!point.feasible) continue;
           EXPECT_LE(point.effective.gpus, g);
           EXPECT_LE(point.effective.nodes, n);
           EXPECT_LE(point.effective.cores_per_gpu, c);
           // What it says it uses gives what it says it gives.
-          EXPECT_DOUBLE_EQ(curve.rate_of(point.plan, point.effective), point.rate);
+          EXPECT_DOUBLE_EQ(curve.throughput_of(point.plan, point.effective), point.throughput);
         }
       }
     }
@@ -148,7 +151,7 @@ TEST_F(Curves, GiveTheSameInAnyOrderOfQuestions) {
   for (int g = 16; g >= 1; --g) {
     const PlanCurvePoint a = up.at({g, 1, 2});
     const PlanCurvePoint b = down.at({g, 1, 2});
-    EXPECT_EQ(a.rate, b.rate);
+    EXPECT_EQ(a.throughput, b.throughput);
     EXPECT_EQ(a.plan, b.plan);
     EXPECT_EQ(a.effective, b.effective);
   }
@@ -156,12 +159,13 @@ TEST_F(Curves, GiveTheSameInAnyOrderOfQuestions) {
 
 TEST_F(Curves, AnswerWhateverIsAsked) {
   const PlanCurve curve(model(), question());
-  for (const PlanPlace& place : {PlanPlace{0, 0, 0}, PlanPlace{-5, 7, -1},
-                                 PlanPlace{3, 9, 1'000'000}, PlanPlace{2'000'000'000, 1, 1}}) {
-    const PlanCurvePoint point = curve.at(place);
+  for (const PlanConfiguration& configuration :
+       {PlanConfiguration{0, 0, 0}, PlanConfiguration{-5, 7, -1},
+        PlanConfiguration{3, 9, 1'000'000}, PlanConfiguration{2'000'000'000, 1, 1}}) {
+    const PlanCurvePoint point = curve.at(configuration);
     EXPECT_TRUE(point.feasible);
-    EXPECT_TRUE(std::isfinite(point.rate));
-    EXPECT_LE(point.effective.gpus, std::max(1, place.gpus));
+    EXPECT_TRUE(std::isfinite(point.throughput));
+    EXPECT_LE(point.effective.gpus, std::max(1, configuration.gpus));
   }
   // Nothing fits in a GPU of one MiB.
   EXPECT_FALSE(PlanCurve(model(), question(1)).at({8, 1, 8}).feasible);
@@ -171,26 +175,26 @@ TEST_F(Curves, FindTheLeastThatKeepsAGuarantee) {
   const auto m = model();
   const CurveQuestion q = question();
   const PlanCurve curve(m, q);
-  for (const auto& [plan, place] :
-       {std::pair<ExecutionPlan, PlanPlace>{{.data = 8, .zero = Zero::kOffload}, {8, 1, 4}},
+  for (const auto& [plan, configuration] :
+       {std::pair<ExecutionPlan, PlanConfiguration>{{.data = 8, .zero = Zero::kOffload}, {8, 1, 4}},
         {{.data = 8}, {8, 1, 1}},
         {{.data = 4, .checkpointing = true}, {4, 2, 2}}}) {
-    const double wanted = curve.rate_of(plan, place);
+    const double wanted = curve.throughput_of(plan, configuration);
     ASSERT_GT(wanted, 0);
-    const auto least = curve.least(plan, place);
+    const auto least = curve.least(plan, configuration);
     ASSERT_TRUE(least.has_value());
-    const PlanPlace& e = least->effective;
-    EXPECT_GE(least->rate, wanted * (1 - 1e-9));
-    EXPECT_LE(e.gpus, place.gpus);
-    EXPECT_LE(e.nodes, place.nodes);
-    EXPECT_LE(e.gpus * e.cores_per_gpu, place.gpus * place.cores_per_gpu);
+    const PlanConfiguration& e = least->effective;
+    EXPECT_GE(least->throughput, wanted * (1 - 1e-9));
+    EXPECT_LE(e.gpus, configuration.gpus);
+    EXPECT_LE(e.nodes, configuration.nodes);
+    EXPECT_LE(e.gpus * e.cores_per_gpu, configuration.gpus * configuration.cores_per_gpu);
     // No smaller one keeps it.
     for (int g = 1; g <= e.gpus; ++g) {
-      for (int n = 1; n <= std::min(g, place.nodes); ++n) {
-        if (PlanPlace{g, n, 1}.most_on_a_node() > place.most_on_a_node()) continue;
-        for (int c = 1; c <= place.gpus * place.cores_per_gpu / g; ++c) {
+      for (int n = 1; n <= std::min(g, configuration.nodes); ++n) {
+        if (PlanConfiguration{g, n, 1}.max_per_node() > configuration.max_per_node()) continue;
+        for (int c = 1; c <= configuration.gpus * configuration.cores_per_gpu / g; ++c) {
           if (std::tie(g, n, c) >= std::tie(e.gpus, e.nodes, e.cores_per_gpu)) continue;
-          EXPECT_LT(m->best(query({g, n, c}, q)).rate, wanted);
+          EXPECT_LT(m->best(query({g, n, c}, q)).throughput, wanted);
         }
       }
     }

@@ -42,9 +42,10 @@ PlanTerms truth() {
   return t;
 }
 
-PlanSample sample(const ExecutionPlan& plan, const PlanPlace& place, bool parts) {
-  const StepParts p = step_parts(truth(), {}, plan, place, {kShape, kBatch});
-  PlanSample s{.plan = plan, .place = place, .batch = kBatch, .step_seconds = p.step / 1e3};
+PlanSample sample(const ExecutionPlan& plan, const PlanConfiguration& configuration, bool parts) {
+  const StepParts p = step_parts(truth(), {}, plan, configuration, {kShape, kBatch});
+  PlanSample s{
+      .plan = plan, .configuration = configuration, .batch = kBatch, .step_seconds = p.step / 1e3};
   if (parts) {
     s.forward_seconds = p.forward / 1e3;
     s.tail_seconds = p.tail / 1e3;
@@ -68,9 +69,10 @@ std::vector<PlanSample> samples(bool parts) {
 double worst_error(const PlanFit& fit, const std::vector<ExecutionPlan>& plans) {
   double worst = 0;
   for (const ExecutionPlan& plan : plans) {
-    const PlanPlace place{static_cast<int>(plan.gpus()), plan.gpus() > 8 ? 2 : 1, 4};
-    const double real = step_parts(truth(), {}, plan, place, {kShape, kBatch}).step;
-    const double found = step_parts(fit.terms, {}, plan, place, {kShape, kBatch}).step;
+    const PlanConfiguration configuration{static_cast<int>(plan.gpus()), plan.gpus() > 8 ? 2 : 1,
+                                          4};
+    const double real = step_parts(truth(), {}, plan, configuration, {kShape, kBatch}).step;
+    const double found = step_parts(fit.terms, {}, plan, configuration, {kShape, kBatch}).step;
     worst = std::max(worst, std::abs(found / real - 1));
   }
   return worst;
@@ -136,7 +138,7 @@ TEST(PlanFit, ReproducesThePublishedParameters) {
   const auto section = validate_bert("");
   ASSERT_TRUE(section.has_value());
   for (const auto& [name, holds] : section->gates) EXPECT_TRUE(holds) << name;
-  EXPECT_EQ(section->cells.size(), 2U);
+  EXPECT_EQ(section->observations.size(), 2U);
 }
 
 TEST(PlanFit, FindsWhatMadeTheSamples) {
@@ -177,9 +179,9 @@ TEST(PlanFit, KnowsLessOfWhatWasNotMeasured) {
     if (s.plan.zero == Zero::kNone) plain.push_back(s);
   }
   const PlanFit fit = fit_plans(kShape, plain);
-  const double known = spread_of(fit, {}, {.data = 4}, {4, 1, 4}, {kShape, kBatch});
+  const double known = stddev_of(fit, {}, {.data = 4}, {4, 1, 4}, {kShape, kBatch});
   const double unknown =
-      spread_of(fit, {}, {.data = 4, .zero = Zero::kOffload}, {4, 1, 4}, {kShape, kBatch});
+      stddev_of(fit, {}, {.data = 4, .zero = Zero::kOffload}, {4, 1, 4}, {kShape, kBatch});
   EXPECT_LT(known, 0.1);
   EXPECT_GT(unknown, 2 * known);
 }
@@ -189,7 +191,7 @@ TEST(PlanFit, FlagsWhatIsWrongAndStaysNear) {
   const auto forecast = [&](const std::vector<PlanSample>& of, PlanFitFlags& flags) {
     const PlanModel model(kShape, of);
     flags = model.fit().flags;
-    return model.of_plan({.place = {8, 1, 4}, .batch = kBatch}, {.data = 8}).step_seconds;
+    return model.of_plan({.configuration = {8, 1, 4}, .batch = kBatch}, {.data = 8}).step_seconds;
   };
   PlanFitFlags flags;
 
@@ -251,7 +253,7 @@ TEST(PlanRows, ChoosesFewThatTeachTheRest) {
     }
   }
   const auto measure = [&](std::size_t i) {
-    return sample(settings[i].plan, settings[i].place, false);
+    return sample(settings[i].plan, settings[i].configuration, false);
   };
   const std::vector<std::size_t> chosen = choose_settings(kShape, settings, 7, measure);
   ASSERT_EQ(chosen.size(), 7U);
@@ -269,7 +271,8 @@ TEST(PlanRows, ChoosesFewThatTeachTheRest) {
     double sum = 0;
     for (std::size_t i = 0; i < settings.size(); ++i) {
       const PlanSample s = measure(i);
-      const double step = step_parts(fit.terms, {}, s.plan, s.place, {kShape, kBatch}).step / 1e3;
+      const double step =
+          step_parts(fit.terms, {}, s.plan, s.configuration, {kShape, kBatch}).step / 1e3;
       sum += std::abs(std::log(step / s.step_seconds));
     }
     return sum / static_cast<double>(settings.size());

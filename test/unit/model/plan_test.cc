@@ -76,8 +76,9 @@ TEST(ExecutionPlan, NeedsTheWordsThatItUses) {
 }
 
 TEST(ExecutionPlan, CannotRunAgainstTheRules) {
-  const auto reason = [](ExecutionPlan plan, PlanPlace place, std::int64_t batch = 64) {
-    return why_not(plan, place, kShape, batch);
+  const auto reason = [](ExecutionPlan plan, PlanConfiguration configuration,
+                         std::int64_t batch = 64) {
+    return why_not(plan, configuration, kShape, batch);
   };
   EXPECT_EQ(reason({.data = 4}, {4, 1, 1}), "");
   EXPECT_EQ(reason({.data = 2}, {4, 1, 1}), "the degrees do not make 4 GPUs");

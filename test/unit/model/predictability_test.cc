@@ -98,7 +98,7 @@ TEST(Convergence, ALongCurveIsThinnedNotCut) {
   std::vector<LossPoint> curve;
   for (int i = 1; i <= 5000; ++i)
     ASSERT_TRUE(add_loss(curve, 100.0 * i, 1 / (1e-5 * 100.0 * i + 0.3) + 0.8));
-  EXPECT_LE(curve.size(), kMostLossPoints);
+  EXPECT_LE(curve.size(), kMaxLossPoints);
   int count = 0;
   for (const LossPoint& point : curve) count += point.count;
   EXPECT_EQ(count, 5000);
@@ -111,46 +111,47 @@ TEST(Convergence, ALongCurveIsThinnedNotCut) {
 
 // A job that reports every `every` seconds.
 struct Reporter {
-  Course course;
-  CourseReport report{
-      .time = 1000, .samples = 0, .rate = 100, .batch = 10, .gpus = 4, .start = 990};
+  ProgressHistory progress_history;
+  ProgressReport report{
+      .time = 1000, .samples = 0, .throughput = 100, .batch = 10, .gpus = 4, .start = 990};
   std::optional<Work> work = Work{.unit = WorkUnit::kSamples, .count = 100000};
 
-  void after(Seconds seconds, double done, double rate) {
+  void after(Seconds seconds, double done, double throughput) {
     report.time += seconds;
     report.samples = static_cast<std::int64_t>(done);
-    report.rate = rate;
-    follow(course, report, work);
+    report.throughput = throughput;
+    follow(progress_history, report, work);
   }
   // Steady from here on.
-  void steadily(int reports, Seconds every, double rate) {
+  void steadily(int reports, Seconds every, double throughput) {
     for (int i = 0; i < reports; ++i)
-      after(every, static_cast<double>(report.samples) + rate * static_cast<double>(every), rate);
+      after(every, static_cast<double>(report.samples) + throughput * static_cast<double>(every),
+            throughput);
   }
 };
 
 TEST(Predictability, ASteadyJobWithKnownWorkIsPromotedInAFullRoundOnly) {
   Reporter job;
   job.steadily(2, 10, 100);
-  EXPECT_FALSE(job.course.due) << "too little was judged";
+  EXPECT_FALSE(job.progress_history.due) << "too little was judged";
   job.steadily(4, 10, 100);
-  EXPECT_TRUE(job.course.due);
-  EXPECT_FALSE(job.course.predictable);
-  std::vector<Course> all{job.course};
+  EXPECT_TRUE(job.progress_history.due);
+  EXPECT_FALSE(job.progress_history.predictable);
+  std::vector<ProgressHistory> all{job.progress_history};
   promote_all(all);
   EXPECT_TRUE(all[0].predictable);
-  EXPECT_NEAR(job.course.left, (100000 - 6000) / 100.0, 20);
-  EXPECT_LE(job.course.left_low, job.course.left);
-  EXPECT_GE(job.course.left_high, job.course.left);
-  EXPECT_GT(job.course.quality, 0.9);
+  EXPECT_NEAR(job.progress_history.left, (100000 - 6000) / 100.0, 20);
+  EXPECT_LE(job.progress_history.left_low, job.progress_history.left);
+  EXPECT_GE(job.progress_history.left_high, job.progress_history.left);
+  EXPECT_GT(job.progress_history.quality, 0.9);
 }
 
 TEST(Predictability, WithoutWorkNobodyIsPredictable) {
   Reporter job;
   job.work.reset();
   job.steadily(20, 10, 100);
-  EXPECT_FALSE(job.course.due);
-  EXPECT_LT(job.course.left, 0);
+  EXPECT_FALSE(job.progress_history.due);
+  EXPECT_LT(job.progress_history.left, 0);
 }
 
 TEST(Predictability, NonsenseStaysUnpredictable) {
@@ -158,42 +159,45 @@ TEST(Predictability, NonsenseStaysUnpredictable) {
   Reporter job;
   for (int i = 0; i < 40; ++i) {
     job.after(10, static_cast<double>(random() % 90000), static_cast<double>(random() % 5000));
-    promote_all(*std::make_unique<std::vector<Course>>(std::vector<Course>{job.course}));
-    EXPECT_FALSE(job.course.due) << i << " quality " << job.course.quality;
+    promote_all(*std::make_unique<std::vector<ProgressHistory>>(
+        std::vector<ProgressHistory>{job.progress_history}));
+    EXPECT_FALSE(job.progress_history.due) << i << " quality " << job.progress_history.quality;
   }
 }
 
 TEST(Predictability, ALyingRateIsFoundOutByTheClock) {
   Reporter job;
   for (int i = 1; i <= 12; ++i) job.after(10, 10.0 * i, 5000);  // 1 sample/s done
-  EXPECT_NEAR(job.course.left / ((100000 - 120) / 1.0), 1, 0.1) << "the clock counts";
+  EXPECT_NEAR(job.progress_history.left / ((100000 - 120) / 1.0), 1, 0.1) << "the clock counts";
 }
 
 TEST(Predictability, AJobThatTurnsErraticIsDemotedAndComesBack) {
   Reporter job;
   job.steadily(8, 10, 100);
-  job.course.predictable = job.course.due;
-  ASSERT_TRUE(job.course.predictable);
+  job.progress_history.predictable = job.progress_history.due;
+  ASSERT_TRUE(job.progress_history.predictable);
   for (int i = 0; i < 8; ++i) job.after(10, static_cast<double>(job.report.samples) + 2, 100);
-  EXPECT_FALSE(job.course.predictable) << "at once, quality " << job.course.quality;
+  EXPECT_FALSE(job.progress_history.predictable)
+      << "at once, quality " << job.progress_history.quality;
   job.steadily(12, 10, 100);
-  EXPECT_TRUE(job.course.due);
-  EXPECT_FALSE(job.course.predictable) << "not before a full round";
+  EXPECT_TRUE(job.progress_history.due);
+  EXPECT_FALSE(job.progress_history.predictable) << "not before a full round";
 }
 
 TEST(Predictability, TheClassHasADeadBand) {
   PredictabilityRules rules;
   Reporter job;
   job.steadily(8, 10, 100);
-  job.course.predictable = job.course.due;
+  job.progress_history.predictable = job.progress_history.due;
   // Much slower: the old forecasts turn out to be too short.
   Reporter slower = job;
   bool between = false;
   for (int i = 0; i < 6; ++i) {
     slower.after(10, static_cast<double>(slower.report.samples) + 200, 20);
-    if (slower.course.quality < rules.promote && slower.course.quality >= rules.demote) {
+    if (slower.progress_history.quality < rules.promote &&
+        slower.progress_history.quality >= rules.demote) {
       between = true;
-      EXPECT_TRUE(slower.course.predictable) << slower.course.quality;
+      EXPECT_TRUE(slower.progress_history.predictable) << slower.progress_history.quality;
     }
   }
   EXPECT_TRUE(between);
@@ -202,25 +206,25 @@ TEST(Predictability, TheClassHasADeadBand) {
 TEST(Predictability, ARestartBeginsNewForecastsAndKeepsTheClass) {
   Reporter job;
   job.steadily(8, 10, 100);
-  job.course.predictable = job.course.due;
+  job.progress_history.predictable = job.progress_history.due;
   job.report.restarts = 1;
   job.report.start = job.report.time + 500;
   job.after(600, static_cast<double>(job.report.samples), 100);  // ten minutes of waiting
-  EXPECT_EQ(job.course.points.size(), 1U);
-  EXPECT_TRUE(job.course.predictable);
+  EXPECT_EQ(job.progress_history.points.size(), 1U);
+  EXPECT_TRUE(job.progress_history.predictable);
   job.steadily(6, 10, 100);
-  EXPECT_TRUE(job.course.due);
-  EXPECT_GT(job.course.quality, 0.9) << "the wait is nobody's error";
+  EXPECT_TRUE(job.progress_history.due);
+  EXPECT_GT(job.progress_history.quality, 0.9) << "the wait is nobody's error";
 }
 
 TEST(Predictability, AJobThatRunsBeyondItsWordLosesTheClass) {
   Reporter job;
   job.work->count = 5000;
   job.steadily(4, 10, 100);
-  job.course.predictable = job.course.due;
+  job.progress_history.predictable = job.progress_history.due;
   job.steadily(15, 20, 100);
-  EXPECT_FALSE(job.course.predictable);
-  EXPECT_EQ(job.course.left, 0);
+  EXPECT_FALSE(job.progress_history.predictable);
+  EXPECT_EQ(job.progress_history.left, 0);
 }
 
 TEST(Predictability, ALossForetellsTheEnd) {
@@ -233,13 +237,13 @@ TEST(Predictability, ALossForetellsTheEnd) {
     job.report.loss = (1 / (1e-4 * x + 0.3) + 0.8) * std::exp(0.002 * normal(random));
     job.after(10, x, 50);
   }
-  EXPECT_TRUE(job.course.due) << job.course.quality;
+  EXPECT_TRUE(job.progress_history.due) << job.progress_history.quality;
   const double truth = (samples_to(1e-4, 0.3, 0.8, 1.1) - 30000) / 50;
-  EXPECT_NEAR(job.course.left, std::max(truth, 0.0), 60);
+  EXPECT_NEAR(job.progress_history.left, std::max(truth, 0.0), 60);
   job.work->target_loss = 0.1;  // never reached
   job.after(10, 500 * 61, 50);
-  EXPECT_FALSE(job.course.due);
-  EXPECT_LT(job.course.left, 0);
+  EXPECT_FALSE(job.progress_history.due);
+  EXPECT_LT(job.progress_history.left, 0);
 }
 
 // As in the 8,692 jobs published with AITurbo: 85 of 100 can be foretold. Times are whole seconds.
@@ -255,11 +259,11 @@ TEST(Predictability, TellsTheJobsOfAMixApart) {
   int inside = 0;
   for (int i = 0; i < kJobs; ++i) {
     const bool predictable = random() % 100 < 85;
-    const double rate = std::exp(3 + 3 * std::uniform_real_distribution<>(0, 1)(random));
+    const double throughput = std::exp(3 + 3 * std::uniform_real_distribution<>(0, 1)(random));
     const auto every = static_cast<Seconds>(2 + random() % 60);
     const double length = 600 + static_cast<double>(random() % 7200);
     Reporter job;
-    job.work->count = static_cast<std::int64_t>(rate * length);
+    job.work->count = static_cast<std::int64_t>(throughput * length);
     double done = 0;
     double elapsed = 0;
     double drift = 0;
@@ -267,23 +271,23 @@ TEST(Predictability, TellsTheJobsOfAMixApart) {
       const auto seconds = static_cast<double>(every);
       // Unpredictable ones change their speed by factors, and forget work they did.
       drift = predictable ? 0 : 0.6 * drift + 1.5 * normal(random);
-      const double now = rate * std::exp(0.05 * normal(random) + drift);
+      const double now = throughput * std::exp(0.05 * normal(random) + drift);
       done += now * seconds;
       if (!predictable && random() % 8 == 0) done *= 0.5;
       elapsed += seconds;
       job.after(every, done, now * std::exp(0.05 * normal(random)));
     }
-    job.course.predictable = job.course.due;
+    job.progress_history.predictable = job.progress_history.due;
     steady += predictable ? 1 : 0;
-    if (job.course.predictable == predictable) {
+    if (job.progress_history.predictable == predictable) {
       ++right;
       steady_right += predictable ? 1 : 0;
     }
-    if (!predictable || job.course.left < 0) continue;
-    const double truth = (static_cast<double>(job.work->count) - done) / rate;
-    error += std::abs(job.course.left - truth) / truth;
+    if (!predictable || job.progress_history.left < 0) continue;
+    const double truth = (static_cast<double>(job.work->count) - done) / throughput;
+    error += std::abs(job.progress_history.left - truth) / truth;
     ++errors;
-    if (job.course.left_low <= truth && truth <= job.course.left_high) ++inside;
+    if (job.progress_history.left_low <= truth && truth <= job.progress_history.left_high) ++inside;
   }
   std::printf(
       "predictability: %d jobs, %d of them predictable: %d told right (%d of the "
@@ -302,49 +306,54 @@ TEST(Predictability, AnyReportsGiveAFiniteCourse) {
     return kValues[random() % std::size(kValues)];
   };
   for (int round = 0; round < 300; ++round) {
-    Course course;
+    ProgressHistory progress_history;
     std::optional<Work> work;
     if (round % 4 != 0)
       work = Work{static_cast<WorkUnit>(round % 3), static_cast<std::int64_t>(random()), any()};
-    CourseReport report;
+    ProgressReport report;
     for (int i = 0; i < 30; ++i) {
       report.time += static_cast<Seconds>(random() % 40) - 5;
-      report.samples = random() % 2 == 0 ? kMostWork : static_cast<std::int64_t>(random() % 100000);
-      report.rate = any();
+      report.samples = random() % 2 == 0 ? kMaxWork : static_cast<std::int64_t>(random() % 100000);
+      report.throughput = any();
       report.batch = static_cast<std::int64_t>(random()) - (1 << 20);
       report.loss = any();
       report.gpus = static_cast<int>(random() % 2);
-      follow(course, report, work);
-      for (const double value : {course.total, course.total_low, course.total_high, course.left,
-                                 course.left_low, course.left_high, course.quality})
+      follow(progress_history, report, work);
+      for (const double value :
+           {progress_history.total, progress_history.total_low, progress_history.total_high,
+            progress_history.left, progress_history.left_low, progress_history.left_high,
+            progress_history.quality})
         ASSERT_TRUE(std::isfinite(value)) << round << " " << i;
-      ASSERT_GE(course.total, 0);
-      ASSERT_LE(course.points.size(), 6U);
-      ASSERT_LE(course.losses.size(), kMostLossPoints);
-      ASSERT_TRUE(course.quality >= 0 && course.quality <= 1);
-      ASSERT_TRUE(course.left < 0 ||
-                  (course.left_low <= course.left && course.left <= course.left_high));
+      ASSERT_GE(progress_history.total, 0);
+      ASSERT_LE(progress_history.points.size(), 6U);
+      ASSERT_LE(progress_history.losses.size(), kMaxLossPoints);
+      ASSERT_TRUE(progress_history.quality >= 0 && progress_history.quality <= 1);
+      ASSERT_TRUE(progress_history.left < 0 ||
+                  (progress_history.left_low <= progress_history.left &&
+                   progress_history.left <= progress_history.left_high));
     }
   }
 }
 
 TEST(Predictability, CoursesFollowTheirJobThroughARequeue) {
-  std::vector<Course> courses;
-  course_for(courses, {7, 100}, 0).quality = 0.7;
-  course_for(courses, {3, 100}, 0).quality = 0.1;
-  EXPECT_EQ(course_for(courses, {7, 200}, 1).quality, 0.7);
-  EXPECT_EQ(course_for(courses, {3, 300}, 0).quality, 0) << "a reused id is another job";
-  ASSERT_EQ(courses.size(), 3U);
-  EXPECT_TRUE(std::is_sorted(courses.begin(), courses.end(),
-                             [](const Course& a, const Course& b) { return a.job < b.job; }));
+  std::vector<ProgressHistory> progress_histories;
+  progress_history_for(progress_histories, {7, 100}, 0).quality = 0.7;
+  progress_history_for(progress_histories, {3, 100}, 0).quality = 0.1;
+  EXPECT_EQ(progress_history_for(progress_histories, {7, 200}, 1).quality, 0.7);
+  EXPECT_EQ(progress_history_for(progress_histories, {3, 300}, 0).quality, 0)
+      << "a reused id is another job";
+  ASSERT_EQ(progress_histories.size(), 3U);
+  EXPECT_TRUE(std::is_sorted(
+      progress_histories.begin(), progress_histories.end(),
+      [](const ProgressHistory& a, const ProgressHistory& b) { return a.job < b.job; }));
 }
 
 TEST(Predictability, AJobTypeIsWhatItsJobsWere) {
-  std::vector<TypeCourse> types;
-  Course good;
-  good.judged = 5;
+  std::vector<TypePredictability> types;
+  ProgressHistory good;
+  good.scored = 5;
   good.quality = 0.9;
-  Course bad = good;
+  ProgressHistory bad = good;
   bad.quality = 0;
   ended(good, "lab", "bert", 10, types);
   ASSERT_EQ(types.size(), 1U);
@@ -353,11 +362,11 @@ TEST(Predictability, AJobTypeIsWhatItsJobsWere) {
   EXPECT_FALSE(types[0].predictable);
   for (int i = 0; i < 5; ++i) ended(good, "lab", "bert", 30 + i, types);
   EXPECT_TRUE(types[0].predictable);
-  ended(Course(), "lab", "none", 50, types);
+  ended(ProgressHistory(), "lab", "none", 50, types);
   ended(good, "lab", "", 50, types);
   EXPECT_EQ(types.size(), 1U) << "not judged, or no job type";
   for (int i = 0; i < 600; ++i) ended(good, "lab", "t" + std::to_string(i), 100 + i, types);
-  EXPECT_EQ(types.size(), kMostTypeCourses);
+  EXPECT_EQ(types.size(), kMaxTypeHistories);
 }
 
 }  // namespace

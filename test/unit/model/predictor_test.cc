@@ -22,7 +22,7 @@ double step(double local, int gpus) { return 0.010 + 0.001 * local + (gpus > 1 ?
 MeasuredRow row(const ProfileName& profile, int gpus, std::int64_t batch, double seconds) {
   MeasuredRow out{.profile = profile, .gpu_type = "a100", .gpus = gpus, .nodes = 1};
   out.batch = batch;
-  out.rate = static_cast<double>(batch) / seconds;
+  out.throughput = static_cast<double>(batch) / seconds;
   out.samples = 20;
   out.cores = 4 * gpus;
   return out;
@@ -39,29 +39,29 @@ std::vector<MeasuredRow> vision_rows() {
 }
 
 Predictor predictor(std::vector<MeasuredRow> rows) {
-  std::vector<RateCell> cells;
+  std::vector<ThroughputObservation> observations;
   for (const MeasuredRow& one : rows) {
-    cells.push_back({.profile = one.profile,
-                     .gpu_type = one.gpu_type,
-                     .gpus = one.gpus,
-                     .rate = one.rate,
-                     .samples = one.samples,
-                     .batch = one.batch});
+    observations.push_back({.profile = one.profile,
+                            .gpu_type = one.gpu_type,
+                            .gpus = one.gpus,
+                            .throughput = one.throughput,
+                            .samples = one.samples,
+                            .batch = one.batch});
   }
-  return {std::make_shared<const ThroughputModel>(TypeSpeeds(), cells),
-          std::make_shared<const BackEnds>(std::move(rows))};
+  return {std::make_shared<const ThroughputModel>(TypeSpeeds(), observations),
+          std::make_shared<const StepTimeModels>(std::move(rows))};
 }
 
 TEST(Predictor, ChoosesTheBatchOfARange) {
   const Predictor p = predictor(vision_rows());
   const JobSpec open{.profile = kVision, .batch = Batch{32, 128}};
   const Prediction found = p.predict(open, {.gpu_type = "a100", .gpus = 2, .nodes = 1});
-  EXPECT_EQ(found.back_end, BackEnd::kDataParallel);
+  EXPECT_EQ(found.model_kind, ModelKind::kDataParallel);
   EXPECT_TRUE(found.batch_chosen);
   EXPECT_FALSE(found.plan_chosen);
   EXPECT_EQ(found.batch, 128);  // the fixed part of a step counts least there
-  EXPECT_NEAR(found.theta, 128 / step(64, 2), 0.1 * found.theta);
-  EXPECT_DOUBLE_EQ(found.goodput, found.theta);
+  EXPECT_NEAR(found.throughput, 128 / step(64, 2), 0.1 * found.throughput);
+  EXPECT_DOUBLE_EQ(found.goodput, found.throughput);
 }
 
 TEST(Predictor, ReportedNoiseKeepsTheBatchSmall) {
@@ -71,14 +71,14 @@ TEST(Predictor, ReportedNoiseKeepsTheBatchSmall) {
   const JobSpec open{.profile = kVision, .batch = Batch{32, 128}};
   const Prediction found = p.predict(open, {.gpu_type = "a100", .gpus = 1, .nodes = 1});
   EXPECT_EQ(found.batch, 32);
-  EXPECT_LE(found.goodput, found.theta);
+  EXPECT_LE(found.goodput, found.throughput);
 }
 
 TEST(Predictor, AFixedBatchIsNotChosen) {
   const Predictor p = predictor(vision_rows());
   const JobSpec fixed{.profile = kVision, .batch = Batch{64, 64}};
   const Prediction found = p.predict(fixed, {.gpu_type = "a100", .gpus = 2});
-  EXPECT_EQ(found.back_end, BackEnd::kThroughput);
+  EXPECT_EQ(found.model_kind, ModelKind::kThroughput);
   EXPECT_FALSE(found.batch_chosen);
 }
 
@@ -95,11 +95,11 @@ TEST(Predictor, ChoosesAPlanForAShape) {
                     .plans = Plans{true, {}},
                     .batch = Batch{64, 64}};
   const Prediction found = p.predict(job, {.gpu_type = "a100", .gpus = 4, .nodes = 1, .cores = 16});
-  EXPECT_EQ(found.back_end, BackEnd::kPlans);
+  EXPECT_EQ(found.model_kind, ModelKind::kPlans);
   EXPECT_TRUE(found.plan_chosen);
   EXPECT_NE(found.plan, "");
   EXPECT_TRUE(found.feasible);
-  EXPECT_GT(found.theta, 0);
+  EXPECT_GT(found.throughput, 0);
   // Without a hint that it can run plans it runs as it is.
   const JobSpec plain{.profile = kModel, .shape = job.shape};
   EXPECT_EQ(p.predict(plain, {.gpu_type = "a100", .gpus = 4}).plan, "");
@@ -128,7 +128,7 @@ TEST(Predictor, NoPlanIsChosenThatAGpuCannotHold) {
   const JobSpec job = model_job(1'500'000'000);
   const Resources at{.gpu_type = "a100", .gpus = 4, .nodes = 1, .cores = 16, .memory_mib = 1 << 20};
   const auto plan = [&](std::map<std::string, std::int64_t> memory) {
-    return BackEnds(model_rows(), std::move(memory)).predict(job, at);
+    return StepTimeModels(model_rows(), std::move(memory)).predict(job, at);
   };
   const auto plenty = plan({{"a100", 81920}});
   const auto tight = plan({{"a100", 16384}});
@@ -138,7 +138,7 @@ TEST(Predictor, NoPlanIsChosenThatAGpuCannotHold) {
   EXPECT_EQ(plenty->plan.find("zero-offload"), std::string::npos) << plenty->plan;
   EXPECT_TRUE(tight->feasible);
   EXPECT_NE(tight->plan, plenty->plan);
-  EXPECT_LE(tight->theta, plenty->theta);
+  EXPECT_LE(tight->throughput, plenty->throughput);
   EXPECT_FALSE(none->feasible) << "nothing fits into 64 MiB";
   EXPECT_EQ(plan({{"v100", 64}})->plan, plan({})->plan) << "of another type nothing is said";
 }
@@ -200,14 +200,14 @@ TEST(Predictor, ServersGoByTheStepTime) {
   const Predictor p = predictor(rows);
   const Prediction found =
       p.predict({.profile = kServers}, {.gpu_type = "a100", .gpus = 2, .cores = 8});
-  EXPECT_EQ(found.back_end, BackEnd::kStepTime);
-  EXPECT_NEAR(found.theta, 64 / (0.1 + 0.25 + 0.04), 0.35 * found.theta);
+  EXPECT_EQ(found.model_kind, ModelKind::kStepTime);
+  EXPECT_NEAR(found.throughput, 64 / (0.1 + 0.25 + 0.04), 0.35 * found.throughput);
 }
 
 TEST(Predictor, WithoutDataOnlyTheSpeedOfTypesIsKnown) {
   const Predictor nothing(nullptr, nullptr);
   const Prediction found = nothing.predict({.profile = kVision}, {.gpu_type = "a100", .gpus = 2});
-  EXPECT_EQ(found.back_end, BackEnd::kNone);
+  EXPECT_EQ(found.model_kind, ModelKind::kNone);
   EXPECT_FALSE(found.known_profile);
   EXPECT_TRUE(found.feasible);
   const Predictor others = predictor(vision_rows());
@@ -238,7 +238,7 @@ TEST(Predictor, SeveralThreadsGetTheSameAnswers) {
   for (auto& mine : answers) {
     threads.emplace_back([&] {
       for (int gpus = 1; gpus <= 32; ++gpus) {
-        mine.push_back(p.predict(job, {.gpu_type = "a100", .gpus = gpus}).theta);
+        mine.push_back(p.predict(job, {.gpu_type = "a100", .gpus = gpus}).throughput);
       }
     });
   }
@@ -250,39 +250,40 @@ TEST(Predictor, AReplayGivesTheSameAnswers) {
   std::vector<MeasuredRow> rows = vision_rows();
   rows[0].noise = 12.5;
   rows[1].sync = 0.001;
-  const Models models({{"a100", 1.0}}, nullptr, std::make_shared<const BackEnds>(rows));
+  const Models models({{"a100", 1.0}}, nullptr, std::make_shared<const StepTimeModels>(rows));
   const std::string text = to_json(fit_of(models));
   const auto read = models_fit_from_json(text);
   ASSERT_TRUE(read) << read.error().text;
   const Models again = models_of(*read);
   EXPECT_EQ(to_json(fit_of(again)), text);
-  ASSERT_NE(again.predictor().back_ends(), nullptr);
-  EXPECT_EQ(again.predictor().back_ends()->rows(), models.predictor().back_ends()->rows());
+  ASSERT_NE(again.predictor().step_time_models(), nullptr);
+  EXPECT_EQ(again.predictor().step_time_models()->rows(),
+            models.predictor().step_time_models()->rows());
 }
 
-TEST(BackEnds, WrongRowsAreLeftOutAndContradictoryOnesMakeNoCurve) {
+TEST(StepTimeModels, WrongRowsAreLeftOutAndContradictoryOnesMakeNoCurve) {
   std::vector<MeasuredRow> rows = vision_rows();
   const std::size_t good = rows.size();
   rows.push_back(row(kVision, 8, 64, 0.1));
-  rows.back().rate = std::nan("");
+  rows.back().throughput = std::nan("");
   rows.push_back(row(kVision, 8, 64, 0.1));
   rows.back().samples = 0;
   rows.push_back(rows.front());
-  const BackEnds back_ends(rows);
-  EXPECT_EQ(back_ends.rows().size(), good);
-  for (const CurvePoint& point : back_ends.curve_points()) {
+  const StepTimeModels step_time_models(rows);
+  EXPECT_EQ(step_time_models.rows().size(), good);
+  for (const CurvePoint& point : step_time_models.curve_points()) {
     EXPECT_EQ(point.profile, kVision);
-    EXPECT_TRUE(std::isfinite(point.log_rate));
-    EXPECT_GE(point.spread, 0);
+    EXPECT_TRUE(std::isfinite(point.log_throughput));
+    EXPECT_GE(point.stddev, 0);
   }
-  EXPECT_FALSE(back_ends.curve_points().empty());
+  EXPECT_FALSE(step_time_models.curve_points().empty());
 }
 
-TEST(BackEnds, SummariesTellFitAndError) {
-  const BackEnds back_ends(vision_rows());
-  const auto fits = back_ends.summaries();
+TEST(StepTimeModels, SummariesTellFitAndError) {
+  const StepTimeModels step_time_models(vision_rows());
+  const auto fits = step_time_models.summaries();
   ASSERT_EQ(fits.size(), 1U);
-  EXPECT_EQ(fits[0].back_end, BackEnd::kDataParallel);
+  EXPECT_EQ(fits[0].model_kind, ModelKind::kDataParallel);
   EXPECT_EQ(fits[0].configurations, 9);
   EXPECT_EQ(fits[0].samples, 180);
   EXPECT_LT(fits[0].mean_error, 0.05);

@@ -90,7 +90,7 @@ TEST(StepTime, HoldsUnderNoiseOfFivePercent) {
     sum += mean_error(model, truth, kOthers);
     for (const StepShape& s : kOthers) {
       const StepForecast told = model.predict(s);
-      if (std::abs(std::log(told.seconds / truth.seconds(s))) < 2 * told.spread) ++inside;
+      if (std::abs(std::log(told.seconds / truth.seconds(s))) < 2 * told.stddev) ++inside;
     }
   }
   const double mean = sum / kRounds;
@@ -132,11 +132,11 @@ TEST(StepTime, FewConfigurationsGiveAReducedFitThatKnowsLess) {
   const StepForecast at = one.predict(all[0].shape);
   EXPECT_NEAR(at.seconds / all[0].seconds, 1, 0.1);
   const StepForecast far = one.predict(shape(1, 8, 8));
-  EXPECT_GT(far.spread, at.spread);
+  EXPECT_GT(far.stddev, at.stddev);
   EXPECT_GT(far.seconds, 0.01 * at.seconds);
   EXPECT_LT(far.seconds, 100 * at.seconds) << "no wild extrapolation";
   const StepTimeModel full(all);
-  EXPECT_LT(full.predict(shape(1, 8, 8)).spread, far.spread) << "each sample teaches something";
+  EXPECT_LT(full.predict(shape(1, 8, 8)).stddev, far.stddev) << "each sample teaches something";
 }
 
 TEST(StepTime, WithoutServersNothingIsDividedByZero) {
@@ -150,7 +150,7 @@ TEST(StepTime, WithoutServersNothingIsDividedByZero) {
   EXPECT_FALSE(model.predict(shape(0, 16, 16)).extrapolated);
   EXPECT_TRUE(model.predict(shape(2, 4, 4)).extrapolated) << "servers were never measured";
   EXPECT_TRUE(model.predict(shape(0, 4, 0)).extrapolated) << "nor workers on CPUs";
-  EXPECT_GT(model.predict(shape(0, 4, 0)).spread, 1);
+  EXPECT_GT(model.predict(shape(0, 4, 0)).stddev, 1);
 }
 
 TEST(StepTime, NothingIsKnownWithoutSamples) {
@@ -219,9 +219,9 @@ TEST(StepTime, AnyShapeGetsAForecast) {
     const StepTimeModel model(samples);
     for (int i = 0; i < 10; ++i) {
       const StepForecast told = model.predict({count(), count(), count(), any(), any(), any()});
-      ASSERT_TRUE(std::isfinite(told.seconds) && std::isfinite(told.spread));
+      ASSERT_TRUE(std::isfinite(told.seconds) && std::isfinite(told.stddev));
       ASSERT_EQ(told.known, told.seconds > 0);
-      ASSERT_GE(told.spread, 0);
+      ASSERT_GE(told.stddev, 0);
     }
     for (const double th : model.coefficients()) ASSERT_GE(th, 0);
   }
@@ -235,7 +235,7 @@ TEST(StepTime, SaysWhichConfigurationsTeachMost) {
     for (const int p : {1, 2, 4})
       for (const double batch : {64.0, 256.0}) all.push_back(shape(p, w, w, batch));
   const StepTimeModel nothing;
-  const auto chosen = nothing.teaches_most(all, 8);
+  const auto chosen = nothing.most_informative_step(all, 8);
   ASSERT_EQ(chosen.size(), 8U);
   ASSERT_EQ(std::set<std::size_t>(chosen.begin(), chosen.end()).size(), 8U);
   std::vector<StepShape> picked;
@@ -251,9 +251,9 @@ TEST(StepTime, SaysWhichConfigurationsTeachMost) {
               by_choice / 30, by_order / 30);
   EXPECT_LT(by_choice, by_order);
   const StepTimeModel one(measured(truth, {all[0]}));
-  EXPECT_NE(one.teaches_most(all, 1).front(), 0U) << "not what it knows already";
-  EXPECT_EQ(one.teaches_most({}, 3).size(), 0U);
-  EXPECT_EQ(one.teaches_most(all, 1000).size(), all.size());
+  EXPECT_NE(one.most_informative_step(all, 1).front(), 0U) << "not what it knows already";
+  EXPECT_EQ(one.most_informative_step({}, 3).size(), 0U);
+  EXPECT_EQ(one.most_informative_step(all, 1000).size(), all.size());
 }
 
 TEST(CoreCurve, FindsTheCurveOfSamples) {

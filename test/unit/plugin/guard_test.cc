@@ -11,7 +11,7 @@ namespace rubato {
 namespace {
 
 TEST(Guard, PassesAResultThrough) {
-  Entry entry{"entry"};
+  EntryPoint entry{"entry"};
   EXPECT_EQ(guard(
                 entry, [] { return 3; }, [] { return 4; }),
             3);
@@ -19,7 +19,7 @@ TEST(Guard, PassesAResultThrough) {
 }
 
 TEST(Guard, DoesWhatStockSlurmWouldWhenTheBodyThrows) {
-  Entry entry{"some_entry"};
+  EntryPoint entry{"some_entry"};
   const unsigned long before = guard_failures();
   test::clear_log();
   EXPECT_EQ(guard(
@@ -36,7 +36,7 @@ TEST(Guard, DoesWhatStockSlurmWouldWhenTheBodyThrows) {
 }
 
 TEST(Guard, LogsOnlyPowersOfTwo) {
-  Entry entry{"noisy"};
+  EntryPoint entry{"noisy"};
   test::clear_log();
   for (int i = 0; i < 1000; ++i)
     guard(

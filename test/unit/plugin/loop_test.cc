@@ -334,18 +334,18 @@ TEST_F(LoopTest, AReportReachesStoreProgressAndModels) {
   set_jobs(one_running_job());
   begin();
   ASSERT_TRUE(until([this] { return gate_.beat_age().has_value(); }));
-  const Letter letter{.job = {1, 100},
-                      .uid = 0,
-                      .time = time(nullptr),
-                      .restarts = 0,
-                      .message = Report{.samples = 640,
-                                        .rate = 10,
-                                        .batch = 64,
-                                        .loss = {},
-                                        .forward = {},
-                                        .iteration = {},
-                                        .noise = {}}};
-  ASSERT_EQ(gate_.post(letter), Posted::kTaken);
+  const JobMessage job_message{.job = {1, 100},
+                               .uid = 0,
+                               .time = time(nullptr),
+                               .restarts = 0,
+                               .message = Report{.samples = 640,
+                                                 .throughput = 10,
+                                                 .batch = 64,
+                                                 .loss = {},
+                                                 .forward = {},
+                                                 .iteration = {},
+                                                 .noise = {}}};
+  ASSERT_EQ(gate_.post(job_message), PostResult::kTaken);
   const fs::path publish = folder_ / "rubato/publish";
   EXPECT_TRUE(until(
       [&] { return text_of(publish / "plan.json").find("\"samples\":640") != std::string::npos; }));

@@ -10,13 +10,13 @@
 namespace rubato {
 namespace {
 
-Standing job(JobId id, double attained, std::optional<double> remaining = {}, int level = 0) {
+LevelInput job(JobId id, double attained, std::optional<double> remaining = {}, int level = 0) {
   return {.job = {id, 1}, .attained = attained, .remaining = remaining, .level = level};
 }
 
-std::map<JobId, Level> by_id(const std::vector<Level>& levels) {
-  std::map<JobId, Level> result;
-  for (const Level& level : levels) result[level.job.id] = level;
+std::map<JobId, JobLevel> by_id(const std::vector<JobLevel>& levels) {
+  std::map<JobId, JobLevel> result;
+  for (const JobLevel& level : levels) result[level.job.id] = level;
   return result;
 }
 
@@ -40,7 +40,7 @@ TEST(Levels, AmongUnservedJobsTheShortestGoesFirst) {
 }
 
 TEST(Levels, ThreeJobsStayTogether) {
-  for (const Level& level : levels({job(1, 0), job(2, 1e6), job(3, 1e9)})) {
+  for (const JobLevel& level : levels({job(1, 0), job(2, 1e6), job(3, 1e9)})) {
     EXPECT_EQ(level.level, 0);
   }
 }
@@ -58,12 +58,12 @@ TEST(Levels, ABorderIsCrossedOnlyBeyondTheDeadBand) {
 }
 
 TEST(Levels, AStarvingJobIsPromotedOnce) {
-  Standing low = job(5, 1e6, {}, 2);
+  LevelInput low = job(5, 1e6, {}, 2);
   low.executed = 1000;
   low.waited = 2001;
-  const std::vector<Standing> others = {job(1, 0), job(2, 1), job(3, 2), job(4, 3)};
-  const auto with = [&](const Standing& last) {
-    std::vector<Standing> all = others;
+  const std::vector<LevelInput> others = {job(1, 0), job(2, 1), job(3, 2), job(4, 3)};
+  const auto with = [&](const LevelInput& last) {
+    std::vector<LevelInput> all = others;
     all.push_back(last);
     return by_id(levels(all)).at(5);
   };
@@ -78,7 +78,7 @@ TEST(Levels, AStarvingJobIsPromotedOnce) {
 }
 
 TEST(Levels, AnExemptJobIsNeverDemoted) {
-  Standing exempt = job(9, 1e9, 1e9, 2);
+  LevelInput exempt = job(9, 1e9, 1e9, 2);
   exempt.exempt = true;
   const auto at = by_id(levels({job(1, 0), job(2, 1), job(3, 2), job(4, 3), exempt}));
   EXPECT_EQ(at.at(9).level, 0);
@@ -88,9 +88,9 @@ TEST(Levels, AnExemptJobIsNeverDemoted) {
 TEST(Levels, MoreServiceNeverHelpsAndTheOrderOfTheInputDoesNotMatter) {
   std::mt19937 random(3);
   for (int round = 0; round < 200; ++round) {
-    std::vector<Standing> jobs;
+    std::vector<LevelInput> jobs;
     for (JobId id = 1; id <= 4 + random() % 30; ++id) {
-      Standing one = job(id, static_cast<double>(random() % 50));
+      LevelInput one = job(id, static_cast<double>(random() % 50));
       if (random() % 2 != 0) one.remaining = static_cast<double>(random() % 50);
       one.level = static_cast<int>(random() % 3);
       one.waited = static_cast<Seconds>(random() % 1000);
@@ -100,11 +100,11 @@ TEST(Levels, MoreServiceNeverHelpsAndTheOrderOfTheInputDoesNotMatter) {
     const auto before = levels(jobs);
     std::shuffle(jobs.begin(), jobs.end(), random);
     EXPECT_EQ(levels(jobs), before);
-    for (const Level& level : before) {
+    for (const JobLevel& level : before) {
       EXPECT_GE(level.score, 0);
       EXPECT_LE(level.score, 1);
     }
-    Standing& more = jobs[random() % jobs.size()];
+    LevelInput& more = jobs[random() % jobs.size()];
     const double had = by_id(before).at(more.job.id).score;
     more.attained += 1000;
     EXPECT_GE(by_id(levels(jobs)).at(more.job.id).score, had);

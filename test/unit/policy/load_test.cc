@@ -23,11 +23,11 @@ using test::share_of;
 using ::testing::HasSubstr;
 
 // A job that needs so many seconds on one GPU.
-Arrival told(double seconds, Seconds since) { return {"a", 1, 1, 1, seconds, since}; }
+LoadArrival told(double seconds, Seconds since) { return {"a", 1, 1, 1, seconds, since}; }
 
 // One job of 1000 s each 50 s, for long.
-std::vector<Load> steady(Seconds until, Seconds every = 50) {
-  std::vector<Load> loads;
+std::vector<TypeLoad> steady(Seconds until, Seconds every = 50) {
+  std::vector<TypeLoad> loads;
   for (Seconds time = 0; time < until; time += every) {
     loads = update_loads(std::move(loads), {told(1000, kNow + time)}, kNow + time);
   }
@@ -45,7 +45,7 @@ TEST(LoadOfAPool, IsTheWorkThatArrivesAsAShareOfTheGpus) {
 }
 
 TEST(LoadOfAPool, DoesNotDependOnTheLengthOfJobs) {
-  std::vector<Load> loads;
+  std::vector<TypeLoad> loads;
   for (int i = 0; i < 2000; ++i) {
     loads = update_loads(std::move(loads), {told(10, kNow + i)}, kNow + i);
   }
@@ -53,13 +53,13 @@ TEST(LoadOfAPool, DoesNotDependOnTheLengthOfJobs) {
 }
 
 TEST(LoadOfAPool, ForgetsWithinAFewRunTimes) {
-  const std::vector<Load> loads = steady(100'000);
+  const std::vector<TypeLoad> loads = steady(100'000);
   const Seconds later = kNow + 100'000 + static_cast<Seconds>(kLoadSpan * 1000);
   EXPECT_NEAR(load_of(loads, "a", 40, later).load, 0.5 / std::exp(1.0), 0.01);
 }
 
 TEST(LoadOfAPool, NothingIsKnownBeforeARunTimeIs) {
-  const std::vector<Load> loads = update_loads({}, {{"a", 1, 4, 0, 0, kNow}}, kNow);
+  const std::vector<TypeLoad> loads = update_loads({}, {{"a", 1, 4, 0, 0, kNow}}, kNow);
   EXPECT_DOUBLE_EQ(load_of(loads, "a", 8, kNow + 100).load, 0);
   EXPECT_DOUBLE_EQ(load_of({}, "a", 8, kNow).load, 0);
   EXPECT_DOUBLE_EQ(load_of(steady(1000), "b", 8, kNow).load, 0);
@@ -70,9 +70,9 @@ TEST(LoadOfAPool, NothingIsKnownBeforeARunTimeIs) {
 }
 
 TEST(LoadOfAPool, TheOrderOfArrivalsDecidesNothing) {
-  const std::vector<Arrival> one = {
+  const std::vector<LoadArrival> one = {
       told(0.1, kNow), told(1e9, kNow - 5), {"b", 0.3, 1, 0, 0, kNow}};
-  const std::vector<Arrival> other = {one[2], one[1], one[0]};
+  const std::vector<LoadArrival> other = {one[2], one[1], one[0]};
   EXPECT_EQ(update_loads({}, one, kNow + 7), update_loads({}, other, kNow + 7));
 }
 
@@ -80,7 +80,7 @@ PoolState pool_of(double load, int gpus = 40) {
   PoolState pool;
   pool.gpus = gpus;
   pool.load = {load * gpus / 1000, 1000, 1, 1000, load, 0, 4000};
-  pool.settle();
+  pool.finish_holds();
   return pool;
 }
 
@@ -105,8 +105,8 @@ TEST(PriceOfAGpuSecond, IsThatOfASingleServerWhereAllGpusAreHeld) {
   PoolState pool;
   pool.gpus = 1;
   pool.load = {0.0005, 1000, 1, 1000, 0.5, 0, 1e9};
-  pool.hold(50, 1e9);  // so that nobody finds a free one
-  pool.settle();
+  pool.add_held(50, 1e9);  // so that nobody finds a free one
+  pool.finish_holds();
   // lambda (V + w / 2) / (1 - rho), with one job of 1000 s ahead and w = 200.
   EXPECT_NEAR(delayed_to_come(pool, {}, 1, 200), 0.0005 * 1100 / 0.5, 1e-9);
   EXPECT_NEAR(delayed_to_come(pool, {3, 3, 5000}, 1, 200), 0.0005 * 6100 / 0.5, 1e-9);
@@ -114,11 +114,11 @@ TEST(PriceOfAGpuSecond, IsThatOfASingleServerWhereAllGpusAreHeld) {
 
 TEST(PriceOfAGpuSecond, HeldGpusCountUntilTheyComeFree) {
   PoolState soon = pool_of(0.1);
-  soon.hold(38, 10);
-  soon.settle();
+  soon.add_held(38, 10);
+  soon.finish_holds();
   PoolState late = pool_of(0.1);
-  late.hold(38, 5000);
-  late.settle();
+  late.add_held(38, 5000);
+  late.finish_holds();
   EXPECT_LT(chance_of_wait(soon, {}, 2, 1000), 0.1);
   EXPECT_GT(chance_of_wait(late, {}, 2, 1000), 0.9);
   EXPECT_DOUBLE_EQ(late.held_after(4999), 38);
@@ -138,12 +138,13 @@ Config placing() {
 // 300 samples/s on one GPU; 1.6, 2.2 times that on two and four: it wastes GPU-seconds.
 Models wasteful() {
   const std::map<std::string, double> speeds = {{"a", 1.0}};
-  const auto cell = [](int gpus, double rate) {
-    return RateCell{{"lab", "net"}, "a", gpus, rate, 20};
+  const auto observation = [](int gpus, double throughput) {
+    return ThroughputObservation{{"lab", "net"}, "a", gpus, throughput, 20};
   };
   return Models(speeds, std::make_shared<const ThroughputModel>(
                             TypeSpeeds(speeds),
-                            std::vector<RateCell>{cell(1, 300), cell(2, 480), cell(4, 660)}));
+                            std::vector<ThroughputObservation>{
+                                observation(1, 300), observation(2, 480), observation(4, 660)}));
 }
 
 Job& elastic(Snapshot& snapshot) {
@@ -156,8 +157,8 @@ Job& elastic(Snapshot& snapshot) {
   return job;
 }
 
-Load seen(double load, int gpus) {
-  Load one{"a", kNow};
+TypeLoad seen(double load, int gpus) {
+  TypeLoad one{"a", kNow};
   one.seconds = 4000;
   one.jobs = one.gpus = one.told_gpus = load * gpus * 4;
   one.told_gpu_seconds = one.told_gpus * 1000;
@@ -190,9 +191,9 @@ TEST(SizesUnderLoad, AJobWastesNothingWhenMoreArrivesThanCanBeDone) {
 
 TEST(SizesUnderLoad, NoUnmeasuredSizeIsTriedUnderLoadAndNoneMuchLarger) {
   const std::map<std::string, double> speeds = {{"a", 1.0}};
-  const Models models(
-      speeds, std::make_shared<const ThroughputModel>(
-                  TypeSpeeds(speeds), std::vector<RateCell>{{{"lab", "net"}, "a", 1, 300, 20}}));
+  const Models models(speeds, std::make_shared<const ThroughputModel>(
+                                  TypeSpeeds(speeds), std::vector<ThroughputObservation>{
+                                                          {{"lab", "net"}, "a", 1, 300, 20}}));
   Snapshot snapshot = make_cluster({{"a", 4}, {"a", 4}});
   elastic(snapshot);
   const auto size = [&] { return round(snapshot, models, placing(), kNow).starts.at(0).gpus; };

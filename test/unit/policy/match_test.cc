@@ -17,38 +17,38 @@ Contender single(std::vector<double> seconds) {
   return {.seconds = seconds, .gpus = std::vector<int>(seconds.size(), 1)};
 }
 
-std::vector<int> pools_of(const std::vector<Match>& matches) {
+std::vector<int> pools_of(const std::vector<TypeMatch>& matches) {
   std::vector<int> pools;
-  for (const Match& match : matches) pools.push_back(match.pool);
+  for (const TypeMatch& match : matches) pools.push_back(match.pool);
   return pools;
 }
 
-TEST(Match, EachJobGoesWhereItIsFasterThanTheOther) {
+TEST(TypeMatch, EachJobGoesWhereItIsFasterThanTheOther) {
   // Both are faster on the first pool; the second loses less elsewhere.
   EXPECT_EQ(pools_of(match({single({10, 40}), single({10, 12})}, {{1, 0}, {1, 0}})),
             (std::vector<int>{0, 1}));
 }
 
-TEST(Match, AJobWaitsForAMuchFasterPool) {
+TEST(TypeMatch, AJobWaitsForAMuchFasterPool) {
   EXPECT_EQ(match({single({10, 100})}, {{4, 4 * 50.0}, {4, 0}}).front().pool, 0);
   EXPECT_EQ(match({single({10, 100})}, {{4, 4 * 95.0}, {4, 0}}).front().pool, 1);
 }
 
-TEST(Match, TheShorterJobHasMoreFollowers) {
+TEST(TypeMatch, TheShorterJobHasMoreFollowers) {
   const auto matches = match({single({30}), single({10}), single({20})}, {{1, 0}});
   EXPECT_EQ(matches[0].followers, 0);
   EXPECT_EQ(matches[1].followers, 2);
   EXPECT_EQ(matches[2].followers, 1);
 }
 
-TEST(Match, AGangDelaysOthersMoreThanASingleGpu) {
+TEST(TypeMatch, AGangDelaysOthersMoreThanASingleGpu) {
   Contender gang{.seconds = {10}, .gpus = {4}};
   const auto matches = match({gang, single({10})}, {{4, 0}});
   EXPECT_EQ(matches[0].followers, 0);
   EXPECT_EQ(matches[1].followers, 1);
 }
 
-TEST(Match, WhatCannotRunGetsNoPool) {
+TEST(TypeMatch, WhatCannotRunGetsNoPool) {
   const Contender too_large{.seconds = {5, 5}, .gpus = {8, 8}};
   const auto matches = match({too_large, single({kForbidden, 7})}, {{4, 0}, {4, 0}});
   EXPECT_EQ(pools_of(matches), (std::vector<int>{-1, 1}));
@@ -56,12 +56,12 @@ TEST(Match, WhatCannotRunGetsNoPool) {
   EXPECT_EQ(match({single({})}, {}).front().pool, -1);
 }
 
-TEST(Match, OnlyTheFirstOfManyAreMatched) {
-  const std::vector<Contender> many(kMostMatched + 3, single({5, 5}));
+TEST(TypeMatch, OnlyTheFirstOfManyAreMatched) {
+  const std::vector<Contender> many(kMaxMatched + 3, single({5, 5}));
   const auto matches = match(many, {{100, 0}, {100, 0}});
   ASSERT_EQ(matches.size(), many.size());
-  EXPECT_EQ(std::count(matches.begin(), matches.end(), Match{}), 3);
-  EXPECT_EQ(matches.back(), Match{});
+  EXPECT_EQ(std::count(matches.begin(), matches.end(), TypeMatch{}), 3);
+  EXPECT_EQ(matches.back(), TypeMatch{});
 }
 
 // Single GPUs: the least sum of completion times over all ways to give jobs to machines, each
@@ -87,7 +87,7 @@ double best_sum(const std::vector<Contender>& jobs, std::size_t machines) {
   }
 }
 
-TEST(Match, IsExactForSingleGpus) {
+TEST(TypeMatch, IsExactForSingleGpus) {
   std::mt19937 random(5);
   for (int round = 0; round < 300; ++round) {
     const std::size_t machines = 1 + random() % 3;
@@ -98,7 +98,7 @@ TEST(Match, IsExactForSingleGpus) {
         job.seconds.push_back(static_cast<double>(1 + random() % 20));
       }
     }
-    const auto matches = match(jobs, std::vector<Pool>(machines, Pool{1, 0}));
+    const auto matches = match(jobs, std::vector<TypePool>(machines, TypePool{1, 0}));
     double sum = 0;
     for (std::size_t m = 0; m < machines; ++m) {
       std::vector<std::pair<int, double>> line;

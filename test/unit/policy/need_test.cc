@@ -19,14 +19,14 @@ using test::make_cluster;
 // A GPU of `fast` makes 100 samples/s of `known`, one of `slow` 50.
 Models learnt() {
   const std::map<std::string, double> speeds = {{"fast", 2.0}, {"slow", 1.0}};
-  std::vector<RateCell> cells(2);
-  cells[0].profile = cells[1].profile = {"lab", "known"};
-  cells[0].gpu_type = "fast";
-  cells[1].gpu_type = "slow";
-  cells[0].rate = 100;
-  cells[1].rate = 50;
-  cells[0].samples = cells[1].samples = 1000;
-  return Models(speeds, std::make_shared<const ThroughputModel>(TypeSpeeds(speeds), cells));
+  std::vector<ThroughputObservation> observations(2);
+  observations[0].profile = observations[1].profile = {"lab", "known"};
+  observations[0].gpu_type = "fast";
+  observations[1].gpu_type = "slow";
+  observations[0].throughput = 100;
+  observations[1].throughput = 50;
+  observations[0].samples = observations[1].samples = 1000;
+  return Models(speeds, std::make_shared<const ThroughputModel>(TypeSpeeds(speeds), observations));
 }
 
 Job& hinted(Snapshot& snapshot, std::int64_t samples, int gpus = 1) {
@@ -39,7 +39,7 @@ Job& hinted(Snapshot& snapshot, std::int64_t samples, int gpus = 1) {
   return job;
 }
 
-std::vector<Need> needs_of(const Snapshot& snapshot, const Models& models) {
+std::vector<JobNeed> needs_of(const Snapshot& snapshot, const Models& models) {
   const Config config;
   return expected_needs(snapshot, models, config, update_service(snapshot, models, config, kNow),
                         kNow);
@@ -54,54 +54,54 @@ std::vector<JobId> order_of(const Snapshot& snapshot, const Models& models) {
   return ids;
 }
 
-TEST(Need, WorkAndSpeedTellIt) {
+TEST(JobNeed, WorkAndSpeedTellIt) {
   Snapshot snapshot = make_cluster({{"fast", 8}, {"slow", 8}});
   hinted(snapshot, 100'000);
-  const std::vector<Need> needs = needs_of(snapshot, learnt());
+  const std::vector<JobNeed> needs = needs_of(snapshot, learnt());
   ASSERT_EQ(needs.size(), 1U);
   EXPECT_TRUE(needs[0].told);
   EXPECT_NEAR(needs[0].gpu_seconds, 1000, 50);
   EXPECT_EQ(needs[0].response, 1);
 }
 
-TEST(Need, OneThatTellsNothingTakesTheUsualPartOfItsLimit) {
+TEST(JobNeed, OneThatTellsNothingTakesTheUsualPartOfItsLimit) {
   Snapshot snapshot = make_cluster({{"fast", 8}, {"slow", 8}});
   for (const std::int64_t samples : {10'000, 100'000, 1'000'000}) hinted(snapshot, samples);
   const Seconds limits[] = {1'000, 2'000, 10'000};  // of which they take 1/10, 1/2 and all
   for (std::size_t i = 0; i < 3; ++i) snapshot.jobs[i].time_limit = limits[i];
   add_pending(snapshot, 4).time_limit = 4'000;
-  const std::vector<Need> needs = needs_of(snapshot, learnt());
+  const std::vector<JobNeed> needs = needs_of(snapshot, learnt());
   ASSERT_EQ(needs.size(), 4U);
   EXPECT_FALSE(needs[3].told);
   const double part = needs[1].gpu_seconds / 2'000;
   EXPECT_NEAR(needs[3].gpu_seconds, 4 * part * 4'000, 1e-6);
 }
 
-TEST(Need, OneThatTellsNothingIsNeitherShorterNorLongerThanAllThatTell) {
+TEST(JobNeed, OneThatTellsNothingIsNeitherShorterNorLongerThanAllThatTell) {
   Snapshot snapshot = make_cluster({{"fast", 8}, {"slow", 8}});
   hinted(snapshot, 100'000).time_limit = 2'000;  // 1,000 s
   hinted(snapshot, 400'000).time_limit = 8'000;  // 4,000 s
   add_pending(snapshot, 1).time_limit = kForever / 2;
   add_pending(snapshot, 1).time_limit = 1'500;
   add_pending(snapshot, 1).time_limit = 600;
-  const std::vector<Need> needs = needs_of(snapshot, learnt());
+  const std::vector<JobNeed> needs = needs_of(snapshot, learnt());
   ASSERT_EQ(needs.size(), 5U);
   EXPECT_NEAR(needs[2].gpu_seconds, needs[1].gpu_seconds, 1e-6);
   EXPECT_NEAR(needs[3].gpu_seconds, needs[0].gpu_seconds, 1e-6);
   EXPECT_EQ(needs[4].gpu_seconds, 600) << "never beyond its own limit";
 }
 
-TEST(Need, AFactorOfTwoMakesAClass) {
+TEST(JobNeed, AFactorOfTwoMakesAClass) {
   Snapshot snapshot = make_cluster({{"fast", 8}, {"slow", 8}});
   hinted(snapshot, 100'000);
   hinted(snapshot, 200'000);
-  const std::vector<Need> needs = needs_of(snapshot, learnt());
+  const std::vector<JobNeed> needs = needs_of(snapshot, learnt());
   ASSERT_EQ(needs.size(), 2U);
   EXPECT_NEAR(needs[1].gpu_seconds, 2 * needs[0].gpu_seconds, 1e-6);
   EXPECT_EQ(needs[1].size_class, needs[0].size_class + 1);
 }
 
-TEST(Need, NobodyTellsAnything) {
+TEST(JobNeed, NobodyTellsAnything) {
   Snapshot snapshot = make_cluster({{"fast", 8}, {"slow", 8}});
   add_pending(snapshot, 8);
   add_pending(snapshot, 1);
@@ -113,7 +113,7 @@ TEST(Need, NobodyTellsAnything) {
   EXPECT_EQ(order_of(unmeasured, Models({{"fast", 2.0}})), (std::vector<JobId>{1, 2}));
 }
 
-TEST(Need, LittleGoesFirstAndWhatIsAlikeKeepsSlurmsOrder) {
+TEST(JobNeed, LittleGoesFirstAndWhatIsAlikeKeepsSlurmsOrder) {
   Snapshot snapshot = make_cluster({{"fast", 8}, {"slow", 8}});
   hinted(snapshot, 1'000'000);  // 10,000 s
   hinted(snapshot, 1'100'000);
@@ -121,7 +121,7 @@ TEST(Need, LittleGoesFirstAndWhatIsAlikeKeepsSlurmsOrder) {
   EXPECT_EQ(order_of(snapshot, learnt()), (std::vector<JobId>{3, 1, 2}));
 }
 
-TEST(Need, WaitingRaisesHoweverMuchIsNeeded) {
+TEST(JobNeed, WaitingRaisesHoweverMuchIsNeeded) {
   Snapshot snapshot = make_cluster({{"fast", 8}, {"slow", 8}});
   hinted(snapshot, 320'000);  // 3,200 s
   hinted(snapshot, 20'000);   // 200 s
@@ -131,7 +131,7 @@ TEST(Need, WaitingRaisesHoweverMuchIsNeeded) {
   EXPECT_NEAR(needs_of(snapshot, learnt())[0].response, 33, 2);
 }
 
-TEST(Need, SetPrioritiesBandsAndTiersComeBeforeIt) {
+TEST(JobNeed, SetPrioritiesBandsAndTiersComeBeforeIt) {
   Snapshot snapshot = make_cluster({{"fast", 8}, {"slow", 8}});
   hinted(snapshot, 1'000'000).priority = 1000;
   hinted(snapshot, 20'000).priority = 1000;
@@ -144,7 +144,7 @@ TEST(Need, SetPrioritiesBandsAndTiersComeBeforeIt) {
   EXPECT_EQ(order_of(snapshot, learnt()), (std::vector<JobId>{2, 1}));
 }
 
-TEST(Need, ExplainTellsTheNumbers) {
+TEST(JobNeed, ExplainTellsTheNumbers) {
   Snapshot snapshot = make_cluster({{"fast", 4}});
   hinted(snapshot, 100'000, 4);
   Config config;

@@ -160,9 +160,9 @@ TEST(Place, every_task_of_an_array_is_a_start) {
 // The exact search and the search for large gangs agree on what is possible, and the exact one is
 // never worse.
 TEST(Choose, a_large_gang_is_whole) {
-  std::vector<Candidate> candidates;
+  std::vector<NodeCandidate> candidates;
   for (int i = 0; i < 200; ++i) {
-    Candidate c;
+    NodeCandidate c;
     c.node = i;
     c.amount = c.free = 1 + i % 8;
     c.weight = static_cast<std::uint64_t>(i % 3);

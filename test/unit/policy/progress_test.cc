@@ -16,7 +16,7 @@ Snapshot with_progress() {
                                .restarts = 2,
                                .time = kNow - 5,
                                .samples = 123'456'789'012,
-                               .rate = 810.25,
+                               .throughput = 810.25,
                                .batch = 512,
                                .loss = -0.125}};
   return snapshot;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Jobs go to the GPU type that was learnt to suit them, decided for all together.
-#include "lib/policy/types.h"
+#include "lib/policy/type_choice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,17 +25,19 @@ Config placing() {
   return config;
 }
 
-RateCell cell(const char* job_type, const char* gpu_type, double rate, int gpus = 1) {
-  return {{"lab", job_type}, gpu_type, gpus, rate, 20};
+ThroughputObservation observation(const char* job_type, const char* gpu_type, double throughput,
+                                  int gpus = 1) {
+  return {{"lab", job_type}, gpu_type, gpus, throughput, 20};
 }
 
 // `odd` is faster on the type that rubato.conf calls slow.
 Models learnt() {
   const std::map<std::string, double> speeds = {{"fast", 4.0}, {"slow", 1.0}};
   auto model = std::make_shared<const ThroughputModel>(
-      TypeSpeeds(speeds),
-      std::vector<RateCell>{cell("odd", "fast", 100), cell("odd", "slow", 300),
-                            cell("usual", "fast", 400), cell("usual", "slow", 100)});
+      TypeSpeeds(speeds), std::vector<ThroughputObservation>{observation("odd", "fast", 100),
+                                                             observation("odd", "slow", 300),
+                                                             observation("usual", "fast", 400),
+                                                             observation("usual", "slow", 100)});
   return Models(speeds, model);
 }
 
@@ -119,10 +121,10 @@ TEST(ChooseTypes, AJobWithoutAProfileWaitsForAFasterTypeUntilReserveAfterOnly) {
   snapshot.jobs[0].block = Block::kLimit;
   add_pending(snapshot, 1);
   const std::map<std::string, double> speeds = {{"fast", 4.0}, {"slow", 1.0}};
-  const Models models(
-      speeds, std::make_shared<const ThroughputModel>(
-                  TypeSpeeds(speeds),
-                  std::vector<RateCell>{cell("usual", "fast", 400), cell("usual", "slow", 100)}));
+  const Models models(speeds, std::make_shared<const ThroughputModel>(
+                                  TypeSpeeds(speeds), std::vector<ThroughputObservation>{
+                                                          observation("usual", "fast", 400),
+                                                          observation("usual", "slow", 100)}));
   EXPECT_TRUE(round(snapshot, models, placing(), kNow).starts.empty());
   for (Job& job : snapshot.jobs) {
     if (!job.hints) job.eligible = kNow - placing().reserve_after;
@@ -136,14 +138,14 @@ TEST(ChooseTypes, WhatWasLearntOfOthersCorrectsTheConfiguredSpeeds) {
   Snapshot snapshot = make_cluster({{"fast", 4}, {"slow", 4}});
   add_pending(snapshot, 1);
   const std::map<std::string, double> wrong = {{"fast", 1.0}, {"slow", 2.0}};
-  std::vector<RateCell> cells;
+  std::vector<ThroughputObservation> observations;
   EXPECT_EQ(types_started(round(snapshot, Models(wrong), placing(), kNow)).at(1), "slow");
   for (const char* job_type : {"a", "b", "c"}) {
-    cells.push_back(cell(job_type, "fast", 400));
-    cells.push_back(cell(job_type, "slow", 100));
+    observations.push_back(observation(job_type, "fast", 400));
+    observations.push_back(observation(job_type, "slow", 100));
   }
-  const Models models(wrong,
-                      std::make_shared<const ThroughputModel>(TypeSpeeds(wrong), std::move(cells)));
+  const Models models(
+      wrong, std::make_shared<const ThroughputModel>(TypeSpeeds(wrong), std::move(observations)));
   EXPECT_EQ(types_started(round(snapshot, models, placing(), kNow)).at(1), "fast");
 }
 
@@ -168,11 +170,12 @@ TEST(ChooseTypes, ATypeThatIsNotNamedIsNeverTakenEvenIfNoOtherCarries) {
 TEST(ChooseTypes, TheJobThatGainsLessGivesWay) {
   Snapshot snapshot = make_cluster({{"fast", 1}, {"slow", 1}});
   const std::map<std::string, double> speeds = {{"fast", 4.0}, {"slow", 1.0}};
-  const Models models(
-      speeds, std::make_shared<const ThroughputModel>(
-                  TypeSpeeds(speeds),
-                  std::vector<RateCell>{cell("keen", "fast", 400), cell("keen", "slow", 50),
-                                        cell("calm", "fast", 120), cell("calm", "slow", 100)}));
+  const Models models(speeds,
+                      std::make_shared<const ThroughputModel>(
+                          TypeSpeeds(speeds),
+                          std::vector<ThroughputObservation>{
+                              observation("keen", "fast", 400), observation("keen", "slow", 50),
+                              observation("calm", "fast", 120), observation("calm", "slow", 100)}));
   hinted(snapshot, "calm", 1, 12000);
   hinted(snapshot, "keen", 1, 40000);
   const auto types = types_started(round(snapshot, models, placing(), kNow));
@@ -243,11 +246,11 @@ TEST(Sizes, AJobTakesLessRatherThanWaitIfItsTimeLimitAllows) {
 
 TEST(Sizes, AJobTakesNoLessOnATypeThatItsJobTypeWasNeverMeasuredOn) {
   const std::map<std::string, double> speeds = {{"fast", 4.0}, {"slow", 1.0}};
-  const Models models(
-      speeds, std::make_shared<const ThroughputModel>(
-                  TypeSpeeds(speeds),
-                  std::vector<RateCell>{cell("odd", "fast", 1200), cell("usual", "fast", 400),
-                                        cell("usual", "slow", 100)}));
+  const Models models(speeds, std::make_shared<const ThroughputModel>(
+                                  TypeSpeeds(speeds), std::vector<ThroughputObservation>{
+                                                          observation("odd", "fast", 1200),
+                                                          observation("usual", "fast", 400),
+                                                          observation("usual", "slow", 100)}));
   Snapshot snapshot = make_cluster({{"slow", 4}});
   add_running(snapshot, {share_of(snapshot, 0, 3)}, kNow + 3600);
   elastic(snapshot, 4, {{1, 4}}, 300 * 100);
@@ -270,11 +273,11 @@ TEST(Sizes, AfterARefusedRewriteItIsPlannedAsRequested) {
 TEST(Sizes, WithManyBehindItAJobTakesWhatScalesWell) {
   // Two GPUs of this type are barely faster than one.
   const std::map<std::string, double> speeds = {{"slow", 1.0}};
-  const Models models(
-      speeds, std::make_shared<const ThroughputModel>(
-                  TypeSpeeds(speeds),
-                  std::vector<RateCell>{cell("odd", "slow", 300, 1), cell("odd", "slow", 330, 2),
-                                        cell("odd", "slow", 350, 4)}));
+  const Models models(speeds, std::make_shared<const ThroughputModel>(
+                                  TypeSpeeds(speeds), std::vector<ThroughputObservation>{
+                                                          observation("odd", "slow", 300, 1),
+                                                          observation("odd", "slow", 330, 2),
+                                                          observation("odd", "slow", 350, 4)}));
   Snapshot snapshot = make_cluster({{"slow", 4}});
   for (int i = 0; i < 8; ++i) elastic(snapshot, 4, {{1, 4}}, 300 * 600);
   const Plan plan = round(snapshot, models, placing(), kNow);

@@ -24,7 +24,7 @@ using Steady = std::chrono::steady_clock;
 
 constexpr Seconds kBegin = 1'800'000'000;
 
-store::Sample sample(const std::string& gpu_type, double rate, int index = 0, JobId job = 1) {
+store::Sample sample(const std::string& gpu_type, double throughput, int index = 0, JobId job = 1) {
   store::Sample made;
   made.job = {job, kBegin};
   made.run_start = kBegin;
@@ -34,8 +34,8 @@ store::Sample sample(const std::string& gpu_type, double rate, int index = 0, Jo
   made.gpus = 2;
   made.nodes = 1;
   made.batch = 64;
-  made.samples_done = static_cast<std::int64_t>(rate * 60 * (index + 1));
-  made.rate = rate;
+  made.samples_done = static_cast<std::int64_t>(throughput * 60 * (index + 1));
+  made.throughput = throughput;
   return made;
 }
 
@@ -53,7 +53,7 @@ class ModelsFeedTest : public ::testing::Test {
     fs::remove_all(folder_);
   }
 
-  static FeedOffer offer_of(std::vector<HeardSample> heard = {}) {
+  static FeedOffer offer_of(std::vector<PendingSample> heard = {}) {
     FeedOffer offer;
     offer.speeds = {{"a100", 3.0}, {"v100", 1.0}};
     offer.heard = std::move(heard);
@@ -68,10 +68,10 @@ class ModelsFeedTest : public ::testing::Test {
     return false;
   }
 
-  [[nodiscard]] std::vector<RateCell> cells() const {
+  [[nodiscard]] std::vector<ThroughputObservation> observations() const {
     const auto models = feed_->latest();
-    if (models == nullptr || models->learnt() == nullptr) return {};
-    return models->learnt()->cells();
+    if (models == nullptr || models->throughput_model() == nullptr) return {};
+    return models->throughput_model()->observations();
   }
 
   [[nodiscard]] std::string database() const {
@@ -98,7 +98,7 @@ TEST_F(ModelsFeedTest, without_reports_the_configured_speeds_stand) {
   feed_->offer(offer_of());
   ASSERT_TRUE(feed_->wait_urgent(Steady::now() + 60s));
   ASSERT_NE(feed_->latest(), nullptr);
-  EXPECT_EQ(feed_->latest()->learnt(), nullptr);
+  EXPECT_EQ(feed_->latest()->throughput_model(), nullptr);
   EXPECT_EQ(feed_->latest()->speed("a100"), 3.0);
 }
 
@@ -108,8 +108,8 @@ TEST_F(ModelsFeedTest, a_report_of_a_new_place_comes_promptly_and_wakes) {
   const int before = woken_;
   feed_->offer(offer_of({{sample("v100", 50), 0}}));
   ASSERT_TRUE(feed_->wait_urgent(Steady::now() + 60s));
-  ASSERT_EQ(cells().size(), 1U);
-  EXPECT_EQ(cells()[0].gpu_type, "v100");
+  ASSERT_EQ(observations().size(), 1U);
+  EXPECT_EQ(observations()[0].gpu_type, "v100");
   EXPECT_EQ(woken_, before + 1);
 }
 
@@ -119,19 +119,20 @@ TEST_F(ModelsFeedTest, the_store_is_read_at_the_first_offer) {
   offer.database = database();
   feed_->offer(offer);
   ASSERT_TRUE(feed_->wait_urgent(Steady::now() + 60s));
-  ASSERT_EQ(cells().size(), 2U);
-  EXPECT_EQ(cells()[0].gpu_type, "a100");
-  EXPECT_DOUBLE_EQ(cells()[0].rate, 20);
-  EXPECT_DOUBLE_EQ(cells()[1].rate, 90);
+  ASSERT_EQ(observations().size(), 2U);
+  EXPECT_EQ(observations()[0].gpu_type, "a100");
+  EXPECT_DOUBLE_EQ(observations()[0].throughput, 20);
+  EXPECT_DOUBLE_EQ(observations()[1].throughput, 90);
 }
 
 TEST_F(ModelsFeedTest, learnt_rates_overrule_the_configured_order) {
   feed_->offer(offer_of({{sample("a100", 20), 0}, {sample("v100", 90, 0, 2), 0}}));
   ASSERT_TRUE(feed_->wait_urgent(Steady::now() + 60s));
-  const ThroughputModel* learnt = feed_->latest()->learnt();
-  ASSERT_NE(learnt, nullptr);
+  const ThroughputModel* throughput_model = feed_->latest()->throughput_model();
+  ASSERT_NE(throughput_model, nullptr);
   const ProfileName profile{"research", "resnet50"};
-  EXPECT_GT(learnt->predict(profile, "v100", 2).rate(), learnt->predict(profile, "a100", 2).rate());
+  EXPECT_GT(throughput_model->predict(profile, "v100", 2).throughput(),
+            throughput_model->predict(profile, "a100", 2).throughput());
 }
 
 TEST_F(ModelsFeedTest, other_speeds_are_a_new_version) {
@@ -142,11 +143,11 @@ TEST_F(ModelsFeedTest, other_speeds_are_a_new_version) {
   feed_->offer(offer);
   ASSERT_TRUE(feed_->wait_urgent(Steady::now() + 60s));
   EXPECT_EQ(feed_->latest()->speed("a100"), 0.5);
-  EXPECT_EQ(cells().size(), 1U) << "what was measured stays";
+  EXPECT_EQ(observations().size(), 1U) << "what was measured stays";
 }
 
 TEST_F(ModelsFeedTest, a_report_that_changes_nothing_makes_no_version) {
-  std::vector<HeardSample> heard;
+  std::vector<PendingSample> heard;
   for (int i = 0; i < 50; ++i) heard.push_back({sample("v100", 50, i), 0});
   feed_->offer(offer_of(heard));
   ASSERT_TRUE(feed_->wait_urgent(Steady::now() + 60s));
@@ -157,8 +158,9 @@ TEST_F(ModelsFeedTest, a_report_that_changes_nothing_makes_no_version) {
   feed_->offer(offer_of({{sample("a100", 20, 0, 2), 0}}));
   ASSERT_TRUE(feed_->wait_urgent(Steady::now() + 60s));
   EXPECT_EQ(woken_, woken + 1);
-  EXPECT_EQ(version->learnt()->cells()[0].samples, 50) << "a version never changes";
-  EXPECT_EQ(cells().size(), 2U);
+  EXPECT_EQ(version->throughput_model()->observations()[0].samples, 50)
+      << "a version never changes";
+  EXPECT_EQ(observations().size(), 2U);
 }
 
 TEST_F(ModelsFeedTest, a_database_that_cannot_be_read_is_told_once_and_keeps_the_last_fit) {
@@ -172,7 +174,7 @@ TEST_F(ModelsFeedTest, a_database_that_cannot_be_read_is_told_once_and_keeps_the
     feed_->offer(offer);
     ASSERT_TRUE(feed_->wait_urgent(Steady::now() + 60s));
   }
-  EXPECT_EQ(cells().size(), 1U);
+  EXPECT_EQ(observations().size(), 1U);
   const auto told = [] {
     int count = 0;
     for (const std::string& line : test::logged())
@@ -192,8 +194,8 @@ TEST_F(ModelsFeedTest, what_the_store_has_replaces_what_was_heard) {
   offer.settled = 1;
   feed_->offer(offer);
   ASSERT_TRUE(feed_->wait_urgent(Steady::now() + 60s));
-  ASSERT_EQ(cells().size(), 1U);
-  EXPECT_EQ(cells()[0].samples, 1);
+  ASSERT_EQ(observations().size(), 1U);
+  EXPECT_EQ(observations()[0].samples, 1);
 }
 
 TEST_F(ModelsFeedTest, a_store_that_was_begun_anew_is_read_anew) {
@@ -204,12 +206,13 @@ TEST_F(ModelsFeedTest, a_store_that_was_begun_anew_is_read_anew) {
   offer.opened = 1;
   feed_->offer(offer);
   ASSERT_TRUE(feed_->wait_urgent(Steady::now() + 60s));
-  ASSERT_EQ(cells().size(), 1U);
+  ASSERT_EQ(observations().size(), 1U);
   fs::remove_all(folder_ / "rubato");
   write_store({sample("a100", 90), sample("a100", 90, 1), sample("a100", 90, 2)});
   offer.opened = 2;
   feed_->offer(offer);
-  EXPECT_TRUE(until([&] { return cells().size() == 1 && cells()[0].gpu_type == "a100"; }));
+  EXPECT_TRUE(
+      until([&] { return observations().size() == 1 && observations()[0].gpu_type == "a100"; }));
 }
 
 TEST_F(ModelsFeedTest, nothing_is_called_after_stop) {

@@ -62,24 +62,24 @@ class RecorderTest : public ::testing::Test {
     return snapshot;
   }
 
-  void note(const Snapshot& snapshot, const Plan& plan = {}, std::uint64_t started = 0) {
-    recorder_->note(snapshot, plan, memory_, started);
+  void record_round(const Snapshot& snapshot, const Plan& plan = {}, std::uint64_t started = 0) {
+    recorder_->record_round(snapshot, plan, memory_, started);
   }
 
-  void send(const JobKey& key, std::int64_t samples, double rate, Seconds time = kNow) {
+  void send(const JobKey& key, std::int64_t samples, double throughput, Seconds time = kNow) {
     ASSERT_EQ(gate_.post({.job = key,
                           .uid = 1,
                           .time = time,
                           .restarts = 0,
                           .message = Report{.samples = samples,
-                                            .rate = rate,
+                                            .throughput = throughput,
                                             .batch = 64,
                                             .loss = 0.5,
                                             .forward = {},
                                             .iteration = {},
                                             .noise = {}}}),
-              Posted::kTaken);
-    recorder_->tend(gate_.take_letters(), memory_);
+              PostResult::kTaken);
+    recorder_->process_messages(gate_.take_job_messages(), memory_);
   }
 
   // Ends the store, so that everything is in the database.
@@ -100,11 +100,11 @@ class RecorderTest : public ::testing::Test {
 TEST_F(RecorderTest, a_report_becomes_a_sample_and_progress) {
   const Snapshot snapshot = one_running("resnet50");
   const JobKey key = snapshot.jobs[0].key;
-  note(snapshot);
+  record_round(snapshot);
   send(key, 5000, 50);
   ASSERT_EQ(memory_.progress.size(), 1U);
   EXPECT_EQ(memory_.progress[0].samples, 5000);
-  EXPECT_EQ(memory_.progress[0].rate, 50);
+  EXPECT_EQ(memory_.progress[0].throughput, 50);
   EXPECT_TRUE(recorder_->news());
 
   const auto samples = *stored().all_samples();
@@ -123,19 +123,19 @@ TEST_F(RecorderTest, reports_become_forecasts_that_are_judged) {
   Snapshot snapshot = one_running("resnet50");
   snapshot.jobs[0].hints->work = Work{.unit = WorkUnit::kSamples, .count = 100000};
   const JobKey key = snapshot.jobs[0].key;
-  note(snapshot);
+  record_round(snapshot);
   for (int i = 1; i <= 15; ++i) send(key, 500 * i, 50, kNow + 10 * i);
-  ASSERT_EQ(memory_.courses.size(), 1U);
-  const Course& course = memory_.courses[0];
-  EXPECT_EQ(course.job, key);
-  EXPECT_EQ(course.gpus, 3);
-  EXPECT_TRUE(course.due);
-  EXPECT_FALSE(course.predictable) << "only a full round promotes";
-  EXPECT_NEAR(course.left, (100000 - 7500) / 50.0, 1);
+  ASSERT_EQ(memory_.progress_histories.size(), 1U);
+  const ProgressHistory& progress_history = memory_.progress_histories[0];
+  EXPECT_EQ(progress_history.job, key);
+  EXPECT_EQ(progress_history.gpus, 3);
+  EXPECT_TRUE(progress_history.due);
+  EXPECT_FALSE(progress_history.predictable) << "only a full round promotes";
+  EXPECT_NEAR(progress_history.left, (100000 - 7500) / 50.0, 1);
   EXPECT_TRUE(memory_.types.empty()) << "the job has not ended";
   snapshot.jobs.clear();
   snapshot.taken = kNow + 160;
-  note(snapshot);
+  record_round(snapshot);
   ASSERT_EQ(memory_.types.size(), 1U);
   EXPECT_EQ(memory_.types[0].account, "research");
   EXPECT_EQ(memory_.types[0].job_type, "resnet50");
@@ -144,7 +144,7 @@ TEST_F(RecorderTest, reports_become_forecasts_that_are_judged) {
 
 TEST_F(RecorderTest, without_a_job_type_only_progress_is_kept) {
   const Snapshot snapshot = one_running("");
-  note(snapshot);
+  record_round(snapshot);
   send(snapshot.jobs[0].key, 5000, 50);
   EXPECT_EQ(memory_.progress.size(), 1U);
   EXPECT_EQ(recorder_->stats().untyped, 1U);
@@ -157,7 +157,7 @@ TEST_F(RecorderTest, a_job_on_two_types_is_a_kind_of_its_own) {
   snapshot.jobs[0].start = kNow - 100;
   snapshot.jobs[0].hints = ResolvedHints();
   snapshot.jobs[0].hints->job_type = "bert";
-  note(snapshot);
+  record_round(snapshot);
   send(snapshot.jobs[0].key, 5000, 50);
   const auto samples = *stored().all_samples();
   ASSERT_EQ(samples.size(), 1U);
@@ -169,7 +169,7 @@ TEST_F(RecorderTest, sharing_follows_rubato_conf) {
   config_.job_types = {{.name = "resnet50", .shared = true}};
   recorder_->configure(std::make_shared<const Config>(config_));
   const Snapshot snapshot = one_running("resnet50");
-  note(snapshot);
+  record_round(snapshot);
   send(snapshot.jobs[0].key, 5000, 50);
   EXPECT_TRUE((*stored().all_samples())[0].type.shared);
 }
@@ -178,51 +178,51 @@ TEST_F(RecorderTest, a_letter_waits_for_the_snapshot_that_shows_its_job) {
   const Snapshot snapshot = one_running("resnet50");
   send(snapshot.jobs[0].key, 5000, 50);
   EXPECT_TRUE(memory_.progress.empty());
-  note(snapshot);
+  record_round(snapshot);
   EXPECT_EQ(memory_.progress.size(), 1U);
   EXPECT_EQ(recorder_->stats().unknown, 0U);
 }
 
 TEST_F(RecorderTest, a_letter_of_no_job_is_dropped_and_counted) {
   send({99, 1}, 5000, 50);
-  note(one_running("resnet50", kNow + 5));
+  record_round(one_running("resnet50", kNow + 5));
   EXPECT_EQ(recorder_->stats().unknown, 0U);
-  note(one_running("resnet50", kNow + 6));
+  record_round(one_running("resnet50", kNow + 6));
   EXPECT_EQ(recorder_->stats().unknown, 1U);
   EXPECT_TRUE(memory_.progress.empty());
 }
 
 TEST_F(RecorderTest, the_last_report_of_a_job_that_ended_counts) {
   const Snapshot snapshot = one_running("resnet50");
-  note(snapshot);
+  record_round(snapshot);
   Snapshot empty = make_cluster({{"a100", 4}});
   empty.taken = kNow + 1;
-  note(empty);
+  record_round(empty);
   send(snapshot.jobs[0].key, 9000, 50, kNow + 1);
   EXPECT_EQ(recorder_->stats().stored, 1U);
   empty.taken = kNow + 100;
-  note(empty);
+  record_round(empty);
   send(snapshot.jobs[0].key, 9500, 50, kNow + 100);
   EXPECT_EQ(recorder_->stats().stored, 1U);
 }
 
 TEST_F(RecorderTest, an_older_report_does_not_turn_progress_back) {
   const Snapshot snapshot = one_running("resnet50");
-  note(snapshot);
+  record_round(snapshot);
   send(snapshot.jobs[0].key, 5000, 50, kNow);
   send(snapshot.jobs[0].key, 4000, 50, kNow - 10);
   EXPECT_EQ(memory_.progress[0].samples, 5000);
 }
 
 TEST_F(RecorderTest, attained_service_is_what_was_held) {
-  note(one_running("resnet50", kNow));  // 100 s on 3 GPUs before
-  note(one_running("resnet50", kNow + 40));
+  record_round(one_running("resnet50", kNow));  // 100 s on 3 GPUs before
+  record_round(one_running("resnet50", kNow + 40));
   Snapshot grown = one_running("resnet50", kNow + 50);
   grown.jobs[0].allocation[0].gpus[0].count = 4;
-  note(grown);
+  record_round(grown);
   Snapshot empty = make_cluster({{"a100", 4}});
   empty.taken = kNow + 60;
-  note(empty);
+  record_round(empty);
   const auto jobs = *stored().jobs();
   ASSERT_EQ(jobs.size(), 1U);
   EXPECT_EQ(jobs[0].attained, 100 * 3 + 50 * 3 + 10 * 4);
@@ -247,17 +247,17 @@ TEST_F(RecorderTest, a_decision_is_recorded_once_until_it_changes) {
   for (int i = 0; i < 3; ++i) {
     Plan plan = plan_with(key, Verdict::kReserve, "n1", kNow + i);
     plan.explanations[0].start_earliest = kNow + 100 + i;  // moves each round
-    note(snapshot, plan);
+    record_round(snapshot, plan);
   }
-  note(snapshot, plan_with(key, Verdict::kReserve, "n2", kNow + 3));
-  note(snapshot, plan_with(key, Verdict::kWait, "n2", kNow + 4));
-  note(snapshot, plan_with(key, Verdict::kStart, "n2", kNow + 5));
+  record_round(snapshot, plan_with(key, Verdict::kReserve, "n2", kNow + 3));
+  record_round(snapshot, plan_with(key, Verdict::kWait, "n2", kNow + 4));
+  record_round(snapshot, plan_with(key, Verdict::kStart, "n2", kNow + 5));
   Plan refused;
   refused.made = kNow + 6;
   refused.memory.jobs = {{.job = key, .refusals = 1, .refusal = "busy", .refused_request = {}}};
-  note(snapshot, refused);
+  record_round(snapshot, refused);
   refused.memory.jobs[0].refusals = 2;
-  note(snapshot, refused);
+  record_round(snapshot, refused);
   const auto decisions = *stored().decisions(key);
   ASSERT_EQ(decisions.size(), 4U);
   EXPECT_EQ(decisions[0].kind, "reserve");
@@ -278,10 +278,10 @@ TEST_F(RecorderTest, observe_counts_what_the_plan_said_first) {
   add_pending(waiting, 2);
   const Snapshot running = one_running("resnet50", kNow, kNow - 2);
   const JobKey key = running.jobs[0].key;
-  note(waiting, plan_with(key, Verdict::kStart, "n1", kNow - 20));
-  note(waiting, plan_with(key, Verdict::kWait, "n1", kNow - 15));
-  note(waiting, plan_with(key, Verdict::kStart, "n1", kNow - 10));
-  note(running);
+  record_round(waiting, plan_with(key, Verdict::kStart, "n1", kNow - 20));
+  record_round(waiting, plan_with(key, Verdict::kWait, "n1", kNow - 15));
+  record_round(waiting, plan_with(key, Verdict::kStart, "n1", kNow - 10));
+  record_round(running);
   const auto days = recorder_->report_json(true)["days"];
   ASSERT_EQ(days.size(), 1U);
   EXPECT_EQ(days[0]["mode"], "observe");
@@ -297,20 +297,20 @@ TEST_F(RecorderTest, observe_counts_what_the_plan_said_first) {
 TEST_F(RecorderTest, a_job_that_stock_starts_at_once_is_not_earlier) {
   config_.mode = Mode::kObserve;
   recorder_->configure(std::make_shared<const Config>(config_));
-  note(make_cluster({{"a100", 4}}));
-  note(one_running("resnet50", kNow + 2, kNow + 1));
+  record_round(make_cluster({{"a100", 4}}));
+  record_round(one_running("resnet50", kNow + 2, kNow + 1));
   EXPECT_EQ(recorder_->report_json(true)["days"][0]["not_earlier"], 1);
 }
 
 TEST_F(RecorderTest, a_restart_counts_no_start_twice) {
-  note(make_cluster({{"a100", 4}}));
-  note(one_running("resnet50", kNow + 2, kNow + 1), {}, 1);
+  record_round(make_cluster({{"a100", 4}}));
+  record_round(one_running("resnet50", kNow + 2, kNow + 1), {}, 1);
   const std::string report = recorder_->take_report(true);
   ASSERT_FALSE(report.empty());
   EXPECT_TRUE(recorder_->take_report(true).empty()) << "it has not changed";
   recorder_ = make();
   recorder_->restore(report);
-  note(one_running("resnet50", kNow + 10, kNow + 1));
+  record_round(one_running("resnet50", kNow + 10, kNow + 1));
   const auto day = recorder_->report_json(true)["days"][0];
   EXPECT_EQ(day["waits"]["jobs"], 1);
   EXPECT_EQ(day["started"], 1);
@@ -320,7 +320,7 @@ TEST_F(RecorderTest, off_stores_nothing_and_keeps_progress) {
   config_.test_off = {"store"};
   recorder_ = make();
   const Snapshot snapshot = one_running("resnet50");
-  note(snapshot);
+  record_round(snapshot);
   send(snapshot.jobs[0].key, 5000, 50);
   EXPECT_EQ(memory_.progress.size(), 1U);
   EXPECT_FALSE(recorder_->ready());
@@ -333,7 +333,7 @@ TEST_F(RecorderTest, a_folder_that_cannot_be_written_stops_nothing) {
   config_.store_dir = (folder_ / "nowhere/below").string();
   recorder_ = make();
   const Snapshot snapshot = one_running("resnet50");
-  note(snapshot);
+  record_round(snapshot);
   send(snapshot.jobs[0].key, 5000, 50);
   EXPECT_EQ(memory_.progress.size(), 1U);
   for (int i = 0; i < 1000 && recorder_->store_json()["state"] != "off"; ++i)

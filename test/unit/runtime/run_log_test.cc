@@ -45,13 +45,13 @@ class RunLogTest : public ::testing::Test {
   }
 
   std::vector<store::RunRecord> see(const Snapshot& snapshot) {
-    return log_.update(snapshot, book_.update(snapshot), book_, mode_);
+    return log_.update(snapshot, running_.update(snapshot), running_, mode_);
   }
 
   static constexpr JobKey kKey{7, kNow - 60};
   Snapshot cluster_;
   Mode mode_ = Mode::kObserve;
-  JobBook book_;
+  RunningJobs running_;
   RunLog log_;
 };
 

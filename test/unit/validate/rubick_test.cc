@@ -63,14 +63,14 @@ TEST_F(RubickFiles, AreReadInSeconds) {
   ASSERT_EQ(data->fit_sets.size(), 1U);
   const RubickFitRow& row = data->fit_sets[0].rows[1];
   EXPECT_EQ(to_text(row.sample.plan), "zero-offload=4");
-  EXPECT_EQ(row.sample.place.cores_per_gpu, 4);
+  EXPECT_EQ(row.sample.configuration.cores_per_gpu, 4);
   EXPECT_DOUBLE_EQ(row.sample.step_seconds, 0.376);
   EXPECT_DOUBLE_EQ(row.sample.tail_seconds, 0.158);
   EXPECT_EQ(to_text(data->fit_sets[0].rows[2].sample.plan), "zero=2");
   ASSERT_EQ(data->profiles[0].rows.size(), 4U);  // what was not measured is left out
   const RubickProfileRow& split = data->profiles[0].rows[3];
   EXPECT_EQ(to_text(split.sample.plan), "tp=4,pp=2");
-  EXPECT_EQ(split.sample.place.nodes, 2);
+  EXPECT_EQ(split.sample.configuration.nodes, 2);
   EXPECT_EQ(split.line, 5U);
   EXPECT_DOUBLE_EQ(data->profiles[0].rows[0].sample.forward_seconds, 0.04);
 }
@@ -158,7 +158,7 @@ TEST(ValidateRubick, KnowsNoNames) {
   ASSERT_TRUE(real.has_value() && renamed.has_value());
   EXPECT_EQ(real->summary, renamed->summary);
   EXPECT_EQ(real->gates, renamed->gates);
-  EXPECT_EQ(real->cells.size(), renamed->cells.size());
+  EXPECT_EQ(real->observations.size(), renamed->observations.size());
 }
 
 }  // namespace

@@ -128,8 +128,9 @@ TEST(ValidateSia, GatesHoldAndNamesDoNotMatter) {
   if (!source) GTEST_SKIP() << "no shared data";
   const auto section = validate_sia(*source);
   ASSERT_TRUE(section) << section.error().text;
-  EXPECT_GE(section->cells.size(), 20U);
-  for (const ValidateCell& cell : section->cells) EXPECT_LE(cell.fit_samples, 10);
+  EXPECT_GE(section->observations.size(), 20U);
+  for (const ValidatedObservation& observation : section->observations)
+    EXPECT_LE(observation.fit_samples, 10);
   ASSERT_FALSE(section->gates.empty());
   for (const auto& [name, passed] : section->gates) EXPECT_TRUE(passed) << name;
 

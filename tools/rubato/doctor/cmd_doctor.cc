@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kSchema = "rubato.doctor/1";
 constexpr std::size_t kStatusWidth = 6;
 constexpr std::size_t kNameWidth = 24;
-constexpr std::size_t kLeastText = 30;
+constexpr std::size_t kMinTextLength = 30;
 constexpr std::size_t kTextWidth = 80;
 
 struct Options {
@@ -43,7 +43,7 @@ void print_check(const Check& check, std::size_t width, bool color) {
   const std::size_t indent = kStatusWidth + kNameWidth;
   const std::string status = to_string(check.status);
   bool first = true;
-  for (const std::string& line : wrap(check.text, std::max(kLeastText, width - indent))) {
+  for (const std::string& line : wrap(check.text, std::max(kMinTextLength, width - indent))) {
     if (first) {
       fmt::print("{}{}{:<{}}{}\n", paint(status, color_of(check.status), color),
                  std::string(kStatusWidth - status.size(), ' '), check.name, kNameWidth, line);

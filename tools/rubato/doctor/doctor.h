@@ -10,7 +10,7 @@
 
 namespace rubato::tools {
 
-struct Stats;  // tools/shared/published.h
+struct PublishedStats;  // tools/shared/published.h
 
 enum class Status { kOk, kWarn, kFail };
 
@@ -53,7 +53,7 @@ void check_rubato_conf(const Machine& machine, Checks& checks);
 void check_running(const Machine& machine, Checks& checks);
 
 /// The database and models.json, as stats.json tells; nothing where it does not tell of them.
-void check_store(const Machine& machine, const Stats& stats, Checks& checks);
+void check_store(const Machine& machine, const PublishedStats& stats, Checks& checks);
 
 /// A line that an install adds, whether it is there, and what it does.
 struct InstallLine {

@@ -134,7 +134,7 @@ void check_publish_dir(const Machine& machine, Checks& checks) {
   }
 }
 
-void check_loaded(const Stats& stats, Checks& checks) {
+void check_loaded(const PublishedStats& stats, Checks& checks) {
   if (stats.records_fit) {
     checks.push_back({Status::kOk, "records",
                       fmt::format("slurmctld's are those of Slurm {}", stats.slurm_version), ""});
@@ -156,7 +156,7 @@ void check_loaded(const Stats& stats, Checks& checks) {
   }
 }
 
-void check_mode_in_effect(const Machine& machine, const Stats& stats, Checks& checks) {
+void check_mode_in_effect(const Machine& machine, const PublishedStats& stats, Checks& checks) {
   const std::string wanted = rubato::to_string(machine.site.config.mode);
   if (stats.mode == wanted) {
     checks.push_back({Status::kOk, "mode in effect", "is " + stats.mode, ""});
@@ -167,7 +167,7 @@ void check_mode_in_effect(const Machine& machine, const Stats& stats, Checks& ch
   }
 }
 
-void check_gate(const Stats& stats, Checks& checks) {
+void check_gate(const PublishedStats& stats, Checks& checks) {
   const char* name = "gate";
   if (!stats.gate_open) {
     checks.push_back(

@@ -11,7 +11,7 @@
 namespace rubato::tools {
 namespace {
 
-constexpr int kLeastJobTest = 100;
+constexpr int kMinJobTest = 100;
 
 void check_type(const Machine& machine, const char* key, const std::string& wanted, bool is_default,
                 Checks& checks) {
@@ -64,7 +64,7 @@ void check_job_test(const Machine& machine, Checks& checks) {
     if (!lower(word).starts_with(key)) continue;
     int value = 0;  // as Slurm takes what is no number
     std::from_chars(word.data() + key.size(), word.data() + word.size(), value);
-    if (value >= kLeastJobTest) {
+    if (value >= kMinJobTest) {
       checks.push_back({Status::kOk, "bf_max_job_test", std::to_string(value), ""});
     } else {
       checks.push_back({Status::kWarn, "bf_max_job_test",

@@ -25,7 +25,8 @@ std::int64_t number(const Json& group, const char* key) {
   return at != group.end() && at->is_number_integer() ? at->get<std::int64_t>() : 0;
 }
 
-void check_models(const Machine& machine, const Stats& stats, Seconds reported, Checks& checks) {
+void check_models(const Machine& machine, const PublishedStats& stats, Seconds reported,
+                  Checks& checks) {
   const char* name = "models.json";
   const std::string path = machine.site.publish_dir + "/models.json";
   const bool missing = access(path.c_str(), F_OK) != 0 && errno == ENOENT;
@@ -54,7 +55,7 @@ void check_models(const Machine& machine, const Stats& stats, Seconds reported, 
 }
 
 /// What was learnt, and whether newer fits stay away from the rounds.
-void check_learning(const Stats& stats, Checks& checks) {
+void check_learning(const PublishedStats& stats, Checks& checks) {
   const auto found = stats.all.find("learning");
   if (found == stats.all.end() || !found->is_object()) return;
   const std::int64_t places = number(*found, "cells");
@@ -71,7 +72,7 @@ void check_learning(const Stats& stats, Checks& checks) {
 
 }  // namespace
 
-void check_store(const Machine& machine, const Stats& stats, Checks& checks) {
+void check_store(const Machine& machine, const PublishedStats& stats, Checks& checks) {
   check_learning(stats, checks);
   const char* name = "store";
   const auto found = stats.all.find("store");

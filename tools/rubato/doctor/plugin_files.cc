@@ -10,7 +10,7 @@
 namespace rubato::tools {
 namespace {
 
-constexpr std::size_t kLongestMarker = 256;
+constexpr std::size_t kMaxMarkerLength = 256;
 
 /// The word after `key` in `text`, up to a blank.
 std::string word_after(const std::string& text, const std::string& key) {
@@ -26,7 +26,7 @@ std::optional<PluginMarker> find_marker(const std::string& bytes) {
   const std::string head = "RUBATO_PLUGIN_FOR_SLURM=";
   const std::size_t at = bytes.find(head);
   if (at == std::string::npos) return std::nullopt;
-  std::string text = bytes.substr(at, kLongestMarker);
+  std::string text = bytes.substr(at, kMaxMarkerLength);
   text = text.substr(0, text.find_first_of(std::string("\0\n", 2)));
   return PluginMarker{word_after(text, head), word_after(text, "RUBATO_VERSION="),
                       word_after(text, "BUILD=")};

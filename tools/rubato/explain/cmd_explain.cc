@@ -133,8 +133,8 @@ int explain_ended(const Globals& globals, const View& view,
 
 int explain_job(const Globals& globals, const View& view, const JobSelector& selector) {
   const Snapshot& snapshot = view.published.snapshot;
-  std::vector<QueueEntry> found;
-  for (const QueueEntry& entry : queue_of(snapshot, view.published.plan)) {
+  std::vector<PlanEntry> found;
+  for (const PlanEntry& entry : queue_of(snapshot, view.published.plan)) {
     const bool meant = entry.job != nullptr ? matches(selector, *entry.job)
                                             : entry.explanation->label == selector.text;
     if (!meant) continue;
@@ -152,14 +152,14 @@ int explain_job(const Globals& globals, const View& view, const JobSelector& sel
   }
   if (globals.json) {
     Json json = answer(view);
-    for (const QueueEntry& entry : found) {
+    for (const PlanEntry& entry : found) {
       json["jobs"].push_back(entry_json(entry, snapshot, view.all_stock));
     }
     print_json(json);
     return kOk;
   }
   bool first = true;
-  for (const QueueEntry& entry : found) {
+  for (const PlanEntry& entry : found) {
     fmt::print("{}{}", first ? "" : "\n",
                entry_text(entry, snapshot, view.all_stock, now(), use_color(globals)));
     first = false;
@@ -167,7 +167,7 @@ int explain_job(const Globals& globals, const View& view, const JobSelector& sel
   return kOk;
 }
 
-bool listed(const QueueEntry& entry, const Options& options) {
+bool listed(const PlanEntry& entry, const Options& options) {
   const bool pending = entry.job == nullptr || entry.job->state == JobState::kPending;
   const std::string& partition =
       entry.job != nullptr ? entry.job->partition : entry.explanation->partition;
@@ -176,13 +176,13 @@ bool listed(const QueueEntry& entry, const Options& options) {
 }
 
 int explain_queue(const Globals& globals, const View& view, const Options& options) {
-  std::vector<QueueEntry> entries;
-  for (const QueueEntry& entry : queue_of(view.published.snapshot, view.published.plan)) {
+  std::vector<PlanEntry> entries;
+  for (const PlanEntry& entry : queue_of(view.published.snapshot, view.published.plan)) {
     if (listed(entry, options)) entries.push_back(entry);
   }
   if (globals.json) {
     Json json = answer(view);
-    for (const QueueEntry& entry : entries) {
+    for (const PlanEntry& entry : entries) {
       json["jobs"].push_back(entry_json(entry, view.published.snapshot, view.all_stock));
     }
     print_json(json);
@@ -224,7 +224,7 @@ std::optional<int> explain_from_squeue(const Globals& globals, const JobSelector
 
 bool holds(const View& view, const JobSelector& selector) {
   if (!ended(view, selector).empty()) return true;
-  for (const QueueEntry& entry : queue_of(view.published.snapshot, view.published.plan)) {
+  for (const PlanEntry& entry : queue_of(view.published.snapshot, view.published.plan)) {
     if (entry.job != nullptr ? matches(selector, *entry.job)
                              : entry.explanation->label == selector.text) {
       return true;

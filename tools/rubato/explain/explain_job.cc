@@ -38,7 +38,7 @@ std::string squeue_job_text(const SqueueJob& job, bool color) {
   add(text, "Can run at", own("dlsizes", f));
   add(text, "Level", own("dllevel", f));
   add(text, "Plan", f.plan);
-  if (f.rate >= 0) add(text, "Rate", rate_text(f.rate) + " samples/s");
+  if (f.throughput >= 0) add(text, "Rate", throughput_text(f.throughput) + " samples/s");
   if (f.progress()) {
     add(text, "Progress",
         fmt::format("{}, {} of {} samples", own("dlprogress", f), f.samples, f.work));
@@ -69,7 +69,7 @@ Json squeue_job_json(const SqueueJob& job) {
   if (!f.gpu_type.empty()) json["gpu_type"] = f.gpu_type;
   if (f.level >= 0) json["level"] = f.level;
   if (!f.plan.empty()) json["plan"] = f.plan;
-  if (f.rate >= 0) json["rate"] = f.rate;
+  if (f.throughput >= 0) json["rate"] = f.throughput;
   if (f.samples >= 0) json["samples"] = f.samples;
   if (f.work > 0) json["work"] = f.work;
   if (f.remaining >= 0) json["remaining"] = f.remaining;

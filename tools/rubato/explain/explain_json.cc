@@ -32,20 +32,20 @@ void add_training(Json& json, const Job& job, const Snapshot& snapshot) {
   }
   const Progress* progress = progress_of(snapshot.memory, job.key);
   if (progress == nullptr) return;
-  json["rate"] = progress->rate;
+  json["rate"] = progress->throughput;
   json["samples"] = progress->samples;
   json["batch"] = progress->batch;
   json["reported"] = progress->time;
-  const Course* course = course_of(snapshot.memory, job.key);
-  if (course == nullptr) return;
-  if (job.state == JobState::kRunning && course->left >= 0) {
-    json["remaining"] = whole_seconds(course->left);
-    json["remaining_low"] = whole_seconds(course->left_low);
-    json["remaining_high"] = whole_seconds(course->left_high);
+  const ProgressHistory* progress_history = progress_history_of(snapshot.memory, job.key);
+  if (progress_history == nullptr) return;
+  if (job.state == JobState::kRunning && progress_history->left >= 0) {
+    json["remaining"] = whole_seconds(progress_history->left);
+    json["remaining_low"] = whole_seconds(progress_history->left_low);
+    json["remaining_high"] = whole_seconds(progress_history->left_high);
   }
-  json["class"] = course->predictable ? "P" : "U";
-  json["forecasts_judged"] = course->judged;
-  json["forecast_quality"] = course->quality;
+  json["class"] = progress_history->predictable ? "P" : "U";
+  json["forecasts_judged"] = progress_history->scored;
+  json["forecast_quality"] = progress_history->quality;
 }
 
 }  // namespace
@@ -61,7 +61,7 @@ Json ended_json(const StartRecord& record) {
           {"decision", decision_json(record)}};
 }
 
-Json entry_json(const QueueEntry& entry, const Snapshot& snapshot, const std::string& all_stock) {
+Json entry_json(const PlanEntry& entry, const Snapshot& snapshot, const std::string& all_stock) {
   Json json;
   const Job* job = entry.job;
   const Explanation* e = entry.explanation;

@@ -13,7 +13,7 @@
 namespace rubato::tools {
 namespace {
 
-constexpr std::size_t kLeastReason = 8;
+constexpr std::size_t kMinReason = 8;
 constexpr std::size_t kGoodReason = 30;
 
 std::string short_time(Seconds time, Seconds now) {
@@ -49,7 +49,7 @@ const Row& titles() {
   return row;
 }
 
-Row row_of(const QueueEntry& entry, Seconds now) {
+Row row_of(const PlanEntry& entry, Seconds now) {
   Row row{"-", "", "", "", "-", "N/A"};
   if (const Explanation* e = entry.explanation; e != nullptr) {
     row = {std::to_string(e->order + 1), e->label, e->partition, "", to_string(e->verdict),
@@ -65,10 +65,10 @@ Row row_of(const QueueEntry& entry, Seconds now) {
 
 }  // namespace
 
-std::string queue_table(const std::vector<QueueEntry>& entries, Seconds now, std::size_t width,
+std::string queue_table(const std::vector<PlanEntry>& entries, Seconds now, std::size_t width,
                         bool color) {
   std::vector<Row> rows{titles()};
-  for (const QueueEntry& entry : entries) rows.push_back(row_of(entry, now));
+  for (const PlanEntry& entry : entries) rows.push_back(row_of(entry, now));
   // A column of width 0 is left out.
   std::array<std::size_t, 6> widths{};
   for (const Row& row : rows) {
@@ -83,7 +83,7 @@ std::string queue_table(const std::vector<QueueEntry>& entries, Seconds now, std
     if (width > 0 && used() + kGoodReason > width) widths[column] = 0;
   }
   const std::size_t room =
-      width == 0 ? 0 : std::max(width > used() ? width - used() : 0, kLeastReason);
+      width == 0 ? 0 : std::max(width > used() ? width - used() : 0, kMinReason);
 
   std::string text;
   for (std::size_t r = 0; r < rows.size(); ++r) {

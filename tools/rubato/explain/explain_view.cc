@@ -62,7 +62,7 @@ std::string scheduled_by(const Job& job, const Snapshot& snapshot, const std::st
   return job.state == JobState::kRunning ? "Rubato; it does not touch a running job" : "Rubato";
 }
 
-void add_pending(std::string& text, const QueueEntry& entry, Seconds now, bool color) {
+void add_pending(std::string& text, const PlanEntry& entry, Seconds now, bool color) {
   const Explanation* e = entry.explanation;
   if (e == nullptr) {
     add_line(text, "Verdict", "none yet: it came after the last round, or has no turn before it");
@@ -83,14 +83,14 @@ void add_pending(std::string& text, const QueueEntry& entry, Seconds now, bool c
   }
 }
 
-std::string class_text(const Course& course) {
-  if (course.total <= 0) return "no: its reports do not tell how much work it has";
-  if (course.judged == 0) return "not known: its forecasts are too young to be judged";
+std::string class_text(const ProgressHistory& progress_history) {
+  if (progress_history.total <= 0) return "no: its reports do not tell how much work it has";
+  if (progress_history.scored == 0) return "not known: its forecasts are too young to be judged";
   const std::string how =
-      fmt::format("the last {} forecasts of its remaining time had quality {:.2f}", course.judged,
-                  course.quality);
-  if (course.predictable) return "yes: " + how;
-  return course.due ? "from the next full round on: " + how : "no: " + how;
+      fmt::format("the last {} forecasts of its remaining time had quality {:.2f}",
+                  progress_history.scored, progress_history.quality);
+  if (progress_history.predictable) return "yes: " + how;
+  return progress_history.due ? "from the next full round on: " + how : "no: " + how;
 }
 
 /// What the job says of itself, and how far it says it is.
@@ -107,18 +107,18 @@ void add_training(std::string& text, const Job& job, const Snapshot& snapshot, S
   }
   add_line(
       text, "Last report",
-      fmt::format("{}, {} samples/s, batch {}, {} ago", told, rate_text(progress->rate),
+      fmt::format("{}, {} samples/s, batch {}, {} ago", told, throughput_text(progress->throughput),
                   progress->batch, format_duration(std::max<Seconds>(0, now - progress->time))));
-  const Course* course = course_of(snapshot.memory, job.key);
-  if (course == nullptr) return;
-  if (job.state == JobState::kRunning && course->left >= 0) {
+  const ProgressHistory* progress_history = progress_history_of(snapshot.memory, job.key);
+  if (progress_history == nullptr) return;
+  if (job.state == JobState::kRunning && progress_history->left >= 0) {
     add_line(text, "Time to its end",
              fmt::format("{} from then on, between {} and {} nine times of ten",
-                         format_duration(whole_seconds(course->left)),
-                         format_duration(whole_seconds(course->left_low)),
-                         format_duration(whole_seconds(course->left_high))));
+                         format_duration(whole_seconds(progress_history->left)),
+                         format_duration(whole_seconds(progress_history->left_low)),
+                         format_duration(whole_seconds(progress_history->left_high))));
   }
-  add_line(text, "Predictable", class_text(*course));
+  add_line(text, "Predictable", class_text(*progress_history));
 }
 
 void add_running(std::string& text, const Job& job, const Snapshot& snapshot, Seconds now) {
@@ -152,18 +152,18 @@ void add_decision(std::string& text, const StartRecord& record) {
 
 }  // namespace
 
-std::vector<QueueEntry> queue_of(const Snapshot& snapshot, const Plan& plan) {
+std::vector<PlanEntry> queue_of(const Snapshot& snapshot, const Plan& plan) {
   using Key = std::pair<JobKey, std::string>;
   std::map<Key, const Job*> jobs;
   for (const Job& job : snapshot.jobs) jobs.try_emplace({job.key, job.partition}, &job);
   std::set<Key> explained;
-  std::vector<QueueEntry> entries;
+  std::vector<PlanEntry> entries;
   for (const Explanation& e : plan.explanations) {
     const auto it = jobs.find({e.job, e.partition});
     entries.push_back({it == jobs.end() ? nullptr : it->second, &e});
     explained.insert({e.job, e.partition});
   }
-  std::stable_sort(entries.begin(), entries.end(), [](const QueueEntry& a, const QueueEntry& b) {
+  std::stable_sort(entries.begin(), entries.end(), [](const PlanEntry& a, const PlanEntry& b) {
     return a.explanation->order < b.explanation->order;
   });
   for (const JobState state : {JobState::kPending, JobState::kRunning}) {
@@ -208,7 +208,7 @@ std::string meaning(Verdict verdict) {
   return "";
 }
 
-std::string entry_text(const QueueEntry& entry, const Snapshot& snapshot,
+std::string entry_text(const PlanEntry& entry, const Snapshot& snapshot,
                        const std::string& all_stock, Seconds now, bool color) {
   const Job* job = entry.job;
   if (job == nullptr) {

@@ -13,14 +13,14 @@
 namespace rubato::tools {
 
 /// One entry of the queue: a job in one of its partitions, with what was decided for it.
-struct QueueEntry {
+struct PlanEntry {
   const Job* job = nullptr;                  ///< null if the snapshot no longer has it
   const Explanation* explanation = nullptr;  ///< null for a running job, or one not planned yet
   const StartRecord* started = nullptr;      ///< what a running job started with, if it is known
 };
 
 /// Pending entries in the order of the plan, those not planned yet after them, then running jobs.
-[[nodiscard]] std::vector<QueueEntry> queue_of(const Snapshot& snapshot, const Plan& plan);
+[[nodiscard]] std::vector<PlanEntry> queue_of(const Snapshot& snapshot, const Plan& plan);
 
 /// Why Rubato leaves `job` to stock Slurm; "" if it does not.
 [[nodiscard]] std::string why_unmanaged(const Job& job, const Snapshot& snapshot);
@@ -30,11 +30,11 @@ struct QueueEntry {
 
 /// Several lines about one entry. `all_stock` says why stock Slurm schedules managed jobs too at
 /// this moment; "" if it does not.
-[[nodiscard]] std::string entry_text(const QueueEntry& entry, const Snapshot& snapshot,
+[[nodiscard]] std::string entry_text(const PlanEntry& entry, const Snapshot& snapshot,
                                      const std::string& all_stock, Seconds now, bool color);
 
 /// The same as a JSON object. Times are Unix seconds; what is not known is left out.
-[[nodiscard]] Json entry_json(const QueueEntry& entry, const Snapshot& snapshot,
+[[nodiscard]] Json entry_json(const PlanEntry& entry, const Snapshot& snapshot,
                               const std::string& all_stock);
 
 /// The same of a job that has ended since, of which only the decision is known.
@@ -43,7 +43,7 @@ struct QueueEntry {
 
 /// A table of the pending entries with a line of titles. Lines are cut to `width` columns unless
 /// it is 0; partition and user are left out where they would leave the reason no room.
-[[nodiscard]] std::string queue_table(const std::vector<QueueEntry>& entries, Seconds now,
+[[nodiscard]] std::string queue_table(const std::vector<PlanEntry>& entries, Seconds now,
                                       std::size_t width, bool color);
 
 }  // namespace rubato::tools

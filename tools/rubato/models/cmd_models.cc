@@ -73,18 +73,19 @@ std::string error_text(const ModelRow& row, const Errors& errors) {
 
 /// "16%": two of three jobs should be within so much of the forecast.
 std::string within_text(const ForecastRow& row) {
-  return fmt::format("{:.0f}%", (row.rate_high / row.rate - 1) * 100);
+  return fmt::format("{:.0f}%", (row.throughput_high / row.throughput - 1) * 100);
 }
 
 std::string or_unknown(const std::string& text) { return text.empty() ? kUnknown : text; }
 
 /// The width of the range of rates, in percent of their mean.
-std::string spread_text(const ModelRow& row) {
-  if (row.rate_mean <= 0) return kUnknown;
-  return fmt::format("{:.0f}%", (row.rate_max - row.rate_min) / row.rate_mean * 100);
+std::string stddev_text(const ModelRow& row) {
+  if (row.throughput_mean <= 0) return kUnknown;
+  return fmt::format("{:.0f}%",
+                     (row.throughput_max - row.throughput_min) / row.throughput_mean * 100);
 }
 
-std::vector<std::string> cells_of(const ModelRow& row) {
+std::vector<std::string> observations_of(const ModelRow& row) {
   const bool measured = row.samples > row.flagged;
   return {row.job_type,
           row.shared ? "(all)" : or_unknown(row.account),
@@ -96,22 +97,28 @@ std::vector<std::string> cells_of(const ModelRow& row) {
           fmt::format("{}", row.samples),
           fmt::format("{}", row.flagged),
           fmt::format("{}", row.jobs),
-          measured ? rate_text(row.rate_mean) : kUnknown,
-          measured ? spread_text(row) : kUnknown,
+          measured ? throughput_text(row.throughput_mean) : kUnknown,
+          measured ? stddev_text(row) : kUnknown,
           row.last > 0 ? format_time(row.last) : kUnknown};
 }
 
 /// Rate and uncertainty of the forecast for a row; "-" where there is none.
 std::vector<std::string> forecast_cells(const ModelRow& row, const Forecasts& forecasts) {
   const auto found = forecasts.find(place_of(row));
-  if (found == forecasts.end() || found->second.rate <= 0) return {kUnknown, kUnknown};
-  return {rate_text(found->second.rate), within_text(found->second)};
+  if (found == forecasts.end() || found->second.throughput <= 0) return {kUnknown, kUnknown};
+  return {throughput_text(found->second.throughput), within_text(found->second)};
 }
 
 Json row_json(const ForecastRow& row) {
-  return {{"account", row.account},   {"job_type", row.job_type},   {"shared", row.shared},
-          {"gpu_type", row.gpu_type}, {"gpus", row.gpus},           {"rate", row.rate},
-          {"rate_low", row.rate_low}, {"rate_high", row.rate_high}, {"samples", row.samples}};
+  return {{"account", row.account},
+          {"job_type", row.job_type},
+          {"shared", row.shared},
+          {"gpu_type", row.gpu_type},
+          {"gpus", row.gpus},
+          {"rate", row.throughput},
+          {"rate_low", row.throughput_low},
+          {"rate_high", row.throughput_high},
+          {"samples", row.samples}};
 }
 
 Json row_json(const ErrorRow& row) {
@@ -125,18 +132,28 @@ Json row_json(const RefusalRow& row) {
           {"kept_error", row.kept_error}, {"reports", row.reports}};
 }
 
-Json row_json(const LessonRow& row) {
+Json row_json(const InformativeMeasurementRow& row) {
   return {{"account", row.account},   {"job_type", row.job_type}, {"shared", row.shared},
           {"gpu_type", row.gpu_type}, {"gpus", row.gpus},         {"within", row.within},
           {"after", row.after}};
 }
 
 Json row_json(const ModelRow& row) {
-  Json json{{"account", row.account},   {"job_type", row.job_type}, {"shared", row.shared},
-            {"gpu_type", row.gpu_type}, {"gpus", row.gpus},         {"nodes", row.nodes},
-            {"plan", row.plan},         {"batch", row.batch},       {"samples", row.samples},
-            {"flagged", row.flagged},   {"jobs", row.jobs},         {"rate_mean", row.rate_mean},
-            {"rate_min", row.rate_min}, {"rate_max", row.rate_max}, {"rate_last", row.rate_last},
+  Json json{{"account", row.account},
+            {"job_type", row.job_type},
+            {"shared", row.shared},
+            {"gpu_type", row.gpu_type},
+            {"gpus", row.gpus},
+            {"nodes", row.nodes},
+            {"plan", row.plan},
+            {"batch", row.batch},
+            {"samples", row.samples},
+            {"flagged", row.flagged},
+            {"jobs", row.jobs},
+            {"rate_mean", row.throughput_mean},
+            {"rate_min", row.throughput_min},
+            {"rate_max", row.throughput_max},
+            {"rate_last", row.throughput_last},
             {"last", row.last}};
   for (const auto& [flag, reports] : row.flags)
     json["flags"].push_back(Json{{"flag", flag}, {"reports", reports}});
@@ -183,12 +200,12 @@ void print_refusals(const std::vector<RefusalRow>& refusals) {
 }
 
 /// What is worth measuring: a few lines, only where a forecast would gain by a twentieth.
-void print_lessons(const std::vector<LessonRow>& lessons) {
+void print_most_informative(const std::vector<InformativeMeasurementRow>& most_informative) {
   constexpr double kWorthIt = 0.05;
-  constexpr std::size_t kMostShown = 5;
+  constexpr std::size_t kMaxShown = 5;
   std::size_t shown = 0;
-  for (const LessonRow& row : lessons) {
-    if (row.within - row.after < kWorthIt || shown == kMostShown) break;
+  for (const InformativeMeasurementRow& row : most_informative) {
+    if (row.within - row.after < kWorthIt || shown == kMaxShown) break;
     if (shown++ == 0) fmt::print("\nWhat would teach most:\n");
     fmt::print("  {} on {} {}: forecasts of it within {:.0f}% instead of {:.0f}%\n", row.job_type,
                row.gpus, row.gpu_type, row.after * 100, row.within * 100);
@@ -206,7 +223,8 @@ int list(const Globals& globals, const Options& options) {
   const std::vector<ForecastRow> forecasts = chosen(table->forecasts, options);
   const std::vector<ErrorRow> errors = chosen(table->errors, options);
   const std::vector<RefusalRow> refusals = chosen(table->refusals, options);
-  const std::vector<LessonRow> lessons = chosen(table->lessons, options);
+  const std::vector<InformativeMeasurementRow> most_informative =
+      chosen(table->most_informative, options);
   if (globals.json) {
     Json json = document(kModelsSchema, "", warnings);
     json["schema"] = kModelsSchema;  // the members of models.json stand beside the head
@@ -220,7 +238,8 @@ int list(const Globals& globals, const Options& options) {
     json["refused_fits"] = Json::array();
     for (const RefusalRow& row : refusals) json["refused_fits"].push_back(row_json(row));
     json["lessons"] = Json::array();
-    for (const LessonRow& row : lessons) json["lessons"].push_back(row_json(row));
+    for (const InformativeMeasurementRow& row : most_informative)
+      json["lessons"].push_back(row_json(row));
     print_json(json);
     return kOk;
   }
@@ -253,7 +272,7 @@ int list(const Globals& globals, const Options& options) {
               {"ERROR", true},
               {"LAST"}});
   for (const ModelRow& row : rows) {
-    std::vector<std::string> cells = cells_of(row);
+    std::vector<std::string> cells = observations_of(row);
     const std::vector<std::string> expected = forecast_cells(row, by_place);
     cells.insert(cells.end() - 1, expected.begin(), expected.end());
     cells.insert(cells.end() - 1, error_text(row, by_profile));
@@ -262,7 +281,7 @@ int list(const Globals& globals, const Options& options) {
   fmt::print("{}", text.text());
   print_flags(rows);
   print_refusals(refusals);
-  print_lessons(lessons);
+  print_most_informative(most_informative);
   return kOk;
 }
 
@@ -305,7 +324,7 @@ std::function<int()> setup(CLI::App& app, const Globals& globals) {
   app.add_flag("--dry-run", options->dry_run,
                "Of import and forget: check, say what would be done, and do nothing");
   app.add_option("--gpus", options->gpus, "Of curve: up to so many GPUs")
-      ->check(CLI::Range(1, kMostCurveGpus))
+      ->check(CLI::Range(1, kMaxCurveGpus))
       ->type_name("N");
   app.add_option("--batch", options->batch, "Of curve: global batch of the job, as in --dl-batch")
       ->type_name("RANGE");

@@ -19,7 +19,7 @@
 namespace rubato::tools {
 namespace {
 
-constexpr std::size_t kLessons = 3;
+constexpr std::size_t kInformative = 3;
 
 /// A size of one profile on one GPU type.
 struct CurveRow {
@@ -36,16 +36,16 @@ struct Curve {
 };
 
 /// The models that the last round had; those of a file are fitted now.
-Result<ModelsFit> learnt(const ModelsOptions& options, const Site& site) {
+Result<ModelsFit> throughput_model(const ModelsOptions& options, const Site& site) {
   if (options.file.empty()) return read_models_fit(site);
   const auto rows = rows_to_fit(options, site);
   if (!rows) return tl::unexpected<Error>(rows.error());
   ModelsFit fit;
   fit.speeds = site.config.speeds();
-  fit.cells = cells_of(*rows);
+  fit.observations = observations_of(*rows);
   fit.rows = measured_rows(*rows);
   fit.memory = site.config.gpu_memory();
-  fit.curves = BackEnds(fit.rows, fit.memory).curve_points();
+  fit.curves = StepTimeModels(fit.rows, fit.memory).curve_points();
   return fit;
 }
 
@@ -83,7 +83,8 @@ std::map<ProfileName, Seen> profiles_of(const ModelsFit& fit, const ModelsOption
     seen[profile].sizes.insert(gpus);
     if (type.find('+') == std::string::npos) seen[profile].types.insert(type);
   };
-  for (const RateCell& cell : fit.cells) see(cell.profile, cell.gpu_type, cell.gpus);
+  for (const ThroughputObservation& observation : fit.observations)
+    see(observation.profile, observation.gpu_type, observation.gpus);
   for (const MeasuredRow& row : fit.rows) see(row.profile, row.gpu_type, row.gpus);
   return seen;
 }
@@ -98,10 +99,10 @@ std::vector<int> sizes_up_to(int most, const std::set<int>& measured) {
 }
 
 /// As many cores a GPU as most of its reports had, where they tell.
-int cores_for(const BackEnds* back_ends, const JobSpec& job, const std::string& gpu_type,
-              int gpus) {
-  if (back_ends == nullptr) return 0;
-  const rows::Rows own = rows::rows_of(back_ends->rows(), job.profile, gpu_type);
+int cores_for(const StepTimeModels* step_time_models, const JobSpec& job,
+              const std::string& gpu_type, int gpus) {
+  if (step_time_models == nullptr) return 0;
+  const rows::Rows own = rows::rows_of(step_time_models->rows(), job.profile, gpu_type);
   if (own.empty() || rows::usual(own).gpus < 1) return 0;
   return rows::usual(own).cores / rows::usual(own).gpus * gpus;
 }
@@ -111,12 +112,12 @@ Curve curve_of(const Models& models, JobSpec job, const std::string& gpu_type,
   const Predictor& predictor = models.predictor();
   Curve curve{.job = std::move(job), .gpu_type = gpu_type, .rows = {}, .scaling = {}};
   Resources at{.gpu_type = gpu_type, .gpus = sizes.back()};
-  at.cores = cores_for(predictor.back_ends(), curve.job, gpu_type, at.gpus);
+  at.cores = cores_for(predictor.step_time_models(), curve.job, gpu_type, at.gpus);
   const std::vector<Prediction> points = predictor.curve(curve.job, at, sizes);
   for (std::size_t i = 0; i < points.size(); ++i) {
     Resources whole = at;
     whole.gpus = sizes[i];
-    whole.cores = cores_for(predictor.back_ends(), curve.job, gpu_type, sizes[i]);
+    whole.cores = cores_for(predictor.step_time_models(), curve.job, gpu_type, sizes[i]);
     curve.rows.push_back(
         {sizes[i], points[i],
          predictor.least(
@@ -136,7 +137,7 @@ std::string used_text(const Resources& used) {
 }
 
 void print_scaling(const BatchScaling& scaling, bool elastic) {
-  const bool tells = scaling.analysed && scaling.most_gpus > 1;
+  const bool tells = scaling.analysed && scaling.max_gpus > 1;
   if (tells) {
     Table table({{"GPUS", true},
                  {"BATCH", true},
@@ -144,7 +145,7 @@ void print_scaling(const BatchScaling& scaling, bool elastic) {
                  {"PASSES", true},
                  {"SCALING", true},
                  {"USES", true}});
-    for (int gpus = 1; gpus <= scaling.most_gpus; gpus *= 2) {
+    for (int gpus = 1; gpus <= scaling.max_gpus; gpus *= 2) {
       const auto best = scaling.analysed->at(gpus);
       if (!best) continue;
       table.add({fmt::format("{}", gpus), fmt::format("{}", best->batch),
@@ -174,13 +175,13 @@ void print_curve(const Curve& curve) {
   for (const CurveRow& row : curve.rows) {
     const Prediction& found = row.found;
     if (!found.feasible) {
-      table.add({fmt::format("{}", row.gpus), "does not fit", kUnknown, to_string(found.back_end),
+      table.add({fmt::format("{}", row.gpus), "does not fit", kUnknown, to_string(found.model_kind),
                  kUnknown, kUnknown, kUnknown, kUnknown});
       continue;
     }
     table.add({fmt::format("{}", row.gpus),
-               found.known_profile ? rate_text(found.goodput) : kUnknown,
-               fmt::format("{:.0f}%", 100 * std::expm1(found.spread)), to_string(found.back_end),
+               found.known_profile ? throughput_text(found.goodput) : kUnknown,
+               fmt::format("{:.0f}%", 100 * std::expm1(found.stddev)), to_string(found.model_kind),
                found.plan.empty() ? kUnknown : found.plan,
                found.batch > 0 ? fmt::format("{}", found.batch) : kUnknown,
                used_text(found.effective), used_text(row.least)});
@@ -198,11 +199,12 @@ Json resources_json(const Resources& used) {
 
 Json row_json(const CurveRow& row) {
   const Prediction& found = row.found;
-  Json json{{"gpus", row.gpus}, {"feasible", found.feasible}, {"model", to_string(found.back_end)}};
+  Json json{
+      {"gpus", row.gpus}, {"feasible", found.feasible}, {"model", to_string(found.model_kind)}};
   if (!found.feasible) return json;
-  json["rate"] = found.theta;
+  json["rate"] = found.throughput;
   json["goodput"] = found.goodput;
-  json["within"] = std::expm1(found.spread);
+  json["within"] = std::expm1(found.stddev);
   json["samples"] = found.samples;
   json["plan"] = found.plan;
   json["batch"] = found.batch;
@@ -212,13 +214,13 @@ Json row_json(const CurveRow& row) {
 }
 
 Json scaling_json(const BatchScaling& scaling) {
-  Json json{{"most_gpus", scaling.most_gpus},
+  Json json{{"most_gpus", scaling.max_gpus},
             {"batches", scaling.batches},
             {"all_reduces", scaling.links},
             {"missing", scaling.missing},
             {"points", Json::array()}};
   if (scaling.gradient_bytes > 0) json["gradient_bytes"] = scaling.gradient_bytes;
-  for (int gpus = 1; scaling.analysed && gpus <= scaling.most_gpus; ++gpus) {
+  for (int gpus = 1; scaling.analysed && gpus <= scaling.max_gpus; ++gpus) {
     const auto best = scaling.analysed->at(gpus);
     if (!best) continue;
     json["points"].push_back({{"gpus", gpus},
@@ -242,12 +244,15 @@ Json curve_json(const Curve& curve) {
   return json;
 }
 
-std::vector<Lesson> lessons_of(const Models& models, const ModelsOptions& options,
-                               const std::set<std::string>& types) {
-  if (models.learnt() == nullptr) return {};
-  std::vector<Lesson> all = lessons(*models.learnt(), types, kLessons);
-  std::erase_if(all, [&](const Lesson& lesson) {
-    return !is_wanted(options, lesson.profile) || !wanted(options.gpu_type, lesson.gpu_type);
+std::vector<InformativeMeasurement> most_informative_of(const Models& models,
+                                                        const ModelsOptions& options,
+                                                        const std::set<std::string>& types) {
+  if (models.throughput_model() == nullptr) return {};
+  std::vector<InformativeMeasurement> all =
+      most_informative(*models.throughput_model(), types, kInformative);
+  std::erase_if(all, [&](const InformativeMeasurement& measurement) {
+    return !is_wanted(options, measurement.profile) ||
+           !wanted(options.gpu_type, measurement.gpu_type);
   });
   return all;
 }
@@ -260,12 +265,13 @@ int show_curve(const Globals& globals, const ModelsOptions& options, const Site&
   };
   const auto hints = hints_of(options, site.config);
   if (!hints) return refuse(kUsage, "models: " + hints.error().text);
-  const auto fit = learnt(options, site);
+  const auto fit = throughput_model(options, site);
   if (!fit) return refuse(kUnreachable, fit.error().text);
   const std::map<ProfileName, Seen> profiles = profiles_of(*fit, options);
   if (profiles.empty()) {
     std::set<std::string> names;
-    for (const RateCell& cell : fit->cells) names.insert(cell.profile.job_type);
+    for (const ThroughputObservation& observation : fit->observations)
+      names.insert(observation.profile.job_type);
     for (const MeasuredRow& row : fit->rows) names.insert(row.profile.job_type);
     return refuse(kNoMatch, names.contains(options.words[1])
                                 ? fmt::format("no profile of '{}' is of that account or has GPUs",
@@ -273,11 +279,11 @@ int show_curve(const Globals& globals, const ModelsOptions& options, const Site&
                                 : no_such_type(options.words[1], names));
   }
   const Models models = models_of(*fit);
-  const std::set<std::string> cluster = gpu_types_of(fit->cells, site.config);
+  const std::set<std::string> cluster = gpu_types_of(fit->observations, site.config);
   std::vector<Curve> curves;
   for (const auto& [profile, seen] : profiles) {
     const int most =
-        options.gpus > 0 ? options.gpus : std::min(2 * *seen.sizes.rbegin(), kMostCurveGpus);
+        options.gpus > 0 ? options.gpus : std::min(2 * *seen.sizes.rbegin(), kMaxCurveGpus);
     const JobSpec job{.profile = profile,
                       .shape = hints->model,
                       .plans = hints->plans,
@@ -294,13 +300,14 @@ int show_curve(const Globals& globals, const ModelsOptions& options, const Site&
     return refuse(kNoMatch, fmt::format("no GPU type '{}' here; known: {}", options.gpu_type,
                                         fmt::join(cluster, ", ")));
   }
-  const std::vector<Lesson> teach = lessons_of(models, options, cluster);
+  const std::vector<InformativeMeasurement> teach = most_informative_of(models, options, cluster);
   if (globals.json) {
     Json json = document(kModelsCurveSchema, "");
     json["curves"] = Json::array();
     for (const Curve& curve : curves) json["curves"].push_back(curve_json(curve));
     json["lessons"] = Json::array();
-    for (const Lesson& lesson : teach) json["lessons"].push_back(lesson_json(lesson));
+    for (const InformativeMeasurement& measurement : teach)
+      json["lessons"].push_back(measurement_json(measurement));
     print_json(json);
     return kOk;
   }
@@ -308,7 +315,7 @@ int show_curve(const Globals& globals, const ModelsOptions& options, const Site&
     if (i > 0) fmt::print("\n");
     print_curve(curves[i]);
   }
-  print_lessons(teach);
+  print_most_informative(teach);
   return kOk;
 }
 

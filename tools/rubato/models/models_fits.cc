@@ -21,7 +21,7 @@ Json fit_json(const FitSummary& fit) {
   return {{"account", fit.profile.account},
           {"job_type", fit.profile.job_type},
           {"gpu_type", fit.gpu_type},
-          {"model", to_string(fit.back_end)},
+          {"model", to_string(fit.model_kind)},
           {"configurations", fit.configurations},
           {"samples", fit.samples},
           {"mean_error", fit.mean_error},
@@ -44,8 +44,9 @@ void print_fits(const std::vector<FitSummary>& fits, bool parameters) {
                {"FLAGS"}});
   for (const FitSummary& fit : fits) {
     table.add({fit.profile.job_type, fit.profile.account.empty() ? "(all)" : fit.profile.account,
-               dashed(fit.gpu_type), to_string(fit.back_end), fmt::format("{}", fit.configurations),
-               fmt::format("{}", fit.samples), fmt::format("{:.1f}%", fit.mean_error * 100),
+               dashed(fit.gpu_type), to_string(fit.model_kind),
+               fmt::format("{}", fit.configurations), fmt::format("{}", fit.samples),
+               fmt::format("{:.1f}%", fit.mean_error * 100),
                fmt::format("{:.1f}%", fit.max_error * 100),
                dashed(fmt::format("{}", fmt::join(fit.flags, ",")))});
   }
@@ -53,7 +54,7 @@ void print_fits(const std::vector<FitSummary>& fits, bool parameters) {
   if (!parameters) return;
   for (const FitSummary& fit : fits) {
     fmt::print("\n{} on {}, {}:\n", fit.profile.job_type, dashed(fit.gpu_type),
-               to_string(fit.back_end));
+               to_string(fit.model_kind));
     for (const auto& [name, value] : fit.parameters) fmt::print("  {:<16}{:.6g}\n", name, value);
   }
 }
@@ -89,13 +90,14 @@ Json flags_json(const Flags& flags) {
 }
 
 /// What would teach most of these profiles: on the GPU types of rubato.conf and of the rows.
-std::vector<Lesson> lessons_from(const std::vector<store::ProfileRow>& rows, const Config& config) {
+std::vector<InformativeMeasurement> most_informative_from(
+    const std::vector<store::ProfileRow>& rows, const Config& config) {
   constexpr std::size_t kOfAProfile = 3;
-  std::vector<RateCell> cells = cells_of(rows);
-  if (cells.empty()) return {};
-  const std::set<std::string> types = gpu_types_of(cells, config);
-  return lessons(ThroughputModel(TypeSpeeds(config.speeds()), std::move(cells)), types,
-                 kOfAProfile);
+  std::vector<ThroughputObservation> observations = observations_of(rows);
+  if (observations.empty()) return {};
+  const std::set<std::string> types = gpu_types_of(observations, config);
+  return most_informative(ThroughputModel(TypeSpeeds(config.speeds()), std::move(observations)),
+                          types, kOfAProfile);
 }
 
 }  // namespace
@@ -114,8 +116,8 @@ int show_fits(const Globals& globals, const ModelsOptions& options, const Site& 
   }
   std::erase_if(*rows,
                 [&](const store::ProfileRow& row) { return other(row) || !chosen(options, row); });
-  const BackEnds back_ends(measured_rows(*rows));
-  const std::vector<FitSummary> fits = back_ends.summaries(shapes_of(site.config));
+  const StepTimeModels step_time_models(measured_rows(*rows));
+  const std::vector<FitSummary> fits = step_time_models.summaries(shapes_of(site.config));
   if (globals.json) {
     Json json = document(kModelsFitsSchema, "");
     json["fits"] = Json::array();
@@ -123,8 +125,8 @@ int show_fits(const Globals& globals, const ModelsOptions& options, const Site& 
     if (show) {
       json["flagged"] = flags_json(flags_of(*rows));
       json["lessons"] = Json::array();
-      for (const Lesson& lesson : lessons_from(*rows, site.config))
-        json["lessons"].push_back(lesson_json(lesson));
+      for (const InformativeMeasurement& measurement : most_informative_from(*rows, site.config))
+        json["lessons"].push_back(measurement_json(measurement));
     }
     print_json(json);
     return kOk;
@@ -137,7 +139,7 @@ int show_fits(const Globals& globals, const ModelsOptions& options, const Site& 
   }
   if (!show) return kOk;
   print_flags(flags_of(*rows));
-  print_lessons(lessons_from(*rows, site.config));
+  print_most_informative(most_informative_from(*rows, site.config));
   return kOk;
 }
 

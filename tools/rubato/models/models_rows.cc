@@ -49,15 +49,15 @@ std::set<std::string> types_of(const std::vector<store::ProfileRow>& rows) {
   return names;
 }
 
-std::vector<RateCell> cells_of(const std::vector<store::ProfileRow>& rows) {
-  std::vector<RateCell> cells;
+std::vector<ThroughputObservation> observations_of(const std::vector<store::ProfileRow>& rows) {
+  std::vector<ThroughputObservation> cells;
   for (const store::ProfileRow& row : rows) {
-    const store::KindGroup& group = row.group;
+    const store::JobTypeGroup& group = row.group;
     if (row.gpus < 1 || group.samples <= group.flagged) continue;
     cells.push_back({.profile = {row.type.shared ? "" : row.type.account, row.type.name},
                      .gpu_type = row.gpu_type,
                      .gpus = row.gpus,
-                     .rate = group.mean_rate,
+                     .throughput = group.mean_throughput,
                      .samples = group.samples - group.flagged,
                      .nodes = group.nodes,
                      .batch = group.batch,
@@ -66,10 +66,11 @@ std::vector<RateCell> cells_of(const std::vector<store::ProfileRow>& rows) {
   return cells;
 }
 
-std::set<std::string> gpu_types_of(const std::vector<RateCell>& cells, const Config& config) {
+std::set<std::string> gpu_types_of(const std::vector<ThroughputObservation>& cells,
+                                   const Config& config) {
   std::set<std::string> types;
   for (const GpuTypeConfig& type : config.gpu_types) types.insert(type.name);
-  for (const RateCell& cell : cells)
+  for (const ThroughputObservation& cell : cells)
     if (cell.gpu_type.find('+') == std::string::npos) types.insert(cell.gpu_type);
   return types;
 }
@@ -92,25 +93,25 @@ std::string flag_text(const std::string& flag, std::int64_t reports) {
   return fmt::format("{} {}{}", reports, flag, meaning.empty() ? "" : ": " + meaning);
 }
 
-void print_lessons(const std::vector<Lesson>& lessons) {
-  if (lessons.empty()) return;
+void print_most_informative(const std::vector<InformativeMeasurement>& most_informative) {
+  if (most_informative.empty()) return;
   fmt::print("\nWhat a measurement would teach, most first:\n");
-  for (const Lesson& lesson : lessons) {
+  for (const InformativeMeasurement& measurement : most_informative) {
     fmt::print("  {} on {} {}: forecasts of it within {:.0f}% instead of {:.0f}%\n",
-               lesson.profile.job_type, lesson.gpus,
-               lesson.gpu_type.empty() ? kUnknown : lesson.gpu_type,
-               100 * std::expm1(std::max(lesson.mean - lesson.reduction, 0.0)),
-               100 * std::expm1(lesson.mean));
+               measurement.profile.job_type, measurement.gpus,
+               measurement.gpu_type.empty() ? kUnknown : measurement.gpu_type,
+               100 * std::expm1(std::max(measurement.mean - measurement.reduction, 0.0)),
+               100 * std::expm1(measurement.mean));
   }
 }
 
-Json lesson_json(const Lesson& lesson) {
-  return {{"account", lesson.profile.account},
-          {"job_type", lesson.profile.job_type},
-          {"gpu_type", lesson.gpu_type},
-          {"gpus", lesson.gpus},
-          {"within", std::expm1(lesson.mean)},
-          {"after", std::expm1(std::max(lesson.mean - lesson.reduction, 0.0))}};
+Json measurement_json(const InformativeMeasurement& measurement) {
+  return {{"account", measurement.profile.account},
+          {"job_type", measurement.profile.job_type},
+          {"gpu_type", measurement.gpu_type},
+          {"gpus", measurement.gpus},
+          {"within", std::expm1(measurement.mean)},
+          {"after", std::expm1(std::max(measurement.mean - measurement.reduction, 0.0))}};
 }
 
 }  // namespace rubato::tools

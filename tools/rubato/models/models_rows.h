@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/model/throughput/teach.h"
+#include "lib/model/throughput/acquisition.h"
 #include "lib/store/profiles.h"
 #include "tools/rubato/models/models_actions.h"
 #include "tools/shared/output.h"
@@ -26,15 +26,16 @@ namespace rubato::tools {
 [[nodiscard]] std::string no_such_type(const std::string& type, const std::set<std::string>& names);
 
 /// Of rows of jobs with GPUs that were measured.
-[[nodiscard]] std::vector<RateCell> cells_of(const std::vector<store::ProfileRow>& rows);
+[[nodiscard]] std::vector<ThroughputObservation> observations_of(
+    const std::vector<store::ProfileRow>& rows);
 /// Those of rubato.conf and of the cells.
-[[nodiscard]] std::set<std::string> gpu_types_of(const std::vector<RateCell>& cells,
+[[nodiscard]] std::set<std::string> gpu_types_of(const std::vector<ThroughputObservation>& cells,
                                                  const Config& config);
 
 /// "3 wall-time: samples/s that the samples done since the last report deny"
 [[nodiscard]] std::string flag_text(const std::string& flag, std::int64_t reports);
 
-void print_lessons(const std::vector<Lesson>& lessons);
-[[nodiscard]] Json lesson_json(const Lesson& lesson);
+void print_most_informative(const std::vector<InformativeMeasurement>& most_informative);
+[[nodiscard]] Json measurement_json(const InformativeMeasurement& measurement);
 
 }  // namespace rubato::tools

@@ -12,21 +12,21 @@
 namespace rubato::tools {
 
 Result<std::string> read_bounded_file(const std::string& path) {
-  constexpr std::size_t kMost = std::size_t{64} << 20;
+  constexpr std::size_t kMax = std::size_t{64} << 20;
   const bool standard = path == "-";
   std::FILE* file = standard ? stdin : std::fopen(path.c_str(), "rb");
   if (file == nullptr) return fail(fmt::format("{}: {}", path, std::strerror(errno)));
   std::string text;
   char buffer[65536];
   std::size_t got = 0;
-  while (text.size() <= kMost && (got = std::fread(buffer, 1, sizeof buffer, file)) > 0) {
+  while (text.size() <= kMax && (got = std::fread(buffer, 1, sizeof buffer, file)) > 0) {
     text.append(buffer, got);
   }
   const bool bad = std::ferror(file) != 0;
   const int reason = errno;
   if (!standard) std::fclose(file);
   if (bad) return fail(fmt::format("{}: {}", path, std::strerror(reason)));
-  if (text.size() > kMost) return fail(fmt::format("{}: larger than 64 MiB", path));
+  if (text.size() > kMax) return fail(fmt::format("{}: larger than 64 MiB", path));
   return text;
 }
 

@@ -44,7 +44,7 @@ store::ProfileRow profile_of(const ModelRow& row) {
   out.type = {row.account, row.job_type, row.shared};
   out.gpu_type = row.gpu_type;
   out.gpus = row.gpus;
-  store::KindGroup& group = out.group;
+  store::JobTypeGroup& group = out.group;
   group.nodes = row.nodes;
   group.plan = row.plan;
   group.batch = row.batch;
@@ -52,10 +52,10 @@ store::ProfileRow profile_of(const ModelRow& row) {
   group.flagged = row.flagged;
   group.flags = {row.flags.begin(), row.flags.end()};
   group.jobs = row.jobs;
-  group.mean_rate = row.rate_mean;
-  group.least_rate = row.rate_min;
-  group.most_rate = row.rate_max;
-  group.last_rate = row.rate_last;
+  group.mean_throughput = row.throughput_mean;
+  group.min_throughput = row.throughput_min;
+  group.max_throughput = row.throughput_max;
+  group.last_throughput = row.throughput_last;
   group.last = row.last;
   return out;
 }

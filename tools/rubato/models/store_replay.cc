@@ -22,7 +22,8 @@ constexpr double kDaySeconds = 86400;
 // Of the paired difference: beyond so many standard errors it is more than chance.
 constexpr double kBeyondChance = 2;
 
-ValidateCell cell_of(const ReplayError& row, const char* source, double mean, double most) {
+ValidatedObservation observation_of(const ReplayError& row, const char* source, double mean,
+                                    double most) {
   return {.source = source,
           .model = row.profile.job_type,
           .plan = row.gpu_type,
@@ -59,7 +60,7 @@ Result<ValidateSection> replay_store(const std::string& file, const Config& conf
     return fail(fmt::format("--store: {}: {}", file, why));
   const auto reader = store::Reader::open(file);
   if (!reader) return fail(reader.error().text + hint_for(file));
-  std::vector<MeasuredRate> reports;
+  std::vector<ThroughputReport> reports;
   const Result<void> read = reader->each_sample([&](store::Sample sample) {
     const JobTypeConfig* line = config.job_type(sample.type.name);
     sample.type.shared = line != nullptr && line->shared;
@@ -80,8 +81,8 @@ Result<ValidateSection> replay_store(const std::string& file, const Config& conf
   int below = 0;
   int beyond = 0;
   for (const ReplayError& row : replay_both(reports, TypeSpeeds(config.speeds()), rules)) {
-    section.cells.push_back(cell_of(row, "present", row.present, row.present_most));
-    section.cells.push_back(cell_of(row, "plain", row.plain, row.plain_most));
+    section.observations.push_back(observation_of(row, "present", row.present, row.present_most));
+    section.observations.push_back(observation_of(row, "plain", row.plain, row.plain_most));
     const auto n = static_cast<double>(row.reports);
     count += n;
     present += n * row.present;

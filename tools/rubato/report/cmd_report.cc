@@ -9,7 +9,7 @@
 
 #include "lib/hints/message.h"
 #include "tools/rubato/report/report_message.h"
-#include "tools/rubato/stats/gain_view.h"
+#include "tools/rubato/stats/counterfactual_view.h"
 #include "tools/rubato/stats/stats_view.h"
 #include "tools/shared/command.h"
 #include "tools/shared/output.h"
@@ -21,9 +21,9 @@ namespace {
 
 constexpr const char* kSchema = "rubato.report/1";
 constexpr int kDays = 14;
-constexpr int kMostDays = 10000;
+constexpr int kMaxDays = 10000;
 constexpr std::size_t kTextWidth = 80;
-constexpr std::size_t kLeastWidth = 60;
+constexpr std::size_t kMinWidth = 60;
 
 struct Options {
   /// By key of the message, as typed.
@@ -111,8 +111,8 @@ int send(const Globals& globals, const Options& options) {
   return kOk;
 }
 
-std::string no_gain(const Result<Gain>& gain) {
-  return "What mode place would have gained is not estimated: " + gain.error().text;
+std::string no_gain(const Result<CounterfactualEstimate>& estimate) {
+  return "What mode place would have gained is not estimated: " + estimate.error().text;
 }
 
 int show(const Globals& globals, const Options& options) {
@@ -123,16 +123,16 @@ int show(const Globals& globals, const Options& options) {
   const auto stopped = loop_stopped(*stats, site->config, now());
   if (stopped) print_warning(*stopped);
   const Json report = stats->all.value("report", Json::object());
-  std::optional<Result<Gain>> gain;
-  if (stats->mode == "observe") gain = read_gain(*site, options.days);
+  std::optional<Result<CounterfactualEstimate>> estimate;
+  if (stats->mode == "observe") estimate = read_counterfactual(*site, options.days);
   if (globals.json) {
     std::vector<std::string> warnings;
     if (stopped) warnings.push_back(*stopped);
-    if (gain && !*gain) warnings.push_back(no_gain(*gain));
+    if (estimate && !*estimate) warnings.push_back(no_gain(*estimate));
     Json json = document(kSchema, stats->slurm_version, warnings);
     json["mode"] = stats->mode;
     json["days"] = report.value("days", Json::array());
-    if (gain && *gain) json["gain"] = to_json(**gain);
+    if (estimate && *estimate) json["gain"] = to_json(**estimate);
     print_json(json);
     return stopped ? kUnreachable : kOk;
   }
@@ -143,20 +143,21 @@ int show(const Globals& globals, const Options& options) {
         "Each job is judged alone; what all of them together would have gained is below.\n\n");
   }
   fmt::print("{}", days_text(report, options.days));
-  if (gain && *gain) {
+  if (estimate && *estimate) {
     const auto width = static_cast<std::size_t>(terminal_width().value_or(kTextWidth));
-    fmt::print("\n{}", gain_text(**gain, std::max(width, kLeastWidth)));
-  } else if (gain) {
+    fmt::print("\n{}", counterfactual_text(**estimate, std::max(width, kMinWidth)));
+  } else if (estimate) {
     fmt::print("\n");
-    for (const std::string& line : wrap(no_gain(*gain) + ".", kTextWidth)) fmt::print("{}\n", line);
+    for (const std::string& line : wrap(no_gain(*estimate) + ".", kTextWidth))
+      fmt::print("{}\n", line);
   }
   return stopped ? kUnreachable : kOk;
 }
 
 int run(const Globals& globals, const Options& options) {
-  if (options.days < 1 || options.days > kMostDays) {
+  if (options.days < 1 || options.days > kMaxDays) {
     return report_failure(globals, kSchema, kUsage,
-                          fmt::format("report: --days: from 1 to {}", kMostDays));
+                          fmt::format("report: --days: from 1 to {}", kMaxDays));
   }
   if (options.says_something()) return send(globals, options);
   if (options.print || !options.job.empty()) {

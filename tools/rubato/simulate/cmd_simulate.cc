@@ -77,7 +77,7 @@ Result<SimulatedRun> simulate_one(const SimulateOptions& options, const sim::Sui
   control.seed = options.seed;
   control.stop = &stop_now;
   if (solver != nullptr) control.solver = solver;
-  control.segments = !options.report.empty();
+  control.intervals = !options.report.empty();
   control.config = config;
   if (options.until > 0) control.until = options.until;
   control.progress = [&bar](double now, int finished, int jobs) { bar.show(now, finished, jobs); };
@@ -95,7 +95,7 @@ Result<SimulatedRun> simulate_one(const SimulateOptions& options, const sim::Sui
   if (run.record.cut) return run;  // published figures are of the whole
   // Figures of no one seed are compared where all their seeds are run.
   if (suite.published_seeds > 1 && !options.gates) return run;
-  for (const sim::Published& one : suite.published) {
+  for (const sim::PublishedFigure& one : suite.published) {
     if (one.policy == policy) run.published.push_back(one);
   }
   if (run.published.empty() || suite.published_seeds == 1) return run;
@@ -205,7 +205,7 @@ Result<void> write_results(const Globals& globals, const SimulateOptions& option
 
 /// Where no bar is seen, as in a log, the figures of a run are, when it is over.
 void show_verdict(const SimulatedRun& run) {
-  for (const sim::Published& one : run.published) {
+  for (const sim::PublishedFigure& one : run.published) {
     fmt::print(stderr, "{} {} {}: {:+.2f} %, {}\n", run.suite, run.policy, one.metric,
                100 * difference(run, one), holds(run, one) ? "ok" : "FAIL");
   }
@@ -213,7 +213,7 @@ void show_verdict(const SimulatedRun& run) {
 }
 
 /// Some policy that is to be run may need a solver.
-bool asks_programmes(const SimulateOptions& options, const std::vector<sim::Suite>& suites) {
+bool asks_programs(const SimulateOptions& options, const std::vector<sim::Suite>& suites) {
   for (const sim::Suite& suite : suites) {
     for (const std::string& policy : policies_for(options, suite)) {
       if (policy == "las" || policy == "sia" || policy.starts_with("gavel-")) return true;
@@ -226,7 +226,7 @@ bool asks_programmes(const SimulateOptions& options, const std::vector<sim::Suit
 bool has_figures(const SimulateOptions& options, const std::vector<sim::Suite>& suites) {
   for (const sim::Suite& suite : suites) {
     const auto policies = policies_for(options, suite);
-    for (const sim::Published& one : suite.published) {
+    for (const sim::PublishedFigure& one : suite.published) {
       if (std::find(policies.begin(), policies.end(), one.policy) != policies.end()) return true;
     }
   }
@@ -261,7 +261,7 @@ int run(const Globals& globals, SimulateOptions& options) {
                           "simulate: " + config.error().text);
   }
   const auto solver =
-      solver_of(asks_programmes(options, input->suites) ? options.solver : "own", stop_now);
+      solver_of(asks_programs(options, input->suites) ? options.solver : "own", stop_now);
   if (!solver) {
     return report_failure(globals, kSchema, kFailed, "simulate: " + solver.error().text);
   }

@@ -13,7 +13,7 @@ namespace rubato::tools {
 namespace {
 
 /// Points of a distribution.
-constexpr std::size_t kMostPoints = 400;
+constexpr std::size_t kMaxPoints = 400;
 /// Colours of lines in the style of the page.
 constexpr int kColours = 8;
 
@@ -57,7 +57,7 @@ std::string figure_text(const Figure& figure, double value) {
 
 /// What was published of a run's figure; NaN for nothing.
 double published_of(const SimulatedRun& run, const char* name) {
-  for (const sim::Published& one : run.published) {
+  for (const sim::PublishedFigure& one : run.published) {
     if (one.metric == name) return one.value;
   }
   return std::nan("");
@@ -144,7 +144,7 @@ std::string figures_table(const PageSuite& suite) {
                     time_text(m.p50_jct_s), time_text(m.p99_jct_s), time_text(m.ideal_avg_jct_s),
                     time_text(m.makespan_s), percent(m.gpu_utilisation),
                     plain(m.gpu_hours_per_job, 1), plain(m.restarts_per_job, 1), plain(m.jain, 2),
-                    std::to_string(one.time.most_waiting)});
+                    std::to_string(one.time.max_waiting)});
   }
   return table_of("Figures of each policy", rows);
 }
@@ -153,7 +153,7 @@ std::string published_table(const PageSuite& suite) {
   std::vector<std::vector<std::string>> rows{
       {"Policy", "Figure", "Published", "Found", "Off", "Within", "Holds"}};
   for (const PageRun& one : suite.runs) {
-    for (const sim::Published& published : one.run->published) {
+    for (const sim::PublishedFigure& published : one.run->published) {
       const double found = figure_of(one.run->metrics, published.metric);
       const double off = difference(*one.run, published);
       rows.push_back({one.run->policy, published.metric, time_text(published.value),
@@ -171,11 +171,11 @@ std::string published_table(const PageSuite& suite) {
 
 // -- Curves -----------------------------------------------------------------------------------
 
-/// The share of jobs with at most each of `values`, which are sorted; at most kMostPoints points.
+/// The share of jobs with at most each of `values`, which are sorted; at most kMaxPoints points.
 Line share_line(const PageRun& one, const std::vector<double>& values) {
   Line line{one.run->policy, one.style, {{0, 0}}, true};
   const double jobs = one.run->metrics.jobs;
-  const std::size_t points = std::min(values.size(), kMostPoints);
+  const std::size_t points = std::min(values.size(), kMaxPoints);
   for (std::size_t i = 1; i <= points; ++i) {
     const std::size_t at = i * values.size() / points;  // how many there are up to this one
     line.points.emplace_back(values[at - 1], static_cast<double>(at) / jobs);
@@ -270,7 +270,7 @@ Chart queue(const PageSuite& suite) {
     for (const auto& [time, value] : line.points) most = std::max(most, value);
     chart.lines.push_back(std::move(line));
     chart.about += fmt::format("{}{}: at most {}", chart.about.empty() ? "" : "; ", one.run->policy,
-                               one.time.most_waiting);
+                               one.time.max_waiting);
   }
   chart.y = count_axis(most, "jobs");
   return chart;

@@ -14,11 +14,11 @@ namespace rubato::tools {
 namespace {
 
 /// Bars on a page, of all its runs: some 5 MB.
-constexpr std::size_t kMostBars = 200'000;
+constexpr std::size_t kMaxBars = 200'000;
 /// Kinds of jobs with a colour of their own.
-constexpr std::size_t kMostKinds = 6;
+constexpr std::size_t kMaxKinds = 6;
 /// Rows that a Gantt chart may have.
-constexpr int kMostRows = 8192;
+constexpr int kMaxRows = 8192;
 /// Parts of the span that times of bars are counted in.
 constexpr double kUnits = 4e6;
 /// GPU time below this share is rounding.
@@ -46,7 +46,7 @@ std::vector<std::string> kinds_of(const PageSuite& suite) {
 }
 
 bool drawn(const PageSuite& suite, const PageRun& one) {
-  return !one.lanes.bars.empty() && suite.suite->cluster.gpus() <= kMostRows;
+  return !one.lanes.bars.empty() && suite.suite->cluster.gpus() <= kMaxRows;
 }
 
 /// What a chart of this run does not show.
@@ -55,10 +55,10 @@ std::string remarks(const PageSuite& suite, const PageRun& one) {
   const auto say = [&text](const std::string& sentence) {
     text += (text.empty() ? "" : " ") + sentence;
   };
-  if (one.run->record.segments.empty()) {
+  if (one.run->record.intervals.empty()) {
     say("Which GPUs jobs held is not recorded.");
-  } else if (suite.suite->cluster.gpus() > kMostRows) {
-    say(fmt::format("A chart has at most {} GPUs; this cluster has {}.", kMostRows,
+  } else if (suite.suite->cluster.gpus() > kMaxRows) {
+    say(fmt::format("A chart has at most {} GPUs; this cluster has {}.", kMaxRows,
                     suite.suite->cluster.gpus()));
   } else if (!one.lanes.nodes_known) {
     say("Nodes are not recorded here: which row a job has is made up for the chart, types and "
@@ -148,8 +148,8 @@ void thin_out(std::vector<PageSuite>& suites) {
       }
     }
   }
-  if (lengths.size() <= kMostBars) return;
-  const auto at = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() - kMostBars);
+  if (lengths.size() <= kMaxBars) return;
+  const auto at = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() - kMaxBars);
   std::nth_element(lengths.begin(), at, lengths.end());
   const double least = *at;
   for (PageSuite& suite : suites) {
@@ -171,7 +171,7 @@ Json suite_data(const PageSuite& suite) {
     data["groups"].push_back({group.type, group.nodes, group.gpus_per_node});
   }
   std::vector<std::string> kinds = kinds_of(suite);
-  kinds.resize(std::min(kinds.size(), kMostKinds));
+  kinds.resize(std::min(kinds.size(), kMaxKinds));
   data["kinds"] = kinds;
   data["jobs"] = Json::array();
   for (const sim::SimJob& job : suite.suite->jobs) {

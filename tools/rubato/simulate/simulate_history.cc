@@ -50,9 +50,9 @@ double start_difference(const std::vector<sim::JobResult>& run,
 }
 
 /// Most GPUs that were held at once.
-int most_held(const std::vector<sim::Segment>& segments) {
+int max_held(const std::vector<sim::AllocationInterval>& intervals) {
   std::vector<std::pair<double, int>> steps;
-  for (const sim::Segment& one : segments) {
+  for (const sim::AllocationInterval& one : intervals) {
     steps.emplace_back(one.from, one.gpus);
     steps.emplace_back(one.to, -one.gpus);
   }
@@ -106,7 +106,7 @@ SimulatedRun real_run(const sim::Suite& suite) {
     run.record.busy_gpu_seconds += job.gpu_seconds;
     int type = from.types.size() == 1 ? suite.cluster.type_of(from.types.front()) : -1;
     if (suite.cluster.types() == 1) type = 0;
-    run.record.segments.push_back(
+    run.record.intervals.push_back(
         {static_cast<int>(i), type, -1, from.gpus, job.first_start, job.finish});
   }
   run.metrics = sim::measure(run.record, suite.window, suite.cluster.gpus(), suite.origin);
@@ -147,7 +147,7 @@ std::vector<std::string> history_notes(const std::vector<SimulatedRun>& runs,
         fmt::format("{} had more CPUs or memory than a node: as much as a node has for its GPUs.",
                     count(history.too_wide, "job", "jobs")));
   }
-  if (const int most = most_held(runs.front().record.segments); most > suite.cluster.gpus()) {
+  if (const int most = max_held(runs.front().record.intervals); most > suite.cluster.gpus()) {
     notes.push_back(fmt::format(
         "{} GPUs were held at once, and the cluster here has {}: is it the one of that time?", most,
         suite.cluster.gpus()));

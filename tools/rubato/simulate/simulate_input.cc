@@ -305,7 +305,7 @@ tl::expected<std::optional<Config>, InputError> read_rubato_conf(
 Result<void> check_policies(const SimulateOptions& options, const sim::Suite& suite) {
   // Replays may know policies that the engine has not.
   std::vector<std::string> names = names_of(sim::policies());
-  for (const sim::Published& one : suite.published) names.push_back(one.policy);
+  for (const sim::PublishedFigure& one : suite.published) names.push_back(one.policy);
   for (const std::string& policy : options.policies) {
     if (std::find(names.begin(), names.end(), policy) != names.end()) continue;
     const std::string mean = did_you_mean(policy, names);
@@ -318,7 +318,7 @@ Result<void> check_policies(const SimulateOptions& options, const sim::Suite& su
 std::vector<std::string> policies_for(const SimulateOptions& options, const sim::Suite& suite) {
   if (!options.policies.empty()) return options.policies;
   std::vector<std::string> names;
-  for (const sim::Published& one : suite.published) {
+  for (const sim::PublishedFigure& one : suite.published) {
     if (std::find(names.begin(), names.end(), one.policy) == names.end()) {
       names.push_back(one.policy);
     }

@@ -8,7 +8,7 @@
 
 #include "lib/sim/engine/timeline.h"
 #include "tools/page/chart.h"
-#include "tools/page_text.h"
+#include "tools/page/page_text.h"
 #include "tools/rubato/simulate/simulate_charts.h"
 #include "tools/rubato/simulate/simulate_gantt.h"
 #include "tools/shared/output.h"

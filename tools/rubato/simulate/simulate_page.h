@@ -17,7 +17,7 @@ struct PageFacts {
   std::vector<std::string> notes;  ///< sentences about the workload
 };
 
-/// The runs of each suite with their charts; `runs` have segments (RunControl::segments). Same
+/// The runs of each suite with their charts; `runs` have segments (RunControl::intervals). Same
 /// input, same bytes: wall times of decisions are left out. Charts over time show means of equal
 /// parts, and where runs have more pieces than a page can carry the shortest are left out; both are
 /// said on the page.

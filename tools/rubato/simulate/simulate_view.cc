@@ -84,7 +84,7 @@ std::string gates_text(const std::vector<SimulatedRun>& runs, bool color) {
                {""}});
   bool some = false;
   for (const SimulatedRun& run : runs) {
-    for (const sim::Published& published : run.published) {
+    for (const sim::PublishedFigure& published : run.published) {
       some = true;
       const double off = difference(run, published);
       const bool good = holds(run, published);
@@ -131,11 +131,11 @@ double figure_of(const sim::Metrics& metrics, const std::string& name) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-double difference(const SimulatedRun& run, const sim::Published& published) {
+double difference(const SimulatedRun& run, const sim::PublishedFigure& published) {
   return figure_of(run.metrics, published.metric) / published.value - 1;
 }
 
-bool holds(const SimulatedRun& run, const sim::Published& published) {
+bool holds(const SimulatedRun& run, const sim::PublishedFigure& published) {
   return std::abs(difference(run, published)) <= published.within && !run.record.cut;
 }
 

@@ -16,9 +16,9 @@ struct SimulatedRun {
   std::string policy;
   std::uint64_t seed = 0;
   int seeds = 1;  ///< above 1: the figures are means over so many seeds, 0, 1, ...
-  sim::RunRecord record;
+  sim::RunMetrics record;
   sim::Metrics metrics;
-  std::vector<sim::Published> published;  ///< of this policy
+  std::vector<sim::PublishedFigure> published;  ///< of this policy
 };
 
 /// Seconds for people: hours from three hours on; "-" for none.
@@ -26,8 +26,8 @@ struct SimulatedRun {
 /// A figure of `metrics` by its name; NaN for no such name.
 [[nodiscard]] double figure_of(const sim::Metrics& metrics, const std::string& name);
 /// Relative difference from what was published.
-[[nodiscard]] double difference(const SimulatedRun& run, const sim::Published& published);
-[[nodiscard]] bool holds(const SimulatedRun& run, const sim::Published& published);
+[[nodiscard]] double difference(const SimulatedRun& run, const sim::PublishedFigure& published);
+[[nodiscard]] bool holds(const SimulatedRun& run, const sim::PublishedFigure& published);
 /// No figure that must hold fails.
 [[nodiscard]] bool all_hold(const std::vector<SimulatedRun>& runs);
 

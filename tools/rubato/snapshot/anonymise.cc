@@ -42,20 +42,22 @@ std::set<std::string> names_of(const Snapshot& snapshot, std::string Job::*membe
 
 std::set<std::string> account_names(const Snapshot& snapshot, const ModelsFit& fit) {
   std::set<std::string> names = names_of(snapshot, &Job::account);
-  for (const RateCell& cell : fit.cells) names.insert(cell.profile.account);
+  for (const ThroughputObservation& observation : fit.observations)
+    names.insert(observation.profile.account);
   for (const CurvePoint& point : fit.curves) names.insert(point.profile.account);
-  for (const TypeCourse& type : snapshot.memory.types) names.insert(type.account);
+  for (const TypePredictability& type : snapshot.memory.types) names.insert(type.account);
   return names;
 }
 
 std::set<std::string> job_type_names(const Snapshot& snapshot, const ModelsFit& fit) {
   std::set<std::string> names;
-  for (const RateCell& cell : fit.cells) names.insert(cell.profile.job_type);
+  for (const ThroughputObservation& observation : fit.observations)
+    names.insert(observation.profile.job_type);
   for (const CurvePoint& point : fit.curves) names.insert(point.profile.job_type);
   for (const Job& job : snapshot.jobs) {
     if (job.hints) names.insert(job.hints->job_type);
   }
-  for (const TypeCourse& type : snapshot.memory.types) names.insert(type.job_type);
+  for (const TypePredictability& type : snapshot.memory.types) names.insert(type.job_type);
   return names;
 }
 
@@ -111,18 +113,18 @@ Anonymous anonymise(const Snapshot& snapshot, const ModelsFit& fit) {
     partitions.replace(reservation.partition);
   }
   for (JobMemory& memory : plain.memory.jobs) memory.refusal.clear();
-  for (TypeCourse& type : plain.memory.types) {
+  for (TypePredictability& type : plain.memory.types) {
     accounts.replace(type.account);
     types.replace(type.job_type);
   }
   std::sort(plain.memory.types.begin(), plain.memory.types.end(),
-            [](const TypeCourse& a, const TypeCourse& b) {
+            [](const TypePredictability& a, const TypePredictability& b) {
               return std::tie(a.account, a.job_type) < std::tie(b.account, b.job_type);
             });
   ModelsFit plain_fit = fit;
-  for (RateCell& cell : plain_fit.cells) {
-    accounts.replace(cell.profile.account);
-    types.replace(cell.profile.job_type);
+  for (ThroughputObservation& observation : plain_fit.observations) {
+    accounts.replace(observation.profile.account);
+    types.replace(observation.profile.job_type);
   }
   for (CurvePoint& point : plain_fit.curves) {
     accounts.replace(point.profile.account);

@@ -145,7 +145,7 @@ void take_numbers(const Json& group, const std::string& head, std::map<std::stri
   }
 }
 
-void add_stats(std::string& text, const Stats& stats, Seconds now) {
+void add_stats(std::string& text, const PublishedStats& stats, Seconds now) {
   family(text, "rubato_info", kGauge, "Version of the plugins and mode");
   text += fmt::format("rubato_info{{version=\"{}\",slurm_version=\"{}\",mode=\"{}\"}} 1\n",
                       escape_label(stats.version), escape_label(stats.slurm_version),
@@ -189,7 +189,8 @@ void add_models(std::string& text, const ModelsTable& models) {
   family(text, "rubato_profile_rate", kGauge, "Mean rate of a profile, samples/s");
   for (const ModelRow& row : models.rows) {
     if (row.samples <= row.flagged) continue;
-    text += fmt::format("rubato_profile_rate{} {}\n", labels_of(row), number_text(row.rate_mean));
+    text +=
+        fmt::format("rubato_profile_rate{} {}\n", labels_of(row), number_text(row.throughput_mean));
   }
 }
 
@@ -204,7 +205,8 @@ std::string escape_label(std::string_view text) {
   return out;
 }
 
-std::string metrics_text(const Stats* stats, const ModelsTable* models, bool up, Seconds now) {
+std::string metrics_text(const PublishedStats* stats, const ModelsTable* models, bool up,
+                         Seconds now) {
   std::string text;
   single(text, "rubato_up", kGauge, "1 if Rubato's loop runs", up ? 1 : 0);
   if (stats != nullptr) add_stats(text, *stats, now);

@@ -126,7 +126,7 @@ std::string mean_text(const Json& count) {
 
 }  // namespace
 
-std::string stats_text(const Stats& stats, Seconds now) {
+std::string stats_text(const PublishedStats& stats, Seconds now) {
   std::string text;
   for (const Group& group : groups()) {
     std::string lines;
@@ -175,11 +175,11 @@ std::string days_text(const Json& report, int days) {
     const Json waits = day.value("waits", Json::object());
     const Json earlier = day.value("earlier", Json::object());
     const bool observe = day.value("mode", "") == "observe";
-    const std::int64_t judged = number(earlier, "jobs") + number(day, "not_earlier");
+    const std::int64_t scored = number(earlier, "jobs") + number(day, "not_earlier");
     table.add({day_text(number(day, "day")), day.value("mode", std::string(kUnknown)),
                fmt::format("{}", number(waits, "jobs")), mean_text(waits),
                number(waits, "jobs") > 0 ? squeue_duration(number(waits, "longest")) : kUnknown,
-               observe ? fmt::format("{}/{}", number(earlier, "jobs"), judged) : kUnknown,
+               observe ? fmt::format("{}/{}", number(earlier, "jobs"), scored) : kUnknown,
                observe ? mean_text(earlier) : kUnknown,
                fmt::format("{:.1f}", day.value("gpu_seconds", 0.0) / 3600),
                fmt::format("{}", number(day, "reports"))});

@@ -12,7 +12,7 @@ namespace rubato::tools {
 
 /// All counters in groups, as sdiag prints its own. Members that are not known here are printed by
 /// their names.
-[[nodiscard]] std::string stats_text(const Stats& stats, Seconds now);
+[[nodiscard]] std::string stats_text(const PublishedStats& stats, Seconds now);
 
 /// The days of group `report`: what Rubato did, or in mode observe would have done. The newest
 /// `days` of them.

@@ -132,14 +132,14 @@ Json number_json(double value) {
   return value;
 }
 
-Json cell_json(const ValidateCell& cell) {
-  return {{"source", cell.source},
-          {"model", cell.model},
-          {"plan", cell.plan},
-          {"fit_samples", cell.fit_samples},
-          {"test_rows", cell.test_rows},
-          {"mean_error", number_json(cell.mean_error)},
-          {"max_error", number_json(cell.max_error)}};
+Json cell_json(const ValidatedObservation& observation) {
+  return {{"source", observation.source},
+          {"model", observation.model},
+          {"plan", observation.plan},
+          {"fit_samples", observation.fit_samples},
+          {"test_rows", observation.test_rows},
+          {"mean_error", number_json(observation.mean_error)},
+          {"max_error", number_json(observation.max_error)}};
 }
 
 void print_as_json(const std::vector<NamedSection>& measured) {
@@ -150,7 +150,8 @@ void print_as_json(const std::vector<NamedSection>& measured) {
   json["notes"] = Json::array();
   Json gates = Json::object();
   for (const NamedSection& section : measured) {
-    for (const ValidateCell& cell : section.found.cells) json["cells"].push_back(cell_json(cell));
+    for (const ValidatedObservation& observation : section.found.observations)
+      json["cells"].push_back(cell_json(observation));
     Json& summary = json["summary"][section.name] = Json::object();
     for (const auto& [key, value] : section.found.summary) summary[key] = number_json(value);
     for (const auto& [gate, holds] : section.found.gates) gates[gate] = holds;
@@ -172,21 +173,23 @@ std::string figure(double value) {
 }
 
 /// With their sources where these differ.
-std::string cells_text(const std::vector<ValidateCell>& cells) {
-  const bool sources = std::ranges::any_of(
-      cells, [&](const ValidateCell& cell) { return cell.source != cells.front().source; });
+std::string cells_text(const std::vector<ValidatedObservation>& observations) {
+  const bool sources =
+      std::ranges::any_of(observations, [&](const ValidatedObservation& observation) {
+        return observation.source != observations.front().source;
+      });
   std::vector<TableColumn> columns{{"MODEL"},      {"PLAN"},       {"FIT", true},
                                    {"TEST", true}, {"MEAN", true}, {"MAX", true}};
   if (sources) columns.insert(columns.begin(), TableColumn{"SOURCE"});
   Table table(columns);
-  for (const ValidateCell& cell : cells) {
-    std::vector<std::string> row{cell.model,
-                                 cell.plan.empty() ? "-" : cell.plan,
-                                 fmt::format("{}", cell.fit_samples),
-                                 fmt::format("{}", cell.test_rows),
-                                 percent(cell.mean_error),
-                                 percent(cell.max_error)};
-    if (sources) row.insert(row.begin(), cell.source);
+  for (const ValidatedObservation& observation : observations) {
+    std::vector<std::string> row{observation.model,
+                                 observation.plan.empty() ? "-" : observation.plan,
+                                 fmt::format("{}", observation.fit_samples),
+                                 fmt::format("{}", observation.test_rows),
+                                 percent(observation.mean_error),
+                                 percent(observation.max_error)};
+    if (sources) row.insert(row.begin(), observation.source);
     table.add(row);
   }
   return table.text();
@@ -197,7 +200,7 @@ void print_as_text(const std::vector<NamedSection>& measured, bool color) {
   for (const auto& [name, found] : measured) {
     fmt::print("{}{}\n\n", first ? "" : "\n", paint(name, Color::kBold, color));
     first = false;
-    if (!found.cells.empty()) fmt::print("{}\n", cells_text(found.cells));
+    if (!found.observations.empty()) fmt::print("{}\n", cells_text(found.observations));
     Table summary({{"FIGURE"}, {"VALUE", true}});
     for (const auto& [key, value] : found.summary) summary.add({key, figure(value)});
     fmt::print("{}", summary.text());

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/json/job_annotation.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <set>
+
+namespace rubato {
+namespace {
+
+constexpr Seconds kSameStart = 60;
+
+/// Why it waits, in one word: what Slurm itself says against it, else the verdict.
+std::string wait_word(const Job& job, const Explanation* told) {
+  if (job.block != Block::kNone) return to_string(job.block);
+  return told != nullptr ? to_string(told->verdict) : "";
+}
+
+/// Samples that are left, below 0 when that cannot be said.
+double samples_left(const Work& work, const Progress& progress) {
+  const auto done = static_cast<double>(progress.samples);
+  const auto count = static_cast<double>(work.count);
+  switch (work.unit) {
+    case WorkUnit::kSamples:
+      return std::max(0.0, count - done);
+    case WorkUnit::kSteps:
+      if (progress.batch < 1) return -1;
+      return std::max(0.0, count * static_cast<double>(progress.batch) - done);
+    case WorkUnit::kTargetLoss:
+      break;
+  }
+  return -1;
+}
+
+void tell_progress(const Job& job, const Progress& progress, JobAnnotation& annotation) {
+  annotation.samples = progress.samples;
+  if (job.state != JobState::kRunning) return;
+  annotation.throughput = progress.throughput;
+  if (!job.hints || !job.hints->work || !(progress.throughput > 0)) return;
+  const double left = samples_left(*job.hints->work, progress) / progress.throughput;
+  if (left >= 0 && left < static_cast<double>(kForever))
+    annotation.remaining = static_cast<Seconds>(std::ceil(left));
+}
+
+void report_progress(const Job& job, const ProgressHistory& progress_history,
+                     JobAnnotation& annotation) {
+  if (job.state != JobState::kRunning || progress_history.left < 0 ||
+      progress_history.start != job.start)
+    return;
+  annotation.remaining = static_cast<Seconds>(std::ceil(progress_history.left));
+  annotation.left_low = static_cast<Seconds>(std::floor(progress_history.left_low));
+  annotation.left_high = static_cast<Seconds>(std::ceil(progress_history.left_high));
+}
+
+/// Whether the round counts on its forecasts; of a job without GPUs, whether it could.
+std::string class_word(const Job& job, const Service* service,
+                       const ProgressHistory* progress_history) {
+  if (!job.hints || !job.hints->work) return "";
+  if (service != nullptr) return service->predictable ? "P" : "U";
+  if (progress_history != nullptr) return progress_history->predictable ? "P" : "U";
+  return "";
+}
+
+}  // namespace
+
+HeldGpus held_gpus(const std::vector<NodeShare>& allocation) {
+  HeldGpus held;
+  std::set<std::string> types;
+  for (const NodeShare& share : allocation)
+    for (const GpuCount& group : share.gpus) {
+      held.gpus += group.count;
+      if (!group.type.empty()) types.insert(group.type);
+    }
+  for (const std::string& type : types) held.type += (held.type.empty() ? "" : "+") + type;
+  return held;
+}
+
+JobAnnotation annotation_of(const Job& job, const Explanation* told, const Progress* progress,
+                            const Service* service, const ProgressHistory* progress_history) {
+  JobAnnotation annotation;
+  if (service != nullptr) annotation.level = service->level;
+  if (job.hints) {
+    annotation.job_type = job.hints->job_type;
+    annotation.sizes = job.hints->sizes;
+  }
+  if (job.state == JobState::kRunning) {
+    const HeldGpus held = held_gpus(job.allocation);
+    annotation.gpus = held.gpus;
+    annotation.gpu_type = held.type;
+  } else {
+    annotation.gpus = job.request.gpus_on(job.request.min_nodes);
+    annotation.gpu_type =
+        told != nullptr && !told->gpu_type.empty() ? told->gpu_type : job.request.gpu_type;
+    if (told != nullptr) annotation.start = told->start_earliest;
+    annotation.wait = wait_word(job, told);
+  }
+  if (progress != nullptr) tell_progress(job, *progress, annotation);
+  if (progress_history != nullptr) report_progress(job, *progress_history, annotation);
+  annotation.predictable = class_word(job, service, progress_history);
+  return annotation;
+}
+
+bool differs(const JobAnnotation& shown, const JobAnnotation& now) {
+  JobAnnotation same = shown;
+  const bool both = shown.start != 0 && now.start != 0;
+  if (both && std::llabs(shown.start - now.start) < kSameStart) same.start = now.start;
+  return !(same == now);
+}
+
+}  // namespace rubato

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The fits of StepTimeModels. Included by its own files only.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+#include "lib/model/data_parallel/data_parallel.h"
+#include "lib/model/plans/plan_curve.h"
+#include "lib/model/plans/plan_model.h"
+#include "lib/model/predictor.h"
+#include "lib/model/row_samples.h"
+#include "lib/model/step_time/step_time.h"
+
+namespace rubato {
+
+using rows::Rows;
+
+/// Those that were asked for so far. A fit that is under way is waited for.
+struct StepTimeModels::Fits {
+  using ProfileOnType = std::pair<ProfileName, std::string>;
+  using ShapeKey = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
+  /// Profile and GPU type, shape, batch, plans, MiB of a GPU and of the host a GPU.
+  using CurveKey = std::tuple<ProfileOnType, ShapeKey, std::int64_t, bool, std::set<PlanKind>,
+                              std::int64_t, std::int64_t>;
+
+  static ShapeKey key_of(const ModelShape& shape) {
+    return {shape.params, shape.hidden, shape.layers, shape.seq, shape.heads};
+  }
+
+  std::mutex mutex;
+  std::map<std::pair<ProfileOnType, ShapeKey>, std::shared_ptr<const PlanModel>> plans;
+  std::map<CurveKey, std::shared_ptr<const PlanCurve>> curves;
+  std::map<ProfileOnType, std::shared_ptr<const DataParallelModel>> data_parallel;
+  std::map<ProfileOnType, std::shared_ptr<const StepTimeModel>> steps;
+
+  std::shared_ptr<const PlanModel> plan_model(const ProfileOnType& profile_on_type,
+                                              const ModelShape& shape, Rows rows) {
+    const std::lock_guard lock(mutex);
+    auto& model = plans[{profile_on_type, key_of(shape)}];
+    if (!model) model = std::make_shared<const PlanModel>(shape, rows::plan_samples(rows));
+    return model;
+  }
+  std::shared_ptr<const DataParallelModel> data_parallel_model(const ProfileOnType& profile_on_type,
+                                                               Rows rows) {
+    const std::lock_guard lock(mutex);
+    auto& model = data_parallel[profile_on_type];
+    if (!model)
+      model = std::make_shared<const DataParallelModel>(rows::data_parallel_samples(rows));
+    return model;
+  }
+  std::shared_ptr<const StepTimeModel> step_model(const ProfileOnType& profile_on_type, Rows rows) {
+    const std::lock_guard lock(mutex);
+    auto& model = steps[profile_on_type];
+    if (!model) model = std::make_shared<const StepTimeModel>(rows::step_samples(rows));
+    return model;
+  }
+
+  /// Null where nothing was measured that tells it.
+  std::shared_ptr<const PlanCurve> plan_curve(const JobSpec& job, const Resources& at, Rows rows,
+                                              std::int64_t gpu_memory);
+  std::optional<Prediction> by_plans(const JobSpec& job, const Resources& at, Rows rows,
+                                     std::int64_t gpu_memory);
+  std::optional<Prediction> by_batch(const JobSpec& job, const Resources& at, Rows rows);
+  std::optional<Prediction> by_steps(const JobSpec& job, const Resources& at, Rows rows);
+};
+
+}  // namespace rubato

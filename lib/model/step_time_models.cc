@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Forecasts of the models of step times.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "lib/model/data_parallel/best_batch.h"
+#include "lib/model/data_parallel/goodput.h"
+#include "lib/model/step_time_model_fits.h"
+
+namespace rubato {
+namespace {
+
+using namespace rows;  // NOLINT(google-build-using-namespace)
+
+// No local batch is chosen that is larger than so many times the largest that was measured.
+constexpr std::int64_t kBatchReach = 2;
+constexpr double kMaxStddev = 3;
+
+Prediction prediction_of(double seconds, double batch, double stddev, ModelKind model_kind,
+                         const Resources& at) {
+  Prediction out;
+  out.throughput = batch / seconds;
+  out.goodput = out.throughput;
+  out.stddev = std::clamp(stddev, 0.0, kMaxStddev);
+  out.batch = static_cast<std::int64_t>(batch);
+  out.model_kind = model_kind;
+  out.known_profile = true;
+  out.effective = at;
+  out.feasible = std::isfinite(out.throughput) && out.throughput > 0;
+  if (!out.feasible) out.throughput = out.goodput = 0;
+  return out;
+}
+
+void add_goodput(Prediction& out, std::optional<double> noise, double reference) {
+  if (!noise || out.batch <= 0) return;
+  const auto share = statistical_efficiency(*noise, static_cast<double>(out.batch), reference);
+  if (share) out.goodput = out.throughput * *share;
+}
+
+/// Batches of a range to look at: both ends, and doubled from the smaller one between them.
+std::vector<std::int64_t> batches_of(const Batch& range) {
+  std::vector<std::int64_t> batches;
+  for (std::int64_t batch = std::max<std::int64_t>(range.min, 1); batch < range.max; batch *= 2) {
+    batches.push_back(batch);
+  }
+  batches.push_back(std::max<std::int64_t>(range.max, 1));
+  return batches;
+}
+
+}  // namespace
+
+std::shared_ptr<const PlanCurve> StepTimeModels::Fits::plan_curve(const JobSpec& job,
+                                                                  const Resources& at, Rows rows,
+                                                                  std::int64_t gpu_memory) {
+  if (!job.shape || !job.plans || rows.empty() || at.gpus < 1) return nullptr;
+  const ProfileOnType configuration{job.profile, at.gpu_type};
+  auto model = plan_model(configuration, *job.shape, rows);
+  if (model->fit().settings == 0) return nullptr;
+  CurveQuestion question;
+  question.batch = std::max<std::int64_t>(job.batch ? job.batch->min : usual(rows).batch, 1);
+  question.plans = *job.plans;
+  question.gpu_memory_mib = gpu_memory;
+  question.host_memory_mib_per_gpu = at.memory_mib / at.gpus;
+  const CurveKey key{configuration,
+                     key_of(*job.shape),
+                     question.batch,
+                     question.plans.automatic,
+                     question.plans.kinds,
+                     question.gpu_memory_mib,
+                     question.host_memory_mib_per_gpu};
+  const std::lock_guard lock(mutex);
+  auto& curve = curves[key];
+  if (!curve) curve = std::make_shared<const PlanCurve>(std::move(model), std::move(question));
+  return curve;
+}
+
+std::optional<Prediction> StepTimeModels::Fits::by_plans(const JobSpec& job, const Resources& asked,
+                                                         Rows rows, std::int64_t gpu_memory) {
+  const auto model = plan_model({job.profile, asked.gpu_type}, *job.shape, rows);
+  if (model->fit().settings == 0) return std::nullopt;
+  const Resources at = placed(rows, asked);
+  PlanQuery query;
+  query.configuration.gpus = at.gpus;
+  query.configuration.nodes = at.nodes;
+  query.configuration.cores_per_gpu = std::max(1, at.cores / at.gpus);
+  query.gpu_memory_mib = gpu_memory;
+  query.host_memory_mib = at.memory_mib / at.nodes;
+  query.plans = *job.plans;
+  const auto noise = noise_among(rows);
+  const Batch range = job.batch.value_or(Batch{usual(rows).batch, usual(rows).batch});
+  std::optional<Prediction> best;
+  for (const std::int64_t batch : batches_of(range)) {
+    query.batch = batch;
+    const PlanForecast found = model->best(query);
+    if (!found.feasible || found.step_seconds <= 0) continue;
+    Prediction out = prediction_of(found.step_seconds, static_cast<double>(batch), found.stddev,
+                                   ModelKind::kPlans, asked);
+    add_goodput(out, noise, static_cast<double>(range.min));
+    out.plan = to_text(found.plan);
+    out.plan_chosen = true;
+    out.batch_chosen = !range.fixed();
+    out.samples = found.samples;
+    if (out.feasible && (!best || out.goodput > best->goodput)) best = std::move(out);
+  }
+  if (best) return best;
+  Prediction none;
+  none.feasible = false;
+  none.known_profile = true;
+  none.model_kind = ModelKind::kPlans;
+  none.effective = asked;
+  return none;
+}
+
+std::optional<Prediction> StepTimeModels::Fits::by_batch(const JobSpec& job, const Resources& asked,
+                                                         Rows rows) {
+  const auto model = data_parallel_model({job.profile, asked.gpu_type}, rows);
+  if (model->empty()) return std::nullopt;
+  const Resources at = placed(rows, asked);
+  BatchRange range;
+  range.least = job.batch->min;
+  range.most = job.batch->max;
+  range.max_local = kBatchReach * max_local_seen(rows);
+  const auto seconds = [&](double local, int passes) {
+    return model->iteration_seconds({local, at.gpus, at.nodes}, passes);
+  };
+  const auto noise = noise_among(rows);
+  const auto choice =
+      noise ? best_goodput(range, at.gpus, seconds, noise) : best_batch(range, at.gpus, seconds);
+  if (!choice || choice->seconds <= 0) return std::nullopt;
+  const double local = static_cast<double>(choice->batch) / at.gpus / choice->passes;
+  const auto step = model->iteration({local, at.gpus, at.nodes}, choice->passes);
+  if (!step) return std::nullopt;
+  Prediction out = prediction_of(step->seconds, static_cast<double>(choice->batch), step->stddev,
+                                 ModelKind::kDataParallel, asked);
+  add_goodput(out, noise, static_cast<double>(range.least));
+  out.batch_chosen = true;
+  return out;
+}
+
+std::optional<Prediction> StepTimeModels::Fits::by_steps(const JobSpec& job, const Resources& at,
+                                                         Rows rows) {
+  const auto model = step_model({job.profile, at.gpu_type}, rows);
+  StepShape shape = shape_at(usual(rows), at);
+  if (job.batch && job.batch->fixed()) shape.batch = static_cast<double>(job.batch->min);
+  const StepForecast found = model->predict(shape);
+  if (!found.known || model->report().contradictory || found.seconds <= 0 || shape.batch <= 0) {
+    return std::nullopt;
+  }
+  return prediction_of(found.seconds, shape.batch, found.stddev, ModelKind::kStepTime, at);
+}
+
+StepTimeModels::StepTimeModels(std::vector<MeasuredRow> rows,
+                               std::map<std::string, std::int64_t> memory)
+    : rows_(std::move(rows)), memory_(std::move(memory)), fits_(std::make_unique<Fits>()) {
+  std::erase_if(rows_, [](const MeasuredRow& row) { return !usable(row); });
+  std::stable_sort(rows_.begin(), rows_.end(), row_before);
+  rows_.erase(std::unique(rows_.begin(), rows_.end(),
+                          [](const MeasuredRow& a, const MeasuredRow& b) {
+                            return !row_before(a, b) && !row_before(b, a);
+                          }),
+              rows_.end());
+  if (rows_.size() <= kMaxRows) return;
+  std::stable_sort(rows_.begin(), rows_.end(), [](const MeasuredRow& a, const MeasuredRow& b) {
+    return a.samples > b.samples;
+  });
+  rows_.resize(kMaxRows);
+  std::sort(rows_.begin(), rows_.end(), row_before);
+}
+
+StepTimeModels::~StepTimeModels() = default;
+
+std::optional<Prediction> StepTimeModels::predict(const JobSpec& job, const Resources& at) const {
+  const Rows rows = rows_of(rows_, job.profile, at.gpu_type);
+  if (rows.empty() || at.gpus < 0 || at.cores < 0 || at.memory_mib < 0) return std::nullopt;
+  if (at.gpus == 0) {
+    return job.device == Device::kGpu ? std::nullopt : fits_->by_steps(job, at, rows);
+  }
+  if (job.shape && job.plans) {
+    const auto memory = memory_.find(at.gpu_type);
+    auto found = fits_->by_plans(job, at, rows, memory != memory_.end() ? memory->second : 0);
+    if (found) return found;
+  }
+  if (has_servers(rows)) return fits_->by_steps(job, at, rows);
+  if (job.batch && !job.batch->fixed()) return fits_->by_batch(job, at, rows);
+  return std::nullopt;
+}
+
+namespace {
+
+PlanConfiguration plan_configuration(const Resources& at) {
+  return {.gpus = at.gpus, .nodes = at.nodes, .cores_per_gpu = std::max(1, at.cores / at.gpus)};
+}
+
+/// What a point of the curve uses of what was granted.
+Resources used_of(const PlanConfiguration& effective, const Resources& granted) {
+  Resources used = granted;
+  used.gpus = effective.gpus;
+  used.nodes = effective.nodes;
+  if (granted.cores > 0)
+    used.cores = std::min(effective.cores_per_gpu * effective.gpus, granted.cores);
+  used.memory_mib = granted.memory_mib * effective.gpus / granted.gpus;
+  return used;
+}
+
+}  // namespace
+
+std::optional<Prediction> StepTimeModels::curve(const JobSpec& job,
+                                                const Resources& granted) const {
+  const Rows rows = rows_of(rows_, job.profile, granted.gpu_type);
+  const auto memory = memory_.find(granted.gpu_type);
+  const auto curve =
+      fits_->plan_curve(job, granted, rows, memory != memory_.end() ? memory->second : 0);
+  if (!curve) return std::nullopt;
+  const Resources at = placed(rows, granted);
+  const PlanCurvePoint point = curve->at(plan_configuration(at));
+  Prediction out;
+  out.effective = at;
+  out.model_kind = ModelKind::kPlans;
+  out.known_profile = true;
+  out.feasible = point.feasible && point.throughput > 0;
+  if (!out.feasible) return out;
+  out.throughput = out.goodput = point.throughput;
+  out.plan = to_text(point.plan);
+  out.plan_chosen = true;
+  out.batch = curve->question().batch;
+  out.effective = used_of(point.effective, at);
+  PlanQuery query;
+  query.configuration = point.effective;
+  query.batch = out.batch;
+  query.plans = *job.plans;
+  out.stddev = std::clamp(curve->model().of_plan(query, point.plan).stddev, 0.0, kMaxStddev);
+  return out;
+}
+
+std::optional<Resources> StepTimeModels::least(const JobSpec& job, const Resources& guaranteed,
+                                               const std::string& plan) const {
+  const Rows rows = rows_of(rows_, job.profile, guaranteed.gpu_type);
+  const auto memory = memory_.find(guaranteed.gpu_type);
+  const auto curve =
+      fits_->plan_curve(job, guaranteed, rows, memory != memory_.end() ? memory->second : 0);
+  if (!curve) return std::nullopt;
+  const Resources at = placed(rows, guaranteed);
+  ExecutionPlan as{.data = at.gpus};
+  if (!plan.empty()) {
+    const auto named = parse_execution_plan(plan, at.gpus);
+    if (!named) return std::nullopt;
+    as = *named;
+  }
+  const auto found = curve->least(as, plan_configuration(at));
+  if (!found || !found->feasible) return std::nullopt;
+  return used_of(found->effective, at);
+}
+
+}  // namespace rubato

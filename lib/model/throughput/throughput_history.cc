@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/model/throughput/throughput_history.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace rubato {
+namespace {
+
+constexpr double kFreedom = 4;
+// How far jobs at one place lie apart when nothing is wrong, as ln.
+constexpr double kUsualStddev = 0.1;
+constexpr int kIterations = 12;
+// A report that is farther from its run so far than this counts as so far in the scatter.
+constexpr double kMaxStep = 0.7;
+constexpr double kMinWeight = 1e-3;
+// Of a job that warms up the last reports are the nearest to what it will be.
+constexpr std::size_t kEarlyMemory = 2;
+// What is kept to see where it settles: so many runs, of each so many reports.
+constexpr std::size_t kMaxWarming = 1024;
+constexpr std::size_t kMaxEarly = 8;
+// Of distances between the two about so many of the last count.
+constexpr double kEarlyEvidence = 256;
+
+struct RunMedian {
+  double log_throughput = 0;
+  double weight = 0;
+};
+
+double doubt(double distance) {
+  const double far = distance / kUsualStddev;
+  return std::min(1.0, (kFreedom + 1) / (kFreedom + far * far));
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 != 0 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+/// The value that half of the weight lies up to.
+double median(std::vector<RunMedian> all) {
+  std::sort(all.begin(), all.end(), [](const RunMedian& a, const RunMedian& b) {
+    return std::pair(a.log_throughput, a.weight) < std::pair(b.log_throughput, b.weight);
+  });
+  double total = 0;
+  for (const RunMedian& one : all) total += one.weight;
+  double below = 0;
+  for (const RunMedian& one : all) {
+    below += one.weight;
+    if (below >= total / 2) return one.log_throughput;
+  }
+  return all.back().log_throughput;
+}
+
+/// Mean of ln rate, and the weight that stands behind it.
+RunMedian together(const std::vector<RunMedian>& all) {
+  RunMedian result;
+  result.log_throughput = all.size() > 2 ? median(all) : 0;
+  for (int i = 0; i < kIterations; ++i) {
+    double sum = 0;
+    double weight = 0;
+    for (const RunMedian& one : all) {
+      // Of two nobody can say which is wrong.
+      const double w =
+          one.weight * (all.size() > 2 ? doubt(one.log_throughput - result.log_throughput) : 1);
+      sum += w * one.log_throughput;
+      weight += w;
+    }
+    result = {sum / weight, weight};
+  }
+  return result;
+}
+
+}  // namespace
+
+ThroughputHistory::ConfigurationRuns& ThroughputHistory::configuration_of(
+    const ThroughputReport& report) {
+  newest_ = std::max(newest_, report.time);
+  Key key{report.profile, report.configuration};
+  const auto at = configurations_.find(key);
+  if (at != configurations_.end()) return at->second;
+  const auto reports = [](const ConfigurationRuns& configuration) {
+    return configuration.reports + configuration.early_reports;
+  };
+  if (configurations_.size() >= kMaxConfigurations) {
+    configurations_.erase(std::min_element(
+        configurations_.begin(), configurations_.end(),
+        [&](const auto& a, const auto& b) { return reports(a.second) < reports(b.second); }));
+  }
+  return configurations_.emplace(std::move(key), ConfigurationRuns{}).first->second;
+}
+
+void ThroughputHistory::add_to(std::vector<ReportedRun>& runs, const ThroughputReport& report,
+                               std::size_t run_median) {
+  const auto same = [&](const ReportedRun& run) {
+    return run.job == report.job && run.restarts == report.restarts;
+  };
+  auto run = std::find_if(runs.rbegin(), runs.rend(), same);
+  if (run == runs.rend()) {
+    if (runs.size() >= kMaxRuns) runs.erase(runs.begin());
+    runs.push_back({.job = report.job, .restarts = report.restarts, .latest = {}});
+    run = runs.rbegin();
+  }
+  run->last = std::max(run->last, report.time);
+  const double log_throughput = std::log(report.throughput);
+  if (run->latest.size() >= run_median) run->latest.erase(run->latest.begin());
+  run->latest.push_back(log_throughput);
+  run->log_throughput = median(run->latest);
+  const double n = std::min(static_cast<double>(++run->reports), kRunMemory);
+  double step = log_throughput - run->mean;
+  if (run->reports > 2) step = std::clamp(step, -kMaxStep, kMaxStep);
+  run->mean += step / n;
+  const double kept = static_cast<double>(run->reports) > kRunMemory ? 1 - 1 / n : 1;
+  run->squares = kept * run->squares + step * step * (1 - 1 / n);
+}
+
+void ThroughputHistory::add(const ThroughputReport& report) {
+  ConfigurationRuns& configuration = configuration_of(report);
+  ++configuration.reports;
+  configuration.early.clear();
+  add_to(configuration.runs, report, kRunMedian);
+}
+
+void ThroughputHistory::add_early(const ThroughputReport& report) {
+  ConfigurationRuns& configuration = configuration_of(report);
+  ++configuration.early_reports;
+  if (configuration.runs.empty()) add_to(configuration.early, report, kEarlyMemory);
+  const std::pair<JobKey, int> key{report.job, report.restarts};
+  if (warming_.size() >= kMaxWarming && !warming_.contains(key)) warming_.erase(warming_.begin());
+  std::vector<double>& throughputs = warming_[key];
+  if (throughputs.size() < kMaxEarly) throughputs.push_back(std::log(report.throughput));
+}
+
+void ThroughputHistory::settled(const ThroughputReport& report) {
+  const auto run = warming_.find({report.job, report.restarts});
+  if (run == warming_.end()) return;
+  for (const double log_throughput : run->second) {
+    const double distance = log_throughput - std::log(report.throughput);
+    const double n = std::min(++early_count_, kEarlyEvidence);
+    early_squares_ += (distance * distance - early_squares_) / n;
+  }
+  warming_.erase(run);
+}
+
+ThroughputObservation ThroughputHistory::observation_of(const Key& key,
+                                                        const ConfigurationRuns& configuration,
+                                                        double report, double early_stddev) const {
+  const auto& [profile, where] = key;
+  std::vector<RunMedian> all;
+  const bool early = configuration.runs.empty();
+  for (const ReportedRun& run : early ? configuration.early : configuration.runs) {
+    const auto age = static_cast<double>(newest_ - run.last);
+    const double kept = rules_.half_life > 0 ? std::exp2(-age / rules_.half_life) : 1;
+    const auto reports =
+        std::min(static_cast<double>(run.reports), static_cast<double>(kRunMedian));
+    all.push_back({run.log_throughput, std::max(reports * kept, kMinWeight)});
+  }
+  RunMedian found = together(all);
+  const double unsure = report / early_stddev;
+  if (early) found.weight = std::clamp(unsure * unsure, kMinWeight, found.weight);
+  return {.profile = profile,
+          .gpu_type = where.gpu_type,
+          .gpus = where.gpus,
+          .throughput = std::exp(found.log_throughput),
+          .samples = early ? configuration.early_reports : configuration.reports,
+          .nodes = where.nodes,
+          .batch = where.batch,
+          .plan = where.plan,
+          .weight = found.weight};
+}
+
+ReportScatter ThroughputHistory::scatter() const {
+  std::vector<RunMedian> within;
+  for (const auto& [unused, configuration] : configurations_) {
+    for (const ReportedRun& run : configuration.runs) {
+      const double freedom = std::min(static_cast<double>(run.reports), kRunMemory) - 1;
+      if (freedom > 0) within.push_back({run.squares / freedom, freedom});
+    }
+  }
+  ReportScatter found;
+  if (within.empty()) return found;
+  // Of the distance between two reports a part is the scatter of the one that had settled; while a
+  // job warms up nothing is surer than that.
+  found.early_count = std::min(early_count_, kEarlyEvidence);
+  for (const RunMedian& one : within) found.within_count += one.weight;
+  const double variance = median(within);
+  found.within = std::sqrt(variance);
+  found.early = std::sqrt(std::max(early_squares_ - variance, variance));
+  double between = 0;
+  for (const auto& [unused, configuration] : configurations_) {
+    double count = 0;
+    double mean = 0;
+    for (const ReportedRun& run : configuration.runs) {
+      const double step = run.log_throughput - mean;
+      mean += step / ++count;
+      between += step * (run.log_throughput - mean);
+      between -= (1 - 1 / count) * variance / static_cast<double>(run.reports);
+    }
+    found.between_count += std::max(count - 1, 0.0);
+  }
+  if (found.between_count > 0)
+    found.between = std::sqrt(std::max(between / found.between_count, 0.0));
+  return found;
+}
+
+std::vector<ThroughputObservation> ThroughputHistory::observations(double report,
+                                                                   double early) const {
+  std::vector<ThroughputObservation> observations;
+  observations.reserve(configurations_.size());
+  for (const auto& [key, configuration] : configurations_)
+    observations.push_back(observation_of(key, configuration, report, early));
+  std::sort(observations.begin(), observations.end(), before);
+  return observations;
+}
+
+}  // namespace rubato

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/policy/scheduling_pass.h"
+
+#include <algorithm>
+
+#include "lib/policy/predict.h"
+
+namespace rubato {
+
+SchedulingPass::SchedulingPass(const RoundContext& context, Capacity& capacity)
+    : context_(context),
+      capacity_(capacity),
+      reservation_table_(capacity),
+      placer_(context, capacity, reservation_table_),
+      reserver_(context, capacity, placer_),
+      history_(context),
+      budget_(context.snapshot),
+      outcomes_(context.queue.size()) {
+  for (const Node& node : context.snapshot.nodes) {
+    for (const GpuGroup& group : node.gpus) all_gpus_ += group.total;
+  }
+}
+
+void SchedulingPass::run() {
+  longest_ = longest_waiting();
+  carry_over_reservations();
+  for (const PendingEntry& entry : context_.queue) decide(entry);
+  finish();
+}
+
+// An entry may have been told to wait, or of a reservation, before another entry of its job
+// started.
+void SchedulingPass::finish() {
+  for (const PendingEntry& entry : context_.queue) {
+    EntryOutcome& outcome = outcomes_[static_cast<std::size_t>(entry.order)];
+    const bool waits = outcome.verdict == Verdict::kReserve || outcome.verdict == Verdict::kWait;
+    if (!waits || outcome.skipped != Skipped::kNo) continue;
+    if (started_.contains(entry.job->key)) {
+      explain_started_elsewhere(entry, outcome);
+    } else if (outcome.verdict == Verdict::kReserve &&
+               reservation_table_.find(entry.job->key) == nullptr) {
+      outcome.verdict = Verdict::kWait;
+    }
+  }
+}
+
+void SchedulingPass::explain_started_elsewhere(const PendingEntry& entry,
+                                               EntryOutcome& outcome) const {
+  outcome.verdict = Verdict::kWait;
+  outcome.skipped = Skipped::kOther;
+  for (const Start& start : starts_) {
+    if (start.job == entry.job->key) outcome.other = start.partition;
+  }
+}
+
+void SchedulingPass::decide(const PendingEntry& entry) {
+  EntryOutcome& outcome = outcomes_[static_cast<std::size_t>(entry.order)];
+  outcome.refusals = history_.of(entry).refusals;
+  if (skip(entry, outcome)) return;
+  if (entry.job->managed) {
+    decide_managed(entry, outcome);
+  } else {
+    decide_unmanaged(entry, outcome);
+  }
+  const bool waits = outcome.failure != nullptr || outcome.skipped == Skipped::kBackOff;
+  if (waits) history_.waits(entry);
+}
+
+bool SchedulingPass::skip(const PendingEntry& entry, EntryOutcome& outcome) {
+  const Job& job = *entry.job;
+  if (job.het) {
+    outcome.verdict = Verdict::kStock;
+    outcome.skipped = Skipped::kHet;
+  } else if (job.block != Block::kNone) {
+    outcome.verdict = Verdict::kBlocked;
+    outcome.skipped = Skipped::kBlocked;
+  } else if (budget_.runs(job.key)) {
+    outcome.skipped = Skipped::kRunning;
+  } else if (started_.contains(job.key)) {
+    explain_started_elsewhere(entry, outcome);
+  }
+  return outcome.skipped != Skipped::kNo;
+}
+
+void SchedulingPass::decide_managed(const PendingEntry& entry, EntryOutcome& outcome) {
+  const Job& job = *entry.job;
+  restore_existing(entry);
+  outcome.next_try = history_.next_try(entry);
+  if (outcome.next_try > context_.now && !job.preempting) {
+    outcome.skipped = Skipped::kBackOff;
+    cannot_start(entry, outcome, std::nullopt);
+    return;
+  }
+  std::optional<BookedReservation> own;
+  if (reservation_table_.find(job.key) != nullptr) {
+    own = reservation_table_.remove(job.key);
+    placer_.forget();
+  }
+  if (start_tasks(entry, outcome, own ? &*own : nullptr)) {
+    if (own) placer_.forget();
+    return;
+  }
+  if (outcome.started > 0) return;
+  outcome.failure = placer_.failure(entry);
+  // What the model holds to be impossible may be possible to Slurm.
+  // It would not heed a hint that names types.
+  const bool bound = entry.types != nullptr && entry.types->bound;
+  const bool ask_slurm = !bound && (job.may_preempt || job.preempting ||
+                                    outcome.failure->shortage == Shortage::kNever);
+  if (ask_slurm) attempt(entry, outcome);
+  if (job.preempting) placer_.keep_for_preemption(entry);
+  cannot_start(entry, outcome, std::move(own));
+}
+
+// Of the ways to start it the first with room on nodes that are up. `as` becomes the entry in that
+// way.
+std::optional<Placement> SchedulingPass::find_room(const PendingEntry& entry, PendingEntry& as) {
+  if (entry.types == nullptr || entry.types->configurations.empty()) return placer_.place(entry);
+  std::optional<Placement> best;
+  for (const StartConfiguration& variant : entry.types->configurations) {
+    PendingEntry other = entry;
+    other.job = &variant.job;
+    other.demand = variant.demand;
+    other.types = nullptr;
+    other.gpus = variant.gpus;
+    std::optional<Placement> placement = placer_.place(other);
+    if (!placement || (best && placement->score.powered_down > 0)) continue;
+    const bool up = placement->score.powered_down == 0;
+    placement->gpus = variant.gpus;
+    placement->throughput = variant.throughput;
+    best = std::move(placement);
+    as = std::move(other);
+    if (up) break;
+  }
+  return best;
+}
+
+bool SchedulingPass::start_tasks(const PendingEntry& entry, EntryOutcome& outcome,
+                                 const BookedReservation* own) {
+  const int tasks = std::max(entry.job->tasks, 1);
+  while (outcome.started < tasks) {
+    PendingEntry as = entry;
+    std::optional<Placement> placement = find_room(entry, as);
+    if (!placement && outcome.started == 0 && own != nullptr &&
+        reserver_.ripe(entry, own->reservation)) {
+      const Reservation& r = own->reservation;
+      placement = Placement{reserver_.type_of(entry, r), NodeScore{}, r.shares};
+    }
+    if (!placement) break;
+    configure(as, *placement);
+    start(as, *placement);
+    if (++outcome.started == 1) outcome.placement = std::move(placement);
+  }
+  if (outcome.started == 0) return false;
+  outcome.verdict = Verdict::kStart;
+  if (outcome.started == tasks) return true;
+  outcome.failure = placer_.failure(entry);
+  return false;
+}
+
+// How it is to run there, where its hints leave that open and the models know.
+void SchedulingPass::configure(const PendingEntry& entry, Placement& placement) const {
+  if (context_.models == nullptr || context_.config.off("plans")) return;
+  const JobSpec spec = spec_of(*entry.job, context_.config);
+  if (!has_choice(spec)) return;
+  const Resources at = resources_of(capacity_.type_name(placement.type), placement.shares);
+  const Prediction chosen = context_.models->predictor().predict(spec, at);
+  if (!chosen.feasible) return;
+  if (chosen.plan_chosen) placement.plan = chosen.plan;
+  if (chosen.batch_chosen) placement.batch = chosen.batch;
+  if (chosen.plan_chosen || chosen.batch_chosen) placement.model = to_string(chosen.model_kind);
+}
+
+void SchedulingPass::start(const PendingEntry& entry, const Placement& placement) {
+  for (const NodeShare& share : placement.shares) {
+    capacity_.take(share, context_.now, entry.end(context_.now));
+  }
+  history_.started(placement.shares);
+  started_.insert(entry.job->key);
+  Start start;
+  start.job = entry.job->key;
+  start.partition = entry.job->partition;
+  start.reservation = entry.job->reservation;
+  start.managed = true;
+  start.gpu_type = capacity_.type_name(placement.type);
+  start.gpus = entry.gpus;
+  start.on_cpus = entry.on_cpus;
+  start.plan = placement.plan;
+  start.batch = placement.batch;
+  start.shares = placement.shares;
+  start.elsewhere = !placer_.bounded(entry);
+  starts_.push_back(std::move(start));
+}
+
+// Slurm itself chooses the nodes.
+void SchedulingPass::attempt(const PendingEntry& entry, EntryOutcome& outcome) {
+  Start start;
+  start.job = entry.job->key;
+  start.partition = entry.job->partition;
+  start.reservation = entry.job->reservation;
+  start.managed = entry.job->managed;
+  starts_.push_back(std::move(start));
+  outcome.verdict = Verdict::kAttempt;
+  ++outcome.started;
+}
+
+void SchedulingPass::cannot_start(const PendingEntry& entry, EntryOutcome& outcome,
+                                  std::optional<BookedReservation> own) {
+  const bool eligible = can_reserve(entry);
+  const bool first = eligible && !first_seen_;
+  if (first) first_seen_ = true;
+  const bool waited = waited_long(entry);
+  if (own) {
+    restore_or_improve(entry, std::move(*own));
+  } else if (eligible && reservation_table_.find(entry.job->key) == nullptr && (first || waited)) {
+    const bool full = static_cast<int>(reservation_table_.all().size()) >= depth();
+    if (!full && !first && !room_to_reserve(entry)) {
+      outcome.kept_gpus = reserved_gpus();
+    } else {
+      reserve_new(entry, first);
+    }
+  }
+  const bool reserved = reservation_table_.find(entry.job->key) != nullptr;
+  if (reserved && outcome.verdict == Verdict::kWait) outcome.verdict = Verdict::kReserve;
+}
+
+// Slurm chooses the nodes; what it probably takes is kept out of the way of the jobs below.
+void SchedulingPass::decide_unmanaged(const PendingEntry& entry, EntryOutcome& outcome) {
+  const Job& job = *entry.job;
+  if (waiting_partitions_.contains(job.partition)) {
+    outcome.failure = placer_.failure(entry);
+    return;
+  }
+  for (int task = 0; task < std::max(job.tasks, 1); ++task) {
+    std::optional<Placement> placement = placer_.place(entry);
+    if (!placement) {
+      outcome.failure = placer_.failure(entry);
+      break;
+    }
+    attempt(entry, outcome);
+    for (const NodeShare& share : placement->shares) {
+      capacity_.take(share, context_.now, entry.end(context_.now));
+    }
+    if (task == 0) outcome.placement = std::move(placement);
+  }
+  if (outcome.started > 0) started_.insert(job.key);
+  if (outcome.failure == nullptr || outcome.failure->shortage == Shortage::kQueue) return;
+  // The first that seems to find no room: slurmctld decides, the model is not exact.
+  attempt(entry, outcome);
+  if (outcome.failure->shortage != Shortage::kNever) close_partition(entry);
+}
+
+void SchedulingPass::close_partition(const PendingEntry& entry) {
+  const std::string& name = entry.job->partition;
+  waiting_partitions_.insert(name);
+  const auto& partitions = context_.snapshot.partitions;
+  const auto partition = std::find_if(partitions.begin(), partitions.end(),
+                                      [&](const auto& p) { return p.name == name; });
+  const NodeSet* nodes = entry.nodes;
+  if (partition != partitions.end()) nodes = context_.set(partition->node_set);
+  placer_.close_to_unmanaged(nodes->empty() ? *entry.nodes : *nodes, entry);
+}
+
+}  // namespace rubato

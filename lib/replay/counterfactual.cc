@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/replay/counterfactual.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "lib/json/job_annotation.h"
+#include "lib/policy/forecast.h"
+#include "lib/replay/simulate.h"
+#include "lib/store/run_text.h"
+
+namespace rubato {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using RunKey = std::pair<JobKey, Seconds>;  ///< and when it entered
+
+/// One run as it really was.
+struct Real {
+  Seconds start = 0;
+  Seconds enters = 0;
+  Seconds end = 0;
+  bool ended = false;  ///< else `end` is not known
+  bool managed = false;
+  bool compared = false;  ///< managed, began in mode observe and in this time, and its end is known
+  HeldGpus held;
+  ProfileName profile;  ///< no job type: no profile
+};
+
+class Estimate {
+ public:
+  Estimate(const Snapshot& now, const Models& models, const Config& config, Seconds from)
+      : models_(models), config_(config) {
+    workload_.cluster = now;
+    workload_.cluster.memory = {};
+    config_.mode = Mode::kPlace;
+    for (const Job& job : now.jobs)
+      if (job.state == JobState::kRunning) running_.emplace(job.key, job.start);
+    gain_.from = workload_.begin = from;
+    gain_.until = now.taken;
+  }
+
+  CounterfactualEstimate run(const std::vector<RecordedRun>& runs) {
+    for (const RecordedRun& one : runs) take(one);
+    const auto outcome =
+        sim::simulate(workload_, models_, config_,
+                      [this](const Job& job, const Start& start) { return run_time(job, start); });
+    gain_.rounds = outcome.rounds;
+    gain_.complete = outcome.complete;
+    if (outcome.complete) compare(outcome);
+    return std::move(gain_);
+  }
+
+ private:
+  void leave_out(const char* why) { ++gain_.left_out[why]; }
+
+  [[nodiscard]] bool runs_now(const RecordedRun& one) const {
+    const auto at = running_.find(one.job);
+    return at != running_.end() && at->second == one.start;
+  }
+
+  void take(const RecordedRun& one) {
+    if (one.end != 0 && one.end <= gain_.from) return;
+    ++gain_.runs;
+    if (one.end == 0 && !runs_now(one)) return leave_out("the end was not seen");
+    auto job = sim::run_from_text(one.text, workload_.cluster);
+    if (!job) return leave_out("the request is not kept, or its nodes are gone");
+    job->key = one.job;
+    Real real;
+    real.start = one.start;
+    real.enters = std::min(one.enters, one.start);
+    real.end = one.end;
+    real.ended = one.end != 0;
+    real.managed = job->managed;
+    real.held = held_gpus(job->allocation);
+    real.profile = profile_of(*job, config_);
+    if (one.start < gain_.from) {  // it runs when the time begins
+      workload_.holders.push_back({*job, real.ended ? one.end : job->end_limit});
+      if (real.managed) leave_out("begun before");
+      return;
+    }
+    Seconds enters = std::max(real.enters, gain_.from);
+    while (real_.contains({one.job, enters})) ++enters;  // requeued within a second
+    if (real.managed) {
+      const char* why = not_compared(one, real);
+      real.compared = why == nullptr;
+      if (!real.compared) leave_out(why);
+    } else {
+      ++gain_.beside;
+    }
+    workload_.arrivals.push_back({std::move(*job), enters});
+    real_[{one.job, enters}] = std::move(real);
+  }
+
+  /// Why a managed run is played, but tells nothing of what place would have gained; or null.
+  static const char* not_compared(const RecordedRun& one, const Real& real) {
+    const std::optional<Mode> mode = sim::mode_of_run(one.text);
+    if (!mode) return "it is not kept whether Rubato only observed";
+    if (*mode != Mode::kObserve) return "begun while Rubato placed";
+    return real.ended ? nullptr : "still running";
+  }
+
+  [[nodiscard]] const Real& real_of(const Job& job) const {
+    return real_.at({job.key, job.eligible});
+  }
+
+  /// ln of how many times longer the job runs as it was started than it really ran; 0 if unknown.
+  [[nodiscard]] double longer(const Real& real, const HeldGpus& got) const {
+    const ThroughputModel* throughput_model = models_.throughput_model();
+    if (throughput_model == nullptr || real.profile.job_type.empty() || got == real.held) return 0;
+    if (real.held.gpus < 1 || got.gpus < 1) return 0;
+    const Forecast ratio = throughput_model->ratio(real.profile, {real.held.type, real.held.gpus},
+                                                   {got.type, got.gpus});
+    return ratio.known_profile ? ratio.log_throughput : 0;
+  }
+
+  [[nodiscard]] Seconds run_time(const Job& job, const Start& start) const {
+    const Real& real = real_of(job);
+    if (!real.ended) return job.time_limit;
+    const Seconds took = real.end - real.start;
+    if (took >= job.time_limit) return job.time_limit;  // its limit ended it
+    const double scaled =
+        static_cast<double>(took) * std::exp(longer(real, held_gpus(start.shares)));
+    return scaled < static_cast<double>(job.time_limit) ? std::llround(scaled) : job.time_limit;
+  }
+
+  void compare(const sim::SimulationOutcome& outcome) {
+    std::int64_t never = 0;
+    for (const JobKey& key : outcome.waited) {
+      const auto at = std::find_if(real_.begin(), real_.end(),
+                                   [&](const auto& one) { return one.first.first == key; });
+      if (at != real_.end() && at->second.compared) ++never;
+    }
+    if (never > 0) gain_.left_out["never started in the estimate"] = never;
+    std::map<JobKey, std::vector<const sim::CompletedRun*>> played;
+    for (const sim::CompletedRun& run : outcome.runs) played[run.job].push_back(&run);
+    std::map<JobKey, std::size_t> seen;
+    for (const auto& [key, real] : real_) {  // by job, then time: as the simulation ran them
+      const auto& runs = played[key.first];
+      const std::size_t number = seen[key.first]++;
+      if (number < runs.size() && real.compared) add(real, *runs[number], key.second);
+    }
+    if (gain_.compared == 0) return;
+    const auto jobs = static_cast<double>(gain_.compared);
+    for (CounterfactualSide* side : {&gain_.observed, &gain_.place}) {
+      side->wait /= jobs;
+      side->jct /= jobs;
+    }
+  }
+
+  void add(const Real& real, const sim::CompletedRun& run, Seconds enters) {
+    ++gain_.compared;
+    const HeldGpus got = held_gpus(run.shares);
+    if (got != real.held) ++gain_.moved;
+    if (longer(real, got) != 0) ++gain_.rescaled;
+    gain_.observed.wait += static_cast<double>(real.start - enters);
+    gain_.observed.jct += static_cast<double>(real.end - enters);
+    gain_.place.wait += static_cast<double>(run.start - enters);
+    gain_.place.jct += static_cast<double>(run.end - enters);
+  }
+
+  const Models& models_;
+  Config config_;
+  sim::SimulationInput workload_;
+  std::map<JobKey, Seconds> running_;
+  std::map<RunKey, Real> real_;
+  CounterfactualEstimate gain_;
+};
+
+Json json_of(const CounterfactualSide& side) {
+  return {{"mean_wait_s", side.wait}, {"mean_jct_s", side.jct}};
+}
+
+}  // namespace
+
+CounterfactualEstimate estimate_counterfactual(const Snapshot& now,
+                                               const std::vector<RecordedRun>& runs,
+                                               const Models& models, const Config& config,
+                                               Seconds from) {
+  const std::size_t skipped =
+      runs.size() > kMaxCounterfactualRuns ? runs.size() - kMaxCounterfactualRuns : 0;
+  if (skipped > 0) from = std::max(from, runs[skipped].start);
+  return Estimate(now, models, config, from).run(runs);
+}
+
+const std::vector<std::string>& counterfactual_assumptions() {
+  // Each literal in its own brackets, so that no comma can be missing.
+  static const std::vector<std::string> sentences{
+      {"the nodes were all the time as they are now, and starts and ends cost no time"},
+      {"a job enters when Slurm would have let it start: what held it back until then (a "
+       "dependency, a hold, a limit, a licence) would have held it back as long"},
+      {"it runs as long as it did, on another GPU type or at another size as much longer or "
+       "shorter as the model of its job type says, and never beyond its time limit; without a "
+       "profile as long as it did"},
+      {"it is decided with what is known now of every job type, also for runs that began before it "
+       "was measured"},
+      {"jobs that still run go on to their time limits; jobs that never ran are not in it"},
+      {"jobs that Rubato does not manage start as it would start them for Slurm, in Slurm's "
+       "order"}};
+  return sentences;
+}
+
+Json to_json(const CounterfactualEstimate& estimate) {
+  Json out{{"from", estimate.from},         {"until", estimate.until},
+           {"runs", estimate.runs},         {"compared", estimate.compared},
+           {"beside", estimate.beside},     {"moved", estimate.moved},
+           {"rescaled", estimate.rescaled}, {"complete", estimate.complete},
+           {"rounds", estimate.rounds}};
+  if (estimate.compared > 0) {
+    out["observed"] = json_of(estimate.observed);
+    out["place"] = json_of(estimate.place);
+  }
+  out["left_out"] = Json::array();
+  for (const auto& [why, count] : estimate.left_out)
+    out["left_out"].push_back({{"runs", count}, {"because", why}});
+  out["assumptions"] = counterfactual_assumptions();
+  return out;
+}
+
+}  // namespace rubato

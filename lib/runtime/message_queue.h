@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Messages of running jobs on their way from slurmctld's threads to the loop. Posting happens under
+// slurmctld's locks: it takes one mutex that is never held for longer than a few instructions.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "lib/base/units.h"
+#include "lib/hints/message.h"
+
+namespace rubato {
+
+/// A message, and who sent it. What it says is a claim of the job.
+struct JobMessage {
+  JobKey job;
+  std::uint32_t uid = 0;  ///< the sender, authenticated by Slurm
+  Seconds time = 0;       ///< when slurmctld got it
+  int restarts = 0;       ///< of the job, at that time
+  Message message;
+
+  bool operator==(const JobMessage&) const = default;
+};
+
+/// What became of a letter.
+enum class PostResult {
+  kTaken,
+  kTooSoon,  ///< a report within MessageInterval of the last one of this job: dropped
+  kFull,     ///< too many letters wait, of this job or of all: dropped
+  kOff,      ///< nobody reads: dropped
+};
+
+/// Why a message was refused before it became a letter.
+enum class MessageFault {
+  kMalformed,
+  kForeign,     ///< neither the owner of the job nor root nor SlurmUser
+  kNotRunning,  ///< the job does not run
+  kMode,        ///< of a kind that this mode does not hear
+};
+
+/// Counters since the plugin was loaded.
+struct MessageStats {
+  std::uint64_t taken = 0;
+  std::uint64_t too_soon = 0;
+  std::uint64_t full = 0;
+  std::uint64_t off = 0;
+  std::uint64_t malformed = 0;
+  std::uint64_t foreign = 0;
+  std::uint64_t not_running = 0;
+  std::uint64_t mode = 0;
+  std::uint64_t waiting = 0;  ///< letters in the box now
+};
+
+/// The box. All calls are safe from any thread.
+class MessageQueue {
+ public:
+  /// Letters of all jobs that wait at most.
+  static constexpr std::size_t kMaxWaiting = 8192;
+  /// Letters of one job that wait at most, so that one job cannot fill the box.
+  static constexpr int kMaxPerJob = 16;
+
+  /// Reports of one job are taken once in `interval` seconds on the average (0: always). One may
+  /// come early by a tenth of it, since a job that reports every minute does not do so to the
+  /// second; what it gained is taken off the next. O(1).
+  [[nodiscard]] PostResult post(JobMessage job_message, Seconds interval);
+  /// All that wait, in the order in which they came. O(1) under the mutex.
+  [[nodiscard]] std::vector<JobMessage> take();
+
+  /// Counts a letter that nobody would read.
+  PostResult refuse_off() noexcept;
+  void note(MessageFault fault) noexcept;
+  [[nodiscard]] MessageStats stats() const;
+
+ private:
+  [[nodiscard]] bool too_soon(const JobMessage& job_message, Seconds interval);
+  void forget_some(Seconds now);
+
+  mutable std::mutex mutex_;
+  std::vector<JobMessage> messages_;
+  std::map<JobKey, int> waiting_;                  // of each job with letters in the box
+  std::map<JobKey, Seconds> due_;                  // when the next report of a job is due
+  std::deque<std::pair<Seconds, JobKey>> queued_;  // the values that due_ was given, to forget them
+  MessageStats stats_;
+};
+
+}  // namespace rubato

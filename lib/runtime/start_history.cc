@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/runtime/start_history.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+namespace rubato {
+
+void StartHistory::restore(StartRecords records) {
+  for (auto& record : records) {
+    const JobKey job = record->job;
+    records_.insert_or_assign(job, std::move(record));
+  }
+  restored_ = true;
+  changed_ = true;
+}
+
+// Of a job that was there before the first round nothing is known but what was restored.
+void StartHistory::begin(const Job& job) {
+  const auto known = records_.find(job.key);
+  if (known != records_.end() && known->second->start == job.start) return;
+  auto told = told_.find(job.key.id);
+  if (told == told_.end() && job.array_id != 0) told = told_.find(job.array_id);
+  if (told == told_.end()) return;
+  const PlannedStart& from = told->second;
+  records_.insert_or_assign(job.key,
+                            std::make_shared<const StartRecord>(StartRecord{.job = job.key,
+                                                                            .label = job.label,
+                                                                            .kind = from.kind,
+                                                                            .time = from.time,
+                                                                            .round = from.round,
+                                                                            .start = job.start,
+                                                                            .end = 0,
+                                                                            .told = from.told}));
+  changed_ = true;
+}
+
+void StartHistory::end(const JobKey& job, Seconds now) {
+  const auto found = records_.find(job);
+  if (found == records_.end() || found->second->end != 0) return;
+  StartRecord ended = *found->second;
+  ended.end = std::max<Seconds>(now, 1);
+  found->second = std::make_shared<const StartRecord>(std::move(ended));
+  changed_ = true;
+}
+
+// What ended while nobody looked.
+void StartHistory::settle_restored(const Snapshot& snapshot) {
+  if (!std::exchange(restored_, false)) return;
+  std::set<JobKey> running;
+  for (const Job& job : snapshot.jobs)
+    if (job.state == JobState::kRunning) running.insert(job.key);
+  std::vector<JobKey> gone;
+  for (const auto& [key, record] : records_)
+    if (!running.contains(key)) gone.push_back(key);
+  for (const JobKey& key : gone) end(key, snapshot.taken);
+}
+
+void StartHistory::forget(Seconds now) {
+  std::vector<std::pair<Seconds, JobKey>> ended;
+  for (const auto& [key, record] : records_)
+    if (record->end != 0) ended.emplace_back(record->end, key);
+  std::sort(ended.begin(), ended.end());
+  const std::size_t over = ended.size() > kMaxEnded ? ended.size() - kMaxEnded : 0;
+  for (std::size_t i = 0; i < ended.size(); ++i) {
+    if (i >= over && now - ended[i].first <= kKeepEnded) break;
+    records_.erase(ended[i].second);
+    changed_ = true;
+  }
+}
+
+void StartHistory::keep_told(const Snapshot& snapshot, const Plan& plan, const std::string& kind) {
+  std::set<JobId> pending;
+  std::set<JobId> managed;
+  for (const Job& job : snapshot.jobs) {
+    if (job.state != JobState::kPending) continue;
+    pending.insert(job.key.id);
+    if (job.managed) managed.insert(job.key.id);
+  }
+  std::erase_if(told_, [&](const auto& one) { return !pending.contains(one.first); });
+  for (const Explanation& told : plan.explanations) {
+    const bool starts = told.verdict == Verdict::kStart || told.verdict == Verdict::kAttempt;
+    if (!starts || !managed.contains(told.job.id)) continue;
+    told_.insert_or_assign(told.job.id, PlannedStart{told, kind, plan.made, plan.round});
+  }
+}
+
+void StartHistory::record_round(const Snapshot& snapshot, const Plan& plan,
+                                const RunningJobs::RunChanges& change, RunningJobs& runs,
+                                const std::string& kind) {
+  settle_restored(snapshot);
+  if (!change.fresh.empty()) {
+    std::set<JobKey> fresh(change.fresh.begin(), change.fresh.end());
+    for (const Job& job : snapshot.jobs) {
+      const RunFacts* facts = fresh.contains(job.key) ? runs.find(job.key) : nullptr;
+      if (facts != nullptr && facts->managed && job.state == JobState::kRunning) begin(job);
+    }
+  }
+  for (const JobKey& key : change.left) end(key, snapshot.taken);
+  forget(snapshot.taken);
+  keep_told(snapshot, plan, kind);
+}
+
+std::string StartHistory::plan_told(const JobKey& job) const {
+  const auto record = records_.find(job);
+  if (record == records_.end()) return {};
+  for (const auto& [name, value] : record->second->told.facts) {
+    if (name == kPlanGiven) return value;
+  }
+  return {};
+}
+
+std::shared_ptr<const StartRecords> StartHistory::records() {
+  if (std::exchange(changed_, false)) {
+    auto all = std::make_shared<StartRecords>();
+    for (const auto& [key, record] : records_) all->push_back(record);
+    last_ = std::move(all);
+  }
+  return last_;
+}
+
+}  // namespace rubato

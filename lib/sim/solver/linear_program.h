@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Linear programmes of scheduling policies.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+namespace rubato::sim {
+
+/// maximise c x subject to rows <= bounds, x >= 0.
+struct LinearProgram {
+  struct Row {
+    std::vector<std::pair<int, double>> terms;  ///< variable, factor
+    double bound = 0;                           ///< sum of terms <= bound
+
+    bool operator==(const Row&) const = default;
+  };
+  std::vector<double> objective;  ///< one a variable
+  std::vector<Row> rows;
+  std::vector<double> start;  ///< strictly inside all rows and above 0, for the own solver alone
+};
+
+}  // namespace rubato::sim

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Drawn programmes as Sia asks for them: three types of GPU in the proportions of its cluster, jobs
+// that scale more or less well, costs in whole hundredths.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "lib/sim/engine/noise.h"
+#include "lib/sim/solver/assignment_problem.h"
+
+namespace rubato::test {
+
+/// `gpus` of the cluster is a multiple of 64. Alike jobs (half of them, where `alike`) have the
+/// same costs, as jobs of which nothing is known yet.
+inline sim::AssignmentProblem drawn_choice(std::uint64_t seed, int gpus, int jobs,
+                                           bool alike = false) {
+  std::uint64_t next = 0;
+  const auto draw = [&] { return sim::uniform_noise(seed, 11, next++); };
+  struct Type {
+    int nodes;
+    int node_gpus;
+    double speed;
+  };
+  const int times = gpus / 64;
+  const Type types[] = {{6 * times, 4, 1}, {2 * times, 8, 3}, {3 * times, 8, 1.6}};
+  sim::AssignmentProblem choice;
+  for (int t = 0; t < 3; ++t) {
+    choice.gpus.push_back(types[t].nodes * types[t].node_gpus);
+    for (int g = 1; g <= types[t].node_gpus; g *= 2) choice.columns.push_back({t, g});
+    for (int n = 2; n <= types[t].nodes; ++n) choice.columns.push_back({t, n * types[t].node_gpus});
+  }
+  for (int job = 0; job < jobs; ++job) {
+    const int most = 1 << static_cast<int>(7 * draw());
+    const double scaling = 0.5 + 0.45 * draw();
+    double speeds[3];
+    for (int t = 0; t < 3; ++t) speeds[t] = types[t].speed * (0.7 + 0.6 * draw());
+    const double slowest = *std::min_element(std::begin(speeds), std::end(speeds));
+    const double kept = 0.6 + 0.4 * draw();
+    const auto held = static_cast<std::size_t>(draw() * static_cast<double>(choice.columns.size()));
+    auto& row = choice.costs.emplace_back();
+    for (std::size_t c = 0; c < choice.columns.size(); ++c) {
+      const sim::AssignmentColumn& column = choice.columns[c];
+      double value =
+          speeds[column.type] / slowest * std::pow(column.gpus, scaling) * (c == held ? 1 : kept);
+      if (alike && job % 2 == 0) value = column.gpus == 1 ? 1 : 0;
+      if (column.gpus > most) value = 0;
+      row.push_back(value > 0 ? std::nearbyint(100 / std::sqrt(value)) - 110 : 1000);
+    }
+  }
+  return choice;
+}
+
+}  // namespace rubato::test

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Runs as they are kept, and the estimate that is made of them.
+#include "lib/replay/counterfactual.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "lib/store/run_text.h"
+#include "test/support/build_snapshot.h"
+
+namespace rubato {
+namespace {
+
+using test::kNow;
+using test::make_cluster;
+using test::share_of;
+
+constexpr Seconds kBegin = kNow - 1000;
+
+Config config() {
+  Config config;
+  config.manage_all = true;
+  return config;
+}
+
+/// A managed job of `gpus` GPUs that ran on the first node from `start` to `end` after the begin;
+/// end 0: it had not ended.
+RecordedRun run(const Snapshot& cluster, JobId id, int gpus, Seconds enters, Seconds start,
+                Seconds end, const std::string& job_type = "", Mode mode = Mode::kObserve) {
+  Snapshot running = cluster;
+  Job job = test::add_running(running, {share_of(cluster, 0, gpus)}, kForever);
+  job.key = {id, kBegin + enters};
+  job.start = kBegin + start;
+  job.time_limit = 3600;
+  job.end_limit = job.start + job.time_limit;
+  job.request.gpus = gpus;
+  if (!job_type.empty()) {
+    job.hints = ResolvedHints();
+    job.hints->job_type = job_type;
+  }
+  return {job.key, job.start, kBegin + enters, end > 0 ? kBegin + end : 0,
+          sim::run_text(job, running, mode)};
+}
+
+TEST(RunText, names_the_nodes_of_a_job_that_cannot_run_anywhere) {
+  Snapshot cluster = make_cluster({{"a100", 4}, {"a100", 4}, {"a100", 4}});
+  cluster.node_sets.push_back({0, 2});
+  Job& job = test::add_running(cluster, {share_of(cluster, 2, 3)}, kForever);
+  job.later_set = 1;
+  const std::string text = sim::run_text(job, cluster, Mode::kObserve);
+  EXPECT_EQ(text.find("n2"), std::string::npos) << text;
+
+  // The same nodes in another order, and one more.
+  Snapshot later = make_cluster({{"a100", 4}, {"a100", 4}, {"a100", 4}, {"a100", 4}});
+  std::swap(later.nodes[0].name, later.nodes[3].name);
+  const auto read = sim::run_from_text(text, later);
+  ASSERT_TRUE(read) << read.error().text;
+  EXPECT_EQ(later.node_sets.at(static_cast<std::size_t>(read->node_set)), (NodeSet{2, 3}));
+  EXPECT_EQ(read->allocation.at(0).node, 2);
+  EXPECT_EQ(read->key, job.key);
+  later.nodes[2].name = "other";
+  EXPECT_EQ(sim::run_from_text(text, later).error().text, "there is no node n3 any more");
+}
+
+TEST(RunText, a_job_of_a_whole_partition_names_only_what_it_had) {
+  Snapshot cluster = make_cluster({{"a100", 4}, {"a100", 4}});
+  Job& job = test::add_running(cluster, {share_of(cluster, 0, 1)}, kForever);
+  for (const int set : {-1, 0}) {
+    job.later_set = set;
+    const std::string text = sim::run_text(job, cluster, Mode::kObserve);
+    EXPECT_EQ(text.find("n2"), std::string::npos) << text;
+    const auto read = sim::run_from_text(text, cluster);
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->node_set, 0);
+  }
+  EXPECT_FALSE(sim::run_from_text("{}", cluster));
+  const std::string text = sim::run_text(job, cluster, Mode::kObserve);
+  cluster.partitions[0].name = "other";
+  EXPECT_EQ(sim::run_from_text(text, cluster).error().text, "there is no partition gpu any more");
+}
+
+TEST(RunText, too_many_names_are_not_kept) {
+  std::vector<std::pair<std::string, int>> nodes(sim::kMaxNames + 2, {"a100", 4});
+  Snapshot cluster = make_cluster(nodes);
+  Job& job = test::add_running(cluster, {share_of(cluster, 0, 1)}, kForever);
+  NodeSet set = cluster.node_sets[0];
+  set.pop_back();
+  cluster.node_sets.push_back(set);
+  job.later_set = 1;
+  EXPECT_EQ(sim::run_text(job, cluster, Mode::kObserve), "");
+  job.later_set = 0;
+  EXPECT_NE(sim::run_text(job, cluster, Mode::kObserve), "");
+}
+
+// One node of 4 GPUs. Stock Slurm let it idle from 100 to 160; place starts 2 at 100.
+TEST(Gain, computed_by_hand) {
+  const Snapshot cluster = make_cluster({{"a100", 4}});
+  const Gain estimate = estimate_counterfactual(
+      cluster, {run(cluster, 1, 4, 0, 0, 100), run(cluster, 2, 4, 10, 160, 200)}, Models(),
+      config(), kBegin);
+  EXPECT_TRUE(estimate.complete);
+  EXPECT_EQ(estimate.runs, 2);
+  EXPECT_EQ(estimate.compared, 2);
+  EXPECT_EQ(estimate.moved, 0);
+  EXPECT_EQ(estimate.observed, (CounterfactualSide{75, 145}));
+  EXPECT_EQ(estimate.place, (CounterfactualSide{45, 115}));
+  EXPECT_TRUE(estimate.left_out.empty());
+}
+
+// In mode observe nothing is gained by what Rubato would do at a time at which stock did it too.
+TEST(Gain, is_none_where_stock_did_the_same) {
+  const Snapshot cluster = make_cluster({{"a100", 4}});
+  const Gain estimate = estimate_counterfactual(
+      cluster, {run(cluster, 1, 4, 0, 0, 100), run(cluster, 2, 2, 10, 100, 200)}, Models(),
+      config(), kBegin);
+  EXPECT_EQ(estimate.compared, 2);
+  EXPECT_EQ(estimate.observed, estimate.place);
+}
+
+TEST(Gain, a_profile_says_how_long_a_job_runs_on_another_type) {
+  const Snapshot cluster = make_cluster({{"a100", 4}, {"h100", 4}});
+  const std::map<std::string, double> speeds{{"a100", 1}, {"h100", 2}};
+  const ThroughputObservation slow{{"", "resnet"}, "a100", 4, 100, 50};
+  const ThroughputObservation fast{{"", "resnet"}, "h100", 4, 300, 50};
+  const auto learnt = std::make_shared<const ThroughputModel>(
+      TypeSpeeds(speeds), std::vector<ThroughputObservation>{slow, fast});
+  const Models models(speeds, learnt);
+  const double ratio = learnt->ratio({"", "resnet"}, {"a100", 4}, {"h100", 4}).log_throughput;
+  ASSERT_NEAR(std::exp(ratio), 1.0 / 3, 0.02);
+  const Gain estimate = estimate_counterfactual(cluster, {run(cluster, 1, 4, 0, 0, 300, "resnet")},
+                                                models, config(), kBegin);
+  EXPECT_EQ(estimate.compared, 1);
+  EXPECT_EQ(estimate.moved, 1);
+  EXPECT_EQ(estimate.rescaled, 1);
+  EXPECT_EQ(estimate.observed.jct, 300);
+  EXPECT_EQ(estimate.place.jct, static_cast<double>(std::llround(300 * std::exp(ratio))));
+  // Without a profile it runs as long as it did.
+  const Gain plain =
+      estimate_counterfactual(cluster, {run(cluster, 1, 4, 0, 0, 300)}, models, config(), kBegin);
+  EXPECT_EQ(plain.moved, 1);
+  EXPECT_EQ(plain.rescaled, 0);
+  EXPECT_EQ(plain.place.jct, 300);
+}
+
+TEST(Gain, a_job_that_its_limit_ended_runs_to_it_again) {
+  const Snapshot cluster = make_cluster({{"a100", 4}});
+  RecordedRun limited = run(cluster, 1, 4, 0, 0, 3602);
+  const Gain estimate = estimate_counterfactual(cluster, {limited}, Models(), config(), kBegin);
+  EXPECT_EQ(estimate.place.jct, 3600);
+}
+
+TEST(Gain, says_what_was_left_out) {
+  Snapshot cluster = make_cluster({{"a100", 4}, {"a100", 4}});
+  const RecordedRun before = run(cluster, 1, 1, 0, 0, 500);
+  const RecordedRun still = run(cluster, 2, 1, 200, 200, 0);
+  const RecordedRun unseen = run(cluster, 3, 1, 200, 250, 0);
+  RecordedRun broken = run(cluster, 4, 1, 300, 300, 400);
+  broken.text = "{";
+  const RecordedRun over = run(cluster, 5, 1, 0, 10, 50);
+  const RecordedRun good = run(cluster, 6, 1, 300, 310, 400);
+  Job& job = test::add_running(cluster, {share_of(cluster, 0, 1)}, kForever);
+  job.key = still.job;
+  job.start = still.start;
+  const Gain estimate = estimate_counterfactual(
+      cluster, {before, still, unseen, broken, over, good}, Models(), config(), kBegin + 100);
+  EXPECT_EQ(estimate.runs, 5);
+  EXPECT_EQ(estimate.compared, 1);
+  EXPECT_EQ(estimate.left_out, (std::map<std::string, std::int64_t>{
+                                   {"the end was not seen", 1},
+                                   {"begun before", 1},
+                                   {"still running", 1},
+                                   {"the request is not kept, or its nodes are gone", 1}}));
+}
+
+// What Rubato placed itself takes its nodes in the estimate, but nothing is gained by it.
+TEST(Gain, counts_only_what_was_observed) {
+  const Snapshot cluster = make_cluster({{"a100", 4}});
+  const RecordedRun observed = run(cluster, 1, 4, 0, 0, 100);
+  const RecordedRun late = run(cluster, 2, 4, 10, 160, 200);
+  const RecordedRun placed = run(cluster, 2, 4, 10, 160, 200, "", Mode::kPlace);
+  EXPECT_EQ(sim::mode_of_run(observed.text), Mode::kObserve);
+  EXPECT_EQ(sim::mode_of_run(placed.text), Mode::kPlace);
+  const Gain estimate =
+      estimate_counterfactual(cluster, {observed, placed}, Models(), config(), kBegin);
+  EXPECT_EQ(estimate.compared, 1);
+  EXPECT_EQ(estimate.observed, estimate.place);
+  EXPECT_EQ(estimate.left_out,
+            (std::map<std::string, std::int64_t>{{"begun while Rubato placed", 1}}));
+  // Played all the same: it holds the node while one that was observed waits for it.
+  const RecordedRun first = run(cluster, 1, 4, 0, 0, 100, "", Mode::kPlace);
+  const Gain held = estimate_counterfactual(cluster, {first, late}, Models(), config(), kBegin);
+  EXPECT_EQ(held.compared, 1);
+  EXPECT_EQ(held.observed, (CounterfactualSide{150, 190}));
+  EXPECT_EQ(held.place, (CounterfactualSide{90, 130}));
+  EXPECT_EQ(estimate_counterfactual(cluster, {placed}, Models(), config(), kBegin).compared, 0);
+}
+
+TEST(Gain, a_run_that_tells_no_mode_is_left_out) {
+  const Snapshot cluster = make_cluster({{"a100", 4}});
+  RecordedRun old = run(cluster, 1, 4, 0, 0, 100);
+  const std::string mode = "\"mode\":\"observe\",";
+  const auto at = old.text.find(mode);
+  ASSERT_NE(at, std::string::npos) << old.text;
+  old.text.erase(at, mode.size());
+  EXPECT_EQ(sim::mode_of_run(old.text), std::nullopt);
+  EXPECT_EQ(sim::mode_of_run("{"), std::nullopt);
+  EXPECT_EQ(sim::mode_of_run("{\"mode\":7}"), std::nullopt);
+  const Gain estimate = estimate_counterfactual(cluster, {old}, Models(), config(), kBegin);
+  EXPECT_EQ(estimate.compared, 0);
+  EXPECT_EQ(
+      estimate.left_out,
+      (std::map<std::string, std::int64_t>{{"it is not kept whether Rubato only observed", 1}}));
+}
+
+TEST(Gain, other_jobs_are_played_beside) {
+  const Snapshot cluster = make_cluster({{"a100", 4}});
+  RecordedRun other = run(cluster, 1, 4, 0, 0, 100);
+  const auto at = other.text.find("\"managed\":true,");
+  ASSERT_NE(at, std::string::npos) << other.text;
+  other.text.erase(at, 15);
+  const Gain estimate = estimate_counterfactual(cluster, {other, run(cluster, 2, 4, 10, 160, 200)},
+                                                Models(), config(), kBegin);
+  EXPECT_EQ(estimate.beside, 1);
+  EXPECT_EQ(estimate.compared, 1);
+  EXPECT_EQ(estimate.observed, (CounterfactualSide{150, 190}));
+  EXPECT_EQ(estimate.place, (CounterfactualSide{90, 130}));
+}
+
+TEST(Gain, only_the_last_runs_are_played) {
+  const Snapshot cluster = make_cluster({{"a100", 4}});
+  std::vector<RecordedRun> runs;
+  for (std::size_t i = 0; i < kMaxCounterfactualRuns + 10; ++i) {
+    const auto start = static_cast<Seconds>(10 * i);
+    RecordedRun one = run(cluster, static_cast<JobId>(i + 1), 4, start, start, start + 5);
+    runs.push_back(std::move(one));
+  }
+  const Gain estimate = estimate_counterfactual(cluster, runs, Models(), config(), kBegin);
+  EXPECT_EQ(estimate.from, kBegin + 100);
+  EXPECT_EQ(estimate.compared, static_cast<std::int64_t>(kMaxCounterfactualRuns));
+  EXPECT_EQ(estimate.place.wait, 0);
+}
+
+TEST(Gain, json_has_no_means_without_jobs) {
+  const Snapshot cluster = make_cluster({{"a100", 4}});
+  const auto empty = to_json(estimate_counterfactual(cluster, {}, Models(), config(), kBegin));
+  EXPECT_FALSE(empty.contains("observed"));
+  EXPECT_EQ(empty["assumptions"].size(), counterfactual_assumptions().size());
+  const auto one = to_json(
+      estimate_counterfactual(cluster, {run(cluster, 1, 4, 0, 0, 10)}, Models(), config(), kBegin));
+  EXPECT_EQ(one["observed"]["mean_jct_s"], 10);
+}
+
+}  // namespace
+}  // namespace rubato

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/rubato/stats/counterfactual_view.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <set>
+#include <tuple>
+
+#include "lib/store/folder.h"
+#include "lib/store/reader.h"
+#include "lib/store/summary.h"
+#include "tools/shared/output.h"
+#include "tools/shared/published.h"
+
+namespace rubato::tools {
+namespace {
+
+constexpr Seconds kDay = 86400;
+
+/// One cell a profile, GPU type and number of GPUs: the mean of its reports.
+std::vector<ThroughputObservation> observations_of(const std::vector<store::SummaryRow>& rows) {
+  std::map<std::tuple<ProfileName, std::string, int>, ThroughputObservation> observations;
+  for (const store::SummaryRow& row : rows) {
+    const std::int64_t good = row.group.samples - row.group.flagged;
+    if (row.job_type.empty() || good <= 0 || row.group.mean_throughput <= 0) continue;
+    const ProfileName profile{row.shared ? "" : row.account, row.job_type};
+    ThroughputObservation& observation = observations[{profile, row.gpu_type, row.gpus}];
+    const auto before = static_cast<double>(observation.samples);
+    const auto more = static_cast<double>(good);
+    observation = {
+        profile, row.gpu_type, row.gpus,
+        (observation.throughput * before + row.group.mean_throughput * more) / (before + more),
+        observation.samples + good};
+  }
+  std::vector<ThroughputObservation> list;
+  list.reserve(observations.size());
+  for (auto& [place, observation] : observations) list.push_back(std::move(observation));
+  return list;
+}
+
+Result<Models> learnt_models(const std::string& database, const Config& config) {
+  std::map<std::string, double> speeds = config.speeds();
+  std::set<std::string> shared;
+  for (const JobTypeConfig& type : config.job_types)
+    if (type.shared) shared.insert(type.name);
+  store::Summary summary(database);
+  const auto read = summary.refresh(shared, true);
+  if (!read) return tl::unexpected(read.error());
+  auto observations = observations_of(summary.rows());
+  if (observations.empty()) return Models(std::move(speeds));
+  auto throughput_model =
+      std::make_shared<const ThroughputModel>(TypeSpeeds(speeds), std::move(observations));
+  return Models(std::move(speeds), std::move(throughput_model));
+}
+
+std::string runs_of(std::int64_t count) {
+  return fmt::format("{} run{}", count, count == 1 ? "" : "s");
+}
+
+std::string row(const char* name, double observed, double place) {
+  const double ratio = place > 0 ? observed / place : 0;
+  return fmt::format("{:<28}{:>12}{:>12}{:>10}\n", name, format_duration(std::llround(observed)),
+                     format_duration(std::llround(place)),
+                     place > 0 ? fmt::format("{:.2f}", ratio) : "-");
+}
+
+std::string wrapped(const std::string& text, std::size_t width) {
+  std::string out;
+  for (const std::string& line : wrap(text, width)) out += line + "\n";
+  return out;
+}
+
+}  // namespace
+
+Result<CounterfactualEstimate> read_counterfactual(const Site& site, int days) {
+  const std::string folder =
+      site.config.store_dir.empty() ? site.state_dir + "/rubato" : site.config.store_dir;
+  const std::string database = folder + "/" + store::kDatabaseName;
+  if (access(database.c_str(), R_OK) != 0) {
+    return fail(fmt::format("{}: {}{}", database, std::strerror(errno),
+                            errno == EACCES ? "; root and SlurmUser can read it" : ""));
+  }
+  const auto reader = store::Reader::open(database);
+  if (!reader) return tl::unexpected(reader.error());
+  const auto snapshot = read_snapshot(site);
+  if (!snapshot) return tl::unexpected(snapshot.error());
+  const Seconds from = std::max<Seconds>(1, snapshot->snapshot.taken - days * kDay);
+  const auto records = reader->runs(from, static_cast<std::int64_t>(kMaxCounterfactualRuns) + 1);
+  if (!records) return tl::unexpected(records.error());
+  const auto models = learnt_models(database, site.config);
+  if (!models) return tl::unexpected(models.error());
+  std::vector<RecordedRun> runs;
+  runs.reserve(records->size());
+  for (const store::RunRecord& one : *records)
+    runs.push_back({one.job, one.start, one.enters, one.end, one.text});
+  return estimate_counterfactual(snapshot->snapshot, runs, *models, site.config, from);
+}
+
+std::string counterfactual_text(const CounterfactualEstimate& estimate, std::size_t width) {
+  std::string out = "What mode place would have gained (an estimate)\n";
+  if (!estimate.complete) {
+    return out +
+           wrapped("not made: more was to be decided than is played; ask for fewer --days", width);
+  }
+  if (estimate.compared == 0) {
+    out +=
+        wrapped(fmt::format("nothing was observed yet: of {} none is of a managed job that began "
+                            "in mode observe and ended since {}",
+                            runs_of(estimate.runs), format_time(estimate.from)),
+                width);
+  } else {
+    out += wrapped(fmt::format("from {} of managed jobs, begun in mode observe since {}",
+                               runs_of(estimate.compared), format_time(estimate.from)),
+                   width);
+    out += fmt::format("{:<28}{:>12}{:>12}{:>10}\n", "", "STOCK", "PLACE", "RATIO");
+    out += row("mean wait", estimate.observed.wait, estimate.place.wait);
+    out += row("mean time from then to end", estimate.observed.jct, estimate.place.jct);
+    out += wrapped(fmt::format("on another GPU type or at another size in place: {}, of them {} at "
+                               "a measured rate; of other jobs, played with them: {}",
+                               estimate.moved, estimate.rescaled, estimate.beside),
+                   width);
+  }
+  for (const auto& [why, count] : estimate.left_out)
+    out += wrapped(fmt::format("left out, {}: {}", why, runs_of(count)), width);
+  out += "Taken for granted:\n";
+  for (const std::string& sentence : counterfactual_assumptions()) {
+    std::string mark = "- ";
+    for (const std::string& line : wrap(sentence, width - mark.size())) {
+      out += mark + line + "\n";
+      mark = "  ";
+    }
+  }
+  return out;
+}
+
+}  // namespace rubato::tools

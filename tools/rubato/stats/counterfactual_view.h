@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What `rubato report` says of mode place while Rubato only observes.
+#pragma once
+
+#include <string>
+
+#include "lib/replay/counterfactual.h"
+#include "tools/shared/site.h"
+
+namespace rubato::tools {
+
+/// Over the last `days` days, from rubato.db and the published snapshot. Fails with a sentence that
+/// says what is missing.
+[[nodiscard]] Result<CounterfactualEstimate> read_counterfactual(const Site& site, int days);
+
+/// The lines that people read, each of at most `width` columns.
+[[nodiscard]] std::string counterfactual_text(const CounterfactualEstimate& estimate,
+                                              std::size_t width);
+
+}  // namespace rubato::tools
