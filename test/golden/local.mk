@@ -3,6 +3,7 @@
 GOLDEN_TESTS = \
   test/golden/commands_test.py \
   test/golden/completion_test.py \
+  test/golden/links_test.py \
   test/golden/man_examples_test.py \
   test/golden/man_test.py \
   test/golden/metrics_test.py \
