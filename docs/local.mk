@@ -18,7 +18,7 @@ dist_man_MANS += \
 # rubato.conf: man page and example are written by `make config-docs`.
 dist_man_MANS += docs/man/rubato.conf.5 docs/man/rubato-files.5 docs/man/rubato_plugins.8
 dist_doc_DATA += configs/rubato.conf.example
-EXTRA_DIST += docs/design.md docs/results
+EXTRA_DIST += docs/design docs/glossary.md docs/results
 
 # Hints of jobs: written by `make hints-docs`.
 dist_man_MANS += docs/man/rubato-hints.7 docs/man/rubato-spank.8

@@ -44,7 +44,7 @@ struct SiaFigures {
   double sia;
 };
 
-// Measured with the authors' code (docs/results); hours.
+// Measured with the authors' code (docs/results/simulator.md); hours.
 constexpr SiaFigures kSia[] = {
     {"philly-1", 1.671, .551},
     {"philly-2", 2.103, .733},
