@@ -94,9 +94,9 @@ TEST(RunText, too_many_names_are_not_kept) {
 }
 
 // One node of 4 GPUs. Stock Slurm let it idle from 100 to 160; place starts 2 at 100.
-TEST(Gain, computed_by_hand) {
+TEST(CounterfactualEstimate, computed_by_hand) {
   const Snapshot cluster = make_cluster({{"a100", 4}});
-  const Gain estimate = estimate_counterfactual(
+  const CounterfactualEstimate estimate = estimate_counterfactual(
       cluster, {run(cluster, 1, 4, 0, 0, 100), run(cluster, 2, 4, 10, 160, 200)}, Models(),
       config(), kBegin);
   EXPECT_TRUE(estimate.complete);
@@ -109,16 +109,16 @@ TEST(Gain, computed_by_hand) {
 }
 
 // In mode observe nothing is gained by what Rubato would do at a time at which stock did it too.
-TEST(Gain, is_none_where_stock_did_the_same) {
+TEST(CounterfactualEstimate, is_none_where_stock_did_the_same) {
   const Snapshot cluster = make_cluster({{"a100", 4}});
-  const Gain estimate = estimate_counterfactual(
+  const CounterfactualEstimate estimate = estimate_counterfactual(
       cluster, {run(cluster, 1, 4, 0, 0, 100), run(cluster, 2, 2, 10, 100, 200)}, Models(),
       config(), kBegin);
   EXPECT_EQ(estimate.compared, 2);
   EXPECT_EQ(estimate.observed, estimate.place);
 }
 
-TEST(Gain, a_profile_says_how_long_a_job_runs_on_another_type) {
+TEST(CounterfactualEstimate, a_profile_says_how_long_a_job_runs_on_another_type) {
   const Snapshot cluster = make_cluster({{"a100", 4}, {"h100", 4}});
   const std::map<std::string, double> speeds{{"a100", 1}, {"h100", 2}};
   const ThroughputObservation slow{{"", "resnet"}, "a100", 4, 100, 50};
@@ -128,7 +128,7 @@ TEST(Gain, a_profile_says_how_long_a_job_runs_on_another_type) {
   const Models models(speeds, learnt);
   const double ratio = learnt->ratio({"", "resnet"}, {"a100", 4}, {"h100", 4}).log_throughput;
   ASSERT_NEAR(std::exp(ratio), 1.0 / 3, 0.02);
-  const Gain estimate = estimate_counterfactual(cluster, {run(cluster, 1, 4, 0, 0, 300, "resnet")},
+  const CounterfactualEstimate estimate = estimate_counterfactual(cluster, {run(cluster, 1, 4, 0, 0, 300, "resnet")},
                                                 models, config(), kBegin);
   EXPECT_EQ(estimate.compared, 1);
   EXPECT_EQ(estimate.moved, 1);
@@ -136,21 +136,21 @@ TEST(Gain, a_profile_says_how_long_a_job_runs_on_another_type) {
   EXPECT_EQ(estimate.observed.jct, 300);
   EXPECT_EQ(estimate.place.jct, static_cast<double>(std::llround(300 * std::exp(ratio))));
   // Without a profile it runs as long as it did.
-  const Gain plain =
+  const CounterfactualEstimate plain =
       estimate_counterfactual(cluster, {run(cluster, 1, 4, 0, 0, 300)}, models, config(), kBegin);
   EXPECT_EQ(plain.moved, 1);
   EXPECT_EQ(plain.rescaled, 0);
   EXPECT_EQ(plain.place.jct, 300);
 }
 
-TEST(Gain, a_job_that_its_limit_ended_runs_to_it_again) {
+TEST(CounterfactualEstimate, a_job_that_its_limit_ended_runs_to_it_again) {
   const Snapshot cluster = make_cluster({{"a100", 4}});
   RecordedRun limited = run(cluster, 1, 4, 0, 0, 3602);
-  const Gain estimate = estimate_counterfactual(cluster, {limited}, Models(), config(), kBegin);
+  const CounterfactualEstimate estimate = estimate_counterfactual(cluster, {limited}, Models(), config(), kBegin);
   EXPECT_EQ(estimate.place.jct, 3600);
 }
 
-TEST(Gain, says_what_was_left_out) {
+TEST(CounterfactualEstimate, says_what_was_left_out) {
   Snapshot cluster = make_cluster({{"a100", 4}, {"a100", 4}});
   const RecordedRun before = run(cluster, 1, 1, 0, 0, 500);
   const RecordedRun still = run(cluster, 2, 1, 200, 200, 0);
@@ -162,7 +162,7 @@ TEST(Gain, says_what_was_left_out) {
   Job& job = test::add_running(cluster, {share_of(cluster, 0, 1)}, kForever);
   job.key = still.job;
   job.start = still.start;
-  const Gain estimate = estimate_counterfactual(
+  const CounterfactualEstimate estimate = estimate_counterfactual(
       cluster, {before, still, unseen, broken, over, good}, Models(), config(), kBegin + 100);
   EXPECT_EQ(estimate.runs, 5);
   EXPECT_EQ(estimate.compared, 1);
@@ -174,14 +174,14 @@ TEST(Gain, says_what_was_left_out) {
 }
 
 // What Rubato placed itself takes its nodes in the estimate, but nothing is gained by it.
-TEST(Gain, counts_only_what_was_observed) {
+TEST(CounterfactualEstimate, counts_only_what_was_observed) {
   const Snapshot cluster = make_cluster({{"a100", 4}});
   const RecordedRun observed = run(cluster, 1, 4, 0, 0, 100);
   const RecordedRun late = run(cluster, 2, 4, 10, 160, 200);
   const RecordedRun placed = run(cluster, 2, 4, 10, 160, 200, "", Mode::kPlace);
   EXPECT_EQ(sim::mode_of_run(observed.text), Mode::kObserve);
   EXPECT_EQ(sim::mode_of_run(placed.text), Mode::kPlace);
-  const Gain estimate =
+  const CounterfactualEstimate estimate =
       estimate_counterfactual(cluster, {observed, placed}, Models(), config(), kBegin);
   EXPECT_EQ(estimate.compared, 1);
   EXPECT_EQ(estimate.observed, estimate.place);
@@ -189,14 +189,14 @@ TEST(Gain, counts_only_what_was_observed) {
             (std::map<std::string, std::int64_t>{{"begun while Rubato placed", 1}}));
   // Played all the same: it holds the node while one that was observed waits for it.
   const RecordedRun first = run(cluster, 1, 4, 0, 0, 100, "", Mode::kPlace);
-  const Gain held = estimate_counterfactual(cluster, {first, late}, Models(), config(), kBegin);
+  const CounterfactualEstimate held = estimate_counterfactual(cluster, {first, late}, Models(), config(), kBegin);
   EXPECT_EQ(held.compared, 1);
   EXPECT_EQ(held.observed, (CounterfactualSide{150, 190}));
   EXPECT_EQ(held.place, (CounterfactualSide{90, 130}));
   EXPECT_EQ(estimate_counterfactual(cluster, {placed}, Models(), config(), kBegin).compared, 0);
 }
 
-TEST(Gain, a_run_that_tells_no_mode_is_left_out) {
+TEST(CounterfactualEstimate, a_run_that_tells_no_mode_is_left_out) {
   const Snapshot cluster = make_cluster({{"a100", 4}});
   RecordedRun old = run(cluster, 1, 4, 0, 0, 100);
   const std::string mode = "\"mode\":\"observe\",";
@@ -206,20 +206,20 @@ TEST(Gain, a_run_that_tells_no_mode_is_left_out) {
   EXPECT_EQ(sim::mode_of_run(old.text), std::nullopt);
   EXPECT_EQ(sim::mode_of_run("{"), std::nullopt);
   EXPECT_EQ(sim::mode_of_run("{\"mode\":7}"), std::nullopt);
-  const Gain estimate = estimate_counterfactual(cluster, {old}, Models(), config(), kBegin);
+  const CounterfactualEstimate estimate = estimate_counterfactual(cluster, {old}, Models(), config(), kBegin);
   EXPECT_EQ(estimate.compared, 0);
   EXPECT_EQ(
       estimate.left_out,
       (std::map<std::string, std::int64_t>{{"it is not kept whether Rubato only observed", 1}}));
 }
 
-TEST(Gain, other_jobs_are_played_beside) {
+TEST(CounterfactualEstimate, other_jobs_are_played_beside) {
   const Snapshot cluster = make_cluster({{"a100", 4}});
   RecordedRun other = run(cluster, 1, 4, 0, 0, 100);
   const auto at = other.text.find("\"managed\":true,");
   ASSERT_NE(at, std::string::npos) << other.text;
   other.text.erase(at, 15);
-  const Gain estimate = estimate_counterfactual(cluster, {other, run(cluster, 2, 4, 10, 160, 200)},
+  const CounterfactualEstimate estimate = estimate_counterfactual(cluster, {other, run(cluster, 2, 4, 10, 160, 200)},
                                                 Models(), config(), kBegin);
   EXPECT_EQ(estimate.beside, 1);
   EXPECT_EQ(estimate.compared, 1);
@@ -227,7 +227,7 @@ TEST(Gain, other_jobs_are_played_beside) {
   EXPECT_EQ(estimate.place, (CounterfactualSide{90, 130}));
 }
 
-TEST(Gain, only_the_last_runs_are_played) {
+TEST(CounterfactualEstimate, only_the_last_runs_are_played) {
   const Snapshot cluster = make_cluster({{"a100", 4}});
   std::vector<RecordedRun> runs;
   for (std::size_t i = 0; i < kMaxCounterfactualRuns + 10; ++i) {
@@ -235,13 +235,13 @@ TEST(Gain, only_the_last_runs_are_played) {
     RecordedRun one = run(cluster, static_cast<JobId>(i + 1), 4, start, start, start + 5);
     runs.push_back(std::move(one));
   }
-  const Gain estimate = estimate_counterfactual(cluster, runs, Models(), config(), kBegin);
+  const CounterfactualEstimate estimate = estimate_counterfactual(cluster, runs, Models(), config(), kBegin);
   EXPECT_EQ(estimate.from, kBegin + 100);
   EXPECT_EQ(estimate.compared, static_cast<std::int64_t>(kMaxCounterfactualRuns));
   EXPECT_EQ(estimate.place.wait, 0);
 }
 
-TEST(Gain, json_has_no_means_without_jobs) {
+TEST(CounterfactualEstimate, json_has_no_means_without_jobs) {
   const Snapshot cluster = make_cluster({{"a100", 4}});
   const auto empty = to_json(estimate_counterfactual(cluster, {}, Models(), config(), kBegin));
   EXPECT_FALSE(empty.contains("observed"));
