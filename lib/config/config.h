@@ -12,6 +12,7 @@
 #include "lib/base/error.h"
 #include "lib/base/file_system.h"
 #include "lib/base/units.h"
+#include "lib/config/mechanism.h"
 #include "lib/hints/hints.h"
 
 namespace rubato {
@@ -65,7 +66,7 @@ struct Config {
   Seconds message_interval = 60;              ///< MessageInterval, seconds; 0: no cap
   std::vector<GpuTypeConfig> gpu_types;       ///< sorted by name
   std::vector<JobTypeConfig> job_types;       ///< sorted by name
-  std::set<std::string> test_off;             ///< TestOff, only with RUBATO_TESTING=1
+  std::set<Mechanism> test_off;               ///< TestOff, only with RUBATO_TESTING=1
   std::map<std::string, double> test_inject;  ///< TestInject: word -> argument (0 without one)
 
   /// ManagedPartitions names it, or is `all`.
@@ -76,7 +77,7 @@ struct Config {
   [[nodiscard]] std::map<std::string, std::int64_t> gpu_memory() const;
   /// The line of a job type; null when there is none.
   [[nodiscard]] const JobTypeConfig* job_type(const std::string& name) const;
-  [[nodiscard]] bool off(const std::string& word) const { return test_off.contains(word); }
+  [[nodiscard]] bool off(Mechanism mechanism) const { return test_off.contains(mechanism); }
   bool operator==(const Config&) const = default;
 };
 

@@ -5,6 +5,7 @@ lib_librubato_config_la_LIBADD = $(FMT_LIBS)
 lib_librubato_config_la_SOURCES = \
   lib/config/config.cc \
   lib/config/config.h \
+  lib/config/mechanism.h \
   lib/config/option_values.cc \
   lib/config/options.cc \
   lib/config/options.h \

@@ -127,7 +127,7 @@ Result<void> set_word(const Option& option, const std::string& item, Config& con
     }
     argument = *number;
   }
-  const bool fresh = option.name == "TestOff" ? config.test_off.insert(word).second
+  const bool fresh = option.name == "TestOff" ? config.test_off.insert(*find_mechanism(word)).second
                                               : config.test_inject.emplace(word, argument).second;
   if (!fresh) return fail(fmt::format("{} is named twice", in_quotes(word)));
   return {};
@@ -144,7 +144,10 @@ Result<void> set_words(const Option& option, const std::string& value, Config& c
 
 std::string show_words(const Option& option, const Config& config) {
   std::vector<std::string> items;
-  if (option.name == "TestOff") items.assign(config.test_off.begin(), config.test_off.end());
+  if (option.name == "TestOff") {
+    for (const Mechanism mechanism : config.test_off) items.emplace_back(to_string(mechanism));
+    std::ranges::sort(items);
+  }
   if (option.name == "TestInject") {
     for (const auto& [word, argument] : config.test_inject) {
       const OptionWord* known = find_word(option, word);

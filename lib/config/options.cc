@@ -2,6 +2,7 @@
 #include "lib/config/options.h"
 
 #include "lib/base/nearest.h"
+#include "lib/config/mechanism.h"
 #include "lib/hints/table.h"
 
 namespace rubato {
@@ -10,47 +11,10 @@ namespace {
 constexpr double kDay = 86400;
 
 std::vector<OptionWord> test_off_words() {
-  return {
-      {"gate", "managed jobs are not kept from stock Slurm", ""},
-      {"willrun", "stock backfill may plan managed jobs", ""},
-      {"walk", "the loop leaves unmanaged jobs to stock Slurm", ""},
-      {"immediate", "immediate requests (salloc -I) do not pass the gate", ""},
-      {"server-count", "a cycle does not count as a server thread", ""},
-      {"reserve", "nothing is reserved", ""},
-      {"levels", "jobs keep Slurm's order", ""},
-      {"needs", "jobs of one level keep Slurm's order", ""},
-      {"predictability", "forecasts of remaining time are not judged, and count unseen", ""},
-      {"learning", "nothing is learnt from reports", ""},
-      {"warm-up", "reports of jobs that warm up count like others", ""},
-      {"load", "a GPU-second costs only the jobs that wait, not those that will come", ""},
-      {"forecast", "jobs take the types by speed, whatever was learnt", ""},
-      {"heartbeat", "the gate does not open when the loop stops", ""},
-      {"depth", "gated jobs count in bf_max_job_test", ""},
-      {"stock-plan", "the plan of stock backfill is not read", ""},
-      {"save", "slurmctld is not asked to save what Rubato started", ""},
-      {"settle", "jobs recovered as waiting start before the nodes have told what runs", ""},
-      {"wake", "nothing wakes the loop between two rounds", ""},
-      {"quiet", "the loop does not let requests go first", ""},
-      {"type", "the GPU type chosen is not given to Slurm", ""},
-      {"threads", "each CPU that a job asks for counts as a core", ""},
-      {"rewrite", "jobs start as requested, whatever size was planned", ""},
-      {"put-back", "a request that was rewritten for a failed start stays so", ""},
-      {"restore", "a requeued job keeps the size of its last start", ""},
-      {"resv-mask", "unmanaged jobs may take reserved nodes", ""},
-      {"publish", "nothing is published", ""},
-      {"private-data", "the published files hide nothing", ""},
-      {"store", "nothing is stored", ""},
-      {"orders", "orders about profiles are not taken", ""},
-      {"plans", "jobs run with the plan and the batch that they were submitted with", ""},
-      {"segment", "nothing is written into system_comment", ""},
-      {"job-env", "jobs hear nothing through their environment", ""},
-      {"hints", "hints are neither checked nor recorded at submit", ""},
-      {"hints-update", "updates of pending jobs are not checked against hints", ""},
-      {"hints-read", "hints do not reach the snapshot", ""},
-      {"messages", "messages of jobs are taken for comments", ""},
-      {"message-rate", "every report is taken", ""},
-      {"message-uid", "messages of every user are heard", ""},
-  };
+  std::vector<OptionWord> words;
+  for (const MechanismWord& row : kMechanisms)
+    words.push_back({.name = std::string(row.word), .help = std::string(row.help)});
+  return words;
 }
 
 std::vector<OptionWord> test_inject_words() {

@@ -21,7 +21,7 @@ Seconds worth_moving(Seconds wait) { return std::max(kMinGain, wait / 10); }
 }  // namespace
 
 int SchedulingPass::depth() const {
-  return context_.config.off("reserve") ? 0 : std::max(context_.config.reserve_depth, 0);
+  return context_.config.off(Mechanism::kReserve) ? 0 : std::max(context_.config.reserve_depth, 0);
 }
 
 bool SchedulingPass::can_reserve(const PendingEntry& entry) const {

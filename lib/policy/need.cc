@@ -95,7 +95,7 @@ int class_of(double gpu_seconds) {
 std::vector<JobNeed> expected_needs(const Snapshot& snapshot, const Models& models,
                                     const Config& config, const std::vector<Service>& service,
                                     Seconds now) {
-  if (config.off("needs")) return {};
+  if (config.off(Mechanism::kNeeds)) return {};
   std::vector<const Job*> jobs;
   for (const Job& job : snapshot.jobs) {
     const bool pending = job.state == JobState::kPending;

@@ -95,7 +95,7 @@ bool Placer::one_type_carries(const PendingEntry& entry) const {
 }
 
 void Placer::load_stock_plans() {
-  if (context_.config.off("stock-plan")) return;
+  if (context_.config.off(Mechanism::kStockPlan)) return;
   for (const PendingEntry& entry : context_.queue) {
     const Job& job = *entry.job;
     if (job.managed || job.stock_start <= 0) continue;

@@ -147,7 +147,7 @@ std::vector<PoolState> pools_of(const RoundContext& context, const Capacity& cap
   for (TypeId type = 0; type < types; ++type) {
     PoolState& pool = pools[at(type)];
     pool.finish_holds();
-    if (context.config.off("load")) continue;
+    if (context.config.off(Mechanism::kLoad)) continue;
     pool.load =
         load_of(context.snapshot.memory.loads, capacity.types()[at(type)], pool.gpus, context.now);
   }

@@ -54,7 +54,7 @@ Forecast forecast_for(const Models& models, const Config& config, const Job& job
                       const std::string& gpu_type, int gpus) {
   const JobSpec spec = spec_of(job, config);
   const Forecast plain = models.throughput_model()->predict(spec.profile, gpu_type, gpus);
-  if (!has_choice(spec) || config.off("plans")) return plain;
+  if (!has_choice(spec) || config.off(Mechanism::kPlans)) return plain;
   Resources at;
   at.gpu_type = gpu_type;
   at.gpus = gpus;

@@ -82,7 +82,7 @@ std::vector<const Job*> prioritise(const Snapshot& snapshot, const Config& confi
   std::stable_sort(order.begin(), order.end(), [](const Job* a, const Job* b) {
     return place_in_order(*a) < place_in_order(*b);
   });
-  if (config.off("levels")) return order;
+  if (config.off(Mechanism::kLevels)) return order;
 
   const Bands bands(order, config);
   // The places of the jobs that may change places with each other, in ascending order.

@@ -160,7 +160,7 @@ bool SchedulingPass::start_tasks(const PendingEntry& entry, EntryOutcome& outcom
 
 // How it is to run there, where its hints leave that open and the models know.
 void SchedulingPass::configure(const PendingEntry& entry, Placement& placement) const {
-  if (context_.models == nullptr || context_.config.off("plans")) return;
+  if (context_.models == nullptr || context_.config.off(Mechanism::kPlans)) return;
   const JobSpec spec = spec_of(*entry.job, context_.config);
   if (!has_choice(spec)) return;
   const Resources at = resources_of(capacity_.type_name(placement.type), placement.shares);

@@ -135,7 +135,7 @@ std::vector<Service> update_service(const Snapshot& snapshot, const Models& mode
     std::optional<double> left = remaining(snapshot, job, profile, models, types, held, now);
     const bool known_speed = left && by_profile(job, profile, 1, models, types);
     service.predictable =
-        left && (config.off("predictability")
+        left && (config.off(Mechanism::kPredictability)
                      ? known_speed
                      : predictability(snapshot, job, profile, known_speed).predictable);
     if (!service.predictable) left.reset();

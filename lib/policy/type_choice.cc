@@ -66,7 +66,7 @@ class TypeChooser {
         free_(free_types()) {}
 
   void run() {
-    if (context_.config.off("forecast")) return;
+    if (context_.config.off(Mechanism::kForecast)) return;
     for (PendingEntry& entry : context_.queue) {
       if (free_to_choose(entry)) add(entry);
     }

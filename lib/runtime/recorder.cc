@@ -62,10 +62,10 @@ Recorder::Recorder(std::string state_dir, std::shared_ptr<const store::Clock> cl
 
 void Recorder::configure(std::shared_ptr<const Config> config) {
   config_ = std::move(config);
-  if (store_ != nullptr || config_->off("store")) return;
+  if (store_ != nullptr || config_->off(Mechanism::kStore)) return;
   store::StoreOptions options;
   options.folder = config_->store_dir.empty() ? state_dir_ : config_->store_dir;
-  options.orders = !config_->off("orders");
+  options.orders = !config_->off(Mechanism::kOrders);
   options.retention.max_age = config_->store_retention_days * kDaySeconds;
   folder_ = options.folder;
   // Readable for all: the published files lie below it. The store would make it private.
@@ -89,7 +89,7 @@ void Recorder::restore(const std::string& report, const std::string& decisions) 
     log().error("{}/report.json is not used: {}", state_dir_, periods.error().text);
 }
 
-bool Recorder::storing() const { return store_ != nullptr && !config_->off("store"); }
+bool Recorder::storing() const { return store_ != nullptr && !config_->off(Mechanism::kStore); }
 
 std::int64_t Recorder::push(store::AnyRecord entry) {
   // What is dropped is counted there.
@@ -149,7 +149,8 @@ bool Recorder::deliver(const JobMessage& message_in, Memory& memory) {
   news_ = true;
   if (facts->managed) ++periods_.at(message_in.time, to_string(config_->mode)).reports;
   set_progress(message_in, report, memory);
-  if (!config_->off("predictability")) set_progress_history(message_in, report, *facts, memory);
+  if (!config_->off(Mechanism::kPredictability))
+    set_progress_history(message_in, report, *facts, memory);
   facts->samples = report.samples;
   if (facts->job_type.empty()) {
     ++stats_.untyped;

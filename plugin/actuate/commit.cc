@@ -122,7 +122,7 @@ NodeIndices Committer::kept_from(const Job& job) const {
     if (!job.managed && holder != snapshot_.jobs.end() && job.rank < holder->rank) continue;
     for (const NodeShare& share : reservation.shares) kept.insert(share.node);
   }
-  if (job.managed && !config_.off("stock-plan"))
+  if (job.managed && !config_.off(Mechanism::kStockPlan))
     for (const Job& other : snapshot_.jobs) {
       const bool before = other.state == JobState::kPending && other.rank < job.rank;
       if (!before || other.stock_start == 0 || end <= other.stock_start) continue;
@@ -151,7 +151,7 @@ StartConstraints Committer::constraints_of(const Start& start, const Job& job) c
     constraints.asked = &job;
     constraints.planned = &*planned_;
   }
-  if (start.managed && !config_.off("job-env")) constraints.job = &job;
+  if (start.managed && !config_.off(Mechanism::kJobEnv)) constraints.job = &job;
   return constraints;
 }
 
@@ -162,13 +162,13 @@ StartOutcome Committer::try_planned(const Start& start, const Job& job, const No
   constraints.only = &*only;
   for (const NodeShare& share : start.shares)
     if (snapshot_.nodes[static_cast<std::size_t>(share.node)].gpus.size() > 1 &&
-        !config_.off("type"))
+        !config_.off(Mechanism::kType))
       constraints.gpu_type = start.gpu_type;
   return try_start(start, constraints, pair_);
 }
 
 StartOutcome Committer::try_anywhere(const Start& start, const Job& job, const NodeSlots& slots) {
-  NodeIndices kept = config_.off("reserve") ? NodeIndices{} : kept_from(job);
+  NodeIndices kept = config_.off(Mechanism::kReserve) ? NodeIndices{} : kept_from(job);
   if (!start.managed) kept.insert(failed_nodes_.begin(), failed_nodes_.end());
   const auto never = slots.of(std::vector<int>(kept.begin(), kept.end()));
   if (!never) return not_now("the nodes changed");
@@ -196,7 +196,7 @@ StartOutcome Committer::ask(const Start& start, const Job& job, const std::vecto
 void Committer::step(const NodeSlots& slots) {
   const Start& start = plan_.starts[next_++];
   const Job* job = job_of(start);
-  if (job == nullptr || (!start.managed && config_.off("walk"))) return;
+  if (job == nullptr || (!start.managed && config_.off(Mechanism::kWalk))) return;
   if (const auto sized = plan_size(start, *job); !sized) {
     note(start, refused("another size: " + sized.error().text), true);
     return;
@@ -269,7 +269,8 @@ CommitCount commit(const Snapshot& snapshot, Plan& plan, const Config& config, P
                    LockTimes& times, BusyTries& busy) {
   Committer committer(snapshot, plan, config, pair, busy);
   while (!committer.done()) {
-    const HeldLocks locks(LockKind::kAct, LockUse::kStart, times, !config.off("server-count"));
+    const HeldLocks locks(LockKind::kAct, LockUse::kStart, times,
+                          !config.off(Mechanism::kServerCount));
     if (!locks.held()) break;
     const NodeSlots slots(snapshot);
     do committer.step(slots);

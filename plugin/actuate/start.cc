@@ -130,9 +130,9 @@ bool injected(Pair& pair, const char* word) {
   return config != nullptr && config->test_inject.contains(word);
 }
 
-bool off(Pair& pair, const char* word) {
+bool off(Pair& pair, Mechanism mechanism) {
   const auto config = pair.config();
-  return config != nullptr && config->off(word);
+  return config != nullptr && config->off(mechanism);
 }
 
 int ask_slurm(job_record_t* job, const Start& start, const StartConstraints& constraints,
@@ -158,9 +158,9 @@ void launch(job_record_t* job) {
 StartOutcome ask(job_record_t* job, const Start& start, const StartConstraints& constraints,
                  Pair& pair) {
   std::unique_ptr<RewrittenRequest> rewritten;
-  if (constraints.planned != nullptr && !off(pair, "rewrite")) {
+  if (constraints.planned != nullptr && !off(pair, Mechanism::kRewrite)) {
     auto made = RewrittenRequest::make(*job, *job->part_ptr, *constraints.asked,
-                                       *constraints.planned, !off(pair, "put-back"));
+                                       *constraints.planned, !off(pair, Mechanism::kPutBack));
     if (!made)
       return {.result = StartResult::kRefused,
               .words = "another size: " + made.error().text,

@@ -74,7 +74,7 @@ class Hearing {
   }
 
   bool may_speak(const job_record_t& job, std::uint32_t uid) const {
-    return uid == job.user_id || validate_slurm_user(uid) || config_.off("message-uid");
+    return uid == job.user_id || validate_slurm_user(uid) || config_.off(Mechanism::kMessageUid);
   }
 
   static const char* asks_for_size(const Message& message) {

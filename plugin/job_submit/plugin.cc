@@ -52,7 +52,7 @@ int submit(job_desc_msg_t& job, uint32_t uid, char** error) {
   const auto config = config_now();
   if (config->test_inject.contains("throw-submit")) throw std::runtime_error("injected at submit");
   note_submit(job, uid);
-  if (config->off("hints")) return SLURM_SUCCESS;
+  if (config->off(Mechanism::kHints)) return SLURM_SUCCESS;
   const auto checked = check_submit(job, *config);
   if (checked) {
     if (*checked == Checked::kGood) pair()->note_hints({.jobs = 1});
@@ -74,15 +74,16 @@ void say_refused(const job_record_t& job, uint32_t uid, std::string why) {
 int modify(job_desc_msg_t& update, job_record_t& job, uint32_t uid) {
   if (pair() == nullptr) return SLURM_SUCCESS;
   const auto config = config_now();
-  if (update.comment != nullptr && is_message(update.comment) && !config->off("messages")) {
+  if (update.comment != nullptr && is_message(update.comment) &&
+      !config->off(Mechanism::kMessages)) {
     const MessageAnswer answer = take_message(update, job, uid, *config, *pair());
     if (answer.code == SLURM_SUCCESS) return SLURM_SUCCESS;
     say_refused(job, uid, answer.why);
     return answer.code;
   }
   // What is changed now is the request as submitted, not the size of its last start.
-  if (!config->off("restore")) (void)restore_request(job);
-  if (config->off("hints-update")) return SLURM_SUCCESS;
+  if (!config->off(Mechanism::kRestore)) (void)restore_request(job);
+  if (config->off(Mechanism::kHintsUpdate)) return SLURM_SUCCESS;
   const auto checked = check_update(update, job, uid, *config);
   if (checked) {
     if (*checked == Checked::kGood) pair()->note_hints({.updates = 1});

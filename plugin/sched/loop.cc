@@ -145,14 +145,15 @@ bool Loop::is_due(Wake woken) {
     return true;
   // Between rounds, what nobody woke us for: a node that came back, an update by an admin.
   if (woken != Wake::kPeek) return change_mark() != seen_;
-  const HeldLocks locks(LockKind::kNodes, LockUse::kPeek, times_, !config_->off("server-count"));
+  const HeldLocks locks(LockKind::kNodes, LockUse::kPeek, times_,
+                        !config_->off(Mechanism::kServerCount));
   if (locks.held() && coming_nodes() != coming_) return true;
   completing_wait_ = std::min<Clock::duration>(2 * completing_wait_, kLastCompletingWait);
   return false;
 }
 
 void Loop::wait_for_quiet(Clock::duration longest) {
-  if (config_->off("quiet")) return;
+  if (config_->off(Mechanism::kQuiet)) return;
   const auto until = Clock::now() + longest;
   while (!quiet() && !stopping_ && Clock::now() < until) std::this_thread::sleep_for(kQuietStep);
 }
@@ -253,16 +254,17 @@ std::optional<Snapshot> Loop::take_snapshot() {
   {
     const HeldLocks locks(write ? LockKind::kAct : LockKind::kLook,
                           depth == Depth::kFull ? LockUse::kFullLook : LockUse::kLightLook, times_,
-                          !config_->off("server-count"));
+                          !config_->off(Mechanism::kServerCount));
     if (!locks.held() || !check_records_once()) return std::nullopt;
     seen_ = change_mark();
     reader_.gather(*config_, write, depth);
     coming_ = coming_nodes();
   }
   if (!reader_.owed().empty()) {
-    const HeldLocks locks(LockKind::kAct, LockUse::kWrite, times_, !config_->off("server-count"));
+    const HeldLocks locks(LockKind::kAct, LockUse::kWrite, times_,
+                          !config_->off(Mechanism::kServerCount));
     if (locks.held()) restore_requests(reader_.owed());
-    if (!config_->off("save")) save_soon();
+    if (!config_->off(Mechanism::kSave)) save_soon();
   }
   Snapshot snapshot = reader_.take();
   update_private_data(snapshot.private_data);
@@ -312,7 +314,7 @@ std::optional<Plan> Loop::decide(const Snapshot& snapshot, const Models& models)
 // nowhere. Its node tells when it registers, and is told to end it: until that is done slurmd takes
 // a second launch for a duplicate and drains the node.
 void Loop::wait_until_settled(Plan& plan) const {
-  if (ms_since(began_) >= kSettle * 1000 || config_->off("settle")) return;
+  if (ms_since(began_) >= kSettle * 1000 || config_->off(Mechanism::kSettle)) return;
   std::erase_if(plan.starts, [this](const Start& start) { return start.job.submit < began_time_; });
 }
 
@@ -321,7 +323,7 @@ void Loop::act(const Snapshot& snapshot, Plan& plan) {
   wait_until_settled(plan);
   if (!plan.starts.empty()) wait_for_quiet(kQuietForStart);
   const CommitCount count = commit(snapshot, plan, *config_, pair_, times_, busy_);
-  if (count.started + count.started_unmanaged > 0 && !config_->off("save")) save_soon();
+  if (count.started + count.started_unmanaged > 0 && !config_->off(Mechanism::kSave)) save_soon();
   stats_.commits.started += count.started;
   stats_.commits.started_unmanaged += count.started_unmanaged;
   stats_.commits.elsewhere += count.elsewhere;
@@ -329,13 +331,15 @@ void Loop::act(const Snapshot& snapshot, Plan& plan) {
   // What stands in the jobs is for people; the reservations are for the gate and go out at once.
   if (!full_) {
     if (plan.memory.reservations == memory_.reservations) return;
-    const HeldLocks locks(LockKind::kNodes, LockUse::kWrite, times_, !config_->off("server-count"));
+    const HeldLocks locks(LockKind::kNodes, LockUse::kWrite, times_,
+                          !config_->off(Mechanism::kServerCount));
     if (locks.held()) WriteBack::reserve(snapshot, plan, pair_);
     return;
   }
   wait_for_quiet(kQuietForStart);
   {
-    const HeldLocks locks(LockKind::kAct, LockUse::kWrite, times_, !config_->off("server-count"));
+    const HeldLocks locks(LockKind::kAct, LockUse::kWrite, times_,
+                          !config_->off(Mechanism::kServerCount));
     if (locks.held()) write_back_.write(snapshot, plan, pair_);
   }
   segments_.write(snapshot, plan, *config_, times_);

@@ -25,7 +25,7 @@ double seconds_since(Loop::Clock::time_point since) {
 }  // namespace
 
 void Loop::publish(bool last) {
-  if (publisher_ == nullptr || snapshot_ == nullptr || config_->off("publish")) return;
+  if (publisher_ == nullptr || snapshot_ == nullptr || config_->off(Mechanism::kPublish)) return;
   const bool due = last || std::exchange(hidden_changed_, false) ||
                    seconds_since(last_publish_) >= config_->publish_interval;
   if (!due) return;
@@ -39,7 +39,7 @@ void Loop::publish(bool last) {
   published.models = used_;
   published.starts = recorder_.starts();
   published.shared = shared_types();
-  if (!config_->off("private-data")) published.hidden = hidden_;
+  if (!config_->off(Mechanism::kPrivateData)) published.hidden = hidden_;
   published.stats = stats_json(true);
   if (published.hidden.any()) published.open_stats = stats_json(false);
   published.report = recorder_.take_report(last);
@@ -52,7 +52,7 @@ std::string Loop::publish_dir() const {
 }
 
 void Loop::offer_models() {
-  if (config_->off("publish") || !recorder_.ready()) return;
+  if (config_->off(Mechanism::kPublish) || !recorder_.ready()) return;
   if (models_ == nullptr)
     models_ = std::make_unique<ModelsPublisher>(std::make_shared<store::SystemClock>());
   ModelsOffer offer;
@@ -65,7 +65,7 @@ void Loop::offer_models() {
   if (feed_ != nullptr) offer.learning = feed_->learning();
   offer.publish_dir = publish_dir();
   offer.private_dir = state_dir_ + "/private";
-  if (!config_->off("private-data")) offer.hidden = hidden_;
+  if (!config_->off(Mechanism::kPrivateData)) offer.hidden = hidden_;
   models_->offer(std::move(offer));
 }
 
@@ -104,7 +104,7 @@ void Loop::feed_models() {
   offer.orders = recorder_.orders();
   offer.opened = recorder_.opened();
   offer.heard = recorder_.take_pending_samples();
-  offer.warm_up = config_->off("warm-up") ? 0 : config_->warm_up;
+  offer.warm_up = config_->off(Mechanism::kWarmUp) ? 0 : config_->warm_up;
   offer.half_life = config_->model_half_life_days * kDaySeconds;
   feed_->offer(std::move(offer));
 }
@@ -112,7 +112,7 @@ void Loop::feed_models() {
 // What is on the disk counts from the first round on, and other speeds from the first round after
 // `scontrol reconfigure`: both take a moment, which this waits for, holding nothing.
 void Loop::await_models() {
-  if (config_->off("learning")) return;
+  if (config_->off(Mechanism::kLearning)) return;
   const auto deadline = Clock::now() + kMaxModelsWait;
   while (recorder_.opening() && !stopping_ && Clock::now() < deadline)
     std::this_thread::sleep_for(kLook);
@@ -122,7 +122,7 @@ void Loop::await_models() {
 }
 
 std::shared_ptr<const Models> Loop::models_now() const {
-  if (feed_ != nullptr && !config_->off("learning"))
+  if (feed_ != nullptr && !config_->off(Mechanism::kLearning))
     if (auto throughput_model = feed_->latest()) return throughput_model;
   return std::make_shared<const Models>(config_->speeds());
 }

@@ -62,7 +62,8 @@ void Gate::set_waker(Waker* waker) noexcept {
 }
 
 void Gate::wake() noexcept {
-  if (const auto config = this->config(); config != nullptr && config->off("wake")) return;
+  if (const auto config = this->config(); config != nullptr && config->off(Mechanism::kWake))
+    return;
   const std::lock_guard lock(waker_mutex_);
   if (waker_ != nullptr) waker_->wake();
 }
@@ -94,7 +95,7 @@ PostResult Gate::post(JobMessage job_message) {
   const std::shared_ptr<const Config> config = this->config();
   if (config == nullptr || !beat_age()) return message_queue_.refuse_off();
   return message_queue_.post(std::move(job_message),
-                             config->off("message-rate") ? 0 : config->message_interval);
+                             config->off(Mechanism::kMessageRate) ? 0 : config->message_interval);
 }
 
 std::vector<JobMessage> Gate::take_job_messages() { return message_queue_.take(); }
@@ -127,7 +128,7 @@ GateStats Gate::stats() const {
 }
 
 bool Gate::closed(const Config& config) const noexcept {
-  if (config.mode == Mode::kObserve || !records_ok_ || handed_over_ || config.off("gate"))
+  if (config.mode == Mode::kObserve || !records_ok_ || handed_over_ || config.off(Mechanism::kGate))
     return false;
   return beats(config);
 }
@@ -135,7 +136,7 @@ bool Gate::closed(const Config& config) const noexcept {
 bool Gate::beats(const Config& config) const noexcept {
   const std::optional<double> age = beat_age();
   if (!age) return false;
-  return config.off("heartbeat") || *age <= static_cast<double>(config.heartbeat_timeout);
+  return config.off(Mechanism::kHeartbeat) || *age <= static_cast<double>(config.heartbeat_timeout);
 }
 
 // Only the loop dying is worth a line: without a configuration, or with a failed cycle, the loop
@@ -177,14 +178,14 @@ GateAnswer Gate::answer_managed(const GateQuestion& question, const Config& conf
   if (question.kind == GateQuestion::Kind::kTestOnly) return {};
   if (question.kind == GateQuestion::Kind::kWillRun) {
     // In stock backfill this would plan whole nodes for the job; elsewhere it is a user's question.
-    if (!this_is_backfill || config.off("willrun")) return {};
+    if (!this_is_backfill || config.off(Mechanism::kWillrun)) return {};
     refused_will_run_.fetch_add(1, std::memory_order_relaxed);
     return {.kind = GateAnswer::Kind::kRefuse,
             .scope = nullptr,
             .masked = {},
-            .backfill_test = !config.off("depth")};
+            .backfill_test = !config.off(Mechanism::kDepth)};
   }
-  if (asked_immediately(question.uid) && !config.off("immediate")) {
+  if (asked_immediately(question.uid) && !config.off(Mechanism::kImmediate)) {
     immediate_.fetch_add(1, std::memory_order_relaxed);
     return {};
   }
@@ -196,7 +197,7 @@ GateAnswer Gate::answer_unmanaged(const GateQuestion& question) {
   if (question.kind == GateQuestion::Kind::kTestOnly) return {};
   GateAnswer answer;
   const std::lock_guard lock(mutex_);
-  if (config_->off("resv-mask")) return {};
+  if (config_->off(Mechanism::kResvMask)) return {};
   for (const ReservedNodes& reserved : reserved_) {
     const bool ends_before = question.end <= reserved.start && question.end < kForever;
     const bool goes_first =

@@ -37,7 +37,7 @@ GateQuestion question_of(const job_record_t& job, uint32_t min_nodes, uint32_t m
                       find_job_record(job.job_id) == &job;
   if (!question.real_job) return question;
   question.managed = why_unmanaged(job, *job.part_ptr, config) == nullptr;
-  question.owed = owes_request(job) && !config.off("restore");
+  question.owed = owes_request(job) && !config.off(Mechanism::kRestore);
   question.uid = job.user_id;
   question.job = job.job_id;
   question.now = time(nullptr);

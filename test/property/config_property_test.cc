@@ -40,7 +40,7 @@ T whole_in(const char* option_name) {
 
 void choose_test_words(Config& config) {
   for (const OptionWord& word : find_option("TestOff")->words) {
-    if (*rc::gen::arbitrary<bool>()) config.test_off.insert(word.name);
+    if (*rc::gen::arbitrary<bool>()) config.test_off.insert(*find_mechanism(word.name));
   }
   for (const OptionWord& word : find_option("TestInject")->words) {
     if (!*rc::gen::arbitrary<bool>()) continue;

@@ -22,7 +22,7 @@ Config gen_config() {
   config.reserve_depth = gen_int(0, 4);
   config.reserve_after = gen_chance(50) ? 600 : 60;
   config.starvation_bound = gen_chance(50) ? 86400 : 3600;
-  if (gen_chance(10)) config.test_off.insert("stock-plan");
+  if (gen_chance(10)) config.test_off.insert(Mechanism::kStockPlan);
   return config;
 }
 
@@ -100,7 +100,7 @@ RC_GTEST_PROP(RoundProperty, no_more_reservations_than_allowed_and_one_a_job, ()
   RC_ASSERT(plan.reservations.size() <= static_cast<std::size_t>(config.reserve_depth));
   std::set<JobKey> jobs;
   for (const Reservation& r : plan.reservations) RC_ASSERT(jobs.insert(r.job).second);
-  config.test_off.insert("reserve");
+  config.test_off.insert(Mechanism::kReserve);
   RC_ASSERT(round(snapshot, Models(), config, kNow).reservations.empty());
 }
 

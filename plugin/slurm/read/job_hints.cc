@@ -62,7 +62,7 @@ HintsFound find_hints(const std::string& comment, const RequestFacts& facts, con
 
 void JobHints::begin(const Config& config) {
   ++looks_;
-  off_ = config.off("hints-read");
+  off_ = config.off(Mechanism::kHintsRead);
   if (types_.job_types == config.job_types) return;
   types_.job_types = config.job_types;
   for (auto& [key, entry] : entries_) entry.found.reset();

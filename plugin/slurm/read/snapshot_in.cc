@@ -102,7 +102,7 @@ void SnapshotPass::walk() {
 
 // Requeued, and not by Rubato: what it was submitted with is asked for again.
 void SnapshotPass::give_back(job_record_t& job) {
-  if (config_.off("restore")) return;
+  if (config_.off(Mechanism::kRestore)) return;
   if (may_write_)
     (void)restore_request(job);
   else

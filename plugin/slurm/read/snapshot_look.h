@@ -49,7 +49,7 @@ class SnapshotPass {
   [[nodiscard]] const StockPlan* stock_plan(const job_record_t& job);
   Request asked_of(const job_record_t& job, const part_record_t& part) {
     Request request = request_of(job, part, whole_memory(&part));
-    if (config_.off("threads")) request.threads = 1;
+    if (config_.off(Mechanism::kThreads)) request.threads = 1;
     return request;
   }
   MiB whole_memory(const part_record_t* part) {

@@ -84,7 +84,8 @@ void SystemComments::apply(const std::vector<Change>& changes, const Config& con
                            LockTimes& times) {
   std::size_t next = 0;
   while (next < changes.size()) {
-    const HeldLocks locks(LockKind::kAct, LockUse::kWrite, times, !config.off("server-count"));
+    const HeldLocks locks(LockKind::kAct, LockUse::kWrite, times,
+                          !config.off(Mechanism::kServerCount));
     if (!locks.held()) return;
     bool changed = false;
     do {
@@ -97,7 +98,7 @@ void SystemComments::apply(const std::vector<Change>& changes, const Config& con
 
 void SystemComments::write(const Snapshot& snapshot, const Plan& plan, const Config& config,
                            LockTimes& times) {
-  if (config.off("segment")) return;
+  if (config.off(Mechanism::kSegment)) return;
   apply(due(snapshot, plan, config), config, times);
 }
 

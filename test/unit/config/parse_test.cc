@@ -30,8 +30,8 @@ TEST(ConfigParse, TestOnlyOptionsAreAcceptedAndSuggestedInTestsOnly) {
   const std::string text = "TestOff=gate TestInject=hang-round:30\n";
   const auto config = parse_config(text, "r", true);
   ASSERT_TRUE(config) << config.error().text;
-  EXPECT_TRUE(config->off("gate"));
-  EXPECT_FALSE(config->off("walk"));
+  EXPECT_TRUE(config->off(Mechanism::kGate));
+  EXPECT_FALSE(config->off(Mechanism::kWalk));
   EXPECT_EQ(config->test_inject.at("hang-round"), 30);
   EXPECT_EQ(error_of(parse_config(text, "r")),
             "r:1: TestOff: for tests only; take it out (it is accepted with RUBATO_TESTING=1 in "

@@ -39,7 +39,7 @@ class GateTest : public ::testing::Test {
     gate_.note_submit(0, false);
   }
 
-  void use(std::set<std::string> off, Mode mode = Mode::kPlace) {
+  void use(std::set<Mechanism> off, Mode mode = Mode::kPlace) {
     auto config = std::make_shared<Config>();
     config->mode = mode;
     config->manage_all = true;
@@ -93,7 +93,7 @@ TEST_F(GateTest, IsOpenInObserveMode) {
 }
 
 TEST_F(GateTest, IsOpenWhenSwitchedOffForATest) {
-  use({"gate"});
+  use({Mechanism::kGate});
   EXPECT_EQ(answer(managed(Kind::kRunNow)), Answer::kPass);
 }
 
@@ -121,7 +121,7 @@ TEST_F(GateTest, OpensWhenTheHeartbeatStopsAndClosesWhenItIsBack) {
 }
 
 TEST_F(GateTest, StaysClosedWithoutAHeartbeatWhenThatIsSwitchedOff) {
-  use({"heartbeat"});
+  use({Mechanism::kHeartbeat});
   pass_seconds(3600);
   EXPECT_EQ(answer(managed(Kind::kRunNow)), Answer::kRefuse);
 }
@@ -150,9 +150,9 @@ TEST_F(GateTest, RefusesWillRunOnlyInStockBackfillsThread) {
   const GateAnswer refused = gate_.answer(managed(Kind::kWillRun));
   EXPECT_EQ(refused.kind, Answer::kRefuse);
   EXPECT_TRUE(refused.backfill_test);
-  use({"depth"});
+  use({Mechanism::kDepth});
   EXPECT_FALSE(gate_.answer(managed(Kind::kWillRun)).backfill_test);
-  use({"willrun"});
+  use({Mechanism::kWillrun});
   EXPECT_EQ(answer(managed(Kind::kWillRun)), Answer::kPass);
 }
 
@@ -216,7 +216,7 @@ TEST_F(GateTest, WakesTheLoopOnSubmitsButNotOnBackfill) {
   (void)gate_.answer(managed(Kind::kRunNow));
   EXPECT_EQ(waker_.count, 2);
   gate_.mark_backfill_thread(false);
-  use({"wake"});
+  use({Mechanism::kWake});
   (void)gate_.answer(managed(Kind::kRunNow));
   EXPECT_EQ(waker_.count, 2);
 }
@@ -259,7 +259,7 @@ TEST_F(GateTest, MasksNothingWhenTheGateIsOpenOrTheMaskIsOff) {
   const std::vector<ReservedNodes> reserved{
       {.job = 3, .start = 150, .tier = 1, .priority = 60, .nodes = {4}}};
   gate_.set_reserved(reserved);
-  use({"resv-mask"});
+  use({Mechanism::kResvMask});
   EXPECT_EQ(answer(unmanaged(Kind::kRunNow)), Answer::kPass);
   use({});
   pass_seconds(11);

@@ -232,7 +232,7 @@ TEST(JobHints, AJobThatIsGoneIsForgotten) {
 TEST(JobHints, AreNotReadWhenATestSaysSo) {
   JobHints hints;
   Config config;
-  config.test_off.insert("hints-read");
+  config.test_off.insert(Mechanism::kHintsRead);
   FakeJob job;
   job.record.comment = chars("rubato:batch=8");
   job.record.tres_per_job = chars("gres:gpu:4");

@@ -22,7 +22,7 @@ std::string fact(const Explanation& explanation, const std::string& name) {
 
 Config no_reservations() {
   Config config;
-  config.test_off.insert("reserve");
+  config.test_off.insert(Mechanism::kReserve);
   return config;
 }
 

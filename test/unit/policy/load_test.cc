@@ -185,7 +185,7 @@ TEST(SizesUnderLoad, AJobWastesNothingWhenMoreArrivesThanCanBeDone) {
   snapshot.memory.loads = {seen(1.2, 8)};
   EXPECT_EQ(size_started(snapshot, placing()), 1) << "though nobody else waits";
   Config off = placing();
-  off.test_off.insert("load");
+  off.test_off.insert(Mechanism::kLoad);
   EXPECT_EQ(size_started(snapshot, off), 4);
 }
 

@@ -157,7 +157,7 @@ TEST(JobNeed, ExplainTellsTheNumbers) {
   EXPECT_NE(facts["need"].find(" GPU-seconds, by its own work and speed"), std::string::npos);
   EXPECT_EQ(facts["response_ratio"], "1.0");
   EXPECT_FALSE(facts["size_class"].empty());
-  config.test_off.insert("needs");
+  config.test_off.insert(Mechanism::kNeeds);
   const Plan off = round(snapshot, learnt(), config, kNow);
   for (const auto& [name, value] : off.explanations[0].facts) EXPECT_NE(name, "need") << value;
 }

@@ -185,7 +185,7 @@ TEST(ProgressHistory, TheClassChangesTheLevelAndExplainSaysSo) {
   const Service uncounted = queue.last();
   EXPECT_FALSE(uncounted.predictable);
   EXPECT_EQ(uncounted.level, 2);
-  queue.config.test_off.insert("predictability");
+  queue.config.test_off.insert(Mechanism::kPredictability);
   EXPECT_TRUE(queue.last().predictable) << "unseen";
 }
 

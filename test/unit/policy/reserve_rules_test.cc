@@ -100,7 +100,7 @@ TEST(Reserve, lower_jobs_fill_in_before_a_reservation_but_not_into_it) {
   longer.time_limit = 600;
   EXPECT_TRUE(starts(plan_of(snapshot), longer.key.id));
   Config off;
-  off.test_off.insert("reserve");
+  off.test_off.insert(Mechanism::kReserve);
   longer.time_limit = 601;
   EXPECT_TRUE(starts(plan_of(snapshot, off), longer.key.id));
 }

@@ -97,7 +97,7 @@ TEST(SchedulingPass, the_plan_of_stock_backfill_for_an_earlier_job_is_respected)
   gpu.time_limit = 1801;
   EXPECT_FALSE(starts(plan_of(snapshot), id));
   Config off;
-  off.test_off.insert("stock-plan");
+  off.test_off.insert(Mechanism::kStockPlan);
   EXPECT_TRUE(starts(plan_of(snapshot, off), id));
   gpu.time_limit = 1800;
   EXPECT_TRUE(starts(plan_of(snapshot), id));
@@ -274,7 +274,7 @@ TEST(Stream, a_gang_of_all_nodes_starts_in_an_endless_stream_of_small_jobs) {
 
 TEST(Stream, and_does_not_without_reservations) {
   Config off;
-  off.test_off.insert("reserve");
+  off.test_off.insert(Mechanism::kReserve);
   EXPECT_EQ(Stream(off).run(6 * 3600), 0);
 }
 

@@ -143,7 +143,7 @@ TEST(Prioritise, ALowerLevelGoesFirstInsideABand) {
   EXPECT_EQ(ids(prioritise(snapshot, {}, {})), (std::vector<JobId>{1, 2, 3, 4}));
   EXPECT_EQ(ids(prioritise(snapshot, {}, level(2, 2))), (std::vector<JobId>{1, 3, 4, 2}));
   Config off;
-  off.test_off.insert("levels");
+  off.test_off.insert(Mechanism::kLevels);
   EXPECT_EQ(ids(prioritise(snapshot, off, level(2, 2))), (std::vector<JobId>{1, 2, 3, 4}));
 }
 

@@ -73,7 +73,7 @@ TEST(ChooseTypes, WithoutAModelTheSpeedsDecide) {
   const Models unlearnt({{"fast", 4.0}, {"slow", 1.0}});
   EXPECT_EQ(types_started(round(snapshot, unlearnt, placing(), kNow)).at(1), "fast");
   Config off = placing();
-  off.test_off.insert("forecast");
+  off.test_off.insert(Mechanism::kForecast);
   EXPECT_EQ(types_started(round(snapshot, learnt(), off, kNow)).at(1), "fast");
 }
 

@@ -317,7 +317,7 @@ TEST_F(RecorderTest, a_restart_counts_no_start_twice) {
 }
 
 TEST_F(RecorderTest, off_stores_nothing_and_keeps_progress) {
-  config_.test_off = {"store"};
+  config_.test_off = {Mechanism::kStore};
   recorder_ = make();
   const Snapshot snapshot = one_running("resnet50");
   record_round(snapshot);

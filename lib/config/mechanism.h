@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Mechanisms that a test can switch off, to show that the test fails without them.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace rubato {
+
+/// Named by TestOff= of rubato.conf, which is read with RUBATO_TESTING=1 only.
+enum class Mechanism {
+  kGate,
+  kWillrun,
+  kWalk,
+  kImmediate,
+  kServerCount,
+  kReserve,
+  kLevels,
+  kNeeds,
+  kPredictability,
+  kLearning,
+  kWarmUp,
+  kLoad,
+  kForecast,
+  kHeartbeat,
+  kDepth,
+  kStockPlan,
+  kSave,
+  kSettle,
+  kWake,
+  kQuiet,
+  kType,
+  kThreads,
+  kRewrite,
+  kPutBack,
+  kRestore,
+  kResvMask,
+  kPublish,
+  kPrivateData,
+  kStore,
+  kOrders,
+  kPlans,
+  kSegment,
+  kJobEnv,
+  kHints,
+  kHintsUpdate,
+  kHintsRead,
+  kMessages,
+  kMessageRate,
+  kMessageUid,
+};
+
+/// One line of the table of mechanisms.
+struct MechanismWord {
+  Mechanism mechanism;
+  std::string_view word;  ///< as TestOff= spells it
+  std::string_view help;  ///< what happens without it
+};
+
+/// All mechanisms, in the order of the enum.
+inline constexpr std::array kMechanisms = {
+    MechanismWord{Mechanism::kGate, "gate", "managed jobs are not kept from stock Slurm"},
+    MechanismWord{Mechanism::kWillrun, "willrun", "stock backfill may plan managed jobs"},
+    MechanismWord{Mechanism::kWalk, "walk", "the loop leaves unmanaged jobs to stock Slurm"},
+    MechanismWord{Mechanism::kImmediate, "immediate",
+                  "immediate requests (salloc -I) do not pass the gate"},
+    MechanismWord{Mechanism::kServerCount, "server-count",
+                  "a cycle does not count as a server thread"},
+    MechanismWord{Mechanism::kReserve, "reserve", "nothing is reserved"},
+    MechanismWord{Mechanism::kLevels, "levels", "jobs keep Slurm's order"},
+    MechanismWord{Mechanism::kNeeds, "needs", "jobs of one level keep Slurm's order"},
+    MechanismWord{Mechanism::kPredictability, "predictability",
+                  "forecasts of remaining time are not judged, and count unseen"},
+    MechanismWord{Mechanism::kLearning, "learning", "nothing is learnt from reports"},
+    MechanismWord{Mechanism::kWarmUp, "warm-up", "reports of jobs that warm up count like others"},
+    MechanismWord{Mechanism::kLoad, "load",
+                  "a GPU-second costs only the jobs that wait, not those that will come"},
+    MechanismWord{Mechanism::kForecast, "forecast",
+                  "jobs take the types by speed, whatever was learnt"},
+    MechanismWord{Mechanism::kHeartbeat, "heartbeat", "the gate does not open when the loop stops"},
+    MechanismWord{Mechanism::kDepth, "depth", "gated jobs count in bf_max_job_test"},
+    MechanismWord{Mechanism::kStockPlan, "stock-plan", "the plan of stock backfill is not read"},
+    MechanismWord{Mechanism::kSave, "save", "slurmctld is not asked to save what Rubato started"},
+    MechanismWord{Mechanism::kSettle, "settle",
+                  "jobs recovered as waiting start before the nodes have told what runs"},
+    MechanismWord{Mechanism::kWake, "wake", "nothing wakes the loop between two rounds"},
+    MechanismWord{Mechanism::kQuiet, "quiet", "the loop does not let requests go first"},
+    MechanismWord{Mechanism::kType, "type", "the GPU type chosen is not given to Slurm"},
+    MechanismWord{Mechanism::kThreads, "threads", "each CPU that a job asks for counts as a core"},
+    MechanismWord{Mechanism::kRewrite, "rewrite",
+                  "jobs start as requested, whatever size was planned"},
+    MechanismWord{Mechanism::kPutBack, "put-back",
+                  "a request that was rewritten for a failed start stays so"},
+    MechanismWord{Mechanism::kRestore, "restore",
+                  "a requeued job keeps the size of its last start"},
+    MechanismWord{Mechanism::kResvMask, "resv-mask", "unmanaged jobs may take reserved nodes"},
+    MechanismWord{Mechanism::kPublish, "publish", "nothing is published"},
+    MechanismWord{Mechanism::kPrivateData, "private-data", "the published files hide nothing"},
+    MechanismWord{Mechanism::kStore, "store", "nothing is stored"},
+    MechanismWord{Mechanism::kOrders, "orders", "orders about profiles are not taken"},
+    MechanismWord{Mechanism::kPlans, "plans",
+                  "jobs run with the plan and the batch that they were submitted with"},
+    MechanismWord{Mechanism::kSegment, "segment", "nothing is written into system_comment"},
+    MechanismWord{Mechanism::kJobEnv, "job-env", "jobs hear nothing through their environment"},
+    MechanismWord{Mechanism::kHints, "hints", "hints are neither checked nor recorded at submit"},
+    MechanismWord{Mechanism::kHintsUpdate, "hints-update",
+                  "updates of pending jobs are not checked against hints"},
+    MechanismWord{Mechanism::kHintsRead, "hints-read", "hints do not reach the snapshot"},
+    MechanismWord{Mechanism::kMessages, "messages", "messages of jobs are taken for comments"},
+    MechanismWord{Mechanism::kMessageRate, "message-rate", "every report is taken"},
+    MechanismWord{Mechanism::kMessageUid, "message-uid", "messages of every user are heard"},
+};
+
+/// The mechanism that `word` names; empty when there is none.
+[[nodiscard]] constexpr std::optional<Mechanism> find_mechanism(std::string_view word) {
+  for (const MechanismWord& row : kMechanisms)
+    if (row.word == word) return row.mechanism;
+  return std::nullopt;
+}
+
+/// The word of a mechanism.
+[[nodiscard]] constexpr std::string_view to_string(Mechanism mechanism) {
+  return kMechanisms.at(static_cast<std::size_t>(mechanism)).word;
+}
+
+/// Each row stands at the place of its enumerator.
+[[nodiscard]] constexpr bool mechanisms_are_in_order() {
+  for (std::size_t i = 0; i < kMechanisms.size(); ++i)
+    if (kMechanisms.at(i).mechanism != static_cast<Mechanism>(i)) return false;
+  return true;
+}
+static_assert(mechanisms_are_in_order());
+
+}  // namespace rubato
