@@ -46,11 +46,12 @@ tools_libtools_la_SOURCES = \
 # squeue with the columns of Rubato.
 bin_PROGRAMS += bin/rqueue
 bin_rqueue_SOURCES = tools/rqueue/rqueue.cc
-bin_rqueue_LDADD = tools/libtools.la $(LIB_ALL) $(LIBRARY_LIBS)
+bin_rqueue_LDADD = tools/libtools.la $(LIB_RUNTIME) $(LIBRARY_LIBS)
 
-# The program `rubato`: a table of subcommands, one file cmd_NAME.cc each.
-bin_PROGRAMS += bin/rubato
-bin_rubato_SOURCES = \
+# The commands of the program `rubato`: one file cmd_NAME.cc each. simulate is a program of its own, which `rubato
+# simulate` runs, so that a site that only schedules builds no simulator.
+noinst_LTLIBRARIES += tools/libcommands.la
+tools_libcommands_la_SOURCES = \
   tools/rubato/doctor/cmd_doctor.cc \
   tools/rubato/doctor/doctor.h \
   tools/rubato/doctor/doctor_install.cc \
@@ -89,6 +90,33 @@ bin_rubato_SOURCES = \
   tools/rubato/report/cmd_report.cc \
   tools/rubato/report/report_message.cc \
   tools/rubato/report/report_message.h \
+  tools/rubato/snapshot/anonymise.cc \
+  tools/rubato/snapshot/anonymise.h \
+  tools/rubato/snapshot/cmd_snapshot.cc \
+  tools/rubato/stats/cmd_metrics.cc \
+  tools/rubato/stats/cmd_stats.cc \
+  tools/rubato/stats/counterfactual_view.cc \
+  tools/rubato/stats/counterfactual_view.h \
+  tools/rubato/stats/metrics.cc \
+  tools/rubato/stats/metrics.h \
+  tools/rubato/stats/stats_view.cc \
+  tools/rubato/stats/stats_view.h \
+  tools/rubato/validate/cmd_validate.cc
+# Where make install puts the plugins, for `rubato doctor`.
+tools_libcommands_la_CPPFLAGS = $(AM_CPPFLAGS) -DRUBATO_PLUGIN_DIR='"$(rubatoplugindir)"'
+COMMAND_LIBS = tools/libcommands.la tools/libtools.la $(LIB_ALL) $(LIBRARY_LIBS)
+
+bin_PROGRAMS += bin/rubato
+bin_rubato_SOURCES = \
+  tools/rubato/rubato.cc \
+  tools/rubato/simulate/launcher.cc \
+  tools/rubato/simulate/simulate_summary.h
+bin_rubato_CPPFLAGS = $(AM_CPPFLAGS) -DRUBATO_SIMULATE='"$(pkglibexecdir)/rubato-simulate"'
+bin_rubato_LDADD = tools/libcommands.la tools/libtools.la lib/librubato_validate.la lib/librubato_replay.la \
+  $(LIB_RUNTIME) $(LIBRARY_LIBS)
+
+pkglibexec_PROGRAMS = bin/rubato-simulate
+bin_rubato_simulate_SOURCES = \
   tools/rubato/rubato.cc \
   tools/rubato/simulate/cmd_simulate.cc \
   tools/rubato/simulate/simulate_charts.cc \
@@ -106,43 +134,29 @@ bin_rubato_SOURCES = \
   tools/rubato/simulate/simulate_solver.cc \
   tools/rubato/simulate/simulate_solver.h \
   tools/rubato/simulate/simulate_view.cc \
-  tools/rubato/simulate/simulate_view.h \
-  tools/rubato/snapshot/anonymise.cc \
-  tools/rubato/snapshot/anonymise.h \
-  tools/rubato/snapshot/cmd_snapshot.cc \
-  tools/rubato/stats/cmd_metrics.cc \
-  tools/rubato/stats/cmd_stats.cc \
-  tools/rubato/stats/counterfactual_view.cc \
-  tools/rubato/stats/counterfactual_view.h \
-  tools/rubato/stats/metrics.cc \
-  tools/rubato/stats/metrics.h \
-  tools/rubato/stats/stats_view.cc \
-  tools/rubato/stats/stats_view.h \
-  tools/rubato/validate/cmd_validate.cc
-# Where make install puts the plugins, for `rubato doctor`.
-bin_rubato_CPPFLAGS = $(AM_CPPFLAGS) -DRUBATO_PLUGIN_DIR='"$(rubatoplugindir)"' \
-  -DRUBATO_SOLVE='"$(pkglibexecdir)/rubato-solve"'
-bin_rubato_LDADD = tools/libtools.la $(LIB_ALL) $(LIBRARY_LIBS)
+  tools/rubato/simulate/simulate_view.h
+bin_rubato_simulate_CPPFLAGS = $(AM_CPPFLAGS) -DRUBATO_SOLVE='"$(pkglibexecdir)/rubato-solve"'
+bin_rubato_simulate_LDADD = $(COMMAND_LIBS)
 
 # Style and script of pages, as text in the program.
 PAGE_JS = tools/rubato/simulate/simulate_page.js tools/rubato/simulate/simulate_gantt.js
 PAGE_TEXTS = tools/page/page.css tools/rubato/simulate/simulate_page.css $(PAGE_JS)
 EXTRA_DIST += $(PAGE_TEXTS)
-nodist_bin_rubato_SOURCES = tools/page/page_text.h
+nodist_bin_rubato_simulate_SOURCES = tools/page/page_text.h
 BUILT_SOURCES += tools/page/page_text.h
 CLEANFILES += tools/page/page_text.h
 tools/page/page_text.h: $(PAGE_TEXTS) tools/local.mk
 	@$(MKDIR_P) tools/page
-	$(AM_V_GEN){ echo '// SPDX-License-Identifier: GPL-2.0-or-later'; echo '#pragma once'; \
-	  echo 'inline constexpr char kPageStyle[] = R"page('; cat $(srcdir)/tools/page.css; echo ')page";'; \
-	  echo 'inline constexpr char kSimulateStyle[] = R"page('; cat $(srcdir)/tools/simulate_page.css; echo ')page";'; \
+	$(AM_V_GEN)set -e; { echo '// SPDX-License-Identifier: GPL-2.0-or-later'; echo '#pragma once'; \
+	  echo 'inline constexpr char kPageStyle[] = R"page('; cat $(srcdir)/tools/page/page.css; echo ')page";'; \
+	  echo 'inline constexpr char kSimulateStyle[] = R"page('; cat $(srcdir)/tools/rubato/simulate/simulate_page.css; echo ')page";'; \
 	  echo 'inline constexpr char kSimulateScript[] = R"page('; for script in $(PAGE_JS); do cat $(srcdir)/$$script; done; echo ')page";'; \
-	} > $@.part && mv $@.part $@
-tools/rubato/simulate/bin_rubato-simulate_page.$(OBJEXT): tools/page/page_text.h
+	} > $@.part; mv $@.part $@
+tools/rubato/simulate/bin_rubato_simulate-simulate_page.$(OBJEXT): tools/page/page_text.h
 
 # Answers programmes of the simulator; the only program that links GLPK.
 if HAVE_GLPK
-pkglibexec_PROGRAMS = bin/rubato-solve
+pkglibexec_PROGRAMS += bin/rubato-solve
 bin_rubato_solve_SOURCES = tools/rubato/rubato_solve.cc
 bin_rubato_solve_LDADD = $(LIB_ALL) $(FMT_LIBS) $(GLPK_LIBS)
 endif

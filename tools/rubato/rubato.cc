@@ -204,8 +204,9 @@ int run_without_command(const std::string& word) {
 int run(int argc, char** argv) {
   if (argc < 2) return usage_error("which command? see: rubato --help");
   const Command* command = find_command(argv[1]);
-  return command == nullptr ? run_without_command(argv[1])
-                            : run_command(*command, argc - 1, argv + 1);
+  if (command == nullptr) return run_without_command(argv[1]);
+  if (command->run != nullptr) return command->run(argv);
+  return run_command(*command, argc - 1, argv + 1);
 }
 
 }  // namespace

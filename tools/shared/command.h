@@ -35,6 +35,9 @@ struct Command {
   /// Adds the options of the subcommand to `app` and returns what runs it after they are parsed.
   /// `globals` lives as long as the program.
   std::function<int()> (*setup)(CLI::App& app, const Globals& globals);
+  /// Set instead of `setup` for a command that another program carries out: gets the whole argv and
+  /// returns only if that program cannot be run, with the exit code.
+  int (*run)(char** argv) = nullptr;
 };
 
 Command doctor_command();

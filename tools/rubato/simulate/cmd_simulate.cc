@@ -18,6 +18,7 @@
 #include "tools/rubato/simulate/simulate_outputs.h"
 #include "tools/rubato/simulate/simulate_page.h"
 #include "tools/rubato/simulate/simulate_solver.h"
+#include "tools/rubato/simulate/simulate_summary.h"
 #include "tools/rubato/simulate/simulate_view.h"
 #include "tools/shared/command.h"
 #include "tools/shared/output.h"
@@ -371,7 +372,7 @@ std::function<int()> setup(CLI::App& app, const Globals& globals) {
 }  // namespace
 
 Command simulate_command() {
-  return {"simulate", "A workload in simulated time, policies compared", "", &setup};
+  return {kSimulateName, kSimulateSummary, "", &setup};
 }
 
 }  // namespace rubato::tools
