@@ -47,6 +47,18 @@ AC_DEFUN([RUBATO_SANITIZERS], [
   AM_CONDITIONAL([CODE_COVERAGE], [test $enable_code_coverage = yes])
 ])
 
+# Precompiled headers: GCC takes one only if it was made with the same options, so a compiler cache or clang goes
+# without.
+AC_DEFUN([RUBATO_PRECOMPILED], [
+  AC_ARG_ENABLE([precompiled],
+    [AS_HELP_STRING([--disable-precompiled], [parse all headers in each source; default with clang and with ccache])],
+    [], [enable_precompiled=auto])
+  AS_IF([test "$enable_precompiled" = auto], [
+    AS_CASE([$CXX], [*ccache*|*clang*], [enable_precompiled=no], [enable_precompiled=$GXX])])
+  AS_CASE([$enable_precompiled], [yes], [], [enable_precompiled=no])
+  AM_CONDITIONAL([PRECOMPILED], [test $enable_precompiled = yes])
+])
+
 AC_DEFUN([RUBATO_COMPILER_FLAGS], [
   WARNING_FLAGS=
   # Not -Wnull-dereference: GCC 12 reports paths through inlined library code that cannot be taken.

@@ -27,6 +27,7 @@ Configuration results
   tests             gtest $with_gtest, rapidcheck $with_rapidcheck, benchmark $with_benchmark
   sanitizers        asan $enable_asan, tsan $enable_tsan, ubsan $enable_ubsan, fuzzing $enable_fuzzing
   coverage          $enable_code_coverage
+  precompiled       $enable_precompiled
   warnings          $(test $enable_werror = yes && echo errors || echo reported)
 
 EOF

@@ -21,6 +21,7 @@ lib_librubato_base_la_SOURCES = \
   lib/base/log.h \
   lib/base/nearest.cc \
   lib/base/nearest.h \
+  lib/base/precompiled.h \
   lib/base/prose.cc \
   lib/base/prose.h \
   lib/base/text.cc \

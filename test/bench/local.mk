@@ -48,8 +48,9 @@ test_bench_store_bench_SOURCES = test/bench/store_bench.cc
 test_bench_store_bench_CPPFLAGS = $(AM_CPPFLAGS) $(SQLITE_CFLAGS)
 test_bench_store_bench_LDADD = $(LIB_ALL) $(LIBRARY_LIBS) $(BENCHMARK_LIBS)
 
-bench: $(BENCH_TARGETS)
-	@set -e; $(srcdir)/test/bench/machine.py; for program in $(BENCH_TARGETS); do ./$$program; done
+BENCH_WANTED = $(if $(ONLY),$(patsubst %,test/bench/%_bench,$(ONLY)),$(BENCH_TARGETS))
+bench: $(BENCH_WANTED)
+	@set -e; $(srcdir)/test/bench/machine.py; for program in $(BENCH_WANTED); do ./$$program; done
 else
 bench:
 	@echo 'bench: configure found no Google Benchmark (libbenchmark-dev)' >&2; exit 1

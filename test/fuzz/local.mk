@@ -56,13 +56,14 @@ nodist_test_fuzz_fuzz_workload_SOURCES = $(FUZZ_MAIN)
 test_fuzz_fuzz_workload_LDADD = $(FUZZ_LIBS)
 EXTRA_DIST += test/fuzz/corpus/workload
 
-# Searches with each target in turn, FUZZ_SECONDS each; FUZZ_TARGETS=test/fuzz/fuzz_NAME for one. What
-# is found, and the log, is in found/ of the build.
-FUZZ_SECONDS = 300
+# Searches with each target in turn, SECONDS each (300); ONLY=NAME for one. What is found, and the log, is in found/ of
+# the build.
+FUZZ_SECONDS = $(or $(SECONDS),300)
+FUZZ_WANTED = $(if $(ONLY),$(addprefix test/fuzz/fuzz_,$(ONLY)),$(FUZZ_TARGETS))
 .PHONY: fuzz
 if FUZZING
-fuzz: $(FUZZ_TARGETS)
-	@status=0; for target in $(FUZZ_TARGETS); do \
+fuzz: $(FUZZ_WANTED)
+	@status=0; for target in $(FUZZ_WANTED); do \
 	  name=$${target##*/fuzz_}; mkdir -p found/$$name; \
 	  if $$target -max_total_time=$(FUZZ_SECONDS) -timeout=30 -rss_limit_mb=4096 -print_final_stats=1 \
 	    -artifact_prefix=found/$$name- found/$$name $(top_srcdir)/test/fuzz/corpus/$$name >found/$$name.log 2>&1; \

@@ -4,6 +4,7 @@ if HAVE_RAPIDCHECK
 check_PROGRAMS += test/property/property_tests
 TESTS += test/property/property_tests
 test_property_property_tests_CPPFLAGS = $(TEST_CPPFLAGS)
+test_property_property_tests_CXXFLAGS = $(TEST_BASE_CXXFLAGS)
 test_property_property_tests_LDADD = $(TEST_LIBS) $(RAPIDCHECK_LIBS)
 test_property_property_tests_SOURCES = \
   test/property/config_property_test.cc \
@@ -29,6 +30,7 @@ if HAVE_RAPIDCHECK
 check_PROGRAMS += test/property/tools_property_tests
 TESTS += test/property/tools_property_tests
 test_property_tools_property_tests_CPPFLAGS = $(TEST_CPPFLAGS)
+test_property_tools_property_tests_CXXFLAGS = $(TEST_BASE_CXXFLAGS)
 test_property_tools_property_tests_LDADD = tools/libtools.la $(TEST_LIBS) $(RAPIDCHECK_LIBS)
 test_property_tools_property_tests_SOURCES = test/property/tools_property_test.cc
 endif

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The simulator: its engine, its readers, and the figures of others that it reproduces.
+EXTRA_DIST += test/sim/same_figures
 if HAVE_GTEST
 check_PROGRAMS += test/sim/sim_tests
 TESTS += test/sim/sim_tests
 test_sim_sim_tests_CPPFLAGS = $(TEST_CPPFLAGS) -DRUBATO_BUILD_DIR='"$(abs_top_builddir)"'
+test_sim_sim_tests_CXXFLAGS = $(TEST_BASE_CXXFLAGS)
 test_sim_sim_tests_LDADD = $(TEST_LIBS)
 test_sim_sim_tests_SOURCES = \
   test/sim/branch_bound_test.cc \

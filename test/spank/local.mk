@@ -5,6 +5,7 @@ if HAVE_SPANK
 check_PROGRAMS += test/spank/spank_tests
 TESTS += test/spank/spank_tests
 test_spank_spank_tests_CPPFLAGS = $(TEST_CPPFLAGS)
+test_spank_spank_tests_CXXFLAGS = $(TEST_BASE_CXXFLAGS)
 test_spank_spank_tests_LDADD = $(TEST_LIBS)
 test_spank_spank_tests_SOURCES = \
   plugin/spank/allocator.cc \

@@ -17,6 +17,7 @@ if HAVE_GTEST
 check_PROGRAMS += test/store/store_tests
 TESTS += test/store/store_tests
 test_store_store_tests_CPPFLAGS = $(TEST_CPPFLAGS) $(SQLITE_CFLAGS)
+test_store_store_tests_CXXFLAGS = $(TEST_BASE_CXXFLAGS)
 test_store_store_tests_LDADD = $(STORE_TEST_LIBS)
 test_store_store_tests_SOURCES = $(STORE_SUPPORT) $(KEPT_ENTRIES) \
   test/store/fault_test.cc \
@@ -33,6 +34,7 @@ if HAVE_RAPIDCHECK
 check_PROGRAMS += test/store/store_property_tests
 TESTS += test/store/store_property_tests
 test_store_store_property_tests_CPPFLAGS = $(TEST_CPPFLAGS) $(SQLITE_CFLAGS)
+test_store_store_property_tests_CXXFLAGS = $(TEST_BASE_CXXFLAGS)
 test_store_store_property_tests_LDADD = $(STORE_TEST_LIBS) $(RAPIDCHECK_LIBS)
 test_store_store_property_tests_SOURCES = $(STORE_SUPPORT) \
   test/store/profiles_property_test.cc \

@@ -4,6 +4,7 @@ if HAVE_GTEST
 check_PROGRAMS += test/unit/unit_tests
 TESTS += test/unit/unit_tests
 test_unit_unit_tests_CPPFLAGS = $(TEST_CPPFLAGS)
+test_unit_unit_tests_CXXFLAGS = $(TEST_BASE_CXXFLAGS)
 test_unit_unit_tests_LDADD = $(TEST_LIBS)
 test_unit_unit_tests_SOURCES = \
   plugin/common/guard.cc \
@@ -93,6 +94,7 @@ if BUILD_PLUGINS
 check_PROGRAMS += test/unit/loop_tests
 TESTS += test/unit/loop_tests
 test_unit_loop_tests_CPPFLAGS = $(TEST_CPPFLAGS) -isystem $(SLURM_SOURCE)
+test_unit_loop_tests_CXXFLAGS = $(TEST_BASE_CXXFLAGS)
 test_unit_loop_tests_LDADD = $(TEST_LIBS)
 test_unit_loop_tests_SOURCES = \
   plugin/common/guard.cc \
@@ -119,6 +121,7 @@ if HAVE_GTEST
 check_PROGRAMS += test/unit/tools_tests
 TESTS += test/unit/tools_tests
 test_unit_tools_tests_CPPFLAGS = $(TEST_CPPFLAGS)
+test_unit_tools_tests_CXXFLAGS = $(TEST_BASE_CXXFLAGS)
 test_unit_tools_tests_LDADD = tools/libtools.la $(TEST_LIBS)
 test_unit_tools_tests_SOURCES = \
   test/unit/tools/format_test.cc \
