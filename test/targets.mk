@@ -7,10 +7,18 @@ SOURCE_FILES = find $(top_srcdir)/lib $(top_srcdir)/plugin $(top_srcdir)/tools $
 
 # The programs and plugins that `make install` would install, below stage/ whatever the prefix is: for cluster and demo.
 stage: all
-	@$(MAKE) --no-print-directory -s $(STAGE_TARGETS) prefix='$(STAGE)' exec_prefix='$(STAGE)' \
-	  bindir='$(STAGE)/bin' libdir='$(STAGE)/lib' \
+	@$(MAKE) --no-print-directory -s $(STAGE_TARGETS) install-pkglibexecPROGRAMS prefix='$(STAGE)' exec_prefix='$(STAGE)' \
+	  bindir='$(STAGE)/bin' libdir='$(STAGE)/lib' pkglibexecdir='$(STAGE)/libexec/rubato' \
 	  rubatoplugindir='$(STAGE)/lib/rubato/slurm-$(or $(SLURM_VERSION),$(SPANK_SLURM_VERSION))' >/dev/null
 	@rm -f '$(STAGE)'/lib/rubato/slurm-*/*.la
+
+# What a cluster needs: the plugins, rubato and rqueue; no simulator and no tests.
+CLUSTER_FILES = bin/rubato bin/rqueue $(rubatoplugin_LTLIBRARIES) $(rubatoplugin_PROGRAMS)
+programs: $(PRECOMPILED_FILES)
+	@$(MAKE) --no-print-directory $(CLUSTER_FILES)
+install-programs: programs
+	@$(MAKE) --no-print-directory -s $(STAGE_TARGETS) >/dev/null
+	@cd '$(DESTDIR)$(rubatoplugindir)' 2>/dev/null && rm -f $(rubatoplugin_LTLIBRARIES) || :
 
 STAGE_TARGETS = install-binPROGRAMS install-rubatopluginLTLIBRARIES install-rubatopluginPROGRAMS
 
@@ -20,7 +28,8 @@ check-cluster: stage
 	@mkdir -p '$(RESULTS)'
 	RUBATO_BUILD_DIR='$(abs_top_builddir)' $(top_srcdir)/test/cluster/run \
 	  --plugins '$(STAGE)/lib/rubato/slurm-$(SLURM_VERSION)' --json '$(RESULTS)/cluster.json' \
-	  $(SCENARIO_FLAGS)
+	  $(addprefix --only ,$(ONLY)) $(addprefix --seed ,$(SEED)) $(addprefix --parallel ,$(PARALLEL)) \
+	  $(addprefix --repeat ,$(REPEAT)) $(if $(filter no,$(NEGATIVE)),--no-negative)
 
 symbols-check: $(rubatoplugin_LTLIBRARIES)
 	$(AM_TESTS_ENVIRONMENT) $(PYTHON) $(top_srcdir)/test/support/symbols_test.py
@@ -38,7 +47,7 @@ check-local:
 # may have flags that compile faster: nobody waits for them to run.
 check-all: all
 	@rm -rf '$(RESULTS)'
-	-@$(MAKE) --no-print-directory -k $(check_LTLIBRARIES) $(check_PROGRAMS) CXXFLAGS='$(TEST_CXXFLAGS)'
+	-@$(MAKE) --no-print-directory -k $(PRECOMPILED_TEST_FILES) $(check_LTLIBRARIES) $(check_PROGRAMS) CXXFLAGS='$(TEST_CXXFLAGS)'
 	-@$(MAKE) --no-print-directory -k check-local check-TESTS
 	@$(MAKE) --no-print-directory tally
 
@@ -61,10 +70,26 @@ tidy:
 	    $(LIBRARY_CFLAGS) -DRUBATO_PLUGIN_DIR='"/"' || status=1; \
 	done; exit $$status
 
-# Too long for `check`; each leaves results/long-NAME.md with date, commit, machine and what came of it.
-# SEED, SEEDS, LONG_CXXFLAGS, SCENARIO_FLAGS: test/support/long-check.
+# Too long for `check`; each leaves results/long-NAME.md with date, commit, machine and the outcome.
 check-asan check-tsan check-seeds check-memcheck:
-	@SLURM_SOURCE='$(SLURM_SOURCE)' JOBS='$(or $(JOBS),2)' $(top_srcdir)/test/support/long-check $(@:check-%=%)
+	@FLAGS='$(FLAGS)' SEED='$(SEED)' SEEDS='$(SEEDS)' ONLY='$(ONLY)' SLURM_SOURCE='$(SLURM_SOURCE)' JOBS='$(or $(JOBS),2)' $(top_srcdir)/test/support/long-check $(@:check-%=%)
+
+# A change of structure or wording must leave every figure of the simulator: two builds compared.
+check-figures: bin/rubato bin/rubato-simulate
+	@test -n '$(BEFORE)' || { echo 'check-figures: BEFORE=FILE is missing: a rubato of another build, or its recorded figures' >&2; exit 2; }
+	$(top_srcdir)/test/sim/same_figures '$(BEFORE)' bin/rubato
+
+# Two definitions of one qualified name are an error that only the linker can see.
+check-odr:
+	@SLURM_SOURCE='$(SLURM_SOURCE)' JOBS='$(or $(JOBS),2)' $(top_srcdir)/test/support/long-check odr
+
+shellcheck:
+	@command -v shellcheck >/dev/null || { echo 'shellcheck: not installed' >&2; exit 1; }
+	cd $(top_srcdir) && find .ci autogen.sh contrib test/support test/bench test/cluster -type f -exec \
+	  awk 'FNR == 1 && /^#!\/bin\/(ba)?sh/ { print FILENAME } { nextfile }' {} + | xargs shellcheck
+
+help:
+	@cat $(top_srcdir)/test/targets.txt
 
 if CODE_COVERAGE
 coverage: check
@@ -89,5 +114,6 @@ uninstall-hook:
 distclean-local:
 	rm -rf stage
 
-.PHONY: check-asan check-tsan check-seeds check-memcheck
-.PHONY: stage check-cluster symbols-check check-all tally format format-check tidy coverage
+.PHONY: help shellcheck check-figures check-odr check-asan check-tsan check-seeds check-memcheck
+.PHONY: programs install-programs stage check-cluster symbols-check check-all tally format format-check tidy coverage
+EXTRA_DIST += test/targets.txt

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every header compiles alone, so that the order of includes means nothing."""
+import concurrent.futures
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import unittest
+
+ROOT = pathlib.Path(os.environ["RUBATO_SOURCE_DIR"])
+BUILD = pathlib.Path(os.environ["RUBATO_BUILD_DIR"])
+
+
+def make_variable(name, text):
+    """The value of a variable of the Makefile with the variables in it."""
+    found = re.search(rf"^{name} = (.*(?:\\\n.*)*)$", text, re.M)
+    value = found.group(1).replace("\\\n", " ") if found else ""
+    return re.sub(r"\$[({](\w+)[)}]", lambda match: make_variable(match.group(1), text), value)
+
+
+class Headers(unittest.TestCase):
+    def setUp(self):
+        text = (BUILD / "Makefile").read_text(encoding="utf-8")
+        flags = " ".join(make_variable(name, text) for name in ("LIBRARY_CFLAGS", "SQLITE_CFLAGS"))
+        self.slurm = make_variable("SLURM_SOURCE", text).strip()
+        self.command = [*shlex.split(make_variable("CXX", text)), "-fsyntax-only", "-O0", "-w", "-DHAVE_CONFIG_H",
+                        f"-I{BUILD}", f"-I{ROOT}", *shlex.split(flags)]
+        if self.slurm:
+            self.command += ["-isystem", self.slurm]
+
+    def compile(self, header):
+        """What the compiler says of a file that includes `header` alone, twice; "" if it compiles."""
+        line = f'#include "{header}"\n'
+        done = subprocess.run([*self.command, "-x", "c++", "-"], input=line + line, capture_output=True, text=True,
+                              check=False)
+        return done.stderr if done.returncode else ""
+
+    def headers(self):
+        for top in ("lib", "plugin", "tools"):
+            for path in sorted((ROOT / top).rglob("*.h")):
+                name = str(path.relative_to(ROOT))
+                if self.slurm or not name.startswith("plugin/"):
+                    yield name
+
+    def test_every_header_compiles_alone(self):
+        names = list(self.headers())
+        self.assertGreater(len(names), 100)
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for name, errors in zip(names, pool.map(self.compile, names)):
+                with self.subTest(header=name):
+                    self.assertEqual(errors, "")
+
+    def test_a_header_that_lacks_an_include_fails(self):
+        """The check above sees what it is for."""
+        self.assertNotEqual(self.compile("test/support/not_there.h"), "")
+
+
+if __name__ == "__main__":
+    unittest.main()
