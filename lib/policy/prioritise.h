@@ -6,7 +6,7 @@
 
 #include "lib/config/config.h"
 #include "lib/core/snapshot.h"
-#include "lib/policy/need.h"
+#include "lib/policy/algorithms/need.h"
 
 namespace rubato {
 

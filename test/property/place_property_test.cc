@@ -6,8 +6,8 @@
 #include <optional>
 #include <tuple>
 
-#include "lib/policy/place.h"
-#include "lib/policy/predict.h"
+#include "lib/policy/algorithms/job_forecast.h"
+#include "lib/policy/algorithms/placer.h"
 #include "test/support/gen_snapshot.h"
 #include "test/support/plan_checks.h"
 
