@@ -17,6 +17,7 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/algorithms/explainer_forecast.cc \
   lib/policy/algorithms/forecast.cc \
   lib/policy/algorithms/forecast.h \
+  lib/policy/algorithms/forecasts.h \
   lib/policy/algorithms/job_forecast.cc \
   lib/policy/algorithms/job_forecast.h \
   lib/policy/algorithms/job_history.cc \
@@ -40,6 +41,7 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/algorithms/reservation_table.h \
   lib/policy/algorithms/reserver.cc \
   lib/policy/algorithms/reserver.h \
+  lib/policy/algorithms/round_input.h \
   lib/policy/algorithms/service.cc \
   lib/policy/algorithms/service.h \
   lib/policy/algorithms/size.cc \
@@ -50,10 +52,19 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/algorithms/type_choice.h \
   lib/policy/budget.cc \
   lib/policy/budget.h \
+  lib/policy/explain.cc \
+  lib/policy/explain.h \
+  lib/policy/match_and_size.cc \
+  lib/policy/match_and_size.h \
+  lib/policy/memory.cc \
+  lib/policy/memory.h \
   lib/policy/place.cc \
   lib/policy/place.h \
+  lib/policy/predict.cc \
+  lib/policy/predict.h \
   lib/policy/prioritise.cc \
   lib/policy/prioritise.h \
   lib/policy/reserve.cc \
+  lib/policy/reserve.h \
   lib/policy/round.cc \
   lib/policy/round.h

@@ -2,43 +2,92 @@
 #include "lib/policy/place.h"
 
 #include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
 
 #include "lib/policy/algorithms/job_forecast.h"
+#include "lib/policy/algorithms/placer.h"
+#include "lib/policy/algorithms/reserver.h"
 
 namespace rubato {
+namespace {
 
-SchedulingPass::SchedulingPass(const RoundContext& context, Capacity& capacity)
-    : context_(context),
-      capacity_(capacity),
-      reservation_table_(capacity),
-      placer_(context, capacity, reservation_table_),
-      reserver_(context, capacity, placer_),
-      history_(context),
-      budget_(context.snapshot),
-      outcomes_(context.queue.size()) {
-  for (const Node& node : context.snapshot.nodes) {
-    for (const GpuGroup& group : node.gpus) all_gpus_ += group.total;
-  }
-}
+/// Goes down the queue once and decides about each entry.
+class SchedulingPass {
+ public:
+  SchedulingPass(const RoundInput& input, const Forecasts& forecasts, const PendingQueue& queue,
+                 const JobHistory& history, const Budget& budget, ExistingReservations existing);
+  SchedulingPass(const SchedulingPass&) = delete;
+  SchedulingPass& operator=(const SchedulingPass&) = delete;
 
-void SchedulingPass::run() {
-  longest_ = longest_waiting();
-  carry_over_reservations();
-  for (const PendingEntry& entry : context_.queue) decide(entry);
+  /// Decides about all entries. Call once.
+  [[nodiscard]] Placements run();
+
+ private:
+  void decide(const PendingEntry& entry);
+  void decide_managed(const PendingEntry& entry, EntryOutcome& outcome);
+  void decide_unmanaged(const PendingEntry& entry, EntryOutcome& outcome);
+  /// Starts as many array tasks of it as have room; true if all.
+  bool start_tasks(const PendingEntry& entry, EntryOutcome& outcome, const BookedReservation* own);
+  [[nodiscard]] std::optional<Placement> find_room(const PendingEntry& entry, PendingEntry& as);
+  void start(const PendingEntry& entry, const Placement& placement);
+  void configure(const PendingEntry& entry, Placement& placement) const;
+  void attempt(const PendingEntry& entry, EntryOutcome& outcome);
+  void close_partition(const PendingEntry& entry);
+  void finish();
+  void explain_started_elsewhere(const PendingEntry& entry, EntryOutcome& outcome) const;
+  void cannot_start(const PendingEntry& entry, EntryOutcome& outcome,
+                    std::optional<BookedReservation> own);
+  [[nodiscard]] bool skip(const PendingEntry& entry, EntryOutcome& outcome);
+
+  const RoundInput& input_;
+  const PendingQueue& queue_;
+  const JobHistory& history_;
+  const Budget& budget_;
+  Capacity capacity_;
+  ReservationTable table_;
+  Placer placer_;
+  Reserver reserver_;
+  ReservationRules rules_;
+  PassedJobs passed_;
+  std::vector<EntryOutcome> outcomes_;
+  std::vector<Start> starts_;
+  std::set<JobKey> started_;
+  std::set<std::string> waiting_partitions_;  ///< with an unmanaged job that found no room
+};
+
+SchedulingPass::SchedulingPass(const RoundInput& input, const Forecasts& forecasts,
+                               const PendingQueue& queue, const JobHistory& history,
+                               const Budget& budget, ExistingReservations existing)
+    : input_(input),
+      queue_(queue),
+      history_(history),
+      budget_(budget),
+      capacity_(std::move(existing.capacity)),
+      table_(capacity_, std::move(existing.booked)),
+      placer_(input, forecasts, queue, capacity_, table_),
+      reserver_(input, capacity_, placer_),
+      rules_(input, queue, history, budget, reserver_, table_, std::move(existing.yielding)),
+      passed_(history, input.snapshot.nodes.size()),
+      outcomes_(queue.entries.size()) {}
+
+Placements SchedulingPass::run() {
+  for (const PendingEntry& entry : queue_.entries) decide(entry);
   finish();
+  return {std::move(outcomes_), std::move(starts_), table_.all(), passed_.counts()};
 }
 
-// An entry may have been told to wait, or of a reservation, before another entry of its job
-// started.
+// An entry may wait or have a reservation although a later entry of its job starts.
 void SchedulingPass::finish() {
-  for (const PendingEntry& entry : context_.queue) {
+  for (const PendingEntry& entry : queue_.entries) {
     EntryOutcome& outcome = outcomes_[static_cast<std::size_t>(entry.order)];
     const bool waits = outcome.verdict == Verdict::kReserve || outcome.verdict == Verdict::kWait;
     if (!waits || outcome.skipped != Skipped::kNo) continue;
     if (started_.contains(entry.job->key)) {
       explain_started_elsewhere(entry, outcome);
-    } else if (outcome.verdict == Verdict::kReserve &&
-               reservation_table_.find(entry.job->key) == nullptr) {
+    } else if (outcome.verdict == Verdict::kReserve && table_.find(entry.job->key) == nullptr) {
       outcome.verdict = Verdict::kWait;
     }
   }
@@ -63,7 +112,7 @@ void SchedulingPass::decide(const PendingEntry& entry) {
     decide_unmanaged(entry, outcome);
   }
   const bool waits = outcome.failure != nullptr || outcome.skipped == Skipped::kBackOff;
-  if (waits) history_.waits(entry);
+  if (waits) passed_.waits(entry);
 }
 
 bool SchedulingPass::skip(const PendingEntry& entry, EntryOutcome& outcome) {
@@ -84,16 +133,16 @@ bool SchedulingPass::skip(const PendingEntry& entry, EntryOutcome& outcome) {
 
 void SchedulingPass::decide_managed(const PendingEntry& entry, EntryOutcome& outcome) {
   const Job& job = *entry.job;
-  restore_existing(entry);
+  if (rules_.restore_existing(entry)) placer_.forget();
   outcome.next_try = history_.next_try(entry);
-  if (outcome.next_try > context_.now && !job.preempting) {
+  if (outcome.next_try > input_.now && !job.preempting) {
     outcome.skipped = Skipped::kBackOff;
     cannot_start(entry, outcome, std::nullopt);
     return;
   }
   std::optional<BookedReservation> own;
-  if (reservation_table_.find(job.key) != nullptr) {
-    own = reservation_table_.remove(job.key);
+  if (table_.find(job.key) != nullptr) {
+    own = table_.remove(job.key);
     placer_.forget();
   }
   if (start_tasks(entry, outcome, own ? &*own : nullptr)) {
@@ -102,8 +151,7 @@ void SchedulingPass::decide_managed(const PendingEntry& entry, EntryOutcome& out
   }
   if (outcome.started > 0) return;
   outcome.failure = placer_.failure(entry);
-  // What the model holds to be impossible may be possible to Slurm.
-  // It would not heed a hint that names types.
+  // Slurm may know a way that the model does not, but it ignores a hint that names types.
   const bool bound = entry.types != nullptr && entry.types->bound;
   const bool ask_slurm = !bound && (job.may_preempt || job.preempting ||
                                     outcome.failure->shortage == Shortage::kNever);
@@ -112,8 +160,8 @@ void SchedulingPass::decide_managed(const PendingEntry& entry, EntryOutcome& out
   cannot_start(entry, outcome, std::move(own));
 }
 
-// Of the ways to start it the first with room on nodes that are up. `as` becomes the entry in that
-// way.
+// Room for the first configuration that fits on nodes that are up. `as` becomes the entry in that
+// configuration.
 std::optional<Placement> SchedulingPass::find_room(const PendingEntry& entry, PendingEntry& as) {
   if (entry.types == nullptr || entry.types->configurations.empty()) return placer_.place(entry);
   std::optional<Placement> best;
@@ -158,13 +206,13 @@ bool SchedulingPass::start_tasks(const PendingEntry& entry, EntryOutcome& outcom
   return false;
 }
 
-// How it is to run there, where its hints leave that open and the models know.
+// Chooses plan and batch if the hints leave them open and the models know the job.
 void SchedulingPass::configure(const PendingEntry& entry, Placement& placement) const {
-  if (context_.models == nullptr || context_.config.off(Mechanism::kPlans)) return;
-  const JobSpec spec = spec_of(*entry.job, context_.config);
+  if (input_.config.off(Mechanism::kPlans)) return;
+  const JobSpec spec = spec_of(*entry.job, input_.config);
   if (!has_choice(spec)) return;
   const Resources at = resources_of(capacity_.type_name(placement.type), placement.shares);
-  const Prediction chosen = context_.models->predictor().predict(spec, at);
+  const Prediction chosen = input_.models.predictor().predict(spec, at);
   if (!chosen.feasible) return;
   if (chosen.plan_chosen) placement.plan = chosen.plan;
   if (chosen.batch_chosen) placement.batch = chosen.batch;
@@ -173,9 +221,9 @@ void SchedulingPass::configure(const PendingEntry& entry, Placement& placement) 
 
 void SchedulingPass::start(const PendingEntry& entry, const Placement& placement) {
   for (const NodeShare& share : placement.shares) {
-    capacity_.take(share, context_.now, entry.end(context_.now));
+    capacity_.take(share, input_.now, entry.end(input_.now));
   }
-  history_.started(placement.shares);
+  passed_.started(placement.shares);
   started_.insert(entry.job->key);
   Start start;
   start.job = entry.job->key;
@@ -206,25 +254,12 @@ void SchedulingPass::attempt(const PendingEntry& entry, EntryOutcome& outcome) {
 
 void SchedulingPass::cannot_start(const PendingEntry& entry, EntryOutcome& outcome,
                                   std::optional<BookedReservation> own) {
-  const bool eligible = can_reserve(entry);
-  const bool first = eligible && !first_seen_;
-  if (first) first_seen_ = true;
-  const bool waited = waited_long(entry);
-  if (own) {
-    restore_or_improve(entry, std::move(*own));
-  } else if (eligible && reservation_table_.find(entry.job->key) == nullptr && (first || waited)) {
-    const bool full = static_cast<int>(reservation_table_.all().size()) >= depth();
-    if (!full && !first && !room_to_reserve(entry)) {
-      outcome.kept_gpus = reserved_gpus();
-    } else {
-      reserve_new(entry, first);
-    }
-  }
-  const bool reserved = reservation_table_.find(entry.job->key) != nullptr;
+  outcome.kept_gpus = rules_.reserve_for(entry, std::move(own));
+  const bool reserved = table_.find(entry.job->key) != nullptr;
   if (reserved && outcome.verdict == Verdict::kWait) outcome.verdict = Verdict::kReserve;
 }
 
-// Slurm chooses the nodes; what it probably takes is kept out of the way of the jobs below.
+// Slurm chooses the nodes. The jobs below do not get those that it will probably take.
 void SchedulingPass::decide_unmanaged(const PendingEntry& entry, EntryOutcome& outcome) {
   const Job& job = *entry.job;
   if (waiting_partitions_.contains(job.partition)) {
@@ -239,13 +274,13 @@ void SchedulingPass::decide_unmanaged(const PendingEntry& entry, EntryOutcome& o
     }
     attempt(entry, outcome);
     for (const NodeShare& share : placement->shares) {
-      capacity_.take(share, context_.now, entry.end(context_.now));
+      capacity_.take(share, input_.now, entry.end(input_.now));
     }
     if (task == 0) outcome.placement = std::move(placement);
   }
   if (outcome.started > 0) started_.insert(job.key);
   if (outcome.failure == nullptr || outcome.failure->shortage == Shortage::kQueue) return;
-  // The first that seems to find no room: slurmctld decides, the model is not exact.
+  // The first without room: slurmctld decides, since the model is not exact here.
   attempt(entry, outcome);
   if (outcome.failure->shortage != Shortage::kNever) close_partition(entry);
 }
@@ -253,12 +288,19 @@ void SchedulingPass::decide_unmanaged(const PendingEntry& entry, EntryOutcome& o
 void SchedulingPass::close_partition(const PendingEntry& entry) {
   const std::string& name = entry.job->partition;
   waiting_partitions_.insert(name);
-  const auto& partitions = context_.snapshot.partitions;
+  const auto& partitions = input_.snapshot.partitions;
   const auto partition = std::find_if(partitions.begin(), partitions.end(),
                                       [&](const auto& p) { return p.name == name; });
   const NodeSet* nodes = entry.nodes;
-  if (partition != partitions.end()) nodes = context_.set(partition->node_set);
+  if (partition != partitions.end()) nodes = queue_.set(partition->node_set);
   placer_.close_to_unmanaged(nodes->empty() ? *entry.nodes : *nodes, entry);
+}
+
+}  // namespace
+
+Placements place(const RoundInput& input, const Forecasts& forecasts, const PendingQueue& queue,
+                 const JobHistory& history, const Budget& budget, ExistingReservations existing) {
+  return SchedulingPass(input, forecasts, queue, history, budget, std::move(existing)).run();
 }
 
 }  // namespace rubato

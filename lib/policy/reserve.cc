@@ -1,66 +1,96 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Stage 6: who has a reservation, and how it lives from round to round (see reserve.h).
+#include "lib/policy/reserve.h"
+
 #include <algorithm>
+#include <set>
 #include <tuple>
 #include <utility>
-
-#include "lib/policy/place.h"
 
 namespace rubato {
 namespace {
 
 constexpr Seconds kMinGain = 60;
 
-// Jobs that only waited may keep one of so many parts of all GPUs, the longest waiting more: what
-// is reserved stands idle as it comes free.
+// Reserved GPUs idle as they come free, so jobs that only waited may reserve one of this many parts
+// of all GPUs. The longest waiting job may reserve more.
 constexpr int kReservedParts = 8;
 
-// A standing reservation moves only for more than a minute and a tenth of the wait.
+// An existing reservation moves only for more than a minute and a tenth of the wait.
 Seconds worth_moving(Seconds wait) { return std::max(kMinGain, wait / 10); }
 
 }  // namespace
 
-int SchedulingPass::depth() const {
-  return context_.config.off(Mechanism::kReserve) ? 0 : std::max(context_.config.reserve_depth, 0);
+ReservationRules::ReservationRules(const RoundInput& input, const PendingQueue& queue,
+                                   const JobHistory& history, const Budget& budget,
+                                   const Reserver& reserver, ReservationTable& table,
+                                   Yielding yielding)
+    : input_(input),
+      queue_(queue),
+      history_(history),
+      budget_(budget),
+      reserver_(reserver),
+      table_(table),
+      yielding_(std::move(yielding)),
+      longest_(longest_waiting()) {
+  for (const Node& node : input.snapshot.nodes) {
+    for (const GpuGroup& group : node.gpus) all_gpus_ += group.total;
+  }
 }
 
-bool SchedulingPass::can_reserve(const PendingEntry& entry) const {
+int ReservationRules::depth() const {
+  return input_.config.off(Mechanism::kReserve) ? 0 : std::max(input_.config.reserve_depth, 0);
+}
+
+bool ReservationRules::full() const { return static_cast<int>(table_.all().size()) >= depth(); }
+
+void ReservationRules::add(Reservation reservation, const PendingEntry& entry) {
+  table_.add(std::move(reservation), entry.order, entry.job->time_limit);
+}
+
+bool ReservationRules::can_reserve(const PendingEntry& entry) const {
   const Job& job = *entry.job;
   return job.managed && !job.het && job.block == Block::kNone && !budget_.runs(job.key) &&
          entry.demand.consistent() && history_.of(entry).refusals < kMaxRefusals;
 }
 
-bool SchedulingPass::starvation_due(const PendingEntry& entry) const {
-  const Seconds bound = context_.config.starvation_bound;
-  return bound > 0 && context_.waited(*entry.job) >= bound / 2;
+bool ReservationRules::starvation_due(const PendingEntry& entry) const {
+  const Seconds bound = input_.config.starvation_bound;
+  return bound > 0 && input_.waited(*entry.job) >= bound / 2;
 }
 
-bool SchedulingPass::waited_long(const PendingEntry& entry) const {
-  return context_.waited(*entry.job) >= context_.config.reserve_after;
+bool ReservationRules::waited_long(const PendingEntry& entry) const {
+  return input_.waited(*entry.job) >= input_.config.reserve_after;
 }
 
-const PendingEntry* SchedulingPass::entry_of(const Reservation& reservation) const {
-  for (const int order : context_.entries_of(reservation.job)) {
-    const PendingEntry& entry = context_.queue[static_cast<std::size_t>(order)];
+const PendingEntry* ReservationRules::entry_of(const Reservation& reservation) const {
+  for (const int order : queue_.entries_of(reservation.job)) {
+    const PendingEntry& entry = queue_.entries[static_cast<std::size_t>(order)];
     if (entry.job->partition == reservation.partition && can_reserve(entry)) return &entry;
   }
   return nullptr;
 }
 
-// Those that may have one before the walk, most urgent first: starvation bound due, longest wait
-// first; then what stood in the round before, by order. One a job.
-std::vector<SchedulingPass::ExistingReservation> SchedulingPass::existing_reservations() const {
+// Jobs that had a reservation in the round before, and jobs whose starvation bound is due. One
+// reservation for each job.
+std::vector<ExistingReservation> ReservationRules::candidates() const {
   std::vector<ExistingReservation> all;
   std::set<JobKey> seen;
-  for (const Reservation& reservation : context_.snapshot.memory.reservations) {
+  for (const Reservation& reservation : input_.snapshot.memory.reservations) {
     const PendingEntry* entry = entry_of(reservation);
     if (entry == nullptr || !seen.insert(reservation.job).second) continue;
     all.push_back({entry, reservation, false, starvation_due(*entry), false});
   }
-  for (const PendingEntry& entry : context_.queue) {
+  for (const PendingEntry& entry : queue_.entries) {
     if (!can_reserve(entry) || !starvation_due(entry)) continue;
     if (seen.insert(entry.job->key).second) all.push_back({&entry, {}, true, true, false});
   }
+  return all;
+}
+
+// The most urgent ones, at most depth(): jobs whose starvation bound is due, longest wait first,
+// then the others in queue order.
+std::vector<ExistingReservation> ReservationRules::existing_reservations() const {
+  std::vector<ExistingReservation> all = candidates();
   std::sort(all.begin(), all.end(), [](const ExistingReservation& a, const ExistingReservation& b) {
     const auto key = [](const ExistingReservation& s) {
       return std::tuple(!s.due, s.due ? s.entry->job->eligible : 0, s.entry->order);
@@ -73,61 +103,55 @@ std::vector<SchedulingPass::ExistingReservation> SchedulingPass::existing_reserv
     if (one.due) {
       one.reservation.reason = ReserveReason::kStarvation;
     } else if (one.reservation.reason == ReserveReason::kFirst && waited_long(*one.entry)) {
-      // From now on it does not yield any more, or a stream of jobs above it would starve it.
+      // From now on it does not yield. Otherwise a stream of jobs above it could starve it.
       one.reservation.reason = ReserveReason::kWaited;
     }
-    if (one.fresh) one.reservation.made = context_.now;
+    if (one.fresh) one.reservation.made = input_.now;
   }
   return all;
 }
 
-// A job that came to be first keeps its place from the jobs below it, not from a job that an admin
-// or a higher partition has put above it since: it is booked when the walk comes to it.
-bool SchedulingPass::yields(const ExistingReservation& one) {
+// The reservation of the first job holds against jobs below it only. It yields to a job that an
+// admin or a partition with a higher tier has put above it since.
+bool ReservationRules::yields(const ExistingReservation& one) {
   return !one.fresh && !one.due && one.reservation.reason == ReserveReason::kFirst;
 }
 
-void SchedulingPass::restore_existing(const PendingEntry& entry) {
-  // By whichever entry of the job comes first.
+bool ReservationRules::restore_existing(const PendingEntry& entry) {
+  // Whichever entry of the job comes first.
   const auto at = yielding_.find(entry.job->key);
-  if (at == yielding_.end()) return;
+  if (at == yielding_.end()) return false;
   const ExistingReservation one = at->second;
   yielding_.erase(at);
-  if (static_cast<int>(reservation_table_.all().size()) >= depth()) return;
+  if (full()) return false;
   if (still_valid(one)) {
-    reservation_table_.add(one.reservation, one.entry->order, one.entry->job->time_limit);
+    add(one.reservation, *one.entry);
   } else {
     relocate(one);
   }
-  placer_.forget();
+  return true;
 }
 
-bool SchedulingPass::still_valid(const ExistingReservation& one) const {
+bool ReservationRules::still_valid(const ExistingReservation& one) const {
   return !one.fresh && one.reservation.start < kForever &&
          reserver_.matches(*one.entry, one.reservation) &&
          reserver_.still_valid(*one.entry, one.reservation);
 }
 
-// What yields to jobs above it does not to `one` if that is below it.
-void SchedulingPass::relocate_below(const ExistingReservation& one) {
+// A reservation that yields to jobs above it does not yield to `one` below it.
+void ReservationRules::relocate_below(const ExistingReservation& one) {
   std::vector<JobKey> above;
   for (const auto& [key, other] : yielding_) {
     if (one.due || other.entry->order > one.entry->order || !still_valid(other)) continue;
-    reservation_table_.add(other.reservation, other.entry->order, other.entry->job->time_limit);
+    add(other.reservation, *other.entry);
     above.push_back(key);
   }
   relocate(one);
-  for (const JobKey& key : above) reservation_table_.remove(key);
+  for (const JobKey& key : above) table_.remove(key);
 }
 
-// Those that still hold stay as they are, so that none of them is ever put off; the others find
-// new nodes beside them. What starts first is looked at first: a round that comes some seconds late
-// puts off what stands behind.
-void SchedulingPass::carry_over_reservations() {
-  std::vector<ExistingReservation> all = existing_reservations();
-  for (const ExistingReservation& one : all)
-    if (yields(one)) yielding_.emplace(one.entry->job->key, one);
-  std::erase_if(all, yields);
+// Earliest start first: a round that is some seconds late delays what comes behind.
+void ReservationRules::book_valid(std::vector<ExistingReservation>& all) {
   std::vector<ExistingReservation*> by_start;
   for (ExistingReservation& one : all) {
     if (!one.fresh && one.reservation.start < kForever) by_start.push_back(&one);
@@ -138,15 +162,24 @@ void SchedulingPass::carry_over_reservations() {
                    });
   for (ExistingReservation* one : by_start) {
     one->stays = still_valid(*one);
-    if (!one->stays) continue;
-    reservation_table_.add(one->reservation, one->entry->order, one->entry->job->time_limit);
+    if (one->stays) add(one->reservation, *one->entry);
   }
+}
+
+// Valid reservations stay, so that none of them is ever delayed. The others find new nodes beside
+// them.
+void ReservationRules::carry_over() {
+  std::vector<ExistingReservation> all = existing_reservations();
+  for (const ExistingReservation& one : all)
+    if (yields(one)) yielding_.emplace(one.entry->job->key, one);
+  std::erase_if(all, yields);
+  book_valid(all);
   for (const ExistingReservation& one : all) {
     if (!one.stays) relocate_below(one);
   }
 }
 
-void SchedulingPass::relocate(const ExistingReservation& one) {
+void ReservationRules::relocate(const ExistingReservation& one) {
   const PendingEntry& entry = *one.entry;
   std::optional<Reservation> found = find_reservation(entry);
   if (!found) return;
@@ -157,45 +190,60 @@ void SchedulingPass::relocate(const ExistingReservation& one) {
   if (drains_on) found = old;
   found->made = old.made;
   found->reason = old.reason;
-  reservation_table_.add(std::move(*found), entry.order, entry.job->time_limit);
+  add(std::move(*found), entry);
 }
 
-std::optional<Reservation> SchedulingPass::find_reservation(const PendingEntry& entry) const {
+std::optional<Reservation> ReservationRules::find_reservation(const PendingEntry& entry) const {
   if (!reserver_.possible(entry)) return std::nullopt;
   std::optional<Reservation> found = reserver_.earliest(entry, kForever);
   return found ? found : reserver_.drain(entry);
 }
 
-// `own` has been taken out of the book, and the entry cannot start now.
-void SchedulingPass::restore_or_improve(const PendingEntry& entry, BookedReservation own) {
+int ReservationRules::reserve_for(const PendingEntry& entry, std::optional<BookedReservation> own) {
+  const bool eligible = can_reserve(entry);
+  const bool first = eligible && !first_seen_;
+  if (first) first_seen_ = true;
+  if (own) {
+    restore_or_improve(entry, std::move(*own));
+    return 0;
+  }
+  const bool wanted = first || waited_long(entry);
+  if (!eligible || !wanted || table_.find(entry.job->key) != nullptr) return 0;
+  if (!full() && !first && !room_to_reserve(entry)) return reserved_gpus();
+  reserve_new(entry, first);
+  return 0;
+}
+
+// `own` is out of the table, and the entry cannot start now.
+void ReservationRules::restore_or_improve(const PendingEntry& entry, BookedReservation own) {
   const Seconds start = own.reservation.start;
   const bool same = own.reservation.partition == entry.job->partition;
-  if (same && start > context_.now && start < kForever) {
-    const Seconds until = start - worth_moving(start - context_.now);
+  if (same && start > input_.now && start < kForever) {
+    const Seconds until = start - worth_moving(start - input_.now);
     std::optional<Reservation> better;
-    if (until > context_.now) better = reserver_.earliest(entry, until);
+    if (until > input_.now) better = reserver_.earliest(entry, until);
     if (better) {
       better->made = own.reservation.made;
       better->reason = own.reservation.reason;
-      reservation_table_.add(std::move(*better), entry.order, entry.job->time_limit);
+      add(std::move(*better), entry);
       return;
     }
   }
-  reservation_table_.restore(std::move(own));
+  table_.restore(std::move(own));
 }
 
-int SchedulingPass::reserved_gpus() const {
+int ReservationRules::reserved_gpus() const {
   int sum = 0;
-  for (const BookedReservation& booked : reservation_table_.all()) {
+  for (const BookedReservation& booked : table_.all()) {
     for (const NodeShare& share : booked.reservation.shares) sum += share.gpu_count();
   }
   return sum;
 }
 
-// The job with GPUs that has waited longest of those that may have a reservation.
-std::optional<JobKey> SchedulingPass::longest_waiting() const {
+// Of the jobs with GPUs that may have a reservation the one that has waited longest.
+std::optional<JobKey> ReservationRules::longest_waiting() const {
   std::optional<std::pair<Seconds, JobKey>> longest;
-  for (const PendingEntry& entry : context_.queue) {
+  for (const PendingEntry& entry : queue_.entries) {
     if (!can_reserve(entry) || !entry.demand.wants_gpus() || entry.job->eligible <= 0) continue;
     const std::pair one(entry.job->eligible, entry.job->key);
     if (!longest || one < *longest) longest = one;
@@ -203,10 +251,10 @@ std::optional<JobKey> SchedulingPass::longest_waiting() const {
   return longest ? std::optional(longest->second) : std::nullopt;
 }
 
-// Whether it may have one for having waited. The one that waited longest always may. Gangs are
-// better served one after the other: a second set of nodes that drains beside the first starts
-// neither sooner.
-bool SchedulingPass::room_to_reserve(const PendingEntry& entry) const {
+// Whether it may have a reservation because it waited. The job that waited longest always may.
+// Gangs get theirs one after the other: two sets of nodes that drain side by side start neither
+// gang sooner.
+bool ReservationRules::room_to_reserve(const PendingEntry& entry) const {
   if (!entry.demand.wants_gpus() || starvation_due(entry)) return true;
   if (longest_ && *longest_ == entry.job->key) return true;
   const int reserved = reserved_gpus();
@@ -214,12 +262,12 @@ bool SchedulingPass::room_to_reserve(const PendingEntry& entry) const {
 }
 
 // The earliest of all entries of the job; of equally early ones the first of the order.
-void SchedulingPass::reserve_new(const PendingEntry& entry, bool first) {
-  if (static_cast<int>(reservation_table_.all().size()) >= depth()) return;
+void ReservationRules::reserve_new(const PendingEntry& entry, bool first) {
+  if (full()) return;
   std::optional<Reservation> best;
   const PendingEntry* best_entry = nullptr;
-  for (const int order : context_.entries_of(entry.job->key)) {
-    const PendingEntry& other = context_.queue[static_cast<std::size_t>(order)];
+  for (const int order : queue_.entries_of(entry.job->key)) {
+    const PendingEntry& other = queue_.entries[static_cast<std::size_t>(order)];
     if (!can_reserve(other)) continue;
     std::optional<Reservation> found = find_reservation(other);
     if (!found || (best && best->start <= found->start)) continue;
@@ -227,9 +275,20 @@ void SchedulingPass::reserve_new(const PendingEntry& entry, bool first) {
     best_entry = &other;
   }
   if (!best) return;
-  best->made = context_.now;
+  best->made = input_.now;
   best->reason = first ? ReserveReason::kFirst : ReserveReason::kWaited;
-  reservation_table_.add(std::move(*best), best_entry->order, best_entry->job->time_limit);
+  add(std::move(*best), *best_entry);
+}
+
+ExistingReservations reserve(const RoundInput& input, const Forecasts& forecasts,
+                             const PendingQueue& queue, const JobHistory& history,
+                             const Budget& budget, Capacity capacity) {
+  ReservationTable table(capacity);
+  const Placer placer(input, forecasts, queue, capacity, table);
+  const Reserver reserver(input, capacity, placer);
+  ReservationRules rules(input, queue, history, budget, reserver, table);
+  rules.carry_over();
+  return {std::move(capacity), table.all(), rules.yielding()};
 }
 
 }  // namespace rubato

@@ -35,7 +35,7 @@ std::vector<std::string> Explainer::names(const std::vector<NodeShare>& shares) 
   std::vector<std::string> names;
   names.reserve(shares.size());
   for (const NodeShare& share : shares) {
-    names.push_back(context_.snapshot.nodes[static_cast<std::size_t>(share.node)].name);
+    names.push_back(input_.snapshot.nodes[static_cast<std::size_t>(share.node)].name);
   }
   return names;
 }
@@ -164,7 +164,7 @@ void Explainer::kept_for_others(const PendingEntry& entry, const PlacementFailur
   a.reason += stock ? " where stock backfill starts job " : " on nodes reserved for job ";
   a.reason += a.say(stock ? "planned_for" : "reserved_for", failure.holder);
   a.reason += " in " + a.say(stock ? "planned_in" : "reserved_in",
-                             duration_text(failure.holder_start - context_.now));
+                             duration_text(failure.holder_start - input_.now));
 }
 
 void Explainer::short_of(const PendingEntry& entry, const PlacementFailure& failure,
@@ -238,11 +238,11 @@ void Explainer::reserved(const PendingEntry& entry, const BookedReservation& boo
     account.reason = fmt::format(
         "waits for {}: jobs without a time limit run there; jobs with a limit may use {} meanwhile",
         nodes, plural(static_cast<int>(names(r.shares).size()), "it", "them"));
-  } else if (r.start <= context_.now) {
+  } else if (r.start <= input_.now) {
     account.reason = fmt::format("has {} reserved and starts as soon as it can", nodes);
   } else {
     account.reason = fmt::format("has {} reserved in {} at the latest", nodes,
-                                 account.say("start_in", duration_text(r.start - context_.now)));
+                                 account.say("start_in", duration_text(r.start - input_.now)));
   }
   account.say("reserve_reason", to_string(r.reason));
   if (r.partition != entry.job->partition) {
@@ -260,7 +260,7 @@ void Explainer::refused(const PendingEntry& entry, const EntryOutcome& outcome,
   account.reason += fmt::format(
       " ({})", account.say("refusal", memory.refusal.empty() ? "no reason given" : memory.refusal));
   account.reason += "; the next try is in " +
-                    account.say("next_try_in", duration_text(outcome.next_try - context_.now));
+                    account.say("next_try_in", duration_text(outcome.next_try - input_.now));
 }
 
 void Explainer::decided(const PendingEntry& entry, const EntryOutcome& outcome, Account& account) {
@@ -287,7 +287,7 @@ void Explainer::decided(const PendingEntry& entry, const EntryOutcome& outcome, 
     started(entry, outcome, account);
     return;
   }
-  const BookedReservation* booked = reservation_table_.find(job.key);
+  const BookedReservation* booked = reservation_of(reservations_, job.key);
   if (booked != nullptr && outcome.verdict == Verdict::kReserve) reserved(entry, *booked, account);
   if (outcome.skipped == Skipped::kBackOff) {
     refused(entry, outcome, account);
@@ -302,17 +302,17 @@ void Explainer::decided(const PendingEntry& entry, const EntryOutcome& outcome, 
 void Explainer::standing(const PendingEntry& entry, Account& account) const {
   const Job& job = *entry.job;
   account.say("time_limit", duration_text(job.time_limit));
-  if (job.eligible > 0) account.say("waited", duration_text(context_.waited(job)));
+  if (job.eligible > 0) account.say("waited", duration_text(input_.waited(job)));
   const JobMemory& memory = history_.of(entry);
   if (memory.passed > 0) account.say("passed", memory.passed);
   if (job.stock_start > 0) {
-    account.say("stock_start_in", duration_text(job.stock_start - context_.now));
+    account.say("stock_start_in", duration_text(job.stock_start - input_.now));
   }
 }
 
 void Explainer::interval(const PendingEntry& entry, const EntryOutcome& outcome,
                          const BookedReservation* booked, Explanation& to) const {
-  const Seconds now = context_.now;
+  const Seconds now = input_.now;
   switch (outcome.verdict) {
     case Verdict::kStart:
       to.start_earliest = to.start_latest = now;
@@ -350,7 +350,7 @@ Explanation Explainer::explain(const PendingEntry& entry, const EntryOutcome& ou
   standing(entry, account);
   explanation.reason = std::move(account.reason);
   explanation.facts = std::move(account.facts);
-  const BookedReservation* booked = reservation_table_.find(entry.job->key);
+  const BookedReservation* booked = reservation_of(reservations_, entry.job->key);
   if (outcome.verdict == Verdict::kStart) {
     explanation.gpu_type = capacity_.type_name(outcome.placement->type);
     explanation.nodes = names(outcome.placement->shares);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Stage 9: why each job was decided upon as it was, in words and numbers.
+// Why a job starts, waits or has a reservation, in words and numbers.
 #pragma once
 
 #include <string>
@@ -9,6 +9,7 @@
 
 #include "lib/core/plan.h"
 #include "lib/policy/algorithms/entry_outcome.h"
+#include "lib/policy/algorithms/forecasts.h"
 #include "lib/policy/algorithms/job_history.h"
 #include "lib/policy/algorithms/pending_queue.h"
 #include "lib/policy/algorithms/reservation_table.h"
@@ -34,12 +35,14 @@ class Account {
 
 class Explainer {
  public:
-  Explainer(const RoundContext& context, const Capacity& capacity,
-            const ReservationTable& reservation_table, const History& history)
-      : context_(context),
+  /// `reservations` are those of the plan, sorted by job. All must outlive the Explainer.
+  Explainer(const RoundInput& input, const Forecasts& forecasts, const Capacity& capacity,
+            const JobHistory& history, const std::vector<BookedReservation>& reservations)
+      : input_(input),
+        forecasts_(forecasts),
         capacity_(capacity),
-        reservation_table_(reservation_table),
-        history_(history) {}
+        history_(history),
+        reservations_(reservations) {}
 
   [[nodiscard]] Explanation explain(const PendingEntry& entry, const EntryOutcome& outcome);
 
@@ -70,10 +73,11 @@ class Explainer {
   void interval(const PendingEntry& entry, const EntryOutcome& outcome,
                 const BookedReservation* booked, Explanation& to) const;
 
-  const RoundContext& context_;
+  const RoundInput& input_;
+  const Forecasts& forecasts_;
   const Capacity& capacity_;
-  const ReservationTable& reservation_table_;
-  const History& history_;
+  const JobHistory& history_;
+  const std::vector<BookedReservation>& reservations_;
   std::unordered_map<const PlacementFailure*, Account> cache_;
 };
 

@@ -60,7 +60,7 @@ void Explainer::size(const PendingEntry& entry, const Placement& placement,
 
 // Where it stands in the multi-level queue.
 void Explainer::level(const PendingEntry& entry, Account& account) const {
-  const Service* const found = service_of(context_.service, entry.job->key);
+  const Service* const found = service_of(forecasts_.service, entry.job->key);
   if (found == nullptr) return;
   const std::string number = account.say("level", found->level);
   const std::string had =
@@ -74,7 +74,7 @@ void Explainer::level(const PendingEntry& entry, Account& account) const {
 // What it is expected to need, which decides inside its level, and why it has nothing reserved.
 void Explainer::need(const PendingEntry& entry, const EntryOutcome& outcome,
                      Account& account) const {
-  if (const JobNeed* const found = need_of(context_.needs, entry.job->key)) {
+  if (const JobNeed* const found = need_of(forecasts_.needs, entry.job->key)) {
     account.say("need", fmt::format("{:.0f} GPU-seconds, {}", found->gpu_seconds,
                                     found->told ? "by its own work and speed"
                                                 : "if it runs as long as is usual"));
@@ -94,7 +94,7 @@ void Explainer::predictable(const PendingEntry& entry, const Service& service,
   if (!job.hints || !job.hints->work) return;
   account.say("class", std::string(service.predictable ? "P" : "U"));
   const ProgressHistory* const progress_history =
-      progress_history_of(context_.snapshot.memory, job.key);
+      progress_history_of(input_.snapshot.memory, job.key);
   if (progress_history != nullptr && progress_history->scored > 0) {
     account.say("forecast_quality",
                 fmt::format("{:.2f}, of {} forecasts of its remaining time",
@@ -113,7 +113,7 @@ void Explainer::forecasts(const PendingEntry& entry, Account& account) const {
   if (!known) return;
   account.say("job_type", entry.job->hints->job_type);
   account.reason += "; its job type does on ";
-  std::vector<TypeId> shown = context_.fastest;
+  std::vector<TypeId> shown = forecasts_.fastest;
   std::stable_sort(shown.begin(), shown.end(), [&](TypeId a, TypeId b) {
     const auto throughput = [&](TypeId type) {
       return choice->forecasts[static_cast<std::size_t>(type)].log_throughput;

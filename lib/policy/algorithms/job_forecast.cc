@@ -3,23 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "lib/policy/algorithms/forecast.h"
 
 namespace rubato {
-
-std::vector<double> predict_speeds(const Models& models, const std::vector<std::string>& types) {
-  std::vector<double> speeds;
-  speeds.reserve(types.size());
-  for (const std::string& type : types) {
-    // Of a job type that nobody has seen: what is common to all that were.
-    speeds.push_back(models.throughput_model() != nullptr
-                         ? models.throughput_model()->predict({}, type, 1).throughput()
-                         : models.speed(type));
-  }
-  return speeds;
-}
 
 JobSpec spec_of(const Job& job, const Config& config) {
   JobSpec spec;
@@ -69,15 +56,6 @@ Forecast forecast_for(const Models& models, const Config& config, const Job& job
   out.log_throughput = std::log(found.goodput);
   out.stddev = found.stddev;
   return out;
-}
-
-std::vector<TypeId> by_speed(const std::vector<double>& speeds) {
-  std::vector<TypeId> types(speeds.size());
-  std::iota(types.begin(), types.end(), 0);
-  std::stable_sort(types.begin(), types.end(), [&](TypeId a, TypeId b) {
-    return speeds[static_cast<std::size_t>(a)] > speeds[static_cast<std::size_t>(b)];
-  });
-  return types;
 }
 
 }  // namespace rubato

@@ -12,11 +12,6 @@
 
 namespace rubato {
 
-/// Speed by TypeId, above 0, of a job of which nothing is known: as configured, and corrected by
-/// what was learnt of all job types.
-[[nodiscard]] std::vector<double> predict_speeds(const Models& models,
-                                                 const std::vector<std::string>& types);
-
 /// What of a job the models ask for.
 [[nodiscard]] JobSpec spec_of(const Job& job, const Config& config);
 
@@ -31,8 +26,5 @@ namespace rubato {
 /// them open; else of the job as it is. Nothing was learnt: not to be called.
 [[nodiscard]] Forecast forecast_for(const Models& models, const Config& config, const Job& job,
                                     const std::string& gpu_type, int gpus);
-
-/// All types, fastest first; equally fast ones by name.
-[[nodiscard]] std::vector<TypeId> by_speed(const std::vector<double>& speeds);
 
 }  // namespace rubato

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "lib/base/fingerprint.h"
-#include "lib/json/json.h"
 
 namespace rubato {
 namespace {
@@ -31,40 +30,12 @@ int free_cores(const Snapshot& snapshot, const NodeSet& nodes) {
   return sum;
 }
 
-}  // namespace
-
-Seconds back_off(int refusals) {
-  if (refusals <= 0) return 0;
-  return refusals > 6 ? kMaxBackOff : std::min<Seconds>(Seconds{1} << (refusals - 1), kMaxBackOff);
-}
-
-History::History(const RoundContext& context) : context_(context) {
-  const std::vector<JobMemory>& before = context.snapshot.memory.jobs;
-  auto old = before.begin();
-  for (const int order : context.by_key) {
-    const PendingEntry& entry = context.queue[static_cast<std::size_t>(order)];
-    const Job& job = *entry.job;
-    if (!memory_.empty() && memory_.back().job == job.key) continue;
-    while (old != before.end() && old->job < job.key) ++old;
-    if (old != before.end() && old->job == job.key) {
-      memory_.push_back(*old);
-      room_grew_.push_back(false);
-      check_refusals(memory_.back(), entry);
-    } else {
-      room_grew_.push_back(false);
-      JobMemory fresh;
-      fresh.job = job.key;
-      fresh.first_seen = context.now;
-      memory_.push_back(std::move(fresh));
-    }
-  }
-  waits_.assign(memory_.size(), false);
-}
-
-void History::check_refusals(JobMemory& memory, const PendingEntry& entry) {
-  if (memory.refusals == 0) return;
+// Drops refusals of another request. True if cores came free on the job's nodes since then.
+bool check_refusals(JobMemory& memory, const RoundInput& input, const PendingEntry& entry) {
+  if (memory.refusals == 0) return false;
   const std::string print = request_print(*entry.job);
-  const int free = free_cores(context_.snapshot, *entry.nodes);
+  const int free = free_cores(input.snapshot, *entry.nodes);
+  bool grew = false;
   if (memory.refused_request.empty()) {
     memory.refused_request = print;
   } else if (memory.refused_request != print) {
@@ -72,42 +43,72 @@ void History::check_refusals(JobMemory& memory, const PendingEntry& entry) {
     memory.last_try = 0;
     memory.refusal.clear();
     memory.refused_request.clear();
-  } else if (free > memory.refused_free) {
-    room_grew_.back() = true;
+  } else {
+    grew = free > memory.refused_free;
   }
   memory.refused_free = memory.refusals > 0 ? free : 0;
+  return grew;
 }
 
-std::size_t History::index_of(const PendingEntry& entry) const {
+}  // namespace
+
+Seconds back_off(int refusals) {
+  if (refusals <= 0) return 0;
+  return refusals > 6 ? kMaxBackOff : std::min<Seconds>(Seconds{1} << (refusals - 1), kMaxBackOff);
+}
+
+JobHistory::JobHistory(const RoundInput& input, const PendingQueue& queue) {
+  const std::vector<JobMemory>& before = input.snapshot.memory.jobs;
+  auto old = before.begin();
+  for (const int order : queue.by_key) {
+    const PendingEntry& entry = queue.entries[static_cast<std::size_t>(order)];
+    const JobKey& key = entry.job->key;
+    if (!jobs_.empty() && jobs_.back().job == key) continue;
+    while (old != before.end() && old->job < key) ++old;
+    add(input, entry, old != before.end() && old->job == key ? &*old : nullptr);
+  }
+}
+
+void JobHistory::add(const RoundInput& input, const PendingEntry& entry, const JobMemory* before) {
+  JobMemory memory;
+  memory.job = entry.job->key;
+  memory.first_seen = input.now;
+  if (before != nullptr) memory = *before;
+  room_grew_.push_back(before != nullptr && check_refusals(memory, input, entry));
+  jobs_.push_back(std::move(memory));
+}
+
+std::size_t JobHistory::index_of(const PendingEntry& entry) const {
   const auto found =
-      std::lower_bound(memory_.begin(), memory_.end(), entry.job->key,
+      std::lower_bound(jobs_.begin(), jobs_.end(), entry.job->key,
                        [](const JobMemory& memory, const JobKey& key) { return memory.job < key; });
-  return static_cast<std::size_t>(found - memory_.begin());
+  return static_cast<std::size_t>(found - jobs_.begin());
 }
 
-const JobMemory& History::of(const PendingEntry& entry) const { return memory_[index_of(entry)]; }
-
-Seconds History::next_try(const PendingEntry& entry) const {
+Seconds JobHistory::next_try(const PendingEntry& entry) const {
   const std::size_t index = index_of(entry);
-  const JobMemory& memory = memory_[index];
+  const JobMemory& memory = jobs_[index];
   if (room_grew_[index]) return 0;
   return memory.refusals > 0 ? add_seconds(memory.last_try, back_off(memory.refusals)) : 0;
 }
 
-void History::waits(const PendingEntry& entry) {
-  const std::size_t index = index_of(entry);
+PassedJobs::PassedJobs(const JobHistory& history, std::size_t nodes)
+    : history_(history), nodes_(nodes), waits_(history.jobs().size(), false) {}
+
+void PassedJobs::waits(const PendingEntry& entry) {
+  const std::size_t index = history_.index_of(entry);
   if (waits_[index]) return;
   waits_[index] = true;
   auto [found, fresh] = groups_.try_emplace(entry.nodes);
   NodeSetStarts& group = found->second;
   if (fresh) {
-    group.nodes.assign(context_.snapshot.nodes.size(), false);
+    group.nodes.assign(nodes_, false);
     for (const int node : *entry.nodes) group.nodes[static_cast<std::size_t>(node)] = true;
   }
   waiting_.push_back({index, &group, group.starts});
 }
 
-void History::started(const std::vector<NodeShare>& shares) {
+void PassedJobs::started(const std::vector<NodeShare>& shares) {
   for (auto& entry : groups_) {
     NodeSetStarts& group = entry.second;
     const bool touches = std::any_of(shares.begin(), shares.end(), [&](const NodeShare& share) {
@@ -117,14 +118,10 @@ void History::started(const std::vector<NodeShare>& shares) {
   }
 }
 
-std::vector<JobMemory> History::take() {
-  for (const PassedCount& waiting : waiting_) {
-    JobMemory& memory = memory_[waiting.memory];
-    const int passed = waiting.group->starts - waiting.starts_before;
-    if (passed > 0 && memory.passed == 0) memory.passed_since = context_.now;
-    memory.passed += passed;
-  }
-  return std::move(memory_);
+std::vector<int> PassedJobs::counts() const {
+  std::vector<int> counts(waits_.size(), 0);
+  for (const WaitingJob& one : waiting_) counts[one.job] = one.group->starts - one.starts_before;
+  return counts;
 }
 
 }  // namespace rubato

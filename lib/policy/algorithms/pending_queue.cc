@@ -3,11 +3,12 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <tuple>
+#include <utility>
 
 #include "lib/core/resize_request.h"
 #include "lib/policy/algorithms/size.h"
-#include "lib/policy/prioritise.h"
 
 namespace rubato {
 namespace {
@@ -29,49 +30,43 @@ std::vector<const NodeSet*> valid_sets(const Snapshot& snapshot) {
 
 }  // namespace
 
-const NodeSet* RoundContext::set(int index) const {
+const NodeSet* PendingQueue::set(int index) const {
   return index >= 0 && at(index) < sets.size() ? sets[at(index)] : &kNoNodes;
 }
 
-std::span<const int> RoundContext::entries_of(const JobKey& job) const {
+std::span<const int> PendingQueue::entries_of(const JobKey& job) const {
   const auto begin = std::lower_bound(
       by_key.begin(), by_key.end(), job,
-      [&](int order, const JobKey& key) { return queue[at(order)].job->key < key; });
+      [&](int order, const JobKey& key) { return entries[at(order)].job->key < key; });
   const auto end = std::find_if(begin, by_key.end(),
-                                [&](int order) { return queue[at(order)].job->key != job; });
+                                [&](int order) { return entries[at(order)].job->key != job; });
   return {begin, end};
 }
 
-Seconds RoundContext::waited(const Job& job) const {
-  return job.eligible > 0 ? std::max<Seconds>(now - job.eligible, 0) : 0;
-}
-
-RoundContext make_context(const Snapshot& snapshot, const Config& config, Seconds now,
-                          std::vector<Service> service, std::vector<JobNeed> needs) {
-  RoundContext context{snapshot, config, now, {}, {}, {}, {}, {}};
-  context.sets = valid_sets(snapshot);
-  context.service = std::move(service);
-  context.needs = std::move(needs);
-  for (const Job* job : prioritise(snapshot, config, context.service, context.needs)) {
+PendingQueue make_queue(const RoundInput& input, const std::vector<const Job*>& order) {
+  PendingQueue queue;
+  queue.sets = valid_sets(input.snapshot);
+  queue.entries.reserve(order.size());
+  for (const Job* job : order) {
     PendingEntry entry;
     entry.job = job;
-    entry.order = static_cast<int>(context.queue.size());
-    if (std::optional<Job> other = sized(*job, config)) {
+    entry.order = static_cast<int>(queue.entries.size());
+    if (std::optional<Job> other = sized(*job, input.config)) {
       entry.gpus = static_cast<int>(requested_gpus(*other));
       entry.on_cpus = entry.gpus == 0;
-      entry.job = &context.sized.emplace_back(std::move(*other));
+      entry.job = &queue.sized.emplace_back(std::move(*other));
     }
     entry.demand = Demand(size_of(*entry.job));
-    entry.nodes = context.set(job->node_set);
-    entry.later = context.set(job->later_set >= 0 ? job->later_set : job->node_set);
-    context.queue.push_back(std::move(entry));
+    entry.nodes = queue.set(job->node_set);
+    entry.later = queue.set(job->later_set >= 0 ? job->later_set : job->node_set);
+    queue.entries.push_back(std::move(entry));
   }
-  context.by_key.resize(context.queue.size());
-  std::iota(context.by_key.begin(), context.by_key.end(), 0);
-  std::sort(context.by_key.begin(), context.by_key.end(), [&](int a, int b) {
-    return std::tie(context.queue[at(a)].job->key, a) < std::tie(context.queue[at(b)].job->key, b);
+  queue.by_key.resize(queue.entries.size());
+  std::iota(queue.by_key.begin(), queue.by_key.end(), 0);
+  std::sort(queue.by_key.begin(), queue.by_key.end(), [&](int a, int b) {
+    return std::tie(queue.entries[at(a)].job->key, a) < std::tie(queue.entries[at(b)].job->key, b);
   });
-  return context;
+  return queue;
 }
 
 }  // namespace rubato

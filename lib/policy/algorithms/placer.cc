@@ -50,9 +50,11 @@ std::size_t Placer::ListHash::operator()(const ListKey& key) const {
   return Hash().add(key.nodes).add(key.type).value();
 }
 
-Placer::Placer(const RoundContext& context, Capacity& capacity,
-               const ReservationTable& reservation_table)
-    : context_(context),
+Placer::Placer(const RoundInput& input, const Forecasts& forecasts, const PendingQueue& queue,
+               const Capacity& capacity, const ReservationTable& reservation_table)
+    : input_(input),
+      forecasts_(forecasts),
+      queue_(queue),
       capacity_(capacity),
       reservation_table_(reservation_table),
       stock_(at(capacity.node_count())),
@@ -68,7 +70,7 @@ std::vector<TypeId> Placer::types_of(const PendingEntry& entry) const {
     if (entry.types != nullptr && (entry.types->bound || one_type_carries(entry))) {
       return entry.types->order;
     }
-    return one_type_carries(entry) ? context_.fastest : std::vector<TypeId>{kAnyGpu};
+    return one_type_carries(entry) ? forecasts_.fastest : std::vector<TypeId>{kAnyGpu};
   }
   const TypeId type = capacity_.type_id(wanted);
   return type == kNoGpu ? std::vector<TypeId>{} : std::vector<TypeId>{type};
@@ -90,13 +92,13 @@ bool Placer::one_type_carries(const PendingEntry& entry) const {
     }
     return carried(nodes, demand, demand.min_nodes());
   };
-  known->second = std::any_of(context_.fastest.begin(), context_.fastest.end(), carries);
+  known->second = std::any_of(forecasts_.fastest.begin(), forecasts_.fastest.end(), carries);
   return known->second;
 }
 
 void Placer::load_stock_plans() {
-  if (context_.config.off(Mechanism::kStockPlan)) return;
-  for (const PendingEntry& entry : context_.queue) {
+  if (input_.config.off(Mechanism::kStockPlan)) return;
+  for (const PendingEntry& entry : queue_.entries) {
     const Job& job = *entry.job;
     if (job.managed || job.stock_start <= 0) continue;
     for (const int node : job.stock_nodes) {
@@ -117,9 +119,9 @@ const Placer::StockPlanInterval* Placer::conflicting_stock_plan(const PendingEnt
 }
 
 NodeRoom Placer::room_at(const PendingEntry& entry, int node, TypeId type, Level level) const {
-  const Node& state = context_.snapshot.nodes[at(node)];
+  const Node& state = input_.snapshot.nodes[at(node)];
   const NodeRoom none;
-  const Seconds now = context_.now;
+  const Seconds now = input_.now;
   const Seconds end = entry.end(now);
   if (level >= Level::kUp && !state.usable) return none;
   if (level >= Level::kPreempting && preempting_[at(node)] != nullptr) return none;
@@ -149,7 +151,7 @@ NodeRoom Placer::room_at(const PendingEntry& entry, int node, TypeId type, Level
 
 NodeCandidate Placer::candidate(const PendingEntry& entry, int node, TypeId type, int nodes,
                                 Level level) const {
-  const Node& state = context_.snapshot.nodes[at(node)];
+  const Node& state = input_.snapshot.nodes[at(node)];
   const NodeRoom room = room_at(entry, node, type, level);
   NodeCandidate found;
   found.node = node;
@@ -176,12 +178,12 @@ const std::vector<int>& Placer::live_nodes(const PendingEntry& entry, TypeId typ
   auto [found, fresh] = live_.try_emplace(ListKey{entry.nodes, type});
   std::vector<int>& nodes = found->second;
   const auto full = [&](int node) {
-    const NodeRoom room = capacity_.room(node, type, context_.now, context_.now + 1);
+    const NodeRoom room = capacity_.room(node, type, input_.now, input_.now + 1);
     return room.cores <= 0 || (type != kNoGpu && room.gpus <= 0);
   };
   if (fresh) {
     for (const int node : nodes_with(entry.nodes, type)) {
-      if (context_.snapshot.nodes[at(node)].usable) nodes.push_back(node);
+      if (input_.snapshot.nodes[at(node)].usable) nodes.push_back(node);
     }
   }
   std::erase_if(nodes, full);
@@ -228,7 +230,7 @@ std::optional<Placement> Placer::place(const PendingEntry& entry) {
 
   std::optional<NodeChoice> best;
   TypeId best_type = kNoGpu;
-  const std::vector<double>& speeds = entry.types ? entry.types->speed : context_.speeds;
+  const std::vector<double>& speeds = entry.types ? entry.types->speed : forecasts_.speeds;
   for (const TypeId type : types_of(entry)) {
     // A node that is up is worth more than a faster one that has to boot.
     const auto rank = [&](const NodeChoice& choice, TypeId of) {
@@ -249,10 +251,10 @@ std::optional<Placement> Placer::place(const PendingEntry& entry) {
   const int nodes = static_cast<int>(best->parts.size());
   for (const auto& [node, amount] : best->parts) {
     placement.shares.push_back(
-        entry.demand.share(context_.snapshot.nodes[at(node)], node, amount, nodes, type));
+        entry.demand.share(input_.snapshot.nodes[at(node)], node, amount, nodes, type));
     if (best_type == kAnyGpu && !entry.demand.whole_nodes()) {
       placement.shares.back().gpus =
-          capacity_.split(node, amount, context_.now, entry.end(context_.now));
+          capacity_.split(node, amount, input_.now, entry.end(input_.now));
     }
   }
   return placement;
@@ -285,15 +287,15 @@ void Placer::forget() {
 }
 
 bool Placer::open(const PendingEntry& entry, int node) const {
-  return context_.snapshot.nodes[at(node)].usable && preempting_[at(node)] == nullptr &&
-         conflicting_stock_plan(entry, node, context_.now) == nullptr;
+  return input_.snapshot.nodes[at(node)].usable && preempting_[at(node)] == nullptr &&
+         conflicting_stock_plan(entry, node, input_.now) == nullptr;
 }
 
 bool Placer::bounded(const PendingEntry& entry) const {
   if (!any_stock_ && !any_preempting_) return false;
   return std::any_of(entry.nodes->begin(), entry.nodes->end(), [&](int node) {
     return preempting_[at(node)] != nullptr ||
-           conflicting_stock_plan(entry, node, context_.now) != nullptr;
+           conflicting_stock_plan(entry, node, input_.now) != nullptr;
   });
 }
 

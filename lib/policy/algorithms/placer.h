@@ -11,6 +11,7 @@
 
 #include "lib/policy/algorithms/capacity.h"
 #include "lib/policy/algorithms/choose.h"
+#include "lib/policy/algorithms/forecasts.h"
 #include "lib/policy/algorithms/pending_queue.h"
 #include "lib/policy/algorithms/reservation_table.h"
 
@@ -67,8 +68,8 @@ struct PlacementFailure {
 /// Finds room now, as the round goes down the queue and capacity shrinks.
 class Placer {
  public:
-  Placer(const RoundContext& context, Capacity& capacity,
-         const ReservationTable& reservation_table);
+  Placer(const RoundInput& input, const Forecasts& forecasts, const PendingQueue& queue,
+         const Capacity& capacity, const ReservationTable& reservation_table);
 
   /// Room for the whole of `entry` from now to its time limit, beside everything reserved. For an
   /// untyped request a type with room on nodes that are up goes before one that needs a boot; then
@@ -170,8 +171,10 @@ class Placer {
   void name_holder(const PendingEntry& entry, PlacementFailure& failure) const;
   [[nodiscard]] FailureKey key_of(const PendingEntry& entry) const;
 
-  const RoundContext& context_;
-  Capacity& capacity_;
+  const RoundInput& input_;
+  const Forecasts& forecasts_;
+  const PendingQueue& queue_;
+  const Capacity& capacity_;
   const ReservationTable& reservation_table_;
   std::vector<std::vector<StockPlanInterval>> stock_;  ///< by node
   std::vector<const Job*> preempting_;                 ///< by node

@@ -28,19 +28,19 @@ void Placer::count(const PendingEntry& entry, PlacementFailure& failure) const {
       failure.gpus.push_back({type, 0, 0});
       continue;
     }
-    for (const TypeId one : context_.fastest) failure.gpus.push_back({one, 0, 0});
+    for (const TypeId one : forecasts_.fastest) failure.gpus.push_back({one, 0, 0});
   }
   if (!entry.demand.wants_gpus()) failure.gpus.clear();
   for (const int node : *entry.nodes) {
     ++failure.nodes;
-    if (!context_.snapshot.nodes[at(node)].usable) continue;
+    if (!input_.snapshot.nodes[at(node)].usable) continue;
     ++failure.nodes_up;
-    const NodeRoom room = capacity_.room(node, kNoGpu, context_.now, context_.now + 1);
+    const NodeRoom room = capacity_.room(node, kNoGpu, input_.now, input_.now + 1);
     failure.cores_free += std::max(room.cores, 0);
     failure.memory_free += std::max<MiB>(room.memory, 0);
     for (TypeCount& type : failure.gpus) {
       if (!capacity_.has_type(node, type.type)) continue;
-      const NodeRoom gpus = capacity_.room(node, type.type, context_.now, context_.now + 1);
+      const NodeRoom gpus = capacity_.room(node, type.type, input_.now, input_.now + 1);
       type.free += std::max(gpus.gpus, 0);
       type.total += capacity_.total(node, type.type).gpus;
     }
@@ -55,14 +55,14 @@ void Placer::name_holder(const PendingEntry& entry, PlacementFailure& failure) c
     if (failure.shortage == Shortage::kReserved) {
       const int before = entry.job->managed ? std::numeric_limits<int>::max() : entry.order;
       const BookedReservation* booked = reservation_table_.conflicting_reservation(
-          node, entry.job->key, entry.end(context_.now), before);
+          node, entry.job->key, entry.end(input_.now), before);
       if (booked == nullptr) continue;
-      job = context_.queue[at(booked->order)].job;
+      job = queue_.entries[at(booked->order)].job;
       start = booked->reservation.start;
     } else if (failure.shortage == Shortage::kStockPlan) {
-      const StockPlanInterval* interval = conflicting_stock_plan(entry, node, context_.now);
+      const StockPlanInterval* interval = conflicting_stock_plan(entry, node, input_.now);
       if (interval == nullptr) continue;
-      job = context_.queue[at(interval->order)].job;
+      job = queue_.entries[at(interval->order)].job;
       start = interval->from;
     } else {
       const bool queue = failure.shortage == Shortage::kQueue;

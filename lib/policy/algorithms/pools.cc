@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "lib/core/resize_request.h"
 #include "lib/policy/algorithms/forecast.h"
@@ -16,10 +17,10 @@ namespace {
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 // By TypeId, on nodes that are usable.
-std::vector<int> gpus_of_types(const RoundContext& context, const Capacity& capacity) {
+std::vector<int> gpus_of_types(const RoundInput& input, const Capacity& capacity) {
   std::vector<int> gpus(capacity.types().size(), 0);
   for (int node = 0; node < capacity.node_count(); ++node) {
-    if (!context.snapshot.nodes[at(node)].usable) continue;
+    if (!input.snapshot.nodes[at(node)].usable) continue;
     for (TypeId type = 0; type < static_cast<int>(gpus.size()); ++type) {
       if (capacity.has_type(node, type)) gpus[at(type)] += capacity.total(node, type).gpus;
     }
@@ -28,9 +29,9 @@ std::vector<int> gpus_of_types(const RoundContext& context, const Capacity& capa
 }
 
 // Of the queue: a job that stands there once for each partition counts once.
-std::map<JobKey, TypeId> matched_types(const RoundContext& context) {
+std::map<JobKey, TypeId> matched_types(const PendingQueue& queue) {
   std::map<JobKey, TypeId> matched;
-  for (const PendingEntry& entry : context.queue) {
+  for (const PendingEntry& entry : queue.entries) {
     if (entry.types != nullptr && entry.types->matched >= 0)
       matched.try_emplace(entry.job->key, entry.types->matched);
   }
@@ -47,17 +48,16 @@ std::optional<double> all_samples(const Snapshot& snapshot, const Job& job) {
 
 class Counter {
  public:
-  Counter(RoundContext& context, const Models& models, const Capacity& capacity)
-      : context_(context),
-        models_(models),
+  Counter(const RoundInput& input, const PendingQueue& queue, const Capacity& capacity)
+      : input_(input),
         capacity_(capacity),
-        matched_(matched_types(context)),
-        pools_(gpus_of_types(context, capacity)) {
+        matched_(matched_types(queue)),
+        pools_(gpus_of_types(input, capacity)) {
     for (const int gpus : pools_) all_ += gpus;
   }
 
   void add(const Job& job, Service& service) {
-    const Service* const before = service_of(context_.snapshot.memory, job.key);
+    const Service* const before = service_of(input_.snapshot.memory, job.key);
     const bool fresh = before == nullptr && job.restarts == 0;
     service.counted = before != nullptr && before->counted;
     if (service.counted || (!fresh && before == nullptr)) return;
@@ -67,7 +67,7 @@ class Counter {
     service.counted = seconds.has_value();
     if (!fresh && !seconds) return;
     LoadArrival arrival;
-    arrival.since = std::min(job.eligible > 0 ? job.eligible : job.key.submit, context_.now);
+    arrival.since = std::min(job.eligible > 0 ? job.eligible : job.key.submit, input_.now);
     if (fresh) arrival.jobs = 1;
     if (fresh) arrival.gpus = gpus;
     if (seconds) arrival.told_gpus = gpus;
@@ -76,7 +76,7 @@ class Counter {
   }
 
   std::vector<TypeLoad> take() {
-    return update_loads(context_.snapshot.memory.loads, std::move(arrivals_), context_.now);
+    return update_loads(input_.snapshot.memory.loads, std::move(arrivals_), input_.now);
   }
 
  private:
@@ -92,12 +92,12 @@ class Counter {
   }
 
   [[nodiscard]] std::optional<double> seconds_on(const Job& job, TypeId type, int gpus) const {
-    const std::optional<double> samples = all_samples(context_.snapshot, job);
+    const std::optional<double> samples = all_samples(input_.snapshot, job);
     const bool named = job.hints && !job.hints->job_type.empty();
-    if (type < 0 || !samples || !named || models_.throughput_model() == nullptr)
+    if (type < 0 || !samples || !named || input_.models.throughput_model() == nullptr)
       return std::nullopt;
     const Forecast forecast =
-        forecast_for(models_, context_.config, job, capacity_.types()[at(type)], gpus);
+        forecast_for(input_.models, input_.config, job, capacity_.types()[at(type)], gpus);
     if (!forecast.known_profile || !(forecast.throughput() > 0)) return std::nullopt;
     const auto limit = static_cast<double>(std::max<Seconds>(job.time_limit, 1));
     return std::min(*samples / forecast.throughput(), limit);
@@ -118,8 +118,7 @@ class Counter {
     }
   }
 
-  RoundContext& context_;
-  const Models& models_;
+  const RoundInput& input_;
   const Capacity& capacity_;
   std::map<JobKey, TypeId> matched_;
   std::vector<int> pools_;  ///< GPUs by TypeId
@@ -129,14 +128,14 @@ class Counter {
 
 }  // namespace
 
-std::vector<PoolState> pools_of(const RoundContext& context, const Capacity& capacity) {
+std::vector<PoolState> pools_of(const RoundInput& input, const Capacity& capacity) {
   const auto types = static_cast<int>(capacity.types().size());
-  const std::vector<int> gpus_there = gpus_of_types(context, capacity);
+  const std::vector<int> gpus_there = gpus_of_types(input, capacity);
   std::vector<PoolState> pools(gpus_there.size());
   for (std::size_t type = 0; type < pools.size(); ++type) pools[type].gpus = gpus_there[type];
-  for (const Job& job : context.snapshot.jobs) {
+  for (const Job& job : input.snapshot.jobs) {
     if (job.state != JobState::kRunning) continue;
-    const double seconds = seconds_left(context.snapshot, job, context.now);
+    const double seconds = seconds_left(input.snapshot, job, input.now);
     for (const NodeShare& share : job.allocation) {
       for (const GpuCount& gpus : share.gpus) {
         const TypeId type = capacity.type_id(gpus.type);
@@ -147,9 +146,9 @@ std::vector<PoolState> pools_of(const RoundContext& context, const Capacity& cap
   for (TypeId type = 0; type < types; ++type) {
     PoolState& pool = pools[at(type)];
     pool.finish_holds();
-    if (context.config.off(Mechanism::kLoad)) continue;
+    if (input.config.off(Mechanism::kLoad)) continue;
     pool.load =
-        load_of(context.snapshot.memory.loads, capacity.types()[at(type)], pool.gpus, context.now);
+        load_of(input.snapshot.memory.loads, capacity.types()[at(type)], pool.gpus, input.now);
   }
   return pools;
 }
@@ -198,16 +197,16 @@ double TypeQueues::chance(const QueuePosition& job, TypeId type, int gpus, doubl
   return chance_of_wait(pool(type), others(job, type), gpus, seconds);
 }
 
-std::vector<TypeLoad> loads_after(RoundContext& context, const Models& models,
-                                  const Capacity& capacity) {
-  Counter counter(context, models, capacity);
+CountedArrivals count_arrivals(const RoundInput& input, const PendingQueue& queue,
+                               const Capacity& capacity, std::vector<Service> service) {
+  Counter counter(input, queue, capacity);
   std::map<JobKey, const Job*> jobs;
-  for (const Job& job : context.snapshot.jobs) jobs.try_emplace(job.key, &job);
-  for (Service& service : context.service) {
-    const auto found = jobs.find(service.job);
-    if (found != jobs.end()) counter.add(*found->second, service);
+  for (const Job& job : input.snapshot.jobs) jobs.try_emplace(job.key, &job);
+  for (Service& one : service) {
+    const auto found = jobs.find(one.job);
+    if (found != jobs.end()) counter.add(*found->second, one);
   }
-  return counter.take();
+  return {counter.take(), std::move(service)};
 }
 
 }  // namespace rubato

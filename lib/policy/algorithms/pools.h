@@ -10,13 +10,13 @@
 #include "lib/policy/algorithms/capacity.h"
 #include "lib/policy/algorithms/load.h"
 #include "lib/policy/algorithms/pending_queue.h"
+#include "lib/policy/algorithms/round_input.h"
 
 namespace rubato {
 
 /// By TypeId: usable GPUs, those who hold them until they are expected to end, and the load that
 /// earlier rounds saw. Nobody waits in them yet.
-[[nodiscard]] std::vector<PoolState> pools_of(const RoundContext& context,
-                                              const Capacity& capacity);
+[[nodiscard]] std::vector<PoolState> pools_of(const RoundInput& input, const Capacity& capacity);
 
 /// Where a job stands among those that wait for one type.
 struct QueuePosition {
@@ -61,11 +61,17 @@ class TypeQueues {
   std::vector<WaitingJobs> waiting_;  ///< by TypeId
 };
 
-/// What is known of the load after this round: Memory::loads with the jobs that are new in it, and
-/// those whose need can be told for the first time. `context.service` says afterwards which jobs
-/// were counted with their need. Call once, after types were chosen. A job that can be told counts
-/// on the type it runs on, asks for or was matched to; any other in parts on all that there are.
-[[nodiscard]] std::vector<TypeLoad> loads_after(RoundContext& context, const Models& models,
-                                                const Capacity& capacity);
+/// Load and service with the arrivals of one round counted.
+struct CountedArrivals {
+  std::vector<TypeLoad> loads;   ///< sorted by GPU type
+  std::vector<Service> service;  ///< Service::counted is set for jobs counted with their need
+};
+
+/// Counts the jobs that are new in this round, and those whose need is known for the first time,
+/// into Memory::loads. A job with a known need counts on the type it runs on, requests or was
+/// matched to; any other job counts on all types, in proportion to their GPUs.
+[[nodiscard]] CountedArrivals count_arrivals(const RoundInput& input, const PendingQueue& queue,
+                                             const Capacity& capacity,
+                                             std::vector<Service> service);
 
 }  // namespace rubato

@@ -2,7 +2,7 @@
 #include "lib/policy/algorithms/reservation_table.h"
 
 #include <algorithm>
-#include <tuple>
+#include <utility>
 
 namespace rubato {
 namespace {
@@ -13,8 +13,23 @@ bool before_key(const BookedReservation& booked, const JobKey& key) {
 
 }  // namespace
 
+const BookedReservation* reservation_of(const std::vector<BookedReservation>& reservations,
+                                        const JobKey& job) {
+  const auto at = std::lower_bound(reservations.begin(), reservations.end(), job, before_key);
+  return at != reservations.end() && at->reservation.job == job ? &*at : nullptr;
+}
+
 ReservationTable::ReservationTable(Capacity& capacity)
     : capacity_(capacity), on_node_(static_cast<std::size_t>(capacity.node_count()), 0) {}
+
+ReservationTable::ReservationTable(Capacity& capacity, std::vector<BookedReservation> booked)
+    : ReservationTable(capacity) {
+  booked_ = std::move(booked);
+  for (const BookedReservation& one : booked_) {
+    for (const NodeShare& share : one.reservation.shares)
+      ++on_node_[static_cast<std::size_t>(share.node)];
+  }
+}
 
 void ReservationTable::add(Reservation reservation, int order, Seconds time_limit) {
   BookedReservation booked;
@@ -47,8 +62,7 @@ BookedReservation ReservationTable::remove(const JobKey& job) {
 }
 
 const BookedReservation* ReservationTable::find(const JobKey& job) const {
-  const auto at = std::lower_bound(booked_.begin(), booked_.end(), job, before_key);
-  return at != booked_.end() && at->reservation.job == job ? &*at : nullptr;
+  return reservation_of(booked_, job);
 }
 
 const BookedReservation* ReservationTable::conflicting_reservation(int node, const JobKey& job,

@@ -17,9 +17,15 @@ struct BookedReservation {
   Seconds to = 0;    ///< when it ends by its time limit
 };
 
+/// The reservation of `job`; null if it has none. `reservations` are sorted by job.
+[[nodiscard]] const BookedReservation* reservation_of(
+    const std::vector<BookedReservation>& reservations, const JobKey& job);
+
 class ReservationTable {
  public:
   explicit ReservationTable(Capacity& capacity);
+  /// With reservations that are sorted by job and taken from `capacity` already.
+  ReservationTable(Capacity& capacity, std::vector<BookedReservation> booked);
 
   /// Takes the shares from the capacity. One reservation a job.
   void add(Reservation reservation, int order, Seconds time_limit);

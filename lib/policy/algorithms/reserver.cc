@@ -13,7 +13,7 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 }  // namespace
 
 bool Reserver::will_be_up(int node) const {
-  const Node& state = context_.snapshot.nodes[at(node)];
+  const Node& state = input_.snapshot.nodes[at(node)];
   return state.usable || state.coming;
 }
 
@@ -33,7 +33,7 @@ Reservation Reserver::make(const PendingEntry& entry, TypeId type, Seconds start
   reservation.start = start;
   reservation.gpu_type = capacity_.type_name(type);
   for (const auto& [node, amount] : choice.parts) {
-    reservation.shares.push_back(entry.demand.share(context_.snapshot.nodes[at(node)], node, amount,
+    reservation.shares.push_back(entry.demand.share(input_.snapshot.nodes[at(node)], node, amount,
                                                     static_cast<int>(choice.parts.size()),
                                                     reservation.gpu_type));
     if (type == kAnyGpu && !entry.demand.whole_nodes()) {
@@ -50,7 +50,7 @@ std::optional<Reservation> Reserver::earliest(const PendingEntry& entry, Seconds
   for (const TypeId type : placer_.types_of(entry)) {
     // Fastest first, so a slower type must be strictly earlier.
     const Seconds before = best ? best->start : until;
-    const auto found = StartTimeSearch(context_, capacity_, placer_, entry, type).run(before);
+    const auto found = StartTimeSearch(input_, capacity_, placer_, entry, type).run(before);
     if (found) best = make(entry, type, found->start, found->choice);
   }
   return best;
@@ -136,7 +136,7 @@ bool Reserver::matches(const PendingEntry& entry, const Reservation& reservation
         if (type == kAnyGpu || group.type == reservation.gpu_type) amount += group.count;
       }
     }
-    const Node& node = context_.snapshot.nodes[at(share.node)];
+    const Node& node = input_.snapshot.nodes[at(share.node)];
     NodeShare wanted = demand.share(node, share.node, amount, nodes, reservation.gpu_type);
     if (type == kAnyGpu && !demand.whole_nodes()) wanted.gpus = share.gpus;
     if (wanted != share) return false;
@@ -165,13 +165,13 @@ bool Reserver::free_between(const PendingEntry& entry, const Reservation& reserv
 
 bool Reserver::still_valid(const PendingEntry& entry, const Reservation& reservation) const {
   // A start that has passed: what is in the way ends within the next second by its limit.
-  const Seconds start = std::max(reservation.start, context_.now + 1);
+  const Seconds start = std::max(reservation.start, input_.now + 1);
   // Drains yield.
   return free_between(entry, reservation, start, std::min(entry.end(start), kForever - 1));
 }
 
 bool Reserver::ripe(const PendingEntry& entry, const Reservation& reservation) const {
-  const Seconds now = context_.now;
+  const Seconds now = input_.now;
   if (reservation.start > now || reservation.partition != entry.job->partition) return false;
   const bool open = std::all_of(
       reservation.shares.begin(), reservation.shares.end(), [&](const NodeShare& share) {

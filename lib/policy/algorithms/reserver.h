@@ -28,8 +28,8 @@ namespace rubato {
 
 class Reserver {
  public:
-  Reserver(const RoundContext& context, const Capacity& capacity, const Placer& placer)
-      : context_(context), capacity_(capacity), placer_(placer) {}
+  Reserver(const RoundInput& input, const Capacity& capacity, const Placer& placer)
+      : input_(input), capacity_(capacity), placer_(placer) {}
 
   /// Nodes and start for `entry` with the capacity as it is, before `until`; nothing if there is no
   /// such start. `reason` and `made` are left at their defaults.
@@ -63,7 +63,7 @@ class Reserver {
   [[nodiscard]] std::vector<NodeCandidate> drain_candidates(const PendingEntry& entry,
                                                             TypeId type) const;
 
-  const RoundContext& context_;
+  const RoundInput& input_;
   const Capacity& capacity_;
   const Placer& placer_;
 };

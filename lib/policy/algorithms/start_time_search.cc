@@ -6,9 +6,9 @@
 
 namespace rubato {
 
-StartTimeSearch::StartTimeSearch(const RoundContext& context, const Capacity& capacity,
+StartTimeSearch::StartTimeSearch(const RoundInput& input, const Capacity& capacity,
                                  const Placer& placer, const PendingEntry& entry, TypeId type)
-    : context_(context), capacity_(capacity), placer_(placer), entry_(entry), type_(type) {
+    : input_(input), capacity_(capacity), placer_(placer), entry_(entry), type_(type) {
   for (const int node : *entry.later) add_node(node);
   std::sort(moments_.begin(), moments_.end(), [](const Moment& a, const Moment& b) {
     return std::tie(a.time, a.index) < std::tie(b.time, b.index);
@@ -16,7 +16,7 @@ StartTimeSearch::StartTimeSearch(const RoundContext& context, const Capacity& ca
 }
 
 void StartTimeSearch::add_node(int node) {
-  const Node& state = context_.snapshot.nodes[static_cast<std::size_t>(node)];
+  const Node& state = input_.snapshot.nodes[static_cast<std::size_t>(node)];
   if (!state.usable && !state.coming) return;
   if (type_ != kNoGpu && !capacity_.has_type(node, type_)) return;
   const int index = static_cast<int>(nodes_.size());
@@ -26,14 +26,14 @@ void StartTimeSearch::add_node(int node) {
   candidate.weight = state.weight;
   nodes_.push_back(candidate);
   // Nobody says when a node that is coming will be up: the next second is the first guess.
-  moments_.push_back({state.usable ? context_.now : context_.now + 1, index});
+  moments_.push_back({state.usable ? input_.now : input_.now + 1, index});
   for (const Capacity::Event& event : capacity_.events(node)) {
     const bool grows = event.cores > 0 || event.memory > 0 || event.gpus > 0;
     if (grows) moments_.push_back({event.time, index});
   }
   const auto& intervals = placer_.stock_plan_intervals(node);
   for (const Placer::StockPlanInterval& interval : intervals) {
-    if (interval.to > context_.now && interval.to < kForever)
+    if (interval.to > input_.now && interval.to < kForever)
       moments_.push_back({interval.to, index});
   }
   if (!intervals.empty() || capacity_.taken_later(node)) changing_.push_back(index);
@@ -41,13 +41,13 @@ void StartTimeSearch::add_node(int node) {
 
 void StartTimeSearch::examine(int index, Seconds time) {
   NodeCandidate& candidate = nodes_[static_cast<std::size_t>(index)];
-  const Node& state = context_.snapshot.nodes[static_cast<std::size_t>(candidate.node)];
+  const Node& state = input_.snapshot.nodes[static_cast<std::size_t>(candidate.node)];
   const Seconds end = entry_.end(time);
   with_room_ -= candidate.amount > 0 ? 1 : 0;
   carried_ -= candidate.amount;
   candidate.amount = 0;
   const bool held = placer_.conflicting_stock_plan(entry_, candidate.node, time) != nullptr;
-  const bool up = state.usable || time > context_.now;
+  const bool up = state.usable || time > input_.now;
   const Demand& demand = entry_.demand;
   if (held || !up) return;
   if (demand.whole_nodes() && !capacity_.untouched(candidate.node, time, end)) return;

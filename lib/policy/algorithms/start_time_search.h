@@ -15,7 +15,7 @@ namespace rubato {
 /// of one type. Keeps what each node carries and looks again only at nodes where that changes.
 class StartTimeSearch {
  public:
-  StartTimeSearch(const RoundContext& context, const Capacity& capacity, const Placer& placer,
+  StartTimeSearch(const RoundInput& input, const Capacity& capacity, const Placer& placer,
                   const PendingEntry& entry, TypeId type);
 
   struct Found {
@@ -35,7 +35,7 @@ class StartTimeSearch {
   void examine(int index, Seconds time);
   [[nodiscard]] bool may_fit() const;
 
-  const RoundContext& context_;
+  const RoundInput& input_;
   const Capacity& capacity_;
   const Placer& placer_;
   const PendingEntry& entry_;

@@ -56,18 +56,18 @@ bool size_refused(const Memory& memory, const JobKey& job) {
 
 class TypeChooser {
  public:
-  TypeChooser(RoundContext& context, const Models& models, const Capacity& capacity,
-              std::vector<std::unique_ptr<const TypeChoice>>& choices)
-      : context_(context),
-        models_(models),
+  TypeChooser(const RoundInput& input, const Forecasts& forecasts, const Capacity& capacity,
+              PendingQueue& queue)
+      : input_(input),
+        forecasts_(forecasts),
         capacity_(capacity),
-        choices_(choices),
+        queue_(queue),
         types_(static_cast<int>(capacity.types().size())),
         free_(free_types()) {}
 
   void run() {
-    if (context_.config.off(Mechanism::kForecast)) return;
-    for (PendingEntry& entry : context_.queue) {
+    if (input_.config.off(Mechanism::kForecast)) return;
+    for (PendingEntry& entry : queue_.entries) {
       if (free_to_choose(entry)) add(entry);
     }
     if (candidates_.empty()) return;
@@ -106,12 +106,12 @@ class TypeChooser {
     candidate.gpus = static_cast<int>(std::max<std::int64_t>(entry.demand.total(), 1));
     candidate.group.assign(at(types_), -1);
     accept(entry, candidate);
-    candidate.choice.speed = context_.speeds;
-    if (job.hints && !job.hints->job_type.empty() && models_.throughput_model() != nullptr) {
+    candidate.choice.speed = forecasts_.speeds;
+    if (job.hints && !job.hints->job_type.empty() && input_.models.throughput_model() != nullptr) {
       forecast(job, candidate);
     }
-    candidate.left = samples_left(context_.snapshot, job);
-    candidate.sized = !size_refused(context_.snapshot.memory, job.key);
+    candidate.left = samples_left(input_.snapshot, job);
+    candidate.sized = !size_refused(input_.snapshot.memory, job.key);
     candidates_.push_back(std::move(candidate));
   }
 
@@ -141,7 +141,7 @@ class TypeChooser {
     auto [found, fresh] = in_set_.try_emplace(nodes, at(types_), 0);
     if (!fresh) return found->second;
     for (const int node : *nodes) {
-      for (const GpuGroup& group : context_.snapshot.nodes[at(node)].gpus) {
+      for (const GpuGroup& group : input_.snapshot.nodes[at(node)].gpus) {
         const TypeId type = capacity_.type_id(group.type);
         if (type >= 0) found->second[at(type)] += group.total;
       }
@@ -151,8 +151,8 @@ class TypeChooser {
 
   void forecast(const Job& job, MatchCandidate& candidate) {
     for (TypeId type = 0; type < types_; ++type) {
-      const Forecast f =
-          forecast_for(models_, context_.config, job, capacity_.types()[at(type)], candidate.gpus);
+      const Forecast f = forecast_for(input_.models, input_.config, job,
+                                      capacity_.types()[at(type)], candidate.gpus);
       candidate.known = candidate.known || f.known_profile;
       candidate.choice.speed[at(type)] = hoped(f, type);
       candidate.choice.forecasts.push_back(f);
@@ -182,10 +182,10 @@ class TypeChooser {
   [[nodiscard]] std::vector<bool> free_types() const {
     std::vector<bool> free(at(types_), false);
     for (int node = 0; node < capacity_.node_count(); ++node) {
-      if (!context_.snapshot.nodes[at(node)].usable) continue;
+      if (!input_.snapshot.nodes[at(node)].usable) continue;
       for (TypeId type = 0; type < types_; ++type) {
         if (free[at(type)] || !capacity_.has_type(node, type)) continue;
-        free[at(type)] = capacity_.room(node, type, context_.now, context_.now + 1).gpus > 0;
+        free[at(type)] = capacity_.room(node, type, input_.now, input_.now + 1).gpus > 0;
       }
     }
     return free;
@@ -206,7 +206,7 @@ class TypeChooser {
         known.push_back(*candidate.left / best_speed(candidate));
     }
     usual_ = median(known, kUsualSeconds);
-    lines_.emplace(pools_of(context_, capacity_));
+    lines_.emplace(pools_of(input_, capacity_));
     std::vector<Contender> contenders;
     for (MatchCandidate& candidate : candidates_) {
       const bool told = candidate.known && candidate.left;
@@ -241,7 +241,7 @@ class TypeChooser {
   void fill_queues() {
     std::map<JobKey, QueuePosition> places;  // a job may stand in the queue once for each partition
     auto next = candidates_.begin();
-    for (const PendingEntry& entry : context_.queue) {
+    for (const PendingEntry& entry : queue_.entries) {
       const bool seeks = next != candidates_.end() && next->entry == &entry;
       MatchCandidate* const candidate = seeks ? &*next++ : nullptr;
       if (entry.demand.wants_gpus() && entry.job->block == Block::kNone) {
@@ -279,8 +279,8 @@ class TypeChooser {
   // Waits for what suits all best. A job of which only the speed of types is known does not for
   // long; no job once it could starve.
   [[nodiscard]] bool patient(const MatchCandidate& candidate) const {
-    const Config& config = context_.config;
-    const Seconds waited = context_.waited(*candidate.entry->job);
+    const Config& config = input_.config;
+    const Seconds waited = input_.waited(*candidate.entry->job);
     if (config.starvation_bound > 0 && waited >= config.starvation_bound / 2) return false;
     return candidate.known || waited < config.reserve_after;
   }
@@ -323,8 +323,8 @@ class TypeChooser {
         choice.speed[at(choice.order[i])] = static_cast<double>(choice.order.size() - i);
       }
     }
-    choices_.push_back(std::make_unique<const TypeChoice>(std::move(choice)));
-    candidate.entry->types = choices_.back().get();
+    queue_.choices.push_back(std::make_unique<const TypeChoice>(std::move(choice)));
+    candidate.entry->types = queue_.choices.back().get();
   }
 
   // The types by what they cost. One that is to wait for the type it was matched to takes no other
@@ -359,7 +359,7 @@ class TypeChooser {
       int reach = kStep * candidate.gpus;
       for (const int gpus : sizes) {
         const Forecast f =
-            forecast_for(models_, context_.config, job, capacity_.types()[at(type)], gpus);
+            forecast_for(input_.models, input_.config, job, capacity_.types()[at(type)], gpus);
         if (f.samples > 0) reach = std::max(reach, kStep * gpus);
         const bool tried = f.samples > 0 || gpus <= candidate.gpus;
         const bool may = tried || (gpus <= reach && may_try(type));
@@ -400,10 +400,10 @@ class TypeChooser {
     candidate.choice.configurations.push_back(std::move(variant));
   }
 
-  RoundContext& context_;
-  const Models& models_;
+  const RoundInput& input_;
+  const Forecasts& forecasts_;
   const Capacity& capacity_;
-  std::vector<std::unique_ptr<const TypeChoice>>& choices_;
+  PendingQueue& queue_;
   int types_;
   std::vector<bool> free_;  ///< by TypeId
   std::vector<MatchCandidate> candidates_;
@@ -414,9 +414,9 @@ class TypeChooser {
 
 }  // namespace
 
-void choose_types(RoundContext& context, const Models& models, const Capacity& capacity,
-                  std::vector<std::unique_ptr<const TypeChoice>>& choices) {
-  TypeChooser(context, models, capacity, choices).run();
+void choose_types(const RoundInput& input, const Forecasts& forecasts, const Capacity& capacity,
+                  PendingQueue& queue) {
+  TypeChooser(input, forecasts, capacity, queue).run();
 }
 
 }  // namespace rubato

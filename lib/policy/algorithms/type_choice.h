@@ -1,31 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Stages 2 and 5: which GPU types a job may take, in which order, and how fast it would be there.
+// Which GPU types a job may take, in which order, and how fast it would be on each.
 #pragma once
 
-#include <memory>
-#include <string>
-#include <vector>
-
-#include "lib/model/models.h"
 #include "lib/policy/algorithms/capacity.h"
+#include "lib/policy/algorithms/forecasts.h"
 #include "lib/policy/algorithms/pending_queue.h"
+#include "lib/policy/algorithms/round_input.h"
 
 namespace rubato {
 
-/// Chooses the types of every entry of the queue: sets PendingEntry::types.
+/// Chooses the types of every entry of `queue`: sets PendingEntry::types, which points into
+/// PendingQueue::choices.
 ///
-/// A job of which nothing is known takes the types by speed. One whose type was measured somewhere
-/// has a forecast on every type it accepts; all such jobs are matched to types together, against
-/// what runs (match.h), and each waits for the type it was matched to rather than take one that is
-/// slower beyond doubt, until it has waited for ReserveAfter or its starvation bound is due: then
-/// any type it accepts will do. What its hint
-/// `gpu-types` names in order is tried in that order, and forecasts decide between equals only.
+/// A job without forecasts takes the types by relative speed. A job whose job type was measured
+/// has a forecast on every type it accepts. All such jobs are matched to types together, against
+/// the running jobs (match.h). Each waits for its matched type rather than take one that is
+/// clearly slower, until it has waited for ReserveAfter or its starvation bound is due. Then it
+/// takes any type it accepts. If its hint `gpu-types` names an order, that order holds, and
+/// forecasts only decide between types of one group.
 ///
-/// A type that is not known well counts as faster by half of its spread where it has GPUs free: it
-/// is tried where trying costs nobody a wait.
-///
-/// `context.speeds` and `context.fastest` must be filled. The choices live as long as `choices`.
-void choose_types(RoundContext& context, const Models& models, const Capacity& capacity,
-                  std::vector<std::unique_ptr<const TypeChoice>>& choices);
+/// A type with an uncertain forecast counts as faster by half a standard deviation while some of
+/// its GPUs are free: it is explored where that delays no job.
+void choose_types(const RoundInput& input, const Forecasts& forecasts, const Capacity& capacity,
+                  PendingQueue& queue);
 
 }  // namespace rubato

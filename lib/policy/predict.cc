@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/policy/predict.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "lib/policy/algorithms/service.h"
+
+namespace rubato {
+namespace {
+
+std::vector<double> predict_speeds(const Models& models, const std::vector<std::string>& types) {
+  std::vector<double> speeds;
+  speeds.reserve(types.size());
+  for (const std::string& type : types) {
+    // Of a job type that nobody has seen: what is common to all that were.
+    speeds.push_back(models.throughput_model() != nullptr
+                         ? models.throughput_model()->predict({}, type, 1).throughput()
+                         : models.speed(type));
+  }
+  return speeds;
+}
+
+std::vector<TypeId> by_speed(const std::vector<double>& speeds) {
+  std::vector<TypeId> types(speeds.size());
+  std::iota(types.begin(), types.end(), 0);
+  std::stable_sort(types.begin(), types.end(), [&](TypeId a, TypeId b) {
+    return speeds[static_cast<std::size_t>(a)] > speeds[static_cast<std::size_t>(b)];
+  });
+  return types;
+}
+
+}  // namespace
+
+Forecasts predict(const RoundInput& input, const std::vector<std::string>& types) {
+  const auto& [snapshot, models, config, now] = input;
+  Forecasts forecasts;
+  forecasts.speeds = predict_speeds(models, types);
+  forecasts.fastest = by_speed(forecasts.speeds);
+  forecasts.service = update_service(snapshot, models, config, now);
+  forecasts.needs = expected_needs(snapshot, models, config, forecasts.service, now);
+  return forecasts;
+}
+
+}  // namespace rubato
