@@ -85,7 +85,7 @@ struct Service {
 };
 
 /// What arrived for the GPUs of one type, at the sizes that jobs ask for. All numbers decay
-/// together, so that their ratios are means of the last span (lib/policy/load.h).
+/// together, so that their ratios are means of the last span (lib/policy/algorithms/load.h).
 struct TypeLoad {
   std::string gpu_type;
   Seconds updated = 0;
@@ -103,7 +103,7 @@ struct Memory {
   std::uint64_t round = 0;
   std::vector<JobMemory> jobs;            ///< sorted by key
   std::vector<Reservation> reservations;  ///< sorted by key, then partition
-  std::vector<Service> service;           ///< sorted by key; see lib/policy/service.h
+  std::vector<Service> service;           ///< sorted by key; see lib/policy/algorithms/service.h
   std::vector<Progress> progress;         ///< sorted by key; of jobs that are in the snapshot
   std::vector<ProgressHistory>
       progress_histories;  ///< sorted by key; see lib/model/progress/predictability.h

@@ -3,10 +3,12 @@
 
 namespace rubato {
 
-Budget::Budget(const Snapshot& snapshot) {
+Budget budget_of(const Snapshot& snapshot) {
+  std::set<JobKey> running;
   for (const Job& job : snapshot.jobs) {
-    if (job.state == JobState::kRunning) running_.insert(job.key);
+    if (job.state == JobState::kRunning) running.insert(job.key);
   }
+  return Budget(std::move(running));
 }
 
 }  // namespace rubato

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Stage 7: what a plan may cost those who run.
+// Stage budget: which running jobs a plan must leave alone.
 #pragma once
 
 #include <set>
+#include <utility>
 
 #include "lib/core/snapshot.h"
 
 namespace rubato {
 
-/// Nothing that runs is touched, so all there is to guard is a job that runs and waits under one
-/// key, which slurmctld is about to requeue.
+/// No plan changes a running job yet. What remains to check is a job that is pending while an
+/// allocation of it still runs: slurmctld is about to requeue it.
 class Budget {
  public:
-  explicit Budget(const Snapshot& snapshot);
+  explicit Budget(std::set<JobKey> running) : running_(std::move(running)) {}
 
   /// An allocation of the job still runs.
   [[nodiscard]] bool runs(const JobKey& job) const { return running_.contains(job); }
@@ -20,5 +21,8 @@ class Budget {
  private:
   std::set<JobKey> running_;
 };
+
+/// The budget of a round on `snapshot`.
+[[nodiscard]] Budget budget_of(const Snapshot& snapshot);
 
 }  // namespace rubato

@@ -1,80 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Stage 9: why each job was decided upon as it was, in words and numbers.
+// Stage explain: why each job starts, waits or has a reservation.
 #pragma once
 
-#include <string>
-#include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include "lib/core/plan.h"
-#include "lib/policy/context.h"
-#include "lib/policy/entry_outcome.h"
-#include "lib/policy/history.h"
-#include "lib/policy/reservation_table.h"
+#include "lib/policy/algorithms/capacity.h"
+#include "lib/policy/algorithms/forecasts.h"
+#include "lib/policy/algorithms/job_history.h"
+#include "lib/policy/algorithms/pending_queue.h"
+#include "lib/policy/algorithms/round_input.h"
+#include "lib/policy/place.h"
 
 namespace rubato {
 
-/// A sentence and the numbers in it: what is said with `say` is a fact as well.
-class Account {
- public:
-  using Facts = std::vector<std::pair<std::string, std::string>>;
-
-  /// Enters a fact and gives its value back for the sentence. A name stands once; the first value
-  /// stays.
-  std::string say(const std::string& name, std::string value);
-  template <typename Number>
-  requires std::is_integral_v<Number> std::string say(const std::string& name, Number value) {
-    return say(name, std::to_string(value));
-  }
-
-  std::string reason;
-  Facts facts;
-};
-
-class Explainer {
- public:
-  Explainer(const RoundContext& context, const Capacity& capacity,
-            const ReservationTable& reservation_table, const History& history)
-      : context_(context),
-        capacity_(capacity),
-        reservation_table_(reservation_table),
-        history_(history) {}
-
-  [[nodiscard]] Explanation explain(const PendingEntry& entry, const EntryOutcome& outcome);
-
- private:
-  void standing(const PendingEntry& entry, Account& account) const;
-  void decided(const PendingEntry& entry, const EntryOutcome& outcome, Account& account);
-  void started(const PendingEntry& entry, const EntryOutcome& outcome, Account& account) const;
-  void attempted(const PendingEntry& entry, const EntryOutcome& outcome, Account& account);
-  void reserved(const PendingEntry& entry, const BookedReservation& booked, Account& account) const;
-  void refused(const PendingEntry& entry, const EntryOutcome& outcome, Account& account) const;
-  void short_of(const PendingEntry& entry, const PlacementFailure& failure, Account& account);
-  [[nodiscard]] Account shortage(const PendingEntry& entry, const PlacementFailure& failure) const;
-  static void nodes_short(const PlacementFailure& failure, Account& a);
-  void gpus_short(const PendingEntry& entry, const PlacementFailure& failure, Account& a) const;
-  static void room_short(const PlacementFailure& failure, Account& a);
-  void kept_for_others(const PendingEntry& entry, const PlacementFailure& failure,
-                       Account& a) const;
-  void forecasts(const PendingEntry& entry, Account& account) const;
-  void size(const PendingEntry& entry, const Placement& placement, Account& account) const;
-  void level(const PendingEntry& entry, Account& account) const;
-  void need(const PendingEntry& entry, const EntryOutcome& outcome, Account& account) const;
-  void predictable(const PendingEntry& entry, const Service& service, Account& account) const;
-  [[nodiscard]] std::string forecast_of(const TypeChoice& choice, TypeId type,
-                                        Account& account) const;
-  [[nodiscard]] std::string wanted(const PendingEntry& entry, Account& account) const;
-  [[nodiscard]] std::string free_gpus(const PlacementFailure& failure, Account& account) const;
-  [[nodiscard]] std::vector<std::string> names(const std::vector<NodeShare>& shares) const;
-  void interval(const PendingEntry& entry, const EntryOutcome& outcome,
-                const BookedReservation* booked, Explanation& to) const;
-
-  const RoundContext& context_;
-  const Capacity& capacity_;
-  const ReservationTable& reservation_table_;
-  const History& history_;
-  std::unordered_map<const PlacementFailure*, Account> cache_;
-};
+/// One explanation for each entry of `queue`, in its order.
+[[nodiscard]] std::vector<Explanation> explain(const RoundInput& input, const Forecasts& forecasts,
+                                               const PendingQueue& queue, const Capacity& capacity,
+                                               const JobHistory& history,
+                                               const Placements& placements);
 
 }  // namespace rubato

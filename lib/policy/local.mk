@@ -3,57 +3,68 @@
 noinst_LTLIBRARIES += lib/librubato_policy.la
 lib_librubato_policy_la_LIBADD = $(FMT_LIBS)
 lib_librubato_policy_la_SOURCES = \
-  lib/policy/assign.cc \
-  lib/policy/assign.h \
+  lib/policy/algorithms/assign.cc \
+  lib/policy/algorithms/assign.h \
+  lib/policy/algorithms/capacity.cc \
+  lib/policy/algorithms/capacity.h \
+  lib/policy/algorithms/choose.cc \
+  lib/policy/algorithms/choose.h \
+  lib/policy/algorithms/demand.cc \
+  lib/policy/algorithms/demand.h \
+  lib/policy/algorithms/entry_outcome.h \
+  lib/policy/algorithms/explainer.cc \
+  lib/policy/algorithms/explainer.h \
+  lib/policy/algorithms/explainer_forecast.cc \
+  lib/policy/algorithms/forecast.cc \
+  lib/policy/algorithms/forecast.h \
+  lib/policy/algorithms/forecasts.h \
+  lib/policy/algorithms/job_forecast.cc \
+  lib/policy/algorithms/job_forecast.h \
+  lib/policy/algorithms/job_history.cc \
+  lib/policy/algorithms/job_history.h \
+  lib/policy/algorithms/levels.cc \
+  lib/policy/algorithms/levels.h \
+  lib/policy/algorithms/load.cc \
+  lib/policy/algorithms/load.h \
+  lib/policy/algorithms/match.cc \
+  lib/policy/algorithms/match.h \
+  lib/policy/algorithms/need.cc \
+  lib/policy/algorithms/need.h \
+  lib/policy/algorithms/pending_queue.cc \
+  lib/policy/algorithms/pending_queue.h \
+  lib/policy/algorithms/placer.cc \
+  lib/policy/algorithms/placer.h \
+  lib/policy/algorithms/placer_failure.cc \
+  lib/policy/algorithms/pools.cc \
+  lib/policy/algorithms/pools.h \
+  lib/policy/algorithms/reservation_table.cc \
+  lib/policy/algorithms/reservation_table.h \
+  lib/policy/algorithms/reserver.cc \
+  lib/policy/algorithms/reserver.h \
+  lib/policy/algorithms/round_input.h \
+  lib/policy/algorithms/service.cc \
+  lib/policy/algorithms/service.h \
+  lib/policy/algorithms/size.cc \
+  lib/policy/algorithms/size.h \
+  lib/policy/algorithms/start_time_search.cc \
+  lib/policy/algorithms/start_time_search.h \
+  lib/policy/algorithms/type_choice.cc \
+  lib/policy/algorithms/type_choice.h \
   lib/policy/budget.cc \
   lib/policy/budget.h \
-  lib/policy/capacity.cc \
-  lib/policy/capacity.h \
-  lib/policy/choose.cc \
-  lib/policy/choose.h \
-  lib/policy/context.cc \
-  lib/policy/context.h \
-  lib/policy/demand.cc \
-  lib/policy/demand.h \
-  lib/policy/entry_outcome.h \
-  lib/policy/existing_reservations.cc \
   lib/policy/explain.cc \
   lib/policy/explain.h \
-  lib/policy/explain_forecast.cc \
-  lib/policy/forecast.cc \
-  lib/policy/forecast.h \
-  lib/policy/history.cc \
-  lib/policy/history.h \
-  lib/policy/levels.cc \
-  lib/policy/levels.h \
-  lib/policy/load.cc \
-  lib/policy/load.h \
-  lib/policy/match.cc \
-  lib/policy/match.h \
-  lib/policy/need.cc \
-  lib/policy/need.h \
+  lib/policy/match_and_size.cc \
+  lib/policy/match_and_size.h \
+  lib/policy/memory.cc \
+  lib/policy/memory.h \
   lib/policy/place.cc \
   lib/policy/place.h \
-  lib/policy/place_failure.cc \
-  lib/policy/pools.cc \
-  lib/policy/pools.h \
   lib/policy/predict.cc \
   lib/policy/predict.h \
   lib/policy/prioritise.cc \
   lib/policy/prioritise.h \
-  lib/policy/reservation_table.cc \
-  lib/policy/reservation_table.h \
   lib/policy/reserve.cc \
   lib/policy/reserve.h \
   lib/policy/round.cc \
-  lib/policy/round.h \
-  lib/policy/scheduling_pass.cc \
-  lib/policy/scheduling_pass.h \
-  lib/policy/service.cc \
-  lib/policy/service.h \
-  lib/policy/size.cc \
-  lib/policy/size.h \
-  lib/policy/start_time_search.cc \
-  lib/policy/start_time_search.h \
-  lib/policy/type_choice.cc \
-  lib/policy/type_choice.h
+  lib/policy/round.h

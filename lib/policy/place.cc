@@ -2,299 +2,305 @@
 #include "lib/policy/place.h"
 
 #include <algorithm>
-#include <functional>
-#include <iterator>
-#include <tuple>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "lib/policy/algorithms/job_forecast.h"
+#include "lib/policy/algorithms/placer.h"
+#include "lib/policy/algorithms/reserver.h"
 
 namespace rubato {
 namespace {
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
-class Hash {
+/// Goes down the queue once and decides about each entry.
+class SchedulingPass {
  public:
-  template <typename T>
-  Hash& add(const T& value) {
-    sum_ = (sum_ ^ std::hash<T>{}(value)) * 0x9e3779b97f4a7c15ULL;
-    sum_ ^= sum_ >> 29;
-    return *this;
-  }
-  [[nodiscard]] std::size_t value() const { return sum_; }
+  SchedulingPass(const RoundInput& input, const Forecasts& forecasts, const PendingQueue& queue,
+                 const JobHistory& history, const Budget& budget, ExistingReservations existing);
+  SchedulingPass(const SchedulingPass&) = delete;
+  SchedulingPass& operator=(const SchedulingPass&) = delete;
+
+  /// Decides about all entries. Call once.
+  [[nodiscard]] Placements run();
 
  private:
-  std::size_t sum_ = 0;
+  void decide(const PendingEntry& entry);
+  void decide_managed(const PendingEntry& entry, EntryOutcome& outcome);
+  void decide_unmanaged(const PendingEntry& entry, EntryOutcome& outcome);
+  /// Starts as many array tasks of it as have room; true if all.
+  bool start_tasks(const PendingEntry& entry, EntryOutcome& outcome, const BookedReservation* own);
+  [[nodiscard]] std::optional<Placement> find_room(const PendingEntry& entry, PendingEntry& as);
+  void start(const PendingEntry& entry, const Placement& placement);
+  void configure(const PendingEntry& entry, Placement& placement) const;
+  void attempt(const PendingEntry& entry, EntryOutcome& outcome);
+  void close_partition(const PendingEntry& entry);
+  void finish();
+  void explain_started_elsewhere(const PendingEntry& entry, EntryOutcome& outcome) const;
+  void cannot_start(const PendingEntry& entry, EntryOutcome& outcome,
+                    std::optional<BookedReservation> own);
+  [[nodiscard]] bool skip(const PendingEntry& entry, EntryOutcome& outcome);
+
+  const RoundInput& input_;
+  const PendingQueue& queue_;
+  const JobHistory& history_;
+  const Budget& budget_;
+  Capacity capacity_;
+  ReservationTable table_;
+  Placer placer_;
+  Reserver reserver_;
+  ReservationRules rules_;
+  PassedJobs passed_;
+  std::vector<EntryOutcome> outcomes_;
+  std::vector<Start> starts_;
+  std::set<JobKey> started_;
+  std::set<std::string> waiting_partitions_;  ///< with an unmanaged job that found no room
 };
+
+SchedulingPass::SchedulingPass(const RoundInput& input, const Forecasts& forecasts,
+                               const PendingQueue& queue, const JobHistory& history,
+                               const Budget& budget, ExistingReservations existing)
+    : input_(input),
+      queue_(queue),
+      history_(history),
+      budget_(budget),
+      capacity_(std::move(existing.capacity)),
+      table_(capacity_, std::move(existing.booked)),
+      placer_(input, forecasts, queue, capacity_, table_),
+      reserver_(input, capacity_, placer_),
+      rules_(input, queue, history, budget, reserver_, table_, std::move(existing.yielding)),
+      passed_(history, input.snapshot.nodes.size()),
+      outcomes_(queue.entries.size()) {}
+
+Placements SchedulingPass::run() {
+  for (const PendingEntry& entry : queue_.entries) decide(entry);
+  finish();
+  return {std::move(outcomes_), std::move(starts_), table_.all(), passed_.counts()};
+}
+
+// An entry may wait or have a reservation although a later entry of its job starts.
+void SchedulingPass::finish() {
+  for (const PendingEntry& entry : queue_.entries) {
+    EntryOutcome& outcome = outcomes_[static_cast<std::size_t>(entry.order)];
+    const bool waits = outcome.verdict == Verdict::kReserve || outcome.verdict == Verdict::kWait;
+    if (!waits || outcome.skipped != Skipped::kNo) continue;
+    if (started_.contains(entry.job->key)) {
+      explain_started_elsewhere(entry, outcome);
+    } else if (outcome.verdict == Verdict::kReserve && table_.find(entry.job->key) == nullptr) {
+      outcome.verdict = Verdict::kWait;
+    }
+  }
+}
+
+void SchedulingPass::explain_started_elsewhere(const PendingEntry& entry,
+                                               EntryOutcome& outcome) const {
+  outcome.verdict = Verdict::kWait;
+  outcome.skipped = Skipped::kOther;
+  for (const Start& start : starts_) {
+    if (start.job == entry.job->key) outcome.other = start.partition;
+  }
+}
+
+void SchedulingPass::decide(const PendingEntry& entry) {
+  EntryOutcome& outcome = outcomes_[static_cast<std::size_t>(entry.order)];
+  outcome.refusals = history_.of(entry).refusals;
+  if (skip(entry, outcome)) return;
+  if (entry.job->managed) {
+    decide_managed(entry, outcome);
+  } else {
+    decide_unmanaged(entry, outcome);
+  }
+  const bool waits = outcome.failure != nullptr || outcome.skipped == Skipped::kBackOff;
+  if (waits) passed_.waits(entry);
+}
+
+bool SchedulingPass::skip(const PendingEntry& entry, EntryOutcome& outcome) {
+  const Job& job = *entry.job;
+  if (job.het) {
+    outcome.verdict = Verdict::kStock;
+    outcome.skipped = Skipped::kHet;
+  } else if (job.block != Block::kNone) {
+    outcome.verdict = Verdict::kBlocked;
+    outcome.skipped = Skipped::kBlocked;
+  } else if (budget_.runs(job.key)) {
+    outcome.skipped = Skipped::kRunning;
+  } else if (started_.contains(job.key)) {
+    explain_started_elsewhere(entry, outcome);
+  }
+  return outcome.skipped != Skipped::kNo;
+}
+
+void SchedulingPass::decide_managed(const PendingEntry& entry, EntryOutcome& outcome) {
+  const Job& job = *entry.job;
+  if (rules_.restore_existing(entry)) placer_.forget();
+  outcome.next_try = history_.next_try(entry);
+  if (outcome.next_try > input_.now && !job.preempting) {
+    outcome.skipped = Skipped::kBackOff;
+    cannot_start(entry, outcome, std::nullopt);
+    return;
+  }
+  std::optional<BookedReservation> own;
+  if (table_.find(job.key) != nullptr) {
+    own = table_.remove(job.key);
+    placer_.forget();
+  }
+  if (start_tasks(entry, outcome, own ? &*own : nullptr)) {
+    if (own) placer_.forget();
+    return;
+  }
+  if (outcome.started > 0) return;
+  outcome.failure = placer_.failure(entry);
+  // Slurm may know a way that the model does not, but it ignores a hint that names types.
+  const bool bound = entry.types != nullptr && entry.types->bound;
+  const bool ask_slurm = !bound && (job.may_preempt || job.preempting ||
+                                    outcome.failure->shortage == Shortage::kNever);
+  if (ask_slurm) attempt(entry, outcome);
+  if (job.preempting) placer_.keep_for_preemption(entry);
+  cannot_start(entry, outcome, std::move(own));
+}
+
+// Room for the first configuration that fits on nodes that are up. `as` becomes the entry in that
+// configuration.
+std::optional<Placement> SchedulingPass::find_room(const PendingEntry& entry, PendingEntry& as) {
+  if (entry.types == nullptr || entry.types->configurations.empty()) return placer_.place(entry);
+  std::optional<Placement> best;
+  for (const StartConfiguration& variant : entry.types->configurations) {
+    PendingEntry other = entry;
+    other.job = &variant.job;
+    other.demand = variant.demand;
+    other.types = nullptr;
+    other.gpus = variant.gpus;
+    std::optional<Placement> placement = placer_.place(other);
+    if (!placement || (best && placement->score.powered_down > 0)) continue;
+    const bool up = placement->score.powered_down == 0;
+    placement->gpus = variant.gpus;
+    placement->throughput = variant.throughput;
+    best = std::move(placement);
+    as = std::move(other);
+    if (up) break;
+  }
+  return best;
+}
+
+bool SchedulingPass::start_tasks(const PendingEntry& entry, EntryOutcome& outcome,
+                                 const BookedReservation* own) {
+  const int tasks = std::max(entry.job->tasks, 1);
+  while (outcome.started < tasks) {
+    PendingEntry as = entry;
+    std::optional<Placement> placement = find_room(entry, as);
+    if (!placement && outcome.started == 0 && own != nullptr &&
+        reserver_.ripe(entry, own->reservation)) {
+      const Reservation& r = own->reservation;
+      placement = Placement{reserver_.type_of(entry, r), NodeScore{}, r.shares};
+    }
+    if (!placement) break;
+    configure(as, *placement);
+    start(as, *placement);
+    if (++outcome.started == 1) outcome.placement = std::move(placement);
+  }
+  if (outcome.started == 0) return false;
+  outcome.verdict = Verdict::kStart;
+  if (outcome.started == tasks) return true;
+  outcome.failure = placer_.failure(entry);
+  return false;
+}
+
+// Chooses plan and batch if the hints leave them open and the models know the job.
+void SchedulingPass::configure(const PendingEntry& entry, Placement& placement) const {
+  if (input_.config.off(Mechanism::kPlans)) return;
+  const JobSpec spec = spec_of(*entry.job, input_.config);
+  if (!has_choice(spec)) return;
+  const Resources at = resources_of(capacity_.type_name(placement.type), placement.shares);
+  const Prediction chosen = input_.models.predictor().predict(spec, at);
+  if (!chosen.feasible) return;
+  if (chosen.plan_chosen) placement.plan = chosen.plan;
+  if (chosen.batch_chosen) placement.batch = chosen.batch;
+  if (chosen.plan_chosen || chosen.batch_chosen) placement.model = to_string(chosen.model_kind);
+}
+
+void SchedulingPass::start(const PendingEntry& entry, const Placement& placement) {
+  for (const NodeShare& share : placement.shares) {
+    capacity_.take(share, input_.now, entry.end(input_.now));
+  }
+  passed_.started(placement.shares);
+  started_.insert(entry.job->key);
+  Start start;
+  start.job = entry.job->key;
+  start.partition = entry.job->partition;
+  start.reservation = entry.job->reservation;
+  start.managed = true;
+  start.gpu_type = capacity_.type_name(placement.type);
+  start.gpus = entry.gpus;
+  start.on_cpus = entry.on_cpus;
+  start.plan = placement.plan;
+  start.batch = placement.batch;
+  start.shares = placement.shares;
+  start.elsewhere = !placer_.bounded(entry);
+  starts_.push_back(std::move(start));
+}
+
+// Slurm itself chooses the nodes.
+void SchedulingPass::attempt(const PendingEntry& entry, EntryOutcome& outcome) {
+  Start start;
+  start.job = entry.job->key;
+  start.partition = entry.job->partition;
+  start.reservation = entry.job->reservation;
+  start.managed = entry.job->managed;
+  starts_.push_back(std::move(start));
+  outcome.verdict = Verdict::kAttempt;
+  ++outcome.started;
+}
+
+void SchedulingPass::cannot_start(const PendingEntry& entry, EntryOutcome& outcome,
+                                  std::optional<BookedReservation> own) {
+  outcome.kept_gpus = rules_.reserve_for(entry, std::move(own));
+  const bool reserved = table_.find(entry.job->key) != nullptr;
+  if (reserved && outcome.verdict == Verdict::kWait) outcome.verdict = Verdict::kReserve;
+}
+
+// Slurm chooses the nodes. The jobs below do not get those that it will probably take.
+void SchedulingPass::decide_unmanaged(const PendingEntry& entry, EntryOutcome& outcome) {
+  const Job& job = *entry.job;
+  if (waiting_partitions_.contains(job.partition)) {
+    outcome.failure = placer_.failure(entry);
+    return;
+  }
+  for (int task = 0; task < std::max(job.tasks, 1); ++task) {
+    std::optional<Placement> placement = placer_.place(entry);
+    if (!placement) {
+      outcome.failure = placer_.failure(entry);
+      break;
+    }
+    attempt(entry, outcome);
+    for (const NodeShare& share : placement->shares) {
+      capacity_.take(share, input_.now, entry.end(input_.now));
+    }
+    if (task == 0) outcome.placement = std::move(placement);
+  }
+  if (outcome.started > 0) started_.insert(job.key);
+  if (outcome.failure == nullptr || outcome.failure->shortage == Shortage::kQueue) return;
+  // The first without room: slurmctld decides, since the model is not exact here.
+  attempt(entry, outcome);
+  if (outcome.failure->shortage != Shortage::kNever) close_partition(entry);
+}
+
+void SchedulingPass::close_partition(const PendingEntry& entry) {
+  const std::string& name = entry.job->partition;
+  waiting_partitions_.insert(name);
+  const auto& partitions = input_.snapshot.partitions;
+  const auto partition = std::find_if(partitions.begin(), partitions.end(),
+                                      [&](const auto& p) { return p.name == name; });
+  const NodeSet* nodes = entry.nodes;
+  if (partition != partitions.end()) nodes = queue_.set(partition->node_set);
+  placer_.close_to_unmanaged(nodes->empty() ? *entry.nodes : *nodes, entry);
+}
 
 }  // namespace
 
-std::size_t Placer::FailureKeyHash::operator()(const FailureKey& key) const {
-  const Request& r = key.request;
-  Hash hash;
-  for (const TypeId type : key.types) hash.add(type);
-  hash.add(key.nodes)
-      .add(static_cast<int>(key.choice))
-      .add(key.managed)
-      .add(r.min_nodes)
-      .add(r.max_nodes)
-      .add(r.gpus);
-  hash.add(r.gpus_per_node).add(r.gpu_quantum).add(r.gpu_type).add(r.cores).add(r.cores_per_node);
-  hash.add(r.threads)
-      .add(r.cores_per_gpu)
-      .add(r.memory_per_node)
-      .add(r.memory_per_core)
-      .add(r.memory_per_gpu);
-  return hash.add(r.whole_nodes).value();
-}
-
-std::size_t Placer::ListHash::operator()(const ListKey& key) const {
-  return Hash().add(key.nodes).add(key.type).value();
-}
-
-Placer::Placer(const RoundContext& context, Capacity& capacity,
-               const ReservationTable& reservation_table)
-    : context_(context),
-      capacity_(capacity),
-      reservation_table_(reservation_table),
-      stock_(at(capacity.node_count())),
-      preempting_(at(capacity.node_count()), nullptr),
-      closed_(at(capacity.node_count()), nullptr) {
-  load_stock_plans();
-}
-
-std::vector<TypeId> Placer::types_of(const PendingEntry& entry) const {
-  if (!entry.demand.wants_gpus()) return {kNoGpu};
-  const std::string& wanted = entry.job->request.gpu_type;
-  if (wanted.empty()) {
-    if (entry.types != nullptr && (entry.types->bound || one_type_carries(entry))) {
-      return entry.types->order;
-    }
-    return one_type_carries(entry) ? context_.fastest : std::vector<TypeId>{kAnyGpu};
-  }
-  const TypeId type = capacity_.type_id(wanted);
-  return type == kNoGpu ? std::vector<TypeId>{} : std::vector<TypeId>{type};
-}
-
-bool Placer::one_type_carries(const PendingEntry& entry) const {
-  const Demand& demand = entry.demand;
-  const auto [known, fresh] = one_type_.try_emplace(
-      FailureKey{entry.later, FailureKey::Types::kAny, {}, entry.job->managed, entry.job->request},
-      false);
-  if (!fresh) return known->second;
-  const auto carries = [&](TypeId type) {
-    std::vector<NodeCandidate> nodes;
-    for (const int node : nodes_with(entry.later, type)) {
-      NodeCandidate found;
-      found.node = node;
-      found.amount = demand.amount_in(capacity_.total(node, type), demand.min_nodes());
-      if (found.amount > 0) nodes.push_back(found);
-    }
-    return carried(nodes, demand, demand.min_nodes());
-  };
-  known->second = std::any_of(context_.fastest.begin(), context_.fastest.end(), carries);
-  return known->second;
-}
-
-void Placer::load_stock_plans() {
-  if (context_.config.off(Mechanism::kStockPlan)) return;
-  for (const PendingEntry& entry : context_.queue) {
-    const Job& job = *entry.job;
-    if (job.managed || job.stock_start <= 0) continue;
-    for (const int node : job.stock_nodes) {
-      stock_[at(node)].push_back({job.stock_start, entry.end(job.stock_start), entry.order});
-      any_stock_ = true;
-    }
-  }
-}
-
-const Placer::StockPlanInterval* Placer::conflicting_stock_plan(const PendingEntry& entry, int node,
-                                                                Seconds start) const {
-  const Seconds end = entry.end(start);
-  for (const StockPlanInterval& interval : stock_[at(node)]) {
-    if (interval.order >= entry.order) break;
-    if (end > interval.from && interval.to > start) return &interval;
-  }
-  return nullptr;
-}
-
-NodeRoom Placer::room_at(const PendingEntry& entry, int node, TypeId type, Level level) const {
-  const Node& state = context_.snapshot.nodes[at(node)];
-  const NodeRoom none;
-  const Seconds now = context_.now;
-  const Seconds end = entry.end(now);
-  if (level >= Level::kUp && !state.usable) return none;
-  if (level >= Level::kPreempting && preempting_[at(node)] != nullptr) return none;
-  if (level == Level::kAll && !entry.job->managed && closed_[at(node)] != nullptr) return none;
-  if (level >= Level::kStock && entry.job->managed &&
-      conflicting_stock_plan(entry, node, now) != nullptr) {
-    return none;
-  }
-  const NodeRoom total = capacity_.total(node, type);
-  if (level <= Level::kUp) return total;
-  // Slurm itself is kept off whole nodes, and only by reservations of jobs before this one.
-  if (level >= Level::kReserved && !entry.job->managed &&
-      reservation_table_.conflicting_reservation(node, entry.job->key, end, entry.order) !=
-          nullptr) {
-    return none;
-  }
-  const bool windowed = level >= Level::kReserved && entry.job->managed;
-  const Seconds to = windowed ? end : now + 1;
-  if (level >= Level::kWhole && entry.demand.whole_nodes()) {
-    return capacity_.untouched(node, now, to) ? total : none;
-  }
-  NodeRoom room = capacity_.room(node, type, now, to);
-  if (level < Level::kCores) room.cores = total.cores;
-  if (level < Level::kMemory) room.memory = total.memory;
-  return room;
-}
-
-NodeCandidate Placer::candidate(const PendingEntry& entry, int node, TypeId type, int nodes,
-                                Level level) const {
-  const Node& state = context_.snapshot.nodes[at(node)];
-  const NodeRoom room = room_at(entry, node, type, level);
-  NodeCandidate found;
-  found.node = node;
-  found.amount = entry.demand.amount_in(room, nodes);
-  found.free = entry.demand.wants_gpus() ? room.gpus : room.cores;
-  found.powered_down = state.powered_down;
-  found.weight = state.weight;
-  return found;
-}
-
-const std::vector<int>& Placer::nodes_with(const NodeSet* set, TypeId type) const {
-  auto [found, fresh] = typed_.try_emplace(ListKey{set, type});
-  std::vector<int>& nodes = found->second;
-  if (fresh) {
-    std::copy_if(set->begin(), set->end(), std::back_inserter(nodes),
-                 [&](int node) { return type == kNoGpu || capacity_.has_type(node, type); });
-  }
-  return nodes;
-}
-
-// Nodes with anything free of what the job needs, of its node set. Capacity only shrinks between
-// two calls of `forget`, so a node once full stays out.
-const std::vector<int>& Placer::live_nodes(const PendingEntry& entry, TypeId type) {
-  auto [found, fresh] = live_.try_emplace(ListKey{entry.nodes, type});
-  std::vector<int>& nodes = found->second;
-  const auto full = [&](int node) {
-    const NodeRoom room = capacity_.room(node, type, context_.now, context_.now + 1);
-    return room.cores <= 0 || (type != kNoGpu && room.gpus <= 0);
-  };
-  if (fresh) {
-    for (const int node : nodes_with(entry.nodes, type)) {
-      if (context_.snapshot.nodes[at(node)].usable) nodes.push_back(node);
-    }
-  }
-  std::erase_if(nodes, full);
-  return nodes;
-}
-
-void Placer::gather(const PendingEntry& entry, TypeId type, int nodes, Level level,
-                    std::vector<NodeCandidate>& to) {
-  to.clear();
-  const auto add = [&](int node) {
-    const NodeCandidate found = candidate(entry, node, type, nodes, level);
-    if (found.amount > 0) to.push_back(found);
-  };
-  if (level == Level::kAll) {
-    for (const int node : live_nodes(entry, type)) add(node);
-    return;
-  }
-  for (const int node : nodes_with(entry.nodes, type)) add(node);
-}
-
-std::optional<NodeChoice> Placer::choose_on(const PendingEntry& entry, TypeId type) {
-  const Demand& demand = entry.demand;
-  int nodes = demand.min_nodes();
-  if (demand.grows() && entry.job->managed) {
-    // More nodes mean a smaller part of the cores on each, so fewer nodes never fit better.
-    const int most = static_cast<int>(live_nodes(entry, type).size());
-    nodes = std::max(nodes, std::min(demand.max_nodes(), most));
-    while (true) {
-      gather(entry, type, nodes, Level::kAll, candidates_);
-      const int carried = static_cast<int>(candidates_.size());
-      if (carried >= nodes || nodes == demand.min_nodes()) break;
-      nodes = std::max(demand.min_nodes(), std::min(carried, nodes - 1));
-    }
-  } else {
-    gather(entry, type, nodes, Level::kAll, candidates_);
-  }
-  return choose(candidates_, demand, nodes);
-}
-
-std::optional<Placement> Placer::place(const PendingEntry& entry) {
-  if (!entry.demand.consistent()) return std::nullopt;
-  const auto memo = memo_.find(key_of(entry));
-  if (memo != memo_.end() && entry.job->time_limit >= memo->second.time_limit) return std::nullopt;
-
-  std::optional<NodeChoice> best;
-  TypeId best_type = kNoGpu;
-  const std::vector<double>& speeds = entry.types ? entry.types->speed : context_.speeds;
-  for (const TypeId type : types_of(entry)) {
-    // A node that is up is worth more than a faster one that has to boot.
-    const auto rank = [&](const NodeChoice& choice, TypeId of) {
-      const double slowness = of >= 0 ? -speeds[at(of)] : 0;
-      return std::tuple(choice.score.powered_down > 0, slowness, choice.score);
-    };
-    const bool slower = best && type >= 0 && speeds[at(type)] < speeds[at(best_type)];
-    if (slower && best->score.powered_down == 0) break;
-    std::optional<NodeChoice> choice = choose_on(entry, type);
-    if (!choice || (best && rank(*best, best_type) <= rank(*choice, type))) continue;
-    best = std::move(choice);
-    best_type = type;
-  }
-  if (!best) return std::nullopt;
-
-  Placement placement{best_type, best->score, {}};
-  const std::string type = capacity_.type_name(best_type);
-  const int nodes = static_cast<int>(best->parts.size());
-  for (const auto& [node, amount] : best->parts) {
-    placement.shares.push_back(
-        entry.demand.share(context_.snapshot.nodes[at(node)], node, amount, nodes, type));
-    if (best_type == kAnyGpu && !entry.demand.whole_nodes()) {
-      placement.shares.back().gpus =
-          capacity_.split(node, amount, context_.now, entry.end(context_.now));
-    }
-  }
-  return placement;
-}
-
-Placer::FailureKey Placer::key_of(const PendingEntry& entry) const {
-  FailureKey key{entry.nodes, FailureKey::Types::kAny, {}, entry.job->managed, entry.job->request};
-  if (entry.types == nullptr) return key;
-  key.choice = entry.types->bound ? FailureKey::Types::kBound : FailureKey::Types::kChosen;
-  key.types = entry.types->order;
-  return key;
-}
-
-void Placer::keep_for_preemption(const PendingEntry& entry) {
-  for (const int node : *entry.nodes) {
-    if (preempting_[at(node)] == nullptr) preempting_[at(node)] = entry.job;
-    any_preempting_ = true;
-  }
-}
-
-void Placer::close_to_unmanaged(const NodeSet& nodes, const PendingEntry& entry) {
-  for (const int node : nodes) {
-    if (closed_[at(node)] == nullptr) closed_[at(node)] = entry.job;
-  }
-}
-
-void Placer::forget() {
-  memo_.clear();
-  live_.clear();
-}
-
-bool Placer::open(const PendingEntry& entry, int node) const {
-  return context_.snapshot.nodes[at(node)].usable && preempting_[at(node)] == nullptr &&
-         conflicting_stock_plan(entry, node, context_.now) == nullptr;
-}
-
-bool Placer::bounded(const PendingEntry& entry) const {
-  if (!any_stock_ && !any_preempting_) return false;
-  return std::any_of(entry.nodes->begin(), entry.nodes->end(), [&](int node) {
-    return preempting_[at(node)] != nullptr ||
-           conflicting_stock_plan(entry, node, context_.now) != nullptr;
-  });
+Placements place(const RoundInput& input, const Forecasts& forecasts, const PendingQueue& queue,
+                 const JobHistory& history, const Budget& budget, ExistingReservations existing) {
+  return SchedulingPass(input, forecasts, queue, history, budget, std::move(existing)).run();
 }
 
 }  // namespace rubato

@@ -2,12 +2,12 @@
 #include "lib/policy/predict.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
-#include "lib/policy/forecast.h"
+#include "lib/policy/algorithms/service.h"
 
 namespace rubato {
+namespace {
 
 std::vector<double> predict_speeds(const Models& models, const std::vector<std::string>& types) {
   std::vector<double> speeds;
@@ -21,56 +21,6 @@ std::vector<double> predict_speeds(const Models& models, const std::vector<std::
   return speeds;
 }
 
-JobSpec spec_of(const Job& job, const Config& config) {
-  JobSpec spec;
-  spec.profile = profile_of(job, config);
-  if (!job.hints) return spec;
-  spec.shape = job.hints->model;
-  spec.plans = job.hints->plans;
-  spec.batch = job.hints->batch;
-  spec.device = job.hints->device;
-  return spec;
-}
-
-Resources resources_of(const std::string& gpu_type, const std::vector<NodeShare>& shares) {
-  Resources all;
-  all.gpu_type = gpu_type;
-  all.nodes = static_cast<int>(shares.size());
-  for (const NodeShare& share : shares) {
-    all.gpus += share.gpu_count();
-    all.cores += share.cores;
-    all.memory_mib += share.memory;
-  }
-  return all;
-}
-
-bool has_choice(const JobSpec& job) {
-  const bool plans = job.shape && job.plans;
-  const bool batch = job.batch && !job.batch->fixed();
-  return !job.profile.job_type.empty() && (plans || batch || job.device != Device::kGpu);
-}
-
-Forecast forecast_for(const Models& models, const Config& config, const Job& job,
-                      const std::string& gpu_type, int gpus) {
-  const JobSpec spec = spec_of(job, config);
-  const Forecast plain = models.throughput_model()->predict(spec.profile, gpu_type, gpus);
-  if (!has_choice(spec) || config.off(Mechanism::kPlans)) return plain;
-  Resources at;
-  at.gpu_type = gpu_type;
-  at.gpus = gpus;
-  at.cores = std::max(job.request.cores, job.request.cores_per_gpu * gpus);
-  const Prediction found = models.predictor().predict(spec, at);
-  if (found.model_kind == ModelKind::kNone || found.model_kind == ModelKind::kThroughput)
-    return plain;
-  Forecast out = plain;
-  out.feasible = found.feasible;
-  out.known_profile = found.known_profile;
-  if (!found.feasible || found.goodput <= 0) return out;
-  out.log_throughput = std::log(found.goodput);
-  out.stddev = found.stddev;
-  return out;
-}
-
 std::vector<TypeId> by_speed(const std::vector<double>& speeds) {
   std::vector<TypeId> types(speeds.size());
   std::iota(types.begin(), types.end(), 0);
@@ -78,6 +28,18 @@ std::vector<TypeId> by_speed(const std::vector<double>& speeds) {
     return speeds[static_cast<std::size_t>(a)] > speeds[static_cast<std::size_t>(b)];
   });
   return types;
+}
+
+}  // namespace
+
+Forecasts predict(const RoundInput& input, const std::vector<std::string>& types) {
+  const auto& [snapshot, models, config, now] = input;
+  Forecasts forecasts;
+  forecasts.speeds = predict_speeds(models, types);
+  forecasts.fastest = by_speed(forecasts.speeds);
+  forecasts.service = update_service(snapshot, models, config, now);
+  forecasts.needs = expected_needs(snapshot, models, config, forecasts.service, now);
+  return forecasts;
 }
 
 }  // namespace rubato

@@ -1,38 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Stage 2: how fast a job would be on each GPU type.
+// Stage predict: how fast GPU types are, and what each job has had and still needs.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "lib/config/config.h"
-#include "lib/core/job.h"
-#include "lib/model/models.h"
-#include "lib/policy/capacity.h"
+#include "lib/policy/algorithms/forecasts.h"
+#include "lib/policy/algorithms/round_input.h"
 
 namespace rubato {
 
-/// Speed by TypeId, above 0, of a job of which nothing is known: as configured, and corrected by
-/// what was learnt of all job types.
-[[nodiscard]] std::vector<double> predict_speeds(const Models& models,
-                                                 const std::vector<std::string>& types);
-
-/// What of a job the models ask for.
-[[nodiscard]] JobSpec spec_of(const Job& job, const Config& config);
-
-/// The whole of what a job would hold.
-[[nodiscard]] Resources resources_of(const std::string& gpu_type,
-                                     const std::vector<NodeShare>& shares);
-
-/// Its hints leave the plan or the batch open, or let it run on CPUs.
-[[nodiscard]] bool has_choice(const JobSpec& job);
-
-/// The rate of a job on so many GPUs of a type: at the best plan and batch where its hints leave
-/// them open; else of the job as it is. Nothing was learnt: not to be called.
-[[nodiscard]] Forecast forecast_for(const Models& models, const Config& config, const Job& job,
-                                    const std::string& gpu_type, int gpus);
-
-/// All types, fastest first; equally fast ones by name.
-[[nodiscard]] std::vector<TypeId> by_speed(const std::vector<double>& speeds);
+/// Forecasts for all jobs of the snapshot. `types` are the GPU types of the cluster by TypeId.
+[[nodiscard]] Forecasts predict(const RoundInput& input, const std::vector<std::string>& types);
 
 }  // namespace rubato

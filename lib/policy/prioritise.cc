@@ -72,10 +72,9 @@ int class_of(const std::vector<JobNeed>& needs, const JobKey& job) {
 
 }  // namespace
 
-std::vector<const Job*> prioritise(const Snapshot& snapshot, const Config& config,
-                                   const std::vector<Service>& service,
-                                   const std::vector<JobNeed>& needs) {
-  std::vector<const Job*> order;
+QueueOrder prioritise(const Snapshot& snapshot, const Config& config,
+                      const std::vector<Service>& service, const std::vector<JobNeed>& needs) {
+  QueueOrder order;
   for (const Job& job : snapshot.jobs) {
     if (job.state == JobState::kPending) order.push_back(&job);
   }

@@ -2,183 +2,293 @@
 #include "lib/policy/reserve.h"
 
 #include <algorithm>
-
-#include "lib/policy/start_time_search.h"
+#include <set>
+#include <tuple>
+#include <utility>
 
 namespace rubato {
 namespace {
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
+constexpr Seconds kMinGain = 60;
+
+// Reserved GPUs idle as they come free, so jobs that only waited may reserve one of this many parts
+// of all GPUs. The longest waiting job may reserve more.
+constexpr int kReservedParts = 8;
+
+// An existing reservation moves only for more than a minute and a tenth of the wait.
+Seconds worth_moving(Seconds wait) { return std::max(kMinGain, wait / 10); }
 
 }  // namespace
 
-bool Reserver::will_be_up(int node) const {
-  const Node& state = context_.snapshot.nodes[at(node)];
-  return state.usable || state.coming;
+ReservationRules::ReservationRules(const RoundInput& input, const PendingQueue& queue,
+                                   const JobHistory& history, const Budget& budget,
+                                   const Reserver& reserver, ReservationTable& table,
+                                   Yielding yielding)
+    : input_(input),
+      queue_(queue),
+      history_(history),
+      budget_(budget),
+      reserver_(reserver),
+      table_(table),
+      yielding_(std::move(yielding)),
+      longest_(longest_waiting()) {
+  for (const Node& node : input.snapshot.nodes) {
+    for (const GpuGroup& group : node.gpus) all_gpus_ += group.total;
+  }
 }
 
-TypeId Reserver::type_of(const PendingEntry& entry, const Reservation& reservation) const {
-  if (!entry.demand.wants_gpus()) return kNoGpu;
-  // "" is a type of its own on nodes that name none, and stands for a mix of types besides.
-  const std::vector<TypeId> types = placer_.types_of(entry);
-  const bool mixes = reservation.gpu_type.empty() && !types.empty() && types.front() == kAnyGpu;
-  return mixes ? kAnyGpu : capacity_.type_id(reservation.gpu_type);
+int ReservationRules::depth() const {
+  return input_.config.off(Mechanism::kReserve) ? 0 : std::max(input_.config.reserve_depth, 0);
 }
 
-Reservation Reserver::make(const PendingEntry& entry, TypeId type, Seconds start,
-                           const NodeChoice& choice) const {
-  Reservation reservation;
-  reservation.job = entry.job->key;
-  reservation.partition = entry.job->partition;
-  reservation.start = start;
-  reservation.gpu_type = capacity_.type_name(type);
-  for (const auto& [node, amount] : choice.parts) {
-    reservation.shares.push_back(entry.demand.share(context_.snapshot.nodes[at(node)], node, amount,
-                                                    static_cast<int>(choice.parts.size()),
-                                                    reservation.gpu_type));
-    if (type == kAnyGpu && !entry.demand.whole_nodes()) {
-      const Seconds from = std::min(start, kForever - 1);
-      reservation.shares.back().gpus = capacity_.split(node, amount, from, entry.end(from));
+bool ReservationRules::full() const { return static_cast<int>(table_.all().size()) >= depth(); }
+
+void ReservationRules::add(Reservation reservation, const PendingEntry& entry) {
+  table_.add(std::move(reservation), entry.order, entry.job->time_limit);
+}
+
+bool ReservationRules::can_reserve(const PendingEntry& entry) const {
+  const Job& job = *entry.job;
+  return job.managed && !job.het && job.block == Block::kNone && !budget_.runs(job.key) &&
+         entry.demand.consistent() && history_.of(entry).refusals < kMaxRefusals;
+}
+
+bool ReservationRules::starvation_due(const PendingEntry& entry) const {
+  const Seconds bound = input_.config.starvation_bound;
+  return bound > 0 && input_.waited(*entry.job) >= bound / 2;
+}
+
+bool ReservationRules::waited_long(const PendingEntry& entry) const {
+  return input_.waited(*entry.job) >= input_.config.reserve_after;
+}
+
+const PendingEntry* ReservationRules::entry_of(const Reservation& reservation) const {
+  for (const int order : queue_.entries_of(reservation.job)) {
+    const PendingEntry& entry = queue_.entries[static_cast<std::size_t>(order)];
+    if (entry.job->partition == reservation.partition && can_reserve(entry)) return &entry;
+  }
+  return nullptr;
+}
+
+// Jobs that had a reservation in the round before, and jobs whose starvation bound is due. One
+// reservation for each job.
+std::vector<ExistingReservation> ReservationRules::candidates() const {
+  std::vector<ExistingReservation> all;
+  std::set<JobKey> seen;
+  for (const Reservation& reservation : input_.snapshot.memory.reservations) {
+    const PendingEntry* entry = entry_of(reservation);
+    if (entry == nullptr || !seen.insert(reservation.job).second) continue;
+    all.push_back({entry, reservation, false, starvation_due(*entry), false});
+  }
+  for (const PendingEntry& entry : queue_.entries) {
+    if (!can_reserve(entry) || !starvation_due(entry)) continue;
+    if (seen.insert(entry.job->key).second) all.push_back({&entry, {}, true, true, false});
+  }
+  return all;
+}
+
+// The most urgent ones, at most depth(): jobs whose starvation bound is due, longest wait first,
+// then the others in queue order.
+std::vector<ExistingReservation> ReservationRules::existing_reservations() const {
+  std::vector<ExistingReservation> all = candidates();
+  std::sort(all.begin(), all.end(), [](const ExistingReservation& a, const ExistingReservation& b) {
+    const auto key = [](const ExistingReservation& s) {
+      return std::tuple(!s.due, s.due ? s.entry->job->eligible : 0, s.entry->order);
+    };
+    return key(a) < key(b);
+  });
+  const auto kept = std::min(all.size(), static_cast<std::size_t>(depth()));
+  all.erase(all.begin() + static_cast<std::ptrdiff_t>(kept), all.end());
+  for (ExistingReservation& one : all) {
+    if (one.due) {
+      one.reservation.reason = ReserveReason::kStarvation;
+    } else if (one.reservation.reason == ReserveReason::kFirst && waited_long(*one.entry)) {
+      // From now on it does not yield. Otherwise a stream of jobs above it could starve it.
+      one.reservation.reason = ReserveReason::kWaited;
+    }
+    if (one.fresh) one.reservation.made = input_.now;
+  }
+  return all;
+}
+
+// The reservation of the first job holds against jobs below it only. It yields to a job that an
+// admin or a partition with a higher tier has put above it since.
+bool ReservationRules::yields(const ExistingReservation& one) {
+  return !one.fresh && !one.due && one.reservation.reason == ReserveReason::kFirst;
+}
+
+bool ReservationRules::restore_existing(const PendingEntry& entry) {
+  // Whichever entry of the job comes first.
+  const auto at = yielding_.find(entry.job->key);
+  if (at == yielding_.end()) return false;
+  const ExistingReservation one = at->second;
+  yielding_.erase(at);
+  if (full()) return false;
+  if (still_valid(one)) {
+    add(one.reservation, *one.entry);
+  } else {
+    relocate(one);
+  }
+  return true;
+}
+
+bool ReservationRules::still_valid(const ExistingReservation& one) const {
+  return !one.fresh && one.reservation.start < kForever &&
+         reserver_.matches(*one.entry, one.reservation) &&
+         reserver_.still_valid(*one.entry, one.reservation);
+}
+
+// A reservation that yields to jobs above it does not yield to `one` below it.
+void ReservationRules::relocate_below(const ExistingReservation& one) {
+  std::vector<JobKey> above;
+  for (const auto& [key, other] : yielding_) {
+    if (one.due || other.entry->order > one.entry->order || !still_valid(other)) continue;
+    add(other.reservation, *other.entry);
+    above.push_back(key);
+  }
+  relocate(one);
+  for (const JobKey& key : above) table_.remove(key);
+}
+
+// Earliest start first: a round that is some seconds late delays what comes behind.
+void ReservationRules::book_valid(std::vector<ExistingReservation>& all) {
+  std::vector<ExistingReservation*> by_start;
+  for (ExistingReservation& one : all) {
+    if (!one.fresh && one.reservation.start < kForever) by_start.push_back(&one);
+  }
+  std::stable_sort(by_start.begin(), by_start.end(),
+                   [](const ExistingReservation* a, const ExistingReservation* b) {
+                     return a->reservation.start < b->reservation.start;
+                   });
+  for (ExistingReservation* one : by_start) {
+    one->stays = still_valid(*one);
+    if (one->stays) add(one->reservation, *one->entry);
+  }
+}
+
+// Valid reservations stay, so that none of them is ever delayed. The others find new nodes beside
+// them.
+void ReservationRules::carry_over() {
+  std::vector<ExistingReservation> all = existing_reservations();
+  for (const ExistingReservation& one : all)
+    if (yields(one)) yielding_.emplace(one.entry->job->key, one);
+  std::erase_if(all, yields);
+  book_valid(all);
+  for (const ExistingReservation& one : all) {
+    if (!one.stays) relocate_below(one);
+  }
+}
+
+void ReservationRules::relocate(const ExistingReservation& one) {
+  const PendingEntry& entry = *one.entry;
+  std::optional<Reservation> found = find_reservation(entry);
+  if (!found) return;
+  const Reservation& old = one.reservation;
+  const bool drains_on = !one.fresh && found->start >= kForever && old.start >= kForever &&
+                         reserver_.matches(entry, old) &&
+                         reserver_.lack(entry, old) <= reserver_.lack(entry, *found);
+  if (drains_on) found = old;
+  found->made = old.made;
+  found->reason = old.reason;
+  add(std::move(*found), entry);
+}
+
+std::optional<Reservation> ReservationRules::find_reservation(const PendingEntry& entry) const {
+  if (!reserver_.possible(entry)) return std::nullopt;
+  std::optional<Reservation> found = reserver_.earliest(entry, kForever);
+  return found ? found : reserver_.drain(entry);
+}
+
+int ReservationRules::reserve_for(const PendingEntry& entry, std::optional<BookedReservation> own) {
+  const bool eligible = can_reserve(entry);
+  const bool first = eligible && !first_seen_;
+  if (first) first_seen_ = true;
+  if (own) {
+    restore_or_improve(entry, std::move(*own));
+    return 0;
+  }
+  const bool wanted = first || waited_long(entry);
+  if (!eligible || !wanted || table_.find(entry.job->key) != nullptr) return 0;
+  if (!full() && !first && !room_to_reserve(entry)) return reserved_gpus();
+  reserve_new(entry, first);
+  return 0;
+}
+
+// `own` is out of the table, and the entry cannot start now.
+void ReservationRules::restore_or_improve(const PendingEntry& entry, BookedReservation own) {
+  const Seconds start = own.reservation.start;
+  const bool same = own.reservation.partition == entry.job->partition;
+  if (same && start > input_.now && start < kForever) {
+    const Seconds until = start - worth_moving(start - input_.now);
+    std::optional<Reservation> better;
+    if (until > input_.now) better = reserver_.earliest(entry, until);
+    if (better) {
+      better->made = own.reservation.made;
+      better->reason = own.reservation.reason;
+      add(std::move(*better), entry);
+      return;
     }
   }
-  return reservation;
+  table_.restore(std::move(own));
 }
 
-std::optional<Reservation> Reserver::earliest(const PendingEntry& entry, Seconds until) const {
-  if (!entry.demand.consistent()) return std::nullopt;
-  std::optional<Reservation> best;
-  for (const TypeId type : placer_.types_of(entry)) {
-    // Fastest first, so a slower type must be strictly earlier.
-    const Seconds before = best ? best->start : until;
-    const auto found = StartTimeSearch(context_, capacity_, placer_, entry, type).run(before);
-    if (found) best = make(entry, type, found->start, found->choice);
-  }
-  return best;
-}
-
-// What is missing on `node` for `amount` once every job with a time limit has ended.
-std::int64_t Reserver::lack_on(const PendingEntry& entry, int node, TypeId type, int amount,
-                               int nodes) const {
-  const NodeRoom room = capacity_.room(node, type, kForever - 1, kForever);
-  if (entry.demand.whole_nodes()) {
-    return capacity_.untouched(node, kForever - 1, kForever) ? 0 : amount;
-  }
-  const int have = entry.demand.amount_in(room, nodes);
-  if (have >= amount) return 0;
-  const int gpus = entry.demand.wants_gpus() ? std::max(room.gpus, 0) : std::max(have, 0);
-  // Cores or memory may be short where GPUs are not.
-  return std::max(amount - gpus, 1);
-}
-
-std::vector<NodeCandidate> Reserver::drain_candidates(const PendingEntry& entry,
-                                                      TypeId type) const {
-  const Demand& demand = entry.demand;
-  std::vector<NodeCandidate> candidates;
-  for (const int node : *entry.later) {
-    if (!will_be_up(node) || (type != kNoGpu && !capacity_.has_type(node, type))) continue;
-    const NodeRoom total = capacity_.total(node, type);
-    NodeCandidate candidate;
-    candidate.node = node;
-    candidate.amount = demand.amount_in(total, demand.min_nodes());
-    candidate.free = demand.wants_gpus() ? total.gpus : total.cores;
-    if (candidate.amount == 0) continue;
-    candidate.weight = static_cast<std::uint64_t>(
-        lack_on(entry, node, type, candidate.amount, demand.min_nodes()));
-    candidates.push_back(candidate);
-  }
-  return candidates;
-}
-
-std::optional<Reservation> Reserver::drain(const PendingEntry& entry) const {
-  if (!entry.demand.consistent()) return std::nullopt;
-  std::optional<Reservation> best;
-  std::int64_t least = 0;
-  for (const TypeId type : placer_.types_of(entry)) {
-    const auto choice =
-        choose(drain_candidates(entry, type), entry.demand, entry.demand.min_nodes());
-    if (!choice) continue;
-    Reservation reservation = make(entry, type, kForever, *choice);
-    const std::int64_t lacking = lack(entry, reservation);
-    if (best && least <= lacking) continue;
-    best = std::move(reservation);
-    least = lacking;
-  }
-  return best;
-}
-
-std::int64_t Reserver::lack(const PendingEntry& entry, const Reservation& drain) const {
-  const TypeId type = type_of(entry, drain);
-  const int nodes = static_cast<int>(drain.shares.size());
-  std::int64_t sum = 0;
-  for (const NodeShare& share : drain.shares) {
-    const int amount = type == kNoGpu ? share.cores : share.gpu_count();
-    sum += lack_on(entry, share.node, type, amount, nodes);
+int ReservationRules::reserved_gpus() const {
+  int sum = 0;
+  for (const BookedReservation& booked : table_.all()) {
+    for (const NodeShare& share : booked.reservation.shares) sum += share.gpu_count();
   }
   return sum;
 }
 
-bool Reserver::matches(const PendingEntry& entry, const Reservation& reservation) const {
-  const Demand& demand = entry.demand;
-  const int nodes = static_cast<int>(reservation.shares.size());
-  if (!demand.consistent() || nodes < demand.min_nodes() || nodes > demand.max_nodes())
-    return false;
-  const TypeId type = type_of(entry, reservation);
-  const auto types = placer_.types_of(entry);
-  if (std::find(types.begin(), types.end(), type) == types.end()) return false;
-  std::int64_t carried = 0;
-  for (const NodeShare& share : reservation.shares) {
-    const bool there = std::binary_search(entry.later->begin(), entry.later->end(), share.node);
-    if (!there || !will_be_up(share.node)) return false;
-    int amount = share.cores;
-    if (demand.wants_gpus()) {
-      amount = 0;
-      for (const GpuCount& group : share.gpus) {
-        if (type == kAnyGpu || group.type == reservation.gpu_type) amount += group.count;
-      }
-    }
-    const Node& node = context_.snapshot.nodes[at(share.node)];
-    NodeShare wanted = demand.share(node, share.node, amount, nodes, reservation.gpu_type);
-    if (type == kAnyGpu && !demand.whole_nodes()) wanted.gpus = share.gpus;
-    if (wanted != share) return false;
-    const bool parts = demand.whole_nodes() || amount % demand.quantum() == 0;
-    if (amount < demand.least() || !parts) return false;
-    carried += amount;
+// Of the jobs with GPUs that may have a reservation the one that has waited longest.
+std::optional<JobKey> ReservationRules::longest_waiting() const {
+  std::optional<std::pair<Seconds, JobKey>> longest;
+  for (const PendingEntry& entry : queue_.entries) {
+    if (!can_reserve(entry) || !entry.demand.wants_gpus() || entry.job->eligible <= 0) continue;
+    const std::pair one(entry.job->eligible, entry.job->key);
+    if (!longest || one < *longest) longest = one;
   }
-  if (demand.shape() == Demand::Shape::kGpusPerNode) return true;
-  const bool exact = demand.wants_gpus() && !demand.whole_nodes();
-  return exact ? carried == demand.total() : carried >= demand.total();
+  return longest ? std::optional(longest->second) : std::nullopt;
 }
 
-bool Reserver::free_between(const PendingEntry& entry, const Reservation& reservation, Seconds from,
-                            Seconds to) const {
-  const auto free = [&](const NodeShare& share) {
-    if (entry.demand.whole_nodes()) return capacity_.untouched(share.node, from, to);
-    const NodeRoom room = capacity_.room(share.node, kNoGpu, from, to);
-    if (room.cores < share.cores || room.memory < share.memory) return false;
-    return std::all_of(share.gpus.begin(), share.gpus.end(), [&](const GpuCount& group) {
-      const TypeId type = capacity_.type_id(group.type);
-      return capacity_.room(share.node, type, from, to).gpus >= group.count;
-    });
-  };
-  return std::all_of(reservation.shares.begin(), reservation.shares.end(), free);
+// Whether it may have a reservation because it waited. The job that waited longest always may.
+// Gangs get theirs one after the other: two sets of nodes that drain side by side start neither
+// gang sooner.
+bool ReservationRules::room_to_reserve(const PendingEntry& entry) const {
+  if (!entry.demand.wants_gpus() || starvation_due(entry)) return true;
+  if (longest_ && *longest_ == entry.job->key) return true;
+  const int reserved = reserved_gpus();
+  return reserved == 0 || reserved + entry.demand.total() <= all_gpus_ / kReservedParts;
 }
 
-bool Reserver::still_valid(const PendingEntry& entry, const Reservation& reservation) const {
-  // A start that has passed: what is in the way ends within the next second by its limit.
-  const Seconds start = std::max(reservation.start, context_.now + 1);
-  // Drains yield.
-  return free_between(entry, reservation, start, std::min(entry.end(start), kForever - 1));
+// The earliest of all entries of the job; of equally early ones the first of the order.
+void ReservationRules::reserve_new(const PendingEntry& entry, bool first) {
+  if (full()) return;
+  std::optional<Reservation> best;
+  const PendingEntry* best_entry = nullptr;
+  for (const int order : queue_.entries_of(entry.job->key)) {
+    const PendingEntry& other = queue_.entries[static_cast<std::size_t>(order)];
+    if (!can_reserve(other)) continue;
+    std::optional<Reservation> found = find_reservation(other);
+    if (!found || (best && best->start <= found->start)) continue;
+    best = std::move(found);
+    best_entry = &other;
+  }
+  if (!best) return;
+  best->made = input_.now;
+  best->reason = first ? ReserveReason::kFirst : ReserveReason::kWaited;
+  add(std::move(*best), *best_entry);
 }
 
-bool Reserver::ripe(const PendingEntry& entry, const Reservation& reservation) const {
-  const Seconds now = context_.now;
-  if (reservation.start > now || reservation.partition != entry.job->partition) return false;
-  const bool open = std::all_of(
-      reservation.shares.begin(), reservation.shares.end(), [&](const NodeShare& share) {
-        return std::binary_search(entry.nodes->begin(), entry.nodes->end(), share.node) &&
-               placer_.open(entry, share.node);
-      });
-  return open && free_between(entry, reservation, now, std::min(entry.end(now), kForever - 1));
+ExistingReservations reserve(const RoundInput& input, const Forecasts& forecasts,
+                             const PendingQueue& queue, const JobHistory& history,
+                             const Budget& budget, Capacity capacity) {
+  ReservationTable table(capacity);
+  const Placer placer(input, forecasts, queue, capacity, table);
+  const Reserver reserver(input, capacity, placer);
+  ReservationRules rules(input, queue, history, budget, reserver, table);
+  rules.carry_over();
+  return {std::move(capacity), table.all(), rules.yielding()};
 }
 
 }  // namespace rubato

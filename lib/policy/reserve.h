@@ -1,71 +1,102 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Stage 6: named nodes at a time for jobs that must not starve.
-//
-// Who has one: jobs whose starvation bound is due, that is, which have waited half of it; then
-// those that had one in the round before; then the first job of the order that cannot start, and
-// those that waited longer than ReserveAfter. At most ReserveDepth in all. Until it has waited for
-// ReserveAfter, the first of the order keeps its place from the jobs below it only: one that is put
-// above it later goes before it.
-//
-// When: the earliest time from which the whole gang fits for its whole time limit, if every job
-// runs to its time limit, beside all reservations before it and what stock backfill has planned
-// for earlier jobs.
-//
-// Where jobs without a time limit are in the way there is no such time. Then the reservation is a
-// drain: its start is kForever and no other job without a limit starts on its share of the nodes,
-// while jobs with one do. It takes the nodes that lack least once all jobs with limits have ended.
-// As these come free they stay free, so the gang gathers its nodes, and once the last job without a
-// limit has left them the reservation gets a start. While it drains, it moves only to nodes that
-// lack less. A drain yields to reservations with a start, also of jobs without a limit.
+// Stage reserve: which jobs hold a reservation, and how it lives from round to round. reserver.h
+// finds the nodes and the start of one reservation.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <vector>
 
-#include "lib/policy/place.h"
-#include "lib/policy/reservation_table.h"
+#include "lib/policy/algorithms/capacity.h"
+#include "lib/policy/algorithms/forecasts.h"
+#include "lib/policy/algorithms/job_history.h"
+#include "lib/policy/algorithms/pending_queue.h"
+#include "lib/policy/algorithms/reservation_table.h"
+#include "lib/policy/algorithms/reserver.h"
+#include "lib/policy/algorithms/round_input.h"
+#include "lib/policy/budget.h"
 
 namespace rubato {
 
-class Reserver {
+/// A reservation that a job may have before the queue is handled: one of the round before, or a
+/// new one because its starvation bound is due.
+struct ExistingReservation {
+  const PendingEntry* entry;
+  Reservation reservation;
+  bool fresh;  ///< the job had none in the round before
+  bool due;    ///< its starvation bound is due
+  bool stays;  ///< unchanged
+};
+
+/// The reservations that hold before any job starts.
+struct ExistingReservations {
+  Capacity capacity;                      ///< what is free beside `booked`
+  std::vector<BookedReservation> booked;  ///< sorted by job
+  /// Reservations that yield to jobs above: each is booked when the queue reaches its job.
+  std::map<JobKey, ExistingReservation> yielding;
+};
+
+/// Carries the reservations of the round before over into this one. `capacity` has no reservation
+/// in it.
+[[nodiscard]] ExistingReservations reserve(const RoundInput& input, const Forecasts& forecasts,
+                                           const PendingQueue& queue, const JobHistory& history,
+                                           const Budget& budget, Capacity capacity);
+
+/// The rules by which jobs get, keep and move reservations. The stages reserve and place use it.
+class ReservationRules {
  public:
-  Reserver(const RoundContext& context, const Capacity& capacity, const Placer& placer)
-      : context_(context), capacity_(capacity), placer_(placer) {}
+  using Yielding = std::map<JobKey, ExistingReservation>;
 
-  /// Nodes and start for `entry` with the capacity as it is, before `until`; nothing if there is no
-  /// such start. `reason` and `made` are left at their defaults.
-  [[nodiscard]] std::optional<Reservation> earliest(const PendingEntry& entry, Seconds until) const;
-  /// A drain for `entry`; nothing if its nodes could not carry it even when empty.
-  [[nodiscard]] std::optional<Reservation> drain(const PendingEntry& entry) const;
-  /// What the nodes of `drain` lack even if all jobs with a time limit have ended, counted in GPUs
-  /// (cores for jobs without). The reservation must be out of the capacity.
-  [[nodiscard]] std::int64_t lack(const PendingEntry& entry, const Reservation& drain) const;
+  /// All must outlive the rules; `reserver` and `table` share one Capacity.
+  ReservationRules(const RoundInput& input, const PendingQueue& queue, const JobHistory& history,
+                   const Budget& budget, const Reserver& reserver, ReservationTable& table,
+                   Yielding yielding = {});
 
-  /// The nodes of `entry` could carry it if nothing ran on them.
-  [[nodiscard]] bool possible(const PendingEntry& entry) const { return drain(entry).has_value(); }
-  /// The GPU type of the reservation; kAnyGpu if it mixes types.
-  [[nodiscard]] TypeId type_of(const PendingEntry& entry, const Reservation& reservation) const;
-  /// The shares are what `entry` asks for, on nodes it may use some day.
-  [[nodiscard]] bool matches(const PendingEntry& entry, const Reservation& reservation) const;
-  /// `entry` can start now on the shares of its reservation, whose start has come. Drains are no
-  /// obstacle: they yield to every reservation with a start.
-  [[nodiscard]] bool ripe(const PendingEntry& entry, const Reservation& reservation) const;
-  /// The shares are free from the start of `reservation`, or now, on until the time limit.
-  [[nodiscard]] bool still_valid(const PendingEntry& entry, const Reservation& reservation) const;
+  /// Books the existing reservations, or moves them. Those that yield are set aside.
+  void carry_over();
+  /// Those set aside and not booked yet.
+  [[nodiscard]] const Yielding& yielding() const { return yielding_; }
+  /// The queue has reached `entry`: books its reservation if that was set aside. True if the table
+  /// may have changed.
+  bool restore_existing(const PendingEntry& entry);
+  /// `entry` cannot start. `own` is its reservation, taken out of the table: puts it back, or a
+  /// better one. Else makes a new one if the job may have it. Returns the GPUs reserved for other
+  /// jobs if these are the reason why it gets none, else 0.
+  int reserve_for(const PendingEntry& entry, std::optional<BookedReservation> own);
 
  private:
-  [[nodiscard]] Reservation make(const PendingEntry& entry, TypeId type, Seconds start,
-                                 const NodeChoice& choice) const;
-  [[nodiscard]] bool will_be_up(int node) const;
-  [[nodiscard]] bool free_between(const PendingEntry& entry, const Reservation& reservation,
-                                  Seconds from, Seconds to) const;
-  [[nodiscard]] std::int64_t lack_on(const PendingEntry& entry, int node, TypeId type, int amount,
-                                     int nodes) const;
-  [[nodiscard]] std::vector<NodeCandidate> drain_candidates(const PendingEntry& entry,
-                                                            TypeId type) const;
+  [[nodiscard]] int depth() const;
+  [[nodiscard]] bool full() const;
+  [[nodiscard]] bool can_reserve(const PendingEntry& entry) const;
+  [[nodiscard]] bool starvation_due(const PendingEntry& entry) const;
+  [[nodiscard]] bool waited_long(const PendingEntry& entry) const;
+  [[nodiscard]] const PendingEntry* entry_of(const Reservation& reservation) const;
+  [[nodiscard]] std::vector<ExistingReservation> existing_reservations() const;
+  [[nodiscard]] std::vector<ExistingReservation> candidates() const;
+  [[nodiscard]] static bool yields(const ExistingReservation& one);
+  [[nodiscard]] bool still_valid(const ExistingReservation& one) const;
+  void book_valid(std::vector<ExistingReservation>& all);
+  void relocate(const ExistingReservation& one);
+  void relocate_below(const ExistingReservation& one);
+  [[nodiscard]] std::optional<Reservation> find_reservation(const PendingEntry& entry) const;
+  void restore_or_improve(const PendingEntry& entry, BookedReservation own);
+  void reserve_new(const PendingEntry& entry, bool first);
+  void add(Reservation reservation, const PendingEntry& entry);
+  [[nodiscard]] int reserved_gpus() const;
+  [[nodiscard]] std::optional<JobKey> longest_waiting() const;
+  [[nodiscard]] bool room_to_reserve(const PendingEntry& entry) const;
 
-  const RoundContext& context_;
-  const Capacity& capacity_;
-  const Placer& placer_;
+  const RoundInput& input_;
+  const PendingQueue& queue_;
+  const JobHistory& history_;
+  const Budget& budget_;
+  const Reserver& reserver_;
+  ReservationTable& table_;
+  Yielding yielding_;
+  std::optional<JobKey> longest_;  ///< longest_waiting()
+  std::int64_t all_gpus_ = 0;      ///< of the cluster
+  bool first_seen_ = false;        ///< the first managed job that cannot start was handled
 };
 
 }  // namespace rubato

@@ -9,14 +9,12 @@
 
 namespace rubato {
 
-/// Plan::snapshot_fingerprint takes the JSON of the whole snapshot, models_fingerprint that of the
-/// models: who publishes few of its plans fills them in for those.
-enum class Fingerprint { kTake, kLeave };
-
-/// Decides for all jobs of `snapshot` together: predict, prioritise, size, place, reserve, budget,
-/// explain. Pure: same input, same plan. `now` is the time of the decision; it may be later than
-/// `snapshot.taken`. No locks, no clock, no I/O; the caller has the deadline.
+/// Decides for all jobs of `snapshot` together. Pure: same input, same plan. No locks, no clock, no
+/// I/O; the caller enforces the deadline.
+///
+/// `now` is the time of the decision, Unix seconds; it may be later than `snapshot.taken`. The
+/// caller fills in the plan's fingerprints if it writes the plan out.
 [[nodiscard]] Plan round(const Snapshot& snapshot, const Models& models, const Config& config,
-                         Seconds now, Fingerprint fingerprint = Fingerprint::kTake);
+                         Seconds now);
 
 }  // namespace rubato

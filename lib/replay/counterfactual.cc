@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "lib/json/job_annotation.h"
-#include "lib/policy/forecast.h"
+#include "lib/policy/algorithms/forecast.h"
 #include "lib/replay/simulate.h"
 #include "lib/store/run_text.h"
 

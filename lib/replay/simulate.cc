@@ -166,7 +166,7 @@ class Simulation {
 
   void decide() {
     ++out_.rounds;
-    const Plan plan = round(look(pending_, true), models_, config_, now_, Fingerprint::kLeave);
+    const Plan plan = round(look(pending_, true), models_, config_, now_);
     state_.memory = plan.memory;
     for (const Start& start : plan.starts) begin(start, plan);
   }
@@ -229,7 +229,7 @@ class Simulation {
       for (const NodeShare& share : reserved.shares) kept.insert(share.node);
     }
     std::erase_if(snapshot.node_sets[set], [&](int node) { return kept.contains(node); });
-    const Plan one = round(snapshot, models_, config_, now_, Fingerprint::kLeave);
+    const Plan one = round(snapshot, models_, config_, now_);
     if (one.starts.empty() || one.starts.front().shares.empty()) return std::nullopt;
     return one.starts.front();
   }

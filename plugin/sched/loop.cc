@@ -296,7 +296,7 @@ std::optional<Plan> Loop::decide(const Snapshot& snapshot, const Models& models)
   if (injected(*config_, "throw-round") >= 0) throw std::runtime_error("injected in a round");
   inject_sleep(injected(*config_, "hang-round"));
   // At the time of the snapshot, so that its replay gives the same plan.
-  Plan plan = round(snapshot, models, *config_, snapshot.taken, Fingerprint::kLeave);
+  Plan plan = round(snapshot, models, *config_, snapshot.taken);
   inject_sleep(injected(*config_, "slow-round") / 1000);
   const double ms = ms_since(began);
   ++stats_.rounds;

@@ -64,7 +64,7 @@ RC_GTEST_PROP(ModelsFitProperty, the_plan_is_the_same_after_a_reading, ()) {
   RC_ASSERT((again.throughput_model() == nullptr) == observations.empty());
   const Config config;
   const Plan first = round(snapshot, models, config, kNow);
-  RC_ASSERT(first.models_fingerprint.empty() == observations.empty());
+  RC_ASSERT(fingerprint(fit_of(models)).empty() == observations.empty());
   RC_ASSERT(to_json(first, snapshot) == to_json(round(snapshot, again, config, kNow), snapshot));
 }
 

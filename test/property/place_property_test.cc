@@ -6,7 +6,7 @@
 #include <optional>
 #include <tuple>
 
-#include "lib/policy/place.h"
+#include "lib/policy/algorithms/placer.h"
 #include "lib/policy/predict.h"
 #include "test/support/gen_snapshot.h"
 #include "test/support/plan_checks.h"
@@ -180,12 +180,12 @@ RC_GTEST_PROP(PlaceProperty, finds_what_every_set_of_nodes_offers_best, ()) {
   const Config config;
 
   Capacity capacity(snapshot, kNow);
-  RoundContext context = make_context(snapshot, config, kNow);
-  context.speeds = predict_speeds(models, capacity.types());
-  context.fastest = by_speed(context.speeds);
+  const RoundInput input{snapshot, models, config, kNow};
+  const Forecasts forecasts = predict(input, capacity.types());
+  const PendingQueue queue = make_queue(input, {&job});
   const ReservationTable reservation_table(capacity);
-  Placer placer(context, capacity, reservation_table);
-  const PendingEntry& entry = context.queue.front();
+  Placer placer(input, forecasts, queue, capacity, reservation_table);
+  const PendingEntry& entry = queue.entries.front();
   const std::vector<TypeId> types = placer.types_of(entry);
   // A request that only a mix of types can carry has no single type to compare.
   RC_PRE(std::find(types.begin(), types.end(), kAnyGpu) == types.end());

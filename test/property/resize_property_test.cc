@@ -6,7 +6,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "lib/core/resize_request.h"
-#include "lib/policy/demand.h"
+#include "lib/policy/algorithms/demand.h"
 
 namespace rubato {
 namespace {

@@ -168,11 +168,7 @@ RC_GTEST_PROP(RoundProperty, the_listing_of_the_jobs_does_not_matter, ()) {
   Snapshot mixed = snapshot;
   std::shuffle(mixed.jobs.begin(), mixed.jobs.end(),
                std::mt19937(static_cast<unsigned>(gen_int(0, 1'000'000))));
-  Plan a = round(snapshot, models, config, kNow);
-  Plan b = round(mixed, models, config, kNow);
-  // The fingerprint is of the bytes of the snapshot.
-  a.snapshot_fingerprint = b.snapshot_fingerprint = "";
-  RC_ASSERT(a == b);
+  RC_ASSERT(round(snapshot, models, config, kNow) == round(mixed, models, config, kNow));
 }
 
 RC_GTEST_PROP(RoundProperty, json_gives_the_same_values_back, ()) {

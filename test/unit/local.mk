@@ -67,6 +67,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/policy/levels_test.cc \
   test/unit/policy/load_test.cc \
   test/unit/policy/match_test.cc \
+  test/unit/policy/memory_test.cc \
   test/unit/policy/mixed_type_test.cc \
   test/unit/policy/need_test.cc \
   test/unit/policy/place_choose_test.cc \

@@ -74,8 +74,8 @@ class Rubato final : public Policy {
     learner_.refit(TypeSpeeds(config_.speeds()));
     promote_all(memory_.progress_histories);
     const Snapshot snapshot = look(state);
-    const Plan plan = round(snapshot, Models(config_.speeds(), learner_.model()), config_,
-                            at(state.now), Fingerprint::kLeave);
+    const Plan plan =
+        round(snapshot, Models(config_.speeds(), learner_.model()), config_, at(state.now));
     memory_ = plan.memory;
     return grants_of(state, plan);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "lib/policy/assign.h"
+#include "lib/policy/algorithms/assign.h"
 
 #include <gtest/gtest.h>
 

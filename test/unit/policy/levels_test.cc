@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "lib/policy/levels.h"
+#include "lib/policy/algorithms/levels.h"
 
 #include <gtest/gtest.h>
 

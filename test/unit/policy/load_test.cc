@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // How much work arrives for a GPU type, what that makes a GPU-second cost, and what jobs do then.
-#include "lib/policy/load.h"
+#include "lib/policy/algorithms/load.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "lib/policy/match.h"
+#include "lib/policy/algorithms/match.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <numeric>
 #include <random>
 
-#include "lib/policy/assign.h"
+#include "lib/policy/algorithms/assign.h"
 
 namespace rubato {
 namespace {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Inside a level jobs that need little go first, and all rise while they wait.
-#include "lib/policy/need.h"
+#include "lib/policy/algorithms/need.h"
 
 #include <gtest/gtest.h>
 
+#include "lib/policy/algorithms/service.h"
 #include "lib/policy/prioritise.h"
 #include "lib/policy/round.h"
-#include "lib/policy/service.h"
 #include "test/support/build_snapshot.h"
 
 namespace rubato {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <gtest/gtest.h>
 
-#include "lib/policy/choose.h"
+#include "lib/policy/algorithms/choose.h"
 #include "lib/policy/round.h"
 #include "test/support/build_snapshot.h"
 #include "test/support/plan_checks.h"

@@ -8,9 +8,9 @@
 #include "lib/json/job_annotation.h"
 #include "lib/json/json.h"
 #include "lib/json/public_view.h"
-#include "lib/policy/forecast.h"
+#include "lib/policy/algorithms/forecast.h"
+#include "lib/policy/algorithms/service.h"
 #include "lib/policy/round.h"
-#include "lib/policy/service.h"
 #include "test/support/build_snapshot.h"
 
 namespace rubato::test {

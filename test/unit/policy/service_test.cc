@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Attained service, levels and the order of jobs.
-#include "lib/policy/service.h"
+#include "lib/policy/algorithms/service.h"
 
 #include <gtest/gtest.h>
 

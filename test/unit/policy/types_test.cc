@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Jobs go to the GPU type that was learnt to suit them, decided for all together.
-#include "lib/policy/type_choice.h"
+#include "lib/policy/algorithms/type_choice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

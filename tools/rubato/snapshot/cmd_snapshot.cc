@@ -7,6 +7,7 @@
 #include <optional>
 #include <system_error>
 
+#include "lib/base/fingerprint.h"
 #include "lib/json/json.h"
 #include "lib/json/models_fit.h"
 #include "lib/policy/round.h"
@@ -101,7 +102,9 @@ int replay(const Options& options) {
   auto fit = replay_models(options);
   if (!fit) return failure(kFailed, fit.error().text);
   const Models models = models_for(std::move(*fit), *config);
-  const Plan plan = round(*snapshot, models, *config, snapshot->taken);
+  Plan plan = round(*snapshot, models, *config, snapshot->taken);
+  plan.snapshot_fingerprint = fingerprint(to_json(*snapshot));
+  plan.models_fingerprint = fingerprint(fit_of(models));
   return write(options.output, to_json(plan, *snapshot) + "\n");
 }
 

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the forecasts of a job's speed have to do with where it goes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "lib/core/resize_request.h"
+#include "lib/policy/algorithms/explainer.h"
+
+namespace rubato {
+namespace {
+
+// 812, 45.3, 0.0312: three digits are more than a forecast is worth.
+std::string throughput_text(double throughput) {
+  return throughput >= 1000 ? fmt::format("{:.0f}", throughput) : fmt::format("{:.3g}", throughput);
+}
+
+// How sure it is: within this share of the rate for two of three jobs.
+std::string stddev_text(double stddev) {
+  return fmt::format("{:.0f} %", 100 * (std::exp(std::min(stddev, 3.0)) - 1));
+}
+
+}  // namespace
+
+std::string Explainer::forecast_of(const TypeChoice& choice, TypeId type, Account& account) const {
+  const Forecast& forecast = choice.forecasts[static_cast<std::size_t>(type)];
+  const std::string& name = capacity_.types()[static_cast<std::size_t>(type)];
+  const std::string source =
+      forecast.samples > 0
+          ? fmt::format("{} {}", forecast.samples, forecast.samples == 1 ? "report" : "reports")
+          : "estimated";
+  return name + " " +
+         account.say("rate." + name, fmt::format("{} samples/s ({}, within {})",
+                                                 throughput_text(forecast.throughput()), source,
+                                                 stddev_text(forecast.stddev)));
+}
+
+// At which size it starts, where that is not the one it asks for.
+void Explainer::size(const PendingEntry& entry, const Placement& placement,
+                     Account& account) const {
+  if (placement.model != nullptr) {
+    account.reason += "; it is to run with";
+    if (!placement.plan.empty())
+      account.reason += " plan " + account.say(kPlanGiven, placement.plan);
+    if (placement.batch > 0) {
+      account.reason += placement.plan.empty() ? " a global batch of " : " and a global batch of ";
+      account.reason += account.say("batch_given", placement.batch);
+    }
+    account.reason += ", as the model " + account.say("model", placement.model) + " says";
+  }
+  if (placement.gpus == 0) return;
+  const auto asked = static_cast<int>(requested_gpus(*entry.job));
+  account.reason += fmt::format(
+      "; it asks for {} and can run on {} as well, where {} samples/s are "
+      "expected",
+      account.say("gpus_asked", asked), account.say("gpus_given", placement.gpus),
+      account.say("rate_given", throughput_text(placement.throughput)));
+}
+
+// Where it stands in the multi-level queue.
+void Explainer::level(const PendingEntry& entry, Account& account) const {
+  const Service* const found = service_of(forecasts_.service, entry.job->key);
+  if (found == nullptr) return;
+  const std::string number = account.say("level", found->level);
+  const std::string had =
+      account.say("service", fmt::format("{:.0f} GPU-seconds", found->attained));
+  account.say("order", entry.order + 1);
+  if (found->level > 0)
+    account.reason += fmt::format("; it is in level {} of the queue, having had {}", number, had);
+  predictable(entry, *found, account);
+}
+
+// What it is expected to need, which decides inside its level, and why it has nothing reserved.
+void Explainer::need(const PendingEntry& entry, const EntryOutcome& outcome,
+                     Account& account) const {
+  if (const JobNeed* const found = need_of(forecasts_.needs, entry.job->key)) {
+    account.say("need", fmt::format("{:.0f} GPU-seconds, {}", found->gpu_seconds,
+                                    found->told ? "by its own work and speed"
+                                                : "if it runs as long as is usual"));
+    account.say("response_ratio", fmt::format("{:.1f}", found->response));
+    account.say("size_class", found->size_class);
+  }
+  if (outcome.kept_gpus == 0) return;
+  const std::string kept = account.say("reserved_gpus", outcome.kept_gpus);
+  account.reason += fmt::format("; {} {} reserved for jobs before it, so it has no reservation yet",
+                                kept, outcome.kept_gpus == 1 ? "GPU is" : "GPUs are");
+}
+
+// Whether the time it still needs counts, and what that changes.
+void Explainer::predictable(const PendingEntry& entry, const Service& service,
+                            Account& account) const {
+  const Job& job = *entry.job;
+  if (!job.hints || !job.hints->work) return;
+  account.say("class", std::string(service.predictable ? "P" : "U"));
+  const ProgressHistory* const progress_history =
+      progress_history_of(input_.snapshot.memory, job.key);
+  if (progress_history != nullptr && progress_history->scored > 0) {
+    account.say("forecast_quality",
+                fmt::format("{:.2f}, of {} forecasts of its remaining time",
+                            progress_history->quality, progress_history->scored));
+  }
+  if (service.level == service.level_unpredictable) return;
+  account.reason += fmt::format("; its remaining time puts it there instead of in level {}",
+                                account.say("level_unpredictable", service.level_unpredictable));
+}
+
+void Explainer::forecasts(const PendingEntry& entry, Account& account) const {
+  const TypeChoice* choice = entry.types;
+  if (choice == nullptr) return;
+  const bool known = std::any_of(choice->forecasts.begin(), choice->forecasts.end(),
+                                 [](const Forecast& f) { return f.known_profile; });
+  if (!known) return;
+  account.say("job_type", entry.job->hints->job_type);
+  account.reason += "; its job type does on ";
+  std::vector<TypeId> shown = forecasts_.fastest;
+  std::stable_sort(shown.begin(), shown.end(), [&](TypeId a, TypeId b) {
+    const auto throughput = [&](TypeId type) {
+      return choice->forecasts[static_cast<std::size_t>(type)].log_throughput;
+    };
+    return throughput(a) > throughput(b);
+  });
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    if (i > 0) account.reason += i + 1 == shown.size() ? " and on " : ", on ";
+    account.reason += forecast_of(*choice, shown[i], account);
+  }
+  if (choice->matched < 0) return;
+  if (choice->load > 0) account.say("load", fmt::format("{:.2f}", choice->load));
+  account.say("jobs_delayed", fmt::format("{:.1f}", choice->delayed));
+  const std::string matched =
+      account.say("matched", capacity_.types()[static_cast<std::size_t>(choice->matched)]);
+  if (choice->waits_for_match) {
+    account.reason += "; beside all jobs it is best off on " + matched;
+  }
+}
+
+}  // namespace rubato

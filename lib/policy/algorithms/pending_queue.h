@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The queue of a round: pending jobs in order, each with the GPU types and sizes it may take.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "lib/core/snapshot.h"
+#include "lib/policy/algorithms/capacity.h"
+#include "lib/policy/algorithms/demand.h"
+#include "lib/policy/algorithms/round_input.h"
+
+namespace rubato {
+
+/// One configuration in which a job may start: a GPU type and a number of GPUs.
+struct StartConfiguration {
+  TypeId type = kNoGpu;
+  int gpus = 0;  ///< in total; 0: as requested
+  Job job;       ///< with the request of that size (at_size())
+  Demand demand{Request{}};
+  double throughput = 0;  ///< forecast, samples/s
+  double cost = 0;        ///< seconds: the run time of the job, and the delay of the jobs behind it
+};
+
+/// The GPU types that one job may take, where that differs from "any, the fastest first".
+struct TypeChoice {
+  std::vector<TypeId> order;        ///< in the order in which they are tried
+  std::vector<double> speed;        ///< by TypeId: its rank in `order`, equal ones by better fit
+  std::vector<Forecast> forecasts;  ///< by TypeId, at the requested size; empty: none
+  TypeId matched = kNoGpu;          ///< the type it was matched to
+  bool bound = false;               ///< its hint names types: it must never get another
+  /// In the order in which they are tried; empty: the requested size on `order`.
+  std::vector<StartConfiguration> configurations;
+  bool waits_for_match = false;  ///< `order` has only `matched`, though the job accepts others
+  double load = 0;               ///< of `matched`: arriving work, as a share of its GPUs
+  double delayed = 0;            ///< jobs that a second of all GPUs of `matched` delays
+};
+
+/// A pending job in one partition and reservation.
+struct PendingEntry {
+  const Job* job = nullptr;
+  int order = 0;  ///< rank in the queue of this round, from 0
+  Demand demand{Request{}};
+  const NodeSet* nodes = nullptr;     ///< where it may start now; never null, valid indices
+  const NodeSet* later = nullptr;     ///< where it could start at some time; likewise
+  const TypeChoice* types = nullptr;  ///< null: any type, the fastest first
+  int gpus = 0;          ///< another size than requested, which `job` has (at_size()); 0: none
+  bool on_cpus = false;  ///< `job` is planned without GPUs
+
+  /// When it ends if it starts at `start` and runs to its time limit.
+  [[nodiscard]] Seconds end(Seconds start) const { return add_seconds(start, job->time_limit); }
+};
+
+/// Pending jobs in order. Entries point into the snapshot, `sized` and `choices`; the queue can be
+/// moved, not copied.
+struct PendingQueue {
+  std::vector<PendingEntry> entries;
+  std::vector<int> by_key;           ///< orders, sorted by job key; entries of one job by order
+  std::vector<const NodeSet*> sets;  ///< by index into Snapshot::node_sets; empty if not valid
+  std::deque<Job> sized;             ///< jobs that are planned at another size
+  std::vector<std::unique_ptr<const TypeChoice>> choices;  ///< of entries, in no order
+
+  /// The node set with this index; an empty one if there is none.
+  [[nodiscard]] const NodeSet* set(int index) const;
+  /// The entries of one job, as orders.
+  [[nodiscard]] std::span<const int> entries_of(const JobKey& job) const;
+};
+
+/// One entry for each job of `order`, any GPU type. Node sets that do not exist, or name nodes that
+/// do not exist, count as empty.
+[[nodiscard]] PendingQueue make_queue(const RoundInput& input,
+                                      const std::vector<const Job*>& order);
+
+}  // namespace rubato

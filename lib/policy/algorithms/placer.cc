@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/policy/algorithms/placer.h"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <tuple>
+
+namespace rubato {
+namespace {
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+class Hash {
+ public:
+  template <typename T>
+  Hash& add(const T& value) {
+    sum_ = (sum_ ^ std::hash<T>{}(value)) * 0x9e3779b97f4a7c15ULL;
+    sum_ ^= sum_ >> 29;
+    return *this;
+  }
+  [[nodiscard]] std::size_t value() const { return sum_; }
+
+ private:
+  std::size_t sum_ = 0;
+};
+
+}  // namespace
+
+std::size_t Placer::FailureKeyHash::operator()(const FailureKey& key) const {
+  const Request& r = key.request;
+  Hash hash;
+  for (const TypeId type : key.types) hash.add(type);
+  hash.add(key.nodes)
+      .add(static_cast<int>(key.choice))
+      .add(key.managed)
+      .add(r.min_nodes)
+      .add(r.max_nodes)
+      .add(r.gpus);
+  hash.add(r.gpus_per_node).add(r.gpu_quantum).add(r.gpu_type).add(r.cores).add(r.cores_per_node);
+  hash.add(r.threads)
+      .add(r.cores_per_gpu)
+      .add(r.memory_per_node)
+      .add(r.memory_per_core)
+      .add(r.memory_per_gpu);
+  return hash.add(r.whole_nodes).value();
+}
+
+std::size_t Placer::ListHash::operator()(const ListKey& key) const {
+  return Hash().add(key.nodes).add(key.type).value();
+}
+
+Placer::Placer(const RoundInput& input, const Forecasts& forecasts, const PendingQueue& queue,
+               const Capacity& capacity, const ReservationTable& reservation_table)
+    : input_(input),
+      forecasts_(forecasts),
+      queue_(queue),
+      capacity_(capacity),
+      reservation_table_(reservation_table),
+      stock_(at(capacity.node_count())),
+      preempting_(at(capacity.node_count()), nullptr),
+      closed_(at(capacity.node_count()), nullptr) {
+  load_stock_plans();
+}
+
+std::vector<TypeId> Placer::types_of(const PendingEntry& entry) const {
+  if (!entry.demand.wants_gpus()) return {kNoGpu};
+  const std::string& wanted = entry.job->request.gpu_type;
+  if (wanted.empty()) {
+    if (entry.types != nullptr && (entry.types->bound || one_type_carries(entry))) {
+      return entry.types->order;
+    }
+    return one_type_carries(entry) ? forecasts_.fastest : std::vector<TypeId>{kAnyGpu};
+  }
+  const TypeId type = capacity_.type_id(wanted);
+  return type == kNoGpu ? std::vector<TypeId>{} : std::vector<TypeId>{type};
+}
+
+bool Placer::one_type_carries(const PendingEntry& entry) const {
+  const Demand& demand = entry.demand;
+  const auto [known, fresh] = one_type_.try_emplace(
+      FailureKey{entry.later, FailureKey::Types::kAny, {}, entry.job->managed, entry.job->request},
+      false);
+  if (!fresh) return known->second;
+  const auto carries = [&](TypeId type) {
+    std::vector<NodeCandidate> nodes;
+    for (const int node : nodes_with(entry.later, type)) {
+      NodeCandidate found;
+      found.node = node;
+      found.amount = demand.amount_in(capacity_.total(node, type), demand.min_nodes());
+      if (found.amount > 0) nodes.push_back(found);
+    }
+    return carried(nodes, demand, demand.min_nodes());
+  };
+  known->second = std::any_of(forecasts_.fastest.begin(), forecasts_.fastest.end(), carries);
+  return known->second;
+}
+
+void Placer::load_stock_plans() {
+  if (input_.config.off(Mechanism::kStockPlan)) return;
+  for (const PendingEntry& entry : queue_.entries) {
+    const Job& job = *entry.job;
+    if (job.managed || job.stock_start <= 0) continue;
+    for (const int node : job.stock_nodes) {
+      stock_[at(node)].push_back({job.stock_start, entry.end(job.stock_start), entry.order});
+      any_stock_ = true;
+    }
+  }
+}
+
+const Placer::StockPlanInterval* Placer::conflicting_stock_plan(const PendingEntry& entry, int node,
+                                                                Seconds start) const {
+  const Seconds end = entry.end(start);
+  for (const StockPlanInterval& interval : stock_[at(node)]) {
+    if (interval.order >= entry.order) break;
+    if (end > interval.from && interval.to > start) return &interval;
+  }
+  return nullptr;
+}
+
+NodeRoom Placer::room_at(const PendingEntry& entry, int node, TypeId type, Level level) const {
+  const Node& state = input_.snapshot.nodes[at(node)];
+  const NodeRoom none;
+  const Seconds now = input_.now;
+  const Seconds end = entry.end(now);
+  if (level >= Level::kUp && !state.usable) return none;
+  if (level >= Level::kPreempting && preempting_[at(node)] != nullptr) return none;
+  if (level == Level::kAll && !entry.job->managed && closed_[at(node)] != nullptr) return none;
+  if (level >= Level::kStock && entry.job->managed &&
+      conflicting_stock_plan(entry, node, now) != nullptr) {
+    return none;
+  }
+  const NodeRoom total = capacity_.total(node, type);
+  if (level <= Level::kUp) return total;
+  // Slurm itself is kept off whole nodes, and only by reservations of jobs before this one.
+  if (level >= Level::kReserved && !entry.job->managed &&
+      reservation_table_.conflicting_reservation(node, entry.job->key, end, entry.order) !=
+          nullptr) {
+    return none;
+  }
+  const bool windowed = level >= Level::kReserved && entry.job->managed;
+  const Seconds to = windowed ? end : now + 1;
+  if (level >= Level::kWhole && entry.demand.whole_nodes()) {
+    return capacity_.untouched(node, now, to) ? total : none;
+  }
+  NodeRoom room = capacity_.room(node, type, now, to);
+  if (level < Level::kCores) room.cores = total.cores;
+  if (level < Level::kMemory) room.memory = total.memory;
+  return room;
+}
+
+NodeCandidate Placer::candidate(const PendingEntry& entry, int node, TypeId type, int nodes,
+                                Level level) const {
+  const Node& state = input_.snapshot.nodes[at(node)];
+  const NodeRoom room = room_at(entry, node, type, level);
+  NodeCandidate found;
+  found.node = node;
+  found.amount = entry.demand.amount_in(room, nodes);
+  found.free = entry.demand.wants_gpus() ? room.gpus : room.cores;
+  found.powered_down = state.powered_down;
+  found.weight = state.weight;
+  return found;
+}
+
+const std::vector<int>& Placer::nodes_with(const NodeSet* set, TypeId type) const {
+  auto [found, fresh] = typed_.try_emplace(ListKey{set, type});
+  std::vector<int>& nodes = found->second;
+  if (fresh) {
+    std::copy_if(set->begin(), set->end(), std::back_inserter(nodes),
+                 [&](int node) { return type == kNoGpu || capacity_.has_type(node, type); });
+  }
+  return nodes;
+}
+
+// Nodes with anything free of what the job needs, of its node set. Capacity only shrinks between
+// two calls of `forget`, so a node once full stays out.
+const std::vector<int>& Placer::live_nodes(const PendingEntry& entry, TypeId type) {
+  auto [found, fresh] = live_.try_emplace(ListKey{entry.nodes, type});
+  std::vector<int>& nodes = found->second;
+  const auto full = [&](int node) {
+    const NodeRoom room = capacity_.room(node, type, input_.now, input_.now + 1);
+    return room.cores <= 0 || (type != kNoGpu && room.gpus <= 0);
+  };
+  if (fresh) {
+    for (const int node : nodes_with(entry.nodes, type)) {
+      if (input_.snapshot.nodes[at(node)].usable) nodes.push_back(node);
+    }
+  }
+  std::erase_if(nodes, full);
+  return nodes;
+}
+
+void Placer::gather(const PendingEntry& entry, TypeId type, int nodes, Level level,
+                    std::vector<NodeCandidate>& to) {
+  to.clear();
+  const auto add = [&](int node) {
+    const NodeCandidate found = candidate(entry, node, type, nodes, level);
+    if (found.amount > 0) to.push_back(found);
+  };
+  if (level == Level::kAll) {
+    for (const int node : live_nodes(entry, type)) add(node);
+    return;
+  }
+  for (const int node : nodes_with(entry.nodes, type)) add(node);
+}
+
+std::optional<NodeChoice> Placer::choose_on(const PendingEntry& entry, TypeId type) {
+  const Demand& demand = entry.demand;
+  int nodes = demand.min_nodes();
+  if (demand.grows() && entry.job->managed) {
+    // More nodes mean a smaller part of the cores on each, so fewer nodes never fit better.
+    const int most = static_cast<int>(live_nodes(entry, type).size());
+    nodes = std::max(nodes, std::min(demand.max_nodes(), most));
+    while (true) {
+      gather(entry, type, nodes, Level::kAll, candidates_);
+      const int carried = static_cast<int>(candidates_.size());
+      if (carried >= nodes || nodes == demand.min_nodes()) break;
+      nodes = std::max(demand.min_nodes(), std::min(carried, nodes - 1));
+    }
+  } else {
+    gather(entry, type, nodes, Level::kAll, candidates_);
+  }
+  return choose(candidates_, demand, nodes);
+}
+
+std::optional<Placement> Placer::place(const PendingEntry& entry) {
+  if (!entry.demand.consistent()) return std::nullopt;
+  const auto memo = memo_.find(key_of(entry));
+  if (memo != memo_.end() && entry.job->time_limit >= memo->second.time_limit) return std::nullopt;
+
+  std::optional<NodeChoice> best;
+  TypeId best_type = kNoGpu;
+  const std::vector<double>& speeds = entry.types ? entry.types->speed : forecasts_.speeds;
+  for (const TypeId type : types_of(entry)) {
+    // A node that is up is worth more than a faster one that has to boot.
+    const auto rank = [&](const NodeChoice& choice, TypeId of) {
+      const double slowness = of >= 0 ? -speeds[at(of)] : 0;
+      return std::tuple(choice.score.powered_down > 0, slowness, choice.score);
+    };
+    const bool slower = best && type >= 0 && speeds[at(type)] < speeds[at(best_type)];
+    if (slower && best->score.powered_down == 0) break;
+    std::optional<NodeChoice> choice = choose_on(entry, type);
+    if (!choice || (best && rank(*best, best_type) <= rank(*choice, type))) continue;
+    best = std::move(choice);
+    best_type = type;
+  }
+  if (!best) return std::nullopt;
+
+  Placement placement{best_type, best->score, {}};
+  const std::string type = capacity_.type_name(best_type);
+  const int nodes = static_cast<int>(best->parts.size());
+  for (const auto& [node, amount] : best->parts) {
+    placement.shares.push_back(
+        entry.demand.share(input_.snapshot.nodes[at(node)], node, amount, nodes, type));
+    if (best_type == kAnyGpu && !entry.demand.whole_nodes()) {
+      placement.shares.back().gpus =
+          capacity_.split(node, amount, input_.now, entry.end(input_.now));
+    }
+  }
+  return placement;
+}
+
+Placer::FailureKey Placer::key_of(const PendingEntry& entry) const {
+  FailureKey key{entry.nodes, FailureKey::Types::kAny, {}, entry.job->managed, entry.job->request};
+  if (entry.types == nullptr) return key;
+  key.choice = entry.types->bound ? FailureKey::Types::kBound : FailureKey::Types::kChosen;
+  key.types = entry.types->order;
+  return key;
+}
+
+void Placer::keep_for_preemption(const PendingEntry& entry) {
+  for (const int node : *entry.nodes) {
+    if (preempting_[at(node)] == nullptr) preempting_[at(node)] = entry.job;
+    any_preempting_ = true;
+  }
+}
+
+void Placer::close_to_unmanaged(const NodeSet& nodes, const PendingEntry& entry) {
+  for (const int node : nodes) {
+    if (closed_[at(node)] == nullptr) closed_[at(node)] = entry.job;
+  }
+}
+
+void Placer::forget() {
+  memo_.clear();
+  live_.clear();
+}
+
+bool Placer::open(const PendingEntry& entry, int node) const {
+  return input_.snapshot.nodes[at(node)].usable && preempting_[at(node)] == nullptr &&
+         conflicting_stock_plan(entry, node, input_.now) == nullptr;
+}
+
+bool Placer::bounded(const PendingEntry& entry) const {
+  if (!any_stock_ && !any_preempting_) return false;
+  return std::any_of(entry.nodes->begin(), entry.nodes->end(), [&](int node) {
+    return preempting_[at(node)] != nullptr ||
+           conflicting_stock_plan(entry, node, input_.now) != nullptr;
+  });
+}
+
+}  // namespace rubato

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/policy/algorithms/service.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "lib/policy/algorithms/forecast.h"
+#include "lib/policy/algorithms/levels.h"
+
+namespace rubato {
+namespace {
+
+std::set<std::string> gpu_types(const Snapshot& snapshot) {
+  std::set<std::string> types;
+  for (const Node& node : snapshot.nodes) {
+    for (const GpuGroup& group : node.gpus) types.insert(group.type);
+  }
+  return types;
+}
+
+double fastest_of(const std::set<std::string>& types, const Models& models) {
+  double fastest = 0;
+  for (const std::string& type : types) fastest = std::max(fastest, models.speed(type));
+  return fastest > 0 ? fastest : 1;
+}
+
+// GPU-seconds a second, in GPUs of the fastest type.
+double power(const Job& job, const Models& models, double fastest) {
+  double sum = 0;
+  for (const NodeShare& share : job.allocation) {
+    for (const GpuCount& gpus : share.gpus) sum += gpus.count * models.speed(gpus.type) / fastest;
+  }
+  return sum;
+}
+
+// What is remembered of the job, under its present key or, after a requeue, an earlier one.
+Service remembered(const Snapshot& snapshot, const Job& job) {
+  const std::vector<Service>& all = snapshot.memory.service;
+  const auto after =
+      std::upper_bound(all.begin(), all.end(), job.key,
+                       [](const JobKey& key, const Service& s) { return key < s.job; });
+  Service service;
+  if (after != all.begin()) {
+    const Service& last = *std::prev(after);
+    const bool same = last.job == job.key;
+    if (same || (job.restarts > 0 && last.job.id == job.key.id)) return last;
+  }
+  service.job = job.key;
+  return service;
+}
+
+// Jobs that are not to be seen: ended, or requeued and not yet eligible again. They are kept for a
+// while, since nobody can tell which.
+std::vector<Service> gone(const Snapshot& snapshot, const std::map<JobKey, Service>& seen,
+                          Seconds now) {
+  std::set<JobId> ids;
+  for (const auto& [key, unused] : seen) ids.insert(key.id);
+  std::vector<Service> kept;
+  for (const Service& service : snapshot.memory.service) {
+    const bool recent = service.attained > 0 && now - service.updated < kRequeueTime;
+    if (recent && !ids.contains(service.job.id)) kept.push_back(service);
+  }
+  return kept;
+}
+
+void run(Service& service, Seconds from, Seconds to, double power) {
+  const Seconds seconds = std::max<Seconds>(to - from, 0);
+  service.attained += static_cast<double>(seconds) * power;
+  service.since_promotion += static_cast<double>(seconds) * power;
+  service.executed += seconds;
+}
+
+// A run that has ended since the last round. The submit time of a requeued job is the moment in
+// which its resources were free again.
+void end_run(Service& service, const Job& job, Seconds now) {
+  const bool requeued = service.job != job.key;
+  if (service.held > 0 && (requeued || job.state != JobState::kRunning)) {
+    run(service, service.updated, requeued ? std::min(job.key.submit, now) : now, service.held);
+  }
+  service.job = job.key;
+}
+
+void bring_forward(Service& service, const Job& job, double power, Seconds now) {
+  end_run(service, job, now);
+  const bool runs = job.state == JobState::kRunning;
+  if (runs) run(service, std::max(service.updated, job.start), now, power);
+  service.waiting_since = runs ? now : std::max(service.waiting_since, job.eligible);
+  service.held = runs ? power : 0;
+  service.updated = now;
+}
+
+// GPU-seconds it needs on the type it is fastest on; empty when that cannot be told.
+std::optional<double> by_profile(const Job& job, const ProfileName& profile, double left,
+                                 const Models& models, const std::set<std::string>& types) {
+  if (models.throughput_model() == nullptr || profile.job_type.empty()) return std::nullopt;
+  const int gpus = std::max(job.request.gpus_on(std::max(job.request.min_nodes, 1)), 1);
+  double best = 0;
+  for (const std::string& type : types) {
+    const Forecast forecast = models.throughput_model()->predict(profile, type, gpus);
+    if (!forecast.known_profile) return std::nullopt;
+    best = std::max(best, forecast.throughput());
+  }
+  return best > 0 ? std::optional(left / best * gpus) : std::nullopt;
+}
+
+// `power` is what it holds now, in GPUs of the fastest type.
+std::optional<double> remaining(const Snapshot& snapshot, const Job& job,
+                                const ProfileName& profile, const Models& models,
+                                const std::set<std::string>& types, double power, Seconds now) {
+  const std::optional<double> left = samples_left(snapshot, job);
+  if (!left) return std::nullopt;
+  const std::optional<double> known = by_profile(job, profile, *left, models, types);
+  if (known || job.state != JobState::kRunning) return known;
+  return seconds_left(snapshot, job, now) * power;
+}
+
+}  // namespace
+
+std::vector<Service> update_service(const Snapshot& snapshot, const Models& models,
+                                    const Config& config, Seconds now) {
+  const std::set<std::string> types = gpu_types(snapshot);
+  const double fastest = fastest_of(types, models);
+  std::map<JobKey, Service> services;
+  std::vector<LevelInput> inputs;
+  for (const Job& job : snapshot.jobs) {
+    if (!job.managed || !job.request.wants_gpus()) continue;
+    if (!services.emplace(job.key, remembered(snapshot, job)).second) continue;
+    Service& service = services[job.key];
+    const double held = power(job, models, fastest);
+    bring_forward(service, job, held, now);
+    const ProfileName profile = profile_of(job, config);
+    std::optional<double> left = remaining(snapshot, job, profile, models, types, held, now);
+    const bool known_speed = left && by_profile(job, profile, 1, models, types);
+    service.predictable =
+        left && (config.off(Mechanism::kPredictability)
+                     ? known_speed
+                     : predictability(snapshot, job, profile, known_speed).predictable);
+    if (!service.predictable) left.reset();
+    inputs.push_back({.job = job.key,
+                      .attained = service.since_promotion,
+                      .remaining = left,
+                      .waited = std::max<Seconds>(now - service.waiting_since, 0),
+                      .executed = service.executed,
+                      .level = service.level,
+                      .exempt = job.priority_set});
+  }
+  std::vector<Service> result = gone(snapshot, services, now);
+  result.reserve(result.size() + services.size());
+  for (const JobLevel& level : levels(inputs)) {
+    Service& service = services[level.job];
+    service.level = level.level;
+    service.level_unpredictable = level.by_service;
+    if (level.promoted) {
+      service.since_promotion = 0;
+      service.executed = 0;
+      service.waiting_since = now;
+    }
+    result.push_back(service);
+  }
+  std::sort(result.begin(), result.end(),
+            [](const Service& a, const Service& b) { return a.job < b.job; });
+  return result;
+}
+
+}  // namespace rubato

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/policy/memory.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/policy/algorithms/pools.h"
+#include "lib/policy/algorithms/service.h"
+
+namespace rubato {
+namespace {
+
+std::vector<JobMemory> jobs_after(const JobHistory& history, const std::vector<int>& passed,
+                                  Seconds now) {
+  std::vector<JobMemory> jobs = history.jobs();
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (passed[i] > 0 && jobs[i].passed == 0) jobs[i].passed_since = now;
+    jobs[i].passed += passed[i];
+  }
+  return jobs;
+}
+
+std::vector<JobKey> sorted_keys(const std::vector<Job>& jobs) {
+  std::vector<JobKey> keys;
+  keys.reserve(jobs.size());
+  for (const Job& job : jobs) keys.push_back(job.key);
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+std::vector<Reservation> reservations_of(const std::vector<BookedReservation>& booked) {
+  std::vector<Reservation> reservations;
+  reservations.reserve(booked.size());
+  for (const BookedReservation& one : booked) reservations.push_back(one.reservation);
+  return reservations;
+}
+
+}  // namespace
+
+Memory next_memory(const RoundInput& input, const Forecasts& forecasts, const PendingQueue& queue,
+                   const Capacity& capacity, const JobHistory& history,
+                   const Placements& placements) {
+  const Memory& before = input.snapshot.memory;
+  const std::vector<JobKey> keys = sorted_keys(input.snapshot.jobs);
+  const auto gone = [&](const JobKey& job) {
+    return !std::binary_search(keys.begin(), keys.end(), job);
+  };
+  CountedArrivals counted = count_arrivals(input, queue, capacity, forecasts.service);
+
+  Memory memory;
+  memory.round = before.round + 1;
+  memory.jobs = jobs_after(history, placements.passed, input.now);
+  memory.reservations = reservations_of(placements.reservations);
+  memory.service = std::move(counted.service);
+  memory.progress = before.progress;
+  std::erase_if(memory.progress, [&](const Progress& one) { return gone(one.job); });
+  memory.progress_histories = before.progress_histories;
+  std::erase_if(memory.progress_histories, [&](const ProgressHistory& one) {
+    return input.now - one.updated >= kRequeueTime && gone(one.job);
+  });
+  memory.types = before.types;
+  memory.loads = std::move(counted.loads);
+  return memory;
+}
+
+Memory fold_refusals(Memory memory, const std::vector<RefusedStart>& refused, Seconds tried) {
+  for (const RefusedStart& start : refused) {
+    auto at =
+        std::lower_bound(memory.jobs.begin(), memory.jobs.end(), start.job,
+                         [](const JobMemory& one, const JobKey& key) { return one.job < key; });
+    if (at == memory.jobs.end() || at->job != start.job) {
+      JobMemory fresh;
+      fresh.job = start.job;
+      fresh.first_seen = tried;
+      at = memory.jobs.insert(at, std::move(fresh));
+    }
+    at->last_try = tried;
+    ++at->refusals;
+    at->refusal = start.reason;
+  }
+  return memory;
+}
+
+}  // namespace rubato
