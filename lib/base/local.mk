@@ -23,6 +23,8 @@ lib_librubato_base_la_SOURCES = \
   lib/base/nearest.h \
   lib/base/prose.cc \
   lib/base/prose.h \
+  lib/base/statistics.cc \
+  lib/base/statistics.h \
   lib/base/text.cc \
   lib/base/text.h \
   lib/base/units.h \

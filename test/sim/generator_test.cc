@@ -10,6 +10,7 @@
 #include <fstream>
 #include <map>
 
+#include "lib/base/statistics.h"
 #include "lib/sim/engine/metrics.h"
 #include "lib/sim/engine/suite.h"
 #include "lib/sim/formats/format_native.h"
@@ -30,12 +31,6 @@ Suite made(const std::string& name, std::uint64_t seed = 0) {
 std::string error_of(const std::string& name) {
   const auto suite = make_suite(name, "", 0);
   return suite ? "" : suite.error().text;
-}
-
-double mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
 }
 
 double correlation(const std::vector<double>& x, const std::vector<double>& y) {

@@ -85,7 +85,4 @@ struct Metrics {
 /// The mean of each figure; numbers of jobs to the nearest. `all` is not empty.
 [[nodiscard]] Metrics mean_of(const std::vector<Metrics>& all);
 
-/// numpy's default percentile, `share` in 0..1; NaN of nothing.
-[[nodiscard]] double percentile(std::vector<double> values, double share);
-
 }  // namespace rubato::sim
