@@ -11,6 +11,8 @@ lib_librubato_base_la_SOURCES = \
   lib/base/file_system.h \
   lib/base/fingerprint.cc \
   lib/base/fingerprint.h \
+  lib/base/hash.cc \
+  lib/base/hash.h \
   lib/base/json_reader.cc \
   lib/base/json_reader.h \
   lib/base/json_writer.cc \

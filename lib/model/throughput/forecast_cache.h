@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "lib/base/hash.h"
 #include "lib/model/throughput/throughput.h"
 
 namespace rubato {
@@ -70,17 +71,13 @@ class ForecastCache {
   struct Hash {
     using is_transparent = void;
     std::size_t operator()(const View& view) const {
-      const std::hash<std::string_view> text;
-      std::size_t hash = text(view.profile.job_type);
-      const auto mix = [&hash](std::size_t more) { hash = hash * 0x9E3779B97F4A7C15U + more; };
-      mix(text(view.profile.account));
-      mix(text(view.gpu_type));
-      mix(static_cast<std::size_t>(view.gpus));
-      if (view.configuration == nullptr) return hash;
-      mix(static_cast<std::size_t>(view.configuration->nodes) + 1);
-      mix(static_cast<std::size_t>(view.configuration->batch));
-      mix(text(view.configuration->plan));
-      return hash;
+      Hasher hash;
+      hash.add(view.profile.job_type).add(view.profile.account).add(view.gpu_type).add(view.gpus);
+      if (view.configuration != nullptr) {
+        const JobConfiguration& at = *view.configuration;
+        hash.add(at.nodes).add(at.batch).add(at.plan);
+      }
+      return hash.value();
     }
     std::size_t operator()(const Key& key) const { return (*this)(key.view()); }
   };
