@@ -3,6 +3,8 @@
 noinst_LTLIBRARIES += lib/librubato_base.la
 lib_librubato_base_la_LIBADD = $(FMT_LIBS) $(SPDLOG_LIBS) $(XXHASH_LIBS)
 lib_librubato_base_la_SOURCES = \
+  lib/base/atomic_file.cc \
+  lib/base/atomic_file.h \
   lib/base/clock.h \
   lib/base/csv.cc \
   lib/base/csv.h \
