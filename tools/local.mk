@@ -103,8 +103,6 @@ bin_rubato_SOURCES = \
   tools/rubato/simulate/simulate_outputs.h \
   tools/rubato/simulate/simulate_page.cc \
   tools/rubato/simulate/simulate_page.h \
-  tools/rubato/simulate/simulate_solver.cc \
-  tools/rubato/simulate/simulate_solver.h \
   tools/rubato/simulate/simulate_view.cc \
   tools/rubato/simulate/simulate_view.h \
   tools/rubato/snapshot/anonymise.cc \
@@ -120,8 +118,7 @@ bin_rubato_SOURCES = \
   tools/rubato/stats/stats_view.h \
   tools/rubato/validate/cmd_validate.cc
 # Where make install puts the plugins, for `rubato doctor`.
-bin_rubato_CPPFLAGS = $(AM_CPPFLAGS) -DRUBATO_PLUGIN_DIR='"$(rubatoplugindir)"' \
-  -DRUBATO_SOLVE='"$(pkglibexecdir)/rubato-solve"'
+bin_rubato_CPPFLAGS = $(AM_CPPFLAGS) -DRUBATO_PLUGIN_DIR='"$(rubatoplugindir)"'
 bin_rubato_LDADD = tools/libtools.la $(LIB_ALL) $(LIBRARY_LIBS)
 
 # Style and script of pages, as text in the program.
@@ -134,18 +131,11 @@ CLEANFILES += tools/page/page_text.h
 tools/page/page_text.h: $(PAGE_TEXTS) tools/local.mk
 	@$(MKDIR_P) tools/page
 	$(AM_V_GEN){ echo '// SPDX-License-Identifier: GPL-2.0-or-later'; echo '#pragma once'; \
-	  echo 'inline constexpr char kPageStyle[] = R"page('; cat $(srcdir)/tools/page.css; echo ')page";'; \
-	  echo 'inline constexpr char kSimulateStyle[] = R"page('; cat $(srcdir)/tools/simulate_page.css; echo ')page";'; \
+	  echo 'inline constexpr char kPageStyle[] = R"page('; cat $(srcdir)/tools/page/page.css; echo ')page";'; \
+	  echo 'inline constexpr char kSimulateStyle[] = R"page('; cat $(srcdir)/tools/rubato/simulate/simulate_page.css; echo ')page";'; \
 	  echo 'inline constexpr char kSimulateScript[] = R"page('; for script in $(PAGE_JS); do cat $(srcdir)/$$script; done; echo ')page";'; \
 	} > $@.part && mv $@.part $@
 tools/rubato/simulate/bin_rubato-simulate_page.$(OBJEXT): tools/page/page_text.h
-
-# Answers programmes of the simulator; the only program that links GLPK.
-if HAVE_GLPK
-pkglibexec_PROGRAMS = bin/rubato-solve
-bin_rubato_solve_SOURCES = tools/rubato/rubato_solve.cc
-bin_rubato_solve_LDADD = $(LIB_ALL) $(FMT_LIBS) $(GLPK_LIBS)
-endif
 
 completiondir = $(datadir)/bash-completion/completions
 dist_completion_DATA = contrib/completion/bash/rqueue contrib/completion/bash/rubato

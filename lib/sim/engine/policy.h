@@ -13,7 +13,6 @@
 #include "lib/sim/engine/cluster_shape.h"
 #include "lib/sim/engine/truth.h"
 #include "lib/sim/engine/workload.h"
-#include "lib/sim/solver/solver.h"
 
 namespace rubato {
 struct Config;
@@ -55,8 +54,8 @@ struct JobView {
   bool started = false;       ///< it ran before, or does
   Grant now;                  ///< `where` is always set while it holds
   double samples = 0;         ///< all of its work, as it says itself
-  double limit = 0;           ///< s; its time limit, or what stands for it (asked_limit)
-  std::span<const char> can;  ///< a flag a type: it runs there with what it requests
+  double limit = 0;           ///< s; its time limit, or a substitute (asked_limit)
+  std::span<const char> can;  ///< a flag per type: it can run there with its request
 
   [[nodiscard]] bool fits(int type) const { return can[static_cast<std::size_t>(type)] != 0; }
 };
@@ -94,21 +93,20 @@ class Policy {
   [[nodiscard]] virtual std::vector<Grant> decide(const PolicyState& state) = 0;
   /// Seconds between decisions, at multiples of it; 0: at each arrival and end of a job.
   [[nodiscard]] virtual double period() const { return 0; }
-  /// Beside those, when it wants to be asked next (above `now`); kNever: no wish.
+  /// Additional time at which it wants to decide (above `now`); kNever: none.
   [[nodiscard]] virtual double wake(double /*now*/) const { return 1e300; }
-  /// The policy learns: truth stays hidden.
+  /// Whether the policy learns throughputs or knows the true ones.
   [[nodiscard]] virtual Information information() const { return Information::kKnown; }
-  /// Reports come.
+  /// Whether the policy receives reports.
   [[nodiscard]] virtual bool hears() const { return information() == Information::kLearned; }
 };
 
-/// What makers may need to know beforehand.
+/// Input of the functions that make policies.
 struct PolicyContext {
   const ClusterShape& cluster;
   const JobList& jobs;
   std::uint64_t seed = 0;
-  Information information = Information::kLearned;  ///< wanted, of a policy that can do both
-  Solver& solver = own_solver();
+  Information information = Information::kLearned;  ///< requested; for a policy that supports both
   const Config* config = nullptr;  ///< of policy rubato; null: that of an empty file
 };
 
@@ -116,14 +114,15 @@ struct PolicyEntry {
   std::string name;
   std::string summary;  ///< one line, for --list
   std::unique_ptr<Policy> (*make)(const PolicyContext& context);
-  /// Why it cannot run on these jobs and this cluster, and where it can: "needs ..."; "": it can.
+  /// Why it cannot run on these jobs and this cluster, and where it can ("needs ..."); "" if it
+  /// can.
   std::string (*unfit)(const PolicyContext& context) = nullptr;
   std::string where = "all";  ///< suites and formats in which it runs, for --list
 };
 
 /// All of them, sorted by name.
 [[nodiscard]] std::span<const PolicyEntry> policies();
-/// Null: no such policy.
+/// Null if there is no such policy.
 [[nodiscard]] const PolicyEntry* find_policy(const std::string& name);
 
 }  // namespace rubato::sim

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kFirstWidth = 16;
 constexpr std::size_t kWiden = 8;
-/// Prices beside the best ones, which bound better where one type is nearly used up, or hardly.
+/// Prices beside the best ones, which bound better where a type is nearly full or nearly free.
 constexpr double kFactors[] = {0.5, 0.8, 0.9, 0.96, 1.04, 1.1, 1.25, 2};
 constexpr double kRounding = 1e-9;  ///< relative, of sums
 constexpr double kNever = -std::numeric_limits<double>::infinity();
