@@ -155,7 +155,7 @@ Result<Order> order_from_json(std::string_view text) {
       order = ImportOrder{std::move(*rows)};
     });
     object.optional("forget", [&](const JsonItem& item) {
-      if (order) return item.error("stands beside import; one order a file");
+      if (order) return item.error("cannot be combined with import; write one order per file");
       order = read_forget(item);
     });
     if (!order) object.error("expected import or forget");

@@ -22,7 +22,7 @@ constexpr double kSegmentWeight = 4;
 constexpr double kHuber = 1.5;  // in standard deviations
 constexpr int kReweights = 3;
 constexpr int kSteps = 3;         // towards the least squares of the loss itself
-constexpr double kFarthest = 50;  // times the samples done: beyond nothing is foretold
+constexpr double kFarthest = 50;  // times the samples done: no forecast beyond
 constexpr double kMinFall = 2;    // of the curve over its points, in units of its noise
 constexpr double kMaxLoss = 1e12;
 

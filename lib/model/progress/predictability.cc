@@ -79,7 +79,7 @@ double hindsight(const ProgressForecast& point, const ProgressHistory& progress_
 
 struct Judgement {
   std::vector<double> errors;  ///< relative, at most 1
-  std::vector<double> logs;    ///< |ln(foretold / hindsight)|
+  std::vector<double> logs;    ///< |ln(forecast / hindsight)|
 };
 
 Judgement judge(const ProgressHistory& progress_history, const ProgressReport& report) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Forecasts that were made once: a round asks for the same few places thousands of times.
+// Cache of forecasts: a round asks for the same few configurations thousands of times.
 #pragma once
 
 #include <functional>
@@ -15,10 +15,10 @@
 
 namespace rubato {
 
-/// Safe from several threads. A question is looked up without making texts.
+/// Thread-safe. A lookup copies no text.
 class ForecastCache {
  public:
-  /// Of more places none is kept.
+  /// Maximum number of forecasts; later ones are not kept.
   static constexpr std::size_t kMaxKept = 100'000;
 
   /// A question; `configuration` null asks for the usual one.
@@ -44,7 +44,7 @@ class ForecastCache {
         forecast);
   }
 
-  /// Calls `what` with at most `most` of the questions, in no order.
+  /// Calls `what` with at most `most` of the questions, in no particular order.
   void each(std::size_t most, const std::function<void(const View&)>& what) const {
     std::vector<Key> keys;
     {

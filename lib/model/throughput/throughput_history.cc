@@ -42,7 +42,7 @@ double weighted_median_of(const std::vector<RunMedian>& all) {
   return weighted_median(std::move(values));
 }
 
-/// Mean of ln rate, and the weight that stands behind it.
+/// Mean of ln throughput, and its weight.
 RunMedian together(const std::vector<RunMedian>& all) {
   RunMedian result;
   result.log_throughput = all.size() > 2 ? weighted_median_of(all) : 0;

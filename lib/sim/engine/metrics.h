@@ -37,12 +37,12 @@ struct AllocationInterval {
   bool operator==(const AllocationInterval&) const = default;
 };
 
-/// What a replay or the engine leaves behind.
+/// Record of a replay or an engine run.
 struct RunMetrics {
-  std::vector<JobResult> jobs;   ///< one for each job of the workload, in its order
-  double end = 0;                ///< the clock when it stopped
-  double busy_gpu_seconds = 0;   ///< GPUs at work, costs of starting included
-  std::vector<double> round_ms;  ///< wall time of each decision; not part of what is reproducible
+  std::vector<JobResult> jobs;                ///< one for each job of the workload, in its order
+  double end = 0;                             ///< the clock when it stopped
+  double busy_gpu_seconds = 0;                ///< GPUs at work, costs of starting included
+  std::vector<double> round_ms;               ///< wall time of each decision; not reproducible
   std::vector<AllocationInterval> intervals;  ///< only where they were asked for
   bool cut = false;                           ///< it was stopped before its end
   bool stalled = false;                       ///< it stopped with jobs that cannot go on

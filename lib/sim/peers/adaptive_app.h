@@ -103,7 +103,8 @@ class AdaptiveApp {
   [[nodiscard]] std::int64_t first_batch() const { return trainings_.front().batch; }
   [[nodiscard]] std::int64_t most_batch() const { return trainings_.back().batch; }
   [[nodiscard]] int epochs() const { return static_cast<int>(bounds_.size()) - 1; }
-  /// Progress after so many epochs, in iterations at the first batch: the least over all batches.
+  /// Progress after a number of epochs, in iterations at the first batch: the least over all
+  /// batches.
   [[nodiscard]] double progress_after(int epochs) const {
     return bounds_[static_cast<std::size_t>(epochs)];
   }

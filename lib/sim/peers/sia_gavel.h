@@ -22,7 +22,7 @@ class SiaGavel : public LoopPolicy {
  private:
   using Shares = std::vector<double>;  ///< of each type
 
-  /// A job and what it got.
+  /// A job and its allocation.
   struct Known {
     Shares throughputs;       ///< iterations/s on each type
     Shares received;          ///< seconds on each, and a bias
