@@ -25,6 +25,9 @@ AC_DEFUN([RUBATO_LIBRARIES], [
   RUBATO_NEED_MODULE([NLOPT], [nlopt >= 2.7], [libnlopt-dev])
   RUBATO_NEED_HEADER([tl/expected.hpp], [libexpected-dev])
   RUBATO_NEED_HEADER([CLI/CLI.hpp], [libcli11-dev])
+  # The simulator interpolates step times as those of Pollux and Sia do.
+  RUBATO_NEED_HEADER([libqhull_r/qhull_ra.h], [libqhull-dev])
+  AC_SUBST([QHULL_LIBS], [-lqhull_r])
 ])
 
 # RUBATO_OPTIONAL(NAME, DESCRIPTION, CHECK-IF-WANTED): --with-NAME=yes|no|check.
@@ -44,19 +47,14 @@ AC_DEFUN([RUBATO_OPTIONAL], [
   AM_CONDITIONAL(m4_toupper([HAVE_$1]), [test "x$with_$1" = xyes])
 ])
 
-# What only some parts need: rubato-solve, tests and benchmarks.
+# What only some parts need: tests and benchmarks.
 AC_DEFUN([RUBATO_OPTIONAL_LIBRARIES], [
-  RUBATO_OPTIONAL([glpk], [build rubato-solve, which answers linear programmes of the simulator with GLPK], [
+  RUBATO_OPTIONAL([glpk], [compare the solvers of the simulator with GLPK in tests], [
     AC_CHECK_HEADER([glpk.h], [AC_CHECK_LIB([glpk], [glp_interior], [rubato_found=yes; GLPK_LIBS=-lglpk])])
-    AS_IF([test $rubato_found = no], [AC_MSG_NOTICE([no GLPK (on Debian in libglpk-dev): rubato-solve is not built])])
+    AS_IF([test $rubato_found = no], [AC_MSG_NOTICE([no GLPK (on Debian in libglpk-dev): no test compares the solvers with it])])
     AC_SUBST([GLPK_LIBS])
   ])
-  RUBATO_OPTIONAL([qhull], [interpolate step times of Pollux and Sia with Qhull, as their simulators do], [
-    AC_CHECK_HEADER([libqhull_r/qhull_ra.h], [AC_CHECK_LIB([qhull_r], [qh_new_qhull], [rubato_found=yes; QHULL_LIBS=-lqhull_r])])
-    AS_IF([test $rubato_found = no], [AC_MSG_NOTICE([no Qhull (on Debian in libqhull-dev): figures of Pollux and Sia are a little off])])
-    AC_SUBST([QHULL_LIBS])
-  ])
-  AS_IF([test "x$with_qhull" = xyes], [AC_DEFINE([HAVE_QHULL], [1], [Define to 1 where Qhull is there.])])
+  AS_IF([test "x$with_glpk" = xyes], [AC_DEFINE([HAVE_GLPK], [1], [Define to 1 if tests link GLPK.])])
   RUBATO_OPTIONAL([gtest], [build the tests, which need GoogleTest and GoogleMock],
     [PKG_CHECK_MODULES([GTEST], [gtest >= 1.12 gmock >= 1.12], [rubato_found=yes], [:])])
   RUBATO_OPTIONAL([rapidcheck], [build the property tests], [

@@ -22,8 +22,6 @@ Configuration results
   Slurm source      ${SLURM_SOURCE:--}
   compiler          $CXX
   flags             $CXXFLAGS
-  rubato-solve      $(test "x$with_glpk" = xyes && echo "with GLPK" || echo "not built (no GLPK)")
-  Qhull             $with_qhull
   tests             gtest $with_gtest, rapidcheck $with_rapidcheck, benchmark $with_benchmark
   sanitizers        asan $enable_asan, tsan $enable_tsan, ubsan $enable_ubsan, fuzzing $enable_fuzzing
   coverage          $enable_code_coverage

@@ -131,11 +131,8 @@ bin_rubato_simulate_SOURCES = \
   tools/rubato/simulate/simulate_outputs.h \
   tools/rubato/simulate/simulate_page.cc \
   tools/rubato/simulate/simulate_page.h \
-  tools/rubato/simulate/simulate_solver.cc \
-  tools/rubato/simulate/simulate_solver.h \
   tools/rubato/simulate/simulate_view.cc \
   tools/rubato/simulate/simulate_view.h
-bin_rubato_simulate_CPPFLAGS = $(AM_CPPFLAGS) -DRUBATO_SOLVE='"$(pkglibexecdir)/rubato-solve"'
 bin_rubato_simulate_LDADD = $(COMMAND_LIBS)
 
 # Style and script of pages, as text in the program.
@@ -153,13 +150,6 @@ tools/page/page_text.h: $(PAGE_TEXTS) tools/local.mk
 	  echo 'inline constexpr char kSimulateScript[] = R"page('; for script in $(PAGE_JS); do cat $(srcdir)/$$script; done; echo ')page";'; \
 	} > $@.part; mv $@.part $@
 tools/rubato/simulate/bin_rubato_simulate-simulate_page.$(OBJEXT): tools/page/page_text.h
-
-# Answers programmes of the simulator; the only program that links GLPK.
-if HAVE_GLPK
-pkglibexec_PROGRAMS += bin/rubato-solve
-bin_rubato_solve_SOURCES = tools/rubato/rubato_solve.cc
-bin_rubato_solve_LDADD = $(LIB_ALL) $(FMT_LIBS) $(GLPK_LIBS)
-endif
 
 completiondir = $(datadir)/bash-completion/completions
 dist_completion_DATA = contrib/completion/bash/rqueue contrib/completion/bash/rubato

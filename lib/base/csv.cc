@@ -112,7 +112,7 @@ class CsvReader {
            text_.substr(at_, 2) != "\r\n") {
       if (text_[at_] == '"') {
         return error(line_, column_here(),
-                     "a quote inside a field; a field with a quote stands in quotes, doubled");
+                     "a quote inside a field; quote the whole field and double its quotes");
       }
       if (text_[at_] == '\0') return error(line_, column_here(), "a NUL; expected text");
       field.text += text_[at_++];
@@ -130,7 +130,7 @@ class CsvReader {
         ++at_;
         if (at_ < text_.size() && text_[at_] != ',' && text_[at_] != '\n' &&
             text_.substr(at_, 2) != "\r\n") {
-          return error(line_, column_here(), "text behind a quoted field; expected ','");
+          return error(line_, column_here(), "text after a quoted field; expected ','");
         }
         return {};
       }
@@ -141,7 +141,7 @@ class CsvReader {
         line_begin_ = at_;
       }
     }
-    return error(field.line, field.column, "a quote that does not end");
+    return error(field.line, field.column, "a quote that is not closed");
   }
 
   Result<void> take_headings(const std::vector<Field>& row) {
@@ -149,7 +149,7 @@ class CsvReader {
     for (const Field& field : row) {
       if (!seen.insert(field.text).second) {
         return error(field.line, field.column,
-                     fmt::format("column '{}' is there twice", shown(field.text)));
+                     fmt::format("column '{}' appears twice", shown(field.text)));
       }
       table_.headings_.push_back(field.text);
       table_.heading_places_.emplace_back(field.line, field.column);

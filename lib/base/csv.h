@@ -13,7 +13,7 @@
 
 namespace rubato {
 
-/// A table in memory. Each row has a field for each heading. Fields may stand in double quotes, in
+/// A table in memory. Each row has a field for each heading. Fields may be in double quotes, in
 /// which "" is a quote and line ends belong to the field; LF, CRLF and a byte order mark are taken;
 /// empty lines are passed over. Blanks around a field stay.
 ///
@@ -21,8 +21,8 @@ namespace rubato {
 /// found and what was expected.
 class CsvTable {
  public:
-  /// `name` stands for the file in errors. Refused: no heading, a heading twice, a row with another
-  /// number of fields, a quote that does not end or has text behind it, a NUL.
+  /// `name` is the name of the file in errors. Refused: no heading, a heading twice, a row with
+  /// another number of fields, a quote that is not closed or has text after it, a NUL.
   [[nodiscard]] static Result<CsvTable> parse(std::string_view text, std::string name);
   /// Reads a regular file of at most 256 MiB.
   [[nodiscard]] static Result<CsvTable> read(const std::string& path);

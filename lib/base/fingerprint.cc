@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lib/base/fingerprint.h"
 
-#define XXH_INLINE_ALL
 #include <fmt/format.h>
-#include <xxhash.h>
+
+#include "lib/base/hash.h"
 
 namespace rubato {
 
 std::string fingerprint(std::string_view text) {
-  return fmt::format("{:016x}", XXH64(text.data(), text.size(), 0));
+  return fmt::format("{:016x}", hash_bytes(text.data(), text.size()));
 }
 
 }  // namespace rubato

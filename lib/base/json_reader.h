@@ -23,7 +23,7 @@ struct JsonPath {
   std::size_t index = 0;
 };
 
-/// Shared by all readers of one document. The first error stands; what is read after it has no
+/// Shared by all readers of one document. The first error is kept; values read after it have no
 /// meaning.
 struct JsonErrors {
   std::optional<std::string> first;
@@ -81,7 +81,7 @@ class JsonItem {
   JsonErrors& errors_;
 };
 
-/// An object: members are read by name; `finish` refuses those that nobody asked for.
+/// An object: members are read by name; `finish` rejects members that were not read.
 class JsonObject {
  public:
   explicit JsonObject(const JsonItem& item);

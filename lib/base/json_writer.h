@@ -41,8 +41,8 @@ class JsonWriter {
     const auto end = std::to_chars(digits, digits + sizeof digits, number).ptr;
     out_.append(digits, end);
   }
-  /// The shortest text that reads back to the same number. JSON has none for what is not finite:
-  /// null.
+  /// The shortest text that reads back to the same number. JSON has none for values that are not
+  /// finite: null.
   void value(double number);
   /// A number of seconds, "forever" from kForever on.
   void time(Seconds seconds) {

@@ -161,7 +161,7 @@ class LineReader {
     value = text_.substr(at_ + 1, close - at_ - 1);
     at_ = close + 1;
     if (at_ < text_.size() && !is_space(text_[at_])) {
-      return fail_at(at_, fmt::format("{}: {} stands directly behind a closing quote", key,
+      return fail_at(at_, fmt::format("{}: {} is directly after a closing quote", key,
                                       in_quotes(word_from(at_))));
     }
     return true;

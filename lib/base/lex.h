@@ -9,7 +9,7 @@
 
 namespace rubato {
 
-/// One Key=Value. `line` is where the key stands, from 1.
+/// One Key=Value. `line` is that of the key, from 1.
 struct ConfigPair {
   std::string key;
   std::string value;

@@ -3,6 +3,8 @@
 noinst_LTLIBRARIES += lib/librubato_base.la
 lib_librubato_base_la_LIBADD = $(FMT_LIBS) $(SPDLOG_LIBS) $(XXHASH_LIBS)
 lib_librubato_base_la_SOURCES = \
+  lib/base/atomic_file.cc \
+  lib/base/atomic_file.h \
   lib/base/clock.h \
   lib/base/csv.cc \
   lib/base/csv.h \
@@ -11,6 +13,8 @@ lib_librubato_base_la_SOURCES = \
   lib/base/file_system.h \
   lib/base/fingerprint.cc \
   lib/base/fingerprint.h \
+  lib/base/hash.cc \
+  lib/base/hash.h \
   lib/base/json_reader.cc \
   lib/base/json_reader.h \
   lib/base/json_writer.cc \
@@ -24,6 +28,8 @@ lib_librubato_base_la_SOURCES = \
   lib/base/precompiled.h \
   lib/base/prose.cc \
   lib/base/prose.h \
+  lib/base/statistics.cc \
+  lib/base/statistics.h \
   lib/base/text.cc \
   lib/base/text.h \
   lib/base/units.h \

@@ -50,7 +50,7 @@ void DaemonSink::sink_it_(const spdlog::details::log_msg& message) {
   }
   tokens_ -= 1;
   if (held_back_ > 0) {
-    write_line(LogLevel::kInfo, fmt::format("{} lines were held back", held_back_));
+    write_line(LogLevel::kInfo, fmt::format("{} lines were suppressed", held_back_));
     held_back_ = 0;
   }
   write_line(level_of(message.level), {message.payload.data(), message.payload.size()});

@@ -21,8 +21,8 @@ using LogWriter = void (*)(LogLevel level, const char* line);
 void set_log_writer(LogWriter writer) noexcept;
 
 /// Writes lines with the log writer. After a burst of kBurst lines it lets kLinesPerSecond through;
-/// what it holds back is counted and told in one line, so that a fault that repeats cannot fill a
-/// disk.
+/// suppressed lines are counted and reported in one line, so that a fault that repeats cannot fill
+/// a disk.
 class DaemonSink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
   static constexpr double kBurst = 400;

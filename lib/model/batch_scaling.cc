@@ -100,16 +100,16 @@ BatchScaling batch_scaling(Rows own, Rows all, const Batch& range, int max_gpus,
   out.batches = table.rows().size();
   out.links = found.links.size();
   if (table.empty()) {
-    out.missing.emplace_back("a report of one GPU, or one that tells the synchronisation");
+    out.missing.emplace_back("a report from one GPU, or one with the synchronisation time");
     return out;
   }
-  if (out.batches < 2) out.missing.emplace_back("a report of one GPU at another batch");
+  if (out.batches < 2) out.missing.emplace_back("a report from one GPU at another batch");
   out.max_gpus = 1;
   for (const CommunicationTime& link : found.links)
     out.max_gpus = std::max(out.max_gpus, 2 * link.devices);
   out.max_gpus = std::min(out.max_gpus, max_gpus);
   if (found.links.empty())
-    out.missing.emplace_back("a report of several GPUs at a batch a GPU that one GPU measured");
+    out.missing.emplace_back("a report from several GPUs at a batch per GPU that one GPU measured");
   const CommunicationTable links(found.links,
                                  found.links.empty() ? RingModel{} : ring_of(found.links));
   BatchRange batches;

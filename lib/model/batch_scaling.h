@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The tables of the job scalability analyser, from what reports hold.
+// The tables of the job scalability analyser, from reports.
 #pragma once
 
 #include <map>
@@ -21,7 +21,7 @@ struct BatchScaling {
   std::size_t links = 0;      ///< all-reduces with a time
   double gradient_bytes = 0;  ///< of the job; 0: its shape is not known, and its own all-reduces
                               ///< are all that counts
-  std::vector<std::string> missing{};  ///< which reports would tell more: a sentence each
+  std::vector<std::string> missing{};  ///< missing reports: a sentence each
 };
 
 /// `own`: rows of the profile on `gpu_type`; `all`: sorted by row_before(). A device's time of a

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is known of the speed of jobs and GPU types: an immutable version that a round reads.
+// The throughput models of jobs and GPU types: an immutable version that a round reads.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ namespace rubato {
 class Models {
  public:
   Models() = default;
-  /// Speeds of the GPU types (see TypeSpeeds), and what was learnt; nothing yet when null.
+  /// Relative speeds of the GPU types (see TypeSpeeds), and the learnt model; null: nothing learnt.
   explicit Models(std::map<std::string, double> speeds,
                   std::shared_ptr<const ThroughputModel> throughput_model = nullptr,
                   std::shared_ptr<const StepTimeModels> step_time_models = nullptr)
@@ -31,7 +31,7 @@ class Models {
   [[nodiscard]] const TypeSpeeds& speeds() const { return speeds_; }
   /// Null while nothing was learnt.
   [[nodiscard]] const ThroughputModel* throughput_model() const { return throughput_model_.get(); }
-  /// Of any job with any resources, from the model that suits it.
+  /// A prediction for any job with any resources, from the model that fits the job.
   [[nodiscard]] const Predictor& predictor() const { return *predictor_; }
 
  private:

@@ -18,7 +18,7 @@
 
 namespace rubato {
 
-/// What a forecast is asked for: the whole job. Counts of 0 are not known.
+/// The resources of a whole job for a forecast. A count of 0 is unknown.
 struct Resources {
   std::string gpu_type;  ///< "" without GPUs
   int gpus = 0;          ///< 0: on CPUs
@@ -29,18 +29,18 @@ struct Resources {
   auto operator<=>(const Resources&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-/// What of a job matters to its speed: its profile and its hints.
+/// The properties of a job that determine its throughput: profile and hints.
 struct JobSpec {
   ProfileName profile;
   std::optional<ModelShape> shape{};
   std::optional<Plans> plans{};  ///< none: as submitted
-  std::optional<Batch> batch{};  ///< none: what the job chose
+  std::optional<Batch> batch{};  ///< none: the job's own choice
   Device device = Device::kGpu;
 };
 
 /// Which model a forecast comes from.
 enum class ModelKind {
-  kNone,          ///< nothing is known but the speed of GPU types
+  kNone,          ///< only the relative speeds of GPU types
   kThroughput,    ///< the Gaussian process over all job types (throughput.h)
   kPlans,         ///< execution plans (plan_model.h)
   kDataParallel,  ///< data-parallel steps and the batch tables (data_parallel.h, batch_tables.h)
@@ -50,54 +50,53 @@ enum class ModelKind {
 /// One word, such as "plans".
 [[nodiscard]] const char* to_string(ModelKind);
 
-/// A forecast. ln(theta) is normal with mean ln(`throughput`) and standard deviation `stddev`.
+/// A forecast. ln(throughput) is normal with mean ln(`throughput`) and standard deviation `stddev`.
 struct Prediction {
   double throughput =
       0;  ///< samples/s, above 0 if feasible; without a known profile only ratios count
   double stddev = 0;
-  double goodput = 0;      ///< theta times statistical efficiency; theta where no noise is reported
-  std::string plan{};      ///< execution plan to run with; "" as submitted
-  std::int64_t batch = 0;  ///< global batch to run with; 0: what the job chose
-  bool plan_chosen = false;   ///< of several that its hints allow
+  double goodput = 0;        ///< throughput times statistical efficiency (1 without reported noise)
+  std::string plan{};        ///< execution plan to run with; "" as submitted
+  std::int64_t batch = 0;    ///< global batch to run with; 0: the job's own choice
+  bool plan_chosen = false;  ///< chosen among several that its hints allow
   bool batch_chosen = false;  ///< likewise
-  /// The least resources that give this within 1 %, so far as the models know: never more than
-  /// asked for.
+  /// The fewest resources that give this within 1 % by the models: never more than requested.
   Resources effective{};
   ModelKind model_kind = ModelKind::kNone;
   bool known_profile = false;
   bool feasible = true;
   std::int64_t samples = 0;  ///< reports of exactly this type and size
 
-  /// 1 - spread, in 0..1.
+  /// 1 - stddev, in 0..1.
   [[nodiscard]] double confidence() const;
 };
 
-/// The least gain for which more resources count as used: what the authors of execution plans call
-/// the envelope.
+/// The smallest relative gain for which more resources count as used. The authors of execution
+/// plans call it the envelope.
 inline constexpr double kEnvelope = 0.01;
 
-/// One fit, for a person.
+/// Summary of one fit for people.
 struct FitSummary {
   ProfileName profile;
   std::string gpu_type;
   ModelKind model_kind = ModelKind::kNone;
-  int configurations = 0;    ///< that differ
+  int configurations = 0;    ///< number of different ones
   std::int64_t samples = 0;  ///< reports
   /// Relative errors of the fit on the rows it was made from, weighted by their reports.
   double mean_error = 0;
   double max_error = 0;
   std::vector<std::pair<std::string, double>> parameters{};
-  std::vector<std::string> flags{};  ///< what is wrong with it, a word or two each
+  std::vector<std::string> flags{};  ///< its problems, a word or two each
 };
 
-/// Models of step times fitted to rows, each when it is first asked for. Safe from several threads.
+/// Step-time models fitted to rows, each at its first use. Thread-safe.
 class StepTimeModels {
  public:
-  /// Most rows that are used; of more, those with most reports.
+  /// Maximum number of rows used: those with most reports.
   static constexpr std::size_t kMaxRows = 4096;
 
-  /// Rows that are not usable() are left out; of equal ones the first counts. `memory`: MiB of one
-  /// GPU of a type, where it is configured.
+  /// Drops rows that are not usable() and repeated ones. `memory`: MiB of one GPU of each type that
+  /// has it configured.
   explicit StepTimeModels(std::vector<MeasuredRow> rows,
                           std::map<std::string, std::int64_t> memory = {});
   ~StepTimeModels();
@@ -108,26 +107,26 @@ class StepTimeModels {
   [[nodiscard]] const std::vector<MeasuredRow>& rows() const { return rows_; }
   [[nodiscard]] const std::map<std::string, std::int64_t>& memory() const { return memory_; }
 
-  /// From the model that suits the job; none where there is no such model for the profile on the
-  /// GPU type, or it has not seen enough. `effective` is not filled.
+  /// A prediction by the model that fits the job; none without such a model for the profile on the
+  /// GPU type, or with too few observations. `effective` is not filled.
   [[nodiscard]] std::optional<Prediction> predict(const JobSpec& job, const Resources& at) const;
 
-  /// The point of the resource-sensitivity curve of a job that says its shape and its plans
-  /// (plan_curve.h), with what it uses of `granted` in `effective`; none for other jobs.
+  /// The point of the resource-sensitivity curve of a job with a known shape and plans
+  /// (plan_curve.h), with the used part of `granted` in `effective`; none for other jobs.
   [[nodiscard]] std::optional<Prediction> curve(const JobSpec& job, const Resources& granted) const;
-  /// The least resources in which its best plan is as fast as `plan` ("": every GPU has the whole
-  /// model) is with `guaranteed`; none where that is not known, or the plan cannot run there.
+  /// The fewest resources with which its best plan is as fast as `plan` ("": each GPU has the whole
+  /// model) with `guaranteed`; none if unknown, or if the plan cannot run there.
   [[nodiscard]] std::optional<Resources> least(const JobSpec& job, const Resources& guaranteed,
                                                const std::string& plan) const;
 
-  /// All fits, made now: of each profile on each GPU type the data-parallel one, or that of
-  /// parameter servers, and for job types in `shapes` that of execution plans. By profile, GPU
-  /// type, back-end.
+  /// Makes all fits now: for each profile on each GPU type the data-parallel or parameter-server
+  /// model, and for job types in `shapes` that of execution plans. Sorted by profile, GPU type,
+  /// model.
   [[nodiscard]] std::vector<FitSummary> summaries(
       const std::map<std::string, ModelShape>& shapes = {}) const;
 
-  /// What the fits expect of the profiles that were measured: on the GPU types they were measured
-  /// on, at the sizes up to twice the largest measured. For ThroughputModel.
+  /// Predictions of the fits for ThroughputModel: each measured profile on its measured GPU types,
+  /// at sizes up to twice the largest measured.
   [[nodiscard]] std::vector<CurvePoint> curve_points() const;
 
  private:
@@ -140,35 +139,34 @@ class StepTimeModels {
 
 struct BatchScaling;
 
-/// Immutable, total, safe from several threads. Each answer is computed once.
+/// Immutable and thread-safe; answers any question. Each answer is computed once.
 class Predictor {
  public:
-  /// Most answers that are kept; then all are forgotten at once.
+  /// Maximum number of cached answers; then the cache is cleared.
   static constexpr std::size_t kMaxKept = 65536;
 
-  /// Null: nothing of that kind.
+  /// Either may be null: no such model.
   Predictor(std::shared_ptr<const ThroughputModel> throughput_model,
             std::shared_ptr<const StepTimeModels> step_time_models);
 
-  /// The best way to run the job with these resources. Which model answers: that of execution plans
-  /// for a job that says its shape and which plans it can run; that of parameter servers for one
-  /// whose reports name servers, or that runs on CPUs; the data-parallel one for a job with a range
-  /// of batches; else, and where those know too little, the Gaussian process, into which the others
-  /// enter as curves.
+  /// The best way to run the job with these resources. The model is that of execution plans for a
+  /// job with a known shape and plans; that of parameter servers for one whose reports name
+  /// servers, or on CPUs; the data-parallel one for a job with a range of batches. Otherwise, or
+  /// with too few observations, it is the Gaussian process, which gets the others as curves.
   [[nodiscard]] Prediction predict(const JobSpec& job, const Resources& at) const;
 
-  /// The same, where fewer GPUs than `at` has may be used: never less than with any size of `sizes`
-  /// that is smaller, with that size in `effective`.
+  /// The same if fewer GPUs than those of `at` may be used: at least the throughput of each smaller
+  /// size in `sizes`. `effective` has the used size.
   [[nodiscard]] Prediction envelope(const JobSpec& job, const Resources& at,
                                     std::span<const int> sizes) const;
 
-  /// A resource-sensitivity curve: the best within as much or less, for each of `sizes` that `at`
-  /// has GPUs for; nodes, cores and memory in proportion. Never falls along the sizes, and
-  /// `effective` says what is used. For what sizes jobs together.
+  /// A resource-sensitivity curve: the best with at most each of `sizes` up to the GPUs of `at`,
+  /// with nodes, cores and memory in proportion. Never falls along the sizes; `effective` has the
+  /// used resources. For sizing jobs together.
   [[nodiscard]] std::vector<Prediction> curve(const JobSpec& job, const Resources& at,
                                               std::span<const int> sizes) const;
-  /// The least resources that keep a guarantee: as fast as the job is with `guaranteed`, within
-  /// the envelope, at one of `sizes`. `guaranteed` itself where nothing less is known to do.
+  /// The fewest resources that keep a guarantee: as fast as with `guaranteed`, within the envelope,
+  /// at one of `sizes`. `guaranteed` itself if no smaller size is known to suffice.
   [[nodiscard]] Resources least(const JobSpec& job, const Resources& guaranteed,
                                 std::span<const int> sizes, const std::string& plan = {}) const;
 

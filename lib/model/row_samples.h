@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Rows of what was measured into the samples of the models of step times.
+// Converts measured rows to samples of the step-time models.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ using Rows = std::span<const MeasuredRow>;
 [[nodiscard]] Rows rows_of(Rows rows, const ProfileName& profile, const std::string& gpu_type);
 /// The row with most reports: how the profile usually runs. Not for no rows.
 [[nodiscard]] const MeasuredRow& usual(Rows rows);
-/// With nodes where nobody says: as full as any that was measured.
+/// Fills in missing node counts: nodes as full as any measured.
 [[nodiscard]] Resources placed(Rows rows, Resources at);
 /// Gradient noise scale of the profile there, where it was reported: the median of the rows.
 [[nodiscard]] std::optional<double> noise_among(Rows rows);

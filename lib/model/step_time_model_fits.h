@@ -21,7 +21,7 @@ namespace rubato {
 
 using rows::Rows;
 
-/// Those that were asked for so far. A fit that is under way is waited for.
+/// The fits requested so far. Waits for a fit in progress.
 struct StepTimeModels::Fits {
   using ProfileOnType = std::pair<ProfileName, std::string>;
   using ShapeKey = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
@@ -61,7 +61,7 @@ struct StepTimeModels::Fits {
     return model;
   }
 
-  /// Null where nothing was measured that tells it.
+  /// Null without suitable measurements.
   std::shared_ptr<const PlanCurve> plan_curve(const JobSpec& job, const Resources& at, Rows rows,
                                               std::int64_t gpu_memory);
   std::optional<Prediction> by_plans(const JobSpec& job, const Resources& at, Rows rows,

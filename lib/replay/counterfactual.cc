@@ -78,7 +78,7 @@ class Estimate {
     real.profile = profile_of(*job, config_);
     if (one.start < gain_.from) {  // it runs when the time begins
       workload_.holders.push_back({*job, real.ended ? one.end : job->end_limit});
-      if (real.managed) leave_out("begun before");
+      if (real.managed) leave_out("started before");
       return;
     }
     Seconds enters = std::max(real.enters, gain_.from);
@@ -97,8 +97,8 @@ class Estimate {
   /// Why a managed run is played, but tells nothing of what place would have gained; or null.
   static const char* not_compared(const RecordedRun& one, const Real& real) {
     const std::optional<Mode> mode = sim::mode_of_run(one.text);
-    if (!mode) return "it is not kept whether Rubato only observed";
-    if (*mode != Mode::kObserve) return "begun while Rubato placed";
+    if (!mode) return "mode not recorded";
+    if (*mode != Mode::kObserve) return "started while Rubato placed";
     return real.ended ? nullptr : "still running";
   }
 

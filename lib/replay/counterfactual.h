@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What mode place would have gained: an estimate. The jobs that ran are played again through
-// round(), on the nodes there are, and what they waited is set beside what they really waited.
+// round() on the nodes there are, and compares simulated with real waiting times.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct CounterfactualEstimate {
   Seconds from = 0;
   Seconds until = 0;
   std::int64_t runs = 0;      ///< that were on or began in this time
-  std::int64_t compared = 0;  ///< of managed jobs, begun in it, in mode observe, and ended
+  std::int64_t compared = 0;  ///< of managed jobs, started in it in mode observe, and ended
   std::int64_t beside = 0;    ///< of other jobs, played with them
   std::int64_t moved = 0;     ///< of the compared: on another GPU type or at another size
   std::int64_t rescaled = 0;  ///< of these: whose run time a measured profile changed
@@ -49,11 +49,11 @@ struct CounterfactualEstimate {
   bool operator==(const CounterfactualEstimate&) const = default;
 };
 
-/// Runs of which only the last so many are played.
+/// Maximum number of runs played: the last ones.
 inline constexpr std::size_t kMaxCounterfactualRuns = 5000;
 
 /// `now`: the snapshot published last, whose nodes and running jobs count; `runs` as
-/// store::Reader::runs() lists them; `from`: what ended before does not count. Pure.
+/// store::Reader::runs() lists them; `from`: earlier runs do not count. Pure.
 [[nodiscard]] CounterfactualEstimate estimate_counterfactual(const Snapshot& now,
                                                              const std::vector<RecordedRun>& runs,
                                                              const Models& models,

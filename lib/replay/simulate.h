@@ -29,7 +29,7 @@ struct RunningAtStart {
   Seconds ends = 0;
 };
 
-/// What is simulated.
+/// The simulated workload.
 struct SimulationInput {
   /// Nodes, node sets, partitions and memory at the begin. What the nodes have free does not
   /// count (all of it is, but for the holders), nor do jobs.
@@ -39,7 +39,7 @@ struct SimulationInput {
   Seconds begin = 0;
 };
 
-/// Seconds for which a job holds what it was given; cut at its time limit, at least 1.
+/// Seconds for which a job holds its allocation; cut at its time limit, at least 1.
 using RunTime = std::function<Seconds(const Job& job, const Start& start)>;
 
 /// One run of one job.

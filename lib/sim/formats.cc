@@ -13,11 +13,11 @@ std::span<const FormatEntry> formats() {
       {"gavel", "traces of Gavel; --profiles: simulation_throughputs.json or its folder",
        &read_gavel_suite, true},
       {"muri", "CSV of Muri, times in ms; without --profiles", &read_muri_suite},
-      {"native", "CSV with one job a line; --profiles: CSV of speeds", &read_native_suite},
+      {"native", "CSV with one job per line; --profiles: CSV of throughputs", &read_native_suite},
       {"pollux", "CSV of Pollux; --profiles: its folder traces", &read_pollux_suite, true},
       {"rubick", "CSV of Rubick; --profiles: the folder with profiles and perf_model_validation",
        &read_rubick_suite, true},
-      {"sacct", "what sacct --parsable2 prints", &read_sacct_suite},
+      {"sacct", "output of sacct --parsable2", &read_sacct_suite},
       {"sia", "CSV of Sia; --profiles: its folder traces", &read_sia_suite, true},
       {"tiresias", "CSV of Tiresias; without --profiles", &read_tiresias_suite},
   };

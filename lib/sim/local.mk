@@ -115,12 +115,6 @@ lib_librubato_sim_la_SOURCES = \
   lib/sim/solver/linear_program.h \
   lib/sim/solver/lp.h \
   lib/sim/solver/lp_centre.cc \
-  lib/sim/solver/solve_protocol.cc \
-  lib/sim/solver/solve_protocol.h \
-  lib/sim/solver/solver.cc \
-  lib/sim/solver/solver.h \
-  lib/sim/solver/solver_process.cc \
-  lib/sim/solver/solver_process.h \
   lib/sim/suites.cc \
   lib/sim/suites/arrivals.cc \
   lib/sim/suites/arrivals.h \

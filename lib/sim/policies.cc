@@ -31,7 +31,7 @@ std::string sia_unfit(const PolicyContext& context);
 
 std::span<const PolicyEntry> policies() {
   static const std::vector<PolicyEntry> table{
-      {"aiturbo", "AITurbo: queues by Borda count of service and of what a step of size saves",
+      {"aiturbo", "AITurbo: Borda count over attained service and the gain of the next size",
        &make_aiturbo, &elastic_unfit, "those with one GPU type"},
       {"backfill", "EASY backfill with Slurm's default limits", &make_backfill},
       {"elastic-fixed", "Saxena et al.: sizes by dynamic programming, the user's batch",
@@ -39,26 +39,26 @@ std::span<const PolicyEntry> policies() {
       {"elastic-var", "Saxena et al.: sizes by dynamic programming, the fastest batch",
        &make_elastic_var, &elastic_var_unfit,
        "elastic, pollux-t4-64; workloads with ranges of batches, one GPU type"},
-      {"equal", "every ten minutes an equal share of the GPUs for each job", &make_equal},
-      {"fifo", "in the order of arrival, any GPU type", &make_fifo},
-      {"fifo-het", "in the order of arrival, the fastest type with room", &make_fifo_het},
+      {"equal", "an equal share of the GPUs per job, every ten minutes", &make_equal},
+      {"fifo", "in order of arrival, any GPU type", &make_fifo},
+      {"fifo-het", "in order of arrival, the fastest GPU type with room", &make_fifo_het},
       {"gavel-las", "Gavel: max-min of normalised throughput", &make_gavel_las},
-      {"gavel-makespan", "Gavel: least time until all are done", &make_gavel_makespan},
+      {"gavel-makespan", "Gavel: shortest time until all jobs are done", &make_gavel_makespan},
       {"gavel-maxsum", "Gavel: largest sum of throughputs", &make_gavel_maxsum},
       {"gavel-wf", "Gavel: max-min by water filling", &make_gavel_wf},
-      {"las", "Gavel: max-min of time, blind to GPU types", &make_las},
+      {"las", "Gavel: max-min of GPU time, ignoring GPU types", &make_las},
       {"optimus", "Optimus with an oracle", &make_only_by_rules, &optimus_unfit,
        "pollux-t4-64; format pollux or sia, one GPU type"},
       {"pollux", "Pollux: goodput by a genetic search", &make_only_by_rules, &pollux_unfit,
        "pollux-t4-64, sia-het64; format pollux or sia"},
-      {"rubato", "the round of Rubato, with reports of jobs or with known speeds", &make_rubato},
+      {"rubato", "Rubato's scheduling pass, with reported or known throughputs", &make_rubato},
       {"rubick", "Rubick as published, with phantom GPUs", &make_only_by_rules, &rubick_unfit,
        "rubick-a800-64; format rubick"},
       {"rubick-honest", "Rubick without phantom GPUs", &make_only_by_rules, &rubick_unfit,
        "rubick-a800-64; format rubick"},
-      {"sia", "Sia: goodput by an integer programme", &make_only_by_rules, &sia_unfit,
+      {"sia", "Sia: goodput by an integer program", &make_only_by_rules, &sia_unfit,
        "pollux-t4-64, sia-het64; format pollux or sia"},
-      {"tiresias", "queues by GPU time attained", &make_tiresias},
+      {"tiresias", "queues by attained GPU time", &make_tiresias},
   };
   return table;
 }

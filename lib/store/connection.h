@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One connection to SQLite, and what its failures mean. The only file of the store whose
+// One connection to SQLite, and the meaning of its failures. The only file of the store whose
 // functions let SQLite::Exception through are those that say so.
 #pragma once
 
@@ -21,7 +21,7 @@ enum class FailureKind {
   kRecord,     ///< this record does not fit; the next may
 };
 
-/// A failed operation: the sentence, and what to do about it.
+/// A failed operation: a sentence, and the kind of failure.
 struct StoreFailure {
   FailureKind trouble = FailureKind::kTransient;
   std::string text;
@@ -34,7 +34,7 @@ using StoreResult = tl::expected<T, StoreFailure>;
   return tl::unexpected<StoreFailure>(StoreFailure{trouble, std::move(text)});
 }
 
-/// "PATH: disk I/O error (code 1546)", with what to do about it as the code says.
+/// "PATH: disk I/O error (code 1546)", with the kind of failure by its code.
 [[nodiscard]] StoreFailure failure_of(const SQLite::Exception& error, const std::string& path);
 
 /// Runs `work` and turns SQLite::Exception into a Failure. Other exceptions (memory) become a

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The folder of the store: what file system it is on, and files set aside in it.
+// The folder of the store: its file system, and the corrupt files set aside in it.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace rubato::store {
 
 /// Name of the database in its folder.
 inline constexpr const char* kDatabaseName = "rubato.db";
-/// At most so many corrupt files are kept; then the store stays off until somebody looked.
+/// Maximum number of corrupt files kept. Then the store stays off until an admin removes them.
 inline constexpr int kMaxSetAside = 8;
 
 /// Makes the folder (0700) if its parent is there. Fails where it cannot be used, saying why.
@@ -29,7 +29,7 @@ inline constexpr int kMaxSetAside = 8;
 /// the new name. Fails when `kMaxSetAside` are there already.
 [[nodiscard]] Result<std::string> set_aside(const std::string& path, Seconds now);
 
-/// "PATH: what the system says" for an errno.
+/// "PATH: MESSAGE" for an errno.
 [[nodiscard]] std::string system_text(const std::string& path, int code);
 
 }  // namespace rubato::store

@@ -26,7 +26,7 @@ inline constexpr const char* kOfGroup =
     "s.iteration_time, s.gradient_noise";
 inline constexpr int kBehindGroup = 17;
 
-/// Mean of what some reports say.
+/// Mean of a value that only some reports have.
 class ReportedMean {
  public:
   void add(const SQLite::Column& column);

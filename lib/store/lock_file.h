@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One process at a time writes a store.
+// A lock file: only one process at a time writes a store.
 #pragma once
 
 #include <sys/types.h>
@@ -14,21 +14,20 @@ namespace rubato::store {
 /// that shares a file system.
 struct LockOwner {
   std::string host;
-  std::string boot;  ///< /proc/sys/kernel/random/boot_id: another one, and the process is gone
+  std::string boot;  ///< /proc/sys/kernel/random/boot_id; a different one means the process is gone
   pid_t pid = 0;
 
   bool operator==(const LockOwner&) const = default;
 };
 
-/// What the kernel says about a lock on the file.
+/// State of the kernel's lock on the file.
 enum class KernelLock {
   kTaken,  ///< we have it
   kHeld,   ///< another open file has it
   kNone,   ///< this file system has no such locks
 };
 
-/// Whether a file in which `owner` stands (no host: nobody) is held against `self`; see
-/// LockFile::take.
+/// Whether a lock file with `owner` (empty host: no owner) keeps `self` out; see LockFile::take.
 [[nodiscard]] bool is_held(const LockOwner& owner, const LockOwner& self, bool local,
                            KernelLock kernel);
 
@@ -38,7 +37,7 @@ enum class KernelLock {
 /// A held lock: a file with a kernel lock (flock) on it and the owner inside.
 class LockFile {
  public:
-  /// Takes the lock, or says who has it. Never waits for its holder.
+  /// Takes the lock. Fails with the name of its holder, without waiting.
   ///
   /// On a `local` file system the kernel's lock decides alone: it ends with the process, and no
   /// other host can hold one. On others a file of another host counts as held, because that host
@@ -51,7 +50,7 @@ class LockFile {
   LockFile& operator=(const LockFile&) = delete;
   LockFile(LockFile&& other) noexcept;
   LockFile& operator=(LockFile&& other) noexcept;
-  /// Removes the file and lets go.
+  /// Removes the file and releases the lock.
   ~LockFile();
 
  private:

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "lib/base/atomic_file.h"
 #include "lib/base/json_writer.h"
 #include "lib/json/json_documents.h"
 #include "lib/store/folder.h"
@@ -92,32 +93,11 @@ Result<std::string> read_trusted(const std::string& path) {
   return read_all(file.get(), path, status.st_size);
 }
 
-Result<void> write_all(int file, const std::string& path, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t put = ::write(file, text.data(), text.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return fail(system_text(path, errno));
-    text.remove_prefix(static_cast<std::size_t>(put));
-  }
-  return {};
-}
-
-/// Whole or not at all, 0600.
+/// Whole or not at all, mode 0600.
 Result<void> write_new(const std::string& path, std::string_view text) {
-  const std::string making = path + ".new";
-  ::unlink(making.c_str());
-  {
-    const File file(::open(making.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-    if (file.get() < 0) return fail(system_text(making, errno));
-    if (auto written = write_all(file.get(), making, text); !written) {
-      ::unlink(making.c_str());
-      return written;
-    }
-  }
-  if (::rename(making.c_str(), path.c_str()) == 0) return {};
-  const int code = errno;
-  ::unlink(making.c_str());
-  return fail(system_text(path, code));
+  const auto written = write_atomically(path, text);
+  if (written) return {};
+  return fail(system_text(written.error().path, written.error().code));
 }
 
 std::int64_t read_count(const JsonItem& item) {
@@ -175,7 +155,7 @@ Result<Order> order_from_json(std::string_view text) {
       order = ImportOrder{std::move(*rows)};
     });
     object.optional("forget", [&](const JsonItem& item) {
-      if (order) return item.error("stands beside import; one order a file");
+      if (order) return item.error("cannot be combined with import; write one order per file");
       order = read_forget(item);
     });
     if (!order) object.error("expected import or forget");

@@ -22,12 +22,12 @@ struct ImportOrder {
   bool operator==(const ImportOrder&) const = default;
 };
 
-/// Forgets what is known of a job type: samples, imported rows, fits.
+/// Deletes all data of a job type: samples, imported rows, fits.
 struct ForgetOrder {
   std::string job_type;
   std::optional<std::string> account{};   ///< none: of all
   std::optional<std::string> gpu_type{};  ///< none: on all; fits of other types stay
-  std::optional<Seconds> before{};        ///< only what is older
+  std::optional<Seconds> before{};        ///< only older data
 
   bool operator==(const ForgetOrder&) const = default;
 };
@@ -44,7 +44,7 @@ struct OrderDone {
   bool operator==(const OrderDone&) const = default;
 };
 
-/// One JSON document each; what is read is checked whole. Errors name the member.
+/// One JSON document each, checked as a whole. Errors name the member.
 [[nodiscard]] std::string order_to_json(const Order& order);
 [[nodiscard]] Result<Order> order_from_json(std::string_view text);
 [[nodiscard]] std::string answer_to_json(const Result<OrderDone>& answer);
@@ -82,7 +82,7 @@ class OrderFolder {
   [[nodiscard]] Result<std::string> give(const Order& order) const;
   /// The answer, removed; nothing while there is none.
   [[nodiscard]] std::optional<Result<OrderDone>> fetch(const std::string& name) const;
-  /// Takes an order back that nobody has taken; false if somebody has.
+  /// Withdraws an order; false if the store has taken it.
   [[nodiscard]] bool take_back(const std::string& name) const;
 
   [[nodiscard]] const std::string& path() const { return path_; }

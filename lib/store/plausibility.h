@@ -17,7 +17,7 @@ struct PlausibilityBounds {
   double above_best = 3;            ///< times the best unflagged rate of its kind
   double wall_time = 1.5;           ///< between the reported rate and the one that the counts give
   double others = 2;                ///< from the median of the other jobs of its kind, either way
-  std::size_t others_at_least = 2;  ///< so many other jobs must have measured
+  std::size_t others_at_least = 2;  ///< minimum number of other jobs with measurements
   std::size_t jobs_kept = 64;       ///< other jobs remembered a kind, the last ones
 };
 

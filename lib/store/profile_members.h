@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the two forms of exported profiles share: the members of a row, in order, and what is wrong
+// Shared by both forms of exported profiles: the members of a row, in order, and the problems
 // with their values. Included by their files only.
 #pragma once
 
@@ -46,9 +46,9 @@ void for_each_member(Row& row, Visitor& visit) {
   visit.count("last", g.last, 0, kJsonMaxTime, false);
 }
 
-/// What is wrong with the name of a job type; "" if nothing is. The others likewise.
+/// Why a name of a job type is invalid; "" if it is valid. The others likewise.
 [[nodiscard]] std::string wrong_name(const std::string& text);
-/// Of a name that Slurm has checked.
+/// The same for a name that Slurm has checked.
 [[nodiscard]] std::string wrong_text(const std::string& text);
 [[nodiscard]] std::string wrong_plan(const std::string& text);
 [[nodiscard]] std::string wrong_real(double value, double most, bool above_zero);

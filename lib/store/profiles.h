@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Profiles as sites share them: what jobs measured, added up, as JSON or as a table.
+// Profiles as sites share them: aggregated measurements of jobs, as JSON or CSV.
 #pragma once
 
 #include <string>
@@ -31,7 +31,7 @@ inline constexpr std::size_t kMaxProfiles = 100'000;
 
 /// Reads either back: writing what was read gives the same bytes. Rows in any order. All of the
 /// file is checked: the first error names `name`, the place (member, or line and column), the word
-/// and what would be right.
+/// and a correct form.
 [[nodiscard]] Result<std::vector<ProfileRow>> profiles_from_json(std::string_view text,
                                                                  const std::string& name);
 [[nodiscard]] Result<std::vector<ProfileRow>> profiles_from_csv(std::string_view text,

@@ -151,7 +151,7 @@ Result<std::vector<ProfileRow>> profiles_from_csv(std::string_view text, const s
   const std::vector<std::string> known = member_names();
   for (const std::string& heading : table->headings()) {
     if (std::find(known.begin(), known.end(), heading) != known.end()) continue;
-    return fail(fmt::format("{}:1: column '{}' is none of {}{}", name, heading,
+    return fail(fmt::format("{}:1: column '{}': must be one of {}{}", name, heading,
                             fmt::join(known, ", "), did_you_mean(heading, known)));
   }
   for (const char* needed : {"job_type", "gpus", "samples", "rate"}) {

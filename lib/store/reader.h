@@ -23,12 +23,12 @@ struct ProfileKey {
   bool shared = false;
 };
 
-/// The samples of a job type on one GPU type at one size that can be used (not flagged).
+/// The usable (not flagged) samples of a job type on one GPU type at one size.
 struct ProfileGroup {
   std::string gpu_type;
   int gpus = 0;
   std::int64_t samples = 0;
-  std::int64_t jobs = 0;       ///< that measured them
+  std::int64_t jobs = 0;       ///< jobs that reported them
   double mean_throughput = 0;  ///< samples/s
   double min_throughput = 0;
   double max_throughput = 0;
@@ -38,15 +38,15 @@ struct ProfileGroup {
   bool operator==(const ProfileGroup&) const = default;
 };
 
-/// What has one speed: the samples of a job type (of one account, or of all where it is shared) on
-/// one GPU type at one size.
+/// Key of the samples of a job type (of one account, or of all if shared) on one GPU type at one
+/// size.
 struct JobTypeKey {
   ProfileKey key;
   std::string gpu_type;
   int gpus = 0;
 };
 
-/// How much is in a store.
+/// Number of records in a store.
 struct StoreCounts {
   std::int64_t job_types = 0;
   std::int64_t samples = 0;  ///< flagged ones included
@@ -61,10 +61,10 @@ struct StoreCounts {
   bool operator==(const StoreCounts&) const = default;
 };
 
-/// Not thread-safe; every call may wait for the disk. Lists are in a total order, said with each.
+/// Not thread-safe; every call may wait for the disk. Lists have a total order, given with each.
 class Reader {
  public:
-  /// Opens `path` for reading. Fails when it is missing, no store, or of another schema version.
+  /// Opens `path` for reading. Fails if it is missing, not a store, or of another schema version.
   [[nodiscard]] static Result<Reader> open(const std::string& path, const std::string& vfs = "");
 
   Reader(Reader&&) noexcept;
@@ -82,23 +82,23 @@ class Reader {
                                                     std::int64_t at_most = 1'000'000) const;
   /// Every sample, flagged ones too, in the order in which they were written.
   [[nodiscard]] Result<std::vector<Sample>> all_samples(std::int64_t at_most = 1'000'000) const;
-  /// What a ForgetOrder would remove.
+  /// Number of records that a ForgetOrder would remove.
   [[nodiscard]] Result<OrderDone> count_forgotten(const ForgetOrder& order) const;
   /// Calls `each` with every sample, flagged ones too, in the order in which they were written.
   [[nodiscard]] Result<void> each_sample(const std::function<void(Sample)>& each) const;
   /// By GPU type, model, account.
   [[nodiscard]] Result<std::vector<Fit>> fits(const ProfileKey& key) const;
   [[nodiscard]] Result<std::optional<JobRecord>> job(const JobKey& key) const;
-  /// Grows with each import and each forgetting: what no new sample shows.
+  /// Grows with each import and each forget order, which new samples do not show.
   [[nodiscard]] Result<std::int64_t> profile_changes() const;
   /// Number of the last sample written; 0 in an empty store.
   [[nodiscard]] Result<std::int64_t> last_sample() const;
-  /// Kinds with samples behind `after`, a row for each account. Unsorted.
+  /// Keys with samples after number `after`, a row per account. Unsorted.
   [[nodiscard]] Result<std::vector<JobTypeKey>> kinds(std::int64_t after) const;
-  /// By nodes, plan, batch, cores, workers, servers, their cores. What was measured here, and of
-  /// other sites what was not.
+  /// By nodes, plan, batch, cores, workers, servers, their cores. Measurements of this site,
+  /// and imported rows where it has none.
   [[nodiscard]] Result<std::vector<JobTypeGroup>> groups(const JobTypeKey& kind) const;
-  /// Those of all kinds, in one pass over the samples: far cheaper than kind by kind. `shared`:
+  /// The groups of all keys, in one pass over the samples: far cheaper than one by one. `shared`:
   /// names of the job types that all accounts share. By account, job type, GPU type, GPUs.
   [[nodiscard]] Result<std::vector<std::pair<JobTypeKey, std::vector<JobTypeGroup>>>> all_groups(
       const std::set<std::string>& shared) const;
@@ -106,7 +106,7 @@ class Reader {
   [[nodiscard]] Result<std::vector<JobRecord>> jobs() const;
   /// About one job, in the order in which they were written.
   [[nodiscard]] Result<std::vector<Decision>> decisions(const JobKey& key) const;
-  /// Runs that were on at `from` or started later, by start, submit, id; the last `at_most`.
+  /// Runs that were running at `from` or started later, by start, submit, id; the last `at_most`.
   [[nodiscard]] Result<std::vector<RunRecord>> runs(Seconds from,
                                                     std::int64_t at_most = 100'000) const;
 

@@ -23,7 +23,7 @@ struct JobType {
   bool operator==(const JobType&) const = default;
 };
 
-/// What is implausible about a report.
+/// Why a report is implausible.
 enum class Flag {
   kNone,
   kNotMonotone,   ///< fewer samples done, or an earlier time, than the report before
@@ -119,7 +119,7 @@ struct Fit {
 
 enum class JobClass { kBestEffort, kGuaranteed };
 
-/// What became of a job so far. A later record takes the place of the earlier one.
+/// Result of a job so far. A later record takes the place of the earlier one.
 struct JobRecord {
   JobKey job;
   JobType type;

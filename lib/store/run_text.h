@@ -17,7 +17,7 @@ namespace rubato::sim {
 /// its partition, has no text.
 inline constexpr std::size_t kMaxNames = 1000;
 
-/// `job` runs in `snapshot`, begun in `mode`; `later_set` tells where it could run, -1 for anywhere
+/// `job` runs in `snapshot`, started in `mode`; `later_set` is where it could run, -1 for anywhere
 /// in its partition. "" beyond kMaxNames.
 [[nodiscard]] std::string run_text(const Job& job, const Snapshot& snapshot, Mode mode);
 

@@ -11,7 +11,7 @@ namespace rubato::store {
 
 /// SQLite's application_id of our files ("Rubt").
 inline constexpr std::int64_t kApplicationId = 0x52756274;
-/// PRAGMA user_version of what this code writes.
+/// PRAGMA user_version of databases that this code writes.
 inline constexpr int kSchemaVersion = 3;
 
 /// The step to version `to`, from the one before.

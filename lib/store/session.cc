@@ -91,7 +91,7 @@ StoreResult<void> Session::open_database(bool local, Seconds now, std::vector<st
   database_.reset();
   auto aside = set_aside(path_, now);
   if (!aside) return in_the_way(std::move(aside.error()));
-  notes.push_back(fmt::format("{}; set aside as {}, begun anew", opened.error().text, *aside));
+  notes.push_back(fmt::format("{}; set aside as {}, started anew", opened.error().text, *aside));
   return attempt();
 }
 

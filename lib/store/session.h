@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A store that is open for writing: lock, database, judge of reports. Of one thread; every call may
-// wait for the disk.
+// A store that is open for writing: lock, database, plausibility of reports. For one thread; every
+// call may wait for the disk.
 #pragma once
 
 #include <sys/types.h>
@@ -19,7 +19,7 @@
 
 namespace rubato::store {
 
-/// Which file a path names.
+/// Identity of the file at a path.
 struct FileMark {
   dev_t device = 0;
   ino_t number = 0;  ///< 0: none
@@ -27,7 +27,7 @@ struct FileMark {
   bool operator==(const FileMark&) const = default;
 };
 
-/// What became of a batch.
+/// Result of a batch.
 struct WriteCounts {
   std::int64_t written = 0;  ///< flagged ones included
   std::int64_t flagged = 0;
@@ -40,30 +40,29 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Takes the lock, opens or makes the database, checks its pages, brings its schema up to date.
-  /// A file whose check fails twice is set aside and a new one begun; that is told in `notes`.
-  /// Fails when another process holds the lock, for a newer schema, and for what the system
-  /// refuses.
+  /// Takes the lock, opens or creates the database, checks its pages and upgrades its schema.
+  /// A file whose check fails twice is set aside and a new one started; `notes` reports it.
+  /// Fails if another process holds the lock, if the schema is newer, and on system errors.
   [[nodiscard]] static StoreResult<std::unique_ptr<Session>> open(const StoreOptions& options,
                                                                   Seconds now,
                                                                   std::vector<std::string>& notes);
 
-  /// Judges the samples and writes all entries in one transaction: all are there afterwards, or
-  /// after a failure none. A session that failed must be opened again.
+  /// Checks the plausibility of samples and writes all entries in one transaction: all or none. A
+  /// session that failed must be opened again.
   [[nodiscard]] StoreResult<WriteCounts> write(std::span<const AnyRecord> entries);
 
-  /// Does an order in one transaction: all of it, or after a failure nothing.
+  /// Carries out an order in one transaction: all or nothing.
   [[nodiscard]] StoreResult<OrderDone> apply(const Order& order);
 
-  /// Removes what is beyond the bounds of the retention; how many records.
+  /// Deletes records beyond the retention limits. Returns how many.
   [[nodiscard]] StoreResult<std::int64_t> retain(Seconds now);
 
   /// A consistent copy under `path` with file mode `mode`, in one rename. It needs no other file
   /// and can be read from a folder that cannot be written.
   [[nodiscard]] StoreResult<void> copy_to(const std::string& path, unsigned mode = 0600);
 
-  /// Fails when the path names another file than the one that is open, or none: what is written
-  /// would reach nobody. The session must then be opened again.
+  /// Fails if the path names no file or another file than the open one: no reader would see new
+  /// records. The session must then be opened again.
   [[nodiscard]] StoreResult<void> in_place() const;
 
   /// The path of the database.
@@ -88,7 +87,7 @@ class Session {
   FileMark mark_;          ///< of the database that is open
   FileMark journal_mark_;  ///< of its journal, in WAL mode
   Plausibility judge_;
-  // In this order: statements end before the database, and that before the lock.
+  // Destroyed in reverse order: statements, database, lock.
   LockFile lock_;
   std::unique_ptr<SQLite::Database> database_;
   std::unique_ptr<RowWriter> rows_;

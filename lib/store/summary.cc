@@ -56,7 +56,7 @@ std::vector<SummaryRow> joined(std::vector<SummaryRow> rows) {
 }
 
 Result<bool> Summary::refresh(const std::set<std::string>& shared, bool whole) {
-  // Opened each time: the file may have been set aside and begun anew.
+  // Opened each time: the file may have been set aside and started anew.
   const Result<Reader> reader = Reader::open(path_, vfs_);
   if (!reader) return tl::unexpected<Error>(reader.error());
   const Result<std::int64_t> last = reader->last_sample();

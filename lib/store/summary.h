@@ -24,8 +24,8 @@ struct SummaryRow {
   bool operator==(const SummaryRow&) const = default;
 };
 
-/// All profiles of a store, for what reads it once. Samples of jobs without a type are in none.
-/// `shared`: names of the job types that all accounts share.
+/// All profiles of a store, for a program that reads it once. Samples of jobs without a type are in
+/// none. `shared`: names of the job types that all accounts share.
 [[nodiscard]] Result<std::vector<ProfileRow>> all_profiles(const Reader& reader,
                                                            const std::set<std::string>& shared);
 

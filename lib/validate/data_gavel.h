@@ -18,7 +18,7 @@ namespace rubato {
 struct GavelModel {
   std::string name;        ///< whole
   std::string app;         ///< before the batch
-  std::int64_t batch = 0;  ///< samples a worker and step; 0: not told
+  std::int64_t batch = 0;  ///< samples per worker and step; 0: unknown
 
   bool operator==(const GavelModel&) const = default;
 };
@@ -39,7 +39,7 @@ struct GavelObservation {
   };
   std::vector<Partner> shared;  ///< by name and scale
 
-  /// samples/s; where no batch is told, steps/s.
+  /// samples/s; without a batch, steps/s.
   [[nodiscard]] double throughput() const {
     return steps * static_cast<double>(model.batch > 0 ? model.batch : 1);
   }

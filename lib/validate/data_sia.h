@@ -16,14 +16,14 @@ struct SiaStep {
   std::vector<int> placement;  ///< GPUs on each node; empty where the file does not say
   int nodes = 1;
   int gpus = 1;
-  double local_batch = 0;  ///< samples a GPU
+  double local_batch = 0;  ///< samples per GPU
   double step_time = 0;    ///< seconds an iteration, above 0
   double sync_time = 0;    ///< seconds of gradient synchronisation
 };
 
 /// An application on one GPU type.
 struct SiaProfile {
-  std::string gpu_type;              ///< what the names of the files end with
+  std::string gpu_type;              ///< suffix of the file names
   std::vector<SiaStep> placements;   ///< of placements-TYPE.csv, in its order
   std::vector<SiaStep> scalability;  ///< of scalability-TYPE.csv, in its order; may be empty
 };
@@ -37,7 +37,7 @@ struct SiaEpoch {
   double grad_var = 0;  ///< variance of the gradient at the smallest batch
 };
 
-/// Of validation-BATCH.csv.
+/// A row of validation-BATCH.csv.
 struct SiaTraining {
   std::int64_t batch = 0;  ///< global
   std::vector<SiaEpoch> epochs;

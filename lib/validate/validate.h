@@ -12,7 +12,7 @@ namespace rubato {
 struct ValidatedObservation {
   std::string source;  ///< data set, as the section is called
   std::string model;   ///< as the data name it
-  std::string plan;  ///< execution plan, GPU type or what else divides the model's rows; may be ""
+  std::string plan;    ///< execution plan, GPU type or another group of the model's rows; may be ""
   int fit_samples = 0;
   int test_rows = 0;
   double mean_error = 0;

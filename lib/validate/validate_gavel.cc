@@ -9,6 +9,7 @@
 #include <optional>
 #include <tuple>
 
+#include "lib/base/statistics.h"
 #include "lib/model/throughput/fit_hyperparameters.h"
 #include "lib/model/throughput/throughput.h"
 #include "lib/validate/data_gavel.h"
@@ -155,11 +156,7 @@ struct Errors {
   std::vector<double> all;
 
   void add(double predicted, double measured) { all.push_back(std::abs(predicted / measured - 1)); }
-  [[nodiscard]] double mean() const {
-    double sum = 0;
-    for (const double error : all) sum += error;
-    return all.empty() ? 0 : sum / static_cast<double>(all.size());
-  }
+  [[nodiscard]] double mean() const { return all.empty() ? 0 : rubato::mean(all); }
   /// The smallest error that nine of ten are not above.
   [[nodiscard]] double p90() const {
     if (all.empty()) return 0;

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
+#include "lib/base/statistics.h"
 #include "lib/model/plans/plan_published.h"
 #include "lib/model/plans/plan_rows.h"
 #include "lib/validate/validate_rubick_cells.h"
@@ -25,11 +25,9 @@ constexpr ModelShape kGuess{
     .params = 1'000'000'000, .hidden = 2048, .layers = 24, .seq = 1024, .heads = 16};
 constexpr std::int64_t kGuessBatch = 64;
 
-// Whatever the order they come in, the same sum.
-double mean_of(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+/// 0 without errors. The order of the errors does not change it.
+double mean_of(const std::vector<double>& errors) {
+  return errors.empty() ? 0 : sorted_mean(errors);
 }
 
 double most_of(const std::vector<double>& values) {

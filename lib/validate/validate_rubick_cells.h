@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The cells of validate_rubick: what is fitted to, what is tested, and how near the family can
+// The cells of validate_rubick: rows to fit, rows to test, and how near the family can
 // come.
 #pragma once
 

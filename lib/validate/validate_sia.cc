@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/base/statistics.h"
 #include "lib/model/data_parallel/data_parallel.h"
 #include "lib/model/numeric/choose_rows.h"
 #include "lib/validate/data_sia.h"
@@ -100,13 +101,9 @@ double interpolate(const std::vector<SiaStep>& rows, const SiaStep& at) {
   return interpolate(times, at.gpus);
 }
 
-/// The same to the last digit in any order of the values, so that names, which give the order,
-/// count for nothing.
-double mean(std::vector<double> values) {
-  std::ranges::sort(values);
-  double sum = 0;
-  for (const double v : values) sum += v;
-  return values.empty() ? 0 : sum / static_cast<double>(values.size());
+/// 0 without errors. The order of the models' names does not change it.
+double mean_of(const std::vector<double>& errors) {
+  return errors.empty() ? 0 : sorted_mean(errors);
 }
 
 struct Errors {
@@ -142,7 +139,7 @@ struct Means {
   std::vector<double> rows;
 
   void add(const std::vector<double>& errors) {
-    observations.push_back(mean(errors));
+    observations.push_back(mean_of(errors));
     rows.insert(rows.end(), errors.begin(), errors.end());
   }
 };
@@ -177,21 +174,22 @@ Result<ValidateSection> validate_sia(const std::string& data_dir) {
     }
   }
   if (section.observations.empty()) return fail(data_dir + "/sia/traces: no rows to test on");
-  const double found = mean(ours.observations);
-  const double all = mean(full.observations);
+  const double found = mean_of(ours.observations);
+  const double all = mean_of(full.observations);
   const auto observations = static_cast<double>(section.observations.size());
   section.summary = {{"cells", observations},
                      {"mean", found},
-                     {"interp_mean", mean(interpolated.observations)},
+                     {"interp_mean", mean_of(interpolated.observations)},
                      {"full_fit_mean", all}};
   const bool reachable = kOverFull * all >= kTarget;
-  section.gates = {{"sia_interpolation", found <= mean(interpolated.observations)},
+  section.gates = {{"sia_interpolation", found <= mean_of(interpolated.observations)},
                    {"sia_full_fit", found <= kOverFull * all},
                    {"sia_target", !reachable || found <= kTarget}};
   section.notes = {
       fmt::format("Step times: means are of the cells' means. Of all {} rows together: {:.4f}; "
                   "interpolated {:.4f}; family on all rows {:.4f}.",
-                  ours.rows.size(), mean(ours.rows), mean(interpolated.rows), mean(full.rows)),
+                  ours.rows.size(), mean_of(ours.rows), mean_of(interpolated.rows),
+                  mean_of(full.rows)),
       fmt::format("In {} of {} cells the model is at least as good as the same rows interpolated.",
                   better, section.observations.size()),
       fmt::format("GPU types whose rows are those of another one are not counted: {} are.",

@@ -104,49 +104,6 @@ class Cut(unittest.TestCase):
         self.assertEqual([("rubato", True), ("fifo", True)],
                          [(run["policy"], run.get("cut", False)) for run in runs])
 
-    def helped(self, script, *options):
-        """`rubato simulate`, whose solver is a script; it has told us `asked` when it was asked."""
-        helper = self.folder / "solve"
-        helper.write_text("#!/bin/sh\necho 'rubato-solve 1 none'\nread line\n"
-                          f"touch '{self.folder}/asked'\n{script}\n")
-        helper.chmod(0o755)
-        jobs = self.folder / "few.csv"
-        jobs.write_text("job,arrival_s,gpus,run_s\na,0,1,100\nb,0,1,100\n")
-        process = subprocess.Popen(
-            [golden.program(), "simulate", "-w", str(jobs), "-c", "a:1x1,b:1x1",
-             "-p", "fifo,gavel-maxsum,backfill", "--json", *options],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-            env={**os.environ, "TZ": "UTC", "RUBATO_SOLVE": str(helper)})
-        self.addCleanup(process.stderr.close)
-        self.addCleanup(self.end, process)
-        return process
-
-    def test_a_helper_that_dies_leaves_what_was_finished(self):
-        process = self.helped("exit 7", "--csv", str(self.folder / "r.csv"),
-                              "--report", str(self.folder / "r.html"))
-        out, err = process.communicate(timeout=PATIENCE)
-        self.assertEqual(1, process.returncode)
-        self.assertEqual(["fifo"], [json.loads(line)["policy"] for line in out.splitlines()])
-        self.assertIn("few.csv, gavel-maxsum: ", err)
-        self.assertIn("ended with exit code 7", err)
-        self.assertEqual(3, len((self.folder / "r.csv").read_text().splitlines()))
-        self.assertIn("fifo", (self.folder / "r.html").read_text())
-
-    def test_a_signal_does_not_wait_for_the_helper(self):
-        process = self.helped("exec sleep 1000")
-        end = time.monotonic() + PATIENCE
-        while not (self.folder / "asked").exists() and time.monotonic() < end:
-            time.sleep(0.05)
-        begin = time.monotonic()
-        process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=PATIENCE)
-        self.assertLess(time.monotonic() - begin, 60, "its limit is 120 s")
-        self.assertEqual(1, process.returncode)
-        self.assertIn("interrupted", err)
-        self.assertEqual([("fifo", False), ("gavel-maxsum", True)],
-                         [(run["policy"], run.get("cut", False))
-                          for run in map(json.loads, out.splitlines())])
-
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Elastic scaling: the programme against all ways there are, the policies on cases by hand, and the
-// figures that the workload gave when it was made.
+// Elastic scaling: the dynamic program against all ways there are, the policies on cases by hand,
+// and the figures that the workload gave when it was made.
 #include <gtest/gtest.h>
 
 #include <algorithm>

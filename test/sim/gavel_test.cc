@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Gavel's figures, its random stream, the centre of linear programmes; the formats of input.
+// Gavel's figures, its random stream, the centre of linear programs; the formats of input.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,7 +11,6 @@
 #include "lib/sim/peers/format_gavel.h"
 #include "lib/sim/policies/shares.h"
 #include "lib/sim/solver/lp.h"
-#include "test/sim/test_solver.h"
 #include "test/support/shared_data.h"
 
 namespace rubato::sim {
@@ -217,9 +216,7 @@ void check_suite(const std::string& name) {
   ASSERT_TRUE(suite) << suite.error().text;
   ASSERT_FALSE(suite->published.empty());
   for (const PublishedFigure& published : suite->published) {
-    RunControl control;
-    control.solver = &test::usual_solver();
-    const auto record = run_suite(*suite, published.policy, Information::kLearned, control);
+    const auto record = run_suite(*suite, published.policy, Information::kLearned, RunControl());
     ASSERT_TRUE(record) << record.error().text;
     const Metrics m = measure(*record, suite->window, suite->cluster.gpus(), suite->origin);
     const double found = published.metric == "makespan_s" ? m.makespan_s : m.avg_jct_s;

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <map>
 
+#include "lib/base/statistics.h"
 #include "lib/sim/engine/metrics.h"
 #include "lib/sim/engine/suite.h"
 #include "lib/sim/formats/format_native.h"
@@ -30,12 +31,6 @@ Suite made(const std::string& name, std::uint64_t seed = 0) {
 std::string error_of(const std::string& name) {
   const auto suite = make_suite(name, "", 0);
   return suite ? "" : suite.error().text;
-}
-
-double mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += value;
-  return sum / static_cast<double>(values.size());
 }
 
 double correlation(const std::vector<double>& x, const std::vector<double>& y) {
@@ -132,9 +127,10 @@ TEST(ElasticSuite, TakesItsWords) {
 TEST(Spec, ErrorsNameTheWordAndTheNearest) {
   EXPECT_EQ(error_of("elastic@fast"),
             "suite elastic: rate 'fast': expected a number from 0.1 to 1000");
-  EXPECT_EQ(error_of("elastic@20/arivals=even"),
-            "suite elastic: 'arivals' is none of arrivals, batch, gpus, hours, mix; did you mean "
-            "arrivals?");
+  EXPECT_EQ(
+      error_of("elastic@20/arivals=even"),
+      "suite elastic: 'arivals': must be one of arrivals, batch, gpus, hours, mix; did you mean "
+      "arrivals?");
   EXPECT_EQ(error_of("elastic@20/arrivals=evn"),
             "suite elastic: arrivals 'evn': expected one of poisson, even, bursty; did you mean "
             "even?");
@@ -143,7 +139,7 @@ TEST(Spec, ErrorsNameTheWordAndTheNearest) {
             "suite elastic: mix '1:2': expected 4 weights, as "
             "1:1:1:1");
   EXPECT_EQ(error_of("elastic@20/hours"), "suite elastic: hours: expected hours=VALUE");
-  EXPECT_EQ(error_of("elastic@20/hours=2/hours=3"), "suite elastic: hours stands there twice");
+  EXPECT_EQ(error_of("elastic@20/hours=2/hours=3"), "suite elastic: hours appears twice");
   EXPECT_EQ(error_of("aiturbo-mix@101"),
             "suite aiturbo-mix: share '101': expected a number from 0 to 100");
 }

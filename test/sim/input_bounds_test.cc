@@ -86,7 +86,7 @@ TEST_F(Bounds, AMissingSpeedNamesWhatIsThere) {
 TEST_F(Bounds, NothingIsSaidTwice) {
   EXPECT_EQ(error(std::string(kWork) + "a,0,1,m,10\n",
                   std::string(kSpeeds) + "m,t4,1,1\nm,t4,2,2\nm,t4,1,3\n"),
-            ":4:6: gpus '1': model 'm' on these GPUs stands on line 2 too");
+            ":4:6: gpus '1': model 'm' on these GPUs is on line 2 too");
   EXPECT_EQ(error("job,arrival_s,gpus,run_ss,run_s\n"),
             ":1:20: no column 'run_ss' is known; did you mean run_s?");
   EXPECT_FALSE(parse_cluster_shape("a100@ib@x:2x8"));

@@ -4,9 +4,9 @@ EXTRA_DIST += test/sim/same_figures
 if HAVE_GTEST
 check_PROGRAMS += test/sim/sim_tests
 TESTS += test/sim/sim_tests
-test_sim_sim_tests_CPPFLAGS = $(TEST_CPPFLAGS) -DRUBATO_BUILD_DIR='"$(abs_top_builddir)"'
+test_sim_sim_tests_CPPFLAGS = $(TEST_CPPFLAGS)
 test_sim_sim_tests_CXXFLAGS = $(TEST_BASE_CXXFLAGS)
-test_sim_sim_tests_LDADD = $(TEST_LIBS)
+test_sim_sim_tests_LDADD = $(TEST_LIBS) $(GLPK_LIBS)
 test_sim_sim_tests_SOURCES = \
   test/sim/branch_bound_test.cc \
   test/sim/choose_exactly.h \
@@ -16,9 +16,11 @@ test_sim_sim_tests_SOURCES = \
   test/sim/engine_test.cc \
   test/sim/gavel_test.cc \
   test/sim/generator_test.cc \
+  test/sim/glpk.cc \
+  test/sim/glpk.h \
   test/sim/input_bounds_test.cc \
-  test/sim/own_policy_test.cc \
   test/sim/limit_test.cc \
+  test/sim/own_policy_test.cc \
   test/sim/peer_gates_test.cc \
   test/sim/peers_test.cc \
   test/sim/played.h \
@@ -27,12 +29,8 @@ test_sim_sim_tests_SOURCES = \
   test/sim/sacct_test.cc \
   test/sim/simplices_test.cc \
   test/sim/solver_test.cc \
-  test/sim/test_solver.h \
   test/sim/timeline_test.cc \
-  test/support/drawn_choice.h \
+  test/support/drawn_assignment.h \
   test/support/seeds.h \
   test/support/shared_data.h
-if HAVE_GLPK
-EXTRA_test_sim_sim_tests_DEPENDENCIES = bin/rubato-solve
-endif
 endif

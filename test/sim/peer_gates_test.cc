@@ -6,7 +6,6 @@
 #include <map>
 
 #include "lib/sim/engine/suite.h"
-#include "test/sim/test_solver.h"
 #include "test/support/shared_data.h"
 
 namespace rubato::sim {
@@ -47,7 +46,6 @@ void expect_published(const Gate& gate, const char* part) {
   ASSERT_TRUE(suite) << suite.error().text;
   RunControl control;
   control.intervals = true;
-  control.solver = &test::usual_solver();
   const auto record = run_suite(*suite, gate.policy, Information::kKnown, control);
   ASSERT_TRUE(record) << record.error().text;
   const Metrics metrics = measure(*record, suite->window, suite->cluster.gpus(), suite->origin);
@@ -64,7 +62,6 @@ void expect_published(const Gate& gate, const char* part) {
   // The same again, cut in the middle: what had finished by then is as it was.
   RunControl until;
   until.until = record->end / 2;
-  until.solver = &test::usual_solver();
   const auto half = run_suite(*suite, gate.policy, Information::kKnown, until);
   ASSERT_TRUE(half);
   EXPECT_TRUE(half->cut);

@@ -70,14 +70,14 @@ TEST(PeerFiles, SayWhatIsWrongAndWhere) {
   const std::string sia = "name,time,application,num_replicas,batch_size\n";
   EXPECT_EQ(error_of(read_sia_jobs, "name,time,application,num_replica,batch_size\na,1,x,1,8\n"),
             "1:1: no column 'num_replicas'; the heading has 'num_replica'");
-  EXPECT_EQ(error_of(read_sia_jobs, sia), "2:1: no job; expected a row a job");
+  EXPECT_EQ(error_of(read_sia_jobs, sia), "2:1: no jobs; expected one row per job");
   EXPECT_EQ(error_of(read_sia_jobs, sia + "a,-1,x,1,8\n"),
             "2:3: time '-1': expected a number of at least 0");
   EXPECT_EQ(error_of(read_sia_jobs, sia + "a,1,x,1,8\nb,1,x,0,8\n"),
             "3:7: num_replicas '0': expected a whole number from 1 to 1000000");
   EXPECT_EQ(error_of(read_sia_jobs, sia + "a,1,,1,8\n"), "2:5: application '': expected a name");
   EXPECT_EQ(error_of(read_sia_jobs, sia + "a,1,x,1,8\na,2,x,1,8\n"),
-            "3:1: name 'a': is there twice; expected a name of its own");
+            "3:1: name 'a': appears twice; expected a unique name");
   EXPECT_EQ(error_of(read_sia_jobs, sia + "a,1,x,1\n"),
             "2:7: 4 fields; expected 5, as in the heading");
   const std::string rubick = "name,submission_time,application,num_gpus,exec_plan,steps,is_sla\n";
@@ -278,7 +278,7 @@ TEST(RubickPolicies, GrowSmallOnesInPlaceAndPutLargeOnesWhereTheyFit) {
   EXPECT_EQ(jobs[0].gpus, (std::vector<int>{0, 8})) << "it grows on its own node";
   EXPECT_EQ(jobs[1].gpus, (std::vector<int>{8, 0}));
   EXPECT_EQ(rubick_kind("bart").error().text,
-            "application 'bart' is none of Rubick's; did you mean bert?");
+            "unknown application 'bart' of Rubick; did you mean bert?");
 }
 
 TEST(RubickPolicies, ServeGuaranteedJobsFirstAndOnlyWhereTheirPromiseHolds) {
@@ -348,7 +348,7 @@ TEST(PeerTruths, RunOnNodesThatWereNotMeasuredAsOnTheNearest) {
 
 TEST(PeerSuites, NameTheNearest) {
   EXPECT_EQ(make_suite("sia-het64:philly-3", "/nowhere", 0).error().text,
-            "suite sia-het64: workload 'philly-3' is none of philly-1, philly-2, saturn-1, "
+            "suite sia-het64: workload 'philly-3': must be one of philly-1, philly-2, saturn-1, "
             "saturn-2; did you mean philly-1?");
   EXPECT_EQ(make_suite("pollux-t4-64:w9", "/nowhere", 0).error().text,
             "suite pollux-t4-64: no workload 'w9'; expected w1 to w8, or with a load as w6@0.5; "

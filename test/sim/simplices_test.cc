@@ -6,7 +6,6 @@
 
 #include "lib/sim/engine/noise.h"
 #include "lib/sim/peers/simplices.h"
-#include "rubato_config.h"
 
 namespace rubato::sim {
 namespace {
@@ -28,7 +27,6 @@ std::vector<Point> grid() {
 
 double linear(const Point& at) { return 3 + 2 * at[0] - 0.5 * at[1] + 0.25 * at[2]; }
 
-#ifdef HAVE_QHULL
 TEST(Simplices, AreExactForWhatIsLinear) {
   const std::vector<Point> points = grid();
   const Simplices simplices(points);
@@ -73,13 +71,6 @@ TEST(Simplices, AreNoneOfFlatPoints) {
   EXPECT_FALSE(Simplices(flat).at({1, 2.5, 1.1}));
   EXPECT_FALSE(Simplices(std::vector<Point>(9, Point{1, 2, 3})).at({1, 2, 3}));
 }
-#else
-TEST(Simplices, AreNoneWithoutQhull) {
-  EXPECT_TRUE(Simplices(grid()).empty());
-  EXPECT_FALSE(Simplices(grid()).at({2, 4, 8}));
-  EXPECT_GT(linear({1, 1, 1}), 0);
-}
-#endif
 
 }  // namespace
 }  // namespace rubato::sim

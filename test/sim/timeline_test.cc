@@ -153,10 +153,10 @@ TEST(SnapshotShape, WhatAShapeCannotSayIsNoted) {
   EXPECT_EQ(found->cluster.groups.back().gpu, "v");
   EXPECT_EQ(found->notes,
             (std::vector<std::string>{
-                "Nodes of type v have unlike cores or memory; the least counts for all.",
+                "Nodes of type v differ in cores or memory; the smallest values count for all.",
                 "Nodes with 4 GPUs of type v are the type v-4 here.",
-                "Nodes with several types of GPU are a node for each type here: n4.",
-                "Counted although they are down or drained: n2."}));
+                "Nodes with several GPU types count as one node per type: n4.",
+                "Includes nodes that are down or drained: n2."}));
 }
 
 TEST(SnapshotShape, AClusterWithoutGpusHasNone) {

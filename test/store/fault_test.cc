@@ -71,7 +71,7 @@ void expect_tidy(const test::TempFolder& folder, bool lied) {
     if (name == kDatabaseName || name == "copy") continue;
     if (name == "rubato.db-wal" || name == "rubato.db-shm") continue;  // left by a reader
     if (lied && name.starts_with("rubato.db.corrupt-")) continue;
-    // A journal that was begun and never filled is no journal: the next transaction uses it.
+    // A journal that was started and never filled is no journal: the next transaction uses it.
     const std::string text = test::contents(folder.store() + "/" + name);
     EXPECT_TRUE(name == "rubato.db-journal" && (text.empty() || text[0] == '\0')) << name;
   }
@@ -220,7 +220,7 @@ TEST_P(KillSweep, LosesAtMostTheBatchInHand) {
     most_written = std::max(most_written, written);
     SCOPED_TRACE(testing::Message() << "killed at " << to_string(point) << " " << nth << ", after "
                                     << written << " batches");
-    // Batches behind the one in hand were not begun: none of them may be there.
+    // Batches behind the one in hand were not started: none of them may be there.
     StoreOptions again = options;
     again.vfs.clear();
     std::vector<std::string> notes;

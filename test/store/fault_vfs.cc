@@ -51,7 +51,7 @@ bool fails(FaultPoint point) {
   return false;
 }
 
-/// Our file; the system's stands behind it in the same block of memory.
+/// Our file; the system's file follows it in the same block of memory.
 struct File {
   sqlite3_file base;
   sqlite3_file* system;

@@ -221,7 +221,7 @@ TEST(Profiles, ErrorsNamePlaceAndWord) {
     const auto read = profiles_from(text, "f");
     return read ? "" : read.error().text;
   };
-  EXPECT_EQ(csv("job_type,gpus,samples,rat\nx,1,1,1\n").substr(0, 20), "f:1: column 'rat' is");
+  EXPECT_EQ(csv("job_type,gpus,samples,rat\nx,1,1,1\n").substr(0, 20), "f:1: column 'rat': m");
   EXPECT_NE(csv("job_type,gpus,samples,rat\n").find("did you mean rate?"), std::string::npos);
   EXPECT_EQ(csv("job_type,gpus,samples\nx,1,1\n"), "f:1:1: no column 'rate'");
   EXPECT_EQ(csv("job_type,gpus,samples,rate\nx,1,1,nan\n"),

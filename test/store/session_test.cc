@@ -173,7 +173,7 @@ TEST_F(SessionTest, CorruptPagesAreSetAsideAndANewStoreBegun) {
   const auto session = open_session(options_, &notes);
   const std::string aside = folder_.database() + ".corrupt-20260101T000000Z";
   ASSERT_EQ(notes.size(), 1U);
-  EXPECT_THAT(notes[0], HasSubstr("set aside as " + aside + ", begun anew"));
+  EXPECT_THAT(notes[0], HasSubstr("set aside as " + aside + ", started anew"));
   EXPECT_EQ(test::contents(aside), before);
   ASSERT_TRUE(session->write(entries_from(0, 5)));
   EXPECT_EQ(open_reader(folder_.database()).counts().value().samples, 5);

@@ -315,7 +315,7 @@ TEST_F(StoreTest, CorruptFileIsSetAsideAndSaid) {
   store->push(sample_of_job(1));
   EXPECT_TRUE(store->flush(seconds(30)));
   EXPECT_THAT(joined(store->take_messages()),
-              HasSubstr("rubato.db.corrupt-20260101T000000Z, begun anew"));
+              HasSubstr("rubato.db.corrupt-20260101T000000Z, started anew"));
 }
 
 TEST_F(StoreTest, CorruptionWhileItRunsIsFoundAndTheBatchNotLost) {
@@ -333,7 +333,7 @@ TEST_F(StoreTest, CorruptionWhileItRunsIsFoundAndTheBatchNotLost) {
   }
   push_all(*store, entries_from(3000, 100));
   EXPECT_TRUE(eventually([&] { return store->stats().written == 3100; })) << store->stats().trouble;
-  EXPECT_THAT(joined(store->take_messages()), HasSubstr("begun anew"));
+  EXPECT_THAT(joined(store->take_messages()), HasSubstr("started anew"));
   EXPECT_EQ(open_reader(folder_.database()).counts().value().samples, 100);
 }
 

@@ -16,11 +16,14 @@ test_unit_unit_tests_SOURCES = \
   test/support/plan_checks.cc \
   test/support/plan_checks.h \
   test/support/shared_data.h \
+  test/unit/base/atomic_file_test.cc \
   test/unit/base/csv_test.cc \
   test/unit/base/file_system_test.cc \
+  test/unit/base/hash_test.cc \
   test/unit/base/lex_test.cc \
   test/unit/base/log_test.cc \
   test/unit/base/nearest_test.cc \
+  test/unit/base/statistics_test.cc \
   test/unit/base/version_test.cc \
   test/unit/config/golden_test.cc \
   test/unit/config/job_type_test.cc \

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 
+#include "lib/base/statistics.h"
+
 namespace rubato {
 namespace {
 
@@ -15,12 +17,6 @@ constexpr int kMaxDevices = 1'000'000;
 constexpr double kMaxLatency = 1e3;
 
 bool sensible(double value, double most) { return value > 0 && value <= most; }
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t n = values.size();
-  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
 
 /// One row for each key, by key; times that fall are lifted to the one before.
 std::vector<BatchTime> rising(const std::map<double, std::vector<double>>& by_key, bool& repaired) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a batch costs on one device and what synchronisation costs on an interconnect, as tables.
+// Tables of batch times on one device and synchronisation times on an interconnect.
 #pragma once
 
 #include <optional>
@@ -35,7 +35,7 @@ class BatchTable {
   bool repaired_ = false;
 };
 
-/// All-reduce of so many bytes on so many devices, measured.
+/// A measured all-reduce: bytes, devices, seconds.
 struct CommunicationTime {
   double bytes = 0;  ///< above 0
   int devices = 2;   ///< at least 2

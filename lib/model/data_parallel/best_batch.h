@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The best global batch at a number of GPUs, inside what the user allows and a GPU holds; and from
+// The best global batch at a number of GPUs, within the user's range and GPU memory; and from
 // it how an elastic job scales.
 #pragma once
 
@@ -28,12 +28,12 @@ struct BatchChoice {
   std::int64_t local = 0;  ///< of the fullest GPU in a pass: batch / (gpus * passes), rounded up
   int passes = 1;          ///< an iteration: more than 1 is gradient accumulation
   double seconds = 0;      ///< an iteration
-  double value = 0;        ///< what was maximised: samples/s, times their worth
+  double value = 0;        ///< the objective: samples/s, times their worth
 
   bool operator==(const BatchChoice&) const = default;
 };
 
-/// Seconds of an iteration of so many passes; not finite or not above 0: impossible.
+/// Seconds of an iteration with this many passes; not finite or not above 0: impossible.
 using IterationSeconds = std::function<double(double local_batch, int passes)>;
 /// Share of the samples of a global batch that counts, 0..1. A larger batch must not count for less
 /// than a smaller one: batch * worth never falls.
@@ -55,11 +55,11 @@ inline constexpr std::int64_t kTriedBatches = 64;
 /// gradients on all.
 class JobScalability {
  public:
-  /// `gradient_bytes`: what is reduced. Sizes from 1 to `max_gpus`.
+  /// `gradient_bytes`: bytes of the all-reduce. Sizes from 1 to `max_gpus`.
   JobScalability(const BatchTable& table, const CommunicationTable& communication,
                  double gradient_bytes, const BatchRange& range, int max_gpus);
 
-  /// The best batch at so many GPUs; none where it cannot run, or beyond `max_gpus`.
+  /// The best batch at `gpus` GPUs; none if it cannot run, or beyond `max_gpus`.
   [[nodiscard]] std::optional<BatchChoice> at(int gpus) const;
   /// Samples/s at the best batch of these GPUs over those at the best batch of the fewest GPUs that
   /// it can run on: both at their best, so that sizes compare. 0 where it cannot run.

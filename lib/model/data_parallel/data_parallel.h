@@ -22,38 +22,38 @@ struct DataParallelConfiguration {
 struct DataParallelSample {
   DataParallelConfiguration at;
   double step_time = 0;                  ///< one pass with its synchronisation, seconds
-  std::optional<double> sync_time = {};  ///< of that what the synchronisation added, seconds
+  std::optional<double> sync_time = {};  ///< part of it that synchronisation added, seconds
 };
 
 /// ln(step time) is normal with mean ln(seconds) and standard deviation `stddev`.
 struct DataParallelForecast {
   double seconds = 0;
   double stddev = 0;
-  bool extrapolated = false;  ///< beyond twice what was measured, or other nodes, or other GPUs
+  bool extrapolated = false;  ///< beyond twice the measured range, or other nodes or GPUs
 };
 
-/// What is wrong with a fit.
+/// Problems of a fit.
 enum class DataParallelFlag {
-  kFewConfigurations,  ///< fewer than 3 places: mostly what is believed of all jobs
+  kFewConfigurations,  ///< fewer than 3 configurations: mostly the prior
   kOneBatch,           ///< one local batch only: how time grows with it is a belief
   kDropped,            ///< samples that are not above 0, not finite or absurd were left out
   kSyncOutside,        ///< a synchronisation as long as its step: not a part of it, so none is used
-  kThinned,            ///< more places than a fit takes: only every so many was used
+  kThinned,            ///< more configurations than a fit takes: only a part was used
   kContradictory,      ///< samples of one place, or of places alike, differ too much
 };
 
 /// One or two words, such as "contradictory".
 [[nodiscard]] std::string_view to_string(DataParallelFlag flag);
 
-/// Widths of what is believed before anything was measured, as standard deviations of natural
+/// Widths of the prior, as standard deviations of natural
 /// logarithms: not fitted to any data.
 struct DataParallelPrior {
   double compute = 0.1;         ///< time of a pass around a straight line over the local batch
-  double compute_length = 1.0;  ///< that deviation changes over so many e-folds of the batch
+  double compute_length = 1.0;  ///< length scale of that deviation, e-folds of the batch
   double contention = 0.1;      ///< of a pass at one size around that of the same batch at others
-  double contention_length = 1.0;  ///< over so many e-folds of batch, GPUs and nodes
+  double contention_length = 1.0;  ///< length scale, e-folds of batch, GPUs and nodes
   double sync = 0.4;               ///< synchronisation around a straight line over the replicas
-  double sync_length = 1.0;        ///< over so many e-folds of GPUs, and of nodes
+  double sync_length = 1.0;        ///< length scale, e-folds of GPUs and of nodes
   double noise = 0.03;             ///< of a step time
   double sync_noise = 0.06;        ///< of a step time less its synchronisation
   bool correct = true;             ///< false: the straight lines alone

@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "lib/base/statistics.h"
 #include "lib/model/data_parallel/data_parallel_latents.h"
 
 namespace rubato::data_parallel {
@@ -56,10 +57,8 @@ class Fitter {
       passes.push_back(m.log_pass.value_or(m.log_step));
       log_batch += std::log(m.at.local_batch);
     }
-    std::ranges::nth_element(passes,
-                             passes.begin() + static_cast<std::ptrdiff_t>(passes.size() / 2));
     state_ = believed(prior, std::exp(log_batch / static_cast<double>(measured.size())),
-                      std::exp(passes[passes.size() / 2]));
+                      std::exp(upper_median(std::move(passes))));
     state_.measured = std::move(measured);
     latents_ = latents(prior, state_.measured);
     for (std::size_t i = 0; i < state_.measured.size(); ++i) {

@@ -9,7 +9,7 @@
 
 namespace rubato::data_parallel {
 
-/// Sorted, joined and thinned to `most`; what was wrong goes to `flags`.
+/// Sorted, joined and thinned to `most`; problems go to `flags`.
 [[nodiscard]] std::vector<StepObservation> join(std::span<const DataParallelSample> samples,
                                                 std::size_t most,
                                                 std::vector<DataParallelFlag>& flags);

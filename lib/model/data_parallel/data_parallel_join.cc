@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "lib/base/statistics.h"
 #include "lib/model/data_parallel/data_parallel_fit.h"
 
 namespace rubato::data_parallel {
@@ -16,12 +17,6 @@ constexpr double kMaxSeconds = 1e9;
 
 auto key(const DataParallelConfiguration& at) {
   return std::tuple(at.nodes, at.gpus, at.local_batch);
-}
-
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  const std::size_t n = values.size();
-  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
 bool usable(const DataParallelSample& s) {

@@ -10,7 +10,7 @@
 
 namespace rubato::data_parallel {
 
-/// The deviations at what was measured, and where the linear model stands.
+/// The deviations at the observations, and the state of the linear model.
 struct Latents {
   std::vector<DataParallelConfiguration> passes;  ///< distinct local batches
   std::vector<DataParallelConfiguration> syncs;   ///< distinct GPUs and nodes
@@ -24,7 +24,7 @@ struct Latents {
 [[nodiscard]] Latents latents(const DataParallelPrior& prior,
                               const std::vector<StepObservation>& measured);
 
-/// Factors of 2 to what is believed.
+/// Factors of 2 against the prior.
 struct Widths {
   double length = 0;
   double pass = 0;

@@ -29,7 +29,8 @@ struct Feature {
   double of_sync = 0;  ///< by the deviation of the synchronisation
 };
 
-/// A deviation in log space: a Gaussian process over places, as weights of what was measured.
+/// A deviation in log space: a Gaussian process over configurations, as weights of the
+/// observations.
 struct Deviation {
   std::vector<DataParallelConfiguration> at;
   Eigen::VectorXd weights;

@@ -14,18 +14,18 @@ namespace rubato {
 /// Noise scales above this, samples, count as this.
 inline constexpr double kMaxNoise = 1e15;
 
-/// Progress a sample makes at `batch` over what it makes at `reference`: (noise + reference) /
+/// Progress per sample at `batch` relative to that at `reference`: (noise + reference) /
 /// (noise + batch), at most 1 for batch >= reference. `noise` is the gradient noise scale in
 /// samples: the trace of the covariance of a sample's gradient over the squared length of their
 /// mean (McCandlish et al., An Empirical Model of Large-Batch Training, 2018, B_simple; Qiao et
 /// al., Pollux, OSDI 2021, section 3.1). With no noise a larger batch teaches nothing more. None
-/// for what makes no sense: below 0, not finite, a batch not above 0.
+/// for invalid input: below 0, not finite, a batch not above 0.
 [[nodiscard]] std::optional<double> statistical_efficiency(double noise, double batch,
                                                            double reference);
 
 /// The noise scale, samples, from `variance`, that of the mean gradient of `batch` samples summed
 /// over its parts, and `square`, the squared length of the gradient. Where nothing but noise was
-/// seen, the largest. None for what makes no sense.
+/// seen, the largest. None for invalid input.
 [[nodiscard]] std::optional<double> noise_scale(double variance, double square, double batch);
 
 /// What to believe of a job's reports, oldest first: the median of the last `last` valid ones,

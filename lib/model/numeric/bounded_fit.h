@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Minimises a function of a few bounded parameters: what every parametric model is fitted with.
+// Minimises a function of a few bounded parameters. Every parametric model is fitted with it.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ struct FitResult {
   double objective = std::numeric_limits<double>::infinity();
 };
 
-/// The function to minimise; what is not finite counts as very bad.
+/// The function to minimise; a value that is not finite counts as very bad.
 using FitObjective = std::function<double(std::span<const double>)>;
 
 /// A local minimum near the start: sequential quadratic programming with central differences

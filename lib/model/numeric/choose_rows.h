@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which configurations teach a model most when they are measured.
+// Chooses the most informative configurations to measure (active learning).
 #pragma once
 
 #include <cstddef>

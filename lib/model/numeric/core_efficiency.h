@@ -13,7 +13,7 @@ struct CoreCurve {
   double k = 1;
   double d = 1;
 
-  /// E(x), at least a thousandth of d. What is not above 0 or not finite means that the cores are
+  /// E(x), at least a thousandth of d. A value not above 0 or not finite means that the cores are
   /// not known, and gives d.
   [[nodiscard]] double speed(double cores) const;
   /// e = 1/E(x): the factor by which a step takes longer than at speed 1. Finite and above 0.

@@ -10,8 +10,8 @@ namespace rubato {
 /// to what is minimised. Either may be empty: no mean is 0, no weight is kMinRidge of the
 /// column's own square, which only decides between solutions that the rows cannot tell apart.
 struct Ridge {
-  Eigen::VectorXd mean;    ///< one a column, at least 0
-  Eigen::VectorXd weight;  ///< one a column, at least 0
+  Eigen::VectorXd mean;    ///< one per column, at least 0
+  Eigen::VectorXd weight;  ///< one per column, at least 0
 };
 
 /// Share of a column's square that is the least weight of its ridge: of columns that are multiples

@@ -37,7 +37,7 @@ Result<Word> read_word(std::string_view text) {
     std::vector<std::string> names;
     names.reserve(kKinds.size());
     for (const PlanKind k : kKinds) names.emplace_back(to_string(k));
-    return fail(fmt::format("\"{}\" is no word of a plan; choose {}{}", name,
+    return fail(fmt::format("\"{}\" is not part of a plan; choose {}{}", name,
                             fmt::join(names, ", "), did_you_mean(name, names)));
   }
   Word word{*kind, std::nullopt};
@@ -224,7 +224,7 @@ std::string why_not(const ExecutionPlan& plan, const PlanConfiguration& configur
     return fmt::format("{} GPUs are not from 1 to {}", configuration.gpus, kMaxGpus);
   }
   if (configuration.nodes < 1 || configuration.nodes > configuration.gpus) {
-    return fmt::format("{} GPUs do not stand on {} nodes", configuration.gpus, configuration.nodes);
+    return fmt::format("{} GPUs cannot be on {} nodes", configuration.gpus, configuration.nodes);
   }
   if (configuration.cores_per_gpu < 1) return "a GPU needs a core";
   if (shape.params < 1) return "the number of parameters of the model is not known";

@@ -17,7 +17,7 @@ namespace rubato {
 enum class Zero { kNone, kSharded, kOffload };
 
 /// One way to run a step of a fixed global batch (Zhang et al., Rubick, MLSys 2025, section 3).
-/// All degrees are at least 1. The order is total: members in the order they stand here.
+/// All degrees are at least 1. The order is total: members in the order of declaration.
 struct ExecutionPlan {
   int data = 1;      ///< data-parallel replicas
   int tensor = 1;    ///< tensor-parallel degree, inside a node
@@ -37,10 +37,10 @@ struct ExecutionPlan {
 /// "zero-offload=4". Degrees of 1 are left out, but for that of the first word.
 [[nodiscard]] std::string to_text(const ExecutionPlan& plan);
 
-/// What to_text writes, the words in any order. One of dp, zero, zero-offload, tp and pp may stand
-/// without its degree and gets what the others leave of `gpus`; without one of the first three
-/// the data-parallel degree is what is left. `gpus` 0: not known, all degrees have to be there.
-/// The error names the word and what would be right.
+/// Parses what to_text writes, with the words in any order. One of dp, zero, zero-offload, tp and
+/// pp may lack its degree and gets what the others leave of `gpus`; without one of the first three
+/// the data-parallel degree is what is left. `gpus` 0: unknown, so all degrees are needed.
+/// Errors name the word and a correct form.
 [[nodiscard]] Result<ExecutionPlan> parse_execution_plan(std::string_view text, int gpus = 0);
 
 /// The words of the hint `plans` that a plan needs. A single GPU without ZeRO needs none of them;
@@ -51,7 +51,7 @@ struct ExecutionPlan {
 /// tp and pp where that is nothing.
 [[nodiscard]] bool allows(const Plans& plans, const ExecutionPlan& plan);
 
-/// Where a plan runs. GPUs stand on the nodes as evenly as they can.
+/// Where a plan runs. GPUs are spread over the nodes as evenly as possible.
 struct PlanConfiguration {
   int gpus = 1;
   int nodes = 1;  ///< at most `gpus`
@@ -64,7 +64,7 @@ struct PlanConfiguration {
   auto operator<=>(const PlanConfiguration&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-/// Why a plan cannot run at a place with a global batch of `batch`; "" when it can. Of memory
+/// Why a plan cannot run at a configuration with a global batch of `batch`; "" if it can. Of memory
 /// nothing is said (plan_memory.h). TP and PP are not combined with ZeRO; the degrees multiply to
 /// the GPUs; the batch divides into replicas and micro-batches; TP stays inside a node and divides
 /// the heads, PP divides the layers; TP and PP need the whole shape.

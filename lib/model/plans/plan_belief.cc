@@ -21,7 +21,7 @@ constexpr double kForwardShare = 1.0 / 3;
 // a millisecond; a factor of two either way.
 constexpr double kOptimiserMs = 28 * kMi / 1.5e9;
 // Where only the sum of two times is measured, equal centres give each an equal share; what the
-// shares are on the whole hardly matters.
+// shares are on the whole matters little.
 constexpr double kShare = 0.1;
 
 double mean_log(const std::vector<PlanSample>& settings, auto value) {

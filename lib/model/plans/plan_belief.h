@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is held of the terms of a plan's step time before anything was measured.
+// The prior of the terms of a plan's step time.
 #pragma once
 
 #include <array>

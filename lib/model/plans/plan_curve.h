@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How the best plan's throughput depends on what a job is given, and how little is enough.
+// Throughput of the best plan by allocated resources, and the fewest resources that suffice.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace rubato {
 
 /// Larger places count as this large: a curve stays small.
 inline constexpr int kMaxCurveGpus = 512;
-inline constexpr int kMaxCurveCores = 256;  ///< a GPU
+inline constexpr int kMaxCurveCores = 256;  ///< per GPU
 /// More of anything has to bring this much more throughput.
 inline constexpr double kCurveGain = 1.01;
 
@@ -43,7 +43,7 @@ class PlanCurve {
  public:
   PlanCurve(std::shared_ptr<const PlanModel> model, CurveQuestion question);
 
-  /// `granted` with nodes <= gpus; what cannot be is taken for the nearest that can.
+  /// `granted` with nodes <= gpus; an impossible one is replaced by the nearest possible one.
   [[nodiscard]] PlanCurvePoint at(const PlanConfiguration& granted) const;
 
   /// Throughput of one plan there, samples/s; 0 when it cannot run.
@@ -65,7 +65,7 @@ class PlanCurve {
     PlanCurvePoint others;
     std::vector<ExecutionPlan> offload;
   };
-  using Key = std::tuple<int, int, int>;  ///< GPUs, nodes, cores a GPU
+  using Key = std::tuple<int, int, int>;  ///< GPUs, nodes, cores per GPU
 
   [[nodiscard]] PlanQuery query_at(const PlanConfiguration& configuration) const;
   const Best& best_at(int gpus, int nodes) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Fits the step time of execution plans to what was measured.
+// Fits the step time of execution plans to measurements.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ struct PlanSample {
   auto operator<=>(const PlanSample&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-/// What is wrong with a fit; several may hold.
+/// Problems of a fit; several may hold.
 struct PlanFitFlags {
   bool nothing = false;        ///< no sample could be used
   bool few = false;            ///< fewer distinct settings than published terms
@@ -42,7 +42,7 @@ struct PlanFitFlags {
 
 struct PlanFit {
   PlanTerms terms{};
-  /// Of the terms' logarithms, by rows: what the samples leave open.
+  /// Posterior covariance of the terms' logarithms, by rows.
   std::array<double, kPlanTerms * kPlanTerms> covariance{};
   double rmsle = 0;       ///< of the step times, over settings
   int settings = 0;       ///< distinct ones
@@ -58,8 +58,8 @@ struct PlanFit {
 enum class PlanBelief { kShapeKnown, kShapeGuessed };
 
 /// From samples in any order. The terms that least miss, in logarithms, steps and the parts that
-/// are known (the published objective), near what is held of them before: the backward pass takes
-/// two forward passes; of the times nobody can tell apart each gets an equal share. So a term that
+/// are known (the published objective), near their prior: the backward pass takes
+/// two forward passes; times that cannot be told apart get equal shares. So a term that
 /// no sample speaks of keeps a belief, and a wide one. Left out: times that are not finite and
 /// between a microsecond and a month, plans that cannot run. Same samples, same bytes.
 [[nodiscard]] PlanFit fit_plans(const ModelShape& shape, const std::vector<PlanSample>& samples,

@@ -32,7 +32,7 @@ struct MemoryLimits {
                                    const PlanConfiguration& configuration, const ModelShape& shape,
                                    std::int64_t batch);
 
-/// With 8 % of a GPU left for fragments and what the framework takes for itself.
+/// Leaves 8 % of a GPU for fragmentation and the framework itself.
 [[nodiscard]] bool fits(const PlanMemory& need, const MemoryLimits& limits);
 
 }  // namespace rubato

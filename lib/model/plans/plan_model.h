@@ -27,7 +27,7 @@ struct PlanForecast {
   double step_seconds = 0;  ///< of one iteration of the global batch, above 0
   double throughput = 0;    ///< samples/s
   double stddev = 0;        ///< standard deviation of ln(step_seconds); large where little is known
-  double host_memory_mib = 0;  ///< that the plan needs on a node
+  double host_memory_mib = 0;  ///< needed by the plan on each node
   int samples = 0;             ///< that were measured with this plan at this place and batch
 };
 
@@ -46,7 +46,7 @@ class PlanModel {
   [[nodiscard]] PlanForecast best(const PlanQuery& query) const;
   /// One plan, for instance the one that the job was submitted with.
   [[nodiscard]] PlanForecast of_plan(const PlanQuery& query, const ExecutionPlan& plan) const;
-  /// Of a plan that why_not() has nothing against; memory is not looked at.
+  /// For a plan that why_not() accepts; memory is not checked.
   [[nodiscard]] double step_seconds(const PlanQuery& query, const ExecutionPlan& plan) const;
 
   [[nodiscard]] const PlanFit& fit() const { return fit_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which settings of execution plans teach a fit most when they are measured.
+// The most informative configurations of execution plans to measure (active learning).
 #pragma once
 
 #include <cstddef>
@@ -20,14 +20,14 @@ struct PlanSetting {
   auto operator<=>(const PlanSetting&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-/// The candidate whose measurement would take most from what is open about all of them, going by
+/// The candidate whose measurement would reduce the uncertainty about all of them most, by
 /// the covariance of the terms (choose_rows.h); none when all are `taken`.
 [[nodiscard]] std::optional<std::size_t> most_informative_row(
     const PlanFit& fit, const PlanEnvironment& environment, const ModelShape& shape,
     const std::vector<PlanSetting>& candidates, const std::vector<bool>& taken);
 
 /// At most `most` candidates, one after the other: each choice knows what those before it measured,
-/// as `measure` tells it of an index. Starts from no sample at all.
+/// as `measure` reports it for an index. Starts without samples.
 [[nodiscard]] std::vector<std::size_t> choose_settings(
     const ModelShape& shape, const std::vector<PlanSetting>& candidates, std::size_t most,
     const std::function<PlanSample(std::size_t)>& measure, const PlanEnvironment& environment = {},

@@ -16,7 +16,7 @@ namespace rubato {
 /// Bandwidths, MiB/ms. The defaults are those of the nodes that the model was published with.
 struct PlanEnvironment {
   double pcie = 64;         ///< between GPU and host
-  double intra = 119.4879;  ///< of a collective inside a node
+  double intra = 119.4879;  ///< of a collective within a node
   double inter = 20;        ///< of a collective between nodes
 
   auto operator<=>(const PlanEnvironment&) const = default;  // NOLINT(modernize-use-nullptr)
@@ -32,9 +32,9 @@ enum class PlanTerm {
   kStep,            ///< k_const: ms in every step
   kOffload,         ///< k_off: ms in every offloaded gradient exchange
   kSwap,            ///< k_swap: ms in every offloaded optimiser step
-  kOptimiserFixed,  ///< optimiser on the GPU, what does not depend on the parameters, ms
+  kOptimiserFixed,  ///< optimiser on the GPU, the part independent of the parameters, ms
   kForwardSample,   ///< forward pass of one sample, ms
-  kForwardFixed,    ///< forward pass of a micro-batch, what does not depend on its samples, ms
+  kForwardFixed,    ///< forward pass of a micro-batch, the part independent of its samples, ms
   kRecompute,       ///< forward passes of a step with gradient checkpointing
   kTensorLoss,      ///< share of the forward pass that each doubling of the tensor degree adds
   kNetwork,         ///< bandwidth between nodes, as a multiple of the environment's
@@ -65,11 +65,11 @@ struct PlanWork {
 /// x and y at once: the sum for k = 1, the larger one for k without end; both at least 0.
 [[nodiscard]] double overlapped(double k, double x, double y);
 
-/// Of a plan whose degrees make the GPUs of the place. Finite, and not negative, for finite terms.
-/// Beyond the published formulas: the forward pass of a micro-batch is a line in its samples; ZeRO
-/// reduces in the backward pass and gathers after the update, half of the volume each; TP exchanges
-/// the activations of a stage's own layers; a pipeline of p stages takes M + p - 1 turns for M
-/// micro-batches.
+/// For a plan whose degrees multiply to the GPUs of the configuration. Finite, and not negative,
+/// for finite terms. Beyond the published formulas: the forward pass of a micro-batch is a line in
+/// its samples; ZeRO reduces in the backward pass and gathers after the update, half of the volume
+/// each; TP exchanges the activations of a stage's own layers; a pipeline of p stages takes M + p -
+/// 1 turns for M micro-batches.
 [[nodiscard]] StepParts step_parts(const PlanTerms& terms, const PlanEnvironment& environment,
                                    const ExecutionPlan& plan,
                                    const PlanConfiguration& configuration, const PlanWork& work);

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "lib/base/statistics.h"
 #include "lib/model/numeric/nnls.h"
 
 namespace rubato {
@@ -21,7 +22,7 @@ constexpr double kSegmentWeight = 4;
 constexpr double kHuber = 1.5;  // in standard deviations
 constexpr int kReweights = 3;
 constexpr int kSteps = 3;         // towards the least squares of the loss itself
-constexpr double kFarthest = 50;  // times the samples done: beyond nothing is foretold
+constexpr double kFarthest = 50;  // times the samples done: no forecast beyond
 constexpr double kMinFall = 2;    // of the curve over its points, in units of its noise
 constexpr double kMaxLoss = 1e12;
 
@@ -171,10 +172,7 @@ std::vector<double> reweighted(const Curve& curve, const Candidate& found) {
   std::vector<double> off;
   for (std::size_t i = 0; i < curve.x.size(); ++i)
     off.push_back(std::abs(found.at(std::max(curve.x[i], 1e-9)) - curve.loss[i]));
-  std::vector<double> sorted = off;
-  std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(off.size() / 2),
-                   sorted.end());
-  const double bound = kHuber * 1.4826 * sorted[off.size() / 2] + 1e-9 * curve.least;
+  const double bound = kHuber * 1.4826 * upper_median(off) + 1e-9 * curve.least;
   std::vector<double> weight = curve.weight;
   for (std::size_t i = 0; i < off.size(); ++i)
     if (off[i] > bound) weight[i] *= std::sqrt(bound / off[i]);

@@ -25,7 +25,7 @@ struct LossCurve {
   double b2 = 0;  ///< the asymptote
   /// Weighted standard deviation of the measured losses around the curve.
   double noise = 0;
-  /// Enough points, falling, and by more than the noise: only then does it tell of the future.
+  /// Enough points, falling, and by more than the noise: only then is it extrapolated.
   bool valid = false;
 
   [[nodiscard]] double at(double samples) const;

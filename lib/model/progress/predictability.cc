@@ -5,6 +5,7 @@
 #include <cmath>
 #include <tuple>
 
+#include "lib/base/statistics.h"
 #include "lib/model/progress/convergence.h"
 
 namespace rubato {
@@ -23,12 +24,6 @@ constexpr double kMaxStddev = 2;
 constexpr double kMad = 1.4826;      // of a normal, over its median absolute deviation
 constexpr double kMaxSeconds = 1e9;  // seconds
 constexpr double kNewest = 0.3;      // weight of one more job in the record of its type
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 // Work in samples; a job that counts in steps does a batch a step.
 void set_total(ProgressHistory& progress_history, const ProgressReport& report,
@@ -84,7 +79,7 @@ double hindsight(const ProgressForecast& point, const ProgressHistory& progress_
 
 struct Judgement {
   std::vector<double> errors;  ///< relative, at most 1
-  std::vector<double> logs;    ///< |ln(foretold / hindsight)|
+  std::vector<double> logs;    ///< |ln(forecast / hindsight)|
 };
 
 Judgement judge(const ProgressHistory& progress_history, const ProgressReport& report) {
@@ -109,7 +104,7 @@ void set_class(ProgressHistory& progress_history, const Judgement& judgement,
   }
   if (static_cast<int>(judgement.errors.size()) < rules.min_scored) return;
   progress_history.scored = static_cast<int>(judgement.errors.size());
-  progress_history.quality = 1 - median(judgement.errors);
+  progress_history.quality = 1 - upper_median(judgement.errors);
   if (progress_history.quality >= rules.promote) progress_history.due = true;
   if (progress_history.quality < rules.demote)
     progress_history.due = progress_history.predictable = false;
@@ -127,7 +122,7 @@ void set_left(ProgressHistory& progress_history, const ProgressReport& report,
   };
   double stddev = kUsualStddev;
   if (static_cast<int>(judgement.logs.size()) >= 2)
-    stddev = std::clamp(kMad * median(judgement.logs), kMinStddev, kMaxStddev);
+    stddev = std::clamp(kMad * upper_median(judgement.logs), kMinStddev, kMaxStddev);
   progress_history.left = seconds(progress_history.total);
   progress_history.left_low = seconds(progress_history.total_low) * std::exp(-kSpread * stddev);
   progress_history.left_high =

@@ -12,7 +12,7 @@
 
 namespace rubato {
 
-/// A report, with what is known of the run it comes from.
+/// A report and its run.
 struct ProgressReport {
   Seconds time = 0;
   std::int64_t samples = 0;  ///< done since the job began
@@ -31,10 +31,10 @@ struct PredictabilityRules {
   int window = 5;        ///< last forecasts that count
 };
 
-/// Takes a report into the course of a job whose work is `work`. Never fails: what makes no sense
-/// makes the forecasts bad, and the job unpredictable.
+/// Adds a report to the progress history of a job whose work is `work`. Never fails: an invalid
+/// report makes the forecasts bad, and the job unpredictable.
 ///
-/// Speed is what the samples done say against the clock, and what the job says while there is
+/// Throughput is samples done over wall time, and the reported value while there is
 /// little of that. A forecast is made at most every 5 to 60 seconds and judged from 5 seconds on:
 /// the share of the work done since, against the time it took, says how long the whole takes;
 /// the error is relative to that. A job that is unpredictable is `due` for promotion at once, and

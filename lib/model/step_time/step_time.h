@@ -26,7 +26,7 @@ struct StepShape {
 
 struct StepSample {
   StepShape shape;
-  double seconds = 0;  ///< a step
+  double seconds = 0;  ///< per step
 };
 
 /// Coefficients of the model, in the order of a design row.
@@ -45,7 +45,7 @@ struct StepFitReport {
   StepFit kind = StepFit::kNone;
   int configurations = 0;  ///< that differ
   int samples = 0;         ///< used
-  int dropped = 0;         ///< not finite, not above 0, or beyond what any job does
+  int dropped = 0;         ///< not finite, not above 0, or implausibly large
   /// Samples of one configuration differ by more than a factor of 2, or the fit misses half of the
   /// configurations by more than a third: forecasts are not to be trusted.
   bool contradictory = false;
@@ -77,7 +77,7 @@ class StepTimeModel {
   /// Any shape: negative counts are taken for the nearest sensible ones. Finite and above 0 if
   /// known.
   [[nodiscard]] StepForecast predict(const StepShape& shape) const;
-  /// The `most` of `candidates` that would teach it most, best first, as indices: each time the one
+  /// The `most` most informative of `candidates`, best first, as indices: each time the one
   /// whose forecast is least sure given those before it.
   [[nodiscard]] std::vector<std::size_t> most_informative_step(
       std::span<const StepShape> candidates, std::size_t most) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a measurement would teach: which place of a profile is worth measuring next.
+// Active learning: the most informative configuration of a profile to measure next.
 #pragma once
 
 #include <set>
@@ -28,7 +28,7 @@ struct InformativeMeasurement {
 constexpr std::size_t kMaxAcquisitionConfigurations = 48;
 constexpr std::size_t kMaxAcquisitionProfiles = 64;
 
-/// The places of each measured profile at which a job of a few reports would teach most, best
+/// The configurations of each profile where a few reports would be most informative, best
 /// first, at most `a_profile` of each. After one measurement of variance v at x the covariance of y
 /// falls by cov(x, y)^2 / (var(x) + v): no rate has to be known for that (MacKay 1992). Places in
 /// which it does not fit are not worth a try. By reduction, then profile, GPU type, GPUs.

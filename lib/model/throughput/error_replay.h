@@ -12,7 +12,7 @@
 
 namespace rubato {
 
-/// Fits what came first, then foresees the last reports one after the other, fitting anew where
+/// Fits the first reports, then forecasts the last ones one after the other, with a new fit where
 /// that changes something. Same reports, same errors; the work is bounded.
 class ErrorReplay {
  public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How widely rates spread at this site: the standard deviations of the throughput model, learnt
-// from what was measured.
+// Fits the hyperparameters of the throughput model, its standard deviations, to the measurements of
+// this site.
 #pragma once
 
 #include <vector>
@@ -10,28 +10,27 @@
 
 namespace rubato {
 
-/// Fewer cells, or fewer profiles, teach nothing about how job types differ.
+/// Fewer observations or profiles say nothing about how job types differ.
 constexpr std::size_t kMinObservationsForPrior = 12;
 constexpr std::size_t kMinProfilesForPrior = 3;
-/// Of more cells so many are used: of whole profiles, those with most cells first.
+/// Maximum number of observations used: whole profiles, those with most observations first.
 constexpr std::size_t kMaxObservationsForPrior = 160;
 
 /// The standard deviations that make the measurements most likely (the marginal likelihood of
-/// Rasmussen & Williams, equation 2.30), each held near that of `start` by a log-normal belief: a
-/// factor of e either way is one standard deviation. What the cells say nothing about stays as it
-/// is; so does all where there are too few. Same input, same bytes. About a second at most.
-/// `noise_known`: `report` and `report_floor` stay, since repeated reports tell them better than
-/// the cells do, which cannot tell noise from what is special about a place.
+/// Rasmussen & Williams, equation 2.30), each with a log-normal prior around `start`, whose
+/// standard deviation is a factor of e. Parameters without information keep their value; all do
+/// with too few observations. Deterministic. Takes about a second at most. `noise_known`: keeps
+/// `report` and `report_floor`, which repeated reports estimate better than observations do.
 [[nodiscard]] ThroughputPrior fit_hyperparameters(
     const TypeSpeeds& speeds, const std::vector<ThroughputObservation>& observations,
     const ThroughputPrior& start = {}, bool noise_known = false);
 
-/// With `report` and `report_floor` as reports of one place were seen to scatter, each held near
-/// what it was by the same belief.
+/// Returns `prior` with `report` and `report_floor` from the scatter of reports of one
+/// configuration, each with the same prior.
 [[nodiscard]] ThroughputPrior with_scatter(ThroughputPrior prior, const ReportScatter& scatter);
 
-/// How far a job that warms up is from the rate it settles at, by the same belief around
-/// ThroughputHistory::kEarlyStddev.
+/// Standard deviation (ln) of warm-up reports around the settled throughput, with the same prior
+/// around ThroughputHistory::kEarlyStddev.
 [[nodiscard]] double early_stddev(const ReportScatter& scatter);
 
 }  // namespace rubato

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Forecasts that were made once: a round asks for the same few places thousands of times.
+// Cache of forecasts: a round asks for the same few configurations thousands of times.
 #pragma once
 
 #include <functional>
@@ -10,14 +10,15 @@
 #include <unordered_map>
 #include <vector>
 
+#include "lib/base/hash.h"
 #include "lib/model/throughput/throughput.h"
 
 namespace rubato {
 
-/// Safe from several threads. A question is looked up without making texts.
+/// Thread-safe. A lookup copies no text.
 class ForecastCache {
  public:
-  /// Of more places none is kept.
+  /// Maximum number of forecasts; later ones are not kept.
   static constexpr std::size_t kMaxKept = 100'000;
 
   /// A question; `configuration` null asks for the usual one.
@@ -43,7 +44,7 @@ class ForecastCache {
         forecast);
   }
 
-  /// Calls `what` with at most `most` of the questions, in no order.
+  /// Calls `what` with at most `most` of the questions, in no particular order.
   void each(std::size_t most, const std::function<void(const View&)>& what) const {
     std::vector<Key> keys;
     {
@@ -70,17 +71,13 @@ class ForecastCache {
   struct Hash {
     using is_transparent = void;
     std::size_t operator()(const View& view) const {
-      const std::hash<std::string_view> text;
-      std::size_t hash = text(view.profile.job_type);
-      const auto mix = [&hash](std::size_t more) { hash = hash * 0x9E3779B97F4A7C15U + more; };
-      mix(text(view.profile.account));
-      mix(text(view.gpu_type));
-      mix(static_cast<std::size_t>(view.gpus));
-      if (view.configuration == nullptr) return hash;
-      mix(static_cast<std::size_t>(view.configuration->nodes) + 1);
-      mix(static_cast<std::size_t>(view.configuration->batch));
-      mix(text(view.configuration->plan));
-      return hash;
+      Hasher hash;
+      hash.add(view.profile.job_type).add(view.profile.account).add(view.gpu_type).add(view.gpus);
+      if (view.configuration != nullptr) {
+        const JobConfiguration& at = *view.configuration;
+        hash.add(at.nodes).add(at.batch).add(at.plan);
+      }
+      return hash.value();
     }
     std::size_t operator()(const Key& key) const { return (*this)(key.view()); }
   };

@@ -161,7 +161,7 @@ std::vector<ThroughputObservation> Learner::observations(const ReportScatter& sc
   return observations;
 }
 
-// Where a fit foresees recent reports worse than the present one; nothing if it does not.
+// Where a fit predicts recent reports worse than the present one; empty if nowhere.
 std::map<ForecastErrors::Key, RefusedFits> Learner::worse(const ThroughputModel& candidate) const {
   if (model_ == nullptr) return {};
   Differences all;

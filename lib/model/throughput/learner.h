@@ -17,18 +17,18 @@
 
 namespace rubato {
 
-/// One-step-ahead errors: of each usable report, |forecast / measured - 1| of the fit before it
-/// (Dawid 1984), where that knew the profile. An error above `kMaxError` counts as that.
+/// One-step-ahead errors: |forecast / measured - 1| of each usable report by the fit before it
+/// (Dawid 1984), if that knew the profile. Errors are capped at `kMaxError`.
 class ForecastErrors {
  public:
   static constexpr double kMaxError = 10;
-  /// The mean is of about so many of the last reports.
+  /// The mean covers about this many of the last reports.
   static constexpr double kMemory = 200;
 
   struct ErrorMean {
     double mean = 0;
     std::int64_t reports = 0;
-    double sum = 0;  ///< over all, for a mean without forgetting
+    double sum = 0;  ///< over all reports, for an unweighted mean
   };
   using Key = std::pair<ProfileName, std::string>;  ///< profile, GPU type
 
@@ -40,22 +40,22 @@ class ForecastErrors {
   std::map<Key, ErrorMean> rows_;
 };
 
-/// Fits that foresaw recent reports of a profile on a GPU type worse than the fit before, and were
-/// not used. Errors are means of |ln forecast - ln report| over `reports`, of the last such fit.
+/// Rejected fits: they predicted recent reports of a profile on a GPU type worse than the current
+/// one. Errors are means of |ln forecast - ln report| over `reports`, of the last such fit.
 struct RefusedFits {
   std::int64_t fits = 0;
-  double kept = 0;     ///< of the fit that stayed
-  double refused = 0;  ///< of the one that was not used
+  double kept = 0;     ///< of the current fit
+  double refused = 0;  ///< of the rejected fit
   std::int64_t reports = 0;
 
   bool operator==(const RefusedFits&) const = default;
 };
 
-/// How much two lists of cells differ, each sorted by `before`.
+/// How much two lists of observations differ, each sorted by `before`.
 enum class ThroughputChange {
   kSame,     ///< not worth a fit
-  kSome,     ///< a rate moved by a hundredth, or a place has half as many reports again
-  kDecides,  ///< a place came or went, or a rate moved by a twentieth: plans may change
+  kSome,     ///< a throughput moved by 1 %, or a configuration has 50 % more reports
+  kDecides,  ///< a configuration was added or removed, or a throughput moved by 5 %
 };
 [[nodiscard]] ThroughputChange throughput_change(const std::vector<ThroughputObservation>& before,
                                                  const std::vector<ThroughputObservation>& now);
@@ -63,17 +63,17 @@ enum class ThroughputChange {
 struct LearnerRules {
   ReportFilterRules use{};
   ThroughputHistoryRules history{};
-  ThroughputPrior prior{};           ///< to begin with
-  bool fits_hyperparameters = true;  ///< false: it stays
+  ThroughputPrior prior{};           ///< the initial one
+  bool fits_hyperparameters = true;  ///< false: `prior` is kept
 };
 
-/// Used by one thread. No clock, no chance: same reports, same fits.
+/// For one thread. Deterministic: the same reports give the same fits.
 class Learner {
  public:
   /// Reports with which a fit is compared with the one before it.
   static constexpr std::size_t kRecent = 128;
 
-  /// Is told each usable report that comes, and what was expected, before it counts.
+  /// Receives each usable report and its forecast, before the report counts.
   using ForecastCallback = std::function<void(const ThroughputReport&, const Forecast&)>;
 
   explicit Learner(LearnerRules rules = {})
@@ -81,16 +81,15 @@ class Learner {
 
   void set_seen(ForecastCallback seen) { seen_ = std::move(seen); }
 
-  /// Compares what can be used with the forecast of the present fit, then takes it.
+  /// Scores usable reports against the present fit, then adds them.
   void take(const ThroughputReport& report);
 
-  /// Takes it without a comparison: a report of the past.
+  /// Adds an old report without scoring.
   void remember(const ThroughputReport& report);
-  /// Keeps fit, errors, counts and what is known of other sites of an earlier learner.
+  /// Takes over fit, errors, counts and imported profiles of an earlier learner.
   void go_on_from(const Learner& earlier);
 
-  /// Cells that a fit would be made of, those of other sites (`imported`) where nothing was
-  /// measured here.
+  /// The observations for a fit: those of this site, and imported ones where this site has none.
   [[nodiscard]] std::vector<ThroughputObservation> observations() const;
   void set_imported(std::vector<ThroughputObservation> observations) {
     imported_ = std::move(observations);
@@ -112,7 +111,7 @@ class Learner {
   [[nodiscard]] const std::shared_ptr<const ThroughputModel>& model() const { return model_; }
   [[nodiscard]] const ForecastErrors& errors() const { return errors_; }
   void set_errors(ForecastErrors errors) { errors_ = std::move(errors); }
-  /// Reports by what became of them.
+  /// Number of reports by use.
   [[nodiscard]] const std::map<ReportUse, std::int64_t>& uses() const { return uses_; }
   /// Fits that were not used, since the one before foresaw recent reports better.
   [[nodiscard]] std::int64_t refused_fits() const { return refused_; }

@@ -22,7 +22,7 @@ class MeasuredRanges {
     }
   }
 
-  /// `at` itself where it lies among what was measured of its profile on its GPU type, else the
+  /// `at` itself if it is within the measured range of its profile on its GPU type, else the
   /// nearest point there; where none was, on all types; of a profile without any, one GPU.
   [[nodiscard]] KernelPoint nearest(const KernelPoint& at) const {
     for (const int type : {at.type, kAnyType}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which reports say how fast a place is: not those of a job that still warms up, nor those that
-// speak of two places at once.
+// Selects the reports that measure one configuration: not those of a warm-up, nor those that cover
+// two configurations.
 #pragma once
 
 #include <cstdint>
@@ -26,31 +26,31 @@ struct ThroughputReport {
   bool operator==(const ThroughputReport&) const = default;
 };
 
-/// What becomes of a report.
+/// How a report is used.
 enum class ReportUse {
   kYes,
   kFlagged,
-  kNoThroughput,  ///< 0, or no number
-  kOnCpus,        ///< no speed of a GPU type; the model of steps learns from it
-  kMixed,         ///< the job holds several types of GPU: the speed of no single one
-  kResized,       ///< the job was elsewhere at the report before
-  kWarmUp,        ///< the job began or was resized a short while ago, and its rate has not settled
+  kNoThroughput,  ///< 0 or not finite
+  kOnCpus,        ///< no GPU throughput; the step-time model uses it
+  kMixed,         ///< the job holds several GPU types
+  kResized,       ///< the job had another configuration at the previous report
+  kWarmUp,        ///< too soon after a start or resize; the throughput has not settled
 };
 [[nodiscard]] const char* to_string(ReportUse use);
 
 struct ReportFilterRules {
-  /// From a start or a resize on; 0: none. A report speaks of the time since the one before: it is
-  /// left out if the middle of that is so near to the start.
+  /// Warm-up after a start or resize, seconds; 0: none. A report covers the time since the previous
+  /// one. It is ignored if the middle of that time lies in the warm-up.
   Seconds warm_up = 60;
-  /// Ends earlier once so many reports in a row differ by at most this factor.
+  /// Ends earlier once this many reports in a row differ by at most the factor `settled`.
   int settled_reports = 3;
   double settled = 1.1;
 };
 
-/// Judges reports in the order in which they came. Same reports, same answers.
+/// Judges reports in order of arrival. Deterministic.
 class ReportFilter {
  public:
-  /// Most jobs remembered; of more, those that reported last.
+  /// Maximum number of jobs remembered: those that reported last.
   static constexpr std::size_t kMaxJobs = 50'000;
 
   explicit ReportFilter(ReportFilterRules rules = {}) : rules_(rules) {}
@@ -70,7 +70,7 @@ class ReportFilter {
     Seconds began = 0;  ///< the start, or the last report before a resize; 0: not known
     Seconds last = 0;   ///< time of the last report
     bool settled = false;
-    std::vector<ThroughputReport> waiting{};  ///< alike, in a row
+    std::vector<ThroughputReport> waiting{};  ///< similar, in a row
   };
 
   [[nodiscard]] ReportedRun& run_of(const ThroughputReport& report, bool& resized);

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lib/base/statistics.h"
+
 namespace rubato {
 namespace {
 
@@ -32,31 +34,18 @@ double doubt(double distance) {
   return std::min(1.0, (kFreedom + 1) / (kFreedom + far * far));
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t half = values.size() / 2;
-  return values.size() % 2 != 0 ? values[half] : (values[half - 1] + values[half]) / 2;
+/// The median of ln throughput by weight.
+double weighted_median_of(const std::vector<RunMedian>& all) {
+  std::vector<WeightedValue> values;
+  values.reserve(all.size());
+  for (const RunMedian& one : all) values.push_back({one.log_throughput, one.weight});
+  return weighted_median(std::move(values));
 }
 
-/// The value that half of the weight lies up to.
-double median(std::vector<RunMedian> all) {
-  std::sort(all.begin(), all.end(), [](const RunMedian& a, const RunMedian& b) {
-    return std::pair(a.log_throughput, a.weight) < std::pair(b.log_throughput, b.weight);
-  });
-  double total = 0;
-  for (const RunMedian& one : all) total += one.weight;
-  double below = 0;
-  for (const RunMedian& one : all) {
-    below += one.weight;
-    if (below >= total / 2) return one.log_throughput;
-  }
-  return all.back().log_throughput;
-}
-
-/// Mean of ln rate, and the weight that stands behind it.
+/// Mean of ln throughput, and its weight.
 RunMedian together(const std::vector<RunMedian>& all) {
   RunMedian result;
-  result.log_throughput = all.size() > 2 ? median(all) : 0;
+  result.log_throughput = all.size() > 2 ? weighted_median_of(all) : 0;
   for (int i = 0; i < kIterations; ++i) {
     double sum = 0;
     double weight = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What was measured at each place, forgotten slowly, with doubts about what differs from the rest.
+// Observations of each configuration. Old ones lose weight, and so do outliers.
 #pragma once
 
 #include <cstdint>
@@ -13,58 +13,56 @@
 namespace rubato {
 
 struct ThroughputHistoryRules {
-  /// A run counts half as much when it is so much older than the newest report of all; 0: never.
+  /// Half-life of a run's weight, by its age against the newest report; 0: no ageing.
   double half_life = 30.0 * 86400;
 };
 
-/// How far reports lie apart, as standard deviations of ln rate; 0: nothing tells.
+/// Scatter of reports, as standard deviations of ln throughput; 0: unknown.
 struct ReportScatter {
-  double within = 0;        ///< of the reports of a run: of most runs
-  double within_count = 0;  ///< differences that tell it
-  double between = 0;       ///< of the runs of one place, beyond what that explains
+  double within = 0;        ///< of the reports within a run; median over runs
+  double within_count = 0;  ///< differences it is estimated from
+  double between = 0;       ///< between the runs of a configuration, in excess of `within`
   double between_count = 0;
-  double early = 0;  ///< of a report while its job warms up, around the rate it settles at
+  double early = 0;  ///< of a report during warm-up, around the settled throughput
   double early_count = 0;
 };
 
-/// Runs of jobs by place. Reports of one run are one witness, however many: the median of its last
-/// kRunMedian reports, with their weight. Reports are off to one side now and then, when an
-/// interval held a checkpoint or a moment of waiting; the median is also what errors are least
-/// from.
+/// Runs of jobs by configuration. A run counts once: the median of its last kRunMedian reports,
+/// with their weight. The median suits one-sided outliers, such as an interval with a checkpoint or
+/// a wait.
 class ThroughputHistory {
  public:
-  /// Most places; of more, the one with fewest reports goes.
+  /// Maximum number of configurations; the one with fewest reports is dropped first.
   static constexpr std::size_t kMaxConfigurations = 4 * ThroughputModel::kMaxObservations;
-  /// Most runs of a place, the last ones: later reports take the place of earlier ones at the
-  /// latest then.
+  /// Maximum number of runs per configuration: the last ones.
   static constexpr std::size_t kMaxRuns = 32;
   static constexpr std::size_t kRunMedian = 16;
-  /// The scatter of a run is that of about so many of its last reports.
+  /// A run's scatter is that of about this many of its last reports.
   static constexpr double kRunMemory = 64;
 
-  /// How far a job that warms up may be from the rate that it settles at, as ln: a belief, until
-  /// jobs that settled have shown it (`early_stddev` of fit_hyperparameters.h).
+  /// Prior standard deviation (ln) of a warm-up report around the settled throughput. Settled jobs
+  /// refine it (`early_stddev` of fit_hyperparameters.h).
   static constexpr double kEarlyStddev = 0.2;
 
   explicit ThroughputHistory(ThroughputHistoryRules rules = {}) : rules_(rules) {}
 
-  /// A usable report; the rate is finite and above 0.
+  /// Adds a usable report; its throughput is finite and above 0.
   void add(const ThroughputReport& report);
-  /// Likewise of a job that still warms up: it counts where the place has no others, since short
-  /// jobs report nothing else.
+  /// Adds a report of the warm-up. It counts only for a configuration without others, since short
+  /// jobs have no others.
   void add_early(const ThroughputReport& report);
-  /// The run of this report has settled, and this is the last one that was added: what it reported
-  /// before shows how far from that a job is while it warms up.
+  /// The run of this report, which was added last, has settled. Its earlier reports show how far
+  /// warm-up reports are off.
   void settled(const ThroughputReport& report);
 
-  /// One cell a place: the mean of ln rate over its runs, each weighted by its reports and its age,
-  /// and the less the farther it is from the others (Student's t with 4 degrees of freedom: Lange,
-  /// Little & Taylor 1989). By `before`. What is known from early reports alone has the weight that
-  /// makes it as unsure as `early` where one report has the standard deviation `report`.
+  /// One observation per configuration: the mean of ln throughput over its runs, weighted by
+  /// reports and age. Runs far from the others weigh less (Student's t with 4 degrees of freedom:
+  /// Lange, Little & Taylor 1989). Sorted by `before`. An observation from warm-up reports alone
+  /// gets the weight at which its standard deviation is `early`, if one report's is `report`.
   [[nodiscard]] std::vector<ThroughputObservation> observations(
       double report = ThroughputPrior().report, double early = kEarlyStddev) const;
 
-  /// All places together.
+  /// Over all configurations.
   [[nodiscard]] ReportScatter scatter() const;
 
  private:

@@ -133,13 +133,13 @@ class KernelPoints {
 constexpr std::size_t kKernelTerms = 19;
 using KernelTerms = std::array<double, kKernelTerms>;
 /// What each term of prior_terms() is multiplied with, squared, in the covariance of two points; at
-/// the end that of `level`. Noise of reports is none of it.
+/// the end that of `level`. Report noise is not included.
 [[nodiscard]] KernelTerms kernel_factors(const KernelPoint& a, const KernelPoint& b);
 /// The squares of the terms, in that order.
 [[nodiscard]] KernelTerms kernel_weights(const ThroughputPrior& prior);
 /// Covariance of ln rate at two points.
 [[nodiscard]] double kernel(const KernelTerms& weights, const KernelPoint& a, const KernelPoint& b);
-/// Variance of the mean of so many reports.
+/// Variance of the mean of `reports` reports.
 [[nodiscard]] double noise(const ThroughputPrior& prior, double reports);
 
 }  // namespace rubato

@@ -18,7 +18,7 @@ struct NodeGroup {
   int gpus_per_node = 0;
   int cores = 0;    ///< a node; 0: never short
   long memory = 0;  ///< MiB a node; 0: never short
-  std::string gpu;  ///< what Slurm calls its type; "": as `type`
+  std::string gpu;  ///< the type's name in Slurm; "": same as `type`
 
   bool operator==(const NodeGroup&) const = default;
 };
@@ -40,7 +40,7 @@ struct ClusterShape {
 };
 
 /// "TYPE[@CLASS]:NODESxGPUS[/CORES[/MEMORY]],...": CLASS of interconnect, cores of a node, memory
-/// with K, M, G or T (else M). Errors: "cluster:COLUMN: ..." with the word and what was expected.
+/// with K, M, G or T (else M). Errors: "cluster:COLUMN: ..." with the word and the expected form.
 [[nodiscard]] Result<ClusterShape> parse_cluster_shape(std::string_view text);
 
 }  // namespace rubato::sim

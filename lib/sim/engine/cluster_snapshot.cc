@@ -75,17 +75,18 @@ Result<SnapshotShape> shape_of(const Snapshot& snapshot) {
     }
     if (unlike.contains(key)) {
       shape.notes.push_back(fmt::format(
-          "Nodes of type {} have unlike cores or memory; the least counts for all.", group.type));
+          "Nodes of type {} differ in cores or memory; the smallest values count for all.",
+          group.type));
     }
     shape.cluster.groups.push_back(group);
   }
   if (!mixed.empty()) {
     shape.notes.push_back(fmt::format(
-        "Nodes with several types of GPU are a node for each type here: {}.", names_text(mixed)));
+        "Nodes with several GPU types count as one node per type: {}.", names_text(mixed)));
   }
   if (!down.empty()) {
     shape.notes.push_back(
-        fmt::format("Counted although they are down or drained: {}.", names_text(down)));
+        fmt::format("Includes nodes that are down or drained: {}.", names_text(down)));
   }
   return shape;
 }

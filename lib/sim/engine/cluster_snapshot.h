@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The shape of a cluster that exists: from what the last round looked at.
+// The shape of a real cluster, from the snapshot of the last round.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace rubato::sim {
 
 struct SnapshotShape {
   ClusterShape cluster;
-  std::vector<std::string> notes;  ///< sentences: what of the cluster the shape does not say
+  std::vector<std::string> notes;  ///< sentences: properties that the shape leaves out
 };
 
 /// All nodes with GPUs, whatever their state; sorted by type, then larger nodes first. Nodes of one

@@ -11,11 +11,11 @@
 
 namespace rubato::sim {
 
-/// A run that can be cut and goes on where it was. Pure but for RunMetrics::round_ms.
+/// A run that can be cut and continued. Deterministic except RunMetrics::round_ms.
 ///
-/// A grant that says no nodes is placed: where the job is, if it keeps type and number; else,
-/// larger jobs first, on the node with fewest free GPUs that holds it whole; one larger than a node
-/// on empty nodes as long as it fills them, and the rest the same way. A start costs
+/// The engine places a grant without nodes. A job that keeps type and number stays where it is. The
+/// others follow, larger ones first, each on the node with the fewest free GPUs that suffice. A job
+/// larger than a node fills empty nodes first; its rest is placed the same way. A start costs
 /// SimJob::start_s, a change of type, number, nodes or plan restart_s (resize_s where the job has
 /// that); another batch costs nothing. A node that goes down takes the GPUs of its jobs, which keep
 /// their progress.
@@ -27,10 +27,10 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  /// Goes on until all is done (true), nothing can ever happen again (true), or the run is cut
-  /// (false). Fails where a grant does not fit, and names the policy's mistake.
+  /// Runs until all jobs are done (true), no event is left (true), or the run is cut (false). Fails
+  /// if a grant does not fit, and names the policy's mistake.
   [[nodiscard]] Result<bool> run(const RunControl& control);
-  /// What it gave until now.
+  /// The results so far.
   [[nodiscard]] RunMetrics record() const;
 
  private:
@@ -38,7 +38,7 @@ class Engine {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The whole of a run.
+/// A whole run.
 [[nodiscard]] Result<RunMetrics> run_engine(const Suite& suite, Policy& policy,
                                             const RunControl& control);
 

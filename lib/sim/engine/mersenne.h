@@ -18,7 +18,7 @@ class Mersenne {
   std::uint32_t next();
   /// Uniform in [0, n), n > 0: the top bits of fresh words until they are below n.
   std::uint32_t below(std::uint32_t n);
-  /// From the last place down: each changes places with one not behind it.
+  /// Fisher-Yates from the last element down: each is swapped with one at its index or before it.
   template <typename T>
   void shuffle(std::vector<T>& items) {
     for (std::size_t i = items.size(); i-- > 1;) {

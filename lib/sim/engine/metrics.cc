@@ -4,15 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
+
+#include "lib/base/statistics.h"
 
 namespace rubato::sim {
 namespace {
-
-double mean(const std::vector<double>& values) {
-  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
 
 /// (sum x)^2 / (n sum x^2), Jain, Chiu and Hawe 1984.
 double jain_index(const std::vector<double>& shares) {
@@ -33,16 +29,6 @@ double RunMetrics::last_event() const {
   double last = last_end < kNever ? last_end : 0;
   for (const JobResult& job : jobs) last = std::max(last, job.arrival);
   return std::min(last, end);
-}
-
-double percentile(std::vector<double> values, double share) {
-  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
-  std::sort(values.begin(), values.end());
-  const double place = share * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
-  const std::size_t above = std::min(below + 1, values.size() - 1);
-  const double part = place - static_cast<double>(below);
-  return values[below] + part * (values[above] - values[below]);
 }
 
 Metrics measure(const RunMetrics& record, Window window, int gpus, double origin) {

@@ -37,12 +37,12 @@ struct AllocationInterval {
   bool operator==(const AllocationInterval&) const = default;
 };
 
-/// What a replay or the engine leaves behind.
+/// Record of a replay or an engine run.
 struct RunMetrics {
-  std::vector<JobResult> jobs;   ///< one for each job of the workload, in its order
-  double end = 0;                ///< the clock when it stopped
-  double busy_gpu_seconds = 0;   ///< GPUs at work, costs of starting included
-  std::vector<double> round_ms;  ///< wall time of each decision; not part of what is reproducible
+  std::vector<JobResult> jobs;                ///< one for each job of the workload, in its order
+  double end = 0;                             ///< the clock when it stopped
+  double busy_gpu_seconds = 0;                ///< GPUs at work, costs of starting included
+  std::vector<double> round_ms;               ///< wall time of each decision; not reproducible
   std::vector<AllocationInterval> intervals;  ///< only where they were asked for
   bool cut = false;                           ///< it was stopped before its end
   bool stalled = false;                       ///< it stopped with jobs that cannot go on
@@ -84,8 +84,5 @@ struct Metrics {
 
 /// The mean of each figure; numbers of jobs to the nearest. `all` is not empty.
 [[nodiscard]] Metrics mean_of(const std::vector<Metrics>& all);
-
-/// numpy's default percentile, `share` in 0..1; NaN of nothing.
-[[nodiscard]] double percentile(std::vector<double> values, double share);
 
 }  // namespace rubato::sim

@@ -64,7 +64,7 @@ Result<void> read_speeds(const std::string& file, const ClusterShape& cluster, N
         !fresh) {
       return table->error(
           row, at[2],
-          fmt::format("model '{}' on these GPUs stands on line {} too", model, one->second));
+          fmt::format("model '{}' on these GPUs is on line {} too", model, one->second));
     }
     truth.mention(model, name);
     for (int type = 0; type < cluster.types(); ++type) {

@@ -14,13 +14,13 @@
 
 namespace rubato::sim {
 
-/// What a job says of its iterations, else a table of speeds; without a row for a model, a second
+/// A job's own step times, else a table of throughputs; without a row for a model, a second
 /// of work a second at the requested size.
 class NativeTruth final : public StepTruth {
  public:
   explicit NativeTruth(int types) : throughputs_(static_cast<std::size_t>(types)) {}
 
-  /// `own`: of this very interconnect, which stands before what is said of all of them.
+  /// `own`: of this interconnect; it takes precedence over the value for all interconnects.
   void add(const std::string& model, int type, int gpus, double throughput, bool own) {
     models_.insert(model);
     auto& throughputs = throughputs_[static_cast<std::size_t>(type)][model];
@@ -47,7 +47,7 @@ class NativeTruth final : public StepTruth {
                                        NativeTruth& truth);
 /// What the types of a cluster's GPUs are called.
 [[nodiscard]] std::vector<std::string> type_names(const ClusterShape& cluster);
-/// Why no speed is known of a model, and what may have been meant. `profiles`: some were given.
+/// Why a model has no throughput, with the nearest known name. `profiles`: some were given.
 [[nodiscard]] std::string no_speed(const NativeTruth& truth, const ClusterShape& cluster,
                                    const std::string& model, bool profiles);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The nodes of a simulated cluster and what is free on them.
+// The nodes of a simulated cluster and their free GPUs.
 #pragma once
 
 #include <optional>

@@ -13,7 +13,6 @@
 #include "lib/sim/engine/cluster_shape.h"
 #include "lib/sim/engine/truth.h"
 #include "lib/sim/engine/workload.h"
-#include "lib/sim/solver/solver.h"
 
 namespace rubato {
 struct Config;
@@ -29,14 +28,14 @@ struct NodeGpus {
   bool operator==(const NodeGpus&) const = default;
 };
 
-/// What a job gets until the next decision.
+/// The allocation of a job until the next decision.
 struct Grant {
-  int type = -1;                ///< -1: nothing, it waits
+  int type = -1;                ///< -1: none, it waits
   int gpus = 0;                 ///< of that type
   std::vector<NodeGpus> where;  ///< empty: the engine places it, see engine.h
   double batch = 0;             ///< 0: the truth's own choice
   std::string plan;
-  int cores_per_gpu = -1;  ///< below 0: as the job requests
+  int cores_per_gpu = -1;  ///< below 0: as requested
 
   [[nodiscard]] bool holds() const { return type >= 0 && gpus > 0; }
   bool operator==(const Grant&) const = default;
@@ -47,42 +46,42 @@ struct JobView {
   int index = 0;  ///< into the workload
   const SimJob* job = nullptr;
   double done = 0;           ///< of job->work, now
-  double ran_s = 0;          ///< time with GPUs, costs of starting included
+  double ran_s = 0;          ///< time with GPUs, start costs included
   double gpu_seconds = 0;    ///< held so far
-  double waiting_since = 0;  ///< its arrival, or when it last lost its GPUs
-  double cost_left = 0;      ///< s of a start's cost that it still has to pay
+  double waiting_since = 0;  ///< its arrival, or the last time it lost its GPUs
+  double cost_left = 0;      ///< remaining start cost, s
   int restarts = 0;
-  bool started = false;       ///< it ran before, or does
+  bool started = false;       ///< it runs or has run
   Grant now;                  ///< `where` is always set while it holds
-  double samples = 0;         ///< all of its work, as it says itself
-  double limit = 0;           ///< s; its time limit, or what stands for it (asked_limit)
-  std::span<const char> can;  ///< a flag a type: it runs there with what it requests
+  double samples = 0;         ///< its total work, as it declares it
+  double limit = 0;           ///< s; its time limit, or a substitute (asked_limit)
+  std::span<const char> can;  ///< a flag per type: it can run there with its request
 
   [[nodiscard]] bool fits(int type) const { return can[static_cast<std::size_t>(type)] != 0; }
 };
 
-/// A report of a job that runs, with noise: all that a policy which learns knows of speeds.
+/// A report of a running job, with noise: the only knowledge of throughput of a policy that learns.
 struct JobReport {
   int job = 0;  ///< into the workload
   double time = 0;
-  double done = 0;  ///< samples since the job began
+  double done = 0;  ///< samples since the start of the job
   Setting setting;
   Observation seen;
 };
 
-/// What a policy decides on.
+/// Input of a decision.
 struct PolicyState {
   double now = 0;
   const ClusterShape& cluster;
   std::span<const JobView> jobs;       ///< active, by arrival, then in the order of the workload
   const Truth* truth = nullptr;        ///< null for a policy that learns
   std::span<const JobReport> reports;  ///< since the last decision
-  std::span<const char> node_up;       ///< a flag a node, group by group; empty: all are up
+  std::span<const char> node_up;       ///< a flag per node, group by group; empty: all are up
 };
 
 enum class Information { kKnown, kLearned };
 
-/// A policy. It may keep state from decision to decision; one object serves one run.
+/// A policy. It may keep state between decisions; one object serves one run.
 class Policy {
  public:
   Policy() = default;
@@ -90,25 +89,24 @@ class Policy {
   Policy& operator=(const Policy&) = delete;
   virtual ~Policy() = default;
 
-  /// A grant for each entry of state.jobs, in that order. What it grants must fit.
+  /// A grant for each entry of state.jobs, in that order. Grants must fit.
   [[nodiscard]] virtual std::vector<Grant> decide(const PolicyState& state) = 0;
   /// Seconds between decisions, at multiples of it; 0: at each arrival and end of a job.
   [[nodiscard]] virtual double period() const { return 0; }
-  /// Beside those, when it wants to be asked next (above `now`); kNever: no wish.
+  /// Additional time at which it wants to decide (above `now`); kNever: none.
   [[nodiscard]] virtual double wake(double /*now*/) const { return 1e300; }
-  /// The policy learns: truth stays hidden.
+  /// Whether the policy learns throughputs or knows the true ones.
   [[nodiscard]] virtual Information information() const { return Information::kKnown; }
-  /// Reports come.
+  /// Whether the policy receives reports.
   [[nodiscard]] virtual bool hears() const { return information() == Information::kLearned; }
 };
 
-/// What makers may need to know beforehand.
+/// Input of the functions that make policies.
 struct PolicyContext {
   const ClusterShape& cluster;
   const JobList& jobs;
   std::uint64_t seed = 0;
-  Information information = Information::kLearned;  ///< wanted, of a policy that can do both
-  Solver& solver = own_solver();
+  Information information = Information::kLearned;  ///< requested; for a policy that supports both
   const Config* config = nullptr;  ///< of policy rubato; null: that of an empty file
 };
 
@@ -116,14 +114,15 @@ struct PolicyEntry {
   std::string name;
   std::string summary;  ///< one line, for --list
   std::unique_ptr<Policy> (*make)(const PolicyContext& context);
-  /// Why it cannot run on these jobs and this cluster, and where it can: "needs ..."; "": it can.
+  /// Why it cannot run on these jobs and this cluster, and where it can ("needs ..."); "" if it
+  /// can.
   std::string (*unfit)(const PolicyContext& context) = nullptr;
   std::string where = "all";  ///< suites and formats in which it runs, for --list
 };
 
 /// All of them, sorted by name.
 [[nodiscard]] std::span<const PolicyEntry> policies();
-/// Null: no such policy.
+/// Null if there is no such policy.
 [[nodiscard]] const PolicyEntry* find_policy(const std::string& name);
 
 }  // namespace rubato::sim

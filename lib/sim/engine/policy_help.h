@@ -30,7 +30,7 @@ namespace rubato::sim {
 /// Seconds until it ends at that speed; kNever at 0.
 [[nodiscard]] double seconds_left(const PolicyState& state, const JobView& view, int type,
                                   int gpus);
-/// What is free beside the jobs that run (`held`), or all that is up.
+/// Free GPUs: those not held by running jobs (`held`), or all that are up.
 [[nodiscard]] NodePool free_pool(const PolicyState& state, bool held);
 /// Gives each grant its nodes: those that stay as they are keep theirs, then the others, larger
 /// ones first; who finds none, or makes no progress there, gets nothing.

@@ -8,8 +8,6 @@
 #include <functional>
 #include <vector>
 
-#include "lib/sim/solver/solver.h"
-
 namespace rubato {
 struct Config;
 }
@@ -21,14 +19,12 @@ struct RunControl {
   bool intervals = false;                   ///< keep who held what
   double until = 1e300;                     ///< simulated time at which the run is cut
   const std::atomic<bool>* stop = nullptr;  ///< set: the run is cut as soon as it can
-  Solver* solver = &own_solver();           ///< of the programmes of policies
   const Config* config = nullptr;           ///< of policy rubato; null: that of an empty file
   /// Simulated time, finished jobs of the window, all of its jobs. Called often; be quick.
   std::function<void(double now, int finished, int jobs)> progress;
 
   [[nodiscard]] bool cut(double now) const {
-    return now >= until || (stop != nullptr && stop->load(std::memory_order_relaxed)) ||
-           !solver->broken().empty();
+    return now >= until || (stop != nullptr && stop->load(std::memory_order_relaxed));
   }
 };
 

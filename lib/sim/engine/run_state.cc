@@ -255,7 +255,8 @@ void RunState::report(RunningJob& one, std::vector<JobReport>& reports) const {
 
 /// First all that give something up, then those that stay, then the others by size.
 Result<void> RunState::apply(const std::vector<Grant>& grants) {
-  if (grants.size() != active_.size()) return fail("the policy answered for other jobs");
+  if (grants.size() != active_.size())
+    return fail("the policy decided for the wrong number of jobs");
   struct Start {
     std::size_t at = 0;
     bool resized = false;  ///< it held something until now

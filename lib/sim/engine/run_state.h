@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The jobs and nodes of a run of the engine: what each job holds, how far it is, what becomes of
-// it. When something happens, and what is decided then, is engine.cc's.
+// The jobs and nodes of a run of the engine: allocation, progress and result of each job. The
+// engine (engine.cc) decides when something happens.
 #pragma once
 
 #include <span>
@@ -59,7 +59,7 @@ class RunState {
   /// Jobs that end now do; others get their new speeds. True: one has ended.
   bool advance_due();
 
-  /// All active jobs as policies see them now, and what they have reported since the last time.
+  /// All active jobs as policies see them now, with their reports since the last call.
   [[nodiscard]] std::vector<JobView> look(bool hears, std::vector<JobReport>& reports);
   /// A flag a node, group by group.
   [[nodiscard]] std::vector<char> nodes_up() const { return pool_.up_flags(); }
@@ -67,7 +67,7 @@ class RunState {
   [[nodiscard]] Result<void> apply(const std::vector<Grant>& grants);
 
   [[nodiscard]] std::vector<double>& round_ms() { return record_.round_ms; }
-  /// What it gave until now; what is held is counted as if it ended now.
+  /// The results so far; a running job counts as if it ended now.
   [[nodiscard]] RunMetrics record() const;
 
  private:

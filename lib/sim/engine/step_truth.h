@@ -9,7 +9,7 @@
 
 namespace rubato::sim {
 
-/// An execution plan "servers=N": so many parameter servers, on cores, and a worker on each GPU.
+/// An execution plan "servers=N": N parameter servers on cores and one worker per GPU.
 /// Without a plan the job has its own number of servers, each on a GPU of its own.
 [[nodiscard]] std::string servers_plan(int servers);
 /// None: it is no such plan.

@@ -55,13 +55,13 @@ struct Suite {
   double horizon = kNoHorizon;  ///< s; the suite ends here, whatever still runs
   double grid = 0;              ///< s; above 0: policies of the engine are asked at multiples only
   double report_s = 60;         ///< time between reports of a job
-  double report_noise = 0.05;   ///< standard deviation of the logarithm of what is reported
+  double report_noise = 0.05;   ///< standard deviation of the logarithm of reports
   std::vector<NodeEvent> node_events;  ///< by time
   Rules rules = nullptr;
   std::shared_ptr<const void> data;  ///< whatever `rules` need besides
   std::vector<PublishedFigure> published;
-  /// Above 1: the published figures stand for the workload of no one seed; compared with them is
-  /// the mean over so many seeds, 0, 1, ...
+  /// Above 1: the published figures are no single seed's. They are compared with the mean over this
+  /// many seeds, 0, 1, ...
   int published_seeds = 1;
 };
 
@@ -98,7 +98,7 @@ struct FormatEntry {
   std::string name;
   std::string summary;
   /// `profiles` is a folder or file with measured speeds, "" where none was given; errors begin
-  /// FILE:LINE:COLUMN and say what was expected.
+  /// FILE:LINE:COLUMN and name the expected form.
   Result<Suite> (*read)(const std::string& workload, const std::string& profiles,
                         const ClusterShape& cluster);
   bool needs_profiles = false;  ///< it says nothing of how fast jobs are

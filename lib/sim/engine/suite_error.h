@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Why there is no suite: a word that somebody wrote, or a file.
+// Why a suite cannot be made: a wrong word of the user, or a file.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@
 namespace rubato::sim {
 
 struct SuiteError : Error {
-  /// Of a file, as all that readers say.
+  /// An error about a file, as readers report it.
   SuiteError(Error error) : Error(std::move(error)) {}  // NOLINT(google-explicit-constructor)
   SuiteError(std::string why, bool of_word) : Error{std::move(why)}, word(of_word) {}
 
-  bool word = false;  ///< the name of the suite is wrong, or a word behind it; no file
+  bool word = false;  ///< the suite's name or argument is wrong, not a file
 };
 
 template <typename T>

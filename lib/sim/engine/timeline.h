@@ -37,10 +37,10 @@ struct LaneBar {
   bool operator==(const LaneBar&) const = default;
 };
 
-/// Rows of a chart: one a GPU, nodes and types in the cluster's order.
+/// Rows of a chart: one per GPU, nodes and types in the cluster's order.
 struct Lanes {
   std::vector<LaneBar> bars;       ///< sorted by begin, then row
-  double undrawn_gpu_seconds = 0;  ///< of what found no row free: a run that grants too much
+  double undrawn_gpu_seconds = 0;  ///< of allocations without a free row (a run grants too much)
   bool nodes_known = true;         ///< false: rows of a type are in an order made for the chart
 };
 

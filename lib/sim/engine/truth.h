@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is really so in a simulation: how fast jobs run. Policies that learn never see it.
+// The true throughputs of a simulation. Policies that learn never see them.
 #pragma once
 
 #include <limits>
@@ -49,11 +49,11 @@ class Truth {
   [[nodiscard]] virtual double next_change(const SimJob& /*job*/, double /*done*/) const {
     return std::numeric_limits<double>::infinity();
   }
-  /// What it measures. By default its rate, times its batch where it told one: work is steps.
+  /// What it reports: by default its throughput, times its batch if known, since work is steps.
   [[nodiscard]] virtual Observation observe(const SimJob& job, const Setting& setting,
                                             double done) const;
   /// Samples in a unit of SimJob::work, for policies that count samples. By default its batch where
-  /// it told one, else 1.
+  /// it has one, else 1.
   [[nodiscard]] virtual double samples_per_unit(const SimJob& job) const;
 
   /// Seconds for all of its work on this setting, no costs of starting; infinity: it cannot run so.
@@ -68,14 +68,14 @@ class Truth {
 [[nodiscard]] double ideal_seconds(const Truth& truth, const ClusterShape& cluster,
                                    const SimJob& job);
 
-/// The time limit it is submitted with, seconds: what the workload says, else twice its true time
+/// The time limit of its submission, seconds: that of the workload, else twice its true time
 /// alone on the slowest type and at the slowest size that it takes, start included, in whole
 /// minutes: a limit stays when the size is another, and users leave room (Mu'alem and Feitelson,
 /// IEEE TPDS 12(6), 2001, model that as a multiple of the run time). Infinity: it can run nowhere.
 [[nodiscard]] double asked_limit(const Truth& truth, const ClusterShape& cluster,
                                  const SimJob& job);
 
-/// A warning of the jobs that no type of the cluster can run with what they request, the first one
+/// A warning about jobs that no type of the cluster can run as requested, the first one
 /// named with its line and why; "" where all can run.
 [[nodiscard]] std::string never_run_text(const Truth& truth, const ClusterShape& cluster,
                                          const JobList& jobs);

@@ -18,7 +18,7 @@ namespace rubato::sim {
 ///     + (w * exchange_s) / p + w * worker_s + p * server_s
 ///
 /// that is, a ring among the workers (Saxena et al., MASCOTS 2020), servers (Zhao et al., HPDC
-/// 2021), or neither. What is 0 takes no time; without a server p is 1 in the quotient.
+/// 2021), or neither. A part that is 0 takes no time; without a server p is 1 in the quotient.
 struct StepCosts {
   double fixed_s = 0;      ///< s
   double sample_s = 0;     ///< s a sample of the local batch
@@ -35,27 +35,27 @@ struct StepCosts {
 /// The most that a time of an input may say, s: about 300 years. Beyond it sums lose their seconds.
 inline constexpr double kMaxSeconds = 1e10;
 
-/// Where a job stood in its file: no part of what it is, so it is never compared.
+/// Position of a job in its file, for messages. Never compared.
 struct SourceLine {
   std::size_t number = 0;  ///< 0: of no file
 
   bool operator==(const SourceLine& /*other*/) const { return true; }
 };
 
-/// A job that comes. Times are seconds from the begin of the trace. What a format does not tell
+/// A job that arrives. Times are seconds from the start of the trace. What a format does not give
 /// stays at its default.
 struct SimJob {
   std::string key;     ///< unique in its workload
-  std::string model;   ///< the kind of job: what profiles are found by
+  std::string model;   ///< job type: the key of its profile
   double arrival = 0;  ///< s, at least 0
   double work = 0;     ///< total, in the unit of Truth::throughput (steps, iterations, samples, s)
   int gpus = 1;        ///< as requested; at least 1
   int min_gpus = 1;    ///< the range it can run at; a rigid job has all three alike
   int max_gpus = 1;    ///<
-  std::vector<int> sizes;          ///< what of the range; empty: all of it
+  std::vector<int> sizes;          ///< allowed sizes of the range; empty: all
   std::vector<std::string> types;  ///< of GPUs it may run on; empty: any
   double weight = 1;
-  double batch = 0;      ///< global batch its user set, samples; 0: not told
+  double batch = 0;      ///< global batch its user set, samples; 0: unknown
   double min_batch = 0;  ///< range of batches safe for accuracy; 0: `batch` alone
   double max_batch = 0;
   std::string plan;      ///< its user's execution plan; "" for none
@@ -71,7 +71,7 @@ struct SimJob {
   bool predictable = true;        ///< its forecasts can be relied on
   bool guaranteed = false;        ///< its requested resources are promised
   std::string account;
-  /// Whatever else a format tells, by the heading of its column.
+  /// Other columns of the format, by heading.
   std::map<std::string, std::string> more;
   SourceLine line;
 

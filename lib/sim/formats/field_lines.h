@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Files of lines whose fields stand between separators, without quotes: traces, output of sacct.
+// Files with lines of separated fields without quotes: traces, output of sacct.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class FieldLine {
   [[nodiscard]] std::size_t size() const { return fields_.size(); }
   /// "" past the end.
   [[nodiscard]] std::string_view text(std::size_t field) const;
-  /// Where a field begins, in bytes from 1; past the end: behind the line.
+  /// Column of a field, in bytes from 1; for a missing field that after the line.
   [[nodiscard]] std::size_t column(std::size_t field) const;
   /// A finite number from `least` to `most`.
   [[nodiscard]] Result<double> number(std::size_t field, double least, const char* what,

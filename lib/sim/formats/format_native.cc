@@ -264,7 +264,8 @@ Result<Suite> read_native_suite(const std::string& workload, const std::string& 
   if (!table) return tl::unexpected(table.error());
   auto jobs = parse_native_jobs(*table);
   if (!jobs) return tl::unexpected(jobs.error());
-  if (jobs->empty()) return fail(fmt::format("{}:2:1: no job; expected a row a job", workload));
+  if (jobs->empty())
+    return fail(fmt::format("{}:2:1: no jobs; expected one row per job", workload));
   const auto truth = std::make_shared<NativeTruth>(cluster.types());
   if (!profiles.empty()) {
     if (auto read = read_speeds(profiles, cluster, *truth); !read) {

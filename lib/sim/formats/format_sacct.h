@@ -15,17 +15,17 @@ namespace rubato::sim {
 /// What a history holds besides the jobs that can be played.
 struct SacctHistory {
   JobList jobs;                 ///< arrivals count from the first; `work` is the run time in s
-  std::vector<JobResult> real;  ///< what became of each
+  std::vector<JobResult> real;  ///< the result of each
   int steps = 0;                ///< left out: steps of jobs,
   int without_gpus = 0;         ///< jobs without GPUs,
   int unfinished = 0;           ///< jobs that never started, or have not ended,
   int empty = 0;                ///< jobs that ended when they began,
   int odd_times = 0;            ///< jobs that ended before they began, or began before they came
-  int twice = 0;       ///< rows of jobs that stand there twice, letter by letter: counted once
-  int requeued = 0;    ///< runs of a job behind its first (sacct --duplicates): jobs of their own
-  int het = 0;         ///< components of heterogeneous jobs: jobs of their own
-  int other_type = 0;  ///< jobs on types of GPU that the cluster does not have
-  int too_wide = 0;    ///< jobs with more cores or memory than a node of the cluster has
+  int twice = 0;                ///< repeated identical rows; counted once
+  int requeued = 0;             ///< later runs of a job (sacct --duplicates), each a job of its own
+  int het = 0;                  ///< components of heterogeneous jobs: jobs of their own
+  int other_type = 0;           ///< jobs on types of GPU that the cluster does not have
+  int too_wide = 0;             ///< jobs with more cores or memory than a node of the cluster has
   /// Line and column of each job's AllocTRES.
   std::vector<std::pair<std::size_t, std::size_t>> places;
 };

@@ -28,7 +28,7 @@ struct StepSeconds {
   double step = 0;
   double sync = 0;
 
-  /// Of an iteration with passes of accumulation, which exchange nothing.
+  /// Of an iteration with accumulation passes, which exchange nothing.
   [[nodiscard]] double with(std::int64_t passes) const {
     return step + static_cast<double>(passes) * (step - sync);
   }
@@ -47,15 +47,15 @@ class StepTable {
 
   /// At the smallest rotation of the placement, linear between the batches measured there. Where
   /// that placement was not measured: between means of the sizes that were, on the Delaunay
-  /// triangulation of nodes, GPUs and batch, as the originals do; beyond it, and without Qhull, on
+  /// triangulation of nodes, GPUs and batch, as the originals do; beyond it on
   /// fewer and on more nodes with the same GPUs a node. Beyond the measurements the nearest holds.
   [[nodiscard]] StepSeconds at(const std::vector<int>& placement, double local) const;
-  /// Largest batch a GPU measured at this placement, else on at least so many nodes and GPUs.
+  /// Largest measured batch per GPU at this placement, else at the next larger one.
   [[nodiscard]] std::int64_t fits(const std::vector<int>& placement) const;
-  /// Largest batch a GPU measured at any placement of so many GPUs; 0: none was.
+  /// Largest measured batch per GPU at any placement of `gpus` GPUs; 0 if none.
   [[nodiscard]] std::int64_t fits_gpus(int gpus) const;
 
-  /// So many GPUs on each of its nodes were.
+  /// Whether this placement (GPUs on each node) was measured.
   [[nodiscard]] bool measured(const std::vector<int>& placement) const {
     return placements_.contains(placement);
   }
@@ -76,7 +76,7 @@ class StepTable {
   void add_point(int nodes, int gpus, double local, const StepSeconds& seconds);
 
   std::map<std::vector<int>, Curve> placements_;
-  std::vector<Simplices::Point> points_;  ///< nodes, GPUs, batch of a GPU
+  std::vector<Simplices::Point> points_;  ///< nodes, GPUs, batch per GPU
   std::vector<StepSeconds> at_points_;
   std::shared_ptr<const Simplices> simplices_;
   std::map<int, std::map<int, Curve>> sizes_;  ///< by nodes, then GPUs
@@ -103,7 +103,8 @@ class AdaptiveApp {
   [[nodiscard]] std::int64_t first_batch() const { return trainings_.front().batch; }
   [[nodiscard]] std::int64_t most_batch() const { return trainings_.back().batch; }
   [[nodiscard]] int epochs() const { return static_cast<int>(bounds_.size()) - 1; }
-  /// Progress after so many epochs, in iterations at the first batch: the least over all batches.
+  /// Progress after a number of epochs, in iterations at the first batch: the least over all
+  /// batches.
   [[nodiscard]] double progress_after(int epochs) const {
     return bounds_[static_cast<std::size_t>(epochs)];
   }

@@ -32,7 +32,7 @@ struct AdaptiveModel {
 /// What was measured: nodes, GPUs, local batch.
 using AdaptivePoints = std::map<std::tuple<int, int, std::int64_t>, StepSeconds>;
 
-/// `points` is not empty. Parameters that nothing tells of are fixed: exchange that was not seen is
+/// `points` is not empty. Parameters without measurements are fixed: exchange that was not seen is
 /// free.
 [[nodiscard]] AdaptiveModel fit_adaptive(const AdaptivePoints& points);
 
@@ -49,7 +49,7 @@ struct BestSplit {
   double goodput = 0;  ///< progress in samples/s; 0: nothing is possible
 };
 
-/// Of 50 global batches in geometric progression that with most goodput, the first of equals.
+/// The batch with most goodput of 50 in geometric progression; the first of equals.
 [[nodiscard]] BestSplit best_split(const AdaptiveModel& model, const GradientStats& gradient,
                                    int nodes, int gpus, const BatchBounds& bounds);
 

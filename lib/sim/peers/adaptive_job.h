@@ -31,7 +31,7 @@ struct AdaptiveJob {
 /// of the runs of equal ones.
 [[nodiscard]] std::vector<int> run_lengths(const std::vector<int>& nodes);
 
-/// What a job tells while it runs: called once a step of its loop, before progress is made; and
+/// Reports of a running job: called once a step of its loop, before progress is made; and
 /// how it chooses the split of its batch anew, at each end of an epoch and of an interval.
 struct AdaptiveHooks {
   std::function<void(AdaptiveJob&, const StepSeconds&)> measured;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The loop of the simulators of Pollux (Qiao et al., OSDI 2021) and Sia (Jayaram Subramanya et al.,
-// SOSP 2023): time in periods; jobs go on for one, then the policy says what each gets.
+// SOSP 2023): time in periods; after each period the policy allocates GPUs to jobs.
 #pragma once
 
 #include <span>

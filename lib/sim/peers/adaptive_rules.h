@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the simulators of Pollux (OSDI 2021) and Sia (SOSP 2023) hold to be so beside the
+// What the simulators of Pollux (OSDI 2021) and Sia (SOSP 2023) assume besides the
 // measurements. Their loop is the same but for this.
 #pragma once
 
@@ -12,15 +12,15 @@ namespace rubato::sim {
 
 /// A type of GPU that policies plan an application on with a smaller batch than was measured.
 struct LessPlanned {
-  int node_gpus = 0;          ///< its nodes have so many
-  std::int64_t measured = 0;  ///< largest batch a GPU
+  int node_gpus = 0;          ///< GPUs per node
+  std::int64_t measured = 0;  ///< largest batch per GPU
   std::int64_t planned = 0;
 };
 
 /// What a simulator knows of an application.
 struct AppRules {
   double restart = 30;         ///< seconds, the first start too
-  double policy_restart = 30;  ///< what a policy takes that for
+  double policy_restart = 30;  ///< the policy's estimate of it
   double slowdown = 1;         ///< of the truth against the measurements
   std::int64_t max_local = 0;  ///< batch a GPU; 0: the largest measured
   LessPlanned less = {};
@@ -32,9 +32,9 @@ struct AdaptiveRules {
   /// A job restarts whenever it is on other nodes; else only where the GPUs on each change, or
   /// their type.
   bool moves_restart = false;
-  /// What fits a GPU depends on the placement, and a batch is at most what was measured there.
+  /// The batch limit of a GPU depends on the placement: the largest batch measured there.
   bool by_placement = false;
-  /// Of an application, by how it trains and not by its name.
+  /// Limits of an application, by how it trains and not by its name.
   const AppRules& (*of_app)(const AdaptiveApp& app) = nullptr;
 
   [[nodiscard]] const AppRules& of(const AdaptiveApp& app) const { return of_app(app); }

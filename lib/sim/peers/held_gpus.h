@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes down who held what for how long.
+// Records which job held how many GPUs and for how long.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace rubato::sim {
 
-/// Makes segments of what jobs are said to hold.
+/// Makes allocation intervals from the GPUs that jobs hold.
 class GpuIntervals {
  public:
   /// Does nothing unless `kept`. Without `nodes` the loop knows none.

@@ -18,8 +18,8 @@ struct SearchProblem {
   int jobs = 0;
   int nodes = 0;
   int node_gpus = 0;
-  std::vector<int> most;  ///< GPUs of a job
-  Genome now;             ///< what the jobs have
+  std::vector<int> most;  ///< maximum GPUs of each job
+  Genome now;             ///< the current allocation
   /// Two figures, both to be made small.
   std::function<std::pair<double, double>(const Genome&)> value;
 };

@@ -102,7 +102,8 @@ Result<JobList> read_jobs(const std::string& path, std::string_view name_column,
   if (!table) return tl::unexpected(table.error());
   const auto names = table->column(name_column);
   if (!names) return tl::unexpected(names.error());
-  if (table->rows() == 0) return fail(fmt::format("{}:2:1: no job; expected a row a job", path));
+  if (table->rows() == 0)
+    return fail(fmt::format("{}:2:1: no jobs; expected one row per job", path));
   JobList jobs;
   std::set<std::string> seen;
   for (std::size_t row = 0; row < table->rows(); ++row) {
@@ -112,7 +113,7 @@ Result<JobList> read_jobs(const std::string& path, std::string_view name_column,
     job.line.number = table->line(row);
     if (!fields.error().text.empty()) return tl::unexpected(fields.error());
     if (!seen.insert(job.key).second) {
-      return table->error(row, *names, "is there twice; expected a name of its own");
+      return table->error(row, *names, "appears twice; expected a unique name");
     }
     jobs.push_back(std::move(job));
   }

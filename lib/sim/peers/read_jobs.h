@@ -13,7 +13,7 @@ namespace rubato::sim {
 /// in the order of their arrivals, and those that arrive together in that of the number at the end
 /// of their names: the order of the published files, whatever the order of the rows is.
 /// SimJob::key, model, arrival and gpus (rigid) are always set. Errors begin "FILE:LINE:COLUMN:"
-/// and say what was expected; so do those of names that come twice and of files without a job.
+/// and name the expected form; so do those of names that come twice and of files without a job.
 ///
 /// Sia and Pollux: name, time, application, num_replicas, batch_size (SimJob::batch). Its work is
 /// not told: it is to train the application to its end.

@@ -37,7 +37,7 @@ class Loop {
 
   Result<RunMetrics> run() {
     if (cluster_.types() != 1 || cluster_.groups[0].gpus_per_node > 8) {
-      return fail("cluster: expected one type of GPU, with at most 8 GPUs a node");
+      return fail("cluster: expected one type of GPU, with at most 8 GPUs per node");
     }
     for (const SimJob& job : jobs_) {
       const auto kind = rubick_kind(job.model);

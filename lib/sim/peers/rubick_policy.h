@@ -10,7 +10,7 @@
 
 namespace rubato::sim {
 
-/// A job as the policy sees it. Of its speed it sees what it believes, nothing that was measured.
+/// A job as the policy sees it, with the throughput it believes instead of the measured one.
 struct RubickView {
   const RubickKind* kind = nullptr;
   double age = 0;         ///< seconds since its submission
@@ -22,7 +22,7 @@ struct RubickView {
 };
 
 /// One round over all submitted, unfinished jobs in the order of the workload, on nodes with
-/// `node_gpus` GPUs each. Holdings must fit. Nobody's GPUs are taken for another; large jobs that
+/// `node_gpus` GPUs each. Holdings must fit. No job loses GPUs to another one; large jobs that
 /// hold 32 GPUs or more are emptied while they have restarted fewer than 7 times, and placed anew.
 /// Guaranteed jobs come first; a small one takes no place at which 1.5 times what is believed is
 /// less than its promise.

@@ -60,8 +60,7 @@ Result<const RubickKind*> rubick_kind(const std::string& name) {
     if (kind.name == name) return &kind;
     names.emplace_back(kind.name);
   }
-  return fail(
-      fmt::format("application '{}' is none of Rubick's{}", name, did_you_mean(name, names)));
+  return fail(fmt::format("unknown application '{}' of Rubick{}", name, did_you_mean(name, names)));
 }
 
 RubickTimes::RubickTimes(const RubickData& data) {

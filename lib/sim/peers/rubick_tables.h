@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What Rubick's simulator knows of its models: true times, and what its policy believes.
+// Models of Rubick's simulator: true times, and the times its policy believes.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ namespace rubato::sim {
 /// Some nodes with as many GPUs each.
 struct RubickShape {
   int nodes = 0;
-  int gpus = 0;  ///< of a node
+  int gpus = 0;  ///< per node
 };
 
 /// A model as the policy of the artifact sees it.
@@ -38,7 +38,7 @@ struct RubickKind {
   [[nodiscard]] double throughput(int gpus) const;
 };
 
-/// GPUs of so many (0..8) that a data-parallel model uses.
+/// GPUs that a data-parallel model uses of `gpus` (0..8).
 [[nodiscard]] int rubick_used(int gpus);
 
 /// The kind of that name; an error names the nearest.
@@ -50,7 +50,7 @@ struct RubickKind {
 class RubickTimes {
  public:
   explicit RubickTimes(const RubickData& data);
-  /// An error names what was not measured.
+  /// Errors name the missing measurement.
   [[nodiscard]] Result<double> seconds(const std::string& app, const RubickShape& shape) const;
   /// On so many GPUs of so many nodes; else on the nearest number of nodes (of two the larger one)
   /// on which as many GPUs were measured. None: they were not.

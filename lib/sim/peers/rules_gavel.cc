@@ -209,7 +209,7 @@ class GavelLoop {
       const SimJob& from = suite_.jobs[static_cast<std::size_t>(id)];
       jobs.push_back({job.gpus, from.weight, from.work - job.steps, job.throughputs});
     }
-    auto found = shares(*rule_, jobs, gpus_, *control_.solver);
+    auto found = shares(*rule_, jobs, gpus_);
     std::size_t row = 0;
     for (auto& [id, job] : active_) {
       // Without an answer everybody has the same share.

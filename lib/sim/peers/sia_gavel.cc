@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "lib/sim/engine/truth.h"
+#include "lib/sim/solver/lp.h"
 
 namespace rubato::sim {
 namespace {
@@ -59,7 +60,7 @@ std::vector<SiaGavel::Shares> SiaGavel::shares(std::span<LoopJob* const> active)
     lp.rows.push_back(std::move(whole));
   }
   for (auto& row : capacity) lp.rows.push_back(std::move(row));
-  const auto solved = solver_.centre(lp);
+  const auto solved = solve_centre(lp);
   const std::vector<double>& x = solved ? *solved : lp.start;
   std::vector<Shares> out(active.size());
   std::size_t v = 0;

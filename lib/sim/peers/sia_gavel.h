@@ -7,14 +7,13 @@
 #include <vector>
 
 #include "lib/sim/peers/adaptive_loop.h"
-#include "lib/sim/solver/solver.h"
 
 namespace rubato::sim {
 
 class SiaGavel : public LoopPolicy {
  public:
-  SiaGavel(const AdaptiveRules& rules, const ClusterShape& cluster, Solver& solver)
-      : LoopPolicy(rules), cluster_(cluster), solver_(solver) {}
+  SiaGavel(const AdaptiveRules& rules, const ClusterShape& cluster)
+      : LoopPolicy(rules), cluster_(cluster) {}
 
   [[nodiscard]] double period() const override { return 360; }
   [[nodiscard]] std::vector<LoopGrant> decide(double now,
@@ -23,7 +22,7 @@ class SiaGavel : public LoopPolicy {
  private:
   using Shares = std::vector<double>;  ///< of each type
 
-  /// A job and what it got.
+  /// A job and its allocation.
   struct Known {
     Shares throughputs;       ///< iterations/s on each type
     Shares received;          ///< seconds on each, and a bias
@@ -42,7 +41,6 @@ class SiaGavel : public LoopPolicy {
   void place(int type, const std::vector<const LoopJob*>& jobs);
 
   ClusterShape cluster_;
-  Solver& solver_;
   std::map<const LoopJob*, Known> known_;
   Shares received_;  ///< of all jobs that ever were, by type
   std::vector<const LoopJob*> solved_for_;

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "lib/sim/solver/branch_bound.h"
+
 namespace rubato::sim {
 namespace {
 
@@ -16,8 +18,8 @@ constexpr int kMaxGpus = 64;
 
 }  // namespace
 
-SiaOwn::SiaOwn(const AdaptiveRules& rules, const ClusterShape& cluster, Solver& solver)
-    : LoopPolicy(rules), cluster_(cluster), solver_(solver) {
+SiaOwn::SiaOwn(const AdaptiveRules& rules, const ClusterShape& cluster)
+    : LoopPolicy(rules), cluster_(cluster) {
   for (int type = 0; type < cluster.types(); ++type) {
     const NodeGroup& group = cluster.groups[static_cast<std::size_t>(type)];
     for (int gpus = 1; gpus <= group.gpus_per_node; gpus *= 2) {
@@ -160,12 +162,12 @@ std::vector<LoopGrant> SiaOwn::decide(double now, std::span<LoopJob* const> acti
     choice.costs.push_back(costs(now, *active[i]));
     jobs.push_back(i);
   }
-  const auto found = solver_.choose(choice);
+  const auto found = branch_and_bound(choice);
   if (!found) {
     failure_ = "sia: " + found.error().text;
     return std::vector<LoopGrant>(active.size());
   }
-  for (std::size_t k = 0; k < jobs.size(); ++k) chosen[jobs[k]] = (*found)[k];
+  for (std::size_t k = 0; k < jobs.size(); ++k) chosen[jobs[k]] = found->chosen[k];
   return place(active, chosen);
 }
 

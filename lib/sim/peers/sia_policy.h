@@ -11,7 +11,6 @@
 
 #include "lib/sim/peers/adaptive_fit.h"
 #include "lib/sim/peers/adaptive_loop.h"
-#include "lib/sim/solver/solver.h"
 
 namespace rubato::sim {
 
@@ -26,7 +25,7 @@ struct SiaConfiguration {
 
 class SiaOwn : public LoopPolicy {
  public:
-  SiaOwn(const AdaptiveRules& rules, const ClusterShape& cluster, Solver& solver);
+  SiaOwn(const AdaptiveRules& rules, const ClusterShape& cluster);
 
   [[nodiscard]] std::vector<LoopGrant> decide(double now,
                                               std::span<LoopJob* const> active) override;
@@ -54,7 +53,6 @@ class SiaOwn : public LoopPolicy {
                                              const std::vector<int>& chosen) const;
 
   ClusterShape cluster_;
-  Solver& solver_;
   std::vector<SiaConfiguration> configurations_;
   std::map<const LoopJob*, Known> known_;
   std::string failure_;

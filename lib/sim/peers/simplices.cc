@@ -6,13 +6,9 @@
 #include <cstdlib>
 #include <eigen3/Eigen/LU>
 
-#include "rubato_config.h"
-
-#ifdef HAVE_QHULL
 extern "C" {
 #include <libqhull_r/qhull_ra.h>
 }
-#endif
 
 namespace rubato::sim {
 namespace {
@@ -24,7 +20,6 @@ constexpr double kFlat = 1e-12;
 
 using Corners = std::vector<std::array<int, 4>>;
 
-#ifdef HAVE_QHULL
 /// As scipy.spatial.Delaunay asks for it in three dimensions.
 constexpr char kOptions[] = "qhull d Qt Qbb Qc Qz Q12";
 
@@ -68,9 +63,6 @@ Corners tetrahedra(const std::vector<Simplices::Point>& points) {
   std::free(text);
   return found;
 }
-#else
-Corners tetrahedra(const std::vector<Simplices::Point>& /*points*/) { return {}; }
-#endif
 
 Eigen::Vector3d vector_of(const Simplices::Point& point) { return {point[0], point[1], point[2]}; }
 

@@ -22,11 +22,11 @@ class Simplices {
     std::array<double, 4> weights;
   };
 
-  /// None of points without volume, or where the library was built without Qhull.
+  /// Points without volume give no tetrahedra.
   explicit Simplices(const std::vector<Point>& points);
 
   [[nodiscard]] bool empty() const { return corners_.empty(); }
-  /// Of the tetrahedron that holds `point`; nullopt outside all of them.
+  /// Weights in the tetrahedron that holds `point`; nullopt outside all of them.
   [[nodiscard]] std::optional<Mix> at(const Point& point) const;
 
  private:

@@ -88,7 +88,7 @@ std::unique_ptr<LoopPolicy> make_policy(const std::string& name, const Suite& su
   const bool one_type = cluster.types() == 1;
   const bool in_sia = &rules == &sia_rules();
   if (name == "pollux") return std::make_unique<PolluxOwn>(rules, cluster, control.seed);
-  if (name == "sia") return std::make_unique<SiaOwn>(rules, cluster, *control.solver);
+  if (name == "sia") return std::make_unique<SiaOwn>(rules, cluster);
   if (name == "optimus" && one_type) {
     return std::make_unique<PolluxOptimus>(rules, cluster.groups.front());
   }
@@ -96,7 +96,7 @@ std::unique_ptr<LoopPolicy> make_policy(const std::string& name, const Suite& su
     return std::make_unique<PolluxTiresias>(rules, cluster.groups.front());
   }
   if (name == "gavel-maxsum" && in_sia) {
-    return std::make_unique<SiaGavel>(rules, cluster, *control.solver);
+    return std::make_unique<SiaGavel>(rules, cluster);
   }
   return nullptr;
 }
@@ -159,7 +159,7 @@ SuiteResult<Suite> sia_het64(const std::string& workload, const std::string& dat
   if (figures == std::end(kSia)) {
     std::vector<std::string> names;
     for (const SiaFigures& one : kSia) names.emplace_back(one.workload);
-    return wrong_suite(fmt::format("suite sia-het64: workload '{}' is none of {}{}", workload,
+    return wrong_suite(fmt::format("suite sia-het64: workload '{}': must be one of {}{}", workload,
                                    fmt::join(names, ", "), did_you_mean(workload, names)));
   }
   const std::size_t dash = workload.find('-');

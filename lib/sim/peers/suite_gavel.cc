@@ -64,8 +64,8 @@ SuiteResult<Suite> gavel_multi_108(const std::string& throughput, const std::str
   std::sort(throughputs.begin(), throughputs.end());
   if (throughputs.empty()) return fail(fmt::format("{}: no traces {}RATE{}", folder, kHead, kTail));
   if (std::find(throughputs.begin(), throughputs.end(), throughput) == throughputs.end()) {
-    return wrong_suite(fmt::format("suite gavel-multi-108: rate '{}' is none of {}{}", throughput,
-                                   fmt::join(throughputs, ", "),
+    return wrong_suite(fmt::format("suite gavel-multi-108: rate '{}': must be one of {}{}",
+                                   throughput, fmt::join(throughputs, ", "),
                                    did_you_mean(throughput, throughputs)));
   }
   auto suite = gavel_suite(data_dir, fmt::format("generated/{}{}{}", kHead, throughput, kTail),

@@ -77,7 +77,7 @@ SuiteResult<Suite> muri_v100_64(const std::string& trace, const std::string& dat
                                 std::uint64_t /*seed*/) {
   if (std::ranges::find(kTraces, trace) == std::end(kTraces)) {
     const std::vector<std::string> names(std::begin(kTraces), std::end(kTraces));
-    return wrong_suite(fmt::format("suite muri-v100-64: trace '{}' is none of {}{}", trace,
+    return wrong_suite(fmt::format("suite muri-v100-64: trace '{}': must be one of {}{}", trace,
                                    fmt::join(names, ", "), did_you_mean(trace, names)));
   }
   const auto cluster = parse_cluster_shape("v100:8x8");

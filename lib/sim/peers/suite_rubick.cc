@@ -72,7 +72,7 @@ Result<Suite> read_rubick_suite(const std::string& workload, const std::string& 
   auto jobs = read_rubick_jobs(workload);
   if (!jobs) return tl::unexpected(jobs.error());
   if (cluster.types() != 1 || cluster.groups.front().gpus_per_node > 8) {
-    return fail("cluster: expected one type of GPU and at most 8 GPUs a node, as a800:8x8");
+    return fail("cluster: expected one type of GPU and at most 8 GPUs per node, as a800:8x8");
   }
   const auto data = read_rubick(profiles);
   if (!data) return tl::unexpected(data.error());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How many GPUs each job gets: the dynamic programme of Saxena et al., Effective Elastic Scaling of
+// How many GPUs each job gets: the dynamic program of Saxena et al., Effective Elastic Scaling of
 // Deep Learning Workloads (MASCOTS 2020), which maximises the sum of the jobs' scaling values.
 #pragma once
 
@@ -32,7 +32,7 @@ class ElasticProgram {
  private:
   [[nodiscard]] std::size_t best() const;
 
-  std::vector<double> values_;             ///< best sum with exactly so many GPUs; below 0: none
+  std::vector<double> values_;             ///< best sum with exactly this many GPUs; below 0: none
   std::vector<std::vector<int>> choices_;  ///< a row a job: its GPUs then
 };
 

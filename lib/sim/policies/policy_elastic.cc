@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Effective elastic scaling (Saxena et al., MASCOTS 2020): every ten minutes a dynamic programme
+// Effective elastic scaling (Saxena et al., MASCOTS 2020): every ten minutes a dynamic program
 // gives all admitted jobs their GPUs, so that the sum of their speeds, each over its speed at its
 // fewest GPUs, is largest. Waiting jobs are admitted in their order as long as all fit; who is
 // admitted is never dropped. elastic-var takes the fastest batch at each size, elastic-fixed the

@@ -15,8 +15,8 @@ constexpr double kRound = 360;
 
 class SharePolicy final : public Policy {
  public:
-  SharePolicy(ShareRule rule, const ClusterShape& cluster, Solver& solver)
-      : rule_(rule), solver_(solver), total_(static_cast<std::size_t>(cluster.types()), 0.0) {
+  SharePolicy(ShareRule rule, const ClusterShape& cluster)
+      : rule_(rule), total_(static_cast<std::size_t>(cluster.types()), 0.0) {
     for (int type = 0; type < cluster.types(); ++type) gpus_.push_back(cluster.gpus(type));
   }
 
@@ -37,7 +37,7 @@ class SharePolicy final : public Policy {
         for (double& time : total_) time += kRound / 2;
       }
     }
-    const auto found = shares(rule_, jobs, gpus_, solver_);
+    const auto found = shares(rule_, jobs, gpus_);
     if (!found) return as_it_is(state);
     return select(state, jobs, *found);
   }
@@ -120,14 +120,13 @@ class SharePolicy final : public Policy {
   }
 
   ShareRule rule_;
-  Solver& solver_;
   std::vector<int> gpus_;
   std::vector<double> total_;
   std::map<int, std::vector<double>> had_;  ///< time on each type, with half a round to begin with
 };
 
 std::unique_ptr<Policy> make(ShareRule rule, const PolicyContext& context) {
-  return std::make_unique<SharePolicy>(rule, context.cluster, context.solver);
+  return std::make_unique<SharePolicy>(rule, context.cluster);
 }
 
 }  // namespace

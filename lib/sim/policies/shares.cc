@@ -24,8 +24,8 @@ constexpr double kRelax = 1e-6;
 
 class ShareProblem {
  public:
-  ShareProblem(const std::vector<ShareJob>& jobs, const std::vector<int>& gpus, Solver& solver)
-      : jobs_(jobs), gpus_(gpus), solver_(solver), types_(gpus.size()) {
+  ShareProblem(const std::vector<ShareJob>& jobs, const std::vector<int>& gpus, CentreSolver solve)
+      : jobs_(jobs), gpus_(gpus), solve_(solve), types_(gpus.size()) {
     normal_.resize(jobs.size());
     const double all = std::accumulate(gpus.begin(), gpus.end(), 0.0);
     for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -89,10 +89,8 @@ class ShareProblem {
     linear_program.rows.push_back(std::move(row));
   }
 
-  /// max over x of the least of factor_i x throughput_i. `wide`: rates do not tell types apart, so
-  /// that any split over types is optimal.
-  [[nodiscard]] Result<std::vector<double>> max_min(const std::vector<double>& factors,
-                                                    bool wide = false) const {
+  /// max over x of the least of factor_i x throughput_i.
+  [[nodiscard]] Result<std::vector<double>> max_min(const std::vector<double>& factors) const {
     LinearProgram linear_program = base(1);
     const std::size_t t = linear_program.objective.size() - 1;
     linear_program.objective[t] = 1;
@@ -102,7 +100,7 @@ class ShareProblem {
       least = std::min(least, factors[i] * throughput(i, linear_program.start));
     }
     linear_program.start[t] = 0.5 * least;
-    return wide ? solver_.true_centre(linear_program) : solver_.centre(linear_program);
+    return solve_(linear_program);
   }
 
   [[nodiscard]] Shares clipped(const std::vector<double>& x) const {
@@ -118,39 +116,39 @@ class ShareProblem {
  private:
   const std::vector<ShareJob>& jobs_;
   const std::vector<int>& gpus_;
-  Solver& solver_;
+  CentreSolver solve_;
   std::size_t types_;
   std::vector<double> normal_;
 };
 
-Result<Shares> las(const std::vector<ShareJob>& jobs, const std::vector<int>& gpus, Solver& solver,
-                   bool wide = false) {
-  const ShareProblem problem(jobs, gpus, solver);
+Result<Shares> las(const std::vector<ShareJob>& jobs, const std::vector<int>& gpus,
+                   CentreSolver solve) {
+  const ShareProblem problem(jobs, gpus, solve);
   std::vector<double> factors(jobs.size());
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     factors[i] = jobs[i].gpus / (jobs[i].weight * problem.normal(i));
   }
-  const auto x = problem.max_min(factors, wide);
+  const auto x = problem.max_min(factors);
   if (!x) return tl::unexpected(x.error());
   return problem.clipped(*x);
 }
 
 Result<Shares> las_agnostic(std::vector<ShareJob> jobs, const std::vector<int>& gpus,
-                            Solver& solver) {
+                            CentreSolver solve) {
   for (ShareJob& job : jobs) std::fill(job.throughputs.begin(), job.throughputs.end(), 1.0);
-  return las(jobs, gpus, solver, true);
+  return las(jobs, gpus, solve);
 }
 
 Result<Shares> max_sum(const std::vector<ShareJob>& jobs, const std::vector<int>& gpus,
-                       Solver& solver) {
-  const ShareProblem problem(jobs, gpus, solver);
+                       CentreSolver solve) {
+  const ShareProblem problem(jobs, gpus, solve);
   LinearProgram linear_program = problem.base(0);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     for (std::size_t j = 0; j < gpus.size(); ++j) {
       linear_program.objective[problem.variable(i, j)] = jobs[i].throughputs[j];
     }
   }
-  const auto x = solver.centre(linear_program);
+  const auto x = solve(linear_program);
   if (!x) return tl::unexpected(x.error());
   return problem.clipped(*x);
 }
@@ -176,8 +174,8 @@ double bisected(double least) {
 }
 
 Result<Shares> makespan(const std::vector<ShareJob>& jobs, const std::vector<int>& gpus,
-                        Solver& solver) {
-  const ShareProblem problem(jobs, gpus, solver);
+                        CentreSolver solve) {
+  const ShareProblem problem(jobs, gpus, solve);
   // In units of the longest job, so that the numbers stay near 1.
   double unit = 0;
   std::vector<double> need(jobs.size());
@@ -196,17 +194,17 @@ Result<Shares> makespan(const std::vector<ShareJob>& jobs, const std::vector<int
     problem.demand(linear_program, i, factors[i], -1, -unit / time);
   }
   linear_program.start.assign(fastest->begin(), fastest->end() - 1);
-  auto x = solver.centre(linear_program);
+  auto x = solve(linear_program);
   if (!x) return tl::unexpected(x.error());
   return problem.clipped(*x);
 }
 
 class WaterFilling {
  public:
-  WaterFilling(const std::vector<ShareJob>& jobs, const std::vector<int>& gpus, Solver& solver)
+  WaterFilling(const std::vector<ShareJob>& jobs, const std::vector<int>& gpus, CentreSolver solve)
       : jobs_(jobs),
-        solver_(solver),
-        problem_(jobs, gpus, solver),
+        solve_(solve),
+        problem_(jobs, gpus, solve),
         levels_(jobs.size(), 0.0),
         full_(jobs.size(), 0) {}
 
@@ -241,7 +239,7 @@ class WaterFilling {
       least = std::min(least, factor * (problem_.level(i, linear_program.start) - kept));
     }
     linear_program.start[t] = 0.5 * least;
-    auto x = solver_.centre(linear_program);
+    auto x = solve_(linear_program);
     if (!x) return x;
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
       if (full_[i] == 0) {
@@ -270,7 +268,7 @@ class WaterFilling {
   }
 
   const std::vector<ShareJob>& jobs_;
-  Solver& solver_;
+  CentreSolver solve_;
   ShareProblem problem_;
   std::vector<double> levels_;
   std::vector<char> full_;
@@ -278,18 +276,18 @@ class WaterFilling {
 };
 
 Result<Shares> shares_of(ShareRule rule, const std::vector<ShareJob>& jobs,
-                         const std::vector<int>& gpus, Solver& solver) {
+                         const std::vector<int>& gpus, CentreSolver solve) {
   switch (rule) {
     case ShareRule::kLas:
-      return las(jobs, gpus, solver);
+      return las(jobs, gpus, solve);
     case ShareRule::kLasAgnostic:
-      return las_agnostic(jobs, gpus, solver);
+      return las_agnostic(jobs, gpus, solve);
     case ShareRule::kMaxSum:
-      return max_sum(jobs, gpus, solver);
+      return max_sum(jobs, gpus, solve);
     case ShareRule::kMakespan:
-      return makespan(jobs, gpus, solver);
+      return makespan(jobs, gpus, solve);
     case ShareRule::kWaterFilling:
-      return WaterFilling(jobs, gpus, solver).fill();
+      return WaterFilling(jobs, gpus, solve).fill();
   }
   return fail("no such rule");
 }
@@ -306,7 +304,7 @@ std::optional<ShareRule> share_rule_of(const std::string& policy) {
 }
 
 Result<Shares> shares(ShareRule rule, const std::vector<ShareJob>& jobs,
-                      const std::vector<int>& gpus, Solver& solver) {
+                      const std::vector<int>& gpus, CentreSolver solve) {
   std::vector<ShareJob> able;  // who can run nowhere has no share
   for (const ShareJob& job : jobs) {
     if (std::any_of(job.throughputs.begin(), job.throughputs.end(),
@@ -316,7 +314,7 @@ Result<Shares> shares(ShareRule rule, const std::vector<ShareJob>& jobs,
     }
   }
   if (able.empty()) return Shares(jobs.size(), std::vector<double>(gpus.size(), 0));
-  auto found = shares_of(rule, able, gpus, solver);
+  auto found = shares_of(rule, able, gpus, solve);
   if (!found || able.size() == jobs.size()) return found;
   Shares all;
   auto next = found->begin();

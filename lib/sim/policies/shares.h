@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Policies that give each job a share of the time of each GPU type: the linear programmes of Gavel
+// Policies that give each job a share of the time of each GPU type: the linear programs of Gavel
 // (Narayanan et al., OSDI 2020, sections 3 and 4).
 #pragma once
 
@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "lib/base/error.h"
-#include "lib/sim/solver/solver.h"
+#include "lib/sim/solver/lp.h"
 
 namespace rubato::sim {
 
-/// What they know of a job.
+/// What the policies know about a job.
 struct ShareJob {
   int gpus = 1;
   double weight = 1;
@@ -30,11 +30,11 @@ enum class ShareRule {
 
 [[nodiscard]] std::optional<ShareRule> share_rule_of(const std::string& policy);
 
-/// A row a job, an entry a type, 0..1: the centre of the optimal face. `gpus` are those of each
-/// type.
+/// Shares (0..1), a row per job and an entry per type: the centre of the optimal face. `gpus`: GPUs
+/// of each type. `solve` solves the linear programs.
 [[nodiscard]] Result<std::vector<std::vector<double>>> shares(ShareRule rule,
                                                               const std::vector<ShareJob>& jobs,
                                                               const std::vector<int>& gpus,
-                                                              Solver& solver = own_solver());
+                                                              CentreSolver solve = solve_centre);
 
 }  // namespace rubato::sim

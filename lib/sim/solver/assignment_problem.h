@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One configuration a job: the integer programme of policies such as Sia's.
+// At most one configuration per job: the integer program of policies such as Sia's.
 #pragma once
 
 #include <vector>
@@ -8,23 +8,23 @@
 
 namespace rubato::sim {
 
-/// So many GPUs of a type.
+/// A configuration: GPUs of a type.
 struct AssignmentColumn {
   int type = 0;
   int gpus = 1;
 };
 
-/// What minimises the sum of costs inside the GPUs of each type. A job without a configuration
-/// costs nothing, so only entries below 0 are ever taken.
+/// Minimise the sum of costs within the GPUs of each type. A job without a configuration costs 0,
+/// so only entries below 0 are ever chosen.
 struct AssignmentProblem {
-  std::vector<std::vector<double>> costs;  ///< a row a job, an entry a column
+  std::vector<std::vector<double>> costs;  ///< a row per job, an entry per column
   std::vector<AssignmentColumn> columns;
   std::vector<int> gpus;  ///< of each type
 };
 
-/// The same as a programme in 0 and 1, with a variable for each entry below 0, row by row.
+/// The problem as a binary program: a variable for each entry below 0, row by row.
 [[nodiscard]] LinearProgram assignment_program(const AssignmentProblem& choice);
-/// The entries that `answer` to it takes.
+/// The column of each row in `answer` to that program; -1: none.
 [[nodiscard]] std::vector<int> assignment_of(const AssignmentProblem& choice,
                                              const std::vector<double>& answer);
 

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <span>
 
+#include "lib/base/hash.h"
 #include "lib/sim/solver/assignment_dual.h"
 
 namespace rubato::sim {
@@ -16,7 +17,7 @@ namespace {
 
 constexpr std::size_t kFirstWidth = 16;
 constexpr std::size_t kWiden = 8;
-/// Prices beside the best ones, which bound better where one type is nearly used up, or hardly.
+/// Prices beside the best ones, which bound better where a type is nearly full or nearly free.
 constexpr double kFactors[] = {0.5, 0.8, 0.9, 0.96, 1.04, 1.1, 1.25, 2};
 constexpr double kRounding = 1e-9;  ///< relative, of sums
 constexpr double kNever = -std::numeric_limits<double>::infinity();
@@ -55,11 +56,7 @@ class StateTable {
   static constexpr std::uint32_t kEmpty = std::numeric_limits<std::uint32_t>::max();
 
   [[nodiscard]] std::size_t slot_of(std::span<const int> free) const {
-    std::uint64_t hash = 0;
-    for (const int one : free) {
-      hash = (hash ^ static_cast<std::uint64_t>(one)) * 0x9E3779B97F4A7C15ULL;
-      hash ^= hash >> 29U;
-    }
+    const std::uint64_t hash = hash_bytes(free.data(), free.size_bytes());
     std::size_t slot = hash & (slots_.size() - 1);
     while (slots_[slot] != kEmpty && !std::ranges::equal(states_.free_of(slots_[slot]), free)) {
       slot = (slot + 1) & (slots_.size() - 1);

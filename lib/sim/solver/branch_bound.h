@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One configuration a job by branch and bound: job after job, with every set of free GPUs that can
-// still lead to a better answer. Prices of the Lagrangian dual bound; ways to the same free GPUs
-// are one.
+// Branch and bound for the assignment problem: job after job, with every set of free GPUs that can
+// still lead to a better answer. Prices of the Lagrangian dual give bounds. Partial answers with
+// the same free GPUs are merged.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,23 @@
 namespace rubato::sim {
 
 struct BranchOptions {
-  double gap = 1e-4;                    ///< relative, that of Sia; whole costs end at 1 too
-  std::int64_t max_states = 8'000'000;  ///< then it gives up: a count and no time
+  double gap = 1e-4;                    ///< relative, as Sia's; with whole costs any gap below 1
+  std::int64_t max_states = 8'000'000;  ///< then it gives up: a count, the same on any machine
 };
 
 struct Branched {
-  std::vector<int> chosen;  ///< the entry of each row, -1 for none
+  std::vector<int> chosen;  ///< the column of each row, -1 for none
   double cost = 0;          ///< at most 0
-  double bound = 0;         ///< no answer costs less
-  std::int64_t states = 0;  ///< that were looked at
+  double bound = 0;         ///< lower bound of the cost
+  std::int64_t states = 0;  ///< examined
 };
 
-/// How far an answer of `cost` may be from the best, relative, as GLPK counts.
+/// Maximum distance of an answer of `cost` from the best one, relative to `cost`.
 [[nodiscard]] double relative_gap(double cost, double bound);
 
-/// An answer within the gap of the best one, and the proof: `bound`. First it follows few states
-/// with the best bounds, then more and more, until none that was left out can matter. The same
-/// input gives the same answer anywhere. An error says how far it got when the states are used up.
+/// Finds an answer within the gap of the best one; `bound` proves it. It follows few states with
+/// the best bounds first, then more, until no omitted state can matter. The same input gives the
+/// same answer on any machine. Fails at the maximum number of states, with the gap it reached.
 [[nodiscard]] Result<Branched> branch_and_bound(const AssignmentProblem& choice,
                                                 const BranchOptions& options = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Linear programmes of scheduling policies.
+// Linear programs of scheduling policies.
 #pragma once
 
 #include <utility>
@@ -15,9 +15,9 @@ struct LinearProgram {
 
     bool operator==(const Row&) const = default;
   };
-  std::vector<double> objective;  ///< one a variable
+  std::vector<double> objective;  ///< one per variable
   std::vector<Row> rows;
-  std::vector<double> start;  ///< strictly inside all rows and above 0, for the own solver alone
+  std::vector<double> start;  ///< strictly inside all rows and above 0
 };
 
 }  // namespace rubato::sim

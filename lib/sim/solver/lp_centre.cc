@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Path following on the primal-dual system of the log barrier, with Newton steps at each level of
-// the barrier until its centre is met. Rows with many terms (capacities) stand beside the normal
-// matrix and not in it, so that what remains of it stays as sparse as the jobs are apart.
+// the barrier until its centre is met. Rows with many terms (capacities) are kept apart from the
+// normal matrix and not in it, so that what remains of it stays as sparse as the jobs are apart.
 #include <algorithm>
 #include <cmath>
 #include <eigen3/Eigen/Sparse>
@@ -181,12 +181,12 @@ class PathFollower {
 
 Result<std::vector<double>> solve_centre(const LinearProgram& linear_program) {
   if (linear_program.start.size() != linear_program.objective.size()) {
-    return fail("linear programme: no start for each variable");
+    return fail("linear program: no start for each variable");
   }
   if (linear_program.objective.empty()) return std::vector<double>{};
   PathFollower path(linear_program);
-  if (!path.inside()) return fail("linear programme: the start is not inside all rows");
-  if (!path.follow()) return fail("linear programme: no optimum was found");
+  if (!path.inside()) return fail("linear program: the start is not inside all rows");
+  if (!path.follow()) return fail("linear program: no optimum was found");
   return path.answer();
 }
 

@@ -47,14 +47,14 @@ SuiteResult<SuiteSpec> SuiteSpec::parse(std::string suite, std::string_view text
     const std::size_t equals = part.find('=');
     const std::string key(part.substr(0, equals));
     if (std::find(keys.begin(), keys.end(), key) == keys.end()) {
-      return wrong_suite(fmt::format("suite {}: '{}' is none of {}{}", spec.suite_, key,
+      return wrong_suite(fmt::format("suite {}: '{}': must be one of {}{}", spec.suite_, key,
                                      fmt::join(keys, ", "), did_you_mean(key, keys)));
     }
     if (equals == std::string_view::npos || equals + 1 == part.size()) {
       return wrong_suite(fmt::format("suite {0}: {1}: expected {1}=VALUE", spec.suite_, key));
     }
     if (!spec.words_.emplace(key, part.substr(equals + 1)).second) {
-      return wrong_suite(fmt::format("suite {}: {} stands there twice", spec.suite_, key));
+      return wrong_suite(fmt::format("suite {}: {} appears twice", spec.suite_, key));
     }
   }
   return spec;

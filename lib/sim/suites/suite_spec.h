@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What generated suites share: what stands behind their "@", as "20/arrivals=bursty/hours=4", and
+// The argument of generated suites: the text after their "@", as "20/arrivals=bursty/hours=4", and
 // an empty one.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace rubato::sim {
 
-/// A number, then words KEY=VALUE. Errors name suite, word and what was expected.
+/// A number, then words KEY=VALUE. Errors name the suite, the word and the expected form.
 class SuiteSpec {
  public:
   /// `keys`: those that the suite knows. Refused: another key, one twice, one without a value.
@@ -23,7 +23,7 @@ class SuiteSpec {
   /// The number before the first "/".
   [[nodiscard]] SuiteResult<double> head(std::string_view what, double least, double most) const;
   [[nodiscard]] bool has(const std::string& key) const { return words_.contains(key); }
-  /// The number behind `key`; `usual` where it is not said.
+  /// The number of `key`; `usual` if it is not given.
   [[nodiscard]] SuiteResult<double> number(const std::string& key, double usual, double least,
                                            double most) const;
   /// The same, whole and a multiple of `step`.

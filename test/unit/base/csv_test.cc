@@ -43,12 +43,12 @@ TEST(Csv, NumbersAreWhole) {
 
 TEST(Csv, ErrorsNameFileLineAndColumn) {
   EXPECT_EQ(error(""), "f.csv:1:1: no heading: the first line names the columns");
-  EXPECT_EQ(error("a,a\n"), "f.csv:1:3: column 'a' is there twice");
+  EXPECT_EQ(error("a,a\n"), "f.csv:1:3: column 'a' appears twice");
   EXPECT_EQ(error("a,b\n1,2,3\n"), "f.csv:2:5: 3 fields; expected 2, as in the heading");
-  EXPECT_EQ(error("a\n\"x"), "f.csv:2:1: a quote that does not end");
-  EXPECT_EQ(error("a\n\"x\"y"), "f.csv:2:4: text behind a quoted field; expected ','");
+  EXPECT_EQ(error("a\n\"x"), "f.csv:2:1: a quote that is not closed");
+  EXPECT_EQ(error("a\n\"x\"y"), "f.csv:2:4: text after a quoted field; expected ','");
   EXPECT_EQ(error("a\nx\"y\n"),
-            "f.csv:2:2: a quote inside a field; a field with a quote stands in quotes, doubled");
+            "f.csv:2:2: a quote inside a field; quote the whole field and double its quotes");
   EXPECT_EQ(error(std::string_view("a\nx\0\n", 5)), "f.csv:2:2: a NUL; expected text");
   EXPECT_EQ(table("step_time\n1\n").column("steptime").error().text,
             "f.csv:1:1: no column 'steptime'; the heading has 'step_time'");

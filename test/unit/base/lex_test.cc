@@ -73,7 +73,7 @@ TEST(ConfigLex, SaysWhatBreaksALineAndKeepsWhatStandsBefore) {
       {"A=", "1!A: no value after ="},
       {"A= # x", "1!A: no value after ="},
       {"A+=1", "1!A: += is not supported; write A=VALUE"},
-      {"A =\"x\"y", "1!A: \"y\" stands directly behind a closing quote"},
+      {"A =\"x\"y", "1!A: \"y\" is directly after a closing quote"},
       {"A=\"x", "1!A: no closing quote after \"x\""},
       {"Include", "1!Include: no file named; write Include FILE"},
       {"Include a b", "1:<a> 1!\"b\": an Include line names one file"},

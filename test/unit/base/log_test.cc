@@ -30,7 +30,7 @@ TEST_F(LoggerTest, HoldsBackWhatComesTooFastAndTellsHowMuch) {
   logger_.error("later");
   const auto lines = test::logged();
   ASSERT_EQ(lines.size(), static_cast<std::size_t>(DaemonSink::kBurst) + 2);
-  EXPECT_EQ(lines[lines.size() - 2], "rubato: 600 lines were held back");
+  EXPECT_EQ(lines[lines.size() - 2], "rubato: 600 lines were suppressed");
   EXPECT_EQ(lines.back(), "rubato: later");
 }
 

@@ -43,7 +43,7 @@ TEST(ExecutionPlan, GivesTheMissingDegreeWhatIsLeftOfTheGpus) {
 TEST(ExecutionPlan, IsRefusedWithTheWord) {
   EXPECT_EQ(
       again("zeroo=4"),
-      "\"zeroo\" is no word of a plan; choose dp, zero, zero-offload, tp, pp, ga, gc; did you "
+      "\"zeroo\" is not part of a plan; choose dp, zero, zero-offload, tp, pp, ga, gc; did you "
       "mean zero?");
   EXPECT_EQ(again(""), "a plan is empty; write for instance dp=4,gc");
   EXPECT_EQ(again("dp"), "\"dp\" needs its degree: write dp=2");
@@ -90,7 +90,7 @@ TEST(ExecutionPlan, CannotRunAgainstTheRules) {
   EXPECT_EQ(reason({.pipeline = 5}, {5, 1, 1}), "24 layers do not divide into PP=5");
   EXPECT_EQ(reason({.tensor = 8}, {8, 2, 1}), "TP=8 does not divide the GPUs of a node");
   EXPECT_EQ(reason({.data = 2, .tensor = 4}, {8, 2, 1}), "");
-  EXPECT_EQ(reason({.data = 4}, {4, 5, 1}), "4 GPUs do not stand on 5 nodes");
+  EXPECT_EQ(reason({.data = 4}, {4, 5, 1}), "4 GPUs cannot be on 5 nodes");
   EXPECT_EQ(reason({.data = 4}, {4, 1, 0}), "a GPU needs a core");
   EXPECT_EQ(why_not({.tensor = 2}, {2, 1, 1}, {.params = 5}, 8),
             "TP and PP need hidden, layers, seq and heads of the model");

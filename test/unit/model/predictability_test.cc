@@ -246,7 +246,7 @@ TEST(Predictability, ALossForetellsTheEnd) {
   EXPECT_LT(job.progress_history.left, 0);
 }
 
-// As in the 8,692 jobs published with AITurbo: 85 of 100 can be foretold. Times are whole seconds.
+// As in the 8,692 jobs published with AITurbo: 85 of 100 are predictable. Times are whole seconds.
 TEST(Predictability, TellsTheJobsOfAMixApart) {
   constexpr int kJobs = 400;
   std::mt19937 random(17);

@@ -128,8 +128,8 @@ TEST(CounterfactualEstimate, a_profile_says_how_long_a_job_runs_on_another_type)
   const Models models(speeds, learnt);
   const double ratio = learnt->ratio({"", "resnet"}, {"a100", 4}, {"h100", 4}).log_throughput;
   ASSERT_NEAR(std::exp(ratio), 1.0 / 3, 0.02);
-  const CounterfactualEstimate estimate = estimate_counterfactual(cluster, {run(cluster, 1, 4, 0, 0, 300, "resnet")},
-                                                models, config(), kBegin);
+  const CounterfactualEstimate estimate = estimate_counterfactual(
+      cluster, {run(cluster, 1, 4, 0, 0, 300, "resnet")}, models, config(), kBegin);
   EXPECT_EQ(estimate.compared, 1);
   EXPECT_EQ(estimate.moved, 1);
   EXPECT_EQ(estimate.rescaled, 1);
@@ -146,7 +146,8 @@ TEST(CounterfactualEstimate, a_profile_says_how_long_a_job_runs_on_another_type)
 TEST(CounterfactualEstimate, a_job_that_its_limit_ended_runs_to_it_again) {
   const Snapshot cluster = make_cluster({{"a100", 4}});
   RecordedRun limited = run(cluster, 1, 4, 0, 0, 3602);
-  const CounterfactualEstimate estimate = estimate_counterfactual(cluster, {limited}, Models(), config(), kBegin);
+  const CounterfactualEstimate estimate =
+      estimate_counterfactual(cluster, {limited}, Models(), config(), kBegin);
   EXPECT_EQ(estimate.place.jct, 3600);
 }
 
@@ -168,7 +169,7 @@ TEST(CounterfactualEstimate, says_what_was_left_out) {
   EXPECT_EQ(estimate.compared, 1);
   EXPECT_EQ(estimate.left_out, (std::map<std::string, std::int64_t>{
                                    {"the end was not seen", 1},
-                                   {"begun before", 1},
+                                   {"started before", 1},
                                    {"still running", 1},
                                    {"the request is not kept, or its nodes are gone", 1}}));
 }
@@ -186,10 +187,11 @@ TEST(CounterfactualEstimate, counts_only_what_was_observed) {
   EXPECT_EQ(estimate.compared, 1);
   EXPECT_EQ(estimate.observed, estimate.place);
   EXPECT_EQ(estimate.left_out,
-            (std::map<std::string, std::int64_t>{{"begun while Rubato placed", 1}}));
+            (std::map<std::string, std::int64_t>{{"started while Rubato placed", 1}}));
   // Played all the same: it holds the node while one that was observed waits for it.
   const RecordedRun first = run(cluster, 1, 4, 0, 0, 100, "", Mode::kPlace);
-  const CounterfactualEstimate held = estimate_counterfactual(cluster, {first, late}, Models(), config(), kBegin);
+  const CounterfactualEstimate held =
+      estimate_counterfactual(cluster, {first, late}, Models(), config(), kBegin);
   EXPECT_EQ(held.compared, 1);
   EXPECT_EQ(held.observed, (CounterfactualSide{150, 190}));
   EXPECT_EQ(held.place, (CounterfactualSide{90, 130}));
@@ -206,11 +208,10 @@ TEST(CounterfactualEstimate, a_run_that_tells_no_mode_is_left_out) {
   EXPECT_EQ(sim::mode_of_run(old.text), std::nullopt);
   EXPECT_EQ(sim::mode_of_run("{"), std::nullopt);
   EXPECT_EQ(sim::mode_of_run("{\"mode\":7}"), std::nullopt);
-  const CounterfactualEstimate estimate = estimate_counterfactual(cluster, {old}, Models(), config(), kBegin);
+  const CounterfactualEstimate estimate =
+      estimate_counterfactual(cluster, {old}, Models(), config(), kBegin);
   EXPECT_EQ(estimate.compared, 0);
-  EXPECT_EQ(
-      estimate.left_out,
-      (std::map<std::string, std::int64_t>{{"it is not kept whether Rubato only observed", 1}}));
+  EXPECT_EQ(estimate.left_out, (std::map<std::string, std::int64_t>{{"mode not recorded", 1}}));
 }
 
 TEST(CounterfactualEstimate, other_jobs_are_played_beside) {
@@ -219,8 +220,8 @@ TEST(CounterfactualEstimate, other_jobs_are_played_beside) {
   const auto at = other.text.find("\"managed\":true,");
   ASSERT_NE(at, std::string::npos) << other.text;
   other.text.erase(at, 15);
-  const CounterfactualEstimate estimate = estimate_counterfactual(cluster, {other, run(cluster, 2, 4, 10, 160, 200)},
-                                                Models(), config(), kBegin);
+  const CounterfactualEstimate estimate = estimate_counterfactual(
+      cluster, {other, run(cluster, 2, 4, 10, 160, 200)}, Models(), config(), kBegin);
   EXPECT_EQ(estimate.beside, 1);
   EXPECT_EQ(estimate.compared, 1);
   EXPECT_EQ(estimate.observed, (CounterfactualSide{150, 190}));
@@ -235,7 +236,8 @@ TEST(CounterfactualEstimate, only_the_last_runs_are_played) {
     RecordedRun one = run(cluster, static_cast<JobId>(i + 1), 4, start, start, start + 5);
     runs.push_back(std::move(one));
   }
-  const CounterfactualEstimate estimate = estimate_counterfactual(cluster, runs, Models(), config(), kBegin);
+  const CounterfactualEstimate estimate =
+      estimate_counterfactual(cluster, runs, Models(), config(), kBegin);
   EXPECT_EQ(estimate.from, kBegin + 100);
   EXPECT_EQ(estimate.compared, static_cast<std::int64_t>(kMaxCounterfactualRuns));
   EXPECT_EQ(estimate.place.wait, 0);

@@ -17,7 +17,6 @@
 #include "tools/rubato/simulate/simulate_input.h"
 #include "tools/rubato/simulate/simulate_outputs.h"
 #include "tools/rubato/simulate/simulate_page.h"
-#include "tools/rubato/simulate/simulate_solver.h"
 #include "tools/rubato/simulate/simulate_summary.h"
 #include "tools/rubato/simulate/simulate_view.h"
 #include "tools/shared/command.h"
@@ -71,13 +70,11 @@ class Bar {
 };
 
 Result<SimulatedRun> simulate_one(const SimulateOptions& options, const sim::Suite& suite,
-                                  const std::string& policy, sim::Solver* solver,
-                                  const Config* config) {
+                                  const std::string& policy, const Config* config) {
   Bar bar(suite.name, policy);
   sim::RunControl control;
   control.seed = options.seed;
   control.stop = &stop_now;
-  if (solver != nullptr) control.solver = solver;
   control.intervals = !options.report.empty();
   control.config = config;
   if (options.until > 0) control.until = options.until;
@@ -213,16 +210,6 @@ void show_verdict(const SimulatedRun& run) {
   std::fflush(stderr);
 }
 
-/// Some policy that is to be run may need a solver.
-bool asks_programs(const SimulateOptions& options, const std::vector<sim::Suite>& suites) {
-  for (const sim::Suite& suite : suites) {
-    for (const std::string& policy : policies_for(options, suite)) {
-      if (policy == "las" || policy == "sia" || policy.starts_with("gavel-")) return true;
-    }
-  }
-  return false;
-}
-
 /// Some figure was published of what --gates is to run.
 bool has_figures(const SimulateOptions& options, const std::vector<sim::Suite>& suites) {
   for (const sim::Suite& suite : suites) {
@@ -261,11 +248,6 @@ int run(const Globals& globals, SimulateOptions& options) {
     return report_failure(globals, kSchema, config.error().usage ? kUsage : kUnreachable,
                           "simulate: " + config.error().text);
   }
-  const auto solver =
-      solver_of(asks_programs(options, input->suites) ? options.solver : "own", stop_now);
-  if (!solver) {
-    return report_failure(globals, kSchema, kFailed, "simulate: " + solver.error().text);
-  }
   std::signal(SIGINT, &on_interrupt);
   std::signal(SIGTERM, &on_interrupt);
   std::vector<SimulatedRun> runs;
@@ -275,7 +257,7 @@ int run(const Globals& globals, SimulateOptions& options) {
   for (const sim::Suite& suite : input->suites) {
     for (const std::string& policy : policies_for(options, suite)) {
       if (cut || !broken.empty()) break;
-      auto one = simulate_one(options, suite, policy, solver->get(), *config ? &**config : nullptr);
+      auto one = simulate_one(options, suite, policy, *config ? &**config : nullptr);
       if (!one) {
         broken = one.error().text;
         break;
@@ -338,10 +320,6 @@ std::function<int()> setup(CLI::App& app, const Globals& globals) {
       ->type_name("FILE");
   app.add_option("--information", options->information,
                  "What rubato knows of speeds: learned (default) from reports, or known")
-      ->type_name("WORD");
-  app.add_option(
-         "--solver", options->solver,
-         "Of linear and integer programmes: auto (default), glpk in a process of its own, or own")
       ->type_name("WORD");
   app.add_option_function<std::vector<std::string>>(
          "--json",

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lib/base/statistics.h"
 #include "tools/page/chart.h"
 #include "tools/rubato/simulate/simulate_gantt.h"
 
@@ -220,7 +221,7 @@ Chart slowdown(const PageSuite& suite) {
     if (ratios.empty()) continue;
     high = std::max(high, ratios.back());
     chart.about += fmt::format("{}{}: half at most {:.2f} times", chart.about.empty() ? "" : "; ",
-                               one.run->policy, sim::percentile(ratios, 0.5));
+                               one.run->policy, percentile(ratios, 0.5));
     chart.lines.push_back(share_line(one, ratios));
   }
   chart.x = ratio_axis(high, "time from arrival to end / ideal time");

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lib/base/statistics.h"
 #include "lib/sim/formats/format_sacct.h"
 
 namespace rubato::tools {
@@ -46,7 +47,7 @@ double start_difference(const std::vector<sim::JobResult>& run,
   for (std::size_t i = 0; i < run.size(); ++i) {
     off.push_back(std::abs(run[i].first_start - real[i].first_start));
   }
-  return sim::percentile(off, 0.5);
+  return percentile(off, 0.5);
 }
 
 /// Most GPUs that were held at once.

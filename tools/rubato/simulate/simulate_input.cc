@@ -268,11 +268,6 @@ std::string complaint(SimulateOptions& options) {
     return fmt::format("--information: '{}' is none of known, learned{}", options.information,
                        did_you_mean(options.information, kinds));
   }
-  const std::vector<std::string> solvers{"auto", "glpk", "own"};
-  if (std::find(solvers.begin(), solvers.end(), options.solver) == solvers.end()) {
-    return fmt::format("--solver: '{}' is none of auto, glpk, own{}", options.solver,
-                       did_you_mean(options.solver, solvers));
-  }
   return {};
 }
 

@@ -30,7 +30,6 @@ struct SimulateOptions {
   double until = 0;
   std::string config;  ///< a rubato.conf, for policy rubato
   std::string information = "learned";
-  std::string solver = "auto";
   std::vector<std::string> json;
   bool json_said = false;
   std::string csv;

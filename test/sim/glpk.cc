@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// rubato-solve: answers linear and integer programmes of the simulator with GLPK, the only program
-// that links it. lib/sim/solver/solve_protocol.h says what it reads and prints. GLPK is under the
-// GPL from version 3 on, and so is this program as it is built.
+#include "test/sim/glpk.h"
+
+#include "rubato_config.h"
+
+#ifdef HAVE_GLPK
 #include <fmt/format.h>
 #include <glpk.h>
-#include <sys/prctl.h>
 
-#include <csignal>
-#include <cstdio>
-#include <iostream>
 #include <memory>
-#include <string>
+#endif
 
-#include "lib/sim/solver/solve_protocol.h"
+namespace rubato::test {
 
-namespace rubato::sim {
+#ifdef HAVE_GLPK
 namespace {
 
-/// Of integer programmes, relative. That of Sia; below one unit where worths are whole numbers and
-/// sum to less than 10,000, so that the answer is exact there.
+using sim::LinearProgram;
+
+/// Relative gap of integer programs. Below one unit where worths are whole numbers and sum to less
+/// than 10,000, so that the answer is exact there.
 constexpr double kGap = 1e-4;
-/// Nodes of the tree times variables of an integer programme; then it is given up, for the branch
-/// and bound of lib/sim/solver/branch_bound.h. 200 ms on a core of 2020 or so, in a count, since
-/// answers must not depend on how fast a machine is.
+/// Maximum of nodes of the tree times variables of an integer program: about 200 ms of a core. A
+/// count and no time, so that the answer does not depend on the machine.
 constexpr double kMaxWork = 500'000;
+
+enum class Variables { kContinuous, kBinary };
 
 struct Delete {
   void operator()(glp_prob* problem) const { glp_delete_prob(problem); }
 };
 using Problem = std::unique_ptr<glp_prob, Delete>;
 
-/// Numbers of variables and rows begin at 1 there.
-Problem problem_of(const SolveRequest& request) {
-  const LinearProgram& linear_program = request.linear_program;
+/// GLPK numbers variables and rows from 1.
+Problem problem_of(const LinearProgram& linear_program, Variables variables) {
   Problem problem(glp_create_prob());
+  glp_term_out(GLP_OFF);
   glp_set_obj_dir(problem.get(), GLP_MAX);
   if (!linear_program.objective.empty()) {
     glp_add_cols(problem.get(), static_cast<int>(linear_program.objective.size()));
@@ -44,7 +45,7 @@ Problem problem_of(const SolveRequest& request) {
   int column = 0;
   for (const double factor : linear_program.objective) {
     glp_set_obj_coef(problem.get(), ++column, factor);
-    if (request.kind == ProgramKind::kBinary) {
+    if (variables == Variables::kBinary) {
       glp_set_col_kind(problem.get(), column, GLP_BV);
     } else {
       glp_set_col_bnds(problem.get(), column, GLP_LO, 0, 0);
@@ -65,7 +66,7 @@ Problem problem_of(const SolveRequest& request) {
   return problem;
 }
 
-Result<std::vector<double>> centre(glp_prob* problem) {
+Result<std::vector<double>> interior_point(glp_prob* problem) {
   glp_iptcp options;
   glp_init_iptcp(&options);
   options.msg_lev = GLP_MSG_OFF;
@@ -78,12 +79,12 @@ Result<std::vector<double>> centre(glp_prob* problem) {
     case GLP_EITLIM:
       return fail("too many steps of the interior point");
     case GLP_EINSTAB:
-      return fail("the interior point meets numbers of no use");
+      return fail("the interior point is numerically unstable");
     default:
       return fail(fmt::format("the interior point ends with code {}", code));
   }
   if (const int status = glp_ipt_status(problem); status != GLP_OPT) {
-    return fail(status == GLP_NOFEAS || status == GLP_INFEAS ? "nothing is inside all rows"
+    return fail(status == GLP_NOFEAS || status == GLP_INFEAS ? "the program is infeasible"
                                                              : "no optimum was found");
   }
   std::vector<double> answer;
@@ -115,11 +116,11 @@ Result<std::vector<double>> binary(glp_prob* problem) {
   options.cb_func = &count_work;
   options.cb_info = &work;
   const int code = glp_intopt(problem, &options);
-  if (code == GLP_ESTOP) return fail("too many nodes of the tree");
+  if (code == GLP_ESTOP) return fail(kGlpkGaveUp);
   // It says GLP_EMIPGAP, and FEAS, where it stops at the gap and not at the optimum.
   const bool found = code == 0 ? glp_mip_status(problem) == GLP_OPT : code == GLP_EMIPGAP;
   if (!found) {
-    return fail(code == GLP_ENOPFS ? "nothing is inside all rows" : "no optimum was found");
+    return fail(code == GLP_ENOPFS ? "the program is infeasible" : "no optimum was found");
   }
   std::vector<double> answer;
   for (int i = 1; i <= glp_get_num_cols(problem); ++i) {
@@ -128,52 +129,35 @@ Result<std::vector<double>> binary(glp_prob* problem) {
   return answer;
 }
 
-Result<std::vector<double>> solve(const SolveRequest& request) {
-  if (request.linear_program.objective.empty()) return std::vector<double>{};
-  if (request.linear_program.rows.empty()) return fail("no row bounds anything");
-  for (const LinearProgram::Row& row : request.linear_program.rows) {
-    std::vector<char> seen(request.linear_program.objective.size(), 0);
-    for (const auto& [variable, factor] : row.terms) {
-      if (seen[static_cast<std::size_t>(variable)]++ != 0) return fail("a variable twice in a row");
-    }
-  }
-  const Problem problem = problem_of(request);
-  return request.kind == ProgramKind::kCentre ? centre(problem.get()) : binary(problem.get());
-}
-
-bool write_out(const std::string& text) {
-  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
-         std::fflush(stdout) == 0;
-}
-
-int serve() {
-  glp_term_out(GLP_OFF);
-  if (!write_out(greeting_text(fmt::format("GLPK {}", glp_version())))) return 1;
-  std::ios::sync_with_stdio(false);
-  SolveRequestReader reader;
-  std::string line;
-  while (std::getline(std::cin, line)) {
-    const auto whole = reader.line(line);
-    if (!whole) {
-      write_out(answer_text(tl::unexpected(whole.error())));
-      return 2;
-    }
-    if (*whole && !write_out(answer_text(solve(reader.take())))) return 1;
-  }
-  return reader.empty() ? 0 : 2;
-}
-
 }  // namespace
-}  // namespace rubato::sim
 
-int main(int argc, char** argv) {
-  if (argc > 1) {
-    fmt::print(
-        argc == 2 && std::string(argv[1]) == "--help" ? stdout : stderr,
-        "rubato-solve is run by `rubato simulate`: it answers programmes that it reads on its "
-        "standard input.\n");
-    return argc == 2 && std::string(argv[1]) == "--help" ? 0 : 2;
-  }
-  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a long programme of nobody is not worth its end
-  return rubato::sim::serve();
+bool have_glpk() { return true; }
+
+Result<std::vector<double>> glpk_centre(const LinearProgram& linear_program) {
+  if (linear_program.objective.empty()) return std::vector<double>{};
+  return interior_point(problem_of(linear_program, Variables::kContinuous).get());
 }
+
+Result<std::vector<int>> glpk_assign(const sim::AssignmentProblem& problem) {
+  const LinearProgram program = sim::assignment_program(problem);
+  std::vector<double> answer;
+  if (!program.objective.empty()) {
+    auto found = binary(problem_of(program, Variables::kBinary).get());
+    if (!found) return tl::unexpected(found.error());
+    answer = std::move(*found);
+  }
+  return sim::assignment_of(problem, answer);
+}
+#else
+bool have_glpk() { return false; }
+
+Result<std::vector<double>> glpk_centre(const sim::LinearProgram& /*linear_program*/) {
+  return fail("built without GLPK");
+}
+
+Result<std::vector<int>> glpk_assign(const sim::AssignmentProblem& /*problem*/) {
+  return fail("built without GLPK");
+}
+#endif
+
+}  // namespace rubato::test
