@@ -33,9 +33,6 @@ plugin_libslurmside_la_SOURCES = \
   plugin/common/slurm_log.h \
   plugin/slurm/read/blocks.cc \
   plugin/slurm/read/blocks.h \
-  plugin/slurm/read/gpu_type.cc \
-  plugin/slurm/read/gpu_type.h \
-  plugin/slurm/read/hold_times.cc \
   plugin/slurm/read/job_cache.cc \
   plugin/slurm/read/job_cache.h \
   plugin/slurm/read/job_desc_view.cc \
@@ -46,6 +43,8 @@ plugin_libslurmside_la_SOURCES = \
   plugin/slurm/read/job_request.h \
   plugin/slurm/read/job_view.cc \
   plugin/slurm/read/job_view.h \
+  plugin/slurm/read/kept_request.cc \
+  plugin/slurm/read/kept_request.h \
   plugin/slurm/read/node_classes.cc \
   plugin/slurm/read/node_classes.h \
   plugin/slurm/read/node_slots.cc \
@@ -64,12 +63,15 @@ plugin_libslurmside_la_SOURCES = \
   plugin/slurm/stock/backfill_depth.h \
   plugin/slurm/stock/controller.cc \
   plugin/slurm/stock/controller.h \
+  plugin/slurm/stock/hold_times.cc \
   plugin/slurm/stock/locks.cc \
   plugin/slurm/stock/locks.h \
   plugin/slurm/stock/select_ops.cc \
   plugin/slurm/stock/select_ops.h \
   plugin/slurm/stock/slurm_headers.h \
   plugin/slurm/stock/slurm_log.cc \
+  plugin/slurm/write/gpu_type.cc \
+  plugin/slurm/write/gpu_type.h \
   plugin/slurm/write/job_env.cc \
   plugin/slurm/write/job_env.h \
   plugin/slurm/write/job_rewrite.cc \

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugin/actuate/start.h"
 
-#include "plugin/slurm/read/gpu_type.h"
 #include "plugin/slurm/read/job_view.h"
+#include "plugin/slurm/read/kept_request.h"
 #include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/write/gpu_type.h"
 #include "plugin/slurm/write/job_env.h"
 #include "plugin/slurm/write/job_rewrite.h"
 

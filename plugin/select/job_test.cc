@@ -4,9 +4,9 @@
 #include "plugin/common/guard.h"
 #include "plugin/select/host.h"
 #include "plugin/slurm/read/job_view.h"
+#include "plugin/slurm/read/kept_request.h"
 #include "plugin/slurm/read/records.h"
 #include "plugin/slurm/stock/backfill_depth.h"
-#include "plugin/slurm/write/job_rewrite.h"
 
 namespace rubato {
 

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "lib/base/log.h"
+#include "lib/hints/task_variables.h"
 #include "plugin/slurm/read/job_request.h"
 #include "plugin/slurm/read/job_view.h"
+#include "plugin/slurm/read/kept_request.h"
 
 namespace rubato {
 
@@ -296,29 +298,6 @@ void RewrittenRequest::restore_rest() {
   if (request_fields(*rest) == saved_->fields) return;
   if (const auto rc = write_request(*rest, part_, saved_->fields); !rc)
     log().error("the tasks behind JobId={} keep its size: {}", job_.job_id, rc.error().text);
-}
-
-const char* why_size_is_bound(const job_record_t& job) {
-  const struct job_details& details = *job.details;
-  if (job.batch_flag == 0) return "an interactive job starts with what it asks for";
-  if (job.tres_req_cnt == nullptr) return "slurmctld counts no TRES for it";
-  if (details.crontab_entry != nullptr) return "a job of scrontab cannot be updated";
-  if ((details.task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_ARBITRARY)
-    return "--distribution=arbitrary names its nodes";
-  if (details.req_node_bitmap != nullptr) return "--nodelist names its nodes";
-  if (job.tres_per_socket != nullptr) return "it asks for GPUs of a socket";
-  const multi_core_data_t* cores = details.mc_ptr;
-  if (cores != nullptr && cores->ntasks_per_socket != INFINITE16 && cores->ntasks_per_socket != 0)
-    return "--ntasks-per-socket";
-  if (details.ntasks_per_tres != 0 && details.ntasks_per_tres != NO_VAL16)
-    return "--ntasks-per-gpu";
-  return nullptr;
-}
-
-bool owes_request(const job_record_t& job) {
-  const job_record_t* const record = &job;  // the macros take a pointer
-  return IS_JOB_PENDING(record) && !IS_JOB_COMPLETING(record) && job.details != nullptr &&
-         job.details->env_cnt != 0 && kept_request(job).has_value();
 }
 
 bool restore_request(job_record_t& job) {

@@ -49,18 +49,11 @@ class RewrittenRequest {
   std::unique_ptr<Saved> saved_;  // null: kept
 };
 
-/// Why a pending job starts with what it asks for, whatever its hints offer; null: nothing stands
-/// against another size.
-[[nodiscard]] const char* why_size_is_bound(const job_record_t& job);
-
-/// A pending job that was started at another size before and has not got its request back.
-[[nodiscard]] bool owes_request(const job_record_t& job);
-
-/// Gives such a job the request it was submitted with. Under LockKind::kAct. False if nothing was
-/// owed, or Slurm does not take that request any more (the log says why).
+/// Restores the request that `job` was submitted with, if it owes one (owes_request()). Needs
+/// LockKind::kAct. Returns false if it owes none or Slurm rejects the request (the log says why).
 bool restore_request(job_record_t& job);
 
-/// restore_request() of each of these that is still there.
+/// Calls restore_request() for each of these jobs that still exists.
 void restore_requests(const std::vector<JobId>& jobs);
 
 }  // namespace rubato

@@ -4,6 +4,7 @@
 
 #include "lib/core/resize_request.h"
 #include "plugin/slurm/read/job_request.h"
+#include "plugin/slurm/read/kept_request.h"
 
 namespace rubato {
 namespace {
