@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What slurmctld loads. Only these objects see Slurm's source tree (its config.h, src/, slurm/).
 PLUGIN_CPPFLAGS = $(AM_CPPFLAGS) -isystem $(SLURM_SOURCE)
+# A plugin holds only the functions that it calls: the linker drops the others of the rooms it links.
+SECTION_FLAGS = -ffunction-sections -fdata-sections
+PLUGIN_CXXFLAGS = $(AM_CXXFLAGS) $(SECTION_FLAGS)
 # The files with the entry points: visible to the version script, which hides all but those.
-ENTRY_CXXFLAGS = $(AM_CXXFLAGS) -fvisibility=default -fno-semantic-interposition
-PLUGIN_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared
-PLUGIN_LIBADD = $(LIBRARY_LIBS) $(PLUGIN_BINDING)
+ENTRY_CXXFLAGS = $(PLUGIN_CXXFLAGS) -fvisibility=default -fno-semantic-interposition
+PLUGIN_LDFLAGS = $(AM_LDFLAGS) -module -avoid-version -shared -Wl,--gc-sections
 
 EXTRA_DIST += plugin/sched/sched.map plugin/select/select.map plugin/job_submit/job_submit.map
 
@@ -13,15 +15,14 @@ rubatoplugin_PROGRAMS =
 
 if BUILD_PLUGINS
 rubatoplugin_LTLIBRARIES += sched_backfill.la select_cons_tres.la job_submit_logging.la
-noinst_LTLIBRARIES += plugin/libslurmside.la
 
-# plugin/common/, plugin/slurm/ and plugin/actuate/: compiled once, linked into all three.
-plugin_libslurmside_la_SOURCES = \
-  plugin/actuate/commit.cc \
-  plugin/actuate/commit.h \
-  plugin/actuate/start.cc \
-  plugin/actuate/start.h \
+# A library a folder, in the order of their includes: common < slurm/stock < slurm/read < slurm/write < actuate.
+noinst_LTLIBRARIES += plugin/libcommon.la plugin/libslurm_stock.la plugin/libslurm_read.la plugin/libslurm_write.la \
+  plugin/libactuate.la
+
+plugin_libcommon_la_SOURCES = \
   plugin/common/exported.h \
+  plugin/common/gate_question.h \
   plugin/common/guard.cc \
   plugin/common/guard.h \
   plugin/common/host.cc \
@@ -30,12 +31,33 @@ plugin_libslurmside_la_SOURCES = \
   plugin/common/pair.h \
   plugin/common/release.cc \
   plugin/common/release.h \
-  plugin/common/slurm_log.h \
+  plugin/common/slurm_log.h
+plugin_libcommon_la_CPPFLAGS = $(PLUGIN_CPPFLAGS) -DRUBATO_SLURM_RELEASE='"$(SLURM_VERSION)"' \
+  -DRUBATO_RELEASE='"$(PACKAGE_VERSION)"'
+plugin_libcommon_la_CXXFLAGS = $(PLUGIN_CXXFLAGS)
+
+plugin_libslurm_stock_la_SOURCES = \
+  plugin/slurm/stock/backfill_depth.cc \
+  plugin/slurm/stock/backfill_depth.h \
+  plugin/slurm/stock/controller.cc \
+  plugin/slurm/stock/controller.h \
+  plugin/slurm/stock/hold_times.cc \
+  plugin/slurm/stock/locks.cc \
+  plugin/slurm/stock/locks.h \
+  plugin/slurm/stock/return_codes.cc \
+  plugin/slurm/stock/return_codes.h \
+  plugin/slurm/stock/select_ops.cc \
+  plugin/slurm/stock/select_ops.h \
+  plugin/slurm/stock/slurm_headers.h \
+  plugin/slurm/stock/slurm_log.cc
+plugin_libslurm_stock_la_CPPFLAGS = $(PLUGIN_CPPFLAGS)
+plugin_libslurm_stock_la_CXXFLAGS = $(PLUGIN_CXXFLAGS)
+
+plugin_libslurm_read_la_SOURCES = \
   plugin/slurm/read/blocks.cc \
   plugin/slurm/read/blocks.h \
-  plugin/slurm/read/gpu_type.cc \
-  plugin/slurm/read/gpu_type.h \
-  plugin/slurm/read/hold_times.cc \
+  plugin/slurm/read/cluster_types.cc \
+  plugin/slurm/read/cluster_types.h \
   plugin/slurm/read/job_cache.cc \
   plugin/slurm/read/job_cache.h \
   plugin/slurm/read/job_desc_view.cc \
@@ -46,6 +68,8 @@ plugin_libslurmside_la_SOURCES = \
   plugin/slurm/read/job_request.h \
   plugin/slurm/read/job_view.cc \
   plugin/slurm/read/job_view.h \
+  plugin/slurm/read/kept_request.cc \
+  plugin/slurm/read/kept_request.h \
   plugin/slurm/read/node_classes.cc \
   plugin/slurm/read/node_classes.h \
   plugin/slurm/read/node_slots.cc \
@@ -59,27 +83,44 @@ plugin_libslurmside_la_SOURCES = \
   plugin/slurm/read/snapshot_in.cc \
   plugin/slurm/read/snapshot_in.h \
   plugin/slurm/read/snapshot_jobs.cc \
-  plugin/slurm/read/snapshot_look.h \
-  plugin/slurm/stock/backfill_depth.cc \
-  plugin/slurm/stock/backfill_depth.h \
-  plugin/slurm/stock/controller.cc \
-  plugin/slurm/stock/controller.h \
-  plugin/slurm/stock/locks.cc \
-  plugin/slurm/stock/locks.h \
-  plugin/slurm/stock/select_ops.cc \
-  plugin/slurm/stock/select_ops.h \
-  plugin/slurm/stock/slurm_headers.h \
-  plugin/slurm/stock/slurm_log.cc \
+  plugin/slurm/read/snapshot_look.h
+plugin_libslurm_read_la_CPPFLAGS = $(PLUGIN_CPPFLAGS)
+plugin_libslurm_read_la_CXXFLAGS = $(PLUGIN_CXXFLAGS)
+
+plugin_libslurm_write_la_SOURCES = \
+  plugin/slurm/write/gpu_type.cc \
+  plugin/slurm/write/gpu_type.h \
   plugin/slurm/write/job_env.cc \
   plugin/slurm/write/job_env.h \
   plugin/slurm/write/job_rewrite.cc \
   plugin/slurm/write/job_rewrite.h \
+  plugin/slurm/write/job_variables.cc \
+  plugin/slurm/write/job_variables.h \
+  plugin/slurm/write/pending_job.cc \
+  plugin/slurm/write/pending_job.h \
+  plugin/slurm/write/placement_test.cc \
+  plugin/slurm/write/placement_test.h \
+  plugin/slurm/write/set_text.cc \
+  plugin/slurm/write/set_text.h \
+  plugin/slurm/write/submission.cc \
+  plugin/slurm/write/submission.h \
   plugin/slurm/write/system_comment.cc \
   plugin/slurm/write/system_comment.h \
   plugin/slurm/write/write_back.cc \
   plugin/slurm/write/write_back.h
-plugin_libslurmside_la_CPPFLAGS = $(PLUGIN_CPPFLAGS) -DRUBATO_SLURM_RELEASE='"$(SLURM_VERSION)"' \
-  -DRUBATO_RELEASE='"$(PACKAGE_VERSION)"'
+plugin_libslurm_write_la_CPPFLAGS = $(PLUGIN_CPPFLAGS)
+plugin_libslurm_write_la_CXXFLAGS = $(PLUGIN_CXXFLAGS)
+
+plugin_libactuate_la_SOURCES = \
+  plugin/actuate/commit.cc \
+  plugin/actuate/commit.h \
+  plugin/actuate/start.cc \
+  plugin/actuate/start.h
+plugin_libactuate_la_CPPFLAGS = $(PLUGIN_CPPFLAGS)
+plugin_libactuate_la_CXXFLAGS = $(PLUGIN_CXXFLAGS)
+
+# What each plugin links: slurmd loads select_cons_tres.so too, so that one links no log, store or model.
+PLUGIN_SLURM = plugin/libslurm_write.la plugin/libslurm_read.la plugin/libslurm_stock.la plugin/libcommon.la
 
 sched_backfill_la_SOURCES = \
   plugin/sched/config_source.cc \
@@ -90,38 +131,42 @@ sched_backfill_la_SOURCES = \
   plugin/sched/plugin.cc \
   plugin/sched/stats.cc \
   plugin/sched/stock_backfill.cc \
-  plugin/sched/stock_backfill.h
+  plugin/sched/stock_backfill.h \
+  plugin/slurm/stock/log_writer.cc
 sched_backfill_la_CPPFLAGS = $(PLUGIN_CPPFLAGS)
 sched_backfill_la_CXXFLAGS = $(ENTRY_CXXFLAGS)
 sched_backfill_la_LDFLAGS = $(PLUGIN_LDFLAGS) -Wl,--version-script=$(top_srcdir)/plugin/sched/sched.map
-sched_backfill_la_LIBADD = plugin/libslurmside.la $(LIB_RUNTIME) $(PLUGIN_LIBADD)
+sched_backfill_la_LIBADD = plugin/libactuate.la $(PLUGIN_SLURM) $(LIB_RUNTIME) $(LIBRARY_LIBS) $(PLUGIN_BINDING)
 EXTRA_sched_backfill_la_DEPENDENCIES = plugin/sched/sched.map
 
 select_cons_tres_la_SOURCES = \
+  lib/runtime/message_queue.cc \
+  plugin/select/admit.cc \
+  plugin/select/admit.h \
   plugin/select/forward.cc \
   plugin/select/gate.cc \
   plugin/select/gate.h \
   plugin/select/host.h \
-  plugin/select/job_test.cc \
   plugin/select/plugin.cc
 select_cons_tres_la_CPPFLAGS = $(PLUGIN_CPPFLAGS)
 select_cons_tres_la_CXXFLAGS = $(ENTRY_CXXFLAGS)
 select_cons_tres_la_LDFLAGS = $(PLUGIN_LDFLAGS) -Wl,--version-script=$(top_srcdir)/plugin/select/select.map
-select_cons_tres_la_LIBADD = plugin/libslurmside.la $(LIB_RUNTIME) $(PLUGIN_LIBADD)
+select_cons_tres_la_LIBADD = $(PLUGIN_SLURM) $(LIB_CORE) $(FMT_LIBS) $(PLUGIN_BINDING)
 EXTRA_select_cons_tres_la_DEPENDENCIES = plugin/select/select.map
 
 job_submit_logging_la_SOURCES = \
-  plugin/job_submit/cluster_types.cc \
-  plugin/job_submit/cluster_types.h \
   plugin/job_submit/hints.cc \
   plugin/job_submit/hints.h \
+  plugin/job_submit/hook.cc \
+  plugin/job_submit/hook.h \
   plugin/job_submit/messages.cc \
   plugin/job_submit/messages.h \
-  plugin/job_submit/plugin.cc
+  plugin/job_submit/plugin.cc \
+  plugin/slurm/stock/log_writer.cc
 job_submit_logging_la_CPPFLAGS = $(PLUGIN_CPPFLAGS)
 job_submit_logging_la_CXXFLAGS = $(ENTRY_CXXFLAGS)
 job_submit_logging_la_LDFLAGS = $(PLUGIN_LDFLAGS) -Wl,--version-script=$(top_srcdir)/plugin/job_submit/job_submit.map
-job_submit_logging_la_LIBADD = plugin/libslurmside.la $(LIB_RUNTIME) $(PLUGIN_LIBADD)
+job_submit_logging_la_LIBADD = $(PLUGIN_SLURM) $(LIB_CORE) $(LIB_LOG) $(SPDLOG_LIBS) $(FMT_LIBS) $(PLUGIN_BINDING)
 EXTRA_job_submit_logging_la_DEPENDENCIES = plugin/job_submit/job_submit.map
 endif
 

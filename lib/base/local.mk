@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # lib/base/: Text, files, JSON, CSV, log: what every room uses.
 noinst_LTLIBRARIES += lib/librubato_base.la
-lib_librubato_base_la_LIBADD = $(FMT_LIBS) $(SPDLOG_LIBS) $(XXHASH_LIBS)
+lib_librubato_base_la_LIBADD = $(FMT_LIBS) $(XXHASH_LIBS)
 lib_librubato_base_la_SOURCES = \
   lib/base/atomic_file.cc \
   lib/base/atomic_file.h \
@@ -21,8 +21,6 @@ lib_librubato_base_la_SOURCES = \
   lib/base/json_writer.h \
   lib/base/lex.cc \
   lib/base/lex.h \
-  lib/base/log.cc \
-  lib/base/log.h \
   lib/base/nearest.cc \
   lib/base/nearest.h \
   lib/base/precompiled.h \
@@ -35,3 +33,7 @@ lib_librubato_base_la_SOURCES = \
   lib/base/units.h \
   lib/base/version.cc \
   lib/base/version.h
+
+noinst_LTLIBRARIES += lib/librubato_log.la
+lib_librubato_log_la_LIBADD = $(FMT_LIBS) $(SPDLOG_LIBS)
+lib_librubato_log_la_SOURCES = lib/base/log.cc lib/base/log.h

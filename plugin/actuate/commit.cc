@@ -39,7 +39,7 @@ class Mix {
   std::uint64_t hash_ = 0xcbf29ce484222325U;
 };
 
-// What is free on the nodes that a job could use, and which of them it must stay off.
+// Fingerprint of the free resources on the nodes that a job may use, and of the nodes it must not.
 std::uint64_t room_of(const Snapshot& snapshot, const Job& job, const std::vector<int>& never) {
   static const NodeSet kNone;
   const auto set = static_cast<std::size_t>(job.node_set);
@@ -105,9 +105,9 @@ class Committer {
   CommitCount count_;
 };
 
-// Whole nodes that `job` must stay off when Slurm chooses for itself: what reservations of others
-// hold, what stock backfill has planned for unmanaged jobs before it, what the rest of this plan
-// still counts on.
+// Whole nodes that `job` must not use when Slurm chooses its nodes: nodes reserved for other jobs,
+// nodes that stock backfill planned for unmanaged jobs before it, nodes of later starts in this
+// plan.
 NodeIndices Committer::kept_from(const Job& job) const {
   NodeIndices kept;
   const Seconds end = add_seconds(snapshot_.taken, job.time_limit);
@@ -134,7 +134,7 @@ NodeIndices Committer::kept_from(const Job& job) const {
   return kept;
 }
 
-// Another size than requested, or none.
+// Sets planned_ if the start has another size than requested.
 Result<void> Committer::plan_size(const Start& start, const Job& job) {
   planned_.reset();
   const bool resized = start.on_cpus || (start.gpus > 0 && start.gpus != requested_gpus(job));
@@ -157,7 +157,7 @@ StartConstraints Committer::constraints_of(const Start& start, const Job& job) c
 
 StartOutcome Committer::try_planned(const Start& start, const Job& job, const NodeSlots& slots) {
   const auto only = slots.of(start.shares);
-  if (!only) return not_now("the nodes planned are gone");
+  if (!only) return not_now("a planned node is gone");
   StartConstraints constraints = constraints_of(start, job);
   constraints.only = &*only;
   for (const NodeShare& share : start.shares)
@@ -171,9 +171,9 @@ StartOutcome Committer::try_anywhere(const Start& start, const Job& job, const N
   NodeIndices kept = config_.off(Mechanism::kReserve) ? NodeIndices{} : kept_from(job);
   if (!start.managed) kept.insert(failed_nodes_.begin(), failed_nodes_.end());
   const auto never = slots.of(std::vector<int>(kept.begin(), kept.end()));
-  if (!never) return not_now("the nodes changed");
+  if (!never) return not_now("the node table changed");
   if (start.managed) return ask(start, job, *never);
-  // Of one slurmctld would only say again that there is no room.
+  // While nothing changed, slurmctld would refuse an unmanaged job again.
   const std::uint64_t room = room_of(snapshot_, job, *never);
   const auto key = std::pair(start.job, start.partition + '\n' + start.reservation);
   const auto before = busy_.find(key);

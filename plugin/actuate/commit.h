@@ -21,15 +21,16 @@ struct CommitCount {
   std::uint64_t refused = 0;
 };
 
-/// Unmanaged jobs for which slurmctld found no room, and a fingerprint of what was free then: while
-/// that stays, the answer does. By job, and partition and reservation in two lines.
+/// Unmanaged jobs for which slurmctld found no free resources, with a fingerprint of the free
+/// resources at that time. While it is equal, slurmctld's answer is too. The key is the job, then
+/// "partition\nreservation".
 using BusyTries = std::map<std::pair<JobKey, std::string>, std::uint64_t>;
 
-/// Tries the starts of `plan` in order, each checked again under the lock, and notes refusals in
-/// plan.memory. Lets the locks go after Config::lock_slice_ms. Of the unmanaged jobs, the first of
-/// a partition that finds no room keeps the lower ones off its nodes, as under schedule(). What
-/// stands in `busy` is not asked for again while nothing changed on the nodes; what finds no room
-/// is added. The caller empties it now and then, since time alone may change an answer.
+/// Tries the starts of `plan` in order and records refusals in plan.memory. Checks each start again
+/// under the locks, which it releases after Config::lock_slice_ms. The first unmanaged job of a
+/// partition that finds no free resources blocks the lower ones on its nodes, as in schedule().
+/// Skips jobs of `busy` while their nodes are unchanged, and adds jobs that find none. The caller
+/// clears `busy` now and then, because an answer can change with time alone.
 [[nodiscard]] CommitCount commit(const Snapshot& snapshot, Plan& plan, const Config& config,
                                  Pair& pair, LockTimes& times, BusyTries& busy);
 

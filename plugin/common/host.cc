@@ -45,9 +45,8 @@ Result<std::string> find_stock(const std::string& plugin_dir, const std::string&
     if (behind && fs::exists(part / name, ignored)) return (part / name).string();
   }
   if (!behind) return fail(fmt::format("PluginDir={} does not name {}", plugin_dir, own_directory));
-  return fail(
-      fmt::format("no {} behind {} in PluginDir={}; write PluginDir={}:<directory of Slurm>", name,
-                  own_directory, plugin_dir, own_directory));
+  return fail(fmt::format("no {} after {} in PluginDir={}; set PluginDir={}:<directory of Slurm>",
+                          name, own_directory, plugin_dir, own_directory));
 }
 
 Result<StockPlugin> StockPlugin::open(const std::string& path) {

@@ -17,7 +17,7 @@
 
 namespace rubato {
 
-/// Nodes that a reservation of Rubato keeps from unmanaged jobs of lower order.
+/// Nodes that Rubato reserved: unmanaged jobs of lower priority may not use them.
 struct ReservedNodes {
   JobId job = 0;
   Seconds start = 0;
@@ -26,7 +26,7 @@ struct ReservedNodes {
   std::vector<int> nodes;  ///< indices of slurmctld's node table at this moment
 };
 
-/// The start that the loop asks slurmctld for at this moment, on the thread that asks.
+/// The start that the calling thread asks slurmctld for.
 struct StartScope {
   bool managed = false;
   const std::vector<int>* only = nullptr;   ///< node indices it may use; null: any
@@ -40,15 +40,15 @@ struct GateStats {
   std::uint64_t masked = 0;     ///< tests of unmanaged jobs with nodes of a reservation taken out
   std::uint64_t immediate = 0;  ///< passed because the user asked for an immediate answer
   std::uint64_t opened = 0;     ///< times the gate opened because the heartbeat stopped
-  bool open = true;  ///< what a question would be answered now, whether one was asked or not
+  bool open = true;             ///< whether the gate is open now
 };
 
-/// What the submit hook did with hints, since the plugin was loaded.
+/// Counters of the submit hook, since the plugin was loaded.
 struct HintStats {
-  std::uint64_t jobs = 0;             ///< jobs submitted with good hints
-  std::uint64_t refused = 0;          ///< submits refused for bad ones
+  std::uint64_t jobs = 0;             ///< jobs submitted with valid hints
+  std::uint64_t refused = 0;          ///< submissions refused for invalid hints
   std::uint64_t updates = 0;          ///< updates of pending jobs with hints that were checked
-  std::uint64_t updates_refused = 0;  ///< and refused
+  std::uint64_t updates_refused = 0;  ///< updates refused for invalid hints
 };
 
 /// Wakes the loop. Called under slurmctld's job write lock: sets a flag and signals, nothing else.
@@ -68,13 +68,13 @@ class Pair {
   virtual void set_config(std::shared_ptr<const Config>) = 0;
   [[nodiscard]] virtual std::shared_ptr<const Config> config() const = 0;
 
-  /// The loop is alive. The gate opens when the last beat is older than HeartbeatTimeout.
+  /// Heartbeat of the loop. The gate opens when the last beat is older than HeartbeatTimeout.
   virtual void beat() noexcept = 0;
   /// Seconds since the last beat; empty before the first.
   [[nodiscard]] virtual std::optional<double> beat_age() const noexcept = 0;
-  /// `on`: this cycle failed, stock Slurm schedules until a cycle succeeds again.
+  /// With `on`, a cycle failed: stock Slurm schedules until a cycle succeeds again.
   virtual void hand_over(bool on) noexcept = 0;
-  /// Records made by this slurmctld have the sizes this build expects.
+  /// Whether the records of this slurmctld have the sizes that this build expects.
   virtual void set_records_checked(bool ok) noexcept = 0;
 
   virtual void set_waker(Waker*) noexcept = 0;
@@ -104,7 +104,7 @@ class Pair {
 };
 
 /// The Pair of the select plugin beside the file that `inside` points into; null if that directory
-/// has none or it is of another build (the log says which).
+/// has none or it comes from another build (the log says which).
 [[nodiscard]] Pair* find_pair(const void* inside);
 
 /// Identifies a build: the classes above cross between files that must come from the same one.

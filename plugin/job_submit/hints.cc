@@ -3,14 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
 #include <string>
 
 #include "lib/hints/comment.h"
 #include "lib/hints/message.h"
 #include "lib/hints/read.h"
-#include "plugin/job_submit/cluster_types.h"
-#include "plugin/slurm/read/job_desc_view.h"
+#include "plugin/slurm/read/cluster_types.h"
 
 namespace rubato {
 
@@ -18,8 +16,6 @@ namespace {
 
 // Slurm refuses a longer comment (job_mgr.c, _test_job_desc_fields).
 constexpr std::size_t kMaxCommentLength = 1024;
-
-std::string text(const char* words) { return words != nullptr ? words : ""; }
 
 Result<ResolvedHints> resolve(const Hints& said, const RequestFacts& facts, Spelling spelling,
                               const Config& config) {
@@ -29,67 +25,50 @@ Result<ResolvedHints> resolve(const Hints& said, const RequestFacts& facts, Spel
   return resolve_hints(said, type != nullptr ? type->hints : Hints{}, request, spelling);
 }
 
-// Only with hints: any other comment is between the user and Slurm.
+// Only for comments with hints: Slurm checks all others.
 Result<void> check_length(const std::string& comment) {
   if (comment.size() <= kMaxCommentLength) return {};
   return fail(
-      fmt::format("comment: {} characters with the hints, and Slurm keeps {}; make the text before "
-                  "them {} shorter",
+      fmt::format("comment: {} characters with the hints, Slurm allows {}; shorten the text before "
+                  "them by {}",
                   comment.size(), kMaxCommentLength, comment.size() - kMaxCommentLength));
-}
-
-// As slurmctld decides (job_mgr.c, _update_job), in the same order: cheap answers first.
-bool may_update(const job_record_t& job, const job_desc_msg_t& update, std::uint32_t uid) {
-  if (uid == job.user_id || validate_operator(uid)) return true;
-  return assoc_mgr_is_user_acct_coord(acct_db_conn, uid, job.account) &&
-         (update.account == nullptr ||
-          assoc_mgr_is_user_acct_coord(acct_db_conn, uid, update.account));
 }
 
 }  // namespace
 
-Result<Checked> check_submit(job_desc_msg_t& job, const Config& config) {
-  const PassedHints passed = passed_by(job);
-  const std::string comment = text(job.comment);
+Result<Checked> check_submit(Submission& job, const Config& config) {
+  const PassedHints passed = job.passed();
+  const std::string comment = job.comment();
   if (is_message(comment)) {
     return fail(
-        "comment: rubato! begins a message of a running job; hints begin with rubato: and stand "
-        "behind a blank");
+        "comment: rubato! starts a message of a running job; hints start with rubato: after a "
+        "blank");
   }
   if (passed.empty() && !split_comment(comment).hints) return Checked::kNothing;
 
   const auto said = parse_hints({passed.options, passed.environment, comment});
   if (!said) return tl::unexpected(said.error());
   const Spelling spelling = passed.options.empty() ? Spelling::kComment : Spelling::kOption;
-  const RequestFacts facts = facts_of(job, slurm_conf.job_requeue != 0);
-  const auto resolved = resolve(*said, facts, spelling, config);
+  const auto resolved = resolve(*said, job.facts(), spelling, config);
   if (!resolved) return tl::unexpected(resolved.error());
   const std::string recorded = passed.empty() ? comment : with_hints(comment, *said);
   if (const auto fits = check_length(recorded); !fits) return tl::unexpected(fits.error());
-  if (!passed.empty()) {
-    xfree(job.comment);
-    job.comment = xstrdup(recorded.c_str());
-  }
+  if (!passed.empty()) job.set_comment(recorded);
   return Checked::kGood;
 }
 
-Result<Checked> check_update(const job_desc_msg_t& update, const job_record_t& job,
-                             std::uint32_t uid, const Config& config) {
-  const job_record_t* const record = &job;  // the macro takes a pointer
-  const bool request = IS_JOB_PENDING(record) && touches_request(update);
-  if (update.comment == nullptr && !request) return Checked::kNothing;
-  if (job.details == nullptr) return Checked::kNothing;
-  const std::string comment = text(update.comment != nullptr ? update.comment : job.comment);
-  if (!split_comment(comment).hints || !may_update(job, update, uid)) return Checked::kNothing;
+Result<Checked> check_update(const JobUpdate& update, const Config& config) {
+  if (update.comment() == nullptr && !update.changes_request()) return Checked::kNothing;
+  if (!update.has_details()) return Checked::kNothing;
+  const std::string comment = update.comment_after();
+  if (!split_comment(comment).hints || !update.permitted()) return Checked::kNothing;
 
   const auto said = parse_comment(comment);
   if (!said) return tl::unexpected(said.error());
-  if (update.comment != nullptr) {
+  if (update.comment() != nullptr) {
     if (const auto fits = check_length(comment); !fits) return tl::unexpected(fits.error());
   }
-  RequestFacts facts = facts_of(job);
-  if (request) apply_update(update, facts);
-  const auto resolved = resolve(*said, facts, Spelling::kComment, config);
+  const auto resolved = resolve(*said, update.facts_after(), Spelling::kComment, config);
   if (!resolved) return tl::unexpected(resolved.error());
   return Checked::kGood;
 }

@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Hints at submit and at an update: read, checked against the request, recorded in the comment.
+// Checks hints at submit and at an update against the request, and records them in the comment.
 #pragma once
 
 #include "lib/base/error.h"
 #include "lib/config/config.h"
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/write/submission.h"
 
 namespace rubato {
 
-/// What came of a check that found nothing wrong.
+/// Result of a check that found no error.
 enum class Checked {
-  kNothing,  ///< no hints: nothing was looked at further, nothing touched
+  kNothing,  ///< no hints: nothing was checked or changed
   kGood,
 };
 
-/// Reads the hints of a submission: options, environment, comment. Those of options and environment
-/// are merged into the comment, in canonical form behind the site's own text. The error is what
-/// sbatch is to print, a line for each thing that is wrong; `job` is unchanged then.
-[[nodiscard]] Result<Checked> check_submit(job_desc_msg_t& job, const Config& config);
+/// Reads the hints of a submission from options, environment and comment, and merges them into the
+/// comment, in canonical form after the site's own text. The error is the text that sbatch prints,
+/// one line per mistake; `job` is unchanged then.
+[[nodiscard]] Result<Checked> check_submit(Submission& job, const Config& config);
 
-/// Checks an update by `uid` of the comment, or of a pending job's request, against the hints that
-/// hold afterwards. Updates of other fields, and of users who may not update the job, are passed on
-/// for slurmctld to answer.
-[[nodiscard]] Result<Checked> check_update(const job_desc_msg_t& update, const job_record_t& job,
-                                           std::uint32_t uid, const Config& config);
+/// Checks an update of the comment, or of a pending job's request, against the hints that hold
+/// afterwards. Other updates, and those of users who may not update the job, pass: slurmctld
+/// answers them.
+[[nodiscard]] Result<Checked> check_update(const JobUpdate& update, const Config& config);
 
 }  // namespace rubato

@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <cstdlib>
-#include <cstring>
+#include <ctime>
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -15,66 +15,50 @@ namespace rubato {
 
 namespace {
 
-// The job that the update names. A number alone can be that of an array; slurmctld then calls for
-// each of its tasks in turn. The last task to be split off keeps the number of the array as its job
-// id, and SLURM_JOB_ID says so, so that the number means this task. Null for "12_[1-4]", "12_*".
-const job_record_t* named_job(const job_desc_msg_t& update, const job_record_t& job) {
-  const char* name = update.job_id_str;
-  if (name == nullptr) return &job;
-  char* end = nullptr;
-  const unsigned long id = std::strtoul(name, &end, 10);
-  if (*end == '\0') {
-    return job.array_job_id == id ? find_job_record(static_cast<std::uint32_t>(id)) : &job;
-  }
-  const bool one_task = *end == '_' && std::strspn(end + 1, "0123456789") == std::strlen(end + 1);
-  return one_task || *end == '+' ? &job : nullptr;
-}
-
-class Hearing {
+class MessageReceiver {
  public:
-  Hearing(Pair& pair, const Config& config) : pair_(pair), config_(config) {}
+  MessageReceiver(Pair& pair, const Config& config) : pair_(pair), config_(config) {}
 
-  MessageAnswer hear(std::string_view text, const job_record_t* job, std::uint32_t uid) {
-    if (job == nullptr) {
+  MessageAnswer receive(const JobUpdate& update) {
+    const std::string_view text = update.comment();
+    const std::uint32_t uid = update.uid();
+    MessageTarget job;
+    if (!update.find_target(job)) {
       return refuse(MessageFault::kMalformed, EBADMSG,
-                    "a message is about one job; name it, as in 12 or 12_3");
+                    "a message is for one job; name it, for example 12 or 12_3");
     }
-    if (!may_speak(*job, uid)) {
-      return refuse(MessageFault::kForeign, ESLURM_ACCESS_DENIED,
+    if (!may_speak(job, uid)) {
+      return refuse(MessageFault::kForeign, kAccessDenied,
                     fmt::format("uid {} is not the owner, root or SlurmUser", uid));
     }
-    if (!IS_JOB_RUNNING(job)) {
-      return refuse(MessageFault::kNotRunning, ESLURM_JOB_NOT_RUNNING, "the job is not running");
+    if (!job.running) {
+      return refuse(MessageFault::kNotRunning, kJobNotRunning, "the job is not running");
     }
     if (text.size() > kMaxMessageLength) {
-      return refuse(
-          MessageFault::kMalformed, EMSGSIZE,
-          fmt::format("{} bytes; the longest message has {}", text.size(), kMaxMessageLength));
+      return refuse(MessageFault::kMalformed, EMSGSIZE,
+                    fmt::format("the message has {} bytes; the maximum is {}", text.size(),
+                                kMaxMessageLength));
     }
     auto message = parse_message(text);
     if (!message) return refuse(MessageFault::kMalformed, EBADMSG, message.error().text);
     if (const char* kind = asks_for_size(*message)) {
-      return refuse(MessageFault::kMode, ESLURM_NOT_SUPPORTED,
-                    fmt::format("{}: the mode is {}, in which a running job keeps its size", kind,
-                                to_string(config_.mode)));
+      return refuse(
+          MessageFault::kMode, kNotSupported,
+          fmt::format("{}: Mode={} does not resize running jobs", kind, to_string(config_.mode)));
     }
     const bool report = std::holds_alternative<Report>(*message);
-    const PostResult posted = pair_.post({.job = {job->job_id, submit_time(*job)},
+    const PostResult posted = pair_.post({.job = job.key,
                                           .uid = uid,
-                                          .time = time(nullptr),
-                                          .restarts = job->restart_cnt,
+                                          .time = std::time(nullptr),
+                                          .restarts = job.restarts,
                                           .message = std::move(*message)});
-    if (posted == PostResult::kFull && !report) return {EAGAIN, "too many messages wait"};
+    if (posted == PostResult::kFull && !report) return {EAGAIN, "too many messages are waiting"};
     return {};
   }
 
  private:
-  static Seconds submit_time(const job_record_t& job) {
-    return job.details != nullptr ? job.details->submit_time : 0;
-  }
-
-  bool may_speak(const job_record_t& job, std::uint32_t uid) const {
-    return uid == job.user_id || validate_slurm_user(uid) || config_.off(Mechanism::kMessageUid);
+  bool may_speak(const MessageTarget& job, std::uint32_t uid) const {
+    return uid == job.owner || is_slurm_user(uid) || config_.off(Mechanism::kMessageUid);
   }
 
   static const char* asks_for_size(const Message& message) {
@@ -93,12 +77,10 @@ class Hearing {
 
 }  // namespace
 
-MessageAnswer take_message(job_desc_msg_t& update, const job_record_t& job, std::uint32_t uid,
-                           const Config& config, Pair& pair) {
-  MessageAnswer answer = Hearing(pair, config).hear(update.comment, named_job(update, job), uid);
-  // The other fields of the update are Slurm's to change. Further tasks of an array find no
-  // comment.
-  if (answer.code == SLURM_SUCCESS) xfree(update.comment);
+MessageAnswer take_message(JobUpdate& update, const Config& config, Pair& pair) {
+  MessageAnswer answer = MessageReceiver(pair, config).receive(update);
+  // slurmctld applies the other fields of the update. Further tasks of an array find no comment.
+  if (answer.code == kSlurmSuccess) update.drop_comment();
   return answer;
 }
 

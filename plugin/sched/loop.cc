@@ -257,7 +257,7 @@ std::optional<Snapshot> Loop::take_snapshot() {
                           !config_->off(Mechanism::kServerCount));
     if (!locks.held() || !check_records_once()) return std::nullopt;
     seen_ = change_mark();
-    reader_.gather(*config_, write, depth);
+    reader_.gather(*config_, write, depth, &restore_request);
     coming_ = coming_nodes();
   }
   if (!reader_.owed().empty()) {

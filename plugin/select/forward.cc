@@ -1,14 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The operations that stock select/cons_tres answers unchanged. Some of them also tell the loop
-// that resources came free or that the node table changed.
+// The operations of select/cons_tres. All go to the stock plugin; the gate answers
+// select_p_job_test first. Some also tell the loop that resources are free again or that the node
+// table changed.
 #include "plugin/common/exported.h"
+#include "plugin/common/guard.h"
+#include "plugin/select/admit.h"
 #include "plugin/select/host.h"
-#include "plugin/slurm/write/job_env.h"
+#include "plugin/slurm/write/job_variables.h"
 
 using rubato::gate;
 using rubato::stock_ops;
 
 extern "C" {
+
+RUBATO_EXPORTED int select_p_job_test(job_record_t* job, bitstr_t* nodes, uint32_t min_nodes,
+                                      uint32_t max_nodes, uint32_t req_nodes, uint16_t mode,
+                                      List preemptee_candidates, List* preemptees,
+                                      bitstr_t* excluded_cores) {
+  static rubato::EntryPoint entry{"select_p_job_test"};
+  const bool ask = rubato::guard(
+      entry,
+      [&] {
+        return rubato::admits(gate(), {*job, nodes, min_nodes, max_nodes, mode});
+      },
+      [] { return true; });
+  // Plain SLURM_ERROR reads as "not now" to every caller (node_scheduler.c _pick_best_nodes).
+  if (!ask) return SLURM_ERROR;
+  return stock_ops().job_test(job, nodes, min_nodes, max_nodes, req_nodes, mode,
+                              preemptee_candidates, preemptees, excluded_cores);
+}
 
 RUBATO_EXPORTED int select_p_state_save(char* dir_name) { return stock_ops().state_save(dir_name); }
 
@@ -23,10 +43,10 @@ RUBATO_EXPORTED int select_p_node_init() {
   return stock_ops().node_init();
 }
 
-// Every start comes by here. What Rubato told an earlier run of the job is not true of this one;
-// the loop tells it anew behind the starts that are its own.
+// Every start calls this. The variables of an earlier run are wrong for this one; the loop sets
+// new ones after its own starts.
 RUBATO_EXPORTED int select_p_job_begin(job_record_t* job) {
-  if (job->details != nullptr) rubato::clear_job_env(*job);
+  rubato::clear_job_env(*job);
   return stock_ops().job_begin(job);
 }
 

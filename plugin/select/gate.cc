@@ -139,8 +139,8 @@ bool Gate::beats(const Config& config) const noexcept {
   return config.off(Mechanism::kHeartbeat) || *age <= static_cast<double>(config.heartbeat_timeout);
 }
 
-// Only the loop dying is worth a line: without a configuration, or with a failed cycle, the loop
-// has said so itself.
+// Logs only that the heartbeat stopped: the loop itself logs a missing configuration and a failed
+// cycle.
 void Gate::note_open(bool open) noexcept {
   if (said_open_.exchange(open) == open) return;
   const std::optional<double> age = beat_age();
@@ -150,7 +150,7 @@ void Gate::note_open(bool open) noexcept {
               "rubato: the gate is open (last heartbeat %.1f s ago): stock Slurm starts all jobs",
               *age);
   } else if (!open) {
-    slurm_log(LogLevel::kInfo, "rubato: the gate is closed: managed jobs are started by Rubato");
+    slurm_log(LogLevel::kInfo, "rubato: the gate is closed: Rubato starts the managed jobs");
   }
 }
 

@@ -9,26 +9,10 @@
 #include <optional>
 #include <vector>
 
+#include "plugin/common/gate_question.h"
 #include "plugin/common/pair.h"
 
 namespace rubato {
-
-/// What slurmctld asks of select_p_job_test, without Slurm's types.
-struct GateQuestion {
-  enum class Kind { kRunNow, kTestOnly, kWillRun, kOther };
-
-  Kind kind = Kind::kOther;
-  bool real_job = true;  ///< a pending job of the job list; not one made up for a reservation
-  bool managed = false;
-  bool owed = false;        ///< still asks for the size of its last start; the loop puts that right
-  bool zero_nodes = false;  ///< needs no node: any refusal would hold the job for good
-  std::uint32_t uid = 0;
-  JobId job = 0;
-  Seconds now = 0;
-  Seconds end = 0;  ///< when it would end if it started now
-  int tier = 0;
-  std::uint32_t priority = 0;
-};
 
 struct GateAnswer {
   enum class Kind {

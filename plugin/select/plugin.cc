@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // select/cons_tres with Rubato's gate in front: the symbols Slurm looks for, and nothing else.
+#include <cstring>
+
 #include "plugin/common/exported.h"
 #include "plugin/common/guard.h"
 #include "plugin/common/host.h"
 #include "plugin/common/release.h"
 #include "plugin/common/slurm_log.h"
 #include "plugin/select/host.h"
+#include "plugin/slurm/stock/controller.h"
 
 extern "C" {
 RUBATO_EXPORTED extern const char plugin_name[];
@@ -26,8 +29,7 @@ SelectOps loaded_ops;
 
 Result<SelectOps> load_stock() {
   const std::string own = directory_of(plugin_type);
-  const char* plugin_dir = slurm_conf.plugindir != nullptr ? slurm_conf.plugindir : "";
-  return find_stock(plugin_dir, own, "select_cons_tres.so")
+  return find_stock(plugin_dir(), own, "select_cons_tres.so")
       .and_then([](const std::string& path) { return StockPlugin::open(path); })
       .and_then([](const StockPlugin& plugin) { return SelectOps::load(plugin); });
 }
@@ -70,7 +72,7 @@ RUBATO_EXPORTED void fini() {
 }
 
 RUBATO_EXPORTED rubato::Pair* rubato_pair(const char* build) {
-  return xstrcmp(build, rubato::build_id()) == 0 ? &rubato::gate() : nullptr;
+  return std::strcmp(build, rubato::build_id()) == 0 ? &rubato::gate() : nullptr;
 }
 
 }  // extern "C"

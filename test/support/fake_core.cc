@@ -64,7 +64,9 @@ Result<void> check_records() {
 
 void restore_requests(const std::vector<JobId>&) {}
 
-void SnapshotReader::gather(const Config&, bool, Depth depth) {
+bool restore_request(job_record_t&) { return false; }
+
+void SnapshotReader::gather(const Config&, bool, Depth depth, RestoreRequest) {
   if (depth == Depth::kFull) ++test::core().full_looks;
 }
 

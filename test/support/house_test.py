@@ -53,6 +53,43 @@ class House(unittest.TestCase):
             with self.subTest(path=str(path)):
                 self.assertEqual(includes.findall(text), [])
 
+    def test_slurm_records_are_used_in_one_folder(self):
+        """plugin/slurm/ alone sees Slurm's headers and records, but for the entry points that Slurm
+        calls."""
+        entries = {"plugin/job_submit/plugin.cc", "plugin/sched/plugin.cc",
+                   "plugin/select/forward.cc", "plugin/select/plugin.cc"}
+        headers = re.compile(r'^\s*#\s*include\s*[<"]((?:src|slurm)/[^">]*|'
+                             r'[^">]*slurm_headers\.h)', re.M)
+        words = re.compile(
+            r"\b((?:job|part|node|step|slurmdb|slurmctld)_\w*(?:record|rec|resv)_t|job_desc_msg_t"
+            r"|job_(?:record|descriptor|details)|bitstr_t|ListIterator"
+            r"|slurm_conf|slurmctld_\w+|(?:list|bit)_\w+ *\(|x(?:free|malloc|strdup|strcmp)"
+            r"|find_job_record|(?:NO_VAL|INFINITE)\d*|IS_JOB_\w+|ESLURM_\w+|SLURM_(?:SUCCESS|ERROR))\b")
+        not_code = re.compile(r'//[^\n]*|"(?:\\.|[^"\\\n])*"')
+        self.assertTrue(words.search("IS_JOB_PENDING(job_record_t)"))
+        checked = 0
+        for path, text in files("plugin"):
+            if path.parts[1] in ("slurm", "spank"):  # spank/: Slurm's public headers
+                continue
+            if str(path) in entries:
+                self.assertTrue(words.search(text) or headers.search(text), path)
+                continue
+            checked += 1
+            with self.subTest(path=str(path)):
+                self.assertEqual(headers.findall(text), [])
+                self.assertEqual(words.findall(not_code.sub("", text)), [])
+        self.assertGreater(checked, 20)
+
+    def test_slurm_is_read_before_it_is_written(self):
+        """The folders of plugin/slurm/ include each other in one direction."""
+        order = ["stock", "read", "write"]
+        include = re.compile(r'^#include "plugin/slurm/(\w+)/', re.M)
+        for path, text in files("plugin/slurm"):
+            own = order.index(path.parts[2])
+            with self.subTest(path=str(path)):
+                self.assertEqual([other for other in include.findall(text)
+                                  if order.index(other) > own], [])
+
     def test_the_slurm_release_is_tested_in_one_folder(self):
         condition = re.compile(r"^\s*#\s*(?:el)?if\b.*SLURM_VERSION_NUMBER", re.M)
         users = [str(path) for path, text in files(*FOLDERS) if condition.search(text)]

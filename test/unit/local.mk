@@ -107,10 +107,11 @@ test_unit_loop_tests_SOURCES = \
   plugin/sched/loop_publish.cc \
   plugin/sched/stats.cc \
   plugin/select/gate.cc \
-  plugin/slurm/read/hold_times.cc \
   plugin/slurm/read/job_desc_view.cc \
   plugin/slurm/read/job_hints.cc \
   plugin/slurm/read/job_request.cc \
+  plugin/slurm/read/kept_request.cc \
+  plugin/slurm/stock/hold_times.cc \
   test/support/fake_core.cc \
   test/support/fake_core.h \
   test/support/fake_slurm_log.cc \

@@ -3,7 +3,7 @@
 
 #include <climits>
 
-#include "plugin/slurm/read/job_request.h"
+#include "plugin/slurm/read/kept_request.h"
 
 namespace rubato {
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cstring>
 #include <iterator>
 
 #include "lib/hints/facts.h"
@@ -202,17 +201,6 @@ std::vector<std::pair<std::string, std::string>> sbatch_variables(const RequestF
 bool is_sbatch_variable(std::string_view name) {
   return std::find(std::begin(kSbatchVariables), std::end(kSbatchVariables), name) !=
          std::end(kSbatchVariables);
-}
-
-std::optional<RequestFields> kept_request(const job_record_t& job) {
-  const struct job_details& details = *job.details;
-  const std::size_t length = std::strlen(kKeptRequest);
-  for (std::uint32_t i = 0; i < details.env_cnt; ++i) {
-    const char* entry = details.env_sup[i];
-    if (entry != nullptr && std::strncmp(entry, kKeptRequest, length) == 0 && entry[length] == '=')
-      return request_fields_from(entry + length + 1);
-  }
-  return std::nullopt;
 }
 
 }  // namespace rubato

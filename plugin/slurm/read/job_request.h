@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "lib/core/job.h"
-#include "lib/hints/task_variables.h"
 #include "plugin/slurm/stock/slurm_headers.h"
 
 namespace rubato {
@@ -59,8 +58,5 @@ struct RequestFields {
 
 /// Is a variable that sbatch_variables() names.
 [[nodiscard]] bool is_sbatch_variable(std::string_view name);
-
-/// The fields that `job` was submitted with, if it was started at another size.
-[[nodiscard]] std::optional<RequestFields> kept_request(const job_record_t& job);
 
 }  // namespace rubato

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <initializer_list>
 
-#include "plugin/slurm/read/job_request.h"
+#include "plugin/slurm/read/kept_request.h"
 
 namespace rubato {
 

@@ -54,7 +54,7 @@ bool job_record_fits(const job_record_t& job) {
   const Result<void> rc = check_job(job);
   known.store(rc ? 1 : 2, std::memory_order_relaxed);
   if (!rc)
-    slurm_log(LogLevel::kError, "rubato: %s; everything is left to stock Slurm",
+    slurm_log(LogLevel::kError, "rubato: %s; stock Slurm schedules all jobs",
               rc.error().text.c_str());
   return rc.has_value();
 }

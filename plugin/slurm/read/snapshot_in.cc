@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "plugin/common/release.h"
+#include "plugin/slurm/read/kept_request.h"
 #include "plugin/slurm/read/node_view.h"
 #include "plugin/slurm/read/snapshot_look.h"
 #include "plugin/slurm/stock/controller.h"
-#include "plugin/slurm/write/job_rewrite.h"
 
 namespace rubato {
 
@@ -94,17 +94,17 @@ void SnapshotPass::walk() {
     if (is_running(*jobs[i])) {
       running_.push_back(jobs[i]);
     } else if (is_pending(*jobs[i])) {
-      if (owes_request(*jobs[i])) give_back(*jobs[i]);
+      if (owes_request(*jobs[i])) restore_owed(*jobs[i]);
       pending_.push_back({jobs[i], full_ ? nullptr : reader_.cache_.find(*jobs[i])});
     }
   }
 }
 
-// Requeued, and not by Rubato: what it was submitted with is asked for again.
-void SnapshotPass::give_back(job_record_t& job) {
+// A requeued job is read after its original request is restored.
+void SnapshotPass::restore_owed(job_record_t& job) {
   if (config_.off(Mechanism::kRestore)) return;
   if (may_write_)
-    (void)restore_request(job);
+    (void)restore_(job);
   else
     reader_.owed_.push_back(job.job_id);
 }
@@ -172,10 +172,11 @@ void SnapshotPass::run() {
   for (job_record_t* job : running_) running(*job);
 }
 
-void SnapshotReader::gather(const Config& config, bool may_write, Depth depth) {
+void SnapshotReader::gather(const Config& config, bool may_write, Depth depth,
+                            RestoreRequest restore) {
   const bool full = depth == Depth::kFull || !known_ || (may_write && queue_has_magnetic());
   known_ = false;
-  SnapshotPass(*this, config, may_write, full).run();
+  SnapshotPass(*this, config, may_write, full, restore).run();
   known_ = true;
 }
 

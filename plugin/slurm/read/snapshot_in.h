@@ -22,6 +22,9 @@ enum class Depth {
   kFull,   ///< everything
 };
 
+/// Restores the original request of a pending job (plugin/slurm/write/job_rewrite.h).
+using RestoreRequest = bool (*)(job_record_t& job);
+
 /// What stock backfill means to do with an unmanaged pending job.
 struct StockPlan {
   Seconds start = 0;
@@ -54,9 +57,10 @@ class SnapshotReader {
  public:
   /// With `may_write` under LockKind::kAct (the queue is built as schedule() does, which tests
   /// dependencies and limits); else under LockKind::kLook, and no field of any record changes.
-  void gather(const Config& config, bool may_write, Depth depth);
-  /// Jobs that wait for the request they were submitted with (restore_request()), which a look that
-  /// may not write leaves to its caller.
+  /// With `may_write`, calls `restore` for each job that owes its request, before it is read.
+  void gather(const Config& config, bool may_write, Depth depth, RestoreRequest restore);
+  /// Jobs that owe their request (owes_request()) after a look that may not write: the caller
+  /// restores them.
   [[nodiscard]] const std::vector<JobId>& owed() const { return owed_; }
   /// What gather() saw: everything but Snapshot::memory.
   [[nodiscard]] Snapshot take();

@@ -6,8 +6,8 @@
 
 #include "plugin/slurm/read/blocks.h"
 #include "plugin/slurm/read/job_view.h"
+#include "plugin/slurm/read/kept_request.h"
 #include "plugin/slurm/read/snapshot_look.h"
-#include "plugin/slurm/write/job_rewrite.h"
 
 namespace rubato {
 namespace {

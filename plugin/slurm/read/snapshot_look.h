@@ -27,8 +27,9 @@ inline bool is_pending(const job_record_t& job) {
 /// One look at slurmctld's records, under its locks.
 class SnapshotPass {
  public:
-  SnapshotPass(SnapshotReader& reader, const Config& config, bool may_write, bool full)
-      : reader_(reader), config_(config), may_write_(may_write), full_(full) {}
+  SnapshotPass(SnapshotReader& reader, const Config& config, bool may_write, bool full,
+               RestoreRequest restore)
+      : reader_(reader), config_(config), may_write_(may_write), full_(full), restore_(restore) {}
 
   void run();
 
@@ -36,7 +37,7 @@ class SnapshotPass {
   void cluster();
   void partitions();
   void walk();
-  void give_back(job_record_t& job);
+  void restore_owed(job_record_t& job);
   [[nodiscard]] std::vector<SlurmQueueEntry> light_queue();
   [[nodiscard]] std::vector<SlurmQueueEntry> full_queue();
   void running(job_record_t& job);
@@ -62,6 +63,7 @@ class SnapshotPass {
   const Config& config_;
   bool may_write_;
   bool full_;
+  RestoreRequest restore_;
   bool preemption_ = slurm_preemption_enabled();
   bool backfilling_ = slurmctld_diag_stats.bf_active != 0;
   struct Pending {

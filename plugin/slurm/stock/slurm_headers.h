@@ -67,6 +67,7 @@ extern "C" {
 #pragma weak assoc_mgr_tres_array
 #pragma weak avail_node_bitmap
 #pragma weak cg_node_bitmap
+#pragma weak g_qos_count
 #pragma weak idle_node_bitmap
 #pragma weak job_list
 #pragma weak last_job_update

@@ -24,12 +24,11 @@ log_level_t slurm_level(LogLevel level) {
   return LOG_LEVEL_DEBUG;
 }
 
-void write_line(LogLevel level, const char* line) { log_var(slurm_level(level), "%s", line); }
-
-/// The library's lines go to this daemon's log as soon as the plugin file is opened.
-[[maybe_unused]] const bool kInstalled = (set_log_writer(&write_line), true);
-
 }  // namespace
+
+void write_slurm_log(LogLevel level, const char* line) noexcept {
+  log_var(slurm_level(level), "%s", line);
+}
 
 void slurm_log(LogLevel level, const char* format, ...) noexcept {
   char line[1024];
@@ -37,7 +36,7 @@ void slurm_log(LogLevel level, const char* format, ...) noexcept {
   va_start(args, format);
   std::vsnprintf(line, sizeof line, format, args);
   va_end(args);
-  log_var(slurm_level(level), "%s", line);
+  write_slurm_log(level, line);
 }
 
 }  // namespace rubato

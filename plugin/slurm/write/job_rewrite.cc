@@ -7,17 +7,16 @@
 #include <vector>
 
 #include "lib/base/log.h"
+#include "lib/hints/task_variables.h"
 #include "plugin/slurm/read/job_request.h"
 #include "plugin/slurm/read/job_view.h"
+#include "plugin/slurm/read/kept_request.h"
+#include "plugin/slurm/write/job_variables.h"
+#include "plugin/slurm/write/set_text.h"
 
 namespace rubato {
 
 namespace {
-
-void put(char*& to, const std::string& text) {
-  xfree(to);
-  if (!text.empty()) to = xstrdup(text.c_str());
-}
 
 void write_numbers(job_record_t& job, const RequestFields& fields) {
   struct job_details& details = *job.details;
@@ -41,7 +40,7 @@ void write_numbers(job_record_t& job, const RequestFields& fields) {
     job.bit_flags &= ~JOB_MEM_SET;
 }
 
-// In a record "not said" is 0, in what slurmctld validates it is NO_VAL.
+// An unset field is 0 in a record and NO_VAL in what slurmctld validates.
 template <typename Number>
 Number said(Number value, Number unsaid) {
   return value == 0 ? unsaid : value;
@@ -68,7 +67,7 @@ Result<void> parse_gres(const job_record_t& job, List& list) {
   if (said<std::uint32_t>(details.num_tasks, tasks) != tasks || details.min_nodes != min_nodes ||
       said<std::uint32_t>(details.max_nodes, max_nodes) != max_nodes)
     return fail(
-        fmt::format("Slurm makes {} tasks on {} to {} nodes of it", tasks, min_nodes, max_nodes));
+        fmt::format("Slurm reads it as {} tasks on {} to {} nodes", tasks, min_nodes, max_nodes));
   return {};
 }
 
@@ -116,39 +115,16 @@ std::string difference(const Request& planned, const Request& found) {
       planned.memory_per_node);
 }
 
-// Entries are strings of xmalloc in an array of xmalloc, freed by slurmctld with the details.
-template <typename Drop>
-void drop_variables(struct job_details& details, Drop drop) {
-  std::uint32_t kept = 0;
-  for (std::uint32_t i = 0; i < details.env_cnt; ++i) {
-    const std::string_view entry = details.env_sup[i] != nullptr ? details.env_sup[i] : "";
-    if (drop(entry.substr(0, entry.find('='))))
-      xfree(details.env_sup[i]);
-    else
-      details.env_sup[kept++] = details.env_sup[i];
-  }
-  for (std::uint32_t i = kept; i < details.env_cnt; ++i) details.env_sup[i] = nullptr;
-  details.env_cnt = kept;
-}
-
-void forget_kept(struct job_details& details) {
-  drop_variables(details, [](std::string_view name) {
-    return name == kKeptRequest || is_sbatch_variable(name);
-  });
-}
-
-void add_variables(struct job_details& details,
-                   const std::vector<std::pair<std::string, std::string>>& variables) {
-  xrecalloc(details.env_sup, details.env_cnt + variables.size() + 1, sizeof(char*));
-  for (const auto& [name, value] : variables)
-    details.env_sup[details.env_cnt++] = xstrdup((name + "=" + value).c_str());
+void forget_kept(job_record_t& job) {
+  drop_variables(
+      job, [](std::string_view name) { return name == kKeptRequest || is_sbatch_variable(name); });
 }
 
 void write_texts(job_record_t& job, const RequestFields& fields) {
-  put(job.tres_per_job, fields.per_job);
-  put(job.tres_per_node, fields.per_node);
-  put(job.tres_per_task, fields.per_task);
-  put(job.mem_per_tres, fields.memory_per_gpu);
+  set_text(job.tres_per_job, fields.per_job);
+  set_text(job.tres_per_node, fields.per_node);
+  set_text(job.tres_per_task, fields.per_task);
+  set_text(job.mem_per_tres, fields.memory_per_gpu);
 }
 
 /// Writes `fields` for good. What Slurm does not take leaves the record as it was.
@@ -219,7 +195,7 @@ Result<std::unique_ptr<RewrittenRequest>> RewrittenRequest::make(
   if (const char* why = why_size_is_bound(job)) return fail(why);
   const MiB whole_memory = asked.request.whole_memory ? asked.request.memory_per_node : 0;
   if (request_of(job, part, whole_memory) != asked.request)
-    return fail("its request has changed since the round");
+    return fail("its request changed after the scheduling round");
   std::unique_ptr<RewrittenRequest> out(new RewrittenRequest(job, part, put_back));
   if (const auto rc = out->write(asked, planned); !rc) return tl::unexpected(rc.error());
   return out;
@@ -271,12 +247,11 @@ void RewrittenRequest::put_back() {
 }
 
 void RewrittenRequest::keep() {
-  struct job_details& details = *job_.details;
   const RequestFields changed = request_fields(job_);
   restore_rest();
-  forget_kept(details);
-  add_variables(details, {{kKeptRequest, to_text(saved_->fields)}});
-  add_variables(details, sbatch_variables(saved_->fields, changed));
+  forget_kept(job_);
+  add_variables(job_, {{kKeptRequest, to_text(saved_->fields)}});
+  add_variables(job_, sbatch_variables(saved_->fields, changed));
   Saved& saved = *saved_;
   for (char** text : {&saved.per_job, &saved.per_node, &saved.per_task, &saved.memory_per_gpu,
                       &saved.tres_text, &saved.tres_shown})
@@ -295,42 +270,21 @@ void RewrittenRequest::restore_rest() {
     return;
   if (request_fields(*rest) == saved_->fields) return;
   if (const auto rc = write_request(*rest, part_, saved_->fields); !rc)
-    log().error("the tasks behind JobId={} keep its size: {}", job_.job_id, rc.error().text);
-}
-
-const char* why_size_is_bound(const job_record_t& job) {
-  const struct job_details& details = *job.details;
-  if (job.batch_flag == 0) return "an interactive job starts with what it asks for";
-  if (job.tres_req_cnt == nullptr) return "slurmctld counts no TRES for it";
-  if (details.crontab_entry != nullptr) return "a job of scrontab cannot be updated";
-  if ((details.task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_ARBITRARY)
-    return "--distribution=arbitrary names its nodes";
-  if (details.req_node_bitmap != nullptr) return "--nodelist names its nodes";
-  if (job.tres_per_socket != nullptr) return "it asks for GPUs of a socket";
-  const multi_core_data_t* cores = details.mc_ptr;
-  if (cores != nullptr && cores->ntasks_per_socket != INFINITE16 && cores->ntasks_per_socket != 0)
-    return "--ntasks-per-socket";
-  if (details.ntasks_per_tres != 0 && details.ntasks_per_tres != NO_VAL16)
-    return "--ntasks-per-gpu";
-  return nullptr;
-}
-
-bool owes_request(const job_record_t& job) {
-  const job_record_t* const record = &job;  // the macros take a pointer
-  return IS_JOB_PENDING(record) && !IS_JOB_COMPLETING(record) && job.details != nullptr &&
-         job.details->env_cnt != 0 && kept_request(job).has_value();
+    log().error("JobId={}: the other tasks of its array keep its size: {}", job_.job_id,
+                rc.error().text);
 }
 
 bool restore_request(job_record_t& job) {
   if (!owes_request(job) || job.part_ptr == nullptr) return false;
   const std::optional<RequestFields> kept = kept_request(job);
-  forget_kept(*job.details);
+  forget_kept(job);
   const auto rc = write_request(job, *job.part_ptr, *kept);
   if (!rc) {
-    log().error("JobId={} keeps the size of its last start: {}", job.job_id, rc.error().text);
+    log().error("JobId={}: original request not restored, it keeps the size of its last start: {}",
+                job.job_id, rc.error().text);
     return false;
   }
-  log().info("JobId={} asks again for what it was submitted with", job.job_id);
+  log().info("JobId={}: original request restored", job.job_id);
   return true;
 }
 

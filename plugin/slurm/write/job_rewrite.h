@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Rewriting what a pending job asks for, and putting it back.
+// Rewrites the request of a pending job, and restores it.
 #pragma once
 
 #include <memory>
@@ -12,14 +12,15 @@
 
 namespace rubato {
 
-/// While it lives, a pending job asks for another size. Slurm parses the new request itself
-/// (gres_job_state_validate, as at submit), the counts that limits are tested with follow it, and
-/// it is read back before anybody else sees it. Taken back to the last pointer unless keep() is
-/// called. All of it in one section of LockKind::kAct.
+/// During its lifetime, a pending job requests another size. Slurm parses the new request itself
+/// (gres_job_state_validate, as at submit), the counts for limits follow, and the request is read
+/// back and compared. The destructor restores everything unless keep() was called. One object lives
+/// within one hold of LockKind::kAct.
 class RewrittenRequest {
  public:
-  /// `planned` is at_size() of `asked`, a job of the snapshot in `part`. The error says what is in
-  /// the way; the record is then as it was. `put_back` false leaves that out, for a test.
+  /// `planned` is at_size() of `asked`, a job of the snapshot in `part`. The error says why the
+  /// size is not possible; the record is unchanged then. `put_back` false does not restore, for a
+  /// test.
   [[nodiscard]] static Result<std::unique_ptr<RewrittenRequest>> make(job_record_t& job,
                                                                       part_record_t& part,
                                                                       const Job& asked,
@@ -29,9 +30,9 @@ class RewrittenRequest {
   RewrittenRequest(const RewrittenRequest&) = delete;
   RewrittenRequest& operator=(const RewrittenRequest&) = delete;
 
-  /// The job started. What it was submitted with goes into its environment, where
-  /// restore_request() finds it; with it go the variables of sbatch that say a size. The rest of an
-  /// array, which slurmctld split off by copying the request, gets its own back.
+  /// To be called when the job started. Stores the original request in the job's environment, where
+  /// restore_request() finds it, and sets sbatch's size variables. Restores the request of the
+  /// other tasks of an array, which slurmctld copied from the rewritten one.
   void keep();
 
  private:
@@ -49,18 +50,11 @@ class RewrittenRequest {
   std::unique_ptr<Saved> saved_;  // null: kept
 };
 
-/// Why a pending job starts with what it asks for, whatever its hints offer; null: nothing stands
-/// against another size.
-[[nodiscard]] const char* why_size_is_bound(const job_record_t& job);
-
-/// A pending job that was started at another size before and has not got its request back.
-[[nodiscard]] bool owes_request(const job_record_t& job);
-
-/// Gives such a job the request it was submitted with. Under LockKind::kAct. False if nothing was
-/// owed, or Slurm does not take that request any more (the log says why).
+/// Restores the request that `job` was submitted with, if it owes one (owes_request()). Needs
+/// LockKind::kAct. Returns false if it owes none or Slurm rejects the request (the log says why).
 bool restore_request(job_record_t& job);
 
-/// restore_request() of each of these that is still there.
+/// Calls restore_request() for each of these jobs that still exists.
 void restore_requests(const std::vector<JobId>& jobs);
 
 }  // namespace rubato

@@ -13,14 +13,14 @@
 
 namespace rubato {
 
-/// Keeps the segments of managed jobs up to date: at once when a job is new, starts or changes
-/// size, else at most once a minute. What is written is decided without locks; they are held in
-/// slices of Config::lock_slice_ms, and `last_job_update` moves only if a job changed.
+/// Keeps the annotations of managed jobs up to date: at once when a job is new, starts or changes
+/// size, else at most once a minute. Computes the texts without locks, then writes them in lock
+/// slices of Config::lock_slice_ms. Sets `last_job_update` only if a job changed.
 class SystemComments {
  public:
   void write(const Snapshot& snapshot, const Plan& plan, const Config& config, LockTimes& times);
-  /// Takes the segments of pending jobs back: nobody keeps them true any more. Those of jobs that
-  /// run stay, as a record of how Rubato started them.
+  /// Removes the annotations of pending jobs, because they are not updated any more. Running jobs
+  /// keep theirs as a record of the start.
   void clear(const Config& config, LockTimes& times);
 
  private:
@@ -32,7 +32,7 @@ class SystemComments {
   };
   struct Change {
     JobKey job;
-    std::string text;  ///< "" takes it back
+    std::string text;  ///< "" removes the annotation
   };
 
   [[nodiscard]] std::vector<Change> due(const Snapshot& snapshot, const Plan& plan,

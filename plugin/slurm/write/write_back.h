@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A plan -> what squeue and scontrol show of pending jobs.
+// Writes a plan to what squeue and scontrol show for pending jobs.
 #pragma once
 
 #include <map>
@@ -10,16 +10,16 @@
 
 namespace rubato {
 
-/// Writes why a managed job waits into state_desc, and start and nodes of its reservation into
-/// start_time and sched_nodes, so that squeue and squeue --start tell what Rubato means to do.
-/// Writes only what changed, since each write makes clients read the job again.
+/// Writes the reason why a managed job waits to state_desc, and the start and nodes of its
+/// reservation to start_time and sched_nodes, for squeue and squeue --start. Writes only changes,
+/// because each write makes clients read the job again.
 class WriteBack {
  public:
   /// Also hands the reservations to the gate. Under LockKind::kAct.
   void write(const Snapshot& snapshot, const Plan& plan, Pair& pair);
   /// Hands the reservations to the gate and writes nothing. Under LockKind::kNodes at least.
   static void reserve(const Snapshot& snapshot, const Plan& plan, Pair& pair);
-  /// Takes back what stands in jobs from earlier writes. Under LockKind::kAct.
+  /// Removes from the jobs what earlier calls wrote. Under LockKind::kAct.
   void clear(Pair& pair);
 
  private:

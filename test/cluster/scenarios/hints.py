@@ -99,7 +99,7 @@ def every_wrong_hint_is_refused(c):
     check(own.strip() == "", "no job to have been submitted", own)
     again = c.cmd("sbatch -J scenario --gpus=2 -t 5 --comment='rubato!report samples=1' "
                   "--wrap true", check=False)
-    check(again.rc != 0 and "rubato! begins a message of a running job" in again,
+    check(again.rc != 0 and "rubato! starts a message of a running job" in again,
           "a message to be no comment of a submission", again)
 
 

@@ -88,12 +88,12 @@ def malformed_messages_are_refused(c):
             ("rubato!report smples=1;rate=1;batch=1", "Bad message", "did you mean samples"),
             ("rubato!report samples=1;rate=inf;batch=1", "Bad message", "rate:"),
             ("rubato!rapport samples=1", "Bad message", "did you mean report"),
-            ("rubato!", "Bad message", "is refused"),
-            ("rubato!resize gpus=8", "not supported", "the mode is place, in which a running job "
-             "keeps its size"),
-            ("rubato!hold-size state=on", "not supported", "hold-size: the mode is place"),
+            ("rubato!", "Bad message", "refused update of"),
+            ("rubato!resize gpus=8", "not supported", "resize: Mode=place does not resize "
+             "running jobs"),
+            ("rubato!hold-size state=on", "not supported", "hold-size: Mode=place does not"),
             ("rubato!report samples=1;rate=1;batch=1;" + " " * 1000, "Message too long",
-             "bytes; the longest message has 1024")):
+             "bytes; the maximum is 1024")):
         say(c, job, text, rc=1, words=words)
         check(c.log_has(re.escape(logged), mark), f"the log to say `{logged}`")
     check(comment_of(c, job) == comment, "the comment as it was", comment_of(c, job))

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "lib/core/resize_request.h"
+#include "lib/hints/task_variables.h"
 #include "plugin/slurm/read/job_request.h"
+#include "plugin/slurm/read/kept_request.h"
 
 namespace rubato {
 namespace {

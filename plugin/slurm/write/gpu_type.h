@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Binding an untyped GPU request to one type, for nodes that have several.
+// Binds an untyped GPU request to one type, for nodes that have several.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace rubato {
 
-/// While it lives, the job's GPU request names `type`; taken back unless keep() is called. Slurm
-/// chooses among the types of a node by itself otherwise, and not the one the plan counted on.
-/// An empty `type` or a request that names a type itself changes nothing.
+/// During its lifetime, the job's GPU request names `type`; the destructor undoes it unless keep()
+/// was called. Otherwise Slurm chooses among the types of a node itself, maybe not as planned. An
+/// empty `type` or a request that names a type itself changes nothing.
 class BoundGpuType {
  public:
   BoundGpuType(job_record_t& job, const std::string& type);
@@ -18,8 +18,8 @@ class BoundGpuType {
   BoundGpuType(const BoundGpuType&) = delete;
   BoundGpuType& operator=(const BoundGpuType&) = delete;
 
-  /// The job started: its steps need the type. The rest of an array, which slurmctld split off by
-  /// copying the request, is freed from it again.
+  /// To be called when the job started: its steps need the type. The other tasks of an array, whose
+  /// request slurmctld copied, lose it again.
   void keep();
 
  private:

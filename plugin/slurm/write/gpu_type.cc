@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "plugin/slurm/read/gpu_type.h"
+#include "plugin/slurm/write/gpu_type.h"
 
 #include "plugin/slurm/read/job_view.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "plugin/job_submit/cluster_types.h"
+#include "plugin/slurm/read/cluster_types.h"
 
 #include <mutex>
 #include <set>
@@ -12,7 +12,7 @@ namespace rubato {
 
 namespace {
 
-// Nodes of one kind have the same text, and most nodes are of few kinds.
+// Equal nodes have equal texts, so that few texts are parsed.
 std::vector<std::string> read_types() {
   std::set<std::string_view> texts;
   for (int i = 0; i < node_record_count; ++i) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// GPU types of the cluster.
 #pragma once
 
 #include <string>
@@ -6,8 +7,8 @@
 
 namespace rubato {
 
-/// Types of GPU that the nodes have, sorted, each once; empty when no node names one. Read under
-/// slurmctld's node lock, anew at most once a second.
+/// GPU types of the cluster's nodes, sorted and unique; empty if no node names one. Reads the node
+/// table at most once a second. Needs slurmctld's node read lock.
 [[nodiscard]] std::vector<std::string> cluster_gpu_types();
 
 }  // namespace rubato

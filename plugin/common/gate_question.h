@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The question that the gate answers, without Slurm's types.
+#pragma once
+
+#include <cstdint>
+
+#include "lib/base/units.h"
+
+namespace rubato {
+
+/// A placement test that slurmctld asks for (select_p_job_test).
+struct GateQuestion {
+  enum class Kind { kRunNow, kTestOnly, kWillRun, kOther };
+
+  Kind kind = Kind::kOther;
+  bool real_job = true;  ///< a pending job of the job list, not a record made up for a reservation
+  bool managed = false;
+  bool owed = false;        ///< the loop has yet to restore the job's original request
+  bool zero_nodes = false;  ///< needs no node: any refusal would hold the job for good
+  std::uint32_t uid = 0;
+  JobId job = 0;
+  Seconds now = 0;
+  Seconds end = 0;  ///< when the job would end if it started now
+  int tier = 0;
+  std::uint32_t priority = 0;
+};
+
+}  // namespace rubato

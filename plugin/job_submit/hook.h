@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The submit hook: checks hints, receives messages, and tells the gate of immediate requests.
+#pragma once
+
+#include <string>
+
+#include "plugin/common/pair.h"
+#include "plugin/slurm/write/submission.h"
+
+namespace rubato {
+
+/// Handles a submission by `uid`. Returns the code for slurmctld; `error` gets the text that sbatch
+/// prints, or stays as it is.
+[[nodiscard]] int on_submit(Pair& pair, Submission& job, std::uint32_t uid, std::string& error);
+
+/// Handles an update of a job. Returns the code for slurmctld.
+[[nodiscard]] int on_modify(Pair& pair, JobUpdate& update);
+
+}  // namespace rubato

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The gate's decision on one placement test.
+#pragma once
+
+#include "plugin/select/gate.h"
+#include "plugin/slurm/write/placement_test.h"
+
+namespace rubato {
+
+/// Asks `gate` about `test` and narrows the offered nodes as it answers. Returns false if
+/// slurmctld must not ask stock select.
+[[nodiscard]] bool admits(Gate& gate, const PlacementTest& test);
+
+}  // namespace rubato

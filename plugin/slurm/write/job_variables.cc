@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/slurm/write/job_variables.h"
+
+#include "lib/hints/task_variables.h"
+#include "plugin/slurm/stock/slurm_headers.h"
+
+namespace rubato {
+
+// Entries are strings of xmalloc in an array of xmalloc, freed by slurmctld with the job's details
+// (job_mgr.c _list_delete_job); the array may be longer than env_cnt says.
+void drop_variables(job_record& job, const std::function<bool(std::string_view name)>& drop) {
+  struct job_details& details = *job.details;
+  std::uint32_t kept = 0;
+  for (std::uint32_t i = 0; i < details.env_cnt; ++i) {
+    const std::string_view entry = details.env_sup[i] != nullptr ? details.env_sup[i] : "";
+    if (drop(entry.substr(0, entry.find('='))))
+      xfree(details.env_sup[i]);
+    else
+      details.env_sup[kept++] = details.env_sup[i];
+  }
+  for (std::uint32_t i = kept; i < details.env_cnt; ++i) details.env_sup[i] = nullptr;
+  details.env_cnt = kept;
+}
+
+void add_variables(job_record& job,
+                   const std::vector<std::pair<std::string, std::string>>& variables) {
+  struct job_details& details = *job.details;
+  xrecalloc(details.env_sup, details.env_cnt + variables.size() + 1, sizeof(char*));
+  for (const auto& [name, value] : variables)
+    details.env_sup[details.env_cnt++] = xstrdup((name + "=" + value).c_str());
+}
+
+void clear_job_env(job_record& job) {
+  if (job.details == nullptr) return;
+  drop_variables(job, [](std::string_view name) { return is_task_variable(name); });
+}
+
+}  // namespace rubato

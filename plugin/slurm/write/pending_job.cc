@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/slurm/write/pending_job.h"
+
+#include "plugin/slurm/read/job_view.h"
+#include "plugin/slurm/read/kept_request.h"
+#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/write/gpu_type.h"
+#include "plugin/slurm/write/job_env.h"
+
+namespace rubato {
+
+namespace {
+
+bool may_use(const job_record_t& job, part_record_t* part) {
+  if (job.part_ptr_list == nullptr) return job.part_ptr == part;
+  bool found = false;
+  ListIterator i = list_iterator_create(job.part_ptr_list);
+  while (const void* one = list_next(i)) found = found || one == part;
+  list_iterator_destroy(i);
+  return found;
+}
+
+// Returns false if the reservation is gone.
+bool enter_record(job_record_t& job, part_record_t* part, const std::string& reservation) {
+  job.details->features_use = job.details->features;
+  job.details->feature_list_use = job.details->feature_list;
+  job.part_ptr = part;
+  if (reservation.empty()) return true;
+  slurmctld_resv_t* resv = find_resv_name(const_cast<char*>(reservation.c_str()));
+  if (resv == nullptr) return false;
+  job_queue_rec_t record{};
+  record.job_ptr = &job;
+  record.part_ptr = part;
+  if (job.resv_list != nullptr) {
+    record.resv_ptr = resv;
+    job_queue_rec_resv_list(&record);
+  } else if (job.resv_name == nullptr) {
+    record.resv_ptr = resv;
+    job_queue_rec_magnetic_resv(&record);
+  }
+  return true;
+}
+
+bool qos_is_valid(job_record_t& job) {
+  if (job.qos_id == 0 || (accounting_enforce & ACCOUNTING_ENFORCE_QOS) == 0) return true;
+  assoc_mgr_lock_t locks = {};
+  locks.assoc = READ_LOCK;
+  locks.qos = READ_LOCK;
+  assoc_mgr_lock(&locks);
+  const slurmdb_assoc_rec_t* assoc = job.assoc_ptr;
+  const bool valid =
+      assoc == nullptr || job.limit_set.qos != 0 ||
+      (job.qos_id < g_qos_count && assoc->usage != nullptr && assoc->usage->valid_qos != nullptr &&
+       bit_test(assoc->usage->valid_qos, job.qos_id) != 0);
+  assoc_mgr_unlock(&locks);
+  if (!valid) job_fail_qos(&job, "rubato", false);
+  return valid;
+}
+
+// A job with a deadline may not run past it (job_scheduler.c _schedule).
+class DeadlineLimit {
+ public:
+  explicit DeadlineLimit(job_record_t& job) : job_(job), saved_(job.time_limit) {
+    if (job.deadline == 0 || job.deadline == NO_VAL) return;
+    auto minutes = static_cast<uint32_t>((job.deadline - time(nullptr)) / 60);
+    for (const uint32_t limit :
+         {job.time_limit, job.part_ptr->default_time, job.part_ptr->max_time})
+      if (limit != NO_VAL && limit != INFINITE) {
+        minutes = std::min(minutes, limit);
+        break;
+      }
+    job.time_limit = minutes;
+    changed_ = true;
+  }
+  ~DeadlineLimit() {
+    if (changed_) job_.time_limit = saved_;
+  }
+  DeadlineLimit(const DeadlineLimit&) = delete;
+  DeadlineLimit& operator=(const DeadlineLimit&) = delete;
+  void keep() { changed_ = false; }
+
+ private:
+  job_record_t& job_;
+  uint32_t saved_;
+  bool changed_ = false;
+};
+
+SelectOutcome refusal(int code) {
+  const bool busy =
+      code == ESLURM_NODES_BUSY || code == ESLURM_NODE_NOT_AVAIL || code == ESLURM_RESERVATION_BUSY;
+  const bool over_limit = code == ESLURM_ACCOUNTING_POLICY;
+  return {.result = over_limit ? SelectResult::kLimit
+                    : busy     ? SelectResult::kBusy
+                               : SelectResult::kRefused,
+          .error = slurm_strerror(code)};
+}
+
+int ask_slurm(job_record_t* job, bool fail) {
+  if (fail) return ESLURM_NODES_BUSY;
+  job->last_sched_eval = time(nullptr);
+  return select_nodes(job, false, nullptr, nullptr, false, SLURMDB_JOB_FLAG_SCHED);
+}
+
+}  // namespace
+
+std::optional<PendingJob> PendingJob::find(const JobKey& key) {
+  job_record_t* job = find_job_record(key.id);
+  if (job == nullptr || job->details == nullptr || job->details->submit_time != key.submit ||
+      !IS_JOB_PENDING(job))
+    return std::nullopt;
+  return PendingJob(job);
+}
+
+const char* PendingJob::why_not_ready() const {
+  if (IS_JOB_COMPLETING(job_)) return "its last run is completing";
+  if (owes_request(*job_)) return "its request is being restored";
+  return job_->priority == 0 ? "held" : nullptr;
+}
+
+QueueEntryResult PendingJob::enter(const std::string& partition, const std::string& reservation) {
+  part_record_t* part = find_part_record(const_cast<char*>(partition.c_str()));
+  if (part == nullptr || !may_use(*job_, part)) return QueueEntryResult::kNoPartition;
+  partition_schedules_ = (part->state_up & PARTITION_SCHED) != 0;
+  return enter_record(*job_, part, reservation) ? QueueEntryResult::kEntered
+                                                : QueueEntryResult::kNoReservation;
+}
+
+const char* PendingJob::why_not_now() {
+  if (job_->preempt_in_progress) return "preemption for it is under way";
+  if (job_->het_job_id != 0) return "part of a heterogeneous job";
+  if (!partition_schedules_) return "its partition does not schedule";
+  if (!job_array_start_test(job_)) return "array task limit";
+  if (job_limits_check(&job_, false) != WAIT_NO_REASON) return "limits of its partition";
+  if (!job_independent(job_)) return "dependency or begin time";
+  if (!qos_is_valid(*job_)) return "invalid QOS";
+  if (job_->deadline != 0 && job_->deadline != NO_VAL &&
+      !deadline_ok(job_, const_cast<char*>("rubato")))
+    return "deadline";
+  if (!acct_policy_job_runnable_state(job_) && !acct_policy_job_runnable_pre_select(job_, false))
+    return "association or QOS limit";
+  if (license_job_test(job_, time(nullptr), true) != SLURM_SUCCESS) {
+    job_->state_reason = WAIT_LICENSES;
+    xfree(job_->state_desc);
+    return "licences";
+  }
+  if (assoc_mgr_validate_assoc_id(acct_db_conn, job_->assoc_id, accounting_enforce) !=
+      SLURM_SUCCESS)
+    return "invalid account";
+  return nullptr;
+}
+
+// The limits are those of the request as it is now: Slurm tested them before a rewrite.
+bool PendingJob::within_limits() const { return acct_policy_job_runnable_pre_select(job_, false); }
+
+Result<std::unique_ptr<RewrittenRequest>> PendingJob::rewrite(const Job& asked, const Job& planned,
+                                                              bool put_back) {
+  return RewrittenRequest::make(*job_, *job_->part_ptr, asked, planned, put_back);
+}
+
+SelectOutcome PendingJob::select(const std::string& gpu_type, bool fail) {
+  if (fed_mgr_job_lock(job_) != SLURM_SUCCESS)
+    return {.result = SelectResult::kFederation, .error = {}};
+  BoundGpuType type(*job_, gpu_type);
+  DeadlineLimit limit(*job_);
+  const int code = ask_slurm(job_, fail);
+  if (code != SLURM_SUCCESS) {
+    fed_mgr_job_unlock(job_);
+    return refusal(code);
+  }
+  type.keep();
+  limit.keep();
+  return {.result = SelectResult::kStarted, .error = {}};
+}
+
+void PendingJob::set_env(const Job& job, const ChosenRun& run) { set_job_env(*job_, job, run); }
+
+void PendingJob::launch() {
+  last_job_update = time(nullptr);
+  fed_mgr_job_start(job_, job_->start_time);
+  if (job_->batch_flag == 0)
+    srun_allocate(job_);
+  else if (!IS_JOB_CONFIGURING(job_))
+    launch_job(job_);
+  rebuild_job_part_list(job_);
+}
+
+void PendingJob::leave() { job_resv_clear_magnetic_flag(job_); }
+
+std::string PendingJob::nodes() const { return job_->nodes != nullptr ? job_->nodes : ""; }
+
+std::string PendingJob::label() const { return label_of(*job_); }
+
+}  // namespace rubato
