@@ -3,6 +3,9 @@
 noinst_LTLIBRARIES += lib/librubato_base.la
 lib_librubato_base_la_LIBADD = $(FMT_LIBS) $(SPDLOG_LIBS) $(XXHASH_LIBS)
 lib_librubato_base_la_SOURCES = \
+  lib/base/background_thread.cc \
+  lib/base/background_thread.h \
+  lib/base/background_worker.h \
   lib/base/clock.h \
   lib/base/csv.cc \
   lib/base/csv.h \
@@ -19,12 +22,14 @@ lib_librubato_base_la_SOURCES = \
   lib/base/lex.h \
   lib/base/log.cc \
   lib/base/log.h \
+  lib/base/mutex.h \
   lib/base/nearest.cc \
   lib/base/nearest.h \
   lib/base/prose.cc \
   lib/base/prose.h \
   lib/base/text.cc \
   lib/base/text.h \
+  lib/base/thread_annotations.h \
   lib/base/units.h \
   lib/base/version.cc \
   lib/base/version.h

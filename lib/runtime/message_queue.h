@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <utility>
 #include <vector>
 
+#include "lib/base/mutex.h"
 #include "lib/base/units.h"
 #include "lib/hints/message.h"
 
@@ -76,15 +76,17 @@ class MessageQueue {
   [[nodiscard]] MessageStats stats() const;
 
  private:
-  [[nodiscard]] bool too_soon(const JobMessage& job_message, Seconds interval);
-  void forget_some(Seconds now);
+  [[nodiscard]] bool too_soon(const JobMessage& job_message, Seconds interval)
+      RUBATO_REQUIRES(mutex_);
+  void forget_some(Seconds now) RUBATO_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  std::vector<JobMessage> messages_;
-  std::map<JobKey, int> waiting_;                  // of each job with letters in the box
-  std::map<JobKey, Seconds> due_;                  // when the next report of a job is due
-  std::deque<std::pair<Seconds, JobKey>> queued_;  // the values that due_ was given, to forget them
-  MessageStats stats_;
+  mutable Mutex mutex_;
+  std::vector<JobMessage> messages_ RUBATO_GUARDED_BY(mutex_);
+  std::map<JobKey, int> waiting_ RUBATO_GUARDED_BY(mutex_);  ///< messages in the queue, per job
+  std::map<JobKey, Seconds> due_ RUBATO_GUARDED_BY(mutex_);  ///< time of a job's next report
+  /// The values that due_ was given, in that order, so that old ones are removed.
+  std::deque<std::pair<Seconds, JobKey>> queued_ RUBATO_GUARDED_BY(mutex_);
+  MessageStats stats_ RUBATO_GUARDED_BY(mutex_);
 };
 
 }  // namespace rubato

@@ -12,10 +12,14 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/clock.h"
 #include "lib/model/models.h"
 #include "lib/runtime/throughput_log.h"
 
 namespace rubato {
+
+template <typename Task>
+class BackgroundWorker;
 
 /// What the loop knows about what may be learnt from.
 struct FeedOffer {
@@ -53,7 +57,7 @@ class ModelsFeed {
   static constexpr std::size_t kMaxWaiting = 100'000;
 
   /// `wake` is called from the thread when a fit came that may change plans, never after stop().
-  explicit ModelsFeed(std::function<void()> wake);
+  ModelsFeed(std::shared_ptr<const Clock> clock, std::function<void()> wake);
   ~ModelsFeed();
   ModelsFeed(const ModelsFeed&) = delete;
   ModelsFeed& operator=(const ModelsFeed&) = delete;
@@ -67,16 +71,20 @@ class ModelsFeed {
   [[nodiscard]] std::shared_ptr<const Learning> learning() const;
   /// Waits until what was urgent in the offers so far (the first of all, other speeds, a place
   /// never seen) is in `latest()`; false at `deadline`.
-  bool wait_urgent(std::chrono::steady_clock::time_point deadline) const;
+  bool wait_urgent(SteadyTime deadline) const;
 
   /// Asks the thread to end, and does not wait.
   void stop();
   /// Waits for it until `deadline`; false if it is left behind.
-  bool wait(std::chrono::steady_clock::time_point deadline);
+  bool wait(SteadyTime deadline);
 
  private:
-  struct Shared;  // outlives this object if the thread has to be left behind
-  std::shared_ptr<Shared> shared_;
+  struct Outbox;
+  class FeedInbox;
+  class Task;
+
+  std::shared_ptr<Outbox> outbox_;  ///< the thread uses it too
+  std::unique_ptr<BackgroundWorker<Task>> worker_;
 };
 
 }  // namespace rubato

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 #include <variant>
 
@@ -15,8 +14,6 @@
 namespace rubato {
 
 namespace {
-
-using Steady = std::chrono::steady_clock;
 
 constexpr std::size_t kMaxHeld = 4096;
 constexpr auto kReportEvery = std::chrono::seconds(10);
@@ -57,7 +54,7 @@ void set_progress_history(const JobMessage& message_in, const Report& report, co
 
 }  // namespace
 
-Recorder::Recorder(std::string state_dir, std::shared_ptr<const store::Clock> clock)
+Recorder::Recorder(std::string state_dir, std::shared_ptr<const Clock> clock)
     : state_dir_(std::move(state_dir)), clock_(std::move(clock)) {}
 
 void Recorder::configure(std::shared_ptr<const Config> config) {
@@ -245,7 +242,7 @@ nlohmann::ordered_json Recorder::store_json() const {
 }
 
 std::string Recorder::take_report(bool last) {
-  const auto now = Steady::now();
+  const auto now = clock_->steady();
   if (!last && now - report_at_ < kReportEvery) return {};
   report_at_ = now;
   std::string text = periods_.text();
@@ -254,9 +251,10 @@ std::string Recorder::take_report(bool last) {
   return text;
 }
 
-void Recorder::stop(Steady::time_point deadline) {
+void Recorder::stop(SteadyTime deadline) {
   if (store_ == nullptr) return;
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Steady::now());
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(deadline - clock_->steady());
   const bool ended = store_->stop(std::max(left, std::chrono::milliseconds(0)));
   log_messages();
   if (ended) return;

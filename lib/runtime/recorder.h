@@ -38,7 +38,7 @@ struct ReportStats {
 class Recorder {
  public:
   /// `state_dir` is StateSaveLocation/rubato.
-  Recorder(std::string state_dir, std::shared_ptr<const store::Clock> clock);
+  Recorder(std::string state_dir, std::shared_ptr<const Clock> clock);
 
   /// Opens the store at the first call; later ones take what may change while slurmctld runs.
   void configure(std::shared_ptr<const Config> config);
@@ -80,7 +80,7 @@ class Recorder {
   [[nodiscard]] bool news() const { return news_; }
 
   /// Ends the store's thread, or leaves it behind at `deadline`.
-  void stop(std::chrono::steady_clock::time_point deadline);
+  void stop(SteadyTime deadline);
 
  private:
   struct RecordedDecision {
@@ -107,7 +107,7 @@ class Recorder {
 
   std::string state_dir_;
   std::string folder_;
-  std::shared_ptr<const store::Clock> clock_;
+  std::shared_ptr<const Clock> clock_;
   std::shared_ptr<const Config> config_;
   std::unique_ptr<store::Store> store_;
   RunningJobs running_jobs_;
@@ -120,7 +120,7 @@ class Recorder {
   std::map<JobKey, Seconds> said_;  ///< in observe: when the plan first said start
   Periods periods_;
   std::string last_report_;
-  std::chrono::steady_clock::time_point report_at_{};
+  SteadyTime report_at_{};
   ReportStats stats_;
   bool news_ = false;
 };

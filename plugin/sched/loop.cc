@@ -57,7 +57,7 @@ EntryPoint record_entry{"recording reports"};
 Loop::Loop(Pair& pair)
     : pair_(pair),
       source_(config_folder() + "/rubato.conf"),
-      recorder_(state_save_location() + "/rubato", std::make_shared<store::SystemClock>()),
+      recorder_(state_save_location() + "/rubato", std::make_shared<SystemClock>()),
       state_dir_(state_save_location() + "/rubato") {}
 
 void Loop::stop() noexcept {
@@ -288,7 +288,7 @@ void Loop::load_state(const Snapshot& snapshot) {
   }
   recorder_.restore(Publisher::read_state(state_dir_, "report.json"),
                     Publisher::read_state(state_dir_, "decisions.json"));
-  publisher_ = std::make_unique<Publisher>(state_dir_);
+  publisher_ = std::make_unique<Publisher>(state_dir_, std::make_shared<SystemClock>());
 }
 
 std::optional<Plan> Loop::decide(const Snapshot& snapshot, const Models& models) {

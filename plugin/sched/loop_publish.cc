@@ -54,7 +54,7 @@ std::string Loop::publish_dir() const {
 void Loop::offer_models() {
   if (config_->off(Mechanism::kPublish) || !recorder_.ready()) return;
   if (models_ == nullptr)
-    models_ = std::make_unique<ModelsPublisher>(std::make_shared<store::SystemClock>());
+    models_ = std::make_unique<ModelsPublisher>(std::make_shared<SystemClock>());
   ModelsOffer offer;
   offer.written = recorder_.written();
   offer.database = recorder_.folder() + "/" + store::kDatabaseName;
@@ -94,7 +94,8 @@ std::set<std::string> Loop::shared_types() const {
 }
 
 void Loop::feed_models() {
-  if (feed_ == nullptr) feed_ = std::make_unique<ModelsFeed>([this] { wake(); });
+  if (feed_ == nullptr)
+    feed_ = std::make_unique<ModelsFeed>(std::make_shared<SystemClock>(), [this] { wake(); });
   FeedOffer offer;
   offer.speeds = config_->speeds();
   offer.gpu_memory = config_->gpu_memory();

@@ -15,6 +15,7 @@ test_unit_unit_tests_SOURCES = \
   test/support/plan_checks.cc \
   test/support/plan_checks.h \
   test/support/shared_data.h \
+  test/unit/base/background_worker_test.cc \
   test/unit/base/csv_test.cc \
   test/unit/base/file_system_test.cc \
   test/unit/base/lex_test.cc \
