@@ -10,6 +10,7 @@
 #include "lib/base/log.h"
 #include "lib/json/json.h"
 #include "lib/model/progress/predictability.h"
+#include "lib/store/folder.h"
 
 namespace rubato {
 
@@ -104,6 +105,8 @@ std::int64_t Recorder::orders() const { return storing() ? store_->stats().order
 bool Recorder::ready() const {
   return storing() && store_->stats().state == store::StoreState::kReady;
 }
+
+std::string Recorder::database() const { return folder_ + "/" + store::kDatabaseName; }
 
 std::int64_t Recorder::opened() const { return storing() ? store_->stats().opened : 0; }
 

@@ -66,7 +66,8 @@ class Recorder {
   [[nodiscard]] std::vector<PendingSample> take_pending_samples() {
     return std::exchange(pending_samples_, {});
   }
-  [[nodiscard]] const std::string& folder() const { return folder_; }
+  /// Path of rubato.db.
+  [[nodiscard]] std::string database() const;
   [[nodiscard]] nlohmann::ordered_json store_json() const;
   [[nodiscard]] nlohmann::ordered_json report_json(bool breakdown) const {
     return periods_.json(breakdown);

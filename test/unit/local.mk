@@ -99,7 +99,11 @@ test_unit_loop_tests_SOURCES = \
   plugin/common/guard.cc \
   plugin/sched/config_source.cc \
   plugin/sched/loop.cc \
-  plugin/sched/loop_publish.cc \
+  plugin/sched/model_source.cc \
+  plugin/sched/pacer.cc \
+  plugin/sched/plan_committer.cc \
+  plugin/sched/snapshot_source.cc \
+  plugin/sched/state_publisher.cc \
   plugin/sched/stats.cc \
   plugin/select/gate.cc \
   plugin/slurm/read/hold_times.cc \
@@ -111,7 +115,8 @@ test_unit_loop_tests_SOURCES = \
   test/support/fake_slurm_log.cc \
   test/unit/plugin/job_desc_view_test.cc \
   test/unit/plugin/job_request_test.cc \
-  test/unit/plugin/loop_test.cc
+  test/unit/plugin/loop_test.cc \
+  test/unit/plugin/pacer_test.cc
 endif
 endif
 
