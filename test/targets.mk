@@ -61,6 +61,17 @@ tidy:
 	    $(LIBRARY_CFLAGS) -DRUBATO_PLUGIN_DIR='"/"' || status=1; \
 	done; exit $$status
 
+# Clang's thread-safety analysis of the folders whose fields say which mutex guards them. plugin/sched needs Slurm's source.
+THREAD_SAFETY_FOLDERS = lib/base lib/runtime lib/store
+if BUILD_PLUGINS
+THREAD_SAFETY_FOLDERS += plugin/sched
+endif
+thread-safety-check:
+	@cd $(top_srcdir) && status=0; for file in $$(find $(THREAD_SAFETY_FOLDERS) -name '*.cc' | sort); do \
+	  $(or $(CLANGXX),clang++) -std=c++20 -fsyntax-only -Wthread-safety -Werror=thread-safety \
+	    -I$(abs_top_builddir) -I. $(if $(SLURM_SOURCE),-isystem $(SLURM_SOURCE)) $(LIBRARY_CFLAGS) $$file || status=1; \
+	done; exit $$status
+
 # Too long for `check`; each leaves results/long-NAME.md with date, commit, machine and what came of it.
 # SEED, SEEDS, LONG_CXXFLAGS, SCENARIO_FLAGS: test/support/long-check.
 check-asan check-tsan check-seeds check-memcheck:
@@ -90,4 +101,4 @@ distclean-local:
 	rm -rf stage
 
 .PHONY: check-asan check-tsan check-seeds check-memcheck
-.PHONY: stage check-cluster symbols-check check-all tally format format-check tidy coverage
+.PHONY: stage check-cluster symbols-check check-all tally format format-check tidy thread-safety-check coverage
