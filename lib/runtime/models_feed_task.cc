@@ -20,7 +20,7 @@ constexpr int kShareOfProcessor = 20;  // one in so many
 constexpr double kMovedThroughput = 0.01;
 constexpr double kMoreSamples = 1.5;
 
-/// Whether models of steps made of `now` would say something else: as throughput_change() has it.
+/// Whether step-time models of `now` would differ, by the limits of throughput_change().
 bool tells_more(const std::vector<MeasuredRow>& before, const std::vector<MeasuredRow>& now) {
   if (before.size() != now.size()) return true;
   for (std::size_t i = 0; i < now.size(); ++i) {
@@ -39,9 +39,9 @@ void ModelsFeed::Task::report(const std::string& error) {
   if (error == last_error_) return;
   last_error_ = error;
   if (error.empty())
-    log().info("what jobs measure is learnt from again");
+    log().info("learning from job reports again");
   else
-    log().error("what jobs measured is not learnt from: {}; the last fit stays", error);
+    log().error("cannot learn from job reports: {}; keeping the last model fit", error);
 }
 
 void ModelsFeed::Task::take_rules(const FeedOffer& offer) {
@@ -57,14 +57,14 @@ void ModelsFeed::Task::take_rules(const FeedOffer& offer) {
   whole_at_ = {};
 }
 
-// What was learnt so far is made anew from the file: at the start, when it is another file or
-// profiles were changed by hand, and sometimes, for what the store has forgotten.
+// Rebuilds the observations from the file: at the start, for another file, after an admin changed
+// profiles, and once an hour, since the store forgets old samples.
 Result<void> ModelsFeed::Task::restore(const FeedOffer& offer, const store::Reader& reader) {
   throughput_log_.mark_stored(offer.settled);
   return throughput_log_.restore(reader, offer.shared);
 }
 
-// The models of step times are made of the sums of the store; what they expect enters the fit.
+// Fits the step-time models to the sums of the store. Their forecasts enter the throughput fit.
 void ModelsFeed::Task::take_rows(const FeedOffer& offer) {
   std::vector<MeasuredRow> rows;
   for (const store::SummaryRow& row : summary_->rows()) {
@@ -86,7 +86,6 @@ void ModelsFeed::Task::take_rows(const FeedOffer& offer) {
       step_time_models_ != nullptr ? step_time_models_->curve_points() : std::vector<CurvePoint>());
 }
 
-// What went wrong, "" if nothing.
 std::string ModelsFeed::Task::read_store(const FeedOffer& offer) {
   if (offer.database.empty()) return {};
   if (!summary_ || database_ != offer.database || opened_ != offer.opened) {
@@ -125,7 +124,7 @@ std::string ModelsFeed::Task::read_store(const FeedOffer& offer) {
 
 void ModelsFeed::Task::publish(const FeedOffer& offer, bool decides) {
   const auto& throughput_model = throughput_log_.learner().model();
-  // What rounds asked the last version they will ask this one: made here, they need not wait.
+  // Rounds ask the new version what they asked the last one. Computed here, they need not wait.
   if (throughput_model != nullptr && latest_ != nullptr && latest_->throughput_model() != nullptr &&
       latest_->throughput_model() != throughput_model.get()) {
     throughput_model->warm(*latest_->throughput_model());
@@ -140,7 +139,7 @@ void ModelsFeed::Task::fit(const FeedOffer& offer) {
   const bool first = latest_ == nullptr;
   const Learner::News news = throughput_log_.learner().refit(TypeSpeeds(offer.speeds));
   for (const std::string& words : news.said)
-    log().warn("a new fit foresees recent reports worse than the one before, which stays: {}",
+    log().warn("rejected new model fit: it predicts recent reports worse than the current one: {}",
                words);
   const bool others = offer.speeds != speeds_ || offer.gpu_memory != gpu_memory_;
   speeds_ = offer.speeds;
@@ -158,7 +157,7 @@ void ModelsFeed::Task::fit_hyperparameters(const FeedOffer& offer) {
   if (throughput_log_.learner().fit_hyperparameters_when_due(TypeSpeeds(offer.speeds))) fit(offer);
 }
 
-// Once: how well the reports of the store would have been foreseen.
+// Once: the forecast errors on the reports of the store.
 void ModelsFeed::Task::measure_errors(const FeedOffer& offer) {
   if (errors_known_ || read_up_to_ < 0) return;
   errors_known_ = true;

@@ -118,7 +118,7 @@ void ModelsPublisher::Task::report(const std::string& error) {
   if (error == last_error_) return;
   last_error_ = error;
   if (error.empty())
-    log().info("models.json follows the store again");
+    log().info("models.json is up to date again");
   else
     log().error("models.json is not up to date: {}", error);
 }
@@ -137,7 +137,7 @@ bool ModelsPublisher::Task::write(const ModelsOffer& offer) {
   return publish_file("models.json", to_json(public_view(table, offer.hidden)) + "\n",
                       offer.hidden.any() ? to_json(table) + "\n" : "", offer.publish_dir,
                       offer.private_dir, [&](const std::string& path, const std::string& error) {
-                        // Of the folders the other publisher speaks.
+                        // The other publisher logs errors of folders.
                         if (path == offer.publish_dir || path == offer.private_dir) return;
                         const WriteLog::Line line = write_log_.note(path, error, clock_->steady());
                         if (line.text.empty()) return;

@@ -33,10 +33,10 @@ struct ModelsOffer {
 
 class ModelsPublisher {
  public:
-  /// Shortest time between two readings of the database; longer where a reading takes long, so that
-  /// it never has more than a twentieth of a processor.
+  /// Minimum time between two reads of the database. It grows with the time of a read: the thread
+  /// uses at most a twentieth of a processor.
   static constexpr auto kInterval = std::chrono::milliseconds(2000);
-  /// So often everything is added up anew: what the store has forgotten goes.
+  /// Interval of full sums, which drop what the store has forgotten.
   static constexpr auto kWhole = std::chrono::hours(1);
 
   explicit ModelsPublisher(std::shared_ptr<const Clock> clock);

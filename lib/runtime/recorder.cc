@@ -262,7 +262,8 @@ void Recorder::stop(SteadyTime deadline) {
   log_messages();
   if (ended) return;
   const store::StoreStats stats = store_->stats();
-  log().warn("the store did not end in time and is left behind with {} records", stats.waiting);
+  log().warn("the store did not end in time; leaving its thread behind with {} records",
+             stats.waiting);
 }
 
 }  // namespace rubato

@@ -45,7 +45,7 @@ class Recorder {
   /// report.json and decisions.json as they were at start.
   void restore(const std::string& report, const std::string& decisions = "");
 
-  /// Takes the letters of the mailbox, and writes to the log what the store has to say.
+  /// Processes messages of jobs, and logs the messages of the store.
   void process_messages(std::vector<JobMessage> job_messages, Memory& memory);
   /// After a round, with the memory that it left; `started` jobs are Rubato's own.
   void record_round(const Snapshot& snapshot, const Plan& plan, Memory& memory,
@@ -56,9 +56,9 @@ class Recorder {
   [[nodiscard]] bool ready() const;
   /// The store is being opened for the first time.
   [[nodiscard]] bool opening() const;
-  /// How often the store was opened: another number, perhaps another file.
+  /// Number of opens of the store. The file may differ after each.
   [[nodiscard]] std::int64_t opened() const;
-  /// Records that the store has dealt with: on the disk, rejected or lost.
+  /// Records that the store has settled: written, rejected or lost.
   [[nodiscard]] std::int64_t settled() const;
   /// Orders about profiles that the store has done or refused.
   [[nodiscard]] std::int64_t orders() const;
@@ -75,7 +75,7 @@ class Recorder {
   [[nodiscard]] const ReportStats& stats() const { return stats_; }
   /// report.json if it changed since the last call, else "".
   [[nodiscard]] std::string take_report(bool last);
-  /// What running jobs, and those that have just ended, started with.
+  /// The starts of running jobs and of those that have just ended.
   [[nodiscard]] std::shared_ptr<const StartRecords> starts() { return starts_.records(); }
   /// Reports came since the last round.
   [[nodiscard]] bool news() const { return news_; }

@@ -156,13 +156,14 @@ void Loop::cycle_guarded() noexcept {
   if (ok) {
     if (std::exchange(failing_, false)) {
       pair_.hand_over(false);
-      log().info("the loop is well again: managed jobs are its own");
+      log().info("scheduling loop recovered; managing jobs again");
     }
     return;
   }
   ++stats_.failed_rounds;
   if (!std::exchange(failing_, true))
-    log().error("a cycle failed ({}): stock Slurm starts all jobs meanwhile", failure_);
+    log().error("scheduling cycle failed ({}); stock Slurm starts all jobs until it recovers",
+                failure_);
   pair_.hand_over(true);
   wake_stock_scheduler();
 }

@@ -78,7 +78,7 @@ void ModelSource::stop() {
 
 void ModelSource::wait(SteadyTime deadline) {
   if (feed_ != nullptr && !feed_->wait(deadline))
-    log().warn("the thread that learns from reports is left behind");
+    log().warn("the thread that learns from reports did not end in time; leaving it behind");
 }
 
 }  // namespace rubato

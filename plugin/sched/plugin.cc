@@ -38,7 +38,7 @@ class LoopThread {
     loop_->stop();
     const SystemClock clock;
     if (!thread_.wait_until(clock, clock.steady() + kMaxEnd))
-      log().error("the loop does not end; it is left behind");
+      log().error("the scheduling loop did not end in time; leaving its thread behind");
   }
   LoopThread(const LoopThread&) = delete;
   LoopThread& operator=(const LoopThread&) = delete;

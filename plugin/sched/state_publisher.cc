@@ -85,7 +85,7 @@ void StatePublisher::stop() {
 
 void StatePublisher::wait_models(SteadyTime deadline) {
   if (models_ != nullptr && !models_->wait(deadline))
-    log().warn("the thread that writes models.json is left behind");
+    log().warn("the thread that writes models.json did not end in time; leaving it behind");
 }
 
 }  // namespace rubato

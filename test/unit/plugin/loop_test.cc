@@ -371,7 +371,7 @@ TEST_F(LoopTest, PrivateDataReplacesWhatWasPublished) {
 
   // From here on every round fails: what is hidden goes all the same.
   configure("Mode=place\nManagedPartitions=all\nTestInject=throw-round\n");
-  ASSERT_TRUE(until([] { return said("a cycle failed"); }));
+  ASSERT_TRUE(until([] { return said("scheduling cycle failed"); }));
   Snapshot hiding = one_running_job();
   hiding.private_data.jobs = true;
   set_jobs(hiding);

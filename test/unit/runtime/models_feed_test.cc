@@ -178,7 +178,7 @@ TEST_F(ModelsFeedTest, a_database_that_cannot_be_read_is_told_once_and_keeps_the
   const auto told = [] {
     int count = 0;
     for (const std::string& line : test::logged())
-      if (line.find("is not learnt from") != std::string::npos) ++count;
+      if (line.find("cannot learn from job reports") != std::string::npos) ++count;
     return count;
   };
   EXPECT_TRUE(until([&] { return told() > 0; }));
