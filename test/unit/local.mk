@@ -10,6 +10,7 @@ test_unit_unit_tests_SOURCES = \
   plugin/common/host.cc \
   plugin/select/gate.cc \
   test/support/build_snapshot.h \
+  test/support/fake_clock.h \
   test/support/fake_slurm_log.cc \
   test/support/fake_slurm_log.h \
   test/support/plan_checks.cc \
@@ -110,6 +111,7 @@ test_unit_loop_tests_SOURCES = \
   plugin/slurm/read/job_desc_view.cc \
   plugin/slurm/read/job_hints.cc \
   plugin/slurm/read/job_request.cc \
+  test/support/fake_clock.h \
   test/support/fake_core.cc \
   test/support/fake_core.h \
   test/support/fake_slurm_log.cc \
