@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # librubato, a library a room: no Slurm header below lib/. A room links those before it in this order, which
-# test/support/house_test.py holds: base < hints < config, core < model < json < policy < store < runtime < replay <
+# test/support/rooms_test.py holds: base < hints < config, core < model < json < policy < store < runtime < replay <
 # validate < sim. Headers are listed too, for the distribution.
 include $(top_srcdir)/lib/base/local.mk
 include $(top_srcdir)/lib/hints/local.mk

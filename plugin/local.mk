@@ -127,9 +127,19 @@ sched_backfill_la_SOURCES = \
   plugin/sched/config_source.h \
   plugin/sched/loop.cc \
   plugin/sched/loop.h \
-  plugin/sched/loop_publish.cc \
+  plugin/sched/model_source.cc \
+  plugin/sched/model_source.h \
+  plugin/sched/pacer.cc \
+  plugin/sched/pacer.h \
+  plugin/sched/plan_committer.cc \
+  plugin/sched/plan_committer.h \
   plugin/sched/plugin.cc \
+  plugin/sched/snapshot_source.cc \
+  plugin/sched/snapshot_source.h \
+  plugin/sched/state_publisher.cc \
+  plugin/sched/state_publisher.h \
   plugin/sched/stats.cc \
+  plugin/sched/stats.h \
   plugin/sched/stock_backfill.cc \
   plugin/sched/stock_backfill.h \
   plugin/slurm/stock/log_writer.cc

@@ -61,13 +61,24 @@ format-check:
 format:
 	$(SOURCE_FILES) -print0 | xargs -0 $(CLANG_FORMAT) -i
 
-# TIDY_FILES='lib/policy/round.cc ...' for some files only. Not plugin/: clang-tidy 14 stops at a macro of Slurm's
+# ONLY='lib/policy/round.cc ...' for some files only. Not plugin/: clang-tidy 14 stops at a macro of Slurm's
 # headers that compilers accept.
 tidy:
-	@cd $(top_srcdir) && status=0; for file in $${TIDY_FILES:-$$(find lib tools -name '*.cc' | sort)}; do \
+	@cd $(top_srcdir) && status=0; for file in $(or $(ONLY),$$(find lib tools -name '*.cc' | sort)); do \
 	  echo "  TIDY     $$file"; \
 	  $(CLANG_TIDY) --quiet --warnings-as-errors='*' $$file -- -std=c++20 -I$(abs_top_builddir) -I. \
 	    $(LIBRARY_CFLAGS) -DRUBATO_PLUGIN_DIR='"/"' || status=1; \
+	done; exit $$status
+
+# Clang's thread-safety analysis of the folders whose fields say which mutex guards them. plugin/sched needs Slurm's source.
+THREAD_SAFETY_FOLDERS = lib/base lib/runtime lib/store
+if BUILD_PLUGINS
+THREAD_SAFETY_FOLDERS += plugin/sched
+endif
+thread-safety-check:
+	@cd $(top_srcdir) && status=0; for file in $$(find $(THREAD_SAFETY_FOLDERS) -name '*.cc' | sort); do \
+	  $(or $(CLANGXX),clang++) -std=c++20 -fsyntax-only -Wthread-safety -Werror=thread-safety \
+	    -I$(abs_top_builddir) -I. $(if $(SLURM_SOURCE),-isystem $(SLURM_SOURCE)) $(LIBRARY_CFLAGS) $$file || status=1; \
 	done; exit $$status
 
 # Too long for `check`; each leaves results/long-NAME.md with date, commit, machine and the outcome.
@@ -115,5 +126,5 @@ distclean-local:
 	rm -rf stage
 
 .PHONY: help shellcheck check-figures check-odr check-asan check-tsan check-seeds check-memcheck
-.PHONY: programs install-programs stage check-cluster symbols-check check-all tally format format-check tidy coverage
+.PHONY: programs install-programs stage check-cluster symbols-check check-all tally format format-check tidy thread-safety-check coverage
 EXTRA_DIST += test/targets.txt

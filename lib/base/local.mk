@@ -5,6 +5,9 @@ lib_librubato_base_la_LIBADD = $(FMT_LIBS) $(XXHASH_LIBS)
 lib_librubato_base_la_SOURCES = \
   lib/base/atomic_file.cc \
   lib/base/atomic_file.h \
+  lib/base/background_thread.cc \
+  lib/base/background_thread.h \
+  lib/base/background_worker.h \
   lib/base/clock.h \
   lib/base/csv.cc \
   lib/base/csv.h \
@@ -21,6 +24,7 @@ lib_librubato_base_la_SOURCES = \
   lib/base/json_writer.h \
   lib/base/lex.cc \
   lib/base/lex.h \
+  lib/base/mutex.h \
   lib/base/nearest.cc \
   lib/base/nearest.h \
   lib/base/precompiled.h \
@@ -30,6 +34,7 @@ lib_librubato_base_la_SOURCES = \
   lib/base/statistics.h \
   lib/base/text.cc \
   lib/base/text.h \
+  lib/base/thread_annotations.h \
   lib/base/units.h \
   lib/base/version.cc \
   lib/base/version.h

@@ -101,8 +101,7 @@ bool publish_file(const std::string& name, const std::string& text, const std::s
   return shown;
 }
 
-WriteLog::Line WriteLog::note(const std::string& path, const std::string& error,
-                              Clock::time_point now) {
+WriteLog::Line WriteLog::note(const std::string& path, const std::string& error, SteadyTime now) {
   const auto known = told_.find(path);
   if (error.empty()) {
     if (known == told_.end() || !known->second.failing) return {};

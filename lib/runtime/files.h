@@ -7,6 +7,8 @@
 #include <map>
 #include <string>
 
+#include "lib/base/clock.h"
+
 namespace rubato {
 
 enum class FileKind {
@@ -37,7 +39,6 @@ using WriteResult = std::function<void(const std::string& path, const std::strin
 /// path that fails now and then has one error a minute.
 class WriteLog {
  public:
-  using Clock = std::chrono::steady_clock;
   static constexpr auto kQuiet = std::chrono::minutes(1);
 
   /// The line for the log, or "".
@@ -45,12 +46,11 @@ class WriteLog {
     std::string text;
     bool trouble = false;
   };
-  [[nodiscard]] Line note(const std::string& path, const std::string& error,
-                          Clock::time_point now = Clock::now());
+  [[nodiscard]] Line note(const std::string& path, const std::string& error, SteadyTime now);
 
  private:
   struct LoggedFailure {
-    Clock::time_point at;
+    SteadyTime at;
     bool failing = false;  ///< the last line about it was an error
   };
   std::map<std::string, LoggedFailure> told_;

@@ -9,6 +9,8 @@ lib_librubato_runtime_la_SOURCES = \
   lib/runtime/message_queue.h \
   lib/runtime/models_feed.cc \
   lib/runtime/models_feed.h \
+  lib/runtime/models_feed_task.cc \
+  lib/runtime/models_feed_task.h \
   lib/runtime/models_publisher.cc \
   lib/runtime/models_publisher.h \
   lib/runtime/pace.h \

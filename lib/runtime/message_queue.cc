@@ -39,7 +39,7 @@ void MessageQueue::forget_some(Seconds now) {
 }
 
 PostResult MessageQueue::post(JobMessage job_message, Seconds interval) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   forget_some(job_message.time);
   const auto of_job = waiting_.find(job_message.job);
   if (messages_.size() >= kMaxWaiting ||
@@ -60,20 +60,20 @@ PostResult MessageQueue::post(JobMessage job_message, Seconds interval) {
 std::vector<JobMessage> MessageQueue::take() {
   std::vector<JobMessage> job_messages;
   std::map<JobKey, int> waiting;  // freed without the mutex
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   job_messages.swap(messages_);
   waiting.swap(waiting_);
   return job_messages;
 }
 
 PostResult MessageQueue::refuse_off() noexcept {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ++stats_.off;
   return PostResult::kOff;
 }
 
 void MessageQueue::note(MessageFault fault) noexcept {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   switch (fault) {
     case MessageFault::kMalformed:
       ++stats_.malformed;
@@ -91,7 +91,7 @@ void MessageQueue::note(MessageFault fault) noexcept {
 }
 
 MessageStats MessageQueue::stats() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   MessageStats out = stats_;
   out.waiting = messages_.size();
   return out;

@@ -6,10 +6,10 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <utility>
 #include <vector>
 
+#include "lib/base/mutex.h"
 #include "lib/base/units.h"
 #include "lib/hints/message.h"
 
@@ -26,15 +26,15 @@ struct JobMessage {
   bool operator==(const JobMessage&) const = default;
 };
 
-/// What became of a letter.
+/// Result of posting a message.
 enum class PostResult {
   kTaken,
   kTooSoon,  ///< a report within MessageInterval of the last one of this job: dropped
-  kFull,     ///< too many letters wait, of this job or of all: dropped
-  kOff,      ///< nobody reads: dropped
+  kFull,     ///< too many messages wait, of this job or of all: dropped
+  kOff,      ///< no loop reads messages: dropped
 };
 
-/// Why a message was refused before it became a letter.
+/// Why a message was refused before it was queued.
 enum class MessageFault {
   kMalformed,
   kForeign,     ///< neither the owner of the job nor root nor SlurmUser
@@ -52,15 +52,15 @@ struct MessageStats {
   std::uint64_t foreign = 0;
   std::uint64_t not_running = 0;
   std::uint64_t mode = 0;
-  std::uint64_t waiting = 0;  ///< letters in the box now
+  std::uint64_t waiting = 0;  ///< messages in the queue now
 };
 
-/// The box. All calls are safe from any thread.
+/// The queue. All calls are safe from any thread.
 class MessageQueue {
  public:
-  /// Letters of all jobs that wait at most.
+  /// Maximum number of waiting messages.
   static constexpr std::size_t kMaxWaiting = 8192;
-  /// Letters of one job that wait at most, so that one job cannot fill the box.
+  /// Maximum number of waiting messages per job, so that one job cannot fill the queue.
   static constexpr int kMaxPerJob = 16;
 
   /// Reports of one job are taken once in `interval` seconds on the average (0: always). One may
@@ -70,21 +70,23 @@ class MessageQueue {
   /// All that wait, in the order in which they came. O(1) under the mutex.
   [[nodiscard]] std::vector<JobMessage> take();
 
-  /// Counts a letter that nobody would read.
+  /// Counts a message that no loop would read.
   PostResult refuse_off() noexcept;
   void note(MessageFault fault) noexcept;
   [[nodiscard]] MessageStats stats() const;
 
  private:
-  [[nodiscard]] bool too_soon(const JobMessage& job_message, Seconds interval);
-  void forget_some(Seconds now);
+  [[nodiscard]] bool too_soon(const JobMessage& job_message, Seconds interval)
+      RUBATO_REQUIRES(mutex_);
+  void forget_some(Seconds now) RUBATO_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  std::vector<JobMessage> messages_;
-  std::map<JobKey, int> waiting_;                  // of each job with letters in the box
-  std::map<JobKey, Seconds> due_;                  // when the next report of a job is due
-  std::deque<std::pair<Seconds, JobKey>> queued_;  // the values that due_ was given, to forget them
-  MessageStats stats_;
+  mutable Mutex mutex_;
+  std::vector<JobMessage> messages_ RUBATO_GUARDED_BY(mutex_);
+  std::map<JobKey, int> waiting_ RUBATO_GUARDED_BY(mutex_);  ///< messages in the queue, per job
+  std::map<JobKey, Seconds> due_ RUBATO_GUARDED_BY(mutex_);  ///< time of a job's next report
+  /// The values that due_ was given, in that order, so that old ones are removed.
+  std::deque<std::pair<Seconds, JobKey>> queued_ RUBATO_GUARDED_BY(mutex_);
+  MessageStats stats_ RUBATO_GUARDED_BY(mutex_);
 };
 
 }  // namespace rubato

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Fits what was measured, in a thread of its own: a fit takes the cube of what it is made of, and
-// reading the store waits for a disk. The loop takes the last finished one.
+// Fits models to measurements, in a thread of its own: the time of a fit grows with the cube of the
+// observations, and reading the store waits for a disk. The loop takes the last finished fit.
 #pragma once
 
 #include <chrono>
@@ -12,15 +12,19 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/clock.h"
 #include "lib/model/models.h"
 #include "lib/runtime/throughput_log.h"
 
 namespace rubato {
 
-/// What the loop knows about what may be learnt from.
+template <typename Task>
+class BackgroundWorker;
+
+/// The inputs of a fit, as the loop knows them.
 struct FeedOffer {
-  std::map<std::string, double> speeds;  ///< `GpuType=` lines: what is believed beforehand
-  std::map<std::string, std::int64_t> gpu_memory;  ///< MiB of a GPU, where such a line says it
+  std::map<std::string, double> speeds;  ///< relative speeds of `GpuType=` lines: the prior
+  std::map<std::string, std::int64_t> gpu_memory;  ///< MiB per GPU, where such a line gives it
   std::set<std::string> shared;                    ///< job types that all accounts share
   std::string database;                            ///< rubato.db; "" where there is none to read
   std::int64_t opened = 0;           ///< how often: another number, perhaps another file
@@ -31,7 +35,7 @@ struct FeedOffer {
   double half_life = 0;              ///< `ModelHalfLife`, seconds; 0: nothing is forgotten
 };
 
-/// How well it was foreseen what jobs reported, and what became of the reports.
+/// Forecast errors on reports, and the use of reports.
 struct Learning {
   ForecastErrors errors;
   std::map<std::string, std::int64_t> uses;  ///< reports heard since the start, see Use
@@ -41,19 +45,18 @@ struct Learning {
 
 class ModelsFeed {
  public:
-  /// Shortest time from one fit to the next; to one with a report of a place never seen, or with
-  /// other speeds, the shorter one. Longer where reading and fitting take long, so that the thread
-  /// never has more than a twentieth of a processor.
+  /// Minimum time between two fits. kUrgentInterval holds for a report of a new configuration and
+  /// for other speeds. Both grow with the time of a fit: the thread uses at most a twentieth of a
+  /// processor.
   static constexpr auto kInterval = std::chrono::milliseconds(1000);
   static constexpr auto kUrgentInterval = std::chrono::milliseconds(50);
-  /// So often everything is read anew: what the store has forgotten goes.
+  /// Interval of full reads, which drop what the store has forgotten.
   static constexpr auto kWhole = std::chrono::hours(1);
-  /// Most reports that wait for the thread; of more, the later ones come with the next reading of
-  /// the store.
+  /// Maximum number of reports that wait for the thread. Later ones come from the store.
   static constexpr std::size_t kMaxWaiting = 100'000;
 
   /// `wake` is called from the thread when a fit came that may change plans, never after stop().
-  explicit ModelsFeed(std::function<void()> wake);
+  ModelsFeed(std::shared_ptr<const Clock> clock, std::function<void()> wake);
   ~ModelsFeed();
   ModelsFeed(const ModelsFeed&) = delete;
   ModelsFeed& operator=(const ModelsFeed&) = delete;
@@ -65,18 +68,22 @@ class ModelsFeed {
   [[nodiscard]] std::shared_ptr<const Models> latest() const;
   /// Never null.
   [[nodiscard]] std::shared_ptr<const Learning> learning() const;
-  /// Waits until what was urgent in the offers so far (the first of all, other speeds, a place
-  /// never seen) is in `latest()`; false at `deadline`.
-  bool wait_urgent(std::chrono::steady_clock::time_point deadline) const;
+  /// Waits until all urgent offers so far are in `latest()`: the first one, other speeds, a new
+  /// configuration. False at `deadline`.
+  bool wait_urgent(SteadyTime deadline) const;
 
   /// Asks the thread to end, and does not wait.
   void stop();
   /// Waits for it until `deadline`; false if it is left behind.
-  bool wait(std::chrono::steady_clock::time_point deadline);
+  bool wait(SteadyTime deadline);
 
  private:
-  struct Shared;  // outlives this object if the thread has to be left behind
-  std::shared_ptr<Shared> shared_;
+  struct Outbox;
+  class FeedInbox;
+  class Task;
+
+  std::shared_ptr<Outbox> outbox_;  ///< the thread uses it too
+  std::unique_ptr<BackgroundWorker<Task>> worker_;
 };
 
 }  // namespace rubato

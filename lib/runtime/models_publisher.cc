@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lib/runtime/models_publisher.h"
 
-#include <pthread.h>
-
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
-#include <thread>
+#include <optional>
 #include <utility>
 
+#include "lib/base/background_worker.h"
 #include "lib/base/log.h"
 #include "lib/json/forecasts.h"
 #include "lib/json/models_table.h"
@@ -19,8 +16,6 @@
 namespace rubato {
 
 namespace {
-
-using Steady = std::chrono::steady_clock;
 
 ModelsTable table_of(const store::Summary& summary, Seconds now) {
   ModelsTable table;
@@ -52,40 +47,84 @@ ModelsTable table_of(const store::Summary& summary, Seconds now) {
 
 }  // namespace
 
-struct ModelsPublisher::Shared {
-  std::shared_ptr<const store::Clock> clock;
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::optional<ModelsOffer> next;  // under mutex
-  bool stop = false;                // under mutex
-  bool ended = false;               // under mutex
+// Keeps the latest offer until models.json shows it.
+class ModelsPublisher::OfferInbox {
+ public:
+  using Offer = ModelsOffer;
+  static constexpr bool kDrain = false;
 
-  // of the thread
-  std::optional<store::Summary> summary;
-  ModelsOffer done;
-  Steady::time_point not_before{};
-  Steady::time_point whole_at{};
-  std::string last_error;
-  WriteLog said;
-  bool unwritten = false;  ///< what the file shows is older than the table
+  struct Outcome {
+    ModelsOffer done;        ///< the last offer that was read
+    bool unwritten = false;  ///< the file is older than the table
+    SteadyTime not_before{};
+  };
 
-  void run();
-  void work(const ModelsOffer& offer);
-  [[nodiscard]] bool write(const ModelsOffer& offer);
-  void report(const std::string& error);
+  void put(ModelsOffer offer) {
+    if (next_ == offer) return;
+    next_ = std::move(offer);
+  }
+
+  // A burst of new samples is read once. A change of what is hidden does not wait.
+  [[nodiscard]] std::optional<SteadyTime> due() const {
+    if (!next_ || (!last_.unwritten && *next_ == last_.done)) return std::nullopt;
+    const bool urgent =
+        next_->hidden != last_.done.hidden || next_->publish_dir != last_.done.publish_dir;
+    return urgent ? SteadyTime{} : last_.not_before;
+  }
+
+  [[nodiscard]] ModelsOffer take() {
+    taken_ = *next_;
+    return taken_;
+  }
+
+  void finish(Outcome outcome) {
+    last_ = std::move(outcome);
+    if (next_ == taken_) next_.reset();
+  }
+
+ private:
+  std::optional<ModelsOffer> next_;
+  ModelsOffer taken_;
+  Outcome last_;
 };
 
-void ModelsPublisher::Shared::report(const std::string& error) {
-  if (error == last_error) return;
-  last_error = error;
+// Reads the database and writes the file. Used by its thread alone.
+class ModelsPublisher::Task {
+ public:
+  using Inbox = OfferInbox;
+  using Outcome = OfferInbox::Outcome;
+
+  explicit Task(std::shared_ptr<const Clock> clock) : clock_(std::move(clock)) {}
+
+  [[nodiscard]] Outcome work(const ModelsOffer& offer);
+  [[nodiscard]] Outcome failed(const char* what) {
+    report(what);
+    return last_;
+  }
+
+ private:
+  [[nodiscard]] bool write(const ModelsOffer& offer);
+  void report(const std::string& error);
+
+  const std::shared_ptr<const Clock> clock_;
+  std::optional<store::Summary> summary_;
+  Outcome last_;
+  SteadyTime whole_at_{};
+  std::string last_error_;
+  WriteLog write_log_;
+};
+
+void ModelsPublisher::Task::report(const std::string& error) {
+  if (error == last_error_) return;
+  last_error_ = error;
   if (error.empty())
-    log().info("models.json follows the store again");
+    log().info("models.json is up to date again");
   else
     log().error("models.json is not up to date: {}", error);
 }
 
-bool ModelsPublisher::Shared::write(const ModelsOffer& offer) {
-  ModelsTable table = table_of(*summary, clock->now());
+bool ModelsPublisher::Task::write(const ModelsOffer& offer) {
+  ModelsTable table = table_of(*summary_, clock_->now());
   if (offer.models != nullptr && offer.models->throughput_model() != nullptr)
     table.forecasts = forecasts_of(table, *offer.models->throughput_model(), offer.gpu_types);
   if (offer.models != nullptr && offer.models->throughput_model() != nullptr)
@@ -98,82 +137,50 @@ bool ModelsPublisher::Shared::write(const ModelsOffer& offer) {
   return publish_file("models.json", to_json(public_view(table, offer.hidden)) + "\n",
                       offer.hidden.any() ? to_json(table) + "\n" : "", offer.publish_dir,
                       offer.private_dir, [&](const std::string& path, const std::string& error) {
-                        // Of the folders the other publisher speaks.
+                        // The other publisher logs errors of folders.
                         if (path == offer.publish_dir || path == offer.private_dir) return;
-                        const WriteLog::Line line = said.note(path, error);
+                        const WriteLog::Line line = write_log_.note(path, error, clock_->steady());
                         if (line.text.empty()) return;
                         log().log(line.trouble ? spdlog::level::err : spdlog::level::info, "{}",
                                   line.text);
                       });
 }
 
-void ModelsPublisher::Shared::work(const ModelsOffer& offer) {
-  const auto began = Steady::now();
-  if (!summary || done.database != offer.database || done.opened != offer.opened)
-    summary.emplace(offer.database);
-  const bool whole = whole_at == Steady::time_point{} || began - whole_at >= kWhole;
-  const Result<bool> fresh = summary->refresh(offer.shared, whole);
-  const auto took = Steady::now() - began;
-  not_before = Steady::now() + std::max<Steady::duration>(kInterval, 20 * took);
-  if (!fresh) return report(fresh.error().text);
-  if (whole) whole_at = began;
+ModelsPublisher::Task::Outcome ModelsPublisher::Task::work(const ModelsOffer& offer) {
+  const auto began = clock_->steady();
+  ModelsOffer& done = last_.done;
+  if (!summary_ || done.database != offer.database || done.opened != offer.opened)
+    summary_.emplace(offer.database);
+  const bool whole = whole_at_ == SteadyTime{} || began - whole_at_ >= kWhole;
+  const Result<bool> fresh = summary_->refresh(offer.shared, whole);
+  const auto read_at = clock_->steady();
+  last_.not_before = read_at + std::max<SteadyDuration>(kInterval, 20 * (read_at - began));
+  if (!fresh) {
+    report(fresh.error().text);
+    return last_;
+  }
+  if (whole) whole_at_ = began;
   ModelsOffer same = offer;
   same.written = done.written;
-  // Also when only the places or what is hidden changed.
-  if (*fresh || unwritten || !(same == done)) unwritten = !write(offer);
+  // Also when only the configurations or what is hidden changed.
+  if (*fresh || last_.unwritten || !(same == done)) last_.unwritten = !write(offer);
   done = offer;
   report("");
+  return last_;
 }
 
-void ModelsPublisher::Shared::run() {
-  pthread_setname_np(pthread_self(), "rubato_models");
-  std::unique_lock lock(mutex);
-  while (true) {
-    changed.wait(lock, [this] { return stop || (next && (unwritten || !(*next == done))); });
-    // A burst of new samples is read once; what is hidden now is hidden at once.
-    changed.wait_until(lock, not_before, [this] {
-      return stop || next->hidden != done.hidden || next->publish_dir != done.publish_dir;
-    });
-    if (stop) break;
-    const ModelsOffer offer = *next;
-    lock.unlock();
-    try {
-      work(offer);
-    } catch (const std::exception& e) {
-      report(e.what());
-    }
-    lock.lock();
-    if (next == offer) next.reset();
-  }
-  ended = true;
-  changed.notify_all();
+ModelsPublisher::ModelsPublisher(std::shared_ptr<const Clock> clock) {
+  auto task = std::make_unique<Task>(clock);
+  worker_ = std::make_unique<BackgroundWorker<Task>>(ThreadOptions{.name = "rubato_models"},
+                                                     std::move(clock), std::move(task));
 }
 
-ModelsPublisher::ModelsPublisher(std::shared_ptr<const store::Clock> clock)
-    : shared_(std::make_shared<Shared>()) {
-  shared_->clock = std::move(clock);
-  // Never joined: whether it ended is known from `ended`.
-  std::thread([shared = shared_] { shared->run(); }).detach();
-}
+ModelsPublisher::~ModelsPublisher() = default;
 
-ModelsPublisher::~ModelsPublisher() { stop(); }
+void ModelsPublisher::offer(ModelsOffer offer) { worker_->offer(std::move(offer)); }
 
-void ModelsPublisher::offer(ModelsOffer offer) {
-  const std::lock_guard lock(shared_->mutex);
-  if (shared_->next == offer) return;
-  shared_->next = std::move(offer);
-  shared_->changed.notify_all();
-}
+void ModelsPublisher::stop() { worker_->stop(); }
 
-void ModelsPublisher::stop() {
-  const std::lock_guard lock(shared_->mutex);
-  shared_->stop = true;
-  shared_->changed.notify_all();
-}
-
-bool ModelsPublisher::wait(Steady::time_point deadline) {
-  std::unique_lock lock(shared_->mutex);
-  return shared_->changed.wait_until(lock, deadline, [this] { return shared_->ended; });
-}
+bool ModelsPublisher::wait(SteadyTime deadline) { return worker_->wait(deadline); }
 
 }  // namespace rubato

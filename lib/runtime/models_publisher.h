@@ -4,10 +4,7 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <set>
 #include <string>
 
@@ -36,13 +33,13 @@ struct ModelsOffer {
 
 class ModelsPublisher {
  public:
-  /// Shortest time between two readings of the database; longer where a reading takes long, so that
-  /// it never has more than a twentieth of a processor.
+  /// Minimum time between two reads of the database. It grows with the time of a read: the thread
+  /// uses at most a twentieth of a processor.
   static constexpr auto kInterval = std::chrono::milliseconds(2000);
-  /// So often everything is added up anew: what the store has forgotten goes.
+  /// Interval of full sums, which drop what the store has forgotten.
   static constexpr auto kWhole = std::chrono::hours(1);
 
-  explicit ModelsPublisher(std::shared_ptr<const store::Clock> clock);
+  explicit ModelsPublisher(std::shared_ptr<const Clock> clock);
   ~ModelsPublisher();
   ModelsPublisher(const ModelsPublisher&) = delete;
   ModelsPublisher& operator=(const ModelsPublisher&) = delete;
@@ -52,11 +49,13 @@ class ModelsPublisher {
   /// Asks the thread to end, and does not wait.
   void stop();
   /// Waits for it until `deadline`; false if it is left behind.
-  bool wait(std::chrono::steady_clock::time_point deadline);
+  bool wait(SteadyTime deadline);
 
  private:
-  struct Shared;  // outlives this object if the thread has to be left behind
-  std::shared_ptr<Shared> shared_;
+  class OfferInbox;
+  class Task;
+
+  std::unique_ptr<BackgroundWorker<Task>> worker_;
 };
 
 }  // namespace rubato

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lib/runtime/publisher.h"
 
-#include <unistd.h>
-
 #include <chrono>
+#include <optional>
 #include <utility>
+#include <variant>
 
+#include "lib/base/background_worker.h"
 #include "lib/base/file_system.h"
 #include "lib/base/fingerprint.h"
 #include "lib/base/log.h"
@@ -19,53 +20,92 @@ namespace rubato {
 namespace {
 
 constexpr std::size_t kMaxStateSize = 1024;  // MiB
+constexpr auto kMaxEnd = std::chrono::milliseconds(500);
 
 }  // namespace
 
-struct Publisher::Shared {
-  std::string state_dir;
-  std::mutex mutex;
-  std::condition_variable changed;
-  std::optional<PublishedState> next;
-  bool stop = false;
-  bool ended = false;
-  WriteLog said;
-  // decisions.json, as it was written last
-  std::shared_ptr<const StartRecords> starts;
-  PrivateData starts_hidden;
-  std::string starts_dir;
+// Keeps the latest offer, and from earlier ones what would be lost with them.
+class Publisher::StateInbox {
+ public:
+  using Offer = PublishedState;
+  using Outcome = std::monostate;
+  static constexpr bool kDrain = true;
 
-  void run();
+  void put(PublishedState published) {
+    if (next_ && next_->write_state) published.write_state = true;
+    if (next_ && published.report.empty()) published.report = std::move(next_->report);
+    next_ = std::move(published);
+  }
+  [[nodiscard]] std::optional<SteadyTime> due() const {
+    return next_ ? std::optional(SteadyTime{}) : std::nullopt;
+  }
+  [[nodiscard]] PublishedState take() {
+    PublishedState taken = std::move(*next_);
+    next_.reset();
+    return taken;
+  }
+  void finish(Outcome /*outcome*/) {}
+
+ private:
+  std::optional<PublishedState> next_;
+};
+
+// Writes the files. Used by its thread alone.
+class Publisher::Task {
+ public:
+  using Inbox = StateInbox;
+
+  Task(std::string state_dir, std::shared_ptr<const Clock> clock)
+      : state_dir_(std::move(state_dir)), clock_(std::move(clock)) {}
+
+  std::monostate work(const PublishedState& published) {
+    write(published);
+    return {};
+  }
+  std::monostate failed(const char* what) {
+    note(state_dir_, what);
+    return {};
+  }
+
+ private:
   void write(const PublishedState&);
   void write_starts(const PublishedState&);
   void note(const std::string& path, const std::string& error);
   [[nodiscard]] bool replace(const char* name, const std::string& text, FileKind kind);
   [[nodiscard]] bool put(const PublishedState&, const char* name, const std::string& text,
                          const std::string& whole);
+
+  const std::string state_dir_;
+  const std::shared_ptr<const Clock> clock_;
+  WriteLog write_log_;
+  // decisions.json, as it was written last
+  std::shared_ptr<const StartRecords> starts_;
+  PrivateData starts_hidden_;
+  std::string starts_dir_;
 };
 
-void Publisher::Shared::note(const std::string& path, const std::string& error) {
-  const WriteLog::Line line = said.note(path, error);
+void Publisher::Task::note(const std::string& path, const std::string& error) {
+  const WriteLog::Line line = write_log_.note(path, error, clock_->steady());
   if (line.text.empty()) return;
   log().log(line.trouble ? spdlog::level::err : spdlog::level::info, "{}", line.text);
 }
 
-bool Publisher::Shared::replace(const char* name, const std::string& text, FileKind kind) {
-  const std::string path = state_dir + "/" + name;
+bool Publisher::Task::replace(const char* name, const std::string& text, FileKind kind) {
+  const std::string path = state_dir_ + "/" + name;
   const std::string error = replace_file(path, text, kind);
   note(path, error);
   return error.empty();
 }
 
-bool Publisher::Shared::put(const PublishedState& published, const char* name,
-                            const std::string& text, const std::string& whole) {
+bool Publisher::Task::put(const PublishedState& published, const char* name,
+                          const std::string& text, const std::string& whole) {
   return publish_file(
-      name, text, whole, published.publish_dir, state_dir + "/private",
+      name, text, whole, published.publish_dir, state_dir_ + "/private",
       [this](const std::string& path, const std::string& error) { note(path, error); });
 }
 
-void Publisher::Shared::write(const PublishedState& published) {
-  note(state_dir, make_last_folder(state_dir));
+void Publisher::Task::write(const PublishedState& published) {
+  note(state_dir_, make_last_folder(state_dir_));
   if (published.write_state)
     (void)replace("state.json", to_json(published.plan->memory, *published.snapshot),
                   FileKind::kState);
@@ -97,9 +137,9 @@ void Publisher::Shared::write(const PublishedState& published) {
 }
 
 // Few jobs start from one time to the next, and many may run.
-void Publisher::Shared::write_starts(const PublishedState& published) {
-  const bool same = published.starts == starts && published.hidden == starts_hidden &&
-                    published.publish_dir == starts_dir;
+void Publisher::Task::write_starts(const PublishedState& published) {
+  const bool same = published.starts == starts_ && published.hidden == starts_hidden_ &&
+                    published.publish_dir == starts_dir_;
   if (published.starts == nullptr || same) return;
   const std::string text = to_json(*published.starts);
   const std::string shown =
@@ -107,66 +147,27 @@ void Publisher::Shared::write_starts(const PublishedState& published) {
   const bool kept = replace("decisions.json", text, FileKind::kPrivate);
   const bool open = put(published, "decisions.json", shown, published.hidden.any() ? text : "");
   if (!kept || !open) return;
-  starts = published.starts;
-  starts_hidden = published.hidden;
-  starts_dir = published.publish_dir;
+  starts_ = published.starts;
+  starts_hidden_ = published.hidden;
+  starts_dir_ = published.publish_dir;
 }
 
-void Publisher::Shared::run() {
-  std::unique_lock lock(mutex);
-  while (true) {
-    changed.wait(lock, [this] { return stop || next.has_value(); });
-    if (!next) break;
-    const PublishedState now = std::move(*next);
-    next.reset();
-    lock.unlock();
-    try {
-      write(now);
-    } catch (const std::exception& e) {
-      note(state_dir, e.what());
-    }
-    lock.lock();
-  }
-  ended = true;
-  changed.notify_all();
+Publisher::Publisher(std::string state_dir, std::shared_ptr<const Clock> clock) : clock_(clock) {
+  // The threads of slurmctld go first.
+  constexpr int kNiceness = 10;
+  auto task = std::make_unique<Task>(std::move(state_dir), clock);
+  worker_ = std::make_unique<BackgroundWorker<Task>>(
+      ThreadOptions{.name = "", .niceness = kNiceness}, std::move(clock), std::move(task));
 }
 
-Publisher::Publisher(std::string state_dir) : shared_(std::make_shared<Shared>()) {
-  shared_->state_dir = std::move(state_dir);
-  thread_ = std::thread([shared = shared_] {
-    // Texts for people are made when slurmctld's own threads leave the time.
-    constexpr int kNiceness = 10;
-    [[maybe_unused]] const int level = nice(kNiceness);  // of this thread alone, on Linux
-    shared->run();
-  });
-}
-
-void Publisher::stop() {
-  const std::lock_guard lock(shared_->mutex);
-  shared_->stop = true;
-  shared_->changed.notify_all();
-}
+void Publisher::stop() { worker_->stop(); }
 
 Publisher::~Publisher() {
   stop();
-  std::unique_lock lock(shared_->mutex);
-  const bool ended = shared_->changed.wait_for(lock, std::chrono::milliseconds(500),
-                                               [this] { return shared_->ended; });
-  lock.unlock();
-  if (ended)
-    thread_.join();
-  else
-    thread_.detach();
+  (void)worker_->wait(clock_->steady() + kMaxEnd);
 }
 
-void Publisher::offer(PublishedState published) {
-  const std::lock_guard lock(shared_->mutex);
-  // A state write that was not done yet must not be lost with the offer it came in.
-  if (shared_->next && shared_->next->write_state) published.write_state = true;
-  if (shared_->next && published.report.empty()) published.report = shared_->next->report;
-  shared_->next = std::move(published);
-  shared_->changed.notify_all();
-}
+void Publisher::offer(PublishedState published) { worker_->offer(std::move(published)); }
 
 std::string Publisher::read_state(const std::string& state_dir, const char* name) {
   const std::string path = state_dir + "/" + name;

@@ -3,20 +3,20 @@
 // of slurmctld ever waits for a disk.
 #pragma once
 
-#include <condition_variable>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <set>
 #include <string>
-#include <thread>
 
+#include "lib/base/clock.h"
 #include "lib/core/plan.h"
 #include "lib/core/snapshot.h"
 #include "lib/json/decisions.h"
 #include "lib/model/models.h"
 
 namespace rubato {
+
+template <typename Task>
+class BackgroundWorker;
 
 /// What one round leaves for the files. Only the newest is kept: files show the present.
 struct PublishedState {
@@ -38,7 +38,7 @@ struct PublishedState {
 class Publisher {
  public:
   /// `state_dir` is StateSaveLocation/rubato; it is made if it is not there.
-  explicit Publisher(std::string state_dir);
+  Publisher(std::string state_dir, std::shared_ptr<const Clock> clock);
   /// Waits at most half a second for the write under way, then leaves the thread to itself.
   ~Publisher();
   Publisher(const Publisher&) = delete;
@@ -53,10 +53,11 @@ class Publisher {
                                               const char* name = "state.json");
 
  private:
-  struct Shared;  // outlives this object if the thread has to be abandoned
+  class StateInbox;
+  class Task;
 
-  std::shared_ptr<Shared> shared_;
-  std::thread thread_;
+  std::shared_ptr<const Clock> clock_;
+  std::unique_ptr<BackgroundWorker<Task>> worker_;
 };
 
 }  // namespace rubato

@@ -4,19 +4,17 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <thread>
 #include <utility>
 #include <variant>
 
 #include "lib/base/log.h"
 #include "lib/json/json.h"
 #include "lib/model/progress/predictability.h"
+#include "lib/store/folder.h"
 
 namespace rubato {
 
 namespace {
-
-using Steady = std::chrono::steady_clock;
 
 constexpr std::size_t kMaxHeld = 4096;
 constexpr auto kReportEvery = std::chrono::seconds(10);
@@ -57,7 +55,7 @@ void set_progress_history(const JobMessage& message_in, const Report& report, co
 
 }  // namespace
 
-Recorder::Recorder(std::string state_dir, std::shared_ptr<const store::Clock> clock)
+Recorder::Recorder(std::string state_dir, std::shared_ptr<const Clock> clock)
     : state_dir_(std::move(state_dir)), clock_(std::move(clock)) {}
 
 void Recorder::configure(std::shared_ptr<const Config> config) {
@@ -107,6 +105,8 @@ std::int64_t Recorder::orders() const { return storing() ? store_->stats().order
 bool Recorder::ready() const {
   return storing() && store_->stats().state == store::StoreState::kReady;
 }
+
+std::string Recorder::database() const { return folder_ + "/" + store::kDatabaseName; }
 
 std::int64_t Recorder::opened() const { return storing() ? store_->stats().opened : 0; }
 
@@ -245,7 +245,7 @@ nlohmann::ordered_json Recorder::store_json() const {
 }
 
 std::string Recorder::take_report(bool last) {
-  const auto now = Steady::now();
+  const auto now = clock_->steady();
   if (!last && now - report_at_ < kReportEvery) return {};
   report_at_ = now;
   std::string text = periods_.text();
@@ -254,14 +254,16 @@ std::string Recorder::take_report(bool last) {
   return text;
 }
 
-void Recorder::stop(Steady::time_point deadline) {
+void Recorder::stop(SteadyTime deadline) {
   if (store_ == nullptr) return;
-  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Steady::now());
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(deadline - clock_->steady());
   const bool ended = store_->stop(std::max(left, std::chrono::milliseconds(0)));
   log_messages();
   if (ended) return;
   const store::StoreStats stats = store_->stats();
-  log().warn("the store did not end in time and is left behind with {} records", stats.waiting);
+  log().warn("the store did not end in time; leaving its thread behind with {} records",
+             stats.waiting);
 }
 
 }  // namespace rubato

@@ -38,14 +38,14 @@ struct ReportStats {
 class Recorder {
  public:
   /// `state_dir` is StateSaveLocation/rubato.
-  Recorder(std::string state_dir, std::shared_ptr<const store::Clock> clock);
+  Recorder(std::string state_dir, std::shared_ptr<const Clock> clock);
 
   /// Opens the store at the first call; later ones take what may change while slurmctld runs.
   void configure(std::shared_ptr<const Config> config);
   /// report.json and decisions.json as they were at start.
   void restore(const std::string& report, const std::string& decisions = "");
 
-  /// Takes the letters of the mailbox, and writes to the log what the store has to say.
+  /// Processes messages of jobs, and logs the messages of the store.
   void process_messages(std::vector<JobMessage> job_messages, Memory& memory);
   /// After a round, with the memory that it left; `started` jobs are Rubato's own.
   void record_round(const Snapshot& snapshot, const Plan& plan, Memory& memory,
@@ -56,9 +56,9 @@ class Recorder {
   [[nodiscard]] bool ready() const;
   /// The store is being opened for the first time.
   [[nodiscard]] bool opening() const;
-  /// How often the store was opened: another number, perhaps another file.
+  /// Number of opens of the store. The file may differ after each.
   [[nodiscard]] std::int64_t opened() const;
-  /// Records that the store has dealt with: on the disk, rejected or lost.
+  /// Records that the store has settled: written, rejected or lost.
   [[nodiscard]] std::int64_t settled() const;
   /// Orders about profiles that the store has done or refused.
   [[nodiscard]] std::int64_t orders() const;
@@ -66,7 +66,8 @@ class Recorder {
   [[nodiscard]] std::vector<PendingSample> take_pending_samples() {
     return std::exchange(pending_samples_, {});
   }
-  [[nodiscard]] const std::string& folder() const { return folder_; }
+  /// Path of rubato.db.
+  [[nodiscard]] std::string database() const;
   [[nodiscard]] nlohmann::ordered_json store_json() const;
   [[nodiscard]] nlohmann::ordered_json report_json(bool breakdown) const {
     return periods_.json(breakdown);
@@ -74,13 +75,13 @@ class Recorder {
   [[nodiscard]] const ReportStats& stats() const { return stats_; }
   /// report.json if it changed since the last call, else "".
   [[nodiscard]] std::string take_report(bool last);
-  /// What running jobs, and those that have just ended, started with.
+  /// The starts of running jobs and of those that have just ended.
   [[nodiscard]] std::shared_ptr<const StartRecords> starts() { return starts_.records(); }
   /// Reports came since the last round.
   [[nodiscard]] bool news() const { return news_; }
 
   /// Ends the store's thread, or leaves it behind at `deadline`.
-  void stop(std::chrono::steady_clock::time_point deadline);
+  void stop(SteadyTime deadline);
 
  private:
   struct RecordedDecision {
@@ -107,7 +108,7 @@ class Recorder {
 
   std::string state_dir_;
   std::string folder_;
-  std::shared_ptr<const store::Clock> clock_;
+  std::shared_ptr<const Clock> clock_;
   std::shared_ptr<const Config> config_;
   std::unique_ptr<store::Store> store_;
   RunningJobs running_jobs_;
@@ -120,7 +121,7 @@ class Recorder {
   std::map<JobKey, Seconds> said_;  ///< in observe: when the plan first said start
   Periods periods_;
   std::string last_report_;
-  std::chrono::steady_clock::time_point report_at_{};
+  SteadyTime report_at_{};
   ReportStats stats_;
   bool news_ = false;
 };

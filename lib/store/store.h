@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/background_thread.h"
 #include "lib/base/clock.h"
 #include "lib/store/options.h"
 #include "lib/store/records.h"
@@ -92,6 +93,7 @@ class Store {
   struct Shared;
   class Worker;
   std::shared_ptr<Shared> shared_;
+  std::unique_ptr<BackgroundThread> thread_;  ///< null if it could not be made
 };
 
 }  // namespace rubato::store

@@ -2,7 +2,6 @@
 #include "lib/store/store_worker.h"
 
 #include <fmt/format.h>
-#include <pthread.h>
 
 #include "lib/store/orders.h"
 
@@ -19,7 +18,6 @@ Store::Worker::Worker(std::shared_ptr<Shared> shared)
 }
 
 void Store::Worker::run() noexcept {
-  ::pthread_setname_np(::pthread_self(), "rubato_store");  // for `top -H` and debuggers
   try {
     work();
     session_.reset();  // the lock is free before `stop` returns
@@ -46,7 +44,7 @@ void Store::Worker::give_up(const char* what) noexcept {
   try {
     std::string text = fmt::format("the thread of the store ended: {}", what);
     shared_->tell("running without the store: " + text);
-    const std::lock_guard lock(shared_->mutex);
+    const MutexLock lock(shared_->mutex);
     shared_->stats.trouble = std::move(text);
   } catch (const std::exception&) {
     // No memory for the reason either; the state says enough.
@@ -55,13 +53,14 @@ void Store::Worker::give_up(const char* what) noexcept {
 }
 
 bool Store::Worker::next() {
-  std::unique_lock lock(shared_->mutex);
   Shared& s = *shared_;
+  MutexLock lock(s.mutex);
   if (stop_seen_ && !session_) return false;
   if (!session_) {
-    s.work.wait_until(lock, retry_at_, [&] { return s.stopping || s.hurry; });
+    while (!s.stopping && !s.hurry && s.clock->steady() < retry_at_)
+      s.clock->wait_until(s.work, lock, retry_at_);
   } else if (batch_.empty()) {
-    wait_for_batch(lock);
+    s.wait_for_batch(lock);
   }
   if (s.stopping && batch_.empty() && s.queue.empty()) return false;
   if (batch_.empty()) batch_.swap(s.queue);
@@ -70,13 +69,14 @@ bool Store::Worker::next() {
   return true;
 }
 
-void Store::Worker::wait_for_batch(std::unique_lock<std::mutex>& lock) {
-  Shared& s = *shared_;
-  const auto urgent = [&] { return s.stopping || s.hurry || s.copy.has_value(); };
-  s.work.wait_for(lock, kLookForOrders, [&] { return urgent() || !s.queue.empty(); });
-  if (s.queue.empty()) return;
-  s.work.wait_until(lock, s.first_at + options_.batch_interval,
-                    [&] { return urgent() || s.queue.size() >= options_.batch_size; });
+void Store::Shared::wait_for_batch(MutexLock& lock) {
+  const SteadyTime look_at = clock->steady() + kLookForOrders;
+  while (!is_urgent() && queue.empty() && clock->steady() < look_at)
+    clock->wait_until(work, lock, look_at);
+  if (queue.empty()) return;
+  const SteadyTime due = first_at + options.batch_interval;
+  while (!is_urgent() && queue.size() < options.batch_size && clock->steady() < due)
+    clock->wait_until(work, lock, due);
 }
 
 void Store::Worker::open() {
@@ -97,10 +97,9 @@ void Store::Worker::open() {
 void Store::Worker::reopen_if_replaced() {
   const StoreResult<void> found = session_->in_place();
   if (found) return;
-  const auto now = Steady::now();
+  const auto now = shared_->clock->steady();
   // On a file system that never names a file twice alike it would else be opened all the time.
-  const bool again =
-      replaced_at_ != Steady::time_point{} && now - replaced_at_ < options_.retry_interval;
+  const bool again = replaced_at_ != SteadyTime{} && now - replaced_at_ < options_.retry_interval;
   replaced_at_ = now;
   if (again) {
     turn_off(found.error());
@@ -109,7 +108,7 @@ void Store::Worker::reopen_if_replaced() {
   shared_->tell(found.error().text + "; opened anew, without what was written before");
   session_.reset();
   {
-    const std::lock_guard lock(shared_->mutex);
+    const MutexLock lock(shared_->mutex);
     ++shared_->stats.failures;
   }
   open();
@@ -129,7 +128,7 @@ void Store::Worker::write() {
   }
   since_retained_ += outcome->written;
   batch_.clear();
-  const std::lock_guard lock(shared_->mutex);
+  const MutexLock lock(shared_->mutex);
   StoreStats& stats = shared_->stats;
   stats.written += outcome->written;
   stats.flagged += outcome->flagged;
@@ -151,20 +150,20 @@ void Store::Worker::retain_if_due() {
   }
   retained_at_ = now;
   since_retained_ = 0;
-  const std::lock_guard lock(shared_->mutex);
+  const MutexLock lock(shared_->mutex);
   shared_->stats.removed += *removed;
 }
 
 void Store::Worker::copy_if_asked() {
   std::optional<std::pair<std::string, unsigned>> copy;
   {
-    const std::lock_guard lock(shared_->mutex);
+    const MutexLock lock(shared_->mutex);
     copy.swap(shared_->copy);
   }
   if (!copy) return;
   const StoreResult<void> made = session_->copy_to(copy->first, copy->second);
   if (!made) shared_->tell("copy of the store: " + made.error().text);
-  const std::lock_guard lock(shared_->mutex);
+  const MutexLock lock(shared_->mutex);
   shared_->stats.copies += made ? 1 : 0;
 }
 
@@ -186,13 +185,13 @@ void Store::Worker::follow_orders() {
     if (const auto left = orders.answer(taken->name, answer); !left) {
       shared_->tell(left.error().text);
     }
-    const std::lock_guard lock(shared_->mutex);
+    const MutexLock lock(shared_->mutex);
     ++shared_->stats.orders;
   }
 }
 
 void Store::Worker::set_ready() {
-  const std::lock_guard lock(shared_->mutex);
+  const MutexLock lock(shared_->mutex);
   StoreStats& stats = shared_->stats;
   const bool again = !stats.trouble.empty();
   stats.state = StoreState::kReady;
@@ -206,8 +205,8 @@ void Store::Worker::set_ready() {
 
 void Store::Worker::turn_off(const StoreFailure& failure) {
   session_.reset();
-  retry_at_ = Steady::now() + options_.retry_interval;
-  const std::lock_guard lock(shared_->mutex);
+  retry_at_ = shared_->clock->steady() + options_.retry_interval;
+  const MutexLock lock(shared_->mutex);
   StoreStats& stats = shared_->stats;
   ++stats.failures;
   // Said once, not at every try.
@@ -222,8 +221,8 @@ void Store::Worker::turn_off(const StoreFailure& failure) {
 }
 
 void Store::Worker::end(StoreState state) {
-  const std::lock_guard lock(shared_->mutex);
   Shared& s = *shared_;
+  const MutexLock lock(s.mutex);
   s.stats.lost += static_cast<std::int64_t>(batch_.size() + s.queue.size());
   s.queue.clear();
   s.stats.state = state;

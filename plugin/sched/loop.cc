@@ -2,8 +2,8 @@
 #include "plugin/sched/loop.h"
 
 #include <algorithm>
+#include <chrono>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 #include "lib/base/log.h"
@@ -13,8 +13,6 @@
 #include "lib/model/progress/predictability.h"
 #include "lib/policy/round.h"
 #include "plugin/common/guard.h"
-#include "plugin/slurm/read/records.h"
-#include "plugin/slurm/write/job_rewrite.h"
 
 namespace rubato {
 
@@ -24,23 +22,13 @@ using std::chrono::duration;
 using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 
-// The heartbeat must not hang on the length of RoundInterval.
-constexpr auto kMaxWait = milliseconds(500);
-// No event tells when an epilog ends, and its node takes jobs only then. Most end at once, some
-// take their time: the looks after a job's end come at growing distances.
-constexpr auto kFirstCompletingWait = milliseconds(5);
-constexpr auto kLastCompletingWait = milliseconds(100);
-constexpr double kFullLookInterval = 10.0;        // seconds
-constexpr double kUpdatedLookInterval = 1.0;      // of them, where the hints of a job were changed
-constexpr double kSettle = 3.0;                   // seconds from our begin; nodes register at once
 constexpr auto kIdlePublish = milliseconds(333);  // for each second of HeartbeatTimeout
-// A cycle lets requests that slurmctld is serving go first, if that does not take long.
-constexpr auto kQuietForLook = milliseconds(10);
-constexpr auto kQuietForStart = milliseconds(5);
-constexpr auto kQuietStep = std::chrono::microseconds(200);
+constexpr auto kMaxModelsWait = milliseconds(2000);
+constexpr auto kStoreLook = milliseconds(10);
+constexpr auto kMaxEnd = milliseconds(450);
 
-double ms_since(Loop::Clock::time_point since) {
-  return duration<double, std::milli>(Loop::Clock::now() - since).count();
+double ms_since(const Clock& clock, SteadyTime since) {
+  return duration<double, std::milli>(clock.steady() - since).count();
 }
 
 double injected(const Config& config, const char* word) {
@@ -54,45 +42,39 @@ EntryPoint record_entry{"recording reports"};
 
 }  // namespace
 
-Loop::Loop(Pair& pair)
+Loop::Loop(Pair& pair, std::shared_ptr<const Clock> clock)
     : pair_(pair),
-      source_(config_folder() + "/rubato.conf"),
-      recorder_(state_save_location() + "/rubato", std::make_shared<store::SystemClock>()),
-      state_dir_(state_save_location() + "/rubato") {}
-
-void Loop::stop() noexcept {
-  stopping_ = true;
-  const std::lock_guard lock(mutex_);
-  changed_.notify_all();
-}
+      clock_(std::move(clock)),
+      state_dir_(state_save_location() + "/rubato"),
+      config_source_(config_folder() + "/rubato.conf"),
+      pacer_(clock_),
+      snapshots_(pair, clock_, pacer_, times_),
+      committer_(pair, clock_, pacer_, times_),
+      recorder_(state_dir_, clock_),
+      models_(clock_, [this] { wake(); }),
+      publisher_(state_dir_, clock_) {}
 
 void Loop::reconfigure() noexcept {
   reconfigure_ = true;
   wake();
 }
 
-void Loop::wake() noexcept {
-  const std::lock_guard lock(mutex_);
-  if (!woken_) woken_at_ = Clock::now();
-  woken_ = true;
-  changed_.notify_all();
-}
-
 void Loop::run() noexcept {
   pair_.set_waker(this);
-  while (!stopping_) {
-    const Wake woken = wait();
-    if (stopping_) break;
+  while (!pacer_.stopping()) {
+    const WakeReason reason =
+        config_ == nullptr ? WakeReason::kTick : pacer_.wait(config_->round_interval);
+    if (pacer_.stopping()) break;
     if (reconfigure_.exchange(false)) take_config_guarded();
     if (injected(*config_, "stop-loop") >= 0) continue;  // neither beats nor looks
     pair_.beat();
     tend_guarded();
-    if (!is_due(woken)) continue;
+    if (!is_due(reason)) continue;
     cycle_guarded();
     pair_.beat();
   }
   pair_.set_waker(nullptr);
-  pair_.set_config(nullptr);  // nobody starts managed jobs any more: the gate opens
+  pair_.set_config(nullptr);  // the gate opens: stock Slurm starts managed jobs
   tend_guarded();
   if (!failing_) publish(true);
   end_threads();
@@ -104,58 +86,27 @@ void Loop::tend_guarded() noexcept {
       [this] {
         if (config_ == nullptr) return;
         recorder_.process_messages(pair_.take_job_messages(), memory_);
-        feed_models();
-        offer_models();
-        // A round that came too soon after the last files, and no other behind it.
-        if (unpublished_ && !failing_) publish(false);
+        models_.feed(*config_, recorder_);
+        publisher_.offer_models(*config_, recorder_, models_.learning());
+        // The last round came within PublishInterval of the one before.
+        if (publisher_.unpublished() && !failing_) publish(false);
       },
       [] {});
 }
 
-Loop::Wake Loop::wait() {
-  if (config_ == nullptr) return Wake::kTick;
-  std::unique_lock lock(mutex_);
-  const auto interval = duration_cast<Clock::duration>(duration<double>(config_->round_interval));
-  const auto tick = last_tick_ + interval;
-  const auto due = more_soon_ ? std::min(tick, last_peek_ + completing_wait_) : tick;
-  const auto until = std::min(due, Clock::now() + kMaxWait);
-  changed_.wait_until(lock, until, [this] { return woken_ || stopping_; });
-  event_.reset();
-  if (woken_ && !stopping_) {
-    const auto earliest = pace_.earliest(woken_at_);
-    changed_.wait_until(lock, earliest, [this] { return stopping_.load(); });
-    woken_ = false;
-    event_ = woken_at_;
-    return Wake::kEvent;
-  }
-  const auto now = Clock::now();
-  if (now < due) return Wake::kNothing;
-  last_peek_ = now;
-  if (now < tick) return Wake::kPeek;
-  last_tick_ = now;
-  return Wake::kTick;
-}
-
-bool Loop::is_due(Wake woken) {
-  const bool busy = pending_ > 0 || recorder_.news();
-  if (woken == Wake::kEvent || plan_ == nullptr || (woken == Wake::kTick && busy)) return true;
-  // Nothing happens, and people who read the files must still see the heart beat.
-  if (woken == Wake::kTick &&
-      Clock::now() - last_publish_ >= config_->heartbeat_timeout * kIdlePublish)
+bool Loop::is_due(WakeReason reason) {
+  const bool busy = stats_.pending > 0 || recorder_.news();
+  if (reason == WakeReason::kEvent || !has_plan_ || (reason == WakeReason::kTick && busy))
     return true;
-  // Between rounds, what nobody woke us for: a node that came back, an update by an admin.
-  if (woken != Wake::kPeek) return change_mark() != seen_;
-  const HeldLocks locks(LockKind::kNodes, LockUse::kPeek, times_,
-                        !config_->off(Mechanism::kServerCount));
-  if (locks.held() && coming_nodes() != coming_) return true;
-  completing_wait_ = std::min<Clock::duration>(2 * completing_wait_, kLastCompletingWait);
+  // While nothing happens, readers of the files must still see the heartbeat.
+  if (reason == WakeReason::kTick &&
+      publisher_.since_publish() >= config_->heartbeat_timeout * kIdlePublish)
+    return true;
+  // Some changes come without a wake: a node that came back, an update by an admin.
+  if (reason != WakeReason::kPeek) return snapshots_.is_outdated();
+  if (snapshots_.completing_changed(*config_)) return true;
+  pacer_.peek_later();
   return false;
-}
-
-void Loop::wait_for_quiet(Clock::duration longest) {
-  if (config_->off(Mechanism::kQuiet)) return;
-  const auto until = Clock::now() + longest;
-  while (!quiet() && !stopping_ && Clock::now() < until) std::this_thread::sleep_for(kQuietStep);
 }
 
 void Loop::take_config_guarded() noexcept {
@@ -167,13 +118,13 @@ void Loop::take_config_guarded() noexcept {
 }
 
 void Loop::take_config() {
-  config_ = source_.read();
+  config_ = config_source_.read();
   pair_.set_config(config_);
   set_log_level(config_->log_level);
-  last_full_look_ = {};
+  snapshots_.read_all_next();
   recorder_.configure(config_);
   await_models_ = true;
-  if (placing_ && !places()) leave_place_mode();
+  if (placing_ && !places()) committer_.withdraw(*config_);
   placing_ = places();
   PrivateData hidden;
   {
@@ -181,17 +132,9 @@ void Loop::take_config() {
     if (!locks.held()) return;
     hidden = private_data();
   }
-  update_private_data(hidden);
-  // Whatever becomes of the next round, what is hidden now must not stay readable.
-  if (hidden_changed_) publish(false);
-}
-
-void Loop::leave_place_mode() {
-  {
-    const HeldLocks locks(LockKind::kAct, LockUse::kWrite, times_);
-    if (locks.held()) write_back_.clear(pair_);
-  }
-  segments_.clear(*config_, times_);
+  publisher_.set_private_data(hidden);
+  // Even if the next round fails, what is hidden now must not stay readable.
+  if (publisher_.private_data_changed()) publish(false);
 }
 
 void Loop::cycle_guarded() noexcept {
@@ -207,68 +150,22 @@ void Loop::cycle_guarded() noexcept {
         return true;
       },
       [] { return false; });
-  pace_.ended(Clock::now(), duration_cast<Clock::duration>(
-                                duration<double, std::milli>(times_.all.total_ms - held_before_)));
-  if (stopping_) return;
+  pacer_.cycle_ended(duration_cast<SteadyDuration>(
+      duration<double, std::milli>(times_.all.total_ms - held_before_)));
+  if (pacer_.stopping()) return;
   if (ok) {
     if (std::exchange(failing_, false)) {
       pair_.hand_over(false);
-      log().info("the loop is well again: managed jobs are its own");
+      log().info("scheduling loop recovered; managing jobs again");
     }
     return;
   }
   ++stats_.failed_rounds;
   if (!std::exchange(failing_, true))
-    log().error("a cycle failed ({}): stock Slurm starts all jobs meanwhile", failure_);
+    log().error("scheduling cycle failed ({}); stock Slurm starts all jobs until it recovers",
+                failure_);
   pair_.hand_over(true);
   wake_stock_scheduler();
-}
-
-bool Loop::check_records_once() {
-  if (records_checked_) return records_fit_;
-  const Result<void> rc = check_records();
-  records_checked_ = true;
-  records_fit_ = rc.has_value();
-  if (!rc) log().error("{}; everything is left to stock Slurm", rc.error().text);
-  pair_.set_records_checked(records_fit_);
-  return records_fit_;
-}
-
-// A light look sees what starts and ends change, and most of what is updated; a full one also what
-// shows in no field that a light look compares, such as other hints.
-Depth Loop::look_depth() {
-  const ChangeMark mark = change_mark();
-  const bool same = mark.partitions == seen_.partitions && mark.config == seen_.config;
-  const std::uint64_t updates = pair_.hint_stats().updates;
-  const double interval = updates == updates_seen_ ? kFullLookInterval : kUpdatedLookInterval;
-  if (same && plan_ != nullptr && ms_since(last_full_look_) < interval * 1000) return Depth::kLight;
-  last_full_look_ = Clock::now();
-  updates_seen_ = updates;
-  return Depth::kFull;
-}
-
-std::optional<Snapshot> Loop::take_snapshot() {
-  const bool write = places();
-  const Depth depth = look_depth();
-  wait_for_quiet(kQuietForLook);
-  {
-    const HeldLocks locks(write ? LockKind::kAct : LockKind::kLook,
-                          depth == Depth::kFull ? LockUse::kFullLook : LockUse::kLightLook, times_,
-                          !config_->off(Mechanism::kServerCount));
-    if (!locks.held() || !check_records_once()) return std::nullopt;
-    seen_ = change_mark();
-    reader_.gather(*config_, write, depth, &restore_request);
-    coming_ = coming_nodes();
-  }
-  if (!reader_.owed().empty()) {
-    const HeldLocks locks(LockKind::kAct, LockUse::kWrite, times_,
-                          !config_->off(Mechanism::kServerCount));
-    if (locks.held()) restore_requests(reader_.owed());
-    if (!config_->off(Mechanism::kSave)) save_soon();
-  }
-  Snapshot snapshot = reader_.take();
-  update_private_data(snapshot.private_data);
-  return snapshot;
 }
 
 void Loop::load_state(const Snapshot& snapshot) {
@@ -288,21 +185,32 @@ void Loop::load_state(const Snapshot& snapshot) {
   }
   recorder_.restore(Publisher::read_state(state_dir_, "report.json"),
                     Publisher::read_state(state_dir_, "decisions.json"));
-  publisher_ = std::make_unique<Publisher>(state_dir_);
+  publisher_.open();
+}
+
+// What is on the disk counts from the first round on, and other speeds from the first round after
+// `scontrol reconfigure`. Both take a moment. This waits for it and holds no lock.
+void Loop::await_models() {
+  if (config_->off(Mechanism::kLearning)) return;
+  const SteadyTime deadline = clock_->steady() + kMaxModelsWait;
+  while (recorder_.opening() && !pacer_.stopping() && clock_->steady() < deadline)
+    clock_->sleep_for(kStoreLook);
+  tend_guarded();
+  models_.await_fit(deadline, pacer_);
 }
 
 std::optional<Plan> Loop::decide(const Snapshot& snapshot, const Models& models) {
-  const auto began = Clock::now();
+  const SteadyTime began = clock_->steady();
   if (injected(*config_, "throw-round") >= 0) throw std::runtime_error("injected in a round");
-  inject_sleep(injected(*config_, "hang-round"));
+  pacer_.sleep(injected(*config_, "hang-round"));
   // At the time of the snapshot, so that its replay gives the same plan.
   Plan plan = round(snapshot, models, *config_, snapshot.taken);
-  inject_sleep(injected(*config_, "slow-round") / 1000);
-  const double ms = ms_since(began);
+  pacer_.sleep(injected(*config_, "slow-round") / 1000);
+  const double ms = ms_since(*clock_, began);
   ++stats_.rounds;
   stats_.round_ms_total += ms;
   stats_.round_ms_longest = std::max(stats_.round_ms_longest, ms);
-  if (stopping_) return std::nullopt;
+  if (pacer_.stopping()) return std::nullopt;
   if (ms > config_->round_deadline * 1000) {
     ++stats_.late_rounds;
     throw std::runtime_error("a round took longer than RoundDeadline; its plan was dropped");
@@ -310,93 +218,77 @@ std::optional<Plan> Loop::decide(const Snapshot& snapshot, const Models& models)
   return plan;
 }
 
-// A job that waits by what slurmctld recovered may be running all the same, if its start was saved
-// nowhere. Its node tells when it registers, and is told to end it: until that is done slurmd takes
-// a second launch for a duplicate and drains the node.
-void Loop::wait_until_settled(Plan& plan) const {
-  if (ms_since(began_) >= kSettle * 1000 || config_->off(Mechanism::kSettle)) return;
-  std::erase_if(plan.starts, [this](const Start& start) { return start.job.submit < began_time_; });
-}
-
-void Loop::act(const Snapshot& snapshot, Plan& plan) {
-  if (full_) busy_.clear();
-  wait_until_settled(plan);
-  if (!plan.starts.empty()) wait_for_quiet(kQuietForStart);
-  const CommitCount count = commit(snapshot, plan, *config_, pair_, times_, busy_);
-  if (count.started + count.started_unmanaged > 0 && !config_->off(Mechanism::kSave)) save_soon();
-  stats_.commits.started += count.started;
-  stats_.commits.started_unmanaged += count.started_unmanaged;
-  stats_.commits.elsewhere += count.elsewhere;
-  stats_.commits.refused += count.refused;
-  // What stands in the jobs is for people; the reservations are for the gate and go out at once.
-  if (!full_) {
-    if (plan.memory.reservations == memory_.reservations) return;
-    const HeldLocks locks(LockKind::kNodes, LockUse::kWrite, times_,
-                          !config_->off(Mechanism::kServerCount));
-    if (locks.held()) WriteBack::reserve(snapshot, plan, pair_);
-    return;
-  }
-  wait_for_quiet(kQuietForStart);
-  {
-    const HeldLocks locks(LockKind::kAct, LockUse::kWrite, times_,
-                          !config_->off(Mechanism::kServerCount));
-    if (locks.held()) write_back_.write(snapshot, plan, pair_);
-  }
-  segments_.write(snapshot, plan, *config_, times_);
-}
-
 void Loop::cycle() {
   if (shutting_down() || scheduling_disabled()) return;
   held_before_ = times_.all.total_ms;
-  full_ = plan_ == nullptr || ms_since(last_full_) >= config_->round_interval * 1000;
-  if (full_) last_full_ = Clock::now();
+  full_ = !has_plan_ || seconds_since(*clock_, last_full_) >= config_->round_interval;
+  if (full_) last_full_ = clock_->steady();
   if (std::exchange(await_models_, false)) await_models();
-  std::optional<Snapshot> seen = take_snapshot();
+  std::optional<Snapshot> seen = snapshots_.take(*config_, !has_plan_);
   if (!seen) return;
+  publisher_.set_private_data(seen->private_data);
   load_state(*seen);
   if (full_) promote_all(memory_.progress_histories);
   seen->memory = memory_;
   const auto snapshot = std::make_shared<const Snapshot>(std::move(*seen));
-  const std::shared_ptr<const Models> models = models_now();
+  const std::shared_ptr<const Models> models = models_.models(*config_);
   std::optional<Plan> decided = decide(*snapshot, *models);
-  if (stopping_ || !decided) return;
+  if (pacer_.stopping() || !decided) return;
   auto plan = std::make_shared<Plan>(std::move(*decided));
-  const std::uint64_t started_before = stats_.commits.started;
-  if (places()) act(*snapshot, *plan);
+  const std::uint64_t started_before = committer_.counts().started;
+  if (places()) committer_.commit(*snapshot, *plan, *config_, memory_, full_);
   memory_ = plan->memory;
-  recorder_.record_round(*snapshot, *plan, memory_, stats_.commits.started - started_before);
+  recorder_.record_round(*snapshot, *plan, memory_, committer_.counts().started - started_before);
+  note_round({.snapshot = snapshot, .plan = plan, .models = models});
+  publish(false);
+}
 
-  pending_ = plan->explanations.size();
-  managed_pending_ = 0;
-  for (const Job& job : snapshot->jobs)
-    if (job.state == JobState::kPending && job.managed) ++managed_pending_;
-  more_soon_ = pending_ > 0 && std::any_of(snapshot->nodes.begin(), snapshot->nodes.end(),
-                                           [](const Node& node) { return node.coming; });
-  completing_wait_ = event_ ? Clock::duration(kFirstCompletingWait)
-                            : std::min<Clock::duration>(2 * completing_wait_, kLastCompletingWait);
-  if (event_) {
+void Loop::note_round(const RoundRecord& round) {
+  stats_.pending = round.plan->explanations.size();
+  stats_.managed_pending = 0;
+  for (const Job& job : round.snapshot->jobs)
+    if (job.state == JobState::kPending && job.managed) ++stats_.managed_pending;
+  const auto& nodes = round.snapshot->nodes;
+  pacer_.round_ended(
+      stats_.pending > 0 &&
+      std::any_of(nodes.begin(), nodes.end(), [](const Node& node) { return node.coming; }));
+  if (const auto event = pacer_.event()) {
     ++stats_.wakes;
-    const double ms = ms_since(*event_);
+    const double ms = ms_since(*clock_, *event);
     ++stats_.wake_rounds;
     stats_.wake_ms_total += ms;
     stats_.wake_ms_longest = std::max(stats_.wake_ms_longest, ms);
   }
-  snapshot_ = snapshot;
-  plan_ = plan;
-  used_ = models;
-  if (full_) {
-    gpu_types_.clear();
-    for (const Node& node : snapshot->nodes)
-      for (const GpuGroup& group : node.gpus) gpu_types_.insert(group.type);
-  }
-  unpublished_ = true;
-  publish(false);
+  has_plan_ = true;
+  publisher_.set_round(round, full_);
 }
 
-void Loop::inject_sleep(double seconds) {
-  const auto until =
-      Clock::now() + duration_cast<Clock::duration>(duration<double>(std::max(seconds, 0.0)));
-  while (!stopping_ && Clock::now() < until) std::this_thread::sleep_for(milliseconds(20));
+void Loop::publish(bool last) {
+  if (config_ == nullptr) return;
+  publisher_.publish(last, *config_, recorder_, [this](bool breakdown) {
+    return stats_json({.config = *config_,
+                       .pair = pair_,
+                       .loop = stats_,
+                       .locks = times_,
+                       .commits = committer_.counts(),
+                       .recorder = recorder_,
+                       .models = models_,
+                       .now = clock_->now(),
+                       .records_fit = snapshots_.records_fit(),
+                       .config_good = config_source_.good()},
+                      breakdown);
+  });
+}
+
+// The threads end side by side; one whose disk hangs is left behind.
+void Loop::end_threads() {
+  const SteadyTime deadline = clock_->steady() + kMaxEnd;
+  publisher_.stop();
+  models_.stop();
+  recorder_.stop(deadline);
+  publisher_.wait_models(deadline);
+  models_.wait(deadline);
+  publisher_.close();
 }
 
 }  // namespace rubato

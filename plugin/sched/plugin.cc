@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // sched/backfill with Rubato's loop beside it: the symbols Slurm looks for, and the two threads.
-#include <pthread.h>
-#include <signal.h>
-
-#include <atomic>
 #include <chrono>
-#include <condition_variable>
-#include <functional>
 #include <memory>
-#include <mutex>
-#include <thread>
 
+#include "lib/base/background_thread.h"
 #include "lib/base/log.h"
+#include "lib/base/mutex.h"
 #include "plugin/common/exported.h"
 #include "plugin/common/guard.h"
 #include "plugin/common/host.h"
@@ -32,75 +26,40 @@ namespace rubato {
 
 namespace {
 
-// The loop's thread. It is joined at fini if it ends within half a second; one that hangs is left
-// alone: loop and code stay in memory for it.
+// The loop's thread. The destructor waits half a second for its end. A loop that hangs is left
+// behind: loop and code stay in memory for it.
 class LoopThread {
  public:
-  explicit LoopThread(Pair& pair) : state_(std::make_shared<State>(pair)) {
-    thread_ = std::thread([state = state_] {
-      pthread_setname_np(pthread_self(), "rubato");
-      state->loop.run();
-      const std::lock_guard lock(state->mutex);
-      state->ended = true;
-      state->changed.notify_all();
-    });
-  }
+  explicit LoopThread(Pair& pair)
+      : loop_(std::make_shared<Loop>(pair)),
+        thread_({.name = "rubato"}, [loop = loop_] { loop->run(); }) {}
 
   ~LoopThread() {
-    state_->loop.stop();
-    std::unique_lock lock(state_->mutex);
-    const bool ended = state_->changed.wait_for(lock, std::chrono::milliseconds(500),
-                                                [this] { return state_->ended; });
-    lock.unlock();
-    if (ended) {
-      thread_.join();
-      return;
-    }
-    log().error("the loop does not end; it is left behind");
-    thread_.detach();
+    loop_->stop();
+    const SystemClock clock;
+    if (!thread_.wait_until(clock, clock.steady() + kMaxEnd))
+      log().error("the scheduling loop did not end in time; leaving its thread behind");
   }
   LoopThread(const LoopThread&) = delete;
   LoopThread& operator=(const LoopThread&) = delete;
 
-  Loop& loop() { return state_->loop; }
+  Loop& loop() { return *loop_; }
 
  private:
-  struct State {
-    explicit State(Pair& pair) : loop(pair) {}
-    Loop loop;
-    std::mutex mutex;
-    std::condition_variable changed;
-    bool ended = false;
-  };
+  static constexpr auto kMaxEnd = std::chrono::milliseconds(500);
 
-  std::shared_ptr<State> state_;
-  std::thread thread_;
+  std::shared_ptr<Loop> loop_;
+  BackgroundThread thread_;
 };
 
-std::mutex plugin_mutex;
-std::unique_ptr<StockBackfill> stock;
-std::unique_ptr<LoopThread> loop_thread;
-Pair* pair = nullptr;
-
-// slurmctld handles its signals in a thread of its own; ours must not take one.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
+Mutex plugin_mutex;
+std::unique_ptr<StockBackfill> stock RUBATO_GUARDED_BY(plugin_mutex);
+std::unique_ptr<LoopThread> loop_thread RUBATO_GUARDED_BY(plugin_mutex);
+Pair* pair RUBATO_GUARDED_BY(plugin_mutex) = nullptr;
 
 int start_all() {
   if (scheduling_disabled()) return SLURM_SUCCESS;
-  const std::lock_guard lock(plugin_mutex);
+  const MutexLock lock(plugin_mutex);
   pin(plugin_type);
   pair = find_pair(plugin_type);
   if (stock == nullptr) {
@@ -113,13 +72,12 @@ int start_all() {
   }
   stock->start();
   if (pair == nullptr || loop_thread != nullptr) return SLURM_SUCCESS;
-  const SignalsBlocked blocked;
   loop_thread = std::make_unique<LoopThread>(*pair);
   return SLURM_SUCCESS;
 }
 
 void stop_all() {
-  const std::lock_guard lock(plugin_mutex);
+  const MutexLock lock(plugin_mutex);
   loop_thread.reset();
   stock.reset();
 }
@@ -136,7 +94,10 @@ RUBATO_EXPORTED int init() {
   static rubato::EntryPoint entry{"sched/backfill init"};
   return rubato::guard(
       entry, [] { return rubato::start_all(); },
-      [] { return rubato::stock != nullptr ? SLURM_SUCCESS : SLURM_ERROR; });
+      [] {
+        const rubato::MutexLock lock(rubato::plugin_mutex);
+        return rubato::stock != nullptr ? SLURM_SUCCESS : SLURM_ERROR;
+      });
 }
 
 RUBATO_EXPORTED void fini() {
@@ -151,7 +112,7 @@ RUBATO_EXPORTED int sched_p_reconfig() {
   rubato::guard(
       entry,
       [] {
-        const std::lock_guard lock(rubato::plugin_mutex);
+        const rubato::MutexLock lock(rubato::plugin_mutex);
         if (rubato::stock != nullptr) rubato::stock->reconfigure();
         if (rubato::loop_thread != nullptr) rubato::loop_thread->loop().reconfigure();
       },

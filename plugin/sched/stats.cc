@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// stats.json: counters of the loop and the gate, for doctor, stats and metrics.
-#include <ctime>
+#include "plugin/sched/stats.h"
+
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "lib/base/version.h"
 #include "plugin/common/guard.h"
 #include "plugin/common/release.h"
-#include "plugin/sched/loop.h"
 
 namespace rubato {
 
@@ -52,46 +52,48 @@ nlohmann::ordered_json hints_json(const HintStats& hints) {
 
 }  // namespace
 
-std::string Loop::stats_json(bool breakdown) const {
-  const GateStats gate = pair_.stats();
+std::string stats_json(const StatsInput& input, bool breakdown) {
+  const GateStats gate = input.pair.stats();
+  const LoopStats& loop = input.loop;
+  const HoldTimes& holds = input.locks.all;
   nlohmann::ordered_json out;
   out["schema"] = "rubato.stats/1";
   out["version"] = std::string(version());
   out["slurm_version"] = kSlurmRelease;
-  out["mode"] = to_string(config_->mode);
-  out["heartbeat"] = static_cast<std::int64_t>(std::time(nullptr));
+  out["mode"] = to_string(input.config.mode);
+  out["heartbeat"] = static_cast<std::int64_t>(input.now);
   out["gate_open"] = gate.open;
-  out["records_fit"] = records_fit_;
-  out["config_good"] = source_.good();
-  out["pending"] = pending_;
-  out["pending_managed"] = managed_pending_;
-  out["rounds"] = stats_.rounds;
-  out["rounds_failed"] = stats_.failed_rounds;
-  out["rounds_late"] = stats_.late_rounds;
-  out["round_ms_mean"] = mean(stats_.round_ms_total, stats_.rounds);
-  out["round_ms_longest"] = stats_.round_ms_longest;
-  out["wakes"] = stats_.wakes;
-  out["wake_to_end_ms_mean"] = mean(stats_.wake_ms_total, stats_.wake_rounds);
-  out["wake_to_end_ms_longest"] = stats_.wake_ms_longest;
-  out["lock_holds"] = times_.all.holds;
-  out["lock_ms_mean"] = mean(times_.all.total_ms, times_.all.holds);
-  out["lock_ms_longest"] = times_.all.max_ms;
-  out["locks"] = locks_json(times_);
-  out["started"] = stats_.commits.started;
-  out["started_unmanaged"] = stats_.commits.started_unmanaged;
-  out["started_elsewhere"] = stats_.commits.elsewhere;
-  out["refused_by_slurm"] = stats_.commits.refused;
+  out["records_fit"] = input.records_fit;
+  out["config_good"] = input.config_good;
+  out["pending"] = loop.pending;
+  out["pending_managed"] = loop.managed_pending;
+  out["rounds"] = loop.rounds;
+  out["rounds_failed"] = loop.failed_rounds;
+  out["rounds_late"] = loop.late_rounds;
+  out["round_ms_mean"] = mean(loop.round_ms_total, loop.rounds);
+  out["round_ms_longest"] = loop.round_ms_longest;
+  out["wakes"] = loop.wakes;
+  out["wake_to_end_ms_mean"] = mean(loop.wake_ms_total, loop.wake_rounds);
+  out["wake_to_end_ms_longest"] = loop.wake_ms_longest;
+  out["lock_holds"] = holds.holds;
+  out["lock_ms_mean"] = mean(holds.total_ms, holds.holds);
+  out["lock_ms_longest"] = holds.max_ms;
+  out["locks"] = locks_json(input.locks);
+  out["started"] = input.commits.started;
+  out["started_unmanaged"] = input.commits.started_unmanaged;
+  out["started_elsewhere"] = input.commits.elsewhere;
+  out["refused_by_slurm"] = input.commits.refused;
   out["gate_refused_run_now"] = gate.refused_run_now;
   out["gate_refused_will_run"] = gate.refused_will_run;
   out["gate_masked"] = gate.masked;
   out["gate_immediate"] = gate.immediate;
   out["gate_opened"] = gate.opened;
   out["guard_failures"] = guard_failures();
-  out["mail"] = message_json(pair_.message_stats());
-  out["hints"] = hints_json(pair_.hint_stats());
-  out["store"] = recorder_.store_json();
-  out["learning"] = learning_json();
-  out["report"] = recorder_.report_json(breakdown);
+  out["mail"] = message_json(input.pair.message_stats());
+  out["hints"] = hints_json(input.pair.hint_stats());
+  out["store"] = input.recorder.store_json();
+  out["learning"] = input.models.learning_json();
+  out["report"] = input.recorder.report_json(breakdown);
   return out.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 

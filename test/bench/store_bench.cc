@@ -19,7 +19,7 @@ using Steady = std::chrono::steady_clock;
 
 constexpr Seconds kStart = 1767225600;
 
-class FixedClock : public store::Clock {
+class FixedClock : public Clock {
  public:
   [[nodiscard]] Seconds now() const override { return kStart; }
 };

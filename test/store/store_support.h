@@ -31,7 +31,7 @@ class TempFolder {
   std::string path_;
 };
 
-class ManualClock : public store::Clock {
+class ManualClock : public Clock {
  public:
   explicit ManualClock(Seconds now) : now_(now) {}
   [[nodiscard]] Seconds now() const override {

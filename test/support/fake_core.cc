@@ -26,7 +26,10 @@ std::string state_save_location() { return test::core().folder; }
 std::string config_folder() { return test::core().folder; }
 std::string plugin_dir() { return test::core().folder; }
 bool scheduling_disabled() { return false; }
-bool shutting_down() { return test::core().shutting_down; }
+bool shutting_down() {
+  ++test::core().cycles;
+  return test::core().shutting_down;
+}
 ChangeMark change_mark() {
   return {.jobs = 0, .nodes = 0, .partitions = test::core().partitions_changed, .config = 0};
 }

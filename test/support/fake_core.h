@@ -17,6 +17,7 @@ struct FakeCore {
   std::string folder;  // slurm.conf and StateSaveLocation
   bool records_fit = true;
   std::atomic<bool> shutting_down{false};
+  std::atomic<int> cycles{0};  // each asks first whether slurmctld shuts down
   std::atomic<int> looks_reading{0};
   std::atomic<int> looks_writing{0};
   std::atomic<int> commits{0};

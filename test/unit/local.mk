@@ -11,12 +11,14 @@ test_unit_unit_tests_SOURCES = \
   plugin/common/host.cc \
   plugin/select/gate.cc \
   test/support/build_snapshot.h \
+  test/support/fake_clock.h \
   test/support/fake_slurm_log.cc \
   test/support/fake_slurm_log.h \
   test/support/plan_checks.cc \
   test/support/plan_checks.h \
   test/support/shared_data.h \
   test/unit/base/atomic_file_test.cc \
+  test/unit/base/background_worker_test.cc \
   test/unit/base/csv_test.cc \
   test/unit/base/file_system_test.cc \
   test/unit/base/hash_test.cc \
@@ -104,7 +106,11 @@ test_unit_loop_tests_SOURCES = \
   plugin/common/guard.cc \
   plugin/sched/config_source.cc \
   plugin/sched/loop.cc \
-  plugin/sched/loop_publish.cc \
+  plugin/sched/model_source.cc \
+  plugin/sched/pacer.cc \
+  plugin/sched/plan_committer.cc \
+  plugin/sched/snapshot_source.cc \
+  plugin/sched/state_publisher.cc \
   plugin/sched/stats.cc \
   plugin/select/gate.cc \
   plugin/slurm/read/job_desc_view.cc \
@@ -112,12 +118,14 @@ test_unit_loop_tests_SOURCES = \
   plugin/slurm/read/job_request.cc \
   plugin/slurm/read/kept_request.cc \
   plugin/slurm/stock/hold_times.cc \
+  test/support/fake_clock.h \
   test/support/fake_core.cc \
   test/support/fake_core.h \
   test/support/fake_slurm_log.cc \
   test/unit/plugin/job_desc_view_test.cc \
   test/unit/plugin/job_request_test.cc \
-  test/unit/plugin/loop_test.cc
+  test/unit/plugin/loop_test.cc \
+  test/unit/plugin/pacer_test.cc
 endif
 endif
 

@@ -141,8 +141,8 @@ def _injected_throw(c, inject, said, stock):
     c.write_rubato_conf(steps.conf())
     c.wait_state(c.sbatch("-n1 -t 5", "true"), "COMPLETED", 15)
     if stock:
-        c.wait(lambda: c.log_has(r"rubato: the loop is well again", mark), 15,
-               "a line that the loop is well again")
+        c.wait(lambda: c.log_has(r"rubato: scheduling loop recovered", mark), 15,
+               "a line that the loop has recovered")
     steps.started_by(c, c.sbatch("--gpus=a100:1 -t 5", "true"), "rubato")
     check(c.ctld_pid() == pid, "the same slurmctld all the time", c.ctld_pid())
 
@@ -151,9 +151,9 @@ def _injected_throw(c, inject, said, stock):
 def throw_in_a_round_leaves_jobs_to_stock(c):
     """An exception in each round: stock Slurm starts all jobs meanwhile, Rubato the later ones
 
-    An admin sees one error line, jobs that go on starting, and "the loop is well again".
+    An admin sees one error line, jobs that go on starting, and "scheduling loop recovered".
     """
-    _injected_throw(c, "throw-round", r"rubato: a cycle failed", stock=True)
+    _injected_throw(c, "throw-round", r"rubato: scheduling cycle failed", stock=True)
 
 
 @scenario(cluster="faults", needs=["rubato"], negative=nothing_is_injected)

@@ -58,10 +58,10 @@ class LoopTest : public ::testing::Test {
     core().folder = folder_.string();
     core().records_fit = true;
     core().shutting_down = false;
-    for (auto* count :
-         {&core().looks_reading, &core().looks_writing, &core().commits, &core().starts,
-          &core().writes_back, &core().clears, &core().segments, &core().segment_clears,
-          &core().stock_woken, &core().full_looks, &core().peeks, &core().reserves, &core().coming})
+    for (auto* count : {&core().looks_reading, &core().looks_writing, &core().commits,
+                        &core().starts, &core().writes_back, &core().clears, &core().segments,
+                        &core().segment_clears, &core().stock_woken, &core().full_looks,
+                        &core().peeks, &core().reserves, &core().coming, &core().cycles})
       *count = 0;
     core().quiet = true;
     core().partitions_changed = 0;
@@ -371,7 +371,7 @@ TEST_F(LoopTest, PrivateDataReplacesWhatWasPublished) {
 
   // From here on every round fails: what is hidden goes all the same.
   configure("Mode=place\nManagedPartitions=all\nTestInject=throw-round\n");
-  ASSERT_TRUE(until([] { return said("a cycle failed"); }));
+  ASSERT_TRUE(until([] { return said("scheduling cycle failed"); }));
   Snapshot hiding = one_running_job();
   hiding.private_data.jobs = true;
   set_jobs(hiding);
@@ -459,9 +459,11 @@ TEST_F(LoopTest, DoesNothingOnceSlurmctldShutsDown) {
   begin();
   ASSERT_TRUE(until([] { return core().commits > 0; }));
   core().shutting_down = true;
-  std::this_thread::sleep_for(300ms);
+  const int cycles = core().cycles;
+  // The first of these may have asked before.
+  ASSERT_TRUE(until([&] { return core().cycles > cycles + 1; }));
   const int commits = core().commits;
-  std::this_thread::sleep_for(300ms);
+  ASSERT_TRUE(until([&] { return core().cycles > cycles + 4; }));
   EXPECT_EQ(core().commits, commits);
 }
 

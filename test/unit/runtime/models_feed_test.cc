@@ -44,7 +44,7 @@ class ModelsFeedTest : public ::testing::Test {
   ModelsFeedTest() {
     std::string name = ::testing::TempDir() + "/feedXXXXXX";
     folder_ = mkdtemp(name.data());
-    feed_ = std::make_unique<ModelsFeed>([this] { ++woken_; });
+    feed_ = std::make_unique<ModelsFeed>(std::make_shared<SystemClock>(), [this] { ++woken_; });
   }
   ~ModelsFeedTest() override {
     feed_->stop();
@@ -82,7 +82,7 @@ class ModelsFeedTest : public ::testing::Test {
   void write_store(const std::vector<store::Sample>& samples) const {
     store::StoreOptions options;
     options.folder = (folder_ / "rubato").string();
-    store::Store store(options, std::make_shared<store::SystemClock>());
+    store::Store store(options, std::make_shared<SystemClock>());
     for (const store::Sample& one : samples) ASSERT_TRUE(store.push(one));
     ASSERT_TRUE(store.flush(60s));
     ASSERT_TRUE(store.stop(60s));
@@ -178,7 +178,7 @@ TEST_F(ModelsFeedTest, a_database_that_cannot_be_read_is_told_once_and_keeps_the
   const auto told = [] {
     int count = 0;
     for (const std::string& line : test::logged())
-      if (line.find("is not learnt from") != std::string::npos) ++count;
+      if (line.find("cannot learn from job reports") != std::string::npos) ++count;
     return count;
   };
   EXPECT_TRUE(until([&] { return told() > 0; }));

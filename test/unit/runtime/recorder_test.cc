@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-class FixedClock : public store::Clock {
+class FixedClock : public Clock {
  public:
   [[nodiscard]] Seconds now() const override { return kNow; }
 };

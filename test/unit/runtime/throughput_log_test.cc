@@ -44,7 +44,7 @@ class Stored {
     folder_ = mkdtemp(name.data());
     store::StoreOptions options;
     options.folder = (folder_ / "rubato").string();
-    store::Store store(options, std::make_shared<store::SystemClock>());
+    store::Store store(options, std::make_shared<SystemClock>());
     for (const store::Sample& one : samples) EXPECT_TRUE(store.push(one));
     EXPECT_TRUE(store.flush(std::chrono::seconds(60)));
     EXPECT_TRUE(store.stop(std::chrono::seconds(60)));

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/runtime/models_feed_task.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "lib/base/log.h"
+#include "lib/model/throughput/error_replay.h"
+#include "lib/store/measured.h"
+#include "lib/store/profiles.h"
+
+namespace rubato {
+
+namespace {
+
+constexpr int kShareOfProcessor = 20;  // one in so many
+
+constexpr double kMovedThroughput = 0.01;
+constexpr double kMoreSamples = 1.5;
+
+/// Whether step-time models of `now` would differ, by the limits of throughput_change().
+bool tells_more(const std::vector<MeasuredRow>& before, const std::vector<MeasuredRow>& now) {
+  if (before.size() != now.size()) return true;
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    if (row_before(before[i], now[i]) || row_before(now[i], before[i])) return true;
+    const auto more = static_cast<double>(now[i].samples);
+    if (more >= kMoreSamples * static_cast<double>(before[i].samples)) return true;
+    if (std::abs(std::log(now[i].throughput / before[i].throughput)) >= kMovedThroughput)
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void ModelsFeed::Task::report(const std::string& error) {
+  if (error == last_error_) return;
+  last_error_ = error;
+  if (error.empty())
+    log().info("learning from job reports again");
+  else
+    log().error("cannot learn from job reports: {}; keeping the last model fit", error);
+}
+
+void ModelsFeed::Task::take_rules(const FeedOffer& offer) {
+  LearnerRules now;
+  now.use.warm_up = offer.warm_up;
+  now.history.half_life = offer.half_life;
+  if (now.use.warm_up == rules_.use.warm_up &&
+      same_value(now.history.half_life, rules_.history.half_life))
+    return;
+  rules_ = now;
+  if (read_up_to_ < 0) throughput_log_ = ThroughputLog(rules_);
+  throughput_log_.set_rules(rules_);
+  whole_at_ = {};
+}
+
+// Rebuilds the observations from the file: at the start, for another file, after an admin changed
+// profiles, and once an hour, since the store forgets old samples.
+Result<void> ModelsFeed::Task::restore(const FeedOffer& offer, const store::Reader& reader) {
+  throughput_log_.mark_stored(offer.settled);
+  return throughput_log_.restore(reader, offer.shared);
+}
+
+// Fits the step-time models to the sums of the store. Their forecasts enter the throughput fit.
+void ModelsFeed::Task::take_rows(const FeedOffer& offer) {
+  std::vector<MeasuredRow> rows;
+  for (const store::SummaryRow& row : summary_->rows()) {
+    if (row.job_type.empty()) continue;  // jobs without a type have no profile
+    rows.push_back(store::measured_row(
+        {{row.account, row.job_type, row.shared}, row.gpu_type, row.gpus, row.group}));
+  }
+  auto made = std::make_shared<const StepTimeModels>(std::move(rows), offer.gpu_memory);
+  if (step_time_models_ != nullptr && step_time_models_->rows() == made->rows() &&
+      step_time_models_->memory() == made->memory()) {
+    return;
+  }
+  static const std::vector<MeasuredRow> none;
+  rows_news_ =
+      rows_news_ ||
+      tells_more(step_time_models_ != nullptr ? step_time_models_->rows() : none, made->rows());
+  step_time_models_ = made->rows().empty() ? nullptr : std::move(made);
+  throughput_log_.learner().set_curves(
+      step_time_models_ != nullptr ? step_time_models_->curve_points() : std::vector<CurvePoint>());
+}
+
+std::string ModelsFeed::Task::read_store(const FeedOffer& offer) {
+  if (offer.database.empty()) return {};
+  if (!summary_ || database_ != offer.database || opened_ != offer.opened) {
+    summary_.emplace(offer.database);
+    database_ = offer.database;
+    opened_ = offer.opened;
+    read_up_to_ = -1;
+    whole_at_ = {};
+  }
+  const auto began = clock_->steady();
+  const bool whole = whole_at_ == SteadyTime{} || began - whole_at_ >= kWhole;
+  if (!whole && offer.settled == read_up_to_ && offer.orders == orders_seen_ &&
+      offer.shared == shared_)
+    return {};
+  const Result<bool> fresh_rows = summary_->refresh(offer.shared, whole);
+  if (!fresh_rows) return fresh_rows.error().text;
+  const Result<store::Reader> reader = store::Reader::open(offer.database);
+  if (!reader) return reader.error().text;
+  const Result<std::int64_t> changed_now = reader->profile_changes();
+  if (!changed_now) return changed_now.error().text;
+  if (whole || *changed_now != changes_ || offer.shared != shared_) {
+    if (const Result<void> read = restore(offer, *reader); !read) return read.error().text;
+    changes_ = *changed_now;
+  }
+  if (*fresh_rows) {
+    throughput_log_.set_imported(summary_->rows());
+    take_rows(offer);
+  }
+  if (whole) whole_at_ = began;
+  read_up_to_ = offer.settled;
+  orders_seen_ = offer.orders;
+  shared_ = offer.shared;
+  throughput_log_.mark_stored(offer.settled);
+  return {};
+}
+
+void ModelsFeed::Task::publish(const FeedOffer& offer, bool decides) {
+  const auto& throughput_model = throughput_log_.learner().model();
+  // Rounds ask the new version what they asked the last one. Computed here, they need not wait.
+  if (throughput_model != nullptr && latest_ != nullptr && latest_->throughput_model() != nullptr &&
+      latest_->throughput_model() != throughput_model.get()) {
+    throughput_model->warm(*latest_->throughput_model());
+  }
+  latest_ = std::make_shared<const Models>(offer.speeds, throughput_model, step_time_models_);
+  const MutexLock lock(outbox_->mutex);
+  outbox_->latest = latest_;
+  if (decides && outbox_->wake) outbox_->wake();
+}
+
+void ModelsFeed::Task::fit(const FeedOffer& offer) {
+  const bool first = latest_ == nullptr;
+  const Learner::News news = throughput_log_.learner().refit(TypeSpeeds(offer.speeds));
+  for (const std::string& words : news.said)
+    log().warn("rejected new model fit: it predicts recent reports worse than the current one: {}",
+               words);
+  const bool others = offer.speeds != speeds_ || offer.gpu_memory != gpu_memory_;
+  speeds_ = offer.speeds;
+  if (step_time_models_ != nullptr && step_time_models_->memory() != offer.gpu_memory)
+    step_time_models_ =
+        std::make_shared<const StepTimeModels>(step_time_models_->rows(), offer.gpu_memory);
+  gpu_memory_ = offer.gpu_memory;
+  const bool same = news.change == ThroughputChange::kSame || news.kept_old;
+  if (!first && !others && same && !rows_news_) return;
+  rows_news_ = false;
+  publish(offer, first || others || news.change == ThroughputChange::kDecides);
+}
+
+void ModelsFeed::Task::fit_hyperparameters(const FeedOffer& offer) {
+  if (throughput_log_.learner().fit_hyperparameters_when_due(TypeSpeeds(offer.speeds))) fit(offer);
+}
+
+// Once: the forecast errors on the reports of the store.
+void ModelsFeed::Task::measure_errors(const FeedOffer& offer) {
+  if (errors_known_ || read_up_to_ < 0) return;
+  errors_known_ = true;
+  const Result<store::Reader> reader = store::Reader::open(offer.database);
+  if (!reader) return;
+  ErrorReplay replay(TypeSpeeds(offer.speeds), rules_);
+  const Result<void> read = reader->each_sample([&](store::Sample sample) {
+    sample.type.shared = offer.shared.contains(sample.type.name);
+    if (!sample.type.name.empty()) replay.take(store::measured(sample));
+  });
+  if (read) throughput_log_.learner().set_errors(replay.finish());
+}
+
+void ModelsFeed::Task::note_learning() {
+  const Learner& learner = throughput_log_.learner();
+  auto made = std::make_shared<Learning>();
+  made->errors = learner.errors();
+  for (const auto& [use, count] : learner.uses()) made->uses[to_string(use)] = count;
+  made->refused_fits = learner.refused_fits();
+  made->refusals = learner.refusals();
+  const MutexLock lock(outbox_->mutex);
+  outbox_->learning = std::move(made);
+}
+
+ModelsFeed::Task::Outcome ModelsFeed::Task::work(FeedOffer offer) {
+  began_ = ended_at_ = clock_->steady();
+  take_rules(offer);
+  for (PendingSample& heard : offer.heard) throughput_log_.add_sample(std::move(heard));
+  const std::string error = read_store(offer);
+  fit(offer);
+  ended_at_ = clock_->steady();
+  // Rare: its interval grows with its duration.
+  fit_hyperparameters(offer);
+  measure_errors(offer);
+  note_learning();
+  report(error);
+  return outcome();
+}
+
+ModelsFeed::Task::Outcome ModelsFeed::Task::failed(const char* what) {
+  ended_at_ = clock_->steady();
+  report(what);
+  return outcome();
+}
+
+ModelsFeed::Task::Outcome ModelsFeed::Task::outcome() const {
+  const auto rest = kShareOfProcessor * (ended_at_ - began_);
+  Outcome made;
+  made.not_before = ended_at_ + std::max<SteadyDuration>(kInterval, rest);
+  made.urgent_not_before = ended_at_ + std::max<SteadyDuration>(kUrgentInterval, rest);
+  for (const ThroughputObservation& observation : throughput_log_.observations())
+    made.configurations.emplace(observation.profile, observation.gpu_type, observation.gpus);
+  return made;
+}
+
+}  // namespace rubato

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/sched/model_source.h"
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "lib/base/log.h"
+
+namespace rubato {
+
+namespace {
+
+constexpr double kDaySeconds = 86400;
+constexpr auto kLook = std::chrono::milliseconds(10);  // interval of looks at stopping()
+
+}  // namespace
+
+std::set<std::string> shared_job_types(const Config& config) {
+  std::set<std::string> names;
+  for (const JobTypeConfig& type : config.job_types)
+    if (type.shared) names.insert(type.name);
+  return names;
+}
+
+void ModelSource::feed(const Config& config, Recorder& recorder) {
+  if (feed_ == nullptr) feed_ = std::make_unique<ModelsFeed>(clock_, wake_);
+  FeedOffer offer;
+  offer.speeds = config.speeds();
+  offer.gpu_memory = config.gpu_memory();
+  offer.shared = shared_job_types(config);
+  if (recorder.ready()) offer.database = recorder.database();
+  offer.settled = recorder.settled();
+  offer.orders = recorder.orders();
+  offer.opened = recorder.opened();
+  offer.heard = recorder.take_pending_samples();
+  offer.warm_up = config.off(Mechanism::kWarmUp) ? 0 : config.warm_up;
+  offer.half_life = config.model_half_life_days * kDaySeconds;
+  feed_->offer(std::move(offer));
+}
+
+void ModelSource::await_fit(SteadyTime deadline, const Pacer& pacer) const {
+  while (feed_ != nullptr && !pacer.stopping() && clock_->steady() < deadline)
+    if (feed_->wait_urgent(std::min<SteadyTime>(deadline, clock_->steady() + kLook))) return;
+}
+
+std::shared_ptr<const Models> ModelSource::models(const Config& config) const {
+  if (feed_ != nullptr && !config.off(Mechanism::kLearning))
+    if (auto latest = feed_->latest()) return latest;
+  return std::make_shared<const Models>(config.speeds());
+}
+
+std::shared_ptr<const Learning> ModelSource::learning() const {
+  return feed_ == nullptr ? nullptr : feed_->learning();
+}
+
+std::size_t ModelSource::learnt_observations() const {
+  const auto latest = feed_ == nullptr ? nullptr : feed_->latest();
+  return latest == nullptr || latest->throughput_model() == nullptr
+             ? 0
+             : latest->throughput_model()->observations().size();
+}
+
+nlohmann::ordered_json ModelSource::learning_json() const {
+  nlohmann::ordered_json out{{"cells", learnt_observations()}};
+  const std::shared_ptr<const Learning> learning = this->learning();
+  if (learning == nullptr) return out;
+  out["refused_fits"] = learning->refused_fits;
+  out["reports"] = nlohmann::ordered_json::object();
+  for (const auto& [use, count] : learning->uses) out["reports"][use] = count;
+  return out;
+}
+
+void ModelSource::stop() {
+  if (feed_ != nullptr) feed_->stop();
+}
+
+void ModelSource::wait(SteadyTime deadline) {
+  if (feed_ != nullptr && !feed_->wait(deadline))
+    log().warn("the thread that learns from reports did not end in time; leaving it behind");
+}
+
+}  // namespace rubato

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Snapshots of slurmctld, taken under its locks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "lib/base/clock.h"
+#include "lib/config/config.h"
+#include "lib/core/snapshot.h"
+#include "plugin/common/pair.h"
+#include "plugin/sched/pacer.h"
+#include "plugin/slurm/read/snapshot_in.h"
+#include "plugin/slurm/stock/controller.h"
+#include "plugin/slurm/stock/locks.h"
+
+namespace rubato {
+
+/// Used by the loop's thread alone.
+class SnapshotSource {
+ public:
+  SnapshotSource(Pair& pair, std::shared_ptr<const Clock> clock, const Pacer& pacer,
+                 LockTimes& times)
+      : pair_(pair), clock_(std::move(clock)), pacer_(pacer), times_(times) {}
+
+  /// Reads the jobs and nodes of slurmctld. `first`: no round was made from a snapshot yet. Empty
+  /// while slurmctld shuts down, and where its records do not fit this build.
+  [[nodiscard]] std::optional<Snapshot> take(const Config& config, bool first);
+
+  /// The next take() reads everything anew.
+  void read_all_next() { last_full_look_ = {}; }
+  /// A job, a node, a partition or the configuration changed since the last take().
+  [[nodiscard]] bool is_outdated() const { return change_mark() != seen_; }
+  /// The number of completing nodes changed since the last take(). Takes slurmctld's node lock.
+  [[nodiscard]] bool completing_changed(const Config& config);
+  [[nodiscard]] bool records_fit() const { return records_fit_; }
+
+ private:
+  [[nodiscard]] bool check_records_once();
+  [[nodiscard]] Depth look_depth(bool first);
+
+  Pair& pair_;
+  const std::shared_ptr<const Clock> clock_;
+  const Pacer& pacer_;
+  LockTimes& times_;
+  SnapshotReader reader_;
+  ChangeMark seen_;  ///< at the last take()
+  int coming_ = 0;   ///< completing nodes at the last take()
+  bool records_checked_ = false;
+  bool records_fit_ = false;
+  SteadyTime last_full_look_{};
+  std::uint64_t updates_seen_ = 0;  ///< updates of hints before the last full look
+};
+
+}  // namespace rubato

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/sched/state_publisher.h"
+
+#include <utility>
+
+#include "lib/base/log.h"
+#include "plugin/sched/model_source.h"
+
+namespace rubato {
+
+namespace {
+
+constexpr double kStateInterval = 2.0;  // seconds
+
+}  // namespace
+
+void StatePublisher::open() { publisher_ = std::make_unique<Publisher>(state_dir_, clock_); }
+
+void StatePublisher::set_private_data(const PrivateData& hidden) {
+  if (hidden == hidden_) return;
+  hidden_ = hidden;
+  hidden_changed_ = true;
+}
+
+void StatePublisher::set_round(RoundRecord round, bool full) {
+  round_ = std::move(round);
+  unpublished_ = true;
+  if (!full) return;
+  gpu_types_.clear();
+  for (const Node& node : round_.snapshot->nodes)
+    for (const GpuGroup& group : node.gpus) gpu_types_.insert(group.type);
+}
+
+std::string StatePublisher::publish_dir(const Config& config) const {
+  return config.publish_dir.empty() ? state_dir_ + "/publish" : config.publish_dir;
+}
+
+void StatePublisher::publish(bool last, const Config& config, Recorder& recorder,
+                             const StatsText& stats) {
+  if (publisher_ == nullptr || round_.snapshot == nullptr || config.off(Mechanism::kPublish))
+    return;
+  const bool due = last || std::exchange(hidden_changed_, false) ||
+                   seconds_since(*clock_, last_publish_) >= config.publish_interval;
+  if (!due) return;
+  last_publish_ = clock_->steady();
+  unpublished_ = false;
+  PublishedState published;
+  published.write_state = last || seconds_since(*clock_, last_state_) >= kStateInterval;
+  if (published.write_state) last_state_ = last_publish_;
+  published.snapshot = round_.snapshot;
+  published.plan = round_.plan;
+  published.models = round_.models;
+  published.starts = recorder.starts();
+  published.shared = shared_job_types(config);
+  if (!config.off(Mechanism::kPrivateData)) published.hidden = hidden_;
+  published.stats = stats(true);
+  if (published.hidden.any()) published.open_stats = stats(false);
+  published.report = recorder.take_report(last);
+  published.publish_dir = publish_dir(config);
+  publisher_->offer(std::move(published));
+}
+
+void StatePublisher::offer_models(const Config& config, const Recorder& recorder,
+                                  std::shared_ptr<const Learning> learning) {
+  if (config.off(Mechanism::kPublish) || !recorder.ready()) return;
+  if (models_ == nullptr) models_ = std::make_unique<ModelsPublisher>(clock_);
+  ModelsOffer offer;
+  offer.written = recorder.written();
+  offer.database = recorder.database();
+  offer.opened = recorder.opened();
+  offer.shared = shared_job_types(config);
+  offer.models = round_.models;
+  offer.gpu_types = gpu_types_;
+  offer.learning = std::move(learning);
+  offer.publish_dir = publish_dir(config);
+  offer.private_dir = state_dir_ + "/private";
+  if (!config.off(Mechanism::kPrivateData)) offer.hidden = hidden_;
+  models_->offer(std::move(offer));
+}
+
+void StatePublisher::stop() {
+  if (publisher_ != nullptr) publisher_->stop();
+  if (models_ != nullptr) models_->stop();
+}
+
+void StatePublisher::wait_models(SteadyTime deadline) {
+  if (models_ != nullptr && !models_->wait(deadline))
+    log().warn("the thread that writes models.json did not end in time; leaving it behind");
+}
+
+}  // namespace rubato
