@@ -40,6 +40,7 @@ tools_libtools_la_SOURCES = \
   tools/shared/squeue_query.h \
   tools/shared/table.cc \
   tools/shared/table.h \
+  tools/shared/tool_mechanism.h \
   tools/shared/write_file.cc \
   tools/shared/write_file.h
 
@@ -176,9 +177,16 @@ dist_schema_DATA = \
 
 # `make config-docs` and `make hints-docs` write man pages and examples again after a change of the tables.
 EXTRA_PROGRAMS += tools/generate/config_docs tools/generate/hints_docs
-tools_generate_config_docs_SOURCES = tools/generate/config_docs.cc
+tools_generate_config_docs_SOURCES = \
+  tools/generate/config_docs.cc \
+  tools/generate/config_man.cc \
+  tools/generate/config_man.h
 tools_generate_config_docs_LDADD = $(LIB_CORE) $(LIBRARY_LIBS)
-tools_generate_hints_docs_SOURCES = tools/generate/hints_docs.cc
+tools_generate_hints_docs_SOURCES = \
+  tools/generate/hints_docs.cc \
+  tools/generate/hints_man.cc \
+  tools/generate/hints_man.h \
+  tools/generate/hints_man_text.h
 tools_generate_hints_docs_LDADD = $(LIB_JSON) $(LIBRARY_LIBS)
 CLEANFILES += tools/generate/config_docs$(EXEEXT) tools/generate/hints_docs$(EXEEXT)
 

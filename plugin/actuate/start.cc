@@ -125,9 +125,9 @@ class ScopedStart {
 };
 
 // Test-only switches; no configuration, no switch.
-bool injected(Pair& pair, const char* word) {
+bool injected(Pair& pair, Fault fault) {
   const auto config = pair.config();
-  return config != nullptr && config->test_inject.contains(word);
+  return config != nullptr && config->injected(fault);
 }
 
 bool off(Pair& pair, Mechanism mechanism) {
@@ -137,7 +137,7 @@ bool off(Pair& pair, Mechanism mechanism) {
 
 int ask_slurm(job_record_t* job, const Start& start, const StartConstraints& constraints,
               Pair& pair) {
-  if (constraints.planned != nullptr && injected(pair, "start-fails")) return ESLURM_NODES_BUSY;
+  if (constraints.planned != nullptr && injected(pair, Fault::kStartFails)) return ESLURM_NODES_BUSY;
   const StartScope scope{
       .managed = start.managed, .only = constraints.only, .never = constraints.never};
   const ScopedStart scoped(pair, scope);

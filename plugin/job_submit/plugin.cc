@@ -50,7 +50,7 @@ void note_submit(const job_desc_msg_t& job, uint32_t uid) {
 int submit(job_desc_msg_t& job, uint32_t uid, char** error) {
   if (pair() == nullptr) return SLURM_SUCCESS;
   const auto config = config_now();
-  if (config->test_inject.contains("throw-submit")) throw std::runtime_error("injected at submit");
+  if (config->injected(Fault::kThrowSubmit)) throw std::runtime_error("injected at submit");
   note_submit(job, uid);
   if (config->off(Mechanism::kHints)) return SLURM_SUCCESS;
   const auto checked = check_submit(job, *config);

@@ -43,11 +43,6 @@ double ms_since(Loop::Clock::time_point since) {
   return duration<double, std::milli>(Loop::Clock::now() - since).count();
 }
 
-double injected(const Config& config, const char* word) {
-  const auto at = config.test_inject.find(word);
-  return at != config.test_inject.end() ? at->second : -1;
-}
-
 EntryPoint cycle_entry{"the loop"};
 EntryPoint config_entry{"reading rubato.conf"};
 EntryPoint record_entry{"recording reports"};
@@ -84,7 +79,7 @@ void Loop::run() noexcept {
     const Wake woken = wait();
     if (stopping_) break;
     if (reconfigure_.exchange(false)) take_config_guarded();
-    if (injected(*config_, "stop-loop") >= 0) continue;  // neither beats nor looks
+    if (config_->injected(Fault::kStopLoop)) continue;  // neither beats nor looks
     pair_.beat();
     tend_guarded();
     if (!is_due(woken)) continue;
@@ -293,11 +288,11 @@ void Loop::load_state(const Snapshot& snapshot) {
 
 std::optional<Plan> Loop::decide(const Snapshot& snapshot, const Models& models) {
   const auto began = Clock::now();
-  if (injected(*config_, "throw-round") >= 0) throw std::runtime_error("injected in a round");
-  inject_sleep(injected(*config_, "hang-round"));
+  if (config_->injected(Fault::kThrowRound)) throw std::runtime_error("injected in a round");
+  inject_sleep(config_->injected(Fault::kHangRound).value_or(0));
   // At the time of the snapshot, so that its replay gives the same plan.
   Plan plan = round(snapshot, models, *config_, snapshot.taken, Fingerprint::kLeave);
-  inject_sleep(injected(*config_, "slow-round") / 1000);
+  inject_sleep(config_->injected(Fault::kSlowRound).value_or(0) / 1000);
   const double ms = ms_since(began);
   ++stats_.rounds;
   stats_.round_ms_total += ms;

@@ -25,6 +25,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/config/job_type_test.cc \
   test/unit/config/options_test.cc \
   test/unit/config/parse_test.cc \
+  test/unit/config/test_options_test.cc \
   test/unit/config/values_test.cc \
   test/unit/core/core_types_test.cc \
   test/unit/core/resize_request_test.cc \
@@ -86,7 +87,12 @@ test_unit_unit_tests_SOURCES = \
   test/unit/runtime/start_history_test.cc \
   test/unit/runtime/throughput_log_test.cc \
   test/unit/validate/rubick_test.cc \
-  test/unit/validate/sia_test.cc
+  test/unit/validate/sia_test.cc \
+  tools/generate/config_man.cc \
+  tools/generate/config_man.h \
+  tools/generate/hints_man.cc \
+  tools/generate/hints_man.h \
+  tools/generate/hints_man_text.h
 
 # The loop with a slurmctld that is not there (test/support/fake_core.cc).
 if BUILD_PLUGINS
