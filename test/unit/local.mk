@@ -44,6 +44,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/json/models_table_test.cc \
   test/unit/json/period_test.cc \
   test/unit/json/public_view_test.cc \
+  test/unit/json/record_schema_test.cc \
   test/unit/model/batch_scaling_test.cc \
   test/unit/model/best_batch_test.cc \
   test/unit/model/bounded_fit_test.cc \
@@ -92,7 +93,9 @@ test_unit_unit_tests_SOURCES = \
   tools/generate/config_man.h \
   tools/generate/hints_man.cc \
   tools/generate/hints_man.h \
-  tools/generate/hints_man_text.h
+  tools/generate/hints_man_text.h \
+  tools/generate/record_schema.cc \
+  tools/generate/record_schema.h
 
 # The loop with a slurmctld that is not there (test/support/fake_core.cc).
 if BUILD_PLUGINS
