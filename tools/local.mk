@@ -40,6 +40,7 @@ tools_libtools_la_SOURCES = \
   tools/shared/squeue_query.h \
   tools/shared/table.cc \
   tools/shared/table.h \
+  tools/shared/tool_mechanism.h \
   tools/shared/write_file.cc \
   tools/shared/write_file.h
 
@@ -178,15 +179,32 @@ dist_schema_DATA = \
   docs/schema/rubato.stats.1.json \
   docs/schema/rubato.validate.1.json
 
-# `make config-docs` and `make hints-docs` write man pages and examples again after a change of the tables.
-EXTRA_PROGRAMS += tools/generate/config_docs tools/generate/hints_docs
-tools_generate_config_docs_SOURCES = tools/generate/config_docs.cc
+# `make config-docs`, `make hints-docs` and `make schema-docs` write man pages, examples and schemas again
+# after a change of the tables.
+EXTRA_PROGRAMS += tools/generate/config_docs tools/generate/hints_docs tools/generate/schema_docs
+tools_generate_config_docs_SOURCES = \
+  tools/generate/config_docs.cc \
+  tools/generate/config_man.cc \
+  tools/generate/config_man.h
 tools_generate_config_docs_LDADD = $(LIB_CORE) $(LIBRARY_LIBS)
-tools_generate_hints_docs_SOURCES = tools/generate/hints_docs.cc
+tools_generate_hints_docs_SOURCES = \
+  tools/generate/hints_docs.cc \
+  tools/generate/hints_man.cc \
+  tools/generate/hints_man.h \
+  tools/generate/hints_man_text.h
 tools_generate_hints_docs_LDADD = $(LIB_JSON) $(LIBRARY_LIBS)
-CLEANFILES += tools/generate/config_docs$(EXEEXT) tools/generate/hints_docs$(EXEEXT)
+tools_generate_schema_docs_SOURCES = \
+  tools/generate/record_schema.cc \
+  tools/generate/record_schema.h \
+  tools/generate/schema_docs.cc
+tools_generate_schema_docs_LDADD = $(LIB_JSON) $(LIBRARY_LIBS)
+CLEANFILES += tools/generate/config_docs$(EXEEXT) tools/generate/hints_docs$(EXEEXT) tools/generate/schema_docs$(EXEEXT)
 
-.PHONY: config-docs hints-docs
+.PHONY: config-docs hints-docs schema-docs
+schema-docs: tools/generate/schema_docs$(EXEEXT)
+	tools/generate/schema_docs snapshot > $(srcdir)/docs/schema/rubato.snapshot.1.json
+	tools/generate/schema_docs plan > $(srcdir)/docs/schema/rubato.plan.1.json
+
 config-docs: tools/generate/config_docs$(EXEEXT)
 	tools/generate/config_docs man > $(srcdir)/docs/man/rubato.conf.5
 	tools/generate/config_docs example > $(srcdir)/configs/rubato.conf.example

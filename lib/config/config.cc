@@ -9,6 +9,7 @@
 
 #include "lib/config/options.h"
 #include "lib/config/records.h"
+#include "lib/config/test_options.h"
 #include "lib/config/values.h"
 
 namespace rubato {
@@ -46,8 +47,6 @@ Json json_of(const Option& option, const Config& config) {
     }
     case OptionType::kPartitions:
       return config.manage_all ? Json("all") : Json(config.managed_partitions);
-    case OptionType::kWords:
-      return Json(split_list(value).value_or(std::vector<std::string>{}));
     case OptionType::kChoice:
     case OptionType::kPath:
     case OptionType::kName:
@@ -86,6 +85,12 @@ const JobTypeConfig* Config::job_type(const std::string& name) const {
   return found != job_types.end() && found->name == name ? &*found : nullptr;
 }
 
+std::optional<double> Config::injected(Fault fault) const {
+  const auto found = test_inject.find(fault);
+  if (found == test_inject.end()) return std::nullopt;
+  return found->second;
+}
+
 std::string dump_config(const Config& config) {
   std::string out;
   for (const Option& option : options()) {
@@ -102,9 +107,13 @@ std::string dump_config(const Config& config) {
     const std::string value = show_option(option, config);
     if (!value.empty()) {
       out += fmt::format("{}={}\n", option.name, as_written(value));
-    } else if (!option.test_only) {
+    } else {
       out += fmt::format("# {} is not set\n", option.name);
     }
+  }
+  for (const TestOption& option : test_options()) {
+    const std::string value = show_test_option(option, config);
+    if (!value.empty()) out += fmt::format("{}={}\n", option.name, value);
   }
   return out;
 }
@@ -115,9 +124,7 @@ std::string config_json(const Config& config) {
   for (const Option& option : options()) {
     if (!option.record.empty()) continue;
     if (option.type != OptionType::kName) {
-      if (!option.test_only || !show_option(option, config).empty()) {
-        out[option.name] = json_of(option, config);
-      }
+      out[option.name] = json_of(option, config);
       continue;
     }
     Json& records = out[option.name] = Json::array();
@@ -135,6 +142,10 @@ std::string config_json(const Config& config) {
       }
       records.push_back(std::move(record));
     }
+  }
+  for (const TestOption& option : test_options()) {
+    const std::string value = show_test_option(option, config);
+    if (!value.empty()) out[option.name] = *split_list(value);
   }
   // Names are bytes to Slurm; JSON wants UTF-8.
   return out.dump(-1, ' ', false, Json::error_handler_t::replace);

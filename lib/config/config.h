@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The values of rubato.conf. The table in options.cc drives parser, help, man page and example.
+// The values of rubato.conf. The table in options.cc defines the options.
 #pragma once
 
 #include <cstdint>
@@ -12,27 +12,28 @@
 #include "lib/base/error.h"
 #include "lib/base/file_system.h"
 #include "lib/base/units.h"
+#include "lib/config/fault.h"
 #include "lib/config/mechanism.h"
 #include "lib/hints/hints.h"
 
 namespace rubato {
 
-/// DESIGN: nothing changes until an admin says so.
+/// What Rubato may do.
 enum class Mode {
   kObserve,  ///< plans and records, writes no field of any job
-  kPlace,    ///< decides order and placement; touches nothing that runs
+  kPlace,    ///< decides order and placement of pending jobs; never changes a running job
 };
 
 /// A line `GpuType=NAME Speed=X`.
 struct GpuTypeConfig {
   std::string name;
   double speed = 1.0;
-  std::int64_t memory = 0;  ///< MiB of one GPU; 0: not told
+  std::int64_t memory = 0;  ///< MiB per GPU; 0: not known
 
   bool operator==(const GpuTypeConfig&) const = default;
 };
 
-/// A line `JobType=NAME Shared=yes Gpus=1-8 ...`: what holds for jobs of a type that do not say it.
+/// A line `JobType=NAME Shared=yes Gpus=1-8 ...`: hints for jobs of a type that do not set them.
 struct JobTypeConfig {
   std::string name;
   bool shared = false;  ///< all accounts share its profile
@@ -48,71 +49,74 @@ struct Config {
   Mode mode = Mode::kObserve;
   bool manage_all = false;  ///< ManagedPartitions=all
   std::set<std::string> managed_partitions;
-  Seconds heartbeat_timeout = 10;             ///< HeartbeatTimeout: the gate opens after it
-  double round_interval = 1.0;                ///< RoundInterval, seconds between full rounds
-  double round_deadline = 2.0;                ///< RoundDeadline, seconds; a later plan is dropped
-  int reserve_depth = 4;                      ///< ReserveDepth
-  Seconds reserve_after = 600;                ///< ReserveAfter, seconds
-  double priority_band = kAutoBand;           ///< PriorityBand; infinity: inf
-  Seconds starvation_bound = 86400;           ///< StarvationBound, seconds
-  int lock_slice_ms = 5;                      ///< LockSlice: longest hold while starting jobs
-  std::string publish_dir;                    ///< PublishDir; "" = StateSaveLocation/rubato/publish
-  double publish_interval = 1.0;              ///< PublishInterval, seconds
-  std::string log_level = "info";             ///< LogLevel
-  std::string store_dir;                      ///< StoreDir; "" = StateSaveLocation/rubato
-  int store_retention_days = 180;             ///< StoreRetentionDays
-  Seconds warm_up = 60;                       ///< WarmUp, seconds; 0: none
-  int model_half_life_days = 30;              ///< ModelHalfLife, days; 0: nothing is forgotten
-  Seconds message_interval = 60;              ///< MessageInterval, seconds; 0: no cap
-  std::vector<GpuTypeConfig> gpu_types;       ///< sorted by name
-  std::vector<JobTypeConfig> job_types;       ///< sorted by name
-  std::set<Mechanism> test_off;               ///< TestOff, only with RUBATO_TESTING=1
-  std::map<std::string, double> test_inject;  ///< TestInject: word -> argument (0 without one)
+  Seconds heartbeat_timeout = 10;        ///< HeartbeatTimeout, seconds; then the gate opens
+  double round_interval = 1.0;           ///< RoundInterval, seconds between full rounds
+  double round_deadline = 2.0;           ///< RoundDeadline, seconds; later plans are dropped
+  int reserve_depth = 4;                 ///< ReserveDepth
+  Seconds reserve_after = 600;           ///< ReserveAfter, seconds
+  double priority_band = kAutoBand;      ///< PriorityBand; infinity: inf
+  Seconds starvation_bound = 86400;      ///< StarvationBound, seconds
+  int lock_slice_ms = 5;                 ///< LockSlice: longest hold while starting jobs
+  std::string publish_dir;               ///< PublishDir; "" = StateSaveLocation/rubato/publish
+  double publish_interval = 1.0;         ///< PublishInterval, seconds
+  std::string log_level = "info";        ///< LogLevel
+  std::string store_dir;                 ///< StoreDir; "" = StateSaveLocation/rubato
+  int store_retention_days = 180;        ///< StoreRetentionDays
+  Seconds warm_up = 60;                  ///< WarmUp, seconds; 0: none
+  int model_half_life_days = 30;         ///< ModelHalfLife, days; 0: no decay
+  Seconds message_interval = 60;         ///< MessageInterval, seconds; 0: no cap
+  std::vector<GpuTypeConfig> gpu_types;  ///< sorted by name
+  std::vector<JobTypeConfig> job_types;  ///< sorted by name
+  std::set<Mechanism> test_off;          ///< TestOff, only with RUBATO_TESTING=1
+  std::map<Fault, double> test_inject;   ///< TestInject: argument of each fault (0 without one)
 
-  /// ManagedPartitions names it, or is `all`.
+  /// Whether ManagedPartitions names `partition`, or is `all`.
   [[nodiscard]] bool manages(const std::string& partition) const;
-  /// Of the GPU types that have a line.
+  /// Relative speed by GPU type, for the types that have a line.
   [[nodiscard]] std::map<std::string, double> speeds() const;
-  /// MiB of one GPU, of the types whose line says it.
+  /// MiB per GPU by GPU type, for the types whose line has Memory.
   [[nodiscard]] std::map<std::string, std::int64_t> gpu_memory() const;
-  /// The line of a job type; null when there is none.
+  /// The line of a job type; null if there is none.
   [[nodiscard]] const JobTypeConfig* job_type(const std::string& name) const;
+  /// Whether a test has switched the mechanism off.
   [[nodiscard]] bool off(Mechanism mechanism) const { return test_off.contains(mechanism); }
+  /// The argument of a fault that a test injects (0 if it takes none); empty when it is not.
+  [[nodiscard]] std::optional<double> injected(Fault fault) const;
   bool operator==(const Config&) const = default;
 };
 
-/// As in rubato.conf: observe, place.
+/// The word in rubato.conf: observe or place.
 [[nodiscard]] const char* to_string(Mode);
 
-/// Parses the text of a rubato.conf. `path` stands in the errors, which name line and word and the
-/// nearest valid choice; all errors of the text come at once, one a line (at most 100, then their
-/// number). `testing` admits the test-only keys. Files that `Include` names are read through
-/// `files`, relative to the file that names them; without `files` an Include is an error.
+/// Parses the text of a rubato.conf. The error has one line per mistake, at most 100; each names
+/// `path`, line, word and the nearest valid choice. `testing` accepts the options for tests.
+/// Included files are read through `files`, relative to the file that includes them; without
+/// `files` an Include is an error.
 [[nodiscard]] Result<Config> parse_config(const std::string& text, const std::string& path,
                                           bool testing = false, const FileSystem* files = nullptr);
 
-/// What was found at the place of a rubato.conf.
+/// The result of reading a rubato.conf.
 struct LoadedConfig {
   Config config;
-  bool present = false;  ///< there is such a file; without it `config` is the default (observe)
+  bool present = false;  ///< the file exists; otherwise `config` is the default (observe)
   std::string note;      ///< one sentence for the log
 };
 
-/// Reads and parses the file at `path`. A missing file is no error: nothing changes until an admin
-/// says so. A file that cannot be read is one, and names the reason.
+/// Reads and parses the file at `path`. A missing file is not an error and gives the default. If
+/// the file cannot be read, the error names the reason.
 [[nodiscard]] Result<LoadedConfig> load_config_file(const std::string& path,
                                                     const FileSystem& files, bool testing = false);
 
-/// `config` as a rubato.conf: every option with its effective value, those without a value as a
-/// comment. parse_config reads it back to an equal Config, with `testing` if a test-only option is
-/// set. For configurations that parse_config accepts.
+/// `config` as a rubato.conf: every option with its effective value; options without a value are
+/// comments. parse_config reads it back to an equal Config, with `testing` if an option for tests
+/// is set. `config` must be one that parse_config accepts.
 [[nodiscard]] std::string dump_config(const Config& config);
 
 inline constexpr const char* kConfigSchema = "rubato.config/1";
 
-/// `config` as one line of JSON: {"schema":"rubato.config/1","Mode":"observe",...}, the members
-/// named and ordered as the options. Unset options are null, lists are arrays, times are numbers
-/// in the unit of the option.
+/// `config` as one line of JSON: {"schema":"rubato.config/1","Mode":"observe",...}. The members
+/// have the names and the order of the options. Unset options are null, lists are arrays, times are
+/// numbers in the unit of the option.
 [[nodiscard]] std::string config_json(const Config& config);
 
 }  // namespace rubato

@@ -55,7 +55,7 @@ enum class Mechanism {
 struct MechanismWord {
   Mechanism mechanism;
   std::string_view word;  ///< as TestOff= spells it
-  std::string_view help;  ///< what happens without it
+  std::string_view help;  ///< the behaviour without it
 };
 
 /// All mechanisms, in the order of the enum.
@@ -66,50 +66,50 @@ inline constexpr std::array kMechanisms = {
     MechanismWord{Mechanism::kImmediate, "immediate",
                   "immediate requests (salloc -I) do not pass the gate"},
     MechanismWord{Mechanism::kServerCount, "server-count",
-                  "a cycle does not count as a server thread"},
+                  "a round does not count as a server thread"},
     MechanismWord{Mechanism::kReserve, "reserve", "nothing is reserved"},
     MechanismWord{Mechanism::kLevels, "levels", "jobs keep Slurm's order"},
     MechanismWord{Mechanism::kNeeds, "needs", "jobs of one level keep Slurm's order"},
     MechanismWord{Mechanism::kPredictability, "predictability",
-                  "forecasts of remaining time are not judged, and count unseen"},
-    MechanismWord{Mechanism::kLearning, "learning", "nothing is learnt from reports"},
-    MechanismWord{Mechanism::kWarmUp, "warm-up", "reports of jobs that warm up count like others"},
-    MechanismWord{Mechanism::kLoad, "load",
-                  "a GPU-second costs only the jobs that wait, not those that will come"},
+                  "forecasts of remaining time are used without a check of their errors"},
+    MechanismWord{Mechanism::kLearning, "learning", "the models learn nothing from reports"},
+    MechanismWord{Mechanism::kWarmUp, "warm-up", "reports during warm-up count like others"},
+    MechanismWord{Mechanism::kLoad, "load", "the cost of a GPU-second ignores future arrivals"},
     MechanismWord{Mechanism::kForecast, "forecast",
-                  "jobs take the types by speed, whatever was learnt"},
+                  "GPU types are chosen by their configured speed, without the models"},
     MechanismWord{Mechanism::kHeartbeat, "heartbeat", "the gate does not open when the loop stops"},
     MechanismWord{Mechanism::kDepth, "depth", "gated jobs count in bf_max_job_test"},
     MechanismWord{Mechanism::kStockPlan, "stock-plan", "the plan of stock backfill is not read"},
-    MechanismWord{Mechanism::kSave, "save", "slurmctld is not asked to save what Rubato started"},
+    MechanismWord{Mechanism::kSave, "save",
+                  "slurmctld does not save its state after Rubato starts a job"},
     MechanismWord{Mechanism::kSettle, "settle",
-                  "jobs recovered as waiting start before the nodes have told what runs"},
-    MechanismWord{Mechanism::kWake, "wake", "nothing wakes the loop between two rounds"},
+                  "recovered pending jobs may start before the nodes have registered"},
+    MechanismWord{Mechanism::kWake, "wake", "events do not wake the loop between two rounds"},
     MechanismWord{Mechanism::kQuiet, "quiet", "the loop does not let requests go first"},
-    MechanismWord{Mechanism::kType, "type", "the GPU type chosen is not given to Slurm"},
-    MechanismWord{Mechanism::kThreads, "threads", "each CPU that a job asks for counts as a core"},
+    MechanismWord{Mechanism::kType, "type", "Slurm does not get the chosen GPU type"},
+    MechanismWord{Mechanism::kThreads, "threads", "each requested CPU counts as a core"},
     MechanismWord{Mechanism::kRewrite, "rewrite",
                   "jobs start as requested, whatever size was planned"},
     MechanismWord{Mechanism::kPutBack, "put-back",
-                  "a request that was rewritten for a failed start stays so"},
+                  "the request is not restored after a failed start"},
     MechanismWord{Mechanism::kRestore, "restore",
                   "a requeued job keeps the size of its last start"},
     MechanismWord{Mechanism::kResvMask, "resv-mask", "unmanaged jobs may take reserved nodes"},
     MechanismWord{Mechanism::kPublish, "publish", "nothing is published"},
     MechanismWord{Mechanism::kPrivateData, "private-data", "the published files hide nothing"},
     MechanismWord{Mechanism::kStore, "store", "nothing is stored"},
-    MechanismWord{Mechanism::kOrders, "orders", "orders about profiles are not taken"},
+    MechanismWord{Mechanism::kOrders, "orders", "requests to change profiles are ignored"},
     MechanismWord{Mechanism::kPlans, "plans",
                   "jobs run with the plan and the batch that they were submitted with"},
-    MechanismWord{Mechanism::kSegment, "segment", "nothing is written into system_comment"},
-    MechanismWord{Mechanism::kJobEnv, "job-env", "jobs hear nothing through their environment"},
+    MechanismWord{Mechanism::kSegment, "segment", "Rubato does not write SystemComment"},
+    MechanismWord{Mechanism::kJobEnv, "job-env", "jobs get no variables of Rubato"},
     MechanismWord{Mechanism::kHints, "hints", "hints are neither checked nor recorded at submit"},
     MechanismWord{Mechanism::kHintsUpdate, "hints-update",
                   "updates of pending jobs are not checked against hints"},
     MechanismWord{Mechanism::kHintsRead, "hints-read", "hints do not reach the snapshot"},
-    MechanismWord{Mechanism::kMessages, "messages", "messages of jobs are taken for comments"},
-    MechanismWord{Mechanism::kMessageRate, "message-rate", "every report is taken"},
-    MechanismWord{Mechanism::kMessageUid, "message-uid", "messages of every user are heard"},
+    MechanismWord{Mechanism::kMessages, "messages", "messages of jobs are stored as comments"},
+    MechanismWord{Mechanism::kMessageRate, "message-rate", "every report is accepted"},
+    MechanismWord{Mechanism::kMessageUid, "message-uid", "messages of every user are accepted"},
 };
 
 /// The mechanism that `word` names; empty when there is none.
@@ -124,7 +124,7 @@ inline constexpr std::array kMechanisms = {
   return kMechanisms.at(static_cast<std::size_t>(mechanism)).word;
 }
 
-/// Each row stands at the place of its enumerator.
+/// Whether each row has the index of its enumerator.
 [[nodiscard]] constexpr bool mechanisms_are_in_order() {
   for (std::size_t i = 0; i < kMechanisms.size(); ++i)
     if (kMechanisms.at(i).mechanism != static_cast<Mechanism>(i)) return false;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lib/config/options.h"
 
+#include <utility>
+
 #include "lib/base/nearest.h"
-#include "lib/config/mechanism.h"
 #include "lib/hints/table.h"
 
 namespace rubato {
@@ -10,297 +11,228 @@ namespace {
 
 constexpr double kDay = 86400;
 
-std::vector<OptionWord> test_off_words() {
-  std::vector<OptionWord> words;
-  for (const MechanismWord& row : kMechanisms)
-    words.push_back({.name = std::string(row.word), .help = std::string(row.help)});
-  return words;
+/// Both ends of the range of a number.
+struct Range {
+  double min = 0;
+  double max = 0;
+};
+
+Option choice(const char* name, OptionField field, const char* standard,
+              std::vector<OptionWord> words, const char* help) {
+  return {.name = name,
+          .type = OptionType::kChoice,
+          .default_text = standard,
+          .field = field,
+          .words = std::move(words),
+          .help = help};
 }
 
-std::vector<OptionWord> test_inject_words() {
+Option number(const char* name, OptionType type, OptionField field, const char* standard,
+              Range range, const char* unit, const char* help) {
+  return {.name = name,
+          .type = type,
+          .default_text = standard,
+          .field = field,
+          .min = range.min,
+          .max = range.max,
+          .unit = unit,
+          .help = help};
+}
+
+/// Whole seconds.
+Option seconds(const char* name, Seconds Config::*field, const char* standard, Range range,
+               const char* help) {
+  return number(name, OptionType::kDuration, field, standard, range, "seconds", help);
+}
+
+/// Seconds, also fractions.
+Option fine_seconds(const char* name, double Config::*field, const char* standard, Range range,
+                    const char* help) {
+  return number(name, OptionType::kFineDuration, field, standard, range, "seconds", help);
+}
+
+Option integer(const char* name, int Config::*field, const char* standard, Range range,
+               const char* unit, const char* help) {
+  return number(name, OptionType::kInteger, field, standard, range, unit, help);
+}
+
+/// An option without a plain member of Config.
+Option other(const char* name, OptionType type, const char* example, const char* help) {
+  return {.name = name, .type = type, .example = example, .help = help};
+}
+
+Option path(const char* name, std::string Config::*field, const char* help) {
+  Option row = other(name, OptionType::kPath, "/var/lib/rubato", help);
+  row.field = field;
+  return row;
+}
+
+/// A member of a record line.
+Option member(const char* record, Option row) {
+  row.record = record;
+  return row;
+}
+
+/// A member of a JobType line that has the values of a hint.
+Option hint(const char* name, const char* key, const char* example) {
+  Option row = other(name, OptionType::kHint, example, find_hint(key)->help.c_str());
+  row.hint = key;
+  return member("JobType", std::move(row));
+}
+
+Option at_start(Option row) {
+  row.reload_safe = false;
+  return row;
+}
+
+Option memory() {
+  Option row = number("Memory", OptionType::kMemory, {}, "", {1, 100e6}, "MiB",
+                      "memory of one GPU of this type");
+  row.example = "80G";
+  return member("GpuType", std::move(row));
+}
+
+Option speed() {
+  Option row =
+      number("Speed", OptionType::kReal, {}, "1", {0.001, 1000}, "", "relative speed of this type");
+  row.example = "1.0";
+  return member("GpuType", std::move(row));
+}
+
+// clang-format off
+std::vector<Option> make_options() {
   return {
-      {"throw-round", "each round throws", ""},
-      {"throw-gate", "the gate throws", ""},
-      {"throw-submit", "the check at submit throws", ""},
-      {"hang-round", "each round hangs for so many seconds", "SECONDS"},
-      {"stop-loop", "the loop stops", ""},
-      {"slow-round", "each round takes so many milliseconds longer", "MILLISECONDS"},
-      {"start-size", "jobs that offer so many GPUs are planned with them", "GPUS"},
-      {"start-cpu", "jobs that offer it are planned without GPUs", ""},
-      {"start-fails", "a start fails after the request was rewritten", ""},
-      {"segment-interval", "segments are written again after so many seconds", "SECONDS"},
+      choice("Mode", &Config::mode, "observe",
+             {{"observe", "plan and record; stock Slurm makes every decision"},
+              {"place", "decide order and placement of the jobs in ManagedPartitions"}},
+             "what Rubato may do"),
+      other("ManagedPartitions", OptionType::kPartitions, "gpu", "partitions whose GPU jobs Rubato manages"),
+      seconds("HeartbeatTimeout", &Config::heartbeat_timeout, "10", {1, 3600},
+              "stock Slurm takes managed jobs over when the scheduling loop is silent for this long"),
+      fine_seconds("RoundInterval", &Config::round_interval, "1", {0.1, 600},
+                   "maximum time between two rounds while jobs wait"),
+      fine_seconds("RoundDeadline", &Config::round_deadline, "2", {0.01, 600},
+                   "maximum time to make a plan; a later plan is dropped"),
+      integer("ReserveDepth", &Config::reserve_depth, "4", {1, 1000}, "", "maximum number of reservations"),
+      seconds("ReserveAfter", &Config::reserve_after, "600", {0, 30 * kDay},
+              "a job that waits longer than this may get a reservation"),
+      seconds("StarvationBound", &Config::starvation_bound, "86400", {1, 365 * kDay},
+              "maximum time that lower jobs may pass a waiting job"),
+      number("PriorityBand", OptionType::kBand, &Config::priority_band, "auto", {0, 4294967295}, "",
+             "width of a band of Slurm priorities in which jobs are ordered by level"),
+      integer("LockSlice", &Config::lock_slice_ms, "5", {1, 1000}, "milliseconds",
+              "maximum time to hold slurmctld's locks while starting jobs"),
+      path("PublishDir", &Config::publish_dir, "folder of the files that the rubato command reads"),
+      fine_seconds("PublishInterval", &Config::publish_interval, "1", {0.1, 3600},
+                   "minimum time between two writes of these files"),
+      at_start(path("StoreDir", &Config::store_dir, "folder of rubato.db, which keeps what jobs report")),
+      at_start(integer("StoreRetentionDays", &Config::store_retention_days, "180", {1, 3650}, "days",
+                       "age at which stored reports are deleted")),
+      seconds("WarmUp", &Config::warm_up, "60", {0, 86400},
+              "warm-up: reports this soon after a start or resize get little weight"),
+      integer("ModelHalfLife", &Config::model_half_life_days, "30", {0, 3650}, "days",
+              "half-life of a run's weight in the models"),
+      choice("LogLevel", &Config::log_level, "info",
+             {{"error", "failures"},
+              {"warning", "failures, and what an admin should look at"},
+              {"info", "as warning, and changes of state"},
+              {"debug", "as info, and every round"}},
+             "how much Rubato writes to slurmctld's log"),
+      seconds("MessageInterval", &Config::message_interval, "60", {0, 86400},
+              "minimum time between two reports of a running job"),
+      other("GpuType", OptionType::kName, "a100",
+            "begins a line about one GPU type, for example GpuType=a100 Speed=1.0"),
+      speed(),
+      memory(),
+      other("JobType", OptionType::kName, "resnet50",
+            "begins a line about one job type, for example JobType=resnet50 Shared=yes Gpus=1-8"),
+      member("JobType", other("Shared", OptionType::kYesNo, "yes",
+                              "whether all accounts share one profile of this type; otherwise each account has its own")),
+      hint("Gpus", "gpus", "1-8"),
+      hint("GpuTypes", "gpu-types", "h100/a100"),
+      hint("Batch", "batch", "256-1024"),
+      hint("Model", "model", "params=25e6"),
+      hint("Plans", "plans", "dp,ga"),
+      hint("Checkpoint", "checkpoint", "USR1@60"),
+      hint("Resize", "resize", "restart"),
+      hint("Device", "device", "gpu"),
+      hint("MixTypes", "mix-types", "no"),
   };
 }
+// clang-format on
 
-/// A JobType line says hints in the words that jobs use.
-Option job_type_hint(const char* name, const char* key, const char* example) {
-  const HintDef& hint = *find_hint(key);
-  return {.name = name,
-          .type = OptionType::kHint,
-          .example = example,
-          .help = hint.help,
-          .record = "JobType",
-          .hint = key};
-}
+/// Whole sentences for the man page, by option.
+constexpr std::pair<const char*, const char*> kTexts[] = {
+    {"Mode",
+     "In mode observe Rubato plans and records what it would do. Every job starts as under stock "
+     "Slurm, and Rubato writes only the comment of jobs that were submitted with hints. In mode "
+     "place Rubato decides the order and placement of the GPU jobs in ManagedPartitions. It never "
+     "changes a running job."},
+    {"ManagedPartitions",
+     "Partition names as in slurm.conf, separated by commas, or the word all. Rubato manages all "
+     "jobs of these partitions that request GPUs. Other jobs, and jobs of other partitions, start "
+     "as under stock Slurm. Mode=place requires this line."},
+    {"HeartbeatTimeout", "Must be longer than RoundDeadline."},
+    {"RoundInterval",
+     "A submission, and resources that become free, start a round without waiting for it."},
+    {"RoundDeadline", "Then stock Slurm starts all jobs, until a round is in time again."},
+    {"ReserveDepth",
+     "The first job in the queue that cannot start gets a reservation, then jobs that waited "
+     "longer than ReserveAfter, and jobs that reached their StarvationBound."},
+    {"StarvationBound", "After this time the job gets a reservation before all others."},
+    {"PriorityBand",
+     "Within a band, a job with much attained service or much work left comes after a job with "
+     "little of both. Between bands Slurm's priority decides. auto takes a fifth of the span of "
+     "the priorities of pending jobs; with priority/basic, which only counts submissions, it is "
+     "one band for all jobs. 0 makes Slurm's priority strict, inf orders by level alone. A job "
+     "whose priority was set by hand keeps its position."},
+    {"LockSlice",
+     "Then the loop releases the locks, lets others in, and continues. One start is never "
+     "interrupted."},
+    {"PublishDir",
+     "Without it the folder is rubato/publish under StateSaveLocation of slurm.conf."},
+    {"StoreDir",
+     "Without it the folder is rubato under StateSaveLocation of slurm.conf. One slurmctld at a "
+     "time writes to it. If it cannot be written, scheduling continues without it."},
+    {"WarmUp",
+     "A report covers the time since the report before it. It is left out if the middle of that "
+     "time lies in the warm-up. Warm-up ends earlier if the last three reports of a job differ by "
+     "at most a tenth. If a profile has no other reports, as with short jobs, these are used with "
+     "little weight. They get full weight once jobs after warm-up agree with them. 0: every "
+     "report counts."},
+    {"ModelHalfLife",
+     "A run that is this much older than the newest report has half its weight, so that forecasts "
+     "follow new drivers, libraries and file systems. 0: no decay. The last 32 runs of each "
+     "configuration always count."},
+    {"MessageInterval",
+     "An earlier report is dropped and counted. Its update still succeeds, so that a training loop "
+     "never fails because of it. A report may come early by a tenth of this time. 0 accepts every "
+     "report."},
+    {"GpuType", "The name is the Type in gres.conf, in the same case."},
+    {"Speed",
+     "Used until jobs have reported how fast they run. Their reports correct it, also for jobs "
+     "that report nothing. A type without a line has speed 1."},
+    {"Memory",
+     "A number is in MiB, as in slurm.conf, or ends in K, M, G or T. Rubato does not choose "
+     "execution plans that need more memory. Without it, plans that were not measured are assumed "
+     "to fit."},
+    {"JobType",
+     "The line sets hints for every job of this type that does not set them itself. "
+     "rubato-hints(7) explains the values. A value that does not fit the request of a job is "
+     "ignored for that job, and never refuses it."},
+};
 
-void add_job_type(std::vector<Option>& table) {
-  table.push_back(
-      {.name = "JobType",
-       .type = OptionType::kName,
-       .example = "resnet50",
-       .help = "begins a line about one job type, as in JobType=resnet50 Shared=yes Gpus=1-8",
-       .text = "What the line says holds for every job with this job type that does not say it "
-               "itself; rubato-hints(7) explains the values. A value that does not fit what a job "
-               "asks Slurm for is left out for that job, and never refuses it. One line a type."});
-  table.push_back({.name = "Shared",
-                   .type = OptionType::kYesNo,
-                   .example = "yes",
-                   .help = "all accounts share one profile of the type; else each has its own",
-                   .record = "JobType"});
-  table.push_back(job_type_hint("Gpus", "gpus", "1-8"));
-  table.push_back(job_type_hint("GpuTypes", "gpu-types", "h100/a100"));
-  table.push_back(job_type_hint("Batch", "batch", "256-1024"));
-  table.push_back(job_type_hint("Model", "model", "params=25e6"));
-  table.push_back(job_type_hint("Plans", "plans", "dp,ga"));
-  table.push_back(job_type_hint("Checkpoint", "checkpoint", "USR1@60"));
-  table.push_back(job_type_hint("Resize", "resize", "restart"));
-  table.push_back(job_type_hint("Device", "device", "gpu"));
-  table.push_back(job_type_hint("MixTypes", "mix-types", "no"));
-}
-
-std::vector<Option> make_options() {
-  std::vector<Option> table;
-  table.push_back(
-      {.name = "Mode",
-       .type = OptionType::kChoice,
-       .default_text = "observe",
-       .field = &Config::mode,
-       .words = {{"observe", "plan and record, leave every decision to stock Slurm", ""},
-                 {"place", "decide order and place of the jobs in ManagedPartitions", ""}},
-       .help = "what Rubato may do",
-       .text =
-           "In mode observe Rubato plans and records what it would do; every job starts as "
-           "under stock Slurm, and no field of a job is written but the comment of one that was "
-           "submitted with hints. In mode place it decides the "
-           "order and the place of the GPU jobs in ManagedPartitions; a running job is never "
-           "touched."});
-  table.push_back(
-      {.name = "ManagedPartitions",
-       .type = OptionType::kPartitions,
-       .example = "gpu",
-       .help = "partitions whose GPU jobs Rubato places",
-       .text = "Partition names as in slurm.conf, with commas between, or the word all. All jobs "
-               "of these partitions that ask for GPUs are managed; other jobs, and jobs of other "
-               "partitions, start as under stock Slurm. Mode=place needs this line."});
-  table.push_back(
-      {.name = "HeartbeatTimeout",
-       .type = OptionType::kDuration,
-       .default_text = "10",
-       .field = &Config::heartbeat_timeout,
-       .min = 1,
-       .max = 3600,
-       .unit = "seconds",
-       .help = "managed jobs go back to stock Slurm when the loop was silent for this long",
-       .text = "Must be longer than RoundDeadline."});
-  table.push_back(
-      {.name = "RoundInterval",
-       .type = OptionType::kFineDuration,
-       .default_text = "1",
-       .field = &Config::round_interval,
-       .min = 0.1,
-       .max = 600,
-       .unit = "seconds",
-       .help = "longest time between two rounds while jobs wait",
-       .text = "A submission and resources that come free start a round without waiting for it."});
-  table.push_back({.name = "RoundDeadline",
-                   .type = OptionType::kFineDuration,
-                   .default_text = "2",
-                   .field = &Config::round_deadline,
-                   .min = 0.01,
-                   .max = 600,
-                   .unit = "seconds",
-                   .help = "a plan that took longer to make is dropped",
-                   .text = "Stock Slurm starts all jobs then, until a round is in time again."});
-  table.push_back(
-      {.name = "ReserveDepth",
-       .type = OptionType::kInteger,
-       .default_text = "4",
-       .field = &Config::reserve_depth,
-       .min = 1,
-       .max = 1000,
-       .help = "most jobs that hold a reservation at a time",
-       .text = "The first job of the order that cannot start has one, then jobs that waited longer "
-               "than ReserveAfter and jobs whose StarvationBound is due."});
-  table.push_back({.name = "ReserveAfter",
-                   .type = OptionType::kDuration,
-                   .default_text = "600",
-                   .field = &Config::reserve_after,
-                   .min = 0,
-                   .max = 30 * kDay,
-                   .unit = "seconds",
-                   .help = "a job that waited longer may hold a reservation"});
-  table.push_back({.name = "StarvationBound",
-                   .type = OptionType::kDuration,
-                   .default_text = "86400",
-                   .field = &Config::starvation_bound,
-                   .min = 1,
-                   .max = 365 * kDay,
-                   .unit = "seconds",
-                   .help = "longest time for which lower jobs may pass a waiting one",
-                   .text = "After it the job gets a reservation before all others."});
-  table.push_back(
-      {.name = "PriorityBand",
-       .type = OptionType::kBand,
-       .default_text = "auto",
-       .field = &Config::priority_band,
-       .min = 0,
-       .max = 4294967295,
-       .help = "managed jobs whose Slurm priorities fall into one band of this width go by level",
-       .text = "Inside a band a job that has had much of the GPUs, or still needs much, comes "
-               "after one that has had and needs little; between bands Slurm's priority decides. "
-               "auto takes a fifth of the span of the priorities of the pending jobs, or one band "
-               "for all where they only count submissions (priority/basic); 0 makes Slurm's "
-               "priority strict, inf puts the level first. A job whose priority was set "
-               "by a person keeps its place."});
-  table.push_back(
-      {.name = "LockSlice",
-       .type = OptionType::kInteger,
-       .default_text = "5",
-       .field = &Config::lock_slice_ms,
-       .min = 1,
-       .max = 1000,
-       .unit = "milliseconds",
-       .help = "longest time for which the loop holds slurmctld's locks while it starts jobs",
-       .text = "After it the loop lets go of the locks, lets others in, and goes on. One start is "
-               "never cut in two."});
-  table.push_back(
-      {.name = "PublishDir",
-       .type = OptionType::kPath,
-       .field = &Config::publish_dir,
-       .example = "/var/lib/rubato",
-       .help = "folder of the files that the rubato command reads",
-       .text = "Without it the folder is rubato/publish under StateSaveLocation of slurm.conf."});
-  table.push_back({.name = "PublishInterval",
-                   .type = OptionType::kFineDuration,
-                   .default_text = "1",
-                   .field = &Config::publish_interval,
-                   .min = 0.1,
-                   .max = 3600,
-                   .unit = "seconds",
-                   .help = "shortest time between two writes of these files"});
-  table.push_back(
-      {.name = "StoreDir",
-       .type = OptionType::kPath,
-       .field = &Config::store_dir,
-       .example = "/var/lib/rubato",
-       .help = "folder of rubato.db, which keeps what jobs report",
-       .text = "Without it the folder is rubato under StateSaveLocation of slurm.conf. One "
-               "slurmctld at a time writes it. Scheduling goes on without it when it cannot be "
-               "written.",
-       .reload_safe = false});
-  table.push_back({.name = "StoreRetentionDays",
-                   .type = OptionType::kInteger,
-                   .default_text = "180",
-                   .field = &Config::store_retention_days,
-                   .min = 1,
-                   .max = 3650,
-                   .unit = "days",
-                   .help = "what is older is forgotten",
-                   .reload_safe = false});
-  table.push_back(
-      {.name = "WarmUp",
-       .type = OptionType::kDuration,
-       .default_text = "60",
-       .field = &Config::warm_up,
-       .min = 0,
-       .max = 86400,
-       .unit = "seconds",
-       .help = "reports of so long after a start or resize teach little",
-       .text =
-           "A report speaks of the time since the one before it, and is left out if the middle "
-           "of that is so near to the start. It ends earlier for a job whose last three reports "
-           "differ by at most a tenth. Where a profile has no other reports these count, with "
-           "little weight unless jobs that settled have shown that they agree: short jobs send "
-           "no others. 0: every report counts."});
-  table.push_back(
-      {.name = "ModelHalfLife",
-       .type = OptionType::kInteger,
-       .default_text = "30",
-       .field = &Config::model_half_life_days,
-       .min = 0,
-       .max = 3650,
-       .unit = "days",
-       .help = "a run so much older than the newest report weighs half as much",
-       .text = "So that forecasts follow other drivers, libraries or file systems. 0: age does not "
-               "count. Of each place the last 32 runs count in any case."});
-  table.push_back({.name = "LogLevel",
-                   .type = OptionType::kChoice,
-                   .default_text = "info",
-                   .field = &Config::log_level,
-                   .words = {{"error", "failures", ""},
-                             {"warning", "failures and what an admin should look at", ""},
-                             {"info", "the same, and changes of state", ""},
-                             {"debug", "the same, and every round", ""}},
-                   .help = "how much Rubato writes into slurmctld's log"});
-  table.push_back({.name = "MessageInterval",
-                   .type = OptionType::kDuration,
-                   .default_text = "60",
-                   .field = &Config::message_interval,
-                   .min = 0,
-                   .max = 86400,
-                   .unit = "seconds",
-                   .help = "shortest time between two reports of a running job",
-                   .text = "A report that comes sooner is dropped and counted; its sender is not "
-                           "told, so that a training loop never fails for it. One may come early "
-                           "by a tenth of the time. 0 takes every report."});
-  table.push_back(
-      {.name = "GpuType",
-       .type = OptionType::kName,
-       .example = "a100",
-       .help = "begins a line about one GPU type, as in GpuType=a100 Speed=1.0",
-       .text = "The name is the Type of gres.conf, in the same case. One line a type."});
-  table.push_back(
-      {.name = "Speed",
-       .type = OptionType::kReal,
-       .default_text = "1",
-       .min = 0.001,
-       .max = 1000,
-       .example = "1.0",
-       .help = "speed of the type, relative to the other types",
-       .text =
-           "What is held to be true until jobs have reported how fast they run; what they report "
-           "corrects it, also for jobs that report nothing. A type without a line has speed 1.",
-       .record = "GpuType"});
-  table.push_back({.name = "Memory",
-                   .type = OptionType::kMemory,
-                   .min = 1,
-                   .max = 100e6,
-                   .unit = "MiB",
-                   .example = "80G",
-                   .help = "memory of one GPU of the type",
-                   .text = "A number is MiB, as in slurm.conf; K, M, G or T may stand behind it. "
-                           "Execution plans that need more are not chosen on the type. "
-                           "Without it they are taken to fit where nothing was measured.",
-                   .record = "GpuType"});
-  add_job_type(table);
-  table.push_back({.name = "TestOff",
-                   .type = OptionType::kWords,
-                   .words = test_off_words(),
-                   .help = "mechanisms to switch off",
-                   .test_only = true});
-  table.push_back({.name = "TestInject",
-                   .type = OptionType::kWords,
-                   .words = test_inject_words(),
-                   .max = 1e6,
-                   .help = "failures to inject",
-                   .test_only = true});
+std::vector<Option> with_texts(std::vector<Option> table) {
+  for (const auto& [name, text] : kTexts)
+    for (Option& row : table)
+      if (row.name == name) row.text = text;
   return table;
 }
 
 }  // namespace
 
 const std::vector<Option>& options() {
-  static const std::vector<Option> table = make_options();
+  static const std::vector<Option> table = with_texts(make_options());
   return table;
 }
 

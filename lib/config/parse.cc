@@ -14,6 +14,7 @@
 #include "lib/config/config.h"
 #include "lib/config/options.h"
 #include "lib/config/records.h"
+#include "lib/config/test_options.h"
 #include "lib/config/values.h"
 
 namespace rubato {
@@ -78,31 +79,30 @@ class Parser {
   }
 
   void read_pair(const SourcePosition& position, const Option* option, const ConfigPair& pair) {
-    if (option == nullptr) return unknown(position, pair.key);
-    if (option->test_only && !testing_) {
-      return error(position, fmt::format("{}: for tests only; take it out (it is accepted with "
+    const TestOption* for_tests = option == nullptr ? find_test_option(pair.key) : nullptr;
+    if (option == nullptr && for_tests == nullptr) return unknown(position, pair.key);
+    const std::string& name = option != nullptr ? option->name : for_tests->name;
+    if (for_tests != nullptr && !testing_) {
+      return error(position, fmt::format("{}: only for tests; remove it (it is accepted with "
                                          "RUBATO_TESTING=1 in the environment)",
-                                         option->name));
+                                         name));
     }
-    const auto [first, fresh] = seen_.emplace(option->name, position);
-    if (!fresh) {
-      error(position,
-            fmt::format("{}: set twice; first at {}", option->name, first->second.text()));
-      Config scratch;  // what is wrong in the line is said too
-      if (const auto good = set_option(*option, pair.value, scratch); !good)
-        error(position, fmt::format("{}: {}", option->name, good.error().text));
-      return;
-    }
-    if (const auto good = set_option(*option, pair.value, config_); !good) {
-      error(position, fmt::format("{}: {}", option->name, good.error().text));
-      bad_.insert(option->name);
-    }
+    const auto [first, fresh] = seen_.emplace(name, position);
+    if (!fresh)
+      error(position, fmt::format("{}: set twice; first at {}", name, first->second.text()));
+    Config scratch;  // errors in the value of a second setting are reported too
+    Config& config = fresh ? config_ : scratch;
+    const auto good = option != nullptr ? set_option(*option, pair.value, config)
+                                        : set_test_option(*for_tests, pair.value, config);
+    if (good) return;
+    error(position, fmt::format("{}: {}", name, good.error().text));
+    if (fresh) bad_.insert(name);
   }
 
   void unknown(const SourcePosition& position, const std::string& key) {
     std::vector<std::string> names;
     for (const Option& option : options()) {
-      if (option.record.empty() && (testing_ || !option.test_only)) names.push_back(option.name);
+      if (option.record.empty()) names.push_back(option.name);
       if (!option.record.empty() && lower(option.name) == lower(key)) {
         return error(position,
                      fmt::format("{}: belongs on a {} line, as in {}=NAME {}={}", option.name,
@@ -110,12 +110,14 @@ class Parser {
       }
     }
     names.emplace_back("Include");
+    if (testing_)
+      for (const TestOption& option : test_options()) names.push_back(option.name);
     const std::string hint = did_you_mean(key, names);
     error(position, fmt::format("{}: unknown option{}", printable(key),
-                                hint.empty() ? "; rubato.conf(5) lists them all" : hint));
+                                hint.empty() ? "; see rubato.conf(5)" : hint));
   }
 
-  /// The rest of a line from the key that begins a record on.
+  /// Reads a record from the key that begins it to the end of the line.
   void read_record(const std::string& path, const Option& record,
                    std::span<const ConfigPair> pairs) {
     const SourcePosition position{path, pairs[0].line};
@@ -138,34 +140,35 @@ class Parser {
     }
     const auto [first, fresh] = records_seen_.emplace(std::pair(record.name, name), position);
     if (!fresh) {
-      return error(position, fmt::format("{}: {} is described twice; first at {}", record.name,
+      return error(position, fmt::format("{}: {} is set twice; first at {}", record.name,
                                          in_quotes(name), first->second.text()));
     }
     add_record(record, std::move(read), config_);
   }
 
-  /// A key that is no part of the record.
+  /// Reports a key that does not belong to the record.
   void foreign(const SourcePosition& position, const Option& record, const std::string& key) {
     if (lower(key) == lower(record.name)) {
-      return error(position, fmt::format("{}: a line describes one; write the next on its own line",
-                                         record.name));
+      return error(
+          position,
+          fmt::format("{}: only one per line; write the next one on its own line", record.name));
     }
     if (const Option* option = find_option(key)) {
-      return error(position, fmt::format("{}: no part of a {} line; write it on its own line",
+      return error(position, fmt::format("{}: not allowed on a {} line; write it on its own line",
                                          option->name, record.name));
     }
     std::vector<std::string> names;
     for (const Option& option : options()) {
       if (option.record == record.name) names.push_back(option.name);
     }
-    error(position, fmt::format("{}: unknown on a {} line, which takes {}{}", printable(key),
+    error(position, fmt::format("{}: unknown on a {} line, which accepts {}{}", printable(key),
                                 record.name, fmt::join(names, ", "), did_you_mean(key, names)));
   }
 
   void read_include(const SourcePosition& position, const std::string& file) {
     if (files_ == nullptr) {
       return error(position,
-                   fmt::format("Include: {}: no other file can be read here", in_quotes(file)));
+                   fmt::format("Include: {}: included files cannot be read here", in_quotes(file)));
     }
     const auto path =
         (std::filesystem::path(position.path).parent_path() / file).lexically_normal().string();
@@ -177,7 +180,7 @@ class Parser {
                                          in_quotes(file), kDeepestInclude));
     }
     if (++files_read_ > kMaxFiles) {
-      return error(position, fmt::format("Include: {}: more than {} files are included",
+      return error(position, fmt::format("Include: {}: more than {} included files",
                                          in_quotes(file), kMaxFiles));
     }
     const auto text = files_->read(path);
@@ -187,17 +190,17 @@ class Parser {
     read_file(*text, path);
   }
 
-  /// What two options say together.
+  /// Checks between options.
   void check_whole() {
     if (config_.mode == Mode::kPlace && !seen_.contains("ManagedPartitions")) {
       error(seen_.at("Mode"),
-            "Mode: place needs the partitions that Rubato is to manage; add a line such as "
-            "ManagedPartitions=gpu, or ManagedPartitions=all");
+            "Mode: place requires managed partitions; add a line such as ManagedPartitions=gpu or "
+            "ManagedPartitions=all");
     }
     check_heartbeat();
   }
 
-  /// The heart beats before and after a round: one in time must not open the gate.
+  /// The heartbeat is before and after a round, so a round in time must not open the gate.
   void check_heartbeat() {
     if (bad_.contains("HeartbeatTimeout") || bad_.contains("RoundDeadline")) return;
     if (config_.round_deadline < static_cast<double>(config_.heartbeat_timeout)) return;
@@ -208,7 +211,7 @@ class Parser {
                    fmt::format("HeartbeatTimeout: {} seconds is not longer than RoundDeadline ({})",
                                config_.heartbeat_timeout, deadline));
     }
-    // The default of HeartbeatTimeout is longer than the other default, so that one was set.
+    // The default of HeartbeatTimeout is above that of RoundDeadline, so RoundDeadline was set.
     error(seen_.at("RoundDeadline"),
           fmt::format("RoundDeadline: {} seconds is not shorter than HeartbeatTimeout ({})",
                       deadline, config_.heartbeat_timeout));

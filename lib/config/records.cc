@@ -54,7 +54,7 @@ Result<void> set_member(const Option& member, const std::string& value, ConfigRe
   if (member.type == OptionType::kYesNo) {
     const std::string word = lower(value);
     if (word != "yes" && word != "no") {
-      return fail(fmt::format("{} is not yes or no", in_quotes(value)));
+      return fail(fmt::format("{} must be yes or no", in_quotes(value)));
     }
     record.job_type.shared = word == "yes";
     return {};

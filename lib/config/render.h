@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The table of options as people read it. Pure text; no option is described anywhere else.
+// The table of options as text.
 #pragma once
 
 #include <string>
 
+#include "lib/config/options.h"
+
 namespace rubato {
 
-/// What `rubato --help-config` prints: one paragraph an option, lines of at most 80 columns.
-/// `testing` adds the test-only ones.
-[[nodiscard]] std::string help_config(bool testing = false);
+/// The valid values, default and record line of an option, for example "a whole number from 1 to
+/// 1000; default 4".
+[[nodiscard]] std::string option_facts(const Option& option);
 
-/// docs/man/rubato.conf.5, in man(7) macros.
-[[nodiscard]] std::string man_page_config();
-
-/// configs/rubato.conf.example: every option but the test-only ones, as a comment with its default
-/// or an example value.
-[[nodiscard]] std::string example_config();
+/// The output of `rubato doctor --help-config`: one paragraph per option, lines of at most 79
+/// columns.
+[[nodiscard]] std::string help_config();
 
 }  // namespace rubato

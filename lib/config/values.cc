@@ -70,12 +70,12 @@ Result<double> parse_memory(std::string_view text) {
     const char upper = last >= 'a' && last <= 'z' ? static_cast<char>(last - 'a' + 'A') : last;
     const std::size_t at = kUnits.find(upper);
     if (at == std::string_view::npos)
-      return fail(fmt::format("{} is not a size of memory", in_quotes(text)));
+      return fail(fmt::format("{} is not a memory size", in_quotes(text)));
     unit = std::ldexp(1.0, 10 * (static_cast<int>(at) - 1));
     digits.remove_suffix(1);
   }
   const auto number = parse_number(digits);
-  if (!number) return fail(fmt::format("{} is not a size of memory", in_quotes(text)));
+  if (!number) return fail(fmt::format("{} is not a memory size", in_quotes(text)));
   return std::floor(*number * unit);
 }
 
@@ -116,7 +116,7 @@ Result<std::vector<std::string>> split_list(std::string_view text) {
   std::vector<std::string> out;
   for (const std::string_view part : split(text, ',')) {
     if (part.empty()) {
-      return fail(fmt::format("{} has an empty place in its list", in_quotes(text)));
+      return fail(fmt::format("{} has an empty list item", in_quotes(text)));
     }
     out.emplace_back(part);
   }

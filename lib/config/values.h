@@ -10,7 +10,8 @@
 
 namespace rubato {
 
-/// Digits with at most one decimal point between them ("4", "0.25"). Errors have no place.
+/// Digits with at most one decimal point between them ("4", "0.25"). The error names no file or
+/// line.
 [[nodiscard]] Result<double> parse_number(std::string_view text);
 
 /// Seconds: a number, or one of Slurm's time forms MM:SS, HH:MM:SS, D-HH, D-HH:MM, D-HH:MM:SS. A
@@ -18,13 +19,12 @@ namespace rubato {
 /// below 60, hours after days below 24.
 [[nodiscard]] Result<double> parse_duration(std::string_view text);
 
-/// MiB: a number, or one with K, M, G or T behind it, as Slurm takes memory; parts of a MiB are let
-/// go.
+/// MiB: a number, or one with the suffix K, M, G or T, as in Slurm. Parts of a MiB are dropped.
 [[nodiscard]] Result<double> parse_memory(std::string_view text);
 /// As parse_memory reads it: whole GiB with G, else MiB with M.
 [[nodiscard]] std::string show_memory(std::int64_t mebibytes);
 
-/// Parts between commas; each must be there.
+/// The items between commas; none may be empty.
 [[nodiscard]] Result<std::vector<std::string>> split_list(std::string_view text);
 
 /// A name of a partition or GPU type: not empty, no blank, comma, quote, `#`, `=`, backslash or

@@ -66,42 +66,42 @@ struct Request {
 struct Job {
   JobKey key;
   JobId array_id = 0;  ///< 0: not of an array
-  std::string label;   ///< what squeue shows as JOBID: 12, 12_3, 12_[4-9]
+  std::string label;   ///< JOBID in squeue: 12, 12_3, 12_[4-9]
   std::string name;
   std::string user;
   std::uint32_t uid = 0;
   std::string account;
   std::string qos;
   std::string partition;
-  std::string reservation;  ///< Slurm's reservation this entry would run in; "" for none
+  std::string reservation;  ///< Slurm's reservation that this entry would run in; "" for none
   JobState state = JobState::kPending;
-  bool managed = false;      ///< Rubato places it; the others start as under stock Slurm
+  bool managed = false;      ///< Rubato places it; other jobs start as under stock Slurm
   bool batch = true;         ///< false: salloc or srun waits for it
   bool het = false;          ///< part of a heterogeneous job, which only stock backfill starts
-  bool may_preempt = false;  ///< Slurm would let it preempt others
-  bool preempting = false;   ///< Slurm is ending others for it at this moment
+  bool may_preempt = false;  ///< Slurm allows it to preempt others
+  bool preempting = false;   ///< Slurm is preempting other jobs for it
   int tier = 1;              ///< PriorityTier of the partition
   std::uint32_t priority = 0;
-  bool priority_set = false;  ///< by a person, not by Slurm's own rules
-  int rank = 0;               ///< place in Slurm's own order, from 0; pending jobs only
-  Seconds eligible = 0;       ///< since when it could have run
+  bool priority_set = false;  ///< set by hand, not by Slurm's own rules
+  int rank = 0;               ///< position in Slurm's own order, from 0; pending jobs only
+  Seconds eligible = 0;       ///< when it became eligible
   Seconds time_limit = 0;     ///< seconds; kForever without one
   Request request;
   int restarts = 0;  ///< how often Slurm has requeued it
-  /// What the job says of itself, completed by its JobType= line; none without a hint. A comment
-  /// that an admin or an older Rubato left wrong gives none, and `hint_error` says why.
+  /// The hints of the job, completed by its JobType= line; none without hints. Also none if the
+  /// comment is wrong; `hint_error` gives the reason.
   std::optional<ResolvedHints> hints;
   std::string hint_error;
 
   // pending
-  std::string size_bound;  ///< why it starts with what it asks for, whatever its hints offer
-  int tasks = 1;           ///< tasks of a pending array that may start now; each is one start
+  std::string size_bound;  ///< why it starts as requested, although its hints allow other sizes
+  int tasks = 1;           ///< tasks of a pending array that may start now, one start each
   int node_set = -1;       ///< index into Snapshot::node_sets: where it may start now
-  int later_set = -1;      ///< where it could start at some time; of a running job when first seen
+  int later_set = -1;      ///< where it could start later; of a running job when first seen
   Block block = Block::kNone;
   std::string block_text;
-  Seconds stock_start = 0;       ///< when stock backfill means to start it; 0: not planned
-  std::vector<int> stock_nodes;  ///< and where; sorted node indices
+  Seconds stock_start = 0;       ///< start planned by stock backfill; 0: none
+  std::vector<int> stock_nodes;  ///< nodes planned by stock backfill; sorted indices
 
   // running
   Seconds start = 0;

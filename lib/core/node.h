@@ -29,17 +29,17 @@ struct GpuGroup {
 /// A node as slurmctld sees it at the time of the snapshot.
 struct Node {
   std::string name;
-  int cores = 0;       ///< what jobs may have at most (specialised cores left out)
+  int cores = 0;       ///< available to jobs (without specialised cores)
   int cores_free = 0;  ///< not allocated now
-  MiB memory = 0;      ///< what jobs may have at most
+  MiB memory = 0;      ///< available to jobs
   MiB memory_free = 0;
   std::vector<GpuGroup> gpus;  ///< sorted by type; empty on a node without GPUs
-  /// A job may start here now: up, not drained, no job completing (stock Slurm places nothing on a
-  /// node while a job completes there).
+  /// A job may start here now: the node is up and not drained, and no job is completing on it
+  /// (stock Slurm starts no job on such a node).
   bool usable = false;
-  /// Not usable now, but will be without help: completing, booting or resuming.
+  /// Will become usable by itself: completing, booting or resuming.
   bool coming = false;
-  bool powered_down = false;  ///< usable, but a start has to wait for it to boot
+  bool powered_down = false;  ///< usable, but must boot before a start
   std::uint32_t weight = 1;   ///< Weight of slurm.conf; lower is preferred
 
   [[nodiscard]] int gpus_total() const;
@@ -47,7 +47,7 @@ struct Node {
   bool operator==(const Node&) const = default;
 };
 
-/// A piece of one node: held by a running job, planned for a start, or reserved.
+/// A share of one node: allocated to a running job, planned for a start, or reserved.
 struct NodeShare {
   int node = 0;  ///< index into Snapshot::nodes
   int cores = 0;

@@ -11,33 +11,32 @@
 
 namespace rubato {
 
-/// What was decided for a pending job.
+/// The decision about a pending job.
 enum class Verdict {
   kStart,    ///< a managed job starts on the nodes named
-  kAttempt,  ///< Slurm itself is asked to start it: an unmanaged job, or one that may preempt
+  kAttempt,  ///< slurmctld tries to start it: an unmanaged job, or one that may preempt
   kReserve,  ///< waits for its reservation
-  kWait,     ///< waits without one
+  kWait,     ///< waits without a reservation
   kBlocked,  ///< Slurm does not let it start (limit, licence, ...)
   kStock,    ///< left to stock Slurm (het jobs)
 };
 
-/// One start, in the order in which they are to be tried. Each is checked again under the lock.
+/// One start. Starts are tried in the order of the plan, and checked again under the lock.
 struct Start {
   JobKey job;
   std::string partition;
   std::string reservation;  ///< Job::reservation
   bool managed = false;
   std::string gpu_type;  ///< chosen type; "" without GPUs or for unmanaged jobs
-  /// GPUs in total that it starts with; 0: as many as it asks for. At another size the request is
+  /// Total GPUs of the start; 0: as requested. At another size the request is
   /// rewritten to at_size(job, gpus, gpu_type) (lib/core/resize_request.h).
   int gpus = 0;
-  /// Starts without GPUs though it asks for some (device=any): at_size(job, 0, ""). `gpus` is 0.
+  /// Starts without the requested GPUs (device=any): at_size(job, 0, ""). `gpus` is 0.
   bool on_cpus = false;
-  std::string plan = {};          ///< execution plan that it is told to run; "": as submitted
-  std::int64_t batch = 0;         ///< global batch that it is told; 0: as submitted
-  std::vector<NodeShare> shares;  ///< where; empty: wherever Slurm finds room
-  /// If Slurm refuses the nodes named, it may look for others of `node_set` that no reservation
-  /// holds.
+  std::string plan = {};          ///< execution plan for the job; "": as submitted
+  std::int64_t batch = 0;         ///< global batch for the job, samples; 0: as submitted
+  std::vector<NodeShare> shares;  ///< placement; empty: Slurm chooses it
+  /// If Slurm refuses these nodes, it may choose other nodes of `node_set` that are not reserved.
   bool elsewhere = true;
 
   bool operator==(const Start&) const = default;
@@ -46,25 +45,25 @@ struct Start {
 /// The fact of an explanation that names the execution plan chosen for a start.
 inline constexpr const char* kPlanGiven = "plan_given";
 
-/// Why a job was decided upon as it was: the words a command prints, each number from the round.
+/// Why the round decided about a job as it did, for commands to print.
 struct Explanation {
   JobKey job;
   std::string label;
   std::string partition;
   Verdict verdict = Verdict::kWait;
-  int order = 0;       ///< place in the order of this round, from 0
-  std::string reason;  ///< one sentence for a person
+  int order = 0;       ///< queue position in this round, from 0
+  std::string reason;  ///< one sentence
   std::string gpu_type;
   std::vector<std::string> nodes;  ///< where it starts or is reserved
   Seconds start_earliest = 0;      ///< expected start as an interval; 0: not known
   Seconds start_latest = 0;
-  /// The numbers that decided, as name and value, in a fixed order.
+  /// The figures behind the decision, as name and value, in a fixed order.
   std::vector<std::pair<std::string, std::string>> facts;
 
   bool operator==(const Explanation&) const = default;
 };
 
-/// The outcome of one round.
+/// The result of one round.
 struct Plan {
   std::uint64_t round = 0;
   Seconds made = 0;
@@ -72,7 +71,7 @@ struct Plan {
   std::string models_fingerprint;    ///< of models-fit.json; "" where nothing was learnt
   std::vector<Start> starts;
   std::vector<Reservation> reservations;  ///< sorted by start, then key
-  std::vector<Explanation> explanations;  ///< one a pending job, in order
+  std::vector<Explanation> explanations;  ///< one per pending job, in order
   Memory memory;                          ///< for the next round
 
   bool operator==(const Plan&) const = default;

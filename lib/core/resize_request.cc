@@ -29,27 +29,27 @@ struct Scale {
 Result<void> check_type(const Job& job, const std::string& gpu_type) {
   const std::string& bound = job.request.gpu_type;
   if (gpu_type.empty() || bound.empty() || bound == gpu_type) return {};
-  return fail(fmt::format("type {}: the request names {}, which binds", gpu_type, bound));
+  return fail(fmt::format("type {}: the request already names type {}", gpu_type, bound));
 }
 
 Result<void> check_hints(const Job& job, int gpus) {
   const auto refuse = [&](const std::string& why) {
     return fail(fmt::format("{} GPUs: {}", gpus, why));
   };
-  if (!job.batch) return refuse("an interactive job starts with what it asks for");
-  if (!job.hints) return refuse("the job has no hints, and starts with what it asks for");
+  if (!job.batch) return refuse("an interactive job starts as requested");
+  if (!job.hints) return refuse("the job has no hints and starts as requested");
   if (!job.size_bound.empty()) return refuse(job.size_bound);
-  if (job.request.whole_nodes) return refuse("an exclusive job has what its nodes have");
-  if (requested_gpus(job) == 0) return refuse("the request has none");
+  if (job.request.whole_nodes) return refuse("an exclusive job gets whole nodes");
+  if (requested_gpus(job) == 0) return refuse("the request has no GPUs");
   const ResolvedHints& hints = *job.hints;
   if (gpus == 0) {
     if (hints.device == Device::kAny) return {};
-    return refuse("device=any is not among its hints");
+    return refuse("the hint device=any is missing");
   }
   if (!hints.sizes.contains(gpus))
     return refuse(fmt::format("not one of its sizes, {}", to_text(hints.sizes)));
   if (gpus % hints.unit != 0)
-    return refuse(fmt::format("not a multiple of {}, the unit of its request", hints.unit));
+    return refuse(fmt::format("not a multiple of {}, as its request requires", hints.unit));
   return {};
 }
 
@@ -68,12 +68,10 @@ bool launches_a_node(const Request& request) {
 Result<void> scale_nodes(int gpus, Request& request) {
   const int per_node = request.gpus_per_node;
   if (gpus % per_node != 0)
-    return fail(
-        fmt::format("{} GPUs: not a multiple of {}, the GPUs of a node, which is the unit here",
-                    gpus, per_node));
+    return fail(fmt::format("{} GPUs: not a multiple of {}, the GPUs per node", gpus, per_node));
   const Scale scale{std::max(request.min_nodes, 1), gpus / per_node};
   if (!scale.whole(request.tasks) && request.tasks > 1)
-    return fail(fmt::format("{} GPUs: {} tasks on {} nodes would not stay whole on {}", gpus,
+    return fail(fmt::format("{} GPUs: {} tasks on {} nodes cannot be divided among {}", gpus,
                             request.tasks, scale.from, scale.to));
   const bool follow = request.tasks_per_node > 0 &&
                       request.tasks == request.tasks_per_node * static_cast<int>(scale.from);
@@ -110,8 +108,8 @@ void scale_cores(const Scale& scale, bool tasks_scale, Request& request) {
 Result<void> scale_free(const Scale& scale, Request& request) {
   const bool tasks_scale = request.tasks > 1 || request.gpus_per_task > 0;
   if (tasks_scale && !scale.whole(request.tasks))
-    return fail(fmt::format("{} GPUs: {} tasks on {} GPUs would not stay whole", scale.to,
-                            request.tasks, scale.from));
+    return fail(fmt::format("{} GPUs: {} tasks on {} GPUs cannot be scaled to a whole number",
+                            scale.to, request.tasks, scale.from));
   if (tasks_scale) request.tasks = static_cast<int>(scale.of(request.tasks));
   scale_cores(scale, tasks_scale, request);
   if (tasks_scale) request.tasks_per_node = 0;
@@ -140,7 +138,7 @@ Result<void> scale_request(const Scale& scale, Request& request) {
   const int per_node = request.gpus_per_node;
   if (nodes_are_unit(request)) return scale_nodes(gpus, request);
   if (per_node > 0 && request.max_nodes > request.min_nodes && request.min_nodes > 1)
-    return fail(fmt::format("{} GPUs: -N {}-{} with GPUs a node leaves the size to Slurm", gpus,
+    return fail(fmt::format("{} GPUs: -N {}-{} with GPUs per node has no fixed size", gpus,
                             request.min_nodes, request.max_nodes));
   if (!launches_a_node(request)) return scale_free(scale, request);
   if (gpus >= per_node) {
@@ -159,7 +157,7 @@ Result<void> scale_request(const Scale& scale, Request& request) {
 // of a GPU cannot be taken back there, and srun reads it.
 Result<void> leave_gpus(Request& request) {
   if (request.cores_per_gpu > 0 || request.memory_per_gpu > 0)
-    return fail("0 GPUs: its CPUs or memory are counted by GPU");
+    return fail("0 GPUs: its CPUs or memory are requested per GPU");
   request.gpus = request.gpus_per_node = request.gpus_per_task = 0;
   request.gpu_quantum = 1;
   request.gpu_type.clear();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A job as it would be asked for at another size: the Slurm request is the reference, everything
-// else scales from it (rubato-hints(7), SIZES).
+// The request of a job at another size, scaled from the Slurm request (rubato-hints(7)).
 #pragma once
 
 #include <cstdint>
@@ -11,11 +10,11 @@
 
 namespace rubato {
 
-/// GPUs in total that the request asks for: the fewest where it leaves their number open.
+/// Total requested GPUs; the minimum if the request has no fixed number.
 [[nodiscard]] std::int64_t requested_gpus(const Job& job);
 
-/// The same pending job as if it had asked for `gpus` GPUs in total; 0: without GPUs, on CPU nodes.
-/// `gpu_type` fills in a type where the request names none; "" leaves it as requested.
+/// The same pending job as if it had requested `gpus` GPUs in total; 0: without GPUs, on CPU nodes.
+/// `gpu_type` sets the type if the request has none; "" leaves it as requested.
 ///
 /// At the requested size nothing changes but the type. Else, per GPU of the request:
 /// - tasks scale and must stay whole; a single task stays one, with CPUs per task scaled;
@@ -26,8 +25,8 @@ namespace rubato {
 /// Without GPUs, tasks, CPUs and memory stay as requested; a job that counts them by GPU has no
 /// such size.
 ///
-/// Only sizes in the job's hints are accepted, device=any for 0. Errors name the size and the hint
-/// or option in the way; nothing is half done.
+/// Only sizes in the job's hints are accepted, device=any for 0. The error names the size and the
+/// hint or option that prevents it.
 [[nodiscard]] Result<Job> at_size(const Job& job, int gpus, const std::string& gpu_type);
 
 }  // namespace rubato

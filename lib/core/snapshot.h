@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// All that one round looks at: the cluster, its jobs, and what earlier rounds left behind.
+// The input of one round: the cluster, its jobs, and the memory of earlier rounds.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,13 @@ enum class ReserveReason {
   kStarvation,  ///< its StarvationBound is due
 };
 
-/// Named nodes, GPUs, cores and memory, kept for one job from a start time on. The start follows
-/// from time limits only, never from predictions.
+/// Nodes, GPUs, cores and memory that are kept for one job from a start time on. The start follows
+/// from time limits only, never from forecasts.
 struct Reservation {
   JobKey job;
   std::string partition;
   Seconds start = 0;
-  Seconds made = 0;  ///< when it was first made; it is sticky from then on
+  Seconds made = 0;  ///< when it was first made; it is kept from then on
   ReserveReason reason = ReserveReason::kFirst;
   std::string gpu_type;           ///< "" for a job without GPUs
   std::vector<NodeShare> shares;  ///< sorted by node
@@ -35,7 +35,7 @@ struct Reservation {
   bool operator==(const Reservation&) const = default;
 };
 
-/// What is remembered of a pending job from round to round.
+/// State of a pending job from round to round.
 struct JobMemory {
   JobKey job;
   Seconds first_seen = 0;
@@ -44,7 +44,7 @@ struct JobMemory {
   Seconds last_try = 0;      ///< when slurmctld last refused the start the plan wanted; 0: never
   int refusals = 0;          ///< how often in a row
   std::string refusal;       ///< Slurm's words
-  /// Fingerprint of what it asked for when it was refused; refusals end when the request changes.
+  /// Fingerprint of the refused request; refusals end when the request changes.
   std::string refused_request;
   /// Cores free on the nodes it could use in the last round; when they grow, the back-off ends.
   int refused_free = 0;
@@ -52,12 +52,12 @@ struct JobMemory {
   bool operator==(const JobMemory&) const = default;
 };
 
-/// How far a running job says it has come: its last report.
+/// The last report of a running job.
 struct Progress {
   JobKey job;
   int restarts = 0;            ///< of the run that reported
   Seconds time = 0;            ///< when it reported
-  std::int64_t samples = 0;    ///< done since the job began
+  std::int64_t samples = 0;    ///< processed since the first start of the job
   double throughput = 0;       ///< samples/s
   std::int64_t batch = 0;      ///< global batch, samples
   std::optional<double> loss;  ///< as the job measures it
@@ -65,40 +65,40 @@ struct Progress {
   bool operator==(const Progress&) const = default;
 };
 
-/// What a managed job has had of the cluster's GPUs. Service counts GPU-seconds, each weighted with
-/// the speed of its type relative to the fastest.
+/// The attained service of a managed job, in GPU-seconds. Each is weighted with the speed of its
+/// type relative to the fastest type.
 struct Service {
   JobKey job;
   double attained = 0;
-  double since_promotion = 0;  ///< of it, since the job was last promoted
+  double since_promotion = 0;  ///< attained since the job was last promoted
   Seconds executed = 0;        ///< time it ran since then
   Seconds waiting_since = 0;   ///< since it became eligible, ran or was promoted
   Seconds updated = 0;
-  double held = 0;  ///< what it had at `updated`, in GPUs of the fastest type; 0: it did not run
+  double held = 0;  ///< GPUs at `updated`, in GPUs of the fastest type; 0: it did not run
   int level = 0;    ///< of the multi-level queue; 0 goes first
-  /// The time it still needs is known and counted: it stands in both lists of the Borda count.
+  /// Its remaining time is known, so that it is in both lists of the Borda count.
   bool predictable = false;
-  int level_unpredictable = 0;  ///< the level it would have if it were not
-  bool counted = false;         ///< what it needs counts in the load of a GPU type (Load)
+  int level_unpredictable = 0;  ///< its level without a known remaining time
+  bool counted = false;         ///< its need is part of the load of a GPU type (Load)
 
   bool operator==(const Service&) const = default;
 };
 
-/// What arrived for the GPUs of one type, at the sizes that jobs ask for. All numbers decay
-/// together, so that their ratios are means of the last span (lib/policy/algorithms/load.h).
+/// Arrivals of jobs for the GPUs of one type, at the sizes that jobs request. All figures decay
+/// together, so that their ratios are means of recent time (lib/policy/algorithms/load.h).
 struct TypeLoad {
   std::string gpu_type;
   Seconds updated = 0;
-  double seconds = 0;           ///< watched
-  double jobs = 0;              ///< came
-  double gpus = 0;              ///< that they asked for
-  double told_gpus = 0;         ///< of jobs whose run time could be told
-  double told_gpu_seconds = 0;  ///< that those need
+  double seconds = 0;           ///< observed time
+  double jobs = 0;              ///< arrived jobs
+  double gpus = 0;              ///< requested by these jobs
+  double told_gpus = 0;         ///< of jobs with a forecast of their run time
+  double told_gpu_seconds = 0;  ///< forecast for these jobs
 
   bool operator==(const TypeLoad&) const = default;
 };
 
-/// All memory of earlier rounds. Written to the state file and read back at start.
+/// The memory of earlier rounds. It is written to the state file and read when slurmctld starts.
 struct Memory {
   std::uint64_t round = 0;
   std::vector<JobMemory> jobs;            ///< sorted by key
@@ -113,7 +113,7 @@ struct Memory {
   bool operator==(const Memory&) const = default;
 };
 
-/// A partition, as far as the order of jobs and the gate need it.
+/// A partition, with what queue order and gate need.
 struct Partition {
   std::string name;
   int tier = 1;
@@ -123,8 +123,8 @@ struct Partition {
   bool operator==(const Partition&) const = default;
 };
 
-/// What PrivateData of slurm.conf hides from ordinary users. What concerns no file of Rubato
-/// (reservations, events, cloud) is left out.
+/// What PrivateData of slurm.conf hides from ordinary users. Words that do not concern the files
+/// of Rubato (reservations, events, cloud) are left out.
 struct PrivateData {
   bool jobs = false;
   bool nodes = false;
@@ -156,16 +156,16 @@ struct Snapshot {
 
 /// The last report of a job; null if there is none.
 [[nodiscard]] const Progress* progress_of(const Memory& memory, const JobKey& job);
-/// What is remembered of its service; null if there is nothing. A list is sorted by key.
+/// The attained service of a job; null if there is none. A list must be sorted by key.
 [[nodiscard]] const Service* service_of(const std::vector<Service>& service, const JobKey& job);
 [[nodiscard]] const Service* service_of(const Memory& memory, const JobKey& job);
-/// Its forecasts; null if it never reported.
+/// The forecasts of a job; null if it never reported.
 [[nodiscard]] const ProgressHistory* progress_history_of(const Memory& memory, const JobKey& job);
-/// The record of a profile; null if there is none.
+/// The forecast quality of a profile; null if there is none.
 [[nodiscard]] const TypePredictability* type_predictability_of(const Memory& memory,
                                                                const std::string& account,
                                                                const std::string& job_type);
-/// What earlier rounds remember of it; null if there is nothing.
+/// The state of a pending job from earlier rounds; null if there is none.
 [[nodiscard]] const JobMemory* memory_of(const Memory& memory, const JobKey& job);
 
 [[nodiscard]] const char* to_string(ReserveReason);

@@ -36,7 +36,7 @@ std::string unknown_key(const std::string& key) {
   }
   const std::string near = did_you_mean(key, choices);
   return fmt::format("comment: {}: unknown hint{}", printable(key),
-                     near.empty() ? "; rubato-hints(7) lists them all" : near);
+                     near.empty() ? "; see rubato-hints(7)" : near);
 }
 
 /// A hint that stands in `value` without a semicolon before it: "batch" in "4, batch=256".
@@ -73,7 +73,7 @@ void read_pair(std::string_view pair, std::vector<HintStatement>& out, HintError
   const HintDef* inside = has_value ? hint_inside(pair.substr(equals + 1)) : nullptr;
   if (inside != nullptr) {
     return errors.add(
-        fmt::format("comment: {}: {}= stands in its value; write a semicolon before {}", key,
+        fmt::format("comment: {}: the value contains {}=; write a semicolon before {}", key,
                     inside->key, inside->key));
   }
   out.push_back(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a job says about itself. The table in table.cc drives parser, options, help and man page.
+// The hints of a job. Parser, options, help and man page are made from the table in table.cc.
 #pragma once
 
 #include <optional>
@@ -26,9 +26,9 @@ enum class HintField {
   kMixTypes,
 };
 
-/// Hints of one layer (options, comment, JobType= line) or of several merged. What is not said has
-/// no value. A field in `unset` was taken back by a no- twin: it has no value here, and one of a
-/// weaker layer does not count.
+/// Hints of one layer (options, comment, JobType= line) or of several merged. Fields that are not
+/// set have no value. A field in `unset` was unset by a no- option: it has no value here, and that
+/// of a weaker layer does not count.
 struct Hints {
   std::optional<std::string> job_type;
   std::optional<GpuSizes> gpus;
@@ -43,12 +43,12 @@ struct Hints {
   std::optional<bool> mix_types;
   std::set<HintField> unset = {};
 
-  /// Nothing is said and nothing taken back.
+  /// No hint is set or unset.
   [[nodiscard]] bool empty() const { return *this == Hints{}; }
   bool operator==(const Hints&) const = default;
 };
 
-/// Has a value.
+/// Whether `field` has a value.
 [[nodiscard]] bool says(const Hints& hints, HintField field);
 
 /// Calls `each(field, member)` for every member in the order of the man page; `member` is the
@@ -68,21 +68,22 @@ void for_each_field(SomeHints& hints, Each each) {
   each(HintField::kMixTypes, hints.mix_types);
 }
 
-/// `strong` where it says or takes back, else `weak`. Associative, with Hints{} as neutral element.
-/// The layers from strong to weak are option, environment, comment, JobType= line.
+/// The fields that `strong` sets or unsets, and all others from `weak`. Associative, with Hints{}
+/// as neutral element. The layers from strong to weak are option, environment, comment, JobType=
+/// line.
 [[nodiscard]] Hints merge(const Hints& strong, const Hints& weak);
 template <typename... More>
 [[nodiscard]] Hints merge(const Hints& strong, const Hints& weak, const More&... weaker) {
   return merge(strong, merge(weak, weaker...));
 }
 
-/// The value goes; `field` is not marked as taken back.
+/// Removes the value of `field` without marking it as unset.
 void forget(Hints& hints, HintField field);
 
 inline constexpr const char* kHintsSchema = "rubato.hints/1";
 
-/// One line of JSON: {"schema":"rubato.hints/1",...}. What is not said is left out; fields taken
-/// back are listed in "unset". The members are described in rubato-hints(7).
+/// One line of JSON: {"schema":"rubato.hints/1",...}. Fields that are not set are left out; fields
+/// that were unset are listed in "unset". The members are described in rubato-hints(7).
 [[nodiscard]] std::string hints_json(const Hints& hints);
 
 }  // namespace rubato

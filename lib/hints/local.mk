@@ -10,7 +10,6 @@ lib_librubato_hints_la_SOURCES = \
   lib/hints/gpu_sizes.cc \
   lib/hints/hints.cc \
   lib/hints/hints.h \
-  lib/hints/man_text.h \
   lib/hints/message.cc \
   lib/hints/message.h \
   lib/hints/numbers.cc \

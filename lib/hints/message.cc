@@ -116,7 +116,7 @@ HoldSize read_hold(PairReader& in, HintErrors& errors) {
   HoldSize out;
   in.choice("state", "on", "off", out.on);
   in.count("seconds", 1, kMaxSeconds, out.seconds);
-  if (!out.on && out.seconds) errors.add("seconds: has no meaning with state=off; take it out");
+  if (!out.on && out.seconds) errors.add("seconds: not valid with state=off; remove it");
   return out;
 }
 
@@ -134,13 +134,13 @@ void read_pair(const MessageKind& kind, std::string_view pair, Pairs& out, HintE
   if (find_field(kind, key) == nullptr) {
     std::vector<std::string> keys;
     for (const MessageField& field : kind.fields) keys.emplace_back(field.key);
-    return errors.add(fmt::format("{}: not part of {}, which takes {}{}", printable(key), kind.name,
-                                  fmt::join(keys, ", "), did_you_mean(key, keys)));
+    return errors.add(fmt::format("{}: unknown in {}, which accepts {}{}", printable(key),
+                                  kind.name, fmt::join(keys, ", "), did_you_mean(key, keys)));
   }
   const std::string value(equals == std::string_view::npos ? "" : trimmed(pair.substr(equals + 1)));
   if (value.empty()) return errors.add(fmt::format("{}: no value; write {}=VALUE", key, key));
   if (!out.emplace(key, value).second) {
-    errors.add(fmt::format("{}: stands twice; keep one", key));
+    errors.add(fmt::format("{}: set twice; keep one", key));
   }
 }
 
@@ -160,7 +160,7 @@ Message read_message(std::size_t number, std::string_view pairs, HintErrors& err
   }
   for (const MessageField& field : kind.fields) {
     if (field.required && !found.contains(field.key)) {
-      errors.add(fmt::format("{}: missing; a whole message is {}", field.key, kind.example));
+      errors.add(fmt::format("{}: missing; a complete message is {}", field.key, kind.example));
     }
   }
   PairReader reader(found, errors);
@@ -207,38 +207,37 @@ struct Render {
 std::vector<MessageKind> make_kinds() {
   return {
       {"report",
-       "How the training goes",
-       {{"samples", "a whole number", "samples done since the job began, over all its restarts",
-         true},
+       "Reports the progress of the training",
+       {{"samples", "a whole number",
+         "samples processed since the first start of the job, over all restarts", true},
         {"rate", "samples/s, at least 0", "throughput since the last report", true},
         {"batch", "a whole number from 1", "global batch in samples", true},
         {"loss", "a number", "training loss"},
         {"forward", "seconds, above 0", "forward pass of one iteration"},
-        {"iteration", "seconds, above 0", "one whole iteration"},
+        {"iteration", "seconds, above 0", "one complete iteration"},
         {"noise", "samples, at least 0", "gradient noise scale"},
-        {"sync", "seconds, at least 0", "communication of one iteration that nothing hides"},
+        {"sync", "seconds, at least 0",
+         "communication time of one iteration that is not overlapped"},
         {"optimise", "seconds, at least 0", "update of the parameters in one iteration"},
         {"workers", "a whole number from 1", "workers of a job with parameter servers"},
-        {"servers", "a whole number", "its parameter servers"},
-        {"server-cores", "a whole number from 1", "cores of one of them"}},
+        {"servers", "a whole number", "parameter servers of the job"},
+        {"server-cores", "a whole number from 1", "cores of one parameter server"}},
        "rubato!report samples=1.28e6;rate=850.5;batch=256"},
       {"ack",
-       "Answers a notice that the job was given",
+       "Answers a notice from Rubato",
        {{"notice", "a whole number", "number of the notice", true},
         {"state", "ready or refused",
-         "ready: go on with it (when it is not said); refused: "
-         "leave the job as it is"},
-        {"seconds", "seconds, at least 0", "what getting ready took"}},
+         "ready: Rubato continues (the default); refused: Rubato leaves the job as it is"},
+        {"seconds", "seconds, at least 0", "time that the job needed to get ready"}},
        "rubato!ack notice=1"},
       {"resize",
-       "Asks for another size, one of gpus",
-       {{"gpus", "a whole number from 1", "the size", true}},
+       "Requests another size, one of gpus",
+       {{"gpus", "a whole number from 1", "number of GPUs", true}},
        "rubato!resize gpus=8"},
       {"hold-size",
        "Keeps the size of the job",
-       {{"state", "on or off", "on: keep it (when it is not said); off: let go of it"},
-        {"seconds", "a whole number from 1 to 31536000",
-         "for so long; without it until it is taken back"}},
+       {{"state", "on or off", "on: keep it (the default); off: end this"},
+        {"seconds", "a whole number from 1 to 31536000", "how long; without it until state=off"}},
        "rubato!hold-size seconds=3600"},
   };
 }
@@ -255,8 +254,8 @@ bool is_message(std::string_view comment) { return comment.starts_with(kPrefix);
 Result<Message> parse_message(std::string_view text) {
   if (!is_message(text)) return fail("message: does not begin with rubato!");
   if (text.size() > kMaxMessageLength) {
-    return fail(
-        fmt::format("message: {} bytes; at most {} are taken", text.size(), kMaxMessageLength));
+    return fail(fmt::format("message: {} bytes is too long; the maximum is {}", text.size(),
+                            kMaxMessageLength));
   }
   text = trimmed(text.substr(kPrefix.size()));
   const std::size_t end =

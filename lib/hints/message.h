@@ -13,10 +13,10 @@
 
 namespace rubato {
 
-/// Longest message, bytes, `rubato!` included: Slurm 22.05 keeps no longer comment.
+/// Maximum length of a message with `rubato!`, bytes: that of a comment in Slurm 22.05.
 inline constexpr std::size_t kMaxMessageLength = 1024;
 
-/// `rubato!report`: how the training goes.
+/// `rubato!report`: progress of the training.
 struct Report {
   std::int64_t samples = 0;  ///< done since the job began, over all its restarts
   double throughput = 0;     ///< samples/s, at least 0
@@ -35,26 +35,26 @@ struct Report {
   bool operator==(const Report&) const = default;
 };
 
-/// `rubato!ack`: the job has answered a notice.
+/// `rubato!ack`: answer to a notice.
 struct Ack {
   std::int64_t notice = 0;        ///< number of the notice
-  bool ready = true;              ///< false: it refuses, and goes on as it is
-  std::optional<double> seconds;  ///< what getting ready took, at least 0
+  bool ready = true;              ///< false: the job refuses
+  std::optional<double> seconds;  ///< time to get ready, at least 0
 
   bool operator==(const Ack&) const = default;
 };
 
-/// `rubato!resize`: the job asks for another size.
+/// `rubato!resize`: the job requests another size.
 struct ResizeRequest {
   int gpus = 0;
 
   bool operator==(const ResizeRequest&) const = default;
 };
 
-/// `rubato!hold-size`: the job keeps its size, or lets go of it.
+/// `rubato!hold-size`: the job wants to keep its size, or no longer.
 struct HoldSize {
   bool on = true;
-  std::optional<std::int64_t> seconds;  ///< for so long; without it until it is taken back
+  std::optional<std::int64_t> seconds;  ///< duration; none: until state=off
 
   bool operator==(const HoldSize&) const = default;
 };
@@ -80,15 +80,15 @@ struct MessageKind {
 /// The table, in the order of the alternatives of Message.
 [[nodiscard]] const std::vector<MessageKind>& message_kinds();
 
-/// The update of a comment is a message: it begins with `rubato!`.
+/// Whether an update of a comment is a message: it begins with `rubato!`.
 [[nodiscard]] bool is_message(std::string_view comment);
 
 /// `rubato!KIND key=value;key=value`, blanks and empty pairs as in the hints of a comment, keys in
-/// any case and order. The error is one line for each thing that is wrong. Never more than
-/// kMaxMessageLength bytes are looked at.
+/// any case and order. The error has one line per mistake. Longer texts than
+/// kMaxMessageLength bytes are refused.
 [[nodiscard]] Result<Message> parse_message(std::string_view text);
 
-/// The message that parse_message reads back to an equal one. For numbers it would accept.
+/// The text that parse_message reads back to an equal message. Its numbers must be valid.
 [[nodiscard]] std::string render_message(const Message& message);
 
 }  // namespace rubato

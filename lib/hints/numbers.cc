@@ -153,7 +153,7 @@ Result<std::int64_t> parse_count(std::string_view text, std::int64_t min, std::i
   std::int64_t value = -1;
   const Whole whole = negative ? Whole::kYes : whole_of(*decimal, value);
   if (whole == Whole::kFraction)
-    return fail(fmt::format("{} is not whole{}", in_quotes(text), choose));
+    return fail(fmt::format("{} is not a whole number{}", in_quotes(text), choose));
   if (whole == Whole::kTooLarge || value < min || value > max) {
     return fail(fmt::format("{} is out of range{}", in_quotes(text), choose));
   }

@@ -29,7 +29,7 @@ std::string unknown_option(std::string_view name) {
   }
   const std::string near = name.empty() ? "" : did_you_mean(fmt::format("--{}", name), choices);
   return fmt::format("--{}: unknown option{}", printable(name),
-                     near.empty() ? "; rubato-hints(7) lists them all" : near);
+                     near.empty() ? "; see rubato-hints(7)" : near);
 }
 
 std::string unknown_variable(std::string_view name) {
@@ -37,7 +37,7 @@ std::string unknown_variable(std::string_view name) {
   for (const HintDef& def : hint_table()) choices.push_back(def.variable);
   const std::string near = did_you_mean(name, choices);
   return fmt::format("{}: unknown variable{}", printable(name),
-                     near.empty() ? "; rubato-hints(7) lists them all" : near);
+                     near.empty() ? "; see rubato-hints(7)" : near);
 }
 
 }  // namespace

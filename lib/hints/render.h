@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The tables of hints, rules and messages as people read them. Pure text; nothing is described
-// anywhere else.
+// The table of hints as text.
 #pragma once
 
 #include <string>
 
+#include "lib/hints/table.h"
+
 namespace rubato {
 
-/// One paragraph a hint, lines of at most 79 columns.
-[[nodiscard]] std::string help_hints();
+/// The option of a hint with its argument: "--dl-gpus=SIZES".
+[[nodiscard]] std::string hint_option_form(const HintDef& def);
+/// The hint as a comment has it: "gpus=SIZES".
+[[nodiscard]] std::string hint_comment_form(const HintDef& def);
+/// The valid values and the default of a hint.
+[[nodiscard]] std::string hint_facts(const HintDef& def);
 
-/// docs/man/rubato-hints.7, in man(7) macros.
-[[nodiscard]] std::string man_page_hints();
+/// The output of `rubato hints`: one paragraph per hint, lines of at most 79 columns.
+[[nodiscard]] std::string help_hints();
 
 }  // namespace rubato

@@ -108,7 +108,7 @@ std::vector<std::string> drop_unfit(const Hints& said, Hints& job_type,
       const auto found = broken(rule, merged, request, Spelling::kComment);
       if (found.empty()) continue;
       if (const auto field = to_leave_out(rule, found.size(), said, job_type, request)) {
-        notes.push_back(fmt::format("{} of the JobType line is left out: {}",
+        notes.push_back(fmt::format("{} of the JobType line is ignored: {}",
                                     value_of(job_type, *field), rule.summary));
         forget(job_type, *field);
         again = true;  // each time one value fewer

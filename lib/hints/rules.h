@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The one table of combinations that are refused.
+// The table of combinations of hints and request that are refused.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace rubato {
 
-/// What a rule looks at.
+/// The input of a rule.
 struct RuleCase {
   const Hints& hints;
   const HintRequest& request;
@@ -25,17 +25,17 @@ struct RuleCase {
 struct HintRule {
   const char* name;
   const char* summary;  ///< one sentence for the man page, no full stop
-  /// Hints that break it, each of them enough to leave out.
+  /// The hints that can break it; without any one of them the rule holds.
   std::vector<HintField> fields;
-  /// Adds a line for everything that is wrong.
+  /// Adds one line per mistake.
   void (*check)(const RuleCase& at, std::vector<std::string>& errors);
-  bool ends = false;  ///< nothing behind it is looked at when it is broken
+  bool ends = false;  ///< if it is broken, later rules are not checked
 };
 
 /// The table, in the order in which errors are listed.
 [[nodiscard]] const std::vector<HintRule>& hint_rules();
 
-/// Its parts.
+/// The parts of the table.
 [[nodiscard]] std::vector<HintRule> rules_of_place();  ///< GPUs or not, types, devices
 [[nodiscard]] std::vector<HintRule> rules_of_size();
 [[nodiscard]] std::vector<HintRule> rules_of_change();  ///< checkpoint and resize

@@ -30,7 +30,7 @@ void check_interactive(const RuleCase& at, Errors& errors) {
   }
   if (at.hints.device == Device::kAny) {
     errors.push_back(
-        fmt::format("{}: an interactive job starts with what it asks for; submit with "
+        fmt::format("{}: an interactive job starts as requested; submit with "
                     "sbatch, or write {}",
                     at.word(HintField::kDevice), at.line(HintField::kDevice, "gpu")));
   }
@@ -38,17 +38,16 @@ void check_interactive(const RuleCase& at, Errors& errors) {
 
 void check_restart(const RuleCase& at, Errors& errors) {
   if (!resizes(at.hints, Resize::kRestart) || consents(at.hints) || !at.request.batch) return;
-  errors.push_back(
-      fmt::format("{}: restart interrupts the job, to which only {} consents; write {}",
-                  at.word(HintField::kResize), at.word(HintField::kCheckpoint),
-                  at.line(HintField::kCheckpoint, "USR1@60")));
+  errors.push_back(fmt::format("{}: restart interrupts the job, which requires {}; write {}",
+                               at.word(HintField::kResize), at.word(HintField::kCheckpoint),
+                               at.line(HintField::kCheckpoint, "USR1@60")));
 }
 
 void check_requeue(const RuleCase& at, Errors& errors) {
   if (!consents(at.hints) || at.request.requeue || !at.request.batch) return;
   errors.push_back(
-      fmt::format("{}: an interrupted job is requeued, which the request does not "
-                  "allow; add --requeue, or write {}",
+      fmt::format("{}: an interrupted job is requeued, but the request does not "
+                  "allow it; add --requeue, or write {}",
                   at.word(HintField::kCheckpoint), at.line(HintField::kCheckpoint, "none")));
 }
 
@@ -58,7 +57,7 @@ void check_lead(const RuleCase& at, Errors& errors) {
   if (at.hints.checkpoint->lead < limit) return;
   Checkpoint shorter = *at.hints.checkpoint;
   shorter.lead = static_cast<int>(limit > 120 ? 60 : limit / 2);
-  errors.push_back(fmt::format("{}: {} seconds are not less than the time limit, {}; write {}",
+  errors.push_back(fmt::format("{}: {} seconds is not less than the time limit, {}; write {}",
                                at.word(HintField::kCheckpoint), at.hints.checkpoint->lead,
                                duration_text(limit),
                                at.line(HintField::kCheckpoint, to_text(shorter))));
@@ -69,8 +68,9 @@ void check_live_size(const RuleCase& at, Errors& errors) {
   if (at.request.open() || !at.request.batch) return;
   if (at.hints.gpus && !at.hints.gpus->multiples(at.request.size_unit()).single()) return;
   const std::int64_t own = at.request.total_gpus();
-  errors.push_back(fmt::format("{}: there is one size, {}; write {}", at.word(HintField::kResize),
-                               own, at.line(HintField::kGpus, fmt::format("{},{}", own, 2 * own))));
+  errors.push_back(fmt::format("{}: the job has only one size, {}; write {}",
+                               at.word(HintField::kResize), own,
+                               at.line(HintField::kGpus, fmt::format("{},{}", own, 2 * own))));
 }
 
 /// What live growth cannot do; `why` ends the sentence.
@@ -82,24 +82,22 @@ void refuse_live(const RuleCase& at, bool broken, const char* why, Errors& error
 
 void check_live_mix(const RuleCase& at, Errors& errors) {
   refuse_live(at, at.hints.mix_types.value_or(false),
-              "a job that spans GPU types does not change its size while it runs", errors);
+              "a job that spans GPU types cannot be resized while it runs", errors);
 }
 
 void check_live_exclusive(const RuleCase& at, Errors& errors) {
-  refuse_live(at, at.request.exclusive, "an exclusive job does not change its size while it runs",
-              errors);
+  refuse_live(at, at.request.exclusive, "an exclusive job cannot be resized while it runs", errors);
 }
 
 void check_live_array(const RuleCase& at, Errors& errors) {
-  refuse_live(at, at.request.array, "a task of an array does not change its size while it runs",
-              errors);
+  refuse_live(at, at.request.array, "an array task cannot be resized while it runs", errors);
 }
 
 void check_plans_model(const RuleCase& at, Errors& errors) {
   if (!at.hints.plans || at.hints.model) return;
-  errors.push_back(
-      fmt::format("{}: plans are chosen by the shape of the model, which is not said; write {}",
-                  at.word(HintField::kPlans), at.line(HintField::kModel, "params=COUNT")));
+  errors.push_back(fmt::format("{}: plans require the shape of the model; write {}",
+                               at.word(HintField::kPlans),
+                               at.line(HintField::kModel, "params=COUNT")));
 }
 
 void check_plans_shape(const RuleCase& at, Errors& errors) {
@@ -116,7 +114,7 @@ void check_plans_shape(const RuleCase& at, Errors& errors) {
   need("layers", shape.layers);
   need("seq", shape.seq);
   need("heads", shape.heads);
-  errors.push_back(fmt::format("{}: {} needs the whole shape of the model; write {}",
+  errors.push_back(fmt::format("{}: {} requires the complete shape of the model; write {}",
                                at.word(HintField::kPlans), tensor ? "tp" : "pp",
                                at.line(HintField::kModel, to_text(shape) + missing)));
 }
@@ -126,7 +124,7 @@ void check_steps(const RuleCase& at, Errors& errors) {
   if (!at.hints.batch || at.hints.batch->fixed()) return;
   const std::string prefix = at.spelling == Spelling::kOption ? "--dl-" : "";
   errors.push_back(
-      fmt::format("{}steps: with a batch of {} a step is no fixed amount of work; "
+      fmt::format("{}steps: with a batch of {} a step is not a fixed amount of work; "
                   "write {}samples=COUNT, or {}",
                   prefix, to_text(*at.hints.batch), prefix,
                   at.line(HintField::kBatch, std::to_string(at.hints.batch->min))));
@@ -150,7 +148,7 @@ std::vector<HintRule> rules_of_change() {
        {HintField::kCheckpoint},
        check_requeue},
       {"lead-above-limit",
-       "A checkpoint signal that comes earlier before a restart than the time limit is long",
+       "A checkpoint signal with a lead time of at least the time limit",
        {HintField::kCheckpoint},
        check_lead},
       {"live-one-size",

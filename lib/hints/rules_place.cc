@@ -14,7 +14,7 @@ namespace {
 
 using Errors = std::vector<std::string>;
 
-/// Hints that ask for something to be done, not only described.
+/// Hints that request an action of Rubato and do not only describe the job.
 std::vector<HintField> acting(const Hints& hints) {
   std::vector<HintField> out;
   const auto add = [&](HintField field, bool acts) {
@@ -32,8 +32,8 @@ void check_het(const RuleCase& at, Errors& errors) {
   if (!at.request.het) return;
   for_each_field(at.hints, [&](HintField field, const auto& member) {
     if (member) {
-      errors.push_back(fmt::format(
-          "{}: a heterogeneous job is left to Slurm as it is; take the hint out", at.word(field)));
+      errors.push_back(fmt::format("{}: Rubato does not manage heterogeneous jobs; remove the hint",
+                                   at.word(field)));
     }
   });
 }
@@ -44,17 +44,17 @@ void check_shared(const RuleCase& at, Errors& errors) {
   if (at.hints.device.value_or(Device::kGpu) != Device::kGpu) fields.push_back(HintField::kDevice);
   for (const HintField field : fields) {
     errors.push_back(
-        fmt::format("{}: shards, MPS and slices of GPUs are left to Slurm; ask for "
-                    "whole GPUs (--gpus=1) or take the hint out",
+        fmt::format("{}: Rubato does not manage shards, MPS and slices of GPUs; request "
+                    "whole GPUs (--gpus=1) or remove the hint",
                     at.word(field)));
   }
 }
 
 void check_cpu_with_gpus(const RuleCase& at, Errors& errors) {
   if (at.hints.device != Device::kCpu || at.request.total_gpus() == 0) return;
-  errors.push_back(fmt::format(
-      "{}: cpu, but the request has {} GPUs; take them out of it, or write {}",
-      at.word(HintField::kDevice), at.request.total_gpus(), at.line(HintField::kDevice, "any")));
+  errors.push_back(fmt::format("{}: cpu, but the request has {} GPUs; remove them, or write {}",
+                               at.word(HintField::kDevice), at.request.total_gpus(),
+                               at.line(HintField::kDevice, "any")));
 }
 
 void check_gpu_without(const RuleCase& at, Errors& errors) {
@@ -72,7 +72,7 @@ void check_no_gpus(const RuleCase& at, Errors& errors) {
   const bool cpu = at.hints.device == Device::kCpu;
   const int size = at.hints.gpus ? at.hints.gpus->smallest() : 1;
   const std::string instead =
-      cpu ? "take the hint out" : fmt::format("add --gpus={} to it, or take the hint out", size);
+      cpu ? "remove the hint" : fmt::format("add --gpus={} to it, or remove the hint", size);
   for (const HintField field : acting(at.hints)) {
     errors.push_back(fmt::format("{}: the request has no GPUs; {}", at.word(field), instead));
   }
@@ -80,10 +80,11 @@ void check_no_gpus(const RuleCase& at, Errors& errors) {
 
 void check_typed(const RuleCase& at, Errors& errors) {
   if (!at.hints.gpu_types || at.request.gpu_types.empty()) return;
-  errors.push_back(fmt::format(
-      "{}: the request names {}, which binds; ask without a type (--gpus={}), or take the hint out",
-      at.word(HintField::kGpuTypes), printable(at.request.gpu_types.front()),
-      at.request.total_gpus()));
+  errors.push_back(
+      fmt::format("{}: the request already names type {}; request GPUs without a type (--gpus={}), "
+                  "or remove the hint",
+                  at.word(HintField::kGpuTypes), printable(at.request.gpu_types.front()),
+                  at.request.total_gpus()));
 }
 
 void check_unknown_type(const RuleCase& at, Errors& errors) {
@@ -93,9 +94,10 @@ void check_unknown_type(const RuleCase& at, Errors& errors) {
     for (const std::string& type : group) {
       if (std::find(known.begin(), known.end(), type) != known.end()) continue;
       const std::string near = did_you_mean(type, known);
-      errors.push_back(fmt::format(
-          "{}: {} is no GPU type of this cluster{}", at.word(HintField::kGpuTypes), in_quotes(type),
-          near.empty() ? fmt::format("; there are {}", fmt::join(known, ", ")) : near));
+      errors.push_back(
+          fmt::format("{}: {} is not a GPU type of this cluster{}", at.word(HintField::kGpuTypes),
+                      in_quotes(type),
+                      near.empty() ? fmt::format("; it has {}", fmt::join(known, ", ")) : near));
     }
   }
 }
@@ -103,8 +105,8 @@ void check_unknown_type(const RuleCase& at, Errors& errors) {
 void check_mix_typed(const RuleCase& at, Errors& errors) {
   if (!at.hints.mix_types.value_or(false) || at.request.gpu_types.empty()) return;
   errors.push_back(
-      fmt::format("{}: the request names {}, which binds; ask without a type "
-                  "(--gpus={}), or take the hint out",
+      fmt::format("{}: the request already names type {}; request GPUs without a type "
+                  "(--gpus={}), or remove the hint",
                   at.word(HintField::kMixTypes), printable(at.request.gpu_types.front()),
                   at.request.total_gpus()));
 }
@@ -113,8 +115,8 @@ void check_mix_one_type(const RuleCase& at, Errors& errors) {
   if (!at.hints.mix_types.value_or(false) || !at.hints.gpu_types) return;
   if (at.hints.gpu_types->size() != 1 || at.hints.gpu_types->front().size() != 1) return;
   errors.push_back(
-      fmt::format("{}: {} is the only type, so there is nothing to mix; add one to {} "
-                  "or take the hint out",
+      fmt::format("{}: {} is the only type, so nothing can be mixed; add another to {} "
+                  "or remove the hint",
                   at.word(HintField::kMixTypes), at.hints.gpu_types->front().front(),
                   at.word(HintField::kGpuTypes)));
 }
@@ -123,7 +125,7 @@ void check_mix_one_gpu(const RuleCase& at, Errors& errors) {
   if (!at.hints.mix_types.value_or(false) || at.request.total_gpus() == 0) return;
   const std::int64_t most = at.hints.gpus ? at.hints.gpus->largest() : at.request.total_gpus();
   if (most > 1 || at.request.open()) return;
-  errors.push_back(fmt::format("{}: a job of one GPU has one type; take the hint out, or write {}",
+  errors.push_back(fmt::format("{}: a job with one GPU has one type; remove the hint, or write {}",
                                at.word(HintField::kMixTypes), at.line(HintField::kGpus, "1-4")));
 }
 
@@ -138,10 +140,11 @@ std::vector<HintRule> rules_of_place() {
   const Hints none;
   for_each_field(none, [&](HintField field, const auto&) { every.push_back(field); });
   return {
-      {"het", "A heterogeneous job with any hint: it is left to Slurm", every, check_het, true},
+      {"het", "A heterogeneous job with any hint: Rubato does not manage it", every, check_het,
+       true},
       {"shared-gpus",
        "gpus, gpu-types, plans, resize, mix-types, device=cpu or device=any on a request for "
-       "shards, MPS or slices of GPUs: it is left to Slurm",
+       "shards, MPS or slices of GPUs: Rubato does not manage it",
        shared, check_shared, true},
       {"cpu-with-gpus",
        "device=cpu on a request with GPUs",
@@ -154,7 +157,7 @@ std::vector<HintRule> rules_of_place() {
       {"no-gpus", "gpus, gpu-types, plans, resize or mix-types on a request without GPUs",
        all_acting, check_no_gpus},
       {"typed",
-       "gpu-types on a request that names a type: that one binds",
+       "gpu-types on a request that already names a type",
        {HintField::kGpuTypes},
        check_typed},
       {"unknown-type",

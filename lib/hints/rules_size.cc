@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Rules about the sizes: the request is one of them, and all can be asked for in its units.
+// Rules about sizes: the request must be one of them, and each must fit its tasks and nodes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -63,11 +63,12 @@ void check_open(const RuleCase& at, Errors& errors) {
   const HintRequest& request = at.request;
   const std::int64_t most = std::int64_t{request.gpus_per_node} * request.max_nodes;
   const auto refuse = [&](HintField field) {
-    errors.push_back(fmt::format(
-        "{}: -N {}-{} with --gpus-per-node={} leaves the size open, {} to {} GPUs; write -N {} or "
-        "--gpus={} in the request",
-        at.word(field), request.min_nodes, request.max_nodes, request.gpus_per_node,
-        request.total_gpus(), most, request.min_nodes, request.total_gpus()));
+    errors.push_back(
+        fmt::format("{}: -N {}-{} with --gpus-per-node={} gives no fixed size but {} to {} GPUs; "
+                    "write -N {} or "
+                    "--gpus={} in the request",
+                    at.word(field), request.min_nodes, request.max_nodes, request.gpus_per_node,
+                    request.total_gpus(), most, request.min_nodes, request.total_gpus()));
   };
   if (at.hints.gpus) refuse(HintField::kGpus);
   if (at.hints.resize.value_or(Resize::kNone) != Resize::kNone) refuse(HintField::kResize);
@@ -83,7 +84,7 @@ void check_listed(const RuleCase& at, Errors& errors) {
                           ? sizes.nearest(clipped)
                           : sizes.multiples(at.request.size_unit()).nearest(clipped);
   errors.push_back(fmt::format(
-      "{}: the request is for {} GPUs, which is not one of {}; ask Slurm for {} GPUs, or write {}",
+      "{}: the request is for {} GPUs, which is not one of {}; request {} GPUs, or write {}",
       at.word(HintField::kGpus), own, to_text(sizes), nearest,
       at.line(HintField::kGpus, good_sizes(sizes, at.request))));
 }
@@ -91,7 +92,7 @@ void check_listed(const RuleCase& at, Errors& errors) {
 void check_whole_nodes(const RuleCase& at, Errors& errors) {
   if (!whole_nodes(at.request)) return;
   check_multiple(at, at.request.gpus_per_node,
-                 fmt::format("-N {} with --gpus-per-node={} makes whole nodes the unit",
+                 fmt::format("-N {} with --gpus-per-node={} allows only whole nodes",
                              at.request.min_nodes, at.request.gpus_per_node),
                  errors);
 }
@@ -99,21 +100,21 @@ void check_whole_nodes(const RuleCase& at, Errors& errors) {
 void check_gpus_per_task(const RuleCase& at, Errors& errors) {
   check_multiple(
       at, at.request.gpus_per_task,
-      fmt::format("--gpus-per-task={} makes whole tasks the unit", at.request.gpus_per_task),
-      errors);
+      fmt::format("--gpus-per-task={} allows only whole tasks", at.request.gpus_per_task), errors);
 }
 
 void check_tasks(const RuleCase& at, Errors& errors) {
-  check_multiple(at, task_unit(at.request),
-                 fmt::format("{} tasks on {} GPUs scale with the GPUs and must stay whole",
-                             at.request.tasks, at.request.total_gpus()),
-                 errors);
+  check_multiple(
+      at, task_unit(at.request),
+      fmt::format("{} tasks on {} GPUs scale with the GPUs, and their number must be whole",
+                  at.request.tasks, at.request.total_gpus()),
+      errors);
 }
 
 void check_interactive(const RuleCase& at, Errors& errors) {
   if (at.request.batch || !at.hints.gpus || at.hints.gpus->single()) return;
   errors.push_back(fmt::format(
-      "{}: an interactive job starts at the size it asks for; submit with sbatch, or write {}",
+      "{}: an interactive job starts at the requested size; submit with sbatch, or write {}",
       at.word(HintField::kGpus),
       at.line(HintField::kGpus, std::to_string(at.request.total_gpus()))));
 }
@@ -136,14 +137,14 @@ std::int64_t HintRequest::size_unit() const {
 std::vector<HintRule> rules_of_size() {
   return {
       {"open-size",
-       "gpus or resize where -N is a range and the GPUs are counted a node: the request has no "
+       "gpus or resize with -N as a range and GPUs per node: the request has no fixed "
        "size",
        {HintField::kGpus, HintField::kResize},
        check_open},
       {"size-not-listed", "gpus without the size of the request", {HintField::kGpus}, check_listed},
       {"whole-nodes",
-       "A size that is not a multiple of --gpus-per-node where -N is fixed: whole nodes are the "
-       "unit then",
+       "A size that is not a multiple of --gpus-per-node with a fixed -N: such a "
+       "job gets whole nodes",
        {HintField::kGpus},
        check_whole_nodes},
       {"gpus-per-task",
@@ -151,7 +152,7 @@ std::vector<HintRule> rules_of_size() {
        {HintField::kGpus},
        check_gpus_per_task},
       {"tasks",
-       "A size at which --ntasks, scaled with the GPUs, would not be whole",
+       "A size at which --ntasks, scaled with the GPUs, is not a whole number",
        {HintField::kGpus},
        check_tasks},
       {"interactive-size",

@@ -40,7 +40,7 @@ std::vector<std::string> names() {
 }
 
 Result<int> parse_signal(std::string_view text) {
-  if (text.empty()) return fail("no signal is named; write USR1@60");
+  if (text.empty()) return fail("no signal; write one such as USR1@60");
   std::string word = lower(text);
   if (word.starts_with("sig")) word.erase(0, 3);
   int number = 0;
@@ -72,11 +72,11 @@ Result<void> parse_flags(std::string_view text, Checkpoint& out) {
     if (c == 'B' || c == 'b') flag = &out.batch_only;
     if (c == 'R' || c == 'r') flag = &out.reservation;
     if (flag == nullptr || *flag) {
-      return fail(fmt::format("{} before the colon is neither R nor B", in_quotes(text)));
+      return fail(fmt::format("{} before the colon is not R or B", in_quotes(text)));
     }
     *flag = true;
   }
-  if (text.empty()) return fail("nothing stands before the colon; write B:USR1@60 or USR1@60");
+  if (text.empty()) return fail("nothing before the colon; write B:USR1@60 or USR1@60");
   return {};
 }
 

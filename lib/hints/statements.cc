@@ -21,10 +21,10 @@ std::vector<const HintStatement*> that_count(const std::vector<HintStatement>& s
     if (fresh || repeated == Repeated::kLastCounts) {
       at->second = &statement;
     } else if (at->second->off != statement.off) {
-      errors.add(fmt::format("{}: {} is set and taken back; keep one of the two", statement.place,
+      errors.add(fmt::format("{}: {} is both set and unset; keep one", statement.place,
                              statement.def->key));
     } else {
-      errors.add(fmt::format("{}: stands twice; keep one", statement.place));
+      errors.add(fmt::format("{}: set twice; keep one", statement.place));
     }
   }
   std::vector<const HintStatement*> out;
@@ -57,8 +57,8 @@ Hints hints_of(const std::vector<HintStatement>& statements, Repeated repeated,
     const HintDef& def = *statement->def;
     const auto [first, fresh] = set.emplace(def.field, statement);
     if (!fresh) {
-      errors.add(fmt::format("{}: {} says the total work already; keep one of the two",
-                             statement->place, first->second->def->key));
+      errors.add(fmt::format("{}: {} already sets the total work; keep one", statement->place,
+                             first->second->def->key));
     } else if (const auto good = set_hint(def, statement->value, out); !good) {
       errors.add(fmt::format("{}: {}", statement->place, good.error().text));
     }

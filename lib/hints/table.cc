@@ -12,11 +12,11 @@ std::vector<HintDef> rows_of_size_and_type() {
                   .type = HintType::kName,
                   .key = "job-type",
                   .argument = "NAME",
-                  .default_text = "none: the speed is not known",
+                  .default_text = "none: the job shares no measurements",
                   .example = "resnet50",
-                  .help = "family of jobs that share measured speeds",
-                  .text = "Jobs of one account and job type learn from each other how fast they "
-                          "run on each kind of GPU. Name it after what decides the speed: the "
+                  .help = "name of the jobs that share measured throughput",
+                  .text = "Jobs of one account and job type share a profile: how fast they run on "
+                          "each GPU type. Name it after what determines the throughput: the "
                           "model and its data set, not the run."});
   rows.push_back({.field = HintField::kGpus,
                   .type = HintType::kSizes,
@@ -24,38 +24,39 @@ std::vector<HintDef> rows_of_size_and_type() {
                   .argument = "SIZES",
                   .default_text = "the size of the request",
                   .example = "1,2,4,8",
-                  .help = "numbers of GPUs it can run at",
-                  .text = "Numbers and ranges with commas between, such as 2-16 or 1,2,4-8. The "
-                          "size that the job asks Slurm for must be among them; tasks, CPUs and "
-                          "memory scale with the GPUs."});
+                  .help = "numbers of GPUs that the job can run on",
+                  .text = "Numbers and ranges separated by commas, such as 2-16 or 1,2,4-8. They "
+                          "must include the size of the Slurm request. Tasks, CPUs and memory "
+                          "scale with the GPUs."});
   rows.push_back({.field = HintField::kGpuTypes,
                   .type = HintType::kTypes,
                   .key = "gpu-types",
                   .argument = "TYPES",
-                  .default_text = "as requested: any type when the request names none",
+                  .default_text = "as requested, or any type if the request names none",
                   .example = "h100/a100,v100",
-                  .help = "GPU types it accepts, best first",
+                  .help = "GPU types that the job accepts, best first",
                   .text =
-                      "A slash stands between a better type and a worse one, a comma between "
-                      "equal ones: h100/a100,v100 is h100 first, then a100 or v100. The sign > "
-                      "means the same as the slash, and must be quoted in a shell. A type in "
-                      "the Slurm request binds; ask for GPUs without a type to leave a choice."});
+                      "A slash separates a better type from a worse one, a comma separates equal "
+                      "types: h100/a100,v100 is h100 first, then a100 or v100. The sign > "
+                      "means the same as the slash and must be quoted in a shell. If the Slurm "
+                      "request names a type, the job gets that type; request GPUs without a "
+                      "type to allow others."});
   rows.push_back({.field = HintField::kBatch,
                   .type = HintType::kBatch,
                   .key = "batch",
                   .argument = "SAMPLES",
-                  .default_text = "fixed, at what the job chose",
+                  .default_text = "fixed by the job",
                   .example = "256-1024",
-                  .help = "global batch, fixed or a range that is safe for accuracy",
-                  .text = "Samples of one iteration over all GPUs. Only with a range is another "
-                          "batch ever chosen for the job."});
+                  .help = "global batch, fixed or a range that does not harm accuracy",
+                  .text = "Samples per iteration over all GPUs. Rubato changes the batch only if it "
+                          "is a range."});
   return rows;
 }
 
 std::vector<HintDef> rows_of_work() {
   const std::string one =
-      "A job says its total work in samples, in steps or by a target loss, "
-      "in one of the three; the no- twin of any of them takes it back.";
+      "A job gives its total work in samples, in steps or as a target loss, but in only one of "
+      "them. The no- option of any of them unsets it.";
   std::vector<HintDef> rows;
   rows.push_back({.field = HintField::kWork,
                   .type = HintType::kCount,
@@ -72,17 +73,17 @@ std::vector<HintDef> rows_of_work() {
                   .default_text = "not known",
                   .example = "90000",
                   .help = "total work in iterations",
-                  .text = "Stands instead of samples. Not with a range as batch, where a step "
-                          "is no fixed amount of work."});
+                  .text = "Instead of samples. Not with a range as batch, because a step is then "
+                          "not a fixed amount of work."});
   rows.push_back({.field = HintField::kWork,
                   .type = HintType::kLoss,
                   .key = "target-loss",
                   .argument = "LOSS",
                   .default_text = "not known",
                   .example = "2.1",
-                  .help = "loss at which the job ends",
-                  .text = "Stands instead of samples. The rest of the work is then forecast from "
-                          "the losses that the job reports."});
+                  .help = "training loss at which the job ends",
+                  .text = "Instead of samples. Rubato forecasts the remaining work from the losses "
+                          "that the job reports."});
   return rows;
 }
 
@@ -94,14 +95,14 @@ std::vector<HintDef> rows_of_plans() {
        .key = "model",
        .argument = "SHAPE",
        .default_text = "none",
-       .words = {{"params", "parameters of the model; must be there"},
+       .words = {{"params", "number of parameters; required"},
                  {"hidden", "hidden size"},
                  {"layers", "number of layers"},
-                 {"seq", "tokens of a sequence"},
+                 {"seq", "tokens per sequence"},
                  {"heads", "attention heads"}},
        .example = "params=7e9,hidden=4096,layers=32,seq=2048,heads=32",
        .help = "shape of the model, for execution plans",
-       .text = "Members in any order; params alone is enough for plans without tp and pp."});
+       .text = "In any order. params alone is enough for plans without tp and pp."});
   rows.push_back({.field = HintField::kPlans,
                   .type = HintType::kPlans,
                   .key = "plans",
@@ -115,10 +116,10 @@ std::vector<HintDef> rows_of_plans() {
                             {"ga", "gradient accumulation"},
                             {"gc", "gradient checkpointing"}},
                   .example = "dp,zero,ga",
-                  .help = "execution plans it can run",
-                  .text = "The word auto, for every plan that the shape of the model allows, or "
-                          "some of the words below with commas between. The job finds the chosen "
-                          "plan in RUBATO_PLAN. Needs model."});
+                  .help = "execution plans that the job can run",
+                  .text = "The word auto for every plan that the shape of the model allows, or "
+                          "words below separated by commas. The variable RUBATO_PLAN of the job "
+                          "has the chosen plan. Requires model."});
   return rows;
 }
 
@@ -128,26 +129,25 @@ std::vector<HintDef> rows_of_change() {
                   .type = HintType::kSignal,
                   .key = "checkpoint",
                   .argument = "SIGNAL",
-                  .default_text = "none: the job is never interrupted",
+                  .default_text = "none: Rubato never interrupts the job",
                   .example = "B:USR1@60",
-                  .help = "signal before a restart; the only consent to be interrupted",
-                  .text = "Written as the value of sbatch --signal: [R|B:]SIGNAL[@SECONDS], a name "
-                          "or a number of a signal that can be caught, and how long before the "
-                          "restart it is sent (0 to 65535 seconds, 60 when it is not said). B: "
-                          "sends it to the batch shell alone. The word none refuses every "
-                          "interruption."});
+                  .help = "signal before a restart; allows Rubato to interrupt the job",
+                  .text = "As for sbatch --signal: [R|B:]SIGNAL[@SECONDS], with the name or number of "
+                          "a signal that can be caught, and how long before the restart it is "
+                          "sent (0 to 65535 seconds, default 60). B: sends it to the batch shell "
+                          "only. The word none forbids every interruption. Without this hint "
+                          "Rubato never interrupts the job."});
   rows.push_back({.field = HintField::kResize,
                   .type = HintType::kChoice,
                   .key = "resize",
                   .argument = "HOW",
                   .default_text = "none",
-                  .words = {{"none", "keeps its size from start to end"},
-                            {"restart", "checkpoints, ends and starts again; needs checkpoint"},
-                            {"live", "takes up and gives back GPUs while it runs"}},
+                  .words = {{"none", "keeps its size while it runs"},
+                            {"restart", "checkpoints, ends and starts again; requires checkpoint"},
+                            {"live", "adds and releases GPUs while it runs"}},
                   .example = "restart",
-                  .help = "how it can change while it runs",
-                  .text = "Without it Rubato chooses among gpus when the job starts, and not "
-                          "again."});
+                  .help = "how the size of the job can change while it runs",
+                  .text = "Without it Rubato chooses one of gpus only when the job starts."});
   rows.push_back({.field = HintField::kDevice,
                   .type = HintType::kChoice,
                   .key = "device",
@@ -155,20 +155,20 @@ std::vector<HintDef> rows_of_change() {
                   .default_text = "gpu",
                   .words = {{"gpu", "runs on GPUs only"},
                             {"cpu", "runs on CPUs only; the request has no GPUs"},
-                            {"any", "runs on either; the request asks for GPUs"}},
+                            {"any", "runs on either; the request has GPUs"}},
                   .example = "any",
-                  .help = "kind of nodes it can compute on",
-                  .text = "For jobs in the style of a parameter server, which can run on nodes "
+                  .help = "kind of nodes that the job can run on",
+                  .text = "For jobs, for example with parameter servers, that can run on nodes "
                           "without GPUs."});
   rows.push_back({.field = HintField::kMixTypes,
                   .type = HintType::kFlag,
                   .key = "mix-types",
                   .default_text = "no",
-                  .words = {{"yes", "may span GPU types in one allocation"},
-                            {"no", "all its GPUs are of one type"}},
+                  .words = {{"yes", "one allocation may have several GPU types"},
+                            {"no", "all GPUs have the same type"}},
                   .example = "yes",
-                  .help = "may span GPU types in one allocation",
-                  .text = "Without it all its GPUs are of one type."});
+                  .help = "whether one allocation may have several GPU types",
+                  .text = "Without it all GPUs of the job have the same type."});
   return rows;
 }
 
@@ -197,7 +197,7 @@ std::vector<HintOption> make_options() {
   std::vector<HintOption> out;
   for (const HintDef& def : hint_table()) {
     out.push_back({def.option, def.argument, "[rubato] " + def.help, &def, false});
-    out.push_back({def.off_option, "", "[rubato] takes --" + def.option + " back", &def, true});
+    out.push_back({def.off_option, "", "[rubato] unsets --" + def.option, &def, true});
   }
   return out;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The one table of what a job may say. Options, comment, environment, help and man page follow it.
+// The table of hints. Options, comment, environment, help and man page are made from it.
 #pragma once
 
 #include <string>
@@ -12,19 +12,19 @@ namespace rubato {
 
 enum class HintType {
   kName,    ///< letters, digits and . _ + : @ -
-  kSizes,   ///< numbers and ranges with commas between
-  kTypes,   ///< GPU types with , / > between
+  kSizes,   ///< numbers and ranges separated by commas
+  kTypes,   ///< GPU types separated by , / >
   kBatch,   ///< a count or a range of counts
   kCount,   ///< a whole number, also as 7e9
   kLoss,    ///< a positive number
-  kModel,   ///< NAME=COUNT with commas between, of `words`
+  kModel,   ///< NAME=COUNT separated by commas, NAME from `words`
   kPlans,   ///< `auto`, or some of `words`
   kSignal,  ///< [R|B:]SIG[@SECONDS] or none
   kChoice,  ///< one of `words`
   kFlag,    ///< no value, or yes or no
 };
 
-/// A word that a hint takes, and what it means.
+/// A word that a hint accepts, and its meaning.
 struct HintWord {
   std::string name;
   std::string help;
@@ -36,10 +36,10 @@ struct HintDef {
   HintType type = HintType::kName;
   std::string key = {};           ///< in the comment: "gpu-types"
   std::string option = {};        ///< of sbatch, without dashes: "dl-gpu-types"
-  std::string off_option = {};    ///< its twin that takes it back: "no-dl-gpu-types"
-  std::string variable = {};      ///< of the environment: "RUBATO_DL_GPU_TYPES"
+  std::string off_option = {};    ///< the option that unsets it: "no-dl-gpu-types"
+  std::string variable = {};      ///< environment variable: "RUBATO_DL_GPU_TYPES"
   std::string argument = {};      ///< the value in help texts: "TYPES"; "" for kFlag
-  std::string default_text = {};  ///< what holds when nothing is said, in words
+  std::string default_text = {};  ///< the default, in words
   std::vector<HintWord> words = {};
   std::string example = {};  ///< a value
   std::string help = {};     ///< one line, no full stop
@@ -49,7 +49,7 @@ struct HintDef {
 /// The table, in the order of the man page.
 [[nodiscard]] const std::vector<HintDef>& hint_table();
 
-/// By key of the comment, in any case; null when there is none.
+/// By key in any case; null if there is none.
 [[nodiscard]] const HintDef* find_hint(std::string_view key);
 /// The first row of `field`.
 [[nodiscard]] const HintDef& hint_of(HintField field);
@@ -62,13 +62,13 @@ struct HintDef {
 /// An option as SPANK registers it.
 struct HintOption {
   std::string name;      ///< without dashes
-  std::string argument;  ///< name of the argument; "" when it takes none
+  std::string argument;  ///< name of the argument; "" if it has none
   std::string usage;     ///< one line
   const HintDef* def = nullptr;
-  bool off = false;  ///< a no- twin
+  bool off = false;  ///< a no- option
 };
 
-/// Every option and its no- twin, in order. For spank_option_register in every context.
+/// Every option and its no- option, in order, for spank_option_register.
 [[nodiscard]] const std::vector<HintOption>& hint_options();
 
 }  // namespace rubato

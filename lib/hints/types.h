@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The values that hints take.
+// The values of hints.
 #pragma once
 
 #include <cstddef>
@@ -12,21 +12,21 @@
 
 namespace rubato {
 
-/// Most GPUs a hint may name.
+/// Maximum number of GPUs in a hint.
 inline constexpr int kMaxGpus = 100000;
-/// Most sizes and ranges of sizes that are kept of a job whose sizes are multiples of a unit.
+/// Maximum number of ranges of sizes of a job whose sizes are multiples of a unit.
 inline constexpr std::ptrdiff_t kMaxSizes = 1024;
-/// Largest count of samples, steps or model parameters.
+/// Maximum count of samples, steps or model parameters.
 inline constexpr std::int64_t kMaxWork = 1'000'000'000'000'000'000;
-/// Largest batch and largest dimension of a model.
+/// Maximum batch and maximum dimension of a model.
 inline constexpr std::int64_t kMaxBatch = 1'000'000'000;
-/// Longest lead time of a checkpoint signal, seconds: that of sbatch --signal.
+/// Maximum lead time of a checkpoint signal, seconds: that of sbatch --signal.
 inline constexpr int kMaxLead = 65535;
 
 /// Numbers of GPUs a job can run at.
 class GpuSizes {
  public:
-  using Range = std::pair<int, int>;  ///< from, to; both ends belong to it
+  using Range = std::pair<int, int>;  ///< from, to, both included
 
   GpuSizes() = default;
   /// In any order; ranges that overlap are joined. Each from 1 to kMaxGpus, from <= to.
@@ -34,14 +34,14 @@ class GpuSizes {
 
   [[nodiscard]] bool empty() const { return ranges_.empty(); }
   [[nodiscard]] bool contains(int gpus) const;
-  /// Not for an empty set.
+  /// The set must not be empty.
   [[nodiscard]] int smallest() const { return ranges_.front().first; }
   [[nodiscard]] int largest() const { return ranges_.back().second; }
-  /// Holds one size only.
+  /// Whether there is only one size.
   [[nodiscard]] bool single() const { return !empty() && smallest() == largest(); }
-  /// The size nearest to `gpus`, the smaller of two. Not for an empty set.
+  /// The size nearest to `gpus`, the smaller of two. The set must not be empty.
   [[nodiscard]] int nearest(int gpus) const;
-  /// Those that are multiples of `unit` (at least 1).
+  /// The sizes that are multiples of `unit` (at least 1).
   [[nodiscard]] GpuSizes multiples(std::int64_t unit) const;
   /// Sorted, not overlapping. 1,2,3 and 1-3 are the same sizes, but not equal: where sizes must be
   /// multiples of a unit, a range stands for those in it, and a listed size must be one.
@@ -56,7 +56,7 @@ class GpuSizes {
 /// Acceptable GPU types: groups in the order of preference, the types of a group equal and sorted.
 using GpuTypes = std::vector<std::vector<std::string>>;
 
-/// Global batch, samples an iteration; a fixed one has min == max.
+/// Global batch in samples per iteration; a fixed batch has min == max.
 struct Batch {
   std::int64_t min = 1;
   std::int64_t max = 1;
@@ -76,12 +76,12 @@ struct Work {
   bool operator==(const Work&) const = default;
 };
 
-/// Shape of a transformer; 0 where it is not said. `params` always is.
+/// Shape of a transformer; 0: not known. `params` is always known.
 struct ModelShape {
   std::int64_t params = 0;  ///< parameters
   std::int64_t hidden = 0;
   std::int64_t layers = 0;
-  std::int64_t seq = 0;  ///< tokens of a sequence
+  std::int64_t seq = 0;  ///< tokens per sequence
   std::int64_t heads = 0;
 
   [[nodiscard]] bool whole() const { return hidden > 0 && layers > 0 && seq > 0 && heads > 0; }

@@ -28,7 +28,7 @@ bool is_name(std::string_view text, std::string_view also) {
          });
 }
 
-/// The place of `value` among the words of `def`.
+/// The index of `value` among the words of `def`.
 Result<std::size_t> parse_word(const HintDef& def, std::string_view value) {
   const auto names = word_names(def);
   const auto found = std::find(names.begin(), names.end(), lower(value));
@@ -40,12 +40,12 @@ Result<std::size_t> parse_word(const HintDef& def, std::string_view value) {
 }
 
 tl::unexpected<Error> empty_place(std::string_view value) {
-  return fail(fmt::format("{} has an empty place in its list", in_quotes(value)));
+  return fail(fmt::format("{} has an empty list item", in_quotes(value)));
 }
 
 Result<std::string> parse_name(std::string_view value) {
   if (is_name(value, "._+:@-")) return std::string(value);
-  if (value.empty()) return fail("no name is given; write one such as resnet50");
+  if (value.empty()) return fail("no name; write one such as resnet50");
   if (value.size() > kMaxNameLength) {
     return fail(fmt::format("{} is longer than {} characters", in_quotes(value), kMaxNameLength));
   }
@@ -63,13 +63,14 @@ Result<std::pair<Number, Number>> parse_range(std::string_view value, Number mos
   if (!from) return tl::unexpected(from.error());
   if (dash == std::string_view::npos) return std::pair<Number, Number>(*from, *from);
   if (trimmed(value.substr(dash + 1)).empty()) {
-    return fail(fmt::format("{} has no end; write a range such as {}", in_quotes(value), example));
+    return fail(
+        fmt::format("{} has no upper end; write a range such as {}", in_quotes(value), example));
   }
   const auto to = number(value.substr(dash + 1));
   if (!to) return tl::unexpected(to.error());
   if (*from > *to) {
-    return fail(fmt::format("{} runs backwards; write {}-{}", in_quotes(value), show_count(*to),
-                            show_count(*from)));
+    return fail(fmt::format("{} is in the wrong order; write {}-{}", in_quotes(value),
+                            show_count(*to), show_count(*from)));
   }
   return std::pair<Number, Number>(*from, *to);
 }
@@ -106,7 +107,7 @@ Result<GpuTypes> parse_types(std::string_view value) {
             fmt::format("{} is not a GPU type; use letters, digits and . _ + -", in_quotes(type)));
       }
       if (!seen.insert(type).second) {
-        return fail(fmt::format("{} is named twice", in_quotes(type)));
+        return fail(fmt::format("{} is listed twice", in_quotes(type)));
       }
       types.push_back(std::move(type));
     }
@@ -145,7 +146,7 @@ Result<ModelShape> parse_model(const HintDef& def, std::string_view value) {
     if (!count) return fail(fmt::format("{}: {}", name, count.error().text));
     member = *count;
   }
-  if (shape.params == 0) return fail("params is missing; write params=7e9 with the others");
+  if (shape.params == 0) return fail("params is missing; add it, for example params=7e9");
   return shape;
 }
 
@@ -156,7 +157,7 @@ Result<Plans> parse_plans(const HintDef& def, std::string_view value) {
     const std::string word = lower(trimmed(part));
     if (word.empty()) return empty_place(value);
     if (word == "auto") {
-      if (parts.size() > 1) return fail("\"auto\" stands alone, without plans beside it");
+      if (parts.size() > 1) return fail("auto cannot be combined with other plans");
       plans.automatic = true;
       return plans;
     }
@@ -169,7 +170,7 @@ Result<Plans> parse_plans(const HintDef& def, std::string_view value) {
                               fmt::join(names, ", "), did_you_mean(word, choices)));
     }
     if (!plans.kinds.insert(static_cast<PlanKind>(found - names.begin())).second) {
-      return fail(fmt::format("{} is named twice", in_quotes(word)));
+      return fail(fmt::format("{} is listed twice", in_quotes(word)));
     }
   }
   return plans;
@@ -325,19 +326,19 @@ std::string describe_values(const HintDef& def) {
     case HintType::kName:
       return "at most 64 letters, digits and . _ + : @ -";
     case HintType::kSizes:
-      return fmt::format("numbers and ranges from 1 to {} with commas between", kMaxGpus);
+      return fmt::format("numbers and ranges from 1 to {} separated by commas", kMaxGpus);
     case HintType::kTypes:
-      return "names of GPU types with / or , between";
+      return "names of GPU types separated by / or ,";
     case HintType::kBatch:
-      return fmt::format("a whole number from 1 to {}, or a range of them", show_count(kMaxBatch));
+      return fmt::format("a whole number from 1 to {}, or a range", show_count(kMaxBatch));
     case HintType::kCount:
       return fmt::format("a whole number from 1 to {}", show_count(kMaxWork));
     case HintType::kLoss:
       return "a number";
     case HintType::kModel:
-      return "NAME=COUNT with commas between";
+      return "NAME=COUNT separated by commas";
     case HintType::kPlans:
-      return "auto, or words with commas between";
+      return "auto, or words separated by commas";
     case HintType::kSignal:
       return "none, or a signal and a time";
     case HintType::kChoice:

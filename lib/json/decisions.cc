@@ -41,7 +41,7 @@ std::shared_ptr<const StartRecord> read_record(const JsonItem& item) {
   object.time("start", record->start);
   object.time("end", record->end);
   object.required("told",
-                  [&](const JsonItem& told) { record->told = json::Reader::explanation(told); });
+                  [&](const JsonItem& told) { record->told = json::read_explanation(told); });
   object.finish();
   return record;
 }

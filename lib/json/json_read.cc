@@ -1,301 +1,275 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// JSON to a snapshot. Strict: whatever round() takes for granted of a snapshot is checked here.
+// JSON to snapshot, plan and state file. records.h describes the members, record_checks.h what
+// round() requires of them.
 #include <fmt/format.h>
 
 #include <functional>
-#include <limits>
 #include <string>
+#include <unordered_map>
 
 #include "lib/json/json.h"
 #include "lib/json/json_documents.h"
 #include "lib/json/json_hints.h"
+#include "lib/json/record_checks.h"
+#include "lib/json/records.h"
 
 namespace rubato {
 namespace json {
 namespace {
 
-constexpr std::uint64_t kMaxUint32 = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint64_t kMaxInt = std::numeric_limits<int>::max();
+constexpr double kMaxAmount = 1e18;
 
-// "pending by rank, then running by key".
-bool in_order(const Job& a, const Job& b) {
-  if (a.state != b.state) return a.state == JobState::kPending;
-  return a.state == JobState::kPending ? a.rank <= b.rank : a.key < b.key;
+/// What the members of a document refer to: its nodes and node sets.
+struct Context {
+  std::unordered_map<std::string, int> nodes;
+  std::size_t sets = 0;
+  bool drop = false;   ///< leave out reservations on unknown nodes
+  bool known = true;   ///< the current reservation has known nodes only
+  bool named = false;  ///< the current record is a reservation
+};
+
+/// Reads the members of a record into it. The first error of a document counts.
+class RecordReader {
+ public:
+  RecordReader(JsonObject& object, Context& context) : object_(object), context_(context) {}
+
+  /// Reads a record with its checks, but without the end of the object.
+  template <typename Record>
+  static void read(JsonObject& object, Context& context, Record& record) {
+    RecordReader reader(object, context);
+    describe(reader, record);
+    check(object, record);
+  }
+  template <typename Record>
+  static Record read(const JsonItem& item, Context& context) {
+    Record record;
+    JsonObject object(item);
+    read(object, context, record);
+    object.finish();
+    return record;
+  }
+
+  void expected(std::string_view /*name*/) {}
+  void note(std::string_view /*name*/, std::string_view /*text*/) {}
+
+  void name(std::string_view key, std::string& to) {
+    object_.required(key, [&](const JsonItem& item) { to = item.text(); });
+  }
+  void text(std::string_view key, std::string& to) { object_.text(key, to); }
+  void yes(std::string_view key, bool& to, bool /*standard*/ = false) { object_.yes(key, to); }
+  void id(std::string_view key, JobId& to) {
+    object_.required(
+        key, [&](const JsonItem& item) { to = static_cast<JobId>(item.number(kMaxUint32)); });
+  }
+  void count(std::string_view key, int& to, int /*standard*/ = 0) { object_.count(key, to); }
+  void memory(std::string_view key, MiB& to) { object_.memory(key, to); }
+  template <typename Number>
+  void number(std::string_view key, Number& to, std::uint64_t most,
+              std::type_identity_t<Number> /*standard*/ = 0) {
+    object_.optional(key,
+                     [&](const JsonItem& item) { to = static_cast<Number>(item.number(most)); });
+  }
+  void time(std::string_view key, Seconds& to) { object_.time(key, to); }
+  void real(std::string_view key, double& to) {
+    object_.optional(key, [&](const JsonItem& item) { to = item.real(); });
+  }
+  void real(std::string_view key, std::optional<double>& to) {
+    object_.optional(key, [&](const JsonItem& item) { to = item.real(); });
+  }
+  void amount(std::string_view key, double& to) { limited(key, to, kMaxAmount, "1e18"); }
+  void known_amount(std::string_view key, double& to) { amount(key, to); }
+  void fraction(std::string_view key, double& to) { limited(key, to, 1, "1"); }
+
+  template <typename Enum, typename From>
+  void word(std::string_view key, Enum& to, From from) {
+    object_.optional(key, [&](const JsonItem& item) { read_word(item, to, from); });
+  }
+  template <typename Enum, typename From>
+  void required_word(std::string_view key, Enum& to, From from) {
+    object_.required(key, [&](const JsonItem& item) { read_word(item, to, from); });
+  }
+  template <typename Enum, typename From>
+  void word_unless(std::string_view key, Enum& to, Enum /*standard*/, From from) {
+    word(key, to, from);
+  }
+
+  template <typename T>
+  void list(std::string_view key, std::vector<T>& to, std::size_t most = SIZE_MAX) {
+    elements(key, [&](const JsonItem& item) {
+      if (to.size() < most) add(item, to);
+    });
+  }
+  template <typename Record>
+  void object(std::string_view key, Record& to) {
+    object_.optional(key, [&](const JsonItem& item) { to = read<Record>(item, context_); });
+  }
+  void texts(std::string_view key, std::vector<std::string>& to) {
+    elements(key, [&](const JsonItem& item) { to.push_back(item.text()); });
+  }
+  void facts(std::string_view key, std::vector<std::pair<std::string, std::string>>& to) {
+    elements(key, [&](const JsonItem& fact) {
+      std::vector<std::string> pair;
+      fact.elements([&](const JsonItem& part) { pair.push_back(part.text()); });
+      if (!fact.failed() && pair.size() != 2) fact.error("expected a name and a value");
+      pair.resize(2);
+      to.emplace_back(pair[0], pair[1]);
+    });
+  }
+
+  void node(std::string_view key, int& to) {
+    object_.required(key, [&](const JsonItem& item) { to = node_index(item); });
+  }
+  void nodes(std::string_view key, std::vector<int>& to) {
+    object_.optional(key, [&](const JsonItem& item) { to = node_list(item); });
+  }
+  void shares(std::string_view key, std::vector<NodeShare>& to) {
+    list(key, to);
+    if (context_.known &&
+        !ascending(to, [](const auto& a, const auto& b) { return a.node < b.node; }))
+      object_.error_at(key, kNodeOrder);
+  }
+  void node_set(std::string_view key, int& to) {
+    object_.optional(key, [&](const JsonItem& item) {
+      const auto index = item.number(kMaxInt);
+      if (!item.failed() && index >= context_.sets)
+        item.error(fmt::format("is {}, but there are {} node sets", index, context_.sets));
+      to = item.failed() ? -1 : static_cast<int>(index);
+    });
+  }
+  void node_sets(std::string_view key, std::vector<NodeSet>& to) {
+    elements(key, [&](const JsonItem& item) { to.push_back(node_list(item)); });
+    context_.sets = to.size();
+  }
+  void private_data(std::string_view key, PrivateData& to) {
+    elements(key, [&](const JsonItem& item) {
+      const std::string word = item.text();
+      bool known = false;
+      for_each_private(to, [&](const char* name, bool& on) {
+        if (word != name) return;
+        known = true;
+        on = true;
+      });
+      if (!item.failed() && !known)
+        item.error(fmt::format("unknown word {} of PrivateData", JsonValue(word).dump()));
+    });
+  }
+  void hints(std::string_view key, std::optional<ResolvedHints>& to) {
+    object_.optional(key, [&](const JsonItem& item) { to = read_hints(item); });
+  }
+
+ private:
+  static constexpr const char* kNodeOrder =
+      "nodes must be in the order of \"nodes\", each only once";
+
+  template <typename Function>
+  void elements(std::string_view key, Function each) {
+    object_.optional(key, [&](const JsonItem& item) { item.elements(each); });
+  }
+  void limited(std::string_view key, double& to, double most, const char* shown) {
+    object_.optional(key, [&](const JsonItem& item) {
+      to = item.real();
+      if (!(to >= 0 && to <= most)) item.error(fmt::format("must be from 0 to {}", shown));
+    });
+  }
+  template <typename Enum, typename From>
+  static void read_word(const JsonItem& item, Enum& to, From from) {
+    const std::string text = item.text();
+    if (item.failed()) return;
+    const std::optional<Enum> value = from(text);
+    if (value) {
+      to = *value;
+      return;
+    }
+    std::string words;
+    for (int i = 0; from(to_string(static_cast<Enum>(i))); ++i)
+      words += fmt::format("{}{}", i > 0 ? ", " : "", to_string(static_cast<Enum>(i)));
+    item.error(fmt::format("unknown word {}; one of: {}",
+                           item.value().dump(-1, ' ', true, JsonValue::error_handler_t::replace),
+                           words));
+  }
+
+  template <typename T>
+  void add(const JsonItem& item, std::vector<T>& to) {
+    to.push_back(read<T>(item, context_));
+  }
+  /// A node gets its index, which later members refer to.
+  void add(const JsonItem& item, std::vector<Node>& to) {
+    Node node = read<Node>(item, context_);
+    if (!context_.nodes.emplace(node.name, static_cast<int>(to.size())).second)
+      JsonObject(item).error_at("name", "another node has this name");
+    to.push_back(std::move(node));
+  }
+  void add(const JsonItem& item, std::vector<Reservation>& to) {
+    context_.known = true;
+    context_.named = true;
+    Reservation one = read<Reservation>(item, context_);
+    context_.named = false;
+    if (!context_.known && !context_.drop) item.error("names an unknown node");
+    if (context_.known) to.push_back(std::move(one));
+    context_.known = true;
+  }
+
+  /// The index of a node; -1 for an unknown node, which is an error except in a reservation.
+  int node_index(const JsonItem& item) {
+    const std::string name = item.text();
+    if (item.failed()) return -1;
+    const auto at = context_.nodes.find(name);
+    if (at != context_.nodes.end()) return at->second;
+    if (context_.named) {
+      context_.known = false;
+    } else {
+      item.error(fmt::format("no node has the name {}", JsonValue(name).dump()));
+    }
+    return -1;
+  }
+  std::vector<int> node_list(const JsonItem& item) {
+    std::vector<int> indices;
+    item.elements([&](const JsonItem& element) { indices.push_back(node_index(element)); });
+    if (!item.failed() && !ascending(indices, std::less<>())) item.error(kNodeOrder);
+    return indices;
+  }
+
+  JsonObject& object_;
+  Context& context_;
+};
+
+Context context_of(const Snapshot& snapshot) {
+  Context context;
+  for (std::size_t i = 0; i < snapshot.nodes.size(); ++i)
+    context.nodes.emplace(snapshot.nodes[i].name, static_cast<int>(i));
+  return context;
+}
+
+template <typename Record>
+Result<Record> document(std::string_view text, const char* schema, Context context) {
+  return parse<Record>(text, schema, [&](JsonObject& object) {
+    Record record;
+    RecordReader::read(object, context, record);
+    return record;
+  });
 }
 
 }  // namespace
 
-int Reader::node_index(const JsonItem& item, bool* known) {
-  const std::string name = item.text();
-  if (item.failed()) return -1;
-  const auto at = nodes_.find(name);
-  if (at != nodes_.end()) return at->second;
-  if (known != nullptr) {
-    *known = false;
-  } else {
-    item.error(fmt::format("no node has the name {}", JsonValue(name).dump()));
-  }
-  return -1;
-}
-
-std::vector<int> Reader::node_list(const JsonItem& item) {
-  std::vector<int> indices;
-  item.elements([&](const JsonItem& element) { indices.push_back(node_index(element)); });
-  if (!item.failed() && !ascending(indices, std::less<>())) {
-    item.error("nodes must stand in the order of \"nodes\", each once");
-  }
-  return indices;
-}
-
-NodeShare Reader::share(const JsonItem& item, bool* known) {
-  NodeShare share;
-  JsonObject object(item);
-  object.required("node", [&](const JsonItem& name) { share.node = node_index(name, known); });
-  object.count("cores", share.cores);
-  object.memory("memory", share.memory);
-  object.optional("gpus", [&](const JsonItem& groups) {
-    groups.elements([&](const JsonItem& element) {
-      GpuCount group;
-      JsonObject gpu(element);
-      gpu.text("type", group.type);
-      gpu.count("count", group.count);
-      if (!element.failed() && group.count == 0) gpu.error_at("count", "must be above 0");
-      gpu.finish();
-      share.gpus.push_back(group);
-    });
-    if (groups.failed()) return;
-    if (!ascending(share.gpus, [](const auto& a, const auto& b) { return a.type < b.type; })) {
-      groups.error("must be sorted by type, each type once");
-    }
-  });
-  object.finish();
-  return share;
-}
-
-std::vector<NodeShare> Reader::shares(const JsonItem& item, bool* known) {
-  std::vector<NodeShare> shares;
-  item.elements([&](const JsonItem& element) { shares.push_back(share(element, known)); });
-  const bool complete = known == nullptr || *known;
-  if (!item.failed() && complete &&
-      !ascending(shares, [](const auto& a, const auto& b) { return a.node < b.node; })) {
-    item.error("nodes must stand in the order of \"nodes\", each once");
-  }
-  return shares;
-}
-
-int Reader::set_index(const JsonItem& item) {
-  const auto index = item.number(kMaxInt);
-  if (!item.failed() && index >= sets_) {
-    item.error(fmt::format("is {}, but there are {} node sets", index, sets_));
-  }
-  return item.failed() ? -1 : static_cast<int>(index);
-}
-
-void Reader::job_key(JsonObject& object, JobKey& key) {
-  object.required(
-      "id", [&](const JsonItem& item) { key.id = static_cast<JobId>(item.number(kMaxUint32)); });
-  object.time("submit", key.submit);
-}
-
-Node Reader::node(const JsonItem& item) {
-  Node node;
-  JsonObject object(item);
-  object.required("name", [&](const JsonItem& name) {
-    node.name = name.text();
-    if (!name.failed() && nodes_.contains(node.name)) name.error("another node has this name");
-  });
-  object.count("cores", node.cores);
-  object.count("cores_free", node.cores_free);
-  object.memory("memory", node.memory);
-  object.memory("memory_free", node.memory_free);
-  list(object, "gpus", node.gpus, [&](const JsonItem& element) {
-    GpuGroup group;
-    JsonObject gpu(element);
-    gpu.text("type", group.type);
-    gpu.count("total", group.total);
-    gpu.count("free", group.free);
-    if (!element.failed() && group.free > group.total) gpu.error_at("free", "is above total");
-    gpu.finish();
-    return group;
-  });
-  object.yes("usable", node.usable);
-  object.yes("coming", node.coming);
-  object.yes("powered_down", node.powered_down);
-  object.optional("weight", [&](const JsonItem& weight) {
-    node.weight = static_cast<std::uint32_t>(weight.number(kMaxUint32));
-  });
-  if (!item.failed()) {
-    if (node.cores_free > node.cores) object.error_at("cores_free", "is above cores");
-    if (node.memory_free > node.memory) object.error_at("memory_free", "is above memory");
-    if (!ascending(node.gpus, [](const auto& a, const auto& b) { return a.type < b.type; })) {
-      object.error_at("gpus", "must be sorted by type, each type once");
-    }
-  }
-  object.finish();
-  nodes_.emplace(node.name, static_cast<int>(nodes_.size()));
-  return node;
-}
-
-Partition Reader::partition(const JsonItem& item) {
-  Partition partition;
-  JsonObject object(item);
-  object.required("name", [&](const JsonItem& name) { partition.name = name.text(); });
-  object.count("tier", partition.tier);
-  object.yes("managed", partition.managed);
-  object.optional("node_set", [&](const JsonItem& set) { partition.node_set = set_index(set); });
-  object.finish();
-  return partition;
-}
-
-PrivateData Reader::private_data(const JsonItem& item) {
-  PrivateData hidden;
-  item.elements([&](const JsonItem& element) {
-    const std::string word = element.text();
-    bool known = false;
-    for_each_private(hidden, [&](const char* name, bool& on) {
-      if (word != name) return;
-      known = true;
-      on = true;
-    });
-    if (!element.failed() && !known)
-      element.error(fmt::format("{} is nothing that can be hidden", JsonValue(word).dump()));
-  });
-  return hidden;
-}
-
-Request Reader::request(const JsonItem& item) {
-  Request request;
-  JsonObject object(item);
-  object.count("min_nodes", request.min_nodes);
-  object.count("max_nodes", request.max_nodes);
-  object.count("gpus", request.gpus);
-  object.count("gpus_per_node", request.gpus_per_node);
-  object.count("gpu_quantum", request.gpu_quantum);
-  object.text("gpu_type", request.gpu_type);
-  object.count("cores", request.cores);
-  object.count("cores_per_node", request.cores_per_node);
-  object.count("cores_per_gpu", request.cores_per_gpu);
-  object.count("threads", request.threads);
-  object.count("tasks", request.tasks);
-  object.count("tasks_per_node", request.tasks_per_node);
-  object.count("gpus_per_task", request.gpus_per_task);
-  object.count("cores_per_task", request.cores_per_task);
-  object.yes("fixed_nodes", request.fixed_nodes);
-  object.memory("memory_per_node", request.memory_per_node);
-  object.memory("memory_per_core", request.memory_per_core);
-  object.memory("memory_per_gpu", request.memory_per_gpu);
-  object.yes("whole_memory", request.whole_memory);
-  object.yes("whole_nodes", request.whole_nodes);
-  object.finish();
-  return request;
-}
-
-void Reader::job_names(JsonObject& object, Job& job) {
-  job_key(object, job.key);
-  object.optional("array_id", [&](const JsonItem& id) {
-    job.array_id = static_cast<JobId>(id.number(kMaxUint32));
-  });
-  object.text("label", job.label);
-  object.text("name", job.name);
-  object.text("user", job.user);
-  object.optional("uid", [&](const JsonItem& uid) {
-    job.uid = static_cast<std::uint32_t>(uid.number(kMaxUint32));
-  });
-  object.text("account", job.account);
-  object.text("qos", job.qos);
-  object.text("partition", job.partition);
-  object.text("reservation", job.reservation);
-}
-
-void Reader::job_standing(JsonObject& object, Job& job) {
-  object.required("state", [](const JsonItem&) {});
-  word<JobState>(object, "state", job_state_from, job.state);
-  object.yes("managed", job.managed);
-  object.yes("batch", job.batch);
-  object.yes("het", job.het);
-  object.yes("may_preempt", job.may_preempt);
-  object.yes("preempting", job.preempting);
-  object.count("tier", job.tier);
-  object.optional("priority", [&](const JsonItem& priority) {
-    job.priority = static_cast<std::uint32_t>(priority.number(kMaxUint32));
-  });
-  object.yes("priority_set", job.priority_set);
-  object.optional("rank",
-                  [&](const JsonItem& rank) { job.rank = static_cast<int>(rank.number(kMaxInt)); });
-  object.time("eligible", job.eligible);
-  object.time("time_limit", job.time_limit);
-}
-
-Job Reader::job(const JsonItem& item) {
-  Job job;
-  JsonObject object(item);
-  job_names(object, job);
-  job_standing(object, job);
-  object.optional("request", [&](const JsonItem& asked) { job.request = request(asked); });
-  object.count("restarts", job.restarts);
-  object.optional("hints", [&](const JsonItem& said) { job.hints = read_hints(said); });
-  object.text("hint_error", job.hint_error);
-  object.text("size_bound", job.size_bound);
-  object.count("tasks", job.tasks);
-  object.optional("node_set", [&](const JsonItem& set) { job.node_set = set_index(set); });
-  object.optional("later_set", [&](const JsonItem& set) { job.later_set = set_index(set); });
-  word<Block>(object, "block", block_from, job.block);
-  object.text("block_text", job.block_text);
-  object.time("stock_start", job.stock_start);
-  object.optional("stock_nodes",
-                  [&](const JsonItem& nodes) { job.stock_nodes = node_list(nodes); });
-  object.time("start", job.start);
-  object.time("end_limit", job.end_limit);
-  object.optional("allocation", [&](const JsonItem& held) { job.allocation = shares(held); });
-  object.finish();
-  return job;
-}
-
-Snapshot Reader::snapshot(JsonObject& object) {
-  Snapshot snapshot;
-  object.text("cluster", snapshot.cluster);
-  object.text("slurm_version", snapshot.slurm_version);
-  object.time("taken", snapshot.taken);
-  object.optional("private_data",
-                  [&](const JsonItem& item) { snapshot.private_data = private_data(item); });
-  list(object, "nodes", snapshot.nodes, [&](const JsonItem& item) { return node(item); });
-  list(object, "node_sets", snapshot.node_sets,
-       [&](const JsonItem& item) { return node_list(item); });
-  sets_ = snapshot.node_sets.size();
-  list(object, "partitions", snapshot.partitions,
-       [&](const JsonItem& item) { return partition(item); });
-  list(object, "jobs", snapshot.jobs, [&](const JsonItem& item) { return job(item); });
-  if (!ascending(snapshot.partitions,
-                 [](const auto& a, const auto& b) { return a.name < b.name; })) {
-    object.error_at("partitions", "must be sorted by name, each once");
-  }
-  if (!ascending(snapshot.jobs, in_order)) {
-    object.error_at("jobs", "must be sorted: pending by rank, then running by id and submit");
-  }
-  object.optional("memory", [&](const JsonItem& item) {
-    JsonObject inner(item);
-    snapshot.memory = memory(inner, false);
-    inner.finish();
-  });
-  return snapshot;
+Explanation read_explanation(const JsonItem& item) {
+  Context context;
+  return RecordReader::read<Explanation>(item, context);
 }
 
 }  // namespace json
 
 Result<Snapshot> snapshot_from_json(std::string_view text) {
-  return json::parse<Snapshot>(text, kSnapshotSchema,
-                               [](JsonObject& object) { return json::Reader().snapshot(object); });
+  return json::document<Snapshot>(text, kSnapshotSchema, {});
 }
 
 Result<Plan> plan_from_json(std::string_view text, const Snapshot& snapshot) {
-  return json::parse<Plan>(text, kPlanSchema,
-                           [&](JsonObject& object) { return json::Reader(snapshot).plan(object); });
+  return json::document<Plan>(text, kPlanSchema, json::context_of(snapshot));
 }
 
 Result<Memory> memory_from_json(std::string_view text, const Snapshot& snapshot) {
-  return json::parse<Memory>(text, kStateSchema, [&](JsonObject& object) {
-    return json::Reader(snapshot).memory(object, true);
-  });
+  json::Context context = json::context_of(snapshot);
+  context.drop = true;
+  return json::document<Memory>(text, kStateSchema, std::move(context));
 }
 
 }  // namespace rubato

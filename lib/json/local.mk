@@ -16,10 +16,7 @@ lib_librubato_json_la_SOURCES = \
   lib/json/json_documents.h \
   lib/json/json_hints.cc \
   lib/json/json_hints.h \
-  lib/json/json_progress_histories.cc \
-  lib/json/json_progress_histories.h \
   lib/json/json_read.cc \
-  lib/json/json_read_plan.cc \
   lib/json/json_write.cc \
   lib/json/models_fit.cc \
   lib/json/models_fit.h \
@@ -29,5 +26,7 @@ lib_librubato_json_la_SOURCES = \
   lib/json/period.h \
   lib/json/public_view.cc \
   lib/json/public_view.h \
+  lib/json/record_checks.h \
+  lib/json/records.h \
   lib/json/task_env.cc \
   lib/json/task_env.h

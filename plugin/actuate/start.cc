@@ -26,9 +26,9 @@ class ScopedStart {
 };
 
 // Test-only switches; no configuration, no switch.
-bool injected(Pair& pair, const char* word) {
+bool injected(Pair& pair, Fault fault) {
   const auto config = pair.config();
-  return config != nullptr && config->test_inject.contains(word);
+  return config != nullptr && config->injected(fault);
 }
 
 bool off(Pair& pair, Mechanism mechanism) {
@@ -42,7 +42,7 @@ SelectOutcome ask_slurm(PendingJob& job, const Start& start, const StartConstrai
       .managed = start.managed, .only = constraints.only, .never = constraints.never};
   const ScopedStart scoped(pair, scope);
   return job.select(constraints.gpu_type,
-                    constraints.planned != nullptr && injected(pair, "start-fails"));
+                    constraints.planned != nullptr && injected(pair, Fault::kStartFails));
 }
 
 StartOutcome refused(const SelectOutcome& selected) {

@@ -33,7 +33,7 @@ void log_refusal(const JobUpdate& update, std::string why) {
 
 int on_submit(Pair& pair, Submission& job, std::uint32_t uid, std::string& error) {
   const auto config = config_now(pair);
-  if (config->test_inject.contains("throw-submit")) throw std::runtime_error("injected at submit");
+  if (config->injected(Fault::kThrowSubmit)) throw std::runtime_error("injected at submit");
   pair.note_submit(job.owner(uid), job.immediate());
   if (config->off(Mechanism::kHints)) return kSlurmSuccess;
   const auto checked = check_submit(job, *config);

@@ -31,11 +31,6 @@ double ms_since(const Clock& clock, SteadyTime since) {
   return duration<double, std::milli>(clock.steady() - since).count();
 }
 
-double injected(const Config& config, const char* word) {
-  const auto at = config.test_inject.find(word);
-  return at != config.test_inject.end() ? at->second : -1;
-}
-
 EntryPoint cycle_entry{"the loop"};
 EntryPoint config_entry{"reading rubato.conf"};
 EntryPoint record_entry{"recording reports"};
@@ -66,7 +61,7 @@ void Loop::run() noexcept {
         config_ == nullptr ? WakeReason::kTick : pacer_.wait(config_->round_interval);
     if (pacer_.stopping()) break;
     if (reconfigure_.exchange(false)) take_config_guarded();
-    if (injected(*config_, "stop-loop") >= 0) continue;  // neither beats nor looks
+    if (config_->injected(Fault::kStopLoop)) continue;  // neither beats nor looks
     pair_.beat();
     tend_guarded();
     if (!is_due(reason)) continue;
@@ -201,11 +196,11 @@ void Loop::await_models() {
 
 std::optional<Plan> Loop::decide(const Snapshot& snapshot, const Models& models) {
   const SteadyTime began = clock_->steady();
-  if (injected(*config_, "throw-round") >= 0) throw std::runtime_error("injected in a round");
-  pacer_.sleep(injected(*config_, "hang-round"));
+  if (config_->injected(Fault::kThrowRound)) throw std::runtime_error("injected in a round");
+  pacer_.sleep(config_->injected(Fault::kHangRound).value_or(0));
   // At the time of the snapshot, so that its replay gives the same plan.
   Plan plan = round(snapshot, models, *config_, snapshot.taken);
-  pacer_.sleep(injected(*config_, "slow-round") / 1000);
+  pacer_.sleep(config_->injected(Fault::kSlowRound).value_or(0) / 1000);
   const double ms = ms_since(*clock_, began);
   ++stats_.rounds;
   stats_.round_ms_total += ms;

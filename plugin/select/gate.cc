@@ -163,7 +163,7 @@ GateAnswer Gate::answer(const GateQuestion& question) {
     return {.kind = GateAnswer::Kind::kNarrow, .scope = this_start, .masked = {}};
   }
   if (!question.real_job || question.zero_nodes || question.kind == Kind::kOther) return {};
-  if (config->test_inject.contains("throw-gate")) throw std::runtime_error("injected at the gate");
+  if (config->injected(Fault::kThrowGate)) throw std::runtime_error("injected at the gate");
 
   const bool is_closed = closed(*config);
   note_open(!is_closed);

@@ -11,6 +11,7 @@
 #include "lib/base/nearest.h"
 #include "lib/config/config.h"
 #include "lib/config/options.h"
+#include "lib/config/test_options.h"
 #include "lib/config/values.h"
 #include "lib/hints/values.h"
 
@@ -39,13 +40,13 @@ T whole_in(const char* option_name) {
 }
 
 void choose_test_words(Config& config) {
-  for (const OptionWord& word : find_option("TestOff")->words) {
-    if (*rc::gen::arbitrary<bool>()) config.test_off.insert(*find_mechanism(word.name));
+  for (const MechanismWord& row : kMechanisms) {
+    if (*rc::gen::arbitrary<bool>()) config.test_off.insert(row.mechanism);
   }
-  for (const OptionWord& word : find_option("TestInject")->words) {
+  for (const FaultWord& row : kFaults) {
     if (!*rc::gen::arbitrary<bool>()) continue;
-    const double argument = word.argument.empty() ? 0 : *rc::gen::inRange(0, 1000001);
-    config.test_inject.emplace(word.name, argument);
+    const double argument = row.argument.empty() ? 0 : *rc::gen::inRange(0, 1000001);
+    config.test_inject.emplace(row.fault, argument);
   }
 }
 
@@ -149,6 +150,10 @@ RC_GTEST_PROP(ConfigProperty, AnyMixOfPiecesGivesAConfigOrErrorsWithAPlace, ()) 
     pieces.push_back("\n" + option.name + "=" +
                      (option.default_text.empty() ? option.example : option.default_text));
     for (const OptionWord& word : option.words) pieces.push_back(word.name);
+  }
+  for (const TestOption& option : test_options()) {
+    pieces.push_back(option.name + "=");
+    for (const TestWord& word : option.words) pieces.push_back(word.name);
   }
   const auto chosen = *rc::gen::container<std::vector<std::string>>(rc::gen::elementOf(pieces));
   std::string text;

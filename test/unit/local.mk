@@ -31,6 +31,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/config/job_type_test.cc \
   test/unit/config/options_test.cc \
   test/unit/config/parse_test.cc \
+  test/unit/config/test_options_test.cc \
   test/unit/config/values_test.cc \
   test/unit/core/core_types_test.cc \
   test/unit/core/resize_request_test.cc \
@@ -49,6 +50,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/json/models_table_test.cc \
   test/unit/json/period_test.cc \
   test/unit/json/public_view_test.cc \
+  test/unit/json/record_schema_test.cc \
   test/unit/model/batch_scaling_test.cc \
   test/unit/model/best_batch_test.cc \
   test/unit/model/bounded_fit_test.cc \
@@ -93,7 +95,14 @@ test_unit_unit_tests_SOURCES = \
   test/unit/runtime/start_history_test.cc \
   test/unit/runtime/throughput_log_test.cc \
   test/unit/validate/rubick_test.cc \
-  test/unit/validate/sia_test.cc
+  test/unit/validate/sia_test.cc \
+  tools/generate/config_man.cc \
+  tools/generate/config_man.h \
+  tools/generate/hints_man.cc \
+  tools/generate/hints_man.h \
+  tools/generate/hints_man_text.h \
+  tools/generate/record_schema.cc \
+  tools/generate/record_schema.h
 
 # The loop with a slurmctld that is not there (test/support/fake_core.cc).
 if BUILD_PLUGINS

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Prints what is generated from the table of options: `config_docs man|example|help`.
+// Prints what is generated from the table of options: `config_docs man|example|help|tests`.
 #include <cstdio>
 #include <string>
 #include <string_view>
 
 #include "lib/config/render.h"
+#include "lib/config/test_options.h"
+#include "tools/generate/config_man.h"
 
 int main(int argc, char** argv) {
   const std::string_view what = argc == 2 ? argv[1] : "";
@@ -15,8 +17,10 @@ int main(int argc, char** argv) {
     text = rubato::example_config();
   } else if (what == "help") {
     text = rubato::help_config();
+  } else if (what == "tests") {
+    text = rubato::test_options_markdown();
   } else {
-    std::fputs("usage: config_docs man|example|help\n", stderr);
+    std::fputs("usage: config_docs man|example|help|tests\n", stderr);
     return 2;
   }
   const bool written =

@@ -6,6 +6,7 @@
 
 #include "lib/hints/render.h"
 #include "lib/hints/wrong_hints.h"
+#include "tools/generate/hints_man.h"
 
 int main(int argc, char** argv) {
   const std::string_view what = argc == 2 ? argv[1] : "";

@@ -152,10 +152,10 @@ bool testing() {
   return value != nullptr && std::string_view(value) == "1";
 }
 
-bool test_off(std::string_view word) {
+bool test_off(ToolMechanism mechanism) {
   const char* value = std::getenv("RUBATO_TEST_OFF");
   if (!testing() || value == nullptr) return false;
-  return fmt::format(",{},", value).find(fmt::format(",{},", word)) != std::string::npos;
+  return fmt::format(",{},", value).find(fmt::format(",{},", to_string(mechanism))) != std::string::npos;
 }
 
 Seconds now() {

@@ -11,6 +11,7 @@
 
 #include "lib/base/units.h"
 #include "tools/shared/command.h"
+#include "tools/shared/tool_mechanism.h"
 
 namespace rubato::tools {
 
@@ -51,12 +52,12 @@ std::size_t columns(std::string_view text);
 /// `text` in lines of at most `width` columns, broken at spaces.
 std::vector<std::string> wrap(std::string_view text, std::size_t width);
 
-/// RUBATO_TESTING=1 stands in the environment.
+/// Whether the environment has RUBATO_TESTING=1.
 bool testing();
 
-/// A mechanism that a test switches off: `word` stands between the commas of RUBATO_TEST_OFF, which
-/// counts only with RUBATO_TESTING=1.
-[[nodiscard]] bool test_off(std::string_view word);
+/// Whether RUBATO_TEST_OFF, a list of words with commas between, switches the mechanism off. It is
+/// read with RUBATO_TESTING=1 only.
+[[nodiscard]] bool test_off(ToolMechanism mechanism);
 
 /// Unix seconds. With RUBATO_TESTING=1, RUBATO_NOW stands for the clock.
 Seconds now();

@@ -56,7 +56,7 @@ Result<ProcessResult> run_squeue(const SqueueQuery& query, const std::vector<std
 }
 
 std::string machine_field(const FormatField& field, const std::string& mark) {
-  const int width = test_off("width") ? 0 : field.width;
+  const int width = test_off(ToolMechanism::kWidth) ? 0 : field.width;
   return fmt::format("{}:{}{}{}", field.name, field.right ? "." : "", width, mark);
 }
 

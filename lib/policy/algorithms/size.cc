@@ -11,10 +11,10 @@ namespace {
 
 // Sizes that a test forces; jobs that do not offer them keep theirs.
 std::optional<Job> forced(const Job& job, const Config& config) {
-  const auto size = config.test_inject.find("start-size");
-  const bool on_cpus = config.test_inject.contains("start-cpu");
-  if (size == config.test_inject.end() && !on_cpus) return std::nullopt;
-  const int gpus = on_cpus ? 0 : static_cast<int>(size->second);
+  const auto size = config.injected(Fault::kStartSize);
+  const bool on_cpus = config.injected(Fault::kStartCpu).has_value();
+  if (!size && !on_cpus) return std::nullopt;
+  const int gpus = on_cpus ? 0 : static_cast<int>(*size);
   if (gpus == requested_gpus(job)) return std::nullopt;
   auto out = at_size(job, gpus, "");
   if (!out) return std::nullopt;

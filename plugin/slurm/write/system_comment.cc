@@ -13,8 +13,7 @@ namespace {
 constexpr Seconds kInterval = 60;
 
 Seconds interval_of(const Config& config) {
-  const auto at = config.test_inject.find("segment-interval");
-  return at != config.test_inject.end() ? static_cast<Seconds>(at->second) : kInterval;
+  return static_cast<Seconds>(config.injected(Fault::kSegmentInterval).value_or(kInterval));
 }
 
 std::map<JobKey, const Explanation*> told_of(const Plan& plan) {

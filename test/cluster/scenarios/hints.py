@@ -151,9 +151,9 @@ def update_of_a_pending_job_is_checked(c):
             ("Comment='site rubato:gpus=2,8'", "the request is for 4 GPUs, which is not one of"),
             ("Comment='rubato:gpu=2'", "gpu: unknown hint; did you mean gpus"),
             ("TresPerJob=gres:gpu:3", "the request is for 3 GPUs, which is not one of 2,4"),
-            ("TimeLimit=1", "60 seconds are not less than the time limit, 00:01:00"),
+            ("TimeLimit=1", "60 seconds is not less than the time limit, 00:01:00"),
             ("Requeue=0", "an interrupted job is requeued, which the request does not allow"),
-            ("NumTasks=3", "3 tasks on 4 GPUs scale with the GPUs and must stay whole")):
+            ("NumTasks=3", "3 tasks on 4 GPUs scale with the GPUs, and their number must be whole")):
         answer = c.cmd(f"scontrol update JobId={job} {update}", check=False)
         check(answer.rc != 0 and REFUSED in answer, f"`{update}` to be refused", answer)
         c.wait(lambda: c.log_has(re.escape(words), mark), 5, f"the log to say `{words}`")

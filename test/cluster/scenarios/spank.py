@@ -124,7 +124,7 @@ def sbatch_refuses_a_wrong_hint_itself(c):
             ("--dl-gpus=2-x",
              "--dl-gpus: \"x\" is not a whole number; choose a whole number from 1 to 100000"),
             ("--dl-samples=5 --dl-steps=3",
-             "--dl-steps: samples says the total work already; keep one of the two")):
+             "--dl-steps: samples already sets the total work; keep one")):
         for program in ("sbatch --wrap=true", "salloc true", "srun true"):
             name, _, rest = program.partition(" ")
             answer = c.cmd(f"{name} --gpus=1 {words} {rest}", check=False)

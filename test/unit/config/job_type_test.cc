@@ -58,12 +58,12 @@ TEST(ConfigJobType, ErrorsNameTheWord) {
             "r:1: Gpus: \"0\" is out of range; choose a whole number from 1 to 100000");
   EXPECT_EQ(error_of("JobType=r50 Resize=liv\n"),
             "r:1: Resize: \"liv\" is not one of none, restart, live; did you mean live?");
-  EXPECT_EQ(error_of("JobType=r50 Shared=maybe\n"), "r:1: Shared: \"maybe\" is not yes or no");
+  EXPECT_EQ(error_of("JobType=r50 Shared=maybe\n"), "r:1: Shared: \"maybe\" must be yes or no");
   EXPECT_EQ(error_of("JobType=r/50\n"),
             "r:1: JobType: \"r/50\" is not a name; use letters, digits and . _ + : @ -");
   EXPECT_EQ(error_of("JobType=r50 Gpus=1 Gpus=2\n"), "r:1: Gpus: set twice on one line");
   EXPECT_EQ(error_of("JobType=r50\nJobType=r50\n"),
-            "r:2: JobType: \"r50\" is described twice; first at r:1");
+            "r:2: JobType: \"r50\" is set twice; first at r:1");
   EXPECT_NE(error_of("JobType=r50 Gpu=1\n").find("did you mean Gpus?"), std::string::npos);
   EXPECT_NE(error_of("JobType=r50 Speed=1\n").find("Speed: unknown on a JobType line"),
             std::string::npos);

@@ -72,8 +72,7 @@ TEST(ConfigValues, ListsHaveNoEmptyPlace) {
   EXPECT_EQ(split_list("a").value(), std::vector<std::string>{"a"});
   for (const char* text : {"", ",", "a,", ",a", "a,,b"}) {
     ASSERT_FALSE(split_list(text)) << text;
-    EXPECT_NE(split_list(text).error().text.find("has an empty place in its list"),
-              std::string::npos);
+    EXPECT_NE(split_list(text).error().text.find("has an empty list item"), std::string::npos);
   }
 }
 

@@ -43,7 +43,7 @@ TEST(AtSize, fills_in_a_type_where_none_is_named) {
   EXPECT_TRUE(at_size(bound, 2, "a100"));
   const auto other = at_size(bound, 2, "v100");
   ASSERT_FALSE(other);
-  EXPECT_EQ(other.error().text, "type v100: the request names a100, which binds");
+  EXPECT_EQ(other.error().text, "type v100: the request already names type a100");
 }
 
 TEST(AtSize, a_single_task_stays_one_and_its_cpus_scale) {
@@ -91,7 +91,7 @@ TEST(AtSize, tasks_that_would_not_stay_whole_are_refused) {
   job.request.tasks = 2;
   const auto three = at_size(job, 3, "");
   ASSERT_FALSE(three);
-  EXPECT_EQ(three.error().text, "3 GPUs: 2 tasks on 4 GPUs would not stay whole");
+  EXPECT_EQ(three.error().text, "3 GPUs: 2 tasks on 4 GPUs cannot be scaled to a whole number");
 }
 
 TEST(AtSize, memory_of_a_node_becomes_memory_of_a_gpu) {
@@ -191,8 +191,7 @@ TEST(AtSize, whole_nodes_are_the_unit_where_both_are_fixed) {
   EXPECT_EQ(half->request.memory_per_node, 5000);
   const auto two = at_size(job, 2, "");
   ASSERT_FALSE(two);
-  EXPECT_EQ(two.error().text,
-            "2 GPUs: not a multiple of 4, the GPUs of a node, which is the unit here");
+  EXPECT_EQ(two.error().text, "2 GPUs: not a multiple of 4, the GPUs per node");
 }
 
 TEST(AtSize, a_task_a_node_keeps_its_nodes_whole_or_stays_on_one) {
@@ -229,7 +228,7 @@ TEST(AtSize, gpus_of_a_task_stay_and_tasks_follow) {
   EXPECT_EQ(four->request.gpus_per_task, 2);
   EXPECT_EQ(four->request.gpu_quantum, 2);
   EXPECT_EQ(at_size(job, 5, "").error().text,
-            "5 GPUs: not a multiple of 2, the unit of its request");
+            "5 GPUs: not a multiple of 2, as its request requires");
 }
 
 TEST(AtSize, without_gpus_the_rest_stays) {
@@ -245,23 +244,22 @@ TEST(AtSize, without_gpus_the_rest_stays) {
   EXPECT_EQ(none->request.cores, 6);
   EXPECT_EQ(none->request.memory_per_node, 600);
   job.request.cores_per_gpu = 3;
-  EXPECT_EQ(at_size(job, 0, "").error().text, "0 GPUs: its CPUs or memory are counted by GPU");
+  EXPECT_EQ(at_size(job, 0, "").error().text, "0 GPUs: its CPUs or memory are requested per GPU");
 }
 
 TEST(AtSize, only_what_the_job_offers_is_accepted) {
   Job job = of_four();
-  EXPECT_EQ(at_size(job, 0, "").error().text, "0 GPUs: device=any is not among its hints");
+  EXPECT_EQ(at_size(job, 0, "").error().text, "0 GPUs: the hint device=any is missing");
   EXPECT_EQ(at_size(job, 17, "").error().text, "17 GPUs: not one of its sizes, 1-16");
   job.request.whole_nodes = true;
-  EXPECT_EQ(at_size(job, 2, "").error().text, "2 GPUs: an exclusive job has what its nodes have");
+  EXPECT_EQ(at_size(job, 2, "").error().text, "2 GPUs: an exclusive job gets whole nodes");
   job = of_four();
   job.batch = false;
-  EXPECT_EQ(at_size(job, 2, "").error().text,
-            "2 GPUs: an interactive job starts with what it asks for");
+  EXPECT_EQ(at_size(job, 2, "").error().text, "2 GPUs: an interactive job starts as requested");
   job = of_four();
   job.hints.reset();
   EXPECT_EQ(at_size(job, 2, "").error().text,
-            "2 GPUs: the job has no hints, and starts with what it asks for");
+            "2 GPUs: the job has no hints and starts as requested");
   EXPECT_TRUE(at_size(job, 4, ""));
 }
 

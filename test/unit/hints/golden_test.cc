@@ -17,11 +17,11 @@
 #include "lib/base/lex.h"
 #include "lib/hints/comment.h"
 #include "lib/hints/message.h"
-#include "lib/hints/render.h"
 #include "lib/hints/request.h"
 #include "lib/hints/rules.h"
 #include "lib/hints/table.h"
 #include "lib/hints/values.h"
+#include "tools/generate/hints_man.h"
 
 namespace rubato {
 namespace {

@@ -67,7 +67,7 @@ const Case kBad[] = {
     {"rubato!report;samples=1",
      "message: \"report;samples=1\" is not one of report, ack, resize, hold-size"},
     {"rubato!report samples=1;rate=1",
-     "report: batch: missing; a whole message is rubato!report "
+     "report: batch: missing; a complete message is rubato!report "
      "samples=1.28e6;rate=850.5;batch=256"},
     {"rubato!report samples=1;rate=1;batch=0",
      "report: batch: \"0\" is out of range; choose a whole number from 1 to 1e9"},
@@ -81,13 +81,13 @@ const Case kBad[] = {
     {"rubato!report samples=1;rate=1;batch=1;iteration=-2",
      "report: iteration: \"-2\" is not above 0"},
     {"rubato!report samples=1;rate=1;batch=1;noise=-0.1", "report: noise: \"-0.1\" is below 0"},
-    {"rubato!report samples=1;rate=1;batch=1;rate=2", "report: rate: stands twice; keep one"},
+    {"rubato!report samples=1;rate=1;batch=1;rate=2", "report: rate: set twice; keep one"},
     {"rubato!report samples;rate=1;batch=1",
      "report: samples: no value; write samples=VALUE\n"
-     "report: samples: missing; a whole message is rubato!report "
+     "report: samples: missing; a complete message is rubato!report "
      "samples=1.28e6;rate=850.5;batch=256"},
     {"rubato!report sample=1;rate=1;batch=1;samples=1",
-     "report: sample: not part of report, which takes samples, rate, batch, loss, forward, "
+     "report: sample: unknown in report, which accepts samples, rate, batch, loss, forward, "
      "iteration, "
      "noise, sync, optimise, workers, servers, server-cores; did you mean samples?"},
     {"rubato!report samples=1;rate=1;batch=1;workers=0;servers=-1;server-cores=0;sync=-1",
@@ -95,17 +95,17 @@ const Case kBad[] = {
      "report: workers: \"0\" is out of range; choose a whole number from 1 to 100000\n"
      "report: servers: \"-1\" is out of range; choose a whole number from 0 to 100000\n"
      "report: server-cores: \"0\" is out of range; choose a whole number from 1 to 100000"},
-    {"rubato!ack", "ack: notice: missing; a whole message is rubato!ack notice=1"},
+    {"rubato!ack", "ack: notice: missing; a complete message is rubato!ack notice=1"},
     {"rubato!ack notice=1;state=redy",
      "ack: state: \"redy\" is not one of ready, refused; did you mean ready?"},
     {"rubato!ack notice=1;seconds=-1", "ack: seconds: \"-1\" is below 0"},
-    {"rubato!resize", "resize: gpus: missing; a whole message is rubato!resize gpus=8"},
+    {"rubato!resize", "resize: gpus: missing; a complete message is rubato!resize gpus=8"},
     {"rubato!resize gpus=0",
      "resize: gpus: \"0\" is out of range; choose a whole number from 1 to 100000"},
     {"rubato!resize gpus=100001",
      "resize: gpus: \"100001\" is out of range; choose a whole number from 1 to 100000"},
     {"rubato!hold-size state=off;seconds=5",
-     "hold-size: seconds: has no meaning with state=off; take it out"},
+     "hold-size: seconds: not valid with state=off; remove it"},
     {"rubato!hold-size seconds=31536001",
      "hold-size: seconds: \"31536001\" is out of range; choose a whole number from 1 to 31536000"},
 };
@@ -124,7 +124,7 @@ TEST(HintMessage, HasAtMost1024Bytes) {
   EXPECT_TRUE(parse_message(text));
   const auto longer = parse_message(text + ";");
   ASSERT_FALSE(longer);
-  EXPECT_EQ(longer.error().text, "message: 1025 bytes; at most 1024 are taken");
+  EXPECT_EQ(longer.error().text, "message: 1025 bytes is too long; the maximum is 1024");
 }
 
 TEST(HintMessage, TheLargestFits) {

@@ -65,16 +65,17 @@ std::vector<RuleTest> tests_of_place() {
   const auto known = [](HintRequest& r) { r.cluster_types = {"a100", "h100"}; };
   return {
       {"het", "job-type=x", with(gpus(4), het),
-       "--dl-job-type: a heterogeneous job is left to Slurm as it is; take the hint out", "",
+       "--dl-job-type: Rubato does not manage heterogeneous jobs; remove the hint", "",
        with(gpus(4), het)},
       {"shared-gpus", "job-type=x;gpus=1-4;device=any", with(gpus(1), shared),
-       "--dl-gpus: shards, MPS and slices of GPUs are left to Slurm; ask for whole GPUs (--gpus=1) "
-       "or take the hint out\n"
-       "--dl-device: shards, MPS and slices of GPUs are left to Slurm; ask for whole GPUs "
-       "(--gpus=1) or take the hint out",
+       "--dl-gpus: Rubato does not manage shards, MPS and slices of GPUs; request whole GPUs "
+       "(--gpus=1) "
+       "or remove the hint\n"
+       "--dl-device: Rubato does not manage shards, MPS and slices of GPUs; request whole GPUs "
+       "(--gpus=1) or remove the hint",
        "job-type=x;resize=none;device=gpu", with(gpus(1), shared)},
       {"cpu-with-gpus", "device=cpu", gpus(4),
-       "--dl-device: cpu, but the request has 4 GPUs; take them out of it, or write "
+       "--dl-device: cpu, but the request has 4 GPUs; remove them, or write "
        "--dl-device=any",
        "device=any", gpus(4)},
       {"gpu-without-gpus",
@@ -87,34 +88,36 @@ std::vector<RuleTest> tests_of_place() {
       {"no-gpus",
        "gpus=2-4",
        {},
-       "--dl-gpus: the request has no GPUs; add --gpus=2 to it, or take the hint out",
+       "--dl-gpus: the request has no GPUs; add --gpus=2 to it, or remove the hint",
        "gpus=2-4",
        gpus(2)},
       {"no-gpus",
        "device=cpu;mix-types;resize=restart;checkpoint=USR1",
        {},
-       "--dl-resize: the request has no GPUs; take the hint out\n"
-       "--dl-mix-types: the request has no GPUs; take the hint out",
+       "--dl-resize: the request has no GPUs; remove the hint\n"
+       "--dl-mix-types: the request has no GPUs; remove the hint",
        "device=cpu;mix-types=no;resize=none;batch=8;checkpoint=USR1",
        {}},
       {"typed", "gpu-types=a100", with(gpus(4), typed),
-       "--dl-gpu-types: the request names a100, which binds; ask without a type (--gpus=4), or "
-       "take the hint out",
+       "--dl-gpu-types: the request already names type a100; request GPUs without a type "
+       "(--gpus=4), or "
+       "remove the hint",
        "gpu-types=a100", gpus(4)},
       {"unknown-type", "gpu-types=h10/v100,a100", with(gpus(4), known),
-       "--dl-gpu-types: \"h10\" is no GPU type of this cluster; did you mean h100?\n"
-       "--dl-gpu-types: \"v100\" is no GPU type of this cluster; did you mean a100?",
+       "--dl-gpu-types: \"h10\" is not a GPU type of this cluster; did you mean h100?\n"
+       "--dl-gpu-types: \"v100\" is not a GPU type of this cluster; did you mean a100?",
        "gpu-types=h100/a100", with(gpus(4), known)},
       {"mix-typed", "mix-types", with(gpus(4), typed),
-       "--dl-mix-types: the request names a100, which binds; ask without a type (--gpus=4), or "
-       "take the hint out",
+       "--dl-mix-types: the request already names type a100; request GPUs without a type "
+       "(--gpus=4), or "
+       "remove the hint",
        "mix-types=no", with(gpus(4), typed)},
       {"mix-one-type", "mix-types;gpu-types=a100", gpus(4),
-       "--dl-mix-types: a100 is the only type, so there is nothing to mix; add one to "
-       "--dl-gpu-types or take the hint out",
+       "--dl-mix-types: a100 is the only type, so nothing can be mixed; add another to "
+       "--dl-gpu-types or remove the hint",
        "mix-types;gpu-types=a100,h100", gpus(4)},
       {"mix-one-gpu", "mix-types", gpus(1),
-       "--dl-mix-types: a job of one GPU has one type; take the hint out, or write --dl-gpus=1-4",
+       "--dl-mix-types: a job with one GPU has one type; remove the hint, or write --dl-gpus=1-4",
        "mix-types;gpus=1-4", gpus(1)},
   };
 }
@@ -126,43 +129,45 @@ std::vector<RuleTest> tests_of_size() {
   const auto three_tasks = [](HintRequest& r) { r.tasks = 3; };
   return {
       {"open-size", "gpus=8-16;resize=restart;checkpoint=USR1", nodes(2, 4, 4),
-       "--dl-gpus: -N 2-4 with --gpus-per-node=4 leaves the size open, 8 to 16 GPUs; write -N 2 or "
+       "--dl-gpus: -N 2-4 with --gpus-per-node=4 gives no fixed size but 8 to 16 GPUs; write -N 2 "
+       "or "
        "--gpus=8 in the request\n"
-       "--dl-resize: -N 2-4 with --gpus-per-node=4 leaves the size open, 8 to 16 GPUs; write -N 2 "
+       "--dl-resize: -N 2-4 with --gpus-per-node=4 gives no fixed size but 8 to 16 GPUs; write -N "
+       "2 "
        "or --gpus=8 in the request",
        "gpus=8-16;resize=restart;checkpoint=USR1", nodes(2, 2, 4)},
       {"size-not-listed", "gpus=1,2,4,8", gpus(3),
-       "--dl-gpus: the request is for 3 GPUs, which is not one of 1,2,4,8; ask Slurm for 2 GPUs, "
+       "--dl-gpus: the request is for 3 GPUs, which is not one of 1,2,4,8; request 2 GPUs, "
        "or "
        "write --dl-gpus=1,2,3,4,8",
        "gpus=1,2,3,4,8", gpus(3)},
       {"size-not-listed", "gpus=4-16", nodes(1, 0, 2),
-       "--dl-gpus: the request is for 2 GPUs, which is not one of 4-16; ask Slurm for 4 GPUs, or "
+       "--dl-gpus: the request is for 2 GPUs, which is not one of 4-16; request 4 GPUs, or "
        "write "
        "--dl-gpus=2,4-16",
        "gpus=2,4-16", nodes(1, 0, 2)},
       {"whole-nodes", "gpus=2-16", nodes(2, 2, 4),
-       "--dl-gpus: 2 is not a multiple of 4: -N 2 with --gpus-per-node=4 makes whole nodes the "
-       "unit; write --dl-gpus=4-16",
+       "--dl-gpus: 2 is not a multiple of 4: -N 2 with --gpus-per-node=4 allows only whole nodes; "
+       "write --dl-gpus=4-16",
        "gpus=4-16", nodes(2, 2, 4)},
       {"whole-nodes", "gpus=4-99", nodes(1, 1, 4),
-       "--dl-gpus: 99 is not a multiple of 4: -N 1 with --gpus-per-node=4 makes whole nodes the "
-       "unit; write --dl-gpus=4-96",
+       "--dl-gpus: 99 is not a multiple of 4: -N 1 with --gpus-per-node=4 allows only whole nodes; "
+       "write --dl-gpus=4-96",
        "gpus=4-96", nodes(1, 1, 4)},
       {"gpus-per-task", "gpus=2,3,4", with(gpus(4), per_task),
-       "--dl-gpus: 3 is not a multiple of 2: --gpus-per-task=2 makes whole tasks the unit; write "
+       "--dl-gpus: 3 is not a multiple of 2: --gpus-per-task=2 allows only whole tasks; write "
        "--dl-gpus=2,4",
        "gpus=2,4", with(gpus(4), per_task)},
       {"tasks", "gpus=2,4,6", with(gpus(4), three_tasks),
-       "--dl-gpus: 2 is not a multiple of 4: 3 tasks on 4 GPUs scale with the GPUs and must stay "
-       "whole; write --dl-gpus=4",
+       "--dl-gpus: 2 is not a multiple of 4: 3 tasks on 4 GPUs scale with the GPUs, and their "
+       "number must be whole; write --dl-gpus=4",
        "gpus=4,8", with(gpus(4), three_tasks)},
       {"tasks", "gpus=7-8", with(gpus(8), four_tasks),
-       "--dl-gpus: 7 is not a multiple of 2: 4 tasks on 8 GPUs scale with the GPUs and must stay "
-       "whole; write --dl-gpus=8",
+       "--dl-gpus: 7 is not a multiple of 2: 4 tasks on 8 GPUs scale with the GPUs, and their "
+       "number must be whole; write --dl-gpus=8",
        "gpus=2-8", with(gpus(8), four_tasks)},
       {"interactive-size", "gpus=1-4", with(gpus(4), salloc),
-       "--dl-gpus: an interactive job starts at the size it asks for; submit with sbatch, or write "
+       "--dl-gpus: an interactive job starts at the requested size; submit with sbatch, or write "
        "--dl-gpus=4",
        "gpus=4", with(gpus(4), salloc)},
   };
@@ -182,46 +187,47 @@ std::vector<RuleTest> tests_of_change() {
        "--dl-resize=none\n"
        "--dl-checkpoint: an interactive job is never interrupted; submit with sbatch, or write "
        "--dl-checkpoint=none\n"
-       "--dl-device: an interactive job starts with what it asks for; submit with sbatch, or write "
+       "--dl-device: an interactive job starts as requested; submit with sbatch, or write "
        "--dl-device=gpu",
        "resize=none;checkpoint=none;device=gpu;gpu-types=a/b", with(gpus(4), salloc)},
       {"restart-needs-checkpoint", "resize=restart", gpus(4),
-       "--dl-resize: restart interrupts the job, to which only --dl-checkpoint consents; write "
+       "--dl-resize: restart interrupts the job, which requires --dl-checkpoint; write "
        "--dl-checkpoint=USR1@60",
        "resize=restart;checkpoint=USR1@60", gpus(4)},
       {"restart-needs-checkpoint", "resize=restart;checkpoint=none", gpus(4),
-       "--dl-resize: restart interrupts the job, to which only --dl-checkpoint consents; write "
+       "--dl-resize: restart interrupts the job, which requires --dl-checkpoint; write "
        "--dl-checkpoint=USR1@60",
        "resize=none;checkpoint=none", gpus(4)},
       {"checkpoint-needs-requeue", "checkpoint=USR1", with(gpus(4), stays),
-       "--dl-checkpoint: an interrupted job is requeued, which the request does not allow; add "
+       "--dl-checkpoint: an interrupted job is requeued, but the request does not allow it; add "
        "--requeue, or write --dl-checkpoint=none",
        "checkpoint=none", with(gpus(4), stays)},
       {"lead-above-limit", "checkpoint=B:USR1", with(gpus(4), minute),
-       "--dl-checkpoint: 60 seconds are not less than the time limit, 00:01:00; write "
+       "--dl-checkpoint: 60 seconds is not less than the time limit, 00:01:00; write "
        "--dl-checkpoint=B:USR1@30",
        "checkpoint=B:USR1", with(gpus(4), longer)},
       {"lead-above-limit", "checkpoint=USR1@65535", with(gpus(4), longer),
-       "--dl-checkpoint: 65535 seconds are not less than the time limit, 00:01:01; write "
+       "--dl-checkpoint: 65535 seconds is not less than the time limit, 00:01:01; write "
        "--dl-checkpoint=USR1@30",
        "checkpoint=USR1@65535", with(gpus(4), unlimited)},
       {"live-one-size", "resize=live", gpus(4),
-       "--dl-resize: there is one size, 4; write --dl-gpus=4,8", "resize=live;gpus=4,8", gpus(4)},
+       "--dl-resize: the job has only one size, 4; write --dl-gpus=4,8", "resize=live;gpus=4,8",
+       gpus(4)},
       {"live-one-size", "resize=live;gpus=4-7", nodes(1, 1, 4),
-       "--dl-gpus: 7 is not a multiple of 4: -N 1 with --gpus-per-node=4 makes whole nodes the "
-       "unit; write --dl-gpus=4\n"
-       "--dl-resize: there is one size, 4; write --dl-gpus=4,8",
+       "--dl-gpus: 7 is not a multiple of 4: -N 1 with --gpus-per-node=4 allows only whole nodes; "
+       "write --dl-gpus=4\n"
+       "--dl-resize: the job has only one size, 4; write --dl-gpus=4,8",
        "resize=live;gpus=4-8", nodes(1, 1, 4)},
       {"live-mix-types", "resize=live;gpus=4,8;mix-types", gpus(4),
-       "--dl-resize: a job that spans GPU types does not change its size while it runs; write "
+       "--dl-resize: a job that spans GPU types cannot be resized while it runs; write "
        "--dl-resize=restart",
        "resize=restart;gpus=4,8;mix-types;checkpoint=USR1", gpus(4)},
       {"live-exclusive", "resize=live;gpus=4,8", with(gpus(4), exclusive),
-       "--dl-resize: an exclusive job does not change its size while it runs; write "
+       "--dl-resize: an exclusive job cannot be resized while it runs; write "
        "--dl-resize=restart",
        "resize=restart;gpus=4,8;checkpoint=USR1", with(gpus(4), exclusive)},
       {"live-array", "resize=live;gpus=4,8", with(gpus(4), array),
-       "--dl-resize: a task of an array does not change its size while it runs; write "
+       "--dl-resize: an array task cannot be resized while it runs; write "
        "--dl-resize=restart",
        "resize=restart;gpus=4,8;checkpoint=USR1", with(gpus(4), array)},
   };
@@ -230,19 +236,19 @@ std::vector<RuleTest> tests_of_change() {
 std::vector<RuleTest> tests_of_work() {
   return {
       {"plans-need-model", "plans=auto", gpus(4),
-       "--dl-plans: plans are chosen by the shape of the model, which is not said; write "
+       "--dl-plans: plans require the shape of the model; write "
        "--dl-model=params=COUNT",
        "plans=auto;model=params=7e9", gpus(4)},
       {"plans-need-shape", "plans=dp,tp;model=params=7e9,layers=32", gpus(4),
-       "--dl-plans: tp needs the whole shape of the model; write "
+       "--dl-plans: tp requires the complete shape of the model; write "
        "--dl-model=params=7e9,layers=32,hidden=COUNT,seq=COUNT,heads=COUNT",
        "plans=dp,zero,ga;model=params=7e9,layers=32", gpus(4)},
       {"plans-need-shape", "plans=pp;model=params=7e9,layers=32,hidden=8,seq=8", gpus(4),
-       "--dl-plans: pp needs the whole shape of the model; write "
+       "--dl-plans: pp requires the complete shape of the model; write "
        "--dl-model=params=7e9,hidden=8,layers=32,seq=8,heads=COUNT",
        "plans=pp;model=params=7e9,layers=32,hidden=8,seq=8,heads=8", gpus(4)},
       {"steps-with-batch-range", "steps=9;batch=256-1024", gpus(4),
-       "--dl-steps: with a batch of 256-1024 a step is no fixed amount of work; write "
+       "--dl-steps: with a batch of 256-1024 a step is not a fixed amount of work; write "
        "--dl-samples=COUNT, or --dl-batch=256",
        "steps=9;batch=256", gpus(4)},
   };
@@ -330,9 +336,9 @@ TEST(HintRules, OnlyWhatDoesNotFitIsLeftOut) {
   EXPECT_EQ(resolved->resize, Resize::kNone);
   EXPECT_EQ(to_text(resolved->checkpoint), "USR1@10");
   EXPECT_EQ(resolved->notes,
-            (std::vector<std::string>{"gpus=1,2,4,8 of the JobType line is left out: gpus without "
+            (std::vector<std::string>{"gpus=1,2,4,8 of the JobType line is ignored: gpus without "
                                       "the size of the request",
-                                      "resize=live of the JobType line is left out: resize=live "
+                                      "resize=live of the JobType line is ignored: resize=live "
                                       "with a single size"}));
 }
 

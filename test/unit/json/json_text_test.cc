@@ -125,7 +125,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{"unknown_node", "[\"n1\",\"n2\"]", "[\"n1\",\"n3\"]",
             "node_sets[0][1]: no node has the name \"n3\""},
         Bad{"unsorted_set", "[\"n1\",\"n2\"]", "[\"n2\",\"n1\"]",
-            "node_sets[0]: nodes must stand in the order of \"nodes\", each once"},
+            "node_sets[0]: nodes must be in the order of \"nodes\", each only once"},
         Bad{"set_index", "\"node_set\":0}]", "\"node_set\":1}]",
             "partitions[0].node_set: is 1, but there are 1 node sets"},
         Bad{"unknown_word", "\"state\":\"pending\"", "\"state\":\"waiting\"",

@@ -117,7 +117,7 @@ TEST(PrivateData, is_read_back) {
   EXPECT_EQ(*snapshot_from_json(text), snapshot);
   EXPECT_EQ(
       snapshot_from_json(R"({"schema":"rubato.snapshot/1","private_data":["cats"]})").error().text,
-      "private_data[0]: \"cats\" is nothing that can be hidden");
+      "private_data[0]: unknown word \"cats\" of PrivateData");
 }
 
 }  // namespace

@@ -280,7 +280,7 @@ TEST_F(GateTest, SaysOnceThatItOpened) {
 TEST_F(GateTest, ThrowsWhereATestAsksForIt) {
   auto config = std::make_shared<Config>();
   config->mode = Mode::kPlace;
-  config->test_inject["throw-gate"] = 0;
+  config->test_inject[Fault::kThrowGate] = 0;
   gate_.set_config(std::move(config));
   EXPECT_THROW((void)gate_.answer(managed(Kind::kRunNow)), std::runtime_error);
 }

@@ -88,7 +88,7 @@ TEST(ProgressHistory, AWrongStateFileIsNamed) {
             "courses: must be sorted by id and submit, each once");
   EXPECT_EQ(wrong(R"("courses":[{"id":2,"quality":1.5}])"),
             "courses[0].quality: must be from 0 to 1");
-  EXPECT_EQ(wrong(R"("courses":[{"id":2,"left":-5}])"), "courses[0].left: out of range");
+  EXPECT_EQ(wrong(R"("courses":[{"id":2,"left":-5}])"), "courses[0].left: must be from 0 to 1e18");
   EXPECT_EQ(wrong(R"("types":[{"job_type":"b"},{"job_type":"a"}])"),
             "types: must be sorted by account and job type, each once");
 }

@@ -88,7 +88,7 @@ Result<SimulatedRun> simulate_one(const SimulateOptions& options, const sim::Sui
   run.policy = policy;
   run.seed = options.seed;
   run.record = std::move(*record);
-  if (test_off("round-ms")) run.record.round_ms.clear();
+  if (test_off(ToolMechanism::kRoundMs)) run.record.round_ms.clear();
   run.metrics = sim::measure(run.record, suite.window, suite.cluster.gpus(), suite.origin);
   if (run.record.cut) return run;  // published figures are of the whole
   // Figures of no one seed are compared where all their seeds are run.

@@ -145,7 +145,7 @@ tl::expected<sim::SnapshotShape, InputError> read_cluster(const std::string& sai
   if (!snapshot) return not_read(fmt::format("--cluster: {}: {}", said, snapshot.error().text));
   auto shape = sim::shape_of(*snapshot);
   if (!shape) return not_read(fmt::format("--cluster: {}: {}", said, shape.error().text));
-  if (test_off("snapshot-shape")) shape->cluster.groups.resize(1);
+  if (test_off(ToolMechanism::kSnapshotShape)) shape->cluster.groups.resize(1);
   shape->notes.insert(
       shape->notes.begin(),
       fmt::format("The cluster is that of {}: {}.",

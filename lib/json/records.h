@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The records of snapshot, plan and state file. Each is described once, by name, member, default
+// and kind of value. The writer (json_write.cc), the reader (json_read.cc) and the schemas
+// (tools/generate/record_schema.cc) visit these descriptions.
+//
+// A visitor has one function per kind of value. Members are written in this order. A member with
+// its default is left out. `expected` names a member that the schema requires and the reader does
+// not; `note` is a description for the schema.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <type_traits>
+
+#include "lib/base/json_reader.h"
+#include "lib/core/plan.h"
+#include "lib/core/snapshot.h"
+#include "lib/hints/types.h"
+
+namespace rubato::json {
+
+inline constexpr std::uint64_t kMaxUint32 = std::numeric_limits<std::uint32_t>::max();
+inline constexpr std::uint64_t kMaxInt = std::numeric_limits<int>::max();
+inline constexpr auto kMaxSamples = static_cast<std::uint64_t>(kMaxWork);
+/// More points of a progress history are dropped.
+inline constexpr std::size_t kMaxPoints = 1024;
+
+/// `Record` is `Wanted` or const `Wanted`.
+template <typename Record, typename Wanted>
+concept Is = std::same_as<std::remove_const_t<Record>, Wanted>;
+
+template <typename Visitor, Is<JobKey> R>
+void describe(Visitor& v, R& key) {
+  v.id("id", key.id);
+  v.time("submit", key.submit);
+}
+
+template <typename Visitor, Is<GpuCount> R>
+void describe(Visitor& v, R& group) {
+  v.text("type", group.type);
+  v.count("count", group.count);
+}
+
+template <typename Visitor, Is<GpuGroup> R>
+void describe(Visitor& v, R& group) {
+  v.text("type", group.type);
+  v.count("total", group.total);
+  v.count("free", group.free);
+}
+
+template <typename Visitor, Is<NodeShare> R>
+void describe(Visitor& v, R& share) {
+  v.node("node", share.node);
+  v.count("cores", share.cores);
+  v.memory("memory", share.memory);
+  v.list("gpus", share.gpus);
+}
+
+template <typename Visitor, Is<Node> R>
+void describe(Visitor& v, R& node) {
+  v.name("name", node.name);
+  v.count("cores", node.cores);
+  v.count("cores_free", node.cores_free);
+  v.memory("memory", node.memory);
+  v.memory("memory_free", node.memory_free);
+  v.list("gpus", node.gpus);
+  v.yes("usable", node.usable);
+  v.yes("coming", node.coming);
+  v.yes("powered_down", node.powered_down);
+  v.number("weight", node.weight, kMaxUint32, 1);
+}
+
+template <typename Visitor, Is<Partition> R>
+void describe(Visitor& v, R& partition) {
+  v.name("name", partition.name);
+  v.count("tier", partition.tier, 1);
+  v.yes("managed", partition.managed);
+  v.node_set("node_set", partition.node_set);
+}
+
+template <typename Visitor, Is<Request> R>
+void describe(Visitor& v, R& request) {
+  v.count("min_nodes", request.min_nodes, 1);
+  v.count("max_nodes", request.max_nodes);
+  v.count("gpus", request.gpus);
+  v.count("gpus_per_node", request.gpus_per_node);
+  v.count("gpu_quantum", request.gpu_quantum, 1);
+  v.text("gpu_type", request.gpu_type);
+  v.count("cores", request.cores, 1);
+  v.count("cores_per_node", request.cores_per_node);
+  v.count("cores_per_gpu", request.cores_per_gpu);
+  v.count("threads", request.threads, 1);
+  v.count("tasks", request.tasks);
+  v.count("tasks_per_node", request.tasks_per_node);
+  v.count("gpus_per_task", request.gpus_per_task);
+  v.count("cores_per_task", request.cores_per_task, 1);
+  v.yes("fixed_nodes", request.fixed_nodes);
+  v.memory("memory_per_node", request.memory_per_node);
+  v.memory("memory_per_core", request.memory_per_core);
+  v.memory("memory_per_gpu", request.memory_per_gpu);
+  v.yes("whole_memory", request.whole_memory);
+  v.yes("whole_nodes", request.whole_nodes);
+}
+
+template <typename Visitor, Is<Job> R>
+void describe_owner(Visitor& v, R& job) {
+  describe(v, job.key);
+  v.number("array_id", job.array_id, kMaxUint32);
+  v.text("label", job.label);
+  v.text("name", job.name);
+  v.text("user", job.user);
+  v.number("uid", job.uid, kMaxUint32);
+  v.text("account", job.account);
+  v.text("qos", job.qos);
+  v.text("partition", job.partition);
+  v.expected("partition");
+  v.text("reservation", job.reservation);
+}
+
+template <typename Visitor, Is<Job> R>
+void describe_state(Visitor& v, R& job) {
+  v.required_word("state", job.state, job_state_from);
+  v.yes("managed", job.managed);
+  v.yes("batch", job.batch, true);
+  v.yes("het", job.het);
+  v.yes("may_preempt", job.may_preempt);
+  v.yes("preempting", job.preempting);
+  v.count("tier", job.tier, 1);
+  v.number("priority", job.priority, kMaxUint32);
+  v.yes("priority_set", job.priority_set);
+  v.number("rank", job.rank, kMaxInt);
+  v.time("eligible", job.eligible);
+  v.time("time_limit", job.time_limit);
+}
+
+template <typename Visitor, Is<Job> R>
+void describe(Visitor& v, R& job) {
+  describe_owner(v, job);
+  describe_state(v, job);
+  v.object("request", job.request);
+  v.count("restarts", job.restarts);
+  v.hints("hints", job.hints);
+  v.text("hint_error", job.hint_error);
+  v.text("size_bound", job.size_bound);
+  v.note("size_bound", "why it starts as requested, although its hints allow other sizes");
+  v.count("tasks", job.tasks, 1);
+  v.node_set("node_set", job.node_set);
+  v.node_set("later_set", job.later_set);
+  v.word_unless("block", job.block, Block::kNone, block_from);
+  v.text("block_text", job.block_text);
+  v.time("stock_start", job.stock_start);
+  v.nodes("stock_nodes", job.stock_nodes);
+  v.time("start", job.start);
+  v.time("end_limit", job.end_limit);
+  v.shares("allocation", job.allocation);
+}
+
+template <typename Visitor, Is<JobMemory> R>
+void describe(Visitor& v, R& memory) {
+  describe(v, memory.job);
+  v.time("first_seen", memory.first_seen);
+  v.count("passed", memory.passed);
+  v.time("passed_since", memory.passed_since);
+  v.time("last_try", memory.last_try);
+  v.count("refusals", memory.refusals);
+  v.text("refusal", memory.refusal);
+  v.text("refused_request", memory.refused_request);
+  v.count("refused_free", memory.refused_free);
+}
+
+template <typename Visitor, Is<Reservation> R>
+void describe(Visitor& v, R& reservation) {
+  describe(v, reservation.job);
+  v.text("partition", reservation.partition);
+  v.time("start", reservation.start);
+  v.time("made", reservation.made);
+  v.word("reason", reservation.reason, reserve_reason_from);
+  v.text("gpu_type", reservation.gpu_type);
+  v.shares("shares", reservation.shares);
+}
+
+template <typename Visitor, Is<Service> R>
+void describe(Visitor& v, R& service) {
+  describe(v, service.job);
+  v.amount("attained", service.attained);
+  v.amount("since_promotion", service.since_promotion);
+  v.time("executed", service.executed);
+  v.time("waiting_since", service.waiting_since);
+  v.time("updated", service.updated);
+  v.amount("held", service.held);
+  v.count("level", service.level);
+  v.yes("predictable", service.predictable);
+  v.count("level_unpredictable", service.level_unpredictable);
+  v.yes("counted", service.counted);
+}
+
+template <typename Visitor, Is<TypeLoad> R>
+void describe(Visitor& v, R& load) {
+  v.text("gpu_type", load.gpu_type);
+  v.time("updated", load.updated);
+  v.amount("seconds", load.seconds);
+  v.amount("jobs", load.jobs);
+  v.amount("gpus", load.gpus);
+  v.amount("told_gpus", load.told_gpus);
+  v.amount("told_gpu_seconds", load.told_gpu_seconds);
+}
+
+template <typename Visitor, Is<Progress> R>
+void describe(Visitor& v, R& progress) {
+  describe(v, progress.job);
+  v.count("restarts", progress.restarts);
+  v.time("time", progress.time);
+  v.number("samples", progress.samples, kMaxSamples);
+  v.real("rate", progress.throughput);
+  v.number("batch", progress.batch, kMaxSamples);
+  v.real("loss", progress.loss);
+}
+
+template <typename Visitor, Is<ProgressForecast> R>
+void describe(Visitor& v, R& point) {
+  v.time("time", point.time);
+  v.number("samples", point.samples, kMaxSamples);
+  v.known_amount("left", point.left);
+}
+
+template <typename Visitor, Is<LossPoint> R>
+void describe(Visitor& v, R& point) {
+  v.amount("samples", point.samples);
+  v.real("loss", point.loss);
+  v.count("count", point.count, 1);
+}
+
+template <typename Visitor, Is<ProgressHistory> R>
+void describe(Visitor& v, R& history) {
+  describe(v, history.job);
+  v.count("restarts", history.restarts);
+  v.count("gpus", history.gpus);
+  v.time("start", history.start);
+  v.time("updated", history.updated);
+  v.list("points", history.points, kMaxPoints);
+  v.note("points", "its last forecasts");
+  v.list("losses", history.losses, kMaxPoints);
+  v.amount("total", history.total);
+  v.amount("total_low", history.total_low);
+  v.amount("total_high", history.total_high);
+  v.known_amount("left", history.left);
+  v.known_amount("left_low", history.left_low);
+  v.known_amount("left_high", history.left_high);
+  v.count("judged", history.scored);
+  v.fraction("quality", history.quality);
+  v.yes("due", history.due);
+  v.yes("predictable", history.predictable);
+}
+
+template <typename Visitor, Is<TypePredictability> R>
+void describe(Visitor& v, R& type) {
+  v.text("account", type.account);
+  v.text("job_type", type.job_type);
+  v.count("jobs", type.jobs);
+  v.fraction("quality", type.quality);
+  v.yes("predictable", type.predictable, true);
+  v.time("updated", type.updated);
+}
+
+template <typename Visitor, Is<Memory> R>
+void describe(Visitor& v, R& memory) {
+  v.number("round", memory.round, static_cast<std::uint64_t>(kJsonMaxTime));
+  v.list("jobs", memory.jobs);
+  v.list("reservations", memory.reservations);
+  v.list("service", memory.service);
+  v.list("progress", memory.progress);
+  v.list("courses", memory.progress_histories);
+  v.list("types", memory.types);
+  v.list("loads", memory.loads);
+}
+
+template <typename Visitor, Is<Snapshot> R>
+void describe(Visitor& v, R& snapshot) {
+  v.text("cluster", snapshot.cluster);
+  v.text("slurm_version", snapshot.slurm_version);
+  v.time("taken", snapshot.taken);
+  v.expected("taken");
+  v.private_data("private_data", snapshot.private_data);
+  v.list("nodes", snapshot.nodes);
+  v.node_sets("node_sets", snapshot.node_sets);
+  v.list("partitions", snapshot.partitions);
+  v.list("jobs", snapshot.jobs);
+  v.object("memory", snapshot.memory);
+}
+
+template <typename Visitor, Is<Start> R>
+void describe(Visitor& v, R& start) {
+  describe(v, start.job);
+  v.text("partition", start.partition);
+  v.expected("partition");
+  v.text("reservation", start.reservation);
+  v.yes("managed", start.managed);
+  v.text("gpu_type", start.gpu_type);
+  v.count("gpus", start.gpus);
+  v.note("gpus", "in total; left out: as requested");
+  v.yes("on_cpus", start.on_cpus);
+  v.note("on_cpus", "starts without the requested GPUs");
+  v.text("plan", start.plan);
+  v.number("batch", start.batch, static_cast<std::uint64_t>(kMaxBatch));
+  v.shares("shares", start.shares);
+  v.yes("elsewhere", start.elsewhere, true);
+}
+
+template <typename Visitor, Is<Explanation> R>
+void describe(Visitor& v, R& explanation) {
+  describe(v, explanation.job);
+  v.text("label", explanation.label);
+  v.expected("label");
+  v.text("partition", explanation.partition);
+  v.expected("partition");
+  v.required_word("verdict", explanation.verdict, verdict_from);
+  v.count("order", explanation.order);
+  v.text("reason", explanation.reason);
+  v.text("gpu_type", explanation.gpu_type);
+  v.texts("nodes", explanation.nodes);
+  v.time("start_earliest", explanation.start_earliest);
+  v.time("start_latest", explanation.start_latest);
+  v.facts("facts", explanation.facts);
+  v.note("facts", "name and value of the figures behind the decision");
+}
+
+template <typename Visitor, Is<Plan> R>
+void describe(Visitor& v, R& plan) {
+  v.number("round", plan.round, static_cast<std::uint64_t>(kJsonMaxTime));
+  v.time("made", plan.made);
+  v.expected("made");
+  v.text("snapshot_fingerprint", plan.snapshot_fingerprint);
+  v.note("snapshot_fingerprint", "16 hexadecimal digits of the snapshot's JSON");
+  v.text("models_fingerprint", plan.models_fingerprint);
+  v.note("models_fingerprint",
+         "16 hexadecimal digits of models-fit.json; left out if there is none");
+  v.list("starts", plan.starts);
+  v.list("reservations", plan.reservations);
+  v.list("explanations", plan.explanations);
+  v.object("memory", plan.memory);
+  v.note("memory", "for the next round");
+}
+
+/// Calls `each(word, member)` for every member, in the order of slurm.conf(5). `Hidden` is
+/// PrivateData or const PrivateData.
+template <typename Hidden, typename Each>
+void for_each_private(Hidden& hidden, Each each) {
+  each("accounts", hidden.accounts);
+  each("jobs", hidden.jobs);
+  each("nodes", hidden.nodes);
+  each("partitions", hidden.partitions);
+  each("usage", hidden.usage);
+  each("users", hidden.users);
+}
+
+}  // namespace rubato::json

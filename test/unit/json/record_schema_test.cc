@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The schemas of snapshot and plan are those of the descriptions in lib/json/records.h. After a
+// change `make schema-docs` writes them again.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "tools/generate/record_schema.h"
+
+namespace rubato {
+namespace {
+
+std::string kept_schema(const char* name) {
+  const char* from_environment = std::getenv("RUBATO_SOURCE_DIR");
+  const std::filesystem::path source =
+      from_environment != nullptr ? from_environment : RUBATO_SOURCE_DIR;
+  std::ifstream in(source / "docs/schema" / name, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(RecordSchema, SnapshotIsDescribedAsItIsWritten) {
+  EXPECT_EQ(kept_schema("rubato.snapshot.1.json"), snapshot_schema());
+}
+
+TEST(RecordSchema, PlanIsDescribedAsItIsWritten) {
+  EXPECT_EQ(kept_schema("rubato.plan.1.json"), plan_schema());
+}
+
+}  // namespace
+}  // namespace rubato

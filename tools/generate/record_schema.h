@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// JSON Schemas of snapshot and plan, made from the descriptions in lib/json/records.h.
+#pragma once
+
+#include <string>
+
+namespace rubato {
+
+/// docs/schema/rubato.snapshot.1.json.
+[[nodiscard]] std::string snapshot_schema();
+
+/// docs/schema/rubato.plan.1.json.
+[[nodiscard]] std::string plan_schema();
+
+}  // namespace rubato

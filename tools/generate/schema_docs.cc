@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Prints the schema of a document: `schema_docs snapshot|plan`.
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "tools/generate/record_schema.h"
+
+int main(int argc, char** argv) {
+  const std::string_view what = argc == 2 ? argv[1] : "";
+  std::string text;
+  if (what == "snapshot") {
+    text = rubato::snapshot_schema();
+  } else if (what == "plan") {
+    text = rubato::plan_schema();
+  } else {
+    std::fputs("usage: schema_docs snapshot|plan\n", stderr);
+    return 2;
+  }
+  const bool written =
+      std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  return written ? 0 : 1;
+}
