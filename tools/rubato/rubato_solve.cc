@@ -74,16 +74,16 @@ Result<std::vector<double>> centre(glp_prob* problem) {
     case 0:
       break;
     case GLP_ENOCVG:
-      return fail("the interior point does not converge");
+      return fail("interior point: no convergence");
     case GLP_EITLIM:
-      return fail("too many steps of the interior point");
+      return fail("interior point: too many iterations");
     case GLP_EINSTAB:
-      return fail("the interior point meets numbers of no use");
+      return fail("interior point: numerical instability");
     default:
-      return fail(fmt::format("the interior point ends with code {}", code));
+      return fail(fmt::format("interior point: exit code {}", code));
   }
   if (const int status = glp_ipt_status(problem); status != GLP_OPT) {
-    return fail(status == GLP_NOFEAS || status == GLP_INFEAS ? "nothing is inside all rows"
+    return fail(status == GLP_NOFEAS || status == GLP_INFEAS ? "the problem is infeasible"
                                                              : "no optimum was found");
   }
   std::vector<double> answer;
@@ -115,11 +115,11 @@ Result<std::vector<double>> binary(glp_prob* problem) {
   options.cb_func = &count_work;
   options.cb_info = &work;
   const int code = glp_intopt(problem, &options);
-  if (code == GLP_ESTOP) return fail("too many nodes of the tree");
+  if (code == GLP_ESTOP) return fail("branch and bound: too many nodes");
   // It says GLP_EMIPGAP, and FEAS, where it stops at the gap and not at the optimum.
   const bool found = code == 0 ? glp_mip_status(problem) == GLP_OPT : code == GLP_EMIPGAP;
   if (!found) {
-    return fail(code == GLP_ENOPFS ? "nothing is inside all rows" : "no optimum was found");
+    return fail(code == GLP_ENOPFS ? "the problem is infeasible" : "no optimum was found");
   }
   std::vector<double> answer;
   for (int i = 1; i <= glp_get_num_cols(problem); ++i) {
@@ -130,11 +130,12 @@ Result<std::vector<double>> binary(glp_prob* problem) {
 
 Result<std::vector<double>> solve(const SolveRequest& request) {
   if (request.linear_program.objective.empty()) return std::vector<double>{};
-  if (request.linear_program.rows.empty()) return fail("no row bounds anything");
+  if (request.linear_program.rows.empty()) return fail("the problem has no rows");
   for (const LinearProgram::Row& row : request.linear_program.rows) {
     std::vector<char> seen(request.linear_program.objective.size(), 0);
     for (const auto& [variable, factor] : row.terms) {
-      if (seen[static_cast<std::size_t>(variable)]++ != 0) return fail("a variable twice in a row");
+      if (seen[static_cast<std::size_t>(variable)]++ != 0)
+        return fail("a row names a variable twice");
     }
   }
   const Problem problem = problem_of(request);
@@ -168,10 +169,9 @@ int serve() {
 
 int main(int argc, char** argv) {
   if (argc > 1) {
-    fmt::print(
-        argc == 2 && std::string(argv[1]) == "--help" ? stdout : stderr,
-        "rubato-solve is run by `rubato simulate`: it answers programmes that it reads on its "
-        "standard input.\n");
+    fmt::print(argc == 2 && std::string(argv[1]) == "--help" ? stdout : stderr,
+               "rubato-solve is run by `rubato simulate`: it solves linear and integer programs "
+               "from its standard input.\n");
     return argc == 2 && std::string(argv[1]) == "--help" ? 0 : 2;
   }
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // a long programme of nobody is not worth its end

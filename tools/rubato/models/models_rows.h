@@ -32,7 +32,7 @@ namespace rubato::tools {
 [[nodiscard]] std::set<std::string> gpu_types_of(const std::vector<ThroughputObservation>& cells,
                                                  const Config& config);
 
-/// "3 wall-time: samples/s that the samples done since the last report deny"
+/// "3 wall-time: samples/s contradict the samples done since the last report"
 [[nodiscard]] std::string flag_text(const std::string& flag, std::int64_t reports);
 
 void print_most_informative(const std::vector<InformativeMeasurement>& most_informative);

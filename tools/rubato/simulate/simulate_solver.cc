@@ -39,14 +39,14 @@ Result<std::unique_ptr<sim::Solver>> solver_of(const std::string& word,
   const std::string program = find_solver();
   if (program.empty() && word == "auto") {
     print_warning(
-        "simulate: rubato-solve is not installed: linear programmes are answered by path "
-        "following, those of sia by branch and bound; figures differ a little from GLPK's");
+        "simulate: rubato-solve is not installed: linear programs use path following, those of sia "
+        "use branch and bound; figures differ slightly from GLPK's");
     return std::unique_ptr<sim::Solver>{};
   }
   if (program.empty()) {
     return fail(
-        "--solver=glpk needs rubato-solve, which is built where GLPK is found (on Debian in "
-        "libglpk-dev); it is neither beside rubato nor at " RUBATO_SOLVE
+        "--solver=glpk needs rubato-solve, which is built if GLPK is found (Debian: libglpk-dev); "
+        "it is neither in rubato's directory nor at " RUBATO_SOLVE
         ", and RUBATO_SOLVE does not name it");
   }
   return sim::process_solver({program, kSeconds, word == "glpk", &stop});
