@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Lets a training loop speak with Rubato: it reports its speed, and hears that it should save.
+"""Connects a training loop to Rubato: it sends reports and receives checkpoint requests.
 
     import rubato
 
@@ -11,9 +11,8 @@
                 with run.checkpointing():
                     save_model()
 
-Nothing here raises into the training loop or makes it wait: what goes wrong is told to the logger
-"rubato" once, and the training goes on. Outside of Slurm all of it does nothing. One process of a
-job reports, usually rank 0.
+No call raises an exception into the training loop or blocks it. Each problem is logged once, by the
+logger "rubato". Outside of Slurm nothing is sent. Only one process of a job reports, usually rank 0.
 """
 import contextlib
 import json
@@ -31,7 +30,7 @@ from typing import Any, Callable, Dict, Iterator, Optional, Tuple, Type, Union
 __all__ = ["Allocation", "Run", "allocation", "training"]
 
 _log = logging.getLogger("rubato")
-_INTERVAL = 60.0        # seconds between reports; Rubato drops what comes more often
+_INTERVAL = 60.0        # seconds between reports; Rubato drops more frequent reports
 _FIRST = 10.0           # seconds until the first report
 _SCONTROL_SECONDS = 10.0
 
@@ -41,7 +40,7 @@ def _number(text: Optional[str]) -> Optional[int]:
 
 
 class Allocation:
-    """What Rubato decided for this job, from its environment. None: it did not say."""
+    """Rubato's decision for this job, from its environment. None: not known."""
 
     def __init__(self, environment: Optional[Dict[str, str]] = None) -> None:
         env = dict(os.environ) if environment is None else environment
@@ -56,7 +55,7 @@ class Allocation:
 
 
 def allocation() -> Allocation:
-    """What Rubato decided for the job that this process belongs to."""
+    """Rubato's decision for the job of this process."""
     return Allocation()
 
 
@@ -76,7 +75,7 @@ def _by_scontrol(job: str, line: str) -> None:
 
 
 def _send(line: str) -> None:
-    """Through the report file where there is one, else as an update of the job's comment."""
+    """Sends through the report file if there is one, otherwise as an update of the job's comment."""
     path = os.environ.get("RUBATO_REPORT_FILE")
     if path:
         try:
@@ -100,7 +99,7 @@ def _signal_number(name: Union[str, int, None]) -> Optional[int]:
 
 
 def _quiet(method: Callable[..., Any]) -> Callable[..., Any]:
-    """The method, with its errors told to the log once instead of raised."""
+    """The method, with its errors logged once instead of raised."""
     def wrapped(self: "Run", *args: Any, **words: Any) -> Any:
         try:
             return method(self, *args, **words)
@@ -218,7 +217,7 @@ class Run:
     # -- reports -------------------------------------------------------------------------------
 
     def _line(self) -> Optional[str]:
-        """The report since the last one; None when there is nothing to tell. Under the lock."""
+        """The report since the last one; None without new samples. Call with the lock held."""
         if self._mark is None or self._last is None:
             return None
         seconds = self._last[0] - self._mark[0] - (self._last[2] - self._mark[2])

@@ -137,16 +137,16 @@ class Checked(Outputs):
         for other in ("x", "./x", "link", str(self.folder / "x")):
             with self.subTest(other=other):
                 self.refused(["--csv=x", f"--report={other}"], 2,
-                             f"--report: {other}: the same file as that of --csv")
+                             f"--report: {other}: same file as --csv")
 
     def test_an_input_is_not_overwritten(self):
         (self.folder / "link").symlink_to("w.csv")
-        self.refused(["--csv=none.csv"], 2, "--csv: none.csv: the same file as that of --workload")
+        self.refused(["--csv=none.csv"], 2, "--csv: none.csv: same file as --workload")
         self.refused(["--profiles=w.csv", "--json=link"], 2,
-                     "--json: link: the same file as that of --profiles")
+                     "--json: link: same file as --profiles")
         done = self.rubato("simulate", "--from-sacct=w.csv", "--cluster=a:1x4", "--report=w.csv")
         self.assertEqual(done.returncode, 2)
-        self.assertIn("--report: w.csv: the same file as that of --from-sacct", done.stderr)
+        self.assertIn("--report: w.csv: same file as --from-sacct", done.stderr)
         done = self.simulate("--cluster=@w.csv", "--csv=link", workload="none.csv")
         self.assertEqual(done.returncode, 2)
         self.assertEqual(self.workload.read_text(), WORKLOAD)

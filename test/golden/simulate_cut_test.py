@@ -89,7 +89,7 @@ class Cut(unittest.TestCase):
                 self.assertTrue(runs[0]["cut"])
                 self.assertLess(runs[0]["finished"], runs[0]["jobs"])
                 page = (self.folder / "r.html").read_text()
-                self.assertIn('<p class="cut">Runs that were cut, at simulated time: rubato at ', page)
+                self.assertIn('<p class="cut">Runs cut short, at simulated time: rubato at ', page)
                 bar, _, after = seen.rpartition(b"\r\x1b[K")
                 self.assertIn(b"jobs, ", bar)
                 self.assertNotIn(b"jobs, ", after, "the bar is wiped from the terminal")

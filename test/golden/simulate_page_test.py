@@ -98,7 +98,7 @@ class Report(unittest.TestCase):
         text = self.write("-p", "fifo", workload="<i>w&.csv")
         page = Page(text)
         self.assertEqual([], page.wrong)
-        self.assertIn(("h1", "Simulated: <i>w&.csv"), page.texts)
+        self.assertIn(("h1", "Simulation of <i>w&.csv"), page.texts)
         self.assertEqual([], [attrs for attrs in page.all("i") if not attrs], "those of bars have a class")
 
     def test_the_same_command_makes_the_same_bytes(self):
@@ -120,7 +120,7 @@ class Report(unittest.TestCase):
         canvases = self.page.all("canvas")
         self.assertEqual(["gantt0", "gantt1", "gantt2"], [canvas["id"] for canvas in canvases])
         for canvas in canvases:
-            self.assertRegex(canvas["aria-label"], r"^Gantt chart of \w+: \d+ pieces on 6 GPUs")
+            self.assertRegex(canvas["aria-label"], r"^Gantt chart of \w+: \d+ bars on 6 GPUs")
         lines = [attrs["data-name"] for attrs in self.page.all("path") if "data-name" in attrs]
         self.assertEqual(["fifo", "backfill", "rubato"] * 4, lines)
 

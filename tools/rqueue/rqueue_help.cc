@@ -18,10 +18,10 @@ std::string rqueue_usage() {
 std::string rqueue_help() {
   return "Usage: rqueue [OPTIONS]\n"
          "\n"
-         "squeue(1), with what Rubato knows of each job. squeue finds the jobs: every\n"
-         "option that chooses or orders them is squeue's.\n"
+         "Lists jobs like squeue(1), with Rubato's data on each. Options that select or\n"
+         "sort jobs are those of squeue.\n"
          "\n"
-         "Which jobs:\n"
+         "Job selection:\n"
          "  -A, --account=ACCOUNTS    -n, --name=NAMES         -t, --states=STATES\n"
          "  -a, --all                 -p, --partition=NAMES    -u, --user=USERS\n"
          "  -j, --jobs=IDS            -q, --qos=QOS            -w, --nodelist=NODES\n"
@@ -30,31 +30,31 @@ std::string rqueue_help() {
          "  -r, --array                   --array-unique           --sibling\n"
          "  -P, --priority            -s, --steps[=STEPS]      list steps, as squeue does\n"
          "\n"
-         "What is printed:\n"
+         "Output:\n"
          "  -l, --long              More columns\n"
          "      --start             Pending jobs by expected start\n"
-         "  -o, --format=FORMAT     squeue's letters, and Rubato's fields: %[[.]WIDTH]{NAME}\n"
-         "  -O, --Format=FORMAT     squeue's names, and Rubato's: NAME[:[.]WIDTH[SUFFIX]],...\n"
+         "  -o, --format=FORMAT     squeue's letters and Rubato's fields: %[[.]WIDTH]{NAME}\n"
+         "  -O, --Format=FORMAT     squeue's and Rubato's names: NAME[:[.]WIDTH[SUFFIX]],...\n"
          "      --helpformat        List the fields\n"
-         "  -S, --sort=FIELDS       squeue's letters and Rubato's names, - before one to\n"
-         "                          turn it round: -S -dlrate,P\n"
-         "      --json              A JSON document, of the same jobs\n"
-         "      --yaml              squeue's own YAML\n"
-         "  -h, --noheader          No headings\n"
-         "  -i, --iterate=SECONDS   Again and again\n"
+         "  -S, --sort=FIELDS       squeue's letters and Rubato's names; - before a field\n"
+         "                          reverses its order: -S -dlrate,P\n"
+         "      --json              Print a JSON document of the same jobs\n"
+         "      --yaml              Print squeue's own YAML\n"
+         "  -h, --noheader          Print no headings\n"
+         "  -i, --iterate=SECONDS   Repeat every SECONDS seconds\n"
          "      --noconvert         Do not convert units\n"
-         "      --color=WHEN        auto (on a terminal without NO_COLOR), always, never\n"
-         "  -v, --verbose           Say more\n"
+         "      --color=WHEN        auto (on a terminal without NO_COLOR), always or never\n"
+         "  -v, --verbose           Print more details\n"
          "\n"
          "  -V, --version           Print the version\n"
          "      --help, --usage\n"
          "\n"
-         "Exit codes: those of squeue; 0 ok, 1 an error, also on the command line.\n";
+         "Exit codes: those of squeue; 0 ok, 1 error, also on the command line.\n";
 }
 
 std::string rqueue_help_format() {
   std::string text =
-      "Rubato's fields; - is printed where a value is not known.\n"
+      "Rubato's fields; unknown values are printed as -.\n"
       "  -O, --sort    -o               Heading\n";
   for (const OwnField& field : own_fields()) {
     text += fmt::format("  {:<12}  %{:<14}  {:<14}  {}\n", field.name,

@@ -11,10 +11,10 @@ namespace rubato::tools {
 
 inline constexpr const char* kRqueueSchema = "rubato.rqueue/1";
 
-/// What squeue is asked for: all fields of the document, uncut.
+/// The query to squeue: all fields of the document, full width.
 [[nodiscard]] std::vector<FormatField> json_fields();
 
-/// One job. The fields of `row` begin with json_fields(). What is not known is left out.
+/// One job. The fields of `row` begin with json_fields(). Unknown values are omitted.
 [[nodiscard]] Json job_json(const SqueueRow& row, const JobFacts& facts);
 
 /// "1-02:03:04", "2:03" as seconds; none for other texts ("UNLIMITED").

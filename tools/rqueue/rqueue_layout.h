@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The tables that rqueue prints when no format is given: their columns fit what is in them.
+// The tables that rqueue prints when no format is given: their columns fit their values.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct LayoutColumn {
   int drop = 0;        ///< left out of a line that is too narrow: 1 first; 0 never
 };
 
-/// The last column takes what is left of the line.
+/// The last column takes the rest of the line.
 using Layout = std::vector<LayoutColumn>;
 
 [[nodiscard]] const Layout& short_layout();

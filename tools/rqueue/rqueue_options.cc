@@ -105,7 +105,7 @@ std::string unknown_option(char** argv) {
   for (const std::string& choice : rqueue_long_options()) choices.push_back("--" + choice);
   const auto begins = std::count_if(choices.begin(), choices.end(),
                                     [&](const std::string& c) { return c.starts_with(name); });
-  if (begins > 1) return fmt::format("'{}' is short for several options", name);
+  if (begins > 1) return fmt::format("option '{}' is ambiguous", name);
   if (begins == 1) return fmt::format("option '{}' takes no value", name);
   const std::string mean = did_you_mean(name, choices);
   return fmt::format("unknown option '{}'{}", name, mean.empty() ? "; see: rqueue --help" : mean);
@@ -121,7 +121,7 @@ Result<ColorChoice> color_of(const std::string& word) {
   if (word == "auto") return ColorChoice::kAuto;
   if (word == "always") return ColorChoice::kAlways;
   if (word == "never") return ColorChoice::kNever;
-  return fail(fmt::format("--color: '{}' is none of auto, always, never", word));
+  return fail(fmt::format("--color: '{}': must be auto, always or never", word));
 }
 
 Result<void> take(int option, int index, Read& read) {
@@ -174,7 +174,7 @@ Result<void> take(int option, int index, Read& read) {
       if (const auto [end, failed] =
               std::from_chars(value.data(), value.data() + value.size(), o.iterate);
           failed != std::errc() || end != value.data() + value.size() || o.iterate <= 0)
-        return fail(fmt::format("--iterate: '{}' is no number of seconds", value));
+        return fail(fmt::format("--iterate: invalid number of seconds '{}'", value));
       break;
     case 'j':
       read.jobs = true;
@@ -231,7 +231,7 @@ Result<void> choose_format(Read& read) {
     return fail("-o (--format) and -l (--long) exclude each other");
   }
   if (o.json && (read.short_format || read.long_format)) {
-    return fail("--json prints all fields; it does not go with -o or -O");
+    return fail("--json prints all fields; it excludes -o and -O");
   }
   std::string from;
   if (!read.short_format && !read.long_format && !o.long_list && !o.start && !o.json) {
@@ -274,7 +274,7 @@ Result<RqueueOptions> read_rqueue_options(int argc, char** argv) {
   RqueueOptions& o = read->options;
   if (o.action != RqueueAction::kJobs && o.action != RqueueAction::kSqueue) return o;
   if (read->steps) {
-    if (o.json) return fail("--json lists jobs; it does not go with --steps");
+    if (o.json) return fail("--json lists jobs; it excludes --steps");
     o.action = RqueueAction::kSqueue;
     return o;
   }

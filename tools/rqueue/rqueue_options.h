@@ -12,7 +12,7 @@
 
 namespace rubato::tools {
 
-/// What is to be printed instead of jobs.
+/// Output other than jobs.
 enum class RqueueAction {
   kJobs,
   kHelp,

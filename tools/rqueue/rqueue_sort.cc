@@ -29,7 +29,8 @@ Result<void> take_word(std::string_view word, SortOrder& order) {
   if (ours) {
     const OwnField* own = own_field(name);
     if (own == nullptr) {
-      return fail(fmt::format("--sort: no field '{}'{}", name, did_you_mean(name, own_names())));
+      return fail(
+          fmt::format("--sort: unknown field '{}'{}", name, did_you_mean(name, own_names())));
     }
     order.keys.push_back({own, 0, word.starts_with('-')});
     return {};

@@ -15,7 +15,7 @@ namespace rubato::tools {
 struct SortKey {
   const OwnField* own = nullptr;  ///< null: squeue sorts by `letter`
   char letter = 0;
-  bool down = false;  ///< own keys only; what is not known still comes last
+  bool down = false;  ///< own keys only; unknown values still come last
 };
 
 struct SortOrder {

@@ -60,14 +60,14 @@ void print_help() {
       "  --json      Print a JSON document\n"
       "  --color WHEN\n"
       "              Colour the output: auto (default: on a terminal without NO_COLOR),\n"
-      "              always, never\n"
+      "              always or never\n"
       "  --publish-dir DIR\n"
-      "              Read what Rubato publishes from DIR\n"
+      "              Read Rubato's published files from DIR\n"
       "  --help      Print the options of the command\n"
       "  --usage     Print one line of usage\n"
       "  --version   Print the version\n"
       "\nExit codes: 0 ok, 1 error or failed check, 2 wrong usage, 3 no such job,\n"
-      "4 nothing published, not readable or stale.\n");
+      "4 nothing published, not readable, or out of date.\n");
 }
 
 void print_command_help(const Command& command, const CLI::App& app) {
@@ -137,15 +137,15 @@ void add_common_options(CLI::App& app, Globals& globals, Common& common) {
            const auto it = choices.find(when);
            if (it == choices.end()) {
              throw CLI::ValidationError("--color",
-                                        fmt::format("'{}' is none of auto, always, never", when));
+                                        fmt::format("'{}': must be auto, always or never", when));
            }
            globals.color = it->second;
          },
-         "Colour the output: auto (on a terminal without NO_COLOR), always, never")
+         "Colour the output: auto (on a terminal without NO_COLOR), always or never")
       ->type_name("WHEN");
-  app.add_option("--publish-dir", globals.publish_dir, "Read what Rubato publishes from DIR")
+  app.add_option("--publish-dir", globals.publish_dir, "Read Rubato's published files from DIR")
       ->type_name("DIR");
-  app.add_flag("--help", common.help, "Print this");
+  app.add_flag("--help", common.help, "Print this help");
   app.add_flag("--usage", common.usage, "Print one line of usage");
   app.add_flag("--version", common.version, "Print the version");
 }
@@ -193,7 +193,7 @@ int run_without_command(const std::string& word) {
   for (const Command& command : commands()) names.emplace_back(command.name);
   if (word.starts_with('-')) {
     const std::vector<std::string> options{"--help", "--usage", "--version"};
-    return usage_error(fmt::format("unknown option '{}'{}; options stand after a command", word,
+    return usage_error(fmt::format("unknown option '{}'{}; options follow the command", word,
                                    did_you_mean(word, options)));
   }
   const std::string mean = did_you_mean(word, names);
@@ -202,7 +202,7 @@ int run_without_command(const std::string& word) {
 }
 
 int run(int argc, char** argv) {
-  if (argc < 2) return usage_error("which command? see: rubato --help");
+  if (argc < 2) return usage_error("missing command; see: rubato --help");
   const Command* command = find_command(argv[1]);
   if (command == nullptr) return run_without_command(argv[1]);
   if (command->run != nullptr) return command->run(argv);

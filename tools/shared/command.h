@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a subcommand of `rubato` is. Each stands in a file of its own, cmd_NAME.cc.
+// Interface of a subcommand of `rubato`. Each subcommand has its own file, cmd_NAME.cc.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -31,7 +31,7 @@ struct Globals {
 struct Command {
   const char* name;
   const char* summary;    ///< one line of `rubato --help`
-  const char* arguments;  ///< what stands after the name in the usage line
+  const char* arguments;  ///< arguments in the usage line
   /// Adds the options of the subcommand to `app` and returns what runs it after they are parsed.
   /// `globals` lives as long as the program.
   std::function<int()> (*setup)(CLI::App& app, const Globals& globals);

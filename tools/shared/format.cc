@@ -53,7 +53,7 @@ Result<int> take_width(std::string_view& text) {
   while (!text.empty() && text.front() >= '0' && text.front() <= '9') {
     width = width * 10 + (text.front() - '0');
     if (width > kMaxWidth) {
-      return fail(fmt::format("a field is at most {} wide", kMaxWidth));
+      return fail(fmt::format("the maximum width is {}", kMaxWidth));
     }
     text.remove_prefix(1);
   }
@@ -62,13 +62,13 @@ Result<int> take_width(std::string_view& text) {
 
 Result<void> take_braces(std::string_view token, std::string_view& rest, FormatField& field) {
   const std::size_t end = rest.find('}');
-  if (end == std::string_view::npos) return fail(fmt::format("'%{}' lacks a '}}'", token));
+  if (end == std::string_view::npos) return fail(fmt::format("'%{}': missing '}}'", token));
   const std::string_view name = rest.substr(1, end - 1);
   field.own = own_field(name);
   if (field.own == nullptr) {
     const std::string plain = lower(name.starts_with("dl") ? name.substr(2) : name);
     const std::string mean = did_you_mean(plain, own_names(false));
-    return fail(fmt::format("no field '%{{{}}}'{}", name,
+    return fail(fmt::format("unknown field '%{{{}}}'{}", name,
                             mean.empty() ? "; see: rqueue --helpformat" : mean));
   }
   field.name = field.own->name;
@@ -87,16 +87,15 @@ Result<FormatField> short_field(std::string_view token) {
   const auto width = take_width(rest);
   if (!width) return fail(fmt::format("'%{}': {}", token, width.error().text));
   field.width = *width;
-  if (rest.empty()) return fail(fmt::format("'%{}' names no field", token));
+  if (rest.empty()) return fail(fmt::format("'%{}': missing field name", token));
   if (rest.front() == '{') {
     if (auto done = take_braces(token, rest, field); !done) return tl::unexpected(done.error());
   } else {
     const SqueueField* known = field_of_letter(rest.front());
     if (known == nullptr) {
-      return fail(
-          fmt::format("no field '%{}': letters are those of squeue(1), Rubato's fields are "
-                      "%{{{}}}",
-                      rest.front(), fmt::join(own_names(false), "} %{")));
+      return fail(fmt::format(
+          "unknown field '%{}': use a letter of squeue(1) or one of Rubato's fields %{{{}}}",
+          rest.front(), fmt::join(own_names(false), "} %{")));
     }
     field.name = known->name;
     rest.remove_prefix(1);
@@ -114,7 +113,7 @@ Result<void> take_long_width(std::string_view token, std::string text, FormatFie
   char* end = nullptr;
   const long width = std::strtol(text.c_str(), &end, 10);
   if (width > kMaxWidth || width < -kMaxWidth) {
-    return fail(fmt::format("'{}': a field is at most {} wide", token, kMaxWidth));
+    return fail(fmt::format("'{}': the maximum width is {}", token, kMaxWidth));
   }
   field.width = static_cast<int>(width);
   field.suffix = end;
@@ -131,8 +130,8 @@ Result<FormatField> long_field(std::string_view token) {
   const SqueueField* squeue = field.own == nullptr ? field_of_name(known) : nullptr;
   if (field.own == nullptr && (squeue == nullptr || squeue->name == kShortOnly)) {
     const std::string mean = did_you_mean(known, long_names());
-    return fail(
-        fmt::format("no field '{}'{}", name, mean.empty() ? "; see: rqueue --helpformat" : mean));
+    return fail(fmt::format("unknown field '{}'{}", name,
+                            mean.empty() ? "; see: rqueue --helpformat" : mean));
   }
   field.name = field.own != nullptr ? field.own->name : squeue->name;
   field.width = kDefaultLongWidth;
@@ -167,7 +166,7 @@ Result<Format> parse_long_format(std::string_view text) {
     if (!field) return fail("-O: " + field.error().text);
     format.fields.push_back(std::move(*field));
   }
-  if (format.fields.empty()) return fail("-O: names no field");
+  if (format.fields.empty()) return fail("-O: missing field name");
   return format;
 }
 

@@ -23,7 +23,7 @@ struct JobTexts {
   std::string nodes;  ///< how many
 };
 
-/// What is not known has the value that its member has here.
+/// Unknown members keep these initial values.
 struct JobFacts {
   bool published = false;  ///< there is a segment
   std::string job_type;

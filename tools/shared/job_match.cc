@@ -54,10 +54,10 @@ Result<JobSelector> parse_selector(const std::string& text) {
     (text[mark] == '_' ? selector.task : selector.part) = rest;
   }
   if (!good) {
-    return fail(fmt::format(
-        "'{}' is no job id; expected a number, or as squeue shows it: 12, 12_3 for a task of an "
-        "array, 12+1 for a part of a heterogeneous job",
-        text));
+    return fail(
+        fmt::format("invalid job id '{}'; expected 12, 12_3 (array task) or 12+1 (het job "
+                    "component), as in squeue",
+                    text));
   }
   selector.id = static_cast<JobId>(*id);
   return selector;

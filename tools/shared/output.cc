@@ -32,7 +32,7 @@ void print_lines(const char* head, std::string_view text) {
 
 void say_lost(int reason) {
   print_lines("error", fmt::format("standard output: {}",
-                                   reason != 0 ? std::strerror(reason) : "some of it is lost"));
+                                   reason != 0 ? std::strerror(reason) : "output was lost"));
 }
 
 bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) == 0x80U; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What all subcommands print alike: errors, colours, times, tables, the head of a JSON document.
+// Output shared by all subcommands: errors, colours, times, tables, the head of a JSON document.
 #pragma once
 
 #include <exception>
@@ -17,7 +17,7 @@ namespace rubato::tools {
 
 using Json = nlohmann::ordered_json;
 
-/// What messages begin with; "rubato" unless it is set.
+/// Prefix of messages; "rubato" unless it is set.
 void set_program(const char* name);
 
 /// Writes "rubato: error: text" to stderr. Each line of `text` gets the head.

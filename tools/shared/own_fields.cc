@@ -63,48 +63,48 @@ int order_progress(Facts a, Facts b) {
 
 const std::vector<OwnField>& own_fields() {
   static const std::vector<OwnField> table{
-      {"dljobtype", "JOBTYPE", "Job type, whose jobs share profiles",
+      {"dljobtype", "JOBTYPE", "Job type; its jobs share profiles",
        [](Facts f) { return f.job_type; },
        [](Facts a, Facts b) { return order_words(a.job_type, b.job_type); }},
-      {"dllevel", "LEVEL", "Level in Rubato's queue, 0 is the first",
+      {"dllevel", "LEVEL", "Level in Rubato's queue; 0 goes first",
        [](Facts f) { return f.level < 0 ? std::string() : fmt::format("{}", f.level); },
        [](Facts a, Facts b) { return order_known(a.level, a.level >= 0, b.level, b.level >= 0); }},
-      {"dlgputype", "GPU_TYPE", "Type of GPU it runs on or is to run on",
+      {"dlgputype", "GPU_TYPE", "GPU type it runs on or will run on",
        [](Facts f) { return f.gpu_type; },
        [](Facts a, Facts b) { return order_words(a.gpu_type, b.gpu_type); }},
-      {"dlgpus", "GPUS", "GPUs it holds or asks for, with their type: 4xa100", &gpus_text,
+      {"dlgpus", "GPUS", "GPUs allocated or requested, with their type: 4xa100", &gpus_text,
        [](Facts a, Facts b) { return order_known(a.gpus, a.gpus > 0, b.gpus, b.gpus > 0); }},
-      {"dlsizes", "SIZES", "Numbers of GPUs it can run at",
-       [](Facts f) { return sizes_text(f.sizes); }, &order_sizes},
+      {"dlsizes", "SIZES", "Possible numbers of GPUs", [](Facts f) { return sizes_text(f.sizes); },
+       &order_sizes},
       {"dlplan", "PLAN", "Execution plan", [](Facts f) { return f.plan; },
        [](Facts a, Facts b) { return order_words(a.plan, b.plan); }},
-      {"dlrate", "RATE", "Samples/s of its last report",
+      {"dlrate", "RATE", "Throughput of its last report (samples/s)",
        [](Facts f) { return throughput_text(f.throughput); },
        [](Facts a, Facts b) {
          return order_known(a.throughput, a.throughput >= 0, b.throughput, b.throughput >= 0);
        }},
-      {"dlsamples", "SAMPLES", "Samples done, over all its restarts",
+      {"dlsamples", "SAMPLES", "Samples done, including restarts",
        [](Facts f) { return f.samples < 0 ? std::string() : fmt::format("{}", f.samples); },
        [](Facts a, Facts b) {
          return order_known(a.samples, a.samples >= 0, b.samples, b.samples >= 0);
        }},
-      {"dlprogress", "PROGRESS", "Share of its work that is done", &progress_text, &order_progress},
-      {"dlremaining", "REMAINING", "Predicted time to its end",
+      {"dlprogress", "PROGRESS", "Share of its work done", &progress_text, &order_progress},
+      {"dlremaining", "REMAINING", "Predicted remaining time",
        [](Facts f) { return f.remaining < 0 ? std::string() : squeue_duration(f.remaining); },
        [](Facts a, Facts b) {
          return order_known(a.remaining, a.remaining >= 0, b.remaining, b.remaining >= 0);
        }},
-      {"dlinterval", "LEFT_BETWEEN", "Between which its end will come, nine times of ten",
+      {"dlinterval", "REMAINING_90", "90% prediction interval of the remaining time",
        &interval_text,
        [](Facts a, Facts b) {
          return order_known(a.left_high, a.left_high >= 0, b.left_high, b.left_high >= 0);
        }},
-      {"dlclass", "CLASS", "P if its remaining time is predictable, U if not",
+      {"dlclass", "CLASS", "P: remaining time predictable, U: not",
        [](Facts f) { return f.predictable; },
        [](Facts a, Facts b) { return order_words(a.predictable, b.predictable); }},
       {"dlwait", "WAIT", "Why it waits, in one word", [](Facts f) { return f.wait; },
        [](Facts a, Facts b) { return order_words(a.wait, b.wait); }},
-      {"dlstart", "EXPECTED_START", "When Rubato expects it to start",
+      {"dlstart", "EXPECTED_START", "Start time that Rubato expects",
        [](Facts f) { return f.start <= 0 ? std::string() : squeue_time(f.start); },
        [](Facts a, Facts b) { return order_known(a.start, a.start > 0, b.start, b.start > 0); }},
   };

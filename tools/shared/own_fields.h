@@ -14,9 +14,9 @@ struct OwnField {
   const char* name;     ///< with -O and --sort: "dlrate"; with -o: %{rate}
   const char* heading;  ///< upper case, as squeue's
   const char* help;     ///< one line, no full stop
-  /// What is printed; "" if it is not known.
+  /// Printed value; "" if unknown.
   std::string (*text)(const JobFacts& facts);
-  /// Order of two jobs: negative, 0 or positive. What is not known comes last.
+  /// Order of two jobs: negative, 0 or positive. Unknown values come last.
   int (*compare)(const JobFacts& a, const JobFacts& b);
 };
 
@@ -26,7 +26,7 @@ struct OwnField {
 /// "dlrate" or, without `dl`, "rate"; in any case of letters. Null if there is none.
 [[nodiscard]] const OwnField* own_field(std::string_view name);
 
-/// What is printed where a value is not known.
+/// Printed for an unknown value.
 inline constexpr const char* kUnknown = "-";
 
 [[nodiscard]] std::string text_or_unknown(const OwnField& field, const JobFacts& facts);

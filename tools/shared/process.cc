@@ -148,7 +148,7 @@ Result<ProcessResult> run_for_outcome(const std::vector<std::string>& command,
                             options.milliseconds / 1000.0));
   }
   if (!WIFEXITED(status)) {
-    return fail(fmt::format("{} was ended by signal {}", command.front(), WTERMSIG(status)));
+    return fail(fmt::format("{} was killed by signal {}", command.front(), WTERMSIG(status)));
   }
   outcome.exit = WEXITSTATUS(status);
   return outcome;

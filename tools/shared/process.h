@@ -14,7 +14,7 @@ namespace rubato::tools {
 /// PATH, where daemons stand that a user's PATH leaves out. Empty if there is none.
 [[nodiscard]] std::string find_program(const std::string& program);
 
-/// What a program left behind.
+/// Result of a program.
 struct ProcessResult {
   std::string out;  ///< its stdout
   int exit = 0;     ///< its exit code

@@ -23,17 +23,17 @@ std::string cannot_show(const Site& site, const std::string& path, const std::st
   struct stat info {};
   if (stat(path.c_str(), &info) != 0 && errno == ENOENT) {
     return fmt::format(
-        "{} cannot be shown: {} is not there, so Rubato has published nothing; is it loaded? "
-        "Try: rubato doctor",
+        "cannot show {}: {} does not exist, so Rubato has published nothing; is it loaded? Try: "
+        "rubato doctor",
         what, path);
   }
   const int reason = access(path.c_str(), R_OK) == 0 ? EIO : errno;
   if (reason != EACCES) {
-    return fmt::format("{} cannot be shown: {}: {}", what, path, std::strerror(reason));
+    return fmt::format("cannot show {}: {}: {}", what, path, std::strerror(reason));
   }
   return fmt::format(
-      "{} cannot be shown: {}: Permission denied. root and {} (SlurmUser) can read it; an "
-      "administrator opens it to all with PublishDir= in {}",
+      "cannot show {}: {}: Permission denied. Only root and {} (SlurmUser) can read it; an "
+      "administrator can open it to all with PublishDir= in {}",
       what, path, site.slurm.get_or("SlurmUser", "root"), site.rubato_conf_path);
 }
 
@@ -48,7 +48,7 @@ Result<std::string> read_published(const Site& site, const char* name, const cha
 }
 
 std::string broken(const Site& site, const char* name, const std::string& why) {
-  return fmt::format("{}/{} is not what this version of rubato reads: {}", site.publish_dir, name,
+  return fmt::format("{}/{} cannot be read by this version of rubato: {}", site.publish_dir, name,
                      why);
 }
 
@@ -92,7 +92,7 @@ Result<PublishedStats> read_stats(const Site& site) {
   if (!text) return tl::unexpected(text.error());
   PublishedStats stats;
   stats.all = Json::parse(*text, nullptr, false);
-  if (!stats.all.is_object()) return fail(broken(site, "stats.json", "no JSON object"));
+  if (!stats.all.is_object()) return fail(broken(site, "stats.json", "not a JSON object"));
   const auto heartbeat = stats.all.find("heartbeat");
   if (heartbeat == stats.all.end() || !heartbeat->is_number()) {
     return fail(broken(site, "stats.json", "heartbeat: expected a number"));
@@ -118,7 +118,7 @@ Result<ModelsTable> read_models(const Site& site) {
 }
 
 Result<ModelsFit> read_models_fit(const Site& site) {
-  const auto text = read_published(site, "models-fit.json", "what was learnt");
+  const auto text = read_published(site, "models-fit.json", "the model fits");
   if (!text) return tl::unexpected(text.error());
   auto fit = models_fit_from_json(*text);
   if (!fit) return fail(broken(site, "models-fit.json", fit.error().text));
@@ -151,7 +151,7 @@ std::optional<std::string> loop_stopped(const PublishedStats& stats, const Confi
   if (age <= config.heartbeat_timeout) return std::nullopt;
   return fmt::format(
       "Rubato's loop is not running: it last ran {} s ago, at {} (HeartbeatTimeout is {} s). If "
-      "slurmctld runs, stock Slurm schedules",
+      "slurmctld runs, stock Slurm starts all jobs",
       age, format_time(stats.heartbeat), config.heartbeat_timeout);
 }
 

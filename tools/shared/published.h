@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What slurmctld's Rubato has published for people: snapshot.json, plan.json, stats.json.
+// Files published by Rubato in slurmctld: snapshot.json, plan.json, stats.json.
 #pragma once
 
 #include <optional>

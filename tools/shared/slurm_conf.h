@@ -35,7 +35,7 @@ struct SlurmConf {
   std::string path;
   std::vector<ConfRecord> records;
 
-  /// The last value of a key that stands at the beginning of a line; any case of letters.
+  /// The last value of a key at the beginning of a line; case does not matter.
   [[nodiscard]] std::optional<std::string> get(std::string_view key) const;
   [[nodiscard]] std::string get_or(std::string_view key, std::string fallback) const;
   /// A value split at `separator`, empty parts left out.
@@ -54,7 +54,7 @@ std::string slurm_conf_path();
 
 /// Parts of `text` between `separator`s, empty ones left out.
 [[nodiscard]] std::vector<std::string> split(std::string_view text, char separator);
-/// The whole of a file; the error says why not ("PATH: Permission denied").
+/// The contents of a file, or the reason of the failure ("PATH: Permission denied").
 [[nodiscard]] Result<std::string> read_file(const std::string& path);
 
 }  // namespace rubato::tools

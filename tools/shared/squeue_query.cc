@@ -42,7 +42,7 @@ int timeout() {
 
 Result<ProcessResult> run_squeue(const SqueueQuery& query, const std::vector<std::string>& format) {
   const std::string program = find_program("squeue");
-  if (program.empty()) return fail("squeue is not in PATH; rqueue asks it for the jobs");
+  if (program.empty()) return fail("squeue is not in PATH; rqueue needs it to list jobs");
   std::vector<std::string> command{program};
   command.insert(command.end(), query.arguments.begin(), query.arguments.end());
   command.insert(command.end(), format.begin(), format.end());
@@ -110,11 +110,11 @@ Result<std::vector<SqueueSection>> read_squeue(std::string_view text, std::strin
     std::vector<std::string> fields;
     while (fields.size() < count) {
       const std::size_t end = text.find(mark);
-      if (end == std::string_view::npos) return fail("squeue printed a part of a line only");
+      if (end == std::string_view::npos) return fail("squeue printed an incomplete line");
       fields.emplace_back(text.substr(0, end));
       text.remove_prefix(end + mark.size());
     }
-    if (!text.starts_with('\n')) return fail("squeue printed more fields than it was asked for");
+    if (!text.starts_with('\n')) return fail("squeue printed more fields than requested");
     text.remove_prefix(1);
     // The first field is the job id, which holds no line end: all before it was printed between.
     SqueueRow row;
@@ -151,7 +151,7 @@ Result<SqueueAnswer> ask_squeue(const SqueueQuery& query) {
   auto sections = read_squeue(outcome->out, mark, kHiddenCount + query.fields.size());
   if (!sections) return tl::unexpected(sections.error());
   if (sections->empty() && outcome->exit == 0) {
-    return fail("squeue printed something else than it was asked for");
+    return fail("squeue printed unexpected output");
   }
   for (SqueueSection& section : *sections) {
     take_hidden(section.headings);

@@ -13,7 +13,7 @@
 
 namespace rubato::tools {
 
-/// What squeue prints of one job: a text for each field asked for, cut and padded by squeue itself.
+/// One line of squeue's output: a text per requested field, cut and padded by squeue itself.
 struct SqueueRow {
   std::string job_id;
   JobTexts texts;                   ///< uncut
@@ -43,7 +43,7 @@ struct SqueueQuery {
 /// does not answer in time, or prints what is no answer to the query.
 [[nodiscard]] Result<SqueueAnswer> ask_squeue(const SqueueQuery& query);
 
-/// The parser: `mark` stands behind each field, `count` fields a row.
+/// The parser: `mark` follows each field, a row has `count` fields.
 [[nodiscard]] Result<std::vector<SqueueSection>> read_squeue(std::string_view text,
                                                              std::string_view mark,
                                                              std::size_t count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A table whose columns are as wide as what is in them.
+// A table whose columns fit their values.
 #pragma once
 
 #include <string>

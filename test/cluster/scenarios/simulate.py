@@ -50,7 +50,7 @@ def a_workload_runs_on_the_shape_of_the_live_cluster(c):
              "taken", "a snapshot of the cluster", 120)
     for cluster in ("@here.json", "@"):
         text = c.cmd(here + f"rubato simulate -w w.csv -c {cluster} -p backfill --report r.html")
-        said = re.search(r"^The cluster is that of .*: (\S+)\.$", text, re.M)
+        said = re.search(r"^Cluster of .*: (\S+)\.$", text, re.M)
         check(said is not None and gpus_of_shape(said[1]) == wanted,
               f"the shape of {cluster} is what sinfo shows: {wanted}", text)
     run = json.loads(c.ask(here + "rubato simulate -w w.csv -c @here.json -p backfill --json"))
@@ -110,7 +110,7 @@ def the_history_of_this_cluster_is_played(c):
     check([(run["jobs"], run["finished"]) for run in runs] == [(6, 6)] * 3,
           f"six runs with GPUs: job {one}, three tasks of {array}, two runs of {again}", text)
     text = c.cmd(f"rubato simulate --from-sacct {history} -c @")
-    check("Left out: 1 job without GPUs, 1 that never started" in text, "what was left out", text)
+    check("Excluded: 1 job without GPUs, 1 that never started" in text, "what was left out", text)
     check("1 later run of jobs that were requeued" in text, "the second run", text)
     check(re.search(r"The replay of stock Slurm \(backfill\) is [+-][\d.]+ % off", text) is not None,
           "how far the replay is off", text)

@@ -74,13 +74,14 @@ TEST(Format, Long) {
 }
 
 TEST(Format, Errors) {
-  EXPECT_EQ("-O: no field 'dlsiezs'; did you mean dlsizes?",
+  EXPECT_EQ("-O: unknown field 'dlsiezs'; did you mean dlsizes?",
             error_of(parse_long_format("dlsiezs")));
-  EXPECT_EQ("-O: no field 'jobd'; did you mean jobid?", error_of(parse_long_format("jobd")));
-  EXPECT_EQ("-o: no field '%{rat}'; did you mean rate?", error_of(parse_short_format("%{rat}")));
-  EXPECT_EQ("-o: '%.4' names no field", error_of(parse_short_format("%.4")));
-  EXPECT_EQ("-o: '%{rate' lacks a '}'", error_of(parse_short_format("%{rate")));
-  EXPECT_EQ("-O: names no field", error_of(parse_long_format(",,")));
+  EXPECT_EQ("-O: unknown field 'jobd'; did you mean jobid?", error_of(parse_long_format("jobd")));
+  EXPECT_EQ("-o: unknown field '%{rat}'; did you mean rate?",
+            error_of(parse_short_format("%{rat}")));
+  EXPECT_EQ("-o: '%.4': missing field name", error_of(parse_short_format("%.4")));
+  EXPECT_EQ("-o: '%{rate': missing '}'", error_of(parse_short_format("%{rate")));
+  EXPECT_EQ("-O: missing field name", error_of(parse_long_format(",,")));
   EXPECT_FALSE(parse_long_format("jobid:99999999999999999999"));
   EXPECT_FALSE(parse_short_format("%99999999999999999999i"));
 }

@@ -57,7 +57,7 @@ void print_check(const Check& check, std::size_t width, bool color) {
 }
 
 void print_install_lines(const Machine& machine, std::size_t width) {
-  fmt::print("\nLines an install adds:\n");
+  fmt::print("\nLines that an installation adds:\n");
   for (const InstallLine& line : install_lines(machine)) {
     fmt::print("  {} ({}, {})\n", line.line, line.file, line.present ? "present" : "not present");
     for (const std::string& sentence : {line.effect, line.without_rubato}) {
@@ -164,16 +164,16 @@ int run(const Globals& globals, const Options& options) {
 
 std::function<int()> setup(CLI::App& app, const Globals& globals) {
   auto options = std::make_shared<Options>();
-  app.add_flag("--remove", options->remove, "Print how to take Rubato off, and change nothing");
+  app.add_flag("--remove", options->remove, "Print how to uninstall Rubato; change nothing");
   app.add_flag("--config", options->config, "Print rubato.conf with all defaults filled in");
-  app.add_flag("--help-config", options->help_config, "Print what rubato.conf may hold");
+  app.add_flag("--help-config", options->help_config, "Print the options of rubato.conf");
   return [options, &globals] { return run(globals, *options); };
 }
 
 }  // namespace
 
 Command doctor_command() {
-  return {"doctor", "Check the installation and say what to change", "", &setup};
+  return {"doctor", "Check the installation and print fixes", "", &setup};
 }
 
 }  // namespace rubato::tools

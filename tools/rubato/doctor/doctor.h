@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The checks of `rubato doctor`. Each group stands in a file of its own, doctor_GROUP.cc.
+// The checks of `rubato doctor`. Each group has its own file, doctor_GROUP.cc.
 #pragma once
 
 #include <string>
@@ -26,7 +26,7 @@ struct Check {
 
 using Checks = std::vector<Check>;
 
-/// What is known of this machine before any check.
+/// Facts on this machine, collected before the checks.
 struct Machine {
   Site site;
   std::string installed_slurm;  ///< "22.05.8", from slurmctld -V; "" if it is not here
@@ -52,7 +52,7 @@ void check_rubato_conf(const Machine& machine, Checks& checks);
 /// State folder, published folder and heartbeat.
 void check_running(const Machine& machine, Checks& checks);
 
-/// The database and models.json, as stats.json tells; nothing where it does not tell of them.
+/// The database and models.json, from stats.json; no checks if it has no such data.
 void check_store(const Machine& machine, const PublishedStats& stats, Checks& checks);
 
 /// A line that an install adds, whether it is there, and what it does.

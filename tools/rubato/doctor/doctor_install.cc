@@ -54,19 +54,18 @@ std::vector<InstallLine> install_lines(const Machine& machine) {
       {"slurm.conf",
        fmt::format("PluginDir={}:{}", machine.rubato_dir,
                    machine.stock_dir.empty() ? "FOLDER-OF-THE-STOCK-PLUGINS" : machine.stock_dir),
-       plugin_dir, "slurmctld loads Rubato's plugins, which open the stock ones themselves",
-       "harmless to stock Slurm: a file of another release, or an empty folder, is passed over; "
-       "the "
-       "folder must exist on every host"},
+       plugin_dir, "slurmctld loads Rubato's plugins, which load the stock plugins themselves",
+       "harmless to stock Slurm: it skips plugins of another release and empty directories; the "
+       "directory must exist on every host"},
       {"slurm.conf", "JobSubmitPlugins=logging", lists(conf, "JobSubmitPlugins", "logging"),
-       "Rubato hears of each submission, so that salloc -I and srun -I are answered",
+       "Rubato sees each submission, so salloc -I and srun -I work",
        "harmless to stock Slurm: its plugin of this name only writes log lines"},
       {"slurm.conf", "SchedulerParameters=bf_continue", has_parameter(conf, "bf_continue"),
-       "a cycle of stock backfill goes on when Rubato starts a job meanwhile",
-       "harmless to stock Slurm: an option of its own, also of use without Rubato"},
+       "a stock backfill cycle continues when Rubato starts a job during it",
+       "harmless to stock Slurm: one of its own options, useful without Rubato too"},
       {"rubato.conf", fmt::format("Mode={}", rubato::to_string(machine.site.config.mode)),
        machine.site.config_present,
-       "what Rubato may do; without the file, or without this line, it only observes",
+       "what Rubato may do; without this file or line it only observes",
        "harmless to stock Slurm: it does not read this file"},
   };
 }
@@ -75,28 +74,29 @@ std::string removal_steps(const Machine& machine) {
   const Site& site = machine.site;
   const SlurmConf& conf = site.slurm;
   std::string text =
-      "How to take Rubato off. Every job, waiting or running, is kept.\n\n"
-      "Without a restart, all decisions go back to stock Slurm by\n"
+      "How to uninstall Rubato. All pending and running jobs are kept.\n\n"
+      "To return all decisions to stock Slurm without a restart, set\n"
       "       Mode=observe\n"
       "in " +
       site.rubato_conf_path +
-      " and\n"
+      " and run\n"
       "       scontrol reconfigure\n\n"
-      "To take it off:\n";
+      "To uninstall it:\n";
   const std::string before = conf.get_or("PluginDir", "");
   const std::string stock = stock_plugin_dir(machine);
   text += before.empty() || before == stock
-              ? fmt::format("1. {} has no folder of Rubato in PluginDir already.\n", conf.path)
+              ? fmt::format("1. PluginDir in {} names no directory of Rubato: nothing to change.\n",
+                            conf.path)
               : step_change("1", conf.path, "PluginDir=" + before,
                             stock.empty() ? "" : "PluginDir=" + stock);
   text +=
-      "2. Give the file to all hosts. slurmctld reads PluginDir only when it starts:\n"
+      "2. Copy the file to all hosts. slurmctld reads PluginDir only when it starts:\n"
       "       systemctl restart slurmctld\n"
-      "3. When no host names the folder any more, it may be deleted:\n"
+      "3. When no host uses the directory any more, delete it:\n"
       "       rm -r " +
       machine.rubato_dir +
       "\n"
-      "4. What follows is harmless to stock Slurm and may stay, or go at any time:\n";
+      "4. These are harmless to stock Slurm; keep them or remove them at any time:\n";
   if (lists(conf, "JobSubmitPlugins", "logging")) {
     const std::string rest = without_word(conf, "JobSubmitPlugins", "logging");
     text += rest.empty() ? "   - logging in JobSubmitPlugins: delete the line\n"

@@ -72,7 +72,7 @@ void ask_controller(Machine& machine) {
   machine.running_slurm = config_value(*answer, "SLURM_VERSION");
   machine.running_plugin_dir = config_value(*answer, "PluginDir");
   if (machine.running_slurm.empty()) {
-    machine.unreachable = "scontrol show config names no SLURM_VERSION";
+    machine.unreachable = "scontrol show config prints no SLURM_VERSION";
   }
 }
 

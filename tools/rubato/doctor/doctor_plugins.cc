@@ -21,8 +21,8 @@ bool check_folders_exist(const std::vector<std::string>& folders, Checks& checks
     if (is_folder(folder)) continue;
     checks.push_back(
         {Status::kFail, "PluginDir",
-         fmt::format("{} is no folder on this host; every Slurm program that reads this "
-                     "file stops with 'Bad value for PluginDir'. It may be empty",
+         fmt::format("{} is not a directory on this host: every Slurm program that reads this file "
+                     "stops with 'Bad value for PluginDir'. The directory may be empty",
                      folder),
          fmt::format("mkdir -p {}", folder)});
     good = false;
@@ -45,18 +45,18 @@ void check_order(const Machine& machine, const std::vector<std::string>& folders
   if (rubato == folders.size()) {
     // A host without slurmctld needs the folder only.
     const bool room = folders.size() > 1 && stock > 0 && !machine.controller;
-    checks.push_back({room ? Status::kOk : Status::kFail, "PluginDir",
-                      room ? "no plugin of Rubato on this host; only the controller needs them"
-                           : "none of its folders holds Rubato's select_cons_tres.so, so Rubato is "
-                             "not loaded",
-                      room ? "" : line});
+    checks.push_back(
+        {room ? Status::kOk : Status::kFail, "PluginDir",
+         room ? "no Rubato plugin on this host; only the controller needs them"
+              : "no directory in it contains Rubato's select_cons_tres.so, so Rubato is not loaded",
+         room ? "" : line});
   } else if (stock == folders.size()) {
     checks.push_back({Status::kFail, "PluginDir",
-                      "no folder with the stock plugins stands in it; slurmctld would not start",
+                      "no directory in it contains the stock plugins; slurmctld would not start",
                       line});
   } else if (stock < rubato) {
     checks.push_back({Status::kFail, "PluginDir",
-                      fmt::format("{} stands before {}, so slurmctld loads the stock plugins only",
+                      fmt::format("{} comes before {}, so slurmctld loads only the stock plugins",
                                   folders[stock], folders[rubato]),
                       line});
   } else {
@@ -79,9 +79,9 @@ void check_plugin_dir(const Machine& machine, Checks& checks) {
   if (!machine.running_plugin_dir.empty() && machine.running_plugin_dir != written) {
     checks.push_back(
         {Status::kWarn, "PluginDir",
-         fmt::format("the running slurmctld has PluginDir={}; it reads the line only when "
-                     "it starts",
-                     machine.running_plugin_dir),
+         fmt::format(
+             "the running slurmctld uses PluginDir={}; it reads this line only when it starts",
+             machine.running_plugin_dir),
          "systemctl restart slurmctld"});
   }
 }
@@ -96,9 +96,10 @@ void check_one_file(const Machine& machine, const PluginFile& file, const std::s
                     Checks& checks) {
   switch (file.kind) {
     case PluginKind::kMissing:
-      checks.push_back({Status::kFail, name,
-                        fmt::format("{} is not there; slurmctld loads the stock one", file.path),
-                        "make install"});
+      checks.push_back(
+          {Status::kFail, name,
+           fmt::format("{} does not exist; slurmctld loads the stock plugin", file.path),
+           "make install"});
       return;
     case PluginKind::kUnreadable:
       checks.push_back(
@@ -107,7 +108,7 @@ void check_one_file(const Machine& machine, const PluginFile& file, const std::s
     case PluginKind::kStock:
       checks.push_back(
           {Status::kFail, name,
-           fmt::format("{} is not Rubato's: it has no mark of a Slurm release", file.path),
+           fmt::format("{} is not a Rubato plugin: it names no Slurm release", file.path),
            "make install"});
       return;
     case PluginKind::kRubato:
@@ -117,15 +118,14 @@ void check_one_file(const Machine& machine, const PluginFile& file, const std::s
   if (!slurm.empty() && slurm != file.marker.slurm_version) {
     checks.push_back(
         {Status::kFail, name,
-         fmt::format("built for Slurm {}, but {} is {}: it is skipped and the stock one "
-                     "loads",
+         fmt::format("built for Slurm {}, but {} is {}: Slurm skips it and loads the stock plugin",
                      file.marker.slurm_version, which, slurm),
          "contrib/quickstart build"});
   } else if (file.marker.rubato_version != version()) {
-    checks.push_back(
-        {Status::kWarn, name,
-         fmt::format("is of Rubato {}, this command of {}", file.marker.rubato_version, version()),
-         "make install"});
+    checks.push_back({Status::kWarn, name,
+                      fmt::format("belongs to Rubato {}, this command to {}",
+                                  file.marker.rubato_version, version()),
+                      "make install"});
   } else {
     checks.push_back({Status::kOk, name,
                       fmt::format("Rubato {} for Slurm {}", file.marker.rubato_version,
@@ -138,8 +138,7 @@ void check_files(const Machine& machine, Checks& checks) {
   if (look_at_plugin(machine.rubato_dir, "select_cons_tres.so").kind == PluginKind::kMissing) {
     if (machine.controller) {
       checks.push_back({Status::kFail, "plugin files",
-                        fmt::format("no plugin of Rubato is in {}", machine.rubato_dir),
-                        "make install"});
+                        fmt::format("no Rubato plugin in {}", machine.rubato_dir), "make install"});
     }
     return;
   }
@@ -153,7 +152,7 @@ void check_files(const Machine& machine, Checks& checks) {
     if (marker == markers.front()) continue;
     checks.push_back(
         {Status::kFail, "plugin files",
-         fmt::format("the files in {} are of different builds and do not work together",
+         fmt::format("the files in {} come from different builds and do not work together",
                      machine.rubato_dir),
          "make install"});
     return;
@@ -164,20 +163,21 @@ void check_releases(const Machine& machine, Checks& checks) {
   if (!machine.installed_slurm.empty()) {
     checks.push_back({Status::kOk, "slurmctld", "installed: " + machine.installed_slurm, ""});
   } else {
-    checks.push_back({Status::kWarn, "slurmctld",
-                      "not found on this machine, so its release was not compared; run this on the "
-                      "controller",
-                      ""});
+    checks.push_back(
+        {Status::kWarn, "slurmctld",
+         "not found on this host, so its release was not compared; run this on the controller",
+         ""});
   }
   if (machine.running_slurm.empty()) {
     checks.push_back({Status::kWarn, "controller", "not reached: " + machine.unreachable, ""});
   } else if (!machine.installed_slurm.empty() && machine.installed_slurm != machine.running_slurm) {
-    checks.push_back({Status::kFail, "controller",
-                      fmt::format("runs Slurm {}, installed is {}; the plugins are for one of them",
-                                  machine.running_slurm, machine.installed_slurm),
-                      "systemctl restart slurmctld"});
+    checks.push_back(
+        {Status::kFail, "controller",
+         fmt::format("runs Slurm {}, but {} is installed; the plugins fit only one of them",
+                     machine.running_slurm, machine.installed_slurm),
+         "systemctl restart slurmctld"});
   } else {
-    checks.push_back({Status::kOk, "controller", "answers, Slurm " + machine.running_slurm, ""});
+    checks.push_back({Status::kOk, "controller", "reached, Slurm " + machine.running_slurm, ""});
   }
 }
 

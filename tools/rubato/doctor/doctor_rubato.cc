@@ -23,14 +23,14 @@ bool check_file(const Machine& machine, Checks& checks) {
   }
   if (!site.config_present) {
     checks.push_back({Status::kWarn, "rubato.conf",
-                      site.rubato_conf_path + " is not there, so the mode is observe",
+                      site.rubato_conf_path + " does not exist, so the mode is observe",
                       "Mode=observe"});
     return true;
   }
   struct stat info {};
   if (stat(site.rubato_conf_path.c_str(), &info) == 0 &&
       (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    checks.push_back({Status::kWarn, "rubato.conf", "others than its owner may write it",
+    checks.push_back({Status::kWarn, "rubato.conf", "users other than its owner can write it",
                       "chmod go-w " + site.rubato_conf_path});
     return true;
   }
@@ -41,8 +41,8 @@ bool check_file(const Machine& machine, Checks& checks) {
 void check_mode(const Config& config, Checks& checks) {
   checks.push_back({Status::kOk, "Mode",
                     config.mode == Mode::kObserve
-                        ? "observe: Rubato plans and records, stock Slurm decides"
-                        : "place: Rubato decides order and place of managed jobs",
+                        ? "observe: Rubato plans and records, stock Slurm starts all jobs"
+                        : "place: Rubato decides order and nodes of managed jobs",
                     ""});
 }
 
@@ -94,7 +94,7 @@ void check_gpu_types(const Machine& machine, Checks& checks) {
   for (const GpuTypeConfig& type : machine.site.config.gpu_types) {
     if (known.contains(type.name)) continue;
     checks.push_back({Status::kWarn, "GpuType",
-                      fmt::format("no node in slurm.conf has GPUs of type {}{}", type.name,
+                      fmt::format("no node in slurm.conf has GPU type {}{}", type.name,
                                   did_you_mean(type.name, names)),
                       ""});
   }
@@ -106,11 +106,10 @@ void check_gpu_types(const Machine& machine, Checks& checks) {
     if (!has_line) without.push_back(name);
   }
   if (without.empty()) return;
-  checks.push_back(
-      {Status::kWarn, "GpuType",
-       fmt::format("rubato.conf does not say how fast {} {} as 1", fmt::join(without, ", "),
-                   without.size() == 1 ? "is, so it counts" : "are, so they count"),
-       fmt::format("GpuType={} Speed=1.0", without.front())});
+  checks.push_back({Status::kWarn, "GpuType",
+                    fmt::format("rubato.conf sets no Speed= for {}, which {} relative speed 1",
+                                fmt::join(without, ", "), without.size() == 1 ? "has" : "have"),
+                    fmt::format("GpuType={} Speed=1.0", without.front())});
 }
 
 }  // namespace

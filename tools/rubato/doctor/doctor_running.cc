@@ -42,19 +42,20 @@ bool folder_is_closed(const std::string& path, const char* name, const struct st
   if (error == EACCES) {
     checks.push_back(
         {Status::kWarn, name,
-         fmt::format("{} cannot be looked at by this user; root and SlurmUser can", path), ""});
+         fmt::format("{} cannot be read by this user; run this as root or SlurmUser", path), ""});
     return true;
   }
   if (error == ENOENT) {
     checks.push_back({Status::kWarn, name,
-                      fmt::format("{} is not there: slurmctld has not run with Rubato yet", path),
+                      fmt::format("{} does not exist: slurmctld has not run with Rubato yet", path),
                       ""});
     return true;
   }
   if (error != 0 || !S_ISDIR(info.st_mode)) {
     checks.push_back(
         {Status::kFail, name,
-         fmt::format("{}: {}", path, error != 0 ? std::strerror(error) : "is not a folder"), ""});
+         fmt::format("{}: {}", path, error != 0 ? std::strerror(error) : "is not a directory"),
+         ""});
     return true;
   }
   return false;
@@ -72,11 +73,13 @@ void check_state_dir(const Machine& machine, Checks& checks) {
                                   user_name(info.st_uid), slurm_user(machine)),
                       fmt::format("chown -R {} {}", slurm_user(machine), path)});
   } else if ((info.st_mode & kOthersWrite) != 0) {
-    checks.push_back({Status::kFail, name, fmt::format("others than SlurmUser may write {}", path),
+    checks.push_back({Status::kFail, name,
+                      fmt::format("users other than SlurmUser can write {}", path),
                       fmt::format("chmod go-w {}", path)});
   } else {
     checks.push_back({Status::kOk, name,
-                      fmt::format("{} belongs to SlurmUser, who alone may write it", path), ""});
+                      fmt::format("{} belongs to SlurmUser; only SlurmUser can write it", path),
+                      ""});
   }
 }
 
@@ -97,8 +100,8 @@ bool cannot_be_made(const Site& site, const char* name, Checks& checks) {
   struct stat info {};
   if (stat(above.c_str(), &info) == 0 || (errno != ENOENT && errno != ENOTDIR)) return false;
   checks.push_back({Status::kFail, name,
-                    fmt::format("{} cannot be made, for {} is not there: slurmctld makes the last "
-                                "folder only",
+                    fmt::format("{} cannot be created because {} does not exist: slurmctld creates "
+                                "only the last directory",
                                 site.publish_dir, above),
                     fmt::format("mkdir -p {}", above)});
   return true;
@@ -115,20 +118,19 @@ void check_publish_dir(const Machine& machine, Checks& checks) {
   if ((info.st_mode & kOthersWrite) != 0) {
     checks.push_back(
         {Status::kFail, name,
-         fmt::format("others than its owner may write {}, so what users read there may "
-                     "be forged",
-                     path),
+         fmt::format("users other than its owner can write {}, so its files can be forged", path),
          fmt::format("chmod go-w {}", path)});
   } else if ((info.st_mode & kOthersLook) != kOthersLook) {
-    checks.push_back({Status::kWarn, name,
-                      fmt::format("users cannot read {}, so 'rubato explain' works for root and "
-                                  "SlurmUser only",
-                                  path),
-                      fmt::format("chmod o+rx {}", path)});
+    checks.push_back(
+        {Status::kWarn, name,
+         fmt::format("users cannot read {}, so 'rubato explain' works only for root and SlurmUser",
+                     path),
+         fmt::format("chmod o+rx {}", path)});
   } else if (!closed.empty()) {
-    checks.push_back({Status::kWarn, name,
-                      fmt::format("users do not get to {}, for {} is closed to them", path, closed),
-                      "PublishDir=/var/lib/rubato"});
+    checks.push_back(
+        {Status::kWarn, name,
+         fmt::format("users cannot read {} because {} is closed to them", path, closed),
+         "PublishDir=/var/lib/rubato"});
   } else {
     checks.push_back({Status::kOk, name, path + ", readable by all", ""});
   }
@@ -137,22 +139,22 @@ void check_publish_dir(const Machine& machine, Checks& checks) {
 void check_loaded(const PublishedStats& stats, Checks& checks) {
   if (stats.records_fit) {
     checks.push_back({Status::kOk, "records",
-                      fmt::format("slurmctld's are those of Slurm {}", stats.slurm_version), ""});
+                      fmt::format("slurmctld's records match Slurm {}", stats.slurm_version), ""});
   } else {
-    checks.push_back(
-        {Status::kFail, "records",
-         fmt::format("slurmctld's records are not those of Slurm {}, for which the plugins "
-                     "were built, so they leave everything to stock Slurm",
-                     stats.slurm_version),
-         "contrib/quickstart build"});
+    checks.push_back({Status::kFail, "records",
+                      fmt::format("slurmctld's records differ from Slurm {}, for which the plugins "
+                                  "were built, so stock Slurm does everything",
+                                  stats.slurm_version),
+                      "contrib/quickstart build"});
   }
   if (stats.config_good) {
     checks.push_back(
-        {Status::kOk, "rubato.conf in effect", "slurmctld took what it read last", ""});
+        {Status::kOk, "rubato.conf in effect", "slurmctld accepted the file it read last", ""});
   } else {
-    checks.push_back({Status::kWarn, "rubato.conf in effect",
-                      "slurmctld found errors when it last read rubato.conf, and keeps what it had",
-                      "scontrol reconfigure"});
+    checks.push_back(
+        {Status::kWarn, "rubato.conf in effect",
+         "slurmctld found errors when it last read rubato.conf and kept its old settings",
+         "scontrol reconfigure"});
   }
 }
 
@@ -162,7 +164,7 @@ void check_mode_in_effect(const Machine& machine, const PublishedStats& stats, C
     checks.push_back({Status::kOk, "mode in effect", "is " + stats.mode, ""});
   } else if (machine.site.config_present) {
     checks.push_back({Status::kWarn, "mode in effect",
-                      fmt::format("is {}, rubato.conf says {}", stats.mode, wanted),
+                      fmt::format("is {}, but rubato.conf says {}", stats.mode, wanted),
                       "scontrol reconfigure"});
   }
 }
@@ -170,10 +172,9 @@ void check_mode_in_effect(const Machine& machine, const PublishedStats& stats, C
 void check_gate(const PublishedStats& stats, Checks& checks) {
   const char* name = "gate";
   if (!stats.gate_open) {
-    checks.push_back(
-        {Status::kOk, name, "is closed: managed jobs are started by Rubato alone", ""});
+    checks.push_back({Status::kOk, name, "is closed: only Rubato starts managed jobs", ""});
   } else if (stats.mode == "observe") {
-    checks.push_back({Status::kOk, name, "is open, as the mode is observe", ""});
+    checks.push_back({Status::kOk, name, "is open because the mode is observe", ""});
   } else if (stats.gate_matters && stats.mode == "place") {
     checks.push_back({Status::kWarn, name,
                       "is open although the mode is place: stock Slurm starts managed jobs too",
@@ -186,7 +187,7 @@ void check_heartbeat(const Machine& machine, Checks& checks) {
   const std::string path = machine.site.publish_dir + "/stats.json";
   if (access(path.c_str(), F_OK) != 0 && errno == ENOENT) {
     checks.push_back({Status::kWarn, name,
-                      fmt::format("{} is not there: slurmctld has not run with Rubato yet", path),
+                      fmt::format("{} does not exist: slurmctld has not run with Rubato yet", path),
                       ""});
     return;
   }

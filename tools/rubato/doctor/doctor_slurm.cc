@@ -22,7 +22,7 @@ void check_type(const Machine& machine, const char* key, const std::string& want
   }
   checks.push_back(
       {Status::kFail, key,
-       fmt::format("is {}; Rubato stands in for {} only", value.value_or("not set"), wanted),
+       fmt::format("is {}; Rubato can only replace {}", value.value_or("not set"), wanted),
        fmt::format("{}={}", key, wanted)});
 }
 
@@ -37,10 +37,10 @@ void check_job_submit(const Machine& machine, Checks& checks) {
   const bool has = std::any_of(plugins.begin(), plugins.end(), [](const std::string& name) {
     return name == "logging" || name == "job_submit/logging";
   });
-  checks.push_back({has ? Status::kOk : Status::kFail, "JobSubmitPlugins",
-                    has ? "logging is in it"
-                        : "logging is not in it: salloc -I and srun -I with GPUs are refused",
-                    has ? "" : with_word(machine.site.slurm, "JobSubmitPlugins", "logging")});
+  checks.push_back(
+      {has ? Status::kOk : Status::kFail, "JobSubmitPlugins",
+       has ? "contains logging" : "logging is missing: salloc -I and srun -I with GPUs are refused",
+       has ? "" : with_word(machine.site.slurm, "JobSubmitPlugins", "logging")});
 }
 
 void check_bf_continue(const Machine& machine, Checks& checks) {
@@ -52,9 +52,9 @@ void check_bf_continue(const Machine& machine, Checks& checks) {
   const bool place = machine.site.config.mode == Mode::kPlace;
   checks.push_back(
       {place ? Status::kFail : Status::kWarn, "bf_continue",
-       fmt::format("is not in SchedulerParameters: each start by Rubato ends a cycle of "
-                   "stock backfill{}",
-                   place ? "" : "; Mode=place needs it"),
+       fmt::format(
+           "is not in SchedulerParameters: each start by Rubato ends a stock backfill cycle{}",
+           place ? "" : "; Mode=place requires it"),
        with_word(conf, "SchedulerParameters", "bf_continue")});
 }
 
@@ -68,8 +68,8 @@ void check_job_test(const Machine& machine, Checks& checks) {
       checks.push_back({Status::kOk, "bf_max_job_test", std::to_string(value), ""});
     } else {
       checks.push_back({Status::kWarn, "bf_max_job_test",
-                        fmt::format("is {}: stock backfill, which still starts het jobs, looks at "
-                                    "that many jobs a cycle only",
+                        fmt::format("is {}: stock backfill still starts het jobs, but tests only "
+                                    "this many jobs per cycle",
                                     value),
                         "bf_max_job_test=500"});
     }
@@ -84,7 +84,7 @@ void check_defer(const Machine& machine, Checks& checks) {
     checks.push_back(
         {Status::kWarn, "defer",
          fmt::format("{} is in SchedulerParameters: salloc -I and srun -I are refused", word),
-         fmt::format("take {} out of SchedulerParameters", word)});
+         fmt::format("remove {} from SchedulerParameters", word)});
     return;
   }
   checks.push_back({Status::kOk, "defer", "is not in SchedulerParameters", ""});
@@ -94,7 +94,7 @@ void check_gres_types(const Machine& machine, Checks& checks) {
   const std::vector<std::string> types = machine.site.slurm.list("GresTypes");
   const bool has = std::find(types.begin(), types.end(), "gpu") != types.end();
   checks.push_back({has ? Status::kOk : Status::kFail, "GresTypes",
-                    has ? "gpu is in it" : "gpu is not in it, so no job can ask for GPUs",
+                    has ? "contains gpu" : "gpu is missing, so no job can request GPUs",
                     has ? "" : with_word(machine.site.slurm, "GresTypes", "gpu")});
 }
 
@@ -107,8 +107,7 @@ void check_gang(const Machine& machine, Checks& checks) {
     const bool managed = machine.site.config.managed_partitions.contains(partition.name);
     checks.push_back(
         {managed ? Status::kWarn : Status::kOk, "gang scheduling",
-         fmt::format("partition {} is gang-scheduled; its jobs pass through to stock "
-                     "Slurm{}",
+         fmt::format("partition {} is gang-scheduled; stock Slurm schedules its jobs{}",
                      partition.name, managed ? " although ManagedPartitions names it" : ""),
          ""});
   }

@@ -50,24 +50,25 @@ void check_spank(const Machine& machine, Checks& checks) {
   const auto line = find_line(path);
   if (!line) {
     if (!std::filesystem::exists(own, ignored)) return;
-    checks.push_back(
-        {Status::kOk, "plugstack.conf",
-         fmt::format("{} does not name {}: users say hints in --comment only", path, kSpankFile),
-         "optional " + own});
+    checks.push_back({Status::kOk, "plugstack.conf",
+                      fmt::format("{} does not name {}: users can give hints only in --comment",
+                                  path, kSpankFile),
+                      "optional " + own});
     return;
   }
   // Slurm looks for a name without folders in PluginDir.
   const bool whole = line->path.starts_with('/');
   if (line->required) {
     checks.push_back({Status::kWarn, "plugstack.conf",
-                      fmt::format("{} is required there: on a host without the file no job is "
+                      fmt::format("{} is 'required': on a host without the file no job can be "
                                   "submitted and no step starts",
                                   kSpankFile),
                       "optional " + line->path});
   } else if (whole && !std::filesystem::exists(line->path, ignored)) {
     checks.push_back(
         {Status::kWarn, "plugstack.conf",
-         fmt::format("{} is not on this host: no --dl- option and no report file here", line->path),
+         fmt::format("{} is not on this host: no --dl- options and no report file here",
+                     line->path),
          std::filesystem::exists(own, ignored) ? "optional " + own : ""});
   } else {
     checks.push_back({Status::kOk, "plugstack.conf", fmt::format("optional {}", line->path), ""});

@@ -36,7 +36,7 @@ void check_models(const Machine& machine, const PublishedStats& stats, Seconds r
     if (due)
       checks.push_back(
           {Status::kWarn, name,
-           fmt::format("{} is not there, but a job reported at {}", path, format_time(reported)),
+           fmt::format("{} does not exist, but a job reported at {}", path, format_time(reported)),
            kSeeLog});
     return;
   }
@@ -45,12 +45,12 @@ void check_models(const Machine& machine, const PublishedStats& stats, Seconds r
     checks.push_back({Status::kWarn, name, table.error().text, ""});
   } else if (due && table->generated < reported) {
     checks.push_back({Status::kWarn, name,
-                      fmt::format("is of {}, but a job reported at {}",
+                      fmt::format("dates from {}, but a job reported at {}",
                                   format_time(table->generated), format_time(reported)),
                       kSeeLog});
   } else {
     checks.push_back(
-        {Status::kOk, name, "has what was reported up to " + format_time(reported), ""});
+        {Status::kOk, name, "contains all reports up to " + format_time(reported), ""});
   }
 }
 
@@ -61,12 +61,12 @@ void check_learning(const PublishedStats& stats, Checks& checks) {
   const std::int64_t places = number(*found, "cells");
   const std::int64_t refused = number(*found, "refused_fits");
   if (places == 0 && refused == 0) return;
-  std::string text = fmt::format("knows {} place{}", places, places == 1 ? "" : "s");
+  std::string text = fmt::format("{} measured configuration{}", places, places == 1 ? "" : "s");
   if (refused > 0)
     text += fmt::format(
-        "; {} fit{} foresaw recent reports worse than the one before and {} not used since "
-        "slurmctld started: rubato models says whose",
-        refused, refused == 1 ? "" : "s", refused == 1 ? "was" : "were");
+        "; {} model fit{} rejected since slurmctld started, because recent reports are predicted "
+        "worse: see rubato models",
+        refused, refused == 1 ? "" : "s");
   checks.push_back({Status::kOk, "learning", text, ""});
 }
 
@@ -81,7 +81,7 @@ void check_store(const Machine& machine, const PublishedStats& stats, Checks& ch
   if (state != "ready") {
     const std::string trouble = word(*found, "trouble");
     checks.push_back({Status::kWarn, name,
-                      fmt::format("is {}{}; reports of jobs are not written", state,
+                      fmt::format("is {}{}; job reports are not stored", state,
                                   trouble.empty() ? "" : ": " + trouble),
                       kSeeLog});
     return;
@@ -89,8 +89,8 @@ void check_store(const Machine& machine, const PublishedStats& stats, Checks& ch
   const std::int64_t gone = number(*found, "dropped") + number(*found, "lost");
   if (gone > 0) {
     checks.push_back({Status::kWarn, name,
-                      fmt::format("is ready, but {} records were not written since slurmctld "
-                                  "started, as its disk was away or too slow",
+                      fmt::format("is ready, but {} records were lost since slurmctld started, "
+                                  "because the disk was unavailable or too slow",
                                   gone),
                       kSeeLog});
   } else {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What stands in the folders of PluginDir.
+// Plugins in the directories of PluginDir.
 #pragma once
 
 #include <array>

@@ -38,7 +38,7 @@ struct View {
 Result<View> load_view(const Site& site) {
   View view;
   if (site.config_error) {
-    view.warnings.push_back("rubato.conf was not read, so defaults stand in its place: " +
+    view.warnings.push_back("rubato.conf could not be read, so defaults apply: " +
                             *site.config_error);
   }
   auto published = read_plan(site);
@@ -47,7 +47,7 @@ Result<View> load_view(const Site& site) {
   view.decisions = read_decisions(site);
   view.slurm_version = view.published.snapshot.slurm_version;
   if (!view.published.same_round) {
-    view.warnings.push_back("plan.json and snapshot.json are of different rounds");
+    view.warnings.push_back("plan.json and snapshot.json come from different rounds");
   }
   const auto stats = read_stats(site);
   if (!stats) {
@@ -58,12 +58,12 @@ Result<View> load_view(const Site& site) {
   if (const auto stopped = loop_stopped(*stats, site.config, now())) {
     view.warnings.push_back(*stopped);
     view.stale = true;
-    view.all_stock = "Rubato's loop is not running; what stands here is of its last round";
+    view.all_stock = "Rubato's loop is not running; this is its last round";
   } else if (stats->mode == "observe") {
-    view.all_stock = "the mode is observe; what stands here is what Rubato would do";
+    view.all_stock = "the mode is observe; this is what Rubato would do";
   } else if (stats->gate_open && stats->gate_matters) {
     view.warnings.push_back("the gate is open: stock Slurm starts managed jobs too");
-    view.all_stock = "the gate is open, so it starts managed jobs too";
+    view.all_stock = "the gate is open, so stock Slurm starts managed jobs too";
   }
   return view;
 }
@@ -97,22 +97,21 @@ std::vector<const StartRecord*> ended(const View& view, const JobSelector& selec
 }
 
 std::string not_found(const JobSelector& selector, const View& view) {
-  std::string text = fmt::format("job {} neither waits nor runs in the snapshot of {}",
+  std::string text = fmt::format("job {} is neither pending nor running in the snapshot of {}",
                                  selector.text, format_time(view.published.snapshot.taken));
   for (const Job& job : view.published.snapshot.jobs) {
     if (job.array_id == selector.id && selector.task) {
-      text += fmt::format("; array {} is there with {}", selector.id, job.label);
+      text += fmt::format("; of array {} it has {}", selector.id, job.label);
       break;
     }
   }
   if (view.published.snapshot.private_data.jobs) {
-    return text + ". PrivateData in slurm.conf hides jobs from what is published";
+    return text + ". PrivateData in slurm.conf hides jobs from the published files";
   }
-  return text +
-         fmt::format(
-             ". It has ended, came since, or is not eligible yet (held, a dependency, a begin "
-             "time); try: squeue -j {0}, scontrol show job {0}, sacct -j {0}",
-             selector.id);
+  return text + fmt::format(
+                    ". It ended, was submitted later, or is not eligible yet (held, dependency, "
+                    "begin time); try: squeue -j {0}, scontrol show job {0}, sacct -j {0}",
+                    selector.id);
 }
 
 int explain_ended(const Globals& globals, const View& view,
@@ -194,7 +193,7 @@ int explain_queue(const Globals& globals, const View& view, const Options& optio
   const int width = terminal_width().value_or(0);
   fmt::print("{}",
              queue_table(entries, now(), static_cast<std::size_t>(width), use_color(globals)));
-  if (entries.empty()) fmt::print("No job waits.\n");
+  if (entries.empty()) fmt::print("No pending jobs.\n");
   return kOk;
 }
 
@@ -204,8 +203,7 @@ std::optional<int> explain_from_squeue(const Globals& globals, const JobSelector
                                        const std::string& missing) {
   const auto jobs = ask_for_job(selector);
   if (!jobs || jobs->empty()) return std::nullopt;
-  const std::string warning =
-      "shown is what squeue and the job itself say, without the reasons: " + missing;
+  const std::string warning = "showing only data of squeue and of the job, no reasons: " + missing;
   print_warning(warning);
   if (globals.json) {
     Json json = document(kSchema, "", {warning});
@@ -257,12 +255,11 @@ int run(const Globals& globals, const Options& options) {
 
 std::function<int()> setup(CLI::App& app, const Globals& globals) {
   auto options = std::make_shared<Options>();
-  app.add_option("JOBID", options->job,
-                 "Job, task of an array (12_3) or part of a het job (12+1); without it a table of "
-                 "all pending jobs");
-  app.add_option("-u,--user", options->user, "In the table: only jobs of this user")
-      ->type_name("USER");
-  app.add_option("-p,--partition", options->partition, "In the table: only jobs of this partition")
+  app.add_option(
+      "JOBID", options->job,
+      "Job, array task (12_3) or het job component (12+1); default: a table of all pending jobs");
+  app.add_option("-u,--user", options->user, "Table: only jobs of this user")->type_name("USER");
+  app.add_option("-p,--partition", options->partition, "Table: only jobs of this partition")
       ->type_name("NAME");
   return [options, &globals] { return run(globals, *options); };
 }
@@ -270,7 +267,7 @@ std::function<int()> setup(CLI::App& app, const Globals& globals) {
 }  // namespace
 
 Command explain_command() {
-  return {"explain", "Why a job waits, when it is to start, and where", "[JOBID]", &setup};
+  return {"explain", "Why a job waits, when it will start, and where", "[JOBID]", &setup};
 }
 
 }  // namespace rubato::tools

@@ -34,19 +34,19 @@ std::string squeue_job_text(const SqueueJob& job, bool color) {
   if (pending && known(job.reason)) add(text, "Slurm's reason", job.reason);
   add(text, "Waits for", f.wait);
   add(text, "Job type", f.job_type);
-  if (f.gpus > 0) add(text, pending ? "Asks for GPUs" : "GPUs", own("dlgpus", f));
-  add(text, "Can run at", own("dlsizes", f));
+  if (f.gpus > 0) add(text, pending ? "Requested GPUs" : "GPUs", own("dlgpus", f));
+  add(text, "Possible sizes", own("dlsizes", f));
   add(text, "Level", own("dllevel", f));
   add(text, "Plan", f.plan);
-  if (f.throughput >= 0) add(text, "Rate", throughput_text(f.throughput) + " samples/s");
+  if (f.throughput >= 0) add(text, "Throughput", throughput_text(f.throughput) + " samples/s");
   if (f.progress()) {
     add(text, "Progress",
         fmt::format("{}, {} of {} samples", own("dlprogress", f), f.samples, f.work));
   } else {
     add(text, "Samples", own("dlsamples", f));
   }
-  add(text, "Time to its end", own("dlremaining", f));
-  add(text, "Between", own("dlinterval", f));
+  add(text, "Remaining time", own("dlremaining", f));
+  add(text, "90% interval", own("dlinterval", f));
   add(text, "Predictable", f.predictable == "P" ? "yes" : f.predictable == "U" ? "no" : "");
   if (pending && f.start > 0) {
     add(text, "Expected start", format_time(f.start));

@@ -10,7 +10,7 @@
 
 namespace rubato::tools {
 
-/// Several lines; what is not known is left out.
+/// Several lines; unknown values are omitted.
 [[nodiscard]] std::string squeue_job_text(const SqueueJob& job, bool color);
 /// The same as a JSON object, with "source": "squeue".
 [[nodiscard]] Json squeue_job_json(const SqueueJob& job);

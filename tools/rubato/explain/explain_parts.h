@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the texts, the JSON and the table of `rubato explain` share.
+// Helpers shared by the text, the JSON and the table of `rubato explain`.
 #pragma once
 
 #include <string>

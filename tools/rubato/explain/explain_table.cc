@@ -98,7 +98,7 @@ std::string queue_table(const std::vector<PlanEntry>& entries, Seconds now, std:
     }
     const std::string reason = r == 0         ? "REASON"
                                : e != nullptr ? e->reason
-                                              : "it came after the last round";
+                                              : "submitted after the last round";
     line += room > 0 ? cut(reason, room) : reason;
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + "\n";

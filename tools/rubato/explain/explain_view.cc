@@ -36,7 +36,7 @@ std::string expected_start(const Explanation& e, Seconds now) {
   if (e.verdict == Verdict::kStart || e.verdict == Verdict::kAttempt) return "now";
   const bool from = tells_earliest(e, now);
   const bool to = e.start_latest > 0 && e.start_latest < kForever;
-  if (!from && !to) return "not known";
+  if (!from && !to) return "unknown";
   const auto in = [now](Seconds time) {
     if (time <= now) return std::string("now");
     return format_time(time) + " (in " + format_duration(time - now) + ")";
@@ -59,13 +59,14 @@ std::string scheduled_by(const Job& job, const Snapshot& snapshot, const std::st
   std::string why = why_unmanaged(job, snapshot);
   if (why.empty()) why = all_stock;
   if (!why.empty()) return "stock Slurm: " + why;
-  return job.state == JobState::kRunning ? "Rubato; it does not touch a running job" : "Rubato";
+  return job.state == JobState::kRunning ? "Rubato; it does not change a running job" : "Rubato";
 }
 
 void add_pending(std::string& text, const PlanEntry& entry, Seconds now, bool color) {
   const Explanation* e = entry.explanation;
   if (e == nullptr) {
-    add_line(text, "Verdict", "none yet: it came after the last round, or has no turn before it");
+    add_line(text, "Verdict",
+             "none yet: submitted after the last round, or not eligible before it");
     return;
   }
   text +=
@@ -84,20 +85,19 @@ void add_pending(std::string& text, const PlanEntry& entry, Seconds now, bool co
 }
 
 std::string class_text(const ProgressHistory& progress_history) {
-  if (progress_history.total <= 0) return "no: its reports do not tell how much work it has";
-  if (progress_history.scored == 0) return "not known: its forecasts are too young to be judged";
-  const std::string how =
-      fmt::format("the last {} forecasts of its remaining time had quality {:.2f}",
-                  progress_history.scored, progress_history.quality);
+  if (progress_history.total <= 0) return "no: its reports do not contain its total work";
+  if (progress_history.scored == 0) return "unknown: its forecasts are too recent to be scored";
+  const std::string how = fmt::format("quality {1:.2f} of its last {0} forecasts of remaining time",
+                                      progress_history.scored, progress_history.quality);
   if (progress_history.predictable) return "yes: " + how;
-  return progress_history.due ? "from the next full round on: " + how : "no: " + how;
+  return progress_history.due ? "yes, from the next full round on: " + how : "no: " + how;
 }
 
 /// What the job says of itself, and how far it says it is.
 void add_training(std::string& text, const Job& job, const Snapshot& snapshot, Seconds now) {
   if (job.hints) {
     if (!job.hints->job_type.empty()) add_line(text, "Job type", job.hints->job_type);
-    if (!job.hints->sizes.empty()) add_line(text, "Can run at", sizes_text(job.hints->sizes));
+    if (!job.hints->sizes.empty()) add_line(text, "Possible sizes", sizes_text(job.hints->sizes));
   }
   const Progress* progress = progress_of(snapshot.memory, job.key);
   if (progress == nullptr) return;
@@ -112,8 +112,8 @@ void add_training(std::string& text, const Job& job, const Snapshot& snapshot, S
   const ProgressHistory* progress_history = progress_history_of(snapshot.memory, job.key);
   if (progress_history == nullptr) return;
   if (job.state == JobState::kRunning && progress_history->left >= 0) {
-    add_line(text, "Time to its end",
-             fmt::format("{} from then on, between {} and {} nine times of ten",
+    add_line(text, "Remaining time",
+             fmt::format("{} from then on; 90% prediction interval {} to {}",
                          format_duration(whole_seconds(progress_history->left)),
                          format_duration(whole_seconds(progress_history->left_low)),
                          format_duration(whole_seconds(progress_history->left_high))));
@@ -141,11 +141,11 @@ void add_decision(std::string& text, const StartRecord& record) {
   const Explanation& told = record.told;
   add_line(text, "Decided",
            fmt::format("at {}, in round {}{}", format_time(record.time), record.round,
-                       record.kind == "start" ? "" : "; it was stock Slurm that started it"));
-  if (!told.reason.empty()) add_line(text, "Reason then", told.reason);
+                       record.kind == "start" ? "" : "; started by stock Slurm"));
+  if (!told.reason.empty()) add_line(text, "Reason at start", told.reason);
   bool first = true;
   for (const auto& [name, value] : told.facts) {
-    add_line(text, first ? "Facts then" : "", fmt::format("{} = {}", name, value));
+    add_line(text, first ? "Facts at start" : "", fmt::format("{} = {}", name, value));
     first = false;
   }
 }
@@ -178,16 +178,16 @@ std::vector<PlanEntry> queue_of(const Snapshot& snapshot, const Plan& plan) {
 
 std::string why_unmanaged(const Job& job, const Snapshot& snapshot) {
   if (job.managed) return "";
-  if (job.het) return "it is part of a heterogeneous job, which only stock backfill starts";
+  if (job.het) return "it is a component of a heterogeneous job; only stock backfill starts these";
   for (const Partition& partition : snapshot.partitions) {
     if (partition.name == job.partition && !partition.managed) {
       return fmt::format("partition {} is not managed (ManagedPartitions= in rubato.conf)",
                          job.partition);
     }
   }
-  if (!job.request.wants_gpus()) return "it asks for no GPUs";
-  return "Rubato passes it through (shards, MPS, a slice of a GPU, several GPU types at once, GPUs "
-         "per socket, a burst buffer, a gang-scheduled partition, or a federation)";
+  if (!job.request.wants_gpus()) return "it requests no GPUs";
+  return "Rubato leaves such jobs to Slurm (shards, MPS, GPU slices, several GPU types, GPUs per "
+         "socket, burst buffers, gang-scheduled partitions, federations)";
 }
 
 std::string meaning(Verdict verdict) {
@@ -195,15 +195,15 @@ std::string meaning(Verdict verdict) {
     case Verdict::kStart:
       return "Rubato starts it now";
     case Verdict::kAttempt:
-      return "Slurm is asked to start it now";
+      return "Rubato asks Slurm to start it now";
     case Verdict::kReserve:
-      return "it waits for the place reserved for it";
+      return "it waits for its reservation";
     case Verdict::kWait:
-      return "it waits, and nothing is reserved for it yet";
+      return "it waits and has no reservation yet";
     case Verdict::kBlocked:
       return "Slurm does not let it start";
     case Verdict::kStock:
-      return "it is left to stock Slurm";
+      return "stock Slurm decides";
   }
   return "";
 }
@@ -238,7 +238,7 @@ std::string entry_text(const PlanEntry& entry, const Snapshot& snapshot,
     for (std::size_t at = 0; (at = words.find('\n', at)) != std::string::npos;) {
       words.replace(at, 1, "; ");
     }
-    add_line(text, "Hints", "not used, since the comment is wrong: " + words);
+    add_line(text, "Hints", "not used: error in the comment: " + words);
   }
   if (job->state == JobState::kPending) add_pending(text, entry, now, color);
   if (job->state == JobState::kRunning && entry.started != nullptr)

@@ -25,7 +25,7 @@ struct PlanEntry {
 /// Why Rubato leaves `job` to stock Slurm; "" if it does not.
 [[nodiscard]] std::string why_unmanaged(const Job& job, const Snapshot& snapshot);
 
-/// What a verdict means, in a few words.
+/// Meaning of a verdict, as a short phrase.
 [[nodiscard]] std::string meaning(Verdict verdict);
 
 /// Several lines about one entry. `all_stock` says why stock Slurm schedules managed jobs too at
@@ -33,7 +33,7 @@ struct PlanEntry {
 [[nodiscard]] std::string entry_text(const PlanEntry& entry, const Snapshot& snapshot,
                                      const std::string& all_stock, Seconds now, bool color);
 
-/// The same as a JSON object. Times are Unix seconds; what is not known is left out.
+/// The same as a JSON object. Times are Unix seconds; unknown values are omitted.
 [[nodiscard]] Json entry_json(const PlanEntry& entry, const Snapshot& snapshot,
                               const std::string& all_stock);
 

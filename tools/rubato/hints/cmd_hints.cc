@@ -34,7 +34,7 @@ Result<int> number(const std::string& text) {
   int value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value < 1) {
-    return fail(fmt::format("'{}' is no number", text));
+    return fail(fmt::format("invalid number '{}'", text));
   }
   return value;
 }
@@ -68,7 +68,7 @@ Result<HintRequest> request_of(const Options& options) {
     const auto from = number(options.nodes.substr(0, dash));
     const auto to = dash == std::string::npos ? from : number(options.nodes.substr(dash + 1));
     if (!from || !to)
-      return fail(fmt::format("--nodes: '{}' is neither N nor MIN-MAX", options.nodes));
+      return fail(fmt::format("--nodes: '{}': expected N or MIN-MAX", options.nodes));
     request.min_nodes = *from;
     request.max_nodes = *to;
   }
@@ -110,14 +110,14 @@ int check(const Globals& globals, const Options& options) {
     return kOk;
   }
   fmt::print("rubato:{}\n", render_hints(*hints));
-  if (!asks) fmt::print("Only the words were checked: no request was given (--gpus=...).\n");
+  if (!asks) fmt::print("Only the hints were checked, not against a request (give --gpus=...).\n");
   return kOk;
 }
 
 int run(const Globals& globals, const Options& options) {
   if (!options.check.empty()) return check(globals, options);
   if (globals.json) {
-    print_error("hints: --json goes with --check");
+    print_error("hints: --json requires --check");
     return kUsage;
   }
   fmt::print("{}", help_hints());
@@ -126,10 +126,9 @@ int run(const Globals& globals, const Options& options) {
 
 std::function<int()> setup(CLI::App& app, const Globals& globals) {
   auto options = std::make_shared<Options>();
-  app.add_option("--check", options->check,
-                 "Check these hints (key=value;key=value) as sbatch would")
+  app.add_option("--check", options->check, "Check hints (key=value;key=value) as sbatch does")
       ->type_name("HINTS");
-  app.add_option("-G,--gpus", options->gpus, "The request they stand in: as with sbatch")
+  app.add_option("-G,--gpus", options->gpus, "Request of the job, as with sbatch")
       ->type_name("[TYPE:]N");
   app.add_option("--gpus-per-node", options->gpus_per_node, "As with sbatch")
       ->type_name("[TYPE:]N");
@@ -140,14 +139,13 @@ std::function<int()> setup(CLI::App& app, const Globals& globals) {
   app.add_flag("--exclusive", options->exclusive, "As with sbatch");
   app.add_flag("--array", options->array, "The job is an array");
   app.add_flag("--no-requeue", options->no_requeue, "As with sbatch");
-  app.add_flag("--interactive", options->interactive, "For salloc or srun, not sbatch");
+  app.add_flag("--interactive", options->interactive,
+               "The job is of salloc or srun, not of sbatch");
   return [options, &globals] { return run(globals, *options); };
 }
 
 }  // namespace
 
-Command hints_command() {
-  return {"hints", "What a job may say of itself, and a check of it", "", &setup};
-}
+Command hints_command() { return {"hints", "List the job hints, or check some", "", &setup}; }
 
 }  // namespace rubato::tools

@@ -168,8 +168,8 @@ std::vector<std::string> warnings_of(const Site& site) {
   });
   if (!hides || sees_all(site, "models.json")) return {};
   return {
-      fmt::format("PrivateData={} in slurm.conf: only profiles that all accounts share are "
-                  "shown; root and SlurmUser see all",
+      fmt::format("PrivateData={} in slurm.conf: only shared profiles are shown; root and "
+                  "SlurmUser see all profiles",
                   site.slurm.get_or("PrivateData", ""))};
 }
 
@@ -178,7 +178,7 @@ void print_flags(const std::vector<ModelRow>& rows) {
   bool first = true;
   for (const ModelRow& row : rows) {
     for (const auto& [flag, reports] : row.flags) {
-      if (std::exchange(first, false)) fmt::print("\nReports that are kept and not used:\n");
+      if (std::exchange(first, false)) fmt::print("\nFlagged reports (stored, not used):\n");
       fmt::print("  {} on {} {}: {}\n", row.job_type, row.gpus, or_unknown(row.gpu_type),
                  flag_text(flag, reports));
     }
@@ -188,14 +188,13 @@ void print_flags(const std::vector<ModelRow>& rows) {
 /// Fits that stayed away from the rounds, and for whose sake.
 void print_refusals(const std::vector<RefusalRow>& refusals) {
   if (refusals.empty()) return;
-  fmt::print(
-      "\nFits that were not used, since they foresaw recent reports worse than the one before:\n");
+  fmt::print("\nRejected model fits (they predict recent reports worse than the previous fit):\n");
   for (const RefusalRow& row : refusals) {
     const std::string where = row.job_type.empty()
                                   ? "all"
                                   : fmt::format("{} on {}", row.job_type, or_unknown(row.gpu_type));
-    fmt::print("  {}: {}, the last by {:.1f}% instead of {:.1f}% over {} reports\n", where,
-               row.fits, row.error * 100, row.kept_error * 100, row.reports);
+    fmt::print("  {}: {} rejected; last one: error {:.1f}% instead of {:.1f}% over {} reports\n",
+               where, row.fits, row.error * 100, row.kept_error * 100, row.reports);
   }
 }
 
@@ -206,9 +205,9 @@ void print_most_informative(const std::vector<InformativeMeasurementRow>& most_i
   std::size_t shown = 0;
   for (const InformativeMeasurementRow& row : most_informative) {
     if (row.within - row.after < kWorthIt || shown == kMaxShown) break;
-    if (shown++ == 0) fmt::print("\nWhat would teach most:\n");
-    fmt::print("  {} on {} {}: forecasts of it within {:.0f}% instead of {:.0f}%\n", row.job_type,
-               row.gpus, row.gpu_type, row.after * 100, row.within * 100);
+    if (shown++ == 0) fmt::print("\nMost informative measurements:\n");
+    fmt::print("  {} on {} {}: would cut the forecast error from {:.0f}% to {:.0f}%\n",
+               row.job_type, row.gpus, row.gpu_type, row.within * 100, row.after * 100);
   }
 }
 
@@ -252,7 +251,7 @@ int list(const Globals& globals, const Options& options) {
   if (rows.empty()) {
     fmt::print("{}\n", !table->rows.empty() ? "No profile matches."
                        : warnings.empty()   ? "No job has reported yet."
-                                            : "No profile is shared.");
+                                            : "There is no shared profile.");
     return kOk;
   }
   Table text({{"JOBTYPE"},
@@ -265,10 +264,10 @@ int list(const Globals& globals, const Options& options) {
               {"SAMPLES", true},
               {"FLAGGED", true},
               {"JOBS", true},
-              {"RATE", true},
-              {"SPREAD", true},
+              {"THROUGHPUT", true},
+              {"RANGE", true},
               {"FORECAST", true},
-              {"WITHIN", true},
+              {"STDDEV", true},
               {"ERROR", true},
               {"LAST"}});
   for (const ModelRow& row : rows) {
@@ -309,28 +308,28 @@ int run(const Globals& globals, const Options& options) {
 std::function<int()> setup(CLI::App& app, const Globals& globals) {
   auto options = std::make_shared<Options>();
   app.add_option("-A,--account", options->account,
-                 "Only profiles of these accounts, and those that all accounts share")
+                 "Only profiles of these accounts, and shared profiles")
       ->type_name("NAMES");
   app.add_option("-t,--type", options->type, "Only these job types")->type_name("NAMES");
-  app.add_option("-g,--gpu-type", options->gpu_type, "Only these types of GPU")->type_name("NAMES");
-  app.add_option("--format", options->format, "Of export: json (default) or csv")
+  app.add_option("-g,--gpu-type", options->gpu_type, "Only these GPU types")->type_name("NAMES");
+  app.add_option("--format", options->format, "export: format, json (default) or csv")
       ->type_name("FORMAT");
-  app.add_option("-o,--output", options->output, "Of export: write to FILE, in one rename")
+  app.add_option("-o,--output", options->output, "export: write to FILE (atomically)")
       ->type_name("FILE");
-  app.add_option("--file", options->file, "Of fit and curve: the profiles of an exported FILE")
+  app.add_option("--file", options->file, "fit, curve: read profiles from an exported FILE")
       ->type_name("FILE");
-  app.add_option("--before", options->before, "Of forget: only what is older than TIME")
+  app.add_option("--before", options->before, "forget: only records older than TIME")
       ->type_name("TIME");
   app.add_flag("--dry-run", options->dry_run,
-               "Of import and forget: check, say what would be done, and do nothing");
-  app.add_option("--gpus", options->gpus, "Of curve: up to so many GPUs")
+               "import, forget: check and print what would change, change nothing");
+  app.add_option("--gpus", options->gpus, "curve: maximum number of GPUs")
       ->check(CLI::Range(1, kMaxCurveGpus))
       ->type_name("N");
-  app.add_option("--batch", options->batch, "Of curve: global batch of the job, as in --dl-batch")
+  app.add_option("--batch", options->batch, "curve: global batch of the job, as in --dl-batch")
       ->type_name("RANGE");
-  app.add_option("--plans", options->plans, "Of curve: plans it can run, as in --dl-plans")
+  app.add_option("--plans", options->plans, "curve: execution plans of the job, as in --dl-plans")
       ->type_name("PLANS");
-  app.add_option("--model", options->model, "Of curve: its shape, as in --dl-model")
+  app.add_option("--model", options->model, "curve: model shape of the job, as in --dl-model")
       ->type_name("SHAPE");
   app.add_option("ACTION", options->words,
                  "list (default), show TYPE, curve TYPE, fit [TYPE], export, import FILE, "
@@ -341,7 +340,7 @@ std::function<int()> setup(CLI::App& app, const Globals& globals) {
 }  // namespace
 
 Command models_command() {
-  return {"models", "How fast jobs of each type were measured to be", "[ACTION [NAME]]", &setup};
+  return {"models", "Measured and forecast throughput of each job type", "[ACTION [NAME]]", &setup};
 }
 
 }  // namespace rubato::tools

@@ -69,7 +69,7 @@ std::string wrong_action(const ModelsOptions& options) {
   for (const Action& action : actions()) names.emplace_back(action.name);
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end()) {
-    return fmt::format("'{}' is none of {}{}", name, fmt::join(names, ", "),
+    return fmt::format("'{}': must be one of {}{}", name, fmt::join(names, ", "),
                        did_you_mean(name, names));
   }
   const Action& action = actions()[static_cast<std::size_t>(found - names.begin())];
@@ -87,16 +87,16 @@ std::string wrong_action(const ModelsOptions& options) {
           takers.emplace_back(other.name);
         }
       }
-      return fmt::format("{} belongs to {}, not to {}", option,
+      return fmt::format("{} is an option of {}, not of {}", option,
                          fmt::join(takers, takers.size() > 2 ? ", " : " and "), action.name);
     }
   }
   if (name == "import" && options.account.find(',') != std::string::npos) {
-    return fmt::format("--account: '{}': import takes one account", options.account);
+    return fmt::format("--account: '{}': import takes only one account", options.account);
   }
   if (!options.format.empty() && options.format != "json" && options.format != "csv") {
     const std::vector<std::string> formats{"csv", "json"};
-    return fmt::format("--format: '{}' is none of csv, json{}", options.format,
+    return fmt::format("--format: '{}': must be csv or json{}", options.format,
                        did_you_mean(options.format, formats));
   }
   return {};
@@ -109,8 +109,8 @@ int export_profiles(const Globals& globals, const ModelsOptions& options, const 
   }
   if (!profiles->from_store) {
     print_warning(
-        "the database cannot be read: what models.json shows is exported, without cores, tasks and "
-        "times of parts");
+        "cannot read the database: exporting the rows of models.json, without cores, tasks and "
+        "step times");
   }
   std::erase_if(profiles->rows,
                 [&](const store::ProfileRow& row) { return !chosen(options, row); });
@@ -141,9 +141,8 @@ Result<void> settle_owners(const ModelsOptions& options, const Site& site,
       row.type.account.clear();
     } else if (accounts && row.type.account.empty()) {
       return fail(
-          fmt::format("job type '{}' has no account in the file, and is not shared by all "
-                      "here; say whose it is with --account NAME, or set Shared=yes in its "
-                      "JobType= line",
+          fmt::format("job type '{}' has no account in the file and is not shared here; name an "
+                      "account with --account NAME, or set Shared=yes in its JobType= line",
                       row.type.name));
     }
   }
@@ -151,8 +150,8 @@ Result<void> settle_owners(const ModelsOptions& options, const Site& site,
   for (std::size_t i = 1; i < rows.size(); ++i) {
     if (!store::profile_before(rows[i - 1], rows[i])) {
       return fail(
-          fmt::format("job type '{}': two accounts of the file would become one; import "
-                      "one at a time with --account",
+          fmt::format("job type '{}': --account would merge two accounts of the file; import one "
+                      "account at a time",
                       rows[i].type.name));
     }
   }
@@ -229,7 +228,7 @@ int forget_profiles(const Globals& globals, const ModelsOptions& options, const 
     const bool known = std::any_of(rows.begin(), rows.end(), [&](const store::ProfileRow& row) {
       return row.type.name == order.job_type;
     });
-    return refuse(kNoMatch, known ? "nothing is that old, or of that account and GPU type"
+    return refuse(kNoMatch, known ? "no record is that old, or has that account and GPU type"
                                   : no_such_type(order.job_type, types_of(rows)));
   }
   if (options.dry_run) return print_change(globals, *would, false, true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `rubato models show|fit|export|import|forget`: what is behind the list.
+// The actions of `rubato models`: show, fit, export, import, forget, curve.
 #pragma once
 
 #include <string>
@@ -15,29 +15,29 @@ struct ModelsOptions {
   std::string account;
   std::string type;
   std::string gpu_type;
-  std::vector<std::string> words;  ///< the action and what it is about
+  std::vector<std::string> words;  ///< the action and its argument
   std::string format;
   std::string output;
   std::string file;
   std::string before;
   bool dry_run = false;
-  int gpus = 0;       ///< of curve: the most; 0: not said
-  std::string batch;  ///< of curve, and the next two: hints of the job
+  int gpus = 0;       ///< curve: maximum number of GPUs; 0: default
+  std::string batch;  ///< curve, like the next two: hints of the job
   std::string plans;
   std::string model;
 };
 
-/// Schema of what import and forget say with --json.
+/// Schema of the JSON output of import and forget.
 inline constexpr const char* kModelsChangeSchema = "rubato.models-change/1";
-/// Schema of what show and fit say with --json.
+/// Schema of the JSON output of show and fit.
 inline constexpr const char* kModelsFitsSchema = "rubato.models-fits/1";
-/// And curve.
+/// Schema of the JSON output of curve.
 inline constexpr const char* kModelsCurveSchema = "rubato.models-curve/1";
 
-/// Whether `word` stands between the commas of `list`; yes for an empty list.
+/// Whether the comma-separated `list` contains `word`; true for an empty list.
 [[nodiscard]] bool wanted(const std::string& list, const std::string& word);
 
-/// What is wrong with action, words and options together; "" if nothing is.
+/// Error in the combination of action, words and options; "" if there is none.
 [[nodiscard]] std::string wrong_action(const ModelsOptions& options);
 
 int show_fits(const Globals& globals, const ModelsOptions& options, const Site& site);

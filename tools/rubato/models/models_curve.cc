@@ -141,7 +141,7 @@ void print_scaling(const BatchScaling& scaling, bool elastic) {
   if (tells) {
     Table table({{"GPUS", true},
                  {"BATCH", true},
-                 {"A GPU", true},
+                 {"PER_GPU", true},
                  {"PASSES", true},
                  {"SCALING", true},
                  {"USES", true}});
@@ -153,25 +153,26 @@ void print_scaling(const BatchScaling& scaling, bool elastic) {
                  fmt::format("{:.2f}", scaling.analysed->scaling(gpus)),
                  fmt::format("{}", scaling.analysed->effective(gpus).gpus)});
     }
-    fmt::print("\nBy tables of one GPU ({} batches) and of its interconnect ({} all-reduces):\n{}",
-               scaling.batches, scaling.links, table.text());
+    fmt::print(
+        "\nScaling from measured tables: one GPU ({} batches), interconnect ({} all-reduces):\n{}",
+        scaling.batches, scaling.links, table.text());
   }
   if (!tells && !elastic) return;
   for (const std::string& missing : scaling.missing)
-    fmt::print("{}Missing for such tables: {}\n", tells ? "" : "\n", missing);
+    fmt::print("{}Missing for scaling tables: {}\n", tells ? "" : "\n", missing);
 }
 
 void print_curve(const Curve& curve) {
   fmt::print("{} on {}, account {}\n", curve.job.profile.job_type, curve.gpu_type,
              curve.job.profile.account.empty() ? "(all)" : curve.job.profile.account);
   Table table({{"GPUS", true},
-               {"RATE", true},
-               {"WITHIN", true},
+               {"THROUGHPUT", true},
+               {"STDDEV", true},
                {"MODEL"},
                {"PLAN"},
                {"BATCH", true},
                {"USES"},
-               {"ENOUGH"}});
+               {"MINIMUM"}});
   for (const CurveRow& row : curve.rows) {
     const Prediction& found = row.found;
     if (!found.feasible) {
@@ -274,7 +275,7 @@ int show_curve(const Globals& globals, const ModelsOptions& options, const Site&
       names.insert(observation.profile.job_type);
     for (const MeasuredRow& row : fit->rows) names.insert(row.profile.job_type);
     return refuse(kNoMatch, names.contains(options.words[1])
-                                ? fmt::format("no profile of '{}' is of that account or has GPUs",
+                                ? fmt::format("no profile of '{}' has that account and GPUs",
                                               options.words[1])
                                 : no_such_type(options.words[1], names));
   }
@@ -297,7 +298,7 @@ int show_curve(const Globals& globals, const ModelsOptions& options, const Site&
     }
   }
   if (curves.empty()) {
-    return refuse(kNoMatch, fmt::format("no GPU type '{}' here; known: {}", options.gpu_type,
+    return refuse(kNoMatch, fmt::format("unknown GPU type '{}'; known: {}", options.gpu_type,
                                         fmt::join(cluster, ", ")));
   }
   const std::vector<InformativeMeasurement> teach = most_informative_of(models, options, cluster);

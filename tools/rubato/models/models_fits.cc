@@ -71,7 +71,7 @@ Flags flags_of(const std::vector<store::ProfileRow>& rows) {
 }
 
 void print_flags(const Flags& flags) {
-  if (!flags.empty()) fmt::print("\nReports that are kept and not used:\n");
+  if (!flags.empty()) fmt::print("\nFlagged reports (stored, not used):\n");
   for (const auto& [whose, reports] : flags) {
     const auto& [account, gpu_type, flag] = whose;
     fmt::print("  {} on {}: {}\n", account.empty() ? "(all)" : account, dashed(gpu_type),
@@ -132,8 +132,8 @@ int show_fits(const Globals& globals, const ModelsOptions& options, const Site& 
     return kOk;
   }
   if (fits.empty()) {
-    fmt::print("{}\n", rows->empty() ? "No profile matches."
-                                     : "Nothing to fit: reports that name a batch are needed.");
+    fmt::print("{}\n",
+               rows->empty() ? "No profile matches." : "Nothing to fit: no report names a batch.");
   } else {
     print_fits(fits, show);
   }

@@ -79,10 +79,12 @@ namespace {
 
 /// What each flag means, in the words of rubato-files(5).
 std::string meaning_of(const std::string& flag) {
-  if (flag == "not-monotone") return "fewer samples done, or an earlier time, than before";
-  if (flag == "wall-time") return "samples/s that the samples done since the last report deny";
-  if (flag == "above-best") return "more than three times the best rate there";
-  if (flag == "unlike-others") return "far from what other jobs measured there";
+  if (flag == "not-monotone") return "fewer samples, or an earlier time, than the report before";
+  if (flag == "wall-time") return "samples/s contradict the samples done since the last report";
+  if (flag == "above-best")
+    return "more than three times the best throughput of this configuration";
+  if (flag == "unlike-others")
+    return "far from the measurements of other jobs in this configuration";
   return "";
 }
 
@@ -95,13 +97,13 @@ std::string flag_text(const std::string& flag, std::int64_t reports) {
 
 void print_most_informative(const std::vector<InformativeMeasurement>& most_informative) {
   if (most_informative.empty()) return;
-  fmt::print("\nWhat a measurement would teach, most first:\n");
+  fmt::print("\nMost informative measurements:\n");
   for (const InformativeMeasurement& measurement : most_informative) {
-    fmt::print("  {} on {} {}: forecasts of it within {:.0f}% instead of {:.0f}%\n",
+    fmt::print("  {} on {} {}: would cut the forecast error from {:.0f}% to {:.0f}%\n",
                measurement.profile.job_type, measurement.gpus,
                measurement.gpu_type.empty() ? kUnknown : measurement.gpu_type,
-               100 * std::expm1(std::max(measurement.mean - measurement.reduction, 0.0)),
-               100 * std::expm1(measurement.mean));
+               100 * std::expm1(measurement.mean),
+               100 * std::expm1(std::max(measurement.mean - measurement.reduction, 0.0)));
   }
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the actions of `rubato models` read, and what several of them print.
+// Shared input and output of the actions of `rubato models`.
 #pragma once
 
 #include <map>
@@ -14,25 +14,25 @@
 
 namespace rubato::tools {
 
-/// It is of the accounts, job types and GPU types that were asked for.
+/// Whether the row has a selected account, job type and GPU type.
 [[nodiscard]] bool chosen(const ModelsOptions& options, const store::ProfileRow& row);
-/// Rows of a file, or of the site.
+/// Rows of an exported file, or of the site's store.
 [[nodiscard]] Result<std::vector<store::ProfileRow>> rows_to_fit(const ModelsOptions& options,
                                                                  const Site& site);
-/// Job types that say their shape in rubato.conf.
+/// Model shapes of the job types in rubato.conf.
 [[nodiscard]] std::map<std::string, ModelShape> shapes_of(const Config& config);
 [[nodiscard]] std::set<std::string> types_of(const std::vector<store::ProfileRow>& rows);
 /// "no profile of job type 'resnt'; did you mean resnet?"
 [[nodiscard]] std::string no_such_type(const std::string& type, const std::set<std::string>& names);
 
-/// Of rows of jobs with GPUs that were measured.
+/// Observations of the measured rows of jobs with GPUs.
 [[nodiscard]] std::vector<ThroughputObservation> observations_of(
     const std::vector<store::ProfileRow>& rows);
-/// Those of rubato.conf and of the cells.
+/// GPU types of rubato.conf and of the observations.
 [[nodiscard]] std::set<std::string> gpu_types_of(const std::vector<ThroughputObservation>& cells,
                                                  const Config& config);
 
-/// "3 wall-time: samples/s that the samples done since the last report deny"
+/// "3 wall-time: samples/s contradict the samples done since the last report"
 [[nodiscard]] std::string flag_text(const std::string& flag, std::int64_t reports);
 
 void print_most_informative(const std::vector<InformativeMeasurement>& most_informative);

@@ -39,8 +39,8 @@ Result<Seconds> parse_time(const std::string& text) {
     const std::time_t seconds = std::mktime(&time);
     if (seconds >= 0) return static_cast<Seconds>(seconds);
   }
-  return fail(
-      fmt::format("'{}' is no time; write one such as 2026-11-21 or 2026-11-21T12:30:00", text));
+  return fail(fmt::format(
+      "invalid time '{}'; expected for example 2026-11-21 or 2026-11-21T12:30:00", text));
 }
 
 }  // namespace rubato::tools

@@ -64,13 +64,13 @@ store::ProfileRow profile_of(const ModelRow& row) {
 Result<void> become_owner(const std::string& folder) {
   struct stat status {};
   if (::stat(folder.c_str(), &status) != 0) {
-    return fail(fmt::format("{}: {}; slurmctld makes it when it first runs with Rubato", folder,
+    return fail(fmt::format("{}: {}; slurmctld creates it when it first runs with Rubato", folder,
                             std::strerror(errno)));
   }
   if (::geteuid() == status.st_uid) return {};
   if (::geteuid() != 0) {
-    return fail(fmt::format("only root and {} may change what Rubato has learnt",
-                            user_name(status.st_uid)));
+    return fail(
+        fmt::format("only root and {} may change Rubato's measurements", user_name(status.st_uid)));
   }
   if (::setgroups(0, nullptr) != 0 || ::setegid(status.st_gid) != 0 ||
       ::seteuid(status.st_uid) != 0) {
@@ -90,8 +90,7 @@ Result<store::OrderDone> wait_for_answer(const store::OrderFolder& orders,
       if (taken) break;
       if (orders.take_back(name)) {
         return fail(
-            fmt::format("nobody took the order within {} s: another process has the store, but is "
-                        "not slurmctld "
+            fmt::format("no answer within {} s: the process that holds store.lock is not slurmctld "
                         "with Rubato, or its store is off; see rubato stats and store.lock",
                         kPatience.count()));
       }
@@ -99,9 +98,9 @@ Result<store::OrderDone> wait_for_answer(const store::OrderFolder& orders,
     }
     std::this_thread::sleep_for(kLook);
   }
-  return fail(
-      fmt::format("slurmctld took the order and has not answered yet; {}/{}.answer will say",
-                  orders.path(), name));
+  return fail(fmt::format(
+      "slurmctld accepted the command but has not answered yet; its answer will be in {}/{}.answer",
+      orders.path(), name));
 }
 
 }  // namespace
@@ -148,12 +147,11 @@ std::string why_not_admin(const Site& site) {
   struct stat status {};
   const std::string folder = store_folder(site);
   if (::stat(folder.c_str(), &status) != 0) {
-    return fmt::format("{}: {}; slurmctld makes it when it first runs with Rubato", folder,
+    return fmt::format("{}: {}; slurmctld creates it when it first runs with Rubato", folder,
                        std::strerror(errno));
   }
   if (::geteuid() == 0 || ::geteuid() == status.st_uid) return {};
-  return fmt::format("only root and {} may change what Rubato has learnt",
-                     user_name(status.st_uid));
+  return fmt::format("only root and {} may change Rubato's measurements", user_name(status.st_uid));
 }
 
 Result<store::OrderDone> give_order(const Site& site, const store::Order& order) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The store of this site: its profiles, read and changed by commands.
+// The store of this site: commands read and change its profiles.
 #pragma once
 
 #include <string>
@@ -16,26 +16,26 @@ namespace rubato::tools {
 /// StoreDir, or StateSaveLocation/rubato.
 [[nodiscard]] std::string store_folder(const Site& site);
 
-/// Fails with who can read it, where this user cannot.
+/// Fails if this user cannot read it; the error names the users who can.
 [[nodiscard]] Result<store::Reader> open_site_store(const Site& site);
 
-/// All profiles: of the database where this user can read it, else what models.json shows.
-/// `from_store` says which.
+/// All profiles: from the database if this user can read it, otherwise from models.json.
+/// `from_store` is true for the database.
 struct SiteProfiles {
   std::vector<store::ProfileRow> rows;
   bool from_store = false;
 };
 [[nodiscard]] Result<SiteProfiles> read_profiles(const Site& site);
 
-/// What models are fitted to.
+/// The data to which models are fitted.
 [[nodiscard]] std::vector<MeasuredRow> measured_rows(const std::vector<store::ProfileRow>& rows);
 
-/// Has the writer of the store do an order: slurmctld's where it runs, else this process with the
-/// lock of the store. Only root and the owner of the store's folder may; root acts as that owner.
-/// Waits for the answer; an order that nobody takes in time is taken back.
+/// Executes an order in the store: slurmctld does it if it runs, otherwise this process with the
+/// store's lock. Requires root (who acts as the owner) or the owner of the store's directory.
+/// Waits for the answer; an order without an answer in time is withdrawn.
 [[nodiscard]] Result<store::OrderDone> give_order(const Site& site, const store::Order& order);
 
-/// Why this user may not give orders; "" if it may.
+/// Why this user may not change the store; "" if the user may.
 [[nodiscard]] std::string why_not_admin(const Site& site);
 
 }  // namespace rubato::tools

@@ -37,9 +37,9 @@ ValidatedObservation observation_of(const ReplayError& row, const char* source, 
 std::string why_no_store(const std::string& file) {
   struct stat status {};
   if (::stat(file.c_str(), &status) != 0) return std::strerror(errno);
-  if (S_ISDIR(status.st_mode)) return "is a folder; name the rubato.db in it";
-  if (!S_ISREG(status.st_mode)) return "is no file";
-  if (status.st_size == 0) return "is empty, no rubato.db";
+  if (S_ISDIR(status.st_mode)) return "is a directory; name the rubato.db in it";
+  if (!S_ISREG(status.st_mode)) return "is not a regular file";
+  if (status.st_size == 0) return "is empty, not a rubato.db";
   if (::access(file.c_str(), R_OK) != 0) return std::strerror(errno);
   return {};
 }
@@ -50,7 +50,7 @@ std::string hint_for(const std::string& file) {
   const std::string folder =
       slash == std::string::npos ? "." : file.substr(0, std::max<std::size_t>(slash, 1));
   if (::access(folder.c_str(), W_OK) == 0) return {};
-  return "; its folder cannot be written: copy it to one that can";
+  return "; SQLite must write to its directory: copy the file to a writable one";
 }
 
 }  // namespace
@@ -96,12 +96,12 @@ Result<ValidateSection> replay_store(const std::string& file, const Config& conf
     if (row.present <= row.plain)
       ++below;
     else
-      section.notes.push_back(fmt::format(
-          "{} on {}: {:.2f} % is above {:.2f} % of the plain model, by {:.1f} standard errors; "
-          "where it had been measured before {:.2f} % and {:.2f} %",
-          row.profile.job_type, row.gpu_type, 100 * row.present, 100 * row.plain,
-          row.doubt > 0 ? (row.present - row.plain) / row.doubt : 0.0, 100 * row.present_repeats,
-          100 * row.plain_repeats));
+      section.notes.push_back(
+          fmt::format("{} on {}: error {:.2f} % is above {:.2f} % of the plain model, by {:.1f} "
+                      "standard errors; in configurations measured before: {:.2f} % and {:.2f} %",
+                      row.profile.job_type, row.gpu_type, 100 * row.present, 100 * row.plain,
+                      row.doubt > 0 ? (row.present - row.plain) / row.doubt : 0.0,
+                      100 * row.present_repeats, 100 * row.plain_repeats));
   }
   section.summary = {{"reports", static_cast<double>(reports.size())},
                      {"foreseen", count},
@@ -114,7 +114,7 @@ Result<ValidateSection> replay_store(const std::string& file, const Config& conf
                      {"repeats_mean", repeats > 0 ? present_repeats / repeats : 0},
                      {"repeats_plain_mean", repeats > 0 ? plain_repeats / repeats : 0}};
   if (count == 0) {
-    return fail(fmt::format("--store: {}: of {} reports none can be foreseen, so none was judged",
+    return fail(fmt::format("--store: {}: none of {} reports can be predicted, so none was scored",
                             file, reports.size()));
   }
   section.gates = {{"store_below_plain", present < plain}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The reports of a store, foreseen one after the other: `rubato validate --store FILE`.
+// Predicts the reports of a store one by one: `rubato validate --store FILE`.
 #pragma once
 
 #include <string>

@@ -63,16 +63,17 @@ Result<Message> message_of(const Options& options) {
   std::string pairs;
   for (const auto& [key, value] : options.values) {
     if (value.find_first_of(";\n") != std::string::npos) {
-      return fail(fmt::format("report: {}: '{}' is no number", key, value));
+      return fail(fmt::format("report: {}: invalid number '{}'", key, value));
     }
     if (!value.empty()) pairs = with_value(pairs, key, value);
   }
   if (options.ack.empty()) {
     if (options.refuse || !options.seconds.empty())
-      return fail("report: --refuse and --seconds go with --ack");
+      return fail("report: --refuse and --seconds require --ack");
     return parse_message("rubato!report " + pairs);
   }
-  if (!pairs.empty()) return fail("report: --ack answers a notice; it does not go with a report");
+  if (!pairs.empty())
+    return fail("report: --ack answers a notice; it excludes the options of a report");
   pairs = with_value("", "notice", options.ack);
   pairs = with_value(pairs, "state", options.refuse ? "refused" : "ready");
   if (!options.seconds.empty()) pairs = with_value(pairs, "seconds", options.seconds);
@@ -99,9 +100,9 @@ int send(const Globals& globals, const Options& options) {
   const auto sent = send_message(job, text, mine);
   if (!sent) return report_failure(globals, kSchema, kFailed, sent.error().text);
   if (sent->exit != 0) {
-    return report_failure(globals, kSchema, kFailed,
-                          fmt::format("the report of job {} was not taken; {} ended with code {}",
-                                      job, sent->way, sent->exit));
+    return report_failure(
+        globals, kSchema, kFailed,
+        fmt::format("report of job {} failed: {} ended with code {}", job, sent->way, sent->exit));
   }
   if (globals.json) {
     Json json = document(kSchema, "");
@@ -112,7 +113,7 @@ int send(const Globals& globals, const Options& options) {
 }
 
 std::string no_gain(const Result<CounterfactualEstimate>& estimate) {
-  return "What mode place would have gained is not estimated: " + estimate.error().text;
+  return "No counterfactual estimate: " + estimate.error().text;
 }
 
 int show(const Globals& globals, const Options& options) {
@@ -138,9 +139,9 @@ int show(const Globals& globals, const Options& options) {
   }
   if (stats->mode == "observe") {
     fmt::print(
-        "Mode observe: stock Slurm starts the jobs. EARLIER counts those that Rubato would\n"
-        "have started before it did, of those judged; BY is by how much, on the average.\n"
-        "Each job is judged alone; what all of them together would have gained is below.\n\n");
+        "Mode observe: stock Slurm starts the jobs. EARLIER: jobs that Rubato would have\n"
+        "started earlier, of all scored jobs. BY: mean time saved per job.\n"
+        "Jobs are scored one by one; the estimate for all of them together is below.\n\n");
   }
   fmt::print("{}", days_text(report, options.days));
   if (estimate && *estimate) {
@@ -157,12 +158,12 @@ int show(const Globals& globals, const Options& options) {
 int run(const Globals& globals, const Options& options) {
   if (options.days < 1 || options.days > kMaxDays) {
     return report_failure(globals, kSchema, kUsage,
-                          fmt::format("report: --days: from 1 to {}", kMaxDays));
+                          fmt::format("report: --days: must be 1 to {}", kMaxDays));
   }
   if (options.says_something()) return send(globals, options);
   if (options.print || !options.job.empty()) {
     return report_failure(globals, kSchema, kUsage,
-                          "report: nothing to send; a report has --samples, --rate and --batch");
+                          "report: nothing to send; a report needs --samples, --rate and --batch");
   }
   return show(globals, options);
 }
@@ -170,32 +171,33 @@ int run(const Globals& globals, const Options& options) {
 std::function<int()> setup(CLI::App& app, const Globals& globals) {
   auto options = std::make_shared<Options>();
   static constexpr std::array<std::pair<const char*, const char*>, 12> kHelp{
-      {{"COUNT", "Send a report: samples done since the job began, over all restarts"},
+      {{"COUNT", "Send a report: samples done since the job began, including restarts"},
        {"RATE", "Samples/s since the last report"},
        {"COUNT", "Global batch, samples"},
-       {"LOSS", "Loss, as the job measures it"},
-       {"SECONDS", "Time of the forward pass of an iteration"},
-       {"SECONDS", "Time of an iteration"},
+       {"LOSS", "Training loss"},
+       {"SECONDS", "Forward pass, time per iteration"},
+       {"SECONDS", "Time per iteration"},
        {"NUMBER", "Gradient noise scale, samples"},
-       {"SECONDS", "Communication of an iteration that nothing hides"},
-       {"SECONDS", "Update of the parameters in an iteration"},
-       {"COUNT", "Workers of a job with parameter servers"},
-       {"COUNT", "Its parameter servers"},
-       {"COUNT", "Cores of one of them"}}};
+       {"SECONDS", "Communication not overlapped with computation, time per iteration"},
+       {"SECONDS", "Parameter update, time per iteration"},
+       {"COUNT", "Workers, for jobs with parameter servers"},
+       {"COUNT", "Parameter servers"},
+       {"COUNT", "Cores per parameter server"}}};
   for (std::size_t i = 0; i < kHelp.size(); ++i) {
     app.add_option(fmt::format("--{}", options->values[i].first), options->values[i].second,
                    kHelp[i].second)
         ->type_name(kHelp[i].first);
   }
-  app.add_option("--ack", options->ack, "Answer the notice of this number: ready")
+  app.add_option("--ack", options->ack, "Answer the notice with this number: ready")
       ->type_name("NOTICE");
-  app.add_flag("--refuse", options->refuse, "With --ack: the job goes on as it is");
-  app.add_option("--seconds", options->seconds, "With --ack: what getting ready took")
+  app.add_flag("--refuse", options->refuse, "With --ack: refuse; the job continues unchanged");
+  app.add_option("--seconds", options->seconds, "With --ack: time the preparation took")
       ->type_name("SECONDS");
-  app.add_option("--job", options->job, "The job to report for, instead of that of SLURM_JOB_ID")
+  app.add_option("--job", options->job, "Job to report for (default: SLURM_JOB_ID)")
       ->type_name("JOBID");
   app.add_flag("--print", options->print, "Print the message and send nothing");
-  app.add_option("--days", options->days, "What Rubato did: the last so many days [14]")
+  app.add_option("--days", options->days,
+                 "Summary of Rubato's work over the last N days (default: 14)")
       ->type_name("COUNT");
   return [options, &globals] { return run(globals, *options); };
 }
@@ -203,7 +205,7 @@ std::function<int()> setup(CLI::App& app, const Globals& globals) {
 }  // namespace
 
 Command report_command() {
-  return {"report", "In a job: report its speed. Else: what Rubato did", "", &setup};
+  return {"report", "In a job: send a report. Elsewhere: daily summary", "", &setup};
 }
 
 }  // namespace rubato::tools

@@ -110,7 +110,7 @@ Result<SimulatedRun> simulate_one(const SimulateOptions& options, const sim::Sui
 }
 
 void print_list() {
-  Table suites({{"SUITE"}, {"WHAT"}});
+  Table suites({{"SUITE"}, {"DESCRIPTION"}});
   for (const sim::SuiteEntry& entry : sim::suites()) {
     std::string name = entry.name;
     if (entry.separator != 0) {
@@ -118,11 +118,11 @@ void print_list() {
     }
     suites.add({name, entry.summary});
   }
-  Table policies({{"POLICY"}, {"WHAT"}, {"SUITES AND FORMATS"}});
+  Table policies({{"POLICY"}, {"DESCRIPTION"}, {"SUITES AND FORMATS"}});
   for (const sim::PolicyEntry& entry : sim::policies()) {
     policies.add({entry.name, entry.summary, entry.where});
   }
-  Table formats({{"FORMAT"}, {"WHAT"}});
+  Table formats({{"FORMAT"}, {"DESCRIPTION"}});
   for (const sim::FormatEntry& entry : sim::formats()) formats.add({entry.name, entry.summary});
   fmt::print("{}\n{}\n{}", suites.text(), policies.text(), formats.text());
 }
@@ -149,7 +149,8 @@ std::string typed(const std::vector<std::string>& words) {
 int write_workload(const Globals& globals, const SimulateOptions& options,
                    const std::vector<sim::Suite>& suites) {
   if (suites.size() != 1) {
-    return report_failure(globals, kSchema, kUsage, "simulate: --write-workload takes one suite");
+    return report_failure(globals, kSchema, kUsage,
+                          "simulate: --write-workload takes exactly one suite");
   }
   const sim::Suite& suite = suites.front();
   const auto text = sim::native_text(suite);
@@ -167,7 +168,7 @@ int write_workload(const Globals& globals, const SimulateOptions& options,
     words.emplace_back("--until");
     words.push_back(fmt::format("{}", suite.horizon));
   }
-  fmt::print("{} jobs are written. To play them: {}\n", suite.jobs.size(), typed(words));
+  fmt::print("Wrote {} jobs. To simulate them: {}\n", suite.jobs.size(), typed(words));
   return kOk;
 }
 
@@ -240,8 +241,8 @@ int run(const Globals& globals, SimulateOptions& options) {
   }
   if (options.gates && !has_figures(options, input->suites)) {
     return report_failure(globals, kSchema, kFailed,
-                          "simulate: --gates: of these suites and policies no figure was "
-                          "published, so none was judged");
+                          "simulate: --gates: no published figures for these suites and policies, "
+                          "so nothing was checked");
   }
   const auto config = read_rubato_conf(options, input->suites, input->notes);
   if (!config) {
@@ -278,7 +279,7 @@ int run(const Globals& globals, SimulateOptions& options) {
   }
   if (!broken.empty()) return report_failure(globals, kSchema, kFailed, "simulate: " + broken);
   if (cut) {
-    print_warning("simulate: interrupted; figures are over what was finished until then");
+    print_warning("simulate: interrupted; figures cover the jobs that finished before");
     return kFailed;
   }
   return options.gates && !all_hold(runs) ? kFailed : kOk;
@@ -291,35 +292,39 @@ std::function<int()> setup(CLI::App& app, const Globals& globals) {
       ->delimiter(',')
       ->take_all();
   app.add_option("-p,--policy", options->policies,
-                 "Policies; default: those whose figures were published for the suite")
+                 "Policies (default: those with published figures for the suite)")
       ->type_name("NAMES")
       ->delimiter(',')
       ->take_all();
-  app.add_option("-d,--data", options->data, "Folder of the measured data; default: RUBATO_DATA")
+  app.add_option("-d,--data", options->data,
+                 "Directory of the measured data (default: RUBATO_DATA)")
       ->type_name("DIR");
-  app.add_option("-w,--workload", options->workload, "A workload of your own")->type_name("FILE");
+  app.add_option("-w,--workload", options->workload, "Your own workload")->type_name("FILE");
   app.add_option_function<std::string>(
          "--from-sacct",
          [options](const std::string& file) {
            options->history = file;
            options->from_sacct = true;
          },
-         "This site's history, as sacct --parsable2 printed it: what was, and what would have been")
+         "Replay this site's history, as printed by sacct --parsable2")
       ->type_name("FILE");
-  app.add_option("-f,--format", options->format, "Its format; default: native")->type_name("NAME");
-  app.add_option("--profiles", options->profiles, "Measured speeds for it")->type_name("PATH");
-  app.add_option("-c,--cluster", options->cluster,
-                 "Its cluster, as t4:6x4,a100:2x8: type, nodes, GPUs a node; @FILE: of a snapshot")
+  app.add_option("-f,--format", options->format, "Format of --workload (default: native)")
+      ->type_name("NAME");
+  app.add_option("--profiles", options->profiles, "Measured throughputs for --workload")
+      ->type_name("PATH");
+  app.add_option(
+         "-c,--cluster", options->cluster,
+         "Cluster, for example t4:6x4,a100:2x8: type, nodes, GPUs per node; @FILE: from a snapshot")
       ->type_name("SHAPE");
-  app.add_option("--seed", options->seed_said, "Of random numbers; default: 0")->type_name("N");
+  app.add_option("--seed", options->seed_said, "Random seed (default: 0)")->type_name("N");
   app.add_option("--jobs", options->jobs_said, "Only the first N jobs")->type_name("N");
-  app.add_option("--until", options->until_said, "Cut at this simulated time")
+  app.add_option("--until", options->until_said, "Stop at this simulated time")
       ->type_name("SECONDS");
   app.add_option("--config", options->config,
-                 "The rubato.conf that policy rubato goes by; default: an empty one")
+                 "rubato.conf for policy rubato (default: an empty file)")
       ->type_name("FILE");
   app.add_option("--information", options->information,
-                 "What rubato knows of speeds: learned (default) from reports, or known")
+                 "Throughputs that policy rubato uses: learned (default) from reports, or known")
       ->type_name("WORD");
   app.add_option_function<std::vector<std::string>>(
          "--json",
@@ -327,11 +332,11 @@ std::function<int()> setup(CLI::App& app, const Globals& globals) {
            options->json = words;
            options->json_said = true;
          },
-         "JSON Lines, one a run, to FILE or standard output")
+         "Write JSON Lines, one line per run, to FILE or standard output")
       ->type_name("[FILE]")
       ->expected(0, 1);
-  app.add_option("--csv", options->csv, "A line a job to FILE")->type_name("FILE");
-  app.add_option("--report", options->report, "A page with charts to FILE, for a browser")
+  app.add_option("--csv", options->csv, "Write CSV, one line per job, to FILE")->type_name("FILE");
+  app.add_option("--report", options->report, "Write an HTML page with charts to FILE")
       ->type_name("FILE");
   app.add_option_function<std::string>(
          "--write-workload",
@@ -339,11 +344,12 @@ std::function<int()> setup(CLI::App& app, const Globals& globals) {
            options->write_workload = file;
            options->write_said = true;
          },
-         "Write the jobs of a generated suite to FILE, in the native format; run nothing")
+         "Write the jobs of a generated suite to FILE in the native format; simulate nothing")
       ->type_name("FILE");
-  app.add_flag("--gates", options->gates,
-               "All runs with published figures; fails where one must be met and is not");
-  app.add_flag("--list", options->list, "Print suites, policies and formats");
+  app.add_flag(
+      "--gates", options->gates,
+      "Run all suites and policies with published figures; fail if a required figure is missed");
+  app.add_flag("--list", options->list, "List suites, policies and formats");
   return [options, &globals] { return run(globals, *options); };
 }
 

@@ -95,16 +95,16 @@ std::string bars_of(const PageSuite& suite, const Figure& figure) {
 
 std::string compared(const PageSuite& suite) {
   std::string html = "<h3 class=\"away\">Policies compared</h3>\n<div class=\"pair\">\n";
-  for (const Figure& figure :
-       {Figure{"Mean time from arrival to end", "avg_jct_s", true},
-        Figure{"99th percentile of it", "p99_jct_s", true}, Figure{"Makespan", "makespan_s", true},
-        Figure{"Share of GPU time held", "gpu_utilisation", false}}) {
+  for (const Figure& figure : {Figure{"Mean time from arrival to end", "avg_jct_s", true},
+                               Figure{"99th percentile of that time", "p99_jct_s", true},
+                               Figure{"Makespan", "makespan_s", true},
+                               Figure{"Share of GPU time allocated", "gpu_utilisation", false}}) {
     html += bars_of(suite, figure);
   }
   html += "</div>\n";
   const bool some = std::any_of(suite.runs.begin(), suite.runs.end(),
                                 [](const PageRun& one) { return !one.run->published.empty(); });
-  if (some) html += "<p class=\"quiet\">An upright line marks what was published.</p>\n";
+  if (some) html += "<p class=\"quiet\">A vertical line marks the published figure.</p>\n";
   return html;
 }
 
@@ -133,8 +133,8 @@ std::string table_of(const std::string& caption,
 
 std::string figures_table(const PageSuite& suite) {
   std::vector<std::vector<std::string>> rows{{"Policy", "Done", "Mean", "Median", "99th", "Ideal",
-                                              "Makespan", "GPUs held", "GPU h a job", "Restarts",
-                                              "Jain", "Most waiting"}};
+                                              "Makespan", "GPUs allocated", "GPU h per job",
+                                              "Restarts", "Jain", "Max. waiting"}};
   for (const PageRun& one : suite.runs) {
     const sim::Metrics& m = one.run->metrics;
     const auto plain = [](double value, int digits) {
@@ -152,7 +152,7 @@ std::string figures_table(const PageSuite& suite) {
 
 std::string published_table(const PageSuite& suite) {
   std::vector<std::vector<std::string>> rows{
-      {"Policy", "Figure", "Published", "Found", "Off", "Within", "Holds"}};
+      {"Policy", "Figure", "Published", "Found", "Difference", "Tolerance", "Result"}};
   for (const PageRun& one : suite.runs) {
     for (const sim::PublishedFigure& published : one.run->published) {
       const double found = figure_of(one.run->metrics, published.metric);
@@ -167,7 +167,7 @@ std::string published_table(const PageSuite& suite) {
     }
   }
   if (rows.size() == 1) return "";
-  return "<h3>Beside what was published</h3>\n" + table_of("Published figures", rows);
+  return "<h3>Comparison with published figures</h3>\n" + table_of("Published figures", rows);
 }
 
 // -- Curves -----------------------------------------------------------------------------------
@@ -194,7 +194,7 @@ void span_axis(Chart& chart) {
 
 Chart distribution(const PageSuite& suite) {
   Chart chart;
-  chart.title = "Share of jobs that ended within a time";
+  chart.title = "Share of jobs that finished within a time";
   double low = sim::kNever;
   double high = 1;
   for (const PageRun& one : suite.runs) {
@@ -214,7 +214,7 @@ Chart distribution(const PageSuite& suite) {
 
 Chart slowdown(const PageSuite& suite) {
   Chart chart;
-  chart.title = "Share of jobs that took at most so many times their ideal time";
+  chart.title = "Share of jobs with at most this slowdown against their ideal time";
   double high = 2;
   for (const PageRun& one : suite.runs) {
     const std::vector<double> ratios = slowdowns_of(suite, *one.run);
@@ -248,21 +248,21 @@ Line over_time(const PageRun& one, const std::vector<double>& values, double div
 
 Chart use(const PageSuite& suite) {
   Chart chart;
-  chart.title = "Share of the GPUs held over time";
+  chart.title = "Share of GPUs allocated over time";
   chart.x = time_axis(suite.span, "simulated time");
   chart.y = share_axis("GPUs");
   for (const PageRun& one : suite.runs) {
     if (one.time.held.empty()) continue;
     chart.lines.push_back(over_time(one, one.time.held, suite.suite->cluster.gpus()));
-    chart.about += fmt::format("{}{}: {} in the mean", chart.about.empty() ? "" : "; ",
-                               one.run->policy, percent(one.run->metrics.gpu_utilisation));
+    chart.about += fmt::format("{}{}: mean {}", chart.about.empty() ? "" : "; ", one.run->policy,
+                               percent(one.run->metrics.gpu_utilisation));
   }
   return chart;
 }
 
 Chart queue(const PageSuite& suite) {
   Chart chart;
-  chart.title = "Jobs that wait over time";
+  chart.title = "Waiting jobs over time";
   chart.unit = 'n';
   chart.x = time_axis(suite.span, "simulated time");
   double most = 1;
@@ -293,14 +293,14 @@ std::string curves(const PageSuite& suite) {
   const auto add = [&html](const char* title, const Chart& chart) {
     html += fmt::format("<div><h3>{}</h3>{}</div>\n", title, chart_svg(chart));
   };
-  add("Jobs that ended within a time", distribution(suite));
-  add("How many times its ideal time a job took", slowdown(suite));
-  add("GPUs held", use(suite));
-  add("Jobs that wait", queue(suite));
+  add("Jobs finished within a time", distribution(suite));
+  add("Slowdown against the ideal time", slowdown(suite));
+  add("GPUs allocated", use(suite));
+  add("Waiting jobs", queue(suite));
   html += "</div>\n";
   return html + fmt::format(
-                    "<p class=\"quiet\">Over time: means of parts of {}. Jobs that did not finish "
-                    "keep their curve below 100 %.</p>\n",
+                    "<p class=\"quiet\">Values over time are means over {}. Unfinished jobs keep a "
+                    "curve below 100 %.</p>\n",
                     length_text(bin));
 }
 

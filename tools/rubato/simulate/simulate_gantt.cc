@@ -56,37 +56,37 @@ std::string remarks(const PageSuite& suite, const PageRun& one) {
     text += (text.empty() ? "" : " ") + sentence;
   };
   if (one.run->record.intervals.empty()) {
-    say("Which GPUs jobs held is not recorded.");
+    say("The GPUs of each job are not recorded.");
   } else if (suite.suite->cluster.gpus() > kMaxRows) {
-    say(fmt::format("A chart has at most {} GPUs; this cluster has {}.", kMaxRows,
+    say(fmt::format("A chart shows at most {} GPUs; this cluster has {}.", kMaxRows,
                     suite.suite->cluster.gpus()));
   } else if (!one.lanes.nodes_known) {
-    say("Nodes are not recorded here: which row a job has is made up for the chart, types and "
-        "numbers are as recorded.");
+    say("Nodes are not recorded here: GPU types and counts are as recorded, rows are chosen for "
+        "the chart.");
   } else {
-    say("Which GPU of its node a job held is not recorded; nodes and numbers are.");
+    say("Nodes and GPU counts are recorded, GPU indices are not.");
   }
   const double lost = one.lanes.undrawn_gpu_seconds / std::max(1.0, one.time.held_gpu_seconds);
   if (lost > kDust) {
-    say(fmt::format("{} of the GPU time it gave away found no GPU free and is not drawn.",
-                    percent(lost)));
+    say(fmt::format("{} of the allocated GPU time is not drawn: no GPU was free.", percent(lost)));
   }
   const double counted = one.run->record.busy_gpu_seconds;
   if (one.time.held_gpu_seconds > 0 && counted > one.time.held_gpu_seconds * (1 + kMuch)) {
     say(fmt::format(
-        "Its simulator counts {} of the GPU time as held, jobs that run on without GPUs among it; "
-        "what is drawn is {:.1f} % of that.",
+        "Its simulator counts {} of the GPU time as allocated, including jobs that continue "
+        "without GPUs; {:.1f} % of that is drawn.",
         percent(one.run->metrics.gpu_utilisation), one.time.held_gpu_seconds / counted * 100));
   }
   if (one.left_out > 0) {
-    say(fmt::format("{} of {} pieces, those shorter than {}, are left out.", one.left_out,
+    say(fmt::format("{} of {} bars are shorter than {} and not drawn.", one.left_out,
                     one.left_out + one.lanes.bars.size(), length_text(one.shortest)));
   }
   const auto& jobs = one.run->record.jobs;
   const auto given_up =
       std::count_if(jobs.begin(), jobs.end(), [](const auto& job) { return job.dropped; });
-  if (given_up > 0) say(fmt::format("{} jobs were given up.", given_up));
-  if (one.run->record.learned) say("It did not know the speeds of jobs: it learned them.");
+  if (given_up > 0) say(fmt::format("{} jobs were abandoned.", given_up));
+  if (one.run->record.learned)
+    say("Throughputs were learned during the run, not known in advance.");
   return text;
 }
 
@@ -96,8 +96,8 @@ std::string gantt(const PageSuite& suite, const PageRun& one) {
   if (drawn(suite, one)) {
     html += fmt::format(
         "<div class=\"gantt\"><div class=\"view\"><canvas id=\"gantt{}\" tabindex=\"0\" "
-        "role=\"img\" aria-label=\"Gantt chart of {}: {} pieces on {} GPUs, {} of the GPU time "
-        "held. The csv file of the command has every job.\"></canvas></div></div>\n",
+        "role=\"img\" aria-label=\"Gantt chart of {}: {} bars on {} GPUs, {} of the GPU time "
+        "allocated. The file of --csv lists every job.\"></canvas></div></div>\n",
         one.number, name, one.lanes.bars.size(), suite.suite->cluster.gpus(),
         percent(one.run->metrics.gpu_utilisation));
   }
@@ -114,22 +114,22 @@ Json time_or_null(double seconds) {
 }  // namespace
 
 std::string gantts(const PageSuite& suite) {
-  std::string html = "<h2>Which GPUs each job held</h2>\n";
+  std::string html = "<h2>GPUs of each job</h2>\n";
   html +=
-      "<noscript><p class=\"cut\">These charts are drawn by a script in this page, which is "
-      "switched off.</p></noscript>\n"
-      "<p class=\"quiet screen\">Point at a piece to see its job, in all charts. Drag over a time "
-      "to look closer, double-click for all; or with the keys + - 0 and the arrows.</p>\n"
+      "<noscript><p class=\"cut\">These charts need JavaScript, which is switched "
+      "off.</p></noscript>\n"
+      "<p class=\"quiet screen\">Point at a bar to highlight its job in all charts. Drag to zoom "
+      "in, double-click to reset; or use the keys + - 0 and the arrows.</p>\n"
       "<div class=\"tools\">";
   if (kinds_of(suite).size() > 1) {
     html +=
-        "<label>Colours: <select class=\"by\"><option value=\"kind\">kind of job</option>"
+        "<label>Colours: <select class=\"by\"><option value=\"kind\">job type</option>"
         "<option value=\"size\">GPUs requested</option></select></label>";
   }
   for (const auto& [how, sign, words] :
-       {std::tuple{"in", "+", "closer"}, std::tuple{"out", "−", "farther"},
+       {std::tuple{"in", "+", "zoom in"}, std::tuple{"out", "−", "zoom out"},
         std::tuple{"left", "←", "earlier"}, std::tuple{"right", "→", "later"},
-        std::tuple{"all", "all", "all of it"}}) {
+        std::tuple{"all", "all", "show all"}}) {
     html += fmt::format(
         "<button type=\"button\" class=\"zoom\" data-zoom=\"{}\" title=\"{}\">{}</button>", how,
         words, sign);

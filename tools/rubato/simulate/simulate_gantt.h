@@ -17,7 +17,7 @@ void thin_out(std::vector<PageSuite>& suites);
 /// A chart a run, and what it does not show.
 [[nodiscard]] std::string gantts(const PageSuite& suite);
 
-/// What the script draws and tells: see simulate_gantt.js.
+/// Data for the script simulate_gantt.js.
 [[nodiscard]] Json suite_data(const PageSuite& suite);
 [[nodiscard]] Json run_data(const PageSuite& suite, const PageRun& run, std::size_t suite_number);
 

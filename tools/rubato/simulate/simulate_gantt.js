@@ -62,8 +62,8 @@
 
     legend() {
       const names = !this.mode || this.mode.value === 'size' ?
-          ['1 GPU', '2 and 3', '4 to 7', '8 to 15', '16 and more'].map((n, i) => ['g' + i, n]) :
-          this.data.kinds.map((n, i) => ['s' + i, n || 'no name'])
+          ['1 GPU', '2 or 3', '4 to 7', '8 to 15', '16 or more'].map((n, i) => ['g' + i, n]) :
+          this.data.kinds.map((n, i) => ['s' + i, n || 'unnamed'])
               .concat(this.models.length > this.data.kinds.length ? [['s7', 'all others']] : []);
       this.key.replaceChildren(...names.map(([css, name]) => {
         const span = document.createElement('span');

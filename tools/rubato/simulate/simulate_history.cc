@@ -21,7 +21,7 @@ std::string count(int number, const char* one, const char* many) {
 
 std::string left_out(const sim::SacctHistory& history) {
   return fmt::format(
-      "Left out: {} without GPUs, {} that never started or have not ended, {} of no length, {}.",
+      "Excluded: {} without GPUs, {} that never started or have not ended, {} of zero length, {}.",
       count(history.without_gpus, "job", "jobs"), history.unfinished, history.empty,
       count(history.steps, "step", "steps"));
 }
@@ -66,8 +66,8 @@ int max_held(const std::vector<sim::AllocationInterval>& intervals) {
 
 std::string fidelity(const SimulatedRun& run, const SimulatedRun& real) {
   if (run.record.cut) {
-    return "The replay of stock Slurm was cut: how far it is from what really happened is not "
-           "known.";
+    return "The replay of stock Slurm was cut short: its error against the real history is "
+           "unknown.";
   }
   // Means of other jobs than those that ran here would say nothing.
   std::vector<sim::JobResult> here;
@@ -78,15 +78,15 @@ std::string fidelity(const SimulatedRun& run, const SimulatedRun& real) {
     there.push_back(real.record.jobs[i]);
   }
   if (here.empty()) {
-    return "No job came to its end in the replay of stock Slurm: how far it is from what really "
-           "happened is not known.";
+    return "No job finished in the replay of stock Slurm: its error against the real history is "
+           "unknown.";
   }
   const std::string of = here.size() == run.record.jobs.size()
                              ? std::string{}
-                             : fmt::format("of the {} that finished in it ", here.size());
+                             : fmt::format("over the {} that finished in it, ", here.size());
   return fmt::format(
-      "The replay of stock Slurm ({}) is {:+.1f} % off what really happened: {}AVG {} against {}, "
-      "mean wait {} against {}; half of the jobs start within {} of when they did.",
+      "The replay of stock Slurm ({}) differs by {:+.1f} % from the real history: {}AVG {} against "
+      "{}, mean wait {} against {}; half of the jobs start within {} of their real start.",
       kStock, (mean_jct(here) / mean_jct(there) - 1) * 100, of, time_text(mean_jct(here)),
       time_text(mean_jct(there)), time_text(mean_wait(here)), time_text(mean_wait(there)),
       time_text(start_difference(here, there)));
@@ -119,39 +119,39 @@ std::vector<std::string> history_notes(const std::vector<SimulatedRun>& runs,
   const sim::SacctHistory& history = *sim::history_of(suite);
   std::vector<std::string> notes{left_out(history)};
   if (history.twice > 0) {
-    notes.push_back(fmt::format("{} twice in the file: counted once.",
-                                count(history.twice, "row stands", "rows stand")));
+    notes.push_back(fmt::format("{} in the file twice: counted once.",
+                                count(history.twice, "row is", "rows are")));
   }
   if (history.requeued > 0) {
-    notes.push_back(fmt::format("{} of jobs that were requeued: a job each.",
+    notes.push_back(fmt::format("{} of requeued jobs: each counted as a job.",
                                 count(history.requeued, "later run", "later runs")));
   }
   if (history.odd_times > 0) {
-    notes.push_back(
-        fmt::format("Left out too: {} with an end before the start, or a start before the "
-                    "submission, as when clocks are put back; SLURM_TIME_FORMAT=%s for sacct "
-                    "prints times that do not jump.",
-                    count(history.odd_times, "job", "jobs")));
+    notes.push_back(fmt::format(
+        "Also excluded: {} that end before their start or start before their submission, as after "
+        "a clock change; SLURM_TIME_FORMAT=%s makes sacct print times that do not jump.",
+        count(history.odd_times, "job", "jobs")));
   }
   if (history.het > 0) {
     notes.push_back(
-        fmt::format("{} of heterogeneous jobs: a job each, which need not start together.",
+        fmt::format("{} of heterogeneous jobs: each counted as a job, without a common start.",
                     count(history.het, "component", "components")));
   }
   if (history.other_type > 0) {
     notes.push_back(
-        fmt::format("{} ran on types of GPU that the cluster does not have: on any here.",
+        fmt::format("{} ran on GPU types that the cluster does not have: simulated on any type.",
                     count(history.other_type, "job", "jobs")));
   }
   if (history.too_wide > 0) {
     notes.push_back(
-        fmt::format("{} had more CPUs or memory than a node: as much as a node has for its GPUs.",
+        fmt::format("{} had more CPUs or memory than a node: reduced to the share of its GPUs.",
                     count(history.too_wide, "job", "jobs")));
   }
   if (const int most = max_held(runs.front().record.intervals); most > suite.cluster.gpus()) {
-    notes.push_back(fmt::format(
-        "{} GPUs were held at once, and the cluster here has {}: is it the one of that time?", most,
-        suite.cluster.gpus()));
+    notes.push_back(
+        fmt::format("up to {} GPUs were allocated at once, but this cluster has {}: was it a "
+                    "different cluster then?",
+                    most, suite.cluster.gpus()));
   }
   for (const SimulatedRun& run : runs) {
     if (run.policy == kStock) notes.push_back(fidelity(run, runs.front()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What `rubato simulate --from-sacct` says of what really happened.
+// The real history in the output of `rubato simulate --from-sacct`.
 #pragma once
 
 #include <string>

@@ -101,7 +101,7 @@ std::string contradiction(const SimulateOptions& options) {
   for (const auto& [one, others] : pairs) {
     for (const Said& other : others) {
       if (one.said && other.said) {
-        return fmt::format("{} and {} do not go together", one.name, other.name);
+        return fmt::format("{} and {} exclude each other", one.name, other.name);
       }
     }
   }
@@ -131,8 +131,8 @@ tl::expected<sim::SnapshotShape, InputError> read_cluster(const std::string& sai
                                                           const std::string& publish_dir) {
   if (said.empty()) {
     return wrong_word(
-        "a workload needs --cluster TYPE:NODESxGPUS,..., as t4:6x4,a100:2x8; or --cluster @FILE "
-        "with what rubato snapshot wrote");
+        "a workload needs --cluster TYPE:NODESxGPUS,..., for example t4:6x4,a100:2x8, or --cluster "
+        "@FILE with the output of rubato snapshot");
   }
   if (!said.starts_with('@')) {
     auto cluster = sim::parse_cluster_shape(said);
@@ -148,8 +148,8 @@ tl::expected<sim::SnapshotShape, InputError> read_cluster(const std::string& sai
   if (test_off(ToolMechanism::kSnapshotShape)) shape->cluster.groups.resize(1);
   shape->notes.insert(
       shape->notes.begin(),
-      fmt::format("The cluster is that of {}: {}.",
-                  said == "@" ? "the last snapshot" : said.substr(1), shape->cluster.text()));
+      fmt::format("Cluster of {}: {}.", said == "@" ? "the last snapshot" : said.substr(1),
+                  shape->cluster.text()));
   return std::move(*shape);
 }
 
@@ -161,7 +161,7 @@ tl::expected<sim::Suite, InputError> read_workload(const SimulateOptions& option
     return one.name == options.format;
   });
   if (format == all.end()) {
-    return wrong_word(fmt::format("--format: '{}' is none of {}{}", options.format,
+    return wrong_word(fmt::format("--format: '{}': must be one of {}{}", options.format,
                                   fmt::join(names_of(all), ", "),
                                   did_you_mean(options.format, names_of(all))));
   }
@@ -175,7 +175,8 @@ tl::expected<sim::Suite, InputError> read_workload(const SimulateOptions& option
   if (options.from_sacct && options.cluster.starts_with('@')) {
     // A snapshot counts cores, sacct counts CPUs.
     for (sim::NodeGroup& group : shape->cluster.groups) group.cores = 0, group.memory = 0;
-    notes.emplace_back("Cores and memory are never short here: a SHAPE can say them.");
+    notes.emplace_back(
+        "Cores and memory are unlimited in this simulation; a SHAPE can limit them.");
   }
   auto suite = format->read(options.workload, options.profiles, shape->cluster);
   if (!suite) return not_read(suite.error().text);
@@ -218,7 +219,8 @@ tl::expected<SimulateInput, InputError> read_input(const SimulateOptions& option
           InputError{"--suite: " + suite.error().text, suite.error().word});
     }
     if (suite->jobs.empty()) {
-      return wrong_word(fmt::format("--suite: {}: no job comes with seed {}", name, options.seed));
+      return wrong_word(
+          fmt::format("--suite: {}: no job arrives with seed {}", name, options.seed));
     }
     warn_of_never(*suite);
     if (!options.gates || !suite->published.empty()) suites.push_back(std::move(*suite));
@@ -241,13 +243,13 @@ std::string complaint(SimulateOptions& options) {
   if (std::string wrong = contradiction(options); !wrong.empty()) return wrong;
   if (options.list) return {};
   if (options.from_sacct) {
-    if (options.history.empty()) return "--from-sacct needs the name of a file";
+    if (options.history.empty()) return "--from-sacct needs a file name";
     options.workload = options.history;
     options.format = "sacct";
   }
   if (options.format.empty()) options.format = "native";
   if (options.write_said && options.write_workload.empty()) {
-    return "--write-workload needs the name of a file";
+    return "--write-workload needs a file name";
   }
   for (const auto& [option, names] :
        {std::pair{"--policy", &options.policies}, std::pair{"--suite", &options.suites}}) {
@@ -257,15 +259,15 @@ std::string complaint(SimulateOptions& options) {
     }
   }
   if (options.suites.empty() && options.workload.empty() && !options.gates) {
-    return "say --suite NAME, or --workload FILE; rubato simulate --list shows all";
+    return "missing --suite NAME or --workload FILE; rubato simulate --list shows all suites";
   }
   const bool measured = std::any_of(options.suites.begin(), options.suites.end(), sim::needs_data);
   if (options.data.empty() && (measured || (options.gates && options.suites.empty()))) {
-    return "--data DIR or RUBATO_DATA says where the measured data are";
+    return "missing data directory: set --data DIR or RUBATO_DATA";
   }
   const std::vector<std::string> kinds{"known", "learned"};
   if (std::find(kinds.begin(), kinds.end(), options.information) == kinds.end()) {
-    return fmt::format("--information: '{}' is none of known, learned{}", options.information,
+    return fmt::format("--information: '{}': must be known or learned{}", options.information,
                        did_you_mean(options.information, kinds));
   }
   return {};
@@ -279,7 +281,7 @@ tl::expected<std::optional<Config>, InputError> read_rubato_conf(
     const auto policies = policies_for(options, suite);
     return std::ranges::find(policies, "rubato") != policies.end();
   });
-  if (!read) return wrong_word("--config: only policy rubato reads it; add --policy rubato");
+  if (!read) return wrong_word("--config: only policy rubato reads this file; add --policy rubato");
   auto loaded = load_config(options.config);
   if (!loaded) return not_read("--config: " + loaded.error().text);
   if (!loaded->present)
@@ -289,7 +291,7 @@ tl::expected<std::optional<Config>, InputError> read_rubato_conf(
     for (const sim::NodeGroup& group : suite.cluster.groups) types.push_back(group.type);
     for (const std::string& name : sim::other_types(loaded->config, suite.cluster)) {
       const std::string mean = did_you_mean(name, types);
-      notes.push_back(fmt::format("{}: GpuType={} is no type of {} ({}): it counts for nothing{}",
+      notes.push_back(fmt::format("{}: GpuType={} is not a GPU type of {} ({}) and has no effect{}",
                                   options.config, name, suite.name, fmt::join(types, ", "),
                                   mean.empty() ? "." : mean));
     }
@@ -304,7 +306,7 @@ Result<void> check_policies(const SimulateOptions& options, const sim::Suite& su
   for (const std::string& policy : options.policies) {
     if (std::find(names.begin(), names.end(), policy) != names.end()) continue;
     const std::string mean = did_you_mean(policy, names);
-    return fail(fmt::format("--policy: no policy '{}'{}", policy,
+    return fail(fmt::format("--policy: unknown policy '{}'{}", policy,
                             mean.empty() ? "; see: rubato simulate --list" : mean));
   }
   return {};

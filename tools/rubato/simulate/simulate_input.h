@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What `rubato simulate` was asked for, and the suites that are meant.
+// The command line of `rubato simulate`, and its suites.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ struct SimulateOptions {
   bool list = false;
 };
 
-/// What was asked for, read.
+/// The parsed command line and its input files.
 struct SimulateInput {
   std::vector<sim::Suite> suites;
   std::vector<std::string> notes;  ///< sentences about how the input was understood

@@ -46,9 +46,9 @@ int check_outputs(const Globals& globals, const char* schema, const SimulateOpti
   for (const NamedFile& file : outputs_of(options)) {
     for (const NamedFile& other : taken) {
       if (!same_file(file.path, other.path)) continue;
-      return report_failure(globals, schema, kUsage,
-                            fmt::format("simulate: {}: {}: the same file as that of {}",
-                                        file.option, file.path, other.option));
+      return report_failure(
+          globals, schema, kUsage,
+          fmt::format("simulate: {}: {}: same file as {}", file.option, file.path, other.option));
     }
     if (const auto good = check_writable(file.path); !good) {
       return report_failure(globals, schema, kFailed,

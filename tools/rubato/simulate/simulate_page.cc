@@ -43,8 +43,8 @@ std::string head(const std::string& title) {
 }
 
 std::string title_of(const std::vector<sim::Suite>& suites) {
-  return suites.size() == 1 ? "Simulated: " + suites.front().name
-                            : fmt::format("Simulated: {} workloads", suites.size());
+  return suites.size() == 1 ? "Simulation of " + suites.front().name
+                            : fmt::format("Simulation of {} workloads", suites.size());
 }
 
 std::string summary(const std::vector<SimulatedRun>& runs, const PageFacts& facts) {
@@ -58,8 +58,8 @@ std::string summary(const std::vector<SimulatedRun>& runs, const PageFacts& fact
   std::string html;
   if (!cut.empty()) {
     html = fmt::format(
-        "<p class=\"cut\">Runs that were cut, at simulated time: {}. Figures are over what had "
-        "finished by then.</p>\n",
+        "<p class=\"cut\">Runs cut short, at simulated time: {}. Figures cover the jobs that had "
+        "finished.</p>\n",
         cut);
   }
   for (const std::string& note : facts.notes) html += fmt::format("<p>{}</p>\n", html_text(note));
@@ -69,14 +69,14 @@ std::string summary(const std::vector<SimulatedRun>& runs, const PageFacts& fact
 std::string how_it_was_made(const std::vector<SimulatedRun>& runs, const PageFacts& facts) {
   const std::uint64_t seed = runs.empty() ? 0 : runs.back().seed;
   return fmt::format(
-      "<h2>How it was made</h2>\n<pre><code>{}</code></pre>\n"
-      "<p>Seed {}; Rubato {}; the figures are those of <code>--json</code>, schema {}. The same "
-      "command makes the same page, byte for byte: the wall time of decisions is in the JSON "
-      "only.</p>\n<p>Percentiles are by linear interpolation over finished jobs. <em>Ideal</em> is "
-      "the mean time of each job alone on its fastest type of GPU with what it requests, over all "
-      "jobs that can run there, finished or not; the mean of real times is over finished jobs. "
-      "<em>Jain</em> is Jain's index of ideal time over real time: 1 where all jobs are slowed "
-      "alike.</p>\n",
+      "<h2>How to reproduce this page</h2>\n<pre><code>{}</code></pre>\n"
+      "<p>Seed {}; Rubato {}; figures as in <code>--json</code>, schema {}. The same command "
+      "writes the same page, byte for byte; only the JSON has the wall time of "
+      "decisions.</p>\n<p>Percentiles use linear interpolation over finished jobs. <em>Ideal</em> "
+      "is the mean time of a job alone on its fastest GPU type, with its requested resources. It "
+      "covers all jobs that can run, finished or not; the other times cover finished jobs. "
+      "<em>Jain</em> is Jain's index of ideal time / real time: 1 if all jobs have the same "
+      "slowdown.</p>\n",
       html_text(facts.command), seed, html_text(facts.version), html_text(facts.schema));
 }
 

@@ -9,7 +9,7 @@
 
 namespace rubato::tools {
 
-/// What stands on the page besides runs.
+/// Contents of the page besides the runs.
 struct PageFacts {
   std::string command;             ///< as it was typed
   std::string schema;              ///< of its JSON

@@ -5,6 +5,6 @@
 namespace rubato::tools {
 
 inline constexpr const char* kSimulateName = "simulate";
-inline constexpr const char* kSimulateSummary = "A workload in simulated time, policies compared";
+inline constexpr const char* kSimulateSummary = "Simulate a workload and compare policies";
 
 }  // namespace rubato::tools

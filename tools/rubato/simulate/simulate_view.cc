@@ -107,10 +107,10 @@ std::string unfinished_text(const std::vector<SimulatedRun>& runs) {
     const sim::Metrics& m = run.metrics;
     if (m.finished == m.jobs || m.finished == 0) continue;
     if (!(std::abs(m.ideal_finished_s - m.ideal_avg_jct_s) > 0)) continue;
-    text +=
-        fmt::format("{}, {}: of the {} that finished AVG is {} and IDEAL {}; IDEAL of all is {}.\n",
-                    suite_text(run), run.policy, m.finished, time_text(m.avg_jct_s),
-                    time_text(m.ideal_finished_s), time_text(m.ideal_avg_jct_s));
+    text += fmt::format(
+        "{}, {}: over the {} that finished AVG is {} and IDEAL {}; IDEAL of all jobs is {}.\n",
+        suite_text(run), run.policy, m.finished, time_text(m.avg_jct_s),
+        time_text(m.ideal_finished_s), time_text(m.ideal_avg_jct_s));
   }
   return text.empty() ? text : "\n" + text;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What `rubato simulate` prints.
+// Text and table output of `rubato simulate`.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct SimulatedRun {
   std::string suite;
   std::string policy;
   std::uint64_t seed = 0;
-  int seeds = 1;  ///< above 1: the figures are means over so many seeds, 0, 1, ...
+  int seeds = 1;  ///< above 1: the figures are means over seeds 0, 1, ...
   sim::RunMetrics record;
   sim::Metrics metrics;
   std::vector<sim::PublishedFigure> published;  ///< of this policy

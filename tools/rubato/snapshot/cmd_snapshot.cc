@@ -60,7 +60,7 @@ Result<Config> replay_config(const Options& options) {
     return fail(path + ": No such file or directory");
   }
   if (!loaded->present) {
-    print_warning(path + ": No such file or directory; the defaults stand in its place");
+    print_warning(path + ": No such file or directory; defaults apply");
   }
   return loaded->config;
 }
@@ -136,11 +136,11 @@ int run(const Globals& globals, const Options& options) {
   if (!options.replay.empty()) {
     if (!options.anonymise) return replay(options);
     return failure(kUsage,
-                   "snapshot: --anonymise goes with a snapshot, --replay prints a plan; "
-                   "write the anonymised snapshot to a file and replay that");
+                   "snapshot: --anonymise and --replay exclude each other; write the anonymised "
+                   "snapshot to a file and replay that");
   }
   if (!options.config.empty()) {
-    return failure(kUsage, "snapshot: --config only goes with --replay");
+    return failure(kUsage, "snapshot: --config requires --replay");
   }
   const auto site = find_source(globals.publish_dir);
   if (!site) return failure(kFailed, site.error().text);
@@ -152,17 +152,17 @@ std::function<int()> setup(CLI::App& app, const Globals& globals) {
   app.add_option("-o,--output", options->output, "Write to FILE instead of stdout")
       ->type_name("FILE");
   app.add_flag("--anonymise,--anonymize", options->anonymise,
-               "Replace the names of users, accounts, jobs, nodes, partitions and QOS by short "
-               "tokens and drop free texts");
+               "Replace names of users, accounts, jobs, nodes, partitions and QOS by short tokens; "
+               "drop free text");
   app.add_option("--replay", options->replay,
-                 "Decide again for the snapshot in FILE and print the plan; - reads stdin")
+                 "Replay: run a round on the snapshot in FILE and print the plan; - reads stdin")
       ->type_name("FILE");
   app.add_option("--config", options->config,
-                 "With --replay: the rubato.conf to decide by, instead of this machine's")
+                 "With --replay: rubato.conf to use (default: this machine's)")
       ->type_name("FILE");
   app.add_option("--models", options->models,
-                 "With --replay: what was learnt, instead of models-fit.json beside the snapshot; "
-                 "else write what that round had learnt to FILE")
+                 "With --replay: model fits to use (default: models-fit.json in the snapshot's "
+                 "directory). Without: write the round's model fits to FILE")
       ->type_name("FILE");
   return [options, &globals] { return run(globals, *options); };
 }
@@ -170,7 +170,7 @@ std::function<int()> setup(CLI::App& app, const Globals& globals) {
 }  // namespace
 
 Command snapshot_command() {
-  return {"snapshot", "Write what the last round looked at, or decide for it again", "", &setup};
+  return {"snapshot", "Write the last round's input, or replay it", "", &setup};
 }
 
 }  // namespace rubato::tools

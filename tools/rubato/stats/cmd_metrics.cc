@@ -28,7 +28,7 @@ int failure(Exit exit, const std::string& text) {
 int run(const Globals& globals, const Options& options) {
   if (globals.json) {
     return failure(kUsage,
-                   "metrics: prints Prometheus' text format; for JSON: rubato stats --json");
+                   "metrics: prints the Prometheus text format; for JSON use rubato stats --json");
   }
   const auto site = find_source(globals.publish_dir);
   if (!site) return failure(kFailed, site.error().text);
@@ -49,9 +49,9 @@ int run(const Globals& globals, const Options& options) {
 
 std::function<int()> setup(CLI::App& app, const Globals& globals) {
   auto options = std::make_shared<Options>();
-  app.add_option("-o,--output", options->output, "Write to FILE, in one rename, instead of stdout")
+  app.add_option("-o,--output", options->output, "Write to FILE (atomically) instead of stdout")
       ->type_name("FILE");
-  app.add_flag("--no-profiles", options->no_profiles, "Leave out the profiles of job types");
+  app.add_flag("--no-profiles", options->no_profiles, "Omit the profiles of job types");
   return [options, &globals] { return run(globals, *options); };
 }
 

@@ -104,32 +104,30 @@ Result<CounterfactualEstimate> read_counterfactual(const Site& site, int days) {
 }
 
 std::string counterfactual_text(const CounterfactualEstimate& estimate, std::size_t width) {
-  std::string out = "What mode place would have gained (an estimate)\n";
+  std::string out = "Counterfactual estimate: mode place instead of observe\n";
   if (!estimate.complete) {
-    return out +
-           wrapped("not made: more was to be decided than is played; ask for fewer --days", width);
+    return out + wrapped("no estimate: the replay is too large; use fewer --days", width);
   }
   if (estimate.compared == 0) {
-    out +=
-        wrapped(fmt::format("nothing was observed yet: of {} none is of a managed job that began "
-                            "in mode observe and ended since {}",
-                            runs_of(estimate.runs), format_time(estimate.from)),
-                width);
+    out += wrapped(fmt::format("no estimate yet: none of {} is of a managed job that started in "
+                               "mode observe and ended since {}",
+                               runs_of(estimate.runs), format_time(estimate.from)),
+                   width);
   } else {
-    out += wrapped(fmt::format("from {} of managed jobs, begun in mode observe since {}",
+    out += wrapped(fmt::format("from {} of managed jobs that started in mode observe since {}",
                                runs_of(estimate.compared), format_time(estimate.from)),
                    width);
     out += fmt::format("{:<28}{:>12}{:>12}{:>10}\n", "", "STOCK", "PLACE", "RATIO");
     out += row("mean wait", estimate.observed.wait, estimate.place.wait);
-    out += row("mean time from then to end", estimate.observed.jct, estimate.place.jct);
-    out += wrapped(fmt::format("on another GPU type or at another size in place: {}, of them {} at "
-                               "a measured rate; of other jobs, played with them: {}",
+    out += row("mean time, eligible to end", estimate.observed.jct, estimate.place.jct);
+    out += wrapped(fmt::format("on another GPU type or at another size in mode place: {}, of these "
+                               "{} at a measured throughput; other jobs in the replay: {}",
                                estimate.moved, estimate.rescaled, estimate.beside),
                    width);
   }
   for (const auto& [why, count] : estimate.left_out)
-    out += wrapped(fmt::format("left out, {}: {}", why, runs_of(count)), width);
-  out += "Taken for granted:\n";
+    out += wrapped(fmt::format("excluded, {}: {}", why, runs_of(count)), width);
+  out += "Assumptions:\n";
   for (const std::string& sentence : counterfactual_assumptions()) {
     std::string mark = "- ";
     for (const std::string& line : wrap(sentence, width - mark.size())) {

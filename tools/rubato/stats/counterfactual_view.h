@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What `rubato report` says of mode place while Rubato only observes.
+// The counterfactual estimate of `rubato report` in mode observe.
 #pragma once
 
 #include <string>

@@ -27,22 +27,20 @@ const std::vector<Metric>& metrics() {
   static const std::vector<Metric> table{
       {"gate_open", "rubato_gate_open", kGauge, "1 while stock Slurm may start managed jobs"},
       {"records_fit", "rubato_records_fit", kGauge,
-       "1 if slurmctld's records have the sizes the plugins were built for"},
-      {"config_good", "rubato_config_good", kGauge, "1 if the last rubato.conf was taken"},
-      {"guard_failures", "rubato_guard_failures_total", kCounter,
-       "Failures that the plugins caught"},
+       "1 if slurmctld's records have the sizes that the plugins were built for"},
+      {"config_good", "rubato_config_good", kGauge, "1 if the last rubato.conf was accepted"},
+      {"guard_failures", "rubato_guard_failures_total", kCounter, "Failures caught by the plugins"},
       {"pending", "rubato_jobs_pending", kGauge, "Pending jobs in the last round"},
-      {"pending_managed", "rubato_jobs_pending_managed", kGauge,
-       "Pending jobs that Rubato manages"},
-      {"started", "rubato_jobs_started_total", kCounter, "Jobs that Rubato started"},
+      {"pending_managed", "rubato_jobs_pending_managed", kGauge, "Pending managed jobs"},
+      {"started", "rubato_jobs_started_total", kCounter, "Jobs started by Rubato"},
       {"started_unmanaged", "rubato_jobs_started_unmanaged_total", kCounter,
-       "Jobs that are not managed and started in Rubato's walk of the queue"},
+       "Unmanaged jobs started in Rubato's scheduling pass"},
       {"started_elsewhere", "rubato_jobs_started_elsewhere_total", kCounter,
        "Jobs that started on other nodes than planned"},
-      {"refused_by_slurm", "rubato_starts_refused_total", kCounter, "Starts that Slurm refused"},
+      {"refused_by_slurm", "rubato_starts_refused_total", kCounter, "Starts refused by Slurm"},
       {"rounds", "rubato_rounds_total", kCounter, "Rounds"},
       {"rounds_failed", "rubato_rounds_failed_total", kCounter, "Rounds that failed"},
-      {"rounds_late", "rubato_rounds_late_total", kCounter, "Rounds whose plan was too late"},
+      {"rounds_late", "rubato_rounds_late_total", kCounter, "Rounds whose plan came too late"},
       {"round_ms_mean", "rubato_round_mean_seconds", kGauge, "Mean time of a round", kMs},
       {"round_ms_longest", "rubato_round_longest_seconds", kGauge, "Longest round", kMs},
       {"wakes", "rubato_wakes_total", kCounter, "Events that woke the loop"},
@@ -51,33 +49,34 @@ const std::vector<Metric>& metrics() {
       {"wake_to_end_ms_longest", "rubato_wake_longest_seconds", kGauge,
        "Longest time from an event to the end of its round", kMs},
       {"lock_holds", "rubato_lock_holds_total", kCounter, "Holds of slurmctld's locks"},
-      {"lock_ms_mean", "rubato_lock_mean_seconds", kGauge, "Mean hold of slurmctld's locks", kMs},
+      {"lock_ms_mean", "rubato_lock_mean_seconds", kGauge,
+       "Mean time that slurmctld's locks are held", kMs},
       {"lock_ms_longest", "rubato_lock_longest_seconds", kGauge,
-       "Longest hold of slurmctld's locks", kMs},
+       "Longest time that slurmctld's locks are held", kMs},
       {"gate_refused_run_now", "rubato_gate_refused_run_now_total", kCounter,
-       "Starts of managed jobs that the gate kept back"},
+       "Starts of managed jobs that the gate refused"},
       {"gate_refused_will_run", "rubato_gate_refused_will_run_total", kCounter,
-       "Plans of stock backfill for managed jobs that the gate kept back"},
+       "Tests of stock backfill for managed jobs that the gate refused"},
       {"gate_masked", "rubato_gate_masked_total", kCounter,
-       "Tests of stock Slurm that lost the nodes of a reservation"},
+       "Tests of stock Slurm without the nodes of a reservation"},
       {"gate_immediate", "rubato_gate_immediate_total", kCounter,
-       "Requests that asked for an immediate answer"},
-      {"gate_opened", "rubato_gate_opened_total", kCounter, "Times the gate opened by itself"},
-      {"mail.taken", "rubato_messages_taken_total", kCounter, "Messages of jobs that were taken"},
+       "Requests for an immediate start"},
+      {"gate_opened", "rubato_gate_opened_total", kCounter, "Times that the gate opened by itself"},
+      {"mail.taken", "rubato_messages_taken_total", kCounter, "Messages accepted from jobs"},
       {"mail.too_soon", "rubato_messages_too_soon_total", kCounter,
        "Reports dropped because they came too soon after the last"},
       {"mail.full", "rubato_messages_full_total", kCounter,
-       "Messages dropped because too many waited"},
+       "Messages dropped because the queue was full"},
       {"mail.off", "rubato_messages_off_total", kCounter,
-       "Messages dropped because nobody read them"},
-      {"mail.malformed", "rubato_messages_malformed_total", kCounter, "Messages refused as wrong"},
+       "Messages dropped because the loop did not read them"},
+      {"mail.malformed", "rubato_messages_malformed_total", kCounter,
+       "Messages refused because they were malformed"},
       {"mail.foreign", "rubato_messages_foreign_total", kCounter,
        "Messages refused because of their sender"},
       {"mail.not_running", "rubato_messages_not_running_total", kCounter,
        "Messages refused because their job does not run"},
-      {"mail.mode", "rubato_messages_mode_total", kCounter,
-       "Messages refused because the mode does not hear them"},
-      {"mail.waiting", "rubato_messages_waiting", kGauge, "Messages that wait to be read"},
+      {"mail.mode", "rubato_messages_mode_total", kCounter, "Messages refused because of the mode"},
+      {"mail.waiting", "rubato_messages_waiting", kGauge, "Messages in the queue"},
       {"hints.jobs", "rubato_hinted_jobs_total", kCounter, "Submissions with hints"},
       {"hints.refused", "rubato_hinted_jobs_refused_total", kCounter,
        "Submissions refused because of their hints"},
@@ -86,19 +85,20 @@ const std::vector<Metric>& metrics() {
        "Updates of hints that were refused"},
       {"store.accepted", "rubato_store_accepted_total", kCounter, "Records handed to the store"},
       {"store.dropped", "rubato_store_dropped_total", kCounter,
-       "Records dropped because the queue of the store was full"},
+       "Records dropped because the store's queue was full"},
       {"store.written", "rubato_store_written_total", kCounter, "Records written"},
       {"store.flagged", "rubato_store_flagged_total", kCounter,
-       "Samples kept and not used for a profile"},
+       "Samples stored but not used for a profile"},
       {"learning.cells", "rubato_learnt_places", kGauge,
-       "Places that the present fit of what jobs measured is made of"},
+       "Measured configurations in the current model fit"},
       {"learning.refused_fits", "rubato_fits_refused_total", kCounter,
-       "Fits that foresaw recent reports worse than the one before, which stayed"},
-      {"store.rejected", "rubato_store_rejected_total", kCounter, "Records that were refused"},
-      {"store.waiting", "rubato_store_waiting", kGauge, "Records that wait to be written"},
+       "Rejected model fits: they predict recent reports worse"},
+      {"store.rejected", "rubato_store_rejected_total", kCounter, "Records refused by the store"},
+      {"store.waiting", "rubato_store_waiting", kGauge, "Records in the store's queue"},
       {"store.batches", "rubato_store_batches_total", kCounter, "Transactions"},
       {"store.failures", "rubato_store_failures_total", kCounter, "Transactions that failed"},
-      {"store.removed", "rubato_store_removed_total", kCounter, "Records forgotten by age or cap"},
+      {"store.removed", "rubato_store_removed_total", kCounter,
+       "Records deleted because of age or limits"},
       {"store.reports", "rubato_reports_total", kCounter, "Reports of running jobs"},
       {"store.reports_stored", "rubato_reports_stored_total", kCounter,
        "Reports handed to the store"},
@@ -178,15 +178,15 @@ std::string labels_of(const ModelRow& row) {
 
 void add_models(std::string& text, const ModelsTable& models) {
   if (models.rows.empty()) return;
-  family(text, "rubato_profile_samples", kGauge, "Reports of a profile, flagged ones included");
+  family(text, "rubato_profile_samples", kGauge, "Reports of a profile, including flagged ones");
   for (const ModelRow& row : models.rows) {
     text += fmt::format("rubato_profile_samples{} {}\n", labels_of(row), row.samples);
   }
-  family(text, "rubato_profile_flagged", kGauge, "Reports of a profile that are not used");
+  family(text, "rubato_profile_flagged", kGauge, "Flagged reports of a profile (not used)");
   for (const ModelRow& row : models.rows) {
     text += fmt::format("rubato_profile_flagged{} {}\n", labels_of(row), row.flagged);
   }
-  family(text, "rubato_profile_rate", kGauge, "Mean rate of a profile, samples/s");
+  family(text, "rubato_profile_rate", kGauge, "Mean throughput of a profile, samples/s");
   for (const ModelRow& row : models.rows) {
     if (row.samples <= row.flagged) continue;
     text +=
@@ -208,7 +208,7 @@ std::string escape_label(std::string_view text) {
 std::string metrics_text(const PublishedStats* stats, const ModelsTable* models, bool up,
                          Seconds now) {
   std::string text;
-  single(text, "rubato_up", kGauge, "1 if Rubato's loop runs", up ? 1 : 0);
+  single(text, "rubato_up", kGauge, "1 if Rubato's loop is running", up ? 1 : 0);
   if (stats != nullptr) add_stats(text, *stats, now);
   if (models != nullptr) add_models(text, *models);
   return text;

@@ -77,16 +77,16 @@ std::string complaint(const Options& options) {
   if (!options.store.empty()) {
     const char* other = !options.data.empty() ? "--data" : "--section";
     const bool both = !options.data.empty() || !options.names.empty();
-    return both ? fmt::format("--store and {} do not go together", other) : "";
+    return both ? fmt::format("--store and {} exclude each other", other) : "";
   }
-  if (!options.config.empty()) return "--config goes with --store";
-  if (options.data.empty()) return "--data DIR or RUBATO_DATA says where the measured data are";
+  if (!options.config.empty()) return "--config requires --store";
+  if (options.data.empty()) return "missing data directory: set --data DIR or RUBATO_DATA";
   std::vector<std::string> names;
   for (const SectionMaker& section : sections()) names.emplace_back(section.name);
   for (const std::string& name : options.names) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     const std::string mean = did_you_mean(name, names);
-    return fmt::format("--section: '{}' is none of {}{}", name, fmt::join(names, ", "), mean);
+    return fmt::format("--section: '{}': must be one of {}{}", name, fmt::join(names, ", "), mean);
   }
   return {};
 }
@@ -253,7 +253,7 @@ int run(const Globals& globals, Options& options) {
   if (!options.store.empty()) return run_store(globals, options);
   if (!is_folder(options.data)) {
     return report_failure(globals, kValidateSchema, kUnreachable,
-                          fmt::format("--data: '{}' is no folder", options.data));
+                          fmt::format("--data: '{}' is not a directory", options.data));
   }
   const auto measured = measure(options);
   if (!measured) {
@@ -269,16 +269,17 @@ int run(const Globals& globals, Options& options) {
 
 std::function<int()> setup(CLI::App& app, const Globals& globals) {
   auto options = std::make_shared<Options>();
-  app.add_option("-d,--data", options->data, "Folder of the measured data; default: RUBATO_DATA")
+  app.add_option("-d,--data", options->data,
+                 "Directory of the measured data (default: RUBATO_DATA)")
       ->type_name("DIR");
   app.add_option("-s,--section", options->names, "Only these data sets")
       ->type_name("NAMES")
       ->delimiter(',')
       ->take_all();
   app.add_option("--store", options->store,
-                 "Foresee the reports of this rubato.db one by one instead")
+                 "Predict each report of this rubato.db from those before it")
       ->type_name("FILE");
-  app.add_option("--config", options->config, "With --store: the rubato.conf that holds")
+  app.add_option("--config", options->config, "With --store: the rubato.conf to use")
       ->type_name("FILE");
   return [options, &globals] { return run(globals, *options); };
 }
@@ -286,7 +287,7 @@ std::function<int()> setup(CLI::App& app, const Globals& globals) {
 }  // namespace
 
 Command validate_command() {
-  return {"validate", "Errors of the models on measured data", "", &setup};
+  return {"validate", "Errors of the models on published measurements", "", &setup};
 }
 
 }  // namespace rubato::tools
