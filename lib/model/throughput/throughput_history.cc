@@ -173,7 +173,7 @@ ReportScatter ThroughputHistory::scatter() const {
   // job warms up nothing is surer than that.
   found.early_count = std::min(early_count_, kEarlyEvidence);
   for (const RunMedian& one : within) found.within_count += one.weight;
-  const double variance = median(within);
+  const double variance = weighted_median_of(within);
   found.within = std::sqrt(variance);
   found.early = std::sqrt(std::max(early_squares_ - variance, variance));
   double between = 0;
