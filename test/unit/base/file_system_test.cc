@@ -108,8 +108,8 @@ TEST_F(RealFiles, LoadOfABadFileFailsWithEveryError) {
   const std::string at = path("rubato.conf");
   EXPECT_EQ(loaded.error().text,
             at + ":2: ReserveDepht: unknown option; did you mean ReserveDepth?\n" + at +
-                ":1: Mode: place needs the partitions that Rubato is to manage; add a line such as "
-                "ManagedPartitions=gpu, or ManagedPartitions=all");
+                ":1: Mode: place requires managed partitions; add a line such as "
+                "ManagedPartitions=gpu or ManagedPartitions=all");
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ TEST_F(HostTest, PassesOverPartsWithoutTheFile) {
 TEST_F(HostTest, LooksOnlyBehindOurDirectory) {
   const auto found = find_stock(at("stock") + ":" + at("ours"), at("ours"), "x.so");
   ASSERT_FALSE(found);
-  EXPECT_NE(found.error().text.find("write PluginDir=" + at("ours") + ":"), std::string::npos);
+  EXPECT_NE(found.error().text.find("set PluginDir=" + at("ours") + ":"), std::string::npos);
 }
 
 TEST_F(HostTest, NeverFindsItself) {
