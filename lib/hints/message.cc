@@ -151,7 +151,7 @@ Message read_kind(std::size_t kind, PairReader& in, HintErrors& errors) {
   return read_hold(in, errors);
 }
 
-/// What stands behind `rubato!`, taken apart.
+/// The text after `rubato!`, split into its words.
 Message read_message(std::size_t number, std::string_view pairs, HintErrors& errors) {
   const MessageKind& kind = message_kinds()[number];
   Pairs found;

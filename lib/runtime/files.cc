@@ -61,7 +61,7 @@ std::string replace_file(const std::string& path, const std::string& text, FileK
   const bool durable = kind == FileKind::kState;
   const std::string fresh = path + ".new";
   const mode_t mode = kind == FileKind::kPublic ? kPublicFile : kOwnerFile;
-  // What was left there is no file to write into: a FIFO would be waited for.
+  // A leftover that is not a regular file cannot be written: opening a FIFO would block.
   (void)unlink(fresh.c_str());
   const int fd = open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
   if (fd < 0) return system_error_text("write", fresh);

@@ -10,7 +10,7 @@ namespace rubato {
 
 namespace {
 
-// The judge remembers the last report of every job: begun anew after so many reports.
+// The judge remembers the last report of every job: rebuilt after a fixed number of reports.
 constexpr std::size_t kMaxScored = 200'000;
 
 /// What tells reports apart.

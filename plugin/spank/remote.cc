@@ -53,7 +53,7 @@ Settings read_settings(const PluginArguments& arguments) {
   return settings;
 }
 
-/// The program that stands beside this file.
+/// The program in the folder of this file.
 std::string forwarder_program() {
   Dl_info info = {};
   if (dladdr(reinterpret_cast<void*>(&forwarder_program), &info) == 0) return "";
@@ -135,7 +135,7 @@ void remote_init(spank_t spank, const PluginArguments& arguments) {
   if (!step || step->step == kExternStep) return;
   const Settings settings = read_settings(arguments);
   const bool batch = step->step == kBatchStep;
-  // Every other job is none of Rubato's: no file, and no process beside its own.
+  // Rubato does nothing for other jobs: no file, and no process besides their own.
   if (!take_decisions(spank) && !has_hints(spank)) {
     spank_unsetenv(spank, "RUBATO_REPORT_FILE");
     return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One configuration a job, as Sia's round asks for: branch and bound on drawn programmes.
+// One configuration a job, as Sia's round asks for: branch and bound on random problems.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kDrawn = 20;
 
-/// GPUs, jobs, whether half of the jobs are alike. The mean over drawn programmes, and the most
+/// GPUs, jobs, whether half of the jobs are alike. The mean over random problems, and the most
 /// states that one took.
 void branch(benchmark::State& state) {
   std::vector<AssignmentProblem> choices;

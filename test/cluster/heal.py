@@ -36,7 +36,7 @@ def hang_report(c):
 
 
 def heal(c):
-    """Raises Failed or ClusterError if the cluster cannot be mended."""
+    """Raises Failed or ClusterError if the cluster cannot be restored."""
     c.echo, echo = False, c.echo
     try:
         c.run_deferred()

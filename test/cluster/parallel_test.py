@@ -20,7 +20,7 @@ def end(number, frame):
     (folder / (label + ".stopped")).touch()
     sys.exit(128 + number)
 signal.signal(signal.SIGTERM, end)
-(folder / (label + ".begun")).touch()
+(folder / (label + ".started")).touch()
 while True:
     time.sleep(1)
 """
@@ -63,7 +63,7 @@ class Stops(unittest.TestCase):
             stdout=subprocess.DEVNULL,
             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN))
         self.addCleanup(lambda: (parent.poll() is None and parent.kill(), parent.wait()))
-        self.wait_for("one.begun", "two.begun")
+        self.wait_for("one.started", "two.started")
         parent.send_signal(number)
         self.assertEqual(parent.wait(LONG), 128 + number)
         self.wait_for("one.stopped", "two.stopped")

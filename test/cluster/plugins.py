@@ -100,7 +100,7 @@ class Plugins:
         self.path = for_all_users(self.path)
 
     def spank(self):
-        """True if the SPANK plugin stands beside them and can be loaded by Slurm's clients."""
+        """True if the SPANK plugin is in their folder and can be loaded by Slurm's clients."""
         return not self.asan and os.path.exists(os.path.join(self.path, SPANK))
 
     def bin_dir(self):

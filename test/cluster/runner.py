@@ -73,7 +73,7 @@ class Runner:
     def __init__(self, options):
         self.options = options
         self.results = []
-        self.mending = 0.0      # seconds between the scenarios of a cluster
+        self.restoring = 0.0      # seconds between the scenarios of a cluster
 
     def run(self, chosen, seed):
         """Runs the scenarios shape by shape; returns the results."""
@@ -102,7 +102,7 @@ class Runner:
         c = cluster.Cluster(f"{self.options.name}-{name}",
                             loaded.with_load(shape) if shape.load else shape,
                             flavour=self.options.flavour, plugin_dir=self.options.plugins)
-        fit, begin, self.mending = False, time.monotonic(), 0.0
+        fit, begin, self.restoring = False, time.monotonic(), 0.0
         try:
             for item in ready:
                 try:
@@ -114,8 +114,8 @@ class Runner:
                 self._run_one(c, item)
         finally:
             c.down(wipe=fit and not self.options.keep)
-        print(f"  cluster {name}: {time.monotonic() - begin:.0f} s, of which {self.mending:.0f} s went into "
-              "mending it", flush=True)
+        print(f"  cluster {name}: {time.monotonic() - begin:.0f} s, of which {self.restoring:.0f} s went into "
+              "restoring it", flush=True)
 
     def _start(self, c):
         """Starts the cluster, anew if it is there already; True."""
@@ -134,17 +134,17 @@ class Runner:
         return True
 
     def _mend(self, c):
-        """Leaves the cluster as a scenario expects it, anew where it cannot be mended; True."""
+        """Leaves the cluster as a scenario expects it, made anew if it cannot be restored; True."""
         start = time.monotonic()
         try:
             with TimeLimit(300):
                 heal.heal(c)
                 if c.shape.load:
                     loaded.ensure(c)
-            self.mending += time.monotonic() - start
+            self.restoring += time.monotonic() - start
             return True
         except (ClusterError, Failed, TimeUp) as error:
-            print(f"  mending failed, so the cluster is made anew: {error}", flush=True)
+            print(f"  restoring it failed, so the cluster is made anew: {error}", flush=True)
             return self._start(c)
 
     def _run_one(self, c, item):

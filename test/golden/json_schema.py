@@ -25,7 +25,7 @@ def errors(schema, value, place="document"):
     if "const" in schema and value != schema["const"]:
         found.append(f"{place}: {value!r} is not {schema['const']!r}")
     if "enum" in schema and value not in schema["enum"]:
-        found.append(f"{place}: {value!r} is none of {schema['enum']}")
+        found.append(f"{place}: {value!r} must be one of {schema['enum']}")
     if "minimum" in schema and _is(value, "number") and value < schema["minimum"]:
         found.append(f"{place}: {value!r} is below {schema['minimum']}")
     if isinstance(value, dict):

@@ -85,7 +85,7 @@ class Cut(unittest.TestCase):
             with self.subTest(signal=number.name):
                 code, runs, seen = self.cut_by(number)
                 self.assertEqual(1, code)
-                self.assertEqual(["rubato"], [run["policy"] for run in runs], "fifo was not begun")
+                self.assertEqual(["rubato"], [run["policy"] for run in runs], "fifo was not started")
                 self.assertTrue(runs[0]["cut"])
                 self.assertLess(runs[0]["finished"], runs[0]["jobs"])
                 page = (self.folder / "r.html").read_text()

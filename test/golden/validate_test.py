@@ -63,7 +63,7 @@ def rename_gavel(source, target):
 
 
 def rename_sia(source, target):
-    """traces/APP/KIND-TYPE.csv; what stands behind validation- is a batch."""
+    """traces/APP/KIND-TYPE.csv; the number after validation- is a batch."""
     folders = sorted(path for path in (source / "traces").iterdir() if path.is_dir())
     apps = Names({folder.name for folder in folders}, "app")
     found = {re.fullmatch(r"(?:placements|scalability)-(.*)\.csv", file.name)

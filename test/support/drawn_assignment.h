@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Drawn programmes as Sia asks for them: three types of GPU in the proportions of its cluster, jobs
+// Random assignment problems like those of Sia: three types of GPU in the proportions of its cluster, jobs
 // that scale more or less well, costs in whole hundredths.
 #pragma once
 

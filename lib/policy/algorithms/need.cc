@@ -101,7 +101,7 @@ std::vector<JobNeed> expected_needs(const Snapshot& snapshot, const Models& mode
     const bool pending = job.state == JobState::kPending;
     if (pending && job.managed && job.request.wants_gpus()) jobs.push_back(&job);
   }
-  // A job may stand there once for each partition; all of them say the same.
+  // A job may have one entry per partition; all of them are equal.
   std::sort(jobs.begin(), jobs.end(), [](const Job* a, const Job* b) {
     return std::tie(a->key, a->rank, a->partition) < std::tie(b->key, b->rank, b->partition);
   });

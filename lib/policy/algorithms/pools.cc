@@ -28,7 +28,7 @@ std::vector<int> gpus_of_types(const RoundInput& input, const Capacity& capacity
   return gpus;
 }
 
-// Of the queue: a job that stands there once for each partition counts once.
+// A job with one entry per partition counts once.
 std::map<JobKey, TypeId> matched_types(const PendingQueue& queue) {
   std::map<JobKey, TypeId> matched;
   for (const PendingEntry& entry : queue.entries) {

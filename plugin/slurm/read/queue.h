@@ -21,7 +21,7 @@ struct SlurmQueueEntry {
   CachedJob* known = nullptr;  ///< what a light look knows of the job, unless it has changed
 };
 
-/// As schedule() sees it: dependencies tested, arrays split where they must be, accrual begun.
+/// As schedule() sees it: dependencies tested, arrays split where they must be, accrual started.
 /// Needs LockKind::kAct.
 [[nodiscard]] std::vector<SlurmQueueEntry> build_queue();
 

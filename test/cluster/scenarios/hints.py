@@ -123,7 +123,7 @@ def strong_hints_go_before_weak_ones(c):
     long = "x" * 1015
     answer = c.cmd(f"RUBATO_DL_BATCH=512 sbatch -J scenario --gpus=4 -t 5 --comment={long} "
                    "--wrap true | cut -c1-200", check=False)
-    check("1032 characters with the hints, and Slurm keeps 1024; make" in answer,
+    check("1032 characters with the hints, Slurm allows 1024; shorten" in answer,
           "a comment that grows too long to be refused in words", answer)
 
 
@@ -152,7 +152,7 @@ def update_of_a_pending_job_is_checked(c):
             ("Comment='rubato:gpu=2'", "gpu: unknown hint; did you mean gpus"),
             ("TresPerJob=gres:gpu:3", "the request is for 3 GPUs, which is not one of 2,4"),
             ("TimeLimit=1", "60 seconds is not less than the time limit, 00:01:00"),
-            ("Requeue=0", "an interrupted job is requeued, which the request does not allow"),
+            ("Requeue=0", "an interrupted job is requeued, but the request does not allow it"),
             ("NumTasks=3", "3 tasks on 4 GPUs scale with the GPUs, and their number must be whole")):
         answer = c.cmd(f"scontrol update JobId={job} {update}", check=False)
         check(answer.rc != 0 and REFUSED in answer, f"`{update}` to be refused", answer)

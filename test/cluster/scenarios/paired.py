@@ -25,7 +25,7 @@ shape("paired", nodes=DEMO_NODES, load=False, rubato_conf="ManagedPartitions=all
 
 SEED = 4
 HINTS = "rubato: job-type={}; gpus=1-8; samples=1e6; checkpoint=USR1@60; resize=restart"
-# Time limits are drawn in this unit, so that any two jobs end far apart, however long the steps take, and hardly ever
+# Time limits are drawn in this unit, so that any two jobs end far apart, however long the steps take, and almost never
 # do two limits add up to a third: stock Slurm's plan would hang on seconds. Every time can be told in this unit
 # since the begin.
 UNIT = 20       # minutes

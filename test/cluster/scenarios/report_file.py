@@ -49,7 +49,7 @@ def report_file_becomes_a_message(c):
     plain = c.sbatch("-n1 -t 5", "echo file=$RUBATO_REPORT_FILE; exec sleep 900")
     c.wait(lambda: "file=" in c.output(plain), 10, "a CPU job to run")
     check("file=/" not in c.output(plain) and not forwarders(c, plain),
-          "no file and no process for a job that is none of Rubato's", c.output(plain))
+          "no file and no process for a job without hints", c.output(plain))
     c.cmd(f"scancel {plain}")
 
 

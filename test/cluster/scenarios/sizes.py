@@ -54,7 +54,7 @@ def runs_with(c, job, gpus, tasks=None):
     c.cmd(f"scontrol show job -d {job} | grep -E 'JobState|NumNodes|TRES|GRES|TresPer'")
     check(total(c, job) == gpus, f"{gpus} GPUs", c.gpus(job))
     check(c.job(job).get("NumTasks") == str(tasks), f"{tasks} tasks", c.job(job).get("NumTasks"))
-    # The file is begun anew at each run, which may be a moment after Slurm shows it.
+    # The file is created anew at each run, which may be a moment after Slurm shows it.
     end = f"done {c.job(job)['Restarts']}\n"
     c.wait(lambda: end in c.output(job), LONG, f"the job to print {end.strip()}")
     lines = c.output(job).splitlines()

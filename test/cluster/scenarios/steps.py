@@ -145,6 +145,6 @@ def loop_is_back(c):
 
 
 def replace(c, name, value):
-    """Replaces a call of this cluster for a negative control, until the runner mends it."""
+    """Replaces a call of this cluster for a negative control, until the runner restores it."""
     setattr(c, name, value)
     c.defer(lambda: c.__dict__.pop(name, None))

@@ -55,7 +55,7 @@ class LatestNumber {
 
 /// What a test and the task share. It outlives both.
 struct Script {
-  std::promise<void> entered;  ///< the task has begun its first work
+  std::promise<void> entered;  ///< the task has started its first work
   std::promise<void> release;  ///< lets that work end
   bool blocks_first = false;
   SteadyTime not_before{};  ///< after each work

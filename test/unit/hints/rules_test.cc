@@ -34,8 +34,8 @@ struct RuleTest {
   const char* hints;
   HintRequest request;
   const char* error;   // all of resolve_hints
-  const char* better;  // the same hints, put right: no rule is broken; null: with `mended`
-  HintRequest mended = {};
+  const char* better;  // the same hints, put right: no rule is broken; null: with `fixed`
+  HintRequest fixed = {};
 };
 
 constexpr HintRequest gpus(int count) {
@@ -270,8 +270,8 @@ TEST(HintRules, EachIsBrokenByItsCaseAndHoldsForTheBetterOne) {
     const auto refused = resolve_hints(said(test.hints), {}, test.request);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().text, test.error);
-    EXPECT_EQ(broken(said(test.better), test.mended), std::set<std::string>{});
-    EXPECT_TRUE(resolve_hints(said(test.better), {}, test.mended));
+    EXPECT_EQ(broken(said(test.better), test.fixed), std::set<std::string>{});
+    EXPECT_TRUE(resolve_hints(said(test.better), {}, test.fixed));
     seen.insert(test.rule);
   }
   for (const HintRule& rule : hint_rules()) EXPECT_TRUE(seen.contains(rule.name)) << rule.name;

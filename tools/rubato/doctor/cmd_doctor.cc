@@ -119,7 +119,7 @@ int no_slurm_conf(const Globals& globals, const std::string& why) {
   return kFailed;
 }
 
-/// rubato.conf as it takes effect: what is not said stands there with its default.
+/// rubato.conf as it takes effect: options that are not set have their default.
 int print_config(const Globals& globals, const Site& site) {
   if (site.config_error) return report_failure(globals, kSchema, kFailed, *site.config_error);
   fmt::print("{}", globals.json ? config_json(site.config) + "\n" : dump_config(site.config));

@@ -16,7 +16,7 @@ enum class Status { kOk, kWarn, kFail };
 
 [[nodiscard]] const char* to_string(Status);
 
-/// One finding: a sentence, and the line to write where one mends it.
+/// One finding: a sentence, and the line to write if one fixes it.
 struct Check {
   Status status = Status::kOk;
   std::string name;  ///< what was looked at, as a short title

@@ -62,7 +62,7 @@ void check_job_test(const Machine& machine, Checks& checks) {
   for (const std::string& word : machine.site.slurm.list("SchedulerParameters")) {
     const std::string key = "bf_max_job_test=";
     if (!lower(word).starts_with(key)) continue;
-    int value = 0;  // as Slurm takes what is no number
+    int value = 0;  // Slurm reads text that is not a number as 0
     std::from_chars(word.data() + key.size(), word.data() + word.size(), value);
     if (value >= kMinJobTest) {
       checks.push_back({Status::kOk, "bf_max_job_test", std::to_string(value), ""});

@@ -24,7 +24,7 @@ struct Options {
   std::string partition;
 };
 
-/// What stands behind the answer: the published files and what is to be said of them.
+/// The sources of an answer: the published files, and remarks on them.
 struct View {
   PublishedPlan published;
   StartRecords decisions;

@@ -226,7 +226,7 @@ int list(const Globals& globals, const Options& options) {
       chosen(table->most_informative, options);
   if (globals.json) {
     Json json = document(kModelsSchema, "", warnings);
-    json["schema"] = kModelsSchema;  // the members of models.json stand beside the head
+    json["schema"] = kModelsSchema;  // the members of models.json are members of the same object
     json["generated"] = table->generated;
     json["models"] = Json::array();
     for (const ModelRow& row : rows) json["models"].push_back(row_json(row));

@@ -21,7 +21,7 @@ int run(const Globals& globals) {
   if (globals.json) {
     Json json = document(kStatsSchema, stats->slurm_version,
                          stopped ? std::vector<std::string>{*stopped} : std::vector<std::string>{});
-    json.update(stats->all);  // the members of stats.json stand beside the head
+    json.update(stats->all);  // the members of stats.json are members of the same object
     print_json(json);
   } else {
     fmt::print("{}", stats_text(*stats, now()));
