@@ -92,9 +92,9 @@ def a_job_whose_forecasts_come_true_is_predictable(c):
     low, high = (seconds(end) for end in interval.split(".."))
     check(low <= seconds(left) <= high, "an interval around it", interval)
     # Explain reads what was published, which the next round makes anew.
-    c.wait(lambda: "yes: the last" in c.ask(f"rubato explain {steady}"), 60, "explain to know it")
+    c.wait(lambda: "yes: quality" in c.ask(f"rubato explain {steady}"), 60, "explain to know it")
     text = c.cmd(f"rubato explain {steady}")
-    check("Predictable" in text and "yes: the last" in text, "explain to say why", text)
+    check("Predictable" in text and "yes: quality" in text, "explain to say why", text)
 
 
 @scenario(cluster="predictable", needs=["rubato"], negative="predictability", timeout=600)
@@ -115,6 +115,6 @@ def the_class_survives_a_restart_of_slurmctld(c):
     c.kill9_ctld()
     c.start_ctld()
     text = c.wait(lambda: next((told for told in [c.ask(f"rubato explain {job}", check=False)]
-                                if "yes: the last" in told), ""),
+                                if "yes: quality" in told), ""),
                   60, "explain to call it predictable without another report")
     c.say(text)
