@@ -111,6 +111,6 @@ def the_history_of_this_cluster_is_played(c):
           f"six runs with GPUs: job {one}, three tasks of {array}, two runs of {again}", text)
     text = c.cmd(f"rubato simulate --from-sacct {history} -c @")
     check("Excluded: 1 job without GPUs, 1 that never started" in text, "what was left out", text)
-    check("1 later run of jobs that were requeued" in text, "the second run", text)
+    check("1 later run of requeued jobs" in text, "the second run", text)
     check(re.search(r"The replay of stock Slurm \(backfill\) is [+-][\d.]+ % off", text) is not None,
           "how far the replay is off", text)
