@@ -20,7 +20,7 @@ LIB_HINTS = lib/librubato_hints.la lib/librubato_base.la
 # The log stands apart from lib/base/: it needs spdlog, which no other file of the lower rooms uses.
 LIB_LOG = lib/librubato_log.la
 LIB_CORE = lib/librubato_core.la lib/librubato_config.la $(LIB_HINTS)
-LIB_MODEL = lib/librubato_model.la $(LIB_LOG) $(LIB_CORE)
+LIB_MODEL = lib/librubato_model.la $(LIB_CORE) $(LIB_LOG)
 LIB_JSON = lib/librubato_json.la $(LIB_MODEL)
 LIB_POLICY = lib/librubato_policy.la $(LIB_JSON)
 LIB_STORE = lib/librubato_store.la $(LIB_POLICY)
