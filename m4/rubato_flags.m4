@@ -54,7 +54,9 @@ AC_DEFUN([RUBATO_PRECOMPILED], [
     [AS_HELP_STRING([--disable-precompiled], [parse all headers in each source; default with clang and with ccache])],
     [], [enable_precompiled=auto])
   AS_IF([test "$enable_precompiled" = auto], [
-    AS_CASE([$CXX], [*ccache*|*clang*], [enable_precompiled=no], [enable_precompiled=$GXX])])
+    AS_CASE([$CXX], [*ccache*|*clang*], [enable_precompiled=no], [enable_precompiled=$GXX])
+    # GCC warns of "#pragma once" in the file that it precompiles, and has no option against that.
+    AS_IF([test $enable_werror = yes], [enable_precompiled=no])])
   AS_CASE([$enable_precompiled], [yes], [], [enable_precompiled=no])
   AM_CONDITIONAL([PRECOMPILED], [test $enable_precompiled = yes])
 ])
