@@ -23,11 +23,11 @@ class RUBATO_CAPABILITY("mutex") Mutex {
 class RUBATO_SCOPED_CAPABILITY MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) RUBATO_ACQUIRE(mutex) : lock_(mutex.mutex_) {}
-  ~MutexLock() RUBATO_RELEASE() = default;
+  ~MutexLock() RUBATO_UNLOCKS() = default;
   MutexLock(const MutexLock&) = delete;
   MutexLock& operator=(const MutexLock&) = delete;
 
-  void unlock() RUBATO_RELEASE() { lock_.unlock(); }
+  void unlock() RUBATO_UNLOCKS() { lock_.unlock(); }
   void lock() RUBATO_ACQUIRE() { lock_.lock(); }
 
   /// For a condition variable, whose wait releases the mutex and takes it again.

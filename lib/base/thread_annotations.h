@@ -19,4 +19,4 @@
 /// A function that is called only while the mutexes are not held.
 #define RUBATO_EXCLUDES(...) RUBATO_THREAD_ATTRIBUTE(locks_excluded(__VA_ARGS__))
 #define RUBATO_ACQUIRE(...) RUBATO_THREAD_ATTRIBUTE(acquire_capability(__VA_ARGS__))
-#define RUBATO_RELEASE(...) RUBATO_THREAD_ATTRIBUTE(release_capability(__VA_ARGS__))
+#define RUBATO_UNLOCKS(...) RUBATO_THREAD_ATTRIBUTE(release_capability(__VA_ARGS__))
