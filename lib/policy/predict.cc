@@ -13,7 +13,7 @@ std::vector<double> predict_speeds(const Models& models, const std::vector<std::
   std::vector<double> speeds;
   speeds.reserve(types.size());
   for (const std::string& type : types) {
-    // Of a job type that nobody has seen: what is common to all that were.
+    // For a job type without measurements: what all measured job types have in common.
     speeds.push_back(models.throughput_model() != nullptr
                          ? models.throughput_model()->predict({}, type, 1).throughput()
                          : models.speed(type));

@@ -46,7 +46,7 @@ void StartHistory::end(const JobKey& job, Seconds now) {
   changed_ = true;
 }
 
-// What ended while nobody looked.
+// Runs that ended between two snapshots.
 void StartHistory::settle_restored(const Snapshot& snapshot) {
   if (!std::exchange(restored_, false)) return;
   std::set<JobKey> running;

@@ -50,7 +50,7 @@ RunMedian together(const std::vector<RunMedian>& all) {
     double sum = 0;
     double weight = 0;
     for (const RunMedian& one : all) {
-      // Of two nobody can say which is wrong.
+      // Of two reports, neither can be told to be the wrong one.
       const double w =
           one.weight * (all.size() > 2 ? doubt(one.log_throughput - result.log_throughput) : 1);
       sum += w * one.log_throughput;

@@ -79,7 +79,7 @@ class Placer {
   /// Why `place` found nothing.
   [[nodiscard]] std::shared_ptr<const PlacementFailure> failure(const PendingEntry& entry);
 
-  /// From now on nobody below starts on the nodes of `entry`, for which Slurm ends other jobs.
+  /// From now on no job of lower order starts on the nodes of `entry`, for which Slurm ends other jobs.
   void keep_for_preemption(const PendingEntry& entry);
   /// From now on no unmanaged job starts on `nodes`.
   void close_to_unmanaged(const NodeSet& nodes, const PendingEntry& entry);

@@ -20,7 +20,7 @@
 namespace rubato {
 namespace {
 
-// Of a job whose run time nobody can tell, when nobody else's is known either.
+// For a job whose run time is unknown, when no other run time is known.
 constexpr double kUsualSeconds = 3600;
 // A type that is not known well counts as faster by this share of its spread where it is free.
 constexpr double kOptimism = 0.5;
@@ -33,7 +33,7 @@ constexpr double kSureStddevs = 2;
 // And only where the speed of the GPU type for its job type is known as well as that: guesses from
 // other types are at times off by more than any number of their spreads.
 constexpr double kSureStddev = 0.35;
-// A size that nobody has measured is tried up to so many times the largest that was: what a job
+// A size without measurements is tried up to so many times the largest that was: what a job
 // wastes if the forecast is wrong has a bound, and the next forecast is better.
 constexpr int kStep = 2;
 // How the refusal of a start at another size begins (plugin/actuate); such a job is planned as
