@@ -86,8 +86,6 @@ tools_libcommands_la_SOURCES = \
   tools/rubato/models/read_input.h \
   tools/rubato/models/site_store.cc \
   tools/rubato/models/site_store.h \
-  tools/rubato/models/store_replay.cc \
-  tools/rubato/models/store_replay.h \
   tools/rubato/report/cmd_report.cc \
   tools/rubato/report/report_message.cc \
   tools/rubato/report/report_message.h \
@@ -101,8 +99,7 @@ tools_libcommands_la_SOURCES = \
   tools/rubato/stats/metrics.cc \
   tools/rubato/stats/metrics.h \
   tools/rubato/stats/stats_view.cc \
-  tools/rubato/stats/stats_view.h \
-  tools/rubato/validate/cmd_validate.cc
+  tools/rubato/stats/stats_view.h
 # Where make install puts the plugins, for `rubato doctor`.
 tools_libcommands_la_CPPFLAGS = $(AM_CPPFLAGS) -DRUBATO_PLUGIN_DIR='"$(rubatoplugindir)"'
 COMMAND_LIBS = tools/libcommands.la tools/libtools.la $(LIB_ALL) $(LIBRARY_LIBS)
@@ -110,16 +107,17 @@ COMMAND_LIBS = tools/libcommands.la tools/libtools.la $(LIB_ALL) $(LIBRARY_LIBS)
 bin_PROGRAMS += bin/rubato
 bin_rubato_SOURCES = \
   tools/rubato/rubato.cc \
-  tools/rubato/simulate/launcher.cc \
-  tools/rubato/simulate/simulate_summary.h
+  tools/rubato/simulate/launched.h \
+  tools/rubato/simulate/launcher.cc
 bin_rubato_CPPFLAGS = $(AM_CPPFLAGS) -DRUBATO_SIMULATE='"$(pkglibexecdir)/rubato-simulate"'
-bin_rubato_LDADD = tools/libcommands.la tools/libtools.la lib/librubato_validate.la lib/librubato_replay.la \
+bin_rubato_LDADD = tools/libcommands.la tools/libtools.la lib/librubato_replay.la \
   $(LIB_RUNTIME) $(LIBRARY_LIBS)
 
 pkglibexec_PROGRAMS = bin/rubato-simulate
 bin_rubato_simulate_SOURCES = \
   tools/rubato/rubato.cc \
   tools/rubato/simulate/cmd_simulate.cc \
+  tools/rubato/simulate/launched.h \
   tools/rubato/simulate/simulate_charts.cc \
   tools/rubato/simulate/simulate_charts.h \
   tools/rubato/simulate/simulate_gantt.cc \
@@ -133,7 +131,10 @@ bin_rubato_simulate_SOURCES = \
   tools/rubato/simulate/simulate_page.cc \
   tools/rubato/simulate/simulate_page.h \
   tools/rubato/simulate/simulate_view.cc \
-  tools/rubato/simulate/simulate_view.h
+  tools/rubato/simulate/simulate_view.h \
+  tools/rubato/validate/cmd_validate.cc \
+  tools/rubato/validate/store_replay.cc \
+  tools/rubato/validate/store_replay.h
 bin_rubato_simulate_LDADD = $(COMMAND_LIBS)
 
 # Style and script of pages, as text in the program.

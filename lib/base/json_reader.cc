@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "lib/base/nearest.h"
 
@@ -31,6 +32,10 @@ std::string shown(const JsonValue& value) {
 
 }  // namespace
 
+std::string json_text(const JsonValue& value, int indent) {
+  return value.dump(indent, ' ', false, JsonValue::error_handler_t::replace);
+}
+
 void JsonErrors::add(const JsonPath& path, std::string_view text) {
   if (first) return;
   const std::string where = text_of(path);
@@ -41,10 +46,13 @@ void JsonItem::wrong(std::string_view expected) const {
   error(fmt::format("expected {}, found {}", expected, shown(value_)));
 }
 
-bool JsonItem::is_array() const {
-  if (!value_.is_array()) wrong("a list");
-  return value_.is_array();
+std::size_t JsonItem::array_size() const {
+  if (value_.is_array()) return value_.size();
+  wrong("a list");
+  return 0;
 }
+
+const JsonValue& JsonItem::element(std::size_t index) const { return value_[index]; }
 
 std::string JsonItem::text() const {
   if (value_.is_string()) return value_.get<std::string>();
@@ -89,6 +97,12 @@ JsonObject::JsonObject(const JsonItem& item) : path_(item.path()), errors_(item.
   } else {
     item.error(fmt::format("expected an object, found {}", shown(item.value())));
   }
+}
+
+const JsonValue* JsonObject::find(std::string_view name) const {
+  if (object_ == nullptr || errors_.any()) return nullptr;
+  const auto at = object_->find(name);
+  return at == object_->end() ? nullptr : &*at;
 }
 
 void JsonObject::missing(std::string_view name) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +15,9 @@
 namespace rubato {
 
 using JsonValue = nlohmann::ordered_json;
+
+/// `value` in one line, or indented by `indent`. Bytes that are not UTF-8 are replaced.
+[[nodiscard]] std::string json_text(const JsonValue& value, int indent = -1);
 
 /// Where the reader is: a chain of members and indices, written only for an error.
 struct JsonPath {
@@ -59,10 +62,10 @@ class JsonItem {
   /// Calls `each(JsonItem)` for the elements of an array, until the first error.
   template <typename Function>
   void elements(Function each) const {
-    if (!is_array()) return;
-    for (std::size_t i = 0; i < value_.size() && !errors_.any(); ++i) {
+    const std::size_t size = array_size();
+    for (std::size_t i = 0; i < size && !errors_.any(); ++i) {
       const JsonPath at{&path_, {}, i};
-      each(JsonItem(value_[i], at, errors_));
+      each(JsonItem(element(i), at, errors_));
     }
   }
 
@@ -73,7 +76,9 @@ class JsonItem {
   [[nodiscard]] JsonErrors& errors() const { return errors_; }
 
  private:
-  [[nodiscard]] bool is_array() const;
+  /// 0, with an error, for what is not an array.
+  [[nodiscard]] std::size_t array_size() const;
+  [[nodiscard]] const JsonValue& element(std::size_t index) const;
   void wrong(std::string_view expected) const;
 
   const JsonValue& value_;
@@ -91,16 +96,16 @@ class JsonObject {
   void optional(std::string_view name, Function read) {
     asked_.push_back(name);
     if (object_ == nullptr || errors_.any()) return;
-    const auto at = object_->find(name);
-    if (at == object_->end()) return;
+    const JsonValue* value = find(name);
+    if (value == nullptr) return;
     const JsonPath path{&path_, name, 0};
-    read(JsonItem(*at, path, errors_));
+    read(JsonItem(*value, path, errors_));
   }
   /// The same for a member that must be there.
   template <typename Function>
   void required(std::string_view name, Function read) {
     optional(name, read);
-    if (object_ != nullptr && !errors_.any() && !object_->contains(name)) missing(name);
+    if (object_ != nullptr && !errors_.any() && find(name) == nullptr) missing(name);
   }
 
   void text(std::string_view name, std::string& to) {
@@ -128,6 +133,8 @@ class JsonObject {
   void finish();
 
  private:
+  /// The member `name`, or nullptr.
+  [[nodiscard]] const JsonValue* find(std::string_view name) const;
   void missing(std::string_view name);
 
   const JsonPath& path_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "lib/base/json_reader.h"
 #include "lib/config/options.h"
 #include "lib/config/records.h"
 #include "lib/config/test_options.h"
@@ -148,7 +149,7 @@ std::string config_json(const Config& config) {
     if (!value.empty()) out[option.name] = *split_list(value);
   }
   // Names are bytes to Slurm; JSON wants UTF-8.
-  return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(out);
 }
 
 }  // namespace rubato

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "lib/base/json_reader.h"
 #include "lib/hints/comment.h"
 
 namespace rubato {
@@ -169,7 +170,7 @@ std::string wrong_hints_json() {
                    {"comment", wrong.comment()},
                    {"error", wrong.error()}});
   }
-  return out.dump(1) + "\n";
+  return json_text(out, 1) + "\n";
 }
 
 }  // namespace rubato

@@ -2,6 +2,7 @@
 // Hints as JSON, schema rubato.hints/1.
 #include <nlohmann/json.hpp>
 
+#include "lib/base/json_reader.h"
 #include "lib/hints/hints.h"
 #include "lib/hints/table.h"
 #include "lib/hints/values.h"
@@ -85,7 +86,7 @@ std::string hints_json(const Hints& hints) {
     Json& unset = out["unset"] = Json::array();
     for (const HintField field : hints.unset) unset.push_back(name_of(field));
   }
-  return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(out);
 }
 
 }  // namespace rubato

@@ -2,8 +2,8 @@
 // Helpers to read documents.
 #pragma once
 
-#include <fmt/format.h>
-
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,28 +23,18 @@ bool ascending(const std::vector<T>& items, Compare less) {
   return true;
 }
 
-/// Parses `text`, checks its schema and hands the object to `read`. No exception leaves it.
+/// Parses `text`, checks its schema and hands the object to `read`. Returns what is wrong, or
+/// nothing. No exception leaves it.
+[[nodiscard]] std::optional<std::string> read_document(
+    std::string_view text, const char* schema, const std::function<void(JsonObject&)>& read);
+
+/// The same for a `read` that returns the value.
 template <typename T, typename Function>
 Result<T> parse(std::string_view text, const char* schema, Function read) {
-  try {
-    const JsonValue document = JsonValue::parse(text);
-    JsonErrors errors;
-    const JsonPath root;
-    JsonObject object(JsonItem(document, root, errors));
-    object.required("schema", [&](const JsonItem& item) {
-      const std::string found = item.text();
-      if (!item.failed() && found != schema) {
-        item.error(fmt::format("expected \"{}\", found {}", schema, JsonValue(found).dump()));
-      }
-    });
-    if (errors.any()) return fail(*errors.first);
-    T value = read(object);
-    object.finish();
-    if (errors.any()) return fail(*errors.first);
-    return value;
-  } catch (const JsonValue::exception& error) {
-    return fail(fmt::format("not JSON: {}", error.what()));
-  }
+  T value;
+  auto wrong = read_document(text, schema, [&](JsonObject& object) { value = read(object); });
+  if (wrong) return fail(*std::move(wrong));
+  return value;
 }
 
 /// Reads an explanation. An error goes to the errors of `item`.

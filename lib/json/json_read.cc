@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <unordered_map>
 
@@ -150,7 +151,7 @@ class RecordReader {
         on = true;
       });
       if (!item.failed() && !known)
-        item.error(fmt::format("unknown word {} of PrivateData", JsonValue(word).dump()));
+        item.error(fmt::format("unknown word {} of PrivateData", json_text(JsonValue(word))));
     });
   }
   void hints(std::string_view key, std::optional<ResolvedHints>& to) {
@@ -218,7 +219,7 @@ class RecordReader {
     if (context_.named) {
       context_.known = false;
     } else {
-      item.error(fmt::format("no node has the name {}", JsonValue(name).dump()));
+      item.error(fmt::format("no node has the name {}", json_text(JsonValue(name))));
     }
     return -1;
   }

@@ -13,6 +13,7 @@ lib_librubato_json_la_SOURCES = \
   lib/json/job_annotation.cc \
   lib/json/job_annotation.h \
   lib/json/json.h \
+  lib/json/json_documents.cc \
   lib/json/json_documents.h \
   lib/json/json_hints.cc \
   lib/json/json_hints.h \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a version of Models is made of: models-fit.json, which is in the folder of snapshot.json so that a
-// round can be decided again.
+// What a version of Models is made of: models-fit.json, which is in the folder of snapshot.json so
+// that a round can be decided again.
 #pragma once
 
 #include <map>

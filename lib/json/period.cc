@@ -2,6 +2,7 @@
 #include "lib/json/period.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "lib/json/json_documents.h"
@@ -117,7 +118,7 @@ nlohmann::ordered_json Periods::json(bool breakdown) const {
 std::string Periods::text() const {
   Json out{{"schema", kPeriodsSchema}};
   out.update(json());
-  return out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(out) + "\n";
 }
 
 Result<Periods> Periods::from_json(std::string_view text) {

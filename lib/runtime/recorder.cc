@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <variant>
 
@@ -211,6 +212,10 @@ void Recorder::store_job(const JobKey& key, RunFacts& facts, Seconds now) {
   record.restarts = facts.restarts;
   record.updated = now;
   push(std::move(record));
+}
+
+nlohmann::ordered_json Recorder::report_json(bool breakdown) const {
+  return periods_.json(breakdown);
 }
 
 nlohmann::ordered_json Recorder::store_json() const {

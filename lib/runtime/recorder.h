@@ -6,7 +6,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,9 +69,7 @@ class Recorder {
   /// Path of rubato.db.
   [[nodiscard]] std::string database() const;
   [[nodiscard]] nlohmann::ordered_json store_json() const;
-  [[nodiscard]] nlohmann::ordered_json report_json(bool breakdown) const {
-    return periods_.json(breakdown);
-  }
+  [[nodiscard]] nlohmann::ordered_json report_json(bool breakdown) const;
   [[nodiscard]] const ReportStats& stats() const { return stats_; }
   /// report.json if it changed since the last call, else "".
   [[nodiscard]] std::string take_report(bool last);

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What the recorder takes from each round.
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "lib/base/json_reader.h"
 #include "lib/json/json.h"
 #include "lib/model/progress/predictability.h"
 #include "lib/runtime/recorder.h"
@@ -112,11 +114,7 @@ void Recorder::record_refusal(const JobMemory& memory, Seconds now) {
   if (last.refusal == memory.refusal) return;
   last.refusal = memory.refusal;
   const nlohmann::ordered_json text{{"refusal", memory.refusal}, {"refusals", memory.refusals}};
-  push(store::Decision{
-      .job = memory.job,
-      .time = now,
-      .kind = "refusal",
-      .text = text.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)});
+  push(store::Decision{.job = memory.job, .time = now, .kind = "refusal", .text = json_text(text)});
 }
 
 void Recorder::record_periods(const Snapshot& snapshot, const Plan& plan,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Orders about profiles, done in the database.
+#include "lib/store/apply.h"
+
 #include <fmt/format.h>
 
 #include <string>
-
-#include "lib/store/apply.h"
 
 namespace rubato::store {
 namespace {

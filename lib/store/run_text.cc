@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "lib/base/json_reader.h"
 #include "lib/json/json.h"
 
 namespace rubato::sim {
@@ -81,7 +82,7 @@ std::optional<Mode> mode_of_run(std::string_view text) {
 Result<Job> run_from_text(std::string_view text, Snapshot& cluster) {
   Json json = Json::parse(text, nullptr, false);
   if (json.is_object() && json.erase(kMode) > 0) {
-    const std::string plain = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const std::string plain = json_text(json);
     return run_from_text(plain, cluster);
   }
   const auto one = snapshot_from_json(text);

@@ -4,6 +4,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "lib/base/json_reader.h"
 #include "lib/base/version.h"
 #include "plugin/common/guard.h"
 #include "plugin/common/release.h"
@@ -94,7 +95,7 @@ std::string stats_json(const StatsInput& input, bool breakdown) {
   out["store"] = input.recorder.store_json();
   out["learning"] = input.models.learning_json();
   out["report"] = input.recorder.report_json(breakdown);
-  return out.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return json_text(out) + "\n";
 }
 
 }  // namespace rubato

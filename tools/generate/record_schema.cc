@@ -145,7 +145,7 @@ std::string schema_of(const char* id, const char* title, const std::string& what
                          "out has its default. New members may be added; the number in the schema "
                          "changes when a member is removed or changes its meaning."}};
   schema.update(writer.take());
-  return schema.dump(2) + "\n";
+  return json_text(schema, 2) + "\n";
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 namespace rubato::tools {
 namespace {

@@ -2,6 +2,7 @@
 // The program `rubato`: a table of subcommands, and what is alike in all of them.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <clocale>

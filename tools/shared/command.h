@@ -2,10 +2,13 @@
 // Interface of a subcommand of `rubato`. Each subcommand has its own file, cmd_NAME.cc.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App;
+}
 
 namespace rubato::tools {
 

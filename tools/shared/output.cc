@@ -12,8 +12,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "lib/base/json_reader.h"
 #include "lib/base/version.h"
 
 namespace rubato::tools {
@@ -155,7 +157,8 @@ bool testing() {
 bool test_off(ToolMechanism mechanism) {
   const char* value = std::getenv("RUBATO_TEST_OFF");
   if (!testing() || value == nullptr) return false;
-  return fmt::format(",{},", value).find(fmt::format(",{},", to_string(mechanism))) != std::string::npos;
+  return fmt::format(",{},", value).find(fmt::format(",{},", to_string(mechanism))) !=
+         std::string::npos;
 }
 
 Seconds now() {
@@ -192,8 +195,6 @@ Json document(const char* schema, const std::string& slurm_version,
   return Json{{"meta", meta}, {"warnings", warnings}, {"errors", errors}};
 }
 
-void print_json(const Json& document) {
-  fmt::print("{}\n", document.dump(2, ' ', false, Json::error_handler_t::replace));
-}
+void print_json(const Json& document) { fmt::print("{}\n", json_text(document, 2)); }
 
 }  // namespace rubato::tools

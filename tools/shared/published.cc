@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <nlohmann/json.hpp>
 
 #include "lib/base/fingerprint.h"
 #include "lib/json/json.h"
@@ -91,21 +92,22 @@ Result<PublishedStats> read_stats(const Site& site) {
   const auto text = read_published(site, "stats.json", "the state of Rubato");
   if (!text) return tl::unexpected(text.error());
   PublishedStats stats;
-  stats.all = Json::parse(*text, nullptr, false);
-  if (!stats.all.is_object()) return fail(broken(site, "stats.json", "not a JSON object"));
-  const auto heartbeat = stats.all.find("heartbeat");
-  if (heartbeat == stats.all.end() || !heartbeat->is_number()) {
+  stats.all = std::make_shared<const Json>(Json::parse(*text, nullptr, false));
+  const Json& all = *stats.all;
+  if (!all.is_object()) return fail(broken(site, "stats.json", "not a JSON object"));
+  const auto heartbeat = all.find("heartbeat");
+  if (heartbeat == all.end() || !heartbeat->is_number()) {
     return fail(broken(site, "stats.json", "heartbeat: expected a number"));
   }
   stats.heartbeat = heartbeat->get<Seconds>();
-  stats.mode = member<std::string>(stats.all, "mode", "");
-  stats.version = member<std::string>(stats.all, "version", "");
-  stats.slurm_version = member<std::string>(stats.all, "slurm_version", "");
-  stats.gate_open = member<bool>(stats.all, "gate_open", false);
+  stats.mode = member<std::string>(all, "mode", "");
+  stats.version = member<std::string>(all, "version", "");
+  stats.slurm_version = member<std::string>(all, "slurm_version", "");
+  stats.gate_open = member<bool>(all, "gate_open", false);
   // While no managed job waits, an open gate lets none through.
-  stats.gate_matters = member<int>(stats.all, "pending_managed", 1) > 0;
-  stats.records_fit = member<bool>(stats.all, "records_fit", true);
-  stats.config_good = member<bool>(stats.all, "config_good", true);
+  stats.gate_matters = member<int>(all, "pending_managed", 1) > 0;
+  stats.records_fit = member<bool>(all, "records_fit", true);
+  stats.config_good = member<bool>(all, "config_good", true);
   return stats;
 }
 

@@ -2,6 +2,7 @@
 // Files published by Rubato in slurmctld: snapshot.json, plan.json, stats.json.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -18,7 +19,7 @@ namespace rubato::tools {
 
 inline constexpr const char* kStatsSchema = "rubato.stats/1";
 
-/// stats.json. All counters are in `all`.
+/// stats.json. All members are in `all`.
 struct PublishedStats {
   Seconds heartbeat = 0;  ///< when the loop last ran
   std::string mode;       ///< the mode in effect, which may differ from rubato.conf
@@ -28,7 +29,7 @@ struct PublishedStats {
   bool gate_matters = true;  ///< managed jobs are pending
   bool records_fit = true;   ///< slurmctld's records have the sizes the plugins were built for
   bool config_good = true;   ///< slurmctld took the rubato.conf it read last
-  Json all;
+  std::shared_ptr<const Json> all;  ///< an object; never null
 };
 
 /// A snapshot with the bytes it was read from.

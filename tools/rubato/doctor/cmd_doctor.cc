@@ -4,9 +4,11 @@
 
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "lib/config/render.h"
 #include "tools/rubato/doctor/doctor.h"

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <nlohmann/json.hpp>
 
 #include "tools/rubato/doctor/doctor.h"
 #include "tools/shared/published.h"
@@ -56,8 +57,8 @@ void check_models(const Machine& machine, const PublishedStats& stats, Seconds r
 
 /// What was learnt, and whether newer fits stay away from the rounds.
 void check_learning(const PublishedStats& stats, Checks& checks) {
-  const auto found = stats.all.find("learning");
-  if (found == stats.all.end() || !found->is_object()) return;
+  const auto found = stats.all->find("learning");
+  if (found == stats.all->end() || !found->is_object()) return;
   const std::int64_t places = number(*found, "cells");
   const std::int64_t refused = number(*found, "refused_fits");
   if (places == 0 && refused == 0) return;
@@ -75,8 +76,8 @@ void check_learning(const PublishedStats& stats, Checks& checks) {
 void check_store(const Machine& machine, const PublishedStats& stats, Checks& checks) {
   check_learning(stats, checks);
   const char* name = "store";
-  const auto found = stats.all.find("store");
-  if (found == stats.all.end() || !found->is_object()) return;
+  const auto found = stats.all->find("store");
+  if (found == stats.all->end() || !found->is_object()) return;
   const std::string state = word(*found, "state");
   if (state != "ready") {
     const std::string trouble = word(*found, "trouble");

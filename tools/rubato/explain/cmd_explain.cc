@@ -2,7 +2,9 @@
 // `rubato explain`: what was decided for a job, or for all that wait, and why.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "tools/rubato/explain/explain_job.h"

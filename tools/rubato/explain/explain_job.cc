@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
+
 #include "lib/base/nearest.h"
 #include "tools/shared/own_fields.h"
 

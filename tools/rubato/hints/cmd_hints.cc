@@ -2,6 +2,7 @@
 // `rubato hints`: what a job may say of itself, and a check of it before it is submitted.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <charconv>
 #include <memory>
 

@@ -3,9 +3,11 @@
 // the actions on these profiles, which stand in models_actions.cc.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
 #include <utility>

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "lib/base/nearest.h"
 #include "tools/rubato/models/models_rows.h"

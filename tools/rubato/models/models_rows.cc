@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "lib/base/nearest.h"
 #include "tools/rubato/models/read_input.h"

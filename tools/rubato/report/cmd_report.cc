@@ -2,10 +2,12 @@
 // `rubato report`: in a job, tells Rubato how the training goes; outside, what Rubato did.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "lib/hints/message.h"
 #include "tools/rubato/report/report_message.h"
@@ -123,7 +125,7 @@ int show(const Globals& globals, const Options& options) {
   if (!stats) return report_failure(globals, kSchema, kUnreachable, stats.error().text);
   const auto stopped = loop_stopped(*stats, site->config, now());
   if (stopped) print_warning(*stopped);
-  const Json report = stats->all.value("report", Json::object());
+  const Json report = stats->all->value("report", Json::object());
   std::optional<Result<CounterfactualEstimate>> estimate;
   if (stats->mode == "observe") estimate = read_counterfactual(*site, options.days);
   if (globals.json) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -13,11 +14,11 @@
 #include "lib/base/version.h"
 #include "lib/sim/engine/suite.h"
 #include "lib/sim/formats/write_native.h"
+#include "tools/rubato/simulate/launched.h"
 #include "tools/rubato/simulate/simulate_history.h"
 #include "tools/rubato/simulate/simulate_input.h"
 #include "tools/rubato/simulate/simulate_outputs.h"
 #include "tools/rubato/simulate/simulate_page.h"
-#include "tools/rubato/simulate/simulate_summary.h"
 #include "tools/rubato/simulate/simulate_view.h"
 #include "tools/shared/command.h"
 #include "tools/shared/output.h"
@@ -355,8 +356,6 @@ std::function<int()> setup(CLI::App& app, const Globals& globals) {
 
 }  // namespace
 
-Command simulate_command() {
-  return {kSimulateName, kSimulateSummary, "", &setup};
-}
+Command simulate_command() { return {kSimulateName, kSimulateSummary, "", &setup}; }
 
 }  // namespace rubato::tools

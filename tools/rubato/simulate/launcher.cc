@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `rubato simulate` of the program `rubato`: hands over to rubato-simulate, so that a site which
-// only schedules builds no simulator.
+// `rubato simulate` and `rubato validate` of the program `rubato`: hand over to rubato-simulate, so
+// that a site which only schedules builds neither.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "tools/rubato/simulate/simulate_summary.h"
+#include "tools/rubato/simulate/launched.h"
 #include "tools/shared/command.h"
 #include "tools/shared/output.h"
 
@@ -29,12 +29,13 @@ int run_simulator(char** argv) {
        {beside.string(), relocated.string(), std::string(RUBATO_SIMULATE)}) {
     if (access(path.c_str(), X_OK) != 0) continue;
     execv(path.c_str(), argv);
-    print_error(fmt::format("simulate: cannot run {}: {}", path, std::strerror(errno)));
+    print_error(fmt::format("{}: cannot run {}: {}", argv[1], path, std::strerror(errno)));
     return kFailed;
   }
-  print_error(
-      "simulate: rubato-simulate is not installed; it is neither beside rubato nor "
-      "at " RUBATO_SIMULATE "; make and make install build and install it");
+  print_error(fmt::format(
+      "{}: rubato-simulate is not installed; it is neither beside rubato nor at {}; make and make "
+      "install build and install it",
+      argv[1], RUBATO_SIMULATE));
   return kFailed;
 }
 
@@ -43,6 +44,14 @@ int run_simulator(char** argv) {
 Command simulate_command() {
   return {.name = kSimulateName,
           .summary = kSimulateSummary,
+          .arguments = "",
+          .setup = nullptr,
+          .run = &run_simulator};
+}
+
+Command validate_command() {
+  return {.name = kValidateName,
+          .summary = kValidateSummary,
           .arguments = "",
           .setup = nullptr,
           .run = &run_simulator};

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
+#include "lib/base/json_reader.h"
 #include "lib/sim/engine/timeline.h"
 #include "tools/page/chart.h"
 #include "tools/page/page_text.h"
@@ -96,7 +98,7 @@ std::string script_data(const std::vector<PageSuite>& suites) {
   data["runs"] = Json::array();
   for (auto& [number, run] : runs) data["runs"].push_back(std::move(run));
   std::string text;
-  for (const char c : data.dump(-1, ' ', false, Json::error_handler_t::replace)) {
+  for (const char c : json_text(data)) {
     if (c == '<') {
       text += "\\u003c";
     } else {

@@ -7,7 +7,9 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 
+#include "lib/base/json_reader.h"
 #include "tools/shared/output.h"
 #include "tools/shared/table.h"
 
@@ -159,7 +161,7 @@ std::string run_json(const SimulatedRun& run) {
   json["finished"] = run.metrics.finished;
   for (const auto& [word, member] : kFigures) json[word] = number(run.metrics.*member);
   if (run.record.cut) json["cut"] = true;
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(json);
 }
 
 std::string runs_text(const std::vector<SimulatedRun>& runs, bool color) {

@@ -2,6 +2,7 @@
 // `rubato snapshot`: what the last round looked at, to keep, to pass on, or to decide again.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <optional>

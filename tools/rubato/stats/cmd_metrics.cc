@@ -3,6 +3,7 @@
 // exporter.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "tools/rubato/stats/metrics.h"

@@ -2,6 +2,9 @@
 // `rubato stats`: the counters of Rubato in slurmctld.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
 #include "tools/rubato/stats/stats_view.h"
 #include "tools/shared/command.h"
 #include "tools/shared/output.h"
@@ -21,7 +24,7 @@ int run(const Globals& globals) {
   if (globals.json) {
     Json json = document(kStatsSchema, stats->slurm_version,
                          stopped ? std::vector<std::string>{*stopped} : std::vector<std::string>{});
-    json.update(stats->all);  // the members of stats.json are members of the same object
+    json.update(*stats->all);  // the members of stats.json are members of the same object
     print_json(json);
   } else {
     fmt::print("{}", stats_text(*stats, now()));

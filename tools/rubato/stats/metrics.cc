@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 
 namespace rubato::tools {
 namespace {
@@ -153,7 +154,7 @@ void add_stats(std::string& text, const PublishedStats& stats, Seconds now) {
   single(text, "rubato_heartbeat_age_seconds", kGauge, "Time since Rubato's loop last ran",
          static_cast<double>(std::max<Seconds>(0, now - stats.heartbeat)));
   std::map<std::string, double> numbers;
-  take_numbers(stats.all, "", numbers);
+  take_numbers(*stats.all, "", numbers);
   numbers.erase("heartbeat");
   for (const Metric& metric : metrics()) {
     const auto it = numbers.find(metric.member);

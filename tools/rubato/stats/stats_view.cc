@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <ctime>
+#include <nlohmann/json.hpp>
 
+#include "lib/base/json_reader.h"
 #include "lib/base/nearest.h"
 #include "tools/shared/own_fields.h"
 #include "tools/shared/table.h"
@@ -69,7 +71,7 @@ std::string value_text(const Json& value) {
   if (value.is_number_float()) return fmt::format("{:.3f}", value.get<double>());
   if (value.is_string())
     return value.get<std::string>().empty() ? kUnknown : value.get<std::string>();
-  return value.dump();
+  return json_text(value);
 }
 
 /// "reports_without_gpu" as "Reports without gpu".
@@ -131,8 +133,8 @@ std::string stats_text(const PublishedStats& stats, Seconds now) {
   for (const Group& group : groups()) {
     std::string lines;
     for (const Line& line : group.lines) {
-      const auto it = stats.all.find(line.member);
-      if (it != stats.all.end()) add_line(lines, line.label, value_text(*it));
+      const auto it = stats.all->find(line.member);
+      if (it != stats.all->end()) add_line(lines, line.label, value_text(*it));
     }
     if (lines.empty()) continue;
     text += fmt::format("{}{}\n{}", text.empty() ? "" : "\n", group.title, lines);
@@ -141,13 +143,13 @@ std::string stats_text(const PublishedStats& stats, Seconds now) {
                fmt::format("{} ({} s ago)", format_time(stats.heartbeat), now - stats.heartbeat));
     }
   }
-  for (const auto& [member, value] : stats.all.items()) {
+  for (const auto& [member, value] : stats.all->items()) {
     if (known(member) || !value.is_object()) continue;
     text += fmt::format("\n{}\n", member == "locks" ? "Locks by use" : label_of(member));
     add_members(text, value, "");
   }
   std::string others;
-  for (const auto& [member, value] : stats.all.items()) {
+  for (const auto& [member, value] : stats.all->items()) {
     if (!known(member) && value.is_primitive())
       add_line(others, label_of(member), value_text(value));
   }

@@ -4,10 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <vector>
 
@@ -17,7 +19,8 @@
 #include "lib/validate/validate_gavel.h"
 #include "lib/validate/validate_rubick.h"
 #include "lib/validate/validate_sia.h"
-#include "tools/rubato/models/store_replay.h"
+#include "tools/rubato/validate/store_replay.h"
+#include "tools/rubato/simulate/launched.h"
 #include "tools/shared/command.h"
 #include "tools/shared/output.h"
 #include "tools/shared/site.h"
@@ -286,8 +289,6 @@ std::function<int()> setup(CLI::App& app, const Globals& globals) {
 
 }  // namespace
 
-Command validate_command() {
-  return {"validate", "Errors of the models on published measurements", "", &setup};
-}
+Command validate_command() { return {kValidateName, kValidateSummary, "", &setup}; }
 
 }  // namespace rubato::tools

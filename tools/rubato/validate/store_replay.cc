@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "tools/rubato/models/store_replay.h"
+#include "tools/rubato/validate/store_replay.h"
 
 #include <fmt/format.h>
 #include <sys/stat.h>
