@@ -197,7 +197,9 @@ tools_generate_hints_docs_LDADD = $(LIB_JSON) $(LIBRARY_LIBS)
 tools_generate_schema_docs_SOURCES = \
   tools/generate/record_schema.cc \
   tools/generate/record_schema.h \
-  tools/generate/schema_docs.cc
+  tools/generate/schema_docs.cc \
+  tools/generate/statistics_schema.cc \
+  tools/generate/statistics_schema.h
 tools_generate_schema_docs_LDADD = $(LIB_JSON) $(LIBRARY_LIBS)
 CLEANFILES += tools/generate/config_docs$(EXEEXT) tools/generate/hints_docs$(EXEEXT) tools/generate/schema_docs$(EXEEXT)
 
@@ -205,6 +207,7 @@ CLEANFILES += tools/generate/config_docs$(EXEEXT) tools/generate/hints_docs$(EXE
 schema-docs: tools/generate/schema_docs$(EXEEXT)
 	tools/generate/schema_docs snapshot > $(srcdir)/docs/schema/rubato.snapshot.1.json
 	tools/generate/schema_docs plan > $(srcdir)/docs/schema/rubato.plan.1.json
+	tools/generate/schema_docs stats > $(srcdir)/docs/schema/rubato.stats.1.json
 
 config-docs: tools/generate/config_docs$(EXEEXT)
 	tools/generate/config_docs man > $(srcdir)/docs/man/rubato.conf.5

@@ -29,5 +29,7 @@ lib_librubato_json_la_SOURCES = \
   lib/json/public_view.h \
   lib/json/record_checks.h \
   lib/json/records.h \
+  lib/json/statistics_table.cc \
+  lib/json/statistics_table.h \
   lib/json/task_env.cc \
   lib/json/task_env.h

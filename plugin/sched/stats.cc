@@ -6,6 +6,7 @@
 
 #include "lib/base/json_reader.h"
 #include "lib/base/version.h"
+#include "lib/json/statistics_table.h"
 #include "plugin/common/guard.h"
 #include "plugin/common/release.h"
 
@@ -17,81 +18,86 @@ double mean(double total, std::uint64_t count) {
   return count == 0 ? 0.0 : total / static_cast<double>(count);
 }
 
-nlohmann::ordered_json locks_json(const LockTimes& times) {
+void put_locks(nlohmann::ordered_json& out, const LockTimes& times) {
   constexpr std::array<const char*, kLockUses> kNames = {"light_look", "full_look", "start",
                                                          "write", "peek"};
-  nlohmann::ordered_json out;
   for (std::size_t use = 0; use < kLockUses; ++use) {
     const HoldTimes& holds = times.by_use[use];
-    out[kNames[use]] = {{"holds", holds.holds},
-                        {"ms_mean", mean(holds.total_ms, holds.holds)},
-                        {"ms_longest", holds.max_ms},
-                        {"cpu_ms_mean", mean(holds.cpu_ms, holds.holds)},
-                        {"cpu_ms_longest", holds.max_cpu_ms}};
+    put(out, "locks.*.holds", holds.holds, kNames[use]);
+    put(out, "locks.*.ms_mean", mean(holds.total_ms, holds.holds), kNames[use]);
+    put(out, "locks.*.ms_longest", holds.max_ms, kNames[use]);
+    put(out, "locks.*.cpu_ms_mean", mean(holds.cpu_ms, holds.holds), kNames[use]);
+    put(out, "locks.*.cpu_ms_longest", holds.max_cpu_ms, kNames[use]);
   }
-  return out;
 }
 
-nlohmann::ordered_json message_json(const MessageStats& mail) {
-  return {{"taken", mail.taken},
-          {"too_soon", mail.too_soon},
-          {"full", mail.full},
-          {"off", mail.off},
-          {"malformed", mail.malformed},
-          {"foreign", mail.foreign},
-          {"not_running", mail.not_running},
-          {"mode", mail.mode},
-          {"waiting", mail.waiting}};
+void put_loop(nlohmann::ordered_json& out, const LoopStats& loop) {
+  put(out, "pending", loop.pending);
+  put(out, "pending_managed", loop.managed_pending);
+  put(out, "rounds", loop.rounds);
+  put(out, "rounds_failed", loop.failed_rounds);
+  put(out, "rounds_late", loop.late_rounds);
+  put(out, "round_ms_mean", mean(loop.round_ms_total, loop.rounds));
+  put(out, "round_ms_longest", loop.round_ms_longest);
+  put(out, "wakes", loop.wakes);
+  put(out, "wake_to_end_ms_mean", mean(loop.wake_ms_total, loop.wake_rounds));
+  put(out, "wake_to_end_ms_longest", loop.wake_ms_longest);
 }
 
-nlohmann::ordered_json hints_json(const HintStats& hints) {
-  return {{"jobs", hints.jobs},
-          {"refused", hints.refused},
-          {"updates", hints.updates},
-          {"updates_refused", hints.updates_refused}};
+void put_starts(nlohmann::ordered_json& out, const CommitCount& commits, const GateStats& gate) {
+  put(out, "started", commits.started);
+  put(out, "started_unmanaged", commits.started_unmanaged);
+  put(out, "started_elsewhere", commits.elsewhere);
+  put(out, "refused_by_slurm", commits.refused);
+  put(out, "gate_refused_run_now", gate.refused_run_now);
+  put(out, "gate_refused_will_run", gate.refused_will_run);
+  put(out, "gate_masked", gate.masked);
+  put(out, "gate_immediate", gate.immediate);
+  put(out, "gate_opened", gate.opened);
+}
+
+void put_messages(nlohmann::ordered_json& out, const MessageStats& mail) {
+  put(out, "mail.taken", mail.taken);
+  put(out, "mail.too_soon", mail.too_soon);
+  put(out, "mail.full", mail.full);
+  put(out, "mail.off", mail.off);
+  put(out, "mail.malformed", mail.malformed);
+  put(out, "mail.foreign", mail.foreign);
+  put(out, "mail.not_running", mail.not_running);
+  put(out, "mail.mode", mail.mode);
+  put(out, "mail.waiting", mail.waiting);
+}
+
+void put_hints(nlohmann::ordered_json& out, const HintStats& hints) {
+  put(out, "hints.jobs", hints.jobs);
+  put(out, "hints.refused", hints.refused);
+  put(out, "hints.updates", hints.updates);
+  put(out, "hints.updates_refused", hints.updates_refused);
 }
 
 }  // namespace
 
 std::string stats_json(const StatsInput& input, bool breakdown) {
   const GateStats gate = input.pair.stats();
-  const LoopStats& loop = input.loop;
   const HoldTimes& holds = input.locks.all;
   nlohmann::ordered_json out;
-  out["schema"] = "rubato.stats/1";
-  out["version"] = std::string(version());
-  out["slurm_version"] = kSlurmRelease;
-  out["mode"] = to_string(input.config.mode);
-  out["heartbeat"] = static_cast<std::int64_t>(input.now);
-  out["gate_open"] = gate.open;
-  out["records_fit"] = input.records_fit;
-  out["config_good"] = input.config_good;
-  out["pending"] = loop.pending;
-  out["pending_managed"] = loop.managed_pending;
-  out["rounds"] = loop.rounds;
-  out["rounds_failed"] = loop.failed_rounds;
-  out["rounds_late"] = loop.late_rounds;
-  out["round_ms_mean"] = mean(loop.round_ms_total, loop.rounds);
-  out["round_ms_longest"] = loop.round_ms_longest;
-  out["wakes"] = loop.wakes;
-  out["wake_to_end_ms_mean"] = mean(loop.wake_ms_total, loop.wake_rounds);
-  out["wake_to_end_ms_longest"] = loop.wake_ms_longest;
-  out["lock_holds"] = holds.holds;
-  out["lock_ms_mean"] = mean(holds.total_ms, holds.holds);
-  out["lock_ms_longest"] = holds.max_ms;
-  out["locks"] = locks_json(input.locks);
-  out["started"] = input.commits.started;
-  out["started_unmanaged"] = input.commits.started_unmanaged;
-  out["started_elsewhere"] = input.commits.elsewhere;
-  out["refused_by_slurm"] = input.commits.refused;
-  out["gate_refused_run_now"] = gate.refused_run_now;
-  out["gate_refused_will_run"] = gate.refused_will_run;
-  out["gate_masked"] = gate.masked;
-  out["gate_immediate"] = gate.immediate;
-  out["gate_opened"] = gate.opened;
-  out["guard_failures"] = guard_failures();
-  out["mail"] = message_json(input.pair.message_stats());
-  out["hints"] = hints_json(input.pair.hint_stats());
+  out["schema"] = kStatisticsSchema;
+  put(out, "version", std::string(version()));
+  put(out, "slurm_version", kSlurmRelease);
+  put(out, "mode", to_string(input.config.mode));
+  put(out, "heartbeat", static_cast<std::int64_t>(input.now));
+  put(out, "gate_open", gate.open);
+  put(out, "records_fit", input.records_fit);
+  put(out, "config_good", input.config_good);
+  put_loop(out, input.loop);
+  put(out, "lock_holds", holds.holds);
+  put(out, "lock_ms_mean", mean(holds.total_ms, holds.holds));
+  put(out, "lock_ms_longest", holds.max_ms);
+  put_locks(out, input.locks);
+  put_starts(out, input.commits, gate);
+  put(out, "guard_failures", guard_failures());
+  put_messages(out, input.pair.message_stats());
+  put_hints(out, input.pair.hint_stats());
   out["store"] = input.recorder.store_json();
   out["learning"] = input.models.learning_json();
   out["report"] = input.recorder.report_json(breakdown);

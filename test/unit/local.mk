@@ -51,6 +51,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/json/period_test.cc \
   test/unit/json/public_view_test.cc \
   test/unit/json/record_schema_test.cc \
+  test/unit/json/statistics_table_test.cc \
   test/unit/model/batch_scaling_test.cc \
   test/unit/model/best_batch_test.cc \
   test/unit/model/bounded_fit_test.cc \
@@ -102,7 +103,9 @@ test_unit_unit_tests_SOURCES = \
   tools/generate/hints_man.h \
   tools/generate/hints_man_text.h \
   tools/generate/record_schema.cc \
-  tools/generate/record_schema.h
+  tools/generate/record_schema.h \
+  tools/generate/statistics_schema.cc \
+  tools/generate/statistics_schema.h
 
 # The loop with a slurmctld that is not there (test/support/fake_core.cc).
 if BUILD_PLUGINS
@@ -131,6 +134,7 @@ test_unit_loop_tests_SOURCES = \
   test/support/fake_core.cc \
   test/support/fake_core.h \
   test/support/fake_slurm_log.cc \
+  test/support/statistics_checks.h \
   test/unit/plugin/job_desc_view_test.cc \
   test/unit/plugin/job_request_test.cc \
   test/unit/plugin/loop_test.cc \

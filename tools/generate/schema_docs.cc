@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Prints the schema of a document: `schema_docs snapshot|plan`.
+// Prints the schema of a document: `schema_docs snapshot|plan|stats`.
 #include <cstdio>
 #include <string>
 #include <string_view>
 
 #include "tools/generate/record_schema.h"
+#include "tools/generate/statistics_schema.h"
 
 int main(int argc, char** argv) {
   const std::string_view what = argc == 2 ? argv[1] : "";
@@ -13,8 +14,10 @@ int main(int argc, char** argv) {
     text = rubato::snapshot_schema();
   } else if (what == "plan") {
     text = rubato::plan_schema();
+  } else if (what == "stats") {
+    text = rubato::statistics_schema();
   } else {
-    std::fputs("usage: schema_docs snapshot|plan\n", stderr);
+    std::fputs("usage: schema_docs snapshot|plan|stats\n", stderr);
     return 2;
   }
   const bool written =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The schemas of snapshot and plan are those of the descriptions in lib/json/records.h. After a
-// change `make schema-docs` writes them again.
+// The schemas of snapshot and plan come from lib/json/records.h, that of the statistics from
+// lib/json/statistics_table.h. After a change `make schema-docs` writes them again.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "tools/generate/record_schema.h"
+#include "tools/generate/statistics_schema.h"
 
 namespace rubato {
 namespace {
@@ -27,6 +28,10 @@ TEST(RecordSchema, SnapshotIsDescribedAsItIsWritten) {
 
 TEST(RecordSchema, PlanIsDescribedAsItIsWritten) {
   EXPECT_EQ(kept_schema("rubato.plan.1.json"), plan_schema());
+}
+
+TEST(RecordSchema, StatisticsAreDescribedAsInTheirTable) {
+  EXPECT_EQ(kept_schema("rubato.stats.1.json"), statistics_schema());
 }
 
 }  // namespace

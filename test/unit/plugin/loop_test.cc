@@ -16,6 +16,7 @@
 #include "plugin/select/gate.h"
 #include "test/support/fake_core.h"
 #include "test/support/fake_slurm_log.h"
+#include "test/support/statistics_checks.h"
 
 namespace rubato {
 namespace {
@@ -355,6 +356,10 @@ TEST_F(LoopTest, AReportReachesStoreProgressAndModels) {
   EXPECT_TRUE(until([&] {
     return text_of(publish / "stats.json").find("\"reports_stored\":1") != std::string::npos;
   })) << text_of(publish / "stats.json");
+  EXPECT_TRUE(until([&] {
+    return text_of(publish / "stats.json").find("\"refused_fits\"") != std::string::npos;
+  }));
+  test::expect_all_statistics(text_of(publish / "stats.json"));
   EXPECT_TRUE(fs::exists(folder_ / "rubato/rubato.db"));
 }
 

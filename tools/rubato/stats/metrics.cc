@@ -8,103 +8,22 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "lib/json/statistics_table.h"
+
 namespace rubato::tools {
 namespace {
 
-struct Metric {
-  const char* member;  ///< of stats.json, "mail.taken" in a group
-  const char* name;
-  const char* type;
-  const char* help;
-  double unit = 1;  ///< what the member is multiplied by
-};
-
 constexpr const char* kCounter = "counter";
 constexpr const char* kGauge = "gauge";
-constexpr double kMs = 1e-3;
+constexpr double kSecondsPerMs = 1e-3;
 
-/// Base units and names as Prometheus asks for: seconds, _total for what only grows.
-const std::vector<Metric>& metrics() {
-  static const std::vector<Metric> table{
-      {"gate_open", "rubato_gate_open", kGauge, "1 while stock Slurm may start managed jobs"},
-      {"records_fit", "rubato_records_fit", kGauge,
-       "1 if slurmctld's records have the sizes that the plugins were built for"},
-      {"config_good", "rubato_config_good", kGauge, "1 if the last rubato.conf was accepted"},
-      {"guard_failures", "rubato_guard_failures_total", kCounter, "Failures caught by the plugins"},
-      {"pending", "rubato_jobs_pending", kGauge, "Pending jobs in the last round"},
-      {"pending_managed", "rubato_jobs_pending_managed", kGauge, "Pending managed jobs"},
-      {"started", "rubato_jobs_started_total", kCounter, "Jobs started by Rubato"},
-      {"started_unmanaged", "rubato_jobs_started_unmanaged_total", kCounter,
-       "Unmanaged jobs started in Rubato's scheduling pass"},
-      {"started_elsewhere", "rubato_jobs_started_elsewhere_total", kCounter,
-       "Jobs that started on other nodes than planned"},
-      {"refused_by_slurm", "rubato_starts_refused_total", kCounter, "Starts refused by Slurm"},
-      {"rounds", "rubato_rounds_total", kCounter, "Rounds"},
-      {"rounds_failed", "rubato_rounds_failed_total", kCounter, "Rounds that failed"},
-      {"rounds_late", "rubato_rounds_late_total", kCounter, "Rounds whose plan came too late"},
-      {"round_ms_mean", "rubato_round_mean_seconds", kGauge, "Mean time of a round", kMs},
-      {"round_ms_longest", "rubato_round_longest_seconds", kGauge, "Longest round", kMs},
-      {"wakes", "rubato_wakes_total", kCounter, "Events that woke the loop"},
-      {"wake_to_end_ms_mean", "rubato_wake_mean_seconds", kGauge,
-       "Mean time from an event to the end of its round", kMs},
-      {"wake_to_end_ms_longest", "rubato_wake_longest_seconds", kGauge,
-       "Longest time from an event to the end of its round", kMs},
-      {"lock_holds", "rubato_lock_holds_total", kCounter, "Holds of slurmctld's locks"},
-      {"lock_ms_mean", "rubato_lock_mean_seconds", kGauge,
-       "Mean time that slurmctld's locks are held", kMs},
-      {"lock_ms_longest", "rubato_lock_longest_seconds", kGauge,
-       "Longest time that slurmctld's locks are held", kMs},
-      {"gate_refused_run_now", "rubato_gate_refused_run_now_total", kCounter,
-       "Starts of managed jobs that the gate refused"},
-      {"gate_refused_will_run", "rubato_gate_refused_will_run_total", kCounter,
-       "Tests of stock backfill for managed jobs that the gate refused"},
-      {"gate_masked", "rubato_gate_masked_total", kCounter,
-       "Tests of stock Slurm without the nodes of a reservation"},
-      {"gate_immediate", "rubato_gate_immediate_total", kCounter,
-       "Requests for an immediate start"},
-      {"gate_opened", "rubato_gate_opened_total", kCounter, "Times that the gate opened by itself"},
-      {"mail.taken", "rubato_messages_taken_total", kCounter, "Messages accepted from jobs"},
-      {"mail.too_soon", "rubato_messages_too_soon_total", kCounter,
-       "Reports dropped because they came too soon after the last"},
-      {"mail.full", "rubato_messages_full_total", kCounter,
-       "Messages dropped because the queue was full"},
-      {"mail.off", "rubato_messages_off_total", kCounter,
-       "Messages dropped because the loop did not read them"},
-      {"mail.malformed", "rubato_messages_malformed_total", kCounter,
-       "Messages refused because they were malformed"},
-      {"mail.foreign", "rubato_messages_foreign_total", kCounter,
-       "Messages refused because of their sender"},
-      {"mail.not_running", "rubato_messages_not_running_total", kCounter,
-       "Messages refused because their job does not run"},
-      {"mail.mode", "rubato_messages_mode_total", kCounter, "Messages refused because of the mode"},
-      {"mail.waiting", "rubato_messages_waiting", kGauge, "Messages in the queue"},
-      {"hints.jobs", "rubato_hinted_jobs_total", kCounter, "Submissions with hints"},
-      {"hints.refused", "rubato_hinted_jobs_refused_total", kCounter,
-       "Submissions refused because of their hints"},
-      {"hints.updates", "rubato_hint_updates_total", kCounter, "Updates of hints"},
-      {"hints.updates_refused", "rubato_hint_updates_refused_total", kCounter,
-       "Updates of hints that were refused"},
-      {"store.accepted", "rubato_store_accepted_total", kCounter, "Records handed to the store"},
-      {"store.dropped", "rubato_store_dropped_total", kCounter,
-       "Records dropped because the store's queue was full"},
-      {"store.written", "rubato_store_written_total", kCounter, "Records written"},
-      {"store.flagged", "rubato_store_flagged_total", kCounter,
-       "Samples stored but not used for a profile"},
-      {"learning.cells", "rubato_learnt_places", kGauge,
-       "Measured configurations in the current model fit"},
-      {"learning.refused_fits", "rubato_fits_refused_total", kCounter,
-       "Rejected model fits: they predict recent reports worse"},
-      {"store.rejected", "rubato_store_rejected_total", kCounter, "Records refused by the store"},
-      {"store.waiting", "rubato_store_waiting", kGauge, "Records in the store's queue"},
-      {"store.batches", "rubato_store_batches_total", kCounter, "Transactions"},
-      {"store.failures", "rubato_store_failures_total", kCounter, "Transactions that failed"},
-      {"store.removed", "rubato_store_removed_total", kCounter,
-       "Records deleted because of age or limits"},
-      {"store.reports", "rubato_reports_total", kCounter, "Reports of running jobs"},
-      {"store.reports_stored", "rubato_reports_stored_total", kCounter,
-       "Reports handed to the store"},
-  };
-  return table;
+const char* type_of(StatisticKind kind) {
+  return kind == StatisticKind::kCounter ? kCounter : kGauge;
+}
+
+/// What a number of stats.json is multiplied by: metrics have base units.
+double unit_of(StatisticKind kind) {
+  return kind == StatisticKind::kMilliseconds ? kSecondsPerMs : 1;
 }
 
 std::optional<double> number_of(const Json& value) {
@@ -156,10 +75,11 @@ void add_stats(std::string& text, const PublishedStats& stats, Seconds now) {
   std::map<std::string, double> numbers;
   take_numbers(*stats.all, "", numbers);
   numbers.erase("heartbeat");
-  for (const Metric& metric : metrics()) {
-    const auto it = numbers.find(metric.member);
-    if (it == numbers.end()) continue;
-    single(text, metric.name, metric.type, metric.help, it->second * metric.unit);
+  for (const Statistic& row : statistics::kTable) {
+    const auto it = numbers.find(std::string(row.key));
+    if (it == numbers.end() || row.metric.empty()) continue;
+    single(text, std::string(row.metric), type_of(row.kind), std::string(row.meaning),
+           it->second * unit_of(row.kind));
     numbers.erase(it);
   }
   for (const auto& [member, value] : numbers) {

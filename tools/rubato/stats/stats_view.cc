@@ -9,62 +9,12 @@
 
 #include "lib/base/json_reader.h"
 #include "lib/base/nearest.h"
+#include "lib/json/statistics_table.h"
 #include "tools/shared/own_fields.h"
 #include "tools/shared/table.h"
 
 namespace rubato::tools {
 namespace {
-
-struct Line {
-  const char* member;
-  const char* label;
-};
-
-struct Group {
-  const char* title;
-  std::vector<Line> lines;
-};
-
-/// The members that stand at the top of stats.json.
-const std::vector<Group>& groups() {
-  static const std::vector<Group> table{
-      {"Rubato",
-       {{"mode", "Mode"},
-        {"version", "Version"},
-        {"slurm_version", "For Slurm"},
-        {"gate_open", "Gate open"},
-        {"records_fit", "Slurm records match"},
-        {"config_good", "Configuration valid"},
-        {"guard_failures", "Failures caught"}}},
-      {"Jobs",
-       {{"pending", "Pending"},
-        {"pending_managed", "Pending, managed"},
-        {"started", "Started"},
-        {"started_unmanaged", "Started, unmanaged"},
-        {"started_elsewhere", "Started elsewhere than planned"},
-        {"refused_by_slurm", "Starts refused by Slurm"}}},
-      {"Rounds",
-       {{"rounds", "Rounds"},
-        {"rounds_failed", "Failed"},
-        {"rounds_late", "Late"},
-        {"round_ms_mean", "Mean time (ms)"},
-        {"round_ms_longest", "Longest time (ms)"},
-        {"wakes", "Wakes"},
-        {"wake_to_end_ms_mean", "Mean time from event to end (ms)"},
-        {"wake_to_end_ms_longest", "Longest time from event to end (ms)"}}},
-      {"Locks of slurmctld",
-       {{"lock_holds", "Holds"},
-        {"lock_ms_mean", "Mean time held (ms)"},
-        {"lock_ms_longest", "Longest time held (ms)"}}},
-      {"Gate",
-       {{"gate_refused_run_now", "Starts refused"},
-        {"gate_refused_will_run", "Backfill tests refused"},
-        {"gate_masked", "Tests without reserved nodes"},
-        {"gate_immediate", "Immediate requests"},
-        {"gate_opened", "Opened"}}},
-  };
-  return table;
-}
 
 std::string value_text(const Json& value) {
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
@@ -97,14 +47,32 @@ void add_members(std::string& text, const Json& group, const std::string& head) 
   }
 }
 
-bool known(const std::string& member) {
-  if (member == "schema" || member == "heartbeat" || member == "report") return true;
-  for (const Group& group : groups()) {
-    for (const Line& line : group.lines) {
-      if (member == line.member) return true;
-    }
+/// The section of a group of stats.json.
+std::string heading_of(const std::string& group) {
+  for (const StatisticGroup& known : kStatisticGroups) {
+    if (known.key == group) return std::string(known.heading);
   }
-  return false;
+  return label_of(group);
+}
+
+/// The statistics beside the groups, in their sections.
+std::string sections(const PublishedStats& stats, Seconds now) {
+  std::string text;
+  std::string_view heading;
+  for (const Statistic& row : statistics::kTable) {
+    const auto it = stats.all->find(std::string(row.key));
+    if (row.heading.empty() || it == stats.all->end()) continue;
+    if (heading != row.heading) {
+      text += fmt::format("{}{}\n", text.empty() ? "" : "\n", row.heading);
+      heading = row.heading;
+    }
+    const std::string value =
+        row.kind == StatisticKind::kTime
+            ? fmt::format("{} ({} s ago)", format_time(stats.heartbeat), now - stats.heartbeat)
+            : value_text(*it);
+    add_line(text, std::string(row.label), value);
+  }
+  return text;
 }
 
 std::string day_text(Seconds day) {
@@ -129,29 +97,16 @@ std::string mean_text(const Json& count) {
 }  // namespace
 
 std::string stats_text(const PublishedStats& stats, Seconds now) {
-  std::string text;
-  for (const Group& group : groups()) {
-    std::string lines;
-    for (const Line& line : group.lines) {
-      const auto it = stats.all->find(line.member);
-      if (it != stats.all->end()) add_line(lines, line.label, value_text(*it));
-    }
-    if (lines.empty()) continue;
-    text += fmt::format("{}{}\n{}", text.empty() ? "" : "\n", group.title, lines);
-    if (std::string_view(group.title) == "Rubato") {
-      add_line(text, "Last heartbeat",
-               fmt::format("{} ({} s ago)", format_time(stats.heartbeat), now - stats.heartbeat));
-    }
-  }
-  for (const auto& [member, value] : stats.all->items()) {
-    if (known(member) || !value.is_object()) continue;
-    text += fmt::format("\n{}\n", member == "locks" ? "Locks by use" : label_of(member));
-    add_members(text, value, "");
-  }
+  std::string text = sections(stats, now);
   std::string others;
   for (const auto& [member, value] : stats.all->items()) {
-    if (!known(member) && value.is_primitive())
+    if (member == "schema" || member == "report") continue;
+    if (value.is_object()) {
+      text += fmt::format("\n{}\n", heading_of(member));
+      add_members(text, value, "");
+    } else if (value.is_primitive() && find_statistic(member) == nullptr) {
       add_line(others, label_of(member), value_text(value));
+    }
   }
   return others.empty() ? text : text + "\nOther\n" + others;
 }

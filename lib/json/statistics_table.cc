@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/json/statistics_table.h"
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+namespace rubato {
+namespace {
+
+/// The part of `key` before the first dot, which is taken off; all of it if there is no dot.
+std::string_view take_part(std::string_view& key) {
+  const std::size_t dot = key.find('.');
+  const std::string_view part = key.substr(0, dot);
+  key = dot == std::string_view::npos ? std::string_view() : key.substr(dot + 1);
+  return part;
+}
+
+bool matches(std::string_view row, std::string_view key) {
+  while (!row.empty() && !key.empty()) {
+    const std::string_view wanted = take_part(row);
+    if (const std::string_view part = take_part(key); wanted != "*" && wanted != part) return false;
+  }
+  return row.empty() && key.empty();
+}
+
+}  // namespace
+
+void put(nlohmann::ordered_json& stats, StatisticKey key, nlohmann::ordered_json value,
+         std::string_view name) {
+  nlohmann::ordered_json* place = &stats;
+  for (std::string_view rest = key.text(); !rest.empty();) {
+    const std::string_view part = take_part(rest);
+    place = &(*place)[std::string(part == "*" ? name : part)];
+  }
+  *place = std::move(value);
+}
+
+const Statistic* find_statistic(std::string_view key) {
+  for (const Statistic& row : statistics::kTable) {
+    if (matches(row.key, key)) return &row;
+  }
+  return nullptr;
+}
+
+}  // namespace rubato
