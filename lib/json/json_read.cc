@@ -1,259 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // JSON to snapshot, plan and state file. records.h describes the members, record_checks.h what
 // round() requires of them.
-#include <fmt/format.h>
-
-#include <functional>
-#include <nlohmann/json.hpp>
-#include <string>
-#include <unordered_map>
-
 #include "lib/json/json.h"
-#include "lib/json/json_documents.h"
-#include "lib/json/json_hints.h"
-#include "lib/json/record_checks.h"
-#include "lib/json/records.h"
+#include "lib/json/record_reader.h"
 
 namespace rubato {
 namespace json {
 namespace {
 
-constexpr double kMaxAmount = 1e18;
-
-/// What the members of a document refer to: its nodes and node sets.
-struct Context {
-  std::unordered_map<std::string, int> nodes;
-  std::size_t sets = 0;
-  bool drop = false;   ///< leave out reservations on unknown nodes
-  bool known = true;   ///< the current reservation has known nodes only
-  bool named = false;  ///< the current record is a reservation
-};
-
-/// Reads the members of a record into it. The first error of a document counts.
-class RecordReader {
- public:
-  RecordReader(JsonObject& object, Context& context) : object_(object), context_(context) {}
-
-  /// Reads a record with its checks, but without the end of the object.
-  template <typename Record>
-  static void read(JsonObject& object, Context& context, Record& record) {
-    RecordReader reader(object, context);
-    describe(reader, record);
-    check(object, record);
-  }
-  template <typename Record>
-  static Record read(const JsonItem& item, Context& context) {
-    Record record;
-    JsonObject object(item);
-    read(object, context, record);
-    object.finish();
-    return record;
-  }
-
-  void expected(std::string_view /*name*/) {}
-  void note(std::string_view /*name*/, std::string_view /*text*/) {}
-
-  void name(std::string_view key, std::string& to) {
-    object_.required(key, [&](const JsonItem& item) { to = item.text(); });
-  }
-  void text(std::string_view key, std::string& to) { object_.text(key, to); }
-  void yes(std::string_view key, bool& to, bool /*standard*/ = false) { object_.yes(key, to); }
-  void id(std::string_view key, JobId& to) {
-    object_.required(
-        key, [&](const JsonItem& item) { to = static_cast<JobId>(item.number(kMaxUint32)); });
-  }
-  void count(std::string_view key, int& to, int /*standard*/ = 0) { object_.count(key, to); }
-  void memory(std::string_view key, MiB& to) { object_.memory(key, to); }
-  template <typename Number>
-  void number(std::string_view key, Number& to, std::uint64_t most,
-              std::type_identity_t<Number> /*standard*/ = 0) {
-    object_.optional(key,
-                     [&](const JsonItem& item) { to = static_cast<Number>(item.number(most)); });
-  }
-  void time(std::string_view key, Seconds& to) { object_.time(key, to); }
-  void real(std::string_view key, double& to) {
-    object_.optional(key, [&](const JsonItem& item) { to = item.real(); });
-  }
-  void real(std::string_view key, std::optional<double>& to) {
-    object_.optional(key, [&](const JsonItem& item) { to = item.real(); });
-  }
-  void amount(std::string_view key, double& to) { limited(key, to, kMaxAmount, "1e18"); }
-  void known_amount(std::string_view key, double& to) { amount(key, to); }
-  void fraction(std::string_view key, double& to) { limited(key, to, 1, "1"); }
-
-  template <typename Enum, typename From>
-  void word(std::string_view key, Enum& to, From from) {
-    object_.optional(key, [&](const JsonItem& item) { read_word(item, to, from); });
-  }
-  template <typename Enum, typename From>
-  void required_word(std::string_view key, Enum& to, From from) {
-    object_.required(key, [&](const JsonItem& item) { read_word(item, to, from); });
-  }
-  template <typename Enum, typename From>
-  void word_unless(std::string_view key, Enum& to, Enum /*standard*/, From from) {
-    word(key, to, from);
-  }
-
-  template <typename T>
-  void list(std::string_view key, std::vector<T>& to, std::size_t most = SIZE_MAX) {
-    elements(key, [&](const JsonItem& item) {
-      if (to.size() < most) add(item, to);
-    });
-  }
-  template <typename Record>
-  void object(std::string_view key, Record& to) {
-    object_.optional(key, [&](const JsonItem& item) { to = read<Record>(item, context_); });
-  }
-  void texts(std::string_view key, std::vector<std::string>& to) {
-    elements(key, [&](const JsonItem& item) { to.push_back(item.text()); });
-  }
-  void facts(std::string_view key, std::vector<std::pair<std::string, std::string>>& to) {
-    elements(key, [&](const JsonItem& fact) {
-      std::vector<std::string> pair;
-      fact.elements([&](const JsonItem& part) { pair.push_back(part.text()); });
-      if (!fact.failed() && pair.size() != 2) fact.error("expected a name and a value");
-      pair.resize(2);
-      to.emplace_back(pair[0], pair[1]);
-    });
-  }
-
-  void node(std::string_view key, int& to) {
-    object_.required(key, [&](const JsonItem& item) { to = node_index(item); });
-  }
-  void nodes(std::string_view key, std::vector<int>& to) {
-    object_.optional(key, [&](const JsonItem& item) { to = node_list(item); });
-  }
-  void shares(std::string_view key, std::vector<NodeShare>& to) {
-    list(key, to);
-    if (context_.known &&
-        !ascending(to, [](const auto& a, const auto& b) { return a.node < b.node; }))
-      object_.error_at(key, kNodeOrder);
-  }
-  void node_set(std::string_view key, int& to) {
-    object_.optional(key, [&](const JsonItem& item) {
-      const auto index = item.number(kMaxInt);
-      if (!item.failed() && index >= context_.sets)
-        item.error(fmt::format("is {}, but there are {} node sets", index, context_.sets));
-      to = item.failed() ? -1 : static_cast<int>(index);
-    });
-  }
-  void node_sets(std::string_view key, std::vector<NodeSet>& to) {
-    elements(key, [&](const JsonItem& item) { to.push_back(node_list(item)); });
-    context_.sets = to.size();
-  }
-  void private_data(std::string_view key, PrivateData& to) {
-    elements(key, [&](const JsonItem& item) {
-      const std::string word = item.text();
-      bool known = false;
-      for_each_private(to, [&](const char* name, bool& on) {
-        if (word != name) return;
-        known = true;
-        on = true;
-      });
-      if (!item.failed() && !known)
-        item.error(fmt::format("unknown word {} of PrivateData", json_text(JsonValue(word))));
-    });
-  }
-  void hints(std::string_view key, std::optional<ResolvedHints>& to) {
-    object_.optional(key, [&](const JsonItem& item) { to = read_hints(item); });
-  }
-
- private:
-  static constexpr const char* kNodeOrder =
-      "nodes must be in the order of \"nodes\", each only once";
-
-  template <typename Function>
-  void elements(std::string_view key, Function each) {
-    object_.optional(key, [&](const JsonItem& item) { item.elements(each); });
-  }
-  void limited(std::string_view key, double& to, double most, const char* shown) {
-    object_.optional(key, [&](const JsonItem& item) {
-      to = item.real();
-      if (!(to >= 0 && to <= most)) item.error(fmt::format("must be from 0 to {}", shown));
-    });
-  }
-  template <typename Enum, typename From>
-  static void read_word(const JsonItem& item, Enum& to, From from) {
-    const std::string text = item.text();
-    if (item.failed()) return;
-    const std::optional<Enum> value = from(text);
-    if (value) {
-      to = *value;
-      return;
-    }
-    std::string words;
-    for (int i = 0; from(to_string(static_cast<Enum>(i))); ++i)
-      words += fmt::format("{}{}", i > 0 ? ", " : "", to_string(static_cast<Enum>(i)));
-    item.error(fmt::format("unknown word {}; one of: {}",
-                           item.value().dump(-1, ' ', true, JsonValue::error_handler_t::replace),
-                           words));
-  }
-
-  template <typename T>
-  void add(const JsonItem& item, std::vector<T>& to) {
-    to.push_back(read<T>(item, context_));
-  }
-  /// A node gets its index, which later members refer to.
-  void add(const JsonItem& item, std::vector<Node>& to) {
-    Node node = read<Node>(item, context_);
-    if (!context_.nodes.emplace(node.name, static_cast<int>(to.size())).second)
-      JsonObject(item).error_at("name", "another node has this name");
-    to.push_back(std::move(node));
-  }
-  void add(const JsonItem& item, std::vector<Reservation>& to) {
-    context_.known = true;
-    context_.named = true;
-    Reservation one = read<Reservation>(item, context_);
-    context_.named = false;
-    if (!context_.known && !context_.drop) item.error("names an unknown node");
-    if (context_.known) to.push_back(std::move(one));
-    context_.known = true;
-  }
-
-  /// The index of a node; -1 for an unknown node, which is an error except in a reservation.
-  int node_index(const JsonItem& item) {
-    const std::string name = item.text();
-    if (item.failed()) return -1;
-    const auto at = context_.nodes.find(name);
-    if (at != context_.nodes.end()) return at->second;
-    if (context_.named) {
-      context_.known = false;
-    } else {
-      item.error(fmt::format("no node has the name {}", json_text(JsonValue(name))));
-    }
-    return -1;
-  }
-  std::vector<int> node_list(const JsonItem& item) {
-    std::vector<int> indices;
-    item.elements([&](const JsonItem& element) { indices.push_back(node_index(element)); });
-    if (!item.failed() && !ascending(indices, std::less<>())) item.error(kNodeOrder);
-    return indices;
-  }
-
-  JsonObject& object_;
-  Context& context_;
-};
-
-Context context_of(const Snapshot& snapshot) {
-  Context context;
+RecordContext context_of(const Snapshot& snapshot) {
+  RecordContext context;
   for (std::size_t i = 0; i < snapshot.nodes.size(); ++i)
     context.nodes.emplace(snapshot.nodes[i].name, static_cast<int>(i));
   return context;
 }
 
-template <typename Record>
-Result<Record> document(std::string_view text, const char* schema, Context context) {
-  return parse<Record>(text, schema, [&](JsonObject& object) {
-    Record record;
-    RecordReader::read(object, context, record);
-    return record;
-  });
-}
-
 }  // namespace
 
 Explanation read_explanation(const JsonItem& item) {
-  Context context;
+  RecordContext context;
   return RecordReader::read<Explanation>(item, context);
 }
 
@@ -268,7 +33,7 @@ Result<Plan> plan_from_json(std::string_view text, const Snapshot& snapshot) {
 }
 
 Result<Memory> memory_from_json(std::string_view text, const Snapshot& snapshot) {
-  json::Context context = json::context_of(snapshot);
+  json::RecordContext context = json::context_of(snapshot);
   context.drop = true;
   return json::document<Memory>(text, kStateSchema, std::move(context));
 }

@@ -7,6 +7,7 @@ lib_librubato_json_la_SOURCES = \
   lib/json/annotation.h \
   lib/json/decisions.cc \
   lib/json/decisions.h \
+  lib/json/decisions_records.h \
   lib/json/forecasts.cc \
   lib/json/forecasts.h \
   lib/json/hints_json.cc \
@@ -23,11 +24,14 @@ lib_librubato_json_la_SOURCES = \
   lib/json/models_fit.h \
   lib/json/models_table.cc \
   lib/json/models_table.h \
+  lib/json/models_table_records.h \
   lib/json/period.cc \
   lib/json/period.h \
   lib/json/public_view.cc \
   lib/json/public_view.h \
   lib/json/record_checks.h \
+  lib/json/record_reader.h \
+  lib/json/record_writer.h \
   lib/json/records.h \
   lib/json/statistics_table.cc \
   lib/json/statistics_table.h \

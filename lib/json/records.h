@@ -11,6 +11,7 @@
 #include <concepts>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string_view>
 #include <type_traits>
 
@@ -26,6 +27,26 @@ inline constexpr std::uint64_t kMaxInt = std::numeric_limits<int>::max();
 inline constexpr auto kMaxSamples = static_cast<std::uint64_t>(kMaxWork);
 /// More points of a progress history are dropped.
 inline constexpr std::size_t kMaxPoints = 1024;
+/// For a list of any length.
+inline constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
+
+/// When a member is written, and whether the reader needs it.
+enum class Presence {
+  kUnlessDefault,  ///< left out if it has its default
+  kAlways,         ///< always written; the reader takes the default if it is missing
+  kRequired,       ///< always written; the reader refuses a record without it
+};
+using enum Presence;
+
+/// The record of an element of a list.
+template <typename Record>
+const Record& record_of(const Record& record) {
+  return record;
+}
+template <typename Record>
+const Record& record_of(const std::shared_ptr<const Record>& record) {
+  return *record;
+}
 
 /// `Record` is `Wanted` or const `Wanted`.
 template <typename Record, typename Wanted>
