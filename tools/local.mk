@@ -205,6 +205,7 @@ CLEANFILES += tools/generate/config_docs$(EXEEXT) tools/generate/hints_docs$(EXE
 
 .PHONY: config-docs hints-docs schema-docs
 schema-docs: tools/generate/schema_docs$(EXEEXT)
+	tools/generate/schema_docs decisions > $(srcdir)/docs/schema/rubato.decisions.1.json
 	tools/generate/schema_docs snapshot > $(srcdir)/docs/schema/rubato.snapshot.1.json
 	tools/generate/schema_docs plan > $(srcdir)/docs/schema/rubato.plan.1.json
 	tools/generate/schema_docs stats > $(srcdir)/docs/schema/rubato.stats.1.json

@@ -2,7 +2,9 @@
 #include "tools/generate/record_schema.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "lib/json/decisions_records.h"
 #include "lib/json/json.h"
 #include "lib/json/records.h"
 
@@ -11,6 +13,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using json::describe;
+using json::Presence;
+using enum json::Presence;
 
 Json type_of(const char* name) { return {{"type", name}}; }
 
@@ -46,7 +50,9 @@ class SchemaWriter {
   void note(const char* key, const char* text) { properties_[key]["description"] = text; }
 
   void name(const char* key, const std::string& /*text*/) { required(key, type_of("string")); }
-  void text(const char* key, const std::string& /*text*/) { properties_[key] = type_of("string"); }
+  void text(const char* key, const std::string& /*text*/, Presence presence = kUnlessDefault) {
+    member(key, type_of("string"), presence);
+  }
   void yes(const char* key, bool /*yes*/, bool /*standard*/ = false) {
     properties_[key] = type_of("boolean");
   }
@@ -88,12 +94,14 @@ class SchemaWriter {
   }
 
   template <typename T>
-  void list(const char* key, const std::vector<T>& /*items*/, std::size_t /*most*/ = 0) {
-    properties_[key] = array_of(object_schema<T>());
+  void list(const char* key, const std::vector<T>& /*items*/, std::size_t /*most*/ = 0,
+            Presence presence = kUnlessDefault) {
+    using Record = std::remove_cvref_t<decltype(json::record_of(std::declval<const T&>()))>;
+    member(key, array_of(object_schema<Record>()), presence);
   }
   template <typename Record>
-  void object(const char* key, const Record& /*record*/) {
-    properties_[key] = object_schema<Record>();
+  void object(const char* key, const Record& /*record*/, Presence presence = kUnlessDefault) {
+    member(key, object_schema<Record>(), presence);
   }
   void texts(const char* key, const std::vector<std::string>& /*items*/) {
     properties_[key] = array_of(type_of("string"));
@@ -123,9 +131,10 @@ class SchemaWriter {
 
  private:
   static Json whole() { return {{"type", "integer"}, {"minimum", 0}}; }
-  void required(const char* key, Json schema) {
+  void required(const char* key, Json schema) { member(key, std::move(schema), kRequired); }
+  void member(const char* key, Json schema, Presence presence) {
     properties_[key] = std::move(schema);
-    required_.push_back(key);
+    if (presence != kUnlessDefault) required_.push_back(key);
   }
 
   Json required_ = Json::array();
@@ -158,6 +167,12 @@ std::string snapshot_schema() {
 std::string plan_schema() {
   return schema_of<Plan>(kPlanSchema, "rubato snapshot --replay; plan.json",
                          "The plan of one round.");
+}
+
+std::string decisions_schema() {
+  return schema_of<StartRecords>(kDecisionsSchema, "decisions.json",
+                                 "What was decided when the managed jobs that run, or ended within "
+                                 "the last hour, started.");
 }
 
 }  // namespace rubato

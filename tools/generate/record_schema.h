@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// JSON Schemas of snapshot and plan, made from the descriptions in lib/json/records.h.
+// JSON Schemas of snapshot, plan and decisions, made from the descriptions in lib/json/.
 #pragma once
 
 #include <string>
@@ -11,5 +11,8 @@ namespace rubato {
 
 /// docs/schema/rubato.plan.1.json.
 [[nodiscard]] std::string plan_schema();
+
+/// docs/schema/rubato.decisions.1.json.
+[[nodiscard]] std::string decisions_schema();
 
 }  // namespace rubato

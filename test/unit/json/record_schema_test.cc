@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The schemas of snapshot and plan come from lib/json/records.h, that of the statistics from
-// lib/json/statistics_table.h. After a change `make schema-docs` writes them again.
+// The schemas of snapshot, plan and decisions come from the descriptions in lib/json/, that of the
+// statistics from lib/json/statistics_table.h. After a change `make schema-docs` writes them again.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -28,6 +28,10 @@ TEST(RecordSchema, SnapshotIsDescribedAsItIsWritten) {
 
 TEST(RecordSchema, PlanIsDescribedAsItIsWritten) {
   EXPECT_EQ(kept_schema("rubato.plan.1.json"), plan_schema());
+}
+
+TEST(RecordSchema, DecisionsAreDescribedAsTheyAreWritten) {
+  EXPECT_EQ(kept_schema("rubato.decisions.1.json"), decisions_schema());
 }
 
 TEST(RecordSchema, StatisticsAreDescribedAsInTheirTable) {
