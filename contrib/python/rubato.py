@@ -154,7 +154,7 @@ class Run:
             self._told.add(what)
             _log.warning("%s: %s: %s; the training goes on", what, type(error).__name__, error)
 
-    # -- what the training loop calls ----------------------------------------------------------
+    # -- called by the training loop -----------------------------------------------------------
 
     @_quiet
     def step(self, samples: Optional[int] = None, loss: Optional[float] = None,
@@ -173,7 +173,7 @@ class Run:
             self.samples += max(0, done)
             self._last = (self._clock(), self.samples, self._saving)
             if self._mark is None:
-                # The first iteration also compiles and loads: the measurement begins behind it.
+                # The first iteration also compiles and loads, so the measurement starts after it.
                 self._mark = self._last
                 self._lock.notify()
             for key, value, least in (("loss", loss, -math.inf), ("forward", forward, 0.0),

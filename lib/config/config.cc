@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Config shown as rubato.conf and as JSON.
+// Prints a Config as rubato.conf and as JSON.
 #include "lib/config/config.h"
 
 #include <fmt/format.h>
@@ -18,8 +18,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A value as a rubato.conf takes it: quoted when it holds a blank; `#` and backslash would be
-/// taken for a comment and an escape.
+/// A value as rubato.conf accepts it: quoted if it contains a blank; `#` would start a comment and
+/// a backslash an escape.
 std::string as_written(const std::string& value) {
   std::string out;
   bool blank = false;

@@ -18,7 +18,7 @@
 
 namespace rubato {
 
-/// What Rubato may do.
+/// The scope of Rubato's actions.
 enum class Mode {
   kObserve,  ///< plans and records, writes no field of any job
   kPlace,    ///< decides order and placement of pending jobs; never changes a running job
@@ -28,7 +28,7 @@ enum class Mode {
 struct GpuTypeConfig {
   std::string name;
   double speed = 1.0;
-  std::int64_t memory = 0;  ///< MiB per GPU; 0: not known
+  std::int64_t memory = 0;  ///< MiB per GPU; 0: unknown
 
   bool operator==(const GpuTypeConfig&) const = default;
 };
@@ -80,7 +80,7 @@ struct Config {
   [[nodiscard]] const JobTypeConfig* job_type(const std::string& name) const;
   /// Whether a test has switched the mechanism off.
   [[nodiscard]] bool off(Mechanism mechanism) const { return test_off.contains(mechanism); }
-  /// The argument of a fault that a test injects (0 if it takes none); empty when it is not.
+  /// The argument of an injected fault (0 if it takes none); nullopt if it is not injected.
   [[nodiscard]] std::optional<double> injected(Fault fault) const;
   bool operator==(const Config&) const = default;
 };
@@ -89,9 +89,9 @@ struct Config {
 [[nodiscard]] const char* to_string(Mode);
 
 /// Parses the text of a rubato.conf. The error has one line per mistake, at most 100; each names
-/// `path`, line, word and the nearest valid choice. `testing` accepts the options for tests.
-/// Included files are read through `files`, relative to the file that includes them; without
-/// `files` an Include is an error.
+/// `path`, line, word and the nearest valid choice. `testing` accepts the options for tests. Reads
+/// included files through `files`, relative to the including file; without `files` an Include is an
+/// error.
 [[nodiscard]] Result<Config> parse_config(const std::string& text, const std::string& path,
                                           bool testing = false, const FileSystem* files = nullptr);
 
@@ -108,15 +108,15 @@ struct LoadedConfig {
                                                     const FileSystem& files, bool testing = false);
 
 /// `config` as a rubato.conf: every option with its effective value; options without a value are
-/// comments. parse_config reads it back to an equal Config, with `testing` if an option for tests
-/// is set. `config` must be one that parse_config accepts.
+/// comments. parse_config reads it as an equal Config, with `testing` if an option for tests is
+/// set. `config` must be one that parse_config accepts.
 [[nodiscard]] std::string dump_config(const Config& config);
 
 inline constexpr const char* kConfigSchema = "rubato.config/1";
 
-/// `config` as one line of JSON: {"schema":"rubato.config/1","Mode":"observe",...}. The members
-/// have the names and the order of the options. Unset options are null, lists are arrays, times are
-/// numbers in the unit of the option.
+/// `config` as one line of JSON: {"schema":"rubato.config/1","Mode":"observe",...}. Members have
+/// the names and order of the options. Unset options are null, lists are arrays, times are numbers
+/// in the option's unit.
 [[nodiscard]] std::string config_json(const Config& config);
 
 }  // namespace rubato

@@ -8,7 +8,7 @@
 
 namespace rubato {
 
-/// Named by TestInject= of rubato.conf, which is read with RUBATO_TESTING=1 only.
+/// Named in TestInject= of rubato.conf, which is read only with RUBATO_TESTING=1.
 enum class Fault {
   kThrowRound,
   kThrowGate,
@@ -22,15 +22,15 @@ enum class Fault {
   kSegmentInterval,
 };
 
-/// One line of the table of faults.
+/// One row of the table of faults.
 struct FaultWord {
   Fault fault;
-  std::string_view word;      ///< as TestInject= spells it
-  std::string_view argument;  ///< what follows as WORD:ARGUMENT; "" when it takes none
+  std::string_view word;      ///< its word in TestInject=
+  std::string_view argument;  ///< the part after WORD:; "" if it takes none
   std::string_view help;      ///< what the fault does
 };
 
-/// All faults, in the order of the enum.
+/// All faults, in enum order.
 inline constexpr std::array kFaults = {
     FaultWord{Fault::kThrowRound, "throw-round", "", "each round throws an exception"},
     FaultWord{Fault::kThrowGate, "throw-gate", "", "the gate throws an exception"},
@@ -48,7 +48,7 @@ inline constexpr std::array kFaults = {
               "annotations in SystemComment are updated at this interval"},
 };
 
-/// The fault that `word` names; empty when there is none.
+/// The fault named `word`; nullopt if there is none.
 [[nodiscard]] constexpr std::optional<Fault> find_fault(std::string_view word) {
   for (const FaultWord& row : kFaults)
     if (row.word == word) return row.fault;

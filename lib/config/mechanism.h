@@ -8,7 +8,7 @@
 
 namespace rubato {
 
-/// Named by TestOff= of rubato.conf, which is read with RUBATO_TESTING=1 only.
+/// Named in TestOff= of rubato.conf, which is read only with RUBATO_TESTING=1.
 enum class Mechanism {
   kGate,
   kWillrun,
@@ -51,14 +51,14 @@ enum class Mechanism {
   kMessageUid,
 };
 
-/// One line of the table of mechanisms.
+/// One row of the table of mechanisms.
 struct MechanismWord {
   Mechanism mechanism;
-  std::string_view word;  ///< as TestOff= spells it
+  std::string_view word;  ///< its word in TestOff=
   std::string_view help;  ///< the behaviour without it
 };
 
-/// All mechanisms, in the order of the enum.
+/// All mechanisms, in enum order.
 inline constexpr std::array kMechanisms = {
     MechanismWord{Mechanism::kGate, "gate", "managed jobs are not kept from stock Slurm"},
     MechanismWord{Mechanism::kWillrun, "willrun", "stock backfill may plan managed jobs"},
@@ -112,7 +112,7 @@ inline constexpr std::array kMechanisms = {
     MechanismWord{Mechanism::kMessageUid, "message-uid", "messages of every user are accepted"},
 };
 
-/// The mechanism that `word` names; empty when there is none.
+/// The mechanism named `word`; nullopt if there is none.
 [[nodiscard]] constexpr std::optional<Mechanism> find_mechanism(std::string_view word) {
   for (const MechanismWord& row : kMechanisms)
     if (row.word == word) return row.mechanism;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Values of options: from text into a Config, and back.
+// Converts option values from text into a Config, and back.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ Result<void> set_number(const Option& option, const std::string& value, Config& 
   return {};
 }
 
-// Words in any case, as choices are.
+// Words may have any case, as choices may.
 Result<void> set_band(const Option& option, const std::string& value, Config& config) {
   const auto* field = std::get_if<double Config::*>(&option.field);
   const std::string word = lower(value);

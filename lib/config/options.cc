@@ -39,13 +39,13 @@ Option number(const char* name, OptionType type, OptionField field, const char* 
           .help = help};
 }
 
-/// Whole seconds.
+/// An option in whole seconds.
 Option seconds(const char* name, Seconds Config::*field, const char* standard, Range range,
                const char* help) {
   return number(name, OptionType::kDuration, field, standard, range, "seconds", help);
 }
 
-/// Seconds, also fractions.
+/// An option in seconds, with fractions.
 Option fine_seconds(const char* name, double Config::*field, const char* standard, Range range,
                     const char* help) {
   return number(name, OptionType::kFineDuration, field, standard, range, "seconds", help);
@@ -56,7 +56,7 @@ Option integer(const char* name, int Config::*field, const char* standard, Range
   return number(name, OptionType::kInteger, field, standard, range, unit, help);
 }
 
-/// An option without a plain member of Config.
+/// An option without a plain member in Config.
 Option other(const char* name, OptionType type, const char* example, const char* help) {
   return {.name = name, .type = type, .example = example, .help = help};
 }
@@ -73,7 +73,7 @@ Option member(const char* record, Option row) {
   return row;
 }
 
-/// A member of a JobType line that has the values of a hint.
+/// A member of a JobType line with the values of a hint.
 Option hint(const char* name, const char* key, const char* example) {
   Option row = other(name, OptionType::kHint, example, find_hint(key)->help.c_str());
   row.hint = key;
@@ -161,7 +161,7 @@ std::vector<Option> make_options() {
 }
 // clang-format on
 
-/// Whole sentences for the man page, by option.
+/// Man page text of options, in whole sentences.
 constexpr std::pair<const char*, const char*> kTexts[] = {
     {"Mode",
      "In mode observe Rubato plans and records what it would do. Every job starts as under stock "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The table of the options of rubato.conf. Parser, help, man page and example are made from it.
+// The table of the options of rubato.conf. It generates parser, help, man page and example.
 #pragma once
 
 #include <string>
@@ -16,13 +16,13 @@ enum class OptionType {
   kChoice,        ///< one of `words`
   kPartitions,    ///< names separated by commas, or `all`
   kDuration,      ///< whole seconds, also in Slurm's time forms
-  kFineDuration,  ///< the same, a fraction of a second allowed in plain seconds
+  kFineDuration,  ///< the same; plain seconds may have a fraction
   kInteger,
   kReal,
   kMemory,  ///< MiB, also with the suffix K, M, G or T
   kBand,    ///< a number, `inf` (infinity) or `auto` (kAutoBand)
   kPath,    ///< absolute
-  kName,    ///< begins a record line; there may be several
+  kName,    ///< starts a record line; there may be several
   kYesNo,
   kHint,  ///< a value of the hint `hint`
 };
@@ -37,14 +37,14 @@ struct OptionWord {
 using OptionField = std::variant<std::monostate, Mode Config::*, Seconds Config::*,
                                  double Config::*, int Config::*, std::string Config::*>;
 
-/// One line of the table.
+/// One row of the table.
 struct Option {
-  std::string name = {};  ///< as written; the case of keys does not matter
+  std::string name = {};  ///< as written; keys ignore case
   OptionType type = OptionType::kChoice;
   std::string default_text = {};  ///< as written; "" if there is none
   OptionField field = {};
-  std::vector<OptionWord> words = {};  ///< of a kChoice
-  double min = 0;  ///< range of numbers and durations, both ends allowed, in `unit`
+  std::vector<OptionWord> words = {};  ///< for kChoice
+  double min = 0;                      ///< range of numbers and durations, inclusive, in `unit`
   double max = 0;
   std::string unit = {};     ///< "seconds", "milliseconds" or ""
   std::string example = {};  ///< a value for the example file if the default is ""
@@ -55,22 +55,21 @@ struct Option {
   bool reload_safe = true;   ///< takes effect at `scontrol reconfigure`
 };
 
-/// The table, in the order of the man page.
+/// The table, in man page order.
 [[nodiscard]] const std::vector<Option>& options();
 
-/// By name, in any case; null if there is none. `record` as in Option.
+/// By name, in any case; null if unknown. `record` as in Option.
 [[nodiscard]] const Option* find_option(std::string_view name, std::string_view record = "");
 
 /// Sets `option` of `config` from the text of its value. The error names the value and what is
-/// valid, but not the option. Not for kName and members of
-/// records: see records.h.
+/// valid, but not the option. Not for kName and members of records: see records.h.
 [[nodiscard]] Result<void> set_option(const Option& option, const std::string& value,
                                       Config& config);
 
 /// Parses a number, memory size or duration of `option` and checks its range.
 [[nodiscard]] Result<double> option_number(const Option& option, const std::string& value);
 
-/// The value that `set_option` takes to get what `config` has; "" if it is not set.
+/// The text from which `set_option` sets the value in `config`; "" if it is not set.
 [[nodiscard]] std::string show_option(const Option& option, const Config& config);
 
 /// The valid values in a few words, for example "a whole number from 1 to 9".

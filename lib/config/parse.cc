@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Puts the lines of rubato.conf and of the files it includes together to a Config.
+// Combines the lines of rubato.conf and of included files into a Config.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t kMaxErrors = 100;
 constexpr std::size_t kDeepestInclude = 10;
 constexpr int kMaxFiles =
-    100;  // files that include each other several times would double at every step
+    100;  // files that include each other several times would double at each level
 
 /// A line of a file, for errors.
 struct SourcePosition {
@@ -90,7 +90,7 @@ class Parser {
     const auto [first, fresh] = seen_.emplace(name, position);
     if (!fresh)
       error(position, fmt::format("{}: set twice; first at {}", name, first->second.text()));
-    Config scratch;  // errors in the value of a second setting are reported too
+    Config scratch;  // for errors in the value of a repeated option
     Config& config = fresh ? config_ : scratch;
     const auto good = option != nullptr ? set_option(*option, pair.value, config)
                                         : set_test_option(*for_tests, pair.value, config);
@@ -117,7 +117,7 @@ class Parser {
                                 hint.empty() ? "; see rubato.conf(5)" : hint));
   }
 
-  /// Reads a record from the key that begins it to the end of the line.
+  /// Reads a record from its first key to the end of the line.
   void read_record(const std::string& path, const Option& record,
                    std::span<const ConfigPair> pairs) {
     const SourcePosition position{path, pairs[0].line};
@@ -200,7 +200,7 @@ class Parser {
     check_heartbeat();
   }
 
-  /// The heartbeat is before and after a round, so a round in time must not open the gate.
+  /// The heartbeat is sent before and after a round, so a round in time must not open the gate.
   void check_heartbeat() {
     if (bad_.contains("HeartbeatTimeout") || bad_.contains("RoundDeadline")) return;
     if (config_.round_deadline < static_cast<double>(config_.heartbeat_timeout)) return;
@@ -221,7 +221,7 @@ class Parser {
   const FileSystem* files_;
   Config config_;
   std::map<std::string, SourcePosition> seen_;  // options that were set
-  std::set<std::string> bad_;                   // those of them whose value was refused
+  std::set<std::string> bad_;                   // options in seen_ with an invalid value
   std::map<std::pair<std::string, std::string>, SourcePosition> records_seen_;
   std::vector<std::string> stack_;  // files being read, outermost first
   int files_read_ = 0;

@@ -10,13 +10,13 @@
 
 namespace rubato {
 
-/// A record while its line is read. Only the member of its own option is used.
+/// A record while its line is parsed. Only the member for its own option is used.
 struct ConfigRecord {
   GpuTypeConfig gpu_type;
   JobTypeConfig job_type;
 };
 
-/// Begins a record of `option` (a kName) with its name.
+/// Starts a record of `option` (a kName) with its name.
 [[nodiscard]] Result<ConfigRecord> begin_record(const Option& option, const std::string& name);
 /// Sets one member. The error names the value and what is valid.
 [[nodiscard]] Result<void> set_member(const Option& member, const std::string& value,

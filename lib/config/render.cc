@@ -20,7 +20,7 @@ std::string with_unit(const std::string& value, const Option& option) {
   return value + " " + unit;
 }
 
-/// "; default 10 seconds", or "" where there is none.
+/// "; default 10 seconds", or "" if there is none.
 std::string default_of(const Option& option) {
   if (option.default_text.empty()) return "";
   return "; default " + with_unit(option.default_text, option);

@@ -13,7 +13,7 @@
 namespace rubato {
 namespace {
 
-// No range of the table needs more, and a double of the table never shows more.
+// No range of the table needs more digits, and no double of the table prints more.
 constexpr std::size_t kMaxDigits = 30;
 
 bool all_digits(std::string_view text) {
@@ -21,7 +21,7 @@ bool all_digits(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// A part of a time form below `bound`, -1 when it is none.
+/// A part of a time below `bound`; -1 if malformed.
 double time_part(std::string_view text, double bound) {
   if (!all_digits(text) || text.size() > kMaxDigits) return -1;
   double value = 0;
@@ -99,7 +99,7 @@ Result<double> parse_duration(std::string_view text) {
   const auto parts = split(has_days ? text.substr(dash + 1) : text, ':');
   if (days < 0 || parts.size() > 3) return bad_time(text);
 
-  // Behind days the first part is hours; without days the last part is seconds.
+  // After days, the first part is hours; without days, the last part is seconds.
   constexpr std::array<double, 3> kUnits{3600, 60, 1};
   const std::size_t first_unit = has_days ? 0 : 3 - parts.size();
   double total = days * 86400;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Numbers, durations and names as they are written in rubato.conf.
+// Numbers, durations and names in rubato.conf.
 #pragma once
 
 #include <string>
@@ -10,28 +10,28 @@
 
 namespace rubato {
 
-/// Digits with at most one decimal point between them ("4", "0.25"). The error names no file or
-/// line.
+/// Digits with at most one decimal point ("4", "0.25"). The error names no file or line.
 [[nodiscard]] Result<double> parse_number(std::string_view text);
 
 /// Seconds: a number, or one of Slurm's time forms MM:SS, HH:MM:SS, D-HH, D-HH:MM, D-HH:MM:SS. A
-/// plain number is seconds (in Slurm's own time limits it is minutes). Every part but the first is
-/// below 60, hours after days below 24.
+/// plain number is in seconds (in Slurm's own time limits it is in minutes). Every part except the
+/// first must be below 60, hours after days below 24.
 [[nodiscard]] Result<double> parse_duration(std::string_view text);
 
-/// MiB: a number, or one with the suffix K, M, G or T, as in Slurm. Parts of a MiB are dropped.
+/// MiB: a number, optionally with suffix K, M, G or T, as in Slurm. Fractions of a MiB are dropped.
 [[nodiscard]] Result<double> parse_memory(std::string_view text);
-/// As parse_memory reads it: whole GiB with G, else MiB with M.
+/// In the form that parse_memory reads: whole GiB with G, else MiB with M.
 [[nodiscard]] std::string show_memory(std::int64_t mebibytes);
 
-/// The items between commas; none may be empty.
+/// The comma-separated items; none may be empty.
 [[nodiscard]] Result<std::vector<std::string>> split_list(std::string_view text);
 
-/// A name of a partition or GPU type: not empty, no blank, comma, quote, `#`, `=`, backslash or
-/// control character.
+/// The name of a partition or GPU type: not empty, without blanks, commas, quotes, `#`, `=`,
+/// backslashes or control characters.
 [[nodiscard]] Result<void> check_name(std::string_view name);
 
-/// Shortest text that `parse_number` reads back to the same value; `value` 0 or 1e-4 to 1e15.
+/// Shortest text that `parse_number` reads as the same value; `value` must be 0 or from 1e-4 to
+/// 1e15.
 [[nodiscard]] std::string show_number(double value);
 
 }  // namespace rubato

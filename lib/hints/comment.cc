@@ -39,7 +39,7 @@ std::string unknown_key(const std::string& key) {
                      near.empty() ? "; see rubato-hints(7)" : near);
 }
 
-/// A hint that stands in `value` without a semicolon before it: "batch" in "4, batch=256".
+/// A hint inside `value` that lacks its semicolon: "batch" in "4, batch=256".
 const HintDef* hint_inside(std::string_view value) {
   for (std::size_t equals = value.find('='); equals != std::string_view::npos;
        equals = value.find('=', equals + 1)) {
@@ -51,7 +51,7 @@ const HintDef* hint_inside(std::string_view value) {
   return nullptr;
 }
 
-/// One pair, blanks around it taken off, not empty.
+/// One non-empty pair, without surrounding blanks.
 void read_pair(std::string_view pair, std::vector<HintStatement>& out, HintErrors& errors) {
   const std::size_t equals = pair.find('=');
   const bool has_value = equals != std::string_view::npos;

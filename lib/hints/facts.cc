@@ -16,7 +16,7 @@ bool all_digits(std::string_view text) {
                                       [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-/// A count as Slurm writes it: digits, with k, m, g, t or p behind; -1 if it is none.
+/// A count in Slurm's form: digits with an optional suffix k, m, g, t or p; -1 if malformed.
 int count_of(std::string_view text) {
   std::int64_t factor = 1;
   if (!text.empty() && std::isdigit(static_cast<unsigned char>(text.front())) != 0) {
@@ -62,10 +62,10 @@ void read_gpu(std::string_view fields, TresGpus& out) {
   }
 }
 
-/// NAME and what stands before and behind the separator of an entry of a list of TRES.
+/// The name of a TRES list entry, and the text before and after it.
 struct TresEntry {
   std::string_view name;    ///< without "gres:"
-  std::string_view fields;  ///< behind the name and its separator
+  std::string_view fields;  ///< after the name and its separator
 };
 
 TresEntry entry_of(std::string_view entry) {
@@ -74,7 +74,7 @@ TresEntry entry_of(std::string_view entry) {
   return {entry.substr(0, end), entry.substr(std::min(end + 1, entry.size()))};
 }
 
-/// "gres:gpu:a100:2" with another count; a count that is not there is added.
+/// Changes or adds the count in "gres:gpu:a100:2".
 std::string with_count(std::string_view entry, int count) {
   const std::size_t last = entry.find_last_of(":=");
   const bool counted = last != std::string_view::npos && count_of(entry.substr(last + 1)) >= 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// From what Slurm has of a request, as text and numbers, to the request that hints are checked
-// against. Without Slurm's types, so that every form has a test.
+// Converts Slurm's form of a request (text and numbers) to the request that hints are checked
+// against. Uses no Slurm types, so that every form has a test.
 #pragma once
 
 #include <string>
@@ -15,20 +15,20 @@ namespace rubato {
 /// GPUs in a list of TRES.
 struct TresGpus {
   int count = 0;
-  std::vector<std::string> types;  ///< those it names, in order, each once
+  std::vector<std::string> types;  ///< named types, in order, without duplicates
   bool shared = false;             ///< mps, shard, or a slice of a GPU (MIG)
 };
 
-/// Reads "gres:gpu:2", "gpu:a100:2", "gres/gpu:a100=2", "gpu" and lists of them with commas
-/// between, other resources beside them. What cannot be read counts as one GPU of that type, as for
-/// Slurm; counts that do not fit are clipped to kMaxGpus.
+/// Reads "gres:gpu:2", "gpu:a100:2", "gres/gpu:a100=2", "gpu" and comma-separated lists of them,
+/// also among other resources. Malformed counts mean one GPU of that type, as in Slurm. Counts are
+/// limited to kMaxGpus.
 [[nodiscard]] TresGpus gpus_in(std::string_view tres);
 
-/// `tres` with so many GPUs: the count of its first GPU entry, or a new entry at its end of `type`
-/// ("" without one); 0 takes the GPUs out. Other resources stay.
+/// `tres` with this many GPUs: changes the count of its first GPU entry, or appends an entry of
+/// `type` ("" for none). 0 removes the GPUs. Other resources stay.
 [[nodiscard]] std::string with_gpus(std::string_view tres, int gpus, std::string_view type = "");
 
-/// What Slurm has of a request; 0 and "" where nothing is said.
+/// A request in Slurm's form; 0 and "" mean not given.
 struct RequestFacts {
   std::string per_job = {};     ///< TRES: --gpus
   std::string per_node = {};    ///< --gpus-per-node, --gres
@@ -43,15 +43,15 @@ struct RequestFacts {
   bool requeue = true;
   bool array = false;
   bool het = false;
-  Seconds time_limit = 0;                       ///< 0: not known; kForever: none
-  std::vector<std::string> cluster_types = {};  ///< empty: not known
+  Seconds time_limit = 0;                       ///< 0: unknown; kForever: none
+  std::vector<std::string> cluster_types = {};  ///< empty: unknown
 
   bool operator==(const RequestFacts&) const = default;
 };
 
-/// Slurm fills in what follows from the rest (nodes from --gpus and --gpus-per-node, tasks from the
-/// nodes and --ntasks-per-node), at the client or at submit. So does this: a job's request is the
-/// same before and after.
+/// Slurm derives missing values at the client or at submit: nodes from --gpus and --gpus-per-node,
+/// tasks from the nodes and --ntasks-per-node. This function does the same, so that a job's request
+/// is equal before and after.
 [[nodiscard]] HintRequest hint_request(const RequestFacts& facts);
 
 }  // namespace rubato

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The hints of a job. Parser, options, help and man page are made from the table in table.cc.
+// The hints of a job. The table in table.cc generates parser, options, help and man page.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,7 @@
 
 namespace rubato {
 
-/// A member of Hints, in the order of the man page. Samples, steps and target loss are one: the
-/// total work.
+/// A member of Hints, in man page order. Samples, steps and target loss are one member: total work.
 enum class HintField {
   kJobType,
   kGpus,
@@ -26,9 +25,9 @@ enum class HintField {
   kMixTypes,
 };
 
-/// Hints of one layer (options, comment, JobType= line) or of several merged. Fields that are not
-/// set have no value. A field in `unset` was unset by a no- option: it has no value here, and that
-/// of a weaker layer does not count.
+/// Hints of one layer (options, comment, JobType= line) or of several merged. Unset fields have no
+/// value. A no- option puts a field in `unset`: it has no value here, and weaker layers do not set
+/// it.
 struct Hints {
   std::optional<std::string> job_type;
   std::optional<GpuSizes> gpus;
@@ -43,7 +42,7 @@ struct Hints {
   std::optional<bool> mix_types;
   std::set<HintField> unset = {};
 
-  /// No hint is set or unset.
+  /// True if no hint is set or unset.
   [[nodiscard]] bool empty() const { return *this == Hints{}; }
   bool operator==(const Hints&) const = default;
 };
@@ -51,8 +50,8 @@ struct Hints {
 /// Whether `field` has a value.
 [[nodiscard]] bool says(const Hints& hints, HintField field);
 
-/// Calls `each(field, member)` for every member in the order of the man page; `member` is the
-/// std::optional. `SomeHints` is Hints or const Hints.
+/// Calls `each(field, member)` for every member in man page order; `member` is the std::optional.
+/// `SomeHints` is Hints or const Hints.
 template <typename SomeHints, typename Each>
 void for_each_field(SomeHints& hints, Each each) {
   each(HintField::kJobType, hints.job_type);
@@ -68,9 +67,8 @@ void for_each_field(SomeHints& hints, Each each) {
   each(HintField::kMixTypes, hints.mix_types);
 }
 
-/// The fields that `strong` sets or unsets, and all others from `weak`. Associative, with Hints{}
-/// as neutral element. The layers from strong to weak are option, environment, comment, JobType=
-/// line.
+/// Takes fields that `strong` sets or unsets, and all others from `weak`. Associative, with Hints{}
+/// as neutral element. The layers from strong to weak: option, environment, comment, JobType= line.
 [[nodiscard]] Hints merge(const Hints& strong, const Hints& weak);
 template <typename... More>
 [[nodiscard]] Hints merge(const Hints& strong, const Hints& weak, const More&... weaker) {
@@ -82,8 +80,8 @@ void forget(Hints& hints, HintField field);
 
 inline constexpr const char* kHintsSchema = "rubato.hints/1";
 
-/// One line of JSON: {"schema":"rubato.hints/1",...}. Fields that are not set are left out; fields
-/// that were unset are listed in "unset". The members are described in rubato-hints(7).
+/// One line of JSON: {"schema":"rubato.hints/1",...}. Omits fields that are not set; "unset" lists
+/// unset fields. rubato-hints(7) describes the members.
 [[nodiscard]] std::string hints_json(const Hints& hints);
 
 }  // namespace rubato

@@ -16,13 +16,13 @@ namespace rubato {
 namespace {
 
 constexpr std::string_view kPrefix = "rubato!";
-/// A message holds a time of at most a year.
+/// Maximum time in a message: a year.
 constexpr std::int64_t kMaxSeconds = 31'536'000;
 constexpr std::int64_t kMaxNotice = 1'000'000'000;
 
 using Pairs = std::map<std::string, std::string, std::less<>>;
 
-/// Takes the values of one message out of its pairs; `errors` gets what is wrong.
+/// Reads the values of a message from its pairs; adds mistakes to `errors`.
 class PairReader {
  public:
   PairReader(const Pairs& pairs, HintErrors& errors) : pairs_(pairs), errors_(errors) {}
@@ -61,7 +61,7 @@ class PairReader {
     }
     to = *value == 0 ? 0.0 : *value;  // -0 is 0
   }
-  /// One of two words.
+  /// A choice of two words.
   void choice(const char* key, const char* yes, const char* no, bool& to) {
     const auto pair = pairs_.find(key);
     if (pair == pairs_.end()) return;
@@ -127,7 +127,7 @@ const MessageField* find_field(const MessageKind& kind, std::string_view key) {
   return nullptr;
 }
 
-/// Key and value of one pair into `out`.
+/// Adds key and value of one pair to `out`.
 void read_pair(const MessageKind& kind, std::string_view pair, Pairs& out, HintErrors& errors) {
   const std::size_t equals = pair.find('=');
   const std::string key = lower(trimmed(pair.substr(0, equals)));
@@ -151,7 +151,7 @@ Message read_kind(std::size_t kind, PairReader& in, HintErrors& errors) {
   return read_hold(in, errors);
 }
 
-/// The text after `rubato!`, split into its words.
+/// Reads the text after `rubato!`, split into words.
 Message read_message(std::size_t number, std::string_view pairs, HintErrors& errors) {
   const MessageKind& kind = message_kinds()[number];
   Pairs found;

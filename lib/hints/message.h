@@ -18,7 +18,7 @@ inline constexpr std::size_t kMaxMessageLength = 1024;
 
 /// `rubato!report`: progress of the training.
 struct Report {
-  std::int64_t samples = 0;  ///< done since the job began, over all its restarts
+  std::int64_t samples = 0;  ///< since the job's first start, over all restarts
   double throughput = 0;     ///< samples/s, at least 0
   std::int64_t batch = 1;    ///< global batch, samples
   std::optional<double> loss = {};
@@ -27,7 +27,7 @@ struct Report {
   std::optional<double> noise = {};      ///< gradient noise scale, samples, at least 0
   std::optional<double> sync = {};       ///< communication of an iteration, seconds, at least 0
   std::optional<double> optimise = {};   ///< update of the parameters, seconds, at least 0
-  /// Of a job with parameter servers; cores are those of one server.
+  /// For jobs with parameter servers; cores are per server.
   std::optional<std::int64_t> workers = {};
   std::optional<std::int64_t> servers = {};
   std::optional<std::int64_t> server_cores = {};
@@ -39,7 +39,7 @@ struct Report {
 struct Ack {
   std::int64_t notice = 0;        ///< number of the notice
   bool ready = true;              ///< false: the job refuses
-  std::optional<double> seconds;  ///< time to get ready, at least 0
+  std::optional<double> seconds;  ///< time until ready, at least 0
 
   bool operator==(const Ack&) const = default;
 };
@@ -61,10 +61,10 @@ struct HoldSize {
 
 using Message = std::variant<Report, Ack, ResizeRequest, HoldSize>;
 
-/// A value of a message, for parser and man page.
+/// A value of a message, for the parser and the man page.
 struct MessageField {
   const char* key;
-  const char* values;  ///< in words
+  const char* values;  ///< valid values, in words
   const char* help;
   bool required = false;
 };
@@ -74,21 +74,21 @@ struct MessageKind {
   const char* name;
   const char* help;
   std::vector<MessageField> fields;
-  const char* example;  ///< a whole message
+  const char* example;  ///< a complete message
 };
 
 /// The table, in the order of the alternatives of Message.
 [[nodiscard]] const std::vector<MessageKind>& message_kinds();
 
-/// Whether an update of a comment is a message: it begins with `rubato!`.
+/// True if an update of a comment is a message: it begins with `rubato!`.
 [[nodiscard]] bool is_message(std::string_view comment);
 
-/// `rubato!KIND key=value;key=value`, blanks and empty pairs as in the hints of a comment, keys in
-/// any case and order. The error has one line per mistake. Longer texts than
-/// kMaxMessageLength bytes are refused.
+/// `rubato!KIND key=value;key=value`. Blanks and empty pairs are as in a comment's hints; keys have
+/// any case and order. The error has one line per mistake. Refuses texts longer than
+/// kMaxMessageLength bytes.
 [[nodiscard]] Result<Message> parse_message(std::string_view text);
 
-/// The text that parse_message reads back to an equal message. Its numbers must be valid.
+/// The text that parse_message reads as an equal message. Its numbers must be valid.
 [[nodiscard]] std::string render_message(const Message& message);
 
 }  // namespace rubato

@@ -18,7 +18,7 @@ constexpr std::size_t kMaxChars = 40;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// Takes the digits at the front off `text`.
+/// Removes the leading digits of `text` and returns them.
 std::string_view take_digits(std::string_view& text) {
   std::size_t end = 0;
   while (end < text.size() && is_digit(text[end])) ++end;
@@ -30,7 +30,7 @@ std::string_view take_digits(std::string_view& text) {
 /// Parts of DIGITS[.DIGITS][e[+-]DIGITS].
 struct Decimal {
   std::string digits;  ///< before and after the point
-  int exponent = 0;    ///< of ten, for `digits` as a whole number
+  int exponent = 0;    ///< of ten, for `digits` as an integer
 };
 
 std::optional<Decimal> decimal_of(std::string_view text) {
@@ -60,7 +60,7 @@ std::optional<Decimal> decimal_of(std::string_view text) {
 
 enum class Whole { kYes, kFraction, kTooLarge };
 
-/// The value of `in`, if it is a whole number of at most 10^18.
+/// The value of `in`, if it is an integer of at most 10^18.
 Whole whole_of(Decimal in, std::int64_t& value) {
   while (in.exponent < 0 && in.digits.size() > 1 && in.digits.back() == '0') {
     in.digits.pop_back();
@@ -166,7 +166,7 @@ Result<double> parse_real(std::string_view text) {
   if (!decimal_of(number)) return fail(fmt::format("{} is not a number", in_quotes(text)));
   double value = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), value);
-  // Too close to zero gives the same error as too large; neither is a measurement.
+  // Underflow and overflow give the same error; neither is a measurement.
   if (error != std::errc{}) return fail(fmt::format("{} is out of range", in_quotes(text)));
   return text.starts_with('-') ? -value : value;
 }
@@ -174,7 +174,7 @@ Result<double> parse_real(std::string_view text) {
 std::string show_count(std::int64_t value) {
   std::string digits = std::to_string(value);
   const std::size_t last = digits.find_last_not_of('0');
-  // Short forms only where they are shorter for people: 7e9 and 1.28e8, but 90000 and 1234567.
+  // Uses an exponent only where it is easier to read: 7e9 and 1.28e8, but 90000 and 1234567.
   if (value < 1'000'000 || last > 3) return digits;
   const std::string exponent = std::to_string(digits.size() - 1);
   digits.resize(last + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Numbers as jobs write them in hints and messages.
+// Numbers in hints and messages.
 #pragma once
 
 #include <cstdint>
@@ -11,28 +11,28 @@
 
 namespace rubato {
 
-/// A whole number from `min` (at least 0) to `max` (at most 10^18): 5000, 7e9, 1.5e6. Exact. The
-/// error says what would be right, without a place.
+/// An integer from `min` (at least 0) to `max` (at most 10^18): 5000, 7e9, 1.5e6. Exact. The error
+/// says what is valid, without a location.
 [[nodiscard]] Result<std::int64_t> parse_count(std::string_view text, std::int64_t min,
                                                std::int64_t max);
 
 /// A finite decimal number with an optional sign and exponent: -0.5, 2.31, 1e-4.
 [[nodiscard]] Result<double> parse_real(std::string_view text);
 
-/// Shortest text that parse_count reads back, with an exponent from a million on where the zeros
-/// allow: 7e9, 1.5e6, 90000. `value` at least 0.
+/// Shortest text that parse_count reads as `value`, with an exponent from a million on if the zeros
+/// allow it: 7e9, 1.5e6, 90000. `value` must be at least 0.
 [[nodiscard]] std::string show_count(std::int64_t value);
 
-/// Shortest text that parse_real reads back to the same finite value.
+/// Shortest text that parse_real reads as the same finite value.
 [[nodiscard]] std::string show_real(double value);
 
 /// `text` without blanks, tabs and line ends at both ends.
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 
-/// Space, tab, carriage return, line feed, vertical tab or form feed, in every locale.
+/// Space, tab, carriage return, line feed, vertical tab or form feed, in any locale.
 [[nodiscard]] bool is_blank(char c);
 
-/// Parts between `separator`s; an empty text is one empty part.
+/// Splits at each `separator`; an empty text is one empty part.
 [[nodiscard]] std::vector<std::string_view> split_at(std::string_view text, char separator);
 
 }  // namespace rubato

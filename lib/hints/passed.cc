@@ -13,7 +13,7 @@ constexpr std::string_view kOption = "RUBATO_DL_";
 constexpr std::string_view kEnvironment = "RUBATO_DLENV_";
 constexpr std::string_view kUnset = "_UNSET";
 
-/// "dl-gpu-types" for GPU_TYPES; a name that no option has is refused when options are read.
+/// "dl-gpu-types" for GPU_TYPES; reading the options later rejects unknown names.
 std::string option_of(std::string_view name) {
   std::string option = "dl-" + lower(name);
   std::replace(option.begin(), option.end(), '_', '-');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Hints on their way from the SPANK plugin at the client to slurmctld: variables of the job's
-// control environment (spank_job_control_setenv, SPANK(8)).
+// Hints passed from the SPANK plugin at the client to slurmctld: variables of the job's control
+// environment (spank_job_control_setenv, SPANK(8)).
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace rubato {
 
-/// What a client handed over, as texts of the two layers it stands for.
+/// The texts of both layers that a client passed.
 struct PassedHints {
   std::vector<OptionPair> options;
   std::vector<std::string> environment;  ///< RUBATO_DL_NAME=VALUE
@@ -20,7 +20,7 @@ struct PassedHints {
   [[nodiscard]] bool empty() const { return options.empty() && environment.empty(); }
 };
 
-/// `variables` are NAME=VALUE, with or without SPANK_ before the name; others are no matter:
+/// `variables` are NAME=VALUE, with or without SPANK_ before the name; others are ignored:
 ///   RUBATO_DL_GPUS=1-8         the option --dl-gpus=1-8
 ///   RUBATO_DL_GPUS_UNSET=1     the option --no-dl-gpus
 ///   RUBATO_DLENV_GPUS=1-8      RUBATO_DL_GPUS=1-8 in the environment of the client

@@ -10,7 +10,7 @@ namespace rubato {
 
 /// The option of a hint with its argument: "--dl-gpus=SIZES".
 [[nodiscard]] std::string hint_option_form(const HintDef& def);
-/// The hint as a comment has it: "gpus=SIZES".
+/// The hint in comment form: "gpus=SIZES".
 [[nodiscard]] std::string hint_comment_form(const HintDef& def);
 /// The valid values and the default of a hint.
 [[nodiscard]] std::string hint_facts(const HintDef& def);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The Slurm request of a job as far as hints depend on it, and its hints checked against it. The
+// The part of a job's Slurm request that hints depend on, and the check of hints against it. The
 // request is the reference: it is valid without Rubato, and one of the sizes.
 #pragma once
 
@@ -14,14 +14,14 @@
 
 namespace rubato {
 
-/// As the user wrote it; counts that are not given are 0.
+/// As the user wrote it; counts not given are 0.
 struct HintRequest {
   int gpus = 0;           ///< --gpus
   int gpus_per_node = 0;  ///< --gpus-per-node, --gres=gpu
   int gpus_per_task = 0;  ///< --gpus-per-task
   int min_nodes = 1;      ///< -N
   int max_nodes = 0;      ///< 0: no -N; fixed if equal to min_nodes
-  int tasks = 0;          ///< -n, --ntasks; not --ntasks-per-node, which follows the nodes
+  int tasks = 0;          ///< -n, --ntasks; not --ntasks-per-node, which scales with nodes
   std::vector<std::string> gpu_types;  ///< types that the request names
   bool shared_gpus = false;            ///< shards, MPS or slices of GPUs
   bool exclusive = false;              ///< --exclusive
@@ -29,18 +29,18 @@ struct HintRequest {
   bool requeue = true;                 ///< Slurm may requeue it (--requeue, JobRequeue=1)
   bool array = false;
   bool het = false;
-  Seconds time_limit = 0;                  ///< 0: not known; kForever: none
-  std::vector<std::string> cluster_types;  ///< GPU types of the cluster; empty: not known
+  Seconds time_limit = 0;                  ///< 0: unknown; kForever: none
+  std::vector<std::string> cluster_types;  ///< GPU types of the cluster; empty: unknown
 
   [[nodiscard]] bool nodes_fixed() const { return max_nodes > 0 && min_nodes == max_nodes; }
-  /// -N is a range and GPUs are requested per node: Slurm chooses the size.
+  /// True if -N is a range and GPUs are requested per node: Slurm chooses the size.
   [[nodiscard]] bool open() const {
     return gpus == 0 && gpus_per_node > 0 && max_nodes > min_nodes;
   }
   /// Total GPUs; the minimum of an open request.
   [[nodiscard]] std::int64_t total_gpus() const;
   /// Every size must be a multiple of this. It follows from the GPUs per node if -N is fixed, from
-  /// --gpus-per-task, and from the fewest GPUs for which --ntasks is a whole number.
+  /// --gpus-per-task, and from the fewest GPUs for which --ntasks is an integer.
   [[nodiscard]] std::int64_t size_unit() const;
 };
 
@@ -65,17 +65,17 @@ struct ResolvedHints {
   Resize resize = Resize::kNone;
   Device device = Device::kGpu;
   bool mix_types = false;
-  /// One sentence for each value of a JobType= line that does not fit this request.
+  /// One sentence per JobType= value that does not fit this request.
   std::vector<std::string> notes;
 
   bool operator==(const ResolvedHints&) const = default;
 };
 
 /// Checks `said` (options, environment and comment merged), completed by the JobType= line, against
-/// the request, by the table of hint_rules(). Values of the job itself that do not fit are errors,
-/// one line each with the word, the reason and the line to write instead. Values of the JobType=
-/// line that do not fit are ignored, so that they never refuse a job. Without an error every value
-/// of `said` is in the result.
+/// the request, by the table of hint_rules(). Unsuitable values of the job are errors, one line
+/// each with the word, the reason and a corrected line. Unsuitable values of the JobType= line are
+/// ignored, so that they never refuse a job. Without an error, the result has every value of
+/// `said`.
 [[nodiscard]] Result<ResolvedHints> resolve_hints(const Hints& said, const Hints& job_type,
                                                   const HintRequest& request,
                                                   Spelling spelling = Spelling::kOption);

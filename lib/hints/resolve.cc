@@ -28,7 +28,7 @@ std::vector<std::string> broken(const HintRule& rule, const Hints& hints,
   return found;
 }
 
-/// A field that comes from the JobType= line alone and without which less is wrong.
+/// A field only from the JobType= line, without which there are fewer errors.
 std::optional<HintField> to_leave_out(const HintRule& rule, std::size_t errors, const Hints& said,
                                       const Hints& job_type, const HintRequest& request) {
   for (const HintField field : rule.fields) {
@@ -49,7 +49,7 @@ std::string value_of(const Hints& hints, HintField field) {
   return "";
 }
 
-/// The smallest kMaxSizes of `sizes`, and `own`: a list of multiples can be as long as it likes.
+/// The smallest kMaxSizes of `sizes`, plus `own`: a list of multiples has no length limit.
 GpuSizes bounded(const GpuSizes& sizes, int own) {
   if (std::ssize(sizes.ranges()) <= kMaxSizes) return sizes;
   std::vector<GpuSizes::Range> some(sizes.ranges().begin(), sizes.ranges().begin() + kMaxSizes);
@@ -96,7 +96,7 @@ ResolvedHints with_defaults(const Hints& hints, const HintRequest& request) {
   return out;
 }
 
-/// Takes what does not fit out of `job_type`, until only errors of `said` are left.
+/// Removes unsuitable values from `job_type`, until only errors of `said` remain.
 std::vector<std::string> drop_unfit(const Hints& said, Hints& job_type,
                                     const HintRequest& request) {
   std::vector<std::string> notes;
@@ -111,7 +111,7 @@ std::vector<std::string> drop_unfit(const Hints& said, Hints& job_type,
         notes.push_back(fmt::format("{} of the JobType line is ignored: {}",
                                     value_of(job_type, *field), rule.summary));
         forget(job_type, *field);
-        again = true;  // each time one value fewer
+        again = true;  // each pass removes one value
         break;
       }
       if (rule.ends) break;

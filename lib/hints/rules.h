@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The table of combinations of hints and request that are refused.
+// The table of refused combinations of hints and request.
 #pragma once
 
 #include <string>
@@ -21,11 +21,11 @@ struct RuleCase {
   [[nodiscard]] std::string line(HintField field, const std::string& value) const;
 };
 
-/// One line of the table.
+/// One row of the table.
 struct HintRule {
   const char* name;
   const char* summary;  ///< one sentence for the man page, no full stop
-  /// The hints that can break it; without any one of them the rule holds.
+  /// The hints that can break the rule; without any of them it holds.
   std::vector<HintField> fields;
   /// Adds one line per mistake.
   void (*check)(const RuleCase& at, std::vector<std::string>& errors);

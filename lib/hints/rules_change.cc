@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Rules about interruption and change of size, and about plans and work.
+// Rules about interruption, resizing, plans and work.
 #include <fmt/format.h>
 
 #include "lib/base/text.h"
@@ -73,7 +73,7 @@ void check_live_size(const RuleCase& at, Errors& errors) {
                                at.line(HintField::kGpus, fmt::format("{},{}", own, 2 * own))));
 }
 
-/// What live growth cannot do; `why` ends the sentence.
+/// Refuses live growth if `broken`; `why` ends the sentence.
 void refuse_live(const RuleCase& at, bool broken, const char* why, Errors& errors) {
   if (!broken || !resizes(at.hints, Resize::kLive) || !at.request.batch) return;
   errors.push_back(fmt::format("{}: {}; write {}", at.word(HintField::kResize), why,

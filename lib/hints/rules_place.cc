@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Rules about where a job can run: left to Slurm or not, GPUs or not, types.
+// Rules about where a job can run: left to Slurm or not, GPUs or not, GPU types.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using Errors = std::vector<std::string>;
 
-/// Hints that request an action of Rubato and do not only describe the job.
+/// Hints that request an action of Rubato, beyond describing the job.
 std::vector<HintField> acting(const Hints& hints) {
   std::vector<HintField> out;
   const auto add = [&](HintField field, bool acts) {

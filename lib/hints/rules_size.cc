@@ -13,9 +13,9 @@ namespace {
 
 using Errors = std::vector<std::string>;
 
-/// Sizes for which --ntasks stays whole are multiples of this.
+/// Sizes for which --ntasks stays an integer are multiples of this.
 std::int64_t task_unit(const HintRequest& request) {
-  // One task starts its own workers and stays one at every size.
+  // A single task starts its own workers and stays single at every size.
   if (request.tasks <= 1 || request.total_gpus() == 0) return 1;
   return request.total_gpus() / std::gcd(request.total_gpus(), std::int64_t{request.tasks});
 }
@@ -24,8 +24,8 @@ bool whole_nodes(const HintRequest& request) {
   return request.nodes_fixed() && request.gpus_per_node > 0;
 }
 
-/// A value for the gpus hint: `sizes` as far as they are multiples of the unit, the request's size
-/// with them. A range stands for the multiples in it.
+/// A value for the gpus hint: those `sizes` that are multiples of the unit, plus the request's
+/// size. A range stands for the multiples in it.
 std::string good_sizes(const GpuSizes& sizes, const HintRequest& request) {
   const std::int64_t unit = request.size_unit();
   std::vector<GpuSizes::Range> good;
@@ -39,8 +39,8 @@ std::string good_sizes(const GpuSizes& sizes, const HintRequest& request) {
   return to_text(GpuSizes(std::move(good)));
 }
 
-/// The first size that is no multiple of `unit`, 0 if there is none: single sizes and both ends of
-/// a range count, a range stands for the multiples between.
+/// The first size that is not a multiple of `unit`, 0 if there is none. Checks single sizes and
+/// both ends of ranges; a range stands for the multiples between.
 int not_a_multiple(const GpuSizes& sizes, std::int64_t unit) {
   for (const auto& [from, to] : sizes.ranges()) {
     if (from % unit != 0) return from;

@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::size_t kMaxErrors = 20;
 
-/// The statement that counts for each row of the table, in its order.
+/// The effective statement for each row of the table, in table order.
 std::vector<const HintStatement*> that_count(const std::vector<HintStatement>& statements,
                                              Repeated repeated, HintErrors& errors) {
-  std::map<const HintDef*, const HintStatement*> by_row;  // rows lie in one vector
+  std::map<const HintDef*, const HintStatement*> by_row;  // rows are in one vector
   for (const HintStatement& statement : statements) {
     const auto [at, fresh] = by_row.emplace(statement.def, &statement);
     if (fresh || repeated == Repeated::kLastCounts) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// From single statements, wherever they were written, to the Hints of one layer.
+// Converts single statements, from any source, to the Hints of one layer.
 #pragma once
 
 #include <string>
@@ -11,21 +11,21 @@
 
 namespace rubato {
 
-/// One hint as it was written.
+/// One hint as written.
 struct HintStatement {
   const HintDef* def = nullptr;
   std::string value;
   bool off = false;   ///< a no- twin: `value` is ""
-  std::string place;  ///< where it stands, for errors: "comment: gpus", "--dl-gpus"
+  std::string place;  ///< its location, for errors: "comment: gpus", "--dl-gpus"
 };
 
-/// What counts when one key is said several times.
+/// What to do with a repeated key.
 enum class Repeated {
   kRefused,
-  kLastCounts,  ///< options: a command line comes after the #SBATCH lines of its script
+  kLastCounts,  ///< options: the command line follows the script's #SBATCH lines
 };
 
-/// Errors of one text, each one line; at most 20, then their number.
+/// Errors of one text, one line each; at most 20, then their number.
 class HintErrors {
  public:
   /// Every line begins with `prefix`.
@@ -33,7 +33,7 @@ class HintErrors {
 
   void add(const std::string& line) { lines_.push_back(prefix_ + line); }
   [[nodiscard]] bool none() const { return lines_.empty(); }
-  /// All lines. Only if there is one.
+  /// All lines. There must be at least one.
   [[nodiscard]] Error all() const;
 
  private:
@@ -41,8 +41,8 @@ class HintErrors {
   std::vector<std::string> lines_;
 };
 
-/// The Hints that `statements` make; all errors go to `errors`. The order matters only for
-/// kLastCounts, and there only among statements of one key.
+/// The Hints of `statements`; adds all errors to `errors`. Order matters only for kLastCounts,
+/// among statements of one key.
 [[nodiscard]] Hints hints_of(const std::vector<HintStatement>& statements, Repeated repeated,
                              HintErrors& errors);
 

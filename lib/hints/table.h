@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The table of hints. Options, comment, environment, help and man page are made from it.
+// The table of hints. It generates options, comment, environment, help and man page.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ enum class HintType {
   kSizes,   ///< numbers and ranges separated by commas
   kTypes,   ///< GPU types separated by , / >
   kBatch,   ///< a count or a range of counts
-  kCount,   ///< a whole number, also as 7e9
+  kCount,   ///< an integer, also as 7e9
   kLoss,    ///< a positive number
   kModel,   ///< NAME=COUNT separated by commas, NAME from `words`
   kPlans,   ///< `auto`, or some of `words`
@@ -30,7 +30,7 @@ struct HintWord {
   std::string help;
 };
 
-/// One line of the table.
+/// One row of the table.
 struct HintDef {
   HintField field = HintField::kJobType;
   HintType type = HintType::kName;
@@ -46,10 +46,10 @@ struct HintDef {
   std::string text = {};     ///< whole sentences for the man page
 };
 
-/// The table, in the order of the man page.
+/// The table, in man page order.
 [[nodiscard]] const std::vector<HintDef>& hint_table();
 
-/// By key in any case; null if there is none.
+/// By key in any case; null if unknown.
 [[nodiscard]] const HintDef* find_hint(std::string_view key);
 /// The first row of `field`.
 [[nodiscard]] const HintDef& hint_of(HintField field);

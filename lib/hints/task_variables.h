@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The environment by which a job hears what was decided at its start.
+// Environment variables that tell a job the decisions at its start.
 #pragma once
 
 #include <algorithm>
@@ -8,14 +8,14 @@
 
 namespace rubato {
 
-/// Variables that slurmctld gives a job (lib/json/task_env.h), the SPANK plugin carries into its
-/// steps, and no job hands on to one that it submits.
+/// Variables that slurmctld sets for a job (lib/json/task_env.h). The SPANK plugin passes them to
+/// its steps, but not to jobs that it submits.
 inline constexpr const char* kTaskVariables[] = {
     "RUBATO_JOB_TYPE",     "RUBATO_GPUS", "RUBATO_GPU_TYPE",       "RUBATO_BATCH",
     "RUBATO_BATCH_SHARES", "RUBATO_PLAN", "RUBATO_RESTART_REASON", "RUBATO_RESIZE_COUNT"};
 
-/// The variable in which a job that was started at another size carries the request it was
-/// submitted with, until it waits again: in its record, so that both are saved and lost together.
+/// The variable that stores the submitted request of a job started at another size, until it is
+/// pending again. It is in the job's record, so that both are saved and lost together.
 inline constexpr const char* kKeptRequest = "RUBATO_REQUEST";
 
 [[nodiscard]] inline bool is_task_variable(std::string_view name) {

@@ -34,17 +34,17 @@ class GpuSizes {
 
   [[nodiscard]] bool empty() const { return ranges_.empty(); }
   [[nodiscard]] bool contains(int gpus) const;
-  /// The set must not be empty.
+  /// For the functions below, the set must not be empty.
   [[nodiscard]] int smallest() const { return ranges_.front().first; }
   [[nodiscard]] int largest() const { return ranges_.back().second; }
   /// Whether there is only one size.
   [[nodiscard]] bool single() const { return !empty() && smallest() == largest(); }
-  /// The size nearest to `gpus`, the smaller of two. The set must not be empty.
+  /// The size nearest to `gpus`, the smaller of two equally near. The set must not be empty.
   [[nodiscard]] int nearest(int gpus) const;
   /// The sizes that are multiples of `unit` (at least 1).
   [[nodiscard]] GpuSizes multiples(std::int64_t unit) const;
-  /// Sorted, not overlapping. 1,2,3 and 1-3 are the same sizes, but not equal: where sizes must be
-  /// multiples of a unit, a range stands for those in it, and a listed size must be one.
+  /// Sorted, without overlap. 1,2,3 and 1-3 are the same sizes, but not equal. If sizes must be
+  /// multiples of a unit, a range stands for the multiples in it, and a listed size must be one.
   [[nodiscard]] const std::vector<Range>& ranges() const { return ranges_; }
 
   bool operator==(const GpuSizes&) const = default;
@@ -53,7 +53,7 @@ class GpuSizes {
   std::vector<Range> ranges_;
 };
 
-/// Acceptable GPU types: groups in the order of preference, the types of a group equal and sorted.
+/// Acceptable GPU types: groups in order of preference; types in a group are equal and sorted.
 using GpuTypes = std::vector<std::vector<std::string>>;
 
 /// Global batch in samples per iteration; a fixed batch has min == max.
@@ -76,7 +76,7 @@ struct Work {
   bool operator==(const Work&) const = default;
 };
 
-/// Shape of a transformer; 0: not known. `params` is always known.
+/// Shape of a transformer; 0: unknown. `params` is always known.
 struct ModelShape {
   std::int64_t params = 0;  ///< parameters
   std::int64_t hidden = 0;
@@ -88,10 +88,10 @@ struct ModelShape {
   bool operator==(const ModelShape&) const = default;
 };
 
-/// Execution plans, in the order in which they are written.
+/// Execution plans, in output order.
 enum class PlanKind { kDp, kZero, kZeroOffload, kTp, kPp, kGa, kGc };
 
-/// `automatic`: any that fit the model; otherwise those of `kinds`, at least one.
+/// `automatic`: any that fit the model; else those of `kinds`, at least one.
 struct Plans {
   bool automatic = false;
   std::set<PlanKind> kinds;
@@ -103,7 +103,7 @@ struct Plans {
 struct Checkpoint {
   int signal = 0;
   int lead = 60;             ///< seconds between the signal and the restart
-  bool batch_only = false;   ///< B: to the batch shell alone
+  bool batch_only = false;   ///< B: only to the batch shell
   bool reservation = false;  ///< R: as in sbatch --signal
 
   [[nodiscard]] bool consents() const { return signal != 0; }

@@ -15,7 +15,7 @@ namespace rubato {
 namespace {
 
 constexpr std::size_t kMaxNameLength = 64;
-// In the order of the enumerators.
+// In enum order.
 constexpr std::array kPlanNames{"dp", "zero", "zero-offload", "tp", "pp", "ga", "gc"};
 constexpr std::array kResizeNames{"none", "restart", "live"};
 constexpr std::array kDeviceNames{"gpu", "cpu", "any"};
@@ -53,7 +53,7 @@ Result<std::string> parse_name(std::string_view value) {
       fmt::format("{} is not a name; use letters, digits and . _ + : @ -", in_quotes(value)));
 }
 
-/// FROM-TO or one number; `example` is a right one.
+/// FROM-TO or one number; `example` is a valid one.
 template <typename Number>
 Result<std::pair<Number, Number>> parse_range(std::string_view value, Number most,
                                               const char* example) {
@@ -199,7 +199,7 @@ Result<Enum> parse_choice(const HintDef& def, std::string_view value) {
   return static_cast<Enum>(*place);
 }
 
-/// Moves a good value to its member.
+/// Moves a valid value to its member.
 template <typename T>
 Result<void> put(Result<T> value, std::optional<T>& member) {
   if (!value) return tl::unexpected(std::move(value.error()));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Values of hints: from text into Hints, and back.
+// Converts values of hints from text and back.
 #pragma once
 
 #include <string>
@@ -10,19 +10,19 @@
 
 namespace rubato {
 
-/// Sets the field of `def` from the text of its value; blanks at both ends do not count. The error
-/// says what is wrong with the value and what would be right, without the name of the hint; `hints`
-/// is unchanged then. A kFlag without a value is yes.
+/// Sets the field of `def` from the text of its value; blanks at both ends are ignored. The error
+/// says what is wrong and what is valid, without the hint's name; `hints` is then unchanged. A
+/// kFlag without a value means yes.
 [[nodiscard]] Result<void> set_hint(const HintDef& def, std::string_view value, Hints& hints);
 
-/// The value that `set_hint` would take to get what `hints` has; "" when this row says nothing
-/// (samples, steps and target-loss share a field, and one of them speaks).
+/// The text from which `set_hint` sets the value in `hints`. "" if this row does not apply:
+/// samples, steps and target-loss share a field, and only one of them is set.
 [[nodiscard]] std::string show_hint(const HintDef& def, const Hints& hints);
 
-/// The kind of value in a few words with its choices or range: "one of none, restart, live".
+/// The kind of value in a few words, with its choices or range: "one of none, restart, live".
 [[nodiscard]] std::string describe_values(const HintDef& def);
 
-/// Values as they are written.
+/// Values in text form.
 [[nodiscard]] std::string to_text(const GpuSizes& sizes);         ///< "1,2,4-8"
 [[nodiscard]] std::string to_text(const GpuTypes& types);         ///< "h100/a100,v100"
 [[nodiscard]] std::string to_text(const Batch& batch);            ///< "256-1024"

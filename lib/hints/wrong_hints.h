@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One example of every wrong hint, with the error it gets: the table in rubato-hints(7), and what
-// the live scenarios submit. The errors are not written down: the examples are parsed and checked.
+// One example of every wrong hint with its error: for the table in rubato-hints(7) and for the live
+// scenarios. The errors are computed: the examples are parsed and checked.
 #pragma once
 
 #include <string>
@@ -10,22 +10,22 @@
 
 namespace rubato {
 
-/// A job that is refused.
+/// A refused job.
 struct WrongHint {
-  std::string rule;  ///< HintRule::name; "" where the value alone is wrong
+  std::string rule;  ///< HintRule::name; "" if the value alone is wrong
   RequestFacts facts;
-  std::string hints;  ///< behind rubato: in its comment
+  std::string hints;  ///< after rubato: in its comment
 
   /// "sbatch" or "salloc".
   [[nodiscard]] const char* program() const { return facts.batch ? "sbatch" : "salloc"; }
-  /// What it asks Slurm for, as options: "--gpus=3".
+  /// Its Slurm request, as options: "--gpus=3".
   [[nodiscard]] std::string options() const;
   [[nodiscard]] std::string comment() const { return "rubato:" + hints; }
-  /// What the submission prints, a line for each thing that is wrong.
+  /// The output of the submission, one line per mistake.
   [[nodiscard]] std::string error() const;
 };
 
-/// Wrong values first, then every rule of hint_rules(), in the order of the tables.
+/// Wrong values first, then every rule of hint_rules(), in table order.
 [[nodiscard]] const std::vector<WrongHint>& wrong_hints();
 
 /// [{"rule","program","options","comment","error"}, ...], for the live scenarios.

@@ -13,16 +13,16 @@ namespace {
 using rows::Rows;
 
 constexpr double kBytesOfParameter = 4;
-// No local batch is chosen that is larger than so many times the largest that was measured.
+// Maximum local batch, as a multiple of the largest measured one.
 constexpr std::int64_t kBatchReach = 2;
 
-/// One profile on one GPU type.
+/// Measurements of one profile on one GPU type.
 struct Measured {
   std::vector<BatchTime> device;
   std::vector<CommunicationTime> links;
 };
 
-/// What a synchronisation adds to a step, where the report says so and it is a part of it.
+/// Time that synchronisation adds to a step; 0 if not reported or not a part of the step.
 double told_sync(const DataParallelSample& sample) {
   const double sync = sample.sync_time.value_or(0);
   return sync > 0 && sync < sample.step_time ? sync : 0;
@@ -57,13 +57,13 @@ double bytes_of(const ModelShape& shape) {
   return kBytesOfParameter * static_cast<double>(shape.params);
 }
 
-/// A ring as fast as the all-reduces that were measured.
+/// A ring that is as fast as the measured all-reduces.
 RingModel ring_of(const std::vector<CommunicationTime>& links) {
   RingModel ring;
   std::vector<double> bandwidths;
   for (const CommunicationTime& link : links) {
     const double others = link.devices - 1;
-    // Half of it at most is latency.
+    // At most half of the time is latency.
     const double moving = std::max(link.seconds - others * ring.latency, link.seconds / 2);
     bandwidths.push_back(2 * others / link.devices * link.bytes / moving);
   }

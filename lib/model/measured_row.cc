@@ -7,7 +7,7 @@
 namespace rubato {
 namespace {
 
-// No job is so fast.
+// No job is faster than this.
 constexpr double kMaxThroughput = 1e15;
 
 auto key_of(const MeasuredRow& row) {

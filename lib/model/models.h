@@ -16,7 +16,7 @@ namespace rubato {
 class Models {
  public:
   Models() = default;
-  /// Relative speeds of the GPU types (see TypeSpeeds), and the learnt model; null: nothing learnt.
+  /// Relative speeds of GPU types (see TypeSpeeds), and the learnt model; null: nothing learnt.
   explicit Models(std::map<std::string, double> speeds,
                   std::shared_ptr<const ThroughputModel> throughput_model = nullptr,
                   std::shared_ptr<const StepTimeModels> step_time_models = nullptr)
@@ -27,9 +27,9 @@ class Models {
 
   /// Above 0.
   [[nodiscard]] double speed(const std::string& gpu_type) const { return speeds_.speed(gpu_type); }
-  /// As configured.
+  /// The configured relative speeds.
   [[nodiscard]] const TypeSpeeds& speeds() const { return speeds_; }
-  /// Null while nothing was learnt.
+  /// Null until a model was learnt.
   [[nodiscard]] const ThroughputModel* throughput_model() const { return throughput_model_.get(); }
   /// A prediction for any job with any resources, from the model that fits the job.
   [[nodiscard]] const Predictor& predictor() const { return *predictor_; }

@@ -10,7 +10,7 @@
 namespace rubato {
 namespace {
 
-/// A value for each question; names cannot run together, since their lengths stand before them.
+/// A unique key per query; names are preceded by their lengths, so they cannot run together.
 std::string key_of(const JobSpec& job, const Resources& at) {
   std::string key = fmt::format("{}:{}{}:{}{}:{} {} {} {} {} {}", job.profile.account.size(),
                                 job.profile.account, job.profile.job_type.size(),
@@ -71,8 +71,7 @@ Prediction Predictor::compute(const JobSpec& job, const Resources& at) const {
   if (!step_time_models_ || job.profile.job_type.empty() || !base.feasible) return base;
   const auto found = step_time_models_->predict(job, at);
   if (!found) return base;
-  // A model that is less sure of what it chose than the process is of the job as it is says
-  // nothing.
+  // Ignores a model that is less certain of its choice than the process is of the unchanged job.
   if (found->feasible && base.known_profile && found->stddev > 2 * base.stddev + kEnvelope &&
       !found->plan_chosen) {
     return base;
@@ -108,13 +107,13 @@ Prediction Predictor::envelope(const JobSpec& job, const Resources& at,
   std::vector<int> smaller(sizes.begin(), sizes.end());
   std::erase_if(smaller, [&](int gpus) { return gpus < 1 || gpus >= at.gpus; });
   std::sort(smaller.begin(), smaller.end(), std::greater<>());
-  // From large to small: a smaller size counts where it gives as much within the envelope.
+  // From large to small: a smaller size wins if its throughput is within the envelope.
   double most = best.feasible ? best.goodput : 0;
   std::vector<Prediction> found;
   for (const int gpus : smaller) {
     Resources less = at;
     less.gpus = gpus;
-    // What was counted for more GPUs is not held by fewer.
+    // A smaller size must not use more nodes than GPUs.
     less.nodes = at.nodes > 0 ? std::min(at.nodes, gpus) : 0;
     Prediction other = predict(job, less);
     if (!other.feasible) continue;
@@ -122,7 +121,7 @@ Prediction Predictor::envelope(const JobSpec& job, const Resources& at,
     most = std::max(most, other.goodput);
     found.push_back(std::move(other));
   }
-  for (const Prediction& other : found) {  // the last is the smallest
+  for (const Prediction& other : found) {  // the last one is the smallest
     const bool enough = other.goodput >= most * (1 - kEnvelope);
     if (enough) best = other;
   }
@@ -132,7 +131,7 @@ Prediction Predictor::envelope(const JobSpec& job, const Resources& at,
 
 namespace {
 
-/// A share of the whole, at a smaller size.
+/// The proportional part of the resources at a smaller size.
 Resources part_of(const Resources& whole, int gpus) {
   Resources part = whole;
   const auto share = [&](std::int64_t of) { return (of * gpus + whole.gpus - 1) / whole.gpus; };

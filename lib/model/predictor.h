@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How fast a job would be with given resources: one interface to all models, for the policies.
+// Forecasts of a job's throughput with given resources: one interface to all models, for the
+// policies.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ namespace rubato {
 /// The resources of a whole job for a forecast. A count of 0 is unknown.
 struct Resources {
   std::string gpu_type;  ///< "" without GPUs
-  int gpus = 0;          ///< 0: on CPUs
+  int gpus = 0;          ///< 0: runs on CPUs
   int nodes = 0;
   int cores = 0;
   std::int64_t memory_mib = 0;
@@ -60,43 +61,43 @@ struct Prediction {
   std::int64_t batch = 0;    ///< global batch to run with; 0: the job's own choice
   bool plan_chosen = false;  ///< chosen among several that its hints allow
   bool batch_chosen = false;  ///< likewise
-  /// The fewest resources that give this within 1 % by the models: never more than requested.
+  /// The fewest resources that give this within 1 % by the models; never more than requested.
   Resources effective{};
   ModelKind model_kind = ModelKind::kNone;
   bool known_profile = false;
   bool feasible = true;
-  std::int64_t samples = 0;  ///< reports of exactly this type and size
+  std::int64_t samples = 0;  ///< reports of exactly this GPU type and size
 
   /// 1 - stddev, in 0..1.
   [[nodiscard]] double confidence() const;
 };
 
-/// The smallest relative gain for which more resources count as used. The authors of execution
-/// plans call it the envelope.
+/// The smallest relative gain for which more resources count as used ("envelope" in the literature
+/// on execution plans).
 inline constexpr double kEnvelope = 0.01;
 
-/// Summary of one fit for people.
+/// Summary of one fit for users.
 struct FitSummary {
   ProfileName profile;
   std::string gpu_type;
   ModelKind model_kind = ModelKind::kNone;
   int configurations = 0;    ///< number of different ones
   std::int64_t samples = 0;  ///< reports
-  /// Relative errors of the fit on the rows it was made from, weighted by their reports.
+  /// Relative errors of the fit on its own rows, weighted by their reports.
   double mean_error = 0;
   double max_error = 0;
   std::vector<std::pair<std::string, double>> parameters{};
-  std::vector<std::string> flags{};  ///< its problems, a word or two each
+  std::vector<std::string> flags{};  ///< problems of the fit, a word or two each
 };
 
-/// Step-time models fitted to rows, each at its first use. Thread-safe.
+/// Step-time models, each fitted to rows at its first use. Thread-safe.
 class StepTimeModels {
  public:
-  /// Maximum number of rows used: those with most reports.
+  /// Maximum number of rows used: those with the most reports.
   static constexpr std::size_t kMaxRows = 4096;
 
-  /// Drops rows that are not usable() and repeated ones. `memory`: MiB of one GPU of each type that
-  /// has it configured.
+  /// Drops rows that are not usable() and duplicates. `memory`: configured MiB per GPU of each
+  /// type.
   explicit StepTimeModels(std::vector<MeasuredRow> rows,
                           std::map<std::string, std::int64_t> memory = {});
   ~StepTimeModels();
@@ -107,21 +108,20 @@ class StepTimeModels {
   [[nodiscard]] const std::vector<MeasuredRow>& rows() const { return rows_; }
   [[nodiscard]] const std::map<std::string, std::int64_t>& memory() const { return memory_; }
 
-  /// A prediction by the model that fits the job; none without such a model for the profile on the
-  /// GPU type, or with too few observations. `effective` is not filled.
+  /// A prediction by the model for this job. nullopt if the profile has no such model on the GPU
+  /// type, or too few observations. Leaves `effective` empty.
   [[nodiscard]] std::optional<Prediction> predict(const JobSpec& job, const Resources& at) const;
 
-  /// The point of the resource-sensitivity curve of a job with a known shape and plans
-  /// (plan_curve.h), with the used part of `granted` in `effective`; none for other jobs.
+  /// The point of the resource-sensitivity curve (plan_curve.h) of a job with a known shape and
+  /// plans; `effective` has the used part of `granted`. nullopt for other jobs.
   [[nodiscard]] std::optional<Prediction> curve(const JobSpec& job, const Resources& granted) const;
   /// The fewest resources with which its best plan is as fast as `plan` ("": each GPU has the whole
-  /// model) with `guaranteed`; none if unknown, or if the plan cannot run there.
+  /// model) with `guaranteed`. nullopt if unknown, or if the plan cannot run there.
   [[nodiscard]] std::optional<Resources> least(const JobSpec& job, const Resources& guaranteed,
                                                const std::string& plan) const;
 
-  /// Makes all fits now: for each profile on each GPU type the data-parallel or parameter-server
-  /// model, and for job types in `shapes` that of execution plans. Sorted by profile, GPU type,
-  /// model.
+  /// Makes all fits now: per profile and GPU type the data-parallel or parameter-server model, and
+  /// for job types in `shapes` that of execution plans. Sorted by profile, GPU type, model.
   [[nodiscard]] std::vector<FitSummary> summaries(
       const std::map<std::string, ModelShape>& shapes = {}) const;
 
@@ -139,30 +139,30 @@ class StepTimeModels {
 
 struct BatchScaling;
 
-/// Immutable and thread-safe; answers any question. Each answer is computed once.
+/// Immutable and thread-safe; answers any query. Each answer is computed once.
 class Predictor {
  public:
-  /// Maximum number of cached answers; then the cache is cleared.
+  /// Maximum number of cached answers; a full cache is cleared.
   static constexpr std::size_t kMaxKept = 65536;
 
   /// Either may be null: no such model.
   Predictor(std::shared_ptr<const ThroughputModel> throughput_model,
             std::shared_ptr<const StepTimeModels> step_time_models);
 
-  /// The best way to run the job with these resources. The model is that of execution plans for a
-  /// job with a known shape and plans; that of parameter servers for one whose reports name
-  /// servers, or on CPUs; the data-parallel one for a job with a range of batches. Otherwise, or
-  /// with too few observations, it is the Gaussian process, which gets the others as curves.
+  /// The best way to run the job with these resources. Uses the model of execution plans for a job
+  /// with a known shape and plans. Uses that of parameter servers for a job on CPUs or whose
+  /// reports name servers. Uses the data-parallel one for a job with a range of batches. Otherwise,
+  /// or with too few observations, uses the Gaussian process, which gets the others as curves.
   [[nodiscard]] Prediction predict(const JobSpec& job, const Resources& at) const;
 
-  /// The same if fewer GPUs than those of `at` may be used: at least the throughput of each smaller
-  /// size in `sizes`. `effective` has the used size.
+  /// The same if fewer GPUs than in `at` may be used: at least the throughput of each smaller size
+  /// in `sizes`. `effective` has the used size.
   [[nodiscard]] Prediction envelope(const JobSpec& job, const Resources& at,
                                     std::span<const int> sizes) const;
 
   /// A resource-sensitivity curve: the best with at most each of `sizes` up to the GPUs of `at`,
-  /// with nodes, cores and memory in proportion. Never falls along the sizes; `effective` has the
-  /// used resources. For sizing jobs together.
+  /// with nodes, cores and memory in proportion. Never decreases along the sizes; `effective` has
+  /// the used resources. For sizing several jobs together.
   [[nodiscard]] std::vector<Prediction> curve(const JobSpec& job, const Resources& at,
                                               std::span<const int> sizes) const;
   /// The fewest resources that keep a guarantee: as fast as with `guaranteed`, within the envelope,
@@ -170,9 +170,8 @@ class Predictor {
   [[nodiscard]] Resources least(const JobSpec& job, const Resources& guaranteed,
                                 std::span<const int> sizes, const std::string& plan = {}) const;
 
-  /// How the best batch of the job's range scales, by tables of a device's times and of its
-  /// interconnect's all-reduces (batch_scaling.h). `shapes`: of other job types, whose all-reduces
-  /// then count too. Not kept.
+  /// Scaling of the best batch in the job's range, by tables of device times and of all-reduces
+  /// (batch_scaling.h). `shapes`: of other job types, whose all-reduces then count too. Not cached.
   [[nodiscard]] BatchScaling scaling(const JobSpec& job, const std::string& gpu_type, int max_gpus,
                                      const std::map<std::string, ModelShape>& shapes = {}) const;
 

@@ -20,7 +20,7 @@ struct OfType {
   }
 };
 
-/// Nodes for so many GPUs where nobody says: as full as any that was measured.
+/// The node count for this many GPUs if unknown: nodes as full as any measured.
 int nodes_for(Rows rows, int gpus) {
   int a_node = 1;
   for (const MeasuredRow& row : rows) {
@@ -90,7 +90,7 @@ std::vector<PlanSample> plan_samples(Rows rows) {
   std::vector<PlanSample> samples;
   for (const MeasuredRow& row : rows) {
     if (row.gpus < 1 || row.batch < 1 || row.seconds() <= 0) continue;
-    // As submitted: every GPU has the whole model.
+    // As submitted: data parallel, with the whole model on every GPU.
     ExecutionPlan plan{.data = row.gpus};
     if (!row.plan.empty()) {
       const auto named = parse_execution_plan(row.plan, row.gpus);

@@ -18,23 +18,23 @@ namespace rubato::rows {
 /// Sorted by row_before().
 using Rows = std::span<const MeasuredRow>;
 
-/// Those of a profile on a GPU type.
+/// Rows of a profile on a GPU type.
 [[nodiscard]] Rows rows_of(Rows rows, const ProfileName& profile, const std::string& gpu_type);
-/// The row with most reports: how the profile usually runs. Not for no rows.
+/// The row with the most reports: the usual configuration of the profile. `rows` must not be empty.
 [[nodiscard]] const MeasuredRow& usual(Rows rows);
 /// Fills in missing node counts: nodes as full as any measured.
 [[nodiscard]] Resources placed(Rows rows, Resources at);
-/// Gradient noise scale of the profile there, where it was reported: the median of the rows.
+/// Gradient noise scale of the profile: the median of rows that report it.
 [[nodiscard]] std::optional<double> noise_among(Rows rows);
-/// Some row names parameter servers.
+/// True if some row has parameter servers.
 [[nodiscard]] bool has_servers(Rows rows);
-/// Largest batch of one GPU.
+/// Largest measured batch per GPU.
 [[nodiscard]] std::int64_t max_local_seen(Rows rows);
 
 [[nodiscard]] std::vector<PlanSample> plan_samples(Rows rows);
 [[nodiscard]] std::vector<DataParallelSample> data_parallel_samples(Rows rows);
 [[nodiscard]] std::vector<StepSample> step_samples(Rows rows);
-/// The usual row's shape with other resources: servers and cores stay in proportion.
+/// The usual row's shape with other resources: servers and cores in proportion.
 [[nodiscard]] StepShape shape_at(const MeasuredRow& usual, const Resources& at);
 
 }  // namespace rubato::rows

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The fits of StepTimeModels. Included by its own files only.
+// The fits of StepTimeModels. Only its own files include this.
 #pragma once
 
 #include <map>
@@ -21,11 +21,11 @@ namespace rubato {
 
 using rows::Rows;
 
-/// The fits requested so far. Waits for a fit in progress.
+/// The fits requested so far. A second caller waits for a fit in progress.
 struct StepTimeModels::Fits {
   using ProfileOnType = std::pair<ProfileName, std::string>;
   using ShapeKey = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
-  /// Profile and GPU type, shape, batch, plans, MiB of a GPU and of the host a GPU.
+  /// Profile and GPU type, shape, batch, plans, MiB of a GPU, MiB of the host per GPU.
   using CurveKey = std::tuple<ProfileOnType, ShapeKey, std::int64_t, bool, std::set<PlanKind>,
                               std::int64_t, std::int64_t>;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the fits of StepTimeModels look like to a person, and what they tell the Gaussian process.
+// Summaries of the fits of StepTimeModels for users, and their curves for the Gaussian process.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -12,11 +12,11 @@ namespace {
 
 using namespace rows;  // NOLINT(google-build-using-namespace)
 
-// A curve stands for a profile from so many configurations on.
+// Minimum number of configurations for a curve of a profile.
 constexpr std::size_t kMinConfigurations = 3;
 constexpr int kMaxCurveSizes = 32;
 
-/// Adds the errors of forecasts up, weighted by the reports of a row.
+/// Sums up forecast errors, weighted by the reports of a row.
 class Errors {
  public:
   void add(double expected, double measured, std::int64_t samples) {
@@ -106,7 +106,7 @@ FitSummary summary_of(const StepTimeModel& model, Rows rows) {
   return out;
 }
 
-/// Sizes of a curve: the powers of two up to twice the largest measured, and those measured.
+/// Sizes of a curve: powers of two up to twice the largest measured size, and measured sizes.
 std::set<int> curve_sizes(Rows rows) {
   std::set<int> sizes;
   int largest = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Forecasts of the models of step times.
+// Forecasts of the step-time models.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -13,7 +13,7 @@ namespace {
 
 using namespace rows;  // NOLINT(google-build-using-namespace)
 
-// No local batch is chosen that is larger than so many times the largest that was measured.
+// Maximum local batch, as a multiple of the largest measured one.
 constexpr std::int64_t kBatchReach = 2;
 constexpr double kMaxStddev = 3;
 
@@ -38,7 +38,7 @@ void add_goodput(Prediction& out, std::optional<double> noise, double reference)
   if (share) out.goodput = out.throughput * *share;
 }
 
-/// Batches of a range to look at: both ends, and doubled from the smaller one between them.
+/// Batches of a range to try: both ends, and doublings of the smaller one between them.
 std::vector<std::int64_t> batches_of(const Batch& range) {
   std::vector<std::int64_t> batches;
   for (std::int64_t batch = std::max<std::int64_t>(range.min, 1); batch < range.max; batch *= 2) {
@@ -192,7 +192,7 @@ PlanConfiguration plan_configuration(const Resources& at) {
   return {.gpus = at.gpus, .nodes = at.nodes, .cores_per_gpu = std::max(1, at.cores / at.gpus)};
 }
 
-/// What a point of the curve uses of what was granted.
+/// The part of the granted resources that a point of the curve uses.
 Resources used_of(const PlanConfiguration& effective, const Resources& granted) {
   Resources used = granted;
   used.gpus = effective.gpus;

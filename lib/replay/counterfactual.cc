@@ -16,16 +16,16 @@ namespace rubato {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using RunKey = std::pair<JobKey, Seconds>;  ///< and when it entered
+using RunKey = std::pair<JobKey, Seconds>;  ///< job, and the time it became eligible
 
-/// One run as it really was.
+/// One recorded run.
 struct Real {
   Seconds start = 0;
   Seconds enters = 0;
   Seconds end = 0;
-  bool ended = false;  ///< else `end` is not known
+  bool ended = false;  ///< if false, `end` is unknown
   bool managed = false;
-  bool compared = false;  ///< managed, began in mode observe and in this time, and its end is known
+  bool compared = false;  ///< managed, started in mode observe in this period, with a known end
   HeldGpus held;
   ProfileName profile;  ///< no job type: no profile
 };
@@ -77,7 +77,7 @@ class Estimate {
     real.managed = job->managed;
     real.held = held_gpus(job->allocation);
     real.profile = profile_of(*job, config_);
-    if (one.start < gain_.from) {  // it runs when the time begins
+    if (one.start < gain_.from) {  // it runs at the start of the period
       workload_.holders.push_back({*job, real.ended ? one.end : job->end_limit});
       if (real.managed) leave_out("started before");
       return;
@@ -95,7 +95,7 @@ class Estimate {
     real_[{one.job, enters}] = std::move(real);
   }
 
-  /// Why a managed run is played, but tells nothing of what place would have gained; or null.
+  /// Why a managed run is replayed but not compared with mode place; null if it is compared.
   static const char* not_compared(const RecordedRun& one, const Real& real) {
     const std::optional<Mode> mode = sim::mode_of_run(one.text);
     if (!mode) return "mode not recorded";
@@ -107,7 +107,7 @@ class Estimate {
     return real_.at({job.key, job.eligible});
   }
 
-  /// ln of how many times longer the job runs as it was started than it really ran; 0 if unknown.
+  /// ln of the ratio of run times, simulated start over recorded one; 0 if unknown.
   [[nodiscard]] double longer(const Real& real, const HeldGpus& got) const {
     const ThroughputModel* throughput_model = models_.throughput_model();
     if (throughput_model == nullptr || real.profile.job_type.empty() || got == real.held) return 0;
@@ -121,7 +121,7 @@ class Estimate {
     const Real& real = real_of(job);
     if (!real.ended) return job.time_limit;
     const Seconds took = real.end - real.start;
-    if (took >= job.time_limit) return job.time_limit;  // its limit ended it
+    if (took >= job.time_limit) return job.time_limit;  // it ended at its time limit
     const double scaled =
         static_cast<double>(took) * std::exp(longer(real, held_gpus(start.shares)));
     return scaled < static_cast<double>(job.time_limit) ? std::llround(scaled) : job.time_limit;
@@ -138,7 +138,7 @@ class Estimate {
     std::map<JobKey, std::vector<const sim::CompletedRun*>> played;
     for (const sim::CompletedRun& run : outcome.runs) played[run.job].push_back(&run);
     std::map<JobKey, std::size_t> seen;
-    for (const auto& [key, real] : real_) {  // by job, then time: as the simulation ran them
+    for (const auto& [key, real] : real_) {  // by job, then time, the order of the simulation
       const auto& runs = played[key.first];
       const std::size_t number = seen[key.first]++;
       if (number < runs.size() && real.compared) add(real, *runs[number], key.second);
@@ -187,7 +187,7 @@ CounterfactualEstimate estimate_counterfactual(const Snapshot& now,
 }
 
 const std::vector<std::string>& counterfactual_assumptions() {
-  // Each literal in its own brackets, so that no comma can be missing.
+  // Each literal has its own brackets, so that a missing comma is an error.
   static const std::vector<std::string> sentences{
       {"the nodes were all the time as they are now, and starts and ends cost no time"},
       {"a job enters when Slurm would have let it start: what held it back until then (a "

@@ -13,8 +13,8 @@
 namespace rubato::sim {
 namespace {
 
-/// Slurm's own order of the queue: sort_job_queue2() of slurmctld/job_scheduler.c, as far as a
-/// snapshot has its keys.
+/// Slurm's own queue order: sort_job_queue2() of slurmctld/job_scheduler.c, for the keys in a
+/// snapshot.
 bool before(const Job& a, const Job& b) {
   return std::tie(b.tier, b.priority, a.key, a.partition) <
          std::tie(a.tier, a.priority, b.key, b.partition);
@@ -92,7 +92,7 @@ class Simulation {
     coming_.emplace(std::pair(arrival.enters, number_++), arrival);
   }
 
-  // Holders may overlap where the records of them do: what is free stays within what there is.
+  // Recorded allocations may overlap, so clip the free resources to those that exist.
   void take(const std::vector<NodeShare>& shares, int sign) {
     for (const NodeShare& share : shares) {
       Node& node = state_.nodes[static_cast<std::size_t>(share.node)];
@@ -123,7 +123,7 @@ class Simulation {
   void admit() {
     for (auto at = coming_.begin(); at != coming_.end() && at->first.first <= now_;) {
       const JobKey key = at->second.job.key;
-      if (running_.contains(key) || waits(key)) {  // its run before is not over
+      if (running_.contains(key) || waits(key)) {  // its previous run is not over
         ++at;
         continue;
       }
@@ -147,7 +147,7 @@ class Simulation {
     return next;
   }
 
-  /// What a round sees now: `queue` waits.
+  /// The input of a round now; `queue` waits.
   [[nodiscard]] Snapshot look(std::vector<Job> queue, bool remember) const {
     Snapshot snapshot;
     snapshot.cluster = state_.cluster;
@@ -184,7 +184,7 @@ class Simulation {
                         return fits(share, state_.nodes[static_cast<std::size_t>(share.node)]);
                       });
     if (!room) {
-      if (!start.shares.empty()) ++out_.refused;  // without nodes it was a question
+      if (!start.shares.empty()) ++out_.refused;  // else the plan left the nodes to Slurm
       return;
     }
     launch(*job, made);
@@ -211,12 +211,12 @@ class Simulation {
     out_.runs.push_back(std::move(run));
   }
 
-  /// Where a start goes for which the plan leaves the nodes to Slurm: where a round would place the
-  /// job if it were alone, without the nodes of reservations that it would run into.
+  /// Placement of a start for which the plan leaves the nodes to Slurm. Uses the placement of a
+  /// round with only this job, without nodes whose reservations it would overlap.
   [[nodiscard]] std::optional<Start> as_slurm_would(const Job& job, const Plan& plan) const {
     Job alone = job;
     alone.managed = true;
-    alone.hints.reset();  // Slurm starts it as it asks
+    alone.hints.reset();  // Slurm starts it as requested
     alone.tasks = 1;
     alone.may_preempt = alone.preempting = false;
     Snapshot snapshot = look({std::move(alone)}, false);
@@ -240,7 +240,8 @@ class Simulation {
   Seconds now_ = 0;
   std::int64_t number_ = 0;
   Snapshot state_;                                                 ///< without jobs
-  std::map<std::pair<Seconds, std::int64_t>, JobArrival> coming_;  ///< by time, then as given
+  std::map<std::pair<Seconds, std::int64_t>, JobArrival> coming_;  ///< sorted by time, then in the
+                                                                   ///< order given
   std::vector<Job> pending_;                                       ///< in Slurm's order
   std::map<JobKey, Job> running_;
   std::set<std::pair<Seconds, JobKey>> ends_;

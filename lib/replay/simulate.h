@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Plays jobs through round(): a discrete-event simulation without Slurm. Time goes from event to
-// event (a job may start, a run ends); at each, one round decides, and its starts are made as
-// slurmctld would make them.
+// Runs jobs through round(): a discrete-event simulation without Slurm. At each event (a job may
+// start, a run ends) one round decides. Its starts are made as slurmctld would make them.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +15,14 @@
 
 namespace rubato::sim {
 
-/// A job that comes. `job` is as a snapshot has it while it waits; state, rank and block are the
-/// simulation's own.
+/// An arriving job. `job` is a pending job as in a snapshot; the simulation sets state, rank and
+/// block.
 struct JobArrival {
   Job job;
-  Seconds enters = 0;  ///< from when on it may start
+  Seconds enters = 0;  ///< time from which it may start
 };
 
-/// A run that is on when the simulation begins. Nothing is decided about it.
+/// A run in progress at the start of the simulation. Rounds do not change it.
 struct RunningAtStart {
   Job job;  ///< with `allocation`, `start` and `time_limit`
   Seconds ends = 0;
@@ -31,15 +30,15 @@ struct RunningAtStart {
 
 /// The simulated workload.
 struct SimulationInput {
-  /// Nodes, node sets, partitions and memory at the begin. What the nodes have free does not
-  /// count (all of it is, but for the holders), nor do jobs.
+  /// Nodes, node sets, partitions and memory at the start. Free resources are ignored (everything
+  /// is free, except for the running jobs), as are jobs.
   Snapshot cluster;
   std::vector<JobArrival> arrivals;  ///< in any order
   std::vector<RunningAtStart> holders;
   Seconds begin = 0;
 };
 
-/// Seconds for which a job holds its allocation; cut at its time limit, at least 1.
+/// Seconds for which a job holds its allocation, limited to its time limit, at least 1.
 using RunTime = std::function<Seconds(const Job& job, const Start& start)>;
 
 /// One run of one job.
@@ -48,7 +47,7 @@ struct CompletedRun {
   std::string partition;
   Seconds start = 0;
   Seconds end = 0;
-  std::string gpu_type;  ///< "" without GPUs and where Slurm itself chose
+  std::string gpu_type;  ///< "" without GPUs, or if Slurm itself chose
   int gpus = 0;
   std::vector<NodeShare> shares;
 
@@ -56,11 +55,11 @@ struct CompletedRun {
 };
 
 struct SimulationOutcome {
-  std::vector<CompletedRun> runs;  ///< in the order of their starts
+  std::vector<CompletedRun> runs;  ///< sorted by start
   std::vector<JobKey> waited;      ///< never started, in the order of Slurm's queue
   std::int64_t rounds = 0;
-  std::int64_t refused = 0;  ///< starts on nodes of the plan that found no room
-  bool complete = true;      ///< false: it ended at `max_rounds`
+  std::int64_t refused = 0;  ///< starts on planned nodes that had no room
+  bool complete = true;      ///< false: stopped at `max_rounds`
 
   bool operator==(const SimulationOutcome&) const = default;
 };
@@ -69,9 +68,9 @@ struct SimulationBounds {
   std::int64_t max_rounds = 100'000;
 };
 
-/// Pure: same input, same outcome. Two arrivals with the same key are one job that runs twice: the
-/// second enters when the first has ended. Arrivals start in Slurm's order (tier, priority, id)
-/// where round() leaves it so. A job without a place in the cluster waits for ever.
+/// Deterministic. Two arrivals with the same key are one job that runs twice: the second enters
+/// when the first has ended. Jobs start in Slurm's order (tier, priority, id) unless round()
+/// changes it. A job that fits nowhere waits forever.
 [[nodiscard]] SimulationOutcome simulate(const SimulationInput& workload, const Models& models,
                                          const Config& config, const RunTime& run_time,
                                          const SimulationBounds& bounds = {});

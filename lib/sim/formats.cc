@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The table of formats of workloads. A new one: its reader's declaration and its line.
+// The table of workload formats. To add one, declare its reader and add a line.
 #include "lib/sim/peers/formats.h"
 #include "lib/sim/engine/suite.h"
 #include "lib/sim/formats/format_native.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The table of policies. A new one: its maker's declaration and its line.
+// The table of policies. To add one, declare its maker and add a line.
 #include <algorithm>
 
 #include "lib/sim/engine/policy.h"
@@ -22,7 +22,7 @@ std::unique_ptr<Policy> make_gavel_wf(const PolicyContext& context);
 std::unique_ptr<Policy> make_las(const PolicyContext& context);
 std::unique_ptr<Policy> make_rubato(const PolicyContext& context);
 std::unique_ptr<Policy> make_tiresias(const PolicyContext& context);
-// peers/policies.cc: these run by the rules of their own simulators alone
+// peers/policies.cc: these run only by the rules of their own simulators
 std::unique_ptr<Policy> make_only_by_rules(const PolicyContext& context);
 std::string optimus_unfit(const PolicyContext& context);
 std::string pollux_unfit(const PolicyContext& context);

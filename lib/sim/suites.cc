@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The table of suites. A new one: its maker's declaration and its line.
+// The table of suites. To add one, declare its maker and add a line.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -146,7 +146,7 @@ Result<RunMetrics> run_suite(const Suite& suite, const std::string& policy, Info
   RunControl bounded = control;
   bounded.until = std::min(control.until, suite.horizon);
   auto record = run_policy(suite, policy, information, bounded);
-  // The end of the suite is no cut.
+  // Reaching the end of the suite does not count as a cut.
   const bool stopped = control.stop != nullptr && control.stop->load(std::memory_order_relaxed);
   if (record && suite.horizon <= control.until && !stopped) record->cut = false;
   return record;

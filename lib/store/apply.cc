@@ -9,7 +9,7 @@
 namespace rubato::store {
 namespace {
 
-/// Conditions of a ForgetOrder on rows that are called `x`, with job types as `t`.
+/// SQL conditions of a ForgetOrder on rows called `x`, with job types as `t`.
 std::string conditions(const ForgetOrder& order, const char* time) {
   std::string where = "x.type IN (SELECT id FROM job_types WHERE name = ?1";
   if (order.account) where += " AND account = ?2";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Orders about profiles, done in the database. All of these throw SQLite::Exception.
+// Carries out orders about profiles in the database. All functions throw SQLite::Exception.
 #pragma once
 
 #include "lib/store/connection.h"
@@ -10,7 +10,7 @@ namespace rubato::store {
 /// What `forget` would remove.
 [[nodiscard]] OrderDone count_forgotten(SQLite::Database& database, const ForgetOrder& order);
 OrderDone forget(SQLite::Database& database, const ForgetOrder& order);
-/// Reader::profile_changes() grows.
+/// Increments Reader::profile_changes().
 void mark_profiles_changed(SQLite::Database& database);
 
 }  // namespace rubato::store

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One connection to SQLite, and the meaning of its failures. The only file of the store whose
-// functions let SQLite::Exception through are those that say so.
+// A connection to SQLite, and the meaning of its errors. In the store, functions that throw
+// SQLite::Exception say so; all others do not.
 #pragma once
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -13,12 +13,12 @@
 
 namespace rubato::store {
 
-/// What the writer does about a failure.
+/// Kinds of failure, by the writer's reaction.
 enum class FailureKind {
   kNone,
-  kTransient,  ///< busy, full, read-only, I/O: the same may succeed later
+  kTransient,  ///< busy, full, read-only, I/O: a retry may succeed
   kCorrupt,    ///< pages that are not a database
-  kRecord,     ///< this record does not fit; the next may
+  kRecord,     ///< this record is invalid; the next may be valid
 };
 
 /// A failed operation: a sentence, and the kind of failure.
@@ -55,7 +55,7 @@ template <typename Work>
   }
 }
 
-/// A statement that is used again: reset when the use ends, however it ends.
+/// Resets a reused statement at the end of its use.
 class StatementReset {
  public:
   explicit StatementReset(SQLite::Statement& statement) : statement_(statement) {}
@@ -70,7 +70,7 @@ class StatementReset {
 
 /// The first column of the first row of `sql`, as text. Throws SQLite::Exception.
 [[nodiscard]] std::string text_of(SQLite::Database& database, const std::string& sql);
-/// The same as a whole number.
+/// The same as an integer.
 [[nodiscard]] std::int64_t number_of(SQLite::Database& database, const std::string& sql);
 
 }  // namespace rubato::store

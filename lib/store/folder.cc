@@ -17,7 +17,7 @@
 namespace rubato::store {
 namespace {
 
-/// f_type of linux/magic.h and of the file systems' own sources.
+/// f_type values of linux/magic.h and of the file systems' own sources.
 constexpr std::array<std::uint64_t, 13> kLocalTypes = {
     0xEF53,      // ext2, ext3, ext4
     0x58465342,  // xfs
@@ -48,13 +48,13 @@ bool exists(const std::string& path) {
   return ::lstat(path.c_str(), &found) == 0;
 }
 
-/// Databases set aside earlier; their journals are not counted.
+/// Number of databases set aside earlier, without their journals.
 int count_set_aside(const std::string& folder) {
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(::opendir(folder.c_str()), &::closedir);
   if (!entries) return 0;
   int count = 0;
   const std::string prefix = std::string(kDatabaseName) + ".corrupt-";
-  // Of a stream that no other thread has.
+  // Safe: no other thread has this stream.
   while (const dirent* entry = ::readdir(entries.get())) {  // NOLINT(concurrency-mt-unsafe)
     const std::string name = entry->d_name;
     if (!name.starts_with(prefix)) continue;
@@ -107,7 +107,7 @@ Result<std::string> set_aside(const std::string& path, Seconds now) {
   const std::string base = path + ".corrupt-" + utc_text(now);
   std::string name = base;
   for (int again = 2; exists(name); ++again) name = fmt::format("{}-{}", base, again);
-  // The journals first: a new database must never find the journal of the old one.
+  // Journals first: a new database must never find the old one's journal.
   for (const char* suffix : kJournals) {
     if (exists(path + suffix) && ::rename((path + suffix).c_str(), (name + suffix).c_str()) != 0) {
       return fail(system_text(path + suffix, errno));

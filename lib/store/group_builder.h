@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Samples of one kind, added up by what else they were measured with. Included by reader.cc only.
+// Aggregates samples of one key by their further properties. Included by reader.cc only.
 #pragma once
 
 #include <SQLiteCpp/Column.h>
@@ -19,14 +19,14 @@
 
 namespace rubato::store {
 
-/// The columns of `samples AS s` that GroupBuilder reads; others follow from kBehindGroup on.
+/// The columns of `samples AS s` that GroupBuilder reads; others start at kBehindGroup.
 inline constexpr const char* kOfGroup =
     "s.nodes, s.plan, s.batch, s.cores, s.workers, s.servers, s.server_cores, s.job_id, s.submit, "
     "s.rate, s.flag, s.time, s.forward_time, s.sync_time, s.optimise_time, "
     "s.iteration_time, s.gradient_noise";
 inline constexpr int kBehindGroup = 17;
 
-/// Mean of a value that only some reports have.
+/// Mean of a value that only some reports contain.
 class ReportedMean {
  public:
   void add(const SQLite::Column& column);
@@ -39,15 +39,15 @@ class ReportedMean {
   std::int64_t count_ = 0;
 };
 
-/// Takes samples in the order in which they were written.
+/// Takes samples in the order of writing.
 class GroupBuilder {
  public:
   void add(SQLite::Statement& row);
-  /// A row of another site counts where nothing was measured here.
+  /// Adds a row of another site; it counts only if this site has no measurements there.
   void add(const JobTypeGroup& imported) {
     groups_.try_emplace(configuration_of(imported), Building{imported});
   }
-  /// By nodes, plan, batch, cores, workers, servers, their cores.
+  /// Groups by nodes, plan, batch, cores, workers, servers, their cores.
   [[nodiscard]] std::vector<JobTypeGroup> take();
 
  private:

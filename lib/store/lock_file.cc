@@ -19,7 +19,7 @@
 namespace rubato::store {
 namespace {
 
-/// A file of the lock's form is far below this.
+/// A lock file is much shorter than this.
 constexpr std::size_t kMaxLength = 4096;
 
 KernelLock lock_in_kernel(int file) {
@@ -37,7 +37,7 @@ std::string read_all(int file) {
   return count > 0 ? std::string(buffer.data(), static_cast<std::size_t>(count)) : std::string();
 }
 
-/// An owner without host where the text is not of the lock's form, as after a crash in between.
+/// Returns an owner without host if the text is not in lock format, for example after a crash.
 LockOwner parse_owner(const std::string& text) {
   LockOwner owner;
   std::istringstream words(text);
@@ -59,7 +59,7 @@ bool write_owner(int file, const LockOwner& owner) {
          ::fsync(file) == 0;
 }
 
-/// Whether the file that is open is still the one that the path names.
+/// Whether the open file is still the one at the path.
 bool is_current(int file, const std::string& path) {
   struct stat opened {};
   struct stat named {};
@@ -97,7 +97,7 @@ LockOwner this_process() {
 
 Result<LockFile> LockFile::take(const std::string& path, bool local, const LockOwner& self) {
   for (int attempt = 0; attempt < 8; ++attempt) {
-    // Not blocking: a FIFO in its place must not hold the thread.
+    // Non-blocking: a FIFO at the path must not block the thread.
     const int file =
         ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
     if (file < 0) return fail(system_text(path, errno));
@@ -107,7 +107,7 @@ Result<LockFile> LockFile::take(const std::string& path, bool local, const LockO
       ::close(file);
       return held(path, owner);
     }
-    if (!is_current(file, path)) {  // its holder let go, and removed it, after we had opened it
+    if (!is_current(file, path)) {  // its owner released and removed it after our open
       ::close(file);
       continue;
     }
@@ -137,7 +137,7 @@ LockFile::~LockFile() { release(); }
 
 void LockFile::release() {
   if (file_ < 0) return;
-  // Removed while it is still locked, so that nobody's new file is removed.
+  // Removes the file while locked, so that no new lock file of another process is removed.
   if (is_current(file_, path_)) ::unlink(path_.c_str());
   ::close(file_);
   file_ = -1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A lock file: only one process at a time writes a store.
+// A lock file: only one process at a time writes to a store.
 #pragma once
 
 #include <sys/types.h>
@@ -10,8 +10,8 @@
 
 namespace rubato::store {
 
-/// Who holds a lock. Written into the file, because locks of the kernel do not reach every host
-/// that shares a file system.
+/// The owner of a lock. Stored in the file, because kernel locks do not reach every host of a
+/// shared file system.
 struct LockOwner {
   std::string host;
   std::string boot;  ///< /proc/sys/kernel/random/boot_id; a different one means the process is gone
@@ -20,29 +20,29 @@ struct LockOwner {
   bool operator==(const LockOwner&) const = default;
 };
 
-/// State of the kernel's lock on the file.
+/// State of the kernel lock on the file.
 enum class KernelLock {
-  kTaken,  ///< we have it
-  kHeld,   ///< another open file has it
-  kNone,   ///< this file system has no such locks
+  kTaken,  ///< we hold it
+  kHeld,   ///< another open file holds it
+  kNone,   ///< this file system has no kernel locks
 };
 
-/// Whether a lock file with `owner` (empty host: no owner) keeps `self` out; see LockFile::take.
+/// Whether a lock file with `owner` (empty host: no owner) excludes `self`; see LockFile::take.
 [[nodiscard]] bool is_held(const LockOwner& owner, const LockOwner& self, bool local,
                            KernelLock kernel);
 
-/// This process.
+/// The current process.
 [[nodiscard]] LockOwner this_process();
 
-/// A held lock: a file with a kernel lock (flock) on it and the owner inside.
+/// A held lock: a file with a kernel lock (flock), and the owner as its content.
 class LockFile {
  public:
-  /// Takes the lock. Fails with the name of its holder, without waiting.
+  /// Takes the lock. Fails without waiting; the error names the owner.
   ///
-  /// On a `local` file system the kernel's lock decides alone: it ends with the process, and no
-  /// other host can hold one. On others a file of another host counts as held, because that host
-  /// may be cut off and still be writing; one of this host is stale when the kernel's lock is free
-  /// or, where that file system has none, when the boot is another or the process is gone.
+  /// On a `local` file system only the kernel lock counts: it ends with the process, and no other
+  /// host can hold one. On others, a file of another host counts as held: that host may be
+  /// disconnected but still write. A file of this host is stale if the kernel lock is free. Without
+  /// kernel locks, it is stale if the boot differs or the process is gone.
   [[nodiscard]] static Result<LockFile> take(const std::string& path, bool local,
                                              const LockOwner& self = this_process());
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A stored report, as models see it.
+// Converts a stored report to the form of the models.
 #pragma once
 
 #include "lib/model/throughput/report_filter.h"

@@ -12,31 +12,31 @@
 
 namespace rubato::store {
 
-/// Retention. Records beyond a limit are deleted, the oldest first.
+/// Retention. Records beyond a limit are deleted, oldest first.
 struct Retention {
   Seconds max_age = Seconds{180} * 86400;
-  std::int64_t samples_a_kind = 2000;  ///< flagged ones are counted apart
+  std::int64_t samples_a_kind = 2000;  ///< per kind; flagged ones have their own limit
   std::int64_t samples = 1'000'000;
   std::int64_t jobs = 100'000;
   std::int64_t decisions = 100'000;
   std::int64_t runs = 100'000;
-  std::int64_t imported = 100'000;  ///< rows of profiles
+  std::int64_t imported = 100'000;  ///< rows of imported profiles
   Seconds every = 3600;             ///< interval of the check ...
   std::int64_t after = 100'000;     ///< ... and after this many records
 };
 
 struct StoreOptions {
   std::string folder;         ///< absolute; created if its parent exists
-  std::string vfs;            ///< SQLite's file layer; "" for its default
-  std::optional<bool> local;  ///< instead of asking the file system (`is_local`)
+  std::string vfs;            ///< SQLite's VFS; "" for its default
+  std::optional<bool> local;  ///< overrides the test of the file system (`is_local`)
   PlausibilityBounds bounds;
   Retention retention;
   bool orders = true;                  ///< accepts orders about profiles (orders.h)
-  std::size_t queue_capacity = 16384;  ///< records; beyond it they are dropped
+  std::size_t queue_capacity = 16384;  ///< records; further ones are dropped
   std::size_t batch_size = 2000;       ///< a transaction starts when this many records wait ...
   std::chrono::milliseconds batch_interval{1000};   ///< ... or the first one has waited this long
   std::chrono::milliseconds retry_interval{10000};  ///< after a failure
-  std::chrono::milliseconds busy_timeout{250};      ///< for a lock that a reader holds
+  std::chrono::milliseconds busy_timeout{250};      ///< for a lock held by a reader
 };
 
 }  // namespace rubato::store

@@ -29,12 +29,12 @@ struct CloseDir {
   void operator()(DIR* folder) const { ::closedir(folder); }
 };
 
-/// Names in a folder that end with `ending`, without it, sorted.
+/// Names in a folder that end with `ending`, without it; sorted.
 std::vector<std::string> names_in(const std::string& path, std::string_view ending) {
   std::vector<std::string> names;
   const std::unique_ptr<DIR, CloseDir> folder(::opendir(path.c_str()));
   if (folder == nullptr) return names;
-  // Of a stream that no other thread has.
+  // Safe: no other thread has this stream.
   while (const dirent* entry = ::readdir(folder.get())) {  // NOLINT(concurrency-mt-unsafe)
     const std::string_view name = entry->d_name;
     if (name.size() > ending.size() && name.ends_with(ending)) {
@@ -73,7 +73,7 @@ Result<std::string> read_all(int file, const std::string& path, std::int64_t siz
   return text;
 }
 
-/// A plain file that nobody but root and this user can have written.
+/// Reads a plain file that only root or this user can have written.
 Result<std::string> read_trusted(const std::string& path) {
   const File file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (file.get() < 0) return fail(system_text(path, errno));
@@ -93,7 +93,7 @@ Result<std::string> read_trusted(const std::string& path) {
   return read_all(file.get(), path, status.st_size);
 }
 
-/// Whole or not at all, mode 0600.
+/// Writes the file atomically, with mode 0600.
 Result<void> write_new(const std::string& path, std::string_view text) {
   const auto written = write_atomically(path, text);
   if (written) return {};
@@ -241,7 +241,7 @@ Result<void> OrderFolder::answer(const std::string& name, const Result<OrderDone
 Result<std::string> OrderFolder::give(const Order& order) const {
   struct timespec now {};
   ::clock_gettime(CLOCK_REALTIME, &now);
-  // In the order in which they were given.
+  // Names sort in the order of submission.
   std::string name = fmt::format("{:010}.{:09}-{}", now.tv_sec, now.tv_nsec, ::getpid());
   return write_new(path_ + "/" + name + ".order", order_to_json(order)).map([&] { return name; });
 }

@@ -22,8 +22,8 @@ bool Plausibility::against_wall_time(const Sample& sample) const {
   const auto found = last_.find(sample.job);
   const double ratio = bounds_.wall_time;
   if (found == last_.end() || found->second.restarts != sample.restarts) {
-    // The first report of a run: setting up takes time in which nothing is done, so that less than
-    // the rate gives is no contradiction. Later runs begin with work done before.
+    // In the first report of a run, the set-up time explains fewer samples than the throughput
+    // predicts. Later runs start with samples done before.
     if (sample.run_start <= 0 || sample.restarts > 0) return false;
     const double elapsed =
         static_cast<double>(std::max<Seconds>(0, sample.time - sample.run_start));
@@ -33,8 +33,8 @@ bool Plausibility::against_wall_time(const Sample& sample) const {
   const bool changed =
       last.kind != kind_of(sample) || last.plan != sample.plan || last.batch != sample.batch;
   const auto elapsed = static_cast<double>(sample.time - last.time);
-  if (changed || elapsed <= 1) return false;  // two speeds in one span; or too short to say
-  // Times are whole seconds and samples are counted in whole batches: one of each either way.
+  if (changed || elapsed <= 1) return false;  // two configurations, or too short
+  // Times are whole seconds, and samples whole batches: allow one of each either way.
   const auto done = static_cast<double>(sample.samples_done - last.samples_done);
   const auto grain = static_cast<double>(sample.batch);
   const double most = (done + grain) / (elapsed - 1);
@@ -48,7 +48,7 @@ bool Plausibility::unlike_others(const Sample& sample, const History& history) c
     if (measured.job != sample.job) throughputs.push_back(measured.throughput);
   }
   if (throughputs.size() < bounds_.others_at_least) return false;
-  // The lower median: one job that boasts first does not make the next honest one look slow.
+  // The lower median: one job that exaggerates first must not flag the next honest one.
   std::sort(throughputs.begin(), throughputs.end());
   const double median = throughputs[(throughputs.size() - 1) / 2];
   return sample.throughput > median * bounds_.others || sample.throughput * bounds_.others < median;
@@ -57,7 +57,7 @@ bool Plausibility::unlike_others(const Sample& sample, const History& history) c
 Flag Plausibility::judge(const Sample& sample) const {
   if (not_monotone(sample)) return Flag::kNotMonotone;
   if (against_wall_time(sample)) return Flag::kWallTime;
-  // On CPUs jobs of one kind differ by their cores and tasks.
+  // On CPUs, jobs of one kind differ by cores and tasks.
   if (sample.gpus == 0) return Flag::kNone;
   const auto found = kinds_.find(kind_of(sample));
   if (found == kinds_.end()) return Flag::kNone;

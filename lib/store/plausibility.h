@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which reports a profile may use. A report is a claim of the job: it may be wrong, or meant to
-// win resources.
+// Decides which reports a profile may use. A report is a claim of the job: it may be wrong, or
+// intended to gain resources.
 #pragma once
 
 #include <map>
@@ -12,34 +12,34 @@
 
 namespace rubato::store {
 
-/// Bounds of the tests. Ratios are at least 1.
+/// Limits of the tests. Ratios are at least 1.
 struct PlausibilityBounds {
-  double above_best = 3;            ///< times the best unflagged rate of its kind
-  double wall_time = 1.5;           ///< between the reported rate and the one that the counts give
-  double others = 2;                ///< from the median of the other jobs of its kind, either way
+  double above_best = 3;            ///< times the best unflagged throughput of its kind
+  double wall_time = 1.5;           ///< between the reported throughput and that from the sample
+                                    ///< counts
+  double others = 2;                ///< from the median of the other jobs of its kind, up or down
   std::size_t others_at_least = 2;  ///< minimum number of other jobs with measurements
-  std::size_t jobs_kept = 64;       ///< other jobs remembered a kind, the last ones
+  std::size_t jobs_kept = 64;       ///< other jobs stored per kind, the last ones
 };
 
-/// Judges reports in the order in which they came. Pure: same reports, same flags. A *kind* is what
-/// has one speed: the owner of the profile (account, or all where it is shared), job type, GPU type
-/// and number of GPUs. Not of thread-safe use.
+/// Judges reports in order of arrival. Deterministic. A *kind* has one speed: the owner of the
+/// profile (account, or all if shared), job type, GPU type and number of GPUs. Not thread-safe.
 class Plausibility {
  public:
   explicit Plausibility(PlausibilityBounds bounds = {}) : bounds_(bounds) {}
 
-  /// The first of these that holds, in the order of `Flag`. The report must be `storable`.
-  /// The counts are compared with those of the report just before, whether that was flagged or not:
-  /// a job that was wrong once is flagged once, not for ever.
+  /// Returns the first flag that applies, in the order of `Flag`. The report must be `storable`.
+  /// Counts are compared with those of the previous report, flagged or not: a job that was wrong
+  /// once is flagged only once.
   [[nodiscard]] Flag judge(const Sample& sample) const;
 
-  /// Takes a judged report (`sample.flag`) into account. Judging the samples of a store again in
-  /// their order after a restart gives the state that the restart ended.
+  /// Adds a judged report (`sample.flag`). Replaying the samples of a store in order after a
+  /// restart restores the state.
   void remember(const Sample& sample);
 
  private:
   using Kind = std::tuple<bool, std::string, std::string, std::string, int>;
-  /// The last report of a job, of any flag.
+  /// The last report of a job, with any flag.
   struct Last {
     int restarts = 0;
     Seconds time = 0;
@@ -54,7 +54,7 @@ class Plausibility {
   };
   struct History {
     double best = 0;
-    std::vector<Measured> jobs;  ///< last unflagged rate of each job, oldest first
+    std::vector<Measured> jobs;  ///< last unflagged throughput of each job, oldest first
   };
 
   static Kind kind_of(const Sample& sample);

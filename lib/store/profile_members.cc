@@ -96,7 +96,7 @@ std::vector<ProfileRow> in_order(std::vector<ProfileRow> rows) {
   });
   std::stable_sort(rows.begin(), rows.end(), profile_before);
   for (ProfileRow& row : rows) {
-    // Of samples with a rate of 0.
+    // If all samples have throughput 0.
     JobTypeGroup& g = row.group;
     if (g.min_throughput <= 0) g.min_throughput = g.mean_throughput;
     if (g.last_throughput <= 0) g.last_throughput = g.mean_throughput;

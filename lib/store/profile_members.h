@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Shared by both forms of exported profiles: the members of a row, in order, and the problems
-// with their values. Included by their files only.
+// Shared by both formats of exported profiles: the members of a row, in order, and the checks of
+// their values. Included by their files only.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace rubato::store::profile {
 inline constexpr double kMaxThroughput = 1e15;
 inline constexpr const char* kTwice = "a row with the same names, plan and counts stands before it";
 
-/// Members in the order in which they are written. `Row` is ProfileRow or const ProfileRow.
+/// Calls `visit` for each member in file order. `Row` is ProfileRow or const ProfileRow.
 template <typename Row, typename Visitor>
 void for_each_member(Row& row, Visitor& visit) {
   auto& g = row.group;
@@ -46,21 +46,21 @@ void for_each_member(Row& row, Visitor& visit) {
   visit.count("last", g.last, 0, kJsonMaxTime, false);
 }
 
-/// Why a name of a job type is invalid; "" if it is valid. The others likewise.
+/// Why the name of a job type is invalid; "" if it is valid. The same for the functions below.
 [[nodiscard]] std::string wrong_name(const std::string& text);
-/// The same for a name that Slurm has checked.
+/// The same for a name that Slurm has validated.
 [[nodiscard]] std::string wrong_text(const std::string& text);
 [[nodiscard]] std::string wrong_plan(const std::string& text);
 [[nodiscard]] std::string wrong_real(double value, double most, bool above_zero);
-/// What does not fit together in a row.
+/// Checks that the members of a row are consistent.
 [[nodiscard]] std::string wrong_row(const ProfileRow& row);
 
-/// What was left out of a row that was read.
+/// Sets members that a row omitted.
 void complete(ProfileRow& row);
 
-/// Rows in the order in which they are written; those that nothing was learnt from are left out.
+/// Rows in file order, without rows that have no usable samples.
 [[nodiscard]] std::vector<ProfileRow> in_order(std::vector<ProfileRow> rows);
-/// The first row that is there twice; their number if none is.
+/// The index of the first duplicate row; the number of rows if there is none.
 [[nodiscard]] std::size_t repeated(const std::vector<ProfileRow>& rows);
 
 }  // namespace rubato::store::profile

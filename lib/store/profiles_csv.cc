@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Profiles as a table.
+// Profiles as CSV.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using namespace profile;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-/// Names of the members, in order.
+/// Names of members, in order.
 struct Names {
   std::vector<std::string> names;
 
@@ -38,7 +38,7 @@ std::vector<std::string> member_names() {
   return names.names;
 }
 
-/// Fields of one row of the table; what is not known is empty.
+/// Fields of one CSV row; unknown values are empty.
 struct CsvFields {
   std::vector<std::string> fields;
 
@@ -62,7 +62,7 @@ struct CsvFields {
   }
 };
 
-/// The same from a table.
+/// Reads members from CSV.
 class CsvSource {
  public:
   CsvSource(const CsvTable& table, std::size_t row) : table_(table), row_(row) {}
@@ -96,7 +96,7 @@ class CsvSource {
   [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
  private:
-  /// Its column, where there is something to read.
+  /// The column of a member, if its field is not empty.
   std::optional<std::size_t> field(const char* member, bool required) {
     if (error_) return std::nullopt;
     const auto at = table_.column(member);

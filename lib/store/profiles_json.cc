@@ -13,7 +13,7 @@ using namespace profile;  // NOLINT(google-build-using-namespace)
 
 namespace {
 
-/// A member of one row as JSON; what is not known is left out.
+/// Writes a member of a row as JSON; omits unknown values.
 struct JsonMembers {
   JsonWriter& json;
 
@@ -31,7 +31,7 @@ struct JsonMembers {
   }
 };
 
-/// The same from JSON. The first error stands.
+/// Reads members from JSON. Keeps the first error.
 struct JsonSource {
   JsonObject& object;
 

@@ -19,8 +19,8 @@ namespace rubato::store {
 namespace {
 
 constexpr int kBusyMs = 2000;
-/// Of ProfileKey. Sharing is decided by the configuration of the reader, not by what stands in the
-/// database, so that a change of rubato.conf holds for old samples too.
+/// SQL condition for a ProfileKey. The reader's configuration decides on sharing, not the database,
+/// so that a change of rubato.conf also applies to old samples.
 constexpr const char* kOfProfile = "t.name = ? AND (? OR t.account = ?) ";
 
 /// A total order of imported rows.
@@ -72,7 +72,7 @@ struct Reader::Database {
   Database(const std::string& file, const std::string& vfs)
       : path(file), sqlite(file, SQLite::OPEN_READONLY | SQLite::OPEN_NOMUTEX, kBusyMs, vfs) {}
 
-  /// What `work` returns; it is given a statement of `sql`.
+  /// Runs `work` with a statement of `sql` and returns its result.
   template <typename Work>
   auto query(const std::string& sql, Work work)
       -> Result<decltype(work(std::declval<SQLite::Statement&>()))> {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reading a store, or a copy of one. Nothing is written, no lock file is taken.
+// Reads a store, or a copy of one. Writes nothing and takes no lock file.
 #pragma once
 
 #include <functional>
@@ -16,14 +16,14 @@
 
 namespace rubato::store {
 
-/// Whose samples make a profile: those of one account, or where `shared` all of that name.
+/// Selects the samples of a profile: those of one account, or if `shared` all of that name.
 struct ProfileKey {
   std::string account;
   std::string job_type;
   bool shared = false;
 };
 
-/// The usable (not flagged) samples of a job type on one GPU type at one size.
+/// The usable (unflagged) samples of a job type on one GPU type at one size.
 struct ProfileGroup {
   std::string gpu_type;
   int gpus = 0;
@@ -55,16 +55,16 @@ struct StoreCounts {
   std::int64_t decisions = 0;
   std::int64_t runs = 0;
   std::int64_t imported = 0;  ///< rows of profiles from other sites
-  /// Flagged samples by reason, sorted by it; only those there are.
+  /// Flagged samples by reason, sorted by it; only reasons that occur.
   std::vector<std::pair<std::string, std::int64_t>> flagged;
 
   bool operator==(const StoreCounts&) const = default;
 };
 
-/// Not thread-safe; every call may wait for the disk. Lists have a total order, given with each.
+/// Not thread-safe; every call may wait for the disk. Lists have a total order, given for each.
 class Reader {
  public:
-  /// Opens `path` for reading. Fails if it is missing, not a store, or of another schema version.
+  /// Opens `path` for reading. Fails if it is missing, not a store, or has another schema version.
   [[nodiscard]] static Result<Reader> open(const std::string& path, const std::string& vfs = "");
 
   Reader(Reader&&) noexcept;
@@ -72,41 +72,43 @@ class Reader {
   ~Reader();
 
   [[nodiscard]] Result<StoreCounts> counts() const;
-  /// By name, then account.
+  /// Sorted by name, then account.
   [[nodiscard]] Result<std::vector<JobType>> job_types() const;
-  /// By GPU type, then GPUs.
+  /// Sorted by GPU type, then GPUs.
   [[nodiscard]] Result<std::vector<ProfileGroup>> profile(const ProfileKey& key) const;
   /// The last `at_most` usable samples of a group, oldest first.
   [[nodiscard]] Result<std::vector<Sample>> samples(const ProfileKey& key,
                                                     const std::string& gpu_type, int gpus,
                                                     std::int64_t at_most = 1'000'000) const;
-  /// Every sample, flagged ones too, in the order in which they were written.
+  /// Every sample, including flagged ones, in the order of writing.
   [[nodiscard]] Result<std::vector<Sample>> all_samples(std::int64_t at_most = 1'000'000) const;
   /// Number of records that a ForgetOrder would remove.
   [[nodiscard]] Result<OrderDone> count_forgotten(const ForgetOrder& order) const;
-  /// Calls `each` with every sample, flagged ones too, in the order in which they were written.
+  /// Calls `each` with every sample, including flagged ones, in the order of writing.
   [[nodiscard]] Result<void> each_sample(const std::function<void(Sample)>& each) const;
-  /// By GPU type, model, account.
+  /// Sorted by GPU type, model, account.
   [[nodiscard]] Result<std::vector<Fit>> fits(const ProfileKey& key) const;
   [[nodiscard]] Result<std::optional<JobRecord>> job(const JobKey& key) const;
-  /// Grows with each import and each forget order, which new samples do not show.
+  /// A counter of imports and forget orders, changes that new samples do not show.
   [[nodiscard]] Result<std::int64_t> profile_changes() const;
   /// Number of the last sample written; 0 in an empty store.
   [[nodiscard]] Result<std::int64_t> last_sample() const;
-  /// Keys with samples after number `after`, a row per account. Unsorted.
+  /// Keys with samples after number `after`, one row per account. Unsorted.
   [[nodiscard]] Result<std::vector<JobTypeKey>> kinds(std::int64_t after) const;
-  /// By nodes, plan, batch, cores, workers, servers, their cores. Measurements of this site,
-  /// and imported rows where it has none.
+  /// Sorted by nodes, plan, batch, cores, workers, servers, their cores. This site's measurements;
+  /// imported rows only where there are none.
   [[nodiscard]] Result<std::vector<JobTypeGroup>> groups(const JobTypeKey& kind) const;
-  /// The groups of all keys, in one pass over the samples: far cheaper than one by one. `shared`:
-  /// names of the job types that all accounts share. By account, job type, GPU type, GPUs.
+  /// The groups of all keys, in one pass over the samples, which is much cheaper than key by key.
+  /// `shared`: names of job types that all accounts share. Sorted by account, job type, GPU type,
+  /// GPUs.
   [[nodiscard]] Result<std::vector<std::pair<JobTypeKey, std::vector<JobTypeGroup>>>> all_groups(
       const std::set<std::string>& shared) const;
-  /// By key.
+  /// Sorted by key.
   [[nodiscard]] Result<std::vector<JobRecord>> jobs() const;
-  /// About one job, in the order in which they were written.
+  /// Decisions about one job, in the order of writing.
   [[nodiscard]] Result<std::vector<Decision>> decisions(const JobKey& key) const;
-  /// Runs that were running at `from` or started later, by start, submit, id; the last `at_most`.
+  /// Runs that were running at `from` or started later, sorted by start, submit, id; only the last
+  /// `at_most`.
   [[nodiscard]] Result<std::vector<RunRecord>> runs(Seconds from,
                                                     std::int64_t at_most = 100'000) const;
 

@@ -43,7 +43,7 @@ std::optional<Value> value_of(const std::array<std::pair<Value, const char*>, N>
 bool name_fits(const std::string& text) { return text.size() <= kMaxNameLength; }
 bool type_fits(const JobType& type) { return name_fits(type.account) && name_fits(type.name); }
 bool at_least_0(double value) { return std::isfinite(value) && value >= 0; }
-/// No job is so fast; sums of such rates stay finite.
+/// No job is faster; sums of valid throughputs stay finite.
 constexpr double kMaxThroughput = 1e15;
 bool finite_if_told(const std::optional<double>& value) { return !value || std::isfinite(*value); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the store keeps. Times are Unix seconds.
+// The records of the store. Times are Unix seconds.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace rubato::store {
 
-/// A family of jobs with the same profile. Its profile belongs to (account, name); with
-/// `JobType=NAME Shared=yes` in rubato.conf all accounts have one profile of that name.
+/// A family of jobs with the same profile. The profile belongs to (account, name). With
+/// `JobType=NAME Shared=yes` in rubato.conf, all accounts share one profile of that name.
 struct JobType {
   std::string account;
   std::string name;
@@ -26,43 +26,43 @@ struct JobType {
 /// Why a report is implausible.
 enum class Flag {
   kNone,
-  kNotMonotone,   ///< fewer samples done, or an earlier time, than the report before
-  kWallTime,      ///< samples/s and samples done over time do not agree
-  kAboveBest,     ///< more than three times the best of its kind
-  kUnlikeOthers,  ///< other jobs of the type measure something else
+  kNotMonotone,   ///< fewer samples done or an earlier time than in the previous report
+  kWallTime,      ///< samples/s contradict samples done over time
+  kAboveBest,     ///< over three times the best of its kind
+  kUnlikeOthers,  ///< contradicts other jobs of the type
 };
 
 /// One report of a running job.
 struct Sample {
   JobKey job;
-  int restarts = 0;       ///< tells the runs of a job apart; samples done may fall at a restart
-  Seconds time = 0;       ///< when it was reported
-  Seconds run_start = 0;  ///< when this run of the job began; 0: not known
+  int restarts = 0;       ///< number of the run; samples done may decrease at a restart
+  Seconds time = 0;       ///< time of the report
+  Seconds run_start = 0;  ///< start of this run; 0: unknown
   JobType type;
   std::string gpu_type;
   int gpus = 0;
   int nodes = 0;
   std::string plan;               ///< execution plan, "" as submitted
   std::int64_t batch = 0;         ///< global batch in samples
-  std::int64_t samples_done = 0;  ///< since the job began, over all its runs
+  std::int64_t samples_done = 0;  ///< since the job's first start, over all runs
   double throughput = 0;          ///< samples/s
-  int cores = 0;                  ///< of the whole allocation, as all counts below: 0: not known
+  int cores = 0;                  ///< of the whole allocation, as all counts below; 0: unknown
   MiB memory = 0;                 ///< of the whole allocation
   int workers = 0;                ///< of a job with parameter servers
   int servers = 0;                ///< parameter servers
   int server_cores = 0;           ///< cores of one of them
   std::optional<double> loss;
-  std::optional<double> forward_time;    ///< seconds a forward pass
-  std::optional<double> iteration_time;  ///< seconds an iteration
-  std::optional<double> sync_time;       ///< seconds an iteration waits for communication
-  std::optional<double> optimise_time;   ///< seconds an iteration updates parameters
+  std::optional<double> forward_time;    ///< seconds per forward pass
+  std::optional<double> iteration_time;  ///< seconds per iteration
+  std::optional<double> sync_time;       ///< seconds per iteration that wait for communication
+  std::optional<double> optimise_time;   ///< seconds per iteration that update parameters
   std::optional<double> gradient_noise;  ///< noise scale in samples (McCandlish et al. 2018)
-  Flag flag = Flag::kNone;               ///< set by the store when it is written
+  Flag flag = Flag::kNone;               ///< set by the store on writing
 
   bool operator==(const Sample&) const = default;
 };
 
-/// Usable samples of one speed: with the same GPUs, nodes, plan, batch, cores and tasks.
+/// Usable samples with one speed: equal GPUs, nodes, plan, batch, cores and tasks.
 struct JobTypeGroup {
   int nodes = 0;
   std::string plan;
@@ -71,29 +71,29 @@ struct JobTypeGroup {
   int workers = 0;
   int servers = 0;
   int server_cores = 0;
-  std::int64_t samples = 0;  ///< flagged ones included
+  std::int64_t samples = 0;  ///< including flagged ones
   std::int64_t flagged = 0;
-  /// Flagged ones by the word of their flag.
+  /// Numbers of flagged samples by the word of their flag.
   std::map<std::string, std::int64_t> flags{};
-  std::int64_t jobs = 0;  ///< that sent them
-  /// samples/s of those that are not flagged; 0 without one.
+  std::int64_t jobs = 0;  ///< number of jobs that sent them
+  /// samples/s of unflagged samples; 0 if there are none.
   double mean_throughput = 0;
   double min_throughput = 0;
   double max_throughput = 0;
   double last_throughput = 0;
-  /// Means over those that are not flagged and say it.
+  /// Means over unflagged samples that contain the value.
   std::optional<double> forward_time;
   std::optional<double> sync_time;
   std::optional<double> optimise_time;
   std::optional<double> iteration_time;
   std::optional<double> gradient_noise;
-  Seconds last = 0;       ///< time of the last one, flagged or not
-  bool imported = false;  ///< measured at another site, nothing of it here
+  Seconds last = 0;       ///< time of the last sample, flagged or not
+  bool imported = false;  ///< measured at another site; this site has no samples
 
   bool operator==(const JobTypeGroup&) const = default;
 };
 
-/// A group of samples, and whose they are: what sites share.
+/// A group of samples and its job type: the unit that sites share.
 struct ProfileRow {
   JobType type;
   std::string gpu_type;
@@ -103,15 +103,15 @@ struct ProfileRow {
   bool operator==(const ProfileRow&) const = default;
 };
 
-/// Parameters of one model, fitted to the samples of a job type on a GPU type. A later fit takes
-/// the place of the earlier one.
+/// Parameters of one model, fitted to the samples of a job type on a GPU type. A later fit replaces
+/// the earlier one.
 struct Fit {
   JobType type;
   std::string gpu_type;
-  std::string model;               ///< which back-end
-  std::vector<double> parameters;  ///< in the order of that back-end
-  std::int64_t samples = 0;        ///< how many it was fitted to
-  double error = 0;                ///< relative error of its forecasts
+  std::string model;               ///< name of the model
+  std::vector<double> parameters;  ///< in the order of that model
+  std::int64_t samples = 0;        ///< number of samples it was fitted to
+  double error = 0;                ///< relative error of forecasts
   Seconds time = 0;
 
   bool operator==(const Fit&) const = default;
@@ -119,7 +119,7 @@ struct Fit {
 
 enum class JobClass { kBestEffort, kGuaranteed };
 
-/// Result of a job so far. A later record takes the place of the earlier one.
+/// Result of a job so far. A later record replaces the earlier one.
 struct JobRecord {
   JobKey job;
   JobType type;
@@ -133,7 +133,7 @@ struct JobRecord {
   bool operator==(const JobRecord&) const = default;
 };
 
-/// What was decided about a job, and why.
+/// A decision about a job and its reason.
 struct Decision {
   JobKey job;
   Seconds time = 0;
@@ -143,28 +143,28 @@ struct Decision {
   bool operator==(const Decision&) const = default;
 };
 
-/// One run of a job. Of a later record of the same run only the end counts.
+/// One run of a job. A later record of the same run only sets the end.
 struct RunRecord {
   JobKey job;
   Seconds start = 0;
-  Seconds enters = 0;  ///< from when on Slurm would have let it start
+  Seconds enters = 0;  ///< time from which Slurm would have let it start
   Seconds end = 0;     ///< 0: it had not ended when this was written
-  std::string text;    ///< the job and where it ran (lib/store/run_text.h)
+  std::string text;    ///< the job and its nodes (lib/store/run_text.h)
 
   bool operator==(const RunRecord&) const = default;
 };
 
 using AnyRecord = std::variant<Sample, Fit, JobRecord, Decision, RunRecord>;
 
-/// The word in the database and in what people read; "" for kNone.
+/// The word for the database and for users; "" for kNone.
 [[nodiscard]] const char* to_string(Flag);
 [[nodiscard]] const char* to_string(JobClass);
 [[nodiscard]] std::optional<Flag> flag_from(const std::string&);
 [[nodiscard]] std::optional<JobClass> job_class_from(const std::string&);
 
-/// False for what no job can have measured and no column can hold: a number that is not finite, a
-/// negative count, more than 1e15 samples/s, a text above 1 MiB (64 KiB for a name). Such an entry
-/// is rejected, not flagged.
+/// False for a value that is impossible or fits no column: a number that is not finite, a negative
+/// count, more than 1e15 samples/s, a text above 1 MiB (64 KiB for a name). Such a record is
+/// rejected, not flagged.
 [[nodiscard]] bool storable(const AnyRecord&);
 [[nodiscard]] bool storable(const ProfileRow&);
 

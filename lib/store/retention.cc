@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the store forgets.
+// Deletes old records.
 #include <algorithm>
 #include <initializer_list>
 
@@ -24,13 +24,13 @@ std::int64_t remove_beyond(SQLite::Database& db, const Retention& retention, Sec
   removed += run(db, "DELETE FROM samples WHERE time < ?", {oldest});
   removed += run(db, "DELETE FROM decisions WHERE time < ?", {oldest});
   removed += run(db, "DELETE FROM jobs WHERE updated < ?", {oldest});
-  // A busy job type must not push a rare one out, nor flagged samples the good ones.
+  // A busy job type must not displace a rare one, nor flagged samples the good ones.
   removed += run(db,
                  "DELETE FROM samples WHERE id IN (SELECT id FROM (SELECT id, row_number() OVER "
                  "(PARTITION BY type, gpu_type, gpus, flag = '' ORDER BY time DESC, id DESC) AS "
                  "place FROM samples) WHERE place > ?)",
                  {std::max<std::int64_t>(0, retention.samples_a_kind)});
-  // OFFSET: what comes behind the newest so many.
+  // OFFSET skips the newest rows, which are kept.
   removed += run(db,
                  "DELETE FROM samples WHERE id IN (SELECT id FROM samples ORDER BY time DESC, "
                  "id DESC LIMIT -1 OFFSET ?)",
@@ -48,7 +48,7 @@ std::int64_t remove_beyond(SQLite::Database& db, const Retention& retention, Sec
                  "DELETE FROM runs WHERE (job_id, submit, start) IN (SELECT job_id, submit, start "
                  "FROM runs ORDER BY start DESC, submit DESC, job_id DESC LIMIT -1 OFFSET ?)",
                  {std::max<std::int64_t>(0, retention.runs)});
-  // What was imported stays until it is forgotten on purpose, however old it is.
+  // Imported rows of any age stay until an admin removes them.
   removed += run(db,
                  "DELETE FROM imported WHERE (type, gpu_type, gpus, nodes, plan, batch, cores, "
                  "workers, servers, server_cores) IN (SELECT type, gpu_type, gpus, nodes, plan, "
@@ -56,7 +56,7 @@ std::int64_t remove_beyond(SQLite::Database& db, const Retention& retention, Sec
                  "type, gpu_type, gpus, nodes, plan, batch, cores, workers, servers, server_cores "
                  "LIMIT -1 OFFSET ?)",
                  {std::max<std::int64_t>(0, retention.imported)});
-  // A type nobody measured for so long, with its fits.
+  // Deletes the fits of a type without samples in this time.
   run(db,
       "DELETE FROM fits WHERE time < ? AND type NOT IN (SELECT type FROM samples UNION SELECT "
       "type FROM imported UNION SELECT type FROM jobs)",

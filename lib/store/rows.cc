@@ -128,7 +128,7 @@ Sample sample_of(SQLite::Statement& row) {
       s.nodes >> s.plan >> s.batch >> s.samples_done >> s.throughput >> s.loss >> s.forward_time >>
       s.iteration_time >> s.gradient_noise >> flag >> s.cores >> s.memory >> s.workers >>
       s.servers >> s.server_cores >> s.sync_time >> s.optimise_time;
-  // A word that this release does not know still says that the sample is not to be used.
+  // An unknown flag, from a newer release, still excludes the sample.
   s.flag = flag_from(flag).value_or(Flag::kUnlikeOthers);
   return s;
 }

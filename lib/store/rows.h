@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Records into rows and rows into records. All of these throw SQLite::Exception.
+// Converts records to rows and back. All functions throw SQLite::Exception.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@
 
 namespace rubato::store {
 
-/// SELECT of samples joined with their job type, for `sample_of`; to be followed by WHERE or ORDER.
+/// SELECT of samples joined with their job type, for `sample_of`. Append WHERE or ORDER.
 [[nodiscard]] std::string select_samples();
 [[nodiscard]] Sample sample_of(SQLite::Statement& row);
 [[nodiscard]] std::string select_fits();
@@ -25,7 +25,7 @@ namespace rubato::store {
 [[nodiscard]] std::string select_imported();
 [[nodiscard]] ProfileRow imported_of(SQLite::Statement& row);
 
-/// The statements that write. They must end before the database is closed.
+/// The statements that write. Must be destroyed before the database is closed.
 class RowWriter {
  public:
   explicit RowWriter(SQLite::Database& database);
@@ -36,7 +36,7 @@ class RowWriter {
   void insert(const Decision& decision);
   void insert(const RunRecord& run);
   void insert(const ProfileRow& imported);
-  /// The ids of job types may have changed: look them up again.
+  /// Clears the cached ids of job types, which may have changed.
   void forget_types() { types_.clear(); }
 
  private:

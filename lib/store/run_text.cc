@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kMode = "mode";  // a member beside those of a snapshot
+constexpr const char* kMode = "mode";  // in addition to the members of a snapshot
 
 const Partition* partition_of(const Snapshot& snapshot, const std::string& name) {
   for (const Partition& partition : snapshot.partitions)
@@ -65,7 +65,7 @@ std::string run_text(const Job& job, const Snapshot& snapshot, Mode mode) {
     kept.later_set = 0;
   }
   one.jobs.push_back(std::move(kept));
-  // Its first member, so that the snapshot stands as it was written.
+  // As the first member, so that the snapshot text stays unchanged.
   return fmt::format("{{\"{}\":\"{}\",{}", kMode, to_string(mode), to_json(one).substr(1));
 }
 

@@ -6,8 +6,8 @@
 namespace rubato::store {
 namespace {
 
-// Version 1. A change of the tables is a new step below; this text stays as it is, and the database
-// that it made is kept in test/store/.
+// Version 1. Add changes of the tables as a new step below; never change this text. A database of
+// this version is in test/store/.
 constexpr const char* kVersion1 = R"sql(
 CREATE TABLE job_types (
   id      INTEGER PRIMARY KEY,
@@ -74,7 +74,7 @@ CREATE INDEX decisions_by_job ON decisions (job_id, submit, time);
 CREATE INDEX decisions_by_time ON decisions (time);
 )sql";
 
-// Version 2: what ran, so that what would have run can be estimated.
+// Version 2: runs, for estimates of counterfactual runs.
 constexpr const char* kVersion2 = R"sql(
 CREATE TABLE runs (
   job_id INTEGER NOT NULL,
@@ -88,8 +88,8 @@ CREATE TABLE runs (
 CREATE INDEX runs_by_start ON runs (start);
 )sql";
 
-// Version 3: what the models of step times need of a report, and profiles of other sites.
-// `marks` counts changes that no new sample shows.
+// Version 3: report values for the step-time models, and profiles of other sites. `marks` counts
+// changes that no new sample shows.
 constexpr const char* kVersion3 = R"sql(
 ALTER TABLE samples ADD COLUMN cores        INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE samples ADD COLUMN memory       INTEGER NOT NULL DEFAULT 0;

@@ -22,8 +22,9 @@ tl::unexpected<StoreFailure> in_the_way(Error error) {
   return failed(FailureKind::kTransient, std::move(error.text));
 }
 
-/// Readable by its owner alone: what jobs report is theirs. Only ever a new file: to close any
-/// descriptor of a file that SQLite has open in this process would end SQLite's locks on it.
+/// Creates the file readable only by its owner, to protect job reports. Only for new files: closing
+/// any descriptor of a file that SQLite has open in this process would release SQLite's locks on
+/// it.
 void make_private(const std::string& path) {
   const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (file >= 0) ::close(file);
@@ -50,7 +51,7 @@ Session::~Session() {
   if (replaced) drop_left_journal();
 }
 
-// SQLite leaves the journal of a file that has gone: it must not be played into the next one.
+// SQLite leaves the journal of a removed file; it must not be applied to the next file.
 void Session::drop_left_journal() const {
   const std::string journal = path_ + "-wal";
   if (journal_mark_.number == 0 || mark_of(journal) != journal_mark_) return;
@@ -84,7 +85,7 @@ StoreResult<void> Session::open_database(bool local, Seconds now, std::vector<st
   };
   StoreResult<void> opened = attempt();
   if (opened || opened.error().trouble != FailureKind::kCorrupt) return opened;
-  // A read that went wrong once looks the same as a page that is wrong on the disk.
+  // A transient read error looks like a corrupt page, so try again.
   opened = attempt();
   if (opened || opened.error().trouble != FailureKind::kCorrupt) return opened;
   rows_.reset();
@@ -122,16 +123,16 @@ StoreResult<void> Session::prepare(bool local) {
     SQLite::Database& db = *database_;
     db.exec("PRAGMA temp_store = MEMORY");
     db.exec("PRAGMA foreign_keys = ON");
-    // FULL: a commit is on the disk when it returns, in WAL mode too.
+    // FULL: a commit is on disk when it returns, also in WAL mode.
     db.exec("PRAGMA synchronous = FULL");
     if (local) {
       journal_mode_ = text_of(db, "PRAGMA journal_mode = WAL");
     } else {
-      // A file that was written in WAL mode needs shared memory to be read, except exclusively.
+      // Reading a file written in WAL mode needs shared memory, except in exclusive mode.
       db.exec("PRAGMA locking_mode = EXCLUSIVE");
       journal_mode_ = text_of(db, "PRAGMA journal_mode = DELETE");
       db.exec("PRAGMA locking_mode = NORMAL");
-      static_cast<void>(number_of(db, "SELECT count(*) FROM sqlite_schema"));  // lets the lock go
+      static_cast<void>(number_of(db, "SELECT count(*) FROM sqlite_schema"));  // releases the lock
     }
   });
   if (!set) return set;
@@ -166,7 +167,7 @@ void Session::insert(const AnyRecord& entry, WriteCounts& count) {
       std::visit([&](const auto& record) { rows_->insert(record); }, entry);
     }
   } catch (const SQLite::Exception& error) {
-    // Such an error undoes its own statement; the transaction goes on.
+    // Such an error rolls back only its own statement; the transaction continues.
     if (failure_of(error, path_).trouble != FailureKind::kRecord) throw;
     ++count.rejected;
     return;
@@ -227,7 +228,7 @@ StoreResult<void> Session::copy_to(const std::string& path, unsigned mode) {
     ::unlink((making + "-journal").c_str());
   };
   tidy();
-  make_private(making);  // VACUUM INTO takes an empty file
+  make_private(making);  // VACUUM INTO accepts an empty file
   auto made = caught(path, [&] {
     SQLite::Statement copy(*database_, "VACUUM INTO ?");
     copy.bind(1, making);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A store that is open for writing: lock, database, plausibility of reports. For one thread; every
-// call may wait for the disk.
+// A store opened for writing: lock, database, plausibility of reports. For one thread; every call
+// may wait for the disk.
 #pragma once
 
 #include <sys/types.h>
@@ -29,9 +29,9 @@ struct FileMark {
 
 /// Result of a batch.
 struct WriteCounts {
-  std::int64_t written = 0;  ///< flagged ones included
+  std::int64_t written = 0;  ///< including flagged ones
   std::int64_t flagged = 0;
-  std::int64_t rejected = 0;  ///< no database can hold them (`storable`)
+  std::int64_t rejected = 0;  ///< unstorable records (`storable`)
 };
 
 class Session {
@@ -40,28 +40,28 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Takes the lock, opens or creates the database, checks its pages and upgrades its schema.
-  /// A file whose check fails twice is set aside and a new one started; `notes` reports it.
-  /// Fails if another process holds the lock, if the schema is newer, and on system errors.
+  /// Takes the lock, opens or creates the database, checks its pages and upgrades its schema. If
+  /// the check fails twice, sets the file aside and creates a new one; `notes` reports it. Fails if
+  /// another process holds the lock, if the schema is newer, and on system errors.
   [[nodiscard]] static StoreResult<std::unique_ptr<Session>> open(const StoreOptions& options,
                                                                   Seconds now,
                                                                   std::vector<std::string>& notes);
 
-  /// Checks the plausibility of samples and writes all entries in one transaction: all or none. A
-  /// session that failed must be opened again.
+  /// Checks the plausibility of samples and writes all entries in one transaction. After a failure,
+  /// the session must be opened again.
   [[nodiscard]] StoreResult<WriteCounts> write(std::span<const AnyRecord> entries);
 
-  /// Carries out an order in one transaction: all or nothing.
+  /// Carries out an order in one transaction.
   [[nodiscard]] StoreResult<OrderDone> apply(const Order& order);
 
-  /// Deletes records beyond the retention limits. Returns how many.
+  /// Deletes records beyond the retention limits. Returns their number.
   [[nodiscard]] StoreResult<std::int64_t> retain(Seconds now);
 
-  /// A consistent copy under `path` with file mode `mode`, in one rename. It needs no other file
-  /// and can be read from a folder that cannot be written.
+  /// Makes a consistent copy at `path` with file mode `mode`, by rename. It needs no other file and
+  /// can be read from a read-only folder.
   [[nodiscard]] StoreResult<void> copy_to(const std::string& path, unsigned mode = 0600);
 
-  /// Fails if the path names no file or another file than the open one: no reader would see new
+  /// Fails if the path names no file or not the open one, because readers would not see new
   /// records. The session must then be opened again.
   [[nodiscard]] StoreResult<void> in_place() const;
 
@@ -84,7 +84,7 @@ class Session {
   StoreOptions options_;
   std::string path_;
   std::string journal_mode_;
-  FileMark mark_;          ///< of the database that is open
+  FileMark mark_;          ///< of the open database
   FileMark journal_mark_;  ///< of its journal, in WAL mode
   Plausibility judge_;
   // Destroyed in reverse order: statements, database, lock.
@@ -93,7 +93,7 @@ class Session {
   std::unique_ptr<RowWriter> rows_;
 };
 
-/// The part of `retain` that is SQL; throws SQLite::Exception.
+/// The SQL part of `retain`; throws SQLite::Exception.
 [[nodiscard]] std::int64_t remove_beyond(SQLite::Database& database, const Retention& retention,
                                          Seconds now);
 

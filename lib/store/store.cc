@@ -52,7 +52,7 @@ bool Store::push(AnyRecord entry) {
       return false;
     }
     if (s.queue.empty()) s.first_at = s.clock->steady();
-    s.queue.push_back(std::move(entry));  // within what was reserved: no memory is asked for
+    s.queue.push_back(std::move(entry));  // within the reserved capacity: allocates nothing
     ++s.stats.accepted;
     wake = s.queue.size() == 1 || s.queue.size() == s.options.batch_size;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The store as the scheduler sees it: records go in, and nothing waits for a disk.
+// The store as the scheduler sees it: it takes records and never waits for a disk.
 #pragma once
 
 #include <chrono>
@@ -17,83 +17,83 @@ namespace rubato::store {
 enum class StoreState {
   kStarting,  ///< not open yet
   kReady,
-  kOff,  ///< cannot be opened or written; tried again every `retry_interval`
+  kOff,  ///< cannot be opened or written; retried every `retry_interval`
   kStopped,
-  kAbandoned,  ///< its thread did not end in time and is left to itself
+  kAbandoned,  ///< its thread did not end in time
 };
 
 [[nodiscard]] const char* to_string(StoreState);
 
-/// Counts since the start. Every push is accepted or dropped, and every accepted record is written,
+/// Counts since the start. Every push is accepted or dropped. Every accepted record is written,
 /// rejected, lost or waiting: pushed = accepted + dropped, accepted = written + rejected + lost +
 /// waiting.
 struct StoreStats {
   StoreState state = StoreState::kStarting;
-  std::string trouble;       ///< why it is off; "" when it is not
-  std::string journal_mode;  ///< "wal" or "delete", when it was ready
+  std::string trouble;       ///< why it is off; "" if it is not
+  std::string journal_mode;  ///< "wal" or "delete", once it was ready
   std::int64_t accepted = 0;
   std::int64_t dropped = 0;   ///< the queue was full, or the store stopped
-  std::int64_t written = 0;   ///< on the disk; flagged ones included
+  std::int64_t written = 0;   ///< on disk; including flagged ones
   std::int64_t flagged = 0;   ///< implausible samples among them
-  std::int64_t rejected = 0;  ///< what no database can hold
-  std::int64_t lost = 0;      ///< accepted, and still not written when it stopped
+  std::int64_t rejected = 0;  ///< unstorable records
+  std::int64_t lost = 0;      ///< accepted, but not written when it stopped
   std::int64_t waiting = 0;
   std::int64_t batches = 0;   ///< transactions committed
   std::int64_t failures = 0;  ///< opens and transactions that failed
-  std::int64_t removed = 0;   ///< by the retention
+  std::int64_t removed = 0;   ///< by retention
   std::int64_t copies = 0;
   std::int64_t orders = 0;  ///< of admins, done or refused
-  std::int64_t opened = 0;  ///< how often; each time it may be another file
+  std::int64_t opened = 0;  ///< number of opens; each may open a new file
 
   bool operator==(const StoreStats&) const = default;
 };
 
-/// What a person should know.
+/// A message for the log.
 struct StoreMessage {
   std::string text;      ///< one sentence
-  bool trouble = false;  ///< something is wrong; else it is news
+  bool trouble = false;  ///< a problem; else information
 };
 
-/// One writer thread behind a bounded queue. All calls are safe from any thread, take constant time
-/// and wait for no file, except `flush` and `stop`, whose wait is bounded.
+/// One writer thread with a bounded queue. All calls are thread-safe, take constant time and never
+/// wait for a file, except `flush` and `stop`, whose wait is bounded.
 ///
-/// The thread keeps what it uses alive by itself and calls nothing of the owner but the clock, so
-/// that it can be left behind when a disk hangs. Code of this library must then stay loaded.
+/// The thread owns all data that it uses, and calls only the owner's clock. It can thus be
+/// abandoned when a disk hangs. The code of this library must then stay loaded.
 class Store {
  public:
   /// Starts the thread, which opens the store. Never fails: a store that cannot be opened is off,
-  /// says why in `stats()` and tries again.
+  /// gives the reason in `stats()` and retries.
   Store(StoreOptions options, std::shared_ptr<const Clock> clock);
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
-  /// `stop()`.
+  /// Calls `stop()`.
   ~Store();
 
-  /// Hands a record over. False when it was dropped, which is counted.
+  /// Queues a record. False if it was dropped; drops are counted.
   bool push(AnyRecord entry);
 
   [[nodiscard]] StoreStats stats() const;
 
-  /// Those since the last call; at most 64 are kept. An owner writes them to its log.
+  /// Messages since the last call; at most 64 are kept. The owner logs them.
   [[nodiscard]] std::vector<StoreMessage> take_messages();
 
-  /// Asks for a consistent copy of the database under `path` with file mode `mode` (see
-  /// Session::copy_to), made soon by the thread. A request that was not yet served is replaced.
+  /// Requests a consistent copy of the database at `path` with file mode `mode` (see
+  /// Session::copy_to). The thread makes it soon. Replaces a request that was not served yet.
   void request_copy(std::string path, unsigned mode = 0600);
 
-  /// Waits until everything pushed before is written or rejected; a store that is off tries at
+  /// Waits until everything pushed before is written or rejected; a store that is off retries at
   /// once. False after `at_most`.
   [[nodiscard]] bool flush(std::chrono::milliseconds at_most);
 
-  /// Writes what waits and ends the thread. After `at_most` the thread is abandoned: false. Later
-  /// calls do not wait, and say whether it has ended by then.
+  /// Writes the queue and ends the thread. After `at_most` it abandons the thread and returns
+  /// false. Later calls do not wait; they return whether the thread has ended.
   bool stop(std::chrono::milliseconds at_most = std::chrono::milliseconds(500));
 
  private:
   struct Shared;
   class Worker;
   std::shared_ptr<Shared> shared_;
-  std::unique_ptr<BackgroundThread> thread_;  ///< null if it could not be made
+  std::unique_ptr<BackgroundThread> thread_;  ///< null if its creation failed
 };
 
 }  // namespace rubato::store

@@ -20,7 +20,7 @@ Store::Worker::Worker(std::shared_ptr<Shared> shared)
 void Store::Worker::run() noexcept {
   try {
     work();
-    session_.reset();  // the lock is free before `stop` returns
+    session_.reset();  // releases the lock before `stop` returns
     end(StoreState::kStopped);
   } catch (const std::exception& error) {
     give_up(error.what());
@@ -47,7 +47,7 @@ void Store::Worker::give_up(const char* what) noexcept {
     const MutexLock lock(shared_->mutex);
     shared_->stats.trouble = std::move(text);
   } catch (const std::exception&) {
-    // No memory for the reason either; the state says enough.
+    // Out of memory for the reason too; the state alone must suffice.
   }
   end(StoreState::kOff);
 }
@@ -98,7 +98,8 @@ void Store::Worker::reopen_if_replaced() {
   const StoreResult<void> found = session_->in_place();
   if (found) return;
   const auto now = shared_->clock->steady();
-  // On a file system that never names a file twice alike it would else be opened all the time.
+  // Without this, a file system that never reports stable file identities would cause endless
+  // reopening.
   const bool again = replaced_at_ != SteadyTime{} && now - replaced_at_ < options_.retry_interval;
   replaced_at_ = now;
   if (again) {
@@ -116,13 +117,13 @@ void Store::Worker::reopen_if_replaced() {
 
 void Store::Worker::write() {
   if (batch_.empty()) return;
-  // Looked at again behind the commit: what reached a file that has gone is written once more.
+  // Checks again after the commit: records written to a removed file are written again.
   const StoreResult<WriteCounts> outcome =
       session_->write(batch_).and_then([&](const WriteCounts& done) -> StoreResult<WriteCounts> {
         return session_->in_place().map([&] { return done; });
       });
   if (!outcome) {
-    // The batch stays in hand and is written by the next session.
+    // Keeps the batch; the next session writes it.
     turn_off(outcome.error());
     return;
   }
@@ -209,7 +210,7 @@ void Store::Worker::turn_off(const StoreFailure& failure) {
   const MutexLock lock(shared_->mutex);
   StoreStats& stats = shared_->stats;
   ++stats.failures;
-  // Said once, not at every try.
+  // Logged once, not at every retry.
   if (stats.trouble != failure.text && shared_->messages.size() < Shared::kMaxMessages) {
     shared_->messages.push_back(
         {fmt::format("running without the store: {}; trying again every {} s", failure.text,

@@ -19,8 +19,8 @@
 
 namespace rubato::store {
 
-/// What owner and thread share. The mutex is held for a few instructions at a time, never over I/O
-/// and never while memory is asked for, except for a message.
+/// State shared by owner and thread. The mutex is held only briefly: never during I/O and never
+/// while allocating, except for a message.
 struct Store::Shared {
   static constexpr std::size_t kMaxMessages = 64;
 
@@ -34,7 +34,7 @@ struct Store::Shared {
     if (messages.size() < kMaxMessages) messages.push_back({std::move(text), trouble});
   }
 
-  /// Waits for records, and then for a full batch. Returns early to look for orders.
+  /// Waits for records, then for a full batch. Returns early to check for orders.
   void wait_for_batch(MutexLock& lock) RUBATO_REQUIRES(mutex);
   [[nodiscard]] bool is_urgent() const RUBATO_REQUIRES(mutex) {
     return stopping || hurry || copy.has_value();
@@ -47,40 +47,40 @@ struct Store::Shared {
   std::condition_variable work;  ///< for the thread
   std::condition_variable done;  ///< for flush and stop
   std::vector<AnyRecord> queue RUBATO_GUARDED_BY(mutex);
-  SteadyTime first_at RUBATO_GUARDED_BY(mutex);  ///< arrival of the oldest record of the queue
+  SteadyTime first_at RUBATO_GUARDED_BY(mutex);  ///< arrival time of the oldest record in the queue
   StoreStats stats RUBATO_GUARDED_BY(mutex);
   std::vector<StoreMessage> messages RUBATO_GUARDED_BY(mutex);
   std::optional<std::pair<std::string, unsigned>> copy RUBATO_GUARDED_BY(mutex);
-  /// Do not wait for a fuller batch or for the next try.
+  /// Do not wait for a fuller batch or the next retry.
   bool hurry RUBATO_GUARDED_BY(mutex) = false;
   bool stopping RUBATO_GUARDED_BY(mutex) = false;
   bool ended RUBATO_GUARDED_BY(mutex) = false;
 };
 
 /// The thread. It is no BackgroundWorker: it batches a bounded queue, retries a store that is off,
-/// and serves flushes, copies and orders between two batches.
+/// and serves flushes, copies and orders between batches.
 class Store::Worker {
  public:
   explicit Worker(std::shared_ptr<Shared> shared);
 
-  /// Nothing leaves it: an exception here would end the process.
+  /// Catches all exceptions: one here would end the process.
   void run() noexcept;
 
  private:
   void work();
-  /// Out of memory, or an error in this code: the store stays off.
+  /// Out of memory, or a bug: the store stays off.
   void give_up(const char* what) noexcept;
-  /// Waits for something to do and takes the queue if nothing is in hand. False: it is over. After
-  /// `stopping` everything is tried once more, but not again what fails then.
+  /// Waits for work and takes the queue if there is no batch. False: the thread must end. After
+  /// `stopping`, everything is tried once more, but failures are not retried.
   bool next();
   void open();
-  /// Looked at before each batch, and each time that orders are looked for. What was in the old
-  /// file is gone with it, so the new one is open before the next record comes.
+  /// Called before each batch and before each check for orders. Records in the old file are lost,
+  /// so open the new one before the next record.
   void reopen_if_replaced();
   void write();
   void retain_if_due();
   void copy_if_asked();
-  /// Those that stand in the folder.
+  /// Carries out the orders in the folder.
   void follow_orders();
   void set_ready();
   void turn_off(const StoreFailure& failure);
@@ -89,7 +89,7 @@ class Store::Worker {
   const std::shared_ptr<Shared> shared_;
   const StoreOptions& options_;
   std::unique_ptr<Session> session_;
-  std::vector<AnyRecord> batch_;  ///< in hand: taken from the queue, not yet committed
+  std::vector<AnyRecord> batch_;  ///< taken from the queue, not committed yet
   SteadyTime retry_at_;
   SteadyTime replaced_at_{};
   std::optional<Seconds> retained_at_;

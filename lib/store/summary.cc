@@ -16,7 +16,7 @@ auto shown_of(const SummaryRow& row) {
 
 std::int64_t used(const JobTypeGroup& group) { return group.samples - group.flagged; }
 
-/// Adds `more` to `group`; counts of jobs are an upper bound.
+/// Merges `more` into `group`; the number of jobs is an upper bound.
 void join(JobTypeGroup& group, const JobTypeGroup& more) {
   const std::int64_t before = used(group);
   const std::int64_t added = used(more);
@@ -56,14 +56,14 @@ std::vector<SummaryRow> joined(std::vector<SummaryRow> rows) {
 }
 
 Result<bool> Summary::refresh(const std::set<std::string>& shared, bool whole) {
-  // Opened each time: the file may have been set aside and started anew.
+  // Opens the file each time: it may have been set aside and replaced.
   const Result<Reader> reader = Reader::open(path_, vfs_);
   if (!reader) return tl::unexpected<Error>(reader.error());
   const Result<std::int64_t> last = reader->last_sample();
   if (!last) return tl::unexpected<Error>(last.error());
   const Result<std::int64_t> changes = reader->profile_changes();
   if (!changes) return tl::unexpected<Error>(changes.error());
-  // Numbers never fall while a store lives.
+  // Numbers never decrease in one store.
   whole = whole || last_ < 0 || *last < last_ || *changes != changes_ || shared != shared_;
   if (!whole && *last == last_) return false;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a store holds of each kind of job, kept up to date without reading all of it again.
+// Aggregates of each kind of job in a store, updated incrementally.
 #pragma once
 
 #include <map>
@@ -12,9 +12,9 @@
 
 namespace rubato::store {
 
-/// A group of samples, and whose they are.
+/// A group of samples and its owner.
 struct SummaryRow {
-  std::string account;  ///< "" where the profile is shared
+  std::string account;  ///< "" if the profile is shared
   std::string job_type;
   bool shared = false;
   std::string gpu_type;
@@ -24,27 +24,26 @@ struct SummaryRow {
   bool operator==(const SummaryRow&) const = default;
 };
 
-/// All profiles of a store, for a program that reads it once. Samples of jobs without a type are in
-/// none. `shared`: names of the job types that all accounts share.
+/// All profiles of a store, for a program that reads it once. Omits samples of jobs without a type.
+/// `shared`: names of job types that all accounts share.
 [[nodiscard]] Result<std::vector<ProfileRow>> all_profiles(const Reader& reader,
                                                            const std::set<std::string>& shared);
 
-/// Rows that differ in cores and tasks alone are one: as people read them.
+/// Merges rows that differ only in cores and tasks, for display.
 [[nodiscard]] std::vector<SummaryRow> joined(std::vector<SummaryRow> rows);
 
-/// Not thread-safe; `refresh` may wait for the disk. Only kinds with new samples are added up anew,
-/// each at most as long as the retention lets it grow; all of them at the first call, and when
-/// asked for.
+/// Not thread-safe; `refresh` may wait for the disk. It aggregates only kinds with new samples,
+/// whose number retention limits. The first call aggregates all, as does `whole`.
 class Summary {
  public:
   explicit Summary(std::string path, std::string vfs = "")
       : path_(std::move(path)), vfs_(std::move(vfs)) {}
 
-  /// `shared`: names of the job types that all accounts share. `whole`: what was forgotten since
-  /// goes too. True if anything may have changed.
+  /// `shared`: names of job types that all accounts share. `whole`: also removes what was deleted
+  /// since. True if anything may have changed.
   [[nodiscard]] Result<bool> refresh(const std::set<std::string>& shared, bool whole = false);
 
-  /// By account, job type, GPU type, GPUs; then as Reader::groups.
+  /// Sorted by account, job type, GPU type, GPUs; then as Reader::groups.
   [[nodiscard]] std::vector<SummaryRow> rows() const;
 
  private:
@@ -58,8 +57,8 @@ class Summary {
   std::string path_;
   std::string vfs_;
   std::set<std::string> shared_;
-  std::int64_t last_ = -1;    ///< sample up to which it is complete; -1: nothing read yet
-  std::int64_t changes_ = 0;  ///< Reader::profile_changes() then
+  std::int64_t last_ = -1;    ///< last sample included; -1: nothing read yet
+  std::int64_t changes_ = 0;  ///< Reader::profile_changes() at that time
   std::map<Owner, std::vector<JobTypeGroup>> kinds_;
 };
 

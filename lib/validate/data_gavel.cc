@@ -23,7 +23,7 @@ constexpr std::string_view kSpread = "_unconsolidated";
 constexpr std::string_view kBatch = " (batch size ";
 constexpr int kMaxScale = 65536;
 
-/// Reads the one shape that the file has, and knows at each point what must come.
+/// Parses the fixed structure of the file.
 class Scanner {
  public:
   Scanner(std::string_view text, std::string name) : text_(text), name_(std::move(name)) {}
@@ -69,7 +69,7 @@ class Scanner {
     return value;
   }
 
-  /// Finite and at least 0.
+  /// A finite number of at least 0.
   Result<double> amount() {
     const std::size_t begin = here();
     double value = 0;
@@ -81,7 +81,7 @@ class Scanner {
     return value;
   }
 
-  /// Calls `member(name, place of it)` for each member of an object.
+  /// Calls `member(name, its position)` for each member of an object.
   template <typename Member>
   Result<void> object(Member member) {
     if (auto open = need('{'); !open) return open;
@@ -220,7 +220,7 @@ Result<GavelData> read_gavel(const std::string& data_dir) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return fail(path + ": cannot be read");
   std::string text;
-  // A read that fails in the middle throws.
+  // A read that fails midway throws.
   try {
     text.assign(std::istreambuf_iterator<char>(file), {});
   } catch (const std::ios_base::failure&) {

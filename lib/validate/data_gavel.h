@@ -14,10 +14,10 @@
 
 namespace rubato {
 
-/// A kind of job as the file names it: "APP (batch size B)", or a name that says no batch.
+/// A kind of job as named in the file: "APP (batch size B)", or a name without a batch.
 struct GavelModel {
-  std::string name;        ///< whole
-  std::string app;         ///< before the batch
+  std::string name;        ///< the whole name
+  std::string app;         ///< the part before the batch
   std::int64_t batch = 0;  ///< samples per worker and step; 0: unknown
 
   bool operator==(const GavelModel&) const = default;
@@ -27,17 +27,17 @@ struct GavelModel {
 struct GavelObservation {
   GavelModel model;
   std::string gpu_type;      ///< without the suffix of spread placements
-  bool consolidated = true;  ///< on as few servers as needed
+  bool consolidated = true;  ///< on the fewest servers
   int scale = 1;             ///< workers, one GPU each
-  double steps = 0;          ///< steps/s of all workers together; 0: it does not fit there
-  /// With whom it shared its GPUs: (model, scale), and that one's steps/s.
+  double steps = 0;          ///< steps/s of all workers together; 0: does not fit
+  /// Jobs that shared its GPUs: (model, scale), and their steps/s.
   struct Partner {
     GavelModel model;
     int scale = 1;
     double own_steps = 0;
     double other_steps = 0;
   };
-  std::vector<Partner> shared;  ///< by name and scale
+  std::vector<Partner> shared;  ///< sorted by name and scale
 
   /// samples/s; without a batch, steps/s.
   [[nodiscard]] double throughput() const {
@@ -47,15 +47,14 @@ struct GavelObservation {
 
 struct GavelData {
   std::vector<GavelObservation>
-      observations;  ///< by GPU type, placement (consolidated first), model, scale
+      observations;  ///< sorted by GPU type, placement (consolidated first), model, scale
 };
 
-/// The kind of job that a name means.
+/// The kind of job for a name.
 [[nodiscard]] GavelModel gavel_model(const std::string& name);
 
-/// Numbers below 0, that are not finite or no numbers, scales that are not whole and above 0, keys
-/// of another form, and keys that come twice are errors: "NAME:LINE:COLUMN: what was expected". A 0
-/// is kept.
+/// These are errors: numbers below 0, not finite or malformed; scales that are not integers above
+/// 0; malformed keys; duplicate keys. Form: "NAME:LINE:COLUMN: what was expected". A 0 is kept.
 [[nodiscard]] Result<GavelData> parse_gavel(std::string_view text, const std::string& name);
 /// Reads DIR/gavel/simulation_throughputs.json, at most 64 MiB.
 [[nodiscard]] Result<GavelData> read_gavel(const std::string& data_dir);

@@ -33,7 +33,7 @@ Result<std::vector<std::string>> folders_of(const std::string& parent) {
   return names;
 }
 
-// The fields of a row by heading, with the first error kept.
+// The fields of a row by heading. Keeps the first error.
 class Row {
  public:
   Row(const CsvTable& table, std::size_t row) : table_(table), row_(row) {}

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kMaxGpus = 1'000'000;
 
-/// What stands between PREFIX and ".csv", without the dash before it.
+/// The part between PREFIX and ".csv", without the leading dash.
 std::optional<std::string> middle(const std::string& name, std::string_view prefix) {
   constexpr std::string_view kEnd = ".csv";
   if (!name.starts_with(prefix) || !name.ends_with(kEnd)) return std::nullopt;
@@ -45,7 +45,7 @@ Result<std::vector<std::string>> entries(const fs::path& folder) {
   return names;
 }
 
-/// Columns of a file of step times; placement or nodes and gpus.
+/// Columns of a file of step times: placement, or nodes and gpus.
 class StepReader {
  public:
   static Result<std::vector<SiaStep>> read(const fs::path& path) {
@@ -211,7 +211,7 @@ bool same_rows(const SiaProfile& a, const SiaProfile& b) {
          std::ranges::equal(a.placements, b.placements, {}, row_key, row_key);
 }
 
-/// How much speaks for a type to stand for others: a name, then applications, then rows.
+/// Priority of a type as representative of others: a name, then applications, then rows.
 struct Standing {
   bool named = false;
   std::size_t apps = 0;
@@ -221,7 +221,7 @@ struct Standing {
 
 std::vector<std::string> distinct_types(const std::vector<SiaApp>& apps) {
   std::map<std::string, Standing> standing;
-  std::map<std::string, std::string> leader;  // of the group, in a chain
+  std::map<std::string, std::string> leader;  // of the group, as a chain
   for (const SiaApp& app : apps) {
     for (const SiaProfile& p : app.profiles) {
       Standing& s = standing[p.gpu_type];

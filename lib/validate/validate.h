@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What `rubato validate` finds: the errors of the models on measured data, a section a data set.
+// Results of `rubato validate`: the errors of the models on measured data, one section per data
+// set.
 #pragma once
 
 #include <string>
@@ -8,10 +9,11 @@
 
 namespace rubato {
 
-/// Errors of one fit on rows that it did not see. Errors are relative: |predicted / measured - 1|.
+/// Errors of one fit on rows that were not used in the fit. Errors are relative: |predicted /
+/// measured - 1|.
 struct ValidatedObservation {
-  std::string source;  ///< data set, as the section is called
-  std::string model;   ///< as the data name it
+  std::string source;  ///< data set: the name of the section
+  std::string model;   ///< as named in the data
   std::string plan;    ///< execution plan, GPU type or another group of the model's rows; may be ""
   int fit_samples = 0;
   int test_rows = 0;
@@ -19,8 +21,8 @@ struct ValidatedObservation {
   double max_error = 0;
 };
 
-/// `summary` and `gates` in the order in which they are printed; names of gates are unique over all
-/// sections. `notes` are sentences for a person: rows left out, figures to compare with.
+/// `summary` and `gates` in print order; names of gates are unique over all sections. `notes` are
+/// sentences for users: omitted rows, figures to compare with.
 struct ValidateSection {
   std::vector<ValidatedObservation> observations;
   std::vector<std::pair<std::string, double>> summary;

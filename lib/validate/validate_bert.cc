@@ -49,7 +49,7 @@ constexpr double kParameterError = 0.05;
 constexpr double kMaxOptimiser = 1e-3;
 constexpr double kPoint = 0.001;  ///< a tenth of a percentage point
 
-// Forward pass on one GPU, ms, and how many times shorter it is on 1, 2, 4 and 8.
+// Forward pass on one GPU, ms, and its speedup on 1, 2, 4 and 8.
 constexpr double kForward = 225;
 constexpr std::array<double, 4> kShorter{1, 1.8, 3.24, 5.832};
 

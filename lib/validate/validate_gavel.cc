@@ -19,12 +19,12 @@ namespace {
 
 constexpr int kFolds = 5;
 
-/// Samples/s at (model, type, scale); only what fits.
+/// Samples/s at (model, type, scale); without infeasible ones.
 struct Table {
-  std::vector<GavelObservation> observations;  ///< by rate
+  std::vector<GavelObservation> observations;  ///< sorted by throughput
   std::map<std::tuple<std::string, std::string, int>, double> throughputs;
   std::vector<std::string> types;  ///< in the order of their numbers
-  /// What stands for a name in the fit, so that another name changes nothing.
+  /// Numbers that replace names in the fit, so that renaming changes nothing.
   std::map<std::string, std::string> app_numbers;
   std::map<std::string, std::string> type_numbers;
 
@@ -35,7 +35,7 @@ struct Table {
   }
 };
 
-/// Numbers names by the rates that stand under them, which come in order.
+/// Numbers names by their throughputs, which are sorted.
 std::map<std::string, std::string> numbered(
     const std::map<std::string, std::vector<double>>& throughputs) {
   std::vector<std::pair<std::vector<double>, std::string>> order;
@@ -89,10 +89,10 @@ ThroughputObservation throughput_observation(const Table& table,
   return made;
 }
 
-/// From the fewest GPUs of the type that are not the cell's own.
+/// Scales linearly from the fewest GPUs of the type, without the observation itself.
 std::optional<double> linear(const Table& table, const GavelObservation& observation) {
   for (const auto& [place, throughput] : table.throughputs) {
-    const auto& [model, type, scale] = place;  // by model, type, scale
+    const auto& [model, type, scale] = place;  // sorted by model, type, scale
     if (model == observation.model.name && type == observation.gpu_type &&
         scale != observation.scale)
       return throughput * observation.scale / scale;
@@ -100,7 +100,8 @@ std::optional<double> linear(const Table& table, const GavelObservation& observa
   return std::nullopt;
 }
 
-/// Mean of ln(rate on `type` / rate on `other`) over models and scales, without the cell's.
+/// Mean of ln(throughput on `type` / throughput on `other`) over models and scales, without the
+/// observation's own.
 std::optional<double> log_ratio(const Table& table, const GavelObservation& observation,
                                 const std::string& other) {
   double sum = 0;
@@ -130,7 +131,7 @@ std::optional<double> by_ratio(const Table& table, const GavelObservation& obser
   return count > 0 ? std::optional(std::exp(sum / count)) : std::nullopt;
 }
 
-/// Forecasts of all cells, each without itself, in the order of `table.observations`.
+/// Leave-one-out forecasts of all observations, in the order of `table.observations`.
 std::vector<double> forecasts(const Table& table) {
   std::vector<ThroughputObservation> all;
   for (const GavelObservation& observation : table.observations)
@@ -157,7 +158,7 @@ struct Errors {
 
   void add(double predicted, double measured) { all.push_back(std::abs(predicted / measured - 1)); }
   [[nodiscard]] double mean() const { return all.empty() ? 0 : rubato::mean(all); }
-  /// The smallest error that nine of ten are not above.
+  /// The 90th percentile of the errors.
   [[nodiscard]] double p90() const {
     if (all.empty()) return 0;
     std::vector<double> sorted = all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Throughput over job types, GPU types and sizes: each measured cell predicted from the others.
+// Throughput over job types, GPU types and sizes: predicts each measurement from the others.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace rubato {
 
-/// On Gavel's measurements (lib/validate/data_gavel.h) of consolidated placements: each cell of
-/// (model, GPU type, scale) is predicted by the throughput model with that cell left out, its
-/// standard deviations learnt without a fifth of the cells to which it belongs. Beside it two
-/// baselines, on the same cells:
-///  - linear: the rate of the model at the fewest other GPUs on that type (one, where it is
-///    another cell), times the ratio of the scales; where the type has no other, as the next one.
-///  - ratio: the geometric mean of the model's rates at that scale on other types, each times the
-///    ratio of the types' speeds (that of all other cells which both types have, geometric mean);
-///    where no other type has it, as the one before.
-/// Cells that a job does not fit (0) are measured to be infeasible: they are no target, since no
-/// rate can be relative to 0, and teach none.
+/// Uses Gavel's measurements (lib/validate/data_gavel.h) of consolidated placements. The throughput
+/// model predicts each observation (model, GPU type, scale) with that observation left out. Its
+/// standard deviations are fitted without the fifth of the observations that contains it. Two
+/// baselines on the same observations:
+///  - linear: the throughput of the model at the fewest other GPUs on that type (one GPU, unless
+///    that is the observation), times the ratio of the scales; if the type has no other, as ratio.
+///  - ratio: the geometric mean of the model's throughputs at that scale on other types, each times
+///    the ratio of the types' speeds (geometric mean over all other observations that both types
+///    have); if no other type has it, as linear.
+/// Observations of 0 are infeasible configurations: they are neither predicted, since no error can
+/// be relative to 0, nor used.
 /// Summary: cells, mean, p90, linear_mean, ratio_mean, linear_p90, ratio_p90, infeasible.
 [[nodiscard]] Result<ValidateSection> validate_gavel(const std::string& data_dir);
 

@@ -15,17 +15,17 @@
 namespace rubato {
 namespace {
 
-// The authors' own, over their 25 cells.
+// The authors' own errors, over their 25 observations.
 constexpr double kMean = 0.0405;
 constexpr double kMax = 0.104;
 constexpr std::size_t kMinRows = 2;
 constexpr std::size_t kSplitRows = 7;
-// A transformer of middling size and a usual batch, where the data tell none; volumes are fitted.
+// A medium transformer and a usual batch, if the data have none; volumes are fitted.
 constexpr ModelShape kGuess{
     .params = 1'000'000'000, .hidden = 2048, .layers = 24, .seq = 1024, .heads = 16};
 constexpr std::int64_t kGuessBatch = 64;
 
-/// 0 without errors. The order of the errors does not change it.
+/// 0 without errors. Independent of the order of errors.
 double mean_of(const std::vector<double>& errors) {
   return errors.empty() ? 0 : sorted_mean(errors);
 }
@@ -41,7 +41,7 @@ std::string gpus_text(const std::vector<RubickProfileRow>& rows) {
   return fmt::format("{}", fmt::join(gpus, ", "));
 }
 
-// Errors over cells with enough test rows.
+// Errors over observations with enough test rows.
 class Tally {
  public:
   void add(const std::vector<double>& errors) {
@@ -123,7 +123,7 @@ class RubickSection {
     }
   }
 
-  // The rows that the family can meet count.
+  // Counts only rows that the family can fit.
   void held_to(const RubickFitSet& set, const ModelShape& shape,
                const RubickObservation& observation, std::vector<double> errors) {
     std::vector<RubickProfileRow> rows = observation.test;
@@ -173,7 +173,7 @@ class RubickSection {
     return fit_published(samples, {});
   }
 
-  // The published family on the same rows, with our forward passes, since nobody measured them.
+  // The published family on the same rows, with our forward passes, which were not measured.
   void beside(const PlanTerms& published, const PlanTerms& ours, const ModelShape& shape,
               const RubickObservation& observation) {
     std::vector<double> errors;
@@ -224,8 +224,8 @@ class RubickSection {
                                  .max_error = most_of(errors)});
   }
 
-  // The data do not tell the micro-batches of pipelines: one, as many as stages, or one sample
-  // each. The rows that are fitted to decide.
+  // The data lack the micro-batches of pipelines: one, as many as stages, or one sample each. The
+  // fitted rows decide.
   static std::vector<std::vector<PlanSample>> split_rows(const RubickProfile& profile) {
     std::vector<std::vector<PlanSample>> readings(3);
     for (const RubickProfileRow& row : profile.rows) {

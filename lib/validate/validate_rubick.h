@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `rubato validate`: execution plans, fitted to few steps and held to others.
+// `rubato validate`: execution plans, fitted to few steps and tested on others.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace rubato {
 
-/// On DATA_DIR/rubick. Each set of perf_model_validation is fitted alone and tested on the profile
-/// that measured the same steps (found by the times, not by name): the rows of one node with 1, 2,
-/// 4 or 8 GPUs, a cell a plan, those that were fitted to left out and listed. The gates count cells
-/// with at least two test rows. Rows that no member of the family can meet, fitted to the very
-/// rows of their cell, are reported and not counted. Plans with TP or PP: at most seven rows of a
-/// profile, chosen by the model, are fitted to, and the error on the others is reported.
+/// Uses DATA_DIR/rubick. Each set of perf_model_validation is fitted alone and tested on the
+/// profile that measured the same steps (found by times, not by name). The test rows are those of
+/// one node with 1, 2, 4 or 8 GPUs, grouped by plan. Fitted rows are left out and listed. The gates
+/// count groups with at least two test rows. Rows that no member of the family can fit, even when
+/// fitted to the rows of their group, are reported and not counted. Plans with TP or PP: the model
+/// chooses at most seven rows of a profile for the fit, and the error on the others is reported.
 [[nodiscard]] Result<ValidateSection> validate_rubick(const std::string& data_dir);
 
 }  // namespace rubato

@@ -21,7 +21,7 @@ bool on_one_node(const PlanSample& s) {
           s.configuration.gpus == 8);
 }
 
-// The step of the profile at the same plan and GPUs, seconds.
+// The profile's step time for the same plan and GPUs, seconds.
 std::optional<double> step_at(const RubickProfile& profile, const PlanSample& s) {
   for (const RubickProfileRow& row : profile.rows) {
     if (on_one_node(row.sample) && row.sample.plan == s.plan) return row.sample.step_seconds;
@@ -47,7 +47,7 @@ Match match(const RubickFitSet& set, const RubickProfile& profile) {
   return out;
 }
 
-// Cores that the fit set ran a plan of this kind with.
+// Cores used in the fit set for a plan of this kind.
 int cores_of(const RubickFitSet& set, Zero zero) {
   for (const RubickFitRow& row : set.rows) {
     if (row.sample.plan.zero == zero) return row.sample.configuration.cores_per_gpu;
@@ -118,7 +118,7 @@ Floor floor_of(const ModelShape& shape, const std::vector<RubickProfileRow>& row
   }
   const PlanFit fit = fit_plans(shape, samples);
   const PlanBeliefs beliefs = beliefs_of(shape, fit.merged, PlanBelief::kShapeKnown);
-  // From several starts, since the largest of errors has corners.
+  // Uses several starts, since the maximum of errors is not smooth.
   const auto search = [&](auto errors) {
     double least = errors(fit.terms);
     PlanTerms start = fit.terms;

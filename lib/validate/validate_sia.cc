@@ -19,15 +19,15 @@ namespace rubato {
 namespace {
 
 constexpr std::size_t kRows = 10;
-// At most so many times the error of the family that saw all rows, and at most this error where the
-// family with all rows reaches as little as that allows.
+// Limits: this multiple of the error of the family fitted to all rows, and this error if that
+// family's own error is small enough.
 constexpr double kOverFull = 1.5;
 constexpr double kTarget = 0.06;
 
 DataParallelConfiguration place_of(const SiaStep& s) { return {s.local_batch, s.gpus, s.nodes}; }
 
-/// Configurations that the model tells apart, each with the row that would be measured: the most
-/// even of its placements, so that no value is looked at.
+/// Configurations that the model distinguishes, each with the row to measure: the most even of its
+/// placements, so that no measured value is used.
 std::vector<std::pair<SiaStep, double>> candidates(const std::vector<SiaStep>& rows) {
   const auto unevenness = [](const SiaStep& s) {
     const auto [least, most] = std::ranges::minmax(s.placement);
@@ -54,7 +54,7 @@ std::vector<DataParallelSample> samples_of(const std::vector<SiaStep>& rows, boo
   return samples;
 }
 
-/// One after the other, each by a model of those before.
+/// Chooses rows one by one, each with a model of the previous ones.
 std::vector<SiaStep> choose(const std::vector<SiaStep>& rows) {
   const std::vector<std::pair<SiaStep, double>> from = candidates(rows);
   std::vector<DataParallelConfiguration> places;
@@ -77,7 +77,7 @@ std::vector<SiaStep> choose(const std::vector<SiaStep>& rows) {
   return out;
 }
 
-/// Linear between what was measured, and as at the nearest outside.
+/// Linear between measurements; outside, the nearest one.
 double interpolate(const std::map<double, double>& points, double at) {
   const auto above = points.lower_bound(at);
   if (above == points.end()) return points.rbegin()->second;
@@ -87,8 +87,8 @@ double interpolate(const std::map<double, double>& points, double at) {
   return below->second + share * (above->second - below->second);
 }
 
-/// Over the local batch at each number of GPUs, then over the GPUs; inside a node and across nodes
-/// apart, where both were measured.
+/// Interpolates over the local batch at each number of GPUs, then over the GPUs; separately inside
+/// a node and across nodes, if both were measured.
 double interpolate(const std::vector<SiaStep>& rows, const SiaStep& at) {
   const auto same_side = [&](const SiaStep& r) { return (r.nodes > 1) == (at.nodes > 1); };
   const bool apart = std::ranges::any_of(rows, same_side);
@@ -101,7 +101,7 @@ double interpolate(const std::vector<SiaStep>& rows, const SiaStep& at) {
   return interpolate(times, at.gpus);
 }
 
-/// 0 without errors. The order of the models' names does not change it.
+/// 0 without errors. Independent of the order of names.
 double mean_of(const std::vector<double>& errors) {
   return errors.empty() ? 0 : sorted_mean(errors);
 }
@@ -112,11 +112,10 @@ struct Errors {
   std::vector<double> full;
 };
 
-/// On the rows that were not chosen.
+/// Errors on the rows that were not chosen.
 Errors errors_of(const std::vector<SiaStep>& rows, const std::vector<SiaStep>& chosen) {
   const DataParallelModel ours(samples_of(chosen, true));
-  // Of step times alone, which are what is tested: with the times of synchronisation it comes out
-  // worse.
+  // Fits only step times, which are what is tested: the synchronisation times would make it worse.
   const DataParallelModel full(samples_of(rows, false), {.correct = false});
   const auto key = [](const SiaStep& s) { return std::tie(s.placement, s.local_batch); };
   Errors errors;
@@ -133,7 +132,7 @@ Errors errors_of(const std::vector<SiaStep>& rows, const std::vector<SiaStep>& c
   return errors;
 }
 
-/// Means of the cells, and of all rows together.
+/// Means over the observations, and over all rows together.
 struct Means {
   std::vector<double> observations;
   std::vector<double> rows;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The data-parallel model against the measured step times of the Sia and Pollux artifacts.
+// Tests the data-parallel model on the measured step times of the Sia and Pollux artifacts.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace rubato {
 
-/// One cell an (application, GPU type): fitted on at most 10 rows of its placements, which the
-/// model chose one after the other knowing only the values of those before, tested on all others.
-/// Beside it the same 10 rows interpolated, and the family fitted on all rows and tested on the
-/// same ones.
+/// One observation per (application, GPU type): fitted to at most 10 rows of its placements, tested
+/// on all others. The model chooses the rows one by one and knows only the values of earlier ones.
+/// Baselines: interpolation of the same 10 rows, and the family fitted to all rows and tested on
+/// the same ones.
 [[nodiscard]] Result<ValidateSection> validate_sia(const std::string& data_dir);
 
 }  // namespace rubato

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The question that the gate answers, without Slurm's types.
+// The question to the gate, without Slurm's types.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,16 @@
 
 namespace rubato {
 
-/// A placement test that slurmctld asks for (select_p_job_test).
+/// A placement test of slurmctld (select_p_job_test).
 struct GateQuestion {
   enum class Kind { kRunNow, kTestOnly, kWillRun, kOther };
 
   Kind kind = Kind::kOther;
-  bool real_job = true;  ///< a pending job of the job list, not a record made up for a reservation
+  bool real_job = true;  ///< a pending job of the job list, not a temporary record for a
+                         ///< reservation
   bool managed = false;
-  bool owed = false;        ///< the loop has yet to restore the job's original request
-  bool zero_nodes = false;  ///< needs no node: any refusal would hold the job for good
+  bool owed = false;        ///< the loop must still restore the job's original request
+  bool zero_nodes = false;  ///< needs no node: any refusal would hold the job permanently
   std::uint32_t uid = 0;
   JobId job = 0;
   Seconds now = 0;

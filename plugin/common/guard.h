@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// No exception leaves an extern "C" entry.
+// Keeps exceptions from leaving an extern "C" entry point.
 #pragma once
 
 #include <atomic>
@@ -9,19 +9,20 @@
 
 namespace rubato {
 
-/// One entry point of a plugin: counts what went wrong there.
+/// One entry point of a plugin, with a counter of its failures.
 struct EntryPoint {
   const char* name;
   std::atomic<unsigned long> failures{0};
 };
 
-/// Tells slurmctld's log that `entry` threw `what`: at the first failure and at every power of two.
+/// Logs in slurmctld's log that `entry` threw `what`: at the first failure and at every power of
+/// two.
 void report_failure(EntryPoint& entry, const char* what) noexcept;
 
-/// All failures of all entries of this plugin file.
+/// Number of failures in all entry points of this plugin file.
 [[nodiscard]] unsigned long guard_failures() noexcept;
 
-/// Runs `body`; if it throws, reports and runs `stock`, which is what stock Slurm would do here and
+/// Runs `body`. If it throws, reports that and runs `stock`, which does what stock Slurm would and
 /// must not throw. A second failure inside `stock` is not caught: it is C code.
 template <typename Body, typename Stock>
 auto guard(EntryPoint& entry, Body&& body, Stock&& stock) noexcept -> std::invoke_result_t<Stock> {

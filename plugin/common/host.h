@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Finding and opening the stock plugin that one of ours stands in front of.
+// Finds and opens the stock plugin that a plugin of Rubato wraps.
 #pragma once
 
 #include <string>
@@ -8,16 +8,17 @@
 
 namespace rubato {
 
-/// The directory of the loaded file that `inside` (a function or datum) belongs to, links resolved.
+/// The directory of the loaded file that contains `inside` (a function or variable), with links
+/// resolved.
 [[nodiscard]] std::string directory_of(const void* inside);
 
-/// The file `name` in the first part of `plugin_dir` (slurm.conf's PluginDir, parts split by ':')
-/// that is neither `own_directory` nor a part before it.
+/// The first file `name` in a part of `plugin_dir` (slurm.conf's PluginDir, parts separated by ':')
+/// after `own_directory`.
 [[nodiscard]] Result<std::string> find_stock(const std::string& plugin_dir,
                                              const std::string& own_directory,
                                              const std::string& name);
 
-/// A stock plugin held open. Opened lazily and locally, as Slurm does.
+/// An open stock plugin. Opened lazily and locally, as Slurm does.
 class StockPlugin {
  public:
   [[nodiscard]] static Result<StockPlugin> open(const std::string& path);
@@ -25,8 +26,8 @@ class StockPlugin {
   /// The address of `symbol`, or an error that names it and the file.
   [[nodiscard]] Result<void*> find(const char* symbol) const;
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// Nothing of the plugin may run or be called afterwards. Its static data begin anew at the next
-  /// open().
+  /// Closes the plugin: its code must not run afterwards. Its static data is initialised again at
+  /// the next open().
   void close();
 
  private:
@@ -36,8 +37,8 @@ class StockPlugin {
   std::string path_;
 };
 
-/// Keeps the file that `inside` belongs to in memory until the process ends: Slurm may unload a
-/// plugin while a thread of it is still inside.
+/// Keeps the file that contains `inside` in memory until the process ends: Slurm may unload a
+/// plugin while one of its threads still runs.
 void pin(const void* inside);
 
 }  // namespace rubato

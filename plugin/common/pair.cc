@@ -13,7 +13,7 @@ const char* build_id() { return kPluginMarker; }
 
 Pair* find_pair(const void* inside) {
   const std::string file = directory_of(inside) + "/select_cons_tres.so";
-  // The select plugin is loaded already; this only finds it.
+  // The select plugin is already loaded; this only finds it.
   void* handle = dlopen(file.c_str(), RTLD_NOW | RTLD_NOLOAD);
   if (handle == nullptr) {
     slurm_log(LogLevel::kError, "rubato: %s is not loaded; stock Slurm schedules", file.c_str());
@@ -24,7 +24,7 @@ Pair* find_pair(const void* inside) {
   if (pair == nullptr)
     slurm_log(LogLevel::kError, "rubato: %s comes from another build; stock Slurm schedules",
               file.c_str());
-  dlclose(handle);  // drops only the reference taken here
+  dlclose(handle);  // releases only the reference taken here
   return pair;
 }
 

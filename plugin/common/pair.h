@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the plugin files of the pair share. Slurm opens each RTLD_LOCAL, so nothing is found by the
-// linker: the one Pair lives in select_cons_tres.so, the file slurmctld loads first, and the others
+// State shared by the plugin files of the pair. Slurm opens each RTLD_LOCAL, so the linker cannot
+// connect them. The one Pair is in select_cons_tres.so, which slurmctld loads first; the others
 // find it with find_pair().
 #pragma once
 
@@ -17,16 +17,16 @@
 
 namespace rubato {
 
-/// Nodes that Rubato reserved: unmanaged jobs of lower priority may not use them.
+/// Nodes that Rubato reserved: unmanaged jobs of lower priority must not use them.
 struct ReservedNodes {
   JobId job = 0;
   Seconds start = 0;
   int tier = 0;
   std::uint32_t priority = 0;
-  std::vector<int> nodes;  ///< indices of slurmctld's node table at this moment
+  std::vector<int> nodes;  ///< current indices in slurmctld's node table
 };
 
-/// The start that the calling thread asks slurmctld for.
+/// The start that the calling thread requests from slurmctld.
 struct StartScope {
   bool managed = false;
   const std::vector<int>* only = nullptr;   ///< node indices it may use; null: any
@@ -37,7 +37,7 @@ struct StartScope {
 struct GateStats {
   std::uint64_t refused_run_now = 0;
   std::uint64_t refused_will_run = 0;
-  std::uint64_t masked = 0;     ///< tests of unmanaged jobs with nodes of a reservation taken out
+  std::uint64_t masked = 0;     ///< tests of unmanaged jobs with reserved nodes removed
   std::uint64_t immediate = 0;  ///< passed because the user asked for an immediate answer
   std::uint64_t opened = 0;     ///< times the gate opened because the heartbeat stopped
   bool open = true;             ///< whether the gate is open now
@@ -64,7 +64,7 @@ class Waker {
 /// safe from any thread; none takes a lock of slurmctld.
 class Pair {
  public:
-  /// The configuration in force; null before the loop has read one, and then the gate is open.
+  /// The current configuration; null until the loop has read one. Until then the gate is open.
   virtual void set_config(std::shared_ptr<const Config>) = 0;
   [[nodiscard]] virtual std::shared_ptr<const Config> config() const = 0;
 
@@ -72,7 +72,7 @@ class Pair {
   virtual void beat() noexcept = 0;
   /// Seconds since the last beat; empty before the first.
   [[nodiscard]] virtual std::optional<double> beat_age() const noexcept = 0;
-  /// With `on`, a cycle failed: stock Slurm schedules until a cycle succeeds again.
+  /// `on`: a cycle failed; stock Slurm schedules until a cycle succeeds again.
   virtual void hand_over(bool on) noexcept = 0;
   /// Whether the records of this slurmctld have the sizes that this build expects.
   virtual void set_records_checked(bool ok) noexcept = 0;
@@ -82,14 +82,15 @@ class Pair {
 
   virtual void set_reserved(std::vector<ReservedNodes>) = 0;
 
-  /// For the calling thread.
+  /// These apply to the calling thread.
   virtual void enter_start(const StartScope*) noexcept = 0;
   virtual void mark_backfill_thread(bool) noexcept = 0;
   virtual void note_submit(std::uint32_t uid, bool immediate) noexcept = 0;
 
-  /// A message for the loop. Dropped (kOff) while no loop beats. O(1), for slurmctld's threads.
+  /// Queues a message for the loop. Dropped (kOff) while the loop has no heartbeat. O(1), for
+  /// slurmctld's threads.
   [[nodiscard]] virtual PostResult post(JobMessage) = 0;
-  /// All messages since the last call, in the order in which they came.
+  /// All messages since the last call, in order of arrival.
   [[nodiscard]] virtual std::vector<JobMessage> take_job_messages() = 0;
   virtual void count_message_fault(MessageFault) noexcept = 0;
   [[nodiscard]] virtual MessageStats message_stats() const = 0;
@@ -103,11 +104,11 @@ class Pair {
   ~Pair() = default;
 };
 
-/// The Pair of the select plugin beside the file that `inside` points into; null if that directory
-/// has none or it comes from another build (the log says which).
+/// The Pair of the select plugin in the directory of the file that contains `inside`. Null if there
+/// is none or it comes from another build (the log says which).
 [[nodiscard]] Pair* find_pair(const void* inside);
 
-/// Identifies a build: the classes above cross between files that must come from the same one.
+/// Identifies a build: the classes above are shared between files, which must come from one build.
 [[nodiscard]] const char* build_id();
 
 inline constexpr const char* kPairSymbol = "rubato_pair";

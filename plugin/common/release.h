@@ -4,8 +4,8 @@
 
 namespace rubato {
 
-/// Stands in each plugin file, for `rubato doctor` to find:
-/// "RUBATO_PLUGIN_FOR_SLURM=22.05.8 RUBATO_VERSION=0.1.0".
+/// In each plugin file, for `rubato doctor`: "RUBATO_PLUGIN_FOR_SLURM=22.05.8
+/// RUBATO_VERSION=0.1.0".
 extern const char* const kPluginMarker;
 
 /// "22.05.8"

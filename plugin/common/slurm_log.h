@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The daemon's own log, for code that sees no Slurm header.
+// The daemon's own log, for code without Slurm headers.
 #pragma once
 
 #include "lib/base/log.h"

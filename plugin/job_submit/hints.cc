@@ -14,7 +14,7 @@ namespace rubato {
 
 namespace {
 
-// Slurm refuses a longer comment (job_mgr.c, _test_job_desc_fields).
+// Slurm's limit for comments (job_mgr.c, _test_job_desc_fields).
 constexpr std::size_t kMaxCommentLength = 1024;
 
 Result<ResolvedHints> resolve(const Hints& said, const RequestFacts& facts, Spelling spelling,

@@ -13,7 +13,7 @@ namespace rubato {
 
 namespace {
 
-// Every Slurm client has a text for it: "Invalid argument".
+// Every Slurm client has a text for this code: "Invalid argument".
 constexpr int kBadHint = EINVAL;
 
 // Before the loop has read rubato.conf, hints are checked without JobType= lines.
@@ -22,7 +22,7 @@ std::shared_ptr<const Config> config_now(const Pair& pair) {
   return config != nullptr ? config : std::make_shared<const Config>();
 }
 
-// The sender gets a code only, so the log has the reason.
+// The sender receives only a code, so the reason goes to the log.
 void log_refusal(const JobUpdate& update, std::string why) {
   for (std::size_t at = 0; (at = why.find('\n', at)) != std::string::npos;)
     why.replace(at, 1, "; ");
@@ -54,7 +54,7 @@ int on_modify(Pair& pair, JobUpdate& update) {
     if (answer.code != kSlurmSuccess) log_refusal(update, answer.why);
     return answer.code;
   }
-  // The update applies to the request as submitted, not to the size of the last start.
+  // The update applies to the submitted request, not to the size of the last start.
   if (!config->off(Mechanism::kRestore)) update.restore_request();
   if (config->off(Mechanism::kHintsUpdate)) return kSlurmSuccess;
   const auto checked = check_update(update, *config);

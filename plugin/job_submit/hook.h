@@ -9,8 +9,8 @@
 
 namespace rubato {
 
-/// Handles a submission by `uid`. Returns the code for slurmctld; `error` gets the text that sbatch
-/// prints, or stays as it is.
+/// Handles a submission by `uid`. Returns the code for slurmctld. Sets `error` to the text that
+/// sbatch prints, or leaves it unchanged.
 [[nodiscard]] int on_submit(Pair& pair, Submission& job, std::uint32_t uid, std::string& error);
 
 /// Handles an update of a job. Returns the code for slurmctld.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Messages of running jobs: updates of the comment that start with `rubato!`. They are removed from
-// the update, so that the comment does not change.
+// Messages of running jobs: updates of the comment that start with `rubato!`. The hook removes them
+// from the update, so that the comment does not change.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@
 
 namespace rubato {
 
-/// Answer to scontrol. Slurm 22.05 has no text for an update that a plugin refuses: the sender gets
-/// `code`, and `why` goes to slurmctld's log.
+/// Answer to scontrol. Slurm 22.05 has no text for an update that a plugin refuses. The sender gets
+/// `code`; `why` goes to slurmctld's log.
 struct MessageAnswer {
   int code = kSlurmSuccess;
   std::string why;
@@ -21,7 +21,7 @@ struct MessageAnswer {
 
 /// Handles an update whose comment is a message. Removes the comment from `update`, unless it
 /// refuses the message. Drops reports that come too soon or find the queue full, and answers them
-/// with success. O(1): waits for nothing and opens no file.
+/// with success. O(1): never blocks and opens no file.
 [[nodiscard]] MessageAnswer take_message(JobUpdate& update, const Config& config, Pair& pair);
 
 }  // namespace rubato

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The entry points of job_submit/logging: the symbols Slurm looks for.
+// The entry points of job_submit/logging: the symbols that Slurm looks up.
 #include "plugin/common/exported.h"
 #include "plugin/common/guard.h"
 #include "plugin/common/pair.h"

@@ -7,8 +7,8 @@
 
 namespace rubato {
 
-/// Asks `gate` about `test` and narrows the offered nodes as it answers. Returns false if
-/// slurmctld must not ask stock select.
+/// Asks `gate` about `test` and narrows the offered nodes accordingly. Returns false if slurmctld
+/// must not ask stock select.
 [[nodiscard]] bool admits(Gate& gate, const PlacementTest& test);
 
 }  // namespace rubato

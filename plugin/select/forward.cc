@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The operations of select/cons_tres. All go to the stock plugin; the gate answers
+// The operations of select/cons_tres. All are forwarded to the stock plugin; the gate answers
 // select_p_job_test first. Some also tell the loop that resources are free again or that the node
 // table changed.
 #include "plugin/common/exported.h"
@@ -24,7 +24,7 @@ RUBATO_EXPORTED int select_p_job_test(job_record_t* job, bitstr_t* nodes, uint32
         return rubato::admits(gate(), {*job, nodes, min_nodes, max_nodes, mode});
       },
       [] { return true; });
-  // Plain SLURM_ERROR reads as "not now" to every caller (node_scheduler.c _pick_best_nodes).
+  // All callers read a plain SLURM_ERROR as "not now" (node_scheduler.c _pick_best_nodes).
   if (!ask) return SLURM_ERROR;
   return stock_ops().job_test(job, nodes, min_nodes, max_nodes, req_nodes, mode,
                               preemptee_candidates, preemptees, excluded_cores);
@@ -43,8 +43,8 @@ RUBATO_EXPORTED int select_p_node_init() {
   return stock_ops().node_init();
 }
 
-// Every start calls this. The variables of an earlier run are wrong for this one; the loop sets
-// new ones after its own starts.
+// Called at every start. Removes variables of an earlier run; after its own starts, the loop sets
+// new ones.
 RUBATO_EXPORTED int select_p_job_begin(job_record_t* job) {
   rubato::clear_job_env(*job);
   return stock_ops().job_begin(job);

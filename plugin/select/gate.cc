@@ -11,7 +11,7 @@ namespace rubato {
 
 namespace {
 
-// A submit call and the placement test that follows it run in one thread within this time.
+// A submit call and its placement test run in one thread within this time.
 constexpr Gate::Nanoseconds kSubmitWindow = 5'000'000'000;
 
 struct SubmitNote {
@@ -139,8 +139,7 @@ bool Gate::beats(const Config& config) const noexcept {
   return config.off(Mechanism::kHeartbeat) || *age <= static_cast<double>(config.heartbeat_timeout);
 }
 
-// Logs only that the heartbeat stopped: the loop itself logs a missing configuration and a failed
-// cycle.
+// Logs only a stopped heartbeat: the loop itself logs a missing configuration and a failed cycle.
 void Gate::note_open(bool open) noexcept {
   if (said_open_.exchange(open) == open) return;
   const std::optional<double> age = beat_age();
@@ -177,7 +176,7 @@ GateAnswer Gate::answer(const GateQuestion& question) {
 GateAnswer Gate::answer_managed(const GateQuestion& question, const Config& config) {
   if (question.kind == GateQuestion::Kind::kTestOnly) return {};
   if (question.kind == GateQuestion::Kind::kWillRun) {
-    // In stock backfill this would plan whole nodes for the job; elsewhere it is a user's question.
+    // In stock backfill this test would reserve whole nodes for the job; elsewhere a user asks.
     if (!this_is_backfill || config.off(Mechanism::kWillrun)) return {};
     refused_will_run_.fetch_add(1, std::memory_order_relaxed);
     return {.kind = GateAnswer::Kind::kRefuse,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The gate: which of slurmctld's placement tests reach stock select/cons_tres. No Slurm type here,
-// so that every rule has a unit test.
+// The gate: decides which of slurmctld's placement tests reach stock select/cons_tres. Uses no
+// Slurm types, so that every rule has a unit test.
 #pragma once
 
 #include <atomic>
@@ -19,28 +19,29 @@ struct GateAnswer {
     kPass,    ///< ask stock select
     kRefuse,  ///< answer "not now" without asking
     kNarrow,  ///< ask with `scope` applied to the nodes
-    kMask,    ///< ask with `masked` taken out of the nodes
+    kMask,    ///< ask with `masked` removed from the nodes
   };
 
   Kind kind = Kind::kPass;
   const StartScope* scope = nullptr;
   std::vector<int> masked;     ///< sorted node indices
-  bool backfill_test = false;  ///< refused in stock backfill's thread: the try must not count there
+  bool backfill_test = false;  ///< refused in stock backfill's thread, which must not count the
+                               ///< attempt
 };
 
-/// The one Pair of a process. A monotonic clock in nanoseconds can be given for tests.
+/// The one Pair of a process. Tests can pass a monotonic clock in nanoseconds.
 class Gate final : public Pair {
  public:
   using Nanoseconds = std::int64_t;
   explicit Gate(Nanoseconds (*clock)() = nullptr);
 
-  /// Decides. Cheap, takes no lock of slurmctld, throws only when out of memory (and for the test
+  /// Decides. Cheap, takes no lock of slurmctld, throws only if out of memory (and for the test
   /// injection throw-gate).
   [[nodiscard]] GateAnswer answer(const GateQuestion&);
 
-  /// Node indices have changed: reservations by index are void until the loop sets them anew.
+  /// Node indices have changed: reservations by index are void until the loop sets them again.
   void forget_nodes() noexcept;
-  /// A job of the wrong record size was seen: open for good.
+  /// `ok` false opens the gate: a record has a size that this build does not expect.
   void set_records_checked(bool ok) noexcept override;
 
   void set_config(std::shared_ptr<const Config>) override;
@@ -79,7 +80,7 @@ class Gate final : public Pair {
   std::atomic<Nanoseconds> beat_{0};
   std::atomic<bool> handed_over_{false};
   std::atomic<bool> records_ok_{false};
-  std::atomic<bool> said_open_{true};  // of the last answer: what the log says
+  std::atomic<bool> said_open_{true};  // the state that the log last reported
   std::atomic<std::uint64_t> refused_run_now_{0};
   std::atomic<std::uint64_t> refused_will_run_{0};
   std::atomic<std::uint64_t> masked_{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the parts of the select plugin share: the stock plugin behind it and the gate.
+// State shared in the select plugin: the stock plugin and the gate.
 #pragma once
 
 #include "plugin/select/gate.h"
@@ -7,7 +7,7 @@
 
 namespace rubato {
 
-/// Of the stock plugin; valid from the first init() on.
+/// The stock plugin's operations; valid after the first init().
 [[nodiscard]] const SelectOps& stock_ops();
 [[nodiscard]] Gate& gate();
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// select/cons_tres with Rubato's gate in front: the symbols Slurm looks for, and nothing else.
+// select/cons_tres with Rubato's gate in front: only the symbols that Slurm looks up.
 #include <cstring>
 
 #include "plugin/common/exported.h"
@@ -39,7 +39,7 @@ Result<SelectOps> load_stock() {
 const SelectOps& stock_ops() { return loaded_ops; }
 
 Gate& gate() {
-  static Gate one;  // never destroyed in effect: the file is pinned
+  static Gate one;  // never destroyed in practice: the file is pinned
   return one;
 }
 
@@ -47,7 +47,7 @@ Gate& gate() {
 
 extern "C" {
 
-// Without the stock plugin there is nothing to forward to: the daemon must not start.
+// Without the stock plugin no call can be forwarded: the daemon must not start.
 RUBATO_EXPORTED int init() {
   static rubato::EntryPoint entry{"select/cons_tres init"};
   return rubato::guard(

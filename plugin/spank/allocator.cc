@@ -5,7 +5,7 @@
 namespace rubato {
 namespace {
 
-std::vector<std::string> variables;  // for every component of a heterogeneous job
+std::vector<std::string> variables;  // one set for all components of a heterogeneous job
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What Rubato decided at the start of a job, on its way into the steps. srun --export=NONE, which
-// every srun in a job of sbatch --export=NONE is, passes on variables whose names begin with SLURM
-// only.
+// Passes Rubato's decisions at the start of a job to its steps. srun --export=NONE passes on only
+// variables whose names begin with SLURM. Every srun in a job of sbatch --export=NONE does the
+// same.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace rubato {
 
-/// The name under which one of kTaskVariables travels from srun to the step daemon.
+/// The name under which srun passes one of kTaskVariables to the step daemon.
 inline std::string carried_name(const std::string& name) { return "SLURM_" + name; }
 
 }  // namespace rubato

@@ -16,8 +16,9 @@ namespace {
 constexpr std::string_view kVariable = "RUBATO_DL_";
 constexpr std::string_view kFromEnvironment = "RUBATO_DLENV_";
 constexpr std::string_view kUnset = "_UNSET";
-// Slurm's own: what sbatch and salloc leave in the environment of a job for its srun (the control
-// environment and each option), and what the step daemon reads (plugstack.c, _opt_env_name).
+// Slurm's variables: those that sbatch and salloc leave in a job's environment for srun (the
+// control environment and each option), and those that the step daemon reads (plugstack.c,
+// _opt_env_name).
 constexpr std::string_view kOptionVariable = "_SLURM_SPANK_OPTION_rubato_";
 constexpr std::string_view kOfEnclosingJob[] = {
     "SLURM_SPANK_RUBATO_DL", "SLURM_SPANK__SLURM_SPANK_OPTION_rubato_", kOptionVariable};
@@ -36,7 +37,7 @@ void say_errors(const Error& error) {
   }
 }
 
-/// Slurm calls it for each option as it stands on the command line or in the script.
+/// Slurm calls this for each option on the command line or in the script.
 int on_option(int index, const char* value, int remote) noexcept {
   if (remote != 0) return 0;  // the step daemon: slurmctld has the hints
   try {
@@ -53,7 +54,7 @@ int on_option(int index, const char* value, int remote) noexcept {
   }
 }
 
-/// Names of the variables of the environment that begin with `prefix`.
+/// Names of environment variables that begin with `prefix`.
 std::vector<std::string> variables_with(std::string_view prefix) {
   std::vector<std::string> names;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
@@ -67,7 +68,7 @@ std::string from_environment(std::string_view variable) {
   return std::string(kFromEnvironment).append(variable.substr(kVariable.size()));
 }
 
-/// What an enclosing srun or an earlier component of a heterogeneous job said.
+/// Removes hints of an enclosing srun or of an earlier component of a heterogeneous job.
 void clear_control(spank_t spank) {
   for (const HintDef& def : hint_table()) {
     for (const std::string& name :
@@ -91,7 +92,7 @@ void register_options(spank_t spank) {
   table.clear();
   table.reserve(options.size());
   for (const HintOption& option : options) {
-    // Slurm's struct is not const, and never written.
+    // Slurm's struct is not const, but Slurm never writes to it.
     const auto text = [](const std::string& s) { return const_cast<char*>(s.c_str()); };
     table.push_back({text(option.name), option.argument.empty() ? nullptr : text(option.argument),
                      text(option.usage), option.argument.empty() ? 0 : 1,
@@ -121,7 +122,7 @@ std::vector<std::string> take_variables() {
   std::vector<std::string> taken;
   for (const std::string& name : variables_with(kVariable)) {
     const char* value = getenv(name.c_str());
-    if (value == nullptr) continue;  // the second of two of one name
+    if (value == nullptr) continue;  // a duplicate name
     taken.push_back(name + "=" + value);
     unsetenv(name.c_str());
   }
@@ -131,8 +132,8 @@ std::vector<std::string> take_variables() {
 void hand_over(spank_t spank, std::span<const OptionPair> options,
                const std::vector<std::string>& variables) {
   if (const auto good = parse_hints({.options = options, .environment = variables}); !good) {
-    // Slurm goes on when an optional plugin says no here, so this is the end of the program, as it
-    // is for a wrong option of Slurm's own.
+    // Slurm ignores an error from an optional plugin here. So exit, as Slurm does for a wrong
+    // option of its own.
     say_errors(good.error());
     std::exit(1);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the SPANK plugin does in each kind of process that loads it; one file a context.
+// The SPANK plugin in each kind of process that loads it; one file per context.
 #pragma once
 
 #include "plugin/spank/spank_header.h"
@@ -10,14 +10,14 @@
 
 namespace rubato {
 
-/// Words behind the file in plugstack.conf: KEY=VALUE.
+/// Arguments after the file in plugstack.conf: KEY=VALUE.
 using PluginArguments = std::vector<std::string_view>;
 
-/// sbatch and salloc: every call makes a job.
+/// sbatch and salloc: every call submits a job.
 void allocator_init(spank_t spank);
 void allocator_options_done(spank_t spank);
 
-/// srun: makes a job, or a step inside of one.
+/// srun: submits a job, or starts a step in one.
 void local_init(spank_t spank);
 void local_options_done(spank_t spank);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // rubato_forwarder JOB FILE INTERVAL [SCONTROL]: sends new lines of a job's report file as messages
-// of the job. Started by spank_rubato.so (forwarder_process.cc) as the job's owner, for nobody else
-// to call. Ends with the step daemon that started it.
+// of the job. spank_rubato.so starts it as the job's owner (forwarder_process.cc); not meant for
+// other callers. Ends with the step daemon that started it.
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -22,8 +22,8 @@
 namespace rubato {
 namespace {
 
-constexpr double kSendSeconds = 10;   ///< a controller that does not answer costs no more
-constexpr double kLastSeconds = 0.8;  ///< at the end the step daemon waits a second
+constexpr double kSendSeconds = 10;   ///< timeout if the controller does not answer
+constexpr double kLastSeconds = 0.8;  ///< at the end the step daemon waits one second
 constexpr const char* kScontrol[] = {"/usr/bin/scontrol", "/usr/local/bin/scontrol",
                                      "/opt/slurm/bin/scontrol", "/bin/scontrol"};
 
@@ -38,13 +38,13 @@ double now() {
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-/// The step daemon wants an end, or is gone. Waits for that for `seconds`.
+/// Waits up to `seconds` for the step daemon to request an end or to disappear. True if it did.
 bool told_to_end(double seconds) {
   pollfd stop = {.fd = kStopPipe, .events = POLLIN, .revents = 0};
   return poll(&stop, 1, static_cast<int>(seconds * 1000)) > 0;
 }
 
-/// `scontrol update` with fixed words, as the job's owner. True if Slurm took it.
+/// Runs `scontrol update` with fixed arguments, as the job's owner. True if Slurm accepted it.
 bool send(const Call& call, const std::string& message, bool last) {
   const std::string job = "JobId=" + call.job;
   const std::string comment = "Comment=" + message;
@@ -87,11 +87,11 @@ void forward(const Call& call) {
     const auto message = message_of_line(line->text);
     if (!message) continue;
     next = now() + call.interval;
-    if (!send(call, *message, ends)) sent = {};  // again, with what is there then
+    if (!send(call, *message, ends)) sent = {};  // retry with the report that is current then
   }
 }
 
-/// False: a wrong call.
+/// False: wrong arguments.
 bool read_call(int count, char** words, Call& call) {
   if (count < 4 || count > 5) return false;
   const auto job = parse_count(words[1], 1, 1LL << 32);
@@ -116,7 +116,7 @@ bool read_call(int count, char** words, Call& call) {
 }  // namespace rubato
 
 int main(int count, char** words) {
-  // Signals that are meant for the tasks of the job (scancel --signal, --full).
+  // Ignores signals meant for the job's tasks (scancel --signal, --full).
   for (const int number : {SIGHUP, SIGINT, SIGUSR1, SIGUSR2, SIGTERM, SIGPIPE, SIGALRM, SIGCONT}) {
     signal(number, SIG_IGN);
   }

@@ -32,7 +32,7 @@ Result<Pipe> make_pipe() {
   return Pipe{Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
-/// Texts as execve takes them; the strings must live on.
+/// Strings in the form of execve; they must outlive the result.
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> out;
   for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
@@ -40,8 +40,8 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return out;
 }
 
-/// Everything the new process needs, made before the fork: behind it, in a copy of a program with
-/// several threads, nothing may be allocated.
+/// Everything the new process needs, prepared before the fork. After the fork of a multi-threaded
+/// program, nothing may be allocated.
 struct Prepared {
   const ForwarderCall& call;
   std::vector<char*> argv;
@@ -49,11 +49,11 @@ struct Prepared {
   std::array<int, 3> inherited;  ///< for kStopPipe, kDonePipe, kClaim
 };
 
-/// The job's owner, and no way back.
+/// Switches to the job's owner irrevocably.
 bool become_owner(const ForwarderCall& call) {
   if (geteuid() == 0) {
     const int room = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (room >= 0) {  // the step daemon's own score keeps it from being killed at all
+    if (room >= 0) {  // the step daemon's own score would exempt it from the OOM killer
       if (write(room, "0", 1) < 0) return false;
       close(room);
     }
@@ -111,8 +111,8 @@ Result<ForwarderProcess> ForwarderProcess::start(const ForwarderCall& call, Desc
                           pointers(words),
                           pointers(call.environment),
                           {stop->read.get(), done->write.get(), claim.get()}};
-  // Forked twice: the step daemon waits for any child, and Slurm's process tracking takes every
-  // descendant of it for a process of the job.
+  // Forks twice: the step daemon waits for any child, and Slurm's process tracking assigns every
+  // descendant of it to the job.
   const pid_t between = fork();
   if (between == 0) {
     setsid();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Starts and ends the process that sends a job's reports.
+// Starts and ends the process that forwards a job's reports.
 #pragma once
 
 #include <sys/types.h>
@@ -13,27 +13,27 @@
 
 namespace rubato {
 
-/// The numbers under which the program finds what it inherits; forwarder.cc.
-inline constexpr int kStopPipe = 3;  ///< ends when the step daemon wants an end, or is gone
-inline constexpr int kDonePipe = 4;  ///< held until the program has ended
+/// File descriptors that the program (forwarder.cc) inherits.
+inline constexpr int kStopPipe = 3;  ///< closed when the step daemon requests an end, or is gone
+inline constexpr int kDonePipe = 4;  ///< open until the program ends
 inline constexpr int kClaim = 5;     ///< the lock of ReportFile::claim
 
 struct ForwarderCall {
   std::string program;
-  std::vector<std::string> arguments;    ///< behind the name
-  std::vector<std::string> environment;  ///< all of it
+  std::vector<std::string> arguments;    ///< after the name
+  std::vector<std::string> environment;  ///< the whole environment
   uid_t uid = 0;
   gid_t gid = 0;
   std::vector<gid_t> groups;
 };
 
-/// A process of the job's owner, outside of the step's own processes. It knows by a pipe when the
-/// step daemon has ended, however that came about.
+/// A process of the job's owner, outside the step's own processes. A pipe tells it when the step
+/// daemon has ended, for whatever reason.
 class ForwarderProcess {
  public:
   [[nodiscard]] static Result<ForwarderProcess> start(const ForwarderCall& call, Descriptor claim);
 
-  /// Lets it send what is left, for at most a second; then it is killed.
+  /// Lets the process send remaining reports for at most one second, then kills it.
   void end();
 
  private:

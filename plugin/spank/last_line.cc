@@ -34,7 +34,7 @@ std::optional<LastLine> read_last_line(const std::string& path) {
   const std::size_t end = tail.rfind('\n');
   if (end == std::string_view::npos) return std::nullopt;
   const std::size_t before = end == 0 ? std::string_view::npos : tail.rfind('\n', end - 1);
-  // The beginning of a line that is cut off here is not seen; it is longer than any message.
+  // The line begins before the part that was read, so it is longer than any message.
   if (before == std::string_view::npos && from > 0) return std::nullopt;
   const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
   if (end - begin > kMaxMessageLength) return std::nullopt;

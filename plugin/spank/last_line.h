@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The last report in a file that its writer may have filled with anything.
+// The last report in a file with possibly arbitrary content.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,21 @@
 
 namespace rubato {
 
-/// A line that ended, and where.
+/// A complete line and its position.
 struct LastLine {
-  std::string text;       ///< without its end
-  std::int64_t end = 0;   ///< bytes from the beginning of the file
-  std::int64_t file = 0;  ///< inode: another file is another line
+  std::string text;       ///< without the newline
+  std::int64_t end = 0;   ///< its end, in bytes from the start of the file
+  std::int64_t file = 0;  ///< inode: a line in another file is another line
 
   bool operator==(const LastLine&) const = default;
 };
 
-/// The last line of `path` that is complete and at most a message long. Nothing when there is none,
-/// or when `path` is no plain file of this process's user: links, pipes and the files of others are
-/// not opened. Never more than the last 4 KB are read, and nothing is waited for.
+/// The last line of `path` that is complete and at most as long as a message. nullopt if there is
+/// none, or if `path` is not a plain file of this process's user. Does not open links, pipes or
+/// files of others. Reads at most the last 4 KB and never blocks.
 [[nodiscard]] std::optional<LastLine> read_last_line(const std::string& path);
 
-/// The message that a line of the file stands for, "rubato!report ..."; nothing when it is none.
+/// The message for a line of the file, "rubato!report ..."; nullopt if the line is not one.
 [[nodiscard]] std::optional<std::string> message_of_line(const std::string& line);
 
 }  // namespace rubato

@@ -8,9 +8,9 @@
 namespace rubato {
 namespace {
 
-std::vector<std::string> variables;  // for every component of a heterogeneous job
+std::vector<std::string> variables;  // one set for all components of a heterogeneous job
 
-/// Id of the job in whose allocation srun runs; null: it asks for a job of its own. srun looks at
+/// Id of the job in whose allocation srun runs; null: srun requests a new job. srun itself reads
 /// the same two names.
 const char* enclosing_job() {
   const char* id = getenv("SLURM_JOB_ID");
@@ -32,7 +32,7 @@ void carry_decisions() {
 
 void local_init(spank_t spank) {
   forget_enclosing_job();
-  // A step's tasks keep the variables: the script may have set them for what they submit.
+  // The tasks of a step keep the variables: the script may have set them for jobs that they submit.
   if (enclosing_job() == nullptr) {
     forget_enclosing_start();
     variables = take_variables();

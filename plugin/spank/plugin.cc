@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What Slurm calls. Every entry goes on to the file of the process it runs in, and none of them
-// ever makes Slurm's program fail: a plugin that cannot work is a plugin that is not there.
+// The entry points that Slurm calls. Each one calls the file of its context. None makes Slurm's
+// program fail: a plugin that cannot work does nothing.
 #include "plugin/spank/spank_header.h"
 
 #include <exception>
@@ -13,7 +13,7 @@ RUBATO_EXPORTED extern const char plugin_name[];
 RUBATO_EXPORTED extern const char plugin_type[];
 RUBATO_EXPORTED extern const unsigned int plugin_version;
 RUBATO_EXPORTED extern const unsigned int spank_plugin_version;
-// The name is part of the variables in which Slurm keeps options: kOptionVariable in client.cc.
+// This name is part of the variables in which Slurm stores options: kOptionVariable in client.cc.
 const char plugin_name[] = "rubato";
 const char plugin_type[] = "spank";
 const unsigned int plugin_version = SLURM_VERSION_NUMBER;

@@ -16,14 +16,14 @@
 namespace rubato {
 namespace {
 
-// Step ids of slurm.h, which are the same in every release.
+// Step ids of slurm.h, equal in every release.
 constexpr std::uint32_t kBatchStep = 0xfffffffb;
 constexpr std::uint32_t kExternStep = 0xfffffffc;
 
 std::optional<ReportFile> report_file;
 std::optional<ForwarderProcess> forwarder;
 
-/// The words of the line in plugstack.conf.
+/// The arguments in plugstack.conf.
 struct Settings {
   std::string folder;
   std::string interval = "60";
@@ -53,7 +53,7 @@ Settings read_settings(const PluginArguments& arguments) {
   return settings;
 }
 
-/// The program in the folder of this file.
+/// The forwarder's path: a program in the folder of this file.
 std::string forwarder_program() {
   Dl_info info = {};
   if (dladdr(reinterpret_cast<void*>(&forwarder_program), &info) == 0) return "";
@@ -78,7 +78,8 @@ std::optional<Step> this_step(spank_t spank) {
   return known ? std::optional(step) : std::nullopt;
 }
 
-/// Gives the tasks what srun carried past --export. True if Rubato started the job.
+/// Sets the variables that srun passed around --export for the tasks. True if Rubato started the
+/// job.
 bool take_decisions(spank_t spank) {
   bool any = false;
   for (const char* name : kTaskVariables) {
@@ -94,7 +95,7 @@ bool take_decisions(spank_t spank) {
   return any;
 }
 
-/// The job was submitted with --dl- options, or RUBATO_DL_ variables.
+/// True if the job was submitted with --dl- options or RUBATO_DL_ variables.
 bool has_hints(spank_t spank) {
   char** entry = nullptr;
   if (spank_get_item(spank, S_JOB_ENV, &entry) != ESPANK_SUCCESS) return false;
@@ -130,12 +131,12 @@ ForwarderCall call_for(spank_t spank, const Step& step, const Settings& settings
 }  // namespace
 
 void remote_init(spank_t spank, const PluginArguments& arguments) {
-  register_options(spank);  // or Slurm warns of options that it does not know
+  register_options(spank);  // otherwise Slurm warns of unknown options
   const auto step = this_step(spank);
   if (!step || step->step == kExternStep) return;
   const Settings settings = read_settings(arguments);
   const bool batch = step->step == kBatchStep;
-  // Rubato does nothing for other jobs: no file, and no process besides their own.
+  // Other jobs get neither a file nor an extra process.
   if (!take_decisions(spank) && !has_hints(spank)) {
     spank_unsetenv(spank, "RUBATO_REPORT_FILE");
     return;
@@ -148,7 +149,7 @@ void remote_init(spank_t spank, const PluginArguments& arguments) {
   }
   report_file.emplace(std::move(*file));
   spank_setenv(spank, "RUBATO_REPORT_FILE", report_file->path().c_str(), 1);
-  // Rank 0 reports; it is where the batch script is, or on the first node of a step.
+  // Rank 0 reports; it runs beside the batch script or on the first node of a step.
   if (!batch && step->node != 0) return;
   const ForwarderCall call = call_for(spank, *step, settings, report_file->path());
   Descriptor claim = call.program.empty() ? Descriptor() : report_file->claim();

@@ -19,7 +19,7 @@ tl::unexpected<Error> failed(const std::string& path, const char* what) {
   return tl::unexpected(Error{fmt::format("{}: {}: {}", path, what, strerror(errno))});
 }
 
-/// A folder of ours that nobody else can write.
+/// Makes a folder of our user that others cannot write to.
 Result<void> make_folder(const std::string& path) {
   if (mkdir(path.c_str(), 0755) != 0 && errno != EEXIST) return failed(path, "cannot be made");
   struct stat found = {};
@@ -31,7 +31,7 @@ Result<void> make_folder(const std::string& path) {
   return {};
 }
 
-/// The lock that every step has; taken anew when the last user removed the file meanwhile.
+/// Takes the lock that every step holds; retries if the last user removed the file meanwhile.
 Result<Descriptor> join(const std::string& folder) {
   const std::string path = folder + "/users";
   for (int tries = 0; tries < 10; ++tries) {
@@ -44,7 +44,7 @@ Result<Descriptor> join(const std::string& folder) {
         found.st_nlink > 0) {
       return file;
     }
-    usleep(1000);  // another step is about to remove it
+    usleep(1000);  // another step may be about to remove it
   }
   return tl::unexpected(Error{path + ": is being removed all the time"});
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The file into which the tasks of a job write their reports, and the locks beside it.
+// The file to which the tasks of a job write reports, and its locks.
 #pragma once
 
 #include <sys/types.h>
@@ -11,7 +11,7 @@
 
 namespace rubato {
 
-/// A file descriptor that is closed with its owner.
+/// A file descriptor that its owner closes.
 class Descriptor {
  public:
   explicit Descriptor(int number = -1) : number_(number) {}
@@ -27,9 +27,9 @@ class Descriptor {
   int number_;
 };
 
-/// `DIR/JOB/report` on one host. DIR and DIR/JOB belong to the step daemon's user, so that the
-/// job's owner can write the file, and cannot put anything else in its place. It is there while any
-/// step of the job is on the host.
+/// `DIR/JOB/report` on one host. DIR and DIR/JOB belong to the step daemon's user. The job's owner
+/// can thus write the file, but cannot replace it. It exists while any step of the job is on the
+/// host.
 class ReportFile {
  public:
   struct Owner {
@@ -37,14 +37,14 @@ class ReportFile {
     gid_t gid;
   };
 
-  /// Makes what is missing. `fresh`: what an earlier run of the job left is dropped.
+  /// Creates missing folders and files. `fresh`: removes the content of an earlier run of the job.
   [[nodiscard]] static Result<ReportFile> open(const std::string& folder, std::uint32_t job,
                                                Owner owner, bool fresh);
 
   [[nodiscard]] std::string path() const { return folder_ + "/report"; }
 
-  /// The right to forward this file, which one process of the host has at a time. Not open when
-  /// another has it.
+  /// The right to forward this file; only one process per host has it. Not open if another process
+  /// has it.
   [[nodiscard]] Descriptor claim() const;
 
   /// Removes the files, unless another step of the job is on this host.
@@ -55,7 +55,7 @@ class ReportFile {
       : folder_(std::move(folder)), users_(std::move(users)) {}
 
   std::string folder_;
-  Descriptor users_;  ///< locked by every step of the job on this host, shared
+  Descriptor users_;  ///< shared lock of every step of the job on this host
 };
 
 }  // namespace rubato

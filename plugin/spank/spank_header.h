@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// slurm/spank.h declares a plugin's own entries outside of its extern "C".
+// slurm/spank.h declares a plugin's entry points outside its extern "C".
 #pragma once
 
 #include <sys/types.h>

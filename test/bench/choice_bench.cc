@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One configuration a job, as Sia's round asks for: branch and bound on random problems.
+// One configuration per job, as in Sia's round: branch and bound on random problems.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint64_t kDrawn = 20;
 
-/// GPUs, jobs, whether half of the jobs are alike. The mean over random problems, and the most
-/// states that one took.
+/// Arguments: GPUs, jobs, whether half of the jobs are alike. Reports the mean over random
+/// problems, and the maximum number of states.
 void branch(benchmark::State& state) {
   std::vector<AssignmentProblem> choices;
   for (std::uint64_t seed = 0; seed < kDrawn; ++seed) {
@@ -33,7 +33,7 @@ void branch(benchmark::State& state) {
   state.counters["states"] = static_cast<double>(most);
 }
 
-/// The same as `branch`: the prices alone.
+/// The same as `branch`, only for the prices.
 void prices(benchmark::State& state) {
   const AssignmentProblem choice = test::drawn_choice(1, static_cast<int>(state.range(0)),
                                                       static_cast<int>(state.range(1)), false);

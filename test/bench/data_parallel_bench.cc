@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What forecasts and fits of the data-parallel model cost.
+// Cost of forecasts and fits of the data-parallel model.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -11,7 +11,7 @@
 namespace rubato {
 namespace {
 
-// A job measured at so many configurations.
+// A job measured at this many configurations.
 std::vector<DataParallelSample> samples(int count) {
   std::vector<DataParallelSample> out;
   for (int i = 0; i < count; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the submit hook does under slurmctld's locks, without Slurm: a message, and hints at submit.
+// Cost of the submit hook under slurmctld's locks, without Slurm: a message, and hints at submit.
 #include <benchmark/benchmark.h>
 
 #include "lib/hints/comment.h"
@@ -16,7 +16,7 @@ constexpr const char* kComment =
     "night run rubato: job-type=resnet50; gpus=1,2,4,8; gpu-types=h100/a100; batch=256-1024; "
     "samples=1.28e8; checkpoint=USR1@60; resize=restart";
 
-// A report of each of `jobs` jobs in turn; the box is emptied as the loop does.
+// A report of each of `jobs` jobs in turn; the queue is emptied as in the loop.
 void heard_message(benchmark::State& state) {
   const auto jobs = static_cast<JobId>(state.range(0));
   MessageQueue box;

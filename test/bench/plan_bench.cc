@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Execution plans: forecasts a second, from the curve and anew, and what a refit costs.
+// Execution plans: forecasts per second, cached and computed, and the cost of a refit.
 #include <benchmark/benchmark.h>
 
 #include "lib/model/plans/plan_curve.h"
@@ -10,7 +10,7 @@ namespace {
 constexpr ModelShape kShape{
     .params = 1'300'000'000, .hidden = 2048, .layers = 24, .seq = 1024, .heads = 16};
 
-// As many samples, of up to 120 settings.
+// This many samples, of up to 120 settings.
 std::vector<PlanSample> samples(std::int64_t count) {
   std::vector<PlanSample> out;
   for (std::int64_t i = 0; i < count; ++i) {

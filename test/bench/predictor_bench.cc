@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Predictions through the one interface: kept, and computed.
+// Predictions through the common interface: cached and computed.
 #include <benchmark/benchmark.h>
 
 #include "lib/model/predictor.h"
@@ -52,7 +52,7 @@ Predictor make(int profiles) {
 JobSpec job(ModelKind model_kind, int number = 0) {
   const int profile = model_kind == ModelKind::kPlans ? 1 : 0;
   JobSpec spec{.profile = {"lab", "type" + std::to_string(profile)}};
-  // Another lower end is another question.
+  // Another lower end is another query.
   if (model_kind == ModelKind::kDataParallel) spec.batch = Batch{64 + number % 1000, 4096};
   if (model_kind == ModelKind::kPlans) {
     spec.shape = ModelShape{350'000'000, 1024, 24, 512, 16};
@@ -78,7 +78,7 @@ void cold(benchmark::State& state) {
   benchmark::DoNotOptimize(predictor.predict(job(model_kind), {"a100", 4, 1, 32, 0}));  // the fit
   int number = 0;
   for (auto _ : state) {
-    // Memory that no other question had: never kept.
+    // Memory that no other query had: never cached.
     const Resources at{"a100", 4, 1, 32, ++number};
     benchmark::DoNotOptimize(predictor.predict(job(model_kind, number), at));
   }
@@ -103,7 +103,7 @@ void step_time_models(benchmark::internal::Benchmark* bench) {
   }
 }
 
-/// Reports of 8 job types, one after the other, on 24 places each.
+/// Reports of 8 job types in turn, on 24 configurations each.
 std::vector<ThroughputReport> reports(std::int64_t count) {
   const std::vector<MeasuredRow> all = rows(8);
   std::vector<ThroughputReport> reports;
@@ -120,7 +120,7 @@ std::vector<ThroughputReport> reports(std::int64_t count) {
   return reports;
 }
 
-// From the reports to a fit that answers: cells, and the process over them.
+// From the reports to a fit: observations, and the process over them.
 void refit_of_samples(benchmark::State& state) {
   const std::vector<ThroughputReport> all = reports(state.range(0));
   for (auto _ : state) {
@@ -144,7 +144,7 @@ std::vector<ThroughputObservation> observations(std::int64_t count) {
   return observations;
 }
 
-// ThroughputModel::kMaxObservations is the most that a site's fit can have.
+// ThroughputModel::kMaxObservations is the maximum in a site's fit.
 void fit_of_observations(benchmark::State& state) {
   const std::vector<ThroughputObservation> all = observations(state.range(0));
   for (auto _ : state) {

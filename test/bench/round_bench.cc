@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How long a round and the writing of a snapshot take. The second round is measured: it has the
-// memory of the first.
+// Cost of a round and of writing a snapshot. Measures the second round, which has the memory of the
+// first.
 #include <benchmark/benchmark.h>
 
 #include "lib/json/json.h"
@@ -28,7 +28,7 @@ void sizes(benchmark::internal::Benchmark* bench) {
   bench->Unit(benchmark::kMillisecond);
 }
 
-// The first round starts what fits; the measured ones find the cluster as it leaves it.
+// The first round starts jobs that fit; the measured rounds see the cluster after that.
 Snapshot second(const BigCluster& size, const Config& config) {
   Snapshot snapshot = big_snapshot(size);
   const Plan plan = round(snapshot, Models(), config, kNow);
@@ -76,7 +76,7 @@ constexpr int kJobTypes = 40;
 
 std::string type_name(int number) { return "type-" + std::to_string(number); }
 
-// What a cluster that has run for a while has measured.
+// Measurements of a cluster that has run for a while.
 Models learnt() {
   const std::map<std::string, double> speeds = {{"a100", 2.0}, {"h100", 4.0}, {"v100", 1.0}};
   std::vector<ThroughputObservation> observations;
@@ -92,7 +92,7 @@ Models learnt() {
   return Models(speeds, std::make_shared<const ThroughputModel>(TypeSpeeds(speeds), observations));
 }
 
-// Every job says its type and its work, half of them run at several sizes.
+// Every job has a job type and a work hint, half of them several sizes.
 void learnt_round(benchmark::State& state) {
   const Config config;
   Snapshot snapshot = second(cluster_of(state), config);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Simulated jobs a second, under first-in-first-out and under the round of Rubato, as `rubato
-// simulate` runs them.
+// Simulated jobs per second, under first-in-first-out and under Rubato's round, as in `rubato
+// simulate`.
 #include <benchmark/benchmark.h>
 
 #include <cmath>
@@ -15,8 +15,8 @@ namespace rubato::sim {
 namespace {
 
 constexpr double kLoad = 0.9;      ///< of the cluster's GPUs
-constexpr double kMeanRun = 3600;  ///< s of a job on its GPUs, in the mean
-constexpr int kJobsOfGpu = 6;      ///< so many jobs a GPU of the cluster
+constexpr double kMeanRun = 3600;  ///< s of a job on its GPUs, mean
+constexpr int kJobsOfGpu = 6;      ///< jobs per GPU of the cluster
 
 /// Two types, the second twice as fast; speed grows with the 0.9th power of the GPUs.
 class BenchTruth final : public Truth {

@@ -50,8 +50,8 @@ std::string new_folder() {
   return folder;
 }
 
-/// `range(0)` samples, from the first push to the commit of the last; nothing is dropped. range(1):
-/// WAL or rollback journal.
+/// `range(0)` samples, from the first push to the last commit; nothing is dropped. range(1): WAL or
+/// rollback journal.
 void ingest(benchmark::State& state) {
   double longest_push = 0;
   double batches = 0;
@@ -96,7 +96,7 @@ BENCHMARK(ingest)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
-/// One push as the scheduler makes it, with the writer at work behind it; none is dropped.
+/// One push as in the scheduler, while the writer works; none is dropped.
 constexpr std::int64_t kPushes = 16000;
 void push(benchmark::State& state) {
   const std::string folder = new_folder();
@@ -111,7 +111,7 @@ void push(benchmark::State& state) {
 }
 BENCHMARK(push)->Iterations(kPushes);
 
-/// A big store: 100 kinds, each with as many samples as the retention lets it have.
+/// A big store: 100 kinds, each with the maximum number of samples under retention.
 class FullStore {
  public:
   static constexpr std::int64_t kKinds = 100;
@@ -121,7 +121,7 @@ class FullStore {
     store::StoreOptions options;
     options.folder = folder_ + "/rubato";
     options.queue_capacity = 200'000;
-    options.retention.after = 10 * kSamples;  // nothing is forgotten meanwhile
+    options.retention.after = 10 * kSamples;  // no retention meanwhile
     store_ = std::make_unique<store::Store>(options, std::make_shared<FixedClock>());
     for (std::int64_t i = 0; i < kSamples; ++i) {
       if (i % 100'000 == 0 && !store_->flush(std::chrono::seconds(120))) std::abort();
@@ -158,8 +158,7 @@ class FullStore {
   std::int64_t next_ = kSamples;
 };
 
-/// What models.json costs: all of a full store (range 0), or one new sample since the last time
-/// (1).
+/// Cost of models.json: all of a full store (range 0), or one new sample since the last time (1).
 void summary(benchmark::State& state) {
   static FullStore full;
   store::Summary summary(full.database());

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a scenario does with a cluster: run Slurm's commands, poll, read jobs, nodes and logs."""
+"""A scenario's actions on a cluster: run Slurm's commands, poll, read jobs, nodes and logs."""
 import functools
 import os
 import pathlib
@@ -22,7 +22,7 @@ _WHOLE = {"JobName", "Comment", "AdminComment", "SystemComment", "Command", "Wor
 
 
 class Failed(Exception):
-    """A scenario's expectation was not met. The text says what was expected and what was seen."""
+    """A scenario's expectation was not met. The text gives the expected and the actual result."""
 
 
 class Answer(str):
@@ -39,7 +39,7 @@ def check(condition, expected, seen=""):
 
 @functools.lru_cache
 def sbin(name):
-    """Full path of a daemon, looked for where distributions put it."""
+    """Full path of a daemon in the folders that distributions use."""
     for folder in os.environ.get("RUBATO_SBIN", PATH).split(":"):
         if os.access(os.path.join(folder, name), os.X_OK):
             return os.path.join(folder, name)
@@ -47,7 +47,7 @@ def sbin(name):
 
 
 def fields(text):
-    """One record of scontrol -> dict. Of a repeated key the first value stays."""
+    """One record of scontrol as a dict. For a repeated key the first value counts."""
     found = {}
     for line in text.splitlines():
         words = re.split(r"\s+(?=[A-Za-z][\w/:%]*=)", line.strip())
@@ -64,7 +64,7 @@ def fields(text):
 
 
 class Latch:
-    """A file that jobs wait for. wait: shell text that ends when it is opened."""
+    """A file that jobs wait for. wait: shell text that blocks until the latch is opened."""
 
     def __init__(self, path):
         self.path = path
@@ -127,8 +127,8 @@ class Client:
         return answer
 
     def _output_of(self, child, stdin, end):
-        """All that a client prints. It ends with ClusterError when slurmctld dies meanwhile: a
-        client would go on trying for half a minute."""
+        """The whole output of a client. Raises ClusterError if slurmctld dies meanwhile: a client would
+        retry for half a minute."""
         while True:
             try:
                 return child.communicate(stdin, max(0.01, min(1.0, end - time.monotonic())))[0]
@@ -164,15 +164,15 @@ class Client:
         return answer
 
     def fresh_name(self, stem="type"):
-        """A name that nothing on this cluster has had: for a job type, a QOS, a file.
+        """A name not used before on this cluster: for a job type, a QOS, a file.
 
-        What is learnt of a job type stays with its name from one scenario to the next.
+        Profiles of a job type outlive scenarios.
         """
         self._names += 1
         return f"{stem}-{self._names}"
 
     def latch(self):
-        """A Latch: what holds a job until the scenario lets it go, however slow the machine is."""
+        """A Latch: holds a job until the scenario opens it, however slow the machine is."""
         return Latch(self.path("out", self.fresh_name("latch")))
 
     def popen(self, command, user=None):
@@ -191,7 +191,7 @@ class Client:
         return child
 
     def defer(self, action):
-        """A command or function to run after the scenario, whatever happens (last one first)."""
+        """A command or function to run after the scenario in any case (last one first)."""
         self._deferred.append(action)
 
     def run_deferred(self):
@@ -207,7 +207,7 @@ class Client:
                 self.ask(action, check=False)
 
     def give_up_deferred(self):
-        """Of a cluster that will be made anew: what scenarios replaced is put back all the same."""
+        """For a cluster that will be made anew: restores what scenarios replaced anyway."""
         while self._deferred or self._children:
             try:
                 self._deferred = [action for action in self._deferred if callable(action)]
@@ -225,8 +225,8 @@ class Client:
     def wait(self, poll, timeout=30.0, what="the condition", every=0.05):
         """Polls until poll() is true and returns its value; Failed after `timeout` seconds.
 
-        Not before `patience` seconds: a slow machine is no failure. A slurmctld that dies meanwhile
-        ends the wait at once with the end of its log.
+        Waits at least `patience` seconds, since a slow machine is no failure. If slurmctld dies
+        meanwhile, raises at once with the end of its log.
         """
         timeout = max(timeout, self.patience)
         end = time.monotonic() + timeout
@@ -240,10 +240,10 @@ class Client:
             time.sleep(every)
 
     def expect(self, poll, wanted, what, timeout=30.0):
-        """Waits until poll() is what is wanted, and returns it: the condition that is waited for is
-        the one that is asserted.
+        """Waits until poll() is as wanted, and returns it: the awaited condition is also the asserted
+        one.
 
-        wanted: the value, or a function that is true of it. Failed tells what was seen last.
+        wanted: the value, or a predicate. Failed gives the last value.
         """
         seen = None
 
@@ -306,7 +306,7 @@ class Client:
     def jobs(self, states="PENDING,RUNNING", load=False, options=""):
         """Rows of squeue as dicts (id, name, user, partition, state, reason, nodes, priority).
 
-        load: with the jobs of the background load. Array elements come one by one (-r).
+        load: including the jobs of the background load. Array elements are listed one by one (-r).
         """
         keys = {"id": "%i", "name": "%j", "user": "%u", "partition": "%P", "state": "%T",
                 "reason": "%r", "nodes": "%N", "priority": "%Q"}
@@ -335,7 +335,7 @@ class Client:
     # -- slurmctld's own records ---------------------------------------------------------------
 
     def log_mark(self):
-        """A place in slurmctld.log: pass it to log_has, log_lines."""
+        """A position in slurmctld.log: pass it to log_has, log_lines."""
         return self._log.size()
 
     def log_lines(self, pattern, since=0):

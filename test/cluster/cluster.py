@@ -104,7 +104,7 @@ class Cluster(client.Client, daemons.Daemons):
             os.chmod(self.path(sub), 0o1777 if sub == "out" else 0o755)
 
     def _own(self):
-        """Takes the folder for this process; clears what a killed owner left in it."""
+        """Takes the folder for this process; removes what a killed owner left in it."""
         os.makedirs(self.base, mode=0o755, exist_ok=True)
         self._lock = open(self.path("lock"), "a+", encoding="ascii")
         try:
@@ -125,7 +125,7 @@ class Cluster(client.Client, daemons.Daemons):
                 shutil.rmtree(full) if os.path.isdir(full) else os.unlink(full)
 
     def _is_anothers(self):
-        """Another process runs a cluster in this folder: what is there is not ours to stop."""
+        """Another process runs a cluster in this folder: do not stop it."""
         if self._lock:
             return False
         try:
@@ -148,7 +148,7 @@ class Cluster(client.Client, daemons.Daemons):
             if proc.loopback_address("localhost") is None:
                 raise ClusterError("the name localhost does not lead to a loopback address; add a "
                                    "line '127.0.0.1 localhost' to /etc/hosts")
-            # A name space of its own, in which the machine is called localhost.
+            # A name space in which the machine is called localhost.
             self.uts = ["unshare", "--uts", "sh", "-c",
                         'echo localhost > /proc/sys/kernel/hostname; exec "$@"', "sh"]
             host, addr = "localhost", "127.0.0.1"
@@ -179,7 +179,7 @@ class Cluster(client.Client, daemons.Daemons):
         self.site.job_submit = "logging" if rubato else ""
 
     def write_conf(self):
-        """Writes slurm.conf, gres.conf (and cgroup.conf) of the present shape."""
+        """Writes slurm.conf, gres.conf (and cgroup.conf) of the current shape."""
         files = slurmconf.render(self.shape, self.site)
         if self.shape.spank is not None and self.has_spank():
             files["plugstack.conf"] = self.plugstack_line() + "\n"
@@ -210,7 +210,7 @@ class Cluster(client.Client, daemons.Daemons):
                 f"report_dir={self.path('run/report')} {self.shape.spank or ''}".rstrip())
 
     def separate_clients(self):
-        """True if slurmds and clients have a slurm.conf of their own (ASan-built plugins)."""
+        """True if slurmds and clients have a separate slurm.conf (ASan-built plugins)."""
         return bool(self.base_plugins and self.base_plugins.asan
                     or self.plugins and self.plugins.asan
                     or os.path.exists(self.path("client", "slurm.conf")))
@@ -232,9 +232,9 @@ class Cluster(client.Client, daemons.Daemons):
             self.reconfigure()
 
     def change(self, restart=True, **fields):
-        """Replaces fields of the Shape (options are laid over the present ones) and applies it.
+        """Replaces fields of the Shape (options are added to the current ones) and applies it.
 
-        restart=False uses `scontrol reconfigure`. The runner puts the old shape back afterwards.
+        restart=False uses `scontrol reconfigure`. The runner restores the old shape afterwards.
         """
         if "options" in fields:
             fields["options"] = {**self.shape.options, **fields["options"]}
@@ -243,7 +243,7 @@ class Cluster(client.Client, daemons.Daemons):
         self.restart_ctld() if restart else self.reconfigure()
 
     def use_plugins(self, flavour, path=None, restart=True):
-        """Takes the PluginDir line away ("stock") or puts it back ("rubato", from `path`)."""
+        """Removes the PluginDir line ("stock") or restores it ("rubato", from `path`)."""
         self.flavour = flavour
         if flavour == "rubato" and (path or self.plugins is None):
             self.plugins = plugins.Plugins(path)
@@ -299,7 +299,7 @@ class Cluster(client.Client, daemons.Daemons):
             self._lock = None
 
     def down(self, wipe=False):
-        """Stops everything of this folder by pid. Safe to repeat, also on a half-started one."""
+        """Stops all processes of this folder by pid. Safe to repeat, also on a half-started cluster."""
         quiet = threading.current_thread() is threading.main_thread()
         numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
         old = {n: signal.signal(n, signal.SIG_IGN) for n in numbers} if quiet else {}
@@ -358,9 +358,10 @@ def stop_all():
 
 
 def handle_signals():
-    """SIGINT, SIGTERM and SIGHUP end the program in the ordinary way, so that clusters are stopped.
+    """Makes SIGINT, SIGTERM and SIGHUP exit normally, so that clusters are stopped.
 
-    Of these a shell has its background jobs ignore SIGINT, and Python then leaves it so."""
+    A shell makes its background jobs ignore SIGINT, and Python keeps that.
+    """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda n, _: sys.exit(128 + n))

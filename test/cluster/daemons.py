@@ -43,7 +43,7 @@ class Daemons:
     def _cancel_all(self):
         """Cancels every job while slurmctld lives.
 
-        A step daemon that is killed outright leaves its batch script running.
+        A step daemon that is killed directly leaves its batch script running.
         """
         ids = self.ask("squeue -h -o %A", timeout=8, check=False).split()
         if not ids:
@@ -93,7 +93,7 @@ class Daemons:
     def start_ctld(self, wait=True, ready=True):
         """Starts slurmctld and waits until it answers.
 
-        ready: also makes the slurmds register at once, which by themselves take about 4 seconds.
+        ready: also makes the slurmds register at once; otherwise that takes about 4 seconds.
         """
         proc.daemon(self.uts + [client.sbin("slurmctld"), "-f", self.path("etc/slurm.conf")],
                     self.ctld_env(), self.path("log/slurmctld.out"))
@@ -123,7 +123,7 @@ class Daemons:
             time.sleep(0.03)
 
     def _log_ended(self):
-        """True if slurmctld has no live process of its name left in this folder."""
+        """True if this folder has no live slurmctld process."""
         time.sleep(0.2)
         name = self.path("etc/slurm.conf")
         return not any("slurmctld" in proc.read_proc(pid, "cmdline")
@@ -144,13 +144,13 @@ class Daemons:
         proc.wait_gone([pid], 30)
 
     def restart_ctld(self, ready=True):
-        """Stops slurmctld in an orderly way (if it runs) and starts it again."""
+        """Stops slurmctld normally (if it runs) and starts it again."""
         self.stop_ctld()
         self.start_ctld(ready=ready)
 
     def reconfigure(self):
-        """`scontrol reconfigure`, and waits until Rubato's loop has read rubato.conf, as long as it
-        does: a loop that hangs reads it afterwards."""
+        """`scontrol reconfigure`, then waits until Rubato's loop has read rubato.conf, without a limit:
+        a hanging loop reads it afterwards."""
         mark = self.log_mark()
         self.ask("scontrol reconfigure")
         end = time.monotonic() + 3

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The demo of contrib/quickstart: real batch jobs on a private cluster, and a table of what became
-of each, all of it read from slurmctld's own records."""
+"""The demo of contrib/quickstart: real batch jobs on a private cluster, and a table of their results
+from slurmctld's own records."""
 import dataclasses
 import importlib.machinery
 import importlib.util
@@ -27,7 +27,7 @@ TRAINING = (
     ("recommender", "recommendation", "v100", 1, "--gpus=v100:1", 2),
     ("recommender", "recommendation", "p100", 1, "--gpus=p100:1", 2),
 )
-# (class, sbatch options, shares of the mix): jobs that say nothing
+# (class, sbatch options, shares of the mix): jobs without hints
 CLASSES = (
     ("a100 x1", "--gpus=a100:1", 4), ("cpu 8", "-n8", 4), ("a100 x2", "--gpus=a100:2", 3),
     ("a100 x4", "--gpus-per-node=a100:4 -N1", 2), ("a100 2x4", "--gpus-per-node=a100:4 -N2", 1),
@@ -71,7 +71,7 @@ def trainer_rate(job_type, gpu_type, gpus):
 
 
 def training_jobs(draw, count):
-    """`count` training jobs: every kind at least once where count allows."""
+    """`count` training jobs: every kind at least once if count allows."""
     kinds = list(TRAINING)[:count]
     kinds += draw.choices(TRAINING, weights=[kind[5] for kind in TRAINING], k=count - len(kinds))
     jobs = []
@@ -85,8 +85,8 @@ def training_jobs(draw, count):
 
 
 def make_jobs(count, seed):
-    """`count` jobs, two fifths of them training jobs: every class at least once where count allows,
-    the rest by its share."""
+    """`count` jobs, two fifths of them training jobs: every class at least once if count allows, the
+    rest by its share."""
     draw = random.Random(seed)
     jobs = training_jobs(draw, count * 2 // 5)
     kinds = list(CLASSES)[:count - len(jobs)]
@@ -121,14 +121,14 @@ def submit(c, jobs):
 
 
 def show(c, command):
-    """A command and its answer, as a user would see them. RUBATO_TESTING is for the line of this
-    cluster's rubato.conf that makes reports quick."""
+    """Runs and prints a command, as a user would. RUBATO_TESTING is needed for the line of this
+    cluster's rubato.conf that makes reports frequent."""
     answer = c._run(command, env={"RUBATO_TESTING": "1"})
     print(f"$ {command}\n" + "\n".join("    " + line for line in answer.splitlines()), flush=True)
 
 
 def look(c, jobs, rows):
-    """What a user sees of the jobs while they run. False: there is nothing to see yet."""
+    """The jobs as a user sees them while they run. False: nothing to show yet."""
     state = {int(row["id"]): row["state"] for row in rows if row["id"].isdigit()}
     hinted = [job for job in jobs if "--dl-" in job.options]
     running = [job for job in hinted if state.get(job.id) == "RUNNING"]
@@ -180,7 +180,7 @@ def busy_gpus(c):
 
 
 def read_records(c, jobs):
-    """Fills in what Slurm recorded of each job."""
+    """Adds Slurm's record of each job."""
     c.wait(lambda: all(job.id in c.finished() for job in jobs), 20,
            "slurmctld to write the record of every job")
     finished, times = c.finished(), c.all_times()
@@ -271,13 +271,13 @@ def run(count=40, seed=1, json_file=None, flavour="rubato", plugin_dir=None, nam
 
 
 def plain(jobs):
-    """The same jobs without their hints, for a Slurm that does not know the options."""
+    """The same jobs without hints, for a Slurm that does not know the options."""
     return [dataclasses.replace(job, options=re.sub(r" ?--dl-\S+", "", job.options))
             for job in jobs]
 
 
 def models(c):
-    """What was learned, once the last report is in it."""
+    """The learnt models, once they include the last report."""
     deadline = time.monotonic() + 5
     text = ""
     while time.monotonic() < deadline:

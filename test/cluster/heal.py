@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Puts a cluster back as its shape says after a scenario, whatever that left behind.
+"""Restores a cluster to its shape after a scenario.
 
-What it cannot put back it says, and the runner makes the cluster anew: no scenario may find what
-another one left, whatever their order is.
+If it cannot restore something, it reports that, and the runner makes a new cluster: scenarios must not
+affect each other, in any order.
 """
 import glob
 import json
@@ -18,12 +18,12 @@ from .client import LOAD_PREFIX
 
 
 def sanitizer_reports(c):
-    """Files that ASan or UBSan wrote for this cluster."""
+    """Reports of ASan or UBSan for this cluster."""
     return glob.glob(c.path("log", "asan.*"))
 
 
 def hang_report(c):
-    """If slurmctld lives but does not answer: what its threads do (with gdb, if that is there)."""
+    """If slurmctld lives but does not answer: stack traces of its threads (with gdb, if available)."""
     pid = c.ctld_pid()
     if not pid or c.ctld_may_be_down or "is UP" in c.ask("scontrol ping", timeout=8, check=False):
         return []
@@ -53,7 +53,8 @@ def heal(c):
 
 
 def _configuration(c):
-    """slurm.conf, rubato.conf and a slurmctld that runs with them; when that was changed, 0: not."""
+    """slurm.conf, rubato.conf and a slurmctld that uses them. Returns the time of a change; 0: no
+    change."""
     path = pathlib.Path(c.path("etc", "rubato.conf"))
     c.test_switch = ""
     text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else None
@@ -94,7 +95,7 @@ def _jobs(c):
 
 
 def _outputs(c):
-    """What jobs printed: after a kill slurmctld gives numbers of jobs again."""
+    """Removes job output: after a kill, slurmctld reuses job ids."""
     for file in pathlib.Path(c.path("out")).glob("slurm-*.out"):
         file.unlink(missing_ok=True)
 
@@ -106,7 +107,7 @@ def _reservations(c):
 
 
 def _partitions(c):
-    """Up, and shared by all users where the shape does not say otherwise."""
+    """Up, and shared by all users unless the shape says otherwise."""
     owned = {part.name for part in c.shape.partitions if "ExclusiveUser=YES" in part.extra}
     for line in c.ask("scontrol -o show partition").splitlines():
         name = re.search(r"PartitionName=(\S+)", line)[1]
@@ -118,8 +119,8 @@ def _partitions(c):
 
 
 def _what_was_learnt(c):
-    """A new memory and a new store, if jobs have reported: what is learnt of one job type is a hint
-    at the speed of all others. When slurmctld was stopped for it, 0: it was not."""
+    """Resets memory and store if jobs have reported: profiles of one job type affect forecasts for
+    others. Returns the time at which slurmctld was stopped for it; 0: it was not."""
     folder = pathlib.Path(c.path("state/rubato"))
     seen = published(c)
     reported = any((seen.get("learning", {}).get("cells"), seen.get("mail", {}).get("taken")))
@@ -140,7 +141,7 @@ def _what_was_learnt(c):
 
 
 def published(c):
-    """stats.json as the loop published it last; {} before the first time."""
+    """stats.json as last published; {} before the first time."""
     try:
         return json.loads(pathlib.Path(c.path("state/rubato/publish/stats.json")).read_text())
     except (OSError, ValueError):
@@ -148,10 +149,9 @@ def published(c):
 
 
 def wait_loop(c, since=0):
-    """Rubato's loop is alive, in the mode of the shape, with the gate as that says.
+    """Rubato's loop is alive, in the mode of the shape, and the gate matches.
 
-    since: when slurmctld was told something new, 0: it was not. What the loop publishes must be
-    later.
+    since: time of the last change for slurmctld, 0: none. The published state must be later.
     """
     if c.flavour != "rubato" or c.shape.rubato_conf is None:
         return
@@ -167,7 +167,7 @@ def wait_loop(c, since=0):
 
 
 def _nodes(c):
-    """Every node that should be there is up, every slurmd runs."""
+    """Every expected node is up, every slurmd runs."""
     end = time.monotonic() + 120
     while True:
         bad = []

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Background load: keeps >= 10 jobs running and >= 30 pending while scenarios run.
 
-The load has two nodes and a partition of its own, `bg`, so that a scenario finds the nodes of its
-shape free and still shares with the load everything that is one per cluster: the queue, the
-scheduler's passes, locks, depths, logs. Of the pending ones some sit in the scenarios' own
-partition, where they can never start (begin date, dependency, hold). All its jobs are named
-"bg-...", carry Nice, so that they come after the scenarios' jobs in the queue, and are jobs anyone
-could have submitted. A small array of short jobs makes jobs end and start all the time.
+The load has two nodes and a partition `bg`, so that a scenario finds the nodes of its shape free. It
+shares with the load everything that exists once per cluster: the queue, scheduling passes, locks,
+depths, logs. Some pending jobs are in the scenarios' own partition, where they can never start (begin
+date, dependency, hold). All are named "bg-...", carry Nice, so that they come after the scenarios' jobs
+in the queue, and are jobs that any user could submit. A small array of short jobs starts and ends jobs
+all the time.
 """
 import dataclasses
 import re
@@ -63,10 +63,10 @@ def counts(c):
 
 
 def _last_in_queue(c, options):
-    """The job's options, with a priority set by hand under priority/basic.
+    """The job's options, with an explicit priority under priority/basic.
 
-    There each new job gets one less than the lowest so far, and after a restart of slurmctld the
-    niced ones count too; a priority set by hand never does.
+    There each new job gets one less than the lowest so far, and after a restart of slurmctld the niced
+    ones count too; an explicit priority never does.
     """
     if "--hold" in options or c.shape.options.get("PriorityType", "") == "priority/multifactor":
         return options
@@ -74,7 +74,7 @@ def _last_in_queue(c, options):
 
 
 def ensure(c):
-    """Submits what is missing of the load and waits until it is as it should be."""
+    """Submits the missing jobs of the load and waits until it is complete."""
     have = counts(c)
     account = "-A load " if c.shape.dbd else ""
     commands = []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs the scenarios of several cluster shapes side by side, each shape in a runner of its own."""
+"""Runs the scenarios of several cluster shapes in parallel, each shape in its own runner."""
 import contextlib
 import json
 import pathlib
@@ -14,7 +14,7 @@ STOP_SECONDS = 300
 
 
 class Child:
-    """A runner of the scenarios of one shape; its output is kept until it has ended."""
+    """A runner of the scenarios of one shape; its output is kept until it ends."""
 
     def __init__(self, shape, items, options, folder):
         self.shape, self.items = shape, items
@@ -34,7 +34,7 @@ class Child:
                                             preexec_fn=release_signals)
 
     def results(self):
-        """What it wrote; a scenario without a result has failed."""
+        """Its output; a scenario without a result has failed."""
         try:
             found = json.loads(self.json.read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -45,7 +45,7 @@ class Child:
                         for item in self.items if item.name not in done]
 
     def progress(self):
-        """Lines of scenarios that have ended, as far as they are written."""
+        """Lines of ended scenarios, as far as they are written."""
         text = self.log.read_text(encoding="utf-8", errors="replace")
         return [line for line in text.splitlines()
                 if line.startswith(("PASSED ", "FAILED ", "SKIPPED "))]
@@ -65,7 +65,7 @@ def run(chosen, options):
                 while waiting and len(running) < options.parallel:
                     shape = waiting.pop(0)
                     print(f"#### cluster {shape}: {len(groups[shape])} scenarios begin", flush=True)
-                    # A signal between the two would leave a runner that nobody stops.
+                    # A signal between the two would leave a runner that is never stopped.
                     with held_signals():
                         running.append([Child(shape, groups[shape], options, folder), 0])
                 time.sleep(0.3)
@@ -86,13 +86,13 @@ def run(chosen, options):
 
 
 def release_signals():
-    """In the child: what held_signals() holds in the parent is not held there."""
+    """In the child: unblocks the signals that held_signals() blocks in the parent."""
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
 
 
 @contextlib.contextmanager
 def held_signals():
-    """Signals that come meanwhile are delivered behind it."""
+    """Delays signals that arrive meanwhile."""
     numbers = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
     old = signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
     try:
@@ -102,7 +102,7 @@ def held_signals():
 
 
 def stop(processes):
-    """SIGTERM, so that each runner stops its cluster; waits for that, whatever signal comes now."""
+    """Sends SIGTERM, so that each runner stops its cluster; waits for that despite further signals."""
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     old = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
     for process in processes:

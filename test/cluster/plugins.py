@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the plugins are: the stock directory of the installed Slurm and Rubato's own."""
+"""Locations of the plugins: the stock directory of the installed Slurm and Rubato's own."""
 import functools
 import glob
 import hashlib
@@ -18,7 +18,7 @@ SPANK = "spank_rubato.so"
 
 @functools.lru_cache
 def stock_dir():
-    """Plugin directory of the installed Slurm, from the package manager's list of files."""
+    """Plugin directory of the installed Slurm, from the package manager's file list."""
     if os.environ.get("RUBATO_STOCK_PLUGINDIR"):
         return os.environ["RUBATO_STOCK_PLUGINDIR"]
     for command in (["dpkg-query", "-L", "slurm-wlm-basic-plugins"], ["rpm", "-ql", "slurm"]):
@@ -46,7 +46,7 @@ def find():
 
 
 def scratch_root():
-    """Where clusters live."""
+    """The folder of clusters."""
     return os.environ.get("RUBATO_SCRATCH") or f"/var/tmp/rubato-{os.getuid()}"
 
 
@@ -58,8 +58,8 @@ _copying = threading.Lock()
 
 
 def for_all_users(folder):
-    """`folder`, or below a home that others may not enter (a clone in /root, say) a copy of it that
-    they may: each client of Slurm reads PluginDir, also that of the second user."""
+    """`folder`, or, if it is below a home that others may not enter (a clone in /root, say), an
+    accessible copy. Each client of Slurm reads PluginDir, also that of the second user."""
     folder = pathlib.Path(folder).resolve()
     if os.geteuid() != 0 or _all_may_enter(folder):
         return str(folder)

@@ -9,7 +9,7 @@ import time
 
 
 class ClusterError(Exception):
-    """The cluster itself failed (a daemon died, a program is missing); the text is for people."""
+    """The cluster itself failed (a daemon died, a program is missing); the text is for users."""
 
 
 def tail(path, lines=20):
@@ -59,7 +59,7 @@ def read_pid(path):
 
 
 def wait_gone(pids, seconds):
-    """Waits until none of the pids lives; returns those that still do."""
+    """Waits until none of the pids is alive; returns those that still are."""
     end = time.monotonic() + seconds
     left = [pid for pid in pids if alive(pid)]
     while left and time.monotonic() < end:
@@ -76,7 +76,7 @@ def send(pid, number):
 
 
 def stop(pids, seconds=10.0):
-    """SIGTERM, and SIGKILL to those that still live `seconds` later."""
+    """SIGTERM, then SIGKILL to those still alive `seconds` later."""
     pids = [pid for pid in pids if pid and alive(pid)]
     for pid in pids:
         send(pid, signal.SIGTERM)
@@ -87,7 +87,7 @@ def stop(pids, seconds=10.0):
 
 
 def stop_session(child, seconds=3.0):
-    """Ends a subprocess.Popen that leads a session, and all of that session (salloc's command)."""
+    """Ends a subprocess.Popen that leads a session, with its whole session (salloc's command)."""
     def members():
         found = []
         for pid in all_pids():
@@ -134,7 +134,7 @@ def leftovers(base):
 
 
 def daemon(command, env, log, seconds=30):
-    """Runs a program that puts itself into the background; raises with its words if it fails."""
+    """Runs a program that daemonises; raises with its output if it fails."""
     with open(log, "ab") as out:
         try:
             code = subprocess.run(command, env=env, stdin=subprocess.DEVNULL, stdout=out,

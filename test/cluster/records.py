@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What Slurm itself wrote about jobs: slurmctld.log, jobcomp/filetxt, `scontrol show job -d`."""
+"""Slurm's own records of jobs: slurmctld.log, jobcomp/filetxt, `scontrol show job -d`."""
 import dataclasses
 import datetime
 import os
@@ -8,7 +8,7 @@ import re
 _STAMP = re.compile(r"^\[(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3})\] ")
 # slurmctld writes a job as 7, an array element as 7_3(12) (its id is 12); Rubato writes 7_3.
 _JOB = r"JobId=(?P<label>\d+(?:_\d+)?)(?:\((?P<id>\d+)\))?"
-# Who started a job, by the words of the line that says so.
+# Which scheduler started a job, by the words of the log line.
 _STARTS = (
     ("rubato", re.compile(r"rubato: started " + _JOB)),
     ("backfill", re.compile(r"sched/backfill: _start_job: Started " + _JOB)),
@@ -23,8 +23,8 @@ _BEGIN = re.compile(r"slurmctld version \S+ started")
 
 @dataclasses.dataclass
 class Times:
-    """Seconds since the epoch, 0 where the log has no line. by: "rubato", "backfill", "schedule"
-    or "submit"; "" if the start was not seen."""
+    """Seconds since the epoch, 0 if the log has no line. by: "rubato", "backfill", "schedule" or
+    "submit"; "" if the start was not seen."""
     submit: float = 0.0
     start: float = 0.0
     end: float = 0.0
@@ -111,8 +111,8 @@ def gpus_by_node(text):
 
 
 def jobcomp_lines(path):
-    """Lines of jobcomp/filetxt as fields, in the order they were written: a requeued job has one
-    for each of its runs. Times are seconds since the epoch, 0 where the line has none."""
+    """Lines of jobcomp/filetxt as fields, in file order: a requeued job has one per run. Times are
+    seconds since the epoch, 0 if the line has none."""
     found = []
     try:
         with open(path, encoding="utf-8", errors="replace") as file:

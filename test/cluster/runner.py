@@ -23,7 +23,7 @@ PATIENCE = 120.0
 
 
 class TimeUp(Exception):
-    """The body of a scenario took longer than it may."""
+    """The body of a scenario exceeded its time limit."""
 
 
 class TimeLimit:
@@ -44,7 +44,7 @@ class TimeLimit:
 
 
 def load_scenarios(folder):
-    """Imports every scenarios/*.py, which registers what it holds."""
+    """Imports every scenarios/*.py, which registers its scenarios."""
     for file in sorted(pathlib.Path(folder).glob("*.py")):
         if file.stem != "__init__":
             importlib.import_module(f"{__package__}.scenarios.{file.stem}")
@@ -80,7 +80,8 @@ class Runner:
         print(f"order of seed {seed}", flush=True)
 
         def place(name):
-            """Where the seed puts a name; a scenario more or less leaves the order of the others."""
+            """Position of a name by the seed; adding or removing a scenario keeps the order of the
+            others."""
             return hashlib.sha256(f"{seed} {name}".encode()).digest()
         for name in sorted({item.cluster for item in chosen}, key=place):
             group = [item for item in chosen if item.cluster == name]
@@ -118,7 +119,7 @@ class Runner:
               "restoring it", flush=True)
 
     def _start(self, c):
-        """Starts the cluster, anew if it is there already; True."""
+        """Starts the cluster, or a new one if it exists already; True."""
         start = time.monotonic()
         c.give_up_deferred()
         c.down()
@@ -134,7 +135,7 @@ class Runner:
         return True
 
     def _mend(self, c):
-        """Leaves the cluster as a scenario expects it, made anew if it cannot be restored; True."""
+        """Restores the cluster for the next scenario, or makes a new one; True."""
         start = time.monotonic()
         try:
             with TimeLimit(300):
@@ -191,7 +192,7 @@ class Runner:
         return "passed", ""
 
     def _negative(self, c, item, took):
-        """Runs the body again with its mechanism switched off; it must fail, in bounded time."""
+        """Runs the body again with its mechanism off; it must fail, in bounded time."""
         bound = min(item.timeout, max(10.0, 2 * took + 5))
         try:
             self._mend(c)

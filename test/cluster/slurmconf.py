@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a private cluster looks like, and the slurm.conf, gres.conf and cgroup.conf that say so.
+"""The description of a private cluster, and its slurm.conf, gres.conf and cgroup.conf.
 
-Nothing here starts anything: `render(shape, site)` turns a Shape and the facts of one cluster
-(folder, ports, address, plugin directories) into a dictionary {file name: text}.
+This module starts nothing: `render(shape, site)` turns a Shape and the facts of one cluster (folder,
+ports, address, plugin directories) into a dictionary {file name: text}.
 """
 import dataclasses
 import re
@@ -124,7 +124,7 @@ def expand(names):
 
 
 def default_options(shape, site):
-    """Keys of slurm.conf, in order. Shape.options is laid over them."""
+    """Keys of slurm.conf, in order. Shape.options overrides them."""
     base = site.base
     options = {
         "ClusterName": "rubato",
@@ -236,7 +236,7 @@ def partition_lines(shape):
 
 
 def gres_text(shape, site):
-    """gres.conf: each GPU is a link to /dev/null, which slurmd takes for a device."""
+    """gres.conf: each GPU is a link to /dev/null, which slurmd accepts as a device."""
     lines = []
     for spec in shape.nodes:
         first = 0
@@ -258,7 +258,7 @@ def render(shape, site):
     lines = [f"{key}={value}" for key, value in options.items() if value is not None]
     lines += list(shape.lines) + node_lines(shape, site) + partition_lines(shape)
     files = {"slurm.conf": "\n".join(lines) + "\n", "gres.conf": gres_text(shape, site)}
-    # Nothing here uses cgroups, but a slurmd that looks for them ends where none are mounted (in a
+    # Nothing here uses cgroups, but a slurmd that looks for them ends if none are mounted (in a
     # container, say). "disabled" came with 23.11; a fixed plugin does not look until it is used.
     files["cgroup.conf"] = ("CgroupPlugin=disabled\n" if site.version >= (23, 11)
                             else "CgroupPlugin=cgroup/v1\n")

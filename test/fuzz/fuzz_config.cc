@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Any bytes as a rubato.conf that may include itself: a Config that its own dump gives again, or
-// errors. The first byte chooses whether test-only options are admitted.
+// Arbitrary bytes as a rubato.conf that may include itself: a Config that its own dump reproduces,
+// or errors. The first byte enables test-only options.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

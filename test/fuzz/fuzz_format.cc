@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Any bytes as a format of rqueue and as what squeue printed: a Format that its own text gives
-// again, rows that hold what was read, or errors. The first byte chooses.
+// Arbitrary bytes as a format of rqueue and as squeue's output: a Format that its own text
+// reproduces, rows with the values read, or errors. The first byte chooses.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

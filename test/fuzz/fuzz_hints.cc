@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Any bytes as the comment of a job, as options, as environment, as a message and as the texts of a
-// request: hints that their own text gives again, or errors. What is good is checked against a
-// request of the first bytes, and against one of the texts.
+// Arbitrary bytes as a job's comment, options, environment, message and request texts: hints that
+// their own text reproduces, or errors. Valid hints are checked against a request from the first
+// bytes, and against one from the texts.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Any bytes as a file of profiles, as a table of another kind, and as an order: rows that their own
-// text gives again in both formats, or an error that says something.
+// Arbitrary bytes as a file of profiles, as a CSV table, and as an order: rows that their own text
+// reproduces in both formats, or an error with a text.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -30,7 +30,7 @@ void keeps(const std::vector<ProfileRow>& rows) {
   require(rubato::store::profiles_to_csv(*from_json) == csv);
 }
 
-/// What was read is something that every model can be fitted to.
+/// Every model can be fitted to rows that were read.
 void fits(const std::vector<ProfileRow>& rows) {
   std::vector<rubato::MeasuredRow> measured;
   for (const ProfileRow& row : rows) measured.push_back(rubato::store::measured_row(row));

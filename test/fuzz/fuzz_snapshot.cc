@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Any bytes as a snapshot: an error in words, or a snapshot that comes back the same and on which a
-// round makes a plan that comes back the same.
+// Arbitrary bytes as a snapshot: an error with a text, or a snapshot that its own text reproduces.
+// Then a round makes a plan, which its own text also reproduces.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -22,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto snapshot = rubato::snapshot_from_json(text);
   if (!snapshot) {
     require(!snapshot.error().text.empty());
-    // The same bytes as the other documents.
+    // Reads the same bytes as the other documents.
     require(!rubato::memory_from_json(text, rubato::Snapshot()) ||
             text.find("rubato.state/1") != std::string_view::npos);
     return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Any bytes as a workload of `rubato simulate`, as speeds, and as the words of --cluster: jobs that
-// can be played, or an error that says something. The first byte is a letter of kKinds; of the
-// formats that need two files the second begins behind a form feed.
+// Arbitrary bytes as a workload of `rubato simulate`, as throughputs, and as the words of
+// --cluster: jobs that can be simulated, or an error with a text. The first byte is a letter of
+// kKinds. In formats with two files, the second starts after a form feed.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ using rubato::sim::Suite;
 
 /// native, gavel, sacct, muri, tiresias, cluster, sia and pollux, rubick.
 constexpr std::string_view kKinds = "ngsmtcpr";
-/// What is played: so few jobs, in so many steps of a loop.
+/// Limits of the simulation: jobs, and steps of a loop.
 constexpr std::size_t kMaxJobs = 24;
 constexpr int kMaxSteps = 300;
 
@@ -35,7 +35,7 @@ void need(bool holds) {
   if (!holds) std::abort();
 }
 
-/// A file that is only in memory; readers take paths.
+/// A file in memory; readers take paths.
 class MemoryFile {
  public:
   explicit MemoryFile(std::string_view text) : file_(memfd_create("fuzz", MFD_CLOEXEC)) {
@@ -64,7 +64,7 @@ void check_jobs(const JobList& jobs) {
   }
 }
 
-/// A run ends, is cut, or says why not; what it gives is a number or infinity.
+/// A run ends, is stopped, or returns an error; results are numbers or infinity.
 void play(const Suite& suite, const std::string& policy) {
   std::atomic<bool> stop{false};
   int steps = 0;

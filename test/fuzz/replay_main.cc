@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Runs a fuzz target over kept inputs, for builds without libFuzzer: fuzz_NAME FILE-OR-FOLDER...
-// Arguments that begin with '-' are libFuzzer's and have no meaning here.
+// Runs a fuzz target over stored inputs, for builds without libFuzzer: fuzz_NAME FILE-OR-FOLDER...
+// Ignores arguments that begin with '-', which are libFuzzer's.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -32,7 +32,7 @@ bool replay(const std::filesystem::path& path) {
     std::fprintf(stderr, "cannot read %s\n", path.c_str());
     return false;
   }
-  // Names the input, should the target end the program.
+  // Prints the input's name first, in case the target ends the program.
   std::fprintf(stderr, "%s\n", path.c_str());
   LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(input.data()), input.size());
   return true;

@@ -8,7 +8,7 @@
 namespace rubato {
 namespace {
 
-/// Text in which braces and beginnings of segments are frequent.
+/// Text with many braces and starts of annotations.
 std::string comment() {
   const auto piece = rc::gen::oneOf(
       rc::gen::element<std::string>("{rubato ", "{", "}", " ", "gpus=4", "rate=", "{rubato gpus=2}",
@@ -63,7 +63,7 @@ RC_GTEST_PROP(AnnotationProperty, any_text_is_read_without_harm, ()) {
 
 RC_GTEST_PROP(AnnotationProperty, stands_once_and_the_rest_stays, ()) {
   const std::string text = comment();
-  // Text that becomes a segment when one is cut out of its middle is nobody's.
+  // Text that becomes an annotation when one is cut out of its middle does not belong to Rubato.
   RC_PRE(segment_text(with_annotation(text, nullptr)).empty());
   const JobAnnotation one = annotation();
   const std::string with = with_annotation(text, &one);

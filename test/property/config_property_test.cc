@@ -18,14 +18,14 @@
 namespace rubato {
 namespace {
 
-/// Names as partitions and GPU types may have them, bytes above ASCII included.
+/// Valid names of partitions and GPU types, including bytes above ASCII.
 rc::Gen<std::string> name() {
   const auto byte = rc::gen::suchThat(
       rc::gen::arbitrary<char>(), [](char c) { return check_name(std::string(1, c)).has_value(); });
   return rc::gen::nonEmpty(rc::gen::container<std::string>(byte));
 }
 
-/// A number in the range of the option, the ends now and then.
+/// A number in the range of the option, sometimes one of its ends.
 double real_in(const char* option_name, const char* record = "") {
   const Option* option = find_option(option_name, record);
   const int step = *rc::gen::inRange(0, 1001);
@@ -50,7 +50,7 @@ void choose_test_words(Config& config) {
   }
 }
 
-/// JobType= lines: each hint now and then, with the value of the table's example.
+/// JobType= lines with some hints, each with the table's example value.
 std::vector<JobTypeConfig> any_job_types() {
   std::vector<JobTypeConfig> out;
   for (const std::string& name : *rc::gen::container<std::set<std::string>>(rc::gen::nonEmpty(
@@ -115,7 +115,7 @@ RC_GTEST_PROP(ConfigProperty, ParseOfDumpGivesTheSameConfig, ()) {
 RC_GTEST_PROP(ConfigProperty, KeysAreReadInAnyCase, ()) {
   const Config config = any_config();
   std::string text = dump_config(config);
-  bool in_key = true;  // keys stand at the start of a line, Speed behind a blank
+  bool in_key = true;  // keys are at the start of a line, Speed is after a blank
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '\n' || text.compare(i, 7, " Speed=") == 0) in_key = true;
     if (text[i] == '=') in_key = false;
@@ -140,7 +140,7 @@ RC_GTEST_PROP(ConfigProperty, AnyBytesGiveAConfigOrErrorsWithAPlace, (const std:
   }));
 }
 
-/// Pieces of real files in any order reach further than bytes do.
+/// Random sequences of real pieces reach more code than random bytes.
 RC_GTEST_PROP(ConfigProperty, AnyMixOfPiecesGivesAConfigOrErrorsWithAPlace, ()) {
   std::vector<std::string> pieces{
       "=", "\"",  "\\",  "#",         "\n",           " ",          ",",       ":",
@@ -203,7 +203,7 @@ RC_GTEST_PROP(ConfigProperty, OneTypingErrorFindsTheOption, ()) {
       typed[at] = 'q';
       break;
   }
-  // "GpuTyps" is as near to GpuType as to GpuTypes.
+  // "GpuTyps" is equally near to GpuType and GpuTypes.
   const auto found = nearest(typed, names);
   RC_ASSERT(found.has_value());
   RC_ASSERT(edit_distance(typed, *found) <= edit_distance(typed, meant));

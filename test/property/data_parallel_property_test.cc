@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The data-parallel model, the tables and the search for a batch, on any input.
+// Properties of the data-parallel model, the tables and the search for a batch, on any input.
 #include "lib/model/data_parallel/data_parallel.h"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ DataParallelConfiguration gen_configuration() {
   return {std::exp(gen_int(0, 14000) / 1000.0), gen_int(nodes, 16 * nodes), nodes};
 }
 
-// A permutation by rank.
+// A random permutation.
 template <typename T>
 std::vector<T> gen_shuffled(std::vector<T> values) {
   for (std::size_t i = values.size(); i > 1; --i) {
@@ -105,7 +105,7 @@ RC_GTEST_PROP(DataParallelProperty, TheOrderOfTheSamplesDoesNotMatter, ()) {
   }
 }
 
-// Times of a job that does what the family says: nothing far from what was measured may be wild.
+// Times of a job that follows the family: extrapolations must stay plausible.
 RC_GTEST_PROP(DataParallelProperty, SaneSamplesExtrapolateSanely, ()) {
   const double fixed = std::exp(gen_int(-5000, 0) / 1000.0);
   const double per_sample = fixed * gen_int(1, 100) / 1000.0;
@@ -175,7 +175,7 @@ RC_GTEST_PROP(CommunicationTableProperty, NeverShorterForMoreBytes, ()) {
   }
 }
 
-// All batches and passes tried one by one.
+// Tries all batches and passes one by one.
 std::optional<BatchChoice> brute_force(const BatchRange& range, int gpus,
                                        const IterationSeconds& seconds, const BatchWorth& worth) {
   std::optional<BatchChoice> best;
@@ -187,7 +187,7 @@ std::optional<BatchChoice> brute_force(const BatchRange& range, int gpus,
   for (std::int64_t batch = range.least; batch <= range.most; ++batch) {
     for (std::int64_t passes = 1; passes <= needed; ++passes) {
       const std::int64_t share = gpus * passes;
-      // A sample for every GPU in every pass, were the batch as large as it may be.
+      // A sample for every GPU in every pass, at the maximum batch.
       if (range.most < share) break;
       const std::int64_t local = (batch + share - 1) / share;
       if (range.max_local > 0 && local > range.max_local) continue;
@@ -211,7 +211,7 @@ RC_GTEST_PROP(BestBatchProperty, IsWhatTryingAllFinds, ()) {
   range.min_local = gen_chance(70) ? 1 : gen_int(1, 8);
   range.max_passes = gen_int(1, 4);
   const int gpus = gen_int(4, 12);
-  // Any times, with no order in them.
+  // Arbitrary, unordered times.
   std::vector<double> times;
   for (int i = 0; i < 100; ++i) times.push_back(gen_chance(5) ? -1 : gen_int(1, 1000) / 100.0);
   const IterationSeconds seconds = [&](double local_batch, int passes) {

@@ -20,7 +20,7 @@ namespace {
 
 bool coin() { return *rc::gen::arbitrary<bool>(); }
 
-/// From 0 on, whatever the size of the case: small cases must not always choose the first.
+/// From 0 on, independent of the case size: small cases must not always choose the first value.
 int below(int end) { return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(0, end)); }
 
 std::int64_t count_to(std::int64_t most) { return *rc::gen::inRange<std::int64_t>(1, most + 1); }
@@ -97,7 +97,7 @@ Plans any_plans() {
   return plans;
 }
 
-/// Any hints that one layer can say.
+/// Any hints that one layer can contain.
 Hints any_hints() {
   Hints out;
   if (coin()) out.job_type = any_name("._+:@-");
@@ -145,7 +145,7 @@ HintRequest any_request() {
   return request;
 }
 
-/// `hints` without those that break a rule; the size of the request is put among the sizes.
+/// `hints` without those that break a rule; the request's size is added to the sizes.
 Hints fitting(Hints hints, const HintRequest& request) {
   const auto own = static_cast<int>(request.total_gpus());
   if (hints.gpus && own > 0) {
@@ -170,7 +170,7 @@ Hints fitting(Hints hints, const HintRequest& request) {
   return hints;
 }
 
-/// Free text of a site, any bytes, without the marker.
+/// Free text of a site: any bytes, without the marker.
 std::string any_site() {
   return *rc::gen::suchThat(rc::gen::arbitrary<std::string>(), [](const std::string& text) {
     return text.find("rubato:") == std::string::npos;
@@ -225,7 +225,7 @@ RC_GTEST_PROP(HintProperty, TheTextOfTheSiteIsKept, ()) {
   const auto again = parse_comment(comment);
   RC_ASSERT(again.has_value());
   RC_ASSERT(*again == hints);
-  // Put in again, it is the same; taken out, the site's text is left.
+  // Inserting the hints again changes nothing; removing them leaves the site's text.
   RC_ASSERT(with_hints(comment, hints) == comment);
   const bool blank_added = parts.site.size() > site.size();
   if (blank_added) RC_ASSERT(with_hints(comment, {}) == site);
@@ -246,7 +246,7 @@ RC_GTEST_PROP(HintProperty, TheOrderOfPairsDoesNotMatter, ()) {
   std::vector<std::string> pairs;
   const std::string rendered = render_hints(any_hints());
   for (const auto pair : split_at(rendered, ';')) pairs.emplace_back(pair);
-  // Wrong ones among them: then the errors are the same in another order.
+  // Includes wrong pairs: the errors are then the same in another order.
   if (coin()) pairs.push_back(*rc::gen::element<std::string>("gpus=0", "colour=red", "no-gpus=1"));
   const auto joined = [&pairs] {
     std::string out = "rubato:";
@@ -283,7 +283,7 @@ RC_GTEST_PROP(HintProperty, TheStrongLayerCounts, ()) {
   }
 }
 
-/// Whatever an admin writes for a job type, a job that is good without it is good with it.
+/// A JobType= line never makes a valid job invalid.
 RC_GTEST_PROP(HintProperty, AJobTypeLineNeverRefusesAJob, ()) {
   const HintRequest request = any_request();
   const Hints said = fitting(any_hints(), request);
@@ -314,7 +314,7 @@ RC_GTEST_PROP(HintProperty, WhatIsResolvedIsWhatWasSaid, ()) {
   RC_ASSERT(resolved->plans == said.plans);
   RC_ASSERT(resolved->checkpoint == said.checkpoint.value_or(Checkpoint{}));
   RC_ASSERT(resolved->resize == said.resize.value_or(Resize::kNone));
-  // The request is one of the sizes, and every size can be asked for in its units.
+  // The request is one of the sizes, and every size is a multiple of its units.
   const int own = static_cast<int>(request.total_gpus());
   RC_ASSERT(resolved->sizes.empty() == (own == 0));
   if (own > 0 && own % request.size_unit() == 0) RC_ASSERT(resolved->sizes.contains(own));
@@ -370,7 +370,7 @@ RC_GTEST_PROP(MessageProperty, ParseOfRenderGivesTheSameMessage, ()) {
   RC_ASSERT(*again == message);
 }
 
-/// Pieces of real texts in any order reach further than bytes do.
+/// Random sequences of real pieces reach more code than random bytes.
 std::string any_pieces() {
   std::vector<std::string> pieces{"=",    ";",   ",", "-",       "/",    ">",
                                   ":",    "@",   " ", "rubato:", "no-",  "auto",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What was learnt, through models-fit.json: the same forecasts and the same plan, byte for byte.
+// A model that passed through models-fit.json gives the same forecasts and the same plan, byte for
+// byte.
 #include "lib/json/models_fit.h"
 
 #include <gtest/gtest.h>
@@ -38,7 +39,7 @@ std::vector<ThroughputObservation> gen_observations(const Snapshot& snapshot) {
   return observations;
 }
 
-// Jobs with a type that may be among the cells.
+// Adds job types to jobs, some with observations.
 Snapshot with_job_types(Snapshot snapshot) {
   for (Job& job : snapshot.jobs) {
     if (!job.request.wants_gpus() || gen_chance(20)) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// place() against every set of nodes there is, on clusters small enough for that.
+// place() against exhaustive search over node sets, on small clusters.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -14,12 +14,13 @@
 namespace rubato::test {
 namespace {
 
-/// Best first: needs a boot, slowness of the type, nodes, nodes to boot, weights, left over.
+/// Order of preference: needs a boot, slowness of the type, nodes, nodes to boot, weights, left
+/// over.
 using Objective = std::tuple<bool, double, int, int, std::uint64_t, std::int64_t>;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// Every way to choose nodes for the one pending job, judged by the words of the request alone.
+/// Tries every set of nodes for the one pending job, and judges it only by the request.
 class BruteForce {
  public:
   BruteForce(const Snapshot& snapshot, const Job& job, const Models& models)
@@ -57,7 +58,7 @@ class BruteForce {
            node.gpus_free() == node.gpus_total();
   }
 
-  /// `amount` GPUs (cores without) of the job fit on `node` if it has `nodes` nodes.
+  /// True if `amount` GPUs (or cores) of the job fit on `node` when it has `nodes` nodes.
   bool fits(const Node& node, const std::string& type, std::int64_t amount, int nodes) const {
     if (request_.whole_nodes && !empty(node)) return false;
     if (amount > free_of(node, type)) return false;
@@ -73,14 +74,14 @@ class BruteForce {
       cores = std::max(cores, amount * request_.threads);
     }
     cores = std::max(cores, request_.cores_per_gpu * gpus);
-    cores = ceil_div(cores, request_.threads);  // what was counted so far are CPUs
+    cores = ceil_div(cores, request_.threads);  // the values so far count CPUs
     const std::int64_t memory =
         std::max({request_.memory_per_node, request_.memory_per_core * request_.threads * cores,
                   request_.memory_per_gpu * gpus});
     return cores <= node.cores_free && memory <= node.memory_free;
   }
 
-  /// The most that one node can carry in steps of `step` up to `most`.
+  /// The maximum that one node can carry, in steps of `step` up to `most`.
   std::int64_t carries(const Node& node, const std::string& type, std::int64_t step,
                        std::int64_t most, int nodes) const {
     std::int64_t carried = 0;
@@ -90,7 +91,7 @@ class BruteForce {
     return carried;
   }
 
-  /// What is left over if the nodes of `subset` take the job; nothing if they cannot.
+  /// The GPUs left over if the nodes of `subset` take the job; nullopt if they cannot.
   std::optional<std::int64_t> left_on(const std::vector<const Node*>& subset,
                                       const std::string& type) const {
     const int nodes = static_cast<int>(subset.size());
@@ -123,7 +124,8 @@ class BruteForce {
   std::optional<Objective> best_of(const std::string& type) const {
     const NodeSet& allowed = snapshot_.node_sets.at(static_cast<std::size_t>(job_.node_set));
     const int most = request_.max_nodes > 0 ? request_.max_nodes : 1000;
-    // With a fixed number of GPUs on each of a range of nodes Slurm takes as many as there are.
+    // With a fixed number of GPUs per node and a range of nodes, Slurm takes as many nodes as
+    // possible.
     const bool grows =
         request_.gpus_per_node > 0 && request_.max_nodes > request_.min_nodes && job_.managed;
     std::optional<Objective> best;
@@ -149,7 +151,7 @@ class BruteForce {
       const auto left = left_on(subset, type);
       if (!usable || !left) continue;
       const double slow = request_.wants_gpus() ? -models_.speed(type) : 0;
-      // Whether anything boots decides between types, not within one.
+      // A required boot decides between types, not within one.
       const Objective objective{false, slow, grows ? -nodes : nodes, boots, weight, *left};
       if (!best || objective < *best) best = objective;
     }
@@ -187,7 +189,7 @@ RC_GTEST_PROP(PlaceProperty, finds_what_every_set_of_nodes_offers_best, ()) {
   Placer placer(input, forecasts, queue, capacity, reservation_table);
   const PendingEntry& entry = queue.entries.front();
   const std::vector<TypeId> types = placer.types_of(entry);
-  // A request that only a mix of types can carry has no single type to compare.
+  // A request that only a mix of types can satisfy has no single type to compare.
   RC_PRE(std::find(types.begin(), types.end(), kAnyGpu) == types.end());
 
   const std::optional<Placement> placed = placer.place(entry);

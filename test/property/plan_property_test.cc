@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Execution plans for any samples and any question: finite, feasible, monotone, repeatable.
+// Execution plans for any samples and any query: finite, feasible, monotone, repeatable.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -56,7 +56,7 @@ ExecutionPlan gen_plan() {
   return plan;
 }
 
-// Anything: wrong, contradictory, enormous, the same many times.
+// Arbitrary samples: wrong, contradictory, enormous, repeated.
 std::vector<PlanSample> gen_samples() {
   std::vector<PlanSample> out;
   const int count = gen_int(0, 12);
@@ -127,7 +127,7 @@ RC_GTEST_PROP(PlanProperty, forecasts_are_finite_and_feasible, ()) {
   }
 }
 
-// From what was measured nobody is sent further than the work could shrink or grow.
+// A forecast never differs from the measurements by more than the work could shrink or grow.
 RC_GTEST_PROP(PlanProperty, no_wild_extrapolation, ()) {
   const ModelShape shape{.params = 300'000'000};
   const double seconds = std::exp(gen_int(-4000, 4000) / 1000.0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whatever was measured, and whatever is asked: an answer that is finite and not negative, or none;
-// the same bytes each time.
+// For any measurements and any query: a finite, non-negative answer or none, with the same bytes
+// each time.
 #include "lib/model/predictor.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ const T& any_of(const std::vector<T>& list) {
   return list[static_cast<std::size_t>(gen_int(0, static_cast<int>(list.size()) - 1))];
 }
 
-/// Sensible, enormous, tiny, or no number at all.
+/// Plausible, enormous, tiny, or not finite.
 double gen_number() {
   switch (gen_int(0, 9)) {
     case 0:
@@ -130,8 +130,8 @@ RC_GTEST_PROP(Predictor, AnswersAreTotalAndRepeat, ()) {
     const Resources at = gen_resources();
     const Prediction found = first.predict(job, at);
     check(found, at);
-    RC_ASSERT(same(found, first.predict(job, at)));  // kept
-    RC_ASSERT(same(found, again.predict(job, at)));  // made anew
+    RC_ASSERT(same(found, first.predict(job, at)));  // cached
+    RC_ASSERT(same(found, again.predict(job, at)));  // computed again
     if (job.batch && found.batch_chosen) {
       RC_ASSERT(found.batch >= job.batch->min && found.batch <= job.batch->max);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What holds for a request at every size.
+// Invariants of a request at every size.
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 int number(int from, int to) { return *rc::gen::inRange(from, to + 1); }
 
-/// A job as Slurm would have made it of some sbatch line, with every size from 1 to 64.
+/// A job as Slurm would make it from an sbatch line, with every size from 1 to 64.
 Job any_job() {
   Job job;
   Request& request = job.request;
@@ -27,7 +27,7 @@ Job any_job() {
   const bool tasks_per_node = number(0, 2) == 0;
   if (tasks_per_node) request.tasks_per_node = number(1, 4);
   request.tasks = tasks_per_node ? request.tasks_per_node * request.min_nodes : number(0, 8);
-  // Slurm asks for a task and a CPU a node at least.
+  // Slurm requests at least one task and one CPU per node.
   if (request.tasks > 0) request.tasks = std::max(request.tasks, request.min_nodes);
   request.cores = std::max({1, request.tasks, request.min_nodes}) * request.cores_per_task;
   request.cores_per_node = std::max(1, request.tasks_per_node) * request.cores_per_task;
@@ -72,7 +72,7 @@ RC_GTEST_PROP(ResizeProperty, tasks_cpus_and_memory_per_gpu_are_kept, ()) {
   const Request& after = sized->request;
   if (before.tasks > 1)
     RC_ASSERT(std::int64_t{after.tasks} * own == std::int64_t{before.tasks} * gpus);
-  // Rounded up to whole CPUs, and a CPU a task and a node at least.
+  // Rounded up to whole CPUs, with at least one CPU per task and node.
   if (before.cores > 1)
     RC_ASSERT(std::int64_t{after.cores} * own >= std::int64_t{before.cores} * gpus);
   RC_ASSERT(after.cores >= after.tasks);

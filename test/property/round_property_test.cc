@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What holds of every round, whatever the snapshot (DESIGN P2, P3, P7).
+// Invariants of every round, for any snapshot (DESIGN P2, P3, P7).
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -28,7 +28,7 @@ Config gen_config() {
 
 constexpr const char* kJobTypes[] = {"bert", "gpt", "odd"};
 
-// Some with what was measured of some job types.
+// Models, some with measurements of some job types.
 Models gen_models() {
   if (gen_chance(30)) return Models();
   const std::map<std::string, double> speeds = {{"a100", 1.0}, {"h100", 2.0}};
@@ -44,7 +44,7 @@ Models gen_models() {
   return Models(speeds, std::make_shared<const ThroughputModel>(TypeSpeeds(speeds), observations));
 }
 
-// What jobs say of themselves.
+// Hints of a job.
 ResolvedHints gen_hints() {
   ResolvedHints hints;
   if (gen_chance(80)) hints.job_type = kJobTypes[gen_int(0, 2)];
@@ -56,7 +56,8 @@ ResolvedHints gen_hints() {
 
 Snapshot anything() {
   Snapshot snapshot = *gen_snapshot();
-  std::map<JobKey, std::optional<ResolvedHints>> said;  // the entries of one job say the same
+  std::map<JobKey, std::optional<ResolvedHints>> said;  // all entries of one job have the same
+                                                        // hints
   for (Job& job : snapshot.jobs) {
     const auto [hints, fresh] = said.try_emplace(job.key);
     if (fresh && gen_chance(50)) hints->second = gen_hints();
@@ -185,7 +186,7 @@ RC_GTEST_PROP(RoundProperty, json_gives_the_same_values_back, ()) {
   });
 }
 
-// Jobs that Rubato decides about alone, on nodes that stay as they are.
+// Only managed jobs, on nodes that do not change.
 GenOptions own_world() {
   GenOptions options;
   options.unmanaged = false;
@@ -193,13 +194,13 @@ GenOptions own_world() {
   return options;
 }
 
-// As long as every job ends at its time limit, what was once promised comes true or gets better.
+// If every job ends at its time limit, a reservation is kept or improves.
 RC_GTEST_PROP(RoundProperty, a_reservation_is_kept, ()) {
   Config config = gen_config();
   config.reserve_depth = gen_int(1, 4);
-  // A bound that comes due may take the place of a lesser reservation.
+  // A bound that is due may replace a less urgent reservation.
   config.starvation_bound = 0;
-  // New jobs come above all others or below them. What the first of the order holds yields to jobs
+  // New jobs go above all others or below them. The reservation of the first job yields to jobs
   // above it.
   const bool above = gen_chance(50);
   Snapshot snapshot = *gen_snapshot(own_world());
@@ -234,7 +235,7 @@ RC_GTEST_PROP(RoundProperty, a_reservation_is_kept, ()) {
     }
     now = next;
     snapshot = advance(snapshot, now);
-    // New jobs may come in at any place of the order.
+    // New jobs may enter at any queue position.
     if (gen_chance(50)) {
       GenOptions options = own_world();
       options.twins = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What holds of every simulation: nothing is given twice, every job runs once, no GPU idles for
-// want of a decision.
+// Invariants of every simulation: nothing is allocated twice, every job runs once, no GPU idles
+// without a reason.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
@@ -40,7 +40,7 @@ Config all_managed() {
   return config;
 }
 
-/// Everything that is held at `time`, each run with the piece of the cluster that it has.
+/// All allocations at `time`, one list per run.
 std::vector<std::vector<NodeShare>> held_at(const SimulationInput& workload,
                                             const SimulationOutcome& outcome, Seconds time) {
   std::vector<std::vector<NodeShare>> held;
@@ -55,13 +55,13 @@ std::vector<std::vector<NodeShare>> held_at(const SimulationInput& workload,
 
 RC_GTEST_PROP(SimulateProperty, nothing_is_given_twice, ()) {
   SimulationInput workload = gen_workload();
-  // Where Slurm itself is asked to find room, it may take what the plan gives to a later job.
+  // Where Slurm itself places a job, it may take nodes that the plan gives to a later job.
   for (JobArrival& arrival : workload.arrivals) {
     arrival.job.managed = true;
     arrival.job.may_preempt = arrival.job.preempting = false;
   }
   const SimulationOutcome outcome = simulate(workload, Models(), all_managed(), time_of);
-  for (const CompletedRun& run : outcome.runs) {  // what is held grows at starts only
+  for (const CompletedRun& run : outcome.runs) {  // allocations grow only at starts
     std::map<int, int> cores;
     std::map<int, MiB> memory;
     std::map<std::pair<int, std::string>, int> gpus;

@@ -42,7 +42,7 @@ FormatField any_field(bool short_format) {
   field.width = *inRange(short_format ? 0 : -20, 100);
   field.right = *arbitrary<bool>();
   field.suffix = text_of(kSuffix);
-  // Digits behind the width are part of it.
+  // Digits after the width belong to it.
   if (!short_format) field.suffix.erase(0, field.suffix.find_first_not_of("0123456789"));
   return field;
 }
@@ -74,7 +74,7 @@ RC_GTEST_PROP(Format, AnyTextIsReadOrRefused, (const std::string& text)) {
   }
 }
 
-/// What snprintf makes of it, as squeue does.
+/// The text equals snprintf's, which squeue uses.
 RC_GTEST_PROP(Format, FitsAsPrintf, ()) {
   const std::string text = text_of("ab c");
   const int width = *inRange(1, 40);
@@ -85,7 +85,7 @@ RC_GTEST_PROP(Format, FitsAsPrintf, ()) {
   RC_ASSERT(fit(text, width, right) == wanted);
 }
 
-/// Values may hold anything but the mark; the job id holds digits.
+/// Values may contain anything except the mark; the job id contains digits.
 RC_GTEST_PROP(Query, ReadsBackWhatIsPrinted, ()) {
   const std::string mark = "\x1e#mark#\x1f";
   const auto count = *inRange<std::size_t>(1, 5);
@@ -110,7 +110,7 @@ RC_GTEST_PROP(Query, ReadsBackWhatIsPrinted, ()) {
   for (std::size_t r = 0; r < rows.size(); ++r) RC_ASSERT((*sections)[0].rows[r].fields == rows[r]);
 }
 
-/// Rows sorted by squeue's keys and then by ours are sorted by all keys in their order.
+/// Rows sorted by squeue's keys and then by Rubato's are sorted by all keys in order.
 RC_GTEST_PROP(Sort, IsLexicographic, ()) {
   const auto order = parse_sort("P,-dlgpus,t,dljobtype,u");
   RC_ASSERT(order.has_value());
@@ -121,7 +121,7 @@ RC_GTEST_PROP(Sort, IsLexicographic, ()) {
     keys.push_back({*element<std::string>("p", "q"), *element<std::string>("A", "B"),
                     *element<std::string>("u", "v")});
   }
-  std::sort(keys.begin(), keys.end());  // as squeue leaves them: P, t, u
+  std::sort(keys.begin(), keys.end());  // squeue's order: P, t, u
   for (const auto& key : keys) {
     SqueueRow row;
     row.job_id = key[2];
@@ -136,7 +136,7 @@ RC_GTEST_PROP(Sort, IsLexicographic, ()) {
   sort_rows(*order, 0, rows, facts);
   for (std::size_t i = 1; i < rows.size(); ++i) {
     const auto rank = [&](std::size_t k) {
-      const int gpus = facts[k].gpus == 0 ? 1 : -facts[k].gpus;  // unknown last, else falling
+      const int gpus = facts[k].gpus == 0 ? 1 : -facts[k].gpus;  // unknown last, else descending
       return std::tuple(rows[k].fields[0], gpus, rows[k].fields[1], facts[k].job_type.empty(),
                         facts[k].job_type, rows[k].job_id);
     };

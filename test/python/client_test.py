@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""contrib/python/rubato.py: what a training loop reports, hears and resumes."""
+"""contrib/python/rubato.py: reports of a training loop, checkpoint requests, and resuming."""
 import logging
 import os
 import pathlib
@@ -27,7 +27,7 @@ class Clock:
 
 
 def clean(**more):
-    """An environment without anything of Slurm or Rubato but `more`."""
+    """An environment without variables of Slurm or Rubato except `more`."""
     left = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM", "RUBATO"))}
     return mock.patch.dict(os.environ, {**left, **more}, clear=True)
 
@@ -160,7 +160,7 @@ class Reports(unittest.TestCase):
 
 
 class Ways(unittest.TestCase):
-    """Where a report goes."""
+    """The channel of a report."""
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)

@@ -1,7 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""test/cluster/compare: what is read from slurmctld's records, the figures and their schema, the
-page, the options."""
+"""test/cluster/compare: slurmctld's records, the figures and their schema, the page, the options."""
 import copy
 import html.parser
 import io

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One configuration a job by branch and bound: against all ways there are, against dynamic
-// programming, and against GLPK; its proof, its end, and what it does with nothing.
+// Branch and bound for one configuration per job, compared with exhaustive search, dynamic
+// programming and GLPK. Also its bound, its state limit, and empty input.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kGap = 1e-4;
 
-/// Few jobs, any costs: whole ones in every second choice, some above 0, some rows alike.
+/// Few jobs with arbitrary costs: integers in every second problem, some above 0, some equal rows.
 AssignmentProblem small_choice(std::uint64_t seed) {
   std::uint64_t next = 0;
   const auto draw = [&] { return uniform_noise(seed, 3, next++); };
@@ -95,7 +95,7 @@ TEST(BranchBound, EveryPriceBounds) {
 
 TEST(BranchBound, CostsWhatDynamicProgrammingFinds) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    // Costs are whole, and too few for the gap to reach 1.
+    // Costs are integers, and their sum too small for the gap to reach 1.
     const AssignmentProblem choice =
         test::drawn_choice(seed, 64, seed % 2 == 0 ? 40 : 80, seed % 3 == 0);
     const auto found = branch_and_bound(choice);
@@ -107,7 +107,7 @@ TEST(BranchBound, CostsWhatDynamicProgrammingFinds) {
   }
 }
 
-/// GPUs that no sum of sizes can use, sizes that fill a type badly, worths that are all alike.
+/// GPUs that no sum of sizes can use, sizes that fill a type badly, equal worths.
 TEST(BranchBound, HoldsWhereTheDualIsFarOff) {
   for (std::uint64_t seed = 0; seed < 12; ++seed) {
     std::uint64_t next = 0;
@@ -132,7 +132,7 @@ TEST(BranchBound, HoldsWhereTheDualIsFarOff) {
   }
 }
 
-/// GLPK's answer; none where it gives up.
+/// GLPK's answer; nullopt if it gives up.
 std::optional<std::vector<int>> ask_glpk(const AssignmentProblem& choice) {
   auto answer = test::glpk_assign(choice);
   if (answer) return std::move(*answer);
@@ -205,7 +205,7 @@ TEST(BranchBound, IsTheSameAgainAndInAnyOrderOfJobs) {
 }
 
 TEST(BranchBound, SaysHowFarItGot) {
-  // All jobs are worth the same a GPU, but for what only a whole search tells apart.
+  // All jobs have almost the same worth per GPU; only a complete search distinguishes them.
   AssignmentProblem choice{{}, {{0, 5}, {0, 7}, {1, 5}, {1, 8}, {2, 3}}, {53, 59, 61}};
   for (int job = 0; job < 60; ++job) {
     auto& row = choice.costs.emplace_back();

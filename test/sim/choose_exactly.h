@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One configuration a job by other ways than the library's: what its answers are held against.
+// Reference solutions for one configuration per job, to compare with the library's.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace rubato::test {
 
-/// By dynamic programming over what is free: O(jobs x columns x product of the types' GPUs), exact.
-/// The entry of each row, -1 for none. Of equals the first in the order of jobs and columns.
+/// Exact dynamic programming over free GPUs: O(jobs x columns x product of the types' GPUs). The
+/// entry of each row, -1 for none. Of equals the first in the order of jobs and columns.
 inline std::vector<int> choose_exactly(const sim::AssignmentProblem& choice) {
   const auto& [costs, columns, gpus] = choice;
   std::vector<std::size_t> strides;
@@ -26,7 +26,7 @@ inline std::vector<int> choose_exactly(const sim::AssignmentProblem& choice) {
       free[t][s] = static_cast<int>(s / strides[t] % (static_cast<std::size_t>(gpus[t]) + 1));
     }
   }
-  // best[s]: least cost of the jobs behind, with what state s has free.
+  // best[s]: minimum cost of the remaining jobs with the free GPUs of state s.
   std::vector<double> best(states, 0);
   std::vector<std::vector<short>> choices(costs.size(), std::vector<short>(states, -1));
   for (std::size_t j = costs.size(); j-- > 0;) {
@@ -39,7 +39,7 @@ inline std::vector<int> choose_exactly(const sim::AssignmentProblem& choice) {
       for (std::size_t s = taken; s < states; ++s) {
         if (free[t][s] < columns[c].gpus) continue;
         const double value = best[s - taken] + cost;
-        // Sums in another order differ by rounding alone.
+        // Sums in another order differ only by rounding.
         if (value >= now[s] - 1e-9) continue;
         now[s] = value;
         choices[j][s] = static_cast<short>(c);
@@ -58,7 +58,7 @@ inline std::vector<int> choose_exactly(const sim::AssignmentProblem& choice) {
   return chosen;
 }
 
-/// The sum of what `chosen` takes. Sets `inside` to whether the GPUs of each type are enough.
+/// The total cost of `chosen`. Sets `inside` to whether the GPUs of each type suffice.
 inline double cost_of(const sim::AssignmentProblem& choice, const std::vector<int>& chosen,
                       bool& inside) {
   double sum = 0;
@@ -73,7 +73,7 @@ inline double cost_of(const sim::AssignmentProblem& choice, const std::vector<in
   return sum;
 }
 
-/// The least sum of all ways there are.
+/// The minimum cost, by exhaustive search.
 inline double min_cost(const sim::AssignmentProblem& choice, std::vector<int>& chosen) {
   if (chosen.size() == choice.costs.size()) {
     bool inside = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A rubato.conf in the simulator: which of its lines count, and what they change.
+// A rubato.conf in the simulator: which lines have an effect, and which.
 #include <gtest/gtest.h>
 
 #include "lib/sim/engine/config_lines.h"
@@ -21,7 +21,7 @@ TEST(ConfigLines, AreOfTheTypesOfTheCluster) {
   EXPECT_EQ(other_types(config, cluster), std::vector<std::string>{"c"});
 }
 
-/// When a lone job of which nothing is known ends.
+/// The end of a single job without any measurements.
 double end_with(const Config* config) {
   Suite suite;
   suite.name = "test";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What holds for every policy of the table on any workload and cluster: work is conserved, nothing
-// is given twice, no job is lost, and neither a repetition nor a cut changes a figure.
+// Invariants of every policy on any workload and cluster: work is conserved, nothing is allocated
+// twice, no job is lost. Neither a repetition nor a stop changes a figure.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@
 namespace rubato::sim {
 namespace {
 
-/// Faster on later types, slower in pieces, and slower in the second half where a model says so.
+/// Faster on later types, slower on fragments, and slower in the second half for some models.
 class CurveTruth final : public Truth {
  public:
   [[nodiscard]] double throughput(const SimJob& job, const Setting& setting,
@@ -53,8 +53,8 @@ SimJob drawn_job(Draw& draw, int number, int most_gpus) {
   return job;
 }
 
-/// Jobs that fit on some type, on a cluster of `types` types. With `events` nodes go down and come
-/// back; else some jobs have a cost of resizing of their own.
+/// Jobs that fit on some type, on a cluster of `types` types. With `events`, nodes go down and come
+/// back. Otherwise some jobs have their own resize cost.
 Suite drawn_suite(std::uint64_t seed, int types, bool events) {
   Draw draw(seed);
   Suite suite;
@@ -93,12 +93,12 @@ Suite drawn_suite(std::uint64_t seed, int types, bool events) {
   return suite;
 }
 
-/// Needs more of a suite than these have.
+/// True if the policy needs more than these suites have.
 bool unfit(const PolicyEntry& policy, const Suite& suite) {
   return policy.unfit != nullptr && !policy.unfit({suite.cluster, suite.jobs}).empty();
 }
 
-/// The segments of each job, those of one stay together.
+/// The periods in which a job holds GPUs; adjacent intervals are merged.
 struct Stay {
   double from = 0;
   double to = 0;
@@ -117,7 +117,7 @@ std::vector<std::vector<Stay>> stays_of(const Suite& suite, const RunMetrics& re
   return stays;
 }
 
-/// Work done over a job's stays, by the truth and the costs of its starts.
+/// Work done in a job's periods, by the truth and its start costs.
 double integrated(const Suite& suite, const SimJob& job, const std::vector<Stay>& stays) {
   double done = 0;
   for (std::size_t i = 0; i < stays.size(); ++i) {
@@ -137,7 +137,7 @@ double integrated(const Suite& suite, const SimJob& job, const std::vector<Stay>
   return done;
 }
 
-/// Each node at each time at most full, in GPUs, cores and memory; nothing on a node that is down.
+/// Each node at each time is at most full, in GPUs, cores and memory, and empty while it is down.
 void expect_room(const Suite& suite, const RunMetrics& record) {
   struct Change {
     double time;
@@ -210,14 +210,14 @@ void expect_sound(const Suite& suite, const RunMetrics& record) {
     if (result.dropped) {
       EXPECT_NEAR(ran, job.time_limit, 1e-6 * job.time_limit) << job.key;
     }
-    // A job is finished, or at its limit, or it could not run: then nobody can have ever held it.
+    // A job is finished, at its limit, or cannot run, and then it never held GPUs.
     EXPECT_TRUE(result.finished() || result.dropped || stays[i].empty()) << job.key;
   }
 }
 
 class AnyPolicy : public testing::TestWithParam<std::string> {};
 
-/// With the number of types of a suite that is drawn from a seed.
+/// The number of types of the suite for a seed.
 int types_for(std::uint64_t seed) { return 1 + static_cast<int>(seed % 3); }
 
 TEST_P(AnyPolicy, KeepsWorkAndRoom) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Elastic scaling: the dynamic program against all ways there are, the policies on cases by hand,
-// and the figures that the workload gave when it was made.
+// Elastic scaling: the dynamic program against exhaustive search, the policies on small cases, and
+// the recorded figures of the workload.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 using Jobs = std::vector<std::vector<SizeValue>>;
 
-/// The largest sum over all ways to give each job one of its sizes; below 0: there is none.
+/// The maximum sum over all ways to give each job one of its sizes; below 0: infeasible.
 double exhaustive(const Jobs& jobs, std::size_t from, int gpus) {
   if (from == jobs.size()) return 0;
   double best = -1;
@@ -37,7 +37,7 @@ Jobs drawn_jobs(std::uint64_t seed) {
     const auto least = 1 + static_cast<int>(3 * uniform_noise(seed, 2, job));
     const auto most = least + static_cast<int>(4 * uniform_noise(seed, 3, job));
     for (int gpus = least; gpus <= most; ++gpus) {
-      // Not monotone, with holes and ties.
+      // Values are not monotone, with gaps and ties.
       const double value = std::ceil(8 * uniform_noise(seed, 10 + job, gpus)) / 4;
       if (value < 2) jobs[job].push_back({gpus, value});
     }
@@ -164,8 +164,8 @@ TEST(StepTruth, IsTheSumOfItsParts) {
 
 TEST(Elastic, TakesTheFastestBatchAndTheSizeThatPays) {
   const Suite suite = suite_of("gpu:1x4", {trained("one", 0, 16000)});
-  // At four GPUs and 32 samples: 1 + 1 + 1.5 s; the user's 8 samples at four: 1 + 1/4 + 1.5 s,
-  // which is less than one GPU gives, 8 samples in 2 s.
+  // Four GPUs, 32 samples: 1 + 1 + 1.5 s. Four GPUs, the user's 8 samples: 1 + 1/4 + 1.5 s, slower
+  // than one GPU with 8 samples in 2 s.
   EXPECT_NEAR(play(suite, "elastic-var").jobs[0].finish, 16000 / (32 / 3.5), 1e-6);
   const RunMetrics fixed = play(suite, "elastic-fixed");
   EXPECT_NEAR(fixed.jobs[0].finish, 16000 / (8 / 2.0), 1e-6);
@@ -252,7 +252,7 @@ TEST(Elastic, SaysWhatIsMissing) {
       << record.error().text;
 }
 
-/// The table of the project's notes, in each cell within what the suite demands.
+/// The table in the project's notes; each cell is within the suite's tolerance.
 TEST(ElasticSuite, GivesTheFiguresItGaveWhenItWasMade) {
   int figures = 0;
   for (const char* throughput : {"10", "20", "30", "40"}) {

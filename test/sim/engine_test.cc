@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The common loop: figures that follow from a few jobs by hand, and what holds for every policy on
-// drawn workloads.
+// The common loop: figures computed by hand for a few jobs, and invariants of every policy on
+// random workloads.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +15,8 @@
 namespace rubato::sim {
 namespace {
 
-/// A unit of work a second and GPU, doubled on each later type; at most one type may refuse a job.
+/// One unit of work per second and GPU, doubled on each later type; at most one type may refuse a
+/// job.
 class LineTruth final : public Truth {
  public:
   [[nodiscard]] double throughput(const SimJob& job, const Setting& setting,
@@ -95,7 +96,7 @@ TEST(Engine, ANodeThatGoesDownTakesItsJobs) {
   suite.jobs[0].restart_s = 7;
   suite.node_events = {{20, 0, 0, false}, {30, 0, 1, false}, {60, 0, 0, true}};
   const RunMetrics record = play(suite, "fifo");
-  // 20 s on node 0; on node 1 until 30, of which 7 are the restart; then from 60 with another.
+  // 20 s on node 0; on node 1 until 30, including 7 for the restart; from 60 on, another restart.
   EXPECT_DOUBLE_EQ(record.jobs[0].finish, 60 + 7 + (100 - 20 - 3));
   EXPECT_EQ(record.jobs[0].restarts, 2);
 }
@@ -126,7 +127,7 @@ TEST(Engine, ACostOfResizingIsNotThatOfARestart) {
   Suite suite = make_suite("a:1x2", {make_job("one", 0, 2, 200)});
   suite.jobs[0].restart_s = 30;
   Shrinks restarts;
-  // 100 units until 50 s, then one a second.
+  // 100 units until 50 s, then one per second.
   EXPECT_DOUBLE_EQ(run_engine(suite, restarts, {})->jobs[0].finish, 50 + 30 + 100);
   suite.jobs[0].resize_s = 4;
   Shrinks resizes;
@@ -134,7 +135,7 @@ TEST(Engine, ACostOfResizingIsNotThatOfARestart) {
 }
 
 TEST(Engine, NoJobSpansTwoInterconnects) {
-  // Six GPUs are free, but three on each interconnect.
+  // Six GPUs are free, but only three on each interconnect.
   Suite suite = make_suite("a@fast:1x3,a@slow:1x3", {make_job("one", 0, 4, 400)});
   EXPECT_FALSE(play(suite, "fifo").jobs[0].finished());
   suite = make_suite("a@slow:2x2,a@fast:2x2", {make_job("one", 0, 4, 400)});
@@ -170,7 +171,7 @@ TEST(Engine, TheFastestTypeWithRoom) {
   EXPECT_DOUBLE_EQ(play(suite, "fifo-het").jobs[1].finish, 200);
 }
 
-/// Runs on whole nodes of four only.
+/// Runs only on whole nodes of four GPUs.
 class WholeNodes final : public Truth {
  public:
   [[nodiscard]] double throughput(const SimJob& /*job*/, const Setting& setting,
@@ -182,8 +183,7 @@ class WholeNodes final : public Truth {
   }
 };
 
-// The speed is four times as high on the last type as on the first, which nothing but the truth
-// says.
+// Throughput on the last type is four times that on the first; only the truth contains it.
 TEST(Engine, RubatoKnowsAllSpeedsWhereTheyAreKnown) {
   const Suite suite = make_suite("a:1x2,b:1x2,c:1x2", {make_job("one", 0, 1, 40000)});
   const auto record = run_suite(suite, "rubato", Information::kKnown, {});
@@ -200,7 +200,7 @@ TEST(Engine, NobodyStartsWhereItMakesNoProgress) {
   }
 }
 
-/// Gives a job two GPUs for good.
+/// Always gives a job two GPUs.
 class Stubborn final : public Policy {
  public:
   std::vector<Grant> decide(const PolicyState& state) override {
@@ -243,7 +243,7 @@ Suite drawn(std::uint64_t seed) {
 const std::vector<std::string> kEngine{"fifo",      "fifo-het",     "backfill", "las",
                                        "gavel-las", "gavel-maxsum", "tiresias", "rubato"};
 
-/// At no time more GPUs of a node than it has; a job in one place; its GPU time as counted.
+/// A node never has more GPUs in use than it has; a job has one placement; its GPU time matches.
 void check_intervals(const Suite& suite, const RunMetrics& record) {
   std::map<std::pair<int, int>, std::vector<std::pair<double, int>>> changes;
   std::vector<double> held(suite.jobs.size(), 0.0);
@@ -257,7 +257,7 @@ void check_intervals(const Suite& suite, const RunMetrics& record) {
     held[job] += (s.to - s.from) * s.gpus;
   }
   for (auto& [node, list] : changes) {
-    std::sort(list.begin(), list.end());  // what ends goes before what begins
+    std::sort(list.begin(), list.end());  // ends sort before starts
     int used = 0;
     for (const auto& [time, gpus] : list) {
       used += gpus;
@@ -288,7 +288,7 @@ TEST_P(EachPolicy, LosesNoJobAndOverlapsNowhere) {
 TEST_P(EachPolicy, WorkIsConserved) {
   const Suite suite = drawn(4);
   const RunMetrics record = play(suite, GetParam());
-  // On type a, a GPU second is a unit of work, on b two; costs of starting make none.
+  // A GPU-second is one unit of work on type a, two on b; start costs do no work.
   std::vector<double> made(suite.jobs.size(), 0.0);
   for (const AllocationInterval& s : record.intervals) {
     made[static_cast<std::size_t>(s.job)] += (s.to - s.from) * s.gpus * (s.type == 0 ? 1 : 2);
@@ -352,7 +352,7 @@ TEST(Engine, AStopIsHeard) {
   EXPECT_EQ(measure(*record, {}, 28, 0).finished, 0);
 }
 
-/// Grants a GPU that is not there.
+/// Grants a GPU that does not exist.
 class Greedy final : public Policy {
  public:
   std::vector<Grant> decide(const PolicyState& state) override {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Gavel's figures, its random stream, the centre of linear programs; the formats of input.
+// Gavel's figures, its random stream, the centre of linear programs, and the input formats.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -34,7 +34,7 @@ TEST(Mersenne, TheStreamOfASeed) {
 }
 
 TEST(SolveCentre, TheMiddleOfTheOptimalFace) {
-  // x + y <= 1 with the same worth: any split is optimal, the centre is the half.
+  // x + y <= 1 with equal worth: any split is optimal, the centre is 1/2 each.
   LinearProgram linear_program;
   linear_program.objective = {1, 1, 0};
   linear_program.rows = {{{{0, 1}, {1, 1}}, 1}, {{{2, 1}}, 3}};
@@ -208,7 +208,7 @@ TEST(SacctFormat, ErrorsNameThePlace) {
   EXPECT_EQ(error(""), "h:1:1: expected a heading, found the end");
 }
 
-/// Every figure of a suite that must hold does.
+/// Checks every required figure of a suite.
 void check_suite(const std::string& name) {
   const auto data = test::shared_data("gavel");
   if (!data) GTEST_SKIP() << "no shared data";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Generated workloads: their distributions beside those they are drawn from, the same for the same
-// seed, and the same again from a file.
+// Generated workloads: their distributions match the published ones, equal seeds give equal
+// workloads, and a file reproduces them.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -144,7 +144,7 @@ TEST(Spec, ErrorsNameTheWordAndTheNearest) {
             "suite aiturbo-mix: share '101': expected a number from 0 to 100");
 }
 
-/// What was published of the jobs is found again in 20,000 of ours.
+/// 20,000 generated jobs have the published distributions.
 TEST(AiTurboSuite, HasThePublishedDistributions) {
   const Suite suite = made("aiturbo-mix@85.03/jobs=20000");
   ASSERT_EQ(suite.jobs.size(), 20000U);

@@ -17,11 +17,11 @@ namespace {
 
 using sim::LinearProgram;
 
-/// Relative gap of integer programs. Below one unit where worths are whole numbers and sum to less
-/// than 10,000, so that the answer is exact there.
+/// Relative gap of integer programs. If worths are integers with a sum below 10,000, the gap is
+/// below one unit, so the answer is exact.
 constexpr double kGap = 1e-4;
-/// Maximum of nodes of the tree times variables of an integer program: about 200 ms of a core. A
-/// count and no time, so that the answer does not depend on the machine.
+/// Maximum of tree nodes times variables of an integer program: about 200 ms of a core. A count
+/// instead of a time, so that the answer does not depend on the machine.
 constexpr double kMaxWork = 500'000;
 
 enum class Variables { kContinuous, kBinary };
@@ -117,7 +117,7 @@ Result<std::vector<double>> binary(glp_prob* problem) {
   options.cb_info = &work;
   const int code = glp_intopt(problem, &options);
   if (code == GLP_ESTOP) return fail(kGlpkGaveUp);
-  // It says GLP_EMIPGAP, and FEAS, where it stops at the gap and not at the optimum.
+  // The result is GLP_EMIPGAP and FEAS if it stops at the gap and not at the optimum.
   const bool found = code == 0 ? glp_mip_status(problem) == GLP_OPT : code == GLP_EMIPGAP;
   if (!found) {
     return fail(code == GLP_ENOPFS ? "the program is infeasible" : "no optimum was found");

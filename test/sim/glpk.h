@@ -13,12 +13,12 @@ namespace rubato::test {
 /// Whether the tests were built with GLPK. Without it the functions below fail.
 [[nodiscard]] bool have_glpk();
 
-/// An optimum of a linear program by GLPK's interior point method, without crossover. GLPK gives up
+/// An optimum of a linear program by GLPK's interior point method, without crossover. GLPK fails on
 /// some programs.
 [[nodiscard]] Result<std::vector<double>> glpk_centre(const sim::LinearProgram& linear_program);
 
-/// A column per row (-1: none), at most a relative 1e-4 from the optimum. Gives up after a fixed
-/// amount of work, with the error kGlpkGaveUp.
+/// The column of each row (-1: none), within a relative 1e-4 of the optimum. Gives up after a fixed
+/// amount of work with the error kGlpkGaveUp.
 [[nodiscard]] Result<std::vector<int>> glpk_assign(const sim::AssignmentProblem& problem);
 
 inline constexpr const char* kGlpkGaveUp = "too many nodes of the tree";

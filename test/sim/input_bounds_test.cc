@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What inputs may say at most, and jobs that can never run.
+// Limits of input values, and jobs that can never run.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -36,7 +36,7 @@ class Bounds : public testing::Test {
     return read_native_suite(jobs_, speeds.empty() ? "" : speeds_,
                              parse_cluster_shape(cluster).value());
   }
-  /// What is wrong, behind the name of the file.
+  /// The error text after the name of the file.
   std::string error(const std::string& jobs, const std::string& speeds = "",
                     const char* cluster = "t4:1x4") {
     const auto suite = read(jobs, speeds, cluster);

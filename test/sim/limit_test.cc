@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The time limits that jobs are submitted with, told or not, and what a policy makes of them.
+// Time limits of jobs, given or derived, and their use in a policy.
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The example of a policy that HACKING.md links: this program compiles it and checks what it does.
+// The example policy that HACKING.md links: this program compiles and tests it.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The figures that were published for the peers' simulators, and their rules in each other's.
+// The published figures of the peers' simulators, and the rules of each peer in the other's
+// simulator.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 namespace rubato::sim {
 namespace {
 
-/// GPUs of no node are held twice at a time.
+/// Checks that no GPU of a node is held twice at a time.
 void expect_no_overlap(const Suite& suite, const RunMetrics& record) {
   std::map<std::pair<int, int>, std::vector<std::pair<double, int>>> changes;
   for (const AllocationInterval& s : record.intervals) {
@@ -20,7 +21,7 @@ void expect_no_overlap(const Suite& suite, const RunMetrics& record) {
   }
   EXPECT_FALSE(changes.empty());
   for (auto& [node, list] : changes) {
-    std::ranges::sort(list);  // ends before begins of one time
+    std::ranges::sort(list);  // ends sort before starts of the same time
     int held = 0;
     for (const auto& [time, gpus] : list) {
       held += gpus;
@@ -38,7 +39,7 @@ struct Gate {
   const char* policy;
 };
 
-/// In a suite by name; skips without data.
+/// Checks a suite by name; skips without data.
 void expect_published(const Gate& gate, const char* part) {
   const auto data = test::shared_data(part);
   if (!data) GTEST_SKIP() << "no shared data";
@@ -59,7 +60,7 @@ void expect_published(const Gate& gate, const char* part) {
     EXPECT_NEAR(got / figure.value, 1, figure.within) << figure.metric << " " << got;
   }
   EXPECT_TRUE(compared);
-  // The same again, cut in the middle: what had finished by then is as it was.
+  // The same run stopped in the middle: jobs finished by then have the same results.
   RunControl until;
   until.until = record->end / 2;
   const auto half = run_suite(*suite, gate.policy, Information::kKnown, until);
@@ -93,7 +94,7 @@ TEST(PeerGates, SiaPhilly2) { expect_published({"sia-het64:philly-2", "sia"}, "s
 TEST(PeerGates, SiaSaturn1) { expect_published({"sia-het64:saturn-1", "sia"}, "sia"); }
 TEST(PeerGates, SiaSaturn2) { expect_published({"sia-het64:saturn-2", "sia"}, "sia"); }
 
-// The rules of Sia and Pollux are played in the simulator of the other, too.
+// The rules of Sia and Pollux also run in each other's simulator.
 TEST(PeerPolicies, RunWhereTheirRulesHold) {
   const auto data = test::shared_data("pollux");
   if (!data || !test::shared_data("sia")) GTEST_SKIP() << "no shared data";

@@ -24,7 +24,7 @@
 namespace rubato::sim {
 namespace {
 
-/// A file of this text, gone afterwards.
+/// A temporary file with this text.
 class TextFile {
  public:
   explicit TextFile(const std::string& text)
@@ -41,7 +41,7 @@ class TextFile {
   std::string path_;
 };
 
-/// The error of reading `text`, without the file's name before it.
+/// The error of reading `text`, without the leading file name.
 template <typename Read>
 std::string error_of(Read read, const std::string& text) {
   const TextFile file(text);
@@ -148,7 +148,7 @@ TEST(AdaptiveApps, TakeStepsFromTheSmallestRotationAndBetweenMeasurements) {
   EXPECT_DOUBLE_EQ(table.at({1}, 12).step, 12);
   EXPECT_DOUBLE_EQ(table.at({2, 1}, 8).step, 16) << "the rotation 1,2 was measured";
   EXPECT_DOUBLE_EQ(table.at({2, 1}, 8).sync, 4);
-  // Three nodes with 12 GPUs: between two nodes with 8 and four with 16.
+  // Three nodes with 12 GPUs: halfway between two nodes with 8 and four with 16.
   EXPECT_DOUBLE_EQ(table.at({4, 4, 4}, 8).step, (32 + 64) / 2.0);
   EXPECT_DOUBLE_EQ(table.at({4, 4, 4}, 8).sync, (8 + 16) / 2.0);
   EXPECT_EQ(table.fits({2, 1}), 16);
@@ -186,7 +186,7 @@ TEST(AdaptiveApps, EndAnEpochAfterWholeSeconds) {
   job.placement = {1};
   job.split = {8, 0};
   job.delay = 10;
-  // One iteration in 8 s, each progress of 1: 108 of them, then 100.
+  // An iteration takes 8 s and makes a progress of 1: 108 iterations, then 100.
   EXPECT_DOUBLE_EQ(advance(job, 0, 864 + 10 + 4, {}), 864 + 10 + 4);
   EXPECT_EQ(job.epoch, 1);
   EXPECT_DOUBLE_EQ(job.progress, 108.5);
@@ -222,7 +222,8 @@ TEST(PolluxPlacement, FillsTheNodesWithMostFree) {
   EXPECT_EQ(run_lengths({1, 1, 1, 1, 2, 2, 1}), (std::vector<int>{4, 2, 1}));
 }
 
-/// Jobs on 3 nodes of 4 GPUs; the first figure is least when all GPUs are used and jobs are equal.
+/// Jobs on 3 nodes of 4 GPUs. The first objective is minimal when all GPUs are used and jobs are
+/// equal.
 SearchProblem small_search() {
   SearchProblem problem;
   problem.jobs = 3;
@@ -262,7 +263,7 @@ TEST(PolluxSearch, FindsWhatFitsAndIsBest) {
       EXPECT_LE(genome[3 * j] + genome[3 * j + 1] + genome[3 * j + 2], problem.most[j]);
     }
   }
-  // 6, 4 and 2 GPUs: all twelve, as equal as the limits let them be.
+  // 6, 4 and 2 GPUs: all twelve, as equal as the limits allow.
   EXPECT_NEAR(problem.value(front.front()).first, 1 / 6.001 + 1 / 4.001 + 1 / 2.001, 1e-9);
   GeneticSearch again(7);
   EXPECT_EQ(again.run(problem, {problem.now}), front) << "same seed, same answer";
@@ -316,7 +317,7 @@ JobList muri_jobs(std::initializer_list<std::tuple<double, int, double>> rows) {
 
 TEST(MuriTiresias, LetsTheLessServedGoFirst) {
   const ClusterShape cluster = parse_cluster_shape("t:1x4").value();
-  // The first needs all; the second comes when the first has had more than the first limit.
+  // The first job needs all GPUs; the second arrives after the first has passed the first limit.
   const RunMetrics record =
       replay_muri_tiresias(muri_jobs({{0, 4, 5000}, {1000, 4, 100}, {2000, 8, 5}}), cluster, {});
   ASSERT_EQ(record.jobs.size(), 3U);

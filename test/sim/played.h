@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Drawn numbers in a fixed order, a simple truth, and runs that are compared.
+// Random numbers in a fixed order, a simple truth, and runs to compare.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,11 +15,11 @@
 
 namespace rubato::sim {
 
-/// Draws by name.
+/// Draws random numbers by name.
 class Draw {
  public:
   explicit Draw(std::uint64_t seed) : seed_(seed) {}
-  /// A whole number in least..most.
+  /// An integer in least..most.
   int whole(int least, int most) {
     return least + static_cast<int>(uniform() * (most - least + 1));
   }

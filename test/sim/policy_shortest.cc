@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Shortest remaining work first, on the first type of GPU with room. What runs is left alone.
+// Shortest remaining work first, on the first GPU type with room. Running jobs stay unchanged.
 #include <algorithm>
 
 #include "lib/sim/engine/policy_help.h"
@@ -10,7 +10,7 @@ namespace {
 class Shortest final : public Policy {
  public:
   [[nodiscard]] std::vector<Grant> decide(const PolicyState& state) override {
-    std::vector<Grant> grants = as_it_is(state);  // one for each of state.jobs
+    std::vector<Grant> grants = as_it_is(state);  // one per entry of state.jobs
     std::vector<std::size_t> order(state.jobs.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
     std::ranges::stable_sort(

@@ -17,7 +17,7 @@
 namespace rubato::sim {
 namespace {
 
-// Files of their own, in a folder that goes away.
+// Creates files in a temporary folder.
 class Files : public testing::Test {
  protected:
   Files() {
@@ -42,7 +42,7 @@ class Files : public testing::Test {
   std::filesystem::path folder_;
 };
 
-/// By key, what became of a job, whatever the order in the file.
+/// The result of each job by key, whatever its position in the file.
 std::map<std::string, std::pair<double, int>> by_key(const Suite& suite, const RunMetrics& record) {
   std::map<std::string, std::pair<double, int>> out;
   for (std::size_t i = 0; i < suite.jobs.size(); ++i) {
@@ -54,7 +54,7 @@ std::map<std::string, std::pair<double, int>> by_key(const Suite& suite, const R
 const char* const kNative = "job,arrival_s,gpus,work,model,min_gpus,max_gpus,batch,types";
 const char* const kSpeeds = "model,gpu_type,gpus,rate";
 
-/// Three models and two types under these names.
+/// The names of three models and two types.
 struct Names {
   std::vector<std::string> models;
   std::vector<std::string> types;
@@ -117,7 +117,7 @@ TEST_F(Files, TheOrderOfRowsChangesNothing) {
 
 TEST_F(Files, NamesOfModelsAndTypesChangeNothing) {
   const Names names{{"m0", "m1", "m2"}, {"a", "b"}};
-  const Names others{{"zeta", "alpha", "m"}, {"v9", "Quick"}};  // in another order, too
+  const Names others{{"zeta", "alpha", "m"}, {"v9", "Quick"}};  // with another sort order
   const auto suite_of = [&](const Names& of, const std::string& file) {
     return *read_native_suite(write(file, kNative, native_rows(of)),
                               write("speeds-" + file, kSpeeds, speed_rows(of)), cluster_of(of));
@@ -140,7 +140,7 @@ TEST_F(Files, NativeErrorsNameThePlace) {
             speeds + ":3:5: gpus 'x': expected a whole number");
 }
 
-/// The lines of a CSV file, with a heading.
+/// The lines of a CSV file, including the heading.
 std::vector<std::string> lines_of(const std::filesystem::path& path) {
   std::vector<std::string> lines;
   std::ifstream in(path);
@@ -151,8 +151,8 @@ std::vector<std::string> lines_of(const std::filesystem::path& path) {
   return lines;
 }
 
-// The peers' rules know applications by how they train: in a copy of the data under other names,
-// and with the rows in another order, every figure is as it was.
+// The peers' rules recognise applications by their training. A copy of the data with other names
+// and another order of rows gives the same figures.
 TEST_F(Files, TheRulesOfPeersKnowNoNames) {
   const auto data = test::shared_data("sia");
   if (!data) GTEST_SKIP() << "no shared data";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Interpolation on the Delaunay triangulation: exact for what is linear, within the hull only.
+// Interpolation on the Delaunay triangulation: exact for linear functions, only inside the hull.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,7 +12,7 @@ namespace {
 
 using Point = Simplices::Point;
 
-/// A grid as those of step times: many points on one sphere.
+/// A grid like that of step times: many points on one sphere.
 std::vector<Point> grid() {
   std::vector<Point> points;
   for (int nodes = 1; nodes <= 8; nodes *= 2) {
@@ -62,7 +62,7 @@ TEST(Simplices, KnowTheirPointsAndNothingOutside) {
   EXPECT_FALSE(simplices.at({std::nan(""), 8, 8}));
 }
 
-/// Points without volume have no tetrahedra, and are no error.
+/// Coplanar points have no tetrahedra and are not an error.
 TEST(Simplices, AreNoneOfFlatPoints) {
   EXPECT_TRUE(Simplices({}).empty());
   EXPECT_TRUE(Simplices({{1, 1, 1}, {2, 1, 1}, {1, 2, 1}}).empty());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Programs solved by GLPK and by the simulator have the same worth and stay inside all rows.
+// The solutions of GLPK and of the simulator have equal worth and satisfy all rows.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -34,7 +34,7 @@ double worth(const LinearProgram& linear_program, const std::vector<double>& x) 
   return sum;
 }
 
-/// How far outside its rows `x` is, relative to them.
+/// The largest violation of a row by `x`, relative to the row.
 double outside(const LinearProgram& linear_program, const std::vector<double>& x) {
   double most = 0;
   for (const double value : x) most = std::max(most, -value);
@@ -48,7 +48,7 @@ double outside(const LinearProgram& linear_program, const std::vector<double>& x
   return most;
 }
 
-/// Shares of jobs on types, as the policies ask for: bounded, with an inside.
+/// Shares of jobs on types, as in the policies: bounded, with an interior.
 LinearProgram drawn_program(std::uint64_t seed) {
   Draw draw(seed);
   const int jobs = 1 + draw.below(20);
@@ -85,7 +85,7 @@ class Solve : public testing::Test {
   }
 };
 
-/// GLPK's answer, or path following where GLPK gives up.
+/// GLPK's answer, or the simulator's if GLPK fails.
 Result<std::vector<double>> glpk_or_own(const LinearProgram& linear_program) {
   auto answer = test::glpk_centre(linear_program);
   return answer ? answer : solve_centre(linear_program);
@@ -105,7 +105,7 @@ TEST_F(Solve, LinearProgrammesHaveTheSameWorth) {
   }
 }
 
-// Rounding leads this program astray at its end: the solver keeps the last good point.
+// Rounding spoils the last steps of this program: the solver keeps the last good point.
 TEST(Centre, StaysWhereNumbersGiveNoFurtherStep) {
   const LinearProgram linear_program = drawn_program(421);
   const auto found = solve_centre(linear_program);
@@ -149,7 +149,7 @@ TEST_F(Solve, EveryRuleOfShares) {
       const auto own = shares(rule, jobs, gpus);
       const auto other = shares(rule, jobs, gpus, glpk_or_own);
       ASSERT_TRUE(own && other);
-      // What the rule maximises: the sum of rates, or the least normalised rate.
+      // The rule's objective: the sum of throughputs, or the minimum normalised throughput.
       const auto value = [&](const std::vector<std::vector<double>>& x) {
         double sum = 0;
         double least = 1e300;

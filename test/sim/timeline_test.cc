@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What charts show over time, and shapes of clusters that exist.
+// Data of charts over time, and shapes of real clusters.
 #include "lib/sim/engine/timeline.h"
 
 #include <gtest/gtest.h>
@@ -19,8 +19,8 @@ JobResult job(double arrival, double start, double finish) {
   return result;
 }
 
-/// Two jobs on four GPUs: the first holds two from 0 to 40, the second waits from 10 and holds four
-/// from 40 to 80, with nothing from 60 to 70.
+/// Two jobs on four GPUs. The first holds two from 0 to 40. The second waits from 10 on and holds
+/// four from 40 to 80, except from 60 to 70.
 RunMetrics small_run() {
   RunMetrics record;
   record.jobs = {job(0, 0, 40), job(10, 40, 80)};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What sbatch, salloc and srun hand to slurmctld for the options and variables that they were
-// given.
+// The data that sbatch, salloc and srun pass to slurmctld for given options and variables.
 #include "plugin/spank/client.h"
 
 #include <gmock/gmock.h>
@@ -32,7 +31,7 @@ class Client : public testing::Test {
     forget_options();
   }
 
-  /// sbatch with these options; a null value is no value.
+  /// sbatch with these options; a null value means no value.
   static void submit(const std::vector<std::pair<std::string, const char*>>& options) {
     allocator_init(nullptr);
     for (const auto& [name, value] : options) EXPECT_EQ(fake_spank().give(name, value), 0) << name;
@@ -116,7 +115,7 @@ TEST_F(Client, NothingOfAnEnclosingJobCounts) {
   setenv("RUBATO_REPORT_FILE", "/of/the/enclosing/job", 1);
   setenv("SLURM_SPANK_OTHER", "x", 1);
   setenv("_SLURM_SPANK_OPTION_other_dl_gpus", "x", 1);
-  fake_spank().control["RUBATO_DL_GPUS"] = "8";  // as srun makes it of the first
+  fake_spank().control["RUBATO_DL_GPUS"] = "8";  // as srun sets it from the first
   submit({{"dl-batch", "8"}});
   EXPECT_THAT(fake_spank().control, ElementsAre(Pair("RUBATO_DL_BATCH", "8")));
   std::vector<std::string> left;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Slurm's side of SPANK, as far as the plugin calls it.
+// A fake of the SPANK functions that the plugin calls.
 #pragma once
 
 #include <map>
@@ -15,11 +15,11 @@ struct FakeSpank {
   std::map<std::string, std::string> control;  ///< spank_job_control_setenv
   std::vector<std::string> said;               ///< slurm_error and slurm_spank_log
 
-  /// As if the option stood on the command line; the callback's answer.
+  /// Simulates the option on the command line; returns the callback's result.
   int give(const std::string& name, const char* value);
 };
 
-/// Begins anew.
+/// Resets the state.
 FakeSpank& new_fake_spank();
 FakeSpank& fake_spank();
 

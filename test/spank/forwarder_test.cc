@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The process that forwards: how it is started, what it may, and that it always ends.
+// The forwarder process: its start, its permissions, and that it always ends.
 #include "plugin/spank/forwarder_process.h"
 
 #include <fcntl.h>
@@ -101,7 +101,7 @@ TEST_F(ForwarderTest, IsKilledWhenItDoesNotEnd) {
   ASSERT_TRUE(until([&] { return text_of(out_).ends_with("\n"); }));
   const int pid = std::stoi(text_of(out_));
   process->end();
-  // Killed; a zombie of somebody else's counts as gone.
+  // Killed; a zombie of another parent counts as gone.
   EXPECT_TRUE(until([&] {
     const std::string state = text_of("/proc/" + std::to_string(pid) + "/stat");
     return state.empty() || state.find(") Z") != std::string::npos;

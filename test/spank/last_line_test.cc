@@ -100,7 +100,7 @@ TEST_F(LastLineTest, EightWritersAtOnce) {
       }
     });
   }
-  // Beside the writers: once they have started, and until the last of them ends.
+  // Reads in parallel with the writers, from their start until the last one ends.
   std::thread ended([&writers, &writing] {
     for (std::thread& writer : writers) writer.join();
     writing = false;

@@ -41,7 +41,7 @@ TEST_F(ReportFileTest, ARestartBeginsAnew) {
   auto run = open(true);
   ASSERT_TRUE(run);
   write_text(run->path(), "of the run before\n");
-  auto again = open(true);  // the step daemon of the run before was killed
+  auto again = open(true);  // the previous run's step daemon was killed
   ASSERT_TRUE(again);
   EXPECT_EQ(fs::file_size(again->path()), 0);
 }

@@ -8,7 +8,7 @@
 
 namespace rubato {
 
-/// A folder that goes with the test.
+/// A temporary folder of a test.
 class Scratch {
  public:
   Scratch() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Every call of the file layer goes wrong in turn, and the process ends at every commit boundary.
+// Every call of the file layer fails in turn, and the process ends at every commit boundary.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -26,10 +26,10 @@ using test::options_in;
 constexpr int kBatch = 30;
 constexpr int kBatches = 3;
 
-/// What the workload was told: for each batch whether it was written.
+/// The results reported to the workload: whether each batch was written.
 using Acks = std::array<bool, kBatches>;
 
-/// Opens the store, writes the batches, removes the oldest and makes a copy; after each failure the
+/// Opens the store, writes the batches, removes the oldest and makes a copy. After each failure the
 /// store is opened again, as the thread does.
 Acks run_workload(const StoreOptions& options, const std::function<void(int)>& written) {
   Acks acks{};
@@ -53,7 +53,7 @@ Acks run_workload(const StoreOptions& options, const std::function<void(int)>& w
   return acks;
 }
 
-/// How many samples of each batch the store holds.
+/// Number of samples of each batch in the store.
 std::map<int, int> count_batches(const test::TempFolder& folder) {
   std::map<int, int> found;
   const auto samples = test::open_reader(folder.database()).all_samples().value();
@@ -65,21 +65,21 @@ std::map<int, int> count_batches(const test::TempFolder& folder) {
   return found;
 }
 
-/// Nothing is left lying about and, unless the disk `lied`, nothing was set aside.
+/// No files are left over and, unless the disk `lied`, none was set aside.
 void expect_tidy(const test::TempFolder& folder, bool lied) {
   for (const std::string& name : test::names_in(folder.store())) {
     if (name == kDatabaseName || name == "copy") continue;
     if (name == "rubato.db-wal" || name == "rubato.db-shm") continue;  // left by a reader
     if (lied && name.starts_with("rubato.db.corrupt-")) continue;
-    // A journal that was started and never filled is no journal: the next transaction uses it.
+    // An empty journal is harmless: the next transaction uses it.
     const std::string text = test::contents(folder.store() + "/" + name);
     EXPECT_TRUE(name == "rubato.db-journal" && (text.empty() || text[0] == '\0')) << name;
   }
 }
 
-/// Opens the store as a later start would and checks what it holds: all batches that were
-/// acknowledged, each whole, and of the others each whole or not at all. After a disk that
-/// `lied` about what it holds, it opens, be it anew.
+/// Opens the store as a later start would and checks its content. All acknowledged batches are
+/// complete; each other one is complete or missing. If the disk `lied` about its content, the store
+/// still opens, maybe as a new one.
 void expect_whole_batches(const test::TempFolder& folder, StoreOptions options, const Acks& acks,
                           bool lied) {
   options.vfs.clear();
@@ -102,8 +102,8 @@ void expect_whole_batches(const test::TempFolder& folder, StoreOptions options, 
   expect_tidy(folder, lied);
 }
 
-/// The process ends, as by kill -9, when the workload is at call number `nth` of `point`. What it
-/// had been told to be written; `hit` says whether the workload got there.
+/// Ends the process, as by kill -9, at call number `nth` of `point`. Returns the acknowledged
+/// batches; `hit` says whether the workload got there.
 Acks die_at(FaultPoint point, int nth, const StoreOptions& options, bool& hit) {
   int report[2];
   if (::pipe(report) != 0) throw std::runtime_error("pipe");
@@ -139,8 +139,8 @@ std::string name_of(const testing::TestParamInfo<SweepCase>& info) {
   return name + (info.param.local ? "_wal" : "_delete");
 }
 
-/// A file is truncated when a journal is rolled back: one whose process ended before the first
-/// commit.
+/// Leaves the journal of a process that ended before its first commit. Its rollback truncates the
+/// database.
 void leave_hot_journal(const StoreOptions& options) {
   bool hit = false;
   die_at(FaultPoint::kDelete, 1, options, hit);
@@ -157,7 +157,7 @@ TEST_P(FaultSweep, CallNumberN) {
   const auto [point, local] = GetParam();
   int hit = 0;
   for (const bool forever : {false, true}) {
-    // The first calls one by one, then in larger steps; until the workload has fewer calls.
+    // The first calls one by one, then in larger steps, until the workload makes fewer calls.
     for (int nth = 1, hits = 1; hits > 0; nth += nth < 40 ? 1 : 7) {
       const test::TempFolder folder;
       StoreOptions options = options_in(folder);
@@ -171,14 +171,14 @@ TEST_P(FaultSweep, CallNumberN) {
       hit += hits;
       SCOPED_TRACE(testing::Message()
                    << to_string(point) << " call " << nth << (forever ? " and later" : ""));
-      // A page whose end always reads as zeros is written back like that.
+      // If the end of a page always reads as zeros, it is written back like that.
       const bool lied = point == FaultPoint::kShortRead && forever;
       expect_whole_batches(folder, options, acks, lied);
       if (HasFailure()) return;
       ASSERT_LT(nth, 2000);
     }
   }
-  // A point that the workload never passes tests nothing.
+  // A point that the workload never reaches tests nothing.
   EXPECT_GT(hit, 0) << "the workload never reached " << to_string(point);
   RecordProperty("hits", hit);
 }
@@ -187,7 +187,7 @@ std::vector<SweepCase> sweep_cases() {
   std::vector<SweepCase> cases;
   for (int i = 0; i < static_cast<int>(FaultPoint::kCount); ++i) {
     const auto point = static_cast<FaultPoint>(i);
-    // With a rollback journal there is no shared memory, with WAL nothing is rolled back.
+    // A rollback journal needs no shared memory; WAL never rolls back.
     const bool wal_only = point == FaultPoint::kShmMap || point == FaultPoint::kShmLock;
     const bool rollback_only = point == FaultPoint::kTruncate;
     if (!rollback_only) cases.push_back({point, true});
@@ -220,7 +220,7 @@ TEST_P(KillSweep, LosesAtMostTheBatchInHand) {
     most_written = std::max(most_written, written);
     SCOPED_TRACE(testing::Message() << "killed at " << to_string(point) << " " << nth << ", after "
                                     << written << " batches");
-    // Batches behind the one in hand were not started: none of them may be there.
+    // Batches after the current one were not started: none of them may be in the store.
     StoreOptions again = options;
     again.vfs.clear();
     std::vector<std::string> notes;

@@ -28,7 +28,7 @@ struct Control {
   std::uint64_t generation = 0;
 };
 
-/// Never destroyed: a hung thread may outlive main.
+/// Never destroyed: a hung thread may outlive main().
 Control& control() {
   static Control* const kControl = new Control;
   return *kControl;
@@ -51,7 +51,7 @@ bool fails(FaultPoint point) {
   return false;
 }
 
-/// Our file; the system's file follows it in the same block of memory.
+/// Our file, followed by the system's file in the same memory block.
 struct File {
   sqlite3_file base;
   sqlite3_file* system;
@@ -76,7 +76,7 @@ int file_read(sqlite3_file* file, void* data, int count, sqlite3_int64 offset) {
 
 int file_write(sqlite3_file* file, const void* data, int count, sqlite3_int64 offset) {
   if (fails(FaultPoint::kWrite)) {
-    // Half of it reaches the disk, as when a machine is in trouble.
+    // Half of the data reaches the disk, as on a failing machine.
     methods_of(file)->xWrite(system_of(file), data, count / 2, offset);
     return SQLITE_IOERR_WRITE;
   }
@@ -128,7 +128,7 @@ int file_shm_map(sqlite3_file* file, int page, int size, int extend, void volati
 }
 
 int file_shm_lock(sqlite3_file* file, int offset, int count, int flags) {
-  // Letting go of a lock never fails.
+  // Releasing a lock never fails.
   const bool locks = (flags & SQLITE_SHM_LOCK) != 0;
   if (locks && fails(FaultPoint::kShmLock)) return SQLITE_IOERR_SHMLOCK;
   return methods_of(file)->xShmLock(system_of(file), offset, count, flags);
@@ -140,7 +140,7 @@ int file_shm_unmap(sqlite3_file* file, int remove) {
   return methods_of(file)->xShmUnmap(system_of(file), remove);
 }
 
-// Version 2: without memory-mapped reads, which would pass by file_read.
+// Version 2: no memory-mapped reads, which would bypass file_read.
 constexpr sqlite3_io_methods kMethods = {2,
                                          file_close,
                                          file_read,
@@ -193,7 +193,7 @@ const char* to_string(FaultPoint point) {
 const std::string& fault_vfs() {
   static const std::string kRegistered = [] {
     sqlite3_vfs* system = sqlite3_vfs_find(nullptr);
-    static sqlite3_vfs vfs = *system;  // what is not replaced below is the system's own
+    static sqlite3_vfs vfs = *system;  // functions not replaced below are the system's
     vfs.zName = kName;
     vfs.pNext = nullptr;
     vfs.pAppData = system;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A file layer of SQLite that forwards to the system's and goes wrong when told to.
+// A SQLite VFS that forwards to the system's and fails on request.
 #pragma once
 
 #include <array>
@@ -8,12 +8,11 @@
 
 namespace rubato::test {
 
-/// Where the layer can go wrong. kFullWrite and kShortRead are other ways in which a write and a
-/// read fail.
+/// Calls that can fail. kFullWrite and kShortRead are further failures of writes and reads.
 enum class FaultPoint {
   kOpen,
   kRead,
-  kShortRead,  ///< half of what was asked for, the rest zeros, as at the end of a file
+  kShortRead,  ///< half of the requested bytes, the rest zeros, as at the end of a file
   kWrite,
   kFullWrite,  ///< no space left on the device
   kSync,
@@ -31,21 +30,21 @@ enum class FaultPoint {
 enum class FaultKind {
   kError,  ///< the call fails
   kHang,   ///< the call does not return before `release_hung`
-  kExit,   ///< the process ends there, as by kill -9
+  kExit,   ///< the process ends, as by kill -9
 };
 
-/// The name to open a database with; registers the layer the first time.
+/// The name for opening a database; registers the VFS at the first call.
 [[nodiscard]] const std::string& fault_vfs();
 
-/// From now on call number `nth` (from 1) of `point` goes wrong; with `forever` all later ones too.
-/// Replaces what was set before.
+/// Makes call number `nth` (from 1) of `point` fail; with `forever` all later ones too. Replaces an
+/// earlier fault.
 void set_fault(FaultPoint point, int nth, FaultKind kind = FaultKind::kError, bool forever = false);
 void clear_fault();
-/// How often the fault set last was hit.
+/// How often the current fault was hit.
 [[nodiscard]] int fault_hits();
-/// Lets hung calls go on, and sets no further fault.
+/// Resumes hung calls and clears the fault.
 void release_hung();
-/// Calls that hang at the moment.
+/// Number of currently hung calls.
 [[nodiscard]] int hung_calls();
 
 }  // namespace rubato::test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes the database that is kept for the present schema version: keep_database FOLDER makes
-// FOLDER/schema-N.db. To be run once, when N is new.
+// Writes the golden database of the current schema version: keep_database FOLDER makes
+// FOLDER/schema-N.db. Run it once, when N is new.
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the kept databases hold: schema-N.db was written by `keep_database` when N was new.
+// The content of the golden databases: `keep_database` wrote schema-N.db when N was new.
 #pragma once
 
 #include <vector>
@@ -11,10 +11,10 @@ namespace rubato::test {
 
 inline constexpr Seconds kKeptTime = 1767225600;
 
-/// What the database of schema `version` has been given.
+/// The records written to the database of schema `version`.
 [[nodiscard]] std::vector<store::AnyRecord> kept_entries(int version);
 
-/// Fails the test where the reader finds something else than `kept_entries(version)`.
+/// Fails the test if the reader's content differs from `kept_entries(version)`.
 void expect_kept_content(const store::Reader& reader, int version);
 
 }  // namespace rubato::test

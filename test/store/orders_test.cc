@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Profiles that are imported, exported and forgotten, through the writer of the store.
+// Profiles imported, exported and forgotten through the writer of the store.
 #include "lib/store/orders.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,7 @@ std::unique_ptr<Session> open(const TempFolder& folder) {
   return session ? std::move(*session) : nullptr;
 }
 
-/// All profiles of a store, as they are exported.
+/// All profiles of a store in export format.
 std::string exported(const TempFolder& folder) {
   const auto reader = Reader::open(folder.database());
   EXPECT_TRUE(reader);
@@ -60,7 +60,7 @@ TEST(Orders, AnImportIsExportedAsItCame) {
   ASSERT_TRUE(done);
   EXPECT_EQ(done->imported, 3);
   EXPECT_EQ(exported(folder), profiles_to_json(rows));
-  // Once more: the same rows, not twice as many.
+  // A second import gives the same rows, not duplicates.
   ASSERT_TRUE(open(folder)->apply(ImportOrder{rows}));
   EXPECT_EQ(exported(folder), profiles_to_json(rows));
 }
@@ -128,7 +128,7 @@ TEST(Orders, ForgettingKeepsToWhatIsNamed) {
   EXPECT_EQ(counted({.job_type = "b"}), 1);
 }
 
-/// What a giver of orders gets, waited for.
+/// Waits for the answer to an order.
 Result<OrderDone> answer_of(const OrderFolder& orders, const std::string& name) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(120);
   while (std::chrono::steady_clock::now() < deadline) {
@@ -172,7 +172,7 @@ TEST(Orders, WhatOthersMayHaveWrittenIsRefused) {
   const auto answer = answer_of(orders, "x");
   ASSERT_FALSE(answer);
   EXPECT_NE(answer.error().text.find("others may write it; make it 0600"), std::string::npos);
-  // A symbolic link leads nowhere.
+  // Symbolic links are not followed.
   ASSERT_EQ(::symlink("/etc/passwd", (path + ".order").c_str()), 0);
   EXPECT_FALSE(answer_of(orders, "x"));
 }
@@ -184,7 +184,7 @@ TEST(Orders, AWriterThatWasKilledInBetweenDoesItAgain) {
   ASSERT_TRUE(orders.prepare(kNow));
   const auto name = orders.give(ImportOrder{{row("a", "a100", 2, 400)}});
   ASSERT_TRUE(name);
-  ASSERT_TRUE(orders.take());  // and then it is killed
+  ASSERT_TRUE(orders.take());  // then the writer is killed
   Store store(options_in(folder), std::make_shared<ManualClock>(kNow));
   EXPECT_EQ(answer_of(orders, *name).value().imported, 1);
 }

@@ -13,7 +13,7 @@ namespace {
 using test::kNow;
 using test::sample_of_job;
 
-/// Judges and remembers, as a session does.
+/// Judges and adds a sample, as a session does.
 Flag take(Plausibility& judge, Sample sample) {
   sample.flag = judge.judge(sample);
   judge.remember(sample);
@@ -56,7 +56,7 @@ TEST(Plausibility, RestartFromCheckpointMayFallBack) {
   resumed.restarts = 1;
   resumed.samples_done = 20000;
   EXPECT_EQ(take(judge, resumed), Flag::kNone);
-  Sample late = sample_of_job(1, 7);  // of the run that is over
+  Sample late = sample_of_job(1, 7);  // from the run that is over
   EXPECT_EQ(take(judge, late), Flag::kNotMonotone);
 }
 
@@ -82,7 +82,8 @@ TEST(Plausibility, WallTimeAllowsHalfAsMuchAndTheGrainOfCounting) {
   Sample near = sample_of_job(1, 1);
   near.throughput = 145;
   EXPECT_EQ(take(judge, near), Flag::kNone);
-  // One batch of 256 in two seconds, or none yet: both are 100/s at that grain.
+  // One batch of 256 in two seconds, or none yet: both are consistent with 100/s at this
+  // resolution.
   Sample soon = near;
   soon.time += 2;
   EXPECT_EQ(take(judge, soon), Flag::kNone);
@@ -96,7 +97,7 @@ TEST(Plausibility, FirstReportMustFitIntoTheRun) {
   Sample other = sample_of_job(2);
   other.samples_done = 9200;
   EXPECT_EQ(take(judge, other), Flag::kWallTime);
-  Sample slow_start = sample_of_job(3);  // setting up took most of the time
+  Sample slow_start = sample_of_job(3);  // most of the time was set-up
   slow_start.samples_done = 10;
   EXPECT_EQ(take(judge, slow_start), Flag::kNone);
 }
@@ -130,7 +131,7 @@ TEST(Plausibility, FlaggedReportDoesNotRaiseTheBest) {
 TEST(Plausibility, DiffersFromTwoOtherJobsIsFlagged) {
   Plausibility judge;
   EXPECT_EQ(take(judge, first_at(1, 100)), Flag::kNone);
-  EXPECT_EQ(take(judge, first_at(2, 40)), Flag::kNone);           // one other job is not enough
+  EXPECT_EQ(take(judge, first_at(2, 40)), Flag::kNone);           // one other job does not suffice
   EXPECT_EQ(take(judge, first_at(3, 110)), Flag::kUnlikeOthers);  // lower median of 40 and 100
   EXPECT_EQ(take(judge, first_at(4, 19)), Flag::kUnlikeOthers);
   EXPECT_EQ(take(judge, first_at(5, 79)), Flag::kNone);

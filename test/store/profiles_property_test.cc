@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Whatever was measured: what is exported, imported and exported again has the same bytes.
+// For any measurements, export, import and export again gives the same bytes.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

@@ -51,7 +51,7 @@ TEST(Schema, EarlierVersionGetsTheStepsAfterIt) {
   database.exec("UPDATE a SET x = 20");
   ASSERT_TRUE(migrate(database, "x", kTwoSteps));
   EXPECT_EQ(number_of(database, "SELECT y FROM a"), 21);
-  ASSERT_TRUE(migrate(database, "x", kTwoSteps));  // nothing left to do
+  ASSERT_TRUE(migrate(database, "x", kTwoSteps));  // nothing to do
   EXPECT_EQ(number_of(database, "SELECT count(*) FROM a"), 1);
 }
 
@@ -98,7 +98,7 @@ TEST(Schema, DatabaseOfAnotherProgramIsRefusedAndLeftAsItIs) {
   EXPECT_EQ(test::contents(folder.database()), before);
 }
 
-/// The kept database of each version that was ever written.
+/// The golden database of each schema version.
 class KeptDatabase : public testing::TestWithParam<int> {};
 
 TEST_P(KeptDatabase, IsBroughtUpToDateWithAllItHolds) {

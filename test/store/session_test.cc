@@ -77,7 +77,7 @@ TEST_F(SessionTest, TheEndOfARunIsAddedToWhatWasSaidOfIt) {
   ended.end = kNow + 50;
   EXPECT_THAT(reader.runs(0).value(), ElementsAre(ended, again));
   EXPECT_THAT(reader.runs(kNow + 49).value(), ElementsAre(ended, again));
-  EXPECT_THAT(reader.runs(kNow + 50).value(), ElementsAre(again));  // the first is over by then
+  EXPECT_THAT(reader.runs(kNow + 50).value(), ElementsAre(again));  // the first has ended by then
   EXPECT_THAT(reader.runs(0, 1).value(), ElementsAre(again));
 }
 
@@ -132,7 +132,7 @@ TEST_F(SessionTest, WhatCannotBeStoredIsRejectedAndTheRestWritten) {
 }
 
 TEST_F(SessionTest, JournalFollowsTheFileSystem) {
-  for (const bool local : {true, false, true}) {  // both ways round on the same file
+  for (const bool local : {true, false, true}) {  // both directions on the same file
     options_.local = local;
     const auto session = open_session(options_);
     EXPECT_EQ(session->journal_mode(), local ? "wal" : "delete");
@@ -264,7 +264,7 @@ TEST_F(SessionTest, CopyNeedsNoOtherFileAndCanBeReadWhereNothingCanBeWritten) {
   const auto session = open_session(options_);
   ASSERT_TRUE(session->write(entries_from(0, 50)));
   const std::string copy = folder_.path() + "/models.db";
-  for (int i = 0; i < 2; ++i) {  // the second takes the place of the first
+  for (int i = 0; i < 2; ++i) {  // the second replaces the first
     const auto made = session->copy_to(copy, 0644);
     ASSERT_TRUE(made) << made.error().text;
   }
@@ -290,7 +290,8 @@ TEST_F(SessionTest, RetentionByAge) {
   EXPECT_EQ(session->retain(kNow + 1000).value(), 0);
   EXPECT_EQ(session->retain(kNow + 1001).value(), 4);
   EXPECT_EQ(open_reader(folder_.database()).counts().value(), StoreCounts{});
-  ASSERT_TRUE(session->write(std::vector<AnyRecord>{sample_of_job(2)}));  // the type is made again
+  ASSERT_TRUE(session->write(std::vector<AnyRecord>{sample_of_job(2)}));  // the type is created
+                                                                          // again
 }
 
 TEST_F(SessionTest, RetentionByCountKeepsTheNewestOfEachKind) {
@@ -304,7 +305,7 @@ TEST_F(SessionTest, RetentionByCountKeepsTheNewestOfEachKind) {
   rare.run_start = 0;
   rare.time -= 500;  // older than all, and the only one of its kind
   Sample boast = sample_of_job(1, 10);
-  boast.throughput = 1e6;  // flagged: no place is taken from the good ones
+  boast.throughput = 1e6;  // flagged: displaces no valid one
   entries.emplace_back(rare);
   entries.emplace_back(boast);
   for (int i = 0; i < 4; ++i) {

@@ -16,7 +16,7 @@ namespace {
 
 using test::kNow;
 
-/// Mostly numbers near each other, so that kinds meet; now and then anything.
+/// Mostly similar numbers, so that kinds coincide; sometimes arbitrary ones.
 double any_throughput() {
   if (*rc::gen::inRange(0, 20) == 0) return *rc::gen::arbitrary<double>();
   return 100 + *rc::gen::inRange(-60, 300);
@@ -27,8 +27,7 @@ std::optional<double> any_measure() {
   return *rc::gen::inRange(0, 1000) / 8.0;
 }
 
-/// Few jobs, types and sizes. Whether a name is shared follows from the name, as with one
-/// rubato.conf.
+/// Few jobs, types and sizes. The name determines whether it is shared, as with one rubato.conf.
 JobType any_type() {
   JobType type;
   type.account = *rc::gen::elementOf(std::vector<std::string>{"", "physics", "biology"});
@@ -70,13 +69,13 @@ std::vector<Sample> stored(const test::TempFolder& folder) {
   return test::open_reader(folder.database()).all_samples().value();
 }
 
-/// What is stored, without what the store itself adds.
+/// The stored samples without the fields that the store adds.
 std::vector<Sample> unflagged(std::vector<Sample> samples) {
   for (Sample& sample : samples) sample.flag = Flag::kNone;
   return samples;
 }
 
-/// Of the samples with a flag of their own.
+/// Number of samples that are flagged.
 std::int64_t flagged_in(const std::vector<Sample>& samples) {
   return std::count_if(samples.begin(), samples.end(),
                        [](const Sample& sample) { return sample.flag != Flag::kNone; });

@@ -19,8 +19,8 @@ namespace rubato::test {
 
 namespace {
 
-/// In memory where there is such a file system: these tests wait for some thousand fsyncs, and what
-/// goes wrong in them is what fault_vfs.cc makes go wrong. TEST_TMPDIR chooses another place.
+/// In memory if possible: these tests make thousands of fsync calls, and fault_vfs.cc simulates the
+/// failures. TEST_TMPDIR selects another folder.
 std::string temp_parent() {
   const bool chosen = std::getenv("TEST_TMPDIR") != nullptr;
   return !chosen && ::access("/dev/shm", W_OK) == 0 ? "/dev/shm" : testing::TempDir();
@@ -109,7 +109,7 @@ std::vector<std::string> writer_threads() {
 }
 
 int fork_alone() {
-  // A store says that it ended shortly before its thread is gone.
+  // A store reports its end shortly before its thread is gone.
   if (!eventually([] { return writer_threads().empty(); })) throw std::runtime_error("threads");
   return ::fork();
 }

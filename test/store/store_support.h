@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the tests of the store share.
+// Helpers of the store tests.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace rubato::test {
 
-/// A new folder that is removed with all in it at the end.
+/// A temporary folder, removed with its content.
 class TempFolder {
  public:
   TempFolder();
@@ -23,7 +23,7 @@ class TempFolder {
   TempFolder& operator=(const TempFolder&) = delete;
   ~TempFolder();
   [[nodiscard]] const std::string& path() const { return path_; }
-  /// Of the store in it.
+  /// Paths of the store in it.
   [[nodiscard]] std::string store() const { return path_ + "/rubato"; }
   [[nodiscard]] std::string database() const { return store() + "/rubato.db"; }
 
@@ -40,7 +40,7 @@ class ManualClock : public Clock {
     return now;
   }
   void set(Seconds now) { now_ = now; }
-  /// How often it was asked.
+  /// Number of calls.
   [[nodiscard]] int asked() const { return asked_; }
 
  private:
@@ -51,21 +51,21 @@ class ManualClock : public Clock {
 /// 2026-01-01 00:00:00 UTC.
 inline constexpr Seconds kNow = 1767225600;
 
-/// Options of a store in `folder` that loses no time.
+/// Options of a store in `folder`, with short intervals.
 [[nodiscard]] store::StoreOptions options_in(const TempFolder& folder);
 
 /// A plausible report number `index` of a job: 100 samples/s, one every minute.
 [[nodiscard]] store::Sample sample_of_job(JobId job, int index = 0);
 
-/// `count` reports, one after the other, of jobs that report ten times each.
+/// `count` consecutive reports of jobs with ten reports each.
 [[nodiscard]] std::vector<store::AnyRecord> entries_from(int first, int count);
 
-/// The session, or the test ends with the reason.
+/// The session; fails the test with the reason otherwise.
 [[nodiscard]] std::unique_ptr<store::Session> open_session(
     const store::StoreOptions& options, std::vector<std::string>* notes = nullptr,
     Seconds now = kNow);
 
-/// A reader of the store in `folder`, or the test ends with the reason.
+/// A reader of the store in `folder`; fails the test with the reason otherwise.
 [[nodiscard]] store::Reader open_reader(const std::string& path);
 
 [[nodiscard]] bool exists(const std::string& path);
@@ -76,10 +76,10 @@ inline constexpr Seconds kNow = 1767225600;
 /// The status (proc(5)) of each writer thread of this process.
 [[nodiscard]] std::vector<std::string> writer_threads();
 
-/// fork(2) once no writer thread is left, so that the child may start one.
+/// Calls fork(2) once no writer thread is left, so that the child may start one.
 [[nodiscard]] int fork_alone();
 
-/// Runs `body` in a forked process that then exits with what it returns; that, or 256 + signal.
+/// Runs `body` in a forked process. Returns its result, or 256 + signal.
 int in_child(const std::function<int()>& body);
 
 /// Waits up to ten seconds for `condition`.

@@ -41,7 +41,7 @@ class StoreTest : public testing::Test {
 
   std::unique_ptr<Store> start() { return std::make_unique<Store>(options_, clock_); }
 
-  /// How long `work` took.
+  /// Duration of `work`.
   template <typename Work>
   static milliseconds time_of(Work work) {
     const auto begin = std::chrono::steady_clock::now();
@@ -78,7 +78,7 @@ TEST_F(StoreTest, WhatWasPushedIsThereAfterStop) {
 }
 
 TEST_F(StoreTest, FlushedRecordsCanBeReadWhileItRuns) {
-  options_.batch_interval = seconds(60);  // flush does not wait for it
+  options_.batch_interval = seconds(60);  // flush does not wait this long
   auto store = start();
   for (int round = 1; round <= 3; ++round) {
     push_all(*store, entries_from(round * 10 - 10, 10));
@@ -204,7 +204,7 @@ TEST_F(StoreTest, OffUntilTheEndLosesAndCounts) {
   options_.queue_capacity = 10;
   auto store = start();
   EXPECT_TRUE(eventually([&] { return store->stats().state == StoreState::kOff; }));
-  // The first failed try has an empty batch in hand; later ones may hold ten more.
+  // The first failed attempt has an empty batch; later ones may have ten more.
   push_all(*store, entries_from(0, 40));
   EXPECT_LT(time_of([&] { EXPECT_TRUE(store->stop(seconds(30))); }), seconds(5));
   const StoreStats stats = store->stats();
@@ -243,7 +243,7 @@ TEST_F(StoreTest, ReaderInTheWayCostsTimeAndNoRecord) {
   {
     SQLite::Database reading(folder_.database(), SQLite::OPEN_READONLY, 5000);
     SQLite::Statement query(reading, "SELECT id FROM samples");
-    ASSERT_TRUE(query.executeStep());  // holds its lock until it ends
+    ASSERT_TRUE(query.executeStep());  // holds its lock until it is destroyed
     push_all(*store, entries_from(10, 10));
     EXPECT_TRUE(eventually([&] { return store->stats().state == StoreState::kOff; }));
     EXPECT_THAT(store->stats().trouble, HasSubstr("database is locked"));
@@ -252,7 +252,7 @@ TEST_F(StoreTest, ReaderInTheWayCostsTimeAndNoRecord) {
   EXPECT_EQ(open_reader(folder_.database()).counts().value().samples, 20);
 }
 
-/// A clock that fails, as any code of the thread may when there is no memory.
+/// A clock that throws, as any code of the thread may if memory is exhausted.
 class BrokenClock : public Clock {
  public:
   [[nodiscard]] Seconds now() const override { throw std::bad_alloc(); }
@@ -324,9 +324,9 @@ TEST_F(StoreTest, CorruptionWhileItRunsIsFoundAndTheBatchNotLost) {
   store->push(entries_from(0, 1)[0]);
   ASSERT_TRUE(store->flush(seconds(30)));
   push_all(*store, entries_from(1, 2999));
-  ASSERT_TRUE(store->flush(seconds(30)));  // and the retention behind the first batch is over
+  ASSERT_TRUE(store->flush(seconds(30)));  // and the retention after the first batch is done
   {
-    // From the change counter on, so that the open connection does not trust its cache.
+    // From the change counter on, so that the open connection drops its cache.
     std::fstream file(folder_.database(), std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(24);
     file << std::string(4096 * 5, '\x5A');
@@ -338,7 +338,7 @@ TEST_F(StoreTest, CorruptionWhileItRunsIsFoundAndTheBatchNotLost) {
 }
 
 TEST_F(StoreTest, RetentionRunsByClockAndByCount) {
-  options_.batch_interval = seconds(60);  // one batch a flush
+  options_.batch_interval = seconds(60);  // one batch per flush
   options_.retention.samples = 10;
   options_.retention.every = 3600;
   options_.retention.after = 100;
@@ -353,7 +353,7 @@ TEST_F(StoreTest, RetentionRunsByClockAndByCount) {
   write(0, 20);
   EXPECT_TRUE(removed(10)) << "at the start";
   write(20, 20);
-  // Asked twice at the open and behind each batch: what follows on the second one is over.
+  // Called twice at the open and after each batch: after the second call, its work is done.
   EXPECT_TRUE(eventually([&] { return clock_->asked() == 4; }));
   EXPECT_TRUE(removed(10)) << "not before its time";
   clock_->set(kNow + 3600);
@@ -382,7 +382,7 @@ TEST_F(StoreTest, CopyIsMadeOnRequest) {
   EXPECT_THAT(text, AllOf(HasSubstr("copy of the store"), HasSubstr("/no/models.db")));
 }
 
-/// The thread hangs in one kind of call; the owner must not notice but by the counts.
+/// The thread hangs in one kind of call; the owner must only notice it in the counts.
 class HungDisk : public StoreTest, public testing::WithParamInterface<test::FaultPoint> {};
 
 TEST_P(HungDisk, OwnerNeverWaits) {
@@ -394,7 +394,7 @@ TEST_P(HungDisk, OwnerNeverWaits) {
   push_all(*store, entries_from(0, 50));
   ASSERT_TRUE(eventually([] { return test::hung_calls() == 1; })) << to_string(GetParam());
   const auto pushing = time_of([&] { push_all(*store, entries_from(50, 10000)); });
-  EXPECT_LT(pushing, seconds(5));  // 0.5 ms a push, under sanitizers on a loaded machine
+  EXPECT_LT(pushing, seconds(5));  // 0.5 ms per push, under sanitizers on a loaded machine
   store->request_copy(folder_.path() + "/copy.db");
   EXPECT_FALSE(store->flush(milliseconds(20)));
   const auto stopping = time_of([&] { EXPECT_FALSE(store->stop()); });
@@ -405,7 +405,7 @@ TEST_P(HungDisk, OwnerNeverWaits) {
   expect_sums(stats, 10050);
   EXPECT_GE(stats.dropped, 9850);
   store.reset();
-  clock_.reset();  // the abandoned thread has its own share of all it needs
+  clock_.reset();  // the abandoned thread shares ownership of all it needs
   EXPECT_TRUE(test::exists(folder_.store() + "/store.lock"));
   test::release_hung();
   EXPECT_TRUE(eventually([&] { return !test::exists(folder_.store() + "/store.lock"); }));

@@ -79,7 +79,7 @@ TEST_F(SummaryTest, NothingNewIsNotReadAgain) {
   EXPECT_EQ(summary_.refresh({}, true), true);
 }
 
-// The same rows whether samples were added bit by bit or all at once.
+// Adding samples one by one or all at once gives the same rows.
 TEST_F(SummaryTest, BitByBitIsTheSameAsAtOnce) {
   for (int i = 0; i < 8; ++i) {
     Sample other = sample(100, i);
@@ -101,7 +101,7 @@ TEST_F(SummaryTest, AccountsThatShareAreOneRow) {
   write({sample(1, 0), account});
   ASSERT_EQ(summary_.refresh({}), true);
   EXPECT_EQ(summary_.rows().size(), 2U);
-  // A change of the configuration holds for old samples.
+  // A change of the configuration also applies to old samples.
   ASSERT_EQ(summary_.refresh({account.type.name}), true);
   ASSERT_EQ(summary_.rows().size(), 1U);
   EXPECT_EQ(summary_.rows()[0].account, "");

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Loaded clusters of any size for benchmarks and tests: the same sizes and seed give the same
-// snapshot.
+// Loaded clusters of any size for benchmarks and tests: equal sizes and seed give equal snapshots.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +15,12 @@ struct BigCluster {
   int nodes = 256;
   int pending = 2000;
   int running = 300;
-  /// Every pending job asks for something else, so that no answer serves two of them.
+  /// Every pending job has a different request, so that no cached answer serves two of them.
   bool all_different = false;
   unsigned seed = 1;
 };
 
-/// Three GPU types, most of the GPUs taken by the running jobs, one pending job in ten unmanaged.
+/// Three GPU types; running jobs hold most GPUs; one pending job in ten is unmanaged.
 inline Snapshot big_snapshot(const BigCluster& size) {
   std::mt19937 random(size.seed);
   const auto pick = [&](int most) {

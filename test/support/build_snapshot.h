@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Short ways to write snapshots in tests.
+// Helpers that build snapshots in tests.
 #pragma once
 
 #include <algorithm>
@@ -43,8 +43,8 @@ inline Snapshot make_cluster(const std::vector<std::pair<std::string, int>>& nod
   return snapshot;
 }
 
-/// A managed pending job that asks for `gpus` GPUs in total, limit one hour; it takes the place
-/// after all pending jobs.
+/// Adds a managed pending job that requests `gpus` GPUs in total, with a limit of one hour, after
+/// all pending jobs.
 inline Job& add_pending(Snapshot& snapshot, int gpus, const std::string& type = "") {
   Job job;
   int rank = 0;
@@ -69,7 +69,7 @@ inline Job& add_pending(Snapshot& snapshot, int gpus, const std::string& type = 
   return *snapshot.jobs.insert(end, job);
 }
 
-/// Takes `share` off its node.
+/// Subtracts `share` from its node.
 inline void occupy(Snapshot& snapshot, const NodeShare& share) {
   Node& node = snapshot.nodes[static_cast<std::size_t>(share.node)];
   node.cores_free -= share.cores;
@@ -100,7 +100,7 @@ inline Job& add_running(Snapshot& snapshot, std::vector<NodeShare> shares, Secon
   return snapshot.jobs.back();
 }
 
-/// `gpus` GPUs of the first type of node `node` (from 0) with a core each.
+/// `gpus` GPUs of the first type of node `node` (from 0), with one core each.
 inline NodeShare share_of(const Snapshot& snapshot, int node, int gpus) {
   const Node& on = snapshot.nodes[static_cast<std::size_t>(node)];
   return {node, gpus, 0, {{on.gpus.front().type, gpus}}};

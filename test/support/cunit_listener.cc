@@ -13,8 +13,8 @@
 namespace rubato::test {
 namespace {
 
-// Text of an XML 1.0 document in ASCII: markup is escaped, other bytes are written as \xNN, since
-// control characters are not allowed and a failing test may print bytes that are not UTF-8.
+// Text of an XML 1.0 document in ASCII. Escapes markup and writes other bytes as \xNN, because
+// control characters are forbidden and a failing test may print bytes that are not UTF-8.
 std::string xml_text(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -40,7 +40,7 @@ void write_element(std::ostream& out, const char* name, std::string_view text) {
   out << '<' << name << "> " << xml_text(text) << " </" << name << ">\n";
 }
 
-// The first reason of a skip; gtest stops a test at GTEST_SKIP(), so there is no second.
+// The reason of a skip; gtest stops a test at GTEST_SKIP(), so there is only one.
 std::string skip_reason(const testing::TestResult& result) {
   for (int i = 0; i < result.total_part_count(); ++i) {
     if (result.GetTestPartResult(i).skipped()) return result.GetTestPartResult(i).message();
@@ -48,7 +48,7 @@ std::string skip_reason(const testing::TestResult& result) {
   return "";
 }
 
-// CUnit has one failure record for each assertion that failed.
+// CUnit has one failure record per failed assertion.
 void write_failures(std::ostream& out, const testing::TestInfo& test) {
   const testing::TestResult& result = *test.result();
   for (int i = 0; i < result.total_part_count(); ++i) {
@@ -79,7 +79,7 @@ void write_test(std::ostream& out, const testing::TestInfo& test) {
   }
 }
 
-// A suite whose SetUpTestSuite() or TearDownTestSuite() failed has a second record that says so.
+// A suite whose SetUpTestSuite() or TearDownTestSuite() failed has a second record for that.
 void write_suite(std::ostream& out, const testing::TestSuite& suite) {
   out << "<CUNIT_RUN_SUITE>\n<CUNIT_RUN_SUITE_SUCCESS>\n";
   write_element(out, "SUITE_NAME", suite.name());
@@ -156,7 +156,7 @@ class CUnitListener : public testing::EmptyTestEventListener {
   std::string path_;
 };
 
-// GoogleTest's JSON has no reason of a skip: it becomes a property of the test.
+// GoogleTest's JSON lacks the reason of a skip, so it becomes a property of the test.
 class SkipReasonListener : public testing::EmptyTestEventListener {
   void OnTestPartResult(const testing::TestPartResult& part) override {
     if (part.skipped()) testing::Test::RecordProperty("skip_reason", part.message());

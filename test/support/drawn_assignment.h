@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Random assignment problems like those of Sia: three types of GPU in the proportions of its cluster, jobs
-// that scale more or less well, costs in whole hundredths.
+// Random assignment problems like those of Sia: three GPU types in its cluster's proportions, jobs
+// that scale differently well, costs in whole hundredths.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 
 namespace rubato::test {
 
-/// `gpus` of the cluster is a multiple of 64. Alike jobs (half of them, where `alike`) have the
-/// same costs, as jobs of which nothing is known yet.
+/// `gpus` of the cluster must be a multiple of 64. With `alike`, half of the jobs have equal costs,
+/// like jobs without measurements.
 inline sim::AssignmentProblem drawn_choice(std::uint64_t seed, int gpus, int jobs,
                                            bool alike = false) {
   std::uint64_t next = 0;

@@ -10,7 +10,7 @@
 
 namespace rubato::test {
 
-/// Both times stand still until advance(). Waits end when a test advances the clock far enough.
+/// Both times only change in advance(). Waits end when a test advances the clock far enough.
 class FakeClock final : public Clock {
  public:
   explicit FakeClock(Seconds now = 1'800'000'000) : now_(now) {}
@@ -25,7 +25,7 @@ class FakeClock final : public Clock {
   }
   void wait_until(std::condition_variable& changed, MutexLock& lock,
                   SteadyTime until) const override {
-    // The condition variable belongs to the caller: the clock looks at its own time now and then.
+    // The condition variable belongs to the caller, so the clock polls its own time.
     if (steady() < until) changed.wait_for(lock.native(), std::chrono::milliseconds(1));
   }
   void sleep_for(SteadyDuration duration) const override {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A slurmctld that is not there: what the loop asks of plugin/slurm and plugin/actuate, answered
-// from a value that a test sets. For faults and races that a real daemon cannot be driven into.
+// A fake slurmctld: answers the loop's calls to plugin/slurm and plugin/actuate from a value that a
+// test sets. For faults and races that a real daemon cannot be made to show.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ struct FakeCore {
   std::string folder;  // slurm.conf and StateSaveLocation
   bool records_fit = true;
   std::atomic<bool> shutting_down{false};
-  std::atomic<int> cycles{0};  // each asks first whether slurmctld shuts down
+  std::atomic<int> cycles{0};  // each first tests whether slurmctld shuts down
   std::atomic<int> looks_reading{0};
   std::atomic<int> looks_writing{0};
   std::atomic<int> commits{0};
@@ -27,9 +27,9 @@ struct FakeCore {
   std::atomic<int> reserves{0};
   std::atomic<int> full_looks{0};
   std::atomic<int> peeks{0};
-  std::atomic<int> coming{0};  // nodes that are completing
+  std::atomic<int> coming{0};  // completing nodes
   std::atomic<Seconds> partitions_changed{0};
-  std::atomic<bool> quiet{true};  // no request is being served
+  std::atomic<bool> quiet{true};  // slurmctld serves no request
   std::atomic<int> segments{0};
   std::atomic<int> segment_clears{0};
   std::atomic<int> stock_woken{0};

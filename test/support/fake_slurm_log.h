@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Takes the place of slurmctld's log for plugin code that is tested without slurmctld.
+// Replaces slurmctld's log for plugin code in tests without slurmctld.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace rubato::test {
 
-/// Every line logged since the last clear_log(). From any thread.
+/// Every line logged since the last clear_log(). Thread-safe.
 [[nodiscard]] std::vector<std::string> logged();
 void clear_log();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// rapidcheck generators of small snapshots: few nodes and odd requests, so that every corner of
-// placement is met often.
+// rapidcheck generators of small snapshots: few nodes and unusual requests, so that edge cases of
+// placement are frequent.
 #pragma once
 
 #include <rapidcheck.h>
@@ -18,8 +18,8 @@ struct GenOptions {
   bool odd_nodes = true;  ///< also nodes that are down, coming or powered down
   bool unlimited = true;  ///< also jobs without a time limit
   bool twins = true;      ///< also jobs with entries in two partitions
-  int nodes = 5;          ///< at most
-  int pending = 10;       ///< at most
+  int nodes = 5;          ///< maximum
+  int pending = 10;       ///< maximum
 };
 
 inline int gen_int(int from, int to) { return *rc::gen::inRange(from, to + 1); }

@@ -18,7 +18,7 @@ BUILD = pathlib.Path(os.environ["RUBATO_BUILD_DIR"])
 
 
 def make_variable(name, text):
-    """The value of a variable of the Makefile with the variables in it."""
+    """The value of a Makefile variable, with its variables expanded."""
     found = re.search(rf"^{name} = (.*(?:\\\n.*)*)$", text, re.M)
     value = found.group(1).replace("\\\n", " ") if found else ""
     return re.sub(r"\$[({](\w+)[)}]", lambda match: make_variable(match.group(1), text), value)
@@ -35,7 +35,7 @@ class Headers(unittest.TestCase):
             self.command += ["-isystem", self.slurm]
 
     def compile(self, header):
-        """What the compiler says of a file that includes `header` alone, twice; "" if it compiles."""
+        """The compiler's messages for a file that includes only `header`, twice; "" if it compiles."""
         line = f'#include "{header}"\n'
         done = subprocess.run([*self.command, "-x", "c++", "-"], input=line + line, capture_output=True, text=True,
                               check=False)
@@ -72,7 +72,7 @@ class Headers(unittest.TestCase):
                     self.assertEqual(errors, "")
 
     def test_a_header_that_lacks_an_include_fails(self):
-        """The check above sees what it is for."""
+        """The check above finds a broken header."""
         self.assertNotEqual(self.compile("test/support/not_there.h"), "")
 
 

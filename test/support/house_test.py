@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rules of the tree that a compiler does not check (HACKING.md, "House rules")."""
+"""Rules of the source tree that a compiler does not check (HACKING.md, "House rules")."""
 import os
 import pathlib
 import re
@@ -27,7 +27,7 @@ def scripts():
 
 class House(unittest.TestCase):
     def test_every_source_is_built_and_distributed(self):
-        """A source that no local.mk names is compiled by nobody and missing in the tarball."""
+        """A source file that no local.mk names is neither compiled nor in the tarball."""
         makefiles = "\n".join(path.read_text(encoding="utf-8") for folder in FOLDERS
                               for path in (ROOT / folder).rglob("*.mk"))
         named = set(re.findall(r"[\w/.-]+\.(?:cc|h)\b", makefiles))
@@ -42,7 +42,7 @@ class House(unittest.TestCase):
                 self.assertIn(LICENCE, first[0])
         for path, text in scripts():
             if path.parts[:2] == ("test", "golden"):
-                continue  # programs of an imitated machine
+                continue  # programs of a fake machine
             with self.subTest(path=str(path)):
                 self.assertIn(LICENCE, text.splitlines()[1])
 
@@ -54,8 +54,7 @@ class House(unittest.TestCase):
                 self.assertEqual(includes.findall(text), [])
 
     def test_slurm_records_are_used_in_one_folder(self):
-        """plugin/slurm/ alone sees Slurm's headers and records, but for the entry points that Slurm
-        calls."""
+        """Only plugin/slurm/ uses Slurm's headers and records, except for the entry points that Slurm calls."""
         entries = {"plugin/job_submit/plugin.cc", "plugin/sched/plugin.cc",
                    "plugin/select/forward.cc", "plugin/select/plugin.cc"}
         headers = re.compile(r'^\s*#\s*include\s*[<"]((?:src|slurm)/[^">]*|'
@@ -81,7 +80,7 @@ class House(unittest.TestCase):
         self.assertGreater(checked, 20)
 
     def test_slurm_is_read_before_it_is_written(self):
-        """The folders of plugin/slurm/ include each other in one direction."""
+        """The folders of plugin/slurm/ include each other in one direction only."""
         order = ["stock", "read", "write"]
         include = re.compile(r'^#include "plugin/slurm/(\w+)/', re.M)
         for path, text in files("plugin/slurm"):

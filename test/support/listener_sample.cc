@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tests that pass, fail and skip on purpose: report_test.py runs them and reads the reports.
+// Tests that pass, fail and skip intentionally: report_test.py runs them and reads the reports.
 #include <gtest/gtest.h>
 
 TEST(Sample, Passes) { EXPECT_EQ(1 + 1, 2); }

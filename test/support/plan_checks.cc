@@ -13,7 +13,7 @@
 namespace rubato::test {
 namespace {
 
-// What is free on a node, as plain numbers.
+// Free resources of a node.
 struct Free {
   std::int64_t cores = 0;
   std::int64_t memory = 0;
@@ -64,7 +64,7 @@ std::string check_share(const Snapshot& snapshot, const Job& job, const std::str
   }
   const std::int64_t gpus = share.gpu_count();
   for (const GpuCount& group : share.gpus) {
-    // "" on nodes that name their types: any type, for a request that none of them can carry alone.
+    // "" on nodes with named types means any type, for a request that no single type can satisfy.
     const bool mixed = type.empty() && r.gpu_type.empty();
     if (group.type != type && !mixed) return "GPUs of another type than chosen on " + node.name;
   }
@@ -76,7 +76,7 @@ std::string check_share(const Snapshot& snapshot, const Job& job, const std::str
   std::int64_t cpus = std::max({1, r.cores_per_node});
   cpus = std::max<std::int64_t>(cpus, r.cores_per_gpu * gpus);
   if (gpus > 0) {
-    // The part of the cores that goes with the part of the GPUs.
+    // The part of the cores that belongs to this part of the GPUs.
     const std::int64_t of = r.gpus_per_node > 0 ? nodes : gpus_in_all;
     const std::int64_t part = r.gpus_per_node > 0 ? 1 : gpus;
     cpus = std::max(cpus, (r.cores * part + of - 1) / of);
@@ -88,7 +88,7 @@ std::string check_share(const Snapshot& snapshot, const Job& job, const std::str
   return share.memory < memory ? "too little memory on " + node.name : "";
 }
 
-// When a running job of the snapshot ends by its limit; one that is past it ends at once.
+// The end of a running job by its limit; a job past its limit ends at once.
 Seconds end_of(const Job& job, Seconds now) { return std::max(job.end_limit, now + 1); }
 
 bool must_not_start(const Job& job) { return job.het || job.block != Block::kNone; }
@@ -133,7 +133,7 @@ std::string check_gang(const Snapshot& snapshot, const Job& job, const std::stri
   return "";
 }
 
-// Its hint `gpu-types` names the type, or none.
+// True if its hint `gpu-types` contains the type, or if it has no such hint.
 bool accepts(const Job& job, const std::string& gpu_type) {
   if (!job.hints || job.hints->gpu_types.empty() || !job.request.gpu_type.empty()) return true;
   return std::any_of(job.hints->gpu_types.begin(), job.hints->gpu_types.end(), [&](const auto& g) {
@@ -230,7 +230,7 @@ Snapshot apply(const Snapshot& snapshot, const Plan& plan) {
   for (const Start& start : plan.starts) {
     if (start.shares.empty()) continue;
     Job running = *pending_entry(snapshot, start.job, start.partition);
-    // Tasks of an array after the first get ids of their own, as in slurmctld.
+    // Tasks of an array after the first get their own ids, as in slurmctld.
     const bool more = std::any_of(next.jobs.begin(), next.jobs.end(), [&](const Job& job) {
       return job.state == JobState::kRunning && job.key == start.job;
     });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a plan promises, checked from snapshot and plan alone with none of the code that made it.
+// Checks the guarantees of a plan from snapshot and plan alone, without the code that made it.
 #pragma once
 
 #include <string>
@@ -9,24 +9,24 @@
 
 namespace rubato::test {
 
-/// "" if `shares` is a whole gang that satisfies `job`, its hard constraints and nothing less;
-/// otherwise what is wrong.
+/// "" if `shares` is a whole gang that satisfies `job` and all its hard constraints; otherwise what
+/// is wrong.
 std::string check_gang(const Snapshot& snapshot, const Job& job, const std::string& gpu_type,
                        const std::vector<NodeShare>& shares);
 
-/// "" if the managed starts of `plan` fit together into what is free (DESIGN P2, P3), no start is
-/// of a job that must not start, and explanations and starts agree; otherwise what is wrong.
+/// "" if the managed starts of `plan` fit together into the free resources (DESIGN P2, P3), every
+/// started job may start, and explanations and starts agree; otherwise what is wrong.
 std::string check_starts(const Snapshot& snapshot, const Plan& plan);
 
-/// "" if, with every job ending at its time limit, all reservations of `plan` with a start find
-/// their shares free for their whole time beside the managed starts of the plan; otherwise what is
+/// Assumes that every job ends at its time limit. "" if all reservations of `plan` with a start
+/// find their shares free for their whole time, beside the plan's managed starts. Otherwise what is
 /// wrong.
 std::string check_reservations(const Snapshot& snapshot, const Plan& plan);
 
 /// The cluster after the managed starts of `plan`, with the plan's memory.
 Snapshot apply(const Snapshot& snapshot, const Plan& plan);
 
-/// The cluster at `time`: jobs whose limit has come by then have ended.
+/// The cluster at `time`: jobs whose limit has passed have ended.
 Snapshot advance(Snapshot snapshot, Seconds time);
 
 /// The pending entry of a start or explanation; null if there is none.

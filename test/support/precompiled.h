@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// As lib/base/precompiled.h, for test programs.
+// The same as lib/base/precompiled.h, for test programs.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Plain words (docs/glossary.md): phrases that readers stumble over are found in strings, comments and documents.
+"""Plain words (docs/glossary.md): finds unclear phrases in strings, comments and documents.
 
-Spelling is codespell's (Debian: codespell); a machine without it skips that part.
+codespell checks spelling (Debian: codespell); a machine without it skips that part.
 """
 import os
 import pathlib
@@ -12,7 +12,7 @@ import unittest
 
 ROOT = pathlib.Path(os.environ["RUBATO_SOURCE_DIR"])
 
-# A pattern of text, and what to write instead.
+# A pattern of text, and its replacement.
 PHRASES = (
     (r"\b[Mm]end(s|ed|ing)?\b", "fix"),
     (r"\b[Ff]oretold\b|\b[Ff]oresees?\b", "forecast, predict"),
@@ -31,7 +31,7 @@ PHRASES = (
 )
 TEXT = (".md", ".1", ".5", ".7", ".8", ".svg")
 CODE = (".cc", ".h", ".py")
-# Recorded output and inputs, which keep the words they were made with.
+# Recorded output and inputs, which keep their original words.
 KEPT = ("docs/results/", "test/golden/cases/", "test/golden/bases/", "test/fuzz/corpus/", "docs/glossary.md",
         "test/support/prose_test.py", "test/golden/config.d/", "test/golden/hints.d/")
 FOLDERS = ("lib", "plugin", "tools", "test", "contrib", "docs", "configs")
@@ -48,7 +48,7 @@ def tree():
 
 
 def prose_of_code(line):
-    """Comments and string literals of a line of C++ or Python; code is left out."""
+    """Comments and string literals of a line of C++ or Python, without code."""
     strings = re.findall(r'"((?:[^"\\]|\\.)*)"', line)
     bare = re.sub(r'"(?:[^"\\]|\\.)*"', '""', line)
     comment = re.search(r"(?://+|#)(.*)$", bare)
@@ -56,7 +56,7 @@ def prose_of_code(line):
 
 
 def findings(name, text):
-    """file:line: phrase -> what to write, for each phrase of PHRASES in the prose of a file."""
+    """file:line: phrase -> replacement, for each phrase of PHRASES in the text of a file."""
     code = name.endswith(CODE)
     for number, line in enumerate(text.splitlines(), 1):
         prose = prose_of_code(line) if code else line
@@ -71,7 +71,7 @@ class Prose(unittest.TestCase):
         self.assertEqual(found, [], "\n" + "\n".join(found[:60]))
 
     def test_a_phrase_is_found(self):
-        """The check above sees what it is for."""
+        """The check above finds a phrase."""
         self.assertEqual(len(list(findings("a.cc", 'fail("mended"); // is none of them'))), 2)
         self.assertEqual(list(findings("a.cc", "int mended = hardly;")), [])
         self.assertEqual(len(list(findings("a.md", "It is hardly begun."))), 2)

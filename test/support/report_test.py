@@ -10,7 +10,7 @@ import xml.etree.ElementTree as ElementTree
 
 SAMPLE = pathlib.Path(os.environ["RUBATO_BUILD_DIR"], "test/support/listener_sample")
 
-# Content of each element as CUnit-Run.dtd says it; the last two of a test case's summary are optional.
+# Content of each element by CUnit-Run.dtd; the last two of a test case's summary are optional.
 LEAVES = {"SUITE_NAME", "FAILURE_REASON", "TEST_NAME", "SKIP_REASON", "FILE_NAME", "LINE_NUMBER",
           "CONDITION", "TYPE", "TOTAL", "RUN", "SUCCEEDED", "FAILED", "SKIPPED", "INACTIVE",
           "CUNIT_FOOTER", "CUNIT_HEADER"}

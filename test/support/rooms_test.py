@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The order of folders: who may include whom (docs/design/architecture.md)."""
+"""The order of folders: which folder may include which (docs/design/architecture.md)."""
 import collections
 import os
 import pathlib
@@ -9,7 +9,8 @@ import unittest
 ROOT = pathlib.Path(os.environ["RUBATO_SOURCE_DIR"])
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
 
-# Lower rooms first. A room includes itself and rooms of a lower step; rooms of one step do not include each other.
+# Lower folders first. A folder may include itself and folders of lower steps; folders of one step must not include each
+# other.
 ORDER = (("lib/base",), ("lib/hints",), ("lib/config", "lib/core"), ("lib/model",), ("lib/json",), ("lib/policy",),
          ("lib/store",), ("lib/runtime", "lib/replay", "lib/validate"), ("lib/sim",), ("plugin", "tools"))
 STEP = {room: step for step, rooms in enumerate(ORDER) for room in rooms}
@@ -28,13 +29,13 @@ def room_of(path):
 
 
 def include_edges(files):
-    """(from, to) of each include of one file of the tree by another."""
+    """(from, to) of each include between files of the tree."""
     return [(path, target) for path, text in files.items() for target in INCLUDE.findall(text)
             if target in files]
 
 
 def violations(edges):
-    """Includes against the order of rooms, one line each."""
+    """Includes that violate the order of folders, one line each."""
     found = []
     for source, target in edges:
         here, there = room_of(source), room_of(target)
@@ -44,7 +45,7 @@ def violations(edges):
 
 
 def cycles(edges):
-    """Sets of folders that include each other in a circle (Tarjan's strongly connected components)."""
+    """Sets of folders with an include cycle (Tarjan's strongly connected components)."""
     after = collections.defaultdict(set)
     for source, target in edges:
         here, there = os.path.dirname(source), os.path.dirname(target)
@@ -85,7 +86,7 @@ class Rooms(unittest.TestCase):
         self.assertEqual(cycles(include_edges(sources())), [])
 
     def test_an_include_against_the_order_is_found(self):
-        """The checks above see what they are for."""
+        """The checks above find violations and cycles."""
         self.assertEqual(len(violations([("lib/base/a.h", "lib/core/b.h"), ("lib/core/b.h", "lib/base/a.h")])), 1)
         self.assertEqual(len(violations([("lib/core/a.h", "lib/config/b.h")])), 1)
         self.assertEqual(cycles([("a/x.h", "b/y.h"), ("b/z.h", "c/x.h"), ("c/x.h", "a/x.h"), ("a/x.h", "d/x.h")]),

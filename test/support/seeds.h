@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How many drawn inputs a test tries that draws them itself, without rapidcheck.
+// Number of random inputs for tests that draw them without rapidcheck.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace rubato::test {
 
-/// `usual` of them, and RUBATO_SEEDS times as many where that is set (`make check-seeds`).
+/// `usual`, multiplied by RUBATO_SEEDS if it is set (`make check-seeds`).
 inline std::uint64_t seeds(std::uint64_t usual) {
   const char* factor = std::getenv("RUBATO_SEEDS");  // NOLINT(concurrency-mt-unsafe)
   if (factor == nullptr) return usual;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Where the measured data lie that some tests read and the project does not ship.
+// The folder of measured data that some tests read and the project does not ship.
 #pragma once
 
 #include <cstdlib>
@@ -9,8 +9,8 @@
 
 namespace rubato::test {
 
-/// RUBATO_DATA, or the folder shared/data beside the project; none when it has no such `part`. A
-/// test skips then: `GTEST_SKIP() << "no shared data"` (test/skips knows the reason).
+/// RUBATO_DATA, or the folder shared/data beside the project; nullopt if it lacks `part`. The test
+/// then skips: `GTEST_SKIP() << "no shared data"` (test/skips lists the reason).
 inline std::optional<std::string> shared_data(const std::string& part) {
   const char* said = std::getenv("RUBATO_DATA");          // NOLINT(concurrency-mt-unsafe)
   const char* source = std::getenv("RUBATO_SOURCE_DIR");  // NOLINT(concurrency-mt-unsafe)

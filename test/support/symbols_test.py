@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The built plugins as the dynamic linker sees them.
 
-A plugin is opened with lazy binding, so a function that no one defines would end slurmctld at its
-first call, and a variable that slurmd does not have keeps slurmd from loading the select plugin.
+Slurm opens a plugin with lazy binding. A function that is not defined would end slurmctld at its first call. A variable
+that slurmd lacks would keep slurmd from loading the select plugin.
 """
 import glob
 import os
@@ -44,7 +44,7 @@ def needed_libraries(path):
 
 
 def slurm_library(slurmctld):
-    """libslurmfull of the Slurm that is installed."""
+    """libslurmfull of the installed Slurm."""
     linked = [path for path in needed_libraries(slurmctld) if "libslurmfull" in path]
     return linked or glob.glob("/usr/lib/*/slurm-wlm/libslurmfull.so")
 
@@ -62,7 +62,7 @@ class Plugins(unittest.TestCase):
                                  map_symbols(folder))
 
     def test_exports_hold_those_of_the_stock_plugin(self):
-        """slurmctld finds a plugin's calls by name; the stock file shows which it looks for."""
+        """slurmctld finds a plugin's functions by name; the stock file shows which names it needs."""
         stock_folders = [os.path.dirname(path) for path in
                          slurm_library(self.slurmctld())]
         for name in PLUGINS:
@@ -139,7 +139,7 @@ class Spank(unittest.TestCase):
         self.assertEqual(set(dynamic_symbols(self.FILE, "--defined-only")), map_symbols("spank"))
 
     def test_it_loads_whole_or_not_at_all(self):
-        """Bound at once: a file that lacks a symbol is skipped, and does not end a step later."""
+        """Bound at load time: a file that lacks a symbol is skipped, and does not end a step later."""
         self.assertRegex(output("readelf", "-d", str(self.FILE)), r"BIND_NOW|Flags: .*\bNOW\b")
 
     def test_every_undefined_symbol_is_defined_in_every_program_that_loads_it(self):

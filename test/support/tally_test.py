@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""test/support/tally and test/support/run-test: no failure, skip or crash is lost on the way."""
+"""test/support/tally and test/support/run-test count every failure, skip and crash."""
 import json
 import os
 import pathlib

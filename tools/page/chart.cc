@@ -16,11 +16,11 @@ constexpr double kLeft = 62;
 constexpr double kRight = 14;
 constexpr double kTop = 12;
 constexpr double kBottom = 48;
-/// From this ratio on a scale of times is logarithmic.
+/// From this ratio on, a time axis is logarithmic.
 constexpr double kWide = 30;
 constexpr int kColours = 8;
 
-/// Distance of marks: 1, 2 or 5 times a power of ten, at most `most` of them in `span`.
+/// Distance of ticks: 1, 2 or 5 times a power of ten, at most `most` of them in `span`.
 double nice_step(double span, int most) {
   const double rough = span / most;
   const double power = std::pow(10, std::floor(std::log10(rough)));
@@ -170,7 +170,7 @@ Axis ratio_axis(double high, const std::string& title) {
   while (power <= axis.high) {
     for (const double factor : {1.0, 2.0, 5.0}) {
       if (power * factor > axis.high) break;
-      // On a wide scale powers of ten are enough.
+      // On a wide axis powers of ten suffice.
       if (factor > 1 && axis.high > 2000) continue;
       axis.ticks.push_back({power * factor, fmt::format("{:g}", power * factor)});
     }

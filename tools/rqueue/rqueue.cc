@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The program `rqueue`: squeue(1) with what Rubato knows of each job.
+// The program `rqueue`: squeue(1) plus Rubato's data on each job.
 //
-// squeue itself finds, filters, sorts and formats the jobs; rqueue says in which columns, and puts
-// its own among them. So filters, PrivateData, clusters and federations are Slurm's.
+// squeue itself finds, filters, sorts and formats the jobs. rqueue selects its columns and adds its
+// own. Filters, PrivateData, clusters and federations thus work as in Slurm.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@
 namespace rubato::tools {
 namespace {
 
-constexpr int kError = 1;  // also of the command line, as squeue
+constexpr int kError = 1;  // also for errors in the command line, as squeue
 constexpr std::size_t kWidth = 80;
 
 int error(const std::string& text) {
@@ -31,12 +31,12 @@ int error(const std::string& text) {
   return kError;
 }
 
-/// A job and what is known of it, in one section.
+/// Jobs of one section, with Rubato's data.
 struct Section {
   std::string preamble;
   SqueueRow headings;
   std::vector<SqueueRow> rows;
-  std::vector<JobFacts> facts;  ///< of rows
+  std::vector<JobFacts> facts;  ///< one per row
 };
 
 struct Answer {
@@ -44,7 +44,7 @@ struct Answer {
   int exit = 0;
 };
 
-/// Jobs with `fields`, in the order of the options.
+/// Runs squeue for jobs with `fields`, sorted by the options.
 Result<Answer> ask(const RqueueOptions& options, const std::vector<FormatField>& fields) {
   const auto order = parse_sort(options.sort);
   if (!order) return tl::unexpected(order.error());
@@ -71,7 +71,7 @@ Result<Answer> ask(const RqueueOptions& options, const std::vector<FormatField>&
   return answer;
 }
 
-/// A line in the format of -o or -O; without `facts` that of the headings.
+/// A line in the format of -o or -O; without `facts` the headings.
 std::string format_line(const Format& format, const SqueueRow& row, const JobFacts* facts) {
   std::string line = format.prefix;
   std::size_t next = 0;
@@ -110,7 +110,7 @@ Layout layout_of(const RqueueOptions& options) {
   Layout layout = options.start       ? start_layout()
                   : options.long_list ? long_layout()
                                       : short_layout();
-  // As squeue: without headings nothing else tells the clusters apart.
+  // As squeue does: without headings, only this column distinguishes the clusters.
   if (options.several_clusters && options.no_header) {
     layout.insert(layout.begin(), {"cluster", "CLUSTER", 4, 10, false, false});
   }
@@ -157,7 +157,7 @@ int print_document(const RqueueOptions& options) {
   return answer ? answer->exit : error(errors.front());
 }
 
-/// As squeue before a long list or a list that is repeated.
+/// Prints the date, as squeue does before a long list or a repeated list.
 void print_date() {
   const std::time_t time = now();
   std::tm parts{};
@@ -170,7 +170,7 @@ void print_date() {
 int list_jobs(const RqueueOptions& options) {
   int exit = 0;
   while (true) {
-    // With -v squeue prints the date.
+    // With -v squeue itself prints the date.
     const bool date = (options.long_list || options.iterate > 0) && !options.verbose;
     if (date && !options.no_header && !options.json) print_date();
     const int once = options.json     ? print_document(options)
@@ -184,7 +184,7 @@ int list_jobs(const RqueueOptions& options) {
   }
 }
 
-/// What has no columns of Rubato is squeue's alone.
+/// Replaces this process with squeue, for output without Rubato's columns.
 int become_squeue(char** argv) {
   const std::string program = find_program("squeue");
   if (program.empty()) return error("squeue is not in PATH");
@@ -195,7 +195,7 @@ int become_squeue(char** argv) {
 }
 
 int run(int argc, char** argv) {
-  // getopt_long sorts the words; squeue is to see them as they were.
+  // getopt_long reorders the arguments; squeue must get them in the original order.
   std::vector<char*> words(argv, argv + argc);
   words.push_back(nullptr);
   const auto options = read_rqueue_options(argc, argv);

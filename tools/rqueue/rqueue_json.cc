@@ -16,7 +16,7 @@ struct JsonField {
   Kind kind;
 };
 
-/// Times come as seconds since 1970, for squeue is run with SLURM_TIME_FORMAT=%s.
+/// squeue runs with SLURM_TIME_FORMAT=%s, so times are seconds since 1970.
 constexpr JsonField kFields[] = {
     {"jobarrayid", "label", Kind::kText},
     {"arrayjobid", "array_job_id", Kind::kNumber},
@@ -124,7 +124,7 @@ Json job_json(const SqueueRow& row, const JobFacts& facts) {
   Json json;
   json["job_id"] = number(row.job_id).value_or(0);
   for (std::size_t i = 0; i < std::size(kFields); ++i) add_field(json, kFields[i], row.fields[i]);
-  // squeue prints the own id of a job that is of no array.
+  // For a job that is not in an array, squeue prints its own id here.
   if (!json.contains("array_task_id") && json.contains("array_job_id") &&
       json["array_job_id"] == json["job_id"] && row.fields[0].find('_') == std::string::npos) {
     json.erase("array_job_id");

@@ -17,7 +17,7 @@ inline constexpr const char* kRqueueSchema = "rubato.rqueue/1";
 /// One job. The fields of `row` begin with json_fields(). Unknown values are omitted.
 [[nodiscard]] Json job_json(const SqueueRow& row, const JobFacts& facts);
 
-/// "1-02:03:04", "2:03" as seconds; none for other texts ("UNLIMITED").
+/// "1-02:03:04", "2:03" as seconds; nullopt for other texts ("UNLIMITED").
 [[nodiscard]] std::optional<Seconds> seconds_of_duration(std::string_view text);
 
 }  // namespace rubato::tools

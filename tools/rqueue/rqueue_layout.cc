@@ -12,7 +12,7 @@ constexpr std::size_t kMinLast = 12;
 
 using Cells = std::vector<std::string>;
 
-/// A value in one line: line ends and other control bytes would break the table.
+/// Replaces line ends and control bytes, which would break the table.
 std::string one_line(std::string text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < ' ' || c == 0x7F) c = '?';
@@ -44,7 +44,7 @@ std::size_t sum_of(const std::vector<std::size_t>& widths) {
   return sum;
 }
 
-/// Takes from the columns that have most to give, then leaves out those that may be.
+/// Narrows the columns with the most spare width, then drops optional columns.
 void narrow(const Layout& layout, std::vector<std::size_t>& widths, std::size_t width) {
   const std::size_t last = layout.size() - 1;
   std::vector<std::size_t> whole = widths;
@@ -67,11 +67,11 @@ void narrow(const Layout& layout, std::vector<std::size_t>& widths, std::size_t 
     }
     if (first == last) return;
     whole[first] = 0;
-    widths = whole;  // what was taken may fit now
+    widths = whole;  // the dropped columns' width is free now
   }
 }
 
-/// Width of each column but the last; 0: it is left out.
+/// Width of each column except the last; 0: dropped.
 std::vector<std::size_t> column_widths(const Layout& layout, const std::vector<Cells>& lines,
                                        const TableOptions& options) {
   const std::size_t last = layout.size() - 1;

@@ -22,7 +22,7 @@ enum LongOnly : int {
   kOptJson,
   kOptYaml,
   kOptColor,
-  kOptPass,  ///< passed on as it is
+  kOptPass,  ///< passed on unchanged
 };
 
 constexpr const char* kShort = ":A:ahi:j::lL:n:M:O:o:p:Pq:R:rs::S:t:u:U:vVw:";
@@ -76,7 +76,7 @@ const option kLong[] = {
     {nullptr, 0, nullptr, 0},
 };
 
-/// What was read before it is known how the options go together.
+/// Options as read, before their combinations are checked.
 struct Read {
   RqueueOptions options;
   std::optional<std::string> short_format;
@@ -95,7 +95,7 @@ std::optional<std::string> variable(const char* name) {
 }
 
 std::string unknown_option(char** argv) {
-  // getopt points behind the word; of -x in the middle of "-ax" it does not.
+  // getopt points after the argument, except for -x in the middle of "-ax".
   const std::string word = argv[optind - 1];
   if (!word.starts_with("--")) {
     return fmt::format("unknown option '-{}'; see: rqueue --help", static_cast<char>(optopt));
@@ -201,7 +201,7 @@ Result<void> take(int option, int index, Read& read) {
 Result<Read> read_words(int argc, char** argv) {
   Read read;
   opterr = 0;
-  optind = 0;  // begin anew
+  optind = 0;  // restart
   int index = 0;
   for (int option; (option = getopt_long(argc, argv, kShort, kLong, &index)) != -1;) {
     if (option == '?') return fail(unknown_option(argv));
@@ -212,7 +212,7 @@ Result<Read> read_words(int argc, char** argv) {
     read.jobs_named = true;
     read.options.passed.push_back(std::string("-j") + argv[optind++]);
   } else if (optind < argc && read.steps) {
-    ++optind;  // squeue reads it
+    ++optind;  // squeue parses it
   }
   if (optind < argc) {
     return fail(fmt::format("unexpected argument '{}'; see: rqueue --help", argv[optind]));
@@ -221,7 +221,7 @@ Result<Read> read_words(int argc, char** argv) {
   return read;
 }
 
-/// -o and -O, else the environment, which -l and --start override as in squeue.
+/// -o and -O, else the environment; -l and --start override the latter, as in squeue.
 Result<void> choose_format(Read& read) {
   RqueueOptions& o = read.options;
   if (read.short_format && read.long_format) {
@@ -248,7 +248,7 @@ Result<void> choose_format(Read& read) {
   return {};
 }
 
-/// squeue forgets -O when it sees --start, so what --start means is said in other words.
+/// squeue ignores -O with --start, so pass equivalent options instead of --start.
 void say_start(Read& read) {
   RqueueOptions& o = read.options;
   if (!o.start) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The command line of rqueue: squeue's options, and a few of its own.
+// The command line of rqueue: squeue's options and a few more.
 #pragma once
 
 #include <optional>
@@ -12,20 +12,20 @@
 
 namespace rubato::tools {
 
-/// Output other than jobs.
+/// What to print.
 enum class RqueueAction {
   kJobs,
   kHelp,
   kHelpFormat,
   kUsage,
   kVersion,
-  kSqueue,  ///< squeue runs in our place: --steps, --yaml
+  kSqueue,  ///< run squeue instead: --steps, --yaml
 };
 
 struct RqueueOptions {
   RqueueAction action = RqueueAction::kJobs;
-  std::vector<std::string> passed;  ///< to squeue: which jobs
-  std::optional<Format> format;     ///< of -o, -O or the environment
+  std::vector<std::string> passed;  ///< options for squeue that select jobs
+  std::optional<Format> format;     ///< from -o, -O or the environment
   bool json = false;
   bool long_list = false;
   bool start = false;
@@ -33,11 +33,11 @@ struct RqueueOptions {
   bool verbose = false;
   bool several_clusters = false;  ///< -M or SLURM_CLUSTERS may name more than one
   int iterate = 0;                ///< seconds; 0: once
-  std::string sort;               ///< "": as squeue
+  std::string sort;               ///< "": squeue's default
   ColorChoice color = ColorChoice::kAuto;
 };
 
-/// Takes the environment too (RQUEUE_FORMAT, RQUEUE_FORMAT2, RQUEUE_SORT). The error is one line.
+/// Also reads the environment (RQUEUE_FORMAT, RQUEUE_FORMAT2, RQUEUE_SORT). The error is one line.
 [[nodiscard]] Result<RqueueOptions> read_rqueue_options(int argc, char** argv);
 
 /// Names of all long options, without dashes, in the order of squeue(1).

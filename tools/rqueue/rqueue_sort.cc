@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// squeue sorts by its own keys alone. Jobs that are equal in the keys before one of ours then stand
-// together, and are sorted among themselves; the keys behind it hold because that sort is stable.
+// squeue sorts only by its own keys. Jobs equal in the keys before one of Rubato's are then
+// adjacent and are sorted among themselves. Keys after it still apply, because that sort is stable.
 #include "tools/rqueue/rqueue_sort.h"
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ std::vector<std::string> own_names() {
   return names;
 }
 
-/// A word between commas: a name of ours, else letters of squeue with their signs.
+/// An item of the comma-separated list: a Rubato field, else squeue letters with signs.
 Result<void> take_word(std::string_view word, SortOrder& order) {
   std::string_view name = word;
   const bool sign = name.starts_with('-') || name.starts_with('+');
@@ -36,7 +36,7 @@ Result<void> take_word(std::string_view word, SortOrder& order) {
     return {};
   }
   order.squeue += fmt::format("{}{}", order.squeue.empty() ? "" : ",", word);
-  if (lower(name) == "cluster") return {};  // equal in all jobs of a section
+  if (lower(name) == "cluster") return {};  // equal for all jobs of a section
   for (const char letter : word) {
     if (letter != '-' && letter != '+') order.keys.push_back({nullptr, letter, false});
   }
@@ -51,7 +51,7 @@ std::size_t keys_before_last_own(const SortOrder& order) {
   return count;
 }
 
-/// What is known comes first in both directions.
+/// Known values come first in both directions.
 int compare(const SortKey& key, const JobFacts& a, const JobFacts& b) {
   const int order = key.own->compare(a, b);
   const bool both = !key.own->text(a).empty() && !key.own->text(b).empty();
@@ -83,7 +83,7 @@ std::vector<FormatField> sort_fields(const SortOrder& order) {
   const std::size_t last = keys_before_last_own(order);
   for (std::size_t i = 0; i < last; ++i) {
     const SortKey& key = order.keys[i];
-    // %p prints 14 digits of a share; the number it comes from tells more.
+    // %p prints 14 digits of a fraction; the underlying number has more.
     const SqueueField* field = field_of_letter(key.letter == 'p' ? 'Q' : key.letter);
     if (key.own == nullptr && field != nullptr) {
       fields.push_back({field->name, nullptr, 0, false, ""});
@@ -97,7 +97,7 @@ void sort_rows(const SortOrder& order, std::size_t first, std::vector<SqueueRow>
   if (!order.has_own()) return;
   std::vector<std::size_t> places(rows.size());
   std::iota(places.begin(), places.end(), 0);
-  std::vector<int> group(rows.size(), 0);  // equal in all keys so far; by row, grows along places
+  std::vector<int> group(rows.size(), 0);  // rows with equal keys so far; by row, ascending
   std::size_t text = first;
   const std::size_t last = keys_before_last_own(order);
   for (std::size_t k = 0; k <= last; ++k) {

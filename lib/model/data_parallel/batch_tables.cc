@@ -10,7 +10,7 @@
 namespace rubato {
 namespace {
 
-// What is beyond makes no sense of a training job: bytes, samples, seconds.
+// Larger bytes, samples or seconds are impossible for a training job.
 constexpr double kMax = 1e15;
 constexpr double kMaxSeconds = 1e9;
 constexpr int kMaxDevices = 1'000'000;
@@ -18,7 +18,7 @@ constexpr double kMaxLatency = 1e3;
 
 bool sensible(double value, double most) { return value > 0 && value <= most; }
 
-/// One row for each key, by key; times that fall are lifted to the one before.
+/// One row per key, sorted by key; times that decrease are raised to the previous one.
 std::vector<BatchTime> rising(const std::map<double, std::vector<double>>& by_key, bool& repaired) {
   std::vector<BatchTime> rows;
   for (const auto& [key, seconds] : by_key) {
@@ -35,7 +35,7 @@ double line(const BatchTime& a, const BatchTime& b, double at) {
   return a.seconds + share * (b.seconds - a.seconds);
 }
 
-/// Inside the rows.
+/// Interpolates between rows.
 double between(const std::vector<BatchTime>& rows, double at) {
   const auto above = std::ranges::lower_bound(rows, at, {}, &BatchTime::local_batch);
   return above->local_batch == at ? above->seconds : line(*(above - 1), *above, at);
@@ -121,7 +121,7 @@ std::optional<double> CommunicationTable::seconds(double bytes, int devices) con
   }
   if (above->devices == devices) return at(*above, bytes);
   if (above == rows_.begin()) {
-    // The share of the bytes that passes each device is (k - 1) / k.
+    // The share of bytes that passes each device is (k - 1) / k.
     const double share = (devices - 1.0) / devices;
     const double measured = (above->devices - 1.0) / above->devices;
     return at(*above, bytes) * share / measured;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tables of batch times on one device and synchronisation times on an interconnect.
+// Tables of batch times on one device and of synchronisation times on an interconnect.
 #pragma once
 
 #include <optional>
@@ -8,26 +8,26 @@
 
 namespace rubato {
 
-/// Forward, backward and update of a local batch on one device, measured.
+/// Measured time of forward, backward and update for a local batch on one device.
 struct BatchTime {
   double local_batch = 0;  ///< samples, above 0
   double seconds = 0;      ///< above 0
 };
 
-/// Piecewise linear in the local batch, and never shorter at a larger one. Beyond the largest
-/// measured batch time grows in proportion, as on a device that is full; below the smallest the
-/// first line goes on, or half of the time stays where there is only one row. Rows that are not
-/// above 0 and finite are left out; of one batch the median counts.
+/// Piecewise linear in the local batch; time never decreases with the batch. Above the largest
+/// measured batch, time grows in proportion, as on a saturated device. Below the smallest, the
+/// first line continues; with only one row, half of the time is fixed. Rows that are not above 0
+/// and finite are ignored; equal batches use their median.
 class BatchTable {
  public:
   explicit BatchTable(std::span<const BatchTime> rows);
 
   [[nodiscard]] bool empty() const { return rows_.empty(); }
-  /// Seconds, above 0 and finite; none when empty or the batch makes no sense.
+  /// Seconds, above 0 and finite; nullopt if the table is empty or the batch invalid.
   [[nodiscard]] std::optional<double> seconds(double local_batch) const;
-  /// Rows were left out, or times fell with the batch and were lifted.
+  /// True if rows were ignored, or times that decreased were raised.
   [[nodiscard]] bool repaired() const { return repaired_; }
-  /// By batch.
+  /// Sorted by batch.
   [[nodiscard]] const std::vector<BatchTime>& rows() const { return rows_; }
 
  private:
@@ -48,31 +48,32 @@ struct RingModel {
   double bandwidth = 10e9;  ///< bytes/s, above 0
   double latency = 20e-6;   ///< seconds, at least 0
 
-  /// 0 on one device.
+  /// 0 for one device.
   [[nodiscard]] double seconds(double bytes, int devices) const;
 };
 
-/// One interconnect, for all jobs. Linear between measured bytes and between measured devices; what
-/// the ring adds beyond the largest of either; in proportion to bytes, and to the ring's share of
-/// them, below the smallest. Without rows the ring alone. Never shorter for more bytes.
+/// Synchronisation times of one interconnect, for all jobs. Linear between measured bytes and
+/// between measured devices. Above the largest of either, the ring model adds its increase. Below
+/// the smallest, time is proportional to bytes and to the ring's share of them. Without rows, only
+/// the ring model. Time never decreases with bytes.
 class CommunicationTable {
  public:
   explicit CommunicationTable(std::span<const CommunicationTime> rows, RingModel ring = {});
 
-  /// Seconds, at least 0 and finite; none when bytes or devices make no sense.
+  /// Seconds, at least 0 and finite; nullopt if bytes or devices are invalid.
   [[nodiscard]] std::optional<double> seconds(double bytes, int devices) const;
-  /// Rows were left out, or times fell with the bytes and were lifted.
+  /// True if rows were ignored, or times that decreased were raised.
   [[nodiscard]] bool repaired() const { return repaired_; }
 
  private:
   struct Row {
     int devices = 2;
-    std::vector<BatchTime> times;  ///< bytes in place of samples, rising
+    std::vector<BatchTime> times;  ///< bytes instead of samples, ascending
   };
   [[nodiscard]] double at(const Row& row, double bytes) const;
 
   RingModel ring_;
-  std::vector<Row> rows_;  ///< by devices
+  std::vector<Row> rows_;  ///< sorted by devices
   bool repaired_ = false;
 };
 

@@ -15,7 +15,7 @@ constexpr int kMaxPasses = 1'000'000;
 
 std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// least..most, or of more than kTriedBatches a geometric grid with both ends.
+/// least..most; for more than kTriedBatches values a geometric grid with both ends.
 std::vector<std::int64_t> grid(std::int64_t least, std::int64_t most) {
   std::vector<std::int64_t> points;
   if (most - least < kTriedBatches) {
@@ -77,10 +77,10 @@ class Search {
     }
   }
 
-  /// The value, 0 where impossible.
+  /// Returns the objective; 0 if impossible.
   double consider(std::int64_t local, int passes) {
     BatchChoice choice;
-    // All that fills the passes counts in full, since only the fullest GPU takes time.
+    // Uses the whole batch that fits in the passes, since only the fullest GPU determines the time.
     choice.batch = std::min(range_.most, static_cast<std::int64_t>(gpus_) * passes * local);
     choice.local = local;
     choice.passes = passes;

@@ -16,8 +16,8 @@ struct DataParallelModel::Fit {
   double least_batch = 0;
   double most_batch = 0;
   int max_gpus = 0;
-  bool across = false;  ///< measured across nodes
-  bool inside = false;  ///< measured on several GPUs of a node
+  bool across = false;  ///< there are measurements across nodes
+  bool inside = false;  ///< there are measurements on several GPUs of a node
 
   [[nodiscard]] double step(const DataParallelConfiguration& at) const {
     return dp::joined(dp::pass_seconds(state, at), dp::sync_seconds(state, at),
@@ -27,7 +27,7 @@ struct DataParallelModel::Fit {
 
 namespace {
 
-// No training step is shorter, and none that matters longer, seconds.
+// Bounds of the time of a training step, seconds.
 constexpr double kMinSeconds = 1e-9;
 constexpr double kMaxSeconds = 1e9;
 constexpr double kMaxBatch = 1e9;
@@ -147,7 +147,7 @@ std::optional<std::size_t> DataParallelModel::most_informative_row(
     if (!valid(at)) return std::nullopt;
     log_batch += std::log(at.local_batch);
   }
-  // Before anything is measured the candidates themselves say what batches are usual.
+  // Without measurements, the candidates themselves define the usual batch.
   const dp::LatentState believed =
       dp::believed(fit_->state.prior, std::exp(log_batch / static_cast<double>(n)), 1);
   const dp::LatentState& state = empty() ? believed : fit_->state;

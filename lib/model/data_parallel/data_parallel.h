@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Step time of data-parallel training, learnt from a few measured configurations.
+// Step time of data-parallel training, fitted to a few measured configurations.
 #pragma once
 
 #include <cstddef>
@@ -13,56 +13,57 @@ namespace rubato {
 
 /// A configuration of data-parallel training on one GPU type.
 struct DataParallelConfiguration {
-  double local_batch = 1;  ///< samples a GPU and pass, above 0
+  double local_batch = 1;  ///< samples per GPU and pass, above 0
   int gpus = 1;            ///< replicas, at least 1
   int nodes = 1;           ///< at least 1, at most gpus
 };
 
-/// What was measured there. Several of one place are joined (their median in log space).
+/// A measurement. Samples of one configuration are merged (their median in log space).
 struct DataParallelSample {
   DataParallelConfiguration at;
   double step_time = 0;                  ///< one pass with its synchronisation, seconds
-  std::optional<double> sync_time = {};  ///< part of it that synchronisation added, seconds
+  std::optional<double> sync_time = {};  ///< the part added by synchronisation, seconds
 };
 
 /// ln(step time) is normal with mean ln(seconds) and standard deviation `stddev`.
 struct DataParallelForecast {
   double seconds = 0;
   double stddev = 0;
-  bool extrapolated = false;  ///< beyond twice the measured range, or other nodes or GPUs
+  bool extrapolated = false;  ///< beyond twice the measured range, or at unmeasured nodes or GPUs
 };
 
 /// Problems of a fit.
 enum class DataParallelFlag {
   kFewConfigurations,  ///< fewer than 3 configurations: mostly the prior
-  kOneBatch,           ///< one local batch only: how time grows with it is a belief
-  kDropped,            ///< samples that are not above 0, not finite or absurd were left out
-  kSyncOutside,        ///< a synchronisation as long as its step: not a part of it, so none is used
-  kThinned,            ///< more configurations than a fit takes: only a part was used
-  kContradictory,      ///< samples of one place, or of places alike, differ too much
+  kOneBatch,           ///< one local batch only: growth with the batch comes from the prior
+  kDropped,            ///< dropped samples that are not above 0, not finite or absurd
+  kSyncOutside,        ///< synchronisation as long as its step, so not a part of it: none is used
+  kThinned,            ///< more configurations than the limit: only some were used
+  kContradictory,      ///< samples of equal or similar configurations differ too much
 };
 
 /// One or two words, such as "contradictory".
 [[nodiscard]] std::string_view to_string(DataParallelFlag flag);
 
-/// Widths of the prior, as standard deviations of natural
-/// logarithms: not fitted to any data.
+/// The prior, as standard deviations of natural logarithms. Not fitted to data.
 struct DataParallelPrior {
-  double compute = 0.1;         ///< time of a pass around a straight line over the local batch
-  double compute_length = 1.0;  ///< length scale of that deviation, e-folds of the batch
-  double contention = 0.1;      ///< of a pass at one size around that of the same batch at others
+  double compute = 0.1;         ///< deviation of a pass from a straight line over the local batch
+  double compute_length = 1.0;  ///< length scale of that deviation, in e-folds of the batch
+  double contention = 0.1;      ///< deviation of a pass at one size from that of the same batch at
+                                ///< others
   double contention_length = 1.0;  ///< length scale, e-folds of batch, GPUs and nodes
-  double sync = 0.4;               ///< synchronisation around a straight line over the replicas
+  double sync = 0.4;               ///< deviation of synchronisation from a straight line over the
+                                   ///< replicas
   double sync_length = 1.0;        ///< length scale, e-folds of GPUs and of nodes
   double noise = 0.03;             ///< of a step time
-  double sync_noise = 0.06;        ///< of a step time less its synchronisation
-  bool correct = true;             ///< false: the straight lines alone
+  double sync_noise = 0.06;        ///< of a step time minus its synchronisation
+  bool correct = true;             ///< false: only the straight lines
 };
 
-/// The parameters of the straight lines (Pollux, Qiao et al., OSDI 2021, section 4.1): a pass takes
-/// `fixed` + `per_sample` * local batch; synchronisation takes `local` + `local_growth` * (gpus -
-/// 2) inside a node, `remote` + `remote_growth` * (gpus - 2) across nodes, and nothing on one GPU;
-/// a step takes (pass^overlap + synchronisation^overlap)^(1/overlap). Seconds.
+/// The parameters of the straight lines (Pollux, Qiao et al., OSDI 2021, section 4.1). A pass takes
+/// `fixed` + `per_sample` * local batch. Synchronisation takes `local` + `local_growth` * (gpus -
+/// 2) inside a node, `remote` + `remote_growth` * (gpus - 2) across nodes, and 0 on one GPU. A step
+/// takes (pass^overlap + synchronisation^overlap)^(1/overlap). All in seconds.
 struct DataParallelFamily {
   double fixed = 0;
   double per_sample = 0;
@@ -71,46 +72,46 @@ struct DataParallelFamily {
   double remote = 0;
   double remote_growth = 0;
   double overlap = 1;
-  double crowding = 0;  ///< a pass takes (gpus / nodes)^crowding times as long: they share the host
+  double crowding = 0;  ///< GPUs share the host: a pass takes (gpus / nodes)^crowding times as long
 };
 
-/// An immutable fit: the family, whose pass and synchronisation may each deviate from their line by
-/// a Gaussian process in log space. So a measured configuration is forecast as it was measured, and
-/// what lies far from all measured ones as the family says. Total: any samples give a model, any
-/// place a finite forecast above 0 or none. Safe from several threads.
+/// An immutable fit of the family. Pass and synchronisation may each deviate from their line by a
+/// Gaussian process in log space. Forecasts thus match measurements near measured configurations,
+/// and the family far from them. Any samples give a model. Any configuration gives a finite
+/// forecast above 0 or none. Thread-safe.
 class DataParallelModel {
  public:
-  /// Most places a fit uses, and one of straight lines alone.
+  /// Maximum number of configurations in a fit; the second for straight lines only.
   static constexpr std::size_t kMaxConfigurations = 96;
   static constexpr std::size_t kMaxPlain = 2048;
 
-  /// The order of the samples does not matter. O(n^3) of n places.
+  /// The order of samples does not matter. O(n^3) for n configurations.
   explicit DataParallelModel(std::span<const DataParallelSample> samples,
                              DataParallelPrior prior = {});
   ~DataParallelModel();
   DataParallelModel(DataParallelModel&&) noexcept;
   DataParallelModel& operator=(DataParallelModel&&) noexcept;
 
-  /// Nothing usable was measured: nothing is forecast.
+  /// True if no sample was usable: there are no forecasts.
   [[nodiscard]] bool empty() const;
-  /// One step: a pass and its synchronisation. None when empty or the place makes no sense. O(n^2)
-  /// of n places.
+  /// One step: a pass and its synchronisation. nullopt if the model is empty or the configuration
+  /// invalid. O(n^2) for n configurations.
   [[nodiscard]] std::optional<DataParallelForecast> step(const DataParallelConfiguration& at) const;
-  /// `passes` (at least 1) of which only the last synchronises: gradient accumulation.
+  /// `passes` (at least 1), of which only the last synchronises: gradient accumulation.
   [[nodiscard]] std::optional<DataParallelForecast> iteration(const DataParallelConfiguration& at,
                                                               int passes) const;
-  /// As `iteration`, the mean alone, seconds; O(n). Infinite where there is no forecast.
+  /// As `iteration`, only the mean, seconds; O(n). Infinite if there is no forecast.
   [[nodiscard]] double iteration_seconds(const DataParallelConfiguration& at, int passes) const;
 
   [[nodiscard]] const DataParallelFamily& family() const;
   /// Sorted.
   [[nodiscard]] const std::vector<DataParallelFlag>& flags() const;
-  /// Places the fit uses.
+  /// Number of configurations used in the fit.
   [[nodiscard]] std::size_t configurations() const;
   /// Root mean square of ln(forecast / measured) over them.
   [[nodiscard]] double error() const;
 
-  /// Which of `candidates` to measure next, by choose_row; none when all are `taken`.
+  /// The candidate to measure next, by choose_row; nullopt if all are `taken`.
   [[nodiscard]] std::optional<std::size_t> most_informative_row(
       std::span<const DataParallelConfiguration> candidates, const std::vector<bool>& taken,
       std::span<const double> weights = {}) const;
@@ -120,7 +121,7 @@ class DataParallelModel {
   std::unique_ptr<const Fit> fit_;
 };
 
-/// Makes sense as a place.
+/// True for a valid configuration.
 [[nodiscard]] bool valid(const DataParallelConfiguration& at);
 
 }  // namespace rubato

@@ -8,18 +8,18 @@
 namespace rubato::data_parallel {
 namespace {
 
-// How far the optimiser may go, in spreads of the belief.
+// Search range of the optimiser, in standard deviations of the prior.
 constexpr double kReach = 5.0;
 constexpr double kMaxOverlap = 10.0;
-// GPUs that share one thing wait for each other at most one by one.
+// With 1, GPUs that share one resource use it one after another.
 constexpr double kMaxCrowding = 1.0;
 
 }  // namespace
 
 std::array<Belief, kParameters> beliefs(double pass) {
-  // Beliefs of all jobs, before any is measured: half of a pass at a typical batch does not grow
-  // with it, synchronisation in a node costs a tenth of a pass and grows slowly with the replicas,
-  // across nodes three times as much, and half of it hides behind the pass.
+  // The prior for all jobs. Half of a pass at a typical batch is fixed. Synchronisation in a node
+  // costs a tenth of a pass and grows slowly with the replicas, across nodes three times as much.
+  // Half of it overlaps with the pass.
   return {{{std::log(pass), 2.0},
            {std::log(0.5), 1.5},
            {std::log(0.1), 1.5},

@@ -14,32 +14,32 @@
 namespace rubato::data_parallel {
 namespace {
 
-// The first search takes every observation for as uncertain as this, since it does not know yet how
-// much of a step the synchronisation is.
+// The first search assumes this noise for every observation, because the share of synchronisation
+// in a step is still unknown.
 constexpr double kFirstNoise = 0.1;
 constexpr int kSearches = 3;
 constexpr int kEvaluations = 6000;
-// Each search of a large fit costs its number of observations squared an evaluation.
+// In a large fit, an evaluation costs the square of the number of observations.
 constexpr std::size_t kLargeFit = 64;
 constexpr int kLargeEvaluations = 600;
-// The covariance of observations must have an inverse.
+// Keeps the covariance of observations invertible.
 constexpr double kMinNoise = 1e-4;
 constexpr int kRefinements = 12;
 constexpr double kMaxRefinement = 1.0;
 constexpr double kMinRefinement = 1e-9;
-// Standard deviations beyond which an observation counts as one that contradicts the others.
+// An observation beyond this many standard deviations contradicts the others.
 constexpr double kOutlier = 4.0;
-// Samples of one place that differ by more than a factor of 1.5 contradict each other.
+// Samples of one configuration contradict if they differ by more than a factor of 1.5.
 const double kDisagreement = std::log(1.5);
 
 struct Observation {
   std::size_t configuration = 0;
-  bool pass = false;  ///< of the pass alone
+  bool pass = false;  ///< of the pass only
   double value = 0;   ///< log seconds
   double variance = 0;
 };
 
-// Log seconds of an observation, and its derivatives by the latents.
+// Log seconds of observations, and their derivatives by the latents.
 struct Forecasts {
   Eigen::VectorXd values;
   Eigen::MatrixXd slopes;
@@ -64,10 +64,10 @@ class Fitter {
     for (std::size_t i = 0; i < state_.measured.size(); ++i) {
       const StepObservation& m = state_.measured[i];
       const double noise = prior.noise + m.disagreement;
-      // Straight lines alone miss places as much as samples: each sample counts.
+      // Without the deviations, errors are in the lines, so each sample counts.
       const double count = prior.correct ? 1 : static_cast<double>(m.samples);
       observations_.push_back({i, false, m.log_step, noise * noise / count});
-      // On one GPU there is nothing but the pass: its step says it all.
+      // On one GPU a step is only a pass.
       if (m.log_pass && m.at.gpus > 1) {
         const double pass_noise = prior.sync_noise + m.disagreement;
         observations_.push_back({i, true, *m.log_pass, pass_noise * pass_noise / count});
@@ -94,7 +94,7 @@ class Fitter {
  private:
   using Norm = std::function<double(const Eigen::VectorXd&)>;
 
-  /// The family and what strays from it, by turns.
+  /// Fits the family and its deviations alternately.
   void correct() {
     const auto n = static_cast<Eigen::Index>(observations_.size());
     Eigen::MatrixXd v = Eigen::MatrixXd::Identity(n, n) * kFirstNoise * kFirstNoise;
@@ -134,7 +134,7 @@ class Fitter {
     return values;
   }
 
-  // With the deviations `u` of the latents.
+  // Forecasts with the deviations `u` of the latents.
   [[nodiscard]] Forecasts deviated(const Eigen::VectorXd& u) const {
     const auto n = static_cast<Eigen::Index>(observations_.size());
     Forecasts f{Eigen::VectorXd(n), Eigen::MatrixXd::Zero(n, u.size())};
@@ -174,15 +174,14 @@ class Fitter {
     return y;
   }
 
-  // What the family leaves over is expected to spread like this.
+  // Prior covariance of the residuals of the family.
   [[nodiscard]] Eigen::MatrixXd stddev_of_observations() const {
     const Forecasts f = deviated(Eigen::VectorXd::Zero(latents_.prior.rows()));
     return f.slopes * latents_.prior * f.slopes.transpose() + noise();
   }
 
-  // How far passes and synchronisations stray from their lines and how fast, and how noisy the
-  // samples are: the most likely of a few widths (Rasmussen & Williams, section 5.4), each factor
-  // of 2 being less believed.
+  // Chooses the size and length scale of the deviations, and the noise of samples. Takes the most
+  // likely of a few widths (Rasmussen & Williams, section 5.4); each factor of 2 lowers the prior.
   void widen() {
     const Eigen::VectorXd rest = values() - forecast(state_.family);
     double best = -std::numeric_limits<double>::infinity();
@@ -216,7 +215,7 @@ class Fitter {
     latents_ = latents(prior, state_.measured);
   }
 
-  // The parameters of the family: generalised least squares with the beliefs.
+  // Fits the parameters of the family: generalised least squares with the prior.
   void search(const Norm& norm) {
     const Eigen::VectorXd y = values();
     std::vector<FitParameter> parameters = bounds(state_.belief);
@@ -241,7 +240,7 @@ class Fitter {
     state_.family = family_of(state_.logs, state_.reference);
   }
 
-  // What no other observation can explain counts less: its noise becomes what it is off by.
+  // Raises the noise of each observation that contradicts all others to the size of its error.
   bool calm_outliers(const Eigen::MatrixXd& v) {
     const Eigen::LLT<Eigen::MatrixXd> factor(v);
     const Eigen::VectorXd rest = values() - forecast(state_.family);
@@ -250,7 +249,7 @@ class Fitter {
         factor.solve(Eigen::MatrixXd::Identity(rest.size(), rest.size()));
     bool any = false;
     for (Eigen::Index i = 0; i < rest.size(); ++i) {
-      // Left out, it would be missed by `off` with this variance (Rasmussen & Williams 5.12).
+      // Leave-one-out residual `off` and its variance (Rasmussen & Williams 5.12).
       const double off = pull[i] / inverse(i, i);
       if (off * off * inverse(i, i) <= kOutlier * kOutlier) continue;
       observations_[static_cast<std::size_t>(i)].variance += off * off;
@@ -259,7 +258,7 @@ class Fitter {
     return any;
   }
 
-  // Deviations of pass and synchronisation: Gauss-Newton in the space of the observations.
+  // Fits the deviations of pass and synchronisation: Gauss-Newton in the space of observations.
   void deviate() {
     const Eigen::VectorXd y = values();
     const Eigen::MatrixXd r = noise();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How a DataParallelModel is fitted: inside of data_parallel.
+// The fit of a DataParallelModel. Internal to data_parallel.
 #pragma once
 
 #include <span>
@@ -9,12 +9,12 @@
 
 namespace rubato::data_parallel {
 
-/// Sorted, joined and thinned to `most`; problems go to `flags`.
+/// Sorts, merges and thins samples to `most`; adds problems to `flags`.
 [[nodiscard]] std::vector<StepObservation> join(std::span<const DataParallelSample> samples,
                                                 std::size_t most,
                                                 std::vector<DataParallelFlag>& flags);
 
-/// `measured` is not empty.
+/// `measured` must not be empty.
 [[nodiscard]] LatentState fit(const DataParallelPrior& prior, std::vector<StepObservation> measured,
                               std::vector<DataParallelFlag> flags);
 

@@ -11,7 +11,7 @@
 namespace rubato::data_parallel {
 namespace {
 
-// No training step is shorter, and none that matters longer, seconds.
+// Bounds of the time of a training step, seconds.
 constexpr double kMinSeconds = 1e-9;
 constexpr double kMaxSeconds = 1e9;
 
@@ -23,7 +23,8 @@ bool usable(const DataParallelSample& s) {
   return valid(s.at) && s.step_time >= kMinSeconds && s.step_time <= kMaxSeconds;
 }
 
-// Every so many of what is sorted by nodes, GPUs and batch, first and last kept.
+// Keeps evenly spaced entries of the list, which is sorted by nodes, GPUs and batch, with the first
+// and the last.
 void thin(std::vector<StepObservation>& measured, std::size_t most) {
   std::vector<StepObservation> kept;
   for (std::size_t i = 0; i < most; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What strays from the straight lines at measured places, and how widely it may: inside of
+// Deviations from the straight lines at measured configurations, and their prior. Internal to
 // data_parallel.
 #pragma once
 
@@ -14,17 +14,17 @@ namespace rubato::data_parallel {
 struct Latents {
   std::vector<DataParallelConfiguration> passes;  ///< distinct local batches
   std::vector<DataParallelConfiguration> syncs;   ///< distinct GPUs and nodes
-  std::vector<Eigen::Index> pass_of;              ///< by place
-  std::vector<Eigen::Index> sync_of;              ///< by place; -1: none
+  std::vector<Eigen::Index> pass_of;              ///< by configuration
+  std::vector<Eigen::Index> sync_of;              ///< by configuration; -1: none
   std::vector<DataParallelConfiguration> configurations;
-  Eigen::Index first_configuration = 0;  ///< of the latents
-  Eigen::MatrixXd prior;  ///< covariance: passes, synchronisations, contention by place
+  Eigen::Index first_configuration = 0;  ///< index among the latents
+  Eigen::MatrixXd prior;  ///< covariance: passes, synchronisations, contention by configuration
 };
 
 [[nodiscard]] Latents latents(const DataParallelPrior& prior,
                               const std::vector<StepObservation>& measured);
 
-/// Factors of 2 against the prior.
+/// Factors of 2 relative to the prior.
 struct Widths {
   double length = 0;
   double pass = 0;
@@ -32,7 +32,7 @@ struct Widths {
   double noise = 0;
 };
 
-/// All that are tried.
+/// All widths that are tried.
 [[nodiscard]] std::vector<Widths> all_widths();
 
 }  // namespace rubato::data_parallel

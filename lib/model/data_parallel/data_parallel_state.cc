@@ -7,11 +7,11 @@
 namespace rubato::data_parallel {
 namespace {
 
-// A factor of 1,000: what strays farther is no deviation from a line.
+// A factor of 1,000: the limit of a deviation from a line.
 constexpr double kMaxDeviation = 7.0;
 
 double kernel(double distance) {
-  // Matern with 3/2: bends, but not endlessly smooth (Rasmussen & Williams, 4.17).
+  // Matern 3/2 kernel: continuous slope, limited smoothness (Rasmussen & Williams, 4.17).
   const double d = std::sqrt(3.0) * std::abs(distance);
   return (1 + d) * std::exp(-d);
 }

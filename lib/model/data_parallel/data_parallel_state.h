@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a fitted DataParallelModel is made of: inside of data_parallel.
+// The parts of a fitted DataParallelModel. Internal to data_parallel.
 #pragma once
 
 #include <eigen3/Eigen/Cholesky>
@@ -12,16 +12,16 @@
 
 namespace rubato::data_parallel {
 
-/// All samples of one place, joined.
+/// All samples of one configuration, merged.
 struct StepObservation {
   DataParallelConfiguration at;
   std::size_t samples = 1;
   double log_step = 0;
-  double disagreement = 0;         ///< largest distance of a sample from the median, log
-  std::optional<double> log_pass;  ///< of the step less its synchronisation
+  double disagreement = 0;         ///< largest distance of a sample from the median, in log space
+  std::optional<double> log_pass;  ///< of the step minus its synchronisation
 };
 
-/// An observation seen from the parameters: derivatives of its logarithm.
+/// Derivatives of the logarithm of an observation by the parameters.
 struct Feature {
   DataParallelConfiguration at;
   Logs slopes = {};    ///< by the logarithms of the family
@@ -45,17 +45,17 @@ struct LatentState {
   Deviation pass;
   Deviation contention;
   Deviation sync;
-  std::vector<StepObservation> measured;              ///< sorted by place
-  std::vector<Feature> features;                      ///< an observation each
-  std::optional<Eigen::LLT<Eigen::MatrixXd>> factor;  ///< of the covariance of the observations
+  std::vector<StepObservation> measured;              ///< sorted by configuration
+  std::vector<Feature> features;                      ///< one per observation
+  std::optional<Eigen::LLT<Eigen::MatrixXd>> factor;  ///< of the covariance of observations
   std::vector<DataParallelFlag> flags;
   double error = 0;
 };
 
-/// What nothing but beliefs knows, where a typical pass takes `pass` seconds at `reference`.
+/// The state without measurements; a typical pass takes `pass` seconds at `reference`.
 [[nodiscard]] LatentState believed(const DataParallelPrior& prior, double reference, double pass);
 
-/// Correlation of a deviation at two places, 0..1.
+/// Correlation of a deviation between two configurations, 0..1.
 using Kernel = double (*)(const DataParallelPrior&, const DataParallelConfiguration&,
                           const DataParallelConfiguration&);
 [[nodiscard]] double pass_kernel(const DataParallelPrior& prior, const DataParallelConfiguration& a,
@@ -66,12 +66,12 @@ using Kernel = double (*)(const DataParallelPrior&, const DataParallelConfigurat
 [[nodiscard]] double sync_kernel(const DataParallelPrior& prior, const DataParallelConfiguration& a,
                                  const DataParallelConfiguration& b);
 
-/// Seconds with deviations.
+/// Seconds, deviations included.
 [[nodiscard]] double pass_seconds(const LatentState& state, const DataParallelConfiguration& at);
 [[nodiscard]] double sync_seconds(const LatentState& state, const DataParallelConfiguration& at);
 
 [[nodiscard]] Feature feature(const LatentState& state, const DataParallelConfiguration& at);
-/// Before anything was measured.
+/// Prior covariance.
 [[nodiscard]] double covariance(const LatentState& state, const Feature& a, const Feature& b);
 
 }  // namespace rubato::data_parallel

@@ -10,9 +10,9 @@
 namespace rubato {
 namespace {
 
-// In place of a value that is not finite: worse than all that a fit can meet.
+// Replaces values that are not finite: worse than any value in a fit.
 constexpr double kVeryBad = 1e30;
-// Of the distance between the bounds, or of the value where that is less.
+// Relative to the distance between the bounds, or to the value if that is smaller.
 constexpr double kDifference = 1e-6;
 constexpr double kTolerance = 1e-10;
 
@@ -44,7 +44,7 @@ class Search {
     nlopt_set_maxeval(search.get(), std::max(1, calls / per_step));
     std::vector<double> point = best_;
     double value = 0;
-    // Whatever it says of its end: the best point was kept on the way.
+    // Ignores how the search ended: the best point is already stored.
     (void)nlopt_optimize(search.get(), point.data(), &value);
   }
 

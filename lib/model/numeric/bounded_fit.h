@@ -9,8 +9,8 @@
 
 namespace rubato {
 
-/// A parameter to fit, with low <= start <= high. One that may span decades is searched by its
-/// logarithm (`low` above 0).
+/// A parameter to fit, with low <= start <= high. A parameter over several decades is searched by
+/// its logarithm (needs `low` above 0).
 struct FitParameter {
   double start = 0;
   double low = 0;
@@ -26,11 +26,11 @@ struct FitResult {
 /// The function to minimise; a value that is not finite counts as very bad.
 using FitObjective = std::function<double(std::span<const double>)>;
 
-/// A local minimum near the start: sequential quadratic programming with central differences
-/// (Kraft 1994), then subplex for what is not smooth (Rowan 1990), then the first again, each from
-/// the best point so far (NLopt). Never worse than the start; at most about `max_evaluations`
-/// calls. Same input, same bytes. Takes no parameters, and starts outside their bounds (they are
-/// clipped).
+/// Finds a local minimum near the start with NLopt: sequential quadratic programming with central
+/// differences (Kraft 1994), then subplex for non-smooth functions (Rowan 1990), then the first
+/// again. Each search starts from the best point so far. Never worse than the start; at most about
+/// `max_evaluations` calls. Deterministic. Accepts an empty parameter list, and clips starts to the
+/// bounds.
 [[nodiscard]] FitResult minimise(std::span<const FitParameter> parameters,
                                  const FitObjective& objective, int max_evaluations = 4000);
 

@@ -7,8 +7,7 @@
 namespace rubato {
 namespace {
 
-// A gain must be larger by this share to count as larger: equal candidates must not be told apart
-// by the last digit.
+// Relative tolerance of a gain: rounding must not decide between equal candidates.
 constexpr double kTie = 1e-9;
 
 }  // namespace

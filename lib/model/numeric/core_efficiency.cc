@@ -14,14 +14,14 @@ namespace {
 
 constexpr double kMinShare = 1e-3;
 constexpr double kEnough = 0.99;
-// The curve's range: E(0) may be below 0 (one core of many does little), never E(1).
+// Range of the curve: E(0) may be below 0 (one of many cores achieves little), E(1) never.
 constexpr double kMinAlpha = 1e-6;
 constexpr double kMaxAlpha = 5;
 constexpr double kMinK = 0.02;
 constexpr double kMaxK = 20;
 constexpr double kMaxCores = 1e6;
 constexpr double kMaxSpeed = 1e15;
-constexpr double kPull = 1e-3;  // of the usual curve, beside samples that are worth 1 each
+constexpr double kPull = 1e-3;  // weight of the usual curve; each sample has weight 1
 
 double square(double x) { return x * x; }
 
@@ -30,7 +30,7 @@ bool usable(const CoreSample& sample) {
          std::isfinite(sample.speed) && sample.speed > 1 / kMaxSpeed && sample.speed < kMaxSpeed;
 }
 
-// Mean of ln speed by number of cores.
+// Mean of ln speed per number of cores.
 std::map<double, double> joined(std::vector<CoreSample> samples) {
   std::sort(samples.begin(), samples.end(), [](const CoreSample& a, const CoreSample& b) {
     return std::pair(a.cores, a.speed) < std::pair(b.cores, b.speed);
@@ -46,7 +46,7 @@ std::map<double, double> joined(std::vector<CoreSample> samples) {
   return means;
 }
 
-// For a shape the best ln d is the mean difference: only alpha and k need a search.
+// For a given shape the best ln d is the mean difference, so only alpha and k are searched.
 double level_of(const CoreCurve& shape, const std::map<double, double>& means) {
   double sum = 0;
   for (const auto& [cores, log_speed] : means) sum += log_speed - std::log(shape.speed(cores));

@@ -13,10 +13,10 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Of the gradient, relative to the largest it can be at x = 0.
+// Of the gradient, relative to its maximum at x = 0.
 constexpr double kTolerance = 1e-12;
 
-// The rows of A and b, and one row a column for the ridge.
+// The rows of A and b, plus one ridge row per column.
 struct Rows {
   MatrixXd a;
   VectorXd b;
@@ -43,7 +43,7 @@ Rows with_ridge(const MatrixXd& a, const VectorXd& b, const Ridge& ridge) {
   return rows;
 }
 
-// Equal but for a constant, with as many rows as columns.
+// An equivalent problem, up to a constant, with as many rows as columns.
 Rows triangle(const Rows& rows) {
   const Index n = rows.a.cols();
   const Eigen::HouseholderQR<MatrixXd> qr(rows.a);
@@ -61,7 +61,7 @@ class ActiveSet {
         x_(VectorXd::Zero(rows.a.cols())),
         free_(static_cast<std::size_t>(rows.a.cols()), false) {}
 
-  // False when the search did not end.
+  // False if the search did not end.
   bool run() {
     const VectorXd start = a_.transpose() * b_;
     const double enough = kTolerance * std::max(start.cwiseAbs().maxCoeff(), 1e-300);
@@ -85,7 +85,7 @@ class ActiveSet {
   [[nodiscard]] bool is_free(Index j) const { return free_[static_cast<std::size_t>(j)]; }
   void set_free(Index j, bool free) { free_[static_cast<std::size_t>(j)] = free; }
 
-  // The least squares over the free columns; 0 elsewhere.
+  // Least squares over the free columns; 0 elsewhere.
   [[nodiscard]] VectorXd solution() const {
     std::vector<Index> columns;
     for (Index j = 0; j < a_.cols(); ++j)
@@ -100,8 +100,8 @@ class ActiveSet {
     return all;
   }
 
-  // Moves x to the solution over the free columns; those that would fall below 0 are bound again.
-  // False when `fresh`, the one just freed, is bound at once: rounding alone freed it.
+  // Moves x to the solution over the free columns; binds columns that would fall below 0. False if
+  // `fresh`, the column just freed, is bound at once: only rounding freed it.
   bool settle(Index fresh) {
     while (true) {
       const VectorXd wanted = solution();

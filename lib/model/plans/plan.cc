@@ -141,7 +141,7 @@ class PlanReader {
   ExecutionPlan plan_;
   std::set<PlanKind> seen_;
   std::string_view name_;
-  int* open_ = nullptr;  ///< the degree that gets what is left
+  int* open_ = nullptr;  ///< the degree that gets the remaining GPUs
 };
 
 std::string why_not_split(const ExecutionPlan& plan, const PlanConfiguration& configuration,
@@ -209,7 +209,7 @@ bool allows(const Plans& plans, const ExecutionPlan& plan) {
   if (plan.zero != Zero::kNone || plan.data > 1) {
     if (!listed(kind_of(plan.zero))) return false;
   } else if (!plan.split()) {
-    // One GPU without ZeRO: what any of these comes to there.
+    // A plan of one GPU without ZeRO: any of these words allows it.
     if (!listed(PlanKind::kDp) && !listed(PlanKind::kTp) && !listed(PlanKind::kPp)) return false;
   }
   return (plan.tensor == 1 || listed(PlanKind::kTp)) &&
@@ -231,7 +231,7 @@ std::string why_not(const ExecutionPlan& plan, const PlanConfiguration& configur
   if (plan.data < 1 || plan.tensor < 1 || plan.pipeline < 1 || plan.steps < 1) {
     return "a degree is below 1";
   }
-  // No overflow: each factor is tested before it is multiplied.
+  // Tests each factor before multiplying, to avoid overflow.
   if (plan.data > kMaxGpus || plan.tensor > kMaxGpus / plan.data ||
       plan.pipeline > kMaxGpus / (plan.data * plan.tensor) || plan.gpus() != configuration.gpus) {
     return fmt::format("the degrees do not make {} GPUs", configuration.gpus);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Execution plans: how a training step is spread over the GPUs of a job.
+// Execution plans: how a training step is distributed over the GPUs of a job.
 #pragma once
 
 #include <cstdint>
@@ -12,46 +12,46 @@
 
 namespace rubato {
 
-/// Where optimiser state and gradients live: on every GPU, sharded over the data-parallel group
-/// (ZeRO-2), or sharded in the memory of the host (ZeRO-Offload).
+/// Location of optimiser state and gradients: on every GPU, sharded over the data-parallel group
+/// (ZeRO-2), or sharded in host memory (ZeRO-Offload).
 enum class Zero { kNone, kSharded, kOffload };
 
-/// One way to run a step of a fixed global batch (Zhang et al., Rubick, MLSys 2025, section 3).
-/// All degrees are at least 1. The order is total: members in the order of declaration.
+/// One way to run a step of a fixed global batch (Zhang et al., Rubick, MLSys 2025, section 3). All
+/// degrees are at least 1. The order is total: members in declaration order.
 struct ExecutionPlan {
   int data = 1;      ///< data-parallel replicas
   int tensor = 1;    ///< tensor-parallel degree, inside a node
   int pipeline = 1;  ///< pipeline stages
   Zero zero = Zero::kNone;
-  int steps = 1;               ///< gradient accumulation: micro-batches of a replica in one step
-  bool checkpointing = false;  ///< activations are computed again in the backward pass
+  int steps = 1;               ///< gradient accumulation: micro-batches per replica and step
+  bool checkpointing = false;  ///< activations are recomputed in the backward pass
 
   [[nodiscard]] std::int64_t gpus() const { return std::int64_t{1} * data * tensor * pipeline; }
-  /// Tensor or pipeline parallel: family B of the step time.
+  /// True for tensor or pipeline parallelism: family B of the step time.
   [[nodiscard]] bool split() const { return tensor > 1 || pipeline > 1; }
-  /// clang-tidy 14 takes the implied comparison with 0 for a null pointer.
+  /// clang-tidy 14 reads the implied comparison with 0 as a null pointer.
   auto operator<=>(const ExecutionPlan&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-/// In the words of the hint `plans`, each with its degree: "dp=4,tp=2,ga=2,gc", "zero=8",
-/// "zero-offload=4". Degrees of 1 are left out, but for that of the first word.
+/// The plan in the words of the hint `plans`, each with its degree: "dp=4,tp=2,ga=2,gc", "zero=8",
+/// "zero-offload=4". Omits degrees of 1, except that of the first word.
 [[nodiscard]] std::string to_text(const ExecutionPlan& plan);
 
-/// Parses what to_text writes, with the words in any order. One of dp, zero, zero-offload, tp and
-/// pp may lack its degree and gets what the others leave of `gpus`; without one of the first three
-/// the data-parallel degree is what is left. `gpus` 0: unknown, so all degrees are needed.
+/// Parses the output of to_text, with words in any order. One of dp, zero, zero-offload, tp and pp
+/// may lack its degree and gets the GPUs that the others leave of `gpus`. Without one of the first
+/// three, the data-parallel degree gets them. `gpus` 0: unknown, so all degrees are required.
 /// Errors name the word and a correct form.
 [[nodiscard]] Result<ExecutionPlan> parse_execution_plan(std::string_view text, int gpus = 0);
 
-/// The words of the hint `plans` that a plan needs. A single GPU without ZeRO needs none of them;
-/// the micro-batches of a pipeline are no gradient accumulation of their own.
+/// The words of the hint `plans` that a plan needs. A single GPU without ZeRO needs none. The
+/// micro-batches of a pipeline do not count as gradient accumulation.
 [[nodiscard]] std::set<PlanKind> kinds_of(const ExecutionPlan& plan);
 
-/// `plans` lets the plan run: it is `auto`, or lists all that the plan needs and something of dp,
-/// tp and pp where that is nothing.
+/// True if `plans` allows the plan: it is `auto`, or lists all words that the plan needs. A plan
+/// without needs is allowed by dp, tp or pp.
 [[nodiscard]] bool allows(const Plans& plans, const ExecutionPlan& plan);
 
-/// Where a plan runs. GPUs are spread over the nodes as evenly as possible.
+/// Resources of a plan. GPUs are spread over the nodes as evenly as possible.
 struct PlanConfiguration {
   int gpus = 1;
   int nodes = 1;  ///< at most `gpus`
@@ -64,10 +64,10 @@ struct PlanConfiguration {
   auto operator<=>(const PlanConfiguration&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-/// Why a plan cannot run at a configuration with a global batch of `batch`; "" if it can. Of memory
-/// nothing is said (plan_memory.h). TP and PP are not combined with ZeRO; the degrees multiply to
-/// the GPUs; the batch divides into replicas and micro-batches; TP stays inside a node and divides
-/// the heads, PP divides the layers; TP and PP need the whole shape.
+/// Why a plan cannot run at a configuration with a global batch of `batch`; "" if it can. Ignores
+/// memory (plan_memory.h). Rules: no TP or PP with ZeRO; degrees multiply to the GPUs; the batch
+/// divides into replicas and micro-batches; TP stays inside a node and divides the heads; PP
+/// divides the layers; TP and PP need the whole shape.
 [[nodiscard]] std::string why_not(const ExecutionPlan& plan, const PlanConfiguration& configuration,
                                   const ModelShape& shape, std::int64_t batch);
 

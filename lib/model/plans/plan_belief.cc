@@ -8,20 +8,20 @@ namespace rubato {
 namespace {
 
 constexpr double kMi = 1048576;
-// Nobody knows: a factor of four and a half either way.
+// No information: a factor of four and a half either way.
 constexpr double kWide = 1.5;
-// Floating-point operations in a millisecond that a GPU of middling speed does in training, and the
-// tokens of a sample where the shape says none.
+// Floating-point operations per millisecond of an average GPU in training, and the tokens of a
+// sample if the shape has none.
 constexpr double kMiddlingSpeed = 5e10;
 constexpr double kMiddlingTokens = 512;
 constexpr double kMiddlingBatch = 32;
-// A forward pass is a third of a step, the rest the backward pass: two products for one.
+// A forward pass is a third of a step. The backward pass is the rest: two products instead of one.
 constexpr double kForwardShare = 1.0 / 3;
-// Adam on a GPU reads and writes 28 bytes a parameter, and memory of GPUs moves some 1.5e9 bytes in
-// a millisecond; a factor of two either way.
+// Adam on a GPU reads and writes 28 bytes per parameter. GPU memory moves about 1.5e9 bytes per
+// millisecond, within a factor of two.
 constexpr double kOptimiserMs = 28 * kMi / 1.5e9;
-// Where only the sum of two times is measured, equal centres give each an equal share; what the
-// shares are on the whole matters little.
+// If only the sum of two times is measured, equal centres give equal shares; the size of the shares
+// matters little.
 constexpr double kShare = 0.1;
 
 double mean_log(const std::vector<PlanSample>& settings, auto value) {
@@ -36,12 +36,12 @@ double mean_log(const std::vector<PlanSample>& settings, auto value) {
   return count > 0 ? std::exp(sum / count) : 0;
 }
 
-// One sample's forward pass through the whole model on one GPU, ms.
+// Forward pass of one sample through the whole model on one GPU, ms.
 double forward_of(const ModelShape& shape, const std::vector<PlanSample>& settings) {
   const double measured = mean_log(settings, [](const PlanSample& s) {
     const double forward =
         s.forward_seconds > 0 ? s.forward_seconds : s.step_seconds * kForwardShare;
-    // Of a pipeline's turns all but those that fill it do work.
+    // Pipeline turns do useful work, except those that fill it.
     const double share = static_cast<double>(s.batch) / s.configuration.gpus *
                          (s.plan.steps + s.plan.pipeline - 1.0) / s.plan.steps;
     return forward * 1e3 / share;
@@ -66,7 +66,7 @@ class Believer {
 
   TermBelief& of(PlanTerm term) { return beliefs_.at(static_cast<std::size_t>(term)); }
 
-  // A time of its own in a step, shared out over `over` parts.
+  // A separate time in a step, divided over `over` parts.
   void time(PlanTerm term, double share, double over = 1) {
     of(term) = {share * step_ / over, kWide, 1e-8, std::max(1e-6, 4 * step_ / over)};
     of(term).centre = std::clamp(of(term).centre, of(term).low, of(term).high);
@@ -87,7 +87,7 @@ class Believer {
     of(PlanTerm::kRecompute) = {1.9, 0.06, 1.2, 2.2};
     of(PlanTerm::kTensorLoss) = {0.05, 0.7, 1e-4, 0.5};
     of(PlanTerm::kNetwork) = {1, 0.7, 0.02, 50};
-    // The published volumes are of 4 bytes an element; half of that is common.
+    // Published volumes assume 4 bytes per element; half of that is common.
     of(PlanTerm::kGradients) = {1, 0.5, 0.1, 10};
     of(PlanTerm::kActivations) = {1, 0.5, 0.1, 10};
     if (guessed) {
@@ -98,7 +98,7 @@ class Believer {
   }
 
  private:
-  double step_;  ///< a usual one, ms
+  double step_;  ///< a usual step, ms
   double params_;
   double forward_;
   PlanBeliefs beliefs_;

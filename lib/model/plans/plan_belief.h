@@ -19,9 +19,9 @@ struct TermBelief {
 
 using PlanBeliefs = std::array<TermBelief, kPlanTerms>;
 
-/// Times are measured against those of `settings` (merged samples). The published bounds hold:
-/// k_bwd from 1 to 10, k_sync at least 1, k_opt, k_opt_off and k_const at least 1e-8. Without
-/// settings a forward pass follows from the shape and a GPU of middling speed.
+/// Times are relative to those of `settings` (merged samples). The published bounds apply: k_bwd
+/// from 1 to 10, k_sync at least 1, k_opt, k_opt_off and k_const at least 1e-8. Without settings,
+/// the forward pass follows from the shape and an average GPU.
 [[nodiscard]] PlanBeliefs beliefs_of(const ModelShape& shape,
                                      const std::vector<PlanSample>& settings, PlanBelief belief);
 

@@ -9,7 +9,7 @@
 namespace rubato {
 namespace {
 
-// A rate that rounding alone makes smaller is as good.
+// A throughput that is lower only by rounding counts as equal.
 constexpr double kAsGood = 1 - 1e-9;
 
 PlanConfiguration nearest_configuration(const PlanConfiguration& configuration) {
@@ -20,7 +20,7 @@ PlanConfiguration nearest_configuration(const PlanConfiguration& configuration) 
   return out;
 }
 
-// `less` is as fast as `best` or faster by a plan that comes first.
+// `less` is at least as fast as `best`, or equally fast by an earlier plan.
 bool better(const PlanCurvePoint& less, const PlanCurvePoint& best) {
   if (!less.feasible) return false;
   if (!best.feasible || less.throughput != best.throughput)
@@ -87,7 +87,7 @@ PlanCurvePoint PlanCurve::envelope(const PlanConfiguration& configuration) const
   if (configuration.cores_per_gpu > 1)
     consider({configuration.gpus, configuration.nodes, configuration.cores_per_gpu - 1});
   if (configuration.nodes > 1) {
-    // All but one of the nodes, with what stands on each at least.
+    // One node less, with the minimum of GPUs on each node.
     consider({configuration.min_per_node() * (configuration.nodes - 1), configuration.nodes - 1,
               configuration.cores_per_gpu});
   }
@@ -116,7 +116,7 @@ std::optional<PlanCurvePoint> PlanCurve::least(const ExecutionPlan& plan,
   for (int gpus = 1; gpus <= std::min(configuration.gpus, kMaxCurveGpus); ++gpus) {
     const int max_cores = static_cast<int>(std::min<std::int64_t>(cores / gpus, kMaxCurveCores));
     for (int nodes = 1; nodes <= std::min(gpus, configuration.nodes); ++nodes) {
-      // Never more on a node than the request has there: it might not fit on one.
+      // Skips configurations with more GPUs per node than the request: they might not fit.
       if (PlanConfiguration{gpus, nodes, 1}.max_per_node() > configuration.max_per_node()) continue;
       if (raw({gpus, nodes, max_cores}).throughput < wanted * kAsGood) continue;
       int enough = 1;
@@ -124,7 +124,7 @@ std::optional<PlanCurvePoint> PlanCurve::least(const ExecutionPlan& plan,
       return raw({gpus, nodes, enough});
     }
   }
-  // Beyond what is looked at: the plan itself.
+  // Beyond the search limits: the plan itself.
   return PlanCurvePoint{true, plan, wanted, configuration};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Throughput of the best plan by allocated resources, and the fewest resources that suffice.
+// Throughput of the best plan by resources, and the fewest resources that suffice.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@
 
 namespace rubato {
 
-/// Larger places count as this large: a curve stays small.
+/// Larger sizes are treated as this size, to keep the curve small.
 inline constexpr int kMaxCurveGpus = 512;
 inline constexpr int kMaxCurveCores = 256;  ///< per GPU
-/// More of anything has to bring this much more throughput.
+/// Minimum throughput ratio for which more resources count as used.
 inline constexpr double kCurveGain = 1.01;
 
-/// What a curve is of, besides the place. Memory in MiB; 0 where it is not known.
+/// Input of a curve besides the resources. Memory in MiB; 0 if unknown.
 struct CurveQuestion {
   std::int64_t batch = 1;
   Plans plans{true, {}};
@@ -29,30 +29,31 @@ struct CurveQuestion {
 };
 
 struct PlanCurvePoint {
-  bool feasible = false;  ///< false: nothing fits in as much or less, and the rest is empty
+  bool feasible = false;  ///< false: no plan fits with at most these resources; the rest is empty
   ExecutionPlan plan;
   double throughput = 0;        ///< samples/s
-  PlanConfiguration effective;  ///< what `plan` uses: in no member more than was granted
+  PlanConfiguration effective;  ///< resources that `plan` uses; no member exceeds the granted ones
 };
 
 /// Resource-sensitivity curves (Zhang et al., Rubick, MLSys 2025, section 5) along GPUs, nodes and
-/// cores. A place where no plan gains 1 % over the best with a GPU, a node or a core a GPU less
-/// has the point of that place, so rates never fall along GPUs and cores, nor from n-1 full nodes
-/// to n. Lazy, cached, thread-safe; the same answers in any order of questions.
+/// cores. If no plan gains 1 % over the best with one GPU, node or core per GPU less, the point of
+/// those fewer resources is used. Throughput thus never decreases along GPUs and cores, nor from
+/// n-1 full nodes to n. Lazy, cached, thread-safe; the order of calls does not matter.
 class PlanCurve {
  public:
   PlanCurve(std::shared_ptr<const PlanModel> model, CurveQuestion question);
 
-  /// `granted` with nodes <= gpus; an impossible one is replaced by the nearest possible one.
+  /// The point for `granted`, with nodes <= gpus; invalid resources are replaced by the nearest
+  /// valid ones.
   [[nodiscard]] PlanCurvePoint at(const PlanConfiguration& granted) const;
 
-  /// Throughput of one plan there, samples/s; 0 when it cannot run.
+  /// Throughput of one plan there, samples/s; 0 if it cannot run.
   [[nodiscard]] double throughput_of(const ExecutionPlan& plan,
                                      const PlanConfiguration& configuration) const;
 
   /// The fewest GPUs, on the fewest nodes, with the fewest cores, whose best plan is as fast as
-  /// `plan` at `configuration`; nothing needs more GPUs, nodes or cores in all than `configuration`
-  /// has. None when `plan` cannot run there: then nothing is promised.
+  /// `plan` at `configuration`. Uses at most its GPUs, nodes and total cores. nullopt if `plan`
+  /// cannot run there: then nothing is guaranteed.
   [[nodiscard]] std::optional<PlanCurvePoint> least(const ExecutionPlan& plan,
                                                     const PlanConfiguration& configuration) const;
 
@@ -60,7 +61,7 @@ class PlanCurve {
   [[nodiscard]] const CurveQuestion& question() const { return question_; }
 
  private:
-  /// Only plans with the optimiser on the host care for cores.
+  /// Only plans with the optimiser on the host depend on cores.
   struct Best {
     PlanCurvePoint others;
     std::vector<ExecutionPlan> offload;

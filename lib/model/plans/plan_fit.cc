@@ -14,20 +14,20 @@
 namespace rubato {
 namespace {
 
-constexpr double kMinSeconds = 1e-6;  ///< seconds of a step that can be
+constexpr double kMinSeconds = 1e-6;  ///< minimum seconds of a step
 constexpr double kMaxSeconds = 2.6e6;
 constexpr std::size_t kMaxSettings = 256;
-// Of the logarithm of a measured step around the formula, and of a part of it: profilers draw the
-// lines between parts each in its own way.
+// Standard deviations of the logarithm of a measured step, and of a part, around the formula.
+// Profilers divide a step into parts differently.
 constexpr double kStepNoise = 0.05;
 constexpr double kPartNoise = 0.1;
-// From here on a sample is taken for wrong rather than for informative (Huber).
+// From here on a sample counts as wrong, not as informative (Huber).
 constexpr double kOutlier = 3;
 constexpr double kFarApart = 1.5;
 constexpr double kPoor = 0.25;
 constexpr int kPublishedTerms = 7;
-// Forward passes that the rest of a step may take. The backward pass takes ten at most (the
-// published bound); a profiler that shows more has timed one of several micro-batches.
+// Maximum length of the rest of a step, in forward passes. The backward pass takes at most ten (the
+// published bound). A profiler that shows more has timed one of several micro-batches.
 constexpr double kMaxTail = 15;
 constexpr double kDifference = 1e-4;
 
@@ -56,7 +56,7 @@ bool can_be(const PlanSample& s) {
 
 auto setting_of(const PlanSample& s) { return std::tie(s.plan, s.configuration, s.batch); }
 
-// The middle one by reports, of those above 0; a wrong one among three does no harm.
+// The median of times above 0, weighted by reports: one wrong value in three has no effect.
 double median(std::span<const PlanSample> group, double PlanSample::*time) {
   std::vector<std::pair<double, std::int64_t>> values;
   std::int64_t sum = 0;
@@ -88,7 +88,7 @@ PlanSample merged(std::span<const PlanSample> group, PlanFitFlags& flags) {
   double least = out.step_seconds;
   double most = out.step_seconds;
   for (const PlanSample& s : group) {
-    // A billion reports say no more than a million.
+    // Caps the count: a billion reports say no more than a million.
     out.reports = std::min<std::int64_t>(out.reports + s.reports, 1'000'000'000);
     least = std::min(least, s.step_seconds);
     most = std::max(most, s.step_seconds);
@@ -130,7 +130,7 @@ void merge(std::vector<PlanSample> samples, PlanFit& fit) {
   fit.flags.few = fit.settings < kPublishedTerms;
 }
 
-// Several sizes of a share of a GPU, the same time.
+// Several shares per GPU, but equal times.
 bool all_alike(const std::vector<PlanSample>& settings) {
   if (settings.size() < 3) return false;
   double least = std::numeric_limits<double>::infinity();
@@ -149,7 +149,7 @@ bool all_alike(const std::vector<PlanSample>& settings) {
 
 double loss(double error, double noise) {
   const double z = error / noise;
-  // Pseudo-Huber: a square near 0, a line far out.
+  // Pseudo-Huber loss: quadratic near 0, linear far out.
   return kOutlier * kOutlier * (std::sqrt(1 + z * z / (kOutlier * kOutlier)) - 1);
 }
 
@@ -173,7 +173,7 @@ double misfit(const PlanTerms& terms, const PlanEnvironment& environment, const 
 
 Vector vector_of(const PlanTerms& terms) { return Vector(terms.data()); }
 
-// Terms that no setting depends on keep what was held before.
+// The terms that settings depend on; others keep their previous value.
 std::vector<std::size_t> spoken_of(const PlanBeliefs& beliefs, const PlanEnvironment& environment,
                                    const ModelShape& shape,
                                    const std::vector<PlanSample>& settings) {

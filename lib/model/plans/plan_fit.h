@@ -11,7 +11,7 @@
 
 namespace rubato {
 
-/// A measured step. Parts that were not measured are 0.
+/// A measured step. Unmeasured parts are 0.
 struct PlanSample {
   ExecutionPlan plan{};
   PlanConfiguration configuration{};
@@ -20,19 +20,19 @@ struct PlanSample {
   double forward_seconds = 0;
   double tail_seconds = 0;       ///< StepParts::tail
   double optimiser_seconds = 0;  ///< StepParts::optimiser
-  std::int64_t reports = 1;      ///< that this is the mean of
+  std::int64_t reports = 1;      ///< number of reports in this mean
 
   auto operator<=>(const PlanSample&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// Problems of a fit; several may hold.
 struct PlanFitFlags {
-  bool nothing = false;        ///< no sample could be used
+  bool nothing = false;        ///< no sample was usable
   bool few = false;            ///< fewer distinct settings than published terms
-  bool rejected = false;       ///< samples that cannot be were left out
-  bool contradictory = false;  ///< the same setting was measured with times far apart
-  bool poor = false;           ///< the fit misses its own samples by more than a quarter
-  bool constant = false;       ///< settings that must differ were measured alike
+  bool rejected = false;       ///< impossible samples were left out
+  bool contradictory = false;  ///< one setting was measured with very different times
+  bool poor = false;           ///< the fit misses its own samples by more than 25 %
+  bool constant = false;       ///< settings that must differ had equal times
 
   [[nodiscard]] bool any() const {
     return nothing || few || rejected || contradictory || poor || constant;
@@ -42,26 +42,26 @@ struct PlanFitFlags {
 
 struct PlanFit {
   PlanTerms terms{};
-  /// Posterior covariance of the terms' logarithms, by rows.
+  /// Posterior covariance of the terms' logarithms, row by row.
   std::array<double, kPlanTerms * kPlanTerms> covariance{};
-  double rmsle = 0;       ///< of the step times, over settings
-  int settings = 0;       ///< distinct ones
-  std::int64_t used = 0;  ///< samples
+  double rmsle = 0;       ///< of step times, over settings
+  int settings = 0;       ///< number of distinct ones
+  std::int64_t used = 0;  ///< number of samples
   std::int64_t left_out = 0;
   PlanFitFlags flags;
-  std::vector<PlanSample> merged;  ///< one for each setting, sorted
+  std::vector<PlanSample> merged;  ///< one per setting, sorted
 
   bool operator==(const PlanFit&) const = default;
 };
 
-/// kShapeGuessed: volumes are fitted as if nothing were known of them.
+/// kShapeGuessed: volumes are fitted with a wide prior.
 enum class PlanBelief { kShapeKnown, kShapeGuessed };
 
-/// From samples in any order. The terms that least miss, in logarithms, steps and the parts that
-/// are known (the published objective), near their prior: the backward pass takes
-/// two forward passes; times that cannot be told apart get equal shares. So a term that
-/// no sample speaks of keeps a belief, and a wide one. Left out: times that are not finite and
-/// between a microsecond and a month, plans that cannot run. Same samples, same bytes.
+/// Fits the terms to samples in any order. Minimises the errors in logarithms of steps and known
+/// parts (the published objective), near the prior. The prior: a backward pass takes two forward
+/// passes; times that cannot be separated get equal shares. A term without data keeps a wide prior.
+/// Ignores times that are not finite or not between a microsecond and a month, and plans that
+/// cannot run. Deterministic.
 [[nodiscard]] PlanFit fit_plans(const ModelShape& shape, const std::vector<PlanSample>& samples,
                                 const PlanEnvironment& environment = {},
                                 PlanBelief belief = PlanBelief::kShapeKnown);
@@ -74,7 +74,7 @@ enum class PlanBelief { kShapeKnown, kShapeGuessed };
 /// Standard deviation of the logarithm of a measured step around the fit.
 [[nodiscard]] double step_noise(const PlanFit& fit);
 
-/// ln(step time) of a plan: standard deviation that the fit leaves, its own error included.
+/// Standard deviation of ln(step time) of a plan after the fit, including the fit's own error.
 [[nodiscard]] double stddev_of(const PlanFit& fit, const PlanEnvironment& environment,
                                const ExecutionPlan& plan, const PlanConfiguration& configuration,
                                const PlanWork& work);

@@ -7,10 +7,12 @@ namespace rubato {
 namespace {
 
 constexpr double kMiB = 1048576;
-constexpr double kStates = 16;  ///< bytes a parameter: 2 + 2 halves, 12 of Adam and the master copy
-constexpr double kWeights = 2;  ///< of which every rank of ZeRO holds these
+constexpr double kStates = 16;  ///< bytes per parameter: 2 + 2 halves, 12 of Adam and the master
+                                ///< copy
+constexpr double kWeights = 2;  ///< the part of kStates that every rank of ZeRO holds
 constexpr double kFrameworkMiB = 1536;
-constexpr double kBucketMiB = 512;  ///< in which ZeRO-Offload moves gradients and parameters
+constexpr double kBucketMiB = 512;  ///< transfer buffer of ZeRO-Offload for gradients and
+                                    ///< parameters
 constexpr double kUsable = 0.92;
 
 double states_bytes(const ExecutionPlan& plan, double params) {
@@ -25,7 +27,7 @@ double states_bytes(const ExecutionPlan& plan, double params) {
   return 0;
 }
 
-// Of one micro-batch in one layer.
+// Activations of one micro-batch in one layer.
 double layer_bytes(const ExecutionPlan& plan, const ModelShape& shape, double micro) {
   const auto s = static_cast<double>(shape.seq);
   const auto h = static_cast<double>(shape.hidden);
@@ -38,7 +40,7 @@ double activation_bytes(const ExecutionPlan& plan, const ModelShape& shape, doub
   const double held = std::min(plan.pipeline, plan.steps);
   const double layer = layer_bytes(plan, shape, micro);
   if (!plan.checkpointing) return layer * layers * held;
-  // The input of each layer, and all of the one that is computed again.
+  // The input of each layer, plus one recomputed layer.
   const double input =
       2 * static_cast<double>(shape.seq) * micro * static_cast<double>(shape.hidden);
   return input * layers * held + layer;

@@ -10,7 +10,7 @@
 namespace rubato {
 namespace {
 
-// Nothing is forecast outside of these, seconds.
+// Bounds of forecasts, seconds.
 constexpr double kMinStep = 1e-9;
 constexpr double kMaxStep = 1e12;
 

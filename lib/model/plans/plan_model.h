@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What execution plans are worth to a job type on a GPU type: the fit, and forecasts from it.
+// Forecasts for execution plans of a job type on a GPU type, from a fit.
 #pragma once
 
 #include <cstdint>
@@ -12,39 +12,39 @@
 
 namespace rubato {
 
-/// What a forecast is asked for. Memory in MiB; 0 where it is not known and nothing is refused.
+/// Input of a forecast. Memory in MiB; 0 if unknown: no limit.
 struct PlanQuery {
   PlanConfiguration configuration;
   std::int64_t gpu_memory_mib = 0;   ///< of one GPU
   std::int64_t host_memory_mib = 0;  ///< of the job on one node
   std::int64_t batch = 1;            ///< global, samples an iteration
-  Plans plans{true, {}};             ///< those the job can run
+  Plans plans{true, {}};             ///< plans that the job can run
 };
 
 struct PlanForecast {
-  bool feasible = false;  ///< false: no plan fits, and the numbers are 0
+  bool feasible = false;  ///< false: no plan fits, and the other members are 0
   ExecutionPlan plan;
-  double step_seconds = 0;  ///< of one iteration of the global batch, above 0
-  double throughput = 0;    ///< samples/s
-  double stddev = 0;        ///< standard deviation of ln(step_seconds); large where little is known
+  double step_seconds = 0;     ///< of one iteration of the global batch, above 0
+  double throughput = 0;       ///< samples/s
+  double stddev = 0;           ///< standard deviation of ln(step_seconds); large if little is known
   double host_memory_mib = 0;  ///< needed by the plan on each node
-  int samples = 0;             ///< that were measured with this plan at this place and batch
+  int samples = 0;             ///< reports of this plan at this configuration and batch
 };
 
-/// Immutable, thread-safe, total: any question has a finite answer or none that is feasible.
+/// Immutable and thread-safe. Any query gives a finite forecast or an infeasible one.
 class PlanModel {
  public:
-  /// From samples of one job type on one GPU type, in any order; those that cannot be (see
-  /// plan_fit.h) are left out and counted. With none at all, forecasts follow from the shape and a
-  /// GPU of middling speed and have a large spread: only their ratios mean something.
+  /// From samples of one job type on one GPU type, in any order. Impossible samples (see
+  /// plan_fit.h) are ignored and counted. Without samples, forecasts follow from the shape and an
+  /// average GPU with a large standard deviation: only their ratios are meaningful.
   PlanModel(const ModelShape& shape, const std::vector<PlanSample>& samples,
             const PlanEnvironment& environment = {});
-  /// From a fit that was kept.
+  /// From a stored fit.
   PlanModel(const ModelShape& shape, PlanFit fit, const PlanEnvironment& environment = {});
 
-  /// The plan with the least step time of those that fit; of equal ones the first in their order.
+  /// The fastest plan that fits; of equals, the first in plan order.
   [[nodiscard]] PlanForecast best(const PlanQuery& query) const;
-  /// One plan, for instance the one that the job was submitted with.
+  /// The forecast of one plan, for example the submitted one.
   [[nodiscard]] PlanForecast of_plan(const PlanQuery& query, const ExecutionPlan& plan) const;
   /// For a plan that why_not() accepts; memory is not checked.
   [[nodiscard]] double step_seconds(const PlanQuery& query, const ExecutionPlan& plan) const;

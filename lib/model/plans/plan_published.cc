@@ -11,11 +11,11 @@
 namespace rubato {
 namespace {
 
-// As in the authors' code: 4 bytes a parameter, there and back, and 4 on PCIe.
+// As in the authors' code: 4 bytes per parameter in each direction, and 4 on PCIe.
 constexpr double kGradientBytes = 8;
 constexpr double kPcieBytes = 4;
 constexpr std::size_t kPublishedTerms = 7;
-// Beyond what any measured step could ask for; the published bounds have no upper end.
+// Upper bound of all terms, far above any measured step; the published bounds have no upper end.
 constexpr double kMax = 1e6;
 
 constexpr std::array<FitParameter, kPublishedTerms> kParameters{{
@@ -34,7 +34,7 @@ PlanTerms terms_of(std::span<const double> values) {
   return terms;
 }
 
-// Root of the mean of squares; of nothing 0.
+// Root mean square; 0 without values.
 class Rms {
  public:
   void add(double predicted, double measured) {

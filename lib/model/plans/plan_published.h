@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Family A as it was published, with its seven parameters: what the model in plan_speed.h is
-// measured against, and the proof that it starts from the same ground.
+// The published family A with its seven parameters: the reference for the model in plan_speed.h,
+// and the check that both start equal.
 #pragma once
 
 #include <span>
@@ -10,11 +10,11 @@
 namespace rubato {
 
 /// Forward passes of a step with gradient checkpointing in the published validation (its planner
-/// takes 2).
+/// uses 2).
 inline constexpr double kPublishedRecompute = 1.8;
 
-/// The published family A, as the authors' code has it: `forward_ms` is measured at this place,
-/// and k_swap belongs to every plan. Reads the first seven terms alone.
+/// The published family A, as in the authors' code: `forward_ms` is measured at this configuration,
+/// and every plan has k_swap. Uses only the first seven terms.
 [[nodiscard]] StepParts published_parts(const PlanTerms& terms, const PlanEnvironment& environment,
                                         const ExecutionPlan& plan, int cores_per_gpu,
                                         double params_mi, double forward_ms);
@@ -30,7 +30,7 @@ struct PublishedSample {
   double step_ms = 0;
 };
 
-/// The published fit, by RMSLE of tail, optimiser and step from the published start and bounds.
+/// The published fit: RMSLE of tail, optimiser and step, with the published start and bounds.
 [[nodiscard]] PlanTerms fit_published(std::span<const PublishedSample> samples,
                                       const PlanEnvironment& environment);
 

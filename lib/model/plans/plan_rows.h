@@ -20,14 +20,14 @@ struct PlanSetting {
   auto operator<=>(const PlanSetting&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-/// The candidate whose measurement would reduce the uncertainty about all of them most, by
-/// the covariance of the terms (choose_rows.h); none when all are `taken`.
+/// The candidate whose measurement would reduce the uncertainty of all most, by the covariance of
+/// the terms (choose_rows.h); nullopt if all are `taken`.
 [[nodiscard]] std::optional<std::size_t> most_informative_row(
     const PlanFit& fit, const PlanEnvironment& environment, const ModelShape& shape,
     const std::vector<PlanSetting>& candidates, const std::vector<bool>& taken);
 
-/// At most `most` candidates, one after the other: each choice knows what those before it measured,
-/// as `measure` reports it for an index. Starts without samples.
+/// Chooses at most `most` candidates, one by one. Each choice uses the measurements of earlier
+/// ones, which `measure` reports for an index. Starts without samples.
 [[nodiscard]] std::vector<std::size_t> choose_settings(
     const ModelShape& shape, const std::vector<PlanSetting>& candidates, std::size_t most,
     const std::function<PlanSample(std::size_t)>& measure, const PlanEnvironment& environment = {},

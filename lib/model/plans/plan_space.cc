@@ -37,7 +37,7 @@ class Enumeration {
   }
 
  private:
-  // What holds of every plan; plain data parallel on the batch of all has the fewest demands.
+  // Conditions of every plan; plain data parallelism with all micro-batches has the fewest.
   [[nodiscard]] std::string why_not_here() const {
     if (configuration_.gpus < 1 || site_.batch < 1) return "nothing to run";
     return why_not({.data = configuration_.gpus}, configuration_, site_.shape, configuration_.gpus);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The execution plans that a job can run at a place.
+// The execution plans that a job can run at a configuration.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,10 @@
 
 namespace rubato {
 
-/// Most micro-batches of a replica that are looked at; more only take longer.
+/// Maximum number of micro-batches per replica to try; more only take longer.
 inline constexpr int kMaxPlanSteps = 128;
 
-/// Where plans are looked for.
+/// Limits of the search.
 struct PlanSite {
   ModelShape shape;
   std::int64_t batch = 1;
@@ -20,8 +20,8 @@ struct PlanSite {
   MemoryLimits memory{};
 };
 
-/// All plans that `site.plans` allows, why_not() has nothing against, and that fit into the memory;
-/// each once, in the order of ExecutionPlan.
+/// All plans that `site.plans` and why_not() allow and that fit the memory; each once, in the order
+/// of ExecutionPlan.
 [[nodiscard]] std::vector<ExecutionPlan> plans_at(const PlanConfiguration& configuration,
                                                   const PlanSite& site);
 

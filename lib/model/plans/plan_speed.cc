@@ -8,11 +8,11 @@ namespace rubato {
 namespace {
 
 constexpr double kMi = 1048576;
-// Bytes that the published model moves for a parameter's gradient: 4, there and back.
+// Bytes that the published model moves per parameter for gradients: 4 in each direction.
 constexpr double kGradientBytes = 8;
-// Bytes on PCIe for a parameter, one way.
+// Bytes on PCIe per parameter, one way.
 constexpr double kPcieBytes = 4;
-// Four exchanges a layer and step, forward and backward, 4 bytes there and back.
+// Four exchanges per layer and step, forward and backward, 4 bytes in each direction.
 constexpr double kTensorBytes = 32;
 constexpr double kPipelineBytes = 16;
 
@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, kPlanTerms> kNames{
     "k_off", "k_swap", "k_opt_fixed", "k_fwd_sample", "k_fwd_fixed",
     "k_gc",  "k_tp",   "k_network",   "k_gradients",  "k_activations"};
 
-// One plan at one place: the quantities that both families use.
+// One plan at one configuration: the quantities of both families.
 class Step {
  public:
   Step(const PlanTerms& terms, const PlanEnvironment& environment, const ExecutionPlan& plan,
@@ -42,7 +42,7 @@ class Step {
     const double again = again_of(forward_);
     const bool sharded = plan_.zero != Zero::kNone;
     const double volume = gradient_time(params_, configuration_.nodes > 1);
-    // Plain data parallel exchanges after the last micro-batch alone.
+    // Plain data parallelism exchanges only after the last micro-batch.
     const double exchange = sharded ? steps * volume / 2 : volume;
     StepParts parts;
     parts.forward = steps * forward_;
@@ -69,7 +69,7 @@ class Step {
     StepParts parts;
     parts.forward = forward_ * loss * turns / split;
     const double backward = term(PlanTerm::kBackward) * parts.forward;
-    // Ranks count through the tensor group first, then through the replicas of a stage.
+    // Ranks run through the tensor group first, then through the replicas of a stage.
     const bool replicas_inside = configuration_.nodes == 1 ||
                                  configuration_.min_per_node() % (plan_.tensor * plan_.data) == 0;
     const double exchange = gradient_time(params_ / split, !replicas_inside);
@@ -100,7 +100,7 @@ class Step {
     return volume / (outside ? between_nodes() : environment_.intra);
   }
 
-  // One layer's activations of a micro-batch for each byte of an element, MiB.
+  // Activations of one layer and micro-batch per byte of an element, MiB.
   [[nodiscard]] double activations() const {
     return term(PlanTerm::kActivations) * static_cast<double>(work_.shape.seq) *
            static_cast<double>(work_.shape.hidden) * micro_ / kMi;
@@ -130,7 +130,7 @@ class Step {
   const PlanWork& work_;
   double params_ = 0;   ///< 2^20
   double micro_ = 0;    ///< samples of a micro-batch
-  double forward_ = 0;  ///< its forward pass through the whole model on one GPU, ms
+  double forward_ = 0;  ///< forward pass of a micro-batch through the whole model on one GPU, ms
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The step time of an execution plan (Zhang et al., Rubick, MLSys 2025, section 4): family A for
-// data parallel plans with and without ZeRO, family B for tensor and pipeline parallel ones.
+// data parallelism with and without ZeRO, family B for tensor and pipeline parallelism.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace rubato {
 
-/// Bandwidths, MiB/ms. The defaults are those of the nodes that the model was published with.
+/// Bandwidths, MiB/ms. Defaults are those of the published model's nodes.
 struct PlanEnvironment {
   double pcie = 64;         ///< between GPU and host
   double intra = 119.4879;  ///< of a collective within a node
@@ -22,8 +22,8 @@ struct PlanEnvironment {
   auto operator<=>(const PlanEnvironment&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
-/// What is fitted. The first seven are the published ones; times in ms, parameters of the model in
-/// 2^20. All are at least 0.
+/// The fitted terms. The first seven are the published ones. Times in ms; model parameters in units
+/// of 2^20. All are at least 0.
 enum class PlanTerm {
   kBackward,        ///< k_bwd: backward pass, in forward passes
   kOverlap,         ///< k_sync: exponent of the overlap of backward pass and gradient exchange
@@ -44,7 +44,7 @@ enum class PlanTerm {
 inline constexpr std::size_t kPlanTerms = 15;
 using PlanTerms = std::array<double, kPlanTerms>;
 
-/// "k_bwd", "k_sync", ... as they are published and kept.
+/// Published and stored names: "k_bwd", "k_sync", ...
 [[nodiscard]] std::string_view name_of(PlanTerm term);
 
 /// A step, in ms. `tail` and `optimiser` are the parts that profilers show: from the end of the
@@ -56,20 +56,20 @@ struct StepParts {
   double step = 0;
 };
 
-/// What the time depends on besides terms, plan and place.
+/// Input of the time besides terms, plan and configuration.
 struct PlanWork {
-  ModelShape shape;  ///< where hidden, layers or seq are 0, activations are taken for nothing
+  ModelShape shape;  ///< if hidden, layers or seq is 0, activations count as 0
   std::int64_t batch = 1;
 };
 
-/// x and y at once: the sum for k = 1, the larger one for k without end; both at least 0.
+/// x and y overlapped: their sum for k = 1, the larger one for infinite k; both at least 0.
 [[nodiscard]] double overlapped(double k, double x, double y);
 
-/// For a plan whose degrees multiply to the GPUs of the configuration. Finite, and not negative,
-/// for finite terms. Beyond the published formulas: the forward pass of a micro-batch is a line in
-/// its samples; ZeRO reduces in the backward pass and gathers after the update, half of the volume
-/// each; TP exchanges the activations of a stage's own layers; a pipeline of p stages takes M + p -
-/// 1 turns for M micro-batches.
+/// For a plan whose degrees multiply to the GPUs of the configuration. Finite and not negative for
+/// finite terms. Extensions of the published formulas: the forward pass of a micro-batch is linear
+/// in its samples. ZeRO reduces in the backward pass and gathers after the update, half of the
+/// volume each. TP exchanges the activations of a stage's own layers. A pipeline of p stages takes
+/// M + p - 1 turns for M micro-batches.
 [[nodiscard]] StepParts step_parts(const PlanTerms& terms, const PlanEnvironment& environment,
                                    const ExecutionPlan& plan,
                                    const PlanConfiguration& configuration, const PlanWork& work);

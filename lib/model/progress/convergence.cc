@@ -16,13 +16,13 @@ namespace rubato {
 namespace {
 
 constexpr std::size_t kMinPoints = 5;
-constexpr int kAsymptotes = 60;  // of the first look over b2
+constexpr int kAsymptotes = 60;  // grid of the first search over b2
 constexpr int kCloser = 24;      // steps of the golden section around the best
 constexpr double kSegmentWeight = 4;
 constexpr double kHuber = 1.5;  // in standard deviations
 constexpr int kReweights = 3;
-constexpr int kSteps = 3;         // towards the least squares of the loss itself
-constexpr double kFarthest = 50;  // times the samples done: no forecast beyond
+constexpr int kSteps = 3;         // refinements by least squares of the loss itself
+constexpr double kFarthest = 50;  // maximum of a forecast, times the samples done
 constexpr double kMinFall = 2;    // of the curve over its points, in units of its noise
 constexpr double kMaxLoss = 1e12;
 
@@ -33,7 +33,7 @@ bool usable(const LossPoint& point) {
          std::isfinite(point.loss) && point.loss > 0 && point.loss < kMaxLoss && point.count > 0;
 }
 
-// Points with x in (0, 1], and what each counts.
+// Points with x in (0, 1], and their weights.
 struct Curve {
   std::vector<double> x;
   std::vector<double> loss;
@@ -82,8 +82,8 @@ void measure(const Curve& curve, const std::vector<double>& weight, Candidate& f
   if (std::isfinite(misfit)) found.misfit = misfit;
 }
 
-// A step of Gauss and Newton: the line of 1/(l - b2) that is best for the errors of l around
-// `last`. Without it noise would count more where it goes up.
+// A Gauss-Newton step: fits the line of 1/(l - b2) to the errors of l around `last`. Otherwise,
+// upward noise would weigh more.
 Candidate closer(const Curve& curve, const std::vector<double>& weight, const Candidate& last) {
   const auto n = static_cast<Eigen::Index>(curve.x.size());
   Eigen::MatrixXd a(n, 2);
@@ -103,7 +103,7 @@ Candidate closer(const Curve& curve, const std::vector<double>& weight, const Ca
 }
 
 // b0 and b1 for one asymptote. 1/(l - b2) is a line of x; its error times (l - b2)^2 is, to first
-// order, that of l.
+// order, the error of l.
 Candidate solve(const Curve& curve, const std::vector<double>& weight, double b2) {
   const auto n = static_cast<Eigen::Index>(curve.x.size());
   Eigen::MatrixXd a(n, 2);
@@ -124,7 +124,7 @@ Candidate solve(const Curve& curve, const std::vector<double>& weight, double b2
   return found;
 }
 
-// Asymptotes from 0 to a little below the least loss, denser near it.
+// Asymptotes from 0 to just below the minimum loss, denser near it.
 std::vector<double> asymptotes(double least) {
   std::vector<double> all;
   all.reserve(kAsymptotes);
@@ -133,7 +133,7 @@ std::vector<double> asymptotes(double least) {
   return all;
 }
 
-// The row of candidates, and last the best, which lies between two of them.
+// The list of candidates; the last one is the best, which lies between two of them.
 std::vector<Candidate> search(const Curve& curve, const std::vector<double>& weight) {
   const std::vector<double> row = asymptotes(curve.least);
   std::vector<Candidate> all;
@@ -167,7 +167,7 @@ double deviation(const Curve& curve, const Candidate& found) {
   return weights > 0 ? std::sqrt(sum / weights) : 0;
 }
 
-// Points far off the curve count less.
+// Reduces the weight of points far from the curve.
 std::vector<double> reweighted(const Curve& curve, const Candidate& found) {
   std::vector<double> off;
   for (std::size_t i = 0; i < curve.x.size(); ++i)
@@ -179,7 +179,7 @@ std::vector<double> reweighted(const Curve& curve, const Candidate& found) {
   return weight;
 }
 
-// x at which a candidate reaches the target; none if it never does.
+// The x at which a candidate reaches the target; nullopt if it never does.
 std::optional<double> reaches(const Candidate& found, double target) {
   if (!found.falls() || target <= found.b2) return std::nullopt;
   const double x = (1 / (target - found.b2) - found.b1) / found.b0;
@@ -193,8 +193,8 @@ LossForecast forecast(const Curve& curve, const std::vector<Candidate>& all, dou
   if (!x || *x > kFarthest) return told;
   told.predictable = true;
   told.low = told.high = told.samples = *x * curve.unit;
-  // As an F test would have it: about as good within two standard deviations, for as many points
-  // as their weights are worth.
+  // As in an F test: about as good within two standard deviations, with the weights as number of
+  // points.
   double weights = 0;
   double squares = 0;
   for (const double w : curve.weight) {

@@ -11,21 +11,23 @@
 namespace rubato {
 namespace {
 
-// Times have whole seconds: over less than this a speed says little.
+// Times are whole seconds, so a throughput over a shorter time is imprecise.
 constexpr double kMinAge = 5;
 constexpr double kMaxStep = 60;
-constexpr double kStepShare = 0.005;  // of the time left, between two forecasts
-constexpr double kSureSpan = 30;      // seconds after which only the clock counts
-constexpr double kMinScale = 10;      // seconds: nearer to its end an error counts as of so much
-constexpr double kSpread = 1.645;     // of a normal: nine of ten
+constexpr double kStepShare = 0.005;  // minimum step between forecasts, as a share of the remaining
+                                      // time
+constexpr double kSureSpan = 30;      // seconds after which only wall time counts
+constexpr double kMinScale = 10;      // seconds: minimum remaining time that errors are relative to
+constexpr double kSpread = 1.645;     // of a normal: 90 % interval
 constexpr double kMinStddev = 0.05;
-constexpr double kUsualStddev = 0.5;  // of a forecast, before any was judged
+constexpr double kUsualStddev = 0.5;  // of a forecast, before any was scored
 constexpr double kMaxStddev = 2;
-constexpr double kMad = 1.4826;      // of a normal, over its median absolute deviation
+constexpr double kMad = 1.4826;      // standard deviation of a normal over its median absolute
+                                     // deviation
 constexpr double kMaxSeconds = 1e9;  // seconds
-constexpr double kNewest = 0.3;      // weight of one more job in the record of its type
+constexpr double kNewest = 0.3;      // weight of a new job in the history of its type
 
-// Work in samples; a job that counts in steps does a batch a step.
+// Work in samples; for a job that counts steps, a step is a batch.
 void set_total(ProgressHistory& progress_history, const ProgressReport& report,
                const std::optional<Work>& work) {
   progress_history.total = progress_history.total_low = progress_history.total_high = 0;
@@ -52,7 +54,7 @@ void set_total(ProgressHistory& progress_history, const ProgressReport& report,
   progress_history.total_low = progress_history.total_high = progress_history.total;
 }
 
-// Samples a second; 0 if it does not come along.
+// Samples per second; 0 if there is no progress.
 double speed_of(const ProgressHistory& progress_history, const ProgressReport& report) {
   const double said = std::isfinite(report.throughput) ? std::max(report.throughput, 0.0) : 0;
   if (progress_history.points.empty()) return said;
@@ -66,13 +68,13 @@ double speed_of(const ProgressHistory& progress_history, const ProgressReport& r
   return std::exp(share * std::log(measured) + (1 - share) * std::log(said));
 }
 
-// How long the job really had to run on at `point`, as it looks now.
+// The true remaining time at `point`, estimated from the current report.
 double hindsight(const ProgressForecast& point, const ProgressHistory& progress_history,
                  const ProgressReport& report) {
   const auto age = static_cast<double>(report.time - point.time);
   const auto done = static_cast<double>(report.samples) - static_cast<double>(point.samples);
   const double work = progress_history.total - static_cast<double>(point.samples);
-  if (work <= 0) return age;  // it should have ended, and has not
+  if (work <= 0) return age;  // it should have ended, but has not
   if (done <= 0) return kMaxSeconds;
   return std::clamp(age * work / done, 0.0, kMaxSeconds);
 }
@@ -136,7 +138,7 @@ void keep_point(ProgressHistory& progress_history, const ProgressReport& report,
       static_cast<double>(report.time - progress_history.points.back().time) < step)
     return;
   progress_history.points.push_back({report.time, report.samples, progress_history.left});
-  // One more than are judged: the last is too young.
+  // One more than are scored: the last one is too recent.
   const auto most = static_cast<std::size_t>(std::max(rules.window, 1)) + 1;
   if (progress_history.points.size() > most)
     progress_history.points.erase(progress_history.points.begin());
@@ -174,7 +176,7 @@ ProgressHistory& progress_history_for(std::vector<ProgressHistory>& progress_his
   };
   auto at = std::lower_bound(progress_histories.begin(), progress_histories.end(), job, before);
   if (at != progress_histories.end() && at->job == job) return *at;
-  // The entry before it, if that is of the same id, is of an earlier run.
+  // A preceding entry with the same id is an earlier run.
   if (restarts > 0 && at != progress_histories.begin() && std::prev(at)->job.id == job.id) {
     --at;
     at->job = job;

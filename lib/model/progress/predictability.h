@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The time a job still needs, from its reports, and whether its forecasts can be trusted.
+// Remaining time of a job, from its reports, and whether its forecasts can be trusted.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace rubato {
 /// A report and its run.
 struct ProgressReport {
   Seconds time = 0;
-  std::int64_t samples = 0;  ///< done since the job began
-  double throughput = 0;     ///< samples/s as the job says
+  std::int64_t samples = 0;  ///< done since the start of the job
+  double throughput = 0;     ///< samples/s as reported
   std::int64_t batch = 0;
   std::optional<double> loss = {};
   int restarts = 0;
@@ -26,34 +26,33 @@ struct ProgressReport {
 
 struct PredictabilityRules {
   double promote = 0.5;  ///< quality at which a job becomes predictable
-  double demote = 0.3;   ///< below which it is not any more
-  int min_scored = 3;    ///< forecasts that must have come true or not before either
-  int window = 5;        ///< last forecasts that count
+  double demote = 0.3;   ///< quality below which it no longer is
+  int min_scored = 3;    ///< minimum number of scored forecasts for either
+  int window = 5;        ///< number of last forecasts that count
 };
 
 /// Adds a report to the progress history of a job whose work is `work`. Never fails: an invalid
 /// report makes the forecasts bad, and the job unpredictable.
 ///
-/// Throughput is samples done over wall time, and the reported value while there is
-/// little of that. A forecast is made at most every 5 to 60 seconds and judged from 5 seconds on:
-/// the share of the work done since, against the time it took, says how long the whole takes;
-/// the error is relative to that. A job that is unpredictable is `due` for promotion at once, and
-/// promoted by promote_all(); it is demoted at once. Another run, or another number of GPUs, begins
-/// new forecasts; the class stays until they are judged.
+/// Throughput is samples over wall time; for short times it is the reported value. A forecast is
+/// made at most every 5 to 60 seconds and scored from an age of 5 seconds on. The share of work
+/// done since, against its time, gives the total time; the error is relative to that. A job becomes
+/// `due` for promotion immediately; promote_all() promotes it. Demotion is immediate. Another run
+/// or GPU count starts new forecasts; the class stays until these are scored.
 void follow(ProgressHistory& progress_history, const ProgressReport& report,
             const std::optional<Work>& work, const PredictabilityRules& rules = {});
 
-/// In a full round, before it: jobs that are due become predictable. A promotion changes the order
-/// of jobs by leaps, so light rounds leave the classes alone.
+/// Call before a full round: jobs that are due become predictable. A promotion can move jobs far in
+/// the queue, so light rounds do not change classes.
 void promote_all(std::vector<ProgressHistory>& progress_histories);
 
-/// The course of `job`, which is made if there is none. After a requeue a job has another key; it
-/// keeps what it had. `progress_histories` is sorted by key and stays so.
+/// The progress history of `job`; makes one if there is none. After a requeue a job has another key
+/// but keeps its history. `progress_histories` is sorted by key and stays so.
 ProgressHistory& progress_history_for(std::vector<ProgressHistory>& progress_histories,
                                       const JobKey& job, int restarts);
 
-/// A job that ended, into the record of its profile. Those judged too little change nothing. At
-/// most kMaxTypeHistories are kept; the one that is oldest goes.
+/// Adds a job that ended to the history of its profile. Ignores jobs with too few scored forecasts.
+/// At most kMaxTypeHistories are kept; the oldest is dropped.
 inline constexpr std::size_t kMaxTypeHistories = 256;
 void ended(const ProgressHistory& progress_history, const std::string& account,
            const std::string& job_type, Seconds now, std::vector<TypePredictability>& types,

@@ -19,7 +19,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 using Row = Eigen::Matrix<double, kStepTerms, 1>;
 
-// What no job goes beyond: a sample out of these bounds is a mistake.
+// Samples outside these bounds are mistakes.
 constexpr double kMinSeconds = 1e-6;
 constexpr double kMaxSeconds = 1e5;
 constexpr int kMaxTasks = 100000;
@@ -27,15 +27,15 @@ constexpr double kMaxBatch = 1e9;
 constexpr double kMaxCores = 1e4;
 
 constexpr double kMaxFactor = 1e4;    // of a worker on CPUs
-constexpr double kUsualNoise = 0.05;  // of a configuration, where nothing tells it
+constexpr double kUsualNoise = 0.05;  // of a configuration, if unknown
 constexpr double kMinNoise = 0.01;
 constexpr double kMaxNoise = 1.0;
 constexpr double kMaxStddev = 3.0;
-constexpr int kSearch = 500;  // evaluations of one search over the curves
-// Of a typical step: what each term is believed to take, and how surely.
+constexpr int kSearch = 500;  // evaluations per search over the curves
+// Prior share of each term in a typical step, and its standard deviation.
 constexpr double kBelief[kStepTerms] = {0.7, 0.05, 0.05, 0.02, 0.02, 0.01, 0.05};
 constexpr double kDoubt[kStepTerms] = {0.4, 0.2, 0.3, 0.2, 0.15, 0.15, 0.2};
-// A kind of worker or exchange that was never measured is off by so much, in ln.
+// Standard deviation, in ln, for a kind of worker or exchange without measurements.
 constexpr double kUnseen = 1.5;
 constexpr double kContradiction = 2.0;  // between samples of one configuration
 constexpr double kMisses = 1.0 / 3;
@@ -82,11 +82,11 @@ Row row_of(const StepShape& s, const StepTimeModel::Curves& curves) {
 }
 
 struct System {
-  MatrixXd a;  ///< rows divided by the seconds measured, so that b is 1 everywhere
+  MatrixXd a;  ///< rows divided by the measured seconds, so that b is all ones
   Ridge prior;
 };
 
-// In one unit: the part of a typical step that each term makes.
+// Uses one unit: the share of each term in a typical step.
 System system_of(const std::vector<StepSample>& configurations, const StepTimeModel::Curves& curves,
                  double noise) {
   const auto n = static_cast<Index>(configurations.size());
@@ -99,7 +99,7 @@ System system_of(const std::vector<StepSample>& configurations, const StepTimeMo
   }
   const double typical = std::exp(log_seconds / static_cast<double>(n));
   for (Index j = 0; j < kStepTerms; ++j) {
-    // A term that no sample had counts as if it were 1.
+    // A term that no sample has gets a scale of 1.
     const double share = system.a.col(j).mean();
     const double scale = share > 0 ? 1 / share : typical;
     system.prior.mean(j) = kBelief[j] * scale;
@@ -113,7 +113,7 @@ double objective_of(const System& system, const NnlsResult& found) {
   return square(found.residual) + off.cwiseAbs2().dot(system.prior.weight);
 }
 
-// Samples of one configuration become their median; `differ` is set where they contradict.
+// Merges samples of one configuration to their median; sets `differ` if they contradict.
 std::vector<StepSample> joined(std::vector<StepSample> samples, bool& differ) {
   std::sort(samples.begin(), samples.end(), [](const StepSample& a, const StepSample& b) {
     return std::tuple(key_of(a.shape), a.seconds) < std::tuple(key_of(b.shape), b.seconds);
@@ -125,7 +125,7 @@ std::vector<StepSample> joined(std::vector<StepSample> samples, bool& differ) {
     const std::size_t low = begin + (end - begin - 1) / 2;
     const std::size_t high = begin + (end - begin) / 2;
     const std::size_t quarter = (end - begin) / 4;
-    // The outermost quarters may be off: that is what a median is for.
+    // Ignores the outer quarters, as the median does.
     if (samples[end - 1 - quarter].seconds > kContradiction * samples[begin + quarter].seconds)
       differ = true;
     result.push_back(
@@ -170,7 +170,7 @@ void StepTimeModel::count_kinds(const std::vector<StepSample>& configurations) {
   }
 }
 
-// Only what the samples can tell apart is searched; the rest stays as usual.
+// Searches only parameters that the samples determine; the others keep their usual values.
 void StepTimeModel::search_curves(const std::vector<StepSample>& configurations) {
   std::vector<FitParameter> parameters;
   std::vector<double*> targets;
@@ -187,7 +187,7 @@ void StepTimeModel::search_curves(const std::vector<StepSample>& configurations)
   if (server_cores.size() >= 2) search(curves_.server.k, 0.05, 10);
   if (server_cores.size() >= 3) search(curves_.server.alpha, 1e-3, 5);
   if (saw_cpu_ && saw_gpu_) {
-    // From where the medians lie: a search by its logarithm alone would have far to go.
+    // Starts near the medians: the logarithmic search alone would take long.
     curves_.cpu_factor = 10;
     search(curves_.cpu_factor, 0.05, kMaxFactor);
   }
@@ -213,8 +213,8 @@ void StepTimeModel::search_curves(const std::vector<StepSample>& configurations)
   set(found.values);
 }
 
-// Twice: what the first leaves over says how noisy the samples are, and so how much of the prior
-// stays.
+// Solves twice: the residuals of the first solution give the noise, and thus the weight of the
+// prior.
 void StepTimeModel::solve(const std::vector<StepSample>& configurations) {
   const auto n = static_cast<double>(configurations.size());
   double noise = kUsualNoise;
@@ -280,7 +280,7 @@ std::vector<std::size_t> StepTimeModel::most_informative_step(std::span<const St
   Eigen::Matrix<double, kStepTerms, kStepTerms> information = information_;
   std::vector<Row> rows;
   if (report_.kind == StepFit::kNone) {
-    // Nothing measured: the prior alone, for steps of a second.
+    // Without measurements: only the prior, for steps of a second.
     std::vector<StepSample> imagined;
     for (const StepShape& shape : candidates) imagined.push_back({sensible(shape), 1.0});
     const System system = system_of(imagined, curves_, kUsualNoise);
@@ -300,7 +300,7 @@ std::vector<std::size_t> StepTimeModel::most_informative_step(std::span<const St
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (taken[i]) continue;
       const double value = rows[i].dot(factor.solve(rows[i]));
-      // The first of those that are equal but for rounding.
+      // Takes the first of candidates that are equal up to rounding.
       if (value > gain * (1 + 1e-9) || best == rows.size()) {
         best = i;
         gain = value;

@@ -9,12 +9,12 @@
 namespace rubato {
 namespace {
 
-// What a job sends before anything is done with it.
+// Number of reports that a new job is assumed to send.
 constexpr double kReports = 4;
 
 double root(double variance) { return std::sqrt(std::max(variance, 0.0)); }
 
-/// Sizes at which a profile ran, and how many reports it has.
+/// Sizes at which a profile ran, and its number of reports.
 struct Known {
   std::set<int> sizes;
   std::set<std::string> types;

@@ -10,28 +10,28 @@
 
 namespace rubato {
 
-/// What reports of a job there would be worth.
+/// The value of measuring a configuration.
 struct InformativeMeasurement {
   ProfileName profile;
   std::string gpu_type;
   int gpus = 1;
-  /// By how much the spread of the forecasts of this profile falls, in the mean over its places
-  /// (GPU types of the cluster, numbers of GPUs it was measured at), as ln rate.
+  /// Reduction of the standard deviation (ln throughput) of this profile's forecasts. Mean over its
+  /// configurations: GPU types of the cluster, measured numbers of GPUs.
   double reduction = 0;
   double stddev = 0;  ///< of the forecast there now
-  double mean = 0;    ///< spread now, in the mean over those places
+  double mean = 0;    ///< current standard deviation, mean over those configurations
 
   bool operator==(const InformativeMeasurement&) const = default;
 };
 
-/// Most places of a profile that are looked at, and most profiles (those with most reports).
+/// Maximum number of configurations per profile, and of profiles (those with the most reports).
 constexpr std::size_t kMaxAcquisitionConfigurations = 48;
 constexpr std::size_t kMaxAcquisitionProfiles = 64;
 
-/// The configurations of each profile where a few reports would be most informative, best
-/// first, at most `a_profile` of each. After one measurement of variance v at x the covariance of y
-/// falls by cov(x, y)^2 / (var(x) + v): no rate has to be known for that (MacKay 1992). Places in
-/// which it does not fit are not worth a try. By reduction, then profile, GPU type, GPUs.
+/// The configurations of each profile where a few reports would be most informative, best first, at
+/// most `a_profile` of each. A measurement of variance v at x reduces the covariance of y by cov(x,
+/// y)^2 / (var(x) + v), whatever the throughput (MacKay 1992). Skips configurations in which the
+/// profile does not fit. Sorted by reduction, then profile, GPU type, GPUs.
 [[nodiscard]] std::vector<InformativeMeasurement> most_informative(
     const ThroughputModel& model, const std::set<std::string>& gpu_types,
     std::size_t a_profile = 1);

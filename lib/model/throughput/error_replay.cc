@@ -14,7 +14,7 @@ namespace rubato {
 namespace {
 
 constexpr double kMaxWork = 2e10;
-// For a person who waits.
+// Limits the work, because a user waits.
 constexpr double kMaxWorkOfBoth = 3e11;
 
 double cube(const std::shared_ptr<const ThroughputModel>& model) {
@@ -22,7 +22,7 @@ double cube(const std::shared_ptr<const ThroughputModel>& model) {
   return n * n * n;
 }
 
-/// The mean of the logarithms at each profile, GPU type and size, and the process over them.
+/// Means of logarithms per profile, GPU type and size, and the Gaussian process over them.
 class Plain {
  public:
   explicit Plain(TypeSpeeds speeds) : speeds_(std::move(speeds)) {}
@@ -41,7 +41,7 @@ class Plain {
     observation.throughput = std::exp(mean + (std::log(report.throughput) - mean) / n);
   }
 
-  /// What that cost.
+  /// Returns the cost of the fit.
   double refit() {
     std::vector<ThroughputObservation> now;
     for (const auto& [unused, observation] : observations_) now.push_back(observation);
@@ -65,16 +65,16 @@ double error_of(double forecast, double throughput) {
   return std::min(std::abs(forecast / throughput - 1), ForecastErrors::kMaxError);
 }
 
-/// What both models expected of a report when it came.
+/// Forecasts of both models at the arrival of a report.
 struct BothThroughputs {
   double present = 0;
   double plain = 0;
-  bool measured = false;  ///< the place had been before
+  bool measured = false;  ///< the configuration had been measured before
 };
 
-/// Reports whose use is open, of each job the last ones. One that is held back while its job warms
-/// up is judged by what was expected when it came: the plain model, which holds nothing back, knows
-/// it by the time it is used.
+/// Reports whose use is undecided: the last ones of each job. A report held back during warm-up is
+/// scored by the forecast at its arrival. By then, the plain model, which holds back nothing, has
+/// already used it.
 class Foreseen {
  public:
   void push(const ThroughputReport& report, BothThroughputs throughputs) {
@@ -82,7 +82,7 @@ class Foreseen {
     if (of_job.size() >= kMaxOpen) of_job.pop_front();
     of_job.emplace_back(report, throughputs);
   }
-  /// And forgets those of the job before it, which will not be used.
+  /// Also forgets earlier reports of the job, which will not be used.
   [[nodiscard]] std::optional<BothThroughputs> pop(const ThroughputReport& report) {
     const auto job = jobs_.find(report.job);
     if (job == jobs_.end()) return std::nullopt;

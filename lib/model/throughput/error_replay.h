@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How well the reports of a store would have been foreseen, had they come one by one.
+// Forecast errors on the reports of a store, replayed in order.
 #pragma once
 
 #include <cstddef>
@@ -12,19 +12,19 @@
 
 namespace rubato {
 
-/// Fits the first reports, then forecasts the last ones one after the other, with a new fit where
-/// that changes something. Same reports, same errors; the work is bounded.
+/// Fits the first reports, then forecasts the last ones one by one, with a new fit after each
+/// relevant change. Deterministic; the work is bounded.
 class ErrorReplay {
  public:
   static constexpr std::size_t kMaxMeasured = 2000;
 
-  /// The last `measured` reports are foreseen.
+  /// The last `measured` reports are forecast.
   explicit ErrorReplay(TypeSpeeds speeds, LearnerRules rules, std::size_t measured = kMaxMeasured)
       : speeds_(std::move(speeds)), learner_(rules), measured_(measured) {}
 
-  /// In the order in which they were written.
+  /// Call in the order in which reports were written.
   void take(ThroughputReport report);
-  /// After the last one.
+  /// Call after the last report.
   [[nodiscard]] const ForecastErrors& finish();
 
  private:
@@ -34,11 +34,12 @@ class ErrorReplay {
   Learner learner_;
   std::size_t measured_;
   std::deque<ThroughputReport> last_;
-  double work_ = 0;  ///< cubes of the number of cells, over all fits
+  double work_ = 0;  ///< sum of cubed observation counts, over all fits
 };
 
-/// Errors on the same reports of the present model and of a plain Gaussian process: ThroughputPrior
-/// as configured and `plain()`, every report that is not flagged counting alike, for ever.
+/// Errors of the current model and of a plain Gaussian process on the same reports. The plain one
+/// uses ThroughputPrior as configured and `plain()`; all unflagged reports weigh the same, without
+/// ageing.
 struct ReplayError {
   ProfileName profile;
   std::string gpu_type;
@@ -47,16 +48,16 @@ struct ReplayError {
   double present_most = 0;
   double plain = 0;
   double plain_most = 0;
-  double doubt = 0;  ///< standard error of `present` - `plain`: the reports are pairs
-  /// The same means over reports of places (type, size, batch, nodes, plan) that had been measured:
-  /// the first report of a place is one guess, however many follow.
+  double doubt = 0;  ///< standard error of `present` - `plain`, from paired reports
+  /// The same means over reports of already measured configurations (type, size, batch, nodes,
+  /// plan). The first report of a configuration is a guess, whatever follows.
   std::int64_t repeats = 0;
   double present_repeats = 0;
   double plain_repeats = 0;
 };
 
-/// Replays the reports in their order through both, each fitted anew whenever that changes
-/// something. By profile and GPU type; those of which there were two usable reports at least.
+/// Replays the reports in order through both models, each refitted when something changed. By
+/// profile and GPU type; only those with at least two usable reports.
 [[nodiscard]] std::vector<ReplayError> replay_both(const std::vector<ThroughputReport>& reports,
                                                    const TypeSpeeds& speeds,
                                                    const LearnerRules& rules);

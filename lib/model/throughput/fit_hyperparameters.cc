@@ -14,15 +14,15 @@
 namespace rubato {
 namespace {
 
-// Of ln of a standard deviation: a report's may be anything; for the others a few cells must not
-// outvote what holds of most sites.
+// Prior widths of ln of a standard deviation. The noise of a report may have any size. For the
+// others, a few observations must not override experience from most sites.
 constexpr double kNoiseWidth = 1.0;
 constexpr double kBeliefWidth = 0.5;
 constexpr double kMinStddev = 0.005;
 constexpr double kMaxStddev = 3.0;
 constexpr int kMaxEvaluations = 1200;
 
-/// The cells that fit somewhere, of whole profiles, most cells first.
+/// The observations with a throughput, in whole profiles, those with most observations first.
 std::vector<ThroughputObservation> chosen(const std::vector<ThroughputObservation>& observations) {
   std::map<ProfileName, std::vector<ThroughputObservation>> profiles;
   for (const ThroughputObservation& observation : observations)
@@ -70,7 +70,7 @@ class Likelihood {
 
   [[nodiscard]] const std::vector<std::size_t>& active() const { return active_; }
 
-  /// Minus ln of the likelihood and of the belief, of active terms by ln.
+  /// Minus ln of likelihood and prior, by ln of the active terms.
   [[nodiscard]] double minus_log(std::span<const double> values) const {
     ThroughputPrior prior = with(values);
     Eigen::MatrixXd k = constant_;
@@ -100,7 +100,7 @@ class Likelihood {
   }
 
  private:
-  /// A matrix for each term that the cells can tell something about; the others are added up.
+  /// Builds a matrix per term that the observations inform; sums up the others.
   void build(const std::vector<KernelPoint>& at, Eigen::Index n) {
     const std::size_t terms = prior_terms().size();
     std::vector<Eigen::MatrixXd> all(kKernelTerms, Eigen::MatrixXd::Zero(n, n));
@@ -131,17 +131,17 @@ class Likelihood {
   Eigen::VectorXd residuals_;
   Eigen::VectorXd reports_;
   Eigen::MatrixXd constant_;
-  std::vector<std::size_t> active_;  ///< of prior_terms()
+  std::vector<std::size_t> active_;  ///< indices into prior_terms()
   std::vector<Eigen::MatrixXd> bases_;
 };
 
-/// The standard deviation that is likeliest after `count` independent distances of `measured`,
-/// where ln of it was believed to be that of `believed`, give or take kNoiseWidth.
+/// The most likely standard deviation after `count` independent distances of `measured`. The prior
+/// of its ln is that of `believed`, with standard deviation kNoiseWidth.
 double likeliest(double believed, double measured, double count) {
   if (!(believed > 0) || !(count > 0)) return believed;
   double low = std::log(kMinStddev);
   double high = std::log(kMaxStddev);
-  for (int i = 0; i < 60; ++i) {  // the slope changes its sign once
+  for (int i = 0; i < 60; ++i) {  // bisection: the slope changes its sign once
     const double middle = (low + high) / 2;
     const double share = measured / std::exp(middle);
     const double slope =

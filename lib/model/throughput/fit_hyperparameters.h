@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Fits the hyperparameters of the throughput model, its standard deviations, to the measurements of
-// this site.
+// Fits the hyperparameters of the throughput model, its standard deviations, to this site's
+// measurements.
 #pragma once
 
 #include <vector>
@@ -10,10 +10,10 @@
 
 namespace rubato {
 
-/// Fewer observations or profiles say nothing about how job types differ.
+/// With fewer observations or profiles, differences between job types cannot be estimated.
 constexpr std::size_t kMinObservationsForPrior = 12;
 constexpr std::size_t kMinProfilesForPrior = 3;
-/// Maximum number of observations used: whole profiles, those with most observations first.
+/// Maximum number of observations used: whole profiles, those with the most observations first.
 constexpr std::size_t kMaxObservationsForPrior = 160;
 
 /// The standard deviations that make the measurements most likely (the marginal likelihood of

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Cache of forecasts: a round asks for the same few configurations thousands of times.
+// Cache of forecasts: a round needs the same few configurations thousands of times.
 #pragma once
 
 #include <functional>
@@ -18,10 +18,10 @@ namespace rubato {
 /// Thread-safe. A lookup copies no text.
 class ForecastCache {
  public:
-  /// Maximum number of forecasts; later ones are not kept.
+  /// Maximum number of forecasts; further ones are not cached.
   static constexpr std::size_t kMaxKept = 100'000;
 
-  /// A question; `configuration` null asks for the usual one.
+  /// A query; `configuration` null means the usual one.
   struct View {
     const ProfileName& profile;
     const std::string& gpu_type;
@@ -44,7 +44,7 @@ class ForecastCache {
         forecast);
   }
 
-  /// Calls `what` with at most `most` of the questions, in no particular order.
+  /// Calls `what` for at most `most` of the queries, in any order.
   void each(std::size_t most, const std::function<void(const View&)>& what) const {
     std::vector<Key> keys;
     {

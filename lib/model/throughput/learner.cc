@@ -17,15 +17,15 @@ constexpr double kDecidingChange = 0.05;
 constexpr double kMoreSamples = 1.5;
 constexpr double kOtherNoise = 1.5;
 
-// A fit counts as worse if its errors are larger in the mean by so many standard errors, and by
-// more than this, of ln rate.
+// A fit counts as worse if its mean error is larger by this many standard errors, and by more than
+// this in ln throughput.
 constexpr double kStandardErrors = 2;
 constexpr double kWorse = 0.01;
 constexpr std::size_t kMinCompared = 8;
 
 bool far_apart(double a, double b) { return a > kOtherNoise * b || b > kOtherNoise * a; }
 
-/// Differences of two errors of the same report.
+/// Differences of two errors of the same reports.
 struct Differences {
   double sum = 0;
   double squares = 0;
@@ -161,7 +161,7 @@ std::vector<ThroughputObservation> Learner::observations(const ReportScatter& sc
   return observations;
 }
 
-// Where a fit predicts recent reports worse than the present one; empty if nowhere.
+// Profiles and types where a fit predicts recent reports worse than the current one.
 std::map<ForecastErrors::Key, RefusedFits> Learner::worse(const ThroughputModel& candidate) const {
   if (model_ == nullptr) return {};
   Differences all;
@@ -200,7 +200,7 @@ void Learner::refuse(const std::map<ForecastErrors::Key, RefusedFits>& why, News
   }
 }
 
-// Reports of one place, again and again, show how far one can be trusted.
+// Repeated reports of one configuration show the noise of a single report.
 ThroughputPrior Learner::with_noise(ThroughputPrior prior, const ReportScatter& scatter) const {
   if (!rules_.fits_hyperparameters || scatter.within_count <= 0) return prior;
   const ThroughputPrior seen = with_scatter(rules_.prior, scatter);
@@ -238,7 +238,7 @@ Learner::News Learner::refit(const TypeSpeeds& speeds, bool always) {
   fitted_ = std::move(now);
   fitted_noise_ = prior.report;
   fitted_early_ = early_now;
-  // Other speeds are the admin's word.
+  // If configured speeds changed, accept the fit: the admin decided.
   const auto why = other_speeds ? std::map<ForecastErrors::Key, RefusedFits>() : worse(*candidate);
   if (why.empty())
     model_ = std::move(candidate);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Learns from reports as they come, and measures how well it foresaw them.
+// Learns from reports as they arrive, and measures its forecast errors on them.
 #pragma once
 
 #include <cstdint>
@@ -70,7 +70,7 @@ struct LearnerRules {
 /// For one thread. Deterministic: the same reports give the same fits.
 class Learner {
  public:
-  /// Reports with which a fit is compared with the one before it.
+  /// Maximum number of recent reports for comparing a fit with the current one.
   static constexpr std::size_t kRecent = 128;
 
   /// Receives each usable report and its forecast, before the report counts.
@@ -81,12 +81,12 @@ class Learner {
 
   void set_seen(ForecastCallback seen) { seen_ = std::move(seen); }
 
-  /// Scores usable reports against the present fit, then adds them.
+  /// Scores usable reports against the current fit, then adds them.
   void take(const ThroughputReport& report);
 
   /// Adds an old report without scoring.
   void remember(const ThroughputReport& report);
-  /// Takes over fit, errors, counts and imported profiles of an earlier learner.
+  /// Takes fit, errors, counts and imported profiles from an earlier learner.
   void go_on_from(const Learner& earlier);
 
   /// The observations for a fit: those of this site, and imported ones where this site has none.
@@ -99,23 +99,23 @@ class Learner {
   struct News {
     ThroughputChange change = ThroughputChange::kSame;
     bool kept_old = false;          ///< the new fit was worse on recent reports
-    std::vector<std::string> said;  ///< about that, for the log
+    std::vector<std::string> said;  ///< details about it, for the log
   };
-  /// Fits anew where something changed, and keeps the better of two fits.
+  /// Makes a new fit if something changed, and keeps the better of the two.
   News refit(const TypeSpeeds& speeds, bool always = false);
-  /// Learns the standard deviations where there are half as many cells again as the last time; true
-  /// if others came of it, which the next fit uses. May take a second.
+  /// Fits the standard deviations if there are 50 % more observations than last time. True if they
+  /// changed; the next fit uses them. May take a second.
   bool fit_hyperparameters_when_due(const TypeSpeeds& speeds);
 
-  /// Null before the first fit, and while nothing was measured.
+  /// Null before the first fit, and while there are no measurements.
   [[nodiscard]] const std::shared_ptr<const ThroughputModel>& model() const { return model_; }
   [[nodiscard]] const ForecastErrors& errors() const { return errors_; }
   void set_errors(ForecastErrors errors) { errors_ = std::move(errors); }
   /// Number of reports by use.
   [[nodiscard]] const std::map<ReportUse, std::int64_t>& uses() const { return uses_; }
-  /// Fits that were not used, since the one before foresaw recent reports better.
+  /// Number of rejected fits: the previous one forecast recent reports better.
   [[nodiscard]] std::int64_t refused_fits() const { return refused_; }
-  /// Whose forecasts made them so; an empty profile and type where no single one did.
+  /// The profiles and types that caused rejections; empty profile and type if no single one did.
   [[nodiscard]] const std::map<ForecastErrors::Key, RefusedFits>& refusals() const {
     return refusals_;
   }
@@ -138,7 +138,7 @@ class Learner {
   std::vector<ThroughputObservation> imported_;
   std::vector<CurvePoint> curves_;
   std::shared_ptr<const ThroughputModel> model_;
-  std::vector<ThroughputObservation> fitted_;  ///< cells of the last fit, used or not
+  std::vector<ThroughputObservation> fitted_;  ///< observations of the last fit, used or not
   std::deque<ThroughputReport> recent_;
   ForecastErrors errors_;
   std::map<ReportUse, std::int64_t> uses_;
@@ -146,9 +146,9 @@ class Learner {
   std::int64_t refused_ = 0;
   std::map<ForecastErrors::Key, RefusedFits> refusals_;
   double fitted_noise_ = 0;             ///< ThroughputPrior::report of the last fit
-  double fitted_early_ = 0;             ///< and early()
-  std::size_t prior_observations_ = 0;  ///< when the prior was learnt last
-  bool other_prior_ = false;            ///< than that of the last fit
+  double fitted_early_ = 0;             ///< early() of the last fit
+  std::size_t prior_observations_ = 0;  ///< when the prior was last fitted
+  bool other_prior_ = false;            ///< the prior differs from that of the last fit
   bool other_curves_ = false;
 };
 

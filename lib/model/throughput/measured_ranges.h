@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How far the places reach at which rates were measured.
+// The ranges of measured configurations.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace rubato {
 
-/// From the least to the most of GPUs, batch a GPU and nodes, of each profile on each GPU type.
+/// Minimum and maximum of GPUs, batch per GPU and nodes, of each profile on each GPU type.
 class MeasuredRanges {
  public:
   void add(const KernelPoint& at) {
@@ -23,7 +23,8 @@ class MeasuredRanges {
   }
 
   /// `at` itself if it is within the measured range of its profile on its GPU type, else the
-  /// nearest point there; where none was, on all types; of a profile without any, one GPU.
+  /// nearest point there. Without measurements there, uses the range on all types; without any, one
+  /// GPU.
   [[nodiscard]] KernelPoint nearest(const KernelPoint& at) const {
     for (const int type : {at.type, kAnyType}) {
       const auto found = spans_.find({at.profile, type});

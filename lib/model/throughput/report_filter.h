@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Selects the reports that measure one configuration: not those of a warm-up, nor those that cover
-// two configurations.
+// Selects the reports that measure one configuration, not a warm-up or two configurations.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +11,16 @@
 
 namespace rubato {
 
-/// A report, as models see it.
+/// A report in the form of the models.
 struct ThroughputReport {
   ProfileName profile;
   JobConfiguration configuration;
   JobKey job;
   int restarts = 0;
   Seconds time = 0;
-  Seconds run_start = 0;  ///< 0: not known
+  Seconds run_start = 0;  ///< 0: unknown
   double throughput = 0;  ///< samples/s
-  bool flagged = false;   ///< found implausible
+  bool flagged = false;   ///< implausible
 
   bool operator==(const ThroughputReport&) const = default;
 };
@@ -50,15 +49,15 @@ struct ReportFilterRules {
 /// Judges reports in order of arrival. Deterministic.
 class ReportFilter {
  public:
-  /// Maximum number of jobs remembered: those that reported last.
+  /// Maximum number of jobs stored: those that reported last.
   static constexpr std::size_t kMaxJobs = 50'000;
 
   explicit ReportFilter(ReportFilterRules rules = {}) : rules_(rules) {}
 
   struct Verdict {
     ReportUse use = ReportUse::kYes;
-    /// To be used now: the report, and those of the same run before it that showed with it that
-    /// the rate has settled.
+    /// Reports to use now: this one, and earlier ones of the run, if together they show that the
+    /// throughput has settled.
     std::vector<ThroughputReport> use_now;
   };
   [[nodiscard]] Verdict judge(const ThroughputReport& report);
@@ -67,10 +66,10 @@ class ReportFilter {
   struct ReportedRun {
     int restarts = 0;
     JobConfiguration configuration;
-    Seconds began = 0;  ///< the start, or the last report before a resize; 0: not known
+    Seconds began = 0;  ///< the start, or the last report before a resize; 0: unknown
     Seconds last = 0;   ///< time of the last report
     bool settled = false;
-    std::vector<ThroughputReport> waiting{};  ///< similar, in a row
+    std::vector<ThroughputReport> waiting{};  ///< similar, consecutive
   };
 
   [[nodiscard]] ReportedRun& run_of(const ThroughputReport& report, bool& resized);

@@ -15,17 +15,17 @@
 namespace rubato {
 namespace {
 
-// Of ln rate: no computer ever built makes more or fewer samples a second.
+// Bounds of ln throughput: no computer is faster or slower.
 constexpr double kFarLogThroughput = 60;
 constexpr double kMaxStddev = 50;
-// Wrong reports can give any exponent. Beyond what was measured those of GPUs, of the batch a GPU
-// and of nodes lie in these bounds; what is special about the last place measured comes on top,
-// with so much room that forecasts from what jobs did measure stay as they are.
+// Wrong reports can give any exponent. Outside the measured range, exponents of GPUs, batch per GPU
+// and nodes are bounded. The effect of the last measured configuration is added. The bounds are
+// wide enough to leave forecasts from real measurements unchanged.
 struct Exponents {
   double least;
   double most;
 
-  /// What ln rate can change by where the other number changes by `ln`.
+  /// The range of change of ln throughput if the other number changes by `ln`.
   [[nodiscard]] std::pair<double, double> of(double ln) const {
     return std::minmax({least * ln, most * ln});
   }
@@ -54,7 +54,7 @@ double reports_of(const ThroughputObservation& observation) {
 
 void join(ThroughputObservation& into, const ThroughputObservation& observation) {
   if (!fits(into) || !fits(observation)) {
-    // That it ran says more than that it did not.
+    // A measured throughput overrides "does not fit".
     if (fits(observation)) into = observation;
     return;
   }
@@ -67,7 +67,7 @@ void join(ThroughputObservation& into, const ThroughputObservation& observation)
   if (weighted) into.weight = have + more;
 }
 
-// Sorted by place; cells of one place become their weighted mean in log space.
+// Sorts by configuration; merges observations of one to their weighted mean in log space.
 std::vector<ThroughputObservation> joined(std::vector<ThroughputObservation> observations) {
   std::erase_if(observations,
                 [](const ThroughputObservation& observation) { return !usable(observation); });
@@ -110,7 +110,7 @@ std::vector<CurvePoint> sorted(std::vector<CurvePoint> curves, std::size_t most)
   });
   curves.erase(std::unique(curves.begin(), curves.end(),
                            [&](const CurvePoint& a, const CurvePoint& b) {
-                             return key(a) == key(b);  // the surer one stays
+                             return key(a) == key(b);  // keeps the more certain one
                            }),
                curves.end());
   if (curves.size() > most) curves.resize(most);
@@ -127,7 +127,7 @@ KernelPoints points_of(const std::vector<ThroughputObservation>& observations,
   }
   for (const CurvePoint& point : curves) {
     configurations.emplace_back(point.profile, point.configuration);
-    weights.push_back(0);  // what was measured says what is usual
+    weights.push_back(0);  // measurements define the usual configuration
   }
   return KernelPoints(configurations, weights);
 }
@@ -144,11 +144,12 @@ bool same_configuration(const ThroughputObservation& a, const ThroughputObservat
 double Forecast::throughput() const { return feasible ? std::exp(log_throughput) : 0; }
 
 struct ThroughputModel::Fit {
-  std::vector<KernelPoint> points;          ///< of the rows: cells that fit, then points of curves
-  std::vector<std::size_t> observation_of;  ///< which cell a row is, for the first ones
+  std::vector<KernelPoint> points;          ///< of the rows: observations that fit, then points of
+                                            ///< curves
+  std::vector<std::size_t> observation_of;  ///< index of the observation of each of the first rows
   Eigen::VectorXd residuals;
   Eigen::LLT<Eigen::MatrixXd> factor;  ///< of kernel + noise
-  Eigen::VectorXd weights;             ///< its inverse times the residuals
+  Eigen::VectorXd weights;             ///< the inverse times the residuals
   MeasuredRanges spans;                ///< of `points`
 
   [[nodiscard]] Eigen::VectorXd against(const KernelTerms& terms, const KernelPoint& at) const {
@@ -217,7 +218,7 @@ void ThroughputModel::fit() {
     k(i, i) += noises[at];
   }
   fit->residuals = Eigen::Map<const Eigen::VectorXd>(residuals.data(), n);
-  fit->factor.compute(k);  // reads the lower half; the noise keeps it positive definite
+  fit->factor.compute(k);  // reads the lower half; noise keeps it positive definite
   fit->weights = fit->factor.solve(fit->residuals);
   for (const KernelPoint& at : fit->points) fit->spans.add(at);
   fit_ = std::move(fit);
@@ -273,7 +274,7 @@ Forecast ThroughputModel::kept(const ProfileName& profile, const std::string& gp
   return forecast;
 }
 
-// What stands in the list of cells about a place.
+// Adds the observations at a configuration to its forecast.
 void ThroughputModel::see(Forecast& forecast, const ProfileName& profile,
                           const JobConfiguration& configuration) const {
   const ThroughputObservation first{.profile = profile, .gpu_type = {}, .gpus = 0};
@@ -295,7 +296,7 @@ void ThroughputModel::see(Forecast& forecast, const ProfileName& profile,
         ran = true;
       continue;
     }
-    // What does not fit with one batch does not with a larger one.
+    // If one batch does not fit, a larger one does not either.
     const bool nodes = observation->nodes == 0 || configuration.nodes == 0 ||
                        observation->nodes == configuration.nodes;
     if (nodes && observation->plan == configuration.plan && batch_of(observation->batch) <= batch)
@@ -315,7 +316,7 @@ Forecast ThroughputModel::compute(const ProfileName& profile,
     variance -= fit_->factor.matrixL().solve(k).squaredNorm();
   }
   see(forecast, profile, configuration);
-  // A curve makes levels mean something too.
+  // With a curve, absolute levels are meaningful too.
   forecast.known_profile = forecast.known_profile || curve_of(profile);
   forecast.log_throughput =
       std::clamp(forecast.log_throughput, -kFarLogThroughput, kFarLogThroughput);

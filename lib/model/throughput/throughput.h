@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Throughput learnt from reports of jobs: a Gaussian process in log space over job types, GPU
-// types, numbers of GPUs, batches, nodes and plans.
+// Throughput learnt from job reports: a Gaussian process in log space over job types, GPU types,
+// numbers of GPUs, batches, nodes and plans.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct ThroughputObservation {
   int gpus = 1;
   double throughput = 0;     ///< mean, samples/s; 0: it does not fit there
   std::int64_t samples = 0;  ///< number of reports in the mean
-  int nodes = 0;             ///< as JobConfiguration
+  int nodes = 0;             ///< as in JobConfiguration
   std::int64_t batch = 0;
   std::string plan{};
   double weight = 0;  ///< in reports, reduced by age and outliers; 0: `samples`
@@ -36,7 +36,7 @@ struct ThroughputObservation {
   bool operator==(const ThroughputObservation&) const = default;
 };
 
-/// By profile, GPU type, GPUs, nodes, batch, plan: the order of lists of observations.
+/// Orders observations by profile, GPU type, GPUs, nodes, batch, plan.
 [[nodiscard]] bool before(const ThroughputObservation& a, const ThroughputObservation& b);
 /// Whether two observations are of the same profile and configuration.
 [[nodiscard]] bool same_configuration(const ThroughputObservation& a,
@@ -136,7 +136,7 @@ class ThroughputModel {
   struct Cache;
 
   [[nodiscard]] double prior_mean(const std::string& gpu_type, const KernelPoint& at) const;
-  /// By how much ln rate at `at` is to come back, so that it is no wild extrapolation.
+  /// The correction of ln throughput at `at` that keeps an extrapolation plausible.
   [[nodiscard]] double beyond(const std::string& gpu_type, const KernelPoint& at) const;
   [[nodiscard]] JobConfiguration usual(const ProfileName& profile,
                                        JobConfiguration configuration) const;

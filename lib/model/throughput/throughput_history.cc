@@ -10,18 +10,18 @@ namespace rubato {
 namespace {
 
 constexpr double kFreedom = 4;
-// How far jobs at one place lie apart when nothing is wrong, as ln.
+// Usual standard deviation (ln) between jobs of one configuration.
 constexpr double kUsualStddev = 0.1;
 constexpr int kIterations = 12;
-// A report that is farther from its run so far than this counts as so far in the scatter.
+// Maximum distance of a report from its run that counts in the scatter; larger ones are capped.
 constexpr double kMaxStep = 0.7;
 constexpr double kMinWeight = 1e-3;
-// Of a job that warms up the last reports are the nearest to what it will be.
+// During warm-up, the last reports are closest to the settled throughput.
 constexpr std::size_t kEarlyMemory = 2;
-// What is kept to see where it settles: so many runs, of each so many reports.
+// Limits of the memory of warm-ups: runs, and reports per run.
 constexpr std::size_t kMaxWarming = 1024;
 constexpr std::size_t kMaxEarly = 8;
-// Of distances between the two about so many of the last count.
+// About this many of the last distances between the two count.
 constexpr double kEarlyEvidence = 256;
 
 struct RunMedian {
@@ -42,7 +42,7 @@ double weighted_median_of(const std::vector<RunMedian>& all) {
   return weighted_median(std::move(values));
 }
 
-/// Mean of ln throughput, and its weight.
+/// Mean of ln throughput with its weight.
 RunMedian together(const std::vector<RunMedian>& all) {
   RunMedian result;
   result.log_throughput = all.size() > 2 ? weighted_median_of(all) : 0;
@@ -50,7 +50,7 @@ RunMedian together(const std::vector<RunMedian>& all) {
     double sum = 0;
     double weight = 0;
     for (const RunMedian& one : all) {
-      // Of two reports, neither can be told to be the wrong one.
+      // With only two reports, it is unknown which one is wrong.
       const double w =
           one.weight * (all.size() > 2 ? doubt(one.log_throughput - result.log_throughput) : 1);
       sum += w * one.log_throughput;
@@ -169,8 +169,8 @@ ReportScatter ThroughputHistory::scatter() const {
   }
   ReportScatter found;
   if (within.empty()) return found;
-  // Of the distance between two reports a part is the scatter of the one that had settled; while a
-  // job warms up nothing is surer than that.
+  // Part of the distance between two reports is the scatter of the settled one. Warm-up reports
+  // cannot be more certain than settled ones.
   found.early_count = std::min(early_count_, kEarlyEvidence);
   for (const RunMedian& one : within) found.within_count += one.weight;
   const double variance = weighted_median_of(within);

@@ -13,7 +13,7 @@
 namespace rubato {
 
 struct ThroughputHistoryRules {
-  /// Half-life of a run's weight, by its age against the newest report; 0: no ageing.
+  /// Half-life of a run's weight, by its age relative to the newest report; 0: no ageing.
   double half_life = 30.0 * 86400;
 };
 
@@ -62,7 +62,7 @@ class ThroughputHistory {
   [[nodiscard]] std::vector<ThroughputObservation> observations(
       double report = ThroughputPrior().report, double early = kEarlyStddev) const;
 
-  /// Over all configurations.
+  /// Scatter over all configurations.
   [[nodiscard]] ReportScatter scatter() const;
 
  private:
@@ -70,17 +70,17 @@ class ThroughputHistory {
     JobKey job;
     int restarts = 0;
     std::int64_t reports = 0;
-    std::vector<double> latest;  ///< ln rates of the last kRunMedian reports
+    std::vector<double> latest;  ///< ln throughputs of the last kRunMedian reports
     double log_throughput = 0;   ///< their median
     double mean = 0;
-    double squares = 0;  ///< of distances from the mean
+    double squares = 0;  ///< sum of squared distances from the mean
     Seconds last = 0;
   };
   struct ConfigurationRuns {
     std::int64_t reports = 0;
     std::vector<ReportedRun> runs;  ///< oldest first
     std::int64_t early_reports = 0;
-    std::vector<ReportedRun> early;  ///< likewise; empty as soon as there are others
+    std::vector<ReportedRun> early;  ///< likewise; cleared as soon as there are settled ones
   };
   using Key = std::pair<ProfileName, JobConfiguration>;
 
@@ -93,9 +93,9 @@ class ThroughputHistory {
 
   ThroughputHistoryRules rules_;
   std::map<Key, ConfigurationRuns> configurations_;
-  /// ln rates of runs that warm up; of too many, those of the oldest job go.
+  /// ln throughputs of runs in warm-up; if there are too many, drops those of the oldest job.
   std::map<std::pair<JobKey, int>, std::vector<double>> warming_;
-  double early_squares_ = 0;  ///< mean of squared distances from where these settled
+  double early_squares_ = 0;  ///< mean of squared distances from the settled throughput
   double early_count_ = 0;
   Seconds newest_ = 0;
 };

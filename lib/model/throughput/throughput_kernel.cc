@@ -8,12 +8,12 @@
 namespace rubato {
 namespace {
 
-// Farther from what was measured a power law says nothing.
+// Limits of the power law's range.
 constexpr double kMaxGpus = 65536;
 constexpr double kFarBatch = 5.0;
 constexpr double kMaxBatch = 1e15;
 constexpr double kFarNodes = 4.0;
-// Batches that differ by a factor of e are alike by exp(-1/2).
+// Batches that differ by a factor of e correlate by exp(-1/2).
 constexpr double kCurveLength = 1.0;
 
 double square(double x) { return x * x; }
@@ -31,7 +31,7 @@ int id_in(const auto& map, const auto& key, int unknown) {
     return at->second;
 }
 
-// The key with most weight; of several the last.
+// The key with the most weight; of several the last.
 template <typename Key>
 Key heaviest(const std::map<Key, double>& weights) {
   Key best{};
@@ -140,7 +140,7 @@ std::int64_t KernelPoints::Profile::usual_batch(int gpus) const {
     return seen.second == batches.begin()->second;
   });
   if (one_batch && batches.size() > 1) return batches.begin()->second;
-  // The size below, unless only larger ones were seen.
+  // The next smaller size, unless only larger ones were measured.
   const auto& [size, batch] = *(above == batches.begin() ? above : std::prev(above));
   const double grown = static_cast<double>(batch) / size * gpus;
   return std::max<std::int64_t>(1, std::llround(std::min(grown, kMaxBatch)));
@@ -207,7 +207,7 @@ KernelTerms kernel_factors(const KernelPoint& a, const KernelPoint& b) {
     f[9] = batches;
   }
   if (a.profile != b.profile) return f;
-  // Of one place they are the same bits.
+  // Equal configurations have identical bits.
   const bool batch = a.batch == b.batch;  // NOLINT(clang-diagnostic-float-equal)
   const double curve = batch ? 1 : std::exp(-square((a.batch - b.batch) / kCurveLength) / 2);
   f[2] = sizes;
@@ -229,7 +229,8 @@ KernelTerms kernel_factors(const KernelPoint& a, const KernelPoint& b) {
 
 namespace {
 
-// Of two profiles, as most pairs are: the same sum in the same order, without the terms that are 0.
+// For two different profiles, the common case: the same sum in the same order, without terms that
+// are 0.
 double kernel_of_two(const KernelTerms& weights, const KernelPoint& a, const KernelPoint& b) {
   const bool type = a.type == b.type;
   const double sizes = a.size * b.size;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How fast GPU types are held to be before anything was measured.
+// Configured speeds of GPU types, used before measurements exist.
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ class TypeSpeeds {
     const auto at = speeds_.find(gpu_type);
     return at != speeds_.end() && at->second > 0 ? at->second : 1.0;
   }
-  /// Those with a line.
+  /// The types with a line.
   [[nodiscard]] const std::map<std::string, double>& all() const { return speeds_; }
 
  private:

@@ -14,7 +14,7 @@ constexpr int kMaxGpus = 1024;
 constexpr long kMaxMemory = 1L << 40;
 constexpr const char* kForm = "TYPE:NODESxGPUS, as t4:6x4";
 
-/// A text with a place in it.
+/// A text and a read position.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}

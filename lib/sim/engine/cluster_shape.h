@@ -11,20 +11,20 @@
 
 namespace rubato::sim {
 
-/// Nodes that are alike.
+/// A group of identical nodes.
 struct NodeGroup {
-  std::string type;  ///< of its GPUs
+  std::string type;  ///< GPU type
   int nodes = 0;
   int gpus_per_node = 0;
-  int cores = 0;    ///< a node; 0: never short
-  long memory = 0;  ///< MiB a node; 0: never short
+  int cores = 0;    ///< per node; 0: unlimited
+  long memory = 0;  ///< MiB per node; 0: unlimited
   std::string gpu;  ///< the type's name in Slurm; "": same as `type`
 
   bool operator==(const NodeGroup&) const = default;
 };
 
-/// The groups in the order given, which is that of the types wherever it matters. GPUs of one type
-/// on another interconnect are a group of their own, TYPE@CLASS; no job is on two groups.
+/// Groups keep the order given, which is also the order of GPU types. GPUs of one type on different
+/// interconnects form separate groups, TYPE@CLASS. A job never spans two groups.
 struct ClusterShape {
   std::vector<NodeGroup> groups;
 
@@ -32,15 +32,16 @@ struct ClusterShape {
   [[nodiscard]] int gpus() const;
   [[nodiscard]] int gpus(int type) const;
   [[nodiscard]] int nodes() const;
-  /// -1: no such type.
+  /// Index of the type; -1: unknown.
   [[nodiscard]] int type_of(std::string_view name) const;
-  /// As parse_cluster_shape takes it.
+  /// Text that parse_cluster_shape() reads.
   [[nodiscard]] std::string text() const;
   bool operator==(const ClusterShape&) const = default;
 };
 
-/// "TYPE[@CLASS]:NODESxGPUS[/CORES[/MEMORY]],...": CLASS of interconnect, cores of a node, memory
-/// with K, M, G or T (else M). Errors: "cluster:COLUMN: ..." with the word and the expected form.
+/// "TYPE[@CLASS]:NODESxGPUS[/CORES[/MEMORY]],...": CLASS names the interconnect; CORES and MEMORY
+/// are per node; MEMORY takes K, M, G or T (else M). Errors: "cluster:COLUMN: ..." with the word
+/// and the expected form.
 [[nodiscard]] Result<ClusterShape> parse_cluster_shape(std::string_view text);
 
 }  // namespace rubato::sim

@@ -11,10 +11,10 @@ namespace rubato::sim {
 namespace {
 
 constexpr const char* kNoName = "gpu";
-/// Most names in a note.
+/// Maximum number of names in a note.
 constexpr std::size_t kMaxNames = 8;
 
-/// Type, and less the GPUs of a node: larger ones first.
+/// Type, and minus the GPUs per node: larger nodes sort first.
 using Key = std::pair<std::string, int>;
 
 std::string names_text(const std::vector<std::string>& names) {
@@ -25,7 +25,8 @@ std::string names_text(const std::vector<std::string>& names) {
   return text;
 }
 
-/// Counts `node` into the group of its GPUs of one type. Cores and memory are the least of all.
+/// Counts `node` in the group of its GPUs of one type. Cores and memory are the minimum over the
+/// group.
 void add(std::map<Key, NodeGroup>& groups, std::set<Key>& unlike, const Node& node,
          const GpuGroup& gpus) {
   const std::string type = gpus.type.empty() ? kNoName : gpus.type;

@@ -15,11 +15,11 @@ struct SnapshotShape {
   std::vector<std::string> notes;  ///< sentences: properties that the shape leaves out
 };
 
-/// All nodes with GPUs, whatever their state; sorted by type, then larger nodes first. Nodes of one
-/// type with other numbers of GPUs are a group of their own, TYPE-N, with NodeGroup::gpu TYPE.
-/// Cores and memory of a group are those of its least node. The GPU types of a node with several
-/// become nodes of their own, which share its cores and memory in proportion. A type without a name
-/// is `gpu`. Fails where no node has GPUs.
+/// All nodes with GPUs, in any state; sorted by type, then larger nodes first. Nodes of one type
+/// with different GPU counts form separate groups, TYPE-N, with NodeGroup::gpu TYPE. Cores and
+/// memory of a group are those of its smallest node. A node with several GPU types counts as one
+/// node per type; these share its cores and memory in proportion. A type without a name is `gpu`.
+/// Fails if no node has GPUs.
 [[nodiscard]] Result<SnapshotShape> shape_of(const Snapshot& snapshot);
 
 }  // namespace rubato::sim

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which lines of a rubato.conf are of a simulated cluster.
+// Matches the `GpuType=` lines of a rubato.conf with a simulated cluster.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace rubato::sim {
 
-/// The `GpuType=` line that names the GPUs of `group`: as the shape does, with or without the class
-/// of its interconnect, or as Slurm does. Null: none.
+/// The `GpuType=` line for the GPUs of `group`. It may use the name of the shape, with or without
+/// the interconnect class, or Slurm's name. Null: none.
 [[nodiscard]] inline const GpuTypeConfig* gpu_type_line(const Config& config,
                                                         const NodeGroup& group) {
   for (const std::string& name :
@@ -23,7 +23,7 @@ namespace rubato::sim {
   return nullptr;
 }
 
-/// The types with a `GpuType=` line that the cluster does not have.
+/// Types that have a `GpuType=` line but are not in the cluster.
 [[nodiscard]] inline std::vector<std::string> other_types(const Config& config,
                                                           const ClusterShape& cluster) {
   std::vector<std::string> names;

@@ -10,14 +10,15 @@
 namespace rubato::sim {
 namespace {
 
-/// A multiple of the period is met so closely.
+/// Tolerance for a multiple of the period, relative to the period.
 constexpr double kGridDust = 1e-9;
-/// Policy::wake() from here on is no wish.
+/// A Policy::wake() of this or later means: no wake-up requested.
 constexpr double kNoWish = 1e299;
-/// Rounds in a row in which a policy leaves every job waiting and nothing else can happen.
+/// Maximum number of consecutive rounds in which a policy leaves every job waiting and no other
+/// event is possible.
 constexpr int kMaxIdle = 1000;
 
-/// The next multiple of `step` that is not over at `time`.
+/// The first multiple of `step` at or after `time`.
 double grid_time(double time, double step) { return std::ceil(time / step - kGridDust) * step; }
 
 }  // namespace
@@ -78,7 +79,7 @@ class Engine::Impl {
     return std::max(next, state_.now());
   }
 
-  /// All that happens now. True: something that policies are asked about.
+  /// Handles all events that are due now. True: policies must decide again.
   bool happen() {
     bool changed = false;
     for (; next_node_ < suite_.node_events.size() &&
@@ -135,7 +136,7 @@ class Engine::Impl {
   const Suite& suite_;
   Policy& policy_;
   RunState state_;
-  std::vector<int> coming_;  ///< by arrival
+  std::vector<int> coming_;  ///< sorted by arrival
   std::size_t next_ = 0;
   std::size_t next_node_ = 0;
   double next_decision_ = kNever;

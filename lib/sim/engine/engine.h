@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The common loop: discrete events (a job arrives, ends, reaches a point where its speed changes, a
-// policy's round, a node goes down or comes back), progress integrated analytically between them.
+// The common loop: a discrete-event simulation. Events: a job arrives or ends, its throughput
+// changes, a policy decides, a node goes down or comes back. Progress between events is integrated
+// analytically.
 #pragma once
 
 #include <memory>
@@ -11,24 +12,24 @@
 
 namespace rubato::sim {
 
-/// A run that can be cut and continued. Deterministic except RunMetrics::round_ms.
+/// A simulation run that can be stopped and continued. Deterministic except RunMetrics::round_ms.
 ///
-/// The engine places a grant without nodes. A job that keeps type and number stays where it is. The
-/// others follow, larger ones first, each on the node with the fewest free GPUs that suffice. A job
-/// larger than a node fills empty nodes first; its rest is placed the same way. A start costs
-/// SimJob::start_s, a change of type, number, nodes or plan restart_s (resize_s where the job has
-/// that); another batch costs nothing. A node that goes down takes the GPUs of its jobs, which keep
-/// their progress.
+/// The engine places grants that name no nodes. A job whose type and size stay the same keeps its
+/// nodes. The other jobs follow, larger ones first, each on the node with the fewest free GPUs that
+/// suffice. A job larger than a node fills empty nodes first; the remaining GPUs are placed as a
+/// smaller job. A start costs SimJob::start_s. A change of type, size, nodes or plan costs
+/// restart_s (resize_s if the job has it). A change of batch is free. When a node goes down, its
+/// jobs lose their GPUs and keep their progress.
 class Engine {
  public:
-  /// `suite` and `policy` live as long as the run.
+  /// `suite` and `policy` must outlive the run.
   Engine(const Suite& suite, Policy& policy, std::uint64_t seed, bool intervals);
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
   /// Runs until all jobs are done (true), no event is left (true), or the run is cut (false). Fails
-  /// if a grant does not fit, and names the policy's mistake.
+  /// if a grant does not fit; the error names the policy's mistake.
   [[nodiscard]] Result<bool> run(const RunControl& control);
   /// The results so far.
   [[nodiscard]] RunMetrics record() const;
@@ -38,7 +39,7 @@ class Engine {
   std::unique_ptr<Impl> impl_;
 };
 
-/// A whole run.
+/// Runs a simulation from start to end.
 [[nodiscard]] Result<RunMetrics> run_engine(const Suite& suite, Policy& policy,
                                             const RunControl& control);
 

@@ -12,7 +12,7 @@ Mersenne::Mersenne(std::uint32_t seed) {
         1812433253U * (state_[i - 1] ^ (state_[i - 1] >> 30U)) + static_cast<std::uint32_t>(i);
   }
   std::size_t i = 1;
-  for (std::size_t k = 0; k < kWords; ++k) {  // a key of one word: its index stays 0
+  for (std::size_t k = 0; k < kWords; ++k) {  // a one-word key: its index stays 0
     state_[i] = (state_[i] ^ ((state_[i - 1] ^ (state_[i - 1] >> 30U)) * 1664525U)) + seed;
     if (++i >= kWords) {
       state_[0] = state_[kWords - 1];

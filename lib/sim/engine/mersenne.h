@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The random stream that simulators written in Python use: MT19937 seeded by an array of one word
-// (Matsumoto and Nishimura 1998, init_by_array of 2002). std::mt19937 seeds in another way.
+// The random stream of simulators written in Python: MT19937 seeded by an array of one word
+// (Matsumoto and Nishimura 1998, init_by_array of 2002). std::mt19937 uses another seeding.
 #pragma once
 
 #include <array>
@@ -16,9 +16,10 @@ class Mersenne {
   explicit Mersenne(std::uint32_t seed);
 
   std::uint32_t next();
-  /// Uniform in [0, n), n > 0: the top bits of fresh words until they are below n.
+  /// Uniform in [0, n), n > 0: draws the top bits of new words until they are below n.
   std::uint32_t below(std::uint32_t n);
-  /// Fisher-Yates from the last element down: each is swapped with one at its index or before it.
+  /// Fisher-Yates from the last element down: swaps each with a random element at or before its
+  /// index.
   template <typename T>
   void shuffle(std::vector<T>& items) {
     for (std::size_t i = items.size(); i-- > 1;) {

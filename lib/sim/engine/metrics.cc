@@ -59,7 +59,7 @@ Metrics measure(const RunMetrics& record, Window window, int gpus, double origin
   found.ideal_finished_s = mean(ideal_finished);
   found.makespan_s = record.end - origin;
   if (record.stalled) {
-    // Where nobody goes on the clock is that of the policy's timers.
+    // In a stalled run the clock only follows the policy's timers, so `end` is not usable.
     found.makespan_s = record.last_end < kNever ? record.last_end - origin
                                                 : std::numeric_limits<double>::quiet_NaN();
   }

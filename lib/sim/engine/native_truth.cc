@@ -13,7 +13,7 @@ namespace rubato::sim {
 namespace {
 
 constexpr std::int64_t kMaxGpus = 65536;
-constexpr double kMinThroughput = 1e-9;  // slower than this nothing ends
+constexpr double kMinThroughput = 1e-9;  // jobs below this throughput would never end
 constexpr double kMaxThroughput = 1e12;
 
 }  // namespace
@@ -58,7 +58,7 @@ Result<void> read_speeds(const std::string& file, const ClusterShape& cluster, N
           fmt::format("expected 0, or a number from {} to {}", kMinThroughput, kMaxThroughput));
     }
     const std::string& model = table->text(row, at[0]);
-    // What is said of a type holds on all interconnects that have no row of their own.
+    // A row for a type applies to all interconnects that have no row of their own.
     const std::string& name = table->text(row, at[1]);
     if (const auto [one, fresh] = seen.try_emplace({model, name, *gpus}, table->line(row));
         !fresh) {

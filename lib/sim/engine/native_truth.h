@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Speeds of jobs of the native format.
+// Throughputs of jobs of the native format.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,14 @@
 
 namespace rubato::sim {
 
-/// A job's own step times, else a table of throughputs; without a row for a model, a second
-/// of work a second at the requested size.
+/// Uses the job's own step times, else a table of throughputs. A model without a row does one
+/// second of work per second at the requested size.
 class NativeTruth final : public StepTruth {
  public:
   explicit NativeTruth(int types) : throughputs_(static_cast<std::size_t>(types)) {}
 
-  /// `own`: of this interconnect; it takes precedence over the value for all interconnects.
+  /// `own`: the row names this interconnect; it takes precedence over the row for all
+  /// interconnects.
   void add(const std::string& model, int type, int gpus, double throughput, bool own) {
     models_.insert(model);
     auto& throughputs = throughputs_[static_cast<std::size_t>(type)][model];
@@ -28,7 +29,7 @@ class NativeTruth final : public StepTruth {
     if (own || !own_.contains({type, model, gpus})) throughputs[gpus] = throughput;
   }
   [[nodiscard]] bool knows(const std::string& model) const { return models_.contains(model); }
-  /// The model has a row, whether or not the cluster has its type of GPU.
+  /// Records that the model has a row, even if the cluster lacks its GPU type.
   void mention(const std::string& model, const std::string& type) { said_[model].insert(type); }
   [[nodiscard]] const std::map<std::string, std::set<std::string>>& said() const { return said_; }
 
@@ -42,12 +43,13 @@ class NativeTruth final : public StepTruth {
   std::vector<std::map<std::string, std::map<int, double>>> throughputs_;
 };
 
-/// Reads a table of speeds for the types of `cluster`.
+/// Reads a table of throughputs for the types of `cluster`.
 [[nodiscard]] Result<void> read_speeds(const std::string& file, const ClusterShape& cluster,
                                        NativeTruth& truth);
-/// What the types of a cluster's GPUs are called.
+/// The names of the cluster's GPU types.
 [[nodiscard]] std::vector<std::string> type_names(const ClusterShape& cluster);
-/// Why a model has no throughput, with the nearest known name. `profiles`: some were given.
+/// Error text for a model without a throughput, with the nearest known name. `profiles`: whether
+/// profiles were given.
 [[nodiscard]] std::string no_speed(const NativeTruth& truth, const ClusterShape& cluster,
                                    const std::string& model, bool profiles);
 

@@ -12,7 +12,7 @@ NodePool::NodePool(const ClusterShape& cluster) : cluster_(cluster) {
   }
 }
 
-/// GPUs of this kind of job that the node still holds. Cores and memory of 0 are never short.
+/// The number of GPUs for this job that still fit on the node. Cores or memory of 0 are unlimited.
 int NodePool::room(int type, const State& node, PerGpu each) const {
   const NodeGroup& group = cluster_.groups[static_cast<std::size_t>(type)];
   if (!node.up) return 0;

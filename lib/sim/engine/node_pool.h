@@ -10,7 +10,7 @@
 
 namespace rubato::sim {
 
-/// What a job takes of a node with each GPU.
+/// Resources of a node that a job uses per GPU.
 struct PerGpu {
   int cores = 0;
   long memory = 0;
@@ -20,19 +20,19 @@ class NodePool {
  public:
   explicit NodePool(const ClusterShape& cluster);
 
-  /// False: that is not free, or not there.
+  /// False: the GPUs are not free, or the node is down or unknown.
   [[nodiscard]] bool take(int type, const std::vector<NodeGpus>& where, PerGpu each);
   void give(int type, const std::vector<NodeGpus>& where, PerGpu each);
-  /// Where `gpus` GPUs would go: whole on the node with fewest free GPUs that holds them; larger
-  /// ones on nodes they fill, the rest as a small one; in pieces, most free first, where nothing
-  /// else is left. nullopt: no room.
+  /// Placement of `gpus` GPUs; nullopt: no room. A job that fits one node goes to the fullest node
+  /// with room for it. A larger job fills whole nodes; its rest is placed like a small job. If only
+  /// fragments are free, it takes the nodes with most free GPUs first.
   [[nodiscard]] std::optional<std::vector<NodeGpus>> find(int type, int gpus, PerGpu each) const;
 
   void set_up(int type, int node, bool up);
   [[nodiscard]] bool up(int type, int node) const { return at(type, node).up; }
-  /// GPUs free on nodes that are up.
+  /// Free GPUs on nodes that are up.
   [[nodiscard]] int free(int type) const;
-  /// A flag a node, group by group.
+  /// One flag per node, group by group.
   [[nodiscard]] std::vector<char> up_flags() const;
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Random numbers by name: the same seed, stream and number give the same value, in any order.
+// Counter-based random numbers: the same seed, stream and number give the same value, in any order
+// of calls.
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a scheduling policy is to the simulator, and where policies are listed. One of your own is a
-// file policy_NAME.cc with a class and a maker, and a line of the table in policies.cc.
+// Interface of scheduling policies in the simulator, and their table. To add a policy, write a file
+// policy_NAME.cc with a class and a maker, and add a line to the table in policies.cc.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ namespace rubato::sim {
 
 /// GPUs on one node of a group.
 struct NodeGpus {
-  int node = 0;  ///< of its group, from 0
+  int node = 0;  ///< index in its group, from 0
   int gpus = 0;
 
   bool operator==(const NodeGpus&) const = default;
@@ -30,10 +30,10 @@ struct NodeGpus {
 
 /// The allocation of a job until the next decision.
 struct Grant {
-  int type = -1;                ///< -1: none, it waits
+  int type = -1;                ///< -1: no allocation, the job waits
   int gpus = 0;                 ///< of that type
   std::vector<NodeGpus> where;  ///< empty: the engine places it, see engine.h
-  double batch = 0;             ///< 0: the truth's own choice
+  double batch = 0;             ///< 0: the truth chooses
   std::string plan;
   int cores_per_gpu = -1;  ///< below 0: as requested
 
@@ -43,9 +43,9 @@ struct Grant {
 
 /// An active job (arrived, not finished) as a policy sees it.
 struct JobView {
-  int index = 0;  ///< into the workload
+  int index = 0;  ///< index into the workload
   const SimJob* job = nullptr;
-  double done = 0;           ///< of job->work, now
+  double done = 0;           ///< part of job->work done so far
   double ran_s = 0;          ///< time with GPUs, start costs included
   double gpu_seconds = 0;    ///< held so far
   double waiting_since = 0;  ///< its arrival, or the last time it lost its GPUs
@@ -60,9 +60,9 @@ struct JobView {
   [[nodiscard]] bool fits(int type) const { return can[static_cast<std::size_t>(type)] != 0; }
 };
 
-/// A report of a running job, with noise: the only knowledge of throughput of a policy that learns.
+/// A noisy report of a running job: all that a learning policy knows of its throughput.
 struct JobReport {
-  int job = 0;  ///< into the workload
+  int job = 0;  ///< index into the workload
   double time = 0;
   double done = 0;  ///< samples since the start of the job
   Setting setting;
@@ -89,11 +89,12 @@ class Policy {
   Policy& operator=(const Policy&) = delete;
   virtual ~Policy() = default;
 
-  /// A grant for each entry of state.jobs, in that order. Grants must fit.
+  /// Returns one grant per entry of state.jobs, in that order. Grants must fit.
   [[nodiscard]] virtual std::vector<Grant> decide(const PolicyState& state) = 0;
-  /// Seconds between decisions, at multiples of it; 0: at each arrival and end of a job.
+  /// Seconds between decisions, which happen at multiples of the period. 0: decide at each arrival
+  /// and end of a job.
   [[nodiscard]] virtual double period() const { return 0; }
-  /// Additional time at which it wants to decide (above `now`); kNever: none.
+  /// Next time at which the policy wants to decide (after `now`); kNever: none.
   [[nodiscard]] virtual double wake(double /*now*/) const { return 1e300; }
   /// Whether the policy learns throughputs or knows the true ones.
   [[nodiscard]] virtual Information information() const { return Information::kKnown; }
@@ -106,23 +107,22 @@ struct PolicyContext {
   const ClusterShape& cluster;
   const JobList& jobs;
   std::uint64_t seed = 0;
-  Information information = Information::kLearned;  ///< requested; for a policy that supports both
-  const Config* config = nullptr;  ///< of policy rubato; null: that of an empty file
+  Information information = Information::kLearned;  ///< requested; for policies that support both
+  const Config* config = nullptr;                   ///< for policy rubato; null: defaults
 };
 
 struct PolicyEntry {
   std::string name;
   std::string summary;  ///< one line, for --list
   std::unique_ptr<Policy> (*make)(const PolicyContext& context);
-  /// Why it cannot run on these jobs and this cluster, and where it can ("needs ..."); "" if it
-  /// can.
+  /// Why the policy cannot run on these jobs and this cluster ("needs ..."); "" if it can.
   std::string (*unfit)(const PolicyContext& context) = nullptr;
   std::string where = "all";  ///< suites and formats in which it runs, for --list
 };
 
-/// All of them, sorted by name.
+/// All policies, sorted by name.
 [[nodiscard]] std::span<const PolicyEntry> policies();
-/// Null if there is no such policy.
+/// Null if the policy is unknown.
 [[nodiscard]] const PolicyEntry* find_policy(const std::string& name);
 
 }  // namespace rubato::sim

@@ -27,7 +27,7 @@ std::optional<std::vector<NodeGpus>> find_running(const PolicyState& state, cons
   Setting setting;
   setting.type = type;
   for (const NodeGpus& part : *where) setting.placement.push_back(part.gpus);
-  // In pieces it may not run, or nobody measured that it does.
+  // The job may be unable to run on fragments, or that was not measured.
   if (!(state.truth->throughput(*view.job, setting, view.done) > 0)) return std::nullopt;
   return where;
 }
@@ -41,7 +41,7 @@ NodePool free_pool(const PolicyState& state, bool held) {
   NodePool pool(state.cluster);
   for (const JobView& view : state.jobs) {
     if (!held || !view.now.holds()) continue;
-    // They run there: what is free covers them.
+    // take() cannot fail: the job already runs on these GPUs.
     if (!pool.take(view.now.type, view.now.where, per_gpu(*view.job, view.now))) continue;
   }
   std::size_t flag = 0;

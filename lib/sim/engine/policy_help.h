@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What several policies need.
+// Functions that several policies share.
 #pragma once
 
 #include <optional>
@@ -13,29 +13,29 @@ namespace rubato::sim {
 [[nodiscard]] inline PerGpu per_gpu(const SimJob& job) {
   return {job.cores_per_gpu, job.memory_per_gpu};
 }
-/// The same as granted.
+/// The cores and memory per GPU as granted.
 [[nodiscard]] inline PerGpu per_gpu(const SimJob& job, const Grant& grant) {
   return {grant.cores_per_gpu >= 0 ? grant.cores_per_gpu : job.cores_per_gpu, job.memory_per_gpu};
 }
 
-/// It names no types, or this one.
+/// Whether the job may use the type: it names no types, or this one.
 [[nodiscard]] bool may_use(const SimJob& job, const ClusterShape& cluster, int type);
-/// Speed on `gpus` packed GPUs of a type, where it may run there; else 0.
+/// Throughput on `gpus` packed GPUs of a type; 0 if the job may not run there.
 [[nodiscard]] double speed(const PolicyState& state, const JobView& view, int type, int gpus);
-/// Where `gpus` GPUs of a type would go, if there is room and it makes progress on these nodes.
+/// Placement of `gpus` GPUs of a type, if there is room and the job makes progress on these nodes.
 [[nodiscard]] std::optional<std::vector<NodeGpus>> find_running(const PolicyState& state,
                                                                 const JobView& view,
                                                                 const NodePool& pool, int type,
                                                                 int gpus);
-/// Seconds until it ends at that speed; kNever at 0.
+/// Seconds until the job ends at that throughput; kNever if it is 0.
 [[nodiscard]] double seconds_left(const PolicyState& state, const JobView& view, int type,
                                   int gpus);
-/// Free GPUs: those not held by running jobs (`held`), or all that are up.
+/// The GPUs on nodes that are up. `held`: without those of running jobs.
 [[nodiscard]] NodePool free_pool(const PolicyState& state, bool held);
-/// Gives each grant its nodes: those that stay as they are keep theirs, then the others, larger
-/// ones first; who finds none, or makes no progress there, gets nothing.
+/// Assigns nodes to each grant. Unchanged grants keep their nodes; the others follow, larger ones
+/// first. A grant without room or progress is dropped.
 void settle(const PolicyState& state, std::vector<Grant>& grants);
-/// What runs goes on as it is; the others wait.
+/// Keeps the allocations of running jobs; the other jobs wait.
 [[nodiscard]] std::vector<Grant> as_it_is(const PolicyState& state);
 
 }  // namespace rubato::sim

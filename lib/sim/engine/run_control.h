@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the caller of a simulated run may ask of it.
+// Options that a caller sets for a simulated run.
 #pragma once
 
 #include <atomic>
@@ -16,11 +16,12 @@ namespace rubato::sim {
 
 struct RunControl {
   std::uint64_t seed = 0;
-  bool intervals = false;                   ///< keep who held what
-  double until = 1e300;                     ///< simulated time at which the run is cut
-  const std::atomic<bool>* stop = nullptr;  ///< set: the run is cut as soon as it can
-  const Config* config = nullptr;           ///< of policy rubato; null: that of an empty file
-  /// Simulated time, finished jobs of the window, all of its jobs. Called often; be quick.
+  bool intervals = false;                   ///< record allocation intervals
+  double until = 1e300;                     ///< simulated time at which the run stops
+  const std::atomic<bool>* stop = nullptr;  ///< when set, the run stops as soon as possible
+  const Config* config = nullptr;           ///< for policy rubato; null: defaults
+  /// Receives simulated time, finished jobs of the window, and all jobs of the window. Called
+  /// often; must be fast.
   std::function<void(double now, int finished, int jobs)> progress;
 
   [[nodiscard]] bool cut(double now) const {

@@ -13,9 +13,9 @@
 namespace rubato::sim {
 namespace {
 
-/// Work left below this share of the whole is rounding.
+/// Remaining work below this fraction of the total is a rounding error.
 constexpr double kDust = 1e-12;
-/// Most reports of a job between two decisions: the last ones.
+/// Maximum number of reports of a job between two decisions; the last ones are kept.
 constexpr int kMaxReports = 4;
 
 std::vector<int> counts(const std::vector<NodeGpus>& where) {
@@ -48,7 +48,7 @@ RunState::RunState(const Suite& suite, std::uint64_t seed, bool intervals)
   window_left_ = window_jobs_;
 }
 
-/// A flag a type: it can run there with what it requests.
+/// One flag per type: the job can run there with its request.
 std::vector<char> RunState::types_of(const SimJob& job) const {
   std::vector<char> can;
   for (int type = 0; type < suite_.cluster.types(); ++type) {
@@ -114,7 +114,7 @@ bool RunState::advance_due() {
   return any;
 }
 
-/// Brings `one` up to now.
+/// Advances `one` to the current time.
 void RunState::advance(RunningJob& one) const {
   const double time = now_ - one.since;
   one.since = now_;
@@ -124,7 +124,7 @@ void RunState::advance(RunningJob& one) const {
   const double cost = std::min(one.cost_left, time);
   one.cost_left -= cost;
   one.done = std::min(one.done + (time - cost) * one.throughput, job_of(one).work);
-  // What was meant to end or change now has done so, whatever the rounding says.
+  // An event that is due now has happened, whatever rounding says.
   if (one.next <= now_ && one.until > one.done) one.done = one.until;
 }
 
@@ -178,7 +178,7 @@ void RunState::note(const RunningJob& one, RunMetrics& record) const {
   result.gpu_seconds = one.gpu_seconds;
 }
 
-/// The segments of what `one` holds end now.
+/// Closes the open allocation intervals of `one` at the current time.
 void RunState::close(const RunningJob& one, RunMetrics& record) const {
   if (!one.now.holds() || now_ <= one.held_from) return;
   record.busy_gpu_seconds += (now_ - one.held_from) * one.now.gpus;
@@ -228,7 +228,7 @@ std::vector<JobView> RunState::look(bool hears, std::vector<JobReport>& reports)
   return views;
 }
 
-/// What it measured since the last decision, at its own times.
+/// Adds the measurements since the last decision, each with its own time.
 void RunState::report(RunningJob& one, std::vector<JobReport>& reports) const {
   if (!one.now.holds() || !(suite_.report_s > 0)) return;
   const SimJob& job = job_of(one);
@@ -253,13 +253,14 @@ void RunState::report(RunningJob& one, std::vector<JobReport>& reports) const {
   one.next_report = time;
 }
 
-/// First all that give something up, then those that stay, then the others by size.
+/// Stops changed jobs first. Then starts grants that name nodes, then the others, larger ones
+/// first.
 Result<void> RunState::apply(const std::vector<Grant>& grants) {
   if (grants.size() != active_.size())
     return fail("the policy decided for the wrong number of jobs");
   struct Start {
     std::size_t at = 0;
-    bool resized = false;  ///< it held something until now
+    bool resized = false;  ///< it had an allocation until now
   };
   std::vector<Start> starts;
   for (std::size_t i = 0; i < active_.size(); ++i) {

@@ -19,14 +19,14 @@ struct RunningJob {
   int job = 0;
   double done = 0;
   double cost_left = 0;
-  double since = 0;       ///< done and cost_left are of this time
-  double throughput = 0;  ///< units a second once the cost is paid
-  double next = kNever;   ///< its next event: end, change of speed, time limit
-  double until = 0;       ///< work done at that event
+  double since = 0;       ///< time of `done` and `cost_left`
+  double throughput = 0;  ///< units/s once the start cost is paid
+  double next = kNever;   ///< its next event: end, change of throughput, time limit
+  double until = 0;       ///< value of `done` at that event
   double ran_s = 0;
   double gpu_seconds = 0;
   double waiting_since = 0;
-  double held_from = 0;  ///< of the segments that are open
+  double held_from = 0;  ///< start of the open allocation intervals
   double next_report = kNever;
   int reports = 0;
   int restarts = 0;
@@ -36,38 +36,38 @@ struct RunningJob {
   Setting setting;
 };
 
-/// Changes only through its functions. Times never go back.
+/// State changes only through member functions. Time never goes back.
 class RunState {
  public:
-  /// `suite` lives as long as this.
+  /// `suite` must outlive this object.
   RunState(const Suite& suite, std::uint64_t seed, bool intervals);
 
   [[nodiscard]] double now() const { return now_; }
   void go_to(double time) { now_ = time; }
   [[nodiscard]] const std::vector<RunningJob>& active() const { return active_; }
-  /// Jobs of the suite's window, and those of them that have not ended.
+  /// Jobs of the suite's window, and how many of them have not ended.
   [[nodiscard]] int window_jobs() const { return window_jobs_; }
   [[nodiscard]] int window_left() const { return window_left_; }
-  /// Some job makes progress, or will when it has paid the cost of its start.
+  /// Whether any job makes progress, or will after its start cost.
   [[nodiscard]] bool anyone_moves() const;
-  /// The next time at which a job ends, changes its speed or meets its limit.
+  /// The next time at which a job ends, changes its throughput or reaches its time limit.
   [[nodiscard]] double next_change() const;
 
   void arrive(int job);
-  /// Its jobs lose their GPUs and keep their progress.
+  /// When a node goes down, its jobs lose their GPUs and keep their progress.
   void set_node(int type, int node, bool up);
-  /// Jobs that end now do; others get their new speeds. True: one has ended.
+  /// Ends jobs that are due and updates the throughput of others. True: a job has ended.
   bool advance_due();
 
-  /// All active jobs as policies see them now, with their reports since the last call.
+  /// All active jobs as policies see them, with the reports since the last call.
   [[nodiscard]] std::vector<JobView> look(bool hears, std::vector<JobReport>& reports);
-  /// A flag a node, group by group.
+  /// One flag per node, group by group.
   [[nodiscard]] std::vector<char> nodes_up() const { return pool_.up_flags(); }
-  /// A grant for each of active(), in that order. Fails where one does not fit.
+  /// Applies one grant per job of active(), in that order. Fails if a grant does not fit.
   [[nodiscard]] Result<void> apply(const std::vector<Grant>& grants);
 
   [[nodiscard]] std::vector<double>& round_ms() { return record_.round_ms; }
-  /// The results so far; a running job counts as if it ended now.
+  /// The results so far; running jobs count as if they ended now.
   [[nodiscard]] RunMetrics record() const;
 
  private:
@@ -97,7 +97,7 @@ class RunState {
   NodePool pool_;
   std::vector<std::vector<char>> can_;
   std::vector<double> limits_;
-  std::vector<RunningJob> active_;  ///< by arrival
+  std::vector<RunningJob> active_;  ///< sorted by arrival
   double now_ = 0;
   int window_jobs_ = 0;
   int window_left_ = 0;

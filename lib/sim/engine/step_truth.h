@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Ground truth of jobs that say themselves where the time of an iteration goes.
+// Ground truth for jobs that describe the time of an iteration themselves.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@ namespace rubato::sim {
 /// An execution plan "servers=N": N parameter servers on cores and one worker per GPU.
 /// Without a plan the job has its own number of servers, each on a GPU of its own.
 [[nodiscard]] std::string servers_plan(int servers);
-/// None: it is no such plan.
+/// nullopt: not such a plan.
 [[nodiscard]] std::optional<int> planned_servers(const std::string& plan);
 
-/// Seconds of an iteration, and of it the exchange of gradients; none where the job cannot run so:
-/// a GPU without a sample or without room for its samples, no GPU for a worker, another plan.
+/// Seconds of an iteration, and the part spent exchanging gradients. nullopt if the job cannot run:
+/// a GPU has no sample or too many samples, no GPU is left for a worker, or the plan differs.
 struct StepSpan {
   double step_s = 0;
   double sync_s = 0;
@@ -24,7 +24,7 @@ struct StepSpan {
 };
 [[nodiscard]] std::optional<StepSpan> step_span(const SimJob& job, const Setting& setting);
 
-/// Work is samples. GPUs are alike, whatever their type and node.
+/// Work is counted in samples. All GPUs are equal, whatever their type and node.
 class StepTruth : public Truth {
  public:
   [[nodiscard]] double throughput(const SimJob& job, const Setting& setting,

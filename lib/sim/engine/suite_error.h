@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Why a suite cannot be made: a wrong word of the user, or a file.
+// Why a suite cannot be made: a wrong word from the user, or a bad file.
 #pragma once
 
 #include <string>
@@ -21,12 +21,12 @@ struct SuiteError : Error {
 template <typename T>
 using SuiteResult = tl::expected<T, SuiteError>;
 
-/// For a word of its name.
+/// Makes an error about a word of the suite's name.
 [[nodiscard]] inline tl::unexpected<SuiteError> wrong_suite(std::string text) {
   return tl::unexpected<SuiteError>(SuiteError(std::move(text), true));
 }
 
-/// The first of `results` that went wrong; null: none did.
+/// The first error among `results`; null: none.
 template <typename... Results>
 [[nodiscard]] const SuiteError* first_wrong(const Results&... results) {
   const SuiteError* wrong = nullptr;

@@ -10,10 +10,10 @@
 namespace rubato::sim {
 namespace {
 
-/// From, to.
+/// Start and end.
 using Span = std::pair<double, double>;
 
-/// Sums of `amount` x time in each part of the timeline.
+/// Sums of `amount` x time in each bin of the timeline.
 class Bins {
  public:
   Bins(double from, double bin, std::size_t count) : from_(from), bin_(bin), sums_(count) {}
@@ -48,7 +48,7 @@ class Bins {
   std::vector<double> sums_;
 };
 
-/// The times at which each job held something, sorted and without overlap.
+/// The periods in which each job held GPUs, sorted and without overlap.
 std::vector<std::vector<Span>> held_spans(const RunMetrics& record) {
   std::vector<std::vector<Span>> spans(record.jobs.size());
   for (const AllocationInterval& one : record.intervals) {
@@ -69,7 +69,7 @@ std::vector<std::vector<Span>> held_spans(const RunMetrics& record) {
   return spans;
 }
 
-/// When a job waits: between its arrival and its end, less what it held.
+/// The periods in which a job waits: from its arrival to its end, without the periods it held GPUs.
 std::vector<Span> waits(const JobResult& job, const std::vector<Span>& held, bool recorded,
                         double end) {
   double until = job.finished() ? job.finish : end;
@@ -85,7 +85,7 @@ std::vector<Span> waits(const JobResult& job, const std::vector<Span>& held, boo
   return found;
 }
 
-/// Most intervals that are open at once.
+/// Maximum number of intervals open at once.
 int max_at_once(const std::vector<Span>& spans) {
   std::vector<std::pair<double, int>> steps;
   for (const Span& span : spans) {
@@ -129,7 +129,7 @@ Timeline timeline(const RunMetrics& record, double from, double to, std::size_t 
 
 namespace {
 
-/// Rows that a segment may be drawn on: those of its node, or of its type.
+/// Rows for an interval: those of its node, or of its type.
 class Rows {
  public:
   Rows(int first, int count)
@@ -137,7 +137,7 @@ class Rows {
         free_at_(static_cast<std::size_t>(count), -kNever),
         last_(static_cast<std::size_t>(count), -1) {}
 
-  /// The rows for `gpus` from `from` on, or fewer where so many are not free.
+  /// The rows for `gpus` GPUs from time `from` on; fewer if not enough are free.
   std::vector<int> take(int job, int gpus, double from, double to) {
     std::vector<int> chosen;
     for (int row = 0; row < size() && std::cmp_less(chosen.size(), gpus); ++row) {
@@ -160,11 +160,11 @@ class Rows {
  private:
   static std::size_t at(int row) { return static_cast<std::size_t>(row); }
   [[nodiscard]] int size() const { return static_cast<int>(free_at_.size()); }
-  /// Loops count time in steps of their own: what ends as another begins may seem to overlap.
+  /// Loops have their own time steps, so intervals that follow each other may overlap by rounding.
   [[nodiscard]] bool free(int row, double from) const {
     return free_at_[at(row)] <= from + 1e-6 * std::max(1.0, std::abs(from));
   }
-  /// The smallest gap that holds `gpus`.
+  /// The smallest gap of free rows that holds `gpus`.
   [[nodiscard]] std::vector<int> gap(int gpus, double from) const {
     int best = -1;
     int best_length = size() + 1;
@@ -187,7 +187,7 @@ class Rows {
   std::vector<int> last_;
 };
 
-/// Rows of each node, or of each type where a segment says no node.
+/// Rows of each node, or of each type if intervals have no node.
 std::map<std::pair<int, int>, Rows> rows_of(const ClusterShape& cluster, bool nodes) {
   std::map<std::pair<int, int>, Rows> rows;
   int first = 0;
@@ -202,7 +202,8 @@ std::map<std::pair<int, int>, Rows> rows_of(const ClusterShape& cluster, bool no
   return rows;
 }
 
-/// Bars of `rows`, which are sorted; grows the last one of the same job and rows where it goes on.
+/// Adds bars for `rows`, which are sorted. Extends the last bar of the same job and rows if it
+/// continues.
 void add_bars(std::vector<LaneBar>& bars, std::map<std::tuple<int, int, int>, std::size_t>& last,
               const std::vector<int>& rows, const AllocationInterval& from) {
   for (std::size_t i = 0; i < rows.size();) {

@@ -56,8 +56,8 @@ double ideal_seconds(const Truth& truth, const ClusterShape& cluster, const SimJ
 
 namespace {
 
-/// Sizes that it takes; of a wide range not all: what misses one is a warning, or a limit that
-/// nobody is held to.
+/// Sizes to check; only some of a wide range. A missed size affects a warning or a time limit that
+/// is never enforced.
 std::vector<int> some_sizes(const SimJob& job) {
   std::vector<int> sizes = job.sizes;
   sizes.push_back(job.gpus);
@@ -90,7 +90,7 @@ double asked_limit(const Truth& truth, const ClusterShape& cluster, const SimJob
 
 namespace {
 
-/// Some size that it takes runs somewhere on an empty cluster.
+/// Whether some size of the job runs somewhere on an empty cluster.
 bool runs_somewhere(const Truth& truth, const ClusterShape& cluster, const NodePool& pool,
                     const SimJob& job) {
   const std::vector<int> sizes = some_sizes(job);
@@ -106,7 +106,7 @@ bool runs_somewhere(const Truth& truth, const ClusterShape& cluster, const NodeP
   return false;
 }
 
-/// Why a job can run on no type of the cluster; "": it can.
+/// Why a job can run on no type of the cluster; "" if it can.
 std::string why_never(const Truth& truth, const ClusterShape& cluster, const NodePool& pool,
                       const SimJob& job) {
   if (runs_somewhere(truth, cluster, pool, job)) return {};

@@ -15,8 +15,8 @@ namespace rubato::sim {
 struct Setting {
   int type = -1;               ///< of ClusterShape::groups; -1: nothing
   std::vector<int> placement;  ///< GPUs on each of its nodes, in the order of allocation
-  double batch = 0;            ///< global; 0: the truth's own choice (as the user set it, or tuned)
-  std::string plan;            ///< "": as the user set it
+  double batch = 0;            ///< global; 0: the truth chooses (the user's batch, or tuned)
+  std::string plan;            ///< "": the user's plan
 
   [[nodiscard]] int gpus() const;
   [[nodiscard]] int nodes() const { return static_cast<int>(placement.size()); }
@@ -24,16 +24,16 @@ struct Setting {
   bool operator==(const Setting&) const = default;
 };
 
-/// What a job that runs could measure of itself.
+/// Measurements that a running job can take of itself.
 struct Observation {
   double samples_per_s = 0;
   double batch = 0;   ///< global
   double noise = 0;   ///< gradient noise, samples; 0: not measured
   double step_s = 0;  ///< of an iteration; 0: not measured
-  double sync_s = 0;  ///< of it, exchange of gradients
+  double sync_s = 0;  ///< the part of step_s that exchanges gradients
 };
 
-/// Ground truth. Pure: same arguments, same answer.
+/// Ground truth. Functions are pure: the same arguments give the same answer.
 class Truth {
  public:
   Truth() = default;
@@ -41,42 +41,43 @@ class Truth {
   Truth& operator=(const Truth&) = delete;
   virtual ~Truth() = default;
 
-  /// Units of SimJob::work a second, after `done` of them; 0: it cannot run so. Constant in `done`
-  /// up to next_change().
+  /// Units of SimJob::work per second after `done` units; 0: the job cannot run with this setting.
+  /// Constant in `done` up to next_change().
   [[nodiscard]] virtual double throughput(const SimJob& job, const Setting& setting,
                                           double done) const = 0;
-  /// The work above `done` at which the rate may change (an epoch ends).
+  /// The value of `done` at which the throughput may change next (an epoch ends).
   [[nodiscard]] virtual double next_change(const SimJob& /*job*/, double /*done*/) const {
     return std::numeric_limits<double>::infinity();
   }
-  /// What it reports: by default its throughput, times its batch if known, since work is steps.
+  /// The report of a job. Default: its throughput, times its batch if known, since work is steps.
   [[nodiscard]] virtual Observation observe(const SimJob& job, const Setting& setting,
                                             double done) const;
-  /// Samples in a unit of SimJob::work, for policies that count samples. By default its batch where
-  /// it has one, else 1.
+  /// Samples per unit of SimJob::work, for policies that count samples. Default: the job's batch,
+  /// or 1 if it has none.
   [[nodiscard]] virtual double samples_per_unit(const SimJob& job) const;
 
-  /// Seconds for all of its work on this setting, no costs of starting; infinity: it cannot run so.
+  /// Seconds for all of the job's work with this setting, without start costs. Infinity: it cannot
+  /// run.
   [[nodiscard]] double seconds(const SimJob& job, const Setting& setting) const;
 };
 
-/// `gpus` GPUs of a type on as few nodes as hold them: full nodes, then the rest.
+/// `gpus` GPUs of a type on the fewest nodes: full nodes, then the rest.
 [[nodiscard]] Setting packed(const ClusterShape& cluster, int type, int gpus);
 
-/// Its time alone on its fastest type, with the GPUs it requests, packed; the cost of the first
-/// start is left out. Infinity: it can run nowhere.
+/// Time of the job alone on its fastest type, with its requested GPUs, packed, without start cost.
+/// Infinity: it can run nowhere.
 [[nodiscard]] double ideal_seconds(const Truth& truth, const ClusterShape& cluster,
                                    const SimJob& job);
 
-/// The time limit of its submission, seconds: that of the workload, else twice its true time
-/// alone on the slowest type and at the slowest size that it takes, start included, in whole
-/// minutes: a limit stays when the size is another, and users leave room (Mu'alem and Feitelson,
-/// IEEE TPDS 12(6), 2001, model that as a multiple of the run time). Infinity: it can run nowhere.
+/// The time limit of the submission, in seconds: that of the workload if it has one. Else twice the
+/// job's true time alone, start included, on its slowest type and at its slowest size, in whole
+/// minutes. A limit must hold for all sizes, and users leave a margin; Mu'alem and Feitelson (IEEE
+/// TPDS 12(6), 2001) model it as a multiple of the run time. Infinity: it can run nowhere.
 [[nodiscard]] double asked_limit(const Truth& truth, const ClusterShape& cluster,
                                  const SimJob& job);
 
-/// A warning about jobs that no type of the cluster can run as requested, the first one
-/// named with its line and why; "" where all can run.
+/// A warning about jobs that no type of the cluster can run as requested. It names the first one
+/// with its line and the reason. "" if all can run.
 [[nodiscard]] std::string never_run_text(const Truth& truth, const ClusterShape& cluster,
                                          const JobList& jobs);
 

@@ -36,7 +36,7 @@ Result<std::string> read_text(const std::string& path) {
   if (status.st_size > kMaxBytes) return fail(fmt::format("{}: larger than 256 MiB", path));
   std::ifstream in(path, std::ios::binary);
   if (!in) return fail(fmt::format("{}: cannot be read", path));
-  // A read that fails in the middle throws, as of /proc/self/mem.
+  // A read that fails midway throws, for example of /proc/self/mem.
   try {
     return std::string(std::istreambuf_iterator<char>(in), {});
   } catch (const std::ios_base::failure&) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Files with lines of separated fields without quotes: traces, output of sacct.
+// Files with lines of separated, unquoted fields: traces, sacct output.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 
 namespace rubato::sim {
 
-/// The text of a regular file of at most 256 MiB. The error names it and says why not.
+/// The text of a regular file of at most 256 MiB. The error names the file and the reason.
 [[nodiscard]] Result<std::string> read_text(const std::string& path);
 
-/// A line cut into fields. Errors: "FILE:LINE:COLUMN: found 'FIELD', expected WHAT", the column in
-/// bytes from 1.
+/// A line split into fields. Errors: "FILE:LINE:COLUMN: found 'FIELD', expected WHAT"; columns
+/// count bytes from 1.
 class FieldLine {
  public:
   FieldLine(std::string_view text, char separator, const std::string& file, std::size_t line);
 
   [[nodiscard]] std::size_t size() const { return fields_.size(); }
-  /// "" past the end.
+  /// "" if the line has no such field.
   [[nodiscard]] std::string_view text(std::size_t field) const;
-  /// Column of a field, in bytes from 1; for a missing field that after the line.
+  /// Column of a field, in bytes from 1; for a missing field, the column after the line.
   [[nodiscard]] std::size_t column(std::size_t field) const;
   /// A finite number from `least` to `most`.
   [[nodiscard]] Result<double> number(std::size_t field, double least, const char* what,
@@ -40,7 +40,7 @@ class FieldLine {
   std::vector<std::string_view> fields_;
 };
 
-/// Lines that are not empty, with their numbers from 1. LF and CRLF end a line.
+/// Non-empty lines with their numbers from 1. LF and CRLF end a line.
 struct NumberedLine {
   std::string_view text;
   std::size_t number = 0;

@@ -37,7 +37,7 @@ constexpr std::array<StepColumn, 8> kStep{{{"step_fixed_s", &StepCosts::fixed_s}
                                            {"step_server_s", &StepCosts::server_s},
                                            {"step_most_local", &StepCosts::max_local}}};
 
-/// Reads one row; a column that is not there, or is empty, leaves the default.
+/// Reads one row; a missing or empty column keeps the default.
 class Row {
  public:
   Row(const CsvTable& table, std::size_t row) : table_(table), row_(row) {}
@@ -132,7 +132,7 @@ Result<void> amounts_of(const Row& row, SimJob& job) {
   return {};
 }
 
-/// What may change: the range of batches, servers, and whether forecasts hold.
+/// Reads batch range, servers, and whether forecasts are reliable.
 Result<void> training_of(const Row& row, SimJob& job) {
   if (job.min_batch > job.batch || (row.says("max_batch") && job.max_batch < job.batch)) {
     return row.error(job.min_batch > job.batch ? "min_batch" : "max_batch",
@@ -147,7 +147,7 @@ Result<void> training_of(const Row& row, SimJob& job) {
   return {};
 }
 
-/// Where the time of an iteration goes, if it says that.
+/// Reads the time of an iteration, if given.
 Result<void> step_of(const Row& row, SimJob& job) {
   StepCosts step;
   const char* said = nullptr;
@@ -169,7 +169,7 @@ Result<void> step_of(const Row& row, SimJob& job) {
   return {};
 }
 
-/// `run_s` is the time at the requested GPUs; without a model its work is that time.
+/// `run_s` is the run time at the requested GPUs; without a model it becomes the work.
 Result<void> work_of(const Row& row, SimJob& job) {
   if (row.says("run_s") == row.says("work")) {
     return row.error("job", "expected run_s or work, one of them");
@@ -216,7 +216,8 @@ Result<void> check_columns(const CsvTable& table) {
   return {};
 }
 
-/// Speeds of the models of all jobs, and no job so slow that its seconds are lost.
+/// Checks that all models have throughputs, and that no job is so slow that its times lose
+/// precision.
 Result<void> check_speeds(const CsvTable& table, const JobList& jobs, const NativeTruth& truth,
                           const ClusterShape& cluster, bool profiles) {
   std::map<std::size_t, std::size_t> row_on;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The simulator's own formats of workloads and speeds: rubato-simulate(1) has their columns.
+// The simulator's own formats of workloads and throughputs: rubato-simulate(1) lists their columns.
 #pragma once
 
 #include <string>
@@ -14,9 +14,9 @@ namespace rubato::sim {
 /// memory_mib_per_gpu, account. Unknown columns are errors. Jobs are sorted by arrival, then key.
 [[nodiscard]] Result<JobList> parse_native_jobs(const CsvTable& table);
 
-/// Columns `model`, `gpu_type`, `gpus`, `throughput` (work a second); between measured numbers of
-/// GPUs the rate is linear, outside it is 0. Without profiles `work` is the run time in seconds at
-/// the requested number of GPUs, and speed is proportional to GPUs on each type.
+/// Columns `model`, `gpu_type`, `gpus`, `throughput` (work per second). Throughput is linear
+/// between measured GPU counts and 0 outside. Without profiles, `work` is the run time in seconds
+/// at the requested GPU count, and throughput is proportional to GPUs on each type.
 [[nodiscard]] Result<Suite> read_native_suite(const std::string& workload,
                                               const std::string& profiles,
                                               const ClusterShape& cluster);

@@ -53,7 +53,7 @@ class Reader {
     }
     for (std::size_t c = 0; c < kNeeded; ++c) {
       if (at_[c] != kNone) continue;
-      // It is the heading that is wrong: what it has comes second.
+      // The missing heading is the main message; the similar heading found follows.
       const auto near = nearest(kHeadings[c], found);
       return fail(fmt::format("{}:{}:1: no column {}{}", name_, line.number, kHeadings[c],
                               near ? fmt::format("; the heading has '{}'", *near) : ""));
@@ -64,7 +64,7 @@ class Reader {
 
   Result<void> row(const NumberedLine& line) {
     const FieldLine fields(line.text, '|', name_, line.number);
-    // A name may have '|' in it: no harm where it stands last.
+    // A name may contain '|', which is harmless in the last column.
     if (fields.size() < width_ || (fields.size() > width_ && at_[kName] + 1 != width_)) {
       return fields.error(std::min(fields.size(), width_),
                           fmt::format("{} fields between '|', as the heading has", width_));
@@ -85,16 +85,16 @@ class Reader {
     if (!tres) return fields.error(at_[kTres], "resources, as cpu=8,gres/gpu:a100=4,node=1");
     const auto limit = sacct_limit(optional_text(fields, kLimit));
     if (!limit) return fields.error(at_[kLimit], "a time limit, as 1-00:00:00 or UNLIMITED");
-    // A run is in a history once: files that overlap were put together.
+    // Overlapping files may be concatenated; each run counts once.
     if (!seen_.insert(line.text).second) return ++history_.twice, Result<void>{};
-    // A job that was cancelled while it waited may have its end as its start.
+    // For a job cancelled while pending, Start may equal End.
     const bool never = fields.text(at_[kTres]).empty();
     if (!*start || !*end || never) return ++history_.unfinished, Result<void>{};
     if (tres->gpus == 0) return ++history_.without_gpus, Result<void>{};
     if (**end == **start) return ++history_.empty, Result<void>{};
-    // Local times jump once a year: no reason to refuse the rest of a month.
+    // Local time jumps at clock changes; one odd job must not reject the whole file.
     if (**end < **start || **start < *submit) return ++history_.odd_times, Result<void>{};
-    // A requeue writes when the next run may start into the record of the run before.
+    // A requeue writes the next run's eligible time into the record of the previous run.
     const double said = eligible->value_or(*submit);
     const double ready = said > **start ? *submit : std::max(said, *submit);
     add(fields, {{}, ready, **start, **end, {line.number, fields.column(at_[kTres])}}, *tres,
@@ -141,7 +141,7 @@ class Reader {
     std::pair<std::size_t, std::size_t> place;
   };
 
-  /// None for Unknown and None.
+  /// nullopt for Unknown and None.
   Result<std::optional<double>> moment(const FieldLine& fields, Column column) const {
     const std::string_view text = fields.text(at_[column]);
     if (text == "Unknown" || text == "None" || text.empty()) return std::optional<double>{};
@@ -165,7 +165,7 @@ class Reader {
     if (!tres.type.empty()) job.types = {tres.type};
     job.cores_per_gpu = std::max(1, (tres.cpus + tres.gpus - 1) / tres.gpus);
     job.memory_per_gpu = static_cast<long>(std::ceil(tres.memory / tres.gpus));
-    // Slurm ends jobs a little late.
+    // Slurm may end jobs slightly after their limit.
     if (limit < kNever && limit > 0) job.time_limit = std::max(limit, job.work);
     rows_.push_back(std::move(row));
   }
@@ -178,7 +178,7 @@ class Reader {
   SacctHistory history_;
 };
 
-/// A job runs as long as it did, in proportion to its GPUs.
+/// A job keeps its recorded run time, scaled by its GPU count.
 class SameTime final : public Truth {
  public:
   [[nodiscard]] double throughput(const SimJob& job, const Setting& setting,
@@ -202,7 +202,7 @@ Result<SacctHistory> parse_sacct(std::string_view text, const std::string& name)
 
 namespace {
 
-/// The groups of the cluster whose GPUs Slurm calls `type`.
+/// The groups of the cluster whose GPUs have the Slurm type `type`.
 std::vector<std::string> groups_called(const ClusterShape& cluster, const std::string& type) {
   std::vector<std::string> names;
   for (const NodeGroup& group : cluster.groups) {
@@ -211,7 +211,7 @@ std::vector<std::string> groups_called(const ClusterShape& cluster, const std::s
   return names;
 }
 
-/// Most a GPU of the job may take of an empty node of its groups; 0: never short.
+/// Maximum amount per GPU of the job on an empty node of its groups; 0: unlimited.
 long max_per_gpu(const ClusterShape& cluster, const SimJob& job, long (*has)(const NodeGroup&)) {
   long most = 0;
   for (const NodeGroup& group : cluster.groups) {
@@ -224,7 +224,7 @@ long max_per_gpu(const ClusterShape& cluster, const SimJob& job, long (*has)(con
   return most;
 }
 
-/// Cores and memory at most as a node has them for so many GPUs. True: it was more.
+/// Limits cores and memory per GPU to what its nodes have. True: something was reduced.
 bool fit_to_nodes(const ClusterShape& cluster, SimJob& job) {
   const long cores = max_per_gpu(
       cluster, job, [](const NodeGroup& group) { return static_cast<long>(group.cores); });
@@ -254,7 +254,7 @@ Result<Suite> read_sacct_suite(const std::string& file, const std::string& /*pro
   Suite suite;
   suite.name = file;
   suite.cluster = cluster;
-  std::string small;  // the first job that the cluster cannot hold
+  std::string small;  // the first job too large for the cluster
   bool some = false;
   suite.truth = std::make_shared<SameTime>();
   for (std::size_t i = 0; i < history->jobs.size(); ++i) {

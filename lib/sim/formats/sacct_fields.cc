@@ -25,7 +25,7 @@ std::optional<std::int64_t> digits(std::string_view text) {
   return value;
 }
 
-/// Days since 1970 of a date of the Gregorian calendar (Hinnant, chrono-compatible algorithms).
+/// Days from 1970 to a Gregorian date (Hinnant, chrono-compatible algorithms).
 std::int64_t days_of(std::int64_t year, std::int64_t month, std::int64_t day) {
   year -= month <= 2 ? 1 : 0;
   const std::int64_t era = year / 400;
@@ -34,7 +34,7 @@ std::int64_t days_of(std::int64_t year, std::int64_t month, std::int64_t day) {
   return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
-/// "64G", "62.50G", "4000M" in MiB; a number alone counts bytes.
+/// "64G", "62.50G", "4000M" in MiB; a number without a unit is in bytes.
 std::optional<double> memory_of(std::string_view text) {
   constexpr std::string_view kUnits = "KMGTP";
   double unit = 1.0 / (1 << 20);
@@ -51,14 +51,14 @@ std::optional<double> memory_of(std::string_view text) {
   return std::min(value * unit, kMaxMemory);
 }
 
-/// Counts of GPUs in a list, with and without types.
+/// Numbers of GPUs in a list, with and without types.
 struct GpuCounts {
   int plain = 0;
   int typed = 0;
   int types = 0;
 };
 
-/// One entry of the list, as "gres/gpu:a100=4"; false: no such entry.
+/// One entry of the list, such as "gres/gpu:a100=4"; false: malformed.
 bool read_tres(std::string_view entry, SacctTres& tres, GpuCounts& counts) {
   constexpr std::string_view kGpu = "gres/gpu";
   const std::size_t equals = entry.find('=');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Fields as sacct prints them. nullopt: it is no such field.
+// Fields in sacct's output format. nullopt: the field is malformed.
 #pragma once
 
 #include <optional>
@@ -8,16 +8,16 @@
 
 namespace rubato::sim {
 
-/// What AllocTRES says.
+/// The contents of AllocTRES.
 struct SacctTres {
   int gpus = 0;
-  std::string type;   ///< of the GPUs; "" where none or several are named
-  int cpus = 0;       ///< 0: not said
-  double memory = 0;  ///< MiB; 0: not said
+  std::string type;   ///< GPU type; "" if none or several are named
+  int cpus = 0;       ///< 0: not given
+  double memory = 0;  ///< MiB; 0: not given
 };
 
-/// "2026-11-21T12:30:00" or seconds since 1970, from 1970 to 2200. Local time without its zone: a
-/// change between summer and winter time shows as an hour.
+/// "2026-11-21T12:30:00" or seconds since 1970, from 1970 to 2200. Local time without a zone: a
+/// clock change appears as an error of one hour.
 [[nodiscard]] std::optional<double> sacct_time(std::string_view text);
 /// "1-02:03:04", "02:03:04", "03:04"; kNever for UNLIMITED and Partition_Limit.
 [[nodiscard]] std::optional<double> sacct_limit(std::string_view text);

@@ -15,7 +15,7 @@ constexpr const char* kHeading =
     "forecast_error,step_fixed_s,step_sample_s,step_gradient_mb,step_link_mb_s,step_exchange_s,"
     "step_worker_s,step_server_s,step_most_local\n";
 
-/// With all of its digits; nothing for what is never.
+/// Prints all digits; "" for infinity and NaN.
 std::string number(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
 
 std::string text(const std::string& value) {
@@ -25,7 +25,7 @@ std::string text(const std::string& value) {
   return out + "\"";
 }
 
-/// What the format has no column for.
+/// A property of the job that the format has no column for; null: none.
 const char* beyond(const SimJob& job) {
   if (!job.step) return "the speed";
   if (job.resize_s >= 0) return "the cost of a resize";

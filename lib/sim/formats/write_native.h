@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Workloads as files of the simulator's own format.
+// Writes workloads in the simulator's own format.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace rubato::sim {
 
-/// The jobs as read_native_suite() takes them, without profiles: it gives the same jobs and speeds,
-/// and so the same figures, on the same cluster. An error where a job does not say itself where the
-/// time of its iterations goes: its speed is in no file of this format then.
+/// The jobs in the form that read_native_suite() reads without profiles. The same cluster then
+/// gives the same jobs, throughputs and metrics. Fails if a job does not describe the time of its
+/// iterations: the format has no column for its throughput.
 [[nodiscard]] Result<std::string> native_text(const Suite& suite);
 
 }  // namespace rubato::sim

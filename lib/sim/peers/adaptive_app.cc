@@ -28,7 +28,8 @@ StepSeconds between(const StepSeconds& a, const StepSeconds& b, double share) {
   return {a.step + share * (b.step - a.step), a.sync + share * (b.sync - a.sync)};
 }
 
-/// The entries around `key` and how far it lies from the first to the second; the ends beyond.
+/// The entries before and after `key`, and the position of `key` between them (0 to 1). Keys
+/// outside the map use the nearest entry.
 template <typename Map>
 std::pair<std::pair<typename Map::const_iterator, typename Map::const_iterator>, double> around(
     const Map& map, double key) {
@@ -123,7 +124,7 @@ StepSeconds StepTable::at(const std::vector<int>& placement, double local) const
   const auto [ends, share] = around(sizes_, nodes);
   const int low = ends.first->first;
   const int high = ends.second->first;
-  // The same GPUs a node on fewer and on more nodes.
+  // Interpolates between fewer and more nodes with the same number of GPUs per node.
   return between(on_nodes(low, static_cast<double>(gpus) * low / nodes, local),
                  on_nodes(high, static_cast<double>(gpus) * high / nodes, local), share);
 }

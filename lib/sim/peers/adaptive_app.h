@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Data-parallel training with batches that may change, as the simulators of Pollux (OSDI 2021) and
-// Sia (SOSP 2023) take it to be: measured step times and gradient statistics, interpolated.
+// Data-parallel training with variable batches, as modelled by the simulators of Pollux (OSDI 2021)
+// and Sia (SOSP 2023): measured step times and gradient statistics, interpolated.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,18 @@ namespace rubato::sim {
 
 /// How the batch of a job is split.
 struct BatchSplit {
-  std::int64_t local = 0;   ///< samples a GPU and pass
-  std::int64_t passes = 0;  ///< of accumulation, before the one that exchanges gradients
+  std::int64_t local = 0;   ///< samples per GPU and pass
+  std::int64_t passes = 0;  ///< accumulation passes before the one that exchanges gradients
 
   bool operator==(const BatchSplit&) const = default;
 };
 
-/// Seconds of an iteration without accumulation, and of its exchange of gradients.
+/// Seconds of an iteration without accumulation, and of its gradient exchange.
 struct StepSeconds {
   double step = 0;
   double sync = 0;
 
-  /// Of an iteration with accumulation passes, which exchange nothing.
+  /// Seconds of an iteration with accumulation passes, which exchange nothing.
   [[nodiscard]] double with(std::int64_t passes) const {
     return step + static_cast<double>(passes) * (step - sync);
   }
@@ -45,10 +45,10 @@ class StepTable {
  public:
   explicit StepTable(const SiaProfile& profile);
 
-  /// At the smallest rotation of the placement, linear between the batches measured there. Where
-  /// that placement was not measured: between means of the sizes that were, on the Delaunay
-  /// triangulation of nodes, GPUs and batch, as the originals do; beyond it on
-  /// fewer and on more nodes with the same GPUs a node. Beyond the measurements the nearest holds.
+  /// Step time at the smallest rotation of the placement, linear between the batches measured
+  /// there. Otherwise as in the originals: between means of the measured sizes, on the Delaunay
+  /// triangulation of nodes, GPUs and batch. Outside it: on fewer and on more nodes with the same
+  /// GPUs per node. Outside the measurements: the nearest one.
   [[nodiscard]] StepSeconds at(const std::vector<int>& placement, double local) const;
   /// Largest measured batch per GPU at this placement, else at the next larger one.
   [[nodiscard]] std::int64_t fits(const std::vector<int>& placement) const;
@@ -62,7 +62,7 @@ class StepTable {
 
   [[nodiscard]] std::int64_t least() const { return least_; }
   [[nodiscard]] std::int64_t most() const { return most_; }
-  /// Most samples of a pass over the longest step, of one GPU.
+  /// The largest batch of a pass over the longest step time, on one GPU.
   [[nodiscard]] double single_throughput() const { return single_throughput_; }
 
  private:
@@ -90,8 +90,8 @@ class StepTable {
 /// An application with its step tables.
 class AdaptiveApp {
  public:
-  /// `types` in the order of the cluster, as the profiles name them. Errors: one is missing, or
-  /// nothing tells how it trains.
+  /// `types` are in the cluster's order, with the names in the profiles. Fails if one is missing,
+  /// or if the training statistics are.
   [[nodiscard]] static Result<AdaptiveApp> make(const SiaApp& app,
                                                 const std::vector<std::string>& types);
 
@@ -103,17 +103,16 @@ class AdaptiveApp {
   [[nodiscard]] std::int64_t first_batch() const { return trainings_.front().batch; }
   [[nodiscard]] std::int64_t most_batch() const { return trainings_.back().batch; }
   [[nodiscard]] int epochs() const { return static_cast<int>(bounds_.size()) - 1; }
-  /// Progress after a number of epochs, in iterations at the first batch: the least over all
+  /// Progress after a number of epochs, in iterations at the first batch: the minimum over all
   /// batches.
   [[nodiscard]] double progress_after(int epochs) const {
     return bounds_[static_cast<std::size_t>(epochs)];
   }
-  /// In an epoch from 0 at a global batch, linear between those measured.
+  /// Gradient statistics in an epoch (from 0) at a global batch, linear between measured batches.
   [[nodiscard]] GradientStats gradient(double batch, int epoch) const;
-  /// Iterations until the end of an epoch at a global batch that was measured; else the nearest
-  /// larger one's.
+  /// Iterations until the end of an epoch at a measured global batch; else at the next larger one.
   [[nodiscard]] double iterations(double batch, int epoch) const;
-  /// Progress of an iteration.
+  /// Progress of one iteration.
   [[nodiscard]] double gain(double batch, int epoch) const;
 
  private:
@@ -123,8 +122,8 @@ class AdaptiveApp {
   std::vector<double> bounds_;
 };
 
-/// A fixed global batch on so many GPUs with at most `fits` samples each, and the global batch at
-/// most `most`; `apart`: one GPU accumulates when the batch exceeds the first.
+/// Splits a fixed global batch, limited to `most`, over `gpus` GPUs with at most `fits` samples
+/// each. `apart`: one GPU accumulates when the batch exceeds the first.
 [[nodiscard]] BatchSplit split_batch(double batch, int gpus, std::int64_t fits, std::int64_t most,
                                      bool apart);
 

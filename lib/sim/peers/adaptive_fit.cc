@@ -44,7 +44,7 @@ double objective(const AdaptiveModel& m, const AdaptivePoints& points) {
          1e-2 * (far * far + near * near);
 }
 
-/// What the measurements tell of.
+/// The range of the measurements.
 struct Seen {
   std::set<std::int64_t> batches;
   bool far = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The loop of the simulators of Pollux (Qiao et al., OSDI 2021) and Sia (Jayaram Subramanya et al.,
-// SOSP 2023): time in periods; after each period the policy allocates GPUs to jobs.
+// SOSP 2023). Time advances in periods; after each, the policy allocates GPUs to jobs.
 #pragma once
 
 #include <span>
@@ -20,24 +20,24 @@ namespace rubato::sim {
 /// GPUs of one type.
 struct LoopGrant {
   int type = -1;           ///< -1: none
-  std::vector<int> nodes;  ///< of its group, one for each GPU, in the order of allocation
+  std::vector<int> nodes;  ///< index in its group, one per GPU, in the order of allocation
 
   bool operator==(const LoopGrant&) const = default;
 };
 
-/// A job of the loop. What policies may use of it is theirs to say.
+/// A job of the loop. Each policy decides which fields it may use.
 struct LoopJob {
   const SimJob* job = nullptr;
   const AppRules* rules = nullptr;  ///< of its application
   AdaptiveJob run;
   LoopGrant held;
-  JobResult* result = nullptr;  ///< of it, as far as it is known
+  JobResult* result = nullptr;  ///< the result so far
 
   [[nodiscard]] int gpus() const { return static_cast<int>(held.nodes.size()); }
   [[nodiscard]] const AdaptiveApp& app() const { return *run.app; }
 };
 
-/// A policy of this loop; it keeps its own state.
+/// A policy of this loop. It keeps its own state.
 class LoopPolicy {
  public:
   explicit LoopPolicy(const AdaptiveRules& rules) : rules_(rules) {}
@@ -47,17 +47,17 @@ class LoopPolicy {
 
   /// Seconds between decisions.
   [[nodiscard]] virtual double period() const { return 60; }
-  /// In the order of `active`, which is that of the workload.
+  /// Grants in the order of `active`, which is workload order.
   [[nodiscard]] virtual std::vector<LoopGrant> decide(double now,
                                                       std::span<LoopJob* const> active) = 0;
-  /// A job measured an iteration.
+  /// Called when a job measured an iteration.
   virtual void measured(LoopJob& /*job*/, const StepSeconds& /*step*/) {}
-  /// Why it cannot decide any more; "": it can. The run fails then.
+  /// Why the policy can no longer decide, which fails the run; "" if it can.
   [[nodiscard]] virtual const std::string& failure() const {
     static const std::string none;
     return none;
   }
-  /// The split of its batch. By default that of the batch its user set.
+  /// The split of the job's batch. Default: that of the user's batch.
   [[nodiscard]] virtual BatchSplit split(const LoopJob& job) const;
 
  protected:
@@ -67,15 +67,15 @@ class LoopPolicy {
   const AdaptiveRules& rules_;
 };
 
-/// Jobs are those of read_sia_jobs; their applications are in `world`, with a table for each group
-/// of `cluster`. Fails when the policy does.
+/// Replays jobs of read_sia_jobs(). Their applications are in `world`, with a table for each group
+/// of `cluster`. Fails if the policy fails.
 [[nodiscard]] Result<RunMetrics> replay_adaptive(const JobList& jobs, const ClusterShape& cluster,
                                                  const AdaptiveWorld& world, LoopPolicy& policy,
                                                  const RunControl& control);
 
-/// GPUs one after the other from the node with most free, lowest index on ties; `free` is reduced.
+/// Takes GPUs one by one from the node with most free GPUs, lowest index on ties; reduces `free`.
 [[nodiscard]] std::vector<int> take_most_free(std::vector<int>& free, int gpus);
-/// What the jobs leave free of the nodes of the first group.
+/// Free GPUs per node of the first group, after subtracting those that jobs hold.
 [[nodiscard]] std::vector<int> free_beside(const std::vector<LoopGrant>& held, int nodes,
                                            int node_gpus);
 

@@ -9,8 +9,8 @@
 namespace rubato::sim {
 namespace {
 
-/// An application of the artifacts' tables, told by how it trains: the smallest and the largest
-/// batch that it was trained with, and its epochs.
+/// An application of the artifacts' tables, identified by its training: the smallest and the
+/// largest trained batch, and its epochs.
 struct TableRow {
   std::int64_t first_batch;
   std::int64_t most_batch;

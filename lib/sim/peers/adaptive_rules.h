@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the simulators of Pollux (OSDI 2021) and Sia (SOSP 2023) assume besides the
-// measurements. Their loop is the same but for this.
+// Assumptions of the simulators of Pollux (OSDI 2021) and Sia (SOSP 2023) besides the measurements.
+// Apart from these, their loop is the same.
 #pragma once
 
 #include <cstdint>
@@ -10,50 +10,49 @@
 
 namespace rubato::sim {
 
-/// A type of GPU that policies plan an application on with a smaller batch than was measured.
+/// A GPU type for which policies plan an application with a smaller batch than was measured.
 struct LessPlanned {
   int node_gpus = 0;          ///< GPUs per node
   std::int64_t measured = 0;  ///< largest batch per GPU
   std::int64_t planned = 0;
 };
 
-/// What a simulator knows of an application.
+/// The rules of a simulator for an application.
 struct AppRules {
-  double restart = 30;         ///< seconds, the first start too
+  double restart = 30;         ///< seconds, also for the first start
   double policy_restart = 30;  ///< the policy's estimate of it
-  double slowdown = 1;         ///< of the truth against the measurements
-  std::int64_t max_local = 0;  ///< batch a GPU; 0: the largest measured
+  double slowdown = 1;         ///< of the truth relative to the measurements
+  std::int64_t max_local = 0;  ///< batch per GPU; 0: the largest measured
   LessPlanned less = {};
-  double only_batch = 0;  ///< where batches are chosen: this one, on one GPU; 0: any
+  double only_batch = 0;  ///< if policies choose batches: only this batch, on one GPU; 0: any
 };
 
 /// The rules of a simulator.
 struct AdaptiveRules {
-  /// A job restarts whenever it is on other nodes; else only where the GPUs on each change, or
-  /// their type.
+  /// A job restarts whenever its nodes change; else only if its GPUs per node or its type change.
   bool moves_restart = false;
-  /// The batch limit of a GPU depends on the placement: the largest batch measured there.
+  /// The batch limit per GPU depends on the placement: the largest batch measured there.
   bool by_placement = false;
-  /// Limits of an application, by how it trains and not by its name.
+  /// Limits of an application, found by its training and not by its name.
   const AppRules& (*of_app)(const AdaptiveApp& app) = nullptr;
 
   [[nodiscard]] const AppRules& of(const AdaptiveApp& app) const { return of_app(app); }
-  /// Largest batch a GPU where the job runs.
+  /// Largest batch per GPU for the job's placement.
   [[nodiscard]] std::int64_t fits(const AdaptiveApp& app, int type,
                                   const std::vector<int>& placement) const;
-  /// Largest batch a GPU of a type that policies plan with.
+  /// Largest batch per GPU of a type that policies plan with.
   [[nodiscard]] std::int64_t planned(const AdaptiveApp& app, int type) const;
-  /// A fixed global batch where the job runs.
+  /// The split of a fixed global batch for the job's placement.
   [[nodiscard]] BatchSplit fixed(const AdaptiveApp& app, int type,
                                  const std::vector<int>& placement, double batch) const;
-  /// A split that a policy chose, where the job runs.
+  /// A policy's split, limited to what the job's GPUs allow.
   [[nodiscard]] BatchSplit bounded(const AdaptiveApp& app, int type, int gpus,
                                    BatchSplit split) const;
 };
 
-/// 30 s for any restart, on whatever other nodes.
+/// 30 s for any restart; a move to other nodes is a restart.
 [[nodiscard]] const AdaptiveRules& pollux_rules();
-/// Restarts and slowdowns by application; which nodes of a type does not matter.
+/// Restart costs and slowdowns per application; a move between nodes of a type costs nothing.
 [[nodiscard]] const AdaptiveRules& sia_rules();
 
 }  // namespace rubato::sim

@@ -16,7 +16,7 @@ int epoch_of(const AdaptiveApp& app, double done) {
   return epoch;
 }
 
-/// What profiles may call a type of the cluster.
+/// The name that profiles use for a type of the cluster.
 std::string profile_of(const SiaApp& app, const std::string& type, bool only) {
   static const std::map<std::string, std::string> other = {
       {"t4", "aws"}, {"a100", "dgx-ext"}, {"2080ti", "rtx"}};
@@ -26,7 +26,7 @@ std::string profile_of(const SiaApp& app, const std::string& type, bool only) {
   if (has(type)) return type;
   const auto known = other.find(type);
   if (known != other.end() && has(known->second)) return known->second;
-  // A type that was not measured must not run at the speeds of others.
+  // A type without measurements must not run with the speeds of another type.
   const bool untyped = app.profiles.size() == 1 && has("");
   return only && untyped ? "" : type;
 }

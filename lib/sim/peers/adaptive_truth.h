@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Ground truth of the simulators of Pollux and Sia, for whatever policy.
+// Ground truth of the simulators of Pollux and Sia, for any policy.
 #pragma once
 
 #include <map>
@@ -12,14 +12,14 @@
 
 namespace rubato::sim {
 
-/// Applications by name, and the rules of the simulator that they are in.
+/// Applications by name, and the rules of their simulator.
 struct AdaptiveWorld {
   std::map<std::string, AdaptiveApp> apps;
   const AdaptiveRules* rules = nullptr;
 };
 
-/// Work is progress, in iterations at the application's first batch. A setting without a batch has
-/// the one its user set.
+/// Work is progress, in iterations at the application's first batch. A setting without a batch uses
+/// the user's batch.
 class AdaptiveTruth : public Truth {
  public:
   explicit AdaptiveTruth(std::shared_ptr<const AdaptiveWorld> world) : world_(std::move(world)) {}
@@ -47,10 +47,10 @@ class AdaptiveTruth : public Truth {
   std::shared_ptr<const AdaptiveWorld> world_;
 };
 
-/// The applications of the jobs, measured in a folder of the layout of data_sia.h, on the types of
-/// the cluster. A type may also be called by what its GPUs are where the profiles use another name
-/// (t4 aws, a100 dgx-ext, 2080ti rtx; "" is the only type of a homogeneous cluster). Each job gets
-/// its work, its range of GPUs and of batches, and the cost of its starts.
+/// The applications of the jobs, for the types of the cluster, measured in a folder with the layout
+/// of data_sia.h. Profiles may use another name for a type (t4 aws, a100 dgx-ext, 2080ti rtx; "" is
+/// the only type of a homogeneous cluster). Each job gets its work, its ranges of GPUs and of
+/// batches, and its start costs.
 [[nodiscard]] Result<std::shared_ptr<const AdaptiveWorld>> read_adaptive_world(
     const std::string& folder, const ClusterShape& cluster, const AdaptiveRules& rules,
     JobList& jobs);

@@ -12,17 +12,17 @@
 
 namespace rubato::sim {
 
-/// A trace: ten fields a line between tabs, no heading (job type, command, folder, name of the
-/// steps' argument, needs data, total steps, GPUs, weight, SLO, arrival in s). Arrivals must not go
-/// back. `work` is in steps.
+/// A trace: ten fields per line, separated by tabs, no heading. Fields: job type, command, folder,
+/// name of the steps' argument, needs data, total steps, GPUs, weight, SLO, arrival in s. Arrivals
+/// must not decrease. `work` is in steps.
 [[nodiscard]] Result<JobList> parse_gavel_trace(std::string_view text, const std::string& name);
 
-/// steps/s of a job on as many workers as it has GPUs, from the consolidated cells: speed does not
-/// depend on where the GPUs are. 0 where nothing was measured.
+/// steps/s of a job on as many workers as it has GPUs, from the consolidated measurements:
+/// throughput does not depend on placement. 0 if not measured.
 [[nodiscard]] std::shared_ptr<const Truth> gavel_truth(const GavelData& data,
                                                        const ClusterShape& cluster);
 
-/// `profiles` is the file of throughputs, or a folder with simulation_throughputs.json.
+/// `profiles`: the file of throughputs, or a folder with simulation_throughputs.json.
 [[nodiscard]] Result<Suite> read_gavel_suite(const std::string& trace, const std::string& profiles,
                                              const ClusterShape& cluster);
 

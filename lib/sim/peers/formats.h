@@ -10,32 +10,31 @@
 
 namespace rubato::sim {
 
-/// `profiles` is a folder with a folder for each application (data_sia.h). The loop is that of
-/// Sia's simulator for the policies sia, pollux and gavel-maxsum; on one type of GPU for optimus
-/// too.
+/// `profiles`: a folder with a folder per application (data_sia.h). Uses the loop of Sia's
+/// simulator for the policies sia, pollux and gavel-maxsum; on one GPU type for optimus too.
 [[nodiscard]] Result<Suite> read_sia_suite(const std::string& workload, const std::string& profiles,
                                            const ClusterShape& cluster);
-/// The same with the rules of Pollux's simulator for sia and pollux; on one type of GPU for
-/// tiresias and optimus too.
+/// The same with the rules of Pollux's simulator for sia and pollux; on one GPU type for tiresias
+/// and optimus too.
 [[nodiscard]] Result<Suite> read_pollux_suite(const std::string& workload,
                                               const std::string& profiles,
                                               const ClusterShape& cluster);
-/// `profiles` is the folder with profiles/ and perf_model_validation/ (data_rubick.h). One type of
-/// GPU. The loop is that of Rubick's simulator, for the policies rubick and rubick-honest.
+/// `profiles`: the folder with profiles/ and perf_model_validation/ (data_rubick.h). One GPU type.
+/// Uses the loop of Rubick's simulator for the policies rubick and rubick-honest.
 [[nodiscard]] Result<Suite> read_rubick_suite(const std::string& workload,
                                               const std::string& profiles,
                                               const ClusterShape& cluster);
-/// No profiles: the trace says how long an iteration takes. One type of GPU. The loop is that of
-/// Muri's simulator, for the policy tiresias.
+/// No profiles: the trace contains the time of an iteration. One GPU type. Uses the loop of Muri's
+/// simulator for the policy tiresias.
 [[nodiscard]] Result<Suite> read_muri_suite(const std::string& workload,
                                             const std::string& profiles,
                                             const ClusterShape& cluster);
-/// No profiles: the trace says how long each job takes. One type of GPU, no loop of its own.
+/// No profiles: the trace contains the run time of each job. One GPU type, no loop of its own.
 [[nodiscard]] Result<Suite> read_tiresias_suite(const std::string& workload,
                                                 const std::string& profiles,
                                                 const ClusterShape& cluster);
 
-/// The loops. They know their own policies on suites of their own format.
+/// The loops. Each knows its own policies, on suites of its own format.
 [[nodiscard]] std::optional<Result<RunMetrics>> rules_adaptive(const Suite& suite,
                                                                const std::string& policy,
                                                                const RunControl& control);
@@ -46,7 +45,7 @@ namespace rubato::sim {
                                                            const std::string& policy,
                                                            const RunControl& control);
 
-/// Fills in each job's time alone.
+/// Sets the ideal time (alone on the cluster) of each job.
 void add_ideals(RunMetrics& record, const Suite& suite);
 
 }  // namespace rubato::sim

@@ -41,8 +41,8 @@ const FifoChoice& GavelFifo::choose(const std::vector<FifoJob>& jobs, std::vecto
   return assigned_;
 }
 
-/// Whoever is still there keeps its type; the head of the queue may take the place of one that is
-/// gone, with what was free so far in this walk.
+/// Active jobs keep their type. For each job that ended, the head of the queue may take its type,
+/// if the GPUs free at this point of the pass suffice.
 void GavelFifo::keep(const std::vector<FifoJob>& jobs, std::vector<int>& free,
                      std::deque<const FifoJob*>& queue) {
   std::map<int, const FifoJob*> active;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// First in, first out as Gavel's simulator has it, in both forms.
+// First in, first out as in Gavel's simulator, in both forms.
 #pragma once
 
 #include <cstdint>
@@ -17,16 +17,16 @@ struct FifoJob {
   std::vector<double> throughputs;  ///< on each type
 };
 
-/// A type for each job, by id; who has none waits.
+/// A type per job, by job id. Jobs without an entry wait.
 using FifoChoice = std::map<int, int>;
 
-/// Heterogeneity-aware: from nothing, jobs by id, each on the type it is fastest on among those
-/// with room; the first without room ends it. `by_name` are the types in the order of their names.
+/// Heterogeneity-aware: allocates all jobs anew, by id, each on its fastest type with room. Stops
+/// at the first job without room. `by_name`: the types sorted by name.
 [[nodiscard]] FifoChoice fifo_fastest(const std::vector<FifoJob>& jobs, std::vector<int> free,
                                       const std::vector<int>& by_name);
 
-/// Heterogeneity-blind, with what its published figures come from: a type is drawn among those
-/// with room, but the last one that still has any is used.
+/// Heterogeneity-blind, including the behaviour behind its published figures: it draws a type among
+/// those with room, but uses the last one that still has any.
 class GavelFifo {
  public:
   explicit GavelFifo(std::uint32_t seed) : random_(seed) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Records which job held how many GPUs and for how long.
+// Records how many GPUs each job held, and for how long.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@ namespace rubato::sim {
 /// Makes allocation intervals from the GPUs that jobs hold.
 class GpuIntervals {
  public:
-  /// Does nothing unless `kept`. Without `nodes` the loop knows none.
+  /// Does nothing unless `kept`. `nodes` false: the loop does not track nodes.
   GpuIntervals(RunMetrics& record, bool kept, bool nodes = true)
       : record_(record), kept_(kept), nodes_(nodes) {}
 
-  /// From `time` on the job holds these GPUs on the nodes of a type, and nothing else.
+  /// From `time` on, the job holds exactly these GPUs on the nodes of a type.
   void set(std::size_t job, int type, const std::vector<int>& gpus, double time) {
     if (!kept_) return;
     Held now{type, gpus, time};
@@ -28,7 +28,7 @@ class GpuIntervals {
     before = std::move(now);
   }
 
-  /// Nothing is held any longer.
+  /// Ends all open intervals.
   void close(double time) {
     for (auto& [job, held] : held_) end(job, held, time);
     held_.clear();

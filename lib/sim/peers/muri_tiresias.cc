@@ -15,7 +15,7 @@
 namespace rubato::sim {
 namespace {
 
-/// GPU-seconds from which on a job belongs to the next queue. The last queue has none.
+/// A job with this many GPU-seconds moves to the next queue. The last queue has no limit.
 constexpr std::array<double, 2> kLimits{3250, 7200};
 constexpr std::size_t kQueues = kLimits.size() + 1;
 
@@ -108,7 +108,7 @@ class Loop {
     }
   }
 
-  /// Service and progress since the last event, and moves to a lower queue.
+  /// Adds service and progress since the last event, and moves jobs to lower queues.
   void account(double now) {
     for (const std::size_t j : system_) {
       State& s = states_[j];
@@ -176,11 +176,11 @@ class Loop {
   RunMetrics record_;
   GpuIntervals held_;
   std::vector<State> states_;
-  std::vector<std::size_t> coming_;  ///< by arrival
-  std::size_t next_ = 0;             ///< of coming_
-  std::vector<std::size_t> system_;  ///< arrived, unfinished, by arrival
+  std::vector<std::size_t> coming_;  ///< sorted by arrival
+  std::size_t next_ = 0;             ///< index into coming_
+  std::vector<std::size_t> system_;  ///< arrived and unfinished, sorted by arrival
   std::array<std::vector<std::size_t>, kQueues> queues_;
-  std::vector<std::size_t> ending_;  ///< at completion_
+  std::vector<std::size_t> ending_;  ///< jobs that end at completion_
   double completion_ = kNever;
   double jump_ = kNever;
   std::size_t finished_ = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Tiresias (Gu et al., NSDI 2019; "dlas-gpu") in the event loop of the simulator of Muri (Zhao et
-// al., SIGCOMM 2022): three queues by attained service, whoever runs stays before whoever waits.
+// al., SIGCOMM 2022): three queues by attained service; running jobs go before waiting ones.
 #pragma once
 
 #include "lib/sim/engine/cluster_shape.h"
@@ -10,17 +10,17 @@
 
 namespace rubato::sim {
 
-/// True iterations take this much longer than the trace says.
+/// True iterations take longer than in the trace by this factor.
 inline constexpr double kMuriSlowdown = 1.015;
 
-/// Seconds of starting that the simulator takes off every running job at every event.
+/// Seconds of start cost that the simulator subtracts from every running job at every event.
 [[nodiscard]] double muri_overhead(const SimJob& job);
 /// Seconds of a true iteration.
 [[nodiscard]] double muri_iteration(const SimJob& job);
 
-/// `jobs` are those of read_muri_jobs. Only the number of GPUs of the cluster counts, as in the
-/// original: this policy places nothing. A job larger than the cluster never runs, and then the
-/// replay ends when nothing else is left.
+/// `jobs` come from read_muri_jobs(). As in the original, only the cluster's number of GPUs counts:
+/// this policy ignores placement. A job larger than the cluster never runs; the replay ends when
+/// only such jobs are left.
 [[nodiscard]] RunMetrics replay_muri_tiresias(const JobList& jobs, const ClusterShape& cluster,
                                               const RunControl& control);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The policies that are the rules of a peer's own simulator and nothing beside them: what is said
-// where those rules do not hold. (Where they do, Suite::rules answers first.)
+// Policies that exist only as rules of a peer's own simulator: the messages for suites where these
+// rules do not apply. (Where they apply, Suite::rules handles them first.)
 #include "lib/sim/engine/policy.h"
 
 namespace rubato::sim {

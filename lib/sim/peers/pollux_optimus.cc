@@ -8,7 +8,7 @@
 namespace rubato::sim {
 namespace {
 
-/// Iterations to the end, short of the last epoch's as in the artifact.
+/// Iterations to the end, without those of the last epoch, as in the artifact.
 double remaining(const LoopJob& job) {
   const int last = job.app().epochs() - 1;
   if (last <= job.run.epoch) return 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Optimus (Peng et al., EuroSys 2018) with an oracle, as the simulator of Pollux has it: a GPU at a
-// time to the job whose remaining time shrinks most, by true step times.
+// Optimus (Peng et al., EuroSys 2018) with an oracle, as in the simulator of Pollux. Each GPU goes
+// to the job whose remaining time it shortens most, by true step times.
 #pragma once
 
 #include <map>
@@ -23,7 +23,7 @@ class PolluxOptimus : public LoopPolicy {
   [[nodiscard]] std::vector<int> sizes(std::span<LoopJob* const> active);
 
   NodeGroup nodes_;
-  /// Seconds of an iteration by application and batch, then GPUs.
+  /// Seconds of an iteration by application and batch, then by GPUs.
   std::map<std::pair<const AdaptiveApp*, double>, std::map<int, double>> iterations_;
 };
 

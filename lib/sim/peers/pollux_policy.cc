@@ -8,9 +8,9 @@
 namespace rubato::sim {
 namespace {
 
-constexpr double kScale = .25;    ///< of speedups in the first figure
+constexpr double kScale = .25;    ///< of speedups in the first objective
 constexpr double kOffset = 1e-3;  ///< keeps the mean above 0
-constexpr double kRestart = 30;   ///< seconds that it takes a restart for
+constexpr double kRestart = 30;   ///< assumed seconds of a restart
 
 }  // namespace
 
@@ -58,7 +58,7 @@ BatchSplit PolluxOwn::split(const LoopJob& job) const {
   return rules().fixed(app, run.type, run.placement, batch);
 }
 
-/// It plans as if all GPUs were of the first type.
+/// Plans as if all GPUs were of the first type.
 double PolluxOwn::goodput(const LoopJob& job, int nodes, int gpus) const {
   const Known& known = known_.at(&job);
   const AdaptiveApp& app = job.app();
@@ -68,7 +68,8 @@ double PolluxOwn::goodput(const LoopJob& job, int nodes, int gpus) const {
   return best_split(known.model, known.gradient, nodes, gpus, bounds).goodput;
 }
 
-/// Over its fair share, taken on one node even where that has fewer GPUs.
+/// Goodput relative to the fair share. The fair share is taken on one node, even if nodes have
+/// fewer GPUs.
 double PolluxOwn::speedup(const LoopJob& job, int nodes, int gpus, int share) const {
   if (gpus == 0) return 0;
   if (!known_.contains(&job)) return static_cast<double>(gpus) / share;
@@ -85,8 +86,8 @@ int PolluxOwn::max_gpus(const LoopJob& job) const {
                    static_cast<int>(app.most_batch() / app.table(0).least())});
 }
 
-/// The last front without the jobs that have ended. As in the artifact rows go to those that are
-/// left by their place in the order of then and of now, not by job.
+/// The last front without ended jobs. As in the artifact, rows are matched by position among the
+/// remaining jobs, in the old and the new order, not by job.
 std::vector<Genome> PolluxOwn::begin(const std::vector<const LoopJob*>& order,
                                      const Genome& now) const {
   if (last_front_.empty()) return {now};
@@ -112,7 +113,7 @@ std::vector<Genome> PolluxOwn::begin(const std::vector<const LoopJob*>& order,
   return out;
 }
 
-/// Less the mean of speedups, and less the use of the nodes in use.
+/// The two objectives: the negative mean of speedups, and the negative use of the nodes in use.
 std::pair<double, double> PolluxOwn::value(Round& round, const Genome& now,
                                            const Genome& genome) const {
   const std::size_t parts = parts_.size();
@@ -144,7 +145,7 @@ std::pair<double, double> PolluxOwn::value(Round& round, const Genome& now,
   return {-mean, used == 0 ? 0 : -sum / (static_cast<double>(part_gpus_) * used)};
 }
 
-/// The most frequent type stays; of two alike the one that is faster for this job.
+/// Keeps the GPUs of the most frequent type; if equal, of the type on which this job is faster.
 void PolluxOwn::keep_one_type(const LoopJob& job, Genome& row) const {
   std::map<int, int> gpus;
   for (std::size_t n = 0; n < parts_.size(); ++n) {

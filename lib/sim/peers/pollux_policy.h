@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Pollux (Qiao et al., OSDI 2021): allocations by a genetic search for the harmonic mean of
-// speedups in goodput, each job's batch chosen for its goodput.
+// Pollux (Qiao et al., OSDI 2021): a genetic search for allocations with the best harmonic mean of
+// speedups in goodput. Each job's batch maximises its goodput.
 //
-// On a cluster of several types it is as Sia's artifact runs it there (multi_simulator_unaware.py,
-// cluster_unaware.py): blind to types. Each node counts as as many nodes of the smallest size as it
-// has room for, what a job measured on any type is one model, and of an allocation over several
-// types the GPUs of the most frequent stay.
+// On a cluster of several types it works as in Sia's artifact (multi_simulator_unaware.py,
+// cluster_unaware.py): it ignores types. Each node counts as several nodes of the smallest node's
+// size. All measurements of a job form one model, whatever the type. If an allocation spans several
+// types, the job keeps the GPUs of the most frequent one.
 #pragma once
 
 #include <map>
@@ -28,26 +28,26 @@ class PolluxOwn : public LoopPolicy {
   [[nodiscard]] BatchSplit split(const LoopJob& job) const override;
 
  private:
-  /// What a job has measured.
+  /// The measurements of a job.
   struct Known {
     AdaptivePoints points;
     AdaptiveModel model;
     GradientStats gradient;
     int max_gpus = 0;
   };
-  /// Speedups of a job by nodes and GPUs, -1 where they were not asked for yet.
+  /// Speedups of a job by nodes and GPUs; -1: not computed yet.
   using Speedups = std::vector<double>;
   /// A part of a node, as large as the smallest node.
   struct Part {
     int type = 0;
     int node = 0;
   };
-  /// What the search is about.
+  /// The input of a search.
   struct Round {
-    std::vector<const LoopJob*> order;  ///< by service
-    std::vector<double> factors;        ///< of speedups of those that restart
+    std::vector<const LoopJob*> order;  ///< sorted by service
+    std::vector<double> factors;        ///< speedup factors of jobs that restart
     std::vector<Speedups> speedups;
-    int share = 1;  ///< GPUs of a job where all had as many
+    int share = 1;  ///< GPUs per job if all had the same number
   };
 
   [[nodiscard]] int gpus() const { return static_cast<int>(parts_.size()) * part_gpus_; }

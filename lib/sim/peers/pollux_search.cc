@@ -10,8 +10,8 @@ namespace rubato::sim {
 namespace {
 
 constexpr std::size_t kPopulation = 100;
-constexpr int kGenerations = 100;  ///< the first one counts
-constexpr int kMaxMatings = 100;   ///< to find offspring that are new
+constexpr int kGenerations = 100;  ///< including the first one
+constexpr int kMaxMatings = 100;   ///< attempts to find new offspring
 constexpr double kCrossed = .9;
 constexpr double kReset = .1;
 constexpr double kThinned = .1;
@@ -36,12 +36,13 @@ void GeneticSearch::shuffle(std::vector<int>& list) {
   }
 }
 
-/// Fronts by dominance, and in each the distance between neighbours; sorted by both.
+/// Computes fronts by dominance, and in each the distance between neighbours; sorts by both.
 void GeneticSearch::rank(std::vector<Member>& members) const {
   std::ranges::stable_sort(members, {}, &Member::value);
   std::vector<std::vector<std::size_t>> fronts;
   for (std::size_t i = 0; i < members.size(); ++i) {
-    // In the order of the first figure the last of a front has its least second one.
+    // Members are sorted by the first objective, so the last one of a front has its smallest second
+    // one.
     std::size_t f = 0;
     while (f < fronts.size() && dominates(members[fronts[f].back()].value, members[i].value)) ++f;
     if (f == fronts.size()) fronts.emplace_back();
@@ -97,7 +98,7 @@ std::vector<std::size_t> GeneticSearch::parents(const std::vector<Member>& membe
   return out;
 }
 
-/// Jobs before a cut are swapped.
+/// Swaps the jobs before a cut.
 void GeneticSearch::cross(const SearchProblem& problem, Genome& a, Genome& b) {
   if (!happens(kCrossed)) return;
   const int cut = below(problem.jobs) * problem.nodes;
@@ -142,7 +143,7 @@ void GeneticSearch::repair(const SearchProblem& problem, Genome& genome) {
     const auto row = genome.begin() + static_cast<std::ptrdiff_t>(j * nodes);
     spans[j] = std::count_if(row, row + problem.nodes, [](char c) { return c > 0; }) > 1;
   }
-  // One job that spans nodes on a node.
+  // At most one job that spans several nodes may use a node.
   for (std::size_t n = 0; n < nodes; ++n) {
     bool taken = false;
     for (std::size_t j = 0; j < jobs; ++j) {
@@ -152,7 +153,7 @@ void GeneticSearch::repair(const SearchProblem& problem, Genome& genome) {
       taken = true;
     }
   }
-  // No more GPUs than a job may have, off nodes at random.
+  // Limits each job to its maximum GPUs; removes GPUs from random nodes.
   std::vector<int> order(nodes);
   for (std::size_t j = 0; j < jobs; ++j) {
     std::iota(order.begin(), order.end(), 0);
@@ -174,7 +175,7 @@ void GeneticSearch::repair(const SearchProblem& problem, Genome& genome) {
   }
 }
 
-/// Adds offspring that are not among the members.
+/// Adds offspring that are not members yet.
 void GeneticSearch::breed(const SearchProblem& problem, std::vector<Member>& members) {
   std::unordered_set<Genome> known;
   for (const Member& member : members) known.insert(member.genome);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The genetic search of Pollux (Qiao et al., OSDI 2021, section 4.2) for allocations: NSGA-II (Deb
+// The genetic search for allocations of Pollux (Qiao et al., OSDI 2021, section 4.2): NSGA-II (Deb
 // et al. 2002) with the operators of its artifact.
 #pragma once
 
@@ -11,7 +11,7 @@
 
 namespace rubato::sim {
 
-/// GPUs of each job on each node, row by row: a byte a number.
+/// GPUs of each job on each node, row by row, one byte per number.
 using Genome = std::string;
 
 struct SearchProblem {
@@ -20,7 +20,7 @@ struct SearchProblem {
   int node_gpus = 0;
   std::vector<int> most;  ///< maximum GPUs of each job
   Genome now;             ///< the current allocation
-  /// Two figures, both to be made small.
+  /// Two objectives; both are minimised.
   std::function<std::pair<double, double>(const Genome&)> value;
 };
 
@@ -28,8 +28,8 @@ class GeneticSearch {
  public:
   explicit GeneticSearch(std::uint64_t seed) : random_(seed) {}
 
-  /// The first front of the last generation, smallest first figure first; never empty for a problem
-  /// with jobs. `begin` is not empty; what is in it is repaired.
+  /// The first front of the last generation, sorted by the first objective; never empty if the
+  /// problem has jobs. `begin` must not be empty; infeasible members are repaired.
   [[nodiscard]] std::vector<Genome> run(const SearchProblem& problem, std::vector<Genome> begin);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tiresias (Gu et al., NSDI 2019) as the simulator of Pollux has it: two queues, first in first
-// out, by the service attained. Without promotion.
+// Tiresias (Gu et al., NSDI 2019) as in the simulator of Pollux: two queues by attained service,
+// each first in, first out. No promotion.
 #pragma once
 
 #include <list>
@@ -18,7 +18,8 @@ class PolluxTiresias : public LoopPolicy {
                                               std::span<LoopJob* const> active) override;
 
  private:
-  /// From these on a job belongs to the second queue: 16 GPU-hours, the value of the artifact.
+  /// A job with this many GPU-seconds moves to the second queue: 16 GPU-hours, the artifact's
+  /// value.
   static constexpr double kLimit = 57'600;
 
   NodeGroup nodes_;

@@ -17,7 +17,7 @@ namespace {
 constexpr std::int64_t kMaxGpus = 1'000'000;
 constexpr std::int64_t kMaxCount = std::int64_t{1} << 53;
 
-/// The fields of a row; the first that is wrong is kept.
+/// The fields of a row. Keeps the first error.
 class Fields {
  public:
   Fields(const CsvTable& table, std::size_t row) : table_(table), row_(row) {}
@@ -85,7 +85,7 @@ class Fields {
   Error error_;
 };
 
-/// Digits at the end of a name.
+/// The number at the end of a name.
 std::uint64_t number_of(const std::string& name) {
   const std::size_t last = name.find_last_not_of("0123456789");
   const std::size_t first = last == std::string::npos ? 0 : last + 1;

@@ -24,8 +24,8 @@ struct State {
   double into_iteration = 0;  ///< seconds
   double iteration = 0;       ///< seconds
   double delay = 0;
-  std::vector<int> shape;  ///< GPUs on each node, in the order of nodes
-  std::vector<int> gpus;   ///< on each node of the cluster
+  std::vector<int> shape;  ///< GPUs per used node, in node order
+  std::vector<int> gpus;   ///< GPUs on each node of the cluster
   bool seen = false;
 };
 
@@ -70,7 +70,7 @@ class Loop {
   }
 
  private:
-  /// A round from `clock` on; true when it has finished in it.
+  /// Simulates a round from `clock` on. True: the job finished in it.
   bool advance(std::size_t j, double clock) {
     State& s = states_[j];
     JobResult& result = record_.jobs[j];
@@ -122,13 +122,13 @@ class Loop {
     return {};
   }
 
-  /// What the policy believes of the GPUs that a guaranteed job requests.
+  /// The predicted throughput on the GPUs that a guaranteed job requests; 0: not guaranteed.
   [[nodiscard]] double promised(std::size_t j) const {
     const SimJob& job = jobs_[j];
     return job.guaranteed ? states_[j].kind->throughput(std::min(job.gpus, 8)) : 0;
   }
 
-  /// Takes the shape of its new GPUs over.
+  /// Applies the shape of the job's new GPUs.
   Result<void> take(std::size_t j, double clock) {
     State& s = states_[j];
     std::vector<int> shape;

@@ -10,14 +10,14 @@
 
 namespace rubato::sim {
 
-/// Rounds of 60 s; a change of shape costs 260 s, the first start too. Shapes are compared by the
-/// GPUs on each node: a move alone costs nothing.
+/// Rounds of 60 s; a change of shape costs 260 s, the first start too. A shape is the list of GPUs
+/// per node: a move that keeps it costs nothing.
 ///
-/// `phantom`: as the artifact has it, a job whose GPUs were all taken keeps its old shape and runs
-/// on at full speed, on GPUs that others hold. Else it stops, which is all that differs.
+/// `phantom`: as in the artifact, a job that lost all GPUs keeps its old shape. It runs on at full
+/// speed, on GPUs that other jobs hold. Otherwise it stops; this is the only difference.
 ///
-/// `jobs` are those of read_rubick_jobs, `cluster` has one group. Errors: an application that is
-/// not known or was not measured, another cluster.
+/// `jobs` come from read_rubick_jobs(); `cluster` has one group. Errors: an unknown or unmeasured
+/// application, another cluster.
 [[nodiscard]] Result<RunMetrics> replay_rubick(const JobList& jobs, const ClusterShape& cluster,
                                                const RubickTimes& times, bool phantom,
                                                const RunControl& control);

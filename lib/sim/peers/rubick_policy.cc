@@ -9,11 +9,11 @@
 namespace rubato::sim {
 namespace {
 
-constexpr double kStarving = 200'000;  ///< seconds; older jobs come last
+constexpr double kStarving = 200'000;  ///< seconds; jobs older than this come last
 constexpr int kEmptied = 32;
 constexpr int kMaxRestarts = 7;
-constexpr int kManyGuaranteed = 12;  ///< with more of them active nobody restarts too often
-constexpr double kNearEnough = 1.5;  ///< a promise is kept by this share of its inverse
+constexpr int kManyGuaranteed = 12;  ///< with more of them active, restarts are unlimited
+constexpr double kNearEnough = 1.5;  ///< tolerated ratio of promise to throughput
 
 class Round {
  public:
@@ -57,7 +57,7 @@ class Round {
     return std::abs(kind.throughput(now) - kind.throughput(std::min(now + 1, 8))) / kind.reference;
   }
 
-  /// Those with a promise first; then ascending, as the artifact sorts them.
+  /// Jobs with a promise first, then by ascending slope, as the artifact sorts them.
   [[nodiscard]] std::vector<std::size_t> by_slope() const {
     std::vector<double> slopes;
     for (const RubickView& job : jobs_) slopes.push_back(slope(job));
@@ -72,7 +72,7 @@ class Round {
     for (std::size_t n = 0; n < free_.size(); ++n) free_[n] += std::exchange(job.gpus[n], 0);
   }
 
-  /// A job with GPUs looks at its own node alone, another at the one with most free.
+  /// A job with GPUs uses its own node only; another job uses the node with most free GPUs.
   void grow_on_a_node(RubickView& job) {
     std::size_t node = 0;
     const auto own = std::ranges::find_if(job.gpus, [](int gpus) { return gpus > 0; });
@@ -104,7 +104,7 @@ class Round {
     }
   }
 
-  /// Of the GPUs that are free now; its own are not among them.
+  /// Places the first shape that fits the currently free GPUs, without the job's own.
   void take_first_shape(RubickView& job) {
     const auto shape =
         std::ranges::find_if(job.kind->shapes, [&](const RubickShape& s) { return fits(s); });
@@ -115,7 +115,8 @@ class Round {
     for (std::size_t n = 0; n < free_.size(); ++n) free_[n] += before.gpus[n];
   }
 
-  /// Of what is free with its own; it stays as it is where nothing fits.
+  /// Places the largest shape that fits the free GPUs and the job's own; keeps the old one if none
+  /// fits.
   void take_largest(RubickView& job) {
     std::vector<RubickShape> shapes = job.kind->shapes;
     std::ranges::stable_sort(shapes, std::greater<>(),

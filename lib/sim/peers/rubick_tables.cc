@@ -13,8 +13,8 @@ namespace {
 constexpr std::array<int, 9> kUsed{0, 1, 2, 2, 4, 4, 4, 4, 8};
 
 const std::vector<RubickKind>& kinds() {
-  // The predictions of the published performance model for the two largest are of plain data
-  // parallelism, which they cannot run; the policy orders by them all the same.
+  // For the two largest models the published performance model predicts plain data parallelism,
+  // which they cannot run. The policy still orders jobs by these predictions.
   static const std::vector<RubickKind> kinds = {
       {"vit", 64 / .049219, {557.148479, 903.187666, 1155.440361, 1227.421624}, {}},
       {"roberta", 64 / .234, {47.213357, 89.530942, 160.354521, 261.882437}, {}},
@@ -89,7 +89,7 @@ Result<double> RubickTimes::seconds(const std::string& app, const RubickShape& s
 std::optional<double> RubickTimes::nearest(const std::string& app, int nodes, int gpus) const {
   const Cell* best = nullptr;
   int least = 0;
-  for (const auto& [key, cell] : cells_) {  // by nodes
+  for (const auto& [key, cell] : cells_) {  // sorted by nodes
     if (key.first != app || key.second.second != gpus) continue;
     const int away = std::abs(key.second.first - nodes);
     if (best != nullptr && away > least) continue;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Models of Rubick's simulator: true times, and the times its policy believes.
+// Models of Rubick's simulator: true times, and the times that its policy predicts.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace rubato::sim {
 
-/// Some nodes with as many GPUs each.
+/// Some nodes with the same number of GPUs each.
 struct RubickShape {
   int nodes = 0;
   int gpus = 0;  ///< per node
@@ -25,40 +25,40 @@ struct RubickShape {
 /// A model as the policy of the artifact sees it.
 struct RubickKind {
   std::string_view name;
-  double reference = 1;  ///< samples/s that slopes are measured in
-  /// Believed samples/s at 1, 2, 4, 8 GPUs with one core each, as its performance model gives them.
+  double reference = 1;  ///< samples/s; the unit of slopes
+  /// Predicted samples/s at 1, 2, 4, 8 GPUs with one core each, from its performance model.
   std::array<double, 4> believed{};
-  /// What a model that spans nodes may have, in the order it is tried; empty for the others, which
-  /// stay on one node.
+  /// Shapes of a model that can span nodes, in the order tried; empty for models that stay on one
+  /// node.
   std::vector<RubickShape> shapes;
 
   [[nodiscard]] bool large() const { return !shapes.empty(); }
-  /// -1 beyond 1..8 GPUs, as the artifact has it. Between sizes that divide the batch it is that of
-  /// the next one below.
+  /// -1 outside 1..8 GPUs, as in the artifact. Sizes that do not divide the batch use the next
+  /// smaller size that does.
   [[nodiscard]] double throughput(int gpus) const;
 };
 
-/// GPUs that a data-parallel model uses of `gpus` (0..8).
+/// The number of `gpus` GPUs (0..8) that a data-parallel model uses.
 [[nodiscard]] int rubick_used(int gpus);
 
-/// The kind of that name; an error names the nearest.
+/// The model of that name; the error names the nearest.
 [[nodiscard]] Result<const RubickKind*> rubick_kind(const std::string& name);
 
-/// True seconds of an iteration. The simulator's look-up finds the plan it asks for (ZeRO data
-/// parallelism) only on one node; else it takes the plain mean over all plans that were measured
-/// at that number of nodes and GPUs.
+/// True seconds of an iteration. The simulator finds the plan it looks up (ZeRO data parallelism)
+/// only on one node. Otherwise it takes the mean over all plans measured at that number of nodes
+/// and GPUs.
 class RubickTimes {
  public:
   explicit RubickTimes(const RubickData& data);
   /// Errors name the missing measurement.
   [[nodiscard]] Result<double> seconds(const std::string& app, const RubickShape& shape) const;
-  /// On so many GPUs of so many nodes; else on the nearest number of nodes (of two the larger one)
-  /// on which as many GPUs were measured. None: they were not.
+  /// Seconds on this many GPUs and nodes; else on the nearest node count (the larger one if equal)
+  /// where this GPU count was measured. nullopt: not measured.
   [[nodiscard]] std::optional<double> nearest(const std::string& app, int nodes, int gpus) const;
 
  private:
   struct Cell {
-    double sharded = 0;  ///< of ZeRO data parallelism, 0 where it was not measured
+    double sharded = 0;  ///< ZeRO data parallelism; 0: not measured
     double sum = 0;
     int rows = 0;
 

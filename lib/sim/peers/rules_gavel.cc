@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The loop of Gavel's simulator: rounds of 360 s, in which jobs receive GPUs by the ratio of the
-// share that the policy gave them to what they had; the policy is asked anew after 1920 s at the
-// earliest (Narayanan et al., OSDI 2020, section 5; details from the simulator's behaviour).
+// The loop of Gavel's simulator: rounds of 360 s. Jobs receive GPUs by the ratio of their share to
+// the time they had. The policy recomputes shares after 1920 s at the earliest (Narayanan et al.,
+// OSDI 2020, section 5; details from the simulator's behaviour).
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr double kRound = 360;
 constexpr double kRecompute = 1920;
-constexpr double kBias = kRound / 2;  ///< time on each type that a job begins with
+constexpr double kBias = kRound / 2;  ///< initial time of a job on each type
 constexpr int kMaxFailures = 5;
 constexpr std::uint32_t kShuffleSeed = 5;  ///< added to the seed of the run
 
@@ -30,7 +30,7 @@ struct Active {
   double steps = 0;
   int failures = 0;
   std::vector<double> throughputs;
-  std::vector<double> time;     ///< on each type since the last reset, with the bias
+  std::vector<double> time;     ///< on each type since the last reset, plus the bias
   std::vector<double> deficit;  ///< on each type
   std::vector<double> share;    ///< empty: not yet in an allocation
   int last_type = -1;
@@ -90,7 +90,7 @@ class GavelLoop {
         if (need_ && (now_ - last_reset_ >= kRecompute || last_reset_ == 0)) recompute();
         select();
       }
-      idle = tasks_.empty() && !arrivals ? idle + 1 : 0;  // nobody can ever run
+      idle = tasks_.empty() && !arrivals ? idle + 1 : 0;  // no job can ever run
       if (control_.progress) {
         control_.progress(now_, static_cast<int>(window_size() - in_window_left_),
                           static_cast<int>(window_size()));
@@ -110,8 +110,8 @@ class GavelLoop {
     return active_.empty() && next_ >= suite_.jobs.size();
   }
 
-  /// To the end of the round, which is that of its last task; where nothing runs, to the next
-  /// arrival.
+  /// Advances to the end of the round, the end of its last task. If nothing runs, advances to the
+  /// next arrival.
   void advance() {
     if (tasks_.empty()) {
       if (next_ < suite_.jobs.size()) now_ = std::max(now_, suite_.jobs[next_].arrival);
@@ -133,7 +133,7 @@ class GavelLoop {
   void finish(const Task& task) {
     Active& job = active_.at(task.id);
     const double time = task.finish - round_start_;
-    // Each worker does its part, the last one the rest; a worker without steps fails.
+    // Steps are split over the workers, the last one does the rest. A worker without steps fails.
     const bool failed =
         time <= 0 || task.steps <= 0 || (job.gpus > 1 && std::floor(task.steps / job.gpus) <= 0);
     if (failed) {
@@ -157,7 +157,7 @@ class GavelLoop {
     }
   }
 
-  /// `finish` below 0: given up.
+  /// Removes a job. `finish` below 0: given up.
   void leave(int id, double finish) {
     JobResult& result = record_.jobs[static_cast<std::size_t>(id)];
     if (finish < 0) {
@@ -212,7 +212,7 @@ class GavelLoop {
     auto found = shares(*rule_, jobs, gpus_);
     std::size_t row = 0;
     for (auto& [id, job] : active_) {
-      // Without an answer everybody has the same share.
+      // Without a solution all jobs get equal shares.
       job.share = found ? (*found)[row] : std::vector<double>(types_, 1.0 / double(types_));
       ++row;
     }
@@ -262,7 +262,7 @@ class GavelLoop {
       if (!rule_ && !(std::get<0>(key) > 0)) continue;
       taken.insert(job->id);
       free -= job->gpus;
-      if (job->share.empty()) continue;  // it came since the policy was asked: GPUs, but no task
+      if (job->share.empty()) continue;  // it arrived after the last allocation: GPUs, but no task
       const SimJob& from = suite_.jobs[static_cast<std::size_t>(job->id)];
       Task task;
       task.id = job->id;
@@ -273,7 +273,7 @@ class GavelLoop {
     }
   }
 
-  /// Restarts cost nothing here; they are counted.
+  /// Counts restarts; they cost nothing here.
   void note_start(const Task& task) {
     Active& job = active_.at(task.id);
     JobResult& result = record_.jobs[static_cast<std::size_t>(task.id)];
@@ -298,8 +298,8 @@ class GavelLoop {
   std::map<int, Active> active_;
   std::vector<Task> tasks_;
   std::set<int> ran_last_;
-  std::vector<double> total_time_;  ///< all jobs' time on a type since the last reset
-  std::size_t next_ = 0;            ///< arrival
+  std::vector<double> total_time_;  ///< time of all jobs on a type since the last reset
+  std::size_t next_ = 0;            ///< index of the next arrival
   std::size_t window_last_ = 0;
   std::size_t in_window_left_ = 0;
   bool windowed_ = false;

@@ -12,9 +12,9 @@ namespace rubato::sim {
 namespace {
 
 constexpr double kRound = 360;
-constexpr double kTooLarge = 0.1;  ///< iterations/s of a job on a type with fewer GPUs than it has
+constexpr double kTooLarge = 0.1;  ///< iterations/s of a job larger than its type
 
-/// As the user tuned the job; on one GPU it always accumulates a pass here.
+/// Throughput with the user's batch. One GPU always runs an accumulation pass here.
 double user_throughput(const LoopJob& job, const ClusterShape& cluster, int type) {
   const int gpus = job.job->gpus;
   if (gpus > cluster.gpus(type)) return kTooLarge;
@@ -40,7 +40,8 @@ void SiaGavel::meet(const LoopJob& job) {
   known_.emplace(&job, std::move(known));
 }
 
-/// Maximises the sum of rates, each job at most whole, each type at most full.
+/// Maximises the sum of throughputs. The shares of a job sum to at most 1; a type's GPUs are the
+/// limit.
 std::vector<SiaGavel::Shares> SiaGavel::shares(std::span<LoopJob* const> active) const {
   const int types = cluster_.types();
   LinearProgram lp;
@@ -66,14 +67,14 @@ std::vector<SiaGavel::Shares> SiaGavel::shares(std::span<LoopJob* const> active)
   std::size_t v = 0;
   for (Shares& job : out) {
     for (int t = 0; t < types; ++t, ++v) {
-      // Rounded to five decimals, as the artifact has it.
+      // Rounded to five decimals, as in the artifact.
       job.push_back(std::nearbyint(std::clamp(x[v], 0.0, 1.0) * 1e5) / 1e5);
     }
   }
   return out;
 }
 
-/// Those that waited longest for their share first, over all types in one list.
+/// One list over all types: jobs with the least time relative to their share come first.
 std::vector<SiaGavel::Chosen> SiaGavel::select(std::span<LoopJob* const> active,
                                                const std::vector<Shares>& shares) {
   struct Entry {
@@ -110,8 +111,8 @@ std::vector<SiaGavel::Chosen> SiaGavel::select(std::span<LoopJob* const> active,
   return out;
 }
 
-/// Larger jobs first; of one size those that can stay where they were, then the others on the
-/// lowest free GPUs, counted through the nodes.
+/// Larger jobs first. Within a size, first jobs that can keep their GPUs, then the others on the
+/// lowest free GPUs, numbered across nodes.
 void SiaGavel::place(int type, const std::vector<const LoopJob*>& jobs) {
   std::vector<int> sizes;
   sizes.reserve(jobs.size());

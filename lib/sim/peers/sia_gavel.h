@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Gavel's maximum total throughput (Narayanan et al., OSDI 2020) in the simulator of Sia: jobs as
-// their users tuned them, rounds of 360 s.
+// Gavel's maximum total throughput (Narayanan et al., OSDI 2020) in the simulator of Sia: jobs keep
+// their user's configuration, rounds of 360 s.
 #pragma once
 
 #include <map>
@@ -20,20 +20,20 @@ class SiaGavel : public LoopPolicy {
                                               std::span<LoopJob* const> active) override;
 
  private:
-  using Shares = std::vector<double>;  ///< of each type
+  using Shares = std::vector<double>;  ///< on each type
 
   /// A job and its allocation.
   struct Known {
     Shares throughputs;       ///< iterations/s on each type
-    Shares received;          ///< seconds on each, and a bias
-    int type = -1;            ///< of the last round
-    std::vector<int> places;  ///< GPUs of that type, counted through its nodes
+    Shares received;          ///< seconds on each type, plus a bias
+    int type = -1;            ///< in the last round
+    std::vector<int> places;  ///< GPUs of that type, numbered across its nodes
   };
 
   void meet(const LoopJob& job);
   [[nodiscard]] std::vector<Shares> shares(std::span<LoopJob* const> active) const;
   struct Chosen {
-    std::size_t job = 0;  ///< of active
+    std::size_t job = 0;  ///< index into active
     int type = -1;
   };
   [[nodiscard]] std::vector<Chosen> select(std::span<LoopJob* const> active,
@@ -42,7 +42,7 @@ class SiaGavel : public LoopPolicy {
 
   ClusterShape cluster_;
   std::map<const LoopJob*, Known> known_;
-  Shares received_;  ///< of all jobs that ever were, by type
+  Shares received_;  ///< sum over all jobs so far, by type
   std::vector<const LoopJob*> solved_for_;
   std::vector<Shares> solved_;
 };

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kPower = -0.5;
 constexpr double kNothing = 110;  ///< cost of a job without GPUs, in hundredths
-constexpr double kSmall = 1e-4;   ///< goodput that stands for none
+constexpr double kSmall = 1e-4;   ///< goodput that stands for 0
 constexpr double kMaxCost = 3000;
 constexpr int kMaxGpus = 64;
 
@@ -48,7 +48,7 @@ void SiaOwn::measured(LoopJob& job, const StepSeconds& step) {
   type.model = fit_adaptive(type.points);
 }
 
-/// With a model of the type the best batch up to the application's largest, else one that keeps
+/// If the type has a model: the best batch up to the application's largest. Else a batch that keeps
 /// all GPUs busy.
 BatchSplit SiaOwn::split(const LoopJob& job) const {
   const AdaptiveApp& app = job.app();
@@ -70,7 +70,7 @@ BatchSplit SiaOwn::split(const LoopJob& job) const {
   return best.goodput > 0 ? rules().bounded(app, job.run.type, gpus, best.split) : fixed;
 }
 
-/// Of each configuration; kSmall where it is not to be had.
+/// Goodput of each configuration; kSmall if the configuration is unavailable.
 std::vector<double> SiaOwn::goodputs(const LoopJob& job, const Known& known) const {
   const AdaptiveApp& app = job.app();
   std::vector<double> out(configurations_.size(), kSmall);
@@ -86,7 +86,7 @@ std::vector<double> SiaOwn::goodputs(const LoopJob& job, const Known& known) con
   for (std::size_t c = 0; c < configurations_.size(); ++c) {
     const SiaConfiguration& config = configurations_[c];
     if (config.gpus > cap) continue;
-    // A type it never ran on is taken for one it did, by the speed of a single GPU.
+    // For a type without measurements, scales the model of another type by single-GPU throughput.
     const bool own = known.types[static_cast<std::size_t>(config.type)].model.has_value();
     const int type = own ? config.type : modelled;
     const NodeGroup& group = cluster_.groups[static_cast<std::size_t>(type)];
@@ -112,8 +112,8 @@ int SiaOwn::held(const LoopJob& job) const {
   return -1;
 }
 
-/// Cost of each configuration beside that of none, in hundredths: whole numbers, since costs have
-/// two decimals.
+/// Cost of each configuration relative to none, in hundredths. Costs have two decimals, so these
+/// are whole numbers.
 std::vector<double> SiaOwn::costs(double now, const LoopJob& job) const {
   std::vector<double> values(configurations_.size(), kSmall);
   const auto known = known_.find(&job);
@@ -154,7 +154,7 @@ std::vector<LoopGrant> SiaOwn::decide(double now, std::span<LoopJob* const> acti
   std::vector<std::size_t> jobs;
   for (std::size_t i = 0; i < active.size(); ++i) {
     const int kept = held(*active[i]);
-    if (kept >= 0 && active[i]->run.delay > 0) {  // it starts: it stays
+    if (kept >= 0 && active[i]->run.delay > 0) {  // it is starting: it stays
       chosen[i] = kept;
       choice.gpus[static_cast<std::size_t>(active[i]->held.type)] -= active[i]->gpus();
       continue;
@@ -171,8 +171,8 @@ std::vector<LoopGrant> SiaOwn::decide(double now, std::span<LoopJob* const> acti
   return place(active, chosen);
 }
 
-/// Larger ones first, so that none that fits a node is split; of one size first those that can stay
-/// where they are.
+/// Larger jobs first, so that a job that fits a node is never split. Within a size, first jobs that
+/// can keep their GPUs.
 std::vector<LoopGrant> SiaOwn::place(std::span<LoopJob* const> active,
                                      const std::vector<int>& chosen) const {
   std::vector<LoopGrant> grants(chosen.size());
@@ -209,7 +209,8 @@ std::vector<LoopGrant> SiaOwn::place(std::span<LoopJob* const> active,
     for (std::size_t n = 0; n < nodes.size(); ++n) {
       if (std::ranges::find(found, n) == found.end()) try_node(n);
     }
-    if (static_cast<int>(found.size()) < wanted.nodes) {  // nodes that no power of two fills
+    if (static_cast<int>(found.size()) < wanted.nodes) {  // a node count that powers of two do not
+                                                          // fill
       for (const std::size_t n : found) nodes[n] += each;
       continue;
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Sia (Jayaram Subramanya et al., SOSP 2023, section 3) as its simulator has it: every minute one
-// configuration (type, nodes, GPUs) a job, for the least sum of powers of normalised goodput.
+// Sia (Jayaram Subramanya et al., SOSP 2023, section 3) as in its simulator. Every minute it
+// chooses one configuration (type, nodes, GPUs) per job and minimises the sum of powers of
+// normalised goodput.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +35,7 @@ class SiaOwn : public LoopPolicy {
   [[nodiscard]] const std::string& failure() const override { return failure_; }
 
  private:
-  /// What a job has measured.
+  /// The measurements of a job.
   struct Known {
     struct OnType {
       AdaptivePoints points;

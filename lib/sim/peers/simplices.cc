@@ -13,14 +13,14 @@ extern "C" {
 namespace rubato::sim {
 namespace {
 
-/// So far below 0 a weight is 0: a point on the face between two.
+/// A weight this far below 0 counts as 0: the point is on a face between two tetrahedra.
 constexpr double kOutside = 1e-9;
-/// A tetrahedron whose edges have no greater determinant is flat.
+/// A tetrahedron with a determinant of its edges up to this is flat.
 constexpr double kFlat = 1e-12;
 
 using Corners = std::vector<std::array<int, 4>>;
 
-/// As scipy.spatial.Delaunay asks for it in three dimensions.
+/// The options of scipy.spatial.Delaunay in three dimensions.
 constexpr char kOptions[] = "qhull d Qt Qbb Qc Qz Q12";
 
 Corners tetrahedra(const std::vector<Simplices::Point>& points) {
@@ -29,7 +29,7 @@ Corners tetrahedra(const std::vector<Simplices::Point>& points) {
     numbers.insert(numbers.end(), point.begin(), point.end());
   }
   std::vector<char> options(std::begin(kOptions), std::end(kOptions));
-  // What it says of points without volume is for nobody.
+  // Discards Qhull's messages about degenerate points.
   char* text = nullptr;
   std::size_t length = 0;
   FILE* errors = open_memstream(&text, &length);
@@ -69,7 +69,7 @@ Eigen::Vector3d vector_of(const Simplices::Point& point) { return {point[0], poi
 }  // namespace
 
 Simplices::Simplices(const std::vector<Point>& points) {
-  if (points.size() < 5) return;  // Qhull wants more than a tetrahedron
+  if (points.size() < 5) return;  // Qhull needs more than a tetrahedron
   for (const auto& corners : tetrahedra(points)) add(points, corners);
 }
 

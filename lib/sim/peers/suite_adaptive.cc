@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Workloads of Pollux and of Sia, and the figures that were published for them or that their
-// simulators give.
+// Workloads of Pollux and of Sia, with published figures or those of their simulators.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -80,8 +79,8 @@ Result<Suite> read_adaptive(const std::string& workload, const std::string& prof
   return suite;
 }
 
-/// Null: not a policy of this simulator. Optimus knows one type of GPU; Tiresias is Pollux's copy,
-/// and Gavel's total throughput Sia's.
+/// Null: not a policy of this simulator. Optimus supports one GPU type. Tiresias is Pollux's copy;
+/// Gavel's total throughput is Sia's.
 std::unique_ptr<LoopPolicy> make_policy(const std::string& name, const Suite& suite,
                                         const AdaptiveRules& rules, const RunControl& control) {
   const ClusterShape& cluster = suite.cluster;

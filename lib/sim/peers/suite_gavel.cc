@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The traces of Gavel's evaluation on its two clusters, and the figures that its own simulator gave
-// for them.
+// The traces of Gavel's evaluation on its two clusters, with the figures of its own simulator.
 #include <fmt/format.h>
 
 #include <filesystem>

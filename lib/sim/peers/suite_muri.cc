@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Workloads of Muri and Tiresias, and the figures that Muri's simulator gives for its own.
+// Workloads of Muri and Tiresias, and the figures of Muri's simulator for its own.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace rubato::sim {
 namespace {
 
-/// Speed does not depend on where the GPUs are.
+/// Throughput does not depend on placement.
 class MuriTruth : public Truth {
  public:
   [[nodiscard]] double throughput(const SimJob& job, const Setting& setting,
@@ -21,7 +21,7 @@ class MuriTruth : public Truth {
   }
 };
 
-/// Work is seconds.
+/// Work is in seconds.
 class DurationTruth : public Truth {
  public:
   [[nodiscard]] double throughput(const SimJob& job, const Setting& setting,

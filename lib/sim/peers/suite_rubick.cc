@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Workloads of Rubick, and the figures that its simulator gives for them.
+// Workloads of Rubick, with the figures of its simulator.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,9 +16,9 @@ namespace {
 
 constexpr double kRestart = 260;
 
-/// Iterations/s. A setting without a plan runs as the simulator lets it run, whatever its user's
-/// plan is, and on a number of nodes that was not measured as on the nearest that was; with a plan
-/// it has to have been measured so.
+/// Iterations/s. A setting without a plan runs as in the simulator, which ignores the user's plan.
+/// If its node count was not measured, the nearest measured one is used. A setting with a plan must
+/// have been measured.
 class RubickTruth : public Truth {
  public:
   explicit RubickTruth(const RubickData& data) : times(data) {
@@ -48,7 +48,7 @@ class RubickTruth : public Truth {
   std::map<std::tuple<std::string, std::string, std::string>, double> plans_;
 };
 
-/// What a job can run at, as the simulator's policy has it.
+/// Sets the sizes that the simulator's policy allows for a job.
 void set_sizes(SimJob& job, const RubickKind& kind, int node_gpus) {
   job.sizes.clear();
   if (kind.large()) {

@@ -7,7 +7,7 @@ namespace rubato::sim {
 namespace {
 
 constexpr double kNone = -1;
-/// Sums nearer than this are equal: they differ by the order of additions.
+/// Sums closer than this are equal: they differ by the order of additions.
 constexpr double kDust = 1e-9;
 
 }  // namespace

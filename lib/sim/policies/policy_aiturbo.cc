@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// AITurbo (Zhao et al., HPDC 2021): jobs that can be forecast are ranked by attained service and by
-// what one more or one less of a worker or a server would save of their resource time, the others
-// by attained service alone; the sum of ranks (Borda) puts them into three queues. Parameter
-// servers run on cores. Every 240 s sizes change by one step; in between jobs that arrive or end
-// bring a round that changes no size. For one type of GPU.
+// AITurbo (Zhao et al., HPDC 2021). Jobs with a forecast have two ranks: by attained service, and
+// by the resource time that one worker or server more or less would save. Other jobs rank by
+// attained service alone. The sum of ranks (Borda) assigns three queues. Parameter servers run on
+// cores. Every 240 s sizes change by one step. In between, jobs that arrive or end cause a round
+// without size changes. For one GPU type.
 //
-// Where the authors' follow-on code is not what the abstract says (ranks that are a constant, the
-// smallest gain first, all jobs restarted at each round) this does what the abstract says.
+// The authors' follow-on code differs from the abstract: constant ranks, the smallest gain first,
+// all jobs restarted at each round. This code follows the abstract.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -23,11 +23,11 @@ namespace rubato::sim {
 namespace {
 
 constexpr double kPeriod = 240;
-/// A GPU counts as so many cores, and so many cores has each worker and each server.
+/// Cores that count for a GPU, and cores of each worker and each server.
 constexpr double kCoresOfGpu = 10;
 constexpr int kCoresOfPod = 5;
 constexpr int kMaxServers = 10;
-/// Borda sums below the first are in the first queue, below the second in the second.
+/// A Borda sum below the first limit means the first queue, below the second limit the second.
 constexpr double kFirstQueue = 30;
 constexpr double kSecondQueue = 180;
 
@@ -66,8 +66,8 @@ class AiTurbo final : public Policy {
 
  private:
   struct Known {
-    Size size;    ///< that it has, or would start with
-    Size target;  ///< after the next full round
+    Size size;    ///< current size, or size at start
+    Size target;  ///< size after the next full round
     double service = 0;
     bool forecast = false;  ///< promoted: its remaining time is known
     int gain_rank = 0;
@@ -90,7 +90,7 @@ class AiTurbo final : public Policy {
     return grant;
   }
 
-  /// Attained service since the last round, in core seconds; newcomers.
+  /// Adds attained service since the last round, in core seconds; registers new jobs.
   void serve(const PolicyState& state) {
     for (const JobView& view : state.jobs) {
       const auto [at, fresh] = jobs_.try_emplace(view.index);
@@ -101,7 +101,7 @@ class AiTurbo final : public Policy {
     last_ = state.now;
   }
 
-  /// Resource time that is left in a size; where nobody waits, time alone. Infinity: not possible.
+  /// Remaining resource time at a size; remaining time if no job waits. Infinity: not possible.
   [[nodiscard]] double left(const PolicyState& state, const JobView& view, const Size& size,
                             bool contended) const {
     const SimJob& job = *view.job;
@@ -123,7 +123,7 @@ class AiTurbo final : public Policy {
     return contended ? seconds * cores_of(size) : seconds;
   }
 
-  /// The best of the sizes one step away.
+  /// The best size that is one step away.
   [[nodiscard]] std::pair<double, Size> best_of(const PolicyState& state, const JobView& view,
                                                 int step, bool contended) const {
     const Size now = jobs_.at(view.index).size;
@@ -137,8 +137,8 @@ class AiTurbo final : public Policy {
     return best;
   }
 
-  /// Lists of those that would rather have more, and less: the largest gain first. The change is
-  /// remembered; a job keeps its size where no change gains.
+  /// Makes two lists: jobs that gain by growing and by shrinking, largest gain first. Stores the
+  /// new size; a job keeps its size if no change gains.
   void rank_gains(const PolicyState& state) {
     struct SizeGain {
       double value = 0;
@@ -151,7 +151,7 @@ class AiTurbo final : public Policy {
     for (const JobView& view : state.jobs) {
       Known& known = jobs_.at(view.index);
       known.target = known.size;
-      // Until it ran nothing of it was seen.
+      // A job has no forecast before it runs.
       if (view.started && view.job->predictable) known.forecast = true;
       if (!known.forecast) continue;
       const double now = left(state, view, known.size, contended);
@@ -171,7 +171,7 @@ class AiTurbo final : public Policy {
     }
   }
 
-  /// Views in the order in which they may run.
+  /// Indices of jobs in the order in which they may run.
   [[nodiscard]] std::vector<std::size_t> order_of(const PolicyState& state) const {
     std::vector<std::size_t> order(state.jobs.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -183,7 +183,7 @@ class AiTurbo final : public Policy {
       const auto served = static_cast<double>(rank);
       const double sum = served + (job.forecast ? job.gain_rank : served);
       const int queue = sum < kFirstQueue ? 0 : sum < kSecondQueue ? 1 : 2;
-      // Stopped before it begins to work it would start for ever.
+      // Never stop a starting job, or it could start again and again.
       const bool starting = state.jobs[order[rank]].cost_left > 0;
       place[order[rank]] = {starting ? -1 : queue, sum};
     }
@@ -191,8 +191,8 @@ class AiTurbo final : public Policy {
     return order;
   }
 
-  /// Runs who fits, in order, without anybody holding the others back; who does not fit with its
-  /// new size may fit with its old one.
+  /// Starts jobs that fit, in order; a job without room does not block later ones. A job that does
+  /// not fit with its new size may fit with its old one.
   [[nodiscard]] std::vector<Grant> select(const PolicyState& state, bool full) {
     std::vector<Grant> grants(state.jobs.size());
     NodePool pool = free_pool(state, false);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// EASY backfill (Lifka 1995) with Slurm's default limits: jobs in the order of their arrival; the
-// first without room gets a start time from the time limits of what runs, and later ones may start
-// if they end before, or leave it what it needs.
+// EASY backfill (Lifka 1995) with Slurm's default limits. Jobs go in the order of arrival. The
+// first job without room gets a start time from the time limits of running jobs. Later jobs may
+// start if they end before it, or leave it the GPUs it needs.
 //
-// Where a job says no time limit, its true run time on a type, in whole minutes, stands for it: an
-// estimate better than any that users make.
+// A job without a time limit uses its true run time on a type, in whole minutes. This estimate is
+// better than any user's.
 #include <algorithm>
 #include <cmath>
 
@@ -42,17 +42,17 @@ class Backfill final : public Policy {
     return grants;
   }
 
-  /// Backfill looks again while somebody waits.
+  /// Backfill runs again while a job waits.
   [[nodiscard]] double wake(double now) const override {
     return waiting_ ? now + kInterval : kNever;
   }
 
  private:
-  /// What the first job in the queue will get.
+  /// The reservation of the first job in the queue.
   struct Promise {
     int type = -1;
     double start = kNever;
-    int spare = 0;  ///< GPUs of the type that it leaves then
+    int spare = 0;  ///< GPUs of the type that stay free then
   };
 
   static double limit(const PolicyState& state, const JobView& view, int type) {
@@ -85,7 +85,7 @@ class Backfill final : public Policy {
     return {};
   }
 
-  /// The type on which it starts first when all run up to their limits.
+  /// The type on which it starts first if all jobs run up to their limits.
   static std::optional<Promise> promise(const PolicyState& state, const std::vector<Grant>& grants,
                                         const JobView& first, const NodePool& pool) {
     std::optional<Promise> best;

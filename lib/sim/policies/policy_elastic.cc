@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Effective elastic scaling (Saxena et al., MASCOTS 2020): every ten minutes a dynamic program
-// gives all admitted jobs their GPUs, so that the sum of their speeds, each over its speed at its
-// fewest GPUs, is largest. Waiting jobs are admitted in their order as long as all fit; who is
-// admitted is never dropped. elastic-var takes the fastest batch at each size, elastic-fixed the
-// user's. For one type of GPU.
+// Effective elastic scaling (Saxena et al., MASCOTS 2020). Every ten minutes a dynamic program sets
+// the GPUs of all admitted jobs. It maximises the sum of throughputs, each relative to that at the
+// job's fewest GPUs. Waiting jobs are admitted in order as long as all fit; an admitted job is
+// never dropped. elastic-var takes the fastest batch at each size, elastic-fixed the user's. For
+// one GPU type.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace rubato::sim {
 namespace {
 
 constexpr double kPeriod = 600;
-/// A pass on one device: its time and its whole iteration differ by no more.
+/// Maximum relative difference between a single pass and its whole iteration on one device.
 constexpr double kSame = 0.01;
 
 /// What a job can do at a size.
@@ -40,7 +40,7 @@ class Elastic final : public Policy {
       for (std::size_t i = 0; i < state.jobs.size(); ++i) {
         if (state.jobs[i].now.holds() != running) continue;
         const std::vector<Option>& options = options_of(state, state.jobs[i]);
-        if (options.empty()) continue;  // there is no place for it at all
+        if (options.empty()) continue;  // it cannot run at all
         std::vector<SizeValue> sizes;
         sizes.reserve(options.size());
         for (const Option& option : options) sizes.push_back(option.size);
@@ -71,7 +71,7 @@ class Elastic final : public Policy {
   }
 
  private:
-  /// Analysed when the job arrives.
+  /// Options are computed once, when the job arrives.
   const std::vector<Option>& options_of(const PolicyState& state, const JobView& view) {
     const auto known = options_.find(view.index);
     if (known != options_.end()) return known->second;
@@ -113,7 +113,7 @@ class Elastic final : public Policy {
       const Observation seen = observe(state, job, gpus, batch);
       if (seen.step_s > 0) exchanges.push_back({1, gpus, std::max(seen.sync_s, kNoTime)});
     }
-    // The bytes of a job are its own: its table has one row of them for each size.
+    // Exchange tables are keyed by bytes; here a job's table has one row per size.
     const JobScalability analyser(BatchTable(rows), CommunicationTable(exchanges), 1, range, most);
     std::vector<Option> options;
     for (int gpus = 1; gpus <= most; ++gpus) {
@@ -142,7 +142,7 @@ class Elastic final : public Policy {
       const auto batch = static_cast<double>(local);
       const Observation seen = observe(state, job, 1, batch);
       if (!(seen.step_s > 0) || seen.batch != batch) return std::nullopt;
-      // In several passes is not in one.
+      // The batch does not fit in one pass.
       if (std::abs(batch / seen.samples_per_s / seen.step_s - 1) > kSame) return std::nullopt;
       return BatchTime{batch, seen.step_s};
     };
@@ -170,7 +170,7 @@ class Elastic final : public Policy {
     return rows;
   }
 
-  /// For jobs that say nothing of batches, or of where their time goes: their speed at each size.
+  /// For jobs without batches or iteration times: throughput at each size.
   static std::vector<Option> by_speeds(const PolicyState& state, const JobView& view) {
     std::vector<Option> options;
     double first = 0;
@@ -184,7 +184,7 @@ class Elastic final : public Policy {
     return options;
   }
 
-  static constexpr double kNoTime = 1e-12;  ///< s; tables take what is above 0
+  static constexpr double kNoTime = 1e-12;  ///< s; tables accept only values above 0
 
   bool variable_;
   std::map<int, std::vector<Option>> options_;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Equal share: every ten minutes each job gets as many GPUs as every other one, as far as it can
-// use them. Jobs come to the type of GPU with most GPUs a job, and stay there. A job that cannot
-// run with its share gets its fewest GPUs, in the order of arrival.
+// Equal share: every ten minutes all jobs get the same number of GPUs, as far as they can use them.
+// A new job joins the GPU type with most GPUs per job, and stays there. A job that cannot run with
+// its share gets its fewest GPUs, in the order of arrival.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -37,7 +37,7 @@ class Equal final : public Policy {
     return speed(state, view, type, gpus) > 0;
   }
 
-  /// The next size above `gpus`; none: there is no larger one.
+  /// The next size above `gpus`; nullopt: there is none.
   static std::optional<int> above(const PolicyState& state, const JobView& view, int type,
                                   int gpus) {
     const int most = std::min(view.job->max_gpus, state.cluster.gpus(type));
@@ -71,7 +71,8 @@ class Equal final : public Policy {
     }
   }
 
-  /// First each its fewest, then always one step for the job that has least.
+  /// Each job first gets its fewest GPUs. Then the job with the fewest grows by one step, again and
+  /// again.
   void share(const PolicyState& state, int type, int free, std::vector<Grant>& grants) const {
     std::vector<std::size_t> growing;
     for (std::size_t i = 0; i < grants.size(); ++i) {
@@ -98,7 +99,7 @@ class Equal final : public Policy {
     }
   }
 
-  std::map<int, int> type_;  ///< of each job; -1: there is none for it
+  std::map<int, int> type_;  ///< of each job; -1: it fits none
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// First in, first out: jobs start in the order of their arrival with what they request, the first
-// without room holds the others back, and what runs is left alone.
+// First in, first out: jobs start in the order of arrival with what they request. The first job
+// without room blocks the others. Running jobs stay unchanged.
 #include "lib/sim/engine/policy_help.h"
 
 namespace rubato::sim {
@@ -8,7 +8,7 @@ namespace {
 
 class Fifo final : public Policy {
  public:
-  /// `fastest`: on the type with room on which it is fastest, else on the first with room.
+  /// `fastest`: take the fastest type with room; else the first type with room.
   explicit Fifo(bool fastest) : fastest_(fastest) {}
 
   [[nodiscard]] std::vector<Grant> decide(const PolicyState& state) override {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Rubato itself: the round that slurmctld calls, on a snapshot of the simulated cluster. What it
-// knows of speeds are the reports of jobs; with Information::kKnown it is told the true rates.
+// Rubato itself: the round that slurmctld calls, on a snapshot of the simulated cluster. It learns
+// throughputs from job reports; with Information::kKnown it receives the true ones.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,12 +19,12 @@
 namespace rubato::sim {
 namespace {
 
-/// Simulated time begins here: 0 stands for "never" in a snapshot.
+/// Start of simulated time: in a snapshot 0 means "never".
 constexpr Seconds kBegin = 1'000'000'000;
-constexpr double kInterval = 60;  ///< between rounds while somebody waits and nothing happens
+constexpr double kInterval = 60;  ///< between rounds while a job waits and no event happens
 constexpr const char* kPartition = "gpu";
 constexpr const char* kAccount = "users";
-/// What a node has where the cluster's shape does not say: never short.
+/// Resources of a node if the cluster's shape omits them: unlimited.
 constexpr int kCoresOfGpu = 64;
 constexpr MiB kMemory = MiB{1} << 40;
 
@@ -43,7 +43,7 @@ class Rubato final : public Policy {
     base_.cluster = "simulated";
     base_.partitions.push_back({kPartition, 1, true, 0});
     NodeSet all;
-    // Types and models by number: what somebody called them decides nothing.
+    // Types and models become numbers: their names must not affect decisions.
     for (const SimJob& job : context.jobs) {
       models_.try_emplace(job.model, fmt::format("m{:04}", models_.size()));
     }
@@ -81,7 +81,7 @@ class Rubato final : public Policy {
   }
 
  private:
-  /// The lines of rubato.conf are of what people call types and models.
+  /// Renames types and models in the lines of rubato.conf too.
   void rename_records(const ClusterShape& cluster) {
     std::vector<GpuTypeConfig> types;
     for (std::size_t g = 0; g < cluster.groups.size(); ++g) {
@@ -133,7 +133,7 @@ class Rubato final : public Policy {
       hints.sizes = GpuSizes(std::move(sizes));
     }
     hints.request_gpus = job.gpus;
-    // That a job does not fit into the memory of a type its user knows, and says.
+    // A user knows, and hints, that a job does not fit into the memory of a type.
     std::vector<std::string> types;
     for (int type = 0; type < state.cluster.types(); ++type) {
       if (view.fits(type)) {
@@ -160,7 +160,7 @@ class Rubato final : public Policy {
     job.partition = kPartition;
     job.managed = true;
     job.eligible = at(from.arrival);
-    // Without one Rubato drains nodes for a gang, as nobody would know when it could start.
+    // Without a limit the job's end is unknown, and Rubato would drain nodes for a gang.
     job.time_limit = view.limit < kNever ? static_cast<Seconds>(std::ceil(view.limit)) : kForever;
     job.request.gpus = from.gpus;
     job.request.cores_per_gpu = from.cores_per_gpu;
@@ -202,7 +202,7 @@ class Rubato final : public Policy {
       if (!view.now.holds()) {
         waiting_ = true;
         job.rank = static_cast<int>(snapshot.jobs.size());
-        // As priority/basic counts: who came first has most.
+        // As in priority/basic: earlier jobs have higher priority.
         job.priority = 4'000'000'000U - static_cast<std::uint32_t>(view.index);
         snapshot.jobs.push_back(std::move(job));
         started_.erase(view.index);
@@ -285,7 +285,7 @@ class Rubato final : public Policy {
     jobs_.insert_or_assign(view.index, Known{throughput.job, throughput.profile});
   }
 
-  /// Jobs that were here and are not any more leave what is known of them to their profile.
+  /// Moves the measurements of ended jobs to their profiles.
   void forget_ended(const PolicyState& state) {
     std::set<int> here;
     for (const JobView& view : state.jobs) here.insert(view.index);
@@ -303,7 +303,7 @@ class Rubato final : public Policy {
     }
   }
 
-  /// The true rates of each profile at the sizes of its jobs.
+  /// Passes on the true throughputs of each profile at the sizes of its jobs.
   void tell_truth(const PolicyState& state) {
     for (const JobView& view : state.jobs) {
       for (int type = 0; type < state.cluster.types(); ++type) {
@@ -317,7 +317,7 @@ class Rubato final : public Policy {
           told.profile = profile;
           told.configuration = {types_[static_cast<std::size_t>(type)], gpus, setting.nodes(),
                                 batch, ""};
-          // A run of its own: a run that seems to change its place teaches nothing.
+          // Each value gets its own run: the learner ignores runs that change their configuration.
           told.job.id = kFirstTold + static_cast<JobId>(told_.size());
           told.time = at(state.now);
           told.throughput = state.truth->observe(*view.job, setting, view.done).samples_per_s;
@@ -366,8 +366,8 @@ class Rubato final : public Policy {
   std::vector<int> first_node_;
   Memory memory_;
   Learner learner_;
-  std::map<int, Seconds> started_;  ///< the runs that are on
-  std::map<int, Known> jobs_;       ///< that reported
+  std::map<int, Seconds> started_;  ///< start times of current runs
+  std::map<int, Known> jobs_;       ///< jobs that reported
   std::set<std::tuple<ProfileName, int, int, std::int64_t>> told_;
   bool waiting_ = false;
 };

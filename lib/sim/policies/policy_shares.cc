@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Gavel's policies outside its own simulator: every 360 s the shares of all jobs are computed, and
-// GPUs go to those whose share is largest against what they had (Narayanan et al., OSDI 2020).
+// Gavel's policies outside its own simulator. Every 360 s shares of all jobs are computed. GPUs go
+// to jobs with the largest share relative to the time they had (Narayanan et al., OSDI 2020).
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -66,7 +66,7 @@ class SharePolicy final : public Policy {
     });
     NodePool pool = free_pool(state, false);
     std::vector<Grant> grants(jobs.size());
-    // Who stays on its type keeps its nodes: they are taken first.
+    // Jobs that stay on their type keep their nodes: these are taken first.
     std::vector<int> free = gpus_of_up(state, pool);
     for (const Entry& entry : queue) {
       Grant& grant = grants[entry.job];
@@ -93,7 +93,7 @@ class SharePolicy final : public Policy {
     return free;
   }
 
-  /// Those that stay where they are, then the others by size; who finds no nodes waits.
+  /// First jobs that keep their nodes, then the others by size. A job without room waits.
   static void place(const PolicyState& state, NodePool& pool, std::vector<Grant>& grants) {
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < grants.size(); ++i) {
@@ -122,7 +122,7 @@ class SharePolicy final : public Policy {
   ShareRule rule_;
   std::vector<int> gpus_;
   std::vector<double> total_;
-  std::map<int, std::vector<double>> had_;  ///< time on each type, with half a round to begin with
+  std::map<int, std::vector<double>> had_;  ///< time on each type, plus half a round
 };
 
 std::unique_ptr<Policy> make(ShareRule rule, const PolicyContext& context) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Tiresias (Gu et al., NSDI 2019, section 3): discretised two-dimensional attained service. Queues
-// by GPU-seconds attained, in each the order of arrival; whoever runs stays before whoever waits in
-// the same queue. It is blind to GPU types, and promotes nobody: the default of its simulator.
+// by attained GPU-seconds, each in the order of arrival. In a queue, running jobs go before waiting
+// ones. It ignores GPU types and never promotes a job, as its simulator by default.
 #include <algorithm>
 #include <array>
 
@@ -11,7 +11,7 @@
 namespace rubato::sim {
 namespace {
 
-/// GPU-seconds from which on a job belongs to the next queue: the defaults of its simulator.
+/// A job with this many GPU-seconds moves to the next queue: the defaults of its simulator.
 constexpr std::array<double, 2> kLimits{3250, 7200};
 
 std::size_t queue_of(double gpu_seconds) {
@@ -34,7 +34,7 @@ class Tiresias final : public Policy {
     wake_ = kNever;
     for (const std::size_t i : order) {
       const JobView& view = state.jobs[i];
-      grants[i] = place(state, view, pool);  // a later, smaller one may run where one does not
+      grants[i] = place(state, view, pool);  // no room blocks only this job
       if (!grants[i].holds()) continue;
       const std::size_t queue = queue_of(view.gpu_seconds);
       if (queue == kLimits.size()) continue;
@@ -48,14 +48,14 @@ class Tiresias final : public Policy {
   [[nodiscard]] double wake(double now) const override { return wake_ > now ? wake_ : kNever; }
 
  private:
-  /// Where it is, else on the first type with room.
+  /// On its current nodes, else on the first type with room.
   static Grant place(const PolicyState& state, const JobView& view, NodePool& pool) {
     if (view.now.holds() && pool.take(view.now.type, view.now.where, per_gpu(*view.job))) {
       return view.now;
     }
     for (int type = 0; type < state.cluster.types(); ++type) {
       if (!may_use(*view.job, state.cluster, type)) continue;
-      // A type it cannot run on at all is no place, even for a policy blind to speeds.
+      // Skip types on which the job cannot run, although the policy ignores speeds.
       if (state.truth != nullptr && !(speed(state, view, type, view.job->gpus) > 0)) continue;
       auto where = pool.find(type, view.job->gpus, per_gpu(*view.job));
       if (!where || !pool.take(type, *where, per_gpu(*view.job))) continue;

@@ -10,16 +10,16 @@ namespace {
 
 using Shares = std::vector<std::vector<double>>;
 
-// The bisection of the makespan, as its authors have it.
+// Limits of the authors' bisection for the makespan.
 constexpr double kMinSeconds = 100;
 constexpr double kMaxSeconds = 1e6;
 constexpr double kClose = 1.05;
 
-// Water filling: who can rise by so much is not yet full.
+// Water filling: a job whose level can rise by this much is not full.
 constexpr double kRise = 1e-4;
 constexpr double kRiseLeast = 1e-5;
 constexpr double kMinWeight = 1e-6;
-/// Levels of a round before are taken so much lower, so that there is an inside to start from.
+/// Levels of the previous round are lowered by this fraction, so that the start is inside all rows.
 constexpr double kRelax = 1e-6;
 
 class ShareProblem {
@@ -41,13 +41,14 @@ class ShareProblem {
     for (std::size_t j = 0; j < types_; ++j) sum += jobs_[job].throughputs[j] * x[variable(job, j)];
     return sum;
   }
-  /// Throughput over that of an equal share.
+  /// Throughput relative to that of an equal share.
   [[nodiscard]] double level(std::size_t job, const std::vector<double>& x) const {
     return throughput(job, x) / normal_[job];
   }
   [[nodiscard]] double normal(std::size_t job) const { return normal_[job]; }
 
-  /// Shares of a job sum to 1 at most, GPUs of a type to what there are; `more` variables behind.
+  /// Rows: the shares of a job sum to at most 1; a type's GPUs are the limit. Adds `more`
+  /// variables.
   [[nodiscard]] LinearProgram base(std::size_t more) const {
     LinearProgram linear_program;
     const std::size_t count = jobs_.size() * types_;
@@ -89,7 +90,7 @@ class ShareProblem {
     linear_program.rows.push_back(std::move(row));
   }
 
-  /// max over x of the least of factor_i x throughput_i.
+  /// max over x of the minimum of factor_i x throughput_i.
   [[nodiscard]] Result<std::vector<double>> max_min(const std::vector<double>& factors) const {
     LinearProgram linear_program = base(1);
     const std::size_t t = linear_program.objective.size() - 1;
@@ -153,7 +154,7 @@ Result<Shares> max_sum(const std::vector<ShareJob>& jobs, const std::vector<int>
   return problem.clipped(*x);
 }
 
-/// The time within which the bisection of the authors ends; `least` is the shortest possible.
+/// The time at which the authors' bisection ends; `least` is the shortest possible time.
 double bisected(double least) {
   double low = kMinSeconds;
   double high = kMaxSeconds;
@@ -176,7 +177,7 @@ double bisected(double least) {
 Result<Shares> makespan(const std::vector<ShareJob>& jobs, const std::vector<int>& gpus,
                         CentreSolver solve) {
   const ShareProblem problem(jobs, gpus, solve);
-  // In units of the longest job, so that the numbers stay near 1.
+  // In units of the longest job, so that numbers stay near 1.
   double unit = 0;
   std::vector<double> need(jobs.size());
   for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -188,7 +189,7 @@ Result<Shares> makespan(const std::vector<ShareJob>& jobs, const std::vector<int
   const auto fastest = problem.max_min(factors);
   if (!fastest) return tl::unexpected(fastest.error());
   const double time = bisected(unit / fastest->back());
-  // Any shares that end by then will do: the centre of all.
+  // All shares that finish by then are optimal: take their centre.
   LinearProgram linear_program = problem.base(0);
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     problem.demand(linear_program, i, factors[i], -1, -unit / time);
@@ -213,7 +214,7 @@ class WaterFilling {
       auto found = raise();
       if (!found) {
         if (x_.empty()) return tl::unexpected(found.error());
-        break;  // nothing more to be had
+        break;  // no further improvement
       }
       x_ = std::move(*found);
       if (!mark_full()) break;
@@ -222,7 +223,7 @@ class WaterFilling {
   }
 
  private:
-  /// The least rise of those that are not full, as large as can be.
+  /// Maximises the smallest rise among jobs that are not full.
   Result<std::vector<double>> raise() {
     LinearProgram linear_program = problem_.base(1);
     const std::size_t t = linear_program.objective.size() - 1;
@@ -249,8 +250,8 @@ class WaterFilling {
     return x;
   }
 
-  /// At the centre of the optimal face whoever can have more has more. False: all are full, or
-  /// nobody became so.
+  /// At the centre of the optimal face, every job that can rise has risen. False: all jobs are
+  /// full, or none became full.
   bool mark_full() {
     bool some = false;
     bool left = false;
@@ -305,7 +306,7 @@ std::optional<ShareRule> share_rule_of(const std::string& policy) {
 
 Result<Shares> shares(ShareRule rule, const std::vector<ShareJob>& jobs,
                       const std::vector<int>& gpus, CentreSolver solve) {
-  std::vector<ShareJob> able;  // who can run nowhere has no share
+  std::vector<ShareJob> able;  // a job that can run nowhere has no share
   for (const ShareJob& job : jobs) {
     if (std::any_of(job.throughputs.begin(), job.throughputs.end(),
                     [](double rate) { return rate > 0; })) {

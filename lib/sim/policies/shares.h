@@ -12,7 +12,7 @@
 
 namespace rubato::sim {
 
-/// What the policies know about a job.
+/// A job as the policies see it.
 struct ShareJob {
   int gpus = 1;
   double weight = 1;
@@ -22,16 +22,16 @@ struct ShareJob {
 
 enum class ShareRule {
   kLas,           ///< max-min of normalised throughput
-  kLasAgnostic,   ///< the same with all rates taken for 1
+  kLasAgnostic,   ///< the same with all throughputs set to 1
   kMaxSum,        ///< largest sum of steps/s
-  kMakespan,      ///< least time until all are done
-  kWaterFilling,  ///< kLas, then again for those that can have more
+  kMakespan,      ///< minimum time until all jobs are done
+  kWaterFilling,  ///< kLas, then repeated for jobs that can still rise
 };
 
 [[nodiscard]] std::optional<ShareRule> share_rule_of(const std::string& policy);
 
-/// Shares (0..1), a row per job and an entry per type: the centre of the optimal face. `gpus`: GPUs
-/// of each type. `solve` solves the linear programs.
+/// Shares (0..1), one row per job and one entry per type: the centre of the optimal face. `gpus`:
+/// GPUs of each type. `solve` solves the linear programs.
 [[nodiscard]] Result<std::vector<std::vector<double>>> shares(ShareRule rule,
                                                               const std::vector<ShareJob>& jobs,
                                                               const std::vector<int>& gpus,

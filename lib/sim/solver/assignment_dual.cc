@@ -12,10 +12,10 @@ constexpr double kPrecise = 1e-9;
 
 using Rows = std::vector<std::vector<AssignmentCandidate>>;
 
-/// Prices that may be the best, inside an ellipsoid that shrinks with each cut.
+/// Contains the best prices, in an ellipsoid that shrinks with each cut.
 class Ellipsoid {
  public:
-  /// Around the box from 0 to `most` in each dimension.
+  /// Starts around the box from 0 to `most` in each dimension.
   explicit Ellipsoid(const std::vector<double>& most) : n_(most.size()), shape_(n_ * n_, 0) {
     for (std::size_t i = 0; i < n_; ++i) {
       centre_.push_back(most[i] / 2);
@@ -25,7 +25,7 @@ class Ellipsoid {
 
   [[nodiscard]] const std::vector<double>& centre() const { return centre_; }
 
-  /// How far the ellipsoid reaches along `slope`.
+  /// The extent of the ellipsoid along `slope`.
   [[nodiscard]] double reach(const std::vector<double>& slope) const {
     double square = 0;
     for (std::size_t i = 0; i < n_; ++i) {
@@ -34,7 +34,7 @@ class Ellipsoid {
     return square > 0 ? std::sqrt(square) : 0;
   }
 
-  /// Keeps what is at least `depth` below the centre along `slope`; false where nothing is.
+  /// Keeps the part at least `depth` below the centre along `slope`; false if it is empty.
   bool cut(const std::vector<double>& slope, double depth) {
     const double far = reach(slope);
     const double part = far > 0 ? depth / far : 1;
@@ -46,7 +46,7 @@ class Ellipsoid {
     const auto n = static_cast<double>(n_);
     const double move = (1 + n * part) / (n + 1);
     for (std::size_t i = 0; i < n_; ++i) centre_[i] -= move * step[i];
-    if (n_ == 1) {  // half an interval
+    if (n_ == 1) {  // an interval is halved
       shape_[0] *= (1 - part) * (1 - part) / 4;
       return true;
     }
@@ -66,7 +66,7 @@ class Ellipsoid {
   std::vector<double> shape_;
 };
 
-/// How dual_worth() grows with each price: GPUs there are, less those that rows take at `prices`.
+/// The gradient of dual_worth(): existing GPUs minus the GPUs that rows take at `prices`.
 std::vector<double> slope_at(const Rows& rows, const std::vector<int>& gpus, const Prices& prices) {
   std::vector<double> slope(gpus.begin(), gpus.end());
   for (const auto& row : rows) {
@@ -126,7 +126,7 @@ double dual_worth(const Rows& rows, const std::vector<int>& gpus, const Prices& 
 }
 
 Prices best_prices(const Rows& rows, const std::vector<int>& gpus) {
-  // At the greatest worth of a GPU nobody takes any: no better price is above.
+  // At the maximum worth per GPU no row takes any, so higher prices cannot be better.
   Prices most(gpus.size(), 0);
   for (const auto& row : rows) {
     for (const AssignmentCandidate& one : row) {
@@ -134,7 +134,7 @@ Prices best_prices(const Rows& rows, const std::vector<int>& gpus) {
       if (one.gpus > 0) price = std::max(price, one.worth / one.gpus);
     }
   }
-  std::vector<std::size_t> types;  // that somebody wants
+  std::vector<std::size_t> types;  // with a candidate of positive worth
   std::vector<double> box;
   for (std::size_t t = 0; t < most.size(); ++t) {
     if (!(most[t] > 0)) continue;

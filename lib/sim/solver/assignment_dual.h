@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The Lagrangian dual of the assignment problem: a price for a GPU of each type. The gains of all
-// jobs at these prices, plus the worth of the GPUs, bound every answer from above.
+// The Lagrangian dual of the assignment problem: a price per GPU of each type. The gains of all
+// jobs at these prices, plus the worth of the GPUs, bound every solution from above.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace rubato::sim {
 
-/// An entry of a row that an answer may take.
+/// A row's entry that a solution may choose.
 struct AssignmentCandidate {
   int column = -1;
   int type = 0;
@@ -17,8 +17,8 @@ struct AssignmentCandidate {
   double worth = 0;  ///< above 0
 };
 
-/// The useful entries of each row: worth above 0, at most the GPUs there are, and not dominated by
-/// an entry of the same type with at least its worth and at most its GPUs.
+/// The useful entries of each row: worth above 0, at most the existing GPUs, and not dominated. An
+/// entry is dominated by one of its type with at least its worth and at most its GPUs.
 [[nodiscard]] std::vector<std::vector<AssignmentCandidate>> candidates_of(
     const AssignmentProblem& choice);
 
@@ -28,14 +28,14 @@ using Prices = std::vector<double>;
 /// The maximum gain of a row at these prices; at least 0, since a row may stay empty.
 [[nodiscard]] double max_gain(const std::vector<AssignmentCandidate>& row, const Prices& prices);
 
-/// Upper bound of the worth of every answer: Fisher, The Lagrangian Relaxation Method for Solving
+/// Upper bound of the worth of every solution: Fisher, The Lagrangian Relaxation Method for Solving
 /// Integer Programming Problems, Management Science 27(1), 1981.
 [[nodiscard]] double dual_worth(const std::vector<std::vector<AssignmentCandidate>>& rows,
                                 const std::vector<int>& gpus, const Prices& prices);
 
-/// Prices at which dual_worth() is least, by the ellipsoid method with deep cuts (Bland, Goldfarb
-/// and Todd, The Ellipsoid Method: A Survey, Operations Research 29(6), 1981) to 1e-9 of it or a
-/// maximum number of steps. Any prices give a bound.
+/// Prices that minimise dual_worth(), by the ellipsoid method with deep cuts (Bland, Goldfarb and
+/// Todd, The Ellipsoid Method: A Survey, Operations Research 29(6), 1981). Stops at 1e-9 of the
+/// minimum or at a maximum number of steps. Any prices give a bound.
 [[nodiscard]] Prices best_prices(const std::vector<std::vector<AssignmentCandidate>>& rows,
                                  const std::vector<int>& gpus);
 

@@ -24,7 +24,7 @@ struct AssignmentProblem {
 
 /// The problem as a binary program: a variable for each entry below 0, row by row.
 [[nodiscard]] LinearProgram assignment_program(const AssignmentProblem& choice);
-/// The column of each row in `answer` to that program; -1: none.
+/// The column of each row in the solution `answer` of that program; -1: none.
 [[nodiscard]] std::vector<int> assignment_of(const AssignmentProblem& choice,
                                              const std::vector<double>& answer);
 

@@ -17,12 +17,14 @@ namespace {
 
 constexpr std::size_t kFirstWidth = 16;
 constexpr std::size_t kWiden = 8;
-/// Prices beside the best ones, which bound better where a type is nearly full or nearly free.
+/// Factors for further prices around the best ones; these bound better if a type is nearly full or
+/// nearly free.
 constexpr double kFactors[] = {0.5, 0.8, 0.9, 0.96, 1.04, 1.1, 1.25, 2};
 constexpr double kRounding = 1e-9;  ///< relative, of sums
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-/// What is free behind the first jobs of the order, and the most that these are worth with it.
+/// The sets of free GPUs after the first jobs of the order, each with the maximum worth of these
+/// jobs.
 struct States {
   explicit States(std::size_t count) : types(count) {}
 
@@ -34,17 +36,17 @@ struct States {
   std::size_t types;
   std::vector<int> free;  ///< of each type, state after state
   std::vector<double> worth;
-  std::vector<double> bound;             ///< of every answer that it leads to
-  std::vector<std::uint32_t> parents;    ///< in the layer before
-  std::vector<std::int16_t> candidates;  ///< of its job's row; -1: none
+  std::vector<double> bound;             ///< upper bound of all solutions from this state
+  std::vector<std::uint32_t> parents;    ///< index in the previous layer
+  std::vector<std::int16_t> candidates;  ///< candidate in its job's row; -1: none
 };
 
-/// Finds a state by what is free.
+/// Finds a state by its free GPUs.
 class StateTable {
  public:
   explicit StateTable(const States& states) : states_(states), slots_(1024, kEmpty) {}
 
-  /// The state with `free`, or where the next one is entered: states.size().
+  /// The index of the state with `free`. If there is none, registers the next one: states.size().
   std::size_t find_or_enter(std::span<const int> free) {
     if (2 * states_.size() >= slots_.size()) grow();
     const std::size_t slot = slot_of(free);
@@ -102,14 +104,14 @@ class Search {
   }
 
  private:
-  /// An answer must be worth so much to be better by more than the gap.
+  /// The worth from which a solution is better by more than the gap.
   [[nodiscard]] double wanted() const {
     const double by = std::max(options_.gap, kRounding) * best_;
-    // The sum of a bound may be rounded down.
+    // A bound is a rounded sum and may be too low.
     return best_ + (whole_ ? std::max(by, 1 - kRounding * std::max(best_, 1.0)) : by);
   }
 
-  /// What no sum of candidates can use is not there: prices of it would only blur the bound.
+  /// Removes GPUs that no sum of candidates can use: pricing them would only weaken the bound.
   void leave_unusable(std::size_t type) {
     int unit = 0;
     for (const auto& row : rows_) {
@@ -132,7 +134,7 @@ class Search {
     bound_ = dual_worth(rows_, gpus_, best);
   }
 
-  /// The most GPUs among what a row gains most with, at the best prices.
+  /// Maximum GPUs among the candidates with the highest gain of a row, at the best prices.
   [[nodiscard]] int likely_gpus(std::size_t row) const {
     const double most = max_gain(rows_[row], prices_.front());
     int gpus = 0;
@@ -144,8 +146,8 @@ class Search {
     return gpus;
   }
 
-  /// Large ones come first: small ones fill what is left at the end, which finds a good answer
-  /// with few states.
+  /// Large jobs come first. Small ones then fill the rest, which finds a good solution with few
+  /// states.
   void order_jobs() {
     order_.resize(rows_.size());
     std::iota(order_.begin(), order_.end(), std::size_t{0});
@@ -154,7 +156,7 @@ class Search {
     std::ranges::stable_sort(order_, std::greater<>(), [&](std::size_t j) { return gpus[j]; });
   }
 
-  /// At each of the prices: what the jobs from a place of the order on gain.
+  /// For each price vector: the sum of gains of the jobs from each position of the order on.
   void sum_rests() {
     for (const Prices& prices : prices_) {
       std::vector<double>& rest = rests_.emplace_back(order_.size() + 1, 0.0);
@@ -164,8 +166,8 @@ class Search {
     }
   }
 
-  /// Of all answers with `worth` until place `k` of the order and `free` from there; lower than
-  /// `enough` it need not be precise.
+  /// Bound of all solutions that have `worth` before position `k` of the order and `free` GPUs
+  /// left. A value below `enough` may be imprecise.
   [[nodiscard]] double bound_of(std::size_t k, std::span<const int> free, double worth,
                                 double enough) const {
     double least = std::numeric_limits<double>::infinity();
@@ -178,7 +180,7 @@ class Search {
     return least;
   }
 
-  /// All ways on from `from` with the job at place `k`.
+  /// All states that follow from `from` with the job at position `k`.
   States layer(const States& from, std::size_t k) {
     States to(from.types);
     StateTable table(to);
@@ -230,7 +232,7 @@ class Search {
     }
   }
 
-  /// The `width` states of the best bounds, in their order.
+  /// Keeps the `width` states with the best bounds, in their order.
   void narrow(States& states, std::size_t width) {
     if (states.size() <= width) return;
     std::vector<std::uint32_t> kept(states.size());
@@ -257,7 +259,7 @@ class Search {
     states = std::move(out);
   }
 
-  /// Follows `width` states at most; a better answer and a better bound are kept.
+  /// Searches with at most `width` states per layer; keeps better solutions and better bounds.
   void pass(std::size_t width) {
     left_out_ = kNever;
     std::vector<std::vector<std::uint32_t>> parents;
@@ -272,7 +274,7 @@ class Search {
       parents.push_back(std::move(states.parents));
       candidates.push_back(std::move(states.candidates));
       if (states_ < options_.max_states || k + 1 == order_.size()) continue;
-      // Enough: without the jobs behind, it is an answer all the same.
+      // State limit reached: a solution without the remaining jobs is still valid.
       for (const double bound : states.bound) left_out_ = std::max(left_out_, bound);
       break;
     }
@@ -306,15 +308,15 @@ class Search {
   const BranchOptions& options_;
   std::vector<std::vector<AssignmentCandidate>> rows_;
   std::int64_t all_gpus_ = 0;
-  std::vector<int> gpus_;       ///< of each type, that can be used
-  bool whole_ = false;          ///< all worths are whole numbers, and so is that of every answer
+  std::vector<int> gpus_;       ///< usable GPUs of each type
+  bool whole_ = false;          ///< all worths are integers, so each solution's worth is too
   std::vector<Prices> prices_;  ///< the best ones first
   std::vector<std::size_t> order_;
   std::vector<std::vector<double>> rests_;
   std::vector<int> chosen_;
-  double best_ = 0;           ///< what chosen_ is worth
-  double bound_ = 0;          ///< no answer is worth more
-  double left_out_ = kNever;  ///< the same for what this pass passed over
+  double best_ = 0;           ///< the worth of chosen_
+  double bound_ = 0;          ///< upper bound of the worth of any solution
+  double left_out_ = kNever;  ///< upper bound of the states that this pass dropped
   std::int64_t states_ = 0;
 };
 

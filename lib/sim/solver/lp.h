@@ -14,7 +14,7 @@ namespace rubato::sim {
 /// inside all rows, or if the program is unbounded.
 [[nodiscard]] Result<std::vector<double>> solve_centre(const LinearProgram& linear_program);
 
-/// A function that solves a linear program, such as solve_centre(). Tests hand in another one.
+/// A function that solves a linear program, such as solve_centre(). Tests replace it.
 using CentreSolver = Result<std::vector<double>> (*)(const LinearProgram&);
 
 }  // namespace rubato::sim

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Path following on the primal-dual system of the log barrier, with Newton steps at each level of
-// the barrier until its centre is met. Rows with many terms (capacities) are kept apart from the
-// normal matrix and not in it, so that what remains of it stays as sparse as the jobs are apart.
+// Path following on the primal-dual system of the log barrier. Newton steps at each level of the
+// barrier lead to its centre. Rows with many terms (capacities) are kept out of the normal matrix,
+// so that it stays as sparse as the jobs are independent.
 #include <algorithm>
 #include <cmath>
 #include <eigen3/Eigen/Sparse>
@@ -17,14 +17,14 @@ using Matrix = Eigen::SparseMatrix<double>;
 
 constexpr double kFirstLevel = 1.0;
 constexpr double kLastLevel = 1e-9;
-/// From here on what was found stands where numbers give no further step.
+/// Below this level, a solution is accepted even if numerical errors stop further steps.
 constexpr double kGoodLevel = 1e-6;
 constexpr double kNextLevel = 0.2;
-constexpr int kMaxSteps = 12;       ///< of Newton, a level
+constexpr int kMaxSteps = 12;       ///< Newton steps per level
 constexpr double kCentred = 1e-3;   ///< largest relative distance of s z from the level
-constexpr double kEndless = 1e15;   ///< times the start: as far as no optimum is
+constexpr double kEndless = 1e15;   ///< times the start: further than any optimum
 constexpr double kDamping = 1e-13;  ///< added to the diagonal, relative to it
-constexpr double kLost = 2;         ///< times the gap before, or that of the level
+constexpr double kLost = 2;         ///< times the gap before, or the gap of the level
 
 class PathFollower {
  public:
@@ -44,14 +44,14 @@ class PathFollower {
     rows_.setFromTriplets(entries.begin(), entries.end());
     x_ = Eigen::Map<const Vector>(linear_program.start.data(), n_);
     const double largest = c_.cwiseAbs().maxCoeff();
-    if (largest > 0) c_ /= largest;  // so that levels mean the same for every objective
+    if (largest > 0) c_ /= largest;  // levels then mean the same for every objective
   }
 
   [[nodiscard]] bool inside() const {
     return x_.minCoeff() > 0 && (m_ == 0 || (bounds_ - rows_ * x_).minCoeff() > 0);
   }
 
-  /// False: the numbers went astray, as where nothing bounds the objective.
+  /// False: numerical failure, for example if the objective is unbounded.
   bool follow() {
     const double far = 1 + x_.maxCoeff();
     slack_ = bounds_ - rows_ * x_;
@@ -64,7 +64,7 @@ class PathFollower {
         const double most = kLost * std::max(gap(), level * (n_ + m_));
         const bool good = level < kGoodLevel;
         if (!newton(level)) return good;
-        // So far down only rounding makes the gap wider, by steps that lead anywhere.
+        // At these levels only rounding widens the gap, and further steps are arbitrary.
         if (good && gap() > most) {
           x_ = before;
           return true;
@@ -73,7 +73,7 @@ class PathFollower {
       }
       level *= kNextLevel;
     }
-    // Where nothing bounds the objective the path has no end.
+    // If the objective is unbounded, the path never ends.
     return x_.allFinite() && x_.maxCoeff() < kEndless * far;
   }
 
@@ -82,7 +82,7 @@ class PathFollower {
  private:
   static constexpr std::size_t kSparse = 16;
 
-  /// How far at most the objective is from its optimum, in its scale, where prices are in order.
+  /// Upper bound of the distance to the optimum, in scaled units, if the prices are feasible.
   [[nodiscard]] double gap() const { return x_.dot(price_) + slack_.dot(row_price_); }
 
   [[nodiscard]] bool centred(double level) const {
@@ -94,7 +94,7 @@ class PathFollower {
     return rows < kCentred && own < kCentred;
   }
 
-  /// (A' D A) dx = c - level A' (1 / s), with the bounds x >= 0 among the rows.
+  /// (A' D A) dx = c - level A' (1 / s), with the bounds x >= 0 as further rows.
   bool newton(double level) {
     const Vector weight = row_price_.cwiseQuotient(slack_);
     const Vector right =
@@ -107,7 +107,7 @@ class PathFollower {
         row_price_;
     const Vector dp =
         (Vector::Constant(n_, level) - price_.cwiseProduct(dx)).cwiseQuotient(x_) - price_;
-    // One length for all of them: with one for x and one for prices the path is lost at times.
+    // One step length for all variables: separate lengths for x and prices can lose the path.
     const double length = std::min(std::min(longest(x_, dx), longest(slack_, ds)),
                                    std::min(longest(price_, dp), longest(row_price_, dz)));
     x_ += length * dx;
@@ -117,7 +117,7 @@ class PathFollower {
     return true;
   }
 
-  /// The system with dense rows apart: [H V'; V -1/W].
+  /// The system with dense rows separated: [H V'; V -1/W].
   [[nodiscard]] Vector solve(const Vector& weight, const Vector& right) {
     std::vector<Eigen::Triplet<double>> entries;
     Vector diagonal = price_.cwiseQuotient(x_);
@@ -152,7 +152,7 @@ class PathFollower {
     return found.head(n_);
   }
 
-  /// The longest step below 1 that keeps all of `from` above 0.
+  /// The longest step up to 1 that keeps all of `from` above 0.
   static double longest(const Vector& from, const Vector& step) {
     double most = 1;
     for (Eigen::Index i = 0; i < from.size(); ++i) {
@@ -171,7 +171,7 @@ class PathFollower {
   Vector bounds_;
   Vector x_;
   Vector slack_;
-  Vector price_;      ///< of x >= 0
+  Vector price_;      ///< of the bounds x >= 0
   Vector row_price_;  ///< of the rows
   Eigen::SimplicialLDLT<Matrix, Eigen::Lower> factor_;
   bool analysed_ = false;

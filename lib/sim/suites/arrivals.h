@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// When the jobs of a generated workload come.
+// Arrival times of generated workloads.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,13 @@ namespace rubato::sim {
 
 enum class ArrivalKind {
   kPoisson,  ///< gaps are exponential
-  kEven,     ///< gaps are alike
-  kBursty,   ///< groups of 1 and more at once, 4 in the mean (geometric), gaps between them
-             ///< exponential
+  kEven,     ///< equal gaps
+  kBursty,   ///< groups of 1 or more at once, mean 4 (geometric), with exponential gaps
 };
-/// The words of the kinds, in their order.
+/// The names of the kinds, in enum order.
 [[nodiscard]] const std::vector<std::string>& arrival_words();
 
-/// Times one after the other, not falling, from `gap` s after 0 in the mean.
+/// Non-decreasing arrival times with a mean gap of `gap` seconds, from 0 on.
 class ArrivalTimes {
  public:
   /// `gap`: mean seconds between two jobs, above 0.
@@ -32,7 +31,7 @@ class ArrivalTimes {
   std::uint64_t seed_;
   std::uint64_t number_ = 0;
   double now_ = 0;
-  int more_ = 0;  ///< that come now too
+  int more_ = 0;  ///< further jobs that arrive at this time
 };
 
 }  // namespace rubato::sim

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Draws from distributions for generated workloads. Each is by name (seed, stream, number), so that
-// another draw more or less changes none of the others.
+// Draws from distributions for generated workloads. Each draw has a name (seed, stream, number), so
+// that adding or removing a draw does not change the others.
 #pragma once
 
 #include <array>
@@ -25,21 +25,21 @@ namespace rubato::sim {
   return -mean * std::log1p(-uniform_noise(seed, stream, number));
 }
 
-/// Where `share` (0..1) falls among parts of these weights (at least 0, some above).
+/// The index of the part that contains `share` (0..1). Parts have these weights (at least 0, some
+/// above).
 [[nodiscard]] std::size_t part_of(std::span<const double> weights, double share);
 
-/// A point of a distribution that was published by quantiles.
+/// A quantile of a published distribution.
 struct Quantile {
   double share = 0;  ///< 0..1
   double value = 0;  ///< above 0
 };
-/// The value at `share`, with the logarithm of values linear between the points, which rise in
-/// both.
+/// The value at `share`. The logarithm of values is linear between points, which increase in both.
 [[nodiscard]] double value_at(std::span<const Quantile> points, double share);
 
-/// The share of a standard normal below `z`.
+/// The probability that a standard normal value is below `z`.
 [[nodiscard]] double normal_share(double z);
-/// Its inverse, for 0 < share < 1.
+/// The inverse of normal_share(), for 0 < share < 1.
 [[nodiscard]] double normal_point(double share);
 
 }  // namespace rubato::sim

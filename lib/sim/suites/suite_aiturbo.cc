@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Training with parameter servers, of which a share of the jobs can be forecast: drawn from what
-// was published of the 8,692 production jobs of Zhao et al., AITurbo (HPDC 2021).
+// Training with parameter servers; a share of the jobs is predictable. Drawn from the published
+// statistics of the 8,692 production jobs of Zhao et al., AITurbo (HPDC 2021).
 //
-// Published are the marginal distributions below, the share of predictable jobs (85.03 %), and that
-// they run longer (point-biserial correlation of run time with "unpredictable": -0.30); a normal
-// copula joins the two, so that the run times are the published ones at any share. Not published is
-// how the time of a step divides; it is drawn for each of the 27 kinds of job. Jobs without GPUs
-// (11.7 %) are left out, a worker has one GPU, and what a worker's batch lacks to one sample for
-// each of 8 workers is added.
+// Published: the marginal distributions below, the share of predictable jobs (85.03 %), and that
+// these run longer (point-biserial correlation of run time with "unpredictable": -0.30). A normal
+// copula joins the two, so that run times match the published ones at any share. Not published: how
+// the time of a step divides; it is drawn for each of the 27 kinds of job. Jobs without GPUs (11.7
+// %) are left out. Each worker has one GPU. A batch too small for one sample on each of 8 workers
+// is increased.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,28 +29,28 @@ constexpr std::array<Quantile, 7> kRunSeconds{
 constexpr double kMeanRun = 11083;
 constexpr std::array<Quantile, 6> kBatch{
     {{0, 1}, {.25, 16}, {.5, 96}, {.75, 96.001}, {.9, 128}, {.99, 64000}}};
-/// GPUs, and so workers, of the jobs that have some, and how many jobs.
+/// GPUs per job, which equal workers, and the numbers of such jobs.
 constexpr std::array<int, 5> kWorkers{1, 2, 4, 6, 8};
 constexpr std::array<double, 5> kWorkerJobs{1881, 824, 212, 3611, 1144};
 /// Servers 0, 1, 2, 3, 4: quartiles 1, 2, 2, 90 % 3, 99 % 4, mean 1.95, none in 575 jobs of 8,692.
 constexpr std::array<double, 5> kServerJobs{.066, .23, .47, .16, .074};
 constexpr int kMaxWorkers = 8;
 constexpr int kKinds = 27;
-/// Normal copula of run time and predictability. Between a run time so skewed and a label that 15 %
-/// have at most 0.31 of a correlation shows; this one shows the published 0.30.
+/// Normal copula of run time and predictability. With such skewed run times and a label that 15 %
+/// of jobs have, at most a correlation of 0.31 is visible. This value gives the published 0.30.
 constexpr double kLatent = 0.87;
 
 constexpr int kJobs = 480;
 constexpr int kGpus = 64;
 constexpr int kGpusPerNode = 8;
-constexpr int kCoresPerGpu = 21;  ///< of the nodes: the middle of 14 to 28
+constexpr int kCoresPerGpu = 21;  ///< per node: the middle of 14 to 28
 constexpr int kCoresOfPod = 5;
 constexpr double kMinRestart = 30;
 constexpr double kMaxRestart = 60;
 constexpr double kPredictableError = 0.05;
 constexpr double kOtherError = 0.5;
 
-/// Streams of draws; those of kinds have one seed for all workloads.
+/// Streams of draws. Draws for kinds use one seed in all workloads.
 enum : std::uint64_t { kRun = 121, kLabel, kWorker, kServer, kKindOf, kRestart, kKindParts };
 constexpr std::uint64_t kSeedOfKinds = 27;
 
@@ -85,8 +85,8 @@ SuiteResult<Shape> shape_of(const std::string& argument) {
   return shape;
 }
 
-/// What a step of a second at two workers and two servers is made of. The exchange of gradients
-/// takes 10 to 50 % of it, most of that in push, update and pull; 5 to 15 % take always as long.
+/// Splits a step of one second at two workers and two servers. The exchange of gradients takes 10
+/// to 50 % of it, most of that in push, update and pull. A fixed part takes 5 to 15 %.
 StepCosts step_of(std::uint64_t kind, double batch) {
   const auto draw = [kind](double from, double to, std::uint64_t part) {
     return draw_between(from, to, kSeedOfKinds, kKindParts + part, kind);
@@ -124,7 +124,7 @@ SimJob job_of(const Shape& shape, std::uint64_t seed, std::uint64_t number, doub
       kLatent * z + std::sqrt(1 - kLatent * kLatent) * normal_noise(seed, kLabel, number);
   job.predictable = shape.predictable >= 1 || normal_share(latent) >= 1 - shape.predictable;
   job.forecast_error = job.predictable ? kPredictableError : kOtherError;
-  // The run time was measured with the servers on cores.
+  // The run time was measured with servers on cores.
   Setting setting{0, {workers}, 0, servers_plan(job.servers)};
   job.work = value_at(kRunSeconds, normal_share(z)) * StepTruth().throughput(job, setting, 0);
   return job;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Jobs whose number of GPUs and whose batch may change: the workload with which Saxena et al.,
-// Effective Elastic Scaling of Deep Learning Workloads (MASCOTS 2020), was reproduced for the
-// project. All its numbers stand here, and what came out then.
+// Jobs with a variable number of GPUs and a variable batch: the workload of the project's
+// reproduction of Saxena et al., Effective Elastic Scaling of Deep Learning Workloads (MASCOTS
+// 2020). This file has all its numbers and the results of that reproduction.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ struct Shape {
   ArrivalKind arrivals = ArrivalKind::kPoisson;
   UserBatch batch = UserBatch::kMin;
   std::vector<double> mix;
-  bool published = true;  ///< the workload is the one of the figures
+  bool published = true;  ///< the figures apply to this workload
 };
 
 SuiteResult<Shape> shape_of(const std::string& argument) {
@@ -94,7 +94,7 @@ SimJob job_of(const Shape& shape, std::uint64_t seed, std::uint64_t number, doub
     job.batch =
         std::floor(draw_between(kind.least_batch, kind.most_batch + 1, seed, kBatch, number));
   }
-  // What its user asks for is what holds the batch.
+  // The user requests the GPUs that hold the batch.
   job.gpus = static_cast<int>(std::ceil(job.batch / kind.max_local));
   job.min_gpus = 1;
   job.max_gpus = kMaxGpusPerJob;
@@ -105,15 +105,16 @@ SimJob job_of(const Shape& shape, std::uint64_t seed, std::uint64_t number, doub
   job.step->gradient_mb = kind.gradient_mb;
   job.step->link_mb_s = kLink;
   job.step->max_local = kind.max_local;
-  // On one GPU the largest batch that fits is the fastest: the fixed time is shared by most.
+  // On one GPU the largest batch that fits is the fastest: the fixed time is shared by the most
+  // samples.
   const double largest = std::min(kind.most_batch, kind.max_local);
   const double speed = largest / (kind.fixed_s + largest * kind.sample_s);
   job.work = 60 * draw_between(kMinWork, kMaxWork, seed, kWork, number) * speed;
   return job;
 }
 
-/// Jobs completed in 8 hours and the mean of their times, with the variable batch, and with the
-/// least and the largest batch for good.
+/// Jobs completed in 8 hours and their mean time: with a variable batch, and with the smallest and
+/// the largest batch throughout.
 struct Row {
   double throughput;
   std::array<double, 3> completed;
@@ -124,7 +125,7 @@ constexpr std::array<Row, 4> kTable{{{10, {75, 68, 75}, {40, 79, 44}},
                                      {30, {204, 180, 152}, {59, 97, 113}},
                                      {40, {228, 184, 155}, {102, 137, 153}}}};
 constexpr double kWithin = 0.15;
-/// The table is of one to three draws: the mean of so many of ours is compared with it.
+/// The table comes from one to three draws; compare it with the mean of this many seeds.
 constexpr int kSeeds = 20;
 
 std::vector<PublishedFigure> published(const Shape& shape) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The argument of generated suites: the text after their "@", as "20/arrivals=bursty/hours=4", and
-// an empty one.
+// The argument of generated suites: the text after "@", such as "20/arrivals=bursty/hours=4", or
+// "".
 #pragma once
 
 #include <map>
@@ -16,22 +16,23 @@ namespace rubato::sim {
 /// A number, then words KEY=VALUE. Errors name the suite, the word and the expected form.
 class SuiteSpec {
  public:
-  /// `keys`: those that the suite knows. Refused: another key, one twice, one without a value.
+  /// `keys`: the keys that the suite knows. Errors: an unknown key, a duplicate key, a key without
+  /// a value.
   [[nodiscard]] static SuiteResult<SuiteSpec> parse(std::string suite, std::string_view text,
                                                     const std::vector<std::string>& keys);
 
   /// The number before the first "/".
   [[nodiscard]] SuiteResult<double> head(std::string_view what, double least, double most) const;
   [[nodiscard]] bool has(const std::string& key) const { return words_.contains(key); }
-  /// The number of `key`; `usual` if it is not given.
+  /// The number of `key`; `usual` if the key is missing.
   [[nodiscard]] SuiteResult<double> number(const std::string& key, double usual, double least,
                                            double most) const;
-  /// The same, whole and a multiple of `step`.
+  /// The same for an integer that is a multiple of `step`.
   [[nodiscard]] SuiteResult<int> whole(const std::string& key, int usual, int step, int most) const;
-  /// One of `choices`, as its number; the first where it is not said.
+  /// The index of the value in `choices`; 0 if the key is missing.
   [[nodiscard]] SuiteResult<std::size_t> choice(const std::string& key,
                                                 const std::vector<std::string>& choices) const;
-  /// As many weights as `usual` has, with ":" between; at least 0, some above.
+  /// As many weights as `usual` has, separated by ":"; at least 0, some above.
   [[nodiscard]] SuiteResult<std::vector<double>> weights(const std::string& key,
                                                          std::vector<double> usual) const;
 
@@ -44,7 +45,8 @@ class SuiteSpec {
   std::map<std::string, std::string> words_;
 };
 
-/// Without jobs: nodes of one type, whose jobs say themselves where their time goes (StepCosts).
+/// A suite without jobs: nodes of one type, for jobs that describe their iteration time
+/// (StepCosts).
 [[nodiscard]] Suite step_suite(int nodes, int gpus_per_node, int cores = 0);
 
 }  // namespace rubato::sim

@@ -12,8 +12,8 @@ bool names_missing_nodes(const job_record_t& job) {
          bit_super_set(job.details->req_node_bitmap, avail_node_bitmap) == 0;
 }
 
-// Limits on TRES are tested after the choice of nodes in slurmctld; what the job asks at least is
-// known before. That can miss a limit, never invent one.
+// slurmctld tests TRES limits after it chooses nodes. Only the job's minimum request is known
+// before. This test can miss a limit but never reports a false one.
 bool over_tres_limit(job_record_t& job) {
   if (job.tres_req_cnt == nullptr || (accounting_enforce & ACCOUNTING_ENFORCE_LIMITS) == 0)
     return false;
@@ -42,7 +42,7 @@ Block block_of_reason(const job_record_t& job) {
     case WAIT_PART_TIME_LIMIT:
       return Block::kPartition;
     case WAIT_NODE_NOT_AVAIL:
-      // Also what an earlier try on all nodes left behind; it is tested anew.
+      // Also covers reasons left by an earlier attempt on all nodes; those are tested again.
       return Block::kNone;
     default:
       return acct_policy_job_runnable_state(const_cast<job_record_t*>(&job)) ? Block::kOther
@@ -64,7 +64,7 @@ BlockFound find_block(job_record_t& job, part_record_t& part, const BlockTests& 
   }
   if (tests.array && !job_array_start_test(&job)) return {Block::kArrayLimit, words_of_reason(job)};
   if (accounting_enforce != 0) {
-    // Limits depend on the partition, too, and the job may be in several.
+    // Limits also depend on the partition, and a job may name several.
     part_record_t* const before = std::exchange(job.part_ptr, &part);
     const bool pre_limit =
         !acct_policy_job_runnable_state(&job) && !acct_policy_job_runnable_pre_select(&job, false);

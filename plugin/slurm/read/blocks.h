@@ -14,18 +14,19 @@ struct BlockFound {
   std::string words;
 };
 
-/// What the state reason that slurmctld left in a pending job says.
+/// The meaning of the state reason that slurmctld set on a pending job.
 [[nodiscard]] Block block_of_reason(const job_record_t& job);
 [[nodiscard]] std::string words_of_reason(const job_record_t& job);
 
 struct BlockTests {
-  bool reservation_closed = false;  ///< found out already
-  bool may_write = false;  ///< without it only the state reason that stock Slurm left is read
-  bool licences = true;    ///< the job needs some
-  bool array = true;       ///< it may be an array
+  bool reservation_closed = false;  ///< known to be closed
+  bool may_write = false;           ///< if false, only reads the state reason that stock Slurm set
+  bool licences = true;             ///< whether the job needs licences
+  bool array = true;                ///< whether it may be an array
 };
 
-/// The tests that schedule() makes before select_nodes() (job_scheduler.c _schedule), in its order.
+/// The tests that schedule() makes before select_nodes(), in the same order (job_scheduler.c
+/// _schedule).
 [[nodiscard]] BlockFound find_block(job_record_t& job, part_record_t& part,
                                     const BlockTests& tests);
 

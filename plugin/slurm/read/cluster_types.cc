@@ -12,7 +12,7 @@ namespace rubato {
 
 namespace {
 
-// Equal nodes have equal texts, so that few texts are parsed.
+// Identical nodes have identical texts, so only a few texts are parsed.
 std::vector<std::string> read_types() {
   std::set<std::string_view> texts;
   for (int i = 0; i < node_record_count; ++i) {

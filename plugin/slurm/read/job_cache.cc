@@ -3,8 +3,8 @@
 
 namespace rubato {
 
-// The records are large, and a look touches thousands of them, most out of the processor's caches:
-// fields that stand together cost one miss.
+// Records are large, and a look reads thousands of them, most not in the CPU caches. Reading
+// neighbouring fields together costs one cache miss.
 JobMark mark_of(const job_record_t& job) {
   const struct job_details& details = *job.details;
   JobMark mark{
@@ -13,7 +13,7 @@ JobMark mark_of(const job_record_t& job) {
       .numbers = {job.job_state, job.time_limit, details.min_nodes, details.max_nodes,
                   details.min_cpus, details.pn_min_cpus, details.pn_min_memory, details.num_tasks,
                   details.whole_node}};
-  if (job.job_resrcs != nullptr) {  // a shrink
+  if (job.job_resrcs != nullptr) {  // set by a shrink
     mark.numbers[9] = job.node_cnt;
     mark.numbers[10] = job.total_cpus;
   }

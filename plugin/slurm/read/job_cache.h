@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the last looks read of each job. A light look compares a few fields of a record with what
-// they were; only where one differs it reads the job anew. A full look reads all.
+// Job data read by earlier looks. A light look compares a few fields of a record with their old
+// values and reads the job again only if one differs. A full look reads all.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@
 
 namespace rubato {
 
-/// The fields of a job record that tell whether it was changed. An update of a job frees and sets
-/// pointers or changes counts; one that leaves them all alike is seen by the next full look.
+/// Fields of a job record that show whether it changed. An update of a job frees and sets pointers
+/// or changes counts. The next full look finds updates that change none of them.
 struct JobMark {
   std::array<const void*, 8> pointers{};
   std::array<std::uint64_t, 11> numbers{};
@@ -23,33 +23,33 @@ struct JobMark {
 
 [[nodiscard]] JobMark mark_of(const job_record_t& job);
 
-/// One entry in the queue at most, and nothing that changes from look to look but what a light
-/// look reads: no array, no list of partitions or reservations.
+/// True if the job has at most one queue entry, and only fields that a light look reads can change:
+/// no array, no list of partitions or reservations.
 [[nodiscard]] bool is_plain(const job_record_t& job);
 
 struct CachedJob {
   Seconds submit = 0;
   JobMark mark;
-  Job job;            ///< as read last; a look lays rank, priority and the like over it
-  int class_id = -1;  ///< of NodeClasses; -1: to be found
-  int rank = -1;      ///< in the queue of the last look; -1: was not in it
+  Job job;            ///< as last read; a look updates rank, priority and similar fields
+  int class_id = -1;  ///< of NodeClasses; -1: unknown
+  int rank = -1;      ///< in the queue of the last look; -1: it was not in it
   std::uint64_t seen = 0;
-  bool plain = false;     ///< is_plain(); arrays and lists of a job that had none are seen later
-  bool licensed = false;  ///< it needs licences
+  bool plain = false;     ///< is_plain(); an array or list that appears later is detected
+  bool licensed = false;  ///< needs licences
 };
 
 class JobCache {
  public:
-  /// Begins a look.
+  /// Starts a look.
   void begin() { ++look_; }
-  /// Ends it: forgets the jobs it did not see.
+  /// Ends a look: removes jobs that it did not see.
   void end();
   void clear() { jobs_.clear(); }
   void forget_classes();
 
-  /// What is known of `job`; null if that is nothing, or if the record has changed.
+  /// The cached data of `job`; null if there is none or the record changed.
   [[nodiscard]] CachedJob* find(const job_record_t& job);
-  /// A place for what is read of `job` now. It stays where it is until end().
+  /// Returns the cache entry in which to store `job`. The reference is valid until end().
   [[nodiscard]] CachedJob& renew(const job_record_t& job);
   void see(CachedJob& cached) const { cached.seen = look_; }
   [[nodiscard]] bool seen(const CachedJob& cached) const { return cached.seen == look_; }

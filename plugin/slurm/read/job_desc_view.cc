@@ -70,7 +70,8 @@ RequestFacts facts_of(const job_record_t& job) {
   out.array = job.array_job_id != 0;
   out.het = job.het_job_id != 0;
   out.time_limit = seconds(job.time_limit);
-  // Hints were checked against what was submitted, and still are where it runs at another size.
+  // Hints were checked against the submitted request, so use that even if the job runs at another
+  // size.
   if (const auto kept = kept_request(job)) {
     out.per_job = kept->per_job;
     out.per_node = kept->per_node;

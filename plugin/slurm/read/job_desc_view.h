@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A submission, an update and a job record, as far as hints depend on them.
+// A submission, an update and a job record, reduced to what hints depend on.
 #pragma once
 
 #include <string>
@@ -12,21 +12,21 @@
 
 namespace rubato {
 
-/// What a submission says outside its comment: the control environment that the SPANK plugin wrote,
-/// and RUBATO_DL_* of the job's own environment, which counts where the client has no such plugin.
+/// Hints of a submission outside its comment: the control environment that the SPANK plugin wrote,
+/// and RUBATO_DL_* of the job's own environment. The latter counts if the client lacks the plugin.
 [[nodiscard]] PassedHints passed_by(const job_desc_msg_t& job);
 
-/// The request of a submission. `requeue_default` is JobRequeue of slurm.conf. Without
-/// cluster_types.
+/// The request of a submission, without cluster_types. `requeue_default` is JobRequeue of
+/// slurm.conf.
 [[nodiscard]] RequestFacts facts_of(const job_desc_msg_t& job, bool requeue_default);
 
-/// The request of a job that slurmctld has. Without cluster_types.
+/// The request of a job in slurmctld, without cluster_types.
 [[nodiscard]] RequestFacts facts_of(const job_record_t& job);
 
-/// Says something of the request: GPUs, nodes, tasks, time, exclusive, requeue.
+/// True if the update changes the request: GPUs, nodes, tasks, time, exclusive, requeue.
 [[nodiscard]] bool touches_request(const job_desc_msg_t& update);
 
-/// `facts` as they are after `update`.
+/// Changes `facts` as `update` would.
 void apply_update(const job_desc_msg_t& update, RequestFacts& facts);
 
 }  // namespace rubato

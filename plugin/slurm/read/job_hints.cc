@@ -22,7 +22,7 @@ void mix(const char* words, std::uint64_t& state) {
   mix(words != nullptr ? std::hash<std::string_view>()(words) : 0, state);
 }
 
-// Everything that facts_of() reads and a user can change.
+// Hashes all fields that facts_of() reads and a user can change.
 std::uint64_t state_of(const job_record_t& job) {
   const struct job_details& details = *job.details;
   std::uint64_t state = 0;

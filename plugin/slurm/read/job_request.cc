@@ -21,7 +21,7 @@ constexpr const char* kSbatchVariables[] = {
 
 std::string text(const char* words) { return words != nullptr ? words : ""; }
 
-/// Names and members, in the order in which they are written.
+/// Names and members, in the order of the text.
 template <typename Fields, typename Each>
 void each_member(Fields& fields, Each each) {
   each("job", fields.per_job);
@@ -71,7 +71,7 @@ bool read(std::string_view text, bool& to) {
 
 std::uint32_t count(int value) { return static_cast<std::uint32_t>(value); }
 
-/// What --gpus says where tres_per_job is `per_job`: "2" or "a100:2".
+/// The value of --gpus if tres_per_job is `per_job`: "2" or "a100:2".
 std::string gpus_option(std::string_view per_job) {
   for (std::string_view entry : split_at(per_job, ',')) {
     const std::size_t at = entry.find("gpu:");
@@ -83,7 +83,7 @@ std::string gpus_option(std::string_view per_job) {
 void set_gpus(const Request& planned, RequestFields& fields) {
   const bool by_task = planned.gpus_per_task > 0 && gpus_in(fields.per_job).count == 0;
   const int total = by_task || planned.gpus == 0 ? 0 : planned.gpus;
-  // The type that binds, where the entry that named it goes.
+  // The type to request, for the case that the field that named it is dropped.
   std::string named;
   for (const std::string* one : {&fields.per_job, &fields.per_node, &fields.per_task})
     for (const std::string& word : gpus_in(*one).types) named = word;
@@ -185,14 +185,14 @@ std::vector<std::pair<std::string, std::string>> sbatch_variables(const RequestF
     number("SLURM_NTASKS", changed.tasks);
     number("SLURM_NPROCS", changed.tasks);
   }
-  // srun takes no empty number: at most all tasks on a node says nothing.
+  // srun rejects an empty number. The maximum number of tasks per node has no effect.
   if (changed.tasks_per_node != fields.tasks_per_node)
     number("SLURM_NTASKS_PER_NODE",
            changed.tasks_per_node > 0 ? changed.tasks_per_node : changed.tasks);
   if (changed.task_cpus != fields.task_cpus) number("SLURM_CPUS_PER_TASK", changed.task_cpus);
   if (changed.per_job != fields.per_job && gpus_in(fields.per_job).count > 0)
     out.emplace_back("SLURM_GPUS", gpus_option(changed.per_job));
-  // Of --gres there is no such variable: without it, a step gets what the job has.
+  // --gres has no such variable; without it, a step gets all GPUs of the job.
   if (changed.per_node != fields.per_node) out.emplace_back("SLURM_GPUS_PER_NODE", "");
   if (changed.per_task != fields.per_task) out.emplace_back("SLURM_GPUS_PER_TASK", "");
   return out;

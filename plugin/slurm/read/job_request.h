@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a pending job asks Slurm for, as the fields of its record. Calls nothing of slurmctld.
+// The request of a pending job, as fields of its record. Calls no function of slurmctld.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace rubato {
 
-/// The fields of a job record that change with its size; strings are empty where the record has
-/// none. `orig_` are those that slurmctld saves (job_mgr.c, _dump_job_details).
+/// The fields of a job record that change with its size; a string is empty if the record has none.
+/// `orig_` fields are those that slurmctld saves (job_mgr.c, _dump_job_details).
 struct RequestFields {
   std::string per_job;         ///< tres_per_job, of --gpus
   std::string per_node;        ///< tres_per_node, of --gres and --gpus-per-node
@@ -42,21 +42,21 @@ struct RequestFields {
 
 [[nodiscard]] RequestFields request_fields(const job_record_t& job);
 
-/// `fields`, of a job that asks for `asked`, so that it asks for `planned` (at_size()). What is the
-/// same in both stays as it is, unsaid values with it.
+/// Changes `fields` of a job that requests `asked`, so that it requests `planned` (at_size()).
+/// Fields equal in both stay unchanged, including unset ones.
 [[nodiscard]] RequestFields fields_at(const RequestFields& fields, const Request& asked,
                                       const Request& planned);
 
-/// One line, and back; nullopt for a text of another version.
+/// Converts to one line and back; nullopt for a text of another version.
 [[nodiscard]] std::string to_text(const RequestFields& fields);
 [[nodiscard]] std::optional<RequestFields> request_fields_from(std::string_view text);
 
-/// Variables that sbatch wrote into the environment of a job with `fields` and srun reads, as they
-/// are for `changed`; an empty value takes an option back.
+/// Variables that sbatch wrote for a job with `fields` and srun reads, with their values for
+/// `changed`. An empty value unsets the option.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> sbatch_variables(
     const RequestFields& fields, const RequestFields& changed);
 
-/// Is a variable that sbatch_variables() names.
+/// True for a variable that sbatch_variables() names.
 [[nodiscard]] bool is_sbatch_variable(std::string_view name);
 
 }  // namespace rubato

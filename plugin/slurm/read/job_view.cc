@@ -21,7 +21,7 @@ int has_name(void* state, void* name) {
   return differs == 0 ? 1 : 0;
 }
 
-// Without an iterator, which would be made and freed for each job of each look.
+// Uses no iterator, which would be allocated and freed for each job of each look.
 gres_state_t* find_gres(List gres_list, const char* name) {
   if (gres_list == nullptr) return nullptr;
   return static_cast<gres_state_t*>(
@@ -57,7 +57,8 @@ std::string type_in(const char* tres) {
   const std::size_t length = std::strcspn(at, ":,=");
   const std::string word(at, length);
   if (word.empty() || std::isdigit(static_cast<unsigned char>(word[0])) != 0) {
-    // A count, unless another field follows: types may begin with a digit (2080ti).
+    // A word before another field is the type, even if it begins with a digit (2080ti); else it is
+    // the count.
     if (at[length] != ':' && at[length] != '=') return {};
   }
   return word;
@@ -117,9 +118,9 @@ int threads_of(const part_record_t& part) {
              : static_cast<int>(std::max<std::uint32_t>(part.max_cpu_cnt / part.max_core_cnt, 1));
 }
 
-/// CPUs that a core counts for: `threads` of the partition's cores, or what the job says it uses of
-/// them (--hint=nomultithread, --threads-per-core, --ntasks-per-core; select/cons_common,
-/// cons_common.c _allocate_sc).
+/// CPUs that count per core: `threads` of the partition's cores, or as many as the job uses
+/// (--hint=nomultithread, --threads-per-core, --ntasks-per-core; select/cons_common, cons_common.c
+/// _allocate_sc).
 int threads_used(const struct job_details& details, int threads) {
   if (threads <= 1) return 1;
   const multi_core_data_t* cores = details.mc_ptr;
@@ -146,7 +147,7 @@ const char* why_unmanaged(const job_record_t& job, const part_record_t& part,
                           const Config& config) {
   if (!config.manages(part.name)) return "its partition is not in ManagedPartitions";
   const gres_job_state_t* gpu = gpu_request(job.gres_list_req);
-  // Without GPUs at the moment: its next start may have them again.
+  // The job has no GPUs now, but its next start may use them again.
   const bool on_cpus = gpu == nullptr && kept_request(job).has_value();
   if (gpu == nullptr && !on_cpus) return "it asks for no GPU";
   if (job.het_job_id != 0) return "it is part of a heterogeneous job";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reading Slurm's job and partition records. All under at least the job and partition read locks.
+// Reads Slurm's job and partition records. All functions need at least the job and partition read
+// locks.
 #pragma once
 
 #include <string>
@@ -10,33 +11,33 @@
 
 namespace rubato {
 
-/// Why Rubato leaves a pending job to stock Slurm in `part`, in words for a person; null if it
-/// manages it. (DESIGN section 2: het jobs, shards, MPS, MIG, gang-scheduled partitions,
-/// federation siblings and whatever Rubato does not understand pass through.)
+/// Why Rubato leaves a pending job in `part` to stock Slurm, as text for users; null if Rubato
+/// manages it. (DESIGN section 2: het jobs, shards, MPS, MIG, gang-scheduled partitions, federation
+/// siblings and requests that Rubato does not support pass through.)
 [[nodiscard]] const char* why_unmanaged(const job_record_t& job, const part_record_t& part,
                                         const Config& config);
 
-/// What the job asks of nodes. The GPU type comes from its --gpus... strings, since the parsed list
-/// may still carry a type that an earlier start chose.
-/// `whole_memory` is what a node gives to a job that names no memory where memory is counted and
-/// has no default (cons_tres then takes the node's memory whole), 0 elsewhere.
+/// The job's request per node. The GPU type comes from its --gpus... strings, because the parsed
+/// list may contain a type from an earlier start. `whole_memory` is the memory of a node where
+/// memory is counted without a default, else 0. There, cons_tres gives a job without a memory
+/// request all of the node's memory.
 [[nodiscard]] Request request_of(const job_record_t& job, const part_record_t& part,
                                  MiB whole_memory);
 
-/// The least memory of a node of `part`, if jobs without a memory request take it whole; else 0.
+/// The minimum memory of a node of `part`, if jobs without a memory request get all of it; else 0.
 [[nodiscard]] MiB whole_memory_of(const part_record_t& part);
 
-/// Its time limit in `part` in seconds, kForever without one (as slurmctld sets it at the start,
-/// node_scheduler.c select_nodes).
+/// The job's time limit in `part` in seconds; kForever if it has none. slurmctld sets the same at
+/// the start (node_scheduler.c select_nodes).
 [[nodiscard]] Seconds time_limit_of(const job_record_t& job, const part_record_t& part);
 
-/// What squeue shows as JOBID.
+/// The JOBID that squeue shows.
 [[nodiscard]] std::string label_of(const job_record_t& job);
 
-/// The first job_record_t entry of its GRES list named gpu; null without one.
+/// The first job_record_t entry named gpu in the GRES list; null if there is none.
 [[nodiscard]] gres_job_state_t* gpu_request(List gres_list);
 
-/// Whether the request names a GPU type itself (in tres_per_job and its kin).
+/// Whether the request names a GPU type (in tres_per_job or a similar field).
 [[nodiscard]] bool names_gpu_type(const job_record_t& job);
 
 }  // namespace rubato

@@ -7,7 +7,7 @@ namespace rubato {
 
 namespace {
 
-// Of sites whose jobs name nodes of their own: then classes are as many as jobs.
+// Limit for sites where each job names its own nodes: there each job is a class.
 constexpr std::size_t kMaxClasses = 4096;
 
 std::string text(const char* words) { return words != nullptr ? words : ""; }
@@ -24,7 +24,7 @@ bool nodes_have_owners() {
   return false;
 }
 
-// --exclusive=user, or a partition that says so: no node with a job of another user.
+// --exclusive=user, or a partition with that setting: no node with jobs of other users.
 bool exclusive_user(const SlurmQueueEntry& entry) {
   return entry.job->details->whole_node == WHOLE_NODE_USER ||
          (entry.part->flags & PART_FLAG_EXCLUSIVE_USER) != 0;
@@ -59,7 +59,7 @@ int NodeClasses::class_of(const SlurmQueueEntry& entry) {
   const job_record_t& job = *entry.job;
   const struct job_details& details = *job.details;
   const bool own_nodes = exclusive_user(entry);
-  // Node owners depend on the user, a reservation's window on the time limit.
+  // Node owners depend on the user. A reservation's window depends on the time limit.
   Key key{entry.part,
           text(entry.use_prefer ? details.prefer : details.features),
           text(details.exc_nodes),
@@ -82,13 +82,14 @@ const NodeClasses::Sets& NodeClasses::sets_of(int class_id, const SlurmQueueEntr
   return *sets;
 }
 
-// Takes from `nodes` what Slurm's reservations keep from the job; false if its own is not open.
+// Removes from `nodes` those that Slurm's reservations keep from the job. False if the job's own
+// reservation is not active.
 bool NodeClasses::apply_reservations(job_record_t& copy, bitstr_t* nodes) const {
   if (!any_reservation_) return copy.resv_name == nullptr;
   const time_t now = time(nullptr);
   if (copy.resv_name != nullptr) {
-    // job_test_resv() would look the reservation up anew and note it in the job, or move a
-    // recurring one on in time: a matter for slurmctld, which does so at its next cycle.
+    // job_test_resv() would look up the reservation and write it to the job, or advance a recurring
+    // one. Leave that to slurmctld's next cycle.
     const slurmctld_resv_t* own = copy.resv_ptr;
     if (own == nullptr || own->start_time > now || own->end_time <= now) return false;
     copy.resv_id = own->resv_id;
@@ -105,8 +106,8 @@ bool NodeClasses::apply_reservations(job_record_t& copy, bitstr_t* nodes) const 
 }
 
 NodeClasses::Sets NodeClasses::add(const SlurmQueueEntry& entry) {
-  // A copy, so that nothing of the job changes: the filters read feature_list_use, which is the
-  // scheduler's to set, and job_test_resv notes what it found in the job.
+  // Works on a copy to keep the job unchanged: the filters read feature_list_use, which the
+  // scheduler sets, and job_test_resv() writes its result to the job.
   job_record_t job = *entry.job;
   struct job_details details = *entry.job->details;
   job.details = &details;
@@ -122,8 +123,8 @@ NodeClasses::Sets NodeClasses::add(const SlurmQueueEntry& entry) {
   Sets sets;
   const Bitmap later(bit_copy(entry.part->node_bitmap));
   if (details.exc_node_bitmap != nullptr) bit_and_not(later.get(), details.exc_node_bitmap);
-  // Named nodes are all of the job's nodes unless it asks for more of them (-w n1 -N2); then only
-  // Slurm can complete the set, and the plan is a guess that Slurm may turn down.
+  // Named nodes are all of the job's nodes unless it requests more (-w n1 -N2). Then only Slurm can
+  // complete the set, and Slurm may reject the plan.
   if (details.req_node_bitmap != nullptr &&
       bit_set_count(details.req_node_bitmap) >= static_cast<int>(details.min_nodes))
     bit_and(later.get(), details.req_node_bitmap);

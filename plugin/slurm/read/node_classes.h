@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which nodes a pending job may use. Jobs that agree in partition, features, named nodes and the
-// like are of one class and share the answer, which is worked out once a look.
+// The nodes that a pending job may use. Jobs with equal partition, features, named nodes and
+// similar fields form a class. The nodes of a class are computed once per look.
 #pragma once
 
 #include <map>
@@ -19,19 +19,19 @@ class NodeClasses {
  public:
   /// Indices into Snapshot::node_sets.
   struct Sets {
-    int now = -1;    ///< where the job may start now
-    int later = -1;  ///< where it could start at some time
+    int now = -1;    ///< nodes where the job may start now
+    int later = -1;  ///< nodes where it could start at some time
     bool reservation_closed = false;
   };
 
-  /// Begins a look; `index` and `sets` must outlive it. True if the classes of earlier looks are
-  /// void, since another property of jobs tells them apart now.
+  /// Starts a look; `index` and `sets` must outlive it. True if earlier classes are void, because
+  /// another property of jobs now distinguishes them.
   bool begin(const NodeIndex& index, std::vector<NodeSet>& sets);
   /// The class of a job, valid until begin() returns true.
   [[nodiscard]] int class_of(const SlurmQueueEntry& entry);
-  /// Where jobs of the class may start; `entry` is any of them.
+  /// Nodes for jobs of the class; `entry` is any such job.
   [[nodiscard]] const Sets& sets_of(int class_id, const SlurmQueueEntry& entry);
-  /// The index of a set of nodes, which is added if it is new.
+  /// The index of a node set; adds the set if it is new.
   [[nodiscard]] int set_index(const bitstr_t* bitmap);
 
  private:
@@ -46,7 +46,7 @@ class NodeClasses {
   const NodeIndex* index_ = nullptr;
   std::vector<NodeSet>* node_sets_ = nullptr;
   std::map<Key, int> ids_;
-  std::vector<std::optional<Sets>> sets_;  // by class, of this look
+  std::vector<std::optional<Sets>> sets_;  // of this look, by class
   std::map<NodeSet, int> set_indices_;     // of this look
 };
 

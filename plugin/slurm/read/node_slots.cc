@@ -9,7 +9,7 @@ namespace rubato {
 
 NodeSlots::NodeSlots(const Snapshot& snapshot) {
   slots_.reserve(snapshot.nodes.size());
-  int guess = 0;  // the tables run in step unless nodes came or went
+  int guess = 0;  // both tables have the same order unless nodes came or went
   for (const Node& node : snapshot.nodes) {
     const node_record_t* here = guess < node_record_count ? node_record_table_ptr[guess] : nullptr;
     if (here == nullptr || here->name == nullptr || node.name != here->name) {

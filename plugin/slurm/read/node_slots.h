@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// From the nodes of a snapshot to slurmctld's node table, which may have changed in between.
+// Maps nodes of a snapshot to slurmctld's node table, which may have changed since.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,12 @@
 
 namespace rubato {
 
-/// Valid while the locks under which it was made are held.
+/// Valid while the caller holds the locks under which it was made.
 class NodeSlots {
  public:
   explicit NodeSlots(const Snapshot& snapshot);
 
-  /// Sorted indices of slurmctld's table; empty if a node is gone.
+  /// Sorted indices of slurmctld's table; nullopt if a node is gone.
   [[nodiscard]] std::optional<std::vector<int>> of(const std::vector<NodeShare>& shares) const;
   [[nodiscard]] std::optional<std::vector<int>> of(const std::vector<int>& nodes) const;
 
@@ -24,7 +24,7 @@ class NodeSlots {
   std::vector<int> slots_;  // -1: gone
 };
 
-/// "n[1-2,5]" of node table indices.
+/// Hostlist such as "n[1-2,5]" of node table indices.
 [[nodiscard]] std::string hostlist_of(const std::vector<int>& slots);
 
 }  // namespace rubato

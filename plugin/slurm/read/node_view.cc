@@ -10,7 +10,7 @@ namespace {
 
 int threads_of(const node_record_t& node) { return std::max<int>(node.tpc, 1); }
 
-// Word by word: a bitmap has a bit a node, and most are of a few.
+// Scans word by word: a bitmap has one bit per node, and few are set.
 template <typename Visit>
 void for_each_bit(const bitstr_t* bitmap, const Visit& visit) {
   if (bitmap == nullptr) return;
@@ -42,8 +42,8 @@ const gres_node_state_t* gpus_of(List gres_list) {
 }
 
 int allocated_of_type(const gres_node_state_t& gpus, const char* type, int counted) {
-  // The bitmap is exact; the counter of a type may be off after a restart (live allocations are
-  // added again from the request, gres_ctld.c).
+  // The bitmap is exact. The counter of a type may be wrong after a restart, because live
+  // allocations are added again from the request (gres_ctld.c).
   if (gpus.topo_cnt == 0 || gpus.gres_bit_alloc == nullptr || gpus.topo_type_name == nullptr)
     return counted;
   int allocated = 0;
@@ -160,7 +160,7 @@ std::vector<NodeShare> allocation_of(const job_record_t& job, const NodeIndex& i
     const std::size_t here = offset++;
     share_of_offset.push_back(-1);
     const auto slot = static_cast<std::size_t>(i);
-    // Given back by a shrink: the bit stays in job_resrcs, not in the job's own bitmap.
+    // After a shrink, the bit stays in job_resrcs but not in the job's own bitmap.
     const bool still_held = job.node_bitmap == nullptr || bit_test(job.node_bitmap, i) != 0;
     if (slot >= index.of_slurm.size() || index.of_slurm[slot] < 0 || !still_held) return;
     NodeShare share;

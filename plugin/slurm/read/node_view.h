@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// slurmctld's node table -> nodes and allocations of a snapshot.
+// Reads nodes and allocations from slurmctld's node table into a snapshot.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace rubato {
 
-/// Index translation: the snapshot leaves out holes of the node table (deleted dynamic nodes).
+/// Translates indices: the snapshot omits holes of the node table (deleted dynamic nodes).
 struct NodeIndex {
   std::vector<int> of_slurm;  ///< slurm index -> snapshot index, -1 for a hole
   std::vector<int> to_slurm;  ///< snapshot index -> slurm index
@@ -18,14 +18,14 @@ struct NodeIndex {
   [[nodiscard]] NodeSet set_of(const bitstr_t* bitmap) const;
 };
 
-/// All nodes, with everything free that no GRES holds; cores and memory are taken by
-/// `take_allocation` for each job. Under the node read lock.
+/// All nodes. GPUs are free if no GRES holds them. Cores and memory are all free; `take_allocation`
+/// subtracts those of each job. Needs the node read lock.
 [[nodiscard]] std::vector<Node> read_nodes(NodeIndex& index);
 
-/// What a running or suspended job holds; sorted by node.
+/// The allocation of a running or suspended job, sorted by node.
 [[nodiscard]] std::vector<NodeShare> allocation_of(const job_record_t& job, const NodeIndex& index);
 
-/// Takes cores and memory of `shares` from `nodes` (GPUs are counted by slurmctld itself).
+/// Subtracts cores and memory of `shares` from `nodes` (slurmctld itself counts GPUs).
 void take_allocation(const std::vector<NodeShare>& shares, std::vector<Node>& nodes);
 
 }  // namespace rubato

@@ -95,7 +95,7 @@ void append_with_reservations(job_record_t& job, part_record_t* part, std::uint3
   list_iterator_destroy(reservations);
 }
 
-// What build_job_queue() tests of one job (job_scheduler.c _job_runnable_test1 and 2).
+// The tests of build_job_queue() for one job (job_scheduler.c _job_runnable_test1 and 2).
 void test_and_append(job_record_t& job, List queue) {
   job_record_t* record = &job;
   if (!IS_JOB_PENDING(record) || IS_JOB_COMPLETING(record) || IS_JOB_REVOKED(record)) return;
@@ -162,7 +162,7 @@ bool still_queued(const job_record_t& job, time_t now) {
 
 void sort_entries(std::vector<SlurmQueueEntry>& entries, std::size_t sorted) {
   const auto middle = entries.begin() + static_cast<std::ptrdiff_t>(sorted);
-  // Slurm's order is not transitive where partitions preempt each other: no shortcut there.
+  // Slurm's order is not transitive if partitions preempt each other, so sort everything then.
   const bool known =
       !slurm_preemption_enabled() && std::is_sorted(entries.begin(), middle, comes_before);
   if (!known) {

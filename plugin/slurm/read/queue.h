@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Slurm's queue: the pending jobs that may be looked at now, in Slurm's own order.
+// Slurm's queue: the pending jobs that it may consider now, in Slurm's own order.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@ namespace rubato {
 
 struct CachedJob;
 
-/// One record of the queue. A job in several partitions or reservations has several.
+/// One queue record. A job in several partitions or reservations has several.
 struct SlurmQueueEntry {
   job_record_t* job = nullptr;
   part_record_t* part = nullptr;
@@ -18,29 +18,29 @@ struct SlurmQueueEntry {
   std::uint32_t priority = 0;
   std::uint32_t array_task_id = 0;
   bool use_prefer = false;
-  CachedJob* known = nullptr;  ///< what a light look knows of the job, unless it has changed
+  CachedJob* known = nullptr;  ///< cached data of the job; null if it changed
 };
 
-/// As schedule() sees it: dependencies tested, arrays split where they must be, accrual started.
-/// Needs LockKind::kAct.
+/// Builds the queue as schedule() does: tests dependencies, splits arrays where needed, starts
+/// accrual. Needs LockKind::kAct.
 [[nodiscard]] std::vector<SlurmQueueEntry> build_queue();
 
-/// The same without a write: pending, not held, past its begin time, no open dependency. Needs
+/// The same without writes: pending, not held, past its begin time, no open dependency. Needs
 /// LockKind::kLook.
 [[nodiscard]] std::vector<SlurmQueueEntry> peek_queue();
 
-/// The records that build_queue() (with `may_write`) or peek_queue() has of one pending job: none
-/// if it may not be looked at now. Magnetic reservations are left out.
+/// Appends the records that build_queue() (with `may_write`) or peek_queue() has for one pending
+/// job. Appends none if Slurm may not consider it now. Omits magnetic reservations.
 void append_entries(job_record_t& job, bool may_write, std::vector<SlurmQueueEntry>& entries);
 
-/// A job that was in the queue is so still, if nothing that job_changed() tells has changed.
+/// True if a job that was in the queue still is, provided job_changed() reports no change.
 [[nodiscard]] bool still_queued(const job_record_t& job, time_t now);
 
-/// Brings `entries`, which come in the order of the job list, in Slurm's order. The first
-/// `sorted` of them are in that order already, as far as the caller knows; it is checked.
+/// Sorts `entries`, given in job list order, into Slurm's order. The caller believes that the first
+/// `sorted` ones are in order; this is checked.
 void sort_entries(std::vector<SlurmQueueEntry>& entries, std::size_t sorted);
 
-/// Slurm adds records for magnetic reservations to the queue: only build_queue() has them.
+/// True if Slurm adds records for magnetic reservations; only build_queue() has them.
 [[nodiscard]] bool queue_has_magnetic();
 
 }  // namespace rubato

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Records made by the running slurmctld must have the sizes and magics of the headers this build
-// saw: a release that is near but not equal shifts fields silently.
+// Checks that the records of the running slurmctld have the sizes and magics of this build's
+// headers. A similar but different release shifts fields silently.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace rubato {
 
-/// Checks the first partition, node, running and pending job of slurmctld. Under the read locks of
-/// all of them. An error names the record and both sizes.
+/// Checks slurmctld's first partition, node, running job and pending job. Needs the read locks of
+/// all of them. The error names the record and both sizes.
 [[nodiscard]] Result<void> check_records();
 
-/// The job record and its details. Cheap: remembers that one was found right.
+/// Checks the job record and its details. Cheap: caches the first result.
 [[nodiscard]] bool job_record_fits(const job_record_t& job);
 
 }  // namespace rubato

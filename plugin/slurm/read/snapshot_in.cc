@@ -18,8 +18,8 @@ namespace {
 
 std::string text(const char* words) { return words != nullptr ? words : ""; }
 
-// The records of thousands of jobs lie all over the memory, and a look spends most of its time
-// waiting for them: so they are asked for some jobs before their turn.
+// Job records are scattered in memory, and a look spends most of its time on cache misses. Records
+// are therefore prefetched this many jobs ahead.
 constexpr std::size_t kRecordsAhead = 16;
 constexpr std::size_t kDetailsAhead = 8;
 
@@ -57,7 +57,7 @@ void SnapshotPass::cluster() {
   NodeIndex index;
   snapshot.nodes = read_nodes(index);
   if (index.of_slurm != reader_.index_.of_slurm) {
-    // What is kept of jobs names nodes by these indices.
+    // Cached jobs refer to nodes by these indices.
     reader_.cache_.clear();
     for (auto& [id, plan] : reader_.stock_plans_) plan.current = false;
     full_ = true;
@@ -100,7 +100,7 @@ void SnapshotPass::walk() {
   }
 }
 
-// A requeued job is read after its original request is restored.
+// Restores the original request of a requeued job before it is read.
 void SnapshotPass::restore_owed(job_record_t& job) {
   if (config_.off(Mechanism::kRestore)) return;
   if (may_write_)
@@ -113,8 +113,7 @@ std::vector<SlurmQueueEntry> SnapshotPass::full_queue() {
   return may_write_ ? build_queue() : peek_queue();
 }
 
-// Jobs that were in the queue and did not change are in it still; the others are tested as
-// schedule() does.
+// Unchanged jobs of the last queue are still in it; the others are tested as in schedule().
 std::vector<SlurmQueueEntry> SnapshotPass::light_queue() {
   const time_t now = time(nullptr);
   std::vector<std::pair<int, SlurmQueueEntry>> known;
@@ -153,7 +152,7 @@ void SnapshotPass::run() {
   partitions();
   std::vector<SlurmQueueEntry> entries;
   if (full_) entries = full_queue();
-  walk();  // after the queue was built, for that may split arrays
+  walk();  // after the queue is built, which may split arrays
   if (!full_) entries = light_queue();
   reader_.lines_.reserve(pending_.size() + running_.size() + 64);
   std::vector<const job_record_t*> queued;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// slurmctld's records -> Snapshot.
+// Reads slurmctld's records into a Snapshot.
 #pragma once
 
 #include <deque>
@@ -16,7 +16,7 @@
 
 namespace rubato {
 
-/// How much of the jobs a look reads.
+/// Which jobs a look reads.
 enum class Depth {
   kLight,  ///< what changed since the last look, and what a start or an end can change
   kFull,   ///< everything
@@ -25,15 +25,15 @@ enum class Depth {
 /// Restores the original request of a pending job (plugin/slurm/write/job_rewrite.h).
 using RestoreRequest = bool (*)(job_record_t& job);
 
-/// What stock backfill means to do with an unmanaged pending job.
+/// The start that stock backfill plans for an unmanaged pending job.
 struct StockPlan {
   Seconds start = 0;
   std::string names;  ///< hostlist
   NodeSet nodes;
-  bool current = false;  ///< `nodes` are indices of this look's nodes
+  bool current = false;  ///< whether `nodes` are indices of this look's nodes
 };
 
-/// A job of a look: what is known of it, and what this look found out.
+/// A job of a look: its cached data and the results of this look.
 struct JobLine {
   const Job* job = nullptr;
   int rank = 0;
@@ -45,24 +45,24 @@ struct JobLine {
   bool preempting = false;
   bool may_preempt = false;
   Block block = Block::kNone;
-  std::string block_text;  ///< "" leaves that of `job`
+  std::string block_text;  ///< "" keeps the text of `job`
   const StockPlan* stock = nullptr;
 };
 
-/// Reads snapshots in two steps: gather() under slurmctld's locks, as little as it can; take()
-/// without them. Keeps the last complete plan of stock backfill: a cycle clears start_time and
-/// sched_nodes of all pending jobs and fills them in as it goes, so they are copied only while no
-/// cycle is on.
+/// Reads snapshots in two steps: gather() does the minimum under slurmctld's locks; take() runs
+/// without them. Keeps the last complete plan of stock backfill. A backfill cycle clears start_time
+/// and sched_nodes of all pending jobs and sets them again one by one. They are therefore copied
+/// only while no cycle runs.
 class SnapshotReader {
  public:
-  /// With `may_write` under LockKind::kAct (the queue is built as schedule() does, which tests
-  /// dependencies and limits); else under LockKind::kLook, and no field of any record changes.
-  /// With `may_write`, calls `restore` for each job that owes its request, before it is read.
+  /// With `may_write`: needs LockKind::kAct, builds the queue as schedule() does, with tests of
+  /// dependencies and limits. Without: needs LockKind::kLook and changes no record. With
+  /// `may_write`, calls `restore` for each job that owes its request, before reading it.
   void gather(const Config& config, bool may_write, Depth depth, RestoreRequest restore);
-  /// Jobs that owe their request (owes_request()) after a look that may not write: the caller
+  /// Jobs that owe their request (owes_request()) after a look that may not write. The caller
   /// restores them.
   [[nodiscard]] const std::vector<JobId>& owed() const { return owed_; }
-  /// What gather() saw: everything but Snapshot::memory.
+  /// The result of gather(), without Snapshot::memory.
   [[nodiscard]] Snapshot take();
 
  private:
@@ -73,11 +73,11 @@ class SnapshotReader {
   NodeClasses classes_;
   NodeIndex index_;
   std::map<JobId, StockPlan> stock_plans_;
-  std::deque<Job> fresh_;  // entries of this look that the cache does not keep
+  std::deque<Job> fresh_;  // entries of this look that are not in the cache
   std::vector<JobLine> lines_;
   std::vector<JobId> owed_;
   Snapshot snapshot_;
-  bool known_ = false;  // a full look has been
+  bool known_ = false;  // a full look has happened
 };
 
 }  // namespace rubato

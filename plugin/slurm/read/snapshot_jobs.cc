@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What a look reads of one job.
+// Reads one job in a look.
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -21,7 +21,7 @@ int startable_tasks(const job_record_t& job) {
   if (array->max_run_tasks != 0)
     tasks = std::min(tasks,
                      array->max_run_tasks - std::min(array->max_run_tasks, array->tot_run_tasks));
-  constexpr std::uint32_t kTasksOfARound = 64;  // the next round starts more
+  constexpr std::uint32_t kTasksOfARound = 64;  // the next round starts the rest
   return static_cast<int>(std::clamp<std::uint32_t>(tasks, 1, kTasksOfARound));
 }
 
@@ -35,7 +35,7 @@ Job common(const job_record_t& job, const part_record_t& part, const Config& con
   out.array_id = job.array_job_id;
   out.label = label_of(job);
   out.name = text(job.name);
-  // The cache of slurmctld: no look-up in a directory service under its locks more than once.
+  // Uses slurmctld's cache: at most one directory service look-up per user under the locks.
   out.user =
       job.user_name != nullptr ? text(job.user_name) : text(uid_to_string_cached(job.user_id));
   out.account = text(job.account);
@@ -68,7 +68,7 @@ void SnapshotPass::running(job_record_t& job) {
   }
   reader_.cache_.see(*cached);
   take_allocation(cached->job.allocation, reader_.snapshot_.nodes);
-  // end_time follows scontrol update TimeLimit= and suspension.
+  // end_time changes with scontrol update TimeLimit= and with suspension.
   const bool bounded = cached->job.time_limit < kForever && !IS_JOB_SUSPENDED((&job));
   JobLine line;
   line.job = &cached->job;
@@ -79,7 +79,7 @@ void SnapshotPass::running(job_record_t& job) {
   reader_.lines_.push_back(std::move(line));
 }
 
-// Of a job that Slurm's queue does not hold.
+// A queue entry for a job that is not in Slurm's queue.
 static SlurmQueueEntry outside_queue(job_record_t& job) {
   return {.job = &job,
           .part = job.part_ptr,
@@ -90,7 +90,7 @@ static SlurmQueueEntry outside_queue(job_record_t& job) {
           .known = nullptr};
 }
 
-// Worked out once, when it is first seen running: what is recorded of the run needs it.
+// Computed once, when the job is first seen running; the history of the run needs it.
 NodeClasses::Sets SnapshotPass::could_run(job_record_t& job) {
   const SlurmQueueEntry entry = outside_queue(job);
   return reader_.classes_.sets_of(reader_.classes_.class_of(entry), entry);
@@ -98,8 +98,8 @@ NodeClasses::Sets SnapshotPass::could_run(job_record_t& job) {
 
 bool SnapshotPass::may_preempt(const SlurmQueueEntry& entry) {
   if (!preemption_) return false;
-  // What a job may preempt follows from its QOS (preempt/qos) or its partition
-  // (preempt/partition_prio).
+  // The QOS (preempt/qos) or the partition (preempt/partition_prio) determines which jobs this one
+  // may preempt.
   const auto key = std::tuple(entry.job->qos_id, static_cast<const part_record_t*>(entry.part));
   const auto at = preempts_.find(key);
   if (at != preempts_.end()) return at->second;
@@ -123,7 +123,7 @@ Job SnapshotPass::read_pending(const SlurmQueueEntry& entry) {
   return out;
 }
 
-// What is known of the job of `entry`, and its class of nodes.
+// The cached data of the job of `entry`, and its node class.
 std::pair<const Job*, int> SnapshotPass::base_of(const SlurmQueueEntry& entry, bool queued) {
   const job_record_t& job = *entry.job;
   JobCache& cache = reader_.cache_;
@@ -143,7 +143,7 @@ std::pair<const Job*, int> SnapshotPass::base_of(const SlurmQueueEntry& entry, b
   return {&cached->job, cached->class_id};
 }
 
-// Of unmanaged jobs. While a backfill cycle is on, its last complete plan stands.
+// The plan of an unmanaged job. While a backfill cycle runs, its last complete plan applies.
 const StockPlan* SnapshotPass::stock_plan(const job_record_t& job) {
   auto& plans = reader_.stock_plans_;
   if (!backfilling_) {
@@ -195,8 +195,8 @@ void SnapshotPass::pending(const SlurmQueueEntry& entry) {
   reader_.lines_.push_back(std::move(line));
 }
 
-// Pending jobs that the queue leaves out: held, dependent, too early, at an array's limit. Nothing
-// is decided for them, but people ask.
+// Pending jobs outside the queue: held, dependent, too early, or at an array's limit. Rubato
+// decides nothing for them, but `rubato explain` shows them.
 void SnapshotPass::waiting(job_record_t& job) {
   const SlurmQueueEntry entry = outside_queue(job);
   const Job* base = base_of(entry, false).first;

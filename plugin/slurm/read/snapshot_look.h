@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// One look of SnapshotReader: what it finds is put together after the locks are let go.
+// One look of SnapshotReader. It assembles the snapshot after it releases the locks.
 #pragma once
 
 #include <map>
@@ -24,7 +24,7 @@ inline bool is_pending(const job_record_t& job) {
   return IS_JOB_PENDING(record) && job.part_ptr != nullptr && job.details != nullptr;
 }
 
-/// One look at slurmctld's records, under its locks.
+/// One look at slurmctld's records. Needs its locks.
 class SnapshotPass {
  public:
   SnapshotPass(SnapshotReader& reader, const Config& config, bool may_write, bool full,
@@ -68,9 +68,9 @@ class SnapshotPass {
   bool backfilling_ = slurmctld_diag_stats.bf_active != 0;
   struct Pending {
     job_record_t* job;
-    CachedJob* known;  // null: nothing, or it has changed
+    CachedJob* known;  // null: none, or the record changed
   };
-  std::vector<Pending> pending_;  // in the order of the job list
+  std::vector<Pending> pending_;  // in job list order
   std::vector<job_record_t*> running_;
   std::map<std::tuple<std::uint32_t, const part_record_t*>, bool> preempts_;
   std::map<const part_record_t*, MiB> whole_memory_;

@@ -10,7 +10,7 @@ void uncount_backfill_try(const job_record_t& job) {
     const part_record_t* part = nullptr;
     bool operator==(const Tried&) const = default;
   };
-  // Backfill may test one record at several start times, but counts it once.
+  // Backfill may test one record at several start times, but counts it only once.
   thread_local Tried last;
   const Tried current{slurmctld_diag_stats.bf_when_last_cycle, job.job_id, job.part_ptr};
   if (current == last || (job.bit_flags & JOB_MAGNETIC) != 0) return;

@@ -5,10 +5,10 @@
 
 namespace rubato {
 
-/// Stock backfill ends a cycle after bf_max_job_test jobs that it tried to place, and it has just
-/// counted `job`, which Rubato refuses to place there. Takes that one try back, so that the jobs
-/// which only stock backfill starts are still reached. To be called in its thread, under its locks
-/// (backfill.c _attempt_backfill: bf_last_depth_try is counted once a queue record).
+/// Stock backfill ends a cycle after it tried to place bf_max_job_test jobs. It has just counted
+/// `job`, which Rubato refuses to place there. This call subtracts that attempt, so that backfill
+/// still reaches the unmanaged jobs. Call it in backfill's thread, under its locks (backfill.c
+/// _attempt_backfill: bf_last_depth_try is counted once per queue record).
 void uncount_backfill_try(const job_record_t& job);
 
 }  // namespace rubato

@@ -35,8 +35,8 @@ int coming_nodes() {
   return static_cast<int>(count(cg_node_bitmap) + count(rs_node_bitmap));
 }
 
-// The thread that accepts requests counts as one, and so does the next request while it waits for
-// it (controller.c main, _slurmctld_rpc_mgr, _wait_for_server_thread).
+// The thread that accepts requests counts as one. The next request also counts while it waits for
+// that thread (controller.c main, _slurmctld_rpc_mgr, _wait_for_server_thread).
 bool quiet() { return slurmctld_config.server_thread_count <= 2; }
 
 PrivateData private_data() {
@@ -49,7 +49,7 @@ PrivateData private_data() {
           .usage = hides(PRIVATE_DATA_USAGE)};
 }
 
-// Both have their own lock.
+// Both functions take their own locks.
 void save_soon() {
   schedule_job_save();
   schedule_node_save();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Facts about the slurmctld that loaded us, and the few calls the loop makes outside a round.
+// Facts about the slurmctld that loaded the plugin, and the few calls that the loop makes outside a
+// round.
 #pragma once
 
 #include <string>
@@ -13,13 +14,13 @@ namespace rubato {
 /// The folder of slurm.conf.
 [[nodiscard]] std::string config_folder();
 [[nodiscard]] std::string plugin_dir();
-/// This slurmctld only tests its configuration, or schedules nothing (a front-end of another).
+/// True if this slurmctld only tests its configuration or does not schedule (a front-end of
+/// another).
 [[nodiscard]] bool scheduling_disabled();
 [[nodiscard]] bool shutting_down();
 
-/// When jobs, nodes, partitions, reservations or the configuration last changed: a value to
-/// compare with an earlier one. Read without locks; a change that is missed is seen at the next
-/// look.
+/// Times at which jobs, nodes, partitions, reservations or the configuration last changed, for
+/// comparison with earlier values. Read without locks; the next look sees a change that was missed.
 struct ChangeMark {
   Seconds jobs = 0;
   Seconds nodes = 0;
@@ -30,17 +31,17 @@ struct ChangeMark {
 };
 [[nodiscard]] ChangeMark change_mark();
 
-/// How many nodes are completing or booting. Under the node read lock.
+/// Number of completing or booting nodes. Needs the node read lock.
 [[nodiscard]] int coming_nodes();
 
-/// slurmctld serves no request at this moment. Read without a lock: a hint, not a promise.
+/// True if slurmctld serves no request now. Read without a lock: only a hint.
 [[nodiscard]] bool quiet();
 
-/// PrivateData of slurm.conf. Under the configuration read lock.
+/// PrivateData of slurm.conf. Needs the configuration read lock.
 [[nodiscard]] PrivateData private_data();
 
-/// Has slurmctld write the records of jobs and nodes soon, as schedule() does after a start
-/// (job_scheduler.c): without it a start is in no file until something else has them written.
+/// Tells slurmctld to save job and node records soon, as schedule() does after a start
+/// (job_scheduler.c). Without it, a start is not saved until another event causes a save.
 void save_soon();
 
 /// Asks stock schedule() to run soon.

@@ -11,23 +11,23 @@ namespace rubato {
 
 enum class LockKind {
   kLook,   ///< read conf, job, node, part, fed
-  kAct,    ///< read conf, write job and node, read part and fed: what schedule() takes
+  kAct,    ///< read conf, write job and node, read part and fed: the locks of schedule()
   kNodes,  ///< read node
   kConf,   ///< read conf
 };
 
-/// What the locks are held for.
+/// Why the locks are held.
 enum class LockUse {
-  kLightLook,  ///< a snapshot that reads anew only what changed
+  kLightLook,  ///< a snapshot that reads only what changed
   kFullLook,   ///< a snapshot that reads everything
-  kStart,      ///< starts of a plan, one slice
+  kStart,      ///< starts of a plan, one lock slice
   kWrite,      ///< reasons and expected starts written to jobs
-  kPeek,       ///< whether nodes that were completing are free
+  kPeek,       ///< whether completing nodes are free
 };
 inline constexpr std::size_t kLockUses = 5;
 
-/// Holds of slurmctld's locks. `cpu_ms` is the processor time of the holding thread, which other
-/// processes of a busy machine do not lengthen.
+/// Lock holds on slurmctld. `cpu_ms` is CPU time of the holding thread, which other processes on a
+/// busy machine do not lengthen.
 struct HoldTimes {
   std::uint64_t holds = 0;
   double total_ms = 0;
@@ -38,18 +38,18 @@ struct HoldTimes {
   void add(double ms, double cpu);
 };
 
-/// Holds by the loop, in all and by use.
+/// Lock holds of the loop, in total and by use.
 struct LockTimes {
   HoldTimes all;
   std::array<HoldTimes, kLockUses> by_use;
   void add(LockUse use, double ms, double cpu);
 };
 
-/// Takes the locks, unless slurmctld is shutting down; look at `held()`.
+/// Takes the locks unless slurmctld is shutting down; check `held()`.
 ///
-/// While it holds them it counts as one of slurmctld's server threads: at SIGTERM slurmctld waits
-/// for those, but skips saving its state when a lock is still held (controller.c). `count` false
-/// leaves that out, for a test.
+/// The holder counts as one of slurmctld's server threads. At SIGTERM slurmctld waits for those,
+/// but skips saving its state if a lock is still held (controller.c). `count` false omits this, for
+/// a test.
 class HeldLocks {
  public:
   HeldLocks(LockKind kind, LockUse use, LockTimes& times, bool count = true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Sends the library's log lines to the log of the daemon as soon as the plugin file is opened. Only
+// Sends the library's log lines to the daemon's log from the moment the plugin file is opened. Only
 // plugins that log through lib/base/log.h link this file.
 #include "lib/base/log.h"
 #include "plugin/common/slurm_log.h"

@@ -50,7 +50,7 @@ struct SelectOps {
   int (*reconfigure)() = nullptr;
   bitstr_t* (*resv_test)(resv_desc_msg_t*, uint32_t, bitstr_t*, bitstr_t**) = nullptr;
 
-  /// All operations of `plugin`, or an error that names the one it lacks.
+  /// All operations of `plugin`, or an error that names a missing one.
   [[nodiscard]] static Result<SelectOps> load(const StockPlugin& plugin);
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The one place where Slurm's internal headers come in. Include it last, after every C++ header:
-// Slurm defines macros (info, error, List, MIN ...) that other headers would trip over. What the
-// macros hide is undefined again at the end.
+// The only file that includes Slurm's internal headers. Include it last, after every C++ header:
+// Slurm's macros (info, error, List, MIN ...) break other headers. Macros that hide names are
+// undefined again at the end.
 //
-// slurmd and slurmstepd of 22.05 load the select plugin too, and have none of slurmctld's data.
-// Functions bind lazily there and are never called; data would fail at dlopen, so each datum of
-// slurmctld is weak.
+// slurmd and slurmstepd of 22.05 also load the select plugin, without slurmctld's data. Functions
+// bind lazily and are never called there. A missing variable would fail at dlopen, so each variable
+// of slurmctld is weak.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Binds an untyped GPU request to one type, for nodes that have several.
+// Binds an untyped GPU request to one type, on nodes that have several.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace rubato {
 
-/// During its lifetime, the job's GPU request names `type`; the destructor undoes it unless keep()
-/// was called. Otherwise Slurm chooses among the types of a node itself, maybe not as planned. An
-/// empty `type` or a request that names a type itself changes nothing.
+/// During its lifetime, the job's GPU request names `type`. The destructor undoes this unless
+/// keep() was called. Otherwise Slurm itself chooses among a node's types, maybe not as planned.
+/// Does nothing if `type` is empty or the request already names a type.
 class BoundGpuType {
  public:
   BoundGpuType(job_record_t& job, const std::string& type);
@@ -18,8 +18,8 @@ class BoundGpuType {
   BoundGpuType(const BoundGpuType&) = delete;
   BoundGpuType& operator=(const BoundGpuType&) = delete;
 
-  /// To be called when the job started: its steps need the type. The other tasks of an array, whose
-  /// request slurmctld copied, lose it again.
+  /// Call after the job started: its steps need the type. Other tasks of an array, whose request
+  /// slurmctld copied, lose the type again.
   void keep();
 
  private:
@@ -28,7 +28,7 @@ class BoundGpuType {
   bool bound_ = false;
 };
 
-/// Frees the request of a pending job from a type that an earlier start bound (a requeued job keeps
+/// Removes the type that an earlier start bound to a pending job's request (a requeued job keeps
 /// its parsed request).
 void forget_bound_type(job_record_t& job);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The environment that describes a start to the job's tasks.
+// Environment variables that describe a start to the job's tasks.
 #pragma once
 
 #include "lib/core/job.h"
@@ -9,11 +9,11 @@
 
 namespace rubato {
 
-/// Writes the environment of this start into a job that was just started, in place of that of an
-/// earlier start. Between select_nodes() and the launch, under LockKind::kAct.
+/// Writes the environment of this start into a job that just started; replaces that of an earlier
+/// start. Call between select_nodes() and the launch. Needs LockKind::kAct.
 void set_job_env(job_record_t& record, const Job& job, const ChosenRun& run = {});
 
-/// GPUs that the job holds, from its record.
+/// The GPUs that the job holds, from its record.
 [[nodiscard]] HeldGpus held_gpus(const job_record_t& record);
 
 }  // namespace rubato

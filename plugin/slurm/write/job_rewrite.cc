@@ -40,13 +40,13 @@ void write_numbers(job_record_t& job, const RequestFields& fields) {
     job.bit_flags &= ~JOB_MEM_SET;
 }
 
-// An unset field is 0 in a record and NO_VAL in what slurmctld validates.
+// An unset field is 0 in a record and NO_VAL in slurmctld's validation.
 template <typename Number>
 Number said(Number value, Number unsaid) {
   return value == 0 ? unsaid : value;
 }
 
-// As slurmctld parses a request at submit (job_mgr.c, _job_create). `list` is null before.
+// Parses a request as slurmctld does at submit (job_mgr.c, _job_create). `list` must be null.
 Result<void> parse_gres(const job_record_t& job, List& list) {
   const struct job_details& details = *job.details;
   std::uint32_t tasks = said<std::uint32_t>(details.num_tasks, NO_VAL);
@@ -62,8 +62,8 @@ Result<void> parse_gres(const job_record_t& job, List& list) {
       job.tres_per_task, job.mem_per_tres, &tasks, &min_nodes, &max_nodes, &tasks_per_node,
       &tasks_per_socket, &sockets, &task_cpus, &tasks_per_gpu, &list);
   if (rc != SLURM_SUCCESS) return fail(slurm_strerror(rc));
-  // What it fills in from the rest is already there; where it is not, Slurm reads the request in
-  // another way than at_size() does.
+  // Validation derives some fields from others. If it derives other values, Slurm reads the request
+  // differently than at_size().
   if (said<std::uint32_t>(details.num_tasks, tasks) != tasks || details.min_nodes != min_nodes ||
       said<std::uint32_t>(details.max_nodes, max_nodes) != max_nodes)
     return fail(
@@ -71,8 +71,8 @@ Result<void> parse_gres(const job_record_t& job, List& list) {
   return {};
 }
 
-// The counts that association and QOS limits are tested with, and their texts (job_mgr.c,
-// _job_create and _update_job).
+// Sets the counts and texts for association and QOS limits (job_mgr.c, _job_create and
+// _update_job).
 void count_tres(job_record_t& job, part_record_t& part) {
   const struct job_details& details = *job.details;
   std::uint64_t* const count = job.tres_req_cnt;
@@ -93,7 +93,7 @@ void count_tres(job_record_t& job, part_record_t& part) {
   assoc_mgr_unlock(&locks);
 }
 
-/// `request` as request_of() reads it back from a record in `part`.
+/// `request` in the form that request_of() reads back from a record in `part`.
 Request in_partition(Request request, const part_record_t& part) {
   request.min_nodes = std::max(request.min_nodes, static_cast<int>(part.min_nodes));
   if (part.max_nodes < NO_VAL16) {
@@ -127,7 +127,7 @@ void write_texts(job_record_t& job, const RequestFields& fields) {
   set_text(job.mem_per_tres, fields.memory_per_gpu);
 }
 
-/// Writes `fields` for good. What Slurm does not take leaves the record as it was.
+/// Writes `fields` permanently. If Slurm rejects them, the record stays unchanged.
 Result<void> write_request(job_record_t& job, part_record_t& part, const RequestFields& fields) {
   const RequestFields before = request_fields(job);
   write_texts(job, fields);
@@ -143,14 +143,14 @@ Result<void> write_request(job_record_t& job, part_record_t& part, const Request
   FREE_NULL_LIST(job.gres_list_req_accum);
   job.gres_list_req = parsed;
   count_tres(job, part);
-  job.node_cnt_wag = job.total_nodes = 0;  // of the last start, and shown as NumNodes
+  job.node_cnt_wag = job.total_nodes = 0;  // from the last start, and shown as NumNodes
   last_job_update = time(nullptr);
   return {};
 }
 
 }  // namespace
 
-/// All that rewriting changes, as it was: pointers keep their texts and lists.
+/// Old values of all fields that a rewrite changes; saved pointers keep texts and lists alive.
 struct RewrittenRequest::Saved {
   RequestFields fields;
   char* per_job = nullptr;
@@ -162,7 +162,7 @@ struct RewrittenRequest::Saved {
   std::vector<std::uint64_t> tres;
   char* tres_text = nullptr;
   char* tres_shown = nullptr;
-  // What a refused start leaves behind of the size it tried (node_scheduler.c, select_nodes).
+  // Fields that a refused start leaves set for the attempted size (node_scheduler.c, select_nodes).
   std::uint32_t total_cpus = 0;
   std::uint32_t cpu_cnt = 0;
   std::uint32_t node_cnt_wag = 0;
@@ -208,10 +208,10 @@ Result<void> RewrittenRequest::write(const Job& asked, const Job& planned) {
   if (const auto rc = parse_gres(job_, job_.gres_list_req); !rc) return rc;
   count_tres(job_, part_);
   Request wanted = in_partition(planned.request, part_);
-  if (asked.request.gpu_type.empty()) wanted.gpu_type.clear();  // bound in the parsed request alone
+  if (asked.request.gpu_type.empty()) wanted.gpu_type.clear();  // bound only in the parsed request
   const MiB whole_memory = wanted.whole_memory ? wanted.memory_per_node : 0;
   const Request found = request_of(job_, part_, whole_memory);
-  wanted.threads = found.threads;  // may follow from the CPUs of a task; Slurm counts them itself
+  wanted.threads = found.threads;  // Slurm counts threads itself, sometimes from the CPUs of a task
   if (found != wanted) return fail(difference(wanted, found));
   return {};
 }
@@ -261,7 +261,7 @@ void RewrittenRequest::keep() {
   saved_.reset();
 }
 
-// Only where this start split the array: other tasks may have been changed by their owner.
+// Only if this start split the array: the owner may have changed other tasks.
 void RewrittenRequest::restore_rest() {
   if (!whole_array_) return;
   job_record_t* rest = find_job_record(job_.array_job_id);

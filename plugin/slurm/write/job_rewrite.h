@@ -12,14 +12,14 @@
 
 namespace rubato {
 
-/// During its lifetime, a pending job requests another size. Slurm parses the new request itself
-/// (gres_job_state_validate, as at submit), the counts for limits follow, and the request is read
-/// back and compared. The destructor restores everything unless keep() was called. One object lives
-/// within one hold of LockKind::kAct.
+/// During its lifetime, a pending job requests another size. Slurm itself parses the new request
+/// (gres_job_state_validate, as at submit). Counts for limits are updated, and the request is read
+/// back and compared. The destructor restores everything unless keep() was called. An object must
+/// not outlive one hold of LockKind::kAct.
 class RewrittenRequest {
  public:
   /// `planned` is at_size() of `asked`, a job of the snapshot in `part`. The error says why the
-  /// size is not possible; the record is unchanged then. `put_back` false does not restore, for a
+  /// size is not possible; the record is then unchanged. `put_back` false does not restore, for a
   /// test.
   [[nodiscard]] static Result<std::unique_ptr<RewrittenRequest>> make(job_record_t& job,
                                                                       part_record_t& part,
@@ -30,9 +30,9 @@ class RewrittenRequest {
   RewrittenRequest(const RewrittenRequest&) = delete;
   RewrittenRequest& operator=(const RewrittenRequest&) = delete;
 
-  /// To be called when the job started. Stores the original request in the job's environment, where
-  /// restore_request() finds it, and sets sbatch's size variables. Restores the request of the
-  /// other tasks of an array, which slurmctld copied from the rewritten one.
+  /// Call after the job started. Stores the original request in the job's environment, where
+  /// restore_request() finds it, and sets sbatch's size variables. Restores the request of an
+  /// array's other tasks, which slurmctld copied from the rewritten one.
   void keep();
 
  private:
@@ -46,7 +46,7 @@ class RewrittenRequest {
   job_record_t& job_;
   part_record_t& part_;
   bool put_back_;
-  bool whole_array_;              // not yet split into tasks
+  bool whole_array_;              // not split into tasks yet
   std::unique_ptr<Saved> saved_;  // null: kept
 };
 

@@ -6,8 +6,8 @@
 
 namespace rubato {
 
-// Entries are strings of xmalloc in an array of xmalloc, freed by slurmctld with the job's details
-// (job_mgr.c _list_delete_job); the array may be longer than env_cnt says.
+// The array and its strings come from xmalloc; slurmctld frees them with the job's details
+// (job_mgr.c _list_delete_job). The array may be longer than env_cnt.
 void drop_variables(job_record& job, const std::function<bool(std::string_view name)>& drop) {
   struct job_details& details = *job.details;
   std::uint32_t kept = 0;

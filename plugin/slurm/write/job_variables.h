@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Environment variables in a job's record (details->env_sup), which batch scripts, salloc and srun
-// get. Needs LockKind::kAct.
+// receive. Needs LockKind::kAct.
 #pragma once
 
 #include <functional>
@@ -13,15 +13,15 @@ struct job_record;
 
 namespace rubato {
 
-/// Removes the variables whose name `drop` accepts. `job` has details.
+/// Removes the variables whose name `drop` accepts. `job` must have details.
 void drop_variables(job_record& job, const std::function<bool(std::string_view name)>& drop);
 
-/// Appends "name=value" for each pair. `job` has details.
+/// Appends "name=value" for each pair. `job` must have details.
 void add_variables(job_record& job,
                    const std::vector<std::pair<std::string, std::string>>& variables);
 
-/// Removes what an earlier start by Rubato wrote for the tasks. A job without details is left
-/// alone.
+/// Removes the variables that an earlier start by Rubato wrote for the tasks. Ignores a job without
+/// details.
 void clear_job_env(job_record& job);
 
 }  // namespace rubato

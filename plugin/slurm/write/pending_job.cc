@@ -149,7 +149,7 @@ const char* PendingJob::why_not_now() {
   return nullptr;
 }
 
-// The limits are those of the request as it is now: Slurm tested them before a rewrite.
+// These are the limits of the current request: Slurm tested them before a rewrite.
 bool PendingJob::within_limits() const { return acct_policy_job_runnable_pre_select(job_, false); }
 
 Result<std::unique_ptr<RewrittenRequest>> PendingJob::rewrite(const Job& asked, const Job& planned,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A pending job of slurmctld that Rubato wants to start: the tests and calls that schedule() makes
-// (job_scheduler.c), one function each. Everything here needs LockKind::kAct.
+// A pending job that Rubato wants to start: the tests and calls of schedule() (job_scheduler.c),
+// one function each. All functions need LockKind::kAct.
 #pragma once
 
 #include <memory>
@@ -19,14 +19,14 @@ namespace rubato {
 /// Result of entering a job's partition and reservation into its record.
 enum class QueueEntryResult {
   kEntered,
-  kNoPartition,    ///< the partition is gone, or the job does not name it any more
+  kNoPartition,    ///< the partition is gone, or the job no longer names it
   kNoReservation,  ///< the reservation is gone
 };
 
-/// Answer of slurmctld to a start.
+/// slurmctld's answer to a start.
 enum class SelectResult {
   kStarted,
-  kBusy,        ///< the nodes are busy or not available
+  kBusy,        ///< the nodes are busy or unavailable
   kLimit,       ///< the chosen nodes would break an association or QOS limit
   kRefused,     ///< any other refusal
   kFederation,  ///< a sibling cluster holds the federation lock
@@ -39,38 +39,38 @@ struct SelectOutcome {
 
 class PendingJob {
  public:
-  /// Null if the job is gone, does not pend any more, or its id is in use by another job.
+  /// nullopt if the job is gone, no longer pending, or another job uses its id.
   [[nodiscard]] static std::optional<PendingJob> find(const JobKey& key);
 
-  /// Why the job cannot be considered at all now; null if it can.
+  /// Why slurmctld cannot consider the job at all now; null if it can.
   [[nodiscard]] const char* why_not_ready() const;
   /// Enters partition, features and reservation into the record, as schedule() does with a queue
   /// record. An empty `reservation` means none.
   [[nodiscard]] QueueEntryResult enter(const std::string& partition,
                                        const std::string& reservation);
-  /// Why slurmctld would not consider the job now; null if it would. Tests in the order of
-  /// schedule(). May split a task off an array: this object then stands for the task.
+  /// Why slurmctld would not consider the job now; null if it would. Uses the order of schedule().
+  /// May split a task off an array: this object then refers to the task.
   [[nodiscard]] const char* why_not_now();
-  /// True if association and QOS limits allow the request as the record has it.
+  /// True if association and QOS limits allow the record's current request.
   [[nodiscard]] bool within_limits() const;
-  /// RewrittenRequest::make() of this job.
+  /// Calls RewrittenRequest::make() for this job.
   [[nodiscard]] Result<std::unique_ptr<RewrittenRequest>> rewrite(const Job& asked,
                                                                   const Job& planned,
                                                                   bool put_back);
-  /// Asks slurmctld to allocate nodes now (select_nodes()). The GPU request names `gpu_type`
-  /// meanwhile, unless that is empty. A refusal restores the record. `fail`, for a test, refuses
+  /// Asks slurmctld to allocate nodes now (select_nodes()). Meanwhile the GPU request names
+  /// `gpu_type`, unless that is empty. A refusal restores the record. `fail`, for a test, refuses
   /// without asking.
   [[nodiscard]] SelectOutcome select(const std::string& gpu_type, bool fail);
   /// Writes the environment of this start into the job (set_job_env()).
   void set_env(const Job& job, const ChosenRun& run);
   /// Launches the job after select() started it.
   void launch();
-  /// Ends what enter() began with a magnetic reservation.
+  /// Undoes what enter() did for a magnetic reservation.
   void leave();
 
   /// Hostlist of the allocated nodes; "" before a start.
   [[nodiscard]] std::string nodes() const;
-  /// The job as squeue shows it: for an array, the task.
+  /// The job id that squeue shows: for an array, the task.
   [[nodiscard]] std::string label() const;
 
  private:

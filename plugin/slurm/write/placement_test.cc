@@ -36,8 +36,8 @@ GateQuestion PlacementTest::question(const Config& config) const {
   GateQuestion question;
   question.kind = kind_of(mode_);
   question.zero_nodes = min_nodes_ == 0 && max_nodes_ == 0;
-  // Slurm tests reservations with job records made up for the purpose (reservation.c), which are in
-  // no list. A requeued job's other record, or a running one tested for preemption, passes too.
+  // Slurm also tests reservations with temporary job records (reservation.c) that are in no list.
+  // The other record of a requeued job passes too, as does a running job tested for preemption.
   const job_record_t* record = &job_;
   question.real_job = job_.details != nullptr && job_.part_ptr != nullptr &&
                       IS_JOB_PENDING(record) && find_job_record(job_.job_id) == &job_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A placement test of slurmctld (select_p_job_test): what it asks, and the nodes it offers.
+// A placement test of slurmctld (select_p_job_test): its question and the nodes it offers.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ struct job_record;
 
 namespace rubato {
 
-/// Valid during the call of slurmctld that it was made in.
+/// Valid only during the call of slurmctld that created it.
 class PlacementTest {
  public:
   /// `nodes` is the bitmap of offered nodes (bitstr_t), `mode` as slurmctld passes it.
@@ -24,12 +24,12 @@ class PlacementTest {
   /// True if the job record has the size this build expects (job_record_fits()).
   [[nodiscard]] bool record_fits() const;
   [[nodiscard]] GateQuestion question(const Config& config) const;
-  /// Removes the node indices `masked` from the offered nodes. Returns false if the job requires
-  /// one of them by name: Slurm must not take that request for impossible.
+  /// Removes the node indices `masked` from the offered nodes. False if the job requires one of
+  /// them by name: Slurm must not conclude that the request is impossible.
   [[nodiscard]] bool remove(const std::vector<int>& masked) const;
-  /// Leaves only the nodes that `scope` allows; false as above.
+  /// Keeps only the nodes that `scope` allows; false as above.
   [[nodiscard]] bool narrow(const StartScope& scope) const;
-  /// Stock backfill does not count this test (uncount_backfill_try()).
+  /// Removes this test from stock backfill's count (uncount_backfill_try()).
   void uncount_backfill_try() const;
 
  private:

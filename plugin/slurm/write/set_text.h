@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Texts that slurmctld owns.
+// Texts owned by slurmctld.
 #pragma once
 
 #include <string>
 
 namespace rubato {
 
-/// Replaces the xmalloc'ed string `to`, which may be null, by a copy of `text`; "" makes it null.
+/// Replaces the xmalloc'ed string `to`, which may be null, with a copy of `text`; "" sets null.
 void set_text(char*& to, const std::string& text);
 
 }  // namespace rubato

@@ -15,9 +15,9 @@ namespace {
 
 std::string text(const char* words) { return words != nullptr ? words : ""; }
 
-// A number alone can be that of an array; slurmctld then calls for each of its tasks in turn. The
-// last task to be split off keeps the number of the array as its job id, and SLURM_JOB_ID says so,
-// so that the number means this task. Null for "12_[1-4]", "12_*".
+// A number alone may refer to an array; slurmctld then calls the hook for each of its tasks. The
+// last task split off keeps the array's number as its job id. SLURM_JOB_ID has this number, so it
+// refers to this task. Null for "12_[1-4]", "12_*".
 const job_record_t* named_job(const job_desc_msg_t& update, const job_record_t& job) {
   const char* name = update.job_id_str;
   if (name == nullptr) return &job;
@@ -63,7 +63,7 @@ bool JobUpdate::changes_request() const {
 
 bool JobUpdate::has_details() const { return job_.details != nullptr; }
 
-// As slurmctld decides (job_mgr.c, _update_job), in the same order: cheap answers first.
+// Same tests as slurmctld (job_mgr.c, _update_job), in the same order: cheap tests first.
 bool JobUpdate::permitted() const {
   if (uid_ == job_.user_id || validate_operator(uid_)) return true;
   return assoc_mgr_is_user_acct_coord(acct_db_conn, uid_, job_.account) &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A job description that slurmctld passes to the submit hook: what Rubato reads of a submission and
-// of an update, and the few fields it changes.
+// A job description that slurmctld passes to the submit hook: the parts of a submission and of an
+// update that Rubato reads, and the few fields it changes.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct job_record;
 
 namespace rubato {
 
-/// A submission. Valid during the call of slurmctld that it was made in.
+/// A submission. Valid only during the call of slurmctld that created it.
 class Submission {
  public:
   explicit Submission(job_descriptor& job) : job_(job) {}
@@ -27,16 +27,16 @@ class Submission {
   [[nodiscard]] PassedHints passed() const;
   /// The request, without cluster_types. JobRequeue of slurm.conf is the default of `requeue`.
   [[nodiscard]] RequestFacts facts() const;
-  /// The uid that the job will belong to if `uid` submits it: root may submit for others.
+  /// The uid that will own the job if `uid` submits it: root may submit for others.
   [[nodiscard]] std::uint32_t owner(std::uint32_t uid) const;
-  /// True if the submitter wants an answer at once (salloc -I, srun -I).
+  /// True if the submitter wants an immediate answer (salloc -I, srun -I).
   [[nodiscard]] bool immediate() const;
 
  private:
   job_descriptor& job_;
 };
 
-/// A job, as far as messages depend on it.
+/// A job, reduced to what messages depend on.
 struct MessageTarget {
   JobKey key;
   std::uint32_t owner = 0;
@@ -44,7 +44,7 @@ struct MessageTarget {
   int restarts = 0;
 };
 
-/// An update of a job by the user `uid`. Valid during the call of slurmctld that it was made in.
+/// An update of a job by the user `uid`. Valid only during the call of slurmctld that created it.
 class JobUpdate {
  public:
   JobUpdate(job_descriptor& update, job_record& job, std::uint32_t uid)
@@ -54,21 +54,22 @@ class JobUpdate {
   [[nodiscard]] JobId job_id() const;
   /// The new comment; null if the update sets none.
   [[nodiscard]] const char* comment() const;
-  /// Drops the comment from the update: the job keeps the one it has.
+  /// Removes the comment from the update: the job keeps its current one.
   void drop_comment();
-  /// The comment that holds after the update; "" without one.
+  /// The comment after the update; "" without one.
   [[nodiscard]] std::string comment_after() const;
   /// True if the update changes the request of a pending job (touches_request()).
   [[nodiscard]] bool changes_request() const;
-  /// False for a record without details, which is being deleted.
+  /// False for a record without details, which is about to be deleted.
   [[nodiscard]] bool has_details() const;
   /// True if slurmctld lets `uid` update the job.
   [[nodiscard]] bool permitted() const;
-  /// The request that holds after the update, without cluster_types. Needs has_details().
+  /// The request after the update, without cluster_types. Needs has_details().
   [[nodiscard]] RequestFacts facts_after() const;
-  /// Finds the one job that the update names. False for a set of array tasks, or if it is gone.
+  /// Finds the single job that the update names. False for a set of array tasks, or if the job is
+  /// gone.
   [[nodiscard]] bool find_target(MessageTarget& target) const;
-  /// restore_request() of the job: an update then applies to the request as submitted.
+  /// Calls restore_request() for the job: an update then applies to the submitted request.
   void restore_request();
 
  private:

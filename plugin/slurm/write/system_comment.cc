@@ -19,7 +19,7 @@ Seconds interval_of(const Config& config) {
 std::map<JobKey, const Explanation*> told_of(const Plan& plan) {
   std::map<JobKey, const Explanation*> told;
   for (const Explanation& one : plan.explanations) {
-    // A job in several partitions shows the best it was told.
+    // A job in several partitions shows its best explanation.
     const auto [at, fresh] = told.try_emplace(one.job, &one);
     if (!fresh && one.verdict < at->second->verdict) at->second = &one;
   }
@@ -55,7 +55,7 @@ std::vector<SystemComments::Change> SystemComments::due(const Snapshot& snapshot
     Written& last = kept[job.key];
     if (!fresh) last = std::move(node.mapped());
     const auto at = told.find(job.key);
-    // A pending job that the round said nothing about is held or dependent: what stands, stands.
+    // A pending job without an explanation is held or dependent: its annotation stays unchanged.
     const Explanation* explanation = at != told.end() ? at->second : nullptr;
     const JobAnnotation now =
         annotation_of(job, explanation, progress_of(plan.memory, job.key),
@@ -72,7 +72,7 @@ std::vector<SystemComments::Change> SystemComments::due(const Snapshot& snapshot
     last.text = text;
     changes.push_back({job.key, std::move(text)});
   }
-  // Jobs that Rubato does not manage any more; of most the record is gone too.
+  // Jobs that Rubato no longer manages; for most of them the record is gone too.
   for (const auto& [key, last] : written_)
     if (last.state == JobState::kPending) changes.push_back({key, {}});
   written_ = std::move(kept);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A job's state -> its system_comment, where squeue, scontrol and Rubato's commands find it.
+// Writes a job's state to its system_comment, which squeue, scontrol and Rubato's commands read.
 #pragma once
 
 #include <map>
@@ -13,14 +13,14 @@
 
 namespace rubato {
 
-/// Keeps the annotations of managed jobs up to date: at once when a job is new, starts or changes
-/// size, else at most once a minute. Computes the texts without locks, then writes them in lock
-/// slices of Config::lock_slice_ms. Sets `last_job_update` only if a job changed.
+/// Updates the annotations of managed jobs: immediately if a job is new, starts or changes size,
+/// else at most once per minute. Computes the texts without locks, then writes them in lock slices
+/// of Config::lock_slice_ms. Sets `last_job_update` only if a job changed.
 class SystemComments {
  public:
   void write(const Snapshot& snapshot, const Plan& plan, const Config& config, LockTimes& times);
-  /// Removes the annotations of pending jobs, because they are not updated any more. Running jobs
-  /// keep theirs as a record of the start.
+  /// Removes the annotations of pending jobs, because they are no longer updated. Running jobs keep
+  /// theirs as a record of the start.
   void clear(const Config& config, LockTimes& times);
 
  private:

@@ -12,7 +12,8 @@ namespace rubato {
 
 namespace {
 
-// The numbers in a reason change with every start and end elsewhere; the words keep for this long.
+// Numbers in a reason change with every start and end of other jobs; the text is kept for this
+// long.
 constexpr Seconds kWordsKeep = 10;
 
 job_record_t* pending_record(const JobKey& key) {
@@ -23,13 +24,13 @@ job_record_t* pending_record(const JobKey& key) {
   return job;
 }
 
-// Reasons that only say "not yet"; any other is Slurm's to tell.
+// Reasons that only mean "not yet"; Rubato does not replace others.
 bool may_explain(const job_record_t& job) {
   return job.state_reason == WAIT_NO_REASON || job.state_reason == WAIT_PRIORITY ||
          job.state_reason == WAIT_RESOURCES;
 }
 
-// squeue prints the words in one line; `rubato explain` has the whole.
+// squeue prints the text in one line; `rubato explain` prints all of it.
 std::string words_of(const Explanation& explanation) {
   constexpr std::size_t kMaxLength = 120;
   std::string words = "Rubato: " + explanation.reason;
@@ -50,7 +51,7 @@ bool WriteBack::write_job(const Job& job, const Explanation& explanation,
   if (may_explain(*record)) {
     const std::string words = words_of(explanation);
     const char* shown = record->state_desc != nullptr ? record->state_desc : "";
-    const bool cleared = last.words != shown;  // stock Slurm tested the job since
+    const bool cleared = last.words != shown;  // stock Slurm has tested the job since
     if (words != shown && (cleared || now - last.at >= kWordsKeep)) {
       xfree(record->state_desc);
       record->state_desc = xstrdup(words.c_str());
@@ -94,7 +95,7 @@ void WriteBack::reserve(const Snapshot& snapshot, const Plan& plan, Pair& pair) 
                             .tier = job.tier,
                             .priority = job.priority,
                             .nodes = std::move(*indices)});
-      reservations.erase(kept);  // the first entry of a job counts
+      reservations.erase(kept);  // only a job's first entry counts
     }
   pair.set_reserved(std::move(reserved));
 }
@@ -103,7 +104,7 @@ void WriteBack::write(const Snapshot& snapshot, const Plan& plan, Pair& pair) {
   const NodeSlots slots(snapshot);
   std::map<JobKey, const Explanation*> explanations;
   for (const Explanation& one : plan.explanations) {
-    // A job in several partitions shows the best it was told.
+    // A job in several partitions shows its best explanation.
     const auto [at, fresh] = explanations.try_emplace(one.job, &one);
     if (!fresh && one.verdict < at->second->verdict) at->second = &one;
   }

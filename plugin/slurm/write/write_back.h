@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Writes a plan to what squeue and scontrol show for pending jobs.
+// Writes a plan to the fields that squeue and scontrol show for pending jobs.
 #pragma once
 
 #include <map>
@@ -10,16 +10,16 @@
 
 namespace rubato {
 
-/// Writes the reason why a managed job waits to state_desc, and the start and nodes of its
-/// reservation to start_time and sched_nodes, for squeue and squeue --start. Writes only changes,
-/// because each write makes clients read the job again.
+/// Writes why a managed job waits to state_desc. Writes the start and nodes of its reservation to
+/// start_time and sched_nodes, for squeue and squeue --start. Writes only changes, because each
+/// write makes clients read the job again.
 class WriteBack {
  public:
-  /// Also hands the reservations to the gate. Under LockKind::kAct.
+  /// Also passes the reservations to the gate. Needs LockKind::kAct.
   void write(const Snapshot& snapshot, const Plan& plan, Pair& pair);
-  /// Hands the reservations to the gate and writes nothing. Under LockKind::kNodes at least.
+  /// Passes the reservations to the gate and writes nothing. Needs at least LockKind::kNodes.
   static void reserve(const Snapshot& snapshot, const Plan& plan, Pair& pair);
-  /// Removes from the jobs what earlier calls wrote. Under LockKind::kAct.
+  /// Removes the values that earlier calls wrote to jobs. Needs LockKind::kAct.
   void clear(Pair& pair);
 
  private:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Charts of the report page as inline SVG. Colours are CSS variables of the page, so that a chart
-reads in a light and in a dark window. Times are seconds since the first submission of the run."""
+"""Charts of the report page as inline SVG. Colours are CSS variables of the page, so that a chart works
+in light and dark mode. Times are seconds since the first submission of the run."""
 import html
 
 from . import workload
@@ -20,7 +20,7 @@ def text(value):
 
 
 def nice_step(span, most=8):
-    """Distance of the marks of an axis: 1, 2 or 5 times a power of ten, at most `most` marks."""
+    """Distance of the ticks of an axis: 1, 2 or 5 times a power of ten, at most `most` ticks."""
     step = 1
     while True:
         for factor in (1, 2, 5):
@@ -52,7 +52,7 @@ class Plot:
                          f'y="{bottom + 29}" text-anchor="middle">{text(label)}</text>')
 
     def left_marks(self, most, unit="", step=None):
-        """Marks 0..most at the left side; the top of the frame is `most`."""
+        """Ticks 0..most at the left side; the top of the frame is `most`."""
         step = step or nice_step(most, 5)
         for mark in range(0, int(most) + 1, step):
             y = self.y(mark / most)
@@ -83,8 +83,8 @@ class Plot:
 # -- Gantt -----------------------------------------------------------------------------------------
 
 def slots(outcomes):
-    """[(node, first GPU, GPUs, outcome, run)]: which GPUs of its node each run is drawn on. Slurm's
-    records say how many, so the lowest free ones are taken."""
+    """[(node, first GPU, GPUs, outcome, run)]: the GPUs of its node on which each run is drawn. Slurm's
+    records only contain the number, so the lowest free ones are used."""
     free_at = {(node, gpu): 0.0 for node in TYPE_OF_NODE for gpu in range(workload.GPUS_OF_A_NODE)}
     drawn = []
     runs = [(run.start, outcome.id, outcome, run) for outcome in outcomes for run in outcome.runs
@@ -94,7 +94,7 @@ def slots(outcomes):
         for place, node in enumerate(run.nodes):
             count = -(-rest // (len(run.nodes) - place))
             rest -= count
-            # Records have whole seconds: what ends as another starts may seem to overlap.
+            # Records have whole seconds, so runs that follow each other may seem to overlap.
             gpus = sorted(range(workload.GPUS_OF_A_NODE),
                           key=lambda gpu: (free_at[node, gpu] > run.start,
                                            free_at[node, gpu] > run.start and free_at[node, gpu],
@@ -139,7 +139,7 @@ def _tip(outcome, run, zero):
 
 
 def gantt(outcomes, speeds, span, about):
-    """Each GPU a row, grouped by node and type; each run of a job a bar."""
+    """One row per GPU, grouped by node and type; one bar per run of a job."""
     zero = min(outcome.submit for outcome in outcomes)
     at, groups, height = _rows(speeds)
     plot = Plot(span, height, "seconds since the first job was submitted", about)
@@ -163,7 +163,7 @@ def gantt(outcomes, speeds, span, about):
 # -- curves ----------------------------------------------------------------------------------------
 
 def _counted(changes):
-    """[(time, change)] -> [(time, sum so far)], one point a time."""
+    """[(time, change)] -> [(time, sum so far)], one point per time."""
     points, total = [(0.0, 0)], 0
     for time, change in sorted(changes):
         total += change

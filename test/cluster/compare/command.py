@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`contrib/quickstart compare`: its options, its order of work, its last words."""
+"""`contrib/quickstart compare`: its options, its steps, its summary."""
 import argparse
 import difflib
 import os
@@ -22,7 +22,7 @@ test/cluster/compare/README.md says how the workload is made and what is measure
 
 
 class UsageError(Exception):
-    """An option is wrong; the text is for people."""
+    """An option is wrong; the text is for users."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -73,7 +73,7 @@ def parser():
 
 
 def _check_target(option, name):
-    """A file that is written at the end must be writable before hours are spent."""
+    """Checks that output files are writable before hours are spent."""
     if name is None:
         return
     path = pathlib.Path(name)
@@ -112,7 +112,7 @@ def parse(words):
 
 
 def workloads(options):
-    """The workloads of the runs, in order; WorkloadError where the file is none."""
+    """The workloads of the runs, in order; WorkloadError if a file is not a workload."""
     if options.workload:
         return [workload_file.read(options.workload)]
     return [workload.generate(seed, options.jobs) for seed in options.seeds]
@@ -127,12 +127,12 @@ def _write_workload(load):
 
 
 def rubato_params(params):
-    """Rubato's mode place needs bf_continue; the stock half is left as it was asked for."""
+    """Rubato's mode place needs bf_continue; the stock half keeps the requested options."""
     return params if "bf_continue" in params.split(",") else params + ",bf_continue"
 
 
 def _machine():
-    """Date, commit, machine and its load, for whoever keeps the output."""
+    """Date, commit, machine and its load, for the record."""
     return workload.module("rubato_machine", workload.TREE / "test/bench/machine.py").line()
 
 

@@ -9,7 +9,7 @@ SCHEMA = "rubato.compare/1"
 
 
 def percentile(values, share):
-    """Interpolated between the two nearest values, as most statistics programs do."""
+    """Interpolated between the two nearest values, as in most statistics programs."""
     ordered = sorted(values)
     place = (len(ordered) - 1) * share
     low = math.floor(place)
@@ -28,12 +28,13 @@ def geometric_mean(values):
 
 
 def ratio(stock, rubato):
-    """How many times as long it took under stock Slurm. 0 s is below what the records resolve."""
+    """Time under stock Slurm relative to that under Rubato. 0 s is below the resolution of the
+    records."""
     return round(max(stock, 0.5) / max(rubato, 0.5), 4)
 
 
 def job_entry(outcome):
-    """A line of job_list. gpus and gpu_type have a value for each run of the job."""
+    """An entry of job_list. gpus and gpu_type have a value per run of the job."""
     ran = [run for run in outcome.runs if run.gpus]
     return {"id": outcome.id, "class": outcome.job.kind, "job_type": outcome.job.job_type,
             "gpus": [run.gpus for run in ran], "gpu_type": [run.gpu_type for run in ran],
@@ -88,7 +89,7 @@ def document(slurm_version, mode, stock_params, runs):
 
 
 def to_text(found):
-    """The document as JSON, indented, a line a job."""
+    """The document as JSON, indented, one line per job."""
     lists = []
 
     def without_lists(value):
@@ -112,7 +113,7 @@ _SHORT = {"hinted": "hinted", "unhinted_gpu": "unhinted", "cpu": "CPU"}
 
 
 def summary(found):
-    """The runs of a document, a line each, and the geometric means; times in seconds."""
+    """The runs of a document, one line each, and the geometric means; times in seconds."""
     lines = ["  seed   mean: stock  rubato   ratio    p99  makespan  "
              + "  ".join(f"{name:>8}" for name in _SHORT.values())]
 
@@ -137,7 +138,7 @@ CLASS_NAMES = {"hinted": "jobs with hints", "unhinted_gpu": "GPU jobs without", 
 
 
 def table(entry, stock, rubato):
-    """A run as lines: what it was under stock Slurm, under Rubato, and the ratio."""
+    """A run as lines: under stock Slurm, under Rubato, and the ratio."""
     one, two = entry["stock"], entry["rubato"]
     rows = [("mean time from submit to end", one["avg_jct_s"], two["avg_jct_s"], "s",
              entry["avg_jct_ratio"])]

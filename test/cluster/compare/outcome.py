@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What became of the jobs, from slurmctld's own records (jobcomp/filetxt): a job that was requeued
-has a record for each of its runs, one that was resized a record for each of its sizes."""
+"""Results of the jobs, from slurmctld's own records (jobcomp/filetxt). A requeued job has one record per
+run, a resized one has one record per size."""
 import dataclasses
 import re
 
@@ -20,7 +20,7 @@ class Run:
 
 @dataclasses.dataclass
 class Outcome:
-    """A job and its runs. submit: the first one, however often it was requeued."""
+    """A job and its runs. submit: the first submission, however often it was requeued."""
     id: int
     job: object     # workload.Job
     submit: float

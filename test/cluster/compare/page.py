@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The report of a comparison: one HTML file that needs nothing else, both halves side by side."""
+"""The report of a comparison: one self-contained HTML file with both halves side by side."""
 import datetime
 import pathlib
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a terminal shows while a comparison runs: one line that changes, or, where the output goes
-to a file, a line now and then."""
+"""Terminal output during a comparison: one changing line, or occasional lines if the output goes to a
+file."""
 import sys
 import time
 
@@ -18,7 +18,7 @@ class Progress:
         self.width = 0
 
     def line(self, text=""):
-        """A line that stays."""
+        """Prints a permanent line."""
         self.clear()
         print(text, file=self.out, flush=True)
 
@@ -28,7 +28,7 @@ class Progress:
             self.width = 0
 
     def update(self, text):
-        """What is going on now."""
+        """Shows the current activity."""
         if self.tty:
             print("\r" + text.ljust(self.width), end="", file=self.out, flush=True)
             self.width = len(text)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One half of a comparison: brings the cluster up, submits the jobs when they are due, waits for
-their end, and reads what slurmctld recorded."""
+"""One half of a comparison: starts the cluster, submits the jobs on time, waits for their end, and reads
+slurmctld's records."""
 import dataclasses
 import re
 import time
@@ -16,7 +16,7 @@ _FIELDS = {name: re.compile(rf"\b{name}=(\S+)") for name in
 
 @dataclasses.dataclass
 class Half:
-    """flavour: "stock" or "rubato"; late: seconds by which the latest submission came late."""
+    """flavour: "stock" or "rubato"; late: seconds by which the latest submission was late."""
     flavour: str
     outcomes: list
     late: float
@@ -35,8 +35,8 @@ _ENDED = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_ME
 
 
 class Follower:
-    """Asks Slurm now and then what the jobs do; keeps what each allocation held, for the record of
-    its end does not say it."""
+    """Polls Slurm for the states of the jobs; stores the GPUs of each allocation, which the record of
+    its end lacks."""
 
     def __init__(self, c):
         self.c = c

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The cluster of a comparison, one slurm.conf for both halves, and what a job looks like to it.
+"""The cluster of a comparison, with one slurm.conf for both halves, and the jobs in sbatch form.
 
-Both halves are given the same Shape. What differs is what the Cluster makes of its flavour:
-PluginDir, JobSubmitPlugins and the line of plugstack.conf, the lines that an install of Rubato
-adds, and rubato.conf, which stock Slurm does not read.
+Both halves get the same Shape. The flavour of the Cluster is the difference: PluginDir, JobSubmitPlugins
+and the line of plugstack.conf, which an installation of Rubato adds, and rubato.conf, which stock Slurm
+does not read.
 """
 import shlex
 import zlib
@@ -29,7 +29,7 @@ TYPE_OF_NODE = {name: gpu_type for gpu_type in NODES for name in node_names(gpu_
 
 
 def weight(speed):
-    """Slurm takes the node of the lowest weight first."""
+    """Slurm prefers the node with the lowest weight."""
     return round(100 / speed)
 
 
@@ -42,7 +42,7 @@ def configured_speeds(speeds, prior):
 
 
 def rubato_conf(speeds, mode="place", prior="measured"):
-    # The jobs have their rate from the first second on: training is emulated.
+    # The jobs have their throughput from the first second on: training is emulated.
     lines = [f"Mode={mode}", "ManagedPartitions=all", "WarmUp=0"]
     lines += [f"{key}={max(1, value // TIME_SCALE)}" for key, value in _SCALED.items()]
     lines += [f"GpuType={t} Speed={speed}"
@@ -63,7 +63,7 @@ def shape(speeds, params=STOCK_PARAMS, mode="place", prior="measured"):
 # -- jobs ------------------------------------------------------------------------------------------
 
 def hints(job):
-    """What the comment of a hinted job says; stock Slurm reads no comments."""
+    """The comment of a hinted job; stock Slurm ignores comments."""
     words = [f"job-type={job.job_type}"]
     if job.sizes:
         words.append("gpus=" + ",".join(map(str, job.sizes)))
@@ -73,7 +73,7 @@ def hints(job):
 
 
 def options(job):
-    """What sbatch is told: the same in both halves."""
+    """The sbatch options: the same in both halves."""
     words = [f"-t {job.limit}", f"-o {job.name}.out"]
     if job.kind == "cpu":
         words.append(f"-N1 -n{job.cpus}")
@@ -89,8 +89,8 @@ def options(job):
 
 
 def script(job, seed):
-    """The batch script: the same in both halves. Reports are sent where somebody takes them, and
-    each job has its own noise: with one for all, a job type would be off alike whenever it is run."""
+    """The batch script: the same in both halves. Jobs send reports only if a receiver exists. Each job
+    has its own noise: with common noise, a job type would always be off by the same factor."""
     if job.kind == "hinted":
         return (f"export RUBATO_REPORT_INTERVAL={REPORTS}\n"
                 '[ -n "$RUBATO_REPORT_FILE" ] || RUBATO_REPORT_INTERVAL=86400\n'
@@ -99,7 +99,7 @@ def script(job, seed):
                 f"--seed {zlib.crc32(f'{seed} {job.name}'.encode())}")
     if job.kind == "cpu":
         return f"exec sleep {job.seconds['cpu']:g}"
-    # The slowest type of the nodes, which is asked for first, decides.
+    # The slowest type of the nodes, which is requested first, decides.
     cases = [f"*{t[0]}*) exec sleep {job.seconds[t]:g} ;;"
              for t in sorted(NODES, key=lambda t: -job.seconds[t])]
     return "case $SLURM_JOB_NODELIST in\n" + "\n".join(cases) + "\nesac\nexit 1"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The workload of a comparison: which jobs there are, when they are submitted and how long they
-really take. It is drawn from a seed before anything runs, knows nothing of Rubato, and is written
-to a file that `--workload` reads again. README.md says where its shape comes from."""
+"""The workload of a comparison: the jobs, their submission times and their true run times. It is drawn
+from a seed before any run, does not depend on Rubato, and is written to a file that `--workload` reads.
+README.md explains the source of its parameters."""
 import dataclasses
 import functools
 import importlib.machinery
@@ -38,7 +38,7 @@ JOBS, LEAST_JOBS, MOST_JOBS = 120, 6, 400
 
 
 def module(name, path):
-    """A Python file that is in no package, as a module."""
+    """Loads a Python file outside any package as a module."""
     loader = importlib.machinery.SourceFileLoader(name, str(path))
     made = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
     loader.exec_module(made)
@@ -47,12 +47,12 @@ def module(name, path):
 
 @functools.lru_cache
 def trainer():
-    """contrib/trainer as a module: its rates are the truth that the jobs run by."""
+    """contrib/trainer as a module: its throughputs are the truth for the jobs."""
     return module("rubato_trainer", TRAINER)
 
 
 def rate(job_type, gpu_type, gpus):
-    """Samples/s of a job, TIME_SCALE included; None: it does not run there."""
+    """Samples/s of a job, TIME_SCALE included; None: it cannot run there."""
     found = trainer().rate_of(job_type, gpu_type, gpus, -(-gpus // GPUS_OF_A_NODE))
     return found and found * TIME_SCALE
 
@@ -90,7 +90,7 @@ class Job:
     tells_samples: bool = False
 
     def true_seconds(self, gpu_type):
-        """Run time on the GPUs it asks for, of one type."""
+        """Run time on the requested GPUs, of one type."""
         if self.job_type:
             return self.samples / rate(self.job_type, gpu_type, self.gpus)
         return self.seconds[gpu_type if self.gpus else "cpu"]
@@ -100,7 +100,7 @@ class Job:
         return min(NODES, key=self.true_seconds)
 
     def gpu_seconds(self):
-        """On GPUs of mean speed."""
+        """Run time on GPUs of mean speed."""
         return self.gpus * mean(self.true_seconds(t) for t in NODES) if self.gpus else 0.0
 
 
@@ -131,7 +131,7 @@ def limit_of(seconds):
 
 
 def _hinted(draw, count):
-    """Half of them fastest on V100, half on P100; the job types in turn."""
+    """Half of them are fastest on V100, half on P100; the job types alternate."""
     jobs = []
     for number in range(count):
         kinds = ON_P100 if number % 2 else ON_V100
@@ -149,14 +149,14 @@ def _hinted(draw, count):
 
 
 def mean_speeds(hinted):
-    """Speed of each GPU type, by the rates of these jobs at the sizes they ask for."""
+    """Speed of each GPU type, by the throughputs of these jobs at their requested sizes."""
     return {t: round(mean(mean(j.true_seconds(u) for u in NODES) / j.true_seconds(t)
                           for j in hinted), 3) for t in NODES}
 
 
 def _unhinted(draw, count, speeds):
-    """Training jobs whose owner said nothing: a faster GPU type makes them faster as it does on the
-    mean. A run time that were the same everywhere would make the slow types free of cost."""
+    """Training jobs without hints: a faster GPU type speeds them up by the mean factor. If the run time
+    were the same everywhere, slow types would have no cost."""
     jobs = []
     for _ in range(count):
         gpus, seconds = _draw_size(draw, GPUS_OF_A_NODE), _draw_seconds(draw)

@@ -21,7 +21,7 @@ _MAY = {"sizes", "tells_samples"}
 
 
 class WorkloadError(Exception):
-    """The file is not a workload; the text names the place and the nearest valid word."""
+    """The file is not a workload; the text gives the location and the nearest valid word."""
 
 
 def _near(word, words):
@@ -166,7 +166,7 @@ def from_json(document, place):
 
 
 def write(load, path):
-    """Writes the file, a line a job, in one rename."""
+    """Writes the file atomically, one line per job."""
     document = to_json(load)
     jobs = ",\n".join("  " + json.dumps(job) for job in document.pop("jobs"))
     head = json.dumps(document, indent=1)[:-2]

@@ -42,7 +42,7 @@ shape("accounts", dbd=True, rubato_conf=CONF, options={
 def runs(c, job, timeout=10):
     """Waits until a managed job runs; checks that Rubato started it. Returns its fields."""
     seen = c.wait_state(job, "RUNNING,COMPLETING,COMPLETED", timeout)
-    # The line in the log may come a moment after the state.
+    # The log line may appear slightly after the state.
     who = c.wait(lambda: c.times(job).by, timeout, f"slurmctld.log to say who started job {job}")
     check(who == "rubato", f"job {job} to be started by Rubato", who)
     return seen
@@ -66,7 +66,7 @@ def waits_for(c, job, words, timeout=10):
 
 
 def stays(c, job, state="PENDING", seconds=1.5):
-    """Checks that a job is in one state all the time for so many seconds."""
+    """Checks that a job stays in one state for this many seconds."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         seen = c.job(job).get("JobState")

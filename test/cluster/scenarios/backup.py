@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two controllers: the backup takes over and gives back, with the pair in both."""
+"""Two controllers: the backup takes over and returns control, with the pair in both."""
 import pathlib
 import re
 
@@ -47,7 +47,7 @@ def _in_control(c):
     """Which controller answers requests: primary, backup or none."""
     for line in c.ask("scontrol ping", check=False).splitlines():
         found = re.match(r"Slurmctld\((primary|backup)\) at \S+ is UP", line)
-        if found:  # one that stands by is up, too, and refuses
+        if found:  # a standby controller is up too, and refuses
             return found[1] if "JOBID" in c.ask("squeue", check=False) else None
     return None
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The commands of users beside a live slurmctld: rqueue, and rubato where the published files can be
-read and where they cannot."""
+"""User commands with a live slurmctld: rqueue, and rubato with readable and unreadable published
+files."""
 import json
 import pathlib
 import re
@@ -21,7 +21,7 @@ shape("private", nodes=NODES, partitions=PARTITIONS, rubato_conf=CONF,
       options={"PrivateData": "jobs"})
 
 HINTS = "rubato:job-type=resnet50;gpus=1-4;samples=10000;checkpoint=USR1"
-# Names of squeue -O in 22.05 whose value does not change from one second to the next.
+# Names of squeue -O in 22.05 with values that do not change every second.
 STEADY = """account accruetime admin_comment allocnodes allocsid arrayjobid arraytaskid associd batchflag
  batchhost boardspernode burstbuffer burstbufferstate cluster clusterfeature command comment container
  contiguous cores corespec cpus-per-task cpus-per-tres deadline delayboot dependency derivedec
@@ -33,12 +33,12 @@ STEADY = """account accruetime admin_comment allocnodes allocsid arrayjobid arra
  siblingsactive siblingsactiveraw siblingsviable siblingsviableraw sockets sperboard state statecompact stderr
  stdin stdout submittime threads timelimit tres-alloc tres-bind tres-freq tres-per-job tres-per-node
  tres-per-socket tres-per-task userid username wait4switch wckey workdir""".split()
-# Letters that print how long ago something was, or what the scheduler changes all the time.
+# Letters for elapsed times, or for values that the scheduler changes all the time.
 MOVING = set("LMSY")
 
 
 def training(c, options="--gpus=a100:2", user=None):
-    """A running job that says its type and has reported; waits until Rubato shows it."""
+    """A running job with a job type and a report; waits until Rubato shows it."""
     job = c.sbatch(f"{options} -t 5 --comment='{HINTS}'", "sleep 900", user=user, name="train")
     c.wait_state(job, "RUNNING", 15)
     c.cmd(f"rubato report --job {job} --samples 2500 --rate 125 --batch 64", user=user)
@@ -97,7 +97,7 @@ def rqueue_prints_what_squeue_prints(c):
     c.wait(lambda: len(c.jobs("RUNNING")) >= 4, 15, "four running jobs")
 
     def same(options, ours=""):
-        """rqueue between two squeues is like one of them: jobs may change meanwhile."""
+        """rqueue between two calls of squeue equals one of them: jobs may change meanwhile."""
         script = f"squeue {options}; echo ---; rqueue {ours or options}; echo ---; squeue {options}"
 
         def alike():

@@ -11,7 +11,7 @@ from cluster import Nodes, check, scenario, shape
 from cluster.compare import outcome, site, workload, workload_file
 
 CTL = pathlib.Path(__file__).resolve().parents[1] / "ctl"
-# Its clusters are the comparison's own; this one only gives the place.
+# The comparison makes its own clusters; this one only provides the folder.
 shape("bystander", nodes=(Nodes("n1", "a100:1"),), load=False)
 
 SPEEDS = {"v100": 1.2, "p100": 1.4, "k80": 0.6}
@@ -35,7 +35,7 @@ def tiny():
 
 
 def compare(c, *words):
-    """Runs it below this cluster's folder, so that nothing of another comparison is in its way."""
+    """Runs it below this cluster's folder, to avoid conflicts with another comparison."""
     env = dict(os.environ, RUBATO_SCRATCH=c.path("cmp"))
     command = [str(CTL), "--plugins", c.plugins.path, "compare", *words]
     c.say("$ " + " ".join(command))
@@ -82,8 +82,8 @@ def compare_runs_both_halves(c):
     check(document["avg_jct_ratio"] == run["avg_jct_ratio"], "the mean of one run", document)
     page = pathlib.Path(c.path("c.html")).read_text(encoding="utf-8")
     check(page.endswith("</html>\n"), "a whole page")
-    # Rubato starts GPU jobs in its half only. Not all of them for certain: where a round comes too
-    # late, on a slow machine, stock Slurm starts one.
+    # Rubato starts GPU jobs only in its half. Not necessarily all: if a round is late on a slow machine,
+    # stock Slurm starts one.
     gpu_jobs = {number for number, job in enumerate(load.jobs, 1) if job.gpus}
     for half, least, most in (("stock", 0, 0), ("rubato", len(gpu_jobs) // 2, len(gpu_jobs))):
         log = pathlib.Path(c.path(f"cmp/compare-{half}/log/slurmctld.log")).read_text()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""rubato.conf and the PluginDir line: reconfigured, bad, missing, of another release, taken out."""
+"""rubato.conf and the PluginDir line: reconfigured, bad, missing, of another release, removed."""
 import os
 import pathlib
 import shutil
@@ -53,7 +53,7 @@ def reconfigure_20_times(c):
         steps.started_by(c, job, "rubato")
 
 
-# What an admin may leave in the place of rubato.conf, and what the log says of it.
+# Possible mistakes of an admin with rubato.conf, and the resulting log text.
 BAD = (("a word that is none", lambda c: c.write_rubato_conf("Mode=palce\n", reconfigure=False),
         r"rubato: .*palce.*place"),
        ("no file", lambda c: c.write_rubato_conf(None, reconfigure=False), r"rubato: .*missing"),
@@ -67,7 +67,7 @@ def _put_back(c):
 
 
 def bad_conf_is_valid(c):
-    """Negative control: what is written in the place of the bad file is valid and says observe."""
+    """Negative control: the file written instead of the bad one is valid and says observe."""
     write = c.write_rubato_conf
     steps.replace(c, "write_rubato_conf", lambda text, reconfigure=True:
                   write("Mode=observe\n", reconfigure=reconfigure))
@@ -94,7 +94,7 @@ def bad_conf_never_replaces_a_good_one(c):
 
 
 def conf_is_good_all_the_time(c):
-    """Negative control: what is bad is never written."""
+    """Negative control: nothing bad is written."""
     write = c.write_rubato_conf
     steps.replace(c, "write_rubato_conf",
                   lambda text, reconfigure=True: write(steps.conf(), reconfigure=reconfigure))

@@ -13,7 +13,7 @@ WORKERS = {1: 100, 2: 180, 3: 245, 4: 300}
 
 
 def asked(c, words):
-    """What `rubato models WORDS --json` prints; {} while it cannot."""
+    """The output of `rubato models WORDS --json`; {} while it fails."""
     try:
         return json.loads(c.ask(f"rubato models {words} --json 2>/dev/null", check=False))
     except ValueError:
@@ -21,7 +21,7 @@ def asked(c, words):
 
 
 def rows_of(c, kind):
-    """(GPUs, GPU type, reports, least and most samples/s) of what is listed of a type."""
+    """(GPUs, GPU type, reports, minimum and maximum samples/s) of the listed rows of a type."""
     return [(row["gpus"], row["gpu_type"], row["samples"], row["rate_min"], row["rate_max"])
             for row in asked(c, f"-t {kind}").get("models", [])]
 

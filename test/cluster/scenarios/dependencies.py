@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Dependencies and licences: jobs that Slurm lets start only after something else."""
+"""Dependencies and licences: jobs that Slurm starts only after another event."""
 import re
 
 from cluster import check, scenario
@@ -8,7 +8,7 @@ from .authority import SCHEDULER, STOPPED, runs, start_order, waits_for
 
 
 def three_licences(c):
-    """Negative control: the cluster has a licence more, so nobody waits for one."""
+    """Negative control: the cluster has one more licence, so no job waits for one."""
     c.change(lines=("Licenses=matlab:3",), restart=False)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What goes wrong: slurmctld killed or stopped in a cycle, a loop that throws or hangs."""
+"""Failures: slurmctld killed or stopped in a cycle, a loop that throws or hangs."""
 import json
 import os
 import pathlib
@@ -18,7 +18,7 @@ def _state_saved(c, since):
 
 
 def _memory(c, job):
-    """What Rubato's state.json holds of a job; {} if nothing."""
+    """The entry of a job in Rubato's state.json; {} if there is none."""
     try:
         data = json.loads(pathlib.Path(c.path("state/rubato/state.json")).read_text())
     except (OSError, ValueError):
@@ -27,7 +27,7 @@ def _memory(c, job):
 
 
 def state_file_is_lost(c):
-    """Negative control: the kill takes state.json with it."""
+    """Negative control: the kill also removes state.json."""
     kill = c.kill9_ctld
 
     def kill_and_lose():
@@ -79,7 +79,7 @@ def kill_9_loses_no_job(c):
 
 
 def stop_is_a_kill(c):
-    """Negative control: slurmctld is killed where it should be stopped."""
+    """Negative control: slurmctld is killed instead of stopped."""
     def kill():
         start = time.monotonic()
         c.kill9_ctld()

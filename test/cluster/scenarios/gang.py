@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Jobs over many nodes: a gang starts whole, however endless the stream of small jobs is."""
+"""Jobs over many nodes: a gang starts whole, even in an endless stream of small jobs."""
 from cluster import check, scenario, shape
 from cluster.scenarios import steps
 
@@ -80,7 +80,7 @@ def gang_among_long_cpu_jobs(c):
            "nodes reserved for the gang")
     c.cmd(f"squeue --start -j {gang} -o '%i %j %T %S %Y'")
     cpu = [c.sbatch("-n1 -t 120", "sleep 0.5", name="cpu") for _ in range(6)]
-    # Stock Slurm has its chance to give them the seven free nodes.
+    # Stock Slurm gets the chance to give them the seven free nodes.
     steps.stock_looks(c)
     latch.open()
     c.wait_state(gang, "RUNNING,COMPLETED", 25)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The pair in slurmctld: it loads, it gates, and what it does not gate is as under stock Slurm."""
+"""The pair in slurmctld: it loads and gates; everything else is as under stock Slurm."""
 import os
 import re
 import statistics
@@ -11,7 +11,7 @@ FILES = ("sched_backfill.so", "select_cons_tres.so", "job_submit_logging.so")
 
 
 def stock_slurm(c):
-    """Negative control: the PluginDir line names the stock plugins alone."""
+    """Negative control: the PluginDir line names only the stock plugins."""
     c.use_plugins("stock")
 
 
@@ -133,7 +133,7 @@ def _waits(c, count):
 
 
 def _print_waits(c, title, batch, sruns):
-    """Seconds are for people: what is asserted is who started the jobs."""
+    """The seconds are informative only: the test asserts who started the jobs."""
     c.say(f"{title}: {len(batch)} CPU sbatch, submit to start: median "
           f"{statistics.median(batch):.3f} s, longest {max(batch):.3f} s; srun, whole: "
           f"median {statistics.median(sruns):.3f} s")
@@ -156,7 +156,7 @@ def cpu_jobs_start_as_under_stock(c):
     c.use_plugins("stock")
     c.cmd("srun -N8 -p main true")      # all nodes have registered
     _print_waits(c, "stock, nobody waits", *_waits(c, 12)[:2])
-    # A cycle of backfill may fall between a submission and the walk of Rubato's loop.
+    # A backfill cycle may run between a submission and the scheduling pass of Rubato's loop.
     late = starters.count("backfill")
     check(late <= len(starters) // 2, "backfill to start half of them at most", starters)
 
@@ -182,7 +182,7 @@ def immediate_requests_are_answered(c):
 
     A user sees what stock Slurm answers: a grant, or "Requested nodes are busy".
     """
-    # slurmctld may have just started: it grants nothing at once before it has looked at its queue.
+    # slurmctld may have just started: it grants nothing before it has processed its queue.
     c.wait_state(c.sbatch("--gpus=h100:1 -t 5", "true"), "COMPLETED", 15)
     before = steps.stats(c).get("gate_immediate", 0)
     answer = _at_once(

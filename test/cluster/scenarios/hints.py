@@ -15,7 +15,7 @@ REFUSED = "Invalid argument"
 
 
 def snapshot_job(c, job):
-    """The job in the snapshot that the loop published last; {} if it is not there."""
+    """The job in the last published snapshot; {} if it is missing."""
     try:
         text = pathlib.Path(c.path("state/rubato/publish/snapshot.json")).read_text()
         jobs = json.loads(text).get("jobs", [])
@@ -39,7 +39,7 @@ def wait_hints(c, job, wanted, timeout=40):
 
 
 def comment_of(c, job):
-    """The comment as `scontrol show job` prints it."""
+    """The comment as printed by `scontrol show job`."""
     found = re.search(r"^ *Comment=(.*?) *$", c.ask(f"scontrol show job {job}"), re.MULTILINE)
     return found[1] if found else ""
 
@@ -67,7 +67,7 @@ def good_hints_are_recorded(c):
 
 
 def submission(wrong):
-    """The command line of a row of the table, and what stands in its stdin."""
+    """The command line of a row of the table, and its stdin."""
     comment = "--comment=" + shlex.quote(wrong["comment"])
     options = wrong["options"]
     if not re.search(r"(^| )-t ", options):

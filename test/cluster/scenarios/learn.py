@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What jobs report decides where the next job of their type starts, and explain says so."""
+"""Reports decide where the next job of their type starts, and explain shows it."""
 import json
 import pathlib
 import re
@@ -10,7 +10,7 @@ from cluster import check, scenario, shape
 from . import steps
 from .steps import published
 
-# By the configuration h100 is three times as fast as v100. What the jobs here report says otherwise.
+# rubato.conf says that h100 is three times as fast as v100. The reports here say otherwise.
 CONF = steps.conf("MessageInterval=0", "WarmUp=0", "GpuType=h100 Speed=3",
                   "GpuType=a100 Speed=2", "GpuType=v100 Speed=1")
 PLACES = {"h100": ("n5", 20), "a100": ("n1", 30), "v100": ("n7", 200)}
@@ -19,8 +19,8 @@ shape("learn", rubato_conf=CONF)
 
 
 def learnt_cells(c, kind):
-    """How many places of a type the models of the last round are made of; where rounds use no such
-    models, those of all types that are learnt, which each scenario begins without."""
+    """Number of configurations of a type in the last round's models. If rounds use none, those of all
+    learnt types, of which each scenario starts without any."""
     if c.test_switch == "TestOff=learning":
         return steps.stats(c).get("learning", {}).get("cells", 0)
     return sum(cell["job_type"] == kind for cell in
@@ -75,7 +75,7 @@ def what_was_learnt_survives_a_restart(c):
     for job in jobs:
         c.cmd(f"scancel {job}")
         c.wait_state(job, "CANCELLED", 60)
-    # The store writes within a second; slurmctld waits for it at its end as well.
+    # The store writes within a second; slurmctld also waits for it at its end.
     c.restart_ctld()
     _, where = next_job(c, kind)
     check(type_of(where) == ["v100"], "the type that was measured to be fastest, v100", where)
@@ -130,7 +130,7 @@ def explain_names_the_rates_that_decided(c):
 
 
 def without_models(c):
-    """Negative control: what was learnt is not published."""
+    """Negative control: the learnt models are not published."""
     ask = c.ask
     steps.replace(c, "ask", lambda command, **more: ask(
         command.replace("cp models-fit.json", "true"), **more))
@@ -141,7 +141,7 @@ def a_round_that_learnt_is_replayed(c):
     """snapshot.json with models-fit.json beside it gives plan.json again, byte for byte"""
     kind = c.fresh_name("odd")
     measure(c, kind)
-    # Something that waits, so that the plan has forecasts in it: all a100, or all h100.
+    # A pending job gives the plan forecasts: it needs all a100 or all h100.
     waits = c.sbatch(f"--gpus=16 -t 60 --comment='rubato:job-type={kind}'", "sleep 1")
     c.wait(lambda: any(told["id"] == waits and
                        any(name.startswith("rate.") for name, _ in told.get("facts", []))
@@ -150,7 +150,7 @@ def a_round_that_learnt_is_replayed(c):
     folder = c.path("replay")
 
     def replayed():
-        # The three are replaced one after the other: taken again until they are of one round.
+        # The three files are replaced one by one: retry until all are from one round.
         c.ask(f"rm -rf {folder}; mkdir {folder}; cd {c.path('state/rubato/publish')} && "
               f"cp plan.json snapshot.json {folder}; cp models-fit.json {folder}", check=False)
         again = c.ask(f"cd {folder} && rubato snapshot --replay snapshot.json", check=False)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The multi-level queue: of jobs that wait, those that need little of the GPUs go first."""
+"""The multi-level queue: pending jobs with a small need go first."""
 import pathlib
 
 from cluster import check, scenario
@@ -45,7 +45,7 @@ def without_state(c):
 
 
 def service(c, job):
-    """GPU-seconds that the job had when it last started, as explain tells."""
+    """Attained service of the job at its last start, from explain, in GPU-seconds."""
     found = learn.explained(c, job).get("facts", {}).get("service", "")
     return float(found.split()[0]) if found else 0.0
 

@@ -8,7 +8,7 @@ from .authority import reason, runs, stays, start_order, waits_for
 
 
 def sacctmgr(c, words, undo=None):
-    """Changes the accounting database now; undoes it after the scenario."""
+    """Changes the accounting database; undoes it after the scenario."""
     c.cmd(f"sacctmgr -i {words}")
     if undo:
         c.defer(f"sacctmgr -i {undo}")
@@ -66,7 +66,7 @@ def qos_limits_hold(c):
     waits_for(c, second["group"], "QOSGrpGRES")
     waits_for(c, second["user"], "QOSMaxGRESPerUser")
     waits_for(c, second["jobs"], "QOSMaxJobsPerUserLimit")
-    # The first of the order needs a whole h100 node, and one is free: nothing is kept for it.
+    # The first job needs a whole h100 node, and one is free: nothing is reserved for it.
     below = [c.sbatch("--gpus=h100:8 -t 120 --nice=50", "sleep 0.2"),
              c.sbatch("--gpus=2 -N1 -t 120 --nice=50", "sleep 0.2"),
              c.sbatch("-n2 -t 120 --nice=50", "sleep 0.2")]

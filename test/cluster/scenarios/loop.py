@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rubato's loop beside stock backfill: neither starves what the other has to start."""
+"""Rubato's loop and stock backfill: neither starves the other's jobs."""
 import datetime
 import re
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Messages of running jobs: who is heard, what is taken, what is dropped, what it costs."""
+"""Messages of running jobs: accepted senders, accepted and dropped messages, their cost."""
 import json
 import re
 
@@ -14,7 +14,7 @@ REPORT = "rubato!report samples={};rate=850.5;batch=256"
 
 
 def mail(c):
-    """The counters of messages, as published last."""
+    """The counters of messages, as last published."""
     return steps.stats(c).get("mail", {})
 
 
@@ -48,7 +48,7 @@ def wait_mail(c, before, **more):
 
 
 def mail_now(c):
-    """The counters, as they stand when nothing is on its way."""
+    """The counters when no message is in transit."""
     c.wait(lambda: mail(c), 10, "counters of messages")
     steps.published_again(c)
     return mail(c)
@@ -71,7 +71,7 @@ def messages_are_heard_and_swallowed(c):
     say(c, f"{array}_2", REPORT.format(20))
     say(c, f"{array}_[1-2]", REPORT.format(30), rc=1, words="Bad message")
     wait_mail(c, before, taken=2, malformed=2)
-    # SLURM_JOB_ID of the last task is the number of the array: the number means that task alone.
+    # SLURM_JOB_ID of the last task is the number of the array: it refers to that task only.
     before = mail_now(c)
     say(c, array, "rubato!ack notice=3")
     wait_mail(c, before, taken=1, malformed=0)

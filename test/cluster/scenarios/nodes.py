@@ -6,7 +6,7 @@ from .authority import STOPPED, runs, stays
 
 
 def everything_may_be_shared(c):
-    """Negative control: --exclusive is taken out of the submissions and `owned` has no owner."""
+    """Negative control: --exclusive is removed from the submissions, and `owned` has no owner."""
     original = c.sbatch
 
     def sbatch(options, *rest, **more):

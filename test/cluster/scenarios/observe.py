@@ -35,7 +35,7 @@ def look(c, jobs):
     for name, job in jobs.items():
         text = c.ask(f"scontrol show job -d {job}")
         text += "\n" + c.ask(f"squeue -h -j {job} -t all -o 'squeue: %k|%T|%r|%N|%Y'")
-        # The partition that Slurm tried last is named first.
+        # The partition that Slurm tried last is listed first.
         text = re.sub(r"Partition=(\S+)", lambda m: " ".join(sorted(m[1].split(","))), text)
         found[name] = [line.strip() for line in _VARIES.sub("~", text).splitlines()]
     return found

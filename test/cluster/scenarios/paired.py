@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Observe beside stock: the same workload, step by step, and every field that Slurm shows of every job.
+"""Observe against stock Slurm: the same workload, step by step, comparing every field that Slurm shows
+of every job.
 
-Nothing depends on how fast the machine is: a job runs until it is let go, one is let go at a time, and what is
-compared is looked at when both of stock Slurm's schedulers have gone through the queue twice since.
+Nothing depends on the speed of the machine: a job runs until it is released, and one is released at a
+time. Fields are compared after both of stock Slurm's schedulers have since gone through the queue twice.
 """
 import datetime
 import json
@@ -17,17 +18,17 @@ from .commands import STEADY
 shape("paired", nodes=DEMO_NODES, load=False, rubato_conf="ManagedPartitions=all\n",
       partitions=(Partition("main", "n[1-8]", default=True),
                   Partition("high", "n[5-6]", extra="PriorityTier=10")),
-      # A cycle of stock Slurm may take as long as it likes: on a slow machine the second that
-      # bf_interval=1 leaves it would end its plan anywhere.
+      # A stock Slurm cycle may take any time: on a slow machine, the one second of bf_interval=1 could
+      # end its plan anywhere.
       options={"SchedulerParameters": "bf_interval=1,sched_interval=1,bf_continue,bf_window=20160,"
                                       "bf_window_linear=1,bf_max_time=60,max_sched_time=60,"
                                       "batch_sched_delay=0,sched_min_interval=100000"})
 
 SEED = 4
 HINTS = "rubato: job-type={}; gpus=1-8; samples=1e6; checkpoint=USR1@60; resize=restart"
-# Time limits are drawn in this unit, so that any two jobs end far apart, however long the steps take, and almost never
-# do two limits add up to a third: stock Slurm's plan would hang on seconds. Every time can be told in this unit
-# since the begin.
+# Time limits are multiples of this unit, so that any two jobs end far apart, however long the steps
+# take. Two limits almost never add up to a third, where stock Slurm's plan would depend on seconds.
+# Every time can be expressed in this unit since the start.
 UNIT = 20       # minutes
 # (name, options); {name} stands for the id of an earlier job.
 FIXED = (
@@ -43,13 +44,13 @@ FIXED = (
     ("later", "--begin=now+1hour --gpus=1"),
     ("nice", "--nice=500 --gpus=v100:2"),
 )
-# Shapes of the seeded jobs behind the fixed ones; backfill finds gaps for the short ones.
+# Shapes of the seeded jobs after the fixed ones; backfill finds gaps for the short ones.
 DRAWN = ("--gpus=1", "--gpus=2", "--gpus-per-node=4 -N1",
          "--gpus=a100:8", "--gpus=v100:1", "-n8",
          "-N3 --gpus-per-node=2")
-# What ends, in order, and what an admin does meanwhile.
+# What ends, in order, and the admin's actions meanwhile.
 STEPS = ("gang", "wide", "release held", "cpu", "top", "tier", "after", "drawn1", "drawn0")
-# Fields of squeue -O beside the steady ones; system_comment has no place of its own in scontrol.
+# Fields of squeue -O besides the stable ones; scontrol does not print system_comment separately.
 MORE = "system_comment schednodes starttime lastschedeval jobarrayid nodelist reasonlist".split()
 # Words that differ between any two runs of a job, besides times: also which of stock Slurm's two schedulers started
 # it, and AccrueTime, which is set by a look at the queue that falls between the end of a dependency and the start
@@ -57,13 +58,13 @@ MORE = "system_comment schednodes starttime lastschedeval jobarrayid nodelist re
 VARIES = re.compile(r"slurm-\d+(?:_\d+)?\.out|RunTime=\S+|AllocNode:Sid=\S+|Scheduler=\S+|Sid=\d+|"
                     r"AccrueTime=\S+")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d")
-# In squeue: numbers of jobs, and what moves by itself.
+# In squeue: job ids, and values that change by themselves.
 UNLIKE = {"accruetime", "jobid", "jobarrayid", "arrayjobid", "allocsid", "command", "priority", "prioritylong",
           "stdout", "hetjobid", "hetjoboffset"}
 
 
 def workload():
-    """[(name, sbatch options)], drawn anew the same way each time."""
+    """[(name, sbatch options)], drawn identically each time."""
     draw = random.Random(SEED)
     jobs = list(FIXED)
     for number in range(10):
@@ -142,7 +143,7 @@ class Play:
         self.note(step)
 
     def note(self, step):
-        """Records everything, and compares it at once with what the earlier play had there."""
+        """Records everything, and compares it immediately with the earlier run."""
         self.looks.append((step, self.records()))
         if self.like:
             same_look(self.like.looks[len(self.looks) - 1], self.looks[-1], self.what)
@@ -174,12 +175,12 @@ class Play:
         return seen
 
     def plain(self, text):
-        """What is the same in every run: times in units since the begin, names for ids."""
+        """Values that are equal in every run: times in units since the start, names instead of ids."""
         text = TIME.sub(self.units, VARIES.sub("~", text))
         names = {str(job): name for name, job in self.ids.items()}
         text = re.sub(r"(JobId=|after\w+:|paired-)(\d+)", lambda m: m[1] + names.get(m[2], "~"), text)
         text = re.sub(r"\bPriority=\d+", "Priority=~", text)
-        # Of several partitions the one that Slurm tried last is named first.
+        # Of several partitions, the one that Slurm tried last is listed first.
         return re.sub(r"Partition=(\S+)", lambda m: " ".join(sorted(m[1].split(","))), text)
 
     def units(self, found):
@@ -187,8 +188,8 @@ class Play:
         return f"+{round(since.total_seconds() / 60 / UNIT)}"
 
     def finish(self):
-        """Cancels what waits, so that nothing starts any more, and lets go of the others. Last comes what was
-        recorded of each."""
+        """Cancels pending jobs, so that nothing starts any more, and releases the others. Finally
+        records each job."""
         c = self.c
         c.ask("scancel -t PENDING", check=False)
         c.wait(lambda: not c.jobs("PENDING"), 60, "the waiting jobs to be gone")
@@ -223,7 +224,7 @@ def cycles(c):
 
 
 def same_look(one, two, what):
-    """Fails at the first difference that there is between two looks."""
+    """Fails at the first difference between two looks."""
     (step, left), (_, right) = one, two
     differ = [key for key in sorted({*left, *right}) if left.get(key) != right.get(key)]
     if differ:
@@ -233,7 +234,7 @@ def same_look(one, two, what):
 
 
 def same(one, two, what):
-    """The looks were compared while they were made."""
+    """The looks were compared during the run."""
     check(len(one.looks) == len(two.looks), f"{what}: {len(one.looks)} looks", len(two.looks))
     check(one.order == two.order, f"{what}: the same jobs to start in each step: {one.order}", two.order)
     check(one.output == two.output, f"{what}: the jobs print {one.output}", two.output)
@@ -269,7 +270,7 @@ def observe_and_stock_are_the_same_step_by_step(c):
           *(f"started after `{step}`: {' '.join(names)}" for step, names in stock.order if names))
 
 
-# Stock Slurm goes by the weight of nodes, place by the speed of their GPUs.
+# Stock Slurm uses node weights, place the speed of GPUs.
 shape("weights", load=False,
       nodes=(Nodes("n1", "a100:4", extra="Weight=10"), Nodes("n2", "h100:8", extra="Weight=1")),
       rubato_conf="ManagedPartitions=all\nPublishInterval=0.2\nGpuType=a100 Speed=2\nGpuType=h100 Speed=1\n")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Partitions: jobs in several, tiers, limits, and what Rubato leaves to stock Slurm."""
+"""Partitions: jobs in several, tiers, limits, and jobs that Rubato leaves to stock Slurm."""
 from cluster import Partition, check, scenario
 
 from .authority import STOPPED, runs, stays, start_order, waits_for

@@ -27,8 +27,8 @@ def powered_down_nodes_resume(c):
     up = c.sbatch("--gpus=1 -t 5", "sleep 0.2")
     check(runs(c, up)["NodeList"] in ("n1", "n2"), f"job {up} on a node that is up")
     check(resumed() == before, "no node to be resumed for it", resumed())
-    # srun asks for its nodes all the time; a batch job would start at slurmctld's next look at
-    # configuring jobs, which it takes every 30 s.
+    # srun polls for its nodes; a batch job would start at slurmctld's next check of configuring jobs,
+    # every 30 s.
     task = c.popen("srun -J scenario --gpus=h100:8 -t 5 printenv CUDA_VISIBLE_DEVICES")
     row = c.wait(lambda: next((r for r in c.jobs("CONFIGURING,RUNNING")
                                if r["nodes"].startswith("c")), None), 8, "a job on a cloud node")

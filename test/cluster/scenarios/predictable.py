@@ -16,7 +16,7 @@ shape("predictable", rubato_conf=CONF)
 
 
 def trainer(c, name):
-    """A running job that says how much work it has, of a job type that nobody knows."""
+    """A running job with a work hint and a new job type."""
     kind = c.fresh_name(name)
     job = c.sbatch(f"--gpus=1 -t 300 --comment='rubato:job-type={kind};samples={WORK}'",
                    "sleep 3600")
@@ -25,19 +25,19 @@ def trainer(c, name):
 
 
 def report(c, job, samples, rate):
-    """What the training loop of `job` would send."""
+    """Sends the report of a training loop for `job`."""
     text = f"rubato!report samples={int(samples)};rate={rate};batch=10"
     c.ask(f"scontrol update JobId={job} Comment='{text}'")
 
 
 def shown(c, job):
-    """What rqueue shows: class, remaining time, interval."""
+    """The class, remaining time and interval in rqueue."""
     text = c.ask(f"rqueue -h -j {job} -O 'dlclass:0|,dlremaining:0|,dlinterval:0' 2>/dev/null")
     return [word.strip() for word in text.split("|")]
 
 
 def judged(c, job):
-    """How many forecasts of the job were compared with what came, and what explain calls it."""
+    """The number of scored forecasts of the job, and its class in explain."""
     text = c.ask(f"rubato explain {job} --json 2>/dev/null", check=False)
     try:
         facts = json.loads(text)["jobs"][0]
@@ -47,7 +47,7 @@ def judged(c, job):
 
 
 def saved(c, job):
-    """What the state file has of the job's forecasts."""
+    """The forecasts of the job in the state file."""
     with open(c.path("state/rubato/state.json"), encoding="utf-8") as file:
         courses = json.load(file).get("courses", [])
     return next((course for course in courses if course["id"] == job), {})
@@ -85,13 +85,13 @@ def a_job_whose_forecasts_come_true_is_predictable(c):
     c.cmd(f"rqueue -j {steady},{erratic} -O "
           "'jobid:10,statecompact:4,dlclass:8,dlremaining:14,dlinterval:30'")
     c.cmd(f"squeue -h -j {steady},{erratic} -O 'jobid:10,system_comment:250'")
-    # What it promised before its work was done: at most all of it, at least what is left by now.
+    # The forecast made before the work was done: at most all of it, at least what is left now.
     _, left, interval = shown(c, steady)[:3]
     least = WORK / RATE - 1.5 * (time.time() - began) - 30
     check(least <= seconds(left) <= 1.5 * WORK / RATE, f"a remaining time above {least:.0f} s", left)
     low, high = (seconds(end) for end in interval.split(".."))
     check(low <= seconds(left) <= high, "an interval around it", interval)
-    # Explain reads what was published, which the next round makes anew.
+    # explain reads published files, which the next round replaces.
     c.wait(lambda: "yes: quality" in c.ask(f"rubato explain {steady}"), 60, "explain to know it")
     text = c.cmd(f"rubato explain {steady}")
     check("Predictable" in text and "yes: quality" in text, "explain to say why", text)

@@ -9,7 +9,7 @@ from .authority import STOPPED, reason, runs, stays, start_order, waits_for
 
 
 def nice_and_top_are_ignored(c):
-    """Negative control: nobody gets another priority than the one of his submission."""
+    """Negative control: every job keeps its priority from submission."""
     original, submit = c.cmd, c.sbatch
     c.cmd = lambda command, **options: original(
         re.sub(r"^scontrol (top|update JobId=\S+ Priority)", r"true \1", command), **options)

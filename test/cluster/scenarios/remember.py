@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What jobs report and what becomes of it: the store, models.json, system_comment."""
+"""Reports and their effects: the store, models.json, system_comment."""
 import os
 import pathlib
 import re
@@ -11,7 +11,7 @@ from cluster import check, scenario, shape
 from . import steps
 from .steps import published
 
-# Every report counts, and segments follow within a second.
+# Every report counts, and annotations follow within a second.
 CONF = steps.conf("MessageInterval=0", "TestInject=segment-interval:1")
 HINTS = "rubato:job-type={};gpus=1-8;samples=100000"
 
@@ -23,7 +23,7 @@ def database(c):
 
 
 def rows(c, query, path=None):
-    """Rows of rubato.db, read as any program would; [] while there is no such file."""
+    """Rows of rubato.db, read like any program would; [] if there is no such file."""
     try:
         with sqlite3.connect(f"file:{path or database(c)}?mode=ro", uri=True, timeout=5) as base:
             return base.execute(query).fetchall()
@@ -42,21 +42,21 @@ def store_stats(c):
 
 
 def report(c, job, done, rate, batch=64):
-    """Sends what a training loop sends: `rubato!report` in the comment."""
+    """Sends a report like a training loop: `rubato!report` in the comment."""
     c.cmd(f"scontrol update JobId={job} Comment='rubato!report "
           f"samples={done};rate={rate};batch={batch}'")
 
 
 def typed_job(c, kind=None, options="-w n1 --gpus=a100:2 -t 60", hints=HINTS):
-    """A running job of type `kind`: without it of one that no other job has, so that nobody else's
-    reports are in its profile."""
+    """A running job of type `kind`. The default is a new type, so that its profile has no other
+    reports."""
     job = c.sbatch(f"{options} --comment='{hints.format(kind or c.fresh_name())}'", "sleep 600")
     c.wait_state(job, "RUNNING")
     return job
 
 
 def profile(c, kind):
-    """The row of a job type in models.json, {} before there is one. Its jobs run in one place."""
+    """The row of a job type in models.json, {} if there is none. Its jobs run in one configuration."""
     found = [row for row in published(c, "models.json").get("models", [])
              if row["job_type"] == kind]
     check(len(found) < 2, f"one row of {kind} in models.json", found)
@@ -64,14 +64,14 @@ def profile(c, kind):
 
 
 def segment(c, job):
-    """The segment of a job's system_comment as squeue prints it, "" without one."""
+    """The annotation in a job's system_comment as squeue prints it, "" if there is none."""
     text = c.ask(f"squeue -h -t all -j {job} -O system_comment:1024", check=False)
     found = re.search(r"\{rubato [^{}]*\}", text)
     return found[0] if found else ""
 
 
 def word(c, job, key):
-    """One value of the segment, "" without it."""
+    """One value of the annotation, "" if it is missing."""
     found = re.search(rf"[ ]{key}=([^ }}]+)", segment(c, job))
     return found[1] if found else ""
 
@@ -105,7 +105,7 @@ def report_lands_in_the_store(c):
 
 
 def reports_are_true(c):
-    """Negative control: the wild report says what the others say."""
+    """Negative control: the wild report equals the others."""
     steps.replace(c, "wild", 50)
 
 
@@ -169,7 +169,7 @@ def segment_follows_the_job(c):
     check(len(segment(c, job)) <= 256, "at most 256 bytes", segment(c, job))
 
     def facts():
-        """Those words of the segment that do not move with the time."""
+        """The words of the annotation that do not change with time."""
         return {key: word(c, job, key) for key in ("job-type", "gpu-type", "gpus", "sizes",
                                                    "samples", "rate")}
     before = facts()
@@ -183,7 +183,7 @@ def segment_follows_the_job(c):
 
 
 def leave_nothing(c):
-    """Negative control: observe is place under another name: nothing is taken back."""
+    """Negative control: observe behaves like place: nothing is removed."""
     write = c.write_rubato_conf
     steps.replace(c, "write_rubato_conf", lambda text, reconfigure=True: write(
         text.replace("Mode=observe", "Mode=place"), reconfigure))
@@ -228,7 +228,7 @@ def batch_job_hears_of_its_start(c):
     check("RESTART_REASON" not in c.output(job), "no reason of a restart", c.output(job))
     os.unlink(c.path("out", f"slurm-{job}.out"))
     c.cmd(f"scontrol requeue {job}")
-    # Not StartTime=now: started before cred_expire is over, slurmd refuses it as a replay.
+    # Not StartTime=now: slurmd refuses a start before cred_expire has passed as a replay.
     c.wait(lambda: "RUBATO_RESTART_REASON=requeue\n" in c.output(job), 60,
            "the second run to hear of the requeue")
     c.say(*c.output(job).splitlines())
@@ -243,7 +243,7 @@ def batch_job_hears_of_its_start(c):
 
 
 def readable(c, path, user):
-    """What `user` reads of a file, "" if he may not."""
+    """The content of a file that `user` can read, "" if none."""
     answer = c.ask(f"cat {path}", user=user, check=False)
     return str(answer) if answer.rc == 0 else ""
 

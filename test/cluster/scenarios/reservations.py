@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Slurm's reservations: nodes, cores, magnets, and a maintenance window."""
+"""Slurm reservations: nodes, cores, magnetic ones, and a maintenance window."""
 from cluster import check, scenario, second_user
 
 from .authority import STOPPED, runs, stays, waits_for
@@ -12,7 +12,7 @@ def reserve(c, name, words):
 
 
 def reservations_start_later(c):
-    """Negative control: the reservations begin in an hour, so nobody is kept out yet."""
+    """Negative control: the reservations begin in an hour, so they exclude no job yet."""
     original = c.cmd
     c.cmd = lambda command, **options: original(
         command.replace("StartTime=now ", "StartTime=now+1hour "), **options)

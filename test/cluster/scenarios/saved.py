@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a slurmctld that is killed knows of running jobs when it comes back, on a quiet cluster."""
+"""State of running jobs after slurmctld is killed and restarted, on a quiet cluster."""
 import os
 import shutil
 import time
@@ -8,12 +8,12 @@ from cluster import check, scenario, shape
 
 from . import steps
 
-# Without background load nothing else has the state written.
+# Without background load nothing else causes a save.
 shape("quiet", load=False, rubato_conf=steps.conf())
 
 
 def written(c):
-    """When slurmctld last wrote the records of jobs; 0 before the first time."""
+    """Time of slurmctld's last save of job records; 0 before the first."""
     try:
         return os.stat(c.path("state/job_state")).st_mtime
     except OSError:
@@ -21,13 +21,13 @@ def written(c):
 
 
 def wait_quiet(c):
-    """What was to be written is written: slurmctld saves within 5 s of a change."""
+    """Waits for pending saves: slurmctld saves within 5 s of a change."""
     c.wait_state(c.sbatch("-n1 -t 5", "true"), "COMPLETED", 60)
     c.wait(lambda: written(c) and time.time() - written(c) > 8, 60, "slurmctld to save no more")
 
 
 def unharmed(c, job):
-    """The job runs, and no node was drained on its account."""
+    """The job runs, and its start drained no node."""
     c.cmd(f"squeue -j {job} -o '%i %T %N %r'")
     shown = c.cmd("sinfo -R -h -o '%N %E'", check=False).strip()
     check(shown == "", "no node with a reason", shown)
@@ -61,7 +61,7 @@ def start_that_nobody_saved_is_made_again(c):
     old = c.path("out", "job_state.old")
     for delay in (8, 30, 90):       # slurmctld saves within 5 s; a slow machine takes longer
         begun = time.time()
-        # On one node: on another one nobody would see that the job runs already.
+        # On one node: on another one, nothing would show that the job already runs.
         job = c.sbatch(f"-w n1 --gpus=a100:1 -t 5 --begin=now+{delay} --requeue", "sleep 600")
         c.wait(lambda since=begun: written(c) > since, 60, "job_state with the waiting job")
         shutil.copy2(c.path("state/job_state"), old)
@@ -73,7 +73,7 @@ def start_that_nobody_saved_is_made_again(c):
     shutil.copy2(old, c.path("state/job_state"))
     c.start_ctld()
     c.wait_state(job, "RUNNING", 20)
-    # The node tells of the first run when it registers; what comes of it shows within seconds.
+    # The node reports the first run when it registers; effects appear within seconds.
     c.wait(lambda: c.job(job).get("JobState") == "RUNNING" and
            int(c.ask(f"squeue -h -j {job} -O TimeUsed:20").split(":")[-1]) >= 5, 20,
            "the job to run for 5 s")

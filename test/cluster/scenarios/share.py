@@ -12,13 +12,13 @@ shape("share", rubato_conf=learn.CONF)
 
 
 def rows_of(c, kind):
-    """What `rubato models` lists of a job type."""
+    """The entries of a job type in `rubato models`."""
     text = c.ask(f"rubato models -t {kind} --json", check=False)
     return json.loads(text or "{}").get("models", [])
 
 
 def fitted_rows(c, kind):
-    """What the last round's models of step times were fitted to, of that type."""
+    """Input of the last round's step-time models for that type."""
     rows = learn.published(c, "models-fit.json").get("rows", [])
     return [row for row in rows if row["job_type"] == kind]
 
@@ -33,7 +33,7 @@ def profile_file(c, name, kind, rows):
 
 
 def without_orders(c):
-    """Negative control: slurmctld begins with a store that takes no orders."""
+    """Negative control: slurmctld starts with a store that accepts no orders."""
     c.write_rubato_conf(learn.CONF + "TestOff=orders\n")
     c.restart_ctld()
 
@@ -75,7 +75,7 @@ def profiles_travel_from_site_to_site(c):
     refused = c.cmd(f"rubato models forget {other}", check=False)
     check(refused.rc == 3, "exit code 3 for a type that is not known", refused.rc)
 
-    # With slurmctld down the command itself is the writer.
+    # With slurmctld down, the command itself writes.
     c.stop_ctld()
     c.cmd(f"rubato models import {exported}", timeout=180)
     c.start_ctld()
@@ -90,7 +90,7 @@ def a_job_hears_the_batch_that_was_chosen(c):
     """
     c.restart_ctld()
     kind = c.fresh_name("odd")
-    # A pass takes 10 ms and 0.1 ms a sample: the larger the batch, the faster.
+    # A pass takes 10 ms plus 0.1 ms per sample: the larger the batch, the faster.
     rows = [("a100", 1, batch, batch / (0.01 + 0.0001 * batch)) for batch in (64, 128, 256, 512)]
     c.cmd(f"rubato models import {profile_file(c, 'batches.csv', kind, rows)}", timeout=180)
     c.wait(lambda: len(fitted_rows(c, kind)) == len(rows), 60, "the profile in a round")
@@ -108,7 +108,7 @@ def a_job_hears_the_batch_that_was_chosen(c):
 
 
 def without_memory(c):
-    """Negative control: rubato.conf does not say how much memory a GPU has."""
+    """Negative control: rubato.conf lacks the memory of GPUs."""
     write = c.write_rubato_conf
     c.write_rubato_conf = lambda text, **more: write(text.replace(" Memory=40960", ""), **more)
     c.defer(lambda: vars(c).pop("write_rubato_conf", None))
@@ -139,7 +139,7 @@ def no_plan_is_given_that_a_gpu_cannot_hold(c):
         return said[0]
     fastest = plan_of_next()
     check(fastest == "dp=2", "the fastest plan, dp=2, where nothing is said of memory", fastest)
-    # The other speed shows when the new rubato.conf decides, with or without the memory.
+    # The new speed appears when the new rubato.conf is in use, with or without the memory.
     c.write_rubato_conf(learn.CONF.replace("GpuType=a100 Speed=2",
                                            "GpuType=a100 Speed=2.5 Memory=40960"))
     c.expect(lambda: {"gpu_type": "a100", "speed": 2.5} in

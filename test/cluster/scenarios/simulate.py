@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Simulated time on the cluster that is there."""
+"""Simulated time on the real cluster."""
 import json
 import re
 
@@ -10,7 +10,7 @@ shape("simulate-dbd", dbd=True, rubato_conf="Mode=place\nManagedPartitions=all\n
 
 
 def only_some_nodes_count(c):
-    """Negative control: of a snapshot's nodes only those of the first type are taken."""
+    """Negative control: only the snapshot's nodes of the first type are used."""
     env = c.client_env
     c.client_env = lambda user=None: {**env(user), "RUBATO_TESTING": "1",
                                       "RUBATO_TEST_OFF": "snapshot-shape"}
@@ -18,7 +18,7 @@ def only_some_nodes_count(c):
 
 
 def gpus_of_sinfo(text):
-    """{type: {GPUs of a node: nodes}} of `sinfo -N -o '%N %G'`, a node once."""
+    """{type: {GPUs of a node: nodes}} from `sinfo -N -o '%N %G'`, each node once."""
     found = {}
     for line in sorted(set(text.splitlines())):
         _, gres = line.split(None, 1)
@@ -29,7 +29,7 @@ def gpus_of_sinfo(text):
 
 
 def gpus_of_shape(text):
-    """The same of a shape; types that a suffix tells apart are one."""
+    """The same from a shape; types that only differ by a suffix count as one."""
     found = {}
     for gpu_type, nodes, gpus in re.findall(r"([^:,/]+):(\d+)x(\d+)", text):
         sizes = found.setdefault(re.sub(rf"-{gpus}$", "", gpu_type), {})
@@ -59,7 +59,7 @@ def a_workload_runs_on_the_shape_of_the_live_cluster(c):
 
 
 def gpus_are_not_recorded(c):
-    """Negative control: the history comes without what jobs held."""
+    """Negative control: the history lacks the allocations of jobs."""
     env = c.client_env
     c.client_env = lambda user=None: {**env(user), "HISTORY_TRES": "ReqNodes"}
     c.defer(lambda: vars(c).pop("client_env"))
@@ -78,7 +78,7 @@ def the_history_of_this_cluster_is_played(c):
     cpu = c.sbatch("-n1 -t 5", "sleep 1.2", name=name)
     again = c.sbatch("--gpus=1 -t UNLIMITED --requeue", f"{latch.wait}; sleep 1.2", name=name)
     c.wait_state(again, "RUNNING", 120)
-    # It wants every node, and so waits for the one before; sacct knows no job that was held.
+    # It requests every node, so it waits for the previous job; sacct does not know held jobs.
     never = c.sbatch("-N8 --exclusive --gpus-per-node=1 -t 5", "sleep 1", name=name)
     c.expect(lambda: int(c.ask(f"squeue -h -j {again} -O timeused:0").split(":")[-1]) >= 2, True,
              "two seconds of its first run", 120)
@@ -97,7 +97,7 @@ def the_history_of_this_cluster_is_played(c):
     def ended():
         """States of the rows of jobs that ended, as slurmdbd has them; writes the history too."""
         rows = c.ask(f"sacct -a -X -n --duplicates --parsable2 --name={name} -o State,End,JobID")
-        # Second, so that it has all that the rows have.
+        # Read second, so that it contains all rows.
         c.ask(f"sacct -a --duplicates --parsable2 --name={name} -o \"{fields}\" > {history}")
         return sorted(row.split("|")[0].split()[0] for row in rows.splitlines()
                       if "|Unknown|" not in row)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Pending jobs that start at another size than they ask for, and get their request back."""
+"""Pending jobs that start at another size than requested, and get their request back."""
 import re
 
 from cluster import check, scenario, shape
@@ -11,25 +11,25 @@ shape("jobs")
 
 LONG = 40  # seconds until a condition must hold, on a slow machine too
 
-# What the job itself sees: its environment, and a step without any option of its own.
+# The job's own view: its environment, and a step without options.
 SEES = """env | grep -E '^(RUBATO_(GPUS|GPU_TYPE)|SLURM_(NTASKS|GPUS|NPROCS))=' | sort
 srun sh -c 'echo step $SLURM_PROCID of $SLURM_NTASKS on ${CUDA_VISIBLE_DEVICES:-no GPU}' | sort
 echo done ${SLURM_RESTART_COUNT:-0}
 sleep 600"""
 
-# Without NumNodes, which for a waiting job is a guess of Slurm's last test.
+# Without NumNodes, which for a pending job is an estimate of Slurm's last test.
 REQUEST = ("NumCPUs", "NumTasks", "TRES", "TresPerJob", "TresPerNode", "MinMemoryCPU",
            "MinMemoryNode", "MinCPUsNode", "CPUs/Task", "MemPerTres")
 
 
 def request(c, job):
-    """What Slurm shows of a job's request."""
+    """The request of a job as Slurm shows it."""
     seen = c.job(job)
     return {name: seen.get(name) for name in REQUEST}
 
 
 def total(c, job):
-    """GPUs that a job holds."""
+    """Number of GPUs that a job holds."""
     return sum(sum(types.values()) for types in c.gpus(job).values())
 
 
@@ -54,7 +54,7 @@ def runs_with(c, job, gpus, tasks=None):
     c.cmd(f"scontrol show job -d {job} | grep -E 'JobState|NumNodes|TRES|GRES|TresPer'")
     check(total(c, job) == gpus, f"{gpus} GPUs", c.gpus(job))
     check(c.job(job).get("NumTasks") == str(tasks), f"{tasks} tasks", c.job(job).get("NumTasks"))
-    # The file is created anew at each run, which may be a moment after Slurm shows it.
+    # Each run creates the file anew, possibly slightly after Slurm shows the run.
     end = f"done {c.job(job)['Restarts']}\n"
     c.wait(lambda: end in c.output(job), LONG, f"the job to print {end.strip()}")
     lines = c.output(job).splitlines()
@@ -71,7 +71,7 @@ def runs_with(c, job, gpus, tasks=None):
 
 
 def asks_again(c, job, before):
-    """A requeued job shows the request it was submitted with."""
+    """A requeued job shows its submitted request."""
     c.wait_state(job, "PENDING", LONG)
     c.wait(lambda: request(c, job) == before, LONG, f"job {job} to ask for {before}")
     c.cmd(f"scontrol show job -d {job} | grep -E 'JobState|NumNodes|TRES|TresPer'")
@@ -185,12 +185,12 @@ def failed_start_leaves_no_trace(c):
     def shown():
         text = c.cmd(f"squeue -h -j {job} -O NumCPUs:9,NumTasks:9,MinCpus:9,MinMemory:9,"
                      "tres-per-job:20,tres-per-node:20,tres:40")
-        # Held jobs and waiting ones differ in why they wait.
+        # Held and pending jobs have different reasons.
         fields = {k: v for k, v in c.job(job).items() if not waits.match(k)}
         return text.split(), fields
 
     def refused():
-        """Of this job: those of the background may be refused too."""
+        """Of this job: jobs of the background may be refused too."""
         jobs = published(c, "snapshot.json").get("memory", {}).get("jobs", [])
         return next((known.get("refusals", 0) for known in jobs if known["id"] == job), 0)
 
@@ -216,7 +216,7 @@ def node_failure_after_a_crash_restores_the_request(c):
     c.cmd(f"scontrol release {job}")
     runs_with(c, job, 2)
     node = c.job(job)["NodeList"]
-    # slurmctld saves its jobs within five seconds; what is killed before is not this scenario's.
+    # slurmctld saves jobs within five seconds; a kill before that is another scenario.
     is_saved(c, f"gpu-memory=gres:gpu:{memory}", LONG)
     c.kill9_ctld()
     c.cmd("rm -rf " + c.path("state/rubato/state.json"))

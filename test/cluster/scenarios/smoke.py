@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The ground under all other scenarios: Slurm's clients and an ordinary batch job work."""
+"""Basic checks: Slurm's clients and an ordinary batch job work."""
 from cluster import check, scenario
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The SPANK plugin: --dl-* options of sbatch, salloc and srun, and what reaches the tasks."""
+"""The SPANK plugin: --dl-* options of sbatch, salloc and srun, and the environment of tasks."""
 import os
 import pathlib
 import re
@@ -25,7 +25,7 @@ def options_of(hints):
 
 
 def pairs(comment):
-    """{key: value} of the hints in a comment; {} without."""
+    """{key: value} of the hints in a comment; {} if there are none."""
     _, colon, hints = comment.rpartition("rubato:")
     return dict(pair.partition("=")[::2] for pair in hints.split(";")) if colon else {}
 

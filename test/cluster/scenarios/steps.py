@@ -14,12 +14,12 @@ HELD = ("JobHeldUser", "JobHeldAdmin", "BadConstraints", "launch_failed_requeued
 
 
 def conf(*lines):
-    """Text of a rubato.conf: every partition managed, and these lines."""
+    """Text of a rubato.conf: every partition managed, plus these lines."""
     return PLACE + "".join(line + "\n" for line in lines)
 
 
 def published(c, name):
-    """A published file; {} before there is one."""
+    """A published file; {} if it does not exist yet."""
     try:
         return json.loads(pathlib.Path(c.path("state/rubato/publish", name)).read_text())
     except (OSError, ValueError):
@@ -27,13 +27,13 @@ def published(c, name):
 
 
 def stats(c):
-    """stats.json as the loop published it last; {} before the first time."""
+    """stats.json as last published; {} before the first time."""
     return published(c, "stats.json")
 
 
 def published_again(c):
-    """Waits until stats.json has everything that has happened so far: the second time that it is
-    written from now on, since the first may have been under way."""
+    """Waits until stats.json contains all events so far: for the second write from now on, since the
+    first may be in progress."""
     path = c.path("state/rubato/publish/stats.json")
 
     def after(moment):
@@ -81,7 +81,7 @@ def occupy(c, kind, minutes=60):
 
 
 def states(c, jobs):
-    """{job id: (state, reason)} of squeue for these jobs, whatever state they are in."""
+    """{job id: (state, reason)} of squeue for these jobs, in any state."""
     text = c.ask("squeue -h -t all -o '%A|%T|%r' -j " + ",".join(map(str, jobs)))
     found = {}
     for line in text.splitlines():
@@ -91,7 +91,7 @@ def states(c, jobs):
 
 
 def stock_looks(c, times=1):
-    """Waits until stock backfill has gone through the whole queue so many times, from now on."""
+    """Waits until stock backfill has gone through the whole queue this many times from now on."""
     def cycles():
         return c.sdiag()["Backfilling stats/Total cycles"]
     before = cycles()       # one may be under way; at midnight slurmctld begins to count anew
@@ -100,7 +100,7 @@ def stock_looks(c, times=1):
 
 
 def is_saved(c, words, timeout=15.0):
-    """Waits until slurmctld, which saves its jobs within 5 s of a change, has these words on disk."""
+    """Waits until slurmctld, which saves its jobs within 5 s of a change, has saved these words."""
     def saved():
         try:
             return words.encode() in pathlib.Path(c.path("state/job_state")).read_bytes()
@@ -139,7 +139,7 @@ def started_by(c, job, who, timeout=20.0):
 
 
 def loop_is_back(c):
-    """`scontrol reconfigure`, and waits for the end of a cycle after it: nothing hangs."""
+    """`scontrol reconfigure`, then waits for the end of a cycle: nothing hangs."""
     c.reconfigure()
     published_again(c)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The store goes wrong, and slurmctld goes on scheduling: folders, disks, pages, kills."""
+"""The store fails, and slurmctld goes on scheduling: folders, disks, pages, kills."""
 import contextlib
 import fcntl
 import os
@@ -16,7 +16,7 @@ OFF = r"rubato: running without the store: "
 
 
 def schedules(c):
-    """A GPU job starts by Rubato's hand and ends: the loop is well."""
+    """Rubato starts a GPU job, and it ends: the loop works."""
     job = c.sbatch("-w n2 --gpus=a100:1 -t 5", "sleep 0.2")
     c.wait_state(job, "COMPLETED", 20)
     check(c.times(job).by == "rubato", "Rubato to start it", c.times(job).by)
@@ -25,7 +25,7 @@ def schedules(c):
 
 
 def said_once(c, mark, words):
-    """The log says once why the store is off, and not at every try."""
+    """The log says once why the store is off, not at every retry."""
     c.wait(lambda: c.log_has(OFF + words, mark), 6, f"`{OFF}{words}` in slurmctld.log")
     time.sleep(1)
     lines = c.log_lines(OFF, mark)
@@ -35,8 +35,8 @@ def said_once(c, mark, words):
 
 @contextlib.contextmanager
 def store_in(c, folder):
-    """A slurmctld with another StoreDir, which takes effect at its start; a mark of the log before
-    it."""
+    """Restarts slurmctld with another StoreDir, which is read at its start; returns a log position
+    before it."""
     c.write_rubato_conf(remember.CONF + f"StoreDir={folder}\n", reconfigure=False)
     mark = c.log_mark()
     c.restart_ctld()
@@ -48,7 +48,7 @@ def store_in(c, folder):
 
 
 def store_dir_is_good(c):
-    """Negative control: StoreDir is where it always is."""
+    """Negative control: StoreDir is unchanged."""
     write = c.write_rubato_conf
     steps.replace(c, "write_rubato_conf", lambda text, reconfigure=True: write(
         "".join(line + "\n" for line in text.splitlines() if "StoreDir" not in line), reconfigure))
@@ -84,7 +84,7 @@ def file_in_place_of_the_folder_stops_no_job(c):
 
 @contextlib.contextmanager
 def mounted(c, name, options, size):
-    """The folder of a small file system of its own; Skip where none can be made."""
+    """The folder of a small separate file system; Skip if none can be made."""
     folder = c.path("out", name)
     os.makedirs(folder, exist_ok=True)
     answer = c.ask(f"mount -t tmpfs -o {options}size={size} rubato-{name} {folder}", check=False)
@@ -130,12 +130,12 @@ def full_disk_stops_no_job(c):
 
 
 def pages_are_good(c):
-    """Negative control: the database is left as it was."""
+    """Negative control: the database is unchanged."""
     steps.replace(c, "spoil", lambda path: None)
 
 
 def spoil(path):
-    """Takes the journals of a database away and writes over its first pages."""
+    """Removes the journals of a database and overwrites its first pages."""
     for end in ("-wal", "-shm"):
         pathlib.Path(path + end).unlink(missing_ok=True)
     with open(path, "r+b") as file:
@@ -212,7 +212,7 @@ def nobody_holds_the_lock(c):
 
 
 def hold(path):
-    """Holds the lock of a store as another slurmctld does; the open file."""
+    """Holds the lock of a store like another slurmctld; returns the open file."""
     file = open(path, "a+", encoding="utf-8")   # noqa: SIM115  kept open by the caller
     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return file

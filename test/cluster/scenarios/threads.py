@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Cores with two hardware threads: requests count CPUs, and jobs have whole cores."""
+"""Cores with two hardware threads: requests count CPUs, and jobs get whole cores."""
 from cluster import Nodes, check, scenario, shape
 from cluster.scenarios import steps
 
@@ -7,7 +7,7 @@ shape("threads", nodes=(Nodes("n[1-3]", "a100:4", cpus=32, threads=2),), load=Fa
 
 
 def _running(c, options, cores):
-    """Rubato starts the job, on so many cores."""
+    """Rubato starts the job, on this many cores."""
     job = c.sbatch(options, "sleep 900")
     steps.started_by(c, job, "rubato", 30)
     seen = c.job(job)

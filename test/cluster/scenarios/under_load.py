@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What arrives for the GPUs decides how many of them a job starts with."""
+"""The load of the GPUs decides how many of them a job starts with."""
 from cluster import Nodes, check, scenario, shape
 
 from . import steps
@@ -11,7 +11,7 @@ shape("under-load", load=False, nodes=(Nodes("n1", "a100:8"),),
 
 
 def measure(c, kind):
-    """Jobs of type `kind` report that four GPUs are half as fast again as one."""
+    """Jobs of type `kind` report that four GPUs are 1.5 times as fast as one."""
     jobs = []
     for gpus, rate in ((1, 10), (4, 15)):
         job = c.sbatch(f"--gpus={gpus} -t 60 --comment='rubato:job-type={kind}'", "sleep 600")

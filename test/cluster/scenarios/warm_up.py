@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reports of a job that warms up teach only while nothing better is known."""
+"""Reports of a job in warm-up count only until better ones exist."""
 import json
 
 from cluster import check, scenario, shape
 
 from . import steps
 
-# Longer than any run of the scenario: a report counts because the rate has settled, or not at all.
+# Longer than any run of the scenario: a report counts only if the throughput has settled.
 CONF = steps.conf("MessageInterval=0", "WarmUp=3600")
 
 shape("warm-up", rubato_conf=CONF)
 
 
 def report(c, job, number, rate):
-    """The `number`-th report of `job`. The large batch keeps samples and clock from disagreeing."""
+    """The `number`-th report of `job`. The large batch keeps samples and clock consistent."""
     c.cmd(f"scontrol update JobId={job} "
           f"Comment='rubato!report samples={number};rate={rate};batch=100000'")
 
 
 def forecast(c, kind):
-    """The forecast for one v100, samples/s; 0 where there is none."""
+    """The forecast for one v100, samples/s; 0 if there is none."""
     text = c.ask(f"rubato models -t {kind} --json 2>/dev/null", check=False)
     try:
         rows = json.loads(text).get("forecasts", [])
@@ -42,7 +42,7 @@ def what_a_warming_job_reports_gives_way_to_what_it_settles_at(c):
     report(c, job, 1, 25)
     early = c.expect(lambda: forecast(c, kind), lambda rate: 15 < rate < 40,
                      "a forecast near the only report, 25 samples/s", 60)
-    # More slow ones than others: what most reports say is not it.
+    # More slow reports than others: the majority must not decide.
     for number, rate in enumerate((40, 60, 75, 100, 101, 99), 2):
         report(c, job, number, rate)
     settled = c.expect(lambda: forecast(c, kind), lambda rate: 96 < rate < 104,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Files that change as a whole.
+// Files that are replaced atomically.
 #include "lib/base/atomic_file.h"
 
 #include <gtest/gtest.h>

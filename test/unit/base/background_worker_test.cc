@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The worker with an inbox that keeps the latest number. No test sleeps: each waits for an event.
+// The worker with an inbox for the latest number. No test sleeps: each waits for an event.
 #include "lib/base/background_worker.h"
 
 #include <gtest/gtest.h>
@@ -53,12 +53,12 @@ class LatestNumber {
   SteadyTime not_before_{};
 };
 
-/// What a test and the task share. It outlives both.
+/// State shared by a test and the task. It outlives both.
 struct Script {
   std::promise<void> entered;  ///< the task has started its first work
   std::promise<void> release;  ///< lets that work end
   bool blocks_first = false;
-  SteadyTime not_before{};  ///< after each work
+  SteadyTime not_before{};  ///< set after each work
   int throws_at = -1;
   std::vector<int> worked;
   std::vector<std::string> failures;
@@ -99,7 +99,7 @@ class BackgroundWorkerTest : public ::testing::Test {
         std::make_unique<RecordNumbers<kDrainAtStop>>(script_));
   }
 
-  /// A deadline that the clock never reaches unless a test advances it.
+  /// A deadline that the clock reaches only if a test advances it.
   [[nodiscard]] SteadyTime later() const { return clock_->steady() + 1h; }
 
   template <typename Worker>

@@ -12,7 +12,7 @@
 namespace rubato {
 namespace {
 
-/// An empty folder, gone at the end of the test.
+/// A temporary empty folder.
 class RealFiles : public testing::Test {
  protected:
   void SetUp() override {
@@ -54,7 +54,7 @@ TEST_F(RealFiles, WhatIsNoRegularFileIsRefusedAtOnce) {
   EXPECT_FALSE(folder.error().missing);
   EXPECT_EQ(folder.error().text, "Not a regular file");
   ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
-  const auto fifo = files_.read(path("fifo"));  // must not wait for a writer
+  const auto fifo = files_.read(path("fifo"));  // must not block until a writer opens it
   ASSERT_FALSE(fifo);
   EXPECT_EQ(fifo.error().text, "Not a regular file");
 }

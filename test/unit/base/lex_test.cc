@@ -44,9 +44,9 @@ TEST(ConfigLex, ReadsWhatSlurmReads) {
       {"A=x\"y", "1:A=[x\"y]"},
       {"A=1,\\\n2,3\nB=4", "1:A=[1,2,3] | 3:B=[4]"},
       {"A=1\\\n B=2", "1:A=[1] 2:B=[2]"},
-      {"A=1 \\  \nB=2", "1:A=[1] 2:B=[2]"},      // blanks behind the backslash
+      {"A=1 \\  \nB=2", "1:A=[1] 2:B=[2]"},      // blanks after the backslash
       {"A=1 # c \\\nB=2", "1:A=[1] | 2:B=[2]"},  // a comment is not continued
-      {"A=1\\", "1:A=[1]"},                      // continued by nothing
+      {"A=1\\", "1:A=[1]"},                      // nothing follows
       {"A=a\\#b", "1:A=[a#b]"},
       {"A=a\\\\#b", "1:A=[a\\]"},  // the backslash is escaped, the # is not
       {"A=a\\\\b", "1:A=[a\\b]"},
@@ -89,7 +89,7 @@ TEST(ConfigLex, InQuotesShowsTextAndHidesControlBytes) {
             "\"m\xC3\xBCnchen \xE2\x82\xAC \xF0\x9F\x8E\xBB\"");
   EXPECT_EQ(in_quotes("a\nb\x1B[31m\x7F"), "\"a\\x0ab\\x1b[31m\\x7f\"");
   EXPECT_EQ(in_quotes(std::string_view("\0", 1)), "\"\\x00\"");
-  // Not UTF-8: cut off, overlong, surrogate, above U+10FFFF, a control of the C1 set.
+  // Invalid UTF-8: truncated, overlong, surrogate, above U+10FFFF, a C1 control.
   EXPECT_EQ(in_quotes("\xC3"), "\"\\xc3\"");
   EXPECT_EQ(in_quotes("\xE0\x80\x80"), "\"\\xe0\\x80\\x80\"");
   EXPECT_EQ(in_quotes("\xED\xA0\x80"), "\"\\xed\\xa0\\x80\"");

@@ -48,14 +48,14 @@ TEST(ConfigNearest, FindsWhatWasMeant) {
                                          "RoundDeadline", "LogLevel",     "Mode"};
   const NearestCase cases[] = {
       {"ReserveDepht", "ReserveDepth"},
-      {"reservedepth", "ReserveDepth"},  // case alone is no distance
+      {"reservedepth", "ReserveDepth"},  // case differences have no distance
       {"ReserveDeep", "ReserveDepth"},
-      {"Reserve", "ReserveDepth"},  // a beginning; the first that has it
+      {"Reserve", "ReserveDepth"},  // a prefix; the first match
       {"RoundInterv", "RoundInterval"},
       {"Modus", "Mode"},
       {"Moed", "Mode"},
       {"Lo", "LogLevel"},
-      {"L", ""},  // one letter begins too much
+      {"L", ""},  // one letter matches too many names
       {"Wombat", ""},
       {"", ""},
       {"xyz", ""},

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The kept files: test/golden/config.d/NN-name/{rubato.conf,expected[,expected.json]}, the man page
-// and the example. A folder whose name ends in -testing is read with the options for tests. After a
-// change of what is meant, RUBATO_REGENERATE=1 writes the expected files anew, to be looked
-// through.
+// Golden files: test/golden/config.d/NN-name/{rubato.conf,expected[,expected.json]}, the man page
+// and the example. A folder name that ends in -testing enables the options for tests. After an
+// intended change, RUBATO_REGENERATE=1 rewrites the expected files; check them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +31,7 @@ std::string slurp(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Compares, or writes when asked to.
+/// Compares with the file, or writes it on request.
 void expect_kept(const fs::path& path, const std::string& text) {
   const char* regenerate = std::getenv("RUBATO_REGENERATE");
   if (regenerate != nullptr && std::string(regenerate) == "1") {
@@ -42,7 +41,7 @@ void expect_kept(const fs::path& path, const std::string& text) {
   EXPECT_EQ(slurp(path), text) << path;
 }
 
-/// Names in a folder of the test, so that errors do not hold the place of the tree.
+/// Maps names to a folder of the test, so that errors do not contain the tree's path.
 class FolderFileSystem : public FileSystem {
  public:
   explicit FolderFileSystem(fs::path folder) : folder_(std::move(folder)) {}

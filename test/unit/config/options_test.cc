@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Every option: good values, bad values, both ends of its range.
+// Every option: valid values, invalid values, both ends of its range.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -15,7 +15,7 @@ namespace {
 struct Good {
   const char* option;
   const char* value;
-  const char* shown;  // what show_option makes of it
+  const char* shown;  // the output of show_option
 };
 
 const Good kGood[] = {

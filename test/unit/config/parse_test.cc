@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the folders of test/golden/config.d cannot show: includes that go wrong, limits, shapes.
+// Cases that test/golden/config.d cannot cover: failing includes, limits, shapes.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The options that only tests use: values, errors, and their description.
+// The options for tests: values, errors, and their description.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -16,7 +16,7 @@ namespace {
 struct GoodTestValue {
   const char* option;
   const char* value;
-  const char* shown;  // what show_test_option makes of it
+  const char* shown;  // the output of show_test_option
 };
 
 const GoodTestValue kGoodValues[] = {

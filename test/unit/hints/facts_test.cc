@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// From Slurm's texts and numbers to the request that hints are checked against.
+// Conversion of Slurm's texts and numbers to the request that hints are checked against.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -69,7 +69,7 @@ TEST(HintFacts, WhatFollowsFromTheRestIsFilledIn) {
   EXPECT_EQ(request.min_nodes, 2);
   EXPECT_TRUE(request.nodes_fixed());
   EXPECT_EQ(request.size_unit(), 4);
-  // As Slurm has it afterwards.
+  // In Slurm's form afterwards.
   facts.min_nodes = 2;
   facts.max_nodes = 2;
   EXPECT_EQ(hint_request(facts).size_unit(), request.size_unit());
@@ -109,7 +109,7 @@ TEST(HintFacts, TasksThatFollowTheNodesBindNothing) {
 TEST(HintFacts, OneTaskIsNoTask) {
   RequestFacts facts;
   facts.per_job = "gres:gpu:4";
-  facts.tasks = 1;  // what slurmctld makes of a job without -n
+  facts.tasks = 1;  // slurmctld's value for a job without -n
   EXPECT_EQ(hint_request(facts).size_unit(), hint_request({.per_job = "gres:gpu:4"}).size_unit());
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The kept files: test/golden/hints.d/NN-name/{comment,[request,][jobtype,]expected}, and the man
+// Golden files: test/golden/hints.d/NN-name/{comment,[request,][jobtype,]expected}, and the man
 // page. `comment` is one comment and a line end; `request` the words of an sbatch command line;
-// `jobtype` the pairs of a JobType= line. After a change of what is meant, RUBATO_REGENERATE=1
-// writes the expected files anew, to be looked through.
+// `jobtype` the pairs of a JobType= line. After an intended change, RUBATO_REGENERATE=1 rewrites
+// the expected files; check them.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -38,14 +38,14 @@ std::string slurp(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// The text of a file without its last line end.
+/// The text of a file without its final line end.
 std::string line_of(const fs::path& path) {
   std::string text = slurp(path);
   if (text.ends_with('\n')) text.pop_back();
   return text;
 }
 
-/// Compares, or writes when asked to.
+/// Compares with the file, or writes it on request.
 void expect_kept(const fs::path& path, const std::string& text) {
   const char* regenerate = std::getenv("RUBATO_REGENERATE");
   if (regenerate != nullptr && std::string(regenerate) == "1") {
@@ -64,7 +64,7 @@ std::vector<fs::path> cases() {
   return out;
 }
 
-/// "2" or "2-4" of -N.
+/// "2" or "2-4", the value of -N.
 void read_nodes(const std::string& value, HintRequest& request) {
   request.min_nodes = std::stoi(value);
   const std::size_t dash = value.find('-');
@@ -72,7 +72,7 @@ void read_nodes(const std::string& value, HintRequest& request) {
       dash == std::string::npos ? request.min_nodes : std::stoi(value.substr(dash + 1));
 }
 
-/// "4" or "a100:4" of --gpus.
+/// "4" or "a100:4", the value of --gpus.
 void read_gpus(const std::string& value, HintRequest& request) {
   const std::size_t colon = value.find(':');
   if (colon != std::string::npos) request.gpu_types.push_back(value.substr(0, colon));
@@ -224,7 +224,7 @@ TEST(HintsGolden, TheManPageNamesEverything) {
   }
 }
 
-/// The #SBATCH lines of the page's examples are good ones.
+/// The #SBATCH lines in the examples of the man page are valid.
 TEST(HintsGolden, ExamplesOfTheManPageAreGood) {
   std::string page = man_page_hints();
   page.erase(std::remove(page.begin(), page.end(), '\\'), page.end());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Comment, options and environment: how hints are written, and which of them counts.
+// Comment, options and environment: the forms of hints, and their precedence.
 #include <gtest/gtest.h>
 
 #include "lib/hints/comment.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Every rule of the table of refused combinations: broken, and just not broken.
+// Every rule of the table of refused combinations: just broken, and just kept.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -33,8 +33,8 @@ struct RuleTest {
   const char* rule;
   const char* hints;
   HintRequest request;
-  const char* error;   // all of resolve_hints
-  const char* better;  // the same hints, put right: no rule is broken; null: with `fixed`
+  const char* error;   // the whole error of resolve_hints
+  const char* better;  // the same hints corrected: no rule is broken; null: with `fixed`
   HintRequest fixed = {};
 };
 
@@ -291,7 +291,7 @@ TEST(HintRules, ErrorsAreSpelledAsTheHintsWere) {
   }
 }
 
-/// A value that a rule refuses to a job is left out when it comes from the JobType= line alone.
+/// A value that a rule refuses in a job is dropped if it comes only from the JobType= line.
 TEST(HintRules, WhatAJobTypeLineSaysNeverRefusesAJob) {
   for (const RuleTest& test : all_tests()) {
     SCOPED_TRACE(test.error);
@@ -301,8 +301,8 @@ TEST(HintRules, WhatAJobTypeLineSaysNeverRefusesAJob) {
   }
 }
 
-/// Every way to share the hints of a case between the job and the line: what is good without the
-/// line is good with it.
+/// Every split of a case's hints between job and line: hints valid without the line are valid with
+/// it.
 TEST(HintRules, NoPartOfACombinationInAJobTypeLineRefusesAJob) {
   int good = 0;
   for (const RuleTest& test : all_tests()) {
@@ -324,7 +324,7 @@ TEST(HintRules, NoPartOfACombinationInAJobTypeLineRefusesAJob) {
                             << render_hints(line) << ": " << resolved.error().text;
     }
   }
-  EXPECT_GT(good, static_cast<int>(all_tests().size()));  // the job that says nothing, and more
+  EXPECT_GT(good, static_cast<int>(all_tests().size()));  // the job without hints, and more
 }
 
 TEST(HintRules, OnlyWhatDoesNotFitIsLeftOut) {
@@ -343,12 +343,12 @@ TEST(HintRules, OnlyWhatDoesNotFitIsLeftOut) {
 }
 
 TEST(HintRules, TheJobIsRefusedForItsOwnPartOfACombination) {
-  // The line consents, the job takes its consent back.
+  // The line consents to interruption; the job revokes that.
   const Hints type = said("checkpoint=USR1");
   EXPECT_TRUE(resolve_hints(said("resize=restart"), type, gpus(4)));
   EXPECT_FALSE(resolve_hints(said("resize=restart;checkpoint=none"), type, gpus(4)));
   EXPECT_FALSE(resolve_hints(said("resize=restart;no-checkpoint"), type, gpus(4)));
-  // The job refuses interruption, the line wants restarts: the line yields.
+  // The job refuses interruption, the line wants restarts: the job wins.
   const auto kept = resolve_hints(said("checkpoint=none"), said("resize=restart"), gpus(4));
   ASSERT_TRUE(kept) << kept.error().text;
   EXPECT_EQ(kept->resize, Resize::kNone);
@@ -376,7 +376,7 @@ TEST(HintResolve, SizesAreMultiplesOfTheUnit) {
   ASSERT_TRUE(resolved) << resolved.error().text;
   EXPECT_EQ(to_text(resolved->sizes), "4,8,12,16");
   EXPECT_EQ(resolved->unit, 4);
-  request.tasks = 2;  // one a node: 4 GPUs a task
+  request.tasks = 2;  // one per node: 4 GPUs per task
   EXPECT_EQ(request.size_unit(), 4);
   request.tasks = 8;
   EXPECT_EQ(request.size_unit(), 4);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Every hint: good values, bad values, both ends of its range; and the table itself.
+// Every hint: valid values, invalid values, both ends of its range; and the table itself.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -17,7 +17,7 @@ namespace {
 struct Good {
   const char* key;
   const char* value;
-  const char* shown;  // what show_hint makes of it
+  const char* shown;  // the output of show_hint
 };
 
 const Good kGood[] = {
@@ -39,7 +39,7 @@ const Good kGood[] = {
     {"gpu-types", "h100>v100,a100", "h100/a100,v100"},
     {"gpu-types", "b, a / c", "a,b/c"},
     {"gpu-types", "nvidia_a100_3g.20gb", "nvidia_a100_3g.20gb"},
-    {"gpu-types", "A100,a100", "A100,a100"},  // names are kept as they are
+    {"gpu-types", "A100,a100", "A100,a100"},  // names are unchanged
     {"batch", "1", "1"},
     {"batch", "256", "256"},
     {"batch", "256-1024", "256-1024"},
@@ -254,7 +254,7 @@ TEST(HintTable, EveryFieldHasARow) {
     ++fields;
   });
   EXPECT_EQ(fields, 11);
-  EXPECT_EQ(hint_table().size(), 13U);  // the total work has three
+  EXPECT_EQ(hint_table().size(), 13U);  // the total work has three rows
 }
 
 TEST(HintTable, OptionsForSpankFitItsLimits) {
@@ -262,7 +262,7 @@ TEST(HintTable, OptionsForSpankFitItsLimits) {
   for (const HintOption& option : hint_options()) {
     EXPECT_TRUE(names.insert(option.name).second) << option.name;
     EXPECT_TRUE(option.usage.starts_with("[rubato] ")) << option.name;
-    EXPECT_LT(option.name.size(), 40U);  // the width of the column in sbatch --help
+    EXPECT_LT(option.name.size(), 40U);  // the column width in sbatch --help
     EXPECT_EQ(option.usage.find('\n'), std::string::npos);
     if (option.off) {
       EXPECT_EQ(option.argument, "");

@@ -24,7 +24,7 @@ JobAnnotation full() {
   return annotation;
 }
 
-// Others read these bytes.
+// Other programs read these bytes.
 TEST(JobAnnotation, has_these_bytes) {
   EXPECT_EQ(render_annotation(full()),
             "{rubato job-type=resnet50 level=2 gpu-type=a100 gpus=4 sizes=1,4-16 plan=dp,zero "
@@ -74,7 +74,7 @@ TEST(JobAnnotation, never_longer_than_256_bytes) {
   for (int i = 1; i < 200; i += 2) many.emplace_back(i, i);
   annotation.sizes = GpuSizes(many);
   EXPECT_LE(render_annotation(annotation).size(), kMaxAnnotationLength);
-  // Sizes go first, and whole: the rest stays.
+  // Sizes are dropped first, as a whole; the rest stays.
   const auto without_sizes = find_annotation(render_annotation(annotation));
   ASSERT_TRUE(without_sizes);
   EXPECT_TRUE(without_sizes->sizes.empty());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What models.json expects of each profile, measured there or not.
+// Forecasts of models.json for each profile, at measured and unmeasured sizes.
 #include "lib/json/forecasts.h"
 
 #include <gtest/gtest.h>

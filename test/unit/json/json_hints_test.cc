@@ -21,7 +21,7 @@ Snapshot with_hints(const std::string& comment) {
   return snapshot;
 }
 
-/// The members of the job from "uid" on.
+/// The members of the job from `from` on.
 std::string job_text(const Snapshot& snapshot, const char* from) {
   const std::string text = to_json(snapshot);
   return text.substr(text.find(from));
@@ -51,7 +51,7 @@ TEST(JsonHints, AWrongCommentIsTold) {
   EXPECT_EQ(*again, snapshot);
 }
 
-// The bytes are a format that others read: a change here is a change of the schema.
+// Other programs read these bytes: a change here changes the schema.
 TEST(JsonHints, TheyHaveTheseBytes) {
   const Snapshot snapshot = with_hints("job-type=r50;gpus=1-4;gpu-types=h100/a100;checkpoint=USR1");
   EXPECT_NE(job_text(snapshot, "\"uid\"").find("\"uid\":1000"), std::string::npos);

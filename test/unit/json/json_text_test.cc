@@ -17,7 +17,7 @@ Snapshot small() {
   return snapshot;
 }
 
-// The bytes are a format that others read: a change here is a change of the schema.
+// Other programs read these bytes: a change here changes the schema.
 TEST(Json, a_snapshot_has_these_bytes) {
   EXPECT_EQ(
       to_json(small()),
@@ -47,7 +47,7 @@ TEST(Json, any_bytes_in_a_name_give_valid_text) {
   snapshot.jobs[0].name = "q\"\\\n\t\x01\x7f \xc3\xa9 \xff\xc3(\xed\xa0\x80";
   const auto back = snapshot_from_json(to_json(snapshot));
   ASSERT_TRUE(back) << back.error().text;
-  // What is not UTF-8 comes back as U+FFFD.
+  // Invalid UTF-8 becomes U+FFFD.
   EXPECT_EQ(
       back->jobs[0].name,
       "q\"\\\n\t\x01\x7f \xc3\xa9 \xef\xbf\xbd\xef\xbf\xbd(\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
@@ -72,7 +72,7 @@ TEST(Json, state_survives_a_change_of_the_nodes) {
   const std::string text = to_json(memory, before);
   EXPECT_EQ(*memory_from_json(text, before), memory);
 
-  // n1 has gone: n2 is node 0 now, and the reservation on n1 is dropped.
+  // n1 is gone: n2 is now node 0, and the reservation on n1 is dropped.
   Snapshot after = before;
   after.nodes.erase(after.nodes.begin());
   const auto read = memory_from_json(text, after);
@@ -91,7 +91,7 @@ struct Bad {
 
 class JsonErrorTest : public testing::TestWithParam<Bad> {};
 
-// One change to a good text, and the words that name the place of it.
+// A change to a valid text, and the words of the error that name its location.
 TEST_P(JsonErrorTest, names_the_member) {
   std::string text = to_json(small());
   const std::size_t at = text.find(GetParam().from);
@@ -156,7 +156,7 @@ TEST(Json, text_that_is_no_json_is_an_error) {
     EXPECT_FALSE(snapshot.error().text.empty());
   }
   EXPECT_EQ(snapshot_from_json("[]").error().text, "expected an object, found a list");
-  // A snapshot of nothing is one.
+  // An empty document is a valid snapshot.
   EXPECT_TRUE(snapshot_from_json("{\"schema\":\"rubato.snapshot/1\"}"));
 }
 

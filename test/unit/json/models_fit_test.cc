@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// models-fit.json: what a version of the models is made of.
+// models-fit.json: the contents of a version of the models.
 #include "lib/json/models_fit.h"
 
 #include <gtest/gtest.h>

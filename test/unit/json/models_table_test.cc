@@ -25,7 +25,7 @@ ModelRow row(const std::string& job_type, int gpus) {
   return row;
 }
 
-// Others read these bytes: a change here is a change of the schema.
+// Other programs read these bytes: a change here changes the schema.
 TEST(ModelsTable, has_these_bytes) {
   const ForecastRow forecast{"research", "bert", false, "v100", 4, 400.5, 320.25, 501, 0};
   const ErrorRow error{"research", "bert", false, "a100", 0.125, 9};

@@ -46,7 +46,7 @@ TEST(Periods, are_read_back) {
   EXPECT_EQ(*back, periods);
 }
 
-// stats.json shows these bytes.
+// stats.json contains these bytes.
 TEST(Periods, have_this_form) {
   Periods periods;
   periods.until = 90000;

@@ -11,7 +11,7 @@
 namespace rubato::test {
 namespace {
 
-// Names that stand nowhere else, so that they can be looked for in the text.
+// Unique names, so that a search of the text can find them.
 Snapshot secret() {
   Snapshot snapshot = make_cluster({{"a100", 4}, {"h100", 8}});
   snapshot.nodes[0].name = "zebra1";
@@ -40,7 +40,7 @@ Texts shown(const PrivateData& hidden) {
   snapshot.private_data = hidden;
   const Snapshot open = public_view(snapshot);
   const Plan open_plan = public_view(plan, open);
-  // What is left is a snapshot and its plan for every reader.
+  // The rest is still a valid snapshot with its plan.
   const auto back = snapshot_from_json(to_json(open));
   EXPECT_TRUE(back) << back.error().text;
   EXPECT_EQ(*back, open);

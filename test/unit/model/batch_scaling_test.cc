@@ -15,7 +15,7 @@ const ProfileName kOne{"lab", "one"};
 const ProfileName kOther{"lab", "other"};
 constexpr double kBandwidth = 8e9;
 
-/// A pass of 10 ms and 1 ms a sample; a ring all-reduce of 4 bytes a parameter.
+/// A pass of 10 ms plus 1 ms per sample; a ring all-reduce of 4 bytes per parameter.
 double pass_of(double local) { return 0.010 + 0.001 * local; }
 double ring_of(double params, int gpus) {
   return 2.0 * (gpus - 1) / gpus * 4 * params / kBandwidth;

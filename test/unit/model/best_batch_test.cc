@@ -61,7 +61,7 @@ TEST(CommunicationTable, MeasuredPointsStandAndTheRingGoesOn) {
   EXPECT_DOUBLE_EQ(*table.seconds(1.5e9, 3), 4.75);
   EXPECT_DOUBLE_EQ(*table.seconds(0.5e9, 2), 1.5);
   EXPECT_DOUBLE_EQ(*table.seconds(3e9, 2), 6);               // a ring adds 1 s for 1e9 bytes
-  EXPECT_DOUBLE_EQ(*table.seconds(1e9, 8), 4 + 1.75 - 1.5);  // and so much for 4 more devices
+  EXPECT_DOUBLE_EQ(*table.seconds(1e9, 8), 4 + 1.75 - 1.5);  // 4 more devices add this much
   EXPECT_FALSE(table.repaired());
 }
 
@@ -71,7 +71,7 @@ TEST(CommunicationTable, RefusesAWrongRing) {
   EXPECT_GT(*table.seconds(1e9, 4), 0);
 }
 
-// A pass of 10 ms and 1 ms a sample, and a fixed reduction.
+// A pass of 10 ms plus 1 ms per sample, and a fixed reduction.
 IterationSeconds linear(double reduce) {
   return [=](double local_batch, int passes) {
     return passes * (0.01 + 0.001 * local_batch) + reduce;
@@ -95,7 +95,7 @@ TEST(BestBatch, WithoutAccumulationWhatDoesNotFitIsImpossible) {
   ASSERT_TRUE(six);
   EXPECT_EQ(six->passes, 1);
   EXPECT_EQ(six->batch, 256);
-  // In a range the most that fits, and no second pass, however much it would save.
+  // The maximum batch that fits, without a second pass, however much that would save.
   const auto range =
       best_batch({.least = 32, .most = 256, .max_local = 50, .one_pass = true}, 2, linear(10));
   ASSERT_TRUE(range);
@@ -129,7 +129,7 @@ TEST(BestBatch, IsNoneWhereNothingIsPossible) {
 }
 
 TEST(BestBatch, FindsAPeakBetweenGridPoints) {
-  // Efficiency that falls makes an inner batch best; far more batches than are tried.
+  // With decreasing efficiency an inner batch is best; there are far more batches than are tried.
   const BatchWorth worth = [](double batch) { return 5000 / (5000 + batch); };
   const BatchRange range{.least = 1, .most = 1'000'000};
   const auto best = best_batch(range, 1, linear(0.5), worth);
@@ -141,7 +141,7 @@ TEST(BestBatch, FindsAPeakBetweenGridPoints) {
   EXPECT_NEAR(best->value, most, 1e-9 * most);
 }
 
-// Four categories of the note on elastic scaling, in small: at more GPUs a larger batch keeps the
+// Four categories of the note on elastic scaling, in small. With more GPUs a larger batch keeps the
 // device busy, so a range scales where a fixed batch does not.
 TEST(JobScalability, ARangeScalesWhereAFixedBatchDoesNot) {
   const BatchTable table(std::vector<BatchTime>{{16, 0.0228}, {64, 0.0612}});

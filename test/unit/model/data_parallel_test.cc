@@ -12,8 +12,8 @@
 namespace rubato {
 namespace {
 
-// A made-up job: a pass of 20 ms and 1 ms a sample, synchronisation of 10 ms in a node and 60 ms
-// across nodes, half hidden.
+// A synthetic job: a pass of 20 ms plus 1 ms per sample, synchronisation of 10 ms in a node and 60
+// ms across nodes, half of it overlapped.
 double truth(const DataParallelConfiguration& at) {
   const double pass = 0.02 + 0.001 * at.local_batch;
   double sync = 0;
@@ -97,7 +97,7 @@ TEST(DataParallel, ThreeRowsGiveASaneFit) {
 }
 
 TEST(DataParallel, WhatWasMeasuredIsForecastAsMeasured) {
-  // Far from any straight line: a batch that takes twice as long as its neighbours say.
+  // Far from any straight line: one batch takes twice the time that its neighbours suggest.
   std::vector<DataParallelSample> samples =
       measure({{8, 1, 1}, {32, 1, 1}, {128, 1, 1}, {32, 2, 1}});
   samples[1].step_time *= 1.3;
@@ -105,7 +105,7 @@ TEST(DataParallel, WhatWasMeasuredIsForecastAsMeasured) {
   const DataParallelModel model(samples);
   EXPECT_NEAR(model.iteration_seconds({32, 1, 1}, 1) / samples[1].step_time, 1, 0.05);
   EXPECT_NEAR(model.iteration_seconds({32, 2, 1}, 1) / samples[3].step_time, 1, 0.05);
-  // The straight lines alone would miss it.
+  // Straight lines alone would miss it.
   const DataParallelModel lines(samples, {.correct = false});
   EXPECT_GT(lines.error(), 2 * model.error());
 }
@@ -123,7 +123,7 @@ TEST(DataParallel, OnlyTheLastPassSynchronises) {
 }
 
 TEST(DataParallel, SynchronisationTimesTeachThePass) {
-  // All on four GPUs: only the times of synchronisation say how long a pass is.
+  // All on four GPUs: only the synchronisation times show how long a pass is.
   std::vector<DataParallelSample> samples;
   for (const double batch : {8.0, 32.0, 128.0}) {
     const DataParallelConfiguration at{batch, 4, 1};
@@ -154,7 +154,7 @@ TEST(DataParallel, NothingUsableForecastsNothing) {
   EXPECT_TRUE(std::isinf(model.iteration_seconds({32, 1, 1}, 1)));
   EXPECT_TRUE(flagged(model, DataParallelFlag::kDropped));
   EXPECT_TRUE(flagged(model, DataParallelFlag::kFewConfigurations));
-  // It can still say where to begin.
+  // It can still choose the first configuration.
   const std::vector<DataParallelConfiguration> configurations = all_configurations();
   EXPECT_TRUE(model.most_informative_row(configurations, std::vector<bool>(configurations.size())));
 }
@@ -173,7 +173,7 @@ TEST(DataParallel, ContradictionsAreFlaggedAndDoNotSpread) {
   samples.push_back({{32, 1, 1}, 100 * truth({32, 1, 1})});
   EXPECT_TRUE(flagged(DataParallelModel(samples), DataParallelFlag::kContradictory));
   samples = measure(all_configurations());
-  samples[7].step_time *= 50;  // one place, far from all others
+  samples[7].step_time *= 50;  // one configuration, far from the others
   const DataParallelModel model(samples);
   EXPECT_TRUE(flagged(model, DataParallelFlag::kContradictory));
   const DataParallelConfiguration other{32, 8, 2};
@@ -200,7 +200,7 @@ TEST(DataParallel, ChoosesNoneOfWhatIsTaken) {
 }
 
 TEST(ChooseRow, TakesWhatExplainsMost) {
-  // The second moves with the third, the first stands alone with the largest variance.
+  // The second correlates with the third; the first is independent and has the largest variance.
   const std::vector<double> covariance{2, 0, 0, 0, 1.9, 1.9, 0, 1.9, 1.9};
   EXPECT_EQ(choose_row(covariance, 0.1, {false, false, false}), 1U);
   EXPECT_EQ(choose_row(covariance, 0.1, {false, true, true}), 0U);

@@ -69,8 +69,7 @@ TEST(BestGoodput, IsOnlyForJobsThatReportNoiseAndGaveARange) {
   EXPECT_TRUE(best_goodput({.least = 32, .most = 64}, 4, seconds, 100));
 }
 
-// The formula of the artifact, ((var + sqr) / (var / scale + sqr)) / scale, over all measured
-// epochs.
+// The artifact's formula, ((var + sqr) / (var / scale + sqr)) / scale, over all measured epochs.
 TEST(Efficiency, IsThatOfTheMeasuredTrainings) {
   const auto folder = test::shared_data("sia");
   if (!folder) GTEST_SKIP() << "no shared data";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the throughput model makes of batches, nodes, plans, curves, and of places where a job does
-// not fit; Gavel's file, and how well its cells are foreseen.
+// The throughput model with batches, nodes, plans, curves, and infeasible configurations; Gavel's
+// file, and the forecast errors on it.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -43,7 +43,7 @@ TEST(Heterogeneity, a_measured_0_is_a_place_where_it_does_not_fit) {
   EXPECT_FALSE(model.predict(kNet, {"old", 2, 0, 256, ""}).feasible) << "nor with a larger batch";
   EXPECT_TRUE(model.predict(kNet, {"old", 2, 0, 32, ""}).feasible);
   EXPECT_TRUE(model.predict(kNet, {"new", 2, 0, 128, ""}).feasible);
-  // That it ran says more.
+  // A measured throughput overrides "does not fit".
   const ThroughputModel both(TypeSpeeds(),
                              {observation("old", 2, 0, 128), observation("old", 2, 45, 128)});
   EXPECT_TRUE(both.predict(kNet, large).feasible);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reports -> what may be used of them, cells, fits, errors of forecasts.
+// Use of reports, observations, fits, errors of forecasts.
 #include "lib/model/throughput/learner.h"
 
 #include <gtest/gtest.h>
@@ -146,7 +146,7 @@ TEST(ThroughputHistory, a_run_is_the_median_of_its_last_reports) {
 }
 
 TEST(Learner, learns_how_far_a_job_that_warms_up_is_from_what_it_settles_at) {
-  // Jobs whose first reports are off by `factor`, then one that only warms up, elsewhere.
+  // Jobs whose first reports are off by `factor`, then a job elsewhere that only warms up.
   const auto stddev_after = [](double factor) {
     Learner learner(LearnerRules{.use = {.warm_up = 60}});
     for (JobId job = 1; job <= 12; ++job) {
@@ -177,7 +177,7 @@ TEST(ThroughputHistory, tells_the_scatter_of_reports_from_that_of_runs) {
     for (int i = 0; i < 40; ++i) history.add(report(job, i, level * (i % 2 == 0 ? 1.02 : 0.98)));
   }
   history.add(report(9, 0, 1));
-  history.add(report(9, 1, 100));  // one run that is disturbed changes nothing
+  history.add(report(9, 1, 100));  // one disturbed run changes nothing
   const ReportScatter found = history.scatter();
   EXPECT_NEAR(found.within, 0.02, 0.003);
   EXPECT_GT(found.within_count, 300);
@@ -200,7 +200,7 @@ TEST(LearnPrior, noise_follows_what_was_seen_the_nearer_the_more_of_it) {
   EXPECT_GT(after(1), after(10));
   EXPECT_NEAR(after(1000), 0.01, 1e-4);
   EXPECT_NEAR(with_scatter(start, {.within = 2, .within_count = 1000}).report, 2, 0.01);
-  // No scatter at all is no reason to believe a report beyond every doubt.
+  // A scatter of 0 must not give a report infinite weight.
   const ThroughputPrior none = with_scatter(start, {0, 1e6, 0, 1e6});
   EXPECT_GT(none.report, 0);
   EXPECT_GT(none.report_floor, 0);
@@ -236,7 +236,7 @@ TEST(Learner, believes_reports_that_agree_with_each_other) {
       }
     }
     (void)learner.refit(speeds);
-    learner.take(report(9, 50, 400, "a100", 16));  // half of what the others let expect
+    learner.take(report(9, 50, 400, "a100", 16));  // half of the forecast by the others
     (void)learner.refit(speeds);
     const Forecast next =
         learner.model()->predict({"lab", "net"}, report(9, 0, 0, "a100", 16).configuration);
@@ -269,7 +269,7 @@ TEST(Learner, keeps_the_better_of_two_fits_and_says_so) {
   for (int i = 0; i < 40; ++i) learner.take(report(1, 10 * i, 100 + i % 2));
   (void)learner.refit(speeds);
   const auto good = learner.model();
-  // A curve that is sure of itself and wrong.
+  // A curve with a small standard deviation and a wrong value.
   CurvePoint wrong;
   wrong.profile = {"lab", "net"};
   wrong.configuration = {"a100", 2, 0, 64, ""};
@@ -288,7 +288,7 @@ TEST(Learner, keeps_the_better_of_two_fits_and_says_so) {
   EXPECT_EQ(refused.fits, 1);
   EXPECT_EQ(refused.reports, 40);
   EXPECT_GT(refused.refused, refused.kept);
-  // Evidence for it: the jobs are as fast as it says.
+  // Evidence for the curve: the jobs are as fast as it predicts.
   for (int i = 0; i < 130; ++i) learner.take(report(2, 1000 + 10 * i, 1000));
   EXPECT_FALSE(learner.refit(speeds).kept_old);
   EXPECT_NE(learner.model(), good);
@@ -337,8 +337,8 @@ TEST(ErrorReplay, gives_the_errors_that_a_learner_had) {
   EXPECT_GT(both[0].present, 0);
 }
 
-// A report that is held back while its job warms up is judged by what was expected when it came:
-// the plain model, which holds nothing back, must not have seen it by then.
+// A report held back during warm-up is scored by the forecast at its arrival: the plain model,
+// which holds nothing back, must not have used it by then.
 TEST(ReplayBoth, foresees_a_report_before_either_model_has_seen_it) {
   std::vector<ThroughputReport> all;
   for (JobId job = 1; job <= 6; ++job) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Least squares without negative coefficients, against all active sets tried one by one.
+// Least squares with non-negative coefficients, compared with all active sets.
 #include "lib/model/numeric/nnls.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ double objective(const MatrixXd& a, const VectorXd& b, const Ridge& ridge, const
   return value;
 }
 
-// The best of the least squares over every subset of columns that is nowhere below 0.
+// The best least-squares solution over all column subsets that is non-negative.
 double brute_force(const MatrixXd& a, const VectorXd& b, const Ridge& ridge) {
   const Index n = a.cols();
   double best = std::numeric_limits<double>::infinity();
@@ -58,7 +58,7 @@ double brute_force(const MatrixXd& a, const VectorXd& b, const Ridge& ridge) {
 }
 
 TEST(Nnls, EqualsTheBestOfAllActiveSets) {
-  std::mt19937 random(7);  // the same 600 problems every time
+  std::mt19937 random(7);  // the same 600 problems in every run
   std::normal_distribution<double> normal;
   for (int round = 0; round < 600; ++round) {
     const Index m = 1 + static_cast<Index>(random() % 12);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The space of plans and its curves, beside the plain way to make them.
+// The space of plans and its curves, compared with a simple computation.
 #include "lib/model/plans/plan_curve.h"
 
 #include <gtest/gtest.h>
@@ -75,7 +75,7 @@ TEST(PlanSpace, IsEmptyWhereNothingCanRun) {
 
 class Curves : public testing::Test {
  protected:
-  // On two GPUs more the job gains little: the exchange of gradients is slow.
+  // Beyond two GPUs the job gains little: the exchange of gradients is slow.
   static std::shared_ptr<const PlanModel> model() {
     std::vector<PlanSample> samples;
     for (const int n : {1, 2, 4, 8}) {
@@ -126,7 +126,7 @@ TEST_F(Curves, AreTheEnvelopeOfBruteForce) {
           EXPECT_LE(point.effective.gpus, g);
           EXPECT_LE(point.effective.nodes, n);
           EXPECT_LE(point.effective.cores_per_gpu, c);
-          // What it says it uses gives what it says it gives.
+          // The resources it reports as used give the throughput it reports.
           EXPECT_DOUBLE_EQ(curve.throughput_of(point.plan, point.effective), point.throughput);
         }
       }
@@ -138,7 +138,7 @@ TEST_F(Curves, SayFiveWhereAsManyAreNoBetter) {
   CurveQuestion q = question(0);
   q.plans = {false, {PlanKind::kDp}};
   const PlanCurve curve(model(), q);
-  // A batch of 24 does not divide by 5, 7, 9, 10 or 11.
+  // A batch of 24 is not divisible by 5, 7, 9, 10 or 11.
   EXPECT_EQ(curve.at({5, 1, 1}).effective.gpus, 4);
   EXPECT_EQ(curve.at({7, 1, 1}).effective.gpus, 6);
   EXPECT_EQ(curve.at({11, 1, 1}).effective.gpus, 8);
@@ -167,7 +167,7 @@ TEST_F(Curves, AnswerWhateverIsAsked) {
     EXPECT_TRUE(std::isfinite(point.throughput));
     EXPECT_LE(point.effective.gpus, std::max(1, configuration.gpus));
   }
-  // Nothing fits in a GPU of one MiB.
+  // Nothing fits a GPU of one MiB.
   EXPECT_FALSE(PlanCurve(model(), question(1)).at({8, 1, 8}).feasible);
 }
 
@@ -188,7 +188,7 @@ TEST_F(Curves, FindTheLeastThatKeepsAGuarantee) {
     EXPECT_LE(e.gpus, configuration.gpus);
     EXPECT_LE(e.nodes, configuration.nodes);
     EXPECT_LE(e.gpus * e.cores_per_gpu, configuration.gpus * configuration.cores_per_gpu);
-    // No smaller one keeps it.
+    // No smaller allocation suffices.
     for (int g = 1; g <= e.gpus; ++g) {
       for (int n = 1; n <= std::min(g, configuration.nodes); ++n) {
         if (PlanConfiguration{g, n, 1}.max_per_node() > configuration.max_per_node()) continue;
@@ -199,7 +199,7 @@ TEST_F(Curves, FindTheLeastThatKeepsAGuarantee) {
       }
     }
   }
-  // The best plan needs fewer GPUs than a bad one was asked with.
+  // The best plan needs fewer GPUs than the given bad one.
   EXPECT_LT(curve.least({.data = 8, .zero = Zero::kOffload}, {8, 1, 4})->effective.gpus, 8);
   EXPECT_FALSE(curve.least({.data = 7}, {7, 1, 1}).has_value());
 }

@@ -87,7 +87,7 @@ TEST(PlanSpeed, OverlapsBetweenTheSumAndTheLarger) {
   EXPECT_TRUE(std::isfinite(overlapped(100, 1e300, 1e-300)));
 }
 
-// By hand, for the first row of the published fixture and simple parameters.
+// Computed by hand, for the first row of the published fixture and simple parameters.
 TEST(PlanSpeed, FollowsThePublishedFormula) {
   const PlanTerms terms{2, 1, 0.01, 4, 15, 37, 26};
   const PlanEnvironment environment{.pcie = 64, .intra = 100, .inter = 20};
@@ -99,7 +99,7 @@ TEST(PlanSpeed, FollowsThePublishedFormula) {
       published_parts(terms, environment, {.data = 8, .zero = Zero::kOffload}, 4, 320, 40);
   EXPECT_DOUBLE_EQ(offload.tail, plain.tail + 37 + 2.5);
   EXPECT_DOUBLE_EQ(offload.optimiser, 4 * 320 / 32.0 + 26 + 2.5);
-  // On one GPU there is nothing to exchange.
+  // On one GPU there is no exchange.
   EXPECT_DOUBLE_EQ(published_parts(terms, environment, {}, 1, 320, 40).tail, 80);
 }
 
@@ -112,7 +112,7 @@ TEST(PlanSpeed, FollowsTheFormulaOfSplitPlans) {
   const PlanEnvironment environment{.pcie = 64, .intra = 100, .inter = 20};
   const ExecutionPlan plan{.data = 2, .tensor = 2, .pipeline = 2, .steps = 4};
   const StepParts parts = step_parts(t, environment, plan, {8, 1, 1}, {kShape, 64});
-  // Micro-batches of 8 samples, 4 of them and one more turn, through a quarter of the model each.
+  // 4 micro-batches of 8 samples plus one more turn, each through a quarter of the model.
   EXPECT_DOUBLE_EQ(parts.forward, 14 * 8 * 5 / 4.0);
   const double params = 1.3e9 / 1048576;
   const double gradients = 8 * (params / 4) / 2 / 100;
@@ -222,7 +222,7 @@ TEST(PlanFit, FlagsWhatIsWrongAndStaysNear) {
   EXPECT_GT(same, 0.1);
   EXPECT_LT(same, 10);
 
-  // One wild setting among many does not move the rest.
+  // One outlier among many settings does not move the rest.
   std::vector<PlanSample> outlier = samples(false);
   outlier.push_back(sample({.data = 8, .steps = 2}, {8, 1, 4}, false));
   outlier.back().step_seconds *= 1000;
@@ -278,7 +278,7 @@ TEST(PlanRows, ChoosesFewThatTeachTheRest) {
     return sum / static_cast<double>(settings.size());
   };
   EXPECT_LT(error(known), 0.1);
-  // Chosen rows teach more than the first ones, which are all of small jobs.
+  // Chosen rows are more informative than the first ones, which are all of small jobs.
   EXPECT_LT(error(known), error(first));
 }
 

@@ -124,7 +124,7 @@ TEST(PlanMemory, ActivationsShrinkWithMicroBatchesAndCheckpointing) {
   const auto gpu = [&](ExecutionPlan plan) {
     return memory_of(plan, {static_cast<int>(plan.gpus()), 1, 1}, kShape, 64).gpu_mib;
   };
-  // s m h (34 + 5 a s / h) a layer: 1024 x 64 x 2048 x (34 + 40) x 24 bytes.
+  // s m h (34 + 5 a s / h) per layer: 1024 x 64 x 2048 x (34 + 40) x 24 bytes.
   EXPECT_NEAR(gpu({}) - 1536 - 16 * 1.3e9 / 1048576, 1024.0 * 64 * 2048 * 74 * 24 / 1048576, 1e-6);
   EXPECT_LT(gpu({.steps = 2}), gpu({}));
   EXPECT_LT(gpu({.checkpointing = true}), gpu({}));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Convergence of a loss, remaining time, and which jobs are predictable.
+// Convergence of a loss, remaining time, and predictable jobs.
 #include "lib/model/progress/predictability.h"
 
 #include <gtest/gtest.h>
@@ -122,7 +122,7 @@ struct Reporter {
     report.throughput = throughput;
     follow(progress_history, report, work);
   }
-  // Steady from here on.
+  // Constant throughput from here on.
   void steadily(int reports, Seconds every, double throughput) {
     for (int i = 0; i < reports; ++i)
       after(every, static_cast<double>(report.samples) + throughput * static_cast<double>(every),
@@ -189,7 +189,7 @@ TEST(Predictability, TheClassHasADeadBand) {
   Reporter job;
   job.steadily(8, 10, 100);
   job.progress_history.predictable = job.progress_history.due;
-  // Much slower: the old forecasts turn out to be too short.
+  // Much slower: the old forecasts were too short.
   Reporter slower = job;
   bool between = false;
   for (int i = 0; i < 6; ++i) {
@@ -269,7 +269,7 @@ TEST(Predictability, TellsTheJobsOfAMixApart) {
     double drift = 0;
     while (elapsed < 0.7 * length) {
       const auto seconds = static_cast<double>(every);
-      // Unpredictable ones change their speed by factors, and forget work they did.
+      // Unpredictable jobs change their throughput by factors, and lose completed work.
       drift = predictable ? 0 : 0.6 * drift + 1.5 * normal(random);
       const double now = throughput * std::exp(0.05 * normal(random) + drift);
       done += now * seconds;

@@ -16,7 +16,8 @@ const ProfileName kVision{"lab", "vision"};
 const ProfileName kModel{"lab", "model"};
 const ProfileName kServers{"lab", "servers"};
 
-/// A pass of 10 ms and 1 ms a sample of the local batch, 5 ms of communication from two GPUs on.
+/// A pass of 10 ms plus 1 ms per sample of the local batch, plus 5 ms of communication from two
+/// GPUs on.
 double step(double local, int gpus) { return 0.010 + 0.001 * local + (gpus > 1 ? 0.005 : 0); }
 
 MeasuredRow row(const ProfileName& profile, int gpus, std::int64_t batch, double seconds) {
@@ -59,14 +60,14 @@ TEST(Predictor, ChoosesTheBatchOfARange) {
   EXPECT_EQ(found.model_kind, ModelKind::kDataParallel);
   EXPECT_TRUE(found.batch_chosen);
   EXPECT_FALSE(found.plan_chosen);
-  EXPECT_EQ(found.batch, 128);  // the fixed part of a step counts least there
+  EXPECT_EQ(found.batch, 128);  // the fixed part of a step has the least effect there
   EXPECT_NEAR(found.throughput, 128 / step(64, 2), 0.1 * found.throughput);
   EXPECT_DOUBLE_EQ(found.goodput, found.throughput);
 }
 
 TEST(Predictor, ReportedNoiseKeepsTheBatchSmall) {
   std::vector<MeasuredRow> rows = vision_rows();
-  for (MeasuredRow& one : rows) one.noise = 1;  // a larger batch teaches next to nothing
+  for (MeasuredRow& one : rows) one.noise = 1;  // a larger batch adds almost no progress
   const Predictor p = predictor(rows);
   const JobSpec open{.profile = kVision, .batch = Batch{32, 128}};
   const Prediction found = p.predict(open, {.gpu_type = "a100", .gpus = 1, .nodes = 1});
@@ -100,12 +101,12 @@ TEST(Predictor, ChoosesAPlanForAShape) {
   EXPECT_NE(found.plan, "");
   EXPECT_TRUE(found.feasible);
   EXPECT_GT(found.throughput, 0);
-  // Without a hint that it can run plans it runs as it is.
+  // Without a hint `plans` it keeps the submitted plan.
   const JobSpec plain{.profile = kModel, .shape = job.shape};
   EXPECT_EQ(p.predict(plain, {.gpu_type = "a100", .gpus = 4}).plan, "");
 }
 
-/// Rows of a job that runs data-parallel on 1 to 8 GPUs, and how it says so.
+/// Rows of a job that runs data-parallel on 1 to 8 GPUs, with its plan text.
 std::vector<MeasuredRow> model_rows() {
   std::vector<MeasuredRow> rows;
   for (const int gpus : {1, 2, 4, 8}) {
@@ -124,7 +125,7 @@ JobSpec model_job(std::int64_t params) {
 }
 
 TEST(Predictor, NoPlanIsChosenThatAGpuCannotHold) {
-  // Parameters and optimiser take 16 bytes a parameter where every GPU has the whole model.
+  // Parameters and optimiser take 16 bytes per parameter if every GPU has the whole model.
   const JobSpec job = model_job(1'500'000'000);
   const Resources at{.gpu_type = "a100", .gpus = 4, .nodes = 1, .cores = 16, .memory_mib = 1 << 20};
   const auto plan = [&](std::map<std::string, std::int64_t> memory) {
@@ -168,7 +169,7 @@ TEST(Predictor, TheCurveNeverFallsAndSaysWhatItUses) {
 TEST(Predictor, TheLeastResourcesKeepAGuarantee) {
   const std::vector<int> sizes{1, 2, 4, 8};
   const Resources at{.gpu_type = "a100", .gpus = 8, .nodes = 1, .cores = 32, .memory_mib = 1 << 20};
-  // Slower beyond two GPUs: two are enough.
+  // Slower beyond two GPUs: two suffice.
   const std::map<int, double> seconds{{1, 0.2}, {2, 0.1}, {4, 0.13}, {8, 0.16}};
   std::vector<MeasuredRow> flat;
   for (const int gpus : sizes) flat.push_back(row(kVision, gpus, 64, seconds.at(gpus)));
@@ -178,12 +179,12 @@ TEST(Predictor, TheLeastResourcesKeepAGuarantee) {
   EXPECT_EQ(least.gpus, 2);
   EXPECT_EQ(least.cores, 8);
   EXPECT_GE(p.predict(fixed, least).goodput, p.predict(fixed, at).goodput * 0.97);
-  // A job that scales needs what it was promised; a better plan may do with less.
+  // A job that scales needs its guaranteed GPUs; a better plan may need fewer.
   const Predictor model = predictor(model_rows());
   const Resources of_plan = model.least(model_job(350'000'000), at, sizes, "dp=8");
   EXPECT_LE(of_plan.gpus, 8);
   EXPECT_GE(of_plan.gpus, 1);
-  // Nothing is known of it: the guarantee itself.
+  // Without any data, the result is the guarantee itself.
   const JobSpec unknown{.profile = {"lab", "unheard"}};
   EXPECT_EQ(p.least(unknown, at, std::vector<int>{}), at);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Step time over parameter servers, workers, cores and GPUs, and the curves of cores.
+// Step time by parameter servers, workers, cores and GPUs, and the curves of cores.
 #include "lib/model/step_time/step_time.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ StepShape shape(int p, int w, int g, double batch = 128, double worker_cores = 0
   return {p, w, g, worker_cores, server_cores, batch};
 }
 
-// What the samples of a test come from; written down a second time, apart from the model.
+// The source of a test's samples; implemented again, independent of the model.
 struct Truth {
   std::array<double, 7> th{0.004, 0.02, 0.05, 0.02, 0.004, 0.003, 0.006};
   CoreCurve worker{-1.3, 0.8, 1};
@@ -227,7 +227,8 @@ TEST(StepTime, AnyShapeGetsAForecast) {
   }
 }
 
-// Chosen by the model, seven configurations foretell the others better than the first seven.
+// With seven configurations chosen by the model, forecasts of the others are better than with the
+// first seven.
 TEST(StepTime, SaysWhichConfigurationsTeachMost) {
   const Truth truth;
   std::vector<StepShape> all;

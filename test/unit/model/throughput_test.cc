@@ -53,7 +53,7 @@ TEST(Throughput, AMeasuredCellIsBelievedMoreThanThePrior) {
 }
 
 TEST(Throughput, ContradictoryReportsGiveNoWildExtrapolation) {
-  // A million times the rate on twice the GPUs: no exponent that a job can have.
+  // A million times the throughput on twice the GPUs: an impossible exponent.
   const ThroughputModel model(
       speeds(), {observation(kResnet, "slow", 1, 1), observation(kResnet, "slow", 2, 1e6),
                  observation(kBert, "slow", 1, 100), observation(kBert, "slow", 2, 180)});
@@ -71,7 +71,7 @@ TEST(Throughput, ContradictoryReportsGiveNoWildExtrapolation) {
   EXPECT_LT(
       model.predict(kNew, "slow", 64).throughput() / model.predict(kNew, "slow", 1).throughput(),
       64 * 10);
-  // And the other way round.
+  // The same for a decrease.
   const ThroughputModel falling(
       speeds(), {observation(kResnet, "slow", 4, 1e6), observation(kResnet, "slow", 8, 1)});
   EXPECT_GT(falling.predict(kResnet, "slow", 64).throughput(), 1 / 8.0 / 10);
@@ -79,7 +79,7 @@ TEST(Throughput, ContradictoryReportsGiveNoWildExtrapolation) {
 }
 
 TEST(Throughput, SaneReportsAreExtrapolatedAsTheySay) {
-  // Linear, and a type that was measured at another size alone: nothing is held back.
+  // Linear scaling, and a type measured only at another size: no correction applies.
   const ThroughputModel model(
       speeds(), {observation(kResnet, "slow", 1, 100), observation(kResnet, "slow", 2, 200),
                  observation(kResnet, "slow", 4, 400), observation(kResnet, "fast", 1, 400)});
@@ -169,7 +169,7 @@ TEST(Throughput, ForecastsAreFiniteAndDoNotDependOnTheOrder) {
 }
 
 TEST(Throughput, AnUntoldBatchIsTheUsualOneOfThatSize) {
-  // A script with 64 samples a GPU: at each size a forecast is what was measured there.
+  // A script with 64 samples per GPU: at each size the forecast is the measured value.
   std::vector<ThroughputObservation> observations;
   for (const auto& [gpus, throughput] : {std::pair(1, 100.0), {2, 190.0}, {4, 360.0}}) {
     observations.push_back(observation(kResnet, "slow", gpus, throughput, 40));
@@ -180,12 +180,12 @@ TEST(Throughput, AnUntoldBatchIsTheUsualOneOfThatSize) {
     EXPECT_NEAR(grows.predict(kResnet, "slow", one.gpus).throughput(), one.throughput,
                 0.02 * one.throughput);
   EXPECT_GT(grows.predict(kResnet, "slow", 8).throughput(), 1.5 * 360) << "at 64 samples a GPU";
-  // One global batch at all sizes goes on as that.
+  // With one global batch at all sizes, forecasts keep that batch.
   for (ThroughputObservation& one : observations) one.batch = 256;
   const ThroughputModel fixed(speeds(), observations);
   EXPECT_EQ(fixed.predict(kResnet, "slow", 8).log_throughput,
             fixed.predict(kResnet, {.gpu_type = "slow", .gpus = 8, .batch = 256}).log_throughput);
-  // Where one size is known it may be either: as much a GPU, at which 2^0.85 is expected.
+  // With one known size it could be either; the forecast keeps the batch per GPU, with 2^0.85.
   const ThroughputModel one(speeds(), {observations.front()});
   EXPECT_NEAR(one.predict(kResnet, "slow", 2).log_throughput -
                   one.predict(kResnet, "slow", 1).log_throughput,

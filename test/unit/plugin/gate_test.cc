@@ -187,7 +187,7 @@ TEST_F(GateTest, NarrowsTheStartOfTheLoopItself) {
   EXPECT_EQ(answer(managed(Kind::kRunNow)), Answer::kRefuse);
 }
 
-// Nobody asks while the queue is quiet; what is published is still what would be answered.
+// Without questions in a quiet queue, the published state is still what the gate would answer.
 TEST_F(GateTest, ItsStateIsTrueBeforeAnyQuestion) {
   EXPECT_FALSE(gate_.stats().open);
   gate_.hand_over(true);
@@ -203,7 +203,7 @@ TEST_F(GateTest, ItsStateIsTrueBeforeAnyQuestion) {
   use({});
   gate_.set_records_checked(false);
   EXPECT_TRUE(gate_.stats().open);
-  EXPECT_EQ(gate_.stats().opened, 0U);  // times that an answer changed
+  EXPECT_EQ(gate_.stats().opened, 0U);  // number of changed answers
   EXPECT_TRUE(Gate(fake_clock).stats().open);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Submissions, updates and job records that are not there, as far as hints depend on them.
+// Fake submissions, updates and job records, with the fields that hints depend on.
 #include "plugin/slurm/read/job_desc_view.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 char* chars(const char* text) { return const_cast<char*>(text); }
 
-/// What slurm_init_job_desc_msg() leaves, of the fields that are read.
+/// The result of slurm_init_job_desc_msg(), for the fields that are read.
 job_desc_msg_t empty_desc() {
   job_desc_msg_t desc{};
   desc.min_nodes = desc.max_nodes = desc.num_tasks = desc.time_limit = NO_VAL;
@@ -141,7 +141,7 @@ TEST(JobDescView, OptionsAndEnvironmentArePassed) {
   const PassedHints passed = passed_by(desc);
   const auto said = parse_hints({passed.options, passed.environment, "rubato:resize=restart"});
   ASSERT_TRUE(said) << said.error().text;
-  // What the client says of its environment goes before what the job will see.
+  // The client's view of its environment has precedence over the job's.
   EXPECT_EQ(render_hints(*said), "gpus=1-8;batch=256;steps=9;no-resize");
 }
 
@@ -155,7 +155,7 @@ Snapshot snapshot_of(const FakeJob& job, int entries = 1) {
   return snapshot;
 }
 
-/// What one look makes of the job.
+/// The job as read in one look.
 Job look(JobHints& hints, const FakeJob& job, const Config& config, bool read_anew = true) {
   hints.begin(config);
   if (read_anew) hints.note(job.record, job.key());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The fields of a job record at another size, and the text that keeps them.
+// The fields of a job record at another size, and their text form.
 #include <gtest/gtest.h>
 
 #include "lib/core/resize_request.h"

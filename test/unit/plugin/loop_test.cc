@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The loop with a slurmctld that is not there. Times here only bound how long a test waits for
-// something to happen; none is asserted as a speed.
+// The loop with a fake slurmctld. Times here only limit how long a test waits for an event; none is
+// a performance limit.
 #include "plugin/sched/loop.h"
 
 #include <gtest/gtest.h>
@@ -374,7 +374,7 @@ TEST_F(LoopTest, PrivateDataReplacesWhatWasPublished) {
   ASSERT_TRUE(until([&] { return has_job(open); }));
   EXPECT_FALSE(fs::exists(closed));
 
-  // From here on every round fails: what is hidden goes all the same.
+  // From here on every round fails; hidden jobs must still disappear from the files.
   configure("Mode=place\nManagedPartitions=all\nTestInject=throw-round\n");
   ASSERT_TRUE(until([] { return said("scheduling cycle failed"); }));
   Snapshot hiding = one_running_job();
@@ -465,7 +465,7 @@ TEST_F(LoopTest, DoesNothingOnceSlurmctldShutsDown) {
   ASSERT_TRUE(until([] { return core().commits > 0; }));
   core().shutting_down = true;
   const int cycles = core().cycles;
-  // The first of these may have asked before.
+  // The first of these cycles may have started before.
   ASSERT_TRUE(until([&] { return core().cycles > cycles + 1; }));
   const int commits = core().commits;
   ASSERT_TRUE(until([&] { return core().cycles > cycles + 4; }));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The waits of the loop on a clock that the test sets.
+// The waits of the loop, with a clock that the test sets.
 #include "plugin/sched/pacer.h"
 
 #include <gtest/gtest.h>

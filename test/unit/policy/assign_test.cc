@@ -59,7 +59,7 @@ TEST(Assign, IsAsGoodAsBruteForce) {
   std::mt19937 random(11);
   for (int round = 0; round < 2000; ++round) {
     Costs costs(static_cast<int>(random() % 7), static_cast<int>(random() % 6));
-    // Whole numbers from few: many ties, and sums that are exact.
+    // Few distinct integers: many ties, and exact sums.
     for (double& cost : costs.cost) {
       if (random() % 4 != 0) cost = static_cast<double>(random() % 12) - 3;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The words of every reason, and that one changed input changes them.
+// The text of every reason; one changed input changes it.
 #include <gtest/gtest.h>
 
 #include "lib/policy/round.h"
@@ -48,7 +48,7 @@ TEST(Explain, gpus_are_short) {
   EXPECT_EQ(e.verdict, Verdict::kWait);
   EXPECT_EQ(e.reason, "asks for 8 GPUs of type a100; free on the 2 nodes it may use: 5 of 8 a100");
   EXPECT_EQ(fact(e, "free_gpus.a100"), "5 of 8");
-  // One GPU fewer in use: another number.
+  // One GPU less in use: another number.
   snapshot.nodes[0].gpus[0].free = 2;
   EXPECT_EQ(explain(snapshot, 0, no_reservations()).reason,
             "asks for 8 GPUs of type a100; free on the 2 nodes it may use: 6 of 8 a100");

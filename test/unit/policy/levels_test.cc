@@ -46,7 +46,7 @@ TEST(Levels, ThreeJobsStayTogether) {
 }
 
 TEST(Levels, ABorderIsCrossedOnlyBeyondTheDeadBand) {
-  // Five jobs: the second has score 0.25, which is the border.
+  // Five jobs: the second has score 0.25, the threshold.
   const auto from = [](int level) {
     return by_id(levels({job(1, 0), job(2, 1, {}, level), job(3, 2), job(4, 3), job(5, 4)}))
         .at(2)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How much work arrives for a GPU type, what that makes a GPU-second cost, and what jobs do then.
+// The load of a GPU type, the resulting cost of a GPU-second, and the sizes that jobs then get.
 #include "lib/policy/algorithms/load.h"
 
 #include <gmock/gmock.h>
@@ -22,10 +22,10 @@ using test::make_cluster;
 using test::share_of;
 using ::testing::HasSubstr;
 
-// A job that needs so many seconds on one GPU.
+// A job that needs this many seconds on one GPU.
 LoadArrival told(double seconds, Seconds since) { return {"a", 1, 1, 1, seconds, since}; }
 
-// One job of 1000 s each 50 s, for long.
+// One job of 1000 s every 50 s, for a long time.
 std::vector<TypeLoad> steady(Seconds until, Seconds every = 50) {
   std::vector<TypeLoad> loads;
   for (Seconds time = 0; time < until; time += every) {
@@ -64,7 +64,7 @@ TEST(LoadOfAPool, NothingIsKnownBeforeARunTimeIs) {
   EXPECT_DOUBLE_EQ(load_of({}, "a", 8, kNow).load, 0);
   EXPECT_DOUBLE_EQ(load_of(steady(1000), "b", 8, kNow).load, 0);
   EXPECT_DOUBLE_EQ(load_of(steady(1000), "a", 0, kNow).load, 0);
-  // What came before counts once somebody tells.
+  // Earlier jobs count as soon as their need is known.
   const auto after = update_loads(loads, {{"a", 0, 0, 4, 4000, kNow}}, kNow + 100);
   EXPECT_NEAR(load_of(after, "a", 8, kNow + 100).load, 4000.0 / 100 / 8, 1e-9);
 }
@@ -96,7 +96,7 @@ TEST(PriceOfAGpuSecond, RisesWithTheLoadAndStaysFinite) {
     EXPECT_GE(now, last) << load;
     last = now;
   }
-  // At most what comes within the span.
+  // At most the jobs that arrive within the period.
   EXPECT_LE(last, 3.0 * 40 / 1000 * 4000);
   EXPECT_GT(last, 100);
 }
@@ -105,7 +105,7 @@ TEST(PriceOfAGpuSecond, IsThatOfASingleServerWhereAllGpusAreHeld) {
   PoolState pool;
   pool.gpus = 1;
   pool.load = {0.0005, 1000, 1, 1000, 0.5, 0, 1e9};
-  pool.add_held(50, 1e9);  // so that nobody finds a free one
+  pool.add_held(50, 1e9);  // no job finds a free one
   pool.finish_holds();
   // lambda (V + w / 2) / (1 - rho), with one job of 1000 s ahead and w = 200.
   EXPECT_NEAR(delayed_to_come(pool, {}, 1, 200), 0.0005 * 1100 / 0.5, 1e-9);
@@ -126,7 +126,7 @@ TEST(PriceOfAGpuSecond, HeldGpusCountUntilTheyComeFree) {
   EXPECT_DOUBLE_EQ(late.busy(), 38 * 5000.0);
 }
 
-// What rounds make of it.
+// The effect on rounds.
 
 Config placing() {
   Config config;
@@ -135,7 +135,7 @@ Config placing() {
   return config;
 }
 
-// 300 samples/s on one GPU; 1.6, 2.2 times that on two and four: it wastes GPU-seconds.
+// 300 samples/s on one GPU; 1.6 and 2.2 times that on two and four: more GPUs waste GPU-seconds.
 Models wasteful() {
   const std::map<std::string, double> speeds = {{"a", 1.0}};
   const auto observation = [](int gpus, double throughput) {

@@ -24,7 +24,7 @@ std::vector<int> pools_of(const std::vector<TypeMatch>& matches) {
 }
 
 TEST(TypeMatch, EachJobGoesWhereItIsFasterThanTheOther) {
-  // Both are faster on the first pool; the second loses less elsewhere.
+  // Both are faster on the first pool; the second job loses less on the other.
   EXPECT_EQ(pools_of(match({single({10, 40}), single({10, 12})}, {{1, 0}, {1, 0}})),
             (std::vector<int>{0, 1}));
 }
@@ -64,8 +64,8 @@ TEST(TypeMatch, OnlyTheFirstOfManyAreMatched) {
   EXPECT_EQ(matches.back(), TypeMatch{});
 }
 
-// Single GPUs: the least sum of completion times over all ways to give jobs to machines, each
-// machine working shortest first.
+// Single GPUs: the minimum sum of completion times over all assignments of jobs to machines, each
+// machine running its shortest job first.
 double best_sum(const std::vector<Contender>& jobs, std::size_t machines) {
   double best = std::numeric_limits<double>::infinity();
   std::vector<std::size_t> to(jobs.size(), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Untyped requests that no one GPU type could carry go to several types, as under stock Slurm.
+// Untyped requests that no single GPU type can satisfy use several types, as in stock Slurm.
 #include <gtest/gtest.h>
 
 #include "lib/policy/round.h"
@@ -93,7 +93,7 @@ TEST(MixedTypes, ItIsReservedWhenItCannotStart) {
   EXPECT_EQ(plan.reservations[0].start, 1200);
   EXPECT_EQ(plan.reservations[0].shares.size(), 4U);
 
-  // Sticky in the next round.
+  // The next round keeps the placement.
   snapshot.memory = plan.memory;
   const Plan next = round(snapshot, Models(), placing(), 1001);
   EXPECT_EQ(next.reservations, plan.reservations);
@@ -155,7 +155,7 @@ TEST(RoundOrder, AJobPutAboveTheOneThatWasFirstStartsBeforeIt) {
   ASSERT_EQ(before.reservations.size(), 1U);
   EXPECT_EQ(before.reservations[0].reason, ReserveReason::kFirst);
 
-  // An admin raises another job above it, and the node comes free.
+  // An admin gives another job a higher priority, and the node becomes free.
   Job raised = gang(2, 1, 4);
   raised.node_set = raised.later_set = 1;
   first.rank = 1;

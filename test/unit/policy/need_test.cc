@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Inside a level jobs that need little go first, and all rise while they wait.
+// In a level, jobs with a small need go first, and all jobs rise while they wait.
 #include "lib/policy/algorithms/need.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ using test::add_pending;
 using test::kNow;
 using test::make_cluster;
 
-// A GPU of `fast` makes 100 samples/s of `known`, one of `slow` 50.
+// A GPU of `fast` gives `known` 100 samples/s, one of `slow` 50.
 Models learnt() {
   const std::map<std::string, double> speeds = {{"fast", 2.0}, {"slow", 1.0}};
   std::vector<ThroughputObservation> observations(2);
@@ -67,7 +67,7 @@ TEST(JobNeed, WorkAndSpeedTellIt) {
 TEST(JobNeed, OneThatTellsNothingTakesTheUsualPartOfItsLimit) {
   Snapshot snapshot = make_cluster({{"fast", 8}, {"slow", 8}});
   for (const std::int64_t samples : {10'000, 100'000, 1'000'000}) hinted(snapshot, samples);
-  const Seconds limits[] = {1'000, 2'000, 10'000};  // of which they take 1/10, 1/2 and all
+  const Seconds limits[] = {1'000, 2'000, 10'000};  // they use 1/10, 1/2 and all of these
   for (std::size_t i = 0; i < 3; ++i) snapshot.jobs[i].time_limit = limits[i];
   add_pending(snapshot, 4).time_limit = 4'000;
   const std::vector<JobNeed> needs = needs_of(snapshot, learnt());

@@ -157,8 +157,8 @@ TEST(Place, every_task_of_an_array_is_a_start) {
   EXPECT_NE(plan.explanations[0].reason.find("2 of 3 array tasks"), std::string::npos);
 }
 
-// The exact search and the search for large gangs agree on what is possible, and the exact one is
-// never worse.
+// The exact search and the search for large gangs agree on feasibility, and the exact one is never
+// worse.
 TEST(Choose, a_large_gang_is_whole) {
   std::vector<NodeCandidate> candidates;
   for (int i = 0; i < 200; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What rounds make of the courses of jobs: memory, classes, levels, what is left of a running job.
+// Progress histories in rounds: memory, classes, levels, remaining time of a running job.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -107,7 +107,7 @@ TEST(ProgressHistory, TellsWhatIsLeftUnlessItWasWrongSoFar) {
   EXPECT_EQ(seconds_left(good, good.jobs[0], kNow), 490);
   good.memory.progress_histories[0].quality = 0.1;
   EXPECT_EQ(seconds_left(good, good.jobs[0], kNow), 100) << "as long again as it ran";
-  good.memory.progress_histories[0].start = kNow - 5000;  // of an earlier run
+  good.memory.progress_histories[0].start = kNow - 5000;  // from an earlier run
   good.memory.progress_histories[0].quality = 0.9;
   EXPECT_EQ(seconds_left(good, good.jobs[0], kNow), 100);
   EXPECT_EQ(*samples_left(good, good.jobs[0]), 49000) << "done before it was requeued";
@@ -140,7 +140,7 @@ TEST(ProgressHistory, OwnForecastsCountBeforeTheJobType) {
   EXPECT_FALSE(told(true).predictable) << "its type was not";
 }
 
-// Five jobs that had the same service; one needs little. Only if it is predictable does that help.
+// Five jobs with the same attained service; one needs little. That only helps if it is predictable.
 struct Queue {
   Snapshot snapshot = make_cluster({{"fast", 4}});
   Config config;

@@ -52,7 +52,7 @@ TEST(Reserve, the_first_job_that_cannot_start_gets_the_earliest_time) {
   EXPECT_EQ(plan.explanations[1].verdict, Verdict::kWait);
 }
 
-// What is reserved stands idle as it comes free.
+// Reserved GPUs are idle as they become free.
 TEST(Reserve, jobs_that_only_waited_keep_an_eighth_of_the_gpus) {
   Snapshot snapshot = make_cluster(std::vector<std::pair<std::string, int>>(8, {"a100", 4}));
   for (int node = 0; node < 8; ++node)
@@ -114,7 +114,7 @@ TEST(Reserve, what_a_reservation_does_not_need_stays_open) {
 
 TEST(Reserve, long_waits_get_one_too_up_to_the_depth) {
   Snapshot snapshot = busy();
-  // So many GPUs that four times 8 are not more than an eighth.
+  // With this many GPUs, four times 8 is not more than an eighth.
   snapshot.nodes.push_back(make_node("other", {{"h100", 248}}));
   for (int i = 0; i < 6; ++i) add_pending(snapshot, 8).eligible = kNow - 700;
   Config config;
@@ -148,7 +148,7 @@ TEST(Reserve, it_stays_where_it_is_although_another_order_would_put_it_elsewhere
   Snapshot snapshot = busy();
   const JobId job = add_pending(snapshot, 4).key.id;
   snapshot.memory = plan_of(snapshot).memory;
-  // Now n2 would be free at the same time and preferred by weight.
+  // Now n2 would be free at the same time, and is preferred by weight.
   snapshot.jobs.back().end_limit = kNow + 600;
   snapshot.nodes[0].weight = 100;
   const Plan plan = plan_of(snapshot);
@@ -199,7 +199,7 @@ TEST(Reserve, the_first_of_the_order_yields_to_a_job_put_above_it_until_it_has_w
   EXPECT_EQ(reservation_of(plan, high)->start, kNow + 600);
   EXPECT_EQ(reservation_of(plan, low)->start, kNow + 1000);
 
-  // 60 s of waiting are behind it already.
+  // 60 s of waiting have already passed.
   const Seconds later = kNow + 540;
   plan = plan_of(snapshot, Config(), later);
   EXPECT_EQ(reservation_of(plan, low)->start, kNow + 600);
@@ -244,7 +244,8 @@ TEST(Reserve, jobs_without_a_limit_are_drained) {
   const Reservation* r = reservation_of(plan, gang_id);
   ASSERT_NE(r, nullptr);
   EXPECT_EQ(r->start, kForever);
-  // The two nodes that lack least; a job without a limit goes to the third, one with a limit fills.
+  // The two nodes that need least time; a job without a limit goes to the third, one with a limit
+  // fills in.
   EXPECT_EQ(r->shares[0].node, 0);
   EXPECT_EQ(r->shares[1].node, 1);
   for (const Start& start : plan.starts) {
@@ -260,7 +261,7 @@ TEST(Reserve, jobs_without_a_limit_are_drained) {
       "meanwhile; "))
       << plan.explanations[0].reason;
 
-  // Once the jobs without a limit have left, there is a start.
+  // After the jobs without a limit have ended, there is a start.
   snapshot = apply(snapshot, plan);
   std::erase_if(snapshot.jobs, [](const Job& job) { return job.end_limit >= kForever; });
   for (int i = 0; i < 2; ++i) {
@@ -272,7 +273,7 @@ TEST(Reserve, jobs_without_a_limit_are_drained) {
   EXPECT_EQ(reservation_of(plan, gang_id)->start, kNow + 3600);
 }
 
-// The nodes of a drain are found one by one as they come free, whichever they are.
+// A drain takes nodes one by one as they become free, whichever they are.
 TEST(Reserve, a_drain_gathers_nodes_as_they_come_free) {
   Snapshot snapshot = make_cluster({{"a100", 1}, {"a100", 1}, {"a100", 1}, {"a100", 1}});
   for (int i = 0; i < 4; ++i) add_running(snapshot, {share_of(snapshot, i, 1)}, kForever);

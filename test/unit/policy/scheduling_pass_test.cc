@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The walk down the queue: who is tried, in what order, beside whom.
+// The scheduling pass: which jobs are tried, in what order, and beside which others.
 #include <gtest/gtest.h>
 
 #include "lib/policy/round.h"
@@ -59,7 +59,7 @@ TEST(SchedulingPass, unmanaged_jobs_are_attempted_in_their_place_and_counted) {
   EXPECT_EQ(plan.starts[0].job.id, cpu);
   EXPECT_FALSE(plan.starts[0].managed);
   EXPECT_TRUE(plan.starts[0].shares.empty());
-  // 2 cores are left beside what the unmanaged job probably takes.
+  // 2 cores are left after what the unmanaged job probably uses.
   EXPECT_EQ(verdict_of(plan, gpu.key.id), Verdict::kReserve);
 }
 
@@ -80,7 +80,7 @@ TEST(SchedulingPass, the_first_unmanaged_job_without_room_holds_up_the_lower_one
   elsewhere.node_set = 2;
   const JobId elsewhere_id = elsewhere.key.id;
   const Plan plan = plan_of(snapshot);
-  // The model is not exact: slurmctld is asked about the first, not about the ones behind it.
+  // The model is not exact: slurmctld is asked about the first job, not about later ones.
   ASSERT_EQ(plan.starts.size(), 2U);
   EXPECT_EQ(verdict_of(plan, plan.explanations[0].job.id), Verdict::kAttempt);
   EXPECT_EQ(verdict_of(plan, second_id), Verdict::kWait);
@@ -101,7 +101,7 @@ TEST(SchedulingPass, the_plan_of_stock_backfill_for_an_earlier_job_is_respected)
   EXPECT_TRUE(starts(plan_of(snapshot, off), id));
   gpu.time_limit = 1800;
   EXPECT_TRUE(starts(plan_of(snapshot), id));
-  // Of a later job it is not.
+  // That is not the case for a later job.
   gpu.time_limit = 1801;
   std::swap(snapshot.jobs[0].rank, snapshot.jobs[1].rank);
   std::swap(snapshot.jobs[0], snapshot.jobs[1]);
@@ -162,7 +162,7 @@ TEST(SchedulingPass, a_job_in_two_partitions_starts_once_where_there_is_room) {
   EXPECT_EQ(plan.explanations[0].reason, "starts in partition right");
   EXPECT_EQ(plan.explanations[1].verdict, Verdict::kStart);
 
-  // And the second entry is not tried when the first one starts.
+  // The second entry is not tried when the first one starts.
   std::erase_if(snapshot.jobs, [](const Job& job) { return job.state == JobState::kRunning; });
   snapshot.nodes[0].gpus[0].free = 4;
   const Plan other = plan_of(snapshot);
@@ -207,7 +207,7 @@ TEST(SchedulingPass, a_snapshot_with_senseless_indices_is_survived) {
   for (const Start& start : plan.starts) EXPECT_TRUE(start.shares.empty());
 }
 
-// Simulated time: a stream of 1-GPU jobs that always fills what comes free, and an 8-node gang.
+// Simulated time: an endless stream of 1-GPU jobs that fills free GPUs, and an 8-node gang.
 class Stream {
  public:
   explicit Stream(Config config) : config_(std::move(config)) {
@@ -216,7 +216,7 @@ class Stream {
     gang_ = gang();
   }
 
-  /// When the gang starts; 0 if it has not by `until`.
+  /// The start of the gang; 0 if it has not started by `until`.
   Seconds run(Seconds until) {
     for (Seconds now = kNow; now < kNow + until; now += 20) {
       snapshot_ = advance(std::move(snapshot_), now);
@@ -230,7 +230,7 @@ class Stream {
   }
 
  private:
-  // Every second small job is of higher priority than all that wait, the gang as well.
+  // Every second small job has a higher priority than all waiting jobs, including the gang.
   void small() {
     Job job = add_pending(snapshot_, 1);
     std::erase_if(snapshot_.jobs, [&](const Job& other) { return other.key == job.key; });
@@ -268,7 +268,7 @@ class Stream {
 TEST(Stream, a_gang_of_all_nodes_starts_in_an_endless_stream_of_small_jobs) {
   const Seconds start = Stream(Config()).run(6 * 3600);
   EXPECT_GT(start, 0);
-  // ReserveAfter, then at most the longest limit of a small job.
+  // ReserveAfter, plus at most the longest limit of a small job.
   EXPECT_LE(start, 600 + 960 + 60);
 }
 

@@ -84,7 +84,7 @@ TEST(Service, TheLastSecondsOfARunThatWasRequeuedCount) {
   snapshot.memory.service = {after};
   EXPECT_EQ(find(update_service(snapshot, speeds(), {}, kNow + 50), job).attained, 718);
 
-  // It runs again before the next round sees it.
+  // It runs again before the next round.
   snapshot.jobs.clear();
   Job& again = add_running(snapshot, {share_of(snapshot, 0, 2)}, kNow + 100);
   again.request.gpus = 2;
@@ -168,10 +168,10 @@ TEST(Prioritise, PrioritiesThatCountSubmissionsAreOneBand) {
   Snapshot snapshot = make_cluster({{"fast", 4}});
   for (std::uint32_t i = 0; i < 6; ++i) add_pending(snapshot, 1).priority = 4294901760U - i;
   EXPECT_EQ(ids(prioritise(snapshot, {}, level(1, 2))), (std::vector<JobId>{2, 3, 4, 5, 6, 1}));
-  snapshot.jobs[0].priority = 4294901760U - 7;  // held and let go again
+  snapshot.jobs[0].priority = 4294901760U - 7;  // held and released
   EXPECT_EQ(ids(prioritise(snapshot, {}, level(2, 2))), (std::vector<JobId>{1, 3, 4, 5, 6, 2}));
   snapshot.jobs[0].priority = 4294901760U;
-  snapshot.jobs[5].priority -= 100;  // more than submissions account for: bands of 21
+  snapshot.jobs[5].priority -= 100;  // more than submissions explain: bands of 21
   EXPECT_EQ(ids(prioritise(snapshot, {}, level(1, 2))), (std::vector<JobId>{2, 3, 4, 5, 1, 6}));
   snapshot.jobs[5].priority_set = true;
   EXPECT_EQ(ids(prioritise(snapshot, {}, level(1, 2))), (std::vector<JobId>{2, 3, 4, 5, 1, 6}));

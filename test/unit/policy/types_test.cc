@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Jobs go to the GPU type that was learnt to suit them, decided for all together.
+// Jobs go to the GPU type that suits them by the models, decided for all jobs together.
 #include "lib/policy/algorithms/type_choice.h"
 
 #include <gmock/gmock.h>
@@ -30,7 +30,7 @@ ThroughputObservation observation(const char* job_type, const char* gpu_type, do
   return {{"lab", job_type}, gpu_type, gpus, throughput, 20};
 }
 
-// `odd` is faster on the type that rubato.conf calls slow.
+// `odd` is faster on the type that is slow in rubato.conf.
 Models learnt() {
   const std::map<std::string, double> speeds = {{"fast", 4.0}, {"slow", 1.0}};
   auto model = std::make_shared<const ThroughputModel>(
@@ -87,7 +87,7 @@ TEST(ChooseTypes, OneWaitsForItsTypeRatherThanRunForLongElsewhere) {
   EXPECT_THAT(plan.explanations[0].reason, HasSubstr("best off on fast"));
   EXPECT_THAT(plan.explanations[0].reason, HasSubstr("samples/s (20 reports, within"));
 
-  // A long run before it is worse than the slow type.
+  // Waiting for a long run is worse than the slow type.
   for (Job& job : snapshot.jobs) {
     if (job.state != JobState::kRunning) continue;
     job.start = kNow - 36000;
@@ -117,7 +117,7 @@ TEST(ChooseTypes, AJobWithoutAProfileWaitsForAFasterTypeUntilReserveAfterOnly) {
   Snapshot snapshot = make_cluster({{"fast", 1}, {"slow", 1}});
   Job& running = add_running(snapshot, {share_of(snapshot, 0, 1)}, kNow + 5);
   running.start = kNow - 1;
-  hinted(snapshot, "usual", 1, 400 * 6000);  // so that something is known of run times
+  hinted(snapshot, "usual", 1, 400 * 6000);  // so that run times are known
   snapshot.jobs[0].block = Block::kLimit;
   add_pending(snapshot, 1);
   const std::map<std::string, double> speeds = {{"fast", 4.0}, {"slow", 1.0}};

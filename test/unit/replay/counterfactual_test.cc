@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Runs as they are kept, and the estimate that is made of them.
+// Recorded runs, and the counterfactual estimate from them.
 #include "lib/replay/counterfactual.h"
 
 #include <gtest/gtest.h>
@@ -24,8 +24,8 @@ Config config() {
   return config;
 }
 
-/// A managed job of `gpus` GPUs that ran on the first node from `start` to `end` after the begin;
-/// end 0: it had not ended.
+/// A managed job of `gpus` GPUs that ran on the first node from `start` to `end` after kBegin; end
+/// 0: it had not ended.
 RecordedRun run(const Snapshot& cluster, JobId id, int gpus, Seconds enters, Seconds start,
                 Seconds end, const std::string& job_type = "", Mode mode = Mode::kObserve) {
   Snapshot running = cluster;
@@ -51,7 +51,7 @@ TEST(RunText, names_the_nodes_of_a_job_that_cannot_run_anywhere) {
   const std::string text = sim::run_text(job, cluster, Mode::kObserve);
   EXPECT_EQ(text.find("n2"), std::string::npos) << text;
 
-  // The same nodes in another order, and one more.
+  // The same nodes in another order, plus one.
   Snapshot later = make_cluster({{"a100", 4}, {"a100", 4}, {"a100", 4}, {"a100", 4}});
   std::swap(later.nodes[0].name, later.nodes[3].name);
   const auto read = sim::run_from_text(text, later);
@@ -93,7 +93,7 @@ TEST(RunText, too_many_names_are_not_kept) {
   EXPECT_NE(sim::run_text(job, cluster, Mode::kObserve), "");
 }
 
-// One node of 4 GPUs. Stock Slurm let it idle from 100 to 160; place starts 2 at 100.
+// One node of 4 GPUs. Stock Slurm left it idle from 100 to 160; place starts 2 at 100.
 TEST(CounterfactualEstimate, computed_by_hand) {
   const Snapshot cluster = make_cluster({{"a100", 4}});
   const CounterfactualEstimate estimate = estimate_counterfactual(
@@ -108,7 +108,7 @@ TEST(CounterfactualEstimate, computed_by_hand) {
   EXPECT_TRUE(estimate.left_out.empty());
 }
 
-// In mode observe nothing is gained by what Rubato would do at a time at which stock did it too.
+// In mode observe, no gain is counted if stock Slurm acted at the same time as Rubato would.
 TEST(CounterfactualEstimate, is_none_where_stock_did_the_same) {
   const Snapshot cluster = make_cluster({{"a100", 4}});
   const CounterfactualEstimate estimate = estimate_counterfactual(
@@ -135,7 +135,7 @@ TEST(CounterfactualEstimate, a_profile_says_how_long_a_job_runs_on_another_type)
   EXPECT_EQ(estimate.rescaled, 1);
   EXPECT_EQ(estimate.observed.jct, 300);
   EXPECT_EQ(estimate.place.jct, static_cast<double>(std::llround(300 * std::exp(ratio))));
-  // Without a profile it runs as long as it did.
+  // Without a profile the run time is unchanged.
   const CounterfactualEstimate plain =
       estimate_counterfactual(cluster, {run(cluster, 1, 4, 0, 0, 300)}, models, config(), kBegin);
   EXPECT_EQ(plain.moved, 1);
@@ -174,7 +174,7 @@ TEST(CounterfactualEstimate, says_what_was_left_out) {
                                    {"the request is not kept, or its nodes are gone", 1}}));
 }
 
-// What Rubato placed itself takes its nodes in the estimate, but nothing is gained by it.
+// A job that Rubato placed occupies its nodes in the estimate, but counts for no gain.
 TEST(CounterfactualEstimate, counts_only_what_was_observed) {
   const Snapshot cluster = make_cluster({{"a100", 4}});
   const RecordedRun observed = run(cluster, 1, 4, 0, 0, 100);
@@ -188,7 +188,7 @@ TEST(CounterfactualEstimate, counts_only_what_was_observed) {
   EXPECT_EQ(estimate.observed, estimate.place);
   EXPECT_EQ(estimate.left_out,
             (std::map<std::string, std::int64_t>{{"started while Rubato placed", 1}}));
-  // Played all the same: it holds the node while one that was observed waits for it.
+  // Replayed anyway: it holds the node while an observed job waits for it.
   const RecordedRun first = run(cluster, 1, 4, 0, 0, 100, "", Mode::kPlace);
   const CounterfactualEstimate held =
       estimate_counterfactual(cluster, {first, late}, Models(), config(), kBegin);

@@ -14,14 +14,14 @@ namespace {
 using test::kNow;
 using test::make_cluster;
 
-/// Seconds each job runs, by id.
+/// Run time of each job in seconds, by id.
 using Times = std::map<JobId, Seconds>;
 
 RunTime run_time(const Times& times) {
   return [times](const Job& job, const Start&) { return times.at(job.key.id); };
 }
 
-/// A managed job that enters `after` seconds after the begin and asks for `gpus` GPUs in total.
+/// A managed job that enters `after` seconds after kBegin and requests `gpus` GPUs in total.
 JobArrival arrival(JobId id, Seconds after, int gpus, Seconds limit = 3600) {
   Snapshot snapshot;
   JobArrival one{.job = test::add_pending(snapshot, gpus), .enters = kNow + after};
@@ -43,7 +43,7 @@ SimulationOutcome play(const SimulationInput& workload, const Times& times,
   return simulate(workload, Models(), config(), run_time(times), bounds);
 }
 
-/// (id, start, end) of each run, seconds after the begin.
+/// (id, start, end) of each run, in seconds after kBegin.
 std::vector<std::tuple<JobId, Seconds, Seconds>> shown(const SimulationOutcome& outcome) {
   std::vector<std::tuple<JobId, Seconds, Seconds>> out;
   for (const CompletedRun& run : outcome.runs) {
@@ -54,7 +54,7 @@ std::vector<std::tuple<JobId, Seconds, Seconds>> shown(const SimulationOutcome& 
 
 using Shown = std::vector<std::tuple<JobId, Seconds, Seconds>>;
 
-// One node of 4 GPUs. 4 keeps the node from 100 + 3600 on, the limit of 3; 5 ends before.
+// One node of 4 GPUs. Job 4 gets the node at 100 + 3600, the limit of job 3; job 5 ends before.
 TEST(Simulate, computed_by_hand) {
   SimulationInput workload{.cluster = make_cluster({{"a100", 4}}),
                            .arrivals = {arrival(1, 0, 4), arrival(2, 10, 2), arrival(3, 20, 2),
@@ -68,7 +68,7 @@ TEST(Simulate, computed_by_hand) {
   EXPECT_TRUE(outcome.complete);
 }
 
-// 5 could not end before the GPUs of 4 come free by their limits.
+// Job 5 could not end before the GPUs for job 4 become free by their limits.
 TEST(Simulate, a_reservation_holds) {
   SimulationInput workload{
       .cluster = make_cluster({{"a100", 4}}),
@@ -95,8 +95,8 @@ TEST(Simulate, holders_hold_until_they_end) {
   EXPECT_EQ(shown(outcome), (Shown{{2, 0, 20}, {1, 70, 80}}));
 }
 
-// The plan leaves the nodes of an unmanaged job to Slurm, which keeps off those that are reserved:
-// 2 has both nodes from 3600 on, so that 3 may pass it and 4 may not.
+// The plan leaves the nodes of an unmanaged job to Slurm, which avoids reserved nodes. Job 2 has
+// both nodes from 3600 on, so job 3 may start before it and job 4 may not.
 TEST(Simulate, unmanaged_jobs_start_where_slurm_would_start_them) {
   SimulationInput workload{.cluster = make_cluster({{"a100", 4}, {"a100", 4}}),
                            .arrivals = {arrival(1, 0, 8), arrival(2, 1, 8), arrival(3, 2, 0, 10),

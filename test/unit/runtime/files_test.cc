@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Files that cannot be written, and how often that is said.
+// Files that cannot be written, and how often that is logged.
 #include "lib/runtime/files.h"
 
 #include <gtest/gtest.h>

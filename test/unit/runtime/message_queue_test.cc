@@ -54,7 +54,7 @@ TEST(MessageQueue, EarlyReportsDoNotAddUp) {
     if (box.post(report(1, kNow + 54 * i), 60) == PostResult::kTaken) ++taken;
     (void)box.take();
   }
-  // 5,400 seconds hold 90 intervals; the first report is free.
+  // 5,400 seconds contain 90 intervals; the first report is free.
   EXPECT_LE(taken, 92);
   EXPECT_GE(taken, 60) << "one that is dropped waits for its next turn";
 }
@@ -101,7 +101,7 @@ TEST(MessageQueue, TheBoxHasAnEnd) {
   }
   EXPECT_EQ(box.post(report(999999, kNow), 60), PostResult::kFull);
   (void)box.take();
-  // What did not fit was not counted as a report of its job.
+  // A message that did not fit does not count as a report of its job.
   EXPECT_EQ(box.post(report(999999, kNow), 60), PostResult::kTaken);
 }
 

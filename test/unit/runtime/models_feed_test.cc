@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reports and a database -> the models that a round takes. Times here only bound how long a test
-// waits for something to happen.
+// From reports and a database to the models of a round. Times here only limit how long a test waits
+// for an event.
 #include "lib/runtime/models_feed.h"
 
 #include <gtest/gtest.h>
@@ -78,7 +78,7 @@ class ModelsFeedTest : public ::testing::Test {
     return (folder_ / "rubato" / store::kDatabaseName).string();
   }
 
-  // A store with these samples, written and closed.
+  // Writes and closes a store with these samples.
   void write_store(const std::vector<store::Sample>& samples) const {
     store::StoreOptions options;
     options.folder = (folder_ / "rubato").string();
@@ -154,7 +154,7 @@ TEST_F(ModelsFeedTest, a_report_that_changes_nothing_makes_no_version) {
   const auto version = feed_->latest();
   const int woken = woken_;
   feed_->offer(offer_of({{sample("v100", 50, 50), 0}}));
-  // One that does change something, behind it.
+  // Then an offer that does change something.
   feed_->offer(offer_of({{sample("a100", 20, 0, 2), 0}}));
   ASSERT_TRUE(feed_->wait_urgent(Steady::now() + 60s));
   EXPECT_EQ(woken_, woken + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Letters of running jobs -> memory and store, on a database in a folder of its own.
+// Messages of running jobs to memory and store, with a database in a temporary folder.
 #include "lib/runtime/recorder.h"
 
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ class RecorderTest : public ::testing::Test {
     recorder_->process_messages(gate_.take_job_messages(), memory_);
   }
 
-  // Ends the store, so that everything is in the database.
+  // Stops the recorder, so that everything is in the database.
   store::Reader stored() {
     recorder_->stop(std::chrono::steady_clock::now() + 10s);
     auto reader = store::Reader::open((folder_ / "rubato/rubato.db").string());
@@ -246,7 +246,7 @@ TEST_F(RecorderTest, a_decision_is_recorded_once_until_it_changes) {
   const JobKey key = add_pending(snapshot, 2).key;
   for (int i = 0; i < 3; ++i) {
     Plan plan = plan_with(key, Verdict::kReserve, "n1", kNow + i);
-    plan.explanations[0].start_earliest = kNow + 100 + i;  // moves each round
+    plan.explanations[0].start_earliest = kNow + 100 + i;  // changes in each round
     record_round(snapshot, plan);
   }
   record_round(snapshot, plan_with(key, Verdict::kReserve, "n2", kNow + 3));
@@ -288,7 +288,7 @@ TEST_F(RecorderTest, observe_counts_what_the_plan_said_first) {
   EXPECT_EQ(days[0]["waits"]["jobs"], 1);
   EXPECT_EQ(days[0]["waits"]["seconds"], 30);
   EXPECT_EQ(days[0]["earlier"]["jobs"], 1);
-  EXPECT_EQ(days[0]["earlier"]["seconds"], 18);  // from the first time it was said
+  EXPECT_EQ(days[0]["earlier"]["seconds"], 18);  // from the first time it was logged
   EXPECT_EQ(days[0]["not_earlier"], 0);
   EXPECT_EQ(days[0]["by_job_type"]["resnet50"]["jobs"], 1);
   EXPECT_EQ((*stored().decisions(key))[0].kind, "would-start");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What was decided for jobs -> what the runs of these jobs began with.
+// From decisions about jobs to the decisions at the start of their runs.
 #include "lib/runtime/start_history.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ class StartHistoryTest : public ::testing::Test {
     return snapshot;
   }
 
-  // The job of `pending()` runs since `start`.
+  // The job of `pending()`, running since `start`.
   static Snapshot running(Seconds start = kNow + 1, Seconds taken = kNow + 2) {
     Snapshot snapshot = pending();
     Job& job = snapshot.jobs[0];

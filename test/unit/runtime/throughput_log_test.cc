@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reports and the store's sums -> the cells of a fit.
+// From reports and the store's sums to the observations of a fit.
 #include "lib/runtime/throughput_log.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ store::Sample sample(JobId job, double throughput, int index = 0) {
 
 LearnerRules at_once() { return {.use = {.warm_up = 0}}; }
 
-// A store with these samples, in a folder that goes with it.
+// A store with these samples in a temporary folder.
 class Stored {
  public:
   explicit Stored(const std::vector<store::Sample>& samples) {
@@ -122,7 +122,7 @@ TEST(ThroughputLog, implausible_reports_count_nowhere) {
   ThroughputLog throughput_log(at_once());
   throughput_log.add_sample({sample(1, 100, 0), 0});
   store::Sample boast = sample(1, 100, 1);
-  boast.throughput = 1000;  // the samples done do not give it
+  boast.throughput = 1000;  // contradicts the samples done
   throughput_log.add_sample({boast, 0});
   ASSERT_EQ(throughput_log.observations().size(), 1U);
   EXPECT_EQ(throughput_log.observations()[0].samples, 1);

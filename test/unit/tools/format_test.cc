@@ -55,7 +55,7 @@ TEST(Format, Short) {
 TEST(Format, ShortAsSqueueReadsIt) {
   EXPECT_EQ("text", parse_short_format("text")->prefix);
   EXPECT_TRUE(parse_short_format("text")->fields.empty());
-  // strtok takes several % for one.
+  // strtok treats several % as one.
   EXPECT_EQ(1U, parse_short_format("100%%i")->fields.size());
   EXPECT_EQ(52U, parse_short_format("%all")->fields.size());
   EXPECT_EQ("|", parse_short_format("%ALL")->fields[0].suffix);

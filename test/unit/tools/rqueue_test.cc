@@ -78,7 +78,7 @@ TEST(Sort, Keys) {
   EXPECT_TRUE(order->keys[1].down);
   EXPECT_FALSE(order->keys[4].down);
   EXPECT_EQ("--sort: unknown field 'dlrte'; did you mean dlrate?", parse_sort("dlrte").error().text);
-  // Keys behind the last own one are squeue's affair.
+  // Keys after the last Rubato key are handled by squeue.
   const auto fields = sort_fields(*order);
   ASSERT_EQ(3U, fields.size());
   EXPECT_EQ("partition", fields[0].name);

@@ -67,7 +67,7 @@ TEST_F(WriteFile, MakesAFileAsTheUmaskHasIt) {
 TEST_F(WriteFile, KeepsModeAndOwner) {
   std::ofstream(path("old")) << "longer than before";
   ASSERT_EQ(0, ::chmod(path("old").c_str(), 0600));
-  // Some containers have one user alone.
+  // Some containers have only one user.
   if (::geteuid() == 0 && ::chown(path("old").c_str(), kNobody, kNobody) != 0) {
     GTEST_LOG_(INFO) << "the owner stays root";
   }
@@ -112,7 +112,7 @@ TEST_F(WriteFile, ALinkInPlaceOfThePartIsNotFollowed) {
 
 TEST_F(WriteFile, WritesToAFifo) {
   ASSERT_EQ(0, ::mkfifo(path("fifo").c_str(), 0600));
-  // Open for both, so that neither end waits for the other.
+  // Open for reading and writing, so that neither end blocks.
   const int reader = ::open(path("fifo").c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC);
   ASSERT_GE(reader, 0);
   EXPECT_EQ("no error", error_of(check_writable(path("fifo"))));
@@ -126,7 +126,7 @@ TEST_F(WriteFile, WritesToAFifo) {
 }
 
 TEST_F(WriteFile, ADeviceStaysOneAndTellsItsErrors) {
-  // One of our own: a fault here must not cost the machine its /dev/full.
+  // A private device: a bug here must not destroy the machine's /dev/full.
   constexpr unsigned kMemory = 1;
   constexpr unsigned kFull = 7;
   if (::mknod(path("full").c_str(), S_IFCHR | 0600, makedev(kMemory, kFull)) != 0) {
@@ -171,7 +171,7 @@ TEST_F(WriteFile, SaysWhereThereIsNoPermission) {
   fs::permissions(path("closed"), fs::perms::owner_read | fs::perms::owner_exec);
   const bool root = ::geteuid() == 0;
   if (root) {
-    // Root may write anywhere, so somebody else asks.
+    // Root may write anywhere, so test as another user.
     fs::permissions(folder_, fs::perms{0755});
     fs::permissions(path("closed"), fs::perms{0555});
     if (::seteuid(kNobody) != 0) GTEST_SKIP() << "there is no other user here";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Reading the measurements of execution plans, and what the model makes of them.
+// Reads the measurements of execution plans and fits the model to them.
 #include "lib/validate/validate_rubick.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +67,7 @@ TEST_F(RubickFiles, AreReadInSeconds) {
   EXPECT_DOUBLE_EQ(row.sample.step_seconds, 0.376);
   EXPECT_DOUBLE_EQ(row.sample.tail_seconds, 0.158);
   EXPECT_EQ(to_text(data->fit_sets[0].rows[2].sample.plan), "zero=2");
-  ASSERT_EQ(data->profiles[0].rows.size(), 4U);  // what was not measured is left out
+  ASSERT_EQ(data->profiles[0].rows.size(), 4U);  // unmeasured rows are omitted
   const RubickProfileRow& split = data->profiles[0].rows[3];
   EXPECT_EQ(to_text(split.sample.plan), "tp=4,pp=2");
   EXPECT_EQ(split.sample.configuration.nodes, 2);
@@ -130,13 +130,13 @@ TEST(ValidateRubick, HoldsWhatTheAuthorsReport) {
   EXPECT_EQ(figure(*section, "cells"), 9);
   EXPECT_LE(figure(*section, "reachable_mean_of_means"), 0.0405);
   EXPECT_LE(figure(*section, "reachable_max"), 0.104);
-  // Not for want of a better fit: no member of the family meets these rows.
+  // No member of the family fits these rows, so a better fit is impossible.
   EXPECT_EQ(figure(*section, "unreachable_rows"), 1);
   EXPECT_GT(figure(*section, "best_fit_max"), 0.104);
   EXPECT_LT(figure(*section, "mean_of_means"), figure(*section, "published_mean_of_means"));
 }
 
-// Folders named otherwise, in another order, and not alike in both places.
+// Folders with other names, in another order, different in both places.
 TEST(ValidateRubick, KnowsNoNames) {
   const auto data = shared_data("rubick");
   if (!data) GTEST_SKIP() << "no shared data";

@@ -76,8 +76,8 @@ TEST(DataSia, CountsATypeOnceThatWasMeasuredOnce) {
   const std::string two = std::string(kHeading) + "1,4,0.4,0.01\n";
   const std::string more = std::string(kHeading) + "1,4,0.3,0.01\n1,8,0.4,0.01\n";
   const std::string other = std::string(kHeading) + "1,4,0.7,0.01\n";
-  // A file without a type, that of a type again; and a type whose rows another one has in one
-  // application and extends in another.
+  // A file without a type that copies one with a type. Another type has the rows of a third in one
+  // application, and more rows in another.
   folder.write("a/placements.csv", one);
   folder.write("a/placements-x.csv", one);
   folder.write("a/placements-y.csv", two);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `rubato doctor`: is Rubato installed rightly, and does it run?
+// `rubato doctor`: checks the installation and operation of Rubato.
 #include <fmt/format.h>
 
 #include <unistd.h>
@@ -54,7 +54,7 @@ void print_check(const Check& check, std::size_t width, bool color) {
     }
     first = false;
   }
-  // Never broken, so that it can be copied.
+  // Not wrapped, so that it can be copied.
   if (!check.line.empty()) fmt::print("{:<{}}-> {}\n", "", indent, check.line);
 }
 
@@ -105,9 +105,9 @@ Json to_json(const Machine& machine, const Checks& checks) {
   return json;
 }
 
-/// Without slurm.conf there is nothing else to look at.
+/// Without slurm.conf no other check is possible.
 int no_slurm_conf(const Globals& globals, const std::string& why) {
-  // Another place helps only if nothing is at this one.
+  // Suggest another path only if this one does not exist.
   const bool missing = access(slurm_conf_path().c_str(), F_OK) != 0 && errno == ENOENT;
   const Checks checks{
       {Status::kFail, "slurm.conf", why, missing ? "export SLURM_CONF=/path/to/slurm.conf" : ""}};
@@ -121,7 +121,7 @@ int no_slurm_conf(const Globals& globals, const std::string& why) {
   return kFailed;
 }
 
-/// rubato.conf as it takes effect: options that are not set have their default.
+/// The effective rubato.conf: unset options have their defaults.
 int print_config(const Globals& globals, const Site& site) {
   if (site.config_error) return report_failure(globals, kSchema, kFailed, *site.config_error);
   fmt::print("{}", globals.json ? config_json(site.config) + "\n" : dump_config(site.config));

@@ -16,12 +16,12 @@ enum class Status { kOk, kWarn, kFail };
 
 [[nodiscard]] const char* to_string(Status);
 
-/// One finding: a sentence, and the line to write if one fixes it.
+/// One result of a check: a sentence, and the line that fixes it, if any.
 struct Check {
   Status status = Status::kOk;
-  std::string name;  ///< what was looked at, as a short title
+  std::string name;  ///< what was checked, as a short title
   std::string text;
-  std::string line;  ///< "" if there is nothing to write
+  std::string line;  ///< "" if there is nothing to add
 };
 
 using Checks = std::vector<Check>;
@@ -29,25 +29,26 @@ using Checks = std::vector<Check>;
 /// Facts on this machine, collected before the checks.
 struct Machine {
   Site site;
-  std::string installed_slurm;  ///< "22.05.8", from slurmctld -V; "" if it is not here
-  std::string running_slurm;    ///< from scontrol show config; "" if the controller is not reached
+  std::string installed_slurm;  ///< "22.05.8", from slurmctld -V; "" if not installed here
+  std::string running_slurm;    ///< from scontrol show config; "" if the controller is unreachable
   std::string running_plugin_dir;
   std::string unreachable;  ///< why the controller was not reached
   bool controller = false;  ///< this host is a SlurmctldHost
-  std::string rubato_dir;   ///< folder of Rubato's plugins: of PluginDir, else where installed
-  std::string stock_dir;    ///< folder of the stock plugins; "" if it was not found
+  std::string rubato_dir;   ///< folder of Rubato's plugins: from PluginDir, else the installation
+                            ///< folder
+  std::string stock_dir;    ///< folder of the stock plugins; "" if not found
 };
 
-/// Asks slurmctld and scontrol (at most 5 s) and looks at the folders of PluginDir.
+/// Runs slurmctld and scontrol (at most 5 s) and examines the folders of PluginDir.
 [[nodiscard]] Machine look_at_machine(Site site);
 
-/// PluginDir, the plugin files in it and the releases they are for.
+/// PluginDir, its plugin files and the releases they are for.
 void check_plugins(const Machine& machine, Checks& checks);
-/// plugstack.conf, where it names the SPANK plugin or could.
+/// plugstack.conf, if it names the SPANK plugin or could.
 void check_spank(const Machine& machine, Checks& checks);
 /// The other lines of slurm.conf.
 void check_slurm_conf(const Machine& machine, Checks& checks);
-/// rubato.conf and what it names.
+/// rubato.conf and the names in it.
 void check_rubato_conf(const Machine& machine, Checks& checks);
 /// State folder, published folder and heartbeat.
 void check_running(const Machine& machine, Checks& checks);
@@ -55,18 +56,18 @@ void check_running(const Machine& machine, Checks& checks);
 /// The database and models.json, from stats.json; no checks if it has no such data.
 void check_store(const Machine& machine, const PublishedStats& stats, Checks& checks);
 
-/// A line that an install adds, whether it is there, and what it does.
+/// A line that an installation adds, whether it exists, and its effect.
 struct InstallLine {
   std::string file;
   std::string line;
   bool present = false;
   std::string effect;
-  std::string without_rubato;  ///< what stock Slurm makes of it
+  std::string without_rubato;  ///< the line's value for stock Slurm
 };
 
 [[nodiscard]] std::vector<InstallLine> install_lines(const Machine& machine);
 
-/// How to take Rubato off, step by step.
+/// The steps to uninstall Rubato.
 [[nodiscard]] std::string removal_steps(const Machine& machine);
 
 /// True if a word of SchedulerParameters is `name` or begins with "name=".

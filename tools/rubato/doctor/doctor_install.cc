@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The lines an install adds, and how they are taken away again.
+// The lines that an installation adds, and how to remove them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ std::string stock_plugin_dir(const Machine& machine) {
   return line;
 }
 
-/// The words of a list without one of them.
+/// A list without one of its words.
 std::string without_word(const SlurmConf& conf, const char* key, const std::string& word) {
   std::string line;
   for (const std::string& part : conf.list(key)) {

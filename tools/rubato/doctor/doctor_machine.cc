@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What is known of this machine before any check.
+// Collects facts on this machine before the checks.
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 constexpr int kVersionTimeout = 2000;
 constexpr int kControllerTimeout = 5000;
 
-/// Where distributions put the stock plugins.
+/// Folders in which distributions install the stock plugins.
 constexpr std::array<const char*, 6> kStockFolders{"/usr/lib/x86_64-linux-gnu/slurm-wlm",
                                                    "/usr/lib/aarch64-linux-gnu/slurm-wlm",
                                                    "/usr/lib/x86_64-linux-gnu/slurm",
@@ -76,7 +76,7 @@ void ask_controller(Machine& machine) {
   }
 }
 
-/// Where `make install` put the plugins of the installed release.
+/// The folder in which `make install` put the plugins of the installed release.
 std::string installed_folder(const std::string& slurm_version) {
   const char* given = std::getenv("RUBATO_PLUGIN_DIR");
   if (testing() && given != nullptr) return given;

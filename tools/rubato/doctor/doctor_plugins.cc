@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// PluginDir, the plugin files in it, and the Slurm releases they are for.
+// Checks PluginDir, its plugin files, and the Slurm releases they are for.
 #include <fmt/format.h>
 
 #include "lib/base/version.h"
@@ -30,7 +30,7 @@ bool check_folders_exist(const std::vector<std::string>& folders, Checks& checks
   return good;
 }
 
-/// Checks the order of PluginDir; the kinds are of select_cons_tres.so in each part.
+/// Checks the order of PluginDir. The kinds are those of select_cons_tres.so in each part.
 void check_order(const Machine& machine, const std::vector<std::string>& folders, Checks& checks) {
   const auto kind = [](const std::string& folder) {
     return look_at_plugin(folder, "select_cons_tres.so").kind;
@@ -43,7 +43,7 @@ void check_order(const Machine& machine, const std::vector<std::string>& folders
   }
   const std::string line = plugin_dir_line(machine);
   if (rubato == folders.size()) {
-    // A host without slurmctld needs the folder only.
+    // A host without slurmctld needs only the folder.
     const bool room = folders.size() > 1 && stock > 0 && !machine.controller;
     checks.push_back(
         {room ? Status::kOk : Status::kFail, "PluginDir",
@@ -86,7 +86,7 @@ void check_plugin_dir(const Machine& machine, Checks& checks) {
   }
 }
 
-/// The slurmctld that is to load the files, and which of its two versions is meant.
+/// The slurmctld version that the files must match, and its description.
 std::pair<std::string, std::string> slurm_to_match(const Machine& machine) {
   if (!machine.installed_slurm.empty()) return {machine.installed_slurm, "the installed slurmctld"};
   return {machine.running_slurm, "the running slurmctld"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// rubato.conf and what it names.
+// Checks rubato.conf and the names in it.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -12,7 +12,7 @@
 namespace rubato::tools {
 namespace {
 
-/// True if rubato.conf could be read, so that what it says can be judged.
+/// True if rubato.conf was read, so that its values can be checked.
 bool check_file(const Machine& machine, Checks& checks) {
   const Site& site = machine.site;
   if (site.config_error) {

@@ -23,7 +23,7 @@ std::string slurm_user(const Machine& machine) {
   return machine.site.slurm.get_or("SlurmUser", "root");
 }
 
-/// True if `uid` is the user that slurmctld runs as; also when that user is not known here.
+/// True if `uid` is the user that runs slurmctld, or if that user is unknown here.
 bool is_slurm_user(const Machine& machine, uid_t uid) {
   const std::string name = slurm_user(machine);
   if (name.find_first_not_of("0123456789") == std::string::npos) return std::to_string(uid) == name;
@@ -36,7 +36,7 @@ std::string user_name(uid_t uid) {
   return entry == nullptr ? std::to_string(uid) : entry->pw_name;
 }
 
-/// True if a finding about the folder itself has been made and nothing in it can be judged.
+/// Adds a result about the folder itself; true if its content cannot be checked.
 bool folder_is_closed(const std::string& path, const char* name, const struct stat& info, int error,
                       Checks& checks) {
   if (error == EACCES) {
@@ -83,7 +83,7 @@ void check_state_dir(const Machine& machine, Checks& checks) {
   }
 }
 
-/// The first folder on the way to `path` that users may not pass; "" if they reach it.
+/// The first folder in `path` that users may not enter; "" if they can reach it.
 std::string closed_on_the_way(const std::string& path) {
   for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
     std::string folder = path.substr(0, at);
@@ -93,7 +93,7 @@ std::string closed_on_the_way(const std::string& path) {
   return "";
 }
 
-/// slurmctld makes the last folder of PublishDir= only.
+/// slurmctld only creates the last folder of PublishDir=.
 bool cannot_be_made(const Site& site, const char* name, Checks& checks) {
   if (site.config.publish_dir.empty()) return false;
   const std::string above = std::filesystem::path(site.publish_dir).parent_path().string();

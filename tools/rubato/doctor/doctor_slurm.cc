@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The lines of slurm.conf that Rubato needs or that get in its way.
+// Checks the lines of slurm.conf that Rubato needs or that prevent it from working.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ void check_type(const Machine& machine, const char* key, const std::string& want
        fmt::format("{}={}", key, wanted)});
 }
 
-/// `key` with `word` added to the list it has.
+/// `key` with `word` appended to its list.
 std::string with_word(const SlurmConf& conf, const char* key, const char* word) {
   const std::string value = conf.get_or(key, "");
   return fmt::format("{}={}{}{}", key, value, value.empty() ? "" : ",", word);
@@ -62,7 +62,7 @@ void check_job_test(const Machine& machine, Checks& checks) {
   for (const std::string& word : machine.site.slurm.list("SchedulerParameters")) {
     const std::string key = "bf_max_job_test=";
     if (!lower(word).starts_with(key)) continue;
-    int value = 0;  // Slurm reads text that is not a number as 0
+    int value = 0;  // Slurm reads malformed numbers as 0
     std::from_chars(word.data() + key.size(), word.data() + word.size(), value);
     if (value >= kMinJobTest) {
       checks.push_back({Status::kOk, "bf_max_job_test", std::to_string(value), ""});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// plugstack.conf: the line that gives users the --dl-* options. It is optional, so a host with
-// neither line nor file is not told of it.
+// Checks plugstack.conf, whose line gives users the --dl-* options. The line is optional: no
+// message on a host with neither line nor file.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -26,7 +26,7 @@ std::string plugstack_path(const Machine& machine) {
   return machine.site.slurm.get_or("PlugStackConfig", beside);
 }
 
-/// The first line that names the plugin. Files that the file includes are not looked at.
+/// The first line that names the plugin. Ignores included files.
 std::optional<PlugstackLine> find_line(const std::string& path) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -56,7 +56,7 @@ void check_spank(const Machine& machine, Checks& checks) {
                       "optional " + own});
     return;
   }
-  // Slurm looks for a name without folders in PluginDir.
+  // Slurm looks up a name without folders in PluginDir.
   const bool whole = line->path.starts_with('/');
   if (line->required) {
     checks.push_back({Status::kWarn, "plugstack.conf",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The database, as slurmctld tells of it in stats.json, and models.json, which follows it.
+// Checks the database, by slurmctld's stats.json, and models.json.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -13,7 +13,7 @@ namespace rubato::tools {
 namespace {
 
 constexpr const char* kSeeLog = "see slurmctld's log for lines with 'rubato'";
-// models.json is written seconds after a report; a site with a great many samples takes longer.
+// models.json is written seconds after a report; a site with very many samples needs longer.
 constexpr Seconds kModelsLate = 120;
 
 std::string word(const Json& group, const char* key) {
@@ -31,7 +31,7 @@ void check_models(const Machine& machine, const PublishedStats& stats, Seconds r
   const char* name = "models.json";
   const std::string path = machine.site.publish_dir + "/models.json";
   const bool missing = access(path.c_str(), F_OK) != 0 && errno == ENOENT;
-  // It has had the time that it takes.
+  // The usual time for a fit has passed.
   const bool due = stats.heartbeat - reported > kModelsLate;
   if (missing) {
     if (due)
@@ -55,7 +55,7 @@ void check_models(const Machine& machine, const PublishedStats& stats, Seconds r
   }
 }
 
-/// What was learnt, and whether newer fits stay away from the rounds.
+/// Checks the learnt models, and whether rounds use newer fits.
 void check_learning(const PublishedStats& stats, Checks& checks) {
   const auto found = stats.all->find("learning");
   if (found == stats.all->end() || !found->is_object()) return;
@@ -100,7 +100,7 @@ void check_store(const Machine& machine, const PublishedStats& stats, Checks& ch
                                   number(*found, "written")),
                       ""});
   }
-  // Where profiles are hidden from this user the open file has none of them, and is as new.
+  // If profiles are hidden from this user, the public file omits them, but is equally recent.
   if (const Seconds reported = number(*found, "last_report"); reported > 0)
     check_models(machine, stats, reported, checks);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `rubato explain`: what was decided for a job, or for all that wait, and why.
+// `rubato explain`: explains the decision for a job, or for all pending jobs.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -79,7 +79,7 @@ Json answer(const View& view) {
   return json;
 }
 
-/// A running job was decided upon under the same key; `at` is null where nothing is known of it.
+/// A running job has the decision under the same key; `at` is null if it is unknown.
 const StartRecord* decision_of(const View& view, const Job& job) {
   for (const auto& record : view.decisions) {
     if (record->job == job.key && record->start == job.start) return record.get();
@@ -199,8 +199,8 @@ int explain_queue(const Globals& globals, const View& view, const Options& optio
   return kOk;
 }
 
-/// Where the decisions cannot be read, or do not hold the job: what Slurm shows this user of it.
-/// Nothing if that is nothing.
+/// If the decisions are unreadable or do not contain the job, prints what Slurm shows this user.
+/// nullopt if that is nothing.
 std::optional<int> explain_from_squeue(const Globals& globals, const JobSelector& selector,
                                        const std::string& missing) {
   const auto jobs = ask_for_job(selector);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// A job as an ordinary user can see it where the decisions cannot be read: from squeue, and from
-// what Rubato wrote into the job itself.
+// A job as ordinary users see it if the decisions are unreadable: from squeue, and from Rubato's
+// annotation of the job.
 #pragma once
 
 #include <string>

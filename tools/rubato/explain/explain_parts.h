@@ -12,7 +12,7 @@ namespace rubato::tools {
 
 [[nodiscard]] Color color_of(Verdict verdict);
 
-/// "Not before now" alone would tell nothing.
+/// Whether to print the earliest start: it is in the future, or a latest start is known.
 [[nodiscard]] bool tells_earliest(const Explanation& e, Seconds now);
 
 /// `node` is an index into the snapshot's nodes.

@@ -69,7 +69,7 @@ std::string queue_table(const std::vector<PlanEntry>& entries, Seconds now, std:
                         bool color) {
   std::vector<Row> rows{titles()};
   for (const PlanEntry& entry : entries) rows.push_back(row_of(entry, now));
-  // A column of width 0 is left out.
+  // Columns of width 0 are omitted.
   std::array<std::size_t, 6> widths{};
   for (const Row& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns(row[i]));
@@ -94,7 +94,7 @@ std::string queue_table(const std::vector<PlanEntry>& entries, Seconds now, std:
       const std::string pad(widths[i] - columns(rows[r][i]), ' ');
       const Color hue = i == kVerdict && e != nullptr ? color_of(e->verdict) : Color::kPlain;
       const std::string cell = paint(rows[r][i], hue, color);
-      line += (i == kOrder ? pad + cell : cell + pad) + "  ";  // numbers stand to the right
+      line += (i == kOrder ? pad + cell : cell + pad) + "  ";  // numbers are right-aligned
     }
     const std::string reason = r == 0         ? "REASON"
                                : e != nullptr ? e->reason

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kTextWidth = 78;
 constexpr std::size_t kLabelWidth = 17;
 
-/// "  label          value", the value wrapped under itself.
+/// "  label          value"; long values wrap under themselves.
 void add_line(std::string& text, std::string_view label, std::string_view value) {
   bool first = true;
   for (const std::string& line : wrap(value, kTextWidth - kLabelWidth)) {
@@ -93,7 +93,7 @@ std::string class_text(const ProgressHistory& progress_history) {
   return progress_history.due ? "yes, from the next full round on: " + how : "no: " + how;
 }
 
-/// What the job says of itself, and how far it says it is.
+/// The job's hints and its reported progress.
 void add_training(std::string& text, const Job& job, const Snapshot& snapshot, Seconds now) {
   if (job.hints) {
     if (!job.hints->job_type.empty()) add_line(text, "Job type", job.hints->job_type);
@@ -136,7 +136,7 @@ void add_running(std::string& text, const Job& job, const Snapshot& snapshot, Se
                                                     format_time(job.end_limit)));
 }
 
-/// What was decided when it started, and the numbers that decided.
+/// The decision at the start, and the numbers behind it.
 void add_decision(std::string& text, const StartRecord& record) {
   const Explanation& told = record.told;
   add_line(text, "Decided",
@@ -232,7 +232,7 @@ std::string entry_text(const PlanEntry& entry, const Snapshot& snapshot,
   }
   add_training(text, *job, snapshot, now);
   add_line(text, "Scheduled by", scheduled_by(*job, snapshot, all_stock));
-  // Not refused at submit: an admin, or another release, wrote the comment.
+  // Wrong hints that submission did not refuse: an admin, or another release, wrote the comment.
   if (!job->hint_error.empty()) {
     std::string words = job->hint_error;
     for (std::size_t at = 0; (at = words.find('\n', at)) != std::string::npos;) {

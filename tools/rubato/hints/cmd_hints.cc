@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `rubato hints`: what a job may say of itself, and a check of it before it is submitted.
+// `rubato hints`: lists the hints, and checks hints before a submission.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -17,7 +17,7 @@
 namespace rubato::tools {
 namespace {
 
-/// Request options are those of sbatch, as far as hints depend on them.
+/// Request options are those of sbatch that hints depend on.
 struct Options {
   std::string check;
   std::string gpus;
@@ -86,7 +86,7 @@ int failure(const std::string& text) {
   return kFailed;
 }
 
-/// The text of --check, with or without the `rubato:` before it.
+/// The text of --check, with or without a leading `rubato:`.
 std::string comment_of(const std::string& text) {
   return split_comment(text).hints ? text : "rubato:" + text;
 }
@@ -101,7 +101,7 @@ int check(const Globals& globals, const Options& options) {
   }
   const bool asks =
       !options.gpus.empty() || !options.gpus_per_node.empty() || !options.gpus_per_task.empty();
-  // Without a request only the words can be judged.
+  // Without a request, only the words can be checked.
   if (asks) {
     const auto resolved = resolve_hints(*hints, {}, *request, Spelling::kComment);
     if (!resolved) return failure(resolved.error().text);

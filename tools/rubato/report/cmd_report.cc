@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `rubato report`: in a job, tells Rubato how the training goes; outside, what Rubato did.
+// `rubato report`: inside a job, reports the training progress; outside, shows Rubato's actions.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -28,7 +28,7 @@ constexpr std::size_t kTextWidth = 80;
 constexpr std::size_t kMinWidth = 60;
 
 struct Options {
-  /// By key of the message, as typed.
+  /// By key of the message, as given.
   std::array<std::pair<const char*, std::string>, 12> values{{{"samples", ""},
                                                               {"rate", ""},
                                                               {"batch", ""},
@@ -60,7 +60,7 @@ std::string with_value(const std::string& pairs, const std::string& key, const s
   return fmt::format("{}{}{}={}", pairs, pairs.empty() ? "" : ";", key, value);
 }
 
-/// The message that the options say; its parser is the judge of the values.
+/// The message from the options; its parser validates the values.
 Result<Message> message_of(const Options& options) {
   std::string pairs;
   for (const auto& [key, value] : options.values) {

@@ -15,7 +15,7 @@ namespace {
 constexpr int kTimeout = 30000;
 constexpr std::string_view kHead = "rubato!";
 
-/// One line in one write, so that lines of several processes do not mix.
+/// Writes the line in one write, so that lines of several processes do not mix.
 bool append_line(const char* path, const std::string& line) {
   const int file = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (file < 0) return false;
@@ -27,7 +27,7 @@ bool append_line(const char* path, const std::string& line) {
 
 Result<Sent> send_message(const std::string& job, const std::string& message, bool own) {
   const char* path = std::getenv("RUBATO_REPORT_FILE");
-  // The file takes reports only.
+  // The file accepts only reports.
   if (own && path != nullptr && *path != '\0' && message.starts_with("rubato!report ") &&
       append_line(path, message.substr(kHead.size()) + "\n")) {
     return Sent{path, 0};

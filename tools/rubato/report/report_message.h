@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Sending a message of a job: `rubato report` inside of one.
+// Sends a message of a job, for `rubato report` inside the job.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace rubato::tools {
 
-/// How a message went out.
+/// How a message was sent.
 struct Sent {
   std::string way;  ///< "scontrol", or the report file
-  int exit = 0;     ///< of scontrol, which has said on stderr what went wrong
+  int exit = 0;     ///< of scontrol, which printed any error on stderr
 };
 
-/// `message` ("rubato!report ...") of job `job`. Where RUBATO_REPORT_FILE stands in the environment
-/// and `own` is true, a line of that file, which the step daemon forwards; else, and where that
-/// file cannot be written, an update of the job's comment by scontrol (at most 30 s).
+/// Sends `message` ("rubato!report ...") of job `job`. If RUBATO_REPORT_FILE is set and `own` is
+/// true, appends a line to that file, which the step daemon forwards. Otherwise, or if that file is
+/// not writable, scontrol updates the job's comment (at most 30 s).
 [[nodiscard]] Result<Sent> send_message(const std::string& job, const std::string& message,
                                         bool own);
 

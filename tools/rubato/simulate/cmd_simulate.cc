@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `rubato simulate`: a workload played in simulated time under one policy or several.
+// `rubato simulate`: simulates a workload under one or more policies.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -32,13 +32,13 @@ constexpr const char* kSchema = "rubato.simulate/1";
 
 std::atomic<bool> stop_now = false;
 
-/// The first interrupt cuts the run, the second ends the program.
+/// The first interrupt stops the run, the second ends the program.
 void on_interrupt(int signal) {
   stop_now.store(true, std::memory_order_relaxed);
   std::signal(signal, SIG_DFL);
 }
 
-/// A bar on the last line of a terminal while a run lasts.
+/// A progress bar on the last line of a terminal during a run.
 class Bar {
  public:
   Bar(std::string suite, std::string policy)
@@ -91,8 +91,8 @@ Result<SimulatedRun> simulate_one(const SimulateOptions& options, const sim::Sui
   run.record = std::move(*record);
   if (test_off(ToolMechanism::kRoundMs)) run.record.round_ms.clear();
   run.metrics = sim::measure(run.record, suite.window, suite.cluster.gpus(), suite.origin);
-  if (run.record.cut) return run;  // published figures are of the whole
-  // Figures of no one seed are compared where all their seeds are run.
+  if (run.record.cut) return run;  // published figures are of a complete run
+  // Figures over several seeds are compared only if all seeds are run.
   if (suite.published_seeds > 1 && !options.gates) return run;
   for (const sim::PublishedFigure& one : suite.published) {
     if (one.policy == policy) run.published.push_back(one);
@@ -100,7 +100,7 @@ Result<SimulatedRun> simulate_one(const SimulateOptions& options, const sim::Sui
   if (run.published.empty() || suite.published_seeds == 1) return run;
   auto mean = sim::mean_metrics(suite, options.data, policy, information, control);
   if (!mean) return fail(fmt::format("{}, {}: {}", suite.name, policy, mean.error().text));
-  if (stop_now) {  // among the other seeds: figures of the first one are whole, the mean is not
+  if (stop_now) {  // stopped in a later seed: the first seed is complete, the mean is not
     run.published.clear();
     run.record.cut = true;
     return run;
@@ -128,7 +128,7 @@ void print_list() {
   fmt::print("{}\n{}\n{}", suites.text(), policies.text(), formats.text());
 }
 
-/// The command line as a shell takes it.
+/// The command line in shell syntax.
 std::string typed(const std::vector<std::string>& words) {
   constexpr const char* kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
@@ -146,7 +146,7 @@ std::string typed(const std::vector<std::string>& words) {
   return line;
 }
 
-/// Writes the jobs of the one suite, and says how they are played.
+/// Writes the jobs of the single suite, and prints how to simulate them.
 int write_workload(const Globals& globals, const SimulateOptions& options,
                    const std::vector<sim::Suite>& suites) {
   if (suites.size() != 1) {
@@ -203,7 +203,7 @@ Result<void> write_results(const Globals& globals, const SimulateOptions& option
   return write_whole(options.report, simulate_page(runs, input.suites, facts));
 }
 
-/// Where no bar is seen, as in a log, the figures of a run are, when it is over.
+/// Prints the figures after a run if no bar is shown, as in a log.
 void show_verdict(const SimulatedRun& run) {
   for (const sim::PublishedFigure& one : run.published) {
     fmt::print(stderr, "{} {} {}: {:+.2f} %, {}\n", run.suite, run.policy, one.metric,
@@ -212,7 +212,7 @@ void show_verdict(const SimulatedRun& run) {
   std::fflush(stderr);
 }
 
-/// Some figure was published of what --gates is to run.
+/// True if --gates has any published figure to compare with.
 bool has_figures(const SimulateOptions& options, const std::vector<sim::Suite>& suites) {
   for (const sim::Suite& suite : suites) {
     const auto policies = policies_for(options, suite);
@@ -269,7 +269,7 @@ int run(const Globals& globals, SimulateOptions& options) {
       runs.push_back(std::move(*one));
     }
   }
-  // What was finished before is kept: it may have taken hours.
+  // Keeps the finished runs: they may have taken hours.
   const bool some = runs.size() > (options.from_sacct ? 1U : 0U);
   if (some || broken.empty()) {
     if (const auto written = write_results(globals, options, runs, *input); !written) {

@@ -12,7 +12,7 @@
 #include "tools/shared/command.h"
 #include "tools/shared/output.h"
 
-// The Makefile says where make install puts it.
+// The Makefile sets the installation path.
 #ifndef RUBATO_SIMULATE
 #define RUBATO_SIMULATE "/usr/local/libexec/rubato/rubato-simulate"
 #endif

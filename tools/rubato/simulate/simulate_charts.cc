@@ -13,12 +13,12 @@
 namespace rubato::tools {
 namespace {
 
-/// Points of a distribution.
+/// Maximum number of points of a distribution.
 constexpr std::size_t kMaxPoints = 400;
-/// Colours of lines in the style of the page.
+/// Number of line colours in the page's style.
 constexpr int kColours = 8;
 
-/// A number of each job of the window that finished, sorted.
+/// A number for each finished job of the window, sorted.
 template <typename Of>
 std::vector<double> of_finished(const PageSuite& suite, const SimulatedRun& run, Of&& of) {
   std::vector<double> found;
@@ -36,7 +36,7 @@ std::vector<double> times_of(const PageSuite& suite, const SimulatedRun& run) {
   return of_finished(suite, run, [](const sim::JobResult& job) { return job.jct(); });
 }
 
-/// Times over ideal times.
+/// Completion times relative to ideal times.
 std::vector<double> slowdowns_of(const PageSuite& suite, const SimulatedRun& run) {
   return of_finished(suite, run, [](const sim::JobResult& job) {
     return job.ideal_s > 0 && job.ideal_s < sim::kNever ? job.jct() / job.ideal_s : sim::kNever;
@@ -47,7 +47,7 @@ std::vector<double> slowdowns_of(const PageSuite& suite, const SimulatedRun& run
 
 struct Figure {
   const char* title;
-  const char* name;  ///< as figure_of() takes it
+  const char* name;  ///< for figure_of()
   bool time;
 };
 
@@ -56,7 +56,7 @@ std::string figure_text(const Figure& figure, double value) {
   return std::isfinite(value) ? percent(value) : "-";
 }
 
-/// What was published of a run's figure; NaN for nothing.
+/// The published value of a run's figure; NaN if there is none.
 double published_of(const SimulatedRun& run, const char* name) {
   for (const sim::PublishedFigure& one : run.published) {
     if (one.metric == name) return one.value;
@@ -172,19 +172,19 @@ std::string published_table(const PageSuite& suite) {
 
 // -- Curves -----------------------------------------------------------------------------------
 
-/// The share of jobs with at most each of `values`, which are sorted; at most kMaxPoints points.
+/// The share of jobs up to each of `values`, which are sorted; at most kMaxPoints points.
 Line share_line(const PageRun& one, const std::vector<double>& values) {
   Line line{one.run->policy, one.style, {{0, 0}}, true};
   const double jobs = one.run->metrics.jobs;
   const std::size_t points = std::min(values.size(), kMaxPoints);
   for (std::size_t i = 1; i <= points; ++i) {
-    const std::size_t at = i * values.size() / points;  // how many there are up to this one
+    const std::size_t at = i * values.size() / points;  // number of jobs up to this point
     line.points.emplace_back(values[at - 1], static_cast<double>(at) / jobs);
   }
   return line;
 }
 
-/// From the begin of the axis to its end.
+/// Extends lines from the start of the axis to its end.
 void span_axis(Chart& chart) {
   for (Line& line : chart.lines) {
     line.points.front().first = chart.x.low;
@@ -230,14 +230,14 @@ Chart slowdown(const PageSuite& suite) {
   return chart;
 }
 
-/// `values` are means of parts of the run, which are drawn until the run ends.
+/// `values` are means of bins of the run, drawn until the run ends.
 Line over_time(const PageRun& one, const std::vector<double>& values, double divisor) {
   Line line{one.run->policy, one.style, {}, true};
   const double end = one.run->record.last_event();
   for (std::size_t i = 0; i < values.size(); ++i) {
     const double time = one.time.from + one.time.bin * static_cast<double>(i);
     if (i > 0 && time > end) break;
-    // The last part is cut short by the end.
+    // The run may end within the last bin.
     const double part = std::min(one.time.bin, end - time);
     const double whole = part > 0 ? values[i] * one.time.bin / part : values[i];
     line.points.emplace_back(time, whole / divisor);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The part of a suite in the report of `rubato simulate`: bars, tables, curves.
+// The section of a suite in the report of `rubato simulate`: bars, tables, curves.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,18 @@
 
 namespace rubato::tools {
 
-/// Parts of charts over time.
+/// Number of bins in charts over time.
 inline constexpr std::size_t kBins = 240;
 
 /// A run on the page.
 struct PageRun {
   const SimulatedRun* run = nullptr;
-  std::size_t number = 0;  ///< of all runs
+  std::size_t number = 0;  ///< index among all runs
   int style = 0;           ///< of its policy
   sim::Timeline time;
   sim::Lanes lanes;
-  std::size_t left_out = 0;  ///< bars that are too short for the page
-  double shortest = 0;       ///< s; of those that are there
+  std::size_t left_out = 0;  ///< bars too short for the page
+  double shortest = 0;       ///< s; shortest bar drawn
 };
 
 struct PageSuite {
@@ -31,7 +31,7 @@ struct PageSuite {
   double span = 1;  ///< s; the longest run
 };
 
-/// `named`: with the suite's name above it.
+/// `named`: with the suite's name as heading.
 [[nodiscard]] std::string suite_section(const PageSuite& suite, std::size_t number, bool named);
 
 /// 0.123 is "12.3 %".

@@ -14,17 +14,17 @@
 namespace rubato::tools {
 namespace {
 
-/// Bars on a page, of all its runs: some 5 MB.
+/// Maximum number of bars on a page, over all runs: about 5 MB.
 constexpr std::size_t kMaxBars = 200'000;
-/// Kinds of jobs with a colour of their own.
+/// Number of job kinds with their own colour.
 constexpr std::size_t kMaxKinds = 6;
-/// Rows that a Gantt chart may have.
+/// Maximum number of rows in a Gantt chart.
 constexpr int kMaxRows = 8192;
-/// Parts of the span that times of bars are counted in.
+/// Resolution of bar times: units per span.
 constexpr double kUnits = 4e6;
-/// GPU time below this share is rounding.
+/// GPU time below this share is a rounding error.
 constexpr double kDust = 1e-3;
-/// From here on GPU time that is counted and not drawn is said.
+/// From this share on, a remark mentions GPU time that is not drawn.
 constexpr double kMuch = 0.01;
 
 /// Kinds of jobs by the GPU time of all runs, largest first.
@@ -50,7 +50,7 @@ bool drawn(const PageSuite& suite, const PageRun& one) {
   return !one.lanes.bars.empty() && suite.suite->cluster.gpus() <= kMaxRows;
 }
 
-/// What a chart of this run does not show.
+/// What a chart of this run omits.
 std::string remarks(const PageSuite& suite, const PageRun& one) {
   std::string text;
   const auto say = [&text](const std::string& sentence) {

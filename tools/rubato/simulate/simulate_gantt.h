@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Gantt charts in the report of `rubato simulate`, which its script draws: see simulate_gantt.js.
+// Data of Gantt charts in the report of `rubato simulate`; simulate_gantt.js draws them.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@
 
 namespace rubato::tools {
 
-/// Leaves the shortest bars out where there are more than a page can carry.
+/// Drops the shortest bars if there are too many for a page.
 void thin_out(std::vector<PageSuite>& suites);
 
-/// A chart a run, and what it does not show.
+/// One chart per run, with remarks on what it omits.
 [[nodiscard]] std::string gantts(const PageSuite& suite);
 
-/// Data for the script simulate_gantt.js.
+/// Data for simulate_gantt.js.
 [[nodiscard]] Json suite_data(const PageSuite& suite);
 [[nodiscard]] Json run_data(const PageSuite& suite, const PageRun& run, std::size_t suite_number);
 

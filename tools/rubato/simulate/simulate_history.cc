@@ -40,7 +40,7 @@ double mean_jct(const std::vector<sim::JobResult>& jobs) {
   return jobs.empty() ? 0 : sum / static_cast<double>(jobs.size());
 }
 
-/// How far the starts of `run` are from the real ones, s: the median.
+/// Median difference between the starts of `run` and the real ones, s.
 double start_difference(const std::vector<sim::JobResult>& run,
                         const std::vector<sim::JobResult>& real) {
   std::vector<double> off;
@@ -50,7 +50,7 @@ double start_difference(const std::vector<sim::JobResult>& run,
   return percentile(off, 0.5);
 }
 
-/// Most GPUs that were held at once.
+/// Maximum number of GPUs held at once.
 int max_held(const std::vector<sim::AllocationInterval>& intervals) {
   std::vector<std::pair<double, int>> steps;
   for (const sim::AllocationInterval& one : intervals) {
@@ -69,7 +69,7 @@ std::string fidelity(const SimulatedRun& run, const SimulatedRun& real) {
     return "The replay of stock Slurm was cut short: its error against the real history is "
            "unknown.";
   }
-  // Means of other jobs than those that ran here would say nothing.
+  // Compares means only over the same jobs.
   std::vector<sim::JobResult> here;
   std::vector<sim::JobResult> there;
   for (std::size_t i = 0; i < run.record.jobs.size(); ++i) {

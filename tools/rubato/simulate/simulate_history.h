@@ -9,11 +9,11 @@
 
 namespace rubato::tools {
 
-/// What really happened, beside the runs; GPUs of jobs whose type is not told are in no chart.
+/// The real history as a run; charts omit GPUs of jobs with unknown type.
 [[nodiscard]] SimulatedRun real_run(const sim::Suite& suite);
 
-/// Sentences: what was left out or taken otherwise, and how far the replay of stock Slurm is from
-/// what really happened. `runs` begins with real_run().
+/// Sentences: what was left out or changed, and how far the replay of stock Slurm differs from the
+/// real history. `runs` begins with real_run().
 [[nodiscard]] std::vector<std::string> history_notes(const std::vector<SimulatedRun>& runs,
                                                      const sim::Suite& suite);
 

@@ -31,7 +31,7 @@ std::vector<std::string> names_of(const Entries& entries) {
   return names;
 }
 
-/// All of `text` as a number, without sign or spaces; none where it is too great for its type.
+/// All of `text` as a number, without sign or spaces; nullopt if it does not fit the type.
 template <typename Number>
 std::optional<Number> number_of(const std::string& text) {
   Number number{};
@@ -41,7 +41,7 @@ std::optional<Number> number_of(const std::string& text) {
   return number;
 }
 
-/// Reads numbers that were said; what is wrong with one of them, or "".
+/// Parses the given numbers. Returns what is wrong with one of them, or "".
 std::string read_numbers(SimulateOptions& options) {
   if (!options.seed_said.empty()) {
     const auto seed = number_of<std::uint64_t>(options.seed_said);
@@ -69,7 +69,7 @@ std::string read_numbers(SimulateOptions& options) {
   return {};
 }
 
-/// Two options of which one would be passed over in silence, or "".
+/// Reports two options of which one would be ignored silently, or "".
 std::string contradiction(const SimulateOptions& options) {
   struct Said {
     const char* name;
@@ -108,7 +108,7 @@ std::string contradiction(const SimulateOptions& options) {
   return {};
 }
 
-/// What was published last for "@", else of the file behind it.
+/// The last published snapshot for "@", else that of the file after it.
 Result<std::string> snapshot_text(const std::string& file, const std::string& publish_dir) {
   if (!file.empty()) return read_bounded_file(file);
   const auto site = find_source(publish_dir);
@@ -126,7 +126,7 @@ tl::unexpected<InputError> not_read(std::string text) {
   return tl::unexpected<InputError>(InputError{std::move(text), false});
 }
 
-/// A shape, or @FILE for that of a snapshot.
+/// A shape, or @FILE for the shape of a snapshot.
 tl::expected<sim::SnapshotShape, InputError> read_cluster(const std::string& said,
                                                           const std::string& publish_dir) {
   if (said.empty()) {
@@ -184,7 +184,7 @@ tl::expected<sim::Suite, InputError> read_workload(const SimulateOptions& option
   return std::move(*suite);
 }
 
-/// Warns of jobs that can never run. The loops of peers have rules of their own of what runs.
+/// Warns of jobs that can never run. The peers' loops have their own rules for that.
 void warn_of_never(const sim::Suite& suite) {
   if (suite.rules != nullptr) return;
   const std::string never = sim::never_run_text(*suite.truth, suite.cluster, suite.jobs);
@@ -229,7 +229,7 @@ tl::expected<SimulateInput, InputError> read_input(const SimulateOptions& option
     if (options.jobs == 0 || options.jobs >= suite.jobs.size()) continue;
     suite.jobs.resize(options.jobs);
     suite.window = {};
-    suite.published.clear();  // they are of the whole
+    suite.published.clear();  // those are of the whole workload
   }
   return input;
 }
@@ -300,7 +300,7 @@ tl::expected<std::optional<Config>, InputError> read_rubato_conf(
 }
 
 Result<void> check_policies(const SimulateOptions& options, const sim::Suite& suite) {
-  // Replays may know policies that the engine has not.
+  // Replays may know policies that the engine lacks.
   std::vector<std::string> names = names_of(sim::policies());
   for (const sim::PublishedFigure& one : suite.published) names.push_back(one.policy);
   for (const std::string& policy : options.policies) {

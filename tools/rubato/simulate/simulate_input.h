@@ -46,25 +46,26 @@ struct SimulateInput {
   std::vector<std::string> notes;  ///< sentences about how the input was understood
 };
 
-/// Why nothing could be read.
+/// Why the input could not be read.
 struct InputError {
   std::string text;
-  bool usage = false;  ///< a word of the command line is wrong, and no file
+  bool usage = false;  ///< the command line is wrong, not a file
 };
 
-/// What is wrong with the command line; "" for nothing. Completes `options`: numbers, what
-/// --from-sacct stands for, and what was not said.
+/// What is wrong with the command line; "" if nothing. Completes `options`: numbers, the options
+/// implied by --from-sacct, and defaults.
 [[nodiscard]] std::string complaint(SimulateOptions& options);
 /// The suites of the command line, or the workload. `publish_dir` is for --cluster=@.
 [[nodiscard]] tl::expected<SimulateInput, InputError> read_input(const SimulateOptions& options,
                                                                  const std::string& publish_dir);
-/// The rubato.conf that --config names, if any, checked against the suites; sentences about what
-/// of it does not count go to `notes`.
+/// The rubato.conf given by --config, if any, checked against the suites. Adds sentences about
+/// ignored lines to `notes`.
 [[nodiscard]] tl::expected<std::optional<Config>, InputError> read_rubato_conf(
     const SimulateOptions& options, const std::vector<sim::Suite>& suites,
     std::vector<std::string>& notes);
 [[nodiscard]] Result<void> check_policies(const SimulateOptions& options, const sim::Suite& suite);
-/// Those of the command line; without any, those with published figures, else first in, first out.
+/// The policies of the command line. Without any: those with published figures, else first in,
+/// first out.
 [[nodiscard]] std::vector<std::string> policies_for(const SimulateOptions& options,
                                                     const sim::Suite& suite);
 

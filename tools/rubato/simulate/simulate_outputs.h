@@ -6,8 +6,7 @@
 
 namespace rubato::tools {
 
-/// Says what stands against the files that are to be written, before hours go into a run; kOk for
-/// nothing.
+/// Reports why output files cannot be written, before the long runs start; kOk if they can.
 [[nodiscard]] int check_outputs(const Globals& globals, const char* schema,
                                 const SimulateOptions& options);
 

@@ -18,7 +18,7 @@
 namespace rubato::tools {
 namespace {
 
-/// The runs of a suite, and what their charts share.
+/// The runs of a suite, and the data that their charts share.
 PageSuite page_suite(const sim::Suite& suite, const std::vector<SimulatedRun>& runs,
                      const std::vector<std::string>& policies) {
   PageSuite found;
@@ -82,7 +82,7 @@ std::string how_it_was_made(const std::vector<SimulatedRun>& runs, const PageFac
       html_text(facts.command), seed, html_text(facts.version), html_text(facts.schema));
 }
 
-/// For the script. JSON has no '<' outside strings, where it may be written so.
+/// For the script. In JSON, '<' occurs only in strings, so it can be escaped.
 std::string script_data(const std::vector<PageSuite>& suites) {
   Json data;
   data["suites"] = Json::array();

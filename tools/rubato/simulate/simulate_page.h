@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The report of `rubato simulate`: one HTML file that needs nothing else.
+// The report of `rubato simulate`: one self-contained HTML file.
 #pragma once
 
 #include <string>
@@ -11,16 +11,15 @@ namespace rubato::tools {
 
 /// Contents of the page besides the runs.
 struct PageFacts {
-  std::string command;             ///< as it was typed
+  std::string command;             ///< as typed
   std::string schema;              ///< of its JSON
   std::string version;             ///< of Rubato
   std::vector<std::string> notes;  ///< sentences about the workload
 };
 
-/// The runs of each suite with their charts; `runs` have segments (RunControl::intervals). Same
-/// input, same bytes: wall times of decisions are left out. Charts over time show means of equal
-/// parts, and where runs have more pieces than a page can carry the shortest are left out; both are
-/// said on the page.
+/// The runs of each suite with their charts; `runs` need intervals (RunControl::intervals).
+/// Deterministic: wall times of decisions are omitted. Charts over time show means of equal bins.
+/// The shortest bars are dropped if there are too many for a page. The page mentions both.
 [[nodiscard]] std::string simulate_page(const std::vector<SimulatedRun>& runs,
                                         const std::vector<sim::Suite>& suites,
                                         const PageFacts& facts);

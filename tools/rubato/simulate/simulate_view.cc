@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kSchema = "rubato.simulate/1";
 constexpr const char* kFinished = "finished";
 constexpr double kHour = 3600;
-/// From here on a time reads better in hours.
+/// From this time on, prints hours.
 constexpr double kInHours = 3 * kHour;
 
 using Member = double sim::Metrics::*;
@@ -42,7 +42,7 @@ Json number(double value) {
   return value;
 }
 
-/// Jobs or seconds.
+/// A number of jobs, or seconds.
 std::string figure_text(const std::string& metric, double value) {
   if (metric != kFinished) return time_text(value);
   return std::isfinite(value) ? fmt::format("{:g} jobs", value) : "-";
@@ -52,7 +52,7 @@ std::string plain(double value, int digits) {
   return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : "-";
 }
 
-/// Empty where it never was.
+/// Empty if the value is infinite or NaN.
 std::string cell(double value) { return std::isfinite(value) ? fmt::format("{}", value) : ""; }
 
 std::string quoted(const std::string& text) {
@@ -102,7 +102,7 @@ std::string gates_text(const std::vector<SimulatedRun>& runs, bool color) {
   return some ? "\n" + table.text() : "";
 }
 
-/// AVG and IDEAL are over other jobs where some did not finish: both over the same ones.
+/// AVG and IDEAL are over different jobs if some did not finish; prints both over the same jobs.
 std::string unfinished_text(const std::vector<SimulatedRun>& runs) {
   std::string text;
   for (const SimulatedRun& run : runs) {

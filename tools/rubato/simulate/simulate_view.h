@@ -10,7 +10,7 @@
 
 namespace rubato::tools {
 
-/// A run that is over, or was cut.
+/// A run that is complete or was stopped.
 struct SimulatedRun {
   std::string suite;
   std::string policy;
@@ -21,21 +21,21 @@ struct SimulatedRun {
   std::vector<sim::PublishedFigure> published;  ///< of this policy
 };
 
-/// Seconds for people: hours from three hours on; "-" for none.
+/// Seconds as text: hours from three hours on; "-" if infinite or NaN.
 [[nodiscard]] std::string time_text(double seconds);
-/// A figure of `metrics` by its name; NaN for no such name.
+/// A figure of `metrics` by its name; NaN for an unknown name.
 [[nodiscard]] double figure_of(const sim::Metrics& metrics, const std::string& name);
-/// Relative difference from what was published.
+/// Relative difference from the published value.
 [[nodiscard]] double difference(const SimulatedRun& run, const sim::PublishedFigure& published);
 [[nodiscard]] bool holds(const SimulatedRun& run, const sim::PublishedFigure& published);
-/// No figure that must hold fails.
+/// True if no required figure fails.
 [[nodiscard]] bool all_hold(const std::vector<SimulatedRun>& runs);
 
-/// A line, without its end: rubato.simulate/1.
+/// A line without its line end: rubato.simulate/1.
 [[nodiscard]] std::string run_json(const SimulatedRun& run);
-/// The table of runs, and below it what was published beside what was found.
+/// The table of runs, and below it published against simulated figures.
 [[nodiscard]] std::string runs_text(const std::vector<SimulatedRun>& runs, bool color);
-/// A line a job of each run, with a heading.
+/// One line per job of each run, with a heading.
 [[nodiscard]] std::string jobs_csv(const std::vector<SimulatedRun>& runs,
                                    const std::vector<sim::Suite>& suites);
 

@@ -13,15 +13,15 @@
 namespace rubato::tools {
 namespace {
 
-/// The tokens of one kind of name. An absent name ("") stays absent.
+/// The tokens of one kind of name. An empty name stays empty.
 class Tokens {
  public:
-  /// `names` in any order; at least `least_digits` digits a token.
+  /// `names` in any order; at least `least_digits` digits per token.
   Tokens(char letter, const std::set<std::string>& names, std::size_t least_digits) {
     const std::size_t digits = std::max(least_digits, std::to_string(names.size()).size());
     std::size_t number = 0;
     for (const std::string& name : names) {
-      // All numbers have the same width, so that tokens sort as names do.
+      // All numbers have the same width, so that tokens sort as the names do.
       if (!name.empty()) tokens_[name] = fmt::format("{}{:0{}}", letter, ++number, digits);
     }
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `rubato snapshot`: what the last round looked at, to keep, to pass on, or to decide again.
+// `rubato snapshot`: saves, anonymises or replays the last round's snapshot.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -66,8 +66,8 @@ Result<Config> replay_config(const Options& options) {
   return loaded->config;
 }
 
-/// --models FILE, else models-fit.json beside the snapshot. Nothing where there is none: nothing
-/// had been learnt, or the snapshot came alone.
+/// --models FILE, else models-fit.json beside the snapshot. nullopt if there is none: nothing was
+/// learnt, or only the snapshot was copied.
 Result<std::optional<ModelsFit>> replay_models(const Options& options) {
   namespace fs = std::filesystem;
   std::string path = options.models;
@@ -84,8 +84,8 @@ Result<std::optional<ModelsFit>> replay_models(const Options& options) {
   return std::optional<ModelsFit>(std::move(*fit));
 }
 
-/// Speeds and memory of the configuration count: those of a `--config` that asks what would be, and
-/// else they are the same.
+/// Uses the speeds and memory of the configuration: `--config` may test other values, otherwise
+/// they are the same.
 Models models_for(std::optional<ModelsFit> fit, const Config& config) {
   ModelsFit made = fit ? std::move(*fit) : ModelsFit{};
   made.speeds = config.speeds();
@@ -111,7 +111,7 @@ int replay(const Options& options) {
 
 std::string with_end(const std::string& text) { return text.ends_with('\n') ? text : text + "\n"; }
 
-/// What was published last; with --models the models of that round too.
+/// Saves the last published snapshot; with --models also the models of that round.
 int save(const Options& options, const Site& site) {
   ModelsFit fit;
   if (!options.models.empty()) {
