@@ -5,8 +5,6 @@ lib_librubato_core_la_LIBADD = $(FMT_LIBS)
 lib_librubato_core_la_SOURCES = \
   lib/core/enums.cc \
   lib/core/job.h \
-  lib/core/memory_clock.cc \
-  lib/core/memory_clock.h \
   lib/core/node.cc \
   lib/core/node.h \
   lib/core/plan.h \

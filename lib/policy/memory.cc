@@ -2,6 +2,7 @@
 #include "lib/policy/memory.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <utility>
 
 #include "lib/policy/algorithms/pools.h"
@@ -79,6 +80,52 @@ Memory fold_refusals(Memory memory, const std::vector<RefusedStart>& refused, Se
     at->refusal = start.reason;
   }
   return memory;
+}
+
+void fold_report(const Progress& report, Memory& memory) {
+  const auto at =
+      std::lower_bound(memory.progress.begin(), memory.progress.end(), report.job,
+                       [](const Progress& one, const JobKey& key) { return one.job < key; });
+  if (at == memory.progress.end() || at->job != report.job)
+    memory.progress.insert(at, report);
+  else if (report.time >= at->time)
+    *at = report;
+}
+
+void fold_forecast(const JobKey& job, const ProgressReport& report, const std::optional<Work>& work,
+                   Memory& memory) {
+  follow(progress_history_for(memory.progress_histories, job, report.restarts), report, work);
+}
+
+void fold_ended(const JobKey& job, const std::string& account, const std::string& job_type,
+                Seconds now, Memory& memory) {
+  const ProgressHistory* progress_history = progress_history_of(memory, job);
+  if (progress_history != nullptr) ended(*progress_history, account, job_type, now, memory.types);
+}
+
+void promote_predictable(Memory& memory) { promote_all(memory.progress_histories); }
+
+int set_back(Memory& memory, Seconds now) {
+  int count = 0;
+  const auto set = [&](std::initializer_list<Seconds*> times) {
+    for (Seconds* time : times) {
+      if (*time <= now) continue;
+      *time = now;
+      ++count;
+    }
+  };
+  for (JobMemory& job : memory.jobs) set({&job.first_seen, &job.passed_since, &job.last_try});
+  for (Reservation& reservation : memory.reservations) set({&reservation.made});
+  for (Service& service : memory.service) set({&service.waiting_since, &service.updated});
+  for (TypeLoad& load : memory.loads) set({&load.updated});
+  for (Progress& progress : memory.progress) set({&progress.time});
+  for (ProgressHistory& progress_history : memory.progress_histories) {
+    set({&progress_history.updated});
+    count += static_cast<int>(
+        std::erase_if(progress_history.points,
+                      [now](const ProgressForecast& point) { return point.time > now; }));
+  }
+  return count;
 }
 
 }  // namespace rubato

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Stage memory: what the next round has to know. Made once, at the end of a round.
+// Stage memory: what the next round has to know. A round makes it at its end; what happens between
+// two rounds goes into it through the functions below.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "lib/core/snapshot.h"
+#include "lib/hints/types.h"
+#include "lib/model/progress/predictability.h"
 #include "lib/policy/algorithms/capacity.h"
 #include "lib/policy/algorithms/forecasts.h"
 #include "lib/policy/algorithms/job_history.h"
@@ -31,5 +35,25 @@ struct RefusedStart {
 /// time of the plan). A job without a record gets one.
 [[nodiscard]] Memory fold_refusals(Memory memory, const std::vector<RefusedStart>& refused,
                                    Seconds tried);
+
+/// Keeps `report` as the last report of its job, unless a later one is known.
+void fold_report(const Progress& report, Memory& memory);
+
+/// Adds a report to the forecasts of `job`, whose work is `work` (follow()).
+void fold_forecast(const JobKey& job, const ProgressReport& report, const std::optional<Work>& work,
+                   Memory& memory);
+
+/// Adds the forecasts of a job that ended to those of its profile (ended()).
+void fold_ended(const JobKey& job, const std::string& account, const std::string& job_type,
+                Seconds now, Memory& memory);
+
+/// Makes the jobs predictable that are due for it. For full rounds, see promote_all().
+void promote_predictable(Memory& memory);
+
+/// Sets times in `memory` that are later than `now` to `now`, removes forecasts made later, and
+/// returns the number of changed times. Such times occur if the clock was set back, or if the state
+/// file comes from a machine whose clock was ahead. Without the change, refused starts would not be
+/// tried again and jobs would not count as waiting. The start of a reservation stays as it is.
+int set_back(Memory& memory, Seconds now);
 
 }  // namespace rubato

@@ -10,7 +10,7 @@
 
 #include "lib/base/log.h"
 #include "lib/json/json.h"
-#include "lib/model/progress/predictability.h"
+#include "lib/policy/memory.h"
 #include "lib/store/folder.h"
 
 namespace rubato {
@@ -21,37 +21,26 @@ constexpr std::size_t kMaxHeld = 4096;
 constexpr auto kReportEvery = std::chrono::seconds(10);
 constexpr Seconds kDaySeconds = 86400;
 
-void set_progress(const JobMessage& message_in, const Report& report, Memory& memory) {
-  auto& all = memory.progress;
-  const auto at =
-      std::lower_bound(all.begin(), all.end(), message_in.job,
-                       [](const Progress& p, const JobKey& key) { return p.job < key; });
-  Progress fresh{.job = message_in.job,
-                 .restarts = message_in.restarts,
-                 .time = message_in.time,
-                 .samples = report.samples,
-                 .throughput = report.throughput,
-                 .batch = report.batch,
-                 .loss = report.loss};
-  if (at == all.end() || at->job != message_in.job)
-    all.insert(at, fresh);
-  else if (message_in.time >= at->time)
-    *at = fresh;
+Progress progress_from(const JobMessage& message_in, const Report& report) {
+  return {.job = message_in.job,
+          .restarts = message_in.restarts,
+          .time = message_in.time,
+          .samples = report.samples,
+          .throughput = report.throughput,
+          .batch = report.batch,
+          .loss = report.loss};
 }
 
-// Its own forecasts, and how they fare.
-void set_progress_history(const JobMessage& message_in, const Report& report, const RunFacts& facts,
-                          Memory& memory) {
-  follow(progress_history_for(memory.progress_histories, message_in.job, message_in.restarts),
-         {.time = message_in.time,
+ProgressReport progress_report_from(const JobMessage& message_in, const Report& report,
+                                    const RunFacts& facts) {
+  return {.time = message_in.time,
           .samples = report.samples,
           .throughput = report.throughput,
           .batch = report.batch,
           .loss = report.loss,
           .restarts = message_in.restarts,
           .gpus = facts.held.gpus,
-          .start = facts.start},
-         facts.work);
+          .start = facts.start};
 }
 
 }  // namespace
@@ -149,9 +138,10 @@ bool Recorder::deliver(const JobMessage& message_in, Memory& memory) {
   ++stats_.reports;
   news_ = true;
   if (facts->managed) ++periods_.at(message_in.time, to_string(config_->mode)).reports;
-  set_progress(message_in, report, memory);
+  fold_report(progress_from(message_in, report), memory);
   if (!config_->off(Mechanism::kPredictability))
-    set_progress_history(message_in, report, *facts, memory);
+    fold_forecast(message_in.job, progress_report_from(message_in, report, *facts), facts->work,
+                  memory);
   facts->samples = report.samples;
   if (facts->job_type.empty()) {
     ++stats_.untyped;

@@ -6,7 +6,7 @@
 
 #include "lib/base/json_reader.h"
 #include "lib/json/json.h"
-#include "lib/model/progress/predictability.h"
+#include "lib/policy/memory.h"
 #include "lib/runtime/recorder.h"
 
 namespace rubato {
@@ -71,11 +71,9 @@ void Recorder::record_progress_histories(const Snapshot& snapshot,
                                          const RunningJobs::RunChanges& change, Memory& memory) {
   for (const JobKey& key : change.left) {
     const RunFacts* facts = running_jobs_.find(key);
-    const ProgressHistory* progress_history = progress_history_of(memory, key);
-    if (facts == nullptr || progress_history == nullptr) continue;
+    if (facts == nullptr) continue;
     const store::JobType type = type_of(*facts);
-    ended(*progress_history, type.shared ? "" : type.account, type.name, snapshot.taken,
-          memory.types);
+    fold_ended(key, type.shared ? "" : type.account, type.name, snapshot.taken, memory);
   }
 }
 

@@ -6,9 +6,12 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "lib/base/log.h"
 #include "lib/core/resize_request.h"
+#include "lib/policy/memory.h"
 #include "plugin/actuate/start.h"
 #include "plugin/slurm/read/node_slots.h"
 
@@ -63,7 +66,8 @@ std::string size_words(const Start& start) {
 
 class Committer {
  public:
-  Committer(const Snapshot& snapshot, Plan& plan, const Config& config, Pair& pair, BusyTries& busy)
+  Committer(const Snapshot& snapshot, const Plan& plan, const Config& config, Pair& pair,
+            BusyTries& busy)
       : snapshot_(snapshot), plan_(plan), config_(config), pair_(pair), busy_(busy) {
     for (const Job& job : snapshot.jobs)
       if (job.state == JobState::kPending)
@@ -73,6 +77,8 @@ class Committer {
   [[nodiscard]] bool done() const { return next_ >= plan_.starts.size(); }
   void step(const NodeSlots& slots);
   [[nodiscard]] const CommitCount& count() const { return count_; }
+  /// Starts of managed jobs that slurmctld refused.
+  [[nodiscard]] const std::vector<RefusedStart>& refusals() const { return refusals_; }
 
  private:
   using EntryKey = std::tuple<JobKey, std::string, std::string>;
@@ -89,11 +95,10 @@ class Committer {
   StartOutcome ask(const Start& start, const Job& job, const std::vector<int>& never);
   StartOutcome try_anywhere(const Start& start, const Job& job, const NodeSlots& slots);
   void note(const Start& start, const StartOutcome& outcome, bool planned);
-  void record_refusal(const Start& start, const StartOutcome& outcome);
   void block_partition(const Job& job);
 
   const Snapshot& snapshot_;
-  Plan& plan_;
+  const Plan& plan_;
   const Config& config_;
   Pair& pair_;
   BusyTries& busy_;
@@ -102,6 +107,7 @@ class Committer {
   NodeIndices failed_nodes_;
   std::size_t next_ = 0;
   std::optional<Job> planned_;  // the job of the start in hand at its planned size
+  std::vector<RefusedStart> refusals_;
   CommitCount count_;
 };
 
@@ -239,28 +245,13 @@ void Committer::note(const Start& start, const StartOutcome& outcome, bool plann
     case StartResult::kLimit:
     case StartResult::kRefused:
       ++count_.refused;
-      if (start.managed) record_refusal(start, outcome);
+      if (start.managed) refusals_.push_back({.job = start.job, .reason = outcome.words});
       break;
     case StartResult::kGone:
     case StartResult::kNotNow:
     case StartResult::kStillBusy:
       break;
   }
-}
-
-void Committer::record_refusal(const Start& start, const StartOutcome& outcome) {
-  auto& jobs = plan_.memory.jobs;
-  auto at = std::lower_bound(jobs.begin(), jobs.end(), start.job,
-                             [](const JobMemory& m, const JobKey& key) { return m.job < key; });
-  if (at == jobs.end() || at->job != start.job) {
-    JobMemory fresh;
-    fresh.job = start.job;
-    fresh.first_seen = plan_.made;
-    at = jobs.insert(at, fresh);
-  }
-  at->last_try = plan_.made;
-  ++at->refusals;
-  at->refusal = outcome.words;
 }
 
 }  // namespace
@@ -276,6 +267,7 @@ CommitCount commit(const Snapshot& snapshot, Plan& plan, const Config& config, P
     do committer.step(slots);
     while (!committer.done() && locks.held_ms() < config.lock_slice_ms);
   }
+  plan.memory = fold_refusals(std::move(plan.memory), committer.refusals(), plan.made);
   return committer.count();
 }
 

@@ -7,10 +7,9 @@
 #include <utility>
 
 #include "lib/base/log.h"
-#include "lib/core/memory_clock.h"
 #include "lib/json/json.h"
 #include "lib/model/models.h"
-#include "lib/model/progress/predictability.h"
+#include "lib/policy/memory.h"
 #include "lib/policy/round.h"
 #include "plugin/common/guard.h"
 
@@ -223,7 +222,7 @@ void Loop::cycle() {
   if (!seen) return;
   publisher_.set_private_data(seen->private_data);
   load_state(*seen);
-  if (full_) promote_all(memory_.progress_histories);
+  if (full_) promote_predictable(memory_);
   seen->memory = memory_;
   const auto snapshot = std::make_shared<const Snapshot>(std::move(*seen));
   const std::shared_ptr<const Models> models = models_.models(*config_);

@@ -25,6 +25,24 @@ def scripts():
                 yield path.relative_to(ROOT), path.read_text(encoding="utf-8")
 
 
+# A member of Memory (lib/core/snapshot.h), as in "plan.memory.jobs" and "memory_.jobs[0].refusals".
+MEMBER = (r"[\w.>-]*\bmemory_?(?:\.|->)(?:round|jobs|reservations|service|progress|progress_histories|types|loads)\b"
+          r"(?:\[[^\]]*\])?(?:(?:\.|->)\w+\b(?!\())*")
+MEMORY_CHANGE = re.compile(
+    rf"(?:\+\+|--|&){MEMBER}"
+    rf"|{MEMBER}\s*(?:[-+*/]?=(?!=)|\+\+|--)"
+    rf"|{MEMBER}\.(?:push_back|pop_back|emplace\w*|insert|erase|clear|resize|assign|swap)\("
+    rf"|\b(?:erase|erase_if|sort|stable_sort|move|exchange|swap|promote_all|progress_history_for|ended)\([^;]*?{MEMBER}"
+    rf"|(?:^|[;{{(])\s*(?!const\b)[\w:<>]+&\s*[\w\[\], ]+\s*[=:]\s*{MEMBER}", re.M)
+# These change a Memory: what the next round gets, what is read, and what readers may not see.
+MEMORY_WRITERS = ("lib/policy/memory.cc", "lib/json/", "tools/rubato/snapshot/anonymise.cc")
+
+
+def memory_changes(text):
+    """Places that change a member of a Memory, as far as the variable is named memory or memory_."""
+    return [match.group().strip() for match in MEMORY_CHANGE.finditer(re.sub(r"//[^\n]*", "", text))]
+
+
 class House(unittest.TestCase):
     def test_every_source_is_built_and_distributed(self):
         """A source file that no local.mk names is neither compiled nor in the tarball."""
@@ -93,6 +111,30 @@ class House(unittest.TestCase):
         condition = re.compile(r"^\s*#\s*(?:el)?if\b.*SLURM_VERSION_NUMBER", re.M)
         users = [str(path) for path, text in files(*FOLDERS) if condition.search(text)]
         self.assertEqual([path for path in users if not path.startswith("plugin/slurm/")], [])
+
+    def test_a_memory_is_changed_in_one_file(self):
+        """Functions of lib/policy/memory.h make what the next round gets."""
+        for path, text in files("lib", "plugin", "tools"):
+            if not str(path).startswith(MEMORY_WRITERS):
+                with self.subTest(path=str(path)):
+                    self.assertEqual(memory_changes(text), [])
+
+    def test_a_change_of_a_memory_is_found(self):
+        """The check above sees what it is for."""
+        for text in ("memory_.round = 3;", "++memory.round;", "plan->memory.jobs[i].refusals += 1;",
+                     "plan_.memory.jobs.push_back(fresh);", "auto& jobs = plan_.memory.jobs;",
+                     "std::vector<Progress>& all = memory.progress;", "std::erase_if(memory.progress, gone);",
+                     "for (Service& service : memory.service) service.level = 0;", "Seconds* at = &memory.jobs[0].last_try;",
+                     "promote_all(memory_.progress_histories);", "ended(history, account, name, now, memory.types);",
+                     "auto jobs = std::move(memory.jobs);"):
+            with self.subTest(text=text):
+                self.assertEqual(len(memory_changes(text)), 1)
+        for text in ("if (memory.round == before.memory.round) return;", "const auto& jobs = plan.memory.jobs;",
+                     "for (const JobMemory& job : memory.jobs) use(job);", "auto at = memory.jobs.begin();",
+                     "snapshot.memory = memory_;", "node.memory = 3;", "use(memory.types.end(), memory.jobs.size());",
+                     "const std::vector<Service>& all = snapshot.memory.service;", "// memory.round = 3"):
+            with self.subTest(text=text):
+                self.assertEqual(memory_changes(text), [])
 
     def test_headers_are_included_once(self):
         for path, text in files(*FOLDERS, suffixes=(".h",)):

@@ -9,8 +9,8 @@
 #include <numeric>
 #include <set>
 
-#include "lib/model/progress/predictability.h"
 #include "lib/model/throughput/learner.h"
+#include "lib/policy/memory.h"
 #include "lib/policy/round.h"
 #include "lib/sim/engine/config_lines.h"
 #include "lib/sim/engine/metrics.h"
@@ -72,7 +72,7 @@ class Rubato final : public Policy {
     if (information_ == Information::kKnown) tell_truth(state);
     hear(state);
     learner_.refit(TypeSpeeds(config_.speeds()));
-    promote_all(memory_.progress_histories);
+    promote_predictable(memory_);
     const Snapshot snapshot = look(state);
     const Plan plan =
         round(snapshot, Models(config_.speeds(), learner_.model()), config_, at(state.now));
@@ -260,17 +260,7 @@ class Rubato final : public Policy {
     progress.samples = whole(report.done);
     progress.throughput = throughput.throughput;
     progress.batch = throughput.configuration.batch;
-    auto& all = memory_.progress;
-    const auto configuration =
-        std::lower_bound(all.begin(), all.end(), throughput.job,
-                         [](const Progress& one, const JobKey& key) { return one.job < key; });
-    if (configuration != all.end() && configuration->job == throughput.job) {
-      *configuration = progress;
-    } else {
-      all.insert(configuration, progress);
-    }
-    ProgressHistory& progress_history =
-        progress_history_for(memory_.progress_histories, throughput.job, view.restarts);
+    fold_report(progress, memory_);
     ProgressReport heard;
     heard.time = throughput.time;
     heard.samples = progress.samples;
@@ -281,7 +271,7 @@ class Rubato final : public Policy {
     heard.start = throughput.run_start;
     std::optional<Work> work;
     if (view.samples > 0) work = Work{WorkUnit::kSamples, whole(view.samples), 0};
-    follow(progress_history, heard, work);
+    fold_forecast(throughput.job, heard, work, memory_);
     jobs_.insert_or_assign(view.index, Known{throughput.job, throughput.profile});
   }
 
@@ -294,10 +284,8 @@ class Rubato final : public Policy {
         ++one;
         continue;
       }
-      if (const ProgressHistory* progress_history = progress_history_of(memory_, one->second.key)) {
-        ended(*progress_history, one->second.profile.account, one->second.profile.job_type,
-              at(state.now), memory_.types);
-      }
+      fold_ended(one->second.key, one->second.profile.account, one->second.profile.job_type,
+                 at(state.now), memory_);
       started_.erase(one->first);
       one = jobs_.erase(one);
     }

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "lib/base/text.h"
-#include "lib/core/memory_clock.h"
 #include "lib/core/plan.h"
 #include "lib/model/models.h"
 
@@ -68,28 +67,6 @@ TEST(Models, a_type_without_a_line_has_speed_one) {
   EXPECT_EQ(models.speed("h100"), 2.5);
   EXPECT_EQ(models.speed("a100"), 1.0);
   EXPECT_EQ(Models().speed(""), 1.0);
-}
-
-TEST(MemoryClock, WhatIsLaterThanNowIsNow) {
-  Memory memory;
-  memory.jobs = {{.job = {1, 10}, .first_seen = 90, .passed_since = 150, .last_try = 200}};
-  memory.reservations = {{.job = {1, 10}, .start = 500, .made = 300}};
-  memory.service = {{.job = {1, 10}, .waiting_since = 101, .updated = 100}};
-  memory.progress = {{.job = {2, 10}, .time = 1000}};
-  ProgressHistory progress_history;
-  progress_history.updated = 120;
-  progress_history.points = {{.time = 80}, {.time = 100}, {.time = 120}};
-  memory.progress_histories = {progress_history};
-  Memory expected = memory;
-  expected.jobs[0].passed_since = expected.jobs[0].last_try = 100;
-  expected.reservations[0].made = 100;
-  expected.service[0].waiting_since = 100;
-  expected.progress[0].time = 100;
-  expected.progress_histories[0].updated = 100;
-  expected.progress_histories[0].points.pop_back();
-  EXPECT_EQ(set_back(memory, 100), 7);
-  EXPECT_EQ(memory, expected);
-  EXPECT_EQ(set_back(memory, 100), 0);
 }
 
 }  // namespace

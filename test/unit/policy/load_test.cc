@@ -7,8 +7,8 @@
 
 #include <cmath>
 
-#include "lib/core/memory_clock.h"
 #include "lib/json/json.h"
+#include "lib/policy/memory.h"
 #include "lib/policy/round.h"
 #include "test/support/build_snapshot.h"
 

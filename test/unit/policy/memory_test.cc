@@ -49,5 +49,67 @@ TEST(FoldRefusals, ChangesNothingWithoutRefusals) {
   EXPECT_EQ(fold_refusals(memory, {}, kNow), memory);
 }
 
+TEST(SetBack, ReplacesTimesLaterThanNowByNow) {
+  Memory memory;
+  memory.jobs = {{.job = {1, 10}, .first_seen = 90, .passed_since = 150, .last_try = 200}};
+  memory.reservations = {{.job = {1, 10}, .start = 500, .made = 300}};
+  memory.service = {{.job = {1, 10}, .waiting_since = 101, .updated = 100}};
+  memory.progress = {{.job = {2, 10}, .time = 1000}};
+  ProgressHistory progress_history;
+  progress_history.updated = 120;
+  progress_history.points = {{.time = 80}, {.time = 100}, {.time = 120}};
+  memory.progress_histories = {progress_history};
+  Memory expected = memory;
+  expected.jobs[0].passed_since = expected.jobs[0].last_try = 100;
+  expected.reservations[0].made = 100;
+  expected.service[0].waiting_since = 100;
+  expected.progress[0].time = 100;
+  expected.progress_histories[0].updated = 100;
+  expected.progress_histories[0].points.pop_back();
+  EXPECT_EQ(set_back(memory, 100), 7);
+  EXPECT_EQ(memory, expected);
+  EXPECT_EQ(set_back(memory, 100), 0);
+}
+
+TEST(FoldReport, KeepsTheLatestReportOfAJobInKeyOrder) {
+  Memory memory;
+  fold_report({.job = key_of(2), .time = 20, .samples = 5}, memory);
+  fold_report({.job = key_of(1), .time = 10, .samples = 1}, memory);
+  fold_report({.job = key_of(2), .time = 19, .samples = 4}, memory);
+  ASSERT_EQ(memory.progress.size(), 2U);
+  EXPECT_EQ(memory.progress[0].job, key_of(1));
+  EXPECT_EQ(memory.progress[1].samples, 5);
+  fold_report({.job = key_of(2), .time = 20, .samples = 6}, memory);
+  EXPECT_EQ(memory.progress[1].samples, 6);
+}
+
+TEST(FoldForecast, MakesTheHistoryOfAJobThatReportsFirst) {
+  Memory memory;
+  fold_forecast(key_of(2), {.time = 30, .samples = 5, .throughput = 1, .gpus = 4}, {}, memory);
+  ASSERT_EQ(memory.progress_histories.size(), 1U);
+  EXPECT_EQ(memory.progress_histories[0].job, key_of(2));
+  EXPECT_EQ(memory.progress_histories[0].gpus, 4);
+  EXPECT_EQ(memory.progress_histories[0].updated, 30);
+}
+
+TEST(FoldEnded, AddsTheQualityOfAJudgedJobToItsProfile) {
+  Memory memory;
+  memory.progress_histories = {{.job = key_of(2), .scored = 5, .quality = 0.8}};
+  fold_ended(key_of(1), "a", "resnet50", kNow, memory);
+  EXPECT_TRUE(memory.types.empty()) << "a job without forecasts changes nothing";
+  fold_ended(key_of(2), "a", "resnet50", kNow, memory);
+  ASSERT_EQ(memory.types.size(), 1U);
+  EXPECT_EQ(memory.types[0].job_type, "resnet50");
+  EXPECT_EQ(memory.types[0].quality, 0.8);
+}
+
+TEST(PromotePredictable, PromotesTheJobsThatAreDue) {
+  Memory memory;
+  memory.progress_histories = {{.job = key_of(1), .due = true}, {.job = key_of(2)}};
+  promote_predictable(memory);
+  EXPECT_TRUE(memory.progress_histories[0].predictable);
+  EXPECT_FALSE(memory.progress_histories[1].predictable);
+}
+
 }  // namespace
 }  // namespace rubato::test
