@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "lib/store/run_text.h"
 #include "test/support/build_snapshot.h"
