@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <string_view>
@@ -38,8 +39,8 @@ LogLevel level_of(spdlog::level::level_enum level) {
 void set_log_writer(LogWriter to) noexcept { writer.store(to); }
 
 void DaemonSink::sink_it_(const spdlog::details::log_msg& message) {
-  const auto now = now_();
-  if (last_ != Clock::time_point{}) {
+  const SteadyTime now = clock_->steady();
+  if (last_ != SteadyTime{}) {
     const double seconds = std::chrono::duration<double>(now - last_).count();
     tokens_ = std::min(kBurst, tokens_ + seconds * kLinesPerSecond);
   }
@@ -57,7 +58,8 @@ void DaemonSink::sink_it_(const spdlog::details::log_msg& message) {
 }
 
 spdlog::logger& log() {
-  static spdlog::logger one("rubato", std::make_shared<DaemonSink>());
+  static spdlog::logger one("rubato",
+                            std::make_shared<DaemonSink>(std::make_shared<SystemClock>()));
   return one;
 }
 

@@ -5,10 +5,13 @@
 #include <spdlog/logger.h>
 #include <spdlog/sinks/base_sink.h>
 
-#include <chrono>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
+
+#include "lib/base/clock.h"
 
 namespace rubato {
 
@@ -27,17 +30,15 @@ class DaemonSink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
   static constexpr double kBurst = 400;
   static constexpr double kLinesPerSecond = 100;
-  using Clock = std::chrono::steady_clock;
 
-  /// `now` is for tests.
-  explicit DaemonSink(Clock::time_point (*now)() = Clock::now) : now_(now) {}
+  explicit DaemonSink(std::shared_ptr<const Clock> clock) : clock_(std::move(clock)) {}
 
  private:
   void sink_it_(const spdlog::details::log_msg& message) override;
   void flush_() override {}
 
-  Clock::time_point (*now_)();
-  Clock::time_point last_{};
+  const std::shared_ptr<const Clock> clock_;
+  SteadyTime last_{};
   double tokens_ = kBurst;
   std::uint64_t held_back_ = 0;
 };

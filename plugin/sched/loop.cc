@@ -41,6 +41,7 @@ Loop::Loop(Pair& pair, std::shared_ptr<const Clock> clock)
       clock_(std::move(clock)),
       state_dir_(state_save_location() + "/rubato"),
       config_source_(config_folder() + "/rubato.conf"),
+      times_(clock_),
       pacer_(clock_),
       snapshots_(pair, clock_, pacer_, times_),
       committer_(pair, clock_, pacer_, times_),

@@ -46,7 +46,7 @@ HeldLocks::HeldLocks(LockKind kind, LockUse use, LockTimes& times, bool count)
   if (kind == LockKind::kLook) ++test::core().looks_reading;
   if (kind == LockKind::kAct) ++test::core().looks_writing;
   if (use == LockUse::kPeek) ++test::core().peeks;
-  since_ = std::chrono::steady_clock::now();
+  since_ = times_.clock->steady();
   held_ = true;
 }
 
@@ -56,8 +56,7 @@ HeldLocks::~HeldLocks() {
 }
 
 double HeldLocks::held_ms() const {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since_)
-      .count();
+  return std::chrono::duration<double, std::milli>(times_.clock->steady() - since_).count();
 }
 
 Result<void> check_records() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugin/slurm/stock/locks.h"
 
+#include <chrono>
 #include <ctime>
 
 namespace rubato {
@@ -54,7 +55,7 @@ HeldLocks::HeldLocks(LockKind kind, LockUse use, LockTimes& times, bool count)
     : locks_(locks_of(kind)), use_(use), times_(times), count_(count) {
   if (!enter_as_server_thread(count_)) return;
   lock_slurmctld(locks_);
-  since_ = std::chrono::steady_clock::now();
+  since_ = times_.clock->steady();
   cpu_since_ = thread_cpu_ms();
   held_ = true;
 }
@@ -69,8 +70,7 @@ HeldLocks::~HeldLocks() {
 }
 
 double HeldLocks::held_ms() const {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since_)
-      .count();
+  return std::chrono::duration<double, std::milli>(times_.clock->steady() - since_).count();
 }
 
 }  // namespace rubato

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <array>
-#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <utility>
 
+#include "lib/base/clock.h"
 #include "plugin/slurm/stock/slurm_headers.h"
 
 namespace rubato {
@@ -38,8 +41,11 @@ struct HoldTimes {
   void add(double ms, double cpu);
 };
 
-/// Lock holds of the loop, in total and by use.
+/// Holds by the loop, in all and by use, measured with `clock`.
 struct LockTimes {
+  explicit LockTimes(std::shared_ptr<const Clock> by) : clock(std::move(by)) {}
+
+  std::shared_ptr<const Clock> clock;
   HoldTimes all;
   std::array<HoldTimes, kLockUses> by_use;
   void add(LockUse use, double ms, double cpu);
@@ -67,7 +73,7 @@ class HeldLocks {
   LockTimes& times_;
   bool count_;
   bool held_ = false;
-  std::chrono::steady_clock::time_point since_;
+  SteadyTime since_;
   double cpu_since_ = 0;
 };
 

@@ -3,18 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include "test/support/fake_clock.h"
 #include "test/support/fake_slurm_log.h"
 
 namespace rubato {
 namespace {
 
-DaemonSink::Clock::time_point fake_now{std::chrono::seconds(1000)};
-DaemonSink::Clock::time_point fake_clock() { return fake_now; }
-
 class LoggerTest : public ::testing::Test {
  protected:
-  LoggerTest() : logger_("test", std::make_shared<DaemonSink>(fake_clock)) { test::clear_log(); }
-  spdlog::logger logger_;
+  LoggerTest() { test::clear_log(); }
+
+  std::shared_ptr<test::FakeClock> clock_ = std::make_shared<test::FakeClock>();
+  spdlog::logger logger_{"test", std::make_shared<DaemonSink>(clock_)};
 };
 
 TEST_F(LoggerTest, PutsTheNameInFront) {
@@ -26,7 +26,7 @@ TEST_F(LoggerTest, PutsTheNameInFront) {
 TEST_F(LoggerTest, HoldsBackWhatComesTooFastAndTellsHowMuch) {
   for (int i = 0; i < 1000; ++i) logger_.error("again");
   EXPECT_EQ(test::logged().size(), static_cast<std::size_t>(DaemonSink::kBurst));
-  fake_now += std::chrono::seconds(1);
+  clock_->advance(std::chrono::seconds(1));
   logger_.error("later");
   const auto lines = test::logged();
   ASSERT_EQ(lines.size(), static_cast<std::size_t>(DaemonSink::kBurst) + 2);
@@ -36,7 +36,7 @@ TEST_F(LoggerTest, HoldsBackWhatComesTooFastAndTellsHowMuch) {
 
 TEST_F(LoggerTest, LetsASteadyRateThrough) {
   for (int i = 0; i < 1000; ++i) {
-    fake_now += std::chrono::milliseconds(10);
+    clock_->advance(std::chrono::milliseconds(10));
     logger_.info("line");
   }
   EXPECT_EQ(test::logged().size(), 1000U);

@@ -7,10 +7,12 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <semaphore>
 
 #include "lib/store/reader.h"
 #include "plugin/select/gate.h"
 #include "test/support/build_snapshot.h"
+#include "test/support/fake_clock.h"
 
 namespace rubato::test {
 namespace {
@@ -18,9 +20,19 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-class FixedClock : public Clock {
+/// Tells when a thread waits for the first time.
+class WaitNoticingClock final : public Clock {
  public:
   [[nodiscard]] Seconds now() const override { return kNow; }
+  void wait_until(std::condition_variable& changed, MutexLock& lock,
+                  SteadyTime until) const override {
+    waiting_.release();
+    Clock::wait_until(changed, lock, until);
+  }
+  [[nodiscard]] bool sees_a_wait() const { return waiting_.try_acquire_for(10s); }
+
+ private:
+  mutable std::counting_semaphore<> waiting_{0};
 };
 
 class RecorderTest : public ::testing::Test {
@@ -40,9 +52,10 @@ class RecorderTest : public ::testing::Test {
     fs::remove_all(folder_);
   }
 
-  std::unique_ptr<Recorder> make() {
-    auto recorder =
-        std::make_unique<Recorder>((folder_ / "rubato").string(), std::make_shared<FixedClock>());
+  std::unique_ptr<Recorder> make() { return make(clock_); }
+
+  std::unique_ptr<Recorder> make(std::shared_ptr<const Clock> clock) {
+    auto recorder = std::make_unique<Recorder>((folder_ / "rubato").string(), std::move(clock));
     recorder->configure(std::make_shared<const Config>(config_));
     return recorder;
   }
@@ -85,12 +98,13 @@ class RecorderTest : public ::testing::Test {
 
   // Stops the recorder, so that everything is in the database.
   store::Reader stored() {
-    recorder_->stop(std::chrono::steady_clock::now() + 10s);
+    recorder_->stop(clock_->steady() + 10s);
     auto reader = store::Reader::open((folder_ / "rubato/rubato.db").string());
     EXPECT_TRUE(reader) << reader.error().text;
     return std::move(*reader);
   }
 
+  std::shared_ptr<FakeClock> clock_ = std::make_shared<FakeClock>(kNow);
   fs::path folder_;
   Config config_;
   Gate gate_;
@@ -332,13 +346,13 @@ TEST_F(RecorderTest, a_folder_that_cannot_be_written_stops_nothing) {
   recorder_.reset();
   fs::remove_all(folder_ / "rubato");
   config_.store_dir = (folder_ / "nowhere/below").string();
-  recorder_ = make();
+  const auto clock = std::make_shared<WaitNoticingClock>();
+  recorder_ = make(clock);
   const Snapshot snapshot = one_running("resnet50");
   record_round(snapshot);
   send(snapshot.jobs[0].key, 5000, 50);
   EXPECT_EQ(memory_.progress.size(), 1U);
-  for (int i = 0; i < 1000 && recorder_->store_json()["state"] != "off"; ++i)
-    std::this_thread::sleep_for(5ms);
+  ASSERT_TRUE(clock->sees_a_wait()) << "the store waits for its next try";
   EXPECT_EQ(recorder_->store_json()["state"], "off");
   EXPECT_NE(recorder_->store_json()["trouble"], "");
 }
