@@ -1,56 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lib/runtime/files.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
+
+#include "lib/base/atomic_file.h"
 
 namespace rubato {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr mode_t kOwnerFile = 0600;
 constexpr mode_t kPublicFile = 0644;
 constexpr mode_t kOwnerFolder = 0700;
 constexpr mode_t kPublicFolder = 0755;
 
-std::string system_error_text(const std::string& what, const std::string& path) {
-  return fmt::format("cannot {} {}: {}", what, path, std::strerror(errno));
-}
-
-bool write_all(int fd, const std::string& text) {
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t n = write(fd, text.data() + done, text.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    done += static_cast<std::size_t>(n);
-  }
-  return true;
-}
-
-void sync_directory(const std::string& path) {
-  const int fd = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;
-  (void)fsync(fd);
-  close(fd);
+std::string system_error_text(const std::string& what, const std::string& path, int code) {
+  return fmt::format("cannot {} {}: {}", what, path, std::strerror(code));
 }
 
 // A folder that was there keeps its mode, unless it must be private. One above it that is missing
 // is a file system that is not mounted, or a word that is spelt wrong.
 std::string make_folder(const std::string& path, mode_t mode) {
   const bool fresh = mkdir(path.c_str(), mode) == 0;
-  if (!fresh && errno != EEXIST)
-    return system_error_text("make the folder", path) +
-           (errno == ENOENT ? "; the one above it must be there" : "");
+  const int code = fresh ? 0 : errno;
+  if (!fresh && code != EEXIST)
+    return system_error_text("make the folder", path, code) +
+           (code == ENOENT ? "; the one above it must be there" : "");
   if (fresh || mode == kOwnerFolder) (void)chmod(path.c_str(), mode);
   return {};
 }
@@ -58,26 +38,14 @@ std::string make_folder(const std::string& path, mode_t mode) {
 }  // namespace
 
 std::string replace_file(const std::string& path, const std::string& text, FileKind kind) {
-  const bool durable = kind == FileKind::kState;
-  const std::string fresh = path + ".new";
-  const mode_t mode = kind == FileKind::kPublic ? kPublicFile : kOwnerFile;
-  // A leftover that is not a regular file cannot be written: opening a FIFO would block.
-  (void)unlink(fresh.c_str());
-  const int fd = open(fresh.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-  if (fd < 0) return system_error_text("write", fresh);
-  (void)fchmod(fd, mode);  // whatever the umask says
-  bool ok = write_all(fd, text);
-  if (ok && durable) ok = fsync(fd) == 0;
-  std::string error = ok ? "" : system_error_text("write", fresh);
-  if (close(fd) != 0 && error.empty()) error = system_error_text("write", fresh);
-  if (error.empty() && rename(fresh.c_str(), path.c_str()) != 0)
-    error = system_error_text("rename to", path);
-  if (!error.empty()) {
-    (void)unlink(fresh.c_str());
-    return error;
-  }
-  if (durable) sync_directory(fs::path(path).parent_path().string());
-  return {};
+  const auto written =
+      write_atomically(path, text,
+                       {.mode = kind == FileKind::kPublic ? kPublicFile : kOwnerFile,
+                        .durable = kind == FileKind::kState});
+  if (written) return {};
+  const WriteFailure& failure = written.error();
+  return system_error_text(failure.stage == WriteStage::kRename ? "rename to" : "write",
+                           failure.path, failure.code);
 }
 
 std::string make_last_folder(const std::string& path) { return make_folder(path, kPublicFolder); }

@@ -15,6 +15,8 @@
 #include <memory>
 #include <optional>
 
+#include "lib/base/atomic_file.h"
+
 namespace rubato::tools {
 namespace {
 
@@ -100,32 +102,16 @@ bool is_open_as(int descriptor, const Stat& target) {
 /// Writes beside `path` and renames; `old` is the file that is replaced.
 Result<void> replace(const std::string& path, const std::string& text,
                      const std::optional<Stat>& old) {
-  const std::string part = path + ".part";
-  // What is left of a writer that died, or a link that somebody put there, is not written to.
-  ::unlink(part.c_str());
-  constexpr mode_t kPrivate = 0600;
-  constexpr mode_t kNew = 0666;
-  const int file = ::open(part.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
-                          old.has_value() ? kPrivate : kNew);
-  if (file < 0) return failure(path, errno);
+  AtomicWriteOptions options{.mode = 0666, .umask = true, .suffix = ".part"};
   if (old.has_value()) {
-    Stat made{};
-    const bool known = ::fstat(file, &made) == 0;
-    const bool same = known && made.st_uid == old->st_uid && made.st_gid == old->st_gid;
-    // chown clears bits of the mode, so the mode comes last.
-    if ((!same && ::fchown(file, old->st_uid, old->st_gid) != 0) ||
-        ::fchmod(file, old->st_mode & 07777U) != 0) {
-      // Another's file stays another's only where it is written in its place.
-      ::close(file);
-      ::unlink(part.c_str());
-      return write_into(path, text, O_TRUNC);
-    }
+    options.mode = old->st_mode & 07777U;
+    options.owner = FileOwner{old->st_uid, old->st_gid};
   }
-  int reason = write_and_close(file, text);
-  if (reason == 0 && ::rename(part.c_str(), path.c_str()) != 0) reason = errno;
-  if (reason == 0) return {};
-  ::unlink(part.c_str());
-  return failure(path, reason);
+  const auto written = write_atomically(path, text, options);
+  if (written) return {};
+  // Another user's file keeps its owner only if it is written in its place.
+  if (written.error().stage == WriteStage::kOwner) return write_into(path, text, O_TRUNC);
+  return failure(path, written.error().code);
 }
 
 }  // namespace

@@ -55,13 +55,35 @@ TEST_F(AtomicFile, ReportsWhatFailedAndLeavesNothingBehind) {
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().path, path("none/a.new"));
   EXPECT_EQ(missing.error().code, ENOENT);
-  EXPECT_FALSE(missing.error().renaming);
+  EXPECT_EQ(missing.error().stage, WriteStage::kContent);
   std::filesystem::create_directories(path("folder/full"));
   const auto taken = write_atomically(path("folder"), "text");
   ASSERT_FALSE(taken);
   EXPECT_EQ(taken.error().path, path("folder"));
-  EXPECT_TRUE(taken.error().renaming);
+  EXPECT_EQ(taken.error().stage, WriteStage::kRename);
   EXPECT_FALSE(std::filesystem::exists(path("folder.new")));
+}
+
+TEST_F(AtomicFile, KeepsTheOwnerThatTheCallerNames) {
+  ASSERT_TRUE(write_atomically(
+      path("a"), "text",
+      {.mode = 0640, .owner = FileOwner{::getuid(), ::getgid()}, .suffix = ".part"}));
+  struct stat found {};
+  ASSERT_EQ(::stat(path("a").c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 07777U, 0640U);
+  EXPECT_EQ(found.st_uid, ::getuid());
+  EXPECT_FALSE(std::filesystem::exists(path("a.part")));
+}
+
+TEST_F(AtomicFile, LetsTheUmaskLimitTheMode) {
+  const mode_t before = ::umask(027);
+  const bool written =
+      write_atomically(path("a"), "text", {.mode = 0666, .umask = true}).has_value();
+  ::umask(before);
+  ASSERT_TRUE(written);
+  struct stat found {};
+  ASSERT_EQ(::stat(path("a").c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 07777U, 0640U);
 }
 
 }  // namespace
