@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/base/hash.h"
 #include "lib/base/log.h"
 #include "lib/core/resize_request.h"
 #include "lib/policy/memory.h"
@@ -29,34 +30,19 @@ StartOutcome refused(std::string words) {
   return {.result = StartResult::kRefused, .words = std::move(words), .nodes = {}, .label = {}};
 }
 
-// FNV-1a, a word at a time.
-class Mix {
- public:
-  void add(std::int64_t word) {
-    hash_ = (hash_ ^ static_cast<std::uint64_t>(word)) * 0x100000001b3U;
-    hash_ ^= hash_ >> 32U;
-  }
-  [[nodiscard]] std::uint64_t value() const { return hash_; }
-
- private:
-  std::uint64_t hash_ = 0xcbf29ce484222325U;
-};
-
 // Fingerprint of the free resources on the nodes that a job may use, and of the nodes it must not.
 std::uint64_t room_of(const Snapshot& snapshot, const Job& job, const std::vector<int>& never) {
   static const NodeSet kNone;
   const auto set = static_cast<std::size_t>(job.node_set);
-  Mix mix;
+  Hasher hash;
   for (const int index : job.node_set >= 0 ? snapshot.node_sets[set] : kNone) {
     const Node& node = snapshot.nodes[static_cast<std::size_t>(index)];
-    mix.add(index);
-    mix.add(node.cores_free);
-    mix.add(node.memory_free);
-    for (const GpuGroup& gpus : node.gpus) mix.add(gpus.free);
-    mix.add((node.usable ? 1 : 0) + (node.coming ? 2 : 0) + (node.powered_down ? 4 : 0));
+    hash.add(index).add(node.cores_free).add(node.memory_free);
+    for (const GpuGroup& gpus : node.gpus) hash.add(gpus.free);
+    hash.add((node.usable ? 1 : 0) + (node.coming ? 2 : 0) + (node.powered_down ? 4 : 0));
   }
-  for (const int node : never) mix.add(node);
-  return mix.value();
+  for (const int node : never) hash.add(node);
+  return hash.value();
 }
 
 std::string size_words(const Start& start) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <tuple>
 
+#include "lib/base/statistics.h"
 #include "lib/policy/algorithms/forecast.h"
 
 namespace rubato {
@@ -53,12 +54,6 @@ std::optional<double> own_seconds(const Snapshot& snapshot, const Job& job, cons
   return best > 0 ? std::optional(*left / best) : std::nullopt;
 }
 
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 double limit_of(const Job& job) {
   return static_cast<double>(std::max<Seconds>(job.time_limit, 1));
 }
@@ -73,7 +68,7 @@ class UsualSeconds {
   }
   [[nodiscard]] bool empty() const { return parts_.empty(); }
   // Call once all were added.
-  void settle() { part_ = median(parts_); }
+  void settle() { part_ = upper_median(parts_); }
   // Limits may be endless, so nobody is taken to be longer than all that tell.
   [[nodiscard]] double of(const Job& job) const {
     return std::clamp(part_ * limit_of(job), shortest_, longest_);

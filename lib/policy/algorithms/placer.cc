@@ -6,32 +6,22 @@
 #include <iterator>
 #include <tuple>
 
+#include "lib/base/hash.h"
+
 namespace rubato {
 namespace {
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
-class Hash {
- public:
-  template <typename T>
-  Hash& add(const T& value) {
-    sum_ = (sum_ ^ std::hash<T>{}(value)) * 0x9e3779b97f4a7c15ULL;
-    sum_ ^= sum_ >> 29;
-    return *this;
-  }
-  [[nodiscard]] std::size_t value() const { return sum_; }
-
- private:
-  std::size_t sum_ = 0;
-};
+std::size_t hash_of(const NodeSet* nodes) { return std::hash<const NodeSet*>()(nodes); }
 
 }  // namespace
 
 std::size_t Placer::FailureKeyHash::operator()(const FailureKey& key) const {
   const Request& r = key.request;
-  Hash hash;
+  Hasher hash;
   for (const TypeId type : key.types) hash.add(type);
-  hash.add(key.nodes)
+  hash.add(hash_of(key.nodes))
       .add(static_cast<int>(key.choice))
       .add(key.managed)
       .add(r.min_nodes)
@@ -47,7 +37,7 @@ std::size_t Placer::FailureKeyHash::operator()(const FailureKey& key) const {
 }
 
 std::size_t Placer::ListHash::operator()(const ListKey& key) const {
-  return Hash().add(key.nodes).add(key.type).value();
+  return Hasher().add(hash_of(key.nodes)).add(key.type).value();
 }
 
 Placer::Placer(const RoundInput& input, const Forecasts& forecasts, const PendingQueue& queue,

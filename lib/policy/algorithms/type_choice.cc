@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "lib/base/statistics.h"
 #include "lib/core/resize_request.h"
 #include "lib/policy/algorithms/assign.h"
 #include "lib/policy/algorithms/forecast.h"
@@ -41,13 +42,6 @@ constexpr int kStep = 2;
 constexpr const char* kRefusedSize = "another size:";
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
-double median(std::vector<double> values, double otherwise) {
-  if (values.empty()) return otherwise;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 bool size_refused(const Memory& memory, const JobKey& job) {
   const JobMemory* const found = memory_of(memory, job);
@@ -205,7 +199,7 @@ class TypeChooser {
       if (candidate.known && candidate.left)
         known.push_back(*candidate.left / best_speed(candidate));
     }
-    usual_ = median(known, kUsualSeconds);
+    usual_ = known.empty() ? kUsualSeconds : upper_median(std::move(known));
     lines_.emplace(pools_of(input_, capacity_));
     std::vector<Contender> contenders;
     for (MatchCandidate& candidate : candidates_) {

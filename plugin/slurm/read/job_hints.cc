@@ -2,10 +2,10 @@
 #include "plugin/slurm/read/job_hints.h"
 
 #include <cstring>
-#include <functional>
 #include <string_view>
 #include <utility>
 
+#include "lib/base/hash.h"
 #include "lib/hints/comment.h"
 #include "plugin/slurm/read/job_desc_view.h"
 
@@ -13,31 +13,18 @@ namespace rubato {
 
 namespace {
 
-void mix(std::uint64_t value, std::uint64_t& state) {
-  constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15;
-  state ^= value + kGolden + (state << 6) + (state >> 2);
-}
-
-void mix(const char* words, std::uint64_t& state) {
-  mix(words != nullptr ? std::hash<std::string_view>()(words) : 0, state);
-}
-
-// Hashes all fields that facts_of() reads and a user can change.
+// Everything that facts_of() reads and a user can change.
 std::uint64_t state_of(const job_record_t& job) {
   const struct job_details& details = *job.details;
-  std::uint64_t state = 0;
-  mix(job.comment, state);
-  mix(job.tres_per_job, state);
-  mix(job.tres_per_node, state);
-  mix(job.tres_per_task, state);
-  mix(job.tres_per_socket, state);
-  for (const std::uint64_t value :
-       {std::uint64_t{details.min_nodes}, std::uint64_t{details.max_nodes},
-        std::uint64_t{details.num_tasks}, std::uint64_t{details.ntasks_per_node},
-        std::uint64_t{details.whole_node}, std::uint64_t{details.requeue},
-        std::uint64_t{job.time_limit}})
-    mix(value, state);
-  return state;
+  Hasher hash;
+  for (const char* words :
+       {job.comment, job.tres_per_job, job.tres_per_node, job.tres_per_task, job.tres_per_socket}) {
+    hash.add(words != nullptr);
+    if (words != nullptr) hash.add(std::string_view(words));
+  }
+  hash.add(details.min_nodes).add(details.max_nodes).add(details.num_tasks);
+  hash.add(details.ntasks_per_node).add(details.whole_node).add(details.requeue);
+  return hash.add(job.time_limit).value();
 }
 
 }  // namespace
