@@ -50,6 +50,9 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/algorithms/start_time_search.h \
   lib/policy/algorithms/type_choice.cc \
   lib/policy/algorithms/type_choice.h \
+  lib/policy/algorithms/type_choice_match.cc \
+  lib/policy/algorithms/type_choice_sizes.cc \
+  lib/policy/algorithms/type_chooser.h \
   lib/policy/budget.cc \
   lib/policy/budget.h \
   lib/policy/explain.cc \

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What each type and size costs a job, and at which sizes it may start.
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+
+#include "lib/core/resize_request.h"
+#include "lib/policy/algorithms/assign.h"
+#include "lib/policy/algorithms/job_forecast.h"
+#include "lib/policy/algorithms/size.h"
+#include "lib/policy/algorithms/type_chooser.h"
+
+namespace rubato {
+namespace {
+
+// GPUs come free one after the other: until some do it takes this share of the time until all do.
+constexpr double kWaitShare = 0.25;
+// A smaller size must fit into the time limit even if the rate is two spreads below its forecast,
+// with this to spare for start and checkpoints.
+constexpr double kSlack = 1.25;
+constexpr double kSureStddevs = 2;
+// And only where the speed of the GPU type for its job type is known as well as that: guesses from
+// other types are at times off by more than any number of their spreads.
+constexpr double kSureStddev = 0.35;
+// A size without measurements is tried up to so many times the largest that was: what a job
+// wastes if the forecast is wrong has a bound, and the next forecast is better.
+constexpr int kStep = 2;
+
+std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+}  // namespace
+
+void TypeChooser::score_configurations(MatchCandidate& candidate, bool patient) {
+  TypeChoice& choice = candidate.choice;
+  std::vector<double> costs(at(types_), 0);
+  for (const TypeId type : choice.order) {
+    costs[at(type)] = own_cost(candidate, type);
+  }
+  double most = kForbidden;
+  if (patient) most = costs[at(choice.matched)];
+  // Less than it asks for may cost more, if it saves a wait.
+  const PoolState& pool = lines_->pool(choice.matched);
+  choice.load = pool.load.load;
+  choice.delayed = lines_->delayed(candidate.queue_position, choice.matched, candidate.gpus,
+                                   candidate.work / choice.speed[at(choice.matched)]);
+  add_variants(candidate, most + kWaitShare * pool.busy() / std::max(pool.gpus, 1));
+  const auto worse = [&](TypeId type) { return costs[at(type)] > most; };
+  choice.waits_for_match = std::erase_if(choice.order, worse) > 0;
+  for (const TypeId type : choice.order) choice.speed[at(type)] = 1 / costs[at(type)];
+}
+
+double TypeChooser::own_cost(const MatchCandidate& candidate, TypeId type) const {
+  const double seconds = candidate.work / candidate.choice.speed[at(type)];
+  return lines_->cost(candidate.queue_position, type, candidate.gpus, seconds);
+}
+
+double TypeChooser::cost(const MatchCandidate& candidate, TypeId type, int gpus,
+                         double speed) const {
+  const double seconds = candidate.work / speed;
+  const double own = candidate.work / candidate.choice.speed[at(type)];
+  return lines_->cost(candidate.queue_position, type, gpus, seconds) +
+         lines_->cost_to_come(candidate.queue_position, type, gpus, seconds) -
+         lines_->cost_to_come(candidate.queue_position, type, candidate.gpus, own);
+}
+
+double TypeChooser::hoped(const MatchCandidate& candidate, const Forecast& f, TypeId type,
+                          int gpus) const {
+  const double throughput = hoped(f, type);
+  if (!f.feasible) return throughput;
+  const double wait =
+      lines_->chance(candidate.queue_position, type, gpus, candidate.work / f.throughput());
+  return std::pow(f.throughput(), wait) * std::pow(throughput, 1 - wait);
+}
+
+void TypeChooser::add_variants(MatchCandidate& candidate, double most) const {
+  const Job& job = *candidate.entry->job;
+  if (!candidate.known || !candidate.sized) return;
+  const std::vector<int> sizes = sizes_to_try(job);
+  if (sizes.size() < 2) return;
+  std::vector<StartConfiguration>& configurations = candidate.choice.configurations;
+  for (const TypeId type : candidate.choice.order) {
+    int reach = kStep * candidate.gpus;
+    for (const int gpus : sizes) {
+      const Forecast f =
+          forecast_for(input_.models, input_.config, job, capacity_.types()[at(type)], gpus);
+      if (f.samples > 0) reach = std::max(reach, kStep * gpus);
+      const bool tried = f.samples > 0 || gpus <= candidate.gpus;
+      const bool may = tried || (gpus <= reach && may_try(type));
+      if (may) add_variant(candidate, type, gpus, f, most);
+    }
+  }
+  std::stable_sort(configurations.begin(), configurations.end(),
+                   [&](const StartConfiguration& a, const StartConfiguration& b) {
+                     return std::tuple(candidate.group[at(a.type)], a.cost) <
+                            std::tuple(candidate.group[at(b.type)], b.cost);
+                   });
+}
+
+bool TypeChooser::may_try(TypeId type) const {
+  const PoolLoad& load = lines_->pool(type).load;
+  return load.load + kSureStddevs * load.error < 1;
+}
+
+void TypeChooser::add_variant(MatchCandidate& candidate, TypeId type, int gpus, const Forecast& f,
+                              double most) const {
+  const Job& job = *candidate.entry->job;
+  const std::string& name = capacity_.types()[at(type)];
+  if (gpus < candidate.gpus) {
+    if (!candidate.left || f.stddev > kSureStddev) return;
+    const double longest = *candidate.left / std::exp(f.log_throughput - kSureStddevs * f.stddev);
+    if (longest * kSlack > static_cast<double>(job.time_limit)) return;
+  }
+  const double costs = cost(candidate, type, gpus, hoped(candidate, f, type, gpus));
+  if (costs > most) return;
+  auto other = at_size(job, gpus, name);
+  if (!other) return;
+  StartConfiguration variant{type, gpus == candidate.gpus ? 0 : gpus, std::move(*other)};
+  variant.demand = Demand(size_of(variant.job));
+  variant.throughput = f.throughput();
+  variant.cost = costs;
+  candidate.choice.configurations.push_back(std::move(variant));
+}
+
+}  // namespace rubato

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Chooses the GPU types of the jobs of a queue (type_choice.h).
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "lib/policy/algorithms/capacity.h"
+#include "lib/policy/algorithms/forecast.h"
+#include "lib/policy/algorithms/forecasts.h"
+#include "lib/policy/algorithms/match.h"
+#include "lib/policy/algorithms/pending_queue.h"
+#include "lib/policy/algorithms/pools.h"
+#include "lib/policy/algorithms/round_input.h"
+
+namespace rubato {
+
+/// Used once: run() sets the types of every entry.
+class TypeChooser {
+ public:
+  TypeChooser(const RoundInput& input, const Forecasts& forecasts, const Capacity& capacity,
+              PendingQueue& queue)
+      : input_(input),
+        forecasts_(forecasts),
+        capacity_(capacity),
+        queue_(queue),
+        types_(static_cast<int>(capacity.types().size())),
+        free_(free_types()) {}
+
+  void run();
+
+ private:
+  /// For a job whose run time is unknown, when no other run time is known.
+  static constexpr double kUsualSeconds = 3600;
+
+  struct MatchCandidate {
+    PendingEntry* entry = nullptr;
+    bool known = false;  ///< a forecast that rests on its own profile
+    int gpus = 1;        ///< it asks for
+    TypeChoice choice;
+    std::vector<int> group;        ///< by TypeId: place of the type's group in the hint, -1: never
+    std::optional<double> left;    ///< samples
+    double work = 0;               ///< samples, a guess where `left` is empty
+    QueuePosition queue_position;  ///< among those that wait
+    bool sized = true;             ///< may start at another size
+
+    [[nodiscard]] bool matched() const { return choice.matched >= 0; }
+  };
+
+  // type_choice.cc: the candidates, their forecasts, and the order of their types.
+  static bool free_to_choose(const PendingEntry& entry);
+  void add(PendingEntry& entry);
+  /// Types it accepts, of which its nodes have as many GPUs as it asks for.
+  void accept(const PendingEntry& entry, MatchCandidate& candidate);
+  const std::vector<int>& gpus_in(const NodeSet* nodes);
+  void forecast(const Job& job, MatchCandidate& candidate);
+  /// Samples/s; without a profile of its own only the ratios between types mean anything. What is
+  /// not known well is hoped to be better where it costs nobody a wait to find out.
+  [[nodiscard]] double hoped(const Forecast& f, TypeId type) const;
+  /// By type: some of its GPUs are free.
+  [[nodiscard]] std::vector<bool> free_types() const;
+  /// Waits for what suits all best. A job of which only the speed of types is known does not for
+  /// long; no job once it could starve.
+  [[nodiscard]] bool patient(const MatchCandidate& candidate) const;
+  /// The order of its types, and the choice into the entry.
+  void finalise(MatchCandidate& candidate);
+
+  // type_choice_match.cc: all candidates together, and their queues.
+  [[nodiscard]] static double best_speed(const MatchCandidate& candidate);
+  void match_all();
+  [[nodiscard]] Contender contender_of(const MatchCandidate& candidate) const;
+  /// Where each job of the queue stands among those that wait for the same type. A job that was not
+  /// matched waits for the type it is fastest on.
+  void fill_queues();
+  QueuePosition enqueue(const PendingEntry& entry, const MatchCandidate* candidate);
+  [[nodiscard]] TypeId type_of(const MatchCandidate& candidate) const;
+  [[nodiscard]] TypeId type_asked(const Job& job) const;
+
+  // type_choice_sizes.cc: what a type costs a candidate at each of its sizes.
+  /// The types by what they cost. One that is to wait for the type it was matched to takes no other
+  /// that costs more.
+  void score_configurations(MatchCandidate& candidate, bool patient);
+  /// At the size it asks for.
+  [[nodiscard]] double own_cost(const MatchCandidate& candidate, TypeId type) const;
+  /// What a size costs those who will come counts against what the size it asks for does on that
+  /// type: between types only those who wait count, for who will come can be matched to another.
+  [[nodiscard]] double cost(const MatchCandidate& candidate, TypeId type, int gpus,
+                            double speed) const;
+  /// At that size: with the probability that it costs nobody a wait.
+  [[nodiscard]] double hoped(const MatchCandidate& candidate, const Forecast& f, TypeId type,
+                             int gpus) const;
+  /// The ways to start a job that runs at several sizes, best first.
+  void add_variants(MatchCandidate& candidate, double most) const;
+  /// A size that nobody has measured may turn out to be many times slower, and what is learnt from
+  /// it is of no use where no job grows.
+  [[nodiscard]] bool may_try(TypeId type) const;
+  void add_variant(MatchCandidate& candidate, TypeId type, int gpus, const Forecast& f,
+                   double most) const;
+
+  const RoundInput& input_;
+  const Forecasts& forecasts_;
+  const Capacity& capacity_;
+  PendingQueue& queue_;
+  int types_;
+  std::vector<bool> free_;  ///< by TypeId
+  std::vector<MatchCandidate> candidates_;
+  double usual_ = kUsualSeconds;     ///< run time of a job of which nothing is known
+  std::optional<TypeQueues> lines_;  ///< once somebody is matched
+  std::map<const NodeSet*, std::vector<int>> in_set_;
+};
+
+}  // namespace rubato
