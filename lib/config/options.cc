@@ -183,7 +183,8 @@ constexpr std::pair<const char*, const char*> kTexts[] = {
     {"PriorityBand",
      "Within a band, a job with much attained service or much work left comes after a job with "
      "little of both. Between bands Slurm's priority decides. auto takes a fifth of the span of "
-     "the priorities of pending jobs; with priority/basic, which only counts submissions, it is "
+     "the priorities of managed GPU jobs that could start, without those that a nice value or a "
+     "person changed; with priority/basic, which only counts submissions, it is "
      "one band for all jobs. 0 makes Slurm's priority strict, inf orders by level alone. A job "
      "whose priority was set by hand keeps its position."},
     {"LockSlice",

@@ -83,6 +83,7 @@ struct Job {
   int tier = 1;              ///< PriorityTier of the partition
   std::uint32_t priority = 0;
   bool priority_set = false;  ///< set by hand, not by Slurm's own rules
+  bool niced = false;         ///< has a nice value, which its user can choose
   int rank = 0;               ///< position in Slurm's own order, from 0; pending jobs only
   Seconds eligible = 0;       ///< when it became eligible
   Seconds time_limit = 0;     ///< seconds; kForever without one

@@ -40,7 +40,9 @@ struct Node {
   /// Will become usable by itself: completing, booting or resuming.
   bool coming = false;
   bool powered_down = false;  ///< usable, but must boot before a start
-  std::uint32_t weight = 1;   ///< Weight of slurm.conf; lower is preferred
+  bool unregistered =
+      false;                 ///< expected up, but its slurmd has not reported to this slurmctld yet
+  std::uint32_t weight = 1;  ///< Weight of slurm.conf; lower is preferred
 
   [[nodiscard]] int gpus_total() const;
   [[nodiscard]] int gpus_free() const;

@@ -48,6 +48,7 @@ struct JobMemory {
   std::string refused_request;
   /// Cores free on the nodes it could use in the last round; when they grow, the back-off ends.
   int refused_free = 0;
+  int asked = 0;  ///< of `refusals`: the round had found no room, and Slurm was asked
 
   bool operator==(const JobMemory&) const = default;
 };

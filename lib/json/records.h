@@ -90,6 +90,7 @@ void describe(Visitor& v, R& node) {
   v.yes("usable", node.usable);
   v.yes("coming", node.coming);
   v.yes("powered_down", node.powered_down);
+  v.yes("unregistered", node.unregistered);
   v.number("weight", node.weight, kMaxUint32, 1);
 }
 
@@ -151,6 +152,7 @@ void describe_state(Visitor& v, R& job) {
   v.count("tier", job.tier, 1);
   v.number("priority", job.priority, kMaxUint32);
   v.yes("priority_set", job.priority_set);
+  v.yes("niced", job.niced);
   v.number("rank", job.rank, kMaxInt);
   v.time("eligible", job.eligible);
   v.time("time_limit", job.time_limit);
@@ -186,6 +188,7 @@ void describe(Visitor& v, R& memory) {
   v.time("passed_since", memory.passed_since);
   v.time("last_try", memory.last_try);
   v.count("refusals", memory.refusals);
+  v.count("asked", memory.asked);
   v.text("refusal", memory.refusal);
   v.text("refused_request", memory.refused_request);
   v.count("refused_free", memory.refused_free);

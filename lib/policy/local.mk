@@ -11,6 +11,8 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/algorithms/choose.h \
   lib/policy/algorithms/demand.cc \
   lib/policy/algorithms/demand.h \
+  lib/policy/algorithms/empty_fit.cc \
+  lib/policy/algorithms/empty_fit.h \
   lib/policy/algorithms/entry_outcome.h \
   lib/policy/algorithms/explainer.cc \
   lib/policy/algorithms/explainer.h \

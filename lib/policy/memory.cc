@@ -77,6 +77,7 @@ Memory fold_refusals(Memory memory, const std::vector<RefusedStart>& refused, Se
     }
     at->last_try = tried;
     ++at->refusals;
+    if (!start.planned) ++at->asked;
     at->refusal = start.reason;
   }
   return memory;

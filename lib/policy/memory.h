@@ -28,7 +28,8 @@ namespace rubato {
 /// A start of the plan that slurmctld refused.
 struct RefusedStart {
   JobKey job;
-  std::string reason;  ///< in Slurm's words
+  std::string reason;   ///< in Slurm's words
+  bool planned = true;  ///< the plan named nodes; else Slurm was asked without room
 };
 
 /// `memory` with the refused starts of a plan counted, each as one more refusal at `tried` (the

@@ -18,6 +18,9 @@ constexpr int kReservedParts = 8;
 // An existing reservation moves only for more than a minute and a tenth of the wait.
 Seconds worth_moving(Seconds wait) { return std::max(kMinGain, wait / 10); }
 
+// A job that may preempt is tried without room, too: that says nothing against its reservation.
+int refusals_of_plans(const JobMemory& memory) { return memory.refusals - memory.asked; }
+
 }  // namespace
 
 ReservationRules::ReservationRules(const RoundInput& input, const PendingQueue& queue,
@@ -50,7 +53,7 @@ void ReservationRules::add(Reservation reservation, const PendingEntry& entry) {
 bool ReservationRules::can_reserve(const PendingEntry& entry) const {
   const Job& job = *entry.job;
   return job.managed && !job.het && job.block == Block::kNone && !budget_.runs(job.key) &&
-         entry.demand.consistent() && history_.of(entry).refusals < kMaxRefusals;
+         entry.demand.consistent() && refusals_of_plans(history_.of(entry)) < kMaxRefusals;
 }
 
 bool ReservationRules::starvation_due(const PendingEntry& entry) const {

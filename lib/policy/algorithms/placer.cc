@@ -47,6 +47,7 @@ Placer::Placer(const RoundInput& input, const Forecasts& forecasts, const Pendin
       queue_(queue),
       capacity_(capacity),
       reservation_table_(reservation_table),
+      empty_fit_(capacity),
       stock_(at(capacity.node_count())),
       preempting_(at(capacity.node_count()), nullptr),
       closed_(at(capacity.node_count()), nullptr) {
@@ -67,23 +68,8 @@ std::vector<TypeId> Placer::types_of(const PendingEntry& entry) const {
 }
 
 bool Placer::one_type_carries(const PendingEntry& entry) const {
-  const Demand& demand = entry.demand;
-  const auto [known, fresh] = one_type_.try_emplace(
-      FailureKey{entry.later, FailureKey::Types::kAny, {}, entry.job->managed, entry.job->request},
-      false);
-  if (!fresh) return known->second;
-  const auto carries = [&](TypeId type) {
-    std::vector<NodeCandidate> nodes;
-    for (const int node : nodes_with(entry.later, type)) {
-      NodeCandidate found;
-      found.node = node;
-      found.amount = demand.amount_in(capacity_.total(node, type), demand.min_nodes());
-      if (found.amount > 0) nodes.push_back(found);
-    }
-    return carried(nodes, demand, demand.min_nodes());
-  };
-  known->second = std::any_of(forecasts_.fastest.begin(), forecasts_.fastest.end(), carries);
-  return known->second;
+  const std::vector<bool>& types = empty_fit_.types(*entry.later, entry.job->request);
+  return std::find(types.begin(), types.end(), true) != types.end();
 }
 
 void Placer::load_stock_plans() {

@@ -11,6 +11,7 @@
 
 #include "lib/policy/algorithms/capacity.h"
 #include "lib/policy/algorithms/choose.h"
+#include "lib/policy/algorithms/empty_fit.h"
 #include "lib/policy/algorithms/forecasts.h"
 #include "lib/policy/algorithms/pending_queue.h"
 #include "lib/policy/algorithms/reservation_table.h"
@@ -79,7 +80,8 @@ class Placer {
   /// Why `place` found nothing.
   [[nodiscard]] std::shared_ptr<const PlacementFailure> failure(const PendingEntry& entry);
 
-  /// From now on no job of lower order starts on the nodes of `entry`, for which Slurm ends other jobs.
+  /// From now on no job of lower order starts on the nodes of `entry`, for which Slurm ends other
+  /// jobs.
   void keep_for_preemption(const PendingEntry& entry);
   /// From now on no unmanaged job starts on `nodes`.
   void close_to_unmanaged(const NodeSet& nodes, const PendingEntry& entry);
@@ -176,13 +178,13 @@ class Placer {
   const PendingQueue& queue_;
   const Capacity& capacity_;
   const ReservationTable& reservation_table_;
+  EmptyFit empty_fit_;
   std::vector<std::vector<StockPlanInterval>> stock_;  ///< by node
   std::vector<const Job*> preempting_;                 ///< by node
   std::vector<const Job*> closed_;                     ///< by node, to unmanaged jobs
   bool any_preempting_ = false;
   bool any_stock_ = false;
   std::unordered_map<FailureKey, FailureMemo, FailureKeyHash> memo_;
-  mutable std::unordered_map<FailureKey, bool, FailureKeyHash> one_type_;  ///< by entry.later
   mutable std::unordered_map<ListKey, std::vector<int>, ListHash> typed_;
   std::unordered_map<ListKey, std::vector<int>, ListHash> live_;
   std::vector<NodeCandidate> candidates_;  ///< scratch

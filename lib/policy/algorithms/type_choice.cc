@@ -68,9 +68,9 @@ void TypeChooser::accept(const PendingEntry& entry, MatchCandidate& candidate) {
   const Job& job = *entry.job;
   const bool any = !job.hints || job.hints->gpu_types.empty();
   candidate.choice.bound = !any;
-  const std::vector<int>& there = gpus_in(entry.later);
+  const std::vector<bool>& fits = empty_fit_.types(*entry.later, job.request);
   for (TypeId type = 0; type < types_; ++type) {
-    if (there[at(type)] < candidate.gpus) continue;
+    if (!fits[at(type)]) continue;
     if (any) {
       candidate.group[at(type)] = 0;
       continue;
@@ -83,18 +83,6 @@ void TypeChooser::accept(const PendingEntry& entry, MatchCandidate& candidate) {
       break;
     }
   }
-}
-
-const std::vector<int>& TypeChooser::gpus_in(const NodeSet* nodes) {
-  auto [found, fresh] = in_set_.try_emplace(nodes, at(types_), 0);
-  if (!fresh) return found->second;
-  for (const int node : *nodes) {
-    for (const GpuGroup& group : input_.snapshot.nodes[at(node)].gpus) {
-      const TypeId type = capacity_.type_id(group.type);
-      if (type >= 0) found->second[at(type)] += group.total;
-    }
-  }
-  return found->second;
 }
 
 void TypeChooser::forecast(const Job& job, MatchCandidate& candidate) {

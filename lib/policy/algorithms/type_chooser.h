@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lib/policy/algorithms/capacity.h"
+#include "lib/policy/algorithms/empty_fit.h"
 #include "lib/policy/algorithms/forecast.h"
 #include "lib/policy/algorithms/forecasts.h"
 #include "lib/policy/algorithms/match.h"
@@ -25,6 +26,7 @@ class TypeChooser {
         forecasts_(forecasts),
         capacity_(capacity),
         queue_(queue),
+        empty_fit_(capacity),
         types_(static_cast<int>(capacity.types().size())),
         free_(free_types()) {}
 
@@ -51,9 +53,8 @@ class TypeChooser {
   // type_choice.cc: the candidates, their forecasts, and the order of their types.
   static bool free_to_choose(const PendingEntry& entry);
   void add(PendingEntry& entry);
-  /// Types it accepts, of which its nodes have as many GPUs as it asks for.
+  /// Finds the types that the job accepts and that could carry it on empty nodes.
   void accept(const PendingEntry& entry, MatchCandidate& candidate);
-  const std::vector<int>& gpus_in(const NodeSet* nodes);
   void forecast(const Job& job, MatchCandidate& candidate);
   /// Samples/s; without a profile of its own only the ratios between types mean anything. What is
   /// not known well is hoped to be better where it costs nobody a wait to find out.
@@ -102,12 +103,12 @@ class TypeChooser {
   const Forecasts& forecasts_;
   const Capacity& capacity_;
   PendingQueue& queue_;
+  EmptyFit empty_fit_;
   int types_;
   std::vector<bool> free_;  ///< by TypeId
   std::vector<MatchCandidate> candidates_;
   double usual_ = kUsualSeconds;     ///< run time of a job of which nothing is known
   std::optional<TypeQueues> lines_;  ///< once somebody is matched
-  std::map<const NodeSet*, std::vector<int>> in_set_;
 };
 
 }  // namespace rubato

@@ -33,6 +33,13 @@ TEST(FoldRefusals, CountsEachRefusalOfAStart) {
   EXPECT_EQ(after.jobs[1].first_seen, kNow - 100);
 }
 
+TEST(FoldRefusals, CountsQuestionsWithoutPlannedNodesApart) {
+  Memory memory = fold_refusals({}, {{.job = key_of(2), .reason = "busy", .planned = false}}, kNow);
+  memory = fold_refusals(std::move(memory), {{.job = key_of(2), .reason = "busy"}}, kNow);
+  EXPECT_EQ(memory.jobs[0].refusals, 2);
+  EXPECT_EQ(memory.jobs[0].asked, 1);
+}
+
 TEST(FoldRefusals, AddsARecordInKeyOrderWhenTheJobHasNone) {
   Memory memory;
   memory.jobs = {remembered(1), remembered(3)};

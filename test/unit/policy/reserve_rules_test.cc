@@ -325,6 +325,21 @@ TEST(Reserve, a_refused_job_tries_again_later_and_loses_its_reservation_in_the_e
   EXPECT_TRUE(starts(plan_of(snapshot, Config(), kNow + 16), job));
 }
 
+TEST(Reserve, an_answer_to_a_question_without_room_does_not_count_against_a_reservation) {
+  Snapshot snapshot = busy();
+  const JobId job = add_pending(snapshot, 4).key.id;
+  JobMemory memory;
+  memory.job = snapshot.jobs[0].key;
+  memory.first_seen = kNow;
+  memory.last_try = kNow - 1;
+  memory.refusals = 9;
+  memory.asked = 9;
+  snapshot.memory.jobs = {memory};
+  EXPECT_NE(reservation_of(plan_of(snapshot), job), nullptr);
+  snapshot.memory.jobs[0].asked = 4;
+  EXPECT_EQ(reservation_of(plan_of(snapshot), job), nullptr);
+}
+
 TEST(Reserve, a_refusal_is_forgotten_when_the_request_changes_and_tried_when_room_grows) {
   Snapshot snapshot = make_cluster({{"a100", 4}});
   add_running(snapshot, {share_of(snapshot, 0, 1)}, kNow + 600);

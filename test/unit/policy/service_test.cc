@@ -177,6 +177,29 @@ TEST(Prioritise, PrioritiesThatCountSubmissionsAreOneBand) {
   EXPECT_EQ(ids(prioritise(snapshot, {}, level(1, 2))), (std::vector<JobId>{2, 3, 4, 5, 1, 6}));
 }
 
+TEST(Prioritise, JobsThatCannotCompeteDoNotWidenTheBands) {
+  Snapshot snapshot = make_cluster({{"fast", 4}});
+  for (const std::uint32_t priority : {95000U, 94000U, 90000U, 1U}) {
+    add_pending(snapshot, 1).priority = priority;
+  }
+  Job& other = snapshot.jobs[3];
+  const std::vector<Service> second_is_last = level(2, 2);
+  const auto order = [&] { return ids(prioritise(snapshot, {}, second_is_last)); };
+  const std::vector<JobId> by_priority = {1, 2, 3, 4};
+  EXPECT_EQ(order(), (std::vector<JobId>{1, 3, 2, 4})) << "bands of 19000 hold 2 and 3";
+  other.niced = true;
+  EXPECT_EQ(order(), by_priority) << "bands of 1000";
+  other.niced = false;
+  other.block = Block::kOther;
+  EXPECT_EQ(order(), by_priority);
+  other.block = Block::kNone;
+  other.request.gpus = 0;
+  EXPECT_EQ(order(), by_priority);
+  other.request.gpus = 1;
+  other.managed = false;
+  EXPECT_EQ(order(), by_priority);
+}
+
 TEST(Prioritise, AJobWhosePriorityAPersonSetKeepsItsPlace) {
   Snapshot snapshot = make_cluster({{"fast", 4}});
   for (int i = 0; i < 4; ++i) add_pending(snapshot, 1).priority = 1000;

@@ -167,6 +167,23 @@ TEST(ChooseTypes, ATypeThatIsNotNamedIsNeverTakenEvenIfNoOtherCarries) {
   EXPECT_EQ(plan.starts.size(), 1U) << "the other mixes types, as under stock Slurm";
 }
 
+TEST(ChooseTypes, AJobIsNotMatchedToATypeWithTooFewNodes) {
+  // Two nodes of `fast` have GPUs enough for it, but it asks for three nodes.
+  Snapshot snapshot = make_cluster(
+      {{"fast", 8}, {"fast", 8}, {"slow", 4}, {"slow", 4}, {"slow", 4}, {"slow", 4}, {"last", 4}});
+  add_running(snapshot, {share_of(snapshot, 6, 2)}, kNow + 1000);
+  hinted(snapshot, "odd", 4).hints->gpu_types = {{"last"}};
+  Job& wide = add_pending(snapshot, 12);
+  wide.request.min_nodes = wide.request.max_nodes = 3;
+  wide.request.fixed_nodes = true;
+  const JobId id = wide.key.id;
+  const Plan plan = round(snapshot, learnt(), placing(), kNow);
+  ASSERT_EQ(plan.starts.size(), 1U);
+  EXPECT_EQ(plan.starts[0].job.id, id);
+  EXPECT_EQ(plan.starts[0].gpu_type, "slow");
+  EXPECT_EQ(plan.starts[0].shares.size(), 3U);
+}
+
 TEST(ChooseTypes, TheJobThatGainsLessGivesWay) {
   Snapshot snapshot = make_cluster({{"fast", 1}, {"slow", 1}});
   const std::map<std::string, double> speeds = {{"fast", 4.0}, {"slow", 1.0}};
