@@ -231,7 +231,10 @@ void Committer::note(const Start& start, const StartOutcome& outcome, bool plann
     case StartResult::kLimit:
     case StartResult::kRefused:
       ++count_.refused;
-      if (start.managed) refusals_.push_back({.job = start.job, .reason = outcome.words});
+      if (start.managed) {
+        refusals_.push_back(
+            {.job = start.job, .reason = outcome.words, .planned = !start.shares.empty()});
+      }
       break;
     case StartResult::kGone:
     case StartResult::kNotNow:

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugin/sched/plan_committer.h"
 
+#include <algorithm>
 #include <chrono>
+#include <set>
 #include <vector>
 
 #include "plugin/slurm/stock/controller.h"
@@ -10,8 +12,27 @@ namespace rubato {
 
 namespace {
 
-constexpr double kSettle = 3.0;  // seconds from the loop's begin; nodes register at once
+// Seconds from the end of slurmctld's recovery, and from the registration of the last node of a
+// job: slurmd takes a moment to end a run that slurmctld does not know.
+constexpr double kSettle = 3.0;
+constexpr double kMaxSettle = 60.0;  // a node that does not report by then is not waited for
 constexpr auto kQuietForStart = std::chrono::milliseconds(5);
+
+// Pending jobs that may use a node whose slurmd has not reported yet.
+std::set<JobKey> waiting_for_nodes(const Snapshot& snapshot) {
+  std::vector<bool> waits;  // by node set
+  for (const NodeSet& nodes : snapshot.node_sets) {
+    waits.push_back(std::any_of(nodes.begin(), nodes.end(), [&](int index) {
+      return snapshot.nodes[static_cast<std::size_t>(index)].unregistered;
+    }));
+  }
+  std::set<JobKey> jobs;
+  for (const Job& job : snapshot.jobs) {
+    const bool pending = job.state == JobState::kPending && job.node_set >= 0;
+    if (pending && waits[static_cast<std::size_t>(job.node_set)]) jobs.insert(job.key);
+  }
+  return jobs;
+}
 
 }  // namespace
 
@@ -21,16 +42,30 @@ void PlanCommitter::wait_for_quiet(const Config& config) const {
 
 // slurmctld may have recovered a job as pending that runs all the same, if its start was not saved.
 // The job's node reports it when it registers, and is told to end it. A second launch before that
-// is a duplicate for slurmd, and the node is drained.
-void PlanCommitter::drop_unsettled(Plan& plan, const Config& config) const {
-  if (seconds_since(*clock_, began_) >= kSettle || config.off(Mechanism::kSettle)) return;
-  std::erase_if(plan.starts, [this](const Start& start) { return start.job.submit < began_time_; });
+// is a duplicate for slurmd, and the node is drained. So a recovered job waits until all nodes that
+// it may use have registered.
+void PlanCommitter::drop_unsettled(const Snapshot& snapshot, Plan& plan, const Config& config) {
+  const SteadyTime now = clock_->steady();
+  if (!recovered_) recovered_ = now;
+  const bool over = seconds_since(*clock_, *recovered_) >= kMaxSettle;
+  if (over || config.off(Mechanism::kSettle)) return;
+  const std::set<JobKey> waiting = waiting_for_nodes(snapshot);
+  for (auto& [job, settling] : unsettled_) {
+    // Counts from the first commit that finds all of its nodes registered.
+    if (settling.waits) settling = {now, waiting.contains(job)};
+  }
+  for (const JobKey& job : waiting) unsettled_[job] = {now, true};
+  std::erase_if(plan.starts, [&](const Start& start) {
+    const auto waited = unsettled_.find(start.job);
+    const SteadyTime since = waited != unsettled_.end() ? waited->second.since : *recovered_;
+    return start.job.submit < began_time_ && seconds_since(*clock_, since) < kSettle;
+  });
 }
 
 void PlanCommitter::commit(const Snapshot& snapshot, Plan& plan, const Config& config,
                            const Memory& before, bool full) {
   if (full) busy_.clear();
-  drop_unsettled(plan, config);
+  drop_unsettled(snapshot, plan, config);
   if (!plan.starts.empty()) wait_for_quiet(config);
   const CommitCount count = rubato::commit(snapshot, plan, config, pair_, times_, busy_);
   if (count.started + count.started_unmanaged > 0 && !config.off(Mechanism::kSave)) save_soon();

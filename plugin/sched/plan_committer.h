@@ -2,7 +2,9 @@
 // Writes a plan into slurmctld: starts, reservations, and what users see of it.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <optional>
 
 #include "lib/base/clock.h"
 #include "lib/config/config.h"
@@ -26,7 +28,6 @@ class PlanCommitter {
         clock_(std::move(clock)),
         pacer_(pacer),
         times_(times),
-        began_(clock_->steady()),
         began_time_(clock_->now()) {}
 
   /// Starts the jobs of `plan` and notes refusals in its memory. A `full` cycle also writes to the
@@ -40,15 +41,23 @@ class PlanCommitter {
   [[nodiscard]] const CommitCount& counts() const { return counts_; }
 
  private:
-  void drop_unsettled(Plan& plan, const Config& config) const;
+  void drop_unsettled(const Snapshot& snapshot, Plan& plan, const Config& config);
   void wait_for_quiet(const Config& config) const;
 
   Pair& pair_;
   const std::shared_ptr<const Clock> clock_;
   const Pacer& pacer_;
   LockTimes& times_;
-  const SteadyTime began_;
   const Seconds began_time_;
+  /// Of the first commit. The loop begins inside read_slurm_conf(), but gets its locks only when
+  /// slurmctld has recovered its jobs.
+  std::optional<SteadyTime> recovered_;
+  /// A job with a node that has not registered, or that registered lately.
+  struct Settling {
+    SteadyTime since;
+    bool waits = false;
+  };
+  std::map<JobKey, Settling> unsettled_;
   WriteBack write_back_;
   SystemComments comments_;
   BusyTries busy_;

@@ -12,14 +12,52 @@ bool names_missing_nodes(const job_record_t& job) {
          bit_super_set(job.details->req_node_bitmap, avail_node_bitmap) == 0;
 }
 
-// slurmctld tests TRES limits after it chooses nodes. Only the job's minimum request is known
-// before. This test can miss a limit but never reports a false one.
+// A limit per node, or a minimum: what the job requests says nothing of these before its nodes are
+// chosen (acct_policy.c _validate_tres_limits_for_qos, _validate_tres_usage_limits).
+bool needs_chosen_nodes(std::uint32_t reason) {
+  switch (reason) {
+    case WAIT_QOS_MIN_CPU:
+    case WAIT_QOS_MIN_MEM:
+    case WAIT_QOS_MIN_NODE:
+    case WAIT_QOS_MIN_GRES:
+    case WAIT_QOS_MIN_ENERGY:
+    case WAIT_QOS_MIN_LIC:
+    case WAIT_QOS_MIN_BB:
+    case WAIT_QOS_MIN_BILLING:
+    case WAIT_QOS_MIN_UNK:
+    case WAIT_QOS_MAX_CPU_PER_NODE:
+    case WAIT_QOS_MAX_MEM_PER_NODE:
+    case WAIT_QOS_MAX_GRES_PER_NODE:
+    case WAIT_QOS_MAX_ENERGY_PER_NODE:
+    case WAIT_QOS_MAX_BB_PER_NODE:
+    case WAIT_QOS_MAX_BILLING_PER_NODE:
+    case WAIT_QOS_MAX_UNK_PER_NODE:
+    case WAIT_ASSOC_MAX_CPU_PER_NODE:
+    case WAIT_ASSOC_MAX_MEM_PER_NODE:
+    case WAIT_ASSOC_MAX_GRES_PER_NODE:
+    case WAIT_ASSOC_MAX_ENERGY_PER_NODE:
+    case WAIT_ASSOC_MAX_BB_PER_NODE:
+    case WAIT_ASSOC_MAX_BILLING_PER_NODE:
+    case WAIT_ASSOC_MAX_UNK_PER_NODE:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// slurmctld tests limits on TRES after its choice of nodes. The requested TRES are a lower bound
+// known before, so this test may miss a limit and never invents one.
 bool over_tres_limit(job_record_t& job) {
   if (job.tres_req_cnt == nullptr || (accounting_enforce & ACCOUNTING_ENFORCE_LIMITS) == 0)
     return false;
   std::vector<std::uint64_t> wanted(job.tres_req_cnt, job.tres_req_cnt + slurmctld_tres_cnt);
   wanted[TRES_ARRAY_NODE] = std::max<std::uint64_t>(wanted[TRES_ARRAY_NODE], 1);
-  return !acct_policy_job_runnable_post_select(&job, wanted.data(), false);
+  const auto before = job.state_reason;
+  if (acct_policy_job_runnable_post_select(&job, wanted.data(), false)) return false;
+  if (!needs_chosen_nodes(job.state_reason)) return true;
+  job.state_reason = before;
+  xfree(job.state_desc);
+  return false;
 }
 
 }  // namespace

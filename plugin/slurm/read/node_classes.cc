@@ -55,6 +55,19 @@ int NodeClasses::set_index(const bitstr_t* bitmap) {
   return at->second;
 }
 
+NodeClasses::NodeMinimum NodeClasses::minimum_of(const struct job_details& details) {
+  NodeMinimum least;
+  least.tmp_disk = details.pn_min_tmp_disk;
+  if (details.mc_ptr == nullptr) return least;
+  const auto given = [](std::uint16_t count) {
+    return count == NO_VAL16 ? std::uint16_t{0} : count;
+  };
+  least.sockets = given(details.mc_ptr->sockets_per_node);
+  least.cores = given(details.mc_ptr->cores_per_socket);
+  least.threads = given(details.mc_ptr->threads_per_core);
+  return least;
+}
+
 int NodeClasses::class_of(const SlurmQueueEntry& entry) {
   const job_record_t& job = *entry.job;
   const struct job_details& details = *job.details;
@@ -70,7 +83,9 @@ int NodeClasses::class_of(const SlurmQueueEntry& entry) {
           any_reservation_ ? job.time_limit : 0,
           text(job.mcs_label),
           details.req_node_bitmap != nullptr ? details.min_nodes : 0,
-          own_nodes};
+          own_nodes,
+          any_reservation_ ? details.whole_node : std::uint8_t{0},
+          minimum_of(details)};
   const auto [at, added] = ids_.try_emplace(std::move(key), static_cast<int>(ids_.size()));
   if (added) sets_.emplace_back();
   return at->second;
@@ -114,6 +129,10 @@ NodeClasses::Sets NodeClasses::add(const SlurmQueueEntry& entry) {
   job.part_ptr = entry.part;
   details.features_use = entry.use_prefer ? details.prefer : details.features;
   details.feature_list_use = entry.use_prefer ? details.prefer_list : details.feature_list;
+  // The capacity model tests cores and memory for each job; here they would confine the other jobs
+  // of the class to the nodes of this one.
+  details.pn_min_cpus = 0;
+  details.pn_min_memory = 0;
   if (entry.reservation != nullptr) {
     job.resv_ptr = entry.reservation;
     job.resv_name = entry.reservation->name;
@@ -128,7 +147,8 @@ NodeClasses::Sets NodeClasses::add(const SlurmQueueEntry& entry) {
   if (details.req_node_bitmap != nullptr &&
       bit_set_count(details.req_node_bitmap) >= static_cast<int>(details.min_nodes))
     bit_and(later.get(), details.req_node_bitmap);
-  if (details.feature_list_use != nullptr) (void)job_req_node_filter(&job, later.get(), true);
+  if (details.feature_list_use != nullptr || minimum_of(details).any())
+    (void)job_req_node_filter(&job, later.get(), true);
   if (job.resv_ptr != nullptr && job.resv_ptr->node_bitmap != nullptr)
     bit_and(later.get(), job.resv_ptr->node_bitmap);
   const Bitmap now(bit_copy(later.get()));

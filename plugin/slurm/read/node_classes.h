@@ -35,8 +35,21 @@ class NodeClasses {
   [[nodiscard]] int set_index(const bitstr_t* bitmap);
 
  private:
+  /// What Slurm's node filter reads of a job and the capacity model does not: all zero for most.
+  struct NodeMinimum {
+    std::uint32_t tmp_disk = 0;  ///< MB
+    std::uint16_t sockets = 0;
+    std::uint16_t cores = 0;    ///< per socket
+    std::uint16_t threads = 0;  ///< per core
+
+    auto operator<=>(const NodeMinimum&) const = default;
+    [[nodiscard]] bool any() const { return *this != NodeMinimum{}; }
+  };
   using Key = std::tuple<const part_record_t*, std::string, std::string, std::string, const void*,
-                         std::uint32_t, std::uint32_t, std::string, std::uint32_t, bool>;
+                         std::uint32_t, std::uint32_t, std::string, std::uint32_t, bool,
+                         std::uint8_t, NodeMinimum>;
+
+  [[nodiscard]] static NodeMinimum minimum_of(const struct job_details& details);
 
   [[nodiscard]] Sets add(const SlurmQueueEntry& entry);
   bool apply_reservations(job_record_t& copy, bitstr_t* nodes) const;

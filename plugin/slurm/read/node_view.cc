@@ -91,6 +91,11 @@ Node read_node(const node_record_t& slurm, int index) {
   node.usable = available && !completing && !resuming;
   node.coming = (available && completing) || resuming;
   node.powered_down = bit_test(power_node_bitmap, index) != 0;
+  // Not in the state file, so 0 until validate_node_specs() (node_mgr.c:3406).
+  const node_record_t* record = &slurm;
+  const bool off = IS_NODE_DOWN(record) || IS_NODE_DRAIN(record) || IS_NODE_FUTURE(record) ||
+                   IS_NODE_POWERED_DOWN(record) || IS_NODE_POWERING_DOWN(record);
+  node.unregistered = slurm.slurmd_start_time == 0 && !off;
   node.weight = slurm.config_ptr != nullptr ? slurm.config_ptr->weight : slurm.weight;
   return node;
 }

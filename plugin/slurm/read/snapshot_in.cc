@@ -91,6 +91,7 @@ void SnapshotPass::walk() {
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     if (i + kRecordsAhead < jobs.size()) fetch_record(*jobs[i + kRecordsAhead]);
     if (i + kDetailsAhead < jobs.size()) fetch_details(*jobs[i + kDetailsAhead]);
+    note_victim(*jobs[i]);
     if (is_running(*jobs[i])) {
       running_.push_back(jobs[i]);
     } else if (is_pending(*jobs[i])) {
@@ -185,6 +186,7 @@ Snapshot SnapshotReader::take() {
     Job& job = snapshot_.jobs.emplace_back(*line.job);
     job.priority = line.priority;
     job.priority_set = line.priority_set;
+    job.niced = line.niced;
     if (job.state == JobState::kRunning) {
       job.end_limit = line.end_limit;
       job.later_set = line.sets.later;

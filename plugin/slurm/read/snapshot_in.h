@@ -39,6 +39,7 @@ struct JobLine {
   int rank = 0;
   std::uint32_t priority = 0;
   bool priority_set = false;
+  bool niced = false;
   Seconds eligible = 0;
   Seconds end_limit = 0;
   NodeClasses::Sets sets;

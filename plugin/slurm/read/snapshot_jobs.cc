@@ -74,6 +74,7 @@ void SnapshotPass::running(job_record_t& job) {
   line.job = &cached->job;
   line.priority = job.priority;
   line.priority_set = job.direct_set_prio != 0;
+  line.niced = job.details->nice != NICE_OFFSET;
   line.end_limit = bounded ? job.end_time : kForever;
   if (fresh) line.sets = could_run(job);
   reader_.lines_.push_back(std::move(line));
@@ -94,6 +95,23 @@ static SlurmQueueEntry outside_queue(job_record_t& job) {
 NodeClasses::Sets SnapshotPass::could_run(job_record_t& job) {
   const SlurmQueueEntry entry = outside_queue(job);
   return reader_.classes_.sets_of(reader_.classes_.class_of(entry), entry);
+}
+
+void SnapshotPass::note_victim(const job_record_t& job) {
+  const job_record_t* record = &job;
+  const bool holds =
+      IS_JOB_RUNNING(record) || IS_JOB_SUSPENDED(record) || IS_JOB_COMPLETING(record);
+  if (holds) last_victim_ = std::max(last_victim_, job.preempt_time);
+}
+
+// preempt_in_progress does not last: build_job_queue() clears it (job_scheduler.c:609).
+// preempt_start_time stays (node_scheduler.c:2563). slurmctld ends no more jobs until KillWait and
+// MessageTimeout have passed; victims with a GraceTime hold their nodes for longer.
+bool SnapshotPass::preempting(const job_record_t& job) const {
+  const time_t began = job.details->preempt_start_time;
+  if (began == 0 || began < job.details->submit_time) return false;
+  const time_t patience = slurm_conf.kill_wait + slurm_conf.msg_timeout;
+  return time(nullptr) < began + patience || last_victim_ >= began;
 }
 
 bool SnapshotPass::may_preempt(const SlurmQueueEntry& entry) {
@@ -180,8 +198,9 @@ void SnapshotPass::pending(const SlurmQueueEntry& entry) {
   line.rank = static_cast<int>(reader_.lines_.size());
   line.priority = entry.priority;
   line.priority_set = job.direct_set_prio != 0;
+  line.niced = job.details->nice != NICE_OFFSET;
   line.eligible = job.details->begin_time != 0 ? job.details->begin_time : base->key.submit;
-  line.preempting = job.preempt_in_progress;
+  line.preempting = preempting(job);
   line.may_preempt = may_preempt(entry);
   line.sets = reader_.classes_.sets_of(class_id, entry);
   const BlockTests tests{.reservation_closed = line.sets.reservation_closed,
@@ -205,6 +224,7 @@ void SnapshotPass::waiting(job_record_t& job) {
   line.rank = static_cast<int>(reader_.lines_.size());
   line.priority = job.priority;
   line.priority_set = job.direct_set_prio != 0;
+  line.niced = job.details->nice != NICE_OFFSET;
   line.eligible = std::max<Seconds>(job.details->begin_time, base->key.submit);
   const bool completing = IS_JOB_COMPLETING((&job));
   line.block = completing ? Block::kOther : block_of_reason(job);

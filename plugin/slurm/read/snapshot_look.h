@@ -46,6 +46,8 @@ class SnapshotPass {
   void waiting(job_record_t& job);
   [[nodiscard]] Job read_pending(const SlurmQueueEntry& entry);
   [[nodiscard]] std::pair<const Job*, int> base_of(const SlurmQueueEntry& entry, bool queued);
+  void note_victim(const job_record_t& job);
+  [[nodiscard]] bool preempting(const job_record_t& job) const;
   [[nodiscard]] bool may_preempt(const SlurmQueueEntry& entry);
   [[nodiscard]] const StockPlan* stock_plan(const job_record_t& job);
   Request asked_of(const job_record_t& job, const part_record_t& part) {
@@ -72,6 +74,7 @@ class SnapshotPass {
   };
   std::vector<Pending> pending_;  // in job list order
   std::vector<job_record_t*> running_;
+  time_t last_victim_ = 0;  // when slurmctld last began to preempt a job that still holds nodes
   std::map<std::tuple<std::uint32_t, const part_record_t*>, bool> preempts_;
   std::map<const part_record_t*, MiB> whole_memory_;
 };
