@@ -48,8 +48,9 @@ std::vector<HintDef> rows_of_size_and_type() {
                   .default_text = "fixed by the job",
                   .example = "256-1024",
                   .help = "global batch, fixed or a range that does not harm accuracy",
-                  .text = "Samples per iteration over all GPUs. Rubato changes the batch only if it "
-                          "is a range."});
+                  .text =
+                      "Samples per iteration over all GPUs. Rubato changes the batch only if it "
+                      "is a range."});
   return rows;
 }
 
@@ -89,20 +90,19 @@ std::vector<HintDef> rows_of_work() {
 
 std::vector<HintDef> rows_of_plans() {
   std::vector<HintDef> rows;
-  rows.push_back(
-      {.field = HintField::kModel,
-       .type = HintType::kModel,
-       .key = "model",
-       .argument = "SHAPE",
-       .default_text = "none",
-       .words = {{"params", "number of parameters; required"},
-                 {"hidden", "hidden size"},
-                 {"layers", "number of layers"},
-                 {"seq", "tokens per sequence"},
-                 {"heads", "attention heads"}},
-       .example = "params=7e9,hidden=4096,layers=32,seq=2048,heads=32",
-       .help = "shape of the model, for execution plans",
-       .text = "In any order. params alone is enough for plans without tp and pp."});
+  rows.push_back({.field = HintField::kModel,
+                  .type = HintType::kModel,
+                  .key = "model",
+                  .argument = "SHAPE",
+                  .default_text = "none",
+                  .words = {{"params", "number of parameters; required"},
+                            {"hidden", "hidden size"},
+                            {"layers", "number of layers"},
+                            {"seq", "tokens per sequence"},
+                            {"heads", "attention heads"}},
+                  .example = "params=7e9,hidden=4096,layers=32,seq=2048,heads=32",
+                  .help = "shape of the model, for execution plans",
+                  .text = "In any order. params alone is enough for plans without tp and pp."});
   rows.push_back({.field = HintField::kPlans,
                   .type = HintType::kPlans,
                   .key = "plans",
@@ -132,11 +132,12 @@ std::vector<HintDef> rows_of_change() {
                   .default_text = "none: Rubato never interrupts the job",
                   .example = "B:USR1@60",
                   .help = "signal before a restart; allows Rubato to interrupt the job",
-                  .text = "As for sbatch --signal: [R|B:]SIGNAL[@SECONDS], with the name or number of "
-                          "a signal that can be caught, and how long before the restart it is "
-                          "sent (0 to 65535 seconds, default 60). B: sends it to the batch shell "
-                          "only. The word none forbids every interruption. Without this hint "
-                          "Rubato never interrupts the job."});
+                  .text =
+                      "As for sbatch --signal: [R|B:]SIGNAL[@SECONDS], with the name or number of "
+                      "a signal that can be caught, and how long before the restart it is "
+                      "sent (0 to 65535 seconds, default 60). B: sends it to the batch shell "
+                      "only. The word none forbids every interruption. Without this hint "
+                      "Rubato never interrupts the job."});
   rows.push_back({.field = HintField::kResize,
                   .type = HintType::kChoice,
                   .key = "resize",

@@ -132,7 +132,8 @@ TEST(HintComment, ManyErrorsAreCounted) {
   for (int i = 0; i < 25; ++i) comment += "colour=red;";
   const auto hints = parse_comment(comment);
   ASSERT_FALSE(hints);
-  EXPECT_TRUE(hints.error().text.ends_with("rubato-hints(7)\nand 5 more errors")) << hints.error().text;
+  EXPECT_TRUE(hints.error().text.ends_with("rubato-hints(7)\nand 5 more errors"))
+      << hints.error().text;
 }
 
 TEST(HintOptions, TheLastOfOneKeyCounts) {

@@ -77,7 +77,8 @@ TEST(Sort, Keys) {
   ASSERT_EQ(5U, order->keys.size());
   EXPECT_TRUE(order->keys[1].down);
   EXPECT_FALSE(order->keys[4].down);
-  EXPECT_EQ("--sort: unknown field 'dlrte'; did you mean dlrate?", parse_sort("dlrte").error().text);
+  EXPECT_EQ("--sort: unknown field 'dlrte'; did you mean dlrate?",
+            parse_sort("dlrte").error().text);
   // Keys after the last Rubato key are handled by squeue.
   const auto fields = sort_fields(*order);
   ASSERT_EQ(3U, fields.size());
