@@ -59,6 +59,7 @@ struct Explanation {
   Seconds start_latest = 0;
   /// The figures behind the decision, as name and value, in a fixed order.
   std::vector<std::pair<std::string, std::string>> facts;
+  std::string word;  ///< the reason in one word for squeue; "": Slurm's own reason stays
 
   bool operator==(const Explanation&) const = default;
 };

@@ -31,6 +31,9 @@ struct Reservation {
   ReserveReason reason = ReserveReason::kFirst;
   std::string gpu_type;           ///< "" for a job without GPUs
   std::vector<NodeShare> shares;  ///< sorted by node
+  /// The earliest start that was promised; 0: none yet. Only kWaited and kStarvation promise one.
+  Seconds promised = 0;
+  std::string delayed_by;  ///< why `start` is later than `promised`; "" where it is not
 
   bool operator==(const Reservation&) const = default;
 };
@@ -48,7 +51,7 @@ struct JobMemory {
   std::string refused_request;
   /// Cores free on the nodes it could use in the last round; when they grow, the back-off ends.
   int refused_free = 0;
-  int asked = 0;  ///< of `refusals`: the round had found no room, and Slurm was asked
+  int asked = 0;  ///< of `refusals`: the round had found no room, and Slurm was asked to preempt
 
   bool operator==(const JobMemory&) const = default;
 };

@@ -203,6 +203,8 @@ void describe(Visitor& v, R& reservation) {
   v.word("reason", reservation.reason, reserve_reason_from);
   v.text("gpu_type", reservation.gpu_type);
   v.shares("shares", reservation.shares);
+  v.time("promised", reservation.promised);
+  v.text("delayed_by", reservation.delayed_by);
 }
 
 template <typename Visitor, Is<Service> R>
@@ -348,6 +350,8 @@ void describe(Visitor& v, R& explanation) {
   v.time("start_latest", explanation.start_latest);
   v.facts("facts", explanation.facts);
   v.note("facts", "name and value of the figures behind the decision");
+  v.text("word", explanation.word);
+  v.note("word", "the reason in one word, as squeue shows it");
 }
 
 template <typename Visitor, Is<Plan> R>

@@ -48,6 +48,8 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/algorithms/service.h \
   lib/policy/algorithms/size.cc \
   lib/policy/algorithms/size.h \
+  lib/policy/algorithms/squeue_reason.cc \
+  lib/policy/algorithms/squeue_reason.h \
   lib/policy/algorithms/start_time_search.cc \
   lib/policy/algorithms/start_time_search.h \
   lib/policy/algorithms/type_choice.cc \

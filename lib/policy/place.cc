@@ -31,6 +31,9 @@ class SchedulingPass {
   void decide_unmanaged(const PendingEntry& entry, EntryOutcome& outcome);
   /// Starts as many array tasks of it as have room; true if all.
   bool start_tasks(const PendingEntry& entry, EntryOutcome& outcome, const BookedReservation* own);
+  [[nodiscard]] bool start_has_come(const PendingEntry& entry) const;
+  [[nodiscard]] std::optional<Placement> on_reserved_nodes(const PendingEntry& entry,
+                                                           const BookedReservation* own) const;
   [[nodiscard]] std::optional<Placement> find_room(const PendingEntry& entry, PendingEntry& as);
   void start(const PendingEntry& entry, const Placement& placement);
   void configure(const PendingEntry& entry, Placement& placement) const;
@@ -135,7 +138,7 @@ void SchedulingPass::decide_managed(const PendingEntry& entry, EntryOutcome& out
   const Job& job = *entry.job;
   if (rules_.restore_existing(entry)) placer_.forget();
   outcome.next_try = history_.next_try(entry);
-  if (outcome.next_try > input_.now && !job.preempting) {
+  if (outcome.next_try > input_.now && !job.preempting && !start_has_come(entry)) {
     outcome.skipped = Skipped::kBackOff;
     cannot_start(entry, outcome, std::nullopt);
     return;
@@ -158,6 +161,21 @@ void SchedulingPass::decide_managed(const PendingEntry& entry, EntryOutcome& out
   if (ask_slurm) attempt(entry, outcome);
   if (job.preempting) placer_.keep_for_preemption(entry);
   cannot_start(entry, outcome, std::move(own));
+}
+
+// The start that stock backfill found has come: the job is tried once whatever was refused before.
+bool SchedulingPass::start_has_come(const PendingEntry& entry) const {
+  const BookedReservation* booked = table_.find(entry.job->key);
+  return booked != nullptr && asks_backfill(history_.of(entry)) &&
+         booked->reservation.start <= input_.now &&
+         history_.of(entry).last_try < booked->reservation.start;
+}
+
+std::optional<Placement> SchedulingPass::on_reserved_nodes(const PendingEntry& entry,
+                                                           const BookedReservation* own) const {
+  if (own == nullptr || !reserver_.ripe(entry, own->reservation)) return std::nullopt;
+  return Placement{reserver_.type_of(entry, own->reservation), NodeScore{},
+                   own->reservation.shares};
 }
 
 // Room for the first configuration that fits on nodes that are up. `as` becomes the entry in that
@@ -188,12 +206,12 @@ bool SchedulingPass::start_tasks(const PendingEntry& entry, EntryOutcome& outcom
   const int tasks = std::max(entry.job->tasks, 1);
   while (outcome.started < tasks) {
     PendingEntry as = entry;
-    std::optional<Placement> placement = find_room(entry, as);
-    if (!placement && outcome.started == 0 && own != nullptr &&
-        reserver_.ripe(entry, own->reservation)) {
-      const Reservation& r = own->reservation;
-      placement = Placement{reserver_.type_of(entry, r), NodeScore{}, r.shares};
-    }
+    const BookedReservation* reserved = outcome.started == 0 ? own : nullptr;
+    std::optional<Placement> placement;
+    // Of a job that the model does not know, backfill's nodes go before those of the model.
+    if (asks_backfill(history_.of(entry))) placement = on_reserved_nodes(entry, reserved);
+    if (!placement) placement = find_room(entry, as);
+    if (!placement) placement = on_reserved_nodes(entry, reserved);
     if (!placement) break;
     configure(as, *placement);
     start(as, *placement);

@@ -18,9 +18,6 @@ constexpr int kReservedParts = 8;
 // An existing reservation moves only for more than a minute and a tenth of the wait.
 Seconds worth_moving(Seconds wait) { return std::max(kMinGain, wait / 10); }
 
-// A job that may preempt is tried without room, too: that says nothing against its reservation.
-int refusals_of_plans(const JobMemory& memory) { return memory.refusals - memory.asked; }
-
 }  // namespace
 
 ReservationRules::ReservationRules(const RoundInput& input, const PendingQueue& queue,
@@ -47,13 +44,29 @@ int ReservationRules::depth() const {
 bool ReservationRules::full() const { return static_cast<int>(table_.all().size()) >= depth(); }
 
 void ReservationRules::add(Reservation reservation, const PendingEntry& entry) {
+  const bool promises = reservation.reason != ReserveReason::kFirst && reservation.start < kForever;
+  const bool earlier = reservation.promised == 0 || reservation.start <= reservation.promised;
+  if (promises && earlier) {
+    reservation.promised = reservation.start;
+    reservation.delayed_by.clear();
+  }
   table_.add(std::move(reservation), entry.order, entry.job->time_limit);
 }
 
-bool ReservationRules::can_reserve(const PendingEntry& entry) const {
+bool ReservationRules::by_backfill(const PendingEntry& entry) const {
+  return asks_backfill(history_.of(entry)) && !input_.config.off(Mechanism::kAskBackfill);
+}
+
+bool ReservationRules::may_hold(const PendingEntry& entry) const {
   const Job& job = *entry.job;
   return job.managed && !job.het && job.block == Block::kNone && !budget_.runs(job.key) &&
-         entry.demand.consistent() && refusals_of_plans(history_.of(entry)) < kMaxRefusals;
+         entry.demand.consistent();
+}
+
+bool ReservationRules::can_reserve(const PendingEntry& entry) const {
+  if (!may_hold(entry)) return false;
+  return !asks_backfill(history_.of(entry)) ||
+         (by_backfill(entry) && entry.job->stock_start > input_.now);
 }
 
 bool ReservationRules::starvation_due(const PendingEntry& entry) const {
@@ -68,7 +81,8 @@ bool ReservationRules::waited_long(const PendingEntry& entry) const {
 const PendingEntry* ReservationRules::entry_of(const Reservation& reservation) const {
   for (const int order : queue_.entries_of(reservation.job)) {
     const PendingEntry& entry = queue_.entries[static_cast<std::size_t>(order)];
-    if (entry.job->partition == reservation.partition && can_reserve(entry)) return &entry;
+    const bool told = by_backfill(entry) || can_reserve(entry);
+    if (entry.job->partition == reservation.partition && may_hold(entry) && told) return &entry;
   }
   return nullptr;
 }
@@ -136,9 +150,11 @@ bool ReservationRules::restore_existing(const PendingEntry& entry) {
 }
 
 bool ReservationRules::still_valid(const ExistingReservation& one) const {
-  return !one.fresh && one.reservation.start < kForever &&
-         reserver_.matches(*one.entry, one.reservation) &&
-         reserver_.still_valid(*one.entry, one.reservation);
+  if (one.fresh || one.reservation.start >= kForever) return false;
+  // What backfill found has a form that the model does not know.
+  const bool fits = by_backfill(*one.entry) ? reserver_.nodes_stay(one.reservation)
+                                            : reserver_.matches(*one.entry, one.reservation);
+  return fits && reserver_.still_valid(*one.entry, one.reservation);
 }
 
 // A reservation that yields to jobs above it does not yield to `one` below it.
@@ -193,10 +209,26 @@ void ReservationRules::relocate(const ExistingReservation& one) {
   if (drains_on) found = old;
   found->made = old.made;
   found->reason = old.reason;
+  found->promised = old.promised;
+  found->delayed_by = old.delayed_by;
+  note_delay(one, *found);
   add(std::move(*found), entry);
 }
 
+// Why a reservation is later than what the job was promised. A later cause replaces an earlier one.
+void ReservationRules::note_delay(const ExistingReservation& one, Reservation& moved) const {
+  if (one.fresh || moved.promised == 0 || moved.start <= moved.promised) return;
+  if (!reserver_.nodes_stay(one.reservation)) {
+    moved.delayed_by = reserver_.lost_node(one.reservation) + " is not available";
+  } else if (!by_backfill(*one.entry) && !reserver_.matches(*one.entry, one.reservation)) {
+    moved.delayed_by = "its request or its nodes changed";
+  } else {
+    moved.delayed_by = reserver_.in_the_way(*one.entry, one.reservation);
+  }
+}
+
 std::optional<Reservation> ReservationRules::find_reservation(const PendingEntry& entry) const {
+  if (by_backfill(entry)) return reserver_.of_backfill(entry);
   if (!reserver_.possible(entry)) return std::nullopt;
   std::optional<Reservation> found = reserver_.earliest(entry, kForever);
   return found ? found : reserver_.drain(entry);
@@ -224,10 +256,13 @@ void ReservationRules::restore_or_improve(const PendingEntry& entry, BookedReser
   if (same && start > input_.now && start < kForever) {
     const Seconds until = start - worth_moving(start - input_.now);
     std::optional<Reservation> better;
-    if (until > input_.now) better = reserver_.earliest(entry, until);
-    if (better) {
+    if (until > input_.now) {
+      better = by_backfill(entry) ? reserver_.of_backfill(entry) : reserver_.earliest(entry, until);
+    }
+    if (better && better->start < until) {
       better->made = own.reservation.made;
       better->reason = own.reservation.reason;
+      better->promised = own.reservation.promised;
       add(std::move(*better), entry);
       return;
     }
@@ -279,7 +314,8 @@ void ReservationRules::reserve_new(const PendingEntry& entry, bool first) {
   }
   if (!best) return;
   best->made = input_.now;
-  best->reason = first ? ReserveReason::kFirst : ReserveReason::kWaited;
+  // A job that has waited long enough does not yield from the start on.
+  best->reason = first && !waited_long(entry) ? ReserveReason::kFirst : ReserveReason::kWaited;
   add(std::move(*best), *best_entry);
 }
 

@@ -69,6 +69,8 @@ class ReservationRules {
   [[nodiscard]] int depth() const;
   [[nodiscard]] bool full() const;
   [[nodiscard]] bool can_reserve(const PendingEntry& entry) const;
+  [[nodiscard]] bool may_hold(const PendingEntry& entry) const;
+  [[nodiscard]] bool by_backfill(const PendingEntry& entry) const;
   [[nodiscard]] bool starvation_due(const PendingEntry& entry) const;
   [[nodiscard]] bool waited_long(const PendingEntry& entry) const;
   [[nodiscard]] const PendingEntry* entry_of(const Reservation& reservation) const;
@@ -79,6 +81,7 @@ class ReservationRules {
   void book_valid(std::vector<ExistingReservation>& all);
   void relocate(const ExistingReservation& one);
   void relocate_below(const ExistingReservation& one);
+  void note_delay(const ExistingReservation& one, Reservation& moved) const;
   [[nodiscard]] std::optional<Reservation> find_reservation(const PendingEntry& entry) const;
   void restore_or_improve(const PendingEntry& entry, BookedReservation own);
   void reserve_new(const PendingEntry& entry, bool first);

@@ -26,4 +26,6 @@ lib_librubato_runtime_la_SOURCES = \
   lib/runtime/start_history.cc \
   lib/runtime/start_history.h \
   lib/runtime/throughput_log.cc \
-  lib/runtime/throughput_log.h
+  lib/runtime/throughput_log.h \
+  lib/runtime/user_names.cc \
+  lib/runtime/user_names.h

@@ -74,6 +74,11 @@ class Committer {
     return at != jobs_.end() ? at->second : nullptr;
   }
 
+  // It was tried without room, since it may preempt others.
+  [[nodiscard]] bool preempts(const Start& start) const {
+    const Job* job = job_of(start);
+    return start.shares.empty() && job != nullptr && (job->may_preempt || job->preempting);
+  }
   NodeIndices kept_from(const Job& job) const;
   [[nodiscard]] Result<void> plan_size(const Start& start, const Job& job);
   [[nodiscard]] StartConstraints constraints_of(const Start& start, const Job& job) const;
@@ -117,7 +122,9 @@ NodeIndices Committer::kept_from(const Job& job) const {
   if (job.managed && !config_.off(Mechanism::kStockPlan))
     for (const Job& other : snapshot_.jobs) {
       const bool before = other.state == JobState::kPending && other.rank < job.rank;
-      if (!before || other.stock_start == 0 || end <= other.stock_start) continue;
+      // The start of a managed job is in its reservation.
+      const bool planned = before && !other.managed && other.stock_start != 0;
+      if (!planned || end <= other.stock_start) continue;
       kept.insert(other.stock_nodes.begin(), other.stock_nodes.end());
     }
   for (std::size_t i = next_; i < plan_.starts.size(); ++i)
@@ -233,7 +240,7 @@ void Committer::note(const Start& start, const StartOutcome& outcome, bool plann
       ++count_.refused;
       if (start.managed) {
         refusals_.push_back(
-            {.job = start.job, .reason = outcome.words, .planned = !start.shares.empty()});
+            {.job = start.job, .reason = outcome.words, .planned = !preempts(start)});
       }
       break;
     case StartResult::kGone:

@@ -81,6 +81,9 @@ class Pair {
   virtual void wake() noexcept = 0;
 
   virtual void set_reserved(std::vector<ReservedNodes>) = 0;
+  /// Managed jobs for which stock backfill may find nodes and start, beside what is reserved.
+  virtual void set_asked(std::vector<JobId> jobs) = 0;
+  [[nodiscard]] virtual std::vector<JobId> asked() const = 0;  ///< sorted
 
   /// These apply to the calling thread.
   virtual void enter_start(const StartScope*) noexcept = 0;

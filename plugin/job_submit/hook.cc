@@ -55,7 +55,8 @@ int on_modify(Pair& pair, JobUpdate& update) {
     return answer.code;
   }
   // The update applies to the submitted request, not to the size of the last start.
-  if (!config->off(Mechanism::kRestore)) update.restore_request();
+  // Slurm tests the sender's right after this hook.
+  if (!config->off(Mechanism::kRestore) && update.permitted()) update.restore_request();
   if (config->off(Mechanism::kHintsUpdate)) return kSlurmSuccess;
   const auto checked = check_update(update, *config);
   if (checked) {

@@ -43,6 +43,7 @@ Depth SnapshotSource::look_depth(bool first) {
 std::optional<Snapshot> SnapshotSource::take(const Config& config, bool first) {
   const bool write = config.mode == Mode::kPlace;
   const Depth depth = look_depth(first);
+  reader_.read_plans_of(pair_.asked());
   if (!config.off(Mechanism::kQuiet)) pacer_.wait_for_quiet(kQuietForLook);
   {
     const HeldLocks locks(write ? LockKind::kAct : LockKind::kLook,
@@ -59,7 +60,9 @@ std::optional<Snapshot> SnapshotSource::take(const Config& config, bool first) {
     if (locks.held()) restore_requests(reader_.owed());
     if (!config.off(Mechanism::kSave)) save_soon();
   }
-  return reader_.take();
+  Snapshot snapshot = reader_.take();
+  names_.fill(snapshot.jobs);
+  return snapshot;
 }
 
 bool SnapshotSource::completing_changed(const Config& config) {

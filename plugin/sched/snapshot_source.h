@@ -9,6 +9,7 @@
 #include "lib/base/clock.h"
 #include "lib/config/config.h"
 #include "lib/core/snapshot.h"
+#include "lib/runtime/user_names.h"
 #include "plugin/common/pair.h"
 #include "plugin/sched/pacer.h"
 #include "plugin/slurm/read/snapshot_in.h"
@@ -22,7 +23,7 @@ class SnapshotSource {
  public:
   SnapshotSource(Pair& pair, std::shared_ptr<const Clock> clock, const Pacer& pacer,
                  LockTimes& times)
-      : pair_(pair), clock_(std::move(clock)), pacer_(pacer), times_(times) {}
+      : pair_(pair), clock_(std::move(clock)), pacer_(pacer), times_(times), names_(clock_) {}
 
   /// Reads the jobs and nodes of slurmctld. `first`: no round was made from a snapshot yet. Empty
   /// while slurmctld shuts down, and where its records do not fit this build.
@@ -45,6 +46,7 @@ class SnapshotSource {
   const Pacer& pacer_;
   LockTimes& times_;
   SnapshotReader reader_;
+  UserNames names_;
   ChangeMark seen_;  ///< at the last take()
   int coming_ = 0;   ///< completing nodes at the last take()
   bool records_checked_ = false;

@@ -73,6 +73,22 @@ void Gate::set_reserved(std::vector<ReservedNodes> reserved) {
   reserved_ = std::move(reserved);
 }
 
+void Gate::set_asked(std::vector<JobId> jobs) {
+  std::sort(jobs.begin(), jobs.end());
+  const std::lock_guard lock(mutex_);
+  asked_ = std::move(jobs);
+}
+
+std::vector<JobId> Gate::asked() const {
+  const std::lock_guard lock(mutex_);
+  return asked_;
+}
+
+bool Gate::asks_backfill(JobId job) const {
+  const std::lock_guard lock(mutex_);
+  return std::binary_search(asked_.begin(), asked_.end(), job);
+}
+
 void Gate::forget_nodes() noexcept {
   const std::lock_guard lock(mutex_);
   reserved_.clear();
@@ -170,11 +186,12 @@ GateAnswer Gate::answer(const GateQuestion& question) {
   if (question.owed && question.kind == Kind::kRunNow && beats(*config))
     return {.kind = GateAnswer::Kind::kRefuse, .scope = nullptr, .masked = {}};
   if (!is_closed) return {};
-  return question.managed ? answer_managed(question, *config) : answer_unmanaged(question);
+  return question.managed ? answer_managed(question, *config) : answer_masked(question, *config);
 }
 
 GateAnswer Gate::answer_managed(const GateQuestion& question, const Config& config) {
   if (question.kind == GateQuestion::Kind::kTestOnly) return {};
+  if (this_is_backfill && asks_backfill(question.job)) return answer_masked(question, config);
   if (question.kind == GateQuestion::Kind::kWillRun) {
     // In stock backfill this test would reserve whole nodes for the job; elsewhere a user asks.
     if (!this_is_backfill || config.off(Mechanism::kWillrun)) return {};
@@ -186,21 +203,25 @@ GateAnswer Gate::answer_managed(const GateQuestion& question, const Config& conf
   }
   if (asked_immediately(question.uid) && !config.off(Mechanism::kImmediate)) {
     immediate_.fetch_add(1, std::memory_order_relaxed);
-    return {};
+    return answer_masked(question, config);
   }
   refused_run_now_.fetch_add(1, std::memory_order_relaxed);
   return {.kind = GateAnswer::Kind::kRefuse, .scope = nullptr, .masked = {}};
 }
 
-GateAnswer Gate::answer_unmanaged(const GateQuestion& question) {
+GateAnswer Gate::answer_masked(const GateQuestion& question, const Config& config) {
   if (question.kind == GateQuestion::Kind::kTestOnly) return {};
+  // Outside of backfill a user asks when the job would start (sbatch --test-only).
+  if (question.kind == GateQuestion::Kind::kWillRun && !this_is_backfill) return {};
+  if (config.off(Mechanism::kResvMask)) return {};
   GateAnswer answer;
   const std::lock_guard lock(mutex_);
-  if (config_->off(Mechanism::kResvMask)) return {};
   for (const ReservedNodes& reserved : reserved_) {
     const bool ends_before = question.end <= reserved.start && question.end < kForever;
+    // Slurm's priority orders the jobs that Rubato does not order itself.
+    const bool above = !question.managed && question.priority > reserved.priority;
     const bool goes_first =
-        std::pair(question.tier, question.priority) > std::pair(reserved.tier, reserved.priority);
+        question.tier > reserved.tier || (question.tier == reserved.tier && above);
     if (ends_before || goes_first || reserved.job == question.job) continue;
     answer.masked.insert(answer.masked.end(), reserved.nodes.begin(), reserved.nodes.end());
   }

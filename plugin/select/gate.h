@@ -52,6 +52,8 @@ class Gate final : public Pair {
   void set_waker(Waker*) noexcept override;
   void wake() noexcept override;
   void set_reserved(std::vector<ReservedNodes>) override;
+  void set_asked(std::vector<JobId> jobs) override;
+  [[nodiscard]] std::vector<JobId> asked() const override;
   void enter_start(const StartScope*) noexcept override;
   void mark_backfill_thread(bool) noexcept override;
   void note_submit(std::uint32_t uid, bool immediate) noexcept override;
@@ -69,12 +71,15 @@ class Gate final : public Pair {
   void note_open(bool open) noexcept;
   [[nodiscard]] bool asked_immediately(std::uint32_t uid) const noexcept;
   [[nodiscard]] GateAnswer answer_managed(const GateQuestion&, const Config&);
-  [[nodiscard]] GateAnswer answer_unmanaged(const GateQuestion&);
+  /// Passes without the nodes that are reserved for others.
+  [[nodiscard]] GateAnswer answer_masked(const GateQuestion&, const Config&);
+  [[nodiscard]] bool asks_backfill(JobId job) const;
 
   Nanoseconds (*clock_)();
-  mutable std::mutex mutex_;  // guards config_ and reserved_; never held while calling out
+  mutable std::mutex mutex_;  // guards the next three; never held while calling out
   std::shared_ptr<const Config> config_;
   std::vector<ReservedNodes> reserved_;
+  std::vector<JobId> asked_;  // sorted
   std::mutex waker_mutex_;
   Waker* waker_ = nullptr;
   std::atomic<Nanoseconds> beat_{0};

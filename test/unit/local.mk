@@ -95,6 +95,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/runtime/run_log_test.cc \
   test/unit/runtime/start_history_test.cc \
   test/unit/runtime/throughput_log_test.cc \
+  test/unit/runtime/user_names_test.cc \
   test/unit/validate/rubick_test.cc \
   test/unit/validate/sia_test.cc \
   tools/generate/config_man.cc \

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "lib/base/text.h"
+#include "lib/policy/algorithms/squeue_reason.h"
 
 namespace rubato {
 namespace {
@@ -14,6 +15,11 @@ constexpr std::size_t kNodesShown = 8;
 
 const char* plural(std::int64_t count, const char* one, const char* many) {
   return count == 1 ? one : many;
+}
+
+// Only a reservation that holds against jobs above it is a promise.
+bool promised(const Reservation& reservation) {
+  return reservation.reason != ReserveReason::kFirst && reservation.start < kForever;
 }
 
 std::string block_words(const Job& job) {
@@ -241,12 +247,21 @@ void Explainer::reserved(const PendingEntry& entry, const BookedReservation& boo
   } else if (r.start <= input_.now) {
     account.reason = fmt::format("has {} reserved and starts as soon as it can", nodes);
   } else {
-    account.reason = fmt::format("has {} reserved in {} at the latest", nodes,
-                                 account.say("start_in", duration_text(r.start - input_.now)));
+    const std::string in = account.say("start_in", duration_text(r.start - input_.now));
+    account.reason = promised(r) ? fmt::format("has {} reserved in {} at the latest", nodes, in)
+                                 : fmt::format(
+                                       "waits for {}, free in {} unless a job before it starts "
+                                       "there",
+                                       nodes, in);
   }
   account.say("reserve_reason", to_string(r.reason));
   if (r.partition != entry.job->partition) {
     account.reason += " in partition " + account.say("reserved_partition", r.partition);
+  }
+  if (!r.delayed_by.empty() && r.start < kForever) {
+    account.reason += fmt::format(" ({} later than promised: {})",
+                                  account.say("delayed", duration_text(r.start - r.promised)),
+                                  account.say("delayed_by", r.delayed_by));
   }
   account.reason += "; ";
 }
@@ -326,7 +341,7 @@ void Explainer::interval(const PendingEntry& entry, const EntryOutcome& outcome,
       break;
   }
   to.start_earliest = outcome.skipped == Skipped::kBackOff ? outcome.next_try : now;
-  if (booked != nullptr && booked->reservation.start < kForever) {
+  if (booked != nullptr && promised(booked->reservation)) {
     to.start_latest = std::max(booked->reservation.start, to.start_earliest);
   } else if (!entry.job->managed && entry.job->stock_start > now) {
     to.start_latest = entry.job->stock_start;
@@ -358,6 +373,7 @@ Explanation Explainer::explain(const PendingEntry& entry, const EntryOutcome& ou
     explanation.gpu_type = booked->reservation.gpu_type;
     explanation.nodes = names(booked->reservation.shares);
   }
+  explanation.word = squeue_reason(outcome, booked);
   interval(entry, outcome, booked, explanation);
   return explanation;
 }

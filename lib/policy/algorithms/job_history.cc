@@ -53,6 +53,11 @@ bool check_refusals(JobMemory& memory, const RoundInput& input, const PendingEnt
 
 }  // namespace
 
+// A job that may preempt is tried without room, too: that says nothing against the model.
+bool asks_backfill(const JobMemory& memory) {
+  return memory.refusals - memory.asked >= kMaxRefusals;
+}
+
 Seconds back_off(int refusals) {
   if (refusals <= 0) return 0;
   return refusals > 6 ? kMaxBackOff : std::min<Seconds>(Seconds{1} << (refusals - 1), kMaxBackOff);

@@ -11,8 +11,12 @@
 
 namespace rubato {
 
-/// After this many refusals in a row a job gets no reservation.
+/// After this many refusals in a row the model is not trusted about a job.
 inline constexpr int kMaxRefusals = 5;
+
+/// Slurm refused the starts that the rounds planned: the job has a constraint that the model lacks.
+/// Stock backfill then finds its nodes and its start (Job::stock_start), and these are reserved.
+[[nodiscard]] bool asks_backfill(const JobMemory& memory);
 
 /// Seconds from the last refusal to the next try: 1, 2, 4, ... at most 60.
 [[nodiscard]] Seconds back_off(int refusals);

@@ -108,6 +108,8 @@ class Placer {
   /// `node` is up, and neither stock's plan nor a preemption keeps `entry` from starting there.
   [[nodiscard]] bool open(const PendingEntry& entry, int node) const;
 
+  [[nodiscard]] const ReservationTable& reservations() const { return reservation_table_; }
+
   /// Types an entry can take, in the order in which they are tried; {kNoGpu} without GPUs,
   /// {kAnyGpu} for an untyped request that no one type could carry if all its nodes were empty.
   [[nodiscard]] std::vector<TypeId> types_of(const PendingEntry& entry) const;

@@ -2,6 +2,7 @@
 #include "lib/policy/algorithms/reserver.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "lib/policy/algorithms/start_time_search.h"
 
@@ -147,6 +148,64 @@ bool Reserver::matches(const PendingEntry& entry, const Reservation& reservation
   if (demand.shape() == Demand::Shape::kGpusPerNode) return true;
   const bool exact = demand.wants_gpus() && !demand.whole_nodes();
   return exact ? carried == demand.total() : carried >= demand.total();
+}
+
+bool Reserver::nodes_stay(const Reservation& reservation) const {
+  return std::all_of(reservation.shares.begin(), reservation.shares.end(),
+                     [&](const NodeShare& share) { return will_be_up(share.node); });
+}
+
+std::string Reserver::lost_node(const Reservation& reservation) const {
+  for (const NodeShare& share : reservation.shares) {
+    if (!will_be_up(share.node)) return input_.snapshot.nodes[at(share.node)].name;
+  }
+  return {};
+}
+
+std::string Reserver::in_the_way(const PendingEntry& entry, const Reservation& reservation) const {
+  const Seconds start = std::max(reservation.start, input_.now + 1);
+  for (const NodeShare& share : reservation.shares) {
+    const std::string& name = input_.snapshot.nodes[at(share.node)].name;
+    for (const Job& job : input_.snapshot.jobs) {
+      const auto here = [&](const NodeShare& held) { return held.node == share.node; };
+      const bool since = job.state == JobState::kRunning && job.start >= reservation.made;
+      if (since && job.end_limit > start && std::ranges::any_of(job.allocation, here))
+        return "job " + job.label + " started on " + name;
+    }
+    const BookedReservation* other = placer_.reservations().conflicting_reservation(
+        share.node, entry.job->key, entry.end(start), std::numeric_limits<int>::max());
+    if (other != nullptr)
+      return "job " + std::to_string(other->reservation.job.id) + " has " + name + " before";
+  }
+  return "less is free on its nodes than before";
+}
+
+std::vector<NodeCandidate> Reserver::backfill_candidates(const PendingEntry& entry, TypeId type,
+                                                         Seconds start) const {
+  const int nodes = static_cast<int>(entry.job->stock_nodes.size());
+  std::vector<NodeCandidate> candidates;
+  for (const int node : entry.job->stock_nodes) {
+    if (!will_be_up(node) || (type != kNoGpu && !capacity_.has_type(node, type))) continue;
+    const NodeRoom room = capacity_.room(node, type, start, std::min(entry.end(start), kForever));
+    NodeCandidate candidate;
+    candidate.node = node;
+    candidate.amount = entry.demand.amount_in(room, nodes);
+    candidate.free = entry.demand.wants_gpus() ? room.gpus : room.cores;
+    if (candidate.amount > 0) candidates.push_back(candidate);
+  }
+  return candidates;
+}
+
+std::optional<Reservation> Reserver::of_backfill(const PendingEntry& entry) const {
+  const Job& job = *entry.job;
+  if (!entry.demand.consistent() || job.stock_nodes.empty()) return std::nullopt;
+  const Seconds start = std::max(job.stock_start, input_.now + 1);
+  for (const TypeId type : placer_.types_of(entry)) {
+    const auto choice = choose(backfill_candidates(entry, type, start), entry.demand,
+                               static_cast<int>(job.stock_nodes.size()));
+    if (choice) return make(entry, type, start, *choice);
+  }
+  return std::nullopt;
 }
 
 bool Reserver::free_between(const PendingEntry& entry, const Reservation& reservation, Seconds from,

@@ -20,6 +20,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "lib/policy/algorithms/placer.h"
 #include "lib/policy/algorithms/reservation_table.h"
@@ -46,6 +47,17 @@ class Reserver {
   [[nodiscard]] TypeId type_of(const PendingEntry& entry, const Reservation& reservation) const;
   /// The shares are what `entry` asks for, on nodes it may use some day.
   [[nodiscard]] bool matches(const PendingEntry& entry, const Reservation& reservation) const;
+  /// Where and when stock backfill means to start `entry` (Job::stock_start, stock_nodes), with the
+  /// GPUs, cores and memory that the model sees for it there; nothing if there is no such room.
+  [[nodiscard]] std::optional<Reservation> of_backfill(const PendingEntry& entry) const;
+  /// All nodes of the reservation are up, or will be.
+  [[nodiscard]] bool nodes_stay(const Reservation& reservation) const;
+  /// The name of the first node for which nodes_stay() fails.
+  [[nodiscard]] std::string lost_node(const Reservation& reservation) const;
+  /// What holds the shares of `reservation` at its start, in words: a job that started since it was
+  /// made, or another reservation.
+  [[nodiscard]] std::string in_the_way(const PendingEntry& entry,
+                                       const Reservation& reservation) const;
   /// `entry` can start now on the shares of its reservation, whose start has come. Drains are no
   /// obstacle: they yield to every reservation with a start.
   [[nodiscard]] bool ripe(const PendingEntry& entry, const Reservation& reservation) const;
@@ -60,6 +72,8 @@ class Reserver {
                                   Seconds from, Seconds to) const;
   [[nodiscard]] std::int64_t lack_on(const PendingEntry& entry, int node, TypeId type, int amount,
                                      int nodes) const;
+  [[nodiscard]] std::vector<NodeCandidate> backfill_candidates(const PendingEntry& entry,
+                                                               TypeId type, Seconds start) const;
   [[nodiscard]] std::vector<NodeCandidate> drain_candidates(const PendingEntry& entry,
                                                             TypeId type) const;
 

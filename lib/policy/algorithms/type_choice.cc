@@ -9,6 +9,7 @@
 
 #include "lib/policy/algorithms/assign.h"
 #include "lib/policy/algorithms/job_forecast.h"
+#include "lib/policy/algorithms/size.h"
 #include "lib/policy/algorithms/type_chooser.h"
 
 namespace rubato {
@@ -44,8 +45,10 @@ void TypeChooser::run() {
 
 bool TypeChooser::free_to_choose(const PendingEntry& entry) {
   const Job& job = *entry.job;
-  return job.managed && !job.het && entry.demand.wants_gpus() && job.request.gpu_type.empty() &&
-         entry.gpus == 0 && !entry.on_cpus;
+  // A type in the request binds the type, not the size.
+  const bool sized = job.hints && sizes_to_try(job).size() > 1;
+  return job.managed && !job.het && entry.demand.wants_gpus() &&
+         (job.request.gpu_type.empty() || sized) && entry.gpus == 0 && !entry.on_cpus;
 }
 
 void TypeChooser::add(PendingEntry& entry) {
@@ -70,7 +73,8 @@ void TypeChooser::accept(const PendingEntry& entry, MatchCandidate& candidate) {
   candidate.choice.bound = !any;
   const std::vector<bool>& fits = empty_fit_.types(*entry.later, job.request);
   for (TypeId type = 0; type < types_; ++type) {
-    if (!fits[at(type)]) continue;
+    const std::string& bound = job.request.gpu_type;
+    if (!fits[at(type)] || (!bound.empty() && bound != capacity_.types()[at(type)])) continue;
     if (any) {
       candidate.group[at(type)] = 0;
       continue;

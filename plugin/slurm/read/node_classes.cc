@@ -30,6 +30,13 @@ bool exclusive_user(const SlurmQueueEntry& entry) {
          (entry.part->flags & PART_FLAG_EXCLUSIVE_USER) != 0;
 }
 
+// Its jobs may start before it does, and use other nodes as well (Flags=FLEX). Slurm moves one that
+// repeats on when it is looked up, so that one counts as a plain reservation here.
+bool is_flexible(const slurmctld_resv_t* reservation) {
+  return (reservation->flags & RESERVE_FLAG_FLEX) != 0 &&
+         (reservation->flags & RESERVE_REOCCURING) == 0;
+}
+
 }  // namespace
 
 bool NodeClasses::begin(const NodeIndex& index, std::vector<NodeSet>& sets) {
@@ -106,7 +113,9 @@ bool NodeClasses::apply_reservations(job_record_t& copy, bitstr_t* nodes) const 
     // job_test_resv() would look up the reservation and write it to the job, or advance a recurring
     // one. Leave that to slurmctld's next cycle.
     const slurmctld_resv_t* own = copy.resv_ptr;
-    if (own == nullptr || own->start_time > now || own->end_time <= now) return false;
+    if (own == nullptr) return false;
+    const bool active = own->start_time <= now && own->end_time > now;
+    if (!active && !is_flexible(own)) return false;
     copy.resv_id = own->resv_id;
   }
   time_t when = now;
@@ -149,7 +158,7 @@ NodeClasses::Sets NodeClasses::add(const SlurmQueueEntry& entry) {
     bit_and(later.get(), details.req_node_bitmap);
   if (details.feature_list_use != nullptr || minimum_of(details).any())
     (void)job_req_node_filter(&job, later.get(), true);
-  if (job.resv_ptr != nullptr && job.resv_ptr->node_bitmap != nullptr)
+  if (job.resv_ptr != nullptr && job.resv_ptr->node_bitmap != nullptr && !is_flexible(job.resv_ptr))
     bit_and(later.get(), job.resv_ptr->node_bitmap);
   const Bitmap now(bit_copy(later.get()));
   sets.reservation_closed = !apply_reservations(job, now.get());

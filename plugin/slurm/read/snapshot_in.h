@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lib/config/config.h"
@@ -25,7 +26,7 @@ enum class Depth {
 /// Restores the original request of a pending job (plugin/slurm/write/job_rewrite.h).
 using RestoreRequest = bool (*)(job_record_t& job);
 
-/// The start that stock backfill plans for an unmanaged pending job.
+/// The start that stock backfill plans for a pending job that it may plan.
 struct StockPlan {
   Seconds start = 0;
   std::string names;  ///< hostlist
@@ -56,6 +57,8 @@ struct JobLine {
 /// only while no cycle runs.
 class SnapshotReader {
  public:
+  /// Managed jobs, sorted, whose plan by stock backfill is read like that of unmanaged jobs.
+  void read_plans_of(std::vector<JobId> jobs) { asked_ = std::move(jobs); }
   /// With `may_write`: needs LockKind::kAct, builds the queue as schedule() does, with tests of
   /// dependencies and limits. Without: needs LockKind::kLook and changes no record. With
   /// `may_write`, calls `restore` for each job that owes its request, before reading it.
@@ -77,6 +80,7 @@ class SnapshotReader {
   std::deque<Job> fresh_;  // entries of this look that are not in the cache
   std::vector<JobLine> lines_;
   std::vector<JobId> owed_;
+  std::vector<JobId> asked_;
   Snapshot snapshot_;
   bool known_ = false;  // a full look has happened
 };

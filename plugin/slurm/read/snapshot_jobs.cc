@@ -35,9 +35,7 @@ Job common(const job_record_t& job, const part_record_t& part, const Config& con
   out.array_id = job.array_job_id;
   out.label = label_of(job);
   out.name = text(job.name);
-  // Uses slurmctld's cache: at most one directory service look-up per user under the locks.
-  out.user =
-      job.user_name != nullptr ? text(job.user_name) : text(uid_to_string_cached(job.user_id));
+  out.user = text(job.user_name);  // mostly empty: no look-up in a directory under the locks
   out.account = text(job.account);
   out.qos = job.qos_ptr != nullptr ? text(job.qos_ptr->name) : "";
   out.partition = text(part.name);
@@ -161,7 +159,7 @@ std::pair<const Job*, int> SnapshotPass::base_of(const SlurmQueueEntry& entry, b
   return {&cached->job, cached->class_id};
 }
 
-// The plan of an unmanaged job. While a backfill cycle runs, its last complete plan applies.
+// Stock backfill's plan of a job. While a backfill cycle runs, its last complete plan applies.
 const StockPlan* SnapshotPass::stock_plan(const job_record_t& job) {
   auto& plans = reader_.stock_plans_;
   if (!backfilling_) {
@@ -210,7 +208,8 @@ void SnapshotPass::pending(const SlurmQueueEntry& entry) {
   BlockFound block = find_block(job, *entry.part, tests);
   line.block = block.kind;
   if (block.kind != Block::kNone) line.block_text = std::move(block.words);
-  if (!base->managed) line.stock = stock_plan(job);
+  const auto& asked = reader_.asked_;
+  if (!base->managed || std::ranges::binary_search(asked, job.job_id)) line.stock = stock_plan(job);
   reader_.lines_.push_back(std::move(line));
 }
 

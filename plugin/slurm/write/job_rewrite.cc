@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -91,6 +92,8 @@ void count_tres(job_record_t& job, part_record_t& part) {
       assoc_mgr_tres_weighted(count, part.billing_weights, slurm_conf.priority_flags, true));
   set_job_tres_req_str(&job, true);
   assoc_mgr_unlock(&locks);
+  // slurmctld keeps the figure of the last start (job_mgr.c, calc_job_billable_tres).
+  job.billable_tres = static_cast<double>(NO_VAL);
 }
 
 /// `request` in the form that request_of() reads back from a record in `part`.
@@ -166,6 +169,7 @@ struct RewrittenRequest::Saved {
   std::uint32_t total_cpus = 0;
   std::uint32_t cpu_cnt = 0;
   std::uint32_t node_cnt_wag = 0;
+  double billable_tres = 0;
 };
 
 RewrittenRequest::RewrittenRequest(job_record_t& job, part_record_t& part, bool put_back)
@@ -188,6 +192,7 @@ RewrittenRequest::RewrittenRequest(job_record_t& job, part_record_t& part, bool 
   saved.total_cpus = job.total_cpus;
   saved.cpu_cnt = job.cpu_cnt;
   saved.node_cnt_wag = job.node_cnt_wag;
+  saved.billable_tres = job.billable_tres;
 }
 
 Result<std::unique_ptr<RewrittenRequest>> RewrittenRequest::make(
@@ -243,6 +248,7 @@ void RewrittenRequest::put_back() {
   job_.total_cpus = saved.total_cpus;
   job_.cpu_cnt = saved.cpu_cnt;
   job_.node_cnt_wag = saved.node_cnt_wag;
+  job_.billable_tres = saved.billable_tres;
   saved_.reset();
 }
 
@@ -277,13 +283,16 @@ void RewrittenRequest::restore_rest() {
 bool restore_request(job_record_t& job) {
   if (!owes_request(job) || job.part_ptr == nullptr) return false;
   const std::optional<RequestFields> kept = kept_request(job);
-  forget_kept(job);
   const auto rc = write_request(job, *job.part_ptr, *kept);
   if (!rc) {
-    log().error("JobId={}: original request not restored, it keeps the size of its last start: {}",
-                job.job_id, rc.error().text);
+    // It is kept: a GPU type that gres.conf lost may come back. Until then the job waits.
+    static std::set<JobId> said;  // under slurmctld's job write lock
+    if (said.insert(job.job_id).second)
+      log().error("JobId={}: its original request cannot be restored, so it waits: {}", job.job_id,
+                  rc.error().text);
     return false;
   }
+  forget_kept(job);
   log().info("JobId={}: original request restored", job.job_id);
   return true;
 }

@@ -95,10 +95,22 @@ SelectOutcome refusal(int code) {
           .error = slurm_strerror(code)};
 }
 
+int select_now(job_record_t* job) {
+  return select_nodes(job, false, nullptr, nullptr, false, SLURMDB_JOB_FLAG_SCHED);
+}
+
+// Nodes with the features of --prefer go first (job_scheduler.c, _job_queue_append).
 int ask_slurm(job_record_t* job, bool fail) {
   if (fail) return ESLURM_NODES_BUSY;
   job->last_sched_eval = time(nullptr);
-  return select_nodes(job, false, nullptr, nullptr, false, SLURMDB_JOB_FLAG_SCHED);
+  struct job_details& details = *job->details;
+  if (details.prefer == nullptr) return select_now(job);
+  details.features_use = details.prefer;
+  details.feature_list_use = details.prefer_list;
+  if (select_now(job) == SLURM_SUCCESS) return SLURM_SUCCESS;
+  details.features_use = details.features;
+  details.feature_list_use = details.feature_list;
+  return select_now(job);
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <utility>
 
+#include "lib/policy/algorithms/job_history.h"
 #include "plugin/slurm/read/node_slots.h"
 #include "plugin/slurm/stock/slurm_headers.h"
 
@@ -12,8 +14,8 @@ namespace rubato {
 
 namespace {
 
-// Numbers in a reason change with every start and end of other jobs; the text is kept for this
-// long.
+// What a job is short of may change with every start and end of other jobs; a reason is kept for
+// this long.
 constexpr Seconds kWordsKeep = 10;
 
 job_record_t* pending_record(const JobKey& key) {
@@ -30,31 +32,35 @@ bool may_explain(const job_record_t& job) {
          job.state_reason == WAIT_RESOURCES;
 }
 
-// squeue prints the text in one line; `rubato explain` prints all of it.
-std::string words_of(const Explanation& explanation) {
-  constexpr std::size_t kMaxLength = 120;
-  std::string words = "Rubato: " + explanation.reason;
-  if (words.size() <= kMaxLength) return words;
-  const std::size_t end = words.rfind(';', kMaxLength);
-  words.resize(end != std::string::npos ? end : kMaxLength);
-  return words;
+// Managed jobs that stock backfill plans: their start and nodes in the record are its answer. It
+// does not know hints, so it is not asked about a job whose hints name GPU types.
+std::vector<JobId> asked_jobs(const Snapshot& snapshot, const Plan& plan) {
+  std::vector<JobId> asked;
+  for (const Job& job : snapshot.jobs) {
+    if (job.state != JobState::kPending || !job.managed) continue;
+    const JobMemory* memory = memory_of(plan.memory, job.key);
+    const bool typed = job.hints && !job.hints->gpu_types.empty();
+    if (memory != nullptr && asks_backfill(*memory) && !typed) asked.push_back(job.key.id);
+  }
+  return asked;
 }
 
 }  // namespace
 
 bool WriteBack::write_job(const Job& job, const Explanation& explanation,
-                          const Reservation* reservation, const std::string& nodes, Seconds now) {
+                          const Reservation* reservation, const std::string& nodes, Seconds now,
+                          bool asked) {
   job_record_t* record = pending_record(job.key);
   if (record == nullptr) return false;
   Written& last = written_[job.key];
   bool changed = false;
   if (may_explain(*record)) {
-    const std::string words = words_of(explanation);
-    const char* shown = record->state_desc != nullptr ? record->state_desc : "";
-    const bool cleared = last.words != shown;  // stock Slurm has tested the job since
-    if (words != shown && (cleared || now - last.at >= kWordsKeep)) {
+    const std::string& words = explanation.word;
+    const char* before = record->state_desc != nullptr ? record->state_desc : "";
+    const bool cleared = last.words != before;  // stock Slurm has tested the job since
+    if (words != before && (cleared || now - last.at >= kWordsKeep)) {
       xfree(record->state_desc);
-      record->state_desc = xstrdup(words.c_str());
+      if (!words.empty()) record->state_desc = xstrdup(words.c_str());
       if (record->state_reason == WAIT_NO_REASON)
         record->state_reason = reservation != nullptr ? WAIT_RESOURCES : WAIT_PRIORITY;
       last.words = words;
@@ -62,8 +68,8 @@ bool WriteBack::write_job(const Job& job, const Explanation& explanation,
       changed = true;
     }
   }
-  const Seconds start =
-      reservation != nullptr && reservation->start < kForever ? reservation->start : 0;
+  const bool shown = reservation != nullptr && reservation->start < kForever && !asked;
+  const Seconds start = shown ? reservation->start : 0;
   const bool ours_to_clear = start == 0 && last.start != 0 && record->start_time == last.start;
   if (start != 0 ? record->start_time != start : ours_to_clear) {
     record->start_time = start;
@@ -111,6 +117,7 @@ void WriteBack::write(const Snapshot& snapshot, const Plan& plan, Pair& pair) {
   std::map<JobKey, const Reservation*> reservations;
   for (const Reservation& one : plan.reservations) reservations.try_emplace(one.job, &one);
 
+  std::vector<JobId> asked = asked_jobs(snapshot, plan);
   std::set<JobKey> seen;
   bool changed = false;
   for (const Job& job : snapshot.jobs) {
@@ -125,15 +132,18 @@ void WriteBack::write(const Snapshot& snapshot, const Plan& plan, Pair& pair) {
       if (!indices) continue;
       nodes = hostlist_of(*indices);
     }
-    changed = write_job(job, *told->second, reservation, nodes, plan.made) || changed;
+    const bool by_backfill = std::ranges::find(asked, job.key.id) != asked.end();
+    changed = write_job(job, *told->second, reservation, nodes, plan.made, by_backfill) || changed;
   }
   std::erase_if(written_, [&](const auto& one) { return !seen.contains(one.first); });
   reserve(snapshot, plan, pair);
+  pair.set_asked(std::move(asked));
   if (changed) last_job_update = time(nullptr);
 }
 
 void WriteBack::clear(Pair& pair) {
   pair.set_reserved({});
+  pair.set_asked({});
   bool changed = false;
   for (const auto& [key, last] : written_) {
     job_record_t* job = pending_record(key);

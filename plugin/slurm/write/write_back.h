@@ -31,7 +31,7 @@ class WriteBack {
   };
 
   bool write_job(const Job& job, const Explanation& explanation, const Reservation* reservation,
-                 const std::string& nodes, Seconds now);
+                 const std::string& nodes, Seconds now, bool asked);
 
   std::map<JobKey, Written> written_;
 };

@@ -9,7 +9,7 @@ from cluster.slurmconf import Nodes
 
 from . import steps
 from .authority import STOPPED
-from .limits import make_qos, no_preemption
+from .limits import cancel_jobs, make_qos, no_preemption
 from .saved import unharmed, wait_quiet, written
 
 #: Nodes as sites have them: unequal cores and memory under one feature.
@@ -45,6 +45,49 @@ def feature_class_with_large_jobs(c):
     c.cmd("squeue -o '%.6i %.10T %N %r'")
     for job in large:
         check(c.job(job)["JobState"] == "PENDING", f"job {job} to wait for a large node")
+
+
+@scenario(cluster="unequal", needs=[], negative=STOPPED)
+def preferred_nodes_go_first(c):
+    """`--prefer=large` starts on the large nodes while one is free, then on others
+
+    Jobs with and without GPUs.
+    """
+    jobs = [c.sbatch(f"--prefer=large {options} -t 5", "sleep 900")
+            for options in ("-n1", "--gpus=1", "-n1 -c 2", "--gpus=2")]
+    for job in jobs:
+        runs(c, job, 15)
+    c.cmd("squeue -o '%.6i %.10T %N %b %r'")
+    for job in jobs:
+        check(c.job(job)["NodeList"] in ("n5", "n6"), f"job {job} on a large node",
+              c.job(job)["NodeList"])
+    c.cmd("scancel " + " ".join(map(str, jobs)))
+    _fill_large(c)
+    late = c.sbatch("--prefer=large --gpus=4 -t 5", "sleep 900")
+    runs(c, late, 15)
+    check(c.job(late)["NodeList"] in ("n1", "n2", "n3", "n4"), "another node when these are full",
+          c.job(late)["NodeList"])
+
+
+@scenario(cluster="unequal", needs=["root"], negative=STOPPED)
+def flexible_reservations_bind_neither_time_nor_nodes(c):
+    """A job in a reservation with Flags=FLEX starts before it begins, and beside its nodes"""
+    later, now = c.fresh_name("later"), c.fresh_name("now")
+    user = c.site.user
+    for name, start in ((later, "now+60minutes"), (now, "now")):
+        node = {later: "n1", now: "n2"}[name]
+        c.cmd(f"scontrol create reservation ReservationName={name} StartTime={start} Duration=120 "
+              f"Users={user} Nodes={node} Flags=FLEX")
+        c.defer(f"scontrol delete ReservationName={name}")
+    c.defer(lambda: cancel_jobs(c))
+    early = c.sbatch(f"--reservation={later} --gpus=1 -t 5", "sleep 900")
+    runs(c, early, 15)
+    runs(c, c.sbatch(f"--reservation={now} -w n2 --exclusive --gpus=4 -t 60", "sleep 900"), 15)
+    beside = c.sbatch(f"--reservation={now} --gpus=4 -t 5", "sleep 900")
+    runs(c, beside, 15)
+    c.cmd("squeue -o '%.6i %.10T %N %r'")
+    check(c.job(beside)["NodeList"] != "n2", "a node outside of the reservation",
+          c.job(beside)["NodeList"])
 
 
 @scenario(cluster="accounts", needs=["dbd"], negative=STOPPED)

@@ -22,7 +22,7 @@ def _gang_in_stream(c, options, gpus):
 
     def started():
         seen = c.job(gang)
-        if seen.get("JobState") == "PENDING" and "Rubato:" in seen.get("Reason", "") and not shown:
+        if seen.get("JobState") == "PENDING" and "Rubato" in seen.get("Reason", "") and not shown:
             shown.add(gang)
         row = c.ask(f"squeue -h --start -j {gang} -o '%S %Y'")
         if row and "N/A" not in row and len(shown) < 3:

@@ -44,6 +44,11 @@ def devices(c, job):
     return seen or {"no GPU"}
 
 
+def billed(c, job):
+    """What the running job is billed: with no weights set, its CPUs."""
+    return int(re.search(r"billing=(\d+)", c.job(job)["TRES"])[1])
+
+
 def runs_with(c, job, gpus, tasks=None):
     """The job runs with so many GPUs: for Slurm, in its environment, in a step.
 
@@ -91,11 +96,13 @@ def four_gpus_start_as_two_then_as_eight(c):
     check("SLURM_GPUS=2" in lines, "SLURM_GPUS=2", lines)
     shown = c.cmd(f"squeue -h -j {held} -O NumCPUs:8,NumTasks:8,tres-per-job:16")
     check(shown.split() == ["2", "2", "gres:gpu:2"], "2 CPUs, 2 tasks, 2 GPUs in squeue", shown)
+    check(billed(c, held) == 2, "a billing of 2", c.job(held)["TRES"])
     c.write_rubato_conf(conf("TestInject=start-size:8"))
     c.cmd(f"scontrol requeue {held}")
     asks_again(c, held, before)
     lines = runs_with(c, held, 8)
     check("SLURM_GPUS=8" in lines, "SLURM_GPUS=8", lines)
+    check(billed(c, held) == 8, "a billing that follows the size", c.job(held)["TRES"])
 
 
 @scenario(cluster="jobs", needs=["rubato"], negative="rewrite", timeout=120)

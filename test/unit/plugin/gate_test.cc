@@ -175,6 +175,40 @@ TEST_F(GateTest, LetsAnImmediateRequestThroughForAMoment) {
   EXPECT_EQ(answer(managed(Kind::kRunNow)), Answer::kRefuse);
 }
 
+TEST_F(GateTest, AnImmediateRequestTakesNoReservedNodesWhateverItsPriority) {
+  gate_.set_reserved({{.job = 3, .start = 150, .tier = 1, .priority = 60, .nodes = {4, 2}}});
+  gate_.note_submit(1000, true);
+  GateQuestion urgent = managed(Kind::kRunNow);
+  urgent.priority = 1000;
+  urgent.tier = 1;
+  urgent.end = 200;
+  EXPECT_EQ(gate_.answer(urgent).masked, (std::vector<int>{2, 4}));
+  urgent.end = 150;
+  EXPECT_EQ(answer(urgent), Answer::kPass) << "it ends before";
+  urgent.end = 200;
+  urgent.tier = 2;
+  EXPECT_EQ(answer(urgent), Answer::kPass);
+}
+
+TEST_F(GateTest, LeavesAskedJobsToStockBackfillBesideWhatIsReserved) {
+  gate_.set_asked({9, 7});
+  EXPECT_EQ(gate_.asked(), (std::vector<JobId>{7, 9}));
+  EXPECT_EQ(answer(managed(Kind::kRunNow)), Answer::kRefuse) << "not stock's main scheduler";
+  gate_.mark_backfill_thread(true);
+  EXPECT_EQ(answer(managed(Kind::kWillRun)), Answer::kPass);
+  EXPECT_EQ(answer(managed(Kind::kRunNow)), Answer::kPass);
+  gate_.set_reserved({{.job = 3, .start = 150, .tier = 1, .priority = 60, .nodes = {4}},
+                      {.job = 7, .start = 150, .tier = 1, .priority = 60, .nodes = {5}}});
+  GateQuestion question = managed(Kind::kWillRun);
+  question.tier = 1;
+  question.end = 200;
+  EXPECT_EQ(gate_.answer(question).masked, std::vector<int>{4}) << "not its own";
+  question.job = 8;
+  EXPECT_EQ(answer(question), Answer::kRefuse);
+  gate_.set_asked({});
+  EXPECT_EQ(answer(managed(Kind::kWillRun)), Answer::kRefuse);
+}
+
 TEST_F(GateTest, NarrowsTheStartOfTheLoopItself) {
   const std::vector<int> nodes{1, 2};
   const StartScope scope{.managed = true, .only = &nodes, .never = nullptr};
@@ -227,7 +261,10 @@ TEST_F(GateTest, TakesReservedNodesFromUnmanagedJobsThatWouldOutlastThem) {
   const GateAnswer masked = gate_.answer(unmanaged(Kind::kRunNow));
   EXPECT_EQ(masked.kind, Answer::kMask);
   EXPECT_EQ(masked.masked, (std::vector<int>{2, 4, 6}));
+  EXPECT_EQ(answer(unmanaged(Kind::kWillRun)), Answer::kPass) << "sbatch --test-only";
+  gate_.mark_backfill_thread(true);
   EXPECT_EQ(answer(unmanaged(Kind::kWillRun)), Answer::kMask);
+  gate_.mark_backfill_thread(false);
   EXPECT_EQ(answer(unmanaged(Kind::kTestOnly)), Answer::kPass);
 
   GateQuestion shorter = unmanaged(Kind::kRunNow);

@@ -119,9 +119,9 @@ TEST(Explain, a_reservation_and_who_waits_for_it) {
   const Explanation first = explain(snapshot, 0);
   EXPECT_EQ(first.verdict, Verdict::kReserve);
   EXPECT_EQ(first.reason,
-            "has n1 reserved in 00:10:00 at the latest; asks for 4 GPUs; free on the 1 node it may "
-            "use: 1 of 4 a100");
-  EXPECT_EQ(first.start_latest, kNow + 600);
+            "waits for n1, free in 00:10:00 unless a job before it starts there; asks for 4 GPUs; "
+            "free on the 1 node it may use: 1 of 4 a100");
+  EXPECT_EQ(first.start_latest, 0);
   EXPECT_EQ(fact(first, "reserve_reason"), "first");
   EXPECT_EQ(explain(snapshot, 1).reason,
             "asks for 1 GPU, which is free, but would run for 01:00:00 on nodes reserved for job " +

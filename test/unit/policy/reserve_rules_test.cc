@@ -48,7 +48,9 @@ TEST(Reserve, the_first_job_that_cannot_start_gets_the_earliest_time) {
   EXPECT_EQ(r->reason, ReserveReason::kFirst);
   EXPECT_EQ(reservation_of(plan, eight), nullptr);
   EXPECT_EQ(plan.explanations[0].verdict, Verdict::kReserve);
-  EXPECT_EQ(plan.explanations[0].start_latest, kNow + 600);
+  // It yields to jobs above it, so it promises nothing yet.
+  EXPECT_EQ(r->promised, 0);
+  EXPECT_EQ(plan.explanations[0].start_latest, 0);
   EXPECT_EQ(plan.explanations[1].verdict, Verdict::kWait);
 }
 
@@ -299,7 +301,7 @@ TEST(Reserve, a_drain_gathers_nodes_as_they_come_free) {
   EXPECT_TRUE(starts(plan, id));
 }
 
-TEST(Reserve, a_refused_job_tries_again_later_and_loses_its_reservation_in_the_end) {
+TEST(Reserve, a_refused_job_tries_again_later_and_is_reserved_what_backfill_finds) {
   Snapshot snapshot = make_cluster({{"a100", 4}});
   const JobId job = add_pending(snapshot, 2).key.id;
   JobMemory memory;
@@ -318,11 +320,98 @@ TEST(Reserve, a_refused_job_tries_again_later_and_loses_its_reservation_in_the_e
   snapshot.memory = plan.memory;
   snapshot.memory.jobs[0].refusals = 5;
   snapshot.memory.jobs[0].last_try = kNow;
+  snapshot.memory.reservations.clear();
   plan = plan_of(snapshot);
   EXPECT_FALSE(starts(plan, job));
   EXPECT_EQ(reservation_of(plan, job), nullptr);
   EXPECT_FALSE(starts(plan_of(snapshot, Config(), kNow + 15), job));
   EXPECT_TRUE(starts(plan_of(snapshot, Config(), kNow + 16), job));
+
+  snapshot.jobs[0].stock_start = kNow + 300;
+  snapshot.jobs[0].stock_nodes = {0};
+  plan = plan_of(snapshot);
+  ASSERT_NE(reservation_of(plan, job), nullptr);
+  EXPECT_EQ(reservation_of(plan, job)->start, kNow + 300);
+  Config off;
+  off.test_off.insert(Mechanism::kAskBackfill);
+  EXPECT_EQ(reservation_of(plan_of(snapshot, off), job), nullptr);
+}
+
+// The model would take n1, which is free first. Slurm says n2, where other jobs then end in time.
+TEST(Reserve, what_backfill_found_stays_and_starts_there_though_it_was_just_refused) {
+  Snapshot snapshot = busy();
+  const JobId job = add_pending(snapshot, 4).key.id;
+  JobMemory memory;
+  memory.job = snapshot.jobs.front().key;
+  memory.first_seen = kNow;
+  memory.refusals = 5;
+  memory.last_try = kNow - 1;
+  snapshot.memory.jobs = {memory};
+  Job& entry = snapshot.jobs.front();
+  entry.stock_start = kNow + 1000;
+  entry.stock_nodes = {1};
+  Plan plan = plan_of(snapshot);
+  const Reservation* r = reservation_of(plan, job);
+  ASSERT_NE(r, nullptr);
+  EXPECT_EQ(r->start, kNow + 1000);
+  EXPECT_EQ(r->shares[0].node, 1);
+
+  // A backfill cycle that did not reach the job takes nothing away.
+  snapshot.memory = plan.memory;
+  snapshot.jobs.front().stock_start = 0;
+  snapshot.jobs.front().stock_nodes.clear();
+  plan = plan_of(snapshot);
+  ASSERT_NE(reservation_of(plan, job), nullptr);
+  EXPECT_EQ(reservation_of(plan, job)->start, kNow + 1000);
+
+  // All nodes are free at its start. The last refusal was a second ago.
+  snapshot.jobs.erase(snapshot.jobs.begin() + 1, snapshot.jobs.end());
+  for (Node& node : snapshot.nodes) {
+    node.gpus[0].free = 4;
+    node.cores_free = node.cores;
+    node.memory_free = node.memory;
+  }
+  snapshot.memory = plan.memory;
+  snapshot.memory.jobs[0].last_try = kNow + 999;
+  snapshot.memory.jobs[0].refused_free = 1000;
+  plan = plan_of(snapshot, Config(), kNow + 1000);
+  ASSERT_TRUE(starts(plan, job));
+  EXPECT_EQ(plan.starts[0].shares[0].node, 1);
+}
+
+TEST(Reserve, a_later_start_than_promised_names_its_cause) {
+  Snapshot snapshot = busy();
+  snapshot.taken = kNow;
+  Job& waiting = add_pending(snapshot, 4);
+  waiting.eligible = kNow - 4000;  // longer than ReserveAfter
+  const JobId job = waiting.key.id;
+  Plan plan = plan_of(snapshot);
+  const Reservation* r = reservation_of(plan, job);
+  ASSERT_NE(r, nullptr);
+  EXPECT_EQ(r->promised, kNow + 600);
+  EXPECT_EQ(r->delayed_by, "");
+  EXPECT_EQ(plan.explanations[0].start_latest, kNow + 600);
+
+  snapshot.memory = plan.memory;
+  snapshot.nodes[0].usable = false;
+  plan = plan_of(snapshot);
+  r = reservation_of(plan, job);
+  ASSERT_NE(r, nullptr);
+  EXPECT_EQ(r->start, kNow + 1000);
+  EXPECT_EQ(r->promised, kNow + 600);
+  EXPECT_EQ(r->delayed_by, "n1 is not available");
+  EXPECT_NE(plan.explanations[0].reason.find("later than promised: n1 is not available"),
+            std::string::npos)
+      << plan.explanations[0].reason;
+
+  // What is earlier again is no delay any more.
+  snapshot.memory = plan.memory;
+  snapshot.nodes[0].usable = true;
+  plan = plan_of(snapshot);
+  r = reservation_of(plan, job);
+  ASSERT_NE(r, nullptr);
+  EXPECT_EQ(r->start, kNow + 600);
+  EXPECT_EQ(r->delayed_by, "");
 }
 
 TEST(Reserve, an_answer_to_a_question_without_room_does_not_count_against_a_reservation) {
@@ -336,7 +425,7 @@ TEST(Reserve, an_answer_to_a_question_without_room_does_not_count_against_a_rese
   memory.asked = 9;
   snapshot.memory.jobs = {memory};
   EXPECT_NE(reservation_of(plan_of(snapshot), job), nullptr);
-  snapshot.memory.jobs[0].asked = 4;
+  snapshot.memory.jobs[0].asked = 4;  // five refusals of planned starts
   EXPECT_EQ(reservation_of(plan_of(snapshot), job), nullptr);
 }
 

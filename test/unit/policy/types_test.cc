@@ -261,6 +261,27 @@ TEST(Sizes, AJobTakesLessRatherThanWaitIfItsTimeLimitAllows) {
       << "nobody knows how long it would take";
 }
 
+TEST(Sizes, ATypeInTheRequestBindsTheTypeAndNotTheSize) {
+  Snapshot snapshot = make_cluster({{"slow", 4}, {"fast", 4}});
+  add_running(snapshot, {share_of(snapshot, 0, 3)}, kNow + 3600);
+  elastic(snapshot, 4, {{1, 4}}, 300 * 600).request.gpu_type = "slow";
+  Plan plan = round(snapshot, learnt(), placing(), kNow);
+  ASSERT_EQ(plan.starts.size(), 1U) << plan.explanations[0].reason;
+  EXPECT_EQ(plan.starts[0].gpus, 1);
+  EXPECT_EQ(plan.starts[0].gpu_type, "slow");
+
+  snapshot = make_cluster({{"slow", 4}, {"fast", 4}});
+  elastic(snapshot, 2, {{1, 4}}).request.gpu_type = "fast";
+  plan = round(snapshot, learnt(), placing(), kNow);
+  ASSERT_EQ(plan.starts.size(), 1U);
+  EXPECT_EQ(plan.starts[0].gpus, 4);
+  EXPECT_EQ(plan.starts[0].gpu_type, "fast") << "faster on slow, which the request excludes";
+  snapshot.jobs[0].hints->sizes = GpuSizes();
+  plan = round(snapshot, learnt(), placing(), kNow);
+  ASSERT_EQ(plan.starts.size(), 1U);
+  EXPECT_EQ(plan.starts[0].gpus, 0);
+}
+
 TEST(Sizes, AJobTakesNoLessOnATypeThatItsJobTypeWasNeverMeasuredOn) {
   const std::map<std::string, double> speeds = {{"fast", 4.0}, {"slow", 1.0}};
   const Models models(speeds, std::make_shared<const ThroughputModel>(
