@@ -46,6 +46,8 @@ Json json_of(const Option& option, const Config& config) {
       const auto number = parse_number(value);
       return number ? Json(*number) : Json(value);
     }
+    case OptionType::kNames:
+      return Json(config.*std::get<std::set<std::string> Config::*>(option.field));
     case OptionType::kPartitions:
       return config.manage_all ? Json("all") : Json(config.managed_partitions);
     case OptionType::kChoice:
@@ -64,6 +66,13 @@ const char* to_string(Mode mode) { return mode == Mode::kPlace ? "place" : "obse
 
 bool Config::manages(const std::string& partition) const {
   return manage_all || managed_partitions.contains(partition);
+}
+
+bool Config::manages_group(const std::string& account, const std::string& qos) const {
+  const auto among = [](const std::set<std::string>& names, const std::string& name) {
+    return names.empty() || names.contains(name);
+  };
+  return among(managed_accounts, account) && among(managed_qos, qos);
 }
 
 std::map<std::string, double> Config::speeds() const {

@@ -49,29 +49,33 @@ struct Config {
   Mode mode = Mode::kObserve;
   bool manage_all = false;  ///< ManagedPartitions=all
   std::set<std::string> managed_partitions;
-  Seconds heartbeat_timeout = 10;        ///< HeartbeatTimeout, seconds; then the gate opens
-  double round_interval = 1.0;           ///< RoundInterval, seconds between full rounds
-  double round_deadline = 2.0;           ///< RoundDeadline, seconds; later plans are dropped
-  int reserve_depth = 4;                 ///< ReserveDepth
-  Seconds reserve_after = 600;           ///< ReserveAfter, seconds
-  double priority_band = kAutoBand;      ///< PriorityBand; infinity: inf
-  Seconds starvation_bound = 86400;      ///< StarvationBound, seconds
-  int lock_slice_ms = 5;                 ///< LockSlice: longest hold while starting jobs
-  std::string publish_dir;               ///< PublishDir; "" = StateSaveLocation/rubato/publish
-  double publish_interval = 1.0;         ///< PublishInterval, seconds
-  std::string log_level = "info";        ///< LogLevel
-  std::string store_dir;                 ///< StoreDir; "" = StateSaveLocation/rubato
-  int store_retention_days = 180;        ///< StoreRetentionDays
-  Seconds warm_up = 60;                  ///< WarmUp, seconds; 0: none
-  int model_half_life_days = 30;         ///< ModelHalfLife, days; 0: no decay
-  Seconds message_interval = 60;         ///< MessageInterval, seconds; 0: no cap
-  std::vector<GpuTypeConfig> gpu_types;  ///< sorted by name
-  std::vector<JobTypeConfig> job_types;  ///< sorted by name
-  std::set<Mechanism> test_off;          ///< TestOff, only with RUBATO_TESTING=1
-  std::map<Fault, double> test_inject;   ///< TestInject: argument of each fault (0 without one)
+  Seconds heartbeat_timeout = 10;          ///< HeartbeatTimeout, seconds; then the gate opens
+  double round_interval = 1.0;             ///< RoundInterval, seconds between full rounds
+  double round_deadline = 2.0;             ///< RoundDeadline, seconds; later plans are dropped
+  int reserve_depth = 4;                   ///< ReserveDepth
+  Seconds reserve_after = 600;             ///< ReserveAfter, seconds
+  double priority_band = kAutoBand;        ///< PriorityBand; infinity: inf
+  Seconds starvation_bound = 86400;        ///< StarvationBound, seconds
+  int lock_slice_ms = 5;                   ///< LockSlice: longest hold while starting jobs
+  std::string publish_dir;                 ///< PublishDir; "" = StateSaveLocation/rubato/publish
+  double publish_interval = 1.0;           ///< PublishInterval, seconds
+  std::string log_level = "info";          ///< LogLevel
+  std::string store_dir;                   ///< StoreDir; "" = StateSaveLocation/rubato
+  int store_retention_days = 180;          ///< StoreRetentionDays
+  Seconds warm_up = 60;                    ///< WarmUp, seconds; 0: none
+  int model_half_life_days = 30;           ///< ModelHalfLife, days; 0: no decay
+  Seconds message_interval = 60;           ///< MessageInterval, seconds; 0: no cap
+  std::vector<GpuTypeConfig> gpu_types;    ///< sorted by name
+  std::vector<JobTypeConfig> job_types;    ///< sorted by name
+  std::set<Mechanism> test_off;            ///< TestOff, only with RUBATO_TESTING=1
+  std::map<Fault, double> test_inject;     ///< TestInject: argument of each fault (0 without one)
+  std::set<std::string> managed_accounts;  ///< ManagedAccounts; empty: all
+  std::set<std::string> managed_qos;       ///< ManagedQOS; empty: all
 
   /// Whether ManagedPartitions names `partition`, or is `all`.
   [[nodiscard]] bool manages(const std::string& partition) const;
+  /// Whether ManagedAccounts and ManagedQOS each name the job's, or are not set.
+  [[nodiscard]] bool manages_group(const std::string& account, const std::string& qos) const;
   /// Relative speed by GPU type, for the types that have a line.
   [[nodiscard]] std::map<std::string, double> speeds() const;
   /// MiB per GPU by GPU type, for the types whose line has Memory.

@@ -84,6 +84,20 @@ Result<void> set_partitions(const std::string& value, Config& config) {
   return {};
 }
 
+Result<void> set_names(const Option& option, const std::string& value, Config& config) {
+  const auto* field = std::get_if<std::set<std::string> Config::*>(&option.field);
+  const auto names = split_list(value);
+  if (!names) return tl::unexpected(names.error());
+  for (const std::string& name : *names) {
+    if (auto good = check_name(name); !good) return good;
+    // slurmdbd keeps the names of accounts and QOS in lower case.
+    if (field != nullptr && !(config.**field).insert(lower(name)).second) {
+      return fail(fmt::format("{} is listed twice", in_quotes(name)));
+    }
+  }
+  return {};
+}
+
 Result<void> set_path(const Option& option, const std::string& value, Config& config) {
   if (!value.starts_with('/')) {
     return fail(fmt::format("{} is not an absolute path", in_quotes(value)));
@@ -107,6 +121,9 @@ struct ShowField {
   std::string operator()(int Config::*field) const { return std::to_string(config.*field); }
   std::string operator()(double Config::*field) const { return show_number(config.*field); }
   std::string operator()(std::string Config::*field) const { return config.*field; }
+  std::string operator()(std::set<std::string> Config::*field) const {
+    return fmt::format("{}", fmt::join(config.*field, ","));
+  }
 };
 
 }  // namespace
@@ -140,6 +157,8 @@ Result<void> set_option(const Option& option, const std::string& value, Config& 
       return set_choice(option, value, config);
     case OptionType::kPartitions:
       return set_partitions(value, config);
+    case OptionType::kNames:
+      return set_names(option, value, config);
     case OptionType::kDuration:
     case OptionType::kFineDuration:
     case OptionType::kInteger:
@@ -181,6 +200,8 @@ std::string describe_values(const Option& option) {
       return fmt::format("one of {}", fmt::join(word_names(option), ", "));
     case OptionType::kPartitions:
       return "partition names separated by commas, or all";
+    case OptionType::kNames:
+      return "names separated by commas";
     case OptionType::kDuration:
     case OptionType::kFineDuration:
       return range("a time");

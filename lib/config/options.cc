@@ -67,6 +67,13 @@ Option path(const char* name, std::string Config::*field, const char* help) {
   return row;
 }
 
+Option names(const char* name, std::set<std::string> Config::*field, const char* example,
+             const char* help) {
+  Option row = other(name, OptionType::kNames, example, help);
+  row.field = field;
+  return row;
+}
+
 /// A member of a record line.
 Option member(const char* record, Option row) {
   row.record = record;
@@ -107,6 +114,8 @@ std::vector<Option> make_options() {
               {"place", "decide order and placement of the jobs in ManagedPartitions"}},
              "what Rubato may do"),
       other("ManagedPartitions", OptionType::kPartitions, "gpu", "partitions whose GPU jobs Rubato manages"),
+      names("ManagedAccounts", &Config::managed_accounts, "vision", "accounts whose jobs Rubato manages there"),
+      names("ManagedQOS", &Config::managed_qos, "training", "QOS whose jobs Rubato manages there"),
       seconds("HeartbeatTimeout", &Config::heartbeat_timeout, "10", {1, 3600},
               "stock Slurm takes managed jobs over when the scheduling loop is silent for this long"),
       fine_seconds("RoundInterval", &Config::round_interval, "1", {0.1, 600},
@@ -172,6 +181,11 @@ constexpr std::pair<const char*, const char*> kTexts[] = {
      "Partition names as in slurm.conf, separated by commas, or the word all. Rubato manages all "
      "jobs of these partitions that request GPUs. Other jobs, and jobs of other partitions, start "
      "as under stock Slurm. Mode=place requires this line."},
+    {"ManagedAccounts",
+     "Accounts as in sacctmgr, separated by commas. Without this line, jobs of all accounts are "
+     "managed. With it a site can begin with one group; the other jobs of the partitions start as "
+     "under stock Slurm."},
+    {"ManagedQOS", "The same by QOS. A job must be in one of the accounts and in one of the QOS."},
     {"HeartbeatTimeout", "Must be longer than RoundDeadline."},
     {"RoundInterval",
      "A submission, and resources that become free, start a round without waiting for it."},

@@ -2,6 +2,7 @@
 // The table of the options of rubato.conf. It generates parser, help, man page and example.
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -15,6 +16,7 @@ namespace rubato {
 enum class OptionType {
   kChoice,        ///< one of `words`
   kPartitions,    ///< names separated by commas, or `all`
+  kNames,         ///< names separated by commas
   kDuration,      ///< whole seconds, also in Slurm's time forms
   kFineDuration,  ///< the same; plain seconds may have a fraction
   kInteger,
@@ -35,7 +37,8 @@ struct OptionWord {
 
 /// The member of Config that an option sets; none for options that their type handles.
 using OptionField = std::variant<std::monostate, Mode Config::*, Seconds Config::*,
-                                 double Config::*, int Config::*, std::string Config::*>;
+                                 double Config::*, int Config::*, std::string Config::*,
+                                 std::set<std::string> Config::*>;
 
 /// One row of the table.
 struct Option {

@@ -314,8 +314,7 @@ void ReservationRules::reserve_new(const PendingEntry& entry, bool first) {
   }
   if (!best) return;
   best->made = input_.now;
-  // A job that has waited long enough does not yield from the start on.
-  best->reason = first && !waited_long(entry) ? ReserveReason::kFirst : ReserveReason::kWaited;
+  best->reason = first ? ReserveReason::kFirst : ReserveReason::kWaited;
   add(std::move(*best), *best_entry);
 }
 

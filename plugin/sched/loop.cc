@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lib/base/log.h"
+#include "lib/base/nearest.h"
 #include "lib/json/json.h"
 #include "lib/model/models.h"
 #include "lib/policy/memory.h"
@@ -33,6 +34,19 @@ double ms_since(const Clock& clock, SteadyTime since) {
 EntryPoint cycle_entry{"the loop"};
 EntryPoint config_entry{"reading rubato.conf"};
 EntryPoint record_entry{"recording reports"};
+
+// A misspelt name would leave its jobs to stock Slurm in silence.
+void log_unknown_partitions(const Config& config, const Snapshot& snapshot) {
+  for (const std::string& name : config.managed_partitions) {
+    const bool known = std::ranges::any_of(
+        snapshot.partitions, [&](const Partition& one) { return one.name == name; });
+    if (known) continue;
+    std::vector<std::string> names;
+    for (const Partition& one : snapshot.partitions) names.push_back(one.name);
+    log().error("ManagedPartitions of rubato.conf names {}, which slurm.conf does not have{}", name,
+                did_you_mean(name, names));
+  }
+}
 
 }  // namespace
 
@@ -119,6 +133,7 @@ void Loop::take_config() {
   snapshots_.read_all_next();
   recorder_.configure(config_);
   await_models_ = true;
+  new_config_ = true;
   if (placing_ && !places()) committer_.withdraw(*config_);
   placing_ = places();
   PrivateData hidden;
@@ -223,6 +238,7 @@ void Loop::cycle() {
   if (!seen) return;
   publisher_.set_private_data(seen->private_data);
   load_state(*seen);
+  if (std::exchange(new_config_, false)) log_unknown_partitions(*config_, *seen);
   if (full_) promote_predictable(memory_);
   seen->memory = memory_;
   const auto snapshot = std::make_shared<const Snapshot>(std::move(*seen));

@@ -134,6 +134,12 @@ int threads_used(const struct job_details& details, int threads) {
   return std::max(threads, 1);
 }
 
+bool in_managed_group(const job_record_t& job, const Config& config) {
+  if (config.managed_accounts.empty() && config.managed_qos.empty()) return true;
+  return config.manages_group(job.account != nullptr ? job.account : "",
+                              job.qos_ptr != nullptr ? job.qos_ptr->name : "");
+}
+
 }  // namespace
 
 gres_job_state_t* gpu_request(List gres_list) {
@@ -146,6 +152,8 @@ bool names_gpu_type(const job_record_t& job) { return !requested_type(job).empty
 const char* why_unmanaged(const job_record_t& job, const part_record_t& part,
                           const Config& config) {
   if (!config.manages(part.name)) return "its partition is not in ManagedPartitions";
+  if (!in_managed_group(job, config))
+    return "its account or QOS is not in ManagedAccounts, ManagedQOS";
   const gres_job_state_t* gpu = gpu_request(job.gres_list_req);
   // The job has no GPUs now, but its next start may use them again.
   const bool on_cpus = gpu == nullptr && kept_request(job).has_value();

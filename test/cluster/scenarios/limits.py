@@ -4,7 +4,7 @@ import re
 
 from cluster import check, scenario
 
-from .authority import reason, runs, stays, start_order, waits_for
+from .authority import CONF, reason, runs, stays, start_order, waits_for
 
 
 def sacctmgr(c, words, undo=None):
@@ -43,6 +43,22 @@ def no_preemption(c):
 def no_weight_for_fair_share(c):
     """Negative control: fair-share has no weight, so the order is that of submission."""
     c.change(options={"PriorityWeightFairshare": 0}, restart=False)
+
+
+@scenario(cluster="accounts", needs=["rubato", "dbd"], negative="gate")
+def one_qos_is_managed(c):
+    """ManagedQOS: with the loop stopped, a job of that QOS waits, and one of another QOS starts
+
+    So a site can begin with one group.
+    """
+    trial = make_qos(c, "trial", "Priority=1")
+    c.write_rubato_conf(CONF + f"TestInject=stop-loop\nManagedQOS={trial}\n")
+    other = c.sbatch("--gpus=a100:1 -t 5", "sleep 900")
+    c.wait_state(other, "RUNNING", 15)
+    job = c.sbatch(f"--qos={trial} --gpus=a100:1 -t 5", "sleep 900")
+    stays(c, job, "PENDING")
+    c.write_rubato_conf(CONF + f"ManagedQOS={trial}\n")
+    runs(c, job)
 
 
 @scenario(cluster="accounts", needs=["rubato", "dbd"], negative=limits_are_not_enforced)

@@ -26,6 +26,8 @@ const Good kGood[] = {
     {"ManagedPartitions", "all", "all"},
     {"ManagedPartitions", "ALL", "all"},
     {"ManagedPartitions", "alls", "alls"},
+    {"ManagedAccounts", "vision,Audio", "audio,vision"},  // slurmdbd keeps lower case
+    {"ManagedQOS", "training", "training"},
     {"HeartbeatTimeout", "1", "1"},
     {"HeartbeatTimeout", "0:30", "30"},
     {"HeartbeatTimeout", "3600", "3600"},
@@ -95,6 +97,8 @@ const Bad kBad[] = {
     {"Mode", "palce", "\"palce\" is not one of observe, place; did you mean place?"},
     {"Mode", "on", "\"on\" is not one of observe, place"},
     {"Mode", "", "\"\" is not one of observe, place"},
+    {"ManagedAccounts", "a,A", "\"A\" is listed twice"},
+    {"ManagedQOS", "a b", "\"a b\" is not a name"},
     {"ManagedPartitions", "gpu,", "\"gpu,\" has an empty list item"},
     {"ManagedPartitions", "", "\"\" has an empty list item"},
     {"ManagedPartitions", "gpu,gpu", "\"gpu\" is listed twice"},

@@ -138,5 +138,14 @@ TEST(ConfigParse, JsonOfABytewiseNameIsStillJson) {
   EXPECT_TRUE(nlohmann::json::accept(config_json(*config)));
 }
 
+TEST(ConfigParse, ManagesTheAccountsAndTheQosThatItNames) {
+  const auto config = parse_config("ManagedAccounts=vision,audio\nManagedQOS=training\n", "r");
+  ASSERT_TRUE(config) << config.error().text;
+  EXPECT_TRUE(config->manages_group("vision", "training"));
+  EXPECT_FALSE(config->manages_group("vision", "normal"));
+  EXPECT_FALSE(config->manages_group("physics", "training"));
+  EXPECT_TRUE(Config().manages_group("physics", ""));
+}
+
 }  // namespace
 }  // namespace rubato

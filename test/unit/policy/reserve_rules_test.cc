@@ -342,12 +342,12 @@ TEST(Reserve, what_backfill_found_stays_and_starts_there_though_it_was_just_refu
   Snapshot snapshot = busy();
   const JobId job = add_pending(snapshot, 4).key.id;
   JobMemory memory;
-  memory.job = snapshot.jobs.front().key;
+  memory.job = snapshot.jobs.back().key;
   memory.first_seen = kNow;
   memory.refusals = 5;
   memory.last_try = kNow - 1;
   snapshot.memory.jobs = {memory};
-  Job& entry = snapshot.jobs.front();
+  Job& entry = snapshot.jobs.back();
   entry.stock_start = kNow + 1000;
   entry.stock_nodes = {1};
   Plan plan = plan_of(snapshot);
@@ -358,14 +358,14 @@ TEST(Reserve, what_backfill_found_stays_and_starts_there_though_it_was_just_refu
 
   // A backfill cycle that did not reach the job takes nothing away.
   snapshot.memory = plan.memory;
-  snapshot.jobs.front().stock_start = 0;
-  snapshot.jobs.front().stock_nodes.clear();
+  snapshot.jobs.back().stock_start = 0;
+  snapshot.jobs.back().stock_nodes.clear();
   plan = plan_of(snapshot);
   ASSERT_NE(reservation_of(plan, job), nullptr);
   EXPECT_EQ(reservation_of(plan, job)->start, kNow + 1000);
 
   // All nodes are free at its start. The last refusal was a second ago.
-  snapshot.jobs.erase(snapshot.jobs.begin() + 1, snapshot.jobs.end());
+  snapshot.jobs.erase(snapshot.jobs.begin(), snapshot.jobs.end() - 1);
   for (Node& node : snapshot.nodes) {
     node.gpus[0].free = 4;
     node.cores_free = node.cores;
