@@ -18,6 +18,7 @@ lib_librubato_base_la_SOURCES = \
   lib/base/fingerprint.h \
   lib/base/hash.cc \
   lib/base/hash.h \
+  lib/base/index.h \
   lib/base/json_reader.cc \
   lib/base/json_reader.h \
   lib/base/json_writer.cc \

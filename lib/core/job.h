@@ -61,6 +61,9 @@ struct Request {
   bool operator==(const Request&) const = default;
 };
 
+/// Index into Snapshot::node_sets; a default one is no set.
+using NodeSetIndex = Index<struct NodeSetTag>;
+
 /// A pending or running job. A pending array is one job until its tasks start; a job submitted to
 /// several partitions is several entries with the same key.
 struct Job {
@@ -97,12 +100,12 @@ struct Job {
   // pending
   std::string size_bound;  ///< why it starts as requested, although its hints allow other sizes
   int tasks = 1;           ///< tasks of a pending array that may start now, one start each
-  int node_set = -1;       ///< index into Snapshot::node_sets: where it may start now
-  int later_set = -1;      ///< where it could start later; of a running job when first seen
+  NodeSetIndex node_set;   ///< where it may start now
+  NodeSetIndex later_set;  ///< where it could start later; of a running job when first seen
   Block block = Block::kNone;
   std::string block_text;
-  Seconds stock_start = 0;       ///< start planned by stock backfill; 0: none
-  std::vector<int> stock_nodes;  ///< nodes planned by stock backfill; sorted indices
+  Seconds stock_start = 0;             ///< start planned by stock backfill; 0: none
+  std::vector<NodeIndex> stock_nodes;  ///< nodes planned by stock backfill; sorted
 
   // running
   Seconds start = 0;

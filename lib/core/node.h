@@ -5,9 +5,13 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/index.h"
 #include "lib/base/units.h"
 
 namespace rubato {
+
+/// Index into Snapshot::nodes.
+using NodeIndex = Index<struct NodeTag>;
 
 /// A number of GPUs of one type. `type` is the Type of gres.conf, "" where the node names none.
 struct GpuCount {
@@ -51,7 +55,7 @@ struct Node {
 
 /// A share of one node: allocated to a running job, planned for a start, or reserved.
 struct NodeShare {
-  int node = 0;  ///< index into Snapshot::nodes
+  NodeIndex node = 0;
   int cores = 0;
   MiB memory = 0;
   std::vector<GpuCount> gpus;  ///< sorted by type, counts above 0

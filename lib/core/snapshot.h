@@ -122,7 +122,7 @@ struct Partition {
   std::string name;
   int tier = 1;
   bool managed = false;
-  int node_set = -1;
+  NodeSetIndex node_set;
 
   bool operator==(const Partition&) const = default;
 };
@@ -141,8 +141,8 @@ struct PrivateData {
   bool operator==(const PrivateData&) const = default;
 };
 
-/// Sorted node indices, shared by the jobs that may use the same nodes.
-using NodeSet = std::vector<int>;
+/// Sorted nodes, shared by the jobs that may use the same nodes.
+using NodeSet = std::vector<NodeIndex>;
 
 struct Snapshot {
   std::string cluster;  ///< ClusterName

@@ -26,7 +26,7 @@ inline constexpr double kMaxAmount = 1e18;
 
 /// What the members of a document refer to: its nodes and node sets.
 struct RecordContext {
-  std::unordered_map<std::string, int> nodes;
+  std::unordered_map<std::string, NodeIndex> nodes;
   std::size_t sets = 0;
   bool drop = false;   ///< leave out reservations on unknown nodes
   bool known = true;   ///< the current reservation has known nodes only
@@ -139,10 +139,10 @@ class RecordReader {
     });
   }
 
-  void node(std::string_view key, int& to) {
+  void node(std::string_view key, NodeIndex& to) {
     object_.required(key, [&](const JsonItem& item) { to = node_index(item); });
   }
-  void nodes(std::string_view key, std::vector<int>& to) {
+  void nodes(std::string_view key, std::vector<NodeIndex>& to) {
     object_.optional(key, [&](const JsonItem& item) { to = node_list(item); });
   }
   void shares(std::string_view key, std::vector<NodeShare>& to) {
@@ -151,12 +151,12 @@ class RecordReader {
         !ascending(to, [](const auto& a, const auto& b) { return a.node < b.node; }))
       object_.error_at(key, kNodeOrder);
   }
-  void node_set(std::string_view key, int& to) {
+  void node_set(std::string_view key, NodeSetIndex& to) {
     object_.optional(key, [&](const JsonItem& item) {
       const auto index = item.number(kMaxInt);
       if (!item.failed() && index >= context_.sets)
         item.error(fmt::format("is {}, but there are {} node sets", index, context_.sets));
-      to = item.failed() ? -1 : static_cast<int>(index);
+      to = item.failed() ? NodeSetIndex() : NodeSetIndex{index};
     });
   }
   void node_sets(std::string_view key, std::vector<NodeSet>& to) {
@@ -230,7 +230,7 @@ class RecordReader {
   /// A node gets its index, which later members refer to.
   void add(const JsonItem& item, std::vector<Node>& to) {
     Node node = read<Node>(item, context_);
-    if (!context_.nodes.emplace(node.name, static_cast<int>(to.size())).second)
+    if (!context_.nodes.emplace(node.name, NodeIndex{to.size()}).second)
       JsonObject(item).error_at("name", "another node has this name");
     to.push_back(std::move(node));
   }
@@ -244,10 +244,10 @@ class RecordReader {
     context_.known = true;
   }
 
-  /// The index of a node; -1 for an unknown node, which is an error except in a reservation.
-  int node_index(const JsonItem& item) {
+  /// The index of a node; no index for an unknown node, which is an error except in a reservation.
+  NodeIndex node_index(const JsonItem& item) {
     const std::string name = item.text();
-    if (item.failed()) return -1;
+    if (item.failed()) return {};
     const auto at = context_.nodes.find(name);
     if (at != context_.nodes.end()) return at->second;
     if (context_.named) {
@@ -255,10 +255,10 @@ class RecordReader {
     } else {
       item.error(fmt::format("no node has the name {}", json_text(JsonValue(name))));
     }
-    return -1;
+    return {};
   }
-  std::vector<int> node_list(const JsonItem& item) {
-    std::vector<int> indices;
+  std::vector<NodeIndex> node_list(const JsonItem& item) {
+    std::vector<NodeIndex> indices;
     item.elements([&](const JsonItem& element) { indices.push_back(node_index(element)); });
     if (!item.failed() && !ascending(indices, std::less<>())) item.error(kNodeOrder);
     return indices;

@@ -118,19 +118,19 @@ class RecordWriter {
     });
   }
 
-  void node(std::string_view key, int index) {
+  void node(std::string_view key, NodeIndex index) {
     json_.key(key);
     node_name(index);
   }
-  void nodes(std::string_view key, const std::vector<int>& indices) {
-    array(key, indices, [&](int index) { node_name(index); });
+  void nodes(std::string_view key, const std::vector<NodeIndex>& indices) {
+    array(key, indices, [&](NodeIndex index) { node_name(index); });
   }
   void shares(std::string_view key, const std::vector<NodeShare>& shares) { list(key, shares); }
-  void node_set(std::string_view key, int index) { json_.member(key, index, -1); }
+  void node_set(std::string_view key, NodeSetIndex index) { json_.member(key, index.value(), -1); }
   void node_sets(std::string_view key, const std::vector<NodeSet>& sets) {
     array(key, sets, [&](const NodeSet& set) {
       json_.begin_array();
-      for (const int index : set) node_name(index);
+      for (const NodeIndex index : set) node_name(index);
       json_.end_array();
     });
   }
@@ -150,9 +150,9 @@ class RecordWriter {
   }
 
  private:
-  void node_name(int index) {
-    const auto at = static_cast<std::size_t>(index);
-    json_.value(at < snapshot_.nodes.size() ? std::string_view(snapshot_.nodes[at].name) : "?");
+  void node_name(NodeIndex index) {
+    const auto& nodes = snapshot_.nodes;
+    json_.value(index.within(nodes.size()) ? std::string_view(nodes[index].name) : "?");
   }
   template <typename T>
   void put(std::string_view key, const T& value, Presence presence) {

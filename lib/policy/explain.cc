@@ -12,7 +12,7 @@ std::vector<Explanation> explain(const RoundInput& input, const Forecasts& forec
   std::vector<Explanation> explanations;
   explanations.reserve(queue.entries.size());
   for (const PendingEntry& entry : queue.entries) {
-    const EntryOutcome& outcome = placements.outcomes[static_cast<std::size_t>(entry.order)];
+    const EntryOutcome& outcome = placements.outcomes[entry.order];
     explanations.push_back(explainer.explain(entry, outcome));
   }
   return explanations;

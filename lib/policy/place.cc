@@ -85,7 +85,7 @@ Placements SchedulingPass::run() {
 // An entry may wait or have a reservation although a later entry of its job starts.
 void SchedulingPass::finish() {
   for (const PendingEntry& entry : queue_.entries) {
-    EntryOutcome& outcome = outcomes_[static_cast<std::size_t>(entry.order)];
+    EntryOutcome& outcome = outcomes_[entry.order];
     const bool waits = outcome.verdict == Verdict::kReserve || outcome.verdict == Verdict::kWait;
     if (!waits || outcome.skipped != Skipped::kNo) continue;
     if (started_.contains(entry.job->key)) {
@@ -106,7 +106,7 @@ void SchedulingPass::explain_started_elsewhere(const PendingEntry& entry,
 }
 
 void SchedulingPass::decide(const PendingEntry& entry) {
-  EntryOutcome& outcome = outcomes_[static_cast<std::size_t>(entry.order)];
+  EntryOutcome& outcome = outcomes_[entry.order];
   outcome.refusals = history_.of(entry).refusals;
   if (skip(entry, outcome)) return;
   if (entry.job->managed) {

@@ -23,10 +23,9 @@ std::vector<double> predict_speeds(const Models& models, const std::vector<std::
 
 std::vector<TypeId> by_speed(const std::vector<double>& speeds) {
   std::vector<TypeId> types(speeds.size());
-  std::iota(types.begin(), types.end(), 0);
-  std::stable_sort(types.begin(), types.end(), [&](TypeId a, TypeId b) {
-    return speeds[static_cast<std::size_t>(a)] > speeds[static_cast<std::size_t>(b)];
-  });
+  std::iota(types.begin(), types.end(), TypeId{0});
+  std::stable_sort(types.begin(), types.end(),
+                   [&](TypeId a, TypeId b) { return speeds[a] > speeds[b]; });
   return types;
 }
 

@@ -79,8 +79,8 @@ bool ReservationRules::waited_long(const PendingEntry& entry) const {
 }
 
 const PendingEntry* ReservationRules::entry_of(const Reservation& reservation) const {
-  for (const int order : queue_.entries_of(reservation.job)) {
-    const PendingEntry& entry = queue_.entries[static_cast<std::size_t>(order)];
+  for (const EntryIndex order : queue_.entries_of(reservation.job)) {
+    const PendingEntry& entry = queue_.entries[order];
     const bool told = by_backfill(entry) || can_reserve(entry);
     if (entry.job->partition == reservation.partition && may_hold(entry) && told) return &entry;
   }
@@ -304,8 +304,8 @@ void ReservationRules::reserve_new(const PendingEntry& entry, bool first) {
   if (full()) return;
   std::optional<Reservation> best;
   const PendingEntry* best_entry = nullptr;
-  for (const int order : queue_.entries_of(entry.job->key)) {
-    const PendingEntry& other = queue_.entries[static_cast<std::size_t>(order)];
+  for (const EntryIndex order : queue_.entries_of(entry.job->key)) {
+    const PendingEntry& other = queue_.entries[order];
     if (!can_reserve(other)) continue;
     std::optional<Reservation> found = find_reservation(other);
     if (!found || (best && best->start <= found->start)) continue;

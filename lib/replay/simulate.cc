@@ -21,9 +21,8 @@ bool before(const Job& a, const Job& b) {
 }
 
 bool in_bounds(const std::vector<NodeShare>& shares, std::size_t nodes) {
-  return std::all_of(shares.begin(), shares.end(), [nodes](const NodeShare& share) {
-    return share.node >= 0 && static_cast<std::size_t>(share.node) < nodes;
-  });
+  return std::all_of(shares.begin(), shares.end(),
+                     [nodes](const NodeShare& share) { return share.node.within(nodes); });
 }
 
 GpuGroup* group_of(Node& node, const std::string& type) {
@@ -95,7 +94,7 @@ class Simulation {
   // Recorded allocations may overlap, so clip the free resources to those that exist.
   void take(const std::vector<NodeShare>& shares, int sign) {
     for (const NodeShare& share : shares) {
-      Node& node = state_.nodes[static_cast<std::size_t>(share.node)];
+      Node& node = state_.nodes[share.node];
       node.cores_free = std::clamp(node.cores_free - sign * share.cores, 0, node.cores);
       node.memory_free = std::clamp<MiB>(node.memory_free - sign * share.memory, 0, node.memory);
       for (const GpuCount& gpus : share.gpus) {
@@ -181,7 +180,7 @@ class Simulation {
     if (made.shares.empty()) return;
     const bool room = in_bounds(made.shares, state_.nodes.size()) &&
                       std::all_of(made.shares.begin(), made.shares.end(), [&](const auto& share) {
-                        return fits(share, state_.nodes[static_cast<std::size_t>(share.node)]);
+                        return fits(share, state_.nodes[share.node]);
                       });
     if (!room) {
       if (!start.shares.empty()) ++out_.refused;  // else the plan left the nodes to Slurm
@@ -220,15 +219,15 @@ class Simulation {
     alone.tasks = 1;
     alone.may_preempt = alone.preempting = false;
     Snapshot snapshot = look({std::move(alone)}, false);
-    const auto set = static_cast<std::size_t>(job.node_set);
-    if (job.node_set < 0 || set >= snapshot.node_sets.size()) return std::nullopt;
-    std::set<int> kept;
+    if (!job.node_set.within(snapshot.node_sets.size())) return std::nullopt;
+    std::set<NodeIndex> kept;
     const Seconds end = add_seconds(now_, job.time_limit);
     for (const Reservation& reserved : plan.reservations) {
       if (reserved.job == job.key || end <= reserved.start) continue;
       for (const NodeShare& share : reserved.shares) kept.insert(share.node);
     }
-    std::erase_if(snapshot.node_sets[set], [&](int node) { return kept.contains(node); });
+    std::erase_if(snapshot.node_sets[job.node_set],
+                  [&](NodeIndex node) { return kept.contains(node); });
     const Plan one = round(snapshot, models_, config_, now_);
     if (one.starts.empty() || one.starts.front().shares.empty()) return std::nullopt;
     return one.starts.front();

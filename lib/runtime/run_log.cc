@@ -13,9 +13,8 @@ namespace {
 std::vector<bool> managed_nodes(const Snapshot& snapshot) {
   std::vector<bool> nodes(snapshot.nodes.size());
   for (const Partition& partition : snapshot.partitions) {
-    if (!partition.managed || partition.node_set < 0) continue;
-    for (const int node : snapshot.node_sets[static_cast<std::size_t>(partition.node_set)])
-      nodes[static_cast<std::size_t>(node)] = true;
+    if (!partition.managed || !partition.node_set.valid()) continue;
+    for (const NodeIndex node : snapshot.node_sets[partition.node_set]) nodes[node] = true;
   }
   return nodes;
 }
@@ -46,9 +45,7 @@ std::vector<store::RunRecord> RunLog::update(const Snapshot& snapshot,
   }
   if (!change.fresh.empty()) {
     const std::vector<bool> managed = managed_nodes(snapshot);
-    const auto here = [&](const NodeShare& share) {
-      return managed[static_cast<std::size_t>(share.node)];
-    };
+    const auto here = [&](const NodeShare& share) { return managed[share.node]; };
     for (const Job& job : snapshot.jobs) {
       if (job.state != JobState::kRunning ||
           !std::binary_search(change.fresh.begin(), change.fresh.end(), job.key) ||

@@ -24,16 +24,15 @@ const Partition* partition_of(const Snapshot& snapshot, const std::string& name)
   return nullptr;
 }
 
-const NodeSet* set_at(const Snapshot& snapshot, int index) {
-  const auto at = static_cast<std::size_t>(index);
-  return index >= 0 && at < snapshot.node_sets.size() ? &snapshot.node_sets[at] : nullptr;
+const NodeSet* set_at(const Snapshot& snapshot, NodeSetIndex index) {
+  return index.within(snapshot.node_sets.size()) ? &snapshot.node_sets[index] : nullptr;
 }
 
-int add_set(Snapshot& cluster, NodeSet set) {
+NodeSetIndex add_set(Snapshot& cluster, NodeSet set) {
   const auto at = std::find(cluster.node_sets.begin(), cluster.node_sets.end(), set);
-  if (at != cluster.node_sets.end()) return static_cast<int>(at - cluster.node_sets.begin());
+  if (at != cluster.node_sets.end()) return NodeSetIndex{at - cluster.node_sets.begin()};
   cluster.node_sets.push_back(std::move(set));
-  return static_cast<int>(cluster.node_sets.size()) - 1;
+  return NodeSetIndex{cluster.node_sets.size() - 1};
 }
 
 }  // namespace
@@ -43,25 +42,25 @@ std::string run_text(const Job& job, const Snapshot& snapshot, Mode mode) {
   const NodeSet* own = set_at(snapshot, job.later_set);
   const NodeSet* all = partition != nullptr ? set_at(snapshot, partition->node_set) : nullptr;
   const bool anywhere = own == nullptr || (all != nullptr && *own == *all);
-  std::set<int> named;
+  std::set<NodeIndex> named;
   for (const NodeShare& share : job.allocation) named.insert(share.node);
   if (!anywhere) named.insert(own->begin(), own->end());
   if (named.size() > kMaxNames) return "";
 
   Snapshot one;
   one.taken = job.start;
-  std::map<int, int> index;
-  for (const int node : named) {
-    index[node] = static_cast<int>(one.nodes.size());
-    one.nodes.emplace_back().name = snapshot.nodes[static_cast<std::size_t>(node)].name;
+  std::map<NodeIndex, NodeIndex> index;
+  for (const NodeIndex node : named) {
+    index[node] = NodeIndex{one.nodes.size()};
+    one.nodes.emplace_back().name = snapshot.nodes[node].name;
   }
   Job kept = job;
-  kept.node_set = kept.later_set = -1;
+  kept.node_set = kept.later_set = NodeSetIndex();
   kept.stock_nodes.clear();
   for (NodeShare& share : kept.allocation) share.node = index[share.node];
   if (!anywhere) {
     NodeSet& set = one.node_sets.emplace_back();
-    for (const int node : *own) set.push_back(index[node]);
+    for (const NodeIndex node : *own) set.push_back(index[node]);
     kept.later_set = 0;
   }
   one.jobs.push_back(std::move(kept));
@@ -88,10 +87,10 @@ Result<Job> run_from_text(std::string_view text, Snapshot& cluster) {
   const auto one = snapshot_from_json(text);
   if (!one) return tl::unexpected(one.error());
   if (one->jobs.size() != 1) return fail("a run has one job");
-  std::map<std::string, int> names;
-  for (std::size_t i = 0; i < cluster.nodes.size(); ++i)
-    names[cluster.nodes[i].name] = static_cast<int>(i);
-  std::vector<int> index;
+  std::map<std::string, NodeIndex> names;
+  for (const NodeIndex node : indices<NodeIndex>(cluster.nodes))
+    names[cluster.nodes[node].name] = node;
+  std::vector<NodeIndex> index;
   for (const Node& node : one->nodes) {
     const auto at = names.find(node.name);
     if (at == names.end()) return fail(fmt::format("there is no node {} any more", node.name));
@@ -101,15 +100,14 @@ Result<Job> run_from_text(std::string_view text, Snapshot& cluster) {
   const Partition* partition = partition_of(cluster, job.partition);
   if (partition == nullptr)
     return fail(fmt::format("there is no partition {} any more", job.partition));
-  for (NodeShare& share : job.allocation) share.node = index[static_cast<std::size_t>(share.node)];
+  for (NodeShare& share : job.allocation) share.node = index[share.node];
   std::sort(job.allocation.begin(), job.allocation.end(),
             [](const NodeShare& a, const NodeShare& b) { return a.node < b.node; });
   job.tier = partition->tier;
-  int set = partition->node_set;
-  if (job.later_set >= 0) {
+  NodeSetIndex set = partition->node_set;
+  if (job.later_set.valid()) {
     NodeSet own;
-    for (const int node : one->node_sets.front())
-      own.push_back(index[static_cast<std::size_t>(node)]);
+    for (const NodeIndex node : one->node_sets.front()) own.push_back(index[node]);
     std::sort(own.begin(), own.end());
     set = add_set(cluster, std::move(own));
   }

@@ -20,7 +20,7 @@ namespace rubato {
 
 namespace {
 
-using NodeIndices = std::set<int>;  // of the snapshot
+using NodeIndices = std::set<NodeIndex>;
 
 StartOutcome not_now(const char* words) {
   return {.result = StartResult::kNotNow, .words = words, .nodes = {}, .label = {}};
@@ -33,11 +33,10 @@ StartOutcome refused(std::string words) {
 // Fingerprint of the free resources on the nodes that a job may use, and of the nodes it must not.
 std::uint64_t room_of(const Snapshot& snapshot, const Job& job, const std::vector<int>& never) {
   static const NodeSet kNone;
-  const auto set = static_cast<std::size_t>(job.node_set);
   Hasher hash;
-  for (const int index : job.node_set >= 0 ? snapshot.node_sets[set] : kNone) {
-    const Node& node = snapshot.nodes[static_cast<std::size_t>(index)];
-    hash.add(index).add(node.cores_free).add(node.memory_free);
+  for (const NodeIndex index : job.node_set.valid() ? snapshot.node_sets[job.node_set] : kNone) {
+    const Node& node = snapshot.nodes[index];
+    hash.add(index.value()).add(node.cores_free).add(node.memory_free);
     for (const GpuGroup& gpus : node.gpus) hash.add(gpus.free);
     hash.add((node.usable ? 1 : 0) + (node.coming ? 2 : 0) + (node.powered_down ? 4 : 0));
   }
@@ -160,8 +159,7 @@ StartOutcome Committer::try_planned(const Start& start, const Job& job, const No
   StartConstraints constraints = constraints_of(start, job);
   constraints.only = &*only;
   for (const NodeShare& share : start.shares)
-    if (snapshot_.nodes[static_cast<std::size_t>(share.node)].gpus.size() > 1 &&
-        !config_.off(Mechanism::kType))
+    if (snapshot_.nodes[share.node].gpus.size() > 1 && !config_.off(Mechanism::kType))
       constraints.gpu_type = start.gpu_type;
   return try_start(start, constraints, pair_);
 }
@@ -169,7 +167,7 @@ StartOutcome Committer::try_planned(const Start& start, const Job& job, const No
 StartOutcome Committer::try_anywhere(const Start& start, const Job& job, const NodeSlots& slots) {
   NodeIndices kept = config_.off(Mechanism::kReserve) ? NodeIndices{} : kept_from(job);
   if (!start.managed) kept.insert(failed_nodes_.begin(), failed_nodes_.end());
-  const auto never = slots.of(std::vector<int>(kept.begin(), kept.end()));
+  const auto never = slots.of(std::vector<NodeIndex>(kept.begin(), kept.end()));
   if (!never) return not_now("the node table changed");
   if (start.managed) return ask(start, job, *never);
   // While nothing changed, slurmctld would refuse an unmanaged job again.
@@ -219,8 +217,8 @@ void Committer::step(const NodeSlots& slots) {
 void Committer::block_partition(const Job& job) {
   failed_partitions_.insert(job.partition);
   for (const Partition& partition : snapshot_.partitions)
-    if (partition.name == job.partition && partition.node_set >= 0) {
-      const NodeSet& nodes = snapshot_.node_sets[static_cast<std::size_t>(partition.node_set)];
+    if (partition.name == job.partition && partition.node_set.valid()) {
+      const NodeSet& nodes = snapshot_.node_sets[partition.node_set];
       failed_nodes_.insert(nodes.begin(), nodes.end());
     }
 }

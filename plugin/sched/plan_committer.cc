@@ -22,14 +22,14 @@ constexpr auto kQuietForStart = std::chrono::milliseconds(5);
 std::set<JobKey> waiting_for_nodes(const Snapshot& snapshot) {
   std::vector<bool> waits;  // by node set
   for (const NodeSet& nodes : snapshot.node_sets) {
-    waits.push_back(std::any_of(nodes.begin(), nodes.end(), [&](int index) {
-      return snapshot.nodes[static_cast<std::size_t>(index)].unregistered;
+    waits.push_back(std::any_of(nodes.begin(), nodes.end(), [&](NodeIndex index) {
+      return snapshot.nodes[index].unregistered;
     }));
   }
   std::set<JobKey> jobs;
   for (const Job& job : snapshot.jobs) {
-    const bool pending = job.state == JobState::kPending && job.node_set >= 0;
-    if (pending && waits[static_cast<std::size_t>(job.node_set)]) jobs.insert(job.key);
+    const bool pending = job.state == JobState::kPending && job.node_set.valid();
+    if (pending && waits[job.node_set]) jobs.insert(job.key);
   }
   return jobs;
 }

@@ -122,7 +122,7 @@ class BruteForce {
   }
 
   std::optional<Objective> best_of(const std::string& type) const {
-    const NodeSet& allowed = snapshot_.node_sets.at(static_cast<std::size_t>(job_.node_set));
+    const NodeSet& allowed = snapshot_.node_sets.at(job_.node_set);
     const int most = request_.max_nodes > 0 ? request_.max_nodes : 1000;
     // With a fixed number of GPUs per node and a range of nodes, Slurm takes as many nodes as
     // possible.

@@ -62,9 +62,9 @@ RC_GTEST_PROP(SimulateProperty, nothing_is_given_twice, ()) {
   }
   const SimulationOutcome outcome = simulate(workload, Models(), all_managed(), time_of);
   for (const CompletedRun& run : outcome.runs) {  // allocations grow only at starts
-    std::map<int, int> cores;
-    std::map<int, MiB> memory;
-    std::map<std::pair<int, std::string>, int> gpus;
+    std::map<NodeIndex, int> cores;
+    std::map<NodeIndex, MiB> memory;
+    std::map<std::pair<NodeIndex, std::string>, int> gpus;
     for (const auto& shares : held_at(workload, outcome, run.start)) {
       for (const NodeShare& share : shares) {
         cores[share.node] += share.cores;
@@ -73,7 +73,7 @@ RC_GTEST_PROP(SimulateProperty, nothing_is_given_twice, ()) {
       }
     }
     for (const NodeShare& share : run.shares) {
-      const Node& node = workload.cluster.nodes[static_cast<std::size_t>(share.node)];
+      const Node& node = workload.cluster.nodes[share.node];
       RC_ASSERT(cores[share.node] <= node.cores);
       RC_ASSERT(memory[share.node] <= node.memory);
       for (const GpuGroup& group : node.gpus)

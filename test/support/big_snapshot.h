@@ -37,7 +37,7 @@ inline Snapshot big_snapshot(const BigCluster& size) {
         make_node("node" + std::to_string(i), {{kTypes[static_cast<std::size_t>(i % 3)], 8}}, 64));
   }
   NodeSet all(snapshot.nodes.size());
-  std::iota(all.begin(), all.end(), 0);
+  std::iota(all.begin(), all.end(), NodeIndex{0});
   NodeSet half(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2));
   snapshot.node_sets = {all, half};
   snapshot.partitions = {{"gpu", 1, true, 0}, {"half", 1, true, 1}};
@@ -54,7 +54,7 @@ inline Snapshot big_snapshot(const BigCluster& size) {
     job.priority = static_cast<std::uint32_t>(size.pending - i);
     job.eligible = job.key.submit;
     job.time_limit = 600 * (1 + pick(100));
-    job.node_set = pick(2);
+    job.node_set = NodeSetIndex{pick(2)};
     job.partition = job.node_set == 0 ? "gpu" : "half";
     const int gpus = kSizes[static_cast<std::size_t>(pick(10))];
     if (gpus > 8) {
@@ -70,8 +70,8 @@ inline Snapshot big_snapshot(const BigCluster& size) {
     snapshot.jobs.push_back(std::move(job));
   }
   for (int i = 0; i < size.running; ++i) {
-    const int node = pick(size.nodes);
-    const int free = snapshot.nodes[static_cast<std::size_t>(node)].gpus_free();
+    const NodeIndex node{pick(size.nodes)};
+    const int free = snapshot.nodes[node].gpus_free();
     if (free == 0) continue;
     NodeShare share = share_of(snapshot, node, pick(2) == 0 ? free : 1 + pick(free));
     share.memory = 8192 * share.cores;

@@ -37,7 +37,7 @@ inline Snapshot make_cluster(const std::vector<std::pair<std::string, int>>& nod
         make_node("n" + std::to_string(snapshot.nodes.size() + 1), {{type, count}}));
   }
   NodeSet all(snapshot.nodes.size());
-  std::iota(all.begin(), all.end(), 0);
+  std::iota(all.begin(), all.end(), NodeIndex{0});
   snapshot.node_sets.push_back(all);
   snapshot.partitions.push_back({"gpu", 1, true, 0});
   return snapshot;
@@ -71,7 +71,7 @@ inline Job& add_pending(Snapshot& snapshot, int gpus, const std::string& type = 
 
 /// Subtracts `share` from its node.
 inline void occupy(Snapshot& snapshot, const NodeShare& share) {
-  Node& node = snapshot.nodes[static_cast<std::size_t>(share.node)];
+  Node& node = snapshot.nodes[share.node];
   node.cores_free -= share.cores;
   node.memory_free -= share.memory;
   for (const GpuCount& group : share.gpus) {
@@ -101,8 +101,8 @@ inline Job& add_running(Snapshot& snapshot, std::vector<NodeShare> shares, Secon
 }
 
 /// `gpus` GPUs of the first type of node `node` (from 0), with one core each.
-inline NodeShare share_of(const Snapshot& snapshot, int node, int gpus) {
-  const Node& on = snapshot.nodes[static_cast<std::size_t>(node)];
+inline NodeShare share_of(const Snapshot& snapshot, NodeIndex node, int gpus) {
+  const Node& on = snapshot.nodes[node];
   return {node, gpus, 0, {{on.gpus.front().type, gpus}}};
 }
 

@@ -48,7 +48,7 @@ inline Node gen_node(int index, const GenOptions& options) {
 inline NodeSet gen_node_set(int nodes) {
   NodeSet set;
   for (int i = 0; i < nodes; ++i) {
-    if (gen_chance(75)) set.push_back(i);
+    if (gen_chance(75)) set.push_back(NodeIndex{i});
   }
   return set;
 }
@@ -108,7 +108,7 @@ inline void gen_running(Snapshot& snapshot, JobId id, const GenOptions& options)
     const Node& node = snapshot.nodes[static_cast<std::size_t>(i)];
     if (node.cores_free == 0) continue;
     NodeShare share;
-    share.node = i;
+    share.node = NodeIndex{i};
     share.cores = gen_int(1, node.cores_free);
     share.memory = 256 * gen_int(0, static_cast<int>(node.memory_free / 256));
     for (const GpuGroup& group : node.gpus) {
@@ -135,15 +135,17 @@ inline void gen_pending(Snapshot& snapshot, JobId id, const GenOptions& options)
   job.time_limit = gen_limit(options);
   job.request = gen_request();
   job.tasks = gen_chance(90) ? 1 : gen_int(2, 4);
-  const auto set = [&] { return gen_int(0, static_cast<int>(snapshot.node_sets.size()) - 1); };
+  const auto set = [&] {
+    return NodeSetIndex{gen_int(0, static_cast<int>(snapshot.node_sets.size()) - 1)};
+  };
   job.node_set = set();
-  job.partition = "p" + std::to_string(job.node_set);
+  job.partition = "p" + std::to_string(job.node_set.value());
   if (options.unmanaged) {
     job.het = gen_chance(5);
     if (gen_chance(10)) job.block = Block::kLimit;
     job.may_preempt = gen_chance(10);
     job.preempting = job.may_preempt && gen_chance(30);
-    const NodeSet& nodes = snapshot.node_sets[static_cast<std::size_t>(job.node_set)];
+    const NodeSet& nodes = snapshot.node_sets[job.node_set];
     if (!job.managed && gen_chance(40) && !nodes.empty()) {
       job.stock_start = kNow + 30 * gen_int(0, 60);
       job.stock_nodes = {
@@ -154,7 +156,7 @@ inline void gen_pending(Snapshot& snapshot, JobId id, const GenOptions& options)
   if (options.twins && gen_chance(15)) {
     // The same job in another partition.
     job.node_set = set();
-    job.partition = "p" + std::to_string(job.node_set);
+    job.partition = "p" + std::to_string(job.node_set.value());
     ++job.rank;
     if (job.partition != snapshot.jobs.back().partition) snapshot.jobs.push_back(job);
   }
@@ -181,7 +183,7 @@ inline rc::Gen<Snapshot> gen_snapshot(GenOptions options = {}) {
     const int sets = gen_int(1, 3);
     for (int i = 0; i < sets; ++i) {
       snapshot.node_sets.push_back(gen_node_set(nodes));
-      snapshot.partitions.push_back({"p" + std::to_string(i), 1, true, i});
+      snapshot.partitions.push_back({"p" + std::to_string(i), 1, true, NodeSetIndex{i}});
     }
     const int running = gen_int(0, 6);
     for (int i = 0; i < running; ++i) gen_running(snapshot, static_cast<JobId>(1000 + i), options);

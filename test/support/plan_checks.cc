@@ -40,9 +40,9 @@ std::vector<Free> free_now(const Snapshot& snapshot) {
   return free;
 }
 
-const NodeSet& set_of(const Snapshot& snapshot, int index) {
+const NodeSet& set_of(const Snapshot& snapshot, NodeSetIndex index) {
   static const NodeSet kNone;
-  return index >= 0 ? snapshot.node_sets.at(static_cast<std::size_t>(index)) : kNone;
+  return index.valid() ? snapshot.node_sets.at(index) : kNone;
 }
 
 bool entirely_free(const Node& node, const Free& free) {
@@ -56,7 +56,7 @@ bool entirely_free(const Node& node, const Free& free) {
 std::string check_share(const Snapshot& snapshot, const Job& job, const std::string& type,
                         const NodeShare& share, std::int64_t nodes, std::int64_t gpus_in_all) {
   const Request& r = job.request;
-  const Node& node = snapshot.nodes.at(static_cast<std::size_t>(share.node));
+  const Node& node = snapshot.nodes.at(share.node);
   if (r.whole_nodes) {
     const bool all = share.cores == node.cores && share.memory == node.memory &&
                      share.gpu_count() == node.gpus_total();
@@ -165,8 +165,8 @@ std::string check_starts(const Snapshot& snapshot, const Plan& plan) {
       return who + "a GPU type that its hint does not name";
     const NodeSet& allowed = set_of(snapshot, job->node_set);
     for (const NodeShare& share : start.shares) {
-      const Node& node = snapshot.nodes.at(static_cast<std::size_t>(share.node));
-      Free& on = free.at(static_cast<std::size_t>(share.node));
+      const Node& node = snapshot.nodes.at(share.node);
+      Free& on = free.at(share.node);
       if (!std::binary_search(allowed.begin(), allowed.end(), share.node)) {
         return who + "not in its node set: " + node.name;
       }
@@ -195,14 +195,12 @@ std::string check_reservations(const Snapshot& snapshot, const Plan& plan) {
     std::vector<Free> free = free_now(snapshot);
     for (const Job& job : snapshot.jobs) {
       if (job.state != JobState::kRunning || end_of(job, now) > moment) continue;
-      for (const NodeShare& share : job.allocation)
-        free.at(static_cast<std::size_t>(share.node)).add(share, 1);
+      for (const NodeShare& share : job.allocation) free.at(share.node).add(share, 1);
     }
     for (const Start& start : plan.starts) {
       const Job* job = pending_entry(snapshot, start.job, start.partition);
       if (add_seconds(now, job->time_limit) <= moment) continue;
-      for (const NodeShare& share : start.shares)
-        free.at(static_cast<std::size_t>(share.node)).add(share, -1);
+      for (const NodeShare& share : start.shares) free.at(share.node).add(share, -1);
     }
     for (const Reservation& r : plan.reservations) {
       const Job* job = pending_entry(snapshot, r.job, r.partition);
@@ -210,7 +208,7 @@ std::string check_reservations(const Snapshot& snapshot, const Plan& plan) {
                          add_seconds(std::max(r.start, now), job->time_limit) > moment;
       if (!holds) continue;
       for (const NodeShare& share : r.shares) {
-        Free& on = free.at(static_cast<std::size_t>(share.node));
+        Free& on = free.at(share.node);
         on.add(share, -1);
         if (on.negative()) {
           return fmt::format("reservation of job {} at +{} s lacks room on node {} at +{} s",
@@ -244,7 +242,7 @@ Snapshot apply(const Snapshot& snapshot, const Plan& plan) {
       return job.state == JobState::kPending && job.key == start.job;
     });
     for (const NodeShare& share : start.shares) {
-      Node& node = next.nodes.at(static_cast<std::size_t>(share.node));
+      Node& node = next.nodes.at(share.node);
       node.cores_free -= share.cores;
       node.memory_free -= share.memory;
       for (const GpuCount& group : share.gpus) {
@@ -265,7 +263,7 @@ Snapshot advance(Snapshot snapshot, Seconds time) {
   std::erase_if(snapshot.jobs, [&](const Job& job) {
     if (job.state != JobState::kRunning || job.end_limit > time) return false;
     for (const NodeShare& share : job.allocation) {
-      Node& node = snapshot.nodes.at(static_cast<std::size_t>(share.node));
+      Node& node = snapshot.nodes.at(share.node);
       node.cores_free += share.cores;
       node.memory_free += share.memory;
       for (const GpuCount& group : share.gpus) {

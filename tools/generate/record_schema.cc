@@ -111,12 +111,12 @@ class SchemaWriter {
     properties_[key] = array_of(array_of(type_of("string")));
   }
 
-  void node(const char* key, int /*index*/) { required(key, type_of("string")); }
-  void nodes(const char* key, const std::vector<int>& /*indices*/) {
+  void node(const char* key, NodeIndex /*index*/) { required(key, type_of("string")); }
+  void nodes(const char* key, const std::vector<NodeIndex>& /*indices*/) {
     properties_[key] = array_of(type_of("string"));
   }
   void shares(const char* key, const std::vector<NodeShare>& shares) { list(key, shares); }
-  void node_set(const char* key, int /*index*/) { properties_[key] = whole(); }
+  void node_set(const char* key, NodeSetIndex /*index*/) { properties_[key] = whole(); }
   void node_sets(const char* key, const std::vector<NodeSet>& /*sets*/) {
     properties_[key] = array_of(array_of(type_of("string")));
   }

@@ -6,8 +6,6 @@
 namespace rubato {
 namespace {
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 bool earlier(const Capacity::Event& a, const Capacity::Event& b) { return a.time < b.time; }
 
 }  // namespace
@@ -26,19 +24,19 @@ Capacity::Capacity(const Snapshot& snapshot, Seconds now) : now_(now) {
     state.cores_total = node.cores;
     state.memory = node.memory_free;
     state.memory_total = node.memory;
-    state.slot_begin = static_cast<int>(slots_.size());
+    state.slot_begin = SlotIndex{slots_.size()};
     for (const GpuGroup& group : node.gpus) {
       slots_.push_back({type_id(group.type), group.free, group.total});
     }
-    state.slot_end = static_cast<int>(slots_.size());
+    state.slot_end = SlotIndex{slots_.size()};
     nodes_.push_back(std::move(state));
   }
   for (const Job& job : snapshot.jobs) {
     if (job.state != JobState::kRunning || job.end_limit >= kForever) continue;
     const Seconds end = std::max(job.end_limit, now_ + 1);
     for (const NodeShare& share : job.allocation) {
-      if (share.node < 0 || share.node >= node_count()) continue;
-      add_events(nodes_[at(share.node)], share, end, 1);
+      if (!share.node.within(node_count())) continue;
+      add_events(nodes_[share.node], share, end, 1);
     }
   }
   for (NodeState& node : nodes_) std::sort(node.events.begin(), node.events.end(), earlier);
@@ -47,44 +45,44 @@ Capacity::Capacity(const Snapshot& snapshot, Seconds now) : now_(now) {
 TypeId Capacity::type_id(const std::string& name) const {
   const auto found = std::lower_bound(types_.begin(), types_.end(), name);
   if (found == types_.end() || *found != name) return kNoGpu;
-  return static_cast<TypeId>(found - types_.begin());
+  return TypeId{found - types_.begin()};
 }
 
-int Capacity::slot(int node, TypeId type) const {
-  if (type < 0) return -1;
-  const NodeState& state = nodes_[at(node)];
-  for (int i = state.slot_begin; i < state.slot_end; ++i) {
-    if (slots_[at(i)].type == type) return i;
+Capacity::SlotIndex Capacity::slot(NodeIndex node, TypeId type) const {
+  if (!type.valid()) return {};
+  const NodeState& state = nodes_[node];
+  for (SlotIndex i = state.slot_begin; i < state.slot_end; ++i) {
+    if (slots_[i].type == type) return i;
   }
-  return -1;
+  return {};
 }
 
-bool Capacity::has_type(int node, TypeId type) const {
-  const NodeState& state = nodes_[at(node)];
-  return type == kAnyGpu ? state.slot_begin < state.slot_end : slot(node, type) >= 0;
+bool Capacity::has_type(NodeIndex node, TypeId type) const {
+  const NodeState& state = nodes_[node];
+  return type == kAnyGpu ? state.slot_begin < state.slot_end : slot(node, type).valid();
 }
 
 std::string Capacity::type_name(TypeId type) const {
-  return type < 0 ? std::string() : types_[at(type)];
+  return !type.valid() ? std::string() : types_[type];
 }
 
-NodeRoom Capacity::total(int node, TypeId type) const {
-  const NodeState& state = nodes_[at(node)];
+NodeRoom Capacity::total(NodeIndex node, TypeId type) const {
+  const NodeState& state = nodes_[node];
   int gpus = 0;
-  for (int i = state.slot_begin; i < state.slot_end; ++i) {
-    if (type == kAnyGpu || slots_[at(i)].type == type) gpus += slots_[at(i)].total;
+  for (SlotIndex i = state.slot_begin; i < state.slot_end; ++i) {
+    if (type == kAnyGpu || slots_[i].type == type) gpus += slots_[i].total;
   }
   return {state.cores_total, state.memory_total, gpus};
 }
 
-std::vector<GpuCount> Capacity::split(int node, int amount, Seconds from, Seconds to) const {
-  const NodeState& state = nodes_[at(node)];
+std::vector<GpuCount> Capacity::split(NodeIndex node, int amount, Seconds from, Seconds to) const {
+  const NodeState& state = nodes_[node];
   std::vector<GpuCount> parts;
-  for (int i = state.slot_begin; i < state.slot_end && amount > 0; ++i) {
-    const TypeId type = slots_[at(i)].type;
-    const bool last = i + 1 == state.slot_end;
+  for (SlotIndex i = state.slot_begin; i < state.slot_end && amount > 0; ++i) {
+    const TypeId type = slots_[i].type;
+    const bool last = SlotIndex{i.value() + 1} == state.slot_end;
     const int part = last ? amount : std::clamp(room(node, type, from, to).gpus, 0, amount);
-    if (part > 0) parts.push_back({types_[at(type)], part});
+    if (part > 0) parts.push_back({types_[type], part});
     amount -= part;
   }
   std::sort(parts.begin(), parts.end(),
@@ -92,17 +90,17 @@ std::vector<GpuCount> Capacity::split(int node, int amount, Seconds from, Second
   return parts;
 }
 
-NodeRoom Capacity::room(int node, TypeId type, Seconds from, Seconds to) const {
+NodeRoom Capacity::room(NodeIndex node, TypeId type, Seconds from, Seconds to) const {
   if (type == kAnyGpu) return room_of_all(node, from, to);
-  const NodeState& state = nodes_[at(node)];
-  const int index = slot(node, type);
-  NodeRoom level{state.cores, state.memory, index >= 0 ? slots_[at(index)].free : 0};
+  const NodeState& state = nodes_[node];
+  const SlotIndex index = slot(node, type);
+  NodeRoom level{state.cores, state.memory, index.valid() ? slots_[index].free : 0};
   if (from <= now_ && state.later_takes == 0) return level;
 
   const auto add = [&](const Event& event) {
     level.cores += event.cores;
     level.memory += event.memory;
-    if (event.slot >= 0 && event.slot == index) level.gpus += event.gpus;
+    if (event.slot.valid() && event.slot == index) level.gpus += event.gpus;
   };
   auto event = state.events.begin();
   for (; event != state.events.end() && event->time <= from; ++event) add(*event);
@@ -123,46 +121,46 @@ NodeRoom Capacity::room(int node, TypeId type, Seconds from, Seconds to) const {
 
 // The sum of what each type gives throughout: as one time may be short of one type and another time
 // of another, that is less than the least of the sums.
-NodeRoom Capacity::room_of_all(int node, Seconds from, Seconds to) const {
-  const NodeState& state = nodes_[at(node)];
+NodeRoom Capacity::room_of_all(NodeIndex node, Seconds from, Seconds to) const {
+  const NodeState& state = nodes_[node];
   NodeRoom sum = room(node, kNoGpu, from, to);
-  for (int i = state.slot_begin; i < state.slot_end; ++i) {
-    sum.gpus += std::max(room(node, slots_[at(i)].type, from, to).gpus, 0);
+  for (SlotIndex i = state.slot_begin; i < state.slot_end; ++i) {
+    sum.gpus += std::max(room(node, slots_[i].type, from, to).gpus, 0);
   }
   return sum;
 }
 
-bool Capacity::untouched(int node, Seconds from, Seconds to) const {
-  const NodeState& state = nodes_[at(node)];
+bool Capacity::untouched(NodeIndex node, Seconds from, Seconds to) const {
+  const NodeState& state = nodes_[node];
   const auto whole = [](const NodeRoom& room, const NodeRoom& total) {
     return room.cores >= total.cores && room.memory >= total.memory && room.gpus >= total.gpus;
   };
   if (!whole(room(node, kNoGpu, from, to), total(node, kNoGpu))) return false;
-  for (int i = state.slot_begin; i < state.slot_end; ++i) {
-    const TypeId type = slots_[at(i)].type;
+  for (SlotIndex i = state.slot_begin; i < state.slot_end; ++i) {
+    const TypeId type = slots_[i].type;
     if (!whole(room(node, type, from, to), total(node, type))) return false;
   }
   return true;
 }
 
-std::span<const Capacity::Event> Capacity::events(int node) const {
-  return nodes_[at(node)].events;
+std::span<const Capacity::Event> Capacity::events(NodeIndex node) const {
+  return nodes_[node].events;
 }
 
 // One event for cores, memory and the first type; one more for each further type.
 template <typename Function>
 void Capacity::each_event(const NodeState& node, const NodeShare& share, Seconds time, int sign,
                           Function function) const {
-  Event event{time, sign * share.memory, sign * share.cores, 0, -1};
+  Event event{time, sign * share.memory, sign * share.cores, 0, {}};
   bool first = true;
   for (const GpuCount& group : share.gpus) {
     const TypeId type = type_id(group.type);
-    for (int i = node.slot_begin; i < node.slot_end; ++i) {
-      if (type == kNoGpu || slots_[at(i)].type != type) continue;
+    for (SlotIndex i = node.slot_begin; i < node.slot_end; ++i) {
+      if (type == kNoGpu || slots_[i].type != type) continue;
       event.slot = i;
       event.gpus = sign * group.count;
       function(event);
-      event = Event{time, 0, 0, 0, -1};
+      event = Event{time, 0, 0, 0, {}};
       first = false;
     }
   }
@@ -182,14 +180,14 @@ void Capacity::remove_events(NodeState& node, const NodeShare& share, Seconds ti
 }
 
 void Capacity::change(const NodeShare& share, Seconds from, Seconds to, int sign) {
-  if (share.node < 0 || share.node >= node_count()) return;
-  NodeState& node = nodes_[at(share.node)];
+  if (!share.node.within(node_count())) return;
+  NodeState& node = nodes_[share.node];
   const bool taking = sign < 0;
   if (from <= now_) {
     each_event(node, share, now_, sign, [&](const Event& event) {
       node.cores += event.cores;
       node.memory += event.memory;
-      if (event.slot >= 0) slots_[at(event.slot)].free += event.gpus;
+      if (event.slot.valid()) slots_[event.slot].free += event.gpus;
     });
   } else {
     node.later_takes += taking ? 1 : -1;

@@ -13,7 +13,7 @@
 namespace rubato {
 
 /// Index of a GPU type in the order of the type names; kNoGpu for a job without GPUs.
-using TypeId = int;
+using TypeId = Index<struct GpuTypeTag>;
 inline constexpr TypeId kNoGpu = -1;
 /// GPUs of all types together: for an untyped request that no one type could ever carry, which
 /// Slurm would start on several.
@@ -34,28 +34,32 @@ class Capacity {
   Capacity(const Snapshot& snapshot, Seconds now);
 
   [[nodiscard]] Seconds now() const { return now_; }
-  [[nodiscard]] int node_count() const { return static_cast<int>(nodes_.size()); }
+  [[nodiscard]] std::size_t node_count() const { return nodes_.size(); }
   [[nodiscard]] const std::vector<std::string>& types() const { return types_; }
   [[nodiscard]] TypeId type_id(const std::string& name) const;  ///< kNoGpu if no node has it
-  [[nodiscard]] bool has_type(int node, TypeId type) const;
+  [[nodiscard]] bool has_type(NodeIndex node, TypeId type) const;
   /// "" for kNoGpu and kAnyGpu.
   [[nodiscard]] std::string type_name(TypeId type) const;
   /// `amount` GPUs of kAnyGpu as what the node's types can give in [from, to), in the order of
   /// their names; what they cannot is taken from the last.
-  [[nodiscard]] std::vector<GpuCount> split(int node, int amount, Seconds from, Seconds to) const;
+  [[nodiscard]] std::vector<GpuCount> split(NodeIndex node, int amount, Seconds from,
+                                            Seconds to) const;
 
   /// The least that is free on `node` in [from, to), of each resource. A stretch that ends at
   /// kForever includes what is reserved at kForever (a drain). `from` is at least now.
-  [[nodiscard]] NodeRoom room(int node, TypeId type, Seconds from, Seconds to) const;
+  [[nodiscard]] NodeRoom room(NodeIndex node, TypeId type, Seconds from, Seconds to) const;
   /// Nothing on the node is in use in [from, to).
-  [[nodiscard]] bool untouched(int node, Seconds from, Seconds to) const;
+  [[nodiscard]] bool untouched(NodeIndex node, Seconds from, Seconds to) const;
   /// What the node has when nothing runs on it.
-  [[nodiscard]] NodeRoom total(int node, TypeId type) const;
+  [[nodiscard]] NodeRoom total(NodeIndex node, TypeId type) const;
 
   /// Subtracts `share` in [from, to); `from` may be in the past.
   void take(const NodeShare& share, Seconds from, Seconds to) { change(share, from, to, -1); }
   /// Undoes `take` with the same arguments.
   void give_back(const NodeShare& share, Seconds from, Seconds to) { change(share, from, to, 1); }
+
+  /// Index of the GPUs of one type on one node.
+  using SlotIndex = Index<struct SlotTag>;
 
   /// A change that is to come on a node.
   struct Event {
@@ -63,16 +67,14 @@ class Capacity {
     MiB memory = 0;
     int cores = 0;
     int gpus = 0;
-    int slot = -1;  ///< of the GPUs, -1 for none
+    SlotIndex slot;  ///< of the GPUs; none without
 
     bool operator==(const Event&) const = default;
   };
   /// Sorted by time.
-  [[nodiscard]] std::span<const Event> events(int node) const;
+  [[nodiscard]] std::span<const Event> events(NodeIndex node) const;
   /// Something on the node is taken in the future, so that room does not only grow.
-  [[nodiscard]] bool taken_later(int node) const {
-    return nodes_[static_cast<std::size_t>(node)].later_takes > 0;
-  }
+  [[nodiscard]] bool taken_later(NodeIndex node) const { return nodes_[node].later_takes > 0; }
 
  private:
   struct NodeState {
@@ -80,8 +82,8 @@ class Capacity {
     int cores_total = 0;
     MiB memory = 0;
     MiB memory_total = 0;
-    int slot_begin = 0;
-    int slot_end = 0;
+    SlotIndex slot_begin = 0;
+    SlotIndex slot_end = 0;
     int later_takes = 0;
     std::vector<Event> events;
   };
@@ -92,8 +94,8 @@ class Capacity {
   };
   struct Level;
 
-  [[nodiscard]] int slot(int node, TypeId type) const;
-  [[nodiscard]] NodeRoom room_of_all(int node, Seconds from, Seconds to) const;
+  [[nodiscard]] SlotIndex slot(NodeIndex node, TypeId type) const;
+  [[nodiscard]] NodeRoom room_of_all(NodeIndex node, Seconds from, Seconds to) const;
   void change(const NodeShare& share, Seconds from, Seconds to, int sign);
   void add_events(NodeState& node, const NodeShare& share, Seconds time, int sign);
   void remove_events(NodeState& node, const NodeShare& share, Seconds time, int sign);

@@ -14,7 +14,7 @@ namespace rubato {
 
 /// A node that has room for a part of the job.
 struct NodeCandidate {
-  int node = 0;
+  NodeIndex node = 0;
   int amount = 0;  ///< the most of this job it carries
   int free = 0;    ///< GPUs (cores for a job without) free on it: what is left over is stranded
   bool powered_down = false;
@@ -35,7 +35,7 @@ struct NodeScore {
 
 /// Nodes with the amount on each, sorted by node.
 struct NodeChoice {
-  std::vector<std::pair<int, int>> parts;
+  std::vector<std::pair<NodeIndex, int>> parts;
   NodeScore score;
 };
 

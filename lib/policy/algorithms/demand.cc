@@ -117,7 +117,7 @@ int Demand::amount_in(const NodeRoom& room, int nodes) const {
   return cores_amount(room);
 }
 
-NodeShare Demand::share(const Node& node, int index, int amount, int nodes,
+NodeShare Demand::share(const Node& node, NodeIndex index, int amount, int nodes,
                         const std::string& gpu_type) const {
   NodeShare share;
   share.node = index;

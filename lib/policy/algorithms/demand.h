@@ -45,7 +45,7 @@ class Demand {
   [[nodiscard]] int cores_of(int amount, int nodes) const;
   [[nodiscard]] MiB memory_of(int amount, int nodes) const;
   /// The piece of `node`; everything on it for whole nodes.
-  [[nodiscard]] NodeShare share(const Node& node, int index, int amount, int nodes,
+  [[nodiscard]] NodeShare share(const Node& node, NodeIndex index, int amount, int nodes,
                                 const std::string& gpu_type) const;
 
  private:

@@ -19,8 +19,7 @@ const std::vector<bool>& EmptyFit::types(const NodeSet& nodes, const Request& re
   const auto [known, fresh] = known_.try_emplace(Key{&nodes, request});
   if (fresh) {
     const Demand demand(request);
-    const auto count = static_cast<TypeId>(capacity_.types().size());
-    for (TypeId type = 0; type < count; ++type) {
+    for (const TypeId type : indices<TypeId>(capacity_.types())) {
       known->second.push_back(carries(nodes, type, demand));
     }
   }
@@ -29,7 +28,7 @@ const std::vector<bool>& EmptyFit::types(const NodeSet& nodes, const Request& re
 
 bool EmptyFit::carries(const NodeSet& nodes, TypeId type, const Demand& demand) const {
   std::vector<NodeCandidate> candidates;
-  for (const int node : nodes) {
+  for (const NodeIndex node : nodes) {
     if (!capacity_.has_type(node, type)) continue;
     NodeCandidate found;
     found.node = node;

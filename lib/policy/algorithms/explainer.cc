@@ -41,7 +41,7 @@ std::vector<std::string> Explainer::names(const std::vector<NodeShare>& shares) 
   std::vector<std::string> names;
   names.reserve(shares.size());
   for (const NodeShare& share : shares) {
-    names.push_back(input_.snapshot.nodes[static_cast<std::size_t>(share.node)].name);
+    names.push_back(input_.snapshot.nodes[share.node].name);
   }
   return names;
 }
@@ -74,7 +74,7 @@ std::string Explainer::wanted(const PendingEntry& entry, Account& account) const
 std::string Explainer::free_gpus(const PlacementFailure& failure, Account& account) const {
   std::string text;
   for (const TypeCount& count : failure.gpus) {
-    const std::string& type = capacity_.types()[static_cast<std::size_t>(count.type)];
+    const std::string& type = capacity_.types()[count.type];
     const std::string name = type.empty() ? "free_gpus" : "free_gpus." + type;
     if (!text.empty()) text += &count == &failure.gpus.back() ? " and " : ", ";
     text += account.say(name, fmt::format("{} of {}", count.free, count.total));
@@ -354,7 +354,7 @@ Explanation Explainer::explain(const PendingEntry& entry, const EntryOutcome& ou
   explanation.label = entry.job->label;
   explanation.partition = entry.job->partition;
   explanation.verdict = outcome.verdict;
-  explanation.order = entry.order;
+  explanation.order = entry.order.value();
   Account account;
   decided(entry, outcome, account);
   const bool placed = outcome.skipped == Skipped::kNo || outcome.skipped == Skipped::kBackOff;

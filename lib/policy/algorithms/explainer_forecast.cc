@@ -24,8 +24,8 @@ std::string stddev_text(double stddev) {
 }  // namespace
 
 std::string Explainer::forecast_of(const TypeChoice& choice, TypeId type, Account& account) const {
-  const Forecast& forecast = choice.forecasts[static_cast<std::size_t>(type)];
-  const std::string& name = capacity_.types()[static_cast<std::size_t>(type)];
+  const Forecast& forecast = choice.forecasts[type];
+  const std::string& name = capacity_.types()[type];
   const std::string source =
       forecast.samples > 0
           ? fmt::format("{} {}", forecast.samples, forecast.samples == 1 ? "report" : "reports")
@@ -65,7 +65,7 @@ void Explainer::level(const PendingEntry& entry, Account& account) const {
   const std::string number = account.say("level", found->level);
   const std::string had =
       account.say("service", fmt::format("{:.0f} GPU-seconds", found->attained));
-  account.say("order", entry.order + 1);
+  account.say("order", entry.order.value() + 1);
   if (found->level > 0)
     account.reason += fmt::format("; it is in level {} of the queue, having had {}", number, had);
   predictable(entry, *found, account);
@@ -115,20 +115,17 @@ void Explainer::forecasts(const PendingEntry& entry, Account& account) const {
   account.reason += "; its job type does on ";
   std::vector<TypeId> shown = forecasts_.fastest;
   std::stable_sort(shown.begin(), shown.end(), [&](TypeId a, TypeId b) {
-    const auto throughput = [&](TypeId type) {
-      return choice->forecasts[static_cast<std::size_t>(type)].log_throughput;
-    };
+    const auto throughput = [&](TypeId type) { return choice->forecasts[type].log_throughput; };
     return throughput(a) > throughput(b);
   });
   for (std::size_t i = 0; i < shown.size(); ++i) {
     if (i > 0) account.reason += i + 1 == shown.size() ? " and on " : ", on ";
     account.reason += forecast_of(*choice, shown[i], account);
   }
-  if (choice->matched < 0) return;
+  if (!choice->matched.valid()) return;
   if (choice->load > 0) account.say("load", fmt::format("{:.2f}", choice->load));
   account.say("jobs_delayed", fmt::format("{:.1f}", choice->delayed));
-  const std::string matched =
-      account.say("matched", capacity_.types()[static_cast<std::size_t>(choice->matched)]);
+  const std::string matched = account.say("matched", capacity_.types()[choice->matched]);
   if (choice->waits_for_match) {
     account.reason += "; beside all jobs it is best off on " + matched;
   }

@@ -23,8 +23,8 @@ std::string request_print(const Job& job) {
 
 int free_cores(const Snapshot& snapshot, const NodeSet& nodes) {
   int sum = 0;
-  for (const int index : nodes) {
-    const Node& node = snapshot.nodes[static_cast<std::size_t>(index)];
+  for (const NodeIndex index : nodes) {
+    const Node& node = snapshot.nodes[index];
     if (node.usable) sum += node.cores_free;
   }
   return sum;
@@ -66,8 +66,8 @@ Seconds back_off(int refusals) {
 JobHistory::JobHistory(const RoundInput& input, const PendingQueue& queue) {
   const std::vector<JobMemory>& before = input.snapshot.memory.jobs;
   auto old = before.begin();
-  for (const int order : queue.by_key) {
-    const PendingEntry& entry = queue.entries[static_cast<std::size_t>(order)];
+  for (const EntryIndex order : queue.by_key) {
+    const PendingEntry& entry = queue.entries[order];
     const JobKey& key = entry.job->key;
     if (!jobs_.empty() && jobs_.back().job == key) continue;
     while (old != before.end() && old->job < key) ++old;
@@ -109,7 +109,7 @@ void PassedJobs::waits(const PendingEntry& entry) {
   NodeSetStarts& group = found->second;
   if (fresh) {
     group.nodes.assign(nodes_, false);
-    for (const int node : *entry.nodes) group.nodes[static_cast<std::size_t>(node)] = true;
+    for (const NodeIndex node : *entry.nodes) group.nodes[node] = true;
   }
   waiting_.push_back({index, &group, group.starts});
 }
@@ -118,7 +118,7 @@ void PassedJobs::started(const std::vector<NodeShare>& shares) {
   for (auto& entry : groups_) {
     NodeSetStarts& group = entry.second;
     const bool touches = std::any_of(shares.begin(), shares.end(), [&](const NodeShare& share) {
-      return group.nodes[static_cast<std::size_t>(share.node)];
+      return group.nodes[share.node];
     });
     if (touches) ++group.starts;
   }

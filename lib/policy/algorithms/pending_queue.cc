@@ -15,14 +15,11 @@ namespace {
 
 const NodeSet kNoNodes;
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 std::vector<const NodeSet*> valid_sets(const Snapshot& snapshot) {
-  const int nodes = static_cast<int>(snapshot.nodes.size());
   std::vector<const NodeSet*> sets;
   for (const NodeSet& set : snapshot.node_sets) {
-    const bool valid =
-        std::all_of(set.begin(), set.end(), [&](int node) { return node >= 0 && node < nodes; });
+    const bool valid = std::all_of(
+        set.begin(), set.end(), [&](NodeIndex node) { return node.within(snapshot.nodes.size()); });
     sets.push_back(valid ? &set : &kNoNodes);
   }
   return sets;
@@ -30,16 +27,16 @@ std::vector<const NodeSet*> valid_sets(const Snapshot& snapshot) {
 
 }  // namespace
 
-const NodeSet* PendingQueue::set(int index) const {
-  return index >= 0 && at(index) < sets.size() ? sets[at(index)] : &kNoNodes;
+const NodeSet* PendingQueue::set(NodeSetIndex index) const {
+  return index.within(sets.size()) ? sets[index] : &kNoNodes;
 }
 
-std::span<const int> PendingQueue::entries_of(const JobKey& job) const {
+std::span<const EntryIndex> PendingQueue::entries_of(const JobKey& job) const {
   const auto begin = std::lower_bound(
       by_key.begin(), by_key.end(), job,
-      [&](int order, const JobKey& key) { return entries[at(order)].job->key < key; });
+      [&](EntryIndex order, const JobKey& key) { return entries[order].job->key < key; });
   const auto end = std::find_if(begin, by_key.end(),
-                                [&](int order) { return entries[at(order)].job->key != job; });
+                                [&](EntryIndex order) { return entries[order].job->key != job; });
   return {begin, end};
 }
 
@@ -50,7 +47,7 @@ PendingQueue make_queue(const RoundInput& input, const std::vector<const Job*>& 
   for (const Job* job : order) {
     PendingEntry entry;
     entry.job = job;
-    entry.order = static_cast<int>(queue.entries.size());
+    entry.order = EntryIndex{queue.entries.size()};
     if (std::optional<Job> other = sized(*job, input.config)) {
       entry.gpus = static_cast<int>(requested_gpus(*other));
       entry.on_cpus = entry.gpus == 0;
@@ -58,13 +55,13 @@ PendingQueue make_queue(const RoundInput& input, const std::vector<const Job*>& 
     }
     entry.demand = Demand(size_of(*entry.job));
     entry.nodes = queue.set(job->node_set);
-    entry.later = queue.set(job->later_set >= 0 ? job->later_set : job->node_set);
+    entry.later = queue.set(job->later_set.valid() ? job->later_set : job->node_set);
     queue.entries.push_back(std::move(entry));
   }
   queue.by_key.resize(queue.entries.size());
-  std::iota(queue.by_key.begin(), queue.by_key.end(), 0);
-  std::sort(queue.by_key.begin(), queue.by_key.end(), [&](int a, int b) {
-    return std::tie(queue.entries[at(a)].job->key, a) < std::tie(queue.entries[at(b)].job->key, b);
+  std::iota(queue.by_key.begin(), queue.by_key.end(), EntryIndex{0});
+  std::sort(queue.by_key.begin(), queue.by_key.end(), [&](EntryIndex a, EntryIndex b) {
+    return std::tie(queue.entries[a].job->key, a) < std::tie(queue.entries[b].job->key, b);
   });
   return queue;
 }

@@ -38,10 +38,13 @@ struct TypeChoice {
   double delayed = 0;            ///< jobs that a second of all GPUs of `matched` delays
 };
 
+/// Index into PendingQueue::entries, in queue order.
+using EntryIndex = Index<struct PendingEntryTag>;
+
 /// A pending job in one partition and reservation.
 struct PendingEntry {
   const Job* job = nullptr;
-  int order = 0;  ///< rank in the queue of this round, from 0
+  EntryIndex order = 0;  ///< rank in the queue of this round, from 0
   Demand demand{Request{}};
   const NodeSet* nodes = nullptr;     ///< where it may start now; never null, valid indices
   const NodeSet* later = nullptr;     ///< where it could start at some time; likewise
@@ -57,15 +60,15 @@ struct PendingEntry {
 /// moved, not copied.
 struct PendingQueue {
   std::vector<PendingEntry> entries;
-  std::vector<int> by_key;           ///< orders, sorted by job key; entries of one job by order
+  std::vector<EntryIndex> by_key;    ///< sorted by job key; entries of one job by order
   std::vector<const NodeSet*> sets;  ///< by index into Snapshot::node_sets; empty if not valid
   std::deque<Job> sized;             ///< jobs that are planned at another size
   std::vector<std::unique_ptr<const TypeChoice>> choices;  ///< of entries, in no order
 
   /// The node set with this index; an empty one if there is none.
-  [[nodiscard]] const NodeSet* set(int index) const;
-  /// The entries of one job, as orders.
-  [[nodiscard]] std::span<const int> entries_of(const JobKey& job) const;
+  [[nodiscard]] const NodeSet* set(NodeSetIndex index) const;
+  /// The entries of one job, in queue order.
+  [[nodiscard]] std::span<const EntryIndex> entries_of(const JobKey& job) const;
 };
 
 /// One entry for each job of `order`, any GPU type. Node sets that do not exist, or name nodes that

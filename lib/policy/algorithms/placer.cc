@@ -11,8 +11,6 @@
 namespace rubato {
 namespace {
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 std::size_t hash_of(const NodeSet* nodes) { return std::hash<const NodeSet*>()(nodes); }
 
 }  // namespace
@@ -20,7 +18,7 @@ std::size_t hash_of(const NodeSet* nodes) { return std::hash<const NodeSet*>()(n
 std::size_t Placer::FailureKeyHash::operator()(const FailureKey& key) const {
   const Request& r = key.request;
   Hasher hash;
-  for (const TypeId type : key.types) hash.add(type);
+  for (const TypeId type : key.types) hash.add(type.value());
   hash.add(hash_of(key.nodes))
       .add(static_cast<int>(key.choice))
       .add(key.managed)
@@ -37,7 +35,7 @@ std::size_t Placer::FailureKeyHash::operator()(const FailureKey& key) const {
 }
 
 std::size_t Placer::ListHash::operator()(const ListKey& key) const {
-  return Hasher().add(hash_of(key.nodes)).add(key.type).value();
+  return Hasher().add(hash_of(key.nodes)).add(key.type.value()).value();
 }
 
 Placer::Placer(const RoundInput& input, const Forecasts& forecasts, const PendingQueue& queue,
@@ -48,9 +46,9 @@ Placer::Placer(const RoundInput& input, const Forecasts& forecasts, const Pendin
       capacity_(capacity),
       reservation_table_(reservation_table),
       empty_fit_(capacity),
-      stock_(at(capacity.node_count())),
-      preempting_(at(capacity.node_count()), nullptr),
-      closed_(at(capacity.node_count()), nullptr) {
+      stock_(capacity.node_count()),
+      preempting_(capacity.node_count(), nullptr),
+      closed_(capacity.node_count(), nullptr) {
   load_stock_plans();
 }
 
@@ -77,31 +75,33 @@ void Placer::load_stock_plans() {
   for (const PendingEntry& entry : queue_.entries) {
     const Job& job = *entry.job;
     if (job.managed || job.stock_start <= 0) continue;
-    for (const int node : job.stock_nodes) {
-      stock_[at(node)].push_back({job.stock_start, entry.end(job.stock_start), entry.order});
+    for (const NodeIndex node : job.stock_nodes) {
+      stock_[node].push_back({job.stock_start, entry.end(job.stock_start), entry.order});
       any_stock_ = true;
     }
   }
 }
 
-const Placer::StockPlanInterval* Placer::conflicting_stock_plan(const PendingEntry& entry, int node,
+const Placer::StockPlanInterval* Placer::conflicting_stock_plan(const PendingEntry& entry,
+                                                                NodeIndex node,
                                                                 Seconds start) const {
   const Seconds end = entry.end(start);
-  for (const StockPlanInterval& interval : stock_[at(node)]) {
+  for (const StockPlanInterval& interval : stock_[node]) {
     if (interval.order >= entry.order) break;
     if (end > interval.from && interval.to > start) return &interval;
   }
   return nullptr;
 }
 
-NodeRoom Placer::room_at(const PendingEntry& entry, int node, TypeId type, Level level) const {
-  const Node& state = input_.snapshot.nodes[at(node)];
+NodeRoom Placer::room_at(const PendingEntry& entry, NodeIndex node, TypeId type,
+                         Level level) const {
+  const Node& state = input_.snapshot.nodes[node];
   const NodeRoom none;
   const Seconds now = input_.now;
   const Seconds end = entry.end(now);
   if (level >= Level::kUp && !state.usable) return none;
-  if (level >= Level::kPreempting && preempting_[at(node)] != nullptr) return none;
-  if (level == Level::kAll && !entry.job->managed && closed_[at(node)] != nullptr) return none;
+  if (level >= Level::kPreempting && preempting_[node] != nullptr) return none;
+  if (level == Level::kAll && !entry.job->managed && closed_[node] != nullptr) return none;
   if (level >= Level::kStock && entry.job->managed &&
       conflicting_stock_plan(entry, node, now) != nullptr) {
     return none;
@@ -125,9 +125,9 @@ NodeRoom Placer::room_at(const PendingEntry& entry, int node, TypeId type, Level
   return room;
 }
 
-NodeCandidate Placer::candidate(const PendingEntry& entry, int node, TypeId type, int nodes,
+NodeCandidate Placer::candidate(const PendingEntry& entry, NodeIndex node, TypeId type, int nodes,
                                 Level level) const {
-  const Node& state = input_.snapshot.nodes[at(node)];
+  const Node& state = input_.snapshot.nodes[node];
   const NodeRoom room = room_at(entry, node, type, level);
   NodeCandidate found;
   found.node = node;
@@ -138,28 +138,28 @@ NodeCandidate Placer::candidate(const PendingEntry& entry, int node, TypeId type
   return found;
 }
 
-const std::vector<int>& Placer::nodes_with(const NodeSet* set, TypeId type) const {
+const std::vector<NodeIndex>& Placer::nodes_with(const NodeSet* set, TypeId type) const {
   auto [found, fresh] = typed_.try_emplace(ListKey{set, type});
-  std::vector<int>& nodes = found->second;
+  std::vector<NodeIndex>& nodes = found->second;
   if (fresh) {
     std::copy_if(set->begin(), set->end(), std::back_inserter(nodes),
-                 [&](int node) { return type == kNoGpu || capacity_.has_type(node, type); });
+                 [&](NodeIndex node) { return type == kNoGpu || capacity_.has_type(node, type); });
   }
   return nodes;
 }
 
 // Nodes with anything free of what the job needs, of its node set. Capacity only shrinks between
 // two calls of `forget`, so a node once full stays out.
-const std::vector<int>& Placer::live_nodes(const PendingEntry& entry, TypeId type) {
+const std::vector<NodeIndex>& Placer::live_nodes(const PendingEntry& entry, TypeId type) {
   auto [found, fresh] = live_.try_emplace(ListKey{entry.nodes, type});
-  std::vector<int>& nodes = found->second;
-  const auto full = [&](int node) {
+  std::vector<NodeIndex>& nodes = found->second;
+  const auto full = [&](NodeIndex node) {
     const NodeRoom room = capacity_.room(node, type, input_.now, input_.now + 1);
     return room.cores <= 0 || (type != kNoGpu && room.gpus <= 0);
   };
   if (fresh) {
-    for (const int node : nodes_with(entry.nodes, type)) {
-      if (input_.snapshot.nodes[at(node)].usable) nodes.push_back(node);
+    for (const NodeIndex node : nodes_with(entry.nodes, type)) {
+      if (input_.snapshot.nodes[node].usable) nodes.push_back(node);
     }
   }
   std::erase_if(nodes, full);
@@ -169,15 +169,15 @@ const std::vector<int>& Placer::live_nodes(const PendingEntry& entry, TypeId typ
 void Placer::gather(const PendingEntry& entry, TypeId type, int nodes, Level level,
                     std::vector<NodeCandidate>& to) {
   to.clear();
-  const auto add = [&](int node) {
+  const auto add = [&](NodeIndex node) {
     const NodeCandidate found = candidate(entry, node, type, nodes, level);
     if (found.amount > 0) to.push_back(found);
   };
   if (level == Level::kAll) {
-    for (const int node : live_nodes(entry, type)) add(node);
+    for (const NodeIndex node : live_nodes(entry, type)) add(node);
     return;
   }
-  for (const int node : nodes_with(entry.nodes, type)) add(node);
+  for (const NodeIndex node : nodes_with(entry.nodes, type)) add(node);
 }
 
 std::optional<NodeChoice> Placer::choose_on(const PendingEntry& entry, TypeId type) {
@@ -210,10 +210,10 @@ std::optional<Placement> Placer::place(const PendingEntry& entry) {
   for (const TypeId type : types_of(entry)) {
     // A node that is up is worth more than a faster one that has to boot.
     const auto rank = [&](const NodeChoice& choice, TypeId of) {
-      const double slowness = of >= 0 ? -speeds[at(of)] : 0;
+      const double slowness = of.valid() ? -speeds[of] : 0;
       return std::tuple(choice.score.powered_down > 0, slowness, choice.score);
     };
-    const bool slower = best && type >= 0 && speeds[at(type)] < speeds[at(best_type)];
+    const bool slower = best && type.valid() && speeds[type] < speeds[best_type];
     if (slower && best->score.powered_down == 0) break;
     std::optional<NodeChoice> choice = choose_on(entry, type);
     if (!choice || (best && rank(*best, best_type) <= rank(*choice, type))) continue;
@@ -227,7 +227,7 @@ std::optional<Placement> Placer::place(const PendingEntry& entry) {
   const int nodes = static_cast<int>(best->parts.size());
   for (const auto& [node, amount] : best->parts) {
     placement.shares.push_back(
-        entry.demand.share(input_.snapshot.nodes[at(node)], node, amount, nodes, type));
+        entry.demand.share(input_.snapshot.nodes[node], node, amount, nodes, type));
     if (best_type == kAnyGpu && !entry.demand.whole_nodes()) {
       placement.shares.back().gpus =
           capacity_.split(node, amount, input_.now, entry.end(input_.now));
@@ -245,15 +245,15 @@ Placer::FailureKey Placer::key_of(const PendingEntry& entry) const {
 }
 
 void Placer::keep_for_preemption(const PendingEntry& entry) {
-  for (const int node : *entry.nodes) {
-    if (preempting_[at(node)] == nullptr) preempting_[at(node)] = entry.job;
+  for (const NodeIndex node : *entry.nodes) {
+    if (preempting_[node] == nullptr) preempting_[node] = entry.job;
     any_preempting_ = true;
   }
 }
 
 void Placer::close_to_unmanaged(const NodeSet& nodes, const PendingEntry& entry) {
-  for (const int node : nodes) {
-    if (closed_[at(node)] == nullptr) closed_[at(node)] = entry.job;
+  for (const NodeIndex node : nodes) {
+    if (closed_[node] == nullptr) closed_[node] = entry.job;
   }
 }
 
@@ -262,15 +262,15 @@ void Placer::forget() {
   live_.clear();
 }
 
-bool Placer::open(const PendingEntry& entry, int node) const {
-  return input_.snapshot.nodes[at(node)].usable && preempting_[at(node)] == nullptr &&
+bool Placer::open(const PendingEntry& entry, NodeIndex node) const {
+  return input_.snapshot.nodes[node].usable && preempting_[node] == nullptr &&
          conflicting_stock_plan(entry, node, input_.now) == nullptr;
 }
 
 bool Placer::bounded(const PendingEntry& entry) const {
   if (!any_stock_ && !any_preempting_) return false;
-  return std::any_of(entry.nodes->begin(), entry.nodes->end(), [&](int node) {
-    return preempting_[at(node)] != nullptr ||
+  return std::any_of(entry.nodes->begin(), entry.nodes->end(), [&](NodeIndex node) {
+    return preempting_[node] != nullptr ||
            conflicting_stock_plan(entry, node, input_.now) != nullptr;
   });
 }

@@ -92,21 +92,22 @@ class Placer {
   struct StockPlanInterval {
     Seconds from = 0;
     Seconds to = 0;
-    int order = 0;  ///< of the job; only managed jobs below it heed the hold
+    EntryIndex order = 0;  ///< of the job; only managed jobs below it heed the hold
   };
   /// Stock's plans on `node`, by order.
-  [[nodiscard]] const std::vector<StockPlanInterval>& stock_plan_intervals(int node) const {
-    return stock_[static_cast<std::size_t>(node)];
+  [[nodiscard]] const std::vector<StockPlanInterval>& stock_plan_intervals(NodeIndex node) const {
+    return stock_[node];
   }
   /// The hold that `entry`, running on `node` in [start, start + limit), would run into.
-  [[nodiscard]] const StockPlanInterval* conflicting_stock_plan(const PendingEntry& entry, int node,
+  [[nodiscard]] const StockPlanInterval* conflicting_stock_plan(const PendingEntry& entry,
+                                                                NodeIndex node,
                                                                 Seconds start) const;
   /// Some node of `entry` is out of bounds because of stock's plan or a preemption, so Slurm must
   /// not look for other nodes by itself.
   [[nodiscard]] bool bounded(const PendingEntry& entry) const;
 
   /// `node` is up, and neither stock's plan nor a preemption keeps `entry` from starting there.
-  [[nodiscard]] bool open(const PendingEntry& entry, int node) const;
+  [[nodiscard]] bool open(const PendingEntry& entry, NodeIndex node) const;
 
   [[nodiscard]] const ReservationTable& reservations() const { return reservation_table_; }
 
@@ -153,14 +154,14 @@ class Placer {
     std::size_t operator()(const ListKey& key) const;
   };
 
-  [[nodiscard]] NodeRoom room_at(const PendingEntry& entry, int node, TypeId type,
+  [[nodiscard]] NodeRoom room_at(const PendingEntry& entry, NodeIndex node, TypeId type,
                                  Level level) const;
   void load_stock_plans();
-  [[nodiscard]] NodeCandidate candidate(const PendingEntry& entry, int node, TypeId type, int nodes,
-                                        Level level) const;
+  [[nodiscard]] NodeCandidate candidate(const PendingEntry& entry, NodeIndex node, TypeId type,
+                                        int nodes, Level level) const;
   /// The nodes of `set` that have GPUs of `type`.
-  [[nodiscard]] const std::vector<int>& nodes_with(const NodeSet* set, TypeId type) const;
-  [[nodiscard]] const std::vector<int>& live_nodes(const PendingEntry& entry, TypeId type);
+  [[nodiscard]] const std::vector<NodeIndex>& nodes_with(const NodeSet* set, TypeId type) const;
+  [[nodiscard]] const std::vector<NodeIndex>& live_nodes(const PendingEntry& entry, TypeId type);
   void gather(const PendingEntry& entry, TypeId type, int nodes, Level level,
               std::vector<NodeCandidate>& to);
   [[nodiscard]] bool one_type_carries(const PendingEntry& entry) const;
@@ -187,8 +188,8 @@ class Placer {
   bool any_preempting_ = false;
   bool any_stock_ = false;
   std::unordered_map<FailureKey, FailureMemo, FailureKeyHash> memo_;
-  mutable std::unordered_map<ListKey, std::vector<int>, ListHash> typed_;
-  std::unordered_map<ListKey, std::vector<int>, ListHash> live_;
+  mutable std::unordered_map<ListKey, std::vector<NodeIndex>, ListHash> typed_;
+  std::unordered_map<ListKey, std::vector<NodeIndex>, ListHash> live_;
   std::vector<NodeCandidate> candidates_;  ///< scratch
 };
 

@@ -6,12 +6,6 @@
 #include "lib/policy/algorithms/placer.h"
 
 namespace rubato {
-namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
-}  // namespace
-
 Placer::Trial Placer::trial(const PendingEntry& entry, Level level) {
   Trial trial;
   for (const TypeId type : types_of(entry)) {
@@ -31,9 +25,9 @@ void Placer::count(const PendingEntry& entry, PlacementFailure& failure) const {
     for (const TypeId one : forecasts_.fastest) failure.gpus.push_back({one, 0, 0});
   }
   if (!entry.demand.wants_gpus()) failure.gpus.clear();
-  for (const int node : *entry.nodes) {
+  for (const NodeIndex node : *entry.nodes) {
     ++failure.nodes;
-    if (!input_.snapshot.nodes[at(node)].usable) continue;
+    if (!input_.snapshot.nodes[node].usable) continue;
     ++failure.nodes_up;
     const NodeRoom room = capacity_.room(node, kNoGpu, input_.now, input_.now + 1);
     failure.cores_free += std::max(room.cores, 0);
@@ -49,24 +43,25 @@ void Placer::count(const PendingEntry& entry, PlacementFailure& failure) const {
 }
 
 void Placer::name_holder(const PendingEntry& entry, PlacementFailure& failure) const {
-  for (const int node : *entry.nodes) {
+  for (const NodeIndex node : *entry.nodes) {
     const Job* job = nullptr;
     Seconds start = 0;
     if (failure.shortage == Shortage::kReserved) {
-      const int before = entry.job->managed ? std::numeric_limits<int>::max() : entry.order;
+      const EntryIndex before =
+          entry.job->managed ? EntryIndex{std::numeric_limits<int>::max()} : entry.order;
       const BookedReservation* booked = reservation_table_.conflicting_reservation(
           node, entry.job->key, entry.end(input_.now), before);
       if (booked == nullptr) continue;
-      job = queue_.entries[at(booked->order)].job;
+      job = queue_.entries[booked->order].job;
       start = booked->reservation.start;
     } else if (failure.shortage == Shortage::kStockPlan) {
       const StockPlanInterval* interval = conflicting_stock_plan(entry, node, input_.now);
       if (interval == nullptr) continue;
-      job = queue_.entries[at(interval->order)].job;
+      job = queue_.entries[interval->order].job;
       start = interval->from;
     } else {
       const bool queue = failure.shortage == Shortage::kQueue;
-      job = queue ? closed_[at(node)] : preempting_[at(node)];
+      job = queue ? closed_[node] : preempting_[node];
     }
     if (job == nullptr) continue;
     if (failure.holder.empty() || start < failure.holder_start) {

@@ -14,15 +14,13 @@
 namespace rubato {
 namespace {
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 // By TypeId, on nodes that are usable.
 std::vector<int> gpus_of_types(const RoundInput& input, const Capacity& capacity) {
   std::vector<int> gpus(capacity.types().size(), 0);
-  for (int node = 0; node < capacity.node_count(); ++node) {
-    if (!input.snapshot.nodes[at(node)].usable) continue;
-    for (TypeId type = 0; type < static_cast<int>(gpus.size()); ++type) {
-      if (capacity.has_type(node, type)) gpus[at(type)] += capacity.total(node, type).gpus;
+  for (const NodeIndex node : indices<NodeIndex>(capacity.node_count())) {
+    if (!input.snapshot.nodes[node].usable) continue;
+    for (const TypeId type : indices<TypeId>(gpus)) {
+      if (capacity.has_type(node, type)) gpus[type] += capacity.total(node, type).gpus;
     }
   }
   return gpus;
@@ -32,7 +30,7 @@ std::vector<int> gpus_of_types(const RoundInput& input, const Capacity& capacity
 std::map<JobKey, TypeId> matched_types(const PendingQueue& queue) {
   std::map<JobKey, TypeId> matched;
   for (const PendingEntry& entry : queue.entries) {
-    if (entry.types != nullptr && entry.types->matched >= 0)
+    if (entry.types != nullptr && entry.types->matched.valid())
       matched.try_emplace(entry.job->key, entry.types->matched);
   }
   return matched;
@@ -88,29 +86,29 @@ class Counter {
     if (!job.request.gpu_type.empty()) return capacity_.type_id(job.request.gpu_type);
     const auto found = matched_.find(job.key);
     if (found != matched_.end()) return found->second;
-    return pools_.size() == 1 ? 0 : kNoGpu;
+    return pools_.size() == 1 ? TypeId{0} : kNoGpu;
   }
 
   [[nodiscard]] std::optional<double> seconds_on(const Job& job, TypeId type, int gpus) const {
     const std::optional<double> samples = all_samples(input_.snapshot, job);
     const bool named = job.hints && !job.hints->job_type.empty();
-    if (type < 0 || !samples || !named || input_.models.throughput_model() == nullptr)
+    if (!type.valid() || !samples || !named || input_.models.throughput_model() == nullptr)
       return std::nullopt;
     const Forecast forecast =
-        forecast_for(input_.models, input_.config, job, capacity_.types()[at(type)], gpus);
+        forecast_for(input_.models, input_.config, job, capacity_.types()[type], gpus);
     if (!forecast.known_profile || !(forecast.throughput() > 0)) return std::nullopt;
     const auto limit = static_cast<double>(std::max<Seconds>(job.time_limit, 1));
     return std::min(*samples / forecast.throughput(), limit);
   }
 
   void stddev(const LoadArrival& arrival, TypeId type) {
-    for (TypeId other = 0; other < static_cast<int>(pools_.size()); ++other) {
-      if (type >= 0 && other != type) continue;
+    for (const TypeId other : indices<TypeId>(pools_)) {
+      if (type.valid() && other != type) continue;
       if (all_ <= 0) continue;
-      const double part = type >= 0 ? 1 : static_cast<double>(pools_[at(other)]) / all_;
+      const double part = type.valid() ? 1 : static_cast<double>(pools_[other]) / all_;
       if (part <= 0) continue;
       LoadArrival one = arrival;
-      one.gpu_type = capacity_.types()[at(other)];
+      one.gpu_type = capacity_.types()[other];
       for (double* sum : {&one.jobs, &one.gpus, &one.told_gpus, &one.told_gpu_seconds}) {
         *sum *= part;
       }
@@ -129,7 +127,6 @@ class Counter {
 }  // namespace
 
 std::vector<PoolState> pools_of(const RoundInput& input, const Capacity& capacity) {
-  const auto types = static_cast<int>(capacity.types().size());
   const std::vector<int> gpus_there = gpus_of_types(input, capacity);
   std::vector<PoolState> pools(gpus_there.size());
   for (std::size_t type = 0; type < pools.size(); ++type) pools[type].gpus = gpus_there[type];
@@ -139,22 +136,21 @@ std::vector<PoolState> pools_of(const RoundInput& input, const Capacity& capacit
     for (const NodeShare& share : job.allocation) {
       for (const GpuCount& gpus : share.gpus) {
         const TypeId type = capacity.type_id(gpus.type);
-        if (type >= 0) pools[at(type)].add_held(gpus.count, seconds);
+        if (type.valid()) pools[type].add_held(gpus.count, seconds);
       }
     }
   }
-  for (TypeId type = 0; type < types; ++type) {
-    PoolState& pool = pools[at(type)];
+  for (const TypeId type : indices<TypeId>(pools)) {
+    PoolState& pool = pools[type];
     pool.finish_holds();
     if (input.config.off(Mechanism::kLoad)) continue;
-    pool.load =
-        load_of(input.snapshot.memory.loads, capacity.types()[at(type)], pool.gpus, input.now);
+    pool.load = load_of(input.snapshot.memory.loads, capacity.types()[type], pool.gpus, input.now);
   }
   return pools;
 }
 
 QueuePosition TypeQueues::enqueue(TypeId type, double gpus, double seconds) {
-  WaitingJobs& waiting = waiting_[at(type)];
+  WaitingJobs& waiting = waiting_[type];
   const QueuePosition queue_position{type, waiting.jobs, gpus, gpus * seconds};
   ++waiting.jobs;
   waiting.gpus += queue_position.gpus;
@@ -163,7 +159,7 @@ QueuePosition TypeQueues::enqueue(TypeId type, double gpus, double seconds) {
 }
 
 WaitingJobs TypeQueues::others(const QueuePosition& job, TypeId type) const {
-  WaitingJobs others = waiting_[at(type)];
+  WaitingJobs others = waiting_[type];
   if (type != job.type) return others;
   --others.jobs;
   others.gpus = std::max(others.gpus - job.gpus, 0.0);

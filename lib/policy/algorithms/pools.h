@@ -35,9 +35,7 @@ class TypeQueues {
   /// The next in the order that waits for `type`.
   QueuePosition enqueue(TypeId type, double gpus, double seconds);
 
-  [[nodiscard]] const PoolState& pool(TypeId type) const {
-    return pools_[static_cast<std::size_t>(type)];
-  }
+  [[nodiscard]] const PoolState& pool(TypeId type) const { return pools_[type]; }
   /// Jobs that would start a second later for each second in which the job held all GPUs of a type:
   /// those behind it, and those that will come. `seconds`: it would run there.
   [[nodiscard]] double delayed(const QueuePosition& job, TypeId type, int gpus,

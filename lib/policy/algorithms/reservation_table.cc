@@ -20,18 +20,17 @@ const BookedReservation* reservation_of(const std::vector<BookedReservation>& re
 }
 
 ReservationTable::ReservationTable(Capacity& capacity)
-    : capacity_(capacity), on_node_(static_cast<std::size_t>(capacity.node_count()), 0) {}
+    : capacity_(capacity), on_node_(capacity.node_count(), 0) {}
 
 ReservationTable::ReservationTable(Capacity& capacity, std::vector<BookedReservation> booked)
     : ReservationTable(capacity) {
   booked_ = std::move(booked);
   for (const BookedReservation& one : booked_) {
-    for (const NodeShare& share : one.reservation.shares)
-      ++on_node_[static_cast<std::size_t>(share.node)];
+    for (const NodeShare& share : one.reservation.shares) ++on_node_[share.node];
   }
 }
 
-void ReservationTable::add(Reservation reservation, int order, Seconds time_limit) {
+void ReservationTable::add(Reservation reservation, EntryIndex order, Seconds time_limit) {
   BookedReservation booked;
   booked.order = order;
   booked.from = std::max(reservation.start, capacity_.now());
@@ -43,7 +42,7 @@ void ReservationTable::add(Reservation reservation, int order, Seconds time_limi
 void ReservationTable::restore(BookedReservation booked) {
   for (const NodeShare& share : booked.reservation.shares) {
     capacity_.take(share, booked.from, booked.to);
-    ++on_node_[static_cast<std::size_t>(share.node)];
+    ++on_node_[share.node];
   }
   const auto at =
       std::lower_bound(booked_.begin(), booked_.end(), booked.reservation.job, before_key);
@@ -56,7 +55,7 @@ BookedReservation ReservationTable::remove(const JobKey& job) {
   booked_.erase(at);
   for (const NodeShare& share : booked.reservation.shares) {
     capacity_.give_back(share, booked.from, booked.to);
-    --on_node_[static_cast<std::size_t>(share.node)];
+    --on_node_[share.node];
   }
   return booked;
 }
@@ -65,9 +64,10 @@ const BookedReservation* ReservationTable::find(const JobKey& job) const {
   return reservation_of(booked_, job);
 }
 
-const BookedReservation* ReservationTable::conflicting_reservation(int node, const JobKey& job,
-                                                                   Seconds end, int before) const {
-  if (on_node_[static_cast<std::size_t>(node)] == 0) return nullptr;
+const BookedReservation* ReservationTable::conflicting_reservation(NodeIndex node,
+                                                                   const JobKey& job, Seconds end,
+                                                                   EntryIndex before) const {
+  if (on_node_[node] == 0) return nullptr;
   const BookedReservation* first = nullptr;
   for (const BookedReservation& booked : booked_) {
     const bool later = end <= booked.from && end < kForever;

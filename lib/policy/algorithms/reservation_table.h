@@ -6,15 +6,16 @@
 
 #include "lib/core/snapshot.h"
 #include "lib/policy/algorithms/capacity.h"
+#include "lib/policy/algorithms/pending_queue.h"
 
 namespace rubato {
 
 /// A reservation with what it takes of the capacity.
 struct BookedReservation {
   Reservation reservation;
-  int order = 0;     ///< of the entry it is for
-  Seconds from = 0;  ///< its start, or now if that has passed
-  Seconds to = 0;    ///< when it ends by its time limit
+  EntryIndex order = 0;  ///< of the entry it is for
+  Seconds from = 0;      ///< its start, or now if that has passed
+  Seconds to = 0;        ///< when it ends by its time limit
 };
 
 /// The reservation of `job`; null if it has none. `reservations` are sorted by job.
@@ -28,7 +29,7 @@ class ReservationTable {
   ReservationTable(Capacity& capacity, std::vector<BookedReservation> booked);
 
   /// Takes the shares from the capacity. One reservation a job.
-  void add(Reservation reservation, int order, Seconds time_limit);
+  void add(Reservation reservation, EntryIndex order, Seconds time_limit);
   /// Takes it out again and returns it. The job must have one.
   BookedReservation remove(const JobKey& job);
   /// Puts back what `remove` returned.
@@ -40,8 +41,9 @@ class ReservationTable {
   }  ///< sorted by job
   /// The first (by start, then job) of the reservations on `node` that a job of another key,
   /// running there until `end`, would run into; only those of an order below `before`.
-  [[nodiscard]] const BookedReservation* conflicting_reservation(int node, const JobKey& job,
-                                                                 Seconds end, int before) const;
+  [[nodiscard]] const BookedReservation* conflicting_reservation(NodeIndex node, const JobKey& job,
+                                                                 Seconds end,
+                                                                 EntryIndex before) const;
 
  private:
   Capacity& capacity_;

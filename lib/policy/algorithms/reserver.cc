@@ -7,14 +7,8 @@
 #include "lib/policy/algorithms/start_time_search.h"
 
 namespace rubato {
-namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
-}  // namespace
-
-bool Reserver::will_be_up(int node) const {
-  const Node& state = input_.snapshot.nodes[at(node)];
+bool Reserver::will_be_up(NodeIndex node) const {
+  const Node& state = input_.snapshot.nodes[node];
   return state.usable || state.coming;
 }
 
@@ -34,7 +28,7 @@ Reservation Reserver::make(const PendingEntry& entry, TypeId type, Seconds start
   reservation.start = start;
   reservation.gpu_type = capacity_.type_name(type);
   for (const auto& [node, amount] : choice.parts) {
-    reservation.shares.push_back(entry.demand.share(input_.snapshot.nodes[at(node)], node, amount,
+    reservation.shares.push_back(entry.demand.share(input_.snapshot.nodes[node], node, amount,
                                                     static_cast<int>(choice.parts.size()),
                                                     reservation.gpu_type));
     if (type == kAnyGpu && !entry.demand.whole_nodes()) {
@@ -58,7 +52,7 @@ std::optional<Reservation> Reserver::earliest(const PendingEntry& entry, Seconds
 }
 
 // What is missing on `node` for `amount` once every job with a time limit has ended.
-std::int64_t Reserver::lack_on(const PendingEntry& entry, int node, TypeId type, int amount,
+std::int64_t Reserver::lack_on(const PendingEntry& entry, NodeIndex node, TypeId type, int amount,
                                int nodes) const {
   const NodeRoom room = capacity_.room(node, type, kForever - 1, kForever);
   if (entry.demand.whole_nodes()) {
@@ -75,7 +69,7 @@ std::vector<NodeCandidate> Reserver::drain_candidates(const PendingEntry& entry,
                                                       TypeId type) const {
   const Demand& demand = entry.demand;
   std::vector<NodeCandidate> candidates;
-  for (const int node : *entry.later) {
+  for (const NodeIndex node : *entry.later) {
     if (!will_be_up(node) || (type != kNoGpu && !capacity_.has_type(node, type))) continue;
     const NodeRoom total = capacity_.total(node, type);
     NodeCandidate candidate;
@@ -137,7 +131,7 @@ bool Reserver::matches(const PendingEntry& entry, const Reservation& reservation
         if (type == kAnyGpu || group.type == reservation.gpu_type) amount += group.count;
       }
     }
-    const Node& node = input_.snapshot.nodes[at(share.node)];
+    const Node& node = input_.snapshot.nodes[share.node];
     NodeShare wanted = demand.share(node, share.node, amount, nodes, reservation.gpu_type);
     if (type == kAnyGpu && !demand.whole_nodes()) wanted.gpus = share.gpus;
     if (wanted != share) return false;
@@ -157,7 +151,7 @@ bool Reserver::nodes_stay(const Reservation& reservation) const {
 
 std::string Reserver::lost_node(const Reservation& reservation) const {
   for (const NodeShare& share : reservation.shares) {
-    if (!will_be_up(share.node)) return input_.snapshot.nodes[at(share.node)].name;
+    if (!will_be_up(share.node)) return input_.snapshot.nodes[share.node].name;
   }
   return {};
 }
@@ -165,7 +159,7 @@ std::string Reserver::lost_node(const Reservation& reservation) const {
 std::string Reserver::in_the_way(const PendingEntry& entry, const Reservation& reservation) const {
   const Seconds start = std::max(reservation.start, input_.now + 1);
   for (const NodeShare& share : reservation.shares) {
-    const std::string& name = input_.snapshot.nodes[at(share.node)].name;
+    const std::string& name = input_.snapshot.nodes[share.node].name;
     for (const Job& job : input_.snapshot.jobs) {
       const auto here = [&](const NodeShare& held) { return held.node == share.node; };
       const bool since = job.state == JobState::kRunning && job.start >= reservation.made;
@@ -184,7 +178,7 @@ std::vector<NodeCandidate> Reserver::backfill_candidates(const PendingEntry& ent
                                                          Seconds start) const {
   const int nodes = static_cast<int>(entry.job->stock_nodes.size());
   std::vector<NodeCandidate> candidates;
-  for (const int node : entry.job->stock_nodes) {
+  for (const NodeIndex node : entry.job->stock_nodes) {
     if (!will_be_up(node) || (type != kNoGpu && !capacity_.has_type(node, type))) continue;
     const NodeRoom room = capacity_.room(node, type, start, std::min(entry.end(start), kForever));
     NodeCandidate candidate;

@@ -67,11 +67,11 @@ class Reserver {
  private:
   [[nodiscard]] Reservation make(const PendingEntry& entry, TypeId type, Seconds start,
                                  const NodeChoice& choice) const;
-  [[nodiscard]] bool will_be_up(int node) const;
+  [[nodiscard]] bool will_be_up(NodeIndex node) const;
   [[nodiscard]] bool free_between(const PendingEntry& entry, const Reservation& reservation,
                                   Seconds from, Seconds to) const;
-  [[nodiscard]] std::int64_t lack_on(const PendingEntry& entry, int node, TypeId type, int amount,
-                                     int nodes) const;
+  [[nodiscard]] std::int64_t lack_on(const PendingEntry& entry, NodeIndex node, TypeId type,
+                                     int amount, int nodes) const;
   [[nodiscard]] std::vector<NodeCandidate> backfill_candidates(const PendingEntry& entry,
                                                                TypeId type, Seconds start) const;
   [[nodiscard]] std::vector<NodeCandidate> drain_candidates(const PendingEntry& entry,

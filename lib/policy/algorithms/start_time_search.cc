@@ -9,17 +9,17 @@ namespace rubato {
 StartTimeSearch::StartTimeSearch(const RoundInput& input, const Capacity& capacity,
                                  const Placer& placer, const PendingEntry& entry, TypeId type)
     : input_(input), capacity_(capacity), placer_(placer), entry_(entry), type_(type) {
-  for (const int node : *entry.later) add_node(node);
+  for (const NodeIndex node : *entry.later) add_node(node);
   std::sort(moments_.begin(), moments_.end(), [](const Moment& a, const Moment& b) {
     return std::tie(a.time, a.index) < std::tie(b.time, b.index);
   });
 }
 
-void StartTimeSearch::add_node(int node) {
-  const Node& state = input_.snapshot.nodes[static_cast<std::size_t>(node)];
+void StartTimeSearch::add_node(NodeIndex node) {
+  const Node& state = input_.snapshot.nodes[node];
   if (!state.usable && !state.coming) return;
   if (type_ != kNoGpu && !capacity_.has_type(node, type_)) return;
-  const int index = static_cast<int>(nodes_.size());
+  const CandidateIndex index{nodes_.size()};
   NodeCandidate candidate;
   candidate.node = node;
   candidate.powered_down = state.powered_down;
@@ -39,9 +39,9 @@ void StartTimeSearch::add_node(int node) {
   if (!intervals.empty() || capacity_.taken_later(node)) changing_.push_back(index);
 }
 
-void StartTimeSearch::examine(int index, Seconds time) {
-  NodeCandidate& candidate = nodes_[static_cast<std::size_t>(index)];
-  const Node& state = input_.snapshot.nodes[static_cast<std::size_t>(candidate.node)];
+void StartTimeSearch::examine(CandidateIndex index, Seconds time) {
+  NodeCandidate& candidate = nodes_[index];
+  const Node& state = input_.snapshot.nodes[candidate.node];
   const Seconds end = entry_.end(time);
   with_room_ -= candidate.amount > 0 ? 1 : 0;
   carried_ -= candidate.amount;
@@ -69,12 +69,12 @@ std::optional<StartTimeSearch::Found> StartTimeSearch::run(Seconds until) {
   for (std::size_t i = 0; i < moments_.size();) {
     const Seconds time = moments_[i].time;
     if (time >= until || time >= kForever) break;
-    int last = -1;
+    CandidateIndex last;
     for (; i < moments_.size() && moments_[i].time == time; ++i) {
       if (moments_[i].index != last) examine(moments_[i].index, time);
       last = moments_[i].index;
     }
-    for (const int index : changing_) examine(index, time);
+    for (const CandidateIndex index : changing_) examine(index, time);
     if (!may_fit()) continue;
     std::optional<NodeChoice> choice = choose(nodes_, entry_.demand, nodes);
     if (choice) return Found{time, std::move(*choice)};

@@ -26,13 +26,15 @@ class StartTimeSearch {
   [[nodiscard]] std::optional<Found> run(Seconds until);
 
  private:
+  using CandidateIndex = Index<struct CandidateTag>;  ///< into nodes_
+
   struct Moment {
     Seconds time;
-    int index;  ///< into nodes_
+    CandidateIndex index;
   };
 
-  void add_node(int node);
-  void examine(int index, Seconds time);
+  void add_node(NodeIndex node);
+  void examine(CandidateIndex index, Seconds time);
   [[nodiscard]] bool may_fit() const;
 
   const RoundInput& input_;
@@ -42,7 +44,7 @@ class StartTimeSearch {
   TypeId type_;
   std::vector<NodeCandidate> nodes_;  ///< amount 0: carries nothing
   std::vector<Moment> moments_;
-  std::vector<int> changing_;  ///< nodes where room also shrinks: looked at every time
+  std::vector<CandidateIndex> changing_;  ///< nodes where room also shrinks: looked at every time
   std::int64_t carried_ = 0;
   int with_room_ = 0;
 };

@@ -21,8 +21,6 @@ constexpr double kOptimism = 0.5;
 // requested until it asks for something else.
 constexpr const char* kRefusedSize = "another size:";
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 bool size_refused(const Memory& memory, const JobKey& job) {
   const JobMemory* const found = memory_of(memory, job);
   return found != nullptr && found->refusal.starts_with(kRefusedSize);
@@ -56,7 +54,7 @@ void TypeChooser::add(PendingEntry& entry) {
   MatchCandidate candidate;
   candidate.entry = &entry;
   candidate.gpus = static_cast<int>(std::max<std::int64_t>(entry.demand.total(), 1));
-  candidate.group.assign(at(types_), -1);
+  candidate.group.assign(types_, -1);
   accept(entry, candidate);
   candidate.choice.speed = forecasts_.speeds;
   if (job.hints && !job.hints->job_type.empty() && input_.models.throughput_model() != nullptr) {
@@ -72,29 +70,29 @@ void TypeChooser::accept(const PendingEntry& entry, MatchCandidate& candidate) {
   const bool any = !job.hints || job.hints->gpu_types.empty();
   candidate.choice.bound = !any;
   const std::vector<bool>& fits = empty_fit_.types(*entry.later, job.request);
-  for (TypeId type = 0; type < types_; ++type) {
+  for (const TypeId type : indices<TypeId>(types_)) {
     const std::string& bound = job.request.gpu_type;
-    if (!fits[at(type)] || (!bound.empty() && bound != capacity_.types()[at(type)])) continue;
+    if (!fits[type] || (!bound.empty() && bound != capacity_.types()[type])) continue;
     if (any) {
-      candidate.group[at(type)] = 0;
+      candidate.group[type] = 0;
       continue;
     }
-    const std::string& name = capacity_.types()[at(type)];
+    const std::string& name = capacity_.types()[type];
     const GpuTypes& groups = job.hints->gpu_types;
     for (std::size_t g = 0; g < groups.size(); ++g) {
       if (std::find(groups[g].begin(), groups[g].end(), name) == groups[g].end()) continue;
-      candidate.group[at(type)] = static_cast<int>(g);
+      candidate.group[type] = static_cast<int>(g);
       break;
     }
   }
 }
 
 void TypeChooser::forecast(const Job& job, MatchCandidate& candidate) {
-  for (TypeId type = 0; type < types_; ++type) {
-    const Forecast f = forecast_for(input_.models, input_.config, job, capacity_.types()[at(type)],
-                                    candidate.gpus);
+  for (const TypeId type : indices<TypeId>(types_)) {
+    const Forecast f =
+        forecast_for(input_.models, input_.config, job, capacity_.types()[type], candidate.gpus);
     candidate.known = candidate.known || f.known_profile;
-    candidate.choice.speed[at(type)] = hoped(f, type);
+    candidate.choice.speed[type] = hoped(f, type);
     candidate.choice.forecasts.push_back(f);
   }
 }
@@ -102,17 +100,17 @@ void TypeChooser::forecast(const Job& job, MatchCandidate& candidate) {
 double TypeChooser::hoped(const Forecast& f, TypeId type) const {
   // It does not fit there: slower than all, and still a number above 0.
   if (!f.feasible) return std::exp(f.log_throughput) * 1e-6;
-  const bool hope = f.known_profile && free_[at(type)];
+  const bool hope = f.known_profile && free_[type];
   return std::exp(f.log_throughput + (hope ? kOptimism * std::min(f.stddev, 1.0) : 0.0));
 }
 
 std::vector<bool> TypeChooser::free_types() const {
-  std::vector<bool> free(at(types_), false);
-  for (int node = 0; node < capacity_.node_count(); ++node) {
-    if (!input_.snapshot.nodes[at(node)].usable) continue;
-    for (TypeId type = 0; type < types_; ++type) {
-      if (free[at(type)] || !capacity_.has_type(node, type)) continue;
-      free[at(type)] = capacity_.room(node, type, input_.now, input_.now + 1).gpus > 0;
+  std::vector<bool> free(types_, false);
+  for (const NodeIndex node : indices<NodeIndex>(capacity_.node_count())) {
+    if (!input_.snapshot.nodes[node].usable) continue;
+    for (const TypeId type : indices<TypeId>(types_)) {
+      if (free[type] || !capacity_.has_type(node, type)) continue;
+      free[type] = capacity_.room(node, type, input_.now, input_.now + 1).gpus > 0;
     }
   }
   return free;
@@ -129,20 +127,20 @@ void TypeChooser::finalise(MatchCandidate& candidate) {
   TypeChoice& choice = candidate.choice;
   // As any job: the types by speed.
   if (!candidate.known && !choice.bound && !candidate.matched()) return;
-  for (TypeId type = 0; type < types_; ++type) {
-    if (candidate.group[at(type)] >= 0) choice.order.push_back(type);
+  for (const TypeId type : indices<TypeId>(types_)) {
+    if (candidate.group[type] >= 0) choice.order.push_back(type);
   }
   const bool hinted_order = choice.bound && candidate.entry->job->hints->gpu_types.size() > 1;
   if (candidate.matched()) score_configurations(candidate, !hinted_order && patient(candidate));
   std::stable_sort(choice.order.begin(), choice.order.end(), [&](TypeId a, TypeId b) {
     const auto key = [&](TypeId type) {
-      return std::tuple(candidate.group[at(type)], -choice.speed[at(type)], type);
+      return std::tuple(candidate.group[type], -choice.speed[type], type);
     };
     return key(a) < key(b);
   });
   if (hinted_order) {
     for (std::size_t i = 0; i < choice.order.size(); ++i) {
-      choice.speed[at(choice.order[i])] = static_cast<double>(choice.order.size() - i);
+      choice.speed[choice.order[i]] = static_cast<double>(choice.order.size() - i);
     }
   }
   queue_.choices.push_back(std::make_unique<const TypeChoice>(std::move(choice)));

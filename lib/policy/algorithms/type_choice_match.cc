@@ -9,12 +9,6 @@
 #include "lib/policy/algorithms/type_chooser.h"
 
 namespace rubato {
-namespace {
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
-}  // namespace
-
 double TypeChooser::best_speed(const MatchCandidate& candidate) {
   double best = 0;
   for (std::size_t type = 0; type < candidate.group.size(); ++type) {
@@ -37,22 +31,22 @@ void TypeChooser::match_all() {
     contenders.push_back(contender_of(candidate));
   }
   std::vector<TypePool> pools;
-  pools.reserve(at(types_));
-  for (TypeId type = 0; type < types_; ++type) {
+  pools.reserve(types_);
+  for (const TypeId type : indices<TypeId>(types_)) {
     pools.push_back({lines_->pool(type).gpus, lines_->pool(type).busy()});
   }
   const std::vector<TypeMatch> matches = match(contenders, pools);
   for (std::size_t i = 0; i < candidates_.size(); ++i) {
-    if (matches[i].pool >= 0) candidates_[i].choice.matched = matches[i].pool;
+    if (matches[i].pool >= 0) candidates_[i].choice.matched = TypeId{matches[i].pool};
   }
   fill_queues();
 }
 
 Contender TypeChooser::contender_of(const MatchCandidate& candidate) const {
   Contender contender;
-  for (TypeId type = 0; type < types_; ++type) {
-    const bool can = candidate.group[at(type)] >= 0;
-    const double seconds = can ? candidate.work / candidate.choice.speed[at(type)] : kForbidden;
+  for (const TypeId type : indices<TypeId>(types_)) {
+    const bool can = candidate.group[type] >= 0;
+    const double seconds = can ? candidate.work / candidate.choice.speed[type] : kForbidden;
     contender.seconds.push_back(seconds);
     contender.gpus.push_back(candidate.gpus);
   }
@@ -75,9 +69,9 @@ void TypeChooser::fill_queues() {
 
 QueuePosition TypeChooser::enqueue(const PendingEntry& entry, const MatchCandidate* candidate) {
   const TypeId type = candidate != nullptr ? type_of(*candidate) : type_asked(*entry.job);
-  if (type < 0) return {};
+  if (!type.valid()) return {};
   const double seconds =
-      candidate != nullptr ? candidate->work / candidate->choice.speed[at(type)] : usual_;
+      candidate != nullptr ? candidate->work / candidate->choice.speed[type] : usual_;
   return lines_->enqueue(type, static_cast<double>(std::max<std::int64_t>(entry.demand.total(), 1)),
                          seconds);
 }
@@ -85,10 +79,10 @@ QueuePosition TypeChooser::enqueue(const PendingEntry& entry, const MatchCandida
 TypeId TypeChooser::type_of(const MatchCandidate& candidate) const {
   if (candidate.matched()) return candidate.choice.matched;
   TypeId best = kNoGpu;
-  for (TypeId type = 0; type < types_; ++type) {
-    if (candidate.group[at(type)] < 0) continue;
+  for (const TypeId type : indices<TypeId>(types_)) {
+    if (candidate.group[type] < 0) continue;
     const std::vector<double>& speed = candidate.choice.speed;
-    if (best < 0 || speed[at(type)] > speed[at(best)]) best = type;
+    if (!best.valid() || speed[type] > speed[best]) best = type;
   }
   return best;
 }

@@ -27,38 +27,36 @@ constexpr double kSureStddev = 0.35;
 // wastes if the forecast is wrong has a bound, and the next forecast is better.
 constexpr int kStep = 2;
 
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
-
 }  // namespace
 
 void TypeChooser::score_configurations(MatchCandidate& candidate, bool patient) {
   TypeChoice& choice = candidate.choice;
-  std::vector<double> costs(at(types_), 0);
+  std::vector<double> costs(types_, 0);
   for (const TypeId type : choice.order) {
-    costs[at(type)] = own_cost(candidate, type);
+    costs[type] = own_cost(candidate, type);
   }
   double most = kForbidden;
-  if (patient) most = costs[at(choice.matched)];
+  if (patient) most = costs[choice.matched];
   // Less than it asks for may cost more, if it saves a wait.
   const PoolState& pool = lines_->pool(choice.matched);
   choice.load = pool.load.load;
   choice.delayed = lines_->delayed(candidate.queue_position, choice.matched, candidate.gpus,
-                                   candidate.work / choice.speed[at(choice.matched)]);
+                                   candidate.work / choice.speed[choice.matched]);
   add_variants(candidate, most + kWaitShare * pool.busy() / std::max(pool.gpus, 1));
-  const auto worse = [&](TypeId type) { return costs[at(type)] > most; };
+  const auto worse = [&](TypeId type) { return costs[type] > most; };
   choice.waits_for_match = std::erase_if(choice.order, worse) > 0;
-  for (const TypeId type : choice.order) choice.speed[at(type)] = 1 / costs[at(type)];
+  for (const TypeId type : choice.order) choice.speed[type] = 1 / costs[type];
 }
 
 double TypeChooser::own_cost(const MatchCandidate& candidate, TypeId type) const {
-  const double seconds = candidate.work / candidate.choice.speed[at(type)];
+  const double seconds = candidate.work / candidate.choice.speed[type];
   return lines_->cost(candidate.queue_position, type, candidate.gpus, seconds);
 }
 
 double TypeChooser::cost(const MatchCandidate& candidate, TypeId type, int gpus,
                          double speed) const {
   const double seconds = candidate.work / speed;
-  const double own = candidate.work / candidate.choice.speed[at(type)];
+  const double own = candidate.work / candidate.choice.speed[type];
   return lines_->cost(candidate.queue_position, type, gpus, seconds) +
          lines_->cost_to_come(candidate.queue_position, type, gpus, seconds) -
          lines_->cost_to_come(candidate.queue_position, type, candidate.gpus, own);
@@ -83,7 +81,7 @@ void TypeChooser::add_variants(MatchCandidate& candidate, double most) const {
     int reach = kStep * candidate.gpus;
     for (const int gpus : sizes) {
       const Forecast f =
-          forecast_for(input_.models, input_.config, job, capacity_.types()[at(type)], gpus);
+          forecast_for(input_.models, input_.config, job, capacity_.types()[type], gpus);
       if (f.samples > 0) reach = std::max(reach, kStep * gpus);
       const bool tried = f.samples > 0 || gpus <= candidate.gpus;
       const bool may = tried || (gpus <= reach && may_try(type));
@@ -92,8 +90,8 @@ void TypeChooser::add_variants(MatchCandidate& candidate, double most) const {
   }
   std::stable_sort(configurations.begin(), configurations.end(),
                    [&](const StartConfiguration& a, const StartConfiguration& b) {
-                     return std::tuple(candidate.group[at(a.type)], a.cost) <
-                            std::tuple(candidate.group[at(b.type)], b.cost);
+                     return std::tuple(candidate.group[a.type], a.cost) <
+                            std::tuple(candidate.group[b.type], b.cost);
                    });
 }
 
@@ -105,7 +103,7 @@ bool TypeChooser::may_try(TypeId type) const {
 void TypeChooser::add_variant(MatchCandidate& candidate, TypeId type, int gpus, const Forecast& f,
                               double most) const {
   const Job& job = *candidate.entry->job;
-  const std::string& name = capacity_.types()[at(type)];
+  const std::string& name = capacity_.types()[type];
   if (gpus < candidate.gpus) {
     if (!candidate.left || f.stddev > kSureStddev) return;
     const double longest = *candidate.left / std::exp(f.log_throughput - kSureStddevs * f.stddev);

@@ -27,7 +27,7 @@ class TypeChooser {
         capacity_(capacity),
         queue_(queue),
         empty_fit_(capacity),
-        types_(static_cast<int>(capacity.types().size())),
+        types_(capacity.types().size()),
         free_(free_types()) {}
 
   void run();
@@ -47,7 +47,7 @@ class TypeChooser {
     QueuePosition queue_position;  ///< among those that wait
     bool sized = true;             ///< may start at another size
 
-    [[nodiscard]] bool matched() const { return choice.matched >= 0; }
+    [[nodiscard]] bool matched() const { return choice.matched.valid(); }
   };
 
   // type_choice.cc: the candidates, their forecasts, and the order of their types.
@@ -104,7 +104,7 @@ class TypeChooser {
   const Capacity& capacity_;
   PendingQueue& queue_;
   EmptyFit empty_fit_;
-  int types_;
+  std::size_t types_;
   std::vector<bool> free_;  ///< by TypeId
   std::vector<MatchCandidate> candidates_;
   double usual_ = kUsualSeconds;     ///< run time of a job of which nothing is known

@@ -53,7 +53,7 @@ class Rubato final : public Policy {
       group.type = types_.back();
       first_node_.push_back(static_cast<int>(base_.nodes.size()));
       for (int i = 0; i < group.nodes; ++i) {
-        all.push_back(static_cast<int>(base_.nodes.size()));
+        all.push_back(NodeIndex{base_.nodes.size()});
         base_.nodes.push_back(node_of(group, i));
       }
     }
@@ -177,7 +177,7 @@ class Rubato final : public Policy {
     std::vector<NodeShare> shares;
     for (const NodeGpus& part : view.now.where) {
       NodeShare share;
-      share.node = first_node_[type] + part.node;
+      share.node = NodeIndex{first_node_[type] + part.node};
       share.cores = part.gpus * std::max(0, view.job->cores_per_gpu);
       share.memory = part.gpus * view.job->memory_per_gpu;
       share.gpus.push_back({types_[type], part.gpus});
@@ -213,7 +213,7 @@ class Rubato final : public Policy {
       job.end_limit = add_seconds(job.start, job.time_limit);
       job.allocation = shares_of(view);
       for (const NodeShare& share : job.allocation) {
-        Node& node = snapshot.nodes[static_cast<std::size_t>(share.node)];
+        Node& node = snapshot.nodes[share.node];
         node.cores_free -= share.cores;
         node.memory_free -= share.memory;
         node.gpus.front().free -= share.gpu_count();
@@ -328,7 +328,7 @@ class Rubato final : public Policy {
       grant.type = static_cast<int>(type - types_.begin());
       const int first = first_node_[static_cast<std::size_t>(grant.type)];
       for (const NodeShare& share : start.shares) {
-        grant.where.push_back({share.node - first, share.gpu_count()});
+        grant.where.push_back({share.node.value() - first, share.gpu_count()});
         grant.gpus += share.gpu_count();
       }
       grant.batch = static_cast<double>(start.batch);

@@ -30,7 +30,7 @@ void JobCache::end() {
 }
 
 void JobCache::forget_classes() {
-  for (auto& [id, cached] : jobs_) cached.class_id = -1;
+  for (auto& [id, cached] : jobs_) cached.class_id = {};
 }
 
 CachedJob* JobCache::find(const job_record_t& job) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <unordered_map>
 
+#include "lib/base/index.h"
 #include "lib/core/job.h"
 #include "plugin/slurm/stock/slurm_headers.h"
 
@@ -27,12 +28,15 @@ struct JobMark {
 /// no array, no list of partitions or reservations.
 [[nodiscard]] bool is_plain(const job_record_t& job);
 
+/// Index of a class of NodeClasses.
+using NodeClassIndex = Index<struct NodeClassTag>;
+
 struct CachedJob {
   Seconds submit = 0;
   JobMark mark;
-  Job job;            ///< as last read; a look updates rank, priority and similar fields
-  int class_id = -1;  ///< of NodeClasses; -1: unknown
-  int rank = -1;      ///< in the queue of the last look; -1: it was not in it
+  Job job;                  ///< as last read; a look updates rank, priority and similar fields
+  NodeClassIndex class_id;  ///< of NodeClasses; none: unknown
+  int rank = -1;            ///< in the queue of the last look; -1: it was not in it
   std::uint64_t seen = 0;
   bool plain = false;     ///< is_plain(); an array or list that appears later is detected
   bool licensed = false;  ///< needs licences

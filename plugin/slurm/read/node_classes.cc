@@ -39,7 +39,7 @@ bool is_flexible(const slurmctld_resv_t* reservation) {
 
 }  // namespace
 
-bool NodeClasses::begin(const NodeIndex& index, std::vector<NodeSet>& sets) {
+bool NodeClasses::begin(const NodeNumbers& index, std::vector<NodeSet>& sets) {
   index_ = &index;
   node_sets_ = &sets;
   set_indices_.clear();
@@ -54,10 +54,10 @@ bool NodeClasses::begin(const NodeIndex& index, std::vector<NodeSet>& sets) {
   return stale;
 }
 
-int NodeClasses::set_index(const bitstr_t* bitmap) {
+NodeSetIndex NodeClasses::set_index(const bitstr_t* bitmap) {
   NodeSet set = index_->set_of(bitmap);
   const auto [at, added] =
-      set_indices_.try_emplace(std::move(set), static_cast<int>(node_sets_->size()));
+      set_indices_.try_emplace(std::move(set), NodeSetIndex{node_sets_->size()});
   if (added) node_sets_->push_back(at->first);
   return at->second;
 }
@@ -75,7 +75,7 @@ NodeClasses::NodeMinimum NodeClasses::minimum_of(const struct job_details& detai
   return least;
 }
 
-int NodeClasses::class_of(const SlurmQueueEntry& entry) {
+NodeClassIndex NodeClasses::class_of(const SlurmQueueEntry& entry) {
   const job_record_t& job = *entry.job;
   const struct job_details& details = *job.details;
   const bool own_nodes = exclusive_user(entry);
@@ -93,13 +93,14 @@ int NodeClasses::class_of(const SlurmQueueEntry& entry) {
           own_nodes,
           any_reservation_ ? details.whole_node : std::uint8_t{0},
           minimum_of(details)};
-  const auto [at, added] = ids_.try_emplace(std::move(key), static_cast<int>(ids_.size()));
+  const auto [at, added] = ids_.try_emplace(std::move(key), NodeClassIndex{ids_.size()});
   if (added) sets_.emplace_back();
   return at->second;
 }
 
-const NodeClasses::Sets& NodeClasses::sets_of(int class_id, const SlurmQueueEntry& entry) {
-  std::optional<Sets>& sets = sets_[static_cast<std::size_t>(class_id)];
+const NodeClasses::Sets& NodeClasses::sets_of(NodeClassIndex class_id,
+                                              const SlurmQueueEntry& entry) {
+  std::optional<Sets>& sets = sets_[class_id];
   if (!sets) sets = add(entry);
   return *sets;
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lib/core/snapshot.h"
+#include "plugin/slurm/read/job_cache.h"
 #include "plugin/slurm/read/node_view.h"
 #include "plugin/slurm/read/queue.h"
 
@@ -17,22 +18,21 @@ namespace rubato {
 
 class NodeClasses {
  public:
-  /// Indices into Snapshot::node_sets.
   struct Sets {
-    int now = -1;    ///< nodes where the job may start now
-    int later = -1;  ///< nodes where it could start at some time
+    NodeSetIndex now;    ///< nodes where the job may start now
+    NodeSetIndex later;  ///< nodes where it could start at some time
     bool reservation_closed = false;
   };
 
   /// Starts a look; `index` and `sets` must outlive it. True if earlier classes are void, because
   /// another property of jobs now distinguishes them.
-  bool begin(const NodeIndex& index, std::vector<NodeSet>& sets);
+  bool begin(const NodeNumbers& index, std::vector<NodeSet>& sets);
   /// The class of a job, valid until begin() returns true.
-  [[nodiscard]] int class_of(const SlurmQueueEntry& entry);
+  [[nodiscard]] NodeClassIndex class_of(const SlurmQueueEntry& entry);
   /// Nodes for jobs of the class; `entry` is any such job.
-  [[nodiscard]] const Sets& sets_of(int class_id, const SlurmQueueEntry& entry);
+  [[nodiscard]] const Sets& sets_of(NodeClassIndex class_id, const SlurmQueueEntry& entry);
   /// The index of a node set; adds the set if it is new.
-  [[nodiscard]] int set_index(const bitstr_t* bitmap);
+  [[nodiscard]] NodeSetIndex set_index(const bitstr_t* bitmap);
 
  private:
   /// What Slurm's node filter reads of a job and the capacity model does not: all zero for most.
@@ -56,11 +56,11 @@ class NodeClasses {
 
   bool any_reservation_ = false;
   bool any_owner_ = false;
-  const NodeIndex* index_ = nullptr;
+  const NodeNumbers* index_ = nullptr;
   std::vector<NodeSet>* node_sets_ = nullptr;
-  std::map<Key, int> ids_;
-  std::vector<std::optional<Sets>> sets_;  // of this look, by class
-  std::map<NodeSet, int> set_indices_;     // of this look
+  std::map<Key, NodeClassIndex> ids_;
+  std::vector<std::optional<Sets>> sets_;        // of this look, by class
+  std::map<NodeSet, NodeSetIndex> set_indices_;  // of this look
 };
 
 }  // namespace rubato

@@ -21,11 +21,11 @@ NodeSlots::NodeSlots(const Snapshot& snapshot) {
   }
 }
 
-std::optional<std::vector<int>> NodeSlots::of(const std::vector<int>& nodes) const {
+std::optional<std::vector<int>> NodeSlots::of(const std::vector<NodeIndex>& nodes) const {
   std::vector<int> found;
   found.reserve(nodes.size());
-  for (const int node : nodes) {
-    const int slot = slots_[static_cast<std::size_t>(node)];
+  for (const NodeIndex node : nodes) {
+    const int slot = slots_[node];
     if (slot < 0) return std::nullopt;
     found.push_back(slot);
   }
@@ -34,7 +34,7 @@ std::optional<std::vector<int>> NodeSlots::of(const std::vector<int>& nodes) con
 }
 
 std::optional<std::vector<int>> NodeSlots::of(const std::vector<NodeShare>& shares) const {
-  std::vector<int> nodes;
+  std::vector<NodeIndex> nodes;
   nodes.reserve(shares.size());
   for (const NodeShare& share : shares) nodes.push_back(share.node);
   return of(nodes);

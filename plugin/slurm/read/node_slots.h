@@ -18,10 +18,10 @@ class NodeSlots {
 
   /// Sorted indices of slurmctld's table; nullopt if a node is gone.
   [[nodiscard]] std::optional<std::vector<int>> of(const std::vector<NodeShare>& shares) const;
-  [[nodiscard]] std::optional<std::vector<int>> of(const std::vector<int>& nodes) const;
+  [[nodiscard]] std::optional<std::vector<int>> of(const std::vector<NodeIndex>& nodes) const;
 
  private:
-  std::vector<int> slots_;  // -1: gone
+  std::vector<int> slots_;  // by NodeIndex; -1: gone
 };
 
 /// Hostlist such as "n[1-2,5]" of node table indices.

@@ -111,7 +111,9 @@ void add_gpus(std::vector<GpuCount>& gpus, const char* type, int count) {
     gpus.insert(at, {name, count});
 }
 
-void read_gpus(const job_record_t& job, const std::vector<int>& share_of_offset,
+using ShareIndex = Index<struct NodeShareTag>;  // of the shares of one job
+
+void read_gpus(const job_record_t& job, const std::vector<ShareIndex>& share_of_offset,
                std::vector<NodeShare>& shares) {
   if (job.gres_list_alloc == nullptr) return;
   ListIterator i = list_iterator_create(job.gres_list_alloc);
@@ -121,9 +123,8 @@ void read_gpus(const job_record_t& job, const std::vector<int>& share_of_offset,
     if (gpu->gres_cnt_node_alloc == nullptr) continue;
     for (std::uint32_t n = 0; n < gpu->node_cnt && n < share_of_offset.size(); ++n) {
       const std::uint64_t count = gpu->gres_cnt_node_alloc[n];
-      if (share_of_offset[n] >= 0 && count > 0 && count < NO_CONSUME_VAL64)
-        add_gpus(shares[static_cast<std::size_t>(share_of_offset[n])].gpus, gpu->type_name,
-                 static_cast<int>(count));
+      if (share_of_offset[n].valid() && count > 0 && count < NO_CONSUME_VAL64)
+        add_gpus(shares[share_of_offset[n]].gpus, gpu->type_name, static_cast<int>(count));
     }
   }
   list_iterator_destroy(i);
@@ -131,50 +132,50 @@ void read_gpus(const job_record_t& job, const std::vector<int>& share_of_offset,
 
 }  // namespace
 
-NodeSet NodeIndex::set_of(const bitstr_t* bitmap) const {
+NodeSet NodeNumbers::set_of(const bitstr_t* bitmap) const {
   NodeSet set;
   for_each_bit(bitmap, [&](std::int64_t i) {
     const auto slot = static_cast<std::size_t>(i);
-    if (slot < of_slurm.size() && of_slurm[slot] >= 0) set.push_back(of_slurm[slot]);
+    if (slot < of_slurm.size() && of_slurm[slot].valid()) set.push_back(of_slurm[slot]);
   });
   return set;
 }
 
-std::vector<Node> read_nodes(NodeIndex& index) {
+std::vector<Node> read_nodes(NodeNumbers& index) {
   std::vector<Node> nodes;
-  index.of_slurm.assign(static_cast<std::size_t>(node_record_count), -1);
+  index.of_slurm.assign(static_cast<std::size_t>(node_record_count), NodeIndex());
   nodes.reserve(static_cast<std::size_t>(node_record_count));
   index.to_slurm.clear();
   for (int i = 0; i < node_record_count; ++i) {
     const node_record_t* slurm = node_record_table_ptr[i];
     if (slurm == nullptr || slurm->name == nullptr) continue;
-    index.of_slurm[static_cast<std::size_t>(i)] = static_cast<int>(nodes.size());
+    index.of_slurm[static_cast<std::size_t>(i)] = NodeIndex{nodes.size()};
     index.to_slurm.push_back(i);
     nodes.push_back(read_node(*slurm, i));
   }
   return nodes;
 }
 
-std::vector<NodeShare> allocation_of(const job_record_t& job, const NodeIndex& index) {
+std::vector<NodeShare> allocation_of(const job_record_t& job, const NodeNumbers& index) {
   std::vector<NodeShare> shares;
   const job_resources_t* held = job.job_resrcs;
   if (held == nullptr || held->node_bitmap == nullptr) return shares;
-  std::vector<int> share_of_offset;
+  std::vector<ShareIndex> share_of_offset;
   std::size_t offset = 0;
   for_each_bit(held->node_bitmap, [&](std::int64_t i) {
     const std::size_t here = offset++;
-    share_of_offset.push_back(-1);
+    share_of_offset.emplace_back();
     const auto slot = static_cast<std::size_t>(i);
     // After a shrink, the bit stays in job_resrcs but not in the job's own bitmap.
     const bool still_held = job.node_bitmap == nullptr || bit_test(job.node_bitmap, i) != 0;
-    if (slot >= index.of_slurm.size() || index.of_slurm[slot] < 0 || !still_held) return;
+    if (slot >= index.of_slurm.size() || !index.of_slurm[slot].valid() || !still_held) return;
     NodeShare share;
     share.node = index.of_slurm[slot];
     const int threads = threads_of(*node_record_table_ptr[i]);
     if (held->cpus != nullptr) share.cores = (held->cpus[here] + threads - 1) / threads;
     if (held->memory_allocated != nullptr)
       share.memory = static_cast<MiB>(held->memory_allocated[here]);
-    share_of_offset.back() = static_cast<int>(shares.size());
+    share_of_offset.back() = ShareIndex{shares.size()};
     shares.push_back(std::move(share));
   });
   read_gpus(job, share_of_offset, shares);
@@ -183,7 +184,7 @@ std::vector<NodeShare> allocation_of(const job_record_t& job, const NodeIndex& i
 
 void take_allocation(const std::vector<NodeShare>& shares, std::vector<Node>& nodes) {
   for (const NodeShare& share : shares) {
-    Node& node = nodes[static_cast<std::size_t>(share.node)];
+    Node& node = nodes[share.node];
     node.cores_free = std::max(0, node.cores_free - share.cores);
     node.memory_free = std::max<MiB>(0, node.memory_free - share.memory);
   }

@@ -11,19 +11,20 @@
 namespace rubato {
 
 /// Translates indices: the snapshot omits holes of the node table (deleted dynamic nodes).
-struct NodeIndex {
-  std::vector<int> of_slurm;  ///< slurm index -> snapshot index, -1 for a hole
-  std::vector<int> to_slurm;  ///< snapshot index -> slurm index
+struct NodeNumbers {
+  std::vector<NodeIndex> of_slurm;  ///< by slurm index; none for a hole
+  std::vector<int> to_slurm;        ///< slurm index by NodeIndex
 
   [[nodiscard]] NodeSet set_of(const bitstr_t* bitmap) const;
 };
 
 /// All nodes. GPUs are free if no GRES holds them. Cores and memory are all free; `take_allocation`
 /// subtracts those of each job. Needs the node read lock.
-[[nodiscard]] std::vector<Node> read_nodes(NodeIndex& index);
+[[nodiscard]] std::vector<Node> read_nodes(NodeNumbers& index);
 
 /// The allocation of a running or suspended job, sorted by node.
-[[nodiscard]] std::vector<NodeShare> allocation_of(const job_record_t& job, const NodeIndex& index);
+[[nodiscard]] std::vector<NodeShare> allocation_of(const job_record_t& job,
+                                                   const NodeNumbers& index);
 
 /// Subtracts cores and memory of `shares` from `nodes` (slurmctld itself counts GPUs).
 void take_allocation(const std::vector<NodeShare>& shares, std::vector<Node>& nodes);

@@ -54,7 +54,7 @@ void SnapshotPass::cluster() {
   snapshot.slurm_version = kSlurmRelease;
   snapshot.taken = time(nullptr);
   snapshot.private_data = private_data();
-  NodeIndex index;
+  NodeNumbers index;
   snapshot.nodes = read_nodes(index);
   if (index.of_slurm != reader_.index_.of_slurm) {
     // Cached jobs refer to nodes by these indices.

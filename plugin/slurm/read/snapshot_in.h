@@ -75,7 +75,7 @@ class SnapshotReader {
   JobCache cache_;
   JobHints hints_;
   NodeClasses classes_;
-  NodeIndex index_;
+  NodeNumbers index_;
   std::map<JobId, StockPlan> stock_plans_;
   std::deque<Job> fresh_;  // entries of this look that are not in the cache
   std::vector<JobLine> lines_;

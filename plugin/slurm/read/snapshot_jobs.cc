@@ -140,13 +140,14 @@ Job SnapshotPass::read_pending(const SlurmQueueEntry& entry) {
 }
 
 // The cached data of the job of `entry`, and its node class.
-std::pair<const Job*, int> SnapshotPass::base_of(const SlurmQueueEntry& entry, bool queued) {
+std::pair<const Job*, NodeClassIndex> SnapshotPass::base_of(const SlurmQueueEntry& entry,
+                                                            bool queued) {
   const job_record_t& job = *entry.job;
   JobCache& cache = reader_.cache_;
   CachedJob* cached = entry.known;
   if (cached == nullptr && (!is_plain(job) || entry.reservation != nullptr)) {
     reader_.fresh_.push_back(read_pending(entry));
-    return {&reader_.fresh_.back(), queued ? reader_.classes_.class_of(entry) : -1};
+    return {&reader_.fresh_.back(), queued ? reader_.classes_.class_of(entry) : NodeClassIndex()};
   }
   if (cached == nullptr && !full_) cached = cache.find(job);
   if (cached == nullptr) {
@@ -154,7 +155,7 @@ std::pair<const Job*, int> SnapshotPass::base_of(const SlurmQueueEntry& entry, b
     cached->job = read_pending(entry);
   }
   cache.see(*cached);
-  if (queued && cached->class_id < 0) cached->class_id = reader_.classes_.class_of(entry);
+  if (queued && !cached->class_id.valid()) cached->class_id = reader_.classes_.class_of(entry);
   cached->rank = queued ? static_cast<int>(reader_.lines_.size()) : -1;
   return {&cached->job, cached->class_id};
 }

@@ -45,7 +45,8 @@ class SnapshotPass {
   void pending(const SlurmQueueEntry& entry);
   void waiting(job_record_t& job);
   [[nodiscard]] Job read_pending(const SlurmQueueEntry& entry);
-  [[nodiscard]] std::pair<const Job*, int> base_of(const SlurmQueueEntry& entry, bool queued);
+  [[nodiscard]] std::pair<const Job*, NodeClassIndex> base_of(const SlurmQueueEntry& entry,
+                                                              bool queued);
   void note_victim(const job_record_t& job);
   [[nodiscard]] bool preempting(const job_record_t& job) const;
   [[nodiscard]] bool may_preempt(const SlurmQueueEntry& entry);

@@ -16,7 +16,7 @@ Plan plan_of(const Snapshot& snapshot, const Models& models = Models()) {
 std::vector<std::string> nodes_of(const Snapshot& snapshot, const Start& start) {
   std::vector<std::string> names;
   for (const NodeShare& share : start.shares) {
-    names.push_back(snapshot.nodes[static_cast<std::size_t>(share.node)].name);
+    names.push_back(snapshot.nodes[share.node].name);
   }
   return names;
 }
@@ -163,7 +163,7 @@ TEST(Choose, a_large_gang_is_whole) {
   std::vector<NodeCandidate> candidates;
   for (int i = 0; i < 200; ++i) {
     NodeCandidate c;
-    c.node = i;
+    c.node = NodeIndex{i};
     c.amount = c.free = 1 + i % 8;
     c.weight = static_cast<std::uint64_t>(i % 3);
     candidates.push_back(c);
@@ -174,10 +174,10 @@ TEST(Choose, a_large_gang_is_whole) {
   const auto choice = choose(candidates, demand, 1);
   ASSERT_TRUE(choice);
   int sum = 0;
-  int last = -1;
+  NodeIndex last;
   for (const auto& [node, amount] : choice->parts) {
     EXPECT_GT(node, last);
-    EXPECT_LE(amount, candidates[static_cast<std::size_t>(node)].amount);
+    EXPECT_LE(amount, candidates[node].amount);
     EXPECT_GE(amount, 1);
     sum += amount;
     last = node;

@@ -57,8 +57,8 @@ TEST(Reserve, the_first_job_that_cannot_start_gets_the_earliest_time) {
 // Reserved GPUs are idle as they become free.
 TEST(Reserve, jobs_that_only_waited_keep_an_eighth_of_the_gpus) {
   Snapshot snapshot = make_cluster(std::vector<std::pair<std::string, int>>(8, {"a100", 4}));
-  for (int node = 0; node < 8; ++node)
-    add_running(snapshot, {share_of(snapshot, node, 4)}, kNow + 1000 + node);
+  for (const NodeIndex node : indices<NodeIndex>(snapshot.nodes))
+    add_running(snapshot, {share_of(snapshot, node, 4)}, kNow + 1000 + node.value());
   Config config;
   std::vector<JobId> jobs;
   for (const int gpus : {1, 4, 3, 4}) {
@@ -78,8 +78,8 @@ TEST(Reserve, jobs_that_only_waited_keep_an_eighth_of_the_gpus) {
 
 TEST(Reserve, the_longest_waiting_job_may_keep_more) {
   Snapshot snapshot = make_cluster(std::vector<std::pair<std::string, int>>(8, {"a100", 4}));
-  for (int node = 0; node < 8; ++node)
-    add_running(snapshot, {share_of(snapshot, node, 4)}, kNow + 1000 + node);
+  for (const NodeIndex node : indices<NodeIndex>(snapshot.nodes))
+    add_running(snapshot, {share_of(snapshot, node, 4)}, kNow + 1000 + node.value());
   Config config;
   std::vector<JobId> jobs;
   for (const int gpus : {4, 4, 16}) {
@@ -233,7 +233,8 @@ TEST(Reserve, it_ends_with_the_start_of_the_job) {
 
 TEST(Reserve, jobs_without_a_limit_are_drained) {
   Snapshot snapshot = make_cluster({{"a100", 4}, {"a100", 4}, {"a100", 4}});
-  for (int i = 0; i < 3; ++i) add_running(snapshot, {share_of(snapshot, i, i + 1)}, kForever);
+  for (const NodeIndex node : indices<NodeIndex>(snapshot.nodes))
+    add_running(snapshot, {share_of(snapshot, node, node.value() + 1)}, kForever);
   Job& gang = add_pending(snapshot, 0);
   gang.request.gpus_per_node = 4;
   gang.request.min_nodes = gang.request.max_nodes = 2;
@@ -266,9 +267,9 @@ TEST(Reserve, jobs_without_a_limit_are_drained) {
   // After the jobs without a limit have ended, there is a start.
   snapshot = apply(snapshot, plan);
   std::erase_if(snapshot.jobs, [](const Job& job) { return job.end_limit >= kForever; });
-  for (int i = 0; i < 2; ++i) {
-    snapshot.nodes[static_cast<std::size_t>(i)].gpus[0].free += i + 1;
-    snapshot.nodes[static_cast<std::size_t>(i)].cores_free += i + 1;
+  for (const NodeIndex node : indices<NodeIndex>(2)) {
+    snapshot.nodes[node].gpus[0].free += node.value() + 1;
+    snapshot.nodes[node].cores_free += node.value() + 1;
   }
   plan = plan_of(snapshot);
   ASSERT_NE(reservation_of(plan, gang_id), nullptr);
@@ -278,19 +279,20 @@ TEST(Reserve, jobs_without_a_limit_are_drained) {
 // A drain takes nodes one by one as they become free, whichever they are.
 TEST(Reserve, a_drain_gathers_nodes_as_they_come_free) {
   Snapshot snapshot = make_cluster({{"a100", 1}, {"a100", 1}, {"a100", 1}, {"a100", 1}});
-  for (int i = 0; i < 4; ++i) add_running(snapshot, {share_of(snapshot, i, 1)}, kForever);
+  for (const NodeIndex node : indices<NodeIndex>(snapshot.nodes))
+    add_running(snapshot, {share_of(snapshot, node, 1)}, kForever);
   Job& gang = add_pending(snapshot, 0);
   gang.request.gpus_per_node = 1;
   gang.request.min_nodes = gang.request.max_nodes = 2;
   const JobId id = gang.key.id;
   for (int i = 0; i < 5; ++i) add_pending(snapshot, 1).time_limit = kForever;
   Plan plan = plan_of(snapshot);
-  for (const int ends : {3, 2}) {
+  for (const NodeIndex ends : {NodeIndex{3}, NodeIndex{2}}) {
     snapshot = apply(snapshot, plan);
     std::erase_if(snapshot.jobs, [&](const Job& job) {
       return job.state == JobState::kRunning && job.allocation[0].node == ends;
     });
-    Node& node = snapshot.nodes[static_cast<std::size_t>(ends)];
+    Node& node = snapshot.nodes[ends];
     node.gpus[0].free = 1;
     node.cores_free = node.cores;
     plan = plan_of(snapshot);

@@ -57,7 +57,7 @@ TEST(RunText, names_the_nodes_of_a_job_that_cannot_run_anywhere) {
   std::swap(later.nodes[0].name, later.nodes[3].name);
   const auto read = sim::run_from_text(text, later);
   ASSERT_TRUE(read) << read.error().text;
-  EXPECT_EQ(later.node_sets.at(static_cast<std::size_t>(read->node_set)), (NodeSet{2, 3}));
+  EXPECT_EQ(later.node_sets.at(read->node_set), (NodeSet{2, 3}));
   EXPECT_EQ(read->allocation.at(0).node, 2);
   EXPECT_EQ(read->key, job.key);
   later.nodes[2].name = "other";
@@ -67,7 +67,7 @@ TEST(RunText, names_the_nodes_of_a_job_that_cannot_run_anywhere) {
 TEST(RunText, a_job_of_a_whole_partition_names_only_what_it_had) {
   Snapshot cluster = make_cluster({{"a100", 4}, {"a100", 4}});
   Job& job = test::add_running(cluster, {share_of(cluster, 0, 1)}, kForever);
-  for (const int set : {-1, 0}) {
+  for (const NodeSetIndex set : {NodeSetIndex(), NodeSetIndex{0}}) {
     job.later_set = set;
     const std::string text = sim::run_text(job, cluster, Mode::kObserve);
     EXPECT_EQ(text.find("n2"), std::string::npos) << text;

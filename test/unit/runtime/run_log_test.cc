@@ -28,7 +28,7 @@ class RunLogTest : public ::testing::Test {
   }
 
   // The same job as it runs on a node.
-  Snapshot running(Seconds taken, Seconds start, int node = 0) const {
+  Snapshot running(Seconds taken, Seconds start, NodeIndex node = 0) const {
     Snapshot snapshot = cluster_;
     Job& job = add_running(snapshot, {share_of(snapshot, node, 1)}, start + 3600);
     job.key = kKey;

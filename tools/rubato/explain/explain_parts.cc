@@ -26,8 +26,8 @@ bool tells_earliest(const Explanation& e, Seconds now) {
   return e.start_earliest > 0 && (to || e.start_earliest > now);
 }
 
-const std::string& node_name(const Snapshot& snapshot, int node) {
-  return snapshot.nodes.at(static_cast<std::size_t>(node)).name;
+const std::string& node_name(const Snapshot& snapshot, NodeIndex node) {
+  return snapshot.nodes.at(node).name;
 }
 
 Seconds whole_seconds(double seconds) { return static_cast<Seconds>(std::ceil(seconds)); }

@@ -16,7 +16,7 @@ namespace rubato::tools {
 [[nodiscard]] bool tells_earliest(const Explanation& e, Seconds now);
 
 /// `node` is an index into the snapshot's nodes.
-[[nodiscard]] const std::string& node_name(const Snapshot& snapshot, int node);
+[[nodiscard]] const std::string& node_name(const Snapshot& snapshot, NodeIndex node);
 
 /// Seconds, rounded up.
 [[nodiscard]] Seconds whole_seconds(double seconds);
