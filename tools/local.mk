@@ -28,6 +28,8 @@ tools_libtools_la_SOURCES = \
   tools/shared/process.h \
   tools/shared/published.cc \
   tools/shared/published.h \
+  tools/shared/record_table.cc \
+  tools/shared/record_table.h \
   tools/shared/site.cc \
   tools/shared/site.h \
   tools/shared/slurm_conf.cc \
@@ -76,6 +78,7 @@ tools_libcommands_la_SOURCES = \
   tools/rubato/explain/explain_view.h \
   tools/rubato/hints/cmd_hints.cc \
   tools/rubato/models/cmd_models.cc \
+  tools/rubato/models/curve_records.h \
   tools/rubato/models/models_actions.cc \
   tools/rubato/models/models_actions.h \
   tools/rubato/models/models_curve.cc \
@@ -195,9 +198,14 @@ tools_generate_hints_docs_SOURCES = \
   tools/generate/hints_man_text.h
 tools_generate_hints_docs_LDADD = $(LIB_JSON) $(LIBRARY_LIBS)
 tools_generate_schema_docs_SOURCES = \
+  tools/generate/command_schema.cc \
+  tools/generate/command_schema.h \
+  tools/generate/models_schema.cc \
+  tools/generate/models_schema.h \
   tools/generate/record_schema.cc \
   tools/generate/record_schema.h \
   tools/generate/schema_docs.cc \
+  tools/generate/schema_writer.h \
   tools/generate/statistics_schema.cc \
   tools/generate/statistics_schema.h
 tools_generate_schema_docs_LDADD = $(LIB_JSON) $(LIBRARY_LIBS)
@@ -206,6 +214,10 @@ CLEANFILES += tools/generate/config_docs$(EXEEXT) tools/generate/hints_docs$(EXE
 .PHONY: config-docs hints-docs schema-docs
 schema-docs: tools/generate/schema_docs$(EXEEXT)
 	tools/generate/schema_docs decisions > $(srcdir)/docs/schema/rubato.decisions.1.json
+	tools/generate/schema_docs models > $(srcdir)/docs/schema/rubato.models.1.json
+	tools/generate/schema_docs models-curve > $(srcdir)/docs/schema/rubato.models-curve.1.json
+	tools/generate/schema_docs models-fit > $(srcdir)/docs/schema/rubato.models-fit.1.json
+	tools/generate/schema_docs models-fits > $(srcdir)/docs/schema/rubato.models-fits.1.json
 	tools/generate/schema_docs snapshot > $(srcdir)/docs/schema/rubato.snapshot.1.json
 	tools/generate/schema_docs plan > $(srcdir)/docs/schema/rubato.plan.1.json
 	tools/generate/schema_docs stats > $(srcdir)/docs/schema/rubato.stats.1.json

@@ -38,6 +38,8 @@ struct ModelRow {
   double throughput_last = 0;
   Seconds last = 0;  ///< time of the last report, flagged or not
 
+  /// Whether a report is not flagged.
+  [[nodiscard]] bool measured() const { return samples > flagged; }
   bool operator==(const ModelRow&) const = default;
 };
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -56,6 +57,21 @@ class RecordReader {
 
   void expected(std::string_view /*name*/) {}
   void note(std::string_view /*name*/, std::string_view /*text*/) {}
+  template <typename Value>
+  void column(std::string_view /*heading*/, CellFormat /*format*/, const Value& /*value*/) {}
+  template <typename Number>
+  void above_zero(std::string_view key, const Number& value) {
+    object_.optional(key, [&](const JsonItem& item) {
+      if (!item.failed() && !(value > Number{})) item.error("expected a number above 0");
+    });
+  }
+  void not_negative(std::string_view key, const std::optional<double>& value) {
+    object_.optional(key, [&](const JsonItem& item) {
+      if (!item.failed() && value.value_or(0) < 0) item.error("expected a number of at least 0");
+    });
+  }
+  /// A reader takes all members that a record can have.
+  [[nodiscard]] bool rest(bool /*present*/) { return true; }
 
   void name(std::string_view key, std::string& to) {
     object_.required(key, [&](const JsonItem& item) { to = item.text(); });
@@ -93,6 +109,10 @@ class RecordReader {
   void real(std::string_view key, double& to, Presence presence = kUnlessDefault) {
     member(key, presence, [&](const JsonItem& item) { to = item.real(); });
   }
+  void real(std::string_view key, double& to, double /*standard*/) { real(key, to); }
+  void past(std::string_view key, Seconds& to, Presence presence = kUnlessDefault) {
+    number(key, to, static_cast<std::uint64_t>(kJsonMaxTime), presence);
+  }
   void real(std::string_view key, std::optional<double>& to) {
     object_.optional(key, [&](const JsonItem& item) { to = item.real(); });
   }
@@ -125,6 +145,28 @@ class RecordReader {
   template <typename Record>
   void object(std::string_view key, Record& to, Presence presence = kUnlessDefault) {
     member(key, presence, [&](const JsonItem& item) { to = read<Record>(item, context_); });
+  }
+  /// Reads a list of `Element`s with a name and a value.
+  template <typename Value, typename Element>
+  void table(std::string_view key, std::map<std::string, Value>& to, Element /*element*/,
+             Presence presence = kUnlessDefault) {
+    member(key, presence, [&](const JsonItem& items) {
+      items.elements([&](const JsonItem& item) {
+        const auto [name, value] = read<Element>(item, context_);
+        if (!item.failed() && !to.emplace(name, value).second) item.error("names its type again");
+      });
+    });
+  }
+  /// Reads an object whose members are records.
+  template <typename Record>
+  void by_name(std::string_view key, std::map<std::string, Record>& to) {
+    object_.optional(key, [&](const JsonItem& item) {
+      if (!item.value().is_object()) return item.error("expected an object");
+      for (const auto& [name, value] : item.value().items()) {
+        const JsonPath path{&item.path(), name, 0};
+        to[name] = read<Record>(JsonItem(value, path, item.errors()), context_);
+      }
+    });
   }
   void texts(std::string_view key, std::vector<std::string>& to) {
     elements(key, [&](const JsonItem& item) { to.push_back(item.text()); });

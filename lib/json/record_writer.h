@@ -2,24 +2,30 @@
 // Writes records as their descriptions say. A describe() of a record must be declared before.
 #pragma once
 
+#include <concepts>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "lib/base/json_writer.h"
 #include "lib/json/json_hints.h"
+#include "lib/json/json_tree.h"
 #include "lib/json/records.h"
 
 namespace rubato::json {
 
-/// Writes the members of a record. Members with their default are left out.
-class RecordWriter {
+/// Writes the members of a record. Members with their default are left out. `Sink` is JsonWriter or
+/// JsonTree.
+template <typename Sink>
+class BasicRecordWriter {
  public:
   /// `snapshot` has the names of nodes.
-  explicit RecordWriter(const Snapshot& snapshot) : snapshot_(snapshot) {}
+  explicit BasicRecordWriter(const Snapshot& snapshot) : snapshot_(snapshot) {}
 
   template <typename Record>
   [[nodiscard]] std::string document(const char* schema, const Record& record, std::size_t bytes) {
@@ -30,9 +36,23 @@ class RecordWriter {
     json_.end_object();
     return json_.take();
   }
+  /// The record as a value.
+  template <typename Record>
+  [[nodiscard]] JsonTree::Json value(const Record& record) {
+    put_record(record);
+    return json_.take();
+  }
 
   void expected(std::string_view /*name*/) {}
   void note(std::string_view /*name*/, std::string_view /*text*/) {}
+  template <typename Value>
+  void column(std::string_view /*heading*/, CellFormat /*format*/, const Value& /*value*/) {}
+  template <typename Number>
+  void above_zero(std::string_view /*name*/, const Number& /*value*/) {}
+  template <typename Number>
+  void not_negative(std::string_view /*name*/, const Number& /*value*/) {}
+  /// Whether the members that follow are written.
+  [[nodiscard]] bool rest(bool present) { return present; }
 
   void name(std::string_view key, const std::string& text) { json_.put(key, text); }
   void text(std::string_view key, const std::string& text, Presence presence = kUnlessDefault) {
@@ -65,8 +85,14 @@ class RecordWriter {
   void real(std::string_view key, double value, Presence presence = kUnlessDefault) {
     put(key, value, presence);
   }
+  void real(std::string_view key, double value, double standard) {
+    json_.member(key, value, standard);
+  }
   void real(std::string_view key, const std::optional<double>& value) {
     if (value) json_.put(key, *value);
+  }
+  void past(std::string_view key, Seconds time, Presence presence = kUnlessDefault) {
+    put(key, time, presence);
   }
   void amount(std::string_view key, double value) { json_.member(key, value); }
   void fraction(std::string_view key, double value) { json_.member(key, value); }
@@ -90,24 +116,46 @@ class RecordWriter {
   void list(std::string_view key, const std::vector<T>& items, std::size_t /*most*/ = 0,
             Presence presence = kUnlessDefault) {
     array(
-        key, items,
-        [&](const T& item) {
-          json_.begin_object();
-          describe(*this, record_of(item));
-          json_.end_object();
-        },
-        presence);
+        key, items, [&](const T& item) { put_record(record_of(item)); }, presence);
+  }
+  template <typename Value, typename Element>
+  void table(std::string_view key, const std::map<std::string, Value>& table, Element /*element*/,
+             Presence presence = kUnlessDefault) {
+    if (presence == kUnlessDefault && table.empty()) return;
+    json_.key(key);
+    json_.begin_array();
+    for (const auto& [name, value] : table) put_record(Element{name, value});
+    json_.end_array();
+  }
+  template <typename Record>
+  void by_name(std::string_view key, const std::map<std::string, Record>& records) {
+    json_.key(key);
+    json_.begin_object();
+    for (const auto& [name, record] : records) {
+      json_.key(name);
+      put_record(record);
+    }
+    json_.end_object();
+  }
+  void reals_by_name(std::string_view key,
+                     const std::vector<std::pair<std::string, double>>& numbers) {
+    json_.key(key);
+    json_.begin_object();
+    for (const auto& [name, number] : numbers) json_.put(name, number);
+    json_.end_object();
   }
   template <typename Record>
   void object(std::string_view key, const Record& record, Presence presence = kUnlessDefault) {
-    if (presence == kUnlessDefault && record == Record{}) return;
+    if constexpr (std::equality_comparable<Record>) {
+      if (presence == kUnlessDefault && record == Record{}) return;
+    }
     json_.key(key);
-    json_.begin_object();
-    describe(*this, record);
-    json_.end_object();
+    put_record(record);
   }
-  void texts(std::string_view key, const std::vector<std::string>& items) {
-    array(key, items, [&](const std::string& text) { json_.value(text); });
+  void texts(std::string_view key, const std::vector<std::string>& items,
+             Presence presence = kUnlessDefault) {
+    array(
+        key, items, [&](const std::string& text) { json_.value(text); }, presence);
   }
   void facts(std::string_view key, const std::vector<std::pair<std::string, std::string>>& facts) {
     array(key, facts, [&](const auto& fact) {
@@ -150,6 +198,12 @@ class RecordWriter {
   }
 
  private:
+  template <typename Record>
+  void put_record(const Record& record) {
+    json_.begin_object();
+    describe(*this, record);
+    json_.end_object();
+  }
   void node_name(NodeIndex index) {
     const auto& nodes = snapshot_.nodes;
     json_.value(index.within(nodes.size()) ? std::string_view(nodes[index].name) : "?");
@@ -169,7 +223,16 @@ class RecordWriter {
   }
 
   const Snapshot& snapshot_;
-  JsonWriter json_;
+  Sink json_;
 };
+
+using RecordWriter = BasicRecordWriter<JsonWriter>;
+
+/// A record without nodes as a value.
+template <typename Record>
+[[nodiscard]] JsonTree::Json json_of(const Record& record) {
+  const Snapshot none;
+  return BasicRecordWriter<JsonTree>(none).value(record);
+}
 
 }  // namespace rubato::json

@@ -1,56 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The records of snapshot, plan and state file. Each is described once, by name, member, default
 // and kind of value. The writer (json_write.cc), the reader (json_read.cc) and the schemas
-// (tools/generate/record_schema.cc) visit these descriptions.
-//
-// A visitor has one function per kind of value. Members are written in this order. A member with
-// its default is left out. `expected` names a member that the schema requires and the reader does
-// not; `note` is a description for the schema.
+// (tools/generate/schema_writer.h) visit these descriptions.
 #pragma once
 
-#include <concepts>
-#include <cstdint>
-#include <limits>
-#include <memory>
-#include <string_view>
-#include <type_traits>
-
-#include "lib/base/json_reader.h"
 #include "lib/core/plan.h"
 #include "lib/core/snapshot.h"
 #include "lib/hints/types.h"
+#include "lib/json/record_description.h"
 
 namespace rubato::json {
-
-inline constexpr std::uint64_t kMaxUint32 = std::numeric_limits<std::uint32_t>::max();
-inline constexpr std::uint64_t kMaxInt = std::numeric_limits<int>::max();
-inline constexpr auto kMaxSamples = static_cast<std::uint64_t>(kMaxWork);
-/// More points of a progress history are dropped.
-inline constexpr std::size_t kMaxPoints = 1024;
-/// For a list of any length.
-inline constexpr std::size_t kUnlimited = std::numeric_limits<std::size_t>::max();
-
-/// When a member is written, and whether the reader needs it.
-enum class Presence {
-  kUnlessDefault,  ///< left out if it has its default
-  kAlways,         ///< always written; the reader takes the default if it is missing
-  kRequired,       ///< always written; the reader refuses a record without it
-};
-using enum Presence;
-
-/// The record of an element of a list.
-template <typename Record>
-const Record& record_of(const Record& record) {
-  return record;
-}
-template <typename Record>
-const Record& record_of(const std::shared_ptr<const Record>& record) {
-  return *record;
-}
-
-/// `Record` is `Wanted` or const `Wanted`.
-template <typename Record, typename Wanted>
-concept Is = std::same_as<std::remove_const_t<Record>, Wanted>;
 
 template <typename Visitor, Is<JobKey> R>
 void describe(Visitor& v, R& key) {

@@ -36,6 +36,13 @@ void put(nlohmann::ordered_json& stats, StatisticKey key, nlohmann::ordered_json
   *place = std::move(value);
 }
 
+void put_object(nlohmann::ordered_json& stats, StatisticKey key) {
+  nlohmann::ordered_json* place = &stats;
+  std::string_view rest = key.text();
+  while (rest.find('.') != std::string_view::npos) place = &(*place)[std::string(take_part(rest))];
+  if (place->is_null()) *place = nlohmann::ordered_json::object();
+}
+
 const Statistic* find_statistic(std::string_view key) {
   for (const Statistic& row : statistics::kTable) {
     if (matches(row.key, key)) return &row;

@@ -189,6 +189,17 @@ class StatisticKey {
 void put(nlohmann::ordered_json& stats, StatisticKey key, nlohmann::ordered_json value,
          std::string_view name = {});
 
+/// Makes the object that holds member `key` if there is none.
+void put_object(nlohmann::ordered_json& stats, StatisticKey key);
+
+/// Sets a member for each name of `values`. `key` ends with "*"; its object is made even if there
+/// are no values.
+template <typename Values>
+void put_all(nlohmann::ordered_json& stats, StatisticKey key, const Values& values) {
+  put_object(stats, key);
+  for (const auto& [name, value] : values) put(stats, key, value, name);
+}
+
 /// The row of member `key`, or null. A "*" of the table matches any name without a dot.
 [[nodiscard]] const Statistic* find_statistic(std::string_view key);
 

@@ -72,6 +72,8 @@ lib_librubato_model_la_SOURCES = \
   lib/model/throughput/error_replay.h \
   lib/model/throughput/fit_hyperparameters.cc \
   lib/model/throughput/fit_hyperparameters.h \
+  lib/model/throughput/fit_inputs.cc \
+  lib/model/throughput/fit_inputs.h \
   lib/model/throughput/forecast_cache.h \
   lib/model/throughput/learner.cc \
   lib/model/throughput/learner.h \

@@ -44,7 +44,7 @@ const char* to_string(ModelKind model_kind) {
     case ModelKind::kStepTime:
       return "step-time";
   }
-  return "none";
+  return "";
 }
 
 double Prediction::confidence() const { return std::clamp(1 - stddev, 0.0, 1.0); }

@@ -10,6 +10,7 @@
 
 #include "lib/base/log.h"
 #include "lib/json/json.h"
+#include "lib/json/statistics_table.h"
 #include "lib/policy/memory.h"
 #include "lib/store/folder.h"
 
@@ -208,35 +209,33 @@ nlohmann::ordered_json Recorder::report_json(bool breakdown) const {
   return periods_.json(breakdown);
 }
 
-nlohmann::ordered_json Recorder::store_json() const {
-  nlohmann::ordered_json out;
+void Recorder::put_store(nlohmann::ordered_json& out) const {
   if (!storing()) {
-    out["state"] = "off";
-    out["trouble"] = "TestOff=store";
-    return out;
+    put(out, "store.state", "off");
+    put(out, "store.trouble", "TestOff=store");
+    return;
   }
   const store::StoreStats stats = store_->stats();
-  out["state"] = to_string(stats.state);
-  out["trouble"] = stats.trouble;
-  out["journal_mode"] = stats.journal_mode;
-  out["accepted"] = stats.accepted;
-  out["dropped"] = stats.dropped;
-  out["written"] = stats.written;
-  out["flagged"] = stats.flagged;
-  out["rejected"] = stats.rejected;
-  out["waiting"] = stats.waiting;
-  out["batches"] = stats.batches;
-  out["failures"] = stats.failures;
-  out["removed"] = stats.removed;
-  out["orders"] = stats.orders;
-  out["reports"] = stats_.reports;
-  out["reports_stored"] = stats_.stored;
-  if (stats_.last_stored > 0) out["last_report"] = stats_.last_stored;
-  out["reports_untyped"] = stats_.untyped;
-  out["reports_without_gpu"] = stats_.without_gpu;
-  out["reports_unknown"] = stats_.unknown;
-  out["other_messages"] = stats_.other;
-  return out;
+  put(out, "store.state", to_string(stats.state));
+  put(out, "store.trouble", stats.trouble);
+  put(out, "store.journal_mode", stats.journal_mode);
+  put(out, "store.accepted", stats.accepted);
+  put(out, "store.dropped", stats.dropped);
+  put(out, "store.written", stats.written);
+  put(out, "store.flagged", stats.flagged);
+  put(out, "store.rejected", stats.rejected);
+  put(out, "store.waiting", stats.waiting);
+  put(out, "store.batches", stats.batches);
+  put(out, "store.failures", stats.failures);
+  put(out, "store.removed", stats.removed);
+  put(out, "store.orders", stats.orders);
+  put(out, "store.reports", stats_.reports);
+  put(out, "store.reports_stored", stats_.stored);
+  if (stats_.last_stored > 0) put(out, "store.last_report", stats_.last_stored);
+  put(out, "store.reports_untyped", stats_.untyped);
+  put(out, "store.reports_without_gpu", stats_.without_gpu);
+  put(out, "store.reports_unknown", stats_.unknown);
+  put(out, "store.other_messages", stats_.other);
 }
 
 std::string Recorder::take_report(bool last) {

@@ -68,7 +68,8 @@ class Recorder {
   }
   /// Path of rubato.db.
   [[nodiscard]] std::string database() const;
-  [[nodiscard]] nlohmann::ordered_json store_json() const;
+  /// Sets the statistics of the store.
+  void put_store(nlohmann::ordered_json& out) const;
   [[nodiscard]] nlohmann::ordered_json report_json(bool breakdown) const;
   [[nodiscard]] const ReportStats& stats() const { return stats_; }
   /// report.json if it changed since the last call, else "".

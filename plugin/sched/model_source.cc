@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lib/base/log.h"
+#include "lib/json/statistics_table.h"
 
 namespace rubato {
 
@@ -62,14 +63,12 @@ std::size_t ModelSource::learnt_observations() const {
              : latest->throughput_model()->observations().size();
 }
 
-nlohmann::ordered_json ModelSource::learning_json() const {
-  nlohmann::ordered_json out{{"cells", learnt_observations()}};
+void ModelSource::put_learning(nlohmann::ordered_json& out) const {
+  put(out, "learning.cells", learnt_observations());
   const std::shared_ptr<const Learning> learning = this->learning();
-  if (learning == nullptr) return out;
-  out["refused_fits"] = learning->refused_fits;
-  out["reports"] = nlohmann::ordered_json::object();
-  for (const auto& [use, count] : learning->uses) out["reports"][use] = count;
-  return out;
+  if (learning == nullptr) return;
+  put(out, "learning.refused_fits", learning->refused_fits);
+  put_all(out, "learning.reports.*", learning->uses);
 }
 
 void ModelSource::stop() {

@@ -36,8 +36,8 @@ class ModelSource {
   [[nodiscard]] std::shared_ptr<const Models> models(const Config& config) const;
   /// Forecast errors and use of reports; null before the first feed().
   [[nodiscard]] std::shared_ptr<const Learning> learning() const;
-  /// "learning" of stats.json.
-  [[nodiscard]] nlohmann::ordered_json learning_json() const;
+  /// Sets the statistics about learning.
+  void put_learning(nlohmann::ordered_json& out) const;
 
   /// Asks the thread to end and does not wait.
   void stop();

@@ -98,8 +98,8 @@ std::string stats_json(const StatsInput& input, bool breakdown) {
   put(out, "guard_failures", guard_failures());
   put_messages(out, input.pair.message_stats());
   put_hints(out, input.pair.hint_stats());
-  out["store"] = input.recorder.store_json();
-  out["learning"] = input.models.learning_json();
+  input.recorder.put_store(out);
+  input.models.put_learning(out);
   out["report"] = input.recorder.report_json(breakdown);
   return json_text(out) + "\n";
 }

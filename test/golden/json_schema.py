@@ -3,7 +3,7 @@
 an error of the schema (unknown_words)."""
 
 WORDS = {"type", "required", "properties", "additionalProperties", "items", "enum", "const",
-         "minimum"}
+         "minimum", "exclusiveMinimum"}
 NOTES = {"$schema", "$id", "title", "description"}
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int,
          "number": (int, float), "null": type(None)}
@@ -28,6 +28,8 @@ def errors(schema, value, place="document"):
         found.append(f"{place}: {value!r} must be one of {schema['enum']}")
     if "minimum" in schema and _is(value, "number") and value < schema["minimum"]:
         found.append(f"{place}: {value!r} is below {schema['minimum']}")
+    if "exclusiveMinimum" in schema and _is(value, "number") and value <= schema["exclusiveMinimum"]:
+        found.append(f"{place}: {value!r} is not above {schema['exclusiveMinimum']}")
     if isinstance(value, dict):
         found += [f"{place}: {name} is missing" for name in schema.get("required", [])
                   if name not in value]

@@ -55,6 +55,7 @@ COMMANDS = {
     "rubato.models-curve.1": [f"{PROFILES}; rubato models curve x --file p.csv --batch 32-256 --json",
                               "rubato models curve resnet50 --json", "rubato models curve none --json"],
     "rubato.models-fits.1": [f"{PROFILES}; rubato models fit --file p.csv --json",
+                             "rubato models show resnet50 --json", "rubato models show vit --json",
                              f"{PROFILES}; rubato models fit none --file p.csv --json"],
     "rubato.profiles.1": ["rubato models export -A none", "rubato models export"],
     "rubato.validate.1": ["mkdir d; rubato validate --data d --section bert --json",

@@ -99,13 +99,18 @@ test_unit_unit_tests_SOURCES = \
   test/unit/runtime/user_names_test.cc \
   test/unit/validate/rubick_test.cc \
   test/unit/validate/sia_test.cc \
+  tools/generate/command_schema.cc \
+  tools/generate/command_schema.h \
   tools/generate/config_man.cc \
   tools/generate/config_man.h \
   tools/generate/hints_man.cc \
   tools/generate/hints_man.h \
   tools/generate/hints_man_text.h \
+  tools/generate/models_schema.cc \
+  tools/generate/models_schema.h \
   tools/generate/record_schema.cc \
   tools/generate/record_schema.h \
+  tools/generate/schema_writer.h \
   tools/generate/statistics_schema.cc \
   tools/generate/statistics_schema.h
 
@@ -153,6 +158,7 @@ test_unit_tools_tests_CXXFLAGS = $(TEST_BASE_CXXFLAGS)
 test_unit_tools_tests_LDADD = tools/libtools.la $(TEST_LIBS)
 test_unit_tools_tests_SOURCES = \
   test/unit/tools/format_test.cc \
+  test/unit/tools/record_table_test.cc \
   test/unit/tools/rqueue_test.cc \
   test/unit/tools/write_file_test.cc
 endif

@@ -17,8 +17,6 @@
 
 namespace rubato::tools {
 
-inline constexpr const char* kStatsSchema = "rubato.stats/1";
-
 /// stats.json. All members are in `all`.
 struct PublishedStats {
   Seconds heartbeat = 0;  ///< when the loop last ran

@@ -9,14 +9,17 @@
 #include <shared_mutex>
 #include <tuple>
 
+#include "lib/model/throughput/fit_inputs.h"
 #include "lib/model/throughput/forecast_cache.h"
 #include "lib/model/throughput/measured_ranges.h"
 
 namespace rubato {
 namespace {
 
-// Bounds of ln throughput: no computer is faster or slower.
-constexpr double kFarLogThroughput = 60;
+using fit_inputs::kFarLogThroughput;
+using fit_inputs::measured_throughput;
+using fit_inputs::reports_of;
+
 constexpr double kMaxStddev = 50;
 // Wrong reports can give any exponent. Outside the measured range, exponents of GPUs, batch per GPU
 // and nodes are bounded. The effect of the last measured configuration is added. The bounds are
@@ -35,88 +38,6 @@ constexpr Exponents kOfBatch{-0.1, 1};
 constexpr Exponents kOfNodes{-1, 0.1};
 constexpr double kMaxSpecial = 1.5;
 
-auto order_of(const ThroughputObservation& observation) {
-  return std::tie(observation.profile, observation.gpu_type, observation.gpus, observation.nodes,
-                  observation.batch, observation.plan);
-}
-
-bool usable(const ThroughputObservation& observation) {
-  return std::isfinite(observation.throughput) && observation.throughput >= 0 &&
-         observation.gpus > 0 && observation.samples > 0 && observation.nodes >= 0 &&
-         observation.batch >= 0 && std::isfinite(observation.weight) && observation.weight >= 0;
-}
-
-bool fits(const ThroughputObservation& observation) { return observation.throughput > 0; }
-
-double reports_of(const ThroughputObservation& observation) {
-  return observation.weight > 0 ? observation.weight : static_cast<double>(observation.samples);
-}
-
-void join(ThroughputObservation& into, const ThroughputObservation& observation) {
-  if (!fits(into) || !fits(observation)) {
-    // A measured throughput overrides "does not fit".
-    if (fits(observation)) into = observation;
-    return;
-  }
-  const double have = reports_of(into);
-  const double more = reports_of(observation);
-  const bool weighted = into.weight > 0 || observation.weight > 0;
-  into.throughput = std::exp(
-      (have * std::log(into.throughput) + more * std::log(observation.throughput)) / (have + more));
-  into.samples += observation.samples;
-  if (weighted) into.weight = have + more;
-}
-
-// Sorts by configuration; merges observations of one to their weighted mean in log space.
-std::vector<ThroughputObservation> joined(std::vector<ThroughputObservation> observations) {
-  std::erase_if(observations,
-                [](const ThroughputObservation& observation) { return !usable(observation); });
-  std::sort(observations.begin(), observations.end(),
-            [](const ThroughputObservation& a, const ThroughputObservation& b) {
-              return std::tuple(order_of(a), a.throughput, a.samples, a.weight) <
-                     std::tuple(order_of(b), b.throughput, b.samples, b.weight);
-            });
-  std::vector<ThroughputObservation> result;
-  for (ThroughputObservation& observation : observations) {
-    if (!result.empty() && same_configuration(result.back(), observation))
-      join(result.back(), observation);
-    else
-      result.push_back(std::move(observation));
-  }
-  return result;
-}
-
-void keep_most_measured(std::vector<ThroughputObservation>& observations, std::size_t most) {
-  if (observations.size() <= most) return;
-  std::stable_sort(observations.begin(), observations.end(),
-                   [](const ThroughputObservation& a, const ThroughputObservation& b) {
-                     return a.samples > b.samples;
-                   });
-  observations.resize(most);
-  std::sort(observations.begin(), observations.end(), before);
-}
-
-std::vector<CurvePoint> sorted(std::vector<CurvePoint> curves, std::size_t most) {
-  const auto key = [](const CurvePoint& point) {
-    return std::tie(point.profile, point.configuration);
-  };
-  std::erase_if(curves, [](const CurvePoint& point) {
-    return !std::isfinite(point.log_throughput) || !std::isfinite(point.stddev) ||
-           point.configuration.gpus <= 0 || std::abs(point.log_throughput) > kFarLogThroughput;
-  });
-  std::sort(curves.begin(), curves.end(), [&](const CurvePoint& a, const CurvePoint& b) {
-    return std::tuple(key(a), a.stddev, a.log_throughput) <
-           std::tuple(key(b), b.stddev, b.log_throughput);
-  });
-  curves.erase(std::unique(curves.begin(), curves.end(),
-                           [&](const CurvePoint& a, const CurvePoint& b) {
-                             return key(a) == key(b);  // keeps the more certain one
-                           }),
-               curves.end());
-  if (curves.size() > most) curves.resize(most);
-  return curves;
-}
-
 KernelPoints points_of(const std::vector<ThroughputObservation>& observations,
                        const std::vector<CurvePoint>& curves) {
   std::vector<std::pair<ProfileName, JobConfiguration>> configurations;
@@ -133,13 +54,6 @@ KernelPoints points_of(const std::vector<ThroughputObservation>& observations,
 }
 
 }  // namespace
-
-bool before(const ThroughputObservation& a, const ThroughputObservation& b) {
-  return order_of(a) < order_of(b);
-}
-bool same_configuration(const ThroughputObservation& a, const ThroughputObservation& b) {
-  return order_of(a) == order_of(b);
-}
 
 double Forecast::throughput() const { return feasible ? std::exp(log_throughput) : 0; }
 
@@ -174,10 +88,9 @@ ThroughputModel::ThroughputModel(TypeSpeeds speeds, std::vector<ThroughputObserv
     : speeds_(std::move(speeds)),
       prior_(prior),
       weights_(kernel_weights(prior)),
-      observations_(joined(std::move(observations))),
-      curves_(sorted(std::move(curves), kMaxObservations)),
+      observations_(fit_inputs::joined(std::move(observations), kMaxObservations)),
+      curves_(fit_inputs::sorted(std::move(curves), kMaxObservations)),
       cache_(std::make_unique<Cache>()) {
-  keep_most_measured(observations_, kMaxObservations);
   points_ = points_of(observations_, curves_);
   fit();
 }
@@ -194,7 +107,7 @@ void ThroughputModel::fit() {
   std::vector<double> residuals;
   for (std::size_t i = 0; i < observations_.size(); ++i) {
     const ThroughputObservation& observation = observations_[i];
-    if (!fits(observation)) continue;
+    if (!measured_throughput(observation)) continue;
     const KernelPoint at = points_.at(observation.profile, observation.configuration());
     fit->points.push_back(at);
     fit->observation_of.push_back(i);
@@ -287,10 +200,10 @@ void ThroughputModel::see(Forecast& forecast, const ProfileName& profile,
   bool ran = false;
   for (auto observation = begin;
        observation != observations_.end() && observation->profile == profile; ++observation) {
-    if (fits(*observation)) forecast.known_profile = true;
+    if (measured_throughput(*observation)) forecast.known_profile = true;
     if (observation->gpu_type != configuration.gpu_type || observation->gpus != configuration.gpus)
       continue;
-    if (fits(*observation)) {
+    if (measured_throughput(*observation)) {
       forecast.samples += observation->samples;
       if (observation->plan == configuration.plan && batch_of(observation->batch) >= batch)
         ran = true;

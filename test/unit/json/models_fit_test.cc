@@ -68,6 +68,39 @@ TEST(ModelsFit, errors_name_the_member) {
             "each once");
 }
 
+// With all members that a fit can have.
+constexpr const char* kWholeFit =
+    R"({"schema":"rubato.models-fit/1","speeds":[{"gpu_type":"a100","speed":1}],)"
+    R"("cells":[{"account":"","job_type":"vit","gpu_type":"a100","gpus":2,"rate":0,"samples":4,)"
+    R"("nodes":1,"batch":512,"plan":"dp","weight":2.5}],"prior":{"scaling":0.25},)"
+    R"("curves":[{"account":"","job_type":"vit","gpu_type":"a100","gpus":4,"nodes":1,)"
+    R"("log_rate":-7.25,"spread":0.5}],"rows":[{"account":"lab","job_type":"vit",)"
+    R"("gpu_type":"a100","gpus":2,"batch":512,"cores":8,"workers":2,"servers":1,)"
+    R"("server_cores":4,"rate":812.5,"samples":480,"forward":0.1,"noise":0}],)"
+    R"("memory":[{"gpu_type":"a100","memory":0}]})";
+
+TEST(ModelsFit, ReadsAndWritesAllMembers) {
+  const auto fit = models_fit_from_json(kWholeFit);
+  ASSERT_TRUE(fit) << fit.error().text;
+  EXPECT_EQ(to_json(*fit), kWholeFit);
+}
+
+TEST(ModelsFit, RefusesNumbersThatTheSchemaForbids) {
+  const auto error_of = [](const std::string& from, const std::string& to) {
+    std::string text = kWholeFit;
+    text.replace(text.find(from), from.size(), to);
+    const auto fit = models_fit_from_json(text);
+    return fit ? std::string("none") : fit.error().text;
+  };
+  EXPECT_EQ(error_of("\"nodes\":1", "\"nodes\":0"), "cells[0].nodes: expected a number above 0");
+  EXPECT_EQ(error_of("\"weight\":2.5", "\"weight\":0"),
+            "cells[0].weight: expected a number above 0");
+  EXPECT_EQ(error_of("0.25", "-0.25"), "prior.scaling: expected a number of at least 0");
+  EXPECT_EQ(error_of("0.5}", "-1}"), "curves[0].spread: expected a number of at least 0");
+  EXPECT_EQ(error_of("\"noise\":0", "\"noise\":-1"),
+            "rows[0].noise: expected a number of at least 0");
+}
+
 TEST(ModelsFit, hides_the_profiles_of_accounts) {
   const std::set<std::string> shared = {"resnet50"};
   EXPECT_EQ(public_view(two_profiles(), PrivateData{}, shared).observations.size(), 2U);

@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
+#include "lib/json/models_table_records.h"
+#include "lib/json/record_writer.h"
+
 namespace rubato {
 namespace {
 
@@ -47,6 +52,17 @@ TEST(ModelsTable, has_these_bytes) {
       "\"kept_error\":0.125,\"reports\":40}],\"lessons\":[{\"account\":\"research\","
       "\"job_type\":\"bert\",\"shared\":false,\"gpu_type\":\"v100\",\"gpus\":4,"
       "\"within\":0.5,\"after\":0.25}]}");
+}
+
+TEST(ModelsTable, HasTheSameMembersAsAValue) {
+  ModelRow flagged = row("bert", 2);
+  flagged.flags = {{"wall-time", 2}};
+  const ModelsTable table{5, {flagged}, {}, {{"", "bert", true, "a100", 0.5, 3}}, {}, {}};
+  const auto members = json::json_of(table);
+  EXPECT_TRUE(members["models"][0]["rate_min"].is_number_float()) << "800.0 stays a real number";
+  nlohmann::ordered_json value{{"schema", kModelsSchema}};
+  value.update(members);
+  EXPECT_EQ(value, nlohmann::ordered_json::parse(to_json(table)));
 }
 
 TEST(ModelsTable, is_read_back) {

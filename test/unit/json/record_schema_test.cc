@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The schemas of snapshot, plan and decisions come from the descriptions in lib/json/, that of the
-// statistics from lib/json/statistics_table.h. After a change `make schema-docs` writes them again.
+// The schemas of snapshot, plan, decisions and models come from the descriptions in lib/json/, that
+// of the statistics from lib/json/statistics_table.h. After a change `make schema-docs` writes them
+// again.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -8,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "tools/generate/models_schema.h"
 #include "tools/generate/record_schema.h"
 #include "tools/generate/statistics_schema.h"
 
@@ -36,6 +38,13 @@ TEST(RecordSchema, DecisionsAreDescribedAsTheyAreWritten) {
 
 TEST(RecordSchema, StatisticsAreDescribedAsInTheirTable) {
   EXPECT_EQ(kept_schema("rubato.stats.1.json"), statistics_schema());
+}
+
+TEST(RecordSchema, ModelsAreDescribedAsTheyAreWritten) {
+  EXPECT_EQ(kept_schema("rubato.models.1.json"), models_schema());
+  EXPECT_EQ(kept_schema("rubato.models-fit.1.json"), models_fit_schema());
+  EXPECT_EQ(kept_schema("rubato.models-fits.1.json"), models_fits_schema());
+  EXPECT_EQ(kept_schema("rubato.models-curve.1.json"), models_curve_schema());
 }
 
 }  // namespace

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <string>
 
 namespace rubato {
 namespace {
@@ -53,6 +55,16 @@ TEST(StatisticsTable, PutsAValueIntoItsGroup) {
   put(stats, "locks.*.holds", 6, "start");
   EXPECT_EQ(stats.dump(),
             R"({"rounds":3,"mail":{"taken":4,"full":5},"locks":{"start":{"holds":6}}})");
+}
+
+TEST(StatisticsTable, PutsAnObjectWithoutValues) {
+  Json stats;
+  const std::map<std::string, int> none;
+  put_all(stats, "learning.reports.*", none);
+  EXPECT_EQ(stats.dump(), R"({"learning":{"reports":{}}})");
+  const std::map<std::string, int> two{{"fitted", 2}, {"late", 1}};
+  put_all(stats, "learning.reports.*", two);
+  EXPECT_EQ(stats.dump(), R"({"learning":{"reports":{"fitted":2,"late":1}}})");
 }
 
 TEST(StatisticsTable, FindsARowByKey) {

@@ -53,6 +53,12 @@ class RecorderTest : public ::testing::Test {
   }
 
   std::unique_ptr<Recorder> make() { return make(clock_); }
+  /// The statistics of the store.
+  nlohmann::ordered_json store_stats() {
+    nlohmann::ordered_json stats;
+    recorder_->put_store(stats);
+    return stats["store"];
+  }
 
   std::unique_ptr<Recorder> make(std::shared_ptr<const Clock> clock) {
     auto recorder = std::make_unique<Recorder>((folder_ / "rubato").string(), std::move(clock));
@@ -339,7 +345,7 @@ TEST_F(RecorderTest, off_stores_nothing_and_keeps_progress) {
   send(snapshot.jobs[0].key, 5000, 50);
   EXPECT_EQ(memory_.progress.size(), 1U);
   EXPECT_FALSE(recorder_->ready());
-  EXPECT_EQ(recorder_->store_json()["state"], "off");
+  EXPECT_EQ(store_stats()["state"], "off");
 }
 
 TEST_F(RecorderTest, a_folder_that_cannot_be_written_stops_nothing) {
@@ -353,8 +359,9 @@ TEST_F(RecorderTest, a_folder_that_cannot_be_written_stops_nothing) {
   send(snapshot.jobs[0].key, 5000, 50);
   EXPECT_EQ(memory_.progress.size(), 1U);
   ASSERT_TRUE(clock->sees_a_wait()) << "the store waits for its next try";
-  EXPECT_EQ(recorder_->store_json()["state"], "off");
-  EXPECT_NE(recorder_->store_json()["trouble"], "");
+  const nlohmann::ordered_json stats = store_stats();
+  EXPECT_EQ(stats["state"], "off");
+  EXPECT_NE(stats["trouble"], "");
 }
 
 }  // namespace

@@ -13,6 +13,8 @@
 #include <utility>
 
 #include "lib/base/nearest.h"
+#include "lib/json/models_table_records.h"
+#include "lib/json/record_writer.h"
 #include "lib/model/plans/plan_curve.h"
 #include "tools/rubato/models/models_actions.h"
 #include "tools/rubato/models/models_rows.h"
@@ -20,8 +22,8 @@
 #include "tools/shared/output.h"
 #include "tools/shared/own_fields.h"
 #include "tools/shared/published.h"
+#include "tools/shared/record_table.h"
 #include "tools/shared/source.h"
-#include "tools/shared/table.h"
 
 namespace rubato::tools {
 namespace {
@@ -68,98 +70,18 @@ void add_unmeasured(std::vector<ModelRow>& rows, const std::vector<ForecastRow>&
 /// Measured errors by profile and GPU type.
 using Errors = std::map<std::tuple<std::string, std::string, bool, std::string>, ErrorRow>;
 
-std::string error_text(const ModelRow& row, const Errors& errors) {
-  const auto found = errors.find({row.job_type, row.account, row.shared, row.gpu_type});
-  return found != errors.end() ? fmt::format("{:.1f}%", found->second.error * 100) : kUnknown;
-}
-
-/// "16%": two of three jobs should be within so much of the forecast.
-std::string within_text(const ForecastRow& row) {
-  return fmt::format("{:.0f}%", (row.throughput_high / row.throughput - 1) * 100);
-}
-
 std::string or_unknown(const std::string& text) { return text.empty() ? kUnknown : text; }
 
-/// The width of the range of rates, in percent of their mean.
-std::string stddev_text(const ModelRow& row) {
-  if (row.throughput_mean <= 0) return kUnknown;
-  return fmt::format("{:.0f}%",
-                     (row.throughput_max - row.throughput_min) / row.throughput_mean * 100);
-}
-
-std::vector<std::string> observations_of(const ModelRow& row) {
-  const bool measured = row.samples > row.flagged;
-  return {row.job_type,
-          row.shared ? "(all)" : or_unknown(row.account),
-          or_unknown(row.gpu_type),
-          fmt::format("{}", row.gpus),
-          row.nodes > 0 ? fmt::format("{}", row.nodes) : kUnknown,
-          or_unknown(row.plan),
-          row.samples > 0 ? fmt::format("{}", row.batch) : kUnknown,
-          fmt::format("{}", row.samples),
-          fmt::format("{}", row.flagged),
-          fmt::format("{}", row.jobs),
-          measured ? throughput_text(row.throughput_mean) : kUnknown,
-          measured ? stddev_text(row) : kUnknown,
-          row.last > 0 ? format_time(row.last) : kUnknown};
-}
-
-/// Rate and uncertainty of the forecast for a row; "-" where there is none.
-std::vector<std::string> forecast_cells(const ModelRow& row, const Forecasts& forecasts) {
-  const auto found = forecasts.find(place_of(row));
-  if (found == forecasts.end() || found->second.throughput <= 0) return {kUnknown, kUnknown};
-  return {throughput_text(found->second.throughput), within_text(found->second)};
-}
-
-Json row_json(const ForecastRow& row) {
-  return {{"account", row.account},
-          {"job_type", row.job_type},
-          {"shared", row.shared},
-          {"gpu_type", row.gpu_type},
-          {"gpus", row.gpus},
-          {"rate", row.throughput},
-          {"rate_low", row.throughput_low},
-          {"rate_high", row.throughput_high},
-          {"samples", row.samples}};
-}
-
-Json row_json(const ErrorRow& row) {
-  return {{"account", row.account},   {"job_type", row.job_type}, {"shared", row.shared},
-          {"gpu_type", row.gpu_type}, {"error", row.error},       {"reports", row.reports}};
-}
-
-Json row_json(const RefusalRow& row) {
-  return {{"account", row.account},       {"job_type", row.job_type}, {"shared", row.shared},
-          {"gpu_type", row.gpu_type},     {"fits", row.fits},         {"error", row.error},
-          {"kept_error", row.kept_error}, {"reports", row.reports}};
-}
-
-Json row_json(const InformativeMeasurementRow& row) {
-  return {{"account", row.account},   {"job_type", row.job_type}, {"shared", row.shared},
-          {"gpu_type", row.gpu_type}, {"gpus", row.gpus},         {"within", row.within},
-          {"after", row.after}};
-}
-
-Json row_json(const ModelRow& row) {
-  Json json{{"account", row.account},
-            {"job_type", row.job_type},
-            {"shared", row.shared},
-            {"gpu_type", row.gpu_type},
-            {"gpus", row.gpus},
-            {"nodes", row.nodes},
-            {"plan", row.plan},
-            {"batch", row.batch},
-            {"samples", row.samples},
-            {"flagged", row.flagged},
-            {"jobs", row.jobs},
-            {"rate_mean", row.throughput_mean},
-            {"rate_min", row.throughput_min},
-            {"rate_max", row.throughput_max},
-            {"rate_last", row.throughput_last},
-            {"last", row.last}};
-  for (const auto& [flag, reports] : row.flags)
-    json["flags"].push_back(Json{{"flag", flag}, {"reports", reports}});
-  return json;
+/// A row with the forecast and the forecast error for it, before the time of its last report.
+ColumnCollector cells_of_row(const ModelRow& row, const Forecasts& forecasts,
+                             const Errors& errors) {
+  const auto forecast = forecasts.find(place_of(row));
+  const auto error = errors.find({row.job_type, row.account, row.shared, row.gpu_type});
+  ColumnCollector cells = cells_of(row);
+  cells.insert_before_last(
+      cells_of(forecast != forecasts.end() ? forecast->second : ForecastRow{}));
+  cells.insert_before_last(cells_of(error != errors.end() ? error->second : ErrorRow{}));
+  return cells;
 }
 
 /// What of Slurm's configuration keeps from this user.
@@ -213,6 +135,17 @@ void print_most_informative(const std::vector<InformativeMeasurementRow>& most_i
   }
 }
 
+void print_table(const std::vector<ModelRow>& rows, const ModelsTable& table) {
+  Forecasts forecasts;
+  for (const ForecastRow& row : table.forecasts) forecasts.emplace(place_of(row), row);
+  Errors errors;
+  for (const ErrorRow& row : table.errors)
+    errors.emplace(std::tuple(row.job_type, row.account, row.shared, row.gpu_type), row);
+  std::vector<ColumnCollector> lines;
+  for (const ModelRow& row : rows) lines.push_back(cells_of_row(row, forecasts, errors));
+  fmt::print("{}", table_of(lines));
+}
+
 int list(const Globals& globals, const Options& options) {
   const auto site = find_source(globals.publish_dir);
   if (!site) return report_failure(globals, kModelsSchema, kFailed, site.error().text);
@@ -220,69 +153,31 @@ int list(const Globals& globals, const Options& options) {
   if (!table) return report_failure(globals, kModelsSchema, kUnreachable, table.error().text);
   const std::vector<std::string> warnings = warnings_of(*site);
   for (const std::string& warning : warnings) print_warning(warning);
-  std::vector<ModelRow> rows = chosen(table->rows, options);
-  const std::vector<ForecastRow> forecasts = chosen(table->forecasts, options);
-  const std::vector<ErrorRow> errors = chosen(table->errors, options);
-  const std::vector<RefusalRow> refusals = chosen(table->refusals, options);
-  const std::vector<InformativeMeasurementRow> most_informative =
-      chosen(table->most_informative, options);
+  const ModelsTable shown{.generated = table->generated,
+                          .rows = chosen(table->rows, options),
+                          .forecasts = chosen(table->forecasts, options),
+                          .errors = chosen(table->errors, options),
+                          .refusals = chosen(table->refusals, options),
+                          .most_informative = chosen(table->most_informative, options)};
   if (globals.json) {
     Json json = document(kModelsSchema, "", warnings);
     json["schema"] = kModelsSchema;  // the members of models.json are members of the same object
-    json["generated"] = table->generated;
-    json["models"] = Json::array();
-    for (const ModelRow& row : rows) json["models"].push_back(row_json(row));
-    json["forecasts"] = Json::array();
-    for (const ForecastRow& row : forecasts) json["forecasts"].push_back(row_json(row));
-    json["forecast_errors"] = Json::array();
-    for (const ErrorRow& row : errors) json["forecast_errors"].push_back(row_json(row));
-    json["refused_fits"] = Json::array();
-    for (const RefusalRow& row : refusals) json["refused_fits"].push_back(row_json(row));
-    json["lessons"] = Json::array();
-    for (const InformativeMeasurementRow& row : most_informative)
-      json["lessons"].push_back(row_json(row));
+    json.update(json::json_of(shown));
     print_json(json);
     return kOk;
   }
-  add_unmeasured(rows, forecasts);
-  Forecasts by_place;
-  for (const ForecastRow& row : forecasts) by_place.emplace(place_of(row), row);
-  Errors by_profile;
-  for (const ErrorRow& row : errors)
-    by_profile.emplace(std::tuple(row.job_type, row.account, row.shared, row.gpu_type), row);
+  std::vector<ModelRow> rows = shown.rows;
+  add_unmeasured(rows, shown.forecasts);
   if (rows.empty()) {
     fmt::print("{}\n", !table->rows.empty() ? "No profile matches."
                        : warnings.empty()   ? "No job has reported yet."
                                             : "There is no shared profile.");
     return kOk;
   }
-  Table text({{"JOBTYPE"},
-              {"ACCOUNT"},
-              {"GPU"},
-              {"GPUS", true},
-              {"NODES", true},
-              {"PLAN"},
-              {"BATCH", true},
-              {"SAMPLES", true},
-              {"FLAGGED", true},
-              {"JOBS", true},
-              {"THROUGHPUT", true},
-              {"RANGE", true},
-              {"FORECAST", true},
-              {"STDDEV", true},
-              {"ERROR", true},
-              {"LAST"}});
-  for (const ModelRow& row : rows) {
-    std::vector<std::string> cells = observations_of(row);
-    const std::vector<std::string> expected = forecast_cells(row, by_place);
-    cells.insert(cells.end() - 1, expected.begin(), expected.end());
-    cells.insert(cells.end() - 1, error_text(row, by_profile));
-    text.add(cells);
-  }
-  fmt::print("{}", text.text());
+  print_table(rows, shown);
   print_flags(rows);
-  print_refusals(refusals);
-  print_most_informative(most_informative);
+  print_refusals(shown.refusals);
+  print_most_informative(shown.most_informative);
   return kOk;
 }
 

@@ -3,38 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <bit>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "lib/hints/values.h"
 #include "lib/json/models_fit.h"
-#include "lib/model/batch_scaling.h"
+#include "lib/json/record_writer.h"
 #include "lib/model/plans/plan_curve.h"
+#include "tools/rubato/models/curve_records.h"
 #include "tools/rubato/models/models_rows.h"
 #include "tools/rubato/models/site_store.h"
-#include "tools/shared/own_fields.h"
 #include "tools/shared/published.h"
-#include "tools/shared/table.h"
+#include "tools/shared/record_table.h"
 
 namespace rubato::tools {
 namespace {
 
 constexpr std::size_t kInformative = 3;
-
-/// A size of one profile on one GPU type.
-struct CurveRow {
-  int gpus = 0;
-  Prediction found;  ///< the best within as much or less
-  Resources least;   ///< that keep what the job has there as it was submitted
-};
-
-struct Curve {
-  JobSpec job;
-  std::string gpu_type;
-  std::vector<CurveRow> rows;
-  BatchScaling scaling;
-};
 
 /// The models that the last round had; those of a file are fitted now.
 Result<ModelsFit> throughput_model(const ModelsOptions& options, const Site& site) {
@@ -108,10 +94,28 @@ int cores_for(const StepTimeModels* step_time_models, const JobSpec& job,
   return rows::usual(own).cores / rows::usual(own).gpus * gpus;
 }
 
+/// A point for each number of GPUs that the job can run on.
+ScalingTables tables_of(BatchScaling scaling) {
+  ScalingTables tables{.scaling = std::move(scaling), .points = {}};
+  const auto& analysed = tables.scaling.analysed;
+  for (int gpus = 1; analysed && gpus <= tables.scaling.max_gpus; ++gpus) {
+    const auto best = analysed->at(gpus);
+    if (!best) continue;
+    tables.points.push_back({.gpus = gpus,
+                             .batch = best->batch,
+                             .local = best->local,
+                             .passes = best->passes,
+                             .seconds = best->seconds,
+                             .scaling = analysed->scaling(gpus),
+                             .effective_gpus = analysed->effective(gpus).gpus});
+  }
+  return tables;
+}
+
 Curve curve_of(const Models& models, JobSpec job, const std::string& gpu_type,
                const std::vector<int>& sizes, const std::map<std::string, ModelShape>& shapes) {
   const Predictor& predictor = models.predictor();
-  Curve curve{.job = std::move(job), .gpu_type = gpu_type, .rows = {}, .scaling = {}};
+  Curve curve{.job = std::move(job), .gpu_type = gpu_type, .rows = {}, .tables = {}};
   Resources at{.gpu_type = gpu_type, .gpus = sizes.back()};
   at.cores = cores_for(predictor.step_time_models(), curve.job, gpu_type, at.gpus);
   const std::vector<Prediction> points = predictor.curve(curve.job, at, sizes);
@@ -125,38 +129,21 @@ Curve curve_of(const Models& models, JobSpec job, const std::string& gpu_type,
              curve.job, whole,
              std::vector<int>(sizes.begin(), sizes.begin() + 1 + static_cast<std::ptrdiff_t>(i)))});
   }
-  curve.scaling = predictor.scaling(curve.job, gpu_type, sizes.back(), shapes);
+  curve.tables = tables_of(predictor.scaling(curve.job, gpu_type, sizes.back(), shapes));
   return curve;
 }
 
-/// "4 on 1 node, 16 cores"
-std::string used_text(const Resources& used) {
-  std::string text = fmt::format("{}", used.gpus);
-  if (used.nodes > 0) text += fmt::format(" on {} node{}", used.nodes, used.nodes == 1 ? "" : "s");
-  if (used.cores > 0) text += fmt::format(", {} core{}", used.cores, used.cores == 1 ? "" : "s");
-  return text;
-}
-
-void print_scaling(const BatchScaling& scaling, bool elastic) {
+void print_scaling(const ScalingTables& tables, bool elastic) {
+  const BatchScaling& scaling = tables.scaling;
   const bool tells = scaling.analysed && scaling.max_gpus > 1;
   if (tells) {
-    Table table({{"GPUS", true},
-                 {"BATCH", true},
-                 {"PER_GPU", true},
-                 {"PASSES", true},
-                 {"SCALING", true},
-                 {"USES", true}});
-    for (int gpus = 1; gpus <= scaling.max_gpus; gpus *= 2) {
-      const auto best = scaling.analysed->at(gpus);
-      if (!best) continue;
-      table.add({fmt::format("{}", gpus), fmt::format("{}", best->batch),
-                 fmt::format("{}", best->local), fmt::format("{}", best->passes),
-                 fmt::format("{:.2f}", scaling.analysed->scaling(gpus)),
-                 fmt::format("{}", scaling.analysed->effective(gpus).gpus)});
-    }
+    std::vector<ScalingPoint> shown = tables.points;
+    std::erase_if(shown, [](const ScalingPoint& point) {
+      return !std::has_single_bit(static_cast<unsigned>(point.gpus));
+    });
     fmt::print(
         "\nScaling from measured tables: one GPU ({} batches), interconnect ({} all-reduces):\n{}",
-        scaling.batches, scaling.links, table.text());
+        scaling.batches, scaling.links, record_table(shown));
   }
   if (!tells && !elastic) return;
   for (const std::string& missing : scaling.missing)
@@ -166,84 +153,8 @@ void print_scaling(const BatchScaling& scaling, bool elastic) {
 void print_curve(const Curve& curve) {
   fmt::print("{} on {}, account {}\n", curve.job.profile.job_type, curve.gpu_type,
              curve.job.profile.account.empty() ? "(all)" : curve.job.profile.account);
-  Table table({{"GPUS", true},
-               {"THROUGHPUT", true},
-               {"STDDEV", true},
-               {"MODEL"},
-               {"PLAN"},
-               {"BATCH", true},
-               {"USES"},
-               {"MINIMUM"}});
-  for (const CurveRow& row : curve.rows) {
-    const Prediction& found = row.found;
-    if (!found.feasible) {
-      table.add({fmt::format("{}", row.gpus), "does not fit", kUnknown, to_string(found.model_kind),
-                 kUnknown, kUnknown, kUnknown, kUnknown});
-      continue;
-    }
-    table.add({fmt::format("{}", row.gpus),
-               found.known_profile ? throughput_text(found.goodput) : kUnknown,
-               fmt::format("{:.0f}%", 100 * std::expm1(found.stddev)), to_string(found.model_kind),
-               found.plan.empty() ? kUnknown : found.plan,
-               found.batch > 0 ? fmt::format("{}", found.batch) : kUnknown,
-               used_text(found.effective), used_text(row.least)});
-  }
-  fmt::print("{}", table.text());
-  print_scaling(curve.scaling, curve.job.batch && !curve.job.batch->fixed());
-}
-
-Json resources_json(const Resources& used) {
-  return {{"gpus", used.gpus},
-          {"nodes", used.nodes},
-          {"cores", used.cores},
-          {"memory_mib", used.memory_mib}};
-}
-
-Json row_json(const CurveRow& row) {
-  const Prediction& found = row.found;
-  Json json{
-      {"gpus", row.gpus}, {"feasible", found.feasible}, {"model", to_string(found.model_kind)}};
-  if (!found.feasible) return json;
-  json["rate"] = found.throughput;
-  json["goodput"] = found.goodput;
-  json["within"] = std::expm1(found.stddev);
-  json["samples"] = found.samples;
-  json["plan"] = found.plan;
-  json["batch"] = found.batch;
-  json["uses"] = resources_json(found.effective);
-  json["enough"] = resources_json(row.least);
-  return json;
-}
-
-Json scaling_json(const BatchScaling& scaling) {
-  Json json{{"most_gpus", scaling.max_gpus},
-            {"batches", scaling.batches},
-            {"all_reduces", scaling.links},
-            {"missing", scaling.missing},
-            {"points", Json::array()}};
-  if (scaling.gradient_bytes > 0) json["gradient_bytes"] = scaling.gradient_bytes;
-  for (int gpus = 1; scaling.analysed && gpus <= scaling.max_gpus; ++gpus) {
-    const auto best = scaling.analysed->at(gpus);
-    if (!best) continue;
-    json["points"].push_back({{"gpus", gpus},
-                              {"batch", best->batch},
-                              {"local_batch", best->local},
-                              {"passes", best->passes},
-                              {"seconds", best->seconds},
-                              {"scaling", scaling.analysed->scaling(gpus)},
-                              {"uses", scaling.analysed->effective(gpus).gpus}});
-  }
-  return json;
-}
-
-Json curve_json(const Curve& curve) {
-  Json json{{"account", curve.job.profile.account},
-            {"job_type", curve.job.profile.job_type},
-            {"gpu_type", curve.gpu_type},
-            {"points", Json::array()}};
-  for (const CurveRow& row : curve.rows) json["points"].push_back(row_json(row));
-  json["tables"] = scaling_json(curve.scaling);
-  return json;
+  fmt::print("{}", record_table(curve.rows));
+  print_scaling(curve.tables, curve.job.batch && !curve.job.batch->fixed());
 }
 
 std::vector<InformativeMeasurement> most_informative_of(const Models& models,
@@ -282,7 +193,8 @@ int show_curve(const Globals& globals, const ModelsOptions& options, const Site&
   }
   const Models models = models_of(*fit);
   const std::set<std::string> cluster = gpu_types_of(fit->observations, site.config);
-  std::vector<Curve> curves;
+  Curves answer;
+  std::vector<Curve>& curves = answer.curves;
   for (const auto& [profile, seen] : profiles) {
     const int most =
         options.gpus > 0 ? options.gpus : std::min(2 * *seen.sizes.rbegin(), kMaxCurveGpus);
@@ -302,14 +214,10 @@ int show_curve(const Globals& globals, const ModelsOptions& options, const Site&
     return refuse(kNoMatch, fmt::format("unknown GPU type '{}'; known: {}", options.gpu_type,
                                         fmt::join(cluster, ", ")));
   }
-  const std::vector<InformativeMeasurement> teach = most_informative_of(models, options, cluster);
+  answer.most_informative = most_informative_of(models, options, cluster);
   if (globals.json) {
     Json json = document(kModelsCurveSchema, "");
-    json["curves"] = Json::array();
-    for (const Curve& curve : curves) json["curves"].push_back(curve_json(curve));
-    json["lessons"] = Json::array();
-    for (const InformativeMeasurement& measurement : teach)
-      json["lessons"].push_back(measurement_json(measurement));
+    json.update(json::json_of(answer));
     print_json(json);
     return kOk;
   }
@@ -317,7 +225,7 @@ int show_curve(const Globals& globals, const ModelsOptions& options, const Site&
     if (i > 0) fmt::print("\n");
     print_curve(curves[i]);
   }
-  print_most_informative(teach);
+  print_most_informative(answer.most_informative);
   return kOk;
 }
 

@@ -108,13 +108,4 @@ void print_most_informative(const std::vector<InformativeMeasurement>& most_info
   }
 }
 
-Json measurement_json(const InformativeMeasurement& measurement) {
-  return {{"account", measurement.profile.account},
-          {"job_type", measurement.profile.job_type},
-          {"gpu_type", measurement.gpu_type},
-          {"gpus", measurement.gpus},
-          {"within", std::expm1(measurement.mean)},
-          {"after", std::expm1(std::max(measurement.mean - measurement.reduction, 0.0))}};
-}
-
 }  // namespace rubato::tools

@@ -36,6 +36,5 @@ namespace rubato::tools {
 [[nodiscard]] std::string flag_text(const std::string& flag, std::int64_t reports);
 
 void print_most_informative(const std::vector<InformativeMeasurement>& most_informative);
-[[nodiscard]] Json measurement_json(const InformativeMeasurement& measurement);
 
 }  // namespace rubato::tools

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "lib/json/statistics_table.h"
 #include "tools/rubato/stats/stats_view.h"
 #include "tools/shared/command.h"
 #include "tools/shared/output.h"
@@ -16,13 +17,13 @@ namespace {
 
 int run(const Globals& globals) {
   const auto site = find_source(globals.publish_dir);
-  if (!site) return report_failure(globals, kStatsSchema, kFailed, site.error().text);
+  if (!site) return report_failure(globals, kStatisticsSchema, kFailed, site.error().text);
   const auto stats = read_stats(*site);
-  if (!stats) return report_failure(globals, kStatsSchema, kUnreachable, stats.error().text);
+  if (!stats) return report_failure(globals, kStatisticsSchema, kUnreachable, stats.error().text);
   const auto stopped = loop_stopped(*stats, site->config, now());
   if (stopped) print_warning(*stopped);
   if (globals.json) {
-    Json json = document(kStatsSchema, stats->slurm_version,
+    Json json = document(kStatisticsSchema, stats->slurm_version,
                          stopped ? std::vector<std::string>{*stopped} : std::vector<std::string>{});
     json.update(*stats->all);  // the members of stats.json are members of the same object
     print_json(json);

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The records of the report by day, described as those of records.h.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "lib/json/period.h"
+#include "lib/json/record_description.h"
+
+namespace rubato::json {
+
+/// The members of Periods.
+struct PeriodsRecord {
+  Seconds until = 0;
+  std::vector<Period> days;
+};
+
+inline constexpr auto kMaxTotal = static_cast<std::uint64_t>(kJsonMaxTime);
+
+template <typename Visitor, Is<WaitCount> R>
+void describe(Visitor& v, R& count) {
+  v.number("jobs", count.jobs, kMaxTotal, kAlways);
+  v.number("seconds", count.total, kMaxTotal, kAlways);
+  v.number("longest", count.longest, kMaxTotal, kAlways);
+}
+
+template <typename Visitor, Is<Period> R>
+void describe(Visitor& v, R& period) {
+  v.past("day", period.day, kAlways);
+  v.note("day", "first second of the day, UTC");
+  v.text("mode", period.mode, kAlways);
+  v.object("waits", period.waits, kAlways);
+  v.by_name("by_partition", period.by_partition);
+  v.by_name("by_job_type", period.by_job_type);
+  v.number("started", period.started, kMaxTotal, kAlways);
+  v.object("earlier", period.earlier, kAlways);
+  v.number("not_earlier", period.not_earlier, kMaxTotal, kAlways);
+  v.real("gpu_seconds", period.gpu_seconds, kAlways);
+  v.number("reports", period.reports, kMaxTotal, kAlways);
+}
+
+template <typename Visitor, Is<PeriodsRecord> R>
+void describe(Visitor& v, R& periods) {
+  v.past("until", periods.until, kAlways);
+  v.list("days", periods.days, kUnlimited, kAlways);
+}
+
+}  // namespace rubato::json

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/generate/models_schema.h"
+
+#include <nlohmann/json.hpp>
+
+#include "lib/base/json_reader.h"
+#include "lib/json/models_fit_records.h"
+#include "lib/json/models_table_records.h"
+#include "tools/generate/command_schema.h"
+#include "tools/generate/schema_writer.h"
+#include "tools/rubato/models/curve_records.h"
+#include "tools/rubato/models/models_actions.h"
+
+namespace rubato {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using json::Members;
+using json::SchemaWriter;
+
+/// The document of a command: `schema` with the members of `Record`. Errors have none of them.
+template <typename Record>
+std::string document_schema(Json schema, Members members) {
+  schema["properties"].update(SchemaWriter::object_schema<Record>(members)["properties"]);
+  return json_text(schema, 2) + "\n";
+}
+
+}  // namespace
+
+std::string models_schema() {
+  Json schema =
+      command_schema(kModelsSchema,
+                     "rubato models --json; models.json has the same without meta, warnings and "
+                     "errors",
+                     "The profiles of the job types, their forecasts and the errors of these.");
+  schema["properties"]["schema"] = {{"const", kModelsSchema}};
+  return document_schema<ModelsTable>(std::move(schema), Members::kClosed);
+}
+
+std::string models_fits_schema() {
+  return document_schema<json::FitSummaries>(
+      command_schema(tools::kModelsFitsSchema, "rubato models show|fit --json",
+                     "Models of step times, fitted now."),
+      Members::kOpen);
+}
+
+std::string models_curve_schema() {
+  return document_schema<tools::Curves>(
+      command_schema(tools::kModelsCurveSchema, "rubato models curve --json",
+                     "What more GPUs would bring a job type."),
+      Members::kOpen);
+}
+
+std::string models_fit_schema() {
+  SchemaWriter writer(Members::kClosed);
+  writer.constant("schema", kModelsFitSchema);
+  writer.add<ModelsFit>();
+  Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                 {"$id", kModelsFitSchema},
+                 {"title", "models-fit.json; rubato snapshot --models"},
+                 {"description",
+                  "What a round decided by: the configured speeds, and the measured rates that its "
+                  "forecasts are made from. New members may be added; the number in the schema "
+                  "changes when a member is removed or changes its meaning."}};
+  schema.update(writer.take());
+  return json_text(schema, 2) + "\n";
+}
+
+}  // namespace rubato
