@@ -14,6 +14,8 @@ tools_libtools_la_SOURCES = \
   tools/rqueue/rqueue_sort.cc \
   tools/rqueue/rqueue_sort.h \
   tools/shared/command.h \
+  tools/shared/command_line.cc \
+  tools/shared/command_line.h \
   tools/shared/format.cc \
   tools/shared/format.h \
   tools/shared/job_facts.cc \

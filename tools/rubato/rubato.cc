@@ -2,16 +2,16 @@
 // The program `rubato`: a table of subcommands, and what is alike in all of them.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <clocale>
 #include <csignal>
-#include <map>
+#include <optional>
 
 #include "lib/base/nearest.h"
 #include "lib/base/version.h"
 #include "tools/shared/command.h"
+#include "tools/shared/command_line.h"
 #include "tools/shared/output.h"
 
 namespace rubato::tools {
@@ -71,37 +71,27 @@ void print_help() {
       "4 nothing published, not readable, or out of date.\n");
 }
 
-void print_command_help(const Command& command, const CLI::App& app) {
+void print_command_help(const Command& command, const CommandLine& line) {
   print_usage(&command);
   fmt::print("\n{}.\n\nOptions:\n", command.summary);
   constexpr std::size_t kIndent = 24;
   constexpr std::size_t kWidth = 78;
-  for (const CLI::Option* option : app.get_options()) {
-    std::string name = option->get_name(false, true);
-    if (const auto comma = name.find(",-"); comma != std::string::npos) name.insert(comma + 1, " ");
-    if (option->get_positional()) name = option->get_name(true);
-    if (!option->get_type_name().empty() && !option->get_positional()) {
-      name += " " + option->get_type_name();
-    }
+  for (const CommandLine::Shown& option : line.shown()) {
     bool first = true;
-    if (name.size() + 4 > kIndent) {
-      fmt::print("  {}\n", name);
+    if (option.name.size() + 4 > kIndent) {
+      fmt::print("  {}\n", option.name);
       first = false;
     }
-    for (const std::string& line : wrap(option->get_description(), kWidth - kIndent)) {
-      fmt::print("{:<{}}{}\n", first ? "  " + name : "", kIndent, line);
+    for (const std::string& part : wrap(option.help, kWidth - kIndent)) {
+      fmt::print("{:<{}}{}\n", first ? "  " + option.name : "", kIndent, part);
       first = false;
     }
   }
 }
 
 /// What is wrong with a word that no option took.
-std::string complaint(const Command& command, const CLI::App& app, const std::string& word) {
-  std::vector<std::string> names;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-    for (const std::string& name : option->get_snames()) names.push_back("-" + name);
-  }
+std::string complaint(const Command& command, const CommandLine& line, const std::string& word) {
+  const std::vector<std::string> names = line.names();
   // An option behind "--" is an argument.
   const bool known = std::find(names.begin(), names.end(), word) != names.end();
   if (word.starts_with('-') && !known) {
@@ -120,35 +110,31 @@ std::string complaint(const Command& command, const CLI::App& app, const std::st
 }
 
 struct Common {
+  std::string color;
   bool help = false;
   bool usage = false;
   bool version = false;
 };
 
-void add_common_options(CLI::App& app, Globals& globals, Common& common) {
-  if (app.get_option_no_throw("--json") == nullptr) {
-    app.add_flag("--json", globals.json, "Print a JSON document");
-  }
-  app.add_option_function<std::string>(
-         "--color",
-         [&globals](const std::string& when) {
-           static const std::map<std::string, ColorChoice> choices{{"auto", ColorChoice::kAuto},
-                                                                   {"always", ColorChoice::kAlways},
-                                                                   {"never", ColorChoice::kNever}};
-           const auto it = choices.find(when);
-           if (it == choices.end()) {
-             throw CLI::ValidationError("--color",
-                                        fmt::format("'{}': must be auto, always or never", when));
-           }
-           globals.color = it->second;
-         },
-         "Colour the output: auto (on a terminal without NO_COLOR), always or never")
-      ->type_name("WHEN");
-  app.add_option("--publish-dir", globals.publish_dir, "Read Rubato's published files from DIR")
-      ->type_name("DIR");
-  app.add_flag("--help", common.help, "Print this help");
-  app.add_flag("--usage", common.usage, "Print one line of usage");
-  app.add_flag("--version", common.version, "Print the version");
+std::optional<ColorChoice> color_choice(const std::string& when) {
+  if (when == "auto") return ColorChoice::kAuto;
+  if (when == "always") return ColorChoice::kAlways;
+  if (when == "never") return ColorChoice::kNever;
+  return std::nullopt;
+}
+
+void add_common_options(CommandLine& line, Globals& globals, Common& common) {
+  if (!line.has("--json")) line.flag("--json", globals.json, "Print a JSON document");
+  line.text("--color", common.color, "WHEN",
+            "Colour the output: auto (on a terminal without NO_COLOR), always or never",
+            [](const std::string& when) {
+              return color_choice(when) ? std::string()
+                                        : fmt::format("'{}': must be auto, always or never", when);
+            });
+  line.text("--publish-dir", globals.publish_dir, "DIR", "Read Rubato's published files from DIR");
+  line.flag("--help", common.help, "Print this help");
+  line.flag("--usage", common.usage, "Print one line of usage");
+  line.flag("--version", common.version, "Print the version");
 }
 
 int print_version() {
@@ -160,28 +146,18 @@ int run_command(const Command& command, int argc, char** argv) {
   Globals globals;
   globals.words.assign(argv, argv + argc);
   Common common;
-  CLI::App app;
-  app.set_help_flag();
-  app.allow_extras();
-  const std::function<int()> action = command.setup(app, globals);
-  add_common_options(app, globals, common);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ArgumentMismatch& error) {
-    // CLI11 says "--user: 1 required USER missing".
-    const std::string text = error.what();
-    return usage_error(
-        fmt::format("{}: {} needs a value", command.name, text.substr(0, text.find(':'))));
-  } catch (const CLI::ParseError& error) {
-    return usage_error(fmt::format("{}: {}", command.name, error.what()));
+  CommandLine line;
+  const std::function<int()> action = command.setup(line, globals);
+  add_common_options(line, globals, common);
+  if (const auto wrong = line.parse(argc, argv)) {
+    return usage_error(fmt::format("{}: {}", command.name, *wrong));
   }
-  if (common.help) return print_command_help(command, app), kOk;
+  globals.color = color_choice(common.color).value_or(ColorChoice::kAuto);
+  if (common.help) return print_command_help(command, line), kOk;
   if (common.usage) return print_usage(&command), kOk;
   if (common.version) return print_version();
-  std::vector<std::string> extra = app.remaining();
-  std::erase(extra, "--");
-  if (!extra.empty()) {
-    return usage_error(complaint(command, app, extra.front()));
+  if (const auto extra = line.extra(); !extra.empty()) {
+    return usage_error(complaint(command, line, extra.front()));
   }
   return action();
 }

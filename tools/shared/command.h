@@ -6,11 +6,9 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
-class App;
-}
-
 namespace rubato::tools {
+
+class CommandLine;
 
 /// Exit codes of every subcommand.
 enum Exit : int {
@@ -35,9 +33,9 @@ struct Command {
   const char* name;
   const char* summary;    ///< one line of `rubato --help`
   const char* arguments;  ///< arguments in the usage line
-  /// Adds the options of the subcommand to `app` and returns what runs it after they are parsed.
+  /// Adds the options of the subcommand to `line` and returns what runs it after they are parsed.
   /// `globals` lives as long as the program.
-  std::function<int()> (*setup)(CLI::App& app, const Globals& globals);
+  std::function<int()> (*setup)(CommandLine& line, const Globals& globals);
   /// Set instead of `setup` for a command that another program carries out: gets the whole argv and
   /// returns only if that program cannot be run, with the exit code.
   int (*run)(char** argv) = nullptr;

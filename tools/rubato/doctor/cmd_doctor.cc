@@ -4,7 +4,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <memory>
@@ -13,6 +12,7 @@
 #include "lib/config/render.h"
 #include "tools/rubato/doctor/doctor.h"
 #include "tools/shared/command.h"
+#include "tools/shared/command_line.h"
 #include "tools/shared/output.h"
 
 namespace rubato::tools {
@@ -164,11 +164,11 @@ int run(const Globals& globals, const Options& options) {
   return count(checks, Status::kFail) == 0 ? kOk : kFailed;
 }
 
-std::function<int()> setup(CLI::App& app, const Globals& globals) {
+std::function<int()> setup(CommandLine& line, const Globals& globals) {
   auto options = std::make_shared<Options>();
-  app.add_flag("--remove", options->remove, "Print how to uninstall Rubato; change nothing");
-  app.add_flag("--config", options->config, "Print rubato.conf with all defaults filled in");
-  app.add_flag("--help-config", options->help_config, "Print the options of rubato.conf");
+  line.flag("--remove", options->remove, "Print how to uninstall Rubato; change nothing");
+  line.flag("--config", options->config, "Print rubato.conf with all defaults filled in");
+  line.flag("--help-config", options->help_config, "Print the options of rubato.conf");
   return [options, &globals] { return run(globals, *options); };
 }
 

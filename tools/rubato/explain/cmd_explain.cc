@@ -2,7 +2,6 @@
 // `rubato explain`: explains the decision for a job, or for all pending jobs.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "tools/rubato/explain/explain_job.h"
 #include "tools/rubato/explain/explain_view.h"
 #include "tools/shared/command.h"
+#include "tools/shared/command_line.h"
 #include "tools/shared/job_match.h"
 #include "tools/shared/output.h"
 #include "tools/shared/published.h"
@@ -255,14 +255,13 @@ int run(const Globals& globals, const Options& options) {
   return exit == kOk && view->stale ? static_cast<int>(kUnreachable) : exit;
 }
 
-std::function<int()> setup(CLI::App& app, const Globals& globals) {
+std::function<int()> setup(CommandLine& line, const Globals& globals) {
   auto options = std::make_shared<Options>();
-  app.add_option(
+  line.argument(
       "JOBID", options->job,
       "Job, array task (12_3) or het job component (12+1); default: a table of all pending jobs");
-  app.add_option("-u,--user", options->user, "Table: only jobs of this user")->type_name("USER");
-  app.add_option("-p,--partition", options->partition, "Table: only jobs of this partition")
-      ->type_name("NAME");
+  line.text("-u,--user", options->user, "USER", "Table: only jobs of this user");
+  line.text("-p,--partition", options->partition, "NAME", "Table: only jobs of this partition");
   return [options, &globals] { return run(globals, *options); };
 }
 

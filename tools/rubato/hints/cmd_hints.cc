@@ -2,7 +2,6 @@
 // `rubato hints`: lists the hints, and checks hints before a submission.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <memory>
 
@@ -10,6 +9,7 @@
 #include "lib/hints/render.h"
 #include "lib/hints/request.h"
 #include "tools/shared/command.h"
+#include "tools/shared/command_line.h"
 #include "tools/shared/job_facts.h"
 #include "tools/shared/output.h"
 #include "tools/shared/slurm_conf.h"
@@ -125,23 +125,18 @@ int run(const Globals& globals, const Options& options) {
   return kOk;
 }
 
-std::function<int()> setup(CLI::App& app, const Globals& globals) {
+std::function<int()> setup(CommandLine& line, const Globals& globals) {
   auto options = std::make_shared<Options>();
-  app.add_option("--check", options->check, "Check hints (key=value;key=value) as sbatch does")
-      ->type_name("HINTS");
-  app.add_option("-G,--gpus", options->gpus, "Request of the job, as with sbatch")
-      ->type_name("[TYPE:]N");
-  app.add_option("--gpus-per-node", options->gpus_per_node, "As with sbatch")
-      ->type_name("[TYPE:]N");
-  app.add_option("--gpus-per-task", options->gpus_per_task, "As with sbatch")
-      ->type_name("[TYPE:]N");
-  app.add_option("-N,--nodes", options->nodes, "As with sbatch")->type_name("MIN[-MAX]");
-  app.add_option("-n,--ntasks", options->tasks, "As with sbatch")->type_name("N");
-  app.add_flag("--exclusive", options->exclusive, "As with sbatch");
-  app.add_flag("--array", options->array, "The job is an array");
-  app.add_flag("--no-requeue", options->no_requeue, "As with sbatch");
-  app.add_flag("--interactive", options->interactive,
-               "The job is of salloc or srun, not of sbatch");
+  line.text("--check", options->check, "HINTS", "Check hints (key=value;key=value) as sbatch does");
+  line.text("-G,--gpus", options->gpus, "[TYPE:]N", "Request of the job, as with sbatch");
+  line.text("--gpus-per-node", options->gpus_per_node, "[TYPE:]N", "As with sbatch");
+  line.text("--gpus-per-task", options->gpus_per_task, "[TYPE:]N", "As with sbatch");
+  line.text("-N,--nodes", options->nodes, "MIN[-MAX]", "As with sbatch");
+  line.number("-n,--ntasks", options->tasks, "N", "As with sbatch");
+  line.flag("--exclusive", options->exclusive, "As with sbatch");
+  line.flag("--array", options->array, "The job is an array");
+  line.flag("--no-requeue", options->no_requeue, "As with sbatch");
+  line.flag("--interactive", options->interactive, "The job is of salloc or srun, not of sbatch");
   return [options, &globals] { return run(globals, *options); };
 }
 

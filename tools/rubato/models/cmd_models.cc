@@ -3,7 +3,6 @@
 // the actions on these profiles, which stand in models_actions.cc.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -19,6 +18,7 @@
 #include "tools/rubato/models/models_actions.h"
 #include "tools/rubato/models/models_rows.h"
 #include "tools/shared/command.h"
+#include "tools/shared/command_line.h"
 #include "tools/shared/output.h"
 #include "tools/shared/own_fields.h"
 #include "tools/shared/published.h"
@@ -202,33 +202,24 @@ int run(const Globals& globals, const Options& options) {
   return show_fits(globals, options, *site);
 }
 
-std::function<int()> setup(CLI::App& app, const Globals& globals) {
+std::function<int()> setup(CommandLine& line, const Globals& globals) {
   auto options = std::make_shared<Options>();
-  app.add_option("-A,--account", options->account,
-                 "Only profiles of these accounts, and shared profiles")
-      ->type_name("NAMES");
-  app.add_option("-t,--type", options->type, "Only these job types")->type_name("NAMES");
-  app.add_option("-g,--gpu-type", options->gpu_type, "Only these GPU types")->type_name("NAMES");
-  app.add_option("--format", options->format, "export: format, json (default) or csv")
-      ->type_name("FORMAT");
-  app.add_option("-o,--output", options->output, "export: write to FILE (atomically)")
-      ->type_name("FILE");
-  app.add_option("--file", options->file, "fit, curve: read profiles from an exported FILE")
-      ->type_name("FILE");
-  app.add_option("--before", options->before, "forget: only records older than TIME")
-      ->type_name("TIME");
-  app.add_flag("--dry-run", options->dry_run,
-               "import, forget: check and print what would change, change nothing");
-  app.add_option("--gpus", options->gpus, "curve: maximum number of GPUs")
-      ->check(CLI::Range(1, kMaxCurveGpus))
-      ->type_name("N");
-  app.add_option("--batch", options->batch, "curve: global batch of the job, as in --dl-batch")
-      ->type_name("RANGE");
-  app.add_option("--plans", options->plans, "curve: execution plans of the job, as in --dl-plans")
-      ->type_name("PLANS");
-  app.add_option("--model", options->model, "curve: model shape of the job, as in --dl-model")
-      ->type_name("SHAPE");
-  app.add_option("ACTION", options->words,
+  line.text("-A,--account", options->account, "NAMES",
+            "Only profiles of these accounts, and shared profiles");
+  line.text("-t,--type", options->type, "NAMES", "Only these job types");
+  line.text("-g,--gpu-type", options->gpu_type, "NAMES", "Only these GPU types");
+  line.text("--format", options->format, "FORMAT", "export: format, json (default) or csv");
+  line.text("-o,--output", options->output, "FILE", "export: write to FILE (atomically)");
+  line.text("--file", options->file, "FILE", "fit, curve: read profiles from an exported FILE");
+  line.text("--before", options->before, "TIME", "forget: only records older than TIME");
+  line.flag("--dry-run", options->dry_run,
+            "import, forget: check and print what would change, change nothing");
+  line.number("--gpus", options->gpus, 1, kMaxCurveGpus, "N", "curve: maximum number of GPUs");
+  line.text("--batch", options->batch, "RANGE", "curve: global batch of the job, as in --dl-batch");
+  line.text("--plans", options->plans, "PLANS",
+            "curve: execution plans of the job, as in --dl-plans");
+  line.text("--model", options->model, "SHAPE", "curve: model shape of the job, as in --dl-model");
+  line.arguments("ACTION", options->words,
                  "list (default), show TYPE, curve TYPE, fit [TYPE], export, import FILE, "
                  "forget TYPE");
   return [options, &globals] { return run(globals, *options); };

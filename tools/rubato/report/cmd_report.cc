@@ -2,7 +2,6 @@
 // `rubato report`: inside a job, reports the training progress; outside, shows Rubato's actions.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -14,6 +13,7 @@
 #include "tools/rubato/stats/counterfactual_view.h"
 #include "tools/rubato/stats/stats_view.h"
 #include "tools/shared/command.h"
+#include "tools/shared/command_line.h"
 #include "tools/shared/output.h"
 #include "tools/shared/published.h"
 #include "tools/shared/source.h"
@@ -170,7 +170,7 @@ int run(const Globals& globals, const Options& options) {
   return show(globals, options);
 }
 
-std::function<int()> setup(CLI::App& app, const Globals& globals) {
+std::function<int()> setup(CommandLine& line, const Globals& globals) {
   auto options = std::make_shared<Options>();
   static constexpr std::array<std::pair<const char*, const char*>, 12> kHelp{
       {{"COUNT", "Send a report: samples done since the job began, including restarts"},
@@ -186,21 +186,16 @@ std::function<int()> setup(CLI::App& app, const Globals& globals) {
        {"COUNT", "Parameter servers"},
        {"COUNT", "Cores per parameter server"}}};
   for (std::size_t i = 0; i < kHelp.size(); ++i) {
-    app.add_option(fmt::format("--{}", options->values[i].first), options->values[i].second,
-                   kHelp[i].second)
-        ->type_name(kHelp[i].first);
+    line.text(fmt::format("--{}", options->values[i].first), options->values[i].second,
+              kHelp[i].first, kHelp[i].second);
   }
-  app.add_option("--ack", options->ack, "Answer the notice with this number: ready")
-      ->type_name("NOTICE");
-  app.add_flag("--refuse", options->refuse, "With --ack: refuse; the job continues unchanged");
-  app.add_option("--seconds", options->seconds, "With --ack: time the preparation took")
-      ->type_name("SECONDS");
-  app.add_option("--job", options->job, "Job to report for (default: SLURM_JOB_ID)")
-      ->type_name("JOBID");
-  app.add_flag("--print", options->print, "Print the message and send nothing");
-  app.add_option("--days", options->days,
-                 "Summary of Rubato's work over the last N days (default: 14)")
-      ->type_name("COUNT");
+  line.text("--ack", options->ack, "NOTICE", "Answer the notice with this number: ready");
+  line.flag("--refuse", options->refuse, "With --ack: refuse; the job continues unchanged");
+  line.text("--seconds", options->seconds, "SECONDS", "With --ack: time the preparation took");
+  line.text("--job", options->job, "JOBID", "Job to report for (default: SLURM_JOB_ID)");
+  line.flag("--print", options->print, "Print the message and send nothing");
+  line.number("--days", options->days, "COUNT",
+              "Summary of Rubato's work over the last N days (default: 14)");
   return [options, &globals] { return run(globals, *options); };
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -21,6 +20,7 @@
 #include "tools/rubato/simulate/simulate_page.h"
 #include "tools/rubato/simulate/simulate_view.h"
 #include "tools/shared/command.h"
+#include "tools/shared/command_line.h"
 #include "tools/shared/output.h"
 #include "tools/shared/table.h"
 #include "tools/shared/write_file.h"
@@ -286,71 +286,38 @@ int run(const Globals& globals, SimulateOptions& options) {
   return options.gates && !all_hold(runs) ? kFailed : kOk;
 }
 
-std::function<int()> setup(CLI::App& app, const Globals& globals) {
+std::function<int()> setup(CommandLine& line, const Globals& globals) {
   auto options = std::make_shared<SimulateOptions>();
-  app.add_option("-s,--suite", options->suites, "Suites of measured workloads")
-      ->type_name("NAMES")
-      ->delimiter(',')
-      ->take_all();
-  app.add_option("-p,--policy", options->policies,
-                 "Policies (default: those with published figures for the suite)")
-      ->type_name("NAMES")
-      ->delimiter(',')
-      ->take_all();
-  app.add_option("-d,--data", options->data,
-                 "Directory of the measured data (default: RUBATO_DATA)")
-      ->type_name("DIR");
-  app.add_option("-w,--workload", options->workload, "Your own workload")->type_name("FILE");
-  app.add_option_function<std::string>(
-         "--from-sacct",
-         [options](const std::string& file) {
-           options->history = file;
-           options->from_sacct = true;
-         },
-         "Replay this site's history, as printed by sacct --parsable2")
-      ->type_name("FILE");
-  app.add_option("-f,--format", options->format, "Format of --workload (default: native)")
-      ->type_name("NAME");
-  app.add_option("--profiles", options->profiles, "Measured throughputs for --workload")
-      ->type_name("PATH");
-  app.add_option(
-         "-c,--cluster", options->cluster,
-         "Cluster, for example t4:6x4,a100:2x8: type, nodes, GPUs per node; @FILE: from a snapshot")
-      ->type_name("SHAPE");
-  app.add_option("--seed", options->seed_said, "Random seed (default: 0)")->type_name("N");
-  app.add_option("--jobs", options->jobs_said, "Only the first N jobs")->type_name("N");
-  app.add_option("--until", options->until_said, "Stop at this simulated time")
-      ->type_name("SECONDS");
-  app.add_option("--config", options->config,
-                 "rubato.conf for policy rubato (default: an empty file)")
-      ->type_name("FILE");
-  app.add_option("--information", options->information,
-                 "Throughputs that policy rubato uses: learned (default) from reports, or known")
-      ->type_name("WORD");
-  app.add_option_function<std::vector<std::string>>(
-         "--json",
-         [options](const std::vector<std::string>& words) {
-           options->json = words;
-           options->json_said = true;
-         },
-         "Write JSON Lines, one line per run, to FILE or standard output")
-      ->type_name("[FILE]")
-      ->expected(0, 1);
-  app.add_option("--csv", options->csv, "Write CSV, one line per job, to FILE")->type_name("FILE");
-  app.add_option("--report", options->report, "Write an HTML page with charts to FILE")
-      ->type_name("FILE");
-  app.add_option_function<std::string>(
-         "--write-workload",
-         [options](const std::string& file) {
-           options->write_workload = file;
-           options->write_said = true;
-         },
-         "Write the jobs of a generated suite to FILE in the native format; simulate nothing")
-      ->type_name("FILE");
-  app.add_flag(
+  line.list("-s,--suite", options->suites, "NAMES", "Suites of measured workloads");
+  line.list("-p,--policy", options->policies, "NAMES",
+            "Policies (default: those with published figures for the suite)");
+  line.text("-d,--data", options->data, "DIR",
+            "Directory of the measured data (default: RUBATO_DATA)");
+  line.text("-w,--workload", options->workload, "FILE", "Your own workload");
+  line.text("--from-sacct", options->history, options->from_sacct, "FILE",
+            "Replay this site's history, as printed by sacct --parsable2");
+  line.text("-f,--format", options->format, "NAME", "Format of --workload (default: native)");
+  line.text("--profiles", options->profiles, "PATH", "Measured throughputs for --workload");
+  line.text(
+      "-c,--cluster", options->cluster, "SHAPE",
+      "Cluster, for example t4:6x4,a100:2x8: type, nodes, GPUs per node; @FILE: from a snapshot");
+  line.text("--seed", options->seed_said, "N", "Random seed (default: 0)");
+  line.text("--jobs", options->jobs_said, "N", "Only the first N jobs");
+  line.text("--until", options->until_said, "SECONDS", "Stop at this simulated time");
+  line.text("--config", options->config, "FILE",
+            "rubato.conf for policy rubato (default: an empty file)");
+  line.text("--information", options->information, "WORD",
+            "Throughputs that policy rubato uses: learned (default) from reports, or known");
+  line.optional_text("--json", options->json, options->json_said, "[FILE]",
+                     "Write JSON Lines, one line per run, to FILE or standard output");
+  line.text("--csv", options->csv, "FILE", "Write CSV, one line per job, to FILE");
+  line.text("--report", options->report, "FILE", "Write an HTML page with charts to FILE");
+  line.text("--write-workload", options->write_workload, options->write_said, "FILE",
+            "Write the jobs of a generated suite to FILE in the native format; simulate nothing");
+  line.flag(
       "--gates", options->gates,
       "Run all suites and policies with published figures; fail if a required figure is missed");
-  app.add_flag("--list", options->list, "List suites, policies and formats");
+  line.flag("--list", options->list, "List suites, policies and formats");
   return [options, &globals] { return run(globals, *options); };
 }
 

@@ -2,7 +2,6 @@
 // `rubato snapshot`: saves, anonymises or replays the last round's snapshot.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "lib/policy/round.h"
 #include "tools/rubato/snapshot/anonymise.h"
 #include "tools/shared/command.h"
+#include "tools/shared/command_line.h"
 #include "tools/shared/output.h"
 #include "tools/shared/published.h"
 #include "tools/shared/site.h"
@@ -148,23 +148,19 @@ int run(const Globals& globals, const Options& options) {
   return save(options, *site);
 }
 
-std::function<int()> setup(CLI::App& app, const Globals& globals) {
+std::function<int()> setup(CommandLine& line, const Globals& globals) {
   auto options = std::make_shared<Options>();
-  app.add_option("-o,--output", options->output, "Write to FILE instead of stdout")
-      ->type_name("FILE");
-  app.add_flag("--anonymise,--anonymize", options->anonymise,
-               "Replace names of users, accounts, jobs, nodes, partitions and QOS by short tokens; "
-               "drop free text");
-  app.add_option("--replay", options->replay,
-                 "Replay: run a round on the snapshot in FILE and print the plan; - reads stdin")
-      ->type_name("FILE");
-  app.add_option("--config", options->config,
-                 "With --replay: rubato.conf to use (default: this machine's)")
-      ->type_name("FILE");
-  app.add_option("--models", options->models,
-                 "With --replay: model fits to use (default: models-fit.json in the snapshot's "
-                 "directory). Without: write the round's model fits to FILE")
-      ->type_name("FILE");
+  line.text("-o,--output", options->output, "FILE", "Write to FILE instead of stdout");
+  line.flag("--anonymise,--anonymize", options->anonymise,
+            "Replace names of users, accounts, jobs, nodes, partitions and QOS by short tokens; "
+            "drop free text");
+  line.text("--replay", options->replay, "FILE",
+            "Replay: run a round on the snapshot in FILE and print the plan; - reads stdin");
+  line.text("--config", options->config, "FILE",
+            "With --replay: rubato.conf to use (default: this machine's)");
+  line.text("--models", options->models, "FILE",
+            "With --replay: model fits to use (default: models-fit.json in the snapshot's "
+            "directory). Without: write the round's model fits to FILE");
   return [options, &globals] { return run(globals, *options); };
 }
 

@@ -3,11 +3,11 @@
 // exporter.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "tools/rubato/stats/metrics.h"
 #include "tools/shared/command.h"
+#include "tools/shared/command_line.h"
 #include "tools/shared/output.h"
 #include "tools/shared/published.h"
 #include "tools/shared/source.h"
@@ -48,11 +48,10 @@ int run(const Globals& globals, const Options& options) {
   return stopped ? kUnreachable : kOk;
 }
 
-std::function<int()> setup(CLI::App& app, const Globals& globals) {
+std::function<int()> setup(CommandLine& line, const Globals& globals) {
   auto options = std::make_shared<Options>();
-  app.add_option("-o,--output", options->output, "Write to FILE (atomically) instead of stdout")
-      ->type_name("FILE");
-  app.add_flag("--no-profiles", options->no_profiles, "Omit the profiles of job types");
+  line.text("-o,--output", options->output, "FILE", "Write to FILE (atomically) instead of stdout");
+  line.flag("--no-profiles", options->no_profiles, "Omit the profiles of job types");
   return [options, &globals] { return run(globals, *options); };
 }
 

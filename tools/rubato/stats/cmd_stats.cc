@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // `rubato stats`: the counters of Rubato in slurmctld.
 #include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "lib/json/statistics_table.h"
 #include "tools/rubato/stats/stats_view.h"
 #include "tools/shared/command.h"
+#include "tools/shared/command_line.h"
 #include "tools/shared/output.h"
 #include "tools/shared/published.h"
 #include "tools/shared/source.h"
@@ -33,7 +32,7 @@ int run(const Globals& globals) {
   return stopped ? kUnreachable : kOk;
 }
 
-std::function<int()> setup(CLI::App&, const Globals& globals) {
+std::function<int()> setup(CommandLine&, const Globals& globals) {
   return [&globals] { return run(globals); };
 }
 

@@ -4,7 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -22,6 +21,7 @@
 #include "tools/rubato/simulate/launched.h"
 #include "tools/rubato/validate/store_replay.h"
 #include "tools/shared/command.h"
+#include "tools/shared/command_line.h"
 #include "tools/shared/output.h"
 #include "tools/shared/site.h"
 #include "tools/shared/table.h"
@@ -270,20 +270,14 @@ int run(const Globals& globals, Options& options) {
   return all_hold(*measured) ? kOk : kFailed;
 }
 
-std::function<int()> setup(CLI::App& app, const Globals& globals) {
+std::function<int()> setup(CommandLine& line, const Globals& globals) {
   auto options = std::make_shared<Options>();
-  app.add_option("-d,--data", options->data,
-                 "Directory of the measured data (default: RUBATO_DATA)")
-      ->type_name("DIR");
-  app.add_option("-s,--section", options->names, "Only these data sets")
-      ->type_name("NAMES")
-      ->delimiter(',')
-      ->take_all();
-  app.add_option("--store", options->store,
-                 "Predict each report of this rubato.db from those before it")
-      ->type_name("FILE");
-  app.add_option("--config", options->config, "With --store: the rubato.conf to use")
-      ->type_name("FILE");
+  line.text("-d,--data", options->data, "DIR",
+            "Directory of the measured data (default: RUBATO_DATA)");
+  line.list("-s,--section", options->names, "NAMES", "Only these data sets");
+  line.text("--store", options->store, "FILE",
+            "Predict each report of this rubato.db from those before it");
+  line.text("--config", options->config, "FILE", "With --store: the rubato.conf to use");
   return [options, &globals] { return run(globals, *options); };
 }
 
