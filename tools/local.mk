@@ -156,7 +156,7 @@ tools/page/page_text.h: $(PAGE_TEXTS) tools/local.mk
 	  echo 'inline constexpr char kSimulateStyle[] = R"page('; cat $(srcdir)/tools/rubato/simulate/simulate_page.css; echo ')page";'; \
 	  echo 'inline constexpr char kSimulateScript[] = R"page('; for script in $(PAGE_JS); do cat $(srcdir)/$$script; done; echo ')page";'; \
 	} > $@.part; mv $@.part $@
-tools/rubato/simulate/bin_rubato_simulate-simulate_page.$(OBJEXT): tools/page/page_text.h
+tools/rubato/simulate/simulate_page.$(OBJEXT): tools/page/page_text.h
 
 completiondir = $(datadir)/bash-completion/completions
 dist_completion_DATA = contrib/completion/bash/rqueue contrib/completion/bash/rubato

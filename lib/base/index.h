@@ -2,7 +2,7 @@
 // Indices that are types: an index of a node cannot be taken for an index of a GPU type.
 #pragma once
 
-#include <fmt/core.h>
+#include <fmt/core.h>  // sources that format an index include fmt/format.h
 
 #include <compare>
 #include <concepts>
@@ -17,7 +17,7 @@ template <typename T>
 concept Number = std::integral<T> && !std::same_as<T, bool>;
 // Subsumes Number, so that the explicit constructor goes before the one for constants.
 template <typename T>
-concept NamedNumber = Number<T> && (sizeof(T) > 0);
+concept NamedNumber = Number<T> &&(sizeof(T) > 0);
 }  // namespace index_detail
 
 /// The index of an element of a vector, an int inside. `Tag` says of which vector; indices of

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "lib/base/nearest.h"
 
@@ -25,16 +24,12 @@ std::string text_of(const JsonPath& path) {
 std::string shown(const JsonValue& value) {
   if (value.is_object()) return "an object";
   if (value.is_array()) return "a list";
-  std::string text = value.dump(-1, ' ', true, JsonValue::error_handler_t::replace);
+  std::string text = json_ascii(value);
   if (text.size() > kMaxShownLength) text = text.substr(0, kMaxShownLength) + "...";
   return text;
 }
 
 }  // namespace
-
-std::string json_text(const JsonValue& value, int indent) {
-  return value.dump(indent, ' ', false, JsonValue::error_handler_t::replace);
-}
 
 void JsonErrors::add(const JsonPath& path, std::string_view text) {
   if (first) return;
@@ -84,7 +79,7 @@ double JsonItem::real() const {
 
 Seconds JsonItem::time() const {
   if (value_.is_string()) {
-    if (value_.get_ref<const std::string&>() == "forever") return kForever;
+    if (value_.text() == "forever") return kForever;
     wrong("a number of seconds or \"forever\"");
     return 0;
   }
@@ -101,8 +96,7 @@ JsonObject::JsonObject(const JsonItem& item) : path_(item.path()), errors_(item.
 
 const JsonValue* JsonObject::find(std::string_view name) const {
   if (object_ == nullptr || errors_.any()) return nullptr;
-  const auto at = object_->find(name);
-  return at == object_->end() ? nullptr : &*at;
+  return object_->find(name);
 }
 
 void JsonObject::missing(std::string_view name) {

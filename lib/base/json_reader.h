@@ -3,21 +3,16 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "lib/base/json_value.h"
 #include "lib/base/units.h"
 
 namespace rubato {
-
-using JsonValue = nlohmann::ordered_json;
-
-/// `value` in one line, or indented by `indent`. Bytes that are not UTF-8 are replaced.
-[[nodiscard]] std::string json_text(const JsonValue& value, int indent = -1);
 
 /// Where the reader is: a chain of members and indices, written only for an error.
 struct JsonPath {

@@ -21,6 +21,8 @@ lib_librubato_base_la_SOURCES = \
   lib/base/index.h \
   lib/base/json_reader.cc \
   lib/base/json_reader.h \
+  lib/base/json_value.cc \
+  lib/base/json_value.h \
   lib/base/json_writer.cc \
   lib/base/json_writer.h \
   lib/base/lex.cc \

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "lib/base/json_reader.h"
 #include "lib/config/options.h"
@@ -16,7 +15,7 @@
 namespace rubato {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 /// A value as rubato.conf accepts it: quoted if it contains a blank; `#` would start a comment and
 /// a backslash an escape.
@@ -29,6 +28,12 @@ std::string as_written(const std::string& value) {
     out.push_back(c);
   }
   return blank ? "\"" + out + "\"" : out;
+}
+
+Json list_json(const std::set<std::string>& names) {
+  Json list = Json::array();
+  for (const std::string& name : names) list.push_back(name);
+  return list;
 }
 
 Json json_of(const Option& option, const Config& config) {
@@ -47,9 +52,9 @@ Json json_of(const Option& option, const Config& config) {
       return number ? Json(*number) : Json(value);
     }
     case OptionType::kNames:
-      return Json(config.*std::get<std::set<std::string> Config::*>(option.field));
+      return list_json(config.*std::get<std::set<std::string> Config::*>(option.field));
     case OptionType::kPartitions:
-      return config.manage_all ? Json("all") : Json(config.managed_partitions);
+      return config.manage_all ? Json("all") : list_json(config.managed_partitions);
     case OptionType::kChoice:
     case OptionType::kPath:
     case OptionType::kName:

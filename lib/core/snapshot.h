@@ -34,6 +34,7 @@ struct Reservation {
   /// The earliest start that was promised; 0: none yet. Only kWaited and kStarvation promise one.
   Seconds promised = 0;
   std::string delayed_by;  ///< why `start` is later than `promised`; "" where it is not
+  bool backfill = false;   ///< stock backfill found nodes and start
 
   bool operator==(const Reservation&) const = default;
 };

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "lib/base/json_reader.h"
 #include "lib/hints/comment.h"
 
@@ -161,7 +159,7 @@ const std::vector<WrongHint>& wrong_hints() {
 }
 
 std::string wrong_hints_json() {
-  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  JsonValue out = JsonValue::array();
   for (const WrongHint& wrong : wrong_hints()) {
     out.push_back({{"rule", wrong.rule},
                    {"program", wrong.program()},

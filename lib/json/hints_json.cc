@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Hints as JSON, schema rubato.hints/1.
-#include <nlohmann/json.hpp>
 
 #include "lib/base/json_reader.h"
 #include "lib/hints/hints.h"
@@ -10,7 +9,7 @@
 namespace rubato {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 Json json_of(const std::string& text) { return text; }
 Json json_of(bool yes) { return yes; }

@@ -3,30 +3,27 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
+#include "lib/base/json_value.h"
 
 namespace rubato::json {
 
 std::optional<std::string> read_document(std::string_view text, const char* schema,
                                          const std::function<void(JsonObject&)>& read) {
-  try {
-    const JsonValue document = JsonValue::parse(text);
-    JsonErrors errors;
-    const JsonPath root;
-    JsonObject object(JsonItem(document, root, errors));
-    object.required("schema", [&](const JsonItem& item) {
-      const std::string found = item.text();
-      if (!item.failed() && found != schema) {
-        item.error(fmt::format("expected \"{}\", found {}", schema, json_text(JsonValue(found))));
-      }
-    });
-    if (errors.any()) return errors.first;
-    read(object);
-    object.finish();
-    return errors.first;
-  } catch (const JsonValue::exception& error) {
-    return fmt::format("not JSON: {}", error.what());
-  }
+  const auto document = JsonValue::parse(text);
+  if (!document) return fmt::format("not JSON: {}", document.error().text);
+  JsonErrors errors;
+  const JsonPath root;
+  JsonObject object(JsonItem(*document, root, errors));
+  object.required("schema", [&](const JsonItem& item) {
+    const std::string found = item.text();
+    if (!item.failed() && found != schema) {
+      item.error(fmt::format("expected \"{}\", found {}", schema, json_text(JsonValue(found))));
+    }
+  });
+  if (errors.any()) return errors.first;
+  read(object);
+  object.finish();
+  return errors.first;
 }
 
 }  // namespace rubato::json

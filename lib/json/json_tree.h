@@ -2,12 +2,12 @@
 // Builds a JSON value with the calls of JsonWriter.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "lib/base/json_value.h"
 #include "lib/base/units.h"
 
 namespace rubato {
@@ -15,11 +15,9 @@ namespace rubato {
 /// The functions are those of JsonWriter. Numbers keep their type: 1.0 stays a real number.
 class JsonTree {
  public:
-  using Json = nlohmann::ordered_json;
-
-  void begin_object() { open(Json::object()); }
+  void begin_object() { open(JsonValue::object()); }
   void end_object() { close(); }
-  void begin_array() { open(Json::array()); }
+  void begin_array() { open(JsonValue::array()); }
   void end_array() { close(); }
 
   void key(std::string_view name) { key_ = name; }
@@ -49,26 +47,26 @@ class JsonTree {
   }
 
   /// The value; the tree is empty afterwards.
-  [[nodiscard]] Json take() { return std::exchange(root_, Json()); }
+  [[nodiscard]] JsonValue take() { return std::exchange(root_, JsonValue()); }
 
  private:
   /// An object or array that has no end yet, and its name in the one around it.
   struct Level {
     std::string key;
-    Json value;
+    JsonValue value;
   };
 
-  void open(Json value) { levels_.push_back({std::move(key_), std::move(value)}); }
+  void open(JsonValue value) { levels_.push_back({std::move(key_), std::move(value)}); }
   void close() {
     Level level = std::move(levels_.back());
     levels_.pop_back();
     key_ = std::move(level.key);
     add(std::move(level.value));
   }
-  void add(Json value) {
+  void add(JsonValue value) {
     if (levels_.empty()) {
       root_ = std::move(value);
-    } else if (Json& around = levels_.back().value; around.is_array()) {
+    } else if (JsonValue& around = levels_.back().value; around.is_array()) {
       around.push_back(std::move(value));
     } else {
       around[key_] = std::move(value);
@@ -77,7 +75,7 @@ class JsonTree {
 
   std::string key_;
   std::vector<Level> levels_;
-  Json root_;
+  JsonValue root_;
 };
 
 }  // namespace rubato

@@ -2,10 +2,10 @@
 #include "lib/json/period.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <tuple>
 #include <utility>
 
+#include "lib/base/json_value.h"
 #include "lib/json/json_documents.h"
 #include "lib/json/period_records.h"
 #include "lib/json/record_reader.h"
@@ -50,18 +50,19 @@ static void check(JsonObject& object, const json::PeriodsRecord& periods) {
     object.error_at("days", "must be sorted by day and mode, each once");
 }
 
-nlohmann::ordered_json Periods::json(bool breakdown) const {
-  nlohmann::ordered_json out = json::json_of(json::PeriodsRecord{until, periods_});
+JsonValue Periods::json(bool breakdown) const {
+  JsonValue out = json::json_of(json::PeriodsRecord{until, periods_});
   if (breakdown) return out;
-  for (auto& day : out["days"]) {
-    day.erase("by_partition");
-    day.erase("by_job_type");
+  JsonValue& days = out["days"];
+  for (std::size_t i = 0; i < days.size(); ++i) {
+    days[i].erase("by_partition");
+    days[i].erase("by_job_type");
   }
   return out;
 }
 
 std::string Periods::text() const {
-  nlohmann::ordered_json out{{"schema", kPeriodsSchema}};
+  JsonValue out{{"schema", kPeriodsSchema}};
   out.update(json());
   return json_text(out) + "\n";
 }

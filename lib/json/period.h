@@ -4,12 +4,12 @@
 
 #include <cstdint>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "lib/base/error.h"
+#include "lib/base/json_value.h"
 #include "lib/base/units.h"
 
 namespace rubato {
@@ -58,7 +58,7 @@ class Periods {
   Seconds until = 0;
 
   /// An object: {"until":..., "days":[...]}. `breakdown` false leaves out partitions and job types.
-  [[nodiscard]] nlohmann::ordered_json json(bool breakdown = true) const;
+  [[nodiscard]] JsonValue json(bool breakdown = true) const;
   /// One line for a file, read back by `from_json`.
   [[nodiscard]] std::string text() const;
   [[nodiscard]] static Result<Periods> from_json(std::string_view text);

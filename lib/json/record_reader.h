@@ -8,7 +8,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/base/json_value.h"
 #include "lib/json/json_documents.h"
 #include "lib/json/json_hints.h"
 #include "lib/json/record_checks.h"
@@ -256,9 +256,7 @@ class RecordReader {
     std::string words;
     for (int i = 0; from(to_string(static_cast<Enum>(i))); ++i)
       words += fmt::format("{}{}", i > 0 ? ", " : "", to_string(static_cast<Enum>(i)));
-    item.error(fmt::format("unknown word {}; one of: {}",
-                           item.value().dump(-1, ' ', true, JsonValue::error_handler_t::replace),
-                           words));
+    item.error(fmt::format("unknown word {}; one of: {}", json_ascii(item.value()), words));
   }
 
   template <typename T>

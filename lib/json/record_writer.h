@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/base/json_value.h"
 #include "lib/base/json_writer.h"
 #include "lib/json/json_hints.h"
 #include "lib/json/json_tree.h"
@@ -38,7 +39,7 @@ class BasicRecordWriter {
   }
   /// The record as a value.
   template <typename Record>
-  [[nodiscard]] JsonTree::Json value(const Record& record) {
+  [[nodiscard]] JsonValue value(const Record& record) {
     put_record(record);
     return json_.take();
   }
@@ -230,7 +231,7 @@ using RecordWriter = BasicRecordWriter<JsonWriter>;
 
 /// A record without nodes as a value.
 template <typename Record>
-[[nodiscard]] JsonTree::Json json_of(const Record& record) {
+[[nodiscard]] JsonValue json_of(const Record& record) {
   const Snapshot none;
   return BasicRecordWriter<JsonTree>(none).value(record);
 }

@@ -164,6 +164,7 @@ void describe(Visitor& v, R& reservation) {
   v.shares("shares", reservation.shares);
   v.time("promised", reservation.promised);
   v.text("delayed_by", reservation.delayed_by);
+  v.yes("backfill", reservation.backfill);
 }
 
 template <typename Visitor, Is<Service> R>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lib/json/statistics_table.h"
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
+
+#include "lib/base/json_value.h"
 
 namespace rubato {
 namespace {
@@ -26,9 +27,8 @@ bool matches(std::string_view row, std::string_view key) {
 
 }  // namespace
 
-void put(nlohmann::ordered_json& stats, StatisticKey key, nlohmann::ordered_json value,
-         std::string_view name) {
-  nlohmann::ordered_json* place = &stats;
+void put(JsonValue& stats, StatisticKey key, JsonValue value, std::string_view name) {
+  JsonValue* place = &stats;
   for (std::string_view rest = key.text(); !rest.empty();) {
     const std::string_view part = take_part(rest);
     place = &(*place)[std::string(part == "*" ? name : part)];
@@ -36,11 +36,11 @@ void put(nlohmann::ordered_json& stats, StatisticKey key, nlohmann::ordered_json
   *place = std::move(value);
 }
 
-void put_object(nlohmann::ordered_json& stats, StatisticKey key) {
-  nlohmann::ordered_json* place = &stats;
+void put_object(JsonValue& stats, StatisticKey key) {
+  JsonValue* place = &stats;
   std::string_view rest = key.text();
   while (rest.find('.') != std::string_view::npos) place = &(*place)[std::string(take_part(rest))];
-  if (place->is_null()) *place = nlohmann::ordered_json::object();
+  if (place->is_null()) *place = JsonValue::object();
 }
 
 const Statistic* find_statistic(std::string_view key) {

@@ -3,8 +3,9 @@
 // and `rubato metrics` print them, and docs/schema/rubato.stats.1.json describes them.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string_view>
+
+#include "lib/base/json_value.h"
 
 namespace rubato {
 
@@ -186,16 +187,15 @@ class StatisticKey {
 };
 
 /// Sets member `key` of `stats` and makes its group if there is none. `name` replaces "*".
-void put(nlohmann::ordered_json& stats, StatisticKey key, nlohmann::ordered_json value,
-         std::string_view name = {});
+void put(JsonValue& stats, StatisticKey key, JsonValue value, std::string_view name = {});
 
 /// Makes the object that holds member `key` if there is none.
-void put_object(nlohmann::ordered_json& stats, StatisticKey key);
+void put_object(JsonValue& stats, StatisticKey key);
 
 /// Sets a member for each name of `values`. `key` ends with "*"; its object is made even if there
 /// are no values.
 template <typename Values>
-void put_all(nlohmann::ordered_json& stats, StatisticKey key, const Values& values) {
+void put_all(JsonValue& stats, StatisticKey key, const Values& values) {
   put_object(stats, key);
   for (const auto& [name, value] : values) put(stats, key, value, name);
 }

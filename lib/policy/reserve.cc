@@ -150,11 +150,16 @@ bool ReservationRules::restore_existing(const PendingEntry& entry) {
 }
 
 bool ReservationRules::still_valid(const ExistingReservation& one) const {
-  if (one.fresh || one.reservation.start >= kForever) return false;
-  // What backfill found has a form that the model does not know.
-  const bool fits = by_backfill(*one.entry) ? reserver_.nodes_stay(one.reservation)
-                                            : reserver_.matches(*one.entry, one.reservation);
-  return fits && reserver_.still_valid(*one.entry, one.reservation);
+  const Reservation& reservation = one.reservation;
+  if (one.fresh || reservation.start >= kForever) return false;
+  if (!by_backfill(*one.entry)) {
+    return reserver_.matches(*one.entry, reservation) &&
+           reserver_.still_valid(*one.entry, reservation);
+  }
+  // The model does not know the form of what backfill found. Slurm refused what was tried since.
+  const bool tried = history_.of(*one.entry).last_try >= reservation.start;
+  return reservation.backfill && !tried && reserver_.nodes_stay(reservation) &&
+         reserver_.still_valid(*one.entry, reservation);
 }
 
 // A reservation that yields to jobs above it does not yield to `one` below it.
@@ -314,7 +319,8 @@ void ReservationRules::reserve_new(const PendingEntry& entry, bool first) {
   }
   if (!best) return;
   best->made = input_.now;
-  best->reason = first ? ReserveReason::kFirst : ReserveReason::kWaited;
+  // A job that has waited long enough does not yield from the start on.
+  best->reason = first && !waited_long(entry) ? ReserveReason::kFirst : ReserveReason::kWaited;
   add(std::move(*best), *best_entry);
 }
 

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
 
+#include "lib/base/json_value.h"
 #include "lib/json/job_annotation.h"
 #include "lib/policy/algorithms/forecast.h"
 #include "lib/replay/simulate.h"
@@ -15,7 +15,7 @@
 namespace rubato {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 using RunKey = std::pair<JobKey, Seconds>;  ///< job, and the time it became eligible
 
 /// One recorded run.

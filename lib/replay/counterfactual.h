@@ -5,10 +5,10 @@
 
 #include <cstdint>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
+#include "lib/base/json_value.h"
 #include "lib/config/config.h"
 #include "lib/core/snapshot.h"
 #include "lib/model/models.h"
@@ -62,6 +62,6 @@ inline constexpr std::size_t kMaxCounterfactualRuns = 5000;
 /// The assumptions of the estimate, one sentence each.
 [[nodiscard]] const std::vector<std::string>& counterfactual_assumptions();
 
-[[nodiscard]] nlohmann::ordered_json to_json(const CounterfactualEstimate& estimate);
+[[nodiscard]] JsonValue to_json(const CounterfactualEstimate& estimate);
 
 }  // namespace rubato

@@ -4,10 +4,10 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <variant>
 
+#include "lib/base/json_value.h"
 #include "lib/base/log.h"
 #include "lib/json/json.h"
 #include "lib/json/statistics_table.h"
@@ -205,11 +205,9 @@ void Recorder::store_job(const JobKey& key, RunFacts& facts, Seconds now) {
   push(std::move(record));
 }
 
-nlohmann::ordered_json Recorder::report_json(bool breakdown) const {
-  return periods_.json(breakdown);
-}
+JsonValue Recorder::report_json(bool breakdown) const { return periods_.json(breakdown); }
 
-void Recorder::put_store(nlohmann::ordered_json& out) const {
+void Recorder::put_store(JsonValue& out) const {
   if (!storing()) {
     put(out, "store.state", "off");
     put(out, "store.trouble", "TestOff=store");

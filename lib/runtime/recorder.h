@@ -6,11 +6,11 @@
 #include <chrono>
 #include <map>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "lib/base/json_value.h"
 #include "lib/core/plan.h"
 #include "lib/json/period.h"
 #include "lib/runtime/message_queue.h"
@@ -69,8 +69,8 @@ class Recorder {
   /// Path of rubato.db.
   [[nodiscard]] std::string database() const;
   /// Sets the statistics of the store.
-  void put_store(nlohmann::ordered_json& out) const;
-  [[nodiscard]] nlohmann::ordered_json report_json(bool breakdown) const;
+  void put_store(JsonValue& out) const;
+  [[nodiscard]] JsonValue report_json(bool breakdown) const;
   [[nodiscard]] const ReportStats& stats() const { return stats_; }
   /// report.json if it changed since the last call, else "".
   [[nodiscard]] std::string take_report(bool last);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // What the recorder takes from each round.
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "lib/base/json_reader.h"
@@ -111,7 +110,7 @@ void Recorder::record_refusal(const JobMemory& memory, Seconds now) {
   RecordedDecision& last = told_[memory.job];
   if (last.refusal == memory.refusal) return;
   last.refusal = memory.refusal;
-  const nlohmann::ordered_json text{{"refusal", memory.refusal}, {"refusals", memory.refusals}};
+  const JsonValue text{{"refusal", memory.refusal}, {"refusals", memory.refusals}};
   push(store::Decision{.job = memory.job, .time = now, .kind = "refusal", .text = json_text(text)});
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lib/store/rows.h"
 
-#include <nlohmann/json.hpp>
+#include "lib/base/json_value.h"
 
 namespace rubato::store {
 namespace {
@@ -101,10 +101,10 @@ class Columns {
 };
 
 std::vector<double> numbers_of(const std::string& text) {
-  const auto parsed = nlohmann::json::parse(text, nullptr, false);
+  const auto parsed = JsonValue::parse(text);
   std::vector<double> numbers;
-  if (!parsed.is_array()) return numbers;
-  for (const auto& value : parsed) {
+  if (!parsed) return numbers;
+  for (const JsonValue& value : *parsed) {
     if (value.is_number()) numbers.push_back(value.get<double>());
   }
   return numbers;
@@ -234,8 +234,8 @@ void RowWriter::insert(const Sample& s) {
 void RowWriter::insert(const Fit& f) {
   const std::int64_t type = type_id(f.type);
   StatementReset statement(fit_);
-  Binder(fit_) << type << f.gpu_type << f.model << nlohmann::json(f.parameters).dump() << f.samples
-               << f.error << f.time;
+  Binder(fit_) << type << f.gpu_type << f.model << json_text(f.parameters) << f.samples << f.error
+               << f.time;
   statement->exec();
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "lib/base/json_reader.h"
@@ -13,8 +12,6 @@
 
 namespace rubato::sim {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kMode = "mode";  // in addition to the members of a snapshot
 
@@ -69,19 +66,18 @@ std::string run_text(const Job& job, const Snapshot& snapshot, Mode mode) {
 }
 
 std::optional<Mode> mode_of_run(std::string_view text) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) return std::nullopt;
-  const auto at = json.find(kMode);
-  if (at == json.end()) return std::nullopt;
+  const auto json = JsonValue::parse(text);
+  const JsonValue* at = json ? json->find(kMode) : nullptr;
+  if (at == nullptr) return std::nullopt;
   for (const Mode mode : {Mode::kObserve, Mode::kPlace})
-    if (*at == to_string(mode)) return mode;
+    if (at->text() == to_string(mode)) return mode;
   return std::nullopt;
 }
 
 Result<Job> run_from_text(std::string_view text, Snapshot& cluster) {
-  Json json = Json::parse(text, nullptr, false);
-  if (json.is_object() && json.erase(kMode) > 0) {
-    const std::string plain = json_text(json);
+  auto json = JsonValue::parse(text);
+  if (json && json->erase(kMode)) {
+    const std::string plain = json_text(*json);
     return run_from_text(plain, cluster);
   }
   const auto one = snapshot_from_json(text);

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "lib/base/json_value.h"
 #include "lib/base/log.h"
 #include "lib/json/statistics_table.h"
 
@@ -63,7 +63,7 @@ std::size_t ModelSource::learnt_observations() const {
              : latest->throughput_model()->observations().size();
 }
 
-void ModelSource::put_learning(nlohmann::ordered_json& out) const {
+void ModelSource::put_learning(JsonValue& out) const {
   put(out, "learning.cells", learnt_observations());
   const std::shared_ptr<const Learning> learning = this->learning();
   if (learning == nullptr) return;

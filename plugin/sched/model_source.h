@@ -4,11 +4,11 @@
 
 #include <functional>
 #include <memory>
-#include <nlohmann/json_fwd.hpp>
 #include <set>
 #include <string>
 
 #include "lib/base/clock.h"
+#include "lib/base/json_value.h"
 #include "lib/config/config.h"
 #include "lib/model/models.h"
 #include "lib/runtime/models_feed.h"
@@ -37,7 +37,7 @@ class ModelSource {
   /// Forecast errors and use of reports; null before the first feed().
   [[nodiscard]] std::shared_ptr<const Learning> learning() const;
   /// Sets the statistics about learning.
-  void put_learning(nlohmann::ordered_json& out) const;
+  void put_learning(JsonValue& out) const;
 
   /// Asks the thread to end and does not wait.
   void stop();

@@ -2,7 +2,6 @@
 #include "plugin/sched/stats.h"
 
 #include <array>
-#include <nlohmann/json.hpp>
 
 #include "lib/base/json_reader.h"
 #include "lib/base/version.h"
@@ -18,7 +17,7 @@ double mean(double total, std::uint64_t count) {
   return count == 0 ? 0.0 : total / static_cast<double>(count);
 }
 
-void put_locks(nlohmann::ordered_json& out, const LockTimes& times) {
+void put_locks(JsonValue& out, const LockTimes& times) {
   constexpr std::array<const char*, kLockUses> kNames = {"light_look", "full_look", "start",
                                                          "write", "peek"};
   for (std::size_t use = 0; use < kLockUses; ++use) {
@@ -31,7 +30,7 @@ void put_locks(nlohmann::ordered_json& out, const LockTimes& times) {
   }
 }
 
-void put_loop(nlohmann::ordered_json& out, const LoopStats& loop) {
+void put_loop(JsonValue& out, const LoopStats& loop) {
   put(out, "pending", loop.pending);
   put(out, "pending_managed", loop.managed_pending);
   put(out, "rounds", loop.rounds);
@@ -44,7 +43,7 @@ void put_loop(nlohmann::ordered_json& out, const LoopStats& loop) {
   put(out, "wake_to_end_ms_longest", loop.wake_ms_longest);
 }
 
-void put_starts(nlohmann::ordered_json& out, const CommitCount& commits, const GateStats& gate) {
+void put_starts(JsonValue& out, const CommitCount& commits, const GateStats& gate) {
   put(out, "started", commits.started);
   put(out, "started_unmanaged", commits.started_unmanaged);
   put(out, "started_elsewhere", commits.elsewhere);
@@ -56,7 +55,7 @@ void put_starts(nlohmann::ordered_json& out, const CommitCount& commits, const G
   put(out, "gate_opened", gate.opened);
 }
 
-void put_messages(nlohmann::ordered_json& out, const MessageStats& mail) {
+void put_messages(JsonValue& out, const MessageStats& mail) {
   put(out, "mail.taken", mail.taken);
   put(out, "mail.too_soon", mail.too_soon);
   put(out, "mail.full", mail.full);
@@ -68,7 +67,7 @@ void put_messages(nlohmann::ordered_json& out, const MessageStats& mail) {
   put(out, "mail.waiting", mail.waiting);
 }
 
-void put_hints(nlohmann::ordered_json& out, const HintStats& hints) {
+void put_hints(JsonValue& out, const HintStats& hints) {
   put(out, "hints.jobs", hints.jobs);
   put(out, "hints.refused", hints.refused);
   put(out, "hints.updates", hints.updates);
@@ -80,7 +79,7 @@ void put_hints(nlohmann::ordered_json& out, const HintStats& hints) {
 std::string stats_json(const StatsInput& input, bool breakdown) {
   const GateStats gate = input.pair.stats();
   const HoldTimes& holds = input.locks.all;
-  nlohmann::ordered_json out;
+  JsonValue out;
   out["schema"] = kStatisticsSchema;
   put(out, "version", std::string(version()));
   put(out, "slurm_version", kSlurmRelease);

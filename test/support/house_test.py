@@ -71,6 +71,13 @@ class House(unittest.TestCase):
             with self.subTest(path=str(path)):
                 self.assertEqual(includes.findall(text), [])
 
+    def test_headers_that_cost_seconds_are_included_once(self):
+        """JsonValue and CommandLine stand before libraries whose headers take 2 to 7 s to compile in each source."""
+        include = re.compile(r'^\s*#\s*include\s*<((?:nlohmann|CLI)/[^>]*)>', re.M)
+        users = [(str(path), name) for path, text in files("lib", "plugin", "tools") for name in include.findall(text)]
+        self.assertEqual(users, [("lib/base/json_value.cc", "nlohmann/json.hpp"),
+                                 ("tools/shared/command_line.cc", "CLI/CLI.hpp")])
+
     def test_slurm_records_are_used_in_one_folder(self):
         """Only plugin/slurm/ uses Slurm's headers and records, except for the entry points that Slurm calls."""
         entries = {"plugin/job_submit/plugin.cc", "plugin/sched/plugin.cc",

@@ -3,17 +3,17 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "lib/base/json_value.h"
 #include "lib/json/statistics_table.h"
 
 namespace rubato::test {
 
 /// Adds the keys of the table whose members `group` has; `unknown` gets the other members.
-inline void take_keys(const nlohmann::ordered_json& group, const std::string& head,
+inline void take_keys(const JsonValue& group, const std::string& head,
                       std::set<std::string_view>& keys, std::vector<std::string>& unknown) {
   for (const auto& [member, value] : group.items()) {
     if (value.is_object()) {
@@ -28,7 +28,9 @@ inline void take_keys(const nlohmann::ordered_json& group, const std::string& he
 
 /// stats.json has every statistic of the table and no other.
 inline void expect_all_statistics(const std::string& text) {
-  auto stats = nlohmann::ordered_json::parse(text);
+  Result<JsonValue> parsed = JsonValue::parse(text);
+  ASSERT_TRUE(parsed) << parsed.error().text;
+  JsonValue& stats = *parsed;
   stats.erase("schema");
   stats.erase("report");
   std::set<std::string_view> keys;

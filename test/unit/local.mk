@@ -23,6 +23,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/base/file_system_test.cc \
   test/unit/base/hash_test.cc \
   test/unit/base/index_test.cc \
+  test/unit/base/json_value_test.cc \
   test/unit/base/lex_test.cc \
   test/unit/base/log_test.cc \
   test/unit/base/nearest_test.cc \

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tools/generate/command_schema.h"
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 namespace rubato {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 Json texts() { return {{"type", "array"}, {"items", {{"type", "string"}}}}; }
 
@@ -23,7 +22,7 @@ Json meta_schema(const char* id) {
 
 }  // namespace
 
-nlohmann::ordered_json command_schema(const char* id, const char* title, const char* what) {
+JsonValue command_schema(const char* id, const char* title, const char* what) {
   return {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
           {"$id", id},
           {"title", title},

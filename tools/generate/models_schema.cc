@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tools/generate/models_schema.h"
 
-#include <nlohmann/json.hpp>
-
 #include "lib/base/json_reader.h"
 #include "lib/json/models_fit_records.h"
 #include "lib/json/models_table_records.h"
@@ -14,7 +12,7 @@
 namespace rubato {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 using json::Members;
 using json::SchemaWriter;
 

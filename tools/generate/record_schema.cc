@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tools/generate/record_schema.h"
 
-#include <nlohmann/json.hpp>
 #include <utility>
 
+#include "lib/base/json_value.h"
 #include "lib/json/decisions_records.h"
 #include "lib/json/json.h"
 #include "lib/json/records.h"
@@ -12,7 +12,7 @@
 namespace rubato {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 using json::SchemaWriter;
 
 template <typename Record>

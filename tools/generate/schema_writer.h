@@ -3,12 +3,12 @@
 // before.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "lib/base/json_value.h"
 #include "lib/json/records.h"
 
 namespace rubato::json {
@@ -19,7 +19,7 @@ enum class Members { kOpen, kClosed };
 /// Collects the schema of a record from its description.
 class SchemaWriter {
  public:
-  using Json = nlohmann::ordered_json;
+  using Json = JsonValue;
 
   explicit SchemaWriter(Members members = Members::kOpen) : members_(members) {}
 

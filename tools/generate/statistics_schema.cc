@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tools/generate/statistics_schema.h"
 
-#include <nlohmann/json.hpp>
-
 #include "lib/base/json_reader.h"
 #include "lib/config/config.h"
 #include "lib/json/period_records.h"
@@ -13,7 +11,7 @@
 namespace rubato {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 Json whole() { return {{"type", "integer"}, {"minimum", 0}}; }
 

@@ -10,7 +10,6 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
-#include <nlohmann/json.hpp>
 
 #include "lib/base/version.h"
 #include "tools/rqueue/rqueue_json.h"

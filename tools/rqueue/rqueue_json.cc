@@ -3,7 +3,8 @@
 
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
+
+#include "lib/base/json_value.h"
 
 namespace rubato::tools {
 namespace {

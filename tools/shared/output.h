@@ -3,19 +3,19 @@
 #pragma once
 
 #include <exception>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "lib/base/json_value.h"
 #include "lib/base/units.h"
 #include "tools/shared/command.h"
 #include "tools/shared/tool_mechanism.h"
 
 namespace rubato::tools {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 /// Prefix of messages; "rubato" unless it is set.
 void set_program(const char* name);

@@ -7,9 +7,9 @@
 
 #include <cerrno>
 #include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "lib/base/fingerprint.h"
+#include "lib/base/json_value.h"
 #include "lib/json/json.h"
 
 namespace rubato::tools {
@@ -55,14 +55,13 @@ std::string broken(const Site& site, const char* name, const std::string& why) {
 
 template <typename T>
 T member(const Json& object, const char* key, T fallback) {
-  const auto it = object.find(key);
-  if (it == object.end()) return fallback;
+  const Json& value = object.at(key);
   if constexpr (std::is_same_v<T, std::string>) {
-    return it->is_string() ? it->get<T>() : fallback;
+    return value.is_string() ? value.get<T>() : fallback;
   } else if constexpr (std::is_same_v<T, bool>) {
-    return it->is_boolean() ? it->get<T>() : fallback;
+    return value.is_boolean() ? value.get<T>() : fallback;
   } else {
-    return it->is_number() ? it->get<T>() : fallback;
+    return value.is_number() ? value.get<T>() : fallback;
   }
 }
 
@@ -92,14 +91,14 @@ Result<PublishedStats> read_stats(const Site& site) {
   const auto text = read_published(site, "stats.json", "the state of Rubato");
   if (!text) return tl::unexpected(text.error());
   PublishedStats stats;
-  stats.all = std::make_shared<const Json>(Json::parse(*text, nullptr, false));
+  stats.all = std::make_shared<const Json>(Json::parse(*text).value_or(Json()));
   const Json& all = *stats.all;
   if (!all.is_object()) return fail(broken(site, "stats.json", "not a JSON object"));
-  const auto heartbeat = all.find("heartbeat");
-  if (heartbeat == all.end() || !heartbeat->is_number()) {
+  const Json& heartbeat = all.at("heartbeat");
+  if (!heartbeat.is_number()) {
     return fail(broken(site, "stats.json", "heartbeat: expected a number"));
   }
-  stats.heartbeat = heartbeat->get<Seconds>();
+  stats.heartbeat = heartbeat.get<Seconds>();
   stats.mode = member<std::string>(all, "mode", "");
   stats.version = member<std::string>(all, "version", "");
   stats.slurm_version = member<std::string>(all, "slurm_version", "");

@@ -167,7 +167,7 @@ std::string Reserver::in_the_way(const PendingEntry& entry, const Reservation& r
         return "job " + job.label + " started on " + name;
     }
     const BookedReservation* other = placer_.reservations().conflicting_reservation(
-        share.node, entry.job->key, entry.end(start), std::numeric_limits<int>::max());
+        share.node, entry.job->key, entry.end(start), EntryIndex{std::numeric_limits<int>::max()});
     if (other != nullptr)
       return "job " + std::to_string(other->reservation.job.id) + " has " + name + " before";
   }
@@ -197,7 +197,10 @@ std::optional<Reservation> Reserver::of_backfill(const PendingEntry& entry) cons
   for (const TypeId type : placer_.types_of(entry)) {
     const auto choice = choose(backfill_candidates(entry, type, start), entry.demand,
                                static_cast<int>(job.stock_nodes.size()));
-    if (choice) return make(entry, type, start, *choice);
+    if (!choice) continue;
+    Reservation found = make(entry, type, start, *choice);
+    found.backfill = true;
+    return found;
   }
   return std::nullopt;
 }

@@ -2,6 +2,7 @@
 #include "plugin/slurm/read/queue.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace rubato {
 
@@ -22,10 +23,22 @@ void drain(List queue, std::vector<SlurmQueueEntry>& entries) {
   FREE_NULL_LIST(queue);
 }
 
+// The two entries of a job with --prefer are equal in Slurm's order.
+void put_preferred_first(std::vector<SlurmQueueEntry>& entries) {
+  for (std::size_t i = 1; i < entries.size(); ++i) {
+    SlurmQueueEntry& before = entries[i - 1];
+    SlurmQueueEntry& entry = entries[i];
+    const bool same = before.job == entry.job && before.part == entry.part &&
+                      before.reservation == entry.reservation;
+    if (same && entry.use_prefer && !before.use_prefer) std::swap(before, entry);
+  }
+}
+
 std::vector<SlurmQueueEntry> drain_sorted(List queue) {
   sort_job_queue(queue);
   std::vector<SlurmQueueEntry> entries;
   drain(queue, entries);
+  put_preferred_first(entries);
   return entries;
 }
 
@@ -167,10 +180,11 @@ void sort_entries(std::vector<SlurmQueueEntry>& entries, std::size_t sorted) {
       !slurm_preemption_enabled() && std::is_sorted(entries.begin(), middle, comes_before);
   if (!known) {
     std::stable_sort(entries.begin(), entries.end(), comes_before);
-    return;
+  } else {
+    std::stable_sort(middle, entries.end(), comes_before);
+    std::inplace_merge(entries.begin(), middle, entries.end(), comes_before);
   }
-  std::stable_sort(middle, entries.end(), comes_before);
-  std::inplace_merge(entries.begin(), middle, entries.end(), comes_before);
+  put_preferred_first(entries);
 }
 
 bool queue_has_magnetic() { return get_magnetic_resv_count() > 0; }

@@ -127,6 +127,25 @@ def preempted_gpus_go_to_the_preemptor(c):
     check(not passed, "no job of the lower QOS to start before the preemptor", passed)
 
 
+@scenario(cluster="accounts", needs=["rubato", "dbd"], negative="reserve", timeout=150)
+def preempting_gang_in_stream(c):
+    """A gang of a QOS that may preempt keeps its reservation, however often preemption fails
+
+    The one job that it may preempt runs on another node. A stream of 1-GPU jobs takes what is free.
+    """
+    low = make_qos(c, "low", "PreemptMode=CANCEL")
+    urgent = make_qos(c, "urgent", f"Preempt={low}")
+    runs(c, c.sbatch(f"--qos={low} -w n5 --gpus=h100:1 -t 60", "sleep 900"))
+    first = steps.fill(c, 16, "--gpus=a100:1 -t 1")
+    gang = c.sbatch(f"--qos={urgent} -N4 --gpus-per-node=a100:4 -t 5", "sleep 900", name="gang")
+    stream = c.sbatch("--array=1-2000 --gpus=a100:1 -t 1 -o /dev/null", steps.SOME_SECONDS,
+                      name="stream")
+    first.open()
+    runs(c, gang, 100)
+    c.say(f"waited {c.wait_seconds(gang):.1f} s")
+    c.cmd(f"squeue -j {gang} -o '%.6i %.10q %.10T %N %r'; scancel {stream}")
+
+
 @scenario(cluster="quiet", needs=[], negative="settle", timeout=240)
 def node_that_reports_late(c):
     """A job whose first start is in no state file is not started again before its node reports

@@ -13,17 +13,20 @@ shape("row", rubato_conf=steps.conf("ReserveAfter=5"),
 def _starts_in_stream(c, options, asserts):
     """A job that Slurm alone can place starts in a stream of jobs that would take each node.
 
-    The stream keeps five of six nodes busy; what comes free goes to its next job, unless it is kept.
+    The odd nodes come free first, and the model would take these. Slurm refuses them.
     """
-    latch = c.latch()
-    first = [c.sbatch(f"-N1 -w n{i} --exclusive --gpus-per-node=4 -t 1",
-                      f"{latch.wait}; sleep {i}", name="fill") for i in range(1, 7)]
-    for job in first:
+    first, later = c.latch(), c.latch()
+    filled = [c.sbatch(f"-N1 -w n{i} --exclusive --gpus-per-node=4 -t 1",
+                       (first if i % 2 else later).wait, name="fill") for i in range(1, 7)]
+    for job in filled:
         c.wait_state(job, "RUNNING", 20)
     job = c.sbatch(f"{options} -t 5", "sleep 900", name="wide")
-    stream = c.sbatch("--array=1-300 -N1 --exclusive --gpus-per-node=4 -t 1 -o /dev/null",
+    stream = c.sbatch("--array=1-900 -N1 --exclusive --gpus-per-node=4 -t 1 -o /dev/null",
                       steps.SOME_SECONDS, name="stream")
-    latch.open()
+    first.open()
+    c.wait(lambda: c.ask(f"squeue -h -r -j {stream} -t R,CG,CD -o %T").split(), 60,
+           "the stream to pass it")
+    later.open()
     c.wait_state(job, "RUNNING", 110)
     c.cmd(f"squeue -t all -j {job} -o '%.6i %.10T %N %S %r'")
     passed = len(c.ask(f"squeue -h -r -j {stream} -t R,CG,CD -o %T").split())
@@ -34,11 +37,11 @@ def _starts_in_stream(c, options, asserts):
 
 @scenario(cluster="row", needs=[], negative="ask-backfill", timeout=240)
 def contiguous_nodes_in_stream(c):
-    """`--contiguous -N4` gets its nodes in a stream of jobs that take any node which comes free"""
+    """`--contiguous -N3` gets its nodes in a stream of jobs that take any node which comes free"""
     def asserts(seen):
         first, last = seen["NodeList"].strip("n[]").split("-")
-        check(int(last) - int(first) == 3, "four nodes in a row", seen["NodeList"])
-    _starts_in_stream(c, "--contiguous -N4 --exclusive --gpus-per-node=4", asserts)
+        check(int(last) - int(first) == 2, "three nodes in a row", seen["NodeList"])
+    _starts_in_stream(c, "--contiguous -N3 --exclusive --gpus-per-node=4", asserts)
 
 
 @scenario(cluster="row", needs=[], negative="ask-backfill", timeout=240)

@@ -2,6 +2,7 @@
 // Indices as types: what converts, what compares, and what must not compile.
 #include "lib/base/index.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <set>

@@ -3,8 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <nlohmann/json.hpp>
-
+#include "lib/base/json_value.h"
 #include "lib/json/models_table_records.h"
 #include "lib/json/record_writer.h"
 
@@ -60,9 +59,11 @@ TEST(ModelsTable, HasTheSameMembersAsAValue) {
   const ModelsTable table{5, {flagged}, {}, {{"", "bert", true, "a100", 0.5, 3}}, {}, {}};
   const auto members = json::json_of(table);
   EXPECT_TRUE(members["models"][0]["rate_min"].is_number_float()) << "800.0 stays a real number";
-  nlohmann::ordered_json value{{"schema", kModelsSchema}};
+  JsonValue value{{"schema", kModelsSchema}};
   value.update(members);
-  EXPECT_EQ(value, nlohmann::ordered_json::parse(to_json(table)));
+  const auto written = JsonValue::parse(to_json(table));
+  ASSERT_TRUE(written) << written.error().text;
+  EXPECT_EQ(value, *written);
 }
 
 TEST(ModelsTable, is_read_back) {

@@ -5,14 +5,15 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+
+#include "lib/base/json_value.h"
 
 namespace rubato {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = JsonValue;
 
 TEST(StatisticsTable, NamesEachKeyAndMetricOnce) {
   std::set<std::string_view> keys;
@@ -53,7 +54,7 @@ TEST(StatisticsTable, PutsAValueIntoItsGroup) {
   put(stats, "mail.taken", 4);
   put(stats, "mail.full", 5);
   put(stats, "locks.*.holds", 6, "start");
-  EXPECT_EQ(stats.dump(),
+  EXPECT_EQ(json_text(stats),
             R"({"rounds":3,"mail":{"taken":4,"full":5},"locks":{"start":{"holds":6}}})");
 }
 
@@ -61,10 +62,10 @@ TEST(StatisticsTable, PutsAnObjectWithoutValues) {
   Json stats;
   const std::map<std::string, int> none;
   put_all(stats, "learning.reports.*", none);
-  EXPECT_EQ(stats.dump(), R"({"learning":{"reports":{}}})");
+  EXPECT_EQ(json_text(stats), R"({"learning":{"reports":{}}})");
   const std::map<std::string, int> two{{"fitted", 2}, {"late", 1}};
   put_all(stats, "learning.reports.*", two);
-  EXPECT_EQ(stats.dump(), R"({"learning":{"reports":{"fitted":2,"late":1}}})");
+  EXPECT_EQ(json_text(stats), R"({"learning":{"reports":{"fitted":2,"late":1}}})");
 }
 
 TEST(StatisticsTable, FindsARowByKey) {

@@ -344,12 +344,12 @@ TEST(Reserve, what_backfill_found_stays_and_starts_there_though_it_was_just_refu
   Snapshot snapshot = busy();
   const JobId job = add_pending(snapshot, 4).key.id;
   JobMemory memory;
-  memory.job = snapshot.jobs.back().key;
+  memory.job = snapshot.jobs.front().key;
   memory.first_seen = kNow;
   memory.refusals = 5;
   memory.last_try = kNow - 1;
   snapshot.memory.jobs = {memory};
-  Job& entry = snapshot.jobs.back();
+  Job& entry = snapshot.jobs.front();
   entry.stock_start = kNow + 1000;
   entry.stock_nodes = {1};
   Plan plan = plan_of(snapshot);
@@ -358,16 +358,21 @@ TEST(Reserve, what_backfill_found_stays_and_starts_there_though_it_was_just_refu
   EXPECT_EQ(r->start, kNow + 1000);
   EXPECT_EQ(r->shares[0].node, 1);
 
+  // The model's own reservation of such a job is worth nothing.
+  snapshot.memory.reservations = plan.reservations;
+  snapshot.memory.reservations[0].backfill = false;
+  EXPECT_EQ(reservation_of(plan_of(snapshot), job)->start, kNow + 1000);
+
   // A backfill cycle that did not reach the job takes nothing away.
   snapshot.memory = plan.memory;
-  snapshot.jobs.back().stock_start = 0;
-  snapshot.jobs.back().stock_nodes.clear();
+  snapshot.jobs.front().stock_start = 0;
+  snapshot.jobs.front().stock_nodes.clear();
   plan = plan_of(snapshot);
   ASSERT_NE(reservation_of(plan, job), nullptr);
   EXPECT_EQ(reservation_of(plan, job)->start, kNow + 1000);
 
   // All nodes are free at its start. The last refusal was a second ago.
-  snapshot.jobs.erase(snapshot.jobs.begin(), snapshot.jobs.end() - 1);
+  snapshot.jobs.erase(snapshot.jobs.begin() + 1, snapshot.jobs.end());
   for (Node& node : snapshot.nodes) {
     node.gpus[0].free = 4;
     node.cores_free = node.cores;
@@ -379,6 +384,10 @@ TEST(Reserve, what_backfill_found_stays_and_starts_there_though_it_was_just_refu
   plan = plan_of(snapshot, Config(), kNow + 1000);
   ASSERT_TRUE(starts(plan, job));
   EXPECT_EQ(plan.starts[0].shares[0].node, 1);
+
+  // Refused there as well: the nodes are not kept for it until backfill finds others.
+  snapshot.memory.jobs[0].last_try = kNow + 1000;
+  EXPECT_EQ(reservation_of(plan_of(snapshot, Config(), kNow + 1001), job), nullptr);
 }
 
 TEST(Reserve, a_later_start_than_promised_names_its_cause) {

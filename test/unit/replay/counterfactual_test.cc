@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "lib/base/json_value.h"
 #include "lib/store/run_text.h"
 #include "test/support/build_snapshot.h"
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <semaphore>
 
+#include "lib/base/json_value.h"
 #include "lib/store/reader.h"
 #include "plugin/select/gate.h"
 #include "test/support/build_snapshot.h"
@@ -54,8 +54,8 @@ class RecorderTest : public ::testing::Test {
 
   std::unique_ptr<Recorder> make() { return make(clock_); }
   /// The statistics of the store.
-  nlohmann::ordered_json store_stats() {
-    nlohmann::ordered_json stats;
+  JsonValue store_stats() {
+    JsonValue stats;
     recorder_->put_store(stats);
     return stats["store"];
   }
@@ -359,7 +359,7 @@ TEST_F(RecorderTest, a_folder_that_cannot_be_written_stops_nothing) {
   send(snapshot.jobs[0].key, 5000, 50);
   EXPECT_EQ(memory_.progress.size(), 1U);
   ASSERT_TRUE(clock->sees_a_wait()) << "the store waits for its next try";
-  const nlohmann::ordered_json stats = store_stats();
+  const JsonValue stats = store_stats();
   EXPECT_EQ(stats["state"], "off");
   EXPECT_NE(stats["trouble"], "");
 }

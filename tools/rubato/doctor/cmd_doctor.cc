@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "lib/config/render.h"
 #include "tools/rubato/doctor/doctor.h"

@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <nlohmann/json.hpp>
 
+#include "lib/base/json_value.h"
 #include "tools/rubato/doctor/doctor.h"
 #include "tools/shared/published.h"
 
@@ -16,14 +16,11 @@ constexpr const char* kSeeLog = "see slurmctld's log for lines with 'rubato'";
 // models.json is written seconds after a report; a site with very many samples needs longer.
 constexpr Seconds kModelsLate = 120;
 
-std::string word(const Json& group, const char* key) {
-  const auto at = group.find(key);
-  return at != group.end() && at->is_string() ? at->get<std::string>() : "";
-}
+std::string word(const Json& group, const char* key) { return group.at(key).text(); }
 
 std::int64_t number(const Json& group, const char* key) {
-  const auto at = group.find(key);
-  return at != group.end() && at->is_number_integer() ? at->get<std::int64_t>() : 0;
+  const Json& value = group.at(key);
+  return value.is_number_integer() ? value.get<std::int64_t>() : 0;
 }
 
 void check_models(const Machine& machine, const PublishedStats& stats, Seconds reported,
@@ -57,8 +54,8 @@ void check_models(const Machine& machine, const PublishedStats& stats, Seconds r
 
 /// Checks the learnt models, and whether rounds use newer fits.
 void check_learning(const PublishedStats& stats, Checks& checks) {
-  const auto found = stats.all->find("learning");
-  if (found == stats.all->end() || !found->is_object()) return;
+  const Json* found = stats.all->find("learning");
+  if (found == nullptr || !found->is_object()) return;
   const std::int64_t places = number(*found, "cells");
   const std::int64_t refused = number(*found, "refused_fits");
   if (places == 0 && refused == 0) return;
@@ -76,8 +73,8 @@ void check_learning(const PublishedStats& stats, Checks& checks) {
 void check_store(const Machine& machine, const PublishedStats& stats, Checks& checks) {
   check_learning(stats, checks);
   const char* name = "store";
-  const auto found = stats.all->find("store");
-  if (found == stats.all->end() || !found->is_object()) return;
+  const Json* found = stats.all->find("store");
+  if (found == nullptr || !found->is_object()) return;
   const std::string state = word(*found, "state");
   if (state != "ready") {
     const std::string trouble = word(*found, "trouble");

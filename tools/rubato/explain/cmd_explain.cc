@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "tools/rubato/explain/explain_job.h"

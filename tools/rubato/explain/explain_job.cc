@@ -3,8 +3,7 @@
 
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
+#include "lib/base/json_value.h"
 #include "lib/base/nearest.h"
 #include "tools/shared/own_fields.h"
 

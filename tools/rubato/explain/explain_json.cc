@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // `rubato explain --json`: docs/schema/ has its schema.
-#include <nlohmann/json.hpp>
 
+#include "lib/base/json_value.h"
 #include "tools/rubato/explain/explain_parts.h"
 #include "tools/rubato/explain/explain_view.h"
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "lib/base/nearest.h"
 #include "tools/rubato/models/models_rows.h"

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "lib/base/json_value.h"
 #include "lib/hints/values.h"
 #include "lib/json/models_fit.h"
 #include "lib/json/record_writer.h"

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "lib/base/json_value.h"
 #include "lib/json/fit_summary_records.h"
 #include "lib/json/record_writer.h"
 #include "lib/model/predictor.h"

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "lib/base/json_value.h"
 #include "lib/base/nearest.h"
 #include "tools/rubato/models/read_input.h"
 #include "tools/rubato/models/site_store.h"

@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdlib>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "lib/hints/message.h"
 #include "tools/rubato/report/report_message.h"

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "lib/base/json_value.h"
 #include "tools/page/chart.h"
 
 namespace rubato::tools {

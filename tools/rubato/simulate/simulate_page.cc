@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "lib/base/json_reader.h"
 #include "lib/sim/engine/timeline.h"

@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "lib/base/json_reader.h"
 #include "tools/shared/output.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // `rubato stats`: the counters of Rubato in slurmctld.
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "lib/json/statistics_table.h"
 #include "tools/rubato/stats/stats_view.h"

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 
+#include "lib/base/json_value.h"
 #include "lib/json/statistics_table.h"
 
 namespace rubato::tools {

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <ctime>
-#include <nlohmann/json.hpp>
 
 #include "lib/base/json_reader.h"
 #include "lib/base/nearest.h"
@@ -60,8 +59,8 @@ std::string sections(const PublishedStats& stats, Seconds now) {
   std::string text;
   std::string_view heading;
   for (const Statistic& row : statistics::kTable) {
-    const auto it = stats.all->find(std::string(row.key));
-    if (row.heading.empty() || it == stats.all->end()) continue;
+    const Json* value_of = stats.all->find(row.key);
+    if (row.heading.empty() || value_of == nullptr) continue;
     if (heading != row.heading) {
       text += fmt::format("{}{}\n", text.empty() ? "" : "\n", row.heading);
       heading = row.heading;
@@ -69,7 +68,7 @@ std::string sections(const PublishedStats& stats, Seconds now) {
     const std::string value =
         row.kind == StatisticKind::kTime
             ? fmt::format("{} ({} s ago)", format_time(stats.heartbeat), now - stats.heartbeat)
-            : value_text(*it);
+            : value_text(*value_of);
     add_line(text, std::string(row.label), value);
   }
   return text;
@@ -84,8 +83,7 @@ std::string day_text(Seconds day) {
 }
 
 std::int64_t number(const Json& object, const char* member) {
-  const auto it = object.find(member);
-  return it != object.end() && it->is_number() ? it->get<std::int64_t>() : 0;
+  return object.at(member).get<std::int64_t>();
 }
 
 /// "12, 3:20" for twelve jobs that waited 3:20 on the average.
@@ -112,8 +110,8 @@ std::string stats_text(const PublishedStats& stats, Seconds now) {
 }
 
 std::string days_text(const Json& report, int days) {
-  const auto found = report.find("days");
-  if (found == report.end() || !found->is_array() || found->empty()) {
+  const Json& found = report.at("days");
+  if (found.empty()) {
     return "No managed job has started yet.\n";
   }
   Table table({{"DAY"},
@@ -125,13 +123,13 @@ std::string days_text(const Json& report, int days) {
                {"BY", true},
                {"GPU_HOURS", true},
                {"REPORTS", true}});
-  const std::size_t count = found->size();
+  const std::size_t count = found.size();
   const std::size_t first = count > static_cast<std::size_t>(days) ? count - days : 0;
   for (std::size_t i = first; i < count; ++i) {
-    const Json& day = (*found)[i];
+    const Json& day = found[i];
     const Json waits = day.value("waits", Json::object());
     const Json earlier = day.value("earlier", Json::object());
-    const bool observe = day.value("mode", "") == "observe";
+    const bool observe = day.at("mode").text() == "observe";
     const std::int64_t scored = number(earlier, "jobs") + number(day, "not_earlier");
     table.add({day_text(number(day, "day")), day.value("mode", std::string(kUnknown)),
                fmt::format("{}", number(waits, "jobs")), mean_text(waits),

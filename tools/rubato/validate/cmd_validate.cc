@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <vector>
 
