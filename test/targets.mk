@@ -29,7 +29,7 @@ check-cluster: stage
 	RUBATO_BUILD_DIR='$(abs_top_builddir)' $(top_srcdir)/test/cluster/run \
 	  --plugins '$(STAGE)/lib/rubato/slurm-$(SLURM_VERSION)' --json '$(RESULTS)/cluster.json' \
 	  $(addprefix --only ,$(ONLY)) $(addprefix --seed ,$(SEED)) $(addprefix --parallel ,$(PARALLEL)) \
-	  $(addprefix --repeat ,$(REPEAT)) $(if $(filter no,$(NEGATIVE)),--no-negative)
+	  $(addprefix --repeat ,$(REPEAT)) $(addprefix --tier ,$(TIER)) $(if $(filter no,$(NEGATIVE)),--no-negative)
 
 symbols-check: $(rubatoplugin_LTLIBRARIES)
 	$(AM_TESTS_ENVIRONMENT) $(PYTHON) $(top_srcdir)/test/support/symbols_test.py

@@ -226,7 +226,9 @@ constexpr std::pair<const char*, const char*> kTexts[] = {
     {"GpuType", "The name is the Type in gres.conf, in the same case."},
     {"Speed",
      "Used until jobs have reported how fast they run. Their reports correct it, also for jobs "
-     "that report nothing. A type without a line has speed 1."},
+     "that report nothing. A type without a line has speed 1. Where speeds differ, a job that "
+     "names no type gets the faster one, whatever the Weight of its nodes; Weight decides between "
+     "nodes of equally fast types."},
     {"Memory",
      "A number is in MiB, as in slurm.conf, or ends in K, M, G or T. Rubato does not choose "
      "execution plans that need more memory. Without it, plans that were not measured are assumed "

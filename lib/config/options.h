@@ -36,9 +36,9 @@ struct OptionWord {
 };
 
 /// The member of Config that an option sets; none for options that their type handles.
-using OptionField = std::variant<std::monostate, Mode Config::*, Seconds Config::*,
-                                 double Config::*, int Config::*, std::string Config::*,
-                                 std::set<std::string> Config::*>;
+using OptionField =
+    std::variant<std::monostate, Mode Config::*, Seconds Config::*, double Config::*, int Config::*,
+                 std::string Config::*, std::set<std::string> Config::*>;
 
 /// One row of the table.
 struct Option {

@@ -38,8 +38,8 @@ EntryPoint record_entry{"recording reports"};
 // A misspelt name would leave its jobs to stock Slurm in silence.
 void log_unknown_partitions(const Config& config, const Snapshot& snapshot) {
   for (const std::string& name : config.managed_partitions) {
-    const bool known = std::ranges::any_of(
-        snapshot.partitions, [&](const Partition& one) { return one.name == name; });
+    const bool known = std::ranges::any_of(snapshot.partitions,
+                                           [&](const Partition& one) { return one.name == name; });
     if (known) continue;
     std::vector<std::string> names;
     for (const Partition& one : snapshot.partitions) names.push_back(one.name);
@@ -141,6 +141,7 @@ void Loop::take_config() {
     const HeldLocks locks(LockKind::kConf, LockUse::kPeek, times_);
     if (!locks.held()) return;
     hidden = private_data();
+    max_rpcs_ = max_rpc_count();
   }
   publisher_.set_private_data(hidden);
   // Even if the next round fails, what is hidden now must not stay readable.
@@ -230,6 +231,8 @@ std::optional<Plan> Loop::decide(const Snapshot& snapshot, const Models& models)
 
 void Loop::cycle() {
   if (shutting_down() || scheduling_disabled()) return;
+  // As in stock schedule(): requests go first when there are many.
+  if (max_rpcs_ > 0 && rpc_count() >= max_rpcs_ && !config_->off(Mechanism::kQuiet)) return;
   held_before_ = times_.all.total_ms;
   full_ = !has_plan_ || seconds_since(*clock_, last_full_) >= config_->round_interval;
   if (full_) last_full_ = clock_->steady();

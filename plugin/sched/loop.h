@@ -69,6 +69,7 @@ class Loop final : public Waker {
   Memory memory_;
   LoopStats stats_;
   bool has_plan_ = false;
+  int max_rpcs_ = 0;           ///< max_rpc_count()
   bool new_config_ = true;     ///< no snapshot was taken since the configuration was read
   bool await_models_ = false;  ///< at start, and after a change of the configuration
   bool state_loaded_ = false;

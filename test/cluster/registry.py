@@ -35,6 +35,7 @@ class Scenario:
     needs: tuple
     negative: typing.Union[str, typing.Callable, None]
     timeout: float
+    tier: int = 1
 
     @property
     def title(self):
@@ -53,7 +54,7 @@ def shape(name, **fields):
     return name
 
 
-def scenario(cluster="main", needs=(), negative=None, timeout=60.0):
+def scenario(cluster="main", needs=(), negative=None, timeout=60.0, tier=1):
     """Registers `def body(c): "title" ...` as a scenario on the cluster shape of that name.
 
     needs:    of NEEDS; what is missing skips the scenario
@@ -61,6 +62,7 @@ def scenario(cluster="main", needs=(), negative=None, timeout=60.0):
               a TestOff word ("gate"), a whole line ("TestInject=stop-loop"), or a function
               f(c) that breaks the cluster (the runner mends it afterwards)
     timeout:  seconds the body may take
+    tier:     2 for one that takes minutes: run with --tier 2, or by its name
     """
     unknown = set(needs) - set(NEEDS)
     if unknown:
@@ -74,7 +76,8 @@ def scenario(cluster="main", needs=(), negative=None, timeout=60.0):
         name = body.__name__.replace("_", "-")
         if name in SCENARIOS:
             raise ValueError(f"scenario {name} is declared twice")
-        SCENARIOS[name] = Scenario(name, body, cluster, tuple(needs), negative, timeout)
+        SCENARIOS[name] = Scenario(name, body, cluster, tuple(needs), negative, timeout,
+                                   tier)
         return body
     return register
 

@@ -229,6 +229,8 @@ def arguments():
     add("--list", action="store_true", help="list the scenarios and end")
     add("--only", action="append", default=[], metavar="NAME",
         help="run this scenario (repeatable; NAME* for a prefix)")
+    add("--tier", type=int, choices=(1, 2), default=1,
+        help="2: also the scenarios that take minutes (default: 1)")
     add("--seed", metavar="N", type=lambda text: None if text == "random" else int(text),
         help="seed of the order (default: random, which draws one and prints it)")
     add("--json", metavar="FILE", help="write the results there (default: cluster.json in "
@@ -245,11 +247,11 @@ def arguments():
     return parser.parse_args()
 
 
-def choose(names):
-    """The scenarios of --only, all without it."""
+def choose(names, tier):
+    """The scenarios of --only; without it all up to this tier."""
     known = registry.SCENARIOS
     if not names:
-        return list(known.values())
+        return [item for item in known.values() if item.tier <= tier]
     found = []
     for name in names:
         hits = [item for key, item in known.items()
@@ -272,7 +274,7 @@ def main():
     sys.stdout.reconfigure(line_buffering=True)
     cluster.handle_signals()
     load_scenarios(HERE / "scenarios")
-    chosen = choose(options.only)
+    chosen = choose(options.only, options.tier)
     if options.list:
         for item in sorted(chosen, key=lambda i: (i.cluster, i.name)):
             print(f"{item.cluster:10} {item.name:36} {item.title}")

@@ -39,6 +39,8 @@ void wake_stock_scheduler() { ++test::core().stock_woken; }
 
 int coming_nodes() { return test::core().coming; }
 bool quiet() { return test::core().quiet; }
+int max_rpc_count() { return test::core().max_rpcs; }
+int rpc_count() { return test::core().rpcs; }
 
 HeldLocks::HeldLocks(LockKind kind, LockUse use, LockTimes& times, bool count)
     : locks_{}, use_(use), times_(times), count_(count) {

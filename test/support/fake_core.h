@@ -30,6 +30,8 @@ struct FakeCore {
   std::atomic<int> coming{0};  // completing nodes
   std::atomic<Seconds> partitions_changed{0};
   std::atomic<bool> quiet{true};  // slurmctld serves no request
+  std::atomic<int> max_rpcs{0};   // SchedulerParameters=max_rpc_cnt
+  std::atomic<int> rpcs{0};
   std::atomic<int> segments{0};
   std::atomic<int> segment_clears{0};
   std::atomic<int> stock_woken{0};

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugin/slurm/stock/controller.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 
 #include "plugin/slurm/stock/slurm_headers.h"
@@ -38,6 +41,17 @@ int coming_nodes() {
 // The thread that accepts requests counts as one. The next request also counts while it waits for
 // that thread (controller.c main, _slurmctld_rpc_mgr, _wait_for_server_thread).
 bool quiet() { return slurmctld_config.server_thread_count <= 2; }
+
+// job_scheduler.c, schedule().
+int max_rpc_count() {
+  for (const char* word : {"max_rpc_cnt=", "max_rpc_count="}) {
+    const char* found = xstrcasestr(slurm_conf.sched_params, word);
+    if (found != nullptr) return std::max(std::atoi(found + std::strlen(word)), 0);
+  }
+  return 0;
+}
+
+int rpc_count() { return slurmctld_config.server_thread_count; }
 
 PrivateData private_data() {
   const auto hides = [](std::uint32_t flag) { return (slurm_conf.private_data & flag) != 0; };

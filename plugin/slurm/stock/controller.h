@@ -37,6 +37,12 @@ struct ChangeMark {
 /// True if slurmctld serves no request now. Read without a lock: only a hint.
 [[nodiscard]] bool quiet();
 
+/// max_rpc_cnt of SchedulerParameters: at so many requests schedule() starts nothing; 0: no such
+/// number. Needs the configuration read lock.
+[[nodiscard]] int max_rpc_count();
+/// Requests that slurmctld serves now, as schedule() counts them. Read without a lock.
+[[nodiscard]] int rpc_count();
+
 /// PrivateData of slurm.conf. Needs the configuration read lock.
 [[nodiscard]] PrivateData private_data();
 

@@ -127,7 +127,7 @@ def preempted_gpus_go_to_the_preemptor(c):
     check(not passed, "no job of the lower QOS to start before the preemptor", passed)
 
 
-@scenario(cluster="accounts", needs=["rubato", "dbd"], negative="reserve", timeout=150)
+@scenario(cluster="accounts", needs=["rubato", "dbd"], negative="reserve", timeout=150, tier=2)
 def preempting_gang_in_stream(c):
     """A gang of a QOS that may preempt keeps its reservation, however often preemption fails
 

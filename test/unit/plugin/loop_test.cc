@@ -59,10 +59,11 @@ class LoopTest : public ::testing::Test {
     core().folder = folder_.string();
     core().records_fit = true;
     core().shutting_down = false;
-    for (auto* count : {&core().looks_reading, &core().looks_writing, &core().commits,
-                        &core().starts, &core().writes_back, &core().clears, &core().segments,
-                        &core().segment_clears, &core().stock_woken, &core().full_looks,
-                        &core().peeks, &core().reserves, &core().coming, &core().cycles})
+    for (auto* count :
+         {&core().looks_reading, &core().looks_writing, &core().commits, &core().starts,
+          &core().writes_back, &core().clears, &core().segments, &core().segment_clears,
+          &core().stock_woken, &core().full_looks, &core().peeks, &core().reserves, &core().coming,
+          &core().cycles, &core().max_rpcs, &core().rpcs})
       *count = 0;
     core().quiet = true;
     core().partitions_changed = 0;
@@ -458,6 +459,24 @@ TEST_F(LoopTest, RequestsThatNeverEndDoNotStopIt) {
   core().quiet = false;
   begin();
   EXPECT_TRUE(until([] { return core().commits > 3; }));
+}
+
+TEST_F(LoopTest, StartsNothingWhileThereAreAsManyRequestsAsMaxRpcCnt) {
+  core().max_rpcs = 50;
+  core().rpcs = 49;
+  begin();
+  ASSERT_TRUE(until([] { return core().commits > 1; }));
+  core().rpcs = 50;
+  const int cycles = core().cycles;
+  // The first of these cycles may have started before.
+  ASSERT_TRUE(until([&] { return core().cycles > cycles + 1; }));
+  const int commits = core().commits;
+  const int looks = core().looks_writing;
+  ASSERT_TRUE(until([&] { return core().cycles > cycles + 4; }));
+  EXPECT_EQ(core().commits, commits);
+  EXPECT_EQ(core().looks_writing, looks);
+  core().rpcs = 10;
+  EXPECT_TRUE(until([&] { return core().commits > commits; }));
 }
 
 TEST_F(LoopTest, DoesNothingOnceSlurmctldShutsDown) {
