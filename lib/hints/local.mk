@@ -36,5 +36,7 @@ lib_librubato_hints_la_SOURCES = \
   lib/hints/types.h \
   lib/hints/values.cc \
   lib/hints/values.h \
+  lib/hints/warnings.cc \
+  lib/hints/warnings.h \
   lib/hints/wrong_hints.cc \
   lib/hints/wrong_hints.h

@@ -118,6 +118,26 @@ std::string suffix_hint(std::string_view text) {
   return fmt::format("; write {}e{}", number, exponent);
 }
 
+/// "; write 1.28e6" for 1,280,000, 1_280_000 and 1'280'000. "256,512" may be a list.
+std::string group_hint(std::string_view text) {
+  const std::size_t mark = text.find_first_of(",_'");
+  if (mark == std::string_view::npos || mark == 0 || mark > 3) return "";
+  if (text[mark] == ',' && text.find(',', mark + 1) == std::string_view::npos) return "";
+  std::string digits(text.substr(0, mark));
+  for (std::string_view rest = text.substr(mark); !rest.empty();) {
+    if (rest.front() != text[mark]) return "";
+    rest.remove_prefix(1);
+    std::string_view group = rest.substr(0, 3);
+    if (group.size() != 3 || take_digits(group).empty() || !group.empty()) return "";
+    digits += rest.substr(0, 3);
+    rest.remove_prefix(3);
+  }
+  const auto decimal = decimal_of(digits);
+  std::int64_t value = 0;
+  if (!decimal || whole_of(*decimal, value) != Whole::kYes) return "";
+  return fmt::format("; write {}", show_count(value));
+}
+
 }  // namespace
 
 bool is_blank(char c) {
@@ -146,7 +166,7 @@ Result<std::int64_t> parse_count(std::string_view text, std::int64_t min, std::i
   const bool negative = text.starts_with('-') && decimal_of(text.substr(1));
   const auto decimal = decimal_of(text);
   if (!decimal && !negative) {
-    const std::string suffix = suffix_hint(text);
+    const std::string suffix = suffix_hint(text) + group_hint(text);
     return fail(fmt::format("{} is not a whole number{}", in_quotes(text),
                             suffix.empty() ? choose : suffix));
   }

@@ -40,7 +40,7 @@ void check_restart(const RuleCase& at, Errors& errors) {
   if (!resizes(at.hints, Resize::kRestart) || consents(at.hints) || !at.request.batch) return;
   errors.push_back(fmt::format("{}: restart interrupts the job, which requires {}; write {}",
                                at.word(HintField::kResize), at.word(HintField::kCheckpoint),
-                               at.line(HintField::kCheckpoint, "USR1@60")));
+                               at.line(HintField::kCheckpoint, "B:USR1@60")));
 }
 
 void check_requeue(const RuleCase& at, Errors& errors) {

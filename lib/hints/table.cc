@@ -136,7 +136,8 @@ std::vector<HintDef> rows_of_change() {
                       "As for sbatch --signal: [R|B:]SIGNAL[@SECONDS], with the name or number of "
                       "a signal that can be caught, and how long before the restart it is "
                       "sent (0 to 65535 seconds, default 60). B: sends it to the batch shell "
-                      "only. The word none forbids every interruption. Without this hint "
+                      "only, without B: only job steps (srun) receive it. The word none forbids "
+                      "every interruption. Without this hint "
                       "Rubato never interrupts the job."});
   rows.push_back({.field = HintField::kResize,
                   .type = HintType::kChoice,

@@ -53,10 +53,28 @@ Result<std::string> parse_name(std::string_view value) {
       fmt::format("{} is not a name; use letters, digits and . _ + : @ -", in_quotes(value)));
 }
 
+/// "256-1024" for the ranges 256..1024, 256:1024 and "256 to 1024".
+std::optional<std::string> other_range(std::string_view value, std::int64_t most) {
+  for (const std::string_view mark : {"...", "..", ":", " to "}) {
+    const std::size_t at = value.find(mark);
+    if (at == std::string_view::npos) continue;
+    const auto from = parse_count(trimmed(value.substr(0, at)), 1, most);
+    const auto to = parse_count(trimmed(value.substr(at + mark.size())), 1, most);
+    if (from && to && *from <= *to) {
+      return fmt::format("{}-{}", show_count(*from), show_count(*to));
+    }
+  }
+  return std::nullopt;
+}
+
 /// FROM-TO or one number; `example` is a valid one.
 template <typename Number>
 Result<std::pair<Number, Number>> parse_range(std::string_view value, Number most,
                                               const char* example) {
+  const auto other = other_range(value, most);
+  if (other) {
+    return fail(fmt::format("{} is not a range; write {}", in_quotes(value), *other));
+  }
   const std::size_t dash = value.find('-', 1);
   const auto number = [&](std::string_view text) { return parse_count(trimmed(text), 1, most); };
   const auto from = number(value.substr(0, dash));

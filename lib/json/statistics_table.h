@@ -23,7 +23,7 @@ struct Statistic {
   std::string_view key;  ///< "mail.taken" is member taken of the group mail; "*" is any name
   StatisticKind kind;
   std::string_view meaning;    ///< HELP of the metric, description in the schema
-  std::string_view metric{};   ///< name in `rubato metrics`; "": untyped, named after the key
+  std::string_view metric{};   ///< name in `rubato metrics`; "": named after the key
   std::string_view heading{};  ///< section of `rubato stats`; "": that of the group
   std::string_view label{};    ///< in `rubato stats`; "": made from the key
 };
@@ -112,7 +112,8 @@ inline constexpr Statistic kTable[] = {
      "rubato_messages_foreign_total"},
     {"mail.not_running", kCounter, "Messages refused because their job does not run",
      "rubato_messages_not_running_total"},
-    {"mail.mode", kCounter, "Messages refused because of the mode", "rubato_messages_mode_total"},
+    {"mail.mode", kCounter, "Messages refused because of the mode", "rubato_messages_mode_total",
+     "", "Refused by mode"},
     {"mail.waiting", kGauge, "Messages in the queue", "rubato_messages_waiting"},
     {"hints.jobs", kCounter, "Submissions with hints", "rubato_hinted_jobs_total"},
     {"hints.refused", kCounter, "Submissions refused because of their hints",
@@ -162,7 +163,7 @@ struct StatisticGroup {
 
 inline constexpr StatisticGroup kStatisticGroups[] = {
     {"locks", "Locks by use", "Time that slurmctld's locks were held, by use"},
-    {"mail", "Mail", "Messages of jobs"},
+    {"mail", "Messages of jobs", "Messages of jobs"},
     {"hints", "Hints", "Checks at submission"},
     {"store", "Store", "The database"},
     {"learning", "Learning", "What is learnt from reports"},

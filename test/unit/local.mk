@@ -43,6 +43,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/hints/read_test.cc \
   test/unit/hints/rules_test.cc \
   test/unit/hints/values_test.cc \
+  test/unit/hints/warnings_test.cc \
   test/unit/json/annotation_test.cc \
   test/unit/json/forecasts_test.cc \
   test/unit/json/job_annotation_test.cc \

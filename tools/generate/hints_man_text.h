@@ -64,7 +64,7 @@ separated by semicolons, up to the end.
 .PP
 .RS
 .nf
-\-\-comment="night run rubato: gpus=1,2,4,8; checkpoint=USR1@60; resize=restart"
+\-\-comment="night run rubato: gpus=1,2,4,8; checkpoint=B:USR1@60; resize=restart"
 .fi
 .RE
 .PP
@@ -248,7 +248,7 @@ A job that can run on 1, 2, 4 or 8 GPUs, prefers h100 to a100, and may be restar
 #SBATCH \-\-dl\-gpu\-types=h100/a100
 #SBATCH \-\-dl\-batch=256\-1024
 #SBATCH \-\-dl\-samples=1.28e8
-#SBATCH \-\-dl\-checkpoint=USR1@60
+#SBATCH \-\-dl\-checkpoint=B:USR1@60
 #SBATCH \-\-dl\-resize=restart
 .fi
 .RE
@@ -259,7 +259,7 @@ The same in a comment:
 .nf
 #SBATCH \-\-gpus=4
 #SBATCH \-\-requeue
-#SBATCH \-\-comment="rubato: job\-type=resnet50; gpus=1,2,4,8; gpu\-types=h100/a100; batch=256\-1024; samples=1.28e8; checkpoint=USR1@60; resize=restart"
+#SBATCH \-\-comment="rubato: job\-type=resnet50; gpus=1,2,4,8; gpu\-types=h100/a100; batch=256\-1024; samples=1.28e8; checkpoint=B:USR1@60; resize=restart"
 .fi
 .RE
 .PP

@@ -192,11 +192,11 @@ std::vector<RuleTest> tests_of_change() {
        "resize=none;checkpoint=none;device=gpu;gpu-types=a/b", with(gpus(4), salloc)},
       {"restart-needs-checkpoint", "resize=restart", gpus(4),
        "--dl-resize: restart interrupts the job, which requires --dl-checkpoint; write "
-       "--dl-checkpoint=USR1@60",
+       "--dl-checkpoint=B:USR1@60",
        "resize=restart;checkpoint=USR1@60", gpus(4)},
       {"restart-needs-checkpoint", "resize=restart;checkpoint=none", gpus(4),
        "--dl-resize: restart interrupts the job, which requires --dl-checkpoint; write "
-       "--dl-checkpoint=USR1@60",
+       "--dl-checkpoint=B:USR1@60",
        "resize=none;checkpoint=none", gpus(4)},
       {"checkpoint-needs-requeue", "checkpoint=USR1", with(gpus(4), stays),
        "--dl-checkpoint: an interrupted job is requeued, but the request does not allow it; add "

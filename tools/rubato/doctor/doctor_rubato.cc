@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Checks rubato.conf and the names in it.
 #include <fmt/format.h>
+#include <grp.h>
+#include <pwd.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <array>
 #include <cctype>
 #include <set>
 
@@ -11,6 +15,19 @@
 
 namespace rubato::tools {
 namespace {
+
+/// Whether the bits of a file let `user` read it; true for a user that is unknown here.
+bool can_read(const std::string& user, const struct stat& info) {
+  const passwd* entry = getpwnam(user.c_str());
+  if (entry == nullptr || entry->pw_uid == 0) return true;
+  if (entry->pw_uid == info.st_uid) return (info.st_mode & S_IRUSR) != 0;
+  std::array<gid_t, 256> groups{};
+  int count = static_cast<int>(groups.size());
+  if (getgrouplist(user.c_str(), entry->pw_gid, groups.data(), &count) < 0) return true;
+  const auto last = groups.begin() + count;
+  const bool member = std::find(groups.begin(), last, info.st_gid) != last;
+  return (info.st_mode & (member ? S_IRGRP : S_IROTH)) != 0;
+}
 
 /// True if rubato.conf was read, so that its values can be checked.
 bool check_file(const Machine& machine, Checks& checks) {
@@ -28,8 +45,16 @@ bool check_file(const Machine& machine, Checks& checks) {
     return true;
   }
   struct stat info {};
-  if (stat(site.rubato_conf_path.c_str(), &info) == 0 &&
-      (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+  const bool found = stat(site.rubato_conf_path.c_str(), &info) == 0;
+  const std::string user = site.slurm.get_or("SlurmUser", "root");
+  if (found && !can_read(user, info)) {
+    checks.push_back(
+        {Status::kFail, "rubato.conf",
+         fmt::format("slurmctld runs as {}, which cannot read {}", user, site.rubato_conf_path),
+         "chmod a+r " + site.rubato_conf_path});
+    return true;
+  }
+  if (found && (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     checks.push_back({Status::kWarn, "rubato.conf", "users other than its owner can write it",
                       "chmod go-w " + site.rubato_conf_path});
     return true;

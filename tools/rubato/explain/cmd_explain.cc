@@ -2,6 +2,7 @@
 // `rubato explain`: explains the decision for a job, or for all pending jobs.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -74,8 +75,18 @@ Json answer(const View& view) {
   if (!view.mode.empty()) json["mode"] = view.mode;
   json["round"] = view.published.plan.round;
   json["made"] = view.published.plan.made;
+  if (view.stale) json["old"] = true;
   json["jobs"] = Json::array();
   return json;
+}
+
+/// The entries of the plan. If the loop has stopped they say since when they are old.
+std::vector<PlanEntry> entries_of(const View& view) {
+  std::vector<PlanEntry> entries = queue_of(view.published.snapshot, view.published.plan);
+  if (view.stale) {
+    for (PlanEntry& entry : entries) entry.old_since = view.published.plan.made;
+  }
+  return entries;
 }
 
 /// A running job has the decision under the same key; `at` is null if it is unknown.
@@ -134,7 +145,7 @@ int explain_ended(const Globals& globals, const View& view,
 int explain_job(const Globals& globals, const View& view, const JobSelector& selector) {
   const Snapshot& snapshot = view.published.snapshot;
   std::vector<PlanEntry> found;
-  for (const PlanEntry& entry : queue_of(snapshot, view.published.plan)) {
+  for (const PlanEntry& entry : entries_of(view)) {
     const bool meant = entry.job != nullptr ? matches(selector, *entry.job)
                                             : entry.explanation->label == selector.text;
     if (!meant) continue;
@@ -177,7 +188,7 @@ bool listed(const PlanEntry& entry, const Options& options) {
 
 int explain_queue(const Globals& globals, const View& view, const Options& options) {
   std::vector<PlanEntry> entries;
-  for (const PlanEntry& entry : queue_of(view.published.snapshot, view.published.plan)) {
+  for (const PlanEntry& entry : entries_of(view)) {
     if (listed(entry, options)) entries.push_back(entry);
   }
   if (globals.json) {
@@ -190,6 +201,11 @@ int explain_queue(const Globals& globals, const View& view, const Options& optio
   }
   if (view.mode == "observe") {
     fmt::print("Mode observe: stock Slurm schedules; this is what Rubato would do.\n");
+  }
+  if (view.stale) {
+    const Seconds made = view.published.plan.made;
+    fmt::print("Old plan, made {} ago at {}: Rubato's loop is not running.\n",
+               format_duration(std::max<Seconds>(0, now() - made)), format_time(made));
   }
   const int width = terminal_width().value_or(0);
   fmt::print("{}",

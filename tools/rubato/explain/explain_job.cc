@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "lib/base/json_value.h"
 #include "lib/base/nearest.h"
 #include "tools/shared/own_fields.h"
@@ -77,7 +79,7 @@ Json squeue_job_json(const SqueueJob& job) {
   if (f.left_low >= 0) json["remaining_low"] = f.left_low;
   if (f.left_high >= 0) json["remaining_high"] = f.left_high;
   if (!f.predictable.empty()) json["class"] = f.predictable;
-  if (f.start > 0) json["expected_start"]["earliest"] = f.start;
+  if (f.start > 0) json["expected_start"]["earliest"] = std::max(f.start, now());
   return json;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // `rubato explain --json`: docs/schema/ has its schema.
 
+#include <algorithm>
+
 #include "lib/base/json_value.h"
 #include "tools/rubato/explain/explain_parts.h"
 #include "tools/rubato/explain/explain_view.h"
@@ -48,6 +50,17 @@ void add_training(Json& json, const Job& job, const Snapshot& snapshot) {
   json["class"] = progress_history->predictable ? "P" : "U";
   json["forecasts_judged"] = progress_history->scored;
   json["forecast_quality"] = progress_history->quality;
+}
+
+/// A bound that has passed is now.
+void add_expected_start(Json& json, const Explanation& told) {
+  const Seconds at = now();
+  if (tells_earliest(told, at)) {
+    json["expected_start"]["earliest"] = std::max(told.start_earliest, at);
+  }
+  if (told.start_latest > 0 && told.start_latest < kForever) {
+    json["expected_start"]["latest"] = std::max(told.start_latest, at);
+  }
 }
 
 }  // namespace
@@ -107,10 +120,7 @@ Json entry_json(const PlanEntry& entry, const Snapshot& snapshot, const std::str
     json["reason"] = e->reason;
     if (!e->gpu_type.empty()) json["gpu_type"] = e->gpu_type;
     if (!e->nodes.empty()) json["planned_nodes"] = e->nodes;
-    if (e->start_earliest > 0) json["expected_start"]["earliest"] = e->start_earliest;
-    if (e->start_latest > 0 && e->start_latest < kForever) {
-      json["expected_start"]["latest"] = e->start_latest;
-    }
+    if (entry.old_since == 0) add_expected_start(json, *e);
     json["facts"] = facts_json(*e);
   }
   if (entry.started != nullptr) json["decision"] = decision_json(*entry.started);

@@ -27,7 +27,9 @@ std::string short_time(Seconds time, Seconds now) {
   return a.tm_yday == b.tm_yday ? fmt::format("{:%H:%M}", a) : fmt::format("{:%m-%dT%H:%M}", a);
 }
 
-std::string short_start(const Explanation& e, Seconds now) {
+std::string short_start(const PlanEntry& entry, Seconds now) {
+  const Explanation& e = *entry.explanation;
+  if (entry.old_since > 0) return "N/A";
   if (e.verdict == Verdict::kStart || e.verdict == Verdict::kAttempt) return "now";
   const bool from = tells_earliest(e, now);
   const bool to = e.start_latest > 0 && e.start_latest < kForever;
@@ -53,7 +55,7 @@ Row row_of(const PlanEntry& entry, Seconds now) {
   Row row{"-", "", "", "", "-", "N/A"};
   if (const Explanation* e = entry.explanation; e != nullptr) {
     row = {std::to_string(e->order + 1), e->label, e->partition, "", to_string(e->verdict),
-           short_start(*e, now)};
+           short_start(entry, now)};
   }
   if (const Job* job = entry.job; job != nullptr) {
     row[kJob] = job->label;

@@ -32,7 +32,9 @@ std::string join(const std::vector<std::string>& words) {
   return text;
 }
 
-std::string expected_start(const Explanation& e, Seconds now) {
+std::string expected_start(const PlanEntry& entry, Seconds now) {
+  const Explanation& e = *entry.explanation;
+  if (entry.old_since > 0) return "unknown";
   if (e.verdict == Verdict::kStart || e.verdict == Verdict::kAttempt) return "now";
   const bool from = tells_earliest(e, now);
   const bool to = e.start_latest > 0 && e.start_latest < kForever;
@@ -44,6 +46,15 @@ std::string expected_start(const Explanation& e, Seconds now) {
   if (from && to && in(e.start_earliest) == in(e.start_latest)) return in(e.start_earliest);
   if (from && to) return fmt::format("between {} and {}", in(e.start_earliest), in(e.start_latest));
   return from ? "not before " + in(e.start_earliest) : "by " + in(e.start_latest);
+}
+
+std::string pending_text(Seconds eligible, Seconds now) {
+  if (eligible > now) {
+    return fmt::format("pending, eligible from {} (in {})", format_time(eligible),
+                       format_duration(eligible - now));
+  }
+  return fmt::format("pending since {} ({})", format_time(eligible),
+                     format_duration(now - eligible));
 }
 
 std::string share_text(const NodeShare& share, const Snapshot& snapshot) {
@@ -69,14 +80,23 @@ void add_pending(std::string& text, const PlanEntry& entry, Seconds now, bool co
              "none yet: submitted after the last round, or not eligible before it");
     return;
   }
-  text +=
-      fmt::format("  {:<{}}{}: {}\n", "Verdict", kLabelWidth - 2,
-                  paint(to_string(e->verdict), color_of(e->verdict), color), meaning(e->verdict));
-  if (!e->reason.empty()) add_line(text, "Reason", e->reason);
+  if (entry.old_since > 0) {
+    add_line(text, "Verdict",
+             fmt::format("none now; the plan of {}, {} ago, said {}", format_time(entry.old_since),
+                         format_duration(std::max<Seconds>(0, now - entry.old_since)),
+                         to_string(e->verdict)));
+  } else {
+    text +=
+        fmt::format("  {:<{}}{}: {}\n", "Verdict", kLabelWidth - 2,
+                    paint(to_string(e->verdict), color_of(e->verdict), color), meaning(e->verdict));
+  }
+  if (!e->reason.empty()) {
+    add_line(text, entry.old_since > 0 ? "Old reason" : "Reason", e->reason);
+  }
   add_line(text, "Order", fmt::format("{}", e->order + 1));
   if (!e->gpu_type.empty()) add_line(text, "GPU type", e->gpu_type);
   if (!e->nodes.empty()) add_line(text, "Nodes", join(e->nodes));
-  add_line(text, "Expected start", expected_start(*e, now));
+  add_line(text, "Expected start", expected_start(entry, now));
   bool first = true;
   for (const auto& [name, value] : e->facts) {
     add_line(text, first ? "Facts" : "", fmt::format("{} = {}", name, value));
@@ -142,10 +162,10 @@ void add_decision(std::string& text, const StartRecord& record) {
   add_line(text, "Decided",
            fmt::format("at {}, in round {}{}", format_time(record.time), record.round,
                        record.kind == "start" ? "" : "; started by stock Slurm"));
-  if (!told.reason.empty()) add_line(text, "Reason at start", told.reason);
+  if (!told.reason.empty()) add_line(text, "Start reason", told.reason);
   bool first = true;
   for (const auto& [name, value] : told.facts) {
-    add_line(text, first ? "Facts at start" : "", fmt::format("{} = {}", name, value));
+    add_line(text, first ? "Start facts" : "", fmt::format("{} = {}", name, value));
     first = false;
   }
 }
@@ -226,9 +246,7 @@ std::string entry_text(const PlanEntry& entry, const Snapshot& snapshot,
   if (job->state == JobState::kRunning) {
     add_running(text, *job, snapshot, now);
   } else {
-    add_line(text, "State",
-             fmt::format("pending since {} ({})", format_time(job->eligible),
-                         format_duration(std::max<Seconds>(0, now - job->eligible))));
+    add_line(text, "State", pending_text(job->eligible, now));
   }
   add_training(text, *job, snapshot, now);
   add_line(text, "Scheduled by", scheduled_by(*job, snapshot, all_stock));

@@ -17,6 +17,7 @@ struct PlanEntry {
   const Job* job = nullptr;                  ///< null if the snapshot no longer has it
   const Explanation* explanation = nullptr;  ///< null for a running job, or one not planned yet
   const StartRecord* started = nullptr;      ///< decision at the start of a running job, if known
+  Seconds old_since = 0;  ///< when the plan was made if it is no longer in effect, else 0
 };
 
 /// Pending entries in plan order, then those not planned yet, then running jobs.

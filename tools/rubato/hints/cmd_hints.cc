@@ -8,6 +8,7 @@
 #include "lib/hints/comment.h"
 #include "lib/hints/render.h"
 #include "lib/hints/request.h"
+#include "lib/hints/warnings.h"
 #include "tools/shared/command.h"
 #include "tools/shared/command_line.h"
 #include "tools/shared/job_facts.h"
@@ -92,6 +93,7 @@ std::string comment_of(const std::string& text) {
 }
 
 int check(const Globals& globals, const Options& options) {
+  if (const auto marker = misspelt_marker(options.check)) return failure(*marker);
   const auto hints = parse_comment(comment_of(options.check));
   if (!hints) return failure(hints.error().text);
   const auto request = request_of(options);
@@ -105,6 +107,9 @@ int check(const Globals& globals, const Options& options) {
   if (asks) {
     const auto resolved = resolve_hints(*hints, {}, *request, Spelling::kComment);
     if (!resolved) return failure(resolved.error().text);
+  }
+  if (const auto warning = signal_for_steps_only(*hints); warning && request->batch) {
+    print_warning(*warning);
   }
   if (globals.json) {
     fmt::print("{}\n", hints_json(*hints));

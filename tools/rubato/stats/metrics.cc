@@ -57,6 +57,16 @@ std::string metric_word(std::string text) {
   return text;
 }
 
+/// The name of a statistic that has none in the table: with its unit, and _total for counters.
+std::string metric_name(const std::string& member, StatisticKind kind) {
+  std::string name = "rubato_" + metric_word(member);
+  if (kind == StatisticKind::kCounter) return name + "_total";
+  if (kind == StatisticKind::kTime) return name + "_seconds";
+  if (kind != StatisticKind::kMilliseconds) return name;
+  if (const auto at = name.find("_ms_"); at != std::string::npos) name.erase(at, 3);
+  return name + "_seconds";
+}
+
 /// Numbers by "member", "group.member" and so on; arrays are left out.
 void take_numbers(const Json& group, const std::string& head, std::map<std::string, double>& to) {
   for (const auto& [member, value] : group.items()) {
@@ -84,8 +94,14 @@ void add_stats(std::string& text, const PublishedStats& stats, Seconds now) {
   }
   for (const auto& [member, value] : numbers) {
     if (member.starts_with("report.")) continue;
-    single(text, "rubato_" + metric_word(member), "untyped",
-           fmt::format("{} of stats.json", member), value);
+    const Statistic* row = find_statistic(member);
+    if (row == nullptr) {
+      single(text, "rubato_" + metric_word(member), "untyped",
+             fmt::format("{} of stats.json", member), value);
+    } else {
+      single(text, metric_name(member, row->kind), type_of(row->kind),
+             fmt::format("{}: {} of stats.json", row->meaning, member), value * unit_of(row->kind));
+    }
   }
 }
 

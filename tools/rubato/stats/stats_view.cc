@@ -34,12 +34,18 @@ void add_line(std::string& text, const std::string& label, const std::string& va
   text += fmt::format("  {:<38}{}\n", label + ":", value);
 }
 
-void add_members(std::string& text, const Json& group, const std::string& head) {
+/// `path` is "mail." in the group mail.
+void add_members(std::string& text, const Json& group, const std::string& head,
+                 const std::string& path) {
   for (const auto& [member, value] : group.items()) {
-    const std::string label =
-        head.empty() ? label_of(member) : head + ", " + lower(label_of(member));
+    const Statistic* row = find_statistic(path + member);
+    const std::string own =
+        row != nullptr && !row->label.empty() ? std::string(row->label) : label_of(member);
+    const std::string label = head.empty() ? own : head + ", " + lower(own);
     if (value.is_object()) {
-      add_members(text, value, label);
+      add_members(text, value, label, path + member + ".");
+    } else if (row != nullptr && row->kind == StatisticKind::kTime) {
+      add_line(text, label, format_time(value.get<Seconds>()));
     } else if (!value.is_array()) {
       add_line(text, label, value_text(value));
     }
@@ -101,7 +107,7 @@ std::string stats_text(const PublishedStats& stats, Seconds now) {
     if (member == "schema" || member == "report") continue;
     if (value.is_object()) {
       text += fmt::format("\n{}\n", heading_of(member));
-      add_members(text, value, "");
+      add_members(text, value, "", member + ".");
     } else if (value.is_primitive() && find_statistic(member) == nullptr) {
       add_line(others, label_of(member), value_text(value));
     }
