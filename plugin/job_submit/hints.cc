@@ -8,6 +8,7 @@
 #include "lib/hints/comment.h"
 #include "lib/hints/message.h"
 #include "lib/hints/read.h"
+#include "lib/hints/warnings.h"
 #include "plugin/slurm/read/cluster_types.h"
 
 namespace rubato {
@@ -36,7 +37,7 @@ Result<void> check_length(const std::string& comment) {
 
 }  // namespace
 
-Result<Checked> check_submit(Submission& job, const Config& config) {
+Result<Checked> check_submit(Submission& job, const Config& config, std::string& warning) {
   const PassedHints passed = job.passed();
   const std::string comment = job.comment();
   if (is_message(comment)) {
@@ -44,7 +45,10 @@ Result<Checked> check_submit(Submission& job, const Config& config) {
         "comment: rubato! starts a message of a running job; hints start with rubato: after a "
         "blank");
   }
-  if (passed.empty() && !split_comment(comment).hints) return Checked::kNothing;
+  if (passed.empty() && !split_comment(comment).hints) {
+    warning = misspelt_marker(comment).value_or("");
+    return Checked::kNothing;
+  }
 
   const auto said = parse_hints({passed.options, passed.environment, comment});
   if (!said) return tl::unexpected(said.error());
@@ -54,6 +58,7 @@ Result<Checked> check_submit(Submission& job, const Config& config) {
   const std::string recorded = passed.empty() ? comment : with_hints(comment, *said);
   if (const auto fits = check_length(recorded); !fits) return tl::unexpected(fits.error());
   if (!passed.empty()) job.set_comment(recorded);
+  if (job.facts().batch) warning = signal_for_steps_only(*said).value_or("");
   return Checked::kGood;
 }
 

@@ -16,8 +16,10 @@ enum class Checked {
 
 /// Reads the hints of a submission from options, environment and comment. Merges them into the
 /// comment, in canonical form after the site's own text. The error is the text that sbatch prints,
-/// one line per mistake; `job` is then unchanged.
-[[nodiscard]] Result<Checked> check_submit(Submission& job, const Config& config);
+/// one line per mistake; `job` is then unchanged. `warning`: what the user probably did not mean,
+/// for a job that is accepted.
+[[nodiscard]] Result<Checked> check_submit(Submission& job, const Config& config,
+                                           std::string& warning);
 
 /// Checks an update of the comment, or of a pending job's request, against the hints after the
 /// update. Other updates pass, as do updates by users without permission: slurmctld handles them.

@@ -36,8 +36,9 @@ int on_submit(Pair& pair, Submission& job, std::uint32_t uid, std::string& error
   if (config->injected(Fault::kThrowSubmit)) throw std::runtime_error("injected at submit");
   pair.note_submit(job.owner(uid), job.immediate());
   if (config->off(Mechanism::kHints)) return kSlurmSuccess;
-  const auto checked = check_submit(job, *config);
+  const auto checked = check_submit(job, *config, error);
   if (checked) {
+    // sbatch prints a text of an accepted job too.
     if (*checked == Checked::kGood) pair.note_hints({.jobs = 1});
     return kSlurmSuccess;
   }

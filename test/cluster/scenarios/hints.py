@@ -104,6 +104,19 @@ def every_wrong_hint_is_refused(c):
 
 
 @scenario(needs=["rubato"], negative="hints")
+def slips_get_a_line(c):
+    """sbatch accepts the job and says what its owner probably did not mean
+
+    Text that looks like hints, and a signal that the batch script would never get.
+    """
+    said = c.cmd("sbatch --parsable -t 1 --comment='Rubato: job-type=x' --wrap true 2>&1")
+    check("write rubato:job-type=x" in said, "the comment that Rubato reads", said)
+    said = c.cmd("sbatch --parsable --requeue -t 1 --gpus=1 --comment='rubato:checkpoint=USR1' "
+                 "--wrap 'sleep 1' 2>&1")
+    check("checkpoint=B:USR1" in said, "the signal that the script gets", said)
+
+
+@scenario(needs=["rubato"], negative="hints")
 def strong_hints_go_before_weak_ones(c):
     """Environment before comment before JobType= line, each hint alone; the comment records it"""
     c.write_rubato_conf(steps.conf("JobType=bert Batch=64 Gpus=1-8 Resize=restart "
