@@ -111,7 +111,7 @@ def slips_get_a_line(c):
     """
     said = c.cmd("sbatch --parsable -t 1 --comment='Rubato: job-type=x' --wrap true 2>&1")
     check("write rubato:job-type=x" in said, "the comment that Rubato reads", said)
-    said = c.cmd("sbatch --parsable --requeue -t 1 --gpus=1 --comment='rubato:checkpoint=USR1' "
+    said = c.cmd("sbatch --parsable --requeue -t 5 --gpus=1 --comment='rubato:checkpoint=USR1' "
                  "--wrap 'sleep 1' 2>&1")
     check("checkpoint=B:USR1" in said, "the signal that the script gets", said)
 
