@@ -52,3 +52,35 @@ def named_node_and_others_in_stream(c):
         names = c.ask(f"scontrol show hostnames {seen['NodeList']}").split()
         check("n2" in names and len(names) == 3, "n2 and two others", names)
     _starts_in_stream(c, "-w n2 -N3 --exclusive --gpus-per-node=4", asserts)
+
+
+def _start_time(c, job):
+    """The start that squeue shows, in seconds of the epoch; 0 without one."""
+    shown = c.ask(f"squeue -h -j {job} -o %S")
+    return 0 if shown in ("", "N/A") else int(c.ask(f"date -d {shown} +%s"))
+
+
+@scenario(cluster="row", needs=["rubato"], negative="reserve", timeout=150)
+def promised_start_is_kept_or_explained(c):
+    """A promised start is not delayed by a later job; when its node drains, explain says so
+
+    The later job is short by its work and goes first in the order, but its limit is two hours.
+    """
+    for i in range(2, 7):
+        c.wait_state(c.sbatch(f"-w n{i} --exclusive --gpus=4 -t 60", "sleep 900"), "RUNNING", 20)
+    c.wait_state(c.sbatch("-w n1 --gpus=1 -t 3", "sleep 900"), "RUNNING", 20)
+    whole = c.sbatch("-N1 --gpus=4 -t 5", "sleep 900")
+    c.wait(lambda: c.ask(f"squeue -h -j {whole} -o %r") == "RubatoReserved", 60,
+           "a promised start")
+    promised = _start_time(c, whole)
+    c.cmd(f"rubato explain {whole} | grep -A3 Reason")
+    later = c.sbatch("--gpus=1 -t 120 --comment='rubato:samples=1'", "sleep 900")
+    c.wait(lambda: c.ask(f"squeue -h -j {later} -o %r") == "RubatoKeptForOthers", 60,
+           "the later job to wait for the reserved node")
+    c.cmd(f"squeue -j {whole},{later} -o '%.6i %.10T %S %r'")
+    check(0 < _start_time(c, whole) <= promised, "the promised start", _start_time(c, whole))
+    c.cmd("scontrol update NodeName=n1 State=DRAIN Reason=scenario")
+    c.defer("scontrol update NodeName=n1 State=RESUME")
+    c.wait(lambda: "later than promised: n1 is not available" in
+           " ".join(c.ask(f"rubato explain {whole}").split()), 60, "explain to name the cause")
+    c.cmd(f"rubato explain {whole} | grep -A4 Reason")

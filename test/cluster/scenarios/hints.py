@@ -122,9 +122,9 @@ def strong_hints_go_before_weak_ones(c):
     c.write_rubato_conf(steps.conf("JobType=bert Batch=64 Gpus=1-8 Resize=restart "
                                    "Checkpoint=USR1@20 Plans=dp"))
     # Without the SPANK plugin the variable is read from the job's own environment.
-    job = int(re.search(r"\d+", c.cmd(
+    job = int(re.search(r"job (\d+)", c.cmd(
         "RUBATO_DL_BATCH=512 RUBATO_DL_SAMPLES=1e6 sbatch -J scenario --hold --gpus=4 -t 5 "
-        "--comment='site rubato:batch=256;gpus=2,4;job-type=bert;no-plans' --wrap true"))[0])
+        "--comment='site rubato:batch=256;gpus=2,4;job-type=bert;no-plans' --wrap true"))[1])
     shown = comment_of(c, job)
     c.say("    Comment=" + shown)
     check(shown == "site rubato:job-type=bert;gpus=2,4;batch=512;samples=1e6;no-plans",
@@ -143,10 +143,10 @@ def strong_hints_go_before_weak_ones(c):
 @scenario(cluster="spank", needs=["rubato", "spank"], negative="hints")
 def options_go_before_the_environment(c):
     """--dl-* options of sbatch go before variables and comment; a no- twin takes a hint back"""
-    job = int(re.search(r"\d+", c.cmd(
+    job = int(re.search(r"job (\d+)", c.cmd(
         "RUBATO_DL_BATCH=512 RUBATO_DL_GPUS=1-8 sbatch -J scenario --hold --gpus=4 -t 5 "
         "--dl-gpus=2-4 --no-dl-resize --comment='rubato:gpus=4-8;resize=restart;"
-        "checkpoint=USR1' --wrap true"))[0])
+        "checkpoint=USR1' --wrap true"))[1])
     shown = comment_of(c, job)
     check(shown == "rubato:gpus=2-4;batch=512;checkpoint=USR1@60;no-resize",
           "option before environment before comment", shown)

@@ -159,3 +159,35 @@ def a_round_that_learnt_is_replayed(c):
     plan = json.loads(pathlib.Path(folder, "plan.json").read_text())
     c.cmd(f"cd {folder} && rubato snapshot --replay snapshot.json | cmp - plan.json; ls -l", check=False)
     check(plan.get("models_fingerprint"), "the plan to name its models", plan.get("models_fingerprint"))
+
+
+@scenario(cluster="learn", needs=["rubato"], negative="learning", timeout=180)
+def a_type_in_the_request_leaves_the_size_open(c):
+    """`--gpus=a100:1` with sizes 1, 2, 4 starts larger on a100 while GPUs are idle"""
+    kind = c.fresh_name("wide")
+    measure(c, kind)
+    job = c.sbatch(f"--gpus=a100:1 -t 60 --comment='rubato:job-type={kind};gpus=1,2,4;samples=100000'",
+                   "sleep 600")
+    c.wait_state(job, "RUNNING", 60)
+    c.cmd(f"scontrol show job -d {job} | grep -E 'JobState|TRES|GRES'")
+    held = c.gpus(job)
+    check(type_of(held) == ["a100"], "GPUs of the type that it names", held)
+    check(sum(sum(kinds.values()) for kinds in held.values()) > 1, "more than one GPU", held)
+
+
+@scenario(cluster="learn", needs=["rubato"], negative="TestInject=stop-loop", timeout=240, tier=2)
+def a_plain_gang_gets_one_gpu_type(c):
+    """`--gpus=12 -N3` starts on three a100 nodes, though a job of a learnt type waits before it
+
+    The waiting job may take v100 only, and one of these is busy.
+    """
+    kind = c.fresh_name("odd")
+    measure(c, kind)
+    waiting = c.sbatch(f"--gpus=4 -t 60 --comment='rubato:job-type={kind};gpu-types=v100;"
+                       "samples=1000000'", "sleep 600")
+    c.wait(lambda: c.ask(f"squeue -h -j {waiting} -o %r").startswith("Rubato"), 60,
+           "the hinted job to wait")
+    gang = c.sbatch("--gpus=12 -N3 -t 60", "sleep 600")
+    c.wait_state(gang, "RUNNING", 60)
+    c.cmd(f"squeue -j {waiting},{gang} -o '%.6i %.10T %N %b %r'")
+    check(set(type_of(c.gpus(gang))) == {"a100"}, "one GPU type", c.gpus(gang))
