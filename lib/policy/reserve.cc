@@ -44,9 +44,8 @@ int ReservationRules::depth() const {
 bool ReservationRules::full() const { return static_cast<int>(table_.all().size()) >= depth(); }
 
 void ReservationRules::add(Reservation reservation, const PendingEntry& entry) {
-  const bool promises = reservation.reason != ReserveReason::kFirst && reservation.start < kForever;
   const bool earlier = reservation.promised == 0 || reservation.start <= reservation.promised;
-  if (promises && earlier) {
+  if (is_promise(reservation) && earlier) {
     reservation.promised = reservation.start;
     reservation.delayed_by.clear();
   }
@@ -54,7 +53,7 @@ void ReservationRules::add(Reservation reservation, const PendingEntry& entry) {
 }
 
 bool ReservationRules::by_backfill(const PendingEntry& entry) const {
-  return asks_backfill(history_.of(entry)) && !input_.config.off(Mechanism::kAskBackfill);
+  return left_to_backfill(*entry.job, history_.of(entry), input_.config);
 }
 
 bool ReservationRules::may_hold(const PendingEntry& entry) const {

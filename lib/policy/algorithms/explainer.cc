@@ -17,11 +17,6 @@ const char* plural(std::int64_t count, const char* one, const char* many) {
   return count == 1 ? one : many;
 }
 
-// Only a reservation that holds against jobs above it is a promise.
-bool promised(const Reservation& reservation) {
-  return reservation.reason != ReserveReason::kFirst && reservation.start < kForever;
-}
-
 std::string block_words(const Job& job) {
   if (!job.block_text.empty()) return job.block_text;
   return to_string(job.block);
@@ -248,11 +243,11 @@ void Explainer::reserved(const PendingEntry& entry, const BookedReservation& boo
     account.reason = fmt::format("has {} reserved and starts as soon as it can", nodes);
   } else {
     const std::string in = account.say("start_in", duration_text(r.start - input_.now));
-    account.reason = promised(r) ? fmt::format("has {} reserved in {} at the latest", nodes, in)
-                                 : fmt::format(
-                                       "waits for {}, free in {} unless a job before it starts "
-                                       "there",
-                                       nodes, in);
+    account.reason = is_promise(r) ? fmt::format("has {} reserved in {} at the latest", nodes, in)
+                                   : fmt::format(
+                                         "waits for {}, free in {} unless a job before it starts "
+                                         "there",
+                                         nodes, in);
   }
   account.say("reserve_reason", to_string(r.reason));
   if (r.partition != entry.job->partition) {
@@ -341,7 +336,7 @@ void Explainer::interval(const PendingEntry& entry, const EntryOutcome& outcome,
       break;
   }
   to.start_earliest = outcome.skipped == Skipped::kBackOff ? outcome.next_try : now;
-  if (booked != nullptr && promised(booked->reservation)) {
+  if (booked != nullptr && is_promise(booked->reservation)) {
     to.start_latest = std::max(booked->reservation.start, to.start_earliest);
   } else if (!entry.job->managed && entry.job->stock_start > now) {
     to.start_latest = entry.job->stock_start;

@@ -58,6 +58,11 @@ bool asks_backfill(const JobMemory& memory) {
   return memory.refusals - memory.asked >= kMaxRefusals;
 }
 
+bool left_to_backfill(const Job& job, const JobMemory& memory, const Config& config) {
+  const bool typed = job.hints && !job.hints->gpu_types.empty();
+  return asks_backfill(memory) && !typed && !config.off(Mechanism::kAskBackfill);
+}
+
 Seconds back_off(int refusals) {
   if (refusals <= 0) return 0;
   return refusals > 6 ? kMaxBackOff : std::min<Seconds>(Seconds{1} << (refusals - 1), kMaxBackOff);

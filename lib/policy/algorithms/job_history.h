@@ -17,6 +17,8 @@ inline constexpr int kMaxRefusals = 5;
 /// Slurm refused the starts that the rounds planned: the job has a constraint that the model lacks.
 /// Stock backfill then finds its nodes and its start (Job::stock_start), and these are reserved.
 [[nodiscard]] bool asks_backfill(const JobMemory& memory);
+/// Stock backfill is asked about such a job, unless its hints name GPU types: it knows no hints.
+[[nodiscard]] bool left_to_backfill(const Job& job, const JobMemory& memory, const Config& config);
 
 /// Seconds from the last refusal to the next try: 1, 2, 4, ... at most 60.
 [[nodiscard]] Seconds back_off(int refusals);

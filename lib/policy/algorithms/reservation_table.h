@@ -10,6 +10,12 @@
 
 namespace rubato {
 
+/// Its start is promised: it holds against the jobs above it too. The first of the queue has none
+/// yet.
+[[nodiscard]] inline bool is_promise(const Reservation& reservation) {
+  return reservation.reason != ReserveReason::kFirst && reservation.start < kForever;
+}
+
 /// A reservation with what it takes of the capacity.
 struct BookedReservation {
   Reservation reservation;

@@ -45,8 +45,7 @@ const char* squeue_reason(const EntryOutcome& outcome, const BookedReservation* 
   }
   if (outcome.verdict == Verdict::kStart) return "RubatoStarting";
   if (booked != nullptr && outcome.verdict == Verdict::kReserve) {
-    const bool promised = booked->reservation.reason != ReserveReason::kFirst;
-    return promised && booked->reservation.start < kForever ? "RubatoReserved" : "RubatoNext";
+    return is_promise(booked->reservation) ? "RubatoReserved" : "RubatoNext";
   }
   if (outcome.skipped == Skipped::kBackOff) return "RubatoRefused";
   if (outcome.verdict == Verdict::kAttempt) return "RubatoAsksSlurm";

@@ -2,6 +2,7 @@
 #include "plugin/slurm/write/write_back.h"
 
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -32,15 +33,15 @@ bool may_explain(const job_record_t& job) {
          job.state_reason == WAIT_RESOURCES;
 }
 
-// Managed jobs that stock backfill plans: their start and nodes in the record are its answer. It
-// does not know hints, so it is not asked about a job whose hints name GPU types.
-std::vector<JobId> asked_jobs(const Snapshot& snapshot, const Plan& plan) {
+// Managed jobs that stock backfill plans: their start and nodes in the record are its answer.
+std::vector<JobId> asked_jobs(const Snapshot& snapshot, const Plan& plan, const Pair& pair) {
   std::vector<JobId> asked;
+  const std::shared_ptr<const Config> config = pair.config();
+  if (config == nullptr) return asked;
   for (const Job& job : snapshot.jobs) {
     if (job.state != JobState::kPending || !job.managed) continue;
     const JobMemory* memory = memory_of(plan.memory, job.key);
-    const bool typed = job.hints && !job.hints->gpu_types.empty();
-    if (memory != nullptr && asks_backfill(*memory) && !typed) asked.push_back(job.key.id);
+    if (memory != nullptr && left_to_backfill(job, *memory, *config)) asked.push_back(job.key.id);
   }
   return asked;
 }
@@ -117,7 +118,7 @@ void WriteBack::write(const Snapshot& snapshot, const Plan& plan, Pair& pair) {
   std::map<JobKey, const Reservation*> reservations;
   for (const Reservation& one : plan.reservations) reservations.try_emplace(one.job, &one);
 
-  std::vector<JobId> asked = asked_jobs(snapshot, plan);
+  std::vector<JobId> asked = asked_jobs(snapshot, plan, pair);
   std::set<JobKey> seen;
   bool changed = false;
   for (const Job& job : snapshot.jobs) {

@@ -10,7 +10,7 @@ from cluster.slurmconf import Nodes
 from . import steps
 from .authority import STOPPED
 from .limits import cancel_jobs, make_qos, no_preemption
-from .saved import unharmed, wait_quiet, written
+from .saved import unharmed, wait_quiet, waits_in_copy
 
 #: Nodes as sites have them: unequal cores and memory under one feature.
 shape("unequal", rubato_conf=steps.conf(), nodes=(
@@ -155,14 +155,7 @@ def node_that_reports_late(c):
     """
     wait_quiet(c)
     old = c.path("out", "job_state.late")
-    for delay in (8, 30, 90):       # slurmctld saves within 5 s; a slow machine takes longer
-        begun = time.time()
-        job = c.sbatch(f"-w n1 --gpus=a100:1 -t 5 --begin=now+{delay} --requeue", "sleep 600")
-        c.wait(lambda since=begun: written(c) > since, 60, "job_state with the waiting job")
-        shutil.copy2(c.path("state/job_state"), old)
-        if c.job(job).get("JobState") == "PENDING":
-            break
-        c.cmd(f"scancel {job}")
+    job = waits_in_copy(c, old)
     c.wait_state(job, "RUNNING", 100)
     c.kill9_ctld()
     shutil.copy2(old, c.path("state/job_state"))

@@ -52,6 +52,22 @@ def running_job_survives_a_kill_in_the_quiet(c):
     check(seen.get("Restarts") == "0", "its first run", seen.get("Restarts"))
 
 
+def waits_in_copy(c, copy):
+    """Submits a job that starts on n1 soon, and copies a job_state in which it still waits; its id.
+
+    On one node: on another one, nothing would show that the job already runs.
+    """
+    for delay in (8, 30, 90):       # slurmctld saves within 5 s; a slow machine takes longer
+        before = time.time()
+        job = c.sbatch(f"-w n1 --gpus=a100:1 -t 5 --begin=now+{delay} --requeue", "sleep 600")
+        c.wait(lambda since=before: written(c) > since, 60, "job_state with the waiting job")
+        shutil.copy2(c.path("state/job_state"), copy)
+        if c.job(job).get("JobState") == "PENDING":
+            break
+        c.cmd(f"scancel {job}")
+    return job
+
+
 @scenario(cluster="quiet", needs=["rubato"], negative="settle", timeout=240)
 def start_that_nobody_saved_is_made_again(c):
     """A start that is in no state file when slurmctld dies is made again, once the first has ended
@@ -59,15 +75,7 @@ def start_that_nobody_saved_is_made_again(c):
     Started at once, slurmd would take it for a duplicate: node drained, job held.
     """
     old = c.path("out", "job_state.old")
-    for delay in (8, 30, 90):       # slurmctld saves within 5 s; a slow machine takes longer
-        begun = time.time()
-        # On one node: on another one, nothing would show that the job already runs.
-        job = c.sbatch(f"-w n1 --gpus=a100:1 -t 5 --begin=now+{delay} --requeue", "sleep 600")
-        c.wait(lambda since=begun: written(c) > since, 60, "job_state with the waiting job")
-        shutil.copy2(c.path("state/job_state"), old)
-        if c.job(job).get("JobState") == "PENDING":
-            break
-        c.cmd(f"scancel {job}")
+    job = waits_in_copy(c, old)
     c.wait_state(job, "RUNNING", 60)
     c.kill9_ctld()
     shutil.copy2(old, c.path("state/job_state"))

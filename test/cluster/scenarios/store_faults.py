@@ -144,7 +144,7 @@ def spoil(path):
 
 @scenario(cluster="store-faults", needs=["rubato"], negative=pages_are_good, timeout=120)
 def corrupt_database_is_set_aside(c):
-    """Pages of rubato.db are overwritten while slurmctld is down: set aside, begun anew, told
+    """Pages of rubato.db are overwritten while slurmctld is down: set aside, a new one made
 
     An admin finds the spoilt file beside the new one, and the line about it in slurmctld.log.
     """
