@@ -17,7 +17,7 @@ template <typename T>
 concept Number = std::integral<T> && !std::same_as<T, bool>;
 // Subsumes Number, so that the explicit constructor goes before the one for constants.
 template <typename T>
-concept NamedNumber = Number<T> &&(sizeof(T) > 0);
+concept NamedNumber = Number<T> && !std::same_as<T, void>;
 }  // namespace index_detail
 
 /// The index of an element of a vector, an int inside. `Tag` says of which vector; indices of
