@@ -189,6 +189,14 @@ JsonValue::Array::const_iterator JsonValue::end() const {
   return begin() + static_cast<std::ptrdiff_t>(is_array() ? size() : 0);
 }
 
+void JsonValue::set(bool yes) { data_ = yes; }
+
+void JsonValue::set(double number) { data_ = number; }
+
+void JsonValue::set(std::int64_t number) { data_ = number; }
+
+void JsonValue::set(std::uint64_t number) { data_ = number; }
+
 const JsonValue& JsonValue::item(std::size_t index) const { return std::get<Array>(data_)[index]; }
 
 void JsonValue::push_back(JsonValue value) {

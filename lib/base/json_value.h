@@ -43,17 +43,17 @@ class JsonValue {
   JsonValue(const char* text);
   template <std::same_as<bool> Bool>
   JsonValue(Bool yes) : JsonValue() {
-    data_ = yes;
+    set(yes);
   }
   template <typename Number>
   requires(std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>) JsonValue(Number number)
       : JsonValue() {
     if constexpr (std::is_floating_point_v<Number>) {
-      data_ = static_cast<double>(number);
+      set(static_cast<double>(number));
     } else if constexpr (std::is_signed_v<Number>) {
-      data_ = static_cast<std::int64_t>(number);
+      set(static_cast<std::int64_t>(number));
     } else {
-      data_ = static_cast<std::uint64_t>(number);
+      set(static_cast<std::uint64_t>(number));
     }
   }
   template <typename T>
@@ -144,6 +144,11 @@ class JsonValue {
   friend bool operator==(const JsonValue& a, const JsonValue& b) { return a.equals(b); }
 
  private:
+  // Not inline: data_ needs the complete Member.
+  void set(bool yes);
+  void set(double number);
+  void set(std::int64_t number);
+  void set(std::uint64_t number);
   [[nodiscard]] const JsonValue& item(std::size_t index) const;
   [[nodiscard]] bool boolean() const;
   [[nodiscard]] double real() const;
