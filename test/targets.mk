@@ -75,7 +75,8 @@ tidy:
 	  echo "  TIDY     $$file"; \
 	  $(CLANG_TIDY) --quiet --warnings-as-errors='*' $$file -- -std=c++20 -I$(abs_top_builddir) -I. \
 	    $(if $(SLURM_SOURCE),-isystem $(TIDY_COPIES) -isystem $(SLURM_SOURCE)) $(LIBRARY_CFLAGS) \
-	    -DHAVE_CONFIG_H -DRUBATO_PLUGIN_DIR='"/"' || status=1; \
+	    -DHAVE_CONFIG_H -DRUBATO_PLUGIN_DIR='"/"' \
+	    -DRUBATO_SLURM_RELEASE='"$(SLURM_VERSION)"' -DRUBATO_RELEASE='"$(VERSION)"' || status=1; \
 	done; exit $$status
 
 # Clang's thread-safety analysis of the folders whose fields say which mutex guards them. plugin/sched needs Slurm's source.

@@ -58,7 +58,7 @@ class Index {
   }
 
   friend constexpr bool operator==(Index, Index) = default;
-  friend constexpr auto operator<=>(Index, Index) = default;
+  friend constexpr auto operator<=>(Index, Index) = default;  // NOLINT(modernize-use-nullptr)
   friend constexpr bool operator==(Index a, std::same_as<int> auto b) { return a.value_ == b; }
   friend void operator<=>(Index, std::same_as<int> auto) = delete;
 

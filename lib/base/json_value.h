@@ -36,7 +36,7 @@ class JsonValue {
   JsonValue& operator=(const JsonValue& other);
   JsonValue& operator=(JsonValue&& other) noexcept;
 
-  // Conversions are implicit, so that a document is written as nested braces.
+  // NOLINTBEGIN(google-explicit-constructor): a document is written as nested braces.
   JsonValue(std::nullptr_t) : JsonValue() {}
   JsonValue(std::string text);
   JsonValue(std::string_view text);
@@ -66,7 +66,7 @@ class JsonValue {
   }
   /// An object if each item is a list of a text and a value, else a list.
   JsonValue(std::initializer_list<JsonValue> items);
-
+  // NOLINTEND(google-explicit-constructor)
   static JsonValue array();
   static JsonValue object();
   /// The value that `text` holds, or why it holds none.

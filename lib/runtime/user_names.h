@@ -24,7 +24,7 @@ using UserLookUp = std::function<std::string(std::uint32_t uid)>;
 /// Looks up each user once. Used by one thread.
 class UserNames {
  public:
-  UserNames(std::shared_ptr<const Clock> clock, UserLookUp look_up = passwd_name);
+  explicit UserNames(std::shared_ptr<const Clock> clock, UserLookUp look_up = passwd_name);
   /// Does not wait for a look-up under way.
   ~UserNames();
   UserNames(const UserNames&) = delete;

@@ -32,9 +32,9 @@ StartOutcome refused(std::string words) {
 
 // Fingerprint of the free resources on the nodes that a job may use, and of the nodes it must not.
 std::uint64_t room_of(const Snapshot& snapshot, const Job& job, const std::vector<int>& never) {
-  static const NodeSet kNone;
+  static const NodeSet none;
   Hasher hash;
-  for (const NodeIndex index : job.node_set.valid() ? snapshot.node_sets[job.node_set] : kNone) {
+  for (const NodeIndex index : job.node_set.valid() ? snapshot.node_sets[job.node_set] : none) {
     const Node& node = snapshot.nodes[index];
     hash.add(index.value()).add(node.cores_free).add(node.memory_free);
     for (const GpuGroup& gpus : node.gpus) hash.add(gpus.free);

@@ -51,7 +51,9 @@ Result<std::string> find_stock(const std::string& plugin_dir, const std::string&
 
 Result<StockPlugin> StockPlugin::open(const std::string& path) {
   void* handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
-  if (handle == nullptr) return fail(fmt::format("cannot open {}: {}", path, dlerror()));
+  if (handle == nullptr)
+    return fail(
+        fmt::format("cannot open {}: {}", path, dlerror()));  // NOLINT(concurrency-mt-unsafe)
   return StockPlugin(handle, path);
 }
 

@@ -51,7 +51,7 @@ class MessageReceiver {
                                           .uid = uid,
                                           .time = std::time(nullptr),
                                           .restarts = job.restarts,
-                                          .message = std::move(*message)});
+                                          .message = *message});
     if (posted == PostResult::kFull && !report) return {EAGAIN, "too many messages are waiting"};
     return {};
   }

@@ -7,6 +7,8 @@
 #include "plugin/slurm/stock/slurm_headers.h"
 #include "plugin/slurm/write/set_text.h"
 
+// Slurm looks these up by name.
+// NOLINTBEGIN(readability-identifier-naming,readability-redundant-declaration)
 extern "C" {
 RUBATO_EXPORTED extern const char plugin_name[];
 RUBATO_EXPORTED extern const char plugin_type[];
@@ -15,6 +17,7 @@ const char plugin_name[] = "Rubato in front of job_submit/logging";
 const char plugin_type[] = "job_submit/logging";
 const uint32_t plugin_version = SLURM_VERSION_NUMBER;
 }
+// NOLINTEND(readability-identifier-naming,readability-redundant-declaration)
 
 namespace rubato {
 

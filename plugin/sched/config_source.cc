@@ -12,7 +12,7 @@ namespace rubato {
 namespace {
 
 bool testing() {
-  const char* value = std::getenv("RUBATO_TESTING");
+  const char* value = std::getenv("RUBATO_TESTING");  // NOLINT(concurrency-mt-unsafe)
   return value != nullptr && std::strcmp(value, "1") == 0;
 }
 

@@ -13,6 +13,8 @@
 #include "plugin/sched/stock_backfill.h"
 #include "plugin/slurm/stock/slurm_headers.h"
 
+// Slurm looks these up by name.
+// NOLINTBEGIN(readability-identifier-naming,readability-redundant-declaration)
 extern "C" {
 RUBATO_EXPORTED extern const char plugin_name[];
 RUBATO_EXPORTED extern const char plugin_type[];
@@ -21,6 +23,7 @@ const char plugin_name[] = "Rubato beside sched/backfill";
 const char plugin_type[] = "sched/backfill";
 const uint32_t plugin_version = SLURM_VERSION_NUMBER;
 }
+// NOLINTEND(readability-identifier-naming,readability-redundant-declaration)
 
 namespace rubato {
 

@@ -10,6 +10,8 @@
 #include "plugin/select/host.h"
 #include "plugin/slurm/stock/controller.h"
 
+// Slurm looks these up by name.
+// NOLINTBEGIN(readability-identifier-naming,readability-redundant-declaration)
 extern "C" {
 RUBATO_EXPORTED extern const char plugin_name[];
 RUBATO_EXPORTED extern const char plugin_type[];
@@ -20,6 +22,7 @@ const char plugin_type[] = "select/cons_tres";
 const uint32_t plugin_version = SLURM_VERSION_NUMBER;
 const uint32_t plugin_id = SELECT_PLUGIN_CONS_TRES;
 }
+// NOLINTEND(readability-identifier-naming,readability-redundant-declaration)
 
 namespace rubato {
 

@@ -8,6 +8,8 @@
 #include "plugin/common/exported.h"
 #include "plugin/spank/contexts.h"
 
+// Slurm looks these up by name.
+// NOLINTBEGIN(readability-identifier-naming,readability-redundant-declaration)
 extern "C" {
 RUBATO_EXPORTED extern const char plugin_name[];
 RUBATO_EXPORTED extern const char plugin_type[];
@@ -19,6 +21,7 @@ const char plugin_type[] = "spank";
 const unsigned int plugin_version = SLURM_VERSION_NUMBER;
 const unsigned int spank_plugin_version = 1;
 }
+// NOLINTEND(readability-identifier-naming,readability-redundant-declaration)
 
 namespace rubato {
 namespace {
