@@ -12,7 +12,7 @@ import sys
 import time
 import traceback
 
-from . import cluster, dbd, heal, loaded, parallel, plugins, registry
+from . import cluster, dbd, heal, loaded, node_tables, parallel, plugins, registry
 from .client import Failed
 from .proc import ClusterError
 from .registry import Skip
@@ -168,13 +168,18 @@ class Runner:
         self._record(item, status, reason, seconds)
 
     def _body(self, c, item, seconds):
-        """(status, reason) of one run of the body; a sanitizer's report is a failure."""
+        """(status, reason) of one run of the body. A sanitizer's report is a failure, and a node table that does
+        not agree with the jobs."""
         before = set(heal.sanitizer_reports(c))
         status, reason = self._outcome(c, item, seconds)
         new = sorted(set(heal.sanitizer_reports(c)) - before)
         if new:
             text = pathlib.Path(new[0]).read_text(errors="replace")
             return "failed", "sanitizer report: " + text[:4000]
+        if status == "passed" and not c.ctld_may_be_down:
+            wrong = node_tables.still_wrong(c)
+            if wrong:
+                return "failed", "node tables and jobs differ: " + "; ".join(wrong)
         return status, reason
 
     def _outcome(self, c, item, seconds):
