@@ -83,7 +83,9 @@ plugin_libslurm_read_la_SOURCES = \
   plugin/slurm/read/snapshot_in.cc \
   plugin/slurm/read/snapshot_in.h \
   plugin/slurm/read/snapshot_jobs.cc \
-  plugin/slurm/read/snapshot_look.h
+  plugin/slurm/read/snapshot_look.h \
+  plugin/slurm/read/stock_reserve_rules.cc \
+  plugin/slurm/read/stock_reserve_rules.h
 plugin_libslurm_read_la_CPPFLAGS = $(PLUGIN_CPPFLAGS)
 plugin_libslurm_read_la_CXXFLAGS = $(PLUGIN_CXXFLAGS)
 

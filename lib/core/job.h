@@ -78,9 +78,9 @@ struct Job {
   std::string partition;
   std::string reservation;  ///< Slurm's reservation that this entry would run in; "" for none
   JobState state = JobState::kPending;
-  bool managed = false;      ///< Rubato places it; other jobs start as under stock Slurm
-  bool batch = true;         ///< false: salloc or srun waits for it
-  bool het = false;          ///< part of a heterogeneous job, which only stock backfill starts
+  bool managed = false;  ///< Rubato places it; other jobs start as under stock Slurm
+  bool batch = true;     ///< false: salloc or srun waits for it
+  bool het = false;      ///< part of a heterogeneous job or of a federation: only stock starts it
   bool may_preempt = false;  ///< Slurm allows it to preempt others
   bool preempting = false;   ///< Slurm is preempting other jobs for it
   int tier = 1;              ///< PriorityTier of the partition
@@ -106,6 +106,9 @@ struct Job {
   std::string block_text;
   Seconds stock_start = 0;             ///< start planned by stock backfill; 0: none
   std::vector<NodeIndex> stock_nodes;  ///< nodes planned by stock backfill; sorted
+  Seconds time_min = 0;      ///< --time-min: it may start with a limit down to this; 0: it may not
+  Seconds reserve_from = 0;  ///< no reservation before this time
+  std::uint32_t reserve_priority = 0;  ///< no reservation with a lower priority
 
   // running
   Seconds start = 0;

@@ -38,6 +38,7 @@ struct Start {
   std::vector<NodeShare> shares;  ///< placement; empty: Slurm chooses it
   /// If Slurm refuses these nodes, it may choose other nodes of `node_set` that are not reserved.
   bool elsewhere = true;
+  Seconds time_limit = 0;  ///< a shorter limit for a job with --time-min; 0: as requested
 
   bool operator==(const Start&) const = default;
 };

@@ -145,6 +145,16 @@ struct PrivateData {
 /// Sorted nodes, shared by the jobs that may use the same nodes.
 using NodeSet = std::vector<NodeIndex>;
 
+/// A reservation of Slurm. Jobs without access do not run on its nodes meanwhile.
+struct ReservationWindow {
+  std::string name;
+  Seconds start = 0;
+  Seconds end = 0;
+  NodeSetIndex node_set;
+
+  bool operator==(const ReservationWindow&) const = default;
+};
+
 struct Snapshot {
   std::string cluster;  ///< ClusterName
   std::string slurm_version;
@@ -155,6 +165,7 @@ struct Snapshot {
   std::vector<Partition> partitions;  ///< sorted by name
   std::vector<Job> jobs;              ///< pending by rank, then running by key
   Memory memory;
+  std::vector<ReservationWindow> windows;  ///< sorted by name
 
   bool operator==(const Snapshot&) const = default;
 };

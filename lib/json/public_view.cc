@@ -22,6 +22,7 @@ void hide_nodes(Snapshot& snapshot) {
   snapshot.nodes.clear();
   snapshot.node_sets.clear();
   for (Partition& partition : snapshot.partitions) partition.node_set = -1;
+  snapshot.windows.clear();
   for (Job& job : snapshot.jobs) {
     job.node_set = job.later_set = -1;
     job.stock_nodes.clear();

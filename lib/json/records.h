@@ -61,6 +61,14 @@ void describe(Visitor& v, R& partition) {
   v.node_set("node_set", partition.node_set);
 }
 
+template <typename Visitor, Is<ReservationWindow> R>
+void describe(Visitor& v, R& window) {
+  v.name("name", window.name);
+  v.time("start", window.start);
+  v.time("end", window.end);
+  v.node_set("node_set", window.node_set);
+}
+
 template <typename Visitor, Is<Request> R>
 void describe(Visitor& v, R& request) {
   v.count("min_nodes", request.min_nodes, 1);
@@ -134,6 +142,12 @@ void describe(Visitor& v, R& job) {
   v.text("block_text", job.block_text);
   v.time("stock_start", job.stock_start);
   v.nodes("stock_nodes", job.stock_nodes);
+  v.time("time_min", job.time_min);
+  v.note("time_min", "--time-min: it may start with a limit down to this");
+  v.time("reserve_from", job.reserve_from);
+  v.note("reserve_from", "no reservation before this time");
+  v.number("reserve_priority", job.reserve_priority, kMaxUint32);
+  v.note("reserve_priority", "no reservation with a lower priority");
   v.time("start", job.start);
   v.time("end_limit", job.end_limit);
   v.shares("allocation", job.allocation);
@@ -274,6 +288,7 @@ void describe(Visitor& v, R& snapshot) {
   v.list("partitions", snapshot.partitions);
   v.list("jobs", snapshot.jobs);
   v.object("memory", snapshot.memory);
+  v.list("windows", snapshot.windows);
 }
 
 template <typename Visitor, Is<Start> R>
@@ -292,6 +307,8 @@ void describe(Visitor& v, R& start) {
   v.number("batch", start.batch, static_cast<std::uint64_t>(kMaxBatch));
   v.shares("shares", start.shares);
   v.yes("elsewhere", start.elsewhere, true);
+  v.time("time_limit", start.time_limit);
+  v.note("time_limit", "a shorter limit for a job with --time-min");
 }
 
 template <typename Visitor, Is<Explanation> R>

@@ -2,6 +2,7 @@
 #include "lib/policy/place.h"
 
 #include <algorithm>
+#include <deque>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,6 +14,10 @@
 
 namespace rubato {
 namespace {
+
+constexpr Seconds kMinute = 60;
+// Stock backfill takes a job without a limit for one of a year (backfill.c YEAR_MINUTES).
+constexpr Seconds kLongestShortened = 365LL * 24 * 60 * kMinute;
 
 /// Goes down the queue once and decides about each entry.
 class SchedulingPass {
@@ -34,7 +39,10 @@ class SchedulingPass {
   [[nodiscard]] bool start_has_come(const PendingEntry& entry) const;
   [[nodiscard]] std::optional<Placement> on_reserved_nodes(const PendingEntry& entry,
                                                            const BookedReservation* own) const;
-  [[nodiscard]] std::optional<Placement> find_room(const PendingEntry& entry, PendingEntry& as);
+  [[nodiscard]] std::optional<Placement> find_room(const PendingEntry& entry, PendingEntry& as,
+                                                   Seconds time_limit = 0);
+  [[nodiscard]] std::optional<Placement> find_shorter(const PendingEntry& entry, PendingEntry& as);
+  void shorten(PendingEntry& entry, Seconds time_limit);
   void start(const PendingEntry& entry, const Placement& placement);
   void configure(const PendingEntry& entry, Placement& placement) const;
   void attempt(const PendingEntry& entry, EntryOutcome& outcome);
@@ -59,6 +67,7 @@ class SchedulingPass {
   std::vector<Start> starts_;
   std::set<JobKey> started_;
   std::set<std::string> waiting_partitions_;  ///< with an unmanaged job that found no room
+  std::deque<Job> shortened_;                 ///< jobs that are planned with a shorter time limit
 };
 
 SchedulingPass::SchedulingPass(const RoundInput& input, const Forecasts& forecasts,
@@ -178,10 +187,22 @@ std::optional<Placement> SchedulingPass::on_reserved_nodes(const PendingEntry& e
                    own->reservation.shares};
 }
 
+// Plans `entry` with another time limit; 0 leaves it as it is.
+void SchedulingPass::shorten(PendingEntry& entry, Seconds time_limit) {
+  if (time_limit == 0) return;
+  entry.job = &shortened_.emplace_back(*entry.job);
+  shortened_.back().time_limit = time_limit;
+}
+
 // Room for the first configuration that fits on nodes that are up. `as` becomes the entry in that
 // configuration.
-std::optional<Placement> SchedulingPass::find_room(const PendingEntry& entry, PendingEntry& as) {
-  if (entry.types == nullptr || entry.types->configurations.empty()) return placer_.place(entry);
+std::optional<Placement> SchedulingPass::find_room(const PendingEntry& entry, PendingEntry& as,
+                                                   Seconds time_limit) {
+  if (entry.types == nullptr || entry.types->configurations.empty()) {
+    as = entry;
+    shorten(as, time_limit);
+    return placer_.place(as);
+  }
   std::optional<Placement> best;
   for (const StartConfiguration& variant : entry.types->configurations) {
     PendingEntry other = entry;
@@ -189,6 +210,7 @@ std::optional<Placement> SchedulingPass::find_room(const PendingEntry& entry, Pe
     other.demand = variant.demand;
     other.types = nullptr;
     other.gpus = variant.gpus;
+    shorten(other, time_limit);
     std::optional<Placement> placement = placer_.place(other);
     if (!placement || (best && placement->score.powered_down > 0)) continue;
     const bool up = placement->score.powered_down == 0;
@@ -199,6 +221,29 @@ std::optional<Placement> SchedulingPass::find_room(const PendingEntry& entry, Pe
     if (up) break;
   }
   return best;
+}
+
+// A job with --time-min may start before a reservation with a shorter limit, the longest that has
+// room, in minutes (stock backfill does so: sched/backfill, _reset_job_time_limit).
+std::optional<Placement> SchedulingPass::find_shorter(const PendingEntry& entry, PendingEntry& as) {
+  const Job& job = *entry.job;
+  if (job.time_min <= 0 || job.time_min >= job.time_limit) return std::nullopt;
+  Seconds fits = (job.time_min + kMinute - 1) / kMinute;
+  Seconds too_long = std::min(job.time_limit, kLongestShortened) / kMinute;
+  std::optional<Placement> placement = find_room(entry, as, fits * kMinute);
+  if (!placement) return std::nullopt;
+  while (too_long - fits > 1) {
+    const Seconds middle = fits + (too_long - fits) / 2;
+    PendingEntry other = entry;
+    std::optional<Placement> longer = find_room(entry, other, middle * kMinute);
+    if (longer) {
+      placement = std::move(longer);
+      as = std::move(other);
+    }
+    (longer ? fits : too_long) = middle;
+  }
+  placement->time_limit = fits * kMinute;
+  return placement;
 }
 
 bool SchedulingPass::start_tasks(const PendingEntry& entry, EntryOutcome& outcome,
@@ -212,6 +257,7 @@ bool SchedulingPass::start_tasks(const PendingEntry& entry, EntryOutcome& outcom
     if (asks_backfill(history_.of(entry))) placement = on_reserved_nodes(entry, reserved);
     if (!placement) placement = find_room(entry, as);
     if (!placement) placement = on_reserved_nodes(entry, reserved);
+    if (!placement) placement = find_shorter(entry, as);
     if (!placement) break;
     configure(as, *placement);
     start(as, *placement);
@@ -255,6 +301,7 @@ void SchedulingPass::start(const PendingEntry& entry, const Placement& placement
   start.batch = placement.batch;
   start.shares = placement.shares;
   start.elsewhere = !placer_.bounded(entry);
+  start.time_limit = placement.time_limit;
   starts_.push_back(std::move(start));
 }
 

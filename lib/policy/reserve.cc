@@ -59,7 +59,8 @@ bool ReservationRules::by_backfill(const PendingEntry& entry) const {
 bool ReservationRules::may_hold(const PendingEntry& entry) const {
   const Job& job = *entry.job;
   return job.managed && !job.het && job.block == Block::kNone && !budget_.runs(job.key) &&
-         entry.demand.consistent();
+         entry.demand.consistent() && job.reserve_from <= input_.now &&
+         job.priority >= job.reserve_priority;
 }
 
 bool ReservationRules::can_reserve(const PendingEntry& entry) const {

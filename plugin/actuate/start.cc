@@ -41,7 +41,9 @@ SelectOutcome ask_slurm(PendingJob& job, const Start& start, const StartConstrai
   const StartScope scope{
       .managed = start.managed, .only = constraints.only, .never = constraints.never};
   const ScopedStart scoped(pair, scope);
-  return job.select(constraints.gpu_type,
+  const PendingJob::TimeLimit limit{.may_shorten = start.managed && !off(pair, Mechanism::kTimeMin),
+                                    .planned = start.time_limit};
+  return job.select(constraints.gpu_type, limit,
                     constraints.planned != nullptr && injected(pair, Fault::kStartFails));
 }
 

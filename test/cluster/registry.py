@@ -13,7 +13,7 @@ SCENARIOS = {}      # name -> Scenario
 #: TestOff words of rubato.conf: each switches one mechanism off.
 OFF_WORDS = ("gate", "willrun", "walk", "immediate", "server-count", "reserve", "levels", "needs",
              "predictability", "warm-up", "load", "forecast", "heartbeat", "depth", "stock-plan",
-             "ask-backfill",
+             "ask-backfill", "time-min", "reserve-from",
              "wake", "type",
              "threads", "rewrite", "put-back", "restore", "resv-mask", "publish", "private-data",
              "store", "learning", "orders", "plans", "segment", "job-env", "hints",

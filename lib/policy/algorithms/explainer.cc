@@ -277,7 +277,9 @@ void Explainer::decided(const PendingEntry& entry, const EntryOutcome& outcome, 
   const Job& job = *entry.job;
   switch (outcome.skipped) {
     case Skipped::kHet:
-      account.reason = "is part of a heterogeneous job, which stock backfill starts";
+      account.reason = job.block_text.empty()
+                           ? "is part of a heterogeneous job, which stock backfill starts"
+                           : "is left to stock Slurm: " + job.block_text;
       return;
     case Skipped::kBlocked:
       account.reason =

@@ -47,9 +47,13 @@ Placer::Placer(const RoundInput& input, const Forecasts& forecasts, const Pendin
       reservation_table_(reservation_table),
       empty_fit_(capacity),
       stock_(capacity.node_count()),
+      windows_(capacity.node_count()),
       preempting_(capacity.node_count(), nullptr),
       closed_(capacity.node_count(), nullptr) {
   load_stock_plans();
+  for (const ReservationWindow& window : input.snapshot.windows) {
+    for (const NodeIndex node : *queue.set(window.node_set)) windows_[node].push_back(&window);
+  }
 }
 
 std::vector<TypeId> Placer::types_of(const PendingEntry& entry) const {
@@ -91,6 +95,16 @@ const Placer::StockPlanInterval* Placer::conflicting_stock_plan(const PendingEnt
     if (end > interval.from && interval.to > start) return &interval;
   }
   return nullptr;
+}
+
+bool Placer::in_a_window(const PendingEntry& entry, NodeIndex node, Seconds start) const {
+  if (windows_[node].empty()) return false;
+  if (std::binary_search(entry.nodes->begin(), entry.nodes->end(), node)) return false;
+  return std::any_of(windows_[node].begin(), windows_[node].end(),
+                     [&](const ReservationWindow* window) {
+                       return window->name != entry.job->reservation && start < window->end &&
+                              entry.end(start) > window->start;
+                     });
 }
 
 NodeRoom Placer::room_at(const PendingEntry& entry, NodeIndex node, TypeId type,

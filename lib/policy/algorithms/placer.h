@@ -28,6 +28,7 @@ struct Placement {
   std::string plan = {};        ///< execution plan and global batch that it starts with; "", 0: as
   std::int64_t batch = 0;       ///< submitted
   const char* model = nullptr;  ///< that chose them
+  Seconds time_limit = 0;       ///< shorter than the job's (--time-min); 0: as requested
 };
 
 /// What a job that finds no room is short of: the first of these whose removal would let it start.
@@ -102,6 +103,13 @@ class Placer {
   [[nodiscard]] const StockPlanInterval* conflicting_stock_plan(const PendingEntry& entry,
                                                                 NodeIndex node,
                                                                 Seconds start) const;
+  /// Slurm's reservations that keep `entry` from `node` if it runs there in [start, start + limit).
+  /// None on a node where it may start now.
+  [[nodiscard]] bool in_a_window(const PendingEntry& entry, NodeIndex node, Seconds start) const;
+  /// Slurm's reservations of `node`.
+  [[nodiscard]] const std::vector<const ReservationWindow*>& windows(NodeIndex node) const {
+    return windows_[node];
+  }
   /// Some node of `entry` is out of bounds because of stock's plan or a preemption, so Slurm must
   /// not look for other nodes by itself.
   [[nodiscard]] bool bounded(const PendingEntry& entry) const;
@@ -183,6 +191,7 @@ class Placer {
   const ReservationTable& reservation_table_;
   EmptyFit empty_fit_;
   std::vector<std::vector<StockPlanInterval>> stock_;  ///< by node
+  std::vector<std::vector<const ReservationWindow*>> windows_;
   std::vector<const Job*> preempting_;                 ///< by node
   std::vector<const Job*> closed_;                     ///< by node, to unmanaged jobs
   bool any_preempting_ = false;

@@ -222,6 +222,9 @@ bool Reserver::free_between(const PendingEntry& entry, const Reservation& reserv
 bool Reserver::still_valid(const PendingEntry& entry, const Reservation& reservation) const {
   // A start that has passed: what is in the way ends within the next second by its limit.
   const Seconds start = std::max(reservation.start, input_.now + 1);
+  for (const NodeShare& share : reservation.shares) {
+    if (placer_.in_a_window(entry, share.node, start)) return false;
+  }
   // Drains yield.
   return free_between(entry, reservation, start, std::min(entry.end(start), kForever - 1));
 }

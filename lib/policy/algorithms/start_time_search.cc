@@ -36,7 +36,12 @@ void StartTimeSearch::add_node(NodeIndex node) {
     if (interval.to > input_.now && interval.to < kForever)
       moments_.push_back({interval.to, index});
   }
-  if (!intervals.empty() || capacity_.taken_later(node)) changing_.push_back(index);
+  for (const ReservationWindow* window : placer_.windows(node)) {
+    if (window->end > input_.now && window->end < kForever)
+      moments_.push_back({window->end, index});
+  }
+  const bool planned = !intervals.empty() || !placer_.windows(node).empty();
+  if (planned || capacity_.taken_later(node)) changing_.push_back(index);
 }
 
 void StartTimeSearch::examine(CandidateIndex index, Seconds time) {
@@ -46,7 +51,8 @@ void StartTimeSearch::examine(CandidateIndex index, Seconds time) {
   with_room_ -= candidate.amount > 0 ? 1 : 0;
   carried_ -= candidate.amount;
   candidate.amount = 0;
-  const bool held = placer_.conflicting_stock_plan(entry_, candidate.node, time) != nullptr;
+  const bool held = placer_.conflicting_stock_plan(entry_, candidate.node, time) != nullptr ||
+                    placer_.in_a_window(entry_, candidate.node, time);
   const bool up = state.usable || time > input_.now;
   const Demand& demand = entry_.demand;
   if (held || !up) return;

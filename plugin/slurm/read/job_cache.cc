@@ -9,20 +9,22 @@ JobMark mark_of(const job_record_t& job) {
   const struct job_details& details = *job.details;
   JobMark mark{
       .pointers = {&details, job.part_ptr, job.part_ptr_list, job.job_resrcs, job.gres_list_req,
-                   details.features, details.exc_node_bitmap, details.req_node_bitmap},
+                   details.features, details.exc_node_bitmap, details.req_node_bitmap, job.qos_ptr,
+                   job.account, job.mcs_label, job.resv_ptr},
       .numbers = {job.job_state, job.time_limit, details.min_nodes, details.max_nodes,
                   details.min_cpus, details.pn_min_cpus, details.pn_min_memory, details.num_tasks,
-                  details.whole_node}};
+                  details.whole_node, job.time_min}};
   if (job.job_resrcs != nullptr) {  // set by a shrink
-    mark.numbers[9] = job.node_cnt;
-    mark.numbers[10] = job.total_cpus;
+    mark.numbers[10] = job.node_cnt;
+    mark.numbers[11] = job.total_cpus;
   }
   return mark;
 }
 
 bool is_plain(const job_record_t& job) {
   return job.array_recs == nullptr && job.part_ptr_list == nullptr && job.resv_list == nullptr &&
-         job.het_job_id == 0 && job.details->prefer == nullptr;
+         job.het_job_id == 0 && job.details->prefer == nullptr &&
+         (job.warn_flags & KILL_JOB_RESV) == 0;
 }
 
 void JobCache::end() {

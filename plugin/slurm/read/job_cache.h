@@ -16,8 +16,8 @@ namespace rubato {
 /// Fields of a job record that show whether it changed. An update of a job frees and sets pointers
 /// or changes counts. The next full look finds updates that change none of them.
 struct JobMark {
-  std::array<const void*, 8> pointers{};
-  std::array<std::uint64_t, 11> numbers{};
+  std::array<const void*, 12> pointers{};
+  std::array<std::uint64_t, 12> numbers{};
 
   bool operator==(const JobMark&) const = default;
 };
@@ -25,7 +25,7 @@ struct JobMark {
 [[nodiscard]] JobMark mark_of(const job_record_t& job);
 
 /// True if the job has at most one queue entry, and only fields that a light look reads can change:
-/// no array, no list of partitions or reservations.
+/// no array, no list of partitions or reservations, no --signal=R:.
 [[nodiscard]] bool is_plain(const job_record_t& job);
 
 /// Index of a class of NodeClasses.

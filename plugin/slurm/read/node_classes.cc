@@ -30,6 +30,12 @@ bool exclusive_user(const SlurmQueueEntry& entry) {
          (entry.part->flags & PART_FLAG_EXCLUSIVE_USER) != 0;
 }
 
+// A reservation's window is tested with --time-min, as stock backfill does.
+std::uint32_t shortest_limit(const job_record_t& job) {
+  const bool given = job.time_min != 0 && job.time_min != NO_VAL;
+  return given ? std::min(job.time_min, job.time_limit) : job.time_limit;
+}
+
 // Its jobs may start before it does, and use other nodes as well (Flags=FLEX). Slurm moves one that
 // repeats on when it is looked up, so that one counts as a plain reservation here.
 bool is_flexible(const slurmctld_resv_t* reservation) {
@@ -87,12 +93,13 @@ NodeClassIndex NodeClasses::class_of(const SlurmQueueEntry& entry) {
           entry.reservation != nullptr ? static_cast<const void*>(entry.reservation)
                                        : static_cast<const void*>(job.resv_ptr),
           any_owner_ || any_reservation_ || own_nodes ? job.user_id : 0,
-          any_reservation_ ? job.time_limit : 0,
+          any_reservation_ ? shortest_limit(job) : 0,
           text(job.mcs_label),
           details.req_node_bitmap != nullptr ? details.min_nodes : 0,
           own_nodes,
           any_reservation_ ? details.whole_node : std::uint8_t{0},
-          minimum_of(details)};
+          minimum_of(details),
+          any_reservation_ && entry.may_borrow ? job.warn_time : -1};
   const auto [at, added] = ids_.try_emplace(std::move(key), NodeClassIndex{ids_.size()});
   if (added) sets_.emplace_back();
   return at->second;
@@ -143,6 +150,8 @@ NodeClasses::Sets NodeClasses::add(const SlurmQueueEntry& entry) {
   // of the class to the nodes of this one.
   details.pn_min_cpus = 0;
   details.pn_min_memory = 0;
+  job.time_limit = shortest_limit(job);
+  if (!entry.may_borrow) job.warn_flags &= static_cast<std::uint16_t>(~KILL_JOB_RESV);
   if (entry.reservation != nullptr) {
     job.resv_ptr = entry.reservation;
     job.resv_name = entry.reservation->name;

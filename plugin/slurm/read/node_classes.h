@@ -47,7 +47,7 @@ class NodeClasses {
   };
   using Key = std::tuple<const part_record_t*, std::string, std::string, std::string, const void*,
                          std::uint32_t, std::uint32_t, std::string, std::uint32_t, bool,
-                         std::uint8_t, NodeMinimum>;
+                         std::uint8_t, NodeMinimum, int>;
 
   [[nodiscard]] static NodeMinimum minimum_of(const struct job_details& details);
 

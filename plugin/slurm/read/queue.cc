@@ -17,7 +17,8 @@ void drain(List queue, std::vector<SlurmQueueEntry>& entries) {
                        .priority = record->priority,
                        .array_task_id = record->array_task_id,
                        .use_prefer = record->use_prefer,
-                       .known = nullptr});
+                       .known = nullptr,
+                       .may_borrow = false});
     xfree(record);
   }
   FREE_NULL_LIST(queue);

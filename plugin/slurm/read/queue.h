@@ -19,6 +19,8 @@ struct SlurmQueueEntry {
   std::uint32_t array_task_id = 0;
   bool use_prefer = false;
   CachedJob* known = nullptr;  ///< cached data of the job; null if it changed
+  /// It may run on nodes of a reservation with MaxStartDelay (--signal=R:).
+  bool may_borrow = false;
 };
 
 /// Builds the queue as schedule() does: tests dependencies, splits arrays where needed, starts

@@ -79,6 +79,23 @@ void SnapshotPass::partitions() {
             [](const Partition& a, const Partition& b) { return a.name < b.name; });
 }
 
+// Slurm moves a recurring one on by itself; its next window is in the record.
+void SnapshotPass::windows() {
+  std::vector<ReservationWindow>& windows = reader_.snapshot_.windows;
+  if (resv_list == nullptr) return;
+  ListIterator i = list_iterator_create(resv_list);
+  while (const auto* one = static_cast<slurmctld_resv_t*>(list_next(i))) {
+    if (one->node_bitmap == nullptr || (one->flags & RESERVE_FLAG_FLEX) != 0) continue;
+    windows.push_back({.name = text(one->name),
+                       .start = one->start_time,
+                       .end = one->end_time,
+                       .node_set = reader_.classes_.set_index(one->node_bitmap)});
+  }
+  list_iterator_destroy(i);
+  std::sort(windows.begin(), windows.end(),
+            [](const ReservationWindow& a, const ReservationWindow& b) { return a.name < b.name; });
+}
+
 void SnapshotPass::walk() {
   std::vector<job_record_t*> jobs;
   jobs.reserve(static_cast<std::size_t>(list_count(job_list)));
@@ -130,7 +147,8 @@ std::vector<SlurmQueueEntry> SnapshotPass::light_queue() {
                                                        .priority = job->priority,
                                                        .array_task_id = job->array_task_id,
                                                        .use_prefer = false,
-                                                       .known = cached});
+                                                       .known = cached,
+                                                       .may_borrow = false});
     }
   }
   std::sort(known.begin(), known.end(),
@@ -151,6 +169,7 @@ void SnapshotPass::run() {
   reader_.owed_.clear();
   cluster();
   partitions();
+  windows();
   std::vector<SlurmQueueEntry> entries;
   if (full_) entries = full_queue();
   walk();  // after the queue is built, which may split arrays

@@ -40,7 +40,8 @@ Job common(const job_record_t& job, const part_record_t& part, const Config& con
   out.qos = job.qos_ptr != nullptr ? text(job.qos_ptr->name) : "";
   out.partition = text(part.name);
   out.batch = job.batch_flag != 0;
-  out.het = job.het_job_id != 0;
+  // To start one of a federation means a request to its sibling clusters, under slurmctld's locks.
+  out.het = job.het_job_id != 0 || job.fed_details != nullptr;
   out.tier = part.priority_tier;
   out.time_limit = time_limit_of(job, part);
   const char* unmanaged = why_unmanaged(job, part, config);
@@ -86,7 +87,8 @@ static SlurmQueueEntry outside_queue(job_record_t& job) {
           .priority = job.priority,
           .array_task_id = job.array_task_id,
           .use_prefer = false,
-          .known = nullptr};
+          .known = nullptr,
+          .may_borrow = false};
 }
 
 // Computed once, when the job is first seen running; the history of the run needs it.
@@ -112,20 +114,41 @@ bool SnapshotPass::preempting(const job_record_t& job) const {
   return time(nullptr) < began + patience || last_victim_ >= began;
 }
 
-bool SnapshotPass::may_preempt(const SlurmQueueEntry& entry) {
-  if (!preemption_) return false;
-  // The QOS (preempt/qos) or the partition (preempt/partition_prio) determines which jobs this one
-  // may preempt.
-  const auto key = std::tuple(entry.job->qos_id, static_cast<const part_record_t*>(entry.part));
-  const auto at = preempts_.find(key);
-  if (at != preempts_.end()) return at->second;
+// The QOS (preempt/qos), the partition (preempt/partition_prio) or a reservation with MaxStartDelay
+// determines which jobs this one may preempt. Inside its own QOS (PreemptMode=WITHIN) the priority
+// does too (preempt_qos.c, preempt_p_preemptable).
+SnapshotPass::Victims SnapshotPass::victims_of(const SlurmQueueEntry& entry) {
   job_record_t job = *entry.job;
   job.part_ptr = entry.part;
+  job.priority = UINT32_MAX;
+  Victims victims;
+  const std::uint32_t within =
+      slurm_conf.preempt_mode | (job.qos_ptr != nullptr ? job.qos_ptr->preempt_mode : 0U);
   List candidates = slurm_find_preemptable_jobs(&job);
-  const bool any = candidates != nullptr && list_count(candidates) > 0;
+  if (candidates == nullptr) return victims;
+  ListIterator all = list_iterator_create(candidates);
+  while (const auto* victim = static_cast<job_record_t*>(list_next(all))) {
+    if ((within & PREEMPT_MODE_WITHIN) != 0 && victim->qos_ptr == job.qos_ptr) {
+      victims.above = std::min(victims.above, victim->priority);
+    } else {
+      victims.always = true;
+    }
+  }
+  list_iterator_destroy(all);
   FREE_NULL_LIST(candidates);
-  preempts_.emplace(key, any);
-  return any;
+  return victims;
+}
+
+bool SnapshotPass::may_preempt(const SlurmQueueEntry& entry) {
+  job_record_t& job = *entry.job;
+  const bool lends = job_uses_max_start_delay_resv(&job);
+  if (!preemption_ && !lends) return false;
+  const slurmctld_resv_t* reservation = lends ? job.resv_ptr : nullptr;
+  const auto key =
+      std::tuple(job.qos_id, static_cast<const part_record_t*>(entry.part), reservation);
+  auto at = preempts_.find(key);
+  if (at == preempts_.end()) at = preempts_.emplace(key, victims_of(entry)).first;
+  return at->second.always || job.priority > at->second.above;
 }
 
 Job SnapshotPass::read_pending(const SlurmQueueEntry& entry) {
@@ -136,6 +159,11 @@ Job SnapshotPass::read_pending(const SlurmQueueEntry& entry) {
   out.request = asked_of(job, *entry.part);
   out.tasks = startable_tasks(job);
   out.size_bound = text(why_size_is_bound(job));
+  if (!config_.off(Mechanism::kTimeMin)) out.time_min = time_min_of(job);
+  if (!config_.off(Mechanism::kReserveFrom)) {
+    out.reserve_from = rules_.from(job);
+    out.reserve_priority = rules_.priority(job);
+  }
   return out;
 }
 
@@ -189,8 +217,11 @@ const StockPlan* SnapshotPass::stock_plan(const job_record_t& job) {
   return &plan;
 }
 
-void SnapshotPass::pending(const SlurmQueueEntry& entry) {
+void SnapshotPass::pending(SlurmQueueEntry entry) {
   job_record_t& job = *entry.job;
+  // No job borrows nodes while one waits that may want them back (job_scheduler.c, wait_on_resv).
+  if (job.resv_ptr != nullptr && job.resv_ptr->max_start_delay != 0) lender_waits_ = true;
+  entry.may_borrow = (job.warn_flags & KILL_JOB_RESV) != 0 && !lender_waits_;
   const auto [base, class_id] = base_of(entry, true);
   JobLine line;
   line.job = base;

@@ -9,6 +9,7 @@
 
 #include "plugin/slurm/read/job_view.h"
 #include "plugin/slurm/read/snapshot_in.h"
+#include "plugin/slurm/read/stock_reserve_rules.h"
 #include "plugin/slurm/stock/controller.h"
 
 namespace rubato {
@@ -36,20 +37,27 @@ class SnapshotPass {
  private:
   void cluster();
   void partitions();
+  void windows();
   void walk();
   void restore_owed(job_record_t& job);
   [[nodiscard]] std::vector<SlurmQueueEntry> light_queue();
   [[nodiscard]] std::vector<SlurmQueueEntry> full_queue();
   void running(job_record_t& job);
   [[nodiscard]] NodeClasses::Sets could_run(job_record_t& job);
-  void pending(const SlurmQueueEntry& entry);
+  void pending(SlurmQueueEntry entry);
   void waiting(job_record_t& job);
   [[nodiscard]] Job read_pending(const SlurmQueueEntry& entry);
   [[nodiscard]] std::pair<const Job*, NodeClassIndex> base_of(const SlurmQueueEntry& entry,
                                                               bool queued);
   void note_victim(const job_record_t& job);
   [[nodiscard]] bool preempting(const job_record_t& job) const;
+  // Running jobs that jobs of one QOS and partition may preempt.
+  struct Victims {
+    bool always = false;               // whatever the priority of the preemptor
+    std::uint32_t above = UINT32_MAX;  // a preemptor with a higher priority has one
+  };
   [[nodiscard]] bool may_preempt(const SlurmQueueEntry& entry);
+  [[nodiscard]] static Victims victims_of(const SlurmQueueEntry& entry);
   [[nodiscard]] const StockPlan* stock_plan(const job_record_t& job);
   Request asked_of(const job_record_t& job, const part_record_t& part) {
     Request request = request_of(job, part, whole_memory(&part));
@@ -68,6 +76,7 @@ class SnapshotPass {
   bool full_;
   RestoreRequest restore_;
   bool preemption_ = slurm_preemption_enabled();
+  StockReserveRules rules_ = StockReserveRules::read();
   bool backfilling_ = slurmctld_diag_stats.bf_active != 0;
   struct Pending {
     job_record_t* job;
@@ -75,8 +84,10 @@ class SnapshotPass {
   };
   std::vector<Pending> pending_;  // in job list order
   std::vector<job_record_t*> running_;
-  time_t last_victim_ = 0;  // when slurmctld last began to preempt a job that still holds nodes
-  std::map<std::tuple<std::uint32_t, const part_record_t*>, bool> preempts_;
+  time_t last_victim_ = 0;     // when slurmctld last began to preempt a job that still holds nodes
+  bool lender_waits_ = false;  // a job of a reservation with MaxStartDelay waits
+  std::map<std::tuple<std::uint32_t, const part_record_t*, const slurmctld_resv_t*>, Victims>
+      preempts_;
   std::map<const part_record_t*, MiB> whole_memory_;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugin/slurm/write/pending_job.h"
 
+#include "plugin/common/slurm_log.h"
 #include "plugin/slurm/read/job_view.h"
 #include "plugin/slurm/read/kept_request.h"
 #include "plugin/slurm/stock/slurm_headers.h"
@@ -82,6 +83,49 @@ class DeadlineLimit {
  private:
   job_record_t& job_;
   uint32_t saved_;
+  bool changed_ = false;
+};
+
+// A job with --time-min is tested with that limit. Once it has nodes, it gets the longest limit
+// that the plan and Slurm's reservations leave it (sched/backfill, _reset_job_time_limit).
+class ShortestLimit {
+ public:
+  ShortestLimit(job_record_t& job, const PendingJob::TimeLimit& limit)
+      : job_(job), saved_(job.time_limit) {
+    const bool deadline = job.deadline != 0 && job.deadline != NO_VAL;
+    if (!limit.may_shorten || job.time_min == 0 || job.time_min == NO_VAL || deadline) return;
+    const Seconds asked = time_limit_of(job, *job.part_ptr);
+    if (asked <= static_cast<Seconds>(job.time_min) * 60) return;
+    const Seconds longest = limit.planned > 0 ? limit.planned : asked;
+    longest_ = longest < kForever ? static_cast<uint32_t>(longest / 60) : INFINITE;
+    job.time_limit = job.time_min;
+    changed_ = true;
+  }
+  ~ShortestLimit() {
+    if (changed_) job_.time_limit = saved_;
+  }
+  ShortestLimit(const ShortestLimit&) = delete;
+  ShortestLimit& operator=(const ShortestLimit&) = delete;
+  // The job has nodes.
+  void keep() {
+    if (!changed_) return;
+    changed_ = false;
+    const uint32_t limit = std::max(job_.time_min, longest_);
+    acct_policy_alter_job(&job_, limit);
+    job_.time_limit = limit;
+    constexpr time_t kYear = 365L * 24 * 60 * 60;  // as slurmctld: job_end_time_reset()
+    job_.end_time = job_.start_time + (limit == INFINITE ? kYear : static_cast<time_t>(limit) * 60);
+    job_time_adj_resv(&job_);
+    if (job_.time_limit != saved_) {
+      slurm_log(LogLevel::kInfo, "rubato: job %u: time limit changed from %u to %u min",
+                job_.job_id, saved_, job_.time_limit);
+    }
+  }
+
+ private:
+  job_record_t& job_;
+  uint32_t saved_;
+  uint32_t longest_ = 0;
   bool changed_ = false;
 };
 
@@ -169,18 +213,20 @@ Result<std::unique_ptr<RewrittenRequest>> PendingJob::rewrite(const Job& asked, 
   return RewrittenRequest::make(*job_, *job_->part_ptr, asked, planned, put_back);
 }
 
-SelectOutcome PendingJob::select(const std::string& gpu_type, bool fail) {
+SelectOutcome PendingJob::select(const std::string& gpu_type, const TimeLimit& limit, bool fail) {
   if (fed_mgr_job_lock(job_) != SLURM_SUCCESS)
     return {.result = SelectResult::kFederation, .error = {}};
   BoundGpuType type(*job_, gpu_type);
-  DeadlineLimit limit(*job_);
+  DeadlineLimit deadline(*job_);
+  ShortestLimit shortest(*job_, limit);
   const int code = ask_slurm(job_, fail);
   if (code != SLURM_SUCCESS) {
     fed_mgr_job_unlock(job_);
     return refusal(code);
   }
   type.keep();
-  limit.keep();
+  deadline.keep();
+  shortest.keep();
   return {.result = SelectResult::kStarted, .error = {}};
 }
 

@@ -39,6 +39,12 @@ struct SelectOutcome {
 
 class PendingJob {
  public:
+  /// Time limit of a start.
+  struct TimeLimit {
+    bool may_shorten = false;  ///< --time-min counts
+    Seconds planned = 0;       ///< 0: as requested
+  };
+
   /// nullopt if the job is gone, no longer pending, or another job uses its id.
   [[nodiscard]] static std::optional<PendingJob> find(const JobKey& key);
 
@@ -58,9 +64,10 @@ class PendingJob {
                                                                   const Job& planned,
                                                                   bool put_back);
   /// Asks slurmctld to allocate nodes now (select_nodes()). Meanwhile the GPU request names
-  /// `gpu_type`, unless that is empty. A refusal restores the record. `fail`, for a test, refuses
-  /// without asking.
-  [[nodiscard]] SelectOutcome select(const std::string& gpu_type, bool fail);
+  /// `gpu_type`, unless that is empty. A refusal restores the record. `limit` is that of a job with
+  /// --time-min. `fail`, for a test, refuses without asking.
+  [[nodiscard]] SelectOutcome select(const std::string& gpu_type, const TimeLimit& limit,
+                                     bool fail);
   /// Writes the environment of this start into the job (set_job_env()).
   void set_env(const Job& job, const ChosenRun& run);
   /// Launches the job after select() started it.

@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Constraints that the model of a job lacks: Slurm says where and when, and that is reserved."""
+import json
 import time
 
 from cluster import check, scenario, shape
 from cluster.slurmconf import Nodes
 
 from . import steps
+from .stock_rules import known_type
 
 #: A job that waits is never far from a fixed reservation here, and the stream is of one GPU type.
-shape("row", rubato_conf=steps.conf("ReserveAfter=5"),
+shape("row", rubato_conf=steps.conf("ReserveAfter=5", "JobType=known Shared=yes"),
       nodes=(Nodes("n[1-6]", "a100:4"),))
 
 
@@ -74,10 +76,17 @@ def promised_start_is_kept_or_explained(c):
            "a promised start")
     promised = _start_time(c, whole)
     c.cmd(f"rubato explain {whole} | grep -A3 Reason")
-    later = c.sbatch("--gpus=1 -t 120 --comment='rubato:samples=1'", "sleep 900")
-    c.wait(lambda: c.ask(f"squeue -h -j {later} -o %r") == "RubatoKeptForOthers", 60,
-           "the later job to wait for the reserved node")
+    known_type(c, "a100", (1, 4), "known", "")
+    hinted = "--gpus=1 -t 120 --comment='rubato:job-type=known;samples={}'"
+    # Tells how long jobs usually run, so that the job without hints counts as longer than the later one.
+    c.sbatch(hinted.format(10**6) + " --begin=now+1hour", "true")
+    later = c.sbatch(hinted.format(100), "sleep 900")
+    c.wait(lambda: c.ask(f"squeue -h -j {later} -o %r") in ("RubatoKeptForOthers", "RubatoNext"), 60,
+           "the later job to wait, and not to take the reserved node")
     c.cmd(f"squeue -j {whole},{later} -o '%.6i %.10T %S %r'")
+    order = {job: json.loads(c.ask(f"rubato explain {job} --json"))["jobs"][0]["order"]
+             for job in (whole, later)}
+    check(order[later] < order[whole], "the later job before it in the order", order)
     check(0 < _start_time(c, whole) <= promised, "the promised start", _start_time(c, whole))
     c.cmd("scontrol update NodeName=n1 State=DRAIN Reason=scenario")
     c.defer("scontrol update NodeName=n1 State=RESUME")

@@ -114,6 +114,81 @@ TEST(Reserve, what_a_reservation_does_not_need_stays_open) {
   EXPECT_TRUE(starts(plan_of(snapshot), small));
 }
 
+// A gang of 8 behind 3 and 4 busy GPUs, and a job of one GPU that would run past its start.
+Snapshot gang_and_one(Seconds limit_of_one) {
+  Snapshot snapshot = busy();
+  add_pending(snapshot, 4);
+  add_pending(snapshot, 1).time_limit = limit_of_one;
+  return snapshot;
+}
+
+TEST(Reserve, none_for_a_job_that_is_too_young_or_below_the_priority) {
+  for (const bool young : {true, false}) {
+    Snapshot snapshot = gang_and_one(7200);
+    Job& gang = snapshot.jobs[2];
+    const JobId one = snapshot.jobs[3].key.id;
+    EXPECT_FALSE(starts(plan_of(snapshot), one)) << "it waits for the reservation";
+    gang.priority = 10;
+    if (young) gang.reserve_from = kNow + 1;
+    if (!young) gang.reserve_priority = 11;
+    const Plan plan = plan_of(snapshot);
+    EXPECT_EQ(reservation_of(plan, gang.key.id), nullptr);
+    EXPECT_TRUE(starts(plan, one));
+    gang.reserve_from = kNow;
+    gang.reserve_priority = 10;
+    EXPECT_NE(reservation_of(plan_of(snapshot), gang.key.id), nullptr);
+  }
+}
+
+TEST(Reserve, time_min_lets_a_job_start_before_one_with_the_longest_limit_that_fits) {
+  Snapshot snapshot = gang_and_one(7200);  // the reservation begins in 600 s
+  Job& one = snapshot.jobs[3];
+  one.time_min = 120;
+  Plan plan = plan_of(snapshot);
+  ASSERT_EQ(plan.starts.size(), 1U);
+  EXPECT_EQ(plan.starts[0].job.id, one.key.id);
+  EXPECT_EQ(plan.starts[0].time_limit, 600);
+  EXPECT_EQ(reservation_of(plan, snapshot.jobs[2].key.id)->start, kNow + 600);
+
+  one.time_min = 660;
+  EXPECT_TRUE(plan_of(snapshot).starts.empty());
+  // Where nothing is in the way, the limit stays.
+  one.time_limit = 600;
+  one.time_min = 120;
+  plan = plan_of(snapshot);
+  ASSERT_EQ(plan.starts.size(), 1U);
+  EXPECT_EQ(plan.starts[0].time_limit, 0);
+}
+
+// A free node that a reservation of Slurm closes to the job is not kept idle for it.
+TEST(Reserve, a_start_is_outside_of_the_windows_of_slurms_reservations) {
+  Snapshot snapshot = make_cluster({{"a100", 4}, {"a100", 4}});
+  add_running(snapshot, {share_of(snapshot, 0, 4)}, kNow + 900);
+  Job& job = add_pending(snapshot, 4);
+  const JobId id = job.key.id;
+  job.time_limit = 3600;
+  job.later_set = job.node_set;
+  const auto set = [&](NodeIndex node) {
+    snapshot.node_sets.push_back({node});
+    return NodeSetIndex{snapshot.node_sets.size() - 1};
+  };
+  job.node_set = set(0);
+  snapshot.windows.push_back({"maintenance", kNow + 300, kNow + 600, set(1)});
+  Plan plan = plan_of(snapshot);
+  ASSERT_NE(reservation_of(plan, id), nullptr);
+  EXPECT_EQ(reservation_of(plan, id)->start, kNow + 600);  // when the window ends
+  EXPECT_EQ(reservation_of(plan, id)->shares[0].node, 1);
+
+  Job& brief = add_pending(snapshot, 4);
+  brief.time_limit = 200;
+  EXPECT_TRUE(starts(plan_of(snapshot), brief.key.id));
+
+  snapshot.windows[0].end = kNow + 1000;
+  plan = plan_of(snapshot);
+  EXPECT_EQ(reservation_of(plan, id)->start, kNow + 900);
+  EXPECT_EQ(reservation_of(plan, id)->shares[0].node, 0);
+}
+
 TEST(Reserve, long_waits_get_one_too_up_to_the_depth) {
   Snapshot snapshot = busy();
   // With this many GPUs, four times 8 is not more than an eighth.
