@@ -21,6 +21,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/base/background_worker_test.cc \
   test/unit/base/csv_test.cc \
   test/unit/base/file_system_test.cc \
+  test/unit/base/folder_trust_test.cc \
   test/unit/base/hash_test.cc \
   test/unit/base/index_test.cc \
   test/unit/base/json_value_test.cc \

@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
+#include "lib/base/folder_trust.h"
 #include "tools/rubato/doctor/doctor.h"
 #include "tools/shared/published.h"
 
@@ -31,9 +33,33 @@ bool is_slurm_user(const Machine& machine, uid_t uid) {
   return entry == nullptr || entry->pw_uid == uid;
 }
 
+/// The uid of SlurmUser; this process's user if that name is unknown here.
+uid_t slurm_uid(const Machine& machine) {
+  const std::string name = slurm_user(machine);
+  if (name.find_first_not_of("0123456789") == std::string::npos)
+    return static_cast<uid_t>(std::strtoul(name.c_str(), nullptr, 10));
+  const passwd* entry = getpwnam(name.c_str());
+  return entry == nullptr ? geteuid() : entry->pw_uid;
+}
+
 std::string user_name(uid_t uid) {
   const passwd* entry = getpwuid(uid);
   return entry == nullptr ? std::to_string(uid) : entry->pw_name;
+}
+
+/// Adds a failure if another user could replace the folder; slurmctld then does not use it.
+bool another_controls(const Machine& machine, const std::string& path, const char* name,
+                      Checks& checks) {
+  const auto trouble = folder_trouble(path, slurm_uid(machine));
+  if (!trouble) return false;
+  const std::string why = trouble->foreign
+                              ? "belongs to " + user_name(trouble->owner)
+                              : std::string("can be written by users other than SlurmUser");
+  checks.push_back({Status::kFail, name,
+                    fmt::format("slurmctld does not use {}: {} {}", path,
+                                trouble->path == path ? "it" : trouble->path, why),
+                    remedy(*trouble, slurm_user(machine))});
+  return true;
 }
 
 /// Adds a result about the folder itself; true if its content cannot be checked.
@@ -76,11 +102,18 @@ void check_state_dir(const Machine& machine, Checks& checks) {
     checks.push_back({Status::kFail, name,
                       fmt::format("users other than SlurmUser can write {}", path),
                       fmt::format("chmod go-w {}", path)});
-  } else {
+  } else if (!another_controls(machine, path, name, checks)) {
     checks.push_back({Status::kOk, name,
                       fmt::format("{} belongs to SlurmUser; only SlurmUser can write it", path),
                       ""});
   }
+}
+
+void check_store_dir(const Machine& machine, Checks& checks) {
+  const std::string& path = machine.site.config.store_dir;
+  if (path.empty()) return;
+  if (!another_controls(machine, path, "StoreDir", checks))
+    checks.push_back({Status::kOk, "StoreDir", path + ", only SlurmUser can write it", ""});
 }
 
 /// The first folder in `path` that users may not enter; "" if they can reach it.
@@ -120,6 +153,9 @@ void check_publish_dir(const Machine& machine, Checks& checks) {
         {Status::kFail, name,
          fmt::format("users other than its owner can write {}, so its files can be forged", path),
          fmt::format("chmod go-w {}", path)});
+  } else if (!machine.site.config.publish_dir.empty() &&
+             another_controls(machine, path, name, checks)) {
+    return;
   } else if ((info.st_mode & kOthersLook) != kOthersLook) {
     checks.push_back(
         {Status::kWarn, name,
@@ -212,6 +248,7 @@ void check_heartbeat(const Machine& machine, Checks& checks) {
 
 void check_running(const Machine& machine, Checks& checks) {
   check_state_dir(machine, checks);
+  check_store_dir(machine, checks);
   check_publish_dir(machine, checks);
   check_heartbeat(machine, checks);
 }
