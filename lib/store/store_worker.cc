@@ -153,7 +153,7 @@ void Store::Worker::retain_if_due() {
   }
   retained_at_ = now;
   since_retained_ = 0;
-  // At a shutdown there is no time for it.
+  // Not at a shutdown, which waits half a second.
   const auto backup = stop_seen_ ? StoreResult<bool>(false) : session_->back_up(now);
   if (!backup) shared_->tell("backup of the store: " + backup.error().text);
   const MutexLock lock(shared_->mutex);
