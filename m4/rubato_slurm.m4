@@ -59,4 +59,16 @@ AC_DEFUN([RUBATO_SPANK], [
     ])])
   ])
   AC_SUBST([SPANK_SLURM_VERSION])
+  # What every host loads links the C++ run-time statically. Sanitizers need the shared one.
+  RUBATO_STATIC_RUNTIME=
+  AS_CASE(["$enable_asan$enable_tsan$enable_ubsan"], [*yes*], [], [
+    AC_MSG_CHECKING([for static libstdc++ and libgcc_eh])
+    rubato_saved_LIBS=$LIBS
+    LIBS="-l:libstdc++.a -l:libgcc_eh.a -l:libgcc.a $LIBS"
+    AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <string>]], [[throw std::string("x");]])],
+      [RUBATO_STATIC_RUNTIME="-l:libstdc++.a -l:libgcc_eh.a -l:libgcc.a"
+       AC_MSG_RESULT([yes])], [AC_MSG_RESULT([no])])
+    LIBS=$rubato_saved_LIBS
+  ])
+  AC_SUBST([RUBATO_STATIC_RUNTIME])
 ])

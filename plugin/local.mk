@@ -186,6 +186,8 @@ endif
 EXTRA_DIST += plugin/spank/spank.map
 if HAVE_SPANK
 rubatoplugin_LTLIBRARIES += spank_rubato.la
+# All hosts load these two, so they link only libraries that every host has: own_fmt.cc stands for libfmt.
+SPANK_LDFLAGS = -Wl,--as-needed
 spank_rubato_la_SOURCES = \
   plugin/spank/allocator.cc \
   plugin/spank/carried.h \
@@ -195,6 +197,7 @@ spank_rubato_la_SOURCES = \
   plugin/spank/forwarder_process.cc \
   plugin/spank/forwarder_process.h \
   plugin/spank/local.cc \
+  plugin/spank/own_fmt.cc \
   plugin/spank/plugin.cc \
   plugin/spank/remote.cc \
   plugin/spank/report_file.cc \
@@ -202,8 +205,8 @@ spank_rubato_la_SOURCES = \
   plugin/spank/spank_header.h
 spank_rubato_la_CXXFLAGS = $(ENTRY_CXXFLAGS)
 # Bound when it is loaded: a file that lacks something is then no plugin, and not the end of a step.
-spank_rubato_la_LDFLAGS = $(PLUGIN_LDFLAGS) -Wl,-z,now -Wl,--version-script=$(top_srcdir)/plugin/spank/spank.map
-spank_rubato_la_LIBADD = $(LIB_HINTS) $(FMT_LIBS)
+spank_rubato_la_LDFLAGS = $(PLUGIN_LDFLAGS) $(SPANK_LDFLAGS) -Wl,-z,now -Wl,--version-script=$(top_srcdir)/plugin/spank/spank.map
+spank_rubato_la_LIBADD = $(LIB_HINTS) $(RUBATO_STATIC_RUNTIME)
 EXTRA_spank_rubato_la_DEPENDENCIES = plugin/spank/spank.map
 
 rubatoplugin_PROGRAMS += rubato_forwarder
@@ -211,6 +214,15 @@ rubato_forwarder_SOURCES = \
   plugin/spank/forwarder.cc \
   plugin/spank/last_line.cc \
   plugin/spank/last_line.h \
+  plugin/spank/own_fmt.cc \
   plugin/spank/report_file.cc
-rubato_forwarder_LDADD = $(LIB_HINTS) $(FMT_LIBS)
+rubato_forwarder_LDFLAGS = $(AM_LDFLAGS) $(SPANK_LDFLAGS)
+rubato_forwarder_LDADD = $(LIB_HINTS) $(RUBATO_STATIC_RUNTIME)
+
+# A program that its user cannot read is never traceable, not even before its first instruction.
+PROTECT_FORWARDER = chmod 0711 '$(DESTDIR)$(rubatoplugindir)/rubato_forwarder'
+install-exec-hook:
+	$(PROTECT_FORWARDER)
+install-forwarder: install-rubatopluginPROGRAMS
+	@$(PROTECT_FORWARDER)
 endif

@@ -21,6 +21,9 @@ install-programs: programs
 	@cd '$(DESTDIR)$(rubatoplugindir)' 2>/dev/null && rm -f $(rubatoplugin_LTLIBRARIES) || :
 
 STAGE_TARGETS = install-binPROGRAMS install-rubatopluginLTLIBRARIES install-rubatopluginPROGRAMS
+if HAVE_SPANK
+STAGE_TARGETS += install-forwarder
+endif
 
 if BUILD_PLUGINS
 

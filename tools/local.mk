@@ -91,6 +91,7 @@ tools_libcommands_la_SOURCES = \
   tools/rubato/models/read_input.h \
   tools/rubato/models/site_store.cc \
   tools/rubato/models/site_store.h \
+  tools/rubato/pause/cmd_pause.cc \
   tools/rubato/report/cmd_report.cc \
   tools/rubato/report/report_message.cc \
   tools/rubato/report/report_message.h \
@@ -176,6 +177,7 @@ dist_schema_DATA = \
   docs/schema/rubato.models-curve.1.json \
   docs/schema/rubato.models-fits.1.json \
   docs/schema/rubato.models.1.json \
+  docs/schema/rubato.pause.1.json \
   docs/schema/rubato.plan.1.json \
   docs/schema/rubato.profiles.1.json \
   docs/schema/rubato.report.1.json \

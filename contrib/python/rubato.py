@@ -69,7 +69,9 @@ def _append(path: str, line: str) -> None:
 
 
 def _by_scontrol(job: str, line: str) -> None:
-    subprocess.run(["scontrol", "update", f"JobId={job}", f"Comment=rubato!{line}"], check=True,
+    # Without Rubato there is no such partition: slurmctld refuses the update, and the comment stays.
+    subprocess.run(["scontrol", "update", f"JobId={job}", f"Comment=rubato!{line}",
+                    "Partition=rubato!"], check=True,
                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                    timeout=_SCONTROL_SECONDS)
 
@@ -77,7 +79,7 @@ def _by_scontrol(job: str, line: str) -> None:
 def _send(line: str) -> None:
     """Sends through the report file if there is one, otherwise as an update of the job's comment."""
     path = os.environ.get("RUBATO_REPORT_FILE")
-    if path:
+    if path and path != os.devnull:
         try:
             return _append(path, line + "\n")
         except OSError:     # gone, full, or not in this container

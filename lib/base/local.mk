@@ -12,6 +12,8 @@ lib_librubato_base_la_SOURCES = \
   lib/base/csv.cc \
   lib/base/csv.h \
   lib/base/error.h \
+  lib/base/folder_trust.cc \
+  lib/base/folder_trust.h \
   lib/base/file_system.cc \
   lib/base/file_system.h \
   lib/base/fingerprint.cc \

@@ -16,6 +16,10 @@ namespace rubato {
 /// Maximum length of a message with `rubato!`, bytes: that of a comment in Slurm 22.05.
 inline constexpr std::size_t kMaxMessageLength = 1024;
 
+/// A partition that no cluster has. An update with a message asks for it too. Rubato takes both out
+/// of the update. slurmctld without Rubato refuses the whole update, so the job keeps its comment.
+inline constexpr const char* kMessagePartition = "rubato!";
+
 /// `rubato!report`: progress of the training.
 struct Report {
   std::int64_t samples = 0;  ///< since the job's first start, over all restarts

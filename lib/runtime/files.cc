@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "lib/base/atomic_file.h"
+#include "lib/base/folder_trust.h"
 
 namespace rubato {
 
@@ -31,6 +32,8 @@ std::string make_folder(const std::string& path, mode_t mode) {
   if (!fresh && code != EEXIST)
     return system_error_text("make the folder", path, code) +
            (code == ENOENT ? "; the one above it must be there" : "");
+  if (const auto trouble = folder_trouble(path, geteuid()))
+    return "nothing is written to " + to_string(*trouble);
   if (fresh || mode == kOwnerFolder) (void)chmod(path.c_str(), mode);
   return {};
 }

@@ -25,7 +25,8 @@ enum class FileKind {
 using WriteResult = std::function<void(const std::string& path, const std::string& error)>;
 
 /// `text` as `publish_dir`/`name` for everybody, `whole` as `private_dir`/`name` for the owner
-/// alone; "" removes that one, since nothing is hidden. The folders are made if they are not there,
+/// alone; "" removes that one, since nothing is hidden. A folder that another user controls is
+/// refused (folder_trouble()). The folders are made if they are not there,
 /// 0755 and 0700, but not the ones above them. A folder that cannot be made is told in place of its
 /// file. Returns false if anything went wrong.
 [[nodiscard]] bool publish_file(const std::string& name, const std::string& text,

@@ -14,6 +14,8 @@ lib_librubato_runtime_la_SOURCES = \
   lib/runtime/models_publisher.cc \
   lib/runtime/models_publisher.h \
   lib/runtime/pace.h \
+  lib/runtime/pause.cc \
+  lib/runtime/pause.h \
   lib/runtime/publisher.cc \
   lib/runtime/publisher.h \
   lib/runtime/recorder.cc \

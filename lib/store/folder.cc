@@ -14,6 +14,8 @@
 #include <memory>
 #include <system_error>
 
+#include "lib/base/folder_trust.h"
+
 namespace rubato::store {
 namespace {
 
@@ -71,13 +73,14 @@ std::string system_text(const std::string& path, int code) {
   return fmt::format("{}: {}", path, std::generic_category().message(code));
 }
 
-Result<void> make_folder(const std::string& folder) {
+Result<void> make_folder(const std::string& folder, uid_t trusted) {
   if (::mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
     return fail(system_text(folder, errno));
   }
   struct stat found {};
   if (::stat(folder.c_str(), &found) != 0) return fail(system_text(folder, errno));
   if (!S_ISDIR(found.st_mode)) return fail(system_text(folder, ENOTDIR));
+  if (const auto trouble = folder_trouble(folder, trusted)) return fail(to_string(*trouble));
   return {};
 }
 

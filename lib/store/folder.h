@@ -2,6 +2,8 @@
 // The folder of the store: its file system, and corrupt files set aside in it.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 
 #include "lib/base/error.h"
@@ -15,8 +17,9 @@ inline constexpr const char* kDatabaseName = "rubato.db";
 /// them.
 inline constexpr int kMaxSetAside = 8;
 
-/// Makes the folder (0700) if its parent exists. The error says why the folder is unusable.
-[[nodiscard]] Result<void> make_folder(const std::string& folder);
+/// Makes the folder (0700) if its parent exists. The error says why the folder is unusable: a
+/// folder that a user other than root and `trusted` controls (folder_trouble()) is refused.
+[[nodiscard]] Result<void> make_folder(const std::string& folder, uid_t trusted);
 
 /// True if only one kernel uses the file system of `path`, so that its locks and its shared memory
 /// are reliable, as WAL requires (https://www.sqlite.org/wal.html). By statfs; false for every type

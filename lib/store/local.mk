@@ -6,6 +6,8 @@ lib_librubato_store_la_LIBADD = -lSQLiteCpp $(SQLITE_LIBS) $(FMT_LIBS)
 lib_librubato_store_la_SOURCES = \
   lib/store/apply.cc \
   lib/store/apply.h \
+  lib/store/backup.cc \
+  lib/store/backup.h \
   lib/store/connection.cc \
   lib/store/connection.h \
   lib/store/folder.cc \
@@ -35,6 +37,8 @@ lib_librubato_store_la_SOURCES = \
   lib/store/rows.h \
   lib/store/run_text.cc \
   lib/store/run_text.h \
+  lib/store/salvage.cc \
+  lib/store/salvage.h \
   lib/store/schema.cc \
   lib/store/schema.h \
   lib/store/session.cc \

@@ -4,8 +4,12 @@
 
 #include <sys/types.h>
 
+#include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
 
+#include "lib/base/clock.h"
 #include "lib/base/error.h"
 
 namespace rubato::store {
@@ -27,6 +31,24 @@ enum class KernelLock {
   kNone,   ///< this file system has no kernel locks
 };
 
+/// Interval of the heartbeat in a lock file that other hosts can read. Each one is a small write to
+/// the shared file system.
+inline constexpr std::chrono::seconds kBeatInterval{5};
+/// A lock of another host whose heartbeat stands still for so long is taken over: twelve missed
+/// heartbeats, more than a busy or briefly disconnected file server costs. Measured by the waiting
+/// host's clock alone, so the clocks of the hosts may differ.
+inline constexpr std::chrono::seconds kStaleAfter{60};
+/// The owner of a lock writes nothing when its last heartbeat is older. Half of kStaleAfter, so it
+/// stops before another host begins.
+inline constexpr std::chrono::seconds kLease{30};
+
+/// What a waiting process saw in the lock file of another host. Kept between attempts.
+struct LockWatch {
+  SteadyTime now{};  ///< set before each attempt
+  std::string seen = {};
+  SteadyTime since{};  ///< when `seen` was new
+};
+
 /// Whether a lock file with `owner` (empty host: no owner) excludes `self`; see LockFile::take.
 [[nodiscard]] bool is_held(const LockOwner& owner, const LockOwner& self, bool local,
                            KernelLock kernel);
@@ -41,10 +63,16 @@ class LockFile {
   ///
   /// On a `local` file system only the kernel lock counts: it ends with the process, and no other
   /// host can hold one. On others, a file of another host counts as held: that host may be
-  /// disconnected but still write. A file of this host is stale if the kernel lock is free. Without
-  /// kernel locks, it is stale if the boot differs or the process is gone.
+  /// disconnected but still write. With a `watch`, it is stale once its heartbeat stood still for
+  /// kStaleAfter; a file without a heartbeat never is. A file of this host is stale if the kernel
+  /// lock is free. Without kernel locks, it is stale if the boot differs or the process is gone.
   [[nodiscard]] static Result<LockFile> take(const std::string& path, bool local,
-                                             const LockOwner& self = this_process());
+                                             const LockOwner& self = this_process(),
+                                             LockWatch* watch = nullptr);
+
+  /// Reads the file again: fails if another process has taken it over. Writes the heartbeat if it
+  /// is due. Does nothing on a local file system. Call before each write and each kBeatInterval.
+  [[nodiscard]] Result<void> renew(SteadyTime now);
 
   LockFile(const LockFile&) = delete;
   LockFile& operator=(const LockFile&) = delete;
@@ -54,11 +82,17 @@ class LockFile {
   ~LockFile();
 
  private:
-  LockFile(std::string path, int file) : path_(std::move(path)), file_(file) {}
+  LockFile(std::string path, int file, bool local, LockOwner self)
+      : path_(std::move(path)), file_(file), local_(local), self_(std::move(self)) {}
   void release();
+  [[nodiscard]] bool is_ours() const;
 
   std::string path_;
   int file_ = -1;
+  bool local_ = true;
+  LockOwner self_;
+  std::int64_t beat_ = 0;
+  std::optional<SteadyTime> beaten_;
 };
 
 }  // namespace rubato::store

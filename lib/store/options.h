@@ -37,6 +37,10 @@ struct StoreOptions {
   std::chrono::milliseconds batch_interval{1000};   ///< ... or the first one has waited this long
   std::chrono::milliseconds retry_interval{10000};  ///< after a failure
   std::chrono::milliseconds busy_timeout{250};      ///< for a lock held by a reader
+  /// A day: a damaged file whose pages cannot be read loses a day of reports at most.
+  Seconds backup_every = 86400;
+  /// Three: a fault that is noticed after a weekend still has a good copy.
+  int backups = 3;
 };
 
 }  // namespace rubato::store

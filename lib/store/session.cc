@@ -10,7 +10,9 @@
 #include <cstdio>
 
 #include "lib/store/apply.h"
+#include "lib/store/backup.h"
 #include "lib/store/folder.h"
+#include "lib/store/salvage.h"
 #include "lib/store/schema.h"
 
 namespace rubato::store {
@@ -66,12 +68,13 @@ StoreResult<void> Session::in_place() const {
 }
 
 StoreResult<std::unique_ptr<Session>> Session::open(const StoreOptions& options, Seconds now,
-                                                    std::vector<std::string>& notes) {
-  auto folder = make_folder(options.folder);
+                                                    std::vector<std::string>& notes,
+                                                    LockWatch* watch) {
+  auto folder = make_folder(options.folder, ::geteuid());
   if (!folder) return in_the_way(std::move(folder.error()));
   auto local = options.local ? Result<bool>(*options.local) : is_local(options.folder);
   if (!local) return in_the_way(std::move(local.error()));
-  auto lock = LockFile::take(options.folder + "/" + kLockName, *local);
+  auto lock = LockFile::take(options.folder + "/" + kLockName, *local, this_process(), watch);
   if (!lock) return in_the_way(std::move(lock.error()));
   std::unique_ptr<Session> session(new Session(options, std::move(*lock)));
   return session->open_database(*local, now, notes).map([&] { return std::move(session); });
@@ -92,8 +95,38 @@ StoreResult<void> Session::open_database(bool local, Seconds now, std::vector<st
   database_.reset();
   auto aside = set_aside(path_, now);
   if (!aside) return in_the_way(std::move(aside.error()));
-  notes.push_back(fmt::format("{}; set aside as {}, started anew", opened.error().text, *aside));
-  return attempt();
+  const std::string why = opened.error().text;
+  const std::string base = use_newest_backup(path_);
+  opened = attempt();
+  if (!opened) return opened;
+  notes.push_back(
+      fmt::format("{}; set aside as {}, started anew{}{}", why, *aside, base, rescue(*aside)));
+  return {};
+}
+
+std::string Session::rescue(const std::string& aside) {
+  const auto rows = salvage(*database_, aside, options_.vfs);
+  rows_->forget_types();
+  const auto judged = caught(path_, [&] { load_judge(); });
+  if (!rows) return fmt::format("; nothing could be read of it ({})", rows.error().text);
+  return fmt::format("; {} rows of it were read and kept{}", *rows,
+                     judged ? "" : ": " + judged.error().text);
+}
+
+StoreResult<void> Session::keep_lock(SteadyTime now) {
+  auto kept = lock_.renew(now);
+  if (!kept) return in_the_way(std::move(kept.error()));
+  return {};
+}
+
+StoreResult<bool> Session::back_up(Seconds now) {
+  if (!backup_is_due(path_, now, options_.backup_every)) return false;
+  const std::string making = path_ + ".backup-0";
+  return copy_to(making).and_then([&]() -> StoreResult<bool> {
+    auto moved = rotate_backups(path_, options_.backups);
+    if (!moved) return in_the_way(std::move(moved.error()));
+    return true;
+  });
 }
 
 StoreResult<void> Session::connect() {

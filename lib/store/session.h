@@ -41,11 +41,21 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   /// Takes the lock, opens or creates the database, checks its pages and upgrades its schema. If
-  /// the check fails twice, sets the file aside and creates a new one; `notes` reports it. Fails if
+  /// the check fails twice, sets the file aside and creates a new one from the newest backup and
+  /// from what can be read of the damaged file (salvage.h); `notes` reports it. Fails if
   /// another process holds the lock, if the schema is newer, and on system errors.
+  /// `watch` outlives attempts: with it, the lock of a host that is down is taken over.
   [[nodiscard]] static StoreResult<std::unique_ptr<Session>> open(const StoreOptions& options,
                                                                   Seconds now,
-                                                                  std::vector<std::string>& notes);
+                                                                  std::vector<std::string>& notes,
+                                                                  LockWatch* watch = nullptr);
+
+  /// Fails if another host has taken the lock over; the session must then be closed unwritten.
+  [[nodiscard]] StoreResult<void> keep_lock(SteadyTime now);
+
+  /// Copies the database to `PATH.backup-1` if the newest backup is older than
+  /// StoreOptions::backup_every; older backups move on, and the oldest goes. True if it did.
+  [[nodiscard]] StoreResult<bool> back_up(Seconds now);
 
   /// Checks the plausibility of samples and writes all entries in one transaction. After a failure,
   /// the session must be opened again.
@@ -74,6 +84,7 @@ class Session {
   Session(const StoreOptions& options, LockFile lock);
   StoreResult<void> open_database(bool local, Seconds now, std::vector<std::string>& notes);
   StoreResult<void> connect();
+  [[nodiscard]] std::string rescue(const std::string& aside);
   StoreResult<void> check();
   void drop_left_journal() const;
   StoreResult<void> prepare(bool local);

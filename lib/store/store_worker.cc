@@ -31,6 +31,7 @@ void Store::Worker::work() {
   open();
   while (next()) {
     if (!session_) open();
+    if (session_) keep_lock();
     if (session_) reopen_if_replaced();
     if (session_) write();
     if (session_) retain_if_due();
@@ -81,7 +82,8 @@ void Store::Shared::wait_for_batch(MutexLock& lock) {
 
 void Store::Worker::open() {
   std::vector<std::string> notes;
-  auto opened = Session::open(options_, shared_->clock->now(), notes);
+  watch_.now = shared_->clock->steady();
+  auto opened = Session::open(options_, shared_->clock->now(), notes, &watch_);
   for (std::string& note : notes) shared_->tell(std::move(note));
   if (!opened) {
     turn_off(opened.error());
@@ -151,8 +153,16 @@ void Store::Worker::retain_if_due() {
   }
   retained_at_ = now;
   since_retained_ = 0;
+  // Not at a shutdown, which waits half a second.
+  const auto backup = stop_seen_ ? StoreResult<bool>(false) : session_->back_up(now);
+  if (!backup) shared_->tell("backup of the store: " + backup.error().text);
   const MutexLock lock(shared_->mutex);
   shared_->stats.removed += *removed;
+}
+
+void Store::Worker::keep_lock() {
+  const StoreResult<void> kept = session_->keep_lock(shared_->clock->steady());
+  if (!kept) turn_off(kept.error());
 }
 
 void Store::Worker::copy_if_asked() {

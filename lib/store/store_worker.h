@@ -78,8 +78,11 @@ class Store::Worker {
   /// so open the new one before the next record.
   void reopen_if_replaced();
   void write();
+  /// Deletes what is too old, and makes the daily backup.
   void retain_if_due();
   void copy_if_asked();
+  /// Writes the heartbeat of the lock, and checks that no other host has it.
+  void keep_lock();
   /// Carries out the orders in the folder.
   void follow_orders();
   void set_ready();
@@ -95,6 +98,7 @@ class Store::Worker {
   std::optional<Seconds> retained_at_;
   std::int64_t since_retained_ = 0;
   bool stop_seen_ = false;
+  LockWatch watch_;
 };
 
 }  // namespace rubato::store

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 
+#include "lib/base/log.h"
 #include "plugin/slurm/write/pending_job.h"
 
 namespace rubato {
@@ -65,6 +66,21 @@ StartOutcome refused(const SelectOutcome& selected) {
   return outcome;
 }
 
+// The job has its nodes: whatever fails here, it must be launched, at the size that it got.
+void record_start(PendingJob& job, const Start& start, const StartConstraints& constraints,
+                  RewrittenRequest* rewritten) noexcept {
+  if (rewritten != nullptr) rewritten->no_way_back();
+  try {
+    if (constraints.job != nullptr) job.set_env(*constraints.job, {start.plan, start.batch});
+    if (rewritten != nullptr) rewritten->keep();
+  } catch (const std::exception& error) {
+    try {
+      log().error("JobId={} starts without Rubato's variables: {}", start.job.id, error.what());
+    } catch (...) {  // NOLINT(bugprone-empty-catch)
+    }
+  }
+}
+
 StartOutcome ask(PendingJob& job, const Start& start, const StartConstraints& constraints,
                  Pair& pair) {
   std::unique_ptr<RewrittenRequest> rewritten;
@@ -81,8 +97,7 @@ StartOutcome ask(PendingJob& job, const Start& start, const StartConstraints& co
   }
   const SelectOutcome selected = ask_slurm(job, start, constraints, pair);
   if (selected.result != SelectResult::kStarted) return refused(selected);
-  if (constraints.job != nullptr) job.set_env(*constraints.job, {start.plan, start.batch});
-  if (rewritten != nullptr) rewritten->keep();
+  record_start(job, start, constraints, rewritten.get());
   job.launch();
   return {.result = StartResult::kStarted, .words = {}, .nodes = job.nodes(), .label = job.label()};
 }

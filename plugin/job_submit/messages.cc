@@ -80,7 +80,7 @@ class MessageReceiver {
 MessageAnswer take_message(JobUpdate& update, const Config& config, Pair& pair) {
   MessageAnswer answer = MessageReceiver(pair, config).receive(update);
   // slurmctld applies the other fields of the update. Further tasks of an array see no comment.
-  if (answer.code == kSlurmSuccess) update.drop_comment();
+  if (answer.code == kSlurmSuccess) update.drop_message();
   return answer;
 }
 

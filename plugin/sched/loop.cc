@@ -48,6 +48,14 @@ void log_unknown_partitions(const Config& config, const Snapshot& snapshot) {
   }
 }
 
+// In a pause everything is as with Mode=observe in rubato.conf.
+std::shared_ptr<const Config> in_effect(std::shared_ptr<const Config> config, bool paused) {
+  if (!paused || config->mode == Mode::kObserve) return config;
+  auto observing = std::make_shared<Config>(*config);
+  observing->mode = Mode::kObserve;
+  return observing;
+}
+
 }  // namespace
 
 Loop::Loop(Pair& pair, std::shared_ptr<const Clock> clock)
@@ -74,7 +82,8 @@ void Loop::run() noexcept {
     const WakeReason reason =
         config_ == nullptr ? WakeReason::kTick : pacer_.wait(config_->round_interval);
     if (pacer_.stopping()) break;
-    if (reconfigure_.exchange(false)) take_config_guarded();
+    const bool paused = pause_changed();
+    if (reconfigure_.exchange(false) || paused) take_config_guarded();
     if (config_->injected(Fault::kStopLoop)) continue;  // neither beats nor looks
     pair_.beat();
     tend_guarded();
@@ -118,6 +127,16 @@ bool Loop::is_due(WakeReason reason) {
   return false;
 }
 
+bool Loop::pause_changed() {
+  const std::optional<Pause> pause = read_pause(state_dir_, clock_->now());
+  if (pause == pause_) return false;
+  const bool changed = pause.has_value() != pause_.has_value();
+  pause_ = pause;
+  if (changed && pause) log().warn("paused by rubato pause: stock Slurm starts all jobs");
+  if (changed && !pause) log().info("the pause has ended: rubato.conf says the mode again");
+  return changed;
+}
+
 void Loop::take_config_guarded() noexcept {
   guard(
       config_entry, [this] { take_config(); },
@@ -127,7 +146,7 @@ void Loop::take_config_guarded() noexcept {
 }
 
 void Loop::take_config() {
-  config_ = config_source_.read();
+  config_ = in_effect(config_source_.read(), pause_.has_value());
   pair_.set_config(config_);
   set_log_level(config_->log_level);
   snapshots_.read_all_next();
@@ -199,6 +218,14 @@ void Loop::load_state(const Snapshot& snapshot) {
   publisher_.open();
 }
 
+void Loop::notice_clock_step(Seconds taken) {
+  const Seconds before = std::exchange(last_taken_, taken);
+  if (taken >= before) return;
+  const int later = set_back(memory_, taken);
+  log().warn("the clock was set back by {} s; {} later times in memory count as now",
+             before - taken, later);
+}
+
 // What is on the disk counts from the first round on, and other speeds from the first round after
 // `scontrol reconfigure`. Both take a moment. This waits for it and holds no lock.
 void Loop::await_models() {
@@ -242,6 +269,7 @@ void Loop::cycle() {
   publisher_.set_private_data(seen->private_data);
   load_state(*seen);
   if (std::exchange(new_config_, false)) log_unknown_partitions(*config_, *seen);
+  notice_clock_step(seen->taken);
   if (full_) promote_predictable(memory_);
   seen->memory = memory_;
   const auto snapshot = std::make_shared<const Snapshot>(std::move(*seen));

@@ -11,6 +11,7 @@
 #include "lib/base/clock.h"
 #include "lib/core/plan.h"
 #include "lib/core/snapshot.h"
+#include "lib/runtime/pause.h"
 #include "lib/runtime/recorder.h"
 #include "plugin/common/pair.h"
 #include "plugin/sched/config_source.h"
@@ -43,6 +44,10 @@ class Loop final : public Waker {
   void cycle();
   void take_config_guarded() noexcept;
   void take_config();
+  /// True if `rubato pause` began or ended one since the last call. Looks at a file.
+  [[nodiscard]] bool pause_changed();
+  /// Without this, refused starts would wait until the clock is where it was.
+  void notice_clock_step(Seconds taken);
   void load_state(const Snapshot&);
   void await_models();
   [[nodiscard]] std::optional<Plan> decide(const Snapshot&, const Models&);
@@ -67,6 +72,8 @@ class Loop final : public Waker {
   StatePublisher publisher_;
 
   Memory memory_;
+  std::optional<Pause> pause_;  ///< of rubato pause
+  Seconds last_taken_ = 0;      ///< time of the last snapshot
   LoopStats stats_;
   bool has_plan_ = false;
   int max_rpcs_ = 0;           ///< max_rpc_count()

@@ -79,10 +79,18 @@ int start_all() {
   return SLURM_SUCCESS;
 }
 
+// Joins threads without the mutex: sched_p_reconfig() takes it under all of slurmctld's locks, for
+// which these threads may wait.
 void stop_all() {
-  const MutexLock lock(plugin_mutex);
-  loop_thread.reset();
-  stock.reset();
+  std::unique_ptr<LoopThread> loop;
+  std::unique_ptr<StockBackfill> backfill;
+  {
+    const MutexLock lock(plugin_mutex);
+    loop = std::move(loop_thread);
+    backfill = std::move(stock);
+  }
+  loop.reset();
+  backfill.reset();
 }
 
 }  // namespace

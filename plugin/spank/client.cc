@@ -28,6 +28,8 @@ std::vector<OptionPair>& options_so_far() {
   return options;
 }
 
+bool values_are_checked = true;
+
 void say_errors(const Error& error) {
   std::string_view rest = error.text;
   while (!rest.empty()) {
@@ -39,7 +41,8 @@ void say_errors(const Error& error) {
 
 /// Slurm calls this for each option on the command line or in the script.
 int on_option(int index, const char* value, int remote) noexcept {
-  if (remote != 0) return 0;  // the step daemon: slurmctld has the hints
+  // In the step daemon, slurmctld has the hints already.
+  if (remote != 0 || !values_are_checked) return 0;
   try {
     const OptionPair option{hint_options().at(static_cast<std::size_t>(index)).name,
                             value == nullptr ? "" : value};
@@ -102,6 +105,8 @@ void register_options(spank_t spank) {
     }
   }
 }
+
+void check_values(bool check) { values_are_checked = check; }
 
 const std::vector<OptionPair>& given_options() { return options_so_far(); }
 void forget_options() { options_so_far().clear(); }

@@ -16,6 +16,9 @@ namespace rubato {
 /// Registers every option of the table of hints. Call only in slurm_spank_init, in every context.
 void register_options(spank_t spank);
 
+/// False: options are accepted with any value. The default is true.
+void check_values(bool check);
+
 /// The options given so far, in order.
 [[nodiscard]] const std::vector<OptionPair>& given_options();
 void forget_options();

@@ -13,6 +13,10 @@ namespace rubato {
 /// Arguments after the file in plugstack.conf: KEY=VALUE.
 using PluginArguments = std::vector<std::string_view>;
 
+/// For clusters without Rubato: the options are accepted and do nothing.
+inline constexpr std::string_view kIgnoreHints = "hints=ignore";
+[[nodiscard]] bool ignores_hints(const PluginArguments& arguments);
+
 /// sbatch and salloc: every call submits a job.
 void allocator_init(spank_t spank);
 void allocator_options_done(spank_t spank);

@@ -15,6 +15,7 @@
 #include <ctime>
 #include <string>
 
+#include "lib/hints/message.h"
 #include "lib/hints/numbers.h"
 #include "plugin/spank/forwarder_process.h"
 #include "plugin/spank/last_line.h"
@@ -24,6 +25,8 @@ namespace {
 
 constexpr double kSendSeconds = 10;   ///< timeout if the controller does not answer
 constexpr double kLastSeconds = 0.8;  ///< at the end the step daemon waits one second
+/// After each refused message the pause doubles up to this: Rubato may have been taken out.
+constexpr double kMaxPause = 600;
 constexpr const char* kScontrol[] = {"/usr/bin/scontrol", "/usr/local/bin/scontrol",
                                      "/opt/slurm/bin/scontrol", "/bin/scontrol"};
 
@@ -48,11 +51,13 @@ bool told_to_end(double seconds) {
 bool send(const Call& call, const std::string& message, bool last) {
   const std::string job = "JobId=" + call.job;
   const std::string comment = "Comment=" + message;
+  const std::string partition = std::string("Partition=") + kMessagePartition;
   const pid_t child = fork();
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     close_range(kStopPipe, kClaim, 0);
-    execl(call.scontrol.c_str(), "scontrol", "update", job.c_str(), comment.c_str(), nullptr);
+    execl(call.scontrol.c_str(), "scontrol", "update", job.c_str(), comment.c_str(),
+          partition.c_str(), nullptr);
     _exit(127);
   }
   if (child < 0) return false;
@@ -74,20 +79,27 @@ bool send(const Call& call, const std::string& message, bool last) {
 }
 
 void forward(const Call& call) {
-  LastLine sent;
+  LastLine sent = kept_sent(kClaim);
   double next = 0;
+  double wait = call.interval;
   bool ends = false;
   const double pause = std::clamp(call.interval / 10, 0.1, 2.0);
   while (!ends) {
     ends = told_to_end(pause);
-    if (now() < next) continue;
+    if (!ends && now() < next) continue;
     const auto line = read_last_line(call.path);
     if (!line || *line == sent) continue;
-    sent = *line;
     const auto message = message_of_line(line->text);
+    if (message && !send(call, *message, ends)) {  // retry with the report that is current then
+      wait = std::min(2 * wait, std::max(kMaxPause, call.interval));
+      next = now() + wait;
+      continue;
+    }
+    sent = *line;
+    keep_sent(kClaim, sent);
     if (!message) continue;
-    next = now() + call.interval;
-    if (!send(call, *message, ends)) sent = {};  // retry with the report that is current then
+    wait = call.interval;
+    next = now() + wait;
   }
 }
 
@@ -116,6 +128,8 @@ bool read_call(int count, char** words, Call& call) {
 }  // namespace rubato
 
 int main(int count, char** words) {
+  // A step daemon that is not root runs this program with one user id.
+  prctl(PR_SET_DUMPABLE, 0);
   // Ignores signals meant for the job's tasks (scancel --signal, --full).
   for (const int number : {SIGHUP, SIGINT, SIGUSR1, SIGUSR2, SIGTERM, SIGPIPE, SIGALRM, SIGCONT}) {
     signal(number, SIG_IGN);

@@ -19,6 +19,9 @@ namespace rubato {
 namespace {
 
 constexpr int kWaitMilliseconds = 1000;
+/// Real user id of the process: "nobody", and another one for jobs of nobody.
+constexpr uid_t kRealUser = 65534;
+constexpr uid_t kOtherRealUser = 65533;
 
 struct Pipe {
   Descriptor read, write;
@@ -49,7 +52,12 @@ struct Prepared {
   std::array<int, 3> inherited;  ///< for kStopPipe, kDonePipe, kClaim
 };
 
-/// Switches to the job's owner irrevocably.
+uid_t real_user(uid_t owner) {
+  if (owner == 0) return 0;  // root may trace every process
+  return owner == kRealUser ? kOtherRealUser : kRealUser;
+}
+
+/// Switches to the job's owner irrevocably. slurmctld and munge see the effective user only.
 bool become_owner(const ForwarderCall& call) {
   if (geteuid() == 0) {
     const int room = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -59,9 +67,9 @@ bool become_owner(const ForwarderCall& call) {
     }
     if (setgroups(call.groups.size(), call.groups.data()) != 0) return false;
     if (setresgid(call.gid, call.gid, call.gid) != 0) return false;
-    if (setresuid(call.uid, call.uid, call.uid) != 0) return false;
+    if (setresuid(real_user(call.uid), call.uid, call.uid) != 0) return false;
   }
-  return geteuid() == call.uid && getuid() == call.uid;
+  return geteuid() == call.uid;
 }
 
 [[noreturn]] void run_program(const Prepared& prepared) {
@@ -134,11 +142,14 @@ Result<ForwarderProcess> ForwarderProcess::start(const ForwarderCall& call, Desc
   return process;
 }
 
-void ForwarderProcess::end() {
+bool ForwarderProcess::end() {
+  pollfd done = {.fd = done_.get(), .events = POLLIN, .revents = 0};
+  const bool gone = poll(&done, 1, 0) > 0 && (done.revents & POLLHUP) != 0;
   stop_ = Descriptor();
   if (!readable(done_.get(), kWaitMilliseconds) && handle_.open()) {
     syscall(SYS_pidfd_send_signal, handle_.get(), SIGKILL, nullptr, 0);
   }
+  return !gone;
 }
 
 }  // namespace rubato

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
 #include "lib/hints/message.h"
 #include "plugin/spank/report_file.h"
@@ -40,6 +41,24 @@ std::optional<LastLine> read_last_line(const std::string& path) {
   if (end - begin > kMaxMessageLength) return std::nullopt;
   return LastLine{std::string(tail.substr(begin, end - begin)),
                   from + static_cast<std::int64_t>(end), static_cast<std::int64_t>(found.st_ino)};
+}
+
+void keep_sent(int claim, const LastLine& line) {
+  const std::array<std::int64_t, 2> where = {line.end, line.file};
+  std::string bytes(reinterpret_cast<const char*>(where.data()), sizeof where);
+  bytes += line.text;
+  if (ftruncate(claim, 0) != 0) return;
+  // A partial or missing record means that the line is sent once more.
+  (void)!pwrite(claim, bytes.data(), bytes.size(), 0);
+}
+
+LastLine kept_sent(int claim) {
+  std::array<std::int64_t, 2> where = {};
+  std::array<char, sizeof where + kMaxMessageLength> bytes = {};
+  const ssize_t got = pread(claim, bytes.data(), bytes.size(), 0);
+  if (got < static_cast<ssize_t>(sizeof where)) return {};
+  std::memcpy(where.data(), bytes.data(), sizeof where);
+  return LastLine{std::string(bytes.data() + sizeof where, bytes.data() + got), where[0], where[1]};
 }
 
 std::optional<std::string> message_of_line(const std::string& line) {

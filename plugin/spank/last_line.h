@@ -22,6 +22,11 @@ struct LastLine {
 /// files of others. Reads at most the last 4 KB and never blocks.
 [[nodiscard]] std::optional<LastLine> read_last_line(const std::string& path);
 
+/// Keeps the last sent line in the open file `claim`, so that a later forwarder does not repeat it.
+void keep_sent(int claim, const LastLine& line);
+/// The line that keep_sent stored; an empty one if there is none.
+[[nodiscard]] LastLine kept_sent(int claim);
+
 /// The message for a line of the file, "rubato!report ..."; nullopt if the line is not one.
 [[nodiscard]] std::optional<std::string> message_of_line(const std::string& line);
 

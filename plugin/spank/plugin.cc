@@ -3,9 +3,11 @@
 // program fail: a plugin that cannot work does nothing.
 #include "plugin/spank/spank_header.h"
 
+#include <algorithm>
 #include <exception>
 
 #include "plugin/common/exported.h"
+#include "plugin/spank/client.h"
 #include "plugin/spank/contexts.h"
 
 // Slurm looks these up by name.
@@ -39,19 +41,22 @@ int guarded(const char* entry, Body body) noexcept {
 }
 
 void init(spank_t spank, int count, char** words) {
+  const PluginArguments arguments(words, words + count);
+  check_values(!ignores_hints(arguments));
   switch (spank_context()) {
     case S_CTX_ALLOCATOR:
       return allocator_init(spank);
     case S_CTX_LOCAL:
       return local_init(spank);
     case S_CTX_REMOTE:
-      return remote_init(spank, PluginArguments(words, words + count));
+      return remote_init(spank, arguments);
     default:
       return;  // slurmd, prolog and epilog
   }
 }
 
-void options_done(spank_t spank) {
+void options_done(spank_t spank, const PluginArguments& arguments) {
+  if (ignores_hints(arguments)) return forget_options();
   switch (spank_context()) {
     case S_CTX_ALLOCATOR:
       return allocator_options_done(spank);
@@ -63,6 +68,11 @@ void options_done(spank_t spank) {
 }
 
 }  // namespace
+
+bool ignores_hints(const PluginArguments& arguments) {
+  return std::find(arguments.begin(), arguments.end(), kIgnoreHints) != arguments.end();
+}
+
 }  // namespace rubato
 
 extern "C" {
@@ -71,8 +81,10 @@ RUBATO_EXPORTED int slurm_spank_init(spank_t spank, int count, char** words) {
   return rubato::guarded("init", [&] { rubato::init(spank, count, words); });
 }
 
-RUBATO_EXPORTED int slurm_spank_init_post_opt(spank_t spank, int /*count*/, char** /*words*/) {
-  return rubato::guarded("init_post_opt", [&] { rubato::options_done(spank); });
+RUBATO_EXPORTED int slurm_spank_init_post_opt(spank_t spank, int count, char** words) {
+  return rubato::guarded("init_post_opt", [&] {
+    rubato::options_done(spank, rubato::PluginArguments(words, words + count));
+  });
 }
 
 RUBATO_EXPORTED int slurm_spank_exit(spank_t /*spank*/, int /*count*/, char** /*words*/) {

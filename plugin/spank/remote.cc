@@ -22,17 +22,25 @@ constexpr std::uint32_t kExternStep = 0xfffffffc;
 
 std::optional<ReportFile> report_file;
 std::optional<ForwarderProcess> forwarder;
+std::optional<ForwarderCall> forwarder_call;  ///< of `forwarder`
+
+/// Jobs without a report file have this one, so that `>> $RUBATO_REPORT_FILE` works in all jobs.
+constexpr const char* kNoReportFile = "/dev/null";
+/// Nobody but root can create this folder.
+constexpr const char* kReportFolder = "/var/spool/rubato";
 
 /// The arguments in plugstack.conf.
 struct Settings {
   std::string folder;
   std::string interval = "60";
   std::string scontrol;
+  bool ignore = false;  ///< hints=ignore
 };
 
 Settings read_settings(const PluginArguments& arguments) {
   Settings settings;
-  settings.folder = geteuid() == 0 ? "/tmp/rubato" : "/tmp/rubato-" + std::to_string(geteuid());
+  settings.folder = geteuid() == 0 ? kReportFolder : "/tmp/rubato-" + std::to_string(geteuid());
+  settings.ignore = ignores_hints(arguments);
   for (const std::string_view word : arguments) {
     const std::size_t equals = word.find('=');
     const std::string_view key = word.substr(0, equals);
@@ -43,10 +51,10 @@ Settings read_settings(const PluginArguments& arguments) {
       settings.interval = value;
     } else if (key == "scontrol" && value.starts_with('/')) {
       settings.scontrol = value;
-    } else {
+    } else if (word != kIgnoreHints) {
       slurm_error(
-          "rubato: plugstack.conf: \"%s\" is not report_dir=/DIR, interval=SECONDS or "
-          "scontrol=/FILE",
+          "rubato: plugstack.conf: \"%s\" is not report_dir=/DIR, interval=SECONDS, "
+          "scontrol=/FILE or hints=ignore",
           std::string(word).c_str());
     }
   }
@@ -128,42 +136,53 @@ ForwarderCall call_for(spank_t spank, const Step& step, const Settings& settings
   return call;
 }
 
+/// Starts the forwarder, unless another step of the job has one on this host.
+void start_forwarder(const ForwarderCall& call) {
+  Descriptor claim = call.program.empty() ? Descriptor() : report_file->claim();
+  if (!claim.open()) return;
+  auto process = ForwarderProcess::start(call, std::move(claim));
+  if (process) {
+    forwarder.emplace(std::move(*process));
+    forwarder_call = call;
+  } else {
+    slurm_error("rubato: reports are not forwarded: %s", process.error().text.c_str());
+  }
+}
+
+/// Ends the forwarder once it has sent the last report. Slurm kills it with the step's processes
+/// where it counts as one of them (cgroup v2): a second one then sends what remains.
+void end_forwarder() {
+  if (forwarder->end()) return;
+  forwarder.reset();
+  start_forwarder(*forwarder_call);
+  if (forwarder) forwarder->end();
+}
+
 }  // namespace
 
 void remote_init(spank_t spank, const PluginArguments& arguments) {
   register_options(spank);  // otherwise Slurm warns of unknown options
   const auto step = this_step(spank);
   if (!step || step->step == kExternStep) return;
+  spank_setenv(spank, "RUBATO_REPORT_FILE", kNoReportFile, 1);
   const Settings settings = read_settings(arguments);
   const bool batch = step->step == kBatchStep;
   // Other jobs get neither a file nor an extra process.
-  if (!take_decisions(spank) && !has_hints(spank)) {
-    spank_unsetenv(spank, "RUBATO_REPORT_FILE");
-    return;
-  }
+  if ((!take_decisions(spank) && !has_hints(spank)) || settings.ignore) return;
   auto file = ReportFile::open(settings.folder, step->job, {step->uid, step->gid}, batch);
   if (!file) {
     slurm_error("rubato: no report file: %s", file.error().text.c_str());
-    spank_unsetenv(spank, "RUBATO_REPORT_FILE");
     return;
   }
   report_file.emplace(std::move(*file));
   spank_setenv(spank, "RUBATO_REPORT_FILE", report_file->path().c_str(), 1);
   // Rank 0 reports; it runs beside the batch script or on the first node of a step.
   if (!batch && step->node != 0) return;
-  const ForwarderCall call = call_for(spank, *step, settings, report_file->path());
-  Descriptor claim = call.program.empty() ? Descriptor() : report_file->claim();
-  if (!claim.open()) return;
-  auto process = ForwarderProcess::start(call, std::move(claim));
-  if (process) {
-    forwarder.emplace(std::move(*process));
-  } else {
-    slurm_error("rubato: reports are not forwarded: %s", process.error().text.c_str());
-  }
+  start_forwarder(call_for(spank, *step, settings, report_file->path()));
 }
 
 void remote_exit() {
-  if (forwarder) forwarder->end();
+  if (forwarder) end_forwarder();
   forwarder.reset();
   if (report_file) report_file->leave();
   report_file.reset();

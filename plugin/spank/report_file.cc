@@ -77,7 +77,10 @@ Result<ReportFile> ReportFile::open(const std::string& folder, std::uint32_t job
   if (!users) return tl::unexpected(users.error());
   ReportFile report(own, std::move(*users));
   const std::string path = report.path();
-  if (fresh) unlink(path.c_str());
+  if (fresh) {
+    unlink(path.c_str());
+    unlink((own + "/forwarder").c_str());
+  }
   const Descriptor file(::open(path.c_str(), kOpenOurs, 0600));
   if (!file.open()) return failed(path, "cannot be opened");
   struct stat found = {};

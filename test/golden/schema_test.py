@@ -57,6 +57,8 @@ COMMANDS = {
     "rubato.models-fits.1": [f"{PROFILES}; rubato models fit --file p.csv --json",
                              "rubato models show resnet50 --json", "rubato models show vit --json",
                              f"{PROFILES}; rubato models fit none --file p.csv --json"],
+    "rubato.pause.1": ["rubato pause --json", "rubato pause --status --json",
+                       "rubato pause --for x --json", "rm -r state; rubato pause --json"],
     "rubato.profiles.1": ["rubato models export -A none", "rubato models export"],
     "rubato.validate.1": ["mkdir d; rubato validate --data d --section bert --json",
                           "rubato validate --data none --json", "rubato validate --json"],

@@ -185,11 +185,11 @@ class Ways(unittest.TestCase):
         link.symlink_to(self.folder / "elsewhere")
         pipe = self.folder / "pipe"
         os.mkfifo(pipe)
-        for file in (self.folder / "missing", link, pipe):
+        for file in (self.folder / "missing", link, pipe, pathlib.Path(os.devnull)):
             with clean(RUBATO_REPORT_FILE=str(file), SLURM_JOB_ID="7", PATH=self.path):
                 rubato._send("report a=1")
         self.assertEqual(self.calls.read_text(encoding="ascii"),
-                         "update|JobId=7|Comment=rubato!report a=1|" * 3)
+                         "update|JobId=7|Comment=rubato!report a=1|Partition=rubato!|" * 4)
         self.assertFalse((self.folder / "elsewhere").exists())
         self.assertFalse((self.folder / "missing").exists())
 

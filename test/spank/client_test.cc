@@ -98,6 +98,15 @@ TEST_F(Client, AWrongValueIsRefusedAtOnce) {
   EXPECT_THAT(given_options(), IsEmpty());
 }
 
+TEST_F(Client, ValuesAreNotCheckedWhereHintsAreIgnored) {
+  check_values(false);
+  allocator_init(nullptr);
+  EXPECT_EQ(fake_spank().give("dl-resize", "liv"), 0);
+  check_values(true);
+  EXPECT_THAT(fake_spank().said, IsEmpty());
+  EXPECT_THAT(given_options(), IsEmpty());
+}
+
 TEST_F(Client, WhatOnlyTogetherIsWrongEndsTheProgram) {
   EXPECT_EXIT(submit({{"dl-steps", "1"}, {"dl-samples", "2"}}), testing::ExitedWithCode(1), "");
   setenv("RUBATO_DL_GPU", "1", 1);

@@ -3,11 +3,14 @@
 #include "plugin/spank/forwarder_process.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <gtest/gtest.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <functional>
 #include <sstream>
 #include <thread>
@@ -48,8 +51,9 @@ class ForwarderTest : public testing::Test {
   }
 
   /// Starts a shell with `script`, which writes into `out`.
-  Result<ForwarderProcess> start(const std::string& script) {
-    call_.arguments = {"-c", script, out_};
+  Result<ForwarderProcess> start(const std::string& script, std::vector<std::string> options = {}) {
+    call_.arguments = std::move(options);
+    call_.arguments.insert(call_.arguments.end(), {"-c", script, out_});
     return ForwarderProcess::start(call_, Descriptor(open("/dev/null", O_RDONLY | O_CLOEXEC)));
   }
 
@@ -77,14 +81,70 @@ TEST_F(ForwarderTest, IsTheOwnerAndNothingElse) {
   call_.gid = 65534;
   call_.groups = {65534};
   auto process = start(
-      "grep -E '^(Uid|Gid|Groups|CapEff)' /proc/self/status > $0; "
-      "cat /proc/self/oom_score_adj >> $0; echo end >> $0; read x <&3");
+      "grep -E '^(Uid|Gid|Groups|CapEff|CapPrm)' /proc/self/status > $0; "
+      "cat /proc/self/oom_score_adj >> $0; echo end >> $0; read x <&3",
+      {"-p"});  // a shell would otherwise become its real user
   ASSERT_TRUE(process);
   ASSERT_TRUE(until([&] { return text_of(out_).ends_with("end\n"); })) << text_of(out_);
   process->end();
   EXPECT_EQ(text_of(out_),
-            "Uid:\t65534\t65534\t65534\t65534\nGid:\t65534\t65534\t65534\t65534\n"
-            "Groups:\t65534 \nCapEff:\t0000000000000000\n0\nend\n");
+            "Uid:\t65533\t65534\t65534\t65534\nGid:\t65534\t65534\t65534\t65534\n"
+            "Groups:\t65534 \nCapPrm:\t0000000000000000\nCapEff:\t0000000000000000\n0\nend\n");
+}
+
+/// True if a process of the user `uid` can attach to `pid`.
+bool can_trace(uid_t uid, pid_t pid) {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (setgroups(0, nullptr) != 0 || setresgid(uid, uid, uid) != 0 ||
+        setresuid(uid, uid, uid) != 0) {
+      _exit(2);
+    }
+    _exit(ptrace(PTRACE_SEIZE, pid, nullptr, nullptr) == 0 ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) != 2);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+TEST_F(ForwarderTest, CannotBeTracedByTheOwnerNorCanItsPrograms) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  call_.uid = 65534;
+  call_.gid = 65534;
+  call_.groups = {65534};
+  auto process = start("sleep 100 & echo $$ $! > $0; read x <&3; kill $!", {"-p"});
+  ASSERT_TRUE(process);
+  ASSERT_TRUE(until([&] { return text_of(out_).ends_with("\n"); }));
+  pid_t shell = 0;
+  pid_t sleeper = 0;
+  std::istringstream(text_of(out_)) >> shell >> sleeper;
+  EXPECT_FALSE(can_trace(65534, shell));
+  EXPECT_FALSE(can_trace(65534, sleeper));
+  EXPECT_FALSE(can_trace(65533, shell));  // its real user
+  const pid_t usual = fork();
+  if (usual == 0) {
+    if (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0) _exit(1);
+    execl("/bin/sleep", "sleep", "100", nullptr);
+    _exit(1);
+  }
+  EXPECT_TRUE(until([&] { return can_trace(65534, usual); })) << "any process of the user";
+  kill(usual, SIGKILL);
+  waitpid(usual, nullptr, 0);
+  process->end();
+}
+
+TEST_F(ForwarderTest, SaysWhetherItWasKilled) {
+  auto process = start("echo $$ > $0; read x <&3");
+  ASSERT_TRUE(process);
+  ASSERT_TRUE(until([&] { return text_of(out_).ends_with("\n"); }));
+  EXPECT_TRUE(process->end());
+  std::filesystem::remove(out_);
+  process = start("echo $$ > $0; read x <&3");
+  ASSERT_TRUE(process);
+  ASSERT_TRUE(until([&] { return text_of(out_).ends_with("\n"); }));
+  kill(std::stoi(text_of(out_)), SIGKILL);
+  EXPECT_TRUE(until([&] { return process && !process->end(); }));
 }
 
 TEST_F(ForwarderTest, EndsWhenItIsToldTo) {

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "plugin/spank/last_line.h"
 #include "test/spank/scratch.h"
 
 namespace rubato {
@@ -44,6 +45,22 @@ TEST_F(ReportFileTest, ARestartBeginsAnew) {
   auto again = open(true);  // the previous run's step daemon was killed
   ASSERT_TRUE(again);
   EXPECT_EQ(fs::file_size(again->path()), 0);
+}
+
+TEST_F(ReportFileTest, TheClaimKeepsWhatWasSentUntilARestart) {
+  auto run = open(true);
+  ASSERT_TRUE(run);
+  const LastLine line{"report samples=1;rate=1;batch=1", 32, 77};
+  {
+    const Descriptor claim = run->claim();
+    EXPECT_EQ(kept_sent(claim.get()), LastLine{});
+    keep_sent(claim.get(), LastLine{std::string(1000, 'x'), 1001, 77});
+    keep_sent(claim.get(), line);
+  }
+  EXPECT_EQ(kept_sent(run->claim().get()), line);
+  auto again = open(true);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(kept_sent(again->claim().get()), LastLine{});
 }
 
 TEST_F(ReportFileTest, OneForwarderAtATime) {

@@ -101,6 +101,56 @@ TEST_F(LockFileTest, LockOfAnotherHostHoldsWhereAnotherHostCanWrite) {
   EXPECT_TRUE(LockFile::take(path_, true));
 }
 
+TEST_F(LockFileTest, LockOfAHostWithoutHeartbeatIsTakenOverAfterABoundedWait) {
+  const auto beat = [&](int number) {
+    std::ofstream(path_, std::ios::trunc)
+        << "host elsewhere\nboot x\npid 77\nbeat " << number << "\n";
+  };
+  const SteadyTime begin{};
+  LockWatch watch;
+  const auto taken = [&](std::chrono::seconds after) {
+    watch.now = begin + after;
+    return LockFile::take(path_, false, self_, &watch).has_value();
+  };
+  beat(1);
+  EXPECT_FALSE(taken(std::chrono::seconds(10)));
+  EXPECT_FALSE(taken(kStaleAfter + std::chrono::seconds(9)));
+  beat(2);  // it lives
+  EXPECT_FALSE(taken(kStaleAfter + std::chrono::seconds(20)));
+  EXPECT_FALSE(taken(2 * kStaleAfter + std::chrono::seconds(19)));
+  EXPECT_TRUE(taken(2 * kStaleAfter + std::chrono::seconds(20)));
+}
+
+TEST_F(LockFileTest, LockWithoutHeartbeatIsNeverTakenOver) {
+  leave({"elsewhere", self_.boot, 77});  // of an older release
+  LockWatch watch;
+  EXPECT_FALSE(LockFile::take(path_, false, self_, &watch));
+  watch.now += 100 * kStaleAfter;
+  EXPECT_FALSE(LockFile::take(path_, false, self_, &watch));
+}
+
+TEST_F(LockFileTest, HeartbeatChangesTheFileAndEndsWhenAnotherHostHasIt) {
+  auto lock = LockFile::take(path_, false);
+  ASSERT_TRUE(lock);
+  SteadyTime now{};
+  ASSERT_TRUE(lock->renew(now));
+  const std::string first = test::contents(path_);
+  now += std::chrono::seconds(1);
+  ASSERT_TRUE(lock->renew(now));
+  EXPECT_EQ(test::contents(path_), first);
+  now += kBeatInterval;
+  ASSERT_TRUE(lock->renew(now));
+  EXPECT_NE(test::contents(path_), first);
+  EXPECT_EQ(test::contents(path_).size(), first.size());
+  const std::string theirs = "host elsewhere\nboot x\npid 77\nbeat 3\n";
+  std::ofstream(path_, std::ios::trunc) << theirs;
+  const auto lost = lock->renew(now);
+  ASSERT_FALSE(lost);
+  EXPECT_THAT(lost.error().text, HasSubstr("process 77 on host elsewhere has taken it over"));
+  { const LockFile gone = std::move(*lock); }
+  EXPECT_EQ(test::contents(path_), theirs);  // the file of the new owner stays
+}
+
 TEST_F(LockFileTest, WithoutKernelLocksHostBootAndProcessDecide) {
   const auto held = [&](const LockOwner& owner) {
     return is_held(owner, self_, false, KernelLock::kNone);
@@ -153,16 +203,17 @@ TEST(Folder, KindsOfFileSystem) {
 
 TEST(Folder, IsMadePrivateBelowAnExistingOneOnly) {
   const test::TempFolder folder;
-  ASSERT_TRUE(make_folder(folder.store()));
+  ASSERT_TRUE(make_folder(folder.store(), ::geteuid()));
   struct stat found {};
   ASSERT_EQ(::stat(folder.store().c_str(), &found), 0);
   EXPECT_EQ(found.st_mode & 0777, 0700U);
-  EXPECT_TRUE(make_folder(folder.store()));
-  const auto missing = make_folder(folder.path() + "/a/b");
+  EXPECT_TRUE(make_folder(folder.store(), ::geteuid()));
+  const auto missing = make_folder(folder.path() + "/a/b", ::geteuid());
   ASSERT_FALSE(missing);
   EXPECT_THAT(missing.error().text, HasSubstr("/a/b: No such file or directory"));
   std::ofstream(folder.path() + "/file") << "x";
-  EXPECT_THAT(make_folder(folder.path() + "/file").error().text, HasSubstr("Not a directory"));
+  EXPECT_THAT(make_folder(folder.path() + "/file", ::geteuid()).error().text,
+              HasSubstr("Not a directory"));
 }
 
 TEST(Folder, SetAsideKeepsJournalsTogetherAndNamesApart) {

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -175,8 +176,56 @@ TEST_F(SessionTest, CorruptPagesAreSetAsideAndANewStoreBegun) {
   ASSERT_EQ(notes.size(), 1U);
   EXPECT_THAT(notes[0], HasSubstr("set aside as " + aside + ", started anew"));
   EXPECT_EQ(test::contents(aside), before);
+  const std::int64_t kept = open_reader(folder_.database()).counts().value().samples;
   ASSERT_TRUE(session->write(entries_from(0, 5)));
-  EXPECT_EQ(open_reader(folder_.database()).counts().value().samples, 5);
+  EXPECT_EQ(open_reader(folder_.database()).counts().value().samples, kept + 5);
+}
+
+TEST_F(SessionTest, RowsOutsideTheDamagedPagesAreKept) {
+  options_.local = false;
+  write(entries_from(0, 5000));
+  const std::int64_t all = open_reader(folder_.database()).counts().value().samples;
+  const auto size = static_cast<std::int64_t>(std::filesystem::file_size(folder_.database()));
+  // Two pages in the middle; their neighbours lie between damage.
+  spoil(size / 4096 / 3 * 4096, 4096);
+  spoil(size / 4096 / 2 * 4096, 4096);
+  std::vector<std::string> notes;
+  open_session(options_, &notes).reset();
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_THAT(notes[0], HasSubstr(" rows of it were read and kept"));
+  const std::int64_t kept = open_reader(folder_.database()).counts().value().samples;
+  EXPECT_LE(kept, all);
+  EXPECT_GE(kept, all * 9 / 10) << notes[0];
+  std::vector<std::string> none;
+  open_session(options_, &none).reset();
+  EXPECT_EQ(none.size(), 0U);
+}
+
+TEST_F(SessionTest, TheNewestGoodBackupReplacesAnUnreadableFile) {
+  options_.local = false;
+  options_.backups = 2;
+  write(entries_from(0, 300));
+  std::vector<std::string> notes;
+  {
+    const auto session = open_session(options_, &notes);
+    const Seconds now = std::time(nullptr);  // compared with file times
+    EXPECT_TRUE(session->back_up(now).value());
+    EXPECT_FALSE(session->back_up(now).value());  // a day has not passed
+    ASSERT_TRUE(session->write(entries_from(300, 10)));
+    EXPECT_TRUE(session->back_up(now + 2 * options_.backup_every).value());
+    EXPECT_TRUE(session->back_up(now + 4 * options_.backup_every).value());
+  }
+  const std::string backup = folder_.database() + ".backup-";
+  EXPECT_TRUE(test::exists(backup + "2"));
+  EXPECT_FALSE(test::exists(backup + "3"));
+  EXPECT_FALSE(test::exists(backup + "0"));
+  const std::int64_t all = open_reader(folder_.database()).counts().value().samples;
+  std::ofstream(backup + "1", std::ios::trunc) << "spoilt as well";
+  std::ofstream(folder_.database(), std::ios::trunc) << std::string(5000, 'x');
+  open_session(options_, &notes).reset();
+  ASSERT_EQ(notes.size(), 1U);
+  EXPECT_THAT(notes[0], HasSubstr("started anew, from " + backup + "2; nothing could be read"));
+  EXPECT_EQ(open_reader(folder_.database()).counts().value().samples, all);
 }
 
 TEST_F(SessionTest, WhatIsNoDatabaseIsSetAside) {

@@ -49,6 +49,28 @@ def slurm_library(slurmctld):
     return linked or glob.glob("/usr/lib/*/slurm-wlm/libslurmfull.so")
 
 
+#: Libraries of glibc, which Slurm itself needs.
+ON_EVERY_HOST = {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+#: glibc's, and the run-times of sanitizers and their libstdc++.
+WITH_SANITIZERS = ON_EVERY_HOST | {"libasan.so.8", "libubsan.so.1", "libtsan.so.2", "libstdc++.so.6",
+                                   "libgcc_s.so.1"}
+
+
+class OfEveryHost(unittest.TestCase):
+    """All hosts of a cluster load these two, whatever else is installed on them."""
+
+    def test_they_need_no_library_that_a_host_may_lack(self):
+        files = [BUILD / ".libs/spank_rubato.so", BUILD / "rubato_forwarder"]
+        if not files[0].exists():
+            self.skipTest("built without the SPANK plugin")
+        for path in files:
+            with self.subTest(file=path.name):
+                needed = set(re.findall(r"NEEDED.*\[(.+)\]", output("readelf", "-d", str(path))))
+                self.assertIn("libc.so.6", needed)
+                sanitized = any(name.startswith(("libasan", "libubsan", "libtsan")) for name in needed)
+                self.assertEqual(needed - (WITH_SANITIZERS if sanitized else ON_EVERY_HOST), set())
+
+
 class Plugins(unittest.TestCase):
     def setUp(self):
         self.files = {name: BUILD / f".libs/{name}.so" for name in PLUGINS}

@@ -21,6 +21,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/base/background_worker_test.cc \
   test/unit/base/csv_test.cc \
   test/unit/base/file_system_test.cc \
+  test/unit/base/folder_trust_test.cc \
   test/unit/base/hash_test.cc \
   test/unit/base/index_test.cc \
   test/unit/base/json_value_test.cc \
@@ -93,6 +94,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/runtime/files_test.cc \
   test/unit/runtime/message_queue_test.cc \
   test/unit/runtime/models_feed_test.cc \
+  test/unit/runtime/pause_test.cc \
   test/unit/runtime/pace_test.cc \
   test/unit/runtime/recorder_test.cc \
   test/unit/runtime/run_log_test.cc \

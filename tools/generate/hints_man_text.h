@@ -169,6 +169,10 @@ It has at most 1024 bytes:
 a blank, and pairs as in the hints of a comment.
 Only the owner of the job, root and SlurmUser may send messages.
 For a job array, name one task, as in 12_3.
+The update should also ask for the partition
+.BR rubato! ,
+which Rubato removes from it.
+slurmctld without Rubato refuses such an update, so the message cannot replace the comment.
 .PP
 A report is dropped if it comes sooner than
 .B MessageInterval=
@@ -278,7 +282,7 @@ A report, sent by the job script between two training steps:
 .PP
 .RS
 .nf
-scontrol update JobId=$SLURM_JOB_ID Comment="rubato!report samples=1.28e6;rate=850.5;batch=256"
+scontrol update JobId=$SLURM_JOB_ID Partition=rubato! Comment="rubato!report samples=1.28e6;rate=850.5;batch=256"
 .fi
 .RE
 .SH WRONG HINTS

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -144,6 +145,16 @@ Result<PublishedPlan> read_plan(const Site& site) {
     pair = read_plan_once(site);
   }
   return pair;
+}
+
+Seconds last_sign_of_loop(const Site& site) {
+  Seconds last = 0;
+  for (const std::string& path :
+       {site.state_dir + "/rubato/state.json", site.publish_dir + "/stats.json"}) {
+    struct stat found {};
+    if (stat(path.c_str(), &found) == 0) last = std::max<Seconds>(last, found.st_mtime);
+  }
+  return last;
 }
 
 std::optional<std::string> loop_stopped(const PublishedStats& stats, const Config& config,

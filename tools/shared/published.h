@@ -55,6 +55,10 @@ struct PublishedPlan {
 /// Reads the pair again, for at most 100 ms, until both are of one round.
 [[nodiscard]] Result<PublishedPlan> read_plan(const Site& site);
 
+/// The last sign of life of the loop besides stats.json: it replaces state.json too, and changes the
+/// time of a published file that it cannot write. 0: none.
+[[nodiscard]] Seconds last_sign_of_loop(const Site& site);
+
 /// Nothing if the loop runs. Else that it does not, since when, and who schedules.
 [[nodiscard]] std::optional<std::string> loop_stopped(const PublishedStats& stats,
                                                       const Config& config, Seconds now);

@@ -87,7 +87,8 @@ void bring_forward(Service& service, const Job& job, double power, Seconds now) 
   end_run(service, job, now);
   const bool runs = job.state == JobState::kRunning;
   if (runs) run(service, std::max(service.updated, job.start), now, power);
-  service.waiting_since = runs ? now : std::max(service.waiting_since, job.eligible);
+  // Never later than now: a job with --begin does not wait yet.
+  service.waiting_since = runs ? now : std::max(service.waiting_since, std::min(job.eligible, now));
   service.held = runs ? power : 0;
   service.updated = now;
 }

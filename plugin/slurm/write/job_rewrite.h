@@ -35,6 +35,9 @@ class RewrittenRequest {
   /// array's other tasks, which slurmctld copied from the rewritten one.
   void keep();
 
+  /// Slurm has started the job: the destructor restores nothing any more, also if keep() fails.
+  void no_way_back() noexcept { put_back_ = false; }
+
  private:
   struct Saved;
 

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "lib/hints/message.h"
 #include "plugin/slurm/read/job_desc_view.h"
 #include "plugin/slurm/stock/slurm_headers.h"
 #include "plugin/slurm/write/job_rewrite.h"
@@ -50,7 +51,10 @@ JobId JobUpdate::job_id() const { return job_.job_id; }
 
 const char* JobUpdate::comment() const { return update_.comment; }
 
-void JobUpdate::drop_comment() { xfree(update_.comment); }
+void JobUpdate::drop_message() {
+  xfree(update_.comment);
+  if (xstrcmp(update_.partition, kMessagePartition) == 0) xfree(update_.partition);
+}
 
 std::string JobUpdate::comment_after() const {
   return text(update_.comment != nullptr ? update_.comment : job_.comment);

@@ -54,8 +54,9 @@ class JobUpdate {
   [[nodiscard]] JobId job_id() const;
   /// The new comment; null if the update sets none.
   [[nodiscard]] const char* comment() const;
-  /// Removes the comment from the update: the job keeps its current one.
-  void drop_comment();
+  /// Removes the comment from the update, and the partition kMessagePartition: the job keeps its
+  /// current ones.
+  void drop_message();
   /// The comment after the update; "" without one.
   [[nodiscard]] std::string comment_after() const;
   /// True if the update changes the request of a pending job (touches_request()).

@@ -48,8 +48,8 @@ def report_file_becomes_a_message(c):
            "the file to be gone")
     plain = c.sbatch("-n1 -t 5", "echo file=$RUBATO_REPORT_FILE; exec sleep 900")
     c.wait(lambda: "file=" in c.output(plain), 10, "a CPU job to run")
-    check("file=/" not in c.output(plain) and not forwarders(c, plain),
-          "no file and no process for a job without hints", c.output(plain))
+    check("file=/dev/null" in c.output(plain) and not forwarders(c, plain),
+          "no file of its own and no process for a job without hints", c.output(plain))
     c.cmd(f"scancel {plain}")
 
 
@@ -90,7 +90,14 @@ def report_is_sent_as_the_owner(c):
     status = read_proc(found[0], "status")
     uid = c.ask(f"id -u {user}")
     ids = re.search(r"^Uid:\s+(.*)$", status, re.MULTILINE)[1].split()
-    check(set(ids) == {str(uid)}, f"all its uids to be {uid}", ids)
+    check(ids[1:] == [str(uid)] * 3, f"its effective, saved and file system uid to be {uid}", ids)
+    # Other processes of the user are readable so: the kernel asks what it asks before ptrace.
+    own = c.popen("sleep 60", user=user)
+    c.wait(lambda: c.cmd(f"cat /proc/{own.pid}/environ | wc -c", user=user, check=False) != "0", 10,
+           "a process of the user that the user can trace")
+    answer = c.cmd(f"cat /proc/{found[0]}/environ", user=user, check=False)
+    check(answer.rc != 0 and "Permission denied" in answer, "the forwarder to be out of reach",
+          answer)
     c.cmd(f"ls -ln {c.path('run/report', str(job))}")
     c.cmd(f"scancel {job}")
     c.wait(lambda: not forwarders(c, job), 10, "it to end with the job")

@@ -277,6 +277,21 @@ int count_said(const std::string& words) {
   return count;
 }
 
+TEST_F(LoopTest, AClockThatIsSetBackWhileItRunsIsSaidOnce) {
+  Snapshot snapshot = one_pending_job();
+  snapshot.taken = 5000;
+  set_jobs(snapshot);
+  test::clear_log();
+  begin();
+  ASSERT_TRUE(until([] { return core().commits > 1; }));
+  snapshot.taken = 2000;
+  set_jobs(snapshot);
+  EXPECT_TRUE(until([] { return said("the clock was set back by 3000 s"); }));
+  const int commits = core().commits;
+  ASSERT_TRUE(until([&] { return core().commits > commits + 3; }));
+  EXPECT_EQ(count_said("the clock was set back"), 1);
+}
+
 TEST_F(LoopTest, WhatIsNoRegularFileIsSaidOnceAndHoldsNothingUp) {
   fs::create_directories(folder_ / "rubato");
   for (const char* name : {"state.json", "report.json", "decisions.json", "state.json.new"})

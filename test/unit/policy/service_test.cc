@@ -114,6 +114,24 @@ TEST(Service, UnmanagedJobsAndJobsWithoutGpusHaveNone) {
   EXPECT_TRUE(update_service(snapshot, speeds(), {}, kNow).empty());
 }
 
+TEST(Service, AJobWithABeginTimeWaitsFromThenOnAndLeavesNoTimeInTheFuture) {
+  Snapshot snapshot = make_cluster({{"fast", 4}});
+  Job& job = add_pending(snapshot, 2);
+  job.eligible = kNow + 100;
+  const JobKey key = job.key;
+  const auto waiting_since = [&](Seconds now) {
+    snapshot.memory.service = update_service(snapshot, speeds(), {}, now);
+    for (const Service& one : snapshot.memory.service) {
+      if (one.job == key) return one.waiting_since;
+    }
+    return Seconds{-1};
+  };
+  EXPECT_EQ(waiting_since(kNow), kNow);
+  EXPECT_EQ(waiting_since(kNow + 99), kNow + 99);
+  EXPECT_EQ(waiting_since(kNow + 150), kNow + 100);
+  EXPECT_EQ(waiting_since(kNow + 900), kNow + 100);
+}
+
 TEST(Service, GoesThroughTheStateFile) {
   Snapshot snapshot = make_cluster({{"fast", 4}});
   Job& job = add_running(snapshot, {share_of(snapshot, 0, 2)}, kNow + 100);

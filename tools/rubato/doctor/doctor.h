@@ -2,6 +2,7 @@
 // The checks of `rubato doctor`. Each group has its own file, doctor_GROUP.cc.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,6 +65,18 @@ struct InstallLine {
   std::string effect;
   std::string without_rubato;  ///< the line's value for stock Slurm
 };
+
+/// The line of plugstack.conf that loads the SPANK plugin.
+struct PlugstackLine {
+  std::string conf;  ///< plugstack.conf
+  std::string text;  ///< without comment
+  std::string path;  ///< of the plugin
+  bool required = false;
+  bool ignores = false;  ///< with hints=ignore
+};
+
+/// The first such line, without included files.
+[[nodiscard]] std::optional<PlugstackLine> find_plugstack_line(const Machine& machine);
 
 [[nodiscard]] std::vector<InstallLine> install_lines(const Machine& machine);
 

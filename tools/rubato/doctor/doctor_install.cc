@@ -43,6 +43,30 @@ std::string step_change(const std::string& number, const std::string& where,
                      after);
 }
 
+/// The step for plugstack.conf. The SPANK plugin stays, so that scripts with --dl- options run.
+std::string plugstack_step(const Machine& machine) {
+  const auto line = find_plugstack_line(machine);
+  if (!line) return "2. plugstack.conf does not name spank_rubato.so: nothing to change.\n";
+  if (line->ignores)
+    return fmt::format("2. {} has hints=ignore already: nothing to change.\n", line->conf);
+  return step_change("2", line->conf, line->text, line->text + " hints=ignore") +
+         "   The plugin then accepts the --dl- options and does nothing. Without this line, jobs\n"
+         "   and scripts with such options are refused. Reports are never written into comments.\n";
+}
+
+/// Deletes the folder, or all but the SPANK plugin in it if plugstack.conf names that.
+std::string delete_step(const Machine& machine) {
+  const auto line = find_plugstack_line(machine);
+  if (!line) {
+    return "4. When no host uses the directory any more, delete it:\n       rm -r " +
+           machine.rubato_dir + "\n";
+  }
+  return fmt::format(
+      "4. Delete the plugins of slurmctld. Keep {} while plugstack.conf names it:\n"
+      "       rm {}/{{{}}}\n",
+      line->path, machine.rubato_dir, fmt::join(kPluginFiles, ","));
+}
+
 }  // namespace
 
 std::vector<InstallLine> install_lines(const Machine& machine) {
@@ -89,14 +113,12 @@ std::string removal_steps(const Machine& machine) {
                             conf.path)
               : step_change("1", conf.path, "PluginDir=" + before,
                             stock.empty() ? "" : "PluginDir=" + stock);
+  text += plugstack_step(machine);
   text +=
-      "2. Copy the file to all hosts. slurmctld reads PluginDir only when it starts:\n"
-      "       systemctl restart slurmctld\n"
-      "3. When no host uses the directory any more, delete it:\n"
-      "       rm -r " +
-      machine.rubato_dir +
-      "\n"
-      "4. These are harmless to stock Slurm; keep them or remove them at any time:\n";
+      "3. Copy the changed files to all hosts. slurmctld reads PluginDir only when it starts:\n"
+      "       systemctl restart slurmctld\n";
+  text += delete_step(machine);
+  text += "5. These are harmless to stock Slurm; keep them or remove them at any time:\n";
   if (lists(conf, "JobSubmitPlugins", "logging")) {
     const std::string rest = without_word(conf, "JobSubmitPlugins", "logging");
     text += rest.empty() ? "   - logging in JobSubmitPlugins: delete the line\n"

@@ -3,12 +3,17 @@
 #include <fmt/format.h>
 #include <pwd.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
+#include "lib/base/folder_trust.h"
+#include "lib/runtime/pause.h"
 #include "tools/rubato/doctor/doctor.h"
 #include "tools/shared/published.h"
 
@@ -31,9 +36,33 @@ bool is_slurm_user(const Machine& machine, uid_t uid) {
   return entry == nullptr || entry->pw_uid == uid;
 }
 
+/// The uid of SlurmUser; this process's user if that name is unknown here.
+uid_t slurm_uid(const Machine& machine) {
+  const std::string name = slurm_user(machine);
+  if (name.find_first_not_of("0123456789") == std::string::npos)
+    return static_cast<uid_t>(std::strtoul(name.c_str(), nullptr, 10));
+  const passwd* entry = getpwnam(name.c_str());
+  return entry == nullptr ? geteuid() : entry->pw_uid;
+}
+
 std::string user_name(uid_t uid) {
   const passwd* entry = getpwuid(uid);
   return entry == nullptr ? std::to_string(uid) : entry->pw_name;
+}
+
+/// Adds a failure if another user could replace the folder; slurmctld then does not use it.
+bool another_controls(const Machine& machine, const std::string& path, const char* name,
+                      Checks& checks) {
+  const auto trouble = folder_trouble(path, slurm_uid(machine));
+  if (!trouble) return false;
+  const std::string why = trouble->foreign
+                              ? "belongs to " + user_name(trouble->owner)
+                              : std::string("can be written by users other than SlurmUser");
+  checks.push_back({Status::kFail, name,
+                    fmt::format("slurmctld does not use {}: {} {}", path,
+                                trouble->path == path ? "it" : trouble->path, why),
+                    remedy(*trouble, slurm_user(machine))});
+  return true;
 }
 
 /// Adds a result about the folder itself; true if its content cannot be checked.
@@ -76,11 +105,18 @@ void check_state_dir(const Machine& machine, Checks& checks) {
     checks.push_back({Status::kFail, name,
                       fmt::format("users other than SlurmUser can write {}", path),
                       fmt::format("chmod go-w {}", path)});
-  } else {
+  } else if (!another_controls(machine, path, name, checks)) {
     checks.push_back({Status::kOk, name,
                       fmt::format("{} belongs to SlurmUser; only SlurmUser can write it", path),
                       ""});
   }
+}
+
+void check_store_dir(const Machine& machine, Checks& checks) {
+  const std::string& path = machine.site.config.store_dir;
+  if (path.empty()) return;
+  if (!another_controls(machine, path, "StoreDir", checks))
+    checks.push_back({Status::kOk, "StoreDir", path + ", only SlurmUser can write it", ""});
 }
 
 /// The first folder in `path` that users may not enter; "" if they can reach it.
@@ -120,6 +156,9 @@ void check_publish_dir(const Machine& machine, Checks& checks) {
         {Status::kFail, name,
          fmt::format("users other than its owner can write {}, so its files can be forged", path),
          fmt::format("chmod go-w {}", path)});
+  } else if (!machine.site.config.publish_dir.empty() &&
+             another_controls(machine, path, name, checks)) {
+    return;
   } else if ((info.st_mode & kOthersLook) != kOthersLook) {
     checks.push_back(
         {Status::kWarn, name,
@@ -159,6 +198,14 @@ void check_loaded(const PublishedStats& stats, Checks& checks) {
 }
 
 void check_mode_in_effect(const Machine& machine, const PublishedStats& stats, Checks& checks) {
+  const auto pause = read_pause(machine.site.state_dir + "/rubato", now());
+  if (pause && stats.mode == "observe") {
+    checks.push_back({Status::kWarn, "mode in effect",
+                      fmt::format("is observe: paused by rubato pause{}",
+                                  pause->until == 0 ? "" : " until " + format_time(pause->until)),
+                      "rubato pause --resume"});
+    return;
+  }
   const std::string wanted = rubato::to_string(machine.site.config.mode);
   if (stats.mode == wanted) {
     checks.push_back({Status::kOk, "mode in effect", "is " + stats.mode, ""});
@@ -182,10 +229,41 @@ void check_gate(const PublishedStats& stats, Checks& checks) {
   }
 }
 
+/// Why slurmctld cannot write to a folder, "" if this host does not show it.
+std::string why_unwritable(const Machine& machine, const std::string& path) {
+  struct statvfs system {};
+  if (statvfs(path.c_str(), &system) != 0) return fmt::format("{}: {}", path, std::strerror(errno));
+  if ((system.f_flag & ST_RDONLY) != 0) return path + " is mounted read-only";
+  if (system.f_bavail == 0) return "no space is left for " + path;
+  if (system.f_files > 0 && system.f_favail == 0) return "no inode is left for " + path;
+  struct stat info {};
+  const uid_t user = slurm_uid(machine);
+  if (stat(path.c_str(), &info) != 0 || user == 0 || info.st_uid == user) return "";
+  return fmt::format("{} belongs to {}, but slurmctld runs as {}", path, user_name(info.st_uid),
+                     slurm_user(machine));
+}
+
+/// Adds a failure if the loop runs, but its files are older. `published`: time of stats.json.
+bool publishing_fails(const Machine& machine, Seconds published, Checks& checks) {
+  const Seconds sign = last_sign_of_loop(machine.site);
+  const auto timeout = static_cast<Seconds>(machine.site.config.heartbeat_timeout);
+  if (sign < now() - timeout || sign > now() + timeout) return false;
+  const std::string why = why_unwritable(machine, machine.site.publish_dir);
+  checks.push_back(
+      {Status::kFail, "publishing",
+       fmt::format("fails: the loop ran {} s ago, but {}/stats.json {}{}",
+                   std::max<Seconds>(now() - sign, 0), machine.site.publish_dir,
+                   published == 0 ? "does not exist" : "dates from " + format_time(published),
+                   why.empty() ? "" : "; " + why),
+       kSeeLog});
+  return true;
+}
+
 void check_heartbeat(const Machine& machine, Checks& checks) {
   const char* name = "heartbeat";
   const std::string path = machine.site.publish_dir + "/stats.json";
   if (access(path.c_str(), F_OK) != 0 && errno == ENOENT) {
+    if (publishing_fails(machine, 0, checks)) return;
     checks.push_back({Status::kWarn, name,
                       fmt::format("{} does not exist: slurmctld has not run with Rubato yet", path),
                       ""});
@@ -198,7 +276,8 @@ void check_heartbeat(const Machine& machine, Checks& checks) {
   }
   check_loaded(*stats, checks);
   if (const auto stopped = loop_stopped(*stats, machine.site.config, now())) {
-    checks.push_back({Status::kFail, name, *stopped, kSeeLog});
+    if (!publishing_fails(machine, stats->heartbeat, checks))
+      checks.push_back({Status::kFail, name, *stopped, kSeeLog});
     return;
   }
   checks.push_back(
@@ -212,6 +291,7 @@ void check_heartbeat(const Machine& machine, Checks& checks) {
 
 void check_running(const Machine& machine, Checks& checks) {
   check_state_dir(machine, checks);
+  check_store_dir(machine, checks);
   check_publish_dir(machine, checks);
   check_heartbeat(machine, checks);
 }

@@ -3,22 +3,20 @@
 // message on a host with neither line nor file.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <optional>
 #include <sstream>
 
 #include "tools/rubato/doctor/doctor.h"
+#include "tools/rubato/doctor/plugin_files.h"
 
 namespace rubato::tools {
 namespace {
 
 constexpr const char* kSpankFile = "spank_rubato.so";
-
-struct PlugstackLine {
-  bool required = false;
-  std::string path;
-};
+constexpr const char* kIgnoreHints = "hints=ignore";
 
 std::string plugstack_path(const Machine& machine) {
   const std::string beside =
@@ -26,28 +24,38 @@ std::string plugstack_path(const Machine& machine) {
   return machine.site.slurm.get_or("PlugStackConfig", beside);
 }
 
-/// The first line that names the plugin. Ignores included files.
-std::optional<PlugstackLine> find_line(const std::string& path) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line.substr(0, line.find('#')));
-    std::string kind;
-    PlugstackLine found;
-    if (words >> kind >> found.path && found.path.ends_with(kSpankFile)) {
-      found.required = kind == "required";
-      return found;
-    }
-  }
-  return std::nullopt;
+/// True if a folder of PluginDir has Rubato's plugins of slurmctld.
+bool plugins_are_used(const Machine& machine) {
+  const std::vector<std::string> folders = machine.site.slurm.list("PluginDir", ':');
+  return std::any_of(folders.begin(), folders.end(), [](const std::string& folder) {
+    return look_at_plugin(folder, "select_cons_tres.so").kind == PluginKind::kRubato;
+  });
 }
 
 }  // namespace
+
+std::optional<PlugstackLine> find_plugstack_line(const Machine& machine) {
+  PlugstackLine found;
+  found.conf = plugstack_path(machine);
+  std::ifstream file(found.conf);
+  for (std::string line; std::getline(file, line);) {
+    line = line.substr(0, line.find('#'));
+    std::istringstream words(line);
+    std::string kind;
+    if (!(words >> kind >> found.path) || !found.path.ends_with(kSpankFile)) continue;
+    found.required = kind == "required";
+    for (std::string word; words >> word;) found.ignores |= word == kIgnoreHints;
+    found.text = line.substr(0, line.find_last_not_of(" \t") + 1);
+    return found;
+  }
+  return std::nullopt;
+}
 
 void check_spank(const Machine& machine, Checks& checks) {
   const std::string path = plugstack_path(machine);
   const std::string own = (std::filesystem::path(machine.rubato_dir) / kSpankFile).string();
   std::error_code ignored;
-  const auto line = find_line(path);
+  const auto line = find_plugstack_line(machine);
   if (!line) {
     if (!std::filesystem::exists(own, ignored)) return;
     checks.push_back({Status::kOk, "plugstack.conf",
@@ -70,8 +78,20 @@ void check_spank(const Machine& machine, Checks& checks) {
          fmt::format("{} is not on this host: no --dl- options and no report file here",
                      line->path),
          std::filesystem::exists(own, ignored) ? "optional " + own : ""});
+  } else if (line->ignores && plugins_are_used(machine)) {
+    checks.push_back({Status::kWarn, "plugstack.conf",
+                      fmt::format("{} in {}: the --dl- options do nothing, although PluginDir has "
+                                  "Rubato's plugins",
+                                  kIgnoreHints, path),
+                      "optional " + line->path});
+  } else if (!line->ignores && !plugins_are_used(machine)) {
+    checks.push_back({Status::kWarn, "plugstack.conf",
+                      fmt::format("{} is loaded, but PluginDir has no plugins of Rubato: {} makes "
+                                  "the --dl- options do nothing",
+                                  kSpankFile, kIgnoreHints),
+                      fmt::format("{} {}", line->text, kIgnoreHints)});
   } else {
-    checks.push_back({Status::kOk, "plugstack.conf", fmt::format("optional {}", line->path), ""});
+    checks.push_back({Status::kOk, "plugstack.conf", line->text, ""});
   }
 }
 

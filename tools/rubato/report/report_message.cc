@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <string_view>
 
+#include "lib/hints/message.h"
 #include "tools/shared/process.h"
 
 namespace rubato::tools {
@@ -27,8 +29,9 @@ bool append_line(const char* path, const std::string& line) {
 
 Result<Sent> send_message(const std::string& job, const std::string& message, bool own) {
   const char* path = std::getenv("RUBATO_REPORT_FILE");
-  // The file accepts only reports.
-  if (own && path != nullptr && *path != '\0' && message.starts_with("rubato!report ") &&
+  // The file accepts only reports. /dev/null: the SPANK plugin has no file for this job.
+  if (own && path != nullptr && *path != '\0' && std::string_view(path) != "/dev/null" &&
+      message.starts_with("rubato!report ") &&
       append_line(path, message.substr(kHead.size()) + "\n")) {
     return Sent{path, 0};
   }
@@ -40,8 +43,9 @@ Result<Sent> send_message(const std::string& job, const std::string& message, bo
   options.milliseconds = kTimeout;
   options.show_errors = true;
   options.own_group = false;
-  const auto outcome =
-      run_for_outcome({scontrol, "update", "JobId=" + job, "Comment=" + message}, options);
+  const auto outcome = run_for_outcome({scontrol, "update", "JobId=" + job, "Comment=" + message,
+                                        std::string("Partition=") + kMessagePartition},
+                                       options);
   if (!outcome) return tl::unexpected(outcome.error());
   return Sent{"scontrol", outcome->exit};
 }
