@@ -70,6 +70,8 @@ plugin_libslurm_read_la_SOURCES = \
   plugin/slurm/read/job_view.h \
   plugin/slurm/read/kept_request.cc \
   plugin/slurm/read/kept_request.h \
+  plugin/slurm/read/limit_room.cc \
+  plugin/slurm/read/limit_room.h \
   plugin/slurm/read/node_classes.cc \
   plugin/slurm/read/node_classes.h \
   plugin/slurm/read/node_slots.cc \
@@ -80,6 +82,8 @@ plugin_libslurm_read_la_SOURCES = \
   plugin/slurm/read/queue.h \
   plugin/slurm/read/records.cc \
   plugin/slurm/read/records.h \
+  plugin/slurm/read/singletons.cc \
+  plugin/slurm/read/singletons.h \
   plugin/slurm/read/snapshot_in.cc \
   plugin/slurm/read/snapshot_in.h \
   plugin/slurm/read/snapshot_jobs.cc \

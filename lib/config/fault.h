@@ -20,6 +20,7 @@ enum class Fault {
   kStartCpu,
   kStartFails,
   kSegmentInterval,
+  kSlowJob,
 };
 
 /// One row of the table of faults.
@@ -46,6 +47,8 @@ inline constexpr std::array kFaults = {
               "a start fails after the job's request was rewritten"},
     FaultWord{Fault::kSegmentInterval, "segment-interval", "SECONDS",
               "annotations in SystemComment are updated at this interval"},
+    FaultWord{Fault::kSlowJob, "slow-job", "MILLISECONDS",
+              "each round takes this much longer for each pending job that it considers"},
 };
 
 /// The fault named `word`; nullopt if there is none.

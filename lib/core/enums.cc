@@ -14,8 +14,8 @@ namespace {
 
 // In the order of the enumerators.
 constexpr std::array kJobStates{"pending", "running"};
-constexpr std::array kBlocks{"none",        "limit",     "license", "array-limit",
-                             "reservation", "partition", "nodes",   "other"};
+constexpr std::array kBlocks{"none",      "limit", "license", "array-limit", "reservation",
+                             "partition", "nodes", "other",   "left-out"};
 constexpr std::array kReserveReasons{"first", "waited", "starvation"};
 constexpr std::array kVerdicts{"start", "attempt", "reserve", "wait", "blocked", "stock"};
 

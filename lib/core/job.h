@@ -25,6 +25,7 @@ enum class Block {
   kPartition,    ///< the partition is down, inactive or closed to it
   kNodes,        ///< nodes it names are down or drained
   kOther,        ///< anything else Slurm says; the words are in Job::block_text
+  kLeftOut,      ///< not Slurm: the round is shortened, since one passed RoundDeadline
 };
 
 /// What a job asks of nodes, after Slurm's own defaults were applied. Counts are 0 where the job

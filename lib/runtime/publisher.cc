@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -27,6 +28,11 @@ constexpr auto kMaxEnd = std::chrono::milliseconds(500);
 
 }  // namespace
 
+struct Publisher::Times {
+  std::atomic<double> round{0};
+  std::atomic<double> state{0};
+};
+
 // Keeps the latest offer, and from earlier ones what would be lost with them.
 class Publisher::StateInbox {
  public:
@@ -36,6 +42,7 @@ class Publisher::StateInbox {
 
   void put(PublishedState published) {
     if (next_ && next_->write_state) published.write_state = true;
+    if (next_ && next_->write_round) published.write_round = true;
     if (next_ && published.report.empty()) published.report = std::move(next_->report);
     next_ = std::move(published);
   }
@@ -58,8 +65,8 @@ class Publisher::Task {
  public:
   using Inbox = StateInbox;
 
-  Task(std::string state_dir, std::shared_ptr<const Clock> clock)
-      : state_dir_(std::move(state_dir)), clock_(std::move(clock)) {}
+  Task(std::string state_dir, std::shared_ptr<const Clock> clock, std::shared_ptr<Times> times)
+      : state_dir_(std::move(state_dir)), clock_(std::move(clock)), times_(std::move(times)) {}
 
   std::monostate work(const PublishedState& published) {
     write(published);
@@ -72,6 +79,7 @@ class Publisher::Task {
 
  private:
   void write(const PublishedState&);
+  void write_round(const PublishedState&);
   void write_starts(const PublishedState&);
   void note(const std::string& path, const std::string& error);
   [[nodiscard]] bool replace(const char* name, const std::string& text, FileKind kind);
@@ -80,6 +88,7 @@ class Publisher::Task {
 
   const std::string state_dir_;
   const std::shared_ptr<const Clock> clock_;
+  const std::shared_ptr<Times> times_;
   WriteLog write_log_;
   // decisions.json, as it was written last
   std::shared_ptr<const StartRecords> starts_;
@@ -112,10 +121,26 @@ bool Publisher::Task::put(const PublishedState& published, const char* name,
 
 void Publisher::Task::write(const PublishedState& published) {
   note(state_dir_, make_last_folder(state_dir_));
-  if (published.write_state)
+  if (published.write_state) {
+    const SteadyTime began = clock_->steady();
     (void)replace("state.json", to_json(published.plan->memory, *published.snapshot),
                   FileKind::kState);
+    times_->state = seconds_since(*clock_, began);
+  }
   if (!published.report.empty()) (void)replace("report.json", published.report, FileKind::kPrivate);
+  if (published.write_round) {
+    const SteadyTime began = clock_->steady();
+    write_round(published);
+    times_->round = seconds_since(*clock_, began);
+  }
+  if (published.hidden.any())
+    (void)put(published, "stats.json", published.open_stats, published.stats);
+  else
+    (void)put(published, "stats.json", published.stats, "");
+  write_starts(published);
+}
+
+void Publisher::Task::write_round(const PublishedState& published) {
   const std::string snapshot = to_json(*published.snapshot);
   const ModelsFit fit = fit_of(*published.models);
   // The loop leaves them open: they take texts, which are made here.
@@ -127,7 +152,6 @@ void Publisher::Task::write(const PublishedState& published) {
     (void)put(published, "models-fit.json", to_json(fit), "");
     (void)put(published, "snapshot.json", snapshot, "");
     (void)put(published, "plan.json", plan, "");
-    (void)put(published, "stats.json", published.stats, "");
   } else {
     Snapshot shown = *published.snapshot;
     shown.private_data = published.hidden;
@@ -137,9 +161,7 @@ void Publisher::Task::write(const PublishedState& published) {
     (void)put(published, "models-fit.json", to_json(shown_fit), to_json(fit));
     (void)put(published, "snapshot.json", to_json(shown), snapshot);
     (void)put(published, "plan.json", to_json(public_view(std::move(made), shown), shown), plan);
-    (void)put(published, "stats.json", published.open_stats, published.stats);
   }
-  write_starts(published);
 }
 
 // Few jobs start from one time to the next, and many may run.
@@ -161,7 +183,8 @@ void Publisher::Task::write_starts(const PublishedState& published) {
 Publisher::Publisher(std::string state_dir, std::shared_ptr<const Clock> clock) : clock_(clock) {
   // The threads of slurmctld go first.
   constexpr int kNiceness = 10;
-  auto task = std::make_unique<Task>(std::move(state_dir), clock);
+  times_ = std::make_shared<Times>();
+  auto task = std::make_unique<Task>(std::move(state_dir), clock, times_);
   worker_ = std::make_unique<BackgroundWorker<Task>>(
       ThreadOptions{.name = "", .niceness = kNiceness}, std::move(clock), std::move(task));
 }
@@ -174,6 +197,8 @@ Publisher::~Publisher() {
 }
 
 void Publisher::offer(PublishedState published) { worker_->offer(std::move(published)); }
+
+PublishTimes Publisher::times() const { return {.round = times_->round, .state = times_->state}; }
 
 std::string Publisher::read_state(const std::string& state_dir, const char* name) {
   const std::string path = state_dir + "/" + name;

@@ -33,6 +33,13 @@ struct PublishedState {
   /// Decides what `publish_dir` shows; the whole files are in StateSaveLocation/rubato/private
   /// then.
   PrivateData hidden;
+  bool write_round = true;  ///< also what grows with the cluster: snapshot, plan, models-fit
+};
+
+/// Seconds that the thread needed to write the files last.
+struct PublishTimes {
+  double round = 0;  ///< snapshot.json, plan.json, models-fit.json
+  double state = 0;  ///< state.json
 };
 
 class Publisher {
@@ -45,6 +52,7 @@ class Publisher {
   Publisher& operator=(const Publisher&) = delete;
 
   void offer(PublishedState);
+  [[nodiscard]] PublishTimes times() const;
   /// Asks the thread to end, and does not wait.
   void stop();
   /// The text of a file of `state_dir` as it was at start; empty if there is none. What is there
@@ -55,8 +63,10 @@ class Publisher {
  private:
   class StateInbox;
   class Task;
+  struct Times;
 
   std::shared_ptr<const Clock> clock_;
+  std::shared_ptr<Times> times_;
   std::unique_ptr<BackgroundWorker<Task>> worker_;
 };
 

@@ -181,7 +181,8 @@ void Loop::cycle_guarded() noexcept {
       },
       [] { return false; });
   pacer_.cycle_ended(duration_cast<SteadyDuration>(
-      duration<double, std::milli>(times_.all.total_ms - held_before_)));
+                         duration<double, std::milli>(times_.all.total_ms - held_before_)),
+                     std::exchange(round_took_, {}));
   if (pacer_.stopping()) return;
   if (ok) {
     if (std::exchange(failing_, false)) {
@@ -237,6 +238,20 @@ void Loop::await_models() {
   models_.await_fit(deadline, pacer_);
 }
 
+// Rounds that pass their deadline consider fewer jobs, until they have time to spare.
+void Loop::shorten(Snapshot& snapshot) {
+  const std::size_t limit =
+      config_->off(Mechanism::kRoundSize) ? RoundSize::kAll : round_size_.limit();
+  waiting_ = leave_out(snapshot, RoundSize::kAll);
+  considered_ = leave_out(snapshot, limit);
+  if (std::exchange(shortened_, considered_ < waiting_) == (considered_ < waiting_)) return;
+  if (shortened_)
+    log().warn("rounds pass RoundDeadline; considering the first {} of {} pending jobs",
+               considered_, waiting_);
+  else
+    log().info("rounds consider all pending jobs again");
+}
+
 std::optional<Plan> Loop::decide(const Snapshot& snapshot, const Models& models) {
   const SteadyTime began = clock_->steady();
   if (config_->injected(Fault::kThrowRound)) throw std::runtime_error("injected in a round");
@@ -244,7 +259,11 @@ std::optional<Plan> Loop::decide(const Snapshot& snapshot, const Models& models)
   // At the time of the snapshot, so that its replay gives the same plan.
   Plan plan = round(snapshot, models, *config_, snapshot.taken);
   pacer_.sleep(config_->injected(Fault::kSlowRound).value_or(0) / 1000);
+  pacer_.sleep(config_->injected(Fault::kSlowJob).value_or(0) / 1000 *
+               static_cast<double>(considered_));
+  round_took_ = clock_->steady() - began;
   const double ms = ms_since(*clock_, began);
+  round_size_.ended(considered_, waiting_, ms, config_->round_deadline * 1000);
   ++stats_.rounds;
   stats_.round_ms_total += ms;
   stats_.round_ms_longest = std::max(stats_.round_ms_longest, ms);
@@ -272,6 +291,7 @@ void Loop::cycle() {
   notice_clock_step(seen->taken);
   if (full_) promote_predictable(memory_);
   seen->memory = memory_;
+  shorten(*seen);
   const auto snapshot = std::make_shared<const Snapshot>(std::move(*seen));
   const std::shared_ptr<const Models> models = models_.models(*config_);
   std::optional<Plan> decided = decide(*snapshot, *models);

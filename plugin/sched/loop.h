@@ -13,6 +13,7 @@
 #include "lib/core/snapshot.h"
 #include "lib/runtime/pause.h"
 #include "lib/runtime/recorder.h"
+#include "lib/runtime/round_size.h"
 #include "plugin/common/pair.h"
 #include "plugin/sched/config_source.h"
 #include "plugin/sched/model_source.h"
@@ -50,6 +51,7 @@ class Loop final : public Waker {
   void notice_clock_step(Seconds taken);
   void load_state(const Snapshot&);
   void await_models();
+  void shorten(Snapshot& snapshot);
   [[nodiscard]] std::optional<Plan> decide(const Snapshot&, const Models&);
   void note_round(const RoundRecord& round);
   /// Passes on reports and models between cycles.
@@ -75,6 +77,11 @@ class Loop final : public Waker {
   std::optional<Pause> pause_;  ///< of rubato pause
   Seconds last_taken_ = 0;      ///< time of the last snapshot
   LoopStats stats_;
+  RoundSize round_size_;
+  std::size_t waiting_ = 0;     ///< pending jobs of the current round that Slurm lets start
+  std::size_t considered_ = 0;  ///< those that the round considers
+  SteadyDuration round_took_{};
+  bool shortened_ = false;  ///< the round leaves jobs out
   bool has_plan_ = false;
   int max_rpcs_ = 0;           ///< max_rpc_count()
   bool new_config_ = true;     ///< no snapshot was taken since the configuration was read

@@ -41,7 +41,8 @@ void Pacer::stop() noexcept {
 WakeReason Pacer::wait(double round_interval) {
   MutexLock lock(mutex_);
   const SteadyTime tick =
-      last_tick_ + duration_cast<SteadyDuration>(duration<double>(round_interval));
+      std::max(last_tick_ + duration_cast<SteadyDuration>(duration<double>(round_interval)),
+               pace_.earliest());
   const SteadyTime due = completing_ ? std::min(tick, last_peek_ + completing_wait_) : tick;
   const SteadyTime until = std::min(due, clock_->steady() + kMaxWait);
   while (!woken_ && !stopping_ && clock_->steady() < until)

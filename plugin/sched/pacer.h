@@ -36,8 +36,10 @@ class Pacer {
   /// When the event came that the last wait() returned for; empty without one.
   [[nodiscard]] std::optional<SteadyTime> event() const { return event_; }
 
-  /// After a cycle that held slurmctld's locks for `held` in all.
-  void cycle_ended(SteadyDuration held) { pace_.ended(clock_->steady(), held); }
+  /// After a cycle whose round took `took`, and that held slurmctld's locks for `held` in all.
+  void cycle_ended(SteadyDuration held, SteadyDuration took) {
+    pace_.ended(clock_->steady(), held, took);
+  }
   /// After a round: whether nodes are completing and jobs wait for them, so that peeks are due.
   void round_ended(bool completing);
   /// A peek found nothing new: the next one comes later.

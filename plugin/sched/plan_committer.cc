@@ -76,25 +76,16 @@ void PlanCommitter::commit(const Snapshot& snapshot, Plan& plan, const Config& c
   // The texts in jobs are for people and can wait; the reservations are for the gate.
   if (!full) {
     if (plan.memory.reservations == before.reservations) return;
-    const HeldLocks locks(LockKind::kNodes, LockUse::kWrite, times_,
-                          !config.off(Mechanism::kServerCount));
-    if (locks.held()) WriteBack::reserve(snapshot, plan, pair_);
+    WriteBack::reserve(snapshot, plan, config, pair_, times_);
     return;
   }
   wait_for_quiet(config);
-  {
-    const HeldLocks locks(LockKind::kAct, LockUse::kWrite, times_,
-                          !config.off(Mechanism::kServerCount));
-    if (locks.held()) write_back_.write(snapshot, plan, pair_);
-  }
+  write_back_.write(snapshot, plan, config, pair_, times_);
   comments_.write(snapshot, plan, config, times_);
 }
 
 void PlanCommitter::withdraw(const Config& config) {
-  {
-    const HeldLocks locks(LockKind::kAct, LockUse::kWrite, times_);
-    if (locks.held()) write_back_.clear(pair_);
-  }
+  write_back_.clear(config, pair_, times_);
   comments_.clear(config, times_);
 }
 

@@ -2,6 +2,7 @@
 #include "plugin/sched/snapshot_source.h"
 
 #include <chrono>
+#include <utility>
 
 #include "lib/base/log.h"
 #include "plugin/slurm/read/records.h"
@@ -11,8 +12,7 @@ namespace rubato {
 
 namespace {
 
-constexpr double kFullLookInterval = 10.0;    // seconds
-constexpr double kUpdatedLookInterval = 1.0;  // seconds, when hints of a job were updated
+constexpr double kQueueInterval = 10.0;  // seconds
 constexpr auto kQuietForLook = std::chrono::milliseconds(10);
 
 }  // namespace
@@ -27,17 +27,15 @@ bool SnapshotSource::check_records_once() {
   return records_fit_;
 }
 
-// A light look sees what starts and ends change, and most updates. A full one also sees what is in
-// no field that a light look compares, such as other hints.
+// A light look sees what starts and ends change, other hints, and most updates. It sees the rest
+// when it reads a job again, some seconds later.
 Depth SnapshotSource::look_depth(bool first) {
   const ChangeMark mark = change_mark();
   const bool same = mark.partitions == seen_.partitions && mark.config == seen_.config;
-  const std::uint64_t updates = pair_.hint_stats().updates;
-  const double interval = updates == updates_seen_ ? kFullLookInterval : kUpdatedLookInterval;
-  if (same && !first && seconds_since(*clock_, last_full_look_) < interval) return Depth::kLight;
-  last_full_look_ = clock_->steady();
-  updates_seen_ = updates;
-  return Depth::kFull;
+  const bool all = std::exchange(read_all_, false) || first || !same;
+  if (!all && seconds_since(*clock_, last_queue_) < kQueueInterval) return Depth::kLight;
+  last_queue_ = clock_->steady();
+  return all ? Depth::kFull : Depth::kQueue;
 }
 
 std::optional<Snapshot> SnapshotSource::take(const Config& config, bool first) {
@@ -47,7 +45,7 @@ std::optional<Snapshot> SnapshotSource::take(const Config& config, bool first) {
   if (!config.off(Mechanism::kQuiet)) pacer_.wait_for_quiet(kQuietForLook);
   {
     const HeldLocks locks(write ? LockKind::kAct : LockKind::kLook,
-                          depth == Depth::kFull ? LockUse::kFullLook : LockUse::kLightLook, times_,
+                          depth == Depth::kLight ? LockUse::kLightLook : LockUse::kFullLook, times_,
                           !config.off(Mechanism::kServerCount));
     if (!locks.held() || !check_records_once()) return std::nullopt;
     seen_ = change_mark();

@@ -30,7 +30,7 @@ class SnapshotSource {
   [[nodiscard]] std::optional<Snapshot> take(const Config& config, bool first);
 
   /// The next take() reads everything anew.
-  void read_all_next() { last_full_look_ = {}; }
+  void read_all_next() { read_all_ = true; }
   /// A job, a node, a partition or the configuration changed since the last take().
   [[nodiscard]] bool is_outdated() const { return change_mark() != seen_; }
   /// The number of completing nodes changed since the last take(). Takes slurmctld's node lock.
@@ -51,8 +51,8 @@ class SnapshotSource {
   int coming_ = 0;   ///< completing nodes at the last take()
   bool records_checked_ = false;
   bool records_fit_ = false;
-  SteadyTime last_full_look_{};
-  std::uint64_t updates_seen_ = 0;  ///< updates of hints before the last full look
+  bool read_all_ = false;
+  SteadyTime last_queue_{};  ///< the last look that built the whole queue
 };
 
 }  // namespace rubato

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugin/sched/state_publisher.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "lib/base/log.h"
@@ -11,6 +12,9 @@ namespace rubato {
 namespace {
 
 constexpr double kStateInterval = 2.0;  // seconds
+// Files of a large cluster are written less often, so that each kind takes at most this part of the
+// time of one core.
+constexpr double kShare = 0.05;
 
 }  // namespace
 
@@ -39,14 +43,22 @@ void StatePublisher::publish(bool last, const Config& config, Recorder& recorder
                              const StatsText& stats) {
   if (publisher_ == nullptr || round_.snapshot == nullptr || config.off(Mechanism::kPublish))
     return;
-  const bool due = last || std::exchange(hidden_changed_, false) ||
-                   seconds_since(*clock_, last_publish_) >= config.publish_interval;
+  const bool now = last || std::exchange(hidden_changed_, false);
+  const bool due = now || seconds_since(*clock_, last_publish_) >= config.publish_interval;
   if (!due) return;
   last_publish_ = clock_->steady();
-  unpublished_ = false;
+  const PublishTimes times = publisher_->times();
+  const auto over = [&](SteadyTime since, double interval, double needed) {
+    return seconds_since(*clock_, since) >= std::max(interval, needed / kShare);
+  };
   PublishedState published;
-  published.write_state = last || seconds_since(*clock_, last_state_) >= kStateInterval;
+  published.write_state = last || over(last_state_, kStateInterval, times.state);
   if (published.write_state) last_state_ = last_publish_;
+  published.write_round = now || over(last_round_, config.publish_interval, times.round);
+  if (published.write_round) {
+    last_round_ = last_publish_;
+    unpublished_ = false;
+  }
   published.snapshot = round_.snapshot;
   published.plan = round_.plan;
   published.models = round_.models;

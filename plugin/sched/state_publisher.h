@@ -47,7 +47,7 @@ class StatePublisher {
   /// The last round is in no file yet.
   [[nodiscard]] bool unpublished() const { return unpublished_; }
   /// Offers the last round to the thread if PublishInterval is over, PrivateData changed, or it is
-  /// the `last` one.
+  /// the `last` one. Files that take long to write are written less often, but for stats.json.
   void publish(bool last, const Config& config, Recorder& recorder, const StatsText& stats);
   /// Offers the state of the store for models.json.
   void offer_models(const Config& config, const Recorder& recorder,
@@ -76,6 +76,7 @@ class StatePublisher {
   bool hidden_changed_ = false;
   SteadyTime last_publish_{};
   SteadyTime last_state_{};
+  SteadyTime last_round_{};
 };
 
 }  // namespace rubato

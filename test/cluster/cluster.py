@@ -152,8 +152,7 @@ class Cluster(client.Client, daemons.Daemons):
             self.uts = ["unshare", "--uts", "sh", "-c",
                         'echo localhost > /proc/sys/kernel/hostname; exec "$@"', "sh"]
             host, addr = "localhost", "127.0.0.1"
-        count = len(self.shape.node_names()) + 2
-        first = self._ports or proc.free_ports(addr, count, self._ports_of_others())
+        first = self._ports or proc.free_ports(addr, self.shape.ports(), self._ports_of_others())
         self.site = slurmconf.Site(
             base=self.base, user=getpass.getuser(), host=host, addr=addr, ctld_port=first,
             dbd_port=first + 1, node_port=first + 2, plugin_dir="", job_submit="",
@@ -271,7 +270,7 @@ class Cluster(client.Client, daemons.Daemons):
             self.write_conf()
             self.write_rubato_conf(self.shape.rubato_conf, reconfigure=False)
             pathlib.Path(self.path("cluster.json")).write_text(json.dumps({
-                "first_port": self.site.ctld_port, "ports": len(self.shape.node_names()) + 2,
+                "first_port": self.site.ctld_port, "ports": self.shape.ports(),
                 "flavour": self.flavour, "plugin_dir": self.site.plugin_dir}), encoding="utf-8")
             self._start_munged()
             if self.shape.dbd:

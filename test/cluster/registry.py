@@ -16,7 +16,7 @@ OFF_WORDS = ("gate", "willrun", "walk", "immediate", "server-count", "reserve", 
              "ask-backfill", "time-min", "reserve-from",
              "wake", "type",
              "threads", "rewrite", "put-back", "restore", "resv-mask", "publish", "private-data",
-             "store", "learning", "orders", "plans", "segment", "job-env", "hints",
+             "store", "learning", "orders", "plans", "segment", "round-size", "job-env", "hints",
              "hints-update", "hints-read", "messages", "message-rate", "message-uid", "save",
              "settle")
 #: What a scenario may need of the machine.

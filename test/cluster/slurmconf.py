@@ -9,6 +9,9 @@ import re
 import typing
 
 
+_NO_PORT = 1    # of nodes without a slurmd
+
+
 @dataclasses.dataclass(frozen=True)
 class Nodes:
     """Nodes of one kind.
@@ -22,6 +25,7 @@ class Nodes:
     features: comma list; None takes the GPU types
     cloud:    True: State=CLOUD, no slurmd until Slurm resumes the node
     extra:    further words of the NodeName line ("Weight=5")
+    daemon:   False: the node never has a slurmd, and needs no port of its own
     """
     names: str
     gpus: str = ""
@@ -32,6 +36,7 @@ class Nodes:
     features: typing.Optional[str] = None
     cloud: bool = False
     extra: str = ""
+    daemon: bool = True
 
     def gpu_list(self):
         """[("v100", 1), ("h100", 1)]"""
@@ -86,6 +91,10 @@ class Shape:
 
     def node_names(self):
         return [name for spec in self.nodes for name in expand(spec.names)]
+
+    def ports(self):
+        """Ports that the daemons need: two for slurmctld and slurmdbd, one for each slurmd."""
+        return 2 + sum(len(expand(spec.names)) for spec in self.nodes if spec.daemon)
 
     def node_spec(self, name):
         return next(spec for spec in self.nodes if name in expand(spec.names))
@@ -195,12 +204,15 @@ def node_lines(shape, site):
     """NodeName lines; the ports follow the order of the nodes."""
     lines, port = [], site.node_port
     for spec in shape.nodes:
-        names = expand(spec.names)
-        last = port + len(names) - 1
-        ports = str(port) if last == port else f"[{port}-{last}]"
-        port = last + 1
-        words = [f"NodeName={spec.names}", f"NodeHostname={site.host}", f"NodeAddr={site.addr}",
-                 f"Port={ports}", f"CPUs={spec.cpus * spec.threads}"]
+        words = [f"NodeName={spec.names}", f"NodeAddr={site.addr}"]
+        if spec.daemon:
+            last = port + len(expand(spec.names)) - 1
+            ports = str(port) if last == port else f"[{port}-{last}]"
+            port = last + 1
+            words += [f"NodeHostname={site.host}", f"Port={ports}"]
+        else:
+            words.append(f"Port={_NO_PORT}")
+        words.append(f"CPUs={spec.cpus * spec.threads}")
         if spec.cpus % 2 == 0:
             words += ["Sockets=2", f"CoresPerSocket={spec.cpus // 2}"]
         else:

@@ -87,9 +87,13 @@ CommitCount commit(const Snapshot&, Plan& plan, const Config&, Pair&, LockTimes&
   return count;
 }
 
-void WriteBack::write(const Snapshot&, const Plan&, Pair&) { ++test::core().writes_back; }
-void WriteBack::reserve(const Snapshot&, const Plan&, Pair&) { ++test::core().reserves; }
-void WriteBack::clear(Pair&) { ++test::core().clears; }
+void WriteBack::write(const Snapshot&, const Plan&, const Config&, Pair&, LockTimes&) {
+  ++test::core().writes_back;
+}
+void WriteBack::reserve(const Snapshot&, const Plan&, const Config&, Pair&, LockTimes&) {
+  ++test::core().reserves;
+}
+void WriteBack::clear(const Config&, Pair&, LockTimes&) { ++test::core().clears; }
 
 void SystemComments::write(const Snapshot&, const Plan&, const Config&, LockTimes&) {
   ++test::core().segments;

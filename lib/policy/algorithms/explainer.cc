@@ -282,6 +282,11 @@ void Explainer::decided(const PendingEntry& entry, const EntryOutcome& outcome, 
                            : "is left to stock Slurm: " + job.block_text;
       return;
     case Skipped::kBlocked:
+      if (job.block == Block::kLeftOut) {
+        account.reason =
+            "was left out of this round, since rounds with all jobs passed RoundDeadline";
+        return;
+      }
       account.reason =
           "Slurm does not let it start: " + account.say("slurm_reason", block_words(job));
       return;

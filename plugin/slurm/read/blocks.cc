@@ -47,9 +47,7 @@ bool needs_chosen_nodes(std::uint32_t reason) {
 
 // slurmctld tests limits on TRES after its choice of nodes. The requested TRES are a lower bound
 // known before, so this test may miss a limit and never invents one.
-bool over_tres_limit(job_record_t& job) {
-  if (job.tres_req_cnt == nullptr || (accounting_enforce & ACCOUNTING_ENFORCE_LIMITS) == 0)
-    return false;
+bool test_tres_limit(job_record_t& job) {
   std::vector<std::uint64_t> wanted(job.tres_req_cnt, job.tres_req_cnt + slurmctld_tres_cnt);
   wanted[TRES_ARRAY_NODE] = std::max<std::uint64_t>(wanted[TRES_ARRAY_NODE], 1);
   const auto before = job.state_reason;
@@ -58,6 +56,28 @@ bool over_tres_limit(job_record_t& job) {
   job.state_reason = before;
   xfree(job.state_desc);
   return false;
+}
+
+// Most jobs are far from any limit, and the answer for others holds until limits or use change.
+bool over_tres_limit(job_record_t& job, const part_record_t& part, const BlockTests& tests) {
+  if (job.tres_req_cnt == nullptr || (accounting_enforce & ACCOUNTING_ENFORCE_LIMITS) == 0)
+    return false;
+  const LimitRoom& room = tests.rooms->of(job, part);
+  if (acct_policy_job_runnable_state(&job) && room.surely_allows(job.tres_req_cnt)) return false;
+  KnownLimit* const known = tests.known;
+  if (known == nullptr || !known->tested || known->state != room.state) {
+    const bool limited = test_tres_limit(job);
+    if (known != nullptr)
+      *known = {
+          .tested = true, .limited = limited, .reason = job.state_reason, .state = room.state};
+    return limited;
+  }
+  // Stock Slurm may have set another reason since.
+  if (known->limited && job.state_reason != known->reason) {
+    job.state_reason = static_cast<decltype(job.state_reason)>(known->reason);
+    xfree(job.state_desc);
+  }
+  return known->limited;
 }
 
 }  // namespace
@@ -106,7 +126,7 @@ BlockFound find_block(job_record_t& job, part_record_t& part, const BlockTests& 
     part_record_t* const before = std::exchange(job.part_ptr, &part);
     const bool pre_limit =
         !acct_policy_job_runnable_state(&job) && !acct_policy_job_runnable_pre_select(&job, false);
-    const bool limited = pre_limit || over_tres_limit(job);
+    const bool limited = pre_limit || over_tres_limit(job, part, tests);
     job.part_ptr = before;
     if (limited) return {Block::kLimit, words_of_reason(job)};
   }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "lib/core/job.h"
+#include "plugin/slurm/read/limit_room.h"
 #include "plugin/slurm/stock/slurm_headers.h"
 
 namespace rubato {
@@ -23,6 +24,8 @@ struct BlockTests {
   bool may_write = false;           ///< if false, only reads the state reason that stock Slurm set
   bool licences = true;             ///< whether the job needs licences
   bool array = true;                ///< whether it may be an array
+  LimitRooms* rooms = nullptr;      ///< of this look; needed with `may_write`
+  KnownLimit* known = nullptr;      ///< of the job, read and written; null: tests again each time
 };
 
 /// The tests that schedule() makes before select_nodes(), in the same order (job_scheduler.c

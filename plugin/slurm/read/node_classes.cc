@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugin/slurm/read/node_classes.h"
 
+#include <algorithm>
 #include <memory>
+#include <utility>
 
 namespace rubato {
 
@@ -17,11 +19,12 @@ struct BitmapFree {
 };
 using Bitmap = std::unique_ptr<bitstr_t, BitmapFree>;
 
-bool nodes_have_owners() {
+std::set<std::uint32_t> node_owners() {
+  std::set<std::uint32_t> owners;
   for (int i = 0; i < node_record_count; ++i)
     if (node_record_table_ptr[i] != nullptr && node_record_table_ptr[i]->owner != NO_VAL)
-      return true;
-  return false;
+      owners.insert(node_record_table_ptr[i]->owner);
+  return owners;
 }
 
 // --exclusive=user, or a partition with that setting: no node with jobs of other users.
@@ -50,14 +53,44 @@ bool NodeClasses::begin(const NodeNumbers& index, std::vector<NodeSet>& sets) {
   node_sets_ = &sets;
   set_indices_.clear();
   const bool any_reservation = resv_list != nullptr && list_count(resv_list) > 0;
-  const bool any_owner = nodes_have_owners();
-  const bool stale =
-      any_reservation != any_reservation_ || any_owner != any_owner_ || ids_.size() > kMaxClasses;
+  const bool full = ids_.size() > kMaxClasses;
+  if (full) owners_.clear();
+  const std::size_t known_owners = owners_.size();
+  owners_.merge(node_owners());
+  const bool stale = full || any_reservation != any_reservation_ || owners_.size() != known_owners;
   any_reservation_ = any_reservation;
-  any_owner_ = any_owner;
+  read_windows();
   if (stale) ids_.clear();
-  sets_.assign(ids_.size(), std::nullopt);
+  sets_.assign(ids_.size(), {});
   return stale;
+}
+
+// The start of a reservation as in reservation.c, _get_rel_start_end().
+void NodeClasses::read_windows() {
+  now_ = time(nullptr);
+  begins_.clear();
+  if (!any_reservation_) return;
+  ListIterator all = list_iterator_create(resv_list);
+  while (const auto* one = static_cast<slurmctld_resv_t*>(list_next(all)))
+    begins_.push_back((one->flags & RESERVE_FLAG_TIME_FLOAT) != 0 ? one->start_time + now_
+                                                                  : one->start_time_first);
+  list_iterator_destroy(all);
+  std::sort(begins_.begin(), begins_.end());
+}
+
+// The end of the job as in reservation.c, _get_job_duration().
+NodeClasses::Window NodeClasses::window_of(const job_record_t& job,
+                                           const part_record_t& part) const {
+  if (begins_.empty()) return 0;
+  constexpr time_t kYear = 365L * 24 * 60 * 60;
+  const std::uint32_t limit = shortest_limit(job);
+  const std::uint32_t minutes = limit != NO_VAL ? limit : part.max_time;
+  time_t seconds = minutes == INFINITE ? kYear : time_t{minutes} * 60;
+  const int slices = part.max_share & ~SHARED_FORCE;
+  if (seconds != kYear && slices > 1 && (slurm_conf.preempt_mode & PREEMPT_MODE_GANG) != 0)
+    seconds *= slices;
+  const auto end = std::lower_bound(begins_.begin(), begins_.end(), now_ + seconds);
+  return static_cast<Window>(end - begins_.begin());
 }
 
 NodeSetIndex NodeClasses::set_index(const bitstr_t* bitmap) {
@@ -81,25 +114,34 @@ NodeClasses::NodeMinimum NodeClasses::minimum_of(const struct job_details& detai
   return least;
 }
 
+NodeClasses::Access NodeClasses::access_of(const SlurmQueueEntry& entry, bool own_nodes) const {
+  const job_record_t& job = *entry.job;
+  Access access;
+  // A magnetic reservation is in the queue only for jobs that may use it.
+  const bool asks_reservation = job.resv_ptr != nullptr || job.resv_list != nullptr;
+  if (own_nodes || owners_.contains(job.user_id) || asks_reservation) access.user = job.user_id;
+  if (asks_reservation) access.association = job.assoc_id;
+  if (any_reservation_ && entry.may_borrow)
+    access.leaves_reservation = std::uint32_t{job.warn_time} + 1;
+  return access;
+}
+
 NodeClassIndex NodeClasses::class_of(const SlurmQueueEntry& entry) {
   const job_record_t& job = *entry.job;
   const struct job_details& details = *job.details;
   const bool own_nodes = exclusive_user(entry);
-  // Node owners depend on the user. A reservation's window depends on the time limit.
   Key key{entry.part,
           text(entry.use_prefer ? details.prefer : details.features),
           text(details.exc_nodes),
           text(details.req_nodes),
           entry.reservation != nullptr ? static_cast<const void*>(entry.reservation)
                                        : static_cast<const void*>(job.resv_ptr),
-          any_owner_ || any_reservation_ || own_nodes ? job.user_id : 0,
-          any_reservation_ ? shortest_limit(job) : 0,
+          access_of(entry, own_nodes),
           text(job.mcs_label),
           details.req_node_bitmap != nullptr ? details.min_nodes : 0,
           own_nodes,
           any_reservation_ ? details.whole_node : std::uint8_t{0},
-          minimum_of(details),
-          any_reservation_ && entry.may_borrow ? job.warn_time : -1};
+          minimum_of(details)};
   const auto [at, added] = ids_.try_emplace(std::move(key), NodeClassIndex{ids_.size()});
   if (added) sets_.emplace_back();
   return at->second;
@@ -107,9 +149,9 @@ NodeClassIndex NodeClasses::class_of(const SlurmQueueEntry& entry) {
 
 const NodeClasses::Sets& NodeClasses::sets_of(NodeClassIndex class_id,
                                               const SlurmQueueEntry& entry) {
-  std::optional<Sets>& sets = sets_[class_id];
-  if (!sets) sets = add(entry);
-  return *sets;
+  const auto [at, added] = sets_[class_id].try_emplace(window_of(*entry.job, *entry.part), Sets{});
+  if (added) at->second = add(entry);
+  return at->second;
 }
 
 // Removes from `nodes` those that Slurm's reservations keep from the job. False if the job's own

@@ -4,7 +4,7 @@
 #pragma once
 
 #include <map>
-#include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -45,21 +45,37 @@ class NodeClasses {
     auto operator<=>(const NodeMinimum&) const = default;
     [[nodiscard]] bool any() const { return *this != NodeMinimum{}; }
   };
+  /// Who asks, where that makes a difference: for nodes with an owner, and in the access list of
+  /// the job's own reservation.
+  struct Access {
+    std::uint32_t user = 0;
+    std::uint32_t association = 0;
+    std::uint32_t leaves_reservation = 0;  ///< --signal=R: seconds of warning and 1; 0: not given
+
+    auto operator<=>(const Access&) const = default;
+  };
   using Key = std::tuple<const part_record_t*, std::string, std::string, std::string, const void*,
-                         std::uint32_t, std::uint32_t, std::string, std::uint32_t, bool,
-                         std::uint8_t, NodeMinimum, int>;
+                         Access, std::string, std::uint32_t, bool, std::uint8_t, NodeMinimum>;
+  /// The number of reservations that begin before a job's time limit ends: jobs of a class differ
+  /// in no other way in what Slurm's reservations keep from them.
+  using Window = std::size_t;
 
   [[nodiscard]] static NodeMinimum minimum_of(const struct job_details& details);
 
+  [[nodiscard]] Access access_of(const SlurmQueueEntry& entry, bool own_nodes) const;
+  [[nodiscard]] Window window_of(const job_record_t& job, const part_record_t& part) const;
+  void read_windows();
   [[nodiscard]] Sets add(const SlurmQueueEntry& entry);
   bool apply_reservations(job_record_t& copy, bitstr_t* nodes) const;
 
   bool any_reservation_ = false;
-  bool any_owner_ = false;
+  std::set<std::uint32_t> owners_;  // of nodes, now or earlier; all other users see the same nodes
+  time_t now_ = 0;                  // of this look
+  std::vector<time_t> begins_;      // of the reservations of this look, sorted
   const NodeNumbers* index_ = nullptr;
   std::vector<NodeSet>* node_sets_ = nullptr;
   std::map<Key, NodeClassIndex> ids_;
-  std::vector<std::optional<Sets>> sets_;        // of this look, by class
+  std::vector<std::map<Window, Sets>> sets_;     // of this look, by class
   std::map<NodeSet, NodeSetIndex> set_indices_;  // of this look
 };
 

@@ -40,14 +40,17 @@ std::optional<std::vector<int>> NodeSlots::of(const std::vector<NodeShare>& shar
   return of(nodes);
 }
 
-std::string hostlist_of(const std::vector<int>& slots) {
-  bitstr_t* bits = bit_alloc(node_record_count);
-  for (const int slot : slots)
-    if (slot >= 0 && slot < node_record_count) bit_set(bits, slot);
-  char* names = bitmap2node_name(bits);
+std::string hostlist_of(const Snapshot& snapshot, const std::vector<NodeShare>& shares) {
+  std::vector<NodeIndex> nodes;
+  nodes.reserve(shares.size());
+  for (const NodeShare& share : shares) nodes.push_back(share.node);
+  std::sort(nodes.begin(), nodes.end());
+  hostlist_t list = hostlist_create(nullptr);
+  for (const NodeIndex node : nodes) hostlist_push_host(list, snapshot.nodes[node].name.c_str());
+  char* names = hostlist_ranged_string_xmalloc(list);
   std::string out = names != nullptr ? names : "";
   xfree(names);
-  FREE_NULL_BITMAP(bits);
+  hostlist_destroy(list);
   return out;
 }
 

@@ -24,7 +24,8 @@ class NodeSlots {
   std::vector<int> slots_;  // by NodeIndex; -1: gone
 };
 
-/// Hostlist such as "n[1-2,5]" of node table indices.
-[[nodiscard]] std::string hostlist_of(const std::vector<int>& slots);
+/// Hostlist such as "n[1-2,5]", in the order of the snapshot. Needs no lock.
+[[nodiscard]] std::string hostlist_of(const Snapshot& snapshot,
+                                      const std::vector<NodeShare>& shares);
 
 }  // namespace rubato

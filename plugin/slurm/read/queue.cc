@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "lib/base/hash.h"
+
 namespace rubato {
 
 namespace {
@@ -87,7 +89,11 @@ void peek_at(job_record_t& job, time_t now, List queue) {
   });
 }
 
-// job_scheduler.c _job_queue_append, without magnetic reservations.
+bool may_be_drawn(const job_record_t& job) {
+  return job.resv_list == nullptr && job.resv_name == nullptr && job.het_job_id == 0;
+}
+
+// job_scheduler.c _job_queue_append.
 void append_with_reservations(job_record_t& job, part_record_t* part, std::uint32_t priority,
                               List queue) {
   job_queue_req_t request{};
@@ -97,6 +103,7 @@ void append_with_reservations(job_record_t& job, part_record_t* part, std::uint3
   request.prio = priority;
   if (job.resv_list == nullptr) {
     job_queue_append_internal(&request);
+    if (may_be_drawn(job)) job_resv_append_magnetic(&request);
     return;
   }
   ListIterator reservations = list_iterator_create(job.resv_list);
@@ -188,6 +195,38 @@ void sort_entries(std::vector<SlurmQueueEntry>& entries, std::size_t sorted) {
   put_preferred_first(entries);
 }
 
-bool queue_has_magnetic() { return get_magnetic_resv_count() > 0; }
+std::uint64_t magnetic_state() {
+  if (get_magnetic_resv_count() == 0) return 0;
+  Hasher hash;
+  hash.add(last_resv_update);
+  ListIterator all = list_iterator_create(resv_list);
+  while (const auto* one = static_cast<slurmctld_resv_t*>(list_next(all)))
+    if ((one->flags & RESERVE_FLAG_MAGNETIC) != 0)
+      hash.add(reinterpret_cast<std::uintptr_t>(one)).add(one->resv_id);
+  list_iterator_destroy(all);
+  return hash.value() | 1;
+}
+
+std::vector<slurmctld_resv_t*> magnetic_of(job_record_t& job) {
+  std::vector<slurmctld_resv_t*> found;
+  if (!may_be_drawn(job)) return found;
+  List queue = list_create(xfree_ptr);
+  job_queue_req_t request{};
+  request.job_ptr = &job;
+  request.job_queue = queue;
+  request.part_ptr = job.part_ptr;
+  request.prio = job.priority;
+  job_resv_append_magnetic(&request);
+  while (auto* record = static_cast<job_queue_rec_t*>(list_pop(queue))) {
+    found.push_back(record->resv_ptr);
+    xfree(record);
+  }
+  FREE_NULL_LIST(queue);
+  return found;
+}
+
+bool is_magnetic(const SlurmQueueEntry& entry) {
+  return entry.reservation != nullptr && may_be_drawn(*entry.job);
+}
 
 }  // namespace rubato

@@ -32,7 +32,8 @@ struct SlurmQueueEntry {
 [[nodiscard]] std::vector<SlurmQueueEntry> peek_queue();
 
 /// Appends the records that build_queue() (with `may_write`) or peek_queue() has for one pending
-/// job. Appends none if Slurm may not consider it now. Omits magnetic reservations.
+/// job. Appends none if Slurm may not consider it now. Only with `may_write`: the records for
+/// magnetic reservations.
 void append_entries(job_record_t& job, bool may_write, std::vector<SlurmQueueEntry>& entries);
 
 /// True if a job that was in the queue still is, provided job_changed() reports no change.
@@ -42,7 +43,12 @@ void append_entries(job_record_t& job, bool may_write, std::vector<SlurmQueueEnt
 /// `sorted` ones are in order; this is checked.
 void sort_entries(std::vector<SlurmQueueEntry>& entries, std::size_t sorted);
 
-/// True if Slurm adds records for magnetic reservations; only build_queue() has them.
-[[nodiscard]] bool queue_has_magnetic();
+/// Fingerprint of the magnetic reservations and of when a reservation last changed. 0: there is
+/// none, so that Slurm adds no records for them.
+[[nodiscard]] std::uint64_t magnetic_state();
+/// The magnetic reservations for which Slurm adds a record for the job.
+[[nodiscard]] std::vector<slurmctld_resv_t*> magnetic_of(job_record_t& job);
+/// True if the record is for a magnetic reservation, which the job did not ask for.
+[[nodiscard]] bool is_magnetic(const SlurmQueueEntry& entry);
 
 }  // namespace rubato

@@ -9,6 +9,7 @@
 #include "plugin/common/release.h"
 #include "plugin/slurm/read/kept_request.h"
 #include "plugin/slurm/read/node_view.h"
+#include "plugin/slurm/read/singletons.h"
 #include "plugin/slurm/read/snapshot_look.h"
 #include "plugin/slurm/stock/controller.h"
 
@@ -24,6 +25,7 @@ constexpr std::size_t kRecordsAhead = 16;
 constexpr std::size_t kDetailsAhead = 8;
 
 void fetch_record(const job_record_t& job) {
+  __builtin_prefetch(&job.comment);
   __builtin_prefetch(&job.details);
   __builtin_prefetch(&job.gres_list_req);
   __builtin_prefetch(&job.job_id);
@@ -131,14 +133,40 @@ std::vector<SlurmQueueEntry> SnapshotPass::full_queue() {
   return may_write_ ? build_queue() : peek_queue();
 }
 
-// Unchanged jobs of the last queue are still in it; the others are tested as in schedule().
+// The records of `entry`'s job for magnetic reservations; Slurm's order has them before all others.
+void SnapshotPass::append_magnetic(const SlurmQueueEntry& entry,
+                                   std::vector<SlurmQueueEntry>& entries) {
+  CachedJob& cached = *entry.known;
+  if (cached.magnetic_state != magnetic_state_) {
+    cached.magnetic.clear();
+    for (slurmctld_resv_t* one : magnetic_of(*entry.job))
+      cached.magnetic.push_back({.reservation = one, .class_id = {}});
+    cached.magnetic_state = magnetic_state_;
+  }
+  for (const MagneticAccess& access : cached.magnetic) {
+    entries.push_back(entry);
+    entries.back().reservation = access.reservation;
+  }
+}
+
+Singletons SnapshotPass::singletons() const {
+  std::vector<job_record_t*> pending;
+  pending.reserve(pending_.size());
+  for (const auto& [job, cached] : pending_) pending.push_back(job);
+  return {pending, running_};
+}
+
+// Unchanged jobs of the last queue are still in it; the others are tested as in schedule(), but for
+// those that surely wait for a singleton dependency.
 std::vector<SlurmQueueEntry> SnapshotPass::light_queue() {
   const time_t now = time(nullptr);
+  const Singletons waits = singletons();
   std::vector<std::pair<int, SlurmQueueEntry>> known;
   std::vector<SlurmQueueEntry> changed;
   for (const auto& [job, cached] : pending_) {
     if (cached == nullptr || !cached->plain || cached->rank < 0) {
-      if (job->priority != 0) append_entries(*job, may_write_, changed);
+      const bool dependent = cached != nullptr && waits.surely_waits(*job);
+      if (job->priority != 0 && !dependent) append_entries(*job, may_write_, changed);
     } else if (still_queued(*job, now)) {
       if (may_write_) job->preempt_in_progress = false;
       known.emplace_back(cached->rank, SlurmQueueEntry{.job = job,
@@ -155,25 +183,31 @@ std::vector<SlurmQueueEntry> SnapshotPass::light_queue() {
             [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<SlurmQueueEntry> entries;
   entries.reserve(known.size() + changed.size());
+  if (may_write_ && magnetic_state_ != 0)
+    for (const auto& [rank, entry] : known) append_magnetic(entry, entries);
   for (const auto& [rank, entry] : known) entries.push_back(entry);
+  const std::size_t sorted = entries.size();
   entries.insert(entries.end(), changed.begin(), changed.end());
-  sort_entries(entries, known.size());
+  sort_entries(entries, sorted);
   return entries;
 }
 
 void SnapshotPass::run() {
-  reader_.cache_.begin();
+  reader_.cache_.begin(time(nullptr));
   reader_.hints_.begin(config_);
   reader_.lines_.clear();
   reader_.fresh_.clear();
   reader_.owed_.clear();
+  reader_.rooms_.begin();
+  magnetic_state_ = magnetic_state();
   cluster();
   partitions();
   windows();
   std::vector<SlurmQueueEntry> entries;
-  if (full_) entries = full_queue();
+  const bool light = depth_ == Depth::kLight && !full_;
+  if (!light) entries = full_queue();
   walk();  // after the queue is built, which may split arrays
-  if (!full_) entries = light_queue();
+  if (light) entries = light_queue();
   reader_.lines_.reserve(pending_.size() + running_.size() + 64);
   std::vector<const job_record_t*> queued;
   queued.reserve(entries.size());
@@ -193,9 +227,9 @@ void SnapshotPass::run() {
 
 void SnapshotReader::gather(const Config& config, bool may_write, Depth depth,
                             RestoreRequest restore) {
-  const bool full = depth == Depth::kFull || !known_ || (may_write && queue_has_magnetic());
+  if (!known_) depth = Depth::kFull;
   known_ = false;
-  SnapshotPass(*this, config, may_write, full, restore).run();
+  SnapshotPass(*this, config, may_write, depth, restore).run();
   known_ = true;
 }
 
@@ -219,6 +253,7 @@ Snapshot SnapshotReader::take() {
     job.later_set = line.sets.later;
     job.block = line.block;
     if (!line.block_text.empty()) job.block_text = std::move(line.block_text);
+    if (!line.magnetic.empty()) job.reservation = std::move(line.magnetic);
     if (line.stock != nullptr) {
       job.stock_start = line.stock->start;
       job.stock_nodes = line.stock->nodes;

@@ -12,6 +12,7 @@
 #include "lib/core/snapshot.h"
 #include "plugin/slurm/read/job_cache.h"
 #include "plugin/slurm/read/job_hints.h"
+#include "plugin/slurm/read/limit_room.h"
 #include "plugin/slurm/read/node_classes.h"
 #include "plugin/slurm/read/queue.h"
 
@@ -20,7 +21,8 @@ namespace rubato {
 /// Which jobs a look reads.
 enum class Depth {
   kLight,  ///< what changed since the last look, and what a start or an end can change
-  kFull,   ///< everything
+  kQueue,  ///< also builds the queue as schedule() does, with all its tests
+  kFull,   ///< reads each job, too
 };
 
 /// Restores the original request of a pending job (plugin/slurm/write/job_rewrite.h).
@@ -48,6 +50,7 @@ struct JobLine {
   bool may_preempt = false;
   Block block = Block::kNone;
   std::string block_text;  ///< "" keeps the text of `job`
+  std::string magnetic;    ///< magnetic reservation of this entry; "" keeps the one of `job`
   const StockPlan* stock = nullptr;
 };
 
@@ -75,6 +78,7 @@ class SnapshotReader {
   JobCache cache_;
   JobHints hints_;
   NodeClasses classes_;
+  LimitRooms rooms_;
   NodeNumbers index_;
   std::map<JobId, StockPlan> stock_plans_;
   std::deque<Job> fresh_;  // entries of this look that are not in the cache

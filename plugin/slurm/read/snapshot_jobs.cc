@@ -55,7 +55,7 @@ Job common(const job_record_t& job, const part_record_t& part, const Config& con
 void SnapshotPass::running(job_record_t& job) {
   CachedJob* cached = reader_.cache_.find(job);
   const bool fresh = cached == nullptr;
-  if (full_) cached = nullptr;
+  if (full_ || (!fresh && reader_.cache_.refresh(*cached))) cached = nullptr;
   if (cached == nullptr) {
     cached = &reader_.cache_.renew(job);
     cached->job = common(job, *job.part_ptr, config_, reader_.hints_);
@@ -167,25 +167,45 @@ Job SnapshotPass::read_pending(const SlurmQueueEntry& entry) {
   return out;
 }
 
+// The node class of `entry`, from the cache of its job if it is there.
+NodeClassIndex SnapshotPass::class_of(const SlurmQueueEntry& entry, CachedJob& cached) {
+  NodeClassIndex* known = &cached.class_id;
+  if (entry.reservation != nullptr)
+    for (MagneticAccess& access : cached.magnetic)
+      if (access.reservation == entry.reservation) known = &access.class_id;
+  const bool other = entry.reservation != nullptr && known == &cached.class_id;
+  if (other) return reader_.classes_.class_of(entry);
+  if (!known->valid()) *known = reader_.classes_.class_of(entry);
+  return *known;
+}
+
 // The cached data of the job of `entry`, and its node class.
-std::pair<const Job*, NodeClassIndex> SnapshotPass::base_of(const SlurmQueueEntry& entry,
-                                                            bool queued) {
+SnapshotPass::Base SnapshotPass::base_of(const SlurmQueueEntry& entry, bool queued) {
   const job_record_t& job = *entry.job;
   JobCache& cache = reader_.cache_;
   CachedJob* cached = entry.known;
-  if (cached == nullptr && (!is_plain(job) || entry.reservation != nullptr)) {
+  const bool own_reservation = entry.reservation != nullptr && !is_magnetic(entry);
+  if (cached == nullptr && (!is_single(job) || own_reservation)) {
     reader_.fresh_.push_back(read_pending(entry));
-    return {&reader_.fresh_.back(), queued ? reader_.classes_.class_of(entry) : NodeClassIndex()};
+    return {.job = &reader_.fresh_.back(),
+            .cached = nullptr,
+            .class_id = queued ? reader_.classes_.class_of(entry) : NodeClassIndex()};
   }
-  if (cached == nullptr && !full_) cached = cache.find(job);
+  if (cached == nullptr) cached = cache.find(job);
+  // Once in a look, whatever the number of its entries.
+  if (cached != nullptr && ((full_ && !cache.seen(*cached)) || cache.refresh(*cached)))
+    cached = nullptr;
   if (cached == nullptr) {
     cached = &cache.renew(job);
     cached->job = read_pending(entry);
+    if (entry.reservation != nullptr) cached->job.reservation.clear();
   }
   cache.see(*cached);
-  if (queued && !cached->class_id.valid()) cached->class_id = reader_.classes_.class_of(entry);
-  cached->rank = queued ? static_cast<int>(reader_.lines_.size()) : -1;
-  return {&cached->job, cached->class_id};
+  if (entry.reservation == nullptr)
+    cached->rank = queued ? static_cast<int>(reader_.lines_.size()) : -1;
+  return {.job = &cached->job,
+          .cached = cached,
+          .class_id = queued ? class_of(entry, *cached) : NodeClassIndex()};
 }
 
 // Stock backfill's plan of a job. While a backfill cycle runs, its last complete plan applies.
@@ -222,7 +242,7 @@ void SnapshotPass::pending(SlurmQueueEntry entry) {
   // No job borrows nodes while one waits that may want them back (job_scheduler.c, wait_on_resv).
   if (job.resv_ptr != nullptr && job.resv_ptr->max_start_delay != 0) lender_waits_ = true;
   entry.may_borrow = (job.warn_flags & KILL_JOB_RESV) != 0 && !lender_waits_;
-  const auto [base, class_id] = base_of(entry, true);
+  const auto [base, cached, class_id] = base_of(entry, true);
   JobLine line;
   line.job = base;
   line.rank = static_cast<int>(reader_.lines_.size());
@@ -235,11 +255,15 @@ void SnapshotPass::pending(SlurmQueueEntry entry) {
   line.sets = reader_.classes_.sets_of(class_id, entry);
   const BlockTests tests{.reservation_closed = line.sets.reservation_closed,
                          .may_write = may_write_,
-                         .licences = entry.known == nullptr || entry.known->licensed,
-                         .array = entry.known == nullptr};
+                         .licences = cached == nullptr || cached->licensed,
+                         .array = entry.known == nullptr,
+                         .rooms = &reader_.rooms_,
+                         .known = cached != nullptr ? &cached->limit : nullptr};
   BlockFound block = find_block(job, *entry.part, tests);
   line.block = block.kind;
   if (block.kind != Block::kNone) line.block_text = std::move(block.words);
+  if (cached != nullptr && entry.reservation != nullptr)
+    line.magnetic = text(entry.reservation->name);
   const auto& asked = reader_.asked_;
   if (!base->managed || std::ranges::binary_search(asked, job.job_id)) line.stock = stock_plan(job);
   reader_.lines_.push_back(std::move(line));
@@ -249,7 +273,7 @@ void SnapshotPass::pending(SlurmQueueEntry entry) {
 // decides nothing for them, but `rubato explain` shows them.
 void SnapshotPass::waiting(job_record_t& job) {
   const SlurmQueueEntry entry = outside_queue(job);
-  const Job* base = base_of(entry, false).first;
+  const Job* base = base_of(entry, false).job;
   JobLine line;
   line.job = base;
   line.rank = static_cast<int>(reader_.lines_.size());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plugin/slurm/read/job_view.h"
+#include "plugin/slurm/read/singletons.h"
 #include "plugin/slurm/read/snapshot_in.h"
 #include "plugin/slurm/read/stock_reserve_rules.h"
 #include "plugin/slurm/stock/controller.h"
@@ -28,9 +29,14 @@ inline bool is_pending(const job_record_t& job) {
 /// One look at slurmctld's records. Needs its locks.
 class SnapshotPass {
  public:
-  SnapshotPass(SnapshotReader& reader, const Config& config, bool may_write, bool full,
+  SnapshotPass(SnapshotReader& reader, const Config& config, bool may_write, Depth depth,
                RestoreRequest restore)
-      : reader_(reader), config_(config), may_write_(may_write), full_(full), restore_(restore) {}
+      : reader_(reader),
+        config_(config),
+        may_write_(may_write),
+        depth_(depth),
+        full_(depth == Depth::kFull),
+        restore_(restore) {}
 
   void run();
 
@@ -40,6 +46,8 @@ class SnapshotPass {
   void windows();
   void walk();
   void restore_owed(job_record_t& job);
+  void append_magnetic(const SlurmQueueEntry& entry, std::vector<SlurmQueueEntry>& entries);
+  [[nodiscard]] Singletons singletons() const;
   [[nodiscard]] std::vector<SlurmQueueEntry> light_queue();
   [[nodiscard]] std::vector<SlurmQueueEntry> full_queue();
   void running(job_record_t& job);
@@ -47,8 +55,14 @@ class SnapshotPass {
   void pending(SlurmQueueEntry entry);
   void waiting(job_record_t& job);
   [[nodiscard]] Job read_pending(const SlurmQueueEntry& entry);
-  [[nodiscard]] std::pair<const Job*, NodeClassIndex> base_of(const SlurmQueueEntry& entry,
-                                                              bool queued);
+  /// What is known of the job of a queue entry.
+  struct Base {
+    const Job* job = nullptr;
+    CachedJob* cached = nullptr;  ///< null: the job is read anew in each look
+    NodeClassIndex class_id;      ///< of a job in the queue
+  };
+  [[nodiscard]] Base base_of(const SlurmQueueEntry& entry, bool queued);
+  [[nodiscard]] NodeClassIndex class_of(const SlurmQueueEntry& entry, CachedJob& cached);
   void note_victim(const job_record_t& job);
   [[nodiscard]] bool preempting(const job_record_t& job) const;
   // Running jobs that jobs of one QOS and partition may preempt.
@@ -73,7 +87,8 @@ class SnapshotPass {
   SnapshotReader& reader_;
   const Config& config_;
   bool may_write_;
-  bool full_;
+  Depth depth_;
+  bool full_;  // reads each job
   RestoreRequest restore_;
   bool preemption_ = slurm_preemption_enabled();
   StockReserveRules rules_ = StockReserveRules::read();
@@ -84,6 +99,7 @@ class SnapshotPass {
   };
   std::vector<Pending> pending_;  // in job list order
   std::vector<job_record_t*> running_;
+  std::uint64_t magnetic_state_ = 0;
   time_t last_victim_ = 0;     // when slurmctld last began to preempt a job that still holds nodes
   bool lender_waits_ = false;  // a job of a reservation with MaxStartDelay waits
   std::map<std::tuple<std::uint32_t, const part_record_t*, const slurmctld_resv_t*>, Victims>

@@ -73,6 +73,7 @@ extern "C" {
 #pragma weak last_job_update
 #pragma weak last_node_update
 #pragma weak last_part_update
+#pragma weak last_resv_update
 #pragma weak node_record_count
 #pragma weak node_record_table_ptr
 #pragma weak part_list

@@ -6,6 +6,10 @@
 
 #include "plugin/slurm/stock/slurm_headers.h"
 
+// Programs of users that load the select plugin have the public libslurm, which exports log_var()
+// under this name only (src/common/slurm_xlator.h).
+extern "C" void slurm_log_var(log_level_t level, const char* format, ...);
+
 namespace rubato {
 
 namespace {
@@ -27,7 +31,7 @@ log_level_t slurm_level(LogLevel level) {
 }  // namespace
 
 void write_slurm_log(LogLevel level, const char* line) noexcept {
-  log_var(slurm_level(level), "%s", line);
+  slurm_log_var(slurm_level(level), "%s", line);
 }
 
 void slurm_log(LogLevel level, const char* format, ...) noexcept {

@@ -2,9 +2,7 @@
 #include "plugin/slurm/write/write_back.h"
 
 #include <algorithm>
-#include <memory>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "lib/policy/algorithms/job_history.h"
@@ -33,134 +31,187 @@ bool may_explain(const job_record_t& job) {
          job.state_reason == WAIT_RESOURCES;
 }
 
-// Managed jobs that stock backfill plans: their start and nodes in the record are its answer.
-std::vector<JobId> asked_jobs(const Snapshot& snapshot, const Plan& plan, const Pair& pair) {
+// Managed jobs that stock backfill plans, sorted: their start and nodes in the record are its
+// answer.
+std::vector<JobId> asked_jobs(const Snapshot& snapshot, const Plan& plan, const Config& config) {
   std::vector<JobId> asked;
-  const std::shared_ptr<const Config> config = pair.config();
-  if (config == nullptr) return asked;
   for (const Job& job : snapshot.jobs) {
     if (job.state != JobState::kPending || !job.managed) continue;
     const JobMemory* memory = memory_of(plan.memory, job.key);
-    if (memory != nullptr && left_to_backfill(job, *memory, *config)) asked.push_back(job.key.id);
+    if (memory != nullptr && left_to_backfill(job, *memory, config)) asked.push_back(job.key.id);
   }
+  std::sort(asked.begin(), asked.end());
   return asked;
+}
+
+std::map<JobKey, const Explanation*> explanations_of(const Plan& plan) {
+  std::map<JobKey, const Explanation*> found;
+  for (const Explanation& one : plan.explanations) {
+    // A job in several partitions shows its best explanation.
+    const auto [at, fresh] = found.try_emplace(one.job, &one);
+    if (!fresh && one.verdict < at->second->verdict) at->second = &one;
+  }
+  return found;
+}
+
+std::map<JobKey, const Reservation*> reservations_of(const Plan& plan) {
+  std::map<JobKey, const Reservation*> found;
+  for (const Reservation& one : plan.reservations) found.try_emplace(one.job, &one);
+  return found;
+}
+
+// A reservation, and the job that it is for.
+struct Holder {
+  const Job* job;
+  const Reservation* reservation;
+};
+
+std::vector<Holder> holders_of(const Snapshot& snapshot, const Plan& plan) {
+  std::vector<Holder> holders;
+  std::map<JobKey, const Reservation*> left = reservations_of(plan);
+  for (const Job& job : snapshot.jobs) {
+    if (left.empty()) break;
+    if (job.state != JobState::kPending || !job.managed) continue;
+    const auto kept = left.find(job.key);
+    if (kept == left.end()) continue;
+    holders.push_back({&job, kept->second});
+    left.erase(kept);  // only a job's first entry counts
+  }
+  return holders;
+}
+
+// Calls `change` for each of `count` items under LockKind::kAct, in slices.
+template <typename Change>
+void in_slices(std::size_t count, const Config& config, LockTimes& times, const Change& change) {
+  std::size_t next = 0;
+  while (next < count) {
+    const HeldLocks locks(LockKind::kAct, LockUse::kWrite, times,
+                          !config.off(Mechanism::kServerCount));
+    if (!locks.held()) return;
+    bool changed = false;
+    do changed = change(next++) || changed;
+    while (next < count && locks.held_ms() < config.lock_slice_ms);
+    if (changed) last_job_update = time(nullptr);
+  }
 }
 
 }  // namespace
 
-bool WriteBack::write_job(const Job& job, const Explanation& explanation,
-                          const Reservation* reservation, const std::string& nodes, Seconds now,
-                          bool asked) {
-  job_record_t* record = pending_record(job.key);
+bool WriteBack::write_job(const Line& line, Seconds now) {
+  job_record_t* record = pending_record(line.job);
   if (record == nullptr) return false;
-  Written& last = written_[job.key];
+  Written& last = *line.last;
   bool changed = false;
   if (may_explain(*record)) {
-    const std::string& words = explanation.word;
     const char* before = record->state_desc != nullptr ? record->state_desc : "";
     const bool cleared = last.words != before;  // stock Slurm has tested the job since
-    if (words != before && (cleared || now - last.at >= kWordsKeep)) {
+    if (line.words != before && (cleared || now - last.at >= kWordsKeep)) {
       xfree(record->state_desc);
-      if (!words.empty()) record->state_desc = xstrdup(words.c_str());
+      if (!line.words.empty()) record->state_desc = xstrdup(line.words.c_str());
       if (record->state_reason == WAIT_NO_REASON)
-        record->state_reason = reservation != nullptr ? WAIT_RESOURCES : WAIT_PRIORITY;
-      last.words = words;
+        record->state_reason = line.reserved ? WAIT_RESOURCES : WAIT_PRIORITY;
+      last.words = line.words;
       last.at = now;
       changed = true;
     }
   }
-  const bool shown = reservation != nullptr && reservation->start < kForever && !asked;
-  const Seconds start = shown ? reservation->start : 0;
+  const Seconds start = line.start;
   const bool ours_to_clear = start == 0 && last.start != 0 && record->start_time == last.start;
   if (start != 0 ? record->start_time != start : ours_to_clear) {
     record->start_time = start;
     changed = true;
   }
-  if (start != 0 ? xstrcmp(record->sched_nodes, nodes.c_str()) != 0 : ours_to_clear) {
+  if (start != 0 ? xstrcmp(record->sched_nodes, line.nodes.c_str()) != 0 : ours_to_clear) {
     xfree(record->sched_nodes);
-    if (start != 0) record->sched_nodes = xstrdup(nodes.c_str());
+    if (start != 0) record->sched_nodes = xstrdup(line.nodes.c_str());
     changed = true;
   }
   last.start = start;
-  last.nodes = nodes;
+  last.nodes = line.nodes;
   return changed;
 }
 
-void WriteBack::reserve(const Snapshot& snapshot, const Plan& plan, Pair& pair) {
-  const NodeSlots slots(snapshot);
-  std::map<JobKey, const Reservation*> reservations;
-  for (const Reservation& one : plan.reservations) reservations.try_emplace(one.job, &one);
+void WriteBack::reserve(const Snapshot& snapshot, const Plan& plan, const Config& config,
+                        Pair& pair, LockTimes& times) {
+  const std::vector<Holder> holders = holders_of(snapshot, plan);
   std::vector<ReservedNodes> reserved;
-  if (!reservations.empty())
-    for (const Job& job : snapshot.jobs) {
-      if (job.state != JobState::kPending || !job.managed) continue;
-      const auto kept = reservations.find(job.key);
-      if (kept == reservations.end()) continue;
-      if (auto indices = slots.of(kept->second->shares))
-        reserved.push_back({.job = job.key.id,
-                            .start = kept->second->start,
-                            .tier = job.tier,
-                            .priority = job.priority,
+  if (!holders.empty()) {
+    const HeldLocks locks(LockKind::kNodes, LockUse::kWrite, times,
+                          !config.off(Mechanism::kServerCount));
+    if (!locks.held()) return;
+    const NodeSlots slots(snapshot);
+    for (const Holder& holder : holders)
+      if (auto indices = slots.of(holder.reservation->shares))
+        reserved.push_back({.job = holder.job->key.id,
+                            .start = holder.reservation->start,
+                            .tier = holder.job->tier,
+                            .priority = holder.job->priority,
                             .nodes = std::move(*indices)});
-      reservations.erase(kept);  // only a job's first entry counts
-    }
+  }
   pair.set_reserved(std::move(reserved));
 }
 
-void WriteBack::write(const Snapshot& snapshot, const Plan& plan, Pair& pair) {
-  const NodeSlots slots(snapshot);
-  std::map<JobKey, const Explanation*> explanations;
-  for (const Explanation& one : plan.explanations) {
-    // A job in several partitions shows its best explanation.
-    const auto [at, fresh] = explanations.try_emplace(one.job, &one);
-    if (!fresh && one.verdict < at->second->verdict) at->second = &one;
-  }
-  std::map<JobKey, const Reservation*> reservations;
-  for (const Reservation& one : plan.reservations) reservations.try_emplace(one.job, &one);
-
-  std::vector<JobId> asked = asked_jobs(snapshot, plan, pair);
+std::vector<WriteBack::Line> WriteBack::lines_of(const Snapshot& snapshot, const Plan& plan,
+                                                 const std::vector<JobId>& asked) {
+  const auto explanations = explanations_of(plan);
+  const auto reservations = reservations_of(plan);
   std::set<JobKey> seen;
-  bool changed = false;
+  std::vector<Line> lines;
   for (const Job& job : snapshot.jobs) {
     if (job.state != JobState::kPending || !job.managed || !seen.insert(job.key).second) continue;
     const auto told = explanations.find(job.key);
     if (told == explanations.end()) continue;
-    const auto kept = reservations.find(job.key);
-    const Reservation* reservation = kept != reservations.end() ? kept->second : nullptr;
-    std::string nodes;
-    if (reservation != nullptr) {
-      const auto indices = slots.of(reservation->shares);
-      if (!indices) continue;
-      nodes = hostlist_of(*indices);
+    Line line{.job = job.key,
+              .words = told->second->word,
+              .nodes = {},
+              .start = 0,
+              .reserved = false,
+              .last = &written_[job.key]};
+    if (const auto kept = reservations.find(job.key); kept != reservations.end()) {
+      line.reserved = true;
+      line.nodes = hostlist_of(snapshot, kept->second->shares);
+      if (kept->second->start < kForever && !std::ranges::binary_search(asked, job.key.id))
+        line.start = kept->second->start;
     }
-    const bool by_backfill = std::ranges::find(asked, job.key.id) != asked.end();
-    changed = write_job(job, *told->second, reservation, nodes, plan.made, by_backfill) || changed;
+    lines.push_back(std::move(line));
   }
   std::erase_if(written_, [&](const auto& one) { return !seen.contains(one.first); });
-  reserve(snapshot, plan, pair);
-  pair.set_asked(std::move(asked));
-  if (changed) last_job_update = time(nullptr);
+  return lines;
 }
 
-void WriteBack::clear(Pair& pair) {
+void WriteBack::write(const Snapshot& snapshot, const Plan& plan, const Config& config, Pair& pair,
+                      LockTimes& times) {
+  std::vector<JobId> asked = asked_jobs(snapshot, plan, config);
+  const std::vector<Line> lines = lines_of(snapshot, plan, asked);
+  reserve(snapshot, plan, config, pair, times);
+  pair.set_asked(std::move(asked));
+  in_slices(lines.size(), config, times,
+            [&](std::size_t i) { return write_job(lines[i], plan.made); });
+}
+
+bool WriteBack::clear_job(const JobKey& key, const Written& last) {
+  job_record_t* job = pending_record(key);
+  if (job == nullptr) return false;
+  bool changed = false;
+  if (xstrcmp(job->state_desc, last.words.c_str()) == 0 && !last.words.empty()) {
+    xfree(job->state_desc);
+    changed = true;
+  }
+  if (last.start != 0 && job->start_time == last.start) {
+    job->start_time = 0;
+    xfree(job->sched_nodes);
+    changed = true;
+  }
+  return changed;
+}
+
+void WriteBack::clear(const Config& config, Pair& pair, LockTimes& times) {
   pair.set_reserved({});
   pair.set_asked({});
-  bool changed = false;
-  for (const auto& [key, last] : written_) {
-    job_record_t* job = pending_record(key);
-    if (job == nullptr) continue;
-    if (xstrcmp(job->state_desc, last.words.c_str()) == 0 && !last.words.empty()) {
-      xfree(job->state_desc);
-      changed = true;
-    }
-    if (last.start != 0 && job->start_time == last.start) {
-      job->start_time = 0;
-      xfree(job->sched_nodes);
-      changed = true;
-    }
-  }
+  const std::vector<std::pair<JobKey, Written>> all(written_.begin(), written_.end());
+  in_slices(all.size(), config, times,
+            [&](std::size_t i) { return clear_job(all[i].first, all[i].second); });
   written_.clear();
-  if (changed) last_job_update = time(nullptr);
 }
 
 }  // namespace rubato

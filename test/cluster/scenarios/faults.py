@@ -200,3 +200,30 @@ def hanging_loop_leaves_jobs_to_stock(c):
     check(max(starts) < ended, "both starts while the round hung", (starts, ended))
     c.wait(lambda: c.log_has(r"rubato: the gate is closed", mark), 10, "the gate to close again")
     steps.started_by(c, c.sbatch("--gpus=a100:1 -t 5", "true"), "rubato")
+
+
+@scenario(cluster="faults", needs=["rubato"], negative="round-size", timeout=90)
+def late_rounds_consider_the_head_of_the_queue(c):
+    """Rounds that pass RoundDeadline: the next ones consider the first jobs of the queue
+
+    Each pending job costs the round 0.1 s, so a round with all of them is late and its plan is dropped.
+    A user's job at the head of the queue starts, started by Rubato; `explain` tells the last job why
+    it was left out. When rounds are quick again, they consider all jobs.
+    """
+    c.defer(lambda: steps.loop_is_back(c))
+    steps.occupy(c, "h100")
+    waiting = steps.submit_many(c, 40, "--gpus=h100:8 -t 5 --nice=100")
+    mark = c.log_mark()
+    c.write_rubato_conf(steps.conf("RoundDeadline=2", "TestInject=slow-job:100"))
+    c.wait(lambda: c.log_has(r"rubato: rounds pass RoundDeadline; considering the first", mark), 30,
+           "the loop to consider fewer jobs")
+    c.wait(lambda: c.log_has(r"rubato: scheduling loop recovered", mark), 30, "a round in time")
+    first = c.sbatch("--gpus=a100:1 -t 5", "true")
+    steps.started_by(c, first, "rubato", 30)
+    c.wait(lambda: "was left out of this round" in c.ask(f"rubato explain {waiting[-1]}", check=False),
+           30, "explain to tell the last job that it was left out")
+    c.write_rubato_conf(steps.conf("RoundDeadline=2"))
+    c.wait(lambda: c.log_has(r"rubato: rounds consider all pending jobs again", mark), 30,
+           "rounds with all jobs")
+    c.expect(lambda: "was left out" in c.ask(f"rubato explain {waiting[-1]}"), False,
+             "explain to tell the last job what it waits for", 30)

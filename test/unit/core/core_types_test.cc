@@ -22,7 +22,7 @@ TEST(Words, every_enumerator_has_a_word_that_gives_it_back) {
     const auto verdict = static_cast<Verdict>(i);
     EXPECT_EQ(verdict_from(to_string(verdict)), verdict);
   }
-  for (int i = 0; i <= static_cast<int>(Block::kOther); ++i) {
+  for (int i = 0; i <= static_cast<int>(Block::kLeftOut); ++i) {
     const auto block = static_cast<Block>(i);
     EXPECT_EQ(block_from(to_string(block)), block);
   }

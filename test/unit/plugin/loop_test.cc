@@ -197,6 +197,54 @@ TEST_F(LoopTest, ALatePlanIsDropped) {
   EXPECT_FALSE(closed());
 }
 
+Snapshot pending_jobs(JobId count) {
+  Snapshot snapshot = one_pending_job();
+  for (JobId id = 2; id <= count; ++id) {
+    Job job = snapshot.jobs.front();
+    job.key.id = id;
+    job.label = std::to_string(id);
+    job.rank = static_cast<int>(id);
+    snapshot.jobs.push_back(job);
+  }
+  return snapshot;
+}
+
+TEST_F(LoopTest, ConsidersFewerJobsAfterALateRoundAndAllWhenThereIsTime) {
+  set_jobs(pending_jobs(64));
+  const std::string options = "Mode=place\nManagedPartitions=all\nRoundDeadline=1\n";
+  configure(options + "TestInject=slow-job:25\n");  // 64 jobs: 1.6 s
+  begin();
+  ASSERT_TRUE(until([] { return core().commits > 1; }));
+  EXPECT_GT(core().stock_woken, 0) << "the first plan came too late";
+  EXPECT_TRUE(said("considering the first"));
+  EXPECT_TRUE(until([this] { return closed(); }));
+  configure(options);
+  EXPECT_TRUE(until([] { return said("rounds consider all pending jobs again"); }));
+}
+
+TEST_F(LoopTest, WithoutFewerJobsEachLatePlanIsDropped) {
+  set_jobs(pending_jobs(64));
+  configure(
+      "Mode=place\nManagedPartitions=all\nRoundDeadline=1\nTestInject=slow-job:25\n"
+      "TestOff=round-size\n");
+  begin();
+  EXPECT_TRUE(until([] { return core().stock_woken > 1; }));
+  EXPECT_EQ(core().commits, 0);
+}
+
+TEST_F(LoopTest, UpdatesOfHintsForceNoFullLooks) {
+  begin();
+  ASSERT_TRUE(until([] { return core().commits > 1; }));
+  const auto began = std::chrono::steady_clock::now();
+  const int commits = core().commits;
+  while (std::chrono::steady_clock::now() - began < 1500ms) {
+    gate_.note_hints({.updates = 1});
+    std::this_thread::sleep_for(20ms);
+  }
+  EXPECT_GT(core().commits, commits);
+  EXPECT_EQ(core().full_looks, 1);
+}
+
 TEST_F(LoopTest, AStoppedLoopBeatsNoMore) {
   begin();
   ASSERT_TRUE(until([this] { return gate_.beat_age().has_value(); }));
