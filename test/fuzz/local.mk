@@ -50,6 +50,12 @@ nodist_test_fuzz_fuzz_format_SOURCES = $(FUZZ_MAIN)
 test_fuzz_fuzz_format_LDADD = tools/libtools.la $(FUZZ_LIBS)
 EXTRA_DIST += test/fuzz/corpus/format
 
+FUZZ_TARGETS += test/fuzz/fuzz_store
+test_fuzz_fuzz_store_SOURCES = test/fuzz/fuzz_store.cc
+nodist_test_fuzz_fuzz_store_SOURCES = $(FUZZ_MAIN)
+test_fuzz_fuzz_store_LDADD = $(FUZZ_LIBS)
+EXTRA_DIST += test/fuzz/corpus/store
+
 FUZZ_TARGETS += test/fuzz/fuzz_workload
 test_fuzz_fuzz_workload_SOURCES = test/fuzz/fuzz_workload.cc
 nodist_test_fuzz_fuzz_workload_SOURCES = $(FUZZ_MAIN)
