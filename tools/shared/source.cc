@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "tools/shared/output.h"
 #include "tools/shared/process.h"
 
 namespace rubato::tools {
@@ -80,7 +81,7 @@ Result<std::vector<SqueueJob>> ask_for_job(const JobSelector& selector) {
     for (const SqueueRow& row : section.rows) {
       const auto& f = row.fields;
       jobs.push_back(
-          {f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], facts_of(row.texts)});
+          {f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], facts_of(row.texts, now())});
     }
   }
   return jobs;

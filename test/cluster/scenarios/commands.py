@@ -80,6 +80,54 @@ def rqueue_shows_hinted_unhinted_and_cpu_jobs(c):
           mine["gpus"] == 2 and mine["start"] > 1e9, "the same in JSON", mine)
 
 
+@scenario(cluster="commands", needs=["rubato"], negative="rewrite", timeout=120)
+def rqueue_tells_the_gpus_a_job_started_with(c):
+    """A job for 4 GPUs that starts with 2 has 2 in rqueue while it runs, and after it was cancelled
+
+    Rubato's annotation of the waiting job says 4, and no round rewrites it before the job ends.
+    """
+    text = CONF.replace("segment-interval:1", "segment-interval:1,start-size:2")
+    c.write_rubato_conf(text)
+    job = c.sbatch("--begin=now+1hour --gpus=4 -n4 -t 5 --comment='rubato: gpus=2,4'", "sleep 900")
+    c.wait(lambda: "gpus=4" in c.job(job).get("SystemComment", ""), 40, "the annotation of the job")
+    c.write_rubato_conf(text + "RoundInterval=600\n")
+    c.cmd(f"scontrol update JobId={job} StartTime=now")
+    c.wait_state(job, "RUNNING", 40)
+    c.cmd(f"scontrol show job -d {job} | grep -E 'GRES|SystemComment'")
+    held = sum(sum(types.values()) for types in c.gpus(job).values())
+    check(held == 2, "2 GPUs", c.gpus(job))
+    seen = columns(c, job, ("dlgpus", "dlwait"))
+    check(seen[0].startswith("2") and seen[1] == "-", "2 GPUs, and no wait, in rqueue", seen)
+    c.cmd(f"scancel {job}")
+    c.wait_state(job, "CANCELLED", 40)
+    seen = c.cmd(f"rqueue -h -t all -j {job} -O dlgpus:0")
+    check(seen.startswith("2"), "2 GPUs of the cancelled job", seen)
+
+
+@scenario(cluster="commands", needs=["rubato"], negative="segment", timeout=120)
+def left_in_rqueue_runs_down_and_ends(c):
+    """RATE shows from the first report on; LEFT falls between two reports, and ends with the job
+
+    Annotations are rewritten once an hour here, but for a first report.
+    """
+    c.write_rubato_conf(CONF.replace("segment-interval:1", "segment-interval:3600"))
+    job = c.sbatch(f"--gpus=a100:2 -t 5 --comment='{HINTS}'", "sleep 900")
+    c.wait_state(job, "RUNNING", 40)
+    c.wait(lambda: "gpus=2" in c.job(job).get("SystemComment", ""), 40, "the annotation of the job")
+    c.cmd(f"rubato report --job {job} --samples 2500 --rate 5 --batch 64")
+
+    def left():
+        return json.loads(c.ask(f"rqueue --json -t all -j {job}"))["jobs"][0]["rubato"]
+    first = c.expect(left, lambda seen: seen.get("rate") == 5 and seen.get("remaining", 0) > 0,
+                     "rate and remaining time in rqueue")
+    c.expect(lambda: left().get("remaining", 0), lambda now: 0 < now <= first["remaining"] - 3,
+             "less remaining time without a report")
+    c.cmd(f"scancel {job}")
+    c.wait_state(job, "CANCELLED", 40)
+    seen = c.cmd(f"rqueue -h -t all -j {job} -O 'dlremaining:0|,dlinterval:0|,dlrate:0'")
+    check(seen == "-|-|5.00", "no remaining time of an ended job", seen)
+
+
 def widths_are_lost(c):
     """Negative control: rqueue asks squeue for whole values, and so neither cuts nor pads them."""
     env = c.client_env
