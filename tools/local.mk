@@ -70,6 +70,10 @@ tools_libcommands_la_SOURCES = \
   tools/rubato/doctor/plugin_files.cc \
   tools/rubato/doctor/plugin_files.h \
   tools/rubato/explain/cmd_explain.cc \
+  tools/rubato/explain/explain_array.cc \
+  tools/rubato/explain/explain_array.h \
+  tools/rubato/explain/explain_ended.cc \
+  tools/rubato/explain/explain_ended.h \
   tools/rubato/explain/explain_job.cc \
   tools/rubato/explain/explain_job.h \
   tools/rubato/explain/explain_json.cc \

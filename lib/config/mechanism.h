@@ -53,6 +53,8 @@ enum class Mechanism {
   kMessages,
   kMessageRate,
   kMessageUid,
+  kProve,
+  kOverrun,
 };
 
 /// One row of the table of mechanisms.
@@ -120,6 +122,10 @@ inline constexpr std::array kMechanisms = {
     MechanismWord{Mechanism::kMessages, "messages", "messages of jobs are stored as comments"},
     MechanismWord{Mechanism::kMessageRate, "message-rate", "every report is accepted"},
     MechanismWord{Mechanism::kMessageUid, "message-uid", "messages of every user are accepted"},
+    MechanismWord{Mechanism::kProve, "prove",
+                  "what a single job measured counts without a bound"},
+    MechanismWord{Mechanism::kOverrun, "overrun",
+                  "stated work counts although jobs of the user ran past theirs"},
 };
 
 /// The mechanism named `word`; nullopt if there is none.

@@ -46,6 +46,18 @@ struct Start {
 /// The fact of an explanation that names the execution plan chosen for a start.
 inline constexpr const char* kPlanGiven = "plan_given";
 
+/// What became of one size of a job whose hints leave the size open.
+struct SizeOutcome {
+  int gpus = 0;
+  std::string gpu_type;  ///< where it costs least
+  /// taken, no-room, costs-more, work-unknown, uncertain, time-limit, unmeasured, load or shape.
+  std::string outcome;
+  double throughput = 0;  ///< forecast, samples/s; 0: not known
+  Seconds cost = 0;       ///< its run and the delay of the jobs behind it; 0: not worked out
+
+  bool operator==(const SizeOutcome&) const = default;
+};
+
 /// Why the round decided about a job as it did, for commands to print.
 struct Explanation {
   JobKey job;
@@ -61,6 +73,7 @@ struct Explanation {
   /// The figures behind the decision, as name and value, in a fixed order.
   std::vector<std::pair<std::string, std::string>> facts;
   std::string word;  ///< the reason in one word for squeue; "": Slurm's own reason stays
+  std::vector<SizeOutcome> sizes;  ///< ascending; empty where the size is not open
 
   bool operator==(const Explanation&) const = default;
 };

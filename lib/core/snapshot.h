@@ -103,6 +103,16 @@ struct TypeLoad {
   bool operator==(const TypeLoad&) const = default;
 };
 
+/// A user whose job ran past the work that its hints state. For a day that user's jobs are expected
+/// to run to their time limits.
+struct UserOverrun {
+  std::uint32_t uid = 0;
+  Seconds last = 0;  ///< when that was last seen
+  JobId job = 0;     ///< the job
+
+  bool operator==(const UserOverrun&) const = default;
+};
+
 /// The memory of earlier rounds. It is written to the state file and read when slurmctld starts.
 struct Memory {
   std::uint64_t round = 0;
@@ -114,6 +124,7 @@ struct Memory {
       progress_histories;  ///< sorted by key; see lib/model/progress/predictability.h
   std::vector<TypePredictability> types;  ///< sorted by account and job type, each once
   std::vector<TypeLoad> loads;            ///< sorted by GPU type, each once
+  std::vector<UserOverrun> overruns;      ///< sorted by uid, each once
 
   bool operator==(const Memory&) const = default;
 };

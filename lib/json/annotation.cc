@@ -65,6 +65,7 @@ std::vector<Pair> pairs_of(const JobAnnotation& annotation) {
   word("class", annotation.predictable);
   number("start", annotation.start, 1);
   word("wait", annotation.wait);
+  if (annotation.remaining >= 0) number("at", annotation.at, 1);
   return pairs;
 }
 
@@ -125,6 +126,7 @@ bool set(std::string_view key, const Values& value, JobAnnotation& annotation) {
   if (key == "remaining") return value.number(annotation.remaining, kMaxWork);
   if (key == "left-low") return value.number(annotation.left_low, kMaxWork);
   if (key == "left-high") return value.number(annotation.left_high, kMaxWork);
+  if (key == "at") return value.number(annotation.at, kMaxWork);
   if (key == "class") return value.word(annotation.predictable);
   if (key == "start") return value.number(annotation.start, kMaxWork);
   if (key == "wait") return value.word(annotation.wait);

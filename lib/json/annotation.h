@@ -30,8 +30,9 @@ struct JobAnnotation {
   Seconds left_low = -1;     ///< nine times of ten its end comes after this
   Seconds left_high = -1;    ///< and before this
   std::string predictable;   ///< P if its forecasts can be trusted, U if not; "" not known
-  Seconds start = 0;         ///< expected start of a pending job
+  Seconds start = 0;         ///< latest expected start of a pending job; 0: not known
   std::string wait;          ///< why it waits: one word
+  Seconds at = 0;            ///< when `remaining` and its interval held; 0: not known
 
   bool operator==(const JobAnnotation&) const = default;
 };

@@ -26,7 +26,10 @@ struct StartRecord {
   std::uint64_t round = 0;  ///< its number
   Seconds start = 0;        ///< of the run
   Seconds end = 0;          ///< when it was first seen to run no longer; 0: it runs
-  Explanation told;         ///< of an array task that of its array
+  /// Of an array task that of its array, with the nodes and GPUs of the task.
+  Explanation told;
+  std::int64_t samples = 0;  ///< done, by the last report of an ended run; 0: none
+  double throughput = 0;     ///< samples/s, likewise
 
   bool operator==(const StartRecord&) const = default;
 };

@@ -22,7 +22,13 @@ void describe(Visitor& v, R& record) {
   v.time("end", record.end);
   v.note("end", "when Rubato first saw that the job no longer ran; left out while it runs");
   v.object("told", record.told, kRequired);
-  v.note("told", "the explanation in plan.json; of an array task that of its array");
+  v.note("told",
+         "the explanation in plan.json; of an array task that of its array, with the nodes and "
+         "GPUs of the task");
+  v.number("samples", record.samples, kMaxSamples);
+  v.note("samples", "done, by the last report of an ended job");
+  v.real("rate", record.throughput);
+  v.note("rate", "samples/s, by the last report of an ended job");
 }
 
 template <typename Visitor, Is<StartRecords> R>

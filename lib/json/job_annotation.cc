@@ -38,8 +38,9 @@ void tell_progress(const Job& job, const Progress& progress, JobAnnotation& anno
   annotation.throughput = progress.throughput;
   if (!job.hints || !job.hints->work || !(progress.throughput > 0)) return;
   const double left = samples_left(*job.hints->work, progress) / progress.throughput;
-  if (left >= 0 && left < static_cast<double>(kForever))
-    annotation.remaining = static_cast<Seconds>(std::ceil(left));
+  if (left < 0 || left >= static_cast<double>(kForever)) return;
+  annotation.remaining = static_cast<Seconds>(std::ceil(left));
+  annotation.at = progress.time;
 }
 
 void report_progress(const Job& job, const ProgressHistory& progress_history,
@@ -50,6 +51,7 @@ void report_progress(const Job& job, const ProgressHistory& progress_history,
   annotation.remaining = static_cast<Seconds>(std::ceil(progress_history.left));
   annotation.left_low = static_cast<Seconds>(std::floor(progress_history.left_low));
   annotation.left_high = static_cast<Seconds>(std::ceil(progress_history.left_high));
+  annotation.at = progress_history.updated;
 }
 
 /// Whether the round counts on its forecasts; of a job without GPUs, whether it could.
@@ -91,7 +93,8 @@ JobAnnotation annotation_of(const Job& job, const Explanation* told, const Progr
     annotation.gpus = job.request.gpus_on(job.request.min_nodes);
     annotation.gpu_type =
         told != nullptr && !told->gpu_type.empty() ? told->gpu_type : job.request.gpu_type;
-    if (told != nullptr) annotation.start = told->start_earliest;
+    // The earliest start is the time of the round, as a rule: soon past, and never a promise.
+    if (told != nullptr && told->start_latest < kForever) annotation.start = told->start_latest;
     annotation.wait = wait_word(job, told);
   }
   if (progress != nullptr) tell_progress(job, *progress, annotation);

@@ -81,6 +81,10 @@ void describe(Visitor& v, R& observation) {
   v.real("weight", observation.weight);
   v.note("weight", "in reports, reduced by age and outliers; left out: as many as samples");
   v.above_zero("weight", observation.weight);
+  v.count("jobs", observation.jobs);
+  v.note("jobs", "that measured it; left out if that is not known, as of imported profiles");
+  v.count("profile_jobs", observation.profile_jobs);
+  v.note("profile_jobs", "that measured the profile at any configuration");
 }
 
 template <typename Visitor, Is<CurvePoint> R>

@@ -16,6 +16,7 @@ void hide_jobs(Memory& memory) {
   memory.progress.clear();
   memory.progress_histories.clear();
   memory.types.clear();
+  memory.overruns.clear();
 }
 
 void hide_nodes(Snapshot& snapshot) {
@@ -32,9 +33,12 @@ void hide_nodes(Snapshot& snapshot) {
   snapshot.memory.reservations.clear();
 }
 
-// What all jobs of a type measured; the rates and the sentence about them.
+// What all jobs of a type measured; the rates, the costs of sizes, and the sentence about them.
 void hide_throughputs(Explanation& explanation) {
-  const auto throughputs = [](const auto& fact) { return fact.first.rfind("rate", 0) == 0; };
+  explanation.sizes.clear();
+  const auto throughputs = [](const auto& fact) {
+    return fact.first.starts_with("rate") || fact.first.starts_with("size.");
+  };
   if (std::erase_if(explanation.facts, throughputs) == 0) return;
   explanation.reason.resize(std::min(explanation.reason.size(), explanation.reason.find(';')));
 }
@@ -60,6 +64,7 @@ Snapshot public_view(Snapshot snapshot) {
   }
   if (hidden.nodes) hide_nodes(snapshot);
   if (hidden.partitions) snapshot.partitions.clear();
+  if (hidden.users) snapshot.memory.overruns.clear();
   for (Job& job : snapshot.jobs) {
     if (hidden.users) {
       job.user.clear();
@@ -80,6 +85,7 @@ Plan public_view(Plan plan, const Snapshot& shown) {
     plan.explanations.clear();
     hide_jobs(plan.memory);
   }
+  if (hidden.users) plan.memory.overruns.clear();
   if (hides_profiles(hidden)) {
     plan.memory.types.clear();
     for (Explanation& explanation : plan.explanations) hide_throughputs(explanation);

@@ -207,6 +207,13 @@ void describe(Visitor& v, R& load) {
   v.amount("told_gpu_seconds", load.told_gpu_seconds);
 }
 
+template <typename Visitor, Is<UserOverrun> R>
+void describe(Visitor& v, R& overrun) {
+  v.number("uid", overrun.uid, kMaxUint32);
+  v.time("last", overrun.last);
+  v.id("job", overrun.job);
+}
+
 template <typename Visitor, Is<Progress> R>
 void describe(Visitor& v, R& progress) {
   describe(v, progress.job);
@@ -274,6 +281,7 @@ void describe(Visitor& v, R& memory) {
   v.list("courses", memory.progress_histories);
   v.list("types", memory.types);
   v.list("loads", memory.loads);
+  v.list("overruns", memory.overruns);
 }
 
 template <typename Visitor, Is<Snapshot> R>
@@ -311,6 +319,21 @@ void describe(Visitor& v, R& start) {
   v.note("time_limit", "a shorter limit for a job with --time-min");
 }
 
+template <typename Visitor, Is<SizeOutcome> R>
+void describe(Visitor& v, R& size) {
+  v.count("gpus", size.gpus);
+  v.text("gpu_type", size.gpu_type);
+  v.note("gpu_type", "where that size costs least");
+  v.text("outcome", size.outcome);
+  v.note("outcome",
+         "taken, no-room, costs-more, work-unknown, uncertain, time-limit, unmeasured, load or "
+         "shape");
+  v.real("rate", size.throughput);
+  v.note("rate", "forecast in samples/s");
+  v.time("cost", size.cost);
+  v.note("cost", "seconds: its run and the delay of the jobs behind it");
+}
+
 template <typename Visitor, Is<Explanation> R>
 void describe(Visitor& v, R& explanation) {
   describe(v, explanation.job);
@@ -329,6 +352,8 @@ void describe(Visitor& v, R& explanation) {
   v.note("facts", "name and value of the figures behind the decision");
   v.text("word", explanation.word);
   v.note("word", "the reason in one word, as squeue shows it");
+  v.list("sizes", explanation.sizes);
+  v.note("sizes", "what became of each size that the hints allow; left out where it is not open");
 }
 
 template <typename Visitor, Is<Plan> R>

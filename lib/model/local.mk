@@ -82,6 +82,8 @@ lib_librubato_model_la_SOURCES = \
   lib/model/throughput/report_filter.h \
   lib/model/throughput/throughput.cc \
   lib/model/throughput/throughput.h \
+  lib/model/throughput/unproven.cc \
+  lib/model/throughput/unproven.h \
   lib/model/throughput/throughput_history.cc \
   lib/model/throughput/throughput_history.h \
   lib/model/throughput/throughput_kernel.cc \

@@ -14,9 +14,12 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/algorithms/empty_fit.cc \
   lib/policy/algorithms/empty_fit.h \
   lib/policy/algorithms/entry_outcome.h \
+  lib/policy/algorithms/overrun.cc \
+  lib/policy/algorithms/overrun.h \
   lib/policy/algorithms/explainer.cc \
   lib/policy/algorithms/explainer.h \
   lib/policy/algorithms/explainer_forecast.cc \
+  lib/policy/algorithms/explainer_sizes.cc \
   lib/policy/algorithms/forecast.cc \
   lib/policy/algorithms/forecast.h \
   lib/policy/algorithms/forecasts.h \

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "lib/policy/algorithms/overrun.h"
 #include "lib/policy/algorithms/pools.h"
 #include "lib/policy/algorithms/service.h"
 
@@ -61,6 +62,7 @@ Memory next_memory(const RoundInput& input, const Forecasts& forecasts, const Pe
   });
   memory.types = before.types;
   memory.loads = std::move(counted.loads);
+  memory.overruns = next_overruns(input);
   return memory;
 }
 
@@ -119,6 +121,7 @@ int set_back(Memory& memory, Seconds now) {
   for (Reservation& reservation : memory.reservations) set({&reservation.made});
   for (Service& service : memory.service) set({&service.waiting_since, &service.updated});
   for (TypeLoad& load : memory.loads) set({&load.updated});
+  for (UserOverrun& overrun : memory.overruns) set({&overrun.last});
   for (Progress& progress : memory.progress) set({&progress.time});
   for (ProgressHistory& progress_history : memory.progress_histories) {
     set({&progress_history.updated});

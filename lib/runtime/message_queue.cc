@@ -30,31 +30,64 @@ bool MessageQueue::too_soon(const JobMessage& job_message, Seconds interval) {
   return false;
 }
 
-void MessageQueue::forget_some(Seconds now) {
+void MessageQueue::forget_some(Seconds now, Seconds interval) {
   for (int i = 0; i < kForgetAtOnce && !queued_.empty() && queued_.front().first <= now; ++i) {
-    const auto entry = due_.find(queued_.front().second);
-    if (entry != due_.end() && entry->second <= now) due_.erase(entry);
+    const JobKey job = queued_.front().second;
     queued_.pop_front();
+    const auto entry = due_.find(job);
+    if (entry == due_.end() || entry->second > now) continue;
+    due_.erase(entry);
+    auto late = late_.extract(job);
+    if (late.empty() || messages_.size() >= kMaxWaiting) continue;
+    due_[job] = now + interval;
+    queued_.emplace_back(now + interval, job);
+    queue(std::move(late.mapped()));
   }
+}
+
+void MessageQueue::queue(JobMessage job_message) {
+  ++waiting_[job_message.job];
+  messages_.push_back(std::move(job_message));
+  ++stats_.taken;
 }
 
 PostResult MessageQueue::post(JobMessage job_message, Seconds interval) {
   const MutexLock lock(mutex_);
-  forget_some(job_message.time);
+  const Seconds now = job_message.time;
+  const PostResult result = enter(std::move(job_message), interval);
+  forget_some(now, interval);
+  return result;
+}
+
+PostResult MessageQueue::enter(JobMessage job_message, Seconds interval) {
   const auto of_job = waiting_.find(job_message.job);
   if (messages_.size() >= kMaxWaiting ||
       (of_job != waiting_.end() && of_job->second >= kMaxPerJob)) {
     ++stats_.full;
     return PostResult::kFull;
   }
-  if (std::holds_alternative<Report>(job_message.message) && too_soon(job_message, interval)) {
-    ++stats_.too_soon;
-    return PostResult::kTooSoon;
+  if (std::holds_alternative<Report>(job_message.message)) {
+    const JobKey job = job_message.job;
+    if (too_soon(job_message, interval)) {
+      ++stats_.too_soon;
+      late_.insert_or_assign(job, std::move(job_message));
+      return PostResult::kTooSoon;
+    }
+    late_.erase(job);
   }
-  ++waiting_[job_message.job];
-  messages_.push_back(std::move(job_message));
-  ++stats_.taken;
+  queue(std::move(job_message));
   return PostResult::kTaken;
+}
+
+std::vector<JobMessage> MessageQueue::take_last_reports(const std::vector<JobKey>& ended) {
+  std::vector<JobMessage> last;
+  if (ended.empty()) return last;
+  const MutexLock lock(mutex_);
+  for (const JobKey& job : ended) {
+    if (auto late = late_.extract(job); !late.empty()) last.push_back(std::move(late.mapped()));
+  }
+  stats_.taken += last.size();
+  return last;
 }
 
 std::vector<JobMessage> MessageQueue::take() {

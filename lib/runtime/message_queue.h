@@ -29,7 +29,7 @@ struct JobMessage {
 /// Result of posting a message.
 enum class PostResult {
   kTaken,
-  kTooSoon,  ///< a report within MessageInterval of the last one of this job: dropped
+  kTooSoon,  ///< a report within MessageInterval of the last one of this job: kept for later
   kFull,     ///< too many messages wait, of this job or of all: dropped
   kOff,      ///< no loop reads messages: dropped
 };
@@ -65,10 +65,13 @@ class MessageQueue {
 
   /// Reports of one job are taken once in `interval` seconds on the average (0: always). One may
   /// come early by a tenth of it, since a job that reports every minute does not do so to the
-  /// second; what it gained is taken off the next. O(1).
+  /// second; what it gained is taken off the next. The newest report that came too soon is kept until
+  /// one is due, or the job has ended. O(log jobs).
   [[nodiscard]] PostResult post(JobMessage job_message, Seconds interval);
   /// All that wait, in the order in which they came. O(1) under the mutex.
   [[nodiscard]] std::vector<JobMessage> take();
+  /// The kept reports of these jobs, which have ended: their last ones.
+  [[nodiscard]] std::vector<JobMessage> take_last_reports(const std::vector<JobKey>& ended);
 
   /// Counts a message that no loop would read.
   PostResult refuse_off() noexcept;
@@ -78,7 +81,10 @@ class MessageQueue {
  private:
   [[nodiscard]] bool too_soon(const JobMessage& job_message, Seconds interval)
       RUBATO_REQUIRES(mutex_);
-  void forget_some(Seconds now) RUBATO_REQUIRES(mutex_);
+  [[nodiscard]] PostResult enter(JobMessage job_message, Seconds interval) RUBATO_REQUIRES(mutex_);
+  void queue(JobMessage job_message) RUBATO_REQUIRES(mutex_);
+  /// Forgets reports that were due long ago; one that was kept since takes their turn.
+  void forget_some(Seconds now, Seconds interval) RUBATO_REQUIRES(mutex_);
 
   mutable Mutex mutex_;
   std::vector<JobMessage> messages_ RUBATO_GUARDED_BY(mutex_);
@@ -86,6 +92,7 @@ class MessageQueue {
   std::map<JobKey, Seconds> due_ RUBATO_GUARDED_BY(mutex_);  ///< time of a job's next report
   /// The values that due_ was given, in that order, so that old ones are removed.
   std::deque<std::pair<Seconds, JobKey>> queued_ RUBATO_GUARDED_BY(mutex_);
+  std::map<JobKey, JobMessage> late_ RUBATO_GUARDED_BY(mutex_);  ///< reports that came too soon
   MessageStats stats_ RUBATO_GUARDED_BY(mutex_);
 };
 

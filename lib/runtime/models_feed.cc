@@ -14,7 +14,8 @@ void ModelsFeed::FeedInbox::put(FeedOffer offer) {
   bool news = first || offer.settled != next_.settled || offer.orders != next_.orders ||
               offer.database != next_.database || offer.opened != next_.opened ||
               offer.shared != next_.shared || offer.warm_up != next_.warm_up ||
-              !same_value(offer.half_life, next_.half_life);
+              !same_value(offer.half_life, next_.half_life) ||
+              offer.bounds_unproven != next_.bounds_unproven;
   bool is_urgent = first || offer.speeds != next_.speeds || offer.gpu_memory != next_.gpu_memory ||
                    offer.database != next_.database;
   for (PendingSample& heard : offer.heard) {

@@ -33,6 +33,7 @@ struct FeedOffer {
   std::vector<PendingSample> heard;  ///< since the last offer
   Seconds warm_up = 0;               ///< `WarmUp`
   double half_life = 0;              ///< `ModelHalfLife`, seconds; 0: nothing is forgotten
+  bool bounds_unproven = true;       ///< see LearnerRules
 };
 
 /// Forecast errors on reports, and the use of reports.

@@ -48,8 +48,10 @@ void ModelsFeed::Task::take_rules(const FeedOffer& offer) {
   LearnerRules now;
   now.use.warm_up = offer.warm_up;
   now.history.half_life = offer.half_life;
+  now.bounds_unproven = offer.bounds_unproven;
   if (now.use.warm_up == rules_.use.warm_up &&
-      same_value(now.history.half_life, rules_.history.half_life))
+      same_value(now.history.half_life, rules_.history.half_life) &&
+      now.bounds_unproven == rules_.bounds_unproven)
     return;
   rules_ = now;
   if (read_up_to_ < 0) throughput_log_ = ThroughputLog(rules_);

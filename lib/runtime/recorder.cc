@@ -144,6 +144,8 @@ bool Recorder::deliver(const JobMessage& message_in, Memory& memory) {
     fold_forecast(message_in.job, progress_report_from(message_in, report, *facts), facts->work,
                   memory);
   facts->samples = report.samples;
+  facts->throughput = report.throughput;
+  if (facts->left != 0) starts_.report_last(message_in.job, *facts);
   if (facts->job_type.empty()) {
     ++stats_.untyped;
   } else {

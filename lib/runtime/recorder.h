@@ -76,6 +76,8 @@ class Recorder {
   [[nodiscard]] std::string take_report(bool last);
   /// The starts of running jobs and of those that have just ended.
   [[nodiscard]] std::shared_ptr<const StartRecords> starts() { return starts_.records(); }
+  /// Jobs that the last round no longer saw running.
+  [[nodiscard]] const std::vector<JobKey>& ended() const { return ended_; }
   /// Reports came since the last round.
   [[nodiscard]] bool news() const { return news_; }
 
@@ -114,6 +116,7 @@ class Recorder {
   RunLog runs_;
   std::int64_t accepted_ = 0;  ///< records by the store
   std::vector<PendingSample> pending_samples_;
+  std::vector<JobKey> ended_;
   std::vector<JobMessage> held_;  ///< of jobs that no snapshot has shown running yet
   std::map<JobKey, RecordedDecision> told_;
   StartHistory starts_;

@@ -33,6 +33,7 @@ void Recorder::record_round(const Snapshot& snapshot, const Plan& plan, Memory& 
                             std::uint64_t started) {
   news_ = false;
   const RunningJobs::RunChanges change = running_jobs_.update(snapshot);
+  ended_ = change.left;
   process_held_messages(snapshot, memory);
   record_jobs(snapshot, change);
   record_progress_histories(snapshot, change, memory);

@@ -33,6 +33,7 @@ struct RunFacts {
   std::int64_t samples = 0;  ///< done, by the last report
   Seconds recorded = 0;      ///< when its record went to the store; 0: never
   Seconds left = 0;          ///< when it was not there any more; 0: it runs
+  double throughput = 0;     ///< samples/s, by the last report; 0: none
 };
 
 class RunningJobs {

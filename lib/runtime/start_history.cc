@@ -1,12 +1,52 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lib/runtime/start_history.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "lib/base/text.h"
+
 namespace rubato {
+
+namespace {
+
+constexpr std::size_t kNodesShown = 8;
+
+// An array has one explanation, with the nodes of its first task. Each task has nodes of its own,
+// and perhaps another GPU type.
+Explanation told_of_task(Explanation told, const Job& task, const Snapshot& snapshot) {
+  std::vector<std::string> nodes;
+  int cores = 0;
+  for (const NodeShare& share : task.allocation) {
+    nodes.push_back(snapshot.nodes[share.node].name);
+    cores += share.cores;
+  }
+  if (nodes == told.nodes) return told;
+  const HeldGpus held = held_gpus(task.allocation);
+  std::string reason = "starts on " + list_text(nodes, kNodesShown);
+  if (held.gpus > 0) {
+    reason += fmt::format(" with {} {} of type {}", held.gpus, held.gpus == 1 ? "GPU" : "GPUs",
+                          held.type);
+  }
+  const std::map<std::string, std::string> facts{{"start_nodes", list_text(nodes, kNodesShown)},
+                                                 {"gpus", std::to_string(held.gpus)},
+                                                 {"gpu_type", held.type},
+                                                 {"cores", std::to_string(cores)}};
+  for (auto& [name, value] : told.facts) {
+    if (const auto found = facts.find(name); found != facts.end()) value = found->second;
+  }
+  const std::size_t rest = told.reason.find(';');
+  told.reason = reason + (rest == std::string::npos ? "" : told.reason.substr(rest));
+  told.nodes = std::move(nodes);
+  told.gpu_type = held.type;
+  return told;
+}
+
+}  // namespace
 
 void StartHistory::restore(StartRecords records) {
   for (auto& record : records) {
@@ -18,13 +58,15 @@ void StartHistory::restore(StartRecords records) {
 }
 
 // Of a job that was there before the first round nothing is known but what was restored.
-void StartHistory::begin(const Job& job) {
+void StartHistory::begin(const Job& job, const Snapshot& snapshot) {
   const auto known = records_.find(job.key);
   if (known != records_.end() && known->second->start == job.start) return;
   auto told = told_.find(job.key.id);
   if (told == told_.end() && job.array_id != 0) told = told_.find(job.array_id);
   if (told == told_.end()) return;
   const PlannedStart& from = told->second;
+  const bool task = job.array_id != 0 && from.told.verdict == Verdict::kStart;
+  Explanation decision = task ? told_of_task(from.told, job, snapshot) : from.told;
   records_.insert_or_assign(job.key,
                             std::make_shared<const StartRecord>(StartRecord{.job = job.key,
                                                                             .label = job.label,
@@ -33,15 +75,29 @@ void StartHistory::begin(const Job& job) {
                                                                             .round = from.round,
                                                                             .start = job.start,
                                                                             .end = 0,
-                                                                            .told = from.told}));
+                                                                            .told = std::move(decision)}));
   changed_ = true;
 }
 
-void StartHistory::end(const JobKey& job, Seconds now) {
+void StartHistory::end(const JobKey& job, Seconds now, const RunFacts* facts) {
   const auto found = records_.find(job);
   if (found == records_.end() || found->second->end != 0) return;
   StartRecord ended = *found->second;
   ended.end = std::max<Seconds>(now, 1);
+  if (facts != nullptr && facts->start == ended.start) {
+    ended.samples = facts->samples;
+    ended.throughput = facts->throughput;
+  }
+  found->second = std::make_shared<const StartRecord>(std::move(ended));
+  changed_ = true;
+}
+
+void StartHistory::report_last(const JobKey& job, const RunFacts& facts) {
+  const auto found = records_.find(job);
+  if (found == records_.end() || found->second->start != facts.start) return;
+  StartRecord ended = *found->second;
+  ended.samples = facts.samples;
+  ended.throughput = facts.throughput;
   found->second = std::make_shared<const StartRecord>(std::move(ended));
   changed_ = true;
 }
@@ -55,7 +111,7 @@ void StartHistory::settle_restored(const Snapshot& snapshot) {
   std::vector<JobKey> gone;
   for (const auto& [key, record] : records_)
     if (!running.contains(key)) gone.push_back(key);
-  for (const JobKey& key : gone) end(key, snapshot.taken);
+  for (const JobKey& key : gone) end(key, snapshot.taken, nullptr);
 }
 
 void StartHistory::forget(Seconds now) {
@@ -95,10 +151,10 @@ void StartHistory::record_round(const Snapshot& snapshot, const Plan& plan,
     std::set<JobKey> fresh(change.fresh.begin(), change.fresh.end());
     for (const Job& job : snapshot.jobs) {
       const RunFacts* facts = fresh.contains(job.key) ? runs.find(job.key) : nullptr;
-      if (facts != nullptr && facts->managed && job.state == JobState::kRunning) begin(job);
+      if (facts != nullptr && facts->managed && job.state == JobState::kRunning) begin(job, snapshot);
     }
   }
-  for (const JobKey& key : change.left) end(key, snapshot.taken);
+  for (const JobKey& key : change.left) end(key, snapshot.taken, runs.find(key));
   forget(snapshot.taken);
   keep_told(snapshot, plan, kind);
 }

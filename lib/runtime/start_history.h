@@ -28,6 +28,9 @@ class StartHistory {
                     const RunningJobs::RunChanges& change, RunningJobs& runs,
                     const std::string& kind);
 
+  /// A report of a job that has ended, on its way when it did.
+  void report_last(const JobKey& job, const RunFacts& facts);
+
   /// The execution plan that a run was told at its start; "" if none was chosen for it.
   [[nodiscard]] std::string plan_told(const JobKey& job) const;
 
@@ -42,8 +45,9 @@ class StartHistory {
     std::uint64_t round = 0;
   };
 
-  void begin(const Job& job);
-  void end(const JobKey& job, Seconds now);
+  void begin(const Job& job, const Snapshot& snapshot);
+  /// `facts` are null if they are not known.
+  void end(const JobKey& job, Seconds now, const RunFacts* facts);
   void settle_restored(const Snapshot& snapshot);
   void forget(Seconds now);
   void keep_told(const Snapshot& snapshot, const Plan& plan, const std::string& kind);

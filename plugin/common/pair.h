@@ -95,6 +95,9 @@ class Pair {
   [[nodiscard]] virtual PostResult post(JobMessage) = 0;
   /// All messages since the last call, in order of arrival.
   [[nodiscard]] virtual std::vector<JobMessage> take_job_messages() = 0;
+  /// Of jobs that have ended, the last reports, if these came within MessageInterval.
+  [[nodiscard]] virtual std::vector<JobMessage> take_last_reports(
+      const std::vector<JobKey>& ended) = 0;
   virtual void count_message_fault(MessageFault) noexcept = 0;
   [[nodiscard]] virtual MessageStats message_stats() const = 0;
   /// Adds to the counters.

@@ -301,6 +301,7 @@ void Loop::cycle() {
   if (places()) committer_.commit(*snapshot, *plan, *config_, memory_, full_);
   memory_ = plan->memory;
   recorder_.record_round(*snapshot, *plan, memory_, committer_.counts().started - started_before);
+  recorder_.process_messages(pair_.take_last_reports(recorder_.ended()), memory_);
   note_round({.snapshot = snapshot, .plan = plan, .models = models});
   publish(false);
 }

@@ -38,6 +38,7 @@ void ModelSource::feed(const Config& config, Recorder& recorder) {
   offer.heard = recorder.take_pending_samples();
   offer.warm_up = config.off(Mechanism::kWarmUp) ? 0 : config.warm_up;
   offer.half_life = config.model_half_life_days * kDaySeconds;
+  offer.bounds_unproven = !config.off(Mechanism::kProve);
   feed_->offer(std::move(offer));
 }
 

@@ -116,6 +116,10 @@ PostResult Gate::post(JobMessage job_message) {
 
 std::vector<JobMessage> Gate::take_job_messages() { return message_queue_.take(); }
 
+std::vector<JobMessage> Gate::take_last_reports(const std::vector<JobKey>& ended) {
+  return message_queue_.take_last_reports(ended);
+}
+
 void Gate::count_message_fault(MessageFault fault) noexcept { message_queue_.note(fault); }
 
 MessageStats Gate::message_stats() const { return message_queue_.stats(); }

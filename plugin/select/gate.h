@@ -59,6 +59,8 @@ class Gate final : public Pair {
   void note_submit(std::uint32_t uid, bool immediate) noexcept override;
   [[nodiscard]] PostResult post(JobMessage) override;
   [[nodiscard]] std::vector<JobMessage> take_job_messages() override;
+  [[nodiscard]] std::vector<JobMessage> take_last_reports(
+      const std::vector<JobKey>& ended) override;
   void count_message_fault(MessageFault) noexcept override;
   [[nodiscard]] MessageStats message_stats() const override;
   void note_hints(const HintStats& more) noexcept override;

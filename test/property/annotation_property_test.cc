@@ -44,6 +44,7 @@ JobAnnotation annotation() {
   annotation.remaining = *rc::gen::arbitrary<Seconds>();
   annotation.start = *rc::gen::arbitrary<Seconds>();
   annotation.wait = word();
+  annotation.at = *rc::gen::arbitrary<Seconds>();
   return annotation;
 }
 

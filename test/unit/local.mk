@@ -71,6 +71,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/model/predictor_test.cc \
   test/unit/model/step_time_test.cc \
   test/unit/model/throughput_test.cc \
+  test/unit/model/unproven_test.cc \
   test/unit/plugin/gate_test.cc \
   test/unit/plugin/guard_test.cc \
   test/unit/plugin/host_test.cc \
@@ -82,6 +83,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/policy/memory_test.cc \
   test/unit/policy/mixed_type_test.cc \
   test/unit/policy/need_test.cc \
+  test/unit/policy/overrun_test.cc \
   test/unit/policy/place_choose_test.cc \
   test/unit/policy/progress_history_test.cc \
   test/unit/policy/progress_test.cc \

@@ -63,7 +63,7 @@ Result<Answer> ask(const RqueueOptions& options, const std::vector<FormatField>&
   for (SqueueSection& section : found->sections) {
     Section next{
         std::move(section.preamble), std::move(section.headings), std::move(section.rows), {}};
-    for (const SqueueRow& row : next.rows) next.facts.push_back(facts_of(row.texts));
+    for (const SqueueRow& row : next.rows) next.facts.push_back(facts_of(row.texts, now()));
     sort_rows(*order, fields.size(), next.rows, next.facts);
     answer.sections.push_back(std::move(next));
   }

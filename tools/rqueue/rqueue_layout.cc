@@ -2,6 +2,7 @@
 #include "tools/rqueue/rqueue_layout.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "tools/shared/output.h"
 
@@ -9,6 +10,8 @@ namespace rubato::tools {
 namespace {
 
 constexpr std::size_t kMinLast = 12;
+// The longest reason that Rubato gives is as long; other columns make room for it.
+constexpr std::size_t kWholeReason = std::string_view("(RubatoKeptForOthers)").size();
 
 using Cells = std::vector<std::string>;
 
@@ -44,14 +47,16 @@ std::size_t sum_of(const std::vector<std::size_t>& widths) {
   return sum;
 }
 
-/// Narrows the columns with the most spare width, then drops optional columns.
-void narrow(const Layout& layout, std::vector<std::size_t>& widths, std::size_t width) {
+/// Narrows the columns with the most spare width, then drops optional columns. `least`: width that
+/// the last column keeps.
+void narrow(const Layout& layout, std::vector<std::size_t>& widths, std::size_t width,
+            std::size_t least) {
   const std::size_t last = layout.size() - 1;
   std::vector<std::size_t> whole = widths;
   const auto slack = [&](std::size_t i) {
     return widths[i] > layout[i].least ? widths[i] - layout[i].least : 0;
   };
-  while (sum_of(widths) + kMinLast > width) {
+  while (sum_of(widths) + least > width) {
     std::size_t widest = 0;
     for (std::size_t i = 1; i < last; ++i) {
       if (slack(i) > slack(widest)) widest = i;
@@ -88,7 +93,11 @@ std::vector<std::size_t> column_widths(const Layout& layout, const std::vector<C
       widths[i] = std::min(widths[i], layout[i].most);
     }
   }
-  if (options.width) narrow(layout, widths, *options.width);
+  std::size_t reason = 0;  // without the heading, the first line
+  for (std::size_t i = 1; i < lines.size(); ++i)
+    reason = std::max(reason, columns(lines[i][last]));
+  if (options.width)
+    narrow(layout, widths, *options.width, std::clamp(reason, kMinLast, kWholeReason));
   widths[last] =
       !options.width ? 0 : std::max(kMinLast, *options.width - std::min(*options.width, used()));
   return widths;

@@ -34,26 +34,51 @@ void take_hints(std::string_view comment, JobFacts& facts) {
   }
 }
 
+/// An annotation of a pending job says why it waits.
+bool of_pending(const JobAnnotation& annotation) { return !annotation.wait.empty(); }
+
+void take_gpus(const JobAnnotation& annotation, bool allocated, JobPhase phase, JobFacts& facts) {
+  const bool started = phase == JobPhase::kRunning || phase == JobPhase::kEnded;
+  // What was planned before the start is not what the job holds.
+  const bool planned = started && of_pending(annotation);
+  const bool slurm_knows = facts.gpus > 0 && (planned || (started && allocated));
+  if (annotation.gpus > 0 && !slurm_knows) facts.gpus = annotation.gpus;
+  if (annotation.gpu_type.empty()) return;
+  if (!slurm_knows || facts.gpu_type.empty()) facts.gpu_type = annotation.gpu_type;
+}
+
+Seconds aged(Seconds remaining, Seconds age) {
+  return remaining < 0 ? remaining : std::max<Seconds>(0, remaining - age);
+}
+
+void take_forecast(const JobAnnotation& annotation, JobPhase phase, Seconds now, JobFacts& facts) {
+  if (phase == JobPhase::kPending || phase == JobPhase::kUnknown) {
+    if (annotation.start > now) facts.start = annotation.start;
+    facts.wait = annotation.wait;
+  }
+  if (phase == JobPhase::kEnded) return;
+  const bool dated = annotation.at > 0 && now > annotation.at;
+  const Seconds age = dated ? now - annotation.at : 0;
+  facts.remaining = aged(annotation.remaining, age);
+  facts.left_low = aged(annotation.left_low, age);
+  facts.left_high = aged(annotation.left_high, age);
+}
+
 void take_annotation(const JobAnnotation& annotation, JobFacts& facts) {
   facts.published = true;
   if (!annotation.job_type.empty()) facts.job_type = annotation.job_type;
-  if (!annotation.gpu_type.empty()) facts.gpu_type = annotation.gpu_type;
-  if (annotation.gpus > 0) facts.gpus = annotation.gpus;
   if (!annotation.sizes.empty()) facts.sizes = annotation.sizes;
   facts.level = annotation.level;
   facts.plan = annotation.plan;
   facts.throughput = annotation.throughput;
   if (annotation.throughput >= 0 || annotation.samples > 0) facts.samples = annotation.samples;
-  facts.remaining = annotation.remaining;
-  facts.left_low = annotation.left_low;
-  facts.left_high = annotation.left_high;
   facts.predictable = annotation.predictable;
-  facts.start = annotation.start;
-  facts.wait = annotation.wait;
 }
 
-void take_slurm(const JobTexts& texts, JobFacts& facts) {
+/// True if the allocated TRES name GPUs; AccountingStorageTRES may lack them.
+bool take_slurm(const JobTexts& texts, JobFacts& facts) {
   GpusOfTres gpus = gpus_of_tres(texts.tres_alloc);
+  const bool allocated = gpus.count > 0;
   const GpusOfTres of_job = gpus_of_tres(texts.tres_per_job);
   const GpusOfTres of_node = gpus_of_tres(texts.tres_per_node);
   if (gpus.count == 0) gpus = of_job;
@@ -61,6 +86,7 @@ void take_slurm(const JobTexts& texts, JobFacts& facts) {
   if (gpus.type.empty()) gpus.type = of_job.count > 0 ? of_job.type : of_node.type;
   facts.gpus = gpus.count;
   facts.gpu_type = gpus.type;
+  return allocated;
 }
 
 }  // namespace
@@ -112,12 +138,28 @@ std::string sizes_text(const GpuSizes& sizes) {
   return text;
 }
 
-JobFacts facts_of(const JobTexts& texts) {
+JobPhase phase_of(std::string_view state) {
+  static constexpr std::string_view kRuns[] = {"RUNNING",     "SUSPENDED", "STOPPED", "CONFIGURING",
+                                               "POWER_UP_NODE", "RESIZING", "SIGNALING",
+                                               "STAGE_OUT"};
+  static constexpr std::string_view kWaits[] = {"PENDING",       "REQUEUED",    "REQUEUE_HOLD",
+                                                "REQUEUE_FED",   "SPECIAL_EXIT", "RESV_DEL_HOLD"};
+  if (state.empty()) return JobPhase::kUnknown;
+  if (std::ranges::find(kRuns, state) != std::end(kRuns)) return JobPhase::kRunning;
+  if (std::ranges::find(kWaits, state) != std::end(kWaits)) return JobPhase::kPending;
+  return JobPhase::kEnded;
+}
+
+JobFacts facts_of(const JobTexts& texts, Seconds now) {
   JobFacts facts;
-  take_slurm(texts, facts);
+  const bool allocated = take_slurm(texts, facts);
   take_hints(texts.comment, facts);
-  if (const auto annotation = find_annotation(texts.system_comment))
-    take_annotation(*annotation, facts);
+  const auto annotation = find_annotation(texts.system_comment);
+  if (!annotation) return facts;
+  const JobPhase phase = phase_of(texts.state);
+  take_annotation(*annotation, facts);
+  take_gpus(*annotation, allocated, phase, facts);
+  take_forecast(*annotation, phase, now, facts);
   return facts;
 }
 

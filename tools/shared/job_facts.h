@@ -21,7 +21,12 @@ struct JobTexts {
   std::string tres_per_job;
   std::string tres_per_node;
   std::string nodes;  ///< how many
+  std::string state;  ///< in full, as "RUNNING"; "" if it was not asked for
 };
+
+/// What a state of squeue means for the facts of a job.
+enum class JobPhase { kUnknown, kPending, kRunning, kEnded };
+[[nodiscard]] JobPhase phase_of(std::string_view state);
 
 /// Unknown members keep these initial values.
 struct JobFacts {
@@ -39,16 +44,18 @@ struct JobFacts {
   Seconds left_low = -1;      ///< nine times of ten its end comes after this
   Seconds left_high = -1;     ///< and before this
   std::string predictable;    ///< P, U or ""
-  Seconds start = 0;          ///< expected start
+  Seconds start = 0;          ///< latest expected start
   std::string wait;           ///< why it waits: one word
 
   /// Share of the work done, 0 to 1; none if one of the two is not known.
   [[nodiscard]] std::optional<double> progress() const;
 };
 
-/// The segment counts before the hints, the hints before what Slurm says of GPUs. Hints that are
-/// wrong (an admin may write any comment) are no hints.
-[[nodiscard]] JobFacts facts_of(const JobTexts& texts);
+/// The annotation counts before the hints, the hints before what Slurm says of GPUs. But the GPUs
+/// of a job that has started are Slurm's, where the annotation is older than the start. At `now`
+/// the remaining time has shrunk since the annotation; a job that ended has none. Wrong hints (an
+/// admin may write any comment) are no hints.
+[[nodiscard]] JobFacts facts_of(const JobTexts& texts, Seconds now = 0);
 
 /// GPUs of a TRES list; `type` is "" if none is named or several are.
 struct GpusOfTres {

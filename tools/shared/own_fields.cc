@@ -104,7 +104,7 @@ const std::vector<OwnField>& own_fields() {
        [](Facts a, Facts b) { return order_words(a.predictable, b.predictable); }},
       {"dlwait", "WAIT", "Why it waits, in one word", [](Facts f) { return f.wait; },
        [](Facts a, Facts b) { return order_words(a.wait, b.wait); }},
-      {"dlstart", "EXPECTED_START", "Start time that Rubato expects",
+      {"dlstart", "EXPECTED_START", "Latest start that Rubato expects",
        [](Facts f) { return f.start <= 0 ? std::string() : squeue_time(f.start); },
        [](Facts a, Facts b) { return order_known(a.start, a.start > 0, b.start, b.start > 0); }},
   };

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "tools/shared/output.h"
 #include "tools/shared/process.h"
 
 namespace rubato::tools {
@@ -62,15 +63,14 @@ Result<Site> find_source(const std::string& publish_dir) {
   return found;
 }
 
-Result<std::vector<SqueueJob>> ask_for_job(const JobSelector& selector) {
+namespace {
+
+Result<std::vector<SqueueJob>> ask_for_jobs(std::vector<std::string> arguments) {
   static constexpr const char* kFields[] = {"jobarrayid", "name",     "username", "partition",
                                             "state",      "reason",   "nodelist", "starttime",
-                                            "timeused",   "timelimit"};
+                                            "timeused",   "timelimit", "exit_code"};
   SqueueQuery query;
-  std::string job = fmt::format("{}", selector.id);
-  if (selector.task) job += fmt::format("_{}", *selector.task);
-  if (selector.part) job = fmt::format("{}", selector.id + static_cast<JobId>(*selector.part));
-  query.arguments = {"-j", job, "-t", "all"};
+  query.arguments = std::move(arguments);
   query.quiet = true;
   for (const char* name : kFields) query.fields.push_back({name, nullptr, 0, false, ""});
   const auto answer = ask_squeue(query);
@@ -80,10 +80,23 @@ Result<std::vector<SqueueJob>> ask_for_job(const JobSelector& selector) {
     for (const SqueueRow& row : section.rows) {
       const auto& f = row.fields;
       jobs.push_back(
-          {f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], facts_of(row.texts)});
+          {f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], facts_of(row.texts, now()), f[10]});
     }
   }
   return jobs;
+}
+
+}  // namespace
+
+Result<std::vector<SqueueJob>> ask_for_job(const JobSelector& selector) {
+  std::string job = fmt::format("{}", selector.id);
+  if (selector.task) job += fmt::format("_{}", *selector.task);
+  if (selector.part) job = fmt::format("{}", selector.id + static_cast<JobId>(*selector.part));
+  return ask_for_jobs({"-j", job, "-t", "all"});
+}
+
+Result<std::vector<SqueueJob>> ask_for_tasks(JobId array) {
+  return ask_for_jobs({"-r", "-j", fmt::format("{}", array), "-t", "all"});
 }
 
 }  // namespace rubato::tools

@@ -31,9 +31,12 @@ struct SqueueJob {
   std::string time_used;
   std::string time_limit;
   JobFacts facts;
+  std::string exit_code;  ///< status of wait(2), as squeue prints it
 };
 
 /// The jobs that `selector` means; none if squeue shows this user none.
 [[nodiscard]] Result<std::vector<SqueueJob>> ask_for_job(const JobSelector& selector);
+/// All tasks of an array, each once; those that ended for as long as slurmctld has them.
+[[nodiscard]] Result<std::vector<SqueueJob>> ask_for_tasks(JobId array);
 
 }  // namespace rubato::tools

@@ -31,6 +31,8 @@ void join(ThroughputObservation& into, const ThroughputObservation& observation)
   into.throughput = std::exp(
       (have * std::log(into.throughput) + more * std::log(observation.throughput)) / (have + more));
   into.samples += observation.samples;
+  into.jobs = std::max(into.jobs, observation.jobs);
+  into.profile_jobs = std::max(into.profile_jobs, observation.profile_jobs);
   if (weighted) into.weight = have + more;
 }
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "lib/model/throughput/fit_hyperparameters.h"
+#include "lib/model/throughput/unproven.h"
 
 namespace rubato {
 namespace {
@@ -217,6 +218,7 @@ Learner::News Learner::refit(const TypeSpeeds& speeds, bool always) {
   News news;
   const ReportScatter scatter = history_.scatter();
   std::vector<ThroughputObservation> now = observations(scatter);
+  if (rules_.bounds_unproven) bound_unproven(now, speeds);
   news.change = throughput_change(fitted_, now);
   const bool other_speeds = model_ != nullptr && model_->speeds().all() != speeds.all();
   if (other_speeds) news.change = ThroughputChange::kDecides;

@@ -65,6 +65,7 @@ struct LearnerRules {
   ThroughputHistoryRules history{};
   ThroughputPrior prior{};           ///< the initial one
   bool fits_hyperparameters = true;  ///< false: `prior` is kept
+  bool bounds_unproven = true;       ///< false: a claim of a single job has no bound (unproven.h)
 };
 
 /// For one thread. Deterministic: the same reports give the same fits.

@@ -201,10 +201,12 @@ void ThroughputModel::see(Forecast& forecast, const ProfileName& profile,
   for (auto observation = begin;
        observation != observations_.end() && observation->profile == profile; ++observation) {
     if (measured_throughput(*observation)) forecast.known_profile = true;
+    forecast.profile_jobs = std::max(forecast.profile_jobs, observation->profile_jobs);
     if (observation->gpu_type != configuration.gpu_type || observation->gpus != configuration.gpus)
       continue;
     if (measured_throughput(*observation)) {
       forecast.samples += observation->samples;
+      forecast.jobs = std::max(forecast.jobs, observation->jobs);
       if (observation->plan == configuration.plan && batch_of(observation->batch) >= batch)
         ran = true;
       continue;

@@ -29,6 +29,8 @@ struct ThroughputObservation {
   std::int64_t batch = 0;
   std::string plan{};
   double weight = 0;  ///< in reports, reduced by age and outliers; 0: `samples`
+  int jobs = 0;       ///< jobs that measured it; 0: not known, as of imported ones
+  int profile_jobs = 0;  ///< jobs that measured the profile at any configuration; 0: not known
 
   [[nodiscard]] JobConfiguration configuration() const {
     return {gpu_type, gpus, nodes, batch, plan};
@@ -61,6 +63,8 @@ struct Forecast {
   bool known_profile = false;  ///< false: the profile has no measurement, so only ratios between
                                ///< forecasts mean anything
   bool feasible = true;        ///< false: a measurement shows that it does not fit there
+  int jobs = 0;          ///< jobs that measured exactly this type and size; 0: none, or not known
+  int profile_jobs = 0;  ///< jobs that measured the profile; 0: none, or not known
 
   /// Samples/s; 0 where it does not fit.
   [[nodiscard]] double throughput() const;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "lib/base/statistics.h"
 
@@ -10,6 +12,8 @@ namespace rubato {
 namespace {
 
 constexpr double kFreedom = 4;
+// Two runs that differ by more than this factor contradict each other.
+constexpr double kContradiction = 3;
 // Usual standard deviation (ln) between jobs of one configuration.
 constexpr double kUsualStddev = 0.1;
 constexpr int kIterations = 12;
@@ -42,9 +46,13 @@ double weighted_median_of(const std::vector<RunMedian>& all) {
   return weighted_median(std::move(values));
 }
 
-/// Mean of ln throughput with its weight.
+/// Mean of ln throughput with its weight. Of two that contradict each other the slower one: a job
+/// that is planned with it does not end later than forecast.
 RunMedian together(const std::vector<RunMedian>& all) {
   RunMedian result;
+  if (all.size() == 2 &&
+      std::abs(all[0].log_throughput - all[1].log_throughput) > std::log(kContradiction))
+    return all[0].log_throughput < all[1].log_throughput ? all[0] : all[1];
   result.log_throughput = all.size() > 2 ? weighted_median_of(all) : 0;
   for (int i = 0; i < kIterations; ++i) {
     double sum = 0;
@@ -145,6 +153,9 @@ ThroughputObservation ThroughputHistory::observation_of(const Key& key,
         std::min(static_cast<double>(run.reports), static_cast<double>(kRunMedian));
     all.push_back({run.log_throughput, std::max(reports * kept, kMinWeight)});
   }
+  std::set<JobId> jobs;
+  for (const ReportedRun& run : early ? configuration.early : configuration.runs)
+    jobs.insert(run.job.id);
   RunMedian found = together(all);
   const double unsure = report / early_stddev;
   if (early) found.weight = std::clamp(unsure * unsure, kMinWeight, found.weight);
@@ -156,7 +167,9 @@ ThroughputObservation ThroughputHistory::observation_of(const Key& key,
           .nodes = where.nodes,
           .batch = where.batch,
           .plan = where.plan,
-          .weight = found.weight};
+          .weight = found.weight,
+          .jobs = static_cast<int>(jobs.size()),
+          .profile_jobs = 0};
 }
 
 ReportScatter ThroughputHistory::scatter() const {
@@ -197,8 +210,15 @@ std::vector<ThroughputObservation> ThroughputHistory::observations(double report
                                                                    double early) const {
   std::vector<ThroughputObservation> observations;
   observations.reserve(configurations_.size());
-  for (const auto& [key, configuration] : configurations_)
+  std::map<ProfileName, std::set<JobId>> jobs;  // a requeued job is one
+  for (const auto& [key, configuration] : configurations_) {
     observations.push_back(observation_of(key, configuration, report, early));
+    std::set<JobId>& of_profile = jobs[key.first];
+    for (const ReportedRun& run : configuration.runs) of_profile.insert(run.job.id);
+    for (const ReportedRun& run : configuration.early) of_profile.insert(run.job.id);
+  }
+  for (ThroughputObservation& observation : observations)
+    observation.profile_jobs = static_cast<int>(jobs[observation.profile].size());
   std::sort(observations.begin(), observations.end(), before);
   return observations;
 }

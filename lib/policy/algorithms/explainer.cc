@@ -362,6 +362,7 @@ Explanation Explainer::explain(const PendingEntry& entry, const EntryOutcome& ou
   const bool placed = outcome.skipped == Skipped::kNo || outcome.skipped == Skipped::kBackOff;
   if (placed) forecasts(entry, account);
   if (placed && outcome.placement) size(entry, *outcome.placement, account);
+  if (placed) sizes(entry, outcome, account, explanation.sizes);
   level(entry, account);
   if (placed) need(entry, outcome, account);
   standing(entry, account);

@@ -62,6 +62,12 @@ class Explainer {
                        Account& a) const;
   void forecasts(const PendingEntry& entry, Account& account) const;
   void size(const PendingEntry& entry, const Placement& placement, Account& account) const;
+  /// What became of each size that the hints allow, in the sentence, as facts, and in `to`.
+  void sizes(const PendingEntry& entry, const EntryOutcome& outcome, Account& account,
+             std::vector<SizeOutcome>& to) const;
+  static void name_sizes(const std::vector<std::pair<int, std::string>>& rejected, int own,
+                         Account& account);
+  [[nodiscard]] std::string why_as_requested(const PendingEntry& entry) const;
   void level(const PendingEntry& entry, Account& account) const;
   void need(const PendingEntry& entry, const EntryOutcome& outcome, Account& account) const;
   void predictable(const PendingEntry& entry, const Service& service, Account& account) const;

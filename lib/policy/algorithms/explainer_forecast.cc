@@ -26,10 +26,12 @@ std::string stddev_text(double stddev) {
 std::string Explainer::forecast_of(const TypeChoice& choice, TypeId type, Account& account) const {
   const Forecast& forecast = choice.forecasts[type];
   const std::string& name = capacity_.types()[type];
-  const std::string source =
+  std::string source =
       forecast.samples > 0
           ? fmt::format("{} {}", forecast.samples, forecast.samples == 1 ? "report" : "reports")
           : "estimated";
+  if (forecast.jobs == 1) source += " of one job, unproven";
+  if (forecast.jobs != 1 && forecast.profile_jobs == 1) source += ", unproven";
   return name + " " +
          account.say("rate." + name, fmt::format("{} samples/s ({}, within {})",
                                                  throughput_text(forecast.throughput()), source,
@@ -75,9 +77,13 @@ void Explainer::level(const PendingEntry& entry, Account& account) const {
 void Explainer::need(const PendingEntry& entry, const EntryOutcome& outcome,
                      Account& account) const {
   if (const JobNeed* const found = need_of(forecasts_.needs, entry.job->key)) {
-    account.say("need", fmt::format("{:.0f} GPU-seconds, {}", found->gpu_seconds,
-                                    found->told ? "by its own work and speed"
-                                                : "if it runs as long as is usual"));
+    const std::string by =
+        found->overran != 0
+            ? fmt::format("by its time limit, since job {} of its user ran past its stated work",
+                          found->overran)
+        : found->told ? "by its own work and speed"
+                      : "if it runs as long as is usual";
+    account.say("need", fmt::format("{:.0f} GPU-seconds, {}", found->gpu_seconds, by));
     account.say("response_ratio", fmt::format("{:.1f}", found->response));
     account.say("size_class", found->size_class);
   }

@@ -31,6 +31,10 @@ Resources resources_of(const std::string& gpu_type, const std::vector<NodeShare>
   return all;
 }
 
+bool unproven(const Forecast& forecast, const Config& config) {
+  return forecast.profile_jobs == 1 && !config.off(Mechanism::kProve);
+}
+
 bool has_choice(const JobSpec& job) {
   const bool plans = job.shape && job.plans;
   const bool batch = job.batch && !job.batch->fixed();

@@ -19,6 +19,10 @@ namespace rubato {
 [[nodiscard]] Resources resources_of(const std::string& gpu_type,
                                      const std::vector<NodeShare>& shares);
 
+/// A single job alone measured its profile. Its speed is shown, and decides about GPU types within
+/// bounds (lib/model/throughput/unproven.h), but not about order and smaller sizes.
+[[nodiscard]] bool unproven(const Forecast& forecast, const Config& config);
+
 /// Its hints leave the plan or the batch open, or let it run on CPUs.
 [[nodiscard]] bool has_choice(const JobSpec& job);
 

@@ -11,6 +11,8 @@
 
 #include "lib/base/statistics.h"
 #include "lib/policy/algorithms/forecast.h"
+#include "lib/policy/algorithms/job_forecast.h"
+#include "lib/policy/algorithms/overrun.h"
 
 namespace rubato {
 namespace {
@@ -48,7 +50,7 @@ std::optional<double> own_seconds(const Snapshot& snapshot, const Job& job, cons
     const std::string& wanted = job.request.gpu_type;
     if (!wanted.empty() && type != wanted) continue;
     const Forecast forecast = models.throughput_model()->predict(profile, type, gpus_of(job));
-    if (!forecast.known_profile) return std::nullopt;
+    if (!forecast.known_profile || unproven(forecast, config)) return std::nullopt;
     best = std::max(best, forecast.throughput());
   }
   return best > 0 ? std::optional(*left / best) : std::nullopt;
@@ -108,8 +110,13 @@ std::vector<JobNeed> expected_needs(const Snapshot& snapshot, const Models& mode
   std::vector<std::optional<double>> own;
   UsualSeconds usual;
   own.reserve(jobs.size());
+  const auto overrun = [&](const Job& job) {
+    return config.off(Mechanism::kOverrun)
+               ? nullptr
+               : overrun_of(snapshot.memory.overruns, job.uid, now);
+  };
   for (const Job* job : jobs) {
-    own.push_back(predictable(service, job->key)
+    own.push_back(predictable(service, job->key) && overrun(*job) == nullptr
                       ? own_seconds(snapshot, *job, models, config, types)
                       : std::nullopt);
     if (own.back()) usual.add(*job, *own.back());
@@ -121,10 +128,12 @@ std::vector<JobNeed> expected_needs(const Snapshot& snapshot, const Models& mode
   needs.reserve(jobs.size());
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const Job& job = *jobs[i];
-    const double expected = own[i] ? *own[i] : usual.of(job);
+    const UserOverrun* const past = overrun(job);
+    const double expected = own[i] ? *own[i] : past != nullptr ? limit_of(job) : usual.of(job);
     const double seconds = std::max(std::min(expected, limit_of(job)), 1.0);
     const Seconds waited = job.eligible > 0 ? std::max<Seconds>(now - job.eligible, 0) : 0;
     JobNeed need{.job = job.key, .told = own[i].has_value()};
+    if (past != nullptr) need.overran = past->job;
     need.gpu_seconds = seconds * gpus_of(job);
     need.response = 1 + static_cast<double>(waited) / seconds;
     need.size_class = class_of(need.gpu_seconds / need.response);

@@ -19,6 +19,7 @@ struct JobNeed {
   /// Inside a level lower classes go first: gpu_seconds / response in powers of two. Jobs of one
   /// class keep Slurm's order.
   int size_class = 0;
+  JobId overran = 0;  ///< a job of its user that ran past its stated work; 0: none
 
   bool operator==(const JobNeed&) const = default;
 };
@@ -26,7 +27,8 @@ struct JobNeed {
 /// The needs of all pending managed jobs with GPUs, sorted by key, each job once. A job whose own
 /// cannot be told is taken to run for the part of its time limit that those whose can take in the
 /// median, no shorter and no longer than all of these, and within its limit. Empty while nobody's
-/// can be told: then Slurm's order stands.
+/// can be told: then Slurm's order stands. A job whose user's job overran (overrun.h) is expected
+/// to run to its time limit. A profile that one job alone measured tells nothing.
 ///
 /// That the least GPU-seconds go first is the rule of Smith (Naval Research Logistics Quarterly 3,
 /// 1956) for jobs that hold a share of a machine; the response ratio (Brinch Hansen, Operating

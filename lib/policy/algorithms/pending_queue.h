@@ -24,6 +24,27 @@ struct StartConfiguration {
   double cost = 0;        ///< seconds: the run time of the job, and the delay of the jobs behind it
 };
 
+/// Why a job may not start at a size; kNone where it may, once there is room.
+enum class SizeObstacle {
+  kNone,
+  kCost,         ///< costs more than TypeChoice::most
+  kWorkUnknown,  ///< smaller, and the job does not say its work
+  kUncertain,    ///< smaller, and its forecast is not certain enough
+  kTimeLimit,    ///< smaller, and might not end within the time limit
+  kUnmeasured,   ///< larger than twice the largest measured size
+  kLoad,         ///< never measured, and too many jobs arrive to try it
+  kShape,        ///< the request cannot take that size
+};
+
+/// One size on one GPU type, as it was judged.
+struct SizeTrial {
+  TypeId type = kNoGpu;
+  int gpus = 0;  ///< in total
+  SizeObstacle obstacle = SizeObstacle::kNone;
+  double throughput = 0;  ///< forecast, samples/s
+  double cost = 0;        ///< as StartConfiguration::cost; 0: not worked out
+};
+
 /// The GPU types that one job may take, where that differs from "any, the fastest first".
 struct TypeChoice {
   std::vector<TypeId> order;        ///< in the order in which they are tried
@@ -36,6 +57,10 @@ struct TypeChoice {
   bool waits_for_match = false;  ///< `order` has only `matched`, though the job accepts others
   double load = 0;               ///< of `matched`: arriving work, as a share of its GPUs
   double delayed = 0;            ///< jobs that a second of all GPUs of `matched` delays
+  std::vector<SizeTrial> trials;  ///< sizes that were judged; empty: none but the requested one
+  /// Seconds: the requested size on `matched`, with the wait for it. A size that costs more is not
+  /// taken. kForbidden (assign.h): the job takes any.
+  double most = 0;
 };
 
 /// Index into PendingQueue::entries, in queue order.

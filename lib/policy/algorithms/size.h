@@ -10,6 +10,10 @@
 
 namespace rubato {
 
+/// How the refusal of a start at another size begins (plugin/actuate). Such a job is planned as
+/// requested until it asks for something else.
+inline constexpr const char* kRefusedSize = "another size:";
+
 /// The job at another size than it asks for, where it is planned at one; nullopt: as requested.
 [[nodiscard]] std::optional<Job> sized(const Job& job, const Config& config);
 

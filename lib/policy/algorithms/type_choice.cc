@@ -17,10 +17,6 @@ namespace {
 
 // A type that is not known well counts as faster by this share of its spread where it is free.
 constexpr double kOptimism = 0.5;
-// How the refusal of a start at another size begins (plugin/actuate); such a job is planned as
-// requested until it asks for something else.
-constexpr const char* kRefusedSize = "another size:";
-
 bool size_refused(const Memory& memory, const JobKey& job) {
   const JobMemory* const found = memory_of(memory, job);
   return found != nullptr && found->refusal.starts_with(kRefusedSize);

@@ -42,7 +42,8 @@ void TypeChooser::score_configurations(MatchCandidate& candidate, bool patient) 
   choice.load = pool.load.load;
   choice.delayed = lines_->delayed(candidate.queue_position, choice.matched, candidate.gpus,
                                    candidate.work / choice.speed[choice.matched]);
-  add_variants(candidate, most + kWaitShare * pool.busy() / std::max(pool.gpus, 1));
+  choice.most = most + kWaitShare * pool.busy() / std::max(pool.gpus, 1);
+  add_variants(candidate);
   const auto worse = [&](TypeId type) { return costs[type] > most; };
   choice.waits_for_match = std::erase_if(choice.order, worse) > 0;
   for (const TypeId type : choice.order) choice.speed[type] = 1 / costs[type];
@@ -71,7 +72,7 @@ double TypeChooser::hoped(const MatchCandidate& candidate, const Forecast& f, Ty
   return std::pow(f.throughput(), wait) * std::pow(throughput, 1 - wait);
 }
 
-void TypeChooser::add_variants(MatchCandidate& candidate, double most) const {
+void TypeChooser::add_variants(MatchCandidate& candidate) const {
   const Job& job = *candidate.entry->job;
   if (!candidate.known || !candidate.sized) return;
   const std::vector<int> sizes = sizes_to_try(job);
@@ -83,9 +84,16 @@ void TypeChooser::add_variants(MatchCandidate& candidate, double most) const {
       const Forecast f =
           forecast_for(input_.models, input_.config, job, capacity_.types()[type], gpus);
       if (f.samples > 0) reach = std::max(reach, kStep * gpus);
+      SizeTrial trial{type, gpus, SizeObstacle::kNone, f.throughput(), 0};
       const bool tried = f.samples > 0 || gpus <= candidate.gpus;
-      const bool may = tried || (gpus <= reach && may_try(type));
-      if (may) add_variant(candidate, type, gpus, f, most);
+      if (!tried && gpus > reach) {
+        trial.obstacle = SizeObstacle::kUnmeasured;
+      } else if (!tried && !may_try(type)) {
+        trial.obstacle = SizeObstacle::kLoad;
+      } else {
+        add_variant(candidate, f, trial);
+      }
+      candidate.choice.trials.push_back(trial);
     }
   }
   std::stable_sort(configurations.begin(), configurations.end(),
@@ -100,23 +108,35 @@ bool TypeChooser::may_try(TypeId type) const {
   return load.load + kSureStddevs * load.error < 1;
 }
 
-void TypeChooser::add_variant(MatchCandidate& candidate, TypeId type, int gpus, const Forecast& f,
-                              double most) const {
+// Why a smaller size is not safe.
+SizeObstacle TypeChooser::too_small(const MatchCandidate& candidate, const Forecast& f) const {
+  if (!candidate.left) return SizeObstacle::kWorkUnknown;
+  if (f.stddev > kSureStddev || unproven(f, input_.config)) return SizeObstacle::kUncertain;
+  const double longest = *candidate.left / std::exp(f.log_throughput - kSureStddevs * f.stddev);
+  const auto limit = static_cast<double>(candidate.entry->job->time_limit);
+  return longest * kSlack > limit ? SizeObstacle::kTimeLimit : SizeObstacle::kNone;
+}
+
+void TypeChooser::add_variant(MatchCandidate& candidate, const Forecast& f,
+                              SizeTrial& trial) const {
   const Job& job = *candidate.entry->job;
-  const std::string& name = capacity_.types()[type];
-  if (gpus < candidate.gpus) {
-    if (!candidate.left || f.stddev > kSureStddev) return;
-    const double longest = *candidate.left / std::exp(f.log_throughput - kSureStddevs * f.stddev);
-    if (longest * kSlack > static_cast<double>(job.time_limit)) return;
+  const int gpus = trial.gpus;
+  if (gpus < candidate.gpus) trial.obstacle = too_small(candidate, f);
+  if (trial.obstacle != SizeObstacle::kNone) return;
+  trial.cost = cost(candidate, trial.type, gpus, hoped(candidate, f, trial.type, gpus));
+  if (trial.cost > candidate.choice.most) {
+    trial.obstacle = SizeObstacle::kCost;
+    return;
   }
-  const double costs = cost(candidate, type, gpus, hoped(candidate, f, type, gpus));
-  if (costs > most) return;
-  auto other = at_size(job, gpus, name);
-  if (!other) return;
-  StartConfiguration variant{type, gpus == candidate.gpus ? 0 : gpus, std::move(*other)};
+  auto other = at_size(job, gpus, capacity_.types()[trial.type]);
+  if (!other) {
+    trial.obstacle = SizeObstacle::kShape;
+    return;
+  }
+  StartConfiguration variant{trial.type, gpus == candidate.gpus ? 0 : gpus, std::move(*other)};
   variant.demand = Demand(size_of(variant.job));
   variant.throughput = f.throughput();
-  variant.cost = costs;
+  variant.cost = trial.cost;
   candidate.choice.configurations.push_back(std::move(variant));
 }
 

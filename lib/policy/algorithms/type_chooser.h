@@ -91,13 +91,13 @@ class TypeChooser {
   /// At that size: with the probability that it costs nobody a wait.
   [[nodiscard]] double hoped(const MatchCandidate& candidate, const Forecast& f, TypeId type,
                              int gpus) const;
-  /// The ways to start a job that runs at several sizes, best first.
-  void add_variants(MatchCandidate& candidate, double most) const;
+  /// The ways to start a job that runs at several sizes, best first, and why others are none.
+  void add_variants(MatchCandidate& candidate) const;
   /// A size that nobody has measured may turn out to be many times slower, and what is learnt from
   /// it is of no use where no job grows.
   [[nodiscard]] bool may_try(TypeId type) const;
-  void add_variant(MatchCandidate& candidate, TypeId type, int gpus, const Forecast& f,
-                   double most) const;
+  [[nodiscard]] SizeObstacle too_small(const MatchCandidate& candidate, const Forecast& f) const;
+  void add_variant(MatchCandidate& candidate, const Forecast& f, SizeTrial& trial) const;
 
   const RoundInput& input_;
   const Forecasts& forecasts_;

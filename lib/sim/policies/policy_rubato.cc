@@ -59,6 +59,7 @@ class Rubato final : public Policy {
     }
     base_.node_sets.push_back(std::move(all));
     rename_records(context.cluster);
+    config_.test_off.insert(Mechanism::kProve);  // simulated jobs report what is true
   }
 
   [[nodiscard]] Information information() const override { return information_; }
@@ -353,7 +354,7 @@ class Rubato final : public Policy {
   Snapshot base_;  ///< nodes, all free
   std::vector<int> first_node_;
   Memory memory_;
-  Learner learner_;
+  Learner learner_{LearnerRules{.bounds_unproven = false}};
   std::map<int, Seconds> started_;  ///< start times of current runs
   std::map<int, Known> jobs_;       ///< jobs that reported
   std::set<std::tuple<ProfileName, int, int, std::int64_t>> told_;

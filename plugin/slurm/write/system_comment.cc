@@ -60,7 +60,10 @@ std::vector<SystemComments::Change> SystemComments::due(const Snapshot& snapshot
     const JobAnnotation now =
         annotation_of(job, explanation, progress_of(plan.memory, job.key),
                       service_of(plan.memory, job.key), progress_history_of(plan.memory, job.key));
-    const bool turned = fresh || last.state != job.state || last.annotation.gpus != now.gpus;
+    const bool first_report = last.annotation.throughput < 0 && now.throughput >= 0;
+    const bool first_forecast = last.annotation.remaining < 0 && now.remaining >= 0;
+    const bool turned = fresh || last.state != job.state || last.annotation.gpus != now.gpus ||
+                        first_report || first_forecast;
     const Seconds age = snapshot.taken - last.at;
     if (!turned && age >= 0 && age < interval) continue;
     if (!turned && !differs(last.annotation, now)) continue;

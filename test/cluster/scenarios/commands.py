@@ -80,6 +80,112 @@ def rqueue_shows_hinted_unhinted_and_cpu_jobs(c):
           mine["gpus"] == 2 and mine["start"] > 1e9, "the same in JSON", mine)
 
 
+@scenario(cluster="commands", needs=["rubato"], negative="rewrite", timeout=120)
+def rqueue_tells_the_gpus_a_job_started_with(c):
+    """A job for 4 GPUs that starts with 2 has 2 in rqueue while it runs, and after it was cancelled
+
+    Rubato's annotation of the waiting job says 4, and no round rewrites it before the job ends.
+    """
+    text = CONF.replace("segment-interval:1", "segment-interval:1,start-size:2")
+    c.write_rubato_conf(text)
+    job = c.sbatch("--begin=now+1hour --gpus=4 -n4 -t 5 --comment='rubato: gpus=2,4'", "sleep 900")
+    c.wait(lambda: "gpus=4" in c.job(job).get("SystemComment", ""), 40, "the annotation of the job")
+    c.write_rubato_conf(text + "RoundInterval=600\n")
+    c.cmd(f"scontrol update JobId={job} StartTime=now")
+    c.wait_state(job, "RUNNING", 40)
+    c.cmd(f"scontrol show job -d {job} | grep -E 'GRES|SystemComment'")
+    held = sum(sum(types.values()) for types in c.gpus(job).values())
+    check(held == 2, "2 GPUs", c.gpus(job))
+    seen = columns(c, job, ("dlgpus", "dlwait"))
+    check(seen[0].startswith("2") and seen[1] == "-", "2 GPUs, and no wait, in rqueue", seen)
+    c.cmd(f"scancel {job}")
+    c.wait_state(job, "CANCELLED", 40)
+    seen = c.cmd(f"rqueue -h -t all -j {job} -O dlgpus:0")
+    check(seen.startswith("2"), "2 GPUs of the cancelled job", seen)
+
+
+@scenario(cluster="commands", needs=["rubato"], negative="segment", timeout=120)
+def left_in_rqueue_runs_down_and_ends(c):
+    """RATE shows from the first report on; LEFT falls between two reports, and ends with the job
+
+    Annotations are rewritten once an hour here, but for a first report.
+    """
+    c.write_rubato_conf(CONF.replace("segment-interval:1", "segment-interval:3600"))
+    job = c.sbatch(f"--gpus=a100:2 -t 5 --comment='{HINTS}'", "sleep 900")
+    c.wait_state(job, "RUNNING", 40)
+    c.wait(lambda: "gpus=2" in c.job(job).get("SystemComment", ""), 40, "the annotation of the job")
+    c.cmd(f"rubato report --job {job} --samples 2500 --rate 5 --batch 64")
+
+    def left():
+        return json.loads(c.ask(f"rqueue --json -t all -j {job}"))["jobs"][0]["rubato"]
+    first = c.expect(left, lambda seen: seen.get("rate") == 5 and seen.get("remaining", 0) > 0,
+                     "rate and remaining time in rqueue")
+    c.expect(lambda: left().get("remaining", 0), lambda now: 0 < now <= first["remaining"] - 3,
+             "less remaining time without a report")
+    c.cmd(f"scancel {job}")
+    c.wait_state(job, "CANCELLED", 40)
+    seen = c.cmd(f"rqueue -h -t all -j {job} -O 'dlremaining:0|,dlinterval:0|,dlrate:0'")
+    check(seen == "-|-|5.00", "no remaining time of an ended job", seen)
+
+
+@scenario(cluster="commands", needs=["rubato"], negative="publish", timeout=120)
+def explain_sums_up_an_array_and_tells_how_jobs_ended(c):
+    """explain counts the tasks of an array and names the nodes of each; of ended jobs it has state and speed
+
+    16 a100 carry four tasks of 4 GPUs. One job fails with exit code 3, another is cancelled after a report.
+    """
+    array = c.sbatch("-a 1-30 --gpus=a100:4 -t 5", "sleep 900")
+    c.wait(lambda: len([job for job in c.jobs("RUNNING")]) >= 4, 40, "four tasks to run")
+
+    def summary():
+        return json.loads(c.ask(f"rubato explain {array} --json 2>/dev/null", check=False) or "{}")
+    c.expect(lambda: summary().get("array", {}).get("tasks"), {"running": 4, "pending": 26},
+             "4 tasks running and 26 pending")
+    text = c.cmd(f"rubato explain {array}")
+    check("4 running, 26 pending" in text, "the counts in the text", text)
+    tasks = c.expect(lambda: [job for job in summary()["jobs"] if "decision" in job],
+                     lambda found: len(found) == 4, "the decisions of four tasks")
+    for task in tasks:
+        nodes = [node["name"] for node in task["nodes"]]
+        decision = task["decision"]
+        check(decision["planned_nodes"] == nodes and
+              f"starts on {nodes[0]} " in decision["reason"], f"a start on {nodes}", decision)
+    fails = c.sbatch("--gpus=h100:1 -t 5", "sleep 2; exit 3")
+    c.wait_state(fails, "FAILED", 40)
+    c.expect(lambda: c.ask(f"rubato explain {fails}", check=False),
+             lambda said: "failed (exit code 3; NonZeroExitCode)" in said,
+             "state, exit code and reason of the failed job")
+    trains = training(c, "--gpus=h100:2")
+    c.cmd(f"scancel {trains}")
+    c.wait_state(trains, "CANCELLED", 40)
+    said = c.expect(lambda: c.ask(f"rubato explain {trains}", check=False),
+                    lambda said: "cancelled" in said and "last report" in said,
+                    "state and throughput of the cancelled job")
+    c.say(said)
+    check("125 samples/s" in said and "after 2500" in said, "its last report", said)
+
+
+@scenario(cluster="commands", needs=["rubato"], negative="messages", timeout=120)
+def last_report_within_the_interval_counts(c):
+    """A job that reports again within MessageInterval and ends: its last report is stored"""
+    c.write_rubato_conf(CONF.replace("MessageInterval=0", "MessageInterval=600"))
+    job = c.sbatch(f"--gpus=a100:1 -t 5 --comment='{HINTS}'", "sleep 900")
+    c.wait_state(job, "RUNNING", 40)
+    c.cmd(f"rubato report --job {job} --samples 100 --rate 50 --batch 10")
+    c.wait(lambda: "samples=100" in c.job(job).get("SystemComment", ""), 40, "the first report")
+    c.cmd(f"rubato report --job {job} --samples 9000 --rate 50 --batch 10", check=False)
+    c.cmd(f"rubato report --job {job} --samples 10000 --rate 50 --batch 10", check=False)
+    c.cmd(f"scancel {job}")
+    c.wait_state(job, "CANCELLED", 40)
+
+    def ended():
+        text = c.ask(f"rubato explain {job} --json 2>/dev/null", check=False)
+        return (json.loads(text or "{}").get("jobs") or [{}])[0]
+    seen = c.expect(ended, lambda told: told.get("state") == "ended", "the ended job in explain")
+    seen = c.expect(ended, lambda told: told.get("samples") == 10000, "10000 samples done")
+    check(seen["slurm_state"] == "cancelled", "its state", seen)
+
+
 def widths_are_lost(c):
     """Negative control: rqueue asks squeue for whole values, and so neither cuts nor pads them."""
     env = c.client_env

@@ -123,7 +123,7 @@ def explain_names_the_rates_that_decided(c):
     check(max(said, key=said.get) == "rate.v100", "v100 to be the fastest", said)
     c.cmd(f"scancel {job}")
     c.wait_state(job, "CANCELLED", 60)
-    c.wait(lambda: "ended by" in c.ask(f"rubato explain {job}", check=False), 60,
+    c.wait(lambda: "cancelled" in c.ask(f"rubato explain {job}", check=False), 60,
            "explain to tell it of the ended job")
     c.cmd(f"rubato explain {job}")
     check(explained(c, job) == decision, "the same decision", explained(c, job))

@@ -82,7 +82,9 @@ TEST(AnnotationOfJob, a_pending_job_tells_why_it_waits_and_until_when) {
   told.job = job.key;
   told.verdict = Verdict::kReserve;
   told.gpu_type = "a100";
-  told.start_earliest = kNow + 50;
+  told.start_earliest = kNow;
+  EXPECT_EQ(annotation_of(job, &told, nullptr).start, 0) << "nothing is promised";
+  told.start_latest = kNow + 50;
   EXPECT_EQ(render_annotation(annotation_of(job, &told, nullptr)),
             "{rubato gpu-type=a100 gpus=2 start=1800000050 wait=reserve}");
   job.block = Block::kLicense;

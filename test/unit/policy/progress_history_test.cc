@@ -197,6 +197,7 @@ TEST(ProgressHistory, TheSegmentHasIntervalAndClass) {
   const JobAnnotation annotation =
       annotation_of(job, nullptr, &progress, nullptr, &snapshot.memory.progress_histories[0]);
   EXPECT_EQ(annotation.remaining, 500);
+  EXPECT_EQ(annotation.at, snapshot.memory.progress_histories[0].updated);
   const std::string text = render_annotation(annotation);
   EXPECT_NE(text.find("remaining=500 left-low=450 left-high=560 class=P"), std::string::npos)
       << text;

@@ -308,6 +308,68 @@ TEST(Sizes, AfterARefusedRewriteItIsPlannedAsRequested) {
   EXPECT_EQ(plan.starts[0].gpus, 0);
 }
 
+using SizeWords = std::map<int, std::string>;
+
+SizeWords size_words(const Explanation& said) {
+  SizeWords words;
+  for (const SizeOutcome& size : said.sizes) words[size.gpus] = size.outcome;
+  return words;
+}
+
+TEST(Sizes, ExplainSaysWhyAPendingJobTakesNoOtherSize) {
+  Snapshot snapshot = make_cluster({{"slow", 4}});
+  add_running(snapshot, {share_of(snapshot, 0, 3)}, kNow + 3600);
+  elastic(snapshot, 4, {{1, 4}}, 300 * 600).time_limit = 700;
+  Explanation said = round(snapshot, learnt(), placing(), kNow).explanations.at(0);
+  EXPECT_EQ(size_words(said), (SizeWords{{1, "time-limit"}, {2, "no-room"}, {4, "no-room"}}));
+  EXPECT_THAT(said.reason, HasSubstr("; sizes not taken: 1 (it might not end within its time "
+                                     "limit), 2 (no room now)"));
+  snapshot.jobs[0].hints->work.reset();
+  said = round(snapshot, learnt(), placing(), kNow).explanations.at(0);
+  EXPECT_THAT(said.reason, HasSubstr("1 (its work is not known), 2 (its work is not known)"));
+}
+
+TEST(Sizes, ExplainSaysThatWaitingIsShorterThanASmallSize) {
+  // 3 of 4 GPUs come free after 30 s; the job runs 600 s on 4 GPUs, and much longer on one.
+  Snapshot snapshot = make_cluster({{"slow", 4}});
+  add_running(snapshot, {share_of(snapshot, 0, 3)}, kNow + 30).time_limit = 60;
+  elastic(snapshot, 4, {{1, 4}}, 4 * 300 * 600).time_limit = 36000;
+  const Explanation said = round(snapshot, learnt(), placing(), kNow).explanations.at(0);
+  ASSERT_EQ(said.sizes.size(), 3U) << said.reason;
+  EXPECT_EQ(said.sizes[0].outcome, "costs-more");
+  EXPECT_GT(said.sizes[0].cost, said.sizes[2].cost);
+  EXPECT_EQ(said.sizes[0].gpu_type, "slow");
+  EXPECT_NEAR(said.sizes[0].throughput, 300, 30);
+  EXPECT_THAT(said.reason, HasSubstr("; sizes not taken: 1 (costs 0"));
+  EXPECT_THAT(said.reason, HasSubstr(", 4 with the wait 0"));
+}
+
+TEST(Sizes, ExplainSaysWhatAStartAtAnotherSizePassedOver) {
+  Snapshot snapshot = make_cluster({{"slow", 4}});
+  add_running(snapshot, {share_of(snapshot, 0, 3)}, kNow + 3600);
+  elastic(snapshot, 4, {{1, 4}}, 300 * 600);
+  const Explanation said = round(snapshot, learnt(), placing(), kNow).explanations.at(0);
+  EXPECT_EQ(said.verdict, Verdict::kStart);
+  EXPECT_EQ(size_words(said), (SizeWords{{1, "taken"}, {2, "no-room"}, {4, "no-room"}}));
+  EXPECT_THAT(said.reason, HasSubstr("; sizes not taken: 2 (no room now), 4 (no room now)"));
+}
+
+TEST(Sizes, ExplainSaysWhyAJobKeepsItsSize) {
+  Snapshot snapshot = make_cluster({{"fast", 4}, {"slow", 4}});
+  elastic(snapshot, 1, {{1, 4}}).hints->job_type = "new";
+  elastic(snapshot, 1, {{1, 4}}).batch = false;
+  elastic(snapshot, 1, {{1, 4}}).array_id = 3;
+  elastic(snapshot, 1, {{1, 4}}).size_bound = "--nodelist names its nodes";
+  elastic(snapshot, 1, {{1, 1}});
+  const Plan plan = round(snapshot, learnt(), placing(), kNow);
+  const auto reason = [&](std::size_t i) { return plan.explanations.at(i).reason; };
+  EXPECT_THAT(reason(0), HasSubstr("; it keeps its size: nothing is known of the speed of"));
+  EXPECT_THAT(reason(1), HasSubstr("; it keeps its size: salloc and srun start with what"));
+  EXPECT_THAT(reason(2), HasSubstr("; it keeps its size: tasks of an array start with what"));
+  EXPECT_THAT(plan.explanations.at(3).reason, HasSubstr("--nodelist names its nodes"));
+  EXPECT_THAT(reason(4), ::testing::Not(HasSubstr("size")));
+}
+
 TEST(Sizes, WithManyBehindItAJobTakesWhatScalesWell) {
   // Two GPUs of this type are barely faster than one.
   const std::map<std::string, double> speeds = {{"slow", 1.0}};

@@ -47,6 +47,30 @@ TEST(MessageQueue, ReportsOfAJobAreAnIntervalApart) {
   EXPECT_EQ(box.stats().too_soon, 2U);
 }
 
+TEST(MessageQueue, TheLastReportOfAnEndedJobIsKept) {
+  MessageQueue box;
+  EXPECT_EQ(box.post(report(1, kNow, 1), 60), PostResult::kTaken);
+  EXPECT_EQ(box.post(report(1, kNow + 10, 2), 60), PostResult::kTooSoon);
+  EXPECT_EQ(box.post(report(1, kNow + 20, 3), 60), PostResult::kTooSoon);
+  EXPECT_EQ(box.post(report(2, kNow + 20, 9), 60), PostResult::kTaken);
+  EXPECT_EQ(box.take().size(), 2U);
+  const std::vector<JobKey> ended{{1, kNow - 100}, {2, kNow - 100}};
+  EXPECT_EQ(box.take_last_reports(ended), std::vector<JobMessage>{report(1, kNow + 20, 3)});
+  EXPECT_TRUE(box.take_last_reports(ended).empty());
+}
+
+TEST(MessageQueue, AKeptReportTakesTheNextTurnOfItsJob) {
+  MessageQueue box;
+  EXPECT_EQ(box.post(report(1, kNow, 1), 60), PostResult::kTaken);
+  EXPECT_EQ(box.post(report(1, kNow + 10, 2), 60), PostResult::kTooSoon);
+  EXPECT_EQ(box.take().size(), 1U);
+  EXPECT_EQ(box.post(ack(2, kNow + 60), 60), PostResult::kTaken);
+  EXPECT_EQ(box.take(), (std::vector<JobMessage>{ack(2, kNow + 60), report(1, kNow + 10, 2)}));
+  EXPECT_EQ(box.post(report(1, kNow + 70, 3), 60), PostResult::kTooSoon) << "had its turn";
+  EXPECT_EQ(box.post(report(1, kNow + 120, 4), 60), PostResult::kTaken);
+  EXPECT_TRUE(box.take_last_reports({{1, kNow - 100}}).empty()) << "a newer one was taken";
+}
+
 TEST(MessageQueue, EarlyReportsDoNotAddUp) {
   MessageQueue box;
   int taken = 0;

@@ -10,6 +10,8 @@
 namespace rubato::test {
 namespace {
 
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
 class StartHistoryTest : public ::testing::Test {
  protected:
   static Explanation told_of(const Job& job, Verdict verdict = Verdict::kStart) {
@@ -119,6 +121,47 @@ TEST_F(StartHistoryTest, a_task_has_the_decision_of_its_array) {
   ASSERT_EQ(history_.records()->size(), 1U);
   EXPECT_EQ(history_.records()->front()->job.id, 77U);
   EXPECT_EQ(history_.records()->front()->label, "1_0");
+}
+
+TEST_F(StartHistoryTest, a_task_has_the_nodes_it_runs_on) {
+  Snapshot before = make_cluster({{"a100", 4}, {"h100", 4}});
+  add_pending(before, 2).array_id = 1;
+  Explanation told = told_of(before.jobs[0]);
+  told.reason = "starts on n1 with 2 GPUs of type a100 and 1 core; 2 of 9 array tasks start";
+  told.facts = {{"start_nodes", "n1"}, {"gpu_type", "a100"}, {"tasks", "9"}};
+  record_round(before, {told});
+  Snapshot after = before;
+  after.jobs[0].state = JobState::kRunning;
+  after.jobs[0].start = kNow + 1;
+  after.jobs[0].allocation = {share_of(after, 1, 2)};
+  after.taken = kNow + 2;
+  record_round(after);
+  ASSERT_EQ(history_.records()->size(), 1U);
+  const Explanation& said = history_.records()->front()->told;
+  EXPECT_EQ(said.reason,
+            "starts on n2 with 2 GPUs of type h100; 2 of 9 array tasks start");
+  EXPECT_EQ(said.nodes, std::vector<std::string>{"n2"});
+  EXPECT_EQ(said.gpu_type, "h100");
+  EXPECT_EQ(said.facts, (Facts{{"start_nodes", "n2"}, {"gpu_type", "h100"}, {"tasks", "9"}}));
+}
+
+TEST_F(StartHistoryTest, an_ended_job_has_its_last_report) {
+  const Snapshot before = pending();
+  record_round(before, {told_of(before.jobs[0])});
+  record_round(running());
+  const JobKey key = before.jobs[0].key;
+  RunFacts& facts = *runs_.find(key);
+  facts.samples = 900;
+  facts.throughput = 41;
+  record_round(empty(kNow + 100));
+  EXPECT_EQ(history_.records()->front()->samples, 900);
+  EXPECT_EQ(history_.records()->front()->throughput, 41);
+  facts.samples = 1000;
+  history_.report_last(key, facts);
+  EXPECT_EQ(history_.records()->front()->samples, 1000);
+  const auto saved = decisions_from_json(to_json(*history_.records()));
+  ASSERT_TRUE(saved) << saved.error().text;
+  EXPECT_EQ(*saved->front(), *history_.records()->front());
 }
 
 TEST_F(StartHistoryTest, an_ended_job_is_told_of_for_an_hour) {

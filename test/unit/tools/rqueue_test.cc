@@ -42,6 +42,53 @@ TEST(Facts, SegmentBeforeHintsBeforeSlurm) {
   EXPECT_EQ(0.25, facts.progress());
 }
 
+JobTexts started(const char* state, const char* annotation) {
+  JobTexts texts;
+  texts.state = state;
+  texts.system_comment = annotation;
+  texts.tres_per_job = "gres:gpu:2";  // as started; the job was submitted with 4
+  return texts;
+}
+
+TEST(Facts, GpusOfAStartedJobAreSlurmsWhileTheAnnotationIsOlder) {
+  const char* const planned = "{rubato gpu-type=h100 gpus=4 start=1800000100 wait=reserve}";
+  for (const char* state : {"RUNNING", "SUSPENDED", "CANCELLED", "COMPLETED"}) {
+    const JobFacts facts = facts_of(started(state, planned), 1'800'000'000);
+    EXPECT_EQ(facts.gpus, 2) << state;
+    EXPECT_EQ(facts.gpu_type, "h100") << state;
+    EXPECT_EQ(facts.wait, "") << state;
+    EXPECT_EQ(facts.start, 0) << state;
+  }
+  const JobFacts waits = facts_of(started("PENDING", planned), 1'800'000'000);
+  EXPECT_EQ(waits.gpus, 4);
+  EXPECT_EQ(waits.wait, "reserve");
+  EXPECT_EQ(waits.start, 1'800'000'100);
+  EXPECT_EQ(facts_of(started("PENDING", planned), 1'800'000'100).start, 0) << "passed";
+}
+
+TEST(Facts, GpusOfAResizedJobAreTheAllocatedOnes) {
+  JobTexts texts = started("RUNNING", "{rubato gpu-type=a100 gpus=8}");
+  EXPECT_EQ(facts_of(texts).gpus, 8) << "no TRES of GPUs are allocated";
+  texts.tres_alloc = "cpu=4,node=1,billing=4,gres/gpu=4";
+  EXPECT_EQ(facts_of(texts).gpus, 4);
+  EXPECT_EQ(facts_of(texts).gpu_type, "a100");
+}
+
+TEST(Facts, RemainingTimeAgesAndEndsWithTheJob) {
+  const char* const shown =
+      "{rubato gpus=2 rate=7 remaining=100 left-low=60 left-high=300 at=1800000000}";
+  JobFacts facts = facts_of(started("RUNNING", shown), 1'800'000'070);
+  EXPECT_EQ(facts.remaining, 30);
+  EXPECT_EQ(facts.left_low, 0);
+  EXPECT_EQ(facts.left_high, 230);
+  facts = facts_of(started("RUNNING", shown), 1'799'999'990);
+  EXPECT_EQ(facts.remaining, 100) << "a clock that is behind slurmctld's";
+  facts = facts_of(started("COMPLETED", shown), 1'800'000'070);
+  EXPECT_EQ(facts.remaining, -1);
+  EXPECT_EQ(facts.left_high, -1);
+  EXPECT_EQ(facts.throughput, 7);
+}
+
 TEST(Facts, WrongHintsAreNone) {
   JobTexts texts;
   texts.comment = "rubato:gpus=0;job-type=bert";

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "tools/rubato/explain/explain_array.h"
 #include "tools/rubato/explain/explain_job.h"
 #include "tools/rubato/explain/explain_view.h"
 #include "tools/shared/command.h"
@@ -130,16 +131,30 @@ int explain_ended(const Globals& globals, const View& view,
                   const std::vector<const StartRecord*>& records) {
   if (globals.json) {
     Json json = answer(view);
-    for (const StartRecord* record : records) json["jobs"].push_back(ended_json(*record));
+    for (const StartRecord* record : records)
+      json["jobs"].push_back(ended_json(*record, ask_for_end(record->label)));
     print_json(json);
     return kOk;
   }
   bool first = true;
   for (const StartRecord* record : records) {
     fmt::print("{}{}", std::exchange(first, false) ? "" : "\n",
-               ended_text(*record, use_color(globals)));
+               ended_text(*record, ask_for_end(record->label), use_color(globals)));
   }
   return kOk;
+}
+
+/// The counts, the running tasks, and the decision for those that wait.
+void print_array(const Globals& globals, const View& view, const JobSelector& selector,
+                 const std::vector<PlanEntry>& found, const TaskCounts& tasks) {
+  const Snapshot& snapshot = view.published.snapshot;
+  const bool color = use_color(globals);
+  fmt::print("{}{}", array_text(selector, found, tasks, color),
+             running_tasks_text(found, snapshot));
+  for (const PlanEntry& entry : found) {
+    if (entry.job->state == JobState::kRunning) continue;
+    fmt::print("\n{}", entry_text(entry, snapshot, view.all_stock, now(), color));
+  }
 }
 
 int explain_job(const Globals& globals, const View& view, const JobSelector& selector) {
@@ -161,19 +176,28 @@ int explain_job(const Globals& globals, const View& view, const JobSelector& sel
     print_error(text);
     return kNoMatch;
   }
+  const bool array = is_array(selector, found);
+  const TaskCounts tasks = array ? count_tasks(selector, found) : TaskCounts{};
   if (globals.json) {
     Json json = answer(view);
+    if (array) {
+      json["array"]["array_id"] = selector.id;
+      for (const auto& [state, count] : tasks) json["array"]["tasks"][state] = count;
+    }
     for (const PlanEntry& entry : found) {
       json["jobs"].push_back(entry_json(entry, snapshot, view.all_stock));
     }
     print_json(json);
     return kOk;
   }
+  if (array) {
+    print_array(globals, view, selector, found, tasks);
+    return kOk;
+  }
   bool first = true;
   for (const PlanEntry& entry : found) {
-    fmt::print("{}{}", first ? "" : "\n",
+    fmt::print("{}{}", std::exchange(first, false) ? "" : "\n",
                entry_text(entry, snapshot, view.all_stock, now(), use_color(globals)));
-    first = false;
   }
   return kOk;
 }

@@ -7,6 +7,7 @@
 
 #include "lib/base/json_value.h"
 #include "lib/base/nearest.h"
+#include "tools/rubato/explain/explain_ended.h"
 #include "tools/shared/own_fields.h"
 
 namespace rubato::tools {
@@ -33,7 +34,10 @@ std::string squeue_job_text(const SqueueJob& job, bool color) {
                      "\n";
   const JobFacts& f = job.facts;
   const bool pending = job.state == "PENDING";
-  add(text, "State", pending ? "pending" : fmt::format("{}, {}", lower(job.state), job.time_used));
+  const auto end = end_of(job);
+  add(text, "State",
+      pending ? "pending"
+              : fmt::format("{}, {}", end ? end_text(*end) : lower(job.state), job.time_used));
   if (pending && known(job.reason)) add(text, "Slurm's reason", job.reason);
   add(text, "Waits for", f.wait);
   add(text, "Job type", f.job_type);
@@ -66,6 +70,7 @@ Json squeue_job_json(const SqueueJob& job) {
   Json json{{"source", "squeue"}, {"label", job.label}, {"partition", job.partition},
             {"name", job.name},   {"user", job.user},   {"state", lower(job.state)}};
   if (known(job.reason)) json["slurm_reason"] = job.reason;
+  if (const auto end = end_of(job)) add_end(json, *end);
   if (!f.wait.empty()) json["wait"] = f.wait;
   if (!f.job_type.empty()) json["job_type"] = f.job_type;
   if (f.gpus > 0) json["gpus"] = f.gpus;

@@ -16,6 +16,17 @@ Json facts_json(const Explanation& told) {
   return facts;
 }
 
+Json sizes_json(const Explanation& told) {
+  Json sizes = Json::array();
+  for (const SizeOutcome& one : told.sizes) {
+    Json size{{"gpus", one.gpus}, {"gpu_type", one.gpu_type}, {"outcome", one.outcome}};
+    if (one.throughput > 0) size["rate"] = one.throughput;
+    if (one.cost > 0 && one.cost < kForever) size["cost"] = one.cost;
+    sizes.push_back(std::move(size));
+  }
+  return sizes;
+}
+
 Json decision_json(const StartRecord& record) {
   const Explanation& told = record.told;
   Json json{{"kind", record.kind},     {"time", record.time},
@@ -24,6 +35,7 @@ Json decision_json(const StartRecord& record) {
   if (!told.gpu_type.empty()) json["gpu_type"] = told.gpu_type;
   if (!told.nodes.empty()) json["planned_nodes"] = told.nodes;
   json["facts"] = facts_json(told);
+  if (!told.sizes.empty()) json["sizes"] = sizes_json(told);
   return json;
 }
 
@@ -65,8 +77,8 @@ void add_expected_start(Json& json, const Explanation& told) {
 
 }  // namespace
 
-Json ended_json(const StartRecord& record) {
-  return {{"job_id", record.job.id},
+Json ended_json(const StartRecord& record, const std::optional<JobEnd>& end) {
+  Json json{{"job_id", record.job.id},
           {"label", record.label},
           {"submit", record.job.submit},
           {"partition", record.told.partition},
@@ -74,6 +86,10 @@ Json ended_json(const StartRecord& record) {
           {"start", record.start},
           {"end", record.end},
           {"decision", decision_json(record)}};
+  if (record.throughput > 0) json["rate"] = record.throughput;
+  if (record.samples > 0) json["samples"] = record.samples;
+  if (end) add_end(json, *end);
+  return json;
 }
 
 Json entry_json(const PlanEntry& entry, const Snapshot& snapshot, const std::string& all_stock) {
@@ -122,6 +138,7 @@ Json entry_json(const PlanEntry& entry, const Snapshot& snapshot, const std::str
     if (!e->nodes.empty()) json["planned_nodes"] = e->nodes;
     if (entry.old_since == 0) add_expected_start(json, *e);
     json["facts"] = facts_json(*e);
+    if (!e->sizes.empty()) json["sizes"] = sizes_json(*e);
   }
   if (entry.started != nullptr) json["decision"] = decision_json(*entry.started);
   return json;

@@ -264,13 +264,18 @@ std::string entry_text(const PlanEntry& entry, const Snapshot& snapshot,
   return text;
 }
 
-std::string ended_text(const StartRecord& record, bool color) {
+std::string ended_text(const StartRecord& record, const std::optional<JobEnd>& end, bool color) {
   std::string text = paint(fmt::format("Job {}, partition {}", record.label, record.told.partition),
                            Color::kBold, color) +
                      "\n";
-  add_line(text, "State",
-           fmt::format("ended by {}; it had run since {}", format_time(record.end),
-                       format_time(record.start)));
+  const std::string state =
+      end ? end_text(*end) : "ended; slurmctld no longer knows how, see sacct -j " + record.label;
+  add_line(text, "State", state);
+  add_line(text, "Ran",
+           fmt::format("from {} to {} ({})", format_time(record.start), format_time(record.end),
+                       format_duration(std::max<Seconds>(0, record.end - record.start))));
+  if (const std::string measured = measured_text(record); !measured.empty())
+    add_line(text, "Throughput", measured);
   add_decision(text, record);
   return text;
 }

@@ -2,12 +2,14 @@
 // Prints a decision of the plan as text or JSON.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "lib/core/plan.h"
 #include "lib/core/snapshot.h"
 #include "lib/json/decisions.h"
+#include "tools/rubato/explain/explain_ended.h"
 #include "tools/shared/output.h"
 
 namespace rubato::tools {
@@ -38,9 +40,10 @@ struct PlanEntry {
 [[nodiscard]] Json entry_json(const PlanEntry& entry, const Snapshot& snapshot,
                               const std::string& all_stock);
 
-/// The same for an ended job, of which only the decision is known.
-[[nodiscard]] std::string ended_text(const StartRecord& record, bool color);
-[[nodiscard]] Json ended_json(const StartRecord& record);
+/// The same for an ended job; `end` is none if slurmctld no longer has the job.
+[[nodiscard]] std::string ended_text(const StartRecord& record, const std::optional<JobEnd>& end,
+                                     bool color);
+[[nodiscard]] Json ended_json(const StartRecord& record, const std::optional<JobEnd>& end);
 
 /// A table of the pending entries with a heading. Lines are cut to `width` columns unless it is 0.
 /// Partition and user are omitted if they would leave no room for the reason.

@@ -108,6 +108,17 @@ void print_flags(const std::vector<ModelRow>& rows) {
   }
 }
 
+/// Configurations that a single job measured; imported ones have no jobs of this site.
+void print_unproven(const std::vector<ModelRow>& rows) {
+  bool first = true;
+  for (const ModelRow& row : rows) {
+    if (row.jobs != 1 || !row.measured()) continue;
+    if (std::exchange(first, false))
+      fmt::print("\nUnproven (measured by one job; bounded by other measurements):\n");
+    fmt::print("  {} on {} {}\n", row.job_type, row.gpus, or_unknown(row.gpu_type));
+  }
+}
+
 /// Fits that stayed away from the rounds, and for whose sake.
 void print_refusals(const std::vector<RefusalRow>& refusals) {
   if (refusals.empty()) return;
@@ -174,6 +185,7 @@ int list(const Globals& globals, const Options& options) {
     return kOk;
   }
   print_table(rows, shown);
+  print_unproven(rows);
   print_flags(rows);
   print_refusals(shown.refusals);
   print_most_informative(shown.most_informative);

@@ -105,6 +105,38 @@ void add_stats(std::string& text, const PublishedStats& stats, Seconds now) {
   }
 }
 
+/// GPUs of one type.
+struct GpuCounts {
+  int total = 0;
+  int free = 0;     ///< on nodes that jobs may start on
+  int managed = 0;  ///< held by running jobs that Rubato manages
+};
+
+void add_gpus(std::string& text, const Snapshot& snapshot) {
+  std::map<std::string, GpuCounts> types;
+  for (const Node& node : snapshot.nodes) {
+    for (const GpuGroup& group : node.gpus) {
+      types[group.type].total += group.total;
+      if (node.usable) types[group.type].free += group.free;
+    }
+  }
+  for (const Job& job : snapshot.jobs) {
+    if (job.state != JobState::kRunning || !job.managed) continue;
+    for (const NodeShare& share : job.allocation)
+      for (const GpuCount& group : share.gpus) types[group.type].managed += group.count;
+  }
+  if (types.empty()) return;  // PrivateData may hide the nodes
+  const auto gauge = [&](const char* name, const char* help, int GpuCounts::*count) {
+    family(text, name, kGauge, help);
+    for (const auto& [type, counts] : types) {
+      text += fmt::format("{}{{gpu_type=\"{}\"}} {}\n", name, escape_label(type), counts.*count);
+    }
+  };
+  gauge("rubato_gpus", "GPUs of a type", &GpuCounts::total);
+  gauge("rubato_gpus_free", "Free GPUs of a type on nodes where jobs may start", &GpuCounts::free);
+  gauge("rubato_gpus_managed", "GPUs of a type held by running managed jobs", &GpuCounts::managed);
+}
+
 std::string labels_of(const ModelRow& row) {
   return fmt::format(
       "{{account=\"{}\",job_type=\"{}\",gpu_type=\"{}\",gpus=\"{}\",nodes=\"{}\",plan=\"{}\","
@@ -142,11 +174,12 @@ std::string escape_label(std::string_view text) {
   return out;
 }
 
-std::string metrics_text(const PublishedStats* stats, const ModelsTable* models, bool up,
-                         Seconds now) {
+std::string metrics_text(const PublishedStats* stats, const Snapshot* snapshot,
+                         const ModelsTable* models, bool up, Seconds now) {
   std::string text;
   single(text, "rubato_up", kGauge, "1 if Rubato's loop is running", up ? 1 : 0);
   if (stats != nullptr) add_stats(text, *stats, now);
+  if (snapshot != nullptr) add_gpus(text, *snapshot);
   if (models != nullptr) add_models(text, *models);
   return text;
 }
