@@ -36,6 +36,7 @@ class Scenario:
     negative: typing.Union[str, typing.Callable, None]
     timeout: float
     tier: int = 1
+    tables: bool = True
 
     @property
     def title(self):
@@ -54,7 +55,7 @@ def shape(name, **fields):
     return name
 
 
-def scenario(cluster="main", needs=(), negative=None, timeout=60.0, tier=1):
+def scenario(cluster="main", needs=(), negative=None, timeout=60.0, tier=1, tables=True):
     """Registers `def body(c): "title" ...` as a scenario on the cluster shape of that name.
 
     needs:    of NEEDS; what is missing skips the scenario
@@ -63,6 +64,7 @@ def scenario(cluster="main", needs=(), negative=None, timeout=60.0, tier=1):
               f(c) that breaks the cluster (the runner mends it afterwards)
     timeout:  seconds the body may take
     tier:     2 for one that takes minutes: run with --tier 2, or by its name
+    tables:   False where stock Slurm's node tables do not agree with its jobs either
     """
     unknown = set(needs) - set(NEEDS)
     if unknown:
@@ -77,7 +79,7 @@ def scenario(cluster="main", needs=(), negative=None, timeout=60.0, tier=1):
         if name in SCENARIOS:
             raise ValueError(f"scenario {name} is declared twice")
         SCENARIOS[name] = Scenario(name, body, cluster, tuple(needs), negative, timeout,
-                                   tier)
+                                   tier, tables)
         return body
     return register
 

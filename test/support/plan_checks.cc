@@ -13,6 +13,10 @@
 namespace rubato::test {
 namespace {
 
+Seconds limit_of(const Start& start, const Job& job) {
+  return start.time_limit > 0 ? start.time_limit : job.time_limit;
+}
+
 // Free resources of a node.
 struct Free {
   std::int64_t cores = 0;
@@ -199,7 +203,7 @@ std::string check_reservations(const Snapshot& snapshot, const Plan& plan) {
     }
     for (const Start& start : plan.starts) {
       const Job* job = pending_entry(snapshot, start.job, start.partition);
-      if (add_seconds(now, job->time_limit) <= moment) continue;
+      if (add_seconds(now, limit_of(start, *job)) <= moment) continue;
       for (const NodeShare& share : start.shares) free.at(share.node).add(share, -1);
     }
     for (const Reservation& r : plan.reservations) {
@@ -236,6 +240,7 @@ Snapshot apply(const Snapshot& snapshot, const Plan& plan) {
     running.state = JobState::kRunning;
     running.rank = 0;
     running.start = plan.made;
+    running.time_limit = limit_of(start, running);
     running.end_limit = add_seconds(plan.made, running.time_limit);
     running.allocation = start.shares;
     std::erase_if(next.jobs, [&](const Job& job) {

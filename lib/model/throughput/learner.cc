@@ -162,12 +162,21 @@ std::vector<ThroughputObservation> Learner::observations(const ReportScatter& sc
   return observations;
 }
 
+// A claim that is not believed is no evidence against a fit that does not follow it.
+bool Learner::is_bounded(const ThroughputReport& report) const {
+  return std::any_of(bounded_.begin(), bounded_.end(), [&](const ThroughputObservation& one) {
+    return one.profile == report.profile && one.gpu_type == report.configuration.gpu_type &&
+           one.gpus == report.configuration.gpus;
+  });
+}
+
 // Profiles and types where a fit predicts recent reports worse than the current one.
 std::map<ForecastErrors::Key, RefusedFits> Learner::worse(const ThroughputModel& candidate) const {
   if (model_ == nullptr) return {};
   Differences all;
   std::map<ForecastErrors::Key, Differences> groups;
   for (const ThroughputReport& report : recent_) {
+    if (is_bounded(report)) continue;
     const Forecast old_one = model_->predict(report.profile, report.configuration);
     const Forecast new_one = candidate.predict(report.profile, report.configuration);
     if (!old_one.known_profile || !new_one.known_profile) continue;
@@ -218,7 +227,13 @@ Learner::News Learner::refit(const TypeSpeeds& speeds, bool always) {
   News news;
   const ReportScatter scatter = history_.scatter();
   std::vector<ThroughputObservation> now = observations(scatter);
-  if (rules_.bounds_unproven) bound_unproven(now, speeds);
+  bounded_.clear();
+  if (rules_.bounds_unproven) {
+    const std::vector<ThroughputObservation> claimed = now;
+    bound_unproven(now, speeds);
+    for (std::size_t i = 0; i < now.size(); ++i)
+      if (now[i].throughput < claimed[i].throughput) bounded_.push_back(now[i]);
+  }
   news.change = throughput_change(fitted_, now);
   const bool other_speeds = model_ != nullptr && model_->speeds().all() != speeds.all();
   if (other_speeds) news.change = ThroughputChange::kDecides;

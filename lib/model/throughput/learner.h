@@ -128,6 +128,7 @@ class Learner {
   [[nodiscard]] std::vector<ThroughputObservation> observations(const ReportScatter& scatter) const;
   [[nodiscard]] ThroughputPrior with_noise(ThroughputPrior prior,
                                            const ReportScatter& scatter) const;
+  [[nodiscard]] bool is_bounded(const ThroughputReport& report) const;
   [[nodiscard]] std::map<ForecastErrors::Key, RefusedFits> worse(
       const ThroughputModel& candidate) const;
   void refuse(const std::map<ForecastErrors::Key, RefusedFits>& why, News& news);
@@ -139,7 +140,8 @@ class Learner {
   std::vector<ThroughputObservation> imported_;
   std::vector<CurvePoint> curves_;
   std::shared_ptr<const ThroughputModel> model_;
-  std::vector<ThroughputObservation> fitted_;  ///< observations of the last fit, used or not
+  std::vector<ThroughputObservation> fitted_;   ///< observations of the last fit, used or not
+  std::vector<ThroughputObservation> bounded_;  ///< of these, the claims that were cut
   std::deque<ThroughputReport> recent_;
   ForecastErrors errors_;
   std::map<ReportUse, std::int64_t> uses_;

@@ -52,7 +52,8 @@ def dependencies_of_gpu_jobs(c):
               f"{first} of the same name")
 
 
-@scenario(cluster="authority", needs=["rubato"], negative=expansion_not_permitted)
+# After an expansion stock Slurm 22.05 counts the CPUs and the memory of the first job wrongly.
+@scenario(cluster="authority", needs=["rubato"], negative=expansion_not_permitted, tables=False)
 def job_expansion_works(c):
     """--dependency=expand still merges one CPU job into another while GPU jobs come and go
 

@@ -125,8 +125,8 @@ Snapshot gang_and_one(Seconds limit_of_one) {
 TEST(Reserve, none_for_a_job_that_is_too_young_or_below_the_priority) {
   for (const bool young : {true, false}) {
     Snapshot snapshot = gang_and_one(7200);
-    Job& gang = snapshot.jobs[2];
-    const JobId one = snapshot.jobs[3].key.id;
+    Job& gang = snapshot.jobs[0];
+    const JobId one = snapshot.jobs[1].key.id;
     EXPECT_FALSE(starts(plan_of(snapshot), one)) << "it waits for the reservation";
     gang.priority = 10;
     if (young) gang.reserve_from = kNow + 1;
@@ -142,13 +142,13 @@ TEST(Reserve, none_for_a_job_that_is_too_young_or_below_the_priority) {
 
 TEST(Reserve, time_min_lets_a_job_start_before_one_with_the_longest_limit_that_fits) {
   Snapshot snapshot = gang_and_one(7200);  // the reservation begins in 600 s
-  Job& one = snapshot.jobs[3];
+  Job& one = snapshot.jobs[1];
   one.time_min = 120;
   Plan plan = plan_of(snapshot);
   ASSERT_EQ(plan.starts.size(), 1U);
   EXPECT_EQ(plan.starts[0].job.id, one.key.id);
   EXPECT_EQ(plan.starts[0].time_limit, 600);
-  EXPECT_EQ(reservation_of(plan, snapshot.jobs[2].key.id)->start, kNow + 600);
+  EXPECT_EQ(reservation_of(plan, snapshot.jobs[0].key.id)->start, kNow + 600);
 
   one.time_min = 660;
   EXPECT_TRUE(plan_of(snapshot).starts.empty());

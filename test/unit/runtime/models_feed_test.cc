@@ -114,7 +114,7 @@ TEST_F(ModelsFeedTest, a_report_of_a_new_place_comes_promptly_and_wakes) {
 }
 
 TEST_F(ModelsFeedTest, the_store_is_read_at_the_first_offer) {
-  write_store({sample("a100", 20), sample("v100", 90, 0, 2)});
+  write_store({sample("a100", 20), sample("v100", 90, 0, 2), sample("v100", 90, 0, 3)});
   FeedOffer offer = offer_of();
   offer.database = database();
   feed_->offer(offer);
@@ -126,7 +126,9 @@ TEST_F(ModelsFeedTest, the_store_is_read_at_the_first_offer) {
 }
 
 TEST_F(ModelsFeedTest, learnt_rates_overrule_the_configured_order) {
-  feed_->offer(offer_of({{sample("a100", 20), 0}, {sample("v100", 90, 0, 2), 0}}));
+  // Two jobs measured it: what one alone claims is bounded (bound_unproven()).
+  feed_->offer(offer_of(
+      {{sample("a100", 20), 0}, {sample("v100", 90, 0, 2), 0}, {sample("v100", 90, 0, 3), 0}}));
   ASSERT_TRUE(feed_->wait_urgent(Steady::now() + 60s));
   const ThroughputModel* throughput_model = feed_->latest()->throughput_model();
   ASSERT_NE(throughput_model, nullptr);
