@@ -122,8 +122,7 @@ inline constexpr std::array kMechanisms = {
     MechanismWord{Mechanism::kMessages, "messages", "messages of jobs are stored as comments"},
     MechanismWord{Mechanism::kMessageRate, "message-rate", "every report is accepted"},
     MechanismWord{Mechanism::kMessageUid, "message-uid", "messages of every user are accepted"},
-    MechanismWord{Mechanism::kProve, "prove",
-                  "what a single job measured counts without a bound"},
+    MechanismWord{Mechanism::kProve, "prove", "what a single job measured counts without a bound"},
     MechanismWord{Mechanism::kOverrun, "overrun",
                   "stated work counts although jobs of the user ran past theirs"},
 };

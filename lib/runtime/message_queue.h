@@ -65,8 +65,8 @@ class MessageQueue {
 
   /// Reports of one job are taken once in `interval` seconds on the average (0: always). One may
   /// come early by a tenth of it, since a job that reports every minute does not do so to the
-  /// second; what it gained is taken off the next. The newest report that came too soon is kept until
-  /// one is due, or the job has ended. O(log jobs).
+  /// second; what it gained is taken off the next. The newest report that came too soon is kept
+  /// until one is due, or the job has ended. O(log jobs).
   [[nodiscard]] PostResult post(JobMessage job_message, Seconds interval);
   /// All that wait, in the order in which they came. O(1) under the mutex.
   [[nodiscard]] std::vector<JobMessage> take();

@@ -67,15 +67,15 @@ void StartHistory::begin(const Job& job, const Snapshot& snapshot) {
   const PlannedStart& from = told->second;
   const bool task = job.array_id != 0 && from.told.verdict == Verdict::kStart;
   Explanation decision = task ? told_of_task(from.told, job, snapshot) : from.told;
-  records_.insert_or_assign(job.key,
-                            std::make_shared<const StartRecord>(StartRecord{.job = job.key,
-                                                                            .label = job.label,
-                                                                            .kind = from.kind,
-                                                                            .time = from.time,
-                                                                            .round = from.round,
-                                                                            .start = job.start,
-                                                                            .end = 0,
-                                                                            .told = std::move(decision)}));
+  records_.insert_or_assign(
+      job.key, std::make_shared<const StartRecord>(StartRecord{.job = job.key,
+                                                               .label = job.label,
+                                                               .kind = from.kind,
+                                                               .time = from.time,
+                                                               .round = from.round,
+                                                               .start = job.start,
+                                                               .end = 0,
+                                                               .told = std::move(decision)}));
   changed_ = true;
 }
 
@@ -151,7 +151,8 @@ void StartHistory::record_round(const Snapshot& snapshot, const Plan& plan,
     std::set<JobKey> fresh(change.fresh.begin(), change.fresh.end());
     for (const Job& job : snapshot.jobs) {
       const RunFacts* facts = fresh.contains(job.key) ? runs.find(job.key) : nullptr;
-      if (facts != nullptr && facts->managed && job.state == JobState::kRunning) begin(job, snapshot);
+      if (facts != nullptr && facts->managed && job.state == JobState::kRunning)
+        begin(job, snapshot);
     }
   }
   for (const JobKey& key : change.left) end(key, snapshot.taken, runs.find(key));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The compiled part of fmt. The SPANK plugin and its forwarder run on all hosts of a cluster, and a
-// host without libfmt must load them too. This file is src/format.cc of fmt, which distributions do
-// not install.
+// host without libfmt must load them too. Distributions do not install fmt's src/format.cc; what
+// follows repeats its instantiations. Copyright (c) 2012 - present, Victor Zverovich; MIT licence
+// (LICENSE.rst of fmt).
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

@@ -26,7 +26,7 @@ std::optional<ForwarderCall> forwarder_call;  ///< of `forwarder`
 
 /// Jobs without a report file have this one, so that `>> $RUBATO_REPORT_FILE` works in all jobs.
 constexpr const char* kNoReportFile = "/dev/null";
-/// Nobody but root can create this folder.
+/// Only root can create this folder.
 constexpr const char* kReportFolder = "/var/spool/rubato";
 
 /// The arguments in plugstack.conf.

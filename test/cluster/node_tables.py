@@ -2,7 +2,7 @@
 """slurmctld's node tables beside its jobs: what a node counts as taken is what its jobs hold.
 
 The runner asks after each scenario. Slurm's own tests would not notice a core or a GPU that two jobs hold, or
-that nobody holds and nobody gets.
+one that no job holds and no job gets.
 """
 import collections
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The check of node tables against jobs sees what is held twice, held by nobody, or not counted."""
+"""The check of node tables against jobs sees what is held twice, held by no job, or not counted."""
 import os
 import pathlib
 import sys

@@ -94,8 +94,7 @@ std::vector<std::size_t> column_widths(const Layout& layout, const std::vector<C
     }
   }
   std::size_t reason = 0;  // without the heading, the first line
-  for (std::size_t i = 1; i < lines.size(); ++i)
-    reason = std::max(reason, columns(lines[i][last]));
+  for (std::size_t i = 1; i < lines.size(); ++i) reason = std::max(reason, columns(lines[i][last]));
   if (options.width)
     narrow(layout, widths, *options.width, std::clamp(reason, kMinLast, kWholeReason));
   widths[last] =

@@ -139,11 +139,11 @@ std::string sizes_text(const GpuSizes& sizes) {
 }
 
 JobPhase phase_of(std::string_view state) {
-  static constexpr std::string_view kRuns[] = {"RUNNING",     "SUSPENDED", "STOPPED", "CONFIGURING",
-                                               "POWER_UP_NODE", "RESIZING", "SIGNALING",
-                                               "STAGE_OUT"};
-  static constexpr std::string_view kWaits[] = {"PENDING",       "REQUEUED",    "REQUEUE_HOLD",
-                                                "REQUEUE_FED",   "SPECIAL_EXIT", "RESV_DEL_HOLD"};
+  static constexpr std::string_view kRuns[] = {"RUNNING",     "SUSPENDED",     "STOPPED",
+                                               "CONFIGURING", "POWER_UP_NODE", "RESIZING",
+                                               "SIGNALING",   "STAGE_OUT"};
+  static constexpr std::string_view kWaits[] = {"PENDING",     "REQUEUED",     "REQUEUE_HOLD",
+                                                "REQUEUE_FED", "SPECIAL_EXIT", "RESV_DEL_HOLD"};
   if (state.empty()) return JobPhase::kUnknown;
   if (std::ranges::find(kRuns, state) != std::end(kRuns)) return JobPhase::kRunning;
   if (std::ranges::find(kWaits, state) != std::end(kWaits)) return JobPhase::kPending;

@@ -55,8 +55,8 @@ struct PublishedPlan {
 /// Reads the pair again, for at most 100 ms, until both are of one round.
 [[nodiscard]] Result<PublishedPlan> read_plan(const Site& site);
 
-/// The last sign of life of the loop besides stats.json: it replaces state.json too, and changes the
-/// time of a published file that it cannot write. 0: none.
+/// The last sign of life of the loop besides stats.json: it replaces state.json too, and changes
+/// the time of a published file that it cannot write. 0: none.
 [[nodiscard]] Seconds last_sign_of_loop(const Site& site);
 
 /// Nothing if the loop runs. Else that it does not, since when, and who schedules.

@@ -66,8 +66,8 @@ Result<Site> find_source(const std::string& publish_dir) {
 namespace {
 
 Result<std::vector<SqueueJob>> ask_for_jobs(std::vector<std::string> arguments) {
-  static constexpr const char* kFields[] = {"jobarrayid", "name",     "username", "partition",
-                                            "state",      "reason",   "nodelist", "starttime",
+  static constexpr const char* kFields[] = {"jobarrayid", "name",      "username", "partition",
+                                            "state",      "reason",    "nodelist", "starttime",
                                             "timeused",   "timelimit", "exit_code"};
   SqueueQuery query;
   query.arguments = std::move(arguments);
@@ -79,8 +79,8 @@ Result<std::vector<SqueueJob>> ask_for_jobs(std::vector<std::string> arguments) 
   for (const SqueueSection& section : answer->sections) {
     for (const SqueueRow& row : section.rows) {
       const auto& f = row.fields;
-      jobs.push_back(
-          {f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], facts_of(row.texts, now()), f[10]});
+      jobs.push_back({f[0], f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9],
+                      facts_of(row.texts, now()), f[10]});
     }
   }
   return jobs;

@@ -22,7 +22,7 @@ constexpr int kTimeout = 60000;
 constexpr std::size_t kMaxOutput = 512U << 20U;
 
 /// Fields that stand before those of the query, uncut.
-constexpr const char* kHidden[] = {"jobid",        "system_comment", "comment", "tres-alloc",
+constexpr const char* kHidden[] = {"jobid",        "system_comment", "comment",  "tres-alloc",
                                    "tres-per-job", "tres-per-node",  "numnodes", "state"};
 constexpr std::size_t kHiddenCount = std::size(kHidden);
 
@@ -96,7 +96,8 @@ Result<void> add_short_only(const SqueueQuery& query, const std::string& mark,
 void take_hidden(SqueueRow& row) {
   JobTexts& texts = row.texts;
   std::string* const places[] = {&texts.system_comment, &texts.comment,       &texts.tres_alloc,
-                                 &texts.tres_per_job,   &texts.tres_per_node, &texts.nodes, &texts.state};
+                                 &texts.tres_per_job,   &texts.tres_per_node, &texts.nodes,
+                                 &texts.state};
   for (std::size_t i = 0; i < std::size(places); ++i) *places[i] = std::move(row.fields[i]);
   row.fields.erase(row.fields.begin(), row.fields.begin() + std::size(places));
 }

@@ -28,8 +28,8 @@ struct ThroughputObservation {
   int nodes = 0;             ///< as in JobConfiguration
   std::int64_t batch = 0;
   std::string plan{};
-  double weight = 0;  ///< in reports, reduced by age and outliers; 0: `samples`
-  int jobs = 0;       ///< jobs that measured it; 0: not known, as of imported ones
+  double weight = 0;     ///< in reports, reduced by age and outliers; 0: `samples`
+  int jobs = 0;          ///< jobs that measured it; 0: not known, as of imported ones
   int profile_jobs = 0;  ///< jobs that measured the profile at any configuration; 0: not known
 
   [[nodiscard]] JobConfiguration configuration() const {

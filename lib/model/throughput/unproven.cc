@@ -26,9 +26,8 @@ std::vector<Observations> profiles_of(std::vector<ThroughputObservation>& observ
   std::vector<Observations> profiles;
   auto begin = observations.begin();
   while (begin != observations.end()) {
-    const auto end = std::find_if(begin, observations.end(), [&](const auto& one) {
-      return one.profile != begin->profile;
-    });
+    const auto end = std::find_if(begin, observations.end(),
+                                  [&](const auto& one) { return one.profile != begin->profile; });
     profiles.emplace_back(begin, end);
     begin = end;
   }

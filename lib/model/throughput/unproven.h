@@ -9,7 +9,8 @@
 namespace rubato {
 
 /// How far the ratio of two configurations of one job type may exceed the usual one. The sweep in
-/// docs/results/models.md: of 246 published measurements none does; the largest exceeds it 2.2 times.
+/// docs/results/models.md: of 246 published measurements none does; the largest exceeds it 2.2
+/// times.
 inline constexpr double kUnprovenFactor = 3;
 
 /// Bounds the throughput of each observation that one job alone measured (`jobs` is 1), by the

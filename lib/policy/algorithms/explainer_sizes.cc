@@ -126,8 +126,8 @@ void Explainer::sizes(const PendingEntry& entry, const EntryOutcome& outcome, Ac
       starts ? fmt::format("{}", taken) : fmt::format("{} with the wait", own);
   std::vector<std::pair<int, std::string>> rejected;
   for (const auto& [gpus, trial] : best) {
-    SizeOutcome size{gpus, capacity_.types()[trial.type], word_of(trial.obstacle),
-                     trial.throughput, seconds_of(trial.cost)};
+    SizeOutcome size{gpus, capacity_.types()[trial.type], word_of(trial.obstacle), trial.throughput,
+                     seconds_of(trial.cost)};
     std::string why = phrase_of(trial.obstacle);
     const bool dearer = trial.obstacle == SizeObstacle::kCost ||
                         (trial.obstacle == SizeObstacle::kNone && starts && trial.cost > against);
@@ -148,7 +148,8 @@ void Explainer::sizes(const PendingEntry& entry, const EntryOutcome& outcome, Ac
 // The nearest sizes below and above the one it has.
 void Explainer::name_sizes(const std::vector<std::pair<int, std::string>>& rejected, int own,
                            Account& account) {
-  const auto above = std::ranges::find_if(rejected, [&](const auto& one) { return one.first > own; });
+  const auto above =
+      std::ranges::find_if(rejected, [&](const auto& one) { return one.first > own; });
   const auto from = above - std::min<std::ptrdiff_t>(kNamed, above - rejected.begin());
   const auto end = above + std::min<std::ptrdiff_t>(kNamed, rejected.end() - above);
   std::string text;

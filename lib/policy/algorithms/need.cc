@@ -111,9 +111,8 @@ std::vector<JobNeed> expected_needs(const Snapshot& snapshot, const Models& mode
   UsualSeconds usual;
   own.reserve(jobs.size());
   const auto overrun = [&](const Job& job) {
-    return config.off(Mechanism::kOverrun)
-               ? nullptr
-               : overrun_of(snapshot.memory.overruns, job.uid, now);
+    return config.off(Mechanism::kOverrun) ? nullptr
+                                           : overrun_of(snapshot.memory.overruns, job.uid, now);
   };
   for (const Job* job : jobs) {
     own.push_back(predictable(service, job->key) && overrun(*job) == nullptr

@@ -39,7 +39,7 @@ bool ran_too_long(const RoundInput& input, const Job& job, double samples) {
 }
 
 bool overran(const RoundInput& input, const Job& job) {
-  // Jobs of the simulator, of anonymous snapshots and of root have no user to hold to a word.
+  // uid 0: jobs of the simulator, of anonymous snapshots and of root.
   const bool states = job.managed && job.hints && job.hints->work && job.uid != 0;
   if (job.state != JobState::kRunning || !states) return false;
   const Work& work = *job.hints->work;
@@ -60,9 +60,8 @@ bool overran(const RoundInput& input, const Job& job) {
 
 std::vector<UserOverrun> next_overruns(const RoundInput& input) {
   std::vector<UserOverrun> overruns = input.snapshot.memory.overruns;
-  std::erase_if(overruns, [&](const UserOverrun& one) {
-    return input.now - one.last >= kOverrunCounts;
-  });
+  std::erase_if(overruns,
+                [&](const UserOverrun& one) { return input.now - one.last >= kOverrunCounts; });
   if (input.config.off(Mechanism::kOverrun)) return overruns;
   for (const Job& job : input.snapshot.jobs) {
     if (!overran(input, job)) continue;

@@ -13,7 +13,8 @@ inline constexpr Seconds kOverrunCounts = 86400;
 
 /// The overruns after this round, sorted by uid. A running job overruns if its last report has
 /// more than 1.25 times the stated samples. A job that never reported overruns if it has run for 5
-/// minutes and for three times its stated work at the forecast throughput. Jobs of root do not count.
+/// minutes and for three times its stated work at the forecast throughput. Jobs of root do not
+/// count.
 [[nodiscard]] std::vector<UserOverrun> next_overruns(const RoundInput& input);
 
 /// Null if no job of that user overran in the last kOverrunCounts. `overruns` is sorted by uid.

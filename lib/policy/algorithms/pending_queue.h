@@ -54,9 +54,9 @@ struct TypeChoice {
   bool bound = false;               ///< its hint names types: it must never get another
   /// In the order in which they are tried; empty: the requested size on `order`.
   std::vector<StartConfiguration> configurations;
-  bool waits_for_match = false;  ///< `order` has only `matched`, though the job accepts others
-  double load = 0;               ///< of `matched`: arriving work, as a share of its GPUs
-  double delayed = 0;            ///< jobs that a second of all GPUs of `matched` delays
+  bool waits_for_match = false;   ///< `order` has only `matched`, though the job accepts others
+  double load = 0;                ///< of `matched`: arriving work, as a share of its GPUs
+  double delayed = 0;             ///< jobs that a second of all GPUs of `matched` delays
   std::vector<SizeTrial> trials;  ///< sizes that were judged; empty: none but the requested one
   /// Seconds: the requested size on `matched`, with the wait for it. A size that costs more is not
   /// taken. kForbidden (assign.h): the job takes any.

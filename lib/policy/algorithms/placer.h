@@ -192,8 +192,8 @@ class Placer {
   EmptyFit empty_fit_;
   std::vector<std::vector<StockPlanInterval>> stock_;  ///< by node
   std::vector<std::vector<const ReservationWindow*>> windows_;
-  std::vector<const Job*> preempting_;                 ///< by node
-  std::vector<const Job*> closed_;                     ///< by node, to unmanaged jobs
+  std::vector<const Job*> preempting_;  ///< by node
+  std::vector<const Job*> closed_;      ///< by node, to unmanaged jobs
   bool any_preempting_ = false;
   bool any_stock_ = false;
   std::unordered_map<FailureKey, FailureMemo, FailureKeyHash> memo_;

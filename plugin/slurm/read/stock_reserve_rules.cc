@@ -1,28 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugin/slurm/read/stock_reserve_rules.h"
 
-#include <cstdlib>
-#include <cstring>
+#include "plugin/slurm/stock/controller.h"
 
 namespace rubato {
 
-namespace {
-
-// The number after `name=` in SchedulerParameters; 0 without one. Slurm ignores what it cannot
-// read.
-long long parameter(const char* name) {
-  const char* at =
-      slurm_conf.sched_params != nullptr ? strcasestr(slurm_conf.sched_params, name) : nullptr;
-  if (at == nullptr) return 0;
-  return std::max(std::strtoll(at + std::strlen(name), nullptr, 10), 0LL);
-}
-
-}  // namespace
-
 StockReserveRules StockReserveRules::read() {
-  const long long priority = parameter("bf_min_prio_reserve=");
-  return {.min_age = parameter("bf_min_age_reserve="),
-          .min_priority = static_cast<std::uint32_t>(std::min<long long>(priority, UINT32_MAX))};
+  return {.min_age = scheduler_parameter("bf_min_age_reserve="),
+          .min_priority = scheduler_parameter("bf_min_prio_reserve=")};
 }
 
 Seconds StockReserveRules::from(const job_record_t& job) const {

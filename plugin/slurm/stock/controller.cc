@@ -2,6 +2,7 @@
 #include "plugin/slurm/stock/controller.h"
 
 #include <algorithm>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -42,13 +43,18 @@ int coming_nodes() {
 // that thread (controller.c main, _slurmctld_rpc_mgr, _wait_for_server_thread).
 bool quiet() { return slurmctld_config.server_thread_count <= 2; }
 
+std::uint32_t scheduler_parameter(const char* name) {
+  const char* found = xstrcasestr(slurm_conf.sched_params, name);
+  if (found == nullptr) return 0;
+  const long long number = std::strtoll(found + std::strlen(name), nullptr, 10);
+  return static_cast<std::uint32_t>(std::clamp<long long>(number, 0, UINT32_MAX));
+}
+
 // job_scheduler.c, schedule().
 int max_rpc_count() {
-  for (const char* word : {"max_rpc_cnt=", "max_rpc_count="}) {
-    const char* found = xstrcasestr(slurm_conf.sched_params, word);
-    if (found != nullptr) return std::max(std::atoi(found + std::strlen(word)), 0);
-  }
-  return 0;
+  const std::uint32_t count = scheduler_parameter("max_rpc_cnt=");
+  const std::uint32_t most = count != 0 ? count : scheduler_parameter("max_rpc_count=");
+  return static_cast<int>(std::min<std::uint32_t>(most, INT_MAX));
 }
 
 int rpc_count() { return slurmctld_config.server_thread_count; }

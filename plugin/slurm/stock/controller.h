@@ -3,6 +3,7 @@
 // round.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "lib/base/units.h"
@@ -37,7 +38,9 @@ struct ChangeMark {
 /// True if slurmctld serves no request now. Read without a lock: only a hint.
 [[nodiscard]] bool quiet();
 
-/// max_rpc_cnt of SchedulerParameters: at so many requests schedule() starts nothing; 0: no such
+/// The number after `name` ("bf_min_age_reserve=") in SchedulerParameters; 0 without one.
+[[nodiscard]] std::uint32_t scheduler_parameter(const char* name);
+/// max_rpc_cnt of SchedulerParameters: at this many requests schedule() starts nothing; 0: no such
 /// number. Needs the configuration read lock.
 [[nodiscard]] int max_rpc_count();
 /// Requests that slurmctld serves now, as schedule() counts them. Read without a lock.

@@ -14,8 +14,9 @@
 namespace rubato {
 
 /// Updates the annotations of managed jobs: immediately if a job is new, starts, changes size, or
-/// has its first report or forecast, else at most once per minute. Computes the texts without locks, then writes them in lock slices
-/// of Config::lock_slice_ms. Sets `last_job_update` only if a job changed.
+/// has its first report or forecast, else at most once per minute. Computes the texts without
+/// locks, then writes them in lock slices of Config::lock_slice_ms. Sets `last_job_update` only if
+/// a job changed.
 class SystemComments {
  public:
   void write(const Snapshot& snapshot, const Plan& plan, const Config& config, LockTimes& times);

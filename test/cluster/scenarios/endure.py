@@ -4,10 +4,9 @@ import glob
 import os
 import pathlib
 import random
-import re
 import time
 
-from cluster import check, scenario
+from cluster import check, node_tables, scenario
 
 from .saved import written
 
@@ -22,21 +21,6 @@ def submit(c, rng, ran, seconds):
     c.sbatch(f"{rng.choice(REQUESTS)} -t 5 --requeue -o /dev/null",
              f"echo $SLURM_JOB_NAME >> {ran}; sleep {seconds:.1f}", name=name)
     return name
-
-
-def disagreement(c):
-    """Nodes whose GPUs in use differ from those of the jobs on them; "" if none does."""
-    jobs = c.ask("squeue -h -r -t RUNNING,COMPLETING,SUSPENDED -o %A").split()
-    held = {}
-    for job in jobs:
-        for node, kinds in c.gpus(job).items():
-            held[node] = held.get(node, 0) + sum(kinds.values())
-    found = []
-    for name, node in c.nodes().items():
-        used = sum(map(int, re.findall(r"gpu:\w+:(\d+)", node.get("GresUsed", ""))))
-        if used != held.get(name, 0):
-            found.append(f"{name}: {used} in use, {held.get(name, 0)} of jobs")
-    return "; ".join(found)
 
 
 FORGET = []     # not empty: the state is deleted after each kill
@@ -79,6 +63,7 @@ def random_kills_lose_no_job(c):
         check(not lost, f"all saved jobs after kill {number + 1}", lost)
         for job in [job for job in submitted if job not in known | done]:
             del submitted[job]
-        c.wait(lambda: not disagreement(c), 60, "node tables that agree with the jobs")
+        wrong = node_tables.still_wrong(c, 60)
+        check(not wrong, f"node tables that agree with the jobs after kill {number + 1}", wrong)
         c.say(f"    kill {number + 1}: {len(saved)} saved jobs known, {time.time() - begin:.0f} s")
     c.say(f"    {KILLS} kills, {len(saved)} saved jobs, none lost")

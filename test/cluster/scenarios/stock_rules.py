@@ -66,10 +66,7 @@ def young_jobs_get_no_reservation(c):
 
 @scenario(cluster="gap", needs=["root"], negative=STOPPED, timeout=150)
 def jobs_with_a_warning_run_on_nodes_of_a_reservation(c):
-    """MaxStartDelay: `--signal=R:USR1@60` starts on a reserved node, though a job without it waits
-
-    It does not while a job of that reservation waits, which may want the node back.
-    """
+    """MaxStartDelay: `--signal=R:USR1@60` starts on a reserved node, though a job without it waits"""
     for node in ("n1", "n3", "n4"):
         c.wait_state(c.sbatch(f"-w {node} {WHOLE} -t 60", "sleep 900", name="fill"), "RUNNING", 20)
     c.cmd("scontrol create reservation ReservationName=lent users=root starttime=now+60minutes "

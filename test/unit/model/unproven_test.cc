@@ -33,44 +33,60 @@ double bounded(std::vector<ThroughputObservation> observations, const char* job_
 
 TEST(Unproven, AClaimOfOneJobIsBoundedByTheSpeedOfTheGpuType) {
   // 100 samples/s on a100 make 50 on v100 by the configured speeds, and three times that at most.
-  EXPECT_DOUBLE_EQ(bounded({measured("bert", "a100", 1, 100, 2),
-                            measured("bert", "v100", 1, 100'000, 1)}, "bert", "v100", 1), 150);
-  EXPECT_DOUBLE_EQ(bounded({measured("bert", "a100", 1, 100, 2),
-                            measured("bert", "v100", 1, 120, 1)}, "bert", "v100", 1), 120)
+  EXPECT_DOUBLE_EQ(
+      bounded({measured("bert", "a100", 1, 100, 2), measured("bert", "v100", 1, 100'000, 1)},
+              "bert", "v100", 1),
+      150);
+  EXPECT_DOUBLE_EQ(
+      bounded({measured("bert", "a100", 1, 100, 2), measured("bert", "v100", 1, 120, 1)}, "bert",
+              "v100", 1),
+      120)
       << "plausible";
-  EXPECT_DOUBLE_EQ(bounded({measured("bert", "a100", 1, 100, 2),
-                            measured("bert", "v100", 1, 100'000, 2)}, "bert", "v100", 1), 100'000)
+  EXPECT_DOUBLE_EQ(
+      bounded({measured("bert", "a100", 1, 100, 2), measured("bert", "v100", 1, 100'000, 2)},
+              "bert", "v100", 1),
+      100'000)
       << "two jobs agree";
-  EXPECT_DOUBLE_EQ(bounded({measured("bert", "a100", 1, 100, 2),
-                            measured("bert", "v100", 1, 100'000, 0)}, "bert", "v100", 1), 100'000)
+  EXPECT_DOUBLE_EQ(
+      bounded({measured("bert", "a100", 1, 100, 2), measured("bert", "v100", 1, 100'000, 0)},
+              "bert", "v100", 1),
+      100'000)
       << "imported";
 }
 
 TEST(Unproven, MoreGpusMayBringSoManyTimesMoreAndFewerNoMore) {
-  EXPECT_DOUBLE_EQ(bounded({measured("bert", "a100", 2, 100, 2),
-                            measured("bert", "a100", 8, 1e6, 1)}, "bert", "a100", 8), 1200);
-  EXPECT_DOUBLE_EQ(bounded({measured("bert", "a100", 2, 100, 2),
-                            measured("bert", "a100", 1, 1e6, 1)}, "bert", "a100", 1), 300);
+  EXPECT_DOUBLE_EQ(
+      bounded({measured("bert", "a100", 2, 100, 2), measured("bert", "a100", 8, 1e6, 1)}, "bert",
+              "a100", 8),
+      1200);
+  EXPECT_DOUBLE_EQ(
+      bounded({measured("bert", "a100", 2, 100, 2), measured("bert", "a100", 1, 1e6, 1)}, "bert",
+              "a100", 1),
+      300);
 }
 
 TEST(Unproven, OtherJobTypesSayWhatAGpuTypeCanDo) {
   // On this site v100 is as fast as a100, whatever rubato.conf says.
-  EXPECT_DOUBLE_EQ(bounded({measured("bert", "a100", 1, 100, 2),
-                            measured("bert", "v100", 1, 1e6, 1),
-                            measured("vit", "a100", 1, 40, 2), measured("vit", "v100", 1, 40, 3)},
-                           "bert", "v100", 1), 300);
+  EXPECT_DOUBLE_EQ(
+      bounded({measured("bert", "a100", 1, 100, 2), measured("bert", "v100", 1, 1e6, 1),
+               measured("vit", "a100", 1, 40, 2), measured("vit", "v100", 1, 40, 3)},
+              "bert", "v100", 1),
+      300);
 }
 
 TEST(Unproven, ProvenReferencesGoBeforeOtherClaims) {
-  EXPECT_DOUBLE_EQ(bounded({measured("bert", "a100", 1, 100, 2),
-                            measured("bert", "h100", 1, 1e6, 1),
-                            measured("bert", "v100", 1, 1e6, 1)}, "bert", "v100", 1), 150);
+  EXPECT_DOUBLE_EQ(
+      bounded({measured("bert", "a100", 1, 100, 2), measured("bert", "h100", 1, 1e6, 1),
+               measured("bert", "v100", 1, 1e6, 1)},
+              "bert", "v100", 1),
+      150);
 }
 
 TEST(Unproven, WithoutAReferenceAClaimStays) {
   EXPECT_DOUBLE_EQ(bounded({measured("bert", "v100", 1, 1e6, 1)}, "bert", "v100", 1), 1e6);
-  EXPECT_DOUBLE_EQ(bounded({measured("bert", "v100", 1, 1e6, 1),
-                            measured("vit", "v100", 1, 50, 2)}, "bert", "v100", 1), 1e6)
+  EXPECT_DOUBLE_EQ(bounded({measured("bert", "v100", 1, 1e6, 1), measured("vit", "v100", 1, 50, 2)},
+                           "bert", "v100", 1),
+                   1e6)
       << "samples of different job types do not compare";
 }
 

@@ -138,8 +138,7 @@ TEST_F(StartHistoryTest, a_task_has_the_nodes_it_runs_on) {
   record_round(after);
   ASSERT_EQ(history_.records()->size(), 1U);
   const Explanation& said = history_.records()->front()->told;
-  EXPECT_EQ(said.reason,
-            "starts on n2 with 2 GPUs of type h100; 2 of 9 array tasks start");
+  EXPECT_EQ(said.reason, "starts on n2 with 2 GPUs of type h100; 2 of 9 array tasks start");
   EXPECT_EQ(said.nodes, std::vector<std::string>{"n2"});
   EXPECT_EQ(said.gpu_type, "h100");
   EXPECT_EQ(said.facts, (Facts{{"start_nodes", "n2"}, {"gpu_type", "h100"}, {"tasks", "9"}}));

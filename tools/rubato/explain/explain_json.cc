@@ -79,13 +79,13 @@ void add_expected_start(Json& json, const Explanation& told) {
 
 Json ended_json(const StartRecord& record, const std::optional<JobEnd>& end) {
   Json json{{"job_id", record.job.id},
-          {"label", record.label},
-          {"submit", record.job.submit},
-          {"partition", record.told.partition},
-          {"state", "ended"},
-          {"start", record.start},
-          {"end", record.end},
-          {"decision", decision_json(record)}};
+            {"label", record.label},
+            {"submit", record.job.submit},
+            {"partition", record.told.partition},
+            {"state", "ended"},
+            {"start", record.start},
+            {"end", record.end},
+            {"decision", decision_json(record)}};
   if (record.throughput > 0) json["rate"] = record.throughput;
   if (record.samples > 0) json["samples"] = record.samples;
   if (end) add_end(json, *end);

@@ -37,10 +37,9 @@ int run(const Globals& globals, const Options& options) {
   const auto models = read_models(*site);  // without a store there is none
   const auto snapshot = read_snapshot(*site);
   const auto stopped = stats ? loop_stopped(*stats, site->config, now()) : std::nullopt;
-  const std::string text =
-      metrics_text(stats ? &*stats : nullptr, snapshot ? &snapshot->snapshot : nullptr,
-                   !options.no_profiles && models ? &*models : nullptr,
-                   stats.has_value() && !stopped, now());
+  const std::string text = metrics_text(
+      stats ? &*stats : nullptr, snapshot ? &snapshot->snapshot : nullptr,
+      !options.no_profiles && models ? &*models : nullptr, stats.has_value() && !stopped, now());
   if (const auto done = write_whole(options.output, text); !done) {
     return failure(kFailed, done.error().text);
   }

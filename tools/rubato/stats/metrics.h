@@ -12,8 +12,8 @@
 namespace rubato::tools {
 
 /// One family after another, each with HELP and TYPE. `stats` null: Rubato cannot be read, which
-/// rubato_up tells; `snapshot` null: no GPUs by type; `models` null: no profiles. Numbers of groups of stats.json that are not known
-/// here become rubato_GROUP_MEMBER of type untyped.
+/// rubato_up tells; `snapshot` null: no GPUs by type; `models` null: no profiles. Numbers of groups
+/// of stats.json that are not known here become rubato_GROUP_MEMBER of type untyped.
 [[nodiscard]] std::string metrics_text(const PublishedStats* stats, const Snapshot* snapshot,
                                        const ModelsTable* models, bool up, Seconds now);
 
