@@ -110,7 +110,7 @@ bool Gate::asked_immediately(std::uint32_t uid) const noexcept {
 PostResult Gate::post(JobMessage job_message) {
   const std::shared_ptr<const Config> config = this->config();
   if (config == nullptr || !beat_age()) return message_queue_.refuse_off();
-  return message_queue_.post(std::move(job_message),
+  return message_queue_.post(job_message,
                              config->off(Mechanism::kMessageRate) ? 0 : config->message_interval);
 }
 

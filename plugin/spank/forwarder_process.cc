@@ -38,6 +38,7 @@ Result<Pipe> make_pipe() {
 /// Strings in the form of execve; they must outlive the result.
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
   std::vector<char*> out;
+  out.reserve(texts.size() + 1);
   for (const std::string& text : texts) out.push_back(const_cast<char*>(text.c_str()));
   out.push_back(nullptr);
   return out;

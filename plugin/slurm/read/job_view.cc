@@ -55,7 +55,7 @@ std::string type_in(const char* tres) {
   if (at == nullptr) return {};
   at += 4;
   const std::size_t length = std::strcspn(at, ":,=");
-  const std::string word(at, length);
+  std::string word(at, length);
   if (word.empty() || std::isdigit(static_cast<unsigned char>(word[0])) != 0) {
     // A word before another field is the type, even if it begins with a digit (2080ti); else it is
     // the count.

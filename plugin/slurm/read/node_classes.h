@@ -42,7 +42,7 @@ class NodeClasses {
     std::uint16_t cores = 0;    ///< per socket
     std::uint16_t threads = 0;  ///< per core
 
-    auto operator<=>(const NodeMinimum&) const = default;
+    auto operator<=>(const NodeMinimum&) const = default;  // NOLINT(modernize-use-nullptr)
     [[nodiscard]] bool any() const { return *this != NodeMinimum{}; }
   };
   /// Who asks, where that makes a difference: for nodes with an owner, and in the access list of
@@ -52,7 +52,7 @@ class NodeClasses {
     std::uint32_t association = 0;
     std::uint32_t leaves_reservation = 0;  ///< --signal=R: seconds of warning and 1; 0: not given
 
-    auto operator<=>(const Access&) const = default;
+    auto operator<=>(const Access&) const = default;  // NOLINT(modernize-use-nullptr)
   };
   using Key = std::tuple<const part_record_t*, std::string, std::string, std::string, const void*,
                          Access, std::string, std::uint32_t, bool, std::uint8_t, NodeMinimum>;

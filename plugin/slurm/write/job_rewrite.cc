@@ -136,7 +136,7 @@ Result<void> write_request(job_record_t& job, part_record_t& part, const Request
   write_texts(job, fields);
   write_numbers(job, fields);
   List parsed = nullptr;
-  if (const auto rc = parse_gres(job, parsed); !rc) {
+  if (auto rc = parse_gres(job, parsed); !rc) {
     FREE_NULL_LIST(parsed);
     write_texts(job, before);
     write_numbers(job, before);
@@ -210,7 +210,7 @@ Result<void> RewrittenRequest::write(const Job& asked, const Job& planned) {
   const RequestFields fields = fields_at(saved_->fields, asked.request, planned.request);
   write_texts(job_, fields);
   write_numbers(job_, fields);
-  if (const auto rc = parse_gres(job_, job_.gres_list_req); !rc) return rc;
+  if (auto rc = parse_gres(job_, job_.gres_list_req); !rc) return rc;
   count_tres(job_, part_);
   Request wanted = in_partition(planned.request, part_);
   if (asked.request.gpu_type.empty()) wanted.gpu_type.clear();  // bound only in the parsed request

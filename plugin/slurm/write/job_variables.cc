@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugin/slurm/write/job_variables.h"
 
+#include <fmt/format.h>
+
 #include "lib/hints/task_variables.h"
 #include "plugin/slurm/stock/slurm_headers.h"
 
@@ -27,7 +29,7 @@ void add_variables(job_record& job,
   struct job_details& details = *job.details;
   xrecalloc(details.env_sup, details.env_cnt + variables.size() + 1, sizeof(char*));
   for (const auto& [name, value] : variables)
-    details.env_sup[details.env_cnt++] = xstrdup((name + "=" + value).c_str());
+    details.env_sup[details.env_cnt++] = xstrdup(fmt::format("{}={}", name, value).c_str());
 }
 
 void clear_job_env(job_record& job) {
