@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// How times and lists are written for people.
+// How times and lists are written for people; blanks and parts of a text.
 #pragma once
 
 #include <cstddef>
@@ -24,5 +24,14 @@ namespace rubato {
 
 /// All of `text` is valid UTF-8, as JSON wants it.
 [[nodiscard]] bool is_utf8(std::string_view text);
+
+/// `text` without blanks, tabs and line ends at both ends.
+[[nodiscard]] std::string_view trimmed(std::string_view text);
+
+/// Space, tab, carriage return, line feed, vertical tab or form feed, in any locale.
+[[nodiscard]] bool is_blank(char c);
+
+/// Splits at each `separator`; an empty text is one empty part.
+[[nodiscard]] std::vector<std::string_view> split_at(std::string_view text, char separator);
 
 }  // namespace rubato

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "lib/base/lex.h"
+#include "lib/base/text.h"
 
 namespace rubato {
 namespace {
@@ -27,16 +28,6 @@ double time_part(std::string_view text, double bound) {
   double value = 0;
   for (const char c : text) value = value * 10 + (c - '0');
   return value < bound ? value : -1;
-}
-
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t end = text.find(separator);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
 }
 
 tl::unexpected<Error> bad_time(std::string_view text) {
@@ -96,7 +87,7 @@ Result<double> parse_duration(std::string_view text) {
   double days = 0;
   if (dash != std::string_view::npos) days = time_part(text.substr(0, dash), kNoBound);
   const bool has_days = dash != std::string_view::npos;
-  const auto parts = split(has_days ? text.substr(dash + 1) : text, ':');
+  const auto parts = split_at(has_days ? text.substr(dash + 1) : text, ':');
   if (days < 0 || parts.size() > 3) return bad_time(text);
 
   // After days, the first part is hours; without days, the last part is seconds.
@@ -114,7 +105,7 @@ Result<double> parse_duration(std::string_view text) {
 
 Result<std::vector<std::string>> split_list(std::string_view text) {
   std::vector<std::string> out;
-  for (const std::string_view part : split(text, ',')) {
+  for (const std::string_view part : split_at(text, ',')) {
     if (part.empty()) {
       return fail(fmt::format("{} has an empty list item", in_quotes(text)));
     }

@@ -5,7 +5,7 @@
 
 #include "lib/base/lex.h"
 #include "lib/base/nearest.h"
-#include "lib/hints/numbers.h"
+#include "lib/base/text.h"
 #include "lib/hints/read.h"
 #include "lib/hints/values.h"
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "lib/hints/numbers.h"
+#include "lib/base/text.h"
 
 namespace rubato {
 namespace {

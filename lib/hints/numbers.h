@@ -26,13 +26,4 @@ namespace rubato {
 /// Shortest text that parse_real reads as the same finite value.
 [[nodiscard]] std::string show_real(double value);
 
-/// `text` without blanks, tabs and line ends at both ends.
-[[nodiscard]] std::string_view trimmed(std::string_view text);
-
-/// Space, tab, carriage return, line feed, vertical tab or form feed, in any locale.
-[[nodiscard]] bool is_blank(char c);
-
-/// Splits at each `separator`; an empty text is one empty part.
-[[nodiscard]] std::vector<std::string_view> split_at(std::string_view text, char separator);
-
 }  // namespace rubato

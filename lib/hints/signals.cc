@@ -10,6 +10,7 @@
 
 #include "lib/base/lex.h"
 #include "lib/base/nearest.h"
+#include "lib/base/text.h"
 #include "lib/hints/numbers.h"
 #include "lib/hints/values.h"
 

@@ -8,6 +8,7 @@
 
 #include "lib/base/lex.h"
 #include "lib/base/nearest.h"
+#include "lib/base/text.h"
 #include "lib/hints/numbers.h"
 #include "lib/hints/signals.h"
 

@@ -5,8 +5,8 @@
 
 #include "lib/base/lex.h"
 #include "lib/base/nearest.h"
+#include "lib/base/text.h"
 #include "lib/hints/comment.h"
-#include "lib/hints/numbers.h"
 #include "lib/hints/table.h"
 #include "lib/hints/values.h"
 

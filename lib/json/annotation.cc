@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/base/text.h"
 #include "lib/hints/numbers.h"
 #include "lib/hints/values.h"
 

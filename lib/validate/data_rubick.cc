@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "lib/base/csv.h"
-#include "lib/hints/numbers.h"
+#include "lib/base/text.h"
 
 namespace rubato {
 namespace {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "lib/base/text.h"
 #include "lib/hints/comment.h"
 #include "lib/hints/message.h"
-#include "lib/hints/numbers.h"
 #include "lib/hints/read.h"
 #include "lib/hints/request.h"
 #include "lib/hints/rules.h"

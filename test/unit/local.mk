@@ -14,6 +14,7 @@ test_unit_unit_tests_SOURCES = \
   test/support/fake_clock.h \
   test/support/fake_slurm_log.cc \
   test/support/fake_slurm_log.h \
+  test/support/golden_files.h \
   test/support/plan_checks.cc \
   test/support/plan_checks.h \
   test/support/shared_data.h \

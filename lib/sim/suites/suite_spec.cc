@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "lib/base/nearest.h"
+#include "lib/base/text.h"
 #include "lib/sim/engine/step_truth.h"
 
 namespace rubato::sim {
@@ -24,23 +25,13 @@ std::optional<double> number_in(std::string_view text) {
   return value;
 }
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t to = text.find(separator);
-    parts.push_back(text.substr(0, to));
-    if (to == std::string_view::npos) return parts;
-    text.remove_prefix(to + 1);
-  }
-}
-
 }  // namespace
 
 SuiteResult<SuiteSpec> SuiteSpec::parse(std::string suite, std::string_view text,
                                         const std::vector<std::string>& keys) {
   SuiteSpec spec;
   spec.suite_ = std::move(suite);
-  const std::vector<std::string_view> parts = split(text, '/');
+  const std::vector<std::string_view> parts = split_at(text, '/');
   spec.head_ = parts.front();
   for (std::size_t i = 1; i < parts.size(); ++i) {
     const std::string_view part = parts[i];
@@ -113,7 +104,7 @@ SuiteResult<std::vector<double>> SuiteSpec::weights(const std::string& key,
   const auto word = words_.find(key);
   if (word == words_.end()) return usual;
   std::vector<double> weights;
-  for (const std::string_view part : split(word->second, ':')) {
+  for (const std::string_view part : split_at(word->second, ':')) {
     const auto value = number_in(part);
     weights.push_back(value && *value >= 0 && *value <= 1e9 ? *value : -1);
   }

@@ -6,8 +6,8 @@
 #include <charconv>
 #include <iterator>
 
+#include "lib/base/text.h"
 #include "lib/hints/facts.h"
-#include "lib/hints/numbers.h"
 
 namespace rubato {
 

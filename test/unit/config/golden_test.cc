@@ -4,42 +4,24 @@
 // intended change, RUBATO_REGENERATE=1 rewrites the expected files; check them.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
+#include <sstream>
 
 #include "lib/config/config.h"
 #include "lib/config/options.h"
 #include "lib/config/render.h"
+#include "test/support/golden_files.h"
 #include "tools/generate/config_man.h"
 
 namespace rubato {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path source_dir() {
-  const char* from_environment = std::getenv("RUBATO_SOURCE_DIR");
-  return from_environment != nullptr ? from_environment : RUBATO_SOURCE_DIR;
-}
-
-std::string slurp(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
-
-/// Compares with the file, or writes it on request.
-void expect_kept(const fs::path& path, const std::string& text) {
-  const char* regenerate = std::getenv("RUBATO_REGENERATE");
-  if (regenerate != nullptr && std::string(regenerate) == "1") {
-    std::ofstream(path, std::ios::binary) << text;
-  }
-  ASSERT_TRUE(fs::exists(path)) << path;
-  EXPECT_EQ(slurp(path), text) << path;
-}
+using test::expect_kept;
+using test::golden_cases;
+using test::read_whole;
+using test::source_dir;
 
 /// Maps names to a folder of the test, so that errors do not contain the tree's path.
 class FolderFileSystem : public FileSystem {
@@ -54,19 +36,10 @@ class FolderFileSystem : public FileSystem {
   RealFileSystem real_;
 };
 
-std::vector<fs::path> cases() {
-  std::vector<fs::path> out;
-  for (const auto& entry : fs::directory_iterator(source_dir() / "test/golden/config.d")) {
-    if (entry.is_directory()) out.push_back(entry.path());
-  }
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
 TEST(ConfigGolden, EveryFolderGivesWhatIsExpected) {
   int valid = 0;
   int invalid = 0;
-  for (const fs::path& folder : cases()) {
+  for (const fs::path& folder : golden_cases("config.d")) {
     SCOPED_TRACE(folder.filename());
     const bool testing = folder.filename().string().ends_with("-testing");
     const FolderFileSystem files(folder);
@@ -88,7 +61,7 @@ TEST(ConfigGolden, EveryFolderGivesWhatIsExpected) {
 }
 
 TEST(ConfigGolden, ErrorsAreWholeSentencesWithAPlace) {
-  for (const fs::path& folder : cases()) {
+  for (const fs::path& folder : golden_cases("config.d")) {
     const FolderFileSystem files(folder);
     const auto loaded =
         load_config_file("rubato.conf", files, folder.filename().string().ends_with("-testing"));
@@ -112,13 +85,14 @@ TEST(ConfigGolden, TheExampleIsThatOfTheTable) {
 }
 
 TEST(ConfigGolden, TheExampleChangesNothing) {
-  const auto config = parse_config(slurp(source_dir() / "configs/rubato.conf.example"), "example");
+  const auto config =
+      parse_config(read_whole(source_dir() / "configs/rubato.conf.example"), "example");
   ASSERT_TRUE(config) << config.error().text;
   EXPECT_EQ(*config, Config{});
 }
 
 TEST(ConfigGolden, TheExampleParsesWithEveryLineInUse) {
-  std::istringstream in(slurp(source_dir() / "configs/rubato.conf.example"));
+  std::istringstream in(read_whole(source_dir() / "configs/rubato.conf.example"));
   std::string text;
   std::set<std::string> named;
   for (std::string line; std::getline(in, line);) {

@@ -6,11 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <sstream>
 
@@ -21,47 +17,23 @@
 #include "lib/hints/rules.h"
 #include "lib/hints/table.h"
 #include "lib/hints/values.h"
+#include "test/support/golden_files.h"
 #include "tools/generate/hints_man.h"
 
 namespace rubato {
 namespace {
 
 namespace fs = std::filesystem;
-
-fs::path source_dir() {
-  const char* from_environment = std::getenv("RUBATO_SOURCE_DIR");
-  return from_environment != nullptr ? from_environment : RUBATO_SOURCE_DIR;
-}
-
-std::string slurp(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
+using test::expect_kept;
+using test::golden_cases;
+using test::read_whole;
+using test::source_dir;
 
 /// The text of a file without its final line end.
 std::string line_of(const fs::path& path) {
-  std::string text = slurp(path);
+  std::string text = read_whole(path);
   if (text.ends_with('\n')) text.pop_back();
   return text;
-}
-
-/// Compares with the file, or writes it on request.
-void expect_kept(const fs::path& path, const std::string& text) {
-  const char* regenerate = std::getenv("RUBATO_REGENERATE");
-  if (regenerate != nullptr && std::string(regenerate) == "1") {
-    std::ofstream(path, std::ios::binary) << text;
-  }
-  ASSERT_TRUE(fs::exists(path)) << path;
-  EXPECT_EQ(slurp(path), text) << path;
-}
-
-std::vector<fs::path> cases() {
-  std::vector<fs::path> out;
-  for (const auto& entry : fs::directory_iterator(source_dir() / "test/golden/hints.d")) {
-    if (entry.is_directory()) out.push_back(entry.path());
-  }
-  std::sort(out.begin(), out.end());
-  return out;
 }
 
 /// "2" or "2-4", the value of -N.
@@ -158,7 +130,7 @@ std::string result_of(const fs::path& folder, bool& good) {
 TEST(HintsGolden, EveryFolderGivesWhatIsExpected) {
   int valid = 0;
   int invalid = 0;
-  for (const fs::path& folder : cases()) {
+  for (const fs::path& folder : golden_cases("hints.d")) {
     SCOPED_TRACE(folder.filename());
     bool good = false;
     const std::string result = result_of(folder, good);
@@ -172,9 +144,9 @@ TEST(HintsGolden, EveryFolderGivesWhatIsExpected) {
 TEST(HintsGolden, EveryRuleAndEveryHintHasAFolder) {
   std::string all;
   std::set<std::string> broken;
-  for (const fs::path& folder : cases()) {
-    all += slurp(folder / "comment");
-    if (fs::exists(folder / "request") && !is_message(slurp(folder / "comment"))) {
+  for (const fs::path& folder : golden_cases("hints.d")) {
+    all += read_whole(folder / "comment");
+    if (fs::exists(folder / "request") && !is_message(read_whole(folder / "comment"))) {
       const auto hints = parse_comment(line_of(folder / "comment"));
       ASSERT_TRUE(hints) << folder;
       const HintRequest request = request_of(line_of(folder / "request"));
@@ -190,7 +162,7 @@ TEST(HintsGolden, EveryRuleAndEveryHintHasAFolder) {
 }
 
 TEST(HintsGolden, ErrorsAreSentencesWithAPlace) {
-  for (const fs::path& folder : cases()) {
+  for (const fs::path& folder : golden_cases("hints.d")) {
     bool good = false;
     const std::string result = result_of(folder, good);
     if (good) continue;
