@@ -71,7 +71,7 @@ class UsualSeconds {
   [[nodiscard]] bool empty() const { return parts_.empty(); }
   // Call once all were added.
   void settle() { part_ = upper_median(parts_); }
-  // Limits may be endless, so nobody is taken to be longer than all that tell.
+  // Limits may be endless: no job counts as longer than the longest that is known.
   [[nodiscard]] double of(const Job& job) const {
     return std::clamp(part_ * limit_of(job), shortest_, longest_);
   }
@@ -110,12 +110,8 @@ std::vector<JobNeed> expected_needs(const Snapshot& snapshot, const Models& mode
   std::vector<std::optional<double>> own;
   UsualSeconds usual;
   own.reserve(jobs.size());
-  const auto overrun = [&](const Job& job) {
-    return config.off(Mechanism::kOverrun) ? nullptr
-                                           : overrun_of(snapshot.memory.overruns, job.uid, now);
-  };
   for (const Job* job : jobs) {
-    own.push_back(predictable(service, job->key) && overrun(*job) == nullptr
+    own.push_back(predictable(service, job->key)
                       ? own_seconds(snapshot, *job, models, config, types)
                       : std::nullopt);
     if (own.back()) usual.add(*job, *own.back());
@@ -127,7 +123,7 @@ std::vector<JobNeed> expected_needs(const Snapshot& snapshot, const Models& mode
   needs.reserve(jobs.size());
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const Job& job = *jobs[i];
-    const UserOverrun* const past = overrun(job);
+    const UserOverrun* const past = past_overrun({snapshot, models, config, now}, job);
     const double expected = own[i] ? *own[i] : past != nullptr ? limit_of(job) : usual.of(job);
     const double seconds = std::max(std::min(expected, limit_of(job)), 1.0);
     const Seconds waited = job.eligible > 0 ? std::max<Seconds>(now - job.eligible, 0) : 0;

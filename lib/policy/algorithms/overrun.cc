@@ -75,10 +75,12 @@ std::vector<UserOverrun> next_overruns(const RoundInput& input) {
   return overruns;
 }
 
-const UserOverrun* overrun_of(const std::vector<UserOverrun>& overruns, std::uint32_t uid,
-                              Seconds now) {
-  const auto at = std::ranges::lower_bound(overruns, uid, {}, &UserOverrun::uid);
-  const bool found = at != overruns.end() && at->uid == uid && now - at->last < kOverrunCounts;
+const UserOverrun* past_overrun(const RoundInput& input, const Job& job) {
+  if (job.state != JobState::kPending || input.config.off(Mechanism::kOverrun)) return nullptr;
+  const std::vector<UserOverrun>& overruns = input.snapshot.memory.overruns;
+  const auto at = std::ranges::lower_bound(overruns, job.uid, {}, &UserOverrun::uid);
+  const bool found =
+      at != overruns.end() && at->uid == job.uid && input.now - at->last < kOverrunCounts;
   return found ? &*at : nullptr;
 }
 

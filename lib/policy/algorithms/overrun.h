@@ -17,8 +17,8 @@ inline constexpr Seconds kOverrunCounts = 86400;
 /// count.
 [[nodiscard]] std::vector<UserOverrun> next_overruns(const RoundInput& input);
 
-/// Null if no job of that user overran in the last kOverrunCounts. `overruns` is sorted by uid.
-[[nodiscard]] const UserOverrun* overrun_of(const std::vector<UserOverrun>& overruns,
-                                            std::uint32_t uid, Seconds now);
+/// The overrun for which the stated work of a pending job does not count: one of its user in the
+/// last kOverrunCounts. Else null.
+[[nodiscard]] const UserOverrun* past_overrun(const RoundInput& input, const Job& job);
 
 }  // namespace rubato

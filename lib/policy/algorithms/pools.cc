@@ -10,6 +10,7 @@
 #include "lib/core/resize_request.h"
 #include "lib/policy/algorithms/forecast.h"
 #include "lib/policy/algorithms/job_forecast.h"
+#include "lib/policy/algorithms/overrun.h"
 
 namespace rubato {
 namespace {
@@ -94,6 +95,7 @@ class Counter {
     const bool named = job.hints && !job.hints->job_type.empty();
     if (!type.valid() || !samples || !named || input_.models.throughput_model() == nullptr)
       return std::nullopt;
+    if (past_overrun(input_, job) != nullptr) return std::nullopt;
     const Forecast forecast =
         forecast_for(input_.models, input_.config, job, capacity_.types()[type], gpus);
     if (!forecast.known_profile || !(forecast.throughput() > 0)) return std::nullopt;

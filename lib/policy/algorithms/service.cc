@@ -9,6 +9,7 @@
 
 #include "lib/policy/algorithms/forecast.h"
 #include "lib/policy/algorithms/levels.h"
+#include "lib/policy/algorithms/overrun.h"
 
 namespace rubato {
 namespace {
@@ -93,11 +94,15 @@ void bring_forward(Service& service, const Job& job, double power, Seconds now) 
   service.updated = now;
 }
 
+int gpus_of(const Job& job) {
+  return std::max(job.request.gpus_on(std::max(job.request.min_nodes, 1)), 1);
+}
+
 // GPU-seconds it needs on the type it is fastest on; empty when that cannot be told.
 std::optional<double> by_profile(const Job& job, const ProfileName& profile, double left,
                                  const Models& models, const std::set<std::string>& types) {
   if (models.throughput_model() == nullptr || profile.job_type.empty()) return std::nullopt;
-  const int gpus = std::max(job.request.gpus_on(std::max(job.request.min_nodes, 1)), 1);
+  const int gpus = gpus_of(job);
   double best = 0;
   for (const std::string& type : types) {
     const Forecast forecast = models.throughput_model()->predict(profile, type, gpus);
@@ -105,6 +110,10 @@ std::optional<double> by_profile(const Job& job, const ProfileName& profile, dou
     best = std::max(best, forecast.throughput());
   }
   return best > 0 ? std::optional(left / best * gpus) : std::nullopt;
+}
+
+double at_time_limit(const Job& job) {
+  return static_cast<double>(std::max<Seconds>(job.time_limit, 1)) * gpus_of(job);
 }
 
 // `power` is what it holds now, in GPUs of the fastest type.
@@ -139,7 +148,10 @@ std::vector<Service> update_service(const Snapshot& snapshot, const Models& mode
         left && (config.off(Mechanism::kPredictability)
                      ? known_speed
                      : predictability(snapshot, job, profile, known_speed).predictable);
+    const bool overran = past_overrun({snapshot, models, config, now}, job) != nullptr;
+    if (overran) service.predictable = false;
     if (!service.predictable) left.reset();
+    if (overran) left = at_time_limit(job);
     inputs.push_back({.job = job.key,
                       .attained = service.since_promotion,
                       .remaining = left,

@@ -9,6 +9,7 @@
 
 #include "lib/policy/algorithms/assign.h"
 #include "lib/policy/algorithms/job_forecast.h"
+#include "lib/policy/algorithms/overrun.h"
 #include "lib/policy/algorithms/size.h"
 #include "lib/policy/algorithms/type_chooser.h"
 
@@ -56,7 +57,7 @@ void TypeChooser::add(PendingEntry& entry) {
   if (job.hints && !job.hints->job_type.empty() && input_.models.throughput_model() != nullptr) {
     forecast(job, candidate);
   }
-  candidate.left = samples_left(input_.snapshot, job);
+  if (past_overrun(input_, job) == nullptr) candidate.left = samples_left(input_.snapshot, job);
   candidate.sized = !size_refused(input_.snapshot.memory, job.key);
   candidates_.push_back(std::move(candidate));
 }

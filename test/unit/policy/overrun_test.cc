@@ -127,6 +127,27 @@ TEST(Overrun, TheNextJobsOfTheUserAreTakenAtTheirTimeLimit) {
   EXPECT_EQ(order_of(snapshot, off), (std::vector{other, honest}));
 }
 
+TEST(Overrun, StatedWorkNoLongerGivesABetterLevel) {
+  Snapshot snapshot = two_waiting();
+  for (int i = 0; i < 2; ++i) {
+    Job& job = add_pending(snapshot, 1);
+    hint(job, 5, 1000);
+    job.time_limit = 86400;
+  }
+  const JobKey other = snapshot.jobs[1].key;
+  const auto level = [&](const Config& config) {
+    const auto services = round(snapshot, learnt(), config, kNow).memory.service;
+    const auto found = std::ranges::find(services, other, &Service::job);
+    return found != services.end() ? found->level : -1;
+  };
+  EXPECT_EQ(level(placing()), 0) << "the first time";
+  snapshot.memory.overruns = {{7, kNow - 600, 99}};
+  EXPECT_EQ(level(placing()), 1);
+  Config off = placing();
+  off.test_off.insert(Mechanism::kOverrun);
+  EXPECT_EQ(level(off), 0);
+}
+
 TEST(Overrun, WorkIsNotKnownByAProfileOfOneJob) {
   const Snapshot snapshot = two_waiting();
   const JobId honest = snapshot.jobs[0].key.id;
