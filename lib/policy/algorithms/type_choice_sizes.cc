@@ -124,7 +124,9 @@ void TypeChooser::add_variant(MatchCandidate& candidate, const Forecast& f,
   if (gpus < candidate.gpus) trial.obstacle = too_small(candidate, f);
   if (trial.obstacle != SizeObstacle::kNone) return;
   trial.cost = cost(candidate, trial.type, gpus, hoped(candidate, f, trial.type, gpus));
-  if (trial.cost > candidate.choice.most) {
+  // Its own size on its own type stays open: it may start there whatever another size costs.
+  const bool as_requested = gpus == candidate.gpus && trial.type == candidate.choice.matched;
+  if (trial.cost > candidate.choice.most && !as_requested) {
     trial.obstacle = SizeObstacle::kCost;
     return;
   }

@@ -88,12 +88,12 @@ class TypeChooser {
   /// type: between types only those who wait count, for who will come can be matched to another.
   [[nodiscard]] double cost(const MatchCandidate& candidate, TypeId type, int gpus,
                             double speed) const;
-  /// At that size: with the probability that it costs nobody a wait.
+  /// At that size: with the probability that it costs no job a wait.
   [[nodiscard]] double hoped(const MatchCandidate& candidate, const Forecast& f, TypeId type,
                              int gpus) const;
   /// The ways to start a job that runs at several sizes, best first, and why others are none.
   void add_variants(MatchCandidate& candidate) const;
-  /// A size that nobody has measured may turn out to be many times slower, and what is learnt from
+  /// A size that no job has measured may turn out to be many times slower, and what is learnt from
   /// it is of no use where no job grows.
   [[nodiscard]] bool may_try(TypeId type) const;
   [[nodiscard]] SizeObstacle too_small(const MatchCandidate& candidate, const Forecast& f) const;

@@ -147,3 +147,40 @@ def no_plan_is_given_that_a_gpu_cannot_hold(c):
              "a round with the new rubato.conf", 60)
     fits = plan_of_next()
     check(fits == "zero=2", "zero=2, the plan that fits into 40 GiB", fits)
+
+
+@scenario(cluster="share", needs=["rubato"], negative="forecast", timeout=300)
+def explain_says_why_no_other_size_was_taken(c):
+    """A job for 4 GPUs waits beside 2 free ones, though it could use 1, and explain says why
+
+    On 1 GPU it might not end within its time limit. Once it has started, explain has the sizes that it did not take.
+    """
+    c.restart_ctld()
+    kind = c.fresh_name("wide")
+    rows = [("a100", 1, 64, 300), ("a100", 2, 64, 570), ("a100", 4, 64, 1000)]
+    c.cmd(f"rubato models import {profile_file(c, 'wide.csv', kind, rows)}", timeout=180)
+    c.wait(lambda: len(fitted_rows(c, kind)) == len(rows), 60, "the profile in a round")
+    latch = c.latch()
+    held = [c.sbatch(f"-w n{node} --gpus=a100:{gpus} -t 60", latch.wait)
+            for node, gpus in ((1, 4), (2, 4), (3, 4), (4, 2))]
+    for job in held:
+        c.wait_state(job, "RUNNING", 40)
+    job = c.sbatch(f"--gpus=a100:4 -t 60 --comment='rubato:job-type={kind};gpus=1,4;batch=64;"
+                   "samples=1000000'", "sleep 600")
+
+    def told():
+        text = c.ask(f"rubato explain {job} --json 2>/dev/null", check=False)
+        return (json.loads(text or "{}").get("jobs") or [{}])[0]
+    waits = c.expect(told, lambda said: said.get("verdict") in ("wait", "reserve") and
+                     "sizes" in said, "the sizes of the waiting job", 60)
+    c.cmd(f"rubato explain {job}")
+    outcomes = {size["gpus"]: size["outcome"] for size in waits["sizes"]}
+    check(outcomes == {1: "time-limit", 4: "no-room"}, "why not 1 and 4", outcomes)
+    check("sizes not taken: 1 (it might not end within its time limit)" in waits["reason"],
+          "size 1 in the sentence", waits["reason"])
+    latch.open()
+    c.wait_state(job, "RUNNING", 60)
+    started = c.expect(lambda: told().get("decision", {}), lambda said: "sizes" in said,
+                       "the sizes in the decision of the running job", 60)
+    taken = [size["gpus"] for size in started["sizes"] if size["outcome"] == "taken"]
+    check(taken == [4], "4 GPUs taken", started["sizes"])

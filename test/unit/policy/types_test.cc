@@ -329,6 +329,16 @@ TEST(Sizes, ExplainSaysWhyAPendingJobTakesNoOtherSize) {
   EXPECT_THAT(said.reason, HasSubstr("1 (its work is not known), 2 (its work is not known)"));
 }
 
+TEST(Sizes, TheRequestedSizeStaysOpenHoweverMuchArrives) {
+  // A hundred jobs came in the last second. On one GPU the job would not end within its time limit.
+  Snapshot snapshot = make_cluster({{"slow", 4}});
+  snapshot.memory.loads = {{"slow", kNow, 1, 100, 100, 100, 100 * 3600.0}};
+  add_running(snapshot, {share_of(snapshot, 0, 2)}, kNow + 3600);
+  elastic(snapshot, 4, {{1, 1}, {4, 4}}, 300 * 600).time_limit = 700;
+  const Explanation said = round(snapshot, learnt(), placing(), kNow).explanations.at(0);
+  EXPECT_EQ(size_words(said), (SizeWords{{1, "time-limit"}, {4, "no-room"}}));
+}
+
 TEST(Sizes, ExplainSaysThatWaitingIsShorterThanASmallSize) {
   // 3 of 4 GPUs come free after 30 s; the job runs 600 s on 4 GPUs, and much longer on one.
   Snapshot snapshot = make_cluster({{"slow", 4}});
