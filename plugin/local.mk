@@ -200,6 +200,8 @@ spank_rubato_la_SOURCES = \
   plugin/spank/contexts.h \
   plugin/spank/forwarder_process.cc \
   plugin/spank/forwarder_process.h \
+  plugin/spank/last_line.cc \
+  plugin/spank/last_line.h \
   plugin/spank/local.cc \
   plugin/spank/own_fmt.cc \
   plugin/spank/plugin.cc \

@@ -27,6 +27,8 @@ void local_options_done(spank_t spank);
 
 /// slurmstepd: the batch script or a step on one node.
 void remote_init(spank_t spank, const PluginArguments& arguments);
+/// Says in the job's standard error why the last line of its report file is not a report.
+void remote_task_exit(spank_t spank);
 void remote_exit();
 
 }  // namespace rubato

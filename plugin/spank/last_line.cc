@@ -19,12 +19,12 @@ constexpr std::int64_t kTail = 4096;
 
 }  // namespace
 
-std::optional<LastLine> read_last_line(const std::string& path) {
+std::optional<LastLine> read_last_line(const std::string& path, uid_t owner) {
   const Descriptor file(
       ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC));
   struct stat found = {};
   if (!file.open() || fstat(file.get(), &found) != 0 || !S_ISREG(found.st_mode) ||
-      found.st_uid != geteuid()) {
+      found.st_uid != owner) {
     return std::nullopt;
   }
   std::array<char, kTail> buffer;
@@ -61,9 +61,9 @@ LastLine kept_sent(int claim) {
   return LastLine{std::string(bytes.data() + sizeof where, bytes.data() + got), where[0], where[1]};
 }
 
-std::optional<std::string> message_of_line(const std::string& line) {
+Result<std::string> message_of_line(const std::string& line) {
   const auto message = parse_message("rubato!" + line);
-  if (!message) return std::nullopt;
+  if (!message) return tl::unexpected(message.error());
   return render_message(*message);
 }
 

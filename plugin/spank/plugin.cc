@@ -87,6 +87,10 @@ RUBATO_EXPORTED int slurm_spank_init_post_opt(spank_t spank, int count, char** w
   });
 }
 
+RUBATO_EXPORTED int slurm_spank_task_exit(spank_t spank, int /*count*/, char** /*words*/) {
+  return rubato::guarded("task_exit", [&] { rubato::remote_task_exit(spank); });
+}
+
 RUBATO_EXPORTED int slurm_spank_exit(spank_t /*spank*/, int /*count*/, char** /*words*/) {
   return rubato::guarded("exit", [] {
     if (spank_context() == S_CTX_REMOTE) rubato::remote_exit();

@@ -11,6 +11,7 @@
 #include "plugin/spank/client.h"
 #include "plugin/spank/contexts.h"
 #include "plugin/spank/forwarder_process.h"
+#include "plugin/spank/last_line.h"
 #include "plugin/spank/report_file.h"
 
 namespace rubato {
@@ -23,6 +24,7 @@ constexpr std::uint32_t kExternStep = 0xfffffffc;
 std::optional<ReportFile> report_file;
 std::optional<ForwarderProcess> forwarder;
 std::optional<ForwarderCall> forwarder_call;  ///< of `forwarder`
+bool line_checked = false;                    ///< the last line, by the first task that ended
 
 /// Jobs without a report file have this one, so that `>> $RUBATO_REPORT_FILE` works in all jobs.
 constexpr const char* kNoReportFile = "/dev/null";
@@ -179,6 +181,20 @@ void remote_init(spank_t spank, const PluginArguments& arguments) {
   // Rank 0 reports; it runs beside the batch script or on the first node of a step.
   if (!batch && step->node != 0) return;
   start_forwarder(call_for(spank, *step, settings, report_file->path()));
+}
+
+// slurmstepd's log goes to the job's standard error too.
+void remote_task_exit(spank_t spank) {
+  if (!report_file || line_checked) return;
+  const auto step = this_step(spank);
+  const auto line = step ? read_last_line(report_file->path(), step->uid) : std::nullopt;
+  if (!line) return;
+  line_checked = true;
+  const auto message = message_of_line(line->text);
+  if (!message) {
+    slurm_error("rubato: the last line of $RUBATO_REPORT_FILE is not a report: %s",
+                message.error().text.c_str());
+  }
 }
 
 void remote_exit() {

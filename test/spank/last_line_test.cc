@@ -19,7 +19,7 @@ class LastLineTest : public testing::Test {
  protected:
   std::string text_of(const std::string& content) {
     write_text(file_, content);
-    const auto line = read_last_line(file_);
+    const auto line = read_last_line(file_, geteuid());
     return line ? line->text : "(none)";
   }
 
@@ -52,38 +52,38 @@ TEST_F(LastLineTest, NeverReadsMoreThanTheEnd) {
   ASSERT_EQ(ftruncate(file, 1LL << 40), 0);  // a hole of a terabyte
   ASSERT_EQ(pwrite(file, "\nok\n", 4, 1LL << 40), 4);
   close(file);
-  ASSERT_TRUE(read_last_line(file_));
-  EXPECT_EQ(read_last_line(file_)->text, "ok");
+  ASSERT_TRUE(read_last_line(file_, geteuid()));
+  EXPECT_EQ(read_last_line(file_, geteuid())->text, "ok");
 }
 
 TEST_F(LastLineTest, OpensPlainFilesOnly) {
-  EXPECT_FALSE(read_last_line(file_));
+  EXPECT_FALSE(read_last_line(file_, geteuid()));
   write_text(scratch_ / "real", "a\n");
   ASSERT_EQ(symlink((scratch_ / "real").c_str(), file_.c_str()), 0);
-  EXPECT_FALSE(read_last_line(file_));
+  EXPECT_FALSE(read_last_line(file_, geteuid()));
   unlink(file_.c_str());
   ASSERT_EQ(mkfifo(file_.c_str(), 0600), 0);
-  EXPECT_FALSE(read_last_line(file_));
+  EXPECT_FALSE(read_last_line(file_, geteuid()));
   unlink(file_.c_str());
   ASSERT_EQ(mkdir(file_.c_str(), 0700), 0);
-  EXPECT_FALSE(read_last_line(file_));
+  EXPECT_FALSE(read_last_line(file_, geteuid()));
 }
 
 TEST_F(LastLineTest, OpensOwnFilesOnly) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can give a file away";
   write_text(file_, "a\n");
   ASSERT_EQ(chown(file_.c_str(), 65534, 65534), 0);
-  EXPECT_FALSE(read_last_line(file_));
+  EXPECT_FALSE(read_last_line(file_, geteuid()));
 }
 
 TEST_F(LastLineTest, TellsANewLineFromAnOldOne) {
   text_of("a\n");
-  const auto first = read_last_line(file_);
-  EXPECT_EQ(read_last_line(file_), first);
+  const auto first = read_last_line(file_, geteuid());
+  EXPECT_EQ(read_last_line(file_, geteuid()), first);
   text_of("a\na\n");
-  EXPECT_NE(read_last_line(file_), first);
+  EXPECT_NE(read_last_line(file_, geteuid()), first);
   text_of("a\n");
-  EXPECT_EQ(read_last_line(file_), first);
+  EXPECT_EQ(read_last_line(file_, geteuid()), first);
 }
 
 TEST_F(LastLineTest, EightWritersAtOnce) {
@@ -106,13 +106,13 @@ TEST_F(LastLineTest, EightWritersAtOnce) {
     writing = false;
   });
   while (writing) {
-    if (const auto line = read_last_line(file_)) {
+    if (const auto line = read_last_line(file_, geteuid())) {
       EXPECT_TRUE(message_of_line(line->text)) << line->text;
     }
   }
   ended.join();
-  ASSERT_TRUE(read_last_line(file_));
-  EXPECT_TRUE(message_of_line(read_last_line(file_)->text));
+  ASSERT_TRUE(read_last_line(file_, geteuid()));
+  EXPECT_TRUE(message_of_line(read_last_line(file_, geteuid())->text));
 }
 
 TEST(MessageOfLine, IsAMessageOrNothing) {

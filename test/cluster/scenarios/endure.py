@@ -1,16 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""slurmctld killed at random instants. RUBATO_KILLS sets how often: 50 by default, 1000 on demand."""
+"""slurmctld killed at random instants, and under work for a long time.
+
+RUBATO_KILLS sets the number of kills (50), RUBATO_SOAK the seconds of work (300), RUBATO_ENDURE_SEED the seed (1). Both
+run under stock Slurm too.
+"""
 import glob
 import os
 import pathlib
 import random
+import re
+import statistics
 import time
 
-from cluster import check, node_tables, scenario
+from cluster import check, node_tables, proc, scenario, shape
 
+from . import steps
 from .saved import written
 
 KILLS = int(os.environ.get("RUBATO_KILLS", "50"))
+SOAK = int(os.environ.get("RUBATO_SOAK", "300"))
+SEED = int(os.environ.get("RUBATO_ENDURE_SEED", "1"))
+
+# Ended jobs leave slurmctld within about a minute, so that its memory does not grow by them.
+shape("soak", load=False, rubato_conf=steps.conf("MessageInterval=1"), options={"MinJobAge": 5})
 REQUESTS = ("--gpus=1", "--gpus=a100:2", "--gpus=h100:4 -N1", "--gpus=3", "-n2",
             "--gpus-per-node=2 -N2", "--gpus=1 --comment='rubato:job-type=endure;gpus=1-2'")
 
@@ -32,7 +44,7 @@ def forget_state(c):
     c.defer(FORGET.clear)
 
 
-@scenario(cluster="quiet", needs=["rubato"], negative=forget_state, timeout=KILLS * 30 + 300,
+@scenario(cluster="quiet", negative=forget_state, timeout=KILLS * 30 + 300,
           tier=2)
 def random_kills_lose_no_job(c):
     """kill -9 of slurmctld at random instants: no saved job is lost, node tables agree with jobs
@@ -40,7 +52,7 @@ def random_kills_lose_no_job(c):
     A job that slurmctld had not saved is lost, and its id is given to the next job. slurmd may then
     refuse that one as a duplicate, and Slurm holds it. So the end of the jobs is not awaited.
     """
-    rng = random.Random(int(os.environ.get("RUBATO_ENDURE_SEED", "1")))
+    rng = random.Random(SEED)
     ran = pathlib.Path(c.path("out", c.fresh_name("ran")))
     submitted = {}
     begin = time.time()
@@ -67,3 +79,61 @@ def random_kills_lose_no_job(c):
         check(not wrong, f"node tables that agree with the jobs after kill {number + 1}", wrong)
         c.say(f"    kill {number + 1}: {len(saved)} saved jobs known, {time.time() - begin:.0f} s")
     c.say(f"    {KILLS} kills, {len(saved)} saved jobs, none lost")
+
+
+def keep_ended_jobs(c):
+    """Negative control: slurmctld keeps its ended jobs, so its memory grows."""
+    path = pathlib.Path(c.path("etc/slurm.conf"))
+    path.write_text(re.sub(r"MinJobAge=\d+", "MinJobAge=86400", path.read_text()))
+    c.restart_ctld()
+
+
+def use(c):
+    """(resident memory in KiB, file descriptors, threads) of slurmctld."""
+    pid = c.ctld_pid()
+    status = proc.read_proc(pid, "status")
+
+    def number(key):
+        return int(re.search(rf"^{key}:\s+(\d+)", status, re.M)[1])
+    return number("VmRSS"), len(os.listdir(f"/proc/{pid}/fd")), number("Threads")
+
+
+def work(c, rng):
+    """Some submissions, and messages, changes and cancellations of jobs that are there."""
+    for _ in range(rng.randint(1, 3)):
+        options = rng.choice(REQUESTS + ("--gpus=1 --array=1-4", "--gpus=2 --nice=100"))
+        c.ask(f"sbatch {options} -t 5 -o /dev/null --wrap 'sleep {rng.uniform(0.2, 4):.1f}'")
+    jobs = c.ask("squeue -h -o '%A %T'", check=False).split("\n")
+    job, _, state = rng.choice(jobs).partition(" ")
+    if state == "RUNNING":
+        c.ask(f"scontrol update JobId={job} Comment='rubato!report samples={rng.randint(1, 1000)};rate=5;batch=8'",
+              check=False)
+    elif state == "PENDING":
+        c.ask(rng.choice((f"scancel {job}", f"scontrol update JobId={job} Nice={rng.randint(0, 50)}")), check=False)
+
+
+@scenario(cluster="soak", negative=keep_ended_jobs, timeout=SOAK * 2 + 300, tier=2)
+def memory_and_descriptors_stay_flat(c):
+    """Jobs come, report, change and end for a long time: memory, descriptors and threads of slurmctld do not grow
+
+    The last quarter of the time is compared with the second one.
+    """
+    rng = random.Random(SEED)
+    begin = time.time()
+    samples = []
+    while time.time() - begin < SOAK:
+        work(c, rng)
+        samples.append((time.time() - begin, *use(c)))
+        if len(samples) % 100 == 0:
+            c.say(f"    {samples[-1][0]:.0f} s: {samples[-1][1] / 1024:.1f} MiB, {samples[-1][2]} descriptors, "
+                  f"{samples[-1][3]} threads")
+        time.sleep(0.2)
+
+    def quarter(number, column):
+        return [row[column] for row in samples if (number - 1) * SOAK / 4 <= row[0] < number * SOAK / 4]
+    for column, name, unit, spare in ((1, "memory", 1024, 0.03), (2, "descriptors", 1, 0.1), (3, "threads", 1, 0.1)):
+        then, now = (statistics.median(quarter(number, column)) / unit for number in (2, 4))
+        c.say(f"    {name}: {then:.1f} in the second quarter, {now:.1f} in the last")
+        check(now <= then * (1 + spare), f"{name} as before", (then, now))
+    ids = c.ask("squeue -h -t all -o %A").split()
+    c.say(f"    {max(map(int, ids), default=0)} jobs in {SOAK} s")

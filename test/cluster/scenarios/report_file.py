@@ -6,7 +6,7 @@ import re
 from cluster import check, scenario
 from cluster.proc import alive, all_pids, read_proc
 
-from . import spank, steps
+from . import removed, spank, steps
 
 TRAINER = pathlib.Path(__file__).resolve().parents[3] / "contrib/trainer/rubato-trainer"
 LINE = "report samples={0};rate={1};batch=32"
@@ -51,6 +51,27 @@ def report_file_becomes_a_message(c):
     check("file=/dev/null" in c.output(plain) and not forwarders(c, plain),
           "no file of its own and no process for a job without hints", c.output(plain))
     c.cmd(f"scancel {plain}")
+
+
+def without_files(c):
+    """Negative control: jobs get /dev/null."""
+    removed.set_plugstack(c, " hints=ignore")
+    c.defer(c.write_conf)
+
+
+@scenario(cluster="spank", needs=["rubato", "spank"], negative=without_files)
+def a_line_that_is_no_report_is_named(c):
+    """A job misspells a key in $RUBATO_REPORT_FILE: its output says so when the script ends"""
+    job = c.sbatch("--gpus=a100:1 -t 5 --dl-job-type=filed",
+                   "echo 'report smples=1;rate=1;batch=1' >> $RUBATO_REPORT_FILE; echo written")
+    good = c.sbatch("--gpus=a100:1 -t 5 --dl-job-type=filed",
+                    f"echo '{LINE.format(6400, 50)}' >> $RUBATO_REPORT_FILE; echo written")
+    words = "the last line of $RUBATO_REPORT_FILE is not a report"
+    c.wait(lambda: words in c.output(job), 30, f"`{words}` in the output of the job")
+    c.say(*c.output(job).splitlines())
+    check("did you mean samples" in c.output(job), "the nearest key", c.output(job))
+    c.wait_state(good, "COMPLETED", 30)
+    check(words not in c.output(good), "no such line of a job with a good report", c.output(good))
 
 
 @scenario(cluster="spank", needs=["rubato", "spank"], negative=spank.no_plugstack)
