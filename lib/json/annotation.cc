@@ -134,6 +134,31 @@ bool set(std::string_view key, const Values& value, JobAnnotation& annotation) {
   return true;
 }
 
+std::string replaced_once(std::string_view system_comment, std::string_view annotation) {
+  std::string out;
+  bool placed = annotation.empty();
+  std::size_t at = 0;
+  while (true) {
+    const std::string_view old = next_annotation(system_comment, at);
+    if (old.empty()) break;
+    const auto begin = static_cast<std::size_t>(old.data() - system_comment.data());
+    out += system_comment.substr(at, begin - at);
+    at = begin + old.size();
+    if (!placed) {
+      out += annotation;
+      placed = true;
+    } else if (!out.empty() && out.back() == ' ') {
+      out.pop_back();  // the blank that was added with it
+    } else if (out.empty() && at < system_comment.size() && system_comment[at] == ' ') {
+      ++at;
+    }
+  }
+  out += system_comment.substr(at);
+  if (placed) return out;
+  if (!out.empty()) out += ' ';
+  return out.append(annotation);
+}
+
 }  // namespace
 
 std::string render_annotation(const JobAnnotation& annotation) {
@@ -172,28 +197,12 @@ std::optional<JobAnnotation> find_annotation(std::string_view system_comment) {
 }
 
 std::string with_annotation_text(std::string_view system_comment, std::string_view annotation) {
-  std::string out;
-  bool placed = annotation.empty();
-  std::size_t at = 0;
-  while (true) {
-    const std::string_view old = next_annotation(system_comment, at);
-    if (old.empty()) break;
-    const auto begin = static_cast<std::size_t>(old.data() - system_comment.data());
-    out += system_comment.substr(at, begin - at);
-    at = begin + old.size();
-    if (!placed) {
-      out += annotation;
-      placed = true;
-    } else if (!out.empty() && out.back() == ' ') {
-      out.pop_back();  // the blank that was added with it
-    } else if (out.empty() && at < system_comment.size() && system_comment[at] == ' ') {
-      ++at;
-    }
+  std::string out = replaced_once(system_comment, annotation);
+  while (true) {  // the text around a removed segment may become one
+    std::string next = replaced_once(out, annotation);
+    if (next == out) return out;
+    out = std::move(next);
   }
-  out += system_comment.substr(at);
-  if (placed) return out;
-  if (!out.empty()) out += ' ';
-  return out.append(annotation);
 }
 
 std::string with_annotation(std::string_view system_comment, const JobAnnotation* annotation) {

@@ -62,6 +62,24 @@ nodist_test_fuzz_fuzz_workload_SOURCES = $(FUZZ_MAIN)
 test_fuzz_fuzz_workload_LDADD = $(FUZZ_LIBS)
 EXTRA_DIST += test/fuzz/corpus/workload
 
+FUZZ_TARGETS += test/fuzz/fuzz_annotation
+test_fuzz_fuzz_annotation_SOURCES = test/fuzz/fuzz_annotation.cc
+nodist_test_fuzz_fuzz_annotation_SOURCES = $(FUZZ_MAIN)
+test_fuzz_fuzz_annotation_LDADD = $(FUZZ_LIBS)
+EXTRA_DIST += test/fuzz/corpus/annotation
+
+FUZZ_TARGETS += test/fuzz/fuzz_published
+test_fuzz_fuzz_published_SOURCES = test/fuzz/fuzz_published.cc
+nodist_test_fuzz_fuzz_published_SOURCES = $(FUZZ_MAIN)
+test_fuzz_fuzz_published_LDADD = $(FUZZ_LIBS)
+EXTRA_DIST += test/fuzz/corpus/published
+
+FUZZ_TARGETS += test/fuzz/fuzz_report_file
+test_fuzz_fuzz_report_file_SOURCES = plugin/spank/last_line.cc plugin/spank/report_file.cc test/fuzz/fuzz_report_file.cc
+nodist_test_fuzz_fuzz_report_file_SOURCES = $(FUZZ_MAIN)
+test_fuzz_fuzz_report_file_LDADD = $(FUZZ_LIBS)
+EXTRA_DIST += test/fuzz/corpus/report_file
+
 # Searches with each target in turn, SECONDS each (300); ONLY=NAME for one. What is found, and the log, is in found/ of
 # the build.
 FUZZ_SECONDS = $(or $(SECONDS),300)
