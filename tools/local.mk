@@ -83,6 +83,7 @@ tools_libcommands_la_SOURCES = \
   tools/rubato/explain/explain_view.cc \
   tools/rubato/explain/explain_view.h \
   tools/rubato/hints/cmd_hints.cc \
+  tools/rubato/models/change_records.h \
   tools/rubato/models/cmd_models.cc \
   tools/rubato/models/curve_records.h \
   tools/rubato/models/models_actions.cc \
@@ -213,6 +214,7 @@ tools_generate_schema_docs_SOURCES = \
   tools/generate/record_schema.cc \
   tools/generate/record_schema.h \
   tools/generate/schema_docs.cc \
+  tools/generate/schema_documents.h \
   tools/generate/schema_writer.h \
   tools/generate/statistics_schema.cc \
   tools/generate/statistics_schema.h
@@ -221,14 +223,7 @@ CLEANFILES += tools/generate/config_docs$(EXEEXT) tools/generate/hints_docs$(EXE
 
 .PHONY: config-docs hints-docs schema-docs
 schema-docs: tools/generate/schema_docs$(EXEEXT)
-	tools/generate/schema_docs decisions > $(srcdir)/docs/schema/rubato.decisions.1.json
-	tools/generate/schema_docs models > $(srcdir)/docs/schema/rubato.models.1.json
-	tools/generate/schema_docs models-curve > $(srcdir)/docs/schema/rubato.models-curve.1.json
-	tools/generate/schema_docs models-fit > $(srcdir)/docs/schema/rubato.models-fit.1.json
-	tools/generate/schema_docs models-fits > $(srcdir)/docs/schema/rubato.models-fits.1.json
-	tools/generate/schema_docs snapshot > $(srcdir)/docs/schema/rubato.snapshot.1.json
-	tools/generate/schema_docs plan > $(srcdir)/docs/schema/rubato.plan.1.json
-	tools/generate/schema_docs stats > $(srcdir)/docs/schema/rubato.stats.1.json
+	tools/generate/schema_docs $(srcdir)/docs/schema
 
 config-docs: tools/generate/config_docs$(EXEEXT)
 	tools/generate/config_docs man > $(srcdir)/docs/man/rubato.conf.5

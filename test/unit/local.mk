@@ -117,6 +117,7 @@ test_unit_unit_tests_SOURCES = \
   tools/generate/models_schema.h \
   tools/generate/record_schema.cc \
   tools/generate/record_schema.h \
+  tools/generate/schema_documents.h \
   tools/generate/schema_writer.h \
   tools/generate/statistics_schema.cc \
   tools/generate/statistics_schema.h

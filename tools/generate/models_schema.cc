@@ -6,6 +6,7 @@
 #include "lib/json/models_table_records.h"
 #include "tools/generate/command_schema.h"
 #include "tools/generate/schema_writer.h"
+#include "tools/rubato/models/change_records.h"
 #include "tools/rubato/models/curve_records.h"
 #include "tools/rubato/models/models_actions.h"
 
@@ -15,13 +16,6 @@ namespace {
 using Json = JsonValue;
 using json::Members;
 using json::SchemaWriter;
-
-/// The document of a command: `schema` with the members of `Record`. Errors have none of them.
-template <typename Record>
-std::string document_schema(Json schema, Members members) {
-  schema["properties"].update(SchemaWriter::object_schema<Record>(members)["properties"]);
-  return json_text(schema, 2) + "\n";
-}
 
 }  // namespace
 
@@ -46,6 +40,13 @@ std::string models_curve_schema() {
   return document_schema<tools::Curves>(
       command_schema(tools::kModelsCurveSchema, "rubato models curve --json",
                      "What more GPUs would bring a job type."),
+      Members::kOpen);
+}
+
+std::string models_change_schema() {
+  return document_schema<tools::ModelsChange>(
+      command_schema(tools::kModelsChangeSchema, "rubato models import|forget --json",
+                     "The result of an import or a removal; without an error it has all members."),
       Members::kOpen);
 }
 
