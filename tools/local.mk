@@ -97,6 +97,7 @@ tools_libcommands_la_SOURCES = \
   tools/rubato/models/site_store.cc \
   tools/rubato/models/site_store.h \
   tools/rubato/pause/cmd_pause.cc \
+  tools/rubato/pause/pause_records.h \
   tools/rubato/report/cmd_report.cc \
   tools/rubato/report/report_message.cc \
   tools/rubato/report/report_message.h \
@@ -217,7 +218,9 @@ tools_generate_schema_docs_SOURCES = \
   tools/generate/schema_documents.h \
   tools/generate/schema_writer.h \
   tools/generate/statistics_schema.cc \
-  tools/generate/statistics_schema.h
+  tools/generate/statistics_schema.h \
+  tools/generate/tool_schema.cc \
+  tools/generate/tool_schema.h
 tools_generate_schema_docs_LDADD = $(LIB_JSON) $(LIBRARY_LIBS)
 CLEANFILES += tools/generate/config_docs$(EXEEXT) tools/generate/hints_docs$(EXEEXT) tools/generate/schema_docs$(EXEEXT)
 

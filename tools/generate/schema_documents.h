@@ -8,6 +8,7 @@
 #include "tools/generate/models_schema.h"
 #include "tools/generate/record_schema.h"
 #include "tools/generate/statistics_schema.h"
+#include "tools/generate/tool_schema.h"
 
 namespace rubato {
 
@@ -24,6 +25,7 @@ inline constexpr SchemaDocument kSchemaDocuments[] = {
     {"models-curve", &models_curve_schema},
     {"models-fit", &models_fit_schema},
     {"models-fits", &models_fits_schema},
+    {"pause", &pause_schema},
     {"plan", &plan_schema},
     {"snapshot", &snapshot_schema},
     {"stats", &statistics_schema},

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// JSON Schemas of documents of the commands, made from the descriptions in tools/rubato/.
+#pragma once
+
+#include <string>
+
+namespace rubato {
+
+/// docs/schema/rubato.pause.1.json.
+[[nodiscard]] std::string pause_schema();
+
+}  // namespace rubato
