@@ -62,6 +62,7 @@ tools_libcommands_la_SOURCES = \
   tools/rubato/doctor/doctor_install.cc \
   tools/rubato/doctor/doctor_machine.cc \
   tools/rubato/doctor/doctor_plugins.cc \
+  tools/rubato/doctor/doctor_records.h \
   tools/rubato/doctor/doctor_rubato.cc \
   tools/rubato/doctor/doctor_running.cc \
   tools/rubato/doctor/doctor_slurm.cc \

@@ -15,6 +15,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <type_traits>
 
 #include "lib/base/json_reader.h"
@@ -54,6 +55,14 @@ using enum CellFormat;
 template <typename Value>
 std::optional<Value> known_if(bool known, const Value& value) {
   return known ? std::optional<Value>(value) : std::nullopt;
+}
+
+/// The value that to_string() calls `word`. to_string() of what follows the last value is "".
+template <typename Enum>
+std::optional<Enum> from_word(std::string_view word) {
+  for (int i = 0; *to_string(static_cast<Enum>(i)) != '\0'; ++i)
+    if (word == to_string(static_cast<Enum>(i))) return static_cast<Enum>(i);
+  return std::nullopt;
 }
 
 /// The record of an element of a list.

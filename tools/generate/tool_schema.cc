@@ -2,11 +2,19 @@
 #include "tools/generate/tool_schema.h"
 
 #include "tools/generate/command_schema.h"
+#include "tools/rubato/doctor/doctor_records.h"
 #include "tools/rubato/pause/pause_records.h"
 
 namespace rubato {
 
 using json::Members;
+
+std::string doctor_schema() {
+  return document_schema<tools::DoctorReport>(
+      command_schema(tools::kDoctorSchema, "rubato doctor --json",
+                     "The checks of an installation. What is not known is left out."),
+      Members::kClosed);
+}
 
 std::string pause_schema() {
   return document_schema<std::optional<Pause>>(
