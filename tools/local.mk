@@ -102,6 +102,7 @@ tools_libcommands_la_SOURCES = \
   tools/rubato/report/cmd_report.cc \
   tools/rubato/report/report_message.cc \
   tools/rubato/report/report_message.h \
+  tools/rubato/report/report_records.h \
   tools/rubato/snapshot/anonymise.cc \
   tools/rubato/snapshot/anonymise.h \
   tools/rubato/snapshot/cmd_snapshot.cc \
@@ -222,7 +223,7 @@ tools_generate_schema_docs_SOURCES = \
   tools/generate/statistics_schema.h \
   tools/generate/tool_schema.cc \
   tools/generate/tool_schema.h
-tools_generate_schema_docs_LDADD = $(LIB_JSON) $(LIBRARY_LIBS)
+tools_generate_schema_docs_LDADD = $(LIB_ALL) $(LIBRARY_LIBS)
 CLEANFILES += tools/generate/config_docs$(EXEEXT) tools/generate/hints_docs$(EXEEXT) tools/generate/schema_docs$(EXEEXT)
 
 .PHONY: config-docs hints-docs schema-docs

@@ -59,7 +59,7 @@ void describe(Visitor& v, R& fit) {
   v.real("max_error", fit.max_error, kAlways);
   v.note("max_error", "relative, on the rows of the fit");
   v.column("MAX", kTenthsCell, fit.max_error);
-  v.reals_by_name("parameters", fit.parameters);
+  v.values_by_name("parameters", fit.parameters);
   v.texts("flags", fit.flags, kAlways);
   v.note("flags", "problems of the fit");
   v.column("FLAGS", kTextCell, joined(fit.flags));

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -70,6 +71,7 @@ class RecordReader {
       if (!item.failed() && value.value_or(0) < 0) item.error("expected a number of at least 0");
     });
   }
+  void one_of(std::string_view /*name*/, std::initializer_list<const char*> /*words*/) {}
   /// A reader takes all members that a record can have.
   [[nodiscard]] bool rest(bool /*present*/) { return true; }
 

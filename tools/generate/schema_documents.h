@@ -28,6 +28,7 @@ inline constexpr SchemaDocument kSchemaDocuments[] = {
     {"models-fits", &models_fits_schema},
     {"pause", &pause_schema},
     {"plan", &plan_schema},
+    {"report", &report_schema},
     {"snapshot", &snapshot_schema},
     {"stats", &statistics_schema},
 };

@@ -3,6 +3,8 @@
 // before.
 #pragma once
 
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -69,6 +71,9 @@ class SchemaWriter {
   void not_negative(const char* key, const Number& /*value*/) {
     properties_[key]["minimum"] = 0;
   }
+  void one_of(const char* key, std::initializer_list<const char*> words) {
+    properties_[key]["enum"] = std::vector<const char*>(words);
+  }
   /// Members that follow are not required.
   [[nodiscard]] bool rest(bool /*present*/) {
     required_ends_ = true;
@@ -98,6 +103,10 @@ class SchemaWriter {
   void number(const char* key, Number /*value*/, std::uint64_t /*most*/, Presence presence) {
     member(key, whole(), presence);
   }
+  template <typename Number>
+  void number(const char* key, const std::optional<Number>& /*value*/, std::uint64_t /*most*/) {
+    properties_[key] = whole();
+  }
   void time(const char* key, Seconds /*time*/, Presence presence = kUnlessDefault) {
     member(key, {{"type", {"integer", "string"}}}, presence);
   }
@@ -126,7 +135,7 @@ class SchemaWriter {
   template <typename Enum, typename From>
   void required_word(const char* key, Enum value, From from) {
     word(key, value, from);
-    required_.push_back(key);
+    if (!required_ends_) required_.push_back(key);
   }
   template <typename Enum, typename From>
   void word_unless(const char* key, Enum value, Enum /*standard*/, From from) {
@@ -143,6 +152,14 @@ class SchemaWriter {
   void object(const char* key, const Record& /*record*/, Presence presence = kUnlessDefault) {
     member(key, object_schema<Record>(members_), presence);
   }
+  template <typename Record>
+  void object(const char* key, const std::optional<Record>& /*record*/) {
+    object(key, Record{});
+  }
+  template <typename Element>
+  void copied(const char* key, const Json& /*items*/, const Element& /*element*/) {
+    member(key, array_of(object_schema<Element>(members_)), kAlways);
+  }
   template <typename Map, typename Element>
   void table(const char* key, const Map& /*table*/, const Element& /*element*/,
              Presence presence = kUnlessDefault) {
@@ -154,9 +171,13 @@ class SchemaWriter {
         {"type", "object"},
         {"additionalProperties", object_schema<typename Map::mapped_type>(members_)}};
   }
-  template <typename Numbers>
-  void reals_by_name(const char* key, const Numbers& /*numbers*/) {
-    member(key, {{"type", "object"}, {"additionalProperties", type_of("number")}}, kAlways);
+  template <typename Pairs>
+  void values_by_name(const char* key, const Pairs& /*pairs*/) {
+    using Value = typename Pairs::value_type::second_type;
+    const Json value = std::is_integral_v<Value>     ? whole()
+                       : std::is_arithmetic_v<Value> ? type_of("number")
+                                                     : type_of("string");
+    member(key, {{"type", "object"}, {"additionalProperties", value}}, kAlways);
   }
   void texts(const char* key, const std::vector<std::string>& /*items*/,
              Presence presence = kUnlessDefault) {

@@ -4,6 +4,7 @@
 #include "tools/generate/command_schema.h"
 #include "tools/rubato/doctor/doctor_records.h"
 #include "tools/rubato/pause/pause_records.h"
+#include "tools/rubato/report/report_records.h"
 
 namespace rubato {
 
@@ -20,6 +21,14 @@ std::string pause_schema() {
   return document_schema<std::optional<Pause>>(
       command_schema(tools::kPauseSchema, "rubato pause --json", "Whether Rubato is paused."),
       Members::kOpen);
+}
+
+std::string report_schema() {
+  return document_schema<tools::ReportAnswer>(
+      command_schema(tools::kReportSchema, "rubato report --json",
+                     "What Rubato did, day by day, or the report that a job sent. What is not "
+                     "known is left out."),
+      Members::kClosed);
 }
 
 }  // namespace rubato

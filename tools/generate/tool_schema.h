@@ -12,4 +12,7 @@ namespace rubato {
 /// docs/schema/rubato.pause.1.json.
 [[nodiscard]] std::string pause_schema();
 
+/// docs/schema/rubato.report.1.json.
+[[nodiscard]] std::string report_schema();
+
 }  // namespace rubato
