@@ -80,6 +80,7 @@ tools_libcommands_la_SOURCES = \
   tools/rubato/explain/explain_json.cc \
   tools/rubato/explain/explain_parts.cc \
   tools/rubato/explain/explain_parts.h \
+  tools/rubato/explain/explain_records.h \
   tools/rubato/explain/explain_table.cc \
   tools/rubato/explain/explain_view.cc \
   tools/rubato/explain/explain_view.h \

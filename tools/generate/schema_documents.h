@@ -21,6 +21,7 @@ struct SchemaDocument {
 inline constexpr SchemaDocument kSchemaDocuments[] = {
     {"decisions", &decisions_schema},
     {"doctor", &doctor_schema},
+    {"explain", &explain_schema},
     {"models", &models_schema},
     {"models-change", &models_change_schema},
     {"models-curve", &models_curve_schema},

@@ -3,6 +3,7 @@
 
 #include "tools/generate/command_schema.h"
 #include "tools/rubato/doctor/doctor_records.h"
+#include "tools/rubato/explain/explain_records.h"
 #include "tools/rubato/pause/pause_records.h"
 #include "tools/rubato/report/report_records.h"
 
@@ -14,6 +15,13 @@ std::string doctor_schema() {
   return document_schema<tools::DoctorReport>(
       command_schema(tools::kDoctorSchema, "rubato doctor --json",
                      "The checks of an installation. What is not known is left out."),
+      Members::kClosed);
+}
+
+std::string explain_schema() {
+  return document_schema<tools::ExplainAnswer>(
+      command_schema(tools::kExplainSchema, "rubato explain --json",
+                     "The decisions about jobs. What is not known is left out."),
       Members::kClosed);
 }
 

@@ -9,6 +9,9 @@ namespace rubato {
 /// docs/schema/rubato.doctor.1.json.
 [[nodiscard]] std::string doctor_schema();
 
+/// docs/schema/rubato.explain.1.json.
+[[nodiscard]] std::string explain_schema();
+
 /// docs/schema/rubato.pause.1.json.
 [[nodiscard]] std::string pause_schema();
 
