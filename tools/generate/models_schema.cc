@@ -4,6 +4,7 @@
 #include "lib/base/json_reader.h"
 #include "lib/json/models_fit_records.h"
 #include "lib/json/models_table_records.h"
+#include "lib/store/profile_members.h"
 #include "tools/generate/command_schema.h"
 #include "tools/generate/schema_writer.h"
 #include "tools/rubato/models/change_records.h"
@@ -16,6 +17,39 @@ namespace {
 using Json = JsonValue;
 using json::Members;
 using json::SchemaWriter;
+
+/// A document that is a file: its head, then `members`.
+std::string file_schema(const char* id, const char* title, const char* what, Json members) {
+  Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                 {"$id", id},
+                 {"title", title},
+                 {"description", what}};
+  schema.update(members);
+  return json_text(schema, 2) + "\n";
+}
+
+/// Visits the members of a profile, whose words are those of both file formats.
+struct ProfileSchema : SchemaWriter {
+  ProfileSchema() : SchemaWriter(Members::kClosed) {}
+
+  static json::Presence presence(bool required) {
+    return required ? json::kRequired : json::kUnlessDefault;
+  }
+  void plan(const char* key, const std::string& value) { text(key, value); }
+  template <typename Count>
+  void count(const char* key, Count value, std::int64_t least, std::int64_t most, bool required) {
+    number(key, value, static_cast<std::uint64_t>(most), presence(required));
+    if (least > 0) above_zero(key, value);
+  }
+  void throughput(const char* key, double value, bool required) {
+    real(key, value, presence(required));
+    above_zero(key, value);
+  }
+  void seconds(const char* key, const std::optional<double>& value) {
+    real(key, value);
+    not_negative(key, value);
+  }
+};
 
 }  // namespace
 
@@ -54,15 +88,23 @@ std::string models_fit_schema() {
   SchemaWriter writer(Members::kClosed);
   writer.constant("schema", kModelsFitSchema);
   writer.add<ModelsFit>();
-  Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-                 {"$id", kModelsFitSchema},
-                 {"title", "models-fit.json; rubato snapshot --models"},
-                 {"description",
-                  "What a round decided by: the configured speeds, and the measured rates that its "
-                  "forecasts are made from. New members may be added; the number in the schema "
-                  "changes when a member is removed or changes its meaning."}};
-  schema.update(writer.take());
-  return json_text(schema, 2) + "\n";
+  return file_schema(
+      kModelsFitSchema, "models-fit.json; rubato snapshot --models",
+      "What a round decided by: the configured speeds, and the measured rates that its forecasts "
+      "are made from. New members may be added; the number in the schema changes when a member is "
+      "removed or changes its meaning.",
+      writer.take());
+}
+
+std::string profiles_schema() {
+  const store::ProfileRow row;
+  ProfileSchema members;
+  store::profile::for_each_member(row, members);
+  SchemaWriter writer(Members::kClosed);
+  writer.constant("schema", store::kProfilesSchema);
+  writer.required("profiles", SchemaWriter::array_of(members.take()));
+  return file_schema(store::kProfilesSchema, "rubato models export",
+                     "Profiles as sites share them. What is not known is left out.", writer.take());
 }
 
 }  // namespace rubato

@@ -21,4 +21,7 @@ namespace rubato {
 /// docs/schema/rubato.models-curve.1.json.
 [[nodiscard]] std::string models_curve_schema();
 
+/// docs/schema/rubato.profiles.1.json.
+[[nodiscard]] std::string profiles_schema();
+
 }  // namespace rubato

@@ -29,6 +29,7 @@ inline constexpr SchemaDocument kSchemaDocuments[] = {
     {"models-fits", &models_fits_schema},
     {"pause", &pause_schema},
     {"plan", &plan_schema},
+    {"profiles", &profiles_schema},
     {"report", &report_schema},
     {"snapshot", &snapshot_schema},
     {"stats", &statistics_schema},

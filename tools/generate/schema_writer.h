@@ -45,6 +45,8 @@ class SchemaWriter {
     properties_[key] = {{"const", value}};
     required_.push_back(key);
   }
+  /// A required member with a schema of its own.
+  void required(const char* key, Json schema) { member(key, std::move(schema), kRequired); }
   [[nodiscard]] Json take() {
     Json schema = {{"type", "object"},
                    {"required", std::move(required_)},
@@ -208,7 +210,6 @@ class SchemaWriter {
 
  private:
   static Json whole() { return {{"type", "integer"}, {"minimum", 0}}; }
-  void required(const char* key, Json schema) { member(key, std::move(schema), kRequired); }
   void member(const char* key, Json schema, Presence presence) {
     properties_[key] = std::move(schema);
     if (presence != kUnlessDefault && !required_ends_) required_.push_back(key);
