@@ -11,6 +11,7 @@ tools_libtools_la_SOURCES = \
   tools/rqueue/rqueue_layout.h \
   tools/rqueue/rqueue_options.cc \
   tools/rqueue/rqueue_options.h \
+  tools/rqueue/rqueue_records.h \
   tools/rqueue/rqueue_sort.cc \
   tools/rqueue/rqueue_sort.h \
   tools/shared/command.h \
@@ -20,6 +21,7 @@ tools_libtools_la_SOURCES = \
   tools/shared/format.h \
   tools/shared/job_facts.cc \
   tools/shared/job_facts.h \
+  tools/shared/job_facts_records.h \
   tools/shared/job_match.cc \
   tools/shared/job_match.h \
   tools/shared/output.cc \

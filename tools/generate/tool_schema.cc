@@ -2,6 +2,7 @@
 #include "tools/generate/tool_schema.h"
 
 #include "tools/generate/command_schema.h"
+#include "tools/rqueue/rqueue_records.h"
 #include "tools/rubato/doctor/doctor_records.h"
 #include "tools/rubato/explain/explain_records.h"
 #include "tools/rubato/pause/pause_records.h"
@@ -37,6 +38,13 @@ std::string report_schema() {
                      "What Rubato did, day by day, or the report that a job sent. What is not "
                      "known is left out."),
       Members::kClosed);
+}
+
+std::string rqueue_schema() {
+  JsonValue schema = command_schema(tools::kRqueueSchema, "rqueue --json",
+                                    "The queue. What is not known is left out.");
+  schema["required"].push_back("jobs");  // documents of errors have it too
+  return document_schema<tools::RqueueJobs>(std::move(schema), Members::kClosed);
 }
 
 }  // namespace rubato

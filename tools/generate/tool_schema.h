@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// JSON Schemas of documents of the commands, made from the descriptions in tools/rubato/.
+// JSON Schemas of documents of the commands, made from the descriptions beside them.
 #pragma once
 
 #include <string>
@@ -17,5 +17,8 @@ namespace rubato {
 
 /// docs/schema/rubato.report.1.json.
 [[nodiscard]] std::string report_schema();
+
+/// docs/schema/rubato.rqueue.1.json.
+[[nodiscard]] std::string rqueue_schema();
 
 }  // namespace rubato

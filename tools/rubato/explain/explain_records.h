@@ -16,6 +16,7 @@
 #include "tools/rubato/explain/explain_array.h"
 #include "tools/rubato/explain/explain_ended.h"
 #include "tools/rubato/explain/explain_parts.h"
+#include "tools/shared/job_facts_records.h"
 #include "tools/shared/source.h"
 
 namespace rubato::tools {
@@ -147,24 +148,6 @@ void describe(Visitor& v, R& node) {
   v.values_by_name("gpus", node.gpus);
 }
 
-template <typename Visitor>
-void describe_predictable(Visitor& v, const std::string& word) {
-  v.text("class", word);
-  v.one_of("class", {"P", "U"});
-  v.note("class", "its remaining time is predictable, or not");
-}
-
-/// Seconds to the end; below 0: not known.
-template <typename Visitor>
-void describe_remaining(Visitor& v, Seconds left, Seconds low, Seconds high) {
-  v.number("remaining", known_if(left >= 0, left), kMaxSamples);
-  v.note("remaining", "seconds");
-  v.number("remaining_low", known_if(low >= 0, low), kMaxSamples);
-  v.note("remaining_low", "seconds; nine times of ten it ends after this");
-  v.number("remaining_high", known_if(high >= 0, high), kMaxSamples);
-  v.note("remaining_high", "seconds; nine times of ten it ends before this");
-}
-
 /// A job of the snapshot.
 template <typename Visitor>
 void describe_job(Visitor& v, const tools::ExplainedJob& one, const Job& job) {
@@ -227,12 +210,7 @@ void describe_annotation(Visitor& v, const tools::JobFacts& facts) {
   v.count("gpus", facts.gpus);
   v.text("gpu_type", facts.gpu_type);
   v.number("level", known_if(facts.level >= 0, facts.level), kMaxInt);
-  v.text("plan", facts.plan);
-  v.real("rate", known_if(facts.throughput >= 0, facts.throughput));
-  v.number("samples", known_if(facts.samples >= 0, facts.samples), kMaxSamples);
-  v.number("work", known_if(facts.work > 0, facts.work), kMaxSamples);
-  describe_remaining(v, facts.remaining, facts.left_low, facts.left_high);
-  describe_predictable(v, facts.predictable);
+  describe_training(v, facts);
 }
 
 template <typename Visitor>
