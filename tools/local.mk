@@ -147,6 +147,7 @@ bin_rubato_simulate_SOURCES = \
   tools/rubato/simulate/simulate_outputs.h \
   tools/rubato/simulate/simulate_page.cc \
   tools/rubato/simulate/simulate_page.h \
+  tools/rubato/simulate/simulate_records.h \
   tools/rubato/simulate/simulate_view.cc \
   tools/rubato/simulate/simulate_view.h \
   tools/rubato/validate/cmd_validate.cc \

@@ -53,7 +53,8 @@ class BasicRecordWriter {
   void above_zero(std::string_view /*name*/, const Number& /*value*/) {}
   template <typename Number>
   void not_negative(std::string_view /*name*/, const Number& /*value*/) {}
-  void one_of(std::string_view /*name*/, std::initializer_list<const char*> /*words*/) {}
+  template <typename Value>
+  void one_of(std::string_view /*name*/, std::initializer_list<Value> /*values*/) {}
   /// Whether the members that follow are written.
   [[nodiscard]] bool rest(bool present) { return present; }
 
@@ -98,6 +99,7 @@ class BasicRecordWriter {
   void real(std::string_view key, const std::optional<double>& value) {
     if (value) json_.put(key, *value);
   }
+  void figure(std::string_view key, double value) { json_.put(key, value); }
   void past(std::string_view key, Seconds time, Presence presence = kUnlessDefault) {
     put(key, time, presence);
   }

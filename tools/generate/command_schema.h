@@ -12,6 +12,10 @@ namespace rubato {
 /// The schema of a command's document without members of its own. Errors print such a document.
 [[nodiscard]] JsonValue command_schema(const char* id, const char* title, const char* what);
 
+/// The text of the schema of a document that is not one of these: `members` with a head.
+[[nodiscard]] std::string file_schema(const char* id, const char* title, const char* what,
+                                      const JsonValue& members);
+
 /// The text of `schema` with the members of `Record`. Documents of errors have none of them.
 template <typename Record>
 [[nodiscard]] std::string document_schema(JsonValue schema, json::Members members) {

@@ -18,16 +18,6 @@ using Json = JsonValue;
 using json::Members;
 using json::SchemaWriter;
 
-/// A document that is a file: its head, then `members`.
-std::string file_schema(const char* id, const char* title, const char* what, Json members) {
-  Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
-                 {"$id", id},
-                 {"title", title},
-                 {"description", what}};
-  schema.update(members);
-  return json_text(schema, 2) + "\n";
-}
-
 /// Visits the members of a profile, whose words are those of both file formats.
 struct ProfileSchema : SchemaWriter {
   ProfileSchema() : SchemaWriter(Members::kClosed) {}

@@ -32,6 +32,7 @@ inline constexpr SchemaDocument kSchemaDocuments[] = {
     {"profiles", &profiles_schema},
     {"report", &report_schema},
     {"rqueue", &rqueue_schema},
+    {"simulate", &simulate_schema},
     {"snapshot", &snapshot_schema},
     {"stats", &statistics_schema},
 };

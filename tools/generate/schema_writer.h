@@ -73,8 +73,11 @@ class SchemaWriter {
   void not_negative(const char* key, const Number& /*value*/) {
     properties_[key]["minimum"] = 0;
   }
-  void one_of(const char* key, std::initializer_list<const char*> words) {
-    properties_[key]["enum"] = std::vector<const char*>(words);
+  template <typename Value>
+  void one_of(const char* key, std::initializer_list<Value> values) {
+    Json list = Json::array();
+    for (const Value& value : values) list.push_back(value);
+    properties_[key]["enum"] = std::move(list);
   }
   /// Members that follow are not required.
   [[nodiscard]] bool rest(bool /*present*/) {
@@ -121,6 +124,9 @@ class SchemaWriter {
   }
   void real(const char* key, double /*value*/, double /*standard*/) {
     properties_[key] = type_of("number");
+  }
+  void figure(const char* key, double /*value*/) {
+    member(key, {{"type", {"number", "null"}}}, kAlways);
   }
   void amount(const char* key, double /*value*/) {
     properties_[key] = {{"type", "number"}, {"minimum", 0}};

@@ -7,6 +7,7 @@
 #include "tools/rubato/explain/explain_records.h"
 #include "tools/rubato/pause/pause_records.h"
 #include "tools/rubato/report/report_records.h"
+#include "tools/rubato/simulate/simulate_records.h"
 
 namespace rubato {
 
@@ -45,6 +46,20 @@ std::string rqueue_schema() {
                                     "The queue. What is not known is left out.");
   schema["required"].push_back("jobs");  // documents of errors have it too
   return document_schema<tools::RqueueJobs>(std::move(schema), Members::kClosed);
+}
+
+std::string simulate_schema() {
+  json::SchemaWriter writer;
+  writer.constant("schema", tools::kSimulateSchema);
+  writer.add<tools::SimulatedRun>();
+  JsonValue members = writer.take();
+  members["properties"]["seeds"]["minimum"] = 2;
+  return file_schema(
+      tools::kSimulateSchema, "A line of rubato simulate --json",
+      "A run of a policy in a suite. Times are seconds, of jobs in the window of the suite; null "
+      "where no job finished. New members may be added; the number in the schema changes when a "
+      "member is removed or changes its meaning.",
+      members);
 }
 
 }  // namespace rubato

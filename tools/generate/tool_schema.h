@@ -21,4 +21,7 @@ namespace rubato {
 /// docs/schema/rubato.rqueue.1.json.
 [[nodiscard]] std::string rqueue_schema();
 
+/// docs/schema/rubato.simulate.1.json.
+[[nodiscard]] std::string simulate_schema();
+
 }  // namespace rubato
