@@ -11,6 +11,7 @@ tools_libtools_la_SOURCES = \
   tools/rqueue/rqueue_layout.h \
   tools/rqueue/rqueue_options.cc \
   tools/rqueue/rqueue_options.h \
+  tools/rqueue/rqueue_records.h \
   tools/rqueue/rqueue_sort.cc \
   tools/rqueue/rqueue_sort.h \
   tools/shared/command.h \
@@ -20,6 +21,7 @@ tools_libtools_la_SOURCES = \
   tools/shared/format.h \
   tools/shared/job_facts.cc \
   tools/shared/job_facts.h \
+  tools/shared/job_facts_records.h \
   tools/shared/job_match.cc \
   tools/shared/job_match.h \
   tools/shared/output.cc \
@@ -62,6 +64,7 @@ tools_libcommands_la_SOURCES = \
   tools/rubato/doctor/doctor_install.cc \
   tools/rubato/doctor/doctor_machine.cc \
   tools/rubato/doctor/doctor_plugins.cc \
+  tools/rubato/doctor/doctor_records.h \
   tools/rubato/doctor/doctor_rubato.cc \
   tools/rubato/doctor/doctor_running.cc \
   tools/rubato/doctor/doctor_slurm.cc \
@@ -79,10 +82,12 @@ tools_libcommands_la_SOURCES = \
   tools/rubato/explain/explain_json.cc \
   tools/rubato/explain/explain_parts.cc \
   tools/rubato/explain/explain_parts.h \
+  tools/rubato/explain/explain_records.h \
   tools/rubato/explain/explain_table.cc \
   tools/rubato/explain/explain_view.cc \
   tools/rubato/explain/explain_view.h \
   tools/rubato/hints/cmd_hints.cc \
+  tools/rubato/models/change_records.h \
   tools/rubato/models/cmd_models.cc \
   tools/rubato/models/curve_records.h \
   tools/rubato/models/models_actions.cc \
@@ -96,9 +101,11 @@ tools_libcommands_la_SOURCES = \
   tools/rubato/models/site_store.cc \
   tools/rubato/models/site_store.h \
   tools/rubato/pause/cmd_pause.cc \
+  tools/rubato/pause/pause_records.h \
   tools/rubato/report/cmd_report.cc \
   tools/rubato/report/report_message.cc \
   tools/rubato/report/report_message.h \
+  tools/rubato/report/report_records.h \
   tools/rubato/snapshot/anonymise.cc \
   tools/rubato/snapshot/anonymise.h \
   tools/rubato/snapshot/cmd_snapshot.cc \
@@ -140,6 +147,7 @@ bin_rubato_simulate_SOURCES = \
   tools/rubato/simulate/simulate_outputs.h \
   tools/rubato/simulate/simulate_page.cc \
   tools/rubato/simulate/simulate_page.h \
+  tools/rubato/simulate/simulate_records.h \
   tools/rubato/simulate/simulate_view.cc \
   tools/rubato/simulate/simulate_view.h \
   tools/rubato/validate/cmd_validate.cc \
@@ -213,22 +221,18 @@ tools_generate_schema_docs_SOURCES = \
   tools/generate/record_schema.cc \
   tools/generate/record_schema.h \
   tools/generate/schema_docs.cc \
+  tools/generate/schema_documents.h \
   tools/generate/schema_writer.h \
   tools/generate/statistics_schema.cc \
-  tools/generate/statistics_schema.h
-tools_generate_schema_docs_LDADD = $(LIB_JSON) $(LIBRARY_LIBS)
+  tools/generate/statistics_schema.h \
+  tools/generate/tool_schema.cc \
+  tools/generate/tool_schema.h
+tools_generate_schema_docs_LDADD = $(LIB_ALL) $(LIBRARY_LIBS)
 CLEANFILES += tools/generate/config_docs$(EXEEXT) tools/generate/hints_docs$(EXEEXT) tools/generate/schema_docs$(EXEEXT)
 
 .PHONY: config-docs hints-docs schema-docs
 schema-docs: tools/generate/schema_docs$(EXEEXT)
-	tools/generate/schema_docs decisions > $(srcdir)/docs/schema/rubato.decisions.1.json
-	tools/generate/schema_docs models > $(srcdir)/docs/schema/rubato.models.1.json
-	tools/generate/schema_docs models-curve > $(srcdir)/docs/schema/rubato.models-curve.1.json
-	tools/generate/schema_docs models-fit > $(srcdir)/docs/schema/rubato.models-fit.1.json
-	tools/generate/schema_docs models-fits > $(srcdir)/docs/schema/rubato.models-fits.1.json
-	tools/generate/schema_docs snapshot > $(srcdir)/docs/schema/rubato.snapshot.1.json
-	tools/generate/schema_docs plan > $(srcdir)/docs/schema/rubato.plan.1.json
-	tools/generate/schema_docs stats > $(srcdir)/docs/schema/rubato.stats.1.json
+	tools/generate/schema_docs $(srcdir)/docs/schema
 
 config-docs: tools/generate/config_docs$(EXEEXT)
 	tools/generate/config_docs man > $(srcdir)/docs/man/rubato.conf.5

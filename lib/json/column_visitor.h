@@ -30,7 +30,7 @@ class ColumnVisitor {
   template <typename... Args>
   void required_word(Args&&... /*args*/) {}
   template <typename... Args>
-  void reals_by_name(Args&&... /*args*/) {}
+  void values_by_name(Args&&... /*args*/) {}
   template <typename... Args>
   void list(Args&&... /*args*/) {}
   template <typename... Args>

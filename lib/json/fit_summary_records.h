@@ -8,9 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "lib/json/models_fit_records.h"
@@ -35,12 +33,6 @@ struct FitSummaries {
   std::vector<InformativeMeasurement> most_informative{};
 };
 
-inline std::optional<ModelKind> model_kind_from(std::string_view word) {
-  for (int i = 0; *to_string(static_cast<ModelKind>(i)) != '\0'; ++i)
-    if (word == to_string(static_cast<ModelKind>(i))) return static_cast<ModelKind>(i);
-  return std::nullopt;
-}
-
 inline std::string joined(const std::vector<std::string>& words) {
   return fmt::format("{}", fmt::join(words, ","));
 }
@@ -52,7 +44,7 @@ void describe(Visitor& v, R& fit) {
   v.column("ACCOUNT", kTextCell, owner_of(fit.profile.account.empty(), fit.profile.account));
   v.text("gpu_type", fit.gpu_type, kAlways);
   v.column("GPU", kTextCell, fit.gpu_type);
-  v.required_word("model", fit.model_kind, model_kind_from);
+  v.required_word("model", fit.model_kind, from_word<ModelKind>);
   v.note("model", "plans, data-parallel or step-time");
   v.column("MODEL", kTextCell, std::string(to_string(fit.model_kind)));
   v.count("configurations", fit.configurations, kAlways);
@@ -67,7 +59,7 @@ void describe(Visitor& v, R& fit) {
   v.real("max_error", fit.max_error, kAlways);
   v.note("max_error", "relative, on the rows of the fit");
   v.column("MAX", kTenthsCell, fit.max_error);
-  v.reals_by_name("parameters", fit.parameters);
+  v.values_by_name("parameters", fit.parameters);
   v.texts("flags", fit.flags, kAlways);
   v.note("flags", "problems of the fit");
   v.column("FLAGS", kTextCell, joined(fit.flags));

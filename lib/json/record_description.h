@@ -4,9 +4,12 @@
 // A visitor has one function per kind of value. Members are written in this order. A member with
 // its default is left out. `expected` names a member that the schema requires and the reader does
 // not; `note` is a description for the schema. `above_zero` and `not_negative` bound a number, for
-// reader and schema. `past` is a time that is never "forever". `table` is a map as a list of its
-// elements, `by_name` a map as an object. Members behind `rest(false)` are not written. `column` is
-// for tables alone: heading, format and value; tables have the columns in this order.
+// reader and schema; `one_of` lists the values that a member can have, for the schema. `figure` is
+// a number, null if it is not finite. `past` is a time that is never "forever". `table` is a map as
+// a list of its elements, `by_name` a map of records as an object, `values_by_name` one of texts or
+// numbers. `copied` is a list of records as another document has it. An optional without a value is
+// left out. Members behind `rest(false)` are not written. `column` is for tables alone: heading,
+// format and value; tables have the columns in this order.
 #pragma once
 
 #include <concepts>
@@ -15,6 +18,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <type_traits>
 
 #include "lib/base/json_reader.h"
@@ -54,6 +58,14 @@ using enum CellFormat;
 template <typename Value>
 std::optional<Value> known_if(bool known, const Value& value) {
   return known ? std::optional<Value>(value) : std::nullopt;
+}
+
+/// The value that to_string() calls `word`. to_string() of what follows the last value is "".
+template <typename Enum>
+std::optional<Enum> from_word(std::string_view word) {
+  for (int i = 0; *to_string(static_cast<Enum>(i)) != '\0'; ++i)
+    if (word == to_string(static_cast<Enum>(i))) return static_cast<Enum>(i);
+  return std::nullopt;
 }
 
 /// The record of an element of a list.

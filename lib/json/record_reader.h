@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -70,6 +71,8 @@ class RecordReader {
       if (!item.failed() && value.value_or(0) < 0) item.error("expected a number of at least 0");
     });
   }
+  template <typename Value>
+  void one_of(std::string_view /*name*/, std::initializer_list<Value> /*values*/) {}
   /// A reader takes all members that a record can have.
   [[nodiscard]] bool rest(bool /*present*/) { return true; }
 

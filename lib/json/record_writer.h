@@ -3,6 +3,7 @@
 #pragma once
 
 #include <concepts>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -52,6 +53,8 @@ class BasicRecordWriter {
   void above_zero(std::string_view /*name*/, const Number& /*value*/) {}
   template <typename Number>
   void not_negative(std::string_view /*name*/, const Number& /*value*/) {}
+  template <typename Value>
+  void one_of(std::string_view /*name*/, std::initializer_list<Value> /*values*/) {}
   /// Whether the members that follow are written.
   [[nodiscard]] bool rest(bool present) { return present; }
 
@@ -78,6 +81,10 @@ class BasicRecordWriter {
   void number(std::string_view key, Number value, std::uint64_t /*most*/, Presence presence) {
     put(key, value, presence);
   }
+  template <typename Number>
+  void number(std::string_view key, const std::optional<Number>& value, std::uint64_t /*most*/) {
+    if (value) json_.put(key, *value);
+  }
   void time(std::string_view key, Seconds time, Presence presence = kUnlessDefault) {
     if (presence == kUnlessDefault && time == 0) return;
     json_.key(key);
@@ -92,6 +99,7 @@ class BasicRecordWriter {
   void real(std::string_view key, const std::optional<double>& value) {
     if (value) json_.put(key, *value);
   }
+  void figure(std::string_view key, double value) { json_.put(key, value); }
   void past(std::string_view key, Seconds time, Presence presence = kUnlessDefault) {
     put(key, time, presence);
   }
@@ -138,11 +146,11 @@ class BasicRecordWriter {
     }
     json_.end_object();
   }
-  void reals_by_name(std::string_view key,
-                     const std::vector<std::pair<std::string, double>>& numbers) {
+  template <typename Pairs>
+  void values_by_name(std::string_view key, const Pairs& pairs) {
     json_.key(key);
     json_.begin_object();
-    for (const auto& [name, number] : numbers) json_.put(name, number);
+    for (const auto& [name, value] : pairs) json_.put(name, value);
     json_.end_object();
   }
   template <typename Record>
@@ -152,6 +160,14 @@ class BasicRecordWriter {
     }
     json_.key(key);
     put_record(record);
+  }
+  template <typename Record>
+  void object(std::string_view key, const std::optional<Record>& record) {
+    if (record) object(key, *record, kAlways);
+  }
+  template <typename Element>
+  void copied(std::string_view key, const JsonValue& items, const Element& /*element*/) {
+    json_.put(key, items);
   }
   void texts(std::string_view key, const std::vector<std::string>& items,
              Presence presence = kUnlessDefault) {

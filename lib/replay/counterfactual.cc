@@ -6,7 +6,6 @@
 #include <optional>
 #include <utility>
 
-#include "lib/base/json_value.h"
 #include "lib/json/job_annotation.h"
 #include "lib/policy/algorithms/forecast.h"
 #include "lib/replay/simulate.h"
@@ -15,7 +14,6 @@
 namespace rubato {
 namespace {
 
-using Json = JsonValue;
 using RunKey = std::pair<JobKey, Seconds>;  ///< job, and the time it became eligible
 
 /// One recorded run.
@@ -170,10 +168,6 @@ class Estimate {
   CounterfactualEstimate gain_;
 };
 
-Json json_of(const CounterfactualSide& side) {
-  return {{"mean_wait_s", side.wait}, {"mean_jct_s", side.jct}};
-}
-
 }  // namespace
 
 CounterfactualEstimate estimate_counterfactual(const Snapshot& now,
@@ -201,23 +195,6 @@ const std::vector<std::string>& counterfactual_assumptions() {
       {"jobs that Rubato does not manage start as it would start them for Slurm, in Slurm's "
        "order"}};
   return sentences;
-}
-
-Json to_json(const CounterfactualEstimate& estimate) {
-  Json out{{"from", estimate.from},         {"until", estimate.until},
-           {"runs", estimate.runs},         {"compared", estimate.compared},
-           {"beside", estimate.beside},     {"moved", estimate.moved},
-           {"rescaled", estimate.rescaled}, {"complete", estimate.complete},
-           {"rounds", estimate.rounds}};
-  if (estimate.compared > 0) {
-    out["observed"] = json_of(estimate.observed);
-    out["place"] = json_of(estimate.place);
-  }
-  out["left_out"] = Json::array();
-  for (const auto& [why, count] : estimate.left_out)
-    out["left_out"].push_back({{"runs", count}, {"because", why}});
-  out["assumptions"] = counterfactual_assumptions();
-  return out;
 }
 
 }  // namespace rubato

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "lib/base/json_value.h"
 #include "lib/config/config.h"
 #include "lib/core/snapshot.h"
 #include "lib/model/models.h"
@@ -61,7 +60,5 @@ inline constexpr std::size_t kMaxCounterfactualRuns = 5000;
 
 /// The assumptions of the estimate, one sentence each.
 [[nodiscard]] const std::vector<std::string>& counterfactual_assumptions();
-
-[[nodiscard]] JsonValue to_json(const CounterfactualEstimate& estimate);
 
 }  // namespace rubato

@@ -5,5 +5,6 @@ lib_librubato_replay_la_LIBADD = $(FMT_LIBS)
 lib_librubato_replay_la_SOURCES = \
   lib/replay/counterfactual.cc \
   lib/replay/counterfactual.h \
+  lib/replay/counterfactual_records.h \
   lib/replay/simulate.cc \
   lib/replay/simulate.h

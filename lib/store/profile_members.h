@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Shared by both formats of exported profiles: the members of a row, in order, and the checks of
-// their values. Included by their files only.
+// Shared by both formats of exported profiles and their schema: the members of a row, in order, and
+// the checks of their values. Included by their files only.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +16,12 @@ namespace rubato::store::profile {
 inline constexpr double kMaxThroughput = 1e15;
 inline constexpr const char* kTwice = "a row with the same names, plan and counts stands before it";
 
+/// A description of a member, for a visitor that takes it.
+template <typename Visitor>
+void note(Visitor& visit, const char* member, const char* text) {
+  if constexpr (requires { visit.note(member, text); }) visit.note(member, text);
+}
+
 /// Calls `visit` for each member in file order. `Row` is ProfileRow or const ProfileRow.
 template <typename Row, typename Visitor>
 void for_each_member(Row& row, Visitor& visit) {
@@ -27,23 +33,31 @@ void for_each_member(Row& row, Visitor& visit) {
   visit.count("gpus", row.gpus, 0, kMaxGpus, true);
   visit.count("nodes", g.nodes, 0, kMaxGpus, false);
   visit.plan("plan", g.plan);
+  note(visit, "plan", "execution plan; empty: as submitted");
   visit.count("batch", g.batch, 0, kMaxBatch, false);
+  note(visit, "batch", "global, samples");
   visit.count("cores", g.cores, 0, kJsonMaxCount, false);
   visit.count("workers", g.workers, 0, kMaxGpus, false);
   visit.count("servers", g.servers, 0, kMaxGpus, false);
   visit.count("server_cores", g.server_cores, 0, kMaxGpus, false);
+  note(visit, "server_cores", "of one server");
   visit.count("samples", g.samples, 1, kMaxWork, true);
+  note(visit, "samples", "reports");
   visit.count("jobs", g.jobs, 0, kMaxWork, false);
   visit.throughput("rate", g.mean_throughput, true);
+  note(visit, "rate", "samples/s, mean");
   visit.throughput("rate_min", g.min_throughput, false);
   visit.throughput("rate_max", g.max_throughput, false);
   visit.throughput("rate_last", g.last_throughput, false);
   visit.seconds("forward", g.forward_time);
+  note(visit, "forward", "seconds per iteration, as the next three");
   visit.seconds("sync", g.sync_time);
   visit.seconds("optimise", g.optimise_time);
   visit.seconds("iteration", g.iteration_time);
   visit.seconds("noise", g.gradient_noise);
+  note(visit, "noise", "gradient noise scale, samples");
   visit.count("last", g.last, 0, kJsonMaxTime, false);
+  note(visit, "last", "seconds since 1970");
 }
 
 /// Why the name of a job type is invalid; "" if it is valid. The same for the functions below.

@@ -118,9 +118,12 @@ test_unit_unit_tests_SOURCES = \
   tools/generate/models_schema.h \
   tools/generate/record_schema.cc \
   tools/generate/record_schema.h \
+  tools/generate/schema_documents.h \
   tools/generate/schema_writer.h \
   tools/generate/statistics_schema.cc \
-  tools/generate/statistics_schema.h
+  tools/generate/statistics_schema.h \
+  tools/generate/tool_schema.cc \
+  tools/generate/tool_schema.h
 
 # The loop with a slurmctld that is not there (test/support/fake_core.cc).
 if BUILD_PLUGINS

@@ -34,4 +34,14 @@ JsonValue command_schema(const char* id, const char* title, const char* what) {
           {"properties", {{"meta", meta_schema(id)}, {"warnings", texts()}, {"errors", texts()}}}};
 }
 
+std::string file_schema(const char* id, const char* title, const char* what,
+                        const JsonValue& members) {
+  Json schema = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                 {"$id", id},
+                 {"title", title},
+                 {"description", what}};
+  schema.update(members);
+  return json_text(schema, 2) + "\n";
+}
+
 }  // namespace rubato

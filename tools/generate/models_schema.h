@@ -9,6 +9,9 @@ namespace rubato {
 /// docs/schema/rubato.models.1.json.
 [[nodiscard]] std::string models_schema();
 
+/// docs/schema/rubato.models-change.1.json.
+[[nodiscard]] std::string models_change_schema();
+
 /// docs/schema/rubato.models-fit.1.json.
 [[nodiscard]] std::string models_fit_schema();
 
@@ -17,5 +20,8 @@ namespace rubato {
 
 /// docs/schema/rubato.models-curve.1.json.
 [[nodiscard]] std::string models_curve_schema();
+
+/// docs/schema/rubato.profiles.1.json.
+[[nodiscard]] std::string profiles_schema();
 
 }  // namespace rubato

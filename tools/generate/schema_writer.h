@@ -3,6 +3,8 @@
 // before.
 #pragma once
 
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -43,6 +45,8 @@ class SchemaWriter {
     properties_[key] = {{"const", value}};
     required_.push_back(key);
   }
+  /// A required member with a schema of its own.
+  void required(const char* key, Json schema) { member(key, std::move(schema), kRequired); }
   [[nodiscard]] Json take() {
     Json schema = {{"type", "object"},
                    {"required", std::move(required_)},
@@ -68,6 +72,12 @@ class SchemaWriter {
   template <typename Number>
   void not_negative(const char* key, const Number& /*value*/) {
     properties_[key]["minimum"] = 0;
+  }
+  template <typename Value>
+  void one_of(const char* key, std::initializer_list<Value> values) {
+    Json list = Json::array();
+    for (const Value& value : values) list.push_back(value);
+    properties_[key]["enum"] = std::move(list);
   }
   /// Members that follow are not required.
   [[nodiscard]] bool rest(bool /*present*/) {
@@ -98,6 +108,10 @@ class SchemaWriter {
   void number(const char* key, Number /*value*/, std::uint64_t /*most*/, Presence presence) {
     member(key, whole(), presence);
   }
+  template <typename Number>
+  void number(const char* key, const std::optional<Number>& /*value*/, std::uint64_t /*most*/) {
+    properties_[key] = whole();
+  }
   void time(const char* key, Seconds /*time*/, Presence presence = kUnlessDefault) {
     member(key, {{"type", {"integer", "string"}}}, presence);
   }
@@ -110,6 +124,9 @@ class SchemaWriter {
   }
   void real(const char* key, double /*value*/, double /*standard*/) {
     properties_[key] = type_of("number");
+  }
+  void figure(const char* key, double /*value*/) {
+    member(key, {{"type", {"number", "null"}}}, kAlways);
   }
   void amount(const char* key, double /*value*/) {
     properties_[key] = {{"type", "number"}, {"minimum", 0}};
@@ -126,7 +143,7 @@ class SchemaWriter {
   template <typename Enum, typename From>
   void required_word(const char* key, Enum value, From from) {
     word(key, value, from);
-    required_.push_back(key);
+    if (!required_ends_) required_.push_back(key);
   }
   template <typename Enum, typename From>
   void word_unless(const char* key, Enum value, Enum /*standard*/, From from) {
@@ -143,6 +160,14 @@ class SchemaWriter {
   void object(const char* key, const Record& /*record*/, Presence presence = kUnlessDefault) {
     member(key, object_schema<Record>(members_), presence);
   }
+  template <typename Record>
+  void object(const char* key, const std::optional<Record>& /*record*/) {
+    object(key, Record{});
+  }
+  template <typename Element>
+  void copied(const char* key, const Json& /*items*/, const Element& /*element*/) {
+    member(key, array_of(object_schema<Element>(members_)), kAlways);
+  }
   template <typename Map, typename Element>
   void table(const char* key, const Map& /*table*/, const Element& /*element*/,
              Presence presence = kUnlessDefault) {
@@ -154,9 +179,13 @@ class SchemaWriter {
         {"type", "object"},
         {"additionalProperties", object_schema<typename Map::mapped_type>(members_)}};
   }
-  template <typename Numbers>
-  void reals_by_name(const char* key, const Numbers& /*numbers*/) {
-    member(key, {{"type", "object"}, {"additionalProperties", type_of("number")}}, kAlways);
+  template <typename Pairs>
+  void values_by_name(const char* key, const Pairs& /*pairs*/) {
+    using Value = typename Pairs::value_type::second_type;
+    const Json value = std::is_integral_v<Value>     ? whole()
+                       : std::is_arithmetic_v<Value> ? type_of("number")
+                                                     : type_of("string");
+    member(key, {{"type", "object"}, {"additionalProperties", value}}, kAlways);
   }
   void texts(const char* key, const std::vector<std::string>& /*items*/,
              Presence presence = kUnlessDefault) {
@@ -187,7 +216,6 @@ class SchemaWriter {
 
  private:
   static Json whole() { return {{"type", "integer"}, {"minimum", 0}}; }
-  void required(const char* key, Json schema) { member(key, std::move(schema), kRequired); }
   void member(const char* key, Json schema, Presence presence) {
     properties_[key] = std::move(schema);
     if (presence != kUnlessDefault && !required_ends_) required_.push_back(key);

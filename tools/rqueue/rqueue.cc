@@ -12,6 +12,7 @@
 #include <ctime>
 
 #include "lib/base/version.h"
+#include "lib/json/record_writer.h"
 #include "tools/rqueue/rqueue_json.h"
 #include "tools/rqueue/rqueue_layout.h"
 #include "tools/rqueue/rqueue_options.h"
@@ -144,14 +145,15 @@ int print_document(const RqueueOptions& options) {
     errors.push_back(fmt::format("squeue ended with code {}", answer->exit));
   }
   Json json = document(kRqueueSchema, "", {}, errors);
-  json["jobs"] = Json::array();
+  RqueueJobs found;
   if (answer) {
     for (const Section& section : answer->sections) {
       for (std::size_t i = 0; i < section.rows.size(); ++i) {
-        json["jobs"].push_back(job_json(section.rows[i], section.facts[i]));
+        found.jobs.push_back(rqueue_job(section.rows[i], section.facts[i]));
       }
     }
   }
+  json.update(json::json_of(found));
   print_json(json);
   return answer ? answer->exit : error(errors.front());
 }

@@ -7,6 +7,8 @@
 #include <cmath>
 
 #include "lib/base/json_value.h"
+#include "lib/json/record_writer.h"
+#include "lib/replay/counterfactual_records.h"
 #include "lib/store/run_text.h"
 #include "test/support/build_snapshot.h"
 
@@ -246,10 +248,11 @@ TEST(CounterfactualEstimate, only_the_last_runs_are_played) {
 
 TEST(CounterfactualEstimate, json_has_no_means_without_jobs) {
   const Snapshot cluster = make_cluster({{"a100", 4}});
-  const auto empty = to_json(estimate_counterfactual(cluster, {}, Models(), config(), kBegin));
+  const auto empty =
+      json::json_of(estimate_counterfactual(cluster, {}, Models(), config(), kBegin));
   EXPECT_FALSE(empty.contains("observed"));
   EXPECT_EQ(empty["assumptions"].size(), counterfactual_assumptions().size());
-  const auto one = to_json(
+  const auto one = json::json_of(
       estimate_counterfactual(cluster, {run(cluster, 1, 4, 0, 0, 10)}, Models(), config(), kBegin));
   EXPECT_EQ(one["observed"]["mean_jct_s"], 10);
 }

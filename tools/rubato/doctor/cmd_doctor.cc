@@ -9,7 +9,9 @@
 #include <memory>
 
 #include "lib/config/render.h"
+#include "lib/json/record_writer.h"
 #include "tools/rubato/doctor/doctor.h"
+#include "tools/rubato/doctor/doctor_records.h"
 #include "tools/shared/command.h"
 #include "tools/shared/command_line.h"
 #include "tools/shared/output.h"
@@ -17,7 +19,6 @@
 namespace rubato::tools {
 namespace {
 
-constexpr const char* kSchema = "rubato.doctor/1";
 constexpr std::size_t kStatusWidth = 6;
 constexpr std::size_t kNameWidth = 24;
 constexpr std::size_t kMinTextLength = 30;
@@ -33,11 +34,6 @@ Color color_of(Status status) {
   return status == Status::kOk     ? Color::kGreen
          : status == Status::kWarn ? Color::kYellow
                                    : Color::kRed;
-}
-
-std::size_t count(const Checks& checks, Status status) {
-  return static_cast<std::size_t>(std::count_if(
-      checks.begin(), checks.end(), [status](const Check& c) { return c.status == status; }));
 }
 
 void print_check(const Check& check, std::size_t width, bool color) {
@@ -72,36 +68,16 @@ void print_text(const Machine& machine, const Checks& checks, bool color) {
       std::max<std::size_t>(static_cast<std::size_t>(terminal_width().value_or(kTextWidth)), 40);
   for (const Check& check : checks) print_check(check, width, color);
   print_install_lines(machine, width);
-  fmt::print("\n{} OK, {} WARN, {} FAIL\n", count(checks, Status::kOk),
-             count(checks, Status::kWarn), count(checks, Status::kFail));
+  fmt::print("\n{} OK, {} WARN, {} FAIL\n", count_of(checks, Status::kOk),
+             count_of(checks, Status::kWarn), count_of(checks, Status::kFail));
 }
 
-void add_checks(Json& json, const Checks& checks) {
-  json["ok"] = count(checks, Status::kOk);
-  json["warn"] = count(checks, Status::kWarn);
-  json["fail"] = count(checks, Status::kFail);
-  json["checks"] = Json::array();
-  for (const Check& check : checks) {
-    Json entry{{"status", to_string(check.status)}, {"name", check.name}, {"text", check.text}};
-    if (!check.line.empty()) entry["line"] = check.line;
-    json["checks"].push_back(entry);
-  }
-}
-
-Json to_json(const Machine& machine, const Checks& checks) {
+void print_report(const Machine& machine, const Checks& checks) {
   const std::string slurm =
       machine.running_slurm.empty() ? machine.installed_slurm : machine.running_slurm;
-  Json json = document(kSchema, slurm);
-  add_checks(json, checks);
-  json["install_lines"] = Json::array();
-  for (const InstallLine& line : install_lines(machine)) {
-    json["install_lines"].push_back({{"file", line.file},
-                                     {"line", line.line},
-                                     {"present", line.present},
-                                     {"effect", line.effect},
-                                     {"without_rubato", line.without_rubato}});
-  }
-  return json;
+  Json json = document(kDoctorSchema, slurm);
+  json.update(json::json_of(DoctorReport{checks, install_lines(machine)}));
+  print_json(json);
 }
 
 /// Without slurm.conf no other check is possible.
@@ -111,8 +87,8 @@ int no_slurm_conf(const Globals& globals, const std::string& why) {
   const Checks checks{
       {Status::kFail, "slurm.conf", why, missing ? "export SLURM_CONF=/path/to/slurm.conf" : ""}};
   if (globals.json) {
-    Json json = document(kSchema, "", {}, {why});
-    add_checks(json, checks);
+    Json json = document(kDoctorSchema, "", {}, {why});
+    json.update(json::json_of(DoctorReport{checks}));
     print_json(json);
   } else {
     print_check(checks.front(), kTextWidth, use_color(globals));
@@ -122,7 +98,7 @@ int no_slurm_conf(const Globals& globals, const std::string& why) {
 
 /// The effective rubato.conf: unset options have their defaults.
 int print_config(const Globals& globals, const Site& site) {
-  if (site.config_error) return report_failure(globals, kSchema, kFailed, *site.config_error);
+  if (site.config_error) return report_failure(globals, kDoctorSchema, kFailed, *site.config_error);
   fmt::print("{}", globals.json ? config_json(site.config) + "\n" : dump_config(site.config));
   return kOk;
 }
@@ -136,13 +112,13 @@ int run(const Globals& globals, const Options& options) {
   if (site && options.config) return print_config(globals, *site);
   if (!site) {
     if (!options.remove && !options.config) return no_slurm_conf(globals, site.error().text);
-    return report_failure(globals, kSchema, kFailed, site.error().text);
+    return report_failure(globals, kDoctorSchema, kFailed, site.error().text);
   }
   const Machine machine = look_at_machine(std::move(*site));
   if (options.remove) {
     if (globals.json) {
-      Json json = document(kSchema, machine.installed_slurm);
-      json["remove"] = removal_steps(machine);
+      Json json = document(kDoctorSchema, machine.installed_slurm);
+      json.update(json::json_of(DoctorReport{.removal = removal_steps(machine)}));
       print_json(json);
     } else {
       fmt::print("{}", removal_steps(machine));
@@ -156,11 +132,11 @@ int run(const Globals& globals, const Options& options) {
   check_rubato_conf(machine, checks);
   check_running(machine, checks);
   if (globals.json) {
-    print_json(to_json(machine, checks));
+    print_report(machine, checks);
   } else {
     print_text(machine, checks, use_color(globals));
   }
-  return count(checks, Status::kFail) == 0 ? kOk : kFailed;
+  return count_of(checks, Status::kFail) == 0 ? kOk : kFailed;
 }
 
 std::function<int()> setup(CommandLine& line, const Globals& globals) {

@@ -15,7 +15,17 @@ struct PublishedStats;  // tools/shared/published.h
 
 enum class Status { kOk, kWarn, kFail };
 
-[[nodiscard]] const char* to_string(Status);
+[[nodiscard]] inline const char* to_string(Status status) {
+  switch (status) {
+    case Status::kOk:
+      return "OK";
+    case Status::kWarn:
+      return "WARN";
+    case Status::kFail:
+      return "FAIL";
+  }
+  return "";
+}
 
 /// One result of a check: a sentence, and the line that fixes it, if any.
 struct Check {

@@ -100,18 +100,6 @@ void find_folders(Machine& machine) {
 
 }  // namespace
 
-const char* to_string(Status status) {
-  switch (status) {
-    case Status::kOk:
-      return "OK";
-    case Status::kWarn:
-      return "WARN";
-    case Status::kFail:
-      return "FAIL";
-  }
-  return "";
-}
-
 bool has_parameter(const SlurmConf& conf, const std::string& name) {
   const std::vector<std::string> words = conf.list("SchedulerParameters");
   return std::any_of(words.begin(), words.end(), [&](const std::string& word) {

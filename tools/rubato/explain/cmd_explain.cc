@@ -6,8 +6,10 @@
 #include <memory>
 #include <utility>
 
+#include "lib/json/record_writer.h"
 #include "tools/rubato/explain/explain_array.h"
 #include "tools/rubato/explain/explain_job.h"
+#include "tools/rubato/explain/explain_records.h"
 #include "tools/rubato/explain/explain_view.h"
 #include "tools/shared/command.h"
 #include "tools/shared/command_line.h"
@@ -18,8 +20,6 @@
 
 namespace rubato::tools {
 namespace {
-
-constexpr const char* kSchema = "rubato.explain/1";
 
 struct Options {
   std::string job;
@@ -71,14 +71,21 @@ Result<View> load_view(const Site& site) {
   return view;
 }
 
-Json answer(const View& view) {
-  Json json = document(kSchema, view.slurm_version, view.warnings);
-  if (!view.mode.empty()) json["mode"] = view.mode;
-  json["round"] = view.published.plan.round;
-  json["made"] = view.published.plan.made;
-  if (view.stale) json["old"] = true;
-  json["jobs"] = Json::array();
-  return json;
+ExplainAnswer answer(const View& view) {
+  return {.mode = view.mode,
+          .round = view.published.plan.round,
+          .made = view.published.plan.made,
+          .old = view.stale};
+}
+
+int print(Json head, const ExplainAnswer& answer) {
+  head.update(json::json_of(answer));
+  print_json(head);
+  return kOk;
+}
+
+int print(const View& view, const ExplainAnswer& answer) {
+  return print(document(kExplainSchema, view.slurm_version, view.warnings), answer);
 }
 
 /// The entries of the plan. If the loop has stopped they say since when they are old.
@@ -130,11 +137,10 @@ std::string not_found(const JobSelector& selector, const View& view) {
 int explain_ended(const Globals& globals, const View& view,
                   const std::vector<const StartRecord*>& records) {
   if (globals.json) {
-    Json json = answer(view);
+    ExplainAnswer told = answer(view);
     for (const StartRecord* record : records)
-      json["jobs"].push_back(ended_json(*record, ask_for_end(record->label)));
-    print_json(json);
-    return kOk;
+      told.jobs.push_back(explained(*record, ask_for_end(record->label)));
+    return print(view, told);
   }
   bool first = true;
   for (const StartRecord* record : records) {
@@ -172,23 +178,19 @@ int explain_job(const Globals& globals, const View& view, const JobSelector& sel
     if (const auto past = ended(view, selector); !past.empty())
       return explain_ended(globals, view, past);
     const std::string text = not_found(selector, view);
-    if (globals.json) print_json(document(kSchema, view.slurm_version, view.warnings, {text}));
+    if (globals.json)
+      print_json(document(kExplainSchema, view.slurm_version, view.warnings, {text}));
     print_error(text);
     return kNoMatch;
   }
   const bool array = is_array(selector, found);
   const TaskCounts tasks = array ? count_tasks(selector, found) : TaskCounts{};
   if (globals.json) {
-    Json json = answer(view);
-    if (array) {
-      json["array"]["array_id"] = selector.id;
-      for (const auto& [state, count] : tasks) json["array"]["tasks"][state] = count;
-    }
-    for (const PlanEntry& entry : found) {
-      json["jobs"].push_back(entry_json(entry, snapshot, view.all_stock));
-    }
-    print_json(json);
-    return kOk;
+    ExplainAnswer told = answer(view);
+    if (array) told.array = ExplainedArray{selector.id, tasks};
+    for (const PlanEntry& entry : found)
+      told.jobs.push_back(explained(entry, snapshot, view.all_stock));
+    return print(view, told);
   }
   if (array) {
     print_array(globals, view, selector, found, tasks);
@@ -216,12 +218,10 @@ int explain_queue(const Globals& globals, const View& view, const Options& optio
     if (listed(entry, options)) entries.push_back(entry);
   }
   if (globals.json) {
-    Json json = answer(view);
-    for (const PlanEntry& entry : entries) {
-      json["jobs"].push_back(entry_json(entry, view.published.snapshot, view.all_stock));
-    }
-    print_json(json);
-    return kOk;
+    ExplainAnswer told = answer(view);
+    for (const PlanEntry& entry : entries)
+      told.jobs.push_back(explained(entry, view.published.snapshot, view.all_stock));
+    return print(view, told);
   }
   if (view.mode == "observe") {
     fmt::print("Mode observe: stock Slurm schedules; this is what Rubato would do.\n");
@@ -247,11 +247,9 @@ std::optional<int> explain_from_squeue(const Globals& globals, const JobSelector
   const std::string warning = "showing only data of squeue and of the job, no reasons: " + missing;
   print_warning(warning);
   if (globals.json) {
-    Json json = document(kSchema, "", {warning});
-    json["jobs"] = Json::array();
-    for (const SqueueJob& job : *jobs) json["jobs"].push_back(squeue_job_json(job));
-    print_json(json);
-    return kOk;
+    ExplainAnswer told;
+    for (const SqueueJob& job : *jobs) told.jobs.push_back(explained(job));
+    return print(document(kExplainSchema, "", {warning}), told);
   }
   bool first = true;
   for (const SqueueJob& job : *jobs) {
@@ -276,17 +274,17 @@ int run(const Globals& globals, const Options& options) {
   JobSelector selector;
   if (!options.job.empty()) {
     auto parsed = parse_selector(options.job);
-    if (!parsed) return report_failure(globals, kSchema, kUsage, parsed.error().text);
+    if (!parsed) return report_failure(globals, kExplainSchema, kUsage, parsed.error().text);
     selector = *parsed;
   }
   const auto site = find_source(globals.publish_dir);
-  if (!site) return report_failure(globals, kSchema, kFailed, site.error().text);
+  if (!site) return report_failure(globals, kExplainSchema, kFailed, site.error().text);
   const auto view = load_view(*site);
   if (!options.job.empty() && (!view || !holds(*view, selector))) {
     const std::string missing = view ? not_found(selector, *view) : view.error().text;
     if (const auto exit = explain_from_squeue(globals, selector, missing)) return *exit;
   }
-  if (!view) return report_failure(globals, kSchema, kUnreachable, view.error().text);
+  if (!view) return report_failure(globals, kExplainSchema, kUnreachable, view.error().text);
 
   for (const std::string& warning : view->warnings) print_warning(warning);
   const int exit = options.job.empty() ? explain_queue(globals, *view, options)

@@ -52,12 +52,6 @@ std::string end_text(const JobEnd& end) {
   return end.state + (why.empty() ? "" : " (" + why + ")");
 }
 
-void add_end(Json& json, const JobEnd& end) {
-  json["slurm_state"] = end.state;
-  if (!end.reason.empty()) json["slurm_reason"] = end.reason;
-  if (!end.exit.empty()) json["exit"] = end.exit;
-}
-
 std::string measured_text(const StartRecord& record) {
   if (record.throughput <= 0) return "";
   std::string text = fmt::format("{} samples/s at its last report, after {} samples",

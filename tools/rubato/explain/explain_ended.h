@@ -26,8 +26,6 @@ struct JobEnd {
 [[nodiscard]] std::optional<JobEnd> ask_for_end(const std::string& label);
 /// "failed (exit code 3; NonZeroExitCode)".
 [[nodiscard]] std::string end_text(const JobEnd& end);
-/// Adds the members slurm_state, slurm_reason and exit.
-void add_end(Json& json, const JobEnd& end);
 
 /// "95 samples/s at its last report, after 5000 samples; forecast at its start: 120 samples/s (3
 /// reports, within 22 %)". "" if the job never reported.

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "lib/base/json_value.h"
 #include "lib/base/nearest.h"
 #include "tools/rubato/explain/explain_ended.h"
+#include "tools/rubato/explain/explain_records.h"
 #include "tools/shared/own_fields.h"
 
 namespace rubato::tools {
@@ -65,27 +65,17 @@ std::string squeue_job_text(const SqueueJob& job, bool color) {
   return text;
 }
 
-Json squeue_job_json(const SqueueJob& job) {
-  const JobFacts& f = job.facts;
-  Json json{{"source", "squeue"}, {"label", job.label}, {"partition", job.partition},
-            {"name", job.name},   {"user", job.user},   {"state", lower(job.state)}};
-  if (known(job.reason)) json["slurm_reason"] = job.reason;
-  if (const auto end = end_of(job)) add_end(json, *end);
-  if (!f.wait.empty()) json["wait"] = f.wait;
-  if (!f.job_type.empty()) json["job_type"] = f.job_type;
-  if (f.gpus > 0) json["gpus"] = f.gpus;
-  if (!f.gpu_type.empty()) json["gpu_type"] = f.gpu_type;
-  if (f.level >= 0) json["level"] = f.level;
-  if (!f.plan.empty()) json["plan"] = f.plan;
-  if (f.throughput >= 0) json["rate"] = f.throughput;
-  if (f.samples >= 0) json["samples"] = f.samples;
-  if (f.work > 0) json["work"] = f.work;
-  if (f.remaining >= 0) json["remaining"] = f.remaining;
-  if (f.left_low >= 0) json["remaining_low"] = f.left_low;
-  if (f.left_high >= 0) json["remaining_high"] = f.left_high;
-  if (!f.predictable.empty()) json["class"] = f.predictable;
-  if (f.start > 0) json["expected_start"]["earliest"] = std::max(f.start, now());
-  return json;
+ExplainedJob explained(const SqueueJob& job) {
+  ExplainedJob out;
+  out.source = "squeue";
+  out.label = job.label;
+  out.partition = job.partition;
+  out.squeue = job;
+  out.squeue->state = lower(job.state);
+  if (!known(job.reason)) out.squeue->reason.clear();
+  out.end = end_of(job);
+  if (job.facts.start > 0) out.expected.earliest = std::max(job.facts.start, now());
+  return out;
 }
 
 }  // namespace rubato::tools

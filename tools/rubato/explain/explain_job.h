@@ -10,9 +10,11 @@
 
 namespace rubato::tools {
 
+struct ExplainedJob;  // explain_records.h
+
 /// Several lines; unknown values are omitted.
 [[nodiscard]] std::string squeue_job_text(const SqueueJob& job, bool color);
-/// The same as a JSON object, with "source": "squeue".
-[[nodiscard]] Json squeue_job_json(const SqueueJob& job);
+/// The same for JSON.
+[[nodiscard]] ExplainedJob explained(const SqueueJob& job);
 
 }  // namespace rubato::tools

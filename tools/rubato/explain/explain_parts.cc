@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "tools/rubato/explain/explain_parts.h"
 
-#include <cmath>
-
 namespace rubato::tools {
 
 Color color_of(Verdict verdict) {
@@ -29,7 +27,5 @@ bool tells_earliest(const Explanation& e, Seconds now) {
 const std::string& node_name(const Snapshot& snapshot, NodeIndex node) {
   return snapshot.nodes.at(node).name;
 }
-
-Seconds whole_seconds(double seconds) { return static_cast<Seconds>(std::ceil(seconds)); }
 
 }  // namespace rubato::tools

@@ -2,6 +2,7 @@
 // Helpers shared by the text, the JSON and the table of `rubato explain`.
 #pragma once
 
+#include <cmath>
 #include <string>
 
 #include "lib/core/plan.h"
@@ -19,6 +20,8 @@ namespace rubato::tools {
 [[nodiscard]] const std::string& node_name(const Snapshot& snapshot, NodeIndex node);
 
 /// Seconds, rounded up.
-[[nodiscard]] Seconds whole_seconds(double seconds);
+[[nodiscard]] inline Seconds whole_seconds(double seconds) {
+  return static_cast<Seconds>(std::ceil(seconds));
+}
 
 }  // namespace rubato::tools

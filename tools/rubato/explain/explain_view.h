@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Prints a decision of the plan as text or JSON.
+// Shows a decision of the plan as text, or as a record for JSON.
 #pragma once
 
 #include <optional>
@@ -13,6 +13,8 @@
 #include "tools/shared/output.h"
 
 namespace rubato::tools {
+
+struct ExplainedJob;  // explain_records.h
 
 /// One queue entry: a job in one of its partitions, with its decision.
 struct PlanEntry {
@@ -36,14 +38,14 @@ struct PlanEntry {
 [[nodiscard]] std::string entry_text(const PlanEntry& entry, const Snapshot& snapshot,
                                      const std::string& all_stock, Seconds now, bool color);
 
-/// The same as a JSON object. Times are Unix seconds; unknown values are omitted.
-[[nodiscard]] Json entry_json(const PlanEntry& entry, const Snapshot& snapshot,
-                              const std::string& all_stock);
+/// The same for JSON.
+[[nodiscard]] ExplainedJob explained(const PlanEntry& entry, const Snapshot& snapshot,
+                                     const std::string& all_stock);
 
 /// The same for an ended job; `end` is none if slurmctld no longer has the job.
 [[nodiscard]] std::string ended_text(const StartRecord& record, const std::optional<JobEnd>& end,
                                      bool color);
-[[nodiscard]] Json ended_json(const StartRecord& record, const std::optional<JobEnd>& end);
+[[nodiscard]] ExplainedJob explained(const StartRecord& record, const std::optional<JobEnd>& end);
 
 /// A table of the pending entries with a heading. Lines are cut to `width` columns unless it is 0.
 /// Partition and user are omitted if they would leave no room for the reason.

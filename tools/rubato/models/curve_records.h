@@ -103,7 +103,7 @@ void describe(Visitor& v, R& row) {
   v.above_zero("gpus", row.gpus);
   v.yes("feasible", row.found.feasible, kAlways);
   v.note("feasible", "false: it does not fit, and the members below are left out");
-  v.required_word("model", row.found.model_kind, model_kind_from);
+  v.required_word("model", row.found.model_kind, from_word<ModelKind>);
   v.note("model", "source of the forecast; none: only the speed of GPU types is known");
   if (!v.rest(row.found.feasible)) return;
   v.real("rate", row.found.throughput, kAlways);

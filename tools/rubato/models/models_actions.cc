@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "lib/base/nearest.h"
+#include "lib/json/record_writer.h"
+#include "tools/rubato/models/change_records.h"
 #include "tools/rubato/models/models_rows.h"
 #include "tools/rubato/models/read_input.h"
 #include "tools/rubato/models/site_store.h"
@@ -162,9 +164,7 @@ int print_change(const Globals& globals, const store::OrderDone& done, bool impo
                  bool dry_run) {
   if (globals.json) {
     Json json = document(kModelsChangeSchema, "");
-    json["dry_run"] = dry_run;
-    json["imported"] = done.imported;
-    json["forgotten"] = {{"samples", done.samples}, {"imported", done.rows}, {"fits", done.fits}};
+    json.update(json::json_of(ModelsChange{dry_run, done}));
     print_json(json);
     return kOk;
   }

@@ -11,7 +11,9 @@
 #include "lib/base/atomic_file.h"
 #include "lib/base/text.h"
 #include "lib/config/values.h"
+#include "lib/json/record_writer.h"
 #include "lib/runtime/pause.h"
+#include "tools/rubato/pause/pause_records.h"
 #include "tools/shared/command.h"
 #include "tools/shared/command_line.h"
 #include "tools/shared/output.h"
@@ -20,7 +22,6 @@
 namespace rubato::tools {
 namespace {
 
-constexpr const char* kSchema = "rubato.pause/1";
 constexpr mode_t kReadableForAll = 0644;
 
 struct Options {
@@ -37,9 +38,8 @@ std::string text_of(const std::optional<Pause>& pause) {
 
 int print(const Globals& globals, const std::optional<Pause>& pause) {
   if (globals.json) {
-    Json json = document(kSchema, "");
-    json["paused"] = pause.has_value();
-    json["until"] = pause ? pause->until : 0;
+    Json json = document(kPauseSchema, "");
+    json.update(json::json_of(pause));
     print_json(json);
   } else {
     fmt::print("{}\n", text_of(pause));
@@ -56,7 +56,7 @@ std::string denied(const std::string& folder, int code) {
 
 int run(const Globals& globals, const Options& options) {
   const auto fails = [&](Exit exit, const std::string& why) {
-    return report_failure(globals, kSchema, exit, why);
+    return report_failure(globals, kPauseSchema, exit, why);
   };
   const auto site = find_site();
   if (!site) return fails(kFailed, site.error().text);

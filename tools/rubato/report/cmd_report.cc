@@ -8,7 +8,9 @@
 #include <memory>
 
 #include "lib/hints/message.h"
+#include "lib/json/record_writer.h"
 #include "tools/rubato/report/report_message.h"
+#include "tools/rubato/report/report_records.h"
 #include "tools/rubato/stats/counterfactual_view.h"
 #include "tools/rubato/stats/stats_view.h"
 #include "tools/shared/command.h"
@@ -20,7 +22,6 @@
 namespace rubato::tools {
 namespace {
 
-constexpr const char* kSchema = "rubato.report/1";
 constexpr int kDays = 14;
 constexpr int kMaxDays = 10000;
 constexpr std::size_t kTextWidth = 80;
@@ -83,7 +84,7 @@ Result<Message> message_of(const Options& options) {
 
 int send(const Globals& globals, const Options& options) {
   const auto message = message_of(options);
-  if (!message) return report_failure(globals, kSchema, kUsage, message.error().text);
+  if (!message) return report_failure(globals, kReportSchema, kUsage, message.error().text);
   const std::string text = render_message(*message);
   if (options.print) {
     fmt::print("{}\n", text);
@@ -92,22 +93,22 @@ int send(const Globals& globals, const Options& options) {
   const char* own = std::getenv("SLURM_JOB_ID");
   const std::string job = !options.job.empty() ? options.job : own == nullptr ? "" : own;
   if (job.empty()) {
-    return report_failure(globals, kSchema, kUsage,
+    return report_failure(globals, kReportSchema, kUsage,
                           "report: not in a job (SLURM_JOB_ID is not set); name one with --job");
   }
   const auto selector = parse_selector(job);
-  if (!selector) return report_failure(globals, kSchema, kUsage, selector.error().text);
+  if (!selector) return report_failure(globals, kReportSchema, kUsage, selector.error().text);
   const bool mine = own != nullptr && job == own;
   const auto sent = send_message(job, text, mine);
-  if (!sent) return report_failure(globals, kSchema, kFailed, sent.error().text);
+  if (!sent) return report_failure(globals, kReportSchema, kFailed, sent.error().text);
   if (sent->exit != 0) {
     return report_failure(
-        globals, kSchema, kFailed,
+        globals, kReportSchema, kFailed,
         fmt::format("report of job {} failed: {} ended with code {}", job, sent->way, sent->exit));
   }
   if (globals.json) {
-    Json json = document(kSchema, "");
-    json["sent"] = {{"job", job}, {"message", text}, {"by", sent->way}};
+    Json json = document(kReportSchema, "");
+    json.update(json::json_of(ReportAnswer{.sent = SentReport{job, text, sent->way}}));
     print_json(json);
   }
   return kOk;
@@ -119,9 +120,9 @@ std::string no_gain(const Result<CounterfactualEstimate>& estimate) {
 
 int show(const Globals& globals, const Options& options) {
   const auto site = find_source(globals.publish_dir);
-  if (!site) return report_failure(globals, kSchema, kFailed, site.error().text);
+  if (!site) return report_failure(globals, kReportSchema, kFailed, site.error().text);
   const auto stats = read_stats(*site);
-  if (!stats) return report_failure(globals, kSchema, kUnreachable, stats.error().text);
+  if (!stats) return report_failure(globals, kReportSchema, kUnreachable, stats.error().text);
   const auto stopped = loop_stopped(*stats, site->config, now());
   if (stopped) print_warning(*stopped);
   const Json report = stats->all->value("report", Json::object());
@@ -131,10 +132,10 @@ int show(const Globals& globals, const Options& options) {
     std::vector<std::string> warnings;
     if (stopped) warnings.push_back(*stopped);
     if (estimate && !*estimate) warnings.push_back(no_gain(*estimate));
-    Json json = document(kSchema, stats->slurm_version, warnings);
-    json["mode"] = stats->mode;
-    json["days"] = report.value("days", Json::array());
-    if (estimate && *estimate) json["gain"] = to_json(**estimate);
+    Json json = document(kReportSchema, stats->slurm_version, warnings);
+    ReportAnswer answer{.mode = stats->mode, .days = report.value("days", Json::array())};
+    if (estimate && *estimate) answer.gain = **estimate;
+    json.update(json::json_of(answer));
     print_json(json);
     return stopped ? kUnreachable : kOk;
   }
@@ -158,12 +159,12 @@ int show(const Globals& globals, const Options& options) {
 
 int run(const Globals& globals, const Options& options) {
   if (options.days < 1 || options.days > kMaxDays) {
-    return report_failure(globals, kSchema, kUsage,
+    return report_failure(globals, kReportSchema, kUsage,
                           fmt::format("report: --days: must be 1 to {}", kMaxDays));
   }
   if (options.says_something()) return send(globals, options);
   if (options.print || !options.job.empty()) {
-    return report_failure(globals, kSchema, kUsage,
+    return report_failure(globals, kReportSchema, kUsage,
                           "report: nothing to send; a report needs --samples, --rate and --batch");
   }
   return show(globals, options);

@@ -18,6 +18,7 @@
 #include "tools/rubato/simulate/simulate_input.h"
 #include "tools/rubato/simulate/simulate_outputs.h"
 #include "tools/rubato/simulate/simulate_page.h"
+#include "tools/rubato/simulate/simulate_records.h"
 #include "tools/rubato/simulate/simulate_view.h"
 #include "tools/shared/command.h"
 #include "tools/shared/command_line.h"
@@ -27,8 +28,6 @@
 
 namespace rubato::tools {
 namespace {
-
-constexpr const char* kSchema = "rubato.simulate/1";
 
 std::atomic<bool> stop_now = false;
 
@@ -150,17 +149,17 @@ std::string typed(const std::vector<std::string>& words) {
 int write_workload(const Globals& globals, const SimulateOptions& options,
                    const std::vector<sim::Suite>& suites) {
   if (suites.size() != 1) {
-    return report_failure(globals, kSchema, kUsage,
+    return report_failure(globals, kSimulateSchema, kUsage,
                           "simulate: --write-workload takes exactly one suite");
   }
   const sim::Suite& suite = suites.front();
   const auto text = sim::native_text(suite);
   if (!text) {
-    return report_failure(globals, kSchema, kUsage,
+    return report_failure(globals, kSimulateSchema, kUsage,
                           "simulate: --write-workload: " + text.error().text);
   }
   if (const auto written = write_whole(options.write_workload, *text); !written) {
-    return report_failure(globals, kSchema, kFailed, "simulate: " + written.error().text);
+    return report_failure(globals, kSimulateSchema, kFailed, "simulate: " + written.error().text);
   }
   std::vector<std::string> words{
       "simulate",           "--workload", options.write_workload,         "--cluster",
@@ -199,7 +198,7 @@ Result<void> write_results(const Globals& globals, const SimulateOptions& option
     }
   }
   if (options.report.empty()) return {};
-  const PageFacts facts{typed(globals.words), kSchema, std::string(version()), notes};
+  const PageFacts facts{typed(globals.words), kSimulateSchema, std::string(version()), notes};
   return write_whole(options.report, simulate_page(runs, input.suites, facts));
 }
 
@@ -225,29 +224,29 @@ bool has_figures(const SimulateOptions& options, const std::vector<sim::Suite>& 
 
 int run(const Globals& globals, SimulateOptions& options) {
   if (const std::string wrong = complaint(options); !wrong.empty()) {
-    return report_failure(globals, kSchema, kUsage, "simulate: " + wrong);
+    return report_failure(globals, kSimulateSchema, kUsage, "simulate: " + wrong);
   }
   if (options.list) return print_list(), kOk;
-  if (const int bad = check_outputs(globals, kSchema, options); bad != kOk) return bad;
+  if (const int bad = check_outputs(globals, kSimulateSchema, options); bad != kOk) return bad;
   auto input = read_input(options, globals.publish_dir);
   if (!input) {
-    return report_failure(globals, kSchema, input.error().usage ? kUsage : kUnreachable,
+    return report_failure(globals, kSimulateSchema, input.error().usage ? kUsage : kUnreachable,
                           "simulate: " + input.error().text);
   }
   if (!options.write_workload.empty()) return write_workload(globals, options, input->suites);
   for (const sim::Suite& suite : input->suites) {
     if (const auto known = check_policies(options, suite); !known) {
-      return report_failure(globals, kSchema, kUsage, "simulate: " + known.error().text);
+      return report_failure(globals, kSimulateSchema, kUsage, "simulate: " + known.error().text);
     }
   }
   if (options.gates && !has_figures(options, input->suites)) {
-    return report_failure(globals, kSchema, kFailed,
+    return report_failure(globals, kSimulateSchema, kFailed,
                           "simulate: --gates: no published figures for these suites and policies, "
                           "so nothing was checked");
   }
   const auto config = read_rubato_conf(options, input->suites, input->notes);
   if (!config) {
-    return report_failure(globals, kSchema, config.error().usage ? kUsage : kUnreachable,
+    return report_failure(globals, kSimulateSchema, config.error().usage ? kUsage : kUnreachable,
                           "simulate: " + config.error().text);
   }
   std::signal(SIGINT, &on_interrupt);
@@ -274,11 +273,12 @@ int run(const Globals& globals, SimulateOptions& options) {
   if (some || broken.empty()) {
     if (const auto written = write_results(globals, options, runs, *input); !written) {
       if (!broken.empty()) print_error("simulate: " + broken);
-      return report_failure(globals, kSchema, kFailed, "simulate: " + written.error().text);
+      return report_failure(globals, kSimulateSchema, kFailed, "simulate: " + written.error().text);
     }
     flush_output();
   }
-  if (!broken.empty()) return report_failure(globals, kSchema, kFailed, "simulate: " + broken);
+  if (!broken.empty())
+    return report_failure(globals, kSimulateSchema, kFailed, "simulate: " + broken);
   if (cut) {
     print_warning("simulate: interrupted; figures cover the jobs that finished before");
     return kFailed;

@@ -4,42 +4,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
-#include "lib/base/json_reader.h"
+#include "lib/json/record_writer.h"
+#include "tools/rubato/simulate/simulate_records.h"
 #include "tools/shared/output.h"
 #include "tools/shared/table.h"
 
 namespace rubato::tools {
 namespace {
 
-constexpr const char* kSchema = "rubato.simulate/1";
 constexpr const char* kFinished = "finished";
 constexpr double kHour = 3600;
 /// From this time on, prints hours.
 constexpr double kInHours = 3 * kHour;
-
-using Member = double sim::Metrics::*;
-constexpr std::array<std::pair<const char*, Member>, 11> kFigures{{
-    {"avg_jct_s", &sim::Metrics::avg_jct_s},
-    {"p50_jct_s", &sim::Metrics::p50_jct_s},
-    {"p99_jct_s", &sim::Metrics::p99_jct_s},
-    {"ideal_avg_jct_s", &sim::Metrics::ideal_avg_jct_s},
-    {"makespan_s", &sim::Metrics::makespan_s},
-    {"gpu_utilisation", &sim::Metrics::gpu_utilisation},
-    {"gpu_hours_per_job", &sim::Metrics::gpu_hours_per_job},
-    {"restarts_per_job", &sim::Metrics::restarts_per_job},
-    {"round_ms_mean", &sim::Metrics::round_ms_mean},
-    {"round_ms_p99", &sim::Metrics::round_ms_p99},
-    {"jain", &sim::Metrics::jain},
-}};
-
-Json number(double value) {
-  if (!std::isfinite(value)) return nullptr;
-  return value;
-}
 
 /// A number of jobs, or seconds.
 std::string figure_text(const std::string& metric, double value) {
@@ -126,8 +105,8 @@ std::string time_text(double seconds) {
 
 double figure_of(const sim::Metrics& metrics, const std::string& name) {
   if (name == kFinished) return metrics.finished;
-  for (const auto& [word, member] : kFigures) {
-    if (name == word) return metrics.*member;
+  for (const SimulatedFigure& figure : kSimulatedFigures) {
+    if (name == figure.name) return metrics.*figure.value;
   }
   return std::numeric_limits<double>::quiet_NaN();
 }
@@ -149,17 +128,8 @@ bool all_hold(const std::vector<SimulatedRun>& runs) {
 }
 
 std::string run_json(const SimulatedRun& run) {
-  Json json;
-  json["schema"] = kSchema;
-  json["suite"] = run.suite;
-  json["policy"] = run.policy;
-  json["seed"] = run.seed;
-  if (run.seeds > 1) json["seeds"] = run.seeds;
-  json["information"] = run.record.learned ? "learned" : "known";
-  json["jobs"] = run.metrics.jobs;
-  json["finished"] = run.metrics.finished;
-  for (const auto& [word, member] : kFigures) json[word] = number(run.metrics.*member);
-  if (run.record.cut) json["cut"] = true;
+  Json json{{"schema", kSimulateSchema}};
+  json.update(json::json_of(run));
   return json_text(json);
 }
 

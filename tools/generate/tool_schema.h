@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// JSON Schemas of documents of the commands, made from the descriptions beside them.
+#pragma once
+
+#include <string>
+
+namespace rubato {
+
+/// docs/schema/rubato.doctor.1.json.
+[[nodiscard]] std::string doctor_schema();
+
+/// docs/schema/rubato.explain.1.json.
+[[nodiscard]] std::string explain_schema();
+
+/// docs/schema/rubato.pause.1.json.
+[[nodiscard]] std::string pause_schema();
+
+/// docs/schema/rubato.report.1.json.
+[[nodiscard]] std::string report_schema();
+
+/// docs/schema/rubato.rqueue.1.json.
+[[nodiscard]] std::string rqueue_schema();
+
+/// docs/schema/rubato.simulate.1.json.
+[[nodiscard]] std::string simulate_schema();
+
+}  // namespace rubato

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The document of `rubato explain`, described as those of lib/json/records.h. Nothing reads it.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/core/plan.h"
+#include "lib/core/snapshot.h"
+#include "lib/json/decisions.h"
+#include "lib/json/record_description.h"
+#include "tools/rubato/explain/explain_array.h"
+#include "tools/rubato/explain/explain_ended.h"
+#include "tools/rubato/explain/explain_parts.h"
+#include "tools/shared/job_facts_records.h"
+#include "tools/shared/source.h"
+
+namespace rubato::tools {
+
+inline constexpr const char* kExplainSchema = "rubato.explain/1";
+
+/// Core records as this document has them, under other names than the plan.
+struct ExplainedSize : SizeOutcome {};
+struct ExplainedStart : StartRecord {};
+
+/// Expected start as an interval; 0: not known.
+struct ExpectedStart {
+  Seconds earliest = 0;
+  Seconds latest = 0;
+
+  bool operator==(const ExpectedStart&) const = default;
+};
+
+struct ExplainedNode {
+  std::string name;
+  int cores = 0;
+  MiB memory = 0;
+  std::map<std::string, int> gpus;  ///< by type
+};
+
+/// A job of the plan, a job that has ended, or a job as squeue shows it.
+struct ExplainedJob {
+  std::string source;  ///< "squeue", or "" for the decisions
+  JobKey key;          ///< id 0: not known
+  JobId array_id = 0;
+  std::string label;
+  std::string partition;
+  // Of the plan.
+  std::optional<Job> job;
+  std::string scheduled_by;
+  std::string unmanaged_because;
+  std::optional<Progress> progress;
+  std::optional<ProgressHistory> history;
+  std::vector<ExplainedNode> nodes;  ///< of a running job
+  std::optional<Explanation> told;
+  // Of the plan and of ended jobs.
+  std::optional<ExplainedStart> decision;
+  bool ended = false;
+  // Of squeue and of ended jobs.
+  std::optional<SqueueJob> squeue;
+  std::optional<JobEnd> end;
+  // Of the plan and of squeue.
+  ExpectedStart expected;
+};
+
+struct ExplainedArray {
+  JobId id = 0;
+  TaskCounts tasks;
+};
+
+/// The document. Without decisions it has the jobs alone.
+struct ExplainAnswer {
+  std::string mode{};
+  std::optional<std::uint64_t> round{};
+  std::optional<Seconds> made{};
+  bool old = false;
+  std::vector<ExplainedJob> jobs{};
+  std::optional<ExplainedArray> array{};
+};
+
+}  // namespace rubato::tools
+
+namespace rubato::json {
+
+inline std::vector<tools::ExplainedSize> explained(const std::vector<SizeOutcome>& sizes) {
+  std::vector<tools::ExplainedSize> list;
+  for (const SizeOutcome& size : sizes) list.push_back({size});
+  return list;
+}
+
+template <typename Visitor, Is<tools::ExplainedSize> R>
+void describe(Visitor& v, R& size) {
+  v.count("gpus", size.gpus, kAlways);
+  v.text("gpu_type", size.gpu_type, kAlways);
+  v.note("gpu_type", "where that size costs least");
+  v.text("outcome", size.outcome, kAlways);
+  v.one_of("outcome", {"taken", "no-room", "costs-more", "work-unknown", "uncertain", "time-limit",
+                       "unmeasured", "load", "shape"});
+  v.real("rate", size.throughput);
+  v.note("rate", "forecast in samples/s");
+  v.number("cost", known_if(size.cost > 0 && size.cost < kForever, size.cost), kMaxSamples);
+  v.note("cost", "seconds: its run and the delay of the jobs behind it");
+}
+
+/// The members of a decision up to the nodes, and those after the expected start.
+template <typename Visitor>
+void describe_verdict(Visitor& v, const Explanation& told) {
+  v.required_word("verdict", told.verdict, verdict_from);
+  v.count("order", told.order + 1, kAlways);
+  v.text("reason", told.reason, kAlways);
+  v.text("gpu_type", told.gpu_type);
+  v.texts("planned_nodes", told.nodes);
+}
+template <typename Visitor>
+void describe_figures(Visitor& v, const Explanation& told) {
+  v.values_by_name("facts", told.facts);
+  v.list("sizes", explained(told.sizes));
+  v.note("sizes",
+         "what became of each size that the hints allow; left out where the size is not open");
+}
+
+template <typename Visitor, Is<tools::ExplainedStart> R>
+void describe(Visitor& v, R& start) {
+  v.text("kind", start.kind, kAlways);
+  v.one_of("kind", {"start", "would-start"});
+  v.note("kind", "would-start: stock Slurm started it, in mode observe");
+  v.past("time", start.time, kAlways);
+  v.number("round", start.round, kMaxSamples, kAlways);
+  describe_verdict(v, start.told);
+  describe_figures(v, start.told);
+}
+
+template <typename Visitor, Is<tools::ExpectedStart> R>
+void describe(Visitor& v, R& expected) {
+  v.past("earliest", expected.earliest);
+  v.past("latest", expected.latest);
+}
+
+template <typename Visitor, Is<tools::ExplainedNode> R>
+void describe(Visitor& v, R& node) {
+  v.text("name", node.name, kAlways);
+  v.count("cores", node.cores, kAlways);
+  v.number("memory_mib", node.memory, static_cast<std::uint64_t>(kJsonMaxMemory), kAlways);
+  v.values_by_name("gpus", node.gpus);
+}
+
+/// A job of the snapshot.
+template <typename Visitor>
+void describe_job(Visitor& v, const tools::ExplainedJob& one, const Job& job) {
+  const bool pending = job.state == JobState::kPending;
+  v.text("name", job.name, kAlways);
+  v.text("user", job.user, kAlways);
+  v.text("account", job.account, kAlways);
+  v.text("qos", job.qos, kAlways);
+  v.text("state", to_string(job.state), kAlways);
+  v.yes("managed", job.managed, kAlways);
+  v.text("scheduled_by", one.scheduled_by, kAlways);
+  v.one_of("scheduled_by", {"rubato", "slurm"});
+  v.text("unmanaged_because", one.unmanaged_because);
+  v.number("time_limit", known_if(job.time_limit < kForever, job.time_limit), kMaxSamples);
+  v.note("time_limit", "seconds");
+  v.number("eligible", known_if(pending, job.eligible), kMaxSamples);
+  v.note("eligible", "seconds since 1970");
+  v.text("hint_error", job.hint_error);
+  const ResolvedHints hints = job.hints.value_or(ResolvedHints{});
+  v.text("job_type", hints.job_type);
+  const Work work = hints.work.value_or(Work{});
+  v.number("work", work.unit == WorkUnit::kSamples ? work.count : 0, kMaxSamples);
+}
+
+/// What a job reported.
+template <typename Visitor>
+void describe_progress(Visitor& v, const Progress& progress) {
+  v.real("rate", progress.throughput, kAlways);
+  v.number("samples", progress.samples, kMaxSamples, kAlways);
+  v.number("batch", progress.batch, kMaxSamples, kAlways);
+  v.past("reported", progress.time, kAlways);
+}
+template <typename Visitor>
+void describe_history(Visitor& v, const ProgressHistory& history, bool running) {
+  if (v.rest(running && history.left >= 0)) {
+    describe_remaining(v, tools::whole_seconds(history.left),
+                       tools::whole_seconds(history.left_low),
+                       tools::whole_seconds(history.left_high));
+  }
+  describe_predictable(v, history.predictable ? "P" : "U");
+  v.count("forecasts_judged", history.scored, kAlways);
+  v.real("forecast_quality", history.quality, kAlways);
+  v.not_negative("forecast_quality", history.quality);
+}
+
+/// A running job.
+template <typename Visitor>
+void describe_run(Visitor& v, const tools::ExplainedJob& one, const Job& job) {
+  v.past("start", job.start, kAlways);
+  v.number("end_limit", known_if(job.end_limit < kForever, job.end_limit), kMaxSamples);
+  v.note("end_limit", "seconds since 1970");
+  v.list("nodes", one.nodes, kUnlimited, kAlways);
+}
+
+/// What the annotation of a job in squeue says.
+template <typename Visitor>
+void describe_annotation(Visitor& v, const tools::JobFacts& facts) {
+  v.text("wait", facts.wait);
+  v.text("job_type", facts.job_type);
+  v.count("gpus", facts.gpus);
+  v.text("gpu_type", facts.gpu_type);
+  v.number("level", known_if(facts.level >= 0, facts.level), kMaxInt);
+  describe_training(v, facts);
+}
+
+template <typename Visitor>
+void describe_end(Visitor& v, const tools::JobEnd& end) {
+  v.text("slurm_state", end.state, kAlways);
+  v.note("slurm_state", "of a job that ended, as squeue shows it for MinJobAge");
+  v.text("slurm_reason", end.reason);
+  v.text("exit", end.exit);
+  v.note("exit", "exit code or signal of a job that ended; left out for exit code 0");
+}
+
+/// A job of the plan.
+template <typename Visitor>
+void describe_planned(Visitor& v, const tools::ExplainedJob& one) {
+  const Job job = one.job.value_or(Job{});
+  const bool running = job.state == JobState::kRunning;
+  if (v.rest(one.job.has_value())) describe_job(v, one, job);
+  if (v.rest(one.progress.has_value())) describe_progress(v, one.progress.value_or(Progress{}));
+  if (v.rest(one.history.has_value()))
+    describe_history(v, one.history.value_or(ProgressHistory{}), running);
+  if (v.rest(one.job.has_value() && running)) describe_run(v, one, job);
+  if (!v.rest(one.told.has_value())) return;
+  const Explanation told = one.told.value_or(Explanation{});
+  describe_verdict(v, told);
+  v.object("expected_start", one.expected);
+  describe_figures(v, told);
+}
+
+template <typename Visitor, Is<tools::ExplainedJob> R>
+void describe(Visitor& v, R& one) {
+  v.text("source", one.source);
+  v.one_of("source", {"squeue"});
+  v.note("source", "squeue, where the decisions could not be read");
+  v.number("job_id", one.key.id, kMaxUint32);
+  v.number("array_id", one.array_id, kMaxUint32);
+  v.text("label", one.label, kAlways);
+  v.past("submit", one.key.submit);
+  v.text("partition", one.partition, kAlways);
+  describe_planned(v, one);
+  const tools::ExplainedStart start = one.decision.value_or(tools::ExplainedStart{});
+  if (v.rest(one.ended)) {
+    v.text("state", "ended", kAlways);
+    v.past("start", start.start, kAlways);
+    v.past("end", start.end, kAlways);
+    v.note("end", "of a job that has ended: when it was first seen to run no longer");
+  }
+  v.object("decision", one.decision);
+  v.note("decision", "what was decided when it started, of a job that runs or has just ended");
+  if (v.rest(one.ended)) {
+    v.real("rate", start.throughput);
+    v.number("samples", start.samples, kMaxSamples);
+  }
+  const tools::SqueueJob shown = one.squeue.value_or(tools::SqueueJob{});
+  if (v.rest(one.squeue.has_value())) {
+    v.text("name", shown.name, kAlways);
+    v.text("user", shown.user, kAlways);
+    v.text("state", shown.state, kAlways);
+    v.text("slurm_reason", shown.reason);
+  }
+  if (v.rest(one.end.has_value())) describe_end(v, one.end.value_or(tools::JobEnd{}));
+  if (!v.rest(one.squeue.has_value())) return;
+  describe_annotation(v, shown.facts);
+  v.object("expected_start", one.expected);
+}
+
+template <typename Visitor, Is<tools::ExplainedArray> R>
+void describe(Visitor& v, R& array) {
+  v.number("array_id", array.id, kMaxUint32, kAlways);
+  v.values_by_name("tasks", array.tasks);
+  v.note("tasks", "number of tasks by state");
+}
+
+template <typename Visitor, Is<tools::ExplainAnswer> R>
+void describe(Visitor& v, R& answer) {
+  v.text("mode", answer.mode);
+  v.number("round", answer.round, kMaxSamples);
+  v.number("made", answer.made, kMaxSamples);
+  v.note("made", "seconds since 1970");
+  v.yes("old", answer.old);
+  v.note("old",
+         "true if Rubato's loop has stopped, so that the plan is no longer in effect; "
+         "else left out");
+  v.list("jobs", answer.jobs, kUnlimited, kAlways);
+  v.object("array", answer.array);
+  v.note("array", "counts of an array's tasks; left out for other jobs");
+}
+
+}  // namespace rubato::json

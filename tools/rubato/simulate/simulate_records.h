@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A line of rubato simulate --json, described as the records of lib/json/records.h.
+#pragma once
+
+#include "lib/json/record_description.h"
+#include "tools/rubato/simulate/simulate_view.h"
+
+namespace rubato::tools {
+
+inline constexpr const char* kSimulateSchema = "rubato.simulate/1";
+
+/// A figure of a run.
+struct SimulatedFigure {
+  const char* name;
+  double sim::Metrics::*value;
+  const char* note = nullptr;  ///< description of the member
+};
+
+inline constexpr SimulatedFigure kSimulatedFigures[] = {
+    {"avg_jct_s", &sim::Metrics::avg_jct_s, "from arrival to end"},
+    {"p50_jct_s", &sim::Metrics::p50_jct_s},
+    {"p99_jct_s", &sim::Metrics::p99_jct_s},
+    {"ideal_avg_jct_s", &sim::Metrics::ideal_avg_jct_s, "each job alone on its fastest type"},
+    {"makespan_s", &sim::Metrics::makespan_s},
+    {"gpu_utilisation", &sim::Metrics::gpu_utilisation,
+     "share of the GPU time up to the makespan that jobs held"},
+    {"gpu_hours_per_job", &sim::Metrics::gpu_hours_per_job},
+    {"restarts_per_job", &sim::Metrics::restarts_per_job},
+    {"round_ms_mean", &sim::Metrics::round_ms_mean, "wall time of a decision, milliseconds"},
+    {"round_ms_p99", &sim::Metrics::round_ms_p99},
+    {"jain", &sim::Metrics::jain, "Jain's index of ideal time over real time"},
+};
+
+}  // namespace rubato::tools
+
+namespace rubato::json {
+
+template <typename Visitor, Is<tools::SimulatedRun> R>
+void describe(Visitor& v, R& run) {
+  v.text("suite", run.suite, kAlways);
+  v.note("suite", "or the file of the workload");
+  v.text("policy", run.policy, kAlways);
+  v.number("seed", run.seed, kMaxSamples, kAlways);
+  v.number("seeds", known_if(run.seeds > 1, run.seeds), kMaxInt);
+  v.note("seeds", "the figures are means over this number of seeds, 0, 1, ...");
+  v.text("information", run.record.learned ? "learned" : "known", kAlways);
+  v.one_of("information", {"known", "learned"});
+  v.note("information", "of speeds: the true ones, or reports with noise");
+  v.count("jobs", run.metrics.jobs, kAlways);
+  v.count("finished", run.metrics.finished, kAlways);
+  for (const tools::SimulatedFigure& figure : tools::kSimulatedFigures) {
+    v.figure(figure.name, run.metrics.*figure.value);
+    if (figure.note != nullptr) v.note(figure.name, figure.note);
+  }
+  v.yes("cut", run.record.cut);
+  v.one_of("cut", {true});
+  v.note("cut", "left out unless the run was cut before its end");
+}
+
+}  // namespace rubato::json
