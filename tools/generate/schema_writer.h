@@ -136,7 +136,8 @@ class SchemaWriter {
   template <typename Enum, typename From>
   void word(const char* key, Enum /*value*/, From from) {
     Json words = Json::array();
-    for (int i = 0; from(to_string(static_cast<Enum>(i))); ++i)
+    // Beyond the last value, the word is none or that of another.
+    for (int i = 0; from(to_string(static_cast<Enum>(i))) == static_cast<Enum>(i); ++i)
       words.push_back(to_string(static_cast<Enum>(i)));
     properties_[key] = {{"enum", std::move(words)}};
   }
