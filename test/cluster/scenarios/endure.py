@@ -35,6 +35,17 @@ def submit(c, rng, ran, seconds):
     return name
 
 
+def resume_drained(c):
+    """Returns drained nodes to service, as an admin would; their number.
+
+    slurmd refuses a job whose id it still has from a lost one, and slurmctld then drains the node.
+    """
+    drained = [name for name, node in c.nodes().items() if "DRAIN" in node.get("State", "")]
+    for name in drained:
+        c.ask(f"scontrol update NodeName={name} State=RESUME")
+    return len(drained)
+
+
 FORGET = []     # not empty: the state is deleted after each kill
 
 
@@ -55,6 +66,7 @@ def random_kills_lose_no_job(c):
     rng = random.Random(SEED)
     ran = pathlib.Path(c.path("out", c.fresh_name("ran")))
     submitted = {}
+    drained = 0
     begin = time.time()
     for number in range(KILLS):
         for _ in range(rng.randint(1, 4)):
@@ -77,8 +89,10 @@ def random_kills_lose_no_job(c):
             del submitted[job]
         wrong = node_tables.still_wrong(c, 60)
         check(not wrong, f"node tables that agree with the jobs after kill {number + 1}", wrong)
+        drained += resume_drained(c)
         c.say(f"    kill {number + 1}: {len(saved)} saved jobs known, {time.time() - begin:.0f} s")
-    c.say(f"    {KILLS} kills, {len(saved)} saved jobs, none lost")
+    held = c.ask("squeue -h -t PENDING -o %r").count("launch failed requeued held")
+    c.say(f"    {KILLS} kills, {len(saved)} saved jobs, none lost; {drained} nodes drained, {held} jobs held")
 
 
 def keep_ended_jobs(c):
