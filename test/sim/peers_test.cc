@@ -217,7 +217,7 @@ TEST(AdaptiveFits, ForecastWhatWasMeasured) {
 
 TEST(PolluxPlacement, FillsTheNodesWithMostFree) {
   std::vector<int> free{2, 4, 4};
-  EXPECT_EQ(take_most_free(free, 6), (std::vector<int>{1, 1, 1, 1, 2, 2}));
+  EXPECT_EQ(take_most_free(free, 6), (std::vector<GroupNodeIndex>{1, 1, 1, 1, 2, 2}));
   EXPECT_EQ(free, (std::vector<int>{2, 0, 2}));
   EXPECT_EQ(run_lengths({1, 1, 1, 1, 2, 2, 1}), (std::vector<int>{4, 2, 1}));
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/sim/engine/cluster_shape.h"
 #include "lib/sim/peers/simplices.h"
 #include "lib/validate/data_sia.h"
 
@@ -96,10 +97,8 @@ class AdaptiveApp {
                                                 const std::vector<std::string>& types);
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] const StepTable& table(int type) const {
-    return tables_[static_cast<std::size_t>(type)];
-  }
-  [[nodiscard]] int types() const { return static_cast<int>(tables_.size()); }
+  [[nodiscard]] const StepTable& table(TypeIndex type) const { return tables_[type]; }
+  [[nodiscard]] std::size_t types() const { return tables_.size(); }
   [[nodiscard]] std::int64_t first_batch() const { return trainings_.front().batch; }
   [[nodiscard]] std::int64_t most_batch() const { return trainings_.back().batch; }
   [[nodiscard]] int epochs() const { return static_cast<int>(bounds_.size()) - 1; }

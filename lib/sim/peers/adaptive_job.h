@@ -12,7 +12,7 @@ namespace rubato::sim {
 struct AdaptiveJob {
   const AdaptiveApp* app = nullptr;
   double slowdown = 1;         ///< of the truth relative to the measurements
-  int type = -1;               ///< of the GPUs it holds
+  TypeIndex type;              ///< of the GPUs it holds
   std::vector<int> placement;  ///< GPUs on its nodes in the order of allocation; empty: it waits
   BatchSplit split;
   int epoch = 0;
@@ -29,7 +29,7 @@ struct AdaptiveJob {
 
 /// GPUs on each node of a job: the run lengths of equal values in a list with one node per GPU, in
 /// the order of allocation.
-[[nodiscard]] std::vector<int> run_lengths(const std::vector<int>& nodes);
+[[nodiscard]] std::vector<int> run_lengths(const std::vector<GroupNodeIndex>& nodes);
 
 /// `measured`: called once per step of the loop, before progress is made. `retune`: chooses a new
 /// split of the batch at the end of each epoch and interval.

@@ -73,7 +73,7 @@ std::vector<LoopGrant> PolluxOptimus::decide(double /*now*/, std::span<LoopJob* 
     }
   }
   std::ranges::stable_sort(placed, {}, [&](std::size_t i) { return gpus[i]; });
-  std::vector<int> free = free_beside(grants, nodes_.nodes, nodes_.gpus_per_node);
+  std::vector<int> free = free_beside(grants, nodes_);
   for (const std::size_t i : placed) {
     if (gpus[i] > 0) grants[i] = {0, take_most_free(free, gpus[i])};
   }

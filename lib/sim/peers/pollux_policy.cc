@@ -18,13 +18,13 @@ PolluxOwn::PolluxOwn(const AdaptiveRules& rules, const ClusterShape& cluster, st
     : LoopPolicy(rules), search_(seed) {
   part_gpus_ = cluster.groups.front().gpus_per_node;
   max_spread_ = cluster.gpus(0);
-  for (int type = 0; type < cluster.types(); ++type) {
-    part_gpus_ = std::min(part_gpus_, cluster.groups[static_cast<std::size_t>(type)].gpus_per_node);
+  for (const TypeIndex type : cluster.type_indices()) {
+    part_gpus_ = std::min(part_gpus_, cluster.groups[type].gpus_per_node);
     max_spread_ = std::min(max_spread_, cluster.gpus(type));
   }
-  for (int type = 0; type < cluster.types(); ++type) {
-    const NodeGroup& group = cluster.groups[static_cast<std::size_t>(type)];
-    for (int node = 0; node < group.nodes; ++node) {
+  for (const TypeIndex type : cluster.type_indices()) {
+    const NodeGroup& group = cluster.groups[type];
+    for (const GroupNodeIndex node : group.node_indices()) {
       for (int i = 0; i < group.gpus_per_node / part_gpus_; ++i) parts_.push_back({type, node});
     }
   }
@@ -147,7 +147,7 @@ std::pair<double, double> PolluxOwn::value(Round& round, const Genome& now,
 
 /// Keeps the GPUs of the most frequent type; if equal, of the type on which this job is faster.
 void PolluxOwn::keep_one_type(const LoopJob& job, Genome& row) const {
-  std::map<int, int> gpus;
+  std::map<TypeIndex, int> gpus;
   for (std::size_t n = 0; n < parts_.size(); ++n) {
     if (row[n] > 0) gpus[parts_[n].type] += row[n];
   }

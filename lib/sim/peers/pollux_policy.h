@@ -39,8 +39,8 @@ class PolluxOwn : public LoopPolicy {
   using Speedups = std::vector<double>;
   /// A part of a node, as large as the smallest node.
   struct Part {
-    int type = 0;
-    int node = 0;
+    TypeIndex type = 0;
+    GroupNodeIndex node = 0;
   };
   /// The input of a search.
   struct Round {

@@ -17,7 +17,7 @@ namespace rubato::sim {
 
 /// Some GPUs of a type: a power of two on one node, or whole nodes.
 struct SiaConfiguration {
-  int type = 0;
+  TypeIndex type = 0;
   int nodes = 1;
   int gpus = 1;
 
