@@ -52,7 +52,7 @@ std::vector<SiaGavel::Shares> SiaGavel::shares(std::span<LoopJob* const> active)
   for (const LoopJob* job : active) {
     LinearProgram::Row whole{{}, 1};
     for (const TypeIndex t : cluster_.type_indices()) {
-      const int variable = static_cast<int>(lp.objective.size());
+      const VariableIndex variable{lp.objective.size()};
       lp.objective.push_back(known_.at(job).throughputs[t]);
       lp.start.push_back(std::min(cluster_.gpus(t) / gpus, 1.0 / types) / 2);
       whole.terms.emplace_back(variable, 1);

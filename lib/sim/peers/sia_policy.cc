@@ -81,7 +81,7 @@ std::vector<double> SiaOwn::goodputs(const LoopJob& job, const Known& known) con
     if (!modelled.valid() && on.model) modelled = type;
   }
   if (job.rules->only_batch > 0) cap = 1;
-  for (std::size_t c = 0; c < configurations_.size(); ++c) {
+  for (const auto c : indices<ColumnIndex>(configurations_)) {
     const SiaConfiguration& config = configurations_[c];
     if (config.gpus > cap) continue;
     // For a type without measurements, scales the model of another type by single-GPU throughput.
@@ -101,12 +101,12 @@ std::vector<double> SiaOwn::goodputs(const LoopJob& job, const Known& known) con
   return out;
 }
 
-int SiaOwn::held(const LoopJob& job) const {
-  for (std::size_t c = 0; c < configurations_.size(); ++c) {
+ColumnIndex SiaOwn::held(const LoopJob& job) const {
+  for (const auto c : indices<ColumnIndex>(configurations_)) {
     const SiaConfiguration& config = configurations_[c];
-    if (config.type == job.held.type && config.gpus == job.gpus()) return static_cast<int>(c);
+    if (config.type == job.held.type && config.gpus == job.gpus()) return c;
   }
-  return -1;
+  return {};
 }
 
 /// Cost of each configuration relative to none, in hundredths. Costs have two decimals, so these
@@ -115,7 +115,7 @@ std::vector<double> SiaOwn::costs(double now, const LoopJob& job) const {
   std::vector<double> values(configurations_.size(), kSmall);
   const auto known = known_.find(&job);
   if (known == known_.end()) {
-    for (std::size_t c = 0; c < values.size(); ++c) {
+    for (const auto c : indices<ColumnIndex>(values)) {
       if (configurations_[c].gpus == 1) values[c] = 1;
     }
   } else {
@@ -126,15 +126,15 @@ std::vector<double> SiaOwn::costs(double now, const LoopJob& job) const {
     }
     for (double& value : values) value = value > kSmall ? value / least : kSmall;
   }
-  const int kept = held(job);
+  const ColumnIndex kept = held(job);
   const double age = now - job.job->arrival;
   const double restart = job.rules->policy_restart;
   double factor = 1;
-  if (kept >= 0 && age >= restart) {
+  if (kept.valid() && age >= restart) {
     factor = std::max(age - job.result->restarts * restart, 0.0) / (age + restart);
   }
-  for (std::size_t c = 0; c < values.size(); ++c) {
-    const double value = static_cast<int>(c) == kept ? values[c] : values[c] * factor;
+  for (const auto c : indices<ColumnIndex>(values)) {
+    const double value = c == kept ? values[c] : values[c] * factor;
     const double cost = std::nearbyint(100 * std::min(std::pow(value, kPower), kMaxCost));
     values[c] = cost - kNothing;
   }
@@ -145,13 +145,13 @@ std::vector<LoopGrant> SiaOwn::decide(double now, std::span<LoopJob* const> acti
   AssignmentProblem choice;
   for (const TypeIndex type : cluster_.type_indices()) choice.gpus.push_back(cluster_.gpus(type));
   for (const SiaConfiguration& config : configurations_) {
-    choice.columns.push_back({config.type.value(), config.gpus});
+    choice.columns.push_back({config.type, config.gpus});
   }
-  std::vector<int> chosen(active.size(), -1);
+  std::vector<ColumnIndex> chosen(active.size());
   std::vector<std::size_t> jobs;
   for (std::size_t i = 0; i < active.size(); ++i) {
-    const int kept = held(*active[i]);
-    if (kept >= 0 && active[i]->run.delay > 0) {  // it is starting: it stays
+    const ColumnIndex kept = held(*active[i]);
+    if (kept.valid() && active[i]->run.delay > 0) {  // it is starting: it stays
       chosen[i] = kept;
       choice.gpus[active[i]->held.type] -= active[i]->gpus();
       continue;
@@ -171,14 +171,14 @@ std::vector<LoopGrant> SiaOwn::decide(double now, std::span<LoopJob* const> acti
 /// Larger jobs first, so that a job that fits a node is never split. Within a size, first jobs that
 /// can keep their GPUs.
 std::vector<LoopGrant> SiaOwn::place(std::span<LoopJob* const> active,
-                                     const std::vector<int>& chosen) const {
+                                     const std::vector<ColumnIndex>& chosen) const {
   std::vector<LoopGrant> grants(chosen.size());
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    if (chosen[i] >= 0) order.push_back(i);
+    if (chosen[i].valid()) order.push_back(i);
   }
   const auto config = [&](std::size_t i) -> const SiaConfiguration& {
-    return configurations_[static_cast<std::size_t>(chosen[i])];
+    return configurations_[chosen[i]];
   };
   const auto moves = [&](std::size_t i) { return held(*active[i]) != chosen[i]; };
   std::ranges::stable_sort(order, {},
