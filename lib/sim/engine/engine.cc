@@ -47,7 +47,7 @@ class Engine::Impl {
       const bool changed = happen();
       if (auto made = decide_if_due(changed); !made) return tl::unexpected(made.error());
       if (control.progress) {
-        const int jobs = state_.window_jobs();
+        const std::size_t jobs = state_.window_jobs();
         control.progress(state_.now(), jobs - state_.window_left(), jobs);
       }
     }

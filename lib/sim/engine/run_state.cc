@@ -44,7 +44,7 @@ RunState::RunState(const Suite& suite, std::uint64_t seed, bool intervals)
     limits_.push_back(asked_limit(*suite.truth, suite.cluster, suite.jobs[i]));
   }
   const std::size_t last = std::min(suite.window.last, suite.jobs.size());
-  window_jobs_ = static_cast<int>(last - std::min(suite.window.first, last));
+  window_jobs_ = last - std::min(suite.window.first, last);
   window_left_ = window_jobs_;
 }
 

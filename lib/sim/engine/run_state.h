@@ -46,8 +46,8 @@ class RunState {
   void go_to(double time) { now_ = time; }
   [[nodiscard]] const std::vector<RunningJob>& active() const { return active_; }
   /// Jobs of the suite's window, and how many of them have not ended.
-  [[nodiscard]] int window_jobs() const { return window_jobs_; }
-  [[nodiscard]] int window_left() const { return window_left_; }
+  [[nodiscard]] std::size_t window_jobs() const { return window_jobs_; }
+  [[nodiscard]] std::size_t window_left() const { return window_left_; }
   /// Whether any job makes progress, or will after its start cost.
   [[nodiscard]] bool anyone_moves() const;
   /// The next time at which a job ends, changes its throughput or reaches its time limit.
@@ -95,8 +95,8 @@ class RunState {
   std::vector<double> limits_;
   std::vector<RunningJob> active_;  ///< sorted by arrival
   double now_ = 0;
-  int window_jobs_ = 0;
-  int window_left_ = 0;
+  std::size_t window_jobs_ = 0;
+  std::size_t window_left_ = 0;
   RunMetrics record_;
 };
 

@@ -15,13 +15,14 @@ struct AdaptiveJob {
   TypeIndex type;              ///< of the GPUs it holds
   std::vector<int> placement;  ///< GPUs on its nodes in the order of allocation; empty: it waits
   BatchSplit split;
-  int epoch = 0;
+  std::size_t epoch = 0;
   double progress = 0;
   double delay = 0;  ///< remaining seconds of a restart
   double finish = -1;
 
   [[nodiscard]] bool finished() const { return finish >= 0; }
   [[nodiscard]] int gpus() const;
+  [[nodiscard]] int nodes() const { return static_cast<int>(placement.size()); }
   /// Time of an iteration without slowdown.
   [[nodiscard]] StepSeconds step() const;
   [[nodiscard]] double batch() const;

@@ -41,7 +41,7 @@ class Loop {
       if (!policy_.failure().empty() && !control_.cut(clock)) return fail(policy_.failure());
       if (control_.intervals) write_down(held, clock);
       if (control_.progress) {
-        control_.progress(clock, static_cast<int>(finished_), static_cast<int>(jobs_.size()));
+        control_.progress(clock, finished_, jobs_.size());
       }
     }
     held.close(clock);

@@ -14,7 +14,7 @@ namespace {
 struct TableRow {
   std::int64_t first_batch;
   std::int64_t most_batch;
-  int epochs;
+  std::size_t epochs;
   AppRules rules;
 };
 

@@ -10,8 +10,8 @@
 namespace rubato::sim {
 namespace {
 
-int epoch_of(const AdaptiveApp& app, double done) {
-  int epoch = 0;
+std::size_t epoch_of(const AdaptiveApp& app, double done) {
+  std::size_t epoch = 0;
   while (epoch + 1 < app.epochs() && app.progress_after(epoch + 1) <= done) ++epoch;
   return epoch;
 }

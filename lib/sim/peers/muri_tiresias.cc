@@ -85,7 +85,7 @@ class Loop {
       }
       look_ahead(now);
       if (control_.progress) {
-        control_.progress(now, static_cast<int>(finished_), static_cast<int>(jobs_.size()));
+        control_.progress(now, finished_, jobs_.size());
       }
     }
     held_.close(now);

@@ -10,7 +10,7 @@ namespace {
 
 /// Iterations to the end, without those of the last epoch, as in the artifact.
 double remaining(const LoopJob& job) {
-  const int last = job.app().epochs() - 1;
+  const std::size_t last = job.app().epochs() - 1;
   if (last <= job.run.epoch) return 1;
   return job.app().iterations(job.job->batch, last) -
          job.app().iterations(job.job->batch, job.run.epoch);

@@ -61,7 +61,7 @@ class Loop {
       clock += kRound;
       if (auto decided = decide(clock, held); !decided) return tl::unexpected(decided.error());
       if (control_.progress) {
-        control_.progress(clock, static_cast<int>(finished), static_cast<int>(jobs_.size()));
+        control_.progress(clock, finished, jobs_.size());
       }
     }
     held.close(clock);

@@ -92,8 +92,7 @@ class GavelLoop {
       }
       idle = tasks_.empty() && !arrivals ? idle + 1 : 0;  // no job can ever run
       if (control_.progress) {
-        control_.progress(now_, static_cast<int>(window_size() - in_window_left_),
-                          static_cast<int>(window_size()));
+        control_.progress(now_, window_size() - in_window_left_, window_size());
       }
     }
     record_.end = now_;

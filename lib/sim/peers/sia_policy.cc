@@ -39,10 +39,7 @@ void SiaOwn::measured(LoopJob& job, const StepSeconds& step) {
   Known::OnType& type = known.types[job.run.type];
   const int gpus = job.run.gpus();
   const bool is_new =
-      type.points
-          .try_emplace({static_cast<int>(job.run.placement.size()), gpus, job.run.split.local},
-                       step)
-          .second;
+      type.points.try_emplace({job.run.nodes(), gpus, job.run.split.local}, step).second;
   if (!is_new) return;
   type.max_gpus = std::max(type.max_gpus, gpus);
   type.model = fit_adaptive(type.points);
@@ -63,8 +60,8 @@ BatchSplit SiaOwn::split(const LoopJob& job) const {
   if (only > 0 || type == nullptr || !type->model) return fixed;
   const BatchBounds bounds{first, static_cast<double>(app.most_batch()), table.least(),
                            rules().fits(app, job.run.type, job.run.placement)};
-  const BestSplit best = best_split(*type->model, known->second.gradient,
-                                    static_cast<int>(job.run.placement.size()), gpus, bounds);
+  const BestSplit best =
+      best_split(*type->model, known->second.gradient, job.run.nodes(), gpus, bounds);
   return best.goodput > 0 ? rules().bounded(app, job.run.type, gpus, best.split) : fixed;
 }
 
