@@ -23,8 +23,8 @@ class BenchTruth final : public Truth {
  public:
   [[nodiscard]] double throughput(const SimJob& /*job*/, const Setting& setting,
                                   double /*done*/) const override {
-    if (setting.type < 0) return 0;
-    return std::pow(setting.gpus(), 0.9) * (1 + setting.type);
+    if (!setting.type.valid()) return 0;
+    return std::pow(setting.gpus(), 0.9) * (1 + setting.type.value());
   }
 };
 

@@ -71,7 +71,7 @@ void play(const Suite& suite, const std::string& policy) {
   rubato::sim::RunControl control;
   control.stop = &stop;
   control.intervals = true;
-  control.progress = [&](double now, int finished, int jobs) {
+  control.progress = [&](double now, std::size_t finished, std::size_t jobs) {
     need(now >= 0 && finished <= jobs);
     if (++steps > kMaxSteps) stop = true;
   };

@@ -28,7 +28,7 @@ AssignmentProblem small_choice(std::uint64_t seed) {
   AssignmentProblem choice;
   const int types = 1 + below(4);
   for (int t = 0; t < types; ++t) choice.gpus.push_back(below(9));
-  for (int c = below(6); c >= 0; --c) choice.columns.push_back({below(types), below(6)});
+  for (int c = below(6); c >= 0; --c) choice.columns.push_back({TypeIndex{below(types)}, below(6)});
   for (int j = below(6); j > 0; --j) {
     auto& row = choice.costs.emplace_back();
     for (std::size_t c = 0; c < choice.columns.size(); ++c) {
@@ -54,7 +54,7 @@ TEST(BranchBound, IsTheLeastOfAllWays) {
     const AssignmentProblem choice = small_choice(seed);
     const auto found = branch_and_bound(choice, {0, 100'000});
     ASSERT_TRUE(found) << seed << ": " << found.error().text;
-    std::vector<int> chosen;
+    std::vector<ColumnIndex> chosen;
     const double least = test::min_cost(choice, chosen);
     EXPECT_NEAR(sum_of(choice, *found), least, 1e-6) << seed;
     EXPECT_LE(found->bound, least + 1e-6) << seed << ": the bound is one";
@@ -67,7 +67,7 @@ TEST(BranchBound, ProvesTheGapThatIsAskedFor) {
     const double gap = seed % 3 == 0 ? 0.3 : 0.02;
     const auto found = branch_and_bound(choice, {gap, 100'000});
     ASSERT_TRUE(found) << seed << ": " << found.error().text;
-    std::vector<int> chosen;
+    std::vector<ColumnIndex> chosen;
     const double least = test::min_cost(choice, chosen);
     EXPECT_LE(found->bound, least + 1e-6) << seed;
     EXPECT_LE(sum_of(choice, *found), (1 - gap) * least + 1e-6) << seed;
@@ -78,7 +78,7 @@ TEST(BranchBound, EveryPriceBounds) {
   for (std::uint64_t seed = 0; seed < test::seeds(300); ++seed) {
     const AssignmentProblem choice = small_choice(seed);
     const auto rows = candidates_of(choice);
-    std::vector<int> chosen;
+    std::vector<ColumnIndex> chosen;
     const double worth = -test::min_cost(choice, chosen);
     const Prices best = best_prices(rows, choice.gpus);
     const double least = dual_worth(rows, choice.gpus, best);
@@ -133,7 +133,7 @@ TEST(BranchBound, HoldsWhereTheDualIsFarOff) {
 }
 
 /// GLPK's answer; nullopt if it gives up.
-std::optional<std::vector<int>> ask_glpk(const AssignmentProblem& choice) {
+std::optional<std::vector<ColumnIndex>> ask_glpk(const AssignmentProblem& choice) {
   auto answer = test::glpk_assign(choice);
   if (answer) return std::move(*answer);
   EXPECT_EQ(answer.error().text, test::kGlpkGaveUp);
@@ -228,17 +228,18 @@ TEST(BranchBound, TakesAnything) {
   const auto chosen = [](const AssignmentProblem& choice) {
     return branch_and_bound(choice).value().chosen;
   };
-  EXPECT_EQ(chosen({{}, {}, {}}), std::vector<int>{});
-  EXPECT_EQ(chosen({{{}}, {}, {4}}), std::vector<int>{-1});
-  EXPECT_EQ(chosen({{{1, 0}}, {{0, 1}, {0, 2}}, {4}}), std::vector<int>{-1});
-  EXPECT_EQ(chosen({{{-1}}, {{0, 1}}, {0}}), std::vector<int>{-1}) << "no GPU";
-  EXPECT_EQ(chosen({{{-1}}, {{0, 0}}, {0}}), std::vector<int>{0}) << "needs none";
-  EXPECT_EQ(chosen({{{nan, -2, -infinite}}, {{0, 1}, {0, 2}, {0, 1}}, {4}}), std::vector<int>{1});
-  std::vector<int> one = chosen({{{-1e300, -1}, {-1e300, -1}}, {{0, 1}, {0, 1}}, {1}});
+  EXPECT_EQ(chosen({{}, {}, {}}), std::vector<ColumnIndex>{});
+  EXPECT_EQ(chosen({{{}}, {}, {4}}), std::vector<ColumnIndex>{-1});
+  EXPECT_EQ(chosen({{{1, 0}}, {{0, 1}, {0, 2}}, {4}}), std::vector<ColumnIndex>{-1});
+  EXPECT_EQ(chosen({{{-1}}, {{0, 1}}, {0}}), std::vector<ColumnIndex>{-1}) << "no GPU";
+  EXPECT_EQ(chosen({{{-1}}, {{0, 0}}, {0}}), std::vector<ColumnIndex>{0}) << "needs none";
+  EXPECT_EQ(chosen({{{nan, -2, -infinite}}, {{0, 1}, {0, 2}, {0, 1}}, {4}}),
+            std::vector<ColumnIndex>{1});
+  std::vector<ColumnIndex> one = chosen({{{-1e300, -1}, {-1e300, -1}}, {{0, 1}, {0, 1}}, {1}});
   std::ranges::sort(one);
-  EXPECT_EQ(one, (std::vector<int>{-1, 0}));
-  EXPECT_EQ(chosen({{{-1e-12}}, {{0, 1}}, {1}}), std::vector<int>{0});
-  EXPECT_EQ(chosen({{{-3}, {-2}}, {{0, 1}}, {2'000'000'000}}), (std::vector<int>{0, 0}));
+  EXPECT_EQ(one, (std::vector<ColumnIndex>{-1, 0}));
+  EXPECT_EQ(chosen({{{-1e-12}}, {{0, 1}}, {1}}), std::vector<ColumnIndex>{0});
+  EXPECT_EQ(chosen({{{-3}, {-2}}, {{0, 1}}, {2'000'000'000}}), (std::vector<ColumnIndex>{0, 0}));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace rubato::test {
 
 /// Exact dynamic programming over free GPUs: O(jobs x columns x product of the types' GPUs). The
 /// entry of each row, -1 for none. Of equals the first in the order of jobs and columns.
-inline std::vector<int> choose_exactly(const sim::AssignmentProblem& choice) {
+inline std::vector<sim::ColumnIndex> choose_exactly(const sim::AssignmentProblem& choice) {
   const auto& [costs, columns, gpus] = choice;
   std::vector<std::size_t> strides;
   std::size_t states = 1;
@@ -21,7 +21,7 @@ inline std::vector<int> choose_exactly(const sim::AssignmentProblem& choice) {
     states *= static_cast<std::size_t>(most) + 1;
   }
   std::vector<std::vector<int>> free(gpus.size(), std::vector<int>(states));
-  for (std::size_t t = 0; t < gpus.size(); ++t) {
+  for (const auto t : indices<sim::TypeIndex>(gpus)) {
     for (std::size_t s = 0; s < states; ++s) {
       free[t][s] = static_cast<int>(s / strides[t] % (static_cast<std::size_t>(gpus[t]) + 1));
     }
@@ -31,10 +31,10 @@ inline std::vector<int> choose_exactly(const sim::AssignmentProblem& choice) {
   std::vector<std::vector<short>> choices(costs.size(), std::vector<short>(states, -1));
   for (std::size_t j = costs.size(); j-- > 0;) {
     std::vector<double> now = best;
-    for (std::size_t c = 0; c < columns.size(); ++c) {
+    for (const auto c : indices<sim::ColumnIndex>(columns)) {
       const double cost = costs[j][c];
       if (cost >= 0) continue;
-      const auto t = static_cast<std::size_t>(columns[c].type);
+      const sim::TypeIndex t = columns[c].type;
       const std::size_t taken = strides[t] * static_cast<std::size_t>(columns[c].gpus);
       for (std::size_t s = taken; s < states; ++s) {
         if (free[t][s] < columns[c].gpus) continue;
@@ -42,50 +42,52 @@ inline std::vector<int> choose_exactly(const sim::AssignmentProblem& choice) {
         // Sums in another order differ only by rounding.
         if (value >= now[s] - 1e-9) continue;
         now[s] = value;
-        choices[j][s] = static_cast<short>(c);
+        choices[j][s] = static_cast<short>(c.value());
       }
     }
     best = std::move(now);
   }
-  std::vector<int> chosen(costs.size(), -1);
+  std::vector<sim::ColumnIndex> chosen(costs.size());
   std::size_t state = states - 1;
   for (std::size_t j = 0; j < costs.size(); ++j) {
-    chosen[j] = choices[j][state];
-    if (chosen[j] < 0) continue;
-    const sim::AssignmentColumn& column = columns[static_cast<std::size_t>(chosen[j])];
-    state -= strides[static_cast<std::size_t>(column.type)] * static_cast<std::size_t>(column.gpus);
+    chosen[j] = sim::ColumnIndex{choices[j][state]};
+    if (!chosen[j].valid()) continue;
+    const sim::AssignmentColumn& column = columns[chosen[j]];
+    state -= strides[column.type] * static_cast<std::size_t>(column.gpus);
   }
   return chosen;
 }
 
 /// The total cost of `chosen`. Sets `inside` to whether the GPUs of each type suffice.
-inline double cost_of(const sim::AssignmentProblem& choice, const std::vector<int>& chosen,
-                      bool& inside) {
+inline double cost_of(const sim::AssignmentProblem& choice,
+                      const std::vector<sim::ColumnIndex>& chosen, bool& inside) {
   double sum = 0;
   std::vector<int> left = choice.gpus;
   for (std::size_t j = 0; j < chosen.size(); ++j) {
-    if (chosen[j] < 0) continue;
-    const auto c = static_cast<std::size_t>(chosen[j]);
+    const sim::ColumnIndex c = chosen[j];
+    if (!c.valid()) continue;
     sum += choice.costs[j][c];
-    left[static_cast<std::size_t>(choice.columns[c].type)] -= choice.columns[c].gpus;
+    left[choice.columns[c].type] -= choice.columns[c].gpus;
   }
   inside = std::ranges::all_of(left, [](int gpus) { return gpus >= 0; });
   return sum;
 }
 
 /// The minimum cost, by exhaustive search.
-inline double min_cost(const sim::AssignmentProblem& choice, std::vector<int>& chosen) {
+inline double min_cost(const sim::AssignmentProblem& choice,
+                       std::vector<sim::ColumnIndex>& chosen) {
   if (chosen.size() == choice.costs.size()) {
     bool inside = false;
     const double cost = cost_of(choice, chosen, inside);
     return inside ? cost : 0;
   }
-  double least = 0;
-  for (int c = -1; c < static_cast<int>(choice.columns.size()); ++c) {
-    chosen.push_back(c);
+  chosen.emplace_back();
+  double least = std::min(0.0, min_cost(choice, chosen));
+  for (const auto c : indices<sim::ColumnIndex>(choice.columns)) {
+    chosen.back() = c;
     least = std::min(least, min_cost(choice, chosen));
-    chosen.pop_back();
   }
+  chosen.pop_back();
   return least;
 }
 

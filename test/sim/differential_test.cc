@@ -22,9 +22,9 @@ class CurveTruth final : public Truth {
  public:
   [[nodiscard]] double throughput(const SimJob& job, const Setting& setting,
                                   double done) const override {
-    if (setting.type < 0) return 0;
+    if (!setting.type.valid()) return 0;
     const double slow = job.more.contains("halves") && done >= job.work / 2 ? 0.5 : 1;
-    return slow * std::pow(setting.gpus(), 0.8) * std::pow(2, setting.type) /
+    return slow * std::pow(setting.gpus(), 0.8) * std::pow(2, setting.type.value()) /
            std::sqrt(setting.nodes());
   }
   [[nodiscard]] double next_change(const SimJob& job, double done) const override {
@@ -80,8 +80,8 @@ Suite drawn_suite(std::uint64_t seed, int types, bool events) {
     suite.jobs.push_back(std::move(job));
   }
   for (int i = 0; events && i < 4; ++i) {
-    const int type = draw.whole(0, types - 1);
-    const int node = draw.whole(0, suite.cluster.groups[static_cast<std::size_t>(type)].nodes - 1);
+    const TypeIndex type{draw.whole(0, types - 1)};
+    const GroupNodeIndex node{draw.whole(0, suite.cluster.groups[type].nodes - 1)};
     const double down = draw.whole(0, 4000);
     suite.node_events.push_back({down, type, node, false});
     suite.node_events.push_back({down + draw.whole(1, 2000), type, node, true});
@@ -107,7 +107,7 @@ struct Stay {
 std::vector<std::vector<Stay>> stays_of(const Suite& suite, const RunMetrics& record) {
   std::vector<std::vector<Stay>> stays(suite.jobs.size());
   for (const AllocationInterval& s : record.intervals) {
-    auto& list = stays[static_cast<std::size_t>(s.job)];
+    auto& list = stays[s.job];
     if (list.empty() || list.back().from != s.from) list.push_back({s.from, s.to, {}});
     Stay& stay = list.back();
     EXPECT_EQ(stay.to, s.to);
@@ -149,9 +149,9 @@ void expect_room(const Suite& suite, const RunMetrics& record) {
       return std::tie(time, begins) < std::tie(other.time, other.begins);
     }
   };
-  std::map<std::pair<int, int>, std::vector<Change>> changes;
+  std::map<std::pair<TypeIndex, GroupNodeIndex>, std::vector<Change>> changes;
   for (const AllocationInterval& s : record.intervals) {
-    const SimJob& job = suite.jobs[static_cast<std::size_t>(s.job)];
+    const SimJob& job = suite.jobs[s.job];
     ASSERT_LT(s.from, s.to);
     ASSERT_GE(s.from, job.arrival);
     const int cores = s.gpus * job.cores_per_gpu;
@@ -171,7 +171,7 @@ void expect_room(const Suite& suite, const RunMetrics& record) {
   }
   for (auto& [node, list] : changes) {
     std::stable_sort(list.begin(), list.end());
-    const NodeGroup& group = suite.cluster.groups[static_cast<std::size_t>(node.first)];
+    const NodeGroup& group = suite.cluster.groups[node.first];
     int gpus = 0;
     int cores = 0;
     long memory = 0;

@@ -193,7 +193,7 @@ TEST(Equal, SharesAsFarAsAJobCanUseIt) {
   const RunMetrics record = play(suite_of("gpu:2x4", jobs), "equal");
   std::vector<int> gpus(3, 0);
   for (const AllocationInterval& segment : record.intervals) {
-    if (segment.from == 0) gpus[static_cast<std::size_t>(segment.job)] += segment.gpus;
+    if (segment.from == 0) gpus[segment.job] += segment.gpus;
   }
   EXPECT_EQ(gpus, (std::vector<int>{4, 3, 1}));
 }

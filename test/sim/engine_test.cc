@@ -21,9 +21,9 @@ class LineTruth final : public Truth {
  public:
   [[nodiscard]] double throughput(const SimJob& job, const Setting& setting,
                                   double done) const override {
-    if (setting.type < 0) return 0;
+    if (!setting.type.valid()) return 0;
     const double slow = done >= job.work / 2 && job.model == "halves" ? 0.5 : 1;
-    return slow * setting.gpus() * std::pow(2, setting.type);
+    return slow * setting.gpus() * std::pow(2, setting.type.value());
   }
   [[nodiscard]] double next_change(const SimJob& job, double done) const override {
     return job.model == "halves" && done < job.work / 2 ? job.work / 2 : kNever;
@@ -245,23 +245,22 @@ const std::vector<std::string> kEngine{"fifo",      "fifo-het",     "backfill", 
 
 /// A node never has more GPUs in use than it has; a job has one placement; its GPU time matches.
 void check_intervals(const Suite& suite, const RunMetrics& record) {
-  std::map<std::pair<int, int>, std::vector<std::pair<double, int>>> changes;
+  std::map<std::pair<TypeIndex, GroupNodeIndex>, std::vector<std::pair<double, int>>> changes;
   std::vector<double> held(suite.jobs.size(), 0.0);
   std::map<int, std::vector<std::pair<double, double>>> spans;
   for (const AllocationInterval& s : record.intervals) {
     ASSERT_LT(s.from, s.to);
-    const auto job = static_cast<std::size_t>(s.job);
-    ASSERT_GE(s.from, suite.jobs[job].arrival);
+    ASSERT_GE(s.from, suite.jobs[s.job].arrival);
     changes[{s.type, s.node}].emplace_back(s.from, s.gpus);
     changes[{s.type, s.node}].emplace_back(s.to, -s.gpus);
-    held[job] += (s.to - s.from) * s.gpus;
+    held[s.job] += (s.to - s.from) * s.gpus;
   }
   for (auto& [node, list] : changes) {
     std::sort(list.begin(), list.end());  // ends sort before starts
     int used = 0;
     for (const auto& [time, gpus] : list) {
       used += gpus;
-      ASSERT_LE(used, suite.cluster.groups[static_cast<std::size_t>(node.first)].gpus_per_node);
+      ASSERT_LE(used, suite.cluster.groups[node.first].gpus_per_node);
     }
     ASSERT_EQ(used, 0);
   }
@@ -291,7 +290,7 @@ TEST_P(EachPolicy, WorkIsConserved) {
   // A GPU-second is one unit of work on type a, two on b; start costs do no work.
   std::vector<double> made(suite.jobs.size(), 0.0);
   for (const AllocationInterval& s : record.intervals) {
-    made[static_cast<std::size_t>(s.job)] += (s.to - s.from) * s.gpus * (s.type == 0 ? 1 : 2);
+    made[s.job] += (s.to - s.from) * s.gpus * (s.type == 0 ? 1 : 2);
   }
   for (std::size_t i = 0; i < suite.jobs.size(); ++i) {
     const SimJob& job = suite.jobs[i];

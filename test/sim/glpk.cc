@@ -56,7 +56,7 @@ Problem problem_of(const LinearProgram& linear_program, Variables variables) {
     std::vector<int> columns{0};
     std::vector<double> factors{0};
     for (const auto& [variable, factor] : row.terms) {
-      columns.push_back(variable + 1);
+      columns.push_back(variable.value() + 1);
       factors.push_back(factor);
     }
     glp_set_row_bnds(problem.get(), ++number, GLP_UP, 0, row.bound);
@@ -138,7 +138,7 @@ Result<std::vector<double>> glpk_centre(const LinearProgram& linear_program) {
   return interior_point(problem_of(linear_program, Variables::kContinuous).get());
 }
 
-Result<std::vector<int>> glpk_assign(const sim::AssignmentProblem& problem) {
+Result<std::vector<sim::ColumnIndex>> glpk_assign(const sim::AssignmentProblem& problem) {
   const LinearProgram program = sim::assignment_program(problem);
   std::vector<double> answer;
   if (!program.objective.empty()) {
@@ -155,7 +155,7 @@ Result<std::vector<double>> glpk_centre(const sim::LinearProgram& /*linear_progr
   return fail("built without GLPK");
 }
 
-Result<std::vector<int>> glpk_assign(const sim::AssignmentProblem& /*problem*/) {
+Result<std::vector<sim::ColumnIndex>> glpk_assign(const sim::AssignmentProblem& /*problem*/) {
   return fail("built without GLPK");
 }
 #endif

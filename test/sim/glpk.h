@@ -19,7 +19,8 @@ namespace rubato::test {
 
 /// The column of each row (-1: none), within a relative 1e-4 of the optimum. Gives up after a fixed
 /// amount of work with the error kGlpkGaveUp.
-[[nodiscard]] Result<std::vector<int>> glpk_assign(const sim::AssignmentProblem& problem);
+[[nodiscard]] Result<std::vector<sim::ColumnIndex>> glpk_assign(
+    const sim::AssignmentProblem& problem);
 
 inline constexpr const char* kGlpkGaveUp = "too many nodes of the tree";
 

@@ -14,7 +14,7 @@ namespace {
 
 /// Checks that no GPU of a node is held twice at a time.
 void expect_no_overlap(const Suite& suite, const RunMetrics& record) {
-  std::map<std::pair<int, int>, std::vector<std::pair<double, int>>> changes;
+  std::map<std::pair<TypeIndex, GroupNodeIndex>, std::vector<std::pair<double, int>>> changes;
   for (const AllocationInterval& s : record.intervals) {
     changes[{s.type, s.node}].push_back({s.from, s.gpus});
     changes[{s.type, s.node}].push_back({s.to, -s.gpus});
@@ -25,9 +25,8 @@ void expect_no_overlap(const Suite& suite, const RunMetrics& record) {
     int held = 0;
     for (const auto& [time, gpus] : list) {
       held += gpus;
-      const auto type = static_cast<std::size_t>(node.first);
-      const int most = node.second < 0 ? suite.cluster.gpus(node.first)
-                                       : suite.cluster.groups[type].gpus_per_node;
+      const int most = node.second.valid() ? suite.cluster.groups[node.first].gpus_per_node
+                                           : suite.cluster.gpus(node.first);
       ASSERT_LE(held, most) << "at " << time;
     }
     EXPECT_EQ(held, 0);

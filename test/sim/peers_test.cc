@@ -162,7 +162,7 @@ TEST(AdaptiveApps, TakeStepsFromTheSmallestRotationAndBetweenMeasurements) {
 TEST(AdaptiveApps, TakeTheLeastProgressAndStatisticsBetweenBatches) {
   const auto app = AdaptiveApp::make(small_app(), {"t"});
   ASSERT_TRUE(app);
-  EXPECT_EQ(app->epochs(), 2);
+  EXPECT_EQ(app->epochs(), 2U);
   EXPECT_DOUBLE_EQ(app->progress_after(0), 0);
   EXPECT_DOUBLE_EQ(app->progress_after(1), 108);
   EXPECT_DOUBLE_EQ(app->gradient(12, 0).var, 12);
@@ -188,7 +188,7 @@ TEST(AdaptiveApps, EndAnEpochAfterWholeSeconds) {
   job.delay = 10;
   // An iteration takes 8 s and makes a progress of 1: 108 iterations, then 100.
   EXPECT_DOUBLE_EQ(advance(job, 0, 864 + 10 + 4, {}), 864 + 10 + 4);
-  EXPECT_EQ(job.epoch, 1);
+  EXPECT_EQ(job.epoch, 1U);
   EXPECT_DOUBLE_EQ(job.progress, 108.5);
   advance(job, 878, 10'000, {});
   EXPECT_TRUE(job.finished());
@@ -217,7 +217,7 @@ TEST(AdaptiveFits, ForecastWhatWasMeasured) {
 
 TEST(PolluxPlacement, FillsTheNodesWithMostFree) {
   std::vector<int> free{2, 4, 4};
-  EXPECT_EQ(take_most_free(free, 6), (std::vector<int>{1, 1, 1, 1, 2, 2}));
+  EXPECT_EQ(take_most_free(free, 6), (std::vector<GroupNodeIndex>{1, 1, 1, 1, 2, 2}));
   EXPECT_EQ(free, (std::vector<int>{2, 0, 2}));
   EXPECT_EQ(run_lengths({1, 1, 1, 1, 2, 2, 1}), (std::vector<int>{4, 2, 1}));
 }

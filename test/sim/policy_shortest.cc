@@ -19,7 +19,7 @@ class Shortest final : public Policy {
     for (const std::size_t i : order) {
       const JobView& view = state.jobs[i];
       if (grants[i].holds()) continue;
-      for (int type = 0; type < state.cluster.types(); ++type) {
+      for (const TypeIndex type : state.cluster.type_indices()) {
         if (!(speed(state, view, type, view.job->gpus) > 0)) continue;
         auto where = find_running(state, view, pool, type, view.job->gpus);
         if (!where || !pool.take(type, *where, per_gpu(*view.job))) continue;

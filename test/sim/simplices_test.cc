@@ -44,7 +44,7 @@ TEST(Simplices, AreExactForWhatIsLinear) {
       const double weight = mix->weights.at(i);
       EXPECT_GE(weight, -1e-8);
       whole += weight;
-      value += weight * linear(points.at(static_cast<std::size_t>(mix->points.at(i))));
+      value += weight * linear(points.at(mix->points.at(i)));
     }
     EXPECT_NEAR(whole, 1, 1e-9);
     EXPECT_NEAR(value, linear(at), 1e-8);

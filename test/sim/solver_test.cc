@@ -41,7 +41,7 @@ double outside(const LinearProgram& linear_program, const std::vector<double>& x
   for (const LinearProgram::Row& row : linear_program.rows) {
     double sum = 0;
     for (const auto& [variable, factor] : row.terms) {
-      sum += factor * x[static_cast<std::size_t>(variable)];
+      sum += factor * x[variable];
     }
     most = std::max(most, (sum - row.bound) / std::max(1.0, std::abs(row.bound)));
   }
@@ -62,7 +62,7 @@ LinearProgram drawn_program(std::uint64_t seed) {
     const int gpus = 1 << draw.below(4);
     wanted += gpus;
     for (auto& row : capacity) {
-      const int variable = static_cast<int>(linear_program.objective.size());
+      const VariableIndex variable{linear_program.objective.size()};
       linear_program.objective.push_back(draw() * 10);
       whole.terms.emplace_back(variable, 1);
       row.terms.emplace_back(variable, gpus);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -25,9 +26,9 @@ inline sim::AssignmentProblem drawn_choice(std::uint64_t seed, int gpus, int job
     double speed;
   };
   const int times = gpus / 64;
-  const Type types[] = {{6 * times, 4, 1}, {2 * times, 8, 3}, {3 * times, 8, 1.6}};
+  const std::array<Type, 3> types{{{6 * times, 4, 1}, {2 * times, 8, 3}, {3 * times, 8, 1.6}}};
   sim::AssignmentProblem choice;
-  for (int t = 0; t < 3; ++t) {
+  for (const auto t : indices<sim::TypeIndex>(types)) {
     choice.gpus.push_back(types[t].nodes * types[t].node_gpus);
     for (int g = 1; g <= types[t].node_gpus; g *= 2) choice.columns.push_back({t, g});
     for (int n = 2; n <= types[t].nodes; ++n) choice.columns.push_back({t, n * types[t].node_gpus});
@@ -35,8 +36,9 @@ inline sim::AssignmentProblem drawn_choice(std::uint64_t seed, int gpus, int job
   for (int job = 0; job < jobs; ++job) {
     const int most = 1 << static_cast<int>(7 * draw());
     const double scaling = 0.5 + 0.45 * draw();
-    double speeds[3];
-    for (int t = 0; t < 3; ++t) speeds[t] = types[t].speed * (0.7 + 0.6 * draw());
+    std::array<double, 3> speeds{};
+    for (const auto t : indices<sim::TypeIndex>(types))
+      speeds[t] = types[t].speed * (0.7 + 0.6 * draw());
     const double slowest = *std::min_element(std::begin(speeds), std::end(speeds));
     const double kept = 0.6 + 0.4 * draw();
     const auto held = static_cast<std::size_t>(draw() * static_cast<double>(choice.columns.size()));

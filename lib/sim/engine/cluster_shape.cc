@@ -105,14 +105,14 @@ Result<NodeGroup> group_of(Scanner& scan) {
 
 }  // namespace
 
-int ClusterShape::gpus(int type) const {
-  const NodeGroup& group = groups[static_cast<std::size_t>(type)];
+int ClusterShape::gpus(TypeIndex type) const {
+  const NodeGroup& group = groups[type];
   return group.nodes * group.gpus_per_node;
 }
 
 int ClusterShape::gpus() const {
   int sum = 0;
-  for (int type = 0; type < types(); ++type) sum += gpus(type);
+  for (const TypeIndex type : type_indices()) sum += gpus(type);
   return sum;
 }
 
@@ -121,11 +121,11 @@ int ClusterShape::nodes() const {
                          [](int sum, const NodeGroup& group) { return sum + group.nodes; });
 }
 
-int ClusterShape::type_of(std::string_view name) const {
-  for (int type = 0; type < types(); ++type) {
-    if (groups[static_cast<std::size_t>(type)].type == name) return type;
+TypeIndex ClusterShape::type_of(std::string_view name) const {
+  for (const TypeIndex type : type_indices()) {
+    if (groups[type].type == name) return type;
   }
-  return -1;
+  return {};
 }
 
 std::string ClusterShape::text() const {
@@ -146,7 +146,7 @@ Result<ClusterShape> parse_cluster_shape(std::string_view text) {
     const Scanner before = scan;
     auto group = group_of(scan);
     if (!group) return tl::unexpected(group.error());
-    if (cluster.type_of(group->type) >= 0) {
+    if (cluster.type_of(group->type).valid()) {
       return before.wrong("a type that was not named before");
     }
     cluster.groups.push_back(std::move(*group));

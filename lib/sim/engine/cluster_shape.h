@@ -8,8 +8,14 @@
 #include <vector>
 
 #include "lib/base/error.h"
+#include "lib/base/index.h"
 
 namespace rubato::sim {
+
+/// A GPU type: an index into ClusterShape::groups.
+using TypeIndex = Index<struct NodeGroupTag>;
+/// A node: its index in its group, from 0.
+using GroupNodeIndex = Index<struct GroupNodeTag>;
 
 /// A group of identical nodes.
 struct NodeGroup {
@@ -20,6 +26,11 @@ struct NodeGroup {
   long memory = 0;  ///< MiB per node; 0: unlimited
   std::string gpu;  ///< the type's name in Slurm; "": same as `type`
 
+  /// `nodes`, for subscripts and sizes of containers.
+  [[nodiscard]] std::size_t node_count() const { return static_cast<std::size_t>(nodes); }
+  [[nodiscard]] IndexRange<GroupNodeIndex> node_indices() const {
+    return indices<GroupNodeIndex>(node_count());
+  }
   bool operator==(const NodeGroup&) const = default;
 };
 
@@ -28,12 +39,13 @@ struct NodeGroup {
 struct ClusterShape {
   std::vector<NodeGroup> groups;
 
-  [[nodiscard]] int types() const { return static_cast<int>(groups.size()); }
+  [[nodiscard]] std::size_t types() const { return groups.size(); }
+  [[nodiscard]] IndexRange<TypeIndex> type_indices() const { return indices<TypeIndex>(groups); }
   [[nodiscard]] int gpus() const;
-  [[nodiscard]] int gpus(int type) const;
+  [[nodiscard]] int gpus(TypeIndex type) const;
   [[nodiscard]] int nodes() const;
-  /// Index of the type; -1: unknown.
-  [[nodiscard]] int type_of(std::string_view name) const;
+  /// Not valid(): unknown.
+  [[nodiscard]] TypeIndex type_of(std::string_view name) const;
   /// Text that parse_cluster_shape() reads.
   [[nodiscard]] std::string text() const;
   bool operator==(const ClusterShape&) const = default;

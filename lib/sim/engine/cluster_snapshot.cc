@@ -68,7 +68,7 @@ Result<SnapshotShape> shape_of(const Snapshot& snapshot) {
   if (groups.empty()) return fail("no node has GPUs");
   SnapshotShape shape;
   for (auto& [key, group] : groups) {
-    if (shape.cluster.type_of(group.type) >= 0) {
+    if (shape.cluster.type_of(group.type).valid()) {
       group.type = fmt::format("{}-{}", group.gpu, group.gpus_per_node);
       shape.notes.push_back(
           fmt::format("Nodes with {} {} of type {} are the type {} here.", group.gpus_per_node,

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "lib/sim/engine/run_state.h"
 
@@ -27,10 +26,8 @@ class Engine::Impl {
  public:
   Impl(const Suite& suite, Policy& policy, std::uint64_t seed, bool intervals)
       : suite_(suite), policy_(policy), state_(suite, seed, intervals) {
-    coming_.resize(suite.jobs.size());
-    std::iota(coming_.begin(), coming_.end(), 0);
-    std::stable_sort(coming_.begin(), coming_.end(),
-                     [&](int a, int b) { return arrival_of(a) < arrival_of(b); });
+    for (const auto job : indices<JobIndex>(suite.jobs)) coming_.push_back(job);
+    std::ranges::stable_sort(coming_, {}, [&](JobIndex job) { return suite.jobs[job].arrival; });
   }
 
   Result<bool> run(const RunControl& control) {
@@ -50,7 +47,7 @@ class Engine::Impl {
       const bool changed = happen();
       if (auto made = decide_if_due(changed); !made) return tl::unexpected(made.error());
       if (control.progress) {
-        const int jobs = state_.window_jobs();
+        const std::size_t jobs = state_.window_jobs();
         control.progress(state_.now(), jobs - state_.window_left(), jobs);
       }
     }
@@ -66,9 +63,7 @@ class Engine::Impl {
   }
 
  private:
-  [[nodiscard]] double arrival_of(int index) const {
-    return suite_.jobs[static_cast<std::size_t>(index)].arrival;
-  }
+  [[nodiscard]] double arrival_of(JobIndex job) const { return suite_.jobs[job].arrival; }
 
   [[nodiscard]] double next_event() const {
     double next = std::min(state_.next_change(), next_decision_);
@@ -136,7 +131,7 @@ class Engine::Impl {
   const Suite& suite_;
   Policy& policy_;
   RunState state_;
-  std::vector<int> coming_;  ///< sorted by arrival
+  std::vector<JobIndex> coming_;  ///< sorted by arrival
   std::size_t next_ = 0;
   std::size_t next_node_ = 0;
   double next_decision_ = kNever;

@@ -7,6 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "lib/sim/engine/cluster_shape.h"
+#include "lib/sim/engine/workload.h"
+
 namespace rubato::sim {
 
 inline constexpr double kNever = std::numeric_limits<double>::infinity();
@@ -27,9 +30,9 @@ struct JobResult {
 
 /// A job holds some GPUs of a node for a period: for charts and for overlap tests.
 struct AllocationInterval {
-  int job = 0;   ///< index into the workload
-  int type = 0;  ///< index into the cluster's groups
-  int node = 0;  ///< index in its group, from 0; -1: the loop does not track nodes
+  JobIndex job = 0;
+  TypeIndex type = 0;
+  GroupNodeIndex node = 0;  ///< not valid(): the loop does not track nodes
   int gpus = 0;
   double from = 0;
   double to = 0;
@@ -57,7 +60,9 @@ struct RunMetrics {
 /// The jobs of a suite's window, [first, last).
 struct Window {
   std::size_t first = 0;
-  std::size_t last = static_cast<std::size_t>(-1);
+  std::size_t last = std::numeric_limits<std::size_t>::max();
+
+  [[nodiscard]] bool contains(std::size_t job) const { return first <= job && job < last; }
 };
 
 /// The metrics of a run. Percentiles use linear interpolation over finished jobs of the window. NaN

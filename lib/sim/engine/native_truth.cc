@@ -19,11 +19,11 @@ constexpr double kMaxThroughput = 1e12;
 }  // namespace
 
 double NativeTruth::throughput(const SimJob& job, const Setting& setting, double done) const {
-  if (setting.type < 0) return 0;
+  if (!setting.type.valid()) return 0;
   if (job.step) return StepTruth::throughput(job, setting, done);
   const int gpus = setting.gpus();
   if (!knows(job.model)) return static_cast<double>(gpus) / job.gpus;
-  const auto& of_type = throughputs_[static_cast<std::size_t>(setting.type)];
+  const auto& of_type = throughputs_[setting.type];
   const auto curve = of_type.find(job.model);
   if (curve == of_type.end()) return 0;
   const auto above = curve->second.lower_bound(gpus);
@@ -67,8 +67,8 @@ Result<void> read_speeds(const std::string& file, const ClusterShape& cluster, N
           fmt::format("model '{}' on these GPUs is on line {} too", model, one->second));
     }
     truth.mention(model, name);
-    for (int type = 0; type < cluster.types(); ++type) {
-      const NodeGroup& group = cluster.groups[static_cast<std::size_t>(type)];
+    for (const TypeIndex type : cluster.type_indices()) {
+      const NodeGroup& group = cluster.groups[type];
       if (group.type != name && group.gpu != name) continue;
       truth.add(model, type, static_cast<int>(*gpus), *throughput, group.type == name);
     }

@@ -18,13 +18,13 @@ namespace rubato::sim {
 /// second of work per second at the requested size.
 class NativeTruth final : public StepTruth {
  public:
-  explicit NativeTruth(int types) : throughputs_(static_cast<std::size_t>(types)) {}
+  explicit NativeTruth(std::size_t types) : throughputs_(types) {}
 
   /// `own`: the row names this interconnect; it takes precedence over the row for all
   /// interconnects.
-  void add(const std::string& model, int type, int gpus, double throughput, bool own) {
+  void add(const std::string& model, TypeIndex type, int gpus, double throughput, bool own) {
     models_.insert(model);
-    auto& throughputs = throughputs_[static_cast<std::size_t>(type)][model];
+    auto& throughputs = throughputs_[type][model];
     if (own) own_.emplace(type, model, gpus);
     if (own || !own_.contains({type, model, gpus})) throughputs[gpus] = throughput;
   }
@@ -39,7 +39,7 @@ class NativeTruth final : public StepTruth {
  private:
   std::set<std::string> models_;
   std::map<std::string, std::set<std::string>> said_;  ///< types by model
-  std::set<std::tuple<int, std::string, int>> own_;
+  std::set<std::tuple<TypeIndex, std::string, int>> own_;
   std::vector<std::map<std::string, std::map<int, double>>> throughputs_;
 };
 

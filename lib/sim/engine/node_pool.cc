@@ -7,14 +7,14 @@ namespace rubato::sim {
 
 NodePool::NodePool(const ClusterShape& cluster) : cluster_(cluster) {
   for (const NodeGroup& group : cluster.groups) {
-    groups_.emplace_back(static_cast<std::size_t>(group.nodes),
+    groups_.emplace_back(group.node_count(),
                          State{group.gpus_per_node, group.cores, group.memory, true});
   }
 }
 
 /// The number of GPUs for this job that still fit on the node. Cores or memory of 0 are unlimited.
-int NodePool::room(int type, const State& node, PerGpu each) const {
-  const NodeGroup& group = cluster_.groups[static_cast<std::size_t>(type)];
+int NodePool::room(TypeIndex type, const State& node, PerGpu each) const {
+  const NodeGroup& group = cluster_.groups[type];
   if (!node.up) return 0;
   int most = node.gpus;
   if (group.cores > 0 && each.cores > 0) most = std::min(most, node.cores / each.cores);
@@ -24,46 +24,47 @@ int NodePool::room(int type, const State& node, PerGpu each) const {
   return most;
 }
 
-bool NodePool::take(int type, const std::vector<NodeGpus>& where, PerGpu each) {
-  if (type < 0 || type >= cluster_.types()) return false;
-  auto& nodes = groups_[static_cast<std::size_t>(type)];
-  std::size_t taken = 0;
-  for (; taken < where.size(); ++taken) {
-    const auto [node, gpus] = where[taken];
-    if (node < 0 || static_cast<std::size_t>(node) >= nodes.size() || gpus <= 0) break;
-    State& state = nodes[static_cast<std::size_t>(node)];
+bool NodePool::take(TypeIndex type, const std::vector<NodeGpus>& where, PerGpu each) {
+  if (!type.within(cluster_.types())) return false;
+  auto& nodes = groups_[type];
+  auto part = where.begin();
+  for (; part != where.end(); ++part) {
+    const auto [node, gpus] = *part;
+    if (!node.within(nodes.size()) || gpus <= 0) break;
+    State& state = nodes[node];
     if (gpus > room(type, state, each)) break;
     state.gpus -= gpus;
     state.cores -= gpus * each.cores;
     state.memory -= gpus * each.memory;
   }
-  if (taken == where.size()) return true;
-  give(type, {where.begin(), where.begin() + static_cast<std::ptrdiff_t>(taken)}, each);
+  if (part == where.end()) return true;
+  give(type, {where.begin(), part}, each);
   return false;
 }
 
-void NodePool::give(int type, const std::vector<NodeGpus>& where, PerGpu each) {
-  auto& nodes = groups_[static_cast<std::size_t>(type)];
+void NodePool::give(TypeIndex type, const std::vector<NodeGpus>& where, PerGpu each) {
+  auto& nodes = groups_[type];
   for (const auto& [node, gpus] : where) {
-    State& state = nodes[static_cast<std::size_t>(node)];
+    State& state = nodes[node];
     state.gpus += gpus;
     state.cores += gpus * each.cores;
     state.memory += gpus * each.memory;
   }
 }
 
-std::optional<std::vector<NodeGpus>> NodePool::find(int type, int gpus, PerGpu each) const {
-  const int whole = cluster_.groups[static_cast<std::size_t>(type)].gpus_per_node;
-  const auto& nodes = groups_[static_cast<std::size_t>(type)];
+std::optional<std::vector<NodeGpus>> NodePool::find(TypeIndex type, int gpus, PerGpu each) const {
+  const int whole = cluster_.groups[type].gpus_per_node;
+  const auto& nodes = groups_[type];
   std::vector<int> rooms;
   for (const State& node : nodes) rooms.push_back(room(type, node, each));
   std::vector<NodeGpus> where;
-  const auto use = [&](std::size_t node, int count) {
-    where.push_back({static_cast<int>(node), count});
+  const auto use = [&](GroupNodeIndex node, int count) {
+    where.push_back({node, count});
     rooms[node] -= count;
     gpus -= count;
   };
-  for (std::size_t node = 0; node < rooms.size() && gpus >= whole; ++node) {
+  for (const auto node : indices<GroupNodeIndex>(rooms)) {
+    if (gpus < whole) break;
     if (rooms[node] >= whole) use(node, whole);
   }
   if (gpus > 0) {
@@ -71,25 +72,23 @@ std::optional<std::vector<NodeGpus>> NodePool::find(int type, int gpus, PerGpu e
     for (auto at = rooms.begin(); at != rooms.end(); ++at) {
       if (*at >= gpus && (best == rooms.end() || *at < *best)) best = at;
     }
-    if (best != rooms.end()) use(static_cast<std::size_t>(best - rooms.begin()), gpus);
+    if (best != rooms.end()) use(GroupNodeIndex{best - rooms.begin()}, gpus);
   }
   while (gpus > 0) {
     const auto most = std::max_element(rooms.begin(), rooms.end());
     if (most == rooms.end() || *most <= 0) return std::nullopt;
-    use(static_cast<std::size_t>(most - rooms.begin()), std::min(*most, gpus));
+    use(GroupNodeIndex{most - rooms.begin()}, std::min(*most, gpus));
   }
   std::sort(where.begin(), where.end(),
             [](const NodeGpus& a, const NodeGpus& b) { return a.node < b.node; });
   return where;
 }
 
-void NodePool::set_up(int type, int node, bool up) {
-  groups_[static_cast<std::size_t>(type)][static_cast<std::size_t>(node)].up = up;
-}
+void NodePool::set_up(TypeIndex type, GroupNodeIndex node, bool up) { groups_[type][node].up = up; }
 
-int NodePool::free(int type) const {
+int NodePool::free(TypeIndex type) const {
   int sum = 0;
-  for (const State& node : groups_[static_cast<std::size_t>(type)]) sum += node.up ? node.gpus : 0;
+  for (const State& node : groups_[type]) sum += node.up ? node.gpus : 0;
   return sum;
 }
 

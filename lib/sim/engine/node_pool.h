@@ -21,17 +21,18 @@ class NodePool {
   explicit NodePool(const ClusterShape& cluster);
 
   /// False: the GPUs are not free, or the node is down or unknown.
-  [[nodiscard]] bool take(int type, const std::vector<NodeGpus>& where, PerGpu each);
-  void give(int type, const std::vector<NodeGpus>& where, PerGpu each);
+  [[nodiscard]] bool take(TypeIndex type, const std::vector<NodeGpus>& where, PerGpu each);
+  void give(TypeIndex type, const std::vector<NodeGpus>& where, PerGpu each);
   /// Placement of `gpus` GPUs; nullopt: no room. A job that fits one node goes to the fullest node
   /// with room for it. A larger job fills whole nodes; its rest is placed like a small job. If only
   /// fragments are free, it takes the nodes with most free GPUs first.
-  [[nodiscard]] std::optional<std::vector<NodeGpus>> find(int type, int gpus, PerGpu each) const;
+  [[nodiscard]] std::optional<std::vector<NodeGpus>> find(TypeIndex type, int gpus,
+                                                          PerGpu each) const;
 
-  void set_up(int type, int node, bool up);
-  [[nodiscard]] bool up(int type, int node) const { return at(type, node).up; }
+  void set_up(TypeIndex type, GroupNodeIndex node, bool up);
+  [[nodiscard]] bool up(TypeIndex type, GroupNodeIndex node) const { return at(type, node).up; }
   /// Free GPUs on nodes that are up.
-  [[nodiscard]] int free(int type) const;
+  [[nodiscard]] int free(TypeIndex type) const;
   /// One flag per node, group by group.
   [[nodiscard]] std::vector<char> up_flags() const;
 
@@ -42,10 +43,10 @@ class NodePool {
     long memory = 0;
     bool up = true;
   };
-  [[nodiscard]] const State& at(int type, int node) const {
-    return groups_[static_cast<std::size_t>(type)][static_cast<std::size_t>(node)];
+  [[nodiscard]] const State& at(TypeIndex type, GroupNodeIndex node) const {
+    return groups_[type][node];
   }
-  [[nodiscard]] int room(int type, const State& node, PerGpu each) const;
+  [[nodiscard]] int room(TypeIndex type, const State& node, PerGpu each) const;
 
   const ClusterShape& cluster_;
   std::vector<std::vector<State>> groups_;

@@ -22,7 +22,7 @@ namespace rubato::sim {
 
 /// GPUs on one node of a group.
 struct NodeGpus {
-  int node = 0;  ///< index in its group, from 0
+  GroupNodeIndex node = 0;
   int gpus = 0;
 
   bool operator==(const NodeGpus&) const = default;
@@ -30,20 +30,20 @@ struct NodeGpus {
 
 /// The allocation of a job until the next decision.
 struct Grant {
-  int type = -1;                ///< -1: no allocation, the job waits
+  TypeIndex type;               ///< not valid(): no allocation, the job waits
   int gpus = 0;                 ///< of that type
   std::vector<NodeGpus> where;  ///< empty: the engine places it, see engine.h
   double batch = 0;             ///< 0: the truth chooses
   std::string plan;
   int cores_per_gpu = -1;  ///< below 0: as requested
 
-  [[nodiscard]] bool holds() const { return type >= 0 && gpus > 0; }
+  [[nodiscard]] bool holds() const { return type.valid() && gpus > 0; }
   bool operator==(const Grant&) const = default;
 };
 
 /// An active job (arrived, not finished) as a policy sees it.
 struct JobView {
-  int index = 0;  ///< index into the workload
+  JobIndex index = 0;
   const SimJob* job = nullptr;
   double done = 0;           ///< part of job->work done so far
   double ran_s = 0;          ///< time with GPUs, start costs included
@@ -57,12 +57,12 @@ struct JobView {
   double limit = 0;           ///< s; its time limit, or a substitute (asked_limit)
   std::span<const char> can;  ///< a flag per type: it can run there with its request
 
-  [[nodiscard]] bool fits(int type) const { return can[static_cast<std::size_t>(type)] != 0; }
+  [[nodiscard]] bool fits(TypeIndex type) const { return can[type] != 0; }
 };
 
 /// A noisy report of a running job: all that a learning policy knows of its throughput.
 struct JobReport {
-  int job = 0;  ///< index into the workload
+  JobIndex job = 0;
   double time = 0;
   double done = 0;  ///< samples since the start of the job
   Setting setting;

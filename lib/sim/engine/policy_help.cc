@@ -7,21 +7,21 @@
 
 namespace rubato::sim {
 
-bool may_use(const SimJob& job, const ClusterShape& cluster, int type) {
-  const NodeGroup& group = cluster.groups[static_cast<std::size_t>(type)];
+bool may_use(const SimJob& job, const ClusterShape& cluster, TypeIndex type) {
+  const NodeGroup& group = cluster.groups[type];
   return job.types.empty() ||
          std::any_of(job.types.begin(), job.types.end(), [&](const std::string& name) {
            return name == group.type || (!group.gpu.empty() && name == group.gpu);
          });
 }
 
-double speed(const PolicyState& state, const JobView& view, int type, int gpus) {
+double speed(const PolicyState& state, const JobView& view, TypeIndex type, int gpus) {
   if (!may_use(*view.job, state.cluster, type) || gpus > state.cluster.gpus(type)) return 0;
   return state.truth->throughput(*view.job, packed(state.cluster, type, gpus), view.done);
 }
 
 std::optional<std::vector<NodeGpus>> find_running(const PolicyState& state, const JobView& view,
-                                                  const NodePool& pool, int type, int gpus) {
+                                                  const NodePool& pool, TypeIndex type, int gpus) {
   auto where = pool.find(type, gpus, per_gpu(*view.job));
   if (!where) return std::nullopt;
   Setting setting;
@@ -32,7 +32,7 @@ std::optional<std::vector<NodeGpus>> find_running(const PolicyState& state, cons
   return where;
 }
 
-double seconds_left(const PolicyState& state, const JobView& view, int type, int gpus) {
+double seconds_left(const PolicyState& state, const JobView& view, TypeIndex type, int gpus) {
   const double throughput = speed(state, view, type, gpus);
   return throughput > 0 ? (view.job->work - view.done) / throughput : kNever;
 }
@@ -45,10 +45,10 @@ NodePool free_pool(const PolicyState& state, bool held) {
     if (!pool.take(view.now.type, view.now.where, per_gpu(*view.job, view.now))) continue;
   }
   std::size_t flag = 0;
-  for (int type = 0; type < state.cluster.types(); ++type) {
-    const int nodes = state.cluster.groups[static_cast<std::size_t>(type)].nodes;
-    for (int node = 0; node < nodes && flag < state.node_up.size(); ++node, ++flag) {
-      pool.set_up(type, node, state.node_up[flag] != 0);
+  for (const TypeIndex type : state.cluster.type_indices()) {
+    for (const GroupNodeIndex node : state.cluster.groups[type].node_indices()) {
+      if (flag == state.node_up.size()) return pool;
+      pool.set_up(type, node, state.node_up[flag++] != 0);
     }
   }
   return pool;

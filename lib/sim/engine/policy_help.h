@@ -19,16 +19,16 @@ namespace rubato::sim {
 }
 
 /// Whether the job may use the type: it names no types, or this one.
-[[nodiscard]] bool may_use(const SimJob& job, const ClusterShape& cluster, int type);
+[[nodiscard]] bool may_use(const SimJob& job, const ClusterShape& cluster, TypeIndex type);
 /// Throughput on `gpus` packed GPUs of a type; 0 if the job may not run there.
-[[nodiscard]] double speed(const PolicyState& state, const JobView& view, int type, int gpus);
+[[nodiscard]] double speed(const PolicyState& state, const JobView& view, TypeIndex type, int gpus);
 /// Placement of `gpus` GPUs of a type, if there is room and the job makes progress on these nodes.
 [[nodiscard]] std::optional<std::vector<NodeGpus>> find_running(const PolicyState& state,
                                                                 const JobView& view,
-                                                                const NodePool& pool, int type,
-                                                                int gpus);
+                                                                const NodePool& pool,
+                                                                TypeIndex type, int gpus);
 /// Seconds until the job ends at that throughput; kNever if it is 0.
-[[nodiscard]] double seconds_left(const PolicyState& state, const JobView& view, int type,
+[[nodiscard]] double seconds_left(const PolicyState& state, const JobView& view, TypeIndex type,
                                   int gpus);
 /// The GPUs on nodes that are up. `held`: without those of running jobs.
 [[nodiscard]] NodePool free_pool(const PolicyState& state, bool held);

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -22,7 +23,7 @@ struct RunControl {
   const Config* config = nullptr;           ///< for policy rubato; null: defaults
   /// Receives simulated time, finished jobs of the window, and all jobs of the window. Called
   /// often; must be fast.
-  std::function<void(double now, int finished, int jobs)> progress;
+  std::function<void(double now, std::size_t finished, std::size_t jobs)> progress;
 
   [[nodiscard]] bool cut(double now) const {
     return now >= until || (stop != nullptr && stop->load(std::memory_order_relaxed));

@@ -44,14 +44,14 @@ RunState::RunState(const Suite& suite, std::uint64_t seed, bool intervals)
     limits_.push_back(asked_limit(*suite.truth, suite.cluster, suite.jobs[i]));
   }
   const std::size_t last = std::min(suite.window.last, suite.jobs.size());
-  window_jobs_ = static_cast<int>(last - std::min(suite.window.first, last));
+  window_jobs_ = last - std::min(suite.window.first, last);
   window_left_ = window_jobs_;
 }
 
 /// One flag per type: the job can run there with its request.
 std::vector<char> RunState::types_of(const SimJob& job) const {
   std::vector<char> can;
-  for (int type = 0; type < suite_.cluster.types(); ++type) {
+  for (const TypeIndex type : suite_.cluster.type_indices()) {
     const bool room = job.gpus <= suite_.cluster.gpus(type);
     const bool runs = may_use(job, suite_.cluster, type) && room &&
                       suite_.truth->throughput(job, packed(suite_.cluster, type, job.gpus), 0) > 0;
@@ -76,7 +76,7 @@ double RunState::next_change() const {
   return next;
 }
 
-void RunState::arrive(int job) {
+void RunState::arrive(JobIndex job) {
   RunningJob one;
   one.job = job;
   one.since = now_;
@@ -84,7 +84,7 @@ void RunState::arrive(int job) {
   active_.push_back(std::move(one));
 }
 
-void RunState::set_node(int type, int node, bool up) {
+void RunState::set_node(TypeIndex type, GroupNodeIndex node, bool up) {
   pool_.set_up(type, node, up);
   if (up) return;
   for (RunningJob& one : active_) {
@@ -168,12 +168,11 @@ void RunState::end(RunningJob& one, bool finished) {
   } else {
     result.dropped = true;
   }
-  const auto index = static_cast<std::size_t>(one.job);
-  if (index >= suite_.window.first && index < suite_.window.last) --window_left_;
+  if (suite_.window.contains(one.job)) --window_left_;
 }
 
 void RunState::note(const RunningJob& one, RunMetrics& record) const {
-  JobResult& result = record.jobs[static_cast<std::size_t>(one.job)];
+  JobResult& result = record.jobs[one.job];
   result.restarts = one.restarts;
   result.gpu_seconds = one.gpu_seconds;
 }
@@ -213,8 +212,8 @@ JobView RunState::view_of(const RunningJob& one) const {
   view.started = one.started;
   view.now = one.now;
   view.samples = job.work * suite_.truth->samples_per_unit(job);
-  view.limit = limits_[static_cast<std::size_t>(one.job)];
-  view.can = can_[static_cast<std::size_t>(one.job)];
+  view.limit = limits_[one.job];
+  view.can = can_[one.job];
   return view;
 }
 
@@ -244,9 +243,9 @@ void RunState::report(RunningJob& one, std::vector<JobReport>& reports) const {
     seen.done = std::min(done, job.work) * suite_.truth->samples_per_unit(job);
     seen.setting = one.setting;
     seen.seen = suite_.truth->observe(job, one.setting, one.done);
-    seen.seen.samples_per_s *=
-        std::exp(suite_.report_noise * normal_noise(seed_, static_cast<std::uint64_t>(one.job),
-                                                    static_cast<std::uint64_t>(one.reports++)));
+    seen.seen.samples_per_s *= std::exp(
+        suite_.report_noise * normal_noise(seed_, static_cast<std::uint64_t>(one.job.value()),
+                                           static_cast<std::uint64_t>(one.reports++)));
     reports.push_back(std::move(seen));
     time += suite_.report_s;
   }
@@ -294,7 +293,7 @@ void RunState::keep(RunningJob& one, const Grant& grant) const {
 Result<void> RunState::start(RunningJob& one, const Grant& grant, bool resized) {
   const SimJob& job = job_of(one);
   std::vector<NodeGpus> where = grant.where;
-  if (grant.type < 0 || grant.type >= suite_.cluster.types()) {
+  if (!grant.type.within(suite_.cluster.types())) {
     return fail(fmt::format("job {} was granted GPUs of type number {}", job.key, grant.type));
   }
   if (where.empty()) {
@@ -326,8 +325,7 @@ Result<void> RunState::start(RunningJob& one, const Grant& grant, bool resized) 
 
 tl::unexpected<Error> RunState::no_room(const SimJob& job, const Grant& grant) const {
   return fail(fmt::format("at {:.0f} s job {} was granted {} GPUs of {}, where there is no room",
-                          now_, job.key, grant.gpus,
-                          suite_.cluster.groups[static_cast<std::size_t>(grant.type)].type));
+                          now_, job.key, grant.gpus, suite_.cluster.groups[grant.type].type));
 }
 
 }  // namespace rubato::sim

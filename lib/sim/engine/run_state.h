@@ -16,7 +16,7 @@ namespace rubato::sim {
 
 /// A job that has arrived and not ended.
 struct RunningJob {
-  int job = 0;
+  JobIndex job = 0;
   double done = 0;
   double cost_left = 0;
   double since = 0;       ///< time of `done` and `cost_left`
@@ -46,16 +46,16 @@ class RunState {
   void go_to(double time) { now_ = time; }
   [[nodiscard]] const std::vector<RunningJob>& active() const { return active_; }
   /// Jobs of the suite's window, and how many of them have not ended.
-  [[nodiscard]] int window_jobs() const { return window_jobs_; }
-  [[nodiscard]] int window_left() const { return window_left_; }
+  [[nodiscard]] std::size_t window_jobs() const { return window_jobs_; }
+  [[nodiscard]] std::size_t window_left() const { return window_left_; }
   /// Whether any job makes progress, or will after its start cost.
   [[nodiscard]] bool anyone_moves() const;
   /// The next time at which a job ends, changes its throughput or reaches its time limit.
   [[nodiscard]] double next_change() const;
 
-  void arrive(int job);
+  void arrive(JobIndex job);
   /// When a node goes down, its jobs lose their GPUs and keep their progress.
-  void set_node(int type, int node, bool up);
+  void set_node(TypeIndex type, GroupNodeIndex node, bool up);
   /// Ends jobs that are due and updates the throughput of others. True: a job has ended.
   bool advance_due();
 
@@ -71,12 +71,8 @@ class RunState {
   [[nodiscard]] RunMetrics record() const;
 
  private:
-  [[nodiscard]] const SimJob& job_of(const RunningJob& one) const {
-    return suite_.jobs[static_cast<std::size_t>(one.job)];
-  }
-  [[nodiscard]] JobResult& result_of(const RunningJob& one) {
-    return record_.jobs[static_cast<std::size_t>(one.job)];
-  }
+  [[nodiscard]] const SimJob& job_of(const RunningJob& one) const { return suite_.jobs[one.job]; }
+  [[nodiscard]] JobResult& result_of(const RunningJob& one) { return record_.jobs[one.job]; }
   [[nodiscard]] std::vector<char> types_of(const SimJob& job) const;
   [[nodiscard]] PerGpu per_gpu(const RunningJob& one, const Grant& grant) const;
   [[nodiscard]] JobView view_of(const RunningJob& one) const;
@@ -99,8 +95,8 @@ class RunState {
   std::vector<double> limits_;
   std::vector<RunningJob> active_;  ///< sorted by arrival
   double now_ = 0;
-  int window_jobs_ = 0;
-  int window_left_ = 0;
+  std::size_t window_jobs_ = 0;
+  std::size_t window_left_ = 0;
   RunMetrics record_;
 };
 

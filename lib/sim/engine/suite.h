@@ -32,8 +32,8 @@ struct PublishedFigure {
 /// A node that goes down, or comes back. Jobs on it lose their GPUs.
 struct NodeEvent {
   double time = 0;
-  int type = 0;
-  int node = 0;  ///< index in its group
+  TypeIndex type = 0;
+  GroupNodeIndex node = 0;
   bool up = false;
 };
 

@@ -52,7 +52,7 @@ class Bins {
 std::vector<std::vector<Span>> held_spans(const RunMetrics& record) {
   std::vector<std::vector<Span>> spans(record.jobs.size());
   for (const AllocationInterval& one : record.intervals) {
-    spans[static_cast<std::size_t>(one.job)].emplace_back(one.from, one.to);
+    spans[one.job].emplace_back(one.from, one.to);
   }
   for (std::vector<Span>& of_job : spans) {
     std::sort(of_job.begin(), of_job.end());
@@ -132,83 +132,88 @@ namespace {
 /// Rows for an interval: those of its node, or of its type.
 class Rows {
  public:
-  Rows(int first, int count)
-      : first_(first),
-        free_at_(static_cast<std::size_t>(count), -kNever),
-        last_(static_cast<std::size_t>(count), -1) {}
+  /// `first`: the chart's row that is row 0 here.
+  Rows(std::size_t first, std::size_t count)
+      : first_(first), free_at_(count, -kNever), last_(count) {}
 
-  /// The rows for `gpus` GPUs from time `from` on; fewer if not enough are free.
-  std::vector<int> take(int job, int gpus, double from, double to) {
-    std::vector<int> chosen;
-    for (int row = 0; row < size() && std::cmp_less(chosen.size(), gpus); ++row) {
-      if (last_[at(row)] == job && free(row, from)) chosen.push_back(row);
+  /// The chart's rows for `gpus` GPUs from time `from` on; fewer if not enough are free.
+  std::vector<LaneIndex> take(JobIndex job, std::size_t gpus, double from, double to) {
+    std::vector<std::size_t> chosen;
+    for (std::size_t row = 0; row < last_.size() && chosen.size() < gpus; ++row) {
+      if (last_[row] == job && free(row, from)) chosen.push_back(row);
     }
     if (chosen.empty()) chosen = gap(gpus, from);
-    for (int row = 0; row < size() && std::cmp_less(chosen.size(), gpus); ++row) {
+    for (std::size_t row = 0; row < last_.size() && chosen.size() < gpus; ++row) {
       const bool is_in = std::find(chosen.begin(), chosen.end(), row) != chosen.end();
       if (free(row, from) && !is_in) chosen.push_back(row);
     }
     std::sort(chosen.begin(), chosen.end());
-    for (int& row : chosen) {
-      free_at_[at(row)] = to;
-      last_[at(row)] = job;
-      row += first_;
+    std::vector<LaneIndex> lanes;
+    for (const std::size_t row : chosen) {
+      free_at_[row] = to;
+      last_[row] = job;
+      lanes.push_back(LaneIndex{first_ + row});
     }
-    return chosen;
+    return lanes;
   }
 
  private:
-  static std::size_t at(int row) { return static_cast<std::size_t>(row); }
-  [[nodiscard]] int size() const { return static_cast<int>(free_at_.size()); }
   /// Loops have their own time steps, so intervals that follow each other may overlap by rounding.
-  [[nodiscard]] bool free(int row, double from) const {
-    return free_at_[at(row)] <= from + 1e-6 * std::max(1.0, std::abs(from));
+  [[nodiscard]] bool free(std::size_t row, double from) const {
+    return free_at_[row] <= from + 1e-6 * std::max(1.0, std::abs(from));
   }
   /// The smallest gap of free rows that holds `gpus`.
-  [[nodiscard]] std::vector<int> gap(int gpus, double from) const {
-    int best = -1;
-    int best_length = size() + 1;
-    for (int row = 0; row < size();) {
-      int end = row;
-      while (end < size() && free(end, from)) ++end;
+  [[nodiscard]] std::vector<std::size_t> gap(std::size_t gpus, double from) const {
+    std::size_t best = 0;
+    std::size_t best_length = free_at_.size() + 1;
+    for (std::size_t row = 0; row < free_at_.size();) {
+      std::size_t end = row;
+      while (end < free_at_.size() && free(end, from)) ++end;
       if (end - row >= gpus && end - row < best_length) {
         best = row;
         best_length = end - row;
       }
       row = end + 1;
     }
-    std::vector<int> rows;
-    for (int i = 0; best >= 0 && i < gpus; ++i) rows.push_back(best + i);
+    std::vector<std::size_t> rows;
+    if (best_length > free_at_.size()) return rows;
+    for (std::size_t i = 0; i < gpus; ++i) rows.push_back(best + i);
     return rows;
   }
 
-  int first_;
+  std::size_t first_;
   std::vector<double> free_at_;
-  std::vector<int> last_;
+  std::vector<JobIndex> last_;  ///< the last job on each row; not valid(): none
 };
 
+using NodeKey = std::pair<TypeIndex, GroupNodeIndex>;
+
 /// Rows of each node, or of each type if intervals have no node.
-std::map<std::pair<int, int>, Rows> rows_of(const ClusterShape& cluster, bool nodes) {
-  std::map<std::pair<int, int>, Rows> rows;
-  int first = 0;
-  for (int type = 0; type < cluster.types(); ++type) {
-    const NodeGroup& group = cluster.groups[static_cast<std::size_t>(type)];
-    if (!nodes) rows.try_emplace({type, -1}, first, cluster.gpus(type));
-    for (int node = 0; nodes && node < group.nodes; ++node) {
-      rows.try_emplace({type, node}, first + node * group.gpus_per_node, group.gpus_per_node);
+std::map<NodeKey, Rows> rows_of(const ClusterShape& cluster, bool nodes) {
+  std::map<NodeKey, Rows> rows;
+  std::size_t first = 0;
+  for (const TypeIndex type : cluster.type_indices()) {
+    const NodeGroup& group = cluster.groups[type];
+    const auto each = static_cast<std::size_t>(group.gpus_per_node);
+    if (!nodes) rows.try_emplace({type, GroupNodeIndex()}, first, group.node_count() * each);
+    for (const GroupNodeIndex node : group.node_indices()) {
+      if (nodes) rows.try_emplace({type, node}, first, each);
+      first += each;
     }
-    first += cluster.gpus(type);
   }
   return rows;
 }
 
+/// The last bar of each job on each first row and number of rows: its index.
+using LastBars = std::map<std::tuple<JobIndex, LaneIndex, int>, std::size_t>;
+
 /// Adds bars for `rows`, which are sorted. Extends the last bar of the same job and rows if it
 /// continues.
-void add_bars(std::vector<LaneBar>& bars, std::map<std::tuple<int, int, int>, std::size_t>& last,
-              const std::vector<int>& rows, const AllocationInterval& from) {
+void add_bars(std::vector<LaneBar>& bars, LastBars& last, const std::vector<LaneIndex>& rows,
+              const AllocationInterval& from) {
   for (std::size_t i = 0; i < rows.size();) {
     std::size_t end = i + 1;
-    while (end < rows.size() && rows[end] == rows[end - 1] + 1) ++end;
+    while (end < rows.size() && rows[end].value() == rows[end - 1].value() + 1) ++end;
     const LaneBar bar{from.job, rows[i], static_cast<int>(end - i), from.from, from.to};
     const std::tuple key{bar.job, bar.lane, bar.lanes};
     const auto before = last.find(key);
@@ -233,14 +238,14 @@ Lanes lanes(const RunMetrics& record, const ClusterShape& cluster) {
                      std::tie(b.from, b.job, b.type, b.node, b.to, b.gpus);
             });
   found.nodes_known = std::all_of(intervals.begin(), intervals.end(),
-                                  [](const AllocationInterval& one) { return one.node >= 0; });
+                                  [](const AllocationInterval& one) { return one.node.valid(); });
   auto rows = rows_of(cluster, found.nodes_known);
-  std::map<std::tuple<int, int, int>, std::size_t> last;
+  LastBars last;
   for (const AllocationInterval& one : intervals) {
-    const auto own = rows.find({one.type, found.nodes_known ? one.node : -1});
-    const std::vector<int> taken = own == rows.end()
-                                       ? std::vector<int>{}
-                                       : own->second.take(one.job, one.gpus, one.from, one.to);
+    const auto own = rows.find({one.type, found.nodes_known ? one.node : GroupNodeIndex()});
+    const auto gpus = static_cast<std::size_t>(one.gpus);
+    std::vector<LaneIndex> taken;
+    if (own != rows.end()) taken = own->second.take(one.job, gpus, one.from, one.to);
     found.undrawn_gpu_seconds +=
         (one.to - one.from) * (one.gpus - static_cast<double>(taken.size()));
     add_bars(found.bars, last, taken, one);

@@ -25,11 +25,14 @@ struct Timeline {
 /// does not count. Without intervals, a job waits from its arrival to its first start.
 [[nodiscard]] Timeline timeline(const RunMetrics& record, double from, double to, std::size_t bins);
 
+/// A row of a chart.
+using LaneIndex = Index<struct LaneTag>;
+
 /// A job on adjacent rows for a period.
 struct LaneBar {
-  int job = 0;
-  int lane = 0;   ///< the first row
-  int lanes = 1;  ///< number of rows
+  JobIndex job = 0;
+  LaneIndex lane = 0;  ///< the first row
+  int lanes = 1;       ///< number of rows
   double from = 0;
   double to = 0;
 

@@ -35,10 +35,10 @@ double Truth::seconds(const SimJob& job, const Setting& setting) const {
   return time;
 }
 
-Setting packed(const ClusterShape& cluster, int type, int gpus) {
+Setting packed(const ClusterShape& cluster, TypeIndex type, int gpus) {
   Setting setting;
   setting.type = type;
-  const int node = cluster.groups[static_cast<std::size_t>(type)].gpus_per_node;
+  const int node = cluster.groups[type].gpus_per_node;
   for (int left = gpus; left > 0 && node > 0; left -= node) {
     setting.placement.push_back(std::min(left, node));
   }
@@ -47,7 +47,7 @@ Setting packed(const ClusterShape& cluster, int type, int gpus) {
 
 double ideal_seconds(const Truth& truth, const ClusterShape& cluster, const SimJob& job) {
   double best = std::numeric_limits<double>::infinity();
-  for (int type = 0; type < cluster.types(); ++type) {
+  for (const TypeIndex type : cluster.type_indices()) {
     if (!may_use(job, cluster, type) || job.gpus > cluster.gpus(type)) continue;
     best = std::min(best, truth.seconds(job, packed(cluster, type, job.gpus)));
   }
@@ -77,7 +77,7 @@ double asked_limit(const Truth& truth, const ClusterShape& cluster, const SimJob
   constexpr double kNone = std::numeric_limits<double>::infinity();
   if (job.time_limit < kNone) return job.time_limit;
   double longest = 0;
-  for (int type = 0; type < cluster.types(); ++type) {
+  for (const TypeIndex type : cluster.type_indices()) {
     if (!may_use(job, cluster, type)) continue;
     for (const int size : some_sizes(job)) {
       if (size > cluster.gpus(type)) continue;
@@ -94,7 +94,7 @@ namespace {
 bool runs_somewhere(const Truth& truth, const ClusterShape& cluster, const NodePool& pool,
                     const SimJob& job) {
   const std::vector<int> sizes = some_sizes(job);
-  for (int type = 0; type < cluster.types(); ++type) {
+  for (const TypeIndex type : cluster.type_indices()) {
     if (!may_use(job, cluster, type)) continue;
     for (const int size : sizes) {
       if (size <= cluster.gpus(type) && truth.throughput(job, packed(cluster, type, size), 0) > 0 &&
@@ -113,9 +113,9 @@ std::string why_never(const Truth& truth, const ClusterShape& cluster, const Nod
   std::string small;  // types with too few GPUs
   std::string slow;   // types with enough
   bool narrow = false;
-  for (int type = 0; type < cluster.types(); ++type) {
+  for (const TypeIndex type : cluster.type_indices()) {
     if (!may_use(job, cluster, type)) continue;
-    const NodeGroup& group = cluster.groups[static_cast<std::size_t>(type)];
+    const NodeGroup& group = cluster.groups[type];
     const int gpus = cluster.gpus(type);
     if (gpus < job.gpus) {
       small += fmt::format("{}{} has {}", small.empty() ? "" : ", ", group.type, gpus);

@@ -13,14 +13,14 @@ namespace rubato::sim {
 
 /// What a job runs on, and how.
 struct Setting {
-  int type = -1;               ///< of ClusterShape::groups; -1: nothing
+  TypeIndex type;              ///< not valid(): nothing
   std::vector<int> placement;  ///< GPUs on each of its nodes, in the order of allocation
   double batch = 0;            ///< global; 0: the truth chooses (the user's batch, or tuned)
   std::string plan;            ///< "": the user's plan
 
   [[nodiscard]] int gpus() const;
   [[nodiscard]] int nodes() const { return static_cast<int>(placement.size()); }
-  [[nodiscard]] bool holds() const { return type >= 0 && !placement.empty(); }
+  [[nodiscard]] bool holds() const { return type.valid() && !placement.empty(); }
   bool operator==(const Setting&) const = default;
 };
 
@@ -62,7 +62,7 @@ class Truth {
 };
 
 /// `gpus` GPUs of a type on the fewest nodes: full nodes, then the rest.
-[[nodiscard]] Setting packed(const ClusterShape& cluster, int type, int gpus);
+[[nodiscard]] Setting packed(const ClusterShape& cluster, TypeIndex type, int gpus);
 
 /// Time of the job alone on its fastest type, with its requested GPUs, packed, without start cost.
 /// Infinity: it can run nowhere.

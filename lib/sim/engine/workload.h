@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "lib/base/index.h"
+
 namespace rubato::sim {
 
 /// Time of a training iteration. Each worker has a GPU and an equal part of the global batch. With
@@ -79,6 +81,9 @@ struct SimJob {
   [[nodiscard]] bool rigid() const { return min_gpus == max_gpus; }
   bool operator==(const SimJob&) const = default;
 };
+
+/// A job: an index into its JobList.
+using JobIndex = Index<struct SimJobTag>;
 
 /// Jobs in file order. Arrivals may be in any order unless a format forbids it.
 using JobList = std::vector<SimJob>;

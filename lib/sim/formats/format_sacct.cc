@@ -183,7 +183,7 @@ class SameTime final : public Truth {
  public:
   [[nodiscard]] double throughput(const SimJob& job, const Setting& setting,
                                   double /*done*/) const override {
-    return setting.type < 0 ? 0 : static_cast<double>(setting.gpus()) / job.gpus;
+    return !setting.type.valid() ? 0 : static_cast<double>(setting.gpus()) / job.gpus;
   }
 };
 

@@ -115,7 +115,7 @@ StepSeconds StepTable::at(const std::vector<int>& placement, double local) const
           simplices_->at({static_cast<double>(nodes), static_cast<double>(gpus), local})) {
     StepSeconds seconds{};
     for (std::size_t i = 0; i < mix->points.size(); ++i) {
-      const StepSeconds& corner = at_points_.at(static_cast<std::size_t>(mix->points.at(i)));
+      const StepSeconds& corner = at_points_.at(mix->points.at(i));
       seconds.step += mix->weights.at(i) * corner.step;
       seconds.sync += mix->weights.at(i) * corner.sync;
     }
@@ -138,7 +138,7 @@ std::int64_t StepTable::fits(const std::vector<int>& placement) const {
   for (const int each : placement) gpus += each;
   std::int64_t most = 0;
   for (const auto& [size, local] : scalability_) {
-    const bool covers = size.first >= static_cast<int>(placement.size()) && size.second >= gpus;
+    const bool covers = std::cmp_greater_equal(size.first, placement.size()) && size.second >= gpus;
     if (covers) most = std::max(most, local);
   }
   return most > 0 ? most : most_;
@@ -181,8 +181,8 @@ Result<AdaptiveApp> AdaptiveApp::make(const SiaApp& app, const std::vector<std::
   return out;
 }
 
-GradientStats AdaptiveApp::gradient(double batch, int epoch) const {
-  const auto e = static_cast<std::size_t>(std::clamp(epoch, 0, epochs() - 1));
+GradientStats AdaptiveApp::gradient(double batch, std::size_t epoch) const {
+  const std::size_t e = std::min(epoch, epochs() - 1);
   const auto stats = [&](const SiaTraining& t) {
     return GradientStats{t.epochs[e].grad_sqr, t.epochs[e].grad_var};
   };
@@ -197,15 +197,15 @@ GradientStats AdaptiveApp::gradient(double batch, int epoch) const {
   return {a.sqr + share * (b.sqr - a.sqr), a.var + share * (b.var - a.var)};
 }
 
-double AdaptiveApp::iterations(double batch, int epoch) const {
-  const auto e = static_cast<std::size_t>(std::clamp(epoch, 0, epochs() - 1));
+double AdaptiveApp::iterations(double batch, std::size_t epoch) const {
+  const std::size_t e = std::min(epoch, epochs() - 1);
   auto at = std::ranges::lower_bound(
       trainings_, batch, {}, [](const SiaTraining& t) { return static_cast<double>(t.batch); });
   if (at == trainings_.end()) --at;
   return static_cast<double>(at->epochs[e].iterations);
 }
 
-double AdaptiveApp::gain(double batch, int epoch) const {
+double AdaptiveApp::gain(double batch, std::size_t epoch) const {
   const GradientStats stats = gradient(batch, epoch);
   const double scale = batch / static_cast<double>(first_batch());
   return (stats.var + stats.sqr) / (stats.var / scale + stats.sqr);

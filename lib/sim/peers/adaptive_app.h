@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/sim/engine/cluster_shape.h"
 #include "lib/sim/peers/simplices.h"
 #include "lib/validate/data_sia.h"
 
@@ -96,24 +97,20 @@ class AdaptiveApp {
                                                 const std::vector<std::string>& types);
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] const StepTable& table(int type) const {
-    return tables_[static_cast<std::size_t>(type)];
-  }
-  [[nodiscard]] int types() const { return static_cast<int>(tables_.size()); }
+  [[nodiscard]] const StepTable& table(TypeIndex type) const { return tables_[type]; }
+  [[nodiscard]] std::size_t types() const { return tables_.size(); }
   [[nodiscard]] std::int64_t first_batch() const { return trainings_.front().batch; }
   [[nodiscard]] std::int64_t most_batch() const { return trainings_.back().batch; }
-  [[nodiscard]] int epochs() const { return static_cast<int>(bounds_.size()) - 1; }
+  [[nodiscard]] std::size_t epochs() const { return bounds_.size() - 1; }
   /// Progress after a number of epochs, in iterations at the first batch: the minimum over all
   /// batches.
-  [[nodiscard]] double progress_after(int epochs) const {
-    return bounds_[static_cast<std::size_t>(epochs)];
-  }
+  [[nodiscard]] double progress_after(std::size_t epochs) const { return bounds_[epochs]; }
   /// Gradient statistics in an epoch (from 0) at a global batch, linear between measured batches.
-  [[nodiscard]] GradientStats gradient(double batch, int epoch) const;
+  [[nodiscard]] GradientStats gradient(double batch, std::size_t epoch) const;
   /// Iterations until the end of an epoch at a measured global batch; else at the next larger one.
-  [[nodiscard]] double iterations(double batch, int epoch) const;
+  [[nodiscard]] double iterations(double batch, std::size_t epoch) const;
   /// Progress of one iteration.
-  [[nodiscard]] double gain(double batch, int epoch) const;
+  [[nodiscard]] double gain(double batch, std::size_t epoch) const;
 
  private:
   std::string name_;

@@ -17,7 +17,7 @@ double AdaptiveJob::batch() const {
   return static_cast<double>(split.local * (split.passes + 1) * gpus());
 }
 
-std::vector<int> run_lengths(const std::vector<int>& nodes) {
+std::vector<int> run_lengths(const std::vector<GroupNodeIndex>& nodes) {
   std::vector<int> out;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     if (i > 0 && nodes[i] == nodes[i - 1]) {

@@ -41,7 +41,7 @@ class Loop {
       if (!policy_.failure().empty() && !control_.cut(clock)) return fail(policy_.failure());
       if (control_.intervals) write_down(held, clock);
       if (control_.progress) {
-        control_.progress(clock, static_cast<int>(finished_), static_cast<int>(jobs_.size()));
+        control_.progress(clock, finished_, jobs_.size());
       }
     }
     held.close(clock);
@@ -97,14 +97,11 @@ class Loop {
   }
 
   void write_down(GpuIntervals& held, double clock) const {
-    for (std::size_t j = 0; j < jobs_.size(); ++j) {
+    for (const auto j : indices<JobIndex>(jobs_)) {
       const LoopGrant& grant = jobs_[j].held;
       std::vector<int> gpus;
-      if (grant.type >= 0) {
-        const auto type = static_cast<std::size_t>(grant.type);
-        gpus.assign(static_cast<std::size_t>(cluster_.groups[type].nodes), 0);
-      }
-      for (const int node : grant.nodes) ++gpus[static_cast<std::size_t>(node)];
+      if (grant.type.valid()) gpus.assign(cluster_.groups[grant.type].node_count(), 0);
+      for (const GroupNodeIndex node : grant.nodes) ++gpus[node];
       held.set(j, grant.type, gpus, clock);
     }
   }
@@ -130,23 +127,23 @@ Result<RunMetrics> replay_adaptive(const JobList& jobs, const ClusterShape& clus
   return Loop(jobs, cluster, world, policy, control).run();
 }
 
-std::vector<int> take_most_free(std::vector<int>& free, int gpus) {
-  std::vector<int> out;
+std::vector<GroupNodeIndex> take_most_free(std::vector<int>& free, int gpus) {
+  std::vector<GroupNodeIndex> out;
   while (gpus > 0) {
     const auto node = std::ranges::max_element(free);
     const int taken = std::min(*node, gpus);
     if (taken <= 0) return out;
-    out.insert(out.end(), static_cast<std::size_t>(taken), static_cast<int>(node - free.begin()));
+    for (int i = 0; i < taken; ++i) out.push_back(GroupNodeIndex{node - free.begin()});
     *node -= taken;
     gpus -= taken;
   }
   return out;
 }
 
-std::vector<int> free_beside(const std::vector<LoopGrant>& held, int nodes, int node_gpus) {
-  std::vector<int> free(static_cast<std::size_t>(nodes), node_gpus);
+std::vector<int> free_beside(const std::vector<LoopGrant>& held, const NodeGroup& group) {
+  std::vector<int> free(group.node_count(), group.gpus_per_node);
   for (const LoopGrant& job : held) {
-    for (const int node : job.nodes) --free[static_cast<std::size_t>(node)];
+    for (const GroupNodeIndex node : job.nodes) --free[node];
   }
   return free;
 }

@@ -19,8 +19,8 @@ namespace rubato::sim {
 
 /// GPUs of one type.
 struct LoopGrant {
-  int type = -1;           ///< -1: none
-  std::vector<int> nodes;  ///< index in its group, one per GPU, in the order of allocation
+  TypeIndex type;                     ///< not valid(): none
+  std::vector<GroupNodeIndex> nodes;  ///< one per GPU, in the order of allocation
 
   bool operator==(const LoopGrant&) const = default;
 };
@@ -74,9 +74,9 @@ class LoopPolicy {
                                                  const RunControl& control);
 
 /// Takes GPUs one by one from the node with most free GPUs, lowest index on ties; reduces `free`.
-[[nodiscard]] std::vector<int> take_most_free(std::vector<int>& free, int gpus);
-/// Free GPUs per node of the first group, after subtracting those that jobs hold.
-[[nodiscard]] std::vector<int> free_beside(const std::vector<LoopGrant>& held, int nodes,
-                                           int node_gpus);
+[[nodiscard]] std::vector<GroupNodeIndex> take_most_free(std::vector<int>& free, int gpus);
+/// Free GPUs of each node of `group`, after subtracting those that jobs hold.
+[[nodiscard]] std::vector<int> free_beside(const std::vector<LoopGrant>& held,
+                                           const NodeGroup& group);
 
 }  // namespace rubato::sim

@@ -14,7 +14,7 @@ namespace {
 struct TableRow {
   std::int64_t first_batch;
   std::int64_t most_batch;
-  int epochs;
+  std::size_t epochs;
   AppRules rules;
 };
 
@@ -49,13 +49,13 @@ const AppRules& sia_app(const AdaptiveApp& app) {
 
 }  // namespace
 
-std::int64_t AdaptiveRules::fits(const AdaptiveApp& app, int type,
+std::int64_t AdaptiveRules::fits(const AdaptiveApp& app, TypeIndex type,
                                  const std::vector<int>& placement) const {
   if (by_placement) return app.table(type).fits(placement);
   return planned(app, type);
 }
 
-std::int64_t AdaptiveRules::planned(const AdaptiveApp& app, int type) const {
+std::int64_t AdaptiveRules::planned(const AdaptiveApp& app, TypeIndex type) const {
   const AppRules& rules = of(app);
   const StepTable& table = app.table(type);
   const LessPlanned& less = rules.less;
@@ -65,8 +65,8 @@ std::int64_t AdaptiveRules::planned(const AdaptiveApp& app, int type) const {
   return rules.max_local > 0 ? rules.max_local : table.most();
 }
 
-BatchSplit AdaptiveRules::fixed(const AdaptiveApp& app, int type, const std::vector<int>& placement,
-                                double batch) const {
+BatchSplit AdaptiveRules::fixed(const AdaptiveApp& app, TypeIndex type,
+                                const std::vector<int>& placement, double batch) const {
   const int gpus = std::accumulate(placement.begin(), placement.end(), 0);
   const bool apart = gpus == 1 && batch > static_cast<double>(app.first_batch());
   BatchSplit split = split_batch(batch, gpus, fits(app, type, placement), app.most_batch(), apart);
@@ -77,7 +77,7 @@ BatchSplit AdaptiveRules::fixed(const AdaptiveApp& app, int type, const std::vec
   return split;
 }
 
-BatchSplit AdaptiveRules::bounded(const AdaptiveApp& app, int type, int gpus,
+BatchSplit AdaptiveRules::bounded(const AdaptiveApp& app, TypeIndex type, int gpus,
                                   BatchSplit split) const {
   if (!by_placement) return split;
   if (const auto most = app.table(type).fits_gpus(gpus); most > 0) {

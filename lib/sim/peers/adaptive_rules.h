@@ -38,15 +38,15 @@ struct AdaptiveRules {
 
   [[nodiscard]] const AppRules& of(const AdaptiveApp& app) const { return of_app(app); }
   /// Largest batch per GPU for the job's placement.
-  [[nodiscard]] std::int64_t fits(const AdaptiveApp& app, int type,
+  [[nodiscard]] std::int64_t fits(const AdaptiveApp& app, TypeIndex type,
                                   const std::vector<int>& placement) const;
   /// Largest batch per GPU of a type that policies plan with.
-  [[nodiscard]] std::int64_t planned(const AdaptiveApp& app, int type) const;
+  [[nodiscard]] std::int64_t planned(const AdaptiveApp& app, TypeIndex type) const;
   /// The split of a fixed global batch for the job's placement.
-  [[nodiscard]] BatchSplit fixed(const AdaptiveApp& app, int type,
+  [[nodiscard]] BatchSplit fixed(const AdaptiveApp& app, TypeIndex type,
                                  const std::vector<int>& placement, double batch) const;
   /// A policy's split, limited to what the job's GPUs allow.
-  [[nodiscard]] BatchSplit bounded(const AdaptiveApp& app, int type, int gpus,
+  [[nodiscard]] BatchSplit bounded(const AdaptiveApp& app, TypeIndex type, int gpus,
                                    BatchSplit split) const;
 };
 

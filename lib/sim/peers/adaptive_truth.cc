@@ -10,8 +10,8 @@
 namespace rubato::sim {
 namespace {
 
-int epoch_of(const AdaptiveApp& app, double done) {
-  int epoch = 0;
+std::size_t epoch_of(const AdaptiveApp& app, double done) {
+  std::size_t epoch = 0;
   while (epoch + 1 < app.epochs() && app.progress_after(epoch + 1) <= done) ++epoch;
   return epoch;
 }
@@ -117,7 +117,7 @@ Result<std::shared_ptr<const AdaptiveWorld>> read_adaptive_world(const std::stri
     job.min_batch = static_cast<double>(app.first_batch());
     job.max_batch = static_cast<double>(app.most_batch());
     std::int64_t most = 1;
-    for (int type = 0; type < cluster.types(); ++type) {
+    for (const TypeIndex type : cluster.type_indices()) {
       const std::int64_t fed = app.most_batch() / app.table(type).least();
       most = std::max(most, std::min<std::int64_t>(cluster.gpus(type), fed));
     }

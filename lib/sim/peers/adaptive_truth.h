@@ -36,7 +36,7 @@ class AdaptiveTruth : public Truth {
     double batch = 0;
     StepSeconds step;  ///< with the slowdown
     double iteration = 0;
-    int epoch = 0;
+    std::size_t epoch = 0;
   };
   [[nodiscard]] Running running(const SimJob& job, const Setting& setting, double done) const;
 

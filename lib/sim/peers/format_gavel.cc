@@ -18,8 +18,7 @@ constexpr std::int64_t kMaxSteps = std::int64_t{1} << 53;
 
 class GavelTruth final : public Truth {
  public:
-  GavelTruth(const GavelData& data, const ClusterShape& cluster)
-      : throughputs_(static_cast<std::size_t>(cluster.types())) {
+  GavelTruth(const GavelData& data, const ClusterShape& cluster) : throughputs_(cluster.types()) {
     for (const GavelObservation& observation : data.observations) {
       if (!observation.consolidated) continue;
       for (std::size_t type = 0; type < throughputs_.size(); ++type) {
@@ -32,8 +31,8 @@ class GavelTruth final : public Truth {
 
   [[nodiscard]] double throughput(const SimJob& job, const Setting& setting,
                                   double /*done*/) const override {
-    if (setting.type < 0) return 0;
-    const auto& of_type = throughputs_[static_cast<std::size_t>(setting.type)];
+    if (!setting.type.valid()) return 0;
+    const auto& of_type = throughputs_[setting.type];
     const auto observation = of_type.find({job.model, setting.gpus()});
     return observation == of_type.end() ? 0 : observation->second;
   }

@@ -19,7 +19,7 @@ class GpuIntervals {
       : record_(record), kept_(kept), nodes_(nodes) {}
 
   /// From `time` on, the job holds exactly these GPUs on the nodes of a type.
-  void set(std::size_t job, int type, const std::vector<int>& gpus, double time) {
+  void set(JobIndex job, TypeIndex type, const std::vector<int>& gpus, double time) {
     if (!kept_) return;
     Held now{type, gpus, time};
     Held& before = held_[job];
@@ -36,25 +36,24 @@ class GpuIntervals {
 
  private:
   struct Held {
-    int type = -1;
+    TypeIndex type;
     std::vector<int> gpus;
     double since = 0;
   };
 
-  void end(std::size_t job, const Held& held, double time) {
+  void end(JobIndex job, const Held& held, double time) {
     if (held.since >= time) return;
-    for (std::size_t n = 0; n < held.gpus.size(); ++n) {
+    for (const auto n : indices<GroupNodeIndex>(held.gpus)) {
       if (held.gpus[n] == 0) continue;
-      const int node = nodes_ ? static_cast<int>(n) : -1;
-      record_.intervals.push_back(
-          {static_cast<int>(job), held.type, node, held.gpus[n], held.since, time});
+      const GroupNodeIndex node = nodes_ ? n : GroupNodeIndex();
+      record_.intervals.push_back({job, held.type, node, held.gpus[n], held.since, time});
     }
   }
 
   RunMetrics& record_;
   bool kept_;
   bool nodes_;
-  std::map<std::size_t, Held> held_;
+  std::map<JobIndex, Held> held_;
 };
 
 }  // namespace rubato::sim

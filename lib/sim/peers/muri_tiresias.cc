@@ -56,8 +56,8 @@ class Loop {
       record_.jobs.push_back({.arrival = job.arrival});
     }
     coming_.resize(jobs.size());
-    std::iota(coming_.begin(), coming_.end(), std::size_t{0});
-    std::ranges::stable_sort(coming_, {}, [&](std::size_t j) { return jobs[j].arrival; });
+    std::iota(coming_.begin(), coming_.end(), JobIndex{0});
+    std::ranges::stable_sort(coming_, {}, [&](JobIndex j) { return jobs[j].arrival; });
   }
 
   RunMetrics run() {
@@ -85,7 +85,7 @@ class Loop {
       }
       look_ahead(now);
       if (control_.progress) {
-        control_.progress(now, static_cast<int>(finished_), static_cast<int>(jobs_.size()));
+        control_.progress(now, finished_, jobs_.size());
       }
     }
     held_.close(now);
@@ -95,7 +95,7 @@ class Loop {
 
  private:
   void complete(double now) {
-    for (const std::size_t j : ending_) {
+    for (const JobIndex j : ending_) {
       states_[j].running = false;
       const double held = (now - states_[j].checked) * jobs_[j].gpus;
       record_.jobs[j].gpu_seconds += held;
@@ -110,7 +110,7 @@ class Loop {
 
   /// Adds service and progress since the last event, and moves jobs to lower queues.
   void account(double now) {
-    for (const std::size_t j : system_) {
+    for (const JobIndex j : system_) {
       State& s = states_[j];
       const double passed = now - std::exchange(s.checked, now);
       if (!s.running) continue;
@@ -127,17 +127,17 @@ class Loop {
   void choose(double now) {
     int free = gpus_;
     for (auto& queue : queues_) {
-      for (const std::size_t j : queue) {
+      for (const JobIndex j : queue) {
         const bool runs = jobs_[j].gpus <= free;
         if (runs) free -= jobs_[j].gpus;
         set_running(j, runs, now);
       }
       std::stable_partition(queue.begin(), queue.end(),
-                            [&](std::size_t j) { return states_[j].running; });
+                            [&](JobIndex j) { return states_[j].running; });
     }
   }
 
-  void set_running(std::size_t j, bool runs, double now) {
+  void set_running(JobIndex j, bool runs, double now) {
     if (runs == states_[j].running) return;
     states_[j].running = runs;
     if (control_.intervals)
@@ -155,7 +155,7 @@ class Loop {
     completion_ = jump_ = kNever;
     ending_.clear();
     for (const auto& queue : queues_) {
-      for (const std::size_t j : queue) {
+      for (const JobIndex j : queue) {
         const State& s = states_[j];
         if (!s.running) continue;
         const double end = now + s.remaining * s.iteration;
@@ -176,11 +176,11 @@ class Loop {
   RunMetrics record_;
   GpuIntervals held_;
   std::vector<State> states_;
-  std::vector<std::size_t> coming_;  ///< sorted by arrival
-  std::size_t next_ = 0;             ///< index into coming_
-  std::vector<std::size_t> system_;  ///< arrived and unfinished, sorted by arrival
-  std::array<std::vector<std::size_t>, kQueues> queues_;
-  std::vector<std::size_t> ending_;  ///< jobs that end at completion_
+  std::vector<JobIndex> coming_;  ///< sorted by arrival
+  std::size_t next_ = 0;          ///< index into coming_
+  std::vector<JobIndex> system_;  ///< arrived and unfinished, sorted by arrival
+  std::array<std::vector<JobIndex>, kQueues> queues_;
+  std::vector<JobIndex> ending_;  ///< jobs that end at completion_
   double completion_ = kNever;
   double jump_ = kNever;
   std::size_t finished_ = 0;

@@ -10,7 +10,7 @@ namespace {
 
 /// Iterations to the end, without those of the last epoch, as in the artifact.
 double remaining(const LoopJob& job) {
-  const int last = job.app().epochs() - 1;
+  const std::size_t last = job.app().epochs() - 1;
   if (last <= job.run.epoch) return 1;
   return job.app().iterations(job.job->batch, last) -
          job.app().iterations(job.job->batch, job.run.epoch);
@@ -73,7 +73,7 @@ std::vector<LoopGrant> PolluxOptimus::decide(double /*now*/, std::span<LoopJob* 
     }
   }
   std::ranges::stable_sort(placed, {}, [&](std::size_t i) { return gpus[i]; });
-  std::vector<int> free = free_beside(grants, nodes_.nodes, nodes_.gpus_per_node);
+  std::vector<int> free = free_beside(grants, nodes_);
   for (const std::size_t i : placed) {
     if (gpus[i] > 0) grants[i] = {0, take_most_free(free, gpus[i])};
   }

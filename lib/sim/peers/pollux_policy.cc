@@ -18,13 +18,13 @@ PolluxOwn::PolluxOwn(const AdaptiveRules& rules, const ClusterShape& cluster, st
     : LoopPolicy(rules), search_(seed) {
   part_gpus_ = cluster.groups.front().gpus_per_node;
   max_spread_ = cluster.gpus(0);
-  for (int type = 0; type < cluster.types(); ++type) {
-    part_gpus_ = std::min(part_gpus_, cluster.groups[static_cast<std::size_t>(type)].gpus_per_node);
+  for (const TypeIndex type : cluster.type_indices()) {
+    part_gpus_ = std::min(part_gpus_, cluster.groups[type].gpus_per_node);
     max_spread_ = std::min(max_spread_, cluster.gpus(type));
   }
-  for (int type = 0; type < cluster.types(); ++type) {
-    const NodeGroup& group = cluster.groups[static_cast<std::size_t>(type)];
-    for (int node = 0; node < group.nodes; ++node) {
+  for (const TypeIndex type : cluster.type_indices()) {
+    const NodeGroup& group = cluster.groups[type];
+    for (const GroupNodeIndex node : group.node_indices()) {
       for (int i = 0; i < group.gpus_per_node / part_gpus_; ++i) parts_.push_back({type, node});
     }
   }
@@ -34,8 +34,7 @@ void PolluxOwn::measured(LoopJob& job, const StepSeconds& step) {
   Known& known = known_[&job];
   known.gradient = job.app().gradient(job.run.batch(), job.run.epoch);
   const int gpus = job.run.gpus();
-  const auto nodes = static_cast<int>(job.run.placement.size());
-  if (!known.points.try_emplace({nodes, gpus, job.run.split.local}, step).second) return;
+  if (!known.points.try_emplace({job.run.nodes(), gpus, job.run.split.local}, step).second) return;
   known.max_gpus = std::max(known.max_gpus, gpus);
   known.model = fit_adaptive(known.points);
 }
@@ -50,8 +49,8 @@ BatchSplit PolluxOwn::split(const LoopJob& job) const {
   if (known != known_.end() && only == 0) {
     const BatchBounds bounds{first, static_cast<double>(app.most_batch()), least,
                              rules().fits(app, run.type, run.placement)};
-    const BestSplit best = best_split(known->second.model, known->second.gradient,
-                                      static_cast<int>(run.placement.size()), job.gpus(), bounds);
+    const BestSplit best =
+        best_split(known->second.model, known->second.gradient, run.nodes(), job.gpus(), bounds);
     if (best.goodput > 0) return rules().bounded(app, run.type, job.gpus(), best.split);
   }
   const double batch = only > 0 ? only : std::max(first, static_cast<double>(least) * job.gpus());
@@ -117,7 +116,7 @@ std::vector<Genome> PolluxOwn::begin(const std::vector<const LoopJob*>& order,
 std::pair<double, double> PolluxOwn::value(Round& round, const Genome& now,
                                            const Genome& genome) const {
   const std::size_t parts = parts_.size();
-  const std::size_t width = static_cast<std::size_t>(gpus()) + 1;
+  const std::size_t width = gpus() + 1;
   double inverse = 0;
   double sum = 0;
   std::vector<char> in_use(parts, 0);
@@ -147,7 +146,7 @@ std::pair<double, double> PolluxOwn::value(Round& round, const Genome& now,
 
 /// Keeps the GPUs of the most frequent type; if equal, of the type on which this job is faster.
 void PolluxOwn::keep_one_type(const LoopJob& job, Genome& row) const {
-  std::map<int, int> gpus;
+  std::map<TypeIndex, int> gpus;
   for (std::size_t n = 0; n < parts_.size(); ++n) {
     if (row[n] > 0) gpus[parts_[n].type] += row[n];
   }
@@ -181,11 +180,11 @@ std::vector<LoopGrant> PolluxOwn::decide(double now, std::span<LoopJob* const> a
   for (const std::size_t i : by_service) round.order.push_back(active[i]);
   const std::size_t jobs = round.order.size();
   SearchProblem problem;
-  problem.jobs = static_cast<int>(jobs);
-  problem.nodes = static_cast<int>(parts);
+  problem.jobs = jobs;
+  problem.nodes = parts;
   problem.node_gpus = part_gpus_;
   problem.now.assign(jobs * parts, 0);
-  round.share = (gpus() + problem.jobs - 1) / problem.jobs;
+  round.share = static_cast<int>((gpus() + jobs - 1) / jobs);
   for (std::size_t j = 0; j < jobs; ++j) {
     const LoopJob& job = *round.order[j];
     problem.most.push_back(max_gpus(job));
@@ -195,7 +194,7 @@ std::vector<LoopGrant> PolluxOwn::decide(double now, std::span<LoopJob* const> a
     const double left = age - kRestart * job.result->restarts;
     round.factors.push_back(std::max(left, 0.0) / (age + kRestart));
   }
-  const std::size_t width = static_cast<std::size_t>(gpus()) + 1;
+  const std::size_t width = gpus() + 1;
   round.speedups.assign(jobs, Speedups(width * (parts + 1), -1));
   problem.value = [&](const Genome& genome) { return value(round, problem.now, genome); };
   last_front_ = search_.run(problem, begin(round.order, problem.now));

@@ -39,8 +39,8 @@ class PolluxOwn : public LoopPolicy {
   using Speedups = std::vector<double>;
   /// A part of a node, as large as the smallest node.
   struct Part {
-    int type = 0;
-    int node = 0;
+    TypeIndex type = 0;
+    GroupNodeIndex node = 0;
   };
   /// The input of a search.
   struct Round {
@@ -50,7 +50,9 @@ class PolluxOwn : public LoopPolicy {
     int share = 1;  ///< GPUs per job if all had the same number
   };
 
-  [[nodiscard]] int gpus() const { return static_cast<int>(parts_.size()) * part_gpus_; }
+  [[nodiscard]] std::size_t gpus() const {
+    return parts_.size() * static_cast<std::size_t>(part_gpus_);
+  }
   [[nodiscard]] double goodput(const LoopJob& job, int nodes, int gpus) const;
   [[nodiscard]] double speedup(const LoopJob& job, int nodes, int gpus, int share) const;
   [[nodiscard]] int max_gpus(const LoopJob& job) const;

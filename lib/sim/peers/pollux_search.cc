@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <string_view>
 #include <unordered_set>
 
 namespace rubato::sim {
@@ -26,14 +27,8 @@ bool GeneticSearch::happens(double probability) {
   return static_cast<double>(random_() >> 11) * 0x1p-53 < probability;
 }
 
-int GeneticSearch::below(int count) {
-  return static_cast<int>((random_() >> 32) * static_cast<std::uint64_t>(count) >> 32);
-}
-
-void GeneticSearch::shuffle(std::vector<int>& list) {
-  for (std::size_t i = list.size(); i > 1; --i) {
-    std::swap(list[i - 1], list[static_cast<std::size_t>(below(static_cast<int>(i)))]);
-  }
+void GeneticSearch::shuffle(std::vector<std::size_t>& list) {
+  for (std::size_t i = list.size(); i > 1; --i) std::swap(list[i - 1], list[below(i)]);
 }
 
 /// Computes fronts by dominance, and in each the distance between neighbours; sorts by both.
@@ -47,7 +42,7 @@ void GeneticSearch::rank(std::vector<Member>& members) const {
     while (f < fronts.size() && dominates(members[fronts[f].back()].value, members[i].value)) ++f;
     if (f == fronts.size()) fronts.emplace_back();
     fronts[f].push_back(i);
-    members[i].front = static_cast<int>(f);
+    members[i].front = f;
   }
   for (const std::vector<std::size_t>& front : fronts) {
     const auto& low = members[front.front()].value;
@@ -83,17 +78,16 @@ std::size_t GeneticSearch::tournament(const std::vector<Member>& members, std::s
 
 std::vector<std::size_t> GeneticSearch::parents(const std::vector<Member>& members,
                                                 std::size_t count) {
-  std::vector<int> drawn;
+  std::vector<std::size_t> drawn;
   while (drawn.size() < 2 * count) {
-    std::vector<int> all(members.size());
-    std::iota(all.begin(), all.end(), 0);
+    std::vector<std::size_t> all(members.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
     shuffle(all);
     drawn.insert(drawn.end(), all.begin(), all.end());
   }
   std::vector<std::size_t> out;
   for (std::size_t i = 0; i < count; ++i) {
-    out.push_back(tournament(members, static_cast<std::size_t>(drawn[2 * i]),
-                             static_cast<std::size_t>(drawn[2 * i + 1])));
+    out.push_back(tournament(members, drawn[2 * i], drawn[2 * i + 1]));
   }
   return out;
 }
@@ -101,13 +95,13 @@ std::vector<std::size_t> GeneticSearch::parents(const std::vector<Member>& membe
 /// Swaps the jobs before a cut.
 void GeneticSearch::cross(const SearchProblem& problem, Genome& a, Genome& b) {
   if (!happens(kCrossed)) return;
-  const int cut = below(problem.jobs) * problem.nodes;
+  const auto cut = static_cast<std::ptrdiff_t>(below(problem.jobs) * problem.nodes);
   std::swap_ranges(a.begin(), a.begin() + cut, b.begin());
 }
 
 void GeneticSearch::mutate(const SearchProblem& problem, Genome& genome) {
-  const auto nodes = static_cast<std::size_t>(problem.nodes);
-  const auto jobs = static_cast<std::size_t>(problem.jobs);
+  const std::size_t nodes = problem.nodes;
+  const std::size_t jobs = problem.jobs;
   for (std::size_t j = 0; j < jobs; ++j) {
     if (happens(kReset)) genome.replace(j * nodes, nodes, problem.now, j * nodes, nodes);
   }
@@ -127,7 +121,7 @@ void GeneticSearch::mutate(const SearchProblem& problem, Genome& genome) {
     if (used >= problem.node_gpus) continue;
     for (std::size_t j = 0; j < jobs; ++j) {
       char& cell = genome[j * nodes + n];
-      const double any = 1.0 / problem.jobs;
+      const double any = 1.0 / static_cast<double>(jobs);
       const double holder = cell > 0 ? 1.0 / holders : 0;
       if (!happens(any + holder - any * holder)) continue;
       cell = static_cast<char>(cell + below(problem.node_gpus - cell + 1));
@@ -136,12 +130,12 @@ void GeneticSearch::mutate(const SearchProblem& problem, Genome& genome) {
 }
 
 void GeneticSearch::repair(const SearchProblem& problem, Genome& genome) {
-  const auto nodes = static_cast<std::size_t>(problem.nodes);
-  const auto jobs = static_cast<std::size_t>(problem.jobs);
+  const std::size_t nodes = problem.nodes;
+  const std::size_t jobs = problem.jobs;
   std::vector<bool> spans(jobs);
   for (std::size_t j = 0; j < jobs; ++j) {
-    const auto row = genome.begin() + static_cast<std::ptrdiff_t>(j * nodes);
-    spans[j] = std::count_if(row, row + problem.nodes, [](char c) { return c > 0; }) > 1;
+    const auto row = std::string_view(genome).substr(j * nodes, nodes);
+    spans[j] = std::ranges::count_if(row, [](char c) { return c > 0; }) > 1;
   }
   // At most one job that spans several nodes may use a node.
   for (std::size_t n = 0; n < nodes; ++n) {
@@ -154,13 +148,13 @@ void GeneticSearch::repair(const SearchProblem& problem, Genome& genome) {
     }
   }
   // Limits each job to its maximum GPUs; removes GPUs from random nodes.
-  std::vector<int> order(nodes);
+  std::vector<std::size_t> order(nodes);
   for (std::size_t j = 0; j < jobs; ++j) {
-    std::iota(order.begin(), order.end(), 0);
+    std::iota(order.begin(), order.end(), std::size_t{0});
     shuffle(order);
     int left = problem.most[j];
-    for (const int n : order) {
-      char& cell = genome[j * nodes + static_cast<std::size_t>(n)];
+    for (const std::size_t n : order) {
+      char& cell = genome[j * nodes + n];
       cell = static_cast<char>(std::min<int>(cell, left));
       left -= cell;
     }

@@ -15,8 +15,8 @@ namespace rubato::sim {
 using Genome = std::string;
 
 struct SearchProblem {
-  int jobs = 0;
-  int nodes = 0;
+  std::size_t jobs = 0;
+  std::size_t nodes = 0;
   int node_gpus = 0;
   std::vector<int> most;  ///< maximum GPUs of each job
   Genome now;             ///< the current allocation
@@ -36,13 +36,17 @@ class GeneticSearch {
   struct Member {
     Genome genome;
     std::pair<double, double> value;
-    int front = 0;
+    std::size_t front = 0;
     double crowding = 0;
   };
 
   [[nodiscard]] bool happens(double probability);
-  [[nodiscard]] int below(int count);
-  void shuffle(std::vector<int>& list);
+  /// A random number from 0 to below `count`.
+  template <typename Number>
+  [[nodiscard]] Number below(Number count) {
+    return static_cast<Number>((random_() >> 32) * static_cast<std::uint64_t>(count) >> 32);
+  }
+  void shuffle(std::vector<std::size_t>& list);
   void rank(std::vector<Member>& members) const;
   [[nodiscard]] std::size_t tournament(const std::vector<Member>& members, std::size_t a,
                                        std::size_t b);

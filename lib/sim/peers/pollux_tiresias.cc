@@ -29,9 +29,9 @@ std::vector<LoopGrant> PolluxTiresias::decide(double /*now*/, std::span<LoopJob*
       grants[chosen.back()] = job->held;
     }
   }
-  std::vector<int> free = free_beside(grants, nodes_.nodes, nodes_.gpus_per_node);
+  std::vector<int> free = free_beside(grants, nodes_);
   for (const std::size_t i : chosen) {
-    if (grants[i].type < 0) grants[i] = {0, take_most_free(free, active[i]->job->gpus)};
+    if (!grants[i].type.valid()) grants[i] = {0, take_most_free(free, active[i]->job->gpus)};
   }
   return grants;
 }

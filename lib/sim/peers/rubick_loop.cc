@@ -45,7 +45,7 @@ class Loop {
       State state;
       state.kind = *kind;
       state.work = job.work;
-      state.gpus.assign(static_cast<std::size_t>(cluster_.groups[0].nodes), 0);
+      state.gpus.assign(cluster_.groups[0].node_count(), 0);
       states_.push_back(std::move(state));
       record_.jobs.push_back({.arrival = job.arrival});
     }
@@ -57,11 +57,11 @@ class Loop {
         record_.cut = true;
         break;
       }
-      for (std::size_t j = 0; j < states_.size(); ++j) finished += advance(j, clock) ? 1 : 0;
+      for (const auto j : indices<JobIndex>(states_)) finished += advance(j, clock) ? 1 : 0;
       clock += kRound;
       if (auto decided = decide(clock, held); !decided) return tl::unexpected(decided.error());
       if (control_.progress) {
-        control_.progress(clock, static_cast<int>(finished), static_cast<int>(jobs_.size()));
+        control_.progress(clock, finished, jobs_.size());
       }
     }
     held.close(clock);
@@ -71,7 +71,7 @@ class Loop {
 
  private:
   /// Simulates a round from `clock` on. True: the job finished in it.
-  bool advance(std::size_t j, double clock) {
+  bool advance(JobIndex j, double clock) {
     State& s = states_[j];
     JobResult& result = record_.jobs[j];
     if (s.shape.empty() || result.finished()) return false;
@@ -101,9 +101,9 @@ class Loop {
   }
 
   Result<void> decide(double clock, GpuIntervals& held) {
-    std::vector<std::size_t> active;
+    std::vector<JobIndex> active;
     std::vector<RubickView> views;
-    for (std::size_t j = 0; j < states_.size(); ++j) {
+    for (const auto j : indices<JobIndex>(states_)) {
       if (jobs_[j].arrival > clock || record_.jobs[j].finished()) continue;
       State& s = states_[j];
       active.push_back(j);
@@ -118,18 +118,18 @@ class Loop {
       states_[active[i]].gpus = views[i].gpus;
       if (auto taken = take(active[i], clock); !taken) return taken;
     }
-    for (std::size_t j = 0; j < states_.size(); ++j) held.set(j, 0, states_[j].gpus, clock);
+    for (const auto j : indices<JobIndex>(states_)) held.set(j, 0, states_[j].gpus, clock);
     return {};
   }
 
   /// The predicted throughput on the GPUs that a guaranteed job requests; 0: not guaranteed.
-  [[nodiscard]] double promised(std::size_t j) const {
+  [[nodiscard]] double promised(JobIndex j) const {
     const SimJob& job = jobs_[j];
     return job.guaranteed ? states_[j].kind->throughput(std::min(job.gpus, 8)) : 0;
   }
 
   /// Applies the shape of the job's new GPUs.
-  Result<void> take(std::size_t j, double clock) {
+  Result<void> take(JobIndex j, double clock) {
     State& s = states_[j];
     std::vector<int> shape;
     std::ranges::copy_if(s.gpus, std::back_inserter(shape), [](int gpus) { return gpus > 0; });

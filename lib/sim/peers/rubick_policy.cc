@@ -20,7 +20,7 @@ class Round {
   Round(std::vector<RubickView>& jobs, int node_gpus) : jobs_(jobs) {
     free_.assign(jobs.empty() ? 0 : jobs.front().gpus.size(), node_gpus);
     for (const RubickView& job : jobs) {
-      for (std::size_t n = 0; n < free_.size(); ++n) free_[n] -= job.gpus[n];
+      for (const auto n : indices<GroupNodeIndex>(free_)) free_[n] -= job.gpus[n];
     }
   }
 
@@ -69,18 +69,15 @@ class Round {
   }
 
   void empty(RubickView& job) {
-    for (std::size_t n = 0; n < free_.size(); ++n) free_[n] += std::exchange(job.gpus[n], 0);
+    for (const auto n : indices<GroupNodeIndex>(free_)) free_[n] += std::exchange(job.gpus[n], 0);
   }
 
   /// A job with GPUs uses its own node only; another job uses the node with most free GPUs.
   void grow_on_a_node(RubickView& job) {
-    std::size_t node = 0;
     const auto own = std::ranges::find_if(job.gpus, [](int gpus) { return gpus > 0; });
-    if (own != job.gpus.end()) {
-      node = static_cast<std::size_t>(own - job.gpus.begin());
-    } else {
-      node = static_cast<std::size_t>(std::ranges::max_element(free_) - free_.begin());
-    }
+    const GroupNodeIndex node{own != job.gpus.end()
+                                  ? own - job.gpus.begin()
+                                  : std::ranges::max_element(free_) - free_.begin()};
     if (free_[node] <= 0) return;
     const int now = job.gpus[node];
     const int most = rubick_used(free_[node] + now);
@@ -96,7 +93,8 @@ class Round {
 
   void place(RubickView& job, const RubickShape& shape) {
     int left = shape.nodes;
-    for (std::size_t n = 0; n < free_.size() && left > 0; ++n) {
+    for (const auto n : indices<GroupNodeIndex>(free_)) {
+      if (left == 0) break;
       if (free_[n] < shape.gpus) continue;
       job.gpus[n] = shape.gpus;
       free_[n] -= shape.gpus;
@@ -112,7 +110,7 @@ class Round {
     const RubickView before = job;
     std::ranges::fill(job.gpus, 0);
     place(job, *shape);
-    for (std::size_t n = 0; n < free_.size(); ++n) free_[n] += before.gpus[n];
+    for (const auto n : indices<GroupNodeIndex>(free_)) free_[n] += before.gpus[n];
   }
 
   /// Places the largest shape that fits the free GPUs and the job's own; keeps the old one if none
@@ -129,7 +127,7 @@ class Round {
       return;
     }
     job.gpus = before.gpus;
-    for (std::size_t n = 0; n < free_.size(); ++n) free_[n] -= job.gpus[n];
+    for (const auto n : indices<GroupNodeIndex>(free_)) free_[n] -= job.gpus[n];
   }
 
   std::vector<RubickView>& jobs_;

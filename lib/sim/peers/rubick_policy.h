@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "lib/sim/engine/cluster_shape.h"
 #include "lib/sim/peers/rubick_tables.h"
 
 namespace rubato::sim {

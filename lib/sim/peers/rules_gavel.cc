@@ -25,7 +25,7 @@ constexpr int kMaxFailures = 5;
 constexpr std::uint32_t kShuffleSeed = 5;  ///< added to the seed of the run
 
 struct Active {
-  int id = 0;
+  JobIndex id = 0;
   int gpus = 1;
   double steps = 0;
   int failures = 0;
@@ -33,13 +33,13 @@ struct Active {
   std::vector<double> time;     ///< on each type since the last reset, plus the bias
   std::vector<double> deficit;  ///< on each type
   std::vector<double> share;    ///< empty: not yet in an allocation
-  int last_type = -1;
+  TypeIndex last_type;
 };
 
 /// Steps of a job on a type in a round.
 struct Task {
-  int id = 0;
-  int type = 0;
+  JobIndex id = 0;
+  TypeIndex type = 0;
   double steps = 0;
   double finish = 0;
 };
@@ -49,18 +49,18 @@ class GavelLoop {
   GavelLoop(const Suite& suite, const std::string& policy, const RunControl& control)
       : suite_(suite),
         control_(control),
-        types_(static_cast<std::size_t>(suite.cluster.types())),
+        types_(suite.cluster.types()),
         rule_(share_rule_of(policy)),
         fastest_(policy == "fifo-het"),
         fifo_(static_cast<std::uint32_t>(control.seed)),
         order_(static_cast<std::uint32_t>(control.seed) + kShuffleSeed) {
     aware_ = fastest_ || (rule_ && *rule_ != ShareRule::kLasAgnostic);
-    for (int type = 0; type < suite.cluster.types(); ++type) {
+    for (const TypeIndex type : suite.cluster.type_indices()) {
       gpus_.push_back(suite.cluster.gpus(type));
       by_name_.push_back(type);
     }
     std::sort(by_name_.begin(), by_name_.end(),
-              [&](int a, int b) { return group(a).type < group(b).type; });
+              [&](TypeIndex a, TypeIndex b) { return group(a).type < group(b).type; });
     total_time_.assign(types_, 0);
     window_last_ = std::min(suite.window.last, suite.jobs.size());
     windowed_ = suite.window.first > 0 || window_last_ < suite.jobs.size();
@@ -80,7 +80,7 @@ class GavelLoop {
         record_.cut = true;
         break;
       }
-      const bool arrivals = next_ < suite_.jobs.size();
+      const bool arrivals = next_.within(suite_.jobs.size());
       if (!windowed_ && !arrivals && tasks_.empty()) last_reset_ = 0;
       advance();
       complete();
@@ -92,8 +92,7 @@ class GavelLoop {
       }
       idle = tasks_.empty() && !arrivals ? idle + 1 : 0;  // no job can ever run
       if (control_.progress) {
-        control_.progress(now_, static_cast<int>(window_size() - in_window_left_),
-                          static_cast<int>(window_size()));
+        control_.progress(now_, window_size() - in_window_left_, window_size());
       }
     }
     record_.end = now_;
@@ -101,20 +100,18 @@ class GavelLoop {
   }
 
  private:
-  [[nodiscard]] const NodeGroup& group(int type) const {
-    return suite_.cluster.groups[static_cast<std::size_t>(type)];
-  }
+  [[nodiscard]] const NodeGroup& group(TypeIndex type) const { return suite_.cluster.groups[type]; }
   [[nodiscard]] std::size_t window_size() const { return window_last_ - suite_.window.first; }
   [[nodiscard]] bool over() const {
     if (windowed_) return in_window_left_ == 0;
-    return active_.empty() && next_ >= suite_.jobs.size();
+    return active_.empty() && !next_.within(suite_.jobs.size());
   }
 
   /// Advances to the end of the round, the end of its last task. If nothing runs, advances to the
   /// next arrival.
   void advance() {
     if (tasks_.empty()) {
-      if (next_ < suite_.jobs.size()) now_ = std::max(now_, suite_.jobs[next_].arrival);
+      if (next_.within(suite_.jobs.size())) now_ = std::max(now_, suite_.jobs[next_].arrival);
       return;
     }
     double latest = 0;
@@ -143,40 +140,39 @@ class GavelLoop {
     }
     job.failures = 0;
     job.steps += task.steps;
-    job.time[static_cast<std::size_t>(task.type)] += time;
-    total_time_[static_cast<std::size_t>(task.type)] += time;
-    JobResult& result = record_.jobs[static_cast<std::size_t>(task.id)];
+    job.time[task.type] += time;
+    total_time_[task.type] += time;
+    JobResult& result = record_.jobs[task.id];
     result.gpu_seconds += time * job.gpus;
     record_.busy_gpu_seconds += time * job.gpus;
     if (control_.intervals) {
       record_.intervals.push_back({task.id, task.type, -1, job.gpus, round_start_, task.finish});
     }
-    if (job.steps >= suite_.jobs[static_cast<std::size_t>(task.id)].work) {
+    if (job.steps >= suite_.jobs[task.id].work) {
       leave(task.id, task.finish);
       need_ = true;
     }
   }
 
   /// Removes a job. `finish` below 0: given up.
-  void leave(int id, double finish) {
-    JobResult& result = record_.jobs[static_cast<std::size_t>(id)];
+  void leave(JobIndex id, double finish) {
+    JobResult& result = record_.jobs[id];
     if (finish < 0) {
       result.dropped = true;
     } else {
       result.finish = finish;
     }
-    const auto place = static_cast<std::size_t>(id);
-    if (place >= suite_.window.first && place < window_last_) --in_window_left_;
+    if (suite_.window.contains(id)) --in_window_left_;
     active_.erase(id);
   }
 
   void admit() {
-    for (; next_ < suite_.jobs.size() && suite_.jobs[next_].arrival <= now_; ++next_) {
+    for (; next_.within(suite_.jobs.size()) && suite_.jobs[next_].arrival <= now_; ++next_) {
       const SimJob& from = suite_.jobs[next_];
       Active job;
-      job.id = static_cast<int>(next_);
+      job.id = next_;
       job.gpus = from.gpus;
-      for (int type = 0; type < suite_.cluster.types(); ++type) {
+      for (const TypeIndex type : suite_.cluster.type_indices()) {
         job.throughputs.push_back(
             suite_.truth->throughput(from, packed(suite_.cluster, type, from.gpus), 0));
       }
@@ -189,7 +185,7 @@ class GavelLoop {
 
   void recompute() {
     const double since = now_ - last_reset_;
-    for (std::size_t type = 0; type < types_; ++type) {
+    for (const TypeIndex type : suite_.cluster.type_indices()) {
       total_time_[type] = 0;
       for (auto& [id, job] : active_) {
         const double share = job.share.empty() ? 0 : job.share[type];
@@ -206,7 +202,7 @@ class GavelLoop {
   void ask_shares() {
     std::vector<ShareJob> jobs;
     for (const auto& [id, job] : active_) {
-      const SimJob& from = suite_.jobs[static_cast<std::size_t>(id)];
+      const SimJob& from = suite_.jobs[id];
       jobs.push_back({job.gpus, from.weight, from.work - job.steps, job.throughputs});
     }
     auto found = shares(*rule_, jobs, gpus_);
@@ -226,27 +222,27 @@ class GavelLoop {
     for (auto& [id, job] : active_) {
       job.share.assign(types_, 0);
       const auto type = chosen.find(id);
-      if (type != chosen.end()) job.share[static_cast<std::size_t>(type->second)] = 1;
+      if (type != chosen.end()) job.share[type->second] = 1;
     }
   }
 
-  [[nodiscard]] double priority(const Active& job, std::size_t type) const {
+  [[nodiscard]] double priority(const Active& job, TypeIndex type) const {
     if (job.share.empty() || !(job.share[type] > 0) || !(job.throughputs[type] > 0)) return 0;
     return job.share[type] / (job.time[type] / total_time_[type]);
   }
 
   void select() {
-    std::vector<int> order(types_);
-    std::iota(order.begin(), order.end(), 0);
+    std::vector<TypeIndex> order(types_);
+    std::iota(order.begin(), order.end(), TypeIndex{0});
     if (!aware_) order_.shuffle(order);
-    std::set<int> taken;
-    for (const int type : order) select_on(static_cast<std::size_t>(type), taken);
+    std::set<JobIndex> taken;
+    for (const TypeIndex type : order) select_on(type, taken);
     for (const Task& task : tasks_) note_start(task);
     ran_last_.clear();
     for (const Task& task : tasks_) ran_last_.insert(task.id);
   }
 
-  void select_on(std::size_t type, std::set<int>& taken) {
+  void select_on(TypeIndex type, std::set<JobIndex>& taken) {
     using Key = std::tuple<double, double, double>;
     std::vector<std::pair<Key, Active*>> queue;
     for (auto& [id, job] : active_) {
@@ -263,10 +259,10 @@ class GavelLoop {
       taken.insert(job->id);
       free -= job->gpus;
       if (job->share.empty()) continue;  // it arrived after the last allocation: GPUs, but no task
-      const SimJob& from = suite_.jobs[static_cast<std::size_t>(job->id)];
+      const SimJob& from = suite_.jobs[job->id];
       Task task;
       task.id = job->id;
-      task.type = static_cast<int>(type);
+      task.type = type;
       task.steps = std::min(std::floor(job->throughputs[type] * kRound), from.work - job->steps);
       task.finish = now_ + task.steps / job->throughputs[type];
       tasks_.push_back(task);
@@ -276,7 +272,7 @@ class GavelLoop {
   /// Counts restarts; they cost nothing here.
   void note_start(const Task& task) {
     Active& job = active_.at(task.id);
-    JobResult& result = record_.jobs[static_cast<std::size_t>(task.id)];
+    JobResult& result = record_.jobs[task.id];
     if (result.first_start == kNever) {
       result.first_start = now_;
     } else if (!ran_last_.contains(task.id) || job.last_type != task.type) {
@@ -294,12 +290,12 @@ class GavelLoop {
   GavelFifo fifo_;
   Mersenne order_;
   std::vector<int> gpus_;
-  std::vector<int> by_name_;
-  std::map<int, Active> active_;
+  std::vector<TypeIndex> by_name_;
+  std::map<JobIndex, Active> active_;
   std::vector<Task> tasks_;
-  std::set<int> ran_last_;
+  std::set<JobIndex> ran_last_;
   std::vector<double> total_time_;  ///< time of all jobs on a type since the last reset
-  std::size_t next_ = 0;            ///< index of the next arrival
+  JobIndex next_ = 0;               ///< the next arrival
   std::size_t window_last_ = 0;
   std::size_t in_window_left_ = 0;
   bool windowed_ = false;

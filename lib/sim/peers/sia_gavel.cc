@@ -15,7 +15,7 @@ constexpr double kRound = 360;
 constexpr double kTooLarge = 0.1;  ///< iterations/s of a job larger than its type
 
 /// Throughput with the user's batch. One GPU always runs an accumulation pass here.
-double user_throughput(const LoopJob& job, const ClusterShape& cluster, int type) {
+double user_throughput(const LoopJob& job, const ClusterShape& cluster, TypeIndex type) {
   const int gpus = job.job->gpus;
   if (gpus > cluster.gpus(type)) return kTooLarge;
   const std::vector<int> placement = packed(cluster, type, gpus).placement;
@@ -31,11 +31,11 @@ double user_throughput(const LoopJob& job, const ClusterShape& cluster, int type
 void SiaGavel::meet(const LoopJob& job) {
   if (known_.contains(&job)) return;
   Known known;
-  received_.resize(static_cast<std::size_t>(cluster_.types()), 0);
-  for (int type = 0; type < cluster_.types(); ++type) {
+  received_.resize(cluster_.types(), 0);
+  for (const TypeIndex type : cluster_.type_indices()) {
     known.throughputs.push_back(user_throughput(job, cluster_, type));
     known.received.push_back(kRound / 2);
-    received_[static_cast<std::size_t>(type)] += kRound / 2;
+    received_[type] += kRound / 2;
   }
   known_.emplace(&job, std::move(known));
 }
@@ -43,20 +43,20 @@ void SiaGavel::meet(const LoopJob& job) {
 /// Maximises the sum of throughputs. The shares of a job sum to at most 1; a type's GPUs are the
 /// limit.
 std::vector<SiaGavel::Shares> SiaGavel::shares(std::span<LoopJob* const> active) const {
-  const int types = cluster_.types();
+  const auto types = static_cast<double>(cluster_.types());
   LinearProgram lp;
   double gpus = 0;
   for (const LoopJob* job : active) gpus += job->job->gpus;
-  std::vector<LinearProgram::Row> capacity(static_cast<std::size_t>(types));
-  for (int t = 0; t < types; ++t) capacity[static_cast<std::size_t>(t)].bound = cluster_.gpus(t);
+  std::vector<LinearProgram::Row> capacity(cluster_.types());
+  for (const TypeIndex t : cluster_.type_indices()) capacity[t].bound = cluster_.gpus(t);
   for (const LoopJob* job : active) {
     LinearProgram::Row whole{{}, 1};
-    for (int t = 0; t < types; ++t) {
-      const int variable = static_cast<int>(lp.objective.size());
-      lp.objective.push_back(known_.at(job).throughputs[static_cast<std::size_t>(t)]);
+    for (const TypeIndex t : cluster_.type_indices()) {
+      const VariableIndex variable{lp.objective.size()};
+      lp.objective.push_back(known_.at(job).throughputs[t]);
       lp.start.push_back(std::min(cluster_.gpus(t) / gpus, 1.0 / types) / 2);
       whole.terms.emplace_back(variable, 1);
-      capacity[static_cast<std::size_t>(t)].terms.emplace_back(variable, job->job->gpus);
+      capacity[t].terms.emplace_back(variable, job->job->gpus);
     }
     lp.rows.push_back(std::move(whole));
   }
@@ -66,7 +66,7 @@ std::vector<SiaGavel::Shares> SiaGavel::shares(std::span<LoopJob* const> active)
   std::vector<Shares> out(active.size());
   std::size_t v = 0;
   for (Shares& job : out) {
-    for (int t = 0; t < types; ++t, ++v) {
+    for (std::size_t t = 0; t < cluster_.types(); ++t, ++v) {
       // Rounded to five decimals, as in the artifact.
       job.push_back(std::nearbyint(std::clamp(x[v], 0.0, 1.0) * 1e5) / 1e5);
     }
@@ -84,13 +84,12 @@ std::vector<SiaGavel::Chosen> SiaGavel::select(std::span<LoopJob* const> active,
   };
   std::vector<Entry> queue;
   std::vector<int> free;
-  for (int t = 0; t < cluster_.types(); ++t) {
-    const auto type = static_cast<std::size_t>(t);
-    free.push_back(cluster_.gpus(t));
+  for (const TypeIndex type : cluster_.type_indices()) {
+    free.push_back(cluster_.gpus(type));
     for (std::size_t i = 0; i < active.size(); ++i) {
       const double share = shares[i][type];
       const double received = known_.at(active[i]).received[type] / received_[type];
-      queue.push_back({{i, t}, share / received, share});
+      queue.push_back({{i, type}, share / received, share});
     }
   }
   std::ranges::stable_sort(queue, [](const Entry& a, const Entry& b) {
@@ -99,7 +98,7 @@ std::vector<SiaGavel::Chosen> SiaGavel::select(std::span<LoopJob* const> active,
   std::vector<Chosen> out;
   std::vector<bool> taken(active.size(), false);
   for (const Entry& entry : queue) {
-    const auto type = static_cast<std::size_t>(entry.chosen.type);
+    const TypeIndex type = entry.chosen.type;
     const LoopJob* job = active[entry.chosen.job];
     if (taken[entry.chosen.job] || job->job->gpus > free[type]) continue;
     taken[entry.chosen.job] = true;
@@ -113,15 +112,15 @@ std::vector<SiaGavel::Chosen> SiaGavel::select(std::span<LoopJob* const> active,
 
 /// Larger jobs first. Within a size, first jobs that can keep their GPUs, then the others on the
 /// lowest free GPUs, numbered across nodes.
-void SiaGavel::place(int type, const std::vector<const LoopJob*>& jobs) {
+void SiaGavel::place(TypeIndex type, const std::vector<const LoopJob*>& jobs) {
   std::vector<int> sizes;
   sizes.reserve(jobs.size());
   for (const LoopJob* job : jobs) sizes.push_back(job->job->gpus);
   std::ranges::sort(sizes, std::greater<>());
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   std::vector<bool> taken(static_cast<std::size_t>(cluster_.gpus(type)), false);
-  const auto is_taken = [&](int gpu) { return taken[static_cast<std::size_t>(gpu)]; };
-  int next = 0;
+  const auto is_taken = [&](GpuIndex gpu) { return taken[gpu]; };
+  GpuIndex next = 0;
   for (const int size : sizes) {
     std::vector<const LoopJob*> others;
     for (const LoopJob* job : jobs) {
@@ -131,14 +130,14 @@ void SiaGavel::place(int type, const std::vector<const LoopJob*>& jobs) {
         others.push_back(job);
         continue;
       }
-      for (const int gpu : known.places) taken[static_cast<std::size_t>(gpu)] = true;
+      for (const GpuIndex gpu : known.places) taken[gpu] = true;
     }
     for (const LoopJob* job : others) {
       Known& known = known_.at(job);
       known.places.clear();
-      for (; static_cast<int>(known.places.size()) < size; ++next) {
+      for (; std::cmp_less(known.places.size(), size); ++next) {
         if (is_taken(next)) continue;
-        taken[static_cast<std::size_t>(next)] = true;
+        taken[next] = true;
         known.places.push_back(next);
       }
     }
@@ -154,20 +153,22 @@ std::vector<LoopGrant> SiaGavel::decide(double /*now*/, std::span<LoopJob* const
   }
   const std::vector<Chosen> chosen = select(active, solved_);
   std::vector<LoopGrant> grants(active.size());
-  for (int type = 0; type < cluster_.types(); ++type) {
+  for (const TypeIndex type : cluster_.type_indices()) {
     std::vector<const LoopJob*> jobs;
     for (const Chosen& c : chosen) {
       if (c.type == type) jobs.push_back(active[c.job]);
     }
     place(type, jobs);
   }
-  for (LoopJob* const job : active) known_.at(job).type = -1;
+  for (LoopJob* const job : active) known_.at(job).type = {};
   for (const Chosen& c : chosen) {
     Known& known = known_.at(active[c.job]);
     known.type = c.type;
     grants[c.job].type = c.type;
-    const int node_gpus = cluster_.groups[static_cast<std::size_t>(c.type)].gpus_per_node;
-    for (const int gpu : known.places) grants[c.job].nodes.push_back(gpu / node_gpus);
+    const int node_gpus = cluster_.groups[c.type].gpus_per_node;
+    for (const GpuIndex gpu : known.places) {
+      grants[c.job].nodes.push_back(GroupNodeIndex{gpu.value() / node_gpus});
+    }
   }
   return grants;
 }

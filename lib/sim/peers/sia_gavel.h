@@ -21,24 +21,26 @@ class SiaGavel : public LoopPolicy {
 
  private:
   using Shares = std::vector<double>;  ///< on each type
+  /// A GPU of a type, numbered across its nodes.
+  using GpuIndex = Index<struct GpuTag>;
 
   /// A job and its allocation.
   struct Known {
-    Shares throughputs;       ///< iterations/s on each type
-    Shares received;          ///< seconds on each type, plus a bias
-    int type = -1;            ///< in the last round
-    std::vector<int> places;  ///< GPUs of that type, numbered across its nodes
+    Shares throughputs;            ///< iterations/s on each type
+    Shares received;               ///< seconds on each type, plus a bias
+    TypeIndex type;                ///< in the last round
+    std::vector<GpuIndex> places;  ///< of that type
   };
 
   void meet(const LoopJob& job);
   [[nodiscard]] std::vector<Shares> shares(std::span<LoopJob* const> active) const;
   struct Chosen {
     std::size_t job = 0;  ///< index into active
-    int type = -1;
+    TypeIndex type;
   };
   [[nodiscard]] std::vector<Chosen> select(std::span<LoopJob* const> active,
                                            const std::vector<Shares>& shares);
-  void place(int type, const std::vector<const LoopJob*>& jobs);
+  void place(TypeIndex type, const std::vector<const LoopJob*>& jobs);
 
   ClusterShape cluster_;
   std::map<const LoopJob*, Known> known_;

@@ -20,8 +20,8 @@ constexpr int kMaxGpus = 64;
 
 SiaOwn::SiaOwn(const AdaptiveRules& rules, const ClusterShape& cluster)
     : LoopPolicy(rules), cluster_(cluster) {
-  for (int type = 0; type < cluster.types(); ++type) {
-    const NodeGroup& group = cluster.groups[static_cast<std::size_t>(type)];
+  for (const TypeIndex type : cluster.type_indices()) {
+    const NodeGroup& group = cluster.groups[type];
     for (int gpus = 1; gpus <= group.gpus_per_node; gpus *= 2) {
       configurations_.push_back({type, 1, gpus});
     }
@@ -33,16 +33,13 @@ SiaOwn::SiaOwn(const AdaptiveRules& rules, const ClusterShape& cluster)
 
 void SiaOwn::measured(LoopJob& job, const StepSeconds& step) {
   Known& known = known_[&job];
-  known.types.resize(static_cast<std::size_t>(cluster_.types()));
+  known.types.resize(cluster_.types());
   known.any = true;
   known.gradient = job.app().gradient(job.run.batch(), job.run.epoch);
-  Known::OnType& type = known.types[static_cast<std::size_t>(job.run.type)];
+  Known::OnType& type = known.types[job.run.type];
   const int gpus = job.run.gpus();
   const bool is_new =
-      type.points
-          .try_emplace({static_cast<int>(job.run.placement.size()), gpus, job.run.split.local},
-                       step)
-          .second;
+      type.points.try_emplace({job.run.nodes(), gpus, job.run.split.local}, step).second;
   if (!is_new) return;
   type.max_gpus = std::max(type.max_gpus, gpus);
   type.model = fit_adaptive(type.points);
@@ -56,17 +53,15 @@ BatchSplit SiaOwn::split(const LoopJob& job) const {
   const int gpus = job.run.gpus();
   const auto first = static_cast<double>(app.first_batch());
   const auto known = known_.find(&job);
-  const Known::OnType* type = known == known_.end()
-                                  ? nullptr
-                                  : &known->second.types[static_cast<std::size_t>(job.run.type)];
+  const Known::OnType* type = known == known_.end() ? nullptr : &known->second.types[job.run.type];
   const double only = job.rules->only_batch;
   const double batch = only > 0 ? only : std::max(first, static_cast<double>(table.least()) * gpus);
   const BatchSplit fixed = rules().fixed(app, job.run.type, job.run.placement, batch);
   if (only > 0 || type == nullptr || !type->model) return fixed;
   const BatchBounds bounds{first, static_cast<double>(app.most_batch()), table.least(),
                            rules().fits(app, job.run.type, job.run.placement)};
-  const BestSplit best = best_split(*type->model, known->second.gradient,
-                                    static_cast<int>(job.run.placement.size()), gpus, bounds);
+  const BestSplit best =
+      best_split(*type->model, known->second.gradient, job.run.nodes(), gpus, bounds);
   return best.goodput > 0 ? rules().bounded(app, job.run.type, gpus, best.split) : fixed;
 }
 
@@ -75,28 +70,27 @@ std::vector<double> SiaOwn::goodputs(const LoopJob& job, const Known& known) con
   const AdaptiveApp& app = job.app();
   std::vector<double> out(configurations_.size(), kSmall);
   int cap = 1;
-  int modelled = -1;
-  for (int type = 0; type < cluster_.types(); ++type) {
-    const Known::OnType& on = known.types[static_cast<std::size_t>(type)];
+  TypeIndex modelled;
+  for (const TypeIndex type : cluster_.type_indices()) {
+    const Known::OnType& on = known.types[type];
     const auto most = static_cast<int>(app.most_batch() / app.table(type).least());
     cap = std::max(cap, std::min({std::max(2 * on.max_gpus, 1), kMaxGpus, most}));
-    if (modelled < 0 && on.model) modelled = type;
+    if (!modelled.valid() && on.model) modelled = type;
   }
   if (job.rules->only_batch > 0) cap = 1;
-  for (std::size_t c = 0; c < configurations_.size(); ++c) {
+  for (const auto c : indices<ColumnIndex>(configurations_)) {
     const SiaConfiguration& config = configurations_[c];
     if (config.gpus > cap) continue;
     // For a type without measurements, scales the model of another type by single-GPU throughput.
-    const bool own = known.types[static_cast<std::size_t>(config.type)].model.has_value();
-    const int type = own ? config.type : modelled;
-    const NodeGroup& group = cluster_.groups[static_cast<std::size_t>(type)];
+    const bool own = known.types[config.type].model.has_value();
+    const TypeIndex type = own ? config.type : modelled;
+    const NodeGroup& group = cluster_.groups[type];
     const int nodes =
         own ? config.nodes : (config.gpus + group.gpus_per_node - 1) / group.gpus_per_node;
     const BatchBounds bounds{static_cast<double>(app.first_batch()), job.job->batch,
                              app.table(type).least(), rules().planned(app, type)};
-    const double goodput = best_split(*known.types[static_cast<std::size_t>(type)].model,
-                                      known.gradient, nodes, config.gpus, bounds)
-                               .goodput;
+    const double goodput =
+        best_split(*known.types[type].model, known.gradient, nodes, config.gpus, bounds).goodput;
     const double factor =
         own ? 1 : app.table(config.type).single_throughput() / app.table(type).single_throughput();
     out[c] = goodput * factor;
@@ -104,12 +98,12 @@ std::vector<double> SiaOwn::goodputs(const LoopJob& job, const Known& known) con
   return out;
 }
 
-int SiaOwn::held(const LoopJob& job) const {
-  for (std::size_t c = 0; c < configurations_.size(); ++c) {
+ColumnIndex SiaOwn::held(const LoopJob& job) const {
+  for (const auto c : indices<ColumnIndex>(configurations_)) {
     const SiaConfiguration& config = configurations_[c];
-    if (config.type == job.held.type && config.gpus == job.gpus()) return static_cast<int>(c);
+    if (config.type == job.held.type && config.gpus == job.gpus()) return c;
   }
-  return -1;
+  return {};
 }
 
 /// Cost of each configuration relative to none, in hundredths. Costs have two decimals, so these
@@ -118,7 +112,7 @@ std::vector<double> SiaOwn::costs(double now, const LoopJob& job) const {
   std::vector<double> values(configurations_.size(), kSmall);
   const auto known = known_.find(&job);
   if (known == known_.end()) {
-    for (std::size_t c = 0; c < values.size(); ++c) {
+    for (const auto c : indices<ColumnIndex>(values)) {
       if (configurations_[c].gpus == 1) values[c] = 1;
     }
   } else {
@@ -129,15 +123,15 @@ std::vector<double> SiaOwn::costs(double now, const LoopJob& job) const {
     }
     for (double& value : values) value = value > kSmall ? value / least : kSmall;
   }
-  const int kept = held(job);
+  const ColumnIndex kept = held(job);
   const double age = now - job.job->arrival;
   const double restart = job.rules->policy_restart;
   double factor = 1;
-  if (kept >= 0 && age >= restart) {
+  if (kept.valid() && age >= restart) {
     factor = std::max(age - job.result->restarts * restart, 0.0) / (age + restart);
   }
-  for (std::size_t c = 0; c < values.size(); ++c) {
-    const double value = static_cast<int>(c) == kept ? values[c] : values[c] * factor;
+  for (const auto c : indices<ColumnIndex>(values)) {
+    const double value = c == kept ? values[c] : values[c] * factor;
     const double cost = std::nearbyint(100 * std::min(std::pow(value, kPower), kMaxCost));
     values[c] = cost - kNothing;
   }
@@ -146,17 +140,17 @@ std::vector<double> SiaOwn::costs(double now, const LoopJob& job) const {
 
 std::vector<LoopGrant> SiaOwn::decide(double now, std::span<LoopJob* const> active) {
   AssignmentProblem choice;
-  for (int type = 0; type < cluster_.types(); ++type) choice.gpus.push_back(cluster_.gpus(type));
+  for (const TypeIndex type : cluster_.type_indices()) choice.gpus.push_back(cluster_.gpus(type));
   for (const SiaConfiguration& config : configurations_) {
     choice.columns.push_back({config.type, config.gpus});
   }
-  std::vector<int> chosen(active.size(), -1);
+  std::vector<ColumnIndex> chosen(active.size());
   std::vector<std::size_t> jobs;
   for (std::size_t i = 0; i < active.size(); ++i) {
-    const int kept = held(*active[i]);
-    if (kept >= 0 && active[i]->run.delay > 0) {  // it is starting: it stays
+    const ColumnIndex kept = held(*active[i]);
+    if (kept.valid() && active[i]->run.delay > 0) {  // it is starting: it stays
       chosen[i] = kept;
-      choice.gpus[static_cast<std::size_t>(active[i]->held.type)] -= active[i]->gpus();
+      choice.gpus[active[i]->held.type] -= active[i]->gpus();
       continue;
     }
     choice.costs.push_back(costs(now, *active[i]));
@@ -174,50 +168,47 @@ std::vector<LoopGrant> SiaOwn::decide(double now, std::span<LoopJob* const> acti
 /// Larger jobs first, so that a job that fits a node is never split. Within a size, first jobs that
 /// can keep their GPUs.
 std::vector<LoopGrant> SiaOwn::place(std::span<LoopJob* const> active,
-                                     const std::vector<int>& chosen) const {
+                                     const std::vector<ColumnIndex>& chosen) const {
   std::vector<LoopGrant> grants(chosen.size());
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
-    if (chosen[i] >= 0) order.push_back(i);
+    if (chosen[i].valid()) order.push_back(i);
   }
   const auto config = [&](std::size_t i) -> const SiaConfiguration& {
-    return configurations_[static_cast<std::size_t>(chosen[i])];
+    return configurations_[chosen[i]];
   };
   const auto moves = [&](std::size_t i) { return held(*active[i]) != chosen[i]; };
   std::ranges::stable_sort(order, {},
                            [&](std::size_t i) { return std::pair(-config(i).gpus, moves(i)); });
   std::vector<std::vector<int>> free;
   for (const NodeGroup& group : cluster_.groups) {
-    free.emplace_back(static_cast<std::size_t>(group.nodes), group.gpus_per_node);
+    free.emplace_back(group.node_count(), group.gpus_per_node);
   }
   for (const std::size_t i : order) {
     const SiaConfiguration& wanted = config(i);
-    std::vector<int>& nodes = free[static_cast<std::size_t>(wanted.type)];
+    std::vector<int>& nodes = free[wanted.type];
     const int each = wanted.gpus / wanted.nodes;
-    std::vector<std::size_t> found;
-    const auto try_node = [&](std::size_t n) {
-      if (static_cast<int>(found.size()) == wanted.nodes || nodes[n] < each) return;
+    std::vector<GroupNodeIndex> found;
+    const auto try_node = [&](GroupNodeIndex n) {
+      if (std::cmp_equal(found.size(), wanted.nodes) || nodes[n] < each) return;
       nodes[n] -= each;
       found.push_back(n);
     };
     if (!moves(i)) {
-      for (const int n : active[i]->held.nodes) {
-        const auto node = static_cast<std::size_t>(n);
+      for (const GroupNodeIndex node : active[i]->held.nodes) {
         if (found.empty() || found.back() != node) try_node(node);
       }
     }
-    for (std::size_t n = 0; n < nodes.size(); ++n) {
+    for (const auto n : indices<GroupNodeIndex>(nodes)) {
       if (std::ranges::find(found, n) == found.end()) try_node(n);
     }
-    if (static_cast<int>(found.size()) < wanted.nodes) {  // a node count that powers of two do not
-                                                          // fill
-      for (const std::size_t n : found) nodes[n] += each;
+    if (std::cmp_less(found.size(), wanted.nodes)) {  // a node count that powers of two do not fill
+      for (const GroupNodeIndex n : found) nodes[n] += each;
       continue;
     }
     grants[i].type = wanted.type;
-    for (const std::size_t n : found) {
-      grants[i].nodes.insert(grants[i].nodes.end(), static_cast<std::size_t>(each),
-                             static_cast<int>(n));
+    for (const GroupNodeIndex n : found) {
+      grants[i].nodes.insert(grants[i].nodes.end(), static_cast<std::size_t>(each), n);
     }
   }
   return grants;

@@ -12,12 +12,13 @@
 
 #include "lib/sim/peers/adaptive_fit.h"
 #include "lib/sim/peers/adaptive_loop.h"
+#include "lib/sim/solver/assignment_problem.h"
 
 namespace rubato::sim {
 
 /// Some GPUs of a type: a power of two on one node, or whole nodes.
 struct SiaConfiguration {
-  int type = 0;
+  TypeIndex type = 0;
   int nodes = 1;
   int gpus = 1;
 
@@ -49,12 +50,12 @@ class SiaOwn : public LoopPolicy {
 
   [[nodiscard]] std::vector<double> goodputs(const LoopJob& job, const Known& known) const;
   [[nodiscard]] std::vector<double> costs(double now, const LoopJob& job) const;
-  [[nodiscard]] int held(const LoopJob& job) const;
+  [[nodiscard]] ColumnIndex held(const LoopJob& job) const;
   [[nodiscard]] std::vector<LoopGrant> place(std::span<LoopJob* const> active,
-                                             const std::vector<int>& chosen) const;
+                                             const std::vector<ColumnIndex>& chosen) const;
 
   ClusterShape cluster_;
-  std::vector<SiaConfiguration> configurations_;
+  std::vector<SiaConfiguration> configurations_;  ///< the columns of the program
   std::map<const LoopJob*, Known> known_;
   std::string failure_;
 };

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <eigen3/Eigen/LU>
+#include <span>
 
 extern "C" {
 #include <libqhull_r/qhull_ra.h>
@@ -18,12 +19,10 @@ constexpr double kOutside = 1e-9;
 /// A tetrahedron with a determinant of its edges up to this is flat.
 constexpr double kFlat = 1e-12;
 
-using Corners = std::vector<std::array<int, 4>>;
-
 /// The options of scipy.spatial.Delaunay in three dimensions.
 constexpr char kOptions[] = "qhull d Qt Qbb Qc Qz Q12";
 
-Corners tetrahedra(const std::vector<Simplices::Point>& points) {
+std::vector<Simplices::Corners> tetrahedra(const std::vector<Simplices::Point>& points) {
   std::vector<double> numbers;
   for (const Simplices::Point& point : points) {
     numbers.insert(numbers.end(), point.begin(), point.end());
@@ -37,19 +36,21 @@ Corners tetrahedra(const std::vector<Simplices::Point>& points) {
   qhT state;
   qhT* qh = &state;
   qh_zero(qh, errors);
-  Corners found;
+  std::vector<Simplices::Corners> found;
   const int code = qh_new_qhull(qh, 3, static_cast<int>(points.size()), numbers.data(), False,
                                 options.data(), nullptr, errors);
   facetT* facet = nullptr;
   if (code == 0) {
     FORALLfacets {
       if (facet->upperdelaunay) continue;
-      std::array<int, 4> corners{};
+      Simplices::Corners corners{};
       std::size_t count = 0;
       vertexT* vertex = nullptr;
       vertexT** vertexp = nullptr;
       FOREACHvertex_(facet->vertices) {
-        if (count < corners.size()) corners.at(count) = qh_pointid(qh, vertex->point);
+        if (count < corners.size()) {
+          corners.at(count) = Simplices::PointIndex{qh_pointid(qh, vertex->point)};
+        }
         ++count;
       }
       if (count == corners.size()) found.push_back(corners);
@@ -73,16 +74,16 @@ Simplices::Simplices(const std::vector<Point>& points) {
   for (const auto& corners : tetrahedra(points)) add(points, corners);
 }
 
-void Simplices::add(const std::vector<Point>& points, const std::array<int, 4>& corners) {
+void Simplices::add(const std::vector<Point>& points, const Corners& corners) {
   Map map;
-  map.origin = vector_of(points.at(static_cast<std::size_t>(corners[3])));
+  map.origin = vector_of(points.at(corners[3]));
   map.box.extend(map.origin);
   Eigen::Matrix3d edges;
-  for (int i = 0; i < 3; ++i) {
-    const auto corner = corners.at(static_cast<std::size_t>(i));
-    const Eigen::Vector3d at = vector_of(points.at(static_cast<std::size_t>(corner)));
+  int column = 0;
+  for (const PointIndex corner : std::span(corners).first<3>()) {
+    const Eigen::Vector3d at = vector_of(points.at(corner));
     map.box.extend(at);
-    edges.col(i) = at - map.origin;
+    edges.col(column++) = at - map.origin;
   }
   bool full = false;
   double volume = 0;

@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+#include "lib/base/index.h"
+
 namespace rubato::sim {
 
 /// Tetrahedra between points. If several points lie on one sphere, the triangulation is not unique.
@@ -15,10 +17,12 @@ namespace rubato::sim {
 class Simplices {
  public:
   using Point = std::array<double, 3>;
+  using PointIndex = Index<struct PointTag>;
+  using Corners = std::array<PointIndex, 4>;
 
-  /// Indices of points, and their weights, which sum to 1.
+  /// Points, and their weights, which sum to 1.
   struct Mix {
-    std::array<int, 4> points;
+    Corners points;
     std::array<double, 4> weights;
   };
 
@@ -31,7 +35,7 @@ class Simplices {
 
  private:
   /// Adds a tetrahedron unless it is flat.
-  void add(const std::vector<Point>& points, const std::array<int, 4>& corners);
+  void add(const std::vector<Point>& points, const Corners& corners);
 
   /// Maps a point, minus the last corner, to the weights of the other corners.
   struct Map {
@@ -39,7 +43,7 @@ class Simplices {
     Eigen::Matrix3d inverse;
     Eigen::AlignedBox3d box;  ///< bounding box
   };
-  std::vector<std::array<int, 4>> corners_;
+  std::vector<Corners> corners_;
   std::vector<Map> maps_;
 };
 

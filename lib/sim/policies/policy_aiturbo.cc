@@ -117,8 +117,8 @@ class AiTurbo final : public Policy {
     if (has_servers(job)) setting.plan = servers_plan(size.servers);
     const double throughput = state.truth->throughput(job, setting, view.done);
     if (!(throughput > 0) || size.workers > state.cluster.gpus(0)) return kNever;
-    const double wrong = std::exp(job.forecast_error *
-                                  normal_noise(seed_, 131, static_cast<std::uint64_t>(view.index)));
+    const auto number = static_cast<std::uint64_t>(view.index.value());
+    const double wrong = std::exp(job.forecast_error * normal_noise(seed_, 131, number));
     const double seconds = (job.work - view.done) / throughput * wrong;
     return contended ? seconds * cores_of(size) : seconds;
   }
@@ -142,7 +142,7 @@ class AiTurbo final : public Policy {
   void rank_gains(const PolicyState& state) {
     struct SizeGain {
       double value = 0;
-      int job = 0;
+      JobIndex job = 0;
     };
     std::vector<SizeGain> more;
     std::vector<SizeGain> less;
@@ -216,7 +216,7 @@ class AiTurbo final : public Policy {
   std::uint64_t seed_;
   double last_full_ = -kPeriod;
   double last_ = 0;
-  std::map<int, Known> jobs_;
+  std::map<JobIndex, Known> jobs_;
 };
 
 }  // namespace

@@ -50,19 +50,19 @@ class Backfill final : public Policy {
  private:
   /// The reservation of the first job in the queue.
   struct Promise {
-    int type = -1;
+    TypeIndex type;
     double start = kNever;
     int spare = 0;  ///< GPUs of the type that stay free then
   };
 
-  static double limit(const PolicyState& state, const JobView& view, int type) {
+  static double limit(const PolicyState& state, const JobView& view, TypeIndex type) {
     if (view.job->time_limit < kNever) return view.job->time_limit;
     const double left = seconds_left(state, view, type, view.job->gpus);
     return left < kNever ? std::ceil((left + view.job->start_s) / kMinute) * kMinute : kNever;
   }
 
   static Grant in_turn(const PolicyState& state, const JobView& view, const NodePool& pool) {
-    for (int type = 0; type < state.cluster.types(); ++type) {
+    for (const TypeIndex type : state.cluster.type_indices()) {
       if (!(speed(state, view, type, view.job->gpus) > 0)) continue;
       if (auto where = find_running(state, view, pool, type, view.job->gpus)) {
         return {type, view.job->gpus, std::move(*where), 0, ""};
@@ -73,7 +73,7 @@ class Backfill final : public Policy {
 
   static Grant behind(const PolicyState& state, const JobView& view, const NodePool& pool,
                       Promise& first) {
-    for (int type = 0; type < state.cluster.types(); ++type) {
+    for (const TypeIndex type : state.cluster.type_indices()) {
       if (!(speed(state, view, type, view.job->gpus) > 0)) continue;
       const bool over = state.now + limit(state, view, type) <= first.start;
       if (type == first.type && !over && view.job->gpus > first.spare) continue;
@@ -89,7 +89,7 @@ class Backfill final : public Policy {
   static std::optional<Promise> promise(const PolicyState& state, const std::vector<Grant>& grants,
                                         const JobView& first, const NodePool& pool) {
     std::optional<Promise> best;
-    for (int type = 0; type < state.cluster.types(); ++type) {
+    for (const TypeIndex type : state.cluster.type_indices()) {
       if (!(speed(state, first, type, first.job->gpus) > 0)) continue;
       std::vector<std::pair<double, int>> ends;
       for (std::size_t i = 0; i < grants.size(); ++i) {

@@ -187,7 +187,7 @@ class Elastic final : public Policy {
   static constexpr double kNoTime = 1e-12;  ///< s; tables accept only values above 0
 
   bool variable_;
-  std::map<int, std::vector<Option>> options_;
+  std::map<JobIndex, std::vector<Option>> options_;
 };
 
 }  // namespace

@@ -21,14 +21,14 @@ class Equal final : public Policy {
     std::vector<Grant> grants(state.jobs.size());
     const NodePool pool = free_pool(state, false);
     choose_types(state);
-    for (int type = 0; type < state.cluster.types(); ++type)
+    for (const TypeIndex type : state.cluster.type_indices())
       share(state, type, pool.free(type), grants);
     settle(state, grants);
     return grants;
   }
 
  private:
-  static bool has_size(const PolicyState& state, const JobView& view, int type, int gpus) {
+  static bool has_size(const PolicyState& state, const JobView& view, TypeIndex type, int gpus) {
     const SimJob& job = *view.job;
     if (gpus < job.min_gpus || gpus > job.max_gpus) return false;
     if (!job.sizes.empty() &&
@@ -38,7 +38,7 @@ class Equal final : public Policy {
   }
 
   /// The next size above `gpus`; nullopt: there is none.
-  static std::optional<int> above(const PolicyState& state, const JobView& view, int type,
+  static std::optional<int> above(const PolicyState& state, const JobView& view, TypeIndex type,
                                   int gpus) {
     const int most = std::min(view.job->max_gpus, state.cluster.gpus(type));
     for (int size = gpus + 1; size <= most; ++size) {
@@ -48,32 +48,30 @@ class Equal final : public Policy {
   }
 
   void choose_types(const PolicyState& state) {
-    std::vector<int> jobs(static_cast<std::size_t>(state.cluster.types()), 0);
+    std::vector<int> jobs(state.cluster.types(), 0);
     for (const JobView& view : state.jobs) {
       const auto known = type_.find(view.index);
-      if (known != type_.end() && known->second >= 0)
-        ++jobs[static_cast<std::size_t>(known->second)];
+      if (known != type_.end() && known->second.valid()) ++jobs[known->second];
     }
     for (const JobView& view : state.jobs) {
       if (type_.contains(view.index)) continue;
-      int best = -1;
+      TypeIndex best;
       double room = 0;
-      for (int type = 0; type < state.cluster.types(); ++type) {
+      for (const TypeIndex type : state.cluster.type_indices()) {
         if (!above(state, view, type, 0)) continue;
-        const double here = static_cast<double>(state.cluster.gpus(type)) /
-                            (jobs[static_cast<std::size_t>(type)] + 1);
+        const double here = static_cast<double>(state.cluster.gpus(type)) / (jobs[type] + 1);
         if (!(here > room)) continue;
         room = here;
         best = type;
       }
       type_.emplace(view.index, best);
-      if (best >= 0) ++jobs[static_cast<std::size_t>(best)];
+      if (best.valid()) ++jobs[best];
     }
   }
 
   /// Each job first gets its fewest GPUs. Then the job with the fewest grows by one step, again and
   /// again.
-  void share(const PolicyState& state, int type, int free, std::vector<Grant>& grants) const {
+  void share(const PolicyState& state, TypeIndex type, int free, std::vector<Grant>& grants) const {
     std::vector<std::size_t> growing;
     for (std::size_t i = 0; i < grants.size(); ++i) {
       if (type_.at(state.jobs[i].index) != type) continue;
@@ -99,7 +97,7 @@ class Equal final : public Policy {
     }
   }
 
-  std::map<int, int> type_;  ///< of each job; -1: it fits none
+  std::map<JobIndex, TypeIndex> type_;  ///< of each job; not valid(): it fits none
 };
 
 }  // namespace

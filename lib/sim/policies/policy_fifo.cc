@@ -32,7 +32,7 @@ class Fifo final : public Policy {
                            const NodePool& pool) const {
     Grant found;
     double throughput = 0;
-    for (int type = 0; type < state.cluster.types(); ++type) {
+    for (const TypeIndex type : state.cluster.type_indices()) {
       const double here = speed(state, view, type, view.job->gpus);
       if (!(here > throughput) || (found.holds() && !fastest_)) continue;
       auto where = find_running(state, view, pool, type, view.job->gpus);
@@ -46,7 +46,7 @@ class Fifo final : public Policy {
   }
 
   [[nodiscard]] static bool can_ever(const PolicyState& state, const JobView& view) {
-    for (int type = 0; type < state.cluster.types(); ++type) {
+    for (const TypeIndex type : state.cluster.type_indices()) {
       if (speed(state, view, type, view.job->gpus) > 0) return true;
     }
     return false;

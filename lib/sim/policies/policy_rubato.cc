@@ -51,7 +51,7 @@ class Rubato final : public Policy {
       types_.push_back(fmt::format("t{:04}", types_.size()));
       NodeGroup group = shape;
       group.type = types_.back();
-      first_node_.push_back(static_cast<int>(base_.nodes.size()));
+      first_node_.push_back(NodeIndex{base_.nodes.size()});
       for (int i = 0; i < group.nodes; ++i) {
         all.push_back(NodeIndex{base_.nodes.size()});
         base_.nodes.push_back(node_of(group, i));
@@ -85,11 +85,11 @@ class Rubato final : public Policy {
   /// Renames types and models in the lines of rubato.conf too.
   void rename_records(const ClusterShape& cluster) {
     std::vector<GpuTypeConfig> types;
-    for (std::size_t g = 0; g < cluster.groups.size(); ++g) {
-      const auto* line = gpu_type_line(config_, cluster.groups[g]);
+    for (const TypeIndex type : cluster.type_indices()) {
+      const auto* line = gpu_type_line(config_, cluster.groups[type]);
       if (line == nullptr) continue;
       types.push_back(*line);
-      types.back().name = types_[g];
+      types.back().name = types_[type];
     }
     config_.gpu_types = std::move(types);
     std::vector<JobTypeConfig> models;
@@ -116,7 +116,7 @@ class Rubato final : public Policy {
   }
 
   static JobKey key_of(const JobView& view) {
-    return {static_cast<JobId>(view.index + 1), at(view.job->arrival)};
+    return {static_cast<JobId>(view.index.value() + 1), at(view.job->arrival)};
   }
 
   [[nodiscard]] ProfileName profile_of(const SimJob& job) const {
@@ -136,13 +136,11 @@ class Rubato final : public Policy {
     hints.request_gpus = job.gpus;
     // A user knows, and hints, that a job does not fit into the memory of a type.
     std::vector<std::string> types;
-    for (int type = 0; type < state.cluster.types(); ++type) {
-      if (view.fits(type)) {
-        types.push_back(types_[static_cast<std::size_t>(type)]);
-      }
+    for (const TypeIndex type : state.cluster.type_indices()) {
+      if (view.fits(type)) types.push_back(types_[type]);
     }
     std::sort(types.begin(), types.end());
-    if (static_cast<int>(types.size()) < state.cluster.types()) hints.gpu_types = {types};
+    if (types.size() < state.cluster.types()) hints.gpu_types = {types};
     if (job.batch > 0) {
       hints.batch = Batch{whole(job.min_batch > 0 ? job.min_batch : job.batch),
                           whole(job.max_batch > 0 ? job.max_batch : job.batch)};
@@ -174,11 +172,11 @@ class Rubato final : public Policy {
   }
 
   std::vector<NodeShare> shares_of(const JobView& view) const {
-    const auto type = static_cast<std::size_t>(view.now.type);
+    const TypeIndex type = view.now.type;
     std::vector<NodeShare> shares;
     for (const NodeGpus& part : view.now.where) {
       NodeShare share;
-      share.node = NodeIndex{first_node_[type] + part.node};
+      share.node = NodeIndex{first_node_[type].value() + part.node.value()};
       share.cores = part.gpus * std::max(0, view.job->cores_per_gpu);
       share.memory = part.gpus * view.job->memory_per_gpu;
       share.gpus.push_back({types_[type], part.gpus});
@@ -204,7 +202,7 @@ class Rubato final : public Policy {
         waiting_ = true;
         job.rank = static_cast<int>(snapshot.jobs.size());
         // As in priority/basic: earlier jobs have higher priority.
-        job.priority = 4'000'000'000U - static_cast<std::uint32_t>(view.index);
+        job.priority = 4'000'000'000U - static_cast<std::uint32_t>(view.index.value());
         snapshot.jobs.push_back(std::move(job));
         started_.erase(view.index);
         continue;
@@ -228,7 +226,7 @@ class Rubato final : public Policy {
   }
 
   void hear(const PolicyState& state) {
-    std::map<int, const JobView*> views;
+    std::map<JobIndex, const JobView*> views;
     for (const JobView& view : state.jobs) views.emplace(view.index, &view);
     for (const JobReport& report : state.reports) {
       const auto found = views.find(report.job);
@@ -239,7 +237,7 @@ class Rubato final : public Policy {
   void hear(const JobView& view, const JobReport& report) {
     ThroughputReport throughput;
     throughput.profile = profile_of(*view.job);
-    throughput.configuration.gpu_type = types_[static_cast<std::size_t>(report.setting.type)];
+    throughput.configuration.gpu_type = types_[report.setting.type];
     throughput.configuration.gpus = report.setting.gpus();
     throughput.configuration.nodes = report.setting.nodes();
     throughput.configuration.batch = whole(report.seen.batch);
@@ -278,7 +276,7 @@ class Rubato final : public Policy {
 
   /// Moves the measurements of ended jobs to their profiles.
   void forget_ended(const PolicyState& state) {
-    std::set<int> here;
+    std::set<JobIndex> here;
     for (const JobView& view : state.jobs) here.insert(view.index);
     for (auto one = jobs_.begin(); one != jobs_.end();) {
       if (here.contains(one->first)) {
@@ -295,7 +293,7 @@ class Rubato final : public Policy {
   /// Passes on the true throughputs of each profile at the sizes of its jobs.
   void tell_truth(const PolicyState& state) {
     for (const JobView& view : state.jobs) {
-      for (int type = 0; type < state.cluster.types(); ++type) {
+      for (const TypeIndex type : state.cluster.type_indices()) {
         for (int gpus = view.job->min_gpus; gpus <= view.job->max_gpus; ++gpus) {
           const double throughput = speed(state, view, type, gpus);
           const ProfileName profile = profile_of(*view.job);
@@ -304,8 +302,7 @@ class Rubato final : public Policy {
           const Setting setting = packed(state.cluster, type, gpus);
           ThroughputReport told;
           told.profile = profile;
-          told.configuration = {types_[static_cast<std::size_t>(type)], gpus, setting.nodes(),
-                                batch, ""};
+          told.configuration = {types_[type], gpus, setting.nodes(), batch, ""};
           // Each value gets its own run: the learner ignores runs that change their configuration.
           told.job.id = kFirstTold + static_cast<JobId>(told_.size());
           told.time = at(state.now);
@@ -326,10 +323,10 @@ class Rubato final : public Policy {
       Grant grant;
       const auto type = std::find(types_.begin(), types_.end(), start.gpu_type);
       if (type == types_.end()) continue;
-      grant.type = static_cast<int>(type - types_.begin());
-      const int first = first_node_[static_cast<std::size_t>(grant.type)];
+      grant.type = TypeIndex{type - types_.begin()};
+      const int first = first_node_[grant.type].value();
       for (const NodeShare& share : start.shares) {
-        grant.where.push_back({share.node.value() - first, share.gpu_count()});
+        grant.where.push_back({GroupNodeIndex{share.node.value() - first}, share.gpu_count()});
         grant.gpus += share.gpu_count();
       }
       grant.batch = static_cast<double>(start.batch);
@@ -351,13 +348,13 @@ class Rubato final : public Policy {
   Config config_;
   std::vector<std::string> types_;
   std::map<std::string, std::string> models_;
-  Snapshot base_;  ///< nodes, all free
-  std::vector<int> first_node_;
+  Snapshot base_;                      ///< nodes, all free
+  std::vector<NodeIndex> first_node_;  ///< of each type
   Memory memory_;
   Learner learner_{LearnerRules{.bounds_unproven = false}};
-  std::map<int, Seconds> started_;  ///< start times of current runs
-  std::map<int, Known> jobs_;       ///< jobs that reported
-  std::set<std::tuple<ProfileName, int, int, std::int64_t>> told_;
+  std::map<JobIndex, Seconds> started_;  ///< start times of current runs
+  std::map<JobIndex, Known> jobs_;       ///< jobs that reported
+  std::set<std::tuple<ProfileName, TypeIndex, int, std::int64_t>> told_;
   bool waiting_ = false;
 };
 

@@ -16,8 +16,8 @@ constexpr double kRound = 360;
 class SharePolicy final : public Policy {
  public:
   SharePolicy(ShareRule rule, const ClusterShape& cluster)
-      : rule_(rule), total_(static_cast<std::size_t>(cluster.types()), 0.0) {
-    for (int type = 0; type < cluster.types(); ++type) gpus_.push_back(cluster.gpus(type));
+      : rule_(rule), total_(cluster.types(), 0.0) {
+    for (const TypeIndex type : cluster.type_indices()) gpus_.push_back(cluster.gpus(type));
   }
 
   [[nodiscard]] double period() const override { return kRound; }
@@ -29,7 +29,7 @@ class SharePolicy final : public Policy {
       job.gpus = view.job->gpus;
       job.weight = view.job->weight;
       job.remaining = view.job->work - view.done;
-      for (int type = 0; type < state.cluster.types(); ++type) {
+      for (const TypeIndex type : state.cluster.type_indices()) {
         job.throughputs.push_back(speed(state, view, type, job.gpus));
       }
       jobs.push_back(std::move(job));
@@ -47,18 +47,17 @@ class SharePolicy final : public Policy {
     double priority = 0;
     double share = 0;
     std::size_t job = 0;
-    int type = 0;
+    TypeIndex type = 0;
   };
 
   std::vector<Grant> select(const PolicyState& state, const std::vector<ShareJob>& jobs,
                             const std::vector<std::vector<double>>& share) {
     std::vector<Entry> queue;
-    for (int type = 0; type < state.cluster.types(); ++type) {
-      const auto t = static_cast<std::size_t>(type);
+    for (const TypeIndex type : state.cluster.type_indices()) {
       for (std::size_t i = 0; i < jobs.size(); ++i) {
-        if (!(jobs[i].throughputs[t] > 0)) continue;
-        const double part = had_[state.jobs[i].index][t] / total_[t];
-        queue.push_back({share[i][t] / part, share[i][t], i, type});
+        if (!(jobs[i].throughputs[type] > 0)) continue;
+        const double part = had_[state.jobs[i].index][type] / total_[type];
+        queue.push_back({share[i][type] / part, share[i][type], i, type});
       }
     }
     std::stable_sort(queue.begin(), queue.end(), [](const Entry& a, const Entry& b) {
@@ -70,7 +69,7 @@ class SharePolicy final : public Policy {
     std::vector<int> free = gpus_of_up(state, pool);
     for (const Entry& entry : queue) {
       Grant& grant = grants[entry.job];
-      int& left = free[static_cast<std::size_t>(entry.type)];
+      int& left = free[entry.type];
       if (grant.holds() || jobs[entry.job].gpus > left) continue;
       grant.type = entry.type;
       grant.gpus = jobs[entry.job].gpus;
@@ -79,17 +78,16 @@ class SharePolicy final : public Policy {
     place(state, pool, grants);
     for (std::size_t i = 0; i < grants.size(); ++i) {
       if (!grants[i].holds()) continue;
-      const auto t = static_cast<std::size_t>(grants[i].type);
-      had_[state.jobs[i].index][t] += kRound;
-      total_[t] += kRound;
+      had_[state.jobs[i].index][grants[i].type] += kRound;
+      total_[grants[i].type] += kRound;
     }
     return grants;
   }
 
   static std::vector<int> gpus_of_up(const PolicyState& state, const NodePool& pool) {
     std::vector<int> free;
-    free.reserve(static_cast<std::size_t>(state.cluster.types()));
-    for (int type = 0; type < state.cluster.types(); ++type) free.push_back(pool.free(type));
+    free.reserve(state.cluster.types());
+    for (const TypeIndex type : state.cluster.type_indices()) free.push_back(pool.free(type));
     return free;
   }
 
@@ -122,7 +120,7 @@ class SharePolicy final : public Policy {
   ShareRule rule_;
   std::vector<int> gpus_;
   std::vector<double> total_;
-  std::map<int, std::vector<double>> had_;  ///< time on each type, plus half a round
+  std::map<JobIndex, std::vector<double>> had_;  ///< time on each type, plus half a round
 };
 
 std::unique_ptr<Policy> make(ShareRule rule, const PolicyContext& context) {

@@ -53,7 +53,7 @@ class Tiresias final : public Policy {
     if (view.now.holds() && pool.take(view.now.type, view.now.where, per_gpu(*view.job))) {
       return view.now;
     }
-    for (int type = 0; type < state.cluster.types(); ++type) {
+    for (const TypeIndex type : state.cluster.type_indices()) {
       if (!may_use(*view.job, state.cluster, type)) continue;
       // Skip types on which the job cannot run, although the policy ignores speeds.
       if (state.truth != nullptr && !(speed(state, view, type, view.job->gpus) > 0)) continue;

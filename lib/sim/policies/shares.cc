@@ -22,82 +22,87 @@ constexpr double kMinWeight = 1e-6;
 /// Levels of the previous round are lowered by this fraction, so that the start is inside all rows.
 constexpr double kRelax = 1e-6;
 
+/// A job: its index in the list of jobs, and of its row of shares.
+using JobRow = Index<struct JobRowTag>;
+
 class ShareProblem {
  public:
   ShareProblem(const std::vector<ShareJob>& jobs, const std::vector<int>& gpus, CentreSolver solve)
-      : jobs_(jobs), gpus_(gpus), solve_(solve), types_(gpus.size()) {
+      : jobs_(jobs), gpus_(gpus), solve_(solve), types_(std::ssize(gpus)) {
     normal_.resize(jobs.size());
     const double all = std::accumulate(gpus.begin(), gpus.end(), 0.0);
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-      for (std::size_t j = 0; j < types_; ++j) normal_[i] += jobs[i].throughputs[j] * gpus[j] / all;
+    for (const auto i : indices<JobRow>(jobs)) {
+      for (const auto j : indices<TypeIndex>(gpus_))
+        normal_[i] += jobs[i].throughputs[j] * gpus[j] / all;
     }
   }
 
-  [[nodiscard]] std::size_t variable(std::size_t job, std::size_t type) const {
-    return job * types_ + type;
+  [[nodiscard]] VariableIndex variable(JobRow job, TypeIndex type) const {
+    return VariableIndex{job.value() * types_ + type.value()};
   }
-  [[nodiscard]] double throughput(std::size_t job, const std::vector<double>& x) const {
+  [[nodiscard]] double throughput(JobRow job, const std::vector<double>& x) const {
     double sum = 0;
-    for (std::size_t j = 0; j < types_; ++j) sum += jobs_[job].throughputs[j] * x[variable(job, j)];
+    for (const auto j : indices<TypeIndex>(gpus_))
+      sum += jobs_[job].throughputs[j] * x[variable(job, j)];
     return sum;
   }
   /// Throughput relative to that of an equal share.
-  [[nodiscard]] double level(std::size_t job, const std::vector<double>& x) const {
+  [[nodiscard]] double level(JobRow job, const std::vector<double>& x) const {
     return throughput(job, x) / normal_[job];
   }
-  [[nodiscard]] double normal(std::size_t job) const { return normal_[job]; }
+  [[nodiscard]] double normal(JobRow job) const { return normal_[job]; }
 
   /// Rows: the shares of a job sum to at most 1; a type's GPUs are the limit. Adds `more`
   /// variables.
   [[nodiscard]] LinearProgram base(std::size_t more) const {
     LinearProgram linear_program;
-    const std::size_t count = jobs_.size() * types_;
+    const std::size_t count = jobs_.size() * gpus_.size();
     linear_program.objective.assign(count + more, 0);
     linear_program.start.assign(count + more, 0);
     const double all = std::accumulate(jobs_.begin(), jobs_.end(), 0.0,
                                        [](double sum, const auto& job) { return sum + job.gpus; });
-    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    for (const auto i : indices<JobRow>(jobs_)) {
       LinearProgram::Row row;
       row.bound = 1;
-      for (std::size_t j = 0; j < types_; ++j) {
-        row.terms.emplace_back(static_cast<int>(variable(i, j)), 1.0);
+      for (const auto j : indices<TypeIndex>(gpus_)) {
+        row.terms.emplace_back(variable(i, j), 1.0);
         linear_program.start[variable(i, j)] =
             0.5 * std::min(gpus_[j] / all, 1.0 / static_cast<double>(types_));
       }
       linear_program.rows.push_back(std::move(row));
     }
-    for (std::size_t j = 0; j < types_; ++j) {
+    for (const auto j : indices<TypeIndex>(gpus_)) {
       LinearProgram::Row row;
       row.bound = gpus_[j];
-      for (std::size_t i = 0; i < jobs_.size(); ++i) {
-        row.terms.emplace_back(static_cast<int>(variable(i, j)), jobs_[i].gpus);
+      for (const auto i : indices<JobRow>(jobs_)) {
+        row.terms.emplace_back(variable(i, j), jobs_[i].gpus);
       }
       linear_program.rows.push_back(std::move(row));
     }
     return linear_program;
   }
 
-  /// `factor` x throughput of a job >= t - `less`, where t is variable `t` (none if below 0).
-  void demand(LinearProgram& linear_program, std::size_t job, double factor, int t,
+  /// `factor` x throughput of a job >= t - `less`, where t is variable `t` (none if not valid()).
+  void demand(LinearProgram& linear_program, JobRow job, double factor, VariableIndex t,
               double less) const {
     LinearProgram::Row row;
     row.bound = less;
-    for (std::size_t j = 0; j < types_; ++j) {
+    for (const auto j : indices<TypeIndex>(gpus_)) {
       const double rate = factor * jobs_[job].throughputs[j];
-      if (rate > 0) row.terms.emplace_back(static_cast<int>(variable(job, j)), -rate);
+      if (rate > 0) row.terms.emplace_back(variable(job, j), -rate);
     }
-    if (t >= 0) row.terms.emplace_back(t, 1.0);
+    if (t.valid()) row.terms.emplace_back(t, 1.0);
     linear_program.rows.push_back(std::move(row));
   }
 
   /// max over x of the minimum of factor_i x throughput_i.
   [[nodiscard]] Result<std::vector<double>> max_min(const std::vector<double>& factors) const {
     LinearProgram linear_program = base(1);
-    const std::size_t t = linear_program.objective.size() - 1;
+    const VariableIndex t{linear_program.objective.size() - 1};
     linear_program.objective[t] = 1;
     double least = 1e300;
-    for (std::size_t i = 0; i < jobs_.size(); ++i) {
-      demand(linear_program, i, factors[i], static_cast<int>(t), 0);
+    for (const auto i : indices<JobRow>(jobs_)) {
+      demand(linear_program, i, factors[i], t, 0);
       least = std::min(least, factors[i] * throughput(i, linear_program.start));
     }
     linear_program.start[t] = 0.5 * least;
@@ -105,9 +110,9 @@ class ShareProblem {
   }
 
   [[nodiscard]] Shares clipped(const std::vector<double>& x) const {
-    Shares shares(jobs_.size(), std::vector<double>(types_, 0));
-    for (std::size_t i = 0; i < jobs_.size(); ++i) {
-      for (std::size_t j = 0; j < types_; ++j) {
+    Shares shares(jobs_.size(), std::vector<double>(gpus_.size(), 0));
+    for (const auto i : indices<JobRow>(jobs_)) {
+      for (const auto j : indices<TypeIndex>(gpus_)) {
         shares[i][j] = std::clamp(x[variable(i, j)], 0.0, 1.0);
       }
     }
@@ -118,7 +123,7 @@ class ShareProblem {
   const std::vector<ShareJob>& jobs_;
   const std::vector<int>& gpus_;
   CentreSolver solve_;
-  std::size_t types_;
+  std::ptrdiff_t types_;
   std::vector<double> normal_;
 };
 
@@ -126,7 +131,7 @@ Result<Shares> las(const std::vector<ShareJob>& jobs, const std::vector<int>& gp
                    CentreSolver solve) {
   const ShareProblem problem(jobs, gpus, solve);
   std::vector<double> factors(jobs.size());
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
+  for (const auto i : indices<JobRow>(jobs)) {
     factors[i] = jobs[i].gpus / (jobs[i].weight * problem.normal(i));
   }
   const auto x = problem.max_min(factors);
@@ -144,8 +149,8 @@ Result<Shares> max_sum(const std::vector<ShareJob>& jobs, const std::vector<int>
                        CentreSolver solve) {
   const ShareProblem problem(jobs, gpus, solve);
   LinearProgram linear_program = problem.base(0);
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    for (std::size_t j = 0; j < gpus.size(); ++j) {
+  for (const auto i : indices<JobRow>(jobs)) {
+    for (const auto j : indices<TypeIndex>(gpus)) {
       linear_program.objective[problem.variable(i, j)] = jobs[i].throughputs[j];
     }
   }
@@ -180,19 +185,19 @@ Result<Shares> makespan(const std::vector<ShareJob>& jobs, const std::vector<int
   // In units of the longest job, so that numbers stay near 1.
   double unit = 0;
   std::vector<double> need(jobs.size());
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
+  for (const auto i : indices<JobRow>(jobs)) {
     need[i] = jobs[i].remaining / problem.normal(i);
     unit = std::max(unit, need[i]);
   }
   std::vector<double> factors(jobs.size());
-  for (std::size_t i = 0; i < jobs.size(); ++i) factors[i] = unit / jobs[i].remaining;
+  for (const auto i : indices<JobRow>(jobs)) factors[i] = unit / jobs[i].remaining;
   const auto fastest = problem.max_min(factors);
   if (!fastest) return tl::unexpected(fastest.error());
   const double time = bisected(unit / fastest->back());
   // All shares that finish by then are optimal: take their centre.
   LinearProgram linear_program = problem.base(0);
-  for (std::size_t i = 0; i < jobs.size(); ++i) {
-    problem.demand(linear_program, i, factors[i], -1, -unit / time);
+  for (const auto i : indices<JobRow>(jobs)) {
+    problem.demand(linear_program, i, factors[i], {}, -unit / time);
   }
   linear_program.start.assign(fastest->begin(), fastest->end() - 1);
   auto x = solve(linear_program);
@@ -226,23 +231,23 @@ class WaterFilling {
   /// Maximises the smallest rise among jobs that are not full.
   Result<std::vector<double>> raise() {
     LinearProgram linear_program = problem_.base(1);
-    const std::size_t t = linear_program.objective.size() - 1;
+    const VariableIndex t{linear_program.objective.size() - 1};
     linear_program.objective[t] = 1;
     if (!x_.empty()) linear_program.start = x_;
     double least = 1e300;
-    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    for (const auto i : indices<JobRow>(jobs_)) {
       const double scale = 1 / problem_.normal(i);
       const double kept = levels_[i] * (1 - kRelax);
-      if (levels_[i] > 0) problem_.demand(linear_program, i, scale, -1, -kept);
+      if (levels_[i] > 0) problem_.demand(linear_program, i, scale, {}, -kept);
       if (full_[i] != 0) continue;
       const double factor = jobs_[i].gpus / jobs_[i].weight;
-      problem_.demand(linear_program, i, factor * scale, static_cast<int>(t), -factor * kept);
+      problem_.demand(linear_program, i, factor * scale, t, -factor * kept);
       least = std::min(least, factor * (problem_.level(i, linear_program.start) - kept));
     }
     linear_program.start[t] = 0.5 * least;
     auto x = solve_(linear_program);
     if (!x) return x;
-    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    for (const auto i : indices<JobRow>(jobs_)) {
       if (full_[i] == 0) {
         levels_[i] = levels_[i] * (1 - kRelax) + x->back() * jobs_[i].weight / jobs_[i].gpus;
       }
@@ -255,7 +260,7 @@ class WaterFilling {
   bool mark_full() {
     bool some = false;
     bool left = false;
-    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    for (const auto i : indices<JobRow>(jobs_)) {
       if (full_[i] != 0) continue;
       const double rise = kRise * levels_[i] + kRiseLeast;
       if (problem_.level(i, x_) - levels_[i] > rise / 2) {

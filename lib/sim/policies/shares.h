@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lib/base/error.h"
+#include "lib/sim/engine/cluster_shape.h"
 #include "lib/sim/solver/lp.h"
 
 namespace rubato::sim {

@@ -73,12 +73,12 @@ std::vector<double> slope_at(const Rows& rows, const std::vector<int>& gpus, con
     const AssignmentCandidate* taken = nullptr;
     double most = 0;
     for (const AssignmentCandidate& one : row) {
-      const double gain = one.worth - prices[static_cast<std::size_t>(one.type)] * one.gpus;
+      const double gain = one.worth - prices[one.type] * one.gpus;
       if (gain <= most) continue;
       most = gain;
       taken = &one;
     }
-    if (taken != nullptr) slope[static_cast<std::size_t>(taken->type)] -= taken->gpus;
+    if (taken != nullptr) slope[taken->type] -= taken->gpus;
   }
   return slope;
 }
@@ -89,11 +89,11 @@ Rows candidates_of(const AssignmentProblem& choice) {
   Rows rows;
   for (const std::vector<double>& costs : choice.costs) {
     std::vector<AssignmentCandidate> all;
-    for (std::size_t c = 0; c < choice.columns.size(); ++c) {
+    for (const auto c : indices<ColumnIndex>(choice.columns)) {
       const AssignmentColumn& column = choice.columns[c];
       if (!(costs[c] < 0) || !std::isfinite(costs[c])) continue;
-      if (column.gpus > choice.gpus[static_cast<std::size_t>(column.type)]) continue;
-      all.push_back({static_cast<int>(c), column.type, column.gpus, -costs[c]});
+      if (column.gpus > choice.gpus[column.type]) continue;
+      all.push_back({c, column.type, column.gpus, -costs[c]});
     }
     std::vector<AssignmentCandidate> row;
     for (const AssignmentCandidate& one : all) {
@@ -113,14 +113,14 @@ Rows candidates_of(const AssignmentProblem& choice) {
 double max_gain(const std::vector<AssignmentCandidate>& row, const Prices& prices) {
   double most = 0;
   for (const AssignmentCandidate& one : row) {
-    most = std::max(most, one.worth - prices[static_cast<std::size_t>(one.type)] * one.gpus);
+    most = std::max(most, one.worth - prices[one.type] * one.gpus);
   }
   return most;
 }
 
 double dual_worth(const Rows& rows, const std::vector<int>& gpus, const Prices& prices) {
   double sum = 0;
-  for (std::size_t t = 0; t < gpus.size(); ++t) sum += prices[t] * gpus[t];
+  for (const auto t : indices<TypeIndex>(gpus)) sum += prices[t] * gpus[t];
   for (const auto& row : rows) sum += max_gain(row, prices);
   return sum;
 }
@@ -130,13 +130,13 @@ Prices best_prices(const Rows& rows, const std::vector<int>& gpus) {
   Prices most(gpus.size(), 0);
   for (const auto& row : rows) {
     for (const AssignmentCandidate& one : row) {
-      double& price = most[static_cast<std::size_t>(one.type)];
+      double& price = most[one.type];
       if (one.gpus > 0) price = std::max(price, one.worth / one.gpus);
     }
   }
-  std::vector<std::size_t> types;  // with a candidate of positive worth
+  std::vector<TypeIndex> types;  // with a candidate of positive worth
   std::vector<double> box;
-  for (std::size_t t = 0; t < most.size(); ++t) {
+  for (const auto t : indices<TypeIndex>(most)) {
     if (!(most[t] > 0)) continue;
     types.push_back(t);
     box.push_back(most[t]);
@@ -150,7 +150,7 @@ Prices best_prices(const Rows& rows, const std::vector<int>& gpus) {
     const auto low = std::ranges::min_element(centre);
     if (*low < 0) {
       std::vector<double> down(types.size(), 0);
-      down[static_cast<std::size_t>(low - centre.begin())] = -1;
+      down.begin()[low - centre.begin()] = -1;
       if (!where.cut(down, -*low)) break;
       continue;
     }

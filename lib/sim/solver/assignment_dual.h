@@ -11,8 +11,8 @@ namespace rubato::sim {
 
 /// A row's entry that a solution may choose.
 struct AssignmentCandidate {
-  int column = -1;
-  int type = 0;
+  ColumnIndex column;
+  TypeIndex type = 0;
   int gpus = 0;
   double worth = 0;  ///< above 0
 };

@@ -6,16 +6,16 @@ namespace rubato::sim {
 LinearProgram assignment_program(const AssignmentProblem& choice) {
   LinearProgram linear_program;
   std::vector<LinearProgram::Row> capacity(choice.gpus.size());
-  for (std::size_t t = 0; t < choice.gpus.size(); ++t) capacity[t].bound = choice.gpus[t];
+  for (const auto t : indices<TypeIndex>(choice.gpus)) capacity[t].bound = choice.gpus[t];
   for (const std::vector<double>& costs : choice.costs) {
     LinearProgram::Row one{{}, 1};
-    for (std::size_t c = 0; c < choice.columns.size(); ++c) {
+    for (const auto c : indices<ColumnIndex>(choice.columns)) {
       if (costs[c] >= 0) continue;
-      const int variable = static_cast<int>(linear_program.objective.size());
+      const VariableIndex variable{linear_program.objective.size()};
       linear_program.objective.push_back(-costs[c]);
       one.terms.emplace_back(variable, 1);
       const AssignmentColumn& column = choice.columns[c];
-      capacity[static_cast<std::size_t>(column.type)].terms.emplace_back(variable, column.gpus);
+      capacity[column.type].terms.emplace_back(variable, column.gpus);
     }
     if (!one.terms.empty()) linear_program.rows.push_back(std::move(one));
   }
@@ -23,13 +23,14 @@ LinearProgram assignment_program(const AssignmentProblem& choice) {
   return linear_program;
 }
 
-std::vector<int> assignment_of(const AssignmentProblem& choice, const std::vector<double>& answer) {
-  std::vector<int> chosen(choice.costs.size(), -1);
-  std::size_t variable = 0;
+std::vector<ColumnIndex> assignment_of(const AssignmentProblem& choice,
+                                       const std::vector<double>& answer) {
+  std::vector<ColumnIndex> chosen(choice.costs.size());
+  VariableIndex variable = 0;
   for (std::size_t j = 0; j < choice.costs.size(); ++j) {
-    for (std::size_t c = 0; c < choice.columns.size(); ++c) {
+    for (const auto c : indices<ColumnIndex>(choice.columns)) {
       if (choice.costs[j][c] >= 0) continue;
-      if (answer[variable] > 0.5) chosen[j] = static_cast<int>(c);
+      if (answer[variable] > 0.5) chosen[j] = c;
       ++variable;
     }
   }

@@ -23,6 +23,9 @@ constexpr double kFactors[] = {0.5, 0.8, 0.9, 0.96, 1.04, 1.1, 1.25, 2};
 constexpr double kRounding = 1e-9;  ///< relative, of sums
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
+/// An entry that a row may choose: an index into its candidates.
+using CandidateIndex = Index<struct AssignmentCandidateTag>;
+
 /// The sets of free GPUs after the first jobs of the order, each with the maximum worth of these
 /// jobs.
 struct States {
@@ -38,7 +41,7 @@ struct States {
   std::vector<double> worth;
   std::vector<double> bound;             ///< upper bound of all solutions from this state
   std::vector<std::uint32_t> parents;    ///< index in the previous layer
-  std::vector<std::int16_t> candidates;  ///< candidate in its job's row; -1: none
+  std::vector<std::int16_t> candidates;  ///< a CandidateIndex of the job's row, in few bytes
 };
 
 /// Finds a state by its free GPUs.
@@ -82,8 +85,8 @@ class Search {
   Search(const AssignmentProblem& choice, const BranchOptions& options)
       : options_(options), rows_(candidates_of(choice)), gpus_(choice.gpus) {
     all_gpus_ = std::accumulate(gpus_.begin(), gpus_.end(), std::int64_t{0});
-    for (std::size_t t = 0; t < gpus_.size(); ++t) leave_unusable(t);
-    chosen_.assign(rows_.size(), -1);
+    for (const auto t : indices<TypeIndex>(gpus_)) leave_unusable(t);
+    chosen_.resize(rows_.size());
     whole_ = std::ranges::all_of(rows_, [](const auto& row) {
       return std::ranges::all_of(row, [](const AssignmentCandidate& one) {
         return one.worth == std::floor(one.worth) && one.worth < 1e12;
@@ -112,11 +115,11 @@ class Search {
   }
 
   /// Removes GPUs that no sum of candidates can use: pricing them would only weaken the bound.
-  void leave_unusable(std::size_t type) {
+  void leave_unusable(TypeIndex type) {
     int unit = 0;
     for (const auto& row : rows_) {
       for (const AssignmentCandidate& one : row) {
-        if (static_cast<std::size_t>(one.type) == type) unit = std::gcd(unit, one.gpus);
+        if (one.type == type) unit = std::gcd(unit, one.gpus);
       }
     }
     if (unit > 1) gpus_[type] -= gpus_[type] % unit;
@@ -125,7 +128,7 @@ class Search {
   void set_prices() {
     const Prices best = best_prices(rows_, gpus_);
     prices_.push_back(best);
-    for (std::size_t t = 0; t < best.size(); ++t) {
+    for (const auto t : indices<TypeIndex>(best)) {
       for (const double factor : kFactors) {
         prices_.push_back(best);
         prices_.back()[t] *= factor;
@@ -139,8 +142,7 @@ class Search {
     const double most = max_gain(rows_[row], prices_.front());
     int gpus = 0;
     for (const AssignmentCandidate& one : rows_[row]) {
-      const double gain =
-          one.worth - prices_.front()[static_cast<std::size_t>(one.type)] * one.gpus;
+      const double gain = one.worth - prices_.front()[one.type] * one.gpus;
       if (gain >= most * (1 - kRounding)) gpus = std::max(gpus, one.gpus);
     }
     return gpus;
@@ -187,22 +189,22 @@ class Search {
     const std::size_t job = order_[k];
     std::vector<int> free(from.types);
     for (std::size_t s = 0; s < from.size(); ++s) {
-      for (int c = -1; c < static_cast<int>(rows_[job].size()); ++c) {
-        std::ranges::copy(from.free_of(s), free.begin());
-        double worth = from.worth[s];
-        if (c >= 0) {
-          const AssignmentCandidate& one = rows_[job][static_cast<std::size_t>(c)];
-          int& left = free[static_cast<std::size_t>(one.type)];
-          if (left < one.gpus) continue;
-          left -= one.gpus;
-          worth += one.worth;
-        }
+      const auto follow = [&](double worth, CandidateIndex c) {
         const double bound = bound_of(k + 1, free, worth, wanted());
         if (bound < wanted()) {
           left_out_ = std::max(left_out_, bound);
-          continue;
+        } else {
+          enter(to, table, free, {worth, bound, static_cast<std::uint32_t>(s), c});
         }
-        enter(to, table, free, {worth, bound, static_cast<std::uint32_t>(s), c});
+      };
+      std::ranges::copy(from.free_of(s), free.begin());
+      follow(from.worth[s], {});
+      for (const auto c : indices<CandidateIndex>(rows_[job])) {
+        const AssignmentCandidate& one = rows_[job][c];
+        if (free[one.type] < one.gpus) continue;
+        free[one.type] -= one.gpus;
+        follow(from.worth[s] + one.worth, c);
+        free[one.type] += one.gpus;
       }
     }
     states_ += static_cast<std::int64_t>(to.size());
@@ -213,7 +215,7 @@ class Search {
     double worth;
     double bound;
     std::uint32_t parent;
-    int candidate;
+    CandidateIndex candidate;
   };
 
   static void enter(States& to, StateTable& table, const std::vector<int>& free, const Way& way) {
@@ -223,12 +225,12 @@ class Search {
       to.worth.push_back(way.worth);
       to.bound.push_back(way.bound);
       to.parents.push_back(way.parent);
-      to.candidates.push_back(static_cast<std::int16_t>(way.candidate));
+      to.candidates.push_back(static_cast<std::int16_t>(way.candidate.value()));
     } else if (way.worth > to.worth[at]) {
       to.worth[at] = way.worth;
       to.bound[at] = way.bound;
       to.parents[at] = way.parent;
-      to.candidates[at] = static_cast<std::int16_t>(way.candidate);
+      to.candidates[at] = static_cast<std::int16_t>(way.candidate.value());
     }
   }
 
@@ -289,11 +291,11 @@ class Search {
 
   void keep(std::size_t state, const std::vector<std::vector<std::uint32_t>>& parents,
             const std::vector<std::vector<std::int16_t>>& candidates) {
-    chosen_.assign(rows_.size(), -1);
+    chosen_.assign(rows_.size(), {});
     for (std::size_t k = candidates.size(); k-- > 0;) {
-      const int c = candidates[k][state];
+      const CandidateIndex c{candidates[k][state]};
       const std::size_t job = order_[k];
-      chosen_[job] = c < 0 ? -1 : rows_[job][static_cast<std::size_t>(c)].column;
+      if (c.valid()) chosen_[job] = rows_[job][c].column;
       state = parents[k][state];
     }
   }
@@ -313,7 +315,7 @@ class Search {
   std::vector<Prices> prices_;  ///< the best ones first
   std::vector<std::size_t> order_;
   std::vector<std::vector<double>> rests_;
-  std::vector<int> chosen_;
+  std::vector<ColumnIndex> chosen_;
   double best_ = 0;           ///< the worth of chosen_
   double bound_ = 0;          ///< upper bound of the worth of any solution
   double left_out_ = kNever;  ///< upper bound of the states that this pass dropped

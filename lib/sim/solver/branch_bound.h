@@ -19,10 +19,10 @@ struct BranchOptions {
 };
 
 struct Branched {
-  std::vector<int> chosen;  ///< the column of each row, -1 for none
-  double cost = 0;          ///< at most 0
-  double bound = 0;         ///< lower bound of the cost
-  std::int64_t states = 0;  ///< examined
+  std::vector<ColumnIndex> chosen;  ///< the column of each row; not valid(): none
+  double cost = 0;                  ///< at most 0
+  double bound = 0;                 ///< lower bound of the cost
+  std::int64_t states = 0;          ///< examined
 };
 
 /// Maximum distance of a solution of `cost` from the best one, relative to `cost`.

@@ -5,13 +5,18 @@
 #include <utility>
 #include <vector>
 
+#include "lib/base/index.h"
+
 namespace rubato::sim {
+
+/// A variable: an index into LinearProgram::objective.
+using VariableIndex = Index<struct VariableTag>;
 
 /// maximise c x subject to rows <= bounds, x >= 0.
 struct LinearProgram {
   struct Row {
-    std::vector<std::pair<int, double>> terms;  ///< variable, factor
-    double bound = 0;                           ///< sum of terms <= bound
+    std::vector<std::pair<VariableIndex, double>> terms;  ///< variable, factor
+    double bound = 0;                                     ///< sum of terms <= bound
 
     bool operator==(const Row&) const = default;
   };

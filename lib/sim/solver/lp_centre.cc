@@ -34,11 +34,15 @@ class PathFollower {
         c_(Eigen::Map<const Vector>(linear_program.objective.data(), n_)) {
     std::vector<Eigen::Triplet<double>> entries;
     bounds_.resize(m_);
-    for (int row = 0; row < m_; ++row) {
-      const auto& from = linear_program.rows[static_cast<std::size_t>(row)];
+    dense_.resize(m_);
+    int row = 0;
+    for (const LinearProgram::Row& from : linear_program.rows) {
       bounds_[row] = from.bound;
-      for (const auto& [variable, factor] : from.terms) entries.emplace_back(row, variable, factor);
-      dense_.push_back(from.terms.size() > kSparse);
+      dense_[row] = from.terms.size() > kSparse;
+      for (const auto& [variable, factor] : from.terms) {
+        entries.emplace_back(row, variable.value(), factor);
+      }
+      ++row;
     }
     rows_.resize(m_, n_);
     rows_.setFromTriplets(entries.begin(), entries.end());
@@ -123,7 +127,7 @@ class PathFollower {
     Vector diagonal = price_.cwiseQuotient(x_);
     int extra = 0;
     for (int row = 0; row < m_; ++row) {
-      if (dense_[static_cast<std::size_t>(row)]) {
+      if (dense_[row]) {
         for (RowMatrix::InnerIterator at(rows_, row); at; ++at) {
           entries.emplace_back(n_ + extra, at.col(), at.value());
         }
@@ -167,7 +171,7 @@ class PathFollower {
   int m_;
   Vector c_;
   RowMatrix rows_;
-  std::vector<bool> dense_;
+  Eigen::Array<bool, Eigen::Dynamic, 1> dense_;  ///< of each row
   Vector bounds_;
   Vector x_;
   Vector slack_;

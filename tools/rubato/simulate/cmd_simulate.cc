@@ -49,14 +49,14 @@ class Bar {
     std::fflush(stderr);
   }
 
-  void show(double now, int finished, int jobs) {
+  void show(double now, std::size_t finished, std::size_t jobs) {
     if (!on_) return;
     const auto time = std::chrono::steady_clock::now();
     if (shown_ && time - last_ < std::chrono::milliseconds(100)) return;
     last_ = time;
     shown_ = true;
-    constexpr int kWidth = 24;
-    const int full = jobs > 0 ? kWidth * finished / jobs : 0;
+    constexpr std::size_t kWidth = 24;
+    const std::size_t full = jobs > 0 ? kWidth * finished / jobs : 0;
     fmt::print(stderr, "\r\033[K{} [{:#<{}}{:.<{}}] {}/{} jobs, {:.1f} h", label_, "", full, "",
                kWidth - full, finished, jobs, now / 3600);
     std::fflush(stderr);
@@ -78,7 +78,9 @@ Result<SimulatedRun> simulate_one(const SimulateOptions& options, const sim::Sui
   control.intervals = !options.report.empty();
   control.config = config;
   if (options.until > 0) control.until = options.until;
-  control.progress = [&bar](double now, int finished, int jobs) { bar.show(now, finished, jobs); };
+  control.progress = [&bar](double now, std::size_t finished, std::size_t jobs) {
+    bar.show(now, finished, jobs);
+  };
   const auto information =
       options.information == "known" ? sim::Information::kKnown : sim::Information::kLearned;
   auto record = sim::run_suite(suite, policy, information, control);

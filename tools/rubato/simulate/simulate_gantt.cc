@@ -196,7 +196,7 @@ Json run_data(const PageSuite& suite, const PageRun& run, std::size_t suite_numb
     const auto from = static_cast<std::int64_t>(std::llround(bar.from / unit));
     const auto to = static_cast<std::int64_t>(std::llround(bar.to / unit));
     for (const std::int64_t value :
-         {static_cast<std::int64_t>(bar.job), static_cast<std::int64_t>(bar.lane),
+         {static_cast<std::int64_t>(bar.job.value()), static_cast<std::int64_t>(bar.lane.value()),
           static_cast<std::int64_t>(bar.lanes), from, to - from}) {
       data["bars"].push_back(value);
     }

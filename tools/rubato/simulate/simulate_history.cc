@@ -100,15 +100,15 @@ SimulatedRun real_run(const sim::Suite& suite) {
   run.policy = "(real)";
   run.record.jobs = sim::history_of(suite)->real;
   run.record.jobs.resize(suite.jobs.size());  // --jobs
-  for (std::size_t i = 0; i < run.record.jobs.size(); ++i) {
+  for (const auto i : indices<sim::JobIndex>(run.record.jobs)) {
     sim::JobResult& job = run.record.jobs[i];
     const sim::SimJob& from = suite.jobs[i];
     run.record.end = std::max(run.record.end, job.finish);
     run.record.busy_gpu_seconds += job.gpu_seconds;
-    int type = from.types.size() == 1 ? suite.cluster.type_of(from.types.front()) : -1;
+    sim::TypeIndex type;
+    if (from.types.size() == 1) type = suite.cluster.type_of(from.types.front());
     if (suite.cluster.types() == 1) type = 0;
-    run.record.intervals.push_back(
-        {static_cast<int>(i), type, -1, from.gpus, job.first_start, job.finish});
+    run.record.intervals.push_back({i, type, -1, from.gpus, job.first_start, job.finish});
   }
   run.metrics = sim::measure(run.record, suite.window, suite.cluster.gpus(), suite.origin);
   return run;
