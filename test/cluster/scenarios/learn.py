@@ -40,6 +40,15 @@ def measure(c, kind):
     return jobs
 
 
+def measured_type(c):
+    """A new job type, measured on each GPU type; no job of it runs any more."""
+    kind = c.fresh_name("odd")
+    for job in measure(c, kind):
+        c.cmd(f"scancel {job}")
+        c.wait_state(job, "CANCELLED", 60)
+    return kind
+
+
 def next_job(c, kind):
     """Another job of that type, which takes any GPU; returns (id, {node: {type: count}})."""
     job = c.sbatch(f"--gpus=1 -t 60 --comment='rubato:job-type={kind}'", "sleep 600")

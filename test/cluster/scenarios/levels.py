@@ -13,10 +13,7 @@ def short_work_goes_before_long_work(c):
 
     squeue shows which of them runs when the node comes free.
     """
-    kind = c.fresh_name("odd")
-    for job in learn.measure(c, kind):
-        c.cmd(f"scancel {job}")
-        c.wait_state(job, "CANCELLED", 60)
+    kind = learn.measured_type(c)
     node = learn.PLACES["v100"][0]
     whole = f"-w {node} --exclusive --gpus=v100:1 -t 60"
     blocker = c.sbatch(whole, "sleep 600")
