@@ -61,8 +61,11 @@ const char* phrase_of(SizeObstacle obstacle) {
   return "";
 }
 
+// 0 says that it was not worked out. Below 0, it saves jobs that are still to come more than it
+// costs.
 Seconds seconds_of(double cost) {
-  return cost < static_cast<double>(kForever) ? static_cast<Seconds>(std::ceil(cost)) : kForever;
+  if (!(cost < static_cast<double>(kForever))) return kForever;
+  return cost != 0 ? std::max<Seconds>(static_cast<Seconds>(std::ceil(cost)), 1) : 0;
 }
 
 // Of one size the type on which it costs least; one that the job may take goes first.

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "lib/json/json.h"
 #include "lib/policy/round.h"
 #include "test/support/build_snapshot.h"
 
@@ -337,6 +338,19 @@ TEST(Sizes, TheRequestedSizeStaysOpenHoweverMuchArrives) {
   elastic(snapshot, 4, {{1, 1}, {4, 4}}, 300 * 600).time_limit = 700;
   const Explanation said = round(snapshot, learnt(), placing(), kNow).explanations.at(0);
   EXPECT_EQ(size_words(said), (SizeWords{{1, "time-limit"}, {4, "no-room"}}));
+}
+
+TEST(Sizes, ACostBelowZeroIsPublishedAsASecond) {
+  // A hundred jobs came in the last second: one GPU in place of four saves them more than it costs.
+  Snapshot snapshot = make_cluster({{"slow", 4}});
+  snapshot.memory.loads = {{"slow", kNow, 1, 100, 100, 100, 100 * 3600.0}};
+  add_running(snapshot, {share_of(snapshot, 0, 2)}, kNow + 3600);
+  elastic(snapshot, 4, {{1, 1}, {4, 4}}, 300 * 600).time_limit = 36000;
+  const Plan plan = round(snapshot, learnt(), placing(), kNow);
+  const Explanation& said = plan.explanations.at(0);
+  ASSERT_EQ(size_words(said), (SizeWords{{1, "taken"}, {4, "costs-more"}}));
+  EXPECT_EQ(said.sizes[0].cost, 1);
+  EXPECT_TRUE(plan_from_json(to_json(plan, snapshot), snapshot));
 }
 
 TEST(Sizes, ExplainSaysThatWaitingIsShorterThanASmallSize) {
