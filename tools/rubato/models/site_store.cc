@@ -60,6 +60,12 @@ store::ProfileRow profile_of(const ModelRow& row) {
   return out;
 }
 
+std::string who_may(uid_t owner) {
+  return owner == 0
+             ? "only root may change Rubato's measurements"
+             : fmt::format("only root and {} may change Rubato's measurements", user_name(owner));
+}
+
 /// From here on this process is the owner of the folder.
 Result<void> become_owner(const std::string& folder) {
   struct stat status {};
@@ -68,10 +74,7 @@ Result<void> become_owner(const std::string& folder) {
                             std::strerror(errno)));
   }
   if (::geteuid() == status.st_uid) return {};
-  if (::geteuid() != 0) {
-    return fail(
-        fmt::format("only root and {} may change Rubato's measurements", user_name(status.st_uid)));
-  }
+  if (::geteuid() != 0) return fail(who_may(status.st_uid));
   if (::setgroups(0, nullptr) != 0 || ::setegid(status.st_gid) != 0 ||
       ::seteuid(status.st_uid) != 0) {
     return fail(
@@ -151,7 +154,7 @@ std::string why_not_admin(const Site& site) {
                        std::strerror(errno));
   }
   if (::geteuid() == 0 || ::geteuid() == status.st_uid) return {};
-  return fmt::format("only root and {} may change Rubato's measurements", user_name(status.st_uid));
+  return who_may(status.st_uid);
 }
 
 Result<store::OrderDone> give_order(const Site& site, const store::Order& order) {
