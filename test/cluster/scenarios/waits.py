@@ -7,7 +7,6 @@ import time
 from cluster import Nodes, check, scenario, shape
 
 from . import steps
-from .authority import STOPPED
 
 shape("classes", load=False, rubato_conf=steps.conf(),
       nodes=(Nodes("n[1-4]", "a100:4"), Nodes("n[5-6]", "h100:8")))
@@ -67,11 +66,16 @@ def waits(c, flavour):
     return {kind: sorted(values) for kind, values in found.items()}
 
 
+def without_starts(c):
+    """Negative control: the loop stands still, and the gate stays closed for longer than the jobs are awaited."""
+    c.write_rubato_conf(steps.conf("TestInject=stop-loop", "HeartbeatTimeout=600"))
+
+
 def part(values, share):
     return values[min(len(values) - 1, int(share * len(values)))]
 
 
-@scenario(cluster="classes", needs=["rubato"], negative=STOPPED, timeout=900, tier=2)
+@scenario(cluster="classes", needs=["rubato"], negative=without_starts, timeout=900, tier=2)
 def each_class_waits_as_under_stock(c):
     """120 jobs without hints: no class waits longer than 1.2 times as under stock Slurm, and 10 s
 
