@@ -46,16 +46,12 @@ check-local:
 	@mkdir -p '$(RESULTS)'
 	@printf '%s\n' $(addsuffix .json,$(subst /,-,$(basename $(TESTS)))) >'$(RESULTS)/expected'
 
-# The longest first, so that the others run beside it.
-LONGEST_TEST = test/sim/sim_tests
-LONGEST_FIRST = $(filter $(LONGEST_TEST),$(TESTS)) $(filter-out $(LONGEST_TEST),$(TESTS))
-
-# All of TESTS without results of earlier runs, and the counts. A test that does not build or run is one that failed.
-# Test programs may have flags that compile faster: their own speed matters little.
+# All of TESTS from nothing, and the tally. A test that does not build or run is one that failed. Test programs
+# may have flags that compile faster: nobody waits for them to run.
 check-all: all
 	@rm -rf '$(RESULTS)'
 	-@$(MAKE) --no-print-directory -k $(PRECOMPILED_TEST_FILES) $(check_LTLIBRARIES) $(check_PROGRAMS) CXXFLAGS='$(TEST_CXXFLAGS)'
-	-@$(MAKE) --no-print-directory -k check-local check-TESTS TESTS='$(LONGEST_FIRST)'
+	-@$(MAKE) --no-print-directory -k check-local check-TESTS
 	@$(MAKE) --no-print-directory tally
 
 # Counts the results that the last check, check-all and check-cluster left.
