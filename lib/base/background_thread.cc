@@ -47,7 +47,7 @@ void run(const ThreadOptions& options, const std::function<void()>& body) noexce
 BackgroundThread::BackgroundThread(ThreadOptions options, std::function<void()> body)
     : ending_(std::make_shared<Ending>()) {
   const SignalsBlocked blocked;
-  thread_ = std::thread([ending = ending_, options = std::move(options), body = std::move(body)]() {
+  thread_ = Thread([ending = ending_, options = std::move(options), body = std::move(body)]() {
     run(options, body);
     const MutexLock lock(ending->mutex);
     ending->ended = true;

@@ -6,10 +6,10 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "lib/base/clock.h"
 #include "lib/base/mutex.h"
+#include "lib/base/thread.h"
 
 namespace rubato {
 
@@ -42,7 +42,7 @@ class BackgroundThread {
   };
 
   std::shared_ptr<Ending> ending_;
-  std::thread thread_;
+  Thread thread_;
 };
 
 }  // namespace rubato

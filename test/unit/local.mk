@@ -30,6 +30,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/base/log_test.cc \
   test/unit/base/nearest_test.cc \
   test/unit/base/statistics_test.cc \
+  test/unit/base/thread_test.cc \
   test/unit/base/version_test.cc \
   test/unit/config/golden_test.cc \
   test/unit/config/job_type_test.cc \
