@@ -52,7 +52,7 @@ struct PublishedPlan {
 [[nodiscard]] StartRecords read_decisions(const Site& site);
 /// `name` can be read where nothing is hidden.
 [[nodiscard]] bool sees_all(const Site& site, const char* name);
-/// Reads the pair again, for at most 100 ms, until both are of one round.
+/// Reads the pair again until both are of one round, for about 1 s at most.
 [[nodiscard]] Result<PublishedPlan> read_plan(const Site& site);
 
 /// The last sign of life of the loop besides stats.json: it replaces state.json too, and changes
