@@ -113,6 +113,11 @@ Result<PublishedStats> read_stats(const Site& site) {
   stats.gate_matters = member<int>(all, "pending_managed", 1) > 0;
   stats.records_fit = member<bool>(all, "records_fit", true);
   stats.config_good = member<bool>(all, "config_good", true);
+  if (!member<bool>(all, "paused", false)) return stats;
+  const Json& pause = all.at("pause");
+  stats.pause = Pause{.until = member<Seconds>(pause, "until", 0),
+                      .since = member<Seconds>(pause, "since", 0),
+                      .by = member<std::string>(pause, "by", "")};
   return stats;
 }
 

@@ -12,6 +12,7 @@
 #include "lib/json/decisions.h"
 #include "lib/json/models_fit.h"
 #include "lib/json/models_table.h"
+#include "lib/runtime/pause.h"
 #include "tools/shared/output.h"
 #include "tools/shared/site.h"
 
@@ -23,10 +24,11 @@ struct PublishedStats {
   std::string mode;       ///< the mode in effect, which may differ from rubato.conf
   std::string version;    ///< of the plugins
   std::string slurm_version;
-  bool gate_open = false;    ///< stock Slurm may start managed jobs
-  bool gate_matters = true;  ///< managed jobs are pending
-  bool records_fit = true;   ///< slurmctld's records have the sizes the plugins were built for
-  bool config_good = true;   ///< slurmctld took the rubato.conf it read last
+  bool gate_open = false;      ///< stock Slurm may start managed jobs
+  bool gate_matters = true;    ///< managed jobs are pending
+  bool records_fit = true;     ///< slurmctld's records have the sizes the plugins were built for
+  bool config_good = true;     ///< slurmctld took the rubato.conf it read last
+  std::optional<Pause> pause;  ///< in effect
   std::shared_ptr<const Json> all;  ///< an object; never null
 };
 
