@@ -336,6 +336,7 @@ void Loop::publish(bool last) {
                        .commits = committer_.counts(),
                        .recorder = recorder_,
                        .models = models_,
+                       .pause = pause_,
                        .now = clock_->now(),
                        .records_fit = snapshots_.records_fit(),
                        .config_good = config_source_.good()},
