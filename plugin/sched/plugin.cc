@@ -103,7 +103,7 @@ extern "C" {
 // trouble, as it would be without Rubato.
 RUBATO_EXPORTED int init() {
   static rubato::EntryPoint entry{"sched/backfill init"};
-  return rubato::guard(
+  return rubato::guard_start(
       entry, [] { return rubato::start_all(); },
       [] {
         const rubato::MutexLock lock(rubato::plugin_mutex);
