@@ -51,7 +51,11 @@ Recorder::Recorder(std::string state_dir, std::shared_ptr<const Clock> clock)
 
 void Recorder::configure(std::shared_ptr<const Config> config) {
   config_ = std::move(config);
-  open_store();
+  try {
+    open_store();
+  } catch (const std::exception& error) {
+    log_failure("the thread of the store cannot be started yet: %s", error.what());
+  }
 }
 
 void Recorder::open_store() {

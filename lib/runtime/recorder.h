@@ -41,7 +41,7 @@ class Recorder {
   Recorder(std::string state_dir, std::shared_ptr<const Clock> clock);
 
   /// Opens the store at the first call; later ones take what may change while slurmctld runs.
-  /// Throws if the store's thread cannot be started; process_messages() tries again.
+  /// If the store's thread cannot be started, process_messages() tries again.
   void configure(std::shared_ptr<const Config> config);
   /// report.json and decisions.json as they were at start.
   void restore(const std::string& report, const std::string& decisions = "");

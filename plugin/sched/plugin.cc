@@ -63,6 +63,7 @@ Pair* pair RUBATO_GUARDED_BY(plugin_mutex) = nullptr;
 int start_all() {
   if (scheduling_disabled()) return SLURM_SUCCESS;
   const MutexLock lock(plugin_mutex);
+  (void)log();  // it needs memory when it is made, which handlers of exceptions may not have
   pin(plugin_type);
   pair = find_pair(plugin_type);
   if (stock == nullptr) {
