@@ -38,7 +38,9 @@ void run(const ThreadOptions& options, const std::function<void()>& body) noexce
   try {
     body();
   } catch (const std::exception& error) {
-    log().error("thread {} ended: {}", options.name, error.what());
+    log_failure("thread %s ended: %s", options.name.c_str(), error.what());
+  } catch (...) {
+    log_failure("thread %s ended: not a std::exception", options.name.c_str());
   }
 }
 

@@ -200,6 +200,7 @@ ModelsFeed::Task::Outcome ModelsFeed::Task::work(FeedOffer offer) {
 }
 
 ModelsFeed::Task::Outcome ModelsFeed::Task::failed(const char* what) {
+  whole_at_ = {};  // a part of the reports may be missing: everything is read again
   ended_at_ = clock_->steady();
   report(what);
   return outcome();
