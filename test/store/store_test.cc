@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -252,17 +253,26 @@ TEST_F(StoreTest, ReaderInTheWayCostsTimeAndNoRecord) {
   EXPECT_EQ(open_reader(folder_.database()).counts().value().samples, 20);
 }
 
-/// A clock that throws, as any code of the thread may if memory is exhausted.
-class BrokenClock : public Clock {
+/// A clock that throws for a while, as any code of the thread may if memory is exhausted.
+class FailingClock : public Clock {
  public:
-  [[nodiscard]] Seconds now() const override { throw std::bad_alloc(); }
+  [[nodiscard]] Seconds now() const override {
+    if (fails) throw std::bad_alloc();
+    return kNow;
+  }
+  std::atomic<bool> fails = true;
 };
 
-TEST_F(StoreTest, ExceptionInTheThreadTurnsItOffForGood) {
-  Store store(options_, std::make_shared<BrokenClock>());
+TEST_F(StoreTest, TheThreadOutlivesAnException) {
+  const auto clock = std::make_shared<FailingClock>();
+  Store store(options_, clock);
   EXPECT_TRUE(eventually([&] { return store.stats().state == StoreState::kOff; }));
-  EXPECT_FALSE(store.push(sample_of_job(1)));
-  EXPECT_THAT(joined(store.take_messages()), HasSubstr("the thread of the store ended: std::bad"));
+  EXPECT_TRUE(store.push(sample_of_job(1)));
+  EXPECT_THAT(joined(store.take_messages()),
+              HasSubstr("running without the store: std::bad_alloc"));
+  clock->fails = false;
+  ASSERT_TRUE(store.flush(seconds(30)));
+  EXPECT_EQ(open_reader(folder_.database()).counts().value().samples, 1);
   EXPECT_TRUE(store.stop());
 }
 
