@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <bit>
 #include <exception>
 #include <utility>
 
@@ -74,6 +75,12 @@ bool BackgroundThread::wait_until(const Clock& clock, SteadyTime deadline) {
   while (!ending_->ended && clock.steady() < deadline)
     clock.wait_until(ending_->changed, lock, deadline);
   return ending_->ended;
+}
+
+void log_task_failure(std::uint64_t failures, const char* what) noexcept {
+  if (std::has_single_bit(failures))
+    log_failure("a background task failed (%llu times): %s",
+                static_cast<unsigned long long>(failures), what);
 }
 
 }  // namespace rubato

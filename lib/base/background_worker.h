@@ -2,7 +2,6 @@
 // A thread that works on what its owner offers.
 #pragma once
 
-#include <bit>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -13,7 +12,6 @@
 
 #include "lib/base/background_thread.h"
 #include "lib/base/clock.h"
-#include "lib/base/log.h"
 #include "lib/base/mutex.h"
 
 namespace rubato {
@@ -129,10 +127,7 @@ class BackgroundWorker {
     }
 
     void note_failure(const char* what) RUBATO_REQUIRES(mutex) {
-      // As plugin/common/guard.h: lines of a fault that stays must not fill the log.
-      if (std::has_single_bit(++failures))
-        log_failure("a background task failed (%llu times): %s",
-                    static_cast<unsigned long long>(failures), what);
+      log_task_failure(++failures, what);
     }
 
     /// False: stop() was called, and nothing is to be drained.

@@ -151,7 +151,9 @@ T number_of(const Data& data) {
 
 JsonValue::JsonValue() : data_(nullptr) {}
 JsonValue::~JsonValue() = default;
-JsonValue::JsonValue(const JsonValue& other) = default;
+// The copy constructor of libstdc++'s variant (GCC 12) destroys a member that does not exist if its
+// copy fails; the assignment makes the copy first.
+JsonValue::JsonValue(const JsonValue& other) : data_(nullptr) { data_ = other.data_; }
 JsonValue::JsonValue(JsonValue&& other) noexcept = default;
 JsonValue& JsonValue::operator=(const JsonValue& other) = default;
 JsonValue& JsonValue::operator=(JsonValue&& other) noexcept = default;
