@@ -18,6 +18,10 @@ constexpr double kShare = 0.05;
 
 }  // namespace
 
+double write_interval(double interval, double needed) {
+  return std::max(interval, needed / kShare);
+}
+
 void StatePublisher::open() { publisher_ = std::make_unique<Publisher>(state_dir_, clock_); }
 
 void StatePublisher::set_private_data(const PrivateData& hidden) {
@@ -49,7 +53,7 @@ void StatePublisher::publish(bool last, const Config& config, Recorder& recorder
   const SteadyTime at = clock_->steady();
   const PublishTimes times = publisher_->times();
   const auto over = [&](SteadyTime since, double interval, double needed) {
-    return seconds_since(*clock_, since) >= std::max(interval, needed / kShare);
+    return seconds_since(*clock_, since) >= write_interval(interval, needed);
   };
   PublishedState published;
   published.write_state = last || over(last_state_, kStateInterval, times.state);

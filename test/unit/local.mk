@@ -144,10 +144,12 @@ test_unit_loop_tests_SOURCES = \
   plugin/sched/state_publisher.cc \
   plugin/sched/stats.cc \
   plugin/select/gate.cc \
+  plugin/slurm/read/blocks.cc \
   plugin/slurm/read/job_desc_view.cc \
   plugin/slurm/read/job_hints.cc \
   plugin/slurm/read/job_request.cc \
   plugin/slurm/read/kept_request.cc \
+  plugin/slurm/read/limit_room.cc \
   plugin/slurm/stock/hold_times.cc \
   test/support/fake_clock.h \
   test/support/fake_core.cc \
@@ -156,8 +158,10 @@ test_unit_loop_tests_SOURCES = \
   test/support/statistics_checks.h \
   test/unit/plugin/job_desc_view_test.cc \
   test/unit/plugin/job_request_test.cc \
+  test/unit/plugin/limits_test.cc \
   test/unit/plugin/loop_test.cc \
-  test/unit/plugin/pacer_test.cc
+  test/unit/plugin/pacer_test.cc \
+  test/unit/plugin/state_publisher_test.cc
 endif
 endif
 
