@@ -121,8 +121,6 @@ class Work:
         counts = {kind: (after[kind][0] - before[kind][0], after[kind][1] - before[kind][1]) for kind in KINDS}
         self.c.say(f"    {setting}: " + ", ".join(f"{failed} of {calls} {kind}" for kind, (calls, failed) in
                                                   counts.items() if calls))
-        kind = next(iter(setting))
-        check(counts[kind][1] > 0, f"failures of {kind}", counts)
 
     def tasks(self):
         """{job id of the submission: [(state, comment) of each of its tasks]}."""
@@ -162,6 +160,8 @@ def works_again(c, work, faults, pid, job, asked):
     for kind, (calls, failed) in faults.failed().items():
         c.say(f"    {kind}: {failed} of {calls} calls failed")
     check(c.ctld_pid() == pid, f"the same slurmctld, {pid}", c.ctld_pid())
+    check(max(failed for _, failed in faults.failed().values()) > START_TRIES + 100, "hundreds of failures",
+          faults.failed())
     steps.published_again(c)
     c.expect(lambda: (steps.stats(c).get("gate_open"), remember.store_stats(c).get("state")), (False, "ready"),
              "a closed gate and a store that is ready", 60)
