@@ -46,8 +46,8 @@ class BackgroundThread {
   Thread thread_;
 };
 
-/// Logs that a task of a thread failed `what` for the `failures`-th time: at the first failure and at
-/// every power of two. Allocates nothing.
+/// Logs that a task of a thread failed `what` for the `failures`-th time: at the first failure and
+/// at every power of two. Allocates nothing.
 void log_task_failure(std::uint64_t failures, const char* what) noexcept;
 
 }  // namespace rubato
