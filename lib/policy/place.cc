@@ -300,7 +300,9 @@ void SchedulingPass::start(const PendingEntry& entry, const Placement& placement
   start.plan = placement.plan;
   start.batch = placement.batch;
   start.shares = placement.shares;
-  start.elsewhere = !placer_.bounded(entry);
+  // Slurm would also take nodes of a GPU type that the hints do not name.
+  const bool bound = entry.types != nullptr && entry.types->bound;
+  start.elsewhere = !bound && !placer_.bounded(entry);
   start.time_limit = placement.time_limit;
   starts_.push_back(std::move(start));
 }

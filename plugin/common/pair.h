@@ -60,6 +60,12 @@ class Waker {
   ~Waker() = default;
 };
 
+/// A job that is left to stock backfill.
+struct AskedJob {
+  JobId job = 0;
+  std::vector<int> closed{};  ///< sorted indices of nodes that its hints do not accept
+};
+
 /// State shared by the gate (select), the loop (sched) and the submit hook. All calls are cheap and
 /// safe from any thread; none takes a lock of slurmctld.
 class Pair {
@@ -82,7 +88,7 @@ class Pair {
 
   virtual void set_reserved(std::vector<ReservedNodes>) = 0;
   /// Managed jobs for which stock backfill may find nodes and start, beside what is reserved.
-  virtual void set_asked(std::vector<JobId> jobs) = 0;
+  virtual void set_asked(std::vector<AskedJob> jobs) = 0;
   [[nodiscard]] virtual std::vector<JobId> asked() const = 0;  ///< sorted
 
   /// These apply to the calling thread.

@@ -73,20 +73,22 @@ void Gate::set_reserved(std::vector<ReservedNodes> reserved) {
   reserved_ = std::move(reserved);
 }
 
-void Gate::set_asked(std::vector<JobId> jobs) {
-  std::sort(jobs.begin(), jobs.end());
+void Gate::set_asked(std::vector<AskedJob> jobs) {
+  std::ranges::sort(jobs, {}, &AskedJob::job);
   const std::lock_guard lock(mutex_);
   asked_ = std::move(jobs);
 }
 
 std::vector<JobId> Gate::asked() const {
   const std::lock_guard lock(mutex_);
-  return asked_;
+  std::vector<JobId> jobs;
+  for (const AskedJob& one : asked_) jobs.push_back(one.job);
+  return jobs;
 }
 
 bool Gate::asks_backfill(JobId job) const {
   const std::lock_guard lock(mutex_);
-  return std::binary_search(asked_.begin(), asked_.end(), job);
+  return std::ranges::binary_search(asked_, job, {}, &AskedJob::job);
 }
 
 void Gate::forget_nodes() noexcept {
@@ -231,6 +233,9 @@ GateAnswer Gate::answer_masked(const GateQuestion& question, const Config& confi
     if (ends_before || goes_first || reserved.job == question.job) continue;
     answer.masked.insert(answer.masked.end(), reserved.nodes.begin(), reserved.nodes.end());
   }
+  const auto asked = std::ranges::lower_bound(asked_, question.job, {}, &AskedJob::job);
+  if (question.managed && asked != asked_.end() && asked->job == question.job)
+    answer.masked.insert(answer.masked.end(), asked->closed.begin(), asked->closed.end());
   if (answer.masked.empty()) return answer;
   std::sort(answer.masked.begin(), answer.masked.end());
   answer.masked.erase(std::unique(answer.masked.begin(), answer.masked.end()), answer.masked.end());

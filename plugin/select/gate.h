@@ -54,7 +54,7 @@ class Gate final : public Pair {
   void set_waker(Waker*) noexcept override;
   void wake() noexcept override;
   void set_reserved(std::vector<ReservedNodes>) override;
-  void set_asked(std::vector<JobId> jobs) override;
+  void set_asked(std::vector<AskedJob> jobs) override;
   [[nodiscard]] std::vector<JobId> asked() const override;
   void enter_start(const StartScope*) noexcept override;
   void mark_backfill_thread(bool) noexcept override;
@@ -83,7 +83,7 @@ class Gate final : public Pair {
   mutable std::mutex mutex_;  // guards the next three; never held while calling out
   std::shared_ptr<const Config> config_;
   std::vector<ReservedNodes> reserved_;
-  std::vector<JobId> asked_;  // sorted
+  std::vector<AskedJob> asked_;  // sorted by job
   std::mutex waker_mutex_;
   Waker* waker_ = nullptr;
   std::atomic<Nanoseconds> beat_{0};

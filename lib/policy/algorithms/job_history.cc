@@ -59,8 +59,14 @@ bool asks_backfill(const JobMemory& memory) {
   return memory.refusals - memory.asked >= kMaxRefusals;
 }
 
+const std::string* only_type(const Job& job) {
+  if (!job.hints || job.hints->gpu_types.size() != 1 || job.hints->gpu_types[0].size() != 1)
+    return nullptr;
+  return &job.hints->gpu_types[0][0];
+}
+
 bool left_to_backfill(const Job& job, const JobMemory& memory, const Config& config) {
-  const bool typed = job.hints && !job.hints->gpu_types.empty();
+  const bool typed = job.hints && !job.hints->gpu_types.empty() && only_type(job) == nullptr;
   return asks_backfill(memory) && !typed && !config.off(Mechanism::kAskBackfill);
 }
 

@@ -31,16 +31,32 @@ bool may_explain(const job_record_t& job) {
          job.state_reason == WAIT_RESOURCES;
 }
 
+// Nodes that have other GPUs than those of the one type that the hints of a job name. Stock Slurm
+// knows no hints, and might take another GPU of a node with several types.
+std::vector<int> closed_nodes(const Snapshot& snapshot, const Job& job) {
+  std::vector<int> closed;
+  const std::string* const type = only_type(job);
+  if (type == nullptr) return closed;
+  for (const NodeIndex node : indices<NodeIndex>(snapshot.nodes)) {
+    const std::vector<GpuGroup>& gpus = snapshot.nodes[node].gpus;
+    const bool fits =
+        std::ranges::all_of(gpus, [&](const GpuGroup& one) { return one.type == *type; });
+    if (gpus.empty() || !fits) closed.push_back(static_cast<int>(static_cast<std::size_t>(node)));
+  }
+  return closed;
+}
+
 // Managed jobs that stock backfill plans, sorted: their start and nodes in the record are its
 // answer.
-std::vector<JobId> asked_jobs(const Snapshot& snapshot, const Plan& plan, const Config& config) {
-  std::vector<JobId> asked;
+std::vector<AskedJob> asked_jobs(const Snapshot& snapshot, const Plan& plan, const Config& config) {
+  std::vector<AskedJob> asked;
   for (const Job& job : snapshot.jobs) {
     if (job.state != JobState::kPending || !job.managed) continue;
     const JobMemory* memory = memory_of(plan.memory, job.key);
-    if (memory != nullptr && left_to_backfill(job, *memory, config)) asked.push_back(job.key.id);
+    if (memory != nullptr && left_to_backfill(job, *memory, config))
+      asked.push_back({job.key.id, closed_nodes(snapshot, job)});
   }
-  std::sort(asked.begin(), asked.end());
+  std::ranges::sort(asked, {}, &AskedJob::job);
   return asked;
 }
 
@@ -152,7 +168,7 @@ void WriteBack::reserve(const Snapshot& snapshot, const Plan& plan, const Config
 }
 
 std::vector<WriteBack::Line> WriteBack::lines_of(const Snapshot& snapshot, const Plan& plan,
-                                                 const std::vector<JobId>& asked) {
+                                                 const std::vector<AskedJob>& asked) {
   const auto explanations = explanations_of(plan);
   const auto reservations = reservations_of(plan);
   std::set<JobKey> seen;
@@ -170,7 +186,8 @@ std::vector<WriteBack::Line> WriteBack::lines_of(const Snapshot& snapshot, const
     if (const auto kept = reservations.find(job.key); kept != reservations.end()) {
       line.reserved = true;
       line.nodes = hostlist_of(snapshot, kept->second->shares);
-      if (kept->second->start < kForever && !std::ranges::binary_search(asked, job.key.id))
+      if (kept->second->start < kForever &&
+          !std::ranges::binary_search(asked, job.key.id, {}, &AskedJob::job))
         line.start = kept->second->start;
     }
     lines.push_back(std::move(line));
@@ -181,7 +198,7 @@ std::vector<WriteBack::Line> WriteBack::lines_of(const Snapshot& snapshot, const
 
 void WriteBack::write(const Snapshot& snapshot, const Plan& plan, const Config& config, Pair& pair,
                       LockTimes& times) {
-  std::vector<JobId> asked = asked_jobs(snapshot, plan, config);
+  std::vector<AskedJob> asked = asked_jobs(snapshot, plan, config);
   const std::vector<Line> lines = lines_of(snapshot, plan, asked);
   reserve(snapshot, plan, config, pair, times);
   pair.set_asked(std::move(asked));

@@ -47,7 +47,7 @@ class WriteBack {
   };
 
   [[nodiscard]] std::vector<Line> lines_of(const Snapshot& snapshot, const Plan& plan,
-                                           const std::vector<JobId>& asked);
+                                           const std::vector<AskedJob>& asked);
   static bool write_job(const Line& line, Seconds now);
   static bool clear_job(const JobKey& key, const Written& last);
 

@@ -14,10 +14,10 @@ shape("row", rubato_conf=steps.conf("ReserveAfter=5", "JobType=known Shared=yes"
       nodes=(Nodes("n[1-6]", "a100:4"),))
 
 
-def _starts_in_stream(c, options, asserts):
+def _starts_in_stream(c, options, asserts, where=""):
     """A job that Slurm alone can place starts in a stream of jobs that would take each node.
 
-    The odd nodes come free first, and the model would take these. Slurm refuses them.
+    The odd nodes come free first, and the model would take these. Slurm refuses them. where: options of the stream.
     """
     first, later = c.latch(), c.latch()
     filled = [c.sbatch(f"-N1 -w n{i} --exclusive --gpus-per-node=4 -t 1",
@@ -25,7 +25,7 @@ def _starts_in_stream(c, options, asserts):
     for job in filled:
         c.wait_state(job, "RUNNING", 20)
     job = c.sbatch(f"{options} -t 5", "sleep 900", name="wide")
-    stream = c.sbatch("--array=1-900 -N1 --exclusive --gpus-per-node=4 -t 1 -o /dev/null",
+    stream = c.sbatch(f"--array=1-900 -N1 {where} --exclusive --gpus-per-node=4 -t 1 -o /dev/null",
                       steps.SOME_SECONDS, name="stream")
     first.open()
     time.sleep(40)   # five refusals take 31 s
@@ -45,6 +45,21 @@ def contiguous_nodes_in_stream(c):
         first, last = seen["NodeList"].strip("n[]").split("-")
         check(int(last) - int(first) == 2, "three nodes in a row", seen["NodeList"])
     _starts_in_stream(c, "--contiguous -N3 --exclusive --gpus-per-node=4", asserts)
+
+
+#: The same with free nodes of another type behind them.
+shape("row-and-others", rubato_conf=steps.conf("ReserveAfter=5"),
+      nodes=(Nodes("n[1-6]", "a100:4"), Nodes("n[7-9]", "v100:4")))
+
+
+@scenario(cluster="row-and-others", needs=["rubato"], negative="ask-backfill", timeout=300, tier=2)
+def contiguous_nodes_of_a_hinted_type_in_stream(c):
+    """`--contiguous -N3` with `gpu-types=a100` gets three such nodes, though three with v100 are free"""
+    def asserts(seen):
+        first, last = seen["NodeList"].strip("n[]").split("-")
+        check(int(last) - int(first) == 2 and int(last) <= 6, "three a100 nodes in a row", seen["NodeList"])
+    _starts_in_stream(c, "--contiguous -N3 --exclusive --gpus-per-node=4 --comment='rubato:gpu-types=a100'", asserts,
+                      where="-C a100")
 
 
 @scenario(cluster="row", needs=[], negative="ask-backfill", timeout=300, tier=2)

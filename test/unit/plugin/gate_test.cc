@@ -191,7 +191,7 @@ TEST_F(GateTest, AnImmediateRequestTakesNoReservedNodesWhateverItsPriority) {
 }
 
 TEST_F(GateTest, LeavesAskedJobsToStockBackfillBesideWhatIsReserved) {
-  gate_.set_asked({9, 7});
+  gate_.set_asked({{.job = 9}, {.job = 7}});
   EXPECT_EQ(gate_.asked(), (std::vector<JobId>{7, 9}));
   EXPECT_EQ(answer(managed(Kind::kRunNow)), Answer::kRefuse) << "not stock's main scheduler";
   gate_.mark_backfill_thread(true);
@@ -203,6 +203,8 @@ TEST_F(GateTest, LeavesAskedJobsToStockBackfillBesideWhatIsReserved) {
   question.tier = 1;
   question.end = 200;
   EXPECT_EQ(gate_.answer(question).masked, std::vector<int>{4}) << "not its own";
+  gate_.set_asked({{.job = 7, .closed = {2, 6}}});
+  EXPECT_EQ(gate_.answer(question).masked, (std::vector<int>{2, 4, 6})) << "nor other GPU types";
   question.job = 8;
   EXPECT_EQ(answer(question), Answer::kRefuse);
   gate_.set_asked({});

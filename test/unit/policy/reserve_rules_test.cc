@@ -465,6 +465,32 @@ TEST(Reserve, what_backfill_found_stays_and_starts_there_though_it_was_just_refu
   EXPECT_EQ(reservation_of(plan_of(snapshot, Config(), kNow + 1001), job), nullptr);
 }
 
+// Stock backfill sees nodes of that type only. With two types it might mix them.
+TEST(Reserve, a_job_whose_hints_name_one_gpu_type_is_left_to_backfill) {
+  Snapshot snapshot = busy();
+  Job& entry = add_pending(snapshot, 4);
+  const JobId job = entry.key.id;
+  entry.eligible = kNow - 4000;
+  entry.stock_start = kNow + 1000;
+  entry.stock_nodes = {1};
+  entry.hints.emplace();
+  JobMemory memory;
+  memory.job = entry.key;
+  memory.first_seen = kNow;
+  memory.refusals = 5;
+  memory.last_try = kNow - 1;
+  snapshot.memory.jobs = {memory};
+  for (const auto& [types, reserved] : std::map<GpuTypes, bool>{
+           {{{"a100"}}, true}, {{{"a100", "h100"}}, false}, {{{"a100"}, {"h100"}}, false}}) {
+    for (Job& one : snapshot.jobs)
+      if (one.key.id == job) one.hints->gpu_types = types;
+    const Plan plan = plan_of(snapshot);
+    ASSERT_EQ(reservation_of(plan, job) != nullptr, reserved) << types.size();
+    if (!reserved) continue;
+    EXPECT_EQ(reservation_of(plan, job)->shares[0].node, 1);
+  }
+}
+
 TEST(Reserve, a_promise_that_slurm_refused_is_remembered) {
   Snapshot snapshot = busy();
   Job& entry = add_pending(snapshot, 4);

@@ -68,6 +68,19 @@ TEST(ChooseTypes, AJobGoesToTheTypeItIsFastOn) {
   EXPECT_EQ(types.at(3), "fast") << "unhinted: as ever";
 }
 
+TEST(ChooseTypes, AJobWhoseHintsNameATypeStartsOnThePlannedNodesOnly) {
+  Snapshot snapshot = make_cluster({{"fast", 4}, {"slow", 4}});
+  hinted(snapshot, "usual");
+  Plan plan = round(snapshot, learnt(), placing(), kNow);
+  ASSERT_EQ(plan.starts.size(), 1U);
+  EXPECT_TRUE(plan.starts[0].elsewhere);
+  snapshot.jobs[0].hints->gpu_types = {{"slow"}};
+  plan = round(snapshot, Models(), placing(), kNow);
+  ASSERT_EQ(plan.starts.size(), 1U);
+  EXPECT_EQ(plan.starts[0].gpu_type, "slow");
+  EXPECT_FALSE(plan.starts[0].elsewhere) << "Slurm would take the other type";
+}
+
 TEST(ChooseTypes, WithoutAModelTheSpeedsDecide) {
   Snapshot snapshot = make_cluster({{"fast", 4}, {"slow", 4}});
   hinted(snapshot, "odd");
