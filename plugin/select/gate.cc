@@ -94,6 +94,7 @@ bool Gate::asks_backfill(JobId job) const {
 void Gate::forget_nodes() noexcept {
   const std::lock_guard lock(mutex_);
   reserved_.clear();
+  asked_.clear();
 }
 
 void Gate::enter_start(const StartScope* scope) noexcept { this_start = scope; }

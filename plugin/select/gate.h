@@ -41,7 +41,7 @@ class Gate final : public Pair {
 
   /// The calling thread starts a job of Rubato.
   [[nodiscard]] static bool in_start() noexcept;
-  /// Node indices have changed: reservations by index are void until the loop sets them again.
+  /// Node indices have changed: what was set by index is void until the loop sets it again.
   void forget_nodes() noexcept;
   /// `ok` false opens the gate: a record has a size that this build does not expect.
   void set_records_checked(bool ok) noexcept override;

@@ -207,6 +207,10 @@ TEST_F(GateTest, LeavesAskedJobsToStockBackfillBesideWhatIsReserved) {
   EXPECT_EQ(gate_.answer(question).masked, (std::vector<int>{2, 4, 6})) << "nor other GPU types";
   question.job = 8;
   EXPECT_EQ(answer(question), Answer::kRefuse);
+  gate_.set_asked({{.job = 7, .closed = {2, 6}}});
+  gate_.forget_nodes();
+  question.job = 7;
+  EXPECT_EQ(answer(question), Answer::kRefuse) << "the closed nodes may be others now";
   gate_.set_asked({});
   EXPECT_EQ(answer(managed(Kind::kWillRun)), Answer::kRefuse);
 }
