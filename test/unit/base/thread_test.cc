@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <future>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -78,12 +79,12 @@ TEST(Thread, MovesToAnotherOwner) {
 
 TEST(Thread, LeavesAThreadBehind) {
   std::promise<void> end;
-  std::promise<int> result;
-  std::future<int> value = result.get_future();
+  const auto result = std::make_shared<std::promise<int>>();
+  std::future<int> value = result->get_future();
   {
-    Thread thread([ended = end.get_future().share(), &result] {
+    Thread thread([ended = end.get_future().share(), result] {
       ended.wait();
-      result.set_value_at_thread_exit(3);
+      result->set_value(3);
     });
     thread.detach();
   }
