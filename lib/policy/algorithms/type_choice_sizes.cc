@@ -90,6 +90,9 @@ void TypeChooser::add_variants(MatchCandidate& candidate) const {
         trial.obstacle = SizeObstacle::kUnmeasured;
       } else if (!tried && !may_try(type)) {
         trial.obstacle = SizeObstacle::kLoad;
+      } else if (!f.feasible && gpus != candidate.gpus) {
+        trial.obstacle = SizeObstacle::kCost;
+        trial.cost = kForbidden;
       } else {
         add_variant(candidate, f, trial);
       }

@@ -265,11 +265,14 @@ std::string complaint(SimulateOptions& options) {
   if (options.data.empty() && (measured || (options.gates && options.suites.empty()))) {
     return "missing data directory: set --data DIR or RUBATO_DATA";
   }
-  const std::vector<std::string> kinds{"known", "learned"};
-  if (std::find(kinds.begin(), kinds.end(), options.information) == kinds.end()) {
-    return fmt::format("--information: '{}': must be known or learned{}", options.information,
-                       did_you_mean(options.information, kinds));
+  const auto information = sim::information_of(options.information_said);
+  if (!information) {
+    const std::vector<std::string> words(sim::kInformationWords.begin(),
+                                         sim::kInformationWords.end());
+    return fmt::format("--information: '{}': must be one of {}{}", options.information_said,
+                       fmt::join(words, ", "), did_you_mean(options.information_said, words));
   }
+  options.information = *information;
   return {};
 }
 
