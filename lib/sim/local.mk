@@ -104,7 +104,7 @@ lib_librubato_sim_la_SOURCES = \
   lib/sim/policies/policy_elastic.cc \
   lib/sim/policies/policy_equal.cc \
   lib/sim/policies/policy_fifo.cc \
-  lib/sim/policies/policy_rubato.cc \
+  lib/sim/policies/policy_rubato_place.cc \
   lib/sim/policies/policy_shares.cc \
   lib/sim/policies/policy_tiresias.cc \
   lib/sim/policies/shares.cc \

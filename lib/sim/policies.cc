@@ -20,7 +20,7 @@ std::unique_ptr<Policy> make_gavel_makespan(const PolicyContext& context);
 std::unique_ptr<Policy> make_gavel_maxsum(const PolicyContext& context);
 std::unique_ptr<Policy> make_gavel_wf(const PolicyContext& context);
 std::unique_ptr<Policy> make_las(const PolicyContext& context);
-std::unique_ptr<Policy> make_rubato(const PolicyContext& context);
+std::unique_ptr<Policy> make_rubato_place(const PolicyContext& context);
 std::unique_ptr<Policy> make_tiresias(const PolicyContext& context);
 // peers/policies.cc: these run only by the rules of their own simulators
 std::unique_ptr<Policy> make_only_by_rules(const PolicyContext& context);
@@ -51,7 +51,8 @@ std::span<const PolicyEntry> policies() {
        "pollux-t4-64; format pollux or sia, one GPU type"},
       {"pollux", "Pollux: goodput by a genetic search", &make_only_by_rules, &pollux_unfit,
        "pollux-t4-64, sia-het64; format pollux or sia"},
-      {"rubato", "Rubato's scheduling pass, with reported or known throughputs", &make_rubato},
+      {kRubatoPlace, "Rubato in mode place: starts and reservations, no running job changes",
+       &make_rubato_place},
       {"rubick", "Rubick as published, with phantom GPUs", &make_only_by_rules, &rubick_unfit,
        "rubick-a800-64; format rubick"},
       {"rubick-honest", "Rubick without phantom GPUs", &make_only_by_rules, &rubick_unfit,

@@ -275,7 +275,7 @@ std::vector<Told> each_told() {
   std::vector<Told> all;
   for (const std::string& name : engine_policies()) all.push_back({name, Information::kLearned});
   for (const auto information : {Information::kKnown, Information::kRates, Information::kBlind})
-    all.push_back({"rubato", information});
+    all.push_back({"rubato-place", information});
   return all;
 }
 

@@ -256,7 +256,7 @@ RunMetrics placed(std::uint64_t seed, Information information, double noise) {
   RunControl control;
   control.seed = seed;
   control.intervals = true;
-  const auto record = run_suite(suite, "rubato", information, control);
+  const auto record = run_suite(suite, "rubato-place", information, control);
   EXPECT_TRUE(record) << record.error().text;
   return *record;
 }
@@ -298,7 +298,7 @@ TEST(Information, OnlyTheWorkThatIsToldCounts) {
     config.priority_band = kNever;  // one band for all
     RunControl control;
     control.config = &config;
-    const auto record = run_suite(suite, "rubato", information, control);
+    const auto record = run_suite(suite, "rubato-place", information, control);
     EXPECT_TRUE(record) << record.error().text;
     return std::string(record->jobs[2].finish < record->jobs[1].finish ? "short" : "long");
   };

@@ -106,8 +106,8 @@ struct PolicyContext {
   const ClusterShape& cluster;
   const JobList& jobs;
   std::uint64_t seed = 0;
-  Information information = Information::kLearned;  ///< requested; for policy rubato
-  const Config* config = nullptr;                   ///< for policy rubato; null: defaults
+  Information information = Information::kLearned;  ///< requested; for policy rubato-place
+  const Config* config = nullptr;                   ///< for policy rubato-place; null: defaults
 };
 
 struct PolicyEntry {
@@ -118,6 +118,9 @@ struct PolicyEntry {
   std::string (*unfit)(const PolicyContext& context) = nullptr;
   std::string where = "all";  ///< suites and formats in which it runs, for --list
 };
+
+/// Rubato in mode place. The name "rubato" is kept for all of Rubato together.
+inline constexpr const char* kRubatoPlace = "rubato-place";
 
 /// All policies, sorted by name.
 [[nodiscard]] std::span<const PolicyEntry> policies();

@@ -305,9 +305,9 @@ std::function<int()> setup(CommandLine& line, const Globals& globals) {
   line.text("--jobs", options->jobs_said, "N", "Only the first N jobs");
   line.text("--until", options->until_said, "SECONDS", "Stop at this simulated time");
   line.text("--config", options->config, "FILE",
-            "rubato.conf for policy rubato (default: an empty file)");
+            "rubato.conf for policy rubato-place (default: an empty file)");
   line.text("--information", options->information_said, "WORD",
-            "What policy rubato knows of jobs: known, rates, learned (default) or blind");
+            "What policy rubato-place knows of jobs: known, rates, learned (default) or blind");
   line.optional_text("--json", options->json, options->json_said, "[FILE]",
                      "Write JSON Lines, one line per run, to FILE or standard output");
   line.text("--csv", options->csv, "FILE", "Write CSV, one line per job, to FILE");

@@ -282,9 +282,11 @@ tl::expected<std::optional<Config>, InputError> read_rubato_conf(
   if (options.config.empty()) return std::nullopt;
   const bool read = std::ranges::any_of(suites, [&](const sim::Suite& suite) {
     const auto policies = policies_for(options, suite);
-    return std::ranges::find(policies, "rubato") != policies.end();
+    return std::ranges::find(policies, sim::kRubatoPlace) != policies.end();
   });
-  if (!read) return wrong_word("--config: only policy rubato reads this file; add --policy rubato");
+  if (!read)
+    return wrong_word(
+        "--config: only policy rubato-place reads this file; add --policy rubato-place");
   auto loaded = load_config(options.config);
   if (!loaded) return not_read("--config: " + loaded.error().text);
   if (!loaded->present)
@@ -323,7 +325,7 @@ std::vector<std::string> policies_for(const SimulateOptions& options, const sim:
       names.push_back(one.policy);
     }
   }
-  if (options.from_sacct) return {"backfill", "rubato"};
+  if (options.from_sacct) return {"backfill", sim::kRubatoPlace};
   if (names.empty()) names.emplace_back("fifo");
   return names;
 }

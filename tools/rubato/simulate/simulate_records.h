@@ -45,8 +45,9 @@ void describe(Visitor& v, R& run) {
   v.note("seeds", "the figures are means over this number of seeds, 0, 1, ...");
   v.text("information", std::string(to_string(run.record.information)), kAlways);
   v.one_of("information", {"known", "rates", "learned", "blind"});
-  v.note("information",
-         "the word of --information for policy rubato; known for policies that see true speeds");
+  v.note(
+      "information",
+      "the word of --information for policy rubato-place; known for policies that see true speeds");
   v.count("jobs", run.metrics.jobs, kAlways);
   v.count("finished", run.metrics.finished, kAlways);
   for (const tools::SimulatedFigure& figure : tools::kSimulatedFigures) {

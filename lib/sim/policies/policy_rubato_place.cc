@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Rubato itself: the round that slurmctld calls, on a snapshot of the simulated cluster. It learns
-// throughputs from job reports, or gets the true ones (information.h).
+// Rubato in mode place: the round that slurmctld calls, on a snapshot of the simulated cluster. It
+// learns throughputs from job reports, or gets the true ones (information.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,9 +34,9 @@ std::int64_t whole(double value) {
   return static_cast<std::int64_t>(std::llround(std::clamp(value, 0.0, 1e18)));
 }
 
-class Rubato final : public Policy {
+class RubatoPlace final : public Policy {
  public:
-  explicit Rubato(const PolicyContext& context) : information_(context.information) {
+  explicit RubatoPlace(const PolicyContext& context) : information_(context.information) {
     if (context.config != nullptr) config_ = *context.config;
     config_.mode = Mode::kPlace;
     config_.manage_all = true;
@@ -362,8 +362,8 @@ class Rubato final : public Policy {
 
 }  // namespace
 
-std::unique_ptr<Policy> make_rubato(const PolicyContext& context) {
-  return std::make_unique<Rubato>(context);
+std::unique_ptr<Policy> make_rubato_place(const PolicyContext& context) {
+  return std::make_unique<RubatoPlace>(context);
 }
 
 }  // namespace rubato::sim
