@@ -381,6 +381,17 @@ TEST(Engine, AnUnknownPolicyIsNamedWithTheNearest) {
   EXPECT_EQ(whole.error().text, "no policy 'rubato'; did you mean rubato-place?");
 }
 
+TEST(Tables, SayWhatEachPolicyKnows) {
+  EXPECT_EQ(known_to("sia", Information::kLearned), "rates");
+  EXPECT_EQ(known_to("backfill", Information::kKnown), "limits");
+  EXPECT_EQ(known_to("tiresias", Information::kKnown), "attained service");
+  EXPECT_EQ(known_to("rubato-place", Information::kBlind), "blind");
+  EXPECT_EQ(known_to("(real)", Information::kKnown), "-");
+  for (const PolicyEntry& policy : policies()) {
+    EXPECT_EQ(policy.knows.empty(), policy.name == kRubatoPlace) << policy.name;
+  }
+}
+
 TEST(Tables, AreSortedAndWhole) {
   for (std::size_t i = 1; i < policies().size(); ++i) {
     EXPECT_LT(policies()[i - 1].name, policies()[i].name);

@@ -113,6 +113,8 @@ struct PolicyContext {
 struct PolicyEntry {
   std::string name;
   std::string summary;  ///< one line, for --list
+  /// What it knows of jobs beside their requests: "limits", "rates", ...; "": PolicyContext says.
+  std::string knows;
   std::unique_ptr<Policy> (*make)(const PolicyContext& context);
   /// Why the policy cannot run on these jobs and this cluster ("needs ..."); "" if it can.
   std::string (*unfit)(const PolicyContext& context) = nullptr;
@@ -126,5 +128,7 @@ inline constexpr const char* kRubatoPlace = "rubato-place";
 [[nodiscard]] std::span<const PolicyEntry> policies();
 /// Null if the policy is unknown.
 [[nodiscard]] const PolicyEntry* find_policy(const std::string& name);
+/// What the policy knows of jobs beside their requests, in a word or two; "-" if it is unknown.
+[[nodiscard]] std::string known_to(const std::string& policy, Information information);
 
 }  // namespace rubato::sim

@@ -118,9 +118,10 @@ void print_list() {
     }
     suites.add({name, entry.summary});
   }
-  Table policies({{"POLICY"}, {"DESCRIPTION"}, {"SUITES AND FORMATS"}});
+  Table policies({{"POLICY"}, {"DESCRIPTION"}, {"KNOWS"}, {"SUITES AND FORMATS"}});
   for (const sim::PolicyEntry& entry : sim::policies()) {
-    policies.add({entry.name, entry.summary, entry.where});
+    const std::string knows = entry.knows.empty() ? "--information" : entry.knows;
+    policies.add({entry.name, entry.summary, knows, entry.where});
   }
   Table formats({{"FORMAT"}, {"DESCRIPTION"}});
   for (const sim::FormatEntry& entry : sim::formats()) formats.add({entry.name, entry.summary});

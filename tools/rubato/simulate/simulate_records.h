@@ -48,6 +48,8 @@ void describe(Visitor& v, R& run) {
   v.note(
       "information",
       "the word of --information for policy rubato-place; known for policies that see true speeds");
+  v.text("knows", sim::known_to(run.policy, run.record.information), kAlways);
+  v.note("knows", "what the policy knows of jobs beside their requests, as the column KNOWS");
   v.count("jobs", run.metrics.jobs, kAlways);
   v.count("finished", run.metrics.finished, kAlways);
   for (const tools::SimulatedFigure& figure : tools::kSimulatedFigures) {
