@@ -3,13 +3,14 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "lib/base/clock.h"
 #include "lib/base/mutex.h"
+#include "lib/base/thread.h"
 
 namespace rubato {
 
@@ -42,7 +43,11 @@ class BackgroundThread {
   };
 
   std::shared_ptr<Ending> ending_;
-  std::thread thread_;
+  Thread thread_;
 };
+
+/// Logs that a task of a thread failed `what` for the `failures`-th time: at the first failure and
+/// at every power of two. Allocates nothing.
+void log_task_failure(std::uint64_t failures, const char* what) noexcept;
 
 }  // namespace rubato

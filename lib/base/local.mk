@@ -39,6 +39,8 @@ lib_librubato_base_la_SOURCES = \
   lib/base/statistics.h \
   lib/base/text.cc \
   lib/base/text.h \
+  lib/base/thread.cc \
+  lib/base/thread.h \
   lib/base/thread_annotations.h \
   lib/base/units.h \
   lib/base/version.cc \

@@ -32,7 +32,7 @@ Result<std::unique_ptr<StockBackfill>> StockBackfill::open(const std::string& ow
 
 void StockBackfill::start() {
   if (thread_.joinable()) return;
-  thread_ = std::thread([agent = agent_, pair = pair_] {
+  thread_ = Thread([agent = agent_, pair = pair_] {
     if (pair != nullptr) pair->mark_backfill_thread(true);
     agent(nullptr);
   });

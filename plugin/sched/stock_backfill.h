@@ -5,9 +5,9 @@
 
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "lib/base/error.h"
+#include "lib/base/thread.h"
 #include "plugin/common/host.h"
 #include "plugin/common/pair.h"
 
@@ -38,7 +38,7 @@ class StockBackfill {
   void (*reconfigure_agent_)() = nullptr;
   StockPlugin plugin_;
   Pair* pair_;
-  std::thread thread_;
+  Thread thread_;
 };
 
 }  // namespace rubato

@@ -127,10 +127,11 @@ void TypeChooser::add_variant(MatchCandidate& candidate, const Forecast& f,
   const int gpus = trial.gpus;
   if (gpus < candidate.gpus) trial.obstacle = too_small(candidate, f);
   if (trial.obstacle != SizeObstacle::kNone) return;
-  trial.cost = cost(candidate, trial.type, gpus, hoped(candidate, f, trial.type, gpus));
-  // Its own size on its own type stays open: it may start there whatever another size costs.
-  const bool as_requested = gpus == candidate.gpus && trial.type == candidate.choice.matched;
-  if (trial.cost > candidate.choice.most && !as_requested) {
+  // The size it asks for costs what it did in the choice of the type, so it stays open there.
+  trial.cost = gpus == candidate.gpus
+                   ? own_cost(candidate, trial.type)
+                   : cost(candidate, trial.type, gpus, hoped(candidate, f, trial.type, gpus));
+  if (trial.cost > candidate.choice.most) {
     trial.obstacle = SizeObstacle::kCost;
     return;
   }
