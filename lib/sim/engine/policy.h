@@ -109,6 +109,8 @@ struct PolicyContext {
   std::uint64_t seed = 0;
   Information information = Information::kLearned;  ///< requested; for policies that support both
   const Config* config = nullptr;                   ///< for policy rubato; null: defaults
+  /// Policy rubato fits its models again when it has this share more reports; 0: each round.
+  double refit_share = 0;
 };
 
 struct PolicyEntry {
