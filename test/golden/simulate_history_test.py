@@ -88,14 +88,16 @@ class History(unittest.TestCase):
     def test_a_cut_run_is_named_and_not_drawn_beside_whole_ones(self):
         self.month("--use", "0.5", "--days", "7", "--seed", "1")
         text = self.simulate("--until", "40000", "--report", "r.html")
-        self.assertIn("Cut short, so not compared: backfill, rubato.", text)
-        page = (self.folder / "r.html").read_text()
-        self.assertIn("Cut short, so not compared: backfill, rubato.", page)
-        self.assertIn("They are not drawn beside whole runs.", page)
-        self.assertEqual({"(real)"}, set(re.findall(r'data-name="([^"]+)"', page)))
         real, *cut = self.runs("--until", "40000")
         self.assertIn("waits", real)
+        self.assertEqual(2, len(cut))
         self.assertEqual([False, False], ["waits" in run for run in cut])
+        sentence = f"Cut short, so not compared: {', '.join(run['policy'] for run in cut)}."
+        self.assertIn(sentence, text)
+        page = (self.folder / "r.html").read_text()
+        self.assertIn(sentence, page)
+        self.assertIn("They are not drawn beside whole runs.", page)
+        self.assertEqual({"(real)"}, set(re.findall(r'data-name="([^"]+)"', page)))
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ namespace rubato::tools {
 namespace {
 
 constexpr const char* kStock = "backfill";
+/// The names of Rubato's policies begin with this.
 constexpr const char* kRubato = "rubato";
 constexpr const char* kOther = "other";
 constexpr double kHour = 3600;
@@ -111,7 +112,8 @@ std::vector<WaitGroup> groups_of(const SimulatedRun& run, const sim::Suite& suit
 }
 
 const SimulatedRun* find_run(const std::vector<SimulatedRun>& runs, const char* policy) {
-  const auto at = std::ranges::find(runs, policy, &SimulatedRun::policy);
+  const auto at = std::ranges::find_if(
+      runs, [&](const SimulatedRun& run) { return run.policy.starts_with(policy); });
   return at == runs.end() || !at->waits ? nullptr : &*at;
 }
 
