@@ -42,6 +42,7 @@ plugin_libslurm_stock_la_SOURCES = \
   plugin/slurm/stock/controller.cc \
   plugin/slurm/stock/controller.h \
   plugin/slurm/stock/hold_times.cc \
+  plugin/slurm/stock/lists.h \
   plugin/slurm/stock/locks.cc \
   plugin/slurm/stock/locks.h \
   plugin/slurm/stock/return_codes.cc \

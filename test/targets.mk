@@ -27,7 +27,7 @@ endif
 
 if BUILD_PLUGINS
 
-check-cluster: stage
+check-cluster: stage test/cluster/fault_injector.la
 	@mkdir -p '$(RESULTS)'
 	RUBATO_BUILD_DIR='$(abs_top_builddir)' $(top_srcdir)/test/cluster/run \
 	  --plugins '$(STAGE)/lib/rubato/slurm-$(SLURM_VERSION)' --json '$(RESULTS)/cluster.json' \

@@ -28,6 +28,8 @@ tools_libtools_la_SOURCES = \
   tools/shared/output.h \
   tools/shared/own_fields.cc \
   tools/shared/own_fields.h \
+  tools/shared/pause_view.cc \
+  tools/shared/pause_view.h \
   tools/shared/process.cc \
   tools/shared/process.h \
   tools/shared/published.cc \

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <bit>
 #include <exception>
 #include <utility>
 
@@ -38,7 +39,9 @@ void run(const ThreadOptions& options, const std::function<void()>& body) noexce
   try {
     body();
   } catch (const std::exception& error) {
-    log().error("thread {} ended: {}", options.name, error.what());
+    log_failure("thread %s ended: %s", options.name.c_str(), error.what());
+  } catch (...) {
+    log_failure("thread %s ended: not a std::exception", options.name.c_str());
   }
 }
 
@@ -72,6 +75,12 @@ bool BackgroundThread::wait_until(const Clock& clock, SteadyTime deadline) {
   while (!ending_->ended && clock.steady() < deadline)
     clock.wait_until(ending_->changed, lock, deadline);
   return ending_->ended;
+}
+
+void log_task_failure(std::uint64_t failures, const char* what) noexcept {
+  if (std::has_single_bit(failures))
+    log_failure("a background task failed (%llu times): %s",
+                static_cast<unsigned long long>(failures), what);
 }
 
 }  // namespace rubato

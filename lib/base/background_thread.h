@@ -3,6 +3,7 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -44,5 +45,9 @@ class BackgroundThread {
   std::shared_ptr<Ending> ending_;
   Thread thread_;
 };
+
+/// Logs that a task of a thread failed `what` for the `failures`-th time: at the first failure and
+/// at every power of two. Allocates nothing.
+void log_task_failure(std::uint64_t failures, const char* what) noexcept;
 
 }  // namespace rubato

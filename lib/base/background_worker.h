@@ -2,6 +2,7 @@
 // A thread that works on what its owner offers.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -29,11 +30,15 @@ namespace rubato {
 ///   using Inbox;
 ///   Outcome work(Offer);                  may throw
 ///   Outcome failed(const char* what);     after an exception of work()
+///
+/// The thread goes on after every exception. If failed() or the inbox throws too, the offer has no
+/// outcome, and the thread rests for kRest.
 template <typename Task>
 class BackgroundWorker {
  public:
   using Inbox = typename Task::Inbox;
   using Offer = typename Inbox::Offer;
+  static constexpr std::chrono::milliseconds kRest{100};
 
   BackgroundWorker(ThreadOptions options, std::shared_ptr<const Clock> clock,
                    std::unique_ptr<Task> task)
@@ -75,13 +80,15 @@ class BackgroundWorker {
     return true;
   }
 
-  /// Exceptions of work() so far.
+  /// Exceptions of the task and the inbox so far.
   [[nodiscard]] std::uint64_t failures() const {
     const MutexLock lock(shared_->mutex);
     return shared_->failures;
   }
 
  private:
+  using Outcome = decltype(std::declval<Task&>().work(std::declval<Offer>()));
+
   struct Shared {
     Shared(std::shared_ptr<const Clock> given_clock, std::unique_ptr<Task> given_task)
         : clock(std::move(given_clock)), task(std::move(given_task)) {}
@@ -89,13 +96,38 @@ class BackgroundWorker {
     void run() {
       MutexLock lock(mutex);
       while (wait_for_offer(lock)) {
-        Offer offer = inbox.take();
+        std::optional<Offer> offer = take();
         lock.unlock();
-        auto outcome = attempt(std::move(offer));
+        std::optional<Outcome> outcome = offer ? attempt(std::move(*offer)) : std::nullopt;
         lock.lock();
-        inbox.finish(std::move(outcome));
+        const bool done = outcome && finish(std::move(*outcome));
         changed.notify_all();
+        if (!done && stopping) return;
+        if (!done) clock->wait_until(changed, lock, clock->steady() + kRest);
       }
+    }
+
+    std::optional<Offer> take() RUBATO_REQUIRES(mutex) {
+      try {
+        return inbox.take();
+      } catch (const std::exception& error) {
+        note_failure(error.what());
+        return std::nullopt;
+      }
+    }
+
+    bool finish(Outcome outcome) RUBATO_REQUIRES(mutex) {
+      try {
+        inbox.finish(std::move(outcome));
+        return true;
+      } catch (const std::exception& error) {
+        note_failure(error.what());
+        return false;
+      }
+    }
+
+    void note_failure(const char* what) RUBATO_REQUIRES(mutex) {
+      log_task_failure(++failures, what);
     }
 
     /// False: stop() was called, and nothing is to be drained.
@@ -112,15 +144,21 @@ class BackgroundWorker {
       }
     }
 
-    auto attempt(Offer offer) RUBATO_EXCLUDES(mutex) {
+    std::optional<Outcome> attempt(Offer offer) RUBATO_EXCLUDES(mutex) {
       try {
-        return task->work(std::move(offer));
-      } catch (const std::exception& error) {
-        {
-          const MutexLock lock(mutex);
-          ++failures;
+        try {
+          return task->work(std::move(offer));
+        } catch (const std::exception& error) {
+          {
+            const MutexLock lock(mutex);
+            ++failures;
+          }
+          return task->failed(error.what());
         }
-        return task->failed(error.what());
+      } catch (const std::exception& error) {
+        const MutexLock lock(mutex);
+        note_failure(error.what());
+        return std::nullopt;
       }
     }
 

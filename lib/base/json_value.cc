@@ -5,33 +5,78 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace rubato {
 namespace {
 
 using Library = nlohmann::ordered_json;
 
-Library to_library(const JsonValue& value) {
-  if (value.is_object()) {
-    Library::object_t members;
-    for (const auto& [name, member] : value.items()) {
-      // Names differ: no search for an equal one.
-      static_cast<std::vector<Library::object_t::value_type>&>(members).emplace_back(
-          name, to_library(member));
+std::string dumped(const Library& leaf, bool ascii) {
+  return leaf.dump(-1, ' ', ascii, Library::error_handler_t::replace);
+}
+
+// A list or object of nlohmann/json allocates memory in its destructor, and ends the process if
+// that fails. So only texts and numbers become its values; lists and objects are written here.
+std::string leaf_text(const JsonValue& value, bool ascii) {
+  if (value.is_string()) return dumped(Library(value.text()), ascii);
+  if (value.is_boolean()) return value.get<bool>() ? "true" : "false";
+  if (value.is_number_unsigned()) return std::to_string(value.get<std::uint64_t>());
+  if (value.is_number_integer()) return std::to_string(value.get<std::int64_t>());
+  if (value.is_number()) return dumped(Library(value.get<double>()), ascii);
+  return "null";
+}
+
+class TextWriter {
+ public:
+  TextWriter(int indent, bool ascii) : indent_(indent), ascii_(ascii) {}
+
+  void write(const JsonValue& value) {
+    if (value.is_object()) {
+      list('{', '}', value.items(), [this](const JsonValue::Member& member) {
+        out_ += dumped(Library(member.name), ascii_);
+        out_ += indent_ >= 0 ? ": " : ":";
+        write(member.value);
+      });
+    } else if (value.is_array()) {
+      list('[', ']', value, [this](const JsonValue& item) { write(item); });
+    } else {
+      out_ += leaf_text(value, ascii_);
     }
-    return Library(std::move(members));
   }
-  if (value.is_array()) {
-    Library::array_t items;
-    for (const JsonValue& item : value) items.push_back(to_library(item));
-    return Library(std::move(items));
+  [[nodiscard]] std::string take() { return std::move(out_); }
+
+ private:
+  template <typename Items, typename WriteItem>
+  void list(char begin, char end, const Items& items, WriteItem write_item) {
+    out_ += begin;
+    ++depth_;
+    bool first = true;
+    for (const auto& item : items) {
+      if (!std::exchange(first, false)) out_ += ',';
+      new_line();
+      write_item(item);
+    }
+    --depth_;
+    if (!first) new_line();
+    out_ += end;
   }
-  if (value.is_string()) return Library(value.text());
-  if (value.is_boolean()) return Library(value.get<bool>());
-  if (value.is_number_unsigned()) return Library(value.get<std::uint64_t>());
-  if (value.is_number_integer()) return Library(value.get<std::int64_t>());
-  if (value.is_number()) return Library(value.get<double>());
-  return Library(nullptr);
+  void new_line() {
+    if (indent_ < 0) return;
+    out_ += '\n';
+    out_.append(static_cast<std::size_t>(indent_) * depth_, ' ');
+  }
+
+  const int indent_;
+  const bool ascii_;
+  std::size_t depth_ = 0;
+  std::string out_;
+};
+
+std::string written(const JsonValue& value, int indent, bool ascii) {
+  TextWriter writer(indent, ascii);
+  writer.write(value);
+  return writer.take();
 }
 
 /// Builds a value while nlohmann/json reads the text.
@@ -106,7 +151,9 @@ T number_of(const Data& data) {
 
 JsonValue::JsonValue() : data_(nullptr) {}
 JsonValue::~JsonValue() = default;
-JsonValue::JsonValue(const JsonValue& other) = default;
+// The copy constructor of libstdc++'s variant (GCC 12) destroys a member that does not exist if its
+// copy fails; the assignment makes the copy first.
+JsonValue::JsonValue(const JsonValue& other) : data_(nullptr) { data_ = other.data_; }
 JsonValue::JsonValue(JsonValue&& other) noexcept = default;
 JsonValue& JsonValue::operator=(const JsonValue& other) = default;
 JsonValue& JsonValue::operator=(JsonValue&& other) noexcept = default;
@@ -276,12 +323,8 @@ bool JsonValue::equals(const JsonValue& other) const {
   return is_string() ? text() == other.text() : boolean() == other.boolean();
 }
 
-std::string json_text(const JsonValue& value, int indent) {
-  return to_library(value).dump(indent, ' ', false, Library::error_handler_t::replace);
-}
+std::string json_text(const JsonValue& value, int indent) { return written(value, indent, false); }
 
-std::string json_ascii(const JsonValue& value) {
-  return to_library(value).dump(-1, ' ', true, Library::error_handler_t::replace);
-}
+std::string json_ascii(const JsonValue& value) { return written(value, -1, true); }
 
 }  // namespace rubato

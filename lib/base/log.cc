@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cstdarg>
 #include <cstdio>
 #include <memory>
 #include <string_view>
@@ -18,8 +20,16 @@ void write_to_stderr(LogLevel /*level*/, const char* line) { std::fprintf(stderr
 
 constinit std::atomic<LogWriter> writer{&write_to_stderr};
 
+constexpr std::string_view kPrefix = "rubato: ";
+constexpr std::size_t kMaxShort = 1024;
+
+// Most lines are short; they are written without memory.
 void write_line(LogLevel level, std::string_view text) {
-  writer.load()(level, fmt::format("rubato: {}", text).c_str());
+  if (kPrefix.size() + text.size() >= kMaxShort)
+    return writer.load()(level, fmt::format("{}{}", kPrefix, text).c_str());
+  std::array<char, kMaxShort> line;
+  *fmt::format_to(line.data(), "{}{}", kPrefix, text) = '\0';
+  writer.load()(level, line.data());
 }
 
 LogLevel level_of(spdlog::level::level_enum level) {
@@ -35,6 +45,17 @@ LogLevel level_of(spdlog::level::level_enum level) {
 }
 
 }  // namespace
+
+void log_failure(const char* format, ...) noexcept {
+  std::array<char, kMaxShort> line;
+  const auto prefix = static_cast<std::size_t>(
+      std::copy(kPrefix.begin(), kPrefix.end(), line.begin()) - line.begin());
+  va_list words;
+  va_start(words, format);
+  std::vsnprintf(line.data() + prefix, line.size() - prefix, format, words);
+  va_end(words);
+  writer.load()(LogLevel::kError, line.data());
+}
 
 void set_log_writer(LogWriter to) noexcept { writer.store(to); }
 

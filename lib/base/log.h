@@ -20,6 +20,10 @@ enum class LogLevel { kError, kInfo, kVerbose, kDebug };
 /// Writes one line to the daemon's log. Must not throw.
 using LogWriter = void (*)(LogLevel level, const char* line);
 
+/// Writes one line with printf, cut at 1 KiB, past the limits of the logger. Allocates nothing: for
+/// destructors and handlers of exceptions, which may run because there is no memory.
+void log_failure(const char* format, ...) noexcept __attribute__((format(printf, 1, 2)));
+
 /// Sends all later lines to `writer`. Until the first call they go to standard error.
 void set_log_writer(LogWriter writer) noexcept;
 

@@ -53,6 +53,7 @@ struct JobMemory {
   /// Cores free on the nodes it could use in the last round; when they grow, the back-off ends.
   int refused_free = 0;
   int asked = 0;  ///< of `refusals`: the round had found no room, and Slurm was asked to preempt
+  Seconds promised = 0;  ///< start that its last reservation promised; 0: none
 
   bool operator==(const JobMemory&) const = default;
 };

@@ -66,7 +66,7 @@ std::vector<Pair> pairs_of(const JobAnnotation& annotation) {
   word("class", annotation.predictable);
   number("start", annotation.start, 1);
   word("wait", annotation.wait);
-  if (annotation.remaining >= 0) number("at", annotation.at, 1);
+  if (annotation.remaining >= 0 && annotation.remaining <= kMaxWork) number("at", annotation.at, 1);
   return pairs;
 }
 

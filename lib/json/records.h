@@ -165,6 +165,7 @@ void describe(Visitor& v, R& memory) {
   v.text("refusal", memory.refusal);
   v.text("refused_request", memory.refused_request);
   v.count("refused_free", memory.refused_free);
+  v.time("promised", memory.promised);
 }
 
 template <typename Visitor, Is<Reservation> R>

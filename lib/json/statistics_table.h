@@ -40,6 +40,8 @@ inline constexpr std::string_view kGate = "Gate";
 /// In the order in which `rubato stats` and `rubato metrics` print them.
 inline constexpr Statistic kTable[] = {
     {"mode", kMode, "Mode in effect", "", kRubato, "Mode"},
+    {"paused", kYesNo, "1 while rubato pause lets stock Slurm start all jobs", "rubato_paused",
+     kRubato, "Paused"},
     {"version", kText, "Version of the plugins", "", kRubato, "Version"},
     {"slurm_version", kText, "Slurm release that the plugins were built for", "", kRubato,
      "For Slurm"},
@@ -83,6 +85,9 @@ inline constexpr Statistic kTable[] = {
      "rubato_lock_mean_seconds", kLocks, "Mean time held (ms)"},
     {"lock_ms_longest", kMilliseconds, "Longest time that slurmctld's locks are held",
      "rubato_lock_longest_seconds", kLocks, "Longest time held (ms)"},
+    {"pause.by", kText, "User who paused Rubato; left out where PrivateData hides something"},
+    {"pause.since", kTime, "Begin of the pause"},
+    {"pause.until", kTime, "End of the pause; left out if it lasts until rubato pause --resume"},
     {"locks.*.holds", kCounter, "Holds"},
     {"locks.*.ms_mean", kMilliseconds, "Mean time held"},
     {"locks.*.ms_longest", kMilliseconds, "Longest time held"},
@@ -162,6 +167,7 @@ struct StatisticGroup {
 };
 
 inline constexpr StatisticGroup kStatisticGroups[] = {
+    {"pause", "Pause", "The pause in effect; left out without one"},
     {"locks", "Locks by use", "Time that slurmctld's locks were held, by use"},
     {"mail", "Messages of jobs", "Messages of jobs"},
     {"hints", "Hints", "Checks at submission"},

@@ -22,6 +22,8 @@ lib_librubato_model_la_SOURCES = \
   lib/model/data_parallel/data_parallel_state.h \
   lib/model/data_parallel/goodput.cc \
   lib/model/data_parallel/goodput.h \
+  lib/model/learned_forecasts.cc \
+  lib/model/learned_forecasts.h \
   lib/model/measured_row.cc \
   lib/model/measured_row.h \
   lib/model/models.h \
@@ -88,4 +90,5 @@ lib_librubato_model_la_SOURCES = \
   lib/model/throughput/throughput_history.h \
   lib/model/throughput/throughput_kernel.cc \
   lib/model/throughput/throughput_kernel.h \
-  lib/model/throughput/type_speeds.h
+  lib/model/throughput/type_speeds.h \
+  lib/model/throughput_forecasts.h

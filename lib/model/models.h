@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "lib/model/learned_forecasts.h"
 #include "lib/model/predictor.h"
 #include "lib/model/throughput/throughput.h"
 #include "lib/model/throughput/type_speeds.h"
@@ -23,7 +24,15 @@ class Models {
       : speeds_(std::move(speeds)),
         throughput_model_(throughput_model),
         predictor_(std::make_shared<const Predictor>(std::move(throughput_model),
-                                                     std::move(step_time_models))) {}
+                                                     std::move(step_time_models))),
+        forecasts_(std::make_shared<const LearnedForecasts>(speeds_, predictor_)) {}
+  /// Models without learned ones; `forecasts` answers the round instead.
+  [[nodiscard]] static Models with_forecasts(std::map<std::string, double> speeds,
+                                             std::shared_ptr<const ThroughputForecasts> forecasts) {
+    Models models(std::move(speeds));
+    models.forecasts_ = std::move(forecasts);
+    return models;
+  }
 
   /// Above 0.
   [[nodiscard]] double speed(const std::string& gpu_type) const { return speeds_.speed(gpu_type); }
@@ -33,11 +42,15 @@ class Models {
   [[nodiscard]] const ThroughputModel* throughput_model() const { return throughput_model_.get(); }
   /// A prediction for any job with any resources, from the model that fits the job.
   [[nodiscard]] const Predictor& predictor() const { return *predictor_; }
+  /// What a round asks.
+  [[nodiscard]] const ThroughputForecasts& forecasts() const { return *forecasts_; }
 
  private:
   TypeSpeeds speeds_;
   std::shared_ptr<const ThroughputModel> throughput_model_;
   std::shared_ptr<const Predictor> predictor_ = std::make_shared<const Predictor>(nullptr, nullptr);
+  std::shared_ptr<const ThroughputForecasts> forecasts_ =
+      std::make_shared<const LearnedForecasts>(speeds_, predictor_);
 };
 
 }  // namespace rubato

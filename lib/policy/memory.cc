@@ -12,13 +12,31 @@
 namespace rubato {
 namespace {
 
-std::vector<JobMemory> jobs_after(const JobHistory& history, const std::vector<int>& passed,
-                                  Seconds now) {
+JobMemory* record_of(std::vector<JobMemory>& jobs, const JobKey& job) {
+  const auto at = std::ranges::lower_bound(jobs, job, {}, &JobMemory::job);
+  return at != jobs.end() && at->job == job ? &*at : nullptr;
+}
+
+// What a job was promised outlives its reservation, but not a time in which Slurm holds the job.
+void keep_promises(const PendingQueue& queue, const std::vector<BookedReservation>& booked,
+                   std::vector<JobMemory>& jobs) {
+  for (const PendingEntry& entry : queue.entries) {
+    if (entry.job->block == Block::kNone || entry.job->block == Block::kLeftOut) continue;
+    if (JobMemory* memory = record_of(jobs, entry.job->key)) memory->promised = 0;
+  }
+  for (const BookedReservation& one : booked)
+    if (JobMemory* memory = record_of(jobs, one.reservation.job))
+      memory->promised = one.reservation.promised;
+}
+
+std::vector<JobMemory> jobs_after(const JobHistory& history, const PendingQueue& queue,
+                                  const Placements& placements, Seconds now) {
   std::vector<JobMemory> jobs = history.jobs();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (passed[i] > 0 && jobs[i].passed == 0) jobs[i].passed_since = now;
-    jobs[i].passed += passed[i];
+    if (placements.passed[i] > 0 && jobs[i].passed == 0) jobs[i].passed_since = now;
+    jobs[i].passed += placements.passed[i];
   }
+  keep_promises(queue, placements.reservations, jobs);
   return jobs;
 }
 
@@ -51,7 +69,7 @@ Memory next_memory(const RoundInput& input, const Forecasts& forecasts, const Pe
 
   Memory memory;
   memory.round = before.round + 1;
-  memory.jobs = jobs_after(history, placements.passed, input.now);
+  memory.jobs = jobs_after(history, queue, placements, input.now);
   memory.reservations = reservations_of(placements.reservations);
   memory.service = std::move(counted.service);
   memory.progress = before.progress;

@@ -276,11 +276,12 @@ void SchedulingPass::configure(const PendingEntry& entry, Placement& placement) 
   const JobSpec spec = spec_of(*entry.job, input_.config);
   if (!has_choice(spec)) return;
   const Resources at = resources_of(capacity_.type_name(placement.type), placement.shares);
-  const Prediction chosen = input_.models.predictor().predict(spec, at);
-  if (!chosen.feasible) return;
-  if (chosen.plan_chosen) placement.plan = chosen.plan;
-  if (chosen.batch_chosen) placement.batch = chosen.batch;
-  if (chosen.plan_chosen || chosen.batch_chosen) placement.model = to_string(chosen.model_kind);
+  const std::optional<Prediction> chosen =
+      input_.models.forecasts().choice(entry.job->key, spec, at);
+  if (!chosen || !chosen->feasible) return;
+  if (chosen->plan_chosen) placement.plan = chosen->plan;
+  if (chosen->batch_chosen) placement.batch = chosen->batch;
+  if (chosen->plan_chosen || chosen->batch_chosen) placement.model = to_string(chosen->model_kind);
 }
 
 void SchedulingPass::start(const PendingEntry& entry, const Placement& placement) {

@@ -13,10 +13,7 @@ std::vector<double> predict_speeds(const Models& models, const std::vector<std::
   std::vector<double> speeds;
   speeds.reserve(types.size());
   for (const std::string& type : types) {
-    // For a job type without measurements: what all measured job types have in common.
-    speeds.push_back(models.throughput_model() != nullptr
-                         ? models.throughput_model()->predict({}, type, 1).throughput()
-                         : models.speed(type));
+    speeds.push_back(models.forecasts().speed(type));
   }
   return speeds;
 }

@@ -11,6 +11,10 @@ namespace {
 
 constexpr Seconds kMinGain = 60;
 
+// Why a job is late that had no reservation for a time.
+constexpr const char* kRefusedStart = "slurmctld refused its start";
+constexpr const char* kNoNodes = "no nodes could be reserved for a time";
+
 // Reserved GPUs idle as they come free, so jobs that only waited may reserve one of this many parts
 // of all GPUs. The longest waiting job may reserve more.
 constexpr int kReservedParts = 8;
@@ -43,7 +47,17 @@ int ReservationRules::depth() const {
 
 bool ReservationRules::full() const { return static_cast<int>(table_.all().size()) >= depth(); }
 
+bool ReservationRules::refused_since(const PendingEntry& entry, Seconds start) const {
+  return history_.of(entry).last_try >= start;
+}
+
 void ReservationRules::add(Reservation reservation, const PendingEntry& entry) {
+  // The first after a time without one.
+  if (const Seconds promised = history_.of(entry).promised; reservation.promised == 0) {
+    reservation.promised = promised;
+    if (promised > 0 && reservation.start > promised)
+      reservation.delayed_by = refused_since(entry, promised) ? kRefusedStart : kNoNodes;
+  }
   const bool earlier = reservation.promised == 0 || reservation.start <= reservation.promised;
   if (is_promise(reservation) && earlier) {
     reservation.promised = reservation.start;
@@ -157,7 +171,7 @@ bool ReservationRules::still_valid(const ExistingReservation& one) const {
            reserver_.still_valid(*one.entry, reservation);
   }
   // The model does not know the form of what backfill found. Slurm refused what was tried since.
-  const bool tried = history_.of(*one.entry).last_try >= reservation.start;
+  const bool tried = refused_since(*one.entry, reservation.start);
   return reservation.backfill && !tried && reserver_.nodes_stay(reservation) &&
          reserver_.still_valid(*one.entry, reservation);
 }
@@ -227,6 +241,8 @@ void ReservationRules::note_delay(const ExistingReservation& one, Reservation& m
     moved.delayed_by = reserver_.lost_node(one.reservation) + " is not available";
   } else if (!by_backfill(*one.entry) && !reserver_.matches(*one.entry, one.reservation)) {
     moved.delayed_by = "its request or its nodes changed";
+  } else if (one.reservation.backfill && refused_since(*one.entry, one.reservation.start)) {
+    moved.delayed_by = kRefusedStart;
   } else {
     moved.delayed_by = reserver_.in_the_way(*one.entry, one.reservation);
   }

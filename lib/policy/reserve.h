@@ -86,6 +86,8 @@ class ReservationRules {
   void restore_or_improve(const PendingEntry& entry, BookedReservation own);
   void reserve_new(const PendingEntry& entry, bool first);
   void add(Reservation reservation, const PendingEntry& entry);
+  /// Slurm refused the start of `entry` at `start` or since.
+  [[nodiscard]] bool refused_since(const PendingEntry& entry, Seconds start) const;
   [[nodiscard]] int reserved_gpus() const;
   [[nodiscard]] std::optional<JobKey> longest_waiting() const;
   [[nodiscard]] bool room_to_reserve(const PendingEntry& entry) const;

@@ -162,15 +162,18 @@ void ModelsFeed::Task::fit_hyperparameters(const FeedOffer& offer) {
 // Once: the forecast errors on the reports of the store.
 void ModelsFeed::Task::measure_errors(const FeedOffer& offer) {
   if (errors_known_ || read_up_to_ < 0) return;
-  errors_known_ = true;
   const Result<store::Reader> reader = store::Reader::open(offer.database);
-  if (!reader) return;
+  if (!reader) {
+    errors_known_ = true;
+    return;
+  }
   ErrorReplay replay(TypeSpeeds(offer.speeds), rules_);
   const Result<void> read = reader->each_sample([&](store::Sample sample) {
     sample.type.shared = offer.shared.contains(sample.type.name);
     if (!sample.type.name.empty()) replay.take(store::measured(sample));
   });
   if (read) throughput_log_.learner().set_errors(replay.finish());
+  errors_known_ = true;
 }
 
 void ModelsFeed::Task::note_learning() {
@@ -200,6 +203,10 @@ ModelsFeed::Task::Outcome ModelsFeed::Task::work(FeedOffer offer) {
 }
 
 ModelsFeed::Task::Outcome ModelsFeed::Task::failed(const char* what) {
+  // A part of what was new may be missing in the fit: everything is read again.
+  whole_at_ = {};
+  summary_.reset();
+  step_time_models_ = nullptr;
   ended_at_ = clock_->steady();
   report(what);
   return outcome();

@@ -98,6 +98,7 @@ class ModelsPublisher::Task {
 
   [[nodiscard]] Outcome work(const ModelsOffer& offer);
   [[nodiscard]] Outcome failed(const char* what) {
+    last_.unwritten = true;  // what the summary had read as new may not be in the file
     report(what);
     return last_;
   }

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "lib/base/units.h"
 
@@ -11,6 +12,8 @@ namespace rubato {
 
 struct Pause {
   Seconds until = 0;  ///< 0: until it is ended
+  Seconds since = 0;  ///< 0: not known
+  std::string by;     ///< user name; "": not known
 
   bool operator==(const Pause&) const = default;
 };
@@ -24,5 +27,8 @@ struct Pause {
 
 /// The text of the file.
 [[nodiscard]] std::string pause_text(const Pause& pause);
+
+/// `name` up to its first byte that a user name does not have. It is published.
+[[nodiscard]] std::string user_word(std::string_view name);
 
 }  // namespace rubato

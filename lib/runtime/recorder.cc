@@ -51,7 +51,15 @@ Recorder::Recorder(std::string state_dir, std::shared_ptr<const Clock> clock)
 
 void Recorder::configure(std::shared_ptr<const Config> config) {
   config_ = std::move(config);
-  if (store_ != nullptr || config_->off(Mechanism::kStore)) return;
+  try {
+    open_store();
+  } catch (const std::exception& error) {
+    log_failure("the thread of the store cannot be started yet: %s", error.what());
+  }
+}
+
+void Recorder::open_store() {
+  if (store_ != nullptr || config_ == nullptr || config_->off(Mechanism::kStore)) return;
   store::StoreOptions options;
   options.folder = config_->store_dir.empty() ? state_dir_ : config_->store_dir;
   options.orders = !config_->off(Mechanism::kOrders);
@@ -118,6 +126,7 @@ void Recorder::log_messages() {
 }
 
 void Recorder::process_messages(std::vector<JobMessage> job_messages, Memory& memory) {
+  open_store();  // if that failed before
   for (JobMessage& message_in : job_messages) {
     if (!std::holds_alternative<Report>(message_in.message)) {
       ++stats_.other;
@@ -212,7 +221,9 @@ JsonValue Recorder::report_json(bool breakdown) const { return periods_.json(bre
 void Recorder::put_store(JsonValue& out) const {
   if (!storing()) {
     put(out, "store.state", "off");
-    put(out, "store.trouble", "TestOff=store");
+    put(out, "store.trouble",
+        config_ != nullptr && config_->off(Mechanism::kStore) ? "TestOff=store"
+                                                              : "its thread could not be started");
     return;
   }
   const store::StoreStats stats = store_->stats();

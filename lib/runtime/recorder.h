@@ -41,6 +41,7 @@ class Recorder {
   Recorder(std::string state_dir, std::shared_ptr<const Clock> clock);
 
   /// Opens the store at the first call; later ones take what may change while slurmctld runs.
+  /// If the store's thread cannot be started, process_messages() tries again.
   void configure(std::shared_ptr<const Config> config);
   /// report.json and decisions.json as they were at start.
   void restore(const std::string& report, const std::string& decisions = "");
@@ -90,6 +91,7 @@ class Recorder {
     std::string refusal;
   };
 
+  void open_store();
   [[nodiscard]] bool storing() const;
   /// Its place among the records that the store accepted; 0 if it did not take it.
   std::int64_t push(store::AnyRecord entry);

@@ -59,17 +59,24 @@ class UserNames::Task {
       : known_(std::move(known)), look_up_(std::move(look_up)) {}
 
   std::monostate work(std::uint32_t uid) {
+    uid_ = uid;
     std::string name = look_up_(uid);
     if (name.empty()) name = std::to_string(uid);
     const MutexLock lock(known_->mutex);
     known_->names[uid] = std::move(name);
     return {};
   }
-  static std::monostate failed(const char* /*what*/) { return {}; }
+  // It is asked for again.
+  std::monostate failed(const char* /*what*/) {
+    const MutexLock lock(known_->mutex);
+    known_->names.erase(uid_);
+    return {};
+  }
 
  private:
   const std::shared_ptr<Known> known_;
   const UserLookUp look_up_;
+  std::uint32_t uid_ = 0;  ///< of the last work
 };
 
 UserNames::UserNames(std::shared_ptr<const Clock> clock, UserLookUp look_up)

@@ -10,6 +10,7 @@ lib_librubato_sim_la_SOURCES = \
   lib/sim/engine/config_lines.h \
   lib/sim/engine/engine.cc \
   lib/sim/engine/engine.h \
+  lib/sim/engine/information.h \
   lib/sim/engine/mersenne.cc \
   lib/sim/engine/mersenne.h \
   lib/sim/engine/metrics.cc \
@@ -96,12 +97,14 @@ lib_librubato_sim_la_SOURCES = \
   lib/sim/policies.cc \
   lib/sim/policies/elastic_dp.cc \
   lib/sim/policies/elastic_dp.h \
+  lib/sim/policies/exact_throughput.cc \
+  lib/sim/policies/exact_throughput.h \
   lib/sim/policies/policy_aiturbo.cc \
   lib/sim/policies/policy_backfill.cc \
   lib/sim/policies/policy_elastic.cc \
   lib/sim/policies/policy_equal.cc \
   lib/sim/policies/policy_fifo.cc \
-  lib/sim/policies/policy_rubato.cc \
+  lib/sim/policies/policy_rubato_place.cc \
   lib/sim/policies/policy_shares.cc \
   lib/sim/policies/policy_tiresias.cc \
   lib/sim/policies/shares.cc \

@@ -55,6 +55,30 @@ template <typename Work>
   }
 }
 
+/// A transaction that is rolled back unless commit() was called. Unlike SQLite::Transaction, its
+/// destructor throws nothing when memory fails.
+class Transaction {
+ public:
+  /// Takes the write lock. Throws SQLite::Exception.
+  explicit Transaction(SQLite::Database& database) : database_(database) {
+    database_.exec("BEGIN IMMEDIATE");
+  }
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  ~Transaction() {
+    if (!committed_) database_.tryExec("ROLLBACK");
+  }
+  /// Throws SQLite::Exception.
+  void commit() {
+    database_.exec("COMMIT");
+    committed_ = true;
+  }
+
+ private:
+  SQLite::Database& database_;
+  bool committed_ = false;
+};
+
 /// Resets a reused statement at the end of its use.
 class StatementReset {
  public:

@@ -82,15 +82,16 @@ class LockFile {
   ~LockFile();
 
  private:
-  LockFile(std::string path, int file, bool local, LockOwner self)
-      : path_(std::move(path)), file_(file), local_(local), self_(std::move(self)) {}
-  void release();
-  [[nodiscard]] bool is_ours() const;
+  LockFile(std::string path, bool local, LockOwner self);
+  void release() noexcept;
+  [[nodiscard]] bool is_ours() const noexcept;
 
   std::string path_;
   int file_ = -1;
+  bool taken_ = false;  ///< else release() only closes the file
   bool local_ = true;
   LockOwner self_;
+  std::string owner_lines_;  ///< first lines of the file, which the heartbeat does not change
   std::int64_t beat_ = 0;
   std::optional<SteadyTime> beaten_;
 };

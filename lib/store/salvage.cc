@@ -138,7 +138,7 @@ StoreResult<std::int64_t> salvage(SQLite::Database& database, const std::string&
     static_cast<void>(number_of(from, "SELECT count(*) FROM sqlite_schema"));
     database.exec("PRAGMA foreign_keys = OFF");
     std::int64_t rows = 0;
-    SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+    Transaction transaction(database);
     for (const char* table : kTables) rows += TableCopy(from, database, table).run();
     // Rows whose job type was lost tell nothing.
     for (const char* table : {"samples", "imported", "fits", "jobs"}) {

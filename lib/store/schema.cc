@@ -167,7 +167,7 @@ StoreResult<void> migrate(SQLite::Database& database, const std::string& path,
   for (const Migration& step : steps) {
     if (step.to <= *version) continue;
     const auto done = caught(path, [&] {
-      SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
+      Transaction transaction(database);
       database.exec(step.sql);
       database.exec(fmt::format("PRAGMA application_id = {}", kApplicationId));
       database.exec(fmt::format("PRAGMA user_version = {}", step.to));

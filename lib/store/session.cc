@@ -32,7 +32,7 @@ void make_private(const std::string& path) {
   if (file >= 0) ::close(file);
 }
 
-FileMark mark_of(const std::string& path) {
+FileMark mark_of(const std::string& path) noexcept {
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0) return {};
   return {.device = info.st_dev, .number = info.st_ino};
@@ -43,26 +43,29 @@ FileMark mark_of(const std::string& path) {
 Session::Session(const StoreOptions& options, LockFile lock)
     : options_(options),
       path_(options.folder + "/" + kDatabaseName),
+      journal_path_(path_ + "-wal"),
+      shared_path_(path_ + "-shm"),
       judge_(options.bounds),
       lock_(std::move(lock)) {}
 
 Session::~Session() {
-  const bool replaced = database_ != nullptr && !in_place();
+  const bool replaced = database_ != nullptr && !has_path();
   rows_.reset();
   database_.reset();
   if (replaced) drop_left_journal();
 }
 
 // SQLite leaves the journal of a removed file; it must not be applied to the next file.
-void Session::drop_left_journal() const {
-  const std::string journal = path_ + "-wal";
-  if (journal_mark_.number == 0 || mark_of(journal) != journal_mark_) return;
-  ::unlink(journal.c_str());
-  ::unlink((path_ + "-shm").c_str());
+void Session::drop_left_journal() const noexcept {
+  if (journal_mark_.number == 0 || mark_of(journal_path_) != journal_mark_) return;
+  ::unlink(journal_path_.c_str());
+  ::unlink(shared_path_.c_str());
 }
 
+bool Session::has_path() const noexcept { return mark_.number != 0 && mark_of(path_) == mark_; }
+
 StoreResult<void> Session::in_place() const {
-  if (mark_.number != 0 && mark_of(path_) == mark_) return {};
+  if (has_path()) return {};
   return failed(FailureKind::kTransient,
                 path_ + ": removed or replaced by another file while it was open");
 }
@@ -173,7 +176,7 @@ StoreResult<void> Session::prepare(bool local) {
     return caught(path_, [&] {
       rows_ = std::make_unique<RowWriter>(*database_);
       load_judge();
-      journal_mark_ = mark_of(path_ + "-wal");
+      journal_mark_ = mark_of(journal_path_);
     });
   });
 }
@@ -211,7 +214,7 @@ void Session::insert(const AnyRecord& entry, WriteCounts& count) {
 StoreResult<WriteCounts> Session::write(std::span<const AnyRecord> entries) {
   return caught(path_, [&] {
     WriteCounts count;
-    SQLite::Transaction transaction(*database_, SQLite::TransactionBehavior::IMMEDIATE);
+    Transaction transaction(*database_);
     for (const AnyRecord& entry : entries) insert(entry, count);
     transaction.commit();
     return count;
@@ -230,7 +233,7 @@ OrderDone Session::import(const ImportOrder& order) {
 
 StoreResult<OrderDone> Session::apply(const Order& order) {
   return caught(path_, [&] {
-    SQLite::Transaction transaction(*database_, SQLite::TransactionBehavior::IMMEDIATE);
+    Transaction transaction(*database_);
     const auto* import_order = std::get_if<ImportOrder>(&order);
     const OrderDone done = import_order != nullptr
                                ? import(*import_order)
@@ -245,7 +248,7 @@ StoreResult<OrderDone> Session::apply(const Order& order) {
 
 StoreResult<std::int64_t> Session::retain(Seconds now) {
   return caught(path_, [&] {
-    SQLite::Transaction transaction(*database_, SQLite::TransactionBehavior::IMMEDIATE);
+    Transaction transaction(*database_);
     const std::int64_t removed = remove_beyond(*database_, options_.retention, now);
     transaction.commit();
     rows_->forget_types();

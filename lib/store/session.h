@@ -86,7 +86,9 @@ class Session {
   StoreResult<void> connect();
   [[nodiscard]] std::string rescue(const std::string& aside);
   StoreResult<void> check();
-  void drop_left_journal() const;
+  // Called by the destructor: they allocate nothing.
+  void drop_left_journal() const noexcept;
+  [[nodiscard]] bool has_path() const noexcept;
   StoreResult<void> prepare(bool local);
   void load_judge();
   void insert(const AnyRecord& entry, WriteCounts& count);
@@ -94,6 +96,8 @@ class Session {
 
   StoreOptions options_;
   std::string path_;
+  std::string journal_path_;  ///< in WAL mode
+  std::string shared_path_;   ///< likewise
   std::string journal_mode_;
   FileMark mark_;          ///< of the open database
   FileMark journal_mark_;  ///< of its journal, in WAL mode

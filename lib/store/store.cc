@@ -27,18 +27,9 @@ const char* to_string(StoreState state) {
 }
 
 Store::Store(StoreOptions options, std::shared_ptr<const Clock> clock)
-    : shared_(std::make_shared<Shared>(std::move(options), std::move(clock))) {
-  try {
-    thread_ = std::make_unique<BackgroundThread>(ThreadOptions{.name = "rubato_store"},
-                                                 [shared = shared_] { Worker(shared).run(); });
-  } catch (const std::system_error& error) {
-    const MutexLock lock(shared_->mutex);
-    shared_->stats.state = StoreState::kOff;
-    shared_->stats.trouble = fmt::format("no thread for the store: {}", error.what());
-    shared_->messages.push_back({"running without the store: " + shared_->stats.trouble, true});
-    shared_->stopping = shared_->ended = true;
-  }
-}
+    : shared_(std::make_shared<Shared>(std::move(options), std::move(clock))),
+      thread_(std::make_unique<BackgroundThread>(ThreadOptions{.name = "rubato_store"},
+                                                 [shared = shared_] { Worker(shared).run(); })) {}
 
 Store::~Store() { stop(); }
 

@@ -61,8 +61,8 @@ struct StoreMessage {
 /// abandoned when a disk hangs. The code of this library must then stay loaded.
 class Store {
  public:
-  /// Starts the thread, which opens the store. Never fails: a store that cannot be opened is off,
-  /// gives the reason in `stats()` and retries.
+  /// Starts the thread, which opens the store. A store that cannot be opened is off, gives the
+  /// reason in `stats()` and retries. Throws std::system_error if no thread can be made.
   Store(StoreOptions options, std::shared_ptr<const Clock> clock);
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
@@ -93,7 +93,7 @@ class Store {
   struct Shared;
   class Worker;
   std::shared_ptr<Shared> shared_;
-  std::unique_ptr<BackgroundThread> thread_;  ///< null if its creation failed
+  std::unique_ptr<BackgroundThread> thread_;
 };
 
 }  // namespace rubato::store

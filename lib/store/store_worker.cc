@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "lib/base/log.h"
 #include "lib/store/orders.h"
 
 namespace rubato::store {
@@ -13,22 +14,32 @@ constexpr auto kLookForOrders = std::chrono::seconds(1);
 }  // namespace
 
 Store::Worker::Worker(std::shared_ptr<Shared> shared)
-    : shared_(std::move(shared)), options_(shared_->options) {
-  batch_.reserve(options_.queue_capacity);
-}
+    : shared_(std::move(shared)), options_(shared_->options) {}
 
 void Store::Worker::run() noexcept {
+  while (!try_work()) continue;
+  session_.reset();  // releases the lock before `stop` returns
+  end(StoreState::kStopped);
+}
+
+bool Store::Worker::try_work() noexcept {
   try {
     work();
-    session_.reset();  // releases the lock before `stop` returns
-    end(StoreState::kStopped);
+    return true;
   } catch (const std::exception& error) {
-    give_up(error.what());
+    recover(error.what());
+  } catch (...) {
+    recover("not a std::exception");
   }
+  return false;
 }
 
 void Store::Worker::work() {
-  open();
+  if (!begun_) {
+    batch_.reserve(options_.queue_capacity);
+    begun_ = true;
+    open();
+  }
   while (next()) {
     if (!session_) open();
     if (session_) keep_lock();
@@ -40,17 +51,18 @@ void Store::Worker::work() {
   }
 }
 
-void Store::Worker::give_up(const char* what) noexcept {
+void Store::Worker::recover(const char* what) noexcept {
   session_.reset();
-  try {
-    std::string text = fmt::format("the thread of the store ended: {}", what);
-    shared_->tell("running without the store: " + text);
+  retry_at_ = shared_->clock->steady() + options_.retry_interval;
+  {
     const MutexLock lock(shared_->mutex);
-    shared_->stats.trouble = std::move(text);
-  } catch (const std::exception&) {
-    // Out of memory for the reason too; the state alone must suffice.
+    shared_->stats.state = StoreState::kOff;
   }
-  end(StoreState::kOff);
+  try {
+    turn_off({FailureKind::kTransient, what});
+  } catch (const std::exception&) {
+    log_failure("running without the store: %s", what);
+  }
 }
 
 bool Store::Worker::next() {
@@ -220,6 +232,7 @@ void Store::Worker::turn_off(const StoreFailure& failure) {
   const MutexLock lock(shared_->mutex);
   StoreStats& stats = shared_->stats;
   ++stats.failures;
+  stats.state = StoreState::kOff;
   // Logged once, not at every retry.
   if (stats.trouble != failure.text && shared_->messages.size() < Shared::kMaxMessages) {
     shared_->messages.push_back(
@@ -227,7 +240,6 @@ void Store::Worker::turn_off(const StoreFailure& failure) {
                      static_cast<double>(options_.retry_interval.count()) / 1000),
          true});
   }
-  stats.state = StoreState::kOff;
   stats.trouble = failure.text;
 }
 

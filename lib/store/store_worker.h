@@ -68,8 +68,9 @@ class Store::Worker {
 
  private:
   void work();
-  /// Out of memory, or a bug: the store stays off.
-  void give_up(const char* what) noexcept;
+  /// False after an exception; the store is then off until the next retry.
+  bool try_work() noexcept;
+  void recover(const char* what) noexcept;
   /// Waits for work and takes the queue if there is no batch. False: the thread must end. After
   /// `stopping`, everything is tried once more, but failures are not retried.
   bool next();
@@ -98,6 +99,7 @@ class Store::Worker {
   std::optional<Seconds> retained_at_;
   std::int64_t since_retained_ = 0;
   bool stop_seen_ = false;
+  bool begun_ = false;  ///< it was opened, or could not be, once
   LockWatch watch_;
 };
 

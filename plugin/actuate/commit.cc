@@ -52,8 +52,8 @@ std::string size_words(const Start& start) {
 class Committer {
  public:
   Committer(const Snapshot& snapshot, const Plan& plan, const Config& config, Pair& pair,
-            BusyTries& busy)
-      : snapshot_(snapshot), plan_(plan), config_(config), pair_(pair), busy_(busy) {
+            BusyTries& busy, CommitCount& count)
+      : snapshot_(snapshot), plan_(plan), config_(config), pair_(pair), busy_(busy), count_(count) {
     for (const Job& job : snapshot.jobs)
       if (job.state == JobState::kPending)
         jobs_.try_emplace({job.key, job.partition, job.reservation}, &job);
@@ -61,7 +61,6 @@ class Committer {
 
   [[nodiscard]] bool done() const { return next_ >= plan_.starts.size(); }
   void step(const NodeSlots& slots);
-  [[nodiscard]] const CommitCount& count() const { return count_; }
   /// Starts of managed jobs that slurmctld refused.
   [[nodiscard]] const std::vector<RefusedStart>& refusals() const { return refusals_; }
 
@@ -98,7 +97,7 @@ class Committer {
   std::size_t next_ = 0;
   std::optional<Job> planned_;  // the job of the start in hand at its planned size
   std::vector<RefusedStart> refusals_;
-  CommitCount count_;
+  CommitCount& count_;
 };
 
 // Whole nodes that `job` must not use when Slurm chooses its nodes: nodes reserved for other jobs,
@@ -250,9 +249,9 @@ void Committer::note(const Start& start, const StartOutcome& outcome, bool plann
 
 }  // namespace
 
-CommitCount commit(const Snapshot& snapshot, Plan& plan, const Config& config, Pair& pair,
-                   LockTimes& times, BusyTries& busy) {
-  Committer committer(snapshot, plan, config, pair, busy);
+void commit(const Snapshot& snapshot, Plan& plan, const Config& config, Pair& pair,
+            LockTimes& times, BusyTries& busy, CommitCount& count) {
+  Committer committer(snapshot, plan, config, pair, busy, count);
   while (!committer.done()) {
     const HeldLocks locks(LockKind::kAct, LockUse::kStart, times,
                           !config.off(Mechanism::kServerCount));
@@ -262,7 +261,6 @@ CommitCount commit(const Snapshot& snapshot, Plan& plan, const Config& config, P
     while (!committer.done() && locks.held_ms() < config.lock_slice_ms);
   }
   plan.memory = fold_refusals(std::move(plan.memory), committer.refusals(), plan.made);
-  return committer.count();
 }
 
 }  // namespace rubato

@@ -31,7 +31,8 @@ using BusyTries = std::map<std::pair<JobKey, std::string>, std::uint64_t>;
 /// partition that finds no free resources blocks the lower ones on its nodes, as in schedule().
 /// Skips jobs of `busy` while their nodes are unchanged, and adds jobs that find none. The caller
 /// clears `busy` now and then, because an answer can change with time alone.
-[[nodiscard]] CommitCount commit(const Snapshot& snapshot, Plan& plan, const Config& config,
-                                 Pair& pair, LockTimes& times, BusyTries& busy);
+/// Adds to `count`, also if it throws: jobs may have started by then.
+void commit(const Snapshot& snapshot, Plan& plan, const Config& config, Pair& pair,
+            LockTimes& times, BusyTries& busy, CommitCount& count);
 
 }  // namespace rubato

@@ -66,19 +66,29 @@ StartOutcome refused(const SelectOutcome& selected) {
   return outcome;
 }
 
-// The job has its nodes: whatever fails here, it must be launched, at the size that it got.
+// The job has its nodes: whatever fails here, it must be launched, at the size that it got, and
+// keep the request that it was submitted with.
 void record_start(PendingJob& job, const Start& start, const StartConstraints& constraints,
                   RewrittenRequest* rewritten) noexcept {
-  if (rewritten != nullptr) rewritten->no_way_back();
+  if (rewritten != nullptr) rewritten->keep();
   try {
     if (constraints.job != nullptr) job.set_env(*constraints.job, {start.plan, start.batch});
-    if (rewritten != nullptr) rewritten->keep();
   } catch (const std::exception& error) {
-    try {
-      log().error("JobId={} starts without Rubato's variables: {}", start.job.id, error.what());
-    } catch (...) {  // NOLINT(bugprone-empty-catch)
-    }
+    log_failure("JobId=%u starts without Rubato's variables: %s", start.job.id, error.what());
   }
+}
+
+// The job runs: a failure from here on must not look like one of the start.
+StartOutcome started(const PendingJob& job, JobId id) noexcept {
+  StartOutcome outcome;
+  outcome.result = StartResult::kStarted;
+  try {
+    outcome.nodes = job.nodes();
+    outcome.label = job.label();
+  } catch (const std::exception& error) {
+    log_failure("started JobId=%u; its nodes are not known here: %s", id, error.what());
+  }
+  return outcome;
 }
 
 StartOutcome ask(PendingJob& job, const Start& start, const StartConstraints& constraints,
@@ -99,8 +109,19 @@ StartOutcome ask(PendingJob& job, const Start& start, const StartConstraints& co
   if (selected.result != SelectResult::kStarted) return refused(selected);
   record_start(job, start, constraints, rewritten.get());
   job.launch();
-  return {.result = StartResult::kStarted, .words = {}, .nodes = job.nodes(), .label = job.label()};
+  return started(job, start.job.id);
 }
+
+class Entered {
+ public:
+  explicit Entered(PendingJob& job) : job_(job) {}
+  ~Entered() { job_.leave(); }
+  Entered(const Entered&) = delete;
+  Entered& operator=(const Entered&) = delete;
+
+ private:
+  PendingJob& job_;
+};
 
 }  // namespace
 
@@ -112,13 +133,9 @@ StartOutcome try_start(const Start& start, const StartConstraints& constraints, 
   if (entered == QueueEntryResult::kNoPartition) return {};
   if (entered == QueueEntryResult::kNoReservation) return not_now("its reservation is gone");
 
-  StartOutcome outcome;
-  if (const char* why = job->why_not_now())
-    outcome = not_now(why);
-  else
-    outcome = ask(*job, start, constraints, pair);
-  job->leave();
-  return outcome;
+  const Entered entered_record(*job);
+  if (const char* why = job->why_not_now()) return not_now(why);
+  return ask(*job, start, constraints, pair);
 }
 
 }  // namespace rubato

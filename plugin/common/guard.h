@@ -3,7 +3,10 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <exception>
+#include <optional>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -32,6 +35,25 @@ auto guard(EntryPoint& entry, Body&& body, Stock&& stock) noexcept -> std::invok
     report_failure(entry, e.what());
   } catch (...) {
     report_failure(entry, "not a std::exception");
+  }
+  return std::forward<Stock>(stock)();
+}
+
+inline constexpr int kStartAttempts = 500;
+inline constexpr std::chrono::milliseconds kStartRest{10};
+
+/// The same for an entry that starts a part of Rubato, which slurmctld calls once: `body` runs
+/// again after each failure, up to kStartAttempts times, and must be able to. A failure that passes
+/// does not turn Rubato off for good.
+template <typename Body, typename Stock>
+auto guard_start(EntryPoint& entry, Body&& body, Stock&& stock) noexcept
+    -> std::invoke_result_t<Stock> {
+  for (int attempt = 0; attempt < kStartAttempts; ++attempt) {
+    std::optional<std::invoke_result_t<Stock>> result;
+    guard(
+        entry, [&] { result = body(); }, [] {});
+    if (result) return *result;
+    std::this_thread::sleep_for(kStartRest);
   }
   return std::forward<Stock>(stock)();
 }

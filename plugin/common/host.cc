@@ -50,11 +50,12 @@ Result<std::string> find_stock(const std::string& plugin_dir, const std::string&
 }
 
 Result<StockPlugin> StockPlugin::open(const std::string& path) {
-  void* handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
-  if (handle == nullptr)
+  StockPlugin plugin(nullptr, path);  // nothing fails after the file is open
+  plugin.handle_ = dlopen(path.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (plugin.handle_ == nullptr)
     return fail(
         fmt::format("cannot open {}: {}", path, dlerror()));  // NOLINT(concurrency-mt-unsafe)
-  return StockPlugin(handle, path);
+  return plugin;
 }
 
 Result<void*> StockPlugin::find(const char* symbol) const {

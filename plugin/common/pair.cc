@@ -22,7 +22,8 @@ Pair* find_pair(const void* inside) {
   const auto get = reinterpret_cast<PairFunction>(dlsym(handle, kPairSymbol));
   Pair* pair = get == nullptr ? nullptr : get(build_id());
   if (pair == nullptr)
-    slurm_log(LogLevel::kError, "rubato: %s comes from another build; stock Slurm schedules",
+    slurm_log(LogLevel::kError,
+              "rubato: %s was not started or comes from another build; stock Slurm schedules",
               file.c_str());
   dlclose(handle);  // releases only the reference taken here
   return pair;

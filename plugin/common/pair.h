@@ -111,7 +111,7 @@ class Pair {
 };
 
 /// The Pair of the select plugin in the directory of the file that contains `inside`. Null if there
-/// is none or it comes from another build (the log says which).
+/// is none, its init() failed, or it comes from another build (the log says so).
 [[nodiscard]] Pair* find_pair(const void* inside);
 
 /// Identifies a build: the classes above are shared between files, which must come from one build.

@@ -69,4 +69,8 @@ int on_modify(Pair& pair, JobUpdate& update) {
   return kBadHint;
 }
 
+int answer_without_memory(const char* comment) noexcept {
+  return comment != nullptr && is_message(comment) ? EAGAIN : kSlurmSuccess;
+}
+
 }  // namespace rubato

@@ -16,4 +16,8 @@ namespace rubato {
 /// Handles an update of a job. Returns the code for slurmctld.
 [[nodiscard]] int on_modify(Pair& pair, JobUpdate& update);
 
+/// The code for an update with this comment (null: none) whose on_modify() failed. slurmctld would
+/// store a message as the comment of the job, and overwrite the job's hints: it is refused.
+[[nodiscard]] int answer_without_memory(const char* comment) noexcept;
+
 }  // namespace rubato

@@ -62,7 +62,8 @@ RUBATO_EXPORTED int job_submit(job_desc_msg_t* job, uint32_t uid, char** error) 
 RUBATO_EXPORTED int job_modify(job_desc_msg_t* update, job_record_t* job, uint32_t uid) {
   static rubato::EntryPoint entry{"job_modify"};
   return rubato::guard(
-      entry, [&] { return rubato::modify(*update, *job, uid); }, [] { return SLURM_SUCCESS; });
+      entry, [&] { return rubato::modify(*update, *job, uid); },
+      [&] { return rubato::answer_without_memory(update->comment); });
 }
 
 }  // extern "C"

@@ -26,11 +26,14 @@ constexpr auto kIdlePublish = milliseconds(333);  // for each second of Heartbea
 constexpr auto kMaxModelsWait = milliseconds(2000);
 constexpr auto kStoreLook = milliseconds(10);
 constexpr auto kMaxEnd = milliseconds(450);
+constexpr double kFailedRest = 0.1;  // seconds after a failed step, which is tried again
 
 double ms_since(const Clock& clock, SteadyTime since) {
   return duration<double, std::milli>(clock.steady() - since).count();
 }
 
+EntryPoint step_entry{"a step of the loop"};
+EntryPoint end_entry{"the end of the loop"};
 EntryPoint cycle_entry{"the loop"};
 EntryPoint config_entry{"reading rubato.conf"};
 EntryPoint record_entry{"recording reports"};
@@ -78,24 +81,39 @@ void Loop::reconfigure() noexcept {
 
 void Loop::run() noexcept {
   pair_.set_waker(this);
-  while (!pacer_.stopping()) {
-    const WakeReason reason =
-        config_ == nullptr ? WakeReason::kTick : pacer_.wait(config_->round_interval);
-    if (pacer_.stopping()) break;
-    const bool paused = pause_changed();
-    if (reconfigure_.exchange(false) || paused) take_config_guarded();
-    if (config_->injected(Fault::kStopLoop)) continue;  // neither beats nor looks
-    pair_.beat();
-    tend_guarded();
-    if (!is_due(reason)) continue;
-    cycle_guarded();
-    pair_.beat();
-  }
+  while (!pacer_.stopping())
+    guard(
+        step_entry, [this] { step(); }, [this] { pacer_.sleep(kFailedRest); });
   pair_.set_waker(nullptr);
   pair_.set_config(nullptr);  // the gate opens: stock Slurm starts managed jobs
+  finish();
+}
+
+void Loop::step() {
+  const WakeReason reason =
+      config_ == nullptr ? WakeReason::kTick : pacer_.wait(config_->round_interval);
+  if (pacer_.stopping()) return;
+  const bool paused = pause_changed();
+  if (reconfigure_.exchange(false) || paused) take_config_guarded();
+  if (config_ == nullptr) return pacer_.sleep(kFailedRest);
+  if (config_->injected(Fault::kStopLoop)) return;  // neither beats nor looks
+  pair_.beat();
   tend_guarded();
-  if (!failing_) publish(true);
-  end_threads();
+  if (!is_due(reason)) return;
+  cycle_guarded();
+  pair_.beat();
+}
+
+void Loop::finish() noexcept {
+  tend_guarded();
+  guard(
+      end_entry,
+      [this] {
+        if (!failing_) publish(true);
+      },
+      [] {});
+  guard(
+      end_entry, [this] { end_threads(); }, [] {});
 }
 
 void Loop::tend_guarded() noexcept {
@@ -140,9 +158,7 @@ bool Loop::pause_changed() {
 void Loop::take_config_guarded() noexcept {
   guard(
       config_entry, [this] { take_config(); },
-      [this] {
-        if (config_ == nullptr) config_ = std::make_shared<const Config>();
-      });
+      [this] { reconfigure_ = true; });  // it is read again in the next step
 }
 
 void Loop::take_config() {
@@ -192,6 +208,7 @@ void Loop::cycle_guarded() noexcept {
     return;
   }
   ++stats_.failed_rounds;
+  snapshots_.read_all_next();  // what the failed cycle had read may be lost
   if (!std::exchange(failing_, true))
     log().error("scheduling cycle failed ({}); stock Slurm starts all jobs until it recovers",
                 failure_);
@@ -200,7 +217,7 @@ void Loop::cycle_guarded() noexcept {
 }
 
 void Loop::load_state(const Snapshot& snapshot) {
-  if (std::exchange(state_loaded_, true)) return;
+  if (state_loaded_) return;
   const std::string text = Publisher::read_state(state_dir_);
   if (!text.empty()) {
     auto memory = memory_from_json(text, snapshot);
@@ -217,6 +234,7 @@ void Loop::load_state(const Snapshot& snapshot) {
   recorder_.restore(Publisher::read_state(state_dir_, "report.json"),
                     Publisher::read_state(state_dir_, "decisions.json"));
   publisher_.open();
+  state_loaded_ = true;  // only now: a failure above is tried again
 }
 
 void Loop::notice_clock_step(Seconds taken) {
@@ -282,12 +300,14 @@ void Loop::cycle() {
   held_before_ = times_.all.total_ms;
   full_ = !has_plan_ || seconds_since(*clock_, last_full_) >= config_->round_interval;
   if (full_) last_full_ = clock_->steady();
-  if (std::exchange(await_models_, false)) await_models();
+  if (await_models_) await_models();
+  await_models_ = false;
   std::optional<Snapshot> seen = snapshots_.take(*config_, !has_plan_);
   if (!seen) return;
   publisher_.set_private_data(seen->private_data);
   load_state(*seen);
-  if (std::exchange(new_config_, false)) log_unknown_partitions(*config_, *seen);
+  if (new_config_) log_unknown_partitions(*config_, *seen);
+  new_config_ = false;
   notice_clock_step(seen->taken);
   if (full_) promote_predictable(memory_);
   seen->memory = memory_;
@@ -299,7 +319,8 @@ void Loop::cycle() {
   auto plan = std::make_shared<Plan>(std::move(*decided));
   const std::uint64_t started_before = committer_.counts().started;
   if (places()) committer_.commit(*snapshot, *plan, *config_, memory_, full_);
-  memory_ = plan->memory;
+  Memory left = plan->memory;  // an assignment that fails would leave a part of it
+  memory_ = std::move(left);
   recorder_.record_round(*snapshot, *plan, memory_, committer_.counts().started - started_before);
   recorder_.process_messages(pair_.take_last_reports(recorder_.ended()), memory_);
   note_round({.snapshot = snapshot, .plan = plan, .models = models});
@@ -336,6 +357,7 @@ void Loop::publish(bool last) {
                        .commits = committer_.counts(),
                        .recorder = recorder_,
                        .models = models_,
+                       .pause = pause_,
                        .now = clock_->now(),
                        .records_fit = snapshots_.records_fit(),
                        .config_good = config_source_.good()},

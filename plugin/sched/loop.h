@@ -40,6 +40,8 @@ class Loop final : public Waker {
   void wake() noexcept override { pacer_.wake(); }
 
  private:
+  /// Waits for a wake or a tick and does what is due.
+  void step();
   [[nodiscard]] bool is_due(WakeReason reason);
   void cycle_guarded() noexcept;
   void cycle();
@@ -57,6 +59,7 @@ class Loop final : public Waker {
   /// Passes on reports and models between cycles.
   void tend_guarded() noexcept;
   void publish(bool last);
+  void finish() noexcept;
   void end_threads();
   [[nodiscard]] bool places() const { return config_->mode == Mode::kPlace; }
 

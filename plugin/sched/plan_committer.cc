@@ -34,6 +34,28 @@ std::set<JobKey> waiting_for_nodes(const Snapshot& snapshot) {
   return jobs;
 }
 
+// Adds what one commit did to `all`, and has slurmctld save its starts, also if the commit throws.
+class NotedCommit {
+ public:
+  NotedCommit(CommitCount& all, bool save) : all_(all), save_(save) {}
+  ~NotedCommit() {
+    if (count_.started + count_.started_unmanaged > 0 && save_) save_soon();
+    all_.started += count_.started;
+    all_.started_unmanaged += count_.started_unmanaged;
+    all_.elsewhere += count_.elsewhere;
+    all_.refused += count_.refused;
+  }
+  NotedCommit(const NotedCommit&) = delete;
+  NotedCommit& operator=(const NotedCommit&) = delete;
+
+  [[nodiscard]] CommitCount& count() { return count_; }
+
+ private:
+  CommitCount& all_;
+  bool save_;
+  CommitCount count_;
+};
+
 }  // namespace
 
 void PlanCommitter::wait_for_quiet(const Config& config) const {
@@ -67,12 +89,10 @@ void PlanCommitter::commit(const Snapshot& snapshot, Plan& plan, const Config& c
   if (full) busy_.clear();
   drop_unsettled(snapshot, plan, config);
   if (!plan.starts.empty()) wait_for_quiet(config);
-  const CommitCount count = rubato::commit(snapshot, plan, config, pair_, times_, busy_);
-  if (count.started + count.started_unmanaged > 0 && !config.off(Mechanism::kSave)) save_soon();
-  counts_.started += count.started;
-  counts_.started_unmanaged += count.started_unmanaged;
-  counts_.elsewhere += count.elsewhere;
-  counts_.refused += count.refused;
+  {
+    NotedCommit noted(counts_, !config.off(Mechanism::kSave));
+    rubato::commit(snapshot, plan, config, pair_, times_, busy_, noted.count());
+  }
   // The texts in jobs are for people and can wait; the reservations are for the gate.
   if (!full) {
     if (plan.memory.reservations == before.reservations) return;

@@ -63,6 +63,7 @@ Pair* pair RUBATO_GUARDED_BY(plugin_mutex) = nullptr;
 int start_all() {
   if (scheduling_disabled()) return SLURM_SUCCESS;
   const MutexLock lock(plugin_mutex);
+  (void)log();  // it needs memory when it is made, which handlers of exceptions may not have
   pin(plugin_type);
   pair = find_pair(plugin_type);
   if (stock == nullptr) {
@@ -103,7 +104,7 @@ extern "C" {
 // trouble, as it would be without Rubato.
 RUBATO_EXPORTED int init() {
   static rubato::EntryPoint entry{"sched/backfill init"};
-  return rubato::guard(
+  return rubato::guard_start(
       entry, [] { return rubato::start_all(); },
       [] {
         const rubato::MutexLock lock(rubato::plugin_mutex);

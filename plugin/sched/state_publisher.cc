@@ -18,6 +18,10 @@ constexpr double kShare = 0.05;
 
 }  // namespace
 
+double write_interval(double interval, double needed) {
+  return std::max(interval, needed / kShare);
+}
+
 void StatePublisher::open() { publisher_ = std::make_unique<Publisher>(state_dir_, clock_); }
 
 void StatePublisher::set_private_data(const PrivateData& hidden) {
@@ -43,22 +47,17 @@ void StatePublisher::publish(bool last, const Config& config, Recorder& recorder
                              const StatsText& stats) {
   if (publisher_ == nullptr || round_.snapshot == nullptr || config.off(Mechanism::kPublish))
     return;
-  const bool now = last || std::exchange(hidden_changed_, false);
+  const bool now = last || hidden_changed_;
   const bool due = now || seconds_since(*clock_, last_publish_) >= config.publish_interval;
   if (!due) return;
-  last_publish_ = clock_->steady();
+  const SteadyTime at = clock_->steady();
   const PublishTimes times = publisher_->times();
   const auto over = [&](SteadyTime since, double interval, double needed) {
-    return seconds_since(*clock_, since) >= std::max(interval, needed / kShare);
+    return seconds_since(*clock_, since) >= write_interval(interval, needed);
   };
   PublishedState published;
   published.write_state = last || over(last_state_, kStateInterval, times.state);
-  if (published.write_state) last_state_ = last_publish_;
   published.write_round = now || over(last_round_, config.publish_interval, times.round);
-  if (published.write_round) {
-    last_round_ = last_publish_;
-    unpublished_ = false;
-  }
   published.snapshot = round_.snapshot;
   published.plan = round_.plan;
   published.models = round_.models;
@@ -67,9 +66,19 @@ void StatePublisher::publish(bool last, const Config& config, Recorder& recorder
   if (!config.off(Mechanism::kPrivateData)) published.hidden = hidden_;
   published.stats = stats(true);
   if (published.hidden.any()) published.open_stats = stats(false);
-  published.report = recorder.take_report(last);
   published.publish_dir = publish_dir(config);
+  published.report = recorder.take_report(last);
+  const bool state = published.write_state;
+  const bool round = published.write_round;
   publisher_->offer(std::move(published));
+  // Only now: what failed above is offered again in the next cycle.
+  hidden_changed_ = false;
+  last_publish_ = at;
+  if (state) last_state_ = at;
+  if (round) {
+    last_round_ = at;
+    unpublished_ = false;
+  }
 }
 
 void StatePublisher::offer_models(const Config& config, const Recorder& recorder,

@@ -25,6 +25,10 @@ struct RoundRecord {
   std::shared_ptr<const Models> models;
 };
 
+/// Seconds between two writes of files that took `needed` seconds the last time. They take at most
+/// a twentieth of the time of one core.
+[[nodiscard]] double write_interval(double interval, double needed);
+
 /// Hands rounds to the threads that write files. Used by the loop's thread alone.
 class StatePublisher {
  public:

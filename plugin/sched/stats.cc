@@ -2,6 +2,7 @@
 #include "plugin/sched/stats.h"
 
 #include <array>
+#include <optional>
 
 #include "lib/base/json_reader.h"
 #include "lib/base/version.h"
@@ -74,6 +75,15 @@ void put_hints(JsonValue& out, const HintStats& hints) {
   put(out, "hints.updates_refused", hints.updates_refused);
 }
 
+// The name of the admin is left out where PrivateData hides something.
+void put_pause(JsonValue& out, const std::optional<Pause>& pause, bool breakdown) {
+  put(out, "paused", pause.has_value());
+  if (!pause) return;
+  if (breakdown && !pause->by.empty()) put(out, "pause.by", pause->by);
+  if (pause->since > 0) put(out, "pause.since", pause->since);
+  if (pause->until > 0) put(out, "pause.until", pause->until);
+}
+
 }  // namespace
 
 std::string stats_json(const StatsInput& input, bool breakdown) {
@@ -84,6 +94,7 @@ std::string stats_json(const StatsInput& input, bool breakdown) {
   put(out, "version", std::string(version()));
   put(out, "slurm_version", kSlurmRelease);
   put(out, "mode", to_string(input.config.mode));
+  put_pause(out, input.pause, breakdown);
   put(out, "heartbeat", static_cast<std::int64_t>(input.now));
   put(out, "gate_open", gate.open);
   put(out, "records_fit", input.records_fit);

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "lib/base/units.h"
 #include "lib/config/config.h"
+#include "lib/runtime/pause.h"
 #include "lib/runtime/recorder.h"
 #include "plugin/actuate/commit.h"
 #include "plugin/common/pair.h"
@@ -39,6 +41,7 @@ struct StatsInput {
   const CommitCount& commits;
   const Recorder& recorder;
   const ModelSource& models;
+  const std::optional<Pause>& pause;
   Seconds now = 0;  ///< Unix seconds
   bool records_fit = false;
   bool config_good = false;

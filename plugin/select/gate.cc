@@ -96,6 +96,8 @@ void Gate::forget_nodes() noexcept {
 
 void Gate::enter_start(const StartScope* scope) noexcept { this_start = scope; }
 
+bool Gate::in_start() noexcept { return this_start != nullptr; }
+
 void Gate::mark_backfill_thread(bool on) noexcept { this_is_backfill = on; }
 
 void Gate::note_submit(std::uint32_t uid, bool immediate) noexcept {

@@ -39,6 +39,8 @@ class Gate final : public Pair {
   /// injection throw-gate).
   [[nodiscard]] GateAnswer answer(const GateQuestion&);
 
+  /// The calling thread starts a job of Rubato.
+  [[nodiscard]] static bool in_start() noexcept;
   /// Node indices have changed: reservations by index are void until the loop sets them again.
   void forget_nodes() noexcept;
   /// `ok` false opens the gate: a record has a size that this build does not expect.

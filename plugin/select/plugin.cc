@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // select/cons_tres with Rubato's gate in front: only the symbols that Slurm looks up.
+#include <atomic>
 #include <cstring>
 
 #include "plugin/common/exported.h"
@@ -29,6 +30,7 @@ namespace rubato {
 namespace {
 
 SelectOps loaded_ops;
+std::atomic<bool> in_use{false};  // the last init() succeeded
 
 Result<SelectOps> load_stock() {
   const std::string own = directory_of(plugin_type);
@@ -53,9 +55,11 @@ extern "C" {
 // Without the stock plugin no call can be forwarded: the daemon must not start.
 RUBATO_EXPORTED int init() {
   static rubato::EntryPoint entry{"select/cons_tres init"};
-  return rubato::guard(
+  return rubato::guard_start(
       entry,
       []() -> int {
+        // Later calls of C code may not fail: the gate allocates when it is made.
+        (void)rubato::gate();
         rubato::pin(plugin_type);
         const auto ops = rubato::load_stock();
         if (!ops) {
@@ -64,18 +68,24 @@ RUBATO_EXPORTED int init() {
         }
         rubato::loaded_ops = *ops;
         rubato::slurm_log(rubato::LogLevel::kDebug, "%s", rubato::kPluginMarker);
-        return rubato::loaded_ops.init();
+        const int rc = rubato::loaded_ops.init();
+        rubato::in_use = rc == SLURM_SUCCESS;
+        return rc;
       },
       []() -> int { return SLURM_ERROR; });
 }
 
 RUBATO_EXPORTED void fini() {
+  rubato::in_use = false;
   rubato::gate().forget_nodes();
   if (rubato::loaded_ops.fini != nullptr) rubato::loaded_ops.fini();
 }
 
+// If init() failed, Slurm has loaded the stock plugin in place of this file, which is still in
+// memory: a loop with this gate would start jobs that stock Slurm starts too.
 RUBATO_EXPORTED rubato::Pair* rubato_pair(const char* build) {
-  return std::strcmp(build, rubato::build_id()) == 0 ? &rubato::gate() : nullptr;
+  const bool usable = rubato::in_use && std::strcmp(build, rubato::build_id()) == 0;
+  return usable ? &rubato::gate() : nullptr;
 }
 
 }  // extern "C"

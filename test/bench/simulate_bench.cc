@@ -68,7 +68,7 @@ void play(benchmark::State& state, const char* policy) {
 }
 
 void fifo(benchmark::State& state) { play(state, "fifo"); }
-void rubato_round(benchmark::State& state) { play(state, "rubato"); }
+void rubato_round(benchmark::State& state) { play(state, "rubato-place"); }
 BENCHMARK(fifo)->Arg(64)->Arg(512)->Unit(benchmark::kMillisecond);
 BENCHMARK(rubato_round)->Arg(64)->Arg(512)->Unit(benchmark::kMillisecond);
 

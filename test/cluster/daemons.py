@@ -112,7 +112,7 @@ class Daemons:
         """Makes every slurmd read slurm.conf and register; waits until Slurm knows its nodes."""
         for pid in self.daemon_pids("run/slurmd.*.pid"):
             proc.send(pid, signal.SIGHUP)
-        end = time.monotonic() + 60
+        end, again = time.monotonic() + 60, time.monotonic() + 10
         while self.daemon_pids("run/slurmd.*.pid") and time.monotonic() < end:
             names = {file.name.split(".")[1]
                      for file in pathlib.Path(self.path("run")).glob("slurmd.*.pid")}
@@ -120,6 +120,10 @@ class Daemons:
                        if name in names and node.get("State", "").startswith("UNKNOWN")]
             if not unknown:
                 return
+            if time.monotonic() > again:    # a slurmd that was just reading slurm.conf missed it
+                for pid in self.daemon_pids(*(f"run/slurmd.{name}.pid" for name in unknown)):
+                    proc.send(pid, signal.SIGHUP)
+                again += 10
             time.sleep(0.03)
 
     def _log_ended(self):

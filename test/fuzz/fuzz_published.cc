@@ -37,7 +37,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check(text, rubato::decisions_from_json, to_text);
   check(text, rubato::models_from_json, to_text);
   check(text, rubato::models_fit_from_json, to_text);
-  check(text, [](std::string_view bytes) { return rubato::Periods::from_json(bytes); },
-        [](const rubato::Periods& periods) { return periods.text(); });
+  check(
+      text, [](std::string_view bytes) { return rubato::Periods::from_json(bytes); },
+      [](const rubato::Periods& periods) { return periods.text(); });
   return 0;
 }

@@ -40,7 +40,7 @@ class Cut(unittest.TestCase):
         ours, theirs = pty.openpty()
         self.addCleanup(os.close, ours)
         command = [golden.program(), "simulate", "-w", str(workload(self.folder)), "-c", "a:4x4",
-                   "-p", "rubato,fifo", "--json", "--report", str(self.folder / "r.html"), *options]
+                   "-p", "rubato-place,fifo", "--json", "--report", str(self.folder / "r.html"), *options]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=theirs, text=True,
                                    env={**os.environ, "TZ": "UTC"})
         os.close(theirs)
@@ -85,11 +85,11 @@ class Cut(unittest.TestCase):
             with self.subTest(signal=number.name):
                 code, runs, seen = self.cut_by(number)
                 self.assertEqual(1, code)
-                self.assertEqual(["rubato"], [run["policy"] for run in runs], "fifo was not started")
+                self.assertEqual(["rubato-place"], [run["policy"] for run in runs], "fifo was not started")
                 self.assertTrue(runs[0]["cut"])
                 self.assertLess(runs[0]["finished"], runs[0]["jobs"])
                 page = (self.folder / "r.html").read_text()
-                self.assertIn('<p class="cut">Runs cut short, at simulated time: rubato at ', page)
+                self.assertIn('<p class="cut">Runs cut short, at simulated time: rubato-place at ', page)
                 bar, _, after = seen.rpartition(b"\r\x1b[K")
                 self.assertIn(b"jobs, ", bar)
                 self.assertNotIn(b"jobs, ", after, "the bar is wiped from the terminal")
@@ -101,7 +101,7 @@ class Cut(unittest.TestCase):
         out, _ = process.communicate(timeout=PATIENCE)
         self.assertEqual(0, process.returncode)
         runs = [json.loads(line) for line in out.splitlines()]
-        self.assertEqual([("rubato", True), ("fifo", True)],
+        self.assertEqual([("rubato-place", True), ("fifo", True)],
                          [(run["policy"], run.get("cut", False)) for run in runs])
 
 

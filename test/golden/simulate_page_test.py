@@ -60,7 +60,7 @@ class Report(unittest.TestCase):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="rubato-page-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         (cls.folder / "w.csv").write_text(WORKLOAD)
-        cls.text = cls.write("-p", "fifo,backfill,rubato")
+        cls.text = cls.write("-p", "fifo,backfill,rubato-place")
         cls.page = Page(cls.text)
 
     @classmethod
@@ -102,12 +102,12 @@ class Report(unittest.TestCase):
         self.assertEqual([], [attrs for attrs in page.all("i") if not attrs], "those of bars have a class")
 
     def test_the_same_command_makes_the_same_bytes(self):
-        self.assertEqual(self.text, self.write("-p", "fifo,backfill,rubato"))
+        self.assertEqual(self.text, self.write("-p", "fifo,backfill,rubato-place"))
 
     def test_command_seed_schema_and_version_are_there(self):
         version = golden.version_of(golden.program())
         text = " ".join(data for _, data in self.page.texts)
-        self.assertIn("rubato simulate -w w.csv -c a:1x4,b:1x2 -p fifo,backfill,rubato --report r.html",
+        self.assertIn("rubato simulate -w w.csv -c a:1x4,b:1x2 -p fifo,backfill,rubato-place --report r.html",
                       text)
         self.assertIn(f"Seed 0; Rubato {version};", text)
         self.assertIn("rubato.simulate/1", text)
@@ -116,13 +116,13 @@ class Report(unittest.TestCase):
         charts = [svg for svg in self.page.all("svg") if svg.get("role") == "img"]
         self.assertEqual(4, len(charts))
         for svg in charts:
-            self.assertRegex(svg["aria-label"], r"fifo: .*backfill: .*rubato: ")
+            self.assertRegex(svg["aria-label"], r"fifo: .*backfill: .*rubato-place: ")
         canvases = self.page.all("canvas")
         self.assertEqual(["gantt0", "gantt1", "gantt2"], [canvas["id"] for canvas in canvases])
         for canvas in canvases:
-            self.assertRegex(canvas["aria-label"], r"^Gantt chart of \w+: \d+ bars on 6 GPUs")
+            self.assertRegex(canvas["aria-label"], r"^Gantt chart of [\w-]+: \d+ bars on 6 GPUs")
         lines = [attrs["data-name"] for attrs in self.page.all("path") if "data-name" in attrs]
-        self.assertEqual(["fifo", "backfill", "rubato"] * 4, lines)
+        self.assertEqual(["fifo", "backfill", "rubato-place"] * 4, lines)
 
     def test_both_colour_schemes_are_meant(self):
         self.assertIn("color-scheme: light dark", self.text)

@@ -35,7 +35,7 @@ double end_with(const Config* config) {
   suite.jobs.push_back(job);
   RunControl control;
   control.config = config;
-  const auto record = run_suite(suite, "rubato", Information::kLearned, control);
+  const auto record = run_suite(suite, "rubato-place", Information::kLearned, control);
   EXPECT_TRUE(record) << record.error().text;
   return record ? record->jobs[0].finish : 0;
 }

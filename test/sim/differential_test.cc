@@ -215,7 +215,13 @@ void expect_sound(const Suite& suite, const RunMetrics& record) {
   }
 }
 
-class AnyPolicy : public testing::TestWithParam<std::string> {};
+/// A policy, and what it is told.
+struct Told {
+  std::string policy;
+  Information information = Information::kLearned;
+};
+
+class AnyPolicy : public testing::TestWithParam<Told> {};
 
 /// The number of types of the suite for a seed.
 int types_for(std::uint64_t seed) { return 1 + static_cast<int>(seed % 3); }
@@ -223,9 +229,10 @@ int types_for(std::uint64_t seed) { return 1 + static_cast<int>(seed % 3); }
 TEST_P(AnyPolicy, KeepsWorkAndRoom) {
   for (std::uint64_t seed = 0; seed < test::seeds(12); ++seed) {
     const Suite suite = drawn_suite(seed, types_for(seed), seed % 2 == 1);
-    if (unfit(*find_policy(GetParam()), suite)) continue;
-    SCOPED_TRACE(fmt::format("{} on seed {}", GetParam(), seed));
-    const RunMetrics record = play(suite, GetParam(), seed);
+    const auto& [policy, information] = GetParam();
+    if (unfit(*find_policy(policy), suite)) continue;
+    SCOPED_TRACE(fmt::format("{} on seed {}", policy, seed));
+    const RunMetrics record = play(suite, policy, seed, information);
     expect_sound(suite, record);
     if (testing::Test::HasFailure()) return;
   }
@@ -234,12 +241,13 @@ TEST_P(AnyPolicy, KeepsWorkAndRoom) {
 TEST_P(AnyPolicy, IsTheSameAgainAndAfterCuts) {
   for (std::uint64_t seed = 20; seed < 20 + test::seeds(6); ++seed) {
     const Suite suite = drawn_suite(seed, types_for(seed), seed % 2 == 1);
-    const PolicyEntry& entry = *find_policy(GetParam());
+    const auto& [name, information] = GetParam();
+    const PolicyEntry& entry = *find_policy(name);
     if (unfit(entry, suite)) continue;
-    SCOPED_TRACE(fmt::format("{} on seed {}", GetParam(), seed));
-    const RunMetrics whole = play(suite, GetParam(), seed);
-    EXPECT_TRUE(same(whole, play(suite, GetParam(), seed)));
-    const auto policy = entry.make({suite.cluster, suite.jobs, seed});
+    SCOPED_TRACE(fmt::format("{} on seed {}", name, seed));
+    const RunMetrics whole = play(suite, name, seed, information);
+    EXPECT_TRUE(same(whole, play(suite, name, seed, information)));
+    const auto policy = entry.make({suite.cluster, suite.jobs, seed, information});
     Engine engine(suite, *policy, seed, true);
     bool done = false;
     for (double until = 300; !done; until += 777) {
@@ -262,9 +270,21 @@ std::vector<std::string> engine_policies() {
   return names;
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, AnyPolicy, testing::ValuesIn(engine_policies()),
+/// Each policy, and Rubato with each word of --information.
+std::vector<Told> each_told() {
+  std::vector<Told> all;
+  for (const std::string& name : engine_policies()) all.push_back({name, Information::kLearned});
+  for (const auto information : {Information::kKnown, Information::kRates, Information::kBlind})
+    all.push_back({"rubato-place", information});
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, AnyPolicy, testing::ValuesIn(each_told()),
                          [](const auto& given) {
-                           std::string name = given.param;
+                           const bool usual = given.param.information == Information::kLearned;
+                           std::string name = given.param.policy;
+                           if (!usual)
+                             name += fmt::format("-{}", to_string(given.param.information));
                            std::replace(name.begin(), name.end(), '-', '_');
                            return name;
                          });

@@ -186,7 +186,7 @@ class WholeNodes final : public Truth {
 // Throughput on the last type is four times that on the first; only the truth contains it.
 TEST(Engine, RubatoKnowsAllSpeedsWhereTheyAreKnown) {
   const Suite suite = make_suite("a:1x2,b:1x2,c:1x2", {make_job("one", 0, 1, 40000)});
-  const auto record = run_suite(suite, "rubato", Information::kKnown, {});
+  const auto record = run_suite(suite, "rubato-place", Information::kKnown, {});
   ASSERT_TRUE(record);
   EXPECT_DOUBLE_EQ(record->jobs[0].finish, 10000);
 }
@@ -241,7 +241,7 @@ Suite drawn(std::uint64_t seed) {
 }
 
 const std::vector<std::string> kEngine{"fifo",      "fifo-het",     "backfill", "las",
-                                       "gavel-las", "gavel-maxsum", "tiresias", "rubato"};
+                                       "gavel-las", "gavel-maxsum", "tiresias", "rubato-place"};
 
 /// A node never has more GPUs in use than it has; a job has one placement; its GPU time matches.
 void check_intervals(const Suite& suite, const RunMetrics& record) {
@@ -376,6 +376,20 @@ TEST(Engine, AnUnknownPolicyIsNamedWithTheNearest) {
   const auto record = run_suite(drawn(1), "fifo-hat", Information::kLearned, {});
   ASSERT_FALSE(record);
   EXPECT_EQ(record.error().text, "no policy 'fifo-hat'; did you mean fifo-het?");
+  const auto whole = run_suite(drawn(1), "rubato", Information::kLearned, {});
+  ASSERT_FALSE(whole);
+  EXPECT_EQ(whole.error().text, "no policy 'rubato'; did you mean rubato-place?");
+}
+
+TEST(Tables, SayWhatEachPolicyKnows) {
+  EXPECT_EQ(known_to("sia", Information::kLearned), "rates");
+  EXPECT_EQ(known_to("backfill", Information::kKnown), "limits");
+  EXPECT_EQ(known_to("tiresias", Information::kKnown), "attained service");
+  EXPECT_EQ(known_to("rubato-place", Information::kBlind), "blind");
+  EXPECT_EQ(known_to("(real)", Information::kKnown), "-");
+  for (const PolicyEntry& policy : policies()) {
+    EXPECT_EQ(policy.knows.empty(), policy.name == kRubatoPlace) << policy.name;
+  }
 }
 
 TEST(Tables, AreSortedAndWhole) {

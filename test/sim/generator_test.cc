@@ -228,8 +228,8 @@ TEST_P(EachGenerated, AFileOfItGivesTheSame) {
   std::filesystem::remove(file);
   ASSERT_TRUE(read) << read.error().text;
   EXPECT_EQ(read->jobs, suite.jobs);
-  for (const char* policy :
-       {"fifo", "backfill", "las", "tiresias", "rubato", "equal", "elastic-fixed", "aiturbo"}) {
+  for (const char* policy : {"fifo", "backfill", "las", "tiresias", "rubato-place", "equal",
+                             "elastic-fixed", "aiturbo"}) {
     const RunMetrics a = play(suite, policy, kNever);
     const RunMetrics b = play(*read, policy, suite.horizon);
     EXPECT_EQ(a.intervals, b.intervals) << policy;

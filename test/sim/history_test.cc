@@ -35,9 +35,6 @@ std::string many() {
   return rows;
 }
 
-/// Rubato in mode place.
-const char* own_policy() { return find_policy("rubato") != nullptr ? "rubato" : "rubato-place"; }
-
 class History : public testing::Test {
  protected:
   Suite read(const std::string& rows, const char* cluster) {
@@ -88,7 +85,7 @@ TEST_F(History, JobsThatRunAtItsBeginKeepTheirGpusUnderEachPolicy) {
   const Suite suite =
       read(many() + row("runs", 10, 20, 5000, 4, 1, 120) + row("waits", 30, 5000, 5500, 4, 1, 60),
            "a:1x4");
-  for (const char* policy : {"backfill", "fifo", own_policy()}) {
+  for (const char* policy : {"backfill", "fifo", kRubatoPlace}) {
     EXPECT_GE(start_of(suite, "waits", policy), 4900) << policy;
     EXPECT_EQ(start_of(suite, "runs", policy), -80) << policy;
   }
@@ -118,7 +115,7 @@ TEST_F(History, AJobStaysOnItsNumberOfNodes) {
   const std::string rows = row("a", 0, 0, 1000, 3, 1, 60) + row("b", 1, 1, 900, 3, 1, 60) +
                            row("c", 2, 1000, 2000, 2, 1, 60);
   const Suite suite = read(rows, "a:2x4");
-  for (const char* policy : {"backfill", "fifo", own_policy()}) {
+  for (const char* policy : {"backfill", "fifo", kRubatoPlace}) {
     EXPECT_GE(start_of(suite, "c", policy), 900) << policy << ": not on two nodes";
   }
 }

@@ -117,7 +117,7 @@ TEST_F(Bounds, JobsThatCanNeverRunAreNamed) {
 TEST_F(Bounds, TheMakespanIsTheEndOfTheLastJobThatEnded) {
   const auto figures = [&](const char* jobs) {
     const auto suite = read(jobs, "", "a100:2x8");
-    const auto record = run_suite(*suite, "rubato", Information::kLearned, {});
+    const auto record = run_suite(*suite, "rubato-place", Information::kLearned, {});
     EXPECT_TRUE(record) << (record ? "" : record.error().text);
     return measure(*record, {}, 16, 0);
   };

@@ -52,7 +52,7 @@ TEST(AskedLimit, LetsRubatoFillTheGapBeforeAGang) {
   suite.truth = std::make_shared<TwoSpeeds>();
   suite.jobs = {job_of("runs", 0, 2, 2000), job_of("gang", 1, 4, 400), job_of("short", 2, 1, 300),
                 job_of("long", 3, 1, 3000)};
-  const auto record = run_suite(suite, "rubato", Information::kLearned, RunControl());
+  const auto record = run_suite(suite, "rubato-place", Information::kLearned, RunControl());
   ASSERT_TRUE(record) << record.error().text;
   EXPECT_LT(record->jobs[2].finish, 400) << "ends before the gang can start";
   EXPECT_EQ(record->jobs[1].first_start, 1000);

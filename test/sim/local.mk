@@ -14,6 +14,7 @@ test_sim_sim_tests_SOURCES = \
   test/sim/differential_test.cc \
   test/sim/elastic_test.cc \
   test/sim/engine_test.cc \
+  test/sim/exact_throughput_test.cc \
   test/sim/gavel_test.cc \
   test/sim/generator_test.cc \
   test/sim/glpk.cc \
@@ -31,6 +32,7 @@ test_sim_sim_tests_SOURCES = \
   test/sim/simplices_test.cc \
   test/sim/solver_test.cc \
   test/sim/timeline_test.cc \
+  test/support/build_snapshot.h \
   test/support/drawn_assignment.h \
   test/support/seeds.h \
   test/support/shared_data.h

@@ -26,8 +26,9 @@ std::string text_of(const std::string& path) {
 TEST(OwnPolicy, IsTheOneThatHackingLinks) {
   const std::string hacking = text_of("HACKING.md");
   EXPECT_NE(hacking.find("](test/sim/policy_shortest.cc)"), std::string::npos);
-  for (const char* line : {"std::unique_ptr<Policy> make_shortest(const PolicyContext& context);",
-                           R"({"shortest", "shortest remaining work first", &make_shortest},)"}) {
+  for (const char* line :
+       {"std::unique_ptr<Policy> make_shortest(const PolicyContext& context);",
+        R"({"shortest", "shortest remaining work first", "rates, work", &make_shortest},)"}) {
     EXPECT_NE(hacking.find(line), std::string::npos) << line;
   }
   EXPECT_NE(text_of("test/sim/policy_shortest.cc").find("make_shortest(const PolicyContext& "),

@@ -44,11 +44,12 @@ class TwoSpeeds final : public Truth {
   }
 };
 
-inline RunMetrics play(const Suite& suite, const std::string& policy, std::uint64_t seed = 1) {
+inline RunMetrics play(const Suite& suite, const std::string& policy, std::uint64_t seed = 1,
+                       Information information = Information::kLearned) {
   RunControl control;
   control.seed = seed;
   control.intervals = true;
-  auto record = run_suite(suite, policy, Information::kLearned, control);
+  auto record = run_suite(suite, policy, information, control);
   EXPECT_TRUE(record) << policy << ": " << (record ? "" : record.error().text);
   return record.value_or(RunMetrics{});
 }

@@ -94,7 +94,7 @@ ClusterShape cluster_of(const Names& names) {
 
 const std::vector<std::string> kAnywhere{"backfill",  "equal",        "fifo",     "fifo-het",
                                          "gavel-las", "gavel-maxsum", "gavel-wf", "gavel-makespan",
-                                         "las",       "rubato",       "tiresias"};
+                                         "las",       "rubato-place", "tiresias"};
 
 TEST_F(Files, TheOrderOfRowsChangesNothing) {
   const Names names{{"m0", "m1", "m2"}, {"a", "b"}};
@@ -196,7 +196,7 @@ TEST_F(Files, TheRulesOfPeersKnowNoNames) {
                                     parse_cluster_shape("one:6x4,two:2x8,any:3x8").value());
   ASSERT_TRUE(suite) << suite.error().text;
   ASSERT_TRUE(other) << other.error().text;
-  for (const char* policy : {"sia", "gavel-maxsum", "fifo-het", "rubato"}) {
+  for (const char* policy : {"sia", "gavel-maxsum", "fifo-het", "rubato-place"}) {
     EXPECT_TRUE(same(play(*suite, policy), play(*other, policy))) << policy;
   }
 }

@@ -252,17 +252,26 @@ TEST_F(StoreTest, ReaderInTheWayCostsTimeAndNoRecord) {
   EXPECT_EQ(open_reader(folder_.database()).counts().value().samples, 20);
 }
 
-/// A clock that throws, as any code of the thread may if memory is exhausted.
+/// A clock that throws at first, as any code of the thread may if memory is exhausted.
 class BrokenClock : public Clock {
  public:
-  [[nodiscard]] Seconds now() const override { throw std::bad_alloc(); }
+  [[nodiscard]] Seconds now() const override {
+    if (broken) throw std::bad_alloc();
+    return test::kNow;
+  }
+  std::atomic<bool> broken{true};
 };
 
-TEST_F(StoreTest, ExceptionInTheThreadTurnsItOffForGood) {
-  Store store(options_, std::make_shared<BrokenClock>());
+TEST_F(StoreTest, ExceptionInTheThreadTurnsItOffUntilTheNextRetry) {
+  const auto clock = std::make_shared<BrokenClock>();
+  Store store(options_, clock);
   EXPECT_TRUE(eventually([&] { return store.stats().state == StoreState::kOff; }));
-  EXPECT_FALSE(store.push(sample_of_job(1)));
-  EXPECT_THAT(joined(store.take_messages()), HasSubstr("the thread of the store ended: std::bad"));
+  EXPECT_TRUE(store.push(sample_of_job(1)));
+  EXPECT_THAT(joined(store.take_messages()), HasSubstr("running without the store: std::bad"));
+  clock->broken = false;
+  EXPECT_TRUE(eventually([&] { return store.stats().written == 1; }));
+  EXPECT_EQ(store.stats().state, StoreState::kReady);
+  EXPECT_THAT(joined(store.take_messages()), HasSubstr("the store is open again"));
   EXPECT_TRUE(store.stop());
 }
 

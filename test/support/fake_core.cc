@@ -79,12 +79,11 @@ Snapshot SnapshotReader::take() {
   return test::core().snapshot;
 }
 
-CommitCount commit(const Snapshot&, Plan& plan, const Config&, Pair&, LockTimes&, BusyTries&) {
+void commit(const Snapshot&, Plan& plan, const Config&, Pair&, LockTimes&, BusyTries&,
+            CommitCount& count) {
   ++test::core().commits;
   test::core().starts += static_cast<int>(plan.starts.size());
-  CommitCount count;
-  count.started = plan.starts.size();
-  return count;
+  count.started += plan.starts.size();
 }
 
 void WriteBack::write(const Snapshot&, const Plan&, const Config&, Pair&, LockTimes&) {

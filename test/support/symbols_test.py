@@ -124,6 +124,17 @@ class Plugins(unittest.TestCase):
                            if kind == "U" and not symbol.startswith(SANITIZERS)}
                 self.assertEqual(missing - known - libraries, set())
 
+    def test_the_log_function_has_the_name_that_all_programs_of_slurm_know(self):
+        """The public libslurm, with which programs of users load the select plugin, exports no log_var."""
+        for name, path in self.files.items():
+            with self.subTest(plugin=name):
+                needed = set(dynamic_symbols(path, "--undefined-only"))
+                self.assertIn("slurm_log_var", needed)
+                self.assertNotIn("log_var", needed)
+        public = glob.glob("/usr/lib/*/libslurm.so.*")
+        for path in public[:1]:
+            self.assertIn("slurm_log_var", dynamic_symbols(path, "--defined-only"))
+
     def test_select_needs_no_variable_that_only_slurmctld_has(self):
         slurmctld = self.slurmctld()
         variables = {symbol for symbol, kind in

@@ -144,10 +144,12 @@ test_unit_loop_tests_SOURCES = \
   plugin/sched/state_publisher.cc \
   plugin/sched/stats.cc \
   plugin/select/gate.cc \
+  plugin/slurm/read/blocks.cc \
   plugin/slurm/read/job_desc_view.cc \
   plugin/slurm/read/job_hints.cc \
   plugin/slurm/read/job_request.cc \
   plugin/slurm/read/kept_request.cc \
+  plugin/slurm/read/limit_room.cc \
   plugin/slurm/stock/hold_times.cc \
   test/support/fake_clock.h \
   test/support/fake_core.cc \
@@ -156,8 +158,10 @@ test_unit_loop_tests_SOURCES = \
   test/support/statistics_checks.h \
   test/unit/plugin/job_desc_view_test.cc \
   test/unit/plugin/job_request_test.cc \
+  test/unit/plugin/limits_test.cc \
   test/unit/plugin/loop_test.cc \
-  test/unit/plugin/pacer_test.cc
+  test/unit/plugin/pacer_test.cc \
+  test/unit/plugin/state_publisher_test.cc
 endif
 endif
 
@@ -173,4 +177,45 @@ test_unit_tools_tests_SOURCES = \
   test/unit/tools/record_table_test.cc \
   test/unit/tools/rqueue_test.cc \
   test/unit/tools/write_file_test.cc
+endif
+
+# Programs whose operator new fails.
+if HAVE_GTEST
+check_PROGRAMS += test/unit/allocation_tests
+TESTS += test/unit/allocation_tests
+test_unit_allocation_tests_CPPFLAGS = $(TEST_CPPFLAGS) $(SQLITE_CFLAGS)
+test_unit_allocation_tests_CXXFLAGS = $(TEST_BASE_CXXFLAGS)
+test_unit_allocation_tests_LDADD = $(TEST_LIBS)
+test_unit_allocation_tests_SOURCES = \
+  plugin/common/guard.cc \
+  plugin/select/gate.cc \
+  test/store/fault_vfs.cc \
+  test/store/fault_vfs.h \
+  test/store/store_support.cc \
+  test/store/store_support.h \
+  test/support/failing_new.cc \
+  test/support/failing_new.h \
+  test/unit/allocation/entries_test.cc \
+  test/unit/allocation/silent_log.cc \
+  test/unit/allocation/store_test.cc
+if BUILD_PLUGINS
+test_unit_allocation_tests_CPPFLAGS += -isystem $(SLURM_SOURCE)
+test_unit_allocation_tests_SOURCES += \
+  plugin/sched/config_source.cc \
+  plugin/sched/loop.cc \
+  plugin/sched/model_source.cc \
+  plugin/sched/pacer.cc \
+  plugin/sched/plan_committer.cc \
+  plugin/sched/snapshot_source.cc \
+  plugin/sched/state_publisher.cc \
+  plugin/sched/stats.cc \
+  plugin/slurm/read/job_desc_view.cc \
+  plugin/slurm/read/job_hints.cc \
+  plugin/slurm/read/job_request.cc \
+  plugin/slurm/read/kept_request.cc \
+  plugin/slurm/stock/hold_times.cc \
+  test/support/fake_core.cc \
+  test/support/fake_core.h \
+  test/unit/allocation/loop_test.cc
+endif
 endif

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
 #include "lib/base/fingerprint.h"
@@ -16,8 +17,12 @@
 namespace rubato::tools {
 namespace {
 
-constexpr int kPairTries = 5;
+// Files that cannot be read may never come. Those of two rounds become a pair as soon as the
+// publisher runs again, which takes a while on a busy host. Large files take long to read.
+constexpr int kReadTries = 5;
+constexpr int kPairTries = 50;
 constexpr useconds_t kPairPause = 20000;
+constexpr auto kPairTime = std::chrono::seconds(1);
 
 /// Why `path` could not be opened, as advice. Looks at errno of a second try, so that the words of
 /// the system and the advice agree.
@@ -108,6 +113,11 @@ Result<PublishedStats> read_stats(const Site& site) {
   stats.gate_matters = member<int>(all, "pending_managed", 1) > 0;
   stats.records_fit = member<bool>(all, "records_fit", true);
   stats.config_good = member<bool>(all, "config_good", true);
+  if (!member<bool>(all, "paused", false)) return stats;
+  const Json& pause = all.at("pause");
+  stats.pause = Pause{.until = member<Seconds>(pause, "until", 0),
+                      .since = member<Seconds>(pause, "since", 0),
+                      .by = member<std::string>(pause, "by", "")};
   return stats;
 }
 
@@ -139,8 +149,11 @@ bool sees_all(const Site& site, const char* name) {
 }
 
 Result<PublishedPlan> read_plan(const Site& site) {
+  const auto began = std::chrono::steady_clock::now();
   auto pair = read_plan_once(site);
-  for (int i = 1; i < kPairTries && (!pair || !pair->same_round); ++i) {
+  for (int i = 1; !pair || !pair->same_round; ++i) {
+    const bool early = std::chrono::steady_clock::now() - began < kPairTime;
+    if (i >= kReadTries && !(pair && early && i < kPairTries)) break;
     usleep(kPairPause);
     pair = read_plan_once(site);
   }

@@ -12,6 +12,7 @@
 #include "lib/json/decisions.h"
 #include "lib/json/models_fit.h"
 #include "lib/json/models_table.h"
+#include "lib/runtime/pause.h"
 #include "tools/shared/output.h"
 #include "tools/shared/site.h"
 
@@ -23,10 +24,11 @@ struct PublishedStats {
   std::string mode;       ///< the mode in effect, which may differ from rubato.conf
   std::string version;    ///< of the plugins
   std::string slurm_version;
-  bool gate_open = false;    ///< stock Slurm may start managed jobs
-  bool gate_matters = true;  ///< managed jobs are pending
-  bool records_fit = true;   ///< slurmctld's records have the sizes the plugins were built for
-  bool config_good = true;   ///< slurmctld took the rubato.conf it read last
+  bool gate_open = false;      ///< stock Slurm may start managed jobs
+  bool gate_matters = true;    ///< managed jobs are pending
+  bool records_fit = true;     ///< slurmctld's records have the sizes the plugins were built for
+  bool config_good = true;     ///< slurmctld took the rubato.conf it read last
+  std::optional<Pause> pause;  ///< in effect
   std::shared_ptr<const Json> all;  ///< an object; never null
 };
 
@@ -52,7 +54,7 @@ struct PublishedPlan {
 [[nodiscard]] StartRecords read_decisions(const Site& site);
 /// `name` can be read where nothing is hidden.
 [[nodiscard]] bool sees_all(const Site& site, const char* name);
-/// Reads the pair again, for at most 100 ms, until both are of one round.
+/// Reads the pair again until both are of one round, for about 1 s at most.
 [[nodiscard]] Result<PublishedPlan> read_plan(const Site& site);
 
 /// The last sign of life of the loop besides stats.json: it replaces state.json too, and changes

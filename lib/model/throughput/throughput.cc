@@ -55,7 +55,10 @@ KernelPoints points_of(const std::vector<ThroughputObservation>& observations,
 
 }  // namespace
 
-double Forecast::throughput() const { return feasible ? std::exp(log_throughput) : 0; }
+double Forecast::throughput() const {
+  if (!feasible) return 0;
+  return exact > 0 ? exact : std::exp(log_throughput);
+}
 
 struct ThroughputModel::Fit {
   std::vector<KernelPoint> points;          ///< of the rows: observations that fit, then points of

@@ -65,6 +65,7 @@ struct Forecast {
   bool feasible = true;        ///< false: a measurement shows that it does not fit there
   int jobs = 0;          ///< jobs that measured exactly this type and size; 0: none, or not known
   int profile_jobs = 0;  ///< jobs that measured the profile; 0: none, or not known
+  double exact = 0;      ///< samples/s if known exactly, with `stddev` 0; else 0
 
   /// Samples/s; 0 where it does not fit.
   [[nodiscard]] double throughput() const;

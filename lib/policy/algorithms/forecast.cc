@@ -57,8 +57,10 @@ Predictability predictability(const Snapshot& snapshot, const Job& job, const Pr
   return {known_speed && (type == nullptr || type->predictable), false};
 }
 
-double seconds_left(const Snapshot& snapshot, const Job& job, Seconds now) {
+double seconds_left(const Snapshot& snapshot, const Job& job, const ThroughputForecasts& forecasts,
+                    Seconds now) {
   const auto limit = static_cast<double>(std::max<Seconds>(job.end_limit - now, 1));
+  if (const auto exact = forecasts.seconds_left(job.key)) return std::clamp(*exact, 1.0, limit);
   const ProgressHistory* progress_history = progress_history_of(snapshot.memory, job.key);
   const auto usual = static_cast<double>(std::max(now - job.start, kMinRun));
   if (progress_history != nullptr && progress_history->start == job.start) {

@@ -6,7 +6,7 @@
 
 #include "lib/config/config.h"
 #include "lib/core/snapshot.h"
-#include "lib/model/throughput/throughput.h"
+#include "lib/model/throughput_forecasts.h"
 
 namespace rubato {
 
@@ -29,9 +29,10 @@ struct Predictability {
 [[nodiscard]] Predictability predictability(const Snapshot& snapshot, const Job& job,
                                             const ProfileName& profile, bool known_speed);
 
-/// Seconds until a running job ends: by its own forecast, unless these were wrong so far; by the
-/// rate of its last report where it made none; else as long again as it has run so far (at least a
-/// minute). Never beyond its time limit, at least 1.
-[[nodiscard]] double seconds_left(const Snapshot& snapshot, const Job& job, Seconds now);
+/// Seconds until a running job ends: as `forecasts` know exactly; by its own forecast, unless these
+/// were wrong so far; by the rate of its last report where it made none; else as long again as it
+/// has run so far (at least a minute). Never beyond its time limit, at least 1.
+[[nodiscard]] double seconds_left(const Snapshot& snapshot, const Job& job,
+                                  const ThroughputForecasts& forecasts, Seconds now);
 
 }  // namespace rubato

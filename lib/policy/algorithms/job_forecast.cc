@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "lib/policy/algorithms/forecast.h"
 
@@ -44,21 +45,21 @@ bool has_choice(const JobSpec& job) {
 Forecast forecast_for(const Models& models, const Config& config, const Job& job,
                       const std::string& gpu_type, int gpus) {
   const JobSpec spec = spec_of(job, config);
-  const Forecast plain = models.throughput_model()->predict(spec.profile, gpu_type, gpus);
+  const ThroughputForecasts& forecasts = models.forecasts();
+  const Forecast plain = forecasts.throughput(job.key, spec.profile, gpu_type, gpus);
   if (!has_choice(spec) || config.off(Mechanism::kPlans)) return plain;
   Resources at;
   at.gpu_type = gpu_type;
   at.gpus = gpus;
   at.cores = std::max(job.request.cores, job.request.cores_per_gpu * gpus);
-  const Prediction found = models.predictor().predict(spec, at);
-  if (found.model_kind == ModelKind::kNone || found.model_kind == ModelKind::kThroughput)
-    return plain;
+  const std::optional<Prediction> found = forecasts.choice(job.key, spec, at);
+  if (!found) return plain;
   Forecast out = plain;
-  out.feasible = found.feasible;
-  out.known_profile = found.known_profile;
-  if (!found.feasible || found.goodput <= 0) return out;
-  out.log_throughput = std::log(found.goodput);
-  out.stddev = found.stddev;
+  out.feasible = found->feasible;
+  out.known_profile = found->known_profile;
+  if (!found->feasible || found->goodput <= 0) return out;
+  out.log_throughput = std::log(found->goodput);
+  out.stddev = found->stddev;
   return out;
 }
 

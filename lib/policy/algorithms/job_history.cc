@@ -41,6 +41,7 @@ bool check_refusals(JobMemory& memory, const RoundInput& input, const PendingEnt
   } else if (memory.refused_request != print) {
     memory.refusals = 0;
     memory.asked = 0;
+    memory.promised = 0;
     memory.last_try = 0;
     memory.refusal.clear();
     memory.refused_request.clear();

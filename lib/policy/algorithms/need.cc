@@ -43,17 +43,17 @@ std::optional<double> own_seconds(const Snapshot& snapshot, const Job& job, cons
                                   const Config& config, const std::set<std::string>& types) {
   const std::optional<double> left = samples_left(snapshot, job);
   const ProfileName profile = profile_of(job, config);
-  if (!left || models.throughput_model() == nullptr || profile.job_type.empty())
-    return std::nullopt;
+  const ThroughputForecasts& forecasts = models.forecasts();
+  if (!left || !forecasts.measured() || profile.job_type.empty()) return std::nullopt;
   double best = 0;
   for (const std::string& type : types) {
     const std::string& wanted = job.request.gpu_type;
     if (!wanted.empty() && type != wanted) continue;
-    const Forecast forecast = models.throughput_model()->predict(profile, type, gpus_of(job));
+    const Forecast forecast = forecasts.throughput(job.key, profile, type, gpus_of(job));
     if (!forecast.known_profile || unproven(forecast, config)) return std::nullopt;
     best = std::max(best, forecast.throughput());
   }
-  return best > 0 ? std::optional(*left / best) : std::nullopt;
+  return best > 0 ? std::optional(*left / best + forecasts.start_seconds(job.key)) : std::nullopt;
 }
 
 double limit_of(const Job& job) {

@@ -31,8 +31,8 @@ bool ran_too_long(const RoundInput& input, const Job& job, double samples) {
   const ProfileName profile = profile_of(job, input.config);
   std::string type;
   const int gpus = held_gpus_of(job, type);
-  if (gpus == 0 || models.throughput_model() == nullptr || profile.job_type.empty()) return false;
-  const Forecast forecast = models.throughput_model()->predict(profile, type, gpus);
+  if (gpus == 0 || !models.forecasts().measured() || profile.job_type.empty()) return false;
+  const Forecast forecast = models.forecasts().throughput(job.key, profile, type, gpus);
   if (!forecast.known_profile || !(forecast.throughput() > 0)) return false;
   const auto ran = static_cast<double>(input.now - job.start);
   return ran > kGrace && ran > kMoreTime * samples / forecast.throughput();

@@ -93,14 +93,14 @@ class Counter {
   [[nodiscard]] std::optional<double> seconds_on(const Job& job, TypeId type, int gpus) const {
     const std::optional<double> samples = all_samples(input_.snapshot, job);
     const bool named = job.hints && !job.hints->job_type.empty();
-    if (!type.valid() || !samples || !named || input_.models.throughput_model() == nullptr)
-      return std::nullopt;
+    const ThroughputForecasts& forecasts = input_.models.forecasts();
+    if (!type.valid() || !samples || !named || !forecasts.measured()) return std::nullopt;
     if (past_overrun(input_, job) != nullptr) return std::nullopt;
     const Forecast forecast =
         forecast_for(input_.models, input_.config, job, capacity_.types()[type], gpus);
     if (!forecast.known_profile || !(forecast.throughput() > 0)) return std::nullopt;
     const auto limit = static_cast<double>(std::max<Seconds>(job.time_limit, 1));
-    return std::min(*samples / forecast.throughput(), limit);
+    return std::min(*samples / forecast.throughput() + forecasts.start_seconds(job.key), limit);
   }
 
   void stddev(const LoadArrival& arrival, TypeId type) {
@@ -134,7 +134,7 @@ std::vector<PoolState> pools_of(const RoundInput& input, const Capacity& capacit
   for (std::size_t type = 0; type < pools.size(); ++type) pools[type].gpus = gpus_there[type];
   for (const Job& job : input.snapshot.jobs) {
     if (job.state != JobState::kRunning) continue;
-    const double seconds = seconds_left(input.snapshot, job, input.now);
+    const double seconds = seconds_left(input.snapshot, job, input.models.forecasts(), input.now);
     for (const NodeShare& share : job.allocation) {
       for (const GpuCount& gpus : share.gpus) {
         const TypeId type = capacity.type_id(gpus.type);

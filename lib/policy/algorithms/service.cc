@@ -101,15 +101,17 @@ int gpus_of(const Job& job) {
 // GPU-seconds it needs on the type it is fastest on; empty when that cannot be told.
 std::optional<double> by_profile(const Job& job, const ProfileName& profile, double left,
                                  const Models& models, const std::set<std::string>& types) {
-  if (models.throughput_model() == nullptr || profile.job_type.empty()) return std::nullopt;
+  const ThroughputForecasts& forecasts = models.forecasts();
+  if (!forecasts.measured() || profile.job_type.empty()) return std::nullopt;
   const int gpus = gpus_of(job);
   double best = 0;
   for (const std::string& type : types) {
-    const Forecast forecast = models.throughput_model()->predict(profile, type, gpus);
+    const Forecast forecast = forecasts.throughput(job.key, profile, type, gpus);
     if (!forecast.known_profile) return std::nullopt;
     best = std::max(best, forecast.throughput());
   }
-  return best > 0 ? std::optional(left / best * gpus) : std::nullopt;
+  if (!(best > 0)) return std::nullopt;
+  return (left / best + forecasts.start_seconds(job.key)) * gpus;
 }
 
 double at_time_limit(const Job& job) {
@@ -124,7 +126,7 @@ std::optional<double> remaining(const Snapshot& snapshot, const Job& job,
   if (!left) return std::nullopt;
   const std::optional<double> known = by_profile(job, profile, *left, models, types);
   if (known || job.state != JobState::kRunning) return known;
-  return seconds_left(snapshot, job, now) * power;
+  return seconds_left(snapshot, job, models.forecasts(), now) * power;
 }
 
 }  // namespace

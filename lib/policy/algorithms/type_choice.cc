@@ -54,9 +54,10 @@ void TypeChooser::add(PendingEntry& entry) {
   candidate.group.assign(types_, -1);
   accept(entry, candidate);
   candidate.choice.speed = forecasts_.speeds;
-  if (job.hints && !job.hints->job_type.empty() && input_.models.throughput_model() != nullptr) {
+  if (job.hints && !job.hints->job_type.empty() && input_.models.forecasts().measured()) {
     forecast(job, candidate);
   }
+  candidate.start_seconds = input_.models.forecasts().start_seconds(job.key);
   if (past_overrun(input_, job) == nullptr) candidate.left = samples_left(input_.snapshot, job);
   candidate.sized = !size_refused(input_.snapshot.memory, job.key);
   candidates_.push_back(std::move(candidate));
@@ -97,8 +98,9 @@ void TypeChooser::forecast(const Job& job, MatchCandidate& candidate) {
 double TypeChooser::hoped(const Forecast& f, TypeId type) const {
   // It does not fit there: slower than all, and still a number above 0.
   if (!f.feasible) return std::exp(f.log_throughput) * 1e-6;
-  const bool hope = f.known_profile && free_[type];
-  return std::exp(f.log_throughput + (hope ? kOptimism * std::min(f.stddev, 1.0) : 0.0));
+  const bool hope = f.known_profile && free_[type] && f.stddev > 0;
+  if (!hope) return f.throughput();
+  return std::exp(f.log_throughput + kOptimism * std::min(f.stddev, 1.0));
 }
 
 std::vector<bool> TypeChooser::free_types() const {

@@ -46,7 +46,7 @@ Contender TypeChooser::contender_of(const MatchCandidate& candidate) const {
   Contender contender;
   for (const TypeId type : indices<TypeId>(types_)) {
     const bool can = candidate.group[type] >= 0;
-    const double seconds = can ? candidate.work / candidate.choice.speed[type] : kForbidden;
+    const double seconds = can ? candidate.seconds_at(candidate.choice.speed[type]) : kForbidden;
     contender.seconds.push_back(seconds);
     contender.gpus.push_back(candidate.gpus);
   }
@@ -71,7 +71,7 @@ QueuePosition TypeChooser::enqueue(const PendingEntry& entry, const MatchCandida
   const TypeId type = candidate != nullptr ? type_of(*candidate) : type_asked(*entry.job);
   if (!type.valid()) return {};
   const double seconds =
-      candidate != nullptr ? candidate->work / candidate->choice.speed[type] : usual_;
+      candidate != nullptr ? candidate->seconds_at(candidate->choice.speed[type]) : usual_;
   return lines_->enqueue(type, static_cast<double>(std::max<std::int64_t>(entry.demand.total(), 1)),
                          seconds);
 }

@@ -41,7 +41,7 @@ void TypeChooser::score_configurations(MatchCandidate& candidate, bool patient) 
   const PoolState& pool = lines_->pool(choice.matched);
   choice.load = pool.load.load;
   choice.delayed = lines_->delayed(candidate.queue_position, choice.matched, candidate.gpus,
-                                   candidate.work / choice.speed[choice.matched]);
+                                   candidate.seconds_at(choice.speed[choice.matched]));
   choice.most = most + kWaitShare * pool.busy() / std::max(pool.gpus, 1);
   add_variants(candidate);
   const auto worse = [&](TypeId type) { return costs[type] > most; };
@@ -50,14 +50,14 @@ void TypeChooser::score_configurations(MatchCandidate& candidate, bool patient) 
 }
 
 double TypeChooser::own_cost(const MatchCandidate& candidate, TypeId type) const {
-  const double seconds = candidate.work / candidate.choice.speed[type];
+  const double seconds = candidate.seconds_at(candidate.choice.speed[type]);
   return lines_->cost(candidate.queue_position, type, candidate.gpus, seconds);
 }
 
 double TypeChooser::cost(const MatchCandidate& candidate, TypeId type, int gpus,
                          double speed) const {
-  const double seconds = candidate.work / speed;
-  const double own = candidate.work / candidate.choice.speed[type];
+  const double seconds = candidate.seconds_at(speed);
+  const double own = candidate.seconds_at(candidate.choice.speed[type]);
   return lines_->cost(candidate.queue_position, type, gpus, seconds) +
          lines_->cost_to_come(candidate.queue_position, type, gpus, seconds) -
          lines_->cost_to_come(candidate.queue_position, type, candidate.gpus, own);
@@ -68,7 +68,7 @@ double TypeChooser::hoped(const MatchCandidate& candidate, const Forecast& f, Ty
   const double throughput = hoped(f, type);
   if (!f.feasible) return throughput;
   const double wait =
-      lines_->chance(candidate.queue_position, type, gpus, candidate.work / f.throughput());
+      lines_->chance(candidate.queue_position, type, gpus, candidate.seconds_at(f.throughput()));
   return std::pow(f.throughput(), wait) * std::pow(throughput, 1 - wait);
 }
 
@@ -90,6 +90,9 @@ void TypeChooser::add_variants(MatchCandidate& candidate) const {
         trial.obstacle = SizeObstacle::kUnmeasured;
       } else if (!tried && !may_try(type)) {
         trial.obstacle = SizeObstacle::kLoad;
+      } else if (!f.feasible && gpus != candidate.gpus) {
+        trial.obstacle = SizeObstacle::kCost;
+        trial.cost = kForbidden;
       } else {
         add_variant(candidate, f, trial);
       }
@@ -112,7 +115,8 @@ bool TypeChooser::may_try(TypeId type) const {
 SizeObstacle TypeChooser::too_small(const MatchCandidate& candidate, const Forecast& f) const {
   if (!candidate.left) return SizeObstacle::kWorkUnknown;
   if (f.stddev > kSureStddev || unproven(f, input_.config)) return SizeObstacle::kUncertain;
-  const double longest = *candidate.left / std::exp(f.log_throughput - kSureStddevs * f.stddev);
+  const double surely = std::exp(f.log_throughput - kSureStddevs * f.stddev);
+  const double longest = candidate.start_seconds + *candidate.left / surely;
   const auto limit = static_cast<double>(candidate.entry->job->time_limit);
   return longest * kSlack > limit ? SizeObstacle::kTimeLimit : SizeObstacle::kNone;
 }
@@ -123,10 +127,11 @@ void TypeChooser::add_variant(MatchCandidate& candidate, const Forecast& f,
   const int gpus = trial.gpus;
   if (gpus < candidate.gpus) trial.obstacle = too_small(candidate, f);
   if (trial.obstacle != SizeObstacle::kNone) return;
-  trial.cost = cost(candidate, trial.type, gpus, hoped(candidate, f, trial.type, gpus));
-  // Its own size on its own type stays open: it may start there whatever another size costs.
-  const bool as_requested = gpus == candidate.gpus && trial.type == candidate.choice.matched;
-  if (trial.cost > candidate.choice.most && !as_requested) {
+  // The size it asks for costs what it did in the choice of the type, so it stays open there.
+  trial.cost = gpus == candidate.gpus
+                   ? own_cost(candidate, trial.type)
+                   : cost(candidate, trial.type, gpus, hoped(candidate, f, trial.type, gpus));
+  if (trial.cost > candidate.choice.most) {
     trial.obstacle = SizeObstacle::kCost;
     return;
   }

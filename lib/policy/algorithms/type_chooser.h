@@ -44,10 +44,15 @@ class TypeChooser {
     std::vector<int> group;        ///< by TypeId: place of the type's group in the hint, -1: never
     std::optional<double> left;    ///< samples
     double work = 0;               ///< samples, a guess where `left` is empty
+    double start_seconds = 0;      ///< with GPUs and without progress, at its next start
     QueuePosition queue_position;  ///< among those that wait
     bool sized = true;             ///< may start at another size
 
     [[nodiscard]] bool matched() const { return choice.matched.valid(); }
+    /// Run time at that throughput.
+    [[nodiscard]] double seconds_at(double throughput) const {
+      return start_seconds + work / throughput;
+    }
   };
 
   // type_choice.cc: the candidates, their forecasts, and the order of their types.

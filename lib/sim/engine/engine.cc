@@ -60,7 +60,7 @@ class Engine::Impl {
     RunMetrics record = state_.record();
     record.cut = cut_;
     record.stalled = !cut_ && state_.window_left() > 0;
-    record.learned = policy_.information() == Information::kLearned;
+    record.information = policy_.information();
     return record;
   }
 
@@ -119,10 +119,11 @@ class Engine::Impl {
   Result<void> decide() {
     std::vector<JobReport> reports;
     const std::vector<JobView> views = state_.look(policy_.hears(), reports);
-    const bool learns = policy_.information() == Information::kLearned;
     const std::vector<char> up = state_.nodes_up();
     const PolicyState state{
-        state_.now(), suite_.cluster, views, learns ? nullptr : suite_.truth.get(), reports, up};
+        state_.now(), suite_.cluster,
+        views,        learns(policy_.information()) ? nullptr : suite_.truth.get(),
+        reports,      up};
     std::vector<Grant> grants;
     {
       const RoundTimer timer(state_.round_ms());

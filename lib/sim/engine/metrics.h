@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "lib/sim/engine/cluster_shape.h"
+#include "lib/sim/engine/information.h"
 #include "lib/sim/engine/workload.h"
 
 namespace rubato::sim {
@@ -51,7 +52,7 @@ struct RunMetrics {
   bool cut = false;                           ///< stopped before its end
   bool stalled = false;                       ///< stopped with jobs that cannot make progress
   double last_end = kNever;  ///< time of the last job end; kNever: none, or unknown
-  bool learned = false;      ///< the policy knew only reports, not the truth
+  Information information = Information::kKnown;  ///< what the policy was told
 
   /// Time of the last event: `end`, or for a stalled run the last end or arrival of a job.
   [[nodiscard]] double last_event() const;

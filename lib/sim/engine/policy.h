@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lib/sim/engine/cluster_shape.h"
+#include "lib/sim/engine/information.h"
 #include "lib/sim/engine/truth.h"
 #include "lib/sim/engine/workload.h"
 
@@ -79,8 +80,6 @@ struct PolicyState {
   std::span<const char> node_up;       ///< a flag per node, group by group; empty: all are up
 };
 
-enum class Information { kKnown, kLearned };
-
 /// A policy. It may keep state between decisions; one object serves one run.
 class Policy {
  public:
@@ -96,10 +95,10 @@ class Policy {
   [[nodiscard]] virtual double period() const { return 0; }
   /// Next time at which the policy wants to decide (after `now`); kNever: none.
   [[nodiscard]] virtual double wake(double /*now*/) const { return 1e300; }
-  /// Whether the policy learns throughputs or knows the true ones.
+  /// What the policy is told. One that learns() gets no PolicyState::truth.
   [[nodiscard]] virtual Information information() const { return Information::kKnown; }
   /// Whether the policy receives reports.
-  [[nodiscard]] virtual bool hears() const { return information() == Information::kLearned; }
+  [[nodiscard]] virtual bool hears() const { return learns(information()); }
 };
 
 /// Input of the functions that make policies.
@@ -107,24 +106,31 @@ struct PolicyContext {
   const ClusterShape& cluster;
   const JobList& jobs;
   std::uint64_t seed = 0;
-  Information information = Information::kLearned;  ///< requested; for policies that support both
-  const Config* config = nullptr;                   ///< for policy rubato; null: defaults
-  /// Policy rubato fits its models again when it has this share more reports; 0: each round.
+  Information information = Information::kLearned;  ///< requested; for policy rubato-place
+  const Config* config = nullptr;                   ///< for policy rubato-place; null: defaults
+  /// rubato-place fits its models again when it has this share more reports; 0: each round.
   double refit_share = 0;
 };
 
 struct PolicyEntry {
   std::string name;
   std::string summary;  ///< one line, for --list
+  /// What it knows of jobs beside their requests: "limits", "rates", ...; "": PolicyContext says.
+  std::string knows;
   std::unique_ptr<Policy> (*make)(const PolicyContext& context);
   /// Why the policy cannot run on these jobs and this cluster ("needs ..."); "" if it can.
   std::string (*unfit)(const PolicyContext& context) = nullptr;
   std::string where = "all";  ///< suites and formats in which it runs, for --list
 };
 
+/// Rubato in mode place. The name "rubato" is kept for all of Rubato together.
+inline constexpr const char* kRubatoPlace = "rubato-place";
+
 /// All policies, sorted by name.
 [[nodiscard]] std::span<const PolicyEntry> policies();
 /// Null if the policy is unknown.
 [[nodiscard]] const PolicyEntry* find_policy(const std::string& name);
+/// What the policy knows of jobs beside their requests, in a word or two; "-" if it is unknown.
+[[nodiscard]] std::string known_to(const std::string& policy, Information information);
 
 }  // namespace rubato::sim

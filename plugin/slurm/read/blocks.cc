@@ -45,6 +45,20 @@ bool needs_chosen_nodes(std::uint32_t reason) {
   }
 }
 
+// The job's record names `part` until the end of the scope.
+class InPartition {
+ public:
+  InPartition(job_record_t& job, part_record_t& part)
+      : job_(job), before_(std::exchange(job.part_ptr, &part)) {}
+  ~InPartition() { job_.part_ptr = before_; }
+  InPartition(const InPartition&) = delete;
+  InPartition& operator=(const InPartition&) = delete;
+
+ private:
+  job_record_t& job_;
+  part_record_t* before_;
+};
+
 // slurmctld tests limits on TRES after its choice of nodes. The requested TRES are a lower bound
 // known before, so this test may miss a limit and never invents one.
 bool test_tres_limit(job_record_t& job) {
@@ -123,11 +137,10 @@ BlockFound find_block(job_record_t& job, part_record_t& part, const BlockTests& 
   if (tests.array && !job_array_start_test(&job)) return {Block::kArrayLimit, words_of_reason(job)};
   if (accounting_enforce != 0) {
     // Limits also depend on the partition, and a job may name several.
-    part_record_t* const before = std::exchange(job.part_ptr, &part);
+    const InPartition entered(job, part);
     const bool pre_limit =
         !acct_policy_job_runnable_state(&job) && !acct_policy_job_runnable_pre_select(&job, false);
     const bool limited = pre_limit || over_tres_limit(job, part, tests);
-    job.part_ptr = before;
     if (limited) return {Block::kLimit, words_of_reason(job)};
   }
   if (tests.licences && license_job_test(&job, time(nullptr), true) != SLURM_SUCCESS)

@@ -104,29 +104,53 @@ void set_memory(const Request& asked, const Request& planned, RequestFields& fie
   }
 }
 
+// All but the texts, which need memory.
+RequestFields numbers_of(const job_record_t& job) noexcept {
+  const struct job_details& details = *job.details;
+  RequestFields fields;
+  fields.min_nodes = details.min_nodes;
+  fields.max_nodes = details.max_nodes;
+  fields.tasks = details.num_tasks;
+  fields.min_cpus = details.min_cpus;
+  fields.orig_min_cpus = details.orig_min_cpus;
+  fields.max_cpus = details.max_cpus;
+  fields.orig_max_cpus = details.orig_max_cpus;
+  fields.node_cpus = details.pn_min_cpus;
+  fields.orig_node_cpus = details.orig_pn_min_cpus;
+  fields.task_cpus = details.cpus_per_task;
+  fields.orig_task_cpus = details.orig_cpus_per_task;
+  fields.tasks_per_node = details.ntasks_per_node;
+  fields.memory = details.pn_min_memory;
+  fields.orig_memory = details.orig_pn_min_memory;
+  fields.memory_said = (job.bit_flags & JOB_MEM_SET) != 0;
+  return fields;
+}
+
+auto numbers_in(const RequestFields& f) noexcept {
+  return std::make_tuple(f.min_nodes, f.max_nodes, f.tasks, f.min_cpus, f.orig_min_cpus, f.max_cpus,
+                         f.orig_max_cpus, f.node_cpus, f.orig_node_cpus, f.task_cpus,
+                         f.orig_task_cpus, f.tasks_per_node, f.memory, f.orig_memory,
+                         f.memory_said);
+}
+
 }  // namespace
 
 RequestFields request_fields(const job_record_t& job) {
-  const struct job_details& details = *job.details;
-  return {.per_job = text(job.tres_per_job),
-          .per_node = text(job.tres_per_node),
-          .per_task = text(job.tres_per_task),
-          .memory_per_gpu = text(job.mem_per_tres),
-          .min_nodes = details.min_nodes,
-          .max_nodes = details.max_nodes,
-          .tasks = details.num_tasks,
-          .min_cpus = details.min_cpus,
-          .orig_min_cpus = details.orig_min_cpus,
-          .max_cpus = details.max_cpus,
-          .orig_max_cpus = details.orig_max_cpus,
-          .node_cpus = details.pn_min_cpus,
-          .orig_node_cpus = details.orig_pn_min_cpus,
-          .task_cpus = details.cpus_per_task,
-          .orig_task_cpus = details.orig_cpus_per_task,
-          .tasks_per_node = details.ntasks_per_node,
-          .memory = details.pn_min_memory,
-          .orig_memory = details.orig_pn_min_memory,
-          .memory_said = (job.bit_flags & JOB_MEM_SET) != 0};
+  RequestFields fields = numbers_of(job);
+  fields.per_job = text(job.tres_per_job);
+  fields.per_node = text(job.tres_per_node);
+  fields.per_task = text(job.tres_per_task);
+  fields.memory_per_gpu = text(job.mem_per_tres);
+  return fields;
+}
+
+bool has_request(const job_record_t& job, const RequestFields& fields) noexcept {
+  const auto same = [](const char* text, const std::string& wanted) {
+    return wanted == (text != nullptr ? text : "");
+  };
+  return numbers_in(numbers_of(job)) == numbers_in(fields) &&
+         same(job.tres_per_job, fields.per_job) && same(job.tres_per_node, fields.per_node) &&
+         same(job.tres_per_task, fields.per_task) && same(job.mem_per_tres, fields.memory_per_gpu);
 }
 
 RequestFields fields_at(const RequestFields& fields, const Request& asked, const Request& planned) {

@@ -42,6 +42,9 @@ struct RequestFields {
 
 [[nodiscard]] RequestFields request_fields(const job_record_t& job);
 
+/// True if request_fields(job) equals `fields`. Allocates nothing.
+[[nodiscard]] bool has_request(const job_record_t& job, const RequestFields& fields) noexcept;
+
 /// Changes `fields` of a job that requests `asked`, so that it requests `planned` (at_size()).
 /// Fields equal in both stay unchanged, including unset ones.
 [[nodiscard]] RequestFields fields_at(const RequestFields& fields, const Request& asked,

@@ -8,6 +8,7 @@
 #include <initializer_list>
 
 #include "plugin/slurm/read/kept_request.h"
+#include "plugin/slurm/stock/lists.h"
 
 namespace rubato {
 
@@ -36,10 +37,9 @@ bool looks_like_mig(const char* type) {
 
 int entries_of(List gres_list, const char* name) {
   int n = 0;
-  ListIterator i = list_iterator_create(gres_list);
-  while (auto* state = static_cast<gres_state_t*>(list_next(i)))
+  ListWalk<gres_state_t> i(gres_list);
+  while (auto* state = i.next())
     if (xstrcmp(state->gres_name, name) == 0) ++n;
-  list_iterator_destroy(i);
   return n;
 }
 
@@ -49,13 +49,13 @@ int to_int(T value) {
 }
 
 // The type in "gres:gpu:a100:2", "gpu:a100:2", "gres:gpu:2": the word between gpu: and the count.
-std::string type_in(const char* tres) {
+std::string_view type_in(const char* tres) {
   if (tres == nullptr) return {};
   const char* at = std::strstr(tres, "gpu:");
   if (at == nullptr) return {};
   at += 4;
   const std::size_t length = std::strcspn(at, ":,=");
-  std::string word(at, length);
+  const std::string_view word(at, length);
   if (word.empty() || std::isdigit(static_cast<unsigned char>(word[0])) != 0) {
     // A word before another field is the type, even if it begins with a digit (2080ti); else it is
     // the count.
@@ -64,10 +64,10 @@ std::string type_in(const char* tres) {
   return word;
 }
 
-std::string requested_type(const job_record_t& job) {
+std::string_view requested_type(const job_record_t& job) {
   for (const char* tres :
        {job.tres_per_job, job.tres_per_node, job.tres_per_socket, job.tres_per_task}) {
-    std::string type = type_in(tres);
+    const std::string_view type = type_in(tres);
     if (!type.empty()) return type;
   }
   return {};

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "lib/base/hash.h"
+#include "plugin/slurm/stock/lists.h"
 
 namespace rubato {
 
@@ -128,11 +129,12 @@ const LimitRoom& LimitRooms::of(const job_record_t& job, const part_record_t& pa
   locks.assoc = READ_LOCK;
   locks.qos = READ_LOCK;
   locks.tres = READ_LOCK;
-  assoc_mgr_lock(&locks);
-  add_qos(room, job.qos_ptr, job);
-  add_qos(room, part.qos_ptr, job);
-  add_association(room, job.assoc_ptr);
-  assoc_mgr_unlock(&locks);
+  {
+    const AssocLocks held(locks);
+    add_qos(room, job.qos_ptr, job);
+    add_qos(room, part.qos_ptr, job);
+    add_association(room, job.assoc_ptr);
+  }
   return rooms_.emplace(key, room.done()).first->second;
 }
 

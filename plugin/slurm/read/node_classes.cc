@@ -5,6 +5,8 @@
 #include <memory>
 #include <utility>
 
+#include "plugin/slurm/stock/lists.h"
+
 namespace rubato {
 
 namespace {
@@ -70,11 +72,10 @@ void NodeClasses::read_windows() {
   now_ = time(nullptr);
   begins_.clear();
   if (!any_reservation_) return;
-  ListIterator all = list_iterator_create(resv_list);
-  while (const auto* one = static_cast<slurmctld_resv_t*>(list_next(all)))
+  ListWalk<slurmctld_resv_t> all(resv_list);
+  while (const auto* one = all.next())
     begins_.push_back((one->flags & RESERVE_FLAG_TIME_FLOAT) != 0 ? one->start_time + now_
                                                                   : one->start_time_first);
-  list_iterator_destroy(all);
   std::sort(begins_.begin(), begins_.end());
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "plugin/slurm/stock/lists.h"
+
 namespace rubato {
 
 namespace {
@@ -116,8 +118,8 @@ using ShareIndex = Index<struct NodeShareTag>;  // of the shares of one job
 void read_gpus(const job_record_t& job, const std::vector<ShareIndex>& share_of_offset,
                std::vector<NodeShare>& shares) {
   if (job.gres_list_alloc == nullptr) return;
-  ListIterator i = list_iterator_create(job.gres_list_alloc);
-  while (auto* state = static_cast<gres_state_t*>(list_next(i))) {
+  ListWalk<gres_state_t> i(job.gres_list_alloc);
+  while (auto* state = i.next()) {
     if (xstrcmp(state->gres_name, "gpu") != 0) continue;
     const auto* gpu = static_cast<gres_job_state_t*>(state->gres_data);
     if (gpu->gres_cnt_node_alloc == nullptr) continue;
@@ -127,7 +129,6 @@ void read_gpus(const job_record_t& job, const std::vector<ShareIndex>& share_of_
         add_gpus(shares[share_of_offset[n]].gpus, gpu->type_name, static_cast<int>(count));
     }
   }
-  list_iterator_destroy(i);
 }
 
 }  // namespace

@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "lib/base/hash.h"
+#include "plugin/slurm/stock/lists.h"
 
 namespace rubato {
 
 namespace {
 
 void drain(List queue, std::vector<SlurmQueueEntry>& entries) {
+  const OwnedList owned(queue);
   entries.reserve(entries.size() + static_cast<std::size_t>(list_count(queue)));
   while (auto* record = static_cast<job_queue_rec_t*>(list_pop(queue))) {
     entries.push_back({.job = record->job_ptr,
@@ -23,7 +25,6 @@ void drain(List queue, std::vector<SlurmQueueEntry>& entries) {
                        .may_borrow = false});
     xfree(record);
   }
-  FREE_NULL_LIST(queue);
 }
 
 // The two entries of a job with --prefer are equal in Slurm's order.
@@ -74,12 +75,11 @@ void for_each_partition(const job_record_t& job, const Visit& visit) {
     return;
   }
   int index = 0;
-  ListIterator parts = list_iterator_create(job.part_ptr_list);
-  while (auto* part = static_cast<part_record_t*>(list_next(parts))) {
+  ListWalk<part_record_t> parts(job.part_ptr_list);
+  while (auto* part = parts.next()) {
     visit(part, job.priority_array != nullptr ? job.priority_array[index] : job.priority);
     ++index;
   }
-  list_iterator_destroy(parts);
 }
 
 void peek_at(job_record_t& job, time_t now, List queue) {
@@ -106,14 +106,13 @@ void append_with_reservations(job_record_t& job, part_record_t* part, std::uint3
     if (may_be_drawn(job)) job_resv_append_magnetic(&request);
     return;
   }
-  ListIterator reservations = list_iterator_create(job.resv_list);
-  while (auto* reservation = static_cast<slurmctld_resv_t*>(list_next(reservations))) {
+  ListWalk<slurmctld_resv_t> reservations(job.resv_list);
+  while (auto* reservation = reservations.next()) {
     request.resv_ptr = reservation;
     if ((job.bit_flags & JOB_PART_ASSIGNED) != 0 && reservation->part_ptr != nullptr)
       request.part_ptr = reservation->part_ptr;
     job_queue_append_internal(&request);
   }
-  list_iterator_destroy(reservations);
 }
 
 // The tests of build_job_queue() for one job (job_scheduler.c _job_runnable_test1 and 2).
@@ -162,9 +161,8 @@ std::vector<SlurmQueueEntry> build_queue() { return drain_sorted(build_job_queue
 std::vector<SlurmQueueEntry> peek_queue() {
   const time_t now = time(nullptr);
   List queue = list_create(xfree_ptr);
-  ListIterator jobs = list_iterator_create(job_list);
-  while (auto* job = static_cast<job_record_t*>(list_next(jobs))) peek_at(*job, now, queue);
-  list_iterator_destroy(jobs);
+  ListWalk<job_record_t> jobs(job_list);
+  while (auto* job = jobs.next()) peek_at(*job, now, queue);
   return drain_sorted(queue);
 }
 
@@ -199,11 +197,10 @@ std::uint64_t magnetic_state() {
   if (get_magnetic_resv_count() == 0) return 0;
   Hasher hash;
   hash.add(last_resv_update);
-  ListIterator all = list_iterator_create(resv_list);
-  while (const auto* one = static_cast<slurmctld_resv_t*>(list_next(all)))
+  ListWalk<slurmctld_resv_t> all(resv_list);
+  while (const auto* one = all.next())
     if ((one->flags & RESERVE_FLAG_MAGNETIC) != 0)
       hash.add(reinterpret_cast<std::uintptr_t>(one)).add(one->resv_id);
-  list_iterator_destroy(all);
   return hash.value() | 1;
 }
 
@@ -216,12 +213,12 @@ std::vector<slurmctld_resv_t*> magnetic_of(job_record_t& job) {
   request.job_queue = queue;
   request.part_ptr = job.part_ptr;
   request.prio = job.priority;
+  const OwnedList owned(queue);
   job_resv_append_magnetic(&request);
   while (auto* record = static_cast<job_queue_rec_t*>(list_pop(queue))) {
     found.push_back(record->resv_ptr);
     xfree(record);
   }
-  FREE_NULL_LIST(queue);
   return found;
 }
 

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "plugin/slurm/stock/lists.h"
+
 namespace rubato {
 
 namespace {
@@ -13,14 +15,13 @@ bool waits_for_singleton(const job_record_t& job) {
     return false;
   bool waits = false;
   bool either = false;
-  ListIterator all = list_iterator_create(job.details->depend_list);
-  while (const auto* one = static_cast<depend_spec_t*>(list_next(all))) {
+  ListWalk<depend_spec_t> all(job.details->depend_list);
+  while (const auto* one = all.next()) {
     either = either || (one->depend_flags & SLURM_FLAGS_OR) != 0;
     waits = waits || (one->depend_type == SLURM_DEPEND_SINGLETON &&
                       one->depend_state == DEPEND_NOT_FULFILLED &&
                       (one->depend_flags & SLURM_FLAGS_REMOTE) == 0);
   }
-  list_iterator_destroy(all);
   return waits && !either;
 }
 

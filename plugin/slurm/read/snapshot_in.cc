@@ -12,6 +12,7 @@
 #include "plugin/slurm/read/singletons.h"
 #include "plugin/slurm/read/snapshot_look.h"
 #include "plugin/slurm/stock/controller.h"
+#include "plugin/slurm/stock/lists.h"
 
 namespace rubato {
 
@@ -70,13 +71,12 @@ void SnapshotPass::cluster() {
 
 void SnapshotPass::partitions() {
   std::vector<Partition>& partitions = reader_.snapshot_.partitions;
-  ListIterator i = list_iterator_create(part_list);
-  while (const auto* part = static_cast<part_record_t*>(list_next(i)))
+  ListWalk<part_record_t> i(part_list);
+  while (const auto* part = i.next())
     partitions.push_back({.name = text(part->name),
                           .tier = part->priority_tier,
                           .managed = config_.manages(part->name),
                           .node_set = reader_.classes_.set_index(part->node_bitmap)});
-  list_iterator_destroy(i);
   std::sort(partitions.begin(), partitions.end(),
             [](const Partition& a, const Partition& b) { return a.name < b.name; });
 }
@@ -85,15 +85,14 @@ void SnapshotPass::partitions() {
 void SnapshotPass::windows() {
   std::vector<ReservationWindow>& windows = reader_.snapshot_.windows;
   if (resv_list == nullptr) return;
-  ListIterator i = list_iterator_create(resv_list);
-  while (const auto* one = static_cast<slurmctld_resv_t*>(list_next(i))) {
+  ListWalk<slurmctld_resv_t> i(resv_list);
+  while (const auto* one = i.next()) {
     if (one->node_bitmap == nullptr || (one->flags & RESERVE_FLAG_FLEX) != 0) continue;
     windows.push_back({.name = text(one->name),
                        .start = one->start_time,
                        .end = one->end_time,
                        .node_set = reader_.classes_.set_index(one->node_bitmap)});
   }
-  list_iterator_destroy(i);
   std::sort(windows.begin(), windows.end(),
             [](const ReservationWindow& a, const ReservationWindow& b) { return a.name < b.name; });
 }
@@ -227,7 +226,11 @@ void SnapshotPass::run() {
 
 void SnapshotReader::gather(const Config& config, bool may_write, Depth depth,
                             RestoreRequest restore) {
-  if (!known_) depth = Depth::kFull;
+  if (!known_) {
+    // A look that failed may have left jobs in the cache that it had not read to the end.
+    depth = Depth::kFull;
+    cache_.clear();
+  }
   known_ = false;
   SnapshotPass(*this, config, may_write, depth, restore).run();
   known_ = true;

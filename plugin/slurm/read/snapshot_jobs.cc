@@ -8,6 +8,7 @@
 #include "plugin/slurm/read/job_view.h"
 #include "plugin/slurm/read/kept_request.h"
 #include "plugin/slurm/read/snapshot_look.h"
+#include "plugin/slurm/stock/lists.h"
 
 namespace rubato {
 namespace {
@@ -124,18 +125,16 @@ SnapshotPass::Victims SnapshotPass::victims_of(const SlurmQueueEntry& entry) {
   Victims victims;
   const std::uint32_t within =
       slurm_conf.preempt_mode | (job.qos_ptr != nullptr ? job.qos_ptr->preempt_mode : 0U);
-  List candidates = slurm_find_preemptable_jobs(&job);
-  if (candidates == nullptr) return victims;
-  ListIterator all = list_iterator_create(candidates);
-  while (const auto* victim = static_cast<job_record_t*>(list_next(all))) {
+  const OwnedList candidates(slurm_find_preemptable_jobs(&job));
+  if (candidates.get() == nullptr) return victims;
+  ListWalk<job_record_t> all(candidates.get());
+  while (const auto* victim = all.next()) {
     if ((within & PREEMPT_MODE_WITHIN) != 0 && victim->qos_ptr == job.qos_ptr) {
       victims.above = std::min(victims.above, victim->priority);
     } else {
       victims.always = true;
     }
   }
-  list_iterator_destroy(all);
-  FREE_NULL_LIST(candidates);
   return victims;
 }
 

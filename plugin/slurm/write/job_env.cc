@@ -2,6 +2,7 @@
 #include "plugin/slurm/write/job_env.h"
 
 #include "lib/json/task_env.h"
+#include "plugin/slurm/stock/lists.h"
 #include "plugin/slurm/write/job_variables.h"
 
 namespace rubato {
@@ -9,8 +10,8 @@ namespace rubato {
 HeldGpus held_gpus(const job_record_t& record) {
   NodeShare all;
   if (record.gres_list_alloc == nullptr) return {};
-  ListIterator i = list_iterator_create(record.gres_list_alloc);
-  while (auto* state = static_cast<gres_state_t*>(list_next(i))) {
+  ListWalk<gres_state_t> i(record.gres_list_alloc);
+  while (auto* state = i.next()) {
     if (xstrcmp(state->gres_name, "gpu") != 0) continue;
     const auto* gpu = static_cast<gres_job_state_t*>(state->gres_data);
     if (gpu->gres_cnt_node_alloc == nullptr) continue;
@@ -21,13 +22,13 @@ HeldGpus held_gpus(const job_record_t& record) {
         count.count += static_cast<int>(gpu->gres_cnt_node_alloc[n]);
     all.gpus.push_back(std::move(count));
   }
-  list_iterator_destroy(i);
   return held_gpus(std::vector<NodeShare>{std::move(all)});
 }
 
 void set_job_env(job_record_t& record, const Job& job, const ChosenRun& run) {
+  const std::vector<std::string> entries = entries_of(task_env(job, held_gpus(record), run));
   clear_job_env(record);
-  add_variables(record, task_env(job, held_gpus(record), run));
+  add_entries(record, entries);
 }
 
 }  // namespace rubato

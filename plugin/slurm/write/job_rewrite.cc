@@ -47,8 +47,25 @@ Number said(Number value, Number unsaid) {
   return value == 0 ? unsaid : value;
 }
 
+/// How Slurm reads a request.
+struct Parsed {
+  int code = SLURM_SUCCESS;
+  bool as_written = true;  ///< it derives no other numbers than these
+  std::uint32_t tasks = 0;
+  std::uint32_t min_nodes = 0;
+  std::uint32_t max_nodes = 0;
+
+  [[nodiscard]] bool good() const { return code == SLURM_SUCCESS && as_written; }
+};
+
+std::string trouble_of(const Parsed& parsed) {
+  if (parsed.code != SLURM_SUCCESS) return slurm_strerror(parsed.code);
+  return fmt::format("Slurm reads it as {} tasks on {} to {} nodes", parsed.tasks, parsed.min_nodes,
+                     parsed.max_nodes);
+}
+
 // Parses a request as slurmctld does at submit (job_mgr.c, _job_create). `list` must be null.
-Result<void> parse_gres(const job_record_t& job, List& list) {
+Parsed parse_gres(const job_record_t& job, List& list) noexcept {
   const struct job_details& details = *job.details;
   std::uint32_t tasks = said<std::uint32_t>(details.num_tasks, NO_VAL);
   std::uint32_t min_nodes = details.min_nodes;
@@ -62,19 +79,21 @@ Result<void> parse_gres(const job_record_t& job, List& list) {
       job.cpus_per_tres, job.tres_freq, job.tres_per_job, job.tres_per_node, job.tres_per_socket,
       job.tres_per_task, job.mem_per_tres, &tasks, &min_nodes, &max_nodes, &tasks_per_node,
       &tasks_per_socket, &sockets, &task_cpus, &tasks_per_gpu, &list);
-  if (rc != SLURM_SUCCESS) return fail(slurm_strerror(rc));
   // Validation derives some fields from others. If it derives other values, Slurm reads the request
   // differently than at_size().
-  if (said<std::uint32_t>(details.num_tasks, tasks) != tasks || details.min_nodes != min_nodes ||
-      said<std::uint32_t>(details.max_nodes, max_nodes) != max_nodes)
-    return fail(
-        fmt::format("Slurm reads it as {} tasks on {} to {} nodes", tasks, min_nodes, max_nodes));
-  return {};
+  const bool as_written = said<std::uint32_t>(details.num_tasks, tasks) == tasks &&
+                          details.min_nodes == min_nodes &&
+                          said<std::uint32_t>(details.max_nodes, max_nodes) == max_nodes;
+  return {.code = rc,
+          .as_written = as_written,
+          .tasks = tasks,
+          .min_nodes = min_nodes,
+          .max_nodes = max_nodes};
 }
 
 // Sets the counts and texts for association and QOS limits (job_mgr.c, _job_create and
 // _update_job).
-void count_tres(job_record_t& job, part_record_t& part) {
+void count_tres(job_record_t& job, part_record_t& part) noexcept {
   const struct job_details& details = *job.details;
   std::uint64_t* const count = job.tres_req_cnt;
   assoc_mgr_lock_t locks = {};
@@ -118,29 +137,31 @@ std::string difference(const Request& planned, const Request& found) {
       planned.memory_per_node);
 }
 
-void forget_kept(job_record_t& job) {
+void forget_kept(job_record_t& job) noexcept {
   drop_variables(
       job, [](std::string_view name) { return name == kKeptRequest || is_sbatch_variable(name); });
 }
 
-void write_texts(job_record_t& job, const RequestFields& fields) {
+void write_texts(job_record_t& job, const RequestFields& fields) noexcept {
   set_text(job.tres_per_job, fields.per_job);
   set_text(job.tres_per_node, fields.per_node);
   set_text(job.tres_per_task, fields.per_task);
   set_text(job.mem_per_tres, fields.memory_per_gpu);
 }
 
-/// Writes `fields` permanently. If Slurm rejects them, the record stays unchanged.
-Result<void> write_request(job_record_t& job, part_record_t& part, const RequestFields& fields) {
-  const RequestFields before = request_fields(job);
+/// Writes `fields` permanently. If Slurm rejects them, the record gets `before` again, which it
+/// had. Only Slurm's own memory is used.
+Parsed write_request(job_record_t& job, part_record_t& part, const RequestFields& fields,
+                     const RequestFields& before) noexcept {
   write_texts(job, fields);
   write_numbers(job, fields);
   List parsed = nullptr;
-  if (auto rc = parse_gres(job, parsed); !rc) {
+  const Parsed read = parse_gres(job, parsed);
+  if (!read.good()) {
     FREE_NULL_LIST(parsed);
     write_texts(job, before);
     write_numbers(job, before);
-    return rc;
+    return read;
   }
   FREE_NULL_LIST(job.gres_list_req);
   FREE_NULL_LIST(job.gres_list_req_accum);
@@ -148,7 +169,7 @@ Result<void> write_request(job_record_t& job, part_record_t& part, const Request
   count_tres(job, part);
   job.node_cnt_wag = job.total_nodes = 0;  // from the last start, and shown as NumNodes
   last_job_update = time(nullptr);
-  return {};
+  return read;
 }
 
 }  // namespace
@@ -170,6 +191,9 @@ struct RewrittenRequest::Saved {
   std::uint32_t cpu_cnt = 0;
   std::uint32_t node_cnt_wag = 0;
   double billable_tres = 0;
+  // For keep(), which can then not fail.
+  RequestFields changed;             ///< as rewritten
+  std::vector<std::string> entries;  ///< environment of a start at the new size
 };
 
 RewrittenRequest::RewrittenRequest(job_record_t& job, part_record_t& part, bool put_back)
@@ -179,14 +203,15 @@ RewrittenRequest::RewrittenRequest(job_record_t& job, part_record_t& part, bool 
       whole_array_(job.array_recs != nullptr),
       saved_(std::make_unique<Saved>()) {
   Saved& saved = *saved_;
+  // What needs memory comes first: no destructor runs if it fails here.
   saved.fields = request_fields(job);
+  saved.tres.assign(job.tres_req_cnt, job.tres_req_cnt + slurmctld_tres_cnt);
   saved.per_job = std::exchange(job.tres_per_job, nullptr);
   saved.per_node = std::exchange(job.tres_per_node, nullptr);
   saved.per_task = std::exchange(job.tres_per_task, nullptr);
   saved.memory_per_gpu = std::exchange(job.mem_per_tres, nullptr);
   saved.gres = std::exchange(job.gres_list_req, nullptr);
   saved.gres_sum = std::exchange(job.gres_list_req_accum, nullptr);
-  saved.tres.assign(job.tres_req_cnt, job.tres_req_cnt + slurmctld_tres_cnt);
   saved.tres_text = std::exchange(job.tres_req_str, nullptr);
   saved.tres_shown = std::exchange(job.tres_fmt_req_str, nullptr);
   saved.total_cpus = job.total_cpus;
@@ -210,8 +235,13 @@ Result<void> RewrittenRequest::write(const Job& asked, const Job& planned) {
   const RequestFields fields = fields_at(saved_->fields, asked.request, planned.request);
   write_texts(job_, fields);
   write_numbers(job_, fields);
-  if (auto rc = parse_gres(job_, job_.gres_list_req); !rc) return rc;
+  if (const Parsed parsed = parse_gres(job_, job_.gres_list_req); !parsed.good())
+    return fail(trouble_of(parsed));
   count_tres(job_, part_);
+  saved_->changed = request_fields(job_);
+  saved_->entries = entries_of({{kKeptRequest, to_text(saved_->fields)}});
+  auto sbatch = entries_of(sbatch_variables(saved_->fields, saved_->changed));
+  for (std::string& entry : sbatch) saved_->entries.push_back(std::move(entry));
   Request wanted = in_partition(planned.request, part_);
   if (asked.request.gpu_type.empty()) wanted.gpu_type.clear();  // bound only in the parsed request
   const MiB whole_memory = wanted.whole_memory ? wanted.memory_per_node : 0;
@@ -227,7 +257,7 @@ RewrittenRequest::~RewrittenRequest() {
   put_back();
 }
 
-void RewrittenRequest::put_back() {
+void RewrittenRequest::put_back() noexcept {
   Saved& saved = *saved_;
   const auto swap_text = [](char*& now, char* before) {
     xfree(now);
@@ -252,12 +282,10 @@ void RewrittenRequest::put_back() {
   saved_.reset();
 }
 
-void RewrittenRequest::keep() {
-  const RequestFields changed = request_fields(job_);
+void RewrittenRequest::keep() noexcept {
   restore_rest();
   forget_kept(job_);
-  add_variables(job_, {{kKeptRequest, to_text(saved_->fields)}});
-  add_variables(job_, sbatch_variables(saved_->fields, changed));
+  add_entries(job_, saved_->entries);
   Saved& saved = *saved_;
   for (char** text : {&saved.per_job, &saved.per_node, &saved.per_task, &saved.memory_per_gpu,
                       &saved.tres_text, &saved.tres_shown})
@@ -268,28 +296,30 @@ void RewrittenRequest::keep() {
 }
 
 // Only if this start split the array: the owner may have changed other tasks.
-void RewrittenRequest::restore_rest() {
+void RewrittenRequest::restore_rest() noexcept {
   if (!whole_array_) return;
   job_record_t* rest = find_job_record(job_.array_job_id);
   if (rest == nullptr || rest == &job_ || !IS_JOB_PENDING(rest) || rest->details == nullptr ||
       rest->array_recs == nullptr)
     return;
-  if (request_fields(*rest) == saved_->fields) return;
-  if (const auto rc = write_request(*rest, part_, saved_->fields); !rc)
-    log().error("JobId={}: the other tasks of its array keep its size: {}", job_.job_id,
-                rc.error().text);
+  if (has_request(*rest, saved_->fields)) return;
+  const Parsed parsed = write_request(*rest, part_, saved_->fields, saved_->changed);
+  if (!parsed.good())
+    log_failure("JobId=%u: the other tasks of its array keep its size: %s", job_.job_id,
+                slurm_strerror(parsed.code));
 }
 
 bool restore_request(job_record_t& job) {
   if (!owes_request(job) || job.part_ptr == nullptr) return false;
   const std::optional<RequestFields> kept = kept_request(job);
-  const auto rc = write_request(job, *job.part_ptr, *kept);
-  if (!rc) {
+  const RequestFields before = request_fields(job);
+  const Parsed parsed = write_request(job, *job.part_ptr, *kept, before);
+  if (!parsed.good()) {
     // It is kept: a GPU type that gres.conf lost may come back. Until then the job waits.
     static std::set<JobId> said;  // under slurmctld's job write lock
     if (said.insert(job.job_id).second)
       log().error("JobId={}: its original request cannot be restored, so it waits: {}", job.job_id,
-                  rc.error().text);
+                  trouble_of(parsed));
     return false;
   }
   forget_kept(job);

@@ -32,19 +32,17 @@ class RewrittenRequest {
 
   /// Call after the job started. Stores the original request in the job's environment, where
   /// restore_request() finds it, and sets sbatch's size variables. Restores the request of an
-  /// array's other tasks, which slurmctld copied from the rewritten one.
-  void keep();
-
-  /// Slurm has started the job: the destructor restores nothing any more, also if keep() fails.
-  void no_way_back() noexcept { put_back_ = false; }
+  /// array's other tasks, which slurmctld copied from the rewritten one. All of it was prepared
+  /// before the start, so that it cannot fail.
+  void keep() noexcept;
 
  private:
   struct Saved;
 
   RewrittenRequest(job_record_t& job, part_record_t& part, bool put_back);
   [[nodiscard]] Result<void> write(const Job& asked, const Job& planned);
-  void put_back();
-  void restore_rest();
+  void put_back() noexcept;
+  void restore_rest() noexcept;
 
   job_record_t& job_;
   part_record_t& part_;

@@ -10,7 +10,7 @@ namespace rubato {
 
 // The array and its strings come from xmalloc; slurmctld frees them with the job's details
 // (job_mgr.c _list_delete_job). The array may be longer than env_cnt.
-void drop_variables(job_record& job, const std::function<bool(std::string_view name)>& drop) {
+void drop_variables(job_record& job, bool (*drop)(std::string_view name)) noexcept {
   struct job_details& details = *job.details;
   std::uint32_t kept = 0;
   for (std::uint32_t i = 0; i < details.env_cnt; ++i) {
@@ -24,15 +24,22 @@ void drop_variables(job_record& job, const std::function<bool(std::string_view n
   details.env_cnt = kept;
 }
 
-void add_variables(job_record& job,
-                   const std::vector<std::pair<std::string, std::string>>& variables) {
-  struct job_details& details = *job.details;
-  xrecalloc(details.env_sup, details.env_cnt + variables.size() + 1, sizeof(char*));
-  for (const auto& [name, value] : variables)
-    details.env_sup[details.env_cnt++] = xstrdup(fmt::format("{}={}", name, value).c_str());
+std::vector<std::string> entries_of(
+    const std::vector<std::pair<std::string, std::string>>& variables) {
+  std::vector<std::string> entries;
+  entries.reserve(variables.size());
+  for (const auto& [name, value] : variables) entries.push_back(fmt::format("{}={}", name, value));
+  return entries;
 }
 
-void clear_job_env(job_record& job) {
+void add_entries(job_record& job, const std::vector<std::string>& entries) noexcept {
+  struct job_details& details = *job.details;
+  xrecalloc(details.env_sup, details.env_cnt + entries.size() + 1, sizeof(char*));
+  for (const std::string& entry : entries)
+    details.env_sup[details.env_cnt++] = xstrdup(entry.c_str());
+}
+
+void clear_job_env(job_record& job) noexcept {
   if (job.details == nullptr) return;
   drop_variables(job, [](std::string_view name) { return is_task_variable(name); });
 }

@@ -4,6 +4,7 @@
 #include "plugin/common/slurm_log.h"
 #include "plugin/slurm/read/job_view.h"
 #include "plugin/slurm/read/kept_request.h"
+#include "plugin/slurm/stock/lists.h"
 #include "plugin/slurm/stock/slurm_headers.h"
 #include "plugin/slurm/write/gpu_type.h"
 #include "plugin/slurm/write/job_env.h"
@@ -15,9 +16,8 @@ namespace {
 bool may_use(const job_record_t& job, part_record_t* part) {
   if (job.part_ptr_list == nullptr) return job.part_ptr == part;
   bool found = false;
-  ListIterator i = list_iterator_create(job.part_ptr_list);
-  while (const void* one = list_next(i)) found = found || one == part;
-  list_iterator_destroy(i);
+  ListWalk<void> i(job.part_ptr_list);
+  while (const void* one = i.next()) found = found || one == part;
   return found;
 }
 
@@ -47,13 +47,13 @@ bool qos_is_valid(job_record_t& job) {
   assoc_mgr_lock_t locks = {};
   locks.assoc = READ_LOCK;
   locks.qos = READ_LOCK;
-  assoc_mgr_lock(&locks);
+  std::optional<AssocLocks> held(locks);
   const slurmdb_assoc_rec_t* assoc = job.assoc_ptr;
   const bool valid =
       assoc == nullptr || job.limit_set.qos != 0 ||
       (job.qos_id < g_qos_count && assoc->usage != nullptr && assoc->usage->valid_qos != nullptr &&
        bit_test(assoc->usage->valid_qos, job.qos_id) != 0);
-  assoc_mgr_unlock(&locks);
+  held.reset();
   if (!valid) job_fail_qos(&job, "rubato", false);
   return valid;
 }
@@ -242,7 +242,7 @@ void PendingJob::launch() {
   rebuild_job_part_list(job_);
 }
 
-void PendingJob::leave() { job_resv_clear_magnetic_flag(job_); }
+void PendingJob::leave() noexcept { job_resv_clear_magnetic_flag(job_); }
 
 std::string PendingJob::nodes() const { return job_->nodes != nullptr ? job_->nodes : ""; }
 

@@ -73,7 +73,7 @@ class PendingJob {
   /// Launches the job after select() started it.
   void launch();
   /// Undoes what enter() did for a magnetic reservation.
-  void leave();
+  void leave() noexcept;
 
   /// Hostlist of the allocated nodes; "" before a start.
   [[nodiscard]] std::string nodes() const;

@@ -65,12 +65,14 @@ bool PlacementTest::remove(const std::vector<int>& masked) const {
 
 bool PlacementTest::narrow(const StartScope& scope) const {
   if (scope.only != nullptr) {
-    std::vector<int> others;
-    for (int index = 0; index < bit_size(nodes_); ++index)
-      if (bit_test(nodes_, index) &&
-          !std::binary_search(scope.only->begin(), scope.only->end(), index))
-        others.push_back(index);
-    if (!remove(others)) return false;
+    bitstr_t* required = job_.details->req_node_bitmap;
+    for (int index = 0; index < bit_size(nodes_); ++index) {
+      if (!bit_test(nodes_, index) ||
+          std::binary_search(scope.only->begin(), scope.only->end(), index))
+        continue;
+      if (required != nullptr && bit_test(required, index)) return false;
+      bit_clear(nodes_, index);
+    }
   }
   return scope.never == nullptr || remove(*scope.never);
 }

@@ -106,7 +106,7 @@ def the_history_of_this_cluster_is_played(c):
     c.cmd(f"cat {history}")
     text = c.cmd(f"rubato simulate --from-sacct {history} -c @ --json")
     runs = [json.loads(line) for line in text.splitlines() if line.startswith("{")]
-    check([run["policy"] for run in runs] == ["(real)", "backfill", "rubato"], "three runs", text)
+    check([run["policy"] for run in runs] == ["(real)", "backfill", "rubato-place"], "three runs", text)
     check([(run["jobs"], run["finished"]) for run in runs] == [(6, 6)] * 3,
           f"six runs with GPUs: job {one}, three tasks of {array}, two runs of {again}", text)
     text = c.cmd(f"rubato simulate --from-sacct {history} -c @")

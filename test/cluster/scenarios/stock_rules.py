@@ -81,6 +81,31 @@ def jobs_with_a_warning_run_on_nodes_of_a_reservation(c):
     c.say(f"waited {c.wait_seconds(borrower):.1f} s")
 
 
+def the_lender_is_held(c):
+    """Negative control: the job of the reservation does not wait for nodes, so another job borrows one."""
+    submit = c.sbatch
+    steps.replace(c, "sbatch", lambda options="", script="sleep 1", user=None, name="scenario":
+                  submit(options + (" --hold" if name == "lender" else ""), script, user, name))
+
+
+@scenario(cluster="gap", needs=["root"], negative=the_lender_is_held, timeout=240, tier=2)
+def no_job_borrows_while_one_of_the_reservation_waits(c):
+    """MaxStartDelay: no job borrows a node while a job of the reservation waits for it; then it starts"""
+    c.cmd("scontrol create reservation ReservationName=lent users=root starttime=now duration=120 "
+          "nodes=n[1-2] MaxStartDelay=120")
+    for node, own in (("n1", "--reservation=lent"), ("n3", ""), ("n4", "")):
+        c.wait_state(c.sbatch(f"-w {node} {WHOLE} -t 60 {own}", "sleep 900", name="fill"), "RUNNING", 20)
+    lender = c.sbatch(f"--reservation=lent -N2 {WHOLE} -t 30", "sleep 900", name="lender")
+    stays(c, lender, "PENDING", 2)
+    borrower = c.sbatch(f"-N1 {WHOLE} -t 90 --signal=R:USR1@60", "sleep 900")
+    stays(c, borrower, "PENDING", 10)
+    c.cmd(f"squeue -t all -j {lender},{borrower} -o '%.6i %.10T %S %N %r'")
+    c.cmd(f"scancel {lender}")
+    seen = c.wait_state(borrower, "RUNNING", 60)
+    check(seen["NodeList"] == "n2", "the node of the reservation", seen["NodeList"])
+    c.cmd(f"squeue -j {borrower} -o '%.6i %.10T %N'")
+
+
 @scenario(cluster="rules", needs=["dbd"], negative="reserve-from", timeout=150)
 def jobs_below_a_threshold_get_no_reservation(c):
     """MinPrioThreshold of a QOS: its jobs below that priority hold no nodes"""

@@ -49,7 +49,8 @@ def workload():
 def waits(c, flavour):
     """{class: sorted waits in seconds} of the workload."""
     c.use_plugins(flavour)
-    c.wait(lambda: set(c.ask("sinfo -h -o %T").split()) <= {"idle", "planned"}, 60, "idle nodes")
+    c.expect(lambda: set(c.ask("sinfo -h -o %T").split()), lambda found: found <= {"idle", "planned"},
+             "idle nodes", 60)
     begin, ids = time.monotonic(), {}
     for job in workload():
         time.sleep(max(0.0, begin + job.at - time.monotonic()))
@@ -66,16 +67,16 @@ def waits(c, flavour):
     return {kind: sorted(values) for kind, values in found.items()}
 
 
-def without_starts(c):
-    """Negative control: the loop stands still, and the gate stays closed for longer than the jobs are awaited."""
-    c.write_rubato_conf(steps.conf("TestInject=stop-loop", "HeartbeatTimeout=600"))
+def slow_rounds(c):
+    """Negative control: each round takes 15 s longer, and the gate stays closed meanwhile."""
+    c.write_rubato_conf(steps.conf("TestInject=slow-round:15000", "RoundDeadline=300", "HeartbeatTimeout=600"))
 
 
 def part(values, share):
     return values[min(len(values) - 1, int(share * len(values)))]
 
 
-@scenario(cluster="classes", needs=["rubato"], negative=without_starts, timeout=900, tier=2)
+@scenario(cluster="classes", needs=["rubato"], negative=slow_rounds, timeout=900, tier=2)
 def each_class_waits_as_under_stock(c):
     """120 jobs without hints: no class waits longer than 1.2 times as under stock Slurm, and 10 s
 

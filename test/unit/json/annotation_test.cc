@@ -59,6 +59,17 @@ TEST(JobAnnotation, what_is_not_known_is_left_out) {
   EXPECT_EQ(render_annotation(annotation), "{rubato }");
 }
 
+TEST(JobAnnotation, the_time_of_a_remaining_time_that_is_left_out_is_left_out) {
+  JobAnnotation annotation;
+  annotation.at = 1800000000;
+  annotation.remaining = kMaxWork;
+  EXPECT_EQ(render_annotation(annotation), "{rubato remaining=1000000000000000000 at=1800000000}");
+  for (const Seconds remaining : {kMaxWork + 1, Seconds{-1}}) {
+    annotation.remaining = remaining;
+    EXPECT_EQ(render_annotation(annotation), "{rubato }") << remaining;
+  }
+}
+
 TEST(JobAnnotation, words_with_other_bytes_are_left_out) {
   JobAnnotation annotation;
   annotation.job_type = "a b";

@@ -456,6 +456,33 @@ TEST_F(LoopTest, PrivateDataReplacesWhatWasPublished) {
   EXPECT_TRUE(until([&] { return !fs::exists(closed); }));
 }
 
+TEST_F(LoopTest, APauseIsPublishedWithoutTheNameWherePrivateDataHidesSomething) {
+  fs::create_directory(folder_ / "rubato");
+  std::ofstream(folder_ / "rubato/paused") << "until 4000000000\nsince 100\nby ann\n";
+  begin();
+  const fs::path open = folder_ / "rubato/publish/stats.json";
+  const fs::path closed = folder_ / "rubato/private/stats.json";
+  const auto has = [](const fs::path& path, const char* words) {
+    return text_of(path).find(words) != std::string::npos;
+  };
+  const char* const named = R"("paused":true,"pause":{"by":"ann","since":100,"until":4000000000})";
+  ASSERT_TRUE(until([&] { return has(open, named); })) << text_of(open);
+  EXPECT_TRUE(has(open, R"("mode":"observe")"));
+  EXPECT_EQ(core().starts, 0);
+
+  Snapshot hiding = one_pending_job();
+  hiding.private_data.jobs = true;
+  set_jobs(hiding);
+  loop_->reconfigure();
+  EXPECT_TRUE(until([&] { return has(closed, named); }));
+  EXPECT_TRUE(until([&] {
+    return has(open, R"("paused":true,"pause":{"since":100,"until":4000000000})");
+  })) << text_of(open);
+
+  fs::remove(folder_ / "rubato/paused");
+  EXPECT_TRUE(until([&] { return has(open, R"("paused":false,"heartbeat")"); }));
+}
+
 TEST_F(LoopTest, ADiskThatCannotBeWrittenStopsNothing) {
   std::ofstream(folder_ / "rubato") << "a file where the folder should be";
   begin();

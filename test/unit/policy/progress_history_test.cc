@@ -102,14 +102,16 @@ TEST(ProgressHistory, IsKeptWhileARequeuedJobIsNotToBeSeen) {
 }
 
 TEST(ProgressHistory, TellsWhatIsLeftUnlessItWasWrongSoFar) {
+  const Models models;
   Snapshot good = one_running(0.75, true);
   good.jobs[0].start = good.memory.progress_histories[0].start = kNow - 100;
-  EXPECT_EQ(seconds_left(good, good.jobs[0], kNow), 490);
+  EXPECT_EQ(seconds_left(good, good.jobs[0], models.forecasts(), kNow), 490);
   good.memory.progress_histories[0].quality = 0.1;
-  EXPECT_EQ(seconds_left(good, good.jobs[0], kNow), 100) << "as long again as it ran";
+  EXPECT_EQ(seconds_left(good, good.jobs[0], models.forecasts(), kNow), 100)
+      << "as long again as it ran";
   good.memory.progress_histories[0].start = kNow - 5000;  // from an earlier run
   good.memory.progress_histories[0].quality = 0.9;
-  EXPECT_EQ(seconds_left(good, good.jobs[0], kNow), 100);
+  EXPECT_EQ(seconds_left(good, good.jobs[0], models.forecasts(), kNow), 100);
   EXPECT_EQ(*samples_left(good, good.jobs[0]), 49000) << "done before it was requeued";
 }
 

@@ -465,6 +465,58 @@ TEST(Reserve, what_backfill_found_stays_and_starts_there_though_it_was_just_refu
   EXPECT_EQ(reservation_of(plan_of(snapshot, Config(), kNow + 1001), job), nullptr);
 }
 
+TEST(Reserve, a_promise_that_slurm_refused_is_remembered) {
+  Snapshot snapshot = busy();
+  Job& entry = add_pending(snapshot, 4);
+  const JobId job = entry.key.id;
+  entry.eligible = kNow - 4000;  // longer than ReserveAfter
+  entry.stock_start = kNow + 1000;
+  entry.stock_nodes = {1};
+  JobMemory memory;
+  memory.job = entry.key;
+  memory.first_seen = kNow;
+  memory.refusals = 5;
+  memory.last_try = kNow - 1;
+  snapshot.memory.jobs = {memory};
+  Plan plan = plan_of(snapshot);
+  const Reservation* r = reservation_of(plan, job);
+  ASSERT_NE(r, nullptr);
+  EXPECT_EQ(r->promised, kNow + 1000);
+
+  // Slurm refuses the start. For a round backfill has no other.
+  const auto job_of = [&]() -> Job& {
+    return *std::ranges::find(snapshot.jobs, job, [](const Job& one) { return one.key.id; });
+  };
+  snapshot.memory = plan.memory;
+  snapshot.memory.jobs[0].last_try = kNow + 1000;
+  job_of().stock_start = 0;
+  job_of().stock_nodes.clear();
+  plan = plan_of(snapshot, Config(), kNow + 1001);
+  EXPECT_EQ(reservation_of(plan, job), nullptr);
+
+  snapshot.memory = plan.memory;
+  job_of().stock_start = kNow + 1300;
+  job_of().stock_nodes = {1};
+  plan = plan_of(snapshot, Config(), kNow + 1002);
+  r = reservation_of(plan, job);
+  ASSERT_NE(r, nullptr);
+  EXPECT_EQ(r->start, kNow + 1300);
+  EXPECT_EQ(r->promised, kNow + 1000);
+  EXPECT_EQ(r->delayed_by, "slurmctld refused its start");
+
+  // A job that is held has no promise to keep.
+  snapshot.memory = plan.memory;
+  job_of().block = Block::kOther;
+  plan = plan_of(snapshot, Config(), kNow + 1003);
+  snapshot.memory = plan.memory;
+  job_of().block = Block::kNone;
+  plan = plan_of(snapshot, Config(), kNow + 1004);
+  r = reservation_of(plan, job);
+  ASSERT_NE(r, nullptr);
+  EXPECT_EQ(r->promised, kNow + 1300);
+  EXPECT_EQ(r->delayed_by, "");
+}
+
 TEST(Reserve, a_later_start_than_promised_names_its_cause) {
   Snapshot snapshot = busy();
   snapshot.taken = kNow;

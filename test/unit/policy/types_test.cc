@@ -348,9 +348,25 @@ TEST(Sizes, ACostBelowZeroIsPublishedAsASecond) {
   elastic(snapshot, 4, {{1, 1}, {4, 4}}, 300 * 600).time_limit = 36000;
   const Plan plan = round(snapshot, learnt(), placing(), kNow);
   const Explanation& said = plan.explanations.at(0);
-  ASSERT_EQ(size_words(said), (SizeWords{{1, "taken"}, {4, "costs-more"}}));
+  ASSERT_EQ(size_words(said), (SizeWords{{1, "taken"}, {4, "no-room"}}));
   EXPECT_EQ(said.sizes[0].cost, 1);
   EXPECT_TRUE(plan_from_json(to_json(plan, snapshot), snapshot));
+}
+
+TEST(Sizes, TheRequestedSizeCostsWhatItDidInTheChoiceOfTheType) {
+  // Those who will come count between sizes. A hundred of them do not make its own size cost more.
+  const auto cost_of_own = [](const std::vector<TypeLoad>& loads) {
+    Snapshot snapshot = make_cluster({{"slow", 4}});
+    snapshot.memory.loads = loads;
+    elastic(snapshot, 4, {{1, 1}, {4, 4}}, 300 * 600).time_limit = 700;
+    const Explanation said = round(snapshot, learnt(), placing(), kNow).explanations.at(0);
+    for (const SizeOutcome& size : said.sizes)
+      if (size.gpus == 4) return size.cost;
+    return Seconds{-1};
+  };
+  const Seconds alone = cost_of_own({});
+  EXPECT_GT(alone, 0);
+  EXPECT_EQ(cost_of_own({{"slow", kNow, 1, 100, 100, 100, 100 * 3600.0}}), alone);
 }
 
 TEST(Sizes, ExplainSaysThatWaitingIsShorterThanASmallSize) {

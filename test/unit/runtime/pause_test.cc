@@ -30,6 +30,19 @@ TEST_F(PauseTest, LastsUntilItsEnd) {
   EXPECT_EQ(read_pause(folder_, 1'000'000), Pause{});
 }
 
+TEST_F(PauseTest, SaysByWhomAndSinceWhen) {
+  const Pause pause{.until = 200, .since = 100, .by = "ann"};
+  write(pause_text(pause));
+  EXPECT_EQ(read_pause(folder_, 150), pause);
+  write("until 0\nsince never\nby \xff\n");
+  EXPECT_EQ(read_pause(folder_, 150), Pause{});
+  write("until 0\nby ann (root)\n");
+  EXPECT_EQ(read_pause(folder_, 150), (Pause{.by = "ann"}));
+  // Versions before wrote this line alone.
+  write("until 200\n");
+  EXPECT_EQ(read_pause(folder_, 150), Pause{200});
+}
+
 TEST_F(PauseTest, AFileThatCannotBeReadIsAPauseWithoutEnd) {
   for (const char* text : {"", "x", "until", "until never\n"}) {
     write(text);

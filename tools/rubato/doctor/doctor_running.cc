@@ -15,6 +15,7 @@
 #include "lib/base/folder_trust.h"
 #include "lib/runtime/pause.h"
 #include "tools/rubato/doctor/doctor.h"
+#include "tools/shared/pause_view.h"
 #include "tools/shared/published.h"
 
 namespace rubato::tools {
@@ -201,8 +202,7 @@ void check_mode_in_effect(const Machine& machine, const PublishedStats& stats, C
   const auto pause = read_pause(machine.site.state_dir + "/rubato", now());
   if (pause && stats.mode == "observe") {
     checks.push_back({Status::kWarn, "mode in effect",
-                      fmt::format("is observe: paused by rubato pause{}",
-                                  pause->until == 0 ? "" : " until " + format_time(pause->until)),
+                      fmt::format("is observe: {} (rubato pause)", pause_words(*pause)),
                       "rubato pause --resume"});
     return;
   }

@@ -15,6 +15,7 @@
 #include "tools/shared/command_line.h"
 #include "tools/shared/job_match.h"
 #include "tools/shared/output.h"
+#include "tools/shared/pause_view.h"
 #include "tools/shared/published.h"
 #include "tools/shared/source.h"
 
@@ -36,6 +37,7 @@ struct View {
   std::vector<std::string> warnings;
   std::string all_stock;  ///< why stock Slurm schedules managed jobs too; "" if it does not
   bool stale = false;
+  std::optional<Pause> pause;  ///< in effect
 };
 
 Result<View> load_view(const Site& site) {
@@ -62,6 +64,10 @@ Result<View> load_view(const Site& site) {
     view.warnings.push_back(*stopped);
     view.stale = true;
     view.all_stock = "Rubato's loop is not running; this is its last round";
+  } else if (stats->pause) {
+    view.pause = stats->pause;
+    view.all_stock =
+        fmt::format("scheduling is {}; this is what Rubato would do", pause_words(*stats->pause));
   } else if (stats->mode == "observe") {
     view.all_stock = "the mode is observe; this is what Rubato would do";
   } else if (stats->gate_open && stats->gate_matters) {
@@ -75,7 +81,8 @@ ExplainAnswer answer(const View& view) {
   return {.mode = view.mode,
           .round = view.published.plan.round,
           .made = view.published.plan.made,
-          .old = view.stale};
+          .old = view.stale,
+          .pause = view.pause};
 }
 
 int print(Json head, const ExplainAnswer& answer) {
@@ -223,7 +230,10 @@ int explain_queue(const Globals& globals, const View& view, const Options& optio
       told.jobs.push_back(explained(entry, view.published.snapshot, view.all_stock));
     return print(view, told);
   }
-  if (view.mode == "observe") {
+  if (view.pause) {
+    fmt::print("Scheduling is {}: stock Slurm schedules; this is what Rubato would do.\n",
+               pause_words(*view.pause));
+  } else if (view.mode == "observe") {
     fmt::print("Mode observe: stock Slurm schedules; this is what Rubato would do.\n");
   }
   if (view.stale) {

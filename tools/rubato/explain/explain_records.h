@@ -17,6 +17,7 @@
 #include "tools/rubato/explain/explain_ended.h"
 #include "tools/rubato/explain/explain_parts.h"
 #include "tools/shared/job_facts_records.h"
+#include "tools/shared/pause_view.h"
 #include "tools/shared/source.h"
 
 namespace rubato::tools {
@@ -80,6 +81,7 @@ struct ExplainAnswer {
   bool old = false;
   std::vector<ExplainedJob> jobs{};
   std::optional<ExplainedArray> array{};
+  std::optional<Pause> pause{};  ///< in effect
 };
 
 }  // namespace rubato::tools
@@ -293,6 +295,8 @@ void describe(Visitor& v, R& answer) {
   v.note("old",
          "true if Rubato's loop has stopped, so that the plan is no longer in effect; "
          "else left out");
+  v.object("pause", answer.pause);
+  v.note("pause", "the pause in effect: stock Slurm starts all jobs; left out without one");
   v.list("jobs", answer.jobs, kUnlimited, kAlways);
   v.object("array", answer.array);
   v.note("array", "counts of an array's tasks; left out for other jobs");

@@ -198,7 +198,12 @@ std::vector<PlanEntry> queue_of(const Snapshot& snapshot, const Plan& plan) {
 
 std::string why_unmanaged(const Job& job, const Snapshot& snapshot) {
   if (job.managed) return "";
-  if (job.het) return "it is a component of a heterogeneous job; only stock backfill starts these";
+  if (job.het) {
+    const bool told = job.block == Block::kNone && !job.block_text.empty();
+    return (told ? job.block_text
+                 : "it is part of a heterogeneous job or has siblings in a federation") +
+           "; only stock Slurm starts these";
+  }
   for (const Partition& partition : snapshot.partitions) {
     if (partition.name == job.partition && !partition.managed) {
       return fmt::format("partition {} is not managed (ManagedPartitions= in rubato.conf)",

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 
@@ -13,10 +14,12 @@
 #include "lib/config/values.h"
 #include "lib/json/record_writer.h"
 #include "lib/runtime/pause.h"
+#include "lib/runtime/user_names.h"
 #include "tools/rubato/pause/pause_records.h"
 #include "tools/shared/command.h"
 #include "tools/shared/command_line.h"
 #include "tools/shared/output.h"
+#include "tools/shared/pause_view.h"
 #include "tools/shared/site.h"
 
 namespace rubato::tools {
@@ -32,8 +35,8 @@ struct Options {
 
 std::string text_of(const std::optional<Pause>& pause) {
   if (!pause) return "Rubato is not paused.";
-  const std::string end = pause->until == 0 ? "rubato pause --resume" : format_time(pause->until);
-  return fmt::format("Rubato is paused until {}. Stock Slurm starts all jobs.", end);
+  return fmt::format("Rubato is {}{}. Stock Slurm starts all jobs.", pause_words(*pause),
+                     pause->until == 0 ? " until rubato pause --resume" : "");
 }
 
 int print(const Globals& globals, const std::optional<Pause>& pause) {
@@ -45,6 +48,13 @@ int print(const Globals& globals, const std::optional<Pause>& pause) {
     fmt::print("{}\n", text_of(pause));
   }
   return kOk;
+}
+
+/// The user behind sudo, or of this process.
+std::string who() {
+  const char* behind = std::getenv("SUDO_USER");
+  const std::string name = user_word(behind == nullptr ? "" : behind);
+  return name.empty() ? user_word(passwd_name(getuid())) : name;
 }
 
 std::string denied(const std::string& folder, int code) {
@@ -69,7 +79,7 @@ int run(const Globals& globals, const Options& options) {
     if (unlink(path.c_str()) != 0 && errno != ENOENT) return fails(kFailed, denied(folder, errno));
     return print(globals, std::nullopt);
   }
-  Pause pause;
+  Pause pause{.since = now(), .by = who()};
   if (!options.time.empty()) {
     const auto length = parse_duration(options.time);
     if (!length || *length < 1) return fails(kUsage, "--for: invalid duration " + options.time);

@@ -6,6 +6,7 @@
 
 #include "lib/json/record_description.h"
 #include "lib/runtime/pause.h"
+#include "tools/shared/pause_view.h"
 
 namespace rubato::tools {
 
@@ -19,8 +20,8 @@ template <typename Visitor, Is<std::optional<Pause>> R>
 void describe(Visitor& v, R& pause) {
   v.yes("paused", pause.has_value(), kAlways);
   v.note("paused", "true: stock Slurm starts all jobs");
-  v.past("until", pause ? pause->until : 0, kAlways);
-  v.note("until", "end of the pause, seconds since 1970; 0: until rubato pause --resume");
+  const Pause shown = pause.value_or(Pause{});
+  describe(v, shown);
 }
 
 }  // namespace rubato::json

@@ -81,9 +81,7 @@ Result<SimulatedRun> simulate_one(const SimulateOptions& options, const sim::Sui
   control.progress = [&bar](double now, std::size_t finished, std::size_t jobs) {
     bar.show(now, finished, jobs);
   };
-  const auto information =
-      options.information == "known" ? sim::Information::kKnown : sim::Information::kLearned;
-  auto record = sim::run_suite(suite, policy, information, control);
+  auto record = sim::run_suite(suite, policy, options.information, control);
   if (!record) return fail(fmt::format("{}, {}: {}", suite.name, policy, record.error().text));
   SimulatedRun run;
   run.suite = suite.name;
@@ -99,7 +97,7 @@ Result<SimulatedRun> simulate_one(const SimulateOptions& options, const sim::Sui
     if (one.policy == policy) run.published.push_back(one);
   }
   if (run.published.empty() || suite.published_seeds == 1) return run;
-  auto mean = sim::mean_metrics(suite, options.data, policy, information, control);
+  auto mean = sim::mean_metrics(suite, options.data, policy, options.information, control);
   if (!mean) return fail(fmt::format("{}, {}: {}", suite.name, policy, mean.error().text));
   if (stop_now) {  // stopped in a later seed: the first seed is complete, the mean is not
     run.published.clear();
@@ -120,9 +118,10 @@ void print_list() {
     }
     suites.add({name, entry.summary});
   }
-  Table policies({{"POLICY"}, {"DESCRIPTION"}, {"SUITES AND FORMATS"}});
+  Table policies({{"POLICY"}, {"DESCRIPTION"}, {"KNOWS"}, {"SUITES AND FORMATS"}});
   for (const sim::PolicyEntry& entry : sim::policies()) {
-    policies.add({entry.name, entry.summary, entry.where});
+    const std::string knows = entry.knows.empty() ? "--information" : entry.knows;
+    policies.add({entry.name, entry.summary, knows, entry.where});
   }
   Table formats({{"FORMAT"}, {"DESCRIPTION"}});
   for (const sim::FormatEntry& entry : sim::formats()) formats.add({entry.name, entry.summary});
@@ -311,9 +310,9 @@ std::function<int()> setup(CommandLine& line, const Globals& globals) {
   line.text("--jobs", options->jobs_said, "N", "Only the first N jobs");
   line.text("--until", options->until_said, "SECONDS", "Stop at this simulated time");
   line.text("--config", options->config, "FILE",
-            "rubato.conf for policy rubato (default: an empty file)");
-  line.text("--information", options->information, "WORD",
-            "Throughputs that policy rubato uses: learned (default) from reports, or known");
+            "rubato.conf for policy rubato-place (default: an empty file)");
+  line.text("--information", options->information_said, "WORD",
+            "What policy rubato-place knows of jobs: known, rates, learned (default) or blind");
   line.optional_text("--json", options->json, options->json_said, "[FILE]",
                      "Write JSON Lines, one line per run, to FILE or standard output");
   line.text("--csv", options->csv, "FILE", "Write CSV, one line per job, to FILE");

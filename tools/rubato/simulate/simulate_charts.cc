@@ -104,15 +104,16 @@ std::string compared(const PageSuite& suite) {
 }
 
 std::string figures_table(const PageSuite& suite) {
-  std::vector<std::vector<std::string>> rows{{"Policy", "Done", "Mean", "Median", "99th", "Ideal",
-                                              "Makespan", "GPUs allocated", "GPU h per job",
-                                              "Restarts", "Jain", "Max. waiting"}};
+  std::vector<std::vector<std::string>> rows{{"Policy", "Knows", "Done", "Mean", "Median", "99th",
+                                              "Ideal", "Makespan", "GPUs allocated",
+                                              "GPU h per job", "Restarts", "Jain", "Max. waiting"}};
   for (const PageRun& one : suite.runs) {
     const sim::Metrics& m = one.run->metrics;
     const auto plain = [](double value, int digits) {
       return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : std::string("-");
     };
     rows.push_back({one.run->policy + (one.run->record.cut ? " (cut)" : ""),
+                    sim::known_to(one.run->policy, one.run->record.information),
                     fmt::format("{}/{}", m.finished, m.jobs), time_text(m.avg_jct_s),
                     time_text(m.p50_jct_s), time_text(m.p99_jct_s), time_text(m.ideal_avg_jct_s),
                     time_text(m.makespan_s), percent(m.gpu_utilisation),

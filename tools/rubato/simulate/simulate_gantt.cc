@@ -86,7 +86,7 @@ std::string remarks(const PageSuite& suite, const PageRun& one) {
   const auto given_up =
       std::count_if(jobs.begin(), jobs.end(), [](const auto& job) { return job.dropped; });
   if (given_up > 0) say(fmt::format("{} jobs were abandoned.", given_up));
-  if (one.run->record.learned)
+  if (sim::learns(one.run->record.information))
     say("Throughputs were learned during the run, not known in advance.");
   return text;
 }

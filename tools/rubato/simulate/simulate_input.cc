@@ -268,11 +268,14 @@ std::string complaint(SimulateOptions& options) {
   if (options.data.empty() && (measured || (options.gates && options.suites.empty()))) {
     return "missing data directory: set --data DIR or RUBATO_DATA";
   }
-  const std::vector<std::string> kinds{"known", "learned"};
-  if (std::find(kinds.begin(), kinds.end(), options.information) == kinds.end()) {
-    return fmt::format("--information: '{}': must be known or learned{}", options.information,
-                       did_you_mean(options.information, kinds));
+  const auto information = sim::information_of(options.information_said);
+  if (!information) {
+    const std::vector<std::string> words(sim::kInformationWords.begin(),
+                                         sim::kInformationWords.end());
+    return fmt::format("--information: '{}': must be one of {}{}", options.information_said,
+                       fmt::join(words, ", "), did_you_mean(options.information_said, words));
   }
+  options.information = *information;
   return {};
 }
 
@@ -282,9 +285,11 @@ tl::expected<std::optional<Config>, InputError> read_rubato_conf(
   if (options.config.empty()) return std::nullopt;
   const bool read = std::ranges::any_of(suites, [&](const sim::Suite& suite) {
     const auto policies = policies_for(options, suite);
-    return std::ranges::find(policies, "rubato") != policies.end();
+    return std::ranges::find(policies, sim::kRubatoPlace) != policies.end();
   });
-  if (!read) return wrong_word("--config: only policy rubato reads this file; add --policy rubato");
+  if (!read)
+    return wrong_word(
+        "--config: only policy rubato-place reads this file; add --policy rubato-place");
   auto loaded = load_config(options.config);
   if (!loaded) return not_read("--config: " + loaded.error().text);
   if (!loaded->present)
@@ -323,7 +328,7 @@ std::vector<std::string> policies_for(const SimulateOptions& options, const sim:
       names.push_back(one.policy);
     }
   }
-  if (options.from_sacct) return {"backfill", "rubato"};
+  if (options.from_sacct) return {"backfill", sim::kRubatoPlace};
   if (names.empty()) names.emplace_back("fifo");
   return names;
 }

@@ -28,8 +28,9 @@ struct SimulateOptions {
   std::size_t jobs = 0;
   std::string until_said;
   double until = 0;
-  std::string config;  ///< a rubato.conf, for policy rubato
-  std::string information = "learned";
+  std::string config;  ///< a rubato.conf, for policy rubato-place
+  std::string information_said = "learned";
+  sim::Information information = sim::Information::kLearned;
   std::vector<std::string> json;
   bool json_said = false;
   std::string csv;

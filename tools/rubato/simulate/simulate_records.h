@@ -71,9 +71,13 @@ void describe(Visitor& v, R& run) {
   v.number("seed", run.seed, kMaxSamples, kAlways);
   v.number("seeds", known_if(run.seeds > 1, run.seeds), kMaxInt);
   v.note("seeds", "the figures are means over this number of seeds, 0, 1, ...");
-  v.text("information", run.record.learned ? "learned" : "known", kAlways);
-  v.one_of("information", {"known", "learned"});
-  v.note("information", "of speeds: the true ones, or reports with noise");
+  v.text("information", std::string(to_string(run.record.information)), kAlways);
+  v.one_of("information", {"known", "rates", "learned", "blind"});
+  v.note(
+      "information",
+      "the word of --information for policy rubato-place; known for policies that see true speeds");
+  v.text("knows", sim::known_to(run.policy, run.record.information), kAlways);
+  v.note("knows", "what the policy knows of jobs beside their requests, as the column KNOWS");
   v.count("jobs", run.metrics.jobs, kAlways);
   v.count("finished", run.metrics.finished, kAlways);
   for (const tools::SimulatedFigure& figure : tools::kSimulatedFigures) {

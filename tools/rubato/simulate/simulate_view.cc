@@ -47,6 +47,7 @@ std::string suite_text(const SimulatedRun& run) {
 void add_row(Table& table, const SimulatedRun& run) {
   const sim::Metrics& m = run.metrics;
   table.add({suite_text(run), run.policy + (run.record.cut ? " (cut)" : ""),
+             sim::known_to(run.policy, run.record.information),
              fmt::format("{}/{}", m.finished, m.jobs), time_text(m.avg_jct_s),
              time_text(m.p50_jct_s), time_text(m.p99_jct_s), time_text(m.ideal_avg_jct_s),
              time_text(m.makespan_s), plain(m.gpu_utilisation, 2), plain(m.gpu_hours_per_job, 1),
@@ -136,6 +137,7 @@ std::string run_json(const SimulatedRun& run) {
 std::string runs_text(const std::vector<SimulatedRun>& runs, bool color) {
   Table table({{"SUITE"},
                {"POLICY"},
+               {"KNOWS"},
                {"DONE", true},
                {"AVG", true},
                {"P50", true},

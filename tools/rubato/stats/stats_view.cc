@@ -73,7 +73,8 @@ std::string sections(const PublishedStats& stats, Seconds now) {
     }
     const std::string value =
         row.kind == StatisticKind::kTime
-            ? fmt::format("{} ({} s ago)", format_time(stats.heartbeat), now - stats.heartbeat)
+            ? fmt::format("{} ({} s ago)", format_time(value_of->get<Seconds>()),
+                          now - value_of->get<Seconds>())
             : value_text(*value_of);
     add_line(text, std::string(row.label), value);
   }

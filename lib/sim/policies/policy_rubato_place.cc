@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Rubato itself: the round that slurmctld calls, on a snapshot of the simulated cluster. It learns
-// throughputs from job reports; with Information::kKnown it receives the true ones.
+// Rubato in mode place: the round that slurmctld calls, on a snapshot of the simulated cluster. It
+// learns throughputs from job reports, or gets the true ones (information.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +15,7 @@
 #include "lib/sim/engine/config_lines.h"
 #include "lib/sim/engine/metrics.h"
 #include "lib/sim/engine/policy_help.h"
+#include "lib/sim/policies/exact_throughput.h"
 
 namespace rubato::sim {
 namespace {
@@ -33,9 +34,9 @@ std::int64_t whole(double value) {
   return static_cast<std::int64_t>(std::llround(std::clamp(value, 0.0, 1e18)));
 }
 
-class Rubato final : public Policy {
+class RubatoPlace final : public Policy {
  public:
-  explicit Rubato(const PolicyContext& context)
+  explicit RubatoPlace(const PolicyContext& context)
       : information_(context.information), refit_share_(context.refit_share) {
     if (context.config != nullptr) config_ = *context.config;
     config_.mode = Mode::kPlace;
@@ -61,6 +62,11 @@ class Rubato final : public Policy {
     base_.node_sets.push_back(std::move(all));
     rename_records(context.cluster);
     config_.test_off.insert(Mechanism::kProve);  // simulated jobs report what is true
+    if (learns(information_)) return;
+    const bool work = information_ == Information::kKnown;
+    exact_ = std::make_shared<ExactThroughput>(types_, work);
+    // The remaining time of each job is certain.
+    if (work) config_.test_off.insert(Mechanism::kPredictability);
   }
 
   [[nodiscard]] Information information() const override { return information_; }
@@ -71,13 +77,10 @@ class Rubato final : public Policy {
 
   [[nodiscard]] std::vector<Grant> decide(const PolicyState& state) override {
     forget_ended(state);
-    if (information_ == Information::kKnown) tell_truth(state);
     hear(state);
-    learner_.refit_when_due(TypeSpeeds(config_.speeds()), refit_share_);
     promote_predictable(memory_);
     const Snapshot snapshot = look(state);
-    const Plan plan =
-        round(snapshot, Models(config_.speeds(), learner_.model()), config_, at(state.now));
+    const Plan plan = round(snapshot, models_for(state), config_, at(state.now));
     memory_ = plan.memory;
     return grants_of(state, plan);
   }
@@ -146,8 +149,28 @@ class Rubato final : public Policy {
       hints.batch = Batch{whole(job.min_batch > 0 ? job.min_batch : job.batch),
                           whole(job.max_batch > 0 ? job.max_batch : job.batch)};
     }
-    if (view.samples > 0) hints.work = Work{WorkUnit::kSamples, whole(view.samples), 0};
+    hints.work = work_of(view);
     return hints;
+  }
+
+  /// The total work, if the policy knows it.
+  [[nodiscard]] std::optional<Work> work_of(const JobView& view) const {
+    const bool told = information_ == Information::kKnown ||
+                      (information_ == Information::kLearned && view.job->predictable);
+    if (!told || !(view.samples > 0)) return std::nullopt;
+    return Work{WorkUnit::kSamples, whole(view.samples), 0};
+  }
+
+  [[nodiscard]] Models models_for(const PolicyState& state) {
+    if (exact_ == nullptr) {
+      learner_.refit_when_due(TypeSpeeds(config_.speeds()), refit_share_);
+      return Models(config_.speeds(), learner_.model());
+    }
+    std::vector<JobKey> keys;
+    keys.reserve(state.jobs.size());
+    for (const JobView& view : state.jobs) keys.push_back(key_of(view));
+    exact_->look(state, keys);
+    return Models::with_forecasts(config_.speeds(), exact_);
   }
 
   Job job_of(const PolicyState& state, const JobView& view) const {
@@ -236,11 +259,11 @@ class Rubato final : public Policy {
     for (const JobView& view : state.jobs) views.emplace(view.index, &view);
     for (const JobReport& report : state.reports) {
       const auto found = views.find(report.job);
-      if (found != views.end()) hear(*found->second, report);
+      if (found != views.end()) hear(state, *found->second, report);
     }
   }
 
-  void hear(const JobView& view, const JobReport& report) {
+  void hear(const PolicyState& state, const JobView& view, const JobReport& report) {
     ThroughputReport throughput;
     throughput.profile = profile_of(*view.job);
     throughput.configuration.gpu_type = types_[report.setting.type];
@@ -253,7 +276,13 @@ class Rubato final : public Policy {
     throughput.time = at(report.time);
     throughput.run_start = started_.contains(view.index) ? started_[view.index] : throughput.time;
     throughput.throughput = report.seen.samples_per_s;
-    if (information_ == Information::kLearned) learner_.take(throughput);
+    if (exact_ == nullptr) {
+      learner_.take(throughput);
+    } else {  // without noise, in the samples of the job's work
+      const Truth& truth = *state.truth;
+      throughput.throughput = truth.throughput(*view.job, report.setting, view.done) *
+                              truth.samples_per_unit(*view.job);
+    }
     remember(view, report, throughput);
   }
 
@@ -274,9 +303,7 @@ class Rubato final : public Policy {
     heard.restarts = view.restarts;
     heard.gpus = throughput.configuration.gpus;
     heard.start = throughput.run_start;
-    std::optional<Work> work;
-    if (view.samples > 0) work = Work{WorkUnit::kSamples, whole(view.samples), 0};
-    fold_forecast(throughput.job, heard, work, memory_);
+    fold_forecast(throughput.job, heard, work_of(view), memory_);
     jobs_.insert_or_assign(view.index, Known{throughput.job, throughput.profile});
   }
 
@@ -293,29 +320,6 @@ class Rubato final : public Policy {
                  at(state.now), memory_);
       started_.erase(one->first);
       one = jobs_.erase(one);
-    }
-  }
-
-  /// Passes on the true throughputs of each profile at the sizes of its jobs.
-  void tell_truth(const PolicyState& state) {
-    for (const JobView& view : state.jobs) {
-      for (const TypeIndex type : state.cluster.type_indices()) {
-        for (int gpus = view.job->min_gpus; gpus <= view.job->max_gpus; ++gpus) {
-          const double throughput = speed(state, view, type, gpus);
-          const ProfileName profile = profile_of(*view.job);
-          const auto batch = whole(view.job->batch);
-          if (!(throughput > 0) || !told_.emplace(profile, type, gpus, batch).second) continue;
-          const Setting setting = packed(state.cluster, type, gpus);
-          ThroughputReport told;
-          told.profile = profile;
-          told.configuration = {types_[type], gpus, setting.nodes(), batch, ""};
-          // Each value gets its own run: the learner ignores runs that change their configuration.
-          told.job.id = kFirstTold + static_cast<JobId>(told_.size());
-          told.time = at(state.now);
-          told.throughput = state.truth->observe(*view.job, setting, view.done).samples_per_s;
-          learner_.remember(told);
-        }
-      }
     }
   }
 
@@ -343,8 +347,6 @@ class Rubato final : public Policy {
     return grants;
   }
 
-  static constexpr JobId kFirstTold = 1'000'000'000;
-
   struct Known {
     JobKey key;
     ProfileName profile;
@@ -359,16 +361,16 @@ class Rubato final : public Policy {
   std::vector<NodeIndex> first_node_;  ///< of each type
   Memory memory_;
   Learner learner_{LearnerRules{.bounds_unproven = false}};
-  std::map<JobIndex, Seconds> started_;  ///< start times of current runs
-  std::map<JobIndex, Known> jobs_;       ///< jobs that reported
-  std::set<std::tuple<ProfileName, TypeIndex, int, std::int64_t>> told_;
+  std::shared_ptr<ExactThroughput> exact_;  ///< null: the policy learns
+  std::map<JobIndex, Seconds> started_;     ///< start times of current runs
+  std::map<JobIndex, Known> jobs_;          ///< jobs that reported
   bool waiting_ = false;
 };
 
 }  // namespace
 
-std::unique_ptr<Policy> make_rubato(const PolicyContext& context) {
-  return std::make_unique<Rubato>(context);
+std::unique_ptr<Policy> make_rubato_place(const PolicyContext& context) {
+  return std::make_unique<RubatoPlace>(context);
 }
 
 }  // namespace rubato::sim

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Forecasts for the round from the truth of a workload, instead of models that learn.
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "lib/model/throughput_forecasts.h"
+#include "lib/sim/engine/policy.h"
+
+namespace rubato::sim {
+
+/// The time of a job's remaining work with one setting, also where the throughput changes on the
+/// way (Truth::next_change).
+class RemainingTime {
+ public:
+  RemainingTime(const Truth& truth, const SimJob& job, const Setting& setting);
+
+  /// Seconds from `done` units on, without start costs. Infinity: it does not end.
+  [[nodiscard]] double seconds(double done) const;
+  /// Mean units/s over the work after `done`. If it is constant there, exactly that of the truth.
+  [[nodiscard]] double throughput(double done) const;
+
+ private:
+  /// Of constant throughput.
+  struct Stretch {
+    double from = 0;     ///< units done
+    double to = 0;       ///< units done
+    double rate = 0;     ///< units/s
+    double seconds = 0;  ///< of this and all later ones
+  };
+  /// The index of the stretch that contains `done`.
+  [[nodiscard]] std::size_t at(double done) const;
+
+  std::vector<Stretch> stretches_;
+};
+
+/// For one run and one thread. Everything is certain: no standard deviation, nothing to explore.
+/// Plan and batch are the user's, or those that the truth chooses.
+class ExactThroughput final : public ThroughputForecasts {
+ public:
+  /// `types`: the name of each GPU type in the round. `work`: the work of jobs is known, so their
+  /// throughput is the mean over what is left of it; otherwise it is the present one.
+  ExactThroughput(std::vector<std::string> types, bool work)
+      : types_(std::move(types)), work_(work) {}
+
+  /// Call before a round. `state` must outlive it; keys[i] is the key of state.jobs[i].
+  void look(const PolicyState& state, std::span<const JobKey> keys);
+
+  [[nodiscard]] bool measured() const override { return true; }
+  [[nodiscard]] double speed(const std::string& gpu_type) const override;
+  [[nodiscard]] Forecast throughput(const JobKey& job, const ProfileName& profile,
+                                    const std::string& gpu_type, int gpus) const override;
+  [[nodiscard]] std::optional<Prediction> choice(const JobKey& /*job*/, const JobSpec& /*spec*/,
+                                                 const Resources& /*at*/) const override {
+    return std::nullopt;
+  }
+  [[nodiscard]] double start_seconds(const JobKey& job) const override;
+  [[nodiscard]] std::optional<double> seconds_left(const JobKey& job) const override;
+
+ private:
+  [[nodiscard]] TypeIndex type_of(const std::string& gpu_type) const;
+  [[nodiscard]] const JobView* view_of(const JobKey& job) const;
+  /// Units/s with packed GPUs; 0: it cannot run there.
+  [[nodiscard]] double units_per_s(const JobView& view, TypeIndex type, int gpus) const;
+
+  std::vector<std::string> types_;
+  bool work_;
+  const PolicyState* state_ = nullptr;
+  std::map<JobKey, const JobView*> views_;
+  std::vector<double> speeds_;  ///< by type
+  mutable std::map<std::tuple<JobIndex, TypeIndex, int>, RemainingTime> packed_;
+  mutable std::map<JobIndex, std::pair<Setting, RemainingTime>> running_;
+};
+
+}  // namespace rubato::sim
