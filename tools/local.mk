@@ -152,6 +152,8 @@ bin_rubato_simulate_SOURCES = \
   tools/rubato/simulate/simulate_records.h \
   tools/rubato/simulate/simulate_view.cc \
   tools/rubato/simulate/simulate_view.h \
+  tools/rubato/simulate/simulate_waits.cc \
+  tools/rubato/simulate/simulate_waits.h \
   tools/rubato/validate/cmd_validate.cc \
   tools/rubato/validate/store_replay.cc \
   tools/rubato/validate/store_replay.h

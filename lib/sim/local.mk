@@ -109,6 +109,8 @@ lib_librubato_sim_la_SOURCES = \
   lib/sim/policies/policy_tiresias.cc \
   lib/sim/policies/shares.cc \
   lib/sim/policies/shares.h \
+  lib/sim/policies/slurm_backfill.cc \
+  lib/sim/policies/slurm_backfill.h \
   lib/sim/solver/assignment_dual.cc \
   lib/sim/solver/assignment_dual.h \
   lib/sim/solver/assignment_problem.cc \

@@ -127,7 +127,8 @@ Result<RunMetrics> run_policy(const Suite& suite, const std::string& policy,
     for (const PolicyEntry& one : policies()) names.push_back(one.name);
     return fail(fmt::format("no policy '{}'{}", policy, did_you_mean(policy, names)));
   }
-  const PolicyContext context{suite.cluster, suite.jobs, control.seed, information, control.config};
+  const PolicyContext context{suite.cluster, suite.jobs,     control.seed,
+                              information,   control.config, suite.refit_share};
   if (entry->unfit != nullptr) {
     const std::string why = entry->unfit(context);
     if (!why.empty()) return fail(why);

@@ -111,12 +111,14 @@ void Learner::remember(const ThroughputReport& report) {
 }
 
 void Learner::record_early(const ThroughputReport& report, ReportUse use) {
+  if (use == ReportUse::kWarmUp) ++reports_;
   if (use == ReportUse::kWarmUp) history_.add_early(report);
   if (use == ReportUse::kYes) history_.settled(report);
 }
 
 void Learner::learn(const ThroughputReport& usable) {
   history_.add(usable);
+  ++reports_;
   recent_.push_back(usable);
   if (recent_.size() > kRecent) recent_.pop_front();
 }
@@ -262,6 +264,15 @@ Learner::News Learner::refit(const TypeSpeeds& speeds, bool always) {
   else
     refuse(why, news);
   return news;
+}
+
+Learner::News Learner::refit_when_due(const TypeSpeeds& speeds, double share) {
+  const auto enough = (1 + share) * static_cast<double>(reports_at_fit_);
+  const bool new_configuration = history_.configurations() != configurations_at_fit_;
+  if (!new_configuration && static_cast<double>(reports_) < enough) return {};
+  reports_at_fit_ = reports_;
+  configurations_at_fit_ = history_.configurations();
+  return refit(speeds);
 }
 
 bool Learner::fit_hyperparameters_when_due(const TypeSpeeds& speeds) {

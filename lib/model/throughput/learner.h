@@ -104,6 +104,9 @@ class Learner {
   };
   /// Makes a new fit if something changed, and keeps the better of the two.
   News refit(const TypeSpeeds& speeds, bool always = false);
+  /// Like refit(), but only if a configuration is new or usable reports have grown by `share` since
+  /// the last fit. Share 0 is refit().
+  News refit_when_due(const TypeSpeeds& speeds, double share);
   /// Fits the standard deviations if there are 50 % more observations than last time. True if they
   /// changed; the next fit uses them. May take a second.
   bool fit_hyperparameters_when_due(const TypeSpeeds& speeds);
@@ -153,6 +156,9 @@ class Learner {
   std::size_t prior_observations_ = 0;  ///< when the prior was last fitted
   bool other_prior_ = false;            ///< the prior differs from that of the last fit
   bool other_curves_ = false;
+  std::int64_t reports_ = 0;         ///< usable ones, and those of the warm-up
+  std::int64_t reports_at_fit_ = 0;  ///< when refit_when_due() last fitted
+  std::size_t configurations_at_fit_ = 0;
 };
 
 }  // namespace rubato

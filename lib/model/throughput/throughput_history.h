@@ -62,6 +62,9 @@ class ThroughputHistory {
   [[nodiscard]] std::vector<ThroughputObservation> observations(
       double report = ThroughputPrior().report, double early = kEarlyStddev) const;
 
+  /// Number of configurations with reports.
+  [[nodiscard]] std::size_t configurations() const { return configurations_.size(); }
+
   /// Scatter over all configurations.
   [[nodiscard]] ReportScatter scatter() const;
 

@@ -37,6 +37,8 @@ class Engine::Impl {
       if (next == kNever) break;
       if (control.cut(next)) {
         cut_ = true;
+        const bool whole = next >= suite_.horizon && control.until >= suite_.horizon;
+        if (suite_.to_horizon && whole) state_.go_to(suite_.horizon);
         break;
       }
       const bool waiting_only = next_ >= coming_.size() &&
@@ -89,6 +91,7 @@ class Engine::Impl {
       state_.arrive(coming_[next_]);
       changed = true;
     }
+    if (state_.now() <= 0) state_.resume();
     return changed;
   }
 

@@ -31,6 +31,10 @@ class NodePool {
 
   void set_up(TypeIndex type, GroupNodeIndex node, bool up);
   [[nodiscard]] bool up(TypeIndex type, GroupNodeIndex node) const { return at(type, node).up; }
+  /// GPUs for such a job that are free on a node.
+  [[nodiscard]] int room(TypeIndex type, GroupNodeIndex node, PerGpu each) const {
+    return room(type, at(type, node), each);
+  }
   /// Free GPUs on nodes that are up.
   [[nodiscard]] int free(TypeIndex type) const;
   /// One flag per node, group by group.

@@ -108,6 +108,8 @@ struct PolicyContext {
   std::uint64_t seed = 0;
   Information information = Information::kLearned;  ///< requested; for policy rubato-place
   const Config* config = nullptr;                   ///< for policy rubato-place; null: defaults
+  /// rubato-place fits its models again when it has this share more reports; 0: each round.
+  double refit_share = 0;
 };
 
 struct PolicyEntry {

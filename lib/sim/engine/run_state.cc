@@ -84,6 +84,35 @@ void RunState::arrive(JobIndex job) {
   active_.push_back(std::move(one));
 }
 
+void RunState::resume() {
+  std::vector<RunningJob*> jobs;
+  for (RunningJob& one : active_) {
+    if (job_of(one).running_since && !one.started) jobs.push_back(&one);
+  }
+  std::ranges::stable_sort(jobs, {}, [&](const RunningJob* one) { return -job_of(*one).gpus; });
+  for (RunningJob* one : jobs) resume(*one);
+}
+
+void RunState::resume(RunningJob& one) {
+  const SimJob& job = job_of(one);
+  for (const TypeIndex type : suite_.cluster.type_indices()) {
+    if (can_[one.job][type] == 0) continue;
+    Grant grant{type, job.gpus, {}, 0, ""};
+    auto where = pool_.find(type, job.gpus, per_gpu(one, grant));
+    if (!where) continue;
+    const Setting setting{type, counts(*where), 0, ""};
+    if (!(suite_.truth->throughput(job, setting, 0) > 0)) continue;
+    grant.where = std::move(*where);
+    if (!start(one, grant, false)) continue;
+    result_of(one).first_start = *job.running_since;
+    one.ran_s = now_ - *job.running_since;
+    one.cost_left = 0;
+    one.done = std::min(one.ran_s * one.throughput, job.work);
+    set_speed(one);
+    return;
+  }
+}
+
 void RunState::set_node(TypeIndex type, GroupNodeIndex node, bool up) {
   pool_.set_up(type, node, up);
   if (up) return;

@@ -54,6 +54,9 @@ class RunState {
   [[nodiscard]] double next_change() const;
 
   void arrive(JobIndex job);
+  /// Starts arrived jobs that run already when the simulation begins, larger ones first. A job
+  /// without room waits.
+  void resume();
   /// When a node goes down, its jobs lose their GPUs and keep their progress.
   void set_node(TypeIndex type, GroupNodeIndex node, bool up);
   /// Ends jobs that are due and updates the throughput of others. True: a job has ended.
@@ -85,6 +88,7 @@ class RunState {
   void report(RunningJob& one, std::vector<JobReport>& reports) const;
   void keep(RunningJob& one, const Grant& grant) const;
   [[nodiscard]] Result<void> start(RunningJob& one, const Grant& grant, bool resized);
+  void resume(RunningJob& one);
   [[nodiscard]] tl::unexpected<Error> no_room(const SimJob& job, const Grant& grant) const;
 
   const Suite& suite_;

@@ -54,10 +54,12 @@ struct Suite {
   Window window;
   double origin = 0;            ///< start of the makespan
   double horizon = kNoHorizon;  ///< s; the suite ends here even if jobs still run
+  bool to_horizon = false;      ///< a run lasts until the horizon, not until its last event before
   double grid = 0;              ///< s; above 0: policies in the engine decide at multiples of it
                                 ///< only
   double report_s = 60;         ///< time between reports of a job
   double report_noise = 0.05;   ///< standard deviation of the logarithm of reported values
+  double refit_share = 0;       ///< see PolicyContext
   std::vector<NodeEvent> node_events;  ///< sorted by time
   Rules rules = nullptr;
   std::shared_ptr<const void> data;  ///< additional data for `rules`

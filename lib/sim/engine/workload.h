@@ -49,7 +49,7 @@ struct SourceLine {
 struct SimJob {
   std::string key;     ///< unique in its workload
   std::string model;   ///< job type: the key of its profile
-  double arrival = 0;  ///< s, at least 0
+  double arrival = 0;  ///< s; below 0: it waits or runs already when the simulation begins
   double work = 0;     ///< total, in the unit of Truth::throughput (steps, iterations, samples, s)
   int gpus = 1;        ///< as requested; at least 1
   int min_gpus = 1;    ///< range of sizes; all three are equal for a rigid job
@@ -73,6 +73,9 @@ struct SimJob {
                                   ///< forecasts
   bool predictable = true;        ///< its forecasts are reliable
   bool guaranteed = false;        ///< its requested resources are guaranteed
+  int nodes = 0;                  ///< nodes it needs, with equal parts of its GPUs; 0: any
+  /// It runs when the simulation begins, since this time (at most 0).
+  std::optional<double> running_since;
   std::string account;
   /// Other columns of the format, by heading.
   std::map<std::string, std::string> more;

@@ -2,6 +2,7 @@
 // Files with lines of separated, unquoted fields: traces, sacct output.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -26,6 +27,11 @@ class FieldLine {
   [[nodiscard]] std::string_view text(std::size_t field) const;
   /// Column of a field, in bytes from 1; for a missing field, the column after the line.
   [[nodiscard]] std::size_t column(std::size_t field) const;
+  [[nodiscard]] std::size_t line() const { return line_; }
+  /// The line from this field on.
+  [[nodiscard]] std::string_view rest(std::size_t field) const {
+    return text_.substr(std::min(text_.size(), column(field) - 1));
+  }
   /// A finite number from `least` to `most`.
   [[nodiscard]] Result<double> number(std::size_t field, double least, const char* what,
                                       double most = std::numeric_limits<double>::max()) const;

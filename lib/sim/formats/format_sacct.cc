@@ -12,8 +12,11 @@
 #include <tuple>
 
 #include "lib/base/nearest.h"
+#include "lib/base/statistics.h"
+#include "lib/sim/engine/engine.h"
 #include "lib/sim/formats/field_lines.h"
 #include "lib/sim/formats/sacct_fields.h"
+#include "lib/sim/policies/slurm_backfill.h"
 
 namespace rubato::sim {
 namespace {
@@ -28,10 +31,12 @@ enum Column : std::size_t {
   kEligible,
   kAccount,
   kName,
+  kRequest,
   kColumns
 };
 constexpr std::array<const char*, kColumns> kHeadings{
-    "JobID", "Submit", "Start", "End", "AllocTRES", "Timelimit", "Eligible", "Account", "JobName"};
+    "JobID",     "Submit",   "Start",   "End",     "AllocTRES",
+    "Timelimit", "Eligible", "Account", "JobName", "ReqTRES"};
 constexpr std::size_t kNeeded = kLimit;
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
@@ -87,21 +92,24 @@ class Reader {
     if (!limit) return fields.error(at_[kLimit], "a time limit, as 1-00:00:00 or UNLIMITED");
     // Overlapping files may be concatenated; each run counts once.
     if (!seen_.insert(line.text).second) return ++history_.twice, Result<void>{};
+    for (const auto& time : {std::optional<double>(submit), *start, *end}) {
+      if (time) last_ = std::max(last_, *time);
+    }
+    if (*end) first_end_ = std::min(first_end_, **end);
     // For a job cancelled while pending, Start may equal End.
     const bool never = fields.text(at_[kTres]).empty();
-    if (!*start || !*end || never) return ++history_.unfinished, Result<void>{};
+    if (!*start && !*end && never) return waiting(fields, id, *submit, *eligible, *limit);
+    if (!*start || never) return ++history_.unfinished, Result<void>{};
     if (tres->gpus == 0) return ++history_.without_gpus, Result<void>{};
+    if (!*end) {
+      if (**start < *submit) return ++history_.odd_times, Result<void>{};
+      add(fields, {{}, ready_of(*submit, *eligible, **start), **start, kNever, {}}, *tres, *limit);
+      return {};
+    }
     if (**end == **start) return ++history_.empty, Result<void>{};
     // Local time jumps at clock changes; one odd job must not reject the whole file.
     if (**end < **start || **start < *submit) return ++history_.odd_times, Result<void>{};
-    // A requeue writes the next run's eligible time into the record of the previous run.
-    const double said = eligible->value_or(*submit);
-    const double ready = said > **start ? *submit : std::max(said, *submit);
-    add(fields, {{}, ready, **start, **end, {line.number, fields.column(at_[kTres])}}, *tres,
-        *limit);
-    if (at_[kName] != kNone && at_[kName] + 1 == width_) {
-      rows_.back().job.model = std::string(line.text.substr(fields.column(at_[kName]) - 1));
-    }
+    add(fields, {{}, ready_of(*submit, *eligible, **start), **start, **end, {}}, *tres, *limit);
     return {};
   }
 
@@ -109,7 +117,7 @@ class Reader {
     std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) {
       return std::tie(a.ready, a.job.key, a.start) < std::tie(b.ready, b.job.key, b.start);
     });
-    const double begin = rows_.empty() ? 0 : rows_.front().ready;
+    find_begin_and_end();
     std::map<std::string, int> runs;
     for (Row& row : rows_) {
       if (row.job.key.find('+') != std::string::npos) ++history_.het;
@@ -117,21 +125,22 @@ class Reader {
         ++history_.requeued;
         row.job.key += fmt::format(" run {}", run);
       }
-      row.job.arrival = row.ready - begin;
-      JobResult real;
-      real.arrival = row.job.arrival;
-      real.first_start = row.start - begin;
-      real.finish = row.end - begin;
-      real.gpu_seconds = (row.end - row.start) * row.job.gpus;
-      history_.real.push_back(real);
-      history_.jobs.push_back(std::move(row.job));
-      history_.places.push_back(row.place);
     }
+    // It ended when the history begins.
+    std::erase_if(rows_, [&](const Row& row) { return row.end <= history_.begin; });
+    std::stable_partition(rows_.begin(), rows_.end(),
+                          [&](const Row& row) { return row.start < history_.begin; });
+    for (Row& row : rows_) keep(row);
     return std::move(history_);
   }
 
  private:
   static constexpr const char* kTime = "a time, as 2026-11-21T12:30:00";
+  static constexpr int kMaxTasks =
+      100'000;  ///< that wait when the history ends; others are dropped
+  /// If at most one of so many jobs started before the first end of a job, the history begins
+  /// there.
+  static constexpr std::ptrdiff_t kFewBefore = 10;
 
   struct Row {
     SimJob job;
@@ -140,6 +149,110 @@ class Reader {
     double end = 0;
     std::pair<std::size_t, std::size_t> place;
   };
+
+  /// A requeue writes the next run's eligible time into the record of the previous run.
+  static double ready_of(double submit, const std::optional<double>& eligible, double start) {
+    const double said = eligible.value_or(submit);
+    return said > start ? submit : std::max(said, submit);
+  }
+
+  /// A job that waits when the history ends. One that is not eligible does not wait for GPUs.
+  Result<void> waiting(const FieldLine& fields, std::string_view id, double submit,
+                       const std::optional<double>& eligible, double limit) {
+    const bool later = at_[kEligible] != kNone && !eligible;
+    if (at_[kRequest] == kNone || later) return ++history_.unfinished, Result<void>{};
+    const auto tres = sacct_tres(fields.text(at_[kRequest]));
+    if (!tres) {
+      return fields.error(at_[kRequest], "resources, as cpu=8,gres/gpu:a100=4,node=1");
+    }
+    if (tres->gpus == 0) return ++history_.without_gpus, Result<void>{};
+    const Row row{{}, ready_of(submit, eligible, kNever), kNever, kNever, {}};
+    // Tasks of an array that wait are one row: 4_[7-9,12%2].
+    const int tasks = std::min(tasks_of(id), tasks_left_);
+    tasks_left_ -= tasks;
+    for (int task = 0; task < tasks; ++task) {
+      add(fields, row, *tres, limit);
+      if (tasks > 1) rows_.back().job.key += fmt::format(" task {}", task + 1);
+    }
+    return {};
+  }
+
+  static int tasks_of(std::string_view id) {
+    const std::size_t from = id.find('[');
+    const std::size_t to = id.find_first_of("%]", from == std::string_view::npos ? 0 : from);
+    if (from == std::string_view::npos || to == std::string_view::npos) return 1;
+    int tasks = 0;
+    int first = 0;
+    int number = 0;
+    bool range = false;
+    for (std::size_t at = from + 1; at <= to; ++at) {
+      const char c = id[at];
+      if (c >= '0' && c <= '9') {
+        number = std::min(number * 10 + (c - '0'), kMaxTasks);
+      } else if (c == '-') {
+        first = std::exchange(number, 0);
+        range = true;
+      } else {
+        tasks = std::min(tasks + (range ? std::max(number - first, 0) + 1 : 1), kMaxTasks);
+        number = 0;
+        range = false;
+      }
+    }
+    return std::max(tasks, 1);
+  }
+
+  void find_begin_and_end() {
+    if (rows_.empty()) return;
+    history_.end = last_;
+    history_.begin = std::min(rows_.front().ready, last_);
+    const auto before = std::count_if(rows_.begin(), rows_.end(),
+                                      [&](const Row& row) { return row.start < first_end_; });
+    if (before * kFewBefore <= std::ssize(rows_)) {
+      history_.begin = std::max(history_.begin, first_end_);
+    }
+    std::vector<double> lengths;
+    for (const Row& row : rows_) {
+      if (row.end < kNever) lengths.push_back(row.end - row.start);
+    }
+    usual_ = lengths.empty() ? 0 : median(lengths);
+  }
+
+  /// Adds a job to the history.
+  void keep(Row& row) {
+    SimJob& job = row.job;
+    const double begin = history_.begin;
+    const bool ends = row.end < kNever;
+    const bool starts = row.start < kNever;
+    history_.open = history_.open || !ends;
+    if (!ends) ++(starts ? history_.running_at_end : history_.waiting_at_end);
+    if (ends) {
+      job.work = row.end - row.start;
+    } else if (job.time_limit < kNever) {
+      job.work = job.time_limit;
+    } else {
+      job.work = std::max(1.0, starts ? 2 * (last_ - row.start) : usual_);
+    }
+    // Slurm may end jobs slightly after their limit.
+    if (job.time_limit < kNever) job.time_limit = std::max(job.time_limit, job.work);
+    job.arrival = row.ready - begin;
+    if (row.start < begin) {
+      job.running_since = row.start - begin;
+      ++history_.running_at_begin;
+    } else if (row.ready < begin) {
+      ++history_.waiting_at_begin;
+    }
+    JobResult real;
+    real.arrival = job.arrival;
+    real.first_start = row.start - begin;
+    real.finish = row.end - begin;
+    if (starts) {
+      const double until = ends ? row.end : last_;
+      real.gpu_seconds = (until - std::max(row.start, begin)) * job.gpus;
+    }
+    history_.real.push_back(real);
+    history_.jobs.push_back(std::move(job));
+    history_.places.push_back(row.place);
+  }
 
   /// nullopt for Unknown and None.
   Result<std::optional<double>> moment(const FieldLine& fields, Column column) const {
@@ -156,17 +269,20 @@ class Reader {
 
   void add(const FieldLine& fields, Row row, const SacctTres& tres, double limit) {
     SimJob& job = row.job;
+    row.place = {fields.line(), fields.column(at_[row.start < kNever ? kTres : kRequest])};
     job.key = std::string(fields.text(at_[kId]));
     job.line.number = row.place.first;
     job.account = optional_text(fields, kAccount);
     job.model = optional_text(fields, kName);
+    if (at_[kName] != kNone && at_[kName] + 1 == width_) {
+      job.model = std::string(fields.rest(at_[kName]));
+    }
     job.gpus = job.min_gpus = job.max_gpus = tres.gpus;
-    job.work = row.end - row.start;
+    job.nodes = tres.nodes;
     if (!tres.type.empty()) job.types = {tres.type};
     job.cores_per_gpu = std::max(1, (tres.cpus + tres.gpus - 1) / tres.gpus);
     job.memory_per_gpu = static_cast<long>(std::ceil(tres.memory / tres.gpus));
-    // Slurm may end jobs slightly after their limit.
-    if (limit < kNever && limit > 0) job.time_limit = std::max(limit, job.work);
+    if (limit > 0) job.time_limit = limit;
     rows_.push_back(std::move(row));
   }
 
@@ -174,15 +290,20 @@ class Reader {
   std::array<std::size_t, kColumns> at_{};
   std::size_t width_ = 0;
   std::set<std::string_view> seen_;
+  double first_end_ = kNever;
+  double last_ = 0;
+  double usual_ = 0;            ///< median run time
+  int tasks_left_ = kMaxTasks;  ///< of jobs that wait
   std::vector<Row> rows_;
   SacctHistory history_;
 };
 
-/// A job keeps its recorded run time, scaled by its GPU count.
+/// A job keeps its recorded run time, scaled by its GPU count, on at most its recorded nodes.
 class SameTime final : public Truth {
  public:
   [[nodiscard]] double throughput(const SimJob& job, const Setting& setting,
                                   double /*done*/) const override {
+    if (job.nodes > 0 && setting.nodes() > job.nodes) return 0;
     return !setting.type.valid() ? 0 : static_cast<double>(setting.gpus()) / job.gpus;
   }
 };
@@ -224,6 +345,22 @@ long max_per_gpu(const ClusterShape& cluster, const SimJob& job, long (*has)(con
   return most;
 }
 
+/// Run times are recorded: the models of a replay have little to learn from a few more reports.
+constexpr double kRefitShare = 0.1;
+
+/// Drops the number of nodes of a job if the cluster has no type with so many GPUs on so many
+/// nodes.
+void fit_nodes(const ClusterShape& cluster, SimJob& job) {
+  if (job.nodes == 0) return;
+  const bool equal = job.gpus % job.nodes == 0;
+  const bool some = std::ranges::any_of(cluster.groups, [&](const NodeGroup& group) {
+    const bool may =
+        job.types.empty() || std::ranges::find(job.types, group.type) != job.types.end();
+    return may && group.nodes >= job.nodes && group.gpus_per_node * job.nodes >= job.gpus;
+  });
+  if (!equal || !some) job.nodes = 0;
+}
+
 /// Limits cores and memory per GPU to what its nodes have. True: something was reduced.
 bool fit_to_nodes(const ClusterShape& cluster, SimJob& job) {
   const long cores = max_per_gpu(
@@ -235,6 +372,14 @@ bool fit_to_nodes(const ClusterShape& cluster, SimJob& job) {
   if (cores > 0) job.cores_per_gpu = static_cast<int>(std::min<long>(job.cores_per_gpu, cores));
   if (memory > 0) job.memory_per_gpu = std::min(job.memory_per_gpu, memory);
   return wide;
+}
+
+/// `backfill` as slurmctld runs it; other policies in the common engine.
+std::optional<Result<RunMetrics>> rules_sacct(const Suite& suite, const std::string& policy,
+                                              const RunControl& control) {
+  if (policy != "backfill") return std::nullopt;
+  const auto made = make_slurm_backfill();
+  return run_engine(suite, *made, control);
 }
 
 }  // namespace
@@ -257,11 +402,19 @@ Result<Suite> read_sacct_suite(const std::string& file, const std::string& /*pro
   std::string small;  // the first job too large for the cluster
   bool some = false;
   suite.truth = std::make_shared<SameTime>();
+  suite.rules = &rules_sacct;
+  suite.refit_share = kRefitShare;
+  suite.window.first = static_cast<std::size_t>(history->running_at_begin);
+  if (history->open) {
+    suite.horizon = history->end - history->begin;
+    suite.to_horizon = true;
+  }
   for (std::size_t i = 0; i < history->jobs.size(); ++i) {
     SimJob& job = history->jobs[i];
     const std::string type = job.types.empty() ? "" : job.types.front();
     if (!type.empty()) job.types = groups_called(cluster, type);
     if (!type.empty() && job.types.empty()) ++history->other_type;
+    fit_nodes(cluster, job);
     if (fit_to_nodes(cluster, job)) ++history->too_wide;
     history->real[i].ideal_s = ideal_seconds(*suite.truth, cluster, job);
     some |= history->real[i].ideal_s < kNever;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lib/sim/formats/sacct_fields.h"
 
+#include <fmt/chrono.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <ctime>
 #include <utility>
 
 #include "lib/sim/engine/metrics.h"
@@ -71,11 +74,13 @@ bool read_tres(std::string_view entry, SacctTres& tres, GpuCounts& counts) {
     return memory.has_value();
   }
   const bool gpus = key.starts_with(kGpu) && (key.size() == kGpu.size() || key[kGpu.size()] == ':');
-  if (!gpus && key != "cpu") return true;
+  if (!gpus && key != "cpu" && key != "node") return true;
   const auto count = digits(value);
   if (!count || *count > kMaxGpus) return false;
   const int number = static_cast<int>(*count);
-  if (!gpus) {
+  if (key == "node") {
+    tres.nodes = number;
+  } else if (!gpus) {
     tres.cpus = number;
   } else if (key.size() == kGpu.size()) {
     counts.plain = number;
@@ -115,6 +120,11 @@ std::optional<double> sacct_time(std::string_view text) {
   if (part[0] < 1970 || part[0] >= 2200 || part[2] < 1 || !in_month) return std::nullopt;
   return static_cast<double>(days_of(part[0], part[1], part[2]) * 86400 + part[3] * 3600 +
                              part[4] * 60 + part[5]);
+}
+
+std::string sacct_time_text(double time) {
+  const auto seconds = static_cast<std::int64_t>(time);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}", fmt::gmtime(static_cast<std::time_t>(seconds)));
 }
 
 std::optional<double> sacct_limit(std::string_view text) {

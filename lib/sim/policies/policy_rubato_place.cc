@@ -36,7 +36,8 @@ std::int64_t whole(double value) {
 
 class RubatoPlace final : public Policy {
  public:
-  explicit RubatoPlace(const PolicyContext& context) : information_(context.information) {
+  explicit RubatoPlace(const PolicyContext& context)
+      : information_(context.information), refit_share_(context.refit_share) {
     if (context.config != nullptr) config_ = *context.config;
     config_.mode = Mode::kPlace;
     config_.manage_all = true;
@@ -162,7 +163,7 @@ class RubatoPlace final : public Policy {
 
   [[nodiscard]] Models models_for(const PolicyState& state) {
     if (exact_ == nullptr) {
-      learner_.refit(TypeSpeeds(config_.speeds()));
+      learner_.refit_when_due(TypeSpeeds(config_.speeds()), refit_share_);
       return Models(config_.speeds(), learner_.model());
     }
     std::vector<JobKey> keys;
@@ -185,6 +186,11 @@ class RubatoPlace final : public Policy {
     // Without a limit the job's end is unknown, and Rubato would drain nodes for a gang.
     job.time_limit = view.limit < kNever ? static_cast<Seconds>(std::ceil(view.limit)) : kForever;
     job.request.gpus = from.gpus;
+    if (from.nodes > 0) {
+      job.request.min_nodes = job.request.max_nodes = from.nodes;
+      job.request.fixed_nodes = true;
+      if (from.gpus % from.nodes == 0) job.request.gpus_per_node = from.gpus / from.nodes;
+    }
     job.request.cores_per_gpu = from.cores_per_gpu;
     job.request.cores = std::max(1, from.cores_per_gpu * from.gpus);
     job.request.memory_per_gpu = from.memory_per_gpu;
@@ -231,7 +237,7 @@ class RubatoPlace final : public Policy {
         continue;
       }
       job.state = JobState::kRunning;
-      job.start = started_.try_emplace(view.index, at(state.now)).first->second;
+      job.start = started_.try_emplace(view.index, at(state.now - view.ran_s)).first->second;
       job.end_limit = add_seconds(job.start, job.time_limit);
       job.allocation = shares_of(view);
       for (const NodeShare& share : job.allocation) {
@@ -347,6 +353,7 @@ class RubatoPlace final : public Policy {
   };
 
   Information information_;
+  double refit_share_;
   Config config_;
   std::vector<std::string> types_;
   std::map<std::string, std::string> models_;

@@ -112,5 +112,5 @@ def the_history_of_this_cluster_is_played(c):
     text = c.cmd(f"rubato simulate --from-sacct {history} -c @")
     check("Excluded: 1 job without GPUs, 1 that never started" in text, "what was left out", text)
     check("1 later run of requeued jobs" in text, "the second run", text)
-    check(re.search(r"The replay of stock Slurm \(backfill\) differs by [+-][\d.]+ %", text) is not None,
+    check(re.search(r"The replay of stock Slurm \(backfill\) differs by [+-][\d.]+ (%|s) from", text) is not None,
           "how far the replay is off", text)

@@ -294,6 +294,26 @@ TEST(Learner, keeps_the_better_of_two_fits_and_says_so) {
   EXPECT_NE(learner.model(), good);
 }
 
+TEST(Learner, RefitsWhenDueForNewConfigurationsAndManyMoreReports) {
+  const TypeSpeeds speeds;
+  Learner learner;
+  const auto fits = [&] {
+    const auto before = learner.model();
+    learner.refit_when_due(speeds, 0.5);
+    return learner.model() != before;
+  };
+  EXPECT_FALSE(fits()) << "nothing is known";
+  for (int i = 0; i < 10; ++i) learner.take(report(1, 300 + i, 100));
+  EXPECT_TRUE(fits()) << "the first configuration";
+  EXPECT_FALSE(fits());
+  learner.take(report(1, 320, 200));
+  EXPECT_FALSE(fits()) << "a tenth more reports";
+  learner.take(report(2, 320, 100, "h100"));
+  EXPECT_TRUE(fits()) << "a new configuration";
+  for (int i = 0; i < 10; ++i) learner.take(report(3, 400 + i, 150));
+  EXPECT_TRUE(fits()) << "three quarters more";
+}
+
 TEST(Learner, reports_of_another_site_count_only_where_none_are_ours) {
   Learner learner(LearnerRules{.use = {.warm_up = 0}});
   ThroughputObservation theirs{

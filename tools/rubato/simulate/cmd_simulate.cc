@@ -187,6 +187,7 @@ Result<void> write_results(const Globals& globals, const SimulateOptions& option
   if (json_to_stdout) {
     fmt::print("{}", lines);
   } else {
+    if (options.from_sacct) fmt::print("{}", waits_text(runs, input.suites.front()));
     fmt::print("{}", runs_text(runs, use_color(globals)));
     if (!notes.empty()) fmt::print("\n{}\n", fmt::join(notes, "\n"));
     if (options.json_said) {
@@ -199,7 +200,9 @@ Result<void> write_results(const Globals& globals, const SimulateOptions& option
     }
   }
   if (options.report.empty()) return {};
-  const PageFacts facts{typed(globals.words), kSimulateSchema, std::string(version()), notes};
+  const PageFacts facts{
+      typed(globals.words), kSimulateSchema, std::string(version()), notes,
+      options.from_sacct ? waits_html(runs, input.suites.front()) : std::string{}};
   return write_whole(options.report, simulate_page(runs, input.suites, facts));
 }
 
@@ -271,6 +274,7 @@ int run(const Globals& globals, SimulateOptions& options) {
   }
   // Keeps the finished runs: they may have taken hours.
   const bool some = runs.size() > (options.from_sacct ? 1U : 0U);
+  if (options.from_sacct) add_waits(runs, input->suites.front());
   if (some || broken.empty()) {
     if (const auto written = write_results(globals, options, runs, *input); !written) {
       if (!broken.empty()) print_error("simulate: " + broken);

@@ -43,6 +43,19 @@ std::vector<double> slowdowns_of(const PageSuite& suite, const SimulatedRun& run
   });
 }
 
+std::string row_of(const std::vector<std::string>& cells, const char* tag) {
+  std::string html = "<tr>";
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const bool heading = *tag == 'h' || i == 0;
+    html += fmt::format("<t{0}{1}>{2}</t{0}>", heading ? "h" : "d",
+                        *tag == 'h' ? " scope=\"col\""
+                        : i == 0    ? " scope=\"row\""
+                                    : "",
+                        html_text(cells[i]));
+  }
+  return html + "</tr>\n";
+}
+
 // -- Policies compared ------------------------------------------------------------------------
 
 struct Figure {
@@ -65,32 +78,14 @@ double published_of(const SimulatedRun& run, const char* name) {
 }
 
 std::string bars_of(const PageSuite& suite, const Figure& figure) {
-  double most = figure.time ? 0 : 1;
-  for (const PageRun& one : suite.runs) {
-    for (const double value :
-         {figure_of(one.run->metrics, figure.name), published_of(*one.run, figure.name)}) {
-      if (std::isfinite(value)) most = std::max(most, value);
-    }
-  }
-  std::string html = fmt::format("<div><h3>{}</h3><div class=\"bars\">", figure.title);
+  std::vector<Bar> bars;
   for (const PageRun& one : suite.runs) {
     const double value = figure_of(one.run->metrics, figure.name);
     const double published = published_of(*one.run, figure.name);
-    const auto share = [most](double of) { return most > 0 ? of / most * 100 : 0; };
-    html += fmt::format("<span>{}</span><span class=\"bar\"><span class=\"track\">",
-                        html_text(one.run->policy));
-    if (std::isfinite(value)) {
-      html += fmt::format("<i class=\"s{}\" style=\"width:{:.2f}%\"></i>", one.style % kColours,
-                          share(value));
-    }
-    html += fmt::format("<b>{}</b>", figure_text(figure, value));
-    if (std::isfinite(published)) {
-      html += fmt::format("<u style=\"left:{:.2f}%\" title=\"published: {}\"></u>",
-                          share(published), figure_text(figure, published));
-    }
-    html += "</span></span>\n";
+    bars.push_back({one.run->policy, one.style, value, figure_text(figure, value), published,
+                    figure_text(figure, published)});
   }
-  return html + "</div></div>\n";
+  return bars_html(figure.title, bars, figure.time ? 0 : 1);
 }
 
 std::string compared(const PageSuite& suite) {
@@ -106,29 +101,6 @@ std::string compared(const PageSuite& suite) {
                                 [](const PageRun& one) { return !one.run->published.empty(); });
   if (some) html += "<p class=\"quiet\">A vertical line marks the published figure.</p>\n";
   return html;
-}
-
-std::string row_of(const std::vector<std::string>& cells, const char* tag) {
-  std::string html = "<tr>";
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    const bool heading = *tag == 'h' || i == 0;
-    html += fmt::format("<t{0}{1}>{2}</t{0}>", heading ? "h" : "d",
-                        *tag == 'h' ? " scope=\"col\""
-                        : i == 0    ? " scope=\"row\""
-                                    : "",
-                        html_text(cells[i]));
-  }
-  return html + "</tr>\n";
-}
-
-std::string table_of(const std::string& caption,
-                     const std::vector<std::vector<std::string>>& rows) {
-  std::string html = fmt::format(
-      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table>"
-      "<caption class=\"away\">{0}</caption>\n",
-      caption);
-  for (std::size_t i = 0; i < rows.size(); ++i) html += row_of(rows[i], i == 0 ? "h" : "d");
-  return html + "</table></div>\n";
 }
 
 std::string figures_table(const PageSuite& suite) {
@@ -148,7 +120,7 @@ std::string figures_table(const PageSuite& suite) {
                     plain(m.gpu_hours_per_job, 1), plain(m.restarts_per_job, 1), plain(m.jain, 2),
                     std::to_string(one.time.max_waiting)});
   }
-  return table_of("Figures of each policy", rows);
+  return table_html("Figures of each policy", rows);
 }
 
 std::string published_table(const PageSuite& suite) {
@@ -168,7 +140,7 @@ std::string published_table(const PageSuite& suite) {
     }
   }
   if (rows.size() == 1) return "";
-  return "<h3>Comparison with published figures</h3>\n" + table_of("Published figures", rows);
+  return "<h3>Comparison with published figures</h3>\n" + table_html("Published figures", rows);
 }
 
 // -- Curves -----------------------------------------------------------------------------------
@@ -308,6 +280,41 @@ std::string curves(const PageSuite& suite) {
 }  // namespace
 
 std::string percent(double share) { return fmt::format("{:.1f} %", share * 100); }
+
+std::string bars_html(const std::string& title, const std::vector<Bar>& bars, double most) {
+  for (const Bar& bar : bars) {
+    for (const double value : {bar.value, bar.published}) {
+      if (std::isfinite(value)) most = std::max(most, value);
+    }
+  }
+  std::string html = fmt::format("<div><h3>{}</h3><div class=\"bars\">", title);
+  for (const Bar& bar : bars) {
+    const auto share = [most](double of) { return most > 0 ? of / most * 100 : 0; };
+    html += fmt::format("<span>{}</span><span class=\"bar\"><span class=\"track\">",
+                        html_text(bar.label));
+    if (std::isfinite(bar.value)) {
+      html += fmt::format("<i class=\"s{}\" style=\"width:{:.2f}%\"></i>", bar.style % kColours,
+                          share(bar.value));
+    }
+    html += fmt::format("<b>{}</b>", bar.text);
+    if (std::isfinite(bar.published)) {
+      html += fmt::format("<u style=\"left:{:.2f}%\" title=\"published: {}\"></u>",
+                          share(bar.published), bar.published_text);
+    }
+    html += "</span></span>\n";
+  }
+  return html + "</div></div>\n";
+}
+
+std::string table_html(const std::string& caption,
+                       const std::vector<std::vector<std::string>>& rows) {
+  std::string html = fmt::format(
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table>"
+      "<caption class=\"away\">{0}</caption>\n",
+      caption);
+  for (std::size_t i = 0; i < rows.size(); ++i) html += row_of(rows[i], i == 0 ? "h" : "d");
+  return html + "</table></div>\n";
+}
 
 std::string suite_section(const PageSuite& suite, std::size_t number, bool named) {
   const sim::Suite& from = *suite.suite;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,23 @@ struct PageSuite {
 
 /// `named`: with the suite's name as heading.
 [[nodiscard]] std::string suite_section(const PageSuite& suite, std::size_t number, bool named);
+
+/// A bar of a chart.
+struct Bar {
+  std::string label;
+  int style = 0;
+  double value = 0;  ///< not finite: no bar
+  std::string text;
+  double published = std::numeric_limits<double>::quiet_NaN();  ///< marked by a line, if finite
+  std::string published_text{};
+};
+
+/// Bars below a heading. The longest is `most` or the largest value.
+[[nodiscard]] std::string bars_html(const std::string& title, const std::vector<Bar>& bars,
+                                    double most);
+/// A table; the first row has the headings.
+[[nodiscard]] std::string table_html(const std::string& caption,
+                                     const std::vector<std::vector<std::string>>& rows);
 
 /// 0.123 is "12.3 %".
 [[nodiscard]] std::string percent(double share);

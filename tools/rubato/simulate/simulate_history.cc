@@ -20,18 +20,9 @@ std::string count(int number, const char* one, const char* many) {
 }
 
 std::string left_out(const sim::SacctHistory& history) {
-  return fmt::format(
-      "Excluded: {} without GPUs, {} that never started or have not ended, {} of zero length, {}.",
-      count(history.without_gpus, "job", "jobs"), history.unfinished, history.empty,
-      count(history.steps, "step", "steps"));
-}
-
-double mean_wait(const std::vector<sim::JobResult>& jobs) {
-  double sum = 0;
-  for (const sim::JobResult& job : jobs) {
-    if (job.first_start < sim::kNever) sum += job.first_start - job.arrival;
-  }
-  return jobs.empty() ? 0 : sum / static_cast<double>(jobs.size());
+  return fmt::format("Excluded: {} without GPUs, {} that never started, {} of zero length, {}.",
+                     count(history.without_gpus, "job", "jobs"), history.unfinished, history.empty,
+                     count(history.steps, "step", "steps"));
 }
 
 double mean_jct(const std::vector<sim::JobResult>& jobs) {
@@ -69,27 +60,57 @@ std::string fidelity(const SimulatedRun& run, const SimulatedRun& real) {
     return "The replay of stock Slurm was cut short: its error against the real history is "
            "unknown.";
   }
-  // Compares means only over the same jobs.
-  std::vector<sim::JobResult> here;
-  std::vector<sim::JobResult> there;
-  for (std::size_t i = 0; i < run.record.jobs.size(); ++i) {
-    if (!run.record.jobs[i].finished()) continue;
-    here.push_back(run.record.jobs[i]);
-    there.push_back(real.record.jobs[i]);
+  if (!run.waits || !real.waits) {
+    return "No job of the history can run on this cluster: the error of the replay is unknown.";
   }
-  if (here.empty()) {
-    return "No job finished in the replay of stock Slurm: its error against the real history is "
+  const double here = run.waits->mean_s;
+  const double there = real.waits->mean_s;
+  // Compares means only over the same jobs.
+  std::vector<sim::JobResult> ended;
+  std::vector<sim::JobResult> really;
+  std::vector<sim::JobResult> started;
+  std::vector<sim::JobResult> really_started;
+  for (std::size_t i = 0; i < run.record.jobs.size(); ++i) {
+    const sim::JobResult& one = run.record.jobs[i];
+    const sim::JobResult& other = real.record.jobs[i];
+    if (other.first_start < 0) continue;
+    if (one.finished() && other.finished()) ended.push_back(one), really.push_back(other);
+    if (one.first_start < sim::kNever && other.first_start < sim::kNever) {
+      started.push_back(one);
+      really_started.push_back(other);
+    }
+  }
+  if (started.empty()) {
+    return "No job started in the replay of stock Slurm: its error against the real history is "
            "unknown.";
   }
-  const std::string of = here.size() == run.record.jobs.size()
-                             ? std::string{}
-                             : fmt::format("over the {} that finished in it, ", here.size());
+  const std::string off = there > 0 ? fmt::format("{:+.1f} %", (here / there - 1) * 100)
+                                    : fmt::format("{:+.1f} s", here - there);
+  const std::string completion = ended.empty()
+                                     ? ""
+                                     : fmt::format(", {:+.1f} % in completion time",
+                                                   (mean_jct(ended) / mean_jct(really) - 1) * 100);
   return fmt::format(
-      "The replay of stock Slurm ({}) differs by {:+.1f} % from the real history: {}AVG {} against "
-      "{}, mean wait {} against {}; half of the jobs start within {} of their real start.",
-      kStock, (mean_jct(here) / mean_jct(there) - 1) * 100, of, time_text(mean_jct(here)),
-      time_text(mean_jct(there)), time_text(mean_wait(here)), time_text(mean_wait(there)),
-      time_text(start_difference(here, there)));
+      "The replay of stock Slurm ({}) differs by {} from the real history in the time waited: mean "
+      "{} against {}{}; half of the jobs start within {} of their real start.",
+      kStock, off, time_text(here), time_text(there), completion,
+      time_text(start_difference(started, really_started)));
+}
+
+/// How the jobs at its begin and end are treated.
+std::string edges(const sim::SacctHistory& history) {
+  std::string text;
+  if (history.running_at_begin + history.waiting_at_begin > 0) {
+    text = fmt::format(
+        "Running when the history begins: {} (GPUs kept, not compared); waiting then: {}.",
+        count(history.running_at_begin, "job", "jobs"), history.waiting_at_begin);
+  }
+  if (history.running_at_end + history.waiting_at_end > 0) {
+    text += fmt::format("{}Running when it ends: {}; waiting then: {}; the replay stops there.",
+                        text.empty() ? "" : " ", count(history.running_at_end, "job", "jobs"),
+                        history.waiting_at_end);
+  }
+  return text;
 }
 
 }  // namespace
@@ -103,13 +124,16 @@ SimulatedRun real_run(const sim::Suite& suite) {
   for (const auto i : indices<sim::JobIndex>(run.record.jobs)) {
     sim::JobResult& job = run.record.jobs[i];
     const sim::SimJob& from = suite.jobs[i];
-    run.record.end = std::max(run.record.end, job.finish);
+    const double end = std::min(job.finish, suite.horizon);
+    if (job.finished()) run.record.end = std::max(run.record.end, end);
     run.record.busy_gpu_seconds += job.gpu_seconds;
+    if (!(job.first_start < sim::kNever)) continue;
     sim::TypeIndex type;
     if (from.types.size() == 1) type = suite.cluster.type_of(from.types.front());
     if (suite.cluster.types() == 1) type = 0;
-    run.record.intervals.push_back({i, type, -1, from.gpus, job.first_start, job.finish});
+    run.record.intervals.push_back({i, type, -1, from.gpus, std::max(job.first_start, 0.0), end});
   }
+  if (suite.horizon < sim::kNoHorizon) run.record.end = suite.horizon;
   run.metrics = sim::measure(run.record, suite.window, suite.cluster.gpus(), suite.origin);
   return run;
 }
@@ -117,7 +141,9 @@ SimulatedRun real_run(const sim::Suite& suite) {
 std::vector<std::string> history_notes(const std::vector<SimulatedRun>& runs,
                                        const sim::Suite& suite) {
   const sim::SacctHistory& history = *sim::history_of(suite);
-  std::vector<std::string> notes{left_out(history)};
+  std::vector<std::string> notes;
+  if (const std::string said = edges(history); !said.empty()) notes.push_back(said);
+  notes.push_back(left_out(history));
   if (history.twice > 0) {
     notes.push_back(fmt::format("{} in the file twice: counted once.",
                                 count(history.twice, "row is", "rows are")));

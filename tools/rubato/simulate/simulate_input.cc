@@ -185,8 +185,8 @@ tl::expected<sim::Suite, InputError> read_workload(const SimulateOptions& option
 }
 
 /// Warns of jobs that can never run. The peers' loops have their own rules for that.
-void warn_of_never(const sim::Suite& suite) {
-  if (suite.rules != nullptr) return;
+void warn_of_never(const sim::Suite& suite, bool history = false) {
+  if (suite.rules != nullptr && !history) return;
   const std::string never = sim::never_run_text(*suite.truth, suite.cluster, suite.jobs);
   if (!never.empty()) print_warning(fmt::format("simulate: {}: {}", suite.name, never));
 }
@@ -200,7 +200,7 @@ tl::expected<SimulateInput, InputError> read_input(const SimulateOptions& option
   if (!options.workload.empty()) {
     auto suite = read_workload(options, publish_dir, input.notes);
     if (!suite) return tl::unexpected(suite.error());
-    warn_of_never(*suite);
+    warn_of_never(*suite, options.format == "sacct");
     suites.push_back(std::move(*suite));
   }
   std::vector<std::string> wanted = options.suites;
@@ -226,9 +226,12 @@ tl::expected<SimulateInput, InputError> read_input(const SimulateOptions& option
     if (!options.gates || !suite->published.empty()) suites.push_back(std::move(*suite));
   }
   for (sim::Suite& suite : suites) {
-    if (options.jobs == 0 || options.jobs >= suite.jobs.size()) continue;
-    suite.jobs.resize(options.jobs);
+    // Jobs that run when a history begins are not of its workload.
+    const std::size_t before = options.format == "sacct" ? suite.window.first : 0;
+    if (options.jobs == 0 || options.jobs >= suite.jobs.size() - before) continue;
+    suite.jobs.resize(before + options.jobs);
     suite.window = {};
+    suite.window.first = before;
     suite.published.clear();  // those are of the whole workload
   }
   return input;

@@ -17,15 +17,18 @@
 namespace rubato::tools {
 namespace {
 
-/// The runs of a suite, and the data that their charts share.
+/// The runs of a suite, and the data that their charts share. A cut run is not drawn beside whole
+/// ones: its figures are of fewer jobs.
 PageSuite page_suite(const sim::Suite& suite, const std::vector<SimulatedRun>& runs,
-                     const std::vector<std::string>& policies) {
+                     const std::vector<std::string>& policies, std::size_t& number) {
   PageSuite found;
   found.suite = &suite;
+  const bool whole = std::ranges::any_of(
+      runs, [&](const SimulatedRun& run) { return run.suite == suite.name && !run.record.cut; });
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    if (runs[i].suite != suite.name) continue;
+    if (runs[i].suite != suite.name || (whole && runs[i].record.cut)) continue;
     const auto at = std::find(policies.begin(), policies.end(), runs[i].policy);
-    found.runs.push_back({&runs[i], i, static_cast<int>(at - policies.begin()), {}, {}, 0});
+    found.runs.push_back({&runs[i], number++, static_cast<int>(at - policies.begin()), {}, {}, 0});
     found.span = std::max(found.span, runs[i].record.last_event());
   }
   for (PageRun& one : found.runs) {
@@ -50,7 +53,9 @@ std::string title_of(const std::vector<sim::Suite>& suites) {
 
 std::string summary(const std::vector<SimulatedRun>& runs, const PageFacts& facts) {
   std::string cut;
+  bool some_whole = false;
   for (const SimulatedRun& run : runs) {
+    some_whole = some_whole || !run.record.cut;
     if (!run.record.cut) continue;
     cut += fmt::format("{}{} at {}, {} of {} jobs finished", cut.empty() ? "" : "; ",
                        html_text(run.policy), time_text(run.record.last_event()),
@@ -58,10 +63,9 @@ std::string summary(const std::vector<SimulatedRun>& runs, const PageFacts& fact
   }
   std::string html;
   if (!cut.empty()) {
-    html = fmt::format(
-        "<p class=\"cut\">Runs cut short, at simulated time: {}. Figures cover the jobs that had "
-        "finished.</p>\n",
-        cut);
+    html = fmt::format("<p class=\"cut\">Runs cut short, at simulated time: {}. {}</p>\n", cut,
+                       some_whole ? "They are not drawn beside whole runs."
+                                  : "Figures cover the jobs that had finished.");
   }
   for (const std::string& note : facts.notes) html += fmt::format("<p>{}</p>\n", html_text(note));
   return html;
@@ -122,10 +126,13 @@ std::string simulate_page(const std::vector<SimulatedRun>& runs,
   }
   const std::string title = title_of(suites);
   std::string html = head(title) + fmt::format("<h1>{}</h1>\n", html_text(title));
-  html += summary(runs, facts);
+  html += facts.history + summary(runs, facts);
   std::vector<PageSuite> sections;
   sections.reserve(suites.size());
-  for (const sim::Suite& suite : suites) sections.push_back(page_suite(suite, runs, policies));
+  std::size_t number = 0;
+  for (const sim::Suite& suite : suites) {
+    sections.push_back(page_suite(suite, runs, policies, number));
+  }
   thin_out(sections);
   for (std::size_t i = 0; i < sections.size(); ++i) {
     html += suite_section(sections[i], i, suites.size() > 1);

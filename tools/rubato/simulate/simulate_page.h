@@ -15,6 +15,7 @@ struct PageFacts {
   std::string schema;              ///< of its JSON
   std::string version;             ///< of Rubato
   std::vector<std::string> notes;  ///< sentences about the workload
+  std::string history;             ///< HTML: waits of a site's history
 };
 
 /// The runs of each suite with their charts; `runs` need intervals (RunControl::intervals).

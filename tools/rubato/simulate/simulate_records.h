@@ -35,11 +35,39 @@ inline constexpr SimulatedFigure kSimulatedFigures[] = {
 
 namespace rubato::json {
 
+template <typename Visitor, Is<tools::WaitGroup> R>
+void describe(Visitor& v, R& group) {
+  v.text("name", group.name, kAlways);
+  v.count("jobs", group.jobs, kAlways);
+  v.figure("mean_s", group.mean_s);
+}
+
+template <typename Visitor, Is<tools::Waits> R>
+void describe(Visitor& v, R& waits) {
+  v.text("from", waits.from, kAlways);
+  v.note("from", "begin of the history, as sacct prints times");
+  v.text("to", waits.to, kAlways);
+  v.count("jobs", waits.jobs, kAlways);
+  v.note("jobs", "jobs that are compared; those that run at the begin of the history are not");
+  v.count("waiting", waits.waiting, kAlways);
+  v.note("waiting", "of these, jobs that had not started at the end");
+  v.figure("mean_s", waits.mean_s);
+  v.note("mean_s", "from arrival to start, or to the end of the history");
+  v.figure("p50_s", waits.p50_s);
+  v.figure("p90_s", waits.p90_s);
+  v.figure("p99_s", waits.p99_s);
+  v.list("by_account", waits.accounts, kUnlimited, kAlways);
+  v.list("by_gpus", waits.sizes, kUnlimited, kAlways);
+  v.list("by_type", waits.types, kUnlimited, kAlways);
+}
+
 template <typename Visitor, Is<tools::SimulatedRun> R>
 void describe(Visitor& v, R& run) {
   v.text("suite", run.suite, kAlways);
   v.note("suite", "or the file of the workload");
   v.text("policy", run.policy, kAlways);
+  v.object("waits", run.waits);
+  v.note("waits", "of a whole run of --from-sacct");
   v.number("seed", run.seed, kMaxSamples, kAlways);
   v.number("seeds", known_if(run.seeds > 1, run.seeds), kMaxInt);
   v.note("seeds", "the figures are means over this number of seeds, 0, 1, ...");

@@ -2,11 +2,13 @@
 // Text and table output of `rubato simulate`.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "lib/sim/engine/metrics.h"
 #include "lib/sim/engine/suite.h"
+#include "tools/rubato/simulate/simulate_waits.h"
 
 namespace rubato::tools {
 
@@ -18,6 +20,7 @@ struct SimulatedRun {
   int seeds = 1;  ///< above 1: the figures are means over seeds 0, 1, ...
   sim::RunMetrics record;
   sim::Metrics metrics;
+  std::optional<Waits> waits;                   ///< of a whole run of a site's history
   std::vector<sim::PublishedFigure> published;  ///< of this policy
 };
 
