@@ -9,6 +9,9 @@
 #include <memory>
 #include <system_error>
 #include <utility>
+#include <vector>
+
+#include "lib/base/mutex.h"
 
 namespace rubato {
 
@@ -56,6 +59,27 @@ class Attributes {
   pthread_attr_t value_{};
 };
 
+struct LeftBehind {
+  pthread_t thread;
+  void* stack;
+};
+
+Mutex left_mutex;
+// Never destroyed: a thread that is left behind may outlive static objects.
+std::vector<LeftBehind>& left_behind() RUBATO_REQUIRES(left_mutex) {
+  static auto* const all = new std::vector<LeftBehind>;
+  return *all;
+}
+
+void unmap_ended() {
+  const MutexLock lock(left_mutex);
+  std::erase_if(left_behind(), [](const LeftBehind& one) {
+    if (pthread_tryjoin_np(one.thread, nullptr) != 0) return false;
+    Unmap{}(one.stack);
+    return true;
+  });
+}
+
 void* run(void* argument) {
   const std::unique_ptr<std::function<void()>> body(static_cast<std::function<void()>*>(argument));
   (*body)();
@@ -66,6 +90,7 @@ void* run(void* argument) {
 
 Thread::Thread(std::function<void()> body) {
   auto owned = std::make_unique<std::function<void()>>(std::move(body));
+  unmap_ended();
   Stack stack = map_stack();
   const Attributes attributes(stack);
   check(pthread_create(&handle_, attributes.get(), run, owned.get()), "a thread");
@@ -92,9 +117,14 @@ void Thread::join() {
   const Stack stack(std::exchange(stack_, nullptr));
 }
 
-void Thread::detach() {
-  pthread_detach(handle_);
-  stack_ = nullptr;
+void Thread::detach() noexcept {
+  void* const stack = std::exchange(stack_, nullptr);
+  try {
+    const MutexLock lock(left_mutex);
+    left_behind().push_back({handle_, stack});
+  } catch (const std::exception&) {
+    pthread_detach(handle_);  // its stack stays mapped
+  }
 }
 
 }  // namespace rubato

@@ -30,9 +30,9 @@ class Thread {
 
   [[nodiscard]] bool joinable() const { return stack_ != nullptr; }
   void join();
-  /// Leaves the thread behind. Its stack stays mapped, since a thread cannot unmap the stack that
-  /// it runs on.
-  void detach();
+  /// Leaves the thread behind. A thread cannot unmap the stack that it runs on: the next Thread
+  /// unmaps it, if this one has ended by then.
+  void detach() noexcept;
 
  private:
   pthread_t handle_{};

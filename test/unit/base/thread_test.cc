@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <future>
 #include <memory>
@@ -81,8 +82,10 @@ TEST(Thread, LeavesAThreadBehind) {
   std::promise<void> end;
   const auto result = std::make_shared<std::promise<int>>();
   std::future<int> value = result->get_future();
+  void* page = nullptr;
   {
-    Thread thread([ended = end.get_future().share(), result] {
+    Thread thread([ended = end.get_future().share(), result, &page] {
+      page = page_of_stack();
       ended.wait();
       result->set_value(3);
     });
@@ -90,6 +93,10 @@ TEST(Thread, LeavesAThreadBehind) {
   }
   end.set_value();
   EXPECT_EQ(value.get(), 3);
+  // It ends soon; a later thread gives its stack back.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (is_mapped(page) && std::chrono::steady_clock::now() < deadline) Thread([] {}).join();
+  EXPECT_FALSE(is_mapped(page));
 }
 
 }  // namespace
