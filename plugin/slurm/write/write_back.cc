@@ -33,30 +33,30 @@ bool may_explain(const job_record_t& job) {
 
 // Nodes that have other GPUs than those of the one type that the hints of a job name. Stock Slurm
 // knows no hints, and might take another GPU of a node with several types.
-std::vector<int> closed_nodes(const Snapshot& snapshot, const Job& job) {
-  std::vector<int> closed;
+std::vector<NodeIndex> closed_nodes(const Snapshot& snapshot, const Job& job) {
+  std::vector<NodeIndex> closed;
   const std::string* const type = only_type(job);
   if (type == nullptr) return closed;
   for (const NodeIndex node : indices<NodeIndex>(snapshot.nodes)) {
     const std::vector<GpuGroup>& gpus = snapshot.nodes[node].gpus;
     const bool fits =
         std::ranges::all_of(gpus, [&](const GpuGroup& one) { return one.type == *type; });
-    if (gpus.empty() || !fits) closed.push_back(static_cast<int>(static_cast<std::size_t>(node)));
+    if (gpus.empty() || !fits) closed.push_back(node);
   }
   return closed;
 }
 
 // Managed jobs that stock backfill plans, sorted: their start and nodes in the record are its
 // answer.
-std::vector<AskedJob> asked_jobs(const Snapshot& snapshot, const Plan& plan, const Config& config) {
-  std::vector<AskedJob> asked;
+std::vector<const Job*> asked_jobs(const Snapshot& snapshot, const Plan& plan,
+                                   const Config& config) {
+  std::vector<const Job*> asked;
   for (const Job& job : snapshot.jobs) {
     if (job.state != JobState::kPending || !job.managed) continue;
     const JobMemory* memory = memory_of(plan.memory, job.key);
-    if (memory != nullptr && left_to_backfill(job, *memory, config))
-      asked.push_back({job.key.id, closed_nodes(snapshot, job)});
+    if (memory != nullptr && left_to_backfill(job, *memory, config)) asked.push_back(&job);
   }
-  std::ranges::sort(asked, {}, &AskedJob::job);
+  std::ranges::sort(asked, {}, [](const Job* job) { return job->key.id; });
   return asked;
 }
 
@@ -167,8 +167,24 @@ void WriteBack::reserve(const Snapshot& snapshot, const Plan& plan, const Config
   pair.set_reserved(std::move(reserved));
 }
 
+// A job of which a closed node is gone waits for the next round.
+void WriteBack::ask(const Snapshot& snapshot, const std::vector<const Job*>& jobs,
+                    const Config& config, Pair& pair, LockTimes& times) {
+  if (jobs.empty()) return pair.set_asked({});
+  std::vector<std::vector<NodeIndex>> closed;
+  for (const Job* job : jobs) closed.push_back(closed_nodes(snapshot, *job));
+  const HeldLocks locks(LockKind::kNodes, LockUse::kWrite, times,
+                        !config.off(Mechanism::kServerCount));
+  if (!locks.held()) return;
+  const NodeSlots slots(snapshot);
+  std::vector<AskedJob> asked;
+  for (std::size_t i = 0; i < jobs.size(); ++i)
+    if (auto indices = slots.of(closed[i])) asked.push_back({jobs[i]->key.id, std::move(*indices)});
+  pair.set_asked(std::move(asked));  // under the lock: the indices are of this table
+}
+
 std::vector<WriteBack::Line> WriteBack::lines_of(const Snapshot& snapshot, const Plan& plan,
-                                                 const std::vector<AskedJob>& asked) {
+                                                 const std::vector<const Job*>& asked) {
   const auto explanations = explanations_of(plan);
   const auto reservations = reservations_of(plan);
   std::set<JobKey> seen;
@@ -187,7 +203,8 @@ std::vector<WriteBack::Line> WriteBack::lines_of(const Snapshot& snapshot, const
       line.reserved = true;
       line.nodes = hostlist_of(snapshot, kept->second->shares);
       if (kept->second->start < kForever &&
-          !std::ranges::binary_search(asked, job.key.id, {}, &AskedJob::job))
+          !std::ranges::binary_search(asked, job.key.id, {},
+                                      [](const Job* one) { return one->key.id; }))
         line.start = kept->second->start;
     }
     lines.push_back(std::move(line));
@@ -198,10 +215,10 @@ std::vector<WriteBack::Line> WriteBack::lines_of(const Snapshot& snapshot, const
 
 void WriteBack::write(const Snapshot& snapshot, const Plan& plan, const Config& config, Pair& pair,
                       LockTimes& times) {
-  std::vector<AskedJob> asked = asked_jobs(snapshot, plan, config);
+  const std::vector<const Job*> asked = asked_jobs(snapshot, plan, config);
   const std::vector<Line> lines = lines_of(snapshot, plan, asked);
   reserve(snapshot, plan, config, pair, times);
-  pair.set_asked(std::move(asked));
+  ask(snapshot, asked, config, pair, times);
   in_slices(lines.size(), config, times,
             [&](std::size_t i) { return write_job(lines[i], plan.made); });
 }

@@ -47,7 +47,10 @@ class WriteBack {
   };
 
   [[nodiscard]] std::vector<Line> lines_of(const Snapshot& snapshot, const Plan& plan,
-                                           const std::vector<AskedJob>& asked);
+                                           const std::vector<const Job*>& asked);
+  /// Tells the gate which jobs stock backfill may plan, and which nodes are closed to them.
+  static void ask(const Snapshot& snapshot, const std::vector<const Job*>& jobs,
+                  const Config& config, Pair& pair, LockTimes& times);
   static bool write_job(const Line& line, Seconds now);
   static bool clear_job(const JobKey& key, const Written& last);
 
