@@ -4,6 +4,8 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <bit>
+#include <exception>
 #include <utility>
 #include <variant>
 
@@ -51,10 +53,15 @@ Recorder::Recorder(std::string state_dir, std::shared_ptr<const Clock> clock)
 
 void Recorder::configure(std::shared_ptr<const Config> config) {
   config_ = std::move(config);
+  try_open_store();
+}
+
+void Recorder::try_open_store() noexcept {
   try {
     open_store();
   } catch (const std::exception& error) {
-    log_failure("the thread of the store cannot be started yet: %s", error.what());
+    if (std::has_single_bit(++open_failures_))
+      log_failure("the thread of the store cannot be started yet: %s", error.what());
   }
 }
 
@@ -126,7 +133,7 @@ void Recorder::log_messages() {
 }
 
 void Recorder::process_messages(std::vector<JobMessage> job_messages, Memory& memory) {
-  open_store();  // if that failed before
+  try_open_store();  // if that failed before
   for (JobMessage& message_in : job_messages) {
     if (!std::holds_alternative<Report>(message_in.message)) {
       ++stats_.other;

@@ -92,6 +92,8 @@ class Recorder {
   };
 
   void open_store();
+  /// The same; a failure is logged, and the next call tries again.
+  void try_open_store() noexcept;
   [[nodiscard]] bool storing() const;
   /// Its place among the records that the store accepted; 0 if it did not take it.
   std::int64_t push(store::AnyRecord entry);
@@ -114,6 +116,7 @@ class Recorder {
   std::shared_ptr<const Clock> clock_;
   std::shared_ptr<const Config> config_;
   std::unique_ptr<store::Store> store_;
+  std::uint64_t open_failures_ = 0;
   RunningJobs running_jobs_;
   RunLog runs_;
   std::int64_t accepted_ = 0;  ///< records by the store

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "lib/base/log.h"
 #include "lib/store/orders.h"
 
@@ -36,6 +38,7 @@ bool Store::Worker::try_work() noexcept {
 
 void Store::Worker::work() {
   if (!begun_) {
+    if (!may_begin()) return;
     batch_.reserve(options_.queue_capacity);
     begun_ = true;
     open();
@@ -49,6 +52,14 @@ void Store::Worker::work() {
     if (session_) copy_if_asked();
     if (session_) follow_orders();
   }
+}
+
+// After a failure it rests, and at a stop it tries once more.
+bool Store::Worker::may_begin() {
+  Shared& s = *shared_;
+  MutexLock lock(s.mutex);
+  while (!s.stopping && s.clock->steady() < retry_at_) s.clock->wait_until(s.work, lock, retry_at_);
+  return !std::exchange(stop_seen_, s.stopping);
 }
 
 void Store::Worker::recover(const char* what) noexcept {

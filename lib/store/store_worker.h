@@ -74,6 +74,8 @@ class Store::Worker {
   /// Waits for work and takes the queue if there is no batch. False: the thread must end. After
   /// `stopping`, everything is tried once more, but failures are not retried.
   bool next();
+  /// False: a stop was asked for, and a try since then has failed.
+  bool may_begin();
   void open();
   /// Called before each batch and before each check for orders. Records in the old file are lost,
   /// so open the new one before the next record.

@@ -233,7 +233,6 @@ void Loop::load_state(const Snapshot& snapshot) {
   }
   recorder_.restore(Publisher::read_state(state_dir_, "report.json"),
                     Publisher::read_state(state_dir_, "decisions.json"));
-  publisher_.open();
   state_loaded_ = true;  // only now: a failure above is tried again
 }
 
@@ -306,6 +305,7 @@ void Loop::cycle() {
   if (!seen) return;
   publisher_.set_private_data(seen->private_data);
   load_state(*seen);
+  publisher_.try_open();
   if (new_config_) log_unknown_partitions(*config_, *seen);
   new_config_ = false;
   notice_clock_step(seen->taken);

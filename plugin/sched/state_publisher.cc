@@ -2,6 +2,8 @@
 #include "plugin/sched/state_publisher.h"
 
 #include <algorithm>
+#include <bit>
+#include <exception>
 #include <utility>
 
 #include "lib/base/log.h"
@@ -22,7 +24,15 @@ double write_interval(double interval, double needed) {
   return std::max(interval, needed / kShare);
 }
 
-void StatePublisher::open() { publisher_ = std::make_unique<Publisher>(state_dir_, clock_); }
+void StatePublisher::try_open() noexcept {
+  if (publisher_ != nullptr) return;
+  try {
+    publisher_ = std::make_unique<Publisher>(state_dir_, clock_);
+  } catch (const std::exception& error) {
+    if (std::has_single_bit(++open_failures_))
+      log_failure("the thread that publishes cannot be started yet: %s", error.what());
+  }
+}
 
 void StatePublisher::set_private_data(const PrivateData& hidden) {
   if (hidden == hidden_) return;

@@ -39,8 +39,9 @@ class StatePublisher {
   StatePublisher(std::string state_dir, std::shared_ptr<const Clock> clock)
       : state_dir_(std::move(state_dir)), clock_(std::move(clock)) {}
 
-  /// Starts the thread that writes the files of rounds. Nothing is written before.
-  void open();
+  /// Starts the thread that writes the files of rounds. Nothing is written before. A failure is
+  /// logged, and the next call tries again.
+  void try_open() noexcept;
   /// PrivateData of slurm.conf.
   void set_private_data(const PrivateData& hidden);
   /// PrivateData changed since the last publish().
@@ -72,6 +73,7 @@ class StatePublisher {
   const std::string state_dir_;
   const std::shared_ptr<const Clock> clock_;
   std::unique_ptr<Publisher> publisher_;
+  unsigned open_failures_ = 0;
   std::unique_ptr<ModelsPublisher> models_;
   RoundRecord round_;
   std::set<std::string> gpu_types_;  ///< of the cluster

@@ -30,7 +30,7 @@ class StatePublisherTest : public testing::Test {
     recorder_ = std::make_unique<Recorder>(folder_, clock_);
     publisher_ = std::make_unique<StatePublisher>(folder_, clock_);
     config_.publish_interval = 2;
-    publisher_->open();
+    publisher_->try_open();
   }
   ~StatePublisherTest() override {
     publisher_->stop();
