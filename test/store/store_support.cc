@@ -49,13 +49,13 @@ store::Sample sample_of_job(JobId job, int index) {
   store::Sample sample;
   sample.job = {job, kNow - 3600};
   sample.run_start = kNow - 60;
-  sample.time = kNow + index * 60;
+  sample.time = kNow + Seconds{index} * 60;
   sample.type = {"physics", "resnet", false};
   sample.gpu_type = "a100";
   sample.gpus = 4;
   sample.nodes = 1;
   sample.batch = 256;
-  sample.samples_done = 6000 + index * 6000;
+  sample.samples_done = 6000 * (std::int64_t{index} + 1);
   sample.throughput = 100;
   return sample;
 }
