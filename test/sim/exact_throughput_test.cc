@@ -161,7 +161,7 @@ TEST(ExactThroughput, KnowsCostsAndTheEndOfARun) {
   EXPECT_EQ(known.start_seconds(key), 5);
   const double here = drawn.truth.throughput(job, {0, {2, 2}, 0, ""}, 40);
   EXPECT_EQ(known.seconds_left(key), 5 + (job.work - 40) / here) << "on its own nodes";
-  EXPECT_FALSE(rates.seconds_left(key)) << "nobody told its work";
+  EXPECT_FALSE(rates.seconds_left(key)) << "its work was not told";
   EXPECT_EQ(rates.start_seconds(key), 5);
   EXPECT_EQ(known.start_seconds({99, 0}), 0);
   EXPECT_FALSE(known.throughput({99, 0}, {}, "a", 1).known_profile);

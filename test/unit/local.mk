@@ -127,14 +127,7 @@ test_unit_unit_tests_SOURCES = \
   tools/generate/tool_schema.h
 
 # The loop with a slurmctld that is not there (test/support/fake_core.cc).
-if BUILD_PLUGINS
-check_PROGRAMS += test/unit/loop_tests
-TESTS += test/unit/loop_tests
-test_unit_loop_tests_CPPFLAGS = $(TEST_CPPFLAGS) -isystem $(SLURM_SOURCE)
-test_unit_loop_tests_CXXFLAGS = $(TEST_BASE_CXXFLAGS)
-test_unit_loop_tests_LDADD = $(TEST_LIBS)
-test_unit_loop_tests_SOURCES = \
-  plugin/common/guard.cc \
+LOOP_SOURCES = \
   plugin/sched/config_source.cc \
   plugin/sched/loop.cc \
   plugin/sched/model_source.cc \
@@ -143,18 +136,28 @@ test_unit_loop_tests_SOURCES = \
   plugin/sched/snapshot_source.cc \
   plugin/sched/state_publisher.cc \
   plugin/sched/stats.cc \
-  plugin/select/gate.cc \
-  plugin/slurm/read/blocks.cc \
   plugin/slurm/read/job_desc_view.cc \
   plugin/slurm/read/job_hints.cc \
   plugin/slurm/read/job_request.cc \
   plugin/slurm/read/kept_request.cc \
-  plugin/slurm/read/limit_room.cc \
   plugin/slurm/stock/hold_times.cc \
-  test/support/fake_clock.h \
   test/support/fake_core.cc \
-  test/support/fake_core.h \
+  test/support/fake_core.h
+if BUILD_PLUGINS
+check_PROGRAMS += test/unit/loop_tests
+TESTS += test/unit/loop_tests
+test_unit_loop_tests_CPPFLAGS = $(TEST_CPPFLAGS) -isystem $(SLURM_SOURCE)
+test_unit_loop_tests_CXXFLAGS = $(TEST_BASE_CXXFLAGS)
+test_unit_loop_tests_LDADD = $(TEST_LIBS)
+test_unit_loop_tests_SOURCES = \
+  $(LOOP_SOURCES) \
+  plugin/common/guard.cc \
+  plugin/select/gate.cc \
+  plugin/slurm/read/blocks.cc \
+  plugin/slurm/read/limit_room.cc \
+  test/support/fake_clock.h \
   test/support/fake_slurm_log.cc \
+  test/support/small_snapshot.h \
   test/support/statistics_checks.h \
   test/unit/plugin/job_desc_view_test.cc \
   test/unit/plugin/job_request_test.cc \
@@ -195,27 +198,12 @@ test_unit_allocation_tests_SOURCES = \
   test/store/store_support.h \
   test/support/failing_new.cc \
   test/support/failing_new.h \
+  test/support/small_snapshot.h \
   test/unit/allocation/entries_test.cc \
   test/unit/allocation/silent_log.cc \
   test/unit/allocation/store_test.cc
 if BUILD_PLUGINS
 test_unit_allocation_tests_CPPFLAGS += -isystem $(SLURM_SOURCE)
-test_unit_allocation_tests_SOURCES += \
-  plugin/sched/config_source.cc \
-  plugin/sched/loop.cc \
-  plugin/sched/model_source.cc \
-  plugin/sched/pacer.cc \
-  plugin/sched/plan_committer.cc \
-  plugin/sched/snapshot_source.cc \
-  plugin/sched/state_publisher.cc \
-  plugin/sched/stats.cc \
-  plugin/slurm/read/job_desc_view.cc \
-  plugin/slurm/read/job_hints.cc \
-  plugin/slurm/read/job_request.cc \
-  plugin/slurm/read/kept_request.cc \
-  plugin/slurm/stock/hold_times.cc \
-  test/support/fake_core.cc \
-  test/support/fake_core.h \
-  test/unit/allocation/loop_test.cc
+test_unit_allocation_tests_SOURCES += $(LOOP_SOURCES) test/unit/allocation/loop_test.cc
 endif
 endif

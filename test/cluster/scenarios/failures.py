@@ -192,11 +192,11 @@ def starts_as_stock(c, faults):
     c.wait_state(job, "COMPLETED")
 
 
-FIRST_ENDS = []     # not empty: slurmctld ends at the first failure
+FIRST_ENDS = []     # not empty: slurmctld is killed after the first phase
 
 
 def first_failure_ends_slurmctld(c):
-    """Negative control: slurmctld ends in the first phase, as without the guard, and is started again."""
+    """Negative control: slurmctld is killed after the first phase and started again, and the end is noticed."""
     FIRST_ENDS.append(True)
     c.defer(FIRST_ENDS.clear)
 

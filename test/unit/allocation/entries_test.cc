@@ -20,6 +20,7 @@
 #include "plugin/select/gate.h"
 #include "test/store/store_support.h"
 #include "test/support/failing_new.h"
+#include "test/support/small_snapshot.h"
 
 namespace rubato {
 namespace {
@@ -32,32 +33,10 @@ constexpr const char* kHints =
     "gpu-types=a100,h100";
 constexpr const char* kReport = "rubato!report samples=4000;rate=123.5;batch=256;loss=1.25";
 
+// With texts that need memory.
 Snapshot some_snapshot() {
-  Snapshot snapshot;
-  snapshot.cluster = "test";
-  Node node;
-  node.name = "a-node-with-a-rather-long-name";
-  node.cores = node.cores_free = 8;
-  node.memory = node.memory_free = 1000;
-  node.gpus = {{"a100", 2, 2}};
-  node.usable = true;
-  snapshot.nodes = {node};
-  snapshot.node_sets = {{0}};
-  snapshot.partitions = {{.name = "main", .tier = 1, .managed = true, .node_set = 0}};
-  for (JobId id = 1; id <= 4; ++id) {
-    Job job;
-    job.key = {id, 100};
-    job.label = std::to_string(id);
-    job.partition = "main";
-    job.managed = true;
-    job.node_set = job.later_set = 0;
-    job.eligible = 100;
-    job.time_limit = 60;
-    job.rank = static_cast<int>(id);
-    job.request.gpus = 1;
-    snapshot.jobs.push_back(job);
-  }
-  snapshot.taken = 200;
+  Snapshot snapshot = test::small_snapshot(4);
+  snapshot.nodes.begin()->name = "a-node-with-a-rather-long-name";
   return snapshot;
 }
 

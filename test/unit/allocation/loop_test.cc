@@ -14,6 +14,7 @@
 #include "plugin/select/gate.h"
 #include "test/support/failing_new.h"
 #include "test/support/fake_core.h"
+#include "test/support/small_snapshot.h"
 
 namespace rubato {
 namespace {
@@ -21,41 +22,13 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-Snapshot pending_jobs() {
-  Snapshot snapshot;
-  snapshot.cluster = "test";
-  Node node;
-  node.name = "n1";
-  node.cores = node.cores_free = 8;
-  node.memory = node.memory_free = 1000;
-  node.gpus = {{"a100", 2, 2}};
-  node.usable = true;
-  snapshot.nodes = {node};
-  snapshot.node_sets = {{0}};
-  snapshot.partitions = {{.name = "main", .tier = 1, .managed = true, .node_set = 0}};
-  for (JobId id = 1; id <= 5; ++id) {
-    Job job;
-    job.key = {id, 100};
-    job.label = std::to_string(id);
-    job.partition = "main";
-    job.managed = true;
-    job.node_set = job.later_set = 0;
-    job.eligible = 100;
-    job.time_limit = 60;
-    job.request.gpus = 1;
-    snapshot.jobs.push_back(job);
-  }
-  snapshot.taken = 200;
-  return snapshot;
-}
-
 class FailingLoop : public ::testing::Test {
  protected:
   FailingLoop() {
     std::string name = ::testing::TempDir() + "/failing-loopXXXXXX";
     folder_ = mkdtemp(name.data());
     test::core().folder = folder_.string();
-    test::core().snapshot = pending_jobs();
+    test::core().snapshot = test::small_snapshot(5);
     std::ofstream(folder_ / "rubato.conf")
         << "Mode=place\nManagedPartitions=all\nRoundInterval=0.1\nPublishInterval=0.1\n";
   }

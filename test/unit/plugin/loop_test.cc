@@ -16,6 +16,7 @@
 #include "plugin/select/gate.h"
 #include "test/support/fake_core.h"
 #include "test/support/fake_slurm_log.h"
+#include "test/support/small_snapshot.h"
 #include "test/support/statistics_checks.h"
 
 namespace rubato {
@@ -24,31 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-Snapshot one_pending_job() {
-  Snapshot snapshot;
-  snapshot.cluster = "test";
-  Node node;
-  node.name = "n1";
-  node.cores = node.cores_free = 8;
-  node.memory = node.memory_free = 1000;
-  node.gpus = {{"a100", 2, 2}};
-  node.usable = true;
-  snapshot.nodes = {node};
-  snapshot.node_sets = {{0}};
-  snapshot.partitions = {{.name = "main", .tier = 1, .managed = true, .node_set = 0}};
-  Job job;
-  job.key = {1, 100};
-  job.label = "1";
-  job.partition = "main";
-  job.managed = true;
-  job.node_set = job.later_set = 0;
-  job.eligible = 100;
-  job.time_limit = 60;
-  job.request.gpus = 1;
-  snapshot.jobs = {job};
-  snapshot.taken = 200;
-  return snapshot;
-}
+Snapshot one_pending_job() { return test::small_snapshot(1); }
 
 class LoopTest : public ::testing::Test {
  protected:
