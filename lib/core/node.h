@@ -50,6 +50,8 @@ struct Node {
 
   [[nodiscard]] int gpus_total() const;
   [[nodiscard]] int gpus_free() const;
+  /// It has GPUs, all of them of this type.
+  [[nodiscard]] bool has_only(const std::string& gpu_type) const;
   bool operator==(const Node&) const = default;
 };
 

@@ -67,7 +67,7 @@ void ReservationRules::add(Reservation reservation, const PendingEntry& entry) {
 }
 
 bool ReservationRules::by_backfill(const PendingEntry& entry) const {
-  return left_to_backfill(*entry.job, history_.of(entry), input_.config);
+  return left_to_backfill(input_.snapshot, *entry.job, history_.of(entry), input_.config);
 }
 
 bool ReservationRules::may_hold(const PendingEntry& entry) const {

@@ -52,6 +52,22 @@ bool check_refusals(JobMemory& memory, const RoundInput& input, const PendingEnt
   return grew;
 }
 
+// Whether the job could get its nodes and GPUs from nodes that have GPUs of this type only.
+bool has_enough(const Snapshot& snapshot, const Job& job, const std::string& type) {
+  const NodeSetIndex set = job.later_set.valid() ? job.later_set : job.node_set;
+  if (!set.valid()) return false;
+  int nodes = 0;
+  int gpus = 0;
+  for (const NodeIndex index : snapshot.node_sets[set]) {
+    const Node& node = snapshot.nodes[index];
+    if (!node.has_only(type) || node.gpus_total() < job.request.gpus_per_node) continue;
+    if (!node.usable && !node.coming) continue;
+    ++nodes;
+    gpus += node.gpus_total();
+  }
+  return nodes >= job.request.min_nodes && gpus >= job.request.gpus_on(job.request.min_nodes);
+}
+
 }  // namespace
 
 // A job that may preempt is tried without room, too: that says nothing against the model.
@@ -59,15 +75,19 @@ bool asks_backfill(const JobMemory& memory) {
   return memory.refusals - memory.asked >= kMaxRefusals;
 }
 
-const std::string* only_type(const Job& job) {
-  if (!job.hints || job.hints->gpu_types.size() != 1 || job.hints->gpu_types[0].size() != 1)
-    return nullptr;
-  return &job.hints->gpu_types[0][0];
+const std::string* backfill_type(const Snapshot& snapshot, const Job& job) {
+  if (!job.hints) return nullptr;
+  for (const std::vector<std::string>& equally_good : job.hints->gpu_types)
+    for (const std::string& type : equally_good)
+      if (has_enough(snapshot, job, type)) return &type;
+  return nullptr;
 }
 
-bool left_to_backfill(const Job& job, const JobMemory& memory, const Config& config) {
-  const bool typed = job.hints && !job.hints->gpu_types.empty() && only_type(job) == nullptr;
-  return asks_backfill(memory) && !typed && !config.off(Mechanism::kAskBackfill);
+bool left_to_backfill(const Snapshot& snapshot, const Job& job, const JobMemory& memory,
+                      const Config& config) {
+  if (!asks_backfill(memory) || config.off(Mechanism::kAskBackfill)) return false;
+  const bool typed = job.hints && !job.hints->gpu_types.empty();
+  return !typed || backfill_type(snapshot, job) != nullptr;
 }
 
 Seconds back_off(int refusals) {

@@ -17,11 +17,14 @@ inline constexpr int kMaxRefusals = 5;
 /// Slurm refused the starts that the rounds planned: the job has a constraint that the model lacks.
 /// Stock backfill then finds its nodes and its start (Job::stock_start), and these are reserved.
 [[nodiscard]] bool asks_backfill(const JobMemory& memory);
-/// The one GPU type that the hints of a job name; null if they name none or several.
-[[nodiscard]] const std::string* only_type(const Job& job);
-/// Stock backfill is asked about such a job. It knows no hints, so the gate closes the nodes of
-/// other GPU types; a job whose hints name several types is not left to it.
-[[nodiscard]] bool left_to_backfill(const Job& job, const JobMemory& memory, const Config& config);
+/// The GPU type on which stock backfill plans a job whose hints name GPU types: the best one of
+/// which the job could get enough nodes and GPUs at some time, nodes with several types left out.
+/// Null if its hints name none, or no such type is left.
+[[nodiscard]] const std::string* backfill_type(const Snapshot& snapshot, const Job& job);
+/// Stock backfill is asked about such a job. It knows no hints and might mix GPU types, so the gate
+/// closes the nodes of all types but backfill_type() to a job whose hints name some.
+[[nodiscard]] bool left_to_backfill(const Snapshot& snapshot, const Job& job,
+                                    const JobMemory& memory, const Config& config);
 
 /// Seconds from the last refusal to the next try: 1, 2, 4, ... at most 60.
 [[nodiscard]] Seconds back_off(int refusals);

@@ -31,18 +31,14 @@ bool may_explain(const job_record_t& job) {
          job.state_reason == WAIT_RESOURCES;
 }
 
-// Nodes that have other GPUs than those of the one type that the hints of a job name. Stock Slurm
-// knows no hints, and might take another GPU of a node with several types.
+// Nodes that have other GPUs than those of backfill_type(). Stock Slurm knows no hints, and might
+// take another GPU of a node with several types.
 std::vector<NodeIndex> closed_nodes(const Snapshot& snapshot, const Job& job) {
   std::vector<NodeIndex> closed;
-  const std::string* const type = only_type(job);
+  const std::string* const type = backfill_type(snapshot, job);
   if (type == nullptr) return closed;
-  for (const NodeIndex node : indices<NodeIndex>(snapshot.nodes)) {
-    const std::vector<GpuGroup>& gpus = snapshot.nodes[node].gpus;
-    const bool fits =
-        std::ranges::all_of(gpus, [&](const GpuGroup& one) { return one.type == *type; });
-    if (gpus.empty() || !fits) closed.push_back(node);
-  }
+  for (const NodeIndex node : indices<NodeIndex>(snapshot.nodes))
+    if (!snapshot.nodes[node].has_only(*type)) closed.push_back(node);
   return closed;
 }
 
@@ -54,7 +50,8 @@ std::vector<const Job*> asked_jobs(const Snapshot& snapshot, const Plan& plan,
   for (const Job& job : snapshot.jobs) {
     if (job.state != JobState::kPending || !job.managed) continue;
     const JobMemory* memory = memory_of(plan.memory, job.key);
-    if (memory != nullptr && left_to_backfill(job, *memory, config)) asked.push_back(&job);
+    if (memory != nullptr && left_to_backfill(snapshot, job, *memory, config))
+      asked.push_back(&job);
   }
   std::ranges::sort(asked, {}, [](const Job* job) { return job->key.id; });
   return asked;

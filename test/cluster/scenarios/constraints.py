@@ -62,6 +62,18 @@ def contiguous_nodes_of_a_hinted_type_in_stream(c):
                       where="-C a100")
 
 
+@scenario(cluster="row-and-others", needs=["rubato"], negative="ask-backfill", timeout=300, tier=2)
+def contiguous_nodes_of_two_hinted_types_in_stream(c):
+    """`--contiguous -N3` with `gpu-types=a100/v100` gets three nodes of one type in such a stream"""
+    c.wait_state(c.sbatch("-w n8 --exclusive --gpus-per-node=4 -t 60", "sleep 900", name="fill"), "RUNNING", 20)
+
+    def asserts(seen):
+        first, last = seen["NodeList"].strip("n[]").split("-")
+        check(int(last) - int(first) == 2 and int(last) <= 6, "three a100 nodes in a row", seen["NodeList"])
+    _starts_in_stream(c, "--contiguous -N3 --exclusive --gpus-per-node=4 --comment='rubato:gpu-types=a100/v100'",
+                      asserts, where="-C a100")
+
+
 @scenario(cluster="row", needs=[], negative="ask-backfill", timeout=300, tier=2)
 def named_node_and_others_in_stream(c):
     """`-w n2 -N3` gets n2 and two more in the same stream"""

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <gtest/gtest.h>
 
+#include "lib/policy/algorithms/job_history.h"
 #include "lib/policy/round.h"
 #include "test/support/build_snapshot.h"
 #include "test/support/plan_checks.h"
@@ -465,8 +466,8 @@ TEST(Reserve, what_backfill_found_stays_and_starts_there_though_it_was_just_refu
   EXPECT_EQ(reservation_of(plan_of(snapshot, Config(), kNow + 1001), job), nullptr);
 }
 
-// Stock backfill sees nodes of that type only. With two types it might mix them.
-TEST(Reserve, a_job_whose_hints_name_one_gpu_type_is_left_to_backfill) {
+// Stock backfill sees nodes of one type only, for it might mix several.
+TEST(Reserve, a_job_whose_hints_name_gpu_types_is_left_to_backfill) {
   Snapshot snapshot = busy();
   Job& entry = add_pending(snapshot, 4);
   const JobId job = entry.key.id;
@@ -480,8 +481,10 @@ TEST(Reserve, a_job_whose_hints_name_one_gpu_type_is_left_to_backfill) {
   memory.refusals = 5;
   memory.last_try = kNow - 1;
   snapshot.memory.jobs = {memory};
-  for (const auto& [types, reserved] : std::map<GpuTypes, bool>{
-           {{{"a100"}}, true}, {{{"a100", "h100"}}, false}, {{{"a100"}, {"h100"}}, false}}) {
+  for (const auto& [types, reserved] : std::map<GpuTypes, bool>{{{{"a100"}}, true},
+                                                                {{{"a100", "h100"}}, true},
+                                                                {{{"h100"}, {"a100"}}, true},
+                                                                {{{"h100"}}, false}}) {
     for (Job& one : snapshot.jobs)
       if (one.key.id == job) one.hints->gpu_types = types;
     const Plan plan = plan_of(snapshot);
@@ -489,6 +492,31 @@ TEST(Reserve, a_job_whose_hints_name_one_gpu_type_is_left_to_backfill) {
     if (!reserved) continue;
     EXPECT_EQ(reservation_of(plan, job)->shares[0].node, 1);
   }
+}
+
+TEST(Reserve, backfill_plans_a_job_on_the_best_type_with_enough_nodes_in_service) {
+  Snapshot snapshot =
+      make_cluster({{"h100", 4}, {"h100", 4}, {"a100", 4}, {"a100", 4}, {"a100", 4}});
+  snapshot.nodes[4].gpus.push_back({"v100", 4, 4});
+  Job& job = add_pending(snapshot, 8);
+  const auto type = [&]() -> std::string {
+    const std::string* const found = backfill_type(snapshot, job);
+    return found != nullptr ? *found : "";
+  };
+  EXPECT_EQ(type(), "");
+  job.hints.emplace();
+  EXPECT_EQ(type(), "");
+  job.hints->gpu_types = {{"h100"}, {"v100", "a100"}};
+  EXPECT_EQ(type(), "h100");
+  job.request.gpus = 12;  // more than two nodes have
+  EXPECT_EQ(type(), "");
+  job.request.gpus = 8;
+  snapshot.nodes[0].usable = false;
+  EXPECT_EQ(type(), "a100");
+  snapshot.nodes[0].coming = true;
+  EXPECT_EQ(type(), "h100");
+  job.request.min_nodes = 3;
+  EXPECT_EQ(type(), "");  // the third node with a100 has v100 as well
 }
 
 TEST(Reserve, a_promise_that_slurm_refused_is_remembered) {
