@@ -173,7 +173,9 @@ NodeClassIndex SnapshotPass::class_of(const SlurmQueueEntry& entry, CachedJob& c
     for (MagneticAccess& access : cached.magnetic)
       if (access.reservation == entry.reservation) known = &access.class_id;
   const bool other = entry.reservation != nullptr && known == &cached.class_id;
-  if (other) return reader_.classes_.class_of(entry);
+  // Whether a job may borrow nodes changes with other jobs.
+  const bool borrows = (entry.job->warn_flags & KILL_JOB_RESV) != 0;
+  if (other || borrows) return reader_.classes_.class_of(entry);
   if (!known->valid()) *known = reader_.classes_.class_of(entry);
   return *known;
 }
@@ -236,11 +238,19 @@ const StockPlan* SnapshotPass::stock_plan(const job_record_t& job) {
   return &plan;
 }
 
+// While a job of a reservation with MaxStartDelay waits, schedule() lets no job borrow nodes
+// (job_scheduler.c, wait_on_resv). Stock backfill starts those that end before the planned start of
+// the waiting job.
+bool SnapshotPass::may_borrow(const SlurmQueueEntry& entry) const {
+  if ((entry.job->warn_flags & KILL_JOB_RESV) == 0) return false;
+  return add_seconds(time(nullptr), time_limit_of(*entry.job, *entry.part)) <= lender_start_;
+}
+
 void SnapshotPass::pending(SlurmQueueEntry entry) {
   job_record_t& job = *entry.job;
-  // No job borrows nodes while one waits that may want them back (job_scheduler.c, wait_on_resv).
-  if (job.resv_ptr != nullptr && job.resv_ptr->max_start_delay != 0) lender_waits_ = true;
-  entry.may_borrow = (job.warn_flags & KILL_JOB_RESV) != 0 && !lender_waits_;
+  if (job.resv_ptr != nullptr && job.resv_ptr->max_start_delay != 0)
+    lender_start_ = std::min<Seconds>(lender_start_, job.start_time);
+  entry.may_borrow = may_borrow(entry);
   const auto [base, cached, class_id] = base_of(entry, true);
   JobLine line;
   line.job = base;

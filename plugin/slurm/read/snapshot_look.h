@@ -71,6 +71,7 @@ class SnapshotPass {
     std::uint32_t above = UINT32_MAX;  // a preemptor with a higher priority has one
   };
   [[nodiscard]] bool may_preempt(const SlurmQueueEntry& entry);
+  [[nodiscard]] bool may_borrow(const SlurmQueueEntry& entry) const;
   [[nodiscard]] static Victims victims_of(const SlurmQueueEntry& entry);
   [[nodiscard]] const StockPlan* stock_plan(const job_record_t& job);
   Request asked_of(const job_record_t& job, const part_record_t& part) {
@@ -100,8 +101,9 @@ class SnapshotPass {
   std::vector<Pending> pending_;  // in job list order
   std::vector<job_record_t*> running_;
   std::uint64_t magnetic_state_ = 0;
-  time_t last_victim_ = 0;     // when slurmctld last began to preempt a job that still holds nodes
-  bool lender_waits_ = false;  // a job of a reservation with MaxStartDelay waits
+  time_t last_victim_ = 0;  // when slurmctld last began to preempt a job that still holds nodes
+  // Earliest planned start of waiting jobs of reservations with MaxStartDelay; 0: one has no plan.
+  Seconds lender_start_ = kForever;
   std::map<std::tuple<std::uint32_t, const part_record_t*, const slurmctld_resv_t*>, Victims>
       preempts_;
   std::map<const part_record_t*, MiB> whole_memory_;

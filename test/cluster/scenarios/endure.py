@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """slurmctld killed at random instants, and under work for a long time.
 
-RUBATO_KILLS sets the number of kills (50), RUBATO_SOAK the seconds of work (7200), RUBATO_ENDURE_SEED the seed (1).
+RUBATO_KILLS sets the number of kills (50), RUBATO_SOAK the seconds of work (7200), RUBATO_SOAK_PACE the seconds from
+one step of it to the next (0.5), RUBATO_ENDURE_SEED the seed (1).
 Both run under stock Slurm too.
 """
 import glob
@@ -19,7 +20,7 @@ from .saved import written
 
 KILLS = int(os.environ.get("RUBATO_KILLS", "50"))
 SOAK = int(os.environ.get("RUBATO_SOAK", "7200"))
-PACE = 0.5      # seconds from one step of the work to the next
+PACE = float(os.environ.get("RUBATO_SOAK_PACE", "0.5"))
 SEED = int(os.environ.get("RUBATO_ENDURE_SEED", "1"))
 
 # Ended jobs leave slurmctld within about a minute, so that its memory does not grow by them.

@@ -90,16 +90,28 @@ def the_lender_is_held(c):
 
 @scenario(cluster="gap", needs=["root"], negative=the_lender_is_held, timeout=240, tier=2)
 def no_job_borrows_while_one_of_the_reservation_waits(c):
-    """MaxStartDelay: no job borrows a node while a job of the reservation waits for it; then it starts"""
+    """MaxStartDelay: while a job of the reservation waits, a job borrows a node only if it ends before
+
+    That is, before the planned start of the waiting job. When that job is cancelled, the other one starts.
+    """
     c.cmd("scontrol create reservation ReservationName=lent users=root starttime=now duration=120 "
           "nodes=n[1-2] MaxStartDelay=120")
     for node, own in (("n1", "--reservation=lent"), ("n3", ""), ("n4", "")):
         c.wait_state(c.sbatch(f"-w {node} {WHOLE} -t 60 {own}", "sleep 900", name="fill"), "RUNNING", 20)
+    latch = c.latch()
     lender = c.sbatch(f"--reservation=lent -N2 {WHOLE} -t 30", "sleep 900", name="lender")
     stays(c, lender, "PENDING", 2)
     borrower = c.sbatch(f"-N1 {WHOLE} -t 90 --signal=R:USR1@60", "sleep 900")
     stays(c, borrower, "PENDING", 10)
     c.cmd(f"squeue -t all -j {lender},{borrower} -o '%.6i %.10T %S %N %r'")
+    # It ends before the planned start of the lender, in an hour.
+    short = c.sbatch(f"-N1 {WHOLE} -t 5 --signal=R:USR1@60", latch.wait, name="short")
+    seen = c.wait_state(short, "RUNNING", 60)
+    c.say(f"the short one waited {c.wait_seconds(short):.1f} s")
+    check(seen["NodeList"] == "n2", "the node of the reservation", seen["NodeList"])
+    latch.open()
+    c.wait_state(short, "COMPLETED", 30)
+    stays(c, borrower, "PENDING", 4)
     c.cmd(f"scancel {lender}")
     seen = c.wait_state(borrower, "RUNNING", 60)
     check(seen["NodeList"] == "n2", "the node of the reservation", seen["NodeList"])
