@@ -106,6 +106,10 @@ check-figures: bin/rubato bin/rubato-simulate
 	@test -n '$(BEFORE)' || { echo 'check-figures: BEFORE=FILE is missing: a rubato of another build, or its recorded figures' >&2; exit 2; }
 	$(top_srcdir)/test/sim/same_figures '$(BEFORE)' bin/rubato
 
+# The table of all suites and policies: hours; finished cells stay in the file.
+full-table: bin/rubato bin/rubato-simulate
+	@$(top_srcdir)/test/sim/full_table --cells '$(or $(CELLS),cells.jsonl)' --jobs '$(or $(JOBS),2)'
+
 # Two definitions of one qualified name are an error that only the linker can see.
 check-odr:
 	@SLURM_SOURCE='$(SLURM_SOURCE)' JOBS='$(or $(JOBS),2)' $(top_srcdir)/test/support/long-check odr
@@ -141,6 +145,6 @@ uninstall-hook:
 distclean-local:
 	rm -rf stage tidy-copies
 
-.PHONY: help shellcheck check-headers check-figures check-odr check-asan check-tsan check-seeds check-memcheck
+.PHONY: help shellcheck check-headers check-figures full-table check-odr check-asan check-tsan check-seeds check-memcheck
 .PHONY: programs install-programs stage check-cluster symbols-check check-all tally format format-check tidy thread-safety-check coverage
 EXTRA_DIST += test/targets.txt

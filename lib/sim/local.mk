@@ -30,6 +30,8 @@ lib_librubato_sim_la_SOURCES = \
   lib/sim/engine/step_truth.h \
   lib/sim/engine/suite.h \
   lib/sim/engine/suite_error.h \
+  lib/sim/engine/time_limits.cc \
+  lib/sim/engine/time_limits.h \
   lib/sim/engine/timeline.cc \
   lib/sim/engine/timeline.h \
   lib/sim/engine/truth.cc \
@@ -101,16 +103,16 @@ lib_librubato_sim_la_SOURCES = \
   lib/sim/policies/exact_throughput.h \
   lib/sim/policies/policy_aiturbo.cc \
   lib/sim/policies/policy_backfill.cc \
+  lib/sim/policies/policy_easy.cc \
   lib/sim/policies/policy_elastic.cc \
   lib/sim/policies/policy_equal.cc \
   lib/sim/policies/policy_fifo.cc \
+  lib/sim/policies/policy_optimus.cc \
   lib/sim/policies/policy_rubato_place.cc \
   lib/sim/policies/policy_shares.cc \
   lib/sim/policies/policy_tiresias.cc \
   lib/sim/policies/shares.cc \
   lib/sim/policies/shares.h \
-  lib/sim/policies/slurm_backfill.cc \
-  lib/sim/policies/slurm_backfill.h \
   lib/sim/solver/assignment_dual.cc \
   lib/sim/solver/assignment_dual.h \
   lib/sim/solver/assignment_problem.cc \
@@ -128,4 +130,5 @@ lib_librubato_sim_la_SOURCES = \
   lib/sim/suites/suite_aiturbo.cc \
   lib/sim/suites/suite_elastic.cc \
   lib/sim/suites/suite_spec.cc \
-  lib/sim/suites/suite_spec.h
+  lib/sim/suites/suite_spec.h \
+  lib/sim/suites/suite_training.cc

@@ -8,6 +8,7 @@ namespace rubato::sim {
 
 std::unique_ptr<Policy> make_aiturbo(const PolicyContext& context);
 std::unique_ptr<Policy> make_backfill(const PolicyContext& context);
+std::unique_ptr<Policy> make_easy(const PolicyContext& context);
 std::unique_ptr<Policy> make_elastic_fixed(const PolicyContext& context);
 std::unique_ptr<Policy> make_elastic_var(const PolicyContext& context);
 std::string elastic_unfit(const PolicyContext& context);
@@ -20,11 +21,11 @@ std::unique_ptr<Policy> make_gavel_makespan(const PolicyContext& context);
 std::unique_ptr<Policy> make_gavel_maxsum(const PolicyContext& context);
 std::unique_ptr<Policy> make_gavel_wf(const PolicyContext& context);
 std::unique_ptr<Policy> make_las(const PolicyContext& context);
+std::unique_ptr<Policy> make_optimus(const PolicyContext& context);
 std::unique_ptr<Policy> make_rubato_place(const PolicyContext& context);
 std::unique_ptr<Policy> make_tiresias(const PolicyContext& context);
 // peers/policies.cc: these run only by the rules of their own simulators
 std::unique_ptr<Policy> make_only_by_rules(const PolicyContext& context);
-std::string optimus_unfit(const PolicyContext& context);
 std::string pollux_unfit(const PolicyContext& context);
 std::string rubick_unfit(const PolicyContext& context);
 std::string sia_unfit(const PolicyContext& context);
@@ -33,7 +34,8 @@ std::span<const PolicyEntry> policies() {
   static const std::vector<PolicyEntry> table{
       {"aiturbo", "AITurbo: Borda count over attained service and the gain of the next size",
        "rates, forecasts", &make_aiturbo, &elastic_unfit, "those with one GPU type"},
-      {"backfill", "EASY backfill with Slurm's default limits", "limits", &make_backfill},
+      {"backfill", "Slurm's sched/backfill with its default parameters", "limits", &make_backfill},
+      {"easy", "EASY backfill: a reservation for the first waiting job only", "limits", &make_easy},
       {"elastic-fixed", "Saxena et al.: sizes by dynamic programming, the user's batch", "rates",
        &make_elastic_fixed, &elastic_unfit, "those with one GPU type"},
       {"elastic-var", "Saxena et al.: sizes by dynamic programming, the fastest batch", "rates",
@@ -48,8 +50,8 @@ std::span<const PolicyEntry> policies() {
       {"gavel-maxsum", "Gavel: largest sum of throughputs", "rates", &make_gavel_maxsum},
       {"gavel-wf", "Gavel: max-min by water filling", "rates", &make_gavel_wf},
       {"las", "Gavel: max-min of GPU time, ignoring GPU types", "attained service", &make_las},
-      {"optimus", "Optimus with an oracle", "rates, work", &make_only_by_rules, &optimus_unfit,
-       "pollux-t4-64; format pollux or sia, one GPU type"},
+      {"optimus", "Optimus: each GPU where it shortens a remaining time most", "rates, forecasts",
+       &make_optimus, &elastic_unfit, "those with one GPU type"},
       {"pollux", "Pollux: goodput by a genetic search", "rates", &make_only_by_rules, &pollux_unfit,
        "pollux-t4-64, sia-het64; format pollux or sia"},
       {kRubatoPlace, "Rubato in mode place: starts and reservations, no running job changes", "",

@@ -19,6 +19,7 @@ SuiteResult<Suite> aiturbo_mix_suite(const std::string& share, const std::string
                                      std::uint64_t seed);
 SuiteResult<Suite> elastic_suite(const std::string& throughput, const std::string&,
                                  std::uint64_t seed);
+SuiteResult<Suite> training_suite(const std::string& shape, const std::string&, std::uint64_t seed);
 // peers/suite_*.cc
 SuiteResult<Suite> muri_v100_64(const std::string& trace, const std::string& data_dir,
                                 std::uint64_t);
@@ -69,6 +70,12 @@ std::span<const SuiteEntry> suites() {
        {"philly-1", "philly-2", "saturn-1", "saturn-2"},
        "160 elastic jobs in 8 hours, 64 GPUs of 3 types",
        &sia_het64},
+      {"training",
+       '@',
+       {"small", "three", "busy", "idle", "bursty", "gangs", "elastic", "unsure"},
+       "generated: shapes on which constants are chosen",
+       &training_suite,
+       false},
   };
   return table;
 }
@@ -127,8 +134,8 @@ Result<RunMetrics> run_policy(const Suite& suite, const std::string& policy,
     for (const PolicyEntry& one : policies()) names.push_back(one.name);
     return fail(fmt::format("no policy '{}'{}", policy, did_you_mean(policy, names)));
   }
-  const PolicyContext context{suite.cluster, suite.jobs,     control.seed,
-                              information,   control.config, suite.refit_share};
+  const PolicyContext context{suite.cluster,  suite.jobs,        control.seed,        information,
+                              control.config, suite.refit_share, suite.types_in_order};
   if (entry->unfit != nullptr) {
     const std::string why = entry->unfit(context);
     if (!why.empty()) return fail(why);
@@ -160,8 +167,9 @@ Result<Metrics> mean_metrics(const Suite& suite, const std::string& data_dir,
   for (int seed = 0; seed < suite.published_seeds; ++seed) {
     RunControl seeded = control;
     seeded.seed = static_cast<std::uint64_t>(seed);
-    const auto drawn = make_suite(suite.name, data_dir, seeded.seed);
+    auto drawn = make_suite(suite.name, data_dir, seeded.seed);
     if (!drawn) return tl::unexpected(drawn.error());
+    drawn->limits = suite.limits;
     const auto record = run_suite(*drawn, policy, information, seeded);
     if (!record) return tl::unexpected(record.error());
     all.push_back(measure(*record, drawn->window, drawn->cluster.gpus(), drawn->origin));

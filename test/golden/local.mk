@@ -11,6 +11,7 @@ GOLDEN_TESTS = \
   test/golden/replay_test.py \
   test/golden/schema_test.py \
   test/golden/simulate_cut_test.py \
+  test/golden/full_table_test.py \
   test/golden/simulate_history_test.py \
   test/golden/simulate_page_test.py \
   test/golden/validate_test.py

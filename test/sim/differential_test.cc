@@ -263,7 +263,7 @@ TEST_P(AnyPolicy, IsTheSameAgainAndAfterCuts) {
 
 std::vector<std::string> engine_policies() {
   std::vector<std::string> names;
-  const std::set<std::string> ruled{"optimus", "pollux", "rubick", "rubick-honest", "sia"};
+  const std::set<std::string> ruled{"pollux", "rubick", "rubick-honest", "sia"};
   for (const PolicyEntry& entry : policies()) {
     if (!ruled.contains(entry.name)) names.push_back(entry.name);
   }

@@ -48,6 +48,8 @@ Suite make_suite(const char* shape, JobList jobs) {
   suite.cluster = cluster(shape);
   suite.jobs = std::move(jobs);
   suite.truth = std::make_shared<LineTruth>();
+  suite.limits = Limits::kExact;
+  suite.types_in_order = true;
   return suite;
 }
 
@@ -157,7 +159,7 @@ TEST(Engine, TheFirstHoldsOthersBackAndBackfillDoesNot) {
                            make_job("short", 2, 2, 100), make_job("long", 3, 2, 1000)});
   const RunMetrics fifo = play(suite, "fifo");
   EXPECT_DOUBLE_EQ(fifo.jobs[2].first_start, 200);
-  const RunMetrics easy = play(suite, "backfill");
+  const RunMetrics easy = play(suite, "easy");
   EXPECT_DOUBLE_EQ(easy.jobs[2].first_start, 2) << "it ends before the first one starts";
   EXPECT_DOUBLE_EQ(easy.jobs[1].first_start, 100);
   EXPECT_GE(easy.jobs[3].first_start, 200);
@@ -195,7 +197,7 @@ TEST(Engine, NobodyStartsWhereItMakesNoProgress) {
   Suite suite = make_suite("a:2x4", {make_job("four", 0, 4, 400), make_job("eight", 1, 8, 800)});
   suite.truth = std::make_shared<WholeNodes>();
   suite.grid = 60;
-  for (const char* policy : {"fifo", "fifo-het", "backfill"}) {
+  for (const char* policy : {"fifo", "fifo-het", "backfill", "easy"}) {
     EXPECT_DOUBLE_EQ(play(suite, policy).jobs[1].first_start, 120) << policy;
   }
 }
@@ -240,8 +242,9 @@ Suite drawn(std::uint64_t seed) {
   return make_suite("a:2x8,b:3x4", std::move(jobs));
 }
 
-const std::vector<std::string> kEngine{"fifo",      "fifo-het",     "backfill", "las",
-                                       "gavel-las", "gavel-maxsum", "tiresias", "rubato-place"};
+const std::vector<std::string> kEngine{"fifo",         "fifo-het", "backfill",
+                                       "easy",         "las",      "gavel-las",
+                                       "gavel-maxsum", "tiresias", "rubato-place"};
 
 /// A node never has more GPUs in use than it has; a job has one placement; its GPU time matches.
 void check_intervals(const Suite& suite, const RunMetrics& record) {

@@ -229,7 +229,7 @@ TEST_P(EachGenerated, AFileOfItGivesTheSame) {
   ASSERT_TRUE(read) << read.error().text;
   EXPECT_EQ(read->jobs, suite.jobs);
   for (const char* policy : {"fifo", "backfill", "las", "tiresias", "rubato-place", "equal",
-                             "elastic-fixed", "aiturbo"}) {
+                             "elastic-fixed", "aiturbo", "optimus"}) {
     const RunMetrics a = play(suite, policy, kNever);
     const RunMetrics b = play(*read, policy, suite.horizon);
     EXPECT_EQ(a.intervals, b.intervals) << policy;
@@ -241,6 +241,78 @@ TEST_P(EachGenerated, AFileOfItGivesTheSame) {
 INSTANTIATE_TEST_SUITE_P(Generated, EachGenerated,
                          testing::Values("elastic@20/hours=4", "aiturbo-mix@50/jobs=80/gpus=16",
                                          "elastic@15/arrivals=bursty/batch=random/hours=4"));
+
+std::vector<std::string> training_shapes() {
+  for (const SuiteEntry& entry : suites()) {
+    if (entry.name == "training") return entry.arguments;
+  }
+  return {};
+}
+
+TEST(Training, ShapesAreOfTheirLoadAndFitTheirCluster) {
+  ASSERT_EQ(training_shapes().size(), 8U);
+  for (const std::string& shape : training_shapes()) {
+    const Suite suite = made("training@" + shape);
+    EXPECT_EQ(suite.jobs, made("training@" + shape).jobs) << shape;
+    EXPECT_NE(suite.jobs.front().work, made("training@" + shape, 1).jobs.front().work) << shape;
+    EXPECT_TRUE(suite.published.empty());
+    double seconds = 0;
+    for (const SimJob& job : suite.jobs) {
+      EXPECT_LT(ideal_seconds(*suite.truth, suite.cluster, job), kNever) << shape << job.key;
+      seconds += job.gpus * ideal_seconds(*suite.truth, suite.cluster, job);
+    }
+    // On its fastest type a job needs less than on the mean one, which the load is about.
+    const double load = seconds / suite.jobs.back().arrival / suite.cluster.gpus();
+    EXPECT_GT(load, .25) << shape;
+    EXPECT_LT(load, 1.5) << shape;
+  }
+  EXPECT_NE(error_of("training@smal").find("must be one of small, three"), std::string::npos);
+}
+
+/// Speed grows with the square root of the GPUs.
+class RootTruth final : public Truth {
+ public:
+  [[nodiscard]] double throughput(const SimJob& /*job*/, const Setting& setting,
+                                  double /*done*/) const override {
+    return setting.holds() ? std::sqrt(setting.gpus()) : 0;
+  }
+};
+
+TEST(Optimus, GivesGpusWhereTheyShortenRemainingTimesMost) {
+  Suite suite;
+  suite.cluster = parse_cluster_shape("a:1x8").value();
+  suite.truth = std::make_shared<RootTruth>();
+  for (const double work : {100'000.0, 10'000.0}) {
+    SimJob job;
+    job.key = job.model = std::to_string(suite.jobs.size());
+    job.work = work;
+    job.max_gpus = 8;
+    suite.jobs.push_back(job);
+  }
+  const RunMetrics record = play(suite, "optimus", 200);
+  ASSERT_EQ(record.intervals.size(), 2U);
+  EXPECT_EQ(record.intervals[0].gpus + record.intervals[1].gpus, 8);
+  const auto left = [](double work, int gpus) { return work / std::sqrt(gpus); };
+  double best = kNever;
+  int of_first = 0;
+  for (int gpus = 1; gpus < 8; ++gpus) {  // all ways to share the GPUs
+    const double sum = left(100'000, gpus) + left(10'000, 8 - gpus);
+    if (sum < best) best = sum, of_first = gpus;
+  }
+  for (const AllocationInterval& one : record.intervals) {
+    EXPECT_EQ(one.gpus, one.job == 0 ? of_first : 8 - of_first);
+  }
+  suite.jobs[1].min_gpus = suite.jobs[1].gpus = 4;
+  const RunMetrics other = play(suite, "optimus", 200);
+  for (const AllocationInterval& one : other.intervals) EXPECT_EQ(one.gpus, 4) << "no size below";
+}
+
+TEST(Optimus, RunsInGeneratedSuites) {
+  for (const char* name : {"elastic@20/hours=4", "aiturbo-mix@50/jobs=80/gpus=16"}) {
+    const Suite suite = made(name);
+    EXPECT_GT(measure(play(suite, "optimus", suite.horizon), {}, 40, 0).finished, 10) << name;
+  }
+}
 
 TEST(Native, WhatAFileCannotHoldIsSaid) {
   Suite suite = made("elastic@20");

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The simulator: its engine, its readers, and the figures of others that it reproduces.
-EXTRA_DIST += test/sim/same_figures test/sim/site_month
+EXTRA_DIST += test/sim/full_table test/sim/same_figures test/sim/site_month test/sim/sweep
 if HAVE_GTEST
 check_PROGRAMS += test/sim/sim_tests
 TESTS += test/sim/sim_tests
@@ -19,6 +19,7 @@ test_sim_sim_tests_SOURCES = \
   test/sim/generator_test.cc \
   test/sim/glpk.cc \
   test/sim/glpk.h \
+  test/sim/groups_test.cc \
   test/sim/history_test.cc \
   test/sim/input_bounds_test.cc \
   test/sim/limit_test.cc \

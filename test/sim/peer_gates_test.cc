@@ -115,8 +115,8 @@ TEST(PeerPolicies, RunWhereTheirRulesHold) {
   }
   EXPECT_EQ(plays("pollux-t4-64:w6", "optimus"), "");
   EXPECT_EQ(plays("sia-het64:philly-1", "optimus"),
-            "knows one type of GPU and needs its measured step times; it runs in the suites "
-            "pollux-t4-64, and on workloads of format pollux or sia on one type");
+            "needs a cluster with GPUs of one type, and this one has 3; it runs in the suites "
+            "elastic, aiturbo-mix, pollux-t4-64, rubick-a800-64 and muri-v100-64");
   EXPECT_EQ(plays("pollux-t4-64:w6", "rubick"),
             "needs the execution plans of Rubick's models; it runs in the suite rubick-a800-64, "
             "and on workloads of format rubick");

@@ -92,9 +92,9 @@ ClusterShape cluster_of(const Names& names) {
   return parse_cluster_shape(fmt::format("{}:2x4,{}:3x2", names.types[0], names.types[1])).value();
 }
 
-const std::vector<std::string> kAnywhere{"backfill",  "equal",        "fifo",     "fifo-het",
-                                         "gavel-las", "gavel-maxsum", "gavel-wf", "gavel-makespan",
-                                         "las",       "rubato-place", "tiresias"};
+const std::vector<std::string> kAnywhere{"backfill",       "easy",      "equal",        "fifo",
+                                         "fifo-het",       "gavel-las", "gavel-maxsum", "gavel-wf",
+                                         "gavel-makespan", "las",       "rubato-place", "tiresias"};
 
 TEST_F(Files, TheOrderOfRowsChangesNothing) {
   const Names names{{"m0", "m1", "m2"}, {"a", "b"}};

@@ -22,6 +22,13 @@ double jain_index(const std::vector<double>& shares) {
   return sum * sum / (static_cast<double>(shares.size()) * squares);
 }
 
+/// The members that are not counts of jobs.
+constexpr double Metrics::*kReals[] = {
+    &Metrics::avg_jct_s,       &Metrics::p50_jct_s,         &Metrics::p99_jct_s,
+    &Metrics::ideal_avg_jct_s, &Metrics::ideal_finished_s,  &Metrics::makespan_s,
+    &Metrics::gpu_utilisation, &Metrics::gpu_hours_per_job, &Metrics::restarts_per_job,
+    &Metrics::round_ms_mean,   &Metrics::round_ms_p99,      &Metrics::jain};
+
 }  // namespace
 
 double RunMetrics::last_event() const {
@@ -84,12 +91,19 @@ Metrics mean_of(const std::vector<Metrics>& all) {
   };
   out.jobs = static_cast<int>(std::lround(mean_in(&Metrics::jobs)));
   out.finished = static_cast<int>(std::lround(mean_in(&Metrics::finished)));
-  for (double Metrics::*member :
-       {&Metrics::avg_jct_s, &Metrics::p50_jct_s, &Metrics::p99_jct_s, &Metrics::ideal_avg_jct_s,
-        &Metrics::ideal_finished_s, &Metrics::makespan_s, &Metrics::gpu_utilisation,
-        &Metrics::gpu_hours_per_job, &Metrics::restarts_per_job, &Metrics::round_ms_mean,
-        &Metrics::round_ms_p99, &Metrics::jain}) {
-    out.*member = mean_in(member);
+  for (double Metrics::*member : kReals) out.*member = mean_in(member);
+  return out;
+}
+
+Metrics spread_of(const std::vector<Metrics>& all) {
+  const Metrics mean = mean_of(all);
+  const auto degrees = static_cast<double>(all.size()) - 1;
+  Metrics out;
+  for (double Metrics::*member : kReals) {
+    double squares = 0;
+    for (const Metrics& one : all) squares += std::pow(one.*member - mean.*member, 2);
+    out.*member =
+        degrees > 0 ? std::sqrt(squares / degrees) : std::numeric_limits<double>::quiet_NaN();
   }
   return out;
 }

@@ -91,5 +91,7 @@ struct Metrics {
 
 /// The mean of each metric; job counts are rounded to the nearest integer. `all` must not be empty.
 [[nodiscard]] Metrics mean_of(const std::vector<Metrics>& all);
+/// The sample standard deviation of each metric; job counts stay 0. NaN with fewer than two.
+[[nodiscard]] Metrics spread_of(const std::vector<Metrics>& all);
 
 }  // namespace rubato::sim

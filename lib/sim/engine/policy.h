@@ -55,7 +55,7 @@ struct JobView {
   bool started = false;       ///< it runs or has run
   Grant now;                  ///< `where` is always set while it holds
   double samples = 0;         ///< its total work, as it declares it
-  double limit = 0;           ///< s; its time limit, or a substitute (asked_limit)
+  double limit = 0;           ///< s; its time limit, or a substitute (time_limits.h)
   std::span<const char> can;  ///< a flag per type: it can run there with its request
 
   [[nodiscard]] bool fits(TypeIndex type) const { return can[type] != 0; }
@@ -110,6 +110,8 @@ struct PolicyContext {
   const Config* config = nullptr;                   ///< for policy rubato-place; null: defaults
   /// rubato-place fits its models again when it has this share more reports; 0: each round.
   double refit_share = 0;
+  /// Policies that ignore GPU types search the groups in their order (TypeOrder).
+  bool types_in_order = false;
 };
 
 struct PolicyEntry {

@@ -2,8 +2,12 @@
 #include "lib/sim/engine/policy_help.h"
 
 #include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
 
 #include "lib/sim/engine/metrics.h"
+#include "lib/sim/engine/noise.h"
 
 namespace rubato::sim {
 
@@ -88,10 +92,56 @@ void settle(const PolicyState& state, std::vector<Grant>& grants) {
   }
 }
 
+double forecast_factor(const SimJob& job, std::uint64_t seed, JobIndex number) {
+  constexpr std::uint64_t kForecast = 131;
+  const auto draw = static_cast<std::uint64_t>(number.value());
+  return std::exp(job.forecast_error * normal_noise(seed, kForecast, draw));
+}
+
 std::vector<Grant> as_it_is(const PolicyState& state) {
   std::vector<Grant> grants;
   for (const JobView& view : state.jobs) grants.push_back(view.now);
   return grants;
+}
+
+namespace {
+
+std::vector<TypeIndex> types_of(const ClusterShape& cluster) {
+  std::vector<TypeIndex> types;
+  for (const TypeIndex type : cluster.type_indices()) types.push_back(type);
+  return types;
+}
+
+}  // namespace
+
+std::vector<TypeIndex> types_by_shape(const ClusterShape& cluster) {
+  std::vector<TypeIndex> types = types_of(cluster);
+  std::ranges::sort(types, [&](TypeIndex a, TypeIndex b) {
+    const auto larger_first = [&](TypeIndex type) {
+      const NodeGroup& group = cluster.groups[type];
+      return std::tuple(-group.gpus_per_node, -group.nodes, -group.cores, -group.memory,
+                        std::string_view(group.type));
+    };
+    return larger_first(a) < larger_first(b);
+  });
+  return types;
+}
+
+TypeOrder::TypeOrder(const PolicyContext& context)
+    : types_(context.types_in_order ? types_of(context.cluster) : types_by_shape(context.cluster)),
+      seed_(context.seed),
+      in_order_(context.types_in_order) {}
+
+std::vector<TypeIndex> TypeOrder::of(JobIndex job) const {
+  /// Stream of the draws; large, since reports use the numbers of jobs as streams.
+  constexpr std::uint64_t kTypes = 0x7479706573000000;
+  std::vector<TypeIndex> order = types_;
+  const auto number = static_cast<std::uint64_t>(job.value());
+  for (std::size_t i = order.size(); i > 1 && !in_order_; --i) {
+    const double share = uniform_noise(seed_, kTypes + i, number);
+    std::swap(order[i - 1], order[static_cast<std::size_t>(share * static_cast<double>(i))]);
+  }
+  return order;
 }
 
 }  // namespace rubato::sim

@@ -35,7 +35,29 @@ namespace rubato::sim {
 /// Assigns nodes to each grant. Unchanged grants keep their nodes; the others follow, larger ones
 /// first. A grant without room or progress is dropped.
 void settle(const PolicyState& state, std::vector<Grant>& grants);
+/// Forecast of the remaining time / true remaining time, drawn with the job's forecast_error.
+[[nodiscard]] double forecast_factor(const SimJob& job, std::uint64_t seed, JobIndex number);
 /// Keeps the allocations of running jobs; the other jobs wait.
 [[nodiscard]] std::vector<Grant> as_it_is(const PolicyState& state);
+
+/// GPU types by properties of their groups: GPUs per node, nodes, cores and memory, larger ones
+/// first; by name only if these are equal. Policies break ties in this order, so that the order of
+/// groups in a cluster's text decides nothing.
+[[nodiscard]] std::vector<TypeIndex> types_by_shape(const ClusterShape& cluster);
+
+/// The order in which a policy that ignores GPU types tries them: for each job its own, drawn from
+/// the seed. Gavel's simulator shuffles types for such policies too. Or for all jobs that of the
+/// groups, as slurmctld searches nodes in their order.
+class TypeOrder {
+ public:
+  explicit TypeOrder(const PolicyContext& context);
+
+  [[nodiscard]] std::vector<TypeIndex> of(JobIndex job) const;
+
+ private:
+  std::vector<TypeIndex> types_;
+  std::uint64_t seed_;
+  bool in_order_;
+};
 
 }  // namespace rubato::sim

@@ -41,7 +41,8 @@ RunState::RunState(const Suite& suite, std::uint64_t seed, bool intervals)
     record_.jobs[i].arrival = suite.jobs[i].arrival;
     record_.jobs[i].ideal_s = ideal_seconds(*suite.truth, suite.cluster, suite.jobs[i]);
     can_.push_back(types_of(suite.jobs[i]));
-    limits_.push_back(asked_limit(*suite.truth, suite.cluster, suite.jobs[i]));
+    limits_.push_back(
+        asked_limit(*suite.truth, suite.cluster, suite.jobs[i], suite.limits, seed, i));
   }
   const std::size_t last = std::min(suite.window.last, suite.jobs.size());
   window_jobs_ = last - std::min(suite.window.first, last);

@@ -15,6 +15,7 @@
 #include "lib/sim/engine/policy.h"
 #include "lib/sim/engine/run_control.h"
 #include "lib/sim/engine/suite_error.h"
+#include "lib/sim/engine/time_limits.h"
 #include "lib/sim/engine/truth.h"
 #include "lib/sim/engine/workload.h"
 
@@ -60,6 +61,8 @@ struct Suite {
   double report_s = 60;         ///< time between reports of a job
   double report_noise = 0.05;   ///< standard deviation of the logarithm of reported values
   double refit_share = 0;       ///< see PolicyContext
+  Limits limits = Limits::kUsers;      ///< of jobs without a time limit
+  bool types_in_order = false;         ///< see PolicyContext
   std::vector<NodeEvent> node_events;  ///< sorted by time
   Rules rules = nullptr;
   std::shared_ptr<const void> data;  ///< additional data for `rules`

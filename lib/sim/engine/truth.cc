@@ -72,10 +72,8 @@ std::vector<int> some_sizes(const SimJob& job) {
 
 }  // namespace
 
-double asked_limit(const Truth& truth, const ClusterShape& cluster, const SimJob& job) {
-  constexpr double kRoom = 2;
+double longest_seconds(const Truth& truth, const ClusterShape& cluster, const SimJob& job) {
   constexpr double kNone = std::numeric_limits<double>::infinity();
-  if (job.time_limit < kNone) return job.time_limit;
   double longest = 0;
   for (const TypeIndex type : cluster.type_indices()) {
     if (!may_use(job, cluster, type)) continue;
@@ -85,7 +83,7 @@ double asked_limit(const Truth& truth, const ClusterShape& cluster, const SimJob
       if (seconds < kNone) longest = std::max(longest, seconds);
     }
   }
-  return longest > 0 ? std::ceil(kRoom * (longest + job.start_s) / 60) * 60 : kNone;
+  return longest > 0 ? longest + job.start_s : kNone;
 }
 
 namespace {

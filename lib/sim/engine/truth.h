@@ -69,12 +69,10 @@ class Truth {
 [[nodiscard]] double ideal_seconds(const Truth& truth, const ClusterShape& cluster,
                                    const SimJob& job);
 
-/// The time limit of the submission, in seconds: that of the workload if it has one. Else twice the
-/// job's true time alone, start included, on its slowest type and at its slowest size, in whole
-/// minutes. A limit must hold for all sizes, and users leave a margin; Mu'alem and Feitelson (IEEE
-/// TPDS 12(6), 2001) model it as a multiple of the run time. Infinity: it can run nowhere.
-[[nodiscard]] double asked_limit(const Truth& truth, const ClusterShape& cluster,
-                                 const SimJob& job);
+/// The job's true time alone, start included, on its slowest type and at its slowest size.
+/// Infinity: it can run nowhere.
+[[nodiscard]] double longest_seconds(const Truth& truth, const ClusterShape& cluster,
+                                     const SimJob& job);
 
 /// A warning about jobs that no type of the cluster can run as requested. It names the first one
 /// with its line and the reason. "" if all can run.

@@ -16,7 +16,6 @@
 #include "lib/sim/engine/engine.h"
 #include "lib/sim/formats/field_lines.h"
 #include "lib/sim/formats/sacct_fields.h"
-#include "lib/sim/policies/slurm_backfill.h"
 
 namespace rubato::sim {
 namespace {
@@ -374,14 +373,6 @@ bool fit_to_nodes(const ClusterShape& cluster, SimJob& job) {
   return wide;
 }
 
-/// `backfill` as slurmctld runs it; other policies in the common engine.
-std::optional<Result<RunMetrics>> rules_sacct(const Suite& suite, const std::string& policy,
-                                              const RunControl& control) {
-  if (policy != "backfill") return std::nullopt;
-  const auto made = make_slurm_backfill();
-  return run_engine(suite, *made, control);
-}
-
 }  // namespace
 
 Result<Suite> read_sacct_suite(const std::string& file, const std::string& /*profiles*/,
@@ -402,8 +393,9 @@ Result<Suite> read_sacct_suite(const std::string& file, const std::string& /*pro
   std::string small;  // the first job too large for the cluster
   bool some = false;
   suite.truth = std::make_shared<SameTime>();
-  suite.rules = &rules_sacct;
   suite.refit_share = kRefitShare;
+  suite.limits = Limits::kExact;
+  suite.types_in_order = true;
   suite.window.first = static_cast<std::size_t>(history->running_at_begin);
   if (history->open) {
     suite.horizon = history->end - history->begin;

@@ -55,7 +55,7 @@ struct SacctHistory {
 
 /// A job keeps its run time and its number of nodes. It keeps its GPU type if AllocTRES names one
 /// of the cluster's. Its CPUs and memory count if the cluster's shape has cores and memory.
-/// `backfill` plays by the rules of slurmctld (slurm_backfill.h). Fails if the cluster can hold
+/// `backfill` plays by the rules of slurmctld (policy_backfill.cc). Fails if the cluster can hold
 /// none of the jobs.
 [[nodiscard]] Result<Suite> read_sacct_suite(const std::string& file, const std::string& profiles,
                                              const ClusterShape& cluster);

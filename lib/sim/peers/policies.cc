@@ -14,11 +14,6 @@ constexpr const char* kMeasured =
 
 std::unique_ptr<Policy> make_only_by_rules(const PolicyContext& /*context*/) { return nullptr; }
 
-std::string optimus_unfit(const PolicyContext& /*context*/) {
-  return "knows one type of GPU and needs its measured step times; it runs in the suites "
-         "pollux-t4-64, and on workloads of format pollux or sia on one type";
-}
-
 std::string pollux_unfit(const PolicyContext& /*context*/) { return kMeasured; }
 
 std::string rubick_unfit(const PolicyContext& /*context*/) {

@@ -10,12 +10,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 
 #include "lib/sim/engine/metrics.h"
-#include "lib/sim/engine/noise.h"
 #include "lib/sim/engine/policy_help.h"
 #include "lib/sim/engine/step_truth.h"
 
@@ -117,9 +115,8 @@ class AiTurbo final : public Policy {
     if (has_servers(job)) setting.plan = servers_plan(size.servers);
     const double throughput = state.truth->throughput(job, setting, view.done);
     if (!(throughput > 0) || size.workers > state.cluster.gpus(0)) return kNever;
-    const auto number = static_cast<std::uint64_t>(view.index.value());
-    const double wrong = std::exp(job.forecast_error * normal_noise(seed_, 131, number));
-    const double seconds = (job.work - view.done) / throughput * wrong;
+    const double seconds =
+        (job.work - view.done) / throughput * forecast_factor(job, seed_, view.index);
     return contended ? seconds * cores_of(size) : seconds;
   }
 

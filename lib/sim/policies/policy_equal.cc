@@ -15,6 +15,8 @@ constexpr double kPeriod = 600;
 
 class Equal final : public Policy {
  public:
+  explicit Equal(const PolicyContext& context) : types_(types_by_shape(context.cluster)) {}
+
   [[nodiscard]] double period() const override { return kPeriod; }
 
   [[nodiscard]] std::vector<Grant> decide(const PolicyState& state) override {
@@ -57,7 +59,7 @@ class Equal final : public Policy {
       if (type_.contains(view.index)) continue;
       TypeIndex best;
       double room = 0;
-      for (const TypeIndex type : state.cluster.type_indices()) {
+      for (const TypeIndex type : types_) {
         if (!above(state, view, type, 0)) continue;
         const double here = static_cast<double>(state.cluster.gpus(type)) / (jobs[type] + 1);
         if (!(here > room)) continue;
@@ -97,13 +99,14 @@ class Equal final : public Policy {
     }
   }
 
+  std::vector<TypeIndex> types_;
   std::map<JobIndex, TypeIndex> type_;  ///< of each job; not valid(): it fits none
 };
 
 }  // namespace
 
-std::unique_ptr<Policy> make_equal(const PolicyContext& /*context*/) {
-  return std::make_unique<Equal>();
+std::unique_ptr<Policy> make_equal(const PolicyContext& context) {
+  return std::make_unique<Equal>(context);
 }
 
 }  // namespace rubato::sim

@@ -8,8 +8,9 @@ namespace {
 
 class Fifo final : public Policy {
  public:
-  /// `fastest`: take the fastest type with room; else the first type with room.
-  explicit Fifo(bool fastest) : fastest_(fastest) {}
+  /// `fastest`: take the fastest type with room; else the first of a random order with room.
+  Fifo(const PolicyContext& context, bool fastest)
+      : fastest_(fastest), by_shape_(types_by_shape(context.cluster)), order_(context) {}
 
   [[nodiscard]] std::vector<Grant> decide(const PolicyState& state) override {
     std::vector<Grant> grants = as_it_is(state);
@@ -32,7 +33,7 @@ class Fifo final : public Policy {
                            const NodePool& pool) const {
     Grant found;
     double throughput = 0;
-    for (const TypeIndex type : state.cluster.type_indices()) {
+    for (const TypeIndex type : fastest_ ? by_shape_ : order_.of(view.index)) {
       const double here = speed(state, view, type, view.job->gpus);
       if (!(here > throughput) || (found.holds() && !fastest_)) continue;
       auto where = find_running(state, view, pool, type, view.job->gpus);
@@ -53,15 +54,17 @@ class Fifo final : public Policy {
   }
 
   bool fastest_;
+  std::vector<TypeIndex> by_shape_;
+  TypeOrder order_;
 };
 
 }  // namespace
 
-std::unique_ptr<Policy> make_fifo(const PolicyContext& /*context*/) {
-  return std::make_unique<Fifo>(false);
+std::unique_ptr<Policy> make_fifo(const PolicyContext& context) {
+  return std::make_unique<Fifo>(context, false);
 }
-std::unique_ptr<Policy> make_fifo_het(const PolicyContext& /*context*/) {
-  return std::make_unique<Fifo>(true);
+std::unique_ptr<Policy> make_fifo_het(const PolicyContext& context) {
+  return std::make_unique<Fifo>(context, true);
 }
 
 }  // namespace rubato::sim

@@ -23,6 +23,9 @@ namespace {
 /// Start of simulated time: in a snapshot 0 means "never".
 constexpr Seconds kBegin = 1'000'000'000;
 constexpr double kInterval = 60;  ///< between rounds while a job waits and no event happens
+/// priority/basic counts down from here, by one per submission (TOP_PRIORITY of
+/// src/slurmctld/slurmctld.h).
+constexpr std::uint32_t kTopPriority = 0xffff0000;
 constexpr const char* kPartition = "gpu";
 constexpr const char* kAccount = "users";
 /// Resources of a node if the cluster's shape omits them: unlimited.
@@ -45,15 +48,18 @@ class RubatoPlace final : public Policy {
     base_.cluster = "simulated";
     base_.partitions.push_back({kPartition, 1, true, 0});
     NodeSet all;
-    // Types and models become numbers: their names must not affect decisions.
+    // Types and models become numbers: neither their names nor the order of groups may affect
+    // decisions.
+    int number_of_types = 0;
     for (const SimJob& job : context.jobs) {
       models_.try_emplace(job.model, fmt::format("m{:04}", models_.size()));
     }
-    for (const NodeGroup& shape : context.cluster.groups) {
-      types_.push_back(fmt::format("t{:04}", types_.size()));
-      NodeGroup group = shape;
-      group.type = types_.back();
-      first_node_.push_back(NodeIndex{base_.nodes.size()});
+    types_.resize(context.cluster.types());
+    first_node_.resize(context.cluster.types());
+    for (const TypeIndex type : types_by_shape(context.cluster)) {
+      NodeGroup group = context.cluster.groups[type];
+      group.type = types_[type] = fmt::format("t{:04}", number_of_types++);
+      first_node_[type] = NodeIndex{base_.nodes.size()};
       for (int i = 0; i < group.nodes; ++i) {
         all.push_back(NodeIndex{base_.nodes.size()});
         base_.nodes.push_back(node_of(group, i));
@@ -95,6 +101,7 @@ class RubatoPlace final : public Policy {
       types.push_back(*line);
       types.back().name = types_[type];
     }
+    std::ranges::sort(types, {}, &GpuTypeConfig::name);
     config_.gpu_types = std::move(types);
     std::vector<JobTypeConfig> models;
     for (JobTypeConfig line : config_.job_types) {
@@ -216,13 +223,22 @@ class RubatoPlace final : public Policy {
     return shares;
   }
 
+  void set_usable(const PolicyState& state, Snapshot& snapshot) const {
+    std::size_t flag = 0;
+    for (const TypeIndex type : state.cluster.type_indices()) {
+      for (const GroupNodeIndex node : state.cluster.groups[type].node_indices()) {
+        if (flag == state.node_up.size()) return;
+        const NodeIndex at{first_node_[type].value() + node.value()};
+        snapshot.nodes[at].usable = state.node_up[flag++] != 0;
+      }
+    }
+  }
+
   Snapshot look(const PolicyState& state) {
     Snapshot snapshot = base_;
     snapshot.taken = at(state.now);
     snapshot.memory = memory_;
-    for (std::size_t i = 0; i < state.node_up.size(); ++i) {
-      snapshot.nodes[i].usable = state.node_up[i] != 0;
-    }
+    set_usable(state, snapshot);
     std::vector<Job> running;
     waiting_ = false;
     for (const JobView& view : state.jobs) {
@@ -230,8 +246,7 @@ class RubatoPlace final : public Policy {
       if (!view.now.holds()) {
         waiting_ = true;
         job.rank = static_cast<int>(snapshot.jobs.size());
-        // As in priority/basic: earlier jobs have higher priority.
-        job.priority = 4'000'000'000U - static_cast<std::uint32_t>(view.index.value());
+        job.priority = kTopPriority - job.key.id;
         snapshot.jobs.push_back(std::move(job));
         started_.erase(view.index);
         continue;

@@ -16,8 +16,8 @@ constexpr double kRound = 360;
 class SharePolicy final : public Policy {
  public:
   SharePolicy(ShareRule rule, const ClusterShape& cluster)
-      : rule_(rule), total_(cluster.types(), 0.0) {
-    for (const TypeIndex type : cluster.type_indices()) gpus_.push_back(cluster.gpus(type));
+      : rule_(rule), types_(types_by_shape(cluster)), total_(cluster.types(), 0.0) {
+    for (const TypeIndex type : types_) gpus_.push_back(cluster.gpus(type));
   }
 
   [[nodiscard]] double period() const override { return kRound; }
@@ -29,7 +29,7 @@ class SharePolicy final : public Policy {
       job.gpus = view.job->gpus;
       job.weight = view.job->weight;
       job.remaining = view.job->work - view.done;
-      for (const TypeIndex type : state.cluster.type_indices()) {
+      for (const TypeIndex type : types_) {
         job.throughputs.push_back(speed(state, view, type, job.gpus));
       }
       jobs.push_back(std::move(job));
@@ -47,17 +47,17 @@ class SharePolicy final : public Policy {
     double priority = 0;
     double share = 0;
     std::size_t job = 0;
-    TypeIndex type = 0;
+    std::size_t column = 0;  ///< of types_
   };
 
   std::vector<Grant> select(const PolicyState& state, const std::vector<ShareJob>& jobs,
                             const std::vector<std::vector<double>>& share) {
     std::vector<Entry> queue;
-    for (const TypeIndex type : state.cluster.type_indices()) {
+    for (std::size_t column = 0; column < types_.size(); ++column) {
       for (std::size_t i = 0; i < jobs.size(); ++i) {
-        if (!(jobs[i].throughputs[type] > 0)) continue;
-        const double part = had_[state.jobs[i].index][type] / total_[type];
-        queue.push_back({share[i][type] / part, share[i][type], i, type});
+        if (!(jobs[i].throughputs[column] > 0)) continue;
+        const double part = had_[state.jobs[i].index][column] / total_[column];
+        queue.push_back({share[i][column] / part, share[i][column], i, column});
       }
     }
     std::stable_sort(queue.begin(), queue.end(), [](const Entry& a, const Entry& b) {
@@ -66,28 +66,30 @@ class SharePolicy final : public Policy {
     NodePool pool = free_pool(state, false);
     std::vector<Grant> grants(jobs.size());
     // Jobs that stay on their type keep their nodes: these are taken first.
-    std::vector<int> free = gpus_of_up(state, pool);
+    std::vector<int> free = gpus_of_up(pool);
+    std::vector<std::size_t> columns(jobs.size());
     for (const Entry& entry : queue) {
       Grant& grant = grants[entry.job];
-      int& left = free[entry.type];
+      int& left = free[entry.column];
       if (grant.holds() || jobs[entry.job].gpus > left) continue;
-      grant.type = entry.type;
+      grant.type = types_[entry.column];
+      columns[entry.job] = entry.column;
       grant.gpus = jobs[entry.job].gpus;
       left -= grant.gpus;
     }
     place(state, pool, grants);
     for (std::size_t i = 0; i < grants.size(); ++i) {
       if (!grants[i].holds()) continue;
-      had_[state.jobs[i].index][grants[i].type] += kRound;
-      total_[grants[i].type] += kRound;
+      had_[state.jobs[i].index][columns[i]] += kRound;
+      total_[columns[i]] += kRound;
     }
     return grants;
   }
 
-  static std::vector<int> gpus_of_up(const PolicyState& state, const NodePool& pool) {
+  [[nodiscard]] std::vector<int> gpus_of_up(const NodePool& pool) const {
     std::vector<int> free;
-    free.reserve(state.cluster.types());
-    for (const TypeIndex type : state.cluster.type_indices()) free.push_back(pool.free(type));
+    free.reserve(types_.size());
+    for (const TypeIndex type : types_) free.push_back(pool.free(type));
     return free;
   }
 
@@ -118,6 +120,7 @@ class SharePolicy final : public Policy {
   }
 
   ShareRule rule_;
+  std::vector<TypeIndex> types_;  ///< of each column of the program
   std::vector<int> gpus_;
   std::vector<double> total_;
   std::map<JobIndex, std::vector<double>> had_;  ///< time on each type, plus half a round

@@ -22,6 +22,8 @@ std::size_t queue_of(double gpu_seconds) {
 
 class Tiresias final : public Policy {
  public:
+  explicit Tiresias(const PolicyContext& context) : order_(context) {}
+
   [[nodiscard]] std::vector<Grant> decide(const PolicyState& state) override {
     std::vector<std::size_t> order(state.jobs.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -49,11 +51,11 @@ class Tiresias final : public Policy {
 
  private:
   /// On its current nodes, else on the first type with room.
-  static Grant place(const PolicyState& state, const JobView& view, NodePool& pool) {
+  [[nodiscard]] Grant place(const PolicyState& state, const JobView& view, NodePool& pool) const {
     if (view.now.holds() && pool.take(view.now.type, view.now.where, per_gpu(*view.job))) {
       return view.now;
     }
-    for (const TypeIndex type : state.cluster.type_indices()) {
+    for (const TypeIndex type : order_.of(view.index)) {
       if (!may_use(*view.job, state.cluster, type)) continue;
       // Skip types on which the job cannot run, although the policy ignores speeds.
       if (state.truth != nullptr && !(speed(state, view, type, view.job->gpus) > 0)) continue;
@@ -68,13 +70,14 @@ class Tiresias final : public Policy {
     return {};
   }
 
+  TypeOrder order_;
   double wake_ = kNever;
 };
 
 }  // namespace
 
-std::unique_ptr<Policy> make_tiresias(const PolicyContext& /*context*/) {
-  return std::make_unique<Tiresias>();
+std::unique_ptr<Policy> make_tiresias(const PolicyContext& context) {
+  return std::make_unique<Tiresias>(context);
 }
 
 }  // namespace rubato::sim

@@ -69,6 +69,32 @@ class Bar {
   std::chrono::steady_clock::time_point last_;
 };
 
+/// Runs the other seeds of --seeds; figures become means. After an interrupt they are those of the
+/// complete seeds.
+Result<void> add_seeds(const SimulateOptions& options, const sim::Suite& suite,
+                       sim::RunControl control, SimulatedRun& run) {
+  std::vector<sim::Metrics> all{run.metrics};
+  control.intervals = false;
+  for (int i = 1; i < options.seeds && !stop_now; ++i) {
+    control.seed = options.seed + static_cast<std::uint64_t>(i);
+    auto other = with_seed(options, suite, control.seed);
+    if (!other) return fail(other.error().text);
+    auto record = sim::run_suite(*other, run.policy, options.information, control);
+    if (!record) return tl::unexpected(record.error());
+    if (stop_now) break;
+    if (test_off(ToolMechanism::kRoundMs)) record->round_ms.clear();
+    all.push_back(sim::measure(*record, other->window, other->cluster.gpus(), other->origin));
+    if (!options.csv.empty())
+      run.others.push_back({control.seed, std::move(other->jobs), std::move(record->jobs)});
+  }
+  run.record.cut = run.record.cut || stop_now;
+  if (all.size() == 1) return {};
+  run.seeds = static_cast<int>(all.size());
+  run.metrics = sim::mean_of(all);
+  run.spread = sim::spread_of(all);
+  return {};
+}
+
 Result<SimulatedRun> simulate_one(const SimulateOptions& options, const sim::Suite& suite,
                                   const std::string& policy, const Config* config) {
   Bar bar(suite.name, policy);
@@ -90,6 +116,12 @@ Result<SimulatedRun> simulate_one(const SimulateOptions& options, const sim::Sui
   run.record = std::move(*record);
   if (test_off(ToolMechanism::kRoundMs)) run.record.round_ms.clear();
   run.metrics = sim::measure(run.record, suite.window, suite.cluster.gpus(), suite.origin);
+  if (options.seeds > 1 && !stop_now) {
+    if (const auto made = add_seeds(options, suite, control, run); !made) {
+      return fail(fmt::format("{}, {}: {}", suite.name, policy, made.error().text));
+    }
+    return run;  // published figures are of one seed, or of those that --gates runs
+  }
   if (run.record.cut) return run;  // published figures are of a complete run
   // Figures over several seeds are compared only if all seeds are run.
   if (suite.published_seeds > 1 && !options.gates) return run;
@@ -307,12 +339,16 @@ std::function<int()> setup(CommandLine& line, const Globals& globals) {
       "-c,--cluster", options->cluster, "SHAPE",
       "Cluster, for example t4:6x4,a100:2x8: type, nodes, GPUs per node; @FILE: from a snapshot");
   line.text("--seed", options->seed_said, "N", "Random seed (default: 0)");
+  line.text("--seeds", options->seeds_said, "N",
+            "Means over N seeds, with the spread (default: 1)");
   line.text("--jobs", options->jobs_said, "N", "Only the first N jobs");
   line.text("--until", options->until_said, "SECONDS", "Stop at this simulated time");
   line.text("--config", options->config, "FILE",
             "rubato.conf for policy rubato-place (default: an empty file)");
   line.text("--information", options->information_said, "WORD",
             "What policy rubato-place knows of jobs: known, rates, learned (default) or blind");
+  line.text("--limits", options->limits_said, "WORD",
+            "Time limits of jobs without one: users (default) or exact");
   line.optional_text("--json", options->json, options->json_said, "[FILE]",
                      "Write JSON Lines, one line per run, to FILE or standard output");
   line.text("--csv", options->csv, "FILE", "Write CSV, one line per job, to FILE");

@@ -103,6 +103,8 @@ std::string compared(const PageSuite& suite) {
   return html;
 }
 
+constexpr const char* kSign = "\u00b1";
+
 std::string figures_table(const PageSuite& suite) {
   std::vector<std::vector<std::string>> rows{{"Policy", "Knows", "Done", "Mean", "Median", "99th",
                                               "Ideal", "Makespan", "GPUs allocated",
@@ -112,13 +114,16 @@ std::string figures_table(const PageSuite& suite) {
     const auto plain = [](double value, int digits) {
       return std::isfinite(value) ? fmt::format("{:.{}f}", value, digits) : std::string("-");
     };
-    rows.push_back({one.run->policy + (one.run->record.cut ? " (cut)" : ""),
-                    sim::known_to(one.run->policy, one.run->record.information),
-                    fmt::format("{}/{}", m.finished, m.jobs), time_text(m.avg_jct_s),
-                    time_text(m.p50_jct_s), time_text(m.p99_jct_s), time_text(m.ideal_avg_jct_s),
-                    time_text(m.makespan_s), percent(m.gpu_utilisation),
-                    plain(m.gpu_hours_per_job, 1), plain(m.restarts_per_job, 1), plain(m.jain, 2),
-                    std::to_string(one.time.max_waiting)});
+    rows.push_back(
+        {one.run->policy + (one.run->record.cut ? " (cut)" : ""),
+         sim::known_to(one.run->policy, one.run->record.information),
+         fmt::format("{}/{}", m.finished, m.jobs),
+         spread_text(*one.run, &sim::Metrics::avg_jct_s, kSign),
+         spread_text(*one.run, &sim::Metrics::p50_jct_s, kSign),
+         spread_text(*one.run, &sim::Metrics::p99_jct_s, kSign), time_text(m.ideal_avg_jct_s),
+         spread_text(*one.run, &sim::Metrics::makespan_s, kSign), percent(m.gpu_utilisation),
+         plain(m.gpu_hours_per_job, 1), plain(m.restarts_per_job, 1), plain(m.jain, 2),
+         std::to_string(one.time.max_waiting)});
   }
   return table_html("Figures of each policy", rows);
 }

@@ -24,6 +24,8 @@
 namespace rubato::tools {
 namespace {
 
+constexpr int kMaxSeeds = 1000;
+
 template <typename Entries>
 std::vector<std::string> names_of(const Entries& entries) {
   std::vector<std::string> names;
@@ -50,6 +52,14 @@ std::string read_numbers(SimulateOptions& options) {
                          options.seed_said);
     }
     options.seed = *seed;
+  }
+  if (!options.seeds_said.empty()) {
+    const auto seeds = number_of<int>(options.seeds_said);
+    if (!seeds || *seeds < 1 || *seeds > kMaxSeeds) {
+      return fmt::format("--seeds: '{}': expected a whole number from 1 to {}", options.seeds_said,
+                         kMaxSeeds);
+    }
+    options.seeds = *seeds;
   }
   if (!options.jobs_said.empty()) {
     const auto jobs = number_of<std::size_t>(options.jobs_said);
@@ -91,12 +101,13 @@ std::string contradiction(const SimulateOptions& options) {
   const Said csv{"--csv", !options.csv.empty()};
   const Said report{"--report", !options.report.empty()};
   const Said write{"--write-workload", options.write_said};
+  const Said seeds{"--seeds", options.seeds > 1};
   const std::pair<Said, std::vector<Said>> pairs[] = {
-      {gates, {jobs, until, workload, sacct, write, cluster, format, profiles, config}},
+      {gates, {jobs, until, workload, sacct, write, cluster, format, profiles, config, seeds}},
       {suite, {workload, sacct, cluster, format, profiles}},
-      {sacct, {workload, format, profiles}},
-      {write, {config, until, json, csv, report}},
-      {list, {gates, suite, workload, sacct, write, policy, json, csv, report}},
+      {sacct, {workload, format, profiles, seeds}},
+      {write, {config, until, json, csv, report, seeds}},
+      {list, {gates, suite, workload, sacct, write, policy, json, csv, report, seeds}},
   };
   for (const auto& [one, others] : pairs) {
     for (const Said& other : others) {
@@ -184,6 +195,18 @@ tl::expected<sim::Suite, InputError> read_workload(const SimulateOptions& option
   return std::move(*suite);
 }
 
+/// Applies --limits and --jobs.
+void shape_by(const SimulateOptions& options, sim::Suite& suite) {
+  if (options.limits) suite.limits = *options.limits;
+  // Jobs that run when a history begins are not of its workload.
+  const std::size_t before = options.format == "sacct" ? suite.window.first : 0;
+  if (options.jobs == 0 || options.jobs >= suite.jobs.size() - before) return;
+  suite.jobs.resize(before + options.jobs);
+  suite.window = {};
+  suite.window.first = before;
+  suite.published.clear();  // those are of the whole workload
+}
+
 /// Warns of jobs that can never run. The peers' loops have their own rules for that.
 void warn_of_never(const sim::Suite& suite, bool history = false) {
   if (suite.rules != nullptr && !history) return;
@@ -225,16 +248,23 @@ tl::expected<SimulateInput, InputError> read_input(const SimulateOptions& option
     warn_of_never(*suite);
     if (!options.gates || !suite->published.empty()) suites.push_back(std::move(*suite));
   }
-  for (sim::Suite& suite : suites) {
-    // Jobs that run when a history begins are not of its workload.
-    const std::size_t before = options.format == "sacct" ? suite.window.first : 0;
-    if (options.jobs == 0 || options.jobs >= suite.jobs.size() - before) continue;
-    suite.jobs.resize(before + options.jobs);
-    suite.window = {};
-    suite.window.first = before;
-    suite.published.clear();  // those are of the whole workload
-  }
+  for (sim::Suite& suite : suites) shape_by(options, suite);
   return input;
+}
+
+tl::expected<sim::Suite, InputError> with_seed(const SimulateOptions& options,
+                                               const sim::Suite& suite, std::uint64_t seed) {
+  if (!options.workload.empty()) return suite;
+  auto other = sim::make_suite(suite.name, options.data, seed);
+  if (!other) {
+    return tl::unexpected<InputError>(
+        InputError{"--suite: " + other.error().text, other.error().word});
+  }
+  if (other->jobs.empty()) {
+    return wrong_word(fmt::format("--suite: {}: no job arrives with seed {}", suite.name, seed));
+  }
+  shape_by(options, *other);
+  return std::move(*other);
 }
 
 std::string complaint(SimulateOptions& options) {
@@ -276,6 +306,13 @@ std::string complaint(SimulateOptions& options) {
                        fmt::join(words, ", "), did_you_mean(options.information_said, words));
   }
   options.information = *information;
+  if (options.limits_said.empty()) return {};
+  options.limits = sim::limits_of(options.limits_said);
+  if (!options.limits) {
+    const std::vector<std::string> words(sim::kLimitsWords.begin(), sim::kLimitsWords.end());
+    return fmt::format("--limits: '{}': must be one of {}{}", options.limits_said,
+                       fmt::join(words, ", "), did_you_mean(options.limits_said, words));
+  }
   return {};
 }
 

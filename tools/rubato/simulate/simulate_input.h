@@ -24,6 +24,8 @@ struct SimulateOptions {
   std::string cluster;
   std::string seed_said;
   std::uint64_t seed = 0;
+  std::string seeds_said;
+  int seeds = 1;
   std::string jobs_said;
   std::size_t jobs = 0;
   std::string until_said;
@@ -31,6 +33,8 @@ struct SimulateOptions {
   std::string config;  ///< a rubato.conf, for policy rubato-place
   std::string information_said = "learned";
   sim::Information information = sim::Information::kLearned;
+  std::string limits_said;
+  std::optional<sim::Limits> limits;  ///< none: those of the suite
   std::vector<std::string> json;
   bool json_said = false;
   std::string csv;
@@ -59,6 +63,10 @@ struct InputError {
 /// The suites of the command line, or the workload. `publish_dir` is for --cluster=@.
 [[nodiscard]] tl::expected<SimulateInput, InputError> read_input(const SimulateOptions& options,
                                                                  const std::string& publish_dir);
+/// The same suite with another seed: drawn anew if it is generated, and shortened in the same way.
+[[nodiscard]] tl::expected<sim::Suite, InputError> with_seed(const SimulateOptions& options,
+                                                             const sim::Suite& suite,
+                                                             std::uint64_t seed);
 /// The rubato.conf given by --config, if any, checked against the suites. Adds sentences about
 /// ignored lines to `notes`.
 [[nodiscard]] tl::expected<std::optional<Config>, InputError> read_rubato_conf(

@@ -72,10 +72,17 @@ std::string summary(const std::vector<SimulatedRun>& runs, const PageFacts& fact
 }
 
 std::string how_it_was_made(const std::vector<SimulatedRun>& runs, const PageFacts& facts) {
-  const std::uint64_t seed = runs.empty() ? 0 : runs.back().seed;
+  const std::uint64_t first = runs.empty() ? 0 : runs.back().seed;
+  const int seeds = runs.empty() ? 1 : runs.back().seeds;
+  const std::string seed =
+      seeds > 1 ? fmt::format(
+                      "s {} to {}: figures are means with the standard deviation as a "
+                      "share of them, and charts over time show the first seed",
+                      first, first + static_cast<std::uint64_t>(seeds) - 1)
+                : fmt::format(" {}", first);
   return fmt::format(
       "<h2>How to reproduce this page</h2>\n<pre><code>{}</code></pre>\n"
-      "<p>Seed {}; Rubato {}; figures as in <code>--json</code>, schema {}. The same command "
+      "<p>Seed{}; Rubato {}; figures as in <code>--json</code>, schema {}. The same command "
       "writes the same page, byte for byte; only the JSON has the wall time of "
       "decisions.</p>\n<p>Percentiles use linear interpolation over finished jobs. <em>Ideal</em> "
       "is the mean time of a job alone on its fastest GPU type, with its requested resources. It "

@@ -61,6 +61,13 @@ void describe(Visitor& v, R& waits) {
   v.list("by_type", waits.types, kUnlimited, kAlways);
 }
 
+template <typename Visitor, Is<sim::Metrics> R>
+void describe(Visitor& v, R& spread) {
+  for (const tools::SimulatedFigure& figure : tools::kSimulatedFigures) {
+    v.figure(figure.name, spread.*figure.value);
+  }
+}
+
 template <typename Visitor, Is<tools::SimulatedRun> R>
 void describe(Visitor& v, R& run) {
   v.text("suite", run.suite, kAlways);
@@ -70,7 +77,7 @@ void describe(Visitor& v, R& run) {
   v.note("waits", "of a whole run of --from-sacct");
   v.number("seed", run.seed, kMaxSamples, kAlways);
   v.number("seeds", known_if(run.seeds > 1, run.seeds), kMaxInt);
-  v.note("seeds", "the figures are means over this number of seeds, 0, 1, ...");
+  v.note("seeds", "the figures are means over this number of seeds: seed, seed + 1, ...");
   v.text("information", std::string(to_string(run.record.information)), kAlways);
   v.one_of("information", {"known", "rates", "learned", "blind"});
   v.note(
@@ -84,6 +91,8 @@ void describe(Visitor& v, R& run) {
     v.figure(figure.name, run.metrics.*figure.value);
     if (figure.note != nullptr) v.note(figure.name, figure.note);
   }
+  v.object("spread", run.spread);
+  v.note("spread", "standard deviation of each figure over the seeds");
   v.yes("cut", run.record.cut);
   v.one_of("cut", {true});
   v.note("cut", "left out unless the run was cut before its end");

@@ -48,9 +48,10 @@ void add_row(Table& table, const SimulatedRun& run) {
   const sim::Metrics& m = run.metrics;
   table.add({suite_text(run), run.policy + (run.record.cut ? " (cut)" : ""),
              sim::known_to(run.policy, run.record.information),
-             fmt::format("{}/{}", m.finished, m.jobs), time_text(m.avg_jct_s),
-             time_text(m.p50_jct_s), time_text(m.p99_jct_s), time_text(m.ideal_avg_jct_s),
-             time_text(m.makespan_s), plain(m.gpu_utilisation, 2), plain(m.gpu_hours_per_job, 1),
+             fmt::format("{}/{}", m.finished, m.jobs), spread_text(run, &sim::Metrics::avg_jct_s),
+             spread_text(run, &sim::Metrics::p50_jct_s), spread_text(run, &sim::Metrics::p99_jct_s),
+             time_text(m.ideal_avg_jct_s), spread_text(run, &sim::Metrics::makespan_s),
+             plain(m.gpu_utilisation, 2), plain(m.gpu_hours_per_job, 1),
              plain(m.restarts_per_job, 1), plain(m.jain, 2)});
 }
 
@@ -102,6 +103,13 @@ std::string time_text(double seconds) {
   if (!std::isfinite(seconds)) return "-";
   return seconds < kInHours ? fmt::format("{:.1f} s", seconds)
                             : fmt::format("{:.2f} h", seconds / kHour);
+}
+
+std::string spread_text(const SimulatedRun& run, double sim::Metrics::*figure, const char* sign) {
+  const double mean = run.metrics.*figure;
+  std::string text = time_text(mean);
+  if (!run.spread || !(mean > 0) || !std::isfinite((*run.spread).*figure)) return text;
+  return text + fmt::format(" {}{:.1f} %", sign, 100 * (*run.spread).*figure / mean);
 }
 
 double figure_of(const sim::Metrics& metrics, const std::string& name) {
@@ -156,19 +164,23 @@ std::string jobs_csv(const std::vector<SimulatedRun>& runs, const std::vector<si
   std::string text =
       "suite,policy,seed,job,model,gpus,arrival_s,first_start_s,finish_s,jct_s,ideal_s,"
       "gpu_seconds,restarts\n";
-  for (std::size_t r = 0; r < runs.size(); ++r) {
-    const SimulatedRun& run = runs[r];
+  const auto add = [&text](const SimulatedRun& run, std::uint64_t seed, const sim::JobList& jobs,
+                           const std::vector<sim::JobResult>& results) {
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      const sim::JobResult& job = results[i];
+      const sim::SimJob& from = jobs[i];
+      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", quoted(run.suite),
+                          quoted(run.policy), seed, quoted(from.key), quoted(from.model), from.gpus,
+                          job.arrival, cell(job.first_start), cell(job.finish), cell(job.jct()),
+                          cell(job.ideal_s), job.gpu_seconds, job.restarts);
+    }
+  };
+  for (const SimulatedRun& run : runs) {
     const auto suite = std::find_if(suites.begin(), suites.end(),
                                     [&](const auto& one) { return one.name == run.suite; });
     if (suite == suites.end()) continue;
-    for (std::size_t i = 0; i < run.record.jobs.size(); ++i) {
-      const sim::JobResult& job = run.record.jobs[i];
-      const sim::SimJob& from = suite->jobs[i];
-      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{}\n", quoted(run.suite),
-                          quoted(run.policy), run.seed, quoted(from.key), quoted(from.model),
-                          from.gpus, job.arrival, cell(job.first_start), cell(job.finish),
-                          cell(job.jct()), cell(job.ideal_s), job.gpu_seconds, job.restarts);
-    }
+    add(run, run.seed, suite->jobs, run.record.jobs);
+    for (const SeedResult& other : run.others) add(run, other.seed, other.jobs, other.results);
   }
   return text;
 }

@@ -12,20 +12,34 @@
 
 namespace rubato::tools {
 
+/// The jobs of a run with another seed, and their results.
+struct SeedResult {
+  std::uint64_t seed = 0;
+  sim::JobList jobs;
+  std::vector<sim::JobResult> results;
+};
+
 /// A run that is complete or was stopped.
 struct SimulatedRun {
   std::string suite;
   std::string policy;
   std::uint64_t seed = 0;
-  int seeds = 1;  ///< above 1: the figures are means over seeds 0, 1, ...
-  sim::RunMetrics record;
+  int seeds = 1;           ///< above 1: the figures are means over seeds seed, seed + 1, ...
+  sim::RunMetrics record;  ///< of the first seed
   sim::Metrics metrics;
+  std::optional<sim::Metrics> spread;  ///< standard deviation over the seeds
+  /// With several seeds: the jobs of the others, for --csv.
+  std::vector<SeedResult> others;
   std::optional<Waits> waits;                   ///< of a whole run of a site's history
   std::vector<sim::PublishedFigure> published;  ///< of this policy
 };
 
 /// Seconds as text: hours from three hours on; "-" if infinite or NaN.
 [[nodiscard]] std::string time_text(double seconds);
+/// The same with the standard deviation over seeds, as a share of the mean; just `seconds` with one
+/// seed. `sign` stands before it.
+[[nodiscard]] std::string spread_text(const SimulatedRun& run, double sim::Metrics::*figure,
+                                      const char* sign = "+-");
 /// A figure of `metrics` by its name; NaN for an unknown name.
 [[nodiscard]] double figure_of(const sim::Metrics& metrics, const std::string& name);
 /// Relative difference from the published value.
