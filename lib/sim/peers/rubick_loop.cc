@@ -122,10 +122,14 @@ class Loop {
     return {};
   }
 
-  /// The predicted throughput on the GPUs that a guaranteed job requests; 0: not guaranteed.
+  /// The measured throughput of a guaranteed job as requested: its plan and GPUs, on one node. The
+  /// predicted one if that was not measured. 0: not guaranteed.
   [[nodiscard]] double promised(JobIndex j) const {
     const SimJob& job = jobs_[j];
-    return job.guaranteed ? states_[j].kind->throughput(std::min(job.gpus, 8)) : 0;
+    if (!job.guaranteed) return 0;
+    const RubickKind& kind = *states_[j].kind;
+    const auto seconds = times_.asked(job.model, job.plan, job.gpus);
+    return seconds ? kind.batch / *seconds : kind.throughput(std::min(job.gpus, 8));
   }
 
   /// Applies the shape of the job's new GPUs.
