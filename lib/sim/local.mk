@@ -52,6 +52,8 @@ lib_librubato_sim_la_SOURCES = \
   lib/sim/peers/adaptive_app.h \
   lib/sim/peers/adaptive_fit.cc \
   lib/sim/peers/adaptive_fit.h \
+  lib/sim/peers/adaptive_guest.cc \
+  lib/sim/peers/adaptive_guest.h \
   lib/sim/peers/adaptive_job.cc \
   lib/sim/peers/adaptive_job.h \
   lib/sim/peers/adaptive_loop.cc \
@@ -65,6 +67,8 @@ lib_librubato_sim_la_SOURCES = \
   lib/sim/peers/formats.h \
   lib/sim/peers/gavel_fifo.cc \
   lib/sim/peers/gavel_fifo.h \
+  lib/sim/peers/guest.cc \
+  lib/sim/peers/guest.h \
   lib/sim/peers/held_gpus.h \
   lib/sim/peers/muri_tiresias.cc \
   lib/sim/peers/muri_tiresias.h \
@@ -81,6 +85,8 @@ lib_librubato_sim_la_SOURCES = \
   lib/sim/peers/read_jobs.h \
   lib/sim/peers/rubick_loop.cc \
   lib/sim/peers/rubick_loop.h \
+  lib/sim/peers/rubick_nodes.cc \
+  lib/sim/peers/rubick_nodes.h \
   lib/sim/peers/rubick_policy.cc \
   lib/sim/peers/rubick_policy.h \
   lib/sim/peers/rubick_tables.cc \

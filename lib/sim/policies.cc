@@ -74,8 +74,14 @@ const PolicyEntry* find_policy(const std::string& name) {
   return found == all.end() ? nullptr : &*found;
 }
 
+RuledPolicy ruled_policy(const std::string& text) {
+  const std::size_t at = text.find('@');
+  if (at == std::string::npos) return {text, ""};
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
 std::string known_to(const std::string& policy, Information information) {
-  const PolicyEntry* const entry = find_policy(policy);
+  const PolicyEntry* const entry = find_policy(ruled_policy(policy).name);
   if (entry == nullptr) return "-";
   return entry->knows.empty() ? std::string(to_string(information)) : entry->knows;
 }

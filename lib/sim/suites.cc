@@ -123,10 +123,25 @@ SuiteResult<Suite> make_suite(const std::string& name, const std::string& data_d
 
 namespace {
 
-Result<RunMetrics> run_policy(const Suite& suite, const std::string& policy,
-                              Information information, const RunControl& control) {
-  if (suite.rules != nullptr) {
-    if (auto record = suite.rules(suite, policy, control)) return std::move(*record);
+/// Marks a record with the simulator that made it.
+Result<RunMetrics> by(const std::string& rules, Result<RunMetrics> record) {
+  if (record) record->rules = rules;
+  return record;
+}
+
+Result<RunMetrics> run_hosted(const Suite& suite, Policy& policy, const RunControl& control) {
+  auto record = by(suite.rules_name, suite.host(suite, policy, control));
+  if (record) record->information = policy.information();
+  return record;
+}
+
+Result<RunMetrics> run_policy(const Suite& suite, const std::string& ruled, Information information,
+                              const RunControl& control) {
+  const auto [policy, rules] = ruled_policy(ruled);
+  if (suite.rules != nullptr && rules != kByEngine) {
+    if (auto record = suite.rules(suite, policy, control)) {
+      return by(suite.rules_name, std::move(*record));
+    }
   }
   const PolicyEntry* entry = find_policy(policy);
   if (entry == nullptr) {
@@ -136,6 +151,10 @@ Result<RunMetrics> run_policy(const Suite& suite, const std::string& policy,
   }
   const PolicyContext context{suite.cluster,  suite.jobs,        control.seed,        information,
                               control.config, suite.refit_share, suite.types_in_order};
+  const bool hosted = rules == kByPeer;
+  if (hosted && suite.host == nullptr) {
+    return fail(fmt::format("no peer's rules for policy {} in suite {}", policy, suite.name));
+  }
   if (entry->unfit != nullptr) {
     const std::string why = entry->unfit(context);
     if (!why.empty()) return fail(why);
@@ -144,7 +163,8 @@ Result<RunMetrics> run_policy(const Suite& suite, const std::string& policy,
   if (made == nullptr) {
     return fail(fmt::format("policy {} does not run in suite {}", policy, suite.name));
   }
-  return run_engine(suite, *made, control);
+  return hosted ? run_hosted(suite, *made, control)
+                : by(kByEngine, run_engine(suite, *made, control));
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ test_sim_sim_tests_SOURCES = \
   test/sim/glpk.cc \
   test/sim/glpk.h \
   test/sim/groups_test.cc \
+  test/sim/guest_test.cc \
   test/sim/history_test.cc \
   test/sim/input_bounds_test.cc \
   test/sim/limit_test.cc \

@@ -53,6 +53,7 @@ struct RunMetrics {
   bool stalled = false;                       ///< stopped with jobs that cannot make progress
   double last_end = kNever;  ///< time of the last job end; kNever: none, or unknown
   Information information = Information::kKnown;  ///< what the policy was told
+  std::string rules;                              ///< whose loop: Suite::rules_name, or "engine"
 
   /// Time of the last event: `end`, or for a stalled run the last end or arrival of a job.
   [[nodiscard]] double last_event() const;

@@ -125,6 +125,15 @@ struct PolicyEntry {
   std::string where = "all";  ///< suites and formats in which it runs, for --list
 };
 
+/// A policy and the rules by which it runs, as a user writes them: POLICY[@RULES].
+struct RuledPolicy {
+  std::string name;
+  std::string rules;  ///< kByEngine, kByPeer, or "": the suite's rules if they know the policy
+};
+inline constexpr const char* kByEngine = "engine";
+inline constexpr const char* kByPeer = "peer";
+[[nodiscard]] RuledPolicy ruled_policy(const std::string& text);
+
 /// Rubato in mode place. The name "rubato" is kept for all of Rubato together.
 inline constexpr const char* kRubatoPlace = "rubato-place";
 
@@ -132,7 +141,8 @@ inline constexpr const char* kRubatoPlace = "rubato-place";
 [[nodiscard]] std::span<const PolicyEntry> policies();
 /// Null if the policy is unknown.
 [[nodiscard]] const PolicyEntry* find_policy(const std::string& name);
-/// What the policy knows of jobs beside their requests, in a word or two; "-" if it is unknown.
+/// What the policy, with or without rules, knows of jobs beside their requests, in a word or two;
+/// "-" if it is unknown.
 [[nodiscard]] std::string known_to(const std::string& policy, Information information);
 
 }  // namespace rubato::sim

@@ -45,6 +45,9 @@ struct Suite;
 using Rules = std::optional<Result<RunMetrics>> (*)(const Suite& suite, const std::string& policy,
                                                     const RunControl& control);
 
+/// The same loop with a policy of the engine.
+using Host = Result<RunMetrics> (*)(const Suite& suite, Policy& policy, const RunControl& control);
+
 inline constexpr double kNoHorizon = 1e300;
 
 struct Suite {
@@ -65,6 +68,8 @@ struct Suite {
   bool types_in_order = false;         ///< see PolicyContext
   std::vector<NodeEvent> node_events;  ///< sorted by time
   Rules rules = nullptr;
+  Host host = nullptr;               ///< null: the policies of `rules` only
+  std::string rules_name;            ///< the simulator of `rules` and `host`, in a word
   std::shared_ptr<const void> data;  ///< additional data for `rules`
   std::vector<PublishedFigure> published;
   /// Above 1: the published figures are means over seeds. They are compared with the mean over this
@@ -93,6 +98,8 @@ struct SuiteEntry {
                                             std::uint64_t seed);
 
 /// Runs a policy in a suite: by the suite's rules if they know it, else in the common engine.
+/// "POLICY@engine" runs in the engine, "POLICY@peer" by the suite's rules, whether or not they know
+/// it. RunMetrics::rules says which.
 [[nodiscard]] Result<RunMetrics> run_suite(const Suite& suite, const std::string& policy,
                                            Information information, const RunControl& control);
 

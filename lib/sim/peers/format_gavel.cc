@@ -114,6 +114,8 @@ Result<Suite> read_gavel_suite(const std::string& trace, const std::string& prof
   suite.cluster = cluster;
   suite.truth = gavel_truth(*data, cluster);
   suite.rules = &rules_gavel;
+  suite.host = &host_gavel;
+  suite.rules_name = "gavel";
   for (const SimJob& job : suite.jobs) {
     const double ideal = ideal_seconds(*suite.truth, cluster, job);
     if (ideal > kMaxSeconds && ideal < kNever) {

@@ -30,5 +30,10 @@ namespace rubato::sim {
 [[nodiscard]] std::optional<Result<RunMetrics>> rules_gavel(const Suite& suite,
                                                             const std::string& policy,
                                                             const RunControl& control);
+/// The same loop with another policy. It decides where Gavel recomputes its shares: at the end of a
+/// round of 360 s after an arrival or an end, 1920 s after the last time at the earliest. Jobs keep
+/// what they have until then.
+[[nodiscard]] Result<RunMetrics> host_gavel(const Suite& suite, Policy& policy,
+                                            const RunControl& control);
 
 }  // namespace rubato::sim

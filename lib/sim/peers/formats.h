@@ -45,6 +45,14 @@ namespace rubato::sim {
                                                            const std::string& policy,
                                                            const RunControl& control);
 
+/// The loops with another policy. Of Pollux and Sia: rounds of 60 s, GPUs held to the end of a
+/// round, and their costs of starts. Of Rubick: rounds of 60 s, 260 s for a start, and placement by
+/// its shapes: small models on one node, large ones on equal parts of some nodes; no phantom GPUs.
+[[nodiscard]] Result<RunMetrics> host_adaptive(const Suite& suite, Policy& policy,
+                                               const RunControl& control);
+[[nodiscard]] Result<RunMetrics> host_rubick(const Suite& suite, Policy& policy,
+                                             const RunControl& control);
+
 /// Sets the ideal time (alone on the cluster) of each job.
 void add_ideals(RunMetrics& record, const Suite& suite);
 

@@ -8,7 +8,9 @@
 #include <numeric>
 #include <utility>
 
+#include "lib/sim/peers/guest.h"
 #include "lib/sim/peers/held_gpus.h"
+#include "lib/sim/peers/rubick_nodes.h"
 #include "lib/sim/peers/rubick_policy.h"
 
 namespace rubato::sim {
@@ -31,9 +33,15 @@ struct State {
 
 class Loop {
  public:
+  /// `guest`: decides instead of Rubick's policy; null: none.
   Loop(const JobList& jobs, const ClusterShape& cluster, const RubickTimes& times, bool phantom,
-       const RunControl& control)
-      : jobs_(jobs), cluster_(cluster), times_(times), phantom_(phantom), control_(control) {}
+       const RunControl& control, Guest* guest)
+      : jobs_(jobs),
+        cluster_(cluster),
+        times_(times),
+        phantom_(phantom),
+        control_(control),
+        guest_(guest) {}
 
   Result<RunMetrics> run() {
     if (cluster_.types() != 1 || cluster_.groups[0].gpus_per_node > 8) {
@@ -102,11 +110,25 @@ class Loop {
 
   Result<void> decide(double clock, GpuIntervals& held) {
     std::vector<JobIndex> active;
-    std::vector<RubickView> views;
     for (const auto j : indices<JobIndex>(states_)) {
-      if (jobs_[j].arrival > clock || record_.jobs[j].finished()) continue;
+      if (jobs_[j].arrival <= clock && !record_.jobs[j].finished()) active.push_back(j);
+    }
+    if (guest_ != nullptr) {
+      if (auto decided = ask_guest(active, clock); !decided) return decided;
+    } else {
+      ask_rubick(active, clock);
+    }
+    for (const JobIndex j : active) {
+      if (auto taken = take(j, clock); !taken) return taken;
+    }
+    for (const auto j : indices<JobIndex>(states_)) held.set(j, 0, states_[j].gpus, clock);
+    return {};
+  }
+
+  void ask_rubick(const std::vector<JobIndex>& active, double clock) {
+    std::vector<RubickView> views;
+    for (const JobIndex j : active) {
       State& s = states_[j];
-      active.push_back(j);
       views.push_back({s.kind, clock - jobs_[j].arrival, record_.jobs[j].restarts,
                        std::exchange(s.seen, true), s.gpus, promised(j)});
     }
@@ -114,18 +136,36 @@ class Loop {
       const RoundTimer timer(record_.round_ms);
       rubick_round(views, cluster_.groups[0].gpus_per_node);
     }
-    for (std::size_t i = 0; i < active.size(); ++i) {
-      states_[active[i]].gpus = views[i].gpus;
-      if (auto taken = take(active[i], clock); !taken) return taken;
+    for (std::size_t i = 0; i < active.size(); ++i) states_[active[i]].gpus = views[i].gpus;
+  }
+
+  Result<void> ask_guest(const std::vector<JobIndex>& active, double clock) {
+    if (active.empty()) return {};
+    std::vector<GuestJob> jobs;
+    for (const JobIndex j : active) {
+      const State& s = states_[j];
+      const double part = s.iteration > 0 ? s.into_iteration / s.iteration : 0;
+      jobs.push_back({j, s.done + part, s.delay, record_.jobs[j].restarts});
     }
-    for (const auto j : indices<JobIndex>(states_)) held.set(j, 0, states_[j].gpus, clock);
+    const RoundTimer timer(record_.round_ms);
+    const auto grants = guest_->decide(clock, jobs);
+    if (!grants) return tl::unexpected(grants.error());
+    for (std::size_t i = 0; i < active.size(); ++i) {
+      std::vector<int>& gpus = states_[active[i]].gpus;
+      std::ranges::fill(gpus, 0);
+      for (const NodeGpus& part : (*grants)[i].where) gpus[part.node.value()] = part.gpus;
+    }
     return {};
   }
 
-  /// The predicted throughput on the GPUs that a guaranteed job requests; 0: not guaranteed.
+  /// The measured throughput of a guaranteed job as requested: its plan and GPUs, on one node. The
+  /// predicted one if that was not measured. 0: not guaranteed.
   [[nodiscard]] double promised(JobIndex j) const {
     const SimJob& job = jobs_[j];
-    return job.guaranteed ? states_[j].kind->throughput(std::min(job.gpus, 8)) : 0;
+    if (!job.guaranteed) return 0;
+    const RubickKind& kind = *states_[j].kind;
+    const auto seconds = times_.asked(job.model, job.plan, job.gpus);
+    return seconds ? kind.batch / *seconds : kind.throughput(std::min(job.gpus, 8));
   }
 
   /// Applies the shape of the job's new GPUs.
@@ -155,6 +195,7 @@ class Loop {
   const RubickTimes& times_;
   bool phantom_;
   const RunControl& control_;
+  Guest* guest_;
   std::vector<State> states_;
   RunMetrics record_;
 };
@@ -164,7 +205,16 @@ class Loop {
 Result<RunMetrics> replay_rubick(const JobList& jobs, const ClusterShape& cluster,
                                  const RubickTimes& times, bool phantom,
                                  const RunControl& control) {
-  return Loop(jobs, cluster, times, phantom, control).run();
+  return Loop(jobs, cluster, times, phantom, control, nullptr).run();
+}
+
+Result<RunMetrics> replay_rubick_guest(const Suite& suite, const RubickTimes& times, Policy& policy,
+                                       const RunControl& control) {
+  Guest guest(suite, policy, control.seed,
+              [&times](const SimJob& job, const Grant& grant, NodePool& pool) {
+                return rubick_nodes(times, job, grant, pool);
+              });
+  return Loop(suite.jobs, suite.cluster, times, false, control, &guest).run();
 }
 
 }  // namespace rubato::sim

@@ -5,6 +5,7 @@
 #include "lib/sim/engine/cluster_shape.h"
 #include "lib/sim/engine/metrics.h"
 #include "lib/sim/engine/run_control.h"
+#include "lib/sim/engine/suite.h"
 #include "lib/sim/engine/workload.h"
 #include "lib/sim/peers/rubick_tables.h"
 
@@ -21,5 +22,10 @@ namespace rubato::sim {
 [[nodiscard]] Result<RunMetrics> replay_rubick(const JobList& jobs, const ClusterShape& cluster,
                                                const RubickTimes& times, bool phantom,
                                                const RunControl& control);
+
+/// The same loop, without phantom GPUs, with a policy of the engine. Jobs run where rubick_nodes()
+/// allows; without such nodes they wait for the next round.
+[[nodiscard]] Result<RunMetrics> replay_rubick_guest(const Suite& suite, const RubickTimes& times,
+                                                     Policy& policy, const RunControl& control);
 
 }  // namespace rubato::sim

@@ -25,7 +25,11 @@ class Round {
   }
 
   void run() {
-    const std::vector<std::size_t> order = by_slope();
+    const std::vector<std::size_t> by_slopes = by_slope();
+    // Jobs with a promise first.
+    std::vector<std::size_t> order = by_slopes;
+    std::stable_partition(order.begin(), order.end(),
+                          [&](std::size_t j) { return jobs_[j].promised > 0; });
     const auto promised = std::count_if(jobs_.begin(), jobs_.end(),
                                         [](const RubickView& job) { return job.promised > 0; });
     for (RubickView& job : jobs_) {
@@ -39,7 +43,8 @@ class Round {
         grow_on_a_node(jobs_[j]);
       }
     }
-    for (const std::size_t j : order) {
+    // The artifact lets large jobs grow by slope alone.
+    for (const std::size_t j : by_slopes) {
       if (jobs_[j].kind->large()) take_largest(jobs_[j]);
     }
   }
@@ -57,14 +62,13 @@ class Round {
     return std::abs(kind.throughput(now) - kind.throughput(std::min(now + 1, 8))) / kind.reference;
   }
 
-  /// Jobs with a promise first, then by ascending slope, as the artifact sorts them.
+  /// By ascending slope.
   [[nodiscard]] std::vector<std::size_t> by_slope() const {
     std::vector<double> slopes;
     for (const RubickView& job : jobs_) slopes.push_back(slope(job));
     std::vector<std::size_t> order(jobs_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::ranges::stable_sort(
-        order, {}, [&](std::size_t j) { return std::pair(!(jobs_[j].promised > 0), slopes[j]); });
+    std::ranges::stable_sort(order, {}, [&](std::size_t j) { return slopes[j]; });
     return order;
   }
 
@@ -72,7 +76,9 @@ class Round {
     for (const auto n : indices<GroupNodeIndex>(free_)) free_[n] += std::exchange(job.gpus[n], 0);
   }
 
-  /// A job with GPUs uses its own node only; another job uses the node with most free GPUs.
+  /// A job with GPUs uses its own node only; another job uses the node with most free GPUs. The
+  /// artifact tries the other nodes too, in order of free GPUs, but a guaranteed job that rejects
+  /// the first rejects all: the predicted throughput never falls with the number of GPUs.
   void grow_on_a_node(RubickView& job) {
     const auto own = std::ranges::find_if(job.gpus, [](int gpus) { return gpus > 0; });
     const GroupNodeIndex node{own != job.gpus.end()

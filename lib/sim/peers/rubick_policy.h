@@ -25,8 +25,8 @@ struct RubickView {
 /// One round over all submitted, unfinished jobs in workload order, on nodes with `node_gpus` GPUs
 /// each. Allocations must fit. No job loses GPUs to another. Large jobs with 32 GPUs or more are
 /// stopped and placed anew, as long as they restarted fewer than 7 times. Guaranteed jobs come
-/// first. A small guaranteed job rejects a placement if 1.5 times its predicted throughput is below
-/// its promise.
+/// first, but not where large jobs grow. A small guaranteed job rejects a placement if 1.5 times
+/// its predicted throughput is below its promise.
 void rubick_round(std::vector<RubickView>& jobs, int node_gpus);
 
 }  // namespace rubato::sim

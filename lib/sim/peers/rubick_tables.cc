@@ -16,16 +16,18 @@ const std::vector<RubickKind>& kinds() {
   // For the two largest models the published performance model predicts plain data parallelism,
   // which they cannot run. The policy still orders jobs by these predictions.
   static const std::vector<RubickKind> kinds = {
-      {"vit", 64 / .049219, {557.148479, 903.187666, 1155.440361, 1227.421624}, {}},
-      {"roberta", 64 / .234, {47.213357, 89.530942, 160.354521, 261.882437}, {}},
-      {"bert", 32 / .15768, {48.038255, 81.087239, 129.451827, 196.669085}, {}},
-      {"t5", 16 / .3207, {15.901039, 28.111836, 45.633303, 66.292652}, {}},
-      {"gpt2", 16 / .62556, {4.260039, 8.400913, 16.344620, 31.002006}, {}},
+      {"vit", 64, 64 / .049219, {557.148479, 903.187666, 1155.440361, 1227.421624}, {}},
+      {"roberta", 64, 64 / .234, {47.213357, 89.530942, 160.354521, 261.882437}, {}},
+      {"bert", 32, 32 / .15768, {48.038255, 81.087239, 129.451827, 196.669085}, {}},
+      {"t5", 16, 16 / .3207, {15.901039, 28.111836, 45.633303, 66.292652}, {}},
+      {"gpt2", 16, 16 / .62556, {4.260039, 8.400913, 16.344620, 31.002006}, {}},
       {"llama7",
+       8,
        8 / 9.4,
        {.138999052, .273240291, 4.446147107, 5.499873600},
        {{2, 8}, {4, 4}, {8, 2}, {8, 8}, {4, 8}, {8, 4}, {1, 8}, {1, 4}, {1, 2}, {1, 1}}},
       {"llama30",
+       4,
        4 / 2.759,
        {.069499526, 1.539975925, 2.223073554, 2.223073554},
        {{6, 8}, {5, 8}, {4, 8}, {6, 4}}},
@@ -70,6 +72,10 @@ RubickTimes::RubickTimes(const RubickData& data) {
       Cell& cell = cells_[{profile.name, {sample.configuration.nodes, sample.configuration.gpus}}];
       cell.sum += sample.step_seconds;
       ++cell.rows;
+      if (sample.configuration.nodes == 1) {
+        plans_.try_emplace({profile.name, row.plan_name, sample.configuration.gpus},
+                           sample.step_seconds);
+      }
       const ExecutionPlan& plan = sample.plan;
       const bool sharded = plan.zero == Zero::kSharded && !plan.checkpointing;
       if (sharded && sample.configuration.nodes == 1) cell.sharded = sample.step_seconds;
@@ -97,6 +103,16 @@ std::optional<double> RubickTimes::nearest(const std::string& app, int nodes, in
     least = away;
   }
   return best == nullptr ? std::nullopt : std::optional(best->seconds());
+}
+
+std::optional<double> RubickTimes::asked(const std::string& app, const std::string& plan,
+                                         int gpus) const {
+  for (const std::string& name : {plan, std::string("ga")}) {
+    if (const auto at = plans_.find({app, name, gpus}); at != plans_.end()) return at->second;
+  }
+  const auto cell = cells_.find({app, {1, gpus}});
+  if (cell == cells_.end()) return std::nullopt;
+  return cell->second.sum / cell->second.rows;
 }
 
 }  // namespace rubato::sim

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct RubickShape {
 /// A model as the policy of the artifact sees it.
 struct RubickKind {
   std::string_view name;
+  double batch = 1;      ///< samples per iteration
   double reference = 1;  ///< samples/s; the unit of slopes
   /// Predicted samples/s at 1, 2, 4, 8 GPUs with one core each, from its performance model.
   std::array<double, 4> believed{};
@@ -55,6 +57,11 @@ class RubickTimes {
   /// Seconds on this many GPUs and nodes; else on the nearest node count (the larger one if equal)
   /// where this GPU count was measured. nullopt: not measured.
   [[nodiscard]] std::optional<double> nearest(const std::string& app, int nodes, int gpus) const;
+  /// Seconds of an iteration with the user's plan on that many GPUs of one node. Without such a
+  /// measurement that of gradient accumulation, else the mean over all plans there. nullopt: not
+  /// measured.
+  [[nodiscard]] std::optional<double> asked(const std::string& app, const std::string& plan,
+                                            int gpus) const;
 
  private:
   struct Cell {
@@ -65,6 +72,8 @@ class RubickTimes {
     [[nodiscard]] double seconds() const { return sharded > 0 ? sharded : sum / rows; }
   };
   std::map<std::pair<std::string, std::pair<int, int>>, Cell> cells_;
+  /// By application, plan and GPUs, on one node.
+  std::map<std::tuple<std::string, std::string, int>, double> plans_;
 };
 
 }  // namespace rubato::sim

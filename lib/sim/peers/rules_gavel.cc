@@ -13,6 +13,7 @@
 #include "lib/sim/engine/mersenne.h"
 #include "lib/sim/peers/format_gavel.h"
 #include "lib/sim/peers/gavel_fifo.h"
+#include "lib/sim/peers/guest.h"
 #include "lib/sim/policies/shares.h"
 
 namespace rubato::sim {
@@ -46,15 +47,17 @@ struct Task {
 
 class GavelLoop {
  public:
-  GavelLoop(const Suite& suite, const std::string& policy, const RunControl& control)
+  /// `guest`: decides instead of a policy of that name; null: none.
+  GavelLoop(const Suite& suite, const std::string& policy, const RunControl& control, Guest* guest)
       : suite_(suite),
         control_(control),
+        guest_(guest),
         types_(suite.cluster.types()),
         rule_(share_rule_of(policy)),
         fastest_(policy == "fifo-het"),
         fifo_(static_cast<std::uint32_t>(control.seed)),
         order_(static_cast<std::uint32_t>(control.seed) + kShuffleSeed) {
-    aware_ = fastest_ || (rule_ && *rule_ != ShareRule::kLasAgnostic);
+    aware_ = guest != nullptr || fastest_ || (rule_ && *rule_ != ShareRule::kLasAgnostic);
     for (const TypeIndex type : suite.cluster.type_indices()) {
       gpus_.push_back(suite.cluster.gpus(type));
       by_name_.push_back(type);
@@ -72,7 +75,7 @@ class GavelLoop {
     }
   }
 
-  RunMetrics run() {
+  Result<RunMetrics> run() {
     now_ = suite_.jobs.empty() ? 0 : suite_.jobs.front().arrival;
     int idle = 0;
     while (!over() && idle < 3) {
@@ -90,6 +93,7 @@ class GavelLoop {
         if (need_ && (now_ - last_reset_ >= kRecompute || last_reset_ == 0)) recompute();
         select();
       }
+      if (!failure_.empty()) return fail(failure_);
       idle = tasks_.empty() && !arrivals ? idle + 1 : 0;  // no job can ever run
       if (control_.progress) {
         control_.progress(now_, window_size() - in_window_left_, window_size());
@@ -195,7 +199,7 @@ class GavelLoop {
       }
     }
     last_reset_ = now_;
-    rule_ ? ask_shares() : ask_fifo();
+    rule_ ? ask_shares() : guest_ != nullptr ? ask_guest() : ask_fifo();
     need_ = false;
   }
 
@@ -223,6 +227,23 @@ class GavelLoop {
       job.share.assign(types_, 0);
       const auto type = chosen.find(id);
       if (type != chosen.end()) job.share[type->second] = 1;
+    }
+  }
+
+  /// A guest's job has all of one type, or waits.
+  void ask_guest() {
+    std::vector<GuestJob> jobs;
+    for (const auto& [id, job] : active_) {
+      jobs.push_back({id, job.steps, 0, record_.jobs[id].restarts});
+    }
+    const auto grants = guest_->decide(now_, jobs);
+    if (!grants) failure_ = grants.error().text;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      Active& job = active_.at(jobs[i].job);
+      job.share.assign(types_, 0);
+      if (!grants || !(*grants)[i].holds()) continue;
+      if ((*grants)[i].gpus != job.gpus) failure_ = "Gavel's rules: each job has its own size";
+      job.share[(*grants)[i].type] = 1;
     }
   }
 
@@ -283,6 +304,8 @@ class GavelLoop {
 
   const Suite& suite_;
   const RunControl& control_;
+  Guest* guest_;
+  std::string failure_;
   std::size_t types_;
   std::optional<ShareRule> rule_;
   bool fastest_;
@@ -307,15 +330,21 @@ class GavelLoop {
   RunMetrics record_;
 };
 
+bool all_rigid(const Suite& suite) { return std::ranges::all_of(suite.jobs, &SimJob::rigid); }
+
 }  // namespace
 
 std::optional<Result<RunMetrics>> rules_gavel(const Suite& suite, const std::string& policy,
                                               const RunControl& control) {
   if (policy != "fifo" && policy != "fifo-het" && !share_rule_of(policy)) return std::nullopt;
-  const bool rigid = std::all_of(suite.jobs.begin(), suite.jobs.end(),
-                                 [](const SimJob& job) { return job.rigid(); });
-  if (!rigid) return std::nullopt;
-  return GavelLoop(suite, policy, control).run();
+  if (!all_rigid(suite)) return std::nullopt;
+  return GavelLoop(suite, policy, control, nullptr).run();
+}
+
+Result<RunMetrics> host_gavel(const Suite& suite, Policy& policy, const RunControl& control) {
+  if (!all_rigid(suite)) return fail("Gavel's rules: each job has its own size");
+  Guest guest(suite, policy, control.seed);
+  return GavelLoop(suite, "", control, &guest).run();
 }
 
 }  // namespace rubato::sim

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lib/base/nearest.h"
+#include "lib/sim/peers/adaptive_guest.h"
 #include "lib/sim/peers/adaptive_loop.h"
 #include "lib/sim/peers/formats.h"
 #include "lib/sim/peers/pollux_optimus.h"
@@ -76,6 +77,8 @@ Result<Suite> read_adaptive(const std::string& workload, const std::string& prof
   suite.data = *world;
   suite.grid = kRound;
   suite.rules = &rules_adaptive;
+  suite.host = &host_adaptive;
+  suite.rules_name = &rules == &sia_rules() ? "sia" : "pollux";
   return suite;
 }
 
@@ -118,6 +121,14 @@ std::optional<Result<RunMetrics>> rules_adaptive(const Suite& suite, const std::
   const auto own = make_policy(policy, suite, *world.rules, control);
   if (!own) return std::nullopt;
   auto record = replay_adaptive(suite.jobs, suite.cluster, world, *own, control);
+  if (record) add_ideals(*record, suite);
+  return record;
+}
+
+Result<RunMetrics> host_adaptive(const Suite& suite, Policy& policy, const RunControl& control) {
+  const auto& world = *static_cast<const AdaptiveWorld*>(suite.data.get());
+  AdaptiveGuest guest(*world.rules, suite, policy, control.seed);
+  auto record = replay_adaptive(suite.jobs, suite.cluster, world, guest, control);
   if (record) add_ideals(*record, suite);
   return record;
 }

@@ -55,6 +55,7 @@ Result<Suite> read_muri_suite(const std::string& workload, const std::string& pr
   for (SimJob& job : suite->jobs) job.start_s = job.restart_s = muri_overhead(job);
   suite->truth = std::make_shared<MuriTruth>();
   suite->rules = &rules_muri;
+  suite->rules_name = "muri";
   return suite;
 }
 

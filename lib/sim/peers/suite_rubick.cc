@@ -90,6 +90,8 @@ Result<Suite> read_rubick_suite(const std::string& workload, const std::string& 
   suite.data = std::shared_ptr<const void>(truth, &truth->times);
   suite.grid = 60;
   suite.rules = &rules_rubick;
+  suite.host = &host_rubick;
+  suite.rules_name = "rubick";
   return suite;
 }
 
@@ -101,6 +103,13 @@ std::optional<Result<RunMetrics>> rules_rubick(const Suite& suite, const std::st
   if (!record) return record;
   add_ideals(*record, suite);
   return std::move(*record);
+}
+
+Result<RunMetrics> host_rubick(const Suite& suite, Policy& policy, const RunControl& control) {
+  const auto& times = *static_cast<const RubickTimes*>(suite.data.get());
+  auto record = replay_rubick_guest(suite, times, policy, control);
+  if (record) add_ideals(*record, suite);
+  return record;
 }
 
 SuiteResult<Suite> rubick_a800_64(const std::string& /*argument*/, const std::string& data_dir,

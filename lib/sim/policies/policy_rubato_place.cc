@@ -28,6 +28,8 @@ constexpr double kInterval = 60;  ///< between rounds while a job waits and no e
 constexpr std::uint32_t kTopPriority = 0xffff0000;
 constexpr const char* kPartition = "gpu";
 constexpr const char* kAccount = "users";
+/// QOS of jobs whose resources are guaranteed. The round sees it and decides nothing by it yet.
+constexpr const char* kGuaranteedQos = "guaranteed";
 /// Resources of a node if the cluster's shape omits them: unlimited.
 constexpr int kCoresOfGpu = 64;
 constexpr MiB kMemory = MiB{1} << 40;
@@ -187,6 +189,7 @@ class RubatoPlace final : public Policy {
     job.label = std::to_string(job.key.id);
     job.name = from.key;
     job.user = job.account = profile_of(from).account;
+    if (from.guaranteed) job.qos = kGuaranteedQos;
     job.partition = kPartition;
     job.managed = true;
     job.eligible = at(from.arrival);

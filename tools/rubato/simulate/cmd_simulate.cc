@@ -125,8 +125,9 @@ Result<SimulatedRun> simulate_one(const SimulateOptions& options, const sim::Sui
   if (run.record.cut) return run;  // published figures are of a complete run
   // Figures over several seeds are compared only if all seeds are run.
   if (suite.published_seeds > 1 && !options.gates) return run;
+  const auto [name, rules] = sim::ruled_policy(policy);
   for (const sim::PublishedFigure& one : suite.published) {
-    if (one.policy == policy) run.published.push_back(one);
+    if (one.policy == name && rules != sim::kByEngine) run.published.push_back(one);
   }
   if (run.published.empty() || suite.published_seeds == 1) return run;
   auto mean = sim::mean_metrics(suite, options.data, policy, options.information, control);
@@ -327,7 +328,7 @@ std::function<int()> setup(CommandLine& line, const Globals& globals) {
   auto options = std::make_shared<SimulateOptions>();
   line.list("-s,--suite", options->suites, "NAMES", "Suites of measured workloads");
   line.list("-p,--policy", options->policies, "NAMES",
-            "Policies (default: those with published figures for the suite)");
+            "Policies, or POLICY@engine, POLICY@peer (default: those with published figures)");
   line.text("-d,--data", options->data, "DIR",
             "Directory of the measured data (default: RUBATO_DATA)");
   line.text("-w,--workload", options->workload, "FILE", "Your own workload");

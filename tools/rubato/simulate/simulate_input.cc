@@ -322,7 +322,9 @@ tl::expected<std::optional<Config>, InputError> read_rubato_conf(
   if (options.config.empty()) return std::nullopt;
   const bool read = std::ranges::any_of(suites, [&](const sim::Suite& suite) {
     const auto policies = policies_for(options, suite);
-    return std::ranges::find(policies, sim::kRubatoPlace) != policies.end();
+    return std::ranges::any_of(policies, [](const std::string& policy) {
+      return sim::ruled_policy(policy).name == sim::kRubatoPlace;
+    });
   });
   if (!read)
     return wrong_word(
@@ -344,15 +346,38 @@ tl::expected<std::optional<Config>, InputError> read_rubato_conf(
   return std::move(loaded->config);
 }
 
+namespace {
+
+/// What is wrong with the rules of POLICY@RULES; "" if nothing.
+std::string wrong_rules(const std::string& word, const sim::Suite& suite) {
+  const std::string rules = sim::ruled_policy(word).rules;
+  if (rules.empty() && word.find('@') == std::string::npos) return "";
+  const std::vector<std::string> known{sim::kByEngine, sim::kByPeer};
+  if (std::find(known.begin(), known.end(), rules) == known.end()) {
+    return fmt::format("{}: rules '{}': must be one of {}{}", word, rules, fmt::join(known, ", "),
+                       did_you_mean(rules, known));
+  }
+  const bool own = suite.rules != nullptr || suite.host != nullptr;
+  if (rules != sim::kByPeer || own) return "";
+  return fmt::format("{}: {} has no rules of a peer's simulator", word, suite.name);
+}
+
+}  // namespace
+
 Result<void> check_policies(const SimulateOptions& options, const sim::Suite& suite) {
   // Replays may know policies that the engine lacks.
   std::vector<std::string> names = names_of(sim::policies());
   for (const sim::PublishedFigure& one : suite.published) names.push_back(one.policy);
-  for (const std::string& policy : options.policies) {
-    if (std::find(names.begin(), names.end(), policy) != names.end()) continue;
-    const std::string mean = did_you_mean(policy, names);
-    return fail(fmt::format("--policy: unknown policy '{}'{}", policy,
-                            mean.empty() ? "; see: rubato simulate --list" : mean));
+  for (const std::string& word : options.policies) {
+    const auto [policy, rules] = sim::ruled_policy(word);
+    if (std::find(names.begin(), names.end(), policy) == names.end()) {
+      const std::string mean = did_you_mean(policy, names);
+      return fail(fmt::format("--policy: unknown policy '{}'{}", policy,
+                              mean.empty() ? "; see: rubato simulate --list" : mean));
+    }
+    if (const std::string wrong = wrong_rules(word, suite); !wrong.empty()) {
+      return fail("--policy: " + wrong);
+    }
   }
   return {};
 }

@@ -85,6 +85,11 @@ void describe(Visitor& v, R& run) {
       "the word of --information for policy rubato-place; known for policies that see true speeds");
   v.text("knows", sim::known_to(run.policy, run.record.information), kAlways);
   v.note("knows", "what the policy knows of jobs beside their requests, as the column KNOWS");
+  const bool by_peer = run.record.rules != sim::kByEngine;
+  v.text("rules", by_peer ? run.record.rules : std::string());
+  v.note("rules",
+         "the simulator by whose rules it ran: gavel, muri, pollux, rubick or sia; left out for "
+         "the common engine");
   v.count("jobs", run.metrics.jobs, kAlways);
   v.count("finished", run.metrics.finished, kAlways);
   for (const tools::SimulatedFigure& figure : tools::kSimulatedFigures) {

@@ -17,6 +17,8 @@ namespace {
 
 constexpr const char* kFinished = "finished";
 constexpr double kHour = 3600;
+/// Columns of the table before RULES.
+constexpr std::ptrdiff_t kBeforeRules = 3;
 /// From this time on, prints hours.
 constexpr double kInHours = 3 * kHour;
 
@@ -44,15 +46,30 @@ std::string suite_text(const SimulatedRun& run) {
   return run.seeds > 1 ? fmt::format("{} ({} seeds)", run.suite, run.seeds) : run.suite;
 }
 
-void add_row(Table& table, const SimulatedRun& run) {
+/// Whether any run used the rules of a peer's simulator.
+bool any_by_peer(const std::vector<SimulatedRun>& runs) {
+  return std::ranges::any_of(runs, [](const SimulatedRun& run) {
+    return !run.record.rules.empty() && run.record.rules != sim::kByEngine;
+  });
+}
+
+void add_row(Table& table, const SimulatedRun& run, bool rules) {
   const sim::Metrics& m = run.metrics;
-  table.add({suite_text(run), run.policy + (run.record.cut ? " (cut)" : ""),
-             sim::known_to(run.policy, run.record.information),
-             fmt::format("{}/{}", m.finished, m.jobs), spread_text(run, &sim::Metrics::avg_jct_s),
-             spread_text(run, &sim::Metrics::p50_jct_s), spread_text(run, &sim::Metrics::p99_jct_s),
-             time_text(m.ideal_avg_jct_s), spread_text(run, &sim::Metrics::makespan_s),
-             plain(m.gpu_utilisation, 2), plain(m.gpu_hours_per_job, 1),
-             plain(m.restarts_per_job, 1), plain(m.jain, 2)});
+  std::vector<std::string> row{suite_text(run),
+                               run.policy + (run.record.cut ? " (cut)" : ""),
+                               sim::known_to(run.policy, run.record.information),
+                               fmt::format("{}/{}", m.finished, m.jobs),
+                               spread_text(run, &sim::Metrics::avg_jct_s),
+                               spread_text(run, &sim::Metrics::p50_jct_s),
+                               spread_text(run, &sim::Metrics::p99_jct_s),
+                               time_text(m.ideal_avg_jct_s),
+                               spread_text(run, &sim::Metrics::makespan_s),
+                               plain(m.gpu_utilisation, 2),
+                               plain(m.gpu_hours_per_job, 1),
+                               plain(m.restarts_per_job, 1),
+                               plain(m.jain, 2)};
+  if (rules) row.insert(row.begin() + kBeforeRules, run.record.rules);
+  table.add(std::move(row));
 }
 
 std::string gates_text(const std::vector<SimulatedRun>& runs, bool color) {
@@ -143,20 +160,14 @@ std::string run_json(const SimulatedRun& run) {
 }
 
 std::string runs_text(const std::vector<SimulatedRun>& runs, bool color) {
-  Table table({{"SUITE"},
-               {"POLICY"},
-               {"KNOWS"},
-               {"DONE", true},
-               {"AVG", true},
-               {"P50", true},
-               {"P99", true},
-               {"IDEAL", true},
-               {"MAKESPAN", true},
-               {"UTIL", true},
-               {"GPUH/JOB", true},
-               {"RESTARTS", true},
-               {"JAIN", true}});
-  for (const SimulatedRun& run : runs) add_row(table, run);
+  std::vector<TableColumn> columns{
+      {"SUITE"},          {"POLICY"},         {"KNOWS"},       {"DONE", true},     {"AVG", true},
+      {"P50", true},      {"P99", true},      {"IDEAL", true}, {"MAKESPAN", true}, {"UTIL", true},
+      {"GPUH/JOB", true}, {"RESTARTS", true}, {"JAIN", true}};
+  const bool rules = any_by_peer(runs);
+  if (rules) columns.insert(columns.begin() + kBeforeRules, {"RULES"});
+  Table table(std::move(columns));
+  for (const SimulatedRun& run : runs) add_row(table, run, rules);
   return table.text() + unfinished_text(runs) + gates_text(runs, color);
 }
 
