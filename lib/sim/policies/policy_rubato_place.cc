@@ -291,7 +291,7 @@ class RubatoPlace final : public Policy {
     progress.job = throughput.job;
     progress.restarts = view.restarts;
     progress.time = throughput.time;
-    progress.samples = whole(report.done);
+    progress.samples = whole(exact_ == nullptr ? report.done : report.useful);
     progress.throughput = throughput.throughput;
     progress.batch = throughput.configuration.batch;
     fold_report(progress, memory_);
