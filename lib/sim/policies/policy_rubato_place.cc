@@ -9,13 +9,14 @@
 #include <numeric>
 #include <set>
 
-#include "lib/model/throughput/learner.h"
+#include "lib/model/model_versions.h"
 #include "lib/policy/memory.h"
 #include "lib/policy/round.h"
 #include "lib/sim/engine/config_lines.h"
 #include "lib/sim/engine/metrics.h"
 #include "lib/sim/engine/policy_help.h"
 #include "lib/sim/policies/exact_throughput.h"
+#include "lib/sim/policies/round_reports.h"
 
 namespace rubato::sim {
 namespace {
@@ -23,6 +24,8 @@ namespace {
 /// Start of simulated time: in a snapshot 0 means "never".
 constexpr Seconds kBegin = 1'000'000'000;
 constexpr double kInterval = 60;  ///< between rounds while a job waits and no event happens
+/// Step-time models are fitted again when this share more reports came.
+constexpr double kRowShare = 0.1;
 constexpr const char* kPartition = "gpu";
 constexpr const char* kAccount = "users";
 /// Resources of a node if the cluster's shape omits them: unlimited.
@@ -62,7 +65,10 @@ class RubatoPlace final : public Policy {
     base_.node_sets.push_back(std::move(all));
     rename_records(context.cluster);
     config_.test_off.insert(Mechanism::kProve);  // simulated jobs report what is true
-    if (learns(information_)) return;
+    if (learns(information_)) {
+      learner_ = ReportedModels(learner_rules(config_), kRowShare);
+      return;
+    }
     const bool work = information_ == Information::kKnown;
     exact_ = std::make_shared<ExactThroughput>(types_, work);
     // The remaining time of each job is certain.
@@ -163,8 +169,7 @@ class RubatoPlace final : public Policy {
 
   [[nodiscard]] Models models_for(const PolicyState& state) {
     if (exact_ == nullptr) {
-      learner_.refit_when_due(TypeSpeeds(config_.speeds()), refit_share_);
-      return Models(config_.speeds(), learner_.model());
+      return *learner_.fit_when_due({config_.speeds(), config_.gpu_memory()}, refit_share_);
     }
     std::vector<JobKey> keys;
     keys.reserve(state.jobs.size());
@@ -264,20 +269,15 @@ class RubatoPlace final : public Policy {
   }
 
   void hear(const PolicyState& state, const JobView& view, const JobReport& report) {
-    ThroughputReport throughput;
-    throughput.profile = profile_of(*view.job);
-    throughput.configuration.gpu_type = types_[report.setting.type];
-    throughput.configuration.gpus = report.setting.gpus();
-    throughput.configuration.nodes = report.setting.nodes();
-    throughput.configuration.batch = whole(report.seen.batch);
-    throughput.configuration.plan = report.setting.plan;
-    throughput.job = key_of(view);
-    throughput.restarts = view.restarts;
-    throughput.time = at(report.time);
-    throughput.run_start = started_.contains(view.index) ? started_[view.index] : throughput.time;
-    throughput.throughput = report.seen.samples_per_s;
+    const Seconds time = at(report.time);
+    const auto started = started_.find(view.index);
+    MeasuredReport measured =
+        measured_report(report, view,
+                        {profile_of(*view.job), key_of(view), types_[report.setting.type], time,
+                         started != started_.end() ? started->second : time});
+    ThroughputReport& throughput = measured.throughput;
     if (exact_ == nullptr) {
-      learner_.take(throughput);
+      learner_.take(measured);
     } else {  // without noise, in the samples of the job's work
       const Truth& truth = *state.truth;
       throughput.throughput = truth.throughput(*view.job, report.setting, view.done) *
@@ -360,7 +360,7 @@ class RubatoPlace final : public Policy {
   Snapshot base_;                      ///< nodes, all free
   std::vector<NodeIndex> first_node_;  ///< of each type
   Memory memory_;
-  Learner learner_{LearnerRules{.bounds_unproven = false}};
+  ReportedModels learner_;
   std::shared_ptr<ExactThroughput> exact_;  ///< null: the policy learns
   std::map<JobIndex, Seconds> started_;     ///< start times of current runs
   std::map<JobIndex, Known> jobs_;          ///< jobs that reported
