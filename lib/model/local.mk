@@ -26,6 +26,10 @@ lib_librubato_model_la_SOURCES = \
   lib/model/learned_forecasts.h \
   lib/model/measured_row.cc \
   lib/model/measured_row.h \
+  lib/model/measured_rows.cc \
+  lib/model/measured_rows.h \
+  lib/model/model_versions.cc \
+  lib/model/model_versions.h \
   lib/model/models.h \
   lib/model/numeric/bounded_fit.cc \
   lib/model/numeric/bounded_fit.h \
@@ -65,6 +69,7 @@ lib_librubato_model_la_SOURCES = \
   lib/model/row_samples.h \
   lib/model/step_time/step_time.cc \
   lib/model/step_time/step_time.h \
+  lib/model/step_time_model_reuse.cc \
   lib/model/step_time_model_fits.h \
   lib/model/step_time_model_summaries.cc \
   lib/model/step_time_models.cc \

@@ -101,6 +101,8 @@ class StepTimeModels {
   explicit StepTimeModels(std::vector<MeasuredRow> rows,
                           std::map<std::string, std::int64_t> memory = {});
   ~StepTimeModels();
+  /// Takes the fits of an earlier object for each profile on a GPU type whose rows are the same.
+  void take_fits(const StepTimeModels& earlier);
   StepTimeModels(const StepTimeModels&) = delete;
   StepTimeModels& operator=(const StepTimeModels&) = delete;
 

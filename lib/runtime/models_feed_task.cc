@@ -2,7 +2,6 @@
 #include "lib/runtime/models_feed_task.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -17,21 +16,7 @@ namespace {
 
 constexpr int kShareOfProcessor = 20;  // one in so many
 
-constexpr double kMovedThroughput = 0.01;
-constexpr double kMoreSamples = 1.5;
-
-/// Whether step-time models of `now` would differ, by the limits of throughput_change().
-bool tells_more(const std::vector<MeasuredRow>& before, const std::vector<MeasuredRow>& now) {
-  if (before.size() != now.size()) return true;
-  for (std::size_t i = 0; i < now.size(); ++i) {
-    if (row_before(before[i], now[i]) || row_before(now[i], before[i])) return true;
-    const auto more = static_cast<double>(now[i].samples);
-    if (more >= kMoreSamples * static_cast<double>(before[i].samples)) return true;
-    if (std::abs(std::log(now[i].throughput / before[i].throughput)) >= kMovedThroughput)
-      return true;
-  }
-  return false;
-}
+GpuTypeFacts types_of(const FeedOffer& offer) { return {offer.speeds, offer.gpu_memory}; }
 
 }  // namespace
 
@@ -74,18 +59,7 @@ void ModelsFeed::Task::take_rows(const FeedOffer& offer) {
     rows.push_back(store::measured_row(
         {{row.account, row.job_type, row.shared}, row.gpu_type, row.gpus, row.group}));
   }
-  auto made = std::make_shared<const StepTimeModels>(std::move(rows), offer.gpu_memory);
-  if (step_time_models_ != nullptr && step_time_models_->rows() == made->rows() &&
-      step_time_models_->memory() == made->memory()) {
-    return;
-  }
-  static const std::vector<MeasuredRow> none;
-  rows_news_ =
-      rows_news_ ||
-      tells_more(step_time_models_ != nullptr ? step_time_models_->rows() : none, made->rows());
-  step_time_models_ = made->rows().empty() ? nullptr : std::move(made);
-  throughput_log_.learner().set_curves(
-      step_time_models_ != nullptr ? step_time_models_->curve_points() : std::vector<CurvePoint>());
+  versions_.set_rows(std::move(rows), types_of(offer), throughput_log_.learner());
 }
 
 std::string ModelsFeed::Task::read_store(const FeedOffer& offer) {
@@ -124,39 +98,22 @@ std::string ModelsFeed::Task::read_store(const FeedOffer& offer) {
   return {};
 }
 
-void ModelsFeed::Task::publish(const FeedOffer& offer, bool decides) {
-  const auto& throughput_model = throughput_log_.learner().model();
-  // Rounds ask the new version what they asked the last one. Computed here, they need not wait.
-  if (throughput_model != nullptr && latest_ != nullptr && latest_->throughput_model() != nullptr &&
-      latest_->throughput_model() != throughput_model.get()) {
-    throughput_model->warm(*latest_->throughput_model());
-  }
-  latest_ = std::make_shared<const Models>(offer.speeds, throughput_model, step_time_models_);
-  const MutexLock lock(outbox_->mutex);
-  outbox_->latest = latest_;
-  if (decides && outbox_->wake) outbox_->wake();
-}
-
-void ModelsFeed::Task::fit(const FeedOffer& offer) {
-  const bool first = latest_ == nullptr;
-  const Learner::News news = throughput_log_.learner().refit(TypeSpeeds(offer.speeds));
+void ModelsFeed::Task::publish(const ModelVersions::News& news) {
   for (const std::string& words : news.said)
     log().warn("rejected new model fit: it predicts recent reports worse than the current one: {}",
                words);
-  const bool others = offer.speeds != speeds_ || offer.gpu_memory != gpu_memory_;
-  speeds_ = offer.speeds;
-  if (step_time_models_ != nullptr && step_time_models_->memory() != offer.gpu_memory)
-    step_time_models_ =
-        std::make_shared<const StepTimeModels>(step_time_models_->rows(), offer.gpu_memory);
-  gpu_memory_ = offer.gpu_memory;
-  const bool same = news.change == ThroughputChange::kSame || news.kept_old;
-  if (!first && !others && same && !rows_news_) return;
-  rows_news_ = false;
-  publish(offer, first || others || news.change == ThroughputChange::kDecides);
+  if (!news.made) return;
+  const MutexLock lock(outbox_->mutex);
+  outbox_->latest = versions_.latest();
+  if (news.decides && outbox_->wake) outbox_->wake();
+}
+
+void ModelsFeed::Task::fit(const FeedOffer& offer) {
+  publish(versions_.fit(throughput_log_.learner(), types_of(offer)));
 }
 
 void ModelsFeed::Task::fit_hyperparameters(const FeedOffer& offer) {
-  if (throughput_log_.learner().fit_hyperparameters_when_due(TypeSpeeds(offer.speeds))) fit(offer);
+  publish(versions_.fit_hyperparameters(throughput_log_.learner(), types_of(offer)));
 }
 
 // Once: the forecast errors on the reports of the store.
@@ -206,7 +163,7 @@ ModelsFeed::Task::Outcome ModelsFeed::Task::failed(const char* what) {
   // A part of what was new may be missing in the fit: everything is read again.
   whole_at_ = {};
   summary_.reset();
-  step_time_models_ = nullptr;
+  versions_.drop_rows();
   ended_at_ = clock_->steady();
   report(what);
   return outcome();

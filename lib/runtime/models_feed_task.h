@@ -13,6 +13,7 @@
 
 #include "lib/base/clock.h"
 #include "lib/base/mutex.h"
+#include "lib/model/model_versions.h"
 #include "lib/runtime/models_feed.h"
 #include "lib/runtime/throughput_log.h"
 #include "lib/store/reader.h"
@@ -87,7 +88,7 @@ class ModelsFeed::Task {
   void take_rows(const FeedOffer& offer);
   void fit(const FeedOffer& offer);
   void fit_hyperparameters(const FeedOffer& offer);
-  void publish(const FeedOffer& offer, bool decides);
+  void publish(const ModelVersions::News& news);
   void measure_errors(const FeedOffer& offer);
   void note_learning();
   void report(const std::string& error);
@@ -95,7 +96,6 @@ class ModelsFeed::Task {
 
   const std::shared_ptr<const Clock> clock_;
   const std::shared_ptr<Outbox> outbox_;
-  std::shared_ptr<const Models> latest_;  ///< as in the outbox
   ThroughputLog throughput_log_;
   std::optional<store::Summary> summary_;
   std::string database_;
@@ -103,12 +103,9 @@ class ModelsFeed::Task {
   std::int64_t read_up_to_ = -1;
   std::int64_t changes_ = 0;  ///< of profiles, by admins
   std::int64_t orders_seen_ = 0;
-  std::shared_ptr<const StepTimeModels> step_time_models_;  ///< null without measured rows
+  ModelVersions versions_;  ///< the latest is in the outbox
   std::set<std::string> shared_;
   SteadyTime whole_at_{};
-  std::map<std::string, double> speeds_;
-  std::map<std::string, std::int64_t> gpu_memory_;
-  bool rows_news_ = false;  ///< there are rows that no version of Models has yet
   bool errors_known_ = false;
   LearnerRules rules_;
   SteadyTime began_{};     ///< the last work

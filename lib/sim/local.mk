@@ -117,6 +117,8 @@ lib_librubato_sim_la_SOURCES = \
   lib/sim/policies/policy_rubato_place.cc \
   lib/sim/policies/policy_shares.cc \
   lib/sim/policies/policy_tiresias.cc \
+  lib/sim/policies/round_reports.cc \
+  lib/sim/policies/round_reports.h \
   lib/sim/policies/shares.cc \
   lib/sim/policies/shares.h \
   lib/sim/solver/assignment_dual.cc \

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lib/store/group_builder.h"
 
+#include <SQLiteCpp/Column.h>
+
 #include <algorithm>
+#include <optional>
 
 namespace rubato::store {
 
-void ReportedMean::add(const SQLite::Column& column) {
-  if (column.isNull()) return;
-  total_ += column.getDouble();
-  ++count_;
+namespace {
+
+std::optional<double> value_of(const SQLite::Column& column) {
+  return column.isNull() ? std::nullopt : std::optional(column.getDouble());
 }
+
+}  // namespace
 
 void GroupBuilder::add(SQLite::Statement& row) {
   JobTypeGroup key;
@@ -34,14 +39,15 @@ void GroupBuilder::add(SQLite::Statement& row) {
   }
   const double throughput = row.getColumn(9).getDouble();
   const bool first = group.samples - group.flagged == 1;
-  building.total += throughput;
   group.min_throughput = first ? throughput : std::min(group.min_throughput, throughput);
   group.max_throughput = first ? throughput : std::max(group.max_throughput, throughput);
   if (time >= building.last_used) group.last_throughput = throughput;
   building.last_used = std::max(building.last_used, time);
-  for (std::size_t i = 0; i < building.told.size(); ++i) {
-    building.told[i].add(row.getColumn(12 + static_cast<int>(i)));
-  }
+  building.means.add(throughput, {.forward = value_of(row.getColumn(12)),
+                                  .sync = value_of(row.getColumn(13)),
+                                  .optimise = value_of(row.getColumn(14)),
+                                  .iteration = value_of(row.getColumn(15)),
+                                  .noise = value_of(row.getColumn(16))});
 }
 
 std::vector<JobTypeGroup> GroupBuilder::take() {
@@ -57,13 +63,13 @@ std::vector<JobTypeGroup> GroupBuilder::take() {
 void GroupBuilder::finish(Building& building) {
   JobTypeGroup& group = building.group;
   group.jobs = static_cast<std::int64_t>(building.jobs.size());
-  const std::int64_t used = group.samples - group.flagged;
-  if (used > 0) group.mean_throughput = building.total / static_cast<double>(used);
-  group.forward_time = building.told[0].mean();
-  group.sync_time = building.told[1].mean();
-  group.optimise_time = building.told[2].mean();
-  group.iteration_time = building.told[3].mean();
-  group.gradient_noise = building.told[4].mean();
+  const MeasuredParts parts = building.means.parts();
+  group.mean_throughput = building.means.throughput();
+  group.forward_time = parts.forward;
+  group.sync_time = parts.sync;
+  group.optimise_time = parts.optimise;
+  group.iteration_time = parts.iteration;
+  group.gradient_noise = parts.noise;
 }
 
 }  // namespace rubato::store

@@ -2,19 +2,17 @@
 // Aggregates samples of one key by their further properties. Included by reader.cc only.
 #pragma once
 
-#include <SQLiteCpp/Column.h>
 #include <SQLiteCpp/Statement.h>
 
-#include <array>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "lib/model/measured_rows.h"
 #include "lib/store/records.h"
 
 namespace rubato::store {
@@ -25,19 +23,6 @@ inline constexpr const char* kOfGroup =
     "s.rate, s.flag, s.time, s.forward_time, s.sync_time, s.optimise_time, "
     "s.iteration_time, s.gradient_noise";
 inline constexpr int kBehindGroup = 17;
-
-/// Mean of a value that only some reports contain.
-class ReportedMean {
- public:
-  void add(const SQLite::Column& column);
-  [[nodiscard]] std::optional<double> mean() const {
-    return count_ > 0 ? std::optional(total_ / static_cast<double>(count_)) : std::nullopt;
-  }
-
- private:
-  double total_ = 0;
-  std::int64_t count_ = 0;
-};
 
 /// Takes samples in the order of writing.
 class GroupBuilder {
@@ -54,10 +39,9 @@ class GroupBuilder {
   using ConfigurationKey = std::tuple<int, std::string, std::int64_t, int, int, int, int>;
   struct Building {
     JobTypeGroup group;
-    double total = 0;
+    MeasuredMeans means{};
     Seconds last_used = 0;
     std::set<std::pair<std::int64_t, std::int64_t>> jobs = {};
-    std::array<ReportedMean, 5> told = {};  ///< forward, sync, optimise, iteration, noise
   };
 
   static ConfigurationKey configuration_of(const JobTypeGroup& group) {

@@ -8,12 +8,12 @@
 #include "lib/base/json_value.h"
 #include "lib/base/log.h"
 #include "lib/json/statistics_table.h"
+#include "lib/model/model_versions.h"
 
 namespace rubato {
 
 namespace {
 
-constexpr double kDaySeconds = 86400;
 constexpr auto kLook = std::chrono::milliseconds(10);  // interval of looks at stopping()
 
 }  // namespace
@@ -36,9 +36,10 @@ void ModelSource::feed(const Config& config, Recorder& recorder) {
   offer.orders = recorder.orders();
   offer.opened = recorder.opened();
   offer.heard = recorder.take_pending_samples();
-  offer.warm_up = config.off(Mechanism::kWarmUp) ? 0 : config.warm_up;
-  offer.half_life = config.model_half_life_days * kDaySeconds;
-  offer.bounds_unproven = !config.off(Mechanism::kProve);
+  const LearnerRules rules = learner_rules(config);
+  offer.warm_up = rules.use.warm_up;
+  offer.half_life = rules.history.half_life;
+  offer.bounds_unproven = rules.bounds_unproven;
   feed_->offer(std::move(offer));
 }
 

@@ -10,6 +10,7 @@
 
 #include "lib/sim/engine/engine.h"
 #include "lib/sim/engine/noise.h"
+#include "lib/sim/engine/step_truth.h"
 #include "lib/sim/engine/suite.h"
 
 namespace rubato::sim {
@@ -373,6 +374,107 @@ TEST(Engine, AGrantThatDoesNotFitIsAnError) {
   ASSERT_FALSE(record);
   EXPECT_EQ(record.error().text,
             "at 0 s job one was granted 100 GPUs of a, where there is no room");
+}
+
+/// Grants all jobs one GPU, with a plan and a batch.
+class Chooses final : public Policy {
+ public:
+  Chooses(std::string plan, double batch) : plan_(std::move(plan)), batch_(batch) {}
+  std::vector<Grant> decide(const PolicyState& state) override {
+    for (const JobReport& report : state.reports) reports.push_back(report);
+    Grant grant{0, 1, {}, batch_, plan_};
+    return std::vector<Grant>(state.jobs.size(), grant);
+  }
+  [[nodiscard]] double period() const override { return 60; }
+  [[nodiscard]] bool hears() const override { return true; }
+
+  std::vector<JobReport> reports;
+
+ private:
+  std::string plan_;
+  double batch_;
+};
+
+/// Knows two plans; a larger batch than 8 cannot run. Half of the samples of a batch of 8 count.
+class TwoPlans final : public Truth {
+ public:
+  [[nodiscard]] double throughput(const SimJob&, const Setting& setting, double) const override {
+    if (!setting.plan.empty() && setting.plan != "dp=1" && setting.plan != "zero=1") return 0;
+    return setting.batch > 8 ? 0 : 1;
+  }
+  [[nodiscard]] Observation observe(const SimJob&, const Setting& setting, double) const override {
+    return {.samples_per_s = 2, .batch = 8, .noise = 100, .step_s = 4, .sync_s = setting.batch / 8};
+  }
+  [[nodiscard]] double samples_per_unit(const SimJob&) const override { return 1; }
+  [[nodiscard]] std::vector<std::string> plans(const SimJob&, const Setting&) const override {
+    return {"dp=1", "zero=1"};
+  }
+};
+
+Suite two_plans() {
+  Suite suite = make_suite("a:1x2", {make_job("one", 0, 1, 600)});
+  suite.jobs[0].min_batch = 4;
+  suite.jobs[0].max_batch = 8;
+  suite.truth = std::make_shared<TwoPlans>();
+  return suite;
+}
+
+TEST(Engine, APlanOrBatchWithWhichAJobCannotRunIsAnError) {
+  Chooses good("zero=1", 8);
+  EXPECT_TRUE(run_engine(two_plans(), good, {}));
+  Chooses plan("zero-dp", 0);
+  const auto other = run_engine(two_plans(), plan, {});
+  ASSERT_FALSE(other);
+  EXPECT_EQ(other.error().text,
+            "at 0 s job one was granted plan 'zero-dp' and batch 0 on 1 GPUs of a, with which it "
+            "cannot run; its plans there are dp=1, zero=1");
+  Chooses batch("", 16);
+  const auto large = run_engine(two_plans(), batch, {});
+  ASSERT_FALSE(large);
+  EXPECT_EQ(large.error().text,
+            "at 0 s job one was granted plan '' and batch 16 on 1 GPUs of a, with which it cannot "
+            "run; its batches are 4 to 8");
+}
+
+TEST(Engine, AJobReportsTheSamplesItProcessed) {
+  Suite suite = two_plans();
+  suite.report_noise = 0;
+  Chooses policy("", 8);
+  ASSERT_TRUE(run_engine(suite, policy, {}));
+  ASSERT_EQ(policy.reports.size(), 9U);
+  EXPECT_DOUBLE_EQ(policy.reports[1].time, 120);
+  EXPECT_DOUBLE_EQ(policy.reports[1].done, 240) << "processed";
+  EXPECT_DOUBLE_EQ(policy.reports[1].useful, 120) << "of its work";
+}
+
+TEST(Engine, StepTimesOfAReportHaveTheNoiseOfItsThroughput) {
+  Suite suite = two_plans();
+  Chooses policy("", 8);
+  ASSERT_TRUE(run_engine(suite, policy, {}));
+  for (const JobReport& report : policy.reports) {
+    EXPECT_NE(report.seen.samples_per_s, 2);
+    EXPECT_NEAR(report.seen.samples_per_s * report.seen.step_s, 8, 1e-9);
+    EXPECT_NEAR(report.seen.step_s, 4 * report.seen.sync_s, 1e-9);
+    EXPECT_NE(report.seen.noise, 100);
+  }
+}
+
+TEST(StepTruth, AChosenBatchThatDoesNotFitIsSplit) {
+  SimJob job;
+  job.batch = 64;
+  job.step = StepCosts{};
+  job.step->fixed_s = 1;
+  job.step->sample_s = 0.5;
+  job.step->max_local = 16;
+  const auto whole = step_span(job, {0, {4}, 64, ""});
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->passes, 1);
+  EXPECT_DOUBLE_EQ(whole->step_s, 1 + 16 * .5);
+  const auto split = step_span(job, {0, {2}, 64, ""});
+  ASSERT_TRUE(split);
+  EXPECT_EQ(split->passes, 2);
+  EXPECT_DOUBLE_EQ(split->step_s, 2 * (1 + 16 * .5));
+  EXPECT_FALSE(step_span(job, {0, {2}, 0, ""})) << "the user's own batch must fit";
 }
 
 TEST(Engine, AnUnknownPolicyIsNamedWithTheNearest) {

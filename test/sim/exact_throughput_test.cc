@@ -167,6 +167,58 @@ TEST(ExactThroughput, KnowsCostsAndTheEndOfARun) {
   EXPECT_FALSE(known.throughput({99, 0}, {}, "a", 1).known_profile);
 }
 
+/// Larger batches are faster and count less; two plans on each number of GPUs.
+class Tuned final : public Truth {
+ public:
+  [[nodiscard]] double throughput(const SimJob&, const Setting& setting, double) const override {
+    const double batch = setting.batch > 0 ? setting.batch : 64;
+    const double raw = setting.gpus() * batch / (1 + batch / 100);
+    const double plan = setting.plan.starts_with("zero") ? 2 : 1;
+    return plan * raw * (400 + 64) / (400 + batch) / 64;
+  }
+  [[nodiscard]] std::vector<std::string> plans(const SimJob&,
+                                               const Setting& setting) const override {
+    return {fmt::format("dp={}", setting.gpus()), fmt::format("zero={}", setting.gpus())};
+  }
+  [[nodiscard]] double samples_per_unit(const SimJob&) const override { return 64; }
+};
+
+TEST(ExactThroughput, ChoosesTheBestPlanAndBatch) {
+  const Tuned truth;
+  const ClusterShape cluster = parse_cluster_shape("a:1x8,b:1x8,c:1x8").value();
+  SimJob job;
+  job.work = 100;
+  job.batch = 64;
+  JobView view;
+  view.job = &job;
+  const std::vector<JobView> views{view};
+  const std::vector<JobKey> keys{{1, 0}};
+  for (const bool work : {true, false}) {
+    ExactThroughput exact(kTypes, work);
+    exact.look({0, cluster, views, &truth, {}, {}}, keys);
+    JobSpec spec;
+    spec.profile = {"lab", "m"};
+    EXPECT_FALSE(exact.choice(keys[0], spec, {"a", 4, 0, 0, 0})) << "nothing is left open";
+    spec.batch = Batch{64, 1024};
+    const auto batch = exact.choice(keys[0], spec, {"a", 4, 0, 0, 0});
+    ASSERT_TRUE(batch);
+    EXPECT_TRUE(batch->batch_chosen);
+    EXPECT_FALSE(batch->plan_chosen);
+    // The optimum over all batches is at 200.
+    EXPECT_NEAR(static_cast<double>(batch->batch), 200, 40);
+    const Setting chosen{0, {4}, static_cast<double>(batch->batch), ""};
+    EXPECT_EQ(batch->goodput, truth.throughput(job, chosen, 0) * 64);
+    spec.shape = ModelShape{1000, 0, 0, 0, 0};
+    spec.plans = Plans{false, {PlanKind::kDp}};
+    EXPECT_EQ(exact.choice(keys[0], spec, {"a", 4, 0, 0, 0})->plan, "dp=4");
+    spec.plans = Plans{true, {}};
+    const auto plan = exact.choice(keys[0], spec, {"a", 4, 0, 0, 0});
+    EXPECT_EQ(plan->plan, "zero=4");
+    EXPECT_EQ(plan->goodput, 2 * batch->goodput);
+    EXPECT_FALSE(exact.choice(keys[0], spec, {"a", 16, 0, 0, 0})->feasible);
+  }
+}
+
 TEST(ExactThroughput, TheSpeedOfATypeIsTheMeanOverTheJobs) {
   const TwoSpeeds truth;
   const ClusterShape cluster = parse_cluster_shape("slow:1x2,fast:1x2").value();

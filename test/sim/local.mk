@@ -30,6 +30,7 @@ test_sim_sim_tests_SOURCES = \
   test/sim/played.h \
   test/sim/policy_shortest.cc \
   test/sim/rows_test.cc \
+  test/sim/same_feed_test.cc \
   test/sim/sacct_test.cc \
   test/sim/simplices_test.cc \
   test/sim/solver_test.cc \

@@ -59,6 +59,7 @@ Forecast forecast_for(const Models& models, const Config& config, const Job& job
   out.known_profile = found->known_profile;
   if (!found->feasible || found->goodput <= 0) return out;
   out.log_throughput = std::log(found->goodput);
+  if (plain.exact > 0) out.exact = found->goodput;
   out.stddev = found->stddev;
   return out;
 }

@@ -65,7 +65,8 @@ struct JobView {
 struct JobReport {
   JobIndex job = 0;
   double time = 0;
-  double done = 0;  ///< samples since the start of the job
+  double done = 0;    ///< processed samples since the start of the job
+  double useful = 0;  ///< of its work, in its samples; not for policies that learn
   Setting setting;
   Observation seen;
 };

@@ -109,6 +109,7 @@ void RunState::resume(RunningJob& one) {
     one.ran_s = now_ - *job.running_since;
     one.cost_left = 0;
     one.done = std::min(one.ran_s * one.throughput, job.work);
+    one.samples = one.ran_s * one.samples_per_s;
     set_speed(one);
     return;
   }
@@ -154,6 +155,7 @@ void RunState::advance(RunningJob& one) const {
   const double cost = std::min(one.cost_left, time);
   one.cost_left -= cost;
   one.done = std::min(one.done + (time - cost) * one.throughput, job_of(one).work);
+  one.samples += (time - cost) * one.samples_per_s;
   // An event that is due now has happened, whatever rounding says.
   if (one.next <= now_ && one.until > one.done) one.done = one.until;
 }
@@ -164,6 +166,7 @@ void RunState::set_speed(RunningJob& one) const {
   if (!one.now.holds()) return;
   const SimJob& job = job_of(one);
   one.throughput = suite_.truth->throughput(job, one.setting, one.done);
+  one.samples_per_s = suite_.truth->observe(job, one.setting, one.done).samples_per_s;
   if (one.throughput > 0) {
     one.until = std::min(job.work, suite_.truth->next_change(job, one.done));
     if (!(one.until > one.done)) one.until = job.work;
@@ -257,6 +260,21 @@ std::vector<JobView> RunState::look(bool hears, std::vector<JobReport>& reports)
   return views;
 }
 
+/// Faster steps by the noise are more samples/s by it: a job takes both from the same clock.
+void RunState::add_noise(RunningJob& one, Observation& seen) const {
+  const auto draw = [&](std::uint64_t seed) {
+    return std::exp(suite_.report_noise * normal_noise(seed,
+                                                       static_cast<std::uint64_t>(one.job.value()),
+                                                       static_cast<std::uint64_t>(one.reports)));
+  };
+  const double faster = draw(seed_);
+  seen.samples_per_s *= faster;
+  seen.step_s /= faster;
+  seen.sync_s /= faster;
+  seen.noise *= draw(mix_bits(seed_));
+  ++one.reports;
+}
+
 /// Adds the measurements since the last decision, each with its own time.
 void RunState::report(RunningJob& one, std::vector<JobReport>& reports) const {
   if (!one.now.holds() || !(suite_.report_s > 0)) return;
@@ -269,13 +287,13 @@ void RunState::report(RunningJob& one, std::vector<JobReport>& reports) const {
     JobReport seen;
     seen.job = one.job;
     seen.time = time;
-    const double done = time >= one.since ? one.done + worked * one.throughput : one.done;
-    seen.done = std::min(done, job.work) * suite_.truth->samples_per_unit(job);
+    const double since = time >= one.since ? worked : 0;
+    seen.done = one.samples + since * one.samples_per_s;
+    seen.useful =
+        std::min(one.done + since * one.throughput, job.work) * suite_.truth->samples_per_unit(job);
     seen.setting = one.setting;
     seen.seen = suite_.truth->observe(job, one.setting, one.done);
-    seen.seen.samples_per_s *= std::exp(
-        suite_.report_noise * normal_noise(seed_, static_cast<std::uint64_t>(one.job.value()),
-                                           static_cast<std::uint64_t>(one.reports++)));
+    add_noise(one, seen.seen);
     reports.push_back(std::move(seen));
     time += suite_.report_s;
   }
@@ -296,7 +314,7 @@ Result<void> RunState::apply(const std::vector<Grant>& grants) {
     RunningJob& one = active_[i];
     const Grant& grant = grants[i];
     if (same_place(one, grant)) {
-      keep(one, grant);
+      if (auto kept = keep(one, grant); !kept) return kept;
       continue;
     }
     const bool held = one.now.holds();
@@ -314,10 +332,11 @@ Result<void> RunState::apply(const std::vector<Grant>& grants) {
   return {};
 }
 
-void RunState::keep(RunningJob& one, const Grant& grant) const {
-  if (!one.now.holds() || one.now.batch == grant.batch) return;
+Result<void> RunState::keep(RunningJob& one, const Grant& grant) const {
+  if (!one.now.holds() || one.now.batch == grant.batch) return {};
   one.now.batch = one.setting.batch = grant.batch;
   set_speed(one);
+  return check_choice(one);
 }
 
 Result<void> RunState::start(RunningJob& one, const Grant& grant, bool resized) {
@@ -350,7 +369,24 @@ Result<void> RunState::start(RunningJob& one, const Grant& grant, bool resized) 
   one.held_from = one.since = now_;
   one.next_report = now_ + one.cost_left + suite_.report_s;
   set_speed(one);
-  return {};
+  return check_choice(one);
+}
+
+Result<void> RunState::check_choice(const RunningJob& one) const {
+  const SimJob& job = job_of(one);
+  const Setting& chosen = one.setting;
+  if (one.throughput > 0 || (chosen.plan.empty() && !(chosen.batch > 0))) return {};
+  const std::vector<std::string> plans = suite_.truth->plans(job, chosen);
+  std::string choices;
+  if (!chosen.plan.empty() && !plans.empty())
+    choices = fmt::format("; its plans there are {}", fmt::join(plans, ", "));
+  if (chosen.batch > 0 && job.max_batch > 0)
+    choices += fmt::format("; its batches are {:.0f} to {:.0f}", job.min_batch, job.max_batch);
+  return fail(fmt::format(
+      "at {:.0f} s job {} was granted plan '{}' and batch {:.0f} on {} GPUs of {}, with which it "
+      "cannot run{}",
+      now_, job.key, chosen.plan, chosen.batch, chosen.gpus(),
+      suite_.cluster.groups[chosen.type].type, choices));
 }
 
 tl::unexpected<Error> RunState::no_room(const SimJob& job, const Grant& grant) const {

@@ -19,10 +19,12 @@ struct RunningJob {
   JobIndex job = 0;
   double done = 0;
   double cost_left = 0;
-  double since = 0;       ///< time of `done` and `cost_left`
-  double throughput = 0;  ///< units/s once the start cost is paid
-  double next = kNever;   ///< its next event: end, change of throughput, time limit
-  double until = 0;       ///< value of `done` at that event
+  double since = 0;          ///< time of `done` and `cost_left`
+  double throughput = 0;     ///< units/s once the start cost is paid
+  double samples = 0;        ///< processed, at the time of `done`
+  double samples_per_s = 0;  ///< processed once the start cost is paid
+  double next = kNever;      ///< its next event: end, change of throughput, time limit
+  double until = 0;          ///< value of `done` at that event
   double ran_s = 0;
   double gpu_seconds = 0;
   double waiting_since = 0;
@@ -86,9 +88,12 @@ class RunState {
   void note(const RunningJob& one, RunMetrics& record) const;
   void close(const RunningJob& one, RunMetrics& record) const;
   void report(RunningJob& one, std::vector<JobReport>& reports) const;
-  void keep(RunningJob& one, const Grant& grant) const;
+  void add_noise(RunningJob& one, Observation& seen) const;
+  [[nodiscard]] Result<void> keep(RunningJob& one, const Grant& grant) const;
   [[nodiscard]] Result<void> start(RunningJob& one, const Grant& grant, bool resized);
   void resume(RunningJob& one);
+  /// An error if a policy chose a plan or batch with which the job cannot run.
+  [[nodiscard]] Result<void> check_choice(const RunningJob& one) const;
   [[nodiscard]] tl::unexpected<Error> no_room(const SimJob& job, const Grant& grant) const;
 
   const Suite& suite_;

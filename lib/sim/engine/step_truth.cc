@@ -37,15 +37,22 @@ std::optional<StepSpan> step_span(const SimJob& job, const Setting& setting) {
     servers = *planned;
   }
   StepSpan span;
+  span.workers = workers;
+  span.servers = servers;
   span.batch = setting.batch > 0 ? setting.batch : job.batch;
   if (workers < 1 || span.batch < workers) return std::nullopt;
-  const double local = std::ceil(span.batch / workers);
-  if (costs.max_local > 0 && local > costs.max_local) return std::nullopt;
+  double local = std::ceil(span.batch / workers);
+  if (costs.max_local > 0 && local > costs.max_local) {
+    // The user's own batch must fit. One that a policy chose is split, as trainers do.
+    if (!(setting.batch > 0) || costs.max_local < 1) return std::nullopt;
+    span.passes = static_cast<int>(std::ceil(local / std::floor(costs.max_local)));
+    local = std::ceil(local / span.passes);
+  }
   const double ring = 2.0 * (workers - 1) / workers * costs.gradient_mb / costs.link_mb_s;
   const double exchange = workers * costs.exchange_s / std::max(servers, 1) +
                           workers * costs.worker_s + servers * costs.server_s;
   span.sync_s = ring + exchange;
-  span.step_s = costs.fixed_s + local * costs.sample_s + span.sync_s;
+  span.step_s = span.passes * (costs.fixed_s + local * costs.sample_s) + span.sync_s;
   return span;
 }
 
@@ -63,6 +70,11 @@ Observation StepTruth::observe(const SimJob& job, const Setting& setting, double
   seen.batch = span->batch;
   seen.step_s = span->step_s;
   seen.sync_s = span->sync_s;
+  seen.passes = span->passes;
+  if (span->servers > 0) {
+    seen.workers = span->workers;
+    seen.servers = span->servers;
+  }
   return seen;
 }
 

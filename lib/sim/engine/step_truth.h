@@ -21,6 +21,9 @@ struct StepSpan {
   double step_s = 0;
   double sync_s = 0;
   double batch = 0;  ///< global
+  int passes = 1;    ///< of an iteration
+  int workers = 0;
+  int servers = 0;
 };
 [[nodiscard]] std::optional<StepSpan> step_span(const SimJob& job, const Setting& setting);
 

@@ -29,8 +29,11 @@ struct Observation {
   double samples_per_s = 0;
   double batch = 0;   ///< global
   double noise = 0;   ///< gradient noise, samples; 0: not measured
-  double step_s = 0;  ///< of an iteration; 0: not measured
+  double step_s = 0;  ///< of an iteration with all its passes; 0: not measured
   double sync_s = 0;  ///< the part of step_s that exchanges gradients
+  int passes = 1;     ///< of an iteration; more than 1: gradient accumulation
+  int workers = 0;    ///< of a job with parameter servers; 0: it has none
+  int servers = 0;
 };
 
 /// Ground truth. Functions are pure: the same arguments give the same answer.
@@ -55,6 +58,12 @@ class Truth {
   /// Samples per unit of SimJob::work, for policies that count samples. Default: the job's batch,
   /// or 1 if it has none.
   [[nodiscard]] virtual double samples_per_unit(const SimJob& job) const;
+  /// The execution plans that a job can run with on these GPUs, for choices and messages. Default:
+  /// none but the user's.
+  [[nodiscard]] virtual std::vector<std::string> plans(const SimJob& /*job*/,
+                                                       const Setting& /*setting*/) const {
+    return {};
+  }
 
   /// Seconds for all of the job's work with this setting, without start costs. Infinity: it cannot
   /// run.

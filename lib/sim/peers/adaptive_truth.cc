@@ -48,6 +48,7 @@ AdaptiveTruth::Running AdaptiveTruth::running(const SimJob& job, const Setting& 
   out.step.step *= factor;
   out.step.sync *= factor;
   out.iteration = out.step.with(split.passes);
+  out.passes = static_cast<int>(split.passes) + 1;
   return out;
 }
 
@@ -73,8 +74,9 @@ Observation AdaptiveTruth::observe(const SimJob& job, const Setting& setting, do
   Observation seen;
   seen.batch = now.batch;
   seen.samples_per_s = now.batch / now.iteration;
-  seen.step_s = now.step.step;
+  seen.step_s = now.iteration;
   seen.sync_s = now.step.sync;
+  seen.passes = now.passes;
   if (gradient.sqr > 0) {
     seen.noise = static_cast<double>(app.first_batch()) * gradient.var / gradient.sqr;
   }

@@ -36,6 +36,7 @@ class AdaptiveTruth : public Truth {
     double batch = 0;
     StepSeconds step;  ///< with the slowdown
     double iteration = 0;
+    int passes = 1;  ///< the last one exchanges gradients
     std::size_t epoch = 0;
   };
   [[nodiscard]] Running running(const SimJob& job, const Setting& setting, double done) const;

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <set>
 
+#include "lib/model/plans/plan.h"
 #include "lib/sim/engine/metrics.h"
 #include "lib/sim/engine/policy_help.h"
 
@@ -15,6 +17,28 @@ Setting setting_of(const Grant& grant) {
   Setting setting{grant.type, {}, grant.batch, grant.plan};
   for (const NodeGpus& part : grant.where) setting.placement.push_back(part.gpus);
   return setting;
+}
+
+/// Both ends of the range, and between them steps of a factor of the square root of 2.
+std::vector<double> batches_of(const Batch& range) {
+  constexpr double kStep = std::numbers::sqrt2;
+  std::vector<double> batches;
+  const auto most = static_cast<double>(range.max);
+  for (double batch = static_cast<double>(range.min); batch < most; batch *= kStep)
+    batches.push_back(std::round(batch));
+  batches.push_back(most);
+  return batches;
+}
+
+/// Those of the truth that the hints allow.
+std::vector<std::string> plans_of(const Truth& truth, const SimJob& job, const Setting& setting,
+                                  const Plans& hinted) {
+  std::vector<std::string> plans = truth.plans(job, setting);
+  std::erase_if(plans, [&](const std::string& plan) {
+    const auto read = parse_execution_plan(plan, setting.gpus());
+    return !read || !allows(hinted, *read);
+  });
+  return plans;
 }
 
 }  // namespace
@@ -65,6 +89,7 @@ void ExactThroughput::look(const PolicyState& state, std::span<const JobKey> key
     here.insert(state.jobs[i].index);
   }
   std::erase_if(packed_, [&](const auto& one) { return !here.contains(std::get<0>(one.first)); });
+  std::erase_if(choices_, [&](const auto& one) { return !here.contains(std::get<0>(one.first)); });
   std::erase_if(running_, [&](const auto& one) { return !here.contains(one.first); });
   // The mean over the jobs of ln(throughput / that on the job's fastest type).
   std::vector<double> sums(types_.size(), 0);
@@ -125,6 +150,66 @@ Forecast ExactThroughput::throughput(const JobKey& job, const ProfileName& /*pro
   forecast.exact = units * state_->truth->samples_per_unit(*view->job);
   forecast.log_throughput = std::log(forecast.exact);
   return forecast;
+}
+
+double ExactThroughput::units_per_s(const JobView& view, const Setting& setting) const {
+  const double now = state_->truth->throughput(*view.job, setting, view.done);
+  if (!work_ || !(now > 0)) return now;
+  const ChoiceKey key{view.index,      setting.type,  setting.gpus(),
+                      setting.nodes(), setting.batch, setting.plan};
+  auto at = choices_.find(key);
+  if (at == choices_.end())
+    at = choices_.emplace(key, RemainingTime(*state_->truth, *view.job, setting)).first;
+  return at->second.throughput(view.done);
+}
+
+Prediction ExactThroughput::best(const JobView& view, const JobSpec& spec, const Resources& at,
+                                 Setting setting) const {
+  std::vector<std::string> plans{""};
+  const bool choose_plan = spec.shape && spec.plans;
+  if (choose_plan) plans = plans_of(*state_->truth, *view.job, setting, *spec.plans);
+  const bool choose_batch = spec.batch && !spec.batch->fixed();
+  std::vector<double> batches{0};
+  if (choose_batch) batches = batches_of(*spec.batch);
+  Prediction best;
+  best.effective = at;
+  best.known_profile = true;
+  best.feasible = false;
+  best.samples = 1;
+  best.model_kind = choose_plan ? ModelKind::kPlans : ModelKind::kDataParallel;
+  for (const std::string& plan : plans) {
+    for (const double batch : batches) {
+      setting.plan = plan;
+      setting.batch = batch;
+      const double units = units_per_s(view, setting);
+      const double goodput = units * state_->truth->samples_per_unit(*view.job);
+      if (!(goodput > best.goodput)) continue;
+      best.goodput = goodput;
+      best.throughput = state_->truth->observe(*view.job, setting, view.done).samples_per_s;
+      best.feasible = true;
+      best.plan = plan;
+      best.batch = std::llround(batch);
+    }
+  }
+  best.plan_chosen = best.feasible && choose_plan;
+  best.batch_chosen = best.feasible && choose_batch;
+  return best;
+}
+
+std::optional<Prediction> ExactThroughput::choice(const JobKey& job, const JobSpec& spec,
+                                                  const Resources& at) const {
+  const JobView* const view = view_of(job);
+  const TypeIndex type = type_of(at.gpu_type);
+  if (view == nullptr || !type.valid() || at.gpus < 1) return std::nullopt;
+  if (!(spec.shape && spec.plans) && (!spec.batch || spec.batch->fixed())) return std::nullopt;
+  if (at.gpus > state_->cluster.gpus(type) || !may_use(*view->job, state_->cluster, type))
+    return best(*view, spec, at, {});
+  Setting setting = packed(state_->cluster, type, at.gpus);
+  if (at.nodes > setting.nodes() && at.nodes <= at.gpus) {
+    setting.placement.assign(static_cast<std::size_t>(at.nodes), at.gpus / at.nodes);
+    for (int i = 0; i < at.gpus % at.nodes; ++i) ++setting.placement[static_cast<std::size_t>(i)];
+  }
+  return best(*view, spec, at, std::move(setting));
 }
 
 double ExactThroughput::start_seconds(const JobKey& job) const {

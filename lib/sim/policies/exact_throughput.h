@@ -40,7 +40,7 @@ class RemainingTime {
 };
 
 /// For one run and one thread. Everything is certain: no standard deviation, nothing to explore.
-/// Plan and batch are the user's, or those that the truth chooses.
+/// throughput() is at the user's plan and batch, choice() at the best ones.
 class ExactThroughput final : public ThroughputForecasts {
  public:
   /// `types`: the name of each GPU type in the round. `work`: the work of jobs is known, so their
@@ -55,10 +55,10 @@ class ExactThroughput final : public ThroughputForecasts {
   [[nodiscard]] double speed(const std::string& gpu_type) const override;
   [[nodiscard]] Forecast throughput(const JobKey& job, const ProfileName& profile,
                                     const std::string& gpu_type, int gpus) const override;
-  [[nodiscard]] std::optional<Prediction> choice(const JobKey& /*job*/, const JobSpec& /*spec*/,
-                                                 const Resources& /*at*/) const override {
-    return std::nullopt;
-  }
+  /// Among the plans of the truth that the hints allow, and batches of the range by steps of a
+  /// factor of the square root of 2.
+  [[nodiscard]] std::optional<Prediction> choice(const JobKey& job, const JobSpec& spec,
+                                                 const Resources& at) const override;
   [[nodiscard]] double start_seconds(const JobKey& job) const override;
   [[nodiscard]] std::optional<double> seconds_left(const JobKey& job) const override;
 
@@ -67,6 +67,10 @@ class ExactThroughput final : public ThroughputForecasts {
   [[nodiscard]] const JobView* view_of(const JobKey& job) const;
   /// Units/s with packed GPUs; 0: it cannot run there.
   [[nodiscard]] double units_per_s(const JobView& view, TypeIndex type, int gpus) const;
+  /// Units/s with this setting, over the work that is left if that is known.
+  [[nodiscard]] double units_per_s(const JobView& view, const Setting& setting) const;
+  [[nodiscard]] Prediction best(const JobView& view, const JobSpec& spec, const Resources& at,
+                                Setting setting) const;
 
   std::vector<std::string> types_;
   bool work_;
@@ -75,6 +79,9 @@ class ExactThroughput final : public ThroughputForecasts {
   std::vector<double> speeds_;  ///< by type
   mutable std::map<std::tuple<JobIndex, TypeIndex, int>, RemainingTime> packed_;
   mutable std::map<JobIndex, std::pair<Setting, RemainingTime>> running_;
+  /// The rest of a job with a type, GPUs on a number of nodes, batch and plan.
+  using ChoiceKey = std::tuple<JobIndex, TypeIndex, int, int, double, std::string>;
+  mutable std::map<ChoiceKey, RemainingTime> choices_;
 };
 
 }  // namespace rubato::sim

@@ -141,7 +141,7 @@ class Elastic final : public Policy {
     const auto measure = [&](std::int64_t local) -> std::optional<BatchTime> {
       const auto batch = static_cast<double>(local);
       const Observation seen = observe(state, job, 1, batch);
-      if (!(seen.step_s > 0) || seen.batch != batch) return std::nullopt;
+      if (!(seen.step_s > 0) || seen.batch != batch || seen.passes > 1) return std::nullopt;
       // The batch does not fit in one pass.
       if (std::abs(batch / seen.samples_per_s / seen.step_s - 1) > kSame) return std::nullopt;
       return BatchTime{batch, seen.step_s};

@@ -9,13 +9,14 @@
 #include <numeric>
 #include <set>
 
-#include "lib/model/throughput/learner.h"
+#include "lib/model/model_versions.h"
 #include "lib/policy/memory.h"
 #include "lib/policy/round.h"
 #include "lib/sim/engine/config_lines.h"
 #include "lib/sim/engine/metrics.h"
 #include "lib/sim/engine/policy_help.h"
 #include "lib/sim/policies/exact_throughput.h"
+#include "lib/sim/policies/round_reports.h"
 
 namespace rubato::sim {
 namespace {
@@ -26,6 +27,8 @@ constexpr double kInterval = 60;  ///< between rounds while a job waits and no e
 /// priority/basic counts down from here, by one per submission (TOP_PRIORITY of
 /// src/slurmctld/slurmctld.h).
 constexpr std::uint32_t kTopPriority = 0xffff0000;
+/// Step-time models are fitted again when this share more reports came.
+constexpr double kRowShare = 0.1;
 constexpr const char* kPartition = "gpu";
 constexpr const char* kAccount = "users";
 /// QOS of jobs whose resources are guaranteed. The round sees it and decides nothing by it yet.
@@ -70,7 +73,10 @@ class RubatoPlace final : public Policy {
     base_.node_sets.push_back(std::move(all));
     rename_records(context.cluster);
     config_.test_off.insert(Mechanism::kProve);  // simulated jobs report what is true
-    if (learns(information_)) return;
+    if (learns(information_)) {
+      learner_ = ReportedModels(learner_rules(config_), kRowShare);
+      return;
+    }
     const bool work = information_ == Information::kKnown;
     exact_ = std::make_shared<ExactThroughput>(types_, work);
     // The remaining time of each job is certain.
@@ -172,8 +178,7 @@ class RubatoPlace final : public Policy {
 
   [[nodiscard]] Models models_for(const PolicyState& state) {
     if (exact_ == nullptr) {
-      learner_.refit_when_due(TypeSpeeds(config_.speeds()), refit_share_);
-      return Models(config_.speeds(), learner_.model());
+      return *learner_.fit_when_due({config_.speeds(), config_.gpu_memory()}, refit_share_);
     }
     std::vector<JobKey> keys;
     keys.reserve(state.jobs.size());
@@ -282,20 +287,15 @@ class RubatoPlace final : public Policy {
   }
 
   void hear(const PolicyState& state, const JobView& view, const JobReport& report) {
-    ThroughputReport throughput;
-    throughput.profile = profile_of(*view.job);
-    throughput.configuration.gpu_type = types_[report.setting.type];
-    throughput.configuration.gpus = report.setting.gpus();
-    throughput.configuration.nodes = report.setting.nodes();
-    throughput.configuration.batch = whole(report.seen.batch);
-    throughput.configuration.plan = report.setting.plan;
-    throughput.job = key_of(view);
-    throughput.restarts = view.restarts;
-    throughput.time = at(report.time);
-    throughput.run_start = started_.contains(view.index) ? started_[view.index] : throughput.time;
-    throughput.throughput = report.seen.samples_per_s;
+    const Seconds time = at(report.time);
+    const auto started = started_.find(view.index);
+    MeasuredReport measured =
+        measured_report(report, view,
+                        {profile_of(*view.job), key_of(view), types_[report.setting.type], time,
+                         started != started_.end() ? started->second : time});
+    ThroughputReport& throughput = measured.throughput;
     if (exact_ == nullptr) {
-      learner_.take(throughput);
+      learner_.take(measured);
     } else {  // without noise, in the samples of the job's work
       const Truth& truth = *state.truth;
       throughput.throughput = truth.throughput(*view.job, report.setting, view.done) *
@@ -309,7 +309,7 @@ class RubatoPlace final : public Policy {
     progress.job = throughput.job;
     progress.restarts = view.restarts;
     progress.time = throughput.time;
-    progress.samples = whole(report.done);
+    progress.samples = whole(exact_ == nullptr ? report.done : report.useful);
     progress.throughput = throughput.throughput;
     progress.batch = throughput.configuration.batch;
     fold_report(progress, memory_);
@@ -378,7 +378,7 @@ class RubatoPlace final : public Policy {
   Snapshot base_;                      ///< nodes, all free
   std::vector<NodeIndex> first_node_;  ///< of each type
   Memory memory_;
-  Learner learner_{LearnerRules{.bounds_unproven = false}};
+  ReportedModels learner_;
   std::shared_ptr<ExactThroughput> exact_;  ///< null: the policy learns
   std::map<JobIndex, Seconds> started_;     ///< start times of current runs
   std::map<JobIndex, Known> jobs_;          ///< jobs that reported
