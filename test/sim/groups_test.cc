@@ -53,7 +53,7 @@ Suite suite_of(const std::vector<Group>& groups, const std::vector<Group>& named
   suite.cluster = parse_cluster_shape(text).value();
   suite.truth = std::make_shared<NamedSpeeds>(groups);
   double time = 0;
-  for (int i = 0; i < 60; ++i) {
+  for (int i = 0; i < 24; ++i) {
     if (draw.uniform() < .7) time += draw.whole(0, 400);
     SimJob job;
     job.key = fmt::format("job{:02}", i);
@@ -110,7 +110,7 @@ void expect_same(const std::vector<Group>& others, std::uint64_t seed,
 }
 
 TEST(Groups, TheirOrderDecidesNothing) {
-  for (std::uint64_t seed = 0; seed < test::seeds(4); ++seed) {
+  for (std::uint64_t seed = 0; seed < test::seeds(1); ++seed) {
     expect_same({kGroups[2], kGroups[1], kGroups[0]}, seed, kGroups);
     expect_same({kGroups[1], kGroups[2], kGroups[0]}, seed, kGroups);
   }
@@ -120,7 +120,7 @@ TEST(Groups, TheirNamesDecideNothing) {
   std::vector<Group> renamed = kGroups;
   const std::vector<std::string> names{"z", "m", "b"};
   for (std::size_t i = 0; i < renamed.size(); ++i) renamed[i].name = names[i];
-  for (std::uint64_t seed = 10; seed < 10 + test::seeds(4); ++seed) {
+  for (std::uint64_t seed = 10; seed < 10 + test::seeds(1); ++seed) {
     expect_same(renamed, seed, renamed);
     expect_same({renamed[2], renamed[0], renamed[1]}, seed, renamed);
   }

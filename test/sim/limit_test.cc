@@ -72,7 +72,9 @@ TEST(DrawnLimit, IsAClassThatUsersAskFor) {
     EXPECT_GE(limit, run);
     EXPECT_EQ(limit, limit_class(limit)) << "no class";
     EXPECT_TRUE(limit == kDefaultLimit || limit <= limit_class(kMaxLimitFactor * run)) << run;
-    EXPECT_TRUE(limit >= kMinLimitFactor * run || limit >= kPartitionLimit) << run;
+    EXPECT_TRUE(limit >= kMinLimitFactor * run || limit == kDefaultLimit ||
+                limit >= kPartitionLimit)
+        << run;
     EXPECT_TRUE(limit <= kPartitionLimit || limit == limit_class(run)) << run;
   }
   EXPECT_EQ(limit_class(300), 300);
