@@ -53,9 +53,10 @@ Guest::Guest(const Suite& suite, Policy& policy, std::uint64_t seed, Place place
       place_(std::move(place)),
       pool_(suite.cluster),
       states_(suite.jobs.size()) {
-  for (const SimJob& job : suite.jobs) {
+  for (std::size_t i = 0; i < suite.jobs.size(); ++i) {
+    const SimJob& job = suite.jobs[JobIndex{i}];
     can_.push_back(types_of(suite, job));
-    limits_.push_back(asked_limit(*suite.truth, suite.cluster, job));
+    limits_.push_back(asked_limit(*suite.truth, suite.cluster, job, suite.limits, seed, i));
   }
 }
 
