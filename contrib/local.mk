@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-EXTRA_DIST += contrib/quickstart
+EXTRA_DIST += contrib/debian-root contrib/quickstart
 
 # The Python client and the trainer keep their places beside each other: the trainer imports the client.
 rubatopythondir = $(pkgdatadir)/python

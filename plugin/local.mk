@@ -37,19 +37,21 @@ plugin_libcommon_la_CPPFLAGS = $(PLUGIN_CPPFLAGS) -DRUBATO_SLURM_RELEASE='"$(SLU
 plugin_libcommon_la_CXXFLAGS = $(PLUGIN_CXXFLAGS)
 
 plugin_libslurm_stock_la_SOURCES = \
+  plugin/slurm/release/differences.cc \
+  plugin/slurm/release/differences.h \
+  plugin/slurm/release/lists.h \
+  plugin/slurm/release/slurm_headers.h \
   plugin/slurm/stock/backfill_depth.cc \
   plugin/slurm/stock/backfill_depth.h \
   plugin/slurm/stock/controller.cc \
   plugin/slurm/stock/controller.h \
   plugin/slurm/stock/hold_times.cc \
-  plugin/slurm/stock/lists.h \
   plugin/slurm/stock/locks.cc \
   plugin/slurm/stock/locks.h \
   plugin/slurm/stock/return_codes.cc \
   plugin/slurm/stock/return_codes.h \
   plugin/slurm/stock/select_ops.cc \
   plugin/slurm/stock/select_ops.h \
-  plugin/slurm/stock/slurm_headers.h \
   plugin/slurm/stock/slurm_log.cc
 plugin_libslurm_stock_la_CPPFLAGS = $(PLUGIN_CPPFLAGS)
 plugin_libslurm_stock_la_CXXFLAGS = $(PLUGIN_CXXFLAGS)

@@ -2,6 +2,7 @@
 // Numbers, durations and names in rubato.conf.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>

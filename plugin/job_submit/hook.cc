@@ -22,8 +22,9 @@ std::shared_ptr<const Config> config_now(const Pair& pair) {
   return config != nullptr ? config : std::make_shared<const Config>();
 }
 
-// The sender receives only a code, so the reason goes to the log.
-void log_refusal(const JobUpdate& update, std::string why) {
+// slurmctld 22.05 sends only a code to the sender, so the reason goes to the log, too.
+void refuse(const JobUpdate& update, std::string why, std::string& error) {
+  error = why;
   for (std::size_t at = 0; (at = why.find('\n', at)) != std::string::npos;)
     why.replace(at, 1, "; ");
   log().info("refused update of JobId={} by uid {}: {}", update.job_id(), update.uid(), why);
@@ -47,12 +48,12 @@ int on_submit(Pair& pair, Submission& job, std::uint32_t uid, std::string& error
   return kBadHint;
 }
 
-int on_modify(Pair& pair, JobUpdate& update) {
+int on_modify(Pair& pair, JobUpdate& update, std::string& error) {
   const auto config = config_now(pair);
   if (update.comment() != nullptr && is_message(update.comment()) &&
       !config->off(Mechanism::kMessages)) {
     const MessageAnswer answer = take_message(update, *config, pair);
-    if (answer.code != kSlurmSuccess) log_refusal(update, answer.why);
+    if (answer.code != kSlurmSuccess) refuse(update, answer.why, error);
     return answer.code;
   }
   // The update applies to the submitted request, not to the size of the last start.
@@ -65,7 +66,7 @@ int on_modify(Pair& pair, JobUpdate& update) {
     return kSlurmSuccess;
   }
   pair.note_hints({.updates_refused = 1});
-  log_refusal(update, checked.error().text);
+  refuse(update, checked.error().text, error);
   return kBadHint;
 }
 

@@ -13,8 +13,9 @@ namespace rubato {
 /// sbatch prints, or leaves it unchanged.
 [[nodiscard]] int on_submit(Pair& pair, Submission& job, std::uint32_t uid, std::string& error);
 
-/// Handles an update of a job. Returns the code for slurmctld.
-[[nodiscard]] int on_modify(Pair& pair, JobUpdate& update);
+/// Handles an update of a job. Returns the code for slurmctld. Sets `error` to the reason of a
+/// refusal, which scontrol prints from Slurm 24.11 on.
+[[nodiscard]] int on_modify(Pair& pair, JobUpdate& update, std::string& error);
 
 /// The code for an update with this comment (null: none) whose on_modify() failed. slurmctld would
 /// store a message as the comment of the job, and overwrite the job's hints: it is refused.

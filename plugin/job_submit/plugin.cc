@@ -4,7 +4,8 @@
 #include "plugin/common/guard.h"
 #include "plugin/common/pair.h"
 #include "plugin/job_submit/hook.h"
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/release/differences.h"
+#include "plugin/slurm/release/slurm_headers.h"
 #include "plugin/slurm/write/set_text.h"
 
 // Slurm looks these up by name.
@@ -37,10 +38,13 @@ int submit(job_desc_msg_t& job, uint32_t uid, char** error) {
   return code;
 }
 
-int modify(job_desc_msg_t& update, job_record_t& job, uint32_t uid) {
+int modify(job_desc_msg_t& update, job_record_t& job, uint32_t uid, char** error) {
   if (pair() == nullptr) return SLURM_SUCCESS;
   JobUpdate job_update(update, job, uid);
-  return on_modify(*pair(), job_update);
+  std::string text;
+  const int code = on_modify(*pair(), job_update, text);
+  if (error != nullptr && !text.empty()) set_text(*error, text);
+  return code;
 }
 
 }  // namespace
@@ -59,10 +63,11 @@ RUBATO_EXPORTED int job_submit(job_desc_msg_t* job, uint32_t uid, char** error) 
       entry, [&] { return rubato::submit(*job, uid, error); }, [] { return SLURM_SUCCESS; });
 }
 
-RUBATO_EXPORTED int job_modify(job_desc_msg_t* update, job_record_t* job, uint32_t uid) {
+RUBATO_EXPORTED int job_modify(job_desc_msg_t* update, job_record_t* job,
+                               uint32_t uid RUBATO_JOB_MODIFY_ERROR) {
   static rubato::EntryPoint entry{"job_modify"};
   return rubato::guard(
-      entry, [&] { return rubato::modify(*update, *job, uid); },
+      entry, [&] { return rubato::modify(*update, *job, uid, RUBATO_JOB_MODIFY_ERROR_ARGUMENT); },
       [&] { return rubato::answer_without_memory(update->comment); });
 }
 

@@ -11,7 +11,7 @@
 #include "plugin/common/host.h"
 #include "plugin/sched/loop.h"
 #include "plugin/sched/stock_backfill.h"
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/release/slurm_headers.h"
 
 // Slurm looks these up by name.
 // NOLINTBEGIN(readability-identifier-naming,readability-redundant-declaration)

@@ -6,6 +6,7 @@
 #include "plugin/common/guard.h"
 #include "plugin/select/admit.h"
 #include "plugin/select/host.h"
+#include "plugin/slurm/release/differences.h"
 #include "plugin/slurm/write/job_variables.h"
 
 using rubato::gate;
@@ -15,8 +16,8 @@ extern "C" {
 
 RUBATO_EXPORTED int select_p_job_test(job_record_t* job, bitstr_t* nodes, uint32_t min_nodes,
                                       uint32_t max_nodes, uint32_t req_nodes, uint16_t mode,
-                                      List preemptee_candidates, List* preemptees,
-                                      bitstr_t* excluded_cores) {
+                                      list_t* preemptee_candidates, list_t** preemptees,
+                                      RUBATO_JOB_TEST_EXCLUDED) {
   static rubato::EntryPoint entry{"select_p_job_test"};
   const bool ask = rubato::guard(
       entry,
@@ -28,7 +29,7 @@ RUBATO_EXPORTED int select_p_job_test(job_record_t* job, bitstr_t* nodes, uint32
   // All callers read a plain SLURM_ERROR as "not now" (node_scheduler.c _pick_best_nodes).
   if (!ask) return SLURM_ERROR;
   return stock_ops().job_test(job, nodes, min_nodes, max_nodes, req_nodes, mode,
-                              preemptee_candidates, preemptees, excluded_cores);
+                              preemptee_candidates, preemptees, RUBATO_JOB_TEST_EXCLUDED_ARGUMENTS);
 }
 
 RUBATO_EXPORTED int select_p_state_save(char* dir_name) { return stock_ops().state_save(dir_name); }
@@ -37,7 +38,7 @@ RUBATO_EXPORTED int select_p_state_restore(char* dir_name) {
   return stock_ops().state_restore(dir_name);
 }
 
-RUBATO_EXPORTED int select_p_job_init(List jobs) { return stock_ops().job_init(jobs); }
+RUBATO_EXPORTED int select_p_job_init(list_t* jobs) { return stock_ops().job_init(jobs); }
 
 RUBATO_EXPORTED int select_p_node_init() {
   gate().forget_nodes();

@@ -259,7 +259,15 @@ class Client:
         return seen
 
     def _need_ctld(self):
-        if not self.ctld_may_be_down and not self.ctld_pid():
+        if self.ctld_may_be_down or self.ctld_pid():
+            return
+        # From Slurm 24.11 on `scontrol reconfigure` hands over to a new process.
+        end = time.monotonic() + 3
+        while "Relinquishing control" in self.log_tail() and time.monotonic() < end:
+            if self.ctld_pid():
+                return
+            time.sleep(0.05)
+        if not self.ctld_pid():
             raise ClusterError("slurmctld has died; end of its log:\n" + self.log_tail())
 
     def wait_state(self, jobid, states, timeout=30.0):
@@ -294,9 +302,15 @@ class Client:
         return int(re.search(r"^(\d+)(?:;|$)", answer, re.MULTILINE)[1])
 
     def job(self, jobid):
-        """Fields of `scontrol show job -d ID`; {} if Slurm does not know it."""
+        """Fields of `scontrol show job -d ID`; {} if Slurm does not know it. Those of Slurm 24.11 as 22.05 has them.
+        """
         text = self.ask(f"scontrol show job -d {jobid}", check=False)
-        return fields(text) if text.rc == 0 and "JobId=" in text else {}
+        spelled = re.sub(r"(TresPer\w+=)gres/", r"\1gres:", text)
+        found = fields(spelled) if text.rc == 0 and "JobId=" in text else {}
+        if "ReqTRES" in found:
+            allocated = found.get("AllocTRES", "(null)")
+            found["TRES"] = allocated if allocated != "(null)" else found["ReqTRES"]
+        return found
 
     def gpus(self, jobid):
         """GPUs of a running job by node and type, from Slurm: {"n1": {"a100": 2}}."""

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugin/slurm/read/blocks.h"
+#include "plugin/slurm/release/differences.h"
 
 #include <utility>
 
@@ -77,7 +78,7 @@ bool over_tres_limit(job_record_t& job, const part_record_t& part, const BlockTe
   if (job.tres_req_cnt == nullptr || (accounting_enforce & ACCOUNTING_ENFORCE_LIMITS) == 0)
     return false;
   const LimitRoom& room = tests.rooms->of(job, part);
-  if (acct_policy_job_runnable_state(&job) && room.surely_allows(job.tres_req_cnt)) return false;
+  if (!release::reason_is_limit(job) && room.surely_allows(job.tres_req_cnt)) return false;
   KnownLimit* const known = tests.known;
   if (known == nullptr || !known->tested || known->state != room.state) {
     const bool limited = test_tres_limit(job);
@@ -117,13 +118,12 @@ Block block_of_reason(const job_record_t& job) {
       // Also covers reasons left by an earlier attempt on all nodes; those are tested again.
       return Block::kNone;
     default:
-      return acct_policy_job_runnable_state(const_cast<job_record_t*>(&job)) ? Block::kOther
-                                                                             : Block::kLimit;
+      return release::reason_is_limit(job) ? Block::kLimit : Block::kOther;
   }
 }
 
 std::string words_of_reason(const job_record_t& job) {
-  return job_reason_string(static_cast<enum job_state_reason>(job.state_reason));
+  return release::reason_name(job.state_reason);
 }
 
 BlockFound find_block(job_record_t& job, part_record_t& part, const BlockTests& tests) {
@@ -139,7 +139,7 @@ BlockFound find_block(job_record_t& job, part_record_t& part, const BlockTests& 
     // Limits also depend on the partition, and a job may name several.
     const InPartition entered(job, part);
     const bool pre_limit =
-        !acct_policy_job_runnable_state(&job) && !acct_policy_job_runnable_pre_select(&job, false);
+        release::reason_is_limit(job) && !acct_policy_job_runnable_pre_select(&job, false);
     const bool limited = pre_limit || over_tres_limit(job, part, tests);
     if (limited) return {Block::kLimit, words_of_reason(job)};
   }

@@ -6,7 +6,7 @@
 
 #include "lib/core/job.h"
 #include "plugin/slurm/read/limit_room.h"
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/release/slurm_headers.h"
 
 namespace rubato {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "lib/hints/facts.h"
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/release/slurm_headers.h"
 
 namespace rubato {
 

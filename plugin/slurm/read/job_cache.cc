@@ -17,7 +17,7 @@ constexpr std::size_t kMinRefreshes = 64;
 // Records are large, and a look reads thousands of them, most not in the CPU caches. Reading
 // neighbouring fields together costs one cache miss.
 JobMark mark_of(const job_record_t& job) {
-  const struct job_details& details = *job.details;
+  const job_details_t& details = *job.details;
   JobMark mark{
       .pointers = {&details, job.part_ptr, job.part_ptr_list, job.job_resrcs, job.gres_list_req,
                    details.features, details.exc_node_bitmap, details.req_node_bitmap, job.qos_ptr,

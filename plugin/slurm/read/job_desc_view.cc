@@ -4,6 +4,7 @@
 #include <climits>
 
 #include "plugin/slurm/read/kept_request.h"
+#include "plugin/slurm/release/differences.h"
 
 namespace rubato {
 
@@ -54,7 +55,7 @@ RequestFacts facts_of(const job_desc_msg_t& job, bool requeue_default) {
 }
 
 RequestFacts facts_of(const job_record_t& job) {
-  const struct job_details& details = *job.details;
+  const job_details_t& details = *job.details;
   RequestFacts out;
   out.per_job = text(job.tres_per_job);
   out.per_node = text(job.tres_per_node);
@@ -64,7 +65,7 @@ RequestFacts facts_of(const job_record_t& job) {
   out.max_nodes = number(details.max_nodes);
   out.tasks = number(details.num_tasks);
   out.tasks_per_node = number16(details.ntasks_per_node);
-  out.exclusive = details.whole_node == WHOLE_NODE_REQUIRED;
+  out.exclusive = release::wants_whole_nodes(details);
   out.batch = job.batch_flag != 0;
   out.requeue = details.requeue != 0;
   out.array = job.array_job_id != 0;

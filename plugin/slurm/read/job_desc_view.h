@@ -8,7 +8,7 @@
 
 #include "lib/hints/facts.h"
 #include "lib/hints/passed.h"
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/release/slurm_headers.h"
 
 namespace rubato {
 

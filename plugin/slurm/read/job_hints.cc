@@ -15,7 +15,7 @@ namespace {
 
 // Everything that facts_of() reads and a user can change.
 std::uint64_t state_of(const job_record_t& job) {
-  const struct job_details& details = *job.details;
+  const job_details_t& details = *job.details;
   Hasher hash;
   for (const char* words :
        {job.comment, job.tres_per_job, job.tres_per_node, job.tres_per_task, job.tres_per_socket}) {

@@ -10,7 +10,7 @@
 #include "lib/config/config.h"
 #include "lib/core/snapshot.h"
 #include "lib/hints/facts.h"
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/release/slurm_headers.h"
 
 namespace rubato {
 

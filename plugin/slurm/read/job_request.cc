@@ -106,7 +106,7 @@ void set_memory(const Request& asked, const Request& planned, RequestFields& fie
 
 // All but the texts, which need memory.
 RequestFields numbers_of(const job_record_t& job) noexcept {
-  const struct job_details& details = *job.details;
+  const job_details_t& details = *job.details;
   RequestFields fields;
   fields.min_nodes = details.min_nodes;
   fields.max_nodes = details.max_nodes;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "lib/core/job.h"
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/release/slurm_headers.h"
 
 namespace rubato {
 

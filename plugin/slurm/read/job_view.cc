@@ -8,7 +8,8 @@
 #include <initializer_list>
 
 #include "plugin/slurm/read/kept_request.h"
-#include "plugin/slurm/stock/lists.h"
+#include "plugin/slurm/release/differences.h"
+#include "plugin/slurm/release/lists.h"
 
 namespace rubato {
 
@@ -23,7 +24,7 @@ int has_name(void* state, void* name) {
 }
 
 // Uses no iterator, which would be allocated and freed for each job of each look.
-gres_state_t* find_gres(List gres_list, const char* name) {
+gres_state_t* find_gres(list_t* gres_list, const char* name) {
   if (gres_list == nullptr) return nullptr;
   return static_cast<gres_state_t*>(
       list_find_first_ro(gres_list, has_name, const_cast<char*>(name)));
@@ -35,7 +36,7 @@ bool looks_like_mig(const char* type) {
   return std::strstr(type, "g.") != nullptr && std::strstr(type, "gb") != nullptr;
 }
 
-int entries_of(List gres_list, const char* name) {
+int entries_of(list_t* gres_list, const char* name) {
   int n = 0;
   ListWalk<gres_state_t> i(gres_list);
   while (auto* state = i.next())
@@ -121,7 +122,7 @@ int threads_of(const part_record_t& part) {
 /// CPUs that count per core: `threads` of the partition's cores, or as many as the job uses
 /// (--hint=nomultithread, --threads-per-core, --ntasks-per-core; select/cons_common, cons_common.c
 /// _allocate_sc).
-int threads_used(const struct job_details& details, int threads) {
+int threads_used(const job_details_t& details, int threads) {
   if (threads <= 1) return 1;
   const multi_core_data_t* cores = details.mc_ptr;
   if (cores != nullptr && cores->threads_per_core != NO_VAL16 && cores->threads_per_core != 0)
@@ -142,7 +143,7 @@ bool in_managed_group(const job_record_t& job, const Config& config) {
 
 }  // namespace
 
-gres_job_state_t* gpu_request(List gres_list) {
+gres_job_state_t* gpu_request(list_t* gres_list) {
   gres_state_t* state = find_gres(gres_list, "gpu");
   return state == nullptr ? nullptr : static_cast<gres_job_state_t*>(state->gres_data);
 }
@@ -192,7 +193,7 @@ MiB whole_memory_of(const part_record_t& part) {
 }
 
 Request request_of(const job_record_t& job, const part_record_t& part, MiB whole_memory) {
-  const struct job_details& details = *job.details;
+  const job_details_t& details = *job.details;
   Request request;
   request.min_nodes = static_cast<int>(std::max<std::uint32_t>(details.min_nodes, 1));
   request.min_nodes = std::max(request.min_nodes, static_cast<int>(part.min_nodes));
@@ -210,7 +211,7 @@ Request request_of(const job_record_t& job, const part_record_t& part, MiB whole
   request.tasks_per_node = to_int(details.ntasks_per_node);
   request.cores_per_task = std::max(1, to_int(details.cpus_per_task));
   request.whole_nodes =
-      details.whole_node == WHOLE_NODE_REQUIRED || part.max_share == 0 || details.core_spec == 0;
+      release::wants_whole_nodes(details) || part.max_share == 0 || details.core_spec == 0;
   const gres_job_state_t* gpu = gpu_request(job.gres_list_req);
   if (gpu != nullptr) set_gpus(job, *gpu, request);
   set_memory(job, part, gpu, whole_memory, request);

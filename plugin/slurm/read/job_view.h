@@ -7,7 +7,7 @@
 
 #include "lib/config/config.h"
 #include "lib/core/job.h"
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/release/slurm_headers.h"
 
 namespace rubato {
 
@@ -35,7 +35,7 @@ namespace rubato {
 [[nodiscard]] std::string label_of(const job_record_t& job);
 
 /// The first job_record_t entry named gpu in the GRES list; null if there is none.
-[[nodiscard]] gres_job_state_t* gpu_request(List gres_list);
+[[nodiscard]] gres_job_state_t* gpu_request(list_t* gres_list);
 
 /// Whether the request names a GPU type (in tres_per_job or a similar field).
 [[nodiscard]] bool names_gpu_type(const job_record_t& job);

@@ -8,7 +8,7 @@
 namespace rubato {
 
 std::optional<RequestFields> kept_request(const job_record_t& job) {
-  const struct job_details& details = *job.details;
+  const job_details_t& details = *job.details;
   const std::size_t length = std::strlen(kKeptRequest);
   for (std::uint32_t i = 0; i < details.env_cnt; ++i) {
     const char* entry = details.env_sup[i];
@@ -19,7 +19,7 @@ std::optional<RequestFields> kept_request(const job_record_t& job) {
 }
 
 const char* why_size_is_bound(const job_record_t& job) {
-  const struct job_details& details = *job.details;
+  const job_details_t& details = *job.details;
   if (job.batch_flag == 0) return "an interactive job starts with what it asks for";
   if (job.tres_req_cnt == nullptr) return "slurmctld counts no TRES for it";
   if (details.crontab_entry != nullptr) return "a job of scrontab cannot be updated";

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "plugin/slurm/read/job_request.h"
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/release/slurm_headers.h"
 
 namespace rubato {
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "lib/base/hash.h"
-#include "plugin/slurm/stock/lists.h"
+#include "plugin/slurm/release/lists.h"
 
 namespace rubato {
 
@@ -58,7 +58,7 @@ class RoomMaker {
   Hasher hash_;
 };
 
-const std::uint64_t* used_by_user(List all, std::uint32_t uid) {
+const std::uint64_t* used_by_user(list_t* all, std::uint32_t uid) {
   if (all == nullptr) return nullptr;
   const auto same = [](void* one, void* key) -> int {
     return static_cast<int>(static_cast<slurmdb_used_limits_t*>(one)->uid ==
@@ -68,7 +68,7 @@ const std::uint64_t* used_by_user(List all, std::uint32_t uid) {
   return found != nullptr ? found->tres : nullptr;
 }
 
-const std::uint64_t* used_by_account(List all, const slurmdb_assoc_rec_t* assoc) {
+const std::uint64_t* used_by_account(list_t* all, const slurmdb_assoc_rec_t* assoc) {
   if (all == nullptr || assoc == nullptr) return nullptr;
   const auto same = [](void* one, void* key) -> int {
     return static_cast<int>(

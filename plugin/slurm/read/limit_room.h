@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/release/slurm_headers.h"
 
 namespace rubato {
 

@@ -5,7 +5,8 @@
 #include <memory>
 #include <utility>
 
-#include "plugin/slurm/stock/lists.h"
+#include "plugin/slurm/release/differences.h"
+#include "plugin/slurm/release/lists.h"
 
 namespace rubato {
 
@@ -31,7 +32,7 @@ std::set<std::uint32_t> node_owners() {
 
 // --exclusive=user, or a partition with that setting: no node with jobs of other users.
 bool exclusive_user(const SlurmQueueEntry& entry) {
-  return entry.job->details->whole_node == WHOLE_NODE_USER ||
+  return release::wants_nodes_of_one_user(*entry.job->details) ||
          (entry.part->flags & PART_FLAG_EXCLUSIVE_USER) != 0;
 }
 
@@ -102,7 +103,7 @@ NodeSetIndex NodeClasses::set_index(const bitstr_t* bitmap) {
   return at->second;
 }
 
-NodeClasses::NodeMinimum NodeClasses::minimum_of(const struct job_details& details) {
+NodeClasses::NodeMinimum NodeClasses::minimum_of(const job_details_t& details) {
   NodeMinimum least;
   least.tmp_disk = details.pn_min_tmp_disk;
   if (details.mc_ptr == nullptr) return least;
@@ -129,7 +130,7 @@ NodeClasses::Access NodeClasses::access_of(const SlurmQueueEntry& entry, bool ow
 
 NodeClassIndex NodeClasses::class_of(const SlurmQueueEntry& entry) {
   const job_record_t& job = *entry.job;
-  const struct job_details& details = *job.details;
+  const job_details_t& details = *job.details;
   const bool own_nodes = exclusive_user(entry);
   Key key{entry.part,
           text(entry.use_prefer ? details.prefer : details.features),
@@ -171,12 +172,10 @@ bool NodeClasses::apply_reservations(job_record_t& copy, bitstr_t* nodes) const 
   }
   time_t when = now;
   bitstr_t* open = nullptr;
-  bitstr_t* excluded_cores = nullptr;
   bool overlap = false;
-  const int rc = job_test_resv(&copy, &when, false, &open, &excluded_cores, &overlap, false);
+  const int rc = release::test_reservations(copy, when, &open, overlap);
   if (open != nullptr) bit_and(nodes, open);
   FREE_NULL_BITMAP(open);
-  FREE_NULL_BITMAP(excluded_cores);
   return rc == SLURM_SUCCESS;
 }
 
@@ -184,7 +183,7 @@ NodeClasses::Sets NodeClasses::add(const SlurmQueueEntry& entry) {
   // Works on a copy to keep the job unchanged: the filters read feature_list_use, which the
   // scheduler sets, and job_test_resv() writes its result to the job.
   job_record_t job = *entry.job;
-  struct job_details details = *entry.job->details;
+  job_details_t details = *entry.job->details;
   job.details = &details;
   job.part_ptr = entry.part;
   details.features_use = entry.use_prefer ? details.prefer : details.features;

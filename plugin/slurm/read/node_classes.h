@@ -60,7 +60,7 @@ class NodeClasses {
   /// in no other way in what Slurm's reservations keep from them.
   using Window = std::size_t;
 
-  [[nodiscard]] static NodeMinimum minimum_of(const struct job_details& details);
+  [[nodiscard]] static NodeMinimum minimum_of(const job_details_t& details);
 
   [[nodiscard]] Access access_of(const SlurmQueueEntry& entry, bool own_nodes) const;
   [[nodiscard]] Window window_of(const job_record_t& job, const part_record_t& part) const;

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/release/slurm_headers.h"
 
 namespace rubato {
 
@@ -45,7 +45,7 @@ std::string hostlist_of(const Snapshot& snapshot, const std::vector<NodeShare>& 
   nodes.reserve(shares.size());
   for (const NodeShare& share : shares) nodes.push_back(share.node);
   std::sort(nodes.begin(), nodes.end());
-  hostlist_t list = hostlist_create(nullptr);
+  auto* const list = hostlist_create(nullptr);
   for (const NodeIndex node : nodes) hostlist_push_host(list, snapshot.nodes[node].name.c_str());
   char* names = hostlist_ranged_string_xmalloc(list);
   std::string out = names != nullptr ? names : "";

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <bit>
 
-#include "plugin/slurm/stock/lists.h"
+#include "plugin/slurm/release/differences.h"
+#include "plugin/slurm/release/lists.h"
 
 namespace rubato {
 
@@ -19,8 +20,9 @@ void for_each_bit(const bitstr_t* bitmap, const Visit& visit) {
   constexpr std::int64_t kWord = 64;
   static_assert(sizeof(bitstr_t) * 8 == kWord);
   const std::int64_t size = bit_size(const_cast<bitstr_t*>(bitmap));
+  const bitstr_t* const words = release::words_of(bitmap);
   for (std::int64_t first = 0; first < size; first += kWord) {
-    auto word = static_cast<std::uint64_t>(bitmap[BITSTR_OVERHEAD + (first / kWord)]);
+    auto word = static_cast<std::uint64_t>(words[first / kWord]);
     while (word != 0) {
 #ifdef SLURM_BIGENDIAN
       const int bit = std::countl_zero(word);
@@ -34,7 +36,7 @@ void for_each_bit(const bitstr_t* bitmap, const Visit& visit) {
   }
 }
 
-const gres_node_state_t* gpus_of(List gres_list) {
+const gres_node_state_t* gpus_of(list_t* gres_list) {
   if (gres_list == nullptr) return nullptr;
   const auto is_gpu = [](void* state, void*) {
     return xstrcmp(static_cast<gres_state_t*>(state)->gres_name, "gpu") == 0 ? 1 : 0;
@@ -92,7 +94,7 @@ Node read_node(const node_record_t& slurm, int index) {
   const bool resuming = bit_test(rs_node_bitmap, index) != 0;
   node.usable = available && !completing && !resuming;
   node.coming = (available && completing) || resuming;
-  node.powered_down = bit_test(power_node_bitmap, index) != 0;
+  node.powered_down = bit_test(release::powered_down_nodes(), index) != 0;
   // Not in the state file, so 0 until validate_node_specs() (node_mgr.c:3406).
   const node_record_t* record = &slurm;
   const bool off = IS_NODE_DOWN(record) || IS_NODE_DRAIN(record) || IS_NODE_FUTURE(record) ||

@@ -6,7 +6,7 @@
 
 #include "lib/core/node.h"
 #include "lib/core/snapshot.h"
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/release/slurm_headers.h"
 
 namespace rubato {
 

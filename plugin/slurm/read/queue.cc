@@ -5,13 +5,14 @@
 #include <utility>
 
 #include "lib/base/hash.h"
-#include "plugin/slurm/stock/lists.h"
+#include "plugin/slurm/release/differences.h"
+#include "plugin/slurm/release/lists.h"
 
 namespace rubato {
 
 namespace {
 
-void drain(List queue, std::vector<SlurmQueueEntry>& entries) {
+void drain(list_t* queue, std::vector<SlurmQueueEntry>& entries) {
   const OwnedList owned(queue);
   entries.reserve(entries.size() + static_cast<std::size_t>(list_count(queue)));
   while (auto* record = static_cast<job_queue_rec_t*>(list_pop(queue))) {
@@ -38,7 +39,7 @@ void put_preferred_first(std::vector<SlurmQueueEntry>& entries) {
   }
 }
 
-std::vector<SlurmQueueEntry> drain_sorted(List queue) {
+std::vector<SlurmQueueEntry> drain_sorted(list_t* queue) {
   sort_job_queue(queue);
   std::vector<SlurmQueueEntry> entries;
   drain(queue, entries);
@@ -46,7 +47,7 @@ std::vector<SlurmQueueEntry> drain_sorted(List queue) {
   return entries;
 }
 
-void append(List queue, job_record_t* job, part_record_t* part, std::uint32_t priority) {
+void append(list_t* queue, job_record_t* job, part_record_t* part, std::uint32_t priority) {
   auto* record = static_cast<job_queue_rec_t*>(xmalloc(sizeof(job_queue_rec_t)));
   record->array_task_id = job->array_task_id;
   record->job_id = job->job_id;
@@ -59,7 +60,7 @@ void append(List queue, job_record_t* job, part_record_t* part, std::uint32_t pr
 bool runnable(const job_record_t& job, time_t now) {
   const job_record_t* record = &job;
   if (!IS_JOB_PENDING(record) || IS_JOB_COMPLETING(record) || job.priority == 0) return false;
-  const struct job_details* details = job.details;
+  const job_details_t* details = job.details;
   if (details == nullptr || details->begin_time > now) return false;
   return details->depend_list == nullptr || list_count(details->depend_list) == 0;
 }
@@ -77,12 +78,12 @@ void for_each_partition(const job_record_t& job, const Visit& visit) {
   int index = 0;
   ListWalk<part_record_t> parts(job.part_ptr_list);
   while (auto* part = parts.next()) {
-    visit(part, job.priority_array != nullptr ? job.priority_array[index] : job.priority);
+    visit(part, release::priority_in(job, index));
     ++index;
   }
 }
 
-void peek_at(job_record_t& job, time_t now, List queue) {
+void peek_at(job_record_t& job, time_t now, list_t* queue) {
   if (!runnable(job, now)) return;
   for_each_partition(job, [&](part_record_t* part, std::uint32_t priority) {
     if (schedules(part)) append(queue, &job, part, priority);
@@ -95,7 +96,7 @@ bool may_be_drawn(const job_record_t& job) {
 
 // job_scheduler.c _job_queue_append.
 void append_with_reservations(job_record_t& job, part_record_t* part, std::uint32_t priority,
-                              List queue) {
+                              list_t* queue) {
   job_queue_req_t request{};
   request.job_ptr = &job;
   request.job_queue = queue;
@@ -116,7 +117,7 @@ void append_with_reservations(job_record_t& job, part_record_t* part, std::uint3
 }
 
 // The tests of build_job_queue() for one job (job_scheduler.c _job_runnable_test1 and 2).
-void test_and_append(job_record_t& job, List queue) {
+void test_and_append(job_record_t& job, list_t* queue) {
   job_record_t* record = &job;
   if (!IS_JOB_PENDING(record) || IS_JOB_COMPLETING(record) || IS_JOB_REVOKED(record)) return;
   if (job.details == nullptr || job.priority == 0 || job.details->prolog_running != 0 ||
@@ -160,14 +161,14 @@ std::vector<SlurmQueueEntry> build_queue() { return drain_sorted(build_job_queue
 
 std::vector<SlurmQueueEntry> peek_queue() {
   const time_t now = time(nullptr);
-  List queue = list_create(xfree_ptr);
+  list_t* queue = list_create(xfree_ptr);
   ListWalk<job_record_t> jobs(job_list);
   while (auto* job = jobs.next()) peek_at(*job, now, queue);
   return drain_sorted(queue);
 }
 
 void append_entries(job_record_t& job, bool may_write, std::vector<SlurmQueueEntry>& entries) {
-  List queue = list_create(xfree_ptr);
+  list_t* queue = list_create(xfree_ptr);
   if (may_write)
     test_and_append(job, queue);
   else
@@ -207,7 +208,7 @@ std::uint64_t magnetic_state() {
 std::vector<slurmctld_resv_t*> magnetic_of(job_record_t& job) {
   std::vector<slurmctld_resv_t*> found;
   if (!may_be_drawn(job)) return found;
-  List queue = list_create(xfree_ptr);
+  list_t* queue = list_create(xfree_ptr);
   job_queue_req_t request{};
   request.job_ptr = &job;
   request.job_queue = queue;

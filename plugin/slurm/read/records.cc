@@ -22,7 +22,7 @@ Result<void> compare(const char* what, const void* record, std::size_t expected,
 Result<void> check_job(const job_record_t& job) {
   Result<void> rc = compare("job", &job, sizeof(job_record_t), job.magic, JOB_MAGIC);
   if (rc && job.details != nullptr)
-    rc = compare("job details", job.details, sizeof(struct job_details), job.details->magic,
+    rc = compare("job details", job.details, sizeof(job_details_t), job.details->magic,
                  DETAILS_MAGIC);
   if (rc && job.job_resrcs != nullptr)
     rc = compare("job resources", job.job_resrcs, sizeof(job_resources_t), 0, 0);

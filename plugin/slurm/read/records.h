@@ -6,7 +6,7 @@
 #include <string>
 
 #include "lib/base/error.h"
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/release/slurm_headers.h"
 
 namespace rubato {
 

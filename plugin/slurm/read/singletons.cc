@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "plugin/slurm/stock/lists.h"
+#include "plugin/slurm/release/lists.h"
 
 namespace rubato {
 

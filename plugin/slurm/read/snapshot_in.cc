@@ -11,8 +11,8 @@
 #include "plugin/slurm/read/node_view.h"
 #include "plugin/slurm/read/singletons.h"
 #include "plugin/slurm/read/snapshot_look.h"
+#include "plugin/slurm/release/lists.h"
 #include "plugin/slurm/stock/controller.h"
-#include "plugin/slurm/stock/lists.h"
 
 namespace rubato {
 
@@ -37,7 +37,7 @@ void fetch_record(const job_record_t& job) {
 }
 
 void fetch_details(const job_record_t& job) {
-  const struct job_details* details = job.details;
+  const job_details_t* details = job.details;
   if (details == nullptr) return;
   __builtin_prefetch(&details->begin_time);
   __builtin_prefetch(&details->depend_list);

@@ -8,7 +8,8 @@
 #include "plugin/slurm/read/job_view.h"
 #include "plugin/slurm/read/kept_request.h"
 #include "plugin/slurm/read/snapshot_look.h"
-#include "plugin/slurm/stock/lists.h"
+#include "plugin/slurm/release/differences.h"
+#include "plugin/slurm/release/lists.h"
 
 namespace rubato {
 namespace {
@@ -42,7 +43,7 @@ Job common(const job_record_t& job, const part_record_t& part, const Config& con
   out.partition = text(part.name);
   out.batch = job.batch_flag != 0;
   // To start one of a federation means a request to its sibling clusters, under slurmctld's locks.
-  out.het = job.het_job_id != 0 || job.fed_details != nullptr;
+  out.het = job.het_job_id != 0 || job.fed_details != nullptr || release::names_several_qos(job);
   out.tier = part.priority_tier;
   out.time_limit = time_limit_of(job, part);
   const char* unmanaged = why_unmanaged(job, part, config);
@@ -230,7 +231,7 @@ const StockPlan* SnapshotPass::stock_plan(const job_record_t& job) {
   if (!plan.current) {
     bitstr_t* nodes = nullptr;
     plan.nodes.clear();
-    if (node_name2bitmap(plan.names.data(), true, &nodes) == SLURM_SUCCESS)
+    if (release::nodes_of(plan.names.data(), &nodes) == SLURM_SUCCESS)
       plan.nodes = reader_.index_.set_of(nodes);
     FREE_NULL_BITMAP(nodes);
     plan.current = true;

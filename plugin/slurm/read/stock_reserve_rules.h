@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "lib/base/units.h"
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/release/slurm_headers.h"
 
 namespace rubato {
 

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/release/slurm_headers.h"
 
 namespace rubato {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "lib/base/clock.h"
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/release/slurm_headers.h"
 
 namespace rubato {
 

@@ -31,7 +31,6 @@ Result<SelectOps> SelectOps::load(const StockPlugin& plugin) {
   load_one(plugin, "select_p_job_ready", ops.job_ready, error);
   load_one(plugin, "select_p_job_expand", ops.job_expand, error);
   load_one(plugin, "select_p_job_resized", ops.job_resized, error);
-  load_one(plugin, "select_p_job_signal", ops.job_signal, error);
   load_one(plugin, "select_p_job_fini", ops.job_fini, error);
   load_one(plugin, "select_p_job_suspend", ops.job_suspend, error);
   load_one(plugin, "select_p_job_resume", ops.job_resume, error);
@@ -52,12 +51,15 @@ Result<SelectOps> SelectOps::load(const StockPlugin& plugin) {
   load_one(plugin, "select_p_select_jobinfo_copy", ops.select_jobinfo_copy, error);
   load_one(plugin, "select_p_select_jobinfo_pack", ops.select_jobinfo_pack, error);
   load_one(plugin, "select_p_select_jobinfo_unpack", ops.select_jobinfo_unpack, error);
-  load_one(plugin, "select_p_select_jobinfo_sprint", ops.select_jobinfo_sprint, error);
-  load_one(plugin, "select_p_select_jobinfo_xstrdup", ops.select_jobinfo_xstrdup, error);
   load_one(plugin, "select_p_get_info_from_plugin", ops.get_info_from_plugin, error);
-  load_one(plugin, "select_p_update_node_config", ops.update_node_config, error);
   load_one(plugin, "select_p_reconfigure", ops.reconfigure, error);
-  load_one(plugin, "select_p_resv_test", ops.resv_test, error);
+  if (release::kOldSelectOps) {
+    load_one(plugin, "select_p_job_signal", ops.job_signal, error);
+    load_one(plugin, "select_p_select_jobinfo_sprint", ops.select_jobinfo_sprint, error);
+    load_one(plugin, "select_p_select_jobinfo_xstrdup", ops.select_jobinfo_xstrdup, error);
+    load_one(plugin, "select_p_update_node_config", ops.update_node_config, error);
+    load_one(plugin, "select_p_resv_test", ops.resv_test, error);
+  }
   if (!error.empty()) return fail(error);
   return ops;
 }

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The operations of a select plugin of Slurm 22.05 (src/common/select.c node_select_syms), as
-// function pointers into the stock plugin.
+// The operations of a select plugin (22.05: src/common/select.c, 24.11: src/interfaces/select.c),
+// as function pointers into the stock plugin.
 #pragma once
 
 #include "lib/base/error.h"
 #include "plugin/common/host.h"
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/release/differences.h"
+#include "plugin/slurm/release/slurm_headers.h"
 
 namespace rubato {
 
 struct SelectOps {
   int (*init)() = nullptr;
   void (*fini)() = nullptr;
-  int (*job_test)(job_record_t*, bitstr_t*, uint32_t, uint32_t, uint32_t, uint16_t, List, List*,
-                  bitstr_t*) = nullptr;
+  release::JobTest* job_test = nullptr;
   int (*state_save)(char*) = nullptr;
   int (*state_restore)(char*) = nullptr;
-  int (*job_init)(List) = nullptr;
+  int (*job_init)(list_t*) = nullptr;
   int (*node_init)() = nullptr;
   int (*job_begin)(job_record_t*) = nullptr;
   int (*job_ready)(job_record_t*) = nullptr;
@@ -50,7 +50,8 @@ struct SelectOps {
   int (*reconfigure)() = nullptr;
   bitstr_t* (*resv_test)(resv_desc_msg_t*, uint32_t, bitstr_t*, bitstr_t**) = nullptr;
 
-  /// All operations of `plugin`, or an error that names a missing one.
+  /// All operations of `plugin`, or an error that names a missing one. Those that this release of
+  /// Slurm does not have stay null.
   [[nodiscard]] static Result<SelectOps> load(const StockPlugin& plugin);
 };
 

@@ -4,7 +4,7 @@
 #include <cstdarg>
 #include <cstdio>
 
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/release/slurm_headers.h"
 
 // Programs of users that load the select plugin have the public libslurm, which exports log_var()
 // under this name only (src/common/slurm_xlator.h).

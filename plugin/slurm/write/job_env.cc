@@ -2,7 +2,7 @@
 #include "plugin/slurm/write/job_env.h"
 
 #include "lib/json/task_env.h"
-#include "plugin/slurm/stock/lists.h"
+#include "plugin/slurm/release/lists.h"
 #include "plugin/slurm/write/job_variables.h"
 
 namespace rubato {

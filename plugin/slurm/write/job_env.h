@@ -5,7 +5,7 @@
 #include "lib/core/job.h"
 #include "lib/json/job_annotation.h"
 #include "lib/json/task_env.h"
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/release/slurm_headers.h"
 
 namespace rubato {
 

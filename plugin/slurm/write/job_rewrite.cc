@@ -12,6 +12,7 @@
 #include "plugin/slurm/read/job_request.h"
 #include "plugin/slurm/read/job_view.h"
 #include "plugin/slurm/read/kept_request.h"
+#include "plugin/slurm/release/differences.h"
 #include "plugin/slurm/write/job_variables.h"
 #include "plugin/slurm/write/set_text.h"
 
@@ -20,7 +21,7 @@ namespace rubato {
 namespace {
 
 void write_numbers(job_record_t& job, const RequestFields& fields) {
-  struct job_details& details = *job.details;
+  job_details_t& details = *job.details;
   details.min_nodes = fields.min_nodes;
   details.max_nodes = fields.max_nodes;
   details.num_tasks = fields.tasks;
@@ -65,20 +66,21 @@ std::string trouble_of(const Parsed& parsed) {
 }
 
 // Parses a request as slurmctld does at submit (job_mgr.c, _job_create). `list` must be null.
-Parsed parse_gres(const job_record_t& job, List& list) noexcept {
-  const struct job_details& details = *job.details;
-  std::uint32_t tasks = said<std::uint32_t>(details.num_tasks, NO_VAL);
-  std::uint32_t min_nodes = details.min_nodes;
-  std::uint32_t max_nodes = said<std::uint32_t>(details.max_nodes, NO_VAL);
-  std::uint16_t tasks_per_node = said<std::uint16_t>(details.ntasks_per_node, NO_VAL16);
-  std::uint16_t tasks_per_socket = NO_VAL16;
-  std::uint16_t sockets = NO_VAL16;
-  std::uint16_t task_cpus = details.orig_cpus_per_task;
-  std::uint16_t tasks_per_gpu = said<std::uint16_t>(details.ntasks_per_tres, NO_VAL16);
-  const int rc = gres_job_state_validate(
-      job.cpus_per_tres, job.tres_freq, job.tres_per_job, job.tres_per_node, job.tres_per_socket,
-      job.tres_per_task, job.mem_per_tres, &tasks, &min_nodes, &max_nodes, &tasks_per_node,
-      &tasks_per_socket, &sockets, &task_cpus, &tasks_per_gpu, &list);
+Parsed parse_gres(const job_record_t& job, list_t*& list) noexcept {
+  const job_details_t& details = *job.details;
+  release::DerivedRequest derived{
+      .tasks = said<std::uint32_t>(details.num_tasks, NO_VAL),
+      .min_cpus = details.min_cpus,
+      .min_nodes = details.min_nodes,
+      .max_nodes = said<std::uint32_t>(details.max_nodes, NO_VAL),
+      .tasks_per_node = said<std::uint16_t>(details.ntasks_per_node, NO_VAL16),
+      .tasks_per_socket = NO_VAL16,
+      .sockets = NO_VAL16,
+      .cpus_per_task = details.orig_cpus_per_task,
+      .tasks_per_tres = said<std::uint16_t>(details.ntasks_per_tres, NO_VAL16)};
+  const int rc = release::parse_gres(job, derived, list);
+  const auto [tasks, min_nodes, max_nodes] =
+      std::tuple(derived.tasks, derived.min_nodes, derived.max_nodes);
   // Validation derives some fields from others. If it derives other values, Slurm reads the request
   // differently than at_size().
   const bool as_written = said<std::uint32_t>(details.num_tasks, tasks) == tasks &&
@@ -94,7 +96,7 @@ Parsed parse_gres(const job_record_t& job, List& list) noexcept {
 // Sets the counts and texts for association and QOS limits (job_mgr.c, _job_create and
 // _update_job).
 void count_tres(job_record_t& job, part_record_t& part) noexcept {
-  const struct job_details& details = *job.details;
+  const job_details_t& details = *job.details;
   std::uint64_t* const count = job.tres_req_cnt;
   assoc_mgr_lock_t locks = {};
   locks.tres = READ_LOCK;
@@ -103,7 +105,7 @@ void count_tres(job_record_t& job, part_record_t& part) noexcept {
     if (xstrcmp(assoc_mgr_tres_array[i]->type, "gres") == 0) count[i] = 0;
   count[TRES_ARRAY_NODE] = details.min_nodes;
   count[TRES_ARRAY_CPU] = details.min_cpus;
-  gres_ctld_set_job_tres_cnt(job.gres_list_req, details.min_nodes, count, true);
+  release::count_gres(job.gres_list_req, details.min_nodes, count);
   count[TRES_ARRAY_MEM] = job_get_tres_mem(
       nullptr, details.pn_min_memory, details.min_cpus, details.min_nodes, &part, job.gres_list_req,
       (job.bit_flags & JOB_MEM_SET) != 0, job_get_sockets_per_node(&job), details.num_tasks);
@@ -147,6 +149,8 @@ void write_texts(job_record_t& job, const RequestFields& fields) noexcept {
   set_text(job.tres_per_node, fields.per_node);
   set_text(job.tres_per_task, fields.per_task);
   set_text(job.mem_per_tres, fields.memory_per_gpu);
+  for (char* text : {job.tres_per_job, job.tres_per_node, job.tres_per_task, job.mem_per_tres})
+    release::spell_gres(text);
 }
 
 /// Writes `fields` permanently. If Slurm rejects them, the record gets `before` again, which it
@@ -155,7 +159,7 @@ Parsed write_request(job_record_t& job, part_record_t& part, const RequestFields
                      const RequestFields& before) noexcept {
   write_texts(job, fields);
   write_numbers(job, fields);
-  List parsed = nullptr;
+  list_t* parsed = nullptr;
   const Parsed read = parse_gres(job, parsed);
   if (!read.good()) {
     FREE_NULL_LIST(parsed);
@@ -181,8 +185,8 @@ struct RewrittenRequest::Saved {
   char* per_node = nullptr;
   char* per_task = nullptr;
   char* memory_per_gpu = nullptr;
-  List gres = nullptr;
-  List gres_sum = nullptr;
+  list_t* gres = nullptr;
+  list_t* gres_sum = nullptr;
   std::vector<std::uint64_t> tres;
   char* tres_text = nullptr;
   char* tres_shown = nullptr;

@@ -4,14 +4,14 @@
 #include <fmt/format.h>
 
 #include "lib/hints/task_variables.h"
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/release/slurm_headers.h"
 
 namespace rubato {
 
 // The array and its strings come from xmalloc; slurmctld frees them with the job's details
 // (job_mgr.c _list_delete_job). The array may be longer than env_cnt.
 void drop_variables(job_record& job, bool (*drop)(std::string_view name)) noexcept {
-  struct job_details& details = *job.details;
+  job_details_t& details = *job.details;
   std::uint32_t kept = 0;
   for (std::uint32_t i = 0; i < details.env_cnt; ++i) {
     const std::string_view entry = details.env_sup[i] != nullptr ? details.env_sup[i] : "";
@@ -33,7 +33,7 @@ std::vector<std::string> entries_of(
 }
 
 void add_entries(job_record& job, const std::vector<std::string>& entries) noexcept {
-  struct job_details& details = *job.details;
+  job_details_t& details = *job.details;
   xrecalloc(details.env_sup, details.env_cnt + entries.size() + 1, sizeof(char*));
   for (const std::string& entry : entries)
     details.env_sup[details.env_cnt++] = xstrdup(entry.c_str());

@@ -4,8 +4,9 @@
 #include "plugin/common/slurm_log.h"
 #include "plugin/slurm/read/job_view.h"
 #include "plugin/slurm/read/kept_request.h"
-#include "plugin/slurm/stock/lists.h"
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/release/differences.h"
+#include "plugin/slurm/release/lists.h"
+#include "plugin/slurm/release/slurm_headers.h"
 #include "plugin/slurm/write/gpu_type.h"
 #include "plugin/slurm/write/job_env.h"
 
@@ -139,22 +140,18 @@ SelectOutcome refusal(int code) {
           .error = slurm_strerror(code)};
 }
 
-int select_now(job_record_t* job) {
-  return select_nodes(job, false, nullptr, nullptr, false, SLURMDB_JOB_FLAG_SCHED);
-}
-
 // Nodes with the features of --prefer go first (job_scheduler.c, _job_queue_append).
 int ask_slurm(job_record_t* job, bool fail) {
   if (fail) return ESLURM_NODES_BUSY;
   job->last_sched_eval = time(nullptr);
-  struct job_details& details = *job->details;
-  if (details.prefer == nullptr) return select_now(job);
+  job_details_t& details = *job->details;
+  if (details.prefer == nullptr) return release::select_nodes_now(job);
   details.features_use = details.prefer;
   details.feature_list_use = details.prefer_list;
-  if (select_now(job) == SLURM_SUCCESS) return SLURM_SUCCESS;
+  if (release::select_nodes_now(job) == SLURM_SUCCESS) return SLURM_SUCCESS;
   details.features_use = details.features;
   details.feature_list_use = details.feature_list;
-  return select_now(job);
+  return release::select_nodes_now(job);
 }
 
 }  // namespace
@@ -192,7 +189,7 @@ const char* PendingJob::why_not_now() {
   if (job_->deadline != 0 && job_->deadline != NO_VAL &&
       !deadline_ok(job_, const_cast<char*>("rubato")))
     return "deadline";
-  if (!acct_policy_job_runnable_state(job_) && !acct_policy_job_runnable_pre_select(job_, false))
+  if (release::reason_is_limit(*job_) && !acct_policy_job_runnable_pre_select(job_, false))
     return "association or QOS limit";
   if (license_job_test(job_, time(nullptr), true) != SLURM_SUCCESS) {
     job_->state_reason = WAIT_LICENSES;

@@ -6,7 +6,8 @@
 
 #include "lib/hints/message.h"
 #include "plugin/slurm/read/job_desc_view.h"
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/release/differences.h"
+#include "plugin/slurm/release/slurm_headers.h"
 #include "plugin/slurm/write/job_rewrite.h"
 #include "plugin/slurm/write/set_text.h"
 
@@ -70,9 +71,8 @@ bool JobUpdate::has_details() const { return job_.details != nullptr; }
 // Same tests as slurmctld (job_mgr.c, _update_job), in the same order: cheap tests first.
 bool JobUpdate::permitted() const {
   if (uid_ == job_.user_id || validate_operator(uid_)) return true;
-  return assoc_mgr_is_user_acct_coord(acct_db_conn, uid_, job_.account) &&
-         (update_.account == nullptr ||
-          assoc_mgr_is_user_acct_coord(acct_db_conn, uid_, update_.account));
+  return release::coordinates(uid_, job_.account) &&
+         (update_.account == nullptr || release::coordinates(uid_, update_.account));
 }
 
 RequestFacts JobUpdate::facts_after() const {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "lib/json/job_annotation.h"
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/release/slurm_headers.h"
 
 namespace rubato {
 

@@ -7,7 +7,7 @@
 
 #include "lib/policy/algorithms/job_history.h"
 #include "plugin/slurm/read/node_slots.h"
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/release/slurm_headers.h"
 
 namespace rubato {
 

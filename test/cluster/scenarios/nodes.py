@@ -138,4 +138,4 @@ def untyped_job_on_mixed_node(c):
     check(c.gpus(first) == {"n8": {"v100": 1}}, "the type that is free after the requeue",
           c.gpus(first))
     answer = c.cmd(f"scontrol show job -d {first} | grep -E 'TresPerJob|JOB_GRES'")
-    check("TresPerJob=gres:gpu:1" in answer, "an untyped request", answer)
+    check("TresPerJob=gres:gpu:1" in answer.replace("=gres/", "=gres:"), "an untyped request", answer)

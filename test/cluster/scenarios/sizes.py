@@ -95,7 +95,7 @@ def four_gpus_start_as_two_then_as_eight(c):
     lines = runs_with(c, held, 2)
     check("SLURM_GPUS=2" in lines, "SLURM_GPUS=2", lines)
     shown = c.cmd(f"squeue -h -j {held} -O NumCPUs:8,NumTasks:8,tres-per-job:16")
-    check(shown.split() == ["2", "2", "gres:gpu:2"], "2 CPUs, 2 tasks, 2 GPUs in squeue", shown)
+    check(shown.replace("gres/", "gres:").split() == ["2", "2", "gres:gpu:2"], "2 CPUs, 2 tasks, 2 GPUs in squeue", shown)
     check(billed(c, held) == 2, "a billing of 2", c.job(held)["TRES"])
     c.write_rubato_conf(conf("TestInject=start-size:8"))
     c.cmd(f"scontrol requeue {held}")
@@ -224,7 +224,7 @@ def node_failure_after_a_crash_restores_the_request(c):
     runs_with(c, job, 2)
     node = c.job(job)["NodeList"]
     # slurmctld saves jobs within five seconds; a kill before that is another scenario.
-    is_saved(c, f"gpu-memory=gres:gpu:{memory}", LONG)
+    is_saved(c, f"gpu-memory={'gres:' if c.site.version < (23, 11) else 'gres/'}gpu:{memory}", LONG)
     c.kill9_ctld()
     c.cmd("rm -rf " + c.path("state/rubato/state.json"))
     c.start_ctld()

@@ -8,7 +8,7 @@
 
 #include "plugin/slurm/read/blocks.h"
 #include "plugin/slurm/read/limit_room.h"
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/release/slurm_headers.h"
 
 namespace {
 

@@ -28,9 +28,31 @@
 extern "C" {
 #include "slurm/slurm.h"
 #include "slurm/slurm_errno.h"
+#include "slurm/slurm_version.h"
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0)
+// A field of a record is named `operator`.
+#define operator operator_field
+#include "src/common/extra_constraints.h"
+#undef operator
+#include "src/interfaces/accounting_storage.h"
+#include "src/interfaces/gres.h"
+#include "src/interfaces/mcs.h"
+#include "src/interfaces/preempt.h"
+#include "src/interfaces/select.h"
+#include "src/stepmgr/gres_stepmgr.h"
+#include "src/stepmgr/srun_comm.h"
+#else
+#include "src/common/gres.h"
+#include "src/common/select.h"
+#include "src/common/slurm_accounting_storage.h"
+#include "src/common/slurm_mcs.h"
+#include "src/slurmctld/gres_ctld.h"
+#include "src/slurmctld/preempt.h"
+#include "src/slurmctld/slurmctld.h"
+#include "src/slurmctld/srun_comm.h"
+#endif
 #include "src/common/assoc_mgr.h"
 #include "src/common/bitstring.h"
-#include "src/common/gres.h"
 #include "src/common/job_resources.h"
 #include "src/common/list.h"
 #include "src/common/log.h"
@@ -39,9 +61,6 @@ extern "C" {
 #include "src/common/parse_time.h"
 #include "src/common/plugin.h"
 #include "src/common/read_config.h"
-#include "src/common/select.h"
-#include "src/common/slurm_accounting_storage.h"
-#include "src/common/slurm_mcs.h"
 #include "src/common/slurm_protocol_api.h"
 #include "src/common/slurm_protocol_defs.h"
 #include "src/common/slurm_resource_info.h"
@@ -52,14 +71,12 @@ extern "C" {
 
 #include "src/slurmctld/acct_policy.h"
 #include "src/slurmctld/fed_mgr.h"
-#include "src/slurmctld/gres_ctld.h"
 #include "src/slurmctld/job_scheduler.h"
 #include "src/slurmctld/licenses.h"
 #include "src/slurmctld/locks.h"
 #include "src/slurmctld/node_scheduler.h"
-#include "src/slurmctld/preempt.h"
+#include "src/slurmctld/proc_req.h"
 #include "src/slurmctld/reservation.h"
-#include "src/slurmctld/srun_comm.h"
 #include "src/slurmctld/state_save.h"
 
 #pragma weak accounting_enforce
@@ -77,7 +94,11 @@ extern "C" {
 #pragma weak node_record_count
 #pragma weak node_record_table_ptr
 #pragma weak part_list
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(24, 11, 0)
 #pragma weak power_node_bitmap
+#else
+#pragma weak power_down_node_bitmap
+#endif
 #pragma weak resv_list
 #pragma weak rs_node_bitmap
 #pragma weak slurmctld_config
@@ -86,9 +107,20 @@ extern "C" {
 #pragma weak up_node_bitmap
 }
 
-#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(22, 5, 0) || \
-    SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(22, 6, 0)
-#error "the plugins of this release are written for Slurm 22.05"
+#if !(SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(22, 5, 0) &&  \
+      SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(22, 6, 0)) &&  \
+    !(SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0) && \
+      SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(24, 12, 0))
+#error "the plugins of this release are written for Slurm 22.05 and 24.11"
+#endif
+
+// Names that releases spell in different ways.
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(24, 11, 0)
+using job_details_t = struct job_details;
+using list_t = struct xlist;
+using list_itr_t = struct listIterator;
+#else
+#define RESERVE_REOCCURING RESERVE_REOCCURRING
 #endif
 
 #undef info

@@ -3,7 +3,7 @@
 // ends it. An iterator that is left behind stays in its list.
 #pragma once
 
-#include "plugin/slurm/stock/slurm_headers.h"
+#include "plugin/slurm/release/slurm_headers.h"
 
 namespace rubato {
 
@@ -12,7 +12,7 @@ namespace rubato {
 template <typename Item>
 class ListWalk {
  public:
-  explicit ListWalk(List list) : iterator_(list_iterator_create(list)) {}
+  explicit ListWalk(list_t* list) : iterator_(list_iterator_create(list)) {}
   ~ListWalk() { list_iterator_destroy(iterator_); }
   ListWalk(const ListWalk&) = delete;
   ListWalk& operator=(const ListWalk&) = delete;
@@ -21,21 +21,21 @@ class ListWalk {
   [[nodiscard]] Item* next() { return static_cast<Item*>(list_next(iterator_)); }
 
  private:
-  ListIterator iterator_;
+  list_itr_t* iterator_;
 };
 
 /// A list that belongs to the scope.
 class OwnedList {
  public:
-  explicit OwnedList(List list) : list_(list) {}
+  explicit OwnedList(list_t* list) : list_(list) {}
   ~OwnedList() { FREE_NULL_LIST(list_); }
   OwnedList(const OwnedList&) = delete;
   OwnedList& operator=(const OwnedList&) = delete;
 
-  [[nodiscard]] List get() const { return list_; }
+  [[nodiscard]] list_t* get() const { return list_; }
 
  private:
-  List list_;
+  list_t* list_;
 };
 
 /// Locks of the association manager.

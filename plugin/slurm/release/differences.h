@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the supported releases of Slurm do in different ways, as one function for each difference.
+// Only this folder tests SLURM_VERSION_NUMBER.
+#pragma once
+
+#include "plugin/slurm/release/slurm_headers.h"
+
+/// select_p_job_test() gets what the job may not use in the last parameters.
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(24, 11, 0)
+#define RUBATO_JOB_TEST_EXCLUDED bitstr_t* excluded_cores
+#define RUBATO_JOB_TEST_EXCLUDED_ARGUMENTS excluded_cores
+/// job_modify() cannot answer with a text.
+#define RUBATO_JOB_MODIFY_ERROR
+#define RUBATO_JOB_MODIFY_ERROR_ARGUMENT nullptr
+#else
+#define RUBATO_JOB_TEST_EXCLUDED resv_exc_t *excluded, will_run_data_t *will_run
+#define RUBATO_JOB_TEST_EXCLUDED_ARGUMENTS excluded, will_run
+#define RUBATO_JOB_MODIFY_ERROR , char** error
+#define RUBATO_JOB_MODIFY_ERROR_ARGUMENT error
+#endif
+
+namespace rubato::release {
+
+using JobTest = int(job_record_t*, bitstr_t*, uint32_t, uint32_t, uint32_t, uint16_t, list_t*,
+                    list_t**, RUBATO_JOB_TEST_EXCLUDED);
+
+/// Operations of select plugins that 22.05 has and 24.11 does not.
+inline constexpr bool kOldSelectOps = SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(24, 11, 0);
+
+/// The reason of a pending job is an association or QOS limit (22.05: acct_policy.c,
+/// acct_policy_job_runnable_state()).
+[[nodiscard]] bool reason_is_limit(const job_record_t& job);
+/// The reason of a job as squeue shows it.
+[[nodiscard]] const char* reason_name(std::uint32_t reason);
+
+/// The priority of a job in partition number `index` of its list.
+[[nodiscard]] std::uint32_t priority_in(const job_record_t& job, int index);
+/// `--qos=a,b` (from 24.11 on): Slurm chooses the QOS at the start.
+[[nodiscard]] bool names_several_qos(const job_record_t& job);
+
+/// --exclusive.
+[[nodiscard]] bool wants_whole_nodes(const job_details_t& details);
+/// --exclusive=user.
+[[nodiscard]] bool wants_nodes_of_one_user(const job_details_t& details);
+
+/// Nodes that are powered down.
+[[nodiscard]] bitstr_t* powered_down_nodes();
+/// The words of a bitmap, bit 0 first.
+[[nodiscard]] const bitstr_t* words_of(const bitstr_t* bitmap);
+/// Nodes by their names; unknown names are left out. The caller frees the bitmap.
+int nodes_of(char* names, bitstr_t** nodes);
+
+/// job_test_resv(); the caller frees `open`. What else a reservation keeps from the job is dropped.
+int test_reservations(job_record_t& job, time_t& when, bitstr_t** open, bool& overlap);
+
+/// Chooses nodes for a job and starts it, as slurmctld's main scheduler does.
+[[nodiscard]] int select_nodes_now(job_record_t* job);
+
+[[nodiscard]] bool coordinates(std::uint32_t uid, char* account);
+
+/// What gres_job_state_validate() may derive from the GRES request of a job.
+struct DerivedRequest {
+  std::uint32_t tasks;
+  std::uint32_t min_cpus;
+  std::uint32_t min_nodes;
+  std::uint32_t max_nodes;
+  std::uint16_t tasks_per_node;
+  std::uint16_t tasks_per_socket;
+  std::uint16_t sockets;
+  std::uint16_t cpus_per_task;
+  std::uint16_t tasks_per_tres;
+};
+/// Parses the GRES texts of a job into `list`, which must be null. A Slurm error.
+[[nodiscard]] int parse_gres(const job_record_t& job, DerivedRequest& derived, list_t*& list);
+/// Writes "gres:gpu:2" as this release spells it (24.11: "gres/gpu:2"), in place; null is allowed.
+void spell_gres(char* text) noexcept;
+void count_gres(list_t* gres, std::uint32_t nodes, std::uint64_t* counts);
+
+}  // namespace rubato::release
