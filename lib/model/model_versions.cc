@@ -53,8 +53,8 @@ void ModelVersions::set_rows(std::vector<MeasuredRow> rows, const GpuTypeFacts& 
 
 void ModelVersions::make(const Learner& learner, const GpuTypeFacts& types) {
   const auto& throughput_model = learner.model();
-  // Rounds ask the new version what they asked the last one. Computed here, they need not wait.
-  if (throughput_model != nullptr && latest_ != nullptr && latest_->throughput_model() != nullptr &&
+  if (warms_ && throughput_model != nullptr && latest_ != nullptr &&
+      latest_->throughput_model() != nullptr &&
       latest_->throughput_model() != throughput_model.get()) {
     throughput_model->warm(*latest_->throughput_model());
   }

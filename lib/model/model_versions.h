@@ -36,6 +36,9 @@ class ModelVersions {
     std::vector<std::string> said{};  ///< why the new fit was rejected, for the log
   };
 
+  /// `warms`: computes for a new version what the last one was asked, so that rounds need not wait.
+  explicit ModelVersions(bool warms = true) : warms_(warms) {}
+
   /// Rows for the step-time models of the next version. Their curves enter the next fit of
   /// `learner`.
   void set_rows(std::vector<MeasuredRow> rows, const GpuTypeFacts& types, Learner& learner);
@@ -56,6 +59,7 @@ class ModelVersions {
   std::shared_ptr<const Models> latest_;
   std::shared_ptr<const StepTimeModels> step_time_models_;  ///< null without measured rows
   GpuTypeFacts types_;                                      ///< of latest_
+  bool warms_;
   bool rows_news_ = false;  ///< there are rows that no version has yet
 };
 
@@ -79,7 +83,7 @@ class ReportedModels {
 
   Learner learner_;
   MeasuredRows rows_;
-  ModelVersions versions_;
+  ModelVersions versions_{false};
   double row_share_;
   std::int64_t reports_at_rows_ = 0;  ///< when the step-time models last got rows
   std::size_t rows_at_rows_ = 0;
