@@ -74,9 +74,11 @@ void ModelsFeed::Task::take_rows(const FeedOffer& offer) {
     rows.push_back(store::measured_row(
         {{row.account, row.job_type, row.shared}, row.gpu_type, row.gpus, row.group}));
   }
-  auto made = std::make_shared<const StepTimeModels>(std::move(rows), offer.gpu_memory);
+  auto made =
+      std::make_shared<const StepTimeModels>(std::move(rows), offer.gpu_memory, offer.gpu_links);
   if (step_time_models_ != nullptr && step_time_models_->rows() == made->rows() &&
-      step_time_models_->memory() == made->memory()) {
+      step_time_models_->memory() == made->memory() &&
+      step_time_models_->links() == made->links()) {
     return;
   }
   static const std::vector<MeasuredRow> none;
@@ -143,12 +145,15 @@ void ModelsFeed::Task::fit(const FeedOffer& offer) {
   for (const std::string& words : news.said)
     log().warn("rejected new model fit: it predicts recent reports worse than the current one: {}",
                words);
-  const bool others = offer.speeds != speeds_ || offer.gpu_memory != gpu_memory_;
+  const bool others =
+      offer.speeds != speeds_ || offer.gpu_memory != gpu_memory_ || offer.gpu_links != gpu_links_;
   speeds_ = offer.speeds;
-  if (step_time_models_ != nullptr && step_time_models_->memory() != offer.gpu_memory)
-    step_time_models_ =
-        std::make_shared<const StepTimeModels>(step_time_models_->rows(), offer.gpu_memory);
+  if (step_time_models_ != nullptr && (step_time_models_->memory() != offer.gpu_memory ||
+                                       step_time_models_->links() != offer.gpu_links))
+    step_time_models_ = std::make_shared<const StepTimeModels>(step_time_models_->rows(),
+                                                               offer.gpu_memory, offer.gpu_links);
   gpu_memory_ = offer.gpu_memory;
+  gpu_links_ = offer.gpu_links;
   const bool same = news.change == ThroughputChange::kSame || news.kept_old;
   if (!first && !others && same && !rows_news_) return;
   rows_news_ = false;

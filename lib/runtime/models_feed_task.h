@@ -108,6 +108,7 @@ class ModelsFeed::Task {
   SteadyTime whole_at_{};
   std::map<std::string, double> speeds_;
   std::map<std::string, std::int64_t> gpu_memory_;
+  std::map<std::string, double> gpu_links_;
   bool rows_news_ = false;  ///< there are rows that no version of Models has yet
   bool errors_known_ = false;
   LearnerRules rules_;

@@ -9,6 +9,8 @@
 #include <map>
 #include <tuple>
 
+#include "lib/model/plans/plan_space.h"
+#include "lib/sim/engine/engine.h"
 #include "lib/sim/engine/suite.h"
 #include "lib/sim/peers/adaptive_fit.h"
 #include "lib/sim/peers/adaptive_job.h"
@@ -20,6 +22,7 @@
 #include "lib/sim/peers/rubick_loop.h"
 #include "lib/sim/peers/rubick_policy.h"
 #include "lib/sim/peers/sia_policy.h"
+#include "test/support/shared_data.h"
 
 namespace rubato::sim {
 namespace {
@@ -345,6 +348,77 @@ TEST(PeerTruths, RunOnNodesThatWereNotMeasuredAsOnTheNearest) {
   EXPECT_EQ(times.nearest("m", 8, 24), 5);
   EXPECT_FALSE(times.nearest("m", 3, 16));
   EXPECT_FALSE(times.seconds("m", {3, 8})) << "the simulator's own loop asks for what was measured";
+}
+
+/// The suite's models, as published for them.
+const std::map<std::string, ModelShape> kRubickShapes{
+    {"vit", {86'000'000, 768, 12, 197, 12}},
+    {"roberta", {355'000'000, 1024, 24, 512, 16}},
+    {"bert", {336'000'000, 1024, 24, 512, 16}},
+    {"t5", {1'200'000'000, 1024, 48, 512, 16}},
+    {"gpt2", {1'500'000'000, 1600, 48, 1024, 25}},
+    {"llama7", {7'000'000'000, 4096, 32, 2048, 32}},
+    {"llama30", {32'500'000'000, 6656, 60, 2048, 52}}};
+
+/// Starts the first job at once with a given plan.
+class PlannedStart final : public Policy {
+ public:
+  explicit PlannedStart(Grant grant) : grant_(std::move(grant)) {}
+  [[nodiscard]] std::vector<Grant> decide(const PolicyState& state) override {
+    return std::vector<Grant>(state.jobs.size(), grant_);
+  }
+
+ private:
+  Grant grant_;
+};
+
+TEST(PeerTruths, ShareTheirPlanNamesWithRequestsAndReports) {
+  const auto data = test::shared_data("rubick");
+  if (!data) GTEST_SKIP() << "no shared data";
+  const std::string folder = *data + "/rubick";
+  const auto suite = read_rubick_suite(folder + "/workloads/workload-base.csv", folder,
+                                       *parse_cluster_shape("a800:8x8"));
+  ASSERT_TRUE(suite) << suite.error().text;
+  const auto measured = read_rubick(folder);
+  ASSERT_TRUE(measured);
+  // What was measured is found by the spelling of requests and reports.
+  int found = 0;
+  for (const RubickProfile& profile : measured->profiles) {
+    SimJob job;
+    job.model = profile.name;
+    for (const RubickProfileRow& row : profile.rows) {
+      Setting setting{TypeIndex{0}, {}, 0, to_text(row.sample.plan)};
+      for (const char digit : row.placement) setting.placement.push_back(digit - '0');
+      EXPECT_GT(suite->truth->throughput(job, setting, 0), 0) << profile.name << setting.plan;
+      ++found;
+    }
+  }
+  EXPECT_GT(found, 100);
+  // What a round can grant runs, or ends the simulation with an error: no job holds GPUs for ever.
+  int refused = 0;
+  for (const auto& [model, shape] : kRubickShapes) {
+    for (const int gpus : {1, 2, 4, 8}) {
+      const PlanSite site{shape, 64, Plans{true, {}}, {}};
+      int tries = 0;
+      for (const ExecutionPlan& plan : plans_at({gpus, 1, 4}, site)) {
+        SimJob job;
+        job.key = job.model = model;
+        job.gpus = job.min_gpus = job.max_gpus = gpus;
+        job.work = 10;
+        const Setting setting{TypeIndex{0}, {gpus}, 0, to_text(plan)};
+        if (suite->truth->throughput(job, setting, 0) > 0 || ++tries > 2) continue;
+        Suite one = *suite;
+        one.jobs = {job};
+        PlannedStart policy({TypeIndex{0}, gpus, {}, 0, setting.plan});
+        const auto record = run_engine(one, policy, {});
+        ASSERT_FALSE(record) << model << " " << setting.plan;
+        EXPECT_NE(record.error().text.find("'" + setting.plan + "'"), std::string::npos)
+            << record.error().text;
+        ++refused;
+      }
+    }
+  }
+  EXPECT_GT(refused, 0);
 }
 
 TEST(PeerSuites, NameTheNearest) {

@@ -17,6 +17,16 @@ Setting setting_of(const Grant& grant) {
   return setting;
 }
 
+/// On that many nodes as evenly as possible; 0: packed.
+Setting placed(const ClusterShape& cluster, TypeIndex type, int gpus, int nodes) {
+  if (nodes < 1 || nodes > gpus) return packed(cluster, type, gpus);
+  Setting setting;
+  setting.type = type;
+  for (int i = 0; i < nodes; ++i)
+    setting.placement.push_back(gpus / nodes + (i < gpus % nodes ? 1 : 0));
+  return setting;
+}
+
 }  // namespace
 
 RemainingTime::RemainingTime(const Truth& truth, const SimJob& job, const Setting& setting) {
@@ -64,7 +74,7 @@ void ExactThroughput::look(const PolicyState& state, std::span<const JobKey> key
     views_.emplace(keys[i], &state.jobs[i]);
     here.insert(state.jobs[i].index);
   }
-  std::erase_if(packed_, [&](const auto& one) { return !here.contains(std::get<0>(one.first)); });
+  std::erase_if(placed_, [&](const auto& one) { return !here.contains(std::get<0>(one.first)); });
   std::erase_if(running_, [&](const auto& one) { return !here.contains(one.first); });
   // The mean over the jobs of ln(throughput / that on the job's fastest type).
   std::vector<double> sums(types_.size(), 0);
@@ -100,26 +110,29 @@ double ExactThroughput::speed(const std::string& gpu_type) const {
   return type.valid() ? speeds_[type] : 1;
 }
 
-double ExactThroughput::units_per_s(const JobView& view, TypeIndex type, int gpus) const {
-  const double now = sim::speed(*state_, view, type, gpus);
+double ExactThroughput::units_per_s(const JobView& view, TypeIndex type, int gpus,
+                                    int nodes) const {
+  if (!may_use(*view.job, state_->cluster, type) || gpus > state_->cluster.gpus(type)) return 0;
+  const Setting setting = placed(state_->cluster, type, gpus, nodes);
+  const double now = state_->truth->throughput(*view.job, setting, view.done);
   if (!work_ || !(now > 0)) return now;
-  auto at = packed_.find({view.index, type, gpus});
-  if (at == packed_.end()) {
-    RemainingTime remaining(*state_->truth, *view.job, packed(state_->cluster, type, gpus));
-    at = packed_.emplace(std::tuple(view.index, type, gpus), std::move(remaining)).first;
+  auto at = placed_.find({view.index, type, gpus, nodes});
+  if (at == placed_.end()) {
+    RemainingTime remaining(*state_->truth, *view.job, setting);
+    at = placed_.emplace(std::tuple(view.index, type, gpus, nodes), std::move(remaining)).first;
   }
   return at->second.throughput(view.done);
 }
 
-Forecast ExactThroughput::throughput(const JobKey& job, const ProfileName& /*profile*/,
-                                     const std::string& gpu_type, int gpus) const {
+Forecast ExactThroughput::throughput(const JobKey& job, const JobSpec& /*spec*/,
+                                     const Resources& at) const {
   Forecast forecast;
   const JobView* const view = view_of(job);
-  const TypeIndex type = type_of(gpu_type);
+  const TypeIndex type = type_of(at.gpu_type);
   if (view == nullptr || !type.valid()) return forecast;
   forecast.known_profile = true;
   forecast.samples = 1;
-  const double units = units_per_s(*view, type, gpus);
+  const double units = units_per_s(*view, type, at.gpus, at.nodes);
   forecast.feasible = units > 0;
   if (!forecast.feasible) return forecast;
   forecast.exact = units * state_->truth->samples_per_unit(*view->job);

@@ -53,8 +53,8 @@ class ExactThroughput final : public ThroughputForecasts {
 
   [[nodiscard]] bool measured() const override { return true; }
   [[nodiscard]] double speed(const std::string& gpu_type) const override;
-  [[nodiscard]] Forecast throughput(const JobKey& job, const ProfileName& profile,
-                                    const std::string& gpu_type, int gpus) const override;
+  [[nodiscard]] Forecast throughput(const JobKey& job, const JobSpec& spec,
+                                    const Resources& at) const override;
   [[nodiscard]] std::optional<Prediction> choice(const JobKey& /*job*/, const JobSpec& /*spec*/,
                                                  const Resources& /*at*/) const override {
     return std::nullopt;
@@ -66,14 +66,14 @@ class ExactThroughput final : public ThroughputForecasts {
   [[nodiscard]] TypeIndex type_of(const std::string& gpu_type) const;
   [[nodiscard]] const JobView* view_of(const JobKey& job) const;
   /// Units/s with packed GPUs; 0: it cannot run there.
-  [[nodiscard]] double units_per_s(const JobView& view, TypeIndex type, int gpus) const;
+  [[nodiscard]] double units_per_s(const JobView& view, TypeIndex type, int gpus, int nodes) const;
 
   std::vector<std::string> types_;
   bool work_;
   const PolicyState* state_ = nullptr;
   std::map<JobKey, const JobView*> views_;
   std::vector<double> speeds_;  ///< by type
-  mutable std::map<std::tuple<JobIndex, TypeIndex, int>, RemainingTime> packed_;
+  mutable std::map<std::tuple<JobIndex, TypeIndex, int, int>, RemainingTime> placed_;
   mutable std::map<JobIndex, std::pair<Setting, RemainingTime>> running_;
 };
 

@@ -9,6 +9,7 @@
 #include <numeric>
 #include <set>
 
+#include "lib/model/plans/plan.h"
 #include "lib/model/throughput/learner.h"
 #include "lib/policy/memory.h"
 #include "lib/policy/round.h"
@@ -145,12 +146,15 @@ class RubatoPlace final : public Policy {
     }
     std::sort(types.begin(), types.end());
     if (types.size() < state.cluster.types()) hints.gpu_types = {types};
-    if (job.batch > 0) {
-      hints.batch = Batch{whole(job.min_batch > 0 ? job.min_batch : job.batch),
-                          whole(job.max_batch > 0 ? job.max_batch : job.batch)};
-    }
+    hints.batch = batch_of(job);
     hints.work = work_of(view);
     return hints;
+  }
+
+  static std::optional<Batch> batch_of(const SimJob& job) {
+    if (!(job.batch > 0)) return std::nullopt;
+    return Batch{whole(job.min_batch > 0 ? job.min_batch : job.batch),
+                 whole(job.max_batch > 0 ? job.max_batch : job.batch)};
   }
 
   /// The total work, if the policy knows it.
@@ -270,7 +274,8 @@ class RubatoPlace final : public Policy {
     throughput.configuration.gpus = report.setting.gpus();
     throughput.configuration.nodes = report.setting.nodes();
     throughput.configuration.batch = whole(report.seen.batch);
-    throughput.configuration.plan = report.setting.plan;
+    throughput.configuration.plan =
+        canonical_plan(report.setting.plan, throughput.configuration.gpus);
     throughput.job = key_of(view);
     throughput.restarts = view.restarts;
     throughput.time = at(report.time);
@@ -291,10 +296,12 @@ class RubatoPlace final : public Policy {
     progress.job = throughput.job;
     progress.restarts = view.restarts;
     progress.time = throughput.time;
-    progress.samples = whole(report.done);
     progress.throughput = throughput.throughput;
     progress.batch = throughput.configuration.batch;
-    fold_report(progress, memory_);
+    progress.samples = whole(report.done);
+    fold_report(
+        progress, memory_,
+        {.profile = throughput.profile, .batch = batch_of(*view.job), .work = work_of(view)});
     ProgressReport heard;
     heard.time = throughput.time;
     heard.samples = progress.samples;
