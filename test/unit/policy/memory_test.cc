@@ -94,7 +94,12 @@ TEST(FoldReport, CountsStepsAgainstTheReportBeforeAlsoAfterARequeue) {
   const ReportedJob job{.work = Work{WorkUnit::kSteps, 3000, 0}};
   Memory memory;
   fold_report({.job = {7, 100}, .time = 110, .samples = 256'000, .batch = 256}, memory, job);
-  fold_report({.job = {7, 500}, .restarts = 1, .time = 510, .samples = 307'200, .batch = 512},
+  fold_report({.job = {7, 500},
+               .restarts = 1,
+               .time = 510,
+               .samples = 307'200,
+               .throughput = 512,
+               .batch = 512},
               memory, job);
   ASSERT_EQ(memory.progress.size(), 1U) << "one job, whatever its submit time";
   EXPECT_EQ(memory.progress[0].job, (JobKey{7, 500}));
