@@ -93,6 +93,13 @@ std::map<std::string, std::int64_t> Config::gpu_memory() const {
   return memory;
 }
 
+std::map<std::string, double> Config::gpu_links() const {
+  std::map<std::string, double> links;
+  for (const GpuTypeConfig& type : gpu_types)
+    if (type.nvlink > 0) links[type.name] = type.nvlink;
+  return links;
+}
+
 const JobTypeConfig* Config::job_type(const std::string& name) const {
   const auto found = std::lower_bound(
       job_types.begin(), job_types.end(), name,

@@ -29,6 +29,7 @@ struct GpuTypeConfig {
   std::string name;
   double speed = 1.0;
   std::int64_t memory = 0;  ///< MiB per GPU; 0: unknown
+  double nvlink = 0;        ///< GB/s per GPU between the GPUs of a node; 0: unknown
 
   bool operator==(const GpuTypeConfig&) const = default;
 };
@@ -80,6 +81,8 @@ struct Config {
   [[nodiscard]] std::map<std::string, double> speeds() const;
   /// MiB per GPU by GPU type, for the types whose line has Memory.
   [[nodiscard]] std::map<std::string, std::int64_t> gpu_memory() const;
+  /// GB/s per GPU between the GPUs of a node, of the types that have it.
+  [[nodiscard]] std::map<std::string, double> gpu_links() const;
   /// The line of a job type; null if there is none.
   [[nodiscard]] const JobTypeConfig* job_type(const std::string& name) const;
   /// Whether a test has switched the mechanism off.

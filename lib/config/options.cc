@@ -99,6 +99,13 @@ Option memory() {
   return member("GpuType", std::move(row));
 }
 
+Option nvlink() {
+  Option row = number("NvLink", OptionType::kReal, {}, "", {0.1, 100e3}, "GB/s",
+                      "bandwidth of a GPU of this type to the others of its node");
+  row.example = "600";
+  return member("GpuType", std::move(row));
+}
+
 Option speed() {
   Option row =
       number("Speed", OptionType::kReal, {}, "1", {0.001, 1000}, "", "relative speed of this type");
@@ -153,6 +160,7 @@ std::vector<Option> make_options() {
             "begins a line about one GPU type, for example GpuType=a100 Speed=1.0"),
       speed(),
       memory(),
+      nvlink(),
       other("JobType", OptionType::kName, "resnet50",
             "begins a line about one job type, for example JobType=resnet50 Shared=yes Gpus=1-8"),
       member("JobType", other("Shared", OptionType::kYesNo, "yes",
@@ -233,6 +241,11 @@ constexpr std::pair<const char*, const char*> kTexts[] = {
      "A number is in MiB, as in slurm.conf, or ends in K, M, G or T. Rubato does not choose "
      "execution plans that need more memory. Without it, plans that were not measured are assumed "
      "to fit."},
+    {"NvLink",
+     "Per GPU, both directions together, as vendors give it: 400 for A800, 600 for A100 and 900 "
+     "for "
+     "H100 with NVLink, 64 for PCIe 4.0 with 16 lanes. Rubato forecasts execution plans with it "
+     "that were not measured. Without it the bandwidth is a guess, which reports correct."},
     {"JobType",
      "The line sets hints for every job of this type that does not set them itself. "
      "rubato-hints(7) explains the values. A value that does not fit the request of a job is "

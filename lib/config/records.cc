@@ -19,6 +19,7 @@ constexpr const char* kJobType = "JobType";
 RecordPairs pairs_of(const GpuTypeConfig& type) {
   RecordPairs out{{"GpuType", type.name}, {"Speed", show_number(type.speed)}};
   if (type.memory > 0) out.emplace_back("Memory", show_memory(type.memory));
+  if (type.nvlink > 0) out.emplace_back("NvLink", show_number(type.nvlink));
   return out;
 }
 
@@ -63,6 +64,8 @@ Result<void> set_member(const Option& member, const std::string& value, ConfigRe
   if (!number) return tl::unexpected(number.error());
   if (member.type == OptionType::kMemory)
     record.gpu_type.memory = static_cast<std::int64_t>(*number);
+  else if (member.name == std::string_view("NvLink"))
+    record.gpu_type.nvlink = *number;
   else
     record.gpu_type.speed = *number;
   return {};

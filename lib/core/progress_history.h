@@ -13,7 +13,7 @@ namespace rubato {
 /// A forecast of a job.
 struct ProgressForecast {
   Seconds time = 0;
-  std::int64_t samples = 0;  ///< processed by then
+  std::int64_t samples = 0;  ///< efficient samples done by then
   double left = -1;          ///< forecast of the remaining seconds; below 0: none
 
   bool operator==(const ProgressForecast&) const = default;
@@ -62,6 +62,25 @@ struct TypePredictability {
   Seconds updated = 0;
 
   bool operator==(const TypePredictability&) const = default;
+};
+
+/// Mean gradient noise of a profile's jobs after a number of efficient samples.
+struct NoisePoint {
+  int doublings = 0;  ///< floor of log2(1 + efficient samples done)
+  double noise = 0;   ///< samples
+  int reports = 0;
+
+  bool operator==(const NoisePoint&) const = default;
+};
+
+/// How gradient noise grows while jobs of a profile train.
+struct ProfileNoise {
+  std::string account;  ///< "" if all accounts share the profile
+  std::string job_type;
+  Seconds updated = 0;
+  std::vector<NoisePoint> points{};  ///< sorted by doublings, each once
+
+  bool operator==(const ProfileNoise&) const = default;
 };
 
 }  // namespace rubato

@@ -64,9 +64,19 @@ struct Progress {
   int restarts = 0;            ///< of the run that reported
   Seconds time = 0;            ///< when it reported
   std::int64_t samples = 0;    ///< processed since the first start of the job
-  double throughput = 0;       ///< samples/s
+  double throughput = 0;       ///< processed samples/s
   std::int64_t batch = 0;      ///< global batch, samples
   std::optional<double> loss;  ///< as the job measures it
+  /// Gradient noise scale, samples: the mean of its reports with more weight for the last ones.
+  std::optional<double> noise{};
+  double efficiency = 1;  ///< statistical efficiency of its samples now (goodput.h)
+  double discounted = 0;  ///< of `samples`: what they lack to efficient samples
+  double steps = 0;       ///< iterations done; counted only for work in steps
+
+  /// Efficient samples done: those that the work of the job counts.
+  [[nodiscard]] double done() const { return static_cast<double>(samples) - discounted; }
+  /// Efficient samples/s.
+  [[nodiscard]] double goodput() const { return throughput * efficiency; }
 
   bool operator==(const Progress&) const = default;
 };
@@ -124,6 +134,7 @@ struct Memory {
   std::vector<ProgressHistory>
       progress_histories;  ///< sorted by key; see lib/model/progress/predictability.h
   std::vector<TypePredictability> types;  ///< sorted by account and job type, each once
+  std::vector<ProfileNoise> noises;       ///< sorted by account and job type, each once
   std::vector<TypeLoad> loads;            ///< sorted by GPU type, each once
   std::vector<UserOverrun> overruns;      ///< sorted by uid, each once
 

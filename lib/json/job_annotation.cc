@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <set>
 
+#include "lib/model/progress/done_work.h"
+
 namespace rubato {
 namespace {
 
@@ -16,30 +18,14 @@ std::string wait_word(const Job& job, const Explanation* told) {
   return told != nullptr ? to_string(told->verdict) : "";
 }
 
-/// Samples that are left, below 0 when that cannot be said.
-double samples_left(const Work& work, const Progress& progress) {
-  const auto done = static_cast<double>(progress.samples);
-  const auto count = static_cast<double>(work.count);
-  switch (work.unit) {
-    case WorkUnit::kSamples:
-      return std::max(0.0, count - done);
-    case WorkUnit::kSteps:
-      if (progress.batch < 1) return -1;
-      return std::max(0.0, count * static_cast<double>(progress.batch) - done);
-    case WorkUnit::kTargetLoss:
-      break;
-  }
-  return -1;
-}
-
 void tell_progress(const Job& job, const Progress& progress, JobAnnotation& annotation) {
   annotation.samples = progress.samples;
   if (job.state != JobState::kRunning) return;
   annotation.throughput = progress.throughput;
-  if (!job.hints || !job.hints->work || !(progress.throughput > 0)) return;
-  const double left = samples_left(*job.hints->work, progress) / progress.throughput;
-  if (left < 0 || left >= static_cast<double>(kForever)) return;
-  annotation.remaining = static_cast<Seconds>(std::ceil(left));
+  if (!job.hints || !job.hints->work || !(progress.goodput() > 0)) return;
+  const std::optional<double> left = work_left(*job.hints->work, progress);
+  if (!left || *left / progress.goodput() >= static_cast<double>(kForever)) return;
+  annotation.remaining = static_cast<Seconds>(std::ceil(*left / progress.goodput()));
   annotation.at = progress.time;
 }
 

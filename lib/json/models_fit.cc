@@ -41,6 +41,7 @@ ModelsFit fit_of(const Models& models) {
   if (const StepTimeModels* const step_time_models = models.predictor().step_time_models()) {
     fit.rows = step_time_models->rows();
     fit.memory = step_time_models->memory();
+    fit.links = step_time_models->links();
   }
   return fit;
 }
@@ -53,7 +54,7 @@ Models models_of(const ModelsFit& fit) {
   }
   std::shared_ptr<const StepTimeModels> step_time_models;
   if (!fit.rows.empty())
-    step_time_models = std::make_shared<const StepTimeModels>(fit.rows, fit.memory);
+    step_time_models = std::make_shared<const StepTimeModels>(fit.rows, fit.memory, fit.links);
   return Models(fit.speeds, std::move(throughput_model), std::move(step_time_models));
 }
 

@@ -23,6 +23,7 @@ struct ModelsFit {
   ThroughputPrior prior;
   std::vector<MeasuredRow> rows;  ///< as StepTimeModels has them; none: no model of steps
   std::map<std::string, std::int64_t> memory;  ///< MiB of a GPU of a type, as configured
+  std::map<std::string, double> links{};       ///< GB/s per GPU in a node, as configured
 };
 
 [[nodiscard]] ModelsFit fit_of(const Models& models);

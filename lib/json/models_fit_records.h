@@ -20,6 +20,11 @@ struct TypeMemory {
   std::int64_t memory = 0;
 };
 
+struct TypeLink {
+  std::string gpu_type;
+  double bandwidth = 0;
+};
+
 template <typename Visitor, Is<TypeSpeed> R>
 void describe(Visitor& v, R& type) {
   v.text("gpu_type", type.gpu_type, kAlways);
@@ -32,6 +37,13 @@ template <typename Visitor, Is<TypeMemory> R>
 void describe(Visitor& v, R& type) {
   v.text("gpu_type", type.gpu_type, kAlways);
   v.number("memory", type.memory, static_cast<std::uint64_t>(kJsonMaxMemory), kAlways);
+}
+
+template <typename Visitor, Is<TypeLink> R>
+void describe(Visitor& v, R& type) {
+  v.text("gpu_type", type.gpu_type, kAlways);
+  v.real("bandwidth", type.bandwidth, kRequired);
+  v.above_zero("bandwidth", type.bandwidth);
 }
 
 template <typename Visitor, Is<ProfileName> R>
@@ -152,6 +164,8 @@ void describe(Visitor& v, R& fit) {
   v.note("rows", "measured rows that step-time models are fitted to");
   v.table("memory", fit.memory, TypeMemory{});
   v.note("memory", "MiB per GPU of a type");
+  v.table("links", fit.links, TypeLink{});
+  v.note("links", "GB/s per GPU of a type between the GPUs of a node");
 }
 
 }  // namespace rubato::json

@@ -16,6 +16,7 @@ void hide_jobs(Memory& memory) {
   memory.progress.clear();
   memory.progress_histories.clear();
   memory.types.clear();
+  memory.noises.clear();
   memory.overruns.clear();
 }
 
@@ -72,7 +73,10 @@ Snapshot public_view(Snapshot snapshot) {
     }
     if (hidden.accounts) job.account.clear();
   }
-  if (hides_profiles(hidden)) snapshot.memory.types.clear();
+  if (hides_profiles(hidden)) {
+    snapshot.memory.types.clear();
+    snapshot.memory.noises.clear();
+  }
   return snapshot;
 }
 
@@ -88,6 +92,7 @@ Plan public_view(Plan plan, const Snapshot& shown) {
   if (hidden.users) plan.memory.overruns.clear();
   if (hides_profiles(hidden)) {
     plan.memory.types.clear();
+    plan.memory.noises.clear();
     for (Explanation& explanation : plan.explanations) hide_throughputs(explanation);
   }
   if (hidden.nodes) {

@@ -54,6 +54,11 @@ inline void check(JsonObject& object, const Memory& memory) {
       })) {
     object.error_at("types", "must be sorted by account and job type, each once");
   }
+  if (!ascending(memory.noises, [](const auto& a, const auto& b) {
+        return std::tie(a.account, a.job_type) < std::tie(b.account, b.job_type);
+      })) {
+    object.error_at("noises", "must be sorted by account and job type, each once");
+  }
   if (!ascending(memory.loads,
                  [](const auto& a, const auto& b) { return a.gpu_type < b.gpu_type; })) {
     object.error_at("loads", "must be sorted by gpu_type, each once");

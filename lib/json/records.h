@@ -224,6 +224,13 @@ void describe(Visitor& v, R& progress) {
   v.real("rate", progress.throughput);
   v.number("batch", progress.batch, kMaxSamples);
   v.real("loss", progress.loss);
+  v.real("noise", progress.noise);
+  v.real("efficiency", progress.efficiency, 1.0);
+  v.note("efficiency", "statistical efficiency of its samples; 1 if left out");
+  v.amount("discounted", progress.discounted);
+  v.note("discounted", "of the samples: what they lack to efficient samples");
+  v.amount("steps", progress.steps);
+  v.note("steps", "iterations done, of a job whose work is in steps");
 }
 
 template <typename Visitor, Is<ProgressForecast> R>
@@ -272,6 +279,23 @@ void describe(Visitor& v, R& type) {
   v.time("updated", type.updated);
 }
 
+template <typename Visitor, Is<NoisePoint> R>
+void describe(Visitor& v, R& point) {
+  v.count("doublings", point.doublings);
+  v.note("doublings", "floor of log2(1 + efficient samples done)");
+  v.amount("noise", point.noise);
+  v.count("reports", point.reports);
+}
+
+template <typename Visitor, Is<ProfileNoise> R>
+void describe(Visitor& v, R& profile) {
+  v.text("account", profile.account);
+  v.text("job_type", profile.job_type);
+  v.time("updated", profile.updated);
+  v.list("points", profile.points, kMaxPoints);
+  v.note("points", "mean gradient noise, sorted by doublings");
+}
+
 template <typename Visitor, Is<Memory> R>
 void describe(Visitor& v, R& memory) {
   v.number("round", memory.round, static_cast<std::uint64_t>(kJsonMaxTime));
@@ -281,6 +305,7 @@ void describe(Visitor& v, R& memory) {
   v.list("progress", memory.progress);
   v.list("courses", memory.progress_histories);
   v.list("types", memory.types);
+  v.list("noises", memory.noises);
   v.list("loads", memory.loads);
   v.list("overruns", memory.overruns);
 }

@@ -9,9 +9,9 @@ double LearnedForecasts::speed(const std::string& gpu_type) const {
                     : speeds_.speed(gpu_type);
 }
 
-Forecast LearnedForecasts::throughput(const JobKey& /*job*/, const ProfileName& profile,
-                                      const std::string& gpu_type, int gpus) const {
-  return predictor_->throughput_model()->predict(profile, gpu_type, gpus);
+Forecast LearnedForecasts::throughput(const JobKey& /*job*/, const JobSpec& spec,
+                                      const Resources& at) const {
+  return predictor_->unchanged(spec, at);
 }
 
 std::optional<Prediction> LearnedForecasts::choice(const JobKey& /*job*/, const JobSpec& spec,

@@ -18,8 +18,8 @@ class LearnedForecasts final : public ThroughputForecasts {
 
   [[nodiscard]] bool measured() const override { return predictor_->throughput_model() != nullptr; }
   [[nodiscard]] double speed(const std::string& gpu_type) const override;
-  [[nodiscard]] Forecast throughput(const JobKey& job, const ProfileName& profile,
-                                    const std::string& gpu_type, int gpus) const override;
+  [[nodiscard]] Forecast throughput(const JobKey& job, const JobSpec& spec,
+                                    const Resources& at) const override;
   [[nodiscard]] std::optional<Prediction> choice(const JobKey& job, const JobSpec& spec,
                                                  const Resources& at) const override;
   [[nodiscard]] double start_seconds(const JobKey& /*job*/) const override { return 0; }

@@ -5,6 +5,8 @@ lib_librubato_model_la_LIBADD = $(FMT_LIBS) $(NLOPT_LIBS)
 lib_librubato_model_la_SOURCES = \
   lib/model/batch_scaling.cc \
   lib/model/batch_scaling.h \
+  lib/model/data_parallel/batch_choice.cc \
+  lib/model/data_parallel/batch_choice.h \
   lib/model/data_parallel/batch_tables.cc \
   lib/model/data_parallel/batch_tables.h \
   lib/model/data_parallel/best_batch.cc \
@@ -63,6 +65,8 @@ lib_librubato_model_la_SOURCES = \
   lib/model/predictor.h \
   lib/model/progress/convergence.cc \
   lib/model/progress/convergence.h \
+  lib/model/progress/done_work.cc \
+  lib/model/progress/done_work.h \
   lib/model/progress/predictability.cc \
   lib/model/progress/predictability.h \
   lib/model/row_samples.cc \

@@ -36,9 +36,10 @@ LearnerRules learner_rules(const Config& config) {
 
 void ModelVersions::set_rows(std::vector<MeasuredRow> rows, const GpuTypeFacts& types,
                              Learner& learner) {
-  auto made = std::make_shared<StepTimeModels>(std::move(rows), types.gpu_memory);
+  auto made = std::make_shared<StepTimeModels>(std::move(rows), types.gpu_memory, types.gpu_links);
   if (step_time_models_ != nullptr && step_time_models_->rows() == made->rows() &&
-      step_time_models_->memory() == made->memory()) {
+      step_time_models_->memory() == made->memory() &&
+      step_time_models_->links() == made->links()) {
     return;
   }
   if (step_time_models_ != nullptr) made->take_fits(*step_time_models_);
@@ -67,9 +68,10 @@ ModelVersions::News ModelVersions::fit(Learner& learner, const GpuTypeFacts& typ
   News news;
   news.said = std::move(fitted.said);
   const bool others = types != types_;
-  if (step_time_models_ != nullptr && step_time_models_->memory() != types.gpu_memory)
-    step_time_models_ =
-        std::make_shared<const StepTimeModels>(step_time_models_->rows(), types.gpu_memory);
+  if (step_time_models_ != nullptr && (step_time_models_->memory() != types.gpu_memory ||
+                                       step_time_models_->links() != types.gpu_links))
+    step_time_models_ = std::make_shared<const StepTimeModels>(step_time_models_->rows(),
+                                                               types.gpu_memory, types.gpu_links);
   types_ = types;
   const bool same = fitted.change == ThroughputChange::kSame || fitted.kept_old;
   if (!first && !others && same && !rows_news_) return news;

@@ -22,6 +22,7 @@ namespace rubato {
 struct GpuTypeFacts {
   std::map<std::string, double> speeds{};            ///< see TypeSpeeds
   std::map<std::string, std::int64_t> gpu_memory{};  ///< MiB per GPU, where known
+  std::map<std::string, double> gpu_links{};         ///< GB/s between GPUs of a node, where known
 
   bool operator==(const GpuTypeFacts&) const = default;
 };

@@ -7,6 +7,9 @@
 #include <cmath>
 #include <utility>
 
+#include "lib/model/data_parallel/goodput.h"
+#include "lib/model/plans/plan.h"
+
 namespace rubato {
 namespace {
 
@@ -17,6 +20,9 @@ std::string key_of(const JobSpec& job, const Resources& at) {
                                 job.profile.job_type, at.gpu_type.size(), at.gpu_type, at.gpus,
                                 at.nodes, at.cores, at.memory_mib, static_cast<int>(job.device));
   if (job.batch) key += fmt::format(" b{}-{}", job.batch->min, job.batch->max);
+  if (job.present_batch > 0) key += fmt::format(" n{}", job.present_batch);
+  if (job.noise) key += fmt::format(" g{}", *job.noise);
+  if (!job.plan.empty()) key += fmt::format(" e{}:{}", job.plan.size(), job.plan);
   if (job.shape) {
     const ModelShape& shape = *job.shape;
     key += fmt::format(" m{},{},{},{},{}", shape.params, shape.hidden, shape.layers, shape.seq,
@@ -47,6 +53,12 @@ const char* to_string(ModelKind model_kind) {
   return "";
 }
 
+std::int64_t own_batch(const JobSpec& job) {
+  if (!job.batch) return job.present_batch;
+  if (job.batch->fixed()) return job.batch->min;
+  return job.present_batch > 0 ? std::clamp(job.present_batch, job.batch->min, job.batch->max) : 0;
+}
+
 double Prediction::confidence() const { return std::clamp(1 - stddev, 0.0, 1.0); }
 
 Predictor::Predictor(std::shared_ptr<const ThroughputModel> throughput_model,
@@ -66,19 +78,36 @@ Prediction Predictor::predict(const JobSpec& job, const Resources& at) const {
   return kept_.emplace(std::move(key), std::move(made)).first->second;
 }
 
+namespace {
+
+/// A model of steps knows what another batch changes; the process may know better how fast the job
+/// is at its own (`unchanged`).
+Prediction with_level_of(const Prediction& unchanged, Prediction chosen) {
+  const double extra = chosen.batch_gain_stddev * chosen.batch_gain_stddev;
+  const double own = std::sqrt(std::max(chosen.stddev * chosen.stddev - extra, 0.0));
+  if (!chosen.batch_gain || unchanged.stddev >= own || !(unchanged.throughput > 0)) return chosen;
+  const double efficiency = chosen.goodput / chosen.throughput;
+  chosen.throughput = unchanged.throughput * std::exp(*chosen.batch_gain);
+  chosen.goodput = chosen.throughput * efficiency;
+  chosen.stddev = std::sqrt(unchanged.stddev * unchanged.stddev + extra);
+  return chosen;
+}
+
+}  // namespace
+
 Prediction Predictor::compute(const JobSpec& job, const Resources& at) const {
   Prediction base = from_throughput(job, at);
   if (!step_time_models_ || job.profile.job_type.empty() || !base.feasible) return base;
-  const auto found = step_time_models_->predict(job, at);
+  JobSpec spec = job;
+  spec.present_batch = base.batch;
+  const auto found = step_time_models_->predict(spec, at);
   if (!found) return base;
-  // Ignores a model that is less certain of its choice than the process is of the unchanged job.
-  if (found->feasible && base.known_profile && found->stddev > 2 * base.stddev + kEnvelope &&
-      !found->plan_chosen) {
-    return base;
-  }
   Prediction out = *found;
   out.samples = base.samples;
-  return out;
+  if (!out.feasible || !base.known_profile || out.plan_chosen) return out;
+  if (out.batch_chosen) return with_level_of(base, std::move(out));
+  // Ignores a model that is less certain than the process.
+  return out.stddev > 2 * base.stddev + kEnvelope ? base : out;
 }
 
 Prediction Predictor::from_throughput(const JobSpec& job, const Resources& at) const {
@@ -90,15 +119,45 @@ Prediction Predictor::from_throughput(const JobSpec& job, const Resources& at) c
     out.stddev = 1;
     return out;
   }
-  const Forecast f = throughput_model_->predict(job.profile, at.gpu_type, at.gpus);
+  const Forecast f = unchanged(job, at);
   out.feasible = f.feasible;
-  out.throughput = out.goodput = f.throughput();
+  out.throughput = f.throughput();
+  out.goodput = f.goodput();
   out.stddev = f.stddev;
   out.known_profile = f.known_profile;
   out.samples = f.samples;
   out.model_kind = f.known_profile ? ModelKind::kThroughput : ModelKind::kNone;
-  if (job.batch && job.batch->fixed()) out.batch = job.batch->min;
+  out.batch = batch_of(job, at.gpus);
   return out;
+}
+
+Forecast Predictor::unchanged(const JobSpec& job, const Resources& at) const {
+  const ThroughputModel& model = *throughput_model_;
+  const int gpus = std::max(at.gpus, 1);
+  const std::int64_t batch = batch_of(job, gpus);
+  JobConfiguration own{at.gpu_type, gpus, at.nodes, batch, canonical_plan(job.plan, gpus)};
+  if (own.plan.empty()) own.plan = model.usual_plan(job.profile);
+  Forecast forecast = model.predict(job.profile, own);
+  if (!job.batch || job.batch->fixed()) return forecast;
+  const std::optional<double> noise = job.noise ? job.noise : noise_of(job.profile);
+  if (noise) {
+    forecast.efficiency = statistical_efficiency(*noise, static_cast<double>(batch),
+                                                 static_cast<double>(job.batch->min))
+                              .value_or(1);
+  }
+  return forecast;
+}
+
+std::int64_t Predictor::batch_of(const JobSpec& job, int gpus) const {
+  const std::int64_t own = own_batch(job);
+  if (own > 0 || !job.batch) return own;
+  const std::int64_t usual =
+      throughput_model_ != nullptr ? throughput_model_->usual_batch(job.profile, gpus) : 0;
+  return std::clamp(usual, job.batch->min, job.batch->max);
+}
+
+std::optional<double> Predictor::noise_of(const ProfileName& profile) const {
+  return step_time_models_ ? step_time_models_->noise(profile) : std::nullopt;
 }
 
 Prediction Predictor::envelope(const JobSpec& job, const Resources& at,

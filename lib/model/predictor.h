@@ -37,7 +37,14 @@ struct JobSpec {
   std::optional<Plans> plans{};  ///< none: as submitted
   std::optional<Batch> batch{};  ///< none: the job's own choice
   Device device = Device::kGpu;
+  std::int64_t present_batch = 0;  ///< of its last report; 0: none
+  std::optional<double> noise{};   ///< its present gradient noise, samples; none: not known
+  std::string plan{};              ///< the plan that the job says it runs; "" if it does not
 };
+
+/// The batch that the job runs with if no other is chosen: its fixed one, or that of its last
+/// report; 0: not known.
+[[nodiscard]] std::int64_t own_batch(const JobSpec& job);
 
 /// Which model a forecast comes from.
 enum class ModelKind {
@@ -54,13 +61,18 @@ enum class ModelKind {
 /// A forecast. ln(throughput) is normal with mean ln(`throughput`) and standard deviation `stddev`.
 struct Prediction {
   double throughput =
-      0;  ///< samples/s, above 0 if feasible; without a known profile only ratios count
+      0;  ///< processed samples/s, above 0 if feasible; without a known profile only ratios count
   double stddev = 0;
-  double goodput = 0;        ///< throughput times statistical efficiency (1 without reported noise)
-  std::string plan{};        ///< execution plan to run with; "" as submitted
-  std::int64_t batch = 0;    ///< global batch to run with; 0: the job's own choice
-  bool plan_chosen = false;  ///< chosen among several that its hints allow
+  double goodput = 0;         ///< efficient samples/s: throughput times statistical efficiency (1
+                              ///< without reported noise)
+  std::string plan{};         ///< execution plan to run with; "" as submitted
+  std::int64_t batch = 0;     ///< global batch to run with; 0: the job's own choice
+  bool plan_chosen = false;   ///< chosen among several that its hints allow
   bool batch_chosen = false;  ///< likewise
+  /// ln of its throughput over that of the same model at the job's own batch, with its standard
+  /// deviation; none without a chosen batch, or if the job cannot run there with its own.
+  std::optional<double> batch_gain{};
+  double batch_gain_stddev = 0;
   /// The fewest resources that give this within 1 % by the models; never more than requested.
   Resources effective{};
   ModelKind model_kind = ModelKind::kNone;
@@ -97,9 +109,10 @@ class StepTimeModels {
   static constexpr std::size_t kMaxRows = 4096;
 
   /// Drops rows that are not usable() and duplicates. `memory`: configured MiB per GPU of each
-  /// type.
+  /// type. `links`: configured bandwidth between the GPUs of a node, GB/s per GPU (NvLink=).
   explicit StepTimeModels(std::vector<MeasuredRow> rows,
-                          std::map<std::string, std::int64_t> memory = {});
+                          std::map<std::string, std::int64_t> memory = {},
+                          std::map<std::string, double> links = {});
   ~StepTimeModels();
   /// Takes the fits of an earlier object for each profile on a GPU type whose rows are the same.
   void take_fits(const StepTimeModels& earlier);
@@ -109,13 +122,17 @@ class StepTimeModels {
   /// Sorted.
   [[nodiscard]] const std::vector<MeasuredRow>& rows() const { return rows_; }
   [[nodiscard]] const std::map<std::string, std::int64_t>& memory() const { return memory_; }
+  [[nodiscard]] const std::map<std::string, double>& links() const { return links_; }
+  /// The gradient noise that the rows of a profile had in the median; none without any.
+  [[nodiscard]] std::optional<double> noise(const ProfileName& profile) const;
 
   /// A prediction by the model for this job. nullopt if the profile has no such model on the GPU
   /// type, or too few observations. Leaves `effective` empty.
   [[nodiscard]] std::optional<Prediction> predict(const JobSpec& job, const Resources& at) const;
 
   /// The point of the resource-sensitivity curve (plan_curve.h) of a job with a known shape and
-  /// plans; `effective` has the used part of `granted`. nullopt for other jobs.
+  /// plans, at the best of the batches that predict() tries; `effective` has the used part of
+  /// `granted`. nullopt for other jobs.
   [[nodiscard]] std::optional<Prediction> curve(const JobSpec& job, const Resources& granted) const;
   /// The fewest resources with which its best plan is as fast as `plan` ("": each GPU has the whole
   /// model) with `guaranteed`. nullopt if unknown, or if the plan cannot run there.
@@ -134,8 +151,13 @@ class StepTimeModels {
  private:
   struct Fits;
 
+  [[nodiscard]] std::int64_t memory_of(const std::string& gpu_type) const;
+  [[nodiscard]] std::optional<Prediction> curve_at(const JobSpec& job, const Resources& granted,
+                                                   std::int64_t batch) const;
+
   std::vector<MeasuredRow> rows_;
   std::map<std::string, std::int64_t> memory_;
+  std::map<std::string, double> links_;
   std::unique_ptr<Fits> fits_;
 };
 
@@ -157,7 +179,12 @@ class Predictor {
   /// or with too few observations, uses the Gaussian process, which gets the others as curves.
   [[nodiscard]] Prediction predict(const JobSpec& job, const Resources& at) const;
 
-  /// The same if fewer GPUs than in `at` may be used: at least the throughput of each smaller size
+  /// The job as it is: at its own batch, nodes and plan, by the Gaussian process. Where the job
+  /// does not say: at the usual batch of its profile in its range, on as few nodes as needed, with
+  /// the usual plan. There must be a throughput model.
+  [[nodiscard]] Forecast unchanged(const JobSpec& job, const Resources& at) const;
+
+  /// predict() if fewer GPUs than in `at` may be used: at least the throughput of each smaller size
   /// in `sizes`. `effective` has the used size.
   [[nodiscard]] Prediction envelope(const JobSpec& job, const Resources& at,
                                     std::span<const int> sizes) const;
@@ -183,6 +210,10 @@ class Predictor {
  private:
   [[nodiscard]] Prediction compute(const JobSpec& job, const Resources& at) const;
   [[nodiscard]] Prediction from_throughput(const JobSpec& job, const Resources& at) const;
+  /// Of a job that has reported none.
+  [[nodiscard]] std::optional<double> noise_of(const ProfileName& profile) const;
+  /// The batch of unchanged(); 0: the usual one, which is not known.
+  [[nodiscard]] std::int64_t batch_of(const JobSpec& job, int gpus) const;
 
   std::shared_ptr<const ThroughputModel> throughput_model_;
   std::shared_ptr<const StepTimeModels> step_time_models_;

@@ -66,6 +66,11 @@ Rows rows_of(Rows rows, const ProfileName& profile, const std::string& gpu_type)
   return {begin, end};
 }
 
+Rows rows_of(Rows rows, const ProfileName& profile) {
+  const auto found = std::ranges::equal_range(rows, profile, {}, &MeasuredRow::profile);
+  return {found.begin(), found.end()};
+}
+
 const MeasuredRow& usual(Rows rows) {
   return *std::max_element(
       rows.begin(), rows.end(),

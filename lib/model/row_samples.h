@@ -26,6 +26,8 @@ using Rows = std::span<const MeasuredRow>;
 [[nodiscard]] Resources placed(Rows rows, Resources at);
 /// Gradient noise scale of the profile: the median of rows that report it.
 [[nodiscard]] std::optional<double> noise_among(Rows rows);
+/// The rows of a profile on all GPU types.
+[[nodiscard]] Rows rows_of(Rows rows, const ProfileName& profile);
 /// True if some row has parameter servers.
 [[nodiscard]] bool has_servers(Rows rows);
 /// Largest measured batch per GPU.

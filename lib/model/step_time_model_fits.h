@@ -33,7 +33,8 @@ struct StepTimeModels::Fits {
     return {shape.params, shape.hidden, shape.layers, shape.seq, shape.heads};
   }
 
-  std::mutex mutex;
+  std::map<std::string, PlanEnvironment> links{};  ///< by GPU type, where configured
+  std::mutex mutex{};
   std::map<std::pair<ProfileOnType, ShapeKey>, std::shared_ptr<const PlanModel>> plans;
   std::map<CurveKey, std::shared_ptr<const PlanCurve>> curves;
   std::map<ProfileOnType, std::shared_ptr<const DataParallelModel>> data_parallel;
@@ -43,7 +44,13 @@ struct StepTimeModels::Fits {
                                               const ModelShape& shape, Rows rows) {
     const std::lock_guard lock(mutex);
     auto& model = plans[{profile_on_type, key_of(shape)}];
-    if (!model) model = std::make_shared<const PlanModel>(shape, rows::plan_samples(rows));
+    if (!model) {
+      const auto link = links.find(profile_on_type.second);
+      PlanEnvironment guessed;
+      guessed.known = false;
+      model = std::make_shared<const PlanModel>(shape, rows::plan_samples(rows),
+                                                link != links.end() ? link->second : guessed);
+    }
     return model;
   }
   std::shared_ptr<const DataParallelModel> data_parallel_model(const ProfileOnType& profile_on_type,
@@ -63,7 +70,7 @@ struct StepTimeModels::Fits {
 
   /// Null without suitable measurements.
   std::shared_ptr<const PlanCurve> plan_curve(const JobSpec& job, const Resources& at, Rows rows,
-                                              std::int64_t gpu_memory);
+                                              std::int64_t gpu_memory, std::int64_t batch);
   std::optional<Prediction> by_plans(const JobSpec& job, const Resources& at, Rows rows,
                                      std::int64_t gpu_memory);
   std::optional<Prediction> by_batch(const JobSpec& job, const Resources& at, Rows rows);

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "lib/model/data_parallel/best_batch.h"
+#include "lib/model/data_parallel/batch_choice.h"
 #include "lib/model/data_parallel/goodput.h"
 #include "lib/model/step_time_model_fits.h"
 
@@ -13,7 +13,7 @@ namespace {
 
 using namespace rows;  // NOLINT(google-build-using-namespace)
 
-// Maximum local batch, as a multiple of the largest measured one.
+// Maximum local batch, as a multiple of the largest measured one: how far a try may go.
 constexpr std::int64_t kBatchReach = 2;
 constexpr double kMaxStddev = 3;
 
@@ -38,6 +38,16 @@ void add_goodput(Prediction& out, std::optional<double> noise, double reference)
   if (share) out.goodput = out.throughput * *share;
 }
 
+/// The gradient noise that counts: the job's present one, else what its profile had.
+std::optional<double> noise_of(const JobSpec& job, Rows rows) {
+  return job.noise ? job.noise : noise_among(rows);
+}
+
+/// The batches of a job that names none: its usual one.
+Batch range_of(const JobSpec& job, Rows rows) {
+  return job.batch.value_or(Batch{usual(rows).batch, usual(rows).batch});
+}
+
 /// Batches of a range to try: both ends, and doublings of the smaller one between them.
 std::vector<std::int64_t> batches_of(const Batch& range) {
   std::vector<std::int64_t> batches;
@@ -52,13 +62,14 @@ std::vector<std::int64_t> batches_of(const Batch& range) {
 
 std::shared_ptr<const PlanCurve> StepTimeModels::Fits::plan_curve(const JobSpec& job,
                                                                   const Resources& at, Rows rows,
-                                                                  std::int64_t gpu_memory) {
+                                                                  std::int64_t gpu_memory,
+                                                                  std::int64_t batch) {
   if (!job.shape || !job.plans || rows.empty() || at.gpus < 1) return nullptr;
   const ProfileOnType configuration{job.profile, at.gpu_type};
   auto model = plan_model(configuration, *job.shape, rows);
   if (model->fit().settings == 0) return nullptr;
   CurveQuestion question;
-  question.batch = std::max<std::int64_t>(job.batch ? job.batch->min : usual(rows).batch, 1);
+  question.batch = std::max<std::int64_t>(batch, 1);
   question.plans = *job.plans;
   question.gpu_memory_mib = gpu_memory;
   question.host_memory_mib_per_gpu = at.memory_mib / at.gpus;
@@ -87,8 +98,8 @@ std::optional<Prediction> StepTimeModels::Fits::by_plans(const JobSpec& job, con
   query.gpu_memory_mib = gpu_memory;
   query.host_memory_mib = at.memory_mib / at.nodes;
   query.plans = *job.plans;
-  const auto noise = noise_among(rows);
-  const Batch range = job.batch.value_or(Batch{usual(rows).batch, usual(rows).batch});
+  const auto noise = noise_of(job, rows);
+  const Batch range = range_of(job, rows);
   std::optional<Prediction> best;
   for (const std::int64_t batch : batches_of(range)) {
     query.batch = batch;
@@ -117,24 +128,22 @@ std::optional<Prediction> StepTimeModels::Fits::by_batch(const JobSpec& job, con
   const auto model = data_parallel_model({job.profile, asked.gpu_type}, rows);
   if (model->empty()) return std::nullopt;
   const Resources at = placed(rows, asked);
-  BatchRange range;
-  range.least = job.batch->min;
-  range.most = job.batch->max;
-  range.max_local = kBatchReach * max_local_seen(rows);
-  const auto seconds = [&](double local, int passes) {
-    return model->iteration_seconds({local, at.gpus, at.nodes}, passes);
-  };
-  const auto noise = noise_among(rows);
-  const auto choice =
-      noise ? best_goodput(range, at.gpus, seconds, noise) : best_batch(range, at.gpus, seconds);
-  if (!choice || choice->seconds <= 0) return std::nullopt;
-  const double local = static_cast<double>(choice->batch) / at.gpus / choice->passes;
-  const auto step = model->iteration({local, at.gpus, at.nodes}, choice->passes);
-  if (!step) return std::nullopt;
-  Prediction out = prediction_of(step->seconds, static_cast<double>(choice->batch), step->stddev,
-                                 ModelKind::kDataParallel, asked);
-  add_goodput(out, noise, static_cast<double>(range.least));
+  BatchQuestion question;
+  question.range.least = job.batch->min;
+  question.range.most = job.batch->max;
+  question.range.max_local = kBatchReach * max_local_seen(rows);
+  question.gpus = at.gpus;
+  question.nodes = at.nodes;
+  question.present = own_batch(job) > 0 ? own_batch(job) : usual(rows).batch;
+  question.noise = noise_of(job, rows);
+  const auto chosen = choose_batch(*model, question);
+  if (!chosen) return std::nullopt;
+  Prediction out = prediction_of(chosen->seconds, static_cast<double>(chosen->batch),
+                                 chosen->stddev, ModelKind::kDataParallel, asked);
+  add_goodput(out, question.noise, static_cast<double>(job.batch->min));
   out.batch_chosen = true;
+  out.batch_gain = chosen->gain;
+  out.batch_gain_stddev = chosen->gain_stddev;
   return out;
 }
 
@@ -142,7 +151,7 @@ std::optional<Prediction> StepTimeModels::Fits::by_steps(const JobSpec& job, con
                                                          Rows rows) {
   const auto model = step_model({job.profile, at.gpu_type}, rows);
   StepShape shape = shape_at(usual(rows), at);
-  if (job.batch && job.batch->fixed()) shape.batch = static_cast<double>(job.batch->min);
+  if (own_batch(job) > 0) shape.batch = static_cast<double>(own_batch(job));
   const StepForecast found = model->predict(shape);
   if (!found.known || model->report().contradictory || found.seconds <= 0 || shape.batch <= 0) {
     return std::nullopt;
@@ -151,8 +160,13 @@ std::optional<Prediction> StepTimeModels::Fits::by_steps(const JobSpec& job, con
 }
 
 StepTimeModels::StepTimeModels(std::vector<MeasuredRow> rows,
-                               std::map<std::string, std::int64_t> memory)
-    : rows_(std::move(rows)), memory_(std::move(memory)), fits_(std::make_unique<Fits>()) {
+                               std::map<std::string, std::int64_t> memory,
+                               std::map<std::string, double> links)
+    : rows_(std::move(rows)),
+      memory_(std::move(memory)),
+      links_(std::move(links)),
+      fits_(std::make_unique<Fits>()) {
+  for (const auto& [type, gb_per_s] : links_) fits_->links.emplace(type, linked_by(gb_per_s));
   std::erase_if(rows_, [](const MeasuredRow& row) { return !usable(row); });
   std::stable_sort(rows_.begin(), rows_.end(), row_before);
   rows_.erase(std::unique(rows_.begin(), rows_.end(),
@@ -177,8 +191,7 @@ std::optional<Prediction> StepTimeModels::predict(const JobSpec& job, const Reso
     return job.device == Device::kGpu ? std::nullopt : fits_->by_steps(job, at, rows);
   }
   if (job.shape && job.plans) {
-    const auto memory = memory_.find(at.gpu_type);
-    auto found = fits_->by_plans(job, at, rows, memory != memory_.end() ? memory->second : 0);
+    auto found = fits_->by_plans(job, at, rows, memory_of(at.gpu_type));
     if (found) return found;
   }
   if (has_servers(rows)) return fits_->by_steps(job, at, rows);
@@ -205,12 +218,19 @@ Resources used_of(const PlanConfiguration& effective, const Resources& granted) 
 
 }  // namespace
 
-std::optional<Prediction> StepTimeModels::curve(const JobSpec& job,
-                                                const Resources& granted) const {
+std::optional<double> StepTimeModels::noise(const ProfileName& profile) const {
+  return noise_among(rows_of(rows_, profile));
+}
+
+std::int64_t StepTimeModels::memory_of(const std::string& gpu_type) const {
+  const auto found = memory_.find(gpu_type);
+  return found != memory_.end() ? found->second : 0;
+}
+
+std::optional<Prediction> StepTimeModels::curve_at(const JobSpec& job, const Resources& granted,
+                                                   std::int64_t batch) const {
   const Rows rows = rows_of(rows_, job.profile, granted.gpu_type);
-  const auto memory = memory_.find(granted.gpu_type);
-  const auto curve =
-      fits_->plan_curve(job, granted, rows, memory != memory_.end() ? memory->second : 0);
+  const auto curve = fits_->plan_curve(job, granted, rows, memory_of(granted.gpu_type), batch);
   if (!curve) return std::nullopt;
   const Resources at = placed(rows, granted);
   const PlanCurvePoint point = curve->at(plan_configuration(at));
@@ -230,15 +250,33 @@ std::optional<Prediction> StepTimeModels::curve(const JobSpec& job,
   query.batch = out.batch;
   query.plans = *job.plans;
   out.stddev = std::clamp(curve->model().of_plan(query, point.plan).stddev, 0.0, kMaxStddev);
+  const Batch range = range_of(job, rows);
+  out.batch_chosen = !range.fixed();
+  add_goodput(out, noise_of(job, rows), static_cast<double>(range.min));
   return out;
+}
+
+std::optional<Prediction> StepTimeModels::curve(const JobSpec& job,
+                                                const Resources& granted) const {
+  const Rows rows = rows_of(rows_, job.profile, granted.gpu_type);
+  if (rows.empty()) return std::nullopt;
+  std::optional<Prediction> best;
+  for (const std::int64_t batch : batches_of(range_of(job, rows))) {
+    std::optional<Prediction> found = curve_at(job, granted, batch);
+    if (!found) return std::nullopt;
+    if (!best || (found->feasible && (!best->feasible || found->goodput > best->goodput)))
+      best = std::move(found);
+  }
+  return best;
 }
 
 std::optional<Resources> StepTimeModels::least(const JobSpec& job, const Resources& guaranteed,
                                                const std::string& plan) const {
   const Rows rows = rows_of(rows_, job.profile, guaranteed.gpu_type);
-  const auto memory = memory_.find(guaranteed.gpu_type);
+  const auto promised = this->curve(job, guaranteed);
+  if (!promised || !promised->feasible) return std::nullopt;
   const auto curve =
-      fits_->plan_curve(job, guaranteed, rows, memory != memory_.end() ? memory->second : 0);
+      fits_->plan_curve(job, guaranteed, rows, memory_of(guaranteed.gpu_type), promised->batch);
   if (!curve) return std::nullopt;
   const Resources at = placed(rows, guaranteed);
   ExecutionPlan as{.data = at.gpus};

@@ -24,9 +24,9 @@ class ThroughputForecasts {
   [[nodiscard]] virtual bool measured() const = 0;
   /// Speed of a GPU type relative to the others, over all job types; above 0.
   [[nodiscard]] virtual double speed(const std::string& gpu_type) const = 0;
-  /// Throughput of a job as it is, at its own plan and batch.
-  [[nodiscard]] virtual Forecast throughput(const JobKey& job, const ProfileName& profile,
-                                            const std::string& gpu_type, int gpus) const = 0;
+  /// Throughput of a job as it is, at its own plan, batch, nodes and cores.
+  [[nodiscard]] virtual Forecast throughput(const JobKey& job, const JobSpec& spec,
+                                            const Resources& at) const = 0;
   /// The best plan and batch, where the job's hints leave them open. nullopt: no model of these
   /// knows the job.
   [[nodiscard]] virtual std::optional<Prediction> choice(const JobKey& job, const JobSpec& spec,

@@ -2,7 +2,9 @@
 #include "lib/policy/memory.h"
 
 #include <algorithm>
+#include <cmath>
 #include <initializer_list>
+#include <set>
 #include <utility>
 
 #include "lib/policy/algorithms/overrun.h"
@@ -48,6 +50,16 @@ std::vector<JobKey> sorted_keys(const std::vector<Job>& jobs) {
   return keys;
 }
 
+// What they did before counts for their first report after it.
+std::set<JobId> requeued_jobs(const Snapshot& snapshot) {
+  std::set<JobId> ids;
+  for (const Job& job : snapshot.jobs) {
+    const bool counted = job.hints && job.hints->work && job.restarts > 0;
+    if (counted && progress_of(snapshot.memory, job.key) == nullptr) ids.insert(job.key.id);
+  }
+  return ids;
+}
+
 std::vector<Reservation> reservations_of(const std::vector<BookedReservation>& booked) {
   std::vector<Reservation> reservations;
   reservations.reserve(booked.size());
@@ -73,12 +85,16 @@ Memory next_memory(const RoundInput& input, const Forecasts& forecasts, const Pe
   memory.reservations = reservations_of(placements.reservations);
   memory.service = std::move(counted.service);
   memory.progress = before.progress;
-  std::erase_if(memory.progress, [&](const Progress& one) { return gone(one.job); });
+  const std::set<JobId> requeued = requeued_jobs(input.snapshot);
+  std::erase_if(memory.progress, [&](const Progress& one) {
+    return gone(one.job) && !requeued.contains(one.job.id);
+  });
   memory.progress_histories = before.progress_histories;
   std::erase_if(memory.progress_histories, [&](const ProgressHistory& one) {
     return input.now - one.updated >= kRequeueTime && gone(one.job);
   });
   memory.types = before.types;
+  memory.noises = before.noises;
   memory.loads = std::move(counted.loads);
   memory.overruns = next_overruns(input);
   return memory;
@@ -103,19 +119,34 @@ Memory fold_refusals(Memory memory, const std::vector<RefusedStart>& refused, Se
   return memory;
 }
 
-void fold_report(const Progress& report, Memory& memory) {
-  const auto at =
-      std::lower_bound(memory.progress.begin(), memory.progress.end(), report.job,
-                       [](const Progress& one, const JobKey& key) { return one.job < key; });
-  if (at == memory.progress.end() || at->job != report.job)
-    memory.progress.insert(at, report);
-  else if (report.time >= at->time)
-    *at = report;
+void fold_report(const Progress& report, Memory& memory, const ReportedJob& job) {
+  std::vector<Progress>& all = memory.progress;
+  auto at = std::ranges::lower_bound(all, report.job, {}, &Progress::job);
+  const bool same = at != all.end() && at->job == report.job;
+  if (same && report.time < at->time) return;
+  // A preceding entry with the same id is of the job before it was requeued.
+  const bool requeued =
+      !same && report.restarts > 0 && at != all.begin() && std::prev(at)->job.id == report.job.id;
+  if (requeued) --at;
+  Progress fresh = counted(report, same || requeued ? &*at : nullptr, job);
+  if (report.noise)
+    fold_noise(job.profile, fresh.done(), *report.noise, report.time, memory.noises);
+  if (same || requeued)
+    *at = std::move(fresh);
+  else
+    all.insert(at, std::move(fresh));
 }
 
 void fold_forecast(const JobKey& job, const ProgressReport& report, const std::optional<Work>& work,
                    Memory& memory) {
-  follow(progress_history_for(memory.progress_histories, job, report.restarts), report, work);
+  ProgressReport efficient = report;
+  const Progress* const progress = progress_of(memory, job);
+  if (progress != nullptr && progress->time == report.time) {
+    efficient.samples = std::llround(progress->done());
+    efficient.throughput = progress->goodput();
+    efficient.steps = progress->steps;
+  }
+  follow(progress_history_for(memory.progress_histories, job, report.restarts), efficient, work);
 }
 
 void fold_ended(const JobKey& job, const std::string& account, const std::string& job_type,
@@ -139,6 +170,7 @@ int set_back(Memory& memory, Seconds now) {
   for (Reservation& reservation : memory.reservations) set({&reservation.made});
   for (Service& service : memory.service) set({&service.waiting_since, &service.updated});
   for (TypeLoad& load : memory.loads) set({&load.updated});
+  for (ProfileNoise& noise : memory.noises) set({&noise.updated});
   for (UserOverrun& overrun : memory.overruns) set({&overrun.last});
   for (Progress& progress : memory.progress) set({&progress.time});
   for (ProgressHistory& progress_history : memory.progress_histories) {

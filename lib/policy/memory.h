@@ -9,6 +9,7 @@
 
 #include "lib/core/snapshot.h"
 #include "lib/hints/types.h"
+#include "lib/model/progress/done_work.h"
 #include "lib/model/progress/predictability.h"
 #include "lib/policy/algorithms/capacity.h"
 #include "lib/policy/algorithms/forecasts.h"
@@ -37,10 +38,13 @@ struct RefusedStart {
 [[nodiscard]] Memory fold_refusals(Memory memory, const std::vector<RefusedStart>& refused,
                                    Seconds tried);
 
-/// Keeps `report` as the last report of its job, unless a later one is known.
-void fold_report(const Progress& report, Memory& memory);
+/// Keeps `report` as the last report of its job, unless a later one is known. Counts its samples
+/// against those of the report before it (counted()), also if that is from before a requeue, and
+/// its noise for its profile.
+void fold_report(const Progress& report, Memory& memory, const ReportedJob& job = {});
 
-/// Adds a report to the forecasts of `job`, whose work is `work` (follow()).
+/// Adds a report to the forecasts of `job`, whose work is `work` (follow()): in efficient samples
+/// if fold_report() had it before.
 void fold_forecast(const JobKey& job, const ProgressReport& report, const std::optional<Work>& work,
                    Memory& memory);
 

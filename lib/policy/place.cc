@@ -273,7 +273,7 @@ bool SchedulingPass::start_tasks(const PendingEntry& entry, EntryOutcome& outcom
 // Chooses plan and batch if the hints leave them open and the models know the job.
 void SchedulingPass::configure(const PendingEntry& entry, Placement& placement) const {
   if (input_.config.off(Mechanism::kPlans)) return;
-  const JobSpec spec = spec_of(*entry.job, input_.config);
+  const JobSpec spec = spec_of(input_, *entry.job);
   if (!has_choice(spec)) return;
   const Resources at = resources_of(capacity_.type_name(placement.type), placement.shares);
   const std::optional<Prediction> chosen =

@@ -17,7 +17,7 @@ void ModelsFeed::FeedInbox::put(FeedOffer offer) {
               !same_value(offer.half_life, next_.half_life) ||
               offer.bounds_unproven != next_.bounds_unproven;
   bool is_urgent = first || offer.speeds != next_.speeds || offer.gpu_memory != next_.gpu_memory ||
-                   offer.database != next_.database;
+                   offer.gpu_links != next_.gpu_links || offer.database != next_.database;
   for (PendingSample& heard : offer.heard) {
     if (next_.heard.size() >= kMaxWaiting) break;
     news = true;

@@ -25,6 +25,7 @@ class BackgroundWorker;
 struct FeedOffer {
   std::map<std::string, double> speeds;  ///< relative speeds of `GpuType=` lines: the prior
   std::map<std::string, std::int64_t> gpu_memory;  ///< MiB per GPU, where such a line gives it
+  std::map<std::string, double> gpu_links;         ///< GB/s per GPU in a node, likewise
   std::set<std::string> shared;                    ///< job types that all accounts share
   std::string database;                            ///< rubato.db; "" where there is none to read
   std::int64_t opened = 0;           ///< how often: another number, perhaps another file

@@ -16,7 +16,9 @@ namespace {
 
 constexpr int kShareOfProcessor = 20;  // one in so many
 
-GpuTypeFacts types_of(const FeedOffer& offer) { return {offer.speeds, offer.gpu_memory}; }
+GpuTypeFacts types_of(const FeedOffer& offer) {
+  return {offer.speeds, offer.gpu_memory, offer.gpu_links};
+}
 
 }  // namespace
 

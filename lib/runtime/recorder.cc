@@ -31,7 +31,8 @@ Progress progress_from(const JobMessage& message_in, const Report& report) {
           .samples = report.samples,
           .throughput = report.throughput,
           .batch = report.batch,
-          .loss = report.loss};
+          .loss = report.loss,
+          .noise = report.noise};
 }
 
 ProgressReport progress_report_from(const JobMessage& message_in, const Report& report,
@@ -155,7 +156,11 @@ bool Recorder::deliver(const JobMessage& message_in, Memory& memory) {
   ++stats_.reports;
   news_ = true;
   if (facts->managed) ++periods_.at(message_in.time, to_string(config_->mode)).reports;
-  fold_report(progress_from(message_in, report), memory);
+  const store::JobType type = type_of(*facts);
+  fold_report(progress_from(message_in, report), memory,
+              {.profile = {type.shared ? "" : type.account, type.name},
+               .batch = facts->batch,
+               .work = facts->work});
   if (!config_->off(Mechanism::kPredictability))
     fold_forecast(message_in.job, progress_report_from(message_in, report, *facts), facts->work,
                   memory);

@@ -49,6 +49,7 @@ void follow(const Job& job, RunFacts& facts) {
   const std::string& type = job.hints ? job.hints->job_type : std::string();
   if (facts.job_type != type) facts.job_type = type;
   facts.work = job.hints ? job.hints->work : std::nullopt;
+  facts.batch = job.hints ? job.hints->batch : std::nullopt;
   if (gpus_of(job) != facts.held.gpus) facts.held = held_gpus(job.allocation);
 }
 

@@ -17,9 +17,10 @@ namespace rubato {
 struct RunFacts {
   std::string account;
   std::string partition;
-  std::string job_type;      ///< "" when the job has none
-  std::string plan;          ///< execution plan, "" as submitted
-  std::optional<Work> work;  ///< in all, as the job says
+  std::string job_type;        ///< "" when the job has none
+  std::string plan;            ///< execution plan, "" as submitted
+  std::optional<Work> work;    ///< in all, as the job says
+  std::optional<Batch> batch;  ///< that it can run with, likewise
   bool managed = false;
   HeldGpus held;
   int nodes = 0;

@@ -93,7 +93,7 @@ void ThroughputLog::set_imported(const std::vector<store::SummaryRow>& rows) {
     observation.samples = good;
     observation.nodes = group.nodes;
     observation.batch = group.batch;
-    observation.plan = group.plan;
+    observation.plan = canonical_plan(group.plan, row.gpus);
     // Another site's machines are not ours: as much as one report.
     observation.weight = 1;
     observations.push_back(std::move(observation));

@@ -2,6 +2,7 @@
 // Converts a stored report to the form of the models.
 #pragma once
 
+#include "lib/model/plans/plan.h"
 #include "lib/model/throughput/report_filter.h"
 #include "lib/store/records.h"
 
@@ -15,7 +16,7 @@ namespace rubato::store {
   made.configuration.gpus = sample.gpus;
   made.configuration.nodes = sample.nodes;
   made.configuration.batch = sample.batch;
-  made.configuration.plan = sample.plan;
+  made.configuration.plan = canonical_plan(sample.plan, sample.gpus);
   made.job = sample.job;
   made.restarts = sample.restarts;
   made.time = sample.time;

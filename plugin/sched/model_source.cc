@@ -30,6 +30,7 @@ void ModelSource::feed(const Config& config, Recorder& recorder) {
   FeedOffer offer;
   offer.speeds = config.speeds();
   offer.gpu_memory = config.gpu_memory();
+  offer.gpu_links = config.gpu_links();
   offer.shared = shared_job_types(config);
   if (recorder.ready()) offer.database = recorder.database();
   offer.settled = recorder.settled();

@@ -24,6 +24,11 @@ BENCH_TARGETS += test/bench/data_parallel_bench
 test_bench_data_parallel_bench_SOURCES = test/bench/data_parallel_bench.cc
 test_bench_data_parallel_bench_LDADD = $(BENCH_LIBS)
 
+# A sweep of a constant, not a benchmark: docs/results/models.md.
+EXTRA_PROGRAMS += test/bench/batch_sweep
+test_bench_batch_sweep_SOURCES = test/bench/batch_sweep.cc
+test_bench_batch_sweep_LDADD = $(LIB_ALL) $(LIBRARY_LIBS)
+
 BENCH_TARGETS += test/bench/hints_bench
 test_bench_hints_bench_SOURCES = test/bench/hints_bench.cc
 test_bench_hints_bench_LDADD = $(BENCH_LIBS)

@@ -96,7 +96,8 @@ TEST(ExactThroughput, IsThatOfTheTruthToTheLastDigit) {
       const JobView& view = drawn.views[i];
       for (const TypeIndex type : drawn.cluster.type_indices()) {
         for (int gpus = 1; gpus <= 9; ++gpus) {
-          const Forecast found = rates.throughput(drawn.keys[i], {}, kTypes[type], gpus);
+          const Forecast found =
+              rates.throughput(drawn.keys[i], {}, {.gpu_type = kTypes[type], .gpus = gpus});
           const bool fits = gpus <= drawn.cluster.gpus(type);
           const Setting setting = packed(drawn.cluster, type, gpus);
           const double truth = drawn.truth.throughput(*view.job, setting, view.done);
@@ -121,7 +122,8 @@ TEST(ExactThroughput, WithKnownWorkIsTheMeanOverTheRest) {
       const JobView& view = drawn.views[i];
       const Setting setting = packed(drawn.cluster, 1, view.job->gpus);
       const double now = drawn.truth.throughput(*view.job, setting, view.done);
-      const double found = known.throughput(drawn.keys[i], {}, "b", view.job->gpus).throughput();
+      const Resources own{.gpu_type = "b", .gpus = view.job->gpus};
+      const double found = known.throughput(drawn.keys[i], {}, own).throughput();
       const double half = view.job->work / 2;
       if (!view.job->more.contains("halves") || view.done >= half) {
         EXPECT_EQ(found, now * view.job->batch);
@@ -164,7 +166,7 @@ TEST(ExactThroughput, KnowsCostsAndTheEndOfARun) {
   EXPECT_FALSE(rates.seconds_left(key)) << "its work was not told";
   EXPECT_EQ(rates.start_seconds(key), 5);
   EXPECT_EQ(known.start_seconds({99, 0}), 0);
-  EXPECT_FALSE(known.throughput({99, 0}, {}, "a", 1).known_profile);
+  EXPECT_FALSE(known.throughput({99, 0}, {}, {.gpu_type = "a", .gpus = 1}).known_profile);
 }
 
 /// Larger batches are faster and count less; two plans on each number of GPUs.

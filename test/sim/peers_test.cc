@@ -10,6 +10,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "lib/model/plans/plan_space.h"
 #include "lib/sim/engine/suite.h"
 #include "lib/sim/peers/adaptive_fit.h"
 #include "lib/sim/peers/adaptive_job.h"
@@ -382,6 +383,54 @@ TEST(PeerTruths, RunOnNodesThatWereNotMeasuredAsOnTheNearest) {
   EXPECT_EQ(times.nearest("m", 8, 24), 5);
   EXPECT_FALSE(times.nearest("m", 3, 16));
   EXPECT_FALSE(times.seconds("m", {3, 8})) << "the simulator's own loop asks for what was measured";
+}
+
+/// The suite's models, as published for them.
+const std::map<std::string, ModelShape> kRubickShapes{
+    {"vit", {86'000'000, 768, 12, 197, 12}},
+    {"roberta", {355'000'000, 1024, 24, 512, 16}},
+    {"bert", {336'000'000, 1024, 24, 512, 16}},
+    {"t5", {1'200'000'000, 1024, 48, 512, 16}},
+    {"gpt2", {1'500'000'000, 1600, 48, 1024, 25}},
+    {"llama7", {7'000'000'000, 4096, 32, 2048, 32}},
+    {"llama30", {32'500'000'000, 6656, 60, 2048, 52}}};
+
+TEST(PeerTruths, ShareTheirPlanNamesWithRequestsAndReports) {
+  const auto data = test::shared_data("rubick");
+  if (!data) GTEST_SKIP() << "no shared data";
+  const std::string folder = *data + "/rubick";
+  const auto suite = read_rubick_suite(folder + "/workloads/workload-base.csv", folder,
+                                       *parse_cluster_shape("a800:8x8"));
+  ASSERT_TRUE(suite) << suite.error().text;
+  const auto measured = read_rubick(folder);
+  ASSERT_TRUE(measured);
+  // What was measured is found by the spelling of requests and reports.
+  int found = 0;
+  for (const RubickProfile& profile : measured->profiles) {
+    SimJob job;
+    job.model = profile.name;
+    for (const RubickProfileRow& row : profile.rows) {
+      Setting setting{TypeIndex{0}, {}, 0, to_text(row.sample.plan)};
+      for (const char digit : row.placement) setting.placement.push_back(digit - '0');
+      EXPECT_GT(suite->truth->throughput(job, setting, 0), 0) << profile.name << setting.plan;
+      ++found;
+    }
+  }
+  EXPECT_GT(found, 100);
+  // Of what a round can grant, the plans that were measured run.
+  int runs = 0;
+  for (const auto& [model, shape] : kRubickShapes) {
+    for (const int gpus : {1, 2, 4, 8}) {
+      const PlanSite site{shape, 64, Plans{true, {}}, {}};
+      SimJob job;
+      job.model = model;
+      for (const ExecutionPlan& plan : plans_at({gpus, 1, 4}, site)) {
+        const Setting setting{TypeIndex{0}, {gpus}, 0, to_text(plan)};
+        runs += suite->truth->throughput(job, setting, 0) > 0 ? 1 : 0;
+      }
+    }
+  }
+  EXPECT_GT(runs, 50);
 }
 
 TEST(PeerSuites, NameTheNearest) {

@@ -69,6 +69,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/model/plan_curve_test.cc \
   test/unit/model/plan_fit_test.cc \
   test/unit/model/plan_test.cc \
+  test/unit/model/done_work_test.cc \
   test/unit/model/predictability_test.cc \
   test/unit/model/predictor_test.cc \
   test/unit/model/step_time_test.cc \

@@ -193,6 +193,20 @@ Result<ExecutionPlan> parse_execution_plan(std::string_view text, int gpus) {
   return reader.finish();
 }
 
+std::string canonical_plan(const std::string& text, int gpus) {
+  if (text.empty()) return text;
+  auto plan = parse_execution_plan(text, gpus);
+  if (!plan) return text;
+  if (plan->split()) {
+    plan->data = 1;
+    return to_text(*plan);
+  }
+  std::string spelled = to_text(*plan);
+  const std::size_t degree = spelled.find('=');
+  const std::size_t end = std::min(spelled.find(','), spelled.size());
+  return spelled.erase(degree, end - degree);
+}
+
 std::set<PlanKind> kinds_of(const ExecutionPlan& plan) {
   std::set<PlanKind> kinds;
   if (plan.zero != Zero::kNone || plan.data > 1) kinds.insert(kind_of(plan.zero));

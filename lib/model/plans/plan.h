@@ -43,6 +43,11 @@ struct ExecutionPlan {
 /// Errors name the word and a correct form.
 [[nodiscard]] Result<ExecutionPlan> parse_execution_plan(std::string_view text, int gpus = 0);
 
+/// The one spelling of a plan on `gpus` GPUs, whatever their number: to_text() of what
+/// parse_execution_plan() reads without the number of replicas, which follows from the GPUs. "zero"
+/// and "zero=8" on 8 GPUs are "zero", "dp=2,tp=4" is "tp=4". A text that is no plan stays.
+[[nodiscard]] std::string canonical_plan(const std::string& text, int gpus);
+
 /// The words of the hint `plans` that a plan needs. A single GPU without ZeRO needs none. The
 /// micro-batches of a pipeline do not count as gradient accumulation.
 [[nodiscard]] std::set<PlanKind> kinds_of(const ExecutionPlan& plan);

@@ -20,6 +20,10 @@ constexpr double kForwardShare = 1.0 / 3;
 // Adam on a GPU reads and writes 28 bytes per parameter. GPU memory moves about 1.5e9 bytes per
 // millisecond, within a factor of two.
 constexpr double kOptimiserMs = 28 * kMi / 1.5e9;
+// Collectives reach about the same share of the links' bandwidth everywhere. Without a known
+// bandwidth, links may be PCIe, ten times slower than those of the published model's nodes.
+constexpr double kLinksKnown = 0.2;
+constexpr double kLinksGuessed = 1.2;
 // If only the sum of two times is measured, equal centres give equal shares; the size of the shares
 // matters little.
 constexpr double kShare = 0.1;
@@ -72,7 +76,7 @@ class Believer {
     of(term).centre = std::clamp(of(term).centre, of(term).low, of(term).high);
   }
 
-  PlanBeliefs all(double hands, bool guessed) {
+  PlanBeliefs all(double hands, bool guessed, bool links_known) {
     of(PlanTerm::kBackward) = {2, 0.35, 1, 10};
     of(PlanTerm::kOverlap) = {2, 0.7, 1, 100};
     of(PlanTerm::kOptimiser) = {kOptimiserMs, 0.7, 1e-8, 1e3 * kOptimiserMs};
@@ -87,6 +91,8 @@ class Believer {
     of(PlanTerm::kRecompute) = {1.9, 0.06, 1.2, 2.2};
     of(PlanTerm::kTensorLoss) = {0.05, 0.7, 1e-4, 0.5};
     of(PlanTerm::kNetwork) = {1, 0.7, 0.02, 50};
+    of(PlanTerm::kLinks) =
+        links_known ? TermBelief{1, kLinksKnown, 0.1, 10} : TermBelief{1, kLinksGuessed, 0.01, 20};
     // Published volumes assume 4 bytes per element; half of that is common.
     of(PlanTerm::kGradients) = {1, 0.5, 0.1, 10};
     of(PlanTerm::kActivations) = {1, 0.5, 0.1, 10};
@@ -107,13 +113,13 @@ class Believer {
 }  // namespace
 
 PlanBeliefs beliefs_of(const ModelShape& shape, const std::vector<PlanSample>& settings,
-                       PlanBelief belief) {
+                       PlanBelief belief, bool links_known) {
   const double forward = forward_of(shape, settings);
   double step = mean_log(settings, [](const PlanSample& s) { return s.step_seconds * 1e3; });
   if (!(step > 0)) step = forward / kForwardShare * kMiddlingBatch;
   const double params = std::max(1e-6, static_cast<double>(shape.params) / kMi);
   return Believer(step, params, forward)
-      .all(host_hands(settings), belief == PlanBelief::kShapeGuessed);
+      .all(host_hands(settings), belief == PlanBelief::kShapeGuessed, links_known);
 }
 
 PlanTerms centres(const PlanBeliefs& beliefs) {

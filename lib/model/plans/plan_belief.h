@@ -21,9 +21,10 @@ using PlanBeliefs = std::array<TermBelief, kPlanTerms>;
 
 /// Times are relative to those of `settings` (merged samples). The published bounds apply: k_bwd
 /// from 1 to 10, k_sync at least 1, k_opt, k_opt_off and k_const at least 1e-8. Without settings,
-/// the forward pass follows from the shape and an average GPU.
+/// the forward pass follows from the shape and an average GPU. `links_known`: see PlanEnvironment.
 [[nodiscard]] PlanBeliefs beliefs_of(const ModelShape& shape,
-                                     const std::vector<PlanSample>& settings, PlanBelief belief);
+                                     const std::vector<PlanSample>& settings, PlanBelief belief,
+                                     bool links_known = true);
 
 [[nodiscard]] PlanTerms centres(const PlanBeliefs& beliefs);
 

@@ -250,7 +250,7 @@ PlanFit fit_plans(const ModelShape& shape, const std::vector<PlanSample>& sample
   PlanFit fit;
   merge(samples, fit);
   fit.flags.constant = all_alike(fit.merged);
-  const PlanBeliefs beliefs = beliefs_of(shape, fit.merged, belief);
+  const PlanBeliefs beliefs = beliefs_of(shape, fit.merged, belief, environment.known);
   search(fit, beliefs, environment, shape);
   judge(fit, beliefs, environment, shape);
   return fit;

@@ -17,9 +17,12 @@ constexpr double kTensorBytes = 32;
 constexpr double kPipelineBytes = 16;
 
 constexpr std::array<std::string_view, kPlanTerms> kNames{
-    "k_bwd", "k_sync", "k_opt",       "k_opt_off",    "k_const",
-    "k_off", "k_swap", "k_opt_fixed", "k_fwd_sample", "k_fwd_fixed",
-    "k_gc",  "k_tp",   "k_network",   "k_gradients",  "k_activations"};
+    "k_bwd",     "k_sync",      "k_opt",         "k_opt_off",   "k_const", "k_off",
+    "k_swap",    "k_opt_fixed", "k_fwd_sample",  "k_fwd_fixed", "k_gc",    "k_tp",
+    "k_network", "k_gradients", "k_activations", "k_links"};
+
+// GB/s per GPU of the published model's nodes (A800).
+constexpr double kPublishedLink = 400;
 
 // One plan at one configuration: the quantities of both families.
 class Step {
@@ -85,6 +88,8 @@ class Step {
     return terms_[static_cast<std::size_t>(which)];
   }
 
+  [[nodiscard]] double inside_node() const { return environment_.intra * term(PlanTerm::kLinks); }
+
   [[nodiscard]] double between_nodes() const {
     return environment_.inter * term(PlanTerm::kNetwork);
   }
@@ -97,7 +102,7 @@ class Step {
     if (plan_.data == 1) return 0;
     const double volume =
         term(PlanTerm::kGradients) * kGradientBytes * params * (plan_.data - 1) / plan_.data;
-    return volume / (outside ? between_nodes() : environment_.intra);
+    return volume / (outside ? between_nodes() : inside_node());
   }
 
   // Activations of one layer and micro-batch per byte of an element, MiB.
@@ -109,13 +114,13 @@ class Step {
   [[nodiscard]] double tensor_time(double turns) const {
     const double layers = static_cast<double>(work_.shape.layers) / plan_.pipeline;
     return kTensorBytes * activations() * layers * turns * (plan_.tensor - 1) / plan_.tensor /
-           environment_.intra;
+           inside_node();
   }
 
   [[nodiscard]] double pipeline_time() const {
     if (plan_.pipeline == 1) return 0;
     return kPipelineBytes * activations() * plan_.steps * plan_.pipeline / plan_.tensor /
-           (configuration_.nodes > 1 ? between_nodes() : environment_.intra);
+           (configuration_.nodes > 1 ? between_nodes() : inside_node());
   }
 
   [[nodiscard]] StepParts with_sum(StepParts parts) const {
@@ -134,6 +139,12 @@ class Step {
 };
 
 }  // namespace
+
+PlanEnvironment linked_by(double gb_per_s) {
+  PlanEnvironment environment;
+  environment.intra *= gb_per_s / kPublishedLink;
+  return environment;
+}
 
 std::string_view name_of(PlanTerm term) { return kNames.at(static_cast<std::size_t>(term)); }
 

@@ -18,9 +18,14 @@ struct PlanEnvironment {
   double pcie = 64;         ///< between GPU and host
   double intra = 119.4879;  ///< of a collective within a node
   double inter = 20;        ///< of a collective between nodes
+  bool known = true;        ///< `intra` is that of the GPU type, not a guess
 
   auto operator<=>(const PlanEnvironment&) const = default;  // NOLINT(modernize-use-nullptr)
 };
+
+/// With GPUs of a node linked at `gb_per_s` GB/s per GPU, both directions together as vendors give
+/// it. Collectives get the share of it that they get on the published model's nodes (400 GB/s).
+[[nodiscard]] PlanEnvironment linked_by(double gb_per_s);
 
 /// The fitted terms. The first seven are the published ones. Times in ms; model parameters in units
 /// of 2^20. All are at least 0.
@@ -40,8 +45,9 @@ enum class PlanTerm {
   kNetwork,         ///< bandwidth between nodes, as a multiple of the environment's
   kGradients,       ///< volume of the gradients, as a multiple of the published one
   kActivations,     ///< volume of exchanged activations, as a multiple of the published one
+  kLinks,           ///< bandwidth within a node, as a multiple of the environment's
 };
-inline constexpr std::size_t kPlanTerms = 15;
+inline constexpr std::size_t kPlanTerms = 16;
 using PlanTerms = std::array<double, kPlanTerms>;
 
 /// Published and stored names: "k_bwd", "k_sync", ...

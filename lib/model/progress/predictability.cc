@@ -27,7 +27,7 @@ constexpr double kMad = 1.4826;      // standard deviation of a normal over its 
 constexpr double kMaxSeconds = 1e9;  // seconds
 constexpr double kNewest = 0.3;      // weight of a new job in the history of its type
 
-// Work in samples; for a job that counts steps, a step is a batch.
+// Work in samples; for a job that counts steps, each that is left is a batch.
 void set_total(ProgressHistory& progress_history, const ProgressReport& report,
                const std::optional<Work>& work) {
   progress_history.total = progress_history.total_low = progress_history.total_high = 0;
@@ -36,10 +36,14 @@ void set_total(ProgressHistory& progress_history, const ProgressReport& report,
     case WorkUnit::kSamples:
       progress_history.total = static_cast<double>(work->count);
       break;
-    case WorkUnit::kSteps:
-      progress_history.total = static_cast<double>(work->count) *
-                               static_cast<double>(std::max<std::int64_t>(report.batch, 0));
+    case WorkUnit::kSteps: {
+      const auto batch = static_cast<double>(std::max<std::int64_t>(report.batch, 0));
+      const auto count = static_cast<double>(work->count);
+      progress_history.total = report.steps > 0 ? static_cast<double>(report.samples) +
+                                                      std::max(count - report.steps, 0.0) * batch
+                                                : count * batch;
       break;
+    }
     case WorkUnit::kTargetLoss: {
       if (report.loss)
         (void)add_loss(progress_history.losses, static_cast<double>(report.samples), *report.loss);

@@ -15,13 +15,14 @@ namespace rubato {
 /// A report and its run.
 struct ProgressReport {
   Seconds time = 0;
-  std::int64_t samples = 0;  ///< done since the start of the job
-  double throughput = 0;     ///< samples/s as reported
+  std::int64_t samples = 0;  ///< efficient samples done since the start of the job
+  double throughput = 0;     ///< efficient samples/s as reported
   std::int64_t batch = 0;
   std::optional<double> loss = {};
   int restarts = 0;
   int gpus = 0;
   Seconds start = 0;  ///< of the run
+  double steps = 0;   ///< iterations done; 0: not counted, all at `batch`
 };
 
 struct PredictabilityRules {

@@ -66,9 +66,13 @@ struct Forecast {
   int jobs = 0;          ///< jobs that measured exactly this type and size; 0: none, or not known
   int profile_jobs = 0;  ///< jobs that measured the profile; 0: none, or not known
   double exact = 0;      ///< samples/s if known exactly, with `stddev` 0; else 0
+  /// Statistical efficiency of the samples (goodput.h); 1 without a range of batches or noise.
+  double efficiency = 1;
 
-  /// Samples/s; 0 where it does not fit.
+  /// Processed samples/s; 0 where it does not fit.
   [[nodiscard]] double throughput() const;
+  /// Efficient samples/s, the unit of work that is left (work_left()); 0 where it does not fit.
+  [[nodiscard]] double goodput() const { return throughput() * efficiency; }
 };
 
 /// An immutable fit. Measurements of one job type inform the others through the speed of the GPU
@@ -130,6 +134,14 @@ class ThroughputModel {
   /// The observations used, sorted by `before`.
   [[nodiscard]] const std::vector<ThroughputObservation>& observations() const {
     return observations_;
+  }
+  /// The batch that predict() takes if it is given none; 0: not known.
+  [[nodiscard]] std::int64_t usual_batch(const ProfileName& profile, int gpus) const {
+    return points_.usual_batch(profile, gpus);
+  }
+  /// The plan that predict() takes if it is given none.
+  [[nodiscard]] const std::string& usual_plan(const ProfileName& profile) const {
+    return points_.usual_plan(profile);
   }
   /// The points of curves used, sorted by profile and configuration.
   [[nodiscard]] const std::vector<CurvePoint>& curves() const { return curves_; }

@@ -11,6 +11,9 @@
 namespace rubato {
 namespace {
 
+// From here on samples count as at the smallest batch.
+constexpr double kAllCount = 0.995;
+
 // 812, 45.3, 0.0312: three digits are more than a forecast is worth.
 std::string throughput_text(double throughput) {
   return throughput >= 1000 ? fmt::format("{:.0f}", throughput) : fmt::format("{:.3g}", throughput);
@@ -30,6 +33,8 @@ std::string Explainer::forecast_of(const TypeChoice& choice, TypeId type, Accoun
       forecast.samples > 0
           ? fmt::format("{} {}", forecast.samples, forecast.samples == 1 ? "report" : "reports")
           : "estimated";
+  if (forecast.efficiency < kAllCount)
+    source += fmt::format(", {:.0f} % efficient", 100 * forecast.efficiency);
   if (forecast.jobs == 1) source += " of one job, unproven";
   if (forecast.jobs != 1 && forecast.profile_jobs == 1) source += ", unproven";
   return name + " " +

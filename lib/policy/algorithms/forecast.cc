@@ -2,7 +2,9 @@
 #include "lib/policy/algorithms/forecast.h"
 
 #include <algorithm>
+#include <cmath>
 
+#include "lib/model/progress/done_work.h"
 #include "lib/model/progress/predictability.h"
 
 namespace rubato {
@@ -11,6 +13,8 @@ namespace {
 constexpr Seconds kMinRun = 60;
 constexpr int kJudged = PredictabilityRules().min_scored;
 constexpr double kBad = PredictabilityRules().demote;
+// Noise is rounded to this step of its logarithm, so that small changes ask no new forecasts.
+constexpr double kNoiseStep = 0.1;
 
 }  // namespace
 
@@ -21,29 +25,43 @@ ProfileName profile_of(const Job& job, const Config& config) {
   return {shared ? "" : job.account, job.hints->job_type};
 }
 
-std::optional<double> samples_left(const Snapshot& snapshot, const Job& job) {
+std::optional<double> work_left(const Snapshot& snapshot, const Job& job) {
   if (!job.hints || !job.hints->work) return std::nullopt;
   const Work& work = *job.hints->work;
   const Progress* progress = progress_of(snapshot.memory, job.key);
-  auto samples = static_cast<double>(work.count);
-  const ProgressHistory* progress_history = progress_history_of(snapshot.memory, job.key);
-  if (work.unit == WorkUnit::kTargetLoss) {
-    if (progress_history == nullptr || progress_history->total <= 0) return std::nullopt;
-    samples = progress_history->total;
-  }
+  const ProgressHistory* history = progress_history_of(snapshot.memory, job.key);
+  const bool forecast = history != nullptr && history->total > 0;
+  std::optional<double> total;
+  if (work.unit == WorkUnit::kSamples) total = static_cast<double>(work.count);
+  if (work.unit == WorkUnit::kTargetLoss && forecast) total = history->total;
   if (work.unit == WorkUnit::kSteps) {
-    std::int64_t batch = progress != nullptr ? progress->batch : 0;
-    if (batch <= 0 && job.hints->batch) batch = job.hints->batch->max;
-    if (batch <= 0) return std::nullopt;
-    samples *= static_cast<double>(batch);
+    if (progress != nullptr) {
+      const std::optional<double> left = work_left(work, *progress);
+      if (left) return std::max(*left, 1.0);
+    }
+    if (forecast)
+      total = history->total;  // before it was requeued
+    else if (job.hints->batch)
+      total = static_cast<double>(work.count) * static_cast<double>(job.hints->batch->max);
   }
-  if (progress != nullptr) {
-    samples -= static_cast<double>(progress->samples);
-  } else if (progress_history != nullptr && !progress_history->points.empty()) {
-    samples -=
-        static_cast<double>(progress_history->points.back().samples);  // before it was requeued
-  }
-  return std::max(samples, 1.0);
+  if (!total) return std::nullopt;
+  return std::max(*total - work_done(snapshot, job), 1.0);
+}
+
+double work_done(const Snapshot& snapshot, const Job& job) {
+  if (const Progress* progress = progress_of(snapshot.memory, job.key)) return progress->done();
+  const ProgressHistory* history = progress_history_of(snapshot.memory, job.key);
+  if (history == nullptr || history->points.empty()) return 0;
+  return static_cast<double>(history->points.back().samples);  // before it was requeued
+}
+
+std::optional<double> present_noise(const Snapshot& snapshot, const Job& job,
+                                    const ProfileName& profile) {
+  const Progress* progress = progress_of(snapshot.memory, job.key);
+  std::optional<double> noise = progress != nullptr ? progress->noise : std::nullopt;
+  if (!noise) noise = noise_at(snapshot.memory.noises, profile, work_done(snapshot, job));
+  if (!noise || !(*noise > 0)) return noise;
+  return std::exp(std::round(std::log(*noise) / kNoiseStep) * kNoiseStep);
 }
 
 Predictability predictability(const Snapshot& snapshot, const Job& job, const ProfileName& profile,
@@ -70,10 +88,10 @@ double seconds_left(const Snapshot& snapshot, const Job& job, const ThroughputFo
     if (progress_history->left >= 0) return std::clamp(progress_history->left - since, 1.0, limit);
   }
   const Progress* progress = progress_of(snapshot.memory, job.key);
-  const std::optional<double> left = samples_left(snapshot, job);
-  if (progress != nullptr && left && progress->throughput > 0) {
+  const std::optional<double> left = work_left(snapshot, job);
+  if (progress != nullptr && left && progress->goodput() > 0) {
     const auto since = static_cast<double>(std::max<Seconds>(now - progress->time, 0));
-    return std::clamp(*left / progress->throughput - since, 1.0, limit);
+    return std::clamp(*left / progress->goodput() - since, 1.0, limit);
   }
   return std::min(usual, limit);
 }

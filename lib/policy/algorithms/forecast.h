@@ -13,9 +13,16 @@ namespace rubato {
 /// Whose measurements tell of the job; an empty job_type for one that names none.
 [[nodiscard]] ProfileName profile_of(const Job& job, const Config& config);
 
-/// Samples still to do, at least 1; empty when the job does not say how many there are, and its
-/// loss does not tell either.
-[[nodiscard]] std::optional<double> samples_left(const Snapshot& snapshot, const Job& job);
+/// Work that is left, in efficient samples: its quotient by Forecast::goodput() is a time. At least
+/// 1; nullopt if the job does not say how much there is, and its loss does not show it either.
+[[nodiscard]] std::optional<double> work_left(const Snapshot& snapshot, const Job& job);
+/// Efficient samples done.
+[[nodiscard]] double work_done(const Snapshot& snapshot, const Job& job);
+
+/// The gradient noise of a job now: by its reports, else that of its profile's jobs after as much
+/// work. nullopt if neither is known.
+[[nodiscard]] std::optional<double> present_noise(const Snapshot& snapshot, const Job& job,
+                                                  const ProfileName& profile);
 
 /// Whether the time that a job still needs can be counted on.
 struct Predictability {

@@ -5,19 +5,37 @@
 #include <cmath>
 #include <optional>
 
+#include "lib/json/task_env.h"
 #include "lib/policy/algorithms/forecast.h"
 
 namespace rubato {
 
-JobSpec spec_of(const Job& job, const Config& config) {
+JobSpec spec_of(const RoundInput& input, const Job& job) {
   JobSpec spec;
-  spec.profile = profile_of(job, config);
+  spec.profile = profile_of(job, input.config);
   if (!job.hints) return spec;
   spec.shape = job.hints->model;
   spec.plans = job.hints->plans;
   spec.batch = job.hints->batch;
   spec.device = job.hints->device;
+  spec.plan = plan_of(job);
+  const Progress* const progress = progress_of(input.snapshot.memory, job.key);
+  if (progress != nullptr) spec.present_batch = progress->batch;
+  if (spec.batch && !spec.batch->fixed())
+    spec.noise = present_noise(input.snapshot, job, spec.profile);
   return spec;
+}
+
+Resources asked_of(const Job& job, const std::string& gpu_type, int gpus) {
+  const Request& request = job.request;
+  Resources at;
+  at.gpu_type = gpu_type;
+  at.gpus = gpus;
+  const bool own_size = gpus == request.gpus_on(std::max(request.min_nodes, 1));
+  if (own_size && (request.fixed_nodes || request.gpus_per_node > 0 || request.min_nodes > 1))
+    at.nodes = std::min(std::max(request.min_nodes, 1), std::max(gpus, 1));
+  at.cores = std::max(request.cores, request.cores_per_gpu * gpus);
+  return at;
 }
 
 Resources resources_of(const std::string& gpu_type, const std::vector<NodeShare>& shares) {
@@ -42,26 +60,48 @@ bool has_choice(const JobSpec& job) {
   return !job.profile.job_type.empty() && (plans || batch || job.device != Device::kGpu);
 }
 
-Forecast forecast_for(const Models& models, const Config& config, const Job& job,
-                      const std::string& gpu_type, int gpus) {
-  const JobSpec spec = spec_of(job, config);
-  const ThroughputForecasts& forecasts = models.forecasts();
-  const Forecast plain = forecasts.throughput(job.key, spec.profile, gpu_type, gpus);
-  if (!has_choice(spec) || config.off(Mechanism::kPlans)) return plain;
-  Resources at;
-  at.gpu_type = gpu_type;
-  at.gpus = gpus;
-  at.cores = std::max(job.request.cores, job.request.cores_per_gpu * gpus);
+Forecast forecast_for(const RoundInput& input, const Job& job, const std::string& gpu_type,
+                      int gpus) {
+  const JobSpec spec = spec_of(input, job);
+  const ThroughputForecasts& forecasts = input.models.forecasts();
+  const Resources at = asked_of(job, gpu_type, gpus);
+  const Forecast plain = forecasts.throughput(job.key, spec, at);
+  if (!has_choice(spec) || input.config.off(Mechanism::kPlans)) return plain;
   const std::optional<Prediction> found = forecasts.choice(job.key, spec, at);
   if (!found) return plain;
   Forecast out = plain;
   out.feasible = found->feasible;
   out.known_profile = found->known_profile;
-  if (!found->feasible || found->goodput <= 0) return out;
-  out.log_throughput = std::log(found->goodput);
-  if (plain.exact > 0) out.exact = found->goodput;
+  if (!found->feasible || !(found->throughput > 0) || !(found->goodput > 0)) return out;
+  out.log_throughput = std::log(found->throughput);
+  if (plain.exact > 0) out.exact = found->throughput;
+  out.efficiency = found->goodput / found->throughput;
   out.stddev = found->stddev;
   return out;
+}
+
+bool accepts_type(const Job& job, const std::string& gpu_type) {
+  if (!job.request.gpu_type.empty()) return job.request.gpu_type == gpu_type;
+  if (!job.hints || job.hints->gpu_types.empty()) return true;
+  return std::ranges::any_of(job.hints->gpu_types, [&](const std::vector<std::string>& group) {
+    return std::ranges::find(group, gpu_type) != group.end();
+  });
+}
+
+std::optional<FastestType> fastest_type(const RoundInput& input, const Job& job,
+                                        const std::set<std::string>& types) {
+  const bool named = job.hints && !job.hints->job_type.empty();
+  if (!named || !input.models.forecasts().measured()) return std::nullopt;
+  const int gpus = std::max(job.request.gpus_on(std::max(job.request.min_nodes, 1)), 1);
+  FastestType fastest;
+  for (const std::string& type : types) {
+    if (!accepts_type(job, type)) continue;
+    const Forecast forecast = forecast_for(input, job, type, gpus);
+    if (!forecast.known_profile) return std::nullopt;
+    fastest.unproven = fastest.unproven || unproven(forecast, input.config);
+    fastest.goodput = std::max(fastest.goodput, forecast.goodput());
+  }
+  return fastest.goodput > 0 ? std::optional(fastest) : std::nullopt;
 }
 
 }  // namespace rubato

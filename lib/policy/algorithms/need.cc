@@ -39,21 +39,13 @@ bool predictable(const std::vector<Service>& service, const JobKey& job) {
 }
 
 // Run time at its own size on the type it is fastest on; empty when that cannot be told.
-std::optional<double> own_seconds(const Snapshot& snapshot, const Job& job, const Models& models,
-                                  const Config& config, const std::set<std::string>& types) {
-  const std::optional<double> left = samples_left(snapshot, job);
-  const ProfileName profile = profile_of(job, config);
-  const ThroughputForecasts& forecasts = models.forecasts();
-  if (!left || !forecasts.measured() || profile.job_type.empty()) return std::nullopt;
-  double best = 0;
-  for (const std::string& type : types) {
-    const std::string& wanted = job.request.gpu_type;
-    if (!wanted.empty() && type != wanted) continue;
-    const Forecast forecast = forecasts.throughput(job.key, profile, type, gpus_of(job));
-    if (!forecast.known_profile || unproven(forecast, config)) return std::nullopt;
-    best = std::max(best, forecast.throughput());
-  }
-  return best > 0 ? std::optional(*left / best + forecasts.start_seconds(job.key)) : std::nullopt;
+std::optional<double> own_seconds(const RoundInput& input, const Job& job,
+                                  const std::set<std::string>& types) {
+  const std::optional<double> left = work_left(input.snapshot, job);
+  if (!left) return std::nullopt;
+  const std::optional<FastestType> fastest = fastest_type(input, job, types);
+  if (!fastest || fastest->unproven) return std::nullopt;
+  return *left / fastest->goodput + input.models.forecasts().start_seconds(job.key);
 }
 
 double limit_of(const Job& job) {
@@ -112,7 +104,7 @@ std::vector<JobNeed> expected_needs(const Snapshot& snapshot, const Models& mode
   own.reserve(jobs.size());
   for (const Job* job : jobs) {
     own.push_back(predictable(service, job->key)
-                      ? own_seconds(snapshot, *job, models, config, types)
+                      ? own_seconds({snapshot, models, config, now}, *job, types)
                       : std::nullopt);
     if (own.back()) usual.add(*job, *own.back());
   }

@@ -13,9 +13,10 @@ namespace rubato {
 /// What a job is expected to need, against how long it has waited.
 struct JobNeed {
   JobKey job;
-  double gpu_seconds = 0;  ///< at the size it asks for, on the type it is fastest on; above 0
-  double response = 1;     ///< its response ratio: (waited + run time) / run time
-  bool told = false;       ///< by its own work and speed; else its run time is what is usual
+  double gpu_seconds =
+      0;  ///< at the size it asks for, on the type it is fastest on of those it accepts
+  double response = 1;  ///< its response ratio: (waited + run time) / run time
+  bool told = false;    ///< by its own work and speed; else its run time is what is usual
   /// Inside a level lower classes go first: gpu_seconds / response in powers of two. Jobs of one
   /// class keep Slurm's order.
   int size_class = 0;

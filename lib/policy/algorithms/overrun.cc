@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "lib/model/progress/done_work.h"
 #include "lib/policy/algorithms/forecast.h"
+#include "lib/policy/algorithms/job_forecast.h"
 
 namespace rubato {
 namespace {
@@ -15,27 +17,23 @@ constexpr double kMoreTime = 3;
 // Start-up, loading of data, the first report.
 constexpr Seconds kGrace = 300;
 
-int held_gpus_of(const Job& job, std::string& type) {
-  int gpus = 0;
-  for (const NodeShare& share : job.allocation) {
-    for (const GpuCount& group : share.gpus) {
-      gpus += group.count;
-      type = group.type;
-    }
-  }
-  return gpus;
+Resources held_by(const Job& job) {
+  Resources held = resources_of("", job.allocation);
+  for (const NodeShare& share : job.allocation)
+    for (const GpuCount& group : share.gpus) held.gpu_type = group.type;
+  return held;
 }
 
-bool ran_too_long(const RoundInput& input, const Job& job, double samples) {
+bool ran_too_long(const RoundInput& input, const Job& job, double work) {
   const Models& models = input.models;
-  const ProfileName profile = profile_of(job, input.config);
-  std::string type;
-  const int gpus = held_gpus_of(job, type);
-  if (gpus == 0 || !models.forecasts().measured() || profile.job_type.empty()) return false;
-  const Forecast forecast = models.forecasts().throughput(job.key, profile, type, gpus);
-  if (!forecast.known_profile || !(forecast.throughput() > 0)) return false;
+  const JobSpec spec = spec_of(input, job);
+  const Resources held = held_by(job);
+  if (held.gpus == 0 || !models.forecasts().measured() || spec.profile.job_type.empty())
+    return false;
+  const Forecast forecast = models.forecasts().throughput(job.key, spec, held);
+  if (!forecast.known_profile || !(forecast.goodput() > 0)) return false;
   const auto ran = static_cast<double>(input.now - job.start);
-  return ran > kGrace && ran > kMoreTime * samples / forecast.throughput();
+  return ran > kGrace && ran > kMoreTime * work / forecast.goodput();
 }
 
 bool overran(const RoundInput& input, const Job& job) {
@@ -43,17 +41,14 @@ bool overran(const RoundInput& input, const Job& job) {
   const bool states = job.managed && job.hints && job.hints->work && job.uid != 0;
   if (job.state != JobState::kRunning || !states) return false;
   const Work& work = *job.hints->work;
-  const Progress* const progress = progress_of(input.snapshot.memory, job.key);
-  auto samples = static_cast<double>(work.count);
   if (work.unit == WorkUnit::kTargetLoss) return false;
-  if (work.unit == WorkUnit::kSteps) {
-    std::int64_t batch = progress != nullptr ? progress->batch : 0;
-    if (batch <= 0 && job.hints->batch) batch = job.hints->batch->max;
-    if (batch <= 0) return false;
-    samples *= static_cast<double>(batch);
+  const auto count = static_cast<double>(work.count);
+  if (const Progress* const progress = progress_of(input.snapshot.memory, job.key)) {
+    if (work.unit == WorkUnit::kSamples) return progress->done() > kMoreSamples * count;
+    return progress->batch > 0 && steps_done(*progress) > kMoreSamples * count;
   }
-  if (progress != nullptr) return static_cast<double>(progress->samples) > kMoreSamples * samples;
-  return ran_too_long(input, job, samples);
+  const std::optional<double> all = work_left(input.snapshot, job);
+  return all && ran_too_long(input, job, *all);
 }
 
 }  // namespace

@@ -37,12 +37,11 @@ std::map<JobKey, TypeId> matched_types(const PendingQueue& queue) {
   return matched;
 }
 
-// Samples in all, those it has done included.
-std::optional<double> all_samples(const Snapshot& snapshot, const Job& job) {
-  const std::optional<double> left = samples_left(snapshot, job);
-  if (!left) return left;
+// What is done included.
+std::optional<double> all_work(const Snapshot& snapshot, const Job& job) {
+  const std::optional<double> left = work_left(snapshot, job);
   const Progress* const progress = progress_of(snapshot.memory, job.key);
-  return *left + (progress != nullptr ? static_cast<double>(progress->samples) : 0.0);
+  return left && progress != nullptr ? std::optional(*left + progress->done()) : left;
 }
 
 class Counter {
@@ -91,16 +90,15 @@ class Counter {
   }
 
   [[nodiscard]] std::optional<double> seconds_on(const Job& job, TypeId type, int gpus) const {
-    const std::optional<double> samples = all_samples(input_.snapshot, job);
+    const std::optional<double> work = all_work(input_.snapshot, job);
     const bool named = job.hints && !job.hints->job_type.empty();
     const ThroughputForecasts& forecasts = input_.models.forecasts();
-    if (!type.valid() || !samples || !named || !forecasts.measured()) return std::nullopt;
+    if (!type.valid() || !work || !named || !forecasts.measured()) return std::nullopt;
     if (past_overrun(input_, job) != nullptr) return std::nullopt;
-    const Forecast forecast =
-        forecast_for(input_.models, input_.config, job, capacity_.types()[type], gpus);
-    if (!forecast.known_profile || !(forecast.throughput() > 0)) return std::nullopt;
+    const Forecast forecast = forecast_for(input_, job, capacity_.types()[type], gpus);
+    if (!forecast.known_profile || !(forecast.goodput() > 0)) return std::nullopt;
     const auto limit = static_cast<double>(std::max<Seconds>(job.time_limit, 1));
-    return std::min(*samples / forecast.throughput() + forecasts.start_seconds(job.key), limit);
+    return std::min(*work / forecast.goodput() + forecasts.start_seconds(job.key), limit);
   }
 
   void stddev(const LoadArrival& arrival, TypeId type) {

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "lib/policy/algorithms/forecast.h"
+#include "lib/policy/algorithms/job_forecast.h"
 #include "lib/policy/algorithms/levels.h"
 #include "lib/policy/algorithms/overrun.h"
 
@@ -98,20 +99,13 @@ int gpus_of(const Job& job) {
   return std::max(job.request.gpus_on(std::max(job.request.min_nodes, 1)), 1);
 }
 
-// GPU-seconds it needs on the type it is fastest on; empty when that cannot be told.
-std::optional<double> by_profile(const Job& job, const ProfileName& profile, double left,
-                                 const Models& models, const std::set<std::string>& types) {
-  const ThroughputForecasts& forecasts = models.forecasts();
-  if (!forecasts.measured() || profile.job_type.empty()) return std::nullopt;
-  const int gpus = gpus_of(job);
-  double best = 0;
-  for (const std::string& type : types) {
-    const Forecast forecast = forecasts.throughput(job.key, profile, type, gpus);
-    if (!forecast.known_profile) return std::nullopt;
-    best = std::max(best, forecast.throughput());
-  }
-  if (!(best > 0)) return std::nullopt;
-  return (left / best + forecasts.start_seconds(job.key)) * gpus;
+// GPU-seconds that so much work takes on the type it is fastest on; empty when that cannot be told.
+std::optional<double> by_profile(const RoundInput& input, const Job& job, double left,
+                                 const std::set<std::string>& types) {
+  const std::optional<FastestType> fastest = fastest_type(input, job, types);
+  if (!fastest) return std::nullopt;
+  const double start = input.models.forecasts().start_seconds(job.key);
+  return (left / fastest->goodput + start) * gpus_of(job);
 }
 
 double at_time_limit(const Job& job) {
@@ -119,20 +113,20 @@ double at_time_limit(const Job& job) {
 }
 
 // `power` is what it holds now, in GPUs of the fastest type.
-std::optional<double> remaining(const Snapshot& snapshot, const Job& job,
-                                const ProfileName& profile, const Models& models,
-                                const std::set<std::string>& types, double power, Seconds now) {
-  const std::optional<double> left = samples_left(snapshot, job);
+std::optional<double> remaining(const RoundInput& input, const Job& job,
+                                const std::set<std::string>& types, double power) {
+  const std::optional<double> left = work_left(input.snapshot, job);
   if (!left) return std::nullopt;
-  const std::optional<double> known = by_profile(job, profile, *left, models, types);
+  const std::optional<double> known = by_profile(input, job, *left, types);
   if (known || job.state != JobState::kRunning) return known;
-  return seconds_left(snapshot, job, models.forecasts(), now) * power;
+  return seconds_left(input.snapshot, job, input.models.forecasts(), input.now) * power;
 }
 
 }  // namespace
 
 std::vector<Service> update_service(const Snapshot& snapshot, const Models& models,
                                     const Config& config, Seconds now) {
+  const RoundInput input{snapshot, models, config, now};
   const std::set<std::string> types = gpu_types(snapshot);
   const double fastest = fastest_of(types, models);
   std::map<JobKey, Service> services;
@@ -144,13 +138,13 @@ std::vector<Service> update_service(const Snapshot& snapshot, const Models& mode
     const double held = power(job, models, fastest);
     bring_forward(service, job, held, now);
     const ProfileName profile = profile_of(job, config);
-    std::optional<double> left = remaining(snapshot, job, profile, models, types, held, now);
-    const bool known_speed = left && by_profile(job, profile, 1, models, types);
+    std::optional<double> left = remaining(input, job, types, held);
+    const bool known_speed = left && fastest_type(input, job, types);
     service.predictable =
         left && (config.off(Mechanism::kPredictability)
                      ? known_speed
                      : predictability(snapshot, job, profile, known_speed).predictable);
-    const bool overran = past_overrun({snapshot, models, config, now}, job) != nullptr;
+    const bool overran = past_overrun(input, job) != nullptr;
     if (overran) service.predictable = false;
     if (!service.predictable) left.reset();
     if (overran) left = at_time_limit(job);

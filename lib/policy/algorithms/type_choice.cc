@@ -58,7 +58,7 @@ void TypeChooser::add(PendingEntry& entry) {
     forecast(job, candidate);
   }
   candidate.start_seconds = input_.models.forecasts().start_seconds(job.key);
-  if (past_overrun(input_, job) == nullptr) candidate.left = samples_left(input_.snapshot, job);
+  if (past_overrun(input_, job) == nullptr) candidate.left = work_left(input_.snapshot, job);
   candidate.sized = !size_refused(input_.snapshot.memory, job.key);
   candidates_.push_back(std::move(candidate));
 }
@@ -87,8 +87,7 @@ void TypeChooser::accept(const PendingEntry& entry, MatchCandidate& candidate) {
 
 void TypeChooser::forecast(const Job& job, MatchCandidate& candidate) {
   for (const TypeId type : indices<TypeId>(types_)) {
-    const Forecast f =
-        forecast_for(input_.models, input_.config, job, capacity_.types()[type], candidate.gpus);
+    const Forecast f = forecast_for(input_, job, capacity_.types()[type], candidate.gpus);
     candidate.known = candidate.known || f.known_profile;
     candidate.choice.speed[type] = hoped(f, type);
     candidate.choice.forecasts.push_back(f);
@@ -97,10 +96,10 @@ void TypeChooser::forecast(const Job& job, MatchCandidate& candidate) {
 
 double TypeChooser::hoped(const Forecast& f, TypeId type) const {
   // It does not fit there: slower than all, and still a number above 0.
-  if (!f.feasible) return std::exp(f.log_throughput) * 1e-6;
+  if (!f.feasible) return std::exp(f.log_throughput) * f.efficiency * 1e-6;
   const bool hope = f.known_profile && free_[type] && f.stddev > 0;
-  if (!hope) return f.throughput();
-  return std::exp(f.log_throughput + kOptimism * std::min(f.stddev, 1.0));
+  if (!hope) return f.goodput();
+  return f.goodput() * std::exp(kOptimism * std::min(f.stddev, 1.0));
 }
 
 std::vector<bool> TypeChooser::free_types() const {

@@ -68,8 +68,8 @@ double TypeChooser::hoped(const MatchCandidate& candidate, const Forecast& f, Ty
   const double throughput = hoped(f, type);
   if (!f.feasible) return throughput;
   const double wait =
-      lines_->chance(candidate.queue_position, type, gpus, candidate.seconds_at(f.throughput()));
-  return std::pow(f.throughput(), wait) * std::pow(throughput, 1 - wait);
+      lines_->chance(candidate.queue_position, type, gpus, candidate.seconds_at(f.goodput()));
+  return std::pow(f.goodput(), wait) * std::pow(throughput, 1 - wait);
 }
 
 void TypeChooser::add_variants(MatchCandidate& candidate) const {
@@ -81,8 +81,7 @@ void TypeChooser::add_variants(MatchCandidate& candidate) const {
   for (const TypeId type : candidate.choice.order) {
     int reach = kStep * candidate.gpus;
     for (const int gpus : sizes) {
-      const Forecast f =
-          forecast_for(input_.models, input_.config, job, capacity_.types()[type], gpus);
+      const Forecast f = forecast_for(input_, job, capacity_.types()[type], gpus);
       if (f.samples > 0) reach = std::max(reach, kStep * gpus);
       SizeTrial trial{type, gpus, SizeObstacle::kNone, f.throughput(), 0};
       const bool tried = f.samples > 0 || gpus <= candidate.gpus;
@@ -115,7 +114,7 @@ bool TypeChooser::may_try(TypeId type) const {
 SizeObstacle TypeChooser::too_small(const MatchCandidate& candidate, const Forecast& f) const {
   if (!candidate.left) return SizeObstacle::kWorkUnknown;
   if (f.stddev > kSureStddev || unproven(f, input_.config)) return SizeObstacle::kUncertain;
-  const double surely = std::exp(f.log_throughput - kSureStddevs * f.stddev);
+  const double surely = f.goodput() * std::exp(-kSureStddevs * f.stddev);
   const double longest = candidate.start_seconds + *candidate.left / surely;
   const auto limit = static_cast<double>(candidate.entry->job->time_limit);
   return longest * kSlack > limit ? SizeObstacle::kTimeLimit : SizeObstacle::kNone;

@@ -42,17 +42,15 @@ class TypeChooser {
     int gpus = 1;        ///< it asks for
     TypeChoice choice;
     std::vector<int> group;        ///< by TypeId: place of the type's group in the hint, -1: never
-    std::optional<double> left;    ///< samples
-    double work = 0;               ///< samples, a guess where `left` is empty
+    std::optional<double> left;    ///< efficient samples
+    double work = 0;               ///< efficient samples, a guess where `left` is empty
     double start_seconds = 0;      ///< with GPUs and without progress, at its next start
     QueuePosition queue_position;  ///< among those that wait
     bool sized = true;             ///< may start at another size
 
     [[nodiscard]] bool matched() const { return choice.matched.valid(); }
-    /// Run time at that throughput.
-    [[nodiscard]] double seconds_at(double throughput) const {
-      return start_seconds + work / throughput;
-    }
+    /// Run time at that many efficient samples/s.
+    [[nodiscard]] double seconds_at(double goodput) const { return start_seconds + work / goodput; }
   };
 
   // type_choice.cc: the candidates, their forecasts, and the order of their types.
@@ -61,8 +59,8 @@ class TypeChooser {
   /// Finds the types that the job accepts and that could carry it on empty nodes.
   void accept(const PendingEntry& entry, MatchCandidate& candidate);
   void forecast(const Job& job, MatchCandidate& candidate);
-  /// Samples/s; without a profile of its own only the ratios between types mean anything. What is
-  /// not known well is hoped to be better where it costs nobody a wait to find out.
+  /// Efficient samples/s; without a profile of its own only the ratios between types mean anything.
+  /// What is not known well is hoped to be better where it costs nobody a wait to find out.
   [[nodiscard]] double hoped(const Forecast& f, TypeId type) const;
   /// By type: some of its GPUs are free.
   [[nodiscard]] std::vector<bool> free_types() const;

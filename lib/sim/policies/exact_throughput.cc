@@ -41,6 +41,16 @@ std::vector<std::string> plans_of(const Truth& truth, const SimJob& job, const S
   return plans;
 }
 
+/// On that many nodes as evenly as possible; 0: packed.
+Setting placed(const ClusterShape& cluster, TypeIndex type, int gpus, int nodes) {
+  if (nodes < 1 || nodes > gpus) return packed(cluster, type, gpus);
+  Setting setting;
+  setting.type = type;
+  for (int i = 0; i < nodes; ++i)
+    setting.placement.push_back(gpus / nodes + (i < gpus % nodes ? 1 : 0));
+  return setting;
+}
+
 }  // namespace
 
 RemainingTime::RemainingTime(const Truth& truth, const SimJob& job, const Setting& setting) {
@@ -88,7 +98,6 @@ void ExactThroughput::look(const PolicyState& state, std::span<const JobKey> key
     views_.emplace(keys[i], &state.jobs[i]);
     here.insert(state.jobs[i].index);
   }
-  std::erase_if(packed_, [&](const auto& one) { return !here.contains(std::get<0>(one.first)); });
   std::erase_if(choices_, [&](const auto& one) { return !here.contains(std::get<0>(one.first)); });
   std::erase_if(running_, [&](const auto& one) { return !here.contains(one.first); });
   // The mean over the jobs of ln(throughput / that on the job's fastest type).
@@ -125,26 +134,18 @@ double ExactThroughput::speed(const std::string& gpu_type) const {
   return type.valid() ? speeds_[type] : 1;
 }
 
-double ExactThroughput::units_per_s(const JobView& view, TypeIndex type, int gpus) const {
-  const double now = sim::speed(*state_, view, type, gpus);
-  if (!work_ || !(now > 0)) return now;
-  auto at = packed_.find({view.index, type, gpus});
-  if (at == packed_.end()) {
-    RemainingTime remaining(*state_->truth, *view.job, packed(state_->cluster, type, gpus));
-    at = packed_.emplace(std::tuple(view.index, type, gpus), std::move(remaining)).first;
-  }
-  return at->second.throughput(view.done);
-}
-
-Forecast ExactThroughput::throughput(const JobKey& job, const ProfileName& /*profile*/,
-                                     const std::string& gpu_type, int gpus) const {
+Forecast ExactThroughput::throughput(const JobKey& job, const JobSpec& /*spec*/,
+                                     const Resources& at) const {
   Forecast forecast;
   const JobView* const view = view_of(job);
-  const TypeIndex type = type_of(gpu_type);
+  const TypeIndex type = type_of(at.gpu_type);
   if (view == nullptr || !type.valid()) return forecast;
   forecast.known_profile = true;
   forecast.samples = 1;
-  const double units = units_per_s(*view, type, gpus);
+  const bool runs = at.gpus >= 1 && at.gpus <= state_->cluster.gpus(type) &&
+                    may_use(*view->job, state_->cluster, type);
+  const double units =
+      runs ? units_per_s(*view, placed(state_->cluster, type, at.gpus, at.nodes)) : 0;
   forecast.feasible = units > 0;
   if (!forecast.feasible) return forecast;
   forecast.exact = units * state_->truth->samples_per_unit(*view->job);
@@ -204,12 +205,7 @@ std::optional<Prediction> ExactThroughput::choice(const JobKey& job, const JobSp
   if (!(spec.shape && spec.plans) && (!spec.batch || spec.batch->fixed())) return std::nullopt;
   if (at.gpus > state_->cluster.gpus(type) || !may_use(*view->job, state_->cluster, type))
     return best(*view, spec, at, {});
-  Setting setting = packed(state_->cluster, type, at.gpus);
-  if (at.nodes > setting.nodes() && at.nodes <= at.gpus) {
-    setting.placement.assign(static_cast<std::size_t>(at.nodes), at.gpus / at.nodes);
-    for (int i = 0; i < at.gpus % at.nodes; ++i) ++setting.placement[static_cast<std::size_t>(i)];
-  }
-  return best(*view, spec, at, std::move(setting));
+  return best(*view, spec, at, placed(state_->cluster, type, at.gpus, at.nodes));
 }
 
 double ExactThroughput::start_seconds(const JobKey& job) const {

@@ -53,8 +53,8 @@ class ExactThroughput final : public ThroughputForecasts {
 
   [[nodiscard]] bool measured() const override { return true; }
   [[nodiscard]] double speed(const std::string& gpu_type) const override;
-  [[nodiscard]] Forecast throughput(const JobKey& job, const ProfileName& profile,
-                                    const std::string& gpu_type, int gpus) const override;
+  [[nodiscard]] Forecast throughput(const JobKey& job, const JobSpec& spec,
+                                    const Resources& at) const override;
   /// Among the plans of the truth that the hints allow, and batches of the range by steps of a
   /// factor of the square root of 2.
   [[nodiscard]] std::optional<Prediction> choice(const JobKey& job, const JobSpec& spec,
@@ -65,8 +65,6 @@ class ExactThroughput final : public ThroughputForecasts {
  private:
   [[nodiscard]] TypeIndex type_of(const std::string& gpu_type) const;
   [[nodiscard]] const JobView* view_of(const JobKey& job) const;
-  /// Units/s with packed GPUs; 0: it cannot run there.
-  [[nodiscard]] double units_per_s(const JobView& view, TypeIndex type, int gpus) const;
   /// Units/s with this setting, over the work that is left if that is known.
   [[nodiscard]] double units_per_s(const JobView& view, const Setting& setting) const;
   [[nodiscard]] Prediction best(const JobView& view, const JobSpec& spec, const Resources& at,
@@ -77,7 +75,6 @@ class ExactThroughput final : public ThroughputForecasts {
   const PolicyState* state_ = nullptr;
   std::map<JobKey, const JobView*> views_;
   std::vector<double> speeds_;  ///< by type
-  mutable std::map<std::tuple<JobIndex, TypeIndex, int>, RemainingTime> packed_;
   mutable std::map<JobIndex, std::pair<Setting, RemainingTime>> running_;
   /// The rest of a job with a type, GPUs on a number of nodes, batch and plan.
   using ChoiceKey = std::tuple<JobIndex, TypeIndex, int, int, double, std::string>;

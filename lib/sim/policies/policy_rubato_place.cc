@@ -160,12 +160,15 @@ class RubatoPlace final : public Policy {
     }
     std::sort(types.begin(), types.end());
     if (types.size() < state.cluster.types()) hints.gpu_types = {types};
-    if (job.batch > 0) {
-      hints.batch = Batch{whole(job.min_batch > 0 ? job.min_batch : job.batch),
-                          whole(job.max_batch > 0 ? job.max_batch : job.batch)};
-    }
+    hints.batch = batch_of(job);
     hints.work = work_of(view);
     return hints;
+  }
+
+  static std::optional<Batch> batch_of(const SimJob& job) {
+    if (!(job.batch > 0)) return std::nullopt;
+    return Batch{whole(job.min_batch > 0 ? job.min_batch : job.batch),
+                 whole(job.max_batch > 0 ? job.max_batch : job.batch)};
   }
 
   /// The total work, if the policy knows it.
@@ -301,10 +304,11 @@ class RubatoPlace final : public Policy {
       throughput.throughput = truth.throughput(*view.job, report.setting, view.done) *
                               truth.samples_per_unit(*view.job);
     }
-    remember(view, report, throughput);
+    remember(view, report, measured);
   }
 
-  void remember(const JobView& view, const JobReport& report, const ThroughputReport& throughput) {
+  void remember(const JobView& view, const JobReport& report, const MeasuredReport& measured) {
+    const ThroughputReport& throughput = measured.throughput;
     Progress progress;
     progress.job = throughput.job;
     progress.restarts = view.restarts;
@@ -312,7 +316,10 @@ class RubatoPlace final : public Policy {
     progress.samples = whole(exact_ == nullptr ? report.done : report.useful);
     progress.throughput = throughput.throughput;
     progress.batch = throughput.configuration.batch;
-    fold_report(progress, memory_);
+    if (exact_ == nullptr) progress.noise = measured.parts.noise;
+    fold_report(
+        progress, memory_,
+        {.profile = throughput.profile, .batch = batch_of(*view.job), .work = work_of(view)});
     ProgressReport heard;
     heard.time = throughput.time;
     heard.samples = progress.samples;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lib/sim/policies/round_reports.h"
+#include "lib/model/plans/plan.h"
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +24,8 @@ MeasuredReport measured_report(const JobReport& report, const JobView& view,
   throughput.configuration.gpus = report.setting.gpus();
   throughput.configuration.nodes = report.setting.nodes();
   throughput.configuration.batch = std::llround(std::clamp(report.seen.batch, 0.0, 1e18));
-  throughput.configuration.plan = report.setting.plan;
+  throughput.configuration.plan =
+      canonical_plan(report.setting.plan, throughput.configuration.gpus);
   throughput.job = run.job;
   throughput.restarts = view.restarts;
   throughput.time = run.time;

@@ -207,6 +207,15 @@ TEST(ConfigOptions, MemoryOfAGpuType) {
     EXPECT_FALSE(option_number(*memory, value)) << value;
 }
 
+TEST(ConfigOptions, LinksOfAGpuType) {
+  const auto config =
+      parse_config("GpuType=a100 Speed=2 Memory=80G NvLink=600\nGpuType=t4\n", "rubato.conf");
+  ASSERT_TRUE(config) << config.error().text;
+  EXPECT_EQ(config->gpu_links(), (std::map<std::string, double>{{"a100", 600}}));
+  EXPECT_EQ(config->speeds().at("a100"), 2);
+  EXPECT_FALSE(parse_config("GpuType=a100 NvLink=0\n", "rubato.conf"));
+}
+
 TEST(ConfigOptions, ARecordIsNotSetAsAPlainOption) {
   Config config;
   const auto set = set_option(*find_option("GpuType"), "a100", config);

@@ -40,6 +40,17 @@ TEST(ExecutionPlan, GivesTheMissingDegreeWhatIsLeftOfTheGpus) {
   EXPECT_EQ(again("pp", 4), "pp=4");
 }
 
+TEST(ExecutionPlan, HasOneSpelling) {
+  EXPECT_EQ(canonical_plan("zero", 8), "zero");
+  EXPECT_EQ(canonical_plan("zero=8", 8), "zero");
+  EXPECT_EQ(canonical_plan("gc,dp", 4), "dp,gc");
+  EXPECT_EQ(canonical_plan("dp=4,ga=2", 4), "dp,ga=2");
+  EXPECT_EQ(canonical_plan("dp=2,tp=4", 8), "tp=4");
+  EXPECT_EQ(canonical_plan("tp=4", 4), "tp=4");
+  EXPECT_EQ(canonical_plan("", 8), "");
+  EXPECT_EQ(canonical_plan("servers=2", 8), "servers=2") << "no plan of this kind";
+}
+
 TEST(ExecutionPlan, IsRefusedWithTheWord) {
   EXPECT_EQ(
       again("zeroo=4"),

@@ -83,6 +83,139 @@ TEST(Predictor, AFixedBatchIsNotChosen) {
   EXPECT_FALSE(found.batch_chosen);
 }
 
+TEST(Predictor, AFixedBatchIsForecastAsItIsNotAtTheUsualOne) {
+  std::vector<MeasuredRow> rows;
+  for (const int gpus : {1, 2}) {
+    for (const std::int64_t batch : {32, 64, 128, 256}) {
+      rows.push_back(row(kVision, gpus, batch, step(static_cast<double>(batch) / gpus, gpus)));
+      rows.back().samples = batch == 32 ? 500 : 20;  // the usual one
+    }
+  }
+  const Predictor p = predictor(rows);
+  const auto at = [&](std::int64_t batch) {
+    const JobSpec fixed{.profile = kVision, .batch = Batch{batch, batch}};
+    return p.predict(fixed, {.gpu_type = "a100", .gpus = 2}).throughput;
+  };
+  EXPECT_NEAR(at(32), 32 / step(16, 2), 0.05 * at(32));
+  EXPECT_NEAR(at(256), 256 / step(128, 2), 0.05 * at(256));
+  // Without a hint the batch that it reports counts.
+  const JobSpec running{.profile = kVision, .present_batch = 256};
+  EXPECT_DOUBLE_EQ(p.predict(running, {.gpu_type = "a100", .gpus = 2}).throughput, at(256));
+}
+
+TEST(Predictor, NodesOfTheJobCount) {
+  std::vector<MeasuredRow> rows;
+  for (const int nodes : {1, 4}) {
+    rows.push_back(row(kVision, 4, 64, nodes == 1 ? 0.05 : 0.1));
+    rows.back().nodes = nodes;
+  }
+  std::vector<ThroughputObservation> observations;
+  for (const MeasuredRow& one : rows)
+    observations.push_back({one.profile, "a100", 4, one.throughput, 200, one.nodes, one.batch});
+  const Predictor p(std::make_shared<const ThroughputModel>(TypeSpeeds(), observations), nullptr);
+  const JobSpec job{.profile = kVision, .batch = Batch{64, 64}};
+  const double one = p.predict(job, {.gpu_type = "a100", .gpus = 4, .nodes = 1}).throughput;
+  const double four = p.predict(job, {.gpu_type = "a100", .gpus = 4, .nodes = 4}).throughput;
+  EXPECT_NEAR(one, 64 / 0.05, 0.1 * one);
+  EXPECT_NEAR(four, 64 / 0.1, 0.1 * four);
+}
+
+TEST(Predictor, ThePresentNoiseOfTheJobDecides) {
+  const Predictor p = predictor(vision_rows());
+  JobSpec open{.profile = kVision, .batch = Batch{32, 128}};
+  const Resources at{.gpu_type = "a100", .gpus = 1, .nodes = 1};
+  open.noise = 1;
+  const Prediction early = p.predict(open, at);
+  EXPECT_EQ(early.batch, 32);
+  open.noise = 10'000;
+  const Prediction late = p.predict(open, at);
+  EXPECT_EQ(late.batch, 128);
+  EXPECT_LT(late.goodput, late.throughput);
+  EXPECT_GT(late.goodput, 0.95 * late.throughput);
+  const Forecast own = p.unchanged(
+      {.profile = kVision, .batch = Batch{32, 128}, .present_batch = 128, .noise = 32}, at);
+  EXPECT_DOUBLE_EQ(own.efficiency, 64.0 / 160);
+  EXPECT_DOUBLE_EQ(own.goodput(), own.throughput() * 0.4);
+}
+
+/// Half a second of a step does not depend on the batch.
+std::vector<MeasuredRow> one_batch() {
+  std::vector<MeasuredRow> rows;
+  for (const int gpus : {1, 2, 4}) {
+    rows.push_back(row(kVision, gpus, 32L * gpus, 0.5 + 0.001 * 32));
+    rows.back().samples = 200;
+  }
+  return rows;
+}
+
+TEST(Predictor, ABatchThatNoJobHadIsTriedWhereItPays) {
+  const Predictor p = predictor(one_batch());
+  const JobSpec open{.profile = kVision, .batch = Batch{32, 1024}};
+  const Resources at{.gpu_type = "a100", .gpus = 1, .nodes = 1};
+  const Prediction found = p.predict(open, at);
+  EXPECT_TRUE(found.batch_chosen);
+  EXPECT_GT(found.batch, 32);
+  EXPECT_LE(found.batch, 256) << "at most twice the largest local batch, which had 32 samples";
+  // Where larger batches add no progress, nothing is tried.
+  JobSpec quiet = open;
+  quiet.noise = 0;
+  EXPECT_EQ(p.predict(quiet, at).batch, 32);
+}
+
+TEST(Predictor, CurveAndForecastChooseTheSameBatch) {
+  std::vector<MeasuredRow> rows;
+  for (const int gpus : {1, 2, 4, 8}) {
+    for (const std::int64_t batch : {64, 256}) {
+      rows.push_back(row(kModel, gpus, batch, 0.4 + 0.05 * static_cast<double>(batch) / gpus));
+      rows.back().plan = "dp=" + std::to_string(gpus);
+    }
+  }
+  const Predictor p = predictor(rows);
+  JobSpec job{.profile = kModel,
+              .shape = ModelShape{350'000'000, 1024, 24, 512, 16},
+              .plans = Plans{false, {PlanKind::kDp}},
+              .batch = Batch{64, 256}};
+  const Resources at{.gpu_type = "a100", .gpus = 8, .nodes = 1, .cores = 32, .memory_mib = 1 << 20};
+  for (const std::optional<double> noise : {std::optional<double>(), std::optional(1.0)}) {
+    job.noise = noise;
+    const Prediction found = p.predict(job, at);
+    const Prediction point = p.curve(job, at, std::vector<int>{8}).back();
+    EXPECT_EQ(point.batch, found.batch);
+    EXPECT_EQ(point.batch, noise ? 64 : 256);
+    EXPECT_NEAR(point.goodput, found.goodput, 0.011 * found.goodput);
+  }
+}
+
+TEST(Predictor, BandwidthInsideANodeIsThatOfTheType) {
+  // One GPU only was measured: what two need for their gradients follows from the links.
+  std::vector<MeasuredRow> rows{row(kModel, 1, 64, 1.0)};
+  rows[0].plan = "dp=1";
+  JobSpec job{.profile = kModel,
+              .shape = ModelShape{3'000'000'000, 2048, 24, 512, 16},
+              .plans = Plans{false, {PlanKind::kDp}},
+              .batch = Batch{64, 64}};
+  const Resources two{.gpu_type = "a100", .gpus = 2, .nodes = 1, .cores = 8};
+  const auto with = [&](double link) {
+    std::map<std::string, double> links;
+    if (link > 0) links["a100"] = link;
+    return StepTimeModels(rows, {}, links).predict(job, two)->throughput;
+  };
+  EXPECT_GT(with(900), with(64)) << "NVLink against PCIe";
+  EXPECT_DOUBLE_EQ(with(0), with(400)) << "the guess is the published model's";
+  // Measured steps correct it: gradients take twelve times as long as with 400 GB/s.
+  const auto seconds = [](int gpus) { return 1.0 / gpus + 2.4 * (gpus - 1) / gpus; };
+  std::vector<MeasuredRow> slow = rows;
+  for (const int gpus : {2, 4, 8}) {
+    slow.push_back(row(kModel, gpus, 64, seconds(gpus)));
+    slow.back().plan = "dp=" + std::to_string(gpus);
+  }
+  const StepTimeModels fitted(slow);
+  for (const int gpus : {2, 4, 8}) {
+    const Resources at{.gpu_type = "a100", .gpus = gpus, .nodes = 1, .cores = 4 * gpus};
+    EXPECT_NEAR(64 / fitted.predict(job, at)->throughput, seconds(gpus), 0.15 * seconds(gpus));
+  }
+}
+
 TEST(Predictor, ChoosesAPlanForAShape) {
   std::vector<MeasuredRow> rows;
   for (const int gpus : {1, 2, 4, 8}) {

@@ -90,6 +90,46 @@ TEST(FoldReport, KeepsTheLatestReportOfAJobInKeyOrder) {
   EXPECT_EQ(memory.progress[1].samples, 6);
 }
 
+TEST(FoldReport, CountsStepsAgainstTheReportBeforeAlsoAfterARequeue) {
+  const ReportedJob job{.work = Work{WorkUnit::kSteps, 3000, 0}};
+  Memory memory;
+  fold_report({.job = {7, 100}, .time = 110, .samples = 256'000, .batch = 256}, memory, job);
+  fold_report({.job = {7, 500},
+               .restarts = 1,
+               .time = 510,
+               .samples = 307'200,
+               .throughput = 512,
+               .batch = 512},
+              memory, job);
+  ASSERT_EQ(memory.progress.size(), 1U) << "one job, whatever its submit time";
+  EXPECT_EQ(memory.progress[0].job, (JobKey{7, 500}));
+  EXPECT_DOUBLE_EQ(memory.progress[0].steps, 1100);
+  ProgressReport heard{.time = 510, .samples = 307'200, .throughput = 512, .batch = 512};
+  heard.restarts = 1;
+  fold_forecast({7, 500}, heard, job.work, memory);
+  EXPECT_DOUBLE_EQ(memory.progress_histories[0].total, 307'200 + 1900.0 * 512);
+  EXPECT_DOUBLE_EQ(memory.progress_histories[0].left, 1900);
+}
+
+TEST(FoldReport, KeepsTheNoiseForTheProfile) {
+  const ReportedJob job{.profile = {"lab", "vision"}, .batch = Batch{100, 1000}};
+  Memory memory;
+  fold_report({.job = key_of(1),
+               .time = 10,
+               .samples = 1000,
+               .throughput = 90,
+               .batch = 1000,
+               .noise = 800},
+              memory, job);
+  ASSERT_EQ(memory.noises.size(), 1U);
+  EXPECT_EQ(memory.noises[0].job_type, "vision");
+  EXPECT_DOUBLE_EQ(memory.noises[0].points[0].noise, 800);
+  fold_forecast(key_of(1), {.time = 10, .samples = 1000, .throughput = 90, .batch = 1000},
+                Work{WorkUnit::kSamples, 5000, 0}, memory);
+  EXPECT_DOUBLE_EQ(memory.progress_histories[0].left, (5000 - 500) / 45.0)
+      << "work and throughput in efficient samples";
+}
+
 TEST(FoldForecast, MakesTheHistoryOfAJobThatReportsFirst) {
   Memory memory;
   fold_forecast(key_of(2), {.time = 30, .samples = 5, .throughput = 1, .gpus = 4}, {}, memory);

@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include "lib/policy/algorithms/forecast.h"
+#include "lib/policy/algorithms/job_forecast.h"
 #include "lib/policy/algorithms/service.h"
+#include "lib/policy/memory.h"
 #include "lib/policy/prioritise.h"
 #include "lib/policy/round.h"
 #include "test/support/build_snapshot.h"
@@ -62,6 +65,63 @@ TEST(JobNeed, WorkAndSpeedTellIt) {
   EXPECT_TRUE(needs[0].told);
   EXPECT_NEAR(needs[0].gpu_seconds, 1000, 50);
   EXPECT_EQ(needs[0].response, 1);
+}
+
+TEST(JobNeed, IsThatOnATypeTheJobAccepts) {
+  Snapshot snapshot = make_cluster({{"fast", 8}, {"slow", 8}});
+  hinted(snapshot, 100'000).hints->gpu_types = {{"slow"}};
+  hinted(snapshot, 100'000).request.gpu_type = "slow";
+  const std::vector<JobNeed> needs = needs_of(snapshot, learnt());
+  ASSERT_EQ(needs.size(), 2U);
+  for (const JobNeed& need : needs) EXPECT_NEAR(need.gpu_seconds, 2000, 100) << "50 samples/s";
+}
+
+// 100 samples/s at a batch of 32, which most reports had, and 200 at 256.
+Models with_batches() {
+  std::vector<ThroughputObservation> observations;
+  for (const auto& [batch, throughput, samples] :
+       {std::tuple(32, 100.0, 5000), std::tuple(64, 125.0, 200), std::tuple(128, 160.0, 200),
+        std::tuple(256, 200.0, 200)}) {
+    ThroughputObservation one;
+    one.profile = {"lab", "known"};
+    one.gpu_type = "fast";
+    one.throughput = throughput;
+    one.samples = samples;
+    one.batch = batch;
+    observations.push_back(one);
+  }
+  return Models({}, std::make_shared<const ThroughputModel>(TypeSpeeds(), observations));
+}
+
+TEST(JobNeed, IsThatAtTheBatchOfTheJob) {
+  Snapshot snapshot = make_cluster({{"fast", 8}});
+  hinted(snapshot, 100'000).hints->batch = Batch{32, 32};
+  hinted(snapshot, 100'000).hints->batch = Batch{256, 256};
+  const std::vector<JobNeed> needs = needs_of(snapshot, with_batches());
+  ASSERT_EQ(needs.size(), 2U);
+  EXPECT_NEAR(needs[0].gpu_seconds, 1000, 50);
+  EXPECT_NEAR(needs[1].gpu_seconds, 500, 25);
+}
+
+TEST(JobNeed, CountsEfficientSamplesAsRunningJobsDo) {
+  Snapshot snapshot = make_cluster({{"fast", 8}});
+  Job& pending = hinted(snapshot, 100'000);
+  pending.hints->batch = Batch{32, 256};
+  // Jobs of the profile ran at 256 with noise that makes a sample count half.
+  const ReportedJob reported{
+      .profile = {"lab", "known"}, .batch = Batch{32, 256}, .work = pending.hints->work};
+  Progress other{.job = {99, 1}, .time = kNow, .throughput = 200, .batch = 256, .noise = 192};
+  fold_report(other, snapshot.memory, reported);
+  const double running = 100'000 / snapshot.memory.progress[0].goodput();
+  EXPECT_DOUBLE_EQ(snapshot.memory.progress[0].efficiency, 0.5);
+  Config config;
+  config.test_off.insert(Mechanism::kPlans);  // the batch stays what it is
+  fold_report({.job = pending.key, .time = kNow, .throughput = 200, .batch = 256}, snapshot.memory,
+              reported);
+  const Models models = with_batches();
+  const Forecast forecast = forecast_for({snapshot, models, config, kNow}, pending, "fast", 1);
+  EXPECT_NEAR(forecast.efficiency, 0.5, 0.02);
+  EXPECT_NEAR(*work_left(snapshot, pending) / forecast.goodput(), running, 0.05 * running);
 }
 
 TEST(JobNeed, OneThatTellsNothingTakesTheUsualPartOfItsLimit) {

@@ -112,15 +112,15 @@ TEST(ProgressHistory, TellsWhatIsLeftUnlessItWasWrongSoFar) {
   good.memory.progress_histories[0].start = kNow - 5000;  // from an earlier run
   good.memory.progress_histories[0].quality = 0.9;
   EXPECT_EQ(seconds_left(good, good.jobs[0], models.forecasts(), kNow), 100);
-  EXPECT_EQ(*samples_left(good, good.jobs[0]), 49000) << "done before it was requeued";
+  EXPECT_EQ(*work_left(good, good.jobs[0]), 49000) << "done before it was requeued";
 }
 
 TEST(ProgressHistory, ATargetLossHasWorkOnceTheLossTells) {
   Snapshot snapshot = one_running(0.75, true);
   snapshot.jobs[0].hints->work = Work{.unit = WorkUnit::kTargetLoss, .target_loss = 1};
-  EXPECT_EQ(*samples_left(snapshot, snapshot.jobs[0]), 49000);
+  EXPECT_EQ(*work_left(snapshot, snapshot.jobs[0]), 49000);
   snapshot.memory.progress_histories[0].total = 0;
-  EXPECT_FALSE(samples_left(snapshot, snapshot.jobs[0]));
+  EXPECT_FALSE(work_left(snapshot, snapshot.jobs[0]));
 }
 
 TEST(ProgressHistory, OwnForecastsCountBeforeTheJobType) {

@@ -32,7 +32,8 @@ Result<ModelsFit> throughput_model(const ModelsOptions& options, const Site& sit
   fit.observations = observations_of(*rows);
   fit.rows = measured_rows(*rows);
   fit.memory = site.config.gpu_memory();
-  fit.curves = StepTimeModels(fit.rows, fit.memory).curve_points();
+  fit.links = site.config.gpu_links();
+  fit.curves = StepTimeModels(fit.rows, fit.memory, fit.links).curve_points();
   return fit;
 }
 

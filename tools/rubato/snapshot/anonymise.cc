@@ -46,6 +46,7 @@ std::set<std::string> account_names(const Snapshot& snapshot, const ModelsFit& f
     names.insert(observation.profile.account);
   for (const CurvePoint& point : fit.curves) names.insert(point.profile.account);
   for (const TypePredictability& type : snapshot.memory.types) names.insert(type.account);
+  for (const ProfileNoise& one : snapshot.memory.noises) names.insert(one.account);
   return names;
 }
 
@@ -58,6 +59,7 @@ std::set<std::string> job_type_names(const Snapshot& snapshot, const ModelsFit& 
     if (job.hints) names.insert(job.hints->job_type);
   }
   for (const TypePredictability& type : snapshot.memory.types) names.insert(type.job_type);
+  for (const ProfileNoise& one : snapshot.memory.noises) names.insert(one.job_type);
   return names;
 }
 
@@ -119,6 +121,14 @@ Anonymous anonymise(const Snapshot& snapshot, const ModelsFit& fit) {
   }
   std::sort(plain.memory.types.begin(), plain.memory.types.end(),
             [](const TypePredictability& a, const TypePredictability& b) {
+              return std::tie(a.account, a.job_type) < std::tie(b.account, b.job_type);
+            });
+  for (ProfileNoise& one : plain.memory.noises) {
+    accounts.replace(one.account);
+    types.replace(one.job_type);
+  }
+  std::sort(plain.memory.noises.begin(), plain.memory.noises.end(),
+            [](const ProfileNoise& a, const ProfileNoise& b) {
               return std::tie(a.account, a.job_type) < std::tie(b.account, b.job_type);
             });
   ModelsFit plain_fit = fit;

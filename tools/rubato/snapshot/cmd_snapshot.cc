@@ -84,12 +84,13 @@ Result<std::optional<ModelsFit>> replay_models(const Options& options) {
   return std::optional<ModelsFit>(std::move(*fit));
 }
 
-/// Uses the speeds and memory of the configuration: `--config` may test other values, otherwise
-/// they are the same.
+/// Uses the speeds, memory and links of the configuration: `--config` may test other values,
+/// otherwise they are the same.
 Models models_for(std::optional<ModelsFit> fit, const Config& config) {
   ModelsFit made = fit ? std::move(*fit) : ModelsFit{};
   made.speeds = config.speeds();
   made.memory = config.gpu_memory();
+  made.links = config.gpu_links();
   return models_of(made);
 }
 
