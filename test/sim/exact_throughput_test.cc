@@ -195,9 +195,10 @@ TEST(ExactThroughput, ChoosesTheBestPlanAndBatch) {
   view.job = &job;
   const std::vector<JobView> views{view};
   const std::vector<JobKey> keys{{1, 0}};
+  const PolicyState state{0, cluster, views, &truth, {}, {}};
   for (const bool work : {true, false}) {
     ExactThroughput exact(kTypes, work);
-    exact.look({0, cluster, views, &truth, {}, {}}, keys);
+    exact.look(state, keys);
     JobSpec spec;
     spec.profile = {"lab", "m"};
     EXPECT_FALSE(exact.choice(keys[0], spec, {"a", 4, 0, 0, 0})) << "nothing is left open";
