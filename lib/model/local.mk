@@ -80,6 +80,8 @@ lib_librubato_model_la_SOURCES = \
   lib/model/throughput/learner.cc \
   lib/model/throughput/learner.h \
   lib/model/throughput/measured_ranges.h \
+  lib/model/throughput/merge_observations.cc \
+  lib/model/throughput/merge_observations.h \
   lib/model/throughput/report_filter.cc \
   lib/model/throughput/report_filter.h \
   lib/model/throughput/throughput.cc \

@@ -132,9 +132,22 @@ void ModelsFeed::Task::publish(const FeedOffer& offer, bool decides) {
     throughput_model->warm(*latest_->throughput_model());
   }
   latest_ = std::make_shared<const Models>(offer.speeds, throughput_model, step_time_models_);
+  note_merged();
   const MutexLock lock(outbox_->mutex);
   outbox_->latest = latest_;
   if (decides && outbox_->wake) outbox_->wake();
+}
+
+// Once for each doubling, since the number grows with each new configuration.
+void ModelsFeed::Task::note_merged() {
+  const ThroughputModel* model = latest_->throughput_model();
+  const std::size_t merged = model != nullptr ? model->merged() + model->dropped() : 0;
+  if (merged < 2 * merged_said_ + 1) return;
+  merged_said_ = merged;
+  log().info(
+      "the model fit uses at most {} configurations: {} are merged with similar ones, {} of those "
+      "with the fewest reports are left out",
+      ThroughputModel::kMaxObservations, model->merged(), model->dropped());
 }
 
 void ModelsFeed::Task::fit(const FeedOffer& offer) {

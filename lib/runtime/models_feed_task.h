@@ -90,6 +90,7 @@ class ModelsFeed::Task {
   void publish(const FeedOffer& offer, bool decides);
   void measure_errors(const FeedOffer& offer);
   void note_learning();
+  void note_merged();
   void report(const std::string& error);
   [[nodiscard]] Outcome outcome() const;
 
@@ -110,6 +111,7 @@ class ModelsFeed::Task {
   std::map<std::string, std::int64_t> gpu_memory_;
   bool rows_news_ = false;  ///< there are rows that no version of Models has yet
   bool errors_known_ = false;
+  std::size_t merged_said_ = 0;  ///< configurations without an own place in a fit, last logged
   LearnerRules rules_;
   SteadyTime began_{};     ///< the last work
   SteadyTime ended_at_{};  ///< its fit
