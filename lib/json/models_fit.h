@@ -23,6 +23,10 @@ struct ModelsFit {
   ThroughputPrior prior;
   std::vector<MeasuredRow> rows;  ///< as StepTimeModels has them; none: no model of steps
   std::map<std::string, std::int64_t> memory;  ///< MiB of a GPU of a type, as configured
+  /// Shapes with a fit of execution plans, if `ready`: no other fit is made
+  /// (StepTimeModels::ready).
+  std::vector<ProfileShape> shapes{};
+  bool ready = false;
 };
 
 [[nodiscard]] ModelsFit fit_of(const Models& models);

@@ -138,6 +138,16 @@ void describe(Visitor& v, R& prior) {
   }
 }
 
+template <typename Visitor, Is<ProfileShape> R>
+void describe(Visitor& v, R& one) {
+  describe(v, one.profile);
+  v.number("params", one.shape.params, kMaxSamples, kRequired);
+  v.number("hidden", one.shape.hidden, kMaxSamples);
+  v.number("layers", one.shape.layers, kMaxSamples);
+  v.number("seq", one.shape.seq, kMaxSamples);
+  v.number("heads", one.shape.heads, kMaxSamples);
+}
+
 template <typename Visitor, Is<ModelsFit> R>
 void describe(Visitor& v, R& fit) {
   v.table("speeds", fit.speeds, TypeSpeed{}, kRequired);
@@ -152,6 +162,10 @@ void describe(Visitor& v, R& fit) {
   v.note("rows", "measured rows that step-time models are fitted to");
   v.table("memory", fit.memory, TypeMemory{});
   v.note("memory", "MiB per GPU of a type");
+  v.yes("ready", fit.ready);
+  v.note("ready", "true: execution plans are fitted for `shapes` alone; otherwise on demand");
+  v.list("shapes", fit.shapes);
+  v.note("shapes", "model shapes of the jobs of a profile");
 }
 
 }  // namespace rubato::json

@@ -67,6 +67,7 @@ lib_librubato_model_la_SOURCES = \
   lib/model/step_time/step_time.h \
   lib/model/step_time_model_fits.h \
   lib/model/step_time_model_summaries.cc \
+  lib/model/step_time_models_ready.cc \
   lib/model/step_time_models.cc \
   lib/model/throughput/acquisition.cc \
   lib/model/throughput/acquisition.h \

@@ -124,6 +124,15 @@ std::string ModelsFeed::Task::read_store(const FeedOffer& offer) {
   return {};
 }
 
+// Whether a job has a shape to which no plan model was fitted, although its type was measured.
+bool ModelsFeed::Task::has_new_shape(const FeedOffer& offer) const {
+  if (latest_ == nullptr || step_time_models_ == nullptr) return false;
+  const StepTimeModels* const now = latest_->predictor().step_time_models();
+  static const std::vector<ProfileShape> none;
+  const auto& known = now != nullptr && now->shapes() ? *now->shapes() : none;
+  return !std::includes(known.begin(), known.end(), offer.shapes.begin(), offer.shapes.end());
+}
+
 void ModelsFeed::Task::publish(const FeedOffer& offer, bool decides) {
   const auto& throughput_model = throughput_log_.learner().model();
   // Rounds ask the new version what they asked the last one. Computed here, they need not wait.
@@ -131,7 +140,10 @@ void ModelsFeed::Task::publish(const FeedOffer& offer, bool decides) {
       latest_->throughput_model() != throughput_model.get()) {
     throughput_model->warm(*latest_->throughput_model());
   }
-  latest_ = std::make_shared<const Models>(offer.speeds, throughput_model, step_time_models_);
+  std::shared_ptr<const StepTimeModels> ready;
+  if (step_time_models_ != nullptr)
+    ready = step_time_models_->ready({offer.shapes.begin(), offer.shapes.end()});
+  latest_ = std::make_shared<const Models>(offer.speeds, throughput_model, std::move(ready));
   note_merged();
   const MutexLock lock(outbox_->mutex);
   outbox_->latest = latest_;
@@ -156,7 +168,8 @@ void ModelsFeed::Task::fit(const FeedOffer& offer) {
   for (const std::string& words : news.said)
     log().warn("rejected new model fit: it predicts recent reports worse than the current one: {}",
                words);
-  const bool others = offer.speeds != speeds_ || offer.gpu_memory != gpu_memory_;
+  const bool others =
+      offer.speeds != speeds_ || offer.gpu_memory != gpu_memory_ || has_new_shape(offer);
   speeds_ = offer.speeds;
   if (step_time_models_ != nullptr && step_time_models_->memory() != offer.gpu_memory)
     step_time_models_ =

@@ -87,6 +87,7 @@ class ModelsFeed::Task {
   void take_rows(const FeedOffer& offer);
   void fit(const FeedOffer& offer);
   void fit_hyperparameters(const FeedOffer& offer);
+  [[nodiscard]] bool has_new_shape(const FeedOffer& offer) const;
   void publish(const FeedOffer& offer, bool decides);
   void measure_errors(const FeedOffer& offer);
   void note_learning();

@@ -8,12 +8,15 @@
 #include "lib/base/json_value.h"
 #include "lib/base/log.h"
 #include "lib/json/statistics_table.h"
+#include "lib/policy/algorithms/job_forecast.h"
 
 namespace rubato {
 
 namespace {
 
 constexpr double kDaySeconds = 86400;
+// Maximum number of model shapes, whose fits take about a millisecond per GPU type.
+constexpr std::size_t kMaxShapes = 256;
 constexpr auto kLook = std::chrono::milliseconds(10);  // interval of looks at stopping()
 
 }  // namespace
@@ -38,8 +41,19 @@ void ModelSource::feed(const Config& config, Recorder& recorder) {
   offer.heard = recorder.take_pending_samples();
   offer.warm_up = config.off(Mechanism::kWarmUp) ? 0 : config.warm_up;
   offer.half_life = config.model_half_life_days * kDaySeconds;
+  offer.shapes = shapes_;
   offer.bounds_unproven = !config.off(Mechanism::kProve);
   feed_->offer(std::move(offer));
+}
+
+void ModelSource::note_jobs(const Snapshot& snapshot, const Config& config) {
+  shapes_.clear();
+  for (const Job& job : snapshot.jobs) {
+    if (shapes_.size() >= kMaxShapes) return;
+    const JobSpec spec = spec_of(job, config);
+    if (spec.shape && spec.plans && !spec.profile.job_type.empty())
+      shapes_.insert({spec.profile, *spec.shape});
+  }
 }
 
 void ModelSource::await_fit(SteadyTime deadline, const Pacer& pacer) const {
