@@ -152,7 +152,7 @@ void print_most_informative(const std::vector<InformativeMeasurementRow>& most_i
   for (const InformativeMeasurementRow& row : most_informative) {
     if (row.within - row.after < kWorthIt || shown == kMaxShown) break;
     if (shown++ == 0) fmt::print("\nMost informative measurements:\n");
-    fmt::print("  {} on {} {}: would cut the forecast error from {:.0f}% to {:.0f}%\n",
+    fmt::print("  {} on {} {}: would cut the mean STDDEV of the job type from {:.0f}% to {:.0f}%\n",
                row.job_type, row.gpus, row.gpu_type, row.within * 100, row.after * 100);
   }
 }
