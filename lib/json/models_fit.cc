@@ -42,6 +42,8 @@ ModelsFit fit_of(const Models& models) {
     fit.rows = step_time_models->rows();
     fit.memory = step_time_models->memory();
     fit.links = step_time_models->links();
+    fit.ready = step_time_models->shapes().has_value();
+    if (fit.ready) fit.shapes = *step_time_models->shapes();
   }
   return fit;
 }
@@ -55,6 +57,8 @@ Models models_of(const ModelsFit& fit) {
   std::shared_ptr<const StepTimeModels> step_time_models;
   if (!fit.rows.empty())
     step_time_models = std::make_shared<const StepTimeModels>(fit.rows, fit.memory, fit.links);
+  if (step_time_models != nullptr && fit.ready)
+    step_time_models = step_time_models->ready(fit.shapes);
   return Models(fit.speeds, std::move(throughput_model), std::move(step_time_models));
 }
 

@@ -24,6 +24,10 @@ struct ModelsFit {
   std::vector<MeasuredRow> rows;  ///< as StepTimeModels has them; none: no model of steps
   std::map<std::string, std::int64_t> memory;  ///< MiB of a GPU of a type, as configured
   std::map<std::string, double> links{};       ///< GB/s per GPU in a node, as configured
+  /// Shapes with a fit of execution plans, if `ready`: no other fit is made
+  /// (StepTimeModels::ready).
+  std::vector<ProfileShape> shapes{};
+  bool ready = false;
 };
 
 [[nodiscard]] ModelsFit fit_of(const Models& models);

@@ -150,6 +150,16 @@ void describe(Visitor& v, R& prior) {
   }
 }
 
+template <typename Visitor, Is<ProfileShape> R>
+void describe(Visitor& v, R& one) {
+  describe(v, one.profile);
+  v.number("params", one.shape.params, kMaxSamples, kRequired);
+  v.number("hidden", one.shape.hidden, kMaxSamples);
+  v.number("layers", one.shape.layers, kMaxSamples);
+  v.number("seq", one.shape.seq, kMaxSamples);
+  v.number("heads", one.shape.heads, kMaxSamples);
+}
+
 template <typename Visitor, Is<ModelsFit> R>
 void describe(Visitor& v, R& fit) {
   v.table("speeds", fit.speeds, TypeSpeed{}, kRequired);
@@ -166,6 +176,10 @@ void describe(Visitor& v, R& fit) {
   v.note("memory", "MiB per GPU of a type");
   v.table("links", fit.links, TypeLink{});
   v.note("links", "GB/s per GPU of a type between the GPUs of a node");
+  v.yes("ready", fit.ready);
+  v.note("ready", "true: execution plans are fitted for `shapes` alone; otherwise on demand");
+  v.list("shapes", fit.shapes);
+  v.note("shapes", "model shapes of the jobs of a profile");
 }
 
 }  // namespace rubato::json

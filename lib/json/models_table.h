@@ -117,6 +117,8 @@ struct ModelsTable {
   std::vector<ErrorRow> errors;        ///< sorted
   std::vector<RefusalRow> refusals{};  ///< sorted
   std::vector<InformativeMeasurementRow> most_informative;  ///< what teaches most first
+  std::int64_t merged = 0;   ///< configurations that are part of another one in the model fit
+  std::int64_t dropped = 0;  ///< configurations that are in no fit
 
   bool operator==(const ModelsTable&) const = default;
 };

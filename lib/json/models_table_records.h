@@ -151,6 +151,14 @@ void describe(Visitor& v, R& table) {
          "worse than the one in use");
   v.list("lessons", table.most_informative, kUnlimited, kAlways);
   v.note("lessons", "most informative measurements, the best first");
+  v.number("merged", table.merged, kMaxSamples);
+  v.note("merged",
+         "measured configurations that the model fit merges with similar ones, because there are "
+         "more than its limit; left out: none");
+  v.number("dropped", table.dropped, kMaxSamples);
+  v.note("dropped",
+         "measured configurations that are not in the model fit, those with the fewest reports; "
+         "left out: none");
 }
 
 }  // namespace rubato::json

@@ -138,6 +138,8 @@ ModelsFit public_view(ModelsFit fit, const PrivateData& hidden,
     };
     std::erase_if(fit.observations, own);
     std::erase_if(fit.curves, own);
+    std::erase_if(fit.rows, own);
+    std::erase_if(fit.shapes, own);
   }
   return fit;
 }

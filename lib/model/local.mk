@@ -76,6 +76,7 @@ lib_librubato_model_la_SOURCES = \
   lib/model/step_time_model_reuse.cc \
   lib/model/step_time_model_fits.h \
   lib/model/step_time_model_summaries.cc \
+  lib/model/step_time_models_ready.cc \
   lib/model/step_time_models.cc \
   lib/model/throughput/acquisition.cc \
   lib/model/throughput/acquisition.h \
@@ -89,6 +90,8 @@ lib_librubato_model_la_SOURCES = \
   lib/model/throughput/learner.cc \
   lib/model/throughput/learner.h \
   lib/model/throughput/measured_ranges.h \
+  lib/model/throughput/merge_observations.cc \
+  lib/model/throughput/merge_observations.h \
   lib/model/throughput/report_filter.cc \
   lib/model/throughput/report_filter.h \
   lib/model/throughput/throughput.cc \

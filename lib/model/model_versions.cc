@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lib/model/model_versions.h"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -52,22 +53,36 @@ void ModelVersions::set_rows(std::vector<MeasuredRow> rows, const GpuTypeFacts& 
                                                   : std::vector<CurvePoint>());
 }
 
-void ModelVersions::make(const Learner& learner, const GpuTypeFacts& types) {
+// Whether a job has a shape to which no plan model was fitted, although its type was measured.
+bool ModelVersions::has_new_shape(const std::set<ProfileShape>& shapes) const {
+  if (latest_ == nullptr || step_time_models_ == nullptr) return false;
+  const StepTimeModels* const now = latest_->predictor().step_time_models();
+  static const std::vector<ProfileShape> none;
+  const auto& known = now != nullptr && now->shapes() ? *now->shapes() : none;
+  return !std::includes(known.begin(), known.end(), shapes.begin(), shapes.end());
+}
+
+void ModelVersions::make(const Learner& learner, const GpuTypeFacts& types,
+                         const std::set<ProfileShape>& shapes) {
   const auto& throughput_model = learner.model();
   if (warms_ && throughput_model != nullptr && latest_ != nullptr &&
       latest_->throughput_model() != nullptr &&
       latest_->throughput_model() != throughput_model.get()) {
     throughput_model->warm(*latest_->throughput_model());
   }
-  latest_ = std::make_shared<const Models>(types.speeds, throughput_model, step_time_models_);
+  std::shared_ptr<const StepTimeModels> ready;
+  if (step_time_models_ != nullptr)
+    ready = step_time_models_->ready({shapes.begin(), shapes.end()});
+  latest_ = std::make_shared<const Models>(types.speeds, throughput_model, std::move(ready));
 }
 
-ModelVersions::News ModelVersions::fit(Learner& learner, const GpuTypeFacts& types, double share) {
+ModelVersions::News ModelVersions::fit(Learner& learner, const GpuTypeFacts& types,
+                                       const std::set<ProfileShape>& shapes, double share) {
   const bool first = latest_ == nullptr;
   Learner::News fitted = learner.refit_when_due(TypeSpeeds(types.speeds), share);
   News news;
   news.said = std::move(fitted.said);
-  const bool others = types != types_;
+  const bool others = types != types_ || has_new_shape(shapes);
   if (step_time_models_ != nullptr && (step_time_models_->memory() != types.gpu_memory ||
                                        step_time_models_->links() != types.gpu_links))
     step_time_models_ = std::make_shared<const StepTimeModels>(step_time_models_->rows(),
@@ -76,16 +91,16 @@ ModelVersions::News ModelVersions::fit(Learner& learner, const GpuTypeFacts& typ
   const bool same = fitted.change == ThroughputChange::kSame || fitted.kept_old;
   if (!first && !others && same && !rows_news_) return news;
   rows_news_ = false;
-  make(learner, types);
+  make(learner, types, shapes);
   news.made = true;
   news.decides = first || others || fitted.change == ThroughputChange::kDecides;
   return news;
 }
 
-ModelVersions::News ModelVersions::fit_hyperparameters(Learner& learner,
-                                                       const GpuTypeFacts& types) {
+ModelVersions::News ModelVersions::fit_hyperparameters(Learner& learner, const GpuTypeFacts& types,
+                                                       const std::set<ProfileShape>& shapes) {
   if (!learner.fit_hyperparameters_when_due(TypeSpeeds(types.speeds))) return {};
-  return fit(learner, types);
+  return fit(learner, types, shapes);
 }
 
 void ReportedModels::take(const MeasuredReport& report) {
@@ -104,10 +119,11 @@ void ReportedModels::set_rows_when_due(const GpuTypeFacts& types) {
 }
 
 std::shared_ptr<const Models> ReportedModels::fit_when_due(const GpuTypeFacts& types,
+                                                           const std::set<ProfileShape>& shapes,
                                                            double share) {
   set_rows_when_due(types);
-  (void)versions_.fit(learner_, types, share);
-  (void)versions_.fit_hyperparameters(learner_, types);
+  (void)versions_.fit(learner_, types, shapes, share);
+  (void)versions_.fit_hyperparameters(learner_, types, shapes);
   return versions_.latest();
 }
 

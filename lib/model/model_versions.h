@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -47,15 +48,21 @@ class ModelVersions {
   void drop_rows() { step_time_models_ = nullptr; }
   /// Fits, if Learner::refit_when_due() of this share says so, and makes a version if something
   /// changed. The first call always makes one.
-  [[nodiscard]] News fit(Learner& learner, const GpuTypeFacts& types, double share = 0);
+  /// All step-time models of a version are fitted, those of execution plans for `shapes`
+  /// (StepTimeModels::ready).
+  [[nodiscard]] News fit(Learner& learner, const GpuTypeFacts& types,
+                         const std::set<ProfileShape>& shapes, double share = 0);
   /// Fits the hyperparameters if that is due, and makes a version with them. May take a second.
-  [[nodiscard]] News fit_hyperparameters(Learner& learner, const GpuTypeFacts& types);
+  [[nodiscard]] News fit_hyperparameters(Learner& learner, const GpuTypeFacts& types,
+                                         const std::set<ProfileShape>& shapes);
 
   /// Null before the first fit().
   [[nodiscard]] const std::shared_ptr<const Models>& latest() const { return latest_; }
 
  private:
-  void make(const Learner& learner, const GpuTypeFacts& types);
+  [[nodiscard]] bool has_new_shape(const std::set<ProfileShape>& shapes) const;
+  void make(const Learner& learner, const GpuTypeFacts& types,
+            const std::set<ProfileShape>& shapes);
 
   std::shared_ptr<const Models> latest_;
   std::shared_ptr<const StepTimeModels> step_time_models_;  ///< null without measured rows
@@ -75,7 +82,9 @@ class ReportedModels {
 
   void take(const MeasuredReport& report);
   /// The latest version, after the fits that are due; `share` as in Learner::refit_when_due().
-  [[nodiscard]] std::shared_ptr<const Models> fit_when_due(const GpuTypeFacts& types, double share);
+  [[nodiscard]] std::shared_ptr<const Models> fit_when_due(const GpuTypeFacts& types,
+                                                           const std::set<ProfileShape>& shapes,
+                                                           double share);
 
   [[nodiscard]] const Learner& learner() const { return learner_; }
 

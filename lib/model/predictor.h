@@ -102,7 +102,18 @@ struct FitSummary {
   std::vector<std::string> flags{};  ///< problems of the fit, a word or two each
 };
 
-/// Step-time models, each fitted to rows at its first use. Thread-safe.
+/// A model shape that jobs of a profile state.
+struct ProfileShape {
+  ProfileName profile;
+  ModelShape shape;
+
+  bool operator==(const ProfileShape&) const = default;
+};
+/// By profile, then the numbers of the shape.
+[[nodiscard]] bool operator<(const ProfileShape& a, const ProfileShape& b);
+
+/// Step-time models, each fitted to rows at its first use, or all in advance (ready()).
+/// Thread-safe.
 class StepTimeModels {
  public:
   /// Maximum number of rows used: those with the most reports.
@@ -118,6 +129,15 @@ class StepTimeModels {
   void take_fits(const StepTimeModels& earlier);
   StepTimeModels(const StepTimeModels&) = delete;
   StepTimeModels& operator=(const StepTimeModels&) = delete;
+
+  /// A version of the same rows in which all fits are made: those of each profile on each GPU type,
+  /// and those of execution plans for `shapes`. It makes no other fit: predict() is nullopt for a
+  /// job that needs one. Fits that this object has made are not made again.
+  [[nodiscard]] std::shared_ptr<const StepTimeModels> ready(std::vector<ProfileShape> shapes) const;
+  /// Those of ready(), sorted; nullopt if fits are made at their first use.
+  [[nodiscard]] const std::optional<std::vector<ProfileShape>>& shapes() const { return shapes_; }
+  /// Number of fits that this object has made.
+  [[nodiscard]] std::int64_t fits_made() const;
 
   /// Sorted.
   [[nodiscard]] const std::vector<MeasuredRow>& rows() const { return rows_; }
@@ -155,6 +175,10 @@ class StepTimeModels {
   [[nodiscard]] std::optional<Prediction> curve_at(const JobSpec& job, const Resources& granted,
                                                    std::int64_t batch) const;
 
+  /// Copies rows and memory of `other`.
+  StepTimeModels(const StepTimeModels& other, std::vector<ProfileShape> shapes);
+
+  std::optional<std::vector<ProfileShape>> shapes_;
   std::vector<MeasuredRow> rows_;
   std::map<std::string, std::int64_t> memory_;
   std::map<std::string, double> links_;

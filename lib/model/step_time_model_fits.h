@@ -40,32 +40,40 @@ struct StepTimeModels::Fits {
   std::map<ProfileOnType, std::shared_ptr<const DataParallelModel>> data_parallel;
   std::map<ProfileOnType, std::shared_ptr<const StepTimeModel>> steps;
 
+  bool complete = false;  ///< makes no further fit
+  std::int64_t made = 0;
+
+  /// The fit for a key. Null if it is missing in a complete set.
+  template <typename Key, typename Model, typename Make>
+  std::shared_ptr<const Model> fit_for(std::map<Key, std::shared_ptr<const Model>>& fits,
+                                       const Key& key, const Make& make) {
+    const std::lock_guard lock(mutex);
+    if (const auto found = fits.find(key); found != fits.end()) return found->second;
+    if (complete) return nullptr;
+    ++made;
+    return fits.emplace(key, make()).first->second;
+  }
+
+  /// Null if the fit is missing in a complete set, as of the following ones.
   std::shared_ptr<const PlanModel> plan_model(const ProfileOnType& profile_on_type,
                                               const ModelShape& shape, Rows rows) {
-    const std::lock_guard lock(mutex);
-    auto& model = plans[{profile_on_type, key_of(shape)}];
-    if (!model) {
+    return fit_for(plans, std::pair(profile_on_type, key_of(shape)), [&] {
       const auto link = links.find(profile_on_type.second);
       PlanEnvironment guessed;
       guessed.known = false;
-      model = std::make_shared<const PlanModel>(shape, rows::plan_samples(rows),
-                                                link != links.end() ? link->second : guessed);
-    }
-    return model;
+      return std::make_shared<const PlanModel>(shape, rows::plan_samples(rows),
+                                               link != links.end() ? link->second : guessed);
+    });
   }
   std::shared_ptr<const DataParallelModel> data_parallel_model(const ProfileOnType& profile_on_type,
                                                                Rows rows) {
-    const std::lock_guard lock(mutex);
-    auto& model = data_parallel[profile_on_type];
-    if (!model)
-      model = std::make_shared<const DataParallelModel>(rows::data_parallel_samples(rows));
-    return model;
+    return fit_for(data_parallel, profile_on_type, [&] {
+      return std::make_shared<const DataParallelModel>(rows::data_parallel_samples(rows));
+    });
   }
   std::shared_ptr<const StepTimeModel> step_model(const ProfileOnType& profile_on_type, Rows rows) {
-    const std::lock_guard lock(mutex);
-    auto& model = steps[profile_on_type];
-    if (!model) model = std::make_shared<const StepTimeModel>(rows::step_samples(rows));
-    return model;
+    return fit_for(steps, profile_on_type,
+                   [&] { return std::make_shared<const StepTimeModel>(rows::step_samples(rows)); });
   }
 
   /// Null without suitable measurements.

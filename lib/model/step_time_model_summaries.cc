@@ -133,15 +133,15 @@ std::vector<FitSummary> StepTimeModels::summaries(
     const auto shape = shapes.find(configuration.first.job_type);
     if (shape != shapes.end() && rows.back().gpus > 0) {
       const auto model = fits_->plan_model(configuration, shape->second, rows);
-      if (model->fit().settings > 0) all.push_back(summary_of(*model, rows));
+      if (model != nullptr && model->fit().settings > 0) all.push_back(summary_of(*model, rows));
     }
     if (has_servers(rows) || rows.back().gpus == 0) {
       const auto model = fits_->step_model(configuration, rows);
-      if (model->report().samples > 0) all.push_back(summary_of(*model, rows));
+      if (model != nullptr && model->report().samples > 0) all.push_back(summary_of(*model, rows));
       continue;
     }
     const auto model = fits_->data_parallel_model(configuration, rows);
-    if (!model->empty()) all.push_back(summary_of(*model, rows));
+    if (model != nullptr && !model->empty()) all.push_back(summary_of(*model, rows));
   }
   return all;
 }
@@ -156,6 +156,7 @@ std::vector<CurvePoint> StepTimeModels::curve_points() const {
     const bool servers = has_servers(rows);
     const auto curve =
         servers ? nullptr : fits_->data_parallel_model({most.profile, most.gpu_type}, rows);
+    if (!servers && curve == nullptr) continue;
     if (curve && (curve->configurations() < kMinConfigurations || !curve->flags().empty()))
       continue;
     const JobSpec job{.profile = most.profile};

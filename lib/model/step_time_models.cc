@@ -67,7 +67,7 @@ std::shared_ptr<const PlanCurve> StepTimeModels::Fits::plan_curve(const JobSpec&
   if (!job.shape || !job.plans || rows.empty() || at.gpus < 1) return nullptr;
   const ProfileOnType configuration{job.profile, at.gpu_type};
   auto model = plan_model(configuration, *job.shape, rows);
-  if (model->fit().settings == 0) return nullptr;
+  if (model == nullptr || model->fit().settings == 0) return nullptr;
   CurveQuestion question;
   question.batch = std::max<std::int64_t>(batch, 1);
   question.plans = *job.plans;
@@ -89,7 +89,7 @@ std::shared_ptr<const PlanCurve> StepTimeModels::Fits::plan_curve(const JobSpec&
 std::optional<Prediction> StepTimeModels::Fits::by_plans(const JobSpec& job, const Resources& asked,
                                                          Rows rows, std::int64_t gpu_memory) {
   const auto model = plan_model({job.profile, asked.gpu_type}, *job.shape, rows);
-  if (model->fit().settings == 0) return std::nullopt;
+  if (model == nullptr || model->fit().settings == 0) return std::nullopt;
   const Resources at = placed(rows, asked);
   PlanQuery query;
   query.configuration.gpus = at.gpus;
@@ -126,7 +126,7 @@ std::optional<Prediction> StepTimeModels::Fits::by_plans(const JobSpec& job, con
 std::optional<Prediction> StepTimeModels::Fits::by_batch(const JobSpec& job, const Resources& asked,
                                                          Rows rows) {
   const auto model = data_parallel_model({job.profile, asked.gpu_type}, rows);
-  if (model->empty()) return std::nullopt;
+  if (model == nullptr || model->empty()) return std::nullopt;
   const Resources at = placed(rows, asked);
   BatchQuestion question;
   question.range.least = job.batch->min;
@@ -150,6 +150,7 @@ std::optional<Prediction> StepTimeModels::Fits::by_batch(const JobSpec& job, con
 std::optional<Prediction> StepTimeModels::Fits::by_steps(const JobSpec& job, const Resources& at,
                                                          Rows rows) {
   const auto model = step_model({job.profile, at.gpu_type}, rows);
+  if (model == nullptr) return std::nullopt;
   StepShape shape = shape_at(usual(rows), at);
   if (own_batch(job) > 0) shape.batch = static_cast<double>(own_batch(job));
   const StepForecast found = model->predict(shape);

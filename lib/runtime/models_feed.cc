@@ -16,8 +16,11 @@ void ModelsFeed::FeedInbox::put(FeedOffer offer) {
               offer.shared != next_.shared || offer.warm_up != next_.warm_up ||
               !same_value(offer.half_life, next_.half_life) ||
               offer.bounds_unproven != next_.bounds_unproven;
+  const bool new_shapes = !std::includes(next_.shapes.begin(), next_.shapes.end(),
+                                         offer.shapes.begin(), offer.shapes.end());
   bool is_urgent = first || offer.speeds != next_.speeds || offer.gpu_memory != next_.gpu_memory ||
-                   offer.gpu_links != next_.gpu_links || offer.database != next_.database;
+                   offer.gpu_links != next_.gpu_links || offer.database != next_.database ||
+                   new_shapes;
   for (PendingSample& heard : offer.heard) {
     if (next_.heard.size() >= kMaxWaiting) break;
     news = true;

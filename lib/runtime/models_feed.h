@@ -35,6 +35,9 @@ struct FeedOffer {
   Seconds warm_up = 0;               ///< `WarmUp`
   double half_life = 0;              ///< `ModelHalfLife`, seconds; 0: nothing is forgotten
   bool bounds_unproven = true;       ///< see LearnerRules
+  /// Of the jobs in the queue and of those that run: their execution plans are fitted before a
+  /// round asks for them.
+  std::set<ProfileShape> shapes{};
 };
 
 /// Forecast errors on reports, and the use of reports.

@@ -105,17 +105,30 @@ void ModelsFeed::Task::publish(const ModelVersions::News& news) {
     log().warn("rejected new model fit: it predicts recent reports worse than the current one: {}",
                words);
   if (!news.made) return;
+  note_merged();
   const MutexLock lock(outbox_->mutex);
   outbox_->latest = versions_.latest();
   if (news.decides && outbox_->wake) outbox_->wake();
 }
 
+// Once for each doubling, since the number grows with each new configuration.
+void ModelsFeed::Task::note_merged() {
+  const ThroughputModel* model = versions_.latest()->throughput_model();
+  const std::size_t merged = model != nullptr ? model->merged() + model->dropped() : 0;
+  if (merged < 2 * merged_said_ + 1) return;
+  merged_said_ = merged;
+  log().info(
+      "the model fit uses at most {} configurations: {} are merged with similar ones, {} of those "
+      "with the fewest reports are left out",
+      ThroughputModel::kMaxObservations, model->merged(), model->dropped());
+}
+
 void ModelsFeed::Task::fit(const FeedOffer& offer) {
-  publish(versions_.fit(throughput_log_.learner(), types_of(offer)));
+  publish(versions_.fit(throughput_log_.learner(), types_of(offer), offer.shapes));
 }
 
 void ModelsFeed::Task::fit_hyperparameters(const FeedOffer& offer) {
-  publish(versions_.fit_hyperparameters(throughput_log_.learner(), types_of(offer)));
+  publish(versions_.fit_hyperparameters(throughput_log_.learner(), types_of(offer), offer.shapes));
 }
 
 // Once: the forecast errors on the reports of the store.

@@ -91,6 +91,7 @@ class ModelsFeed::Task {
   void publish(const ModelVersions::News& news);
   void measure_errors(const FeedOffer& offer);
   void note_learning();
+  void note_merged();
   void report(const std::string& error);
   [[nodiscard]] Outcome outcome() const;
 
@@ -107,6 +108,7 @@ class ModelsFeed::Task {
   std::set<std::string> shared_;
   SteadyTime whole_at_{};
   bool errors_known_ = false;
+  std::size_t merged_said_ = 0;  ///< configurations without an own place in a fit, last logged
   LearnerRules rules_;
   SteadyTime began_{};     ///< the last work
   SteadyTime ended_at_{};  ///< its fit

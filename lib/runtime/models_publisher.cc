@@ -128,6 +128,10 @@ bool ModelsPublisher::Task::write(const ModelsOffer& offer) {
   ModelsTable table = table_of(*summary_, clock_->now());
   if (offer.models != nullptr && offer.models->throughput_model() != nullptr)
     table.forecasts = forecasts_of(table, *offer.models->throughput_model(), offer.gpu_types);
+  if (offer.models != nullptr && offer.models->throughput_model() != nullptr) {
+    table.merged = static_cast<std::int64_t>(offer.models->throughput_model()->merged());
+    table.dropped = static_cast<std::int64_t>(offer.models->throughput_model()->dropped());
+  }
   if (offer.models != nullptr && offer.models->throughput_model() != nullptr)
     table.most_informative =
         most_informative_of(*offer.models->throughput_model(), offer.gpu_types, offer.shared);

@@ -9,11 +9,17 @@ lib_librubato_validate_la_SOURCES = \
   lib/validate/data_rubick.h \
   lib/validate/data_sia.cc \
   lib/validate/data_sia.h \
+  lib/validate/left_out_gavel.cc \
+  lib/validate/left_out_gavel.h \
+  lib/validate/step_errors.h \
   lib/validate/validate.h \
   lib/validate/validate_bert.cc \
   lib/validate/validate_bert.h \
   lib/validate/validate_gavel.cc \
   lib/validate/validate_gavel.h \
+  lib/validate/validate_left_out.cc \
+  lib/validate/validate_left_out.h \
+  lib/validate/validate_rubick_split.cc \
   lib/validate/validate_rubick.cc \
   lib/validate/validate_rubick.h \
   lib/validate/validate_rubick_cells.cc \

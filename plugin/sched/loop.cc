@@ -313,6 +313,7 @@ void Loop::cycle() {
   seen->memory = memory_;
   shorten(*seen);
   const auto snapshot = std::make_shared<const Snapshot>(std::move(*seen));
+  models_.note_jobs(*snapshot, *config_);
   const std::shared_ptr<const Models> models = models_.models(*config_);
   std::optional<Plan> decided = decide(*snapshot, *models);
   if (pacer_.stopping() || !decided) return;

@@ -9,11 +9,14 @@
 #include "lib/base/log.h"
 #include "lib/json/statistics_table.h"
 #include "lib/model/model_versions.h"
+#include "lib/policy/algorithms/job_forecast.h"
 
 namespace rubato {
 
 namespace {
 
+// Maximum number of model shapes, whose fits take about a millisecond per GPU type.
+constexpr std::size_t kMaxShapes = 256;
 constexpr auto kLook = std::chrono::milliseconds(10);  // interval of looks at stopping()
 
 }  // namespace
@@ -41,7 +44,18 @@ void ModelSource::feed(const Config& config, Recorder& recorder) {
   offer.warm_up = rules.use.warm_up;
   offer.half_life = rules.history.half_life;
   offer.bounds_unproven = rules.bounds_unproven;
+  offer.shapes = shapes_;
   feed_->offer(std::move(offer));
+}
+
+void ModelSource::note_jobs(const Snapshot& snapshot, const Config& config) {
+  shapes_.clear();
+  for (const Job& job : snapshot.jobs) {
+    if (shapes_.size() >= kMaxShapes) return;
+    const JobSpec spec = spec_of(job, config);
+    if (spec.shape && spec.plans && !spec.profile.job_type.empty())
+      shapes_.insert({spec.profile, *spec.shape});
+  }
 }
 
 void ModelSource::await_fit(SteadyTime deadline, const Pacer& pacer) const {

@@ -29,6 +29,8 @@ class ModelSource {
 
   /// Hands new reports and the state of the store to the thread that fits; starts it first.
   void feed(const Config& config, Recorder& recorder);
+  /// Takes note of the model shapes of the jobs, for the next feed().
+  void note_jobs(const Snapshot& snapshot, const Config& config);
   /// Waits for the fit of what is urgent, until `deadline` or the loop is to stop.
   void await_fit(SteadyTime deadline, const Pacer& pacer) const;
 
@@ -51,6 +53,7 @@ class ModelSource {
   const std::shared_ptr<const Clock> clock_;
   const std::function<void()> wake_;
   std::unique_ptr<ModelsFeed> feed_;
+  std::set<ProfileShape> shapes_;
 };
 
 }  // namespace rubato

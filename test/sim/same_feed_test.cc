@@ -26,7 +26,10 @@ using namespace std::chrono_literals;
 using Steady = std::chrono::steady_clock;
 
 constexpr Seconds kBegin = 1'800'000'000;
-const GpuTypeFacts kTypes{{{"a100", 3.0}, {"v100", 1.0}}, {{"a100", 40'000}, {"v100", 16'000}}};
+const GpuTypeFacts kTypes{
+    {{"a100", 3.0}, {"v100", 1.0}}, {{"a100", 40'000}, {"v100", 16'000}}, {{"a100", 300.0}}};
+const ModelShape kShape{1'000'000'000, 1024, 24, 512, 16};
+const std::set<ProfileShape> kShapes{{{"research", "llm"}, kShape}};
 
 /// How a job of the test trains.
 struct Training {
@@ -152,7 +155,7 @@ std::vector<double> forecasts_of(const Models& models) {
     if (spec.profile.job_type == "resnet") spec.batch = Batch{64, 1024};
     if (spec.profile.job_type == "cpu") spec.device = Device::kAny;
     if (spec.profile.job_type == "llm") {
-      spec.shape = ModelShape{1'000'000'000, 1024, 24, 512, 16};
+      spec.shape = kShape;
       spec.plans = Plans{true, {}};
       spec.batch = Batch{32, 32};
     }
@@ -161,7 +164,7 @@ std::vector<double> forecasts_of(const Models& models) {
         const Resources at{type, gpus, 0, 4 * gpus, 64'000};
         add(models.predictor().predict(spec, at));
         if (!models.forecasts().measured()) continue;
-        const Forecast plain = models.forecasts().throughput({1, 1}, spec.profile, type, gpus);
+        const Forecast plain = models.forecasts().throughput({1, 1}, spec, at);
         all.push_back(plain.log_throughput);
         all.push_back(plain.stddev);
         if (const auto choice = models.forecasts().choice({1, 1}, spec, at)) add(*choice);
@@ -193,6 +196,8 @@ std::vector<double> live_forecasts(const std::vector<Sent>& reports, const Confi
     FeedOffer offer;
     offer.speeds = kTypes.speeds;
     offer.gpu_memory = kTypes.gpu_memory;
+    offer.gpu_links = kTypes.gpu_links;
+    offer.shapes = kShapes;
     offer.database = folder / "rubato" / store::kDatabaseName;
     offer.settled = static_cast<std::int64_t>(reports.size());
     offer.warm_up = rules.use.warm_up;
@@ -216,7 +221,7 @@ std::vector<double> simulated_forecasts(const std::vector<Sent>& reports, const 
     if (change) change(report);
     learner.take(report);
   }
-  return forecasts_of(*learner.fit_when_due(kTypes, 0));
+  return forecasts_of(*learner.fit_when_due(kTypes, kShapes, 0));
 }
 
 TEST(SameFeed, TheSameReportsGiveTheSameForecasts) {

@@ -65,6 +65,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/model/goodput_test.cc \
   test/unit/model/heterogeneity_test.cc \
   test/unit/model/learner_test.cc \
+  test/unit/model/merge_observations_test.cc \
   test/unit/model/nnls_test.cc \
   test/unit/model/plan_curve_test.cc \
   test/unit/model/plan_fit_test.cc \

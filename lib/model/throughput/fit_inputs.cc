@@ -36,16 +36,6 @@ void join(ThroughputObservation& into, const ThroughputObservation& observation)
   if (weighted) into.weight = have + more;
 }
 
-void keep_most_measured(std::vector<ThroughputObservation>& observations, std::size_t most) {
-  if (observations.size() <= most) return;
-  std::stable_sort(observations.begin(), observations.end(),
-                   [](const ThroughputObservation& a, const ThroughputObservation& b) {
-                     return a.samples > b.samples;
-                   });
-  observations.resize(most);
-  std::sort(observations.begin(), observations.end(), before);
-}
-
 }  // namespace
 
 bool before(const ThroughputObservation& a, const ThroughputObservation& b) {
@@ -65,8 +55,7 @@ double reports_of(const ThroughputObservation& observation) {
   return observation.weight > 0 ? observation.weight : static_cast<double>(observation.samples);
 }
 
-std::vector<ThroughputObservation> joined(std::vector<ThroughputObservation> observations,
-                                          std::size_t most) {
+std::vector<ThroughputObservation> joined(std::vector<ThroughputObservation> observations) {
   std::erase_if(observations,
                 [](const ThroughputObservation& observation) { return !usable(observation); });
   std::sort(observations.begin(), observations.end(),
@@ -81,7 +70,6 @@ std::vector<ThroughputObservation> joined(std::vector<ThroughputObservation> obs
     else
       result.push_back(std::move(observation));
   }
-  keep_most_measured(result, most);
   return result;
 }
 

@@ -17,10 +17,10 @@ inline constexpr double kFarLogThroughput = 60;
 /// The weight of an observation, in reports.
 [[nodiscard]] double reports_of(const ThroughputObservation& observation);
 
-/// Drops unusable observations, merges those of one configuration to their weighted mean in log
-/// space, and keeps the `most` with the most reports. Sorted by `before`.
+/// Drops unusable observations, and merges those of one configuration to their weighted mean in log
+/// space. Sorted by `before`.
 [[nodiscard]] std::vector<ThroughputObservation> joined(
-    std::vector<ThroughputObservation> observations, std::size_t most);
+    std::vector<ThroughputObservation> observations);
 
 /// Drops unusable points, keeps the more certain of two at one configuration, and at most `most`.
 /// Sorted by profile and configuration.

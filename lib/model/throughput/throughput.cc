@@ -12,6 +12,7 @@
 #include "lib/model/throughput/fit_inputs.h"
 #include "lib/model/throughput/forecast_cache.h"
 #include "lib/model/throughput/measured_ranges.h"
+#include "lib/model/throughput/merge_observations.h"
 
 namespace rubato {
 namespace {
@@ -91,7 +92,7 @@ ThroughputModel::ThroughputModel(TypeSpeeds speeds, std::vector<ThroughputObserv
     : speeds_(std::move(speeds)),
       prior_(prior),
       weights_(kernel_weights(prior)),
-      observations_(fit_inputs::joined(std::move(observations), kMaxObservations)),
+      observations_(used_of(std::move(observations))),
       curves_(fit_inputs::sorted(std::move(curves), kMaxObservations)),
       cache_(std::make_unique<Cache>()) {
   points_ = points_of(observations_, curves_);
@@ -99,6 +100,15 @@ ThroughputModel::ThroughputModel(TypeSpeeds speeds, std::vector<ThroughputObserv
 }
 
 ThroughputModel::~ThroughputModel() = default;
+
+std::vector<ThroughputObservation> ThroughputModel::used_of(
+    std::vector<ThroughputObservation> observations) {
+  MergedObservations used =
+      merge_to(fit_inputs::joined(std::move(observations)), kMaxObservations, prior_);
+  merged_ = used.merged;
+  dropped_ = used.dropped;
+  return std::move(used.observations);
+}
 
 double ThroughputModel::prior_mean(const std::string& gpu_type, const KernelPoint& at) const {
   return std::log(speeds_.speed(gpu_type)) + prior_log_throughput(prior_, at);

@@ -89,7 +89,8 @@ struct Forecast {
 /// measured of a profile, forecasts stay near proportion even if observations contradict it.
 class ThroughputModel {
  public:
-  /// Maximum number of observations in a fit: those with most reports. Same for points of curves.
+  /// Maximum number of observations in a fit: more are merged (merge_observations.h). Same for
+  /// points of curves.
   static constexpr std::size_t kMaxObservations = 1024;
   using Configuration = JobConfiguration;
 
@@ -145,6 +146,10 @@ class ThroughputModel {
   }
   /// The points of curves used, sorted by profile and configuration.
   [[nodiscard]] const std::vector<CurvePoint>& curves() const { return curves_; }
+  /// Number of observations that are part of another one, and of those left out, because there
+  /// were more than kMaxObservations.
+  [[nodiscard]] std::size_t merged() const { return merged_; }
+  [[nodiscard]] std::size_t dropped() const { return dropped_; }
   [[nodiscard]] const ThroughputPrior& prior() const { return prior_; }
   [[nodiscard]] const TypeSpeeds& speeds() const { return speeds_; }
 
@@ -152,6 +157,8 @@ class ThroughputModel {
   struct Fit;
   struct Cache;
 
+  [[nodiscard]] std::vector<ThroughputObservation> used_of(
+      std::vector<ThroughputObservation> observations);
   [[nodiscard]] double prior_mean(const std::string& gpu_type, const KernelPoint& at) const;
   /// The correction of ln throughput at `at` that keeps an extrapolation plausible.
   [[nodiscard]] double beyond(const std::string& gpu_type, const KernelPoint& at) const;
@@ -171,6 +178,8 @@ class ThroughputModel {
   TypeSpeeds speeds_;
   ThroughputPrior prior_;
   KernelTerms weights_;
+  std::size_t merged_ = 0;
+  std::size_t dropped_ = 0;
   std::vector<ThroughputObservation> observations_;
   std::vector<CurvePoint> curves_;
   KernelPoints points_;

@@ -29,6 +29,7 @@ constexpr double kInterval = 60;  ///< between rounds while a job waits and no e
 constexpr std::uint32_t kTopPriority = 0xffff0000;
 /// Step-time models are fitted again when this share more reports came.
 constexpr double kRowShare = 0.1;
+const std::set<ProfileShape> kNoShapes;  ///< hints of simulated jobs state no model shape
 constexpr const char* kPartition = "gpu";
 constexpr const char* kAccount = "users";
 /// QOS of jobs whose resources are guaranteed. The round sees it and decides nothing by it yet.
@@ -181,7 +182,8 @@ class RubatoPlace final : public Policy {
 
   [[nodiscard]] Models models_for(const PolicyState& state) {
     if (exact_ == nullptr) {
-      return *learner_.fit_when_due({config_.speeds(), config_.gpu_memory()}, refit_share_);
+      return *learner_.fit_when_due({config_.speeds(), config_.gpu_memory(), config_.gpu_links()},
+                                    kNoShapes, refit_share_);
     }
     std::vector<JobKey> keys;
     keys.reserve(state.jobs.size());

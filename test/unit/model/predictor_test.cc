@@ -257,6 +257,46 @@ JobSpec model_job(std::int64_t params) {
           .batch = Batch{64, 64}};
 }
 
+TEST(StepTimeModels, AReadyVersionMakesNoFit) {
+  std::vector<MeasuredRow> rows = model_rows();
+  for (const MeasuredRow& one : vision_rows()) rows.push_back(one);
+  const StepTimeModels lazy(rows);
+  const JobSpec planned = model_job(1'500'000'000);
+  const auto ready = lazy.ready({{kModel, *planned.shape}});
+  const Resources at{.gpu_type = "a100", .gpus = 4, .nodes = 1, .cores = 16, .memory_mib = 1 << 20};
+  const auto plan = ready->predict(planned, at);
+  const auto batch = ready->predict({.profile = kVision, .batch = Batch{32, 128}}, at);
+  ASSERT_TRUE(plan && batch);
+  const StepTimeModels same(rows);
+  EXPECT_EQ(plan->throughput, same.predict(planned, at)->throughput);
+  EXPECT_EQ(plan->plan, same.predict(planned, at)->plan);
+  EXPECT_GT(same.fits_made(), 0);
+  // A shape of which no fit was made: another model answers.
+  EXPECT_FALSE(ready->predict(model_job(900'000'000), at));
+  EXPECT_EQ(ready->fits_made(), 0);
+}
+
+TEST(StepTimeModels, ANewVersionKeepsFitsAndAReplayAnswersAlike) {
+  const StepTimeModels lazy(model_rows());
+  const JobSpec first = model_job(1'500'000'000);
+  const JobSpec second = model_job(900'000'000);
+  const auto before = lazy.ready({{kModel, *first.shape}});
+  const std::int64_t made = lazy.fits_made();
+  const auto now = lazy.ready({{kModel, *second.shape}, {kModel, *first.shape}});
+  EXPECT_EQ(lazy.fits_made(), made + 1) << "of the new shape alone";
+  const Models models({{"a100", 1.0}}, nullptr, before);
+  const auto read = models_fit_from_json(to_json(fit_of(models)));
+  ASSERT_TRUE(read) << read.error().text;
+  const Models again = models_of(*read);
+  const Resources at{.gpu_type = "a100", .gpus = 4, .nodes = 1, .cores = 16, .memory_mib = 1 << 20};
+  const StepTimeModels* const replayed = again.predictor().step_time_models();
+  ASSERT_NE(replayed, nullptr);
+  EXPECT_EQ(replayed->shapes(), before->shapes());
+  EXPECT_EQ(replayed->predict(first, at)->throughput, before->predict(first, at)->throughput);
+  EXPECT_FALSE(replayed->predict(second, at)) << "the round had no fit of it either";
+  EXPECT_TRUE(now->predict(second, at));
+}
+
 TEST(Predictor, NoPlanIsChosenThatAGpuCannotHold) {
   // Parameters and optimiser take 16 bytes per parameter if every GPU has the whole model.
   const JobSpec job = model_job(1'500'000'000);

@@ -199,6 +199,7 @@ TEST(Throughput, TooManyCellsLeaveThoseWithMostReports) {
   }
   const ThroughputModel model(speeds(), observations);
   EXPECT_EQ(model.observations().size(), ThroughputModel::kMaxObservations);
+  EXPECT_EQ(model.dropped(), 76U) << "no two of one profile to merge";
   EXPECT_FALSE(model.predict({"lab", "t0"}, "mid", 1).known_profile);
   EXPECT_TRUE(model.predict({"lab", "t1099"}, "mid", 1).known_profile);
 }

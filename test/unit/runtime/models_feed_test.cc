@@ -148,6 +148,35 @@ TEST_F(ModelsFeedTest, other_speeds_are_a_new_version) {
   EXPECT_EQ(observations().size(), 1U) << "what was measured stays";
 }
 
+TEST_F(ModelsFeedTest, FitsPlansOfAShapeBeforeARoundAsks) {
+  write_store({sample("v100", 50), sample("v100", 50, 1)});
+  FeedOffer offer = offer_of();
+  offer.database = database();
+  feed_->offer(offer);
+  ASSERT_TRUE(feed_->wait_urgent(Steady::now() + 60s));
+  const auto before = feed_->latest();
+  ASSERT_NE(before->predictor().step_time_models(), nullptr);
+  const JobSpec job{.profile = {"research", "resnet50"},
+                    .shape = ModelShape{25'000'000, 512, 12, 128, 8},
+                    .plans = Plans{true, {}}};
+  const Resources at{.gpu_type = "v100", .gpus = 2, .nodes = 1, .cores = 8};
+  EXPECT_NE(before->predictor().predict(job, at).model_kind, ModelKind::kPlans);
+  const int woken = woken_;
+  offer.shapes = {{job.profile, *job.shape}};
+  feed_->offer(offer);
+  ASSERT_TRUE(feed_->wait_urgent(Steady::now() + 60s));
+  const auto now = feed_->latest();
+  EXPECT_EQ(woken_, woken + 1);
+  EXPECT_EQ(now->predictor().predict(job, at).model_kind, ModelKind::kPlans);
+  EXPECT_EQ(now->predictor().step_time_models()->fits_made(), 0) << "all were made before";
+  // Without the job nothing changes, and its fits stay.
+  offer.shapes.clear();
+  offer.settled = 1;
+  feed_->offer(offer);
+  ASSERT_TRUE(feed_->wait_urgent(Steady::now() + 60s));
+  EXPECT_EQ(feed_->latest(), now);
+}
+
 TEST_F(ModelsFeedTest, a_report_that_changes_nothing_makes_no_version) {
   std::vector<PendingSample> heard;
   for (int i = 0; i < 50; ++i) heard.push_back({sample("v100", 50, i), 0});

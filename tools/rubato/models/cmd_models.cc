@@ -132,6 +132,18 @@ void print_refusals(const std::vector<RefusalRow>& refusals) {
   }
 }
 
+/// Configurations that the fit does not have for themselves.
+void print_merged(const ModelsTable& table) {
+  if (table.merged > 0 || table.dropped > 0) fmt::print("\n");
+  if (table.merged > 0) {
+    fmt::print(
+        "Merged with similar configurations in the model fit (maximum {} configurations): {}\n",
+        ThroughputModel::kMaxObservations, table.merged);
+  }
+  if (table.dropped > 0)
+    fmt::print("Not in the model fit (fewest reports): {} configurations\n", table.dropped);
+}
+
 /// What is worth measuring: a few lines, only where a forecast would gain by a twentieth.
 void print_most_informative(const std::vector<InformativeMeasurementRow>& most_informative) {
   constexpr double kWorthIt = 0.05;
@@ -140,7 +152,7 @@ void print_most_informative(const std::vector<InformativeMeasurementRow>& most_i
   for (const InformativeMeasurementRow& row : most_informative) {
     if (row.within - row.after < kWorthIt || shown == kMaxShown) break;
     if (shown++ == 0) fmt::print("\nMost informative measurements:\n");
-    fmt::print("  {} on {} {}: would cut the forecast error from {:.0f}% to {:.0f}%\n",
+    fmt::print("  {} on {} {}: would cut the mean STDDEV of the job type from {:.0f}% to {:.0f}%\n",
                row.job_type, row.gpus, row.gpu_type, row.within * 100, row.after * 100);
   }
 }
@@ -168,7 +180,9 @@ int list(const Globals& globals, const Options& options) {
                           .forecasts = chosen(table->forecasts, options),
                           .errors = chosen(table->errors, options),
                           .refusals = chosen(table->refusals, options),
-                          .most_informative = chosen(table->most_informative, options)};
+                          .most_informative = chosen(table->most_informative, options),
+                          .merged = table->merged,
+                          .dropped = table->dropped};
   if (globals.json) {
     Json json = document(kModelsSchema, "", warnings);
     json["schema"] = kModelsSchema;  // the members of models.json are members of the same object
@@ -188,6 +202,7 @@ int list(const Globals& globals, const Options& options) {
   print_unproven(rows);
   print_flags(rows);
   print_refusals(shown.refusals);
+  print_merged(shown);
   print_most_informative(shown.most_informative);
   return kOk;
 }

@@ -22,21 +22,6 @@ namespace {
 
 constexpr std::size_t kInformative = 3;
 
-/// The models that the last round had; those of a file are fitted now.
-Result<ModelsFit> throughput_model(const ModelsOptions& options, const Site& site) {
-  if (options.file.empty()) return read_models_fit(site);
-  const auto rows = rows_to_fit(options, site);
-  if (!rows) return tl::unexpected<Error>(rows.error());
-  ModelsFit fit;
-  fit.speeds = site.config.speeds();
-  fit.observations = observations_of(*rows);
-  fit.rows = measured_rows(*rows);
-  fit.memory = site.config.gpu_memory();
-  fit.links = site.config.gpu_links();
-  fit.curves = StepTimeModels(fit.rows, fit.memory, fit.links).curve_points();
-  return fit;
-}
-
 /// What a job of the type says: its JobType= line, and what the options say instead.
 Result<Hints> hints_of(const ModelsOptions& options, const Config& config) {
   const JobTypeConfig* line = config.job_type(options.words[1]);
@@ -179,7 +164,7 @@ int show_curve(const Globals& globals, const ModelsOptions& options, const Site&
   };
   const auto hints = hints_of(options, site.config);
   if (!hints) return refuse(kUsage, "models: " + hints.error().text);
-  const auto fit = throughput_model(options, site);
+  const auto fit = fit_to_show(options, site);
   if (!fit) return refuse(kUnreachable, fit.error().text);
   const std::map<ProfileName, Seen> profiles = profiles_of(*fit, options);
   if (profiles.empty()) {

@@ -52,15 +52,27 @@ void print_flags(const std::vector<json::FlaggedReports>& flags) {
   }
 }
 
-/// What would teach most of these profiles: on the GPU types of rubato.conf and of the rows.
+/// The most informative measurements of these profiles, by the models of the last round, so that
+/// all commands print the same standard deviation. Without them, by a fit of the rows.
 std::vector<InformativeMeasurement> most_informative_from(
-    const std::vector<store::ProfileRow>& rows, const Config& config) {
+    const std::vector<store::ProfileRow>& rows, const ModelsOptions& options, const Site& site) {
   constexpr std::size_t kOfAProfile = 3;
-  std::vector<ThroughputObservation> observations = observations_of(rows);
+  const std::vector<ThroughputObservation> observations = observations_of(rows);
   if (observations.empty()) return {};
-  const std::set<std::string> types = gpu_types_of(observations, config);
-  return most_informative(ThroughputModel(TypeSpeeds(config.speeds()), std::move(observations)),
-                          types, kOfAProfile);
+  const std::set<std::string> types = gpu_types_of(observations, site.config);
+  const auto fit = fit_to_show(options, site);
+  if (!fit || fit->observations.empty()) {
+    return most_informative(ThroughputModel(TypeSpeeds(site.config.speeds()), observations), types,
+                            kOfAProfile);
+  }
+  std::vector<InformativeMeasurement> all =
+      most_informative(*models_of(*fit).throughput_model(), types, kOfAProfile);
+  std::erase_if(all, [&](const InformativeMeasurement& one) {
+    return std::ranges::none_of(observations, [&](const ThroughputObservation& observation) {
+      return observation.profile == one.profile;
+    });
+  });
+  return all;
 }
 
 }  // namespace
@@ -84,7 +96,7 @@ int show_fits(const Globals& globals, const ModelsOptions& options, const Site& 
                             .show = show};
   if (show) {
     answer.flagged = flags_of(*rows);
-    answer.most_informative = most_informative_from(*rows, site.config);
+    answer.most_informative = most_informative_from(*rows, options, site);
   }
   if (globals.json) {
     Json json = document(kModelsFitsSchema, "");

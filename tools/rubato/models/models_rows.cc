@@ -11,12 +11,31 @@
 #include "tools/rubato/models/read_input.h"
 #include "tools/rubato/models/site_store.h"
 #include "tools/shared/own_fields.h"
+#include "tools/shared/published.h"
 
 namespace rubato::tools {
 
 bool chosen(const ModelsOptions& options, const store::ProfileRow& row) {
   return (row.type.shared || wanted(options.account, row.type.account)) &&
          wanted(options.type, row.type.name) && wanted(options.gpu_type, row.gpu_type);
+}
+
+Result<ModelsFit> fit_to_show(const ModelsOptions& options, const Site& site) {
+  if (options.file.empty()) {
+    auto fit = read_models_fit(site);
+    if (fit) fit->ready = false;  // options may give a shape that no job has
+    return fit;
+  }
+  const auto rows = rows_to_fit(options, site);
+  if (!rows) return tl::unexpected<Error>(rows.error());
+  ModelsFit fit;
+  fit.speeds = site.config.speeds();
+  fit.observations = observations_of(*rows);
+  fit.rows = measured_rows(*rows);
+  fit.memory = site.config.gpu_memory();
+  fit.links = site.config.gpu_links();
+  fit.curves = StepTimeModels(fit.rows, fit.memory, fit.links).curve_points();
+  return fit;
 }
 
 std::map<std::string, ModelShape> shapes_of(const Config& config) {
@@ -100,7 +119,7 @@ void print_most_informative(const std::vector<InformativeMeasurement>& most_info
   if (most_informative.empty()) return;
   fmt::print("\nMost informative measurements:\n");
   for (const InformativeMeasurement& measurement : most_informative) {
-    fmt::print("  {} on {} {}: would cut the forecast error from {:.0f}% to {:.0f}%\n",
+    fmt::print("  {} on {} {}: would cut the mean STDDEV of the job type from {:.0f}% to {:.0f}%\n",
                measurement.profile.job_type, measurement.gpus,
                measurement.gpu_type.empty() ? kUnknown : measurement.gpu_type,
                100 * std::expm1(measurement.mean),

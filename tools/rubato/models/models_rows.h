@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/json/models_fit.h"
 #include "lib/model/throughput/acquisition.h"
 #include "lib/store/profiles.h"
 #include "tools/rubato/models/models_actions.h"
@@ -19,6 +20,8 @@ namespace rubato::tools {
 /// Rows of an exported file, or of the site's store.
 [[nodiscard]] Result<std::vector<store::ProfileRow>> rows_to_fit(const ModelsOptions& options,
                                                                  const Site& site);
+/// The models that the last round had; those of a file are fitted now. Any shape may be asked.
+[[nodiscard]] Result<ModelsFit> fit_to_show(const ModelsOptions& options, const Site& site);
 /// Model shapes of the job types in rubato.conf.
 [[nodiscard]] std::map<std::string, ModelShape> shapes_of(const Config& config);
 [[nodiscard]] std::set<std::string> types_of(const std::vector<store::ProfileRow>& rows);

@@ -45,6 +45,8 @@ std::set<std::string> account_names(const Snapshot& snapshot, const ModelsFit& f
   for (const ThroughputObservation& observation : fit.observations)
     names.insert(observation.profile.account);
   for (const CurvePoint& point : fit.curves) names.insert(point.profile.account);
+  for (const MeasuredRow& row : fit.rows) names.insert(row.profile.account);
+  for (const ProfileShape& one : fit.shapes) names.insert(one.profile.account);
   for (const TypePredictability& type : snapshot.memory.types) names.insert(type.account);
   for (const ProfileNoise& one : snapshot.memory.noises) names.insert(one.account);
   return names;
@@ -55,6 +57,8 @@ std::set<std::string> job_type_names(const Snapshot& snapshot, const ModelsFit& 
   for (const ThroughputObservation& observation : fit.observations)
     names.insert(observation.profile.job_type);
   for (const CurvePoint& point : fit.curves) names.insert(point.profile.job_type);
+  for (const MeasuredRow& row : fit.rows) names.insert(row.profile.job_type);
+  for (const ProfileShape& one : fit.shapes) names.insert(one.profile.job_type);
   for (const Job& job : snapshot.jobs) {
     if (job.hints) names.insert(job.hints->job_type);
   }
@@ -132,14 +136,14 @@ Anonymous anonymise(const Snapshot& snapshot, const ModelsFit& fit) {
               return std::tie(a.account, a.job_type) < std::tie(b.account, b.job_type);
             });
   ModelsFit plain_fit = fit;
-  for (ThroughputObservation& observation : plain_fit.observations) {
-    accounts.replace(observation.profile.account);
-    types.replace(observation.profile.job_type);
-  }
-  for (CurvePoint& point : plain_fit.curves) {
-    accounts.replace(point.profile.account);
-    types.replace(point.profile.job_type);
-  }
+  const auto replace = [&](ProfileName& profile) {
+    accounts.replace(profile.account);
+    types.replace(profile.job_type);
+  };
+  for (ThroughputObservation& observation : plain_fit.observations) replace(observation.profile);
+  for (CurvePoint& point : plain_fit.curves) replace(point.profile);
+  for (MeasuredRow& row : plain_fit.rows) replace(row.profile);
+  for (ProfileShape& one : plain_fit.shapes) replace(one.profile);
   return {std::move(plain), std::move(plain_fit)};
 }
 

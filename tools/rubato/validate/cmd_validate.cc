@@ -15,6 +15,7 @@
 #include "lib/validate/validate.h"
 #include "lib/validate/validate_bert.h"
 #include "lib/validate/validate_gavel.h"
+#include "lib/validate/validate_left_out.h"
 #include "lib/validate/validate_rubick.h"
 #include "lib/validate/validate_sia.h"
 #include "tools/rubato/simulate/launched.h"
@@ -40,7 +41,8 @@ std::span<const SectionMaker> sections() {
   static const std::vector<SectionMaker> table{{"bert", &validate_bert},
                                                {"rubick", &validate_rubick},
                                                {"gavel", &validate_gavel},
-                                               {"sia", &validate_sia}};
+                                               {"sia", &validate_sia},
+                                               {"left-out", &validate_left_out}};
   return table;
 }
 
