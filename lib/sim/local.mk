@@ -70,6 +70,8 @@ lib_librubato_sim_la_SOURCES = \
   lib/sim/peers/guest.cc \
   lib/sim/peers/guest.h \
   lib/sim/peers/held_gpus.h \
+  lib/sim/peers/line_search.cc \
+  lib/sim/peers/line_search.h \
   lib/sim/peers/muri_tiresias.cc \
   lib/sim/peers/muri_tiresias.h \
   lib/sim/peers/policies.cc \
@@ -81,6 +83,8 @@ lib_librubato_sim_la_SOURCES = \
   lib/sim/peers/pollux_search.h \
   lib/sim/peers/pollux_tiresias.cc \
   lib/sim/peers/pollux_tiresias.h \
+  lib/sim/peers/quasi_newton.cc \
+  lib/sim/peers/quasi_newton.h \
   lib/sim/peers/read_jobs.cc \
   lib/sim/peers/read_jobs.h \
   lib/sim/peers/rubick_loop.cc \

@@ -93,6 +93,26 @@ TEST(PeerGates, SiaPhilly2) { expect_published({"sia-het64:philly-2", "sia"}, "s
 TEST(PeerGates, SiaSaturn1) { expect_published({"sia-het64:saturn-1", "sia"}, "sia"); }
 TEST(PeerGates, SiaSaturn2) { expect_published({"sia-het64:saturn-2", "sia"}, "sia"); }
 
+TEST(PeerPolicies, TheSeedDrawsAmongSiasEqualChoices) {
+  const auto data = test::shared_data("sia");
+  if (!data) GTEST_SKIP() << "no shared data";
+  auto suite = make_suite("sia-het64:philly-1", *data, 0);
+  ASSERT_TRUE(suite) << suite.error().text;
+  suite->jobs.resize(30);
+  const auto last = [&](std::uint64_t seed) {
+    RunControl control;
+    control.seed = seed;
+    const auto record = run_suite(*suite, "sia", Information::kKnown, control);
+    EXPECT_TRUE(record) << record.error().text;
+    double sum = 0;
+    for (const JobResult& job : record->jobs) sum += job.jct();
+    return sum;
+  };
+  EXPECT_EQ(last(1), last(1));
+  EXPECT_NE(last(0), last(1));
+  EXPECT_NEAR(last(1) / last(0), 1, .3);
+}
+
 // The rules of Sia and Pollux also run in each other's simulator.
 TEST(PeerPolicies, RunWhereTheirRulesHold) {
   const auto data = test::shared_data("pollux");

@@ -4,20 +4,19 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <span>
 #include <vector>
 
-#include "lib/model/numeric/bounded_fit.h"
+#include "lib/sim/peers/quasi_newton.h"
 
 namespace rubato::sim {
 namespace {
 
 constexpr double kMin = 1e-8;
-constexpr double kMax = 1e4;
 constexpr double kRounding = 1e-8;
 constexpr int kTried = 50;
-constexpr int kEvaluations = 4000;
 
 using Values = std::array<double*, 7>;
 
@@ -25,23 +24,56 @@ Values members(AdaptiveModel& m) {
   return {&m.fixed, &m.each, &m.far, &m.far_growth, &m.near, &m.near_growth, &m.overlap};
 }
 
-double objective(const AdaptiveModel& m, const AdaptivePoints& points) {
-  double pass = 0;
-  double step = 0;
+/// The objective of the artifacts' fits, and its gradient in the order of members().
+double objective(const AdaptiveModel& m, const AdaptivePoints& points, std::span<double> gradient) {
+  std::array<double, 7> pass_slopes{};
+  std::array<double, 7> step_slopes{};
+  double pass_sum = 0;
+  double step_sum = 0;
   for (const auto& [key, seconds] : points) {
     const auto& [nodes, gpus, local] = key;
     const auto batch = static_cast<double>(local);
-    const double a = std::log(m.pass(batch) / (seconds.step - seconds.sync));
-    const double b = std::log(m.step(nodes, gpus, batch) / seconds.step);
-    pass += a * a;
-    step += b * b;
+    const double more = std::max(gpus - 2.0, kMin);
+    const double pass = m.pass(batch);
+    const double exchange = m.exchange(nodes, gpus);
+    const double pass_off = std::log(pass) - std::log(seconds.step - seconds.sync);
+    const double bent_pass = std::pow(pass, m.overlap);
+    const double bent_exchange = std::pow(exchange, m.overlap);
+    const double sum = bent_pass + bent_exchange;
+    const double step_off = std::log(sum) / m.overlap - std::log(seconds.step);
+    pass_sum += pass_off * pass_off;
+    step_sum += step_off * step_off;
+    pass_slopes[0] += pass_off / pass;
+    pass_slopes[1] += pass_off * batch / pass;
+    step_slopes[0] += step_off * bent_pass / pass / sum;
+    step_slopes[1] += step_off * bent_pass / pass / sum * batch;
+    const double by_exchange = step_off * bent_exchange / exchange / sum;
+    if (gpus > 1) {
+      const std::size_t which = nodes > 1 ? 2 : 4;
+      step_slopes[which] += by_exchange;
+      step_slopes[which + 1] += by_exchange * more;
+    }
+    step_slopes[6] += step_off *
+                      ((bent_pass * std::log(pass) + bent_exchange * std::log(exchange)) / sum -
+                       std::log(sum) / m.overlap) /
+                      m.overlap;
   }
   const auto n = static_cast<double>(points.size());
+  const double pass_error = std::sqrt(pass_sum / n);
+  const double step_error = std::sqrt(step_sum / n);
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    gradient[i] = (pass_error > 0 ? pass_slopes[i] / (n * pass_error) : 0) +
+                  (step_error > 0 ? step_slopes[i] / (n * step_error) : 0);
+  }
   const double bend = m.overlap - 1;
   const double far = m.far_growth / m.far;
   const double near = m.near_growth / m.near;
-  return std::sqrt(pass / n) + std::sqrt(step / n) + 1e-3 * bend * bend +
-         1e-2 * (far * far + near * near);
+  gradient[2] -= 2e-2 * far * far / m.far;
+  gradient[3] += 2e-2 * far / m.far;
+  gradient[4] -= 2e-2 * near * near / m.near;
+  gradient[5] += 2e-2 * near / m.near;
+  gradient[6] += 2e-3 * bend;
+  return pass_error + step_error + 1e-3 * bend * bend + 1e-2 * (far * far + near * near);
 }
 
 /// The range of the measurements.
@@ -78,37 +110,33 @@ double AdaptiveModel::step(int nodes, int gpus, double local) const {
                   1 / overlap);
 }
 
-AdaptiveModel fit_adaptive(const AdaptivePoints& points) {
+AdaptiveModel fit_adaptive(const AdaptivePoints& points, double reduction) {
   const Seen seen(points);
   AdaptiveModel model;
-  std::array<bool, 7> free{};
-  free.fill(true);
+  std::array<BoundedVariable, 7> variables;
+  for (std::size_t i = 0; i < variables.size(); ++i) {
+    const bool bend = i + 1 == variables.size();
+    variables[i] = {*members(model)[i], bend ? 1 : kMin,
+                    bend ? 10 : std::numeric_limits<double>::infinity()};
+  }
   const auto fix = [&](std::size_t which, double value) {
-    free[which] = false;
-    *members(model)[which] = value;
+    variables[which] = {value, value, value};
   };
   if (seen.batches.size() == 1) fix(0, seen.pass / 2);
   if (!seen.far) fix(2, kMin);
   if (!seen.far || !seen.growth) fix(3, kMin);
   if (!seen.near) fix(4, kMin);
   if (!seen.near || !seen.growth) fix(5, kMin);
-  std::vector<FitParameter> parameters;
-  std::vector<std::size_t> which;
-  for (std::size_t i = 0; i < free.size(); ++i) {
-    if (!free[i]) continue;
-    const bool bend = i + 1 == free.size();
-    parameters.push_back({*members(model)[i], bend ? 1 : kMin, bend ? 10 : kMax, !bend});
-    which.push_back(i);
-  }
-  const auto with = [&](std::span<const double> values) {
-    AdaptiveModel out = model;
-    for (std::size_t i = 0; i < which.size(); ++i) *members(out)[which[i]] = values[i];
+  const auto with = [](std::span<const double> values) {
+    AdaptiveModel out;
+    for (std::size_t i = 0; i < values.size(); ++i) *members(out)[i] = values[i];
     return out;
   };
-  const FitResult fit = minimise(
-      parameters, [&](std::span<const double> values) { return objective(with(values), points); },
-      kEvaluations);
-  model = with(fit.values);
+  model = with(quasi_newton(variables,
+                            [&](std::span<const double> at, std::span<double> gradient) {
+                              return objective(with(at), points, gradient);
+                            },
+                            {.reduction = reduction}));
   if (!seen.far) {
     model.far = std::max(model.far, 1.1 * model.near);
     model.far_growth = std::max(model.far_growth, 1.1 * model.near_growth);

@@ -33,8 +33,8 @@ struct AdaptiveModel {
 using AdaptivePoints = std::map<std::tuple<int, int, std::int64_t>, StepSeconds>;
 
 /// `points` must not be empty. Parameters without measurements are fixed: an exchange that was not
-/// measured costs 0.
-[[nodiscard]] AdaptiveModel fit_adaptive(const AdaptivePoints& points);
+/// measured costs 0. `reduction`: where the artifact's fit stops (QuasiNewtonRules).
+[[nodiscard]] AdaptiveModel fit_adaptive(const AdaptivePoints& points, double reduction);
 
 /// The batches to choose from.
 struct BatchBounds {

@@ -15,11 +15,14 @@ constexpr double kNothing = 110;  ///< cost of a job without GPUs, in hundredths
 constexpr double kSmall = 1e-4;   ///< goodput that stands for 0
 constexpr double kMaxCost = 3000;
 constexpr int kMaxGpus = 64;
+/// The artifact's fits stop at this relative reduction.
+constexpr double kReduction = 1e-5;
 
 }  // namespace
 
-SiaOwn::SiaOwn(const AdaptiveRules& rules, const ClusterShape& cluster)
+SiaOwn::SiaOwn(const AdaptiveRules& rules, const ClusterShape& cluster, std::uint64_t seed)
     : LoopPolicy(rules), cluster_(cluster) {
+  if (seed > 0) ties_.emplace(static_cast<std::uint32_t>(seed));
   for (const TypeIndex type : cluster.type_indices()) {
     const NodeGroup& group = cluster.groups[type];
     for (int gpus = 1; gpus <= group.gpus_per_node; gpus *= 2) {
@@ -42,7 +45,7 @@ void SiaOwn::measured(LoopJob& job, const StepSeconds& step) {
       type.points.try_emplace({job.run.nodes(), gpus, job.run.split.local}, step).second;
   if (!is_new) return;
   type.max_gpus = std::max(type.max_gpus, gpus);
-  type.model = fit_adaptive(type.points);
+  type.model = fit_adaptive(type.points, kReduction);
 }
 
 /// If the type has a model: the best batch up to the application's largest. Else a batch that keeps
@@ -138,12 +141,18 @@ std::vector<double> SiaOwn::costs(double now, const LoopJob& job) const {
   return values;
 }
 
+/// The solver takes the first of equal choices, so the order decides.
+void SiaOwn::draw_order(std::vector<std::size_t>& jobs, std::vector<ColumnIndex>& columns) {
+  if (!ties_) return;
+  ties_->shuffle(jobs);
+  ties_->shuffle(columns);
+}
+
 std::vector<LoopGrant> SiaOwn::decide(double now, std::span<LoopJob* const> active) {
   AssignmentProblem choice;
   for (const TypeIndex type : cluster_.type_indices()) choice.gpus.push_back(cluster_.gpus(type));
-  for (const SiaConfiguration& config : configurations_) {
-    choice.columns.push_back({config.type, config.gpus});
-  }
+  std::vector<ColumnIndex> columns;
+  for (const auto c : indices<ColumnIndex>(configurations_)) columns.push_back(c);
   std::vector<ColumnIndex> chosen(active.size());
   std::vector<std::size_t> jobs;
   for (std::size_t i = 0; i < active.size(); ++i) {
@@ -153,15 +162,26 @@ std::vector<LoopGrant> SiaOwn::decide(double now, std::span<LoopJob* const> acti
       choice.gpus[active[i]->held.type] -= active[i]->gpus();
       continue;
     }
-    choice.costs.push_back(costs(now, *active[i]));
     jobs.push_back(i);
+  }
+  draw_order(jobs, columns);
+  for (const ColumnIndex c : columns) {
+    choice.columns.push_back({configurations_[c].type, configurations_[c].gpus});
+  }
+  for (const std::size_t i : jobs) {
+    const std::vector<double> all = costs(now, *active[i]);
+    std::vector<double> row;
+    for (const ColumnIndex c : columns) row.push_back(all[c]);
+    choice.costs.push_back(std::move(row));
   }
   const auto found = branch_and_bound(choice);
   if (!found) {
     failure_ = "sia: " + found.error().text;
     return std::vector<LoopGrant>(active.size());
   }
-  for (std::size_t k = 0; k < jobs.size(); ++k) chosen[jobs[k]] = found->chosen[k];
+  for (std::size_t k = 0; k < jobs.size(); ++k) {
+    if (found->chosen[k].valid()) chosen[jobs[k]] = columns[found->chosen[k]];
+  }
   return place(active, chosen);
 }
 

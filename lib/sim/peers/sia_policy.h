@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/sim/engine/mersenne.h"
 #include "lib/sim/peers/adaptive_fit.h"
 #include "lib/sim/peers/adaptive_loop.h"
 #include "lib/sim/solver/assignment_problem.h"
@@ -27,7 +28,9 @@ struct SiaConfiguration {
 
 class SiaOwn : public LoopPolicy {
  public:
-  SiaOwn(const AdaptiveRules& rules, const ClusterShape& cluster);
+  /// Many choices cost the same. `seed` draws which of them is taken; 0: the first jobs and types
+  /// come first.
+  SiaOwn(const AdaptiveRules& rules, const ClusterShape& cluster, std::uint64_t seed);
 
   [[nodiscard]] std::vector<LoopGrant> decide(double now,
                                               std::span<LoopJob* const> active) override;
@@ -50,6 +53,7 @@ class SiaOwn : public LoopPolicy {
 
   [[nodiscard]] std::vector<double> goodputs(const LoopJob& job, const Known& known) const;
   [[nodiscard]] std::vector<double> costs(double now, const LoopJob& job) const;
+  void draw_order(std::vector<std::size_t>& jobs, std::vector<ColumnIndex>& columns);
   [[nodiscard]] ColumnIndex held(const LoopJob& job) const;
   [[nodiscard]] std::vector<LoopGrant> place(std::span<LoopJob* const> active,
                                              const std::vector<ColumnIndex>& chosen) const;
@@ -57,6 +61,7 @@ class SiaOwn : public LoopPolicy {
   ClusterShape cluster_;
   std::vector<SiaConfiguration> configurations_;  ///< the columns of the program
   std::map<const LoopJob*, Known> known_;
+  std::optional<Mersenne> ties_;  ///< nullopt: in the given order
   std::string failure_;
 };
 

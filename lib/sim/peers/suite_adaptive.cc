@@ -90,7 +90,7 @@ std::unique_ptr<LoopPolicy> make_policy(const std::string& name, const Suite& su
   const bool one_type = cluster.types() == 1;
   const bool in_sia = &rules == &sia_rules();
   if (name == "pollux") return std::make_unique<PolluxOwn>(rules, cluster, control.seed);
-  if (name == "sia") return std::make_unique<SiaOwn>(rules, cluster);
+  if (name == "sia") return std::make_unique<SiaOwn>(rules, cluster, control.seed);
   if (name == "optimus" && one_type) {
     return std::make_unique<PolluxOptimus>(rules, cluster.groups.front());
   }
