@@ -9,7 +9,7 @@
 #include "lib/base/log.h"
 #include "lib/json/statistics_table.h"
 #include "lib/model/model_versions.h"
-#include "lib/policy/algorithms/job_forecast.h"
+#include "lib/policy/algorithms/forecast.h"
 
 namespace rubato {
 
@@ -52,9 +52,9 @@ void ModelSource::note_jobs(const Snapshot& snapshot, const Config& config) {
   shapes_.clear();
   for (const Job& job : snapshot.jobs) {
     if (shapes_.size() >= kMaxShapes) return;
-    const JobSpec spec = spec_of(job, config);
-    if (spec.shape && spec.plans && !spec.profile.job_type.empty())
-      shapes_.insert({spec.profile, *spec.shape});
+    if (!job.hints || !job.hints->model || !job.hints->plans) continue;
+    const ProfileName profile = profile_of(job, config);
+    if (!profile.job_type.empty()) shapes_.insert({profile, *job.hints->model});
   }
 }
 
