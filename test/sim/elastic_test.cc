@@ -148,7 +148,8 @@ TEST(StepTruth, IsTheSumOfItsParts) {
   EXPECT_DOUBLE_EQ(truth.throughput(job, {0, {1}, 0, ""}, 0), 8 / 2.0);
   EXPECT_DOUBLE_EQ(truth.throughput(job, {0, {2}, 0, ""}, 0), 8 / 2.5);
   EXPECT_DOUBLE_EQ(truth.throughput(job, {0, {1}, 16, ""}, 0), 16 / 3.0);
-  EXPECT_EQ(truth.throughput(job, {0, {1}, 17, ""}, 0), 0) << "more than a GPU holds";
+  EXPECT_DOUBLE_EQ(truth.throughput(job, {0, {1}, 17, ""}, 0), 17 / (2 * (1 + 9 / 8.0)))
+      << "more than a GPU holds: two passes";
   EXPECT_EQ(truth.throughput(job, {0, {4, 4, 4}, 0, ""}, 0), 0) << "a GPU without a sample";
   job.servers = 2;
   job.step->exchange_s = 1;

@@ -179,6 +179,9 @@ A report is dropped if it comes sooner than
 of rubato.conf (60 seconds) after the last one of its job, or if too many messages wait.
 Its update still succeeds, so that a training loop never fails because of it.
 Any other message that is not accepted fails its update.
+From Slurm 24.11 on
+.B scontrol
+prints the reason of a refusal.
 Slurm 22.05 returns no text for a refused update:
 .B scontrol
 shows one of these errors, and slurmctld's log has the whole text.

@@ -108,7 +108,7 @@ TEST(ConfigGolden, TheExampleParsesWithEveryLineInUse) {
   const auto config = parse_config(text, "example");
   ASSERT_TRUE(config) << config.error().text;
   EXPECT_EQ(config->managed_partitions, std::set<std::string>{"gpu"});
-  EXPECT_EQ(config->gpu_types, (std::vector<GpuTypeConfig>{{"a100", 1.0, 80 * 1024}}));
+  EXPECT_EQ(config->gpu_types, (std::vector<GpuTypeConfig>{{"a100", 1.0, 80 * 1024, 600}}));
 }
 
 TEST(ConfigGolden, HelpNamesEveryOptionAndFitsATerminal) {

@@ -39,6 +39,7 @@ PlanTerms truth() {
   at(t, PlanTerm::kNetwork) = 0.8;
   at(t, PlanTerm::kGradients) = 1;
   at(t, PlanTerm::kActivations) = 0.7;
+  at(t, PlanTerm::kLinks) = 1;
   return t;
 }
 
