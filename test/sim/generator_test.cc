@@ -266,7 +266,7 @@ TEST(Training, ShapesAreOfTheirLoadAndFitTheirCluster) {
     EXPECT_GT(load, .25) << shape;
     EXPECT_LT(load, 1.5) << shape;
   }
-  EXPECT_NE(error_of("training@smal").find("must be one of small, three"), std::string::npos);
+  EXPECT_NE(error_of("training@little").find("must be one of small, three"), std::string::npos);
 }
 
 /// Speed grows with the square root of the GPUs.
