@@ -24,6 +24,7 @@ using std::chrono::milliseconds;
 
 constexpr auto kIdlePublish = milliseconds(333);  // for each second of HeartbeatTimeout
 constexpr auto kMaxModelsWait = milliseconds(2000);
+constexpr auto kMaxShapesWait = milliseconds(500);
 constexpr auto kStoreLook = milliseconds(10);
 constexpr auto kMaxEnd = milliseconds(450);
 constexpr double kFailedRest = 0.1;  // seconds after a failed step, which is tried again
@@ -292,6 +293,13 @@ std::optional<Plan> Loop::decide(const Snapshot& snapshot, const Models& models)
   return plan;
 }
 
+// A plan of a job with a new model shape needs a fit, which takes milliseconds.
+void Loop::await_shapes() {
+  if (config_->off(Mechanism::kLearning)) return;
+  models_.feed(*config_, recorder_);
+  models_.await_fit(clock_->steady() + kMaxShapesWait, pacer_);
+}
+
 void Loop::cycle() {
   if (shutting_down() || scheduling_disabled()) return;
   // As in stock schedule(): requests go first when there are many.
@@ -313,7 +321,7 @@ void Loop::cycle() {
   seen->memory = memory_;
   shorten(*seen);
   const auto snapshot = std::make_shared<const Snapshot>(std::move(*seen));
-  models_.note_jobs(*snapshot, *config_);
+  if (models_.note_jobs(*snapshot, *config_)) await_shapes();
   const std::shared_ptr<const Models> models = models_.models(*config_);
   std::optional<Plan> decided = decide(*snapshot, *models);
   if (pacer_.stopping() || !decided) return;

@@ -53,6 +53,7 @@ class Loop final : public Waker {
   void notice_clock_step(Seconds taken);
   void load_state(const Snapshot&);
   void await_models();
+  void await_shapes();
   void shorten(Snapshot& snapshot);
   [[nodiscard]] std::optional<Plan> decide(const Snapshot&, const Models&);
   void note_round(const RoundRecord& round);

@@ -48,14 +48,15 @@ void ModelSource::feed(const Config& config, Recorder& recorder) {
   feed_->offer(std::move(offer));
 }
 
-void ModelSource::note_jobs(const Snapshot& snapshot, const Config& config) {
-  shapes_.clear();
+bool ModelSource::note_jobs(const Snapshot& snapshot, const Config& config) {
+  const std::set<ProfileShape> before = std::exchange(shapes_, {});
   for (const Job& job : snapshot.jobs) {
-    if (shapes_.size() >= kMaxShapes) return;
+    if (shapes_.size() >= kMaxShapes) break;
     if (!job.hints || !job.hints->model || !job.hints->plans) continue;
     const ProfileName profile = profile_of(job, config);
     if (!profile.job_type.empty()) shapes_.insert({profile, *job.hints->model});
   }
+  return !std::includes(before.begin(), before.end(), shapes_.begin(), shapes_.end());
 }
 
 void ModelSource::await_fit(SteadyTime deadline, const Pacer& pacer) const {

@@ -29,8 +29,8 @@ class ModelSource {
 
   /// Hands new reports and the state of the store to the thread that fits; starts it first.
   void feed(const Config& config, Recorder& recorder);
-  /// Takes note of the model shapes of the jobs, for the next feed().
-  void note_jobs(const Snapshot& snapshot, const Config& config);
+  /// Takes note of the model shapes of the jobs, for the next feed(). True if one is new.
+  [[nodiscard]] bool note_jobs(const Snapshot& snapshot, const Config& config);
   /// Waits for the fit of what is urgent, until `deadline` or the loop is to stop.
   void await_fit(SteadyTime deadline, const Pacer& pacer) const;
 
