@@ -7,27 +7,11 @@ namespace rubato::release {
 
 #if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(24, 11, 0)
 
-bool reason_is_limit(const job_record_t& job) {
-  return !acct_policy_job_runnable_state(const_cast<job_record_t*>(&job));
-}
-
-const char* reason_name(std::uint32_t reason) {
-  return job_reason_string(static_cast<enum job_state_reason>(reason));
-}
-
 std::uint32_t priority_in(const job_record_t& job, int index) {
   return job.priority_array != nullptr ? job.priority_array[index] : job.priority;
 }
 
 bool names_several_qos(const job_record_t&) { return false; }
-
-bool wants_whole_nodes(const job_details_t& details) {
-  return details.whole_node == WHOLE_NODE_REQUIRED;
-}
-
-bool wants_nodes_of_one_user(const job_details_t& details) {
-  return details.whole_node == WHOLE_NODE_USER;
-}
 
 bitstr_t* powered_down_nodes() { return power_node_bitmap; }
 
@@ -64,26 +48,6 @@ void count_gres(list_t* gres, std::uint32_t nodes, std::uint64_t* counts) {
 
 #else
 
-// The range of acct_policy_job_runnable_state() of 22.05, and the limits that came later.
-bool reason_is_limit(const job_record_t& job) {
-  switch (job.state_reason) {
-    case WAIT_ASSOC_JOB_LIMIT:
-    case WAIT_ASSOC_RESOURCE_LIMIT:
-    case WAIT_ASSOC_TIME_LIMIT:
-    case WAIT_QOS_JOB_LIMIT:
-    case WAIT_QOS_TIME_LIMIT:
-      return true;
-    default:
-      return (job.state_reason >= WAIT_QOS_GRP_CPU && job.state_reason <= WAIT_ASSOC_MAX_SUB_JOB) ||
-             (job.state_reason >= WAIT_QOS_MAX_BB_RUN_MINS_PER_ACCT &&
-              job.state_reason <= WAIT_QOS_MAX_UNK_RUN_MINS_PER_USER);
-  }
-}
-
-const char* reason_name(std::uint32_t reason) {
-  return job_state_reason_string(static_cast<enum job_state_reason>(reason));
-}
-
 std::uint32_t priority_in(const job_record_t& job, int index) {
   const priority_mult_t* all = job.part_prio;
   return all != nullptr && all->priority_array != nullptr ? all->priority_array[index]
@@ -92,14 +56,6 @@ std::uint32_t priority_in(const job_record_t& job, int index) {
 
 bool names_several_qos(const job_record_t& job) {
   return job.qos_list != nullptr && list_count(job.qos_list) > 1;
-}
-
-bool wants_whole_nodes(const job_details_t& details) {
-  return (details.whole_node & WHOLE_NODE_REQUIRED) != 0;
-}
-
-bool wants_nodes_of_one_user(const job_details_t& details) {
-  return (details.whole_node & WHOLE_NODE_USER) != 0;
 }
 
 bitstr_t* powered_down_nodes() { return power_down_node_bitmap; }

@@ -27,21 +27,10 @@ using JobTest = int(job_record_t*, bitstr_t*, uint32_t, uint32_t, uint32_t, uint
 /// Operations of select plugins that 22.05 has and 24.11 does not.
 inline constexpr bool kOldSelectOps = SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(24, 11, 0);
 
-/// The reason of a pending job is an association or QOS limit (22.05: acct_policy.c,
-/// acct_policy_job_runnable_state()).
-[[nodiscard]] bool reason_is_limit(const job_record_t& job);
-/// The reason of a job as squeue shows it.
-[[nodiscard]] const char* reason_name(std::uint32_t reason);
-
 /// The priority of a job in partition number `index` of its list.
 [[nodiscard]] std::uint32_t priority_in(const job_record_t& job, int index);
 /// `--qos=a,b` (from 24.11 on): Slurm chooses the QOS at the start.
 [[nodiscard]] bool names_several_qos(const job_record_t& job);
-
-/// --exclusive.
-[[nodiscard]] bool wants_whole_nodes(const job_details_t& details);
-/// --exclusive=user.
-[[nodiscard]] bool wants_nodes_of_one_user(const job_details_t& details);
 
 /// Nodes that are powered down.
 [[nodiscard]] bitstr_t* powered_down_nodes();
@@ -75,5 +64,56 @@ struct DerivedRequest {
 /// Writes "gres:gpu:2" as this release spells it (24.11: "gres/gpu:2"), in place; null is allowed.
 void spell_gres(char* text) noexcept;
 void count_gres(list_t* gres, std::uint32_t nodes, std::uint64_t* counts);
+
+/// reason_is_limit(): the reason of a pending job is an association or QOS limit. reason_name(): as
+/// squeue shows it. wants_whole_nodes(): --exclusive; wants_nodes_of_one_user(): --exclusive=user.
+// These are inline, for tests link the readers of records without slurmctld.
+#if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(24, 11, 0)
+inline bool reason_is_limit(const job_record_t& job) {
+  return !acct_policy_job_runnable_state(const_cast<job_record_t*>(&job));
+}
+
+inline const char* reason_name(std::uint32_t reason) {
+  return job_reason_string(static_cast<enum job_state_reason>(reason));
+}
+
+inline bool wants_whole_nodes(const job_details_t& details) {
+  return details.whole_node == WHOLE_NODE_REQUIRED;
+}
+
+inline bool wants_nodes_of_one_user(const job_details_t& details) {
+  return details.whole_node == WHOLE_NODE_USER;
+}
+
+#else
+// The range of acct_policy_job_runnable_state() of 22.05, and the limits that came later.
+inline bool reason_is_limit(const job_record_t& job) {
+  switch (job.state_reason) {
+    case WAIT_ASSOC_JOB_LIMIT:
+    case WAIT_ASSOC_RESOURCE_LIMIT:
+    case WAIT_ASSOC_TIME_LIMIT:
+    case WAIT_QOS_JOB_LIMIT:
+    case WAIT_QOS_TIME_LIMIT:
+      return true;
+    default:
+      return (job.state_reason >= WAIT_QOS_GRP_CPU && job.state_reason <= WAIT_ASSOC_MAX_SUB_JOB) ||
+             (job.state_reason >= WAIT_QOS_MAX_BB_RUN_MINS_PER_ACCT &&
+              job.state_reason <= WAIT_QOS_MAX_UNK_RUN_MINS_PER_USER);
+  }
+}
+
+inline const char* reason_name(std::uint32_t reason) {
+  return job_state_reason_string(static_cast<enum job_state_reason>(reason));
+}
+
+inline bool wants_whole_nodes(const job_details_t& details) {
+  return (details.whole_node & WHOLE_NODE_REQUIRED) != 0;
+}
+
+inline bool wants_nodes_of_one_user(const job_details_t& details) {
+  return (details.whole_node & WHOLE_NODE_USER) != 0;
+}
+
+#endif
 
 }  // namespace rubato::release

@@ -111,8 +111,11 @@ def promised_start_is_kept_or_explained(c):
     c.wait(lambda: c.ask(f"squeue -h -j {later} -o %r") in ("RubatoKeptForOthers", "RubatoNext"), 60,
            "the later job to wait, and not to take the reserved node")
     c.cmd(f"squeue -j {whole},{later} -o '%.6i %.10T %S %r'")
-    order = {job: json.loads(c.ask(f"rubato explain {job} --json"))["jobs"][0]["order"]
-             for job in (whole, later)}
+
+    def order_of(job):
+        text = c.ask(f"rubato explain {job} --json", check=False)
+        return json.loads(text)["jobs"][0].get("order") if text.rc == 0 and text else None
+    order = {job: c.wait(lambda job=job: order_of(job), 30, "the job in a plan") for job in (whole, later)}
     check(order[later] < order[whole], "the later job before it in the order", order)
     check(0 < _start_time(c, whole) <= promised, "the promised start", _start_time(c, whole))
     c.cmd("scontrol update NodeName=n1 State=DRAIN Reason=scenario")
