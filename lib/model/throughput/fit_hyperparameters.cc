@@ -22,16 +22,29 @@ constexpr double kMinStddev = 0.005;
 constexpr double kMaxStddev = 3.0;
 constexpr int kMaxEvaluations = 1200;
 
-/// The observations with a throughput, in whole profiles, those with most observations first.
+/// Before in an order that does not come from names.
+bool measured_before(const ThroughputObservation& a, const ThroughputObservation& b) {
+  return std::tie(a.throughput, a.gpus, a.batch, a.nodes, a.samples) <
+         std::tie(b.throughput, b.gpus, b.batch, b.nodes, b.samples);
+}
+
+/// The observations with a throughput, in whole profiles, those with most observations first. Names
+/// do not decide their order: the search for a maximum makes much of the last digits of a sum.
 std::vector<ThroughputObservation> chosen(const std::vector<ThroughputObservation>& observations) {
   std::map<ProfileName, std::vector<ThroughputObservation>> profiles;
   for (const ThroughputObservation& observation : observations)
     if (observation.throughput > 0) profiles[observation.profile].push_back(observation);
-  std::vector<const std::vector<ThroughputObservation>*> order;
+  std::vector<std::vector<ThroughputObservation>*> order;
   order.reserve(profiles.size());
-  for (const auto& [unused, own] : profiles) order.push_back(&own);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto* a, const auto* b) { return a->size() > b->size(); });
+  for (auto& [unused, own] : profiles) {
+    std::stable_sort(own.begin(), own.end(), measured_before);
+    order.push_back(&own);
+  }
+  std::stable_sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+    if (a->size() != b->size()) return a->size() > b->size();
+    return std::lexicographical_compare(a->begin(), a->end(), b->begin(), b->end(),
+                                        measured_before);
+  });
   std::vector<ThroughputObservation> result;
   for (const auto* own : order) {
     for (const ThroughputObservation& observation : *own)
