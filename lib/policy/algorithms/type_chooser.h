@@ -60,7 +60,7 @@ class TypeChooser {
   void accept(const PendingEntry& entry, MatchCandidate& candidate);
   void forecast(const Job& job, MatchCandidate& candidate);
   /// Efficient samples/s; without a profile of its own only the ratios between types mean anything.
-  /// What is not known well is hoped to be better where it costs nobody a wait to find out.
+  /// Adds hope to an uncertain forecast where trying it delays no other job.
   [[nodiscard]] double hoped(const Forecast& f, TypeId type) const;
   /// By type: some of its GPUs are free.
   [[nodiscard]] std::vector<bool> free_types() const;
