@@ -13,7 +13,7 @@ from .limits import cancel_jobs, make_qos, no_preemption
 from .saved import unharmed, wait_quiet, waits_in_copy
 
 #: Nodes as sites have them: unequal cores and memory under one feature.
-shape("unequal", rubato_conf=steps.conf(), nodes=(
+shape("unequal", rubato_conf=steps.conf("HeartbeatTimeout=600"), nodes=(
     Nodes("n[1-4]", "a100:4", cpus=64, memory=256000, features="gpu"),
     Nodes("n[5-6]", "a100:4", cpus=128, memory=1000000, features="gpu,large")))
 

@@ -9,7 +9,8 @@ from .limits import make_qos
 from .share import fitted_rows, profile_file
 
 #: Four whole nodes of one type; reservations are fixed early.
-shape("gap", rubato_conf=steps.conf("ReserveAfter=5"), nodes=(Nodes("n[1-4]", "a100:4"),))
+shape("gap", rubato_conf=steps.conf("ReserveAfter=5", "HeartbeatTimeout=600"),
+      nodes=(Nodes("n[1-4]", "a100:4"),))
 
 #: Accounts without background load, whose reservations would go first.
 shape("rules", dbd=True, load=False, rubato_conf=CONF + "ReserveAfter=1\n",
