@@ -38,7 +38,7 @@ struct JobSpec {
   std::optional<Batch> batch{};  ///< none: the job's own choice
   Device device = Device::kGpu;
   std::int64_t present_batch = 0;  ///< of its last report; 0: none
-  std::optional<double> noise{};   ///< its present gradient noise, samples; none: not known
+  std::optional<double> noise{};   ///< gradient noise of the work left, samples; none: not known
   std::string plan{};              ///< the plan that the job says it runs; "" if it does not
 };
 

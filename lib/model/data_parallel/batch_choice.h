@@ -22,7 +22,7 @@ struct BatchQuestion {
   int gpus = 1;
   int nodes = 1;
   std::int64_t present = 1;     ///< the batch that the job runs with if no other is chosen
-  std::optional<double> noise;  ///< present gradient noise, samples; none: all samples count
+  std::optional<double> noise;  ///< gradient noise of the work left, samples; none: all samples count
   double doubt = kBatchDoubt;
 };
 

@@ -18,6 +18,9 @@ constexpr int kMaxReports = 1 << 20;
 // Points of noise per doubling of the samples done.
 constexpr double kPointsPerDoubling = 1;
 
+// Parts of the work that is left, for a mean over it: equal in ln(samples), as points of noise are.
+constexpr int kSlices = 32;
+
 int bin_of(double done) {
   return static_cast<int>(std::floor(kPointsPerDoubling * std::log2(1 + std::max(done, 0.0))));
 }
@@ -117,6 +120,24 @@ std::optional<double> noise_at(const std::vector<ProfileNoise>& profiles,
   if (after == at->points.end()) return low.noise;
   const double share = (where - low.doublings) / (after->doublings - low.doublings);
   return low.noise + share * (after->noise - low.noise);
+}
+
+std::optional<double> lasting_noise(const std::vector<ProfileNoise>& profiles,
+                                    const ProfileName& profile, const WorkSpan& span,
+                                    std::optional<double> present) {
+  const std::optional<double> theirs = noise_at(profiles, profile, span.done);
+  if (!theirs || !(span.left > 0)) return present ? present : theirs;
+  const double scale = present && *theirs > 0 ? *present / *theirs : 1;
+  const double first = std::log1p(span.done);
+  const double step = (std::log1p(span.done + span.left) - first) / kSlices;
+  double sum = 0;
+  for (int i = 0; i < kSlices; ++i) {
+    const double width = std::exp(first + step * i) * std::expm1(step);
+    const double middle = std::expm1(first + step * (i + 0.5));
+    const double noise = scale * noise_at(profiles, profile, middle).value_or(*theirs);
+    sum += width / (noise + span.reference);
+  }
+  return std::max(span.left / sum - span.reference, 0.0);
 }
 
 }  // namespace rubato

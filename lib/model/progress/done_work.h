@@ -41,4 +41,19 @@ void fold_noise(const ProfileName& profile, double done, double noise, Seconds t
 [[nodiscard]] std::optional<double> noise_at(const std::vector<ProfileNoise>& profiles,
                                              const ProfileName& profile, double done);
 
+/// Work that is still to be done with one batch, in efficient samples.
+struct WorkSpan {
+  double done = 0;
+  double left = 0;
+  double reference = 1;  ///< batch at which every sample counts
+};
+/// The one noise that gives a batch the time of `span` under the noise that jobs of the profile had
+/// there: 1 / (noise + reference) is the mean of that quotient over the work, whatever the batch,
+/// as the time of a sample's worth of work is in proportion to (noise + batch) / (noise +
+/// reference). `present`: the job's own noise after `done`, by which the profile's is scaled; none:
+/// it is as theirs. nullopt without any noise.
+[[nodiscard]] std::optional<double> lasting_noise(const std::vector<ProfileNoise>& profiles,
+                                                  const ProfileName& profile, const WorkSpan& span,
+                                                  std::optional<double> present);
+
 }  // namespace rubato

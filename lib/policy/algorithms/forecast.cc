@@ -55,11 +55,13 @@ double work_done(const Snapshot& snapshot, const Job& job) {
   return static_cast<double>(history->points.back().samples);  // before it was requeued
 }
 
-std::optional<double> present_noise(const Snapshot& snapshot, const Job& job,
-                                    const ProfileName& profile) {
+std::optional<double> noise_ahead(const Snapshot& snapshot, const Job& job,
+                                  const ProfileName& profile) {
   const Progress* progress = progress_of(snapshot.memory, job.key);
-  std::optional<double> noise = progress != nullptr ? progress->noise : std::nullopt;
-  if (!noise) noise = noise_at(snapshot.memory.noises, profile, work_done(snapshot, job));
+  WorkSpan span{.done = work_done(snapshot, job), .left = work_left(snapshot, job).value_or(0)};
+  if (job.hints && job.hints->batch) span.reference = static_cast<double>(job.hints->batch->min);
+  const std::optional<double> noise = lasting_noise(
+      snapshot.memory.noises, profile, span, progress != nullptr ? progress->noise : std::nullopt);
   if (!noise || !(*noise > 0)) return noise;
   return std::exp(std::round(std::log(*noise) / kNoiseStep) * kNoiseStep);
 }

@@ -19,10 +19,11 @@ namespace rubato {
 /// Efficient samples done.
 [[nodiscard]] double work_done(const Snapshot& snapshot, const Job& job);
 
-/// The gradient noise of a job now: by its reports, else that of its profile's jobs after as much
-/// work. nullopt if neither is known.
-[[nodiscard]] std::optional<double> present_noise(const Snapshot& snapshot, const Job& job,
-                                                  const ProfileName& profile);
+/// The gradient noise of the work that a job still has to do (lasting_noise): a batch is chosen at
+/// the start and kept to the end, and noise grows on the way. That of its reports where no more is
+/// known; nullopt if neither it nor a job of its profile reported any.
+[[nodiscard]] std::optional<double> noise_ahead(const Snapshot& snapshot, const Job& job,
+                                                const ProfileName& profile);
 
 /// Whether the time that a job still needs can be counted on.
 struct Predictability {

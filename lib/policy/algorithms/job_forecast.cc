@@ -22,7 +22,7 @@ JobSpec spec_of(const RoundInput& input, const Job& job) {
   const Progress* const progress = progress_of(input.snapshot.memory, job.key);
   if (progress != nullptr) spec.present_batch = progress->batch;
   if (spec.batch && !spec.batch->fixed())
-    spec.noise = present_noise(input.snapshot, job, spec.profile);
+    spec.noise = noise_ahead(input.snapshot, job, spec.profile);
   return spec;
 }
 

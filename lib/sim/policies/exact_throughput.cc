@@ -145,7 +145,7 @@ Forecast ExactThroughput::throughput(const JobKey& job, const JobSpec& /*spec*/,
   const bool runs = at.gpus >= 1 && at.gpus <= state_->cluster.gpus(type) &&
                     may_use(*view->job, state_->cluster, type);
   const double units =
-      runs ? units_per_s(*view, placed(state_->cluster, type, at.gpus, at.nodes)) : 0;
+      runs ? units_per_s(*view, placed(state_->cluster, type, at.gpus, at.nodes), work_) : 0;
   forecast.feasible = units > 0;
   if (!forecast.feasible) return forecast;
   forecast.exact = units * state_->truth->samples_per_unit(*view->job);
@@ -153,9 +153,9 @@ Forecast ExactThroughput::throughput(const JobKey& job, const JobSpec& /*spec*/,
   return forecast;
 }
 
-double ExactThroughput::units_per_s(const JobView& view, const Setting& setting) const {
+double ExactThroughput::units_per_s(const JobView& view, const Setting& setting, bool ahead) const {
   const double now = state_->truth->throughput(*view.job, setting, view.done);
-  if (!work_ || !(now > 0)) return now;
+  if (!ahead || !(now > 0)) return now;
   const ChoiceKey key{view.index,      setting.type,  setting.gpus(),
                       setting.nodes(), setting.batch, setting.plan};
   auto at = choices_.find(key);
@@ -182,7 +182,7 @@ Prediction ExactThroughput::best(const JobView& view, const JobSpec& spec, const
     for (const double batch : batches) {
       setting.plan = plan;
       setting.batch = batch;
-      const double units = units_per_s(view, setting);
+      const double units = units_per_s(view, setting, true);  // a choice is kept to the end
       const double goodput = units * state_->truth->samples_per_unit(*view.job);
       if (!(goodput > best.goodput)) continue;
       best.goodput = goodput;

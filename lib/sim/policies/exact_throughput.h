@@ -44,7 +44,8 @@ class RemainingTime {
 class ExactThroughput final : public ThroughputForecasts {
  public:
   /// `types`: the name of each GPU type in the round. `work`: the work of jobs is known, so their
-  /// throughput is the mean over what is left of it; otherwise it is the present one.
+  /// throughput is the mean over what is left of it; otherwise it is the present one. A batch and a
+  /// plan are always chosen by the mean: a job keeps them to its end.
   ExactThroughput(std::vector<std::string> types, bool work)
       : types_(std::move(types)), work_(work) {}
 
@@ -66,7 +67,8 @@ class ExactThroughput final : public ThroughputForecasts {
   [[nodiscard]] TypeIndex type_of(const std::string& gpu_type) const;
   [[nodiscard]] const JobView* view_of(const JobKey& job) const;
   /// Units/s with this setting, over the work that is left if that is known.
-  [[nodiscard]] double units_per_s(const JobView& view, const Setting& setting) const;
+  /// Now, or with `ahead` the mean over the work that is left.
+  [[nodiscard]] double units_per_s(const JobView& view, const Setting& setting, bool ahead) const;
   [[nodiscard]] Prediction best(const JobView& view, const JobSpec& spec, const Resources& at,
                                 Setting setting) const;
 

@@ -3,6 +3,7 @@
 #include "lib/model/progress/done_work.h"
 
 #include <gtest/gtest.h>
+#include <cmath>
 
 namespace rubato {
 namespace {
@@ -77,6 +78,40 @@ TEST(ProfileNoise, IsThatAfterAsMuchWork) {
   EXPECT_FALSE(noise_at(profiles, {"other", "vision"}, 0));
   fold_noise({"lab", ""}, 0, 1, 8, profiles);
   EXPECT_EQ(profiles.size(), 1U) << "a job without a type has no profile";
+}
+
+TEST(LastingNoise, GivesEachBatchTheTimeOfTheWorkUnderTheNoiseOnTheWay) {
+  std::vector<ProfileNoise> profiles;
+  for (int doublings = 0; doublings <= 20; ++doublings)
+    fold_noise(kVision, std::exp2(doublings), 10 * std::exp2(doublings / 2.0), 5, profiles);
+  const WorkSpan span{.done = 2000, .left = 500'000, .reference = 64};
+  for (const double scale : {1.0, 3.0}) {
+    const double present = scale * *noise_at(profiles, kVision, span.done);
+    const double lasting = *lasting_noise(profiles, kVision, span, present);
+    EXPECT_GT(lasting, 2 * present) << "noise grows";
+    for (const double batch : {64.0, 256.0, 4096.0, 1e6}) {
+      double time = 0;  // of one sample after the other, in samples of the reference batch
+      constexpr int kSteps = 20'000;
+      for (int i = 0; i < kSteps; ++i) {
+        const double noise =
+            scale * *noise_at(profiles, kVision, span.done + span.left * (i + 0.5) / kSteps);
+        time += (noise + batch) / (noise + span.reference) / kSteps;
+      }
+      const double one = (lasting + batch) / (lasting + span.reference);
+      EXPECT_NEAR(one / time, 1, 0.01) << batch;
+    }
+  }
+}
+
+TEST(LastingNoise, IsThePresentNoiseWhereNoMoreIsKnown) {
+  std::vector<ProfileNoise> profiles;
+  const WorkSpan span{.done = 100, .left = 1000, .reference = 8};
+  EXPECT_FALSE(lasting_noise(profiles, kVision, span, {}));
+  EXPECT_DOUBLE_EQ(*lasting_noise(profiles, kVision, span, 50.0), 50);
+  fold_noise(kVision, 100, 20, 5, profiles);
+  EXPECT_NEAR(*lasting_noise(profiles, kVision, span, {}), 20, 1e-9);
+  EXPECT_NEAR(*lasting_noise(profiles, kVision, span, 60.0), 60, 1e-9);
+  EXPECT_DOUBLE_EQ(*lasting_noise(profiles, kVision, {.done = 100, .left = 0}, 60.0), 60);
 }
 
 TEST(ProfileNoise, IsKeptForALimitedNumberOfProfiles) {
