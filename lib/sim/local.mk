@@ -11,6 +11,7 @@ lib_librubato_sim_la_SOURCES = \
   lib/sim/engine/engine.cc \
   lib/sim/engine/engine.h \
   lib/sim/engine/information.h \
+  lib/sim/engine/job_view.h \
   lib/sim/engine/mersenne.cc \
   lib/sim/engine/mersenne.h \
   lib/sim/engine/metrics.cc \

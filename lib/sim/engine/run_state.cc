@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "lib/sim/engine/job_view.h"
 #include "lib/sim/engine/noise.h"
 #include "lib/sim/engine/policy_help.h"
 
@@ -231,31 +232,12 @@ RunMetrics RunState::record() const {
   return record;
 }
 
-JobView RunState::view_of(const RunningJob& one) const {
-  const SimJob& job = job_of(one);
-  JobView view;
-  view.index = one.job;
-  view.job = &job;
-  view.done = one.done;
-  view.ran_s = one.ran_s;
-  view.gpu_seconds = one.gpu_seconds;
-  view.waiting_since = one.waiting_since;
-  view.cost_left = one.cost_left;
-  view.restarts = one.restarts;
-  view.started = one.started;
-  view.now = one.now;
-  view.samples = job.work * suite_.truth->samples_per_unit(job);
-  view.limit = limits_[one.job];
-  view.can = can_[one.job];
-  return view;
-}
-
 std::vector<JobView> RunState::look(bool hears, std::vector<JobReport>& reports) {
   std::vector<JobView> views;
   for (RunningJob& one : active_) {
     if (hears) report(one, reports);
     advance(one);
-    views.push_back(view_of(one));
+    views.push_back(view_of(suite_, one, one, limits_[one.job], can_[one.job]));
   }
   return views;
 }

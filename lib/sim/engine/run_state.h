@@ -80,7 +80,6 @@ class RunState {
   [[nodiscard]] JobResult& result_of(const RunningJob& one) { return record_.jobs[one.job]; }
   [[nodiscard]] std::vector<char> types_of(const SimJob& job) const;
   [[nodiscard]] PerGpu per_gpu(const RunningJob& one, const Grant& grant) const;
-  [[nodiscard]] JobView view_of(const RunningJob& one) const;
   void advance(RunningJob& one) const;
   void set_speed(RunningJob& one) const;
   void stop(RunningJob& one);

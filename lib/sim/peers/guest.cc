@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "lib/sim/engine/job_view.h"
 #include "lib/sim/engine/metrics.h"
 #include "lib/sim/engine/noise.h"
 #include "lib/sim/engine/policy_help.h"
@@ -70,7 +71,7 @@ Result<std::vector<Grant>> Guest::decide(double now, std::span<const GuestJob> a
   std::vector<JobView> views;
   for (const GuestJob& job : jobs) {
     advance(job, now, reports);
-    views.push_back(view_of(job));
+    views.push_back(view_of(suite_, job, states_[job.job], limits_[job.job], can_[job.job]));
   }
   const bool due = policy_.period() <= 0 || now >= next_decision_;
   if (due && !views.empty()) {
@@ -155,26 +156,6 @@ void Guest::report(const GuestJob& job, State& state, double now,
     reports.push_back(std::move(seen));
   }
   state.next_report = time;
-}
-
-JobView Guest::view_of(const GuestJob& job) const {
-  const State& state = states_[job.job];
-  const SimJob& of = suite_.jobs[job.job];
-  JobView view;
-  view.index = job.job;
-  view.job = &of;
-  view.done = job.done;
-  view.ran_s = state.ran_s;
-  view.gpu_seconds = state.gpu_seconds;
-  view.waiting_since = state.waiting_since;
-  view.cost_left = job.cost_left;
-  view.restarts = job.restarts;
-  view.started = state.started;
-  view.now = state.now;
-  view.samples = of.work * suite_.truth->samples_per_unit(of);
-  view.limit = limits_[job.job];
-  view.can = can_[job.job];
-  return view;
 }
 
 /// Stops changed jobs first. Then starts grants that name nodes, then the others, larger ones

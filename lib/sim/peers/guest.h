@@ -60,7 +60,6 @@ class Guest {
 
   void advance(const GuestJob& job, double now, std::vector<JobReport>& reports);
   void report(const GuestJob& job, State& state, double now, std::vector<JobReport>& reports) const;
-  [[nodiscard]] JobView view_of(const GuestJob& job) const;
   void release(JobIndex job);
   void release_ended(std::span<const GuestJob> active);
   [[nodiscard]] Result<std::vector<Grant>> ask(double now, const std::vector<JobView>& views,
