@@ -172,6 +172,9 @@ void Loop::take_config() {
   new_config_ = true;
   if (placing_ && !places()) committer_.withdraw(*config_);
   placing_ = places();
+  // The gate closes with the configuration, not with the first cycle: since 24.11 a reconfigure
+  // starts a new process, and stock Slurm must not start managed jobs in between.
+  pair_.beat();
   PrivateData hidden;
   {
     const HeldLocks locks(LockKind::kConf, LockUse::kPeek, times_);
