@@ -175,6 +175,7 @@ void Loop::take_config() {
   // The gate closes with the configuration, not with the first cycle: since 24.11 a reconfigure
   // starts a new process, and stock Slurm must not start managed jobs in between.
   pair_.beat();
+  snapshots_.check_records_early(*config_);
   PrivateData hidden;
   {
     const HeldLocks locks(LockKind::kConf, LockUse::kPeek, times_);

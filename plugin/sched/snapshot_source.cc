@@ -17,14 +17,20 @@ constexpr auto kQuietForLook = std::chrono::milliseconds(10);
 
 }  // namespace
 
-bool SnapshotSource::check_records_once() {
-  if (records_checked_) return records_fit_;
+void SnapshotSource::check_records_once() {
+  if (records_checked_) return;
   const Result<void> rc = check_records();
   records_checked_ = true;
   records_fit_ = rc.has_value();
   if (!rc) log().error("{}; everything is left to stock Slurm", rc.error().text);
   pair_.set_records_checked(records_fit_);
-  return records_fit_;
+}
+
+void SnapshotSource::check_records_early(const Config& config) {
+  if (records_checked_) return;
+  const HeldLocks locks(LockKind::kLook, LockUse::kPeek, times_,
+                        !config.off(Mechanism::kServerCount));
+  if (locks.held()) check_records_once();
 }
 
 // A light look sees what starts and ends change, other hints, and most updates. It sees the rest
@@ -47,7 +53,9 @@ std::optional<Snapshot> SnapshotSource::take(const Config& config, bool first) {
     const HeldLocks locks(write ? LockKind::kAct : LockKind::kLook,
                           depth == Depth::kLight ? LockUse::kLightLook : LockUse::kFullLook, times_,
                           !config.off(Mechanism::kServerCount));
-    if (!locks.held() || !check_records_once()) return std::nullopt;
+    if (!locks.held()) return std::nullopt;
+    check_records_once();
+    if (!records_fit_) return std::nullopt;
     seen_ = change_mark();
     reader_.gather(config, write, depth, &restore_request);
     coming_ = coming_nodes();

@@ -29,6 +29,10 @@ class SnapshotSource {
   /// while slurmctld shuts down, and where its records do not fit this build.
   [[nodiscard]] std::optional<Snapshot> take(const Config& config, bool first);
 
+  /// Compares slurmctld's records with this build, unless that was done: until then the gate is
+  /// open, and take() may wait before it looks. Takes slurmctld's locks.
+  void check_records_early(const Config& config);
+
   /// The next take() reads everything anew.
   void read_all_next() { read_all_ = true; }
   /// A job, a node, a partition or the configuration changed since the last take().
@@ -38,7 +42,7 @@ class SnapshotSource {
   [[nodiscard]] bool records_fit() const { return records_fit_; }
 
  private:
-  [[nodiscard]] bool check_records_once();
+  void check_records_once();
   [[nodiscard]] Depth look_depth(bool first);
 
   Pair& pair_;
