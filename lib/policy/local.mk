@@ -64,6 +64,13 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/budget.h \
   lib/policy/explain.cc \
   lib/policy/explain.h \
+  lib/policy/market/allocation.cc \
+  lib/policy/market/allocation.h \
+  lib/policy/market/market.h \
+  lib/policy/market/prices.cc \
+  lib/policy/market/prices.h \
+  lib/policy/market/rank_value.cc \
+  lib/policy/market/rank_value.h \
   lib/policy/match_and_size.cc \
   lib/policy/match_and_size.h \
   lib/policy/memory.cc \

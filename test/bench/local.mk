@@ -20,6 +20,10 @@ test_bench_choice_bench_SOURCES = \
   test/support/drawn_assignment.h
 test_bench_choice_bench_LDADD = $(BENCH_LIBS)
 
+BENCH_TARGETS += test/bench/market_bench
+test_bench_market_bench_SOURCES = test/bench/market_bench.cc
+test_bench_market_bench_LDADD = $(BENCH_LIBS)
+
 BENCH_TARGETS += test/bench/data_parallel_bench
 test_bench_data_parallel_bench_SOURCES = test/bench/data_parallel_bench.cc
 test_bench_data_parallel_bench_LDADD = $(BENCH_LIBS)

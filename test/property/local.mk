@@ -10,6 +10,7 @@ test_property_property_tests_SOURCES = \
   test/property/config_property_test.cc \
   test/property/data_parallel_property_test.cc \
   test/property/hints_property_test.cc \
+  test/property/market_property_test.cc \
   test/property/models_fit_property_test.cc \
   test/property/place_property_test.cc \
   test/property/plan_property_test.cc \

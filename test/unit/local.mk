@@ -83,6 +83,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/policy/explain_words_test.cc \
   test/unit/policy/levels_test.cc \
   test/unit/policy/load_test.cc \
+  test/unit/policy/market_test.cc \
   test/unit/policy/match_test.cc \
   test/unit/policy/memory_test.cc \
   test/unit/policy/mixed_type_test.cc \

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the end of a job is worth, by the jobs that it delays.
+#pragma once
+
+#include <vector>
+
+namespace rubato {
+
+/// How much the age of a job counts: the aim is the sum of completion times to the power of one
+/// more than this. 0: their mean.
+inline constexpr double kAgePower = .75;
+/// How much the rank counts. For speeds that grow as g^p with g GPUs, the value of work in the
+/// optimal schedule of heSRPT (Berg, Vesilo & Harchol-Balter, Performance Evaluation 144, 2020)
+/// grows about as the number of jobs at least as long to the power of p.
+inline constexpr double kRankPower = .8;
+
+/// A job as its rank sees it.
+struct RankedJob {
+  double age = 0;      ///< seconds since its arrival, at least 0
+  double seconds = 0;  ///< that it needs at its fastest, above 0
+  double area = 0;     ///< GPU-seconds of its cheapest way to end, in units of a mean GPU, above 0
+  double weight = 1;   ///< of its account, above 0
+};
+
+/// The value of each job's end, above 0, in GPU-seconds. Divided by the seconds that a row still
+/// needs it is the value of that row.
+///
+/// Smith's rule (Naval Research Logistics Quarterly 3, 1956) orders the jobs by weight over area.
+/// A job's value is its area times the weight, to the power of kRankPower, of the jobs that it
+/// delays: those with the smaller quotient, and its own. Ranks alone count, so that wrong forecasts
+/// change little. Of equal jobs the first in `jobs` comes first. All times and areas multiplied by
+/// one factor multiply the values by it.
+[[nodiscard]] std::vector<double> rank_values(const std::vector<RankedJob>& jobs);
+
+}  // namespace rubato

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "lib/policy/market/allocation.h"
+#include "lib/policy/market/prices.h"
+#include "lib/policy/market/rank_value.h"
+
+namespace rubato {
+namespace {
+
+using Rows = std::vector<int>;
+
+TEST(RankValue, AShortJobIsWorthMoreASecondThanALongOne) {
+  const auto values = rank_values({{0, 100, 100}, {0, 1000, 1000}, {0, 10, 10}});
+  EXPECT_GT(values[0] / 100, values[1] / 1000);
+  EXPECT_GT(values[2] / 10, values[0] / 100);
+}
+
+TEST(RankValue, OfEqualJobsTheLaterDelaysTheFirst) {
+  const auto values = rank_values({{5, 100, 100}, {5, 100, 100}});
+  EXPECT_LT(values[0], values[1]);
+}
+
+// Alone, a job delays itself: its value is its area.
+TEST(RankValue, OfASingleJobIsItsArea) {
+  EXPECT_DOUBLE_EQ(rank_values({{7, 100, 400}})[0], 400);
+  EXPECT_TRUE(rank_values({}).empty());
+}
+
+TEST(RankValue, AgeAndTheWeightOfTheAccountRaiseIt) {
+  const RankedJob plain{0, 100, 100};
+  EXPECT_GT(rank_values({{900, 100, 100}, plain})[0], rank_values({plain, plain})[0]);
+  EXPECT_GT(rank_values({{0, 100, 100, 3}, plain})[0], rank_values({plain, plain})[0]);
+}
+
+TEST(MarketPrices, AreZeroWhereAllThatIsWantedFits) {
+  const Market market{{4, 1}, {{{{0, 2, 5}}}, {{{0, 2, 3}, {1, 1, 1}}}}};
+  EXPECT_EQ(market_prices(market), (std::vector<double>{0, 0}));
+}
+
+// Two jobs want the one GPU: it costs what the loser would have paid.
+TEST(MarketPrices, IsWhatTheFirstThatGoesWithoutWouldPay) {
+  const Market market{{1}, {{{{0, 1, 8}}}, {{{0, 1, 3}}}}};
+  EXPECT_NEAR(market_prices(market)[0], 3, 8.0 / 65536);
+}
+
+TEST(Bought, OfEqualRowsTheOneHeldStays) {
+  MarketJob job{{{0, 1, 4}, {1, 1, 4}, {2, 1, 4}}};
+  EXPECT_EQ(bought(job, {1, 1, 1}), 0);
+  job.stays = 2;
+  EXPECT_EQ(bought(job, {1, 1, 1}), 2);
+  EXPECT_EQ(bought(job, {4, 4, 4}), kNoRow) << "worth no more than it costs";
+}
+
+TEST(Allocate, NothingToGive) {
+  EXPECT_TRUE(allocate({}).row.empty());
+  EXPECT_EQ(allocate({{0}, {{{{0, 1, 5}}}}}).row, (Rows{kNoRow}));
+  EXPECT_EQ(allocate({{4}, {{}}}).row, (Rows{kNoRow}));
+}
+
+TEST(Allocate, ARowBelowNothingIsNeverTaken) {
+  EXPECT_EQ(allocate({{4}, {{{{0, 1, -5}}}}}).row, (Rows{kNoRow}));
+}
+
+// At prices alone, either all jobs of a kind buy the larger size or none does.
+TEST(Allocate, WhatPricesLeaveFreeIsFilled) {
+  const MarketJob job{{{0, 1, 3}, {0, 2, 5}}};
+  const Allocation got = allocate({{5}, {job, job, job}});
+  EXPECT_EQ(got.row, (Rows{1, 1, 0}));
+}
+
+// A GPU each is worth 10 a GPU, but the gang of four is worth 44.
+TEST(Allocate, AGangMeetsManySmallJobs) {
+  Market market{{4}, {{{{0, 4, 44}}}}};
+  for (int i = 0; i < 4; ++i) market.jobs.push_back({{{0, 1, 10}}});
+  EXPECT_EQ(allocate(market).row, (Rows{0, kNoRow, kNoRow, kNoRow, kNoRow}));
+  market.jobs[0].rows[0].value = 36;
+  EXPECT_EQ(allocate(market).row, (Rows{kNoRow, 0, 0, 0, 0}));
+}
+
+TEST(Allocate, AJobMakesRoomInAnotherPool) {
+  // The first is worth most in pool 0, the second runs there only.
+  const Market market{{1, 1}, {{{{0, 1, 9}, {1, 1, 8}}}, {{{0, 1, 5}}}}};
+  EXPECT_EQ(allocate(market).row, (Rows{1, 0}));
+}
+
+}  // namespace
+}  // namespace rubato
