@@ -48,6 +48,8 @@ struct Node {
       false;                 ///< expected up, but its slurmd has not reported to this slurmctld yet
   std::uint32_t weight = 1;  ///< Weight of slurm.conf; lower is preferred
 
+  /// Serves jobs, now or soon: neither down nor drained.
+  [[nodiscard]] bool in_service() const { return usable || coming; }
   [[nodiscard]] int gpus_total() const;
   [[nodiscard]] int gpus_free() const;
   /// It has GPUs, all of them of this type.

@@ -61,7 +61,7 @@ bool has_enough(const Snapshot& snapshot, const Job& job, const std::string& typ
   for (const NodeIndex index : snapshot.node_sets[set]) {
     const Node& node = snapshot.nodes[index];
     if (!node.has_only(type) || node.gpus_total() < job.request.gpus_per_node) continue;
-    if (!node.usable && !node.coming) continue;
+    if (!node.in_service()) continue;
     ++nodes;
     gpus += node.gpus_total();
   }

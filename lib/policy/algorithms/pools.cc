@@ -15,11 +15,11 @@
 namespace rubato {
 namespace {
 
-// By TypeId, on nodes that are usable.
+// By TypeId. A node on which a job is ending counts: those who wait for its type can use it soon.
 std::vector<int> gpus_of_types(const RoundInput& input, const Capacity& capacity) {
   std::vector<int> gpus(capacity.types().size(), 0);
   for (const NodeIndex node : indices<NodeIndex>(capacity.node_count())) {
-    if (!input.snapshot.nodes[node].usable) continue;
+    if (!input.snapshot.nodes[node].in_service()) continue;
     for (const TypeId type : indices<TypeId>(gpus)) {
       if (capacity.has_type(node, type)) gpus[type] += capacity.total(node, type).gpus;
     }

@@ -8,8 +8,7 @@
 
 namespace rubato {
 bool Reserver::will_be_up(NodeIndex node) const {
-  const Node& state = input_.snapshot.nodes[node];
-  return state.usable || state.coming;
+  return input_.snapshot.nodes[node].in_service();
 }
 
 TypeId Reserver::type_of(const PendingEntry& entry, const Reservation& reservation) const {

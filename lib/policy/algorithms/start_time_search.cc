@@ -17,7 +17,7 @@ StartTimeSearch::StartTimeSearch(const RoundInput& input, const Capacity& capaci
 
 void StartTimeSearch::add_node(NodeIndex node) {
   const Node& state = input_.snapshot.nodes[node];
-  if (!state.usable && !state.coming) return;
+  if (!state.in_service()) return;
   if (type_ != kNoGpu && !capacity_.has_type(node, type_)) return;
   const CandidateIndex index{nodes_.size()};
   NodeCandidate candidate;

@@ -59,7 +59,7 @@ Result<SnapshotShape> shape_of(const Snapshot& snapshot) {
   std::vector<std::string> mixed;
   for (const Node& node : snapshot.nodes) {
     if (node.gpus_total() == 0) continue;
-    if (!node.usable && !node.coming) down.push_back(node.name);
+    if (!node.in_service()) down.push_back(node.name);
     if (node.gpus.size() > 1) mixed.push_back(node.name);
     for (const GpuGroup& gpus : node.gpus) {
       if (gpus.total > 0) add(groups, unlike, node, gpus);

@@ -198,6 +198,22 @@ TEST(ChooseTypes, AJobIsNotMatchedToATypeWithTooFewNodes) {
   EXPECT_EQ(plan.starts[0].shares.size(), 3U);
 }
 
+// The more GPUs a type has, the less a start on one of them delays those who wait for it.
+TEST(ChooseTypes, ANodeThatEndsAJobCountsForItsType) {
+  constexpr int kWaiting = 12;
+  Snapshot snapshot = make_cluster({{"fast", 8}, {"slow", 4}, {"slow", 4}});
+  hinted(snapshot, "odd");
+  for (int i = 0; i < kWaiting; ++i) add_pending(snapshot, 4).request.gpu_type = "slow";
+  const auto type = [&] { return types_started(round(snapshot, learnt(), placing(), kNow)).at(1); };
+  ASSERT_EQ(type(), "slow");
+  Node& ending = snapshot.nodes[NodeIndex{2}];
+  ending.usable = false;
+  ending.coming = true;
+  EXPECT_EQ(type(), "slow") << "completing";
+  ending.coming = false;
+  EXPECT_EQ(type(), "fast") << "down: too few are left";
+}
+
 TEST(ChooseTypes, TheJobThatGainsLessGivesWay) {
   Snapshot snapshot = make_cluster({{"fast", 1}, {"slow", 1}});
   const std::map<std::string, double> speeds = {{"fast", 4.0}, {"slow", 1.0}};
