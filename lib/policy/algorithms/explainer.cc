@@ -361,6 +361,7 @@ Explanation Explainer::explain(const PendingEntry& entry, const EntryOutcome& ou
   decided(entry, outcome, account);
   const bool placed = outcome.skipped == Skipped::kNo || outcome.skipped == Skipped::kBackOff;
   if (placed) forecasts(entry, account);
+  if (outcome.verdict == Verdict::kStart) slower_type(entry, *outcome.placement, account);
   if (placed && outcome.placement) size(entry, *outcome.placement, account);
   if (placed) sizes(entry, outcome, account, explanation.sizes);
   level(entry, account);

@@ -43,6 +43,25 @@ std::string Explainer::forecast_of(const TypeChoice& choice, TypeId type, Accoun
                                                  stddev_text(forecast.stddev)));
 }
 
+// Why it starts on a slower type than the one it was matched to, if that is for those who wait.
+void Explainer::slower_type(const PendingEntry& entry, const Placement& placement,
+                            Account& account) const {
+  const TypeChoice* const choice = entry.types;
+  if (choice == nullptr || !choice->matched.valid() || choice->behind == 0) return;
+  if (choice->forecasts.empty() || !choice->configurations.empty() || !placement.type.valid())
+    return;
+  const TypeId given = placement.type;
+  const TypeId matched = choice->matched;
+  const bool slower = choice->forecasts[given].goodput() < choice->forecasts[matched].goodput();
+  const bool cheaper = choice->speed[given] > choice->speed[matched];
+  const bool hinted_order = choice->bound && entry.job->hints->gpu_types.size() > 1;
+  if (!slower || !cheaper || hinted_order) return;
+  account.reason +=
+      fmt::format("; {} {} for {}, so it takes {}", account.say("jobs_waiting", choice->behind),
+                  choice->behind == 1 ? "job waits" : "jobs wait", capacity_.types()[matched],
+                  capacity_.types()[given]);
+}
+
 // At which size it starts, where that is not the one it asks for.
 void Explainer::size(const PendingEntry& entry, const Placement& placement,
                      Account& account) const {

@@ -57,6 +57,7 @@ struct TypeChoice {
   bool waits_for_match = false;   ///< `order` has only `matched`, though the job accepts others
   double load = 0;                ///< of `matched`: arriving work, as a share of its GPUs
   double delayed = 0;             ///< jobs that a second of all GPUs of `matched` delays
+  int behind = 0;                 ///< jobs that wait for `matched` after it
   std::vector<SizeTrial> trials;  ///< sizes that were judged; empty: none but the requested one
   /// Seconds: the requested size on `matched`, with the wait for it. A size that costs more is not
   /// taken. kForbidden (assign.h): the job takes any.

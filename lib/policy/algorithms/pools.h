@@ -50,8 +50,10 @@ class TypeQueues {
   [[nodiscard]] double chance(const QueuePosition& job, TypeId type, int gpus,
                               double seconds) const;
 
- private:
+  /// Jobs that wait for a type and come after it.
   [[nodiscard]] int behind(const QueuePosition& job, TypeId type) const;
+
+ private:
   [[nodiscard]] double share(TypeId type, int gpus) const;
   [[nodiscard]] WaitingJobs others(const QueuePosition& job, TypeId type) const;
 

@@ -40,6 +40,7 @@ void TypeChooser::score_configurations(MatchCandidate& candidate, bool patient) 
   // Less than it asks for may cost more, if it saves a wait.
   const PoolState& pool = lines_->pool(choice.matched);
   choice.load = pool.load.load;
+  choice.behind = lines_->behind(candidate.queue_position, choice.matched);
   choice.delayed = lines_->delayed(candidate.queue_position, choice.matched, candidate.gpus,
                                    candidate.seconds_at(choice.speed[choice.matched]));
   choice.most = most + kWaitShare * pool.busy() / std::max(pool.gpus, 1);

@@ -212,6 +212,8 @@ TEST(ChooseTypes, ANodeThatEndsAJobCountsForItsType) {
   EXPECT_EQ(type(), "slow") << "completing";
   ending.coming = false;
   EXPECT_EQ(type(), "fast") << "down: too few are left";
+  const Plan plan = round(snapshot, learnt(), placing(), kNow);
+  EXPECT_THAT(plan.explanations[0].reason, HasSubstr("; 12 jobs wait for slow, so it takes fast"));
 }
 
 TEST(ChooseTypes, TheJobThatGainsLessGivesWay) {
