@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Jobs that stock Slurm starts at once: Rubato must not hold them back."""
 import shutil
-import signal
-import time
 
-from cluster import check, proc, scenario, shape
+from cluster import check, scenario, shape
 from cluster.slurmconf import Nodes
 
 from . import steps
 from .authority import STOPPED
 from .limits import cancel_jobs, make_qos, no_preemption
-from .saved import unharmed, wait_quiet, waits_in_copy
+from .saved import start_with_late, unharmed, wait_quiet, waits_in_copy
 
 #: Nodes as sites have them: unequal cores and memory under one feature.
 shape("unequal", rubato_conf=steps.conf("HeartbeatTimeout=600"), nodes=(
@@ -159,14 +157,7 @@ def node_that_reports_late(c):
     c.wait_state(job, "RUNNING", 100)
     c.kill9_ctld()
     shutil.copy2(old, c.path("state/job_state"))
-    slurmds = c.daemon_pids("run/slurmd.*.pid")
-    c.defer(lambda: [proc.send(pid, signal.SIGCONT) for pid in slurmds])
-    for pid in slurmds:
-        proc.send(pid, signal.SIGSTOP)
-    c.start_ctld(ready=False)
-    time.sleep(6)
-    for pid in slurmds:
-        proc.send(pid, signal.SIGCONT)
+    start_with_late(c, "run/slurmd.*.pid", 6)
     c.wait_state(job, "RUNNING", 40)
     c.wait(lambda: c.job(job).get("JobState") == "RUNNING" and
            int(c.ask(f"squeue -h -j {job} -O TimeUsed:20").split(":")[-1]) >= 5, 60,

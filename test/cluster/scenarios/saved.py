@@ -2,9 +2,10 @@
 """State of running jobs after slurmctld is killed and restarted, on a quiet cluster."""
 import os
 import shutil
+import signal
 import time
 
-from cluster import check, scenario, shape
+from cluster import check, proc, scenario, shape
 
 from . import steps
 
@@ -68,18 +69,32 @@ def waits_in_copy(c, copy):
     return job
 
 
+def start_with_late(c, pid_files, seconds):
+    """Starts slurmctld; the slurmds of these files answer nothing until some seconds later."""
+    slurmds = c.daemon_pids(pid_files)
+    check(slurmds, f"slurmds at {pid_files}", slurmds)
+    c.defer(lambda: [proc.send(pid, signal.SIGCONT) for pid in slurmds])
+    for pid in slurmds:
+        proc.send(pid, signal.SIGSTOP)
+    c.start_ctld(ready=False)
+    time.sleep(seconds)
+    for pid in slurmds:
+        proc.send(pid, signal.SIGCONT)
+
+
 @scenario(cluster="quiet", needs=["rubato"], negative="settle", timeout=240)
 def start_that_nobody_saved_is_made_again(c):
     """A start that is in no state file when slurmctld dies is made again, once the first has ended
 
-    Started at once, slurmd would take it for a duplicate: node drained, job held.
+    Started at once, slurmd would take it for a duplicate: node drained, job held. Its node registers
+    after the first cycle.
     """
     old = c.path("out", "job_state.old")
     job = waits_in_copy(c, old)
     c.wait_state(job, "RUNNING", 60)
     c.kill9_ctld()
     shutil.copy2(old, c.path("state/job_state"))
-    c.start_ctld()
+    start_with_late(c, "run/slurmd.n1.pid", 3)
     c.wait_state(job, "RUNNING", 20)
     # The node reports the first run when it registers; effects appear within seconds.
     c.wait(lambda: c.job(job).get("JobState") == "RUNNING" and
