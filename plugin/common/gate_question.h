@@ -20,6 +20,7 @@ struct GateQuestion {
   bool zero_nodes = false;  ///< needs no node: any refusal would hold the job permanently
   std::uint32_t uid = 0;
   JobId job = 0;
+  Seconds submit = 0;  ///< when the job was submitted
   Seconds now = 0;
   Seconds end = 0;  ///< when the job would end if it started now
   int tier = 0;

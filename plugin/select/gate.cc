@@ -12,12 +12,14 @@ namespace rubato {
 namespace {
 
 // A submit call and its placement test run in one thread within this time.
-constexpr Gate::Nanoseconds kSubmitWindow = 5'000'000'000;
+constexpr Gate::Nanoseconds kSecond = 1'000'000'000;
+constexpr Gate::Nanoseconds kSubmitWindow = 5 * kSecond;
 
 struct SubmitNote {
   bool immediate = false;
   std::uint32_t uid = 0;
   Gate::Nanoseconds at = 0;
+  std::optional<JobId> job = {};  // the one that asked first
 };
 
 thread_local const StartScope* this_start = nullptr;
@@ -107,9 +109,17 @@ void Gate::note_submit(std::uint32_t uid, bool immediate) noexcept {
   this_submit = {.immediate = immediate, .uid = uid, .at = clock_()};
 }
 
-bool Gate::asked_immediately(std::uint32_t uid) const noexcept {
-  return this_submit.immediate && this_submit.uid == uid &&
-         clock_() - this_submit.at < kSubmitWindow;
+// Slurm 24.11 answers the next request in the same thread, so the note is for one job: the first of
+// this user that was submitted after the note. Slurm's times have whole seconds.
+bool Gate::asked_immediately(const GateQuestion& question) const noexcept {
+  if (!this_submit.immediate || this_submit.uid != question.uid) return false;
+  const Nanoseconds age = clock_() - this_submit.at;
+  if (age >= kSubmitWindow) return false;
+  if (!this_submit.job) {
+    if (question.now - question.submit > age / kSecond + 1) return false;
+    this_submit.job = question.job;
+  }
+  return this_submit.job == question.job;
 }
 
 PostResult Gate::post(JobMessage job_message) {
@@ -210,7 +220,7 @@ GateAnswer Gate::answer_managed(const GateQuestion& question, const Config& conf
             .masked = {},
             .backfill_test = !config.off(Mechanism::kDepth)};
   }
-  if (asked_immediately(question.uid) && !config.off(Mechanism::kImmediate)) {
+  if (asked_immediately(question) && !config.off(Mechanism::kImmediate)) {
     immediate_.fetch_add(1, std::memory_order_relaxed);
     return answer_masked(question, config);
   }

@@ -73,7 +73,7 @@ class Gate final : public Pair {
   [[nodiscard]] bool closed(const Config&) const noexcept;
   [[nodiscard]] bool beats(const Config& config) const noexcept;
   void note_open(bool open) noexcept;
-  [[nodiscard]] bool asked_immediately(std::uint32_t uid) const noexcept;
+  [[nodiscard]] bool asked_immediately(const GateQuestion& question) const noexcept;
   [[nodiscard]] GateAnswer answer_managed(const GateQuestion&, const Config&);
   /// Passes without the nodes that are reserved for others.
   [[nodiscard]] GateAnswer answer_masked(const GateQuestion&, const Config&);

@@ -47,6 +47,7 @@ GateQuestion PlacementTest::question(const Config& config) const {
   question.uid = job_.user_id;
   question.job = job_.job_id;
   question.now = time(nullptr);
+  question.submit = job_.details->submit_time;
   question.end = add_seconds(question.now, time_limit_of(job_, *job_.part_ptr));
   question.tier = job_.part_ptr->priority_tier;
   question.priority = job_.priority;

@@ -58,6 +58,7 @@ class GateTest : public ::testing::Test {
     question.uid = 1000;
     question.job = 7;
     question.now = 100;
+    question.submit = 100;
     question.end = 200;
     question.tier = 1;
     question.priority = 50;
@@ -173,6 +174,19 @@ TEST_F(GateTest, LetsAnImmediateRequestThroughForAMoment) {
   EXPECT_EQ(answer(managed(Kind::kRunNow)), Answer::kRefuse);
   gate_.note_submit(1000, false);
   EXPECT_EQ(answer(managed(Kind::kRunNow)), Answer::kRefuse);
+}
+
+TEST_F(GateTest, AnImmediateRequestIsForOneJobAlthoughItsThreadGoesOn) {
+  gate_.note_submit(1000, true);
+  GateQuestion older = managed(Kind::kRunNow);
+  older.job = 6;
+  older.submit = 98;
+  EXPECT_EQ(answer(older), Answer::kRefuse) << "submitted before the request";
+  EXPECT_EQ(answer(managed(Kind::kRunNow)), Answer::kPass);
+  EXPECT_EQ(answer(managed(Kind::kRunNow)), Answer::kPass) << "in its second partition";
+  GateQuestion later = managed(Kind::kRunNow);
+  later.job = 8;
+  EXPECT_EQ(answer(later), Answer::kRefuse);
 }
 
 TEST_F(GateTest, AnImmediateRequestTakesNoReservedNodesWhateverItsPriority) {
