@@ -314,7 +314,7 @@ void Loop::cycle() {
   if (await_models_) await_models();
   await_models_ = false;
   std::optional<Snapshot> seen = snapshots_.take(*config_, !has_plan_);
-  if (!seen) return;
+  if (!seen) return report_misfit();
   publisher_.set_private_data(seen->private_data);
   load_state(*seen);
   publisher_.try_open();
@@ -340,6 +340,13 @@ void Loop::cycle() {
   publish(false);
 }
 
+// rubato doctor names the record, although no round is made.
+void Loop::report_misfit() {
+  if (snapshots_.records().text.empty() || snapshots_.records().fit) return;
+  publisher_.try_open();
+  publisher_.publish_stats(*config_, [this](bool breakdown) { return stats_text(breakdown); });
+}
+
 void Loop::note_round(const RoundRecord& round) {
   stats_.pending = round.plan->explanations.size();
   stats_.managed_pending = 0;
@@ -362,20 +369,23 @@ void Loop::note_round(const RoundRecord& round) {
 
 void Loop::publish(bool last) {
   if (config_ == nullptr) return;
-  publisher_.publish(last, *config_, recorder_, [this](bool breakdown) {
-    return stats_json({.config = *config_,
-                       .pair = pair_,
-                       .loop = stats_,
-                       .locks = times_,
-                       .commits = committer_.counts(),
-                       .recorder = recorder_,
-                       .models = models_,
-                       .pause = pause_,
-                       .now = clock_->now(),
-                       .records_fit = snapshots_.records_fit(),
-                       .config_good = config_source_.good()},
-                      breakdown);
-  });
+  publisher_.publish(last, *config_, recorder_,
+                     [this](bool breakdown) { return stats_text(breakdown); });
+}
+
+std::string Loop::stats_text(bool breakdown) const {
+  return stats_json({.config = *config_,
+                     .pair = pair_,
+                     .loop = stats_,
+                     .locks = times_,
+                     .commits = committer_.counts(),
+                     .recorder = recorder_,
+                     .models = models_,
+                     .pause = pause_,
+                     .now = clock_->now(),
+                     .records = snapshots_.records(),
+                     .config_good = config_source_.good()},
+                    breakdown);
 }
 
 // The threads end side by side; one whose disk hangs is left behind.

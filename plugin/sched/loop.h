@@ -60,6 +60,8 @@ class Loop final : public Waker {
   /// Passes on reports and models between cycles.
   void tend_guarded() noexcept;
   void publish(bool last);
+  [[nodiscard]] std::string stats_text(bool breakdown) const;
+  void report_misfit();
   void finish() noexcept;
   void end_threads();
   [[nodiscard]] bool places() const { return config_->mode == Mode::kPlace; }

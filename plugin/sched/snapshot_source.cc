@@ -17,20 +17,20 @@ constexpr auto kQuietForLook = std::chrono::milliseconds(10);
 
 }  // namespace
 
-void SnapshotSource::check_records_once() {
-  if (records_checked_) return;
-  const Result<void> rc = check_records();
-  records_checked_ = true;
-  records_fit_ = rc.has_value();
-  if (!rc) log().error("{}; everything is left to stock Slurm", rc.error().text);
-  pair_.set_records_checked(records_fit_);
+// Compares again until a job was there. What does not fit once never fits.
+bool SnapshotSource::check_records_once() {
+  if (records_.jobs || (!records_.text.empty() && !records_.fit)) return records_.fit;
+  records_ = check_records();
+  if (!records_.fit) log().error("{}; everything is left to stock Slurm", records_.text);
+  pair_.set_records_checked(records_.fit);
+  return records_.fit;
 }
 
 void SnapshotSource::check_records_early(const Config& config) {
-  if (records_checked_) return;
+  if (!records_.text.empty()) return;
   const HeldLocks locks(LockKind::kLook, LockUse::kPeek, times_,
                         !config.off(Mechanism::kServerCount));
-  if (locks.held()) check_records_once();
+  if (locks.held()) (void)check_records_once();
 }
 
 // A light look sees what starts and ends change, other hints, and most updates. It sees the rest
@@ -54,8 +54,7 @@ std::optional<Snapshot> SnapshotSource::take(const Config& config, bool first) {
                           depth == Depth::kLight ? LockUse::kLightLook : LockUse::kFullLook, times_,
                           !config.off(Mechanism::kServerCount));
     if (!locks.held()) return std::nullopt;
-    check_records_once();
-    if (!records_fit_) return std::nullopt;
+    if (!check_records_once()) return std::nullopt;
     seen_ = change_mark();
     reader_.gather(config, write, depth, &restore_request);
     coming_ = coming_nodes();

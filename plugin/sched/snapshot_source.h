@@ -12,6 +12,7 @@
 #include "lib/runtime/user_names.h"
 #include "plugin/common/pair.h"
 #include "plugin/sched/pacer.h"
+#include "plugin/slurm/read/records.h"
 #include "plugin/slurm/read/snapshot_in.h"
 #include "plugin/slurm/stock/controller.h"
 #include "plugin/slurm/stock/locks.h"
@@ -39,10 +40,10 @@ class SnapshotSource {
   [[nodiscard]] bool is_outdated() const { return change_mark() != seen_; }
   /// The number of completing nodes changed since the last take(). Takes slurmctld's node lock.
   [[nodiscard]] bool completing_changed(const Config& config);
-  [[nodiscard]] bool records_fit() const { return records_fit_; }
+  [[nodiscard]] const RecordCheck& records() const { return records_; }
 
  private:
-  void check_records_once();
+  bool check_records_once();
   [[nodiscard]] Depth look_depth(bool first);
 
   Pair& pair_;
@@ -51,10 +52,9 @@ class SnapshotSource {
   LockTimes& times_;
   SnapshotReader reader_;
   UserNames names_;
-  ChangeMark seen_;  ///< at the last take()
-  int coming_ = 0;   ///< completing nodes at the last take()
-  bool records_checked_ = false;
-  bool records_fit_ = false;
+  ChangeMark seen_;      ///< at the last take()
+  int coming_ = 0;       ///< completing nodes at the last take()
+  RecordCheck records_;  ///< no text before the first comparison
   bool read_all_ = false;
   SteadyTime last_queue_{};  ///< the last look that built the whole queue
 };

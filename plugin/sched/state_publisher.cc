@@ -91,6 +91,19 @@ void StatePublisher::publish(bool last, const Config& config, Recorder& recorder
   }
 }
 
+void StatePublisher::publish_stats(const Config& config, const StatsText& stats) {
+  if (publisher_ == nullptr || config.off(Mechanism::kPublish)) return;
+  if (seconds_since(*clock_, last_publish_) < config.publish_interval) return;
+  PublishedState published;
+  published.write_round = false;
+  if (!config.off(Mechanism::kPrivateData)) published.hidden = hidden_;
+  published.stats = stats(true);
+  if (published.hidden.any()) published.open_stats = stats(false);
+  published.publish_dir = publish_dir(config);
+  publisher_->offer(std::move(published));
+  last_publish_ = clock_->steady();
+}
+
 void StatePublisher::offer_models(const Config& config, const Recorder& recorder,
                                   std::shared_ptr<const Learning> learning) {
   if (config.off(Mechanism::kPublish) || !recorder.ready()) return;

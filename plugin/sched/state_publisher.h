@@ -54,6 +54,8 @@ class StatePublisher {
   /// Offers the last round to the thread if PublishInterval is over, PrivateData changed, or it is
   /// the `last` one. Files that take long to write are written less often, but for stats.json.
   void publish(bool last, const Config& config, Recorder& recorder, const StatsText& stats);
+  /// Offers stats.json alone, for a loop that makes no rounds.
+  void publish_stats(const Config& config, const StatsText& stats);
   /// Offers the state of the store for models.json.
   void offer_models(const Config& config, const Recorder& recorder,
                     std::shared_ptr<const Learning> learning);

@@ -97,7 +97,9 @@ std::string stats_json(const StatsInput& input, bool breakdown) {
   put_pause(out, input.pause, breakdown);
   put(out, "heartbeat", static_cast<std::int64_t>(input.now));
   put(out, "gate_open", gate.open);
-  put(out, "records_fit", input.records_fit);
+  put(out, "records_fit", input.records.fit);
+  put(out, "records", input.records.text);
+  put(out, "records_of_jobs", input.records.jobs);
   put(out, "config_good", input.config_good);
   put_loop(out, input.loop);
   put(out, "lock_holds", holds.holds);

@@ -13,6 +13,7 @@
 #include "plugin/actuate/commit.h"
 #include "plugin/common/pair.h"
 #include "plugin/sched/model_source.h"
+#include "plugin/slurm/read/records.h"
 #include "plugin/slurm/stock/locks.h"
 
 namespace rubato {
@@ -43,7 +44,7 @@ struct StatsInput {
   const ModelSource& models;
   const std::optional<Pause>& pause;
   Seconds now = 0;  ///< Unix seconds
-  bool records_fit = false;
+  const RecordCheck& records;
   bool config_good = false;
 };
 

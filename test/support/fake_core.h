@@ -16,6 +16,8 @@ struct FakeCore {
   Snapshot snapshot;   // under mutex
   std::string folder;  // slurm.conf and StateSaveLocation
   bool records_fit = true;
+  bool reconfigured = false;
+  bool has_jobs = true;  ///< a job record can be compared
   std::atomic<bool> shutting_down{false};
   std::atomic<int> cycles{0};  // each first tests whether slurmctld shuts down
   std::atomic<int> looks_reading{0};

@@ -111,7 +111,10 @@ Result<PublishedStats> read_stats(const Site& site) {
   stats.gate_open = member<bool>(all, "gate_open", false);
   // While no managed job waits, an open gate lets none through.
   stats.gate_matters = member<int>(all, "pending_managed", 1) > 0;
+  stats.managed_pending = member<int>(all, "pending_managed", 0);
   stats.records_fit = member<bool>(all, "records_fit", true);
+  stats.records = member<std::string>(all, "records", "");
+  stats.records_of_jobs = member<bool>(all, "records_of_jobs", true);
   stats.config_good = member<bool>(all, "config_good", true);
   if (!member<bool>(all, "paused", false)) return stats;
   const Json& pause = all.at("pause");

@@ -24,11 +24,14 @@ struct PublishedStats {
   std::string mode;       ///< the mode in effect, which may differ from rubato.conf
   std::string version;    ///< of the plugins
   std::string slurm_version;
-  bool gate_open = false;      ///< stock Slurm may start managed jobs
-  bool gate_matters = true;    ///< managed jobs are pending
-  bool records_fit = true;     ///< slurmctld's records have the sizes the plugins were built for
-  bool config_good = true;     ///< slurmctld took the rubato.conf it read last
-  std::optional<Pause> pause;  ///< in effect
+  bool gate_open = false;       ///< stock Slurm may start managed jobs
+  int managed_pending = 0;      ///< managed jobs in the last round
+  bool gate_matters = true;     ///< managed jobs are pending
+  bool records_fit = true;      ///< slurmctld's records have the sizes the plugins were built for
+  std::string records;          ///< sizes of slurmctld's records, and which one differs
+  bool records_of_jobs = true;  ///< a job's record was among them
+  bool config_good = true;      ///< slurmctld took the rubato.conf it read last
+  std::optional<Pause> pause;   ///< in effect
   std::shared_ptr<const Json> all;  ///< an object; never null
 };
 

@@ -31,20 +31,33 @@ Result<void> check_job(const job_record_t& job) {
 
 }  // namespace
 
-Result<void> check_records() {
+RecordCheck check_records() {
   Result<void> rc;
+  std::string sizes;
+  const auto add = [&](const char* what, const void* record) {
+    sizes +=
+        fmt::format("{}{} {}", sizes.empty() ? "" : ", ", what, xsize(const_cast<void*>(record)));
+  };
   const auto* part = static_cast<part_record_t*>(list_peek(part_list));
-  if (part != nullptr)
+  if (part != nullptr) {
     rc = compare("partition", part, sizeof(part_record_t), part->magic, PART_MAGIC);
+    add("partition", part);
+  }
   for (int i = 0; rc && i < node_record_count; ++i) {
     const node_record_t* node = node_record_table_ptr[i];
     if (node == nullptr) continue;
     rc = compare("node", node, sizeof(node_record_t), node->magic, NODE_MAGIC);
+    add("node", node);
     break;
   }
   const auto* job = static_cast<job_record_t*>(list_peek(job_list));
-  if (rc && job != nullptr) rc = check_job(*job);
-  return rc;
+  if (rc && job != nullptr) {
+    rc = check_job(*job);
+    add("job", job);
+  }
+  RecordCheck check{.fit = rc.has_value(), .jobs = job != nullptr, .text = {}};
+  check.text = rc ? (sizes.empty() ? "none" : sizes + " bytes") : rc.error().text;
+  return check;
 }
 
 bool job_record_fits(const job_record_t& job) {

@@ -10,9 +10,14 @@
 
 namespace rubato {
 
-/// Checks slurmctld's first partition, node, running job and pending job. Needs the read locks of
-/// all of them. The error names the record and both sizes.
-[[nodiscard]] Result<void> check_records();
+struct RecordCheck {
+  bool fit = false;
+  bool jobs = false;  ///< a job was there to compare
+  std::string text;   ///< the sizes; if they do not fit, the record and both sizes
+};
+
+/// Compares slurmctld's first partition, node and job. Needs the read locks of all of them.
+[[nodiscard]] RecordCheck check_records();
 
 /// Checks the job record and its details. Cheap: caches the first result.
 [[nodiscard]] bool job_record_fits(const job_record_t& job);

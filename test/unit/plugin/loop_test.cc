@@ -250,6 +250,28 @@ TEST_F(LoopTest, RecordsOfTheWrongSizeLeaveEverythingToStock) {
   EXPECT_TRUE(until([] { return said("8 bytes more"); }));
   EXPECT_FALSE(closed());
   EXPECT_EQ(core().commits, 0);
+  EXPECT_TRUE(until([&] {
+    std::ifstream file(folder_ / "rubato/publish/stats.json");
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    return text.find("8 bytes more") != std::string::npos;
+  })) << "rubato doctor names the record";
+}
+
+TEST_F(LoopTest, TheGateClosesBeforeTheFirstCycle) {
+  configure("Mode=place\nManagedPartitions=all\nTestInject=stop-loop\n");
+  begin();
+  EXPECT_TRUE(until([this] { return closed(); }));
+  EXPECT_EQ(core().cycles, 0);
+}
+
+TEST_F(LoopTest, ComparesRecordsAgainUntilAJobIsThere) {
+  core().has_jobs = false;
+  begin();
+  ASSERT_TRUE(until([] { return core().commits > 1; }));
+  core().records_fit = false;
+  EXPECT_TRUE(until([] { return said("8 bytes more"); }));
+  EXPECT_TRUE(until([this] { return !closed(); }));
+  core().has_jobs = true;
 }
 
 TEST_F(LoopTest, RemembersAcrossARestart) {

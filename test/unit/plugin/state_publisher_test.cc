@@ -63,6 +63,23 @@ class StatePublisherTest : public testing::Test {
 
 TEST_F(StatePublisherTest, NothingIsPublishedBeforeTheFirstRound) { EXPECT_EQ(publish(true), 0); }
 
+TEST_F(StatePublisherTest, ALoopWithoutRoundsPublishesStatsAloneOnceInAnInterval) {
+  int made = 0;
+  const auto stats = [&](bool) {
+    ++made;
+    return std::string("{}\n");
+  };
+  publisher_->publish_stats(config_, stats);
+  publisher_->publish_stats(config_, stats);
+  EXPECT_EQ(made, 1);
+  clock_->advance(2s);
+  publisher_->publish_stats(config_, stats);
+  EXPECT_EQ(made, 2);
+  publisher_->close();
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/publish/stats.json"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/report.json")) << "a kept report stays";
+}
+
 TEST_F(StatePublisherTest, PublishesOnceInAnInterval) {
   round();
   EXPECT_TRUE(publisher_->unpublished());

@@ -59,6 +59,8 @@ void check_plugins(const Machine& machine, Checks& checks);
 void check_spank(const Machine& machine, Checks& checks);
 /// The other lines of slurm.conf.
 void check_slurm_conf(const Machine& machine, Checks& checks);
+/// bf_max_job_test of SchedulerParameters.
+[[nodiscard]] std::optional<int> job_test_limit(const SlurmConf& conf);
 /// rubato.conf and the names in it.
 void check_rubato_conf(const Machine& machine, Checks& checks);
 /// State folder, published folder and heartbeat.

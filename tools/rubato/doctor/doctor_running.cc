@@ -22,6 +22,7 @@ namespace rubato::tools {
 namespace {
 
 constexpr const char* kSeeLog = "see slurmctld's log for lines with 'rubato'";
+constexpr int kDefaultJobTest = 500;  // Slurm's
 constexpr mode_t kOthersWrite = S_IWGRP | S_IWOTH;
 constexpr mode_t kOthersLook = S_IROTH | S_IXOTH;
 
@@ -179,13 +180,17 @@ void check_publish_dir(const Machine& machine, Checks& checks) {
 void check_loaded(const PublishedStats& stats, Checks& checks) {
   if (stats.records_fit) {
     checks.push_back({Status::kOk, "records",
-                      fmt::format("slurmctld's records match Slurm {}", stats.slurm_version), ""});
+                      fmt::format("slurmctld's records match Slurm {}{}{}", stats.slurm_version,
+                                  stats.records.empty() ? "" : ": " + stats.records,
+                                  stats.records_of_jobs ? "" : "; no job's record was there yet"),
+                      ""});
   } else {
-    checks.push_back({Status::kFail, "records",
-                      fmt::format("slurmctld's records differ from Slurm {}, for which the plugins "
-                                  "were built, so stock Slurm does everything",
-                                  stats.slurm_version),
-                      "contrib/quickstart build"});
+    checks.push_back(
+        {Status::kFail, "records",
+         fmt::format("slurmctld's records differ from Slurm {}, for which the plugins "
+                     "were built, so stock Slurm does everything{}{}",
+                     stats.slurm_version, stats.records.empty() ? "" : ": ", stats.records),
+         "contrib/quickstart build"});
   }
   if (stats.config_good) {
     checks.push_back(
@@ -227,6 +232,20 @@ void check_gate(const PublishedStats& stats, Checks& checks) {
                       "is open although the mode is place: stock Slurm starts managed jobs too",
                       kSeeLog});
   }
+}
+
+/// Stock backfill of 24.11 counts the managed jobs that the gate refuses; 22.05 does not.
+void check_depth(const Machine& machine, const PublishedStats& stats, Checks& checks) {
+  const std::string& slurm = stats.slurm_version;
+  const int limit = job_test_limit(machine.site.slurm).value_or(kDefaultJobTest);
+  if (stats.mode != "place" || slurm < "23.11" || stats.managed_pending < limit) return;
+  checks.push_back(
+      {Status::kWarn, "bf_max_job_test",
+       fmt::format(
+           "is {}, and {} managed jobs wait: stock backfill of Slurm {} counts them and may "
+           "not reach het jobs behind them",
+           limit, stats.managed_pending, slurm),
+       fmt::format("bf_max_job_test={}", (2 * stats.managed_pending / 1000 + 1) * 1000)});
 }
 
 /// Why slurmctld cannot write to a folder, "" if this host does not show it.
@@ -284,6 +303,7 @@ void check_heartbeat(const Machine& machine, Checks& checks) {
       {Status::kOk, name, fmt::format("the loop ran {} s ago", now() - stats->heartbeat), ""});
   check_mode_in_effect(machine, *stats, checks);
   check_gate(*stats, checks);
+  check_depth(machine, *stats, checks);
   check_store(machine, *stats, checks);
 }
 

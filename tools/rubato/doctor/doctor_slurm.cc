@@ -59,23 +59,18 @@ void check_bf_continue(const Machine& machine, Checks& checks) {
 }
 
 void check_job_test(const Machine& machine, Checks& checks) {
-  for (const std::string& word : machine.site.slurm.list("SchedulerParameters")) {
-    const std::string key = "bf_max_job_test=";
-    if (!lower(word).starts_with(key)) continue;
-    int value = 0;  // Slurm reads malformed numbers as 0
-    std::from_chars(word.data() + key.size(), word.data() + word.size(), value);
-    if (value >= kMinJobTest) {
-      checks.push_back({Status::kOk, "bf_max_job_test", std::to_string(value), ""});
-    } else {
-      checks.push_back({Status::kWarn, "bf_max_job_test",
-                        fmt::format("is {}: stock backfill still starts het jobs, but tests only "
-                                    "this many jobs per cycle",
-                                    value),
-                        "bf_max_job_test=500"});
-    }
-    return;
+  const std::optional<int> value = job_test_limit(machine.site.slurm);
+  if (!value) {
+    checks.push_back({Status::kOk, "bf_max_job_test", "not set (Slurm's default)", ""});
+  } else if (*value >= kMinJobTest) {
+    checks.push_back({Status::kOk, "bf_max_job_test", std::to_string(*value), ""});
+  } else {
+    checks.push_back({Status::kWarn, "bf_max_job_test",
+                      fmt::format("is {}: stock backfill still starts het jobs, but tests only "
+                                  "this many jobs per cycle",
+                                  *value),
+                      "bf_max_job_test=500"});
   }
-  checks.push_back({Status::kOk, "bf_max_job_test", "not set (Slurm's default)", ""});
 }
 
 void check_defer(const Machine& machine, Checks& checks) {
@@ -114,6 +109,17 @@ void check_gang(const Machine& machine, Checks& checks) {
 }
 
 }  // namespace
+
+std::optional<int> job_test_limit(const SlurmConf& conf) {
+  const std::string key = "bf_max_job_test=";
+  for (const std::string& word : conf.list("SchedulerParameters")) {
+    if (!lower(word).starts_with(key)) continue;
+    int value = 0;  // Slurm reads malformed numbers as 0
+    std::from_chars(word.data() + key.size(), word.data() + word.size(), value);
+    return value;
+  }
+  return std::nullopt;
+}
 
 void check_slurm_conf(const Machine& machine, Checks& checks) {
   check_type(machine, "SchedulerType", "sched/backfill", true, checks);
