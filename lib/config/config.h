@@ -107,6 +107,7 @@ struct LoadedConfig {
   Config config;
   bool present = false;  ///< the file exists; otherwise `config` is the default (observe)
   std::string note;      ///< one sentence for the log
+  std::string text;      ///< of the file, without what it includes
 };
 
 /// Reads and parses the file at `path`. A missing file is not an error and gives the default. If

@@ -239,13 +239,13 @@ Result<LoadedConfig> load_config_file(const std::string& path, const FileSystem&
                                       bool testing) {
   const auto text = files.read(path);
   if (!text && text.error().missing) {
-    return LoadedConfig{{}, false, fmt::format("{} does not exist: mode is observe", path)};
+    return LoadedConfig{{}, false, fmt::format("{} does not exist: mode is observe", path), {}};
   }
   if (!text) return fail(fmt::format("{}: cannot be read: {}", path, text.error().text));
   auto config = parse_config(*text, path, testing, &files);
   if (!config) return tl::unexpected(config.error());
   std::string note = fmt::format("{} read: mode is {}", path, to_string(config->mode));
-  return LoadedConfig{std::move(*config), true, std::move(note)};
+  return LoadedConfig{std::move(*config), true, std::move(note), *text};
 }
 
 }  // namespace rubato

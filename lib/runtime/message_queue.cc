@@ -90,6 +90,15 @@ std::vector<JobMessage> MessageQueue::take_last_reports(const std::vector<JobKey
   return last;
 }
 
+std::vector<JobMessage> MessageQueue::take_late_reports() {
+  std::vector<JobMessage> late;
+  const MutexLock lock(mutex_);
+  for (auto& [job, message] : late_) late.push_back(std::move(message));
+  late_.clear();
+  stats_.taken += late.size();
+  return late;
+}
+
 std::vector<JobMessage> MessageQueue::take() {
   std::vector<JobMessage> job_messages;
   std::map<JobKey, int> waiting;  // freed without the mutex

@@ -72,6 +72,8 @@ class MessageQueue {
   [[nodiscard]] std::vector<JobMessage> take();
   /// The kept reports of these jobs, which have ended: their last ones.
   [[nodiscard]] std::vector<JobMessage> take_last_reports(const std::vector<JobKey>& ended);
+  /// The same of all jobs, for the end of the process.
+  [[nodiscard]] std::vector<JobMessage> take_late_reports();
 
   /// Counts a message that no loop would read.
   PostResult refuse_off() noexcept;

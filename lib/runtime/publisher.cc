@@ -123,8 +123,8 @@ void Publisher::Task::write(const PublishedState& published) {
   note(state_dir_, make_last_folder(state_dir_));
   if (published.write_state) {
     const SteadyTime began = clock_->steady();
-    (void)replace("state.json", to_json(published.plan->memory, *published.snapshot),
-                  FileKind::kState);
+    const Memory& memory = published.memory ? *published.memory : published.plan->memory;
+    (void)replace("state.json", to_json(memory, *published.snapshot), FileKind::kState);
     times_->state = seconds_since(*clock_, began);
   }
   if (!published.report.empty()) (void)replace("report.json", published.report, FileKind::kPrivate);

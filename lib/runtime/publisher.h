@@ -22,6 +22,7 @@ class BackgroundWorker;
 struct PublishedState {
   std::shared_ptr<const Snapshot> snapshot;
   std::shared_ptr<const Plan> plan;
+  std::shared_ptr<const Memory> memory;  ///< for state.json, if it is newer than that of the plan
   std::shared_ptr<const Models> models;  ///< that the round used
   std::shared_ptr<const StartRecords> starts;
   std::set<std::string> shared;  ///< job types that all accounts share

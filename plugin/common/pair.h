@@ -104,6 +104,8 @@ class Pair {
   /// Of jobs that have ended, the last reports, if these came within MessageInterval.
   [[nodiscard]] virtual std::vector<JobMessage> take_last_reports(
       const std::vector<JobKey>& ended) = 0;
+  /// The last report of each job that came too soon, at the end of the process.
+  [[nodiscard]] virtual std::vector<JobMessage> take_late_reports() = 0;
   virtual void count_message_fault(MessageFault) noexcept = 0;
   [[nodiscard]] virtual MessageStats message_stats() const = 0;
   /// Adds to the counters.

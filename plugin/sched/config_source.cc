@@ -3,9 +3,11 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <sstream>
 
 #include "lib/base/log.h"
+#include "lib/runtime/files.h"
 
 namespace rubato {
 
@@ -23,13 +25,35 @@ void log_lines(const std::string& text, spdlog::level::level_enum level) {
 
 }  // namespace
 
+// The process before this one had read it.
+void ConfigSource::recall() {
+  const RealFileSystem files;
+  const auto text = files.read(kept_);
+  if (!text) return;
+  kept_text_ = *text;
+  if (!reconfigured_) return;
+  auto config = parse_config(*text, path_, testing(), &files);
+  if (!config) return;
+  last_ = std::make_shared<const Config>(std::move(*config));
+  any_good_ = true;
+}
+
+// Only for a reconfigure by a new process, so a failure is not worth an error.
+void ConfigSource::keep(const std::string& text) {
+  if (text == kept_text_) return;
+  (void)make_last_folder(std::filesystem::path(kept_).parent_path().string());
+  if (replace_file(kept_, text, FileKind::kPrivate).empty()) kept_text_ = text;
+}
+
 std::shared_ptr<const Config> ConfigSource::read() {
+  if (reads_ == 0) recall();
   auto loaded = load_config_file(path_, RealFileSystem(), testing());
   good_ = loaded.has_value() && (loaded->present || !any_good_);
   std::string words;
   if (good_) {
     words = loaded->note;
     any_good_ = loaded->present;
+    if (loaded->present) keep(loaded->text);
     last_ = std::make_shared<const Config>(std::move(loaded->config));
   } else {
     if (last_ == nullptr) last_ = std::make_shared<const Config>();

@@ -66,7 +66,7 @@ Loop::Loop(Pair& pair, std::shared_ptr<const Clock> clock)
     : pair_(pair),
       clock_(std::move(clock)),
       state_dir_(state_save_location() + "/rubato"),
-      config_source_(config_folder() + "/rubato.conf"),
+      config_source_(config_folder() + "/rubato.conf", state_dir_ + "/rubato.conf", reconfigured()),
       times_(clock_),
       pacer_(clock_),
       snapshots_(pair, clock_, pacer_, times_),
@@ -110,6 +110,9 @@ void Loop::finish() noexcept {
   guard(
       end_entry,
       [this] {
+        // Since 24.11 a reconfigure ends this process, and these reports with it.
+        recorder_.process_messages(pair_.take_late_reports(), memory_);
+        if (state_loaded_) publisher_.set_memory(memory_);
         if (!failing_) publish(true);
       },
       [] {});
@@ -171,6 +174,8 @@ void Loop::take_config() {
   await_models_ = true;
   new_config_ = true;
   if (placing_ && !places()) committer_.withdraw(*config_);
+  if (reconfigured_first_ && !places()) committer_.withdraw_of_others(*config_);
+  reconfigured_first_ = false;
   placing_ = places();
   // The gate closes with the configuration, not with the first cycle: since 24.11 a reconfigure
   // starts a new process, and stock Slurm must not start managed jobs in between.

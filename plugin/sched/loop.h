@@ -94,6 +94,8 @@ class Loop final : public Waker {
   bool await_models_ = false;  ///< at start, and after a change of the configuration
   bool state_loaded_ = false;
   bool placing_ = false;
+  bool reconfigured_first_ =
+      reconfigured();  ///< rubato.conf was not read yet, in a process that goes on
   bool failing_ = false;
   std::string failure_;  ///< of the first failed cycle since the last good one
   bool full_ = false;    ///< the current cycle also writes to jobs

@@ -37,6 +37,8 @@ class PlanCommitter {
               bool full);
   /// Removes from jobs what earlier commits wrote into them.
   void withdraw(const Config& config);
+  /// The same for what the process before this one wrote.
+  void withdraw_of_others(const Config& config) { SystemComments::clear_all(config, times_); }
   /// Since the loop began.
   [[nodiscard]] const CommitCount& counts() const { return counts_; }
 

@@ -42,6 +42,7 @@ void StatePublisher::set_private_data(const PrivateData& hidden) {
 
 void StatePublisher::set_round(RoundRecord round, bool full) {
   round_ = std::move(round);
+  memory_ = nullptr;
   unpublished_ = true;
   if (!full) return;
   gpu_types_.clear();
@@ -70,6 +71,7 @@ void StatePublisher::publish(bool last, const Config& config, Recorder& recorder
   published.write_round = now || over(last_round_, config.publish_interval, times.round);
   published.snapshot = round_.snapshot;
   published.plan = round_.plan;
+  published.memory = memory_;
   published.models = round_.models;
   published.starts = recorder.starts();
   published.shared = shared_job_types(config);

@@ -49,6 +49,8 @@ class StatePublisher {
 
   /// A round is done; a full one also shows the GPU types of the cluster.
   void set_round(RoundRecord round, bool full);
+  /// What came since the last round; state.json then has it too.
+  void set_memory(const Memory& memory) { memory_ = std::make_shared<const Memory>(memory); }
   /// The last round is in no file yet.
   [[nodiscard]] bool unpublished() const { return unpublished_; }
   /// Offers the last round to the thread if PublishInterval is over, PrivateData changed, or it is
@@ -78,7 +80,8 @@ class StatePublisher {
   unsigned open_failures_ = 0;
   std::unique_ptr<ModelsPublisher> models_;
   RoundRecord round_;
-  std::set<std::string> gpu_types_;  ///< of the cluster
+  std::shared_ptr<const Memory> memory_;  ///< null: that of the round
+  std::set<std::string> gpu_types_;       ///< of the cluster
   bool unpublished_ = false;
   PrivateData hidden_;
   bool hidden_changed_ = false;

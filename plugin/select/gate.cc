@@ -135,6 +135,8 @@ std::vector<JobMessage> Gate::take_last_reports(const std::vector<JobKey>& ended
   return message_queue_.take_last_reports(ended);
 }
 
+std::vector<JobMessage> Gate::take_late_reports() { return message_queue_.take_late_reports(); }
+
 void Gate::count_message_fault(MessageFault fault) noexcept { message_queue_.note(fault); }
 
 MessageStats Gate::message_stats() const { return message_queue_.stats(); }

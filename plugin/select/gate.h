@@ -63,6 +63,7 @@ class Gate final : public Pair {
   [[nodiscard]] std::vector<JobMessage> take_job_messages() override;
   [[nodiscard]] std::vector<JobMessage> take_last_reports(
       const std::vector<JobKey>& ended) override;
+  [[nodiscard]] std::vector<JobMessage> take_late_reports() override;
   void count_message_fault(MessageFault) noexcept override;
   [[nodiscard]] MessageStats message_stats() const override;
   void note_hints(const HintStats& more) noexcept override;

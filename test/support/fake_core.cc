@@ -26,6 +26,7 @@ std::string state_save_location() { return test::core().folder; }
 std::string config_folder() { return test::core().folder; }
 std::string plugin_dir() { return test::core().folder; }
 bool scheduling_disabled() { return false; }
+bool reconfigured() { return test::core().reconfigured; }
 bool shutting_down() {
   ++test::core().cycles;
   return test::core().shutting_down;
@@ -98,6 +99,7 @@ void WriteBack::clear(const Config&, Pair&, LockTimes&) { ++test::core().clears;
 void SystemComments::write(const Snapshot&, const Plan&, const Config&, LockTimes&) {
   ++test::core().segments;
 }
+void SystemComments::clear_all(const Config&, LockTimes&) { ++test::core().segment_clears; }
 void SystemComments::clear(const Config&, LockTimes&) { ++test::core().segment_clears; }
 
 PrivateData private_data() {

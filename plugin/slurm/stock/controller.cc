@@ -27,6 +27,11 @@ bool scheduling_disabled() { return slurmctld_config.scheduling_disabled; }
 
 bool shutting_down() { return slurmctld_config.shutdown_time != 0; }
 
+// controller.c, _try_to_reconfig() of 24.11 sets it for the new process.
+bool reconfigured() {
+  return std::getenv("SLURMCTLD_RECONF") != nullptr;  // NOLINT(concurrency-mt-unsafe)
+}
+
 ChangeMark change_mark() {
   return {.jobs = last_job_update,
           .nodes = last_node_update,

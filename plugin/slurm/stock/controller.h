@@ -19,6 +19,9 @@ namespace rubato {
 /// another).
 [[nodiscard]] bool scheduling_disabled();
 [[nodiscard]] bool shutting_down();
+/// `scontrol reconfigure` started this process (from 24.11 on), which goes on with the jobs of the
+/// one before.
+[[nodiscard]] bool reconfigured();
 
 /// Times at which jobs, nodes, partitions, reservations or the configuration last changed, for
 /// comparison with earlier values. Read without locks; the next look sees a change that was missed.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "lib/json/job_annotation.h"
+#include "plugin/slurm/release/lists.h"
 #include "plugin/slurm/release/slurm_headers.h"
 
 namespace rubato {
@@ -102,6 +103,20 @@ void SystemComments::write(const Snapshot& snapshot, const Plan& plan, const Con
                            LockTimes& times) {
   if (config.off(Mechanism::kSegment)) return;
   apply(due(snapshot, plan, config), config, times);
+}
+
+void SystemComments::clear_all(const Config& config, LockTimes& times) {
+  std::vector<Change> changes;
+  {
+    const HeldLocks locks(LockKind::kLook, LockUse::kPeek, times,
+                          !config.off(Mechanism::kServerCount));
+    if (!locks.held()) return;
+    for (ListWalk<job_record_t> jobs(job_list); const job_record_t* job = jobs.next();)
+      if (IS_JOB_PENDING(job) && job->details != nullptr && job->system_comment != nullptr &&
+          with_annotation_text(job->system_comment, {}) != job->system_comment)
+        changes.push_back({{job->job_id, job->details->submit_time}, {}});
+  }
+  apply(changes, config, times);
 }
 
 void SystemComments::clear(const Config& config, LockTimes& times) {

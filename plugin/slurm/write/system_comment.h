@@ -23,6 +23,8 @@ class SystemComments {
   /// Removes the annotations of pending jobs, because they are no longer updated. Running jobs keep
   /// theirs as a record of the start.
   void clear(const Config& config, LockTimes& times);
+  /// The same for annotations that another process wrote.
+  static void clear_all(const Config& config, LockTimes& times);
 
  private:
   struct Written {

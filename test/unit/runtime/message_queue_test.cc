@@ -69,6 +69,7 @@ TEST(MessageQueue, AKeptReportTakesTheNextTurnOfItsJob) {
   EXPECT_EQ(box.post(report(1, kNow + 70, 3), 60), PostResult::kTooSoon) << "had its turn";
   EXPECT_EQ(box.post(report(1, kNow + 120, 4), 60), PostResult::kTaken);
   EXPECT_TRUE(box.take_last_reports({{1, kNow - 100}}).empty()) << "a newer one was taken";
+  EXPECT_TRUE(box.take_late_reports().empty());
 }
 
 TEST(MessageQueue, EarlyReportsDoNotAddUp) {
