@@ -305,7 +305,7 @@ class Client:
         """Fields of `scontrol show job -d ID`; {} if Slurm does not know it. Those of Slurm 24.11 as 22.05 has them.
         """
         text = self.ask(f"scontrol show job -d {jobid}", check=False)
-        spelled = re.sub(r"(TresPer\w+=)gres/", r"\1gres:", text)
+        spelled = re.sub(r"((?:TresPer|MemPer)\w+=)gres/", r"\1gres:", text)
         found = fields(spelled) if text.rc == 0 and "JobId=" in text else {}
         if "ReqTRES" in found:
             allocated = found.get("AllocTRES", "(null)")

@@ -152,6 +152,10 @@ class Daemons:
         self.stop_ctld()
         self.start_ctld(ready=ready)
 
+    def reconfigure_is_a_new_process(self):
+        """From Slurm 24.05 on `scontrol reconfigure` starts a new slurmctld, with counters from 0."""
+        return self.site.version >= (24, 5)
+
     def reconfigure(self):
         """`scontrol reconfigure`, then waits until Rubato's loop has read rubato.conf, without a limit:
         a hanging loop reads it afterwards."""

@@ -27,24 +27,31 @@ def reconfigure_is_a_restart(c):
 def reconfigure_20_times(c):
     """`scontrol reconfigure` 20 times with jobs running and waiting: none of them notices
 
-    An admin sees the same slurmctld process and the same jobs, and no error.
+    An admin sees the same slurmctld process and the same jobs, and no error. Since Slurm 24.05 each of
+    them is a new process, which ends only with the next one.
     """
     busy = steps.occupy(c, "h100")
     running = c.sbatch("--gpus=a100:1 -t 5", "sleep 600", name="runs")
     pending = [c.sbatch("--gpus=h100:8 -N1 -t 5", "sleep 0.2", name="waits") for _ in range(3)]
     c.wait_state(running, "RUNNING", 8)
-    pid, mark = c.ctld_pid(), c.log_mark()
+    pids, mark = [c.ctld_pid()], c.log_mark()
     c.say("$ for i in $(seq 20); do scontrol reconfigure; done")
     for number in range(20):
         c.reconfigure()
+        pids.append(c.ctld_pid())
         if number % 5 == 0:
             c.ask("srun -n1 -t 5 true")
     seen = steps.states(c, busy + [running] + pending)
     c.cmd("squeue -p main -t R,PD -n occupy,runs,waits -o '%i %j %T %r %N'")
     check([seen[job][0] for job in busy + [running]] == ["RUNNING"] * 3, "three running jobs", seen)
     steps.check_waiting(c, pending)
-    check(c.ctld_pid() == pid, "the same slurmctld", c.ctld_pid())
-    done = len(c.log_lines(r"_slurm_rpc_reconfigure_controller: completed", mark))
+    if c.reconfigure_is_a_new_process():
+        check(len(set(pids)) == 21 and c.ctld_pid() == pids[-1], "a new slurmctld each time", pids)
+        line = r"Relinquishing control to new slurmctld process"
+    else:
+        check(set(pids) == {c.ctld_pid()}, "the same slurmctld", pids)
+        line = r"_slurm_rpc_reconfigure_controller: completed"
+    done = len(c.log_lines(line, mark))
     check(done == 20, "20 completed reconfigurations in slurmctld.log", done)
     check(not c.log_has(r"error: rubato", mark), "no error of Rubato",
           c.log_lines(r"error: rubato", mark))

@@ -127,9 +127,16 @@ def nothing_is_injected(c):
 def _injected_throw(c, inject, said, stock):
     """Jobs before, during and after an injected exception; slurmctld stays the same process."""
     pid = c.ctld_pid()
+    renews = c.reconfigure_is_a_new_process()
+
+    def reconfigured(text):
+        """The process that reads the new file."""
+        check(c.ctld_pid() == pid, "the same slurmctld all the time", c.ctld_pid())
+        c.write_rubato_conf(text)
+        return c.ctld_pid() if renews else pid
     steps.started_by(c, c.sbatch("--gpus=a100:1 -t 5", "true"), "rubato")
     mark = c.log_mark()
-    c.write_rubato_conf(steps.conf(f"TestInject={inject}"))
+    pid = reconfigured(steps.conf(f"TestInject={inject}"))
     jobs = [c.sbatch("--gpus=a100:1 -t 5", "true"), c.sbatch("-n1 -t 5", "true"),
             c.sbatch("-N2 --gpus-per-node=h100:1 -t 5", "true")]
     for job in jobs:
@@ -138,9 +145,9 @@ def _injected_throw(c, inject, said, stock):
         check(not stock or c.times(job).by != "rubato", "stock Slurm to start it", c.times(job))
     lines = c.wait(lambda: c.log_lines(said, mark), 5, f"a line like /{said}/ in slurmctld.log")
     c.say(*("    " + line for line in lines[:3]))
-    c.write_rubato_conf(steps.conf())
+    pid = reconfigured(steps.conf())
     c.wait_state(c.sbatch("-n1 -t 5", "true"), "COMPLETED", 15)
-    if stock:
+    if stock and not renews:        # a new loop has nothing to recover from
         c.wait(lambda: c.log_has(r"rubato: scheduling loop recovered", mark), 15,
                "a line that the loop has recovered")
     steps.started_by(c, c.sbatch("--gpus=a100:1 -t 5", "true"), "rubato")

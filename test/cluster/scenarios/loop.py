@@ -8,6 +8,7 @@ from cluster.scenarios import steps
 
 shape("queue")
 
+SCHEDULER = "bf_interval=3,bf_continue,batch_sched_delay=0,sched_min_interval=100000"
 STOPPED = ("TestInject=stop-loop", "HeartbeatTimeout=600")
 
 
@@ -76,15 +77,34 @@ def cpu_node_job_in_stream_of_gpu_jobs(c):
     check(int(seen["NumCPUs"]) == 64, "a whole node", seen["NumCPUs"])
 
 
-@scenario(cluster="queue", needs=["rubato"], negative="depth", timeout=120)
+def gated_jobs_count(c):
+    """Negative control: gated jobs count in bf_max_job_test, which is 500."""
+    if counts_gated_jobs(c):
+        steps.replace(c, "change", lambda *_, **__: None)
+    c.test_switch = "TestOff=depth"
+    c.write_rubato_conf(c.shape.rubato_conf)
+
+
+def counts_gated_jobs(c):
+    """Stock backfill counts tries in a variable of its own, so the site raises bf_max_job_test."""
+    return c.site.version >= (23, 11)
+
+
+@scenario(cluster="queue", needs=["rubato"], negative=gated_jobs_count, timeout=120)
 def het_job_behind_600_gated_jobs(c):
     """A heterogeneous job starts behind 600 gated GPU jobs, more than bf_max_job_test (500)
+
+    On Slurm 24.11, where gated jobs count, bf_max_job_test is 2000, as rubato doctor asks for.
 
     Only stock backfill starts heterogeneous jobs. An admin sees in `sdiag` that it looked at all
     of the queue (depth above 600) and tried few of it.
     """
     steps.occupy(c, "h100")
     gated = steps.submit_many(c, 600, "--gpus=h100:8 -t 10")
+    if counts_gated_jobs(c):
+        c.expect(lambda: c.ask("rubato doctor", check=False), lambda said: "bf_max_job_test=2000" in said,
+                 "rubato doctor to ask for more", 20)
+        c.change(options={"SchedulerParameters": SCHEDULER + ",bf_max_job_test=2000"})
     job = c.sbatch("-n1 -t 5 : -n1 --gpus=a100:2 -t 5", "srun --het-group=0,1 true; sleep 0.3",
                    name="het")
     c.cmd(f"squeue -j {job} -o '%i %T %r'")

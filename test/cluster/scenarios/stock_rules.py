@@ -65,9 +65,16 @@ def young_jobs_get_no_reservation(c):
     check(c.job(gang)["JobState"] == "PENDING", "the gang to wait", c.job(gang)["JobState"])
 
 
+def lend(c):
+    """Since Slurm 23.02 `--signal=R:` needs a PreemptMode."""
+    if c.site.version >= (23, 2):
+        c.change(options={"PreemptType": "preempt/partition_prio", "PreemptMode": "REQUEUE"})
+
+
 @scenario(cluster="gap", needs=["root"], negative=STOPPED, timeout=150)
 def jobs_with_a_warning_run_on_nodes_of_a_reservation(c):
     """MaxStartDelay: `--signal=R:USR1@60` starts on a reserved node, though a job without it waits"""
+    lend(c)
     for node in ("n1", "n3", "n4"):
         c.wait_state(c.sbatch(f"-w {node} {WHOLE} -t 60", "sleep 900", name="fill"), "RUNNING", 20)
     c.cmd("scontrol create reservation ReservationName=lent users=root starttime=now+60minutes "
@@ -95,6 +102,7 @@ def no_job_borrows_while_one_of_the_reservation_waits(c):
 
     That is, before the planned start of the waiting job. When that job is cancelled, the other one starts.
     """
+    lend(c)
     c.cmd("scontrol create reservation ReservationName=lent users=root starttime=now duration=120 "
           "nodes=n[1-2] MaxStartDelay=120")
     for node, own in (("n1", "--reservation=lent"), ("n3", ""), ("n4", "")):
