@@ -38,7 +38,7 @@ struct FakeJob {
   [[nodiscard]] JobKey key() const { return {record.job_id, details.submit_time}; }
 
   job_record_t record{};
-  struct job_details details {};
+  job_details_t details{};
 };
 
 TEST(JobDescView, NothingSaidIsNothing) {

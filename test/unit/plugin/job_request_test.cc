@@ -147,7 +147,7 @@ TEST(JobRequest, it_is_found_in_the_environment_of_the_job) {
   std::string kept = std::string(kKeptRequest) + "=" + to_text(four_tasks());
   std::string other = std::string(kKeptRequest) + "ED=1";
   char* entries[] = {other.data(), nullptr, kept.data()};
-  struct job_details details {};
+  job_details_t details{};
   job_record_t job{};
   job.details = &details;
   EXPECT_FALSE(kept_request(job));

@@ -79,7 +79,7 @@ class LimitTest : public testing::Test {
   std::array<std::uint64_t, 5> wanted_{};
   slurmdb_assoc_usage_t usage_{};
   slurmdb_assoc_rec_t assoc_{};
-  job_details details_{};
+  job_details_t details_{};
   part_record_t part_{};
   job_record_t job_{};
   LimitRooms rooms_;
