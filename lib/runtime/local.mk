@@ -32,4 +32,6 @@ lib_librubato_runtime_la_SOURCES = \
   lib/runtime/throughput_log.cc \
   lib/runtime/throughput_log.h \
   lib/runtime/user_names.cc \
-  lib/runtime/user_names.h
+  lib/runtime/user_names.h \
+  lib/runtime/waiting_messages.cc \
+  lib/runtime/waiting_messages.h

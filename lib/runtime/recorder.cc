@@ -149,6 +149,11 @@ void Recorder::process_messages(std::vector<JobMessage> job_messages, Memory& me
   log_messages();
 }
 
+void Recorder::restore_waiting(std::vector<JobMessage> messages) {
+  for (JobMessage& one : messages)
+    if (held_.size() < kMaxHeld) held_.push_back(std::move(one));
+}
+
 bool Recorder::deliver(const JobMessage& message_in, Memory& memory) {
   RunFacts* facts = running_jobs_.find(message_in.job);
   if (facts == nullptr) return false;

@@ -48,6 +48,10 @@ class Recorder {
 
   /// Processes messages of jobs, and logs the messages of the store.
   void process_messages(std::vector<JobMessage> job_messages, Memory& memory);
+  /// Messages that came before any snapshot showed their job, for the next process of slurmctld.
+  [[nodiscard]] const std::vector<JobMessage>& waiting() const { return held_; }
+  /// Those of the process before: they wait for a snapshot too.
+  void restore_waiting(std::vector<JobMessage> messages);
   /// After a round, with the memory that it left; `started` jobs are Rubato's own.
   void record_round(const Snapshot& snapshot, const Plan& plan, Memory& memory,
                     std::uint64_t started);

@@ -12,6 +12,7 @@
 #include "lib/model/models.h"
 #include "lib/policy/memory.h"
 #include "lib/policy/round.h"
+#include "lib/runtime/waiting_messages.h"
 #include "plugin/common/guard.h"
 
 namespace rubato {
@@ -23,14 +24,23 @@ using std::chrono::duration_cast;
 using std::chrono::milliseconds;
 
 constexpr auto kIdlePublish = milliseconds(333);  // for each second of HeartbeatTimeout
-constexpr auto kMaxModelsWait = milliseconds(2000);
-constexpr auto kMaxShapesWait = milliseconds(500);
+// Jobs that start without models may run for weeks at a bad size or plan. So a new process waits
+// for the models on the disk, and a round waits for the fit of a new model shape. Each wait is at
+// most half of HeartbeatTimeout and ends with a heartbeat, so that the gate stays closed.
+constexpr auto kMaxModelsWait = milliseconds(5000);
+constexpr auto kMaxShapesWait = milliseconds(2000);
+constexpr double kHeartbeatShare = 0.5;
 constexpr auto kStoreLook = milliseconds(10);
 constexpr auto kMaxEnd = milliseconds(450);
 constexpr double kFailedRest = 0.1;  // seconds after a failed step, which is tried again
 
 double ms_since(const Clock& clock, SteadyTime since) {
   return duration<double, std::milli>(clock.steady() - since).count();
+}
+
+milliseconds at_most_a_heartbeat(milliseconds wait, const Config& config) {
+  const auto share = static_cast<double>(config.heartbeat_timeout) * 1000 * kHeartbeatShare;
+  return std::min(wait, milliseconds(static_cast<std::int64_t>(share)));
 }
 
 EntryPoint step_entry{"a step of the loop"};
@@ -112,12 +122,19 @@ void Loop::finish() noexcept {
       [this] {
         // Since 24.11 a reconfigure ends this process, and these reports with it.
         recorder_.process_messages(pair_.take_late_reports(), memory_);
+        keep_waiting();
         if (state_loaded_) publisher_.set_memory(memory_);
         if (!failing_) publish(true);
       },
       [] {});
   guard(
       end_entry, [this] { end_threads(); }, [] {});
+}
+
+// A reconfigure may end this process before its first snapshot, which shows whose reports they are.
+void Loop::keep_waiting() {
+  const std::string trouble = keep_waiting_messages(waiting_path(), recorder_.waiting());
+  if (!trouble.empty()) log().warn("reports that wait are lost: {}", trouble);
 }
 
 void Loop::tend_guarded() noexcept {
@@ -171,6 +188,8 @@ void Loop::take_config() {
   set_log_level(config_->log_level);
   snapshots_.read_all_next();
   recorder_.configure(config_);
+  if (!waiting_restored_) recorder_.restore_waiting(take_waiting_messages(waiting_path()));
+  waiting_restored_ = true;
   await_models_ = true;
   new_config_ = true;
   if (placing_ && !places()) committer_.withdraw(*config_);
@@ -258,11 +277,12 @@ void Loop::notice_clock_step(Seconds taken) {
 // `scontrol reconfigure`. Both take a moment. This waits for it and holds no lock.
 void Loop::await_models() {
   if (config_->off(Mechanism::kLearning)) return;
-  const SteadyTime deadline = clock_->steady() + kMaxModelsWait;
+  const SteadyTime deadline = clock_->steady() + at_most_a_heartbeat(kMaxModelsWait, *config_);
   while (recorder_.opening() && !pacer_.stopping() && clock_->steady() < deadline)
     clock_->sleep_for(kStoreLook);
   tend_guarded();
   models_.await_fit(deadline, pacer_);
+  pair_.beat();
 }
 
 // Rounds that pass their deadline consider fewer jobs, until they have time to spare.
@@ -306,7 +326,8 @@ std::optional<Plan> Loop::decide(const Snapshot& snapshot, const Models& models)
 void Loop::await_shapes() {
   if (config_->off(Mechanism::kLearning)) return;
   models_.feed(*config_, recorder_);
-  models_.await_fit(clock_->steady() + kMaxShapesWait, pacer_);
+  models_.await_fit(clock_->steady() + at_most_a_heartbeat(kMaxShapesWait, *config_), pacer_);
+  pair_.beat();
 }
 
 void Loop::cycle() {

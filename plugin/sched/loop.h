@@ -63,6 +63,8 @@ class Loop final : public Waker {
   [[nodiscard]] std::string stats_text(bool breakdown) const;
   void report_misfit();
   void finish() noexcept;
+  void keep_waiting();
+  [[nodiscard]] std::string waiting_path() const { return state_dir_ + "/messages"; }
   void end_threads();
   [[nodiscard]] bool places() const { return config_->mode == Mode::kPlace; }
 
@@ -93,6 +95,7 @@ class Loop final : public Waker {
   bool new_config_ = true;     ///< no snapshot was taken since the configuration was read
   bool await_models_ = false;  ///< at start, and after a change of the configuration
   bool state_loaded_ = false;
+  bool waiting_restored_ = false;
   bool placing_ = false;
   bool reconfigured_first_ =
       reconfigured();  ///< rubato.conf was not read yet, in a process that goes on

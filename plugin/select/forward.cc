@@ -27,7 +27,7 @@ RUBATO_EXPORTED int select_p_job_test(job_record_t* job, bitstr_t* nodes, uint32
       // A start by Rubato on nodes that it did not plan could take nodes that it reserved.
       [] { return !rubato::Gate::in_start(); });
   // All callers read a plain SLURM_ERROR as "not now" (node_scheduler.c _pick_best_nodes).
-  if (!ask) return SLURM_ERROR;
+  if (!ask) return rubato::release::not_now(*job);
   return stock_ops().job_test(job, nodes, min_nodes, max_nodes, req_nodes, mode,
                               preemptee_candidates, preemptees, RUBATO_JOB_TEST_EXCLUDED_ARGUMENTS);
 }

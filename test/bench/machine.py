@@ -4,6 +4,7 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import time
 
@@ -11,7 +12,10 @@ TREE = pathlib.Path(__file__).resolve().parents[2]
 
 
 def commit():
-    """The commit of the tree, with a + when files of it were changed; "" outside of git."""
+    """The commit of the tree, with a + when files of it were changed; "" outside of git, or without git."""
+    if not shutil.which("git"):
+        return ""
+
     def git(*words):
         done = subprocess.run(["git", "-C", str(TREE), *words], capture_output=True, text=True, check=False)
         return done.stdout.strip() if done.returncode == 0 else ""

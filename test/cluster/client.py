@@ -259,15 +259,7 @@ class Client:
         return seen
 
     def _need_ctld(self):
-        if self.ctld_may_be_down or self.ctld_pid():
-            return
-        # From Slurm 24.11 on `scontrol reconfigure` hands over to a new process.
-        end = time.monotonic() + 3
-        while "Relinquishing control" in self.log_tail() and time.monotonic() < end:
-            if self.ctld_pid():
-                return
-            time.sleep(0.05)
-        if not self.ctld_pid():
+        if not (self.ctld_may_be_down or self.ctld_pid()):
             raise ClusterError("slurmctld has died; end of its log:\n" + self.log_tail())
 
     def wait_state(self, jobid, states, timeout=30.0):

@@ -87,8 +87,18 @@ class Daemons:
         return {**env, **self.extra_env}
 
     def ctld_pid(self):
-        """Pid of the live slurmctld, 0 if there is none."""
-        return next(iter(self.daemon_pids("run/slurmctld.pid")), 0)
+        """Pid of the live slurmctld, 0 if there is none.
+
+        After a reconfigure by a new process the pid file names a process that has ended, or none, for a moment.
+        """
+        return next(iter(self.daemon_pids("run/slurmctld.pid") or self._controllers()), 0)
+
+    def _controllers(self):
+        """Processes of slurmctld for this slurm.conf, by their command lines, without the one that runs its scripts."""
+        name = self.path("etc/slurm.conf")
+        lines = ((pid, proc.read_proc(pid, "cmdline").split("\n")) for pid in proc.all_pids())
+        return [pid for pid, words in lines
+                if words[0].endswith("slurmctld") and name in words and proc.alive(pid)]
 
     def start_ctld(self, wait=True, ready=True):
         """Starts slurmctld and waits until it answers.
@@ -158,9 +168,12 @@ class Daemons:
 
     def reconfigure(self):
         """`scontrol reconfigure`, then waits until Rubato's loop has read rubato.conf, without a limit:
-        a hanging loop reads it afterwards."""
-        mark = self.log_mark()
+        a hanging loop reads it afterwards. Waits for the new process, where there is one."""
+        mark, before = self.log_mark(), self.ctld_pid()
         self.ask("scontrol reconfigure")
+        if self.reconfigure_is_a_new_process():
+            self.wait(lambda: self.daemon_pids("run/slurmctld.pid") not in ([], [before]), 60,
+                      "the new slurmctld in its pid file")
         end = time.monotonic() + 3
         while (self.flavour == "rubato" and time.monotonic() < end
                and not self.log_has(r"rubato: .*rubato\.conf", mark)):
@@ -176,7 +189,7 @@ class Daemons:
 
     def _wait_idle(self):
         wanted = [n for n in self.shape.node_names() if not self.shape.node_spec(n).cloud]
-        end = time.monotonic() + 120
+        end, without = time.monotonic() + 120, {}
         while True:
             states = self.nodes()
             bad = [n for n in wanted if states.get(n, {}).get("State", "none").lower() != "idle"]
@@ -186,10 +199,12 @@ class Daemons:
                 raise ClusterError("slurmctld ended; end of its log:\n"
                                    + self.log_tail("slurmctld"))
             for name in bad:
-                if time.monotonic() > end or not self.daemon_pids(f"run/slurmd.{name}.pid"):
-                    time.sleep(0.3)
-                    if time.monotonic() > end or not self.daemon_pids(f"run/slurmd.{name}.pid"):
-                        state = states.get(name, {}).get("State", "unknown")
-                        raise ClusterError(f"node {name} is {state}, not idle; end of its log:\n"
-                                           + self.log_tail(f"slurmd.{name}"))
+                now = time.monotonic()
+                # On a slow machine the pid file comes seconds after the daemon is in the background.
+                since = now if self.daemon_pids(f"run/slurmd.{name}.pid") else without.get(name, now)
+                without[name] = since
+                if now > end or now - since > 10:
+                    state = states.get(name, {}).get("State", "unknown")
+                    raise ClusterError(f"node {name} is {state}, not idle; end of its log:\n"
+                                       + self.log_tail(f"slurmd.{name}"))
             time.sleep(0.05)

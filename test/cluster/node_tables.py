@@ -58,14 +58,18 @@ def held(job_lines, known):
 
 
 def differences(node_text, job_text):
-    """One line for each node that does not agree with its jobs. Texts of `scontrol -d -o show node` and `job`."""
+    """How each node differs from its jobs, as {node: [line]}; None for a node whose jobs are not all told.
+
+    Takes the texts of `scontrol -d -o show node` and `job`."""
     nodes = {_fields(line)["NodeName"]: line for line in node_text.splitlines() if "NodeName=" in line}
     cpus, memory, gpus = held(job_text.splitlines(), set(nodes))
-    wrong = []
+    found = {}
     for name, line in sorted(nodes.items()):
         seen = _fields(line)
         if any(word in seen.get("State", "") for word in UNSETTLED):
+            found[name] = None
             continue
+        wrong = []
         if _number(seen.get("CPUAlloc")) != cpus[name]:
             wrong.append(f"{name}: CPUAlloc={seen.get('CPUAlloc')}, its jobs hold {cpus[name]}")
         if _number(seen.get("AllocMem")) != memory[name]:
@@ -77,16 +81,27 @@ def differences(node_text, job_text):
         for index in sorted(index for index, count in twice.items() if count > 1):
             jobs = ", ".join(job for at, _, job in gpus[name] if at == index)
             wrong.append(f"{name}: GPU {index} is held by jobs {jobs}")
-    return wrong
+        found[name] = wrong
+    return found
 
 
-def still_wrong(c, seconds=8.0):
-    """The differences that stay for `seconds`; [] if tables and jobs agree once, or slurmctld is down."""
+def still_wrong(c, seconds=20.0):
+    """The differences that stay for `seconds`; [] if every node agreed with its jobs once, or slurmctld is down.
+
+    Where jobs start and end all the time, the two answers of slurmctld are not of one moment. So each node is compared
+    by itself, with the jobs just before it and just after it. What is really lost on a node is lost for good.
+    """
     until = time.monotonic() + seconds
+    agreed = set()
+    before = c.ask("scontrol -d -o show job", timeout=20, check=False)
     while True:
         nodes = c.ask("scontrol -d -o show node", timeout=20, check=False)
-        jobs = c.ask("scontrol -d -o show job", timeout=20, check=False)
-        wrong = differences(nodes, jobs)
+        after = c.ask("scontrol -d -o show job", timeout=20, check=False)
+        last = differences(nodes, after)
+        for one in (differences(nodes, before), last):
+            agreed |= {name for name, wrong in one.items() if wrong == []}
+        wrong = [line for name, lines in last.items() if name not in agreed for line in lines or []]
         if not wrong or time.monotonic() > until:
             return wrong
-        time.sleep(0.5)
+        before = after
+        time.sleep(0.2)

@@ -41,8 +41,13 @@ class Child:
             found = []
         done = {result["name"] for result in found}
         return found + [{"name": item.name, "status": "failed", "seconds": 0.0,
-                         "reason": f"not run: the runner ended with {self.process.returncode}"}
+                         "reason": f"not run: the runner ended with {self.process.returncode}: {self.last_line()}"}
                         for item in self.items if item.name not in done]
+
+    def last_line(self):
+        """Of its output: the error that ended it."""
+        lines = self.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        return lines[-1] if lines else "no output"
 
     def progress(self):
         """Lines of ended scenarios, as far as they are written."""

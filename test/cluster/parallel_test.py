@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A signal to the runner of `--parallel` stops the runners of all shapes; they are played by a small program."""
+"""A signal to the runner of `--parallel` stops the runners of all shapes, and a runner that breaks says why; they are
+played by a small program."""
 import os
 import pathlib
 import signal
@@ -36,7 +37,8 @@ options = types.SimpleNamespace(parallel=2, seed=1, name="x", flavour="", repeat
                                 no_negative=False, keep=False)
 items = [types.SimpleNamespace(name=name, cluster=name, timeout=1) for name in ("one", "two")]
 try:
-    parallel.run(items, options)
+    for result in parallel.run(items, options):
+        print(result["name"], result["reason"])
 except KeyboardInterrupt:
     sys.exit(130)
 """
@@ -73,6 +75,13 @@ class Stops(unittest.TestCase):
 
     def test_sigterm(self):
         self.stop_with(signal.SIGTERM)
+
+    def test_a_scenario_that_was_not_run_says_what_ended_the_runner(self):
+        self.runner.write_text("raise OSError('disk gone')\n", encoding="utf-8")
+        said = subprocess.run([sys.executable, "-c", PARENT, str(TESTS), str(self.runner)],
+                              capture_output=True, text=True, timeout=LONG, check=True).stdout
+        for name in ("one", "two"):
+            self.assertIn(f"{name} not run: the runner ended with 1: OSError: disk gone", said)
 
 
 if __name__ == "__main__":

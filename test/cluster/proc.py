@@ -50,10 +50,10 @@ def all_pids():
 
 
 def read_pid(path):
-    """Pid in a pid file, 0 if there is none."""
+    """Pid in the first line of a pid file, 0 if there is none. slurmctld 24.11 leaves digits of a longer one behind it."""
     try:
         with open(path, encoding="ascii") as file:
-            return int(file.read().strip() or 0)
+            return int(file.readline().strip() or 0)
     except (OSError, ValueError):
         return 0
 

@@ -144,7 +144,7 @@ class Runner:
                     loaded.ensure(c)
             self.restoring += time.monotonic() - start
             return True
-        except (ClusterError, Failed, TimeUp) as error:
+        except (ClusterError, Failed, TimeUp, OSError) as error:
             print(f"  restoring it failed, so the cluster is made anew: {error}", flush=True)
             return self._start(c)
 

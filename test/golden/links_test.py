@@ -4,6 +4,7 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import unittest
 import xml.etree.ElementTree
@@ -21,11 +22,13 @@ STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 
 
 def tracked(suffix):
-    """Tracked files that end so; from a tarball, all files of the folders that it has."""
-    listed = subprocess.run(["git", "-C", str(SOURCE), "ls-files", "-z", f"*{suffix}"],
-                            capture_output=True, text=True, check=False)
-    names = [name for name in listed.stdout.split("\0") if name]
-    if listed.returncode != 0 or not names:
+    """Tracked files that end so; from a tarball, or without git, all files of the folders that it has."""
+    names = []
+    if shutil.which("git"):
+        listed = subprocess.run(["git", "-C", str(SOURCE), "ls-files", "-z", f"*{suffix}"],
+                                capture_output=True, text=True, check=False)
+        names = [name for name in listed.stdout.split("\0") if name and listed.returncode == 0]
+    if not names:
         folders = ("contrib", "docs", "test")
         found = [*SOURCE.glob(f"*{suffix}"),
                  *(path for name in folders for path in (SOURCE / name).rglob(f"*{suffix}"))]

@@ -134,6 +134,8 @@ class Validate(unittest.TestCase):
         self.assertEqual(b"", self.first.stderr)
         gates = json.loads(self.first.stdout)["summary"]["gates"]
         self.assertGreaterEqual(len(gates), 4)
+        for gate in ("rubick_split_mean", "rubick_split_nearest", "rubick_split_max"):
+            self.assertIn(gate, gates)
         self.assertEqual([], [name for name, holds in gates.items() if not holds])
         self.assertEqual(0, self.first.returncode)
 

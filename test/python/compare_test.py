@@ -301,7 +301,7 @@ class Options(unittest.TestCase):
                 (["--sed", "1"], "unknown option --sed; did you mean --seed?"),
                 (["now"], "unknown option now; choose from --"),
                 (["--stock-params", "bf_interval=1 bf_x"], "with commas and without blanks"),
-                (["--mode", "elastic"], "choose from 'place', 'observe'"),
+                (["--mode", "elastic"], "invalid choice: 'elastic' (choose from "),
                 (["--json", str(folder)], "this is a folder; a file is wanted"),
                 (["--json", f"{folder}/none/x"], f"there is no folder {folder}/none"),
                 (["--report", f"{folder}/none/x"], "--report"),

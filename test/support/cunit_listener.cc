@@ -40,10 +40,17 @@ void write_element(std::ostream& out, const char* name, std::string_view text) {
   out << '<' << name << "> " << xml_text(text) << " </" << name << ">\n";
 }
 
+// The words of a skip. Since release 1.15 gtest ends them with a newline.
+std::string words_of(const testing::TestPartResult& part) {
+  std::string words = part.message();
+  while (!words.empty() && words.back() == '\n') words.pop_back();
+  return words;
+}
+
 // The reason of a skip; gtest stops a test at GTEST_SKIP(), so there is only one.
 std::string skip_reason(const testing::TestResult& result) {
   for (int i = 0; i < result.total_part_count(); ++i) {
-    if (result.GetTestPartResult(i).skipped()) return result.GetTestPartResult(i).message();
+    if (result.GetTestPartResult(i).skipped()) return words_of(result.GetTestPartResult(i));
   }
   return "";
 }
@@ -159,7 +166,7 @@ class CUnitListener : public testing::EmptyTestEventListener {
 // GoogleTest's JSON lacks the reason of a skip, so it becomes a property of the test.
 class SkipReasonListener : public testing::EmptyTestEventListener {
   void OnTestPartResult(const testing::TestPartResult& part) override {
-    if (part.skipped()) testing::Test::RecordProperty("skip_reason", part.message());
+    if (part.skipped()) testing::Test::RecordProperty("skip_reason", words_of(part));
   }
 };
 

@@ -95,8 +95,9 @@ class Tally(unittest.TestCase):
         self.assertEqual([p.name for p in (self.results / "cunit").iterdir()],
                          ["listener_sample-Results.xml"])
         code, lines, _ = self.tally("--skips", self.write("skips", "Sample.Skips: no cheese\n"))
-        self.assertEqual((code, lines[0], lines[-1]), (
-            1, "skipped: Sample.Skips: no cheese", "2 passed, 1 failed, 1 skipped"))
+        self.assertEqual((code, lines[0]), (1, "skipped: Sample.Skips: no cheese"))
+        # Since release 1.15 gtest also tells the suite that could not be taken down.
+        self.assertIn(lines[-1], [f"2 passed, {failed} failed, 1 skipped" for failed in (1, 2)])
 
     def test_a_program_that_dies_is_a_failure(self):
         path = self.write("dies", "#!/bin/sh\nkill -SEGV $$\n")

@@ -28,6 +28,8 @@ int select_nodes_now(job_record_t* job) {
   return select_nodes(job, false, nullptr, nullptr, false, SLURMDB_JOB_FLAG_SCHED);
 }
 
+int not_now(job_record_t&) { return SLURM_ERROR; }
+
 bool coordinates(std::uint32_t uid, char* account) {
   return assoc_mgr_is_user_acct_coord(acct_db_conn, uid, account);
 }
@@ -75,6 +77,13 @@ int select_nodes_now(job_record_t* job) {
   job_node_select_t chosen{};
   chosen.job_ptr = job;
   return select_nodes(&chosen, false, false, SLURMDB_JOB_FLAG_SCHED);
+}
+
+// As _job_test() of cons_tres: slurmctld shows the reason Licenses, and goes on with later jobs of
+// the partition.
+int not_now(job_record_t& job) {
+  const bool licensed = license_job_test(&job, time(nullptr), true) == SLURM_SUCCESS;
+  return licensed ? SLURM_ERROR : ESLURM_LICENSES_UNAVAILABLE;
 }
 
 bool coordinates(std::uint32_t uid, char* account) {

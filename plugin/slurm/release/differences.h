@@ -45,6 +45,10 @@ int test_reservations(job_record_t& job, time_t& when, bitstr_t** open, bool& ov
 /// Chooses nodes for a job and starts it, as slurmctld's main scheduler does.
 [[nodiscard]] int select_nodes_now(job_record_t* job);
 
+/// The gate's answer for a job that may not run now. From 24.11 on, the select plugin also tells
+/// whether licences are missing.
+[[nodiscard]] int not_now(job_record_t& job);
+
 [[nodiscard]] bool coordinates(std::uint32_t uid, char* account);
 
 /// What gres_job_state_validate() may derive from the GRES request of a job.

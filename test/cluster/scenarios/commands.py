@@ -33,6 +33,13 @@ STEADY = """account accruetime admin_comment allocnodes allocsid arrayjobid arra
  siblingsactive siblingsactiveraw siblingsviable siblingsviableraw sockets sperboard state statecompact stderr
  stdin stdout submittime threads timelimit tres-alloc tres-bind tres-freq tres-per-job tres-per-node
  tres-per-socket tres-per-task userid username wait4switch wckey workdir""".split()
+
+
+def steady(c):
+    """Fields of squeue -O whose values stay; 24.11 lacks one of 22.05."""
+    return [name for name in STEADY if name != "selectjobinfo" or c.site.version < (24, 11)]
+
+
 # Letters for elapsed times, or for values that the scheduler changes all the time.
 MOVING = set("LMSY")
 
@@ -216,20 +223,23 @@ def rqueue_prints_what_squeue_prints(c):
             raise Failed(f"expected rqueue {options} as squeue prints it:\n{after}; seen: "
                          f"{rqueue}") from None
 
-    letters = [letter for letter in string.ascii_letters if letter not in MOVING]
-    c.say(f"$ squeue / rqueue -o: {len(letters)} letters, -O: {len(STEADY)} fields, widths, order")
+    gone = {"s"} if c.site.version >= (24, 11) else set()     # selectjobinfo, which squeue has no longer
+    letters = [letter for letter in string.ascii_letters if letter not in MOVING | gone]
+    names = steady(c)
+    c.say(f"$ squeue / rqueue -o: {len(letters)} letters, -O: {len(names)} fields, widths, order")
     for chunk in range(0, len(letters), 8):
         some = letters[chunk:chunk + 8]
         for before in ("%", "%.7", "%30", "%.0"):
             same("-p main,side,bg -o '<" + ">|<".join(before + letter for letter in some) + ">'")
-    for chunk in range(0, len(STEADY), 10):
-        some = STEADY[chunk:chunk + 10]
+    for chunk in range(0, len(names), 10):
+        some = names[chunk:chunk + 10]
         for width in ("", ":5", ":.30|", ":0;", ":-1"):
             same("-O '" + ",".join(name + width for name in some) + "'")
     for letter in MOVING:
         same(f"-h -o '%.12{letter}|%i'")
-    for filters in ("-u root", "-t PD", "-t all", "-n tasks", "-w n1", "-r -n tasks", "-S i",
-                    "-S -i", "--me", "-P", "-a", f"-j {job}", "-p side", "--array-unique"):
+    unique = ["--array-unique"] if c.site.version < (24, 11) else []
+    for filters in ["-u root", "-t PD", "-t all", "-n tasks", "-w n1", "-r -n tasks", "-S i",
+                    "-S -i", "--me", "-P", "-a", f"-j {job}", "-p side"] + unique:
         same(f"{filters} -o '%i %j %T'")
     seen = c.cmd(f"rqueue -h -j {job} -o '%i|%8{{jobtype}}|%.6{{rate}}|%T'")
     check(seen == f"{job}|resnet50|   125|RUNNING", "both in one line", seen)

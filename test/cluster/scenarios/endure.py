@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""slurmctld killed at random instants, and under work for a long time.
+"""slurmctld killed at random instants, reconfigured again and again, and under work for a long time.
 
-RUBATO_KILLS sets the number of kills (50), RUBATO_SOAK the seconds of work (7200), RUBATO_SOAK_PACE the seconds from
-one step of it to the next (0.5), RUBATO_ENDURE_SEED the seed (1).
-Both run under stock Slurm too.
+RUBATO_KILLS sets the number of kills (50), RUBATO_RECONFIGURES that of reconfigures (100), RUBATO_SOAK the seconds of
+work (7200), RUBATO_SOAK_PACE the seconds from one step of it to the next (0.5), RUBATO_ENDURE_SEED the seed (1).
+All run under stock Slurm too.
 """
 import glob
 import os
@@ -13,17 +13,20 @@ import re
 import statistics
 import time
 
-from cluster import check, node_tables, proc, scenario, shape
+from cluster import check, node_tables, proc, records, scenario, shape
 
-from . import steps
+from . import remember, steps
 from .saved import written
 
 KILLS = int(os.environ.get("RUBATO_KILLS", "50"))
+RECONFIGURES = int(os.environ.get("RUBATO_RECONFIGURES", "100"))
+IDLE = 5
 SOAK = int(os.environ.get("RUBATO_SOAK", "7200"))
 PACE = float(os.environ.get("RUBATO_SOAK_PACE", "0.5"))
 SEED = int(os.environ.get("RUBATO_ENDURE_SEED", "1"))
 
 # Ended jobs leave slurmctld within about a minute, so that its memory does not grow by them.
+shape("reconfigured", load=False, rubato_conf=remember.CONF, options={"MinJobAge": 5})
 shape("soak", load=False, rubato_conf=steps.conf("MessageInterval=1"), options={"MinJobAge": 5})
 REQUESTS = ("--gpus=1", "--gpus=a100:2", "--gpus=h100:4 -N1", "--gpus=3", "-n2",
             "--gpus-per-node=2 -N2", "--gpus=1 --comment='rubato:job-type=endure;gpus=1-2'")
@@ -95,6 +98,123 @@ def random_kills_lose_no_job(c):
         c.say(f"    kill {number + 1}: {len(saved)} saved jobs known, {time.time() - begin:.0f} s")
     held = c.ask("squeue -h -t PENDING -o %r").count("launch failed requeued held")
     c.say(f"    {KILLS} kills, {len(saved)} saved jobs, none lost; {drained} nodes drained, {held} jobs held")
+
+
+def reconfigure_is_a_kill(c):
+    """Negative control: slurmctld is killed instead, and so loses what it has not saved."""
+    def killed():
+        c.kill9_ctld()
+        c.start_ctld()
+    steps.replace(c, "reconfigure", killed)
+
+
+def controllers(c):
+    """Processes of slurmctld and of its script runner for this cluster."""
+    return [pid for pid in proc.all_pids() if re.match("slurm(ctld|scriptd)", proc.read_proc(pid, "comm"))
+            and (proc.cwd_of(pid) + "/").startswith(c.base + "/")]
+
+
+def one_arena(c):
+    """Restarts slurmctld with one arena for all threads: else their number shows in its memory."""
+    c.extra_env["MALLOC_ARENA_MAX"] = "1"
+    c.defer(lambda: c.extra_env.pop("MALLOC_ARENA_MAX", None))
+    c.restart_ctld()
+
+
+def use_of_renewed(c, pids):
+    """Medians of what slurmctld uses after each of five reconfigures."""
+    seen = []
+    for _ in range(IDLE):
+        c.reconfigure()
+        pids.add(c.ctld_pid())
+        seen.append(use(c))
+    return [statistics.median(column) for column in zip(*seen)]
+
+
+@scenario(cluster="reconfigured", negative=reconfigure_is_a_kill, timeout=RECONFIGURES * 30 + 300, tier=2)
+def reconfigures_under_load_lose_and_leak_nothing(c):
+    """100 times `scontrol reconfigure` while jobs come, report, run and wait: nothing is lost, nothing leaks
+
+    Each job runs once, as its own note and slurmctld's record of it say; those that wait keep their places, the one
+    that runs is not touched. Each report is stored once. Memory, descriptors, threads and processes of slurmctld are
+    what they were before, once it has forgotten the jobs. Since Slurm 24.05 each reconfigure is a new process. Before
+    it is one process, whose memory grows over the first reconfigures under stock too: it is compared with that at half.
+    """
+    rng = random.Random(SEED)
+    rubato = c.flavour == "rubato"
+    ran = pathlib.Path(c.path("out", c.fresh_name("ran")))
+    one_arena(c)
+    hints = remember.HINTS.format(c.fresh_name())
+    runs = c.sbatch(f"-w n1 --gpus=a100:2 -t 60 --comment='{hints}'", "sleep 3000", name="runs")
+    c.wait_state(runs, "RUNNING")
+    # Where these are, nothing else runs: the jobs that wait for these nodes wait to the end.
+    busy = steps.occupy(c, "h100")
+    waits = [c.sbatch("--gpus=h100:8 -N1 -t 5 --requeue", "sleep 0.2", name="waits") for _ in range(3)]
+    processes, pids, ids, reports = len(controllers(c)), {c.ctld_pid()}, {}, []
+
+    def ended():
+        """(name, state) of each record of slurmctld about a job of the load."""
+        return [(one["Name"], one["JobState"]) for one in records.jobcomp_lines(c.path("log/jobcomp.log"))
+                if one["Name"] in ids]
+    before = use_of_renewed(c, pids)
+    mark, begin = c.log_mark(), time.time()
+    for number in range(1, RECONFIGURES + 1):
+        for _ in range(rng.randint(1, 3)):
+            name = c.fresh_name("endure")
+            options = rng.choice(("--gpus=1", "--gpus=a100:2", "-n2", "--gpus=a100:4 -N1"))
+            # Slurm 22.05 gives the ids of jobs that it has forgotten again.
+            ids[name] = c.sbatch(f"{options} -t 5 --requeue -o /dev/null",
+                                 f"echo $SLURM_JOB_NAME >> {ran}; sleep {rng.uniform(0.1, 3):.1f}", name=name)
+        if rubato and number % 5 == 0:
+            reports.append(number * 20)
+            remember.report(c, runs, number * 20, 50)
+        c.reconfigure()
+        pids.add(c.ctld_pid())
+        known = set(c.ask("squeue -h -t all -o %j").split()) | {name for name, _ in ended()}
+        check(ids.keys() <= known, f"slurmctld to know every job after reconfigure {number}", set(ids) - known)
+        if number == (RECONFIGURES + 1) // 2 and not c.reconfigure_is_a_new_process():
+            # Stock Slurm 22.05 takes more memory over the first ones.
+            before = [use_of_renewed(c, pids)[0], *before[1:]]
+        if number % 10 == 0:
+            memory, descriptors, threads = use(c)
+            c.say(f"    {number}: {time.time() - begin:.0f} s, {memory / 1024:.1f} MiB, {descriptors} descriptors, "
+                  f"{threads} threads, {len(controllers(c))} processes")
+    c.say(f"$ scontrol reconfigure    # {RECONFIGURES} times, {len(ids)} jobs, {len(pids)} processes")
+    c.expect(lambda: sorted(ended()) == sorted((name, "COMPLETED") for name in ids), True,
+             f"each of {len(ids)} jobs to be COMPLETED once in slurmctld's records", 300)
+    noted = sorted(ran.read_text(encoding="ascii").split())
+    check(noted == sorted(ids), "each job to have run once", set(ids) ^ set(noted))
+    now = steps.states(c, [runs] + busy + waits)
+    c.cmd("squeue -p main -n runs,occupy,waits -o '%i %j %T %r %N'")
+    check([now[job][0] for job in [runs] + busy] == ["RUNNING"] * (1 + len(busy)), "the same jobs to run", now)
+    check(c.job(runs).get("Restarts") == "0", f"job {runs} to run since its first start", c.job(runs).get("Restarts"))
+    steps.check_waiting(c, waits)
+    if c.reconfigure_is_a_new_process():
+        wanted = RECONFIGURES + IDLE + 1
+        check(len(pids) == wanted, f"{wanted} processes one after the other", len(pids))
+    else:
+        check(len(pids) == 1, "the same slurmctld", pids)
+    c.expect(lambda: len(controllers(c)), processes, "as many processes of slurmctld as before", 60)
+    if rubato:
+        stored = c.expect(lambda: [row[0] for row in remember.samples(c, runs)], reports, "each report once, in order")
+        c.say(f"    {len(stored)} reports in rubato.db")
+        times = c.all_times()
+        others = {job: times[job].by for job in ids.values() if times[job].by != "rubato"}
+        c.say(f"    started by Rubato: {len(ids) - len(others)} of {len(ids)}")
+        check(not others, "each job to be started by Rubato", others)
+        check(not c.log_has(r"error: rubato", mark), "no error of Rubato", c.log_lines(r"error: rubato", mark))
+    # slurmctld takes ended jobs out of its table once a minute, if it is not reconfigured meanwhile.
+    c.expect(lambda: {int(word) for word in c.ask("squeue -h -t all -o %A").split()}, {runs, *busy, *waits},
+             "slurmctld to forget the jobs that ended", 240)
+    after = use_of_renewed(c, pids)
+    for column, (name, unit, spare) in enumerate((("memory", 1024, 0), ("descriptors", 1, 5), ("threads", 1, 10))):
+        then, last = before[column] / unit, after[column] / unit
+        c.say(f"    {name}: {then:.1f} before, {last:.1f} after")
+        check(last <= then * 1.1 + spare, f"{name} as before", (then, last))
+    c.cmd("scancel -n occupy")
+    c.wait(lambda: all(c.times(job).start for job in waits), 60, "those that waited to start")
+    starts = [c.times(job).start for job in waits]
+    check(starts == sorted(starts), "those that waited to start in the order of before", starts)
 
 
 def keep_ended_jobs(c):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Allocations, threads and file calls of Rubato fail at random in a live slurmctld.
+"""Allocations, threads and file calls of Rubato fail at random in a live slurmctld, or its records have other sizes.
 
 fault_injector.cc is preloaded into slurmctld and makes them fail, as the shared file says.
 RUBATO_FAULT_SEED is the seed (1), RUBATO_FAULT_SECONDS the length of a phase (12).
@@ -9,6 +9,7 @@ import mmap
 import os
 import pathlib
 import random
+import re
 import struct
 import time
 
@@ -23,7 +24,7 @@ CONF = steps.conf("MessageInterval=0", "TestInject=segment-interval:1,start-size
 
 shape("failures", load=False, rubato_conf=CONF)
 
-KINDS = ("new", "sqlite", "thread", "file")     # fault_injector.cc has the same order
+KINDS = ("new", "sqlite", "thread", "file", "record")     # fault_injector.cc has the same order
 REQUESTS = ("--gpus=1", "--gpus=a100:2", "--gpus=h100:4 -N1", "--gpus=3", "-n2", "--gpus-per-node=2 -N2",
             "--gpus=1 --array=1-3", "--gpus=4 --comment='words rubato:job-type=failing;gpus=1-8;samples=900'",
             "--gpus=4 -n4 --array=1-3 --comment='rubato:job-type=failing;gpus=1-8'")
@@ -155,11 +156,23 @@ def resized(c):
     return job, asked
 
 
-def works_again(c, work, faults, pid, job, asked):
+def check_lives(c, pid, mark):
+    """slurmctld is the process that it was, or each one since was asked for by a reconfigure."""
+    if c.reconfigure_is_a_new_process():
+        began, asked = (len(c.log_lines(line, mark))
+                        for line in (r"slurmctld version \S+ started on", r"Attempting to reconfigure"))
+        check(began <= asked, f"at most {asked} new processes, one for each reconfigure", began)
+    else:
+        check(c.ctld_pid() == pid, f"the same slurmctld, {pid}", c.ctld_pid())
+
+
+def works_again(c, work, faults, lives, job, asked, renewed=False):
     """What must hold when nothing fails any more."""
     for kind, (calls, failed) in faults.failed().items():
         c.say(f"    {kind}: {failed} of {calls} calls failed")
-    check(c.ctld_pid() == pid, f"the same slurmctld, {pid}", c.ctld_pid())
+    check_lives(c, *lives)
+    if renewed and c.reconfigure_is_a_new_process():
+        c.reconfigure()     # a process that began while too much failed has left Rubato out; the next one has it
     check(max(failed for _, failed in faults.failed().values()) > START_TRIES + 100, "hundreds of failures",
           faults.failed())
     steps.published_again(c)
@@ -213,7 +226,7 @@ def failing_allocations_lose_no_job(c):
     c.restart_ctld()
     faults.set()
     c.say(f"    a start with some failures: {faults.failed()}")
-    pid = c.ctld_pid()
+    lives = c.ctld_pid(), c.log_mark()
     steps.published_again(c)
     work = Work(c)
     job, asked = resized(c)
@@ -223,7 +236,7 @@ def failing_allocations_lose_no_job(c):
             c.kill9_ctld()
             c.start_ctld()
             break
-    works_again(c, work, faults, pid, job, asked)
+    works_again(c, work, faults, lives, job, asked, renewed=True)
 
 
 DISK_STAYS = []     # not empty: the failures do not end
@@ -240,7 +253,7 @@ def failing_file_calls_lose_no_job(c):
     """Calls that write files below StoreDir and PublishDir fail: no job is lost, and both are written again after it"""
     faults = Faults(c, [c.path("state/rubato")])
     c.restart_ctld()
-    pid = c.ctld_pid()
+    lives = c.ctld_pid(), c.log_mark()
     steps.published_again(c)
     work = Work(c)
     job, asked = resized(c)
@@ -248,4 +261,35 @@ def failing_file_calls_lose_no_job(c):
         work.phase(faults, setting)
     if DISK_STAYS:
         faults.set(file=1)
-    works_again(c, work, faults, pid, job, asked)
+    works_again(c, work, faults, lives, job, asked)
+
+
+AS_BUILT = []       # not empty: slurmctld's records have the sizes of the build
+
+
+def records_are_as_built(c):
+    """Negative control: slurmctld's records have the sizes of the build."""
+    AS_BUILT.append(True)
+    c.defer(AS_BUILT.clear)
+
+
+@scenario(cluster="failures", needs=["rubato"], negative=records_are_as_built, timeout=120, tier=2)
+def records_of_another_size_leave_all_to_stock(c):
+    """slurmctld has other records than the build expects: stock Slurm does everything, and doctor says why"""
+    faults = Faults(c)
+    mark = c.log_mark()
+    faults.set(record=0 if AS_BUILT else 1)
+    c.restart_ctld()
+    lines = c.wait(lambda: c.log_lines(r"rubato: .*slurmctld's \w+ record has \d+ bytes", mark), 30,
+                   "the sizes of the records in slurmctld.log")
+    c.say(*("    " + line for line in lines))
+    jobs = [c.sbatch("--gpus=1 -t 5", "sleep 0.2"), c.sbatch("--gpus-per-node=2 -N2 -t 5", "sleep 0.2"),
+            c.sbatch("-n2 -t 5", "sleep 0.2")]
+    for job in jobs:
+        steps.started_by(c, job, "stock")
+        c.wait_state(job, "COMPLETED")
+    check(steps.stats(c).get("gate_open") is True, "an open gate", steps.stats(c).get("gate_open"))
+    said = c.cmd("rubato doctor", check=False)
+    words = " ".join(said.split())      # doctor wraps its lines
+    check(said.rc != 0 and "slurmctld's records differ from Slurm" in words, "doctor to say that they differ", said)
+    check(re.search(r"record has \d+ bytes and magic", words) is not None, "the sizes in doctor", said)

@@ -13,7 +13,7 @@ import time
 
 from cluster import DEMO_NODES, Nodes, Partition, check, scenario, shape
 
-from .commands import STEADY
+from .commands import steady
 
 shape("paired", nodes=DEMO_NODES, load=False, rubato_conf="ManagedPartitions=all\n",
       partitions=(Partition("main", "n[1-8]", default=True),
@@ -158,7 +158,7 @@ class Play:
             name = found[4] + (f"_{found[3]}" if found[3] else "")
             for number, line in enumerate(self.plain(text).split("\n")):
                 seen[(name, f"scontrol line {number}")] = line.strip()
-        names = [*dict.fromkeys(STEADY + MORE)]
+        names = [*dict.fromkeys(steady(self.c) + MORE)]
         end = "\x1f"            # a value may hold blanks, bars and line ends
         values = self.c.ask("squeue -a -r -h -t all -O '" + ",".join(f"{name}:0{end}" for name in names)
                             + "'").split(end)

@@ -69,11 +69,11 @@ def a_user_gains_once_by_understated_work(c):
 
     def need(job):
         return told(c, job).get("facts", {}).get("need", "")
-    c.wait(lambda: need(small), 60, "the need of the small job")
+    said = c.wait(lambda: need(small), 60, "the need of the small job")
     c.cmd(f"rubato explain {honest}")
     c.cmd(f"rubato explain {small}")
     c.cmd(f"scancel {blocker}")
     c.wait(lambda: c.ask(f"squeue -h -t R -w {node}").strip(), 60, "the next job to start")
     first = c.cmd(f"squeue -h -t R -w {node} -o %i").split()
     check(first == [str(honest)], f"job {honest}, whose user kept its word", first)
-    check(f"job {past} of its user ran past its stated work" in need(small), "the reason in explain", need(small))
+    check(f"job {past} of its user ran past its stated work" in said, "the reason in explain", said)

@@ -25,11 +25,13 @@ bitstr_t* avail_node_bitmap = nullptr;
 
 void assoc_mgr_lock(assoc_mgr_lock_t* /*locks*/) {}
 void assoc_mgr_unlock(assoc_mgr_lock_t* /*locks*/) {}
-void* list_find_first_ro(List /*list*/, ListFindF /*same*/, void* /*key*/) { return nullptr; }
+void* list_find_first_ro(list_t* /*list*/, ListFindF /*same*/, void* /*key*/) { return nullptr; }
 int xstrcmp(const char* a, const char* b) { return std::strcmp(a, b); }
 void slurm_xfree(void** item) { *item = nullptr; }
 int bit_super_set(bitstr_t* /*part*/, bitstr_t* /*whole*/) { return 1; }
 char* job_reason_string(enum job_state_reason /*reason*/) { return const_cast<char*>("reason"); }
+// As it is called since Slurm 24.11.
+const char* job_state_reason_string(enum job_state_reason /*reason*/) { return "reason"; }
 bool job_array_start_test(job_record_t* /*job*/) { return true; }
 int license_job_test(job_record_t* /*job*/, time_t /*when*/, bool /*reboot*/) {
   return SLURM_SUCCESS;

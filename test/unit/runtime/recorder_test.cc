@@ -9,6 +9,7 @@
 #include <semaphore>
 
 #include "lib/base/json_value.h"
+#include "lib/runtime/waiting_messages.h"
 #include "lib/store/reader.h"
 #include "plugin/select/gate.h"
 #include "test/support/build_snapshot.h"
@@ -211,6 +212,35 @@ TEST_F(RecorderTest, a_letter_of_no_job_is_dropped_and_counted) {
   record_round(one_running("resnet50", kNow + 6));
   EXPECT_EQ(recorder_->stats().unknown, 1U);
   EXPECT_TRUE(memory_.progress.empty());
+}
+
+TEST_F(RecorderTest, reports_that_wait_for_a_snapshot_reach_the_next_process) {
+  const Snapshot snapshot = one_running("resnet50");
+  send(snapshot.jobs[0].key, 5000, 50);
+  const std::string path = (folder_ / "messages").string();
+  ASSERT_EQ(keep_waiting_messages(path, recorder_->waiting()), "");
+  recorder_.reset();
+  recorder_ = make();
+  recorder_->restore_waiting(take_waiting_messages(path));
+  EXPECT_FALSE(fs::exists(path));
+  EXPECT_TRUE(take_waiting_messages(path).empty());
+  record_round(snapshot);
+  EXPECT_TRUE(recorder_->waiting().empty());
+  const auto samples = *stored().all_samples();
+  ASSERT_EQ(samples.size(), 1U);
+  EXPECT_EQ(samples[0].samples_done, 5000);
+  EXPECT_EQ(samples[0].loss, 0.5);
+}
+
+TEST(WaitingMessages, DamagedLinesAreLeftOut) {
+  const JobMessage one{.job = {7, 1700000000},
+                       .uid = 1000,
+                       .time = 1700000100,
+                       .restarts = 2,
+                       .message = Report{.samples = 64, .throughput = 2.5, .batch = 8}};
+  const std::string line = text_of_waiting({one});
+  EXPECT_EQ(waiting_messages_from(line + "7 1700000000 x\n\n" + line.substr(0, 30) + "\n" + line),
+            (std::vector{one, one}));
 }
 
 TEST_F(RecorderTest, the_last_report_of_a_job_that_ended_counts) {
