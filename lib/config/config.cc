@@ -67,7 +67,10 @@ Json json_of(const Option& option, const Config& config) {
 
 }  // namespace
 
-const char* to_string(Mode mode) { return mode == Mode::kPlace ? "place" : "observe"; }
+const char* to_string(Mode mode) {
+  if (mode == Mode::kElastic) return "elastic";
+  return mode == Mode::kPlace ? "place" : "observe";
+}
 
 bool Config::manages(const std::string& partition) const {
   return manage_all || managed_partitions.contains(partition);

@@ -22,6 +22,7 @@ namespace rubato {
 enum class Mode {
   kObserve,  ///< plans and records, writes no field of any job
   kPlace,    ///< decides order and placement of pending jobs; never changes a running job
+  kElastic,  ///< changes running jobs too; the simulator only, rubato.conf does not take it yet
 };
 
 /// A line `GpuType=NAME Speed=X`.
@@ -72,6 +73,7 @@ struct Config {
   std::map<Fault, double> test_inject;     ///< TestInject: argument of each fault (0 without one)
   std::set<std::string> managed_accounts;  ///< ManagedAccounts; empty: all
   std::set<std::string> managed_qos;       ///< ManagedQOS; empty: all
+  std::set<std::string> guaranteed_qos;    ///< GuaranteedQOS; empty: none
 
   /// Whether ManagedPartitions names `partition`, or is `all`.
   [[nodiscard]] bool manages(const std::string& partition) const;

@@ -55,6 +55,18 @@ enum class Mechanism {
   kMessageUid,
   kProve,
   kOverrun,
+  kTrade,
+  kResize,
+  kChangeCosts,
+  kRank,
+  kClosing,
+  kTypePrices,
+  kSearch,
+  kElasticity,
+  kUsualWork,
+  kBands,
+  kFairShare,
+  kGuarantee,
 };
 
 /// One row of the table of mechanisms.
@@ -125,6 +137,23 @@ inline constexpr std::array kMechanisms = {
     MechanismWord{Mechanism::kProve, "prove", "what a single job measured counts without a bound"},
     MechanismWord{Mechanism::kOverrun, "overrun",
                   "stated work counts although jobs of the user ran past theirs"},
+    MechanismWord{Mechanism::kTrade, "trade", "mode elastic changes no running job"},
+    MechanismWord{Mechanism::kResize, "resize", "jobs keep the size that they request"},
+    MechanismWord{Mechanism::kChangeCosts, "change-costs", "changes of running jobs count as free"},
+    MechanismWord{Mechanism::kRank, "rank",
+                  "the end of a job is worth its weight, whatever it delays"},
+    MechanismWord{Mechanism::kClosing, "closing", "further jobs are always expected"},
+    MechanismWord{Mechanism::kTypePrices, "type-prices",
+                  "GPU-seconds of all GPU types count alike in the rank of a job"},
+    MechanismWord{Mechanism::kSearch, "search", "the market does without its local search"},
+    MechanismWord{Mechanism::kElasticity, "elasticity",
+                  "each size that is faster than those below is a configuration"},
+    MechanismWord{Mechanism::kUsualWork, "usual-work",
+                  "the work of ended jobs says nothing about jobs of their type"},
+    MechanismWord{Mechanism::kBands, "bands",
+                  "the market does not look at partition tiers and priority bands"},
+    MechanismWord{Mechanism::kFairShare, "fair-share", "the market does not look at fair-share"},
+    MechanismWord{Mechanism::kGuarantee, "guarantee", "GuaranteedQOS has no effect"},
 };
 
 /// The mechanism named `word`; nullopt if there is none.

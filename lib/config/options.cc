@@ -123,6 +123,8 @@ std::vector<Option> make_options() {
       other("ManagedPartitions", OptionType::kPartitions, "gpu", "partitions whose GPU jobs Rubato manages"),
       names("ManagedAccounts", &Config::managed_accounts, "vision", "accounts whose jobs Rubato manages there"),
       names("ManagedQOS", &Config::managed_qos, "training", "QOS whose jobs Rubato manages there"),
+      names("GuaranteedQOS", &Config::guaranteed_qos, "high",
+            "QOS whose jobs start smaller only where the forecast is as fast as their request"),
       seconds("HeartbeatTimeout", &Config::heartbeat_timeout, "10", {1, 3600},
               "stock Slurm takes managed jobs over when the scheduling loop is silent for this long"),
       fine_seconds("RoundInterval", &Config::round_interval, "1", {0.1, 600},
@@ -194,6 +196,11 @@ constexpr std::pair<const char*, const char*> kTexts[] = {
      "managed. With it a site can begin with one group; the other jobs of the partitions start as "
      "under stock Slurm."},
     {"ManagedQOS", "The same by QOS. A job must be in one of the accounts and in one of the QOS."},
+    {"GuaranteedQOS",
+     "QOS as in sacctmgr, separated by commas. A job of these QOS may start with fewer GPUs than "
+     "it requests, but only where its forecast is as fast as that of its request on the slowest "
+     "GPU type that it accepts, for example on a faster type. Where no forecast of its request is "
+     "known, it never does. Without this line nothing is guaranteed."},
     {"HeartbeatTimeout", "Must be longer than RoundDeadline."},
     {"RoundInterval",
      "A submission, and resources that become free, start a round without waiting for it."},

@@ -2,6 +2,7 @@
 // Jobs, waiting and running.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -65,6 +66,16 @@ struct Request {
 /// Index into Snapshot::node_sets; a default one is no set.
 using NodeSetIndex = Index<struct NodeSetTag>;
 
+/// What changes of a job cost, as measured or declared. All in seconds in which it holds GPUs
+/// without progress; 0 if not known.
+struct ChangeCosts {
+  double start = 0;    ///< of its first start
+  double restart = 0;  ///< of each later start
+  double resize = 0;   ///< of a change of size while it runs
+
+  bool operator==(const ChangeCosts&) const = default;
+};
+
 /// A pending or running job. A pending array is one job until its tasks start; a job submitted to
 /// several partitions is several entries with the same key.
 struct Job {
@@ -88,15 +99,20 @@ struct Job {
   std::uint32_t priority = 0;
   bool priority_set = false;  ///< set by hand, not by Slurm's own rules
   bool niced = false;         ///< has a nice value, which its user can choose
-  int rank = 0;               ///< position in Slurm's own order, from 0; pending jobs only
-  Seconds eligible = 0;       ///< when it became eligible
-  Seconds time_limit = 0;     ///< seconds; kForever without one
+  /// Fair-share factor of its association, 0 to 1; none: fair-share does not count. Of a running
+  /// job that of its start, unless Slurm has PriorityFlags=CALCULATE_RUNNING; none after a restart
+  /// of slurmctld.
+  std::optional<double> fair_share;
+  int rank = 0;            ///< position in Slurm's own order, from 0; pending jobs only
+  Seconds eligible = 0;    ///< when it became eligible
+  Seconds time_limit = 0;  ///< seconds; kForever without one
   Request request;
   int restarts = 0;  ///< how often Slurm has requeued it
   /// The hints of the job, completed by its JobType= line; none without hints. Also none if the
   /// comment is wrong; `hint_error` gives the reason.
   std::optional<ResolvedHints> hints;
   std::string hint_error;
+  ChangeCosts costs;
 
   // pending
   std::string size_bound;  ///< why it starts as requested, although its hints allow other sizes
@@ -115,6 +131,9 @@ struct Job {
   Seconds start = 0;
   Seconds end_limit = 0;              ///< start + time limit
   std::vector<NodeShare> allocation;  ///< sorted by node
+  std::string plan;                   ///< execution plan that it was told; "": as submitted
+  std::int64_t batch_size = 0;        ///< global batch that it was told, samples; 0: as submitted
+  double starting = 0;                ///< seconds that its present start still takes
 
   bool operator==(const Job&) const = default;
 };

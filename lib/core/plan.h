@@ -38,9 +38,38 @@ struct Start {
   std::vector<NodeShare> shares;  ///< placement; empty: Slurm chooses it
   /// If Slurm refuses these nodes, it may choose other nodes of `node_set` that are not reserved.
   bool elsewhere = true;
-  Seconds time_limit = 0;  ///< a shorter limit for a job with --time-min; 0: as requested
+  Seconds time_limit = 0;          ///< a shorter limit for a job with --time-min; 0: as requested
+  std::vector<JobKey> after = {};  ///< running jobs whose changes free its nodes; sorted
 
   bool operator==(const Start&) const = default;
+};
+
+/// How a running job changes.
+enum class ChangeAction {
+  kShrink,   ///< gives whole nodes back while it runs
+  kGrow,     ///< gets GPUs beside those it has while it runs
+  kRestart,  ///< is requeued and starts again with another configuration or on other nodes
+  kStop,     ///< is requeued and waits
+  kNotify,   ///< keeps its GPUs and is told another batch
+};
+
+/// A change of a running job that consented to it (hint checkpoint). Carried out only in mode
+/// elastic.
+struct Change {
+  JobKey job;
+  std::string partition;
+  ChangeAction action = ChangeAction::kRestart;
+  std::string gpu_type;           ///< afterwards; "" for kStop
+  int gpus = 0;                   ///< afterwards, in total; 0 for kStop
+  std::string plan = {};          ///< execution plan afterwards; "": as submitted
+  std::int64_t batch = 0;         ///< global batch afterwards, samples; 0: as submitted
+  std::vector<NodeShare> shares;  ///< afterwards, sorted by node; empty for kStop
+  std::vector<JobKey> after;      ///< jobs whose changes free the nodes of `shares`; sorted
+  double seconds_left = 0;        ///< forecast until its end, as it runs now
+  double seconds_then = 0;        ///< after the change, its cost included; 0 for kStop
+  double cost = 0;                ///< of it: seconds without progress
+
+  bool operator==(const Change&) const = default;
 };
 
 /// The fact of an explanation that names the execution plan chosen for a start.
@@ -50,7 +79,8 @@ inline constexpr const char* kPlanGiven = "plan_given";
 struct SizeOutcome {
   int gpus = 0;
   std::string gpu_type;  ///< where it costs least
-  /// taken, no-room, costs-more, work-unknown, uncertain, time-limit, unmeasured, load or shape.
+  /// taken, no-room, costs-more, work-unknown, uncertain, time-limit, guarantee, unmeasured,
+  /// load or shape.
   std::string outcome;
   double throughput = 0;  ///< forecast, samples/s; 0: not known
   Seconds cost = 0;       ///< its run and the delay of the jobs behind it; 0: not worked out
@@ -85,6 +115,8 @@ struct Plan {
   std::string snapshot_fingerprint;  ///< 16 hex digits of the snapshot's JSON
   std::string models_fingerprint;    ///< of models-fit.json; "" where nothing was learnt
   std::vector<Start> starts;
+  std::vector<Change> changes;            ///< of running jobs, sorted by key; mode elastic only
+  std::vector<TypePrice> prices;          ///< by name of the GPU type; mode elastic only
   std::vector<Reservation> reservations;  ///< sorted by start, then key
   std::vector<Explanation> explanations;  ///< one per pending job, in order
   Memory memory;                          ///< for the next round
@@ -92,6 +124,8 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
+[[nodiscard]] const char* to_string(ChangeAction);
+[[nodiscard]] std::optional<ChangeAction> change_action_from(const std::string&);
 [[nodiscard]] const char* to_string(Verdict);
 [[nodiscard]] std::optional<Verdict> verdict_from(const std::string&);
 

@@ -83,4 +83,21 @@ struct ProfileNoise {
   bool operator==(const ProfileNoise&) const = default;
 };
 
+/// The work that a job did until its end.
+struct EndedWork {
+  double samples = 0;  ///< efficient samples, above 0
+
+  bool operator==(const EndedWork&) const = default;
+};
+
+/// The work of a profile's last ended jobs.
+struct ProfileWork {
+  std::string account;  ///< "" if all accounts share the profile
+  std::string job_type;
+  Seconds updated = 0;
+  std::vector<EndedWork> ended{};  ///< in the order of their ends
+
+  bool operator==(const ProfileWork&) const = default;
+};
+
 }  // namespace rubato

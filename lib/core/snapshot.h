@@ -124,6 +124,21 @@ struct UserOverrun {
   bool operator==(const UserOverrun&) const = default;
 };
 
+/// What a GPU of a type is worth in a round. Only ratios mean anything; 0: no job lacks any.
+struct TypePrice {
+  std::string gpu_type;
+  double price = 0;
+
+  bool operator==(const TypePrice&) const = default;
+};
+
+/// A time at which managed jobs with GPUs arrived.
+struct ArrivalTime {
+  Seconds time = 0;
+
+  bool operator==(const ArrivalTime&) const = default;
+};
+
 /// The memory of earlier rounds. It is written to the state file and read when slurmctld starts.
 struct Memory {
   std::uint64_t round = 0;
@@ -135,8 +150,11 @@ struct Memory {
       progress_histories;  ///< sorted by key; see lib/model/progress/predictability.h
   std::vector<TypePredictability> types;  ///< sorted by account and job type, each once
   std::vector<ProfileNoise> noises;       ///< sorted by account and job type, each once
+  std::vector<ProfileWork> works;         ///< sorted by account and job type, each once
   std::vector<TypeLoad> loads;            ///< sorted by GPU type, each once
   std::vector<UserOverrun> overruns;      ///< sorted by uid, each once
+  std::vector<ArrivalTime> arrivals;      ///< the last ones, ascending, each once
+  std::vector<TypePrice> prices;  ///< moving mean over rounds, relative to the mean of all types
 
   bool operator==(const Memory&) const = default;
 };

@@ -17,7 +17,9 @@ void hide_jobs(Memory& memory) {
   memory.progress_histories.clear();
   memory.types.clear();
   memory.noises.clear();
+  memory.works.clear();
   memory.overruns.clear();
+  memory.arrivals.clear();
 }
 
 void hide_nodes(Snapshot& snapshot) {
@@ -38,7 +40,8 @@ void hide_nodes(Snapshot& snapshot) {
 void hide_throughputs(Explanation& explanation) {
   explanation.sizes.clear();
   const auto throughputs = [](const auto& fact) {
-    return fact.first.starts_with("rate") || fact.first.starts_with("size.");
+    return fact.first.starts_with("rate") || fact.first.starts_with("size.") ||
+           fact.first == "price_over_worth";
   };
   if (std::erase_if(explanation.facts, throughputs) == 0) return;
   explanation.reason.resize(std::min(explanation.reason.size(), explanation.reason.find(';')));
@@ -76,6 +79,7 @@ Snapshot public_view(Snapshot snapshot) {
   if (hides_profiles(hidden)) {
     snapshot.memory.types.clear();
     snapshot.memory.noises.clear();
+    snapshot.memory.works.clear();
   }
   return snapshot;
 }
@@ -85,6 +89,7 @@ Plan public_view(Plan plan, const Snapshot& shown) {
   plan.snapshot_fingerprint = fingerprint(to_json(shown));
   if (hidden.jobs) {
     plan.starts.clear();
+    plan.changes.clear();
     plan.reservations.clear();
     plan.explanations.clear();
     hide_jobs(plan.memory);
@@ -93,10 +98,13 @@ Plan public_view(Plan plan, const Snapshot& shown) {
   if (hides_profiles(hidden)) {
     plan.memory.types.clear();
     plan.memory.noises.clear();
+    plan.memory.works.clear();
+    for (Change& change : plan.changes) change.seconds_left = change.seconds_then = change.cost = 0;
     for (Explanation& explanation : plan.explanations) hide_throughputs(explanation);
   }
   if (hidden.nodes) {
     plan.starts.clear();
+    plan.changes.clear();
     plan.reservations.clear();
     plan.memory.reservations.clear();
     for (Explanation& explanation : plan.explanations) hide_nodes(explanation);

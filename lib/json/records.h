@@ -120,6 +120,8 @@ void describe_state(Visitor& v, R& job) {
   v.number("priority", job.priority, kMaxUint32);
   v.yes("priority_set", job.priority_set);
   v.yes("niced", job.niced);
+  v.real("fair_share", job.fair_share);
+  v.note("fair_share", "fair-share factor of its association, 0 to 1; none without fair-share");
   v.number("rank", job.rank, kMaxInt);
   v.time("eligible", job.eligible);
   v.time("time_limit", job.time_limit);
@@ -151,6 +153,17 @@ void describe(Visitor& v, R& job) {
   v.time("start", job.start);
   v.time("end_limit", job.end_limit);
   v.shares("allocation", job.allocation);
+  v.amount("start_cost", job.costs.start);
+  v.note("start_cost", "seconds without progress at its first start");
+  v.amount("restart_cost", job.costs.restart);
+  v.note("restart_cost", "at each later start");
+  v.amount("resize_cost", job.costs.resize);
+  v.note("resize_cost", "at a change of size while it runs");
+  v.text("plan", job.plan);
+  v.number("batch_size", job.batch_size, static_cast<std::uint64_t>(kMaxBatch));
+  v.note("batch_size", "global batch that the running job was told");
+  v.amount("starting", job.starting);
+  v.note("starting", "seconds that its present start still takes");
 }
 
 template <typename Visitor, Is<JobMemory> R>
@@ -296,6 +309,32 @@ void describe(Visitor& v, R& profile) {
   v.note("points", "mean gradient noise, sorted by doublings");
 }
 
+template <typename Visitor, Is<EndedWork> R>
+void describe(Visitor& v, R& work) {
+  v.amount("samples", work.samples);
+}
+
+template <typename Visitor, Is<ProfileWork> R>
+void describe(Visitor& v, R& profile) {
+  v.text("account", profile.account);
+  v.text("job_type", profile.job_type);
+  v.time("updated", profile.updated);
+  v.list("ended", profile.ended, kMaxPoints);
+  v.note("ended", "efficient samples of its last ended jobs, in the order of their ends");
+}
+
+template <typename Visitor, Is<TypePrice> R>
+void describe(Visitor& v, R& price) {
+  v.text("gpu_type", price.gpu_type);
+  v.amount("price", price.price);
+  v.note("price", "what a GPU is worth; only ratios mean anything");
+}
+
+template <typename Visitor, Is<ArrivalTime> R>
+void describe(Visitor& v, R& arrival) {
+  v.time("time", arrival.time);
+}
+
 template <typename Visitor, Is<Memory> R>
 void describe(Visitor& v, R& memory) {
   v.number("round", memory.round, static_cast<std::uint64_t>(kJsonMaxTime));
@@ -306,8 +345,11 @@ void describe(Visitor& v, R& memory) {
   v.list("courses", memory.progress_histories);
   v.list("types", memory.types);
   v.list("noises", memory.noises);
+  v.list("works", memory.works);
   v.list("loads", memory.loads);
   v.list("overruns", memory.overruns);
+  v.list("arrivals", memory.arrivals, kMaxPoints);
+  v.list("prices", memory.prices);
 }
 
 template <typename Visitor, Is<Snapshot> R>
@@ -343,6 +385,30 @@ void describe(Visitor& v, R& start) {
   v.yes("elsewhere", start.elsewhere, true);
   v.time("time_limit", start.time_limit);
   v.note("time_limit", "a shorter limit for a job with --time-min");
+  v.list("after", start.after);
+  v.note("after", "running jobs whose changes free its nodes");
+}
+
+template <typename Visitor, Is<Change> R>
+void describe(Visitor& v, R& change) {
+  describe(v, change.job);
+  v.text("partition", change.partition);
+  v.expected("partition");
+  v.required_word("action", change.action, change_action_from);
+  v.text("gpu_type", change.gpu_type);
+  v.count("gpus", change.gpus);
+  v.note("gpus", "in total, afterwards");
+  v.text("plan", change.plan);
+  v.number("batch", change.batch, static_cast<std::uint64_t>(kMaxBatch));
+  v.shares("shares", change.shares);
+  v.list("after", change.after);
+  v.note("after", "running jobs whose changes free its nodes");
+  v.amount("seconds_left", change.seconds_left);
+  v.note("seconds_left", "forecast until its end, as it runs now");
+  v.amount("seconds_then", change.seconds_then);
+  v.note("seconds_then", "forecast after the change, its cost included");
+  v.amount("cost", change.cost);
+  v.note("cost", "seconds without progress");
 }
 
 template <typename Visitor, Is<SizeOutcome> R>
@@ -352,7 +418,8 @@ void describe(Visitor& v, R& size) {
   v.note("gpu_type", "where that size costs least");
   v.text("outcome", size.outcome);
   v.note("outcome",
-         "taken, no-room, costs-more, work-unknown, uncertain, time-limit, unmeasured, load or "
+         "taken, no-room, costs-more, work-unknown, uncertain, time-limit, guarantee, unmeasured, "
+         "load or "
          "shape");
   v.real("rate", size.throughput);
   v.note("rate", "forecast in samples/s");
@@ -393,6 +460,9 @@ void describe(Visitor& v, R& plan) {
   v.note("models_fingerprint",
          "16 hexadecimal digits of models-fit.json; left out if there is none");
   v.list("starts", plan.starts);
+  v.list("changes", plan.changes);
+  v.note("changes", "of running jobs; mode elastic only");
+  v.list("prices", plan.prices);
   v.list("reservations", plan.reservations);
   v.list("explanations", plan.explanations);
   v.object("memory", plan.memory);

@@ -23,6 +23,9 @@ class LearnedForecasts final : public ThroughputForecasts {
   [[nodiscard]] std::optional<Prediction> choice(const JobKey& job, const JobSpec& spec,
                                                  const Resources& at) const override;
   [[nodiscard]] double start_seconds(const JobKey& /*job*/) const override { return 0; }
+  [[nodiscard]] std::optional<double> work_left(const JobKey& /*job*/) const override {
+    return std::nullopt;
+  }
   [[nodiscard]] std::optional<double> seconds_left(const JobKey& /*job*/) const override {
     return std::nullopt;
   }

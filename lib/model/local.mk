@@ -67,6 +67,8 @@ lib_librubato_model_la_SOURCES = \
   lib/model/progress/convergence.h \
   lib/model/progress/done_work.cc \
   lib/model/progress/done_work.h \
+  lib/model/progress/ended_work.cc \
+  lib/model/progress/ended_work.h \
   lib/model/progress/predictability.cc \
   lib/model/progress/predictability.h \
   lib/model/row_samples.cc \

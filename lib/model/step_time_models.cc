@@ -16,6 +16,9 @@ using namespace rows;  // NOLINT(google-build-using-namespace)
 // Maximum local batch, as a multiple of the largest measured one: how far a try may go.
 constexpr std::int64_t kBatchReach = 2;
 constexpr double kMaxStddev = 3;
+// Batches that are tried at once. The speed of a batch is a smooth curve, so few of them show where
+// its top is, and forecasts of all sizes of all jobs are most of the time of a round.
+constexpr std::int64_t kTriedAtOnce = 12;
 
 Prediction prediction_of(double seconds, double batch, double stddev, ModelKind model_kind,
                          const Resources& at) {
@@ -131,6 +134,7 @@ std::optional<Prediction> StepTimeModels::Fits::by_batch(const JobSpec& job, con
   BatchQuestion question;
   question.range.least = job.batch->min;
   question.range.most = job.batch->max;
+  question.range.tried = kTriedAtOnce;
   question.range.max_local = kBatchReach * max_local_seen(rows);
   question.gpus = at.gpus;
   question.nodes = at.nodes;

@@ -33,6 +33,9 @@ class ThroughputForecasts {
                                                          const Resources& at) const = 0;
   /// Seconds in which the next start of a job holds GPUs without progress; 0 if not known.
   [[nodiscard]] virtual double start_seconds(const JobKey& job) const = 0;
+  /// Efficient samples that a job still has to do, if known exactly; else its hints and reports
+  /// tell.
+  [[nodiscard]] virtual std::optional<double> work_left(const JobKey& job) const = 0;
   /// Seconds until a running job ends, if known exactly; else its reports tell.
   [[nodiscard]] virtual std::optional<double> seconds_left(const JobKey& job) const = 0;
 };

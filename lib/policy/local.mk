@@ -5,10 +5,14 @@ lib_librubato_policy_la_LIBADD = $(FMT_LIBS)
 lib_librubato_policy_la_SOURCES = \
   lib/policy/algorithms/assign.cc \
   lib/policy/algorithms/assign.h \
+  lib/policy/algorithms/bands.cc \
+  lib/policy/algorithms/bands.h \
   lib/policy/algorithms/capacity.cc \
   lib/policy/algorithms/capacity.h \
   lib/policy/algorithms/choose.cc \
   lib/policy/algorithms/choose.h \
+  lib/policy/algorithms/configuration_table.cc \
+  lib/policy/algorithms/configuration_table.h \
   lib/policy/algorithms/demand.cc \
   lib/policy/algorithms/demand.h \
   lib/policy/algorithms/empty_fit.cc \
@@ -23,6 +27,8 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/algorithms/forecast.cc \
   lib/policy/algorithms/forecast.h \
   lib/policy/algorithms/forecasts.h \
+  lib/policy/algorithms/guarantee.cc \
+  lib/policy/algorithms/guarantee.h \
   lib/policy/algorithms/job_forecast.cc \
   lib/policy/algorithms/job_forecast.h \
   lib/policy/algorithms/job_history.cc \
@@ -66,7 +72,13 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/explain.h \
   lib/policy/market/allocation.cc \
   lib/policy/market/allocation.h \
+  lib/policy/market/change_value.cc \
+  lib/policy/market/change_value.h \
+  lib/policy/market/closing.cc \
+  lib/policy/market/closing.h \
   lib/policy/market/market.h \
+  lib/policy/market/precedence.cc \
+  lib/policy/market/precedence.h \
   lib/policy/market/prices.cc \
   lib/policy/market/prices.h \
   lib/policy/market/rank_value.cc \
@@ -84,4 +96,8 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/reserve.cc \
   lib/policy/reserve.h \
   lib/policy/round.cc \
-  lib/policy/round.h
+  lib/policy/round.h \
+  lib/policy/trade.cc \
+  lib/policy/trade.h \
+  lib/policy/trade_nodes.cc \
+  lib/policy/trade_nodes.h

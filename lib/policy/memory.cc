@@ -7,9 +7,11 @@
 #include <set>
 #include <utility>
 
+#include "lib/model/progress/ended_work.h"
 #include "lib/policy/algorithms/overrun.h"
 #include "lib/policy/algorithms/pools.h"
 #include "lib/policy/algorithms/service.h"
+#include "lib/policy/market/closing.h"
 
 namespace rubato {
 namespace {
@@ -69,9 +71,22 @@ std::vector<Reservation> reservations_of(const std::vector<BookedReservation>& b
 
 }  // namespace
 
+std::vector<ArrivalTime> last_arrivals(const RoundInput& input) {
+  std::set<Seconds> times;
+  for (const ArrivalTime& known : input.snapshot.memory.arrivals) times.insert(known.time);
+  for (const Job& job : input.snapshot.jobs) {
+    const bool counts = job.managed && job.request.wants_gpus() && job.eligible > 0;
+    if (counts && job.eligible <= input.now) times.insert(job.eligible);
+  }
+  while (times.size() > kArrivalsCounted + 1) times.erase(times.begin());
+  std::vector<ArrivalTime> arrivals;
+  for (const Seconds time : times) arrivals.push_back({time});
+  return arrivals;
+}
+
 Memory next_memory(const RoundInput& input, const Forecasts& forecasts, const PendingQueue& queue,
                    const Capacity& capacity, const JobHistory& history,
-                   const Placements& placements) {
+                   const Placements& placements, const std::vector<TypePrice>& prices) {
   const Memory& before = input.snapshot.memory;
   const std::vector<JobKey> keys = sorted_keys(input.snapshot.jobs);
   const auto gone = [&](const JobKey& job) {
@@ -95,8 +110,11 @@ Memory next_memory(const RoundInput& input, const Forecasts& forecasts, const Pe
   });
   memory.types = before.types;
   memory.noises = before.noises;
+  memory.works = before.works;
   memory.loads = std::move(counted.loads);
   memory.overruns = next_overruns(input);
+  if (input.config.mode == Mode::kElastic) memory.arrivals = last_arrivals(input);
+  memory.prices = prices;
   return memory;
 }
 
@@ -155,6 +173,11 @@ void fold_ended(const JobKey& job, const std::string& account, const std::string
   if (progress_history != nullptr) ended(*progress_history, account, job_type, now, memory.types);
 }
 
+void fold_work(const JobKey& job, const ProfileName& profile, Seconds now, Memory& memory) {
+  const Progress* const progress = progress_of(memory, job);
+  if (progress != nullptr) fold_ended_work(profile, progress->done(), now, memory.works);
+}
+
 void promote_predictable(Memory& memory) { promote_all(memory.progress_histories); }
 
 int set_back(Memory& memory, Seconds now) {
@@ -171,7 +194,11 @@ int set_back(Memory& memory, Seconds now) {
   for (Service& service : memory.service) set({&service.waiting_since, &service.updated});
   for (TypeLoad& load : memory.loads) set({&load.updated});
   for (ProfileNoise& noise : memory.noises) set({&noise.updated});
+  for (ProfileWork& work : memory.works) set({&work.updated});
   for (UserOverrun& overrun : memory.overruns) set({&overrun.last});
+  for (ArrivalTime& arrival : memory.arrivals) set({&arrival.time});
+  memory.arrivals.erase(std::unique(memory.arrivals.begin(), memory.arrivals.end()),
+                        memory.arrivals.end());
   for (Progress& progress : memory.progress) set({&progress.time});
   for (ProgressHistory& progress_history : memory.progress_histories) {
     set({&progress_history.updated});

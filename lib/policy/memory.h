@@ -20,11 +20,17 @@
 
 namespace rubato {
 
+/// The last times at which managed jobs with GPUs arrived, ascending: those of Memory and those of
+/// the present jobs. At most kArrivalsCounted + 1 (market/closing.h).
+[[nodiscard]] std::vector<ArrivalTime> last_arrivals(const RoundInput& input);
+
 /// The memory after this round. Records of jobs that neither wait nor run are dropped, progress
-/// histories and attained service after kRequeueTime, since a requeued job keeps both.
+/// histories and attained service after kRequeueTime, since a requeued job keeps both. `prices`:
+/// moving means with those of this round.
 [[nodiscard]] Memory next_memory(const RoundInput& input, const Forecasts& forecasts,
                                  const PendingQueue& queue, const Capacity& capacity,
-                                 const JobHistory& history, const Placements& placements);
+                                 const JobHistory& history, const Placements& placements,
+                                 const std::vector<TypePrice>& prices);
 
 /// A start of the plan that slurmctld refused.
 struct RefusedStart {
@@ -51,6 +57,10 @@ void fold_forecast(const JobKey& job, const ProgressReport& report, const std::o
 /// Adds the forecasts of a job that ended to those of its profile (ended()).
 void fold_ended(const JobKey& job, const std::string& account, const std::string& job_type,
                 Seconds now, Memory& memory);
+
+/// Adds the work of a job that ended, and will not start again, to that of its profile. Mode
+/// elastic only, since no other reads it.
+void fold_work(const JobKey& job, const ProfileName& profile, Seconds now, Memory& memory);
 
 /// Makes the jobs predictable that are due for it. For full rounds, see promote_all().
 void promote_predictable(Memory& memory);

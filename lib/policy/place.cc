@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "lib/core/resize_request.h"
 #include "lib/policy/algorithms/job_forecast.h"
 #include "lib/policy/algorithms/placer.h"
 #include "lib/policy/algorithms/reserver.h"
@@ -23,7 +24,8 @@ constexpr Seconds kLongestShortened = 365LL * 24 * 60 * kMinute;
 class SchedulingPass {
  public:
   SchedulingPass(const RoundInput& input, const Forecasts& forecasts, const PendingQueue& queue,
-                 const JobHistory& history, const Budget& budget, ExistingReservations existing);
+                 const JobHistory& history, const Budget& budget, ExistingReservations existing,
+                 const Trades& trades);
   SchedulingPass(const SchedulingPass&) = delete;
   SchedulingPass& operator=(const SchedulingPass&) = delete;
 
@@ -34,16 +36,20 @@ class SchedulingPass {
   void decide(const PendingEntry& entry);
   void decide_managed(const PendingEntry& entry, EntryOutcome& outcome);
   void decide_unmanaged(const PendingEntry& entry, EntryOutcome& outcome);
+  void decide_traded(const PendingEntry& entry, const TradedEntry& traded, EntryOutcome& outcome);
   /// Starts as many array tasks of it as have room; true if all.
   bool start_tasks(const PendingEntry& entry, EntryOutcome& outcome, const BookedReservation* own);
   [[nodiscard]] bool start_has_come(const PendingEntry& entry) const;
   [[nodiscard]] std::optional<Placement> on_reserved_nodes(const PendingEntry& entry,
                                                            const BookedReservation* own) const;
+  [[nodiscard]] bool keeps_promise(const PendingEntry& entry, const StartConfiguration& variant,
+                                   const Placement& placement) const;
   [[nodiscard]] std::optional<Placement> find_room(const PendingEntry& entry, PendingEntry& as,
                                                    Seconds time_limit = 0);
   [[nodiscard]] std::optional<Placement> find_shorter(const PendingEntry& entry, PendingEntry& as);
   void shorten(PendingEntry& entry, Seconds time_limit);
   void start(const PendingEntry& entry, const Placement& placement);
+  void add_start(const PendingEntry& entry, const Placement& placement);
   void configure(const PendingEntry& entry, Placement& placement) const;
   void attempt(const PendingEntry& entry, EntryOutcome& outcome);
   void close_partition(const PendingEntry& entry);
@@ -57,6 +63,7 @@ class SchedulingPass {
   const PendingQueue& queue_;
   const JobHistory& history_;
   const Budget& budget_;
+  const Trades& trades_;
   Capacity capacity_;
   ReservationTable table_;
   Placer placer_;
@@ -72,18 +79,22 @@ class SchedulingPass {
 
 SchedulingPass::SchedulingPass(const RoundInput& input, const Forecasts& forecasts,
                                const PendingQueue& queue, const JobHistory& history,
-                               const Budget& budget, ExistingReservations existing)
+                               const Budget& budget, ExistingReservations existing,
+                               const Trades& trades)
     : input_(input),
       queue_(queue),
       history_(history),
       budget_(budget),
+      trades_(trades),
       capacity_(std::move(existing.capacity)),
       table_(capacity_, std::move(existing.booked)),
       placer_(input, forecasts, queue, capacity_, table_),
       reserver_(input, capacity_, placer_),
       rules_(input, queue, history, budget, reserver_, table_, std::move(existing.yielding)),
       passed_(history, input.snapshot.nodes.size()),
-      outcomes_(queue.entries.size()) {}
+      outcomes_(queue.entries.size()) {
+  for (const auto& [share, end] : trades.taken) capacity_.take(share, input.now, end);
+}
 
 Placements SchedulingPass::run() {
   for (const PendingEntry& entry : queue_.entries) decide(entry);
@@ -118,12 +129,15 @@ void SchedulingPass::decide(const PendingEntry& entry) {
   EntryOutcome& outcome = outcomes_[entry.order];
   outcome.refusals = history_.of(entry).refusals;
   if (skip(entry, outcome)) return;
-  if (entry.job->managed) {
+  if (const TradedEntry* const traded = trades_.of(entry.job->key)) {
+    decide_traded(entry, *traded, outcome);
+  } else if (entry.job->managed) {
     decide_managed(entry, outcome);
   } else {
     decide_unmanaged(entry, outcome);
   }
-  const bool waits = outcome.failure != nullptr || outcome.skipped == Skipped::kBackOff;
+  const bool waits = outcome.failure != nullptr || outcome.skipped == Skipped::kBackOff ||
+                     outcome.skipped == Skipped::kOutbid;
   if (waits) passed_.waits(entry);
 }
 
@@ -172,6 +186,24 @@ void SchedulingPass::decide_managed(const PendingEntry& entry, EntryOutcome& out
   cannot_start(entry, outcome, std::move(own));
 }
 
+// Its nodes are taken out of the capacity already. Further tasks of an array take what is free.
+void SchedulingPass::decide_traded(const PendingEntry& entry, const TradedEntry& traded,
+                                   EntryOutcome& outcome) {
+  if (!traded.placement) {
+    outcome.skipped = Skipped::kOutbid;
+    outcome.worth = traded.worth;
+    outcome.worth_type = traded.type;
+    return;
+  }
+  add_start(traded.as, *traded.placement);
+  starts_.back().after = traded.after;
+  if (!traded.after.empty()) starts_.back().elsewhere = false;
+  outcome.placement = traded.placement;
+  outcome.verdict = Verdict::kStart;
+  outcome.started = 1;
+  if (entry.job->tasks > 1) start_tasks(entry, outcome, nullptr);
+}
+
 // The start that stock backfill found has come: the job is tried once whatever was refused before.
 bool SchedulingPass::start_has_come(const PendingEntry& entry) const {
   const BookedReservation* booked = table_.find(entry.job->key);
@@ -194,6 +226,17 @@ void SchedulingPass::shorten(PendingEntry& entry, Seconds time_limit) {
   shortened_.back().time_limit = time_limit;
 }
 
+// On more nodes than it needs a smaller size may be slower than the QOS of the job promises.
+bool SchedulingPass::keeps_promise(const PendingEntry& entry, const StartConfiguration& variant,
+                                   const Placement& placement) const {
+  const double promised = entry.types->promised;
+  const bool smaller = variant.gpus > 0 && variant.gpus < requested_gpus(*entry.job);
+  if (!(promised > 0) || !smaller) return true;
+  const std::string& type = capacity_.type_name(placement.type);
+  return forecast_at(input_, *entry.job, resources_of(type, placement.shares)).goodput() >=
+         promised;
+}
+
 // Room for the first configuration that fits on nodes that are up. `as` becomes the entry in that
 // configuration.
 std::optional<Placement> SchedulingPass::find_room(const PendingEntry& entry, PendingEntry& as,
@@ -213,6 +256,7 @@ std::optional<Placement> SchedulingPass::find_room(const PendingEntry& entry, Pe
     shorten(other, time_limit);
     std::optional<Placement> placement = placer_.place(other);
     if (!placement || (best && placement->score.powered_down > 0)) continue;
+    if (!keeps_promise(entry, variant, *placement)) continue;
     const bool up = placement->score.powered_down == 0;
     placement->gpus = variant.gpus;
     placement->throughput = variant.throughput;
@@ -288,6 +332,10 @@ void SchedulingPass::start(const PendingEntry& entry, const Placement& placement
   for (const NodeShare& share : placement.shares) {
     capacity_.take(share, input_.now, entry.end(input_.now));
   }
+  add_start(entry, placement);
+}
+
+void SchedulingPass::add_start(const PendingEntry& entry, const Placement& placement) {
   passed_.started(placement.shares);
   started_.insert(entry.job->key);
   Start start;
@@ -367,8 +415,10 @@ void SchedulingPass::close_partition(const PendingEntry& entry) {
 }  // namespace
 
 Placements place(const RoundInput& input, const Forecasts& forecasts, const PendingQueue& queue,
-                 const JobHistory& history, const Budget& budget, ExistingReservations existing) {
-  return SchedulingPass(input, forecasts, queue, history, budget, std::move(existing)).run();
+                 const JobHistory& history, const Budget& budget, ExistingReservations existing,
+                 const Trades& trades) {
+  return SchedulingPass(input, forecasts, queue, history, budget, std::move(existing), trades)
+      .run();
 }
 
 }  // namespace rubato

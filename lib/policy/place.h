@@ -13,6 +13,7 @@
 #include "lib/policy/algorithms/round_input.h"
 #include "lib/policy/budget.h"
 #include "lib/policy/reserve.h"
+#include "lib/policy/trade.h"
 
 namespace rubato {
 
@@ -25,9 +26,11 @@ struct Placements {
 };
 
 /// Goes down the queue once. A job that fits starts; one that does not fit waits, and gets a
-/// reservation if it may have one. Both use up capacity for the jobs below.
+/// reservation if it may have one. Both use up capacity for the jobs below. What `trades` decided
+/// stands.
 [[nodiscard]] Placements place(const RoundInput& input, const Forecasts& forecasts,
                                const PendingQueue& queue, const JobHistory& history,
-                               const Budget& budget, ExistingReservations existing);
+                               const Budget& budget, ExistingReservations existing,
+                               const Trades& trades);
 
 }  // namespace rubato

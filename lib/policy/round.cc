@@ -13,16 +13,19 @@
 #include "lib/policy/predict.h"
 #include "lib/policy/prioritise.h"
 #include "lib/policy/reserve.h"
+#include "lib/policy/trade.h"
 
 namespace rubato {
 namespace {
 
-Plan make_plan(Seconds now, Placements placements, std::vector<Explanation> explanations,
-               Memory memory) {
+Plan make_plan(Seconds now, Placements placements, Trades trades,
+               std::vector<Explanation> explanations, Memory memory) {
   Plan plan;
   plan.round = memory.round;
   plan.made = now;
   plan.starts = std::move(placements.starts);
+  plan.changes = std::move(trades.changes);
+  plan.prices = std::move(trades.prices);
   plan.explanations = std::move(explanations);
   plan.memory = std::move(memory);
   plan.reservations = plan.memory.reservations;
@@ -46,11 +49,17 @@ Plan round(const Snapshot& snapshot, const Models& models, const Config& config,
   // Existing reservations keep their nodes from all starts. New ones are made where the queue
   // reaches a job that cannot start, so place() makes them.
   ExistingReservations existing = reserve(input, forecasts, queue, history, budget, capacity);
-  Placements placements = place(input, forecasts, queue, history, budget, std::move(existing));
+  Trades trades;
+  if (config.mode == Mode::kElastic && !config.off(Mechanism::kTrade))
+    trades = trade(input, forecasts, queue, history, existing);
+  Placements placements =
+      place(input, forecasts, queue, history, budget, std::move(existing), trades);
   std::vector<Explanation> explanations =
       explain(input, forecasts, queue, capacity, history, placements);
-  Memory memory = next_memory(input, forecasts, queue, capacity, history, placements);
-  return make_plan(now, std::move(placements), std::move(explanations), std::move(memory));
+  Memory memory =
+      next_memory(input, forecasts, queue, capacity, history, placements, trades.mean_prices);
+  return make_plan(now, std::move(placements), std::move(trades), std::move(explanations),
+                   std::move(memory));
 }
 
 }  // namespace rubato

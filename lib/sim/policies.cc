@@ -22,6 +22,7 @@ std::unique_ptr<Policy> make_gavel_maxsum(const PolicyContext& context);
 std::unique_ptr<Policy> make_gavel_wf(const PolicyContext& context);
 std::unique_ptr<Policy> make_las(const PolicyContext& context);
 std::unique_ptr<Policy> make_optimus(const PolicyContext& context);
+std::unique_ptr<Policy> make_rubato(const PolicyContext& context);
 std::unique_ptr<Policy> make_rubato_place(const PolicyContext& context);
 std::unique_ptr<Policy> make_tiresias(const PolicyContext& context);
 // peers/policies.cc: these run only by the rules of their own simulators
@@ -54,6 +55,8 @@ std::span<const PolicyEntry> policies() {
        &make_optimus, &elastic_unfit, "those with one GPU type"},
       {"pollux", "Pollux: goodput by a genetic search", "rates", &make_only_by_rules, &pollux_unfit,
        "pollux-t4-64, sia-het64; format pollux or sia"},
+      {kRubato, "Rubato in mode elastic: running jobs are resized, moved and stopped too", "",
+       &make_rubato},
       {kRubatoPlace, "Rubato in mode place: starts and reservations, no running job changes", "",
        &make_rubato_place},
       {"rubick", "Rubick as published, with phantom GPUs", "rates", &make_only_by_rules,

@@ -14,7 +14,8 @@ namespace rubato {
 /// one node with 1, 2, 4 or 8 GPUs, grouped by plan. Fitted rows are left out and listed. The gates
 /// count groups with at least two test rows. Rows that no member of the family can fit, even when
 /// fitted to the rows of their group, are reported and not counted. Plans with TP or PP: the model
-/// chooses at most seven rows of a profile for the fit, and the error on the others is reported.
+/// chooses at most seven rows of a profile for the fit. The gates count the mean error on the
+/// others, its ratio to that of the nearest measured plan, and the worst row.
 [[nodiscard]] Result<ValidateSection> validate_rubick(const std::string& data_dir);
 
 }  // namespace rubato

@@ -19,6 +19,7 @@ test_property_property_tests_SOURCES = \
   test/property/round_property_test.cc \
   test/property/annotation_property_test.cc \
   test/property/simulate_property_test.cc \
+  test/property/trade_property_test.cc \
   test/support/build_snapshot.h \
   test/support/gen_snapshot.h \
   test/support/plan_checks.cc \

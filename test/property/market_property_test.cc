@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "lib/policy/market/allocation.h"
+#include "lib/policy/market/precedence.h"
 #include "lib/policy/market/prices.h"
 #include "lib/policy/market/rank_value.h"
 
@@ -29,6 +30,45 @@ Market draw_market(int jobs, int rows) {
   for (int i = draw(1, jobs); i > 0; --i)
     market.jobs.push_back(draw_job(static_cast<int>(market.gpus.size()), rows));
   return market;
+}
+
+// Of four classes; a job that runs holds a row.
+std::vector<ClassedJob> draw_classes(const Market& market) {
+  std::vector<ClassedJob> classes;
+  for (const MarketJob& job : market.jobs) classes.push_back({draw(0, 3), job.stays != kNoRow});
+  return classes;
+}
+
+// What running jobs hold fits.
+void give_held(Market& market) {
+  std::vector<int> held(market.gpus.size(), 0);
+  for (const MarketJob& job : market.jobs) {
+    for (std::size_t pool = 0; pool < held.size(); ++pool)
+      held[pool] += gpus_in(job, job.stays, static_cast<int>(pool));
+  }
+  for (std::size_t pool = 0; pool < held.size(); ++pool)
+    market.gpus[pool] = held[pool] + draw(0, 3);
+}
+
+// GPUs of each pool that nobody got.
+std::vector<int> free_of(const Market& market, const Allocation& got) {
+  std::vector<int> free = market.gpus;
+  for (std::size_t i = 0; i < got.row.size(); ++i) {
+    for (std::size_t pool = 0; pool < free.size(); ++pool)
+      free[pool] -= gpus_in(market.jobs[i], got.row[i], static_cast<int>(pool));
+  }
+  return free;
+}
+
+void nothing_of_use_is_free(const Market& market, const Allocation& got) {
+  const std::vector<int> free = free_of(market, got);
+  for (std::size_t i = 0; i < got.row.size(); ++i) {
+    for (const MarketRow& row : market.jobs[i].rows) {
+      const int own = gpus_in(market.jobs[i], got.row[i], row.pool);
+      const bool fits = row.gpus <= free[static_cast<std::size_t>(row.pool)] + own;
+      RC_ASSERT(!fits || row.value <= value_of(market.jobs[i], got.row[i]));
+    }
+  }
 }
 
 double sum_of(const Market& market, const std::vector<int>& rows) {
@@ -60,31 +100,70 @@ RC_GTEST_PROP(MarketProperties, AnAllocationFits, ()) {
   const Market market = draw_market(30, 6);
   const Allocation got = allocate(market);
   RC_ASSERT(got.row.size() == market.jobs.size());
-  std::vector<int> free = market.gpus;
-  for (std::size_t i = 0; i < got.row.size(); ++i) {
-    for (std::size_t pool = 0; pool < free.size(); ++pool)
-      free[pool] -= gpus_in(market.jobs[i], got.row[i], static_cast<int>(pool));
+  for (std::size_t i = 0; i < got.row.size(); ++i)
     RC_ASSERT(value_of(market.jobs[i], got.row[i]) >= 0);
-  }
+  const std::vector<int> free = free_of(market, got);
   RC_ASSERT(*std::min_element(free.begin(), free.end()) >= 0);
 }
 
 // No job alone could do better on what was left.
 RC_GTEST_PROP(MarketProperties, NothingOfUseIsLeftFree, ()) {
   const Market market = draw_market(30, 6);
-  const Allocation got = allocate(market);
-  std::vector<int> free = market.gpus;
-  for (std::size_t pool = 0; pool < free.size(); ++pool) {
-    for (std::size_t i = 0; i < got.row.size(); ++i)
-      free[pool] -= gpus_in(market.jobs[i], got.row[i], static_cast<int>(pool));
+  nothing_of_use_is_free(market, allocate(market));
+}
+
+RC_GTEST_PROP(MarketProperties, AnAllocationByClassFitsAndLeavesNothingOfUse, ()) {
+  Market market = draw_market(30, 6);
+  give_held(market);
+  const Allocation got = allocate_by_class(market, draw_classes(market));
+  const std::vector<int> free = free_of(market, got);
+  RC_ASSERT(*std::min_element(free.begin(), free.end()) >= 0);
+  nothing_of_use_is_free(market, got);
+}
+
+// Who of a class has a row does not depend on the jobs of later classes that wait.
+RC_GTEST_PROP(MarketProperties, LaterClassesTakeNothingFromEarlierOnes, ()) {
+  Market market = draw_market(20, 4);
+  give_held(market);
+  const std::vector<ClassedJob> classes = draw_classes(market);
+  const int last = draw(0, 2);
+  Market without{market.gpus, {}};
+  std::vector<ClassedJob> left;
+  std::vector<std::size_t> index;
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    if (!classes[i].runs && classes[i].place > last) continue;
+    without.jobs.push_back(market.jobs[i]);
+    left.push_back(classes[i]);
+    index.push_back(i);
   }
-  for (std::size_t i = 0; i < got.row.size(); ++i) {
-    for (const MarketRow& row : market.jobs[i].rows) {
-      const int own = gpus_in(market.jobs[i], got.row[i], row.pool);
-      const bool fits = row.gpus <= free[static_cast<std::size_t>(row.pool)] + own;
-      RC_ASSERT(!fits || row.value <= value_of(market.jobs[i], got.row[i]));
-    }
+  RC_CLASSIFY(index.size() < classes.size(), "somebody waits behind");
+  const Allocation all = allocate_by_class(market, classes);
+  const Allocation first = allocate_by_class(without, left);
+  for (std::size_t i = 0; i < index.size(); ++i) {
+    if (left[i].place <= last && first.row[i] != kNoRow) RC_ASSERT(all.row[index[i]] != kNoRow);
   }
+}
+
+RC_GTEST_PROP(MarketProperties, WhoKeepsARowNeverLosesTheLastOne, ()) {
+  Market market = draw_market(30, 6);
+  give_held(market);
+  std::vector<ClassedJob> classes = draw_classes(market);
+  for (ClassedJob& job : classes) job.keeps = job.runs && draw(0, 1) == 0;
+  for (MarketJob& job : market.jobs) {
+    for (MarketRow& row : job.rows) row.value -= draw(0, 1) * 500;  // a stop may be worth more
+  }
+  const Allocation got = allocate_by_class(market, classes);
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    if (classes[i].keeps) RC_ASSERT(got.row[i] != kNoRow);
+  }
+}
+
+RC_GTEST_PROP(MarketProperties, OneClassIsTheMarketItself, ()) {
+  const Market market = draw_market(30, 6);
+  const std::vector<ClassedJob> classes(market.jobs.size(), ClassedJob{2, false, false});
+  const Allocation one = allocate(market);
+  const Allocation two = allocate_by_class(market, classes);
+  RC_ASSERT(one.row == two.row && one.price == two.price);
 }
 
 RC_GTEST_PROP(MarketProperties, WhatIsBoughtFits, ()) {

@@ -482,9 +482,9 @@ TEST(Engine, AnUnknownPolicyIsNamedWithTheNearest) {
   const auto record = run_suite(drawn(1), "fifo-hat", Information::kLearned, {});
   ASSERT_FALSE(record);
   EXPECT_EQ(record.error().text, "no policy 'fifo-hat'; did you mean fifo-het?");
-  const auto whole = run_suite(drawn(1), "rubato", Information::kLearned, {});
-  ASSERT_FALSE(whole);
-  EXPECT_EQ(whole.error().text, "no policy 'rubato'; did you mean rubato-place?");
+  const auto longer = run_suite(drawn(1), "rubato-plac", Information::kLearned, {});
+  ASSERT_FALSE(longer);
+  EXPECT_EQ(longer.error().text, "no policy 'rubato-plac'; did you mean rubato-place?");
 }
 
 TEST(Tables, SayWhatEachPolicyKnows) {
@@ -494,7 +494,7 @@ TEST(Tables, SayWhatEachPolicyKnows) {
   EXPECT_EQ(known_to("rubato-place", Information::kBlind), "blind");
   EXPECT_EQ(known_to("(real)", Information::kKnown), "-");
   for (const PolicyEntry& policy : policies()) {
-    EXPECT_EQ(policy.knows.empty(), policy.name == kRubatoPlace) << policy.name;
+    EXPECT_EQ(policy.knows.empty(), calls_round(policy.name)) << policy.name;
   }
 }
 

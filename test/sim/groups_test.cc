@@ -98,10 +98,10 @@ void expect_same(const std::vector<Group>& others, std::uint64_t seed,
   const Suite suite = suite_of(kGroups, kGroups, seed);
   const Suite other = suite_of(others, names_of_jobs, seed);
   for (const std::string& policy : engine_policies(suite)) {
-    const bool place = policy == kRubatoPlace;
+    const bool rounds = calls_round(policy);
     for (const auto information :
          {Information::kLearned, Information::kKnown, Information::kRates, Information::kBlind}) {
-      if (!place && information != Information::kLearned) continue;
+      if (!rounds && information != Information::kLearned) continue;
       EXPECT_EQ(figures(suite, policy, information, seed),
                 figures(other, policy, information, seed))
           << policy << " " << to_string(information) << ", seed " << seed;

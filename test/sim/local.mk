@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The simulator: its engine, its readers, and the figures of others that it reproduces.
-EXTRA_DIST += test/sim/full_table test/sim/same_figures test/sim/site_month test/sim/sweep
+EXTRA_DIST += test/sim/ablation test/sim/full_table test/sim/same_figures test/sim/site_month test/sim/sweep
 if HAVE_GTEST
 check_PROGRAMS += test/sim/sim_tests
 TESTS += test/sim/sim_tests

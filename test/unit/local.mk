@@ -72,6 +72,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/model/plan_test.cc \
   test/unit/model/done_work_test.cc \
   test/unit/model/predictability_test.cc \
+  test/unit/model/ended_work_test.cc \
   test/unit/model/predictor_test.cc \
   test/unit/model/step_time_test.cc \
   test/unit/model/throughput_test.cc \
@@ -83,6 +84,8 @@ test_unit_unit_tests_SOURCES = \
   test/unit/policy/explain_words_test.cc \
   test/unit/policy/levels_test.cc \
   test/unit/policy/load_test.cc \
+  test/unit/policy/change_value_test.cc \
+  test/unit/policy/closing_test.cc \
   test/unit/policy/market_test.cc \
   test/unit/policy/match_test.cc \
   test/unit/policy/memory_test.cc \
@@ -95,6 +98,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/policy/reserve_rules_test.cc \
   test/unit/policy/scheduling_pass_test.cc \
   test/unit/policy/service_test.cc \
+  test/unit/policy/trade_test.cc \
   test/unit/policy/types_test.cc \
   test/unit/replay/counterfactual_test.cc \
   test/unit/replay/simulate_test.cc \

@@ -31,7 +31,7 @@ struct SqueueJob {
   std::string time_used;
   std::string time_limit;
   JobFacts facts;
-  std::string exit_code;  ///< status of wait(2), as squeue prints it
+  std::string exit_code;  ///< as squeue prints it
 };
 
 /// The jobs that `selector` means; none if squeue shows this user none.

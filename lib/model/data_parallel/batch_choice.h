@@ -21,8 +21,9 @@ struct BatchQuestion {
   BatchRange range;  ///< `max_local` bounds how far a try may go
   int gpus = 1;
   int nodes = 1;
-  std::int64_t present = 1;     ///< the batch that the job runs with if no other is chosen
-  std::optional<double> noise;  ///< gradient noise of the work left, samples; none: all samples count
+  std::int64_t present = 1;  ///< the batch that the job runs with if no other is chosen
+  /// Gradient noise of the work left, samples; none: all samples count.
+  std::optional<double> noise;
   double doubt = kBatchDoubt;
 };
 

@@ -15,16 +15,16 @@ constexpr int kMaxPasses = 1'000'000;
 
 std::int64_t up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-/// least..most; for more than kTriedBatches values a geometric grid with both ends.
-std::vector<std::int64_t> grid(std::int64_t least, std::int64_t most) {
+/// least..most; for more than `tried` values a geometric grid with both ends.
+std::vector<std::int64_t> grid(std::int64_t least, std::int64_t most, std::int64_t tried) {
   std::vector<std::int64_t> points;
-  if (most - least < kTriedBatches) {
+  if (most - least < tried) {
     for (std::int64_t i = least; i <= most; ++i) points.push_back(i);
     return points;
   }
   const double ratio = std::log(static_cast<double>(most) / static_cast<double>(least));
-  for (std::int64_t i = 0; i < kTriedBatches; ++i) {
-    const double share = static_cast<double>(i) / static_cast<double>(kTriedBatches - 1);
+  for (std::int64_t i = 0; i < tried; ++i) {
+    const double share = static_cast<double>(i) / static_cast<double>(tried - 1);
     const double at = static_cast<double>(least) * std::exp(ratio * share);
     points.push_back(std::clamp(static_cast<std::int64_t>(std::llround(at)), least, most));
   }
@@ -50,7 +50,8 @@ class Search {
       locals(1, fit);
       return best_;
     }
-    for (const std::int64_t passes : grid(fewest, most)) locals(static_cast<int>(passes), fit);
+    for (const std::int64_t passes : grid(fewest, most, range_.tried))
+      locals(static_cast<int>(passes), fit);
     return best_;
   }
 
@@ -61,7 +62,7 @@ class Search {
     std::int64_t most = std::min(fit, up(range_.most, share));
     if (least > most) return;
     for (;;) {
-      const std::vector<std::int64_t> points = grid(least, most);
+      const std::vector<std::int64_t> points = grid(least, most, range_.tried);
       std::size_t at = 0;
       double value = -1;
       for (std::size_t i = 0; i < points.size(); ++i) {
@@ -71,7 +72,7 @@ class Search {
           at = i;
         }
       }
-      if (most - least < kTriedBatches || value <= 0) return;
+      if (most - least < range_.tried || value <= 0) return;
       least = points[at > 0 ? at - 1 : 0];
       most = points[std::min(at + 1, points.size() - 1)];
     }
@@ -107,8 +108,8 @@ class Search {
 std::optional<BatchChoice> best_batch(const BatchRange& range, int gpus,
                                       const IterationSeconds& seconds, const BatchWorth& worth) {
   const bool sensible = range.least >= 1 && range.most >= range.least && range.most <= kMaxBatch &&
-                        range.max_local >= 0 && range.min_local >= 1 && gpus >= 1 &&
-                        gpus <= kMaxGpus && seconds;
+                        range.max_local >= 0 && range.min_local >= 1 && range.tried >= 4 &&
+                        gpus >= 1 && gpus <= kMaxGpus && seconds;
   if (!sensible || range.most < gpus) return std::nullopt;
   return Search(range, gpus, seconds, worth).run();
 }

@@ -12,6 +12,10 @@
 
 namespace rubato {
 
+/// Up to this many local batches, and passes, all are tried. Above, a geometric grid of this many
+/// is tried; for local batches, then all values between the neighbours of the best.
+inline constexpr std::int64_t kTriedBatches = 64;
+
 /// Limits from the user and from GPU memory.
 struct BatchRange {
   std::int64_t least = 1;      ///< global batch, samples, at least 1
@@ -20,7 +24,8 @@ struct BatchRange {
   std::int64_t min_local = 1;  ///< minimum samples per GPU and pass, at least 1
   /// Maximum number of gradient accumulation passes to try, unless memory requires more.
   int max_passes = 1;
-  bool one_pass = false;  ///< no gradient accumulation, even if memory requires it
+  bool one_pass = false;               ///< no gradient accumulation, even if memory requires it
+  std::int64_t tried = kTriedBatches;  ///< at once, at least 4
 };
 
 struct BatchChoice {
@@ -38,10 +43,6 @@ using IterationSeconds = std::function<double(double local_batch, int passes)>;
 /// Share of the samples of a global batch that counts, 0..1. batch * worth must never decrease with
 /// the batch.
 using BatchWorth = std::function<double(double batch)>;
-
-/// Up to this many local batches, and passes, all are tried. Above, a geometric grid of this many
-/// is tried; for local batches, then all values between the neighbours of the best.
-inline constexpr std::int64_t kTriedBatches = 64;
 
 /// The batch that maximises batch * worth(batch) / seconds; without `worth` all samples count. Of
 /// equals, the smallest batch, then the fewest passes. Every GPU has a sample in every pass; an

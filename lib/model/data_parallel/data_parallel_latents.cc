@@ -33,8 +33,9 @@ Latents latents(const DataParallelPrior& prior, const std::vector<StepObservatio
   l.first_configuration = std::ssize(l.passes) + std::ssize(l.syncs);
   const Eigen::Index all = l.first_configuration + std::ssize(l.configurations);
   l.prior = Eigen::MatrixXd::Zero(all, all);
-  const auto fill = [&](Eigen::Index from, const std::vector<DataParallelConfiguration>& at,
+  const auto fill = [&](Eigen::Index from, const std::vector<DataParallelConfiguration>& places,
                         double stddev, Kernel k) {
+    const std::vector<LogConfiguration> at(places.begin(), places.end());
     for (std::size_t i = 0; i < at.size(); ++i) {
       for (std::size_t j = 0; j < at.size(); ++j) {
         l.prior(from + static_cast<Eigen::Index>(i), from + static_cast<Eigen::Index>(j)) =

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace rubato::data_parallel {
 namespace {
@@ -16,7 +17,9 @@ double kernel(double distance) {
   return (1 + d) * std::exp(-d);
 }
 
-double deviation(const Deviation& d, const DataParallelConfiguration& at, double stddev,
+double distance(double x, double y) { return std::sqrt(x * x + y * y); }
+
+double deviation(const Deviation& d, const LogConfiguration& at, double stddev,
                  const DataParallelPrior& prior, Kernel k) {
   double sum = 0;
   for (std::size_t i = 0; i < d.at.size(); ++i) {
@@ -27,43 +30,51 @@ double deviation(const Deviation& d, const DataParallelConfiguration& at, double
 
 }  // namespace
 
-double pass_kernel(const DataParallelPrior& prior, const DataParallelConfiguration& a,
-                   const DataParallelConfiguration& b) {
-  return kernel(std::log(a.local_batch / b.local_batch) / prior.compute_length);
+LogConfiguration::LogConfiguration(const DataParallelConfiguration& at)
+    : batch(std::log(at.local_batch)),
+      gpus(std::log(static_cast<double>(at.gpus))),
+      nodes(std::log(static_cast<double>(at.nodes))),
+      crowd(std::log(static_cast<double>(at.gpus) / at.nodes)),
+      synced(at.gpus > 1),
+      across(at.nodes > 1) {}
+
+Deviation::Deviation(const std::vector<DataParallelConfiguration>& configurations,
+                     Eigen::VectorXd of)
+    : at(configurations.begin(), configurations.end()), weights(std::move(of)) {}
+
+double pass_kernel(const DataParallelPrior& prior, const LogConfiguration& a,
+                   const LogConfiguration& b) {
+  return kernel((a.batch - b.batch) / prior.compute_length);
 }
 
-double contention_kernel(const DataParallelPrior& prior, const DataParallelConfiguration& a,
-                         const DataParallelConfiguration& b) {
-  const double batch = std::log(a.local_batch / b.local_batch);
-  const double crowd =
-      std::log((static_cast<double>(a.gpus) / a.nodes) / (static_cast<double>(b.gpus) / b.nodes));
-  return kernel(std::hypot(batch, crowd) / prior.contention_length);
+double contention_kernel(const DataParallelPrior& prior, const LogConfiguration& a,
+                         const LogConfiguration& b) {
+  return kernel(distance(a.batch - b.batch, a.crowd - b.crowd) / prior.contention_length);
 }
 
-double sync_kernel(const DataParallelPrior& prior, const DataParallelConfiguration& a,
-                   const DataParallelConfiguration& b) {
-  if (a.gpus <= 1 || b.gpus <= 1 || (a.nodes > 1) != (b.nodes > 1)) return 0;
-  const double gpus = std::log(static_cast<double>(a.gpus) / b.gpus);
-  const double nodes = std::log(static_cast<double>(a.nodes) / b.nodes);
-  return kernel(std::hypot(gpus, nodes) / prior.sync_length);
+double sync_kernel(const DataParallelPrior& prior, const LogConfiguration& a,
+                   const LogConfiguration& b) {
+  if (!a.synced || !b.synced || a.across != b.across) return 0;
+  return kernel(distance(a.gpus - b.gpus, a.nodes - b.nodes) / prior.sync_length);
 }
 
 double pass_seconds(const LatentState& state, const DataParallelConfiguration& at) {
   const DataParallelPrior& prior = state.prior;
-  const double off = deviation(state.pass, at, prior.compute, prior, &pass_kernel) +
-                     deviation(state.contention, at, prior.contention, prior, &contention_kernel);
+  const LogConfiguration logs(at);
+  const double off = deviation(state.pass, logs, prior.compute, prior, &pass_kernel) +
+                     deviation(state.contention, logs, prior.contention, prior, &contention_kernel);
   return pass_time(state.family, at) * std::exp(off);
 }
 
 double sync_seconds(const LatentState& state, const DataParallelConfiguration& at) {
-  const double off = deviation(state.sync, at, state.prior.sync, state.prior, &sync_kernel);
+  const LogConfiguration logs(at);
+  const double off = deviation(state.sync, logs, state.prior.sync, state.prior, &sync_kernel);
   return sync_time(state.family, at.gpus, at.nodes) * std::exp(off);
 }
 
 Feature feature(const LatentState& state, const DataParallelConfiguration& at) {
   constexpr double kStep = 1e-4;
-  Feature f;
-  f.at = at;
+  Feature f(at);
   const double pass_off = std::log(pass_seconds(state, at) / pass_time(state.family, at));
   const double sync = sync_time(state.family, at.gpus, at.nodes);
   const double sync_off = sync > 0 ? std::log(sync_seconds(state, at) / sync) : 0;
@@ -94,11 +105,12 @@ double covariance(const LatentState& state, const Feature& a, const Feature& b) 
   }
   const DataParallelPrior& prior = state.prior;
   if (!prior.correct) return sum;
-  sum += prior.compute * prior.compute * a.of_pass * b.of_pass * pass_kernel(prior, a.at, b.at);
+  sum += prior.compute * prior.compute * a.of_pass * b.of_pass *
+         pass_kernel(prior, a.log_at, b.log_at);
   sum += prior.contention * prior.contention * a.of_pass * b.of_pass *
-         contention_kernel(prior, a.at, b.at);
+         contention_kernel(prior, a.log_at, b.log_at);
   if (a.of_sync > 0 && b.of_sync > 0) {
-    sum += prior.sync * prior.sync * a.of_sync * b.of_sync * sync_kernel(prior, a.at, b.at);
+    sum += prior.sync * prior.sync * a.of_sync * b.of_sync * sync_kernel(prior, a.log_at, b.log_at);
   }
   return sum;
 }

@@ -21,9 +21,25 @@ struct StepObservation {
   std::optional<double> log_pass;  ///< of the step minus its synchronisation
 };
 
+/// The logarithms of a configuration, by which it is near to others.
+struct LogConfiguration {
+  explicit LogConfiguration(const DataParallelConfiguration& at);
+
+  double batch = 0;  ///< local
+  double gpus = 0;
+  double nodes = 0;
+  double crowd = 0;     ///< GPUs of a node
+  bool synced = false;  ///< on several GPUs
+  bool across = false;  ///< on several nodes
+};
+
 /// Derivatives of the logarithm of an observation by the parameters.
 struct Feature {
+  explicit Feature(const DataParallelConfiguration& configuration)
+      : at(configuration), log_at(configuration) {}
+
   DataParallelConfiguration at;
+  LogConfiguration log_at;
   Logs slopes = {};    ///< by the logarithms of the family
   double of_pass = 1;  ///< by the deviation of the pass
   double of_sync = 0;  ///< by the deviation of the synchronisation
@@ -32,7 +48,10 @@ struct Feature {
 /// A deviation in log space: a Gaussian process over configurations, as weights of the
 /// observations.
 struct Deviation {
-  std::vector<DataParallelConfiguration> at;
+  Deviation() = default;
+  Deviation(const std::vector<DataParallelConfiguration>& at, Eigen::VectorXd weights);
+
+  std::vector<LogConfiguration> at;
   Eigen::VectorXd weights;
 };
 
@@ -56,15 +75,14 @@ struct LatentState {
 [[nodiscard]] LatentState believed(const DataParallelPrior& prior, double reference, double pass);
 
 /// Correlation of a deviation between two configurations, 0..1.
-using Kernel = double (*)(const DataParallelPrior&, const DataParallelConfiguration&,
-                          const DataParallelConfiguration&);
-[[nodiscard]] double pass_kernel(const DataParallelPrior& prior, const DataParallelConfiguration& a,
-                                 const DataParallelConfiguration& b);
-[[nodiscard]] double contention_kernel(const DataParallelPrior& prior,
-                                       const DataParallelConfiguration& a,
-                                       const DataParallelConfiguration& b);
-[[nodiscard]] double sync_kernel(const DataParallelPrior& prior, const DataParallelConfiguration& a,
-                                 const DataParallelConfiguration& b);
+using Kernel = double (*)(const DataParallelPrior&, const LogConfiguration&,
+                          const LogConfiguration&);
+[[nodiscard]] double pass_kernel(const DataParallelPrior& prior, const LogConfiguration& a,
+                                 const LogConfiguration& b);
+[[nodiscard]] double contention_kernel(const DataParallelPrior& prior, const LogConfiguration& a,
+                                       const LogConfiguration& b);
+[[nodiscard]] double sync_kernel(const DataParallelPrior& prior, const LogConfiguration& a,
+                                 const LogConfiguration& b);
 
 /// Seconds, deviations included.
 [[nodiscard]] double pass_seconds(const LatentState& state, const DataParallelConfiguration& at);

@@ -18,6 +18,7 @@ enum class Skipped {
   kOther,    ///< the job starts by another of its entries
   kRunning,  ///< an allocation of it still runs
   kBackOff,  ///< slurmctld refused it; the next try is later
+  kOutbid,   ///< GPUs are worth more to other jobs (stage trade)
 };
 
 struct EntryOutcome {
@@ -28,9 +29,11 @@ struct EntryOutcome {
   std::shared_ptr<const PlacementFailure>
       failure;  ///< why it, or its next array task, finds no room
   int refusals = 0;
-  Seconds next_try = 0;  ///< kBackOff: when
-  std::string other;     ///< kOther: the partition
-  int kept_gpus = 0;     ///< GPUs reserved already, where that left no reservation for this job
+  Seconds next_try = 0;        ///< kBackOff: when
+  std::string other;           ///< kOther: the partition
+  double worth = 0;            ///< kOutbid: its best value of a GPU over the price, below 1
+  TypeId worth_type = kNoGpu;  ///< kOutbid: the GPU type of `worth`
+  int kept_gpus = 0;  ///< GPUs reserved already, where that left no reservation for this job
 };
 
 }  // namespace rubato

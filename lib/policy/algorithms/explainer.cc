@@ -261,6 +261,20 @@ void Explainer::reserved(const PendingEntry& entry, const BookedReservation& boo
   account.reason += "; ";
 }
 
+void Explainer::outbid(const PendingEntry& entry, const EntryOutcome& outcome,
+                       Account& account) const {
+  account.reason = "asks for " + wanted(entry, account);
+  const std::string type = capacity_.type_name(outcome.worth_type);
+  if (type.empty()) {
+    account.reason += "; no nodes have room for it beside the jobs that the round favours";
+    return;
+  }
+  account.say("worth_gpu_type", type);
+  account.reason +=
+      fmt::format("; a GPU of type {} is worth {} times as much to other jobs", type,
+                  account.say("price_over_worth", fmt::format("{:.2f}", 1 / outcome.worth)));
+}
+
 void Explainer::refused(const PendingEntry& entry, const EntryOutcome& outcome,
                         Account& account) const {
   const JobMemory& memory = history_.of(entry);
@@ -295,6 +309,9 @@ void Explainer::decided(const PendingEntry& entry, const EntryOutcome& outcome, 
       return;
     case Skipped::kRunning:
       account.reason = "an allocation of it still runs, so Slurm is about to requeue it";
+      return;
+    case Skipped::kOutbid:
+      outbid(entry, outcome, account);
       return;
     case Skipped::kBackOff:
     case Skipped::kNo:
@@ -359,7 +376,8 @@ Explanation Explainer::explain(const PendingEntry& entry, const EntryOutcome& ou
   explanation.order = entry.order.value();
   Account account;
   decided(entry, outcome, account);
-  const bool placed = outcome.skipped == Skipped::kNo || outcome.skipped == Skipped::kBackOff;
+  const bool placed = outcome.skipped == Skipped::kNo || outcome.skipped == Skipped::kBackOff ||
+                      outcome.skipped == Skipped::kOutbid;
   if (placed) forecasts(entry, account);
   if (outcome.verdict == Verdict::kStart) slower_type(entry, *outcome.placement, account);
   if (placed && outcome.placement) size(entry, *outcome.placement, account);

@@ -52,6 +52,7 @@ class Explainer {
   void started(const PendingEntry& entry, const EntryOutcome& outcome, Account& account) const;
   void attempted(const PendingEntry& entry, const EntryOutcome& outcome, Account& account);
   void reserved(const PendingEntry& entry, const BookedReservation& booked, Account& account) const;
+  void outbid(const PendingEntry& entry, const EntryOutcome& outcome, Account& account) const;
   void refused(const PendingEntry& entry, const EntryOutcome& outcome, Account& account) const;
   void short_of(const PendingEntry& entry, const PlacementFailure& failure, Account& account);
   [[nodiscard]] Account shortage(const PendingEntry& entry, const PlacementFailure& failure) const;

@@ -29,6 +29,8 @@ const char* word_of(SizeObstacle obstacle) {
       return "uncertain";
     case SizeObstacle::kTimeLimit:
       return "time-limit";
+    case SizeObstacle::kGuarantee:
+      return "guarantee";
     case SizeObstacle::kUnmeasured:
       return "unmeasured";
     case SizeObstacle::kLoad:
@@ -51,6 +53,8 @@ const char* phrase_of(SizeObstacle obstacle) {
       return "its forecast is too uncertain";
     case SizeObstacle::kTimeLimit:
       return "it might not end within its time limit";
+    case SizeObstacle::kGuarantee:
+      return "slower than its QOS guarantees";
     case SizeObstacle::kUnmeasured:
       return "more than twice the largest measured size";
     case SizeObstacle::kLoad:

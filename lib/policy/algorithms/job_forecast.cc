@@ -60,11 +60,9 @@ bool has_choice(const JobSpec& job) {
   return !job.profile.job_type.empty() && (plans || batch || job.device != Device::kGpu);
 }
 
-Forecast forecast_for(const RoundInput& input, const Job& job, const std::string& gpu_type,
-                      int gpus) {
+Forecast forecast_at(const RoundInput& input, const Job& job, const Resources& at) {
   const JobSpec spec = spec_of(input, job);
   const ThroughputForecasts& forecasts = input.models.forecasts();
-  const Resources at = asked_of(job, gpu_type, gpus);
   const Forecast plain = forecasts.throughput(job.key, spec, at);
   if (!has_choice(spec) || input.config.off(Mechanism::kPlans)) return plain;
   const std::optional<Prediction> found = forecasts.choice(job.key, spec, at);
@@ -78,6 +76,11 @@ Forecast forecast_for(const RoundInput& input, const Job& job, const std::string
   out.efficiency = found->goodput / found->throughput;
   out.stddev = found->stddev;
   return out;
+}
+
+Forecast forecast_for(const RoundInput& input, const Job& job, const std::string& gpu_type,
+                      int gpus) {
+  return forecast_at(input, job, asked_of(job, gpu_type, gpus));
 }
 
 bool accepts_type(const Job& job, const std::string& gpu_type) {

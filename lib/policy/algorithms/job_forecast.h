@@ -32,8 +32,11 @@ namespace rubato {
 /// Its hints leave the plan or the batch open, or let it run on CPUs.
 [[nodiscard]] bool has_choice(const JobSpec& job);
 
-/// The throughput of a job on so many GPUs of a type: at the best plan and batch where its hints
-/// leave them open; else of the job as it is. Nothing was learnt: not to be called.
+/// The throughput of a job with these resources: at the best plan and batch where its hints leave
+/// them open; else of the job as it is. Nothing was learnt: not to be called.
+[[nodiscard]] Forecast forecast_at(const RoundInput& input, const Job& job, const Resources& at);
+
+/// forecast_at() for what the job would ask for on so many GPUs of a type.
 [[nodiscard]] Forecast forecast_for(const RoundInput& input, const Job& job,
                                     const std::string& gpu_type, int gpus);
 

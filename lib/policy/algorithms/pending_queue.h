@@ -31,6 +31,7 @@ enum class SizeObstacle {
   kWorkUnknown,  ///< smaller, and the job does not say its work
   kUncertain,    ///< smaller, and its forecast is not certain enough
   kTimeLimit,    ///< smaller, and might not end within the time limit
+  kGuarantee,    ///< smaller, and slower than its QOS promises
   kUnmeasured,   ///< larger than twice the largest measured size
   kLoad,         ///< never measured, and too many jobs arrive to try it
   kShape,        ///< the request cannot take that size
@@ -51,6 +52,7 @@ struct TypeChoice {
   std::vector<double> speed;        ///< by TypeId: its rank in `order`, equal ones by better fit
   std::vector<Forecast> forecasts;  ///< by TypeId, at the requested size; empty: none
   TypeId matched = kNoGpu;          ///< the type it was matched to
+  double promised = 0;              ///< goodput that its QOS guarantees (guarantee.h); 0: none
   bool bound = false;               ///< its hint names types: it must never get another
   /// In the order in which they are tried; empty: the requested size on `order`.
   std::vector<StartConfiguration> configurations;
@@ -77,6 +79,8 @@ struct PendingEntry {
   const TypeChoice* types = nullptr;  ///< null: any type, the fastest first
   int gpus = 0;          ///< another size than requested, which `job` has (at_size()); 0: none
   bool on_cpus = false;  ///< `job` is planned without GPUs
+  /// What a running job holds now: it goes to these nodes before others. Null for waiting jobs.
+  const std::vector<NodeShare>* held = nullptr;
 
   /// When it ends if it starts at `start` and runs to its time limit.
   [[nodiscard]] Seconds end(Seconds start) const { return add_seconds(start, job->time_limit); }

@@ -100,6 +100,10 @@ const Placer::StockPlanInterval* Placer::conflicting_stock_plan(const PendingEnt
 bool Placer::in_a_window(const PendingEntry& entry, NodeIndex node, Seconds start) const {
   if (windows_[node].empty()) return false;
   if (std::binary_search(entry.nodes->begin(), entry.nodes->end(), node)) return false;
+  return crosses_window(entry, node, start);
+}
+
+bool Placer::crosses_window(const PendingEntry& entry, NodeIndex node, Seconds start) const {
   return std::any_of(windows_[node].begin(), windows_[node].end(),
                      [&](const ReservationWindow* window) {
                        return window->name != entry.job->reservation && start < window->end &&
@@ -128,6 +132,8 @@ NodeRoom Placer::room_at(const PendingEntry& entry, NodeIndex node, TypeId type,
           nullptr) {
     return none;
   }
+  if (level >= Level::kReserved && entry.held != nullptr && crosses_window(entry, node, now))
+    return none;
   const bool windowed = level >= Level::kReserved && entry.job->managed;
   const Seconds to = windowed ? end : now + 1;
   if (level >= Level::kWhole && entry.demand.whole_nodes()) {
@@ -149,6 +155,8 @@ NodeCandidate Placer::candidate(const PendingEntry& entry, NodeIndex node, TypeI
   found.free = entry.demand.wants_gpus() ? room.gpus : room.cores;
   found.powered_down = state.powered_down;
   found.weight = state.weight;
+  if (entry.held != nullptr && std::ranges::binary_search(*entry.held, node, {}, &NodeShare::node))
+    found.weight = 0;
   return found;
 }
 

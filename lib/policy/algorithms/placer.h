@@ -106,6 +106,9 @@ class Placer {
   /// Slurm's reservations that keep `entry` from `node` if it runs there in [start, start + limit).
   /// None on a node where it may start now.
   [[nodiscard]] bool in_a_window(const PendingEntry& entry, NodeIndex node, Seconds start) const;
+  /// Slurm's reservations of `node`, but that of `entry`, in [start, start + limit), whether or not
+  /// it may use them.
+  [[nodiscard]] bool crosses_window(const PendingEntry& entry, NodeIndex node, Seconds start) const;
   /// Slurm's reservations of `node`.
   [[nodiscard]] const std::vector<const ReservationWindow*>& windows(NodeIndex node) const {
     return windows_[node];

@@ -39,6 +39,8 @@ const char* squeue_reason(const EntryOutcome& outcome, const BookedReservation* 
     case Skipped::kOther:
     case Skipped::kRunning:
       return "RubatoOtherEntry";
+    case Skipped::kOutbid:
+      return "RubatoGPUs";
     case Skipped::kBackOff:
     case Skipped::kNo:
       break;

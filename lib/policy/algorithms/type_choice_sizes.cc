@@ -7,6 +7,7 @@
 
 #include "lib/core/resize_request.h"
 #include "lib/policy/algorithms/assign.h"
+#include "lib/policy/algorithms/guarantee.h"
 #include "lib/policy/algorithms/job_forecast.h"
 #include "lib/policy/algorithms/size.h"
 #include "lib/policy/algorithms/type_chooser.h"
@@ -79,6 +80,9 @@ void TypeChooser::add_variants(MatchCandidate& candidate) const {
   const std::vector<int> sizes = sizes_to_try(job);
   if (sizes.size() < 2) return;
   std::vector<StartConfiguration>& configurations = candidate.choice.configurations;
+  std::vector<std::string> types;
+  for (const TypeId type : candidate.choice.order) types.push_back(capacity_.types()[type]);
+  candidate.choice.promised = promised_goodput(input_, job, types);
   for (const TypeId type : candidate.choice.order) {
     int reach = kStep * candidate.gpus;
     for (const int gpus : sizes) {
@@ -113,6 +117,9 @@ bool TypeChooser::may_try(TypeId type) const {
 
 // Why a smaller size is not safe.
 SizeObstacle TypeChooser::too_small(const MatchCandidate& candidate, const Forecast& f) const {
+  const double promised = candidate.choice.promised;
+  const bool guaranteed = is_guaranteed(input_.config, *candidate.entry->job);
+  if (guaranteed && !(promised > 0 && f.goodput() >= promised)) return SizeObstacle::kGuarantee;
   if (!candidate.left) return SizeObstacle::kWorkUnknown;
   if (f.stddev > kSureStddev || unproven(f, input_.config)) return SizeObstacle::kUncertain;
   const double surely = f.goodput() * std::exp(-kSureStddevs * f.stddev);

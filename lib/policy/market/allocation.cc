@@ -23,10 +23,11 @@ std::size_t at(int index) { return static_cast<std::size_t>(index); }
 /// Rows, and the GPUs they leave free.
 class Allocator {
  public:
-  explicit Allocator(const Market& market)
-      : market_(market), free_(market.gpus), row_(market.jobs.size(), kNoRow) {}
+  Allocator(const Market& market, int passes)
+      : market_(market), passes_(passes), free_(market.gpus), row_(market.jobs.size(), kNoRow) {}
 
   Allocation run();
+  std::vector<int> run_from(const std::vector<int>& rows);
 
  private:
   struct Upgrade {
@@ -62,6 +63,7 @@ class Allocator {
   bool search_once();
 
   const Market& market_;
+  int passes_;
   std::vector<int> free_;                  ///< by pool
   std::vector<int> row_;                   ///< by job
   std::vector<std::vector<int>> holders_;  ///< by pool, those with least value a GPU first
@@ -210,20 +212,29 @@ bool Allocator::search_once() {
   return any;
 }
 
-Allocation Allocator::run() {
-  std::vector<double> prices = market_prices(market_);
-  for (std::size_t i = 0; i < row_.size(); ++i)
-    set(static_cast<int>(i), bought(market_.jobs[i], prices));
+std::vector<int> Allocator::run_from(const std::vector<int>& rows) {
+  for (std::size_t i = 0; i < row_.size(); ++i) set(static_cast<int>(i), rows[i]);
   fill();
-  for (int pass = 0; pass < kSearchPasses; ++pass) {
+  for (int pass = 0; pass < passes_; ++pass) {
     if (!search_once()) break;
     fill();
   }
-  return {std::move(row_), std::move(prices)};
+  return std::move(row_);
+}
+
+Allocation Allocator::run() {
+  std::vector<double> prices = market_prices(market_);
+  std::vector<int> rows(row_.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = bought(market_.jobs[i], prices);
+  return {run_from(rows), std::move(prices)};
 }
 
 }  // namespace
 
-Allocation allocate(const Market& market) { return Allocator(market).run(); }
+std::vector<int> improve(const Market& market, const std::vector<int>& rows, int passes) {
+  return Allocator(market, passes).run_from(rows);
+}
+
+Allocation allocate(const Market& market, int passes) { return Allocator(market, passes).run(); }
 
 }  // namespace rubato

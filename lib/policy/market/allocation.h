@@ -18,7 +18,11 @@ inline constexpr int kPartners = 16;
 ///
 /// What the jobs buy at market_prices() is taken. What stays free goes to the upgrades of most
 /// value a GPU. Then a local search: a job goes to a better row, and one other job makes room for
-/// it, as long as the sum grows.
-[[nodiscard]] Allocation allocate(const Market& market);
+/// it, as long as the sum grows, in at most `passes` passes over all jobs.
+[[nodiscard]] Allocation allocate(const Market& market, int passes = kSearchPasses);
+
+/// As allocate(), but from `rows`, which fit, instead of what the jobs buy. The sum does not fall.
+[[nodiscard]] std::vector<int> improve(const Market& market, const std::vector<int>& rows,
+                                       int passes = kSearchPasses);
 
 }  // namespace rubato

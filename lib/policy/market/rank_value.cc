@@ -8,7 +8,7 @@
 
 namespace rubato {
 
-std::vector<double> rank_values(const std::vector<RankedJob>& jobs) {
+std::vector<double> rank_values(const std::vector<RankedJob>& jobs, double power) {
   std::vector<double> weights;
   weights.reserve(jobs.size());
   for (const RankedJob& job : jobs)
@@ -27,7 +27,7 @@ std::vector<double> rank_values(const std::vector<RankedJob>& jobs) {
   double delayed = 0;
   for (const std::size_t i : order) {
     delayed += weights[i] / mean;
-    values[i] = std::pow(delayed, kRankPower) * jobs[i].area;
+    values[i] = std::pow(delayed, power) * jobs[i].area;
   }
   return values;
 }

@@ -11,8 +11,9 @@ namespace rubato {
 inline constexpr double kAgePower = .75;
 /// How much the rank counts. For speeds that grow as g^p with g GPUs, the value of work in the
 /// optimal schedule of heSRPT (Berg, Vesilo & Harchol-Balter, Performance Evaluation 144, 2020)
-/// grows about as the number of jobs at least as long to the power of p.
-inline constexpr double kRankPower = .8;
+/// grows about as the number of jobs at least as long to the power of p. Where all work is known
+/// the training shapes do not distinguish .4 from 1; where none is, less is better (settings.csv).
+inline constexpr double kRankPower = .5;
 
 /// A job as its rank sees it.
 struct RankedJob {
@@ -26,10 +27,11 @@ struct RankedJob {
 /// needs it is the value of that row.
 ///
 /// Smith's rule (Naval Research Logistics Quarterly 3, 1956) orders the jobs by weight over area.
-/// A job's value is its area times the weight, to the power of kRankPower, of the jobs that it
+/// A job's value is its area times the weight, to the power of `power`, of the jobs that it
 /// delays: those with the smaller quotient, and its own. Ranks alone count, so that wrong forecasts
 /// change little. Of equal jobs the first in `jobs` comes first. All times and areas multiplied by
 /// one factor multiply the values by it.
-[[nodiscard]] std::vector<double> rank_values(const std::vector<RankedJob>& jobs);
+[[nodiscard]] std::vector<double> rank_values(const std::vector<RankedJob>& jobs,
+                                              double power = kRankPower);
 
 }  // namespace rubato

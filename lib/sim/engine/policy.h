@@ -107,9 +107,9 @@ struct PolicyContext {
   const ClusterShape& cluster;
   const JobList& jobs;
   std::uint64_t seed = 0;
-  Information information = Information::kLearned;  ///< requested; for policy rubato-place
-  const Config* config = nullptr;                   ///< for policy rubato-place; null: defaults
-  /// rubato-place fits its models again when it has this share more reports; 0: each round.
+  Information information = Information::kLearned;  ///< requested; for policies that calls_round()
+  const Config* config = nullptr;                   ///< likewise; null: defaults
+  /// Such a policy fits its models again when it has this share more reports; 0: each round.
   double refit_share = 0;
   /// Policies that ignore GPU types search the groups in their order (TypeOrder).
   bool types_in_order = false;
@@ -135,8 +135,13 @@ inline constexpr const char* kByEngine = "engine";
 inline constexpr const char* kByPeer = "peer";
 [[nodiscard]] RuledPolicy ruled_policy(const std::string& text);
 
-/// Rubato in mode place. The name "rubato" is kept for all of Rubato together.
+/// Rubato in mode elastic, and in mode place.
+inline constexpr const char* kRubato = "rubato";
 inline constexpr const char* kRubatoPlace = "rubato-place";
+/// A policy that calls round(): it takes --information and --config.
+[[nodiscard]] inline bool calls_round(const std::string& policy) {
+  return policy == kRubato || policy == kRubatoPlace;
+}
 
 /// All policies, sorted by name.
 [[nodiscard]] std::span<const PolicyEntry> policies();

@@ -20,7 +20,7 @@ struct RunControl {
   bool intervals = false;                   ///< record allocation intervals
   double until = 1e300;                     ///< simulated time at which the run stops
   const std::atomic<bool>* stop = nullptr;  ///< when set, the run stops as soon as possible
-  const Config* config = nullptr;           ///< for policy rubato-place; null: defaults
+  const Config* config = nullptr;  ///< for policies rubato and rubato-place; null: defaults
   /// Receives simulated time, finished jobs of the window, and all jobs of the window. Called
   /// often; must be fast.
   std::function<void(double now, std::size_t finished, std::size_t jobs)> progress;

@@ -73,7 +73,8 @@ struct SimJob {
                                   ///< forecasts
   bool predictable = true;        ///< its forecasts are reliable
   bool guaranteed = false;        ///< its requested resources are guaranteed
-  int nodes = 0;                  ///< nodes it needs, with equal parts of its GPUs; 0: any
+  bool hints = true;  ///< its user gives hints; without them Rubato knows nothing of its speed
+  int nodes = 0;      ///< nodes it needs, with equal parts of its GPUs; 0: any
   /// It runs when the simulation begins, since this time (at most 0).
   std::optional<double> running_since;
   std::string account;

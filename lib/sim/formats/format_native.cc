@@ -16,12 +16,12 @@ namespace {
 
 constexpr std::int64_t kMaxGpus = 65536;
 constexpr long kMaxMemory = 1L << 40;  // MiB
-constexpr std::array<const char*, 21> kColumns{
+constexpr std::array<const char*, 22> kColumns{
     "job",          "arrival_s",     "gpus",      "run_s",          "work",
     "model",        "types",         "min_gpus",  "max_gpus",       "weight",
     "batch",        "min_batch",     "max_batch", "start_s",        "restart_s",
     "time_limit_s", "cores_per_gpu", "account",   "forecast_error", "servers",
-    "predictable"};
+    "predictable",  "hints"};
 constexpr const char* kMemory = "memory_mib_per_gpu";
 constexpr const char* kLink = "step_link_mb_s";
 struct StepColumn {
@@ -132,7 +132,16 @@ Result<void> amounts_of(const Row& row, SimJob& job) {
   return {};
 }
 
-/// Reads batch range, servers, and whether forecasts are reliable.
+/// Reads 0 or 1; a missing or empty column keeps the default.
+Result<void> flag_of(const Row& row, const char* column, bool& flag) {
+  int value = flag ? 1 : 0;
+  if (auto read = row.count(column, 0, value); !read) return read;
+  if (value > 1) return row.error(column, "expected 0 or 1");
+  flag = value == 1;
+  return {};
+}
+
+/// Reads batch range, servers, whether forecasts are reliable, and whether there are hints.
 Result<void> training_of(const Row& row, SimJob& job) {
   if (job.min_batch > job.batch || (row.says("max_batch") && job.max_batch < job.batch)) {
     return row.error(job.min_batch > job.batch ? "min_batch" : "max_batch",
@@ -140,11 +149,9 @@ Result<void> training_of(const Row& row, SimJob& job) {
   }
   if (auto read = row.count("servers", 0, job.servers); !read) return read;
   if (job.servers >= job.gpus) return row.error("servers", "expected less than gpus");
-  int predictable = 1;
-  if (auto read = row.count("predictable", 0, predictable); !read) return read;
-  if (predictable > 1) return row.error("predictable", "expected 0 or 1");
-  job.predictable = predictable == 1;
-  return {};
+  return flag_of(row, "predictable", job.predictable).and_then([&]() -> Result<void> {
+    return flag_of(row, "hints", job.hints);
+  });
 }
 
 /// Reads the time of an iteration, if given.

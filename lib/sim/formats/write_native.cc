@@ -61,6 +61,7 @@ constexpr NativeColumn kColumns[] = {
     {"account", [](const SimJob& job) { return text(job.account); }},
     {"servers", [](const SimJob& job) { return count(job.servers); }},
     {"predictable", [](const SimJob& job) { return count(job.predictable ? 1 : 0); }},
+    {"hints", [](const SimJob& job) { return count(job.hints ? 1 : 0); }},
     {"forecast_error", [](const SimJob& job) { return number(job.forecast_error); }},
     {"step_fixed_s", [](const SimJob& job) { return number(job.step->fixed_s); }},
     {"step_sample_s", [](const SimJob& job) { return number(job.step->sample_s); }},

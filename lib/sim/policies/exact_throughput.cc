@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 #include <set>
+#include <tuple>
 
 #include "lib/model/plans/plan.h"
 #include "lib/sim/engine/metrics.h"
@@ -53,13 +54,19 @@ Setting placed(const ClusterShape& cluster, TypeIndex type, int gpus, int nodes)
 
 }  // namespace
 
-RemainingTime::RemainingTime(const Truth& truth, const SimJob& job, const Setting& setting) {
+RemainingTime::RemainingTime(const Truth& truth, const SimJob& job,
+                             const std::vector<Setting>& settings) {
   double done = 0;
   do {
-    const double rate = truth.throughput(job, setting, done);
-    double to = std::min(job.work, truth.next_change(job, done));
-    if (!(to > done)) to = job.work;
-    stretches_.push_back({done, to, rate, 0});
+    Stretch stretch{done, std::min(job.work, truth.next_change(job, done)), 0, 0, 0};
+    if (!(stretch.to > done)) stretch.to = job.work;
+    for (std::size_t i = 0; i < settings.size(); ++i) {
+      const double rate = truth.throughput(job, settings[i], done);
+      if (rate > stretch.rate) std::tie(stretch.rate, stretch.setting) = std::tuple(rate, i);
+    }
+    const double to = stretch.to;
+    const double rate = stretch.rate;
+    stretches_.push_back(stretch);
     if (!(rate > 0)) break;
     done = to;
   } while (done < job.work);
@@ -95,7 +102,7 @@ void ExactThroughput::look(const PolicyState& state, std::span<const JobKey> key
   views_.clear();
   std::set<JobIndex> here;
   for (std::size_t i = 0; i < state.jobs.size(); ++i) {
-    views_.emplace(keys[i], &state.jobs[i]);
+    if (state.jobs[i].job->hints) views_.emplace(keys[i], &state.jobs[i]);
     here.insert(state.jobs[i].index);
   }
   std::erase_if(choices_, [&](const auto& one) { return !here.contains(std::get<0>(one.first)); });
@@ -104,6 +111,7 @@ void ExactThroughput::look(const PolicyState& state, std::span<const JobKey> key
   std::vector<double> sums(types_.size(), 0);
   std::vector<int> jobs(types_.size(), 0);
   for (const JobView& view : state.jobs) {
+    if (!view.job->hints) continue;
     std::vector<double> rates;
     for (const TypeIndex type : state.cluster.type_indices())
       rates.push_back(sim::speed(state, view, type, view.job->gpus));
@@ -160,8 +168,36 @@ double ExactThroughput::units_per_s(const JobView& view, const Setting& setting,
                       setting.nodes(), setting.batch, setting.plan};
   auto at = choices_.find(key);
   if (at == choices_.end())
-    at = choices_.emplace(key, RemainingTime(*state_->truth, *view.job, setting)).first;
+    at = choices_.emplace(key, RemainingTime(*state_->truth, *view.job, {setting})).first;
   return at->second.throughput(view.done);
+}
+
+void ExactThroughput::offer(const JobView& view, const Setting& setting, double units,
+                            Prediction& best) const {
+  const double goodput = units * state_->truth->samples_per_unit(*view.job);
+  if (!(goodput > best.goodput)) return;
+  best.goodput = goodput;
+  best.throughput = state_->truth->observe(*view.job, setting, view.done).samples_per_s;
+  best.feasible = true;
+  best.plan = setting.plan;
+  best.batch = std::llround(setting.batch);
+}
+
+void ExactThroughput::rechoose(const JobView& view, Setting setting,
+                               const std::vector<double>& batches, Prediction& best) const {
+  constexpr double kAnyBatch = -1;
+  const ChoiceKey key{view.index,      setting.type, setting.gpus(),
+                      setting.nodes(), kAnyBatch,    setting.plan};
+  auto at = choices_.find(key);
+  if (at == choices_.end()) {
+    std::vector<Setting> settings(batches.size(), setting);
+    for (std::size_t i = 0; i < batches.size(); ++i) settings[i].batch = batches[i];
+    at = choices_.emplace(key, RemainingTime(*state_->truth, *view.job, settings)).first;
+  }
+  const RemainingTime& rest = at->second;
+  setting.batch = batches[rest.setting(view.done)];
+  offer(view, setting, work_ ? rest.throughput(view.done) : units_per_s(view, setting, false),
+        best);
 }
 
 Prediction ExactThroughput::best(const JobView& view, const JobSpec& spec, const Resources& at,
@@ -179,17 +215,14 @@ Prediction ExactThroughput::best(const JobView& view, const JobSpec& spec, const
   best.samples = 1;
   best.model_kind = choose_plan ? ModelKind::kPlans : ModelKind::kDataParallel;
   for (const std::string& plan : plans) {
+    setting.plan = plan;
+    if (rechooses_ && choose_batch) {
+      rechoose(view, setting, batches, best);
+      continue;
+    }
     for (const double batch : batches) {
-      setting.plan = plan;
       setting.batch = batch;
-      const double units = units_per_s(view, setting, true);  // a choice is kept to the end
-      const double goodput = units * state_->truth->samples_per_unit(*view.job);
-      if (!(goodput > best.goodput)) continue;
-      best.goodput = goodput;
-      best.throughput = state_->truth->observe(*view.job, setting, view.done).samples_per_s;
-      best.feasible = true;
-      best.plan = plan;
-      best.batch = std::llround(batch);
+      offer(view, setting, units_per_s(view, setting, true), best);  // a choice is kept to the end
     }
   }
   best.plan_chosen = best.feasible && choose_plan;
@@ -208,6 +241,13 @@ std::optional<Prediction> ExactThroughput::choice(const JobKey& job, const JobSp
   return best(*view, spec, at, placed(state_->cluster, type, at.gpus, at.nodes));
 }
 
+std::optional<double> ExactThroughput::work_left(const JobKey& job) const {
+  const JobView* const view = view_of(job);
+  if (!work_ || view == nullptr) return std::nullopt;
+  const double units = std::max(view->job->work - view->done, 0.0);
+  return units * state_->truth->samples_per_unit(*view->job);
+}
+
 double ExactThroughput::start_seconds(const JobKey& job) const {
   const JobView* const view = view_of(job);
   if (view == nullptr) return 0;
@@ -221,7 +261,7 @@ std::optional<double> ExactThroughput::seconds_left(const JobKey& job) const {
   Setting setting = setting_of(view->now);
   auto at = running_.find(view->index);
   if (at == running_.end() || at->second.first != setting) {
-    RemainingTime remaining(*state_->truth, *view->job, setting);
+    RemainingTime remaining(*state_->truth, *view->job, {setting});
     at = running_.insert_or_assign(view->index, std::pair(std::move(setting), std::move(remaining)))
              .first;
   }

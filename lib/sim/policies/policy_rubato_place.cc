@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Rubato in mode place: the round that slurmctld calls, on a snapshot of the simulated cluster. It
-// learns throughputs from job reports, or gets the true ones (information.h).
+// Rubato in modes place and elastic: the round that slurmctld calls, on a snapshot of the simulated
+// cluster. It learns throughputs from job reports, or gets the true ones (information.h).
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <map>
 #include <numeric>
 #include <set>
@@ -32,7 +33,7 @@ constexpr double kRowShare = 0.1;
 const std::set<ProfileShape> kNoShapes;  ///< hints of simulated jobs state no model shape
 constexpr const char* kPartition = "gpu";
 constexpr const char* kAccount = "users";
-/// QOS of jobs whose resources are guaranteed. The round sees it and decides nothing by it yet.
+/// QOS of jobs whose resources are guaranteed.
 constexpr const char* kGuaranteedQos = "guaranteed";
 /// Resources of a node if the cluster's shape omits them: unlimited.
 constexpr int kCoresOfGpu = 64;
@@ -43,14 +44,15 @@ std::int64_t whole(double value) {
   return static_cast<std::int64_t>(std::llround(std::clamp(value, 0.0, 1e18)));
 }
 
-class RubatoPlace final : public Policy {
+class RoundPolicy final : public Policy {
  public:
-  explicit RubatoPlace(const PolicyContext& context)
+  RoundPolicy(const PolicyContext& context, Mode mode)
       : information_(context.information), refit_share_(context.refit_share) {
     if (context.config != nullptr) config_ = *context.config;
-    config_.mode = Mode::kPlace;
+    config_.mode = mode;
     config_.manage_all = true;
     config_.managed_partitions.clear();
+    config_.guaranteed_qos = {kGuaranteedQos};
     base_.cluster = "simulated";
     base_.partitions.push_back({kPartition, 1, true, 0});
     NodeSet all;
@@ -79,7 +81,7 @@ class RubatoPlace final : public Policy {
       return;
     }
     const bool work = information_ == Information::kKnown;
-    exact_ = std::make_shared<ExactThroughput>(types_, work);
+    exact_ = std::make_shared<ExactThroughput>(types_, work, elastic());
     // The remaining time of each job is certain.
     if (work) config_.test_off.insert(Mechanism::kPredictability);
   }
@@ -101,6 +103,8 @@ class RubatoPlace final : public Policy {
   }
 
  private:
+  [[nodiscard]] bool elastic() const { return config_.mode == Mode::kElastic; }
+
   /// Renames types and models in the lines of rubato.conf too.
   void rename_records(const ClusterShape& cluster) {
     std::vector<GpuTypeConfig> types;
@@ -163,6 +167,10 @@ class RubatoPlace final : public Policy {
     if (types.size() < state.cluster.types()) hints.gpu_types = {types};
     hints.batch = batch_of(job);
     hints.work = work_of(view);
+    if (elastic()) {  // all jobs of published workloads may be interrupted
+      hints.checkpoint.signal = SIGUSR1;
+      hints.resize = job.resize_s >= 0 ? Resize::kLive : Resize::kRestart;
+    }
     return hints;
   }
 
@@ -215,8 +223,11 @@ class RubatoPlace final : public Policy {
     job.request.cores = std::max(1, from.cores_per_gpu * from.gpus);
     job.request.memory_per_gpu = from.memory_per_gpu;
     job.restarts = view.restarts;
-    job.hints = hints_of(state, view);
+    if (from.hints) job.hints = hints_of(state, view);
     job.node_set = job.later_set = 0;
+    job.costs.start = from.start_s;
+    job.costs.restart = from.restart_s;
+    job.costs.resize = from.resize_s >= 0 ? from.resize_s : from.restart_s;
     return job;
   }
 
@@ -247,6 +258,31 @@ class RubatoPlace final : public Policy {
     }
   }
 
+  /// The start of this run, and its limit. A restarted job keeps the time that it has used.
+  void set_times(const PolicyState& state, const JobView& view, Job& job) {
+    const Seconds used_from = at(state.now - view.ran_s);
+    const bool again = elastic() && view.restarts > 0;
+    const Seconds first = again ? at(state.now) : used_from;
+    job.start = started_.try_emplace(view.index, first).first->second;
+    job.end_limit = add_seconds(again ? used_from : job.start, job.time_limit);
+  }
+
+  /// The nodes where the job fits. Without hints its user names them by features.
+  [[nodiscard]] NodeSetIndex set_of(const PolicyState& state, const JobView& view,
+                                    std::vector<NodeSet>& sets) const {
+    NodeSet nodes;
+    for (const TypeIndex type : state.cluster.type_indices()) {
+      const int first = first_node_[type].value();
+      for (int i = 0; view.fits(type) && i < state.cluster.groups[type].nodes; ++i)
+        nodes.push_back(NodeIndex{first + i});
+    }
+    std::ranges::sort(nodes);
+    const auto at = std::ranges::find(sets, nodes);
+    const NodeSetIndex found{at - sets.begin()};
+    if (at == sets.end()) sets.push_back(std::move(nodes));
+    return found;
+  }
+
   Snapshot look(const PolicyState& state) {
     Snapshot snapshot = base_;
     snapshot.taken = at(state.now);
@@ -256,6 +292,7 @@ class RubatoPlace final : public Policy {
     waiting_ = false;
     for (const JobView& view : state.jobs) {
       Job job = job_of(state, view);
+      if (!view.job->hints) job.node_set = job.later_set = set_of(state, view, snapshot.node_sets);
       if (!view.now.holds()) {
         waiting_ = true;
         job.rank = static_cast<int>(snapshot.jobs.size());
@@ -265,9 +302,11 @@ class RubatoPlace final : public Policy {
         continue;
       }
       job.state = JobState::kRunning;
-      job.start = started_.try_emplace(view.index, at(state.now - view.ran_s)).first->second;
-      job.end_limit = add_seconds(job.start, job.time_limit);
+      set_times(state, view, job);
       job.allocation = shares_of(view);
+      job.plan = view.now.plan;
+      job.batch_size = whole(view.now.batch);
+      job.starting = view.cost_left;
       for (const NodeShare& share : job.allocation) {
         Node& node = snapshot.nodes[share.node];
         node.cores_free -= share.cores;
@@ -287,7 +326,8 @@ class RubatoPlace final : public Policy {
     for (const JobView& view : state.jobs) views.emplace(view.index, &view);
     for (const JobReport& report : state.reports) {
       const auto found = views.find(report.job);
-      if (found != views.end()) hear(state, *found->second, report);
+      const bool reports = found != views.end() && found->second->job->hints;
+      if (reports) hear(state, *found->second, report);
     }
   }
 
@@ -345,6 +385,7 @@ class RubatoPlace final : public Policy {
       }
       fold_ended(one->second.key, one->second.profile.account, one->second.profile.job_type,
                  at(state.now), memory_);
+      if (elastic()) fold_work(one->second.key, one->second.profile, at(state.now), memory_);
       started_.erase(one->first);
       one = jobs_.erase(one);
     }
@@ -354,24 +395,44 @@ class RubatoPlace final : public Policy {
     std::map<JobKey, std::size_t> rows;
     std::vector<Grant> grants = as_it_is(state);
     for (std::size_t i = 0; i < state.jobs.size(); ++i) rows.emplace(key_of(state.jobs[i]), i);
+    for (const Change& change : plan.changes) {
+      const auto row = rows.find(change.job);
+      if (row == rows.end()) continue;
+      Grant& grant = grants[row->second];
+      if (change.action == ChangeAction::kNotify) {
+        grant.batch = static_cast<double>(change.batch);
+      } else {
+        grant = change.action == ChangeAction::kStop ? Grant{} : granted(change);
+        if (change.action == ChangeAction::kRestart)
+          started_.insert_or_assign(state.jobs[row->second].index, at(state.now));
+      }
+    }
     for (const Start& start : plan.starts) {
       const auto row = rows.find(start.job);
       if (row == rows.end() || start.shares.empty() || start.on_cpus) continue;
-      Grant grant;
-      const auto type = std::find(types_.begin(), types_.end(), start.gpu_type);
-      if (type == types_.end()) continue;
-      grant.type = TypeIndex{type - types_.begin()};
-      const int first = first_node_[grant.type].value();
-      for (const NodeShare& share : start.shares) {
-        grant.where.push_back({GroupNodeIndex{share.node.value() - first}, share.gpu_count()});
-        grant.gpus += share.gpu_count();
-      }
-      grant.batch = static_cast<double>(start.batch);
-      grant.plan = start.plan;
+      Grant grant = granted(start);
+      if (!grant.type.valid()) continue;
       started_.insert_or_assign(state.jobs[row->second].index, at(state.now));
       grants[row->second] = std::move(grant);
     }
     return grants;
+  }
+
+  /// What a start, or a change, of the plan gives.
+  template <typename Decision>
+  [[nodiscard]] Grant granted(const Decision& decision) const {
+    Grant grant;
+    const auto type = std::find(types_.begin(), types_.end(), decision.gpu_type);
+    if (type == types_.end()) return grant;
+    grant.type = TypeIndex{type - types_.begin()};
+    const int first = first_node_[grant.type].value();
+    for (const NodeShare& share : decision.shares) {
+      grant.where.push_back({GroupNodeIndex{share.node.value() - first}, share.gpu_count()});
+      grant.gpus += share.gpu_count();
+    }
+    grant.batch = static_cast<double>(decision.batch);
+    grant.plan = decision.plan;
+    return grant;
   }
 
   struct Known {
@@ -397,7 +458,11 @@ class RubatoPlace final : public Policy {
 }  // namespace
 
 std::unique_ptr<Policy> make_rubato_place(const PolicyContext& context) {
-  return std::make_unique<RubatoPlace>(context);
+  return std::make_unique<RoundPolicy>(context, Mode::kPlace);
+}
+
+std::unique_ptr<Policy> make_rubato(const PolicyContext& context) {
+  return std::make_unique<RoundPolicy>(context, Mode::kElastic);
 }
 
 }  // namespace rubato::sim

@@ -31,9 +31,10 @@ struct TrainingShape {
   double predictable;  ///< share
   double sigma;        ///< of the logarithm of run times
   ArrivalKind arrivals;
+  double hints = 1;  ///< share of jobs with hints
 };
 
-constexpr std::array<TrainingShape, 8> kShapes{{
+constexpr std::array<TrainingShape, 9> kShapes{{
     {"small", "q1:4x4,q2:2x8", {4, 2, 2, 1, 0, 0}, 200, .9, 0, 1, 1.2, ArrivalKind::kPoisson},
     {"three",
      "q1:6x4,q2:6x4,q3:5x8",
@@ -66,6 +67,16 @@ constexpr std::array<TrainingShape, 8> kShapes{{
      .3,
      1.5,
      ArrivalKind::kPoisson},
+    {"mixed",
+     "q1:6x4,q2:6x4,q3:3x8",
+     {5, 2, 2, 1, .3, 0},
+     300,
+     1.1,
+     .3,
+     .8,
+     1.3,
+     ArrivalKind::kPoisson,
+     .6},
 }};
 
 constexpr int kJobTypes = 14;
@@ -83,7 +94,17 @@ constexpr double kPredictableError = .05;
 constexpr double kOtherError = .5;
 
 /// Streams of draws.
-enum : std::uint64_t { kRun = 151, kSize, kModel, kElastic, kLabel, kStart, kRestart, kSpeeds };
+enum : std::uint64_t {
+  kHints = 150,
+  kRun,
+  kSize,
+  kModel,
+  kElastic,
+  kLabel,
+  kStart,
+  kRestart,
+  kSpeeds
+};
 
 std::string model_name(std::uint64_t number) { return fmt::format("type{:02}", number + 1); }
 
@@ -148,6 +169,8 @@ SimJob job_of(const TrainingShape& shape, const Suite& suite, std::uint64_t seed
   job.forecast_error = job.predictable ? kPredictableError : kOtherError;
   job.start_s = std::floor(draw_between(10, 60, seed, kStart, number));
   job.restart_s = std::floor(draw_between(30, 120, seed, kRestart, number));
+  job.hints = uniform_noise(seed, kHints, number) < shape.hints;
+  if (!job.hints) job.key[0] = 'p';  // plain; tells them apart in --csv
   return job;
 }
 

@@ -243,6 +243,7 @@ Snapshot SnapshotReader::take() {
     job.priority = line.priority;
     job.priority_set = line.priority_set;
     job.niced = line.niced;
+    job.fair_share = line.fair_share;
     if (job.state == JobState::kRunning) {
       job.end_limit = line.end_limit;
       job.later_set = line.sets.later;

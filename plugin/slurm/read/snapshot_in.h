@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,7 @@ struct JobLine {
   std::uint32_t priority = 0;
   bool priority_set = false;
   bool niced = false;
+  std::optional<double> fair_share;
   Seconds eligible = 0;
   Seconds end_limit = 0;
   NodeClasses::Sets sets;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Reads one job in a look.
 #include <algorithm>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -52,6 +53,17 @@ Job common(const job_record_t& job, const part_record_t& part, const Config& con
   return out;
 }
 
+// Slurm keeps the factor multiplied with its weight (get_priority_internal() of
+// src/plugins/priority/multifactor/priority_multifactor.c). It is 0 under other priority plugins,
+// and for running jobs after a restart of slurmctld.
+std::optional<double> fair_share_of(const job_record_t& job) {
+  const auto weight = static_cast<double>(slurm_conf.priority_weight_fs);
+  if (job.prio_factors == nullptr || weight == 0 || job.direct_set_prio != 0) return std::nullopt;
+  if (text(slurm_conf.priority_type) != "priority/multifactor") return std::nullopt;
+  if (!is_pending(job) && job.prio_factors->priority_fs == 0) return std::nullopt;
+  return std::clamp(job.prio_factors->priority_fs / weight, 0.0, 1.0);
+}
+
 }  // namespace
 
 void SnapshotPass::running(job_record_t& job) {
@@ -76,6 +88,7 @@ void SnapshotPass::running(job_record_t& job) {
   line.priority = job.priority;
   line.priority_set = job.direct_set_prio != 0;
   line.niced = job.details->nice != NICE_OFFSET;
+  line.fair_share = fair_share_of(job);
   line.end_limit = bounded ? job.end_time : kForever;
   if (fresh) line.sets = could_run(job);
   reader_.lines_.push_back(std::move(line));
@@ -259,6 +272,7 @@ void SnapshotPass::pending(SlurmQueueEntry entry) {
   line.priority = entry.priority;
   line.priority_set = job.direct_set_prio != 0;
   line.niced = job.details->nice != NICE_OFFSET;
+  line.fair_share = fair_share_of(job);
   line.eligible = job.details->begin_time != 0 ? job.details->begin_time : base->key.submit;
   line.preempting = preempting(job);
   line.may_preempt = may_preempt(entry);
@@ -290,6 +304,7 @@ void SnapshotPass::waiting(job_record_t& job) {
   line.priority = job.priority;
   line.priority_set = job.direct_set_prio != 0;
   line.niced = job.details->nice != NICE_OFFSET;
+  line.fair_share = fair_share_of(job);
   line.eligible = std::max<Seconds>(job.details->begin_time, base->key.submit);
   const bool completing = IS_JOB_COMPLETING((&job));
   line.block = completing ? Block::kOther : block_of_reason(job);

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Accounting: association and QOS limits, preemption by QOS, fair-share."""
+import json
 import re
 
 from cluster import check, scenario
 
+from . import share, steps
 from .authority import CONF, reason, runs, stays, start_order, waits_for
 
 
@@ -194,10 +196,63 @@ def fair_share_orders_gpu_jobs(c):
         rows = [tuple(map(int, row.split())) for row in rows]
         return [job for _, job in sorted(rows, key=lambda row: (-row[0], row[1]))]
     c.wait(lambda: order()[:2] == jobs[2:], 5, "the account without usage to come first")
-    c.cmd(f"sprio -S -y -j {','.join(map(str, jobs))} -o '%.7i %.10Y %.10F'")
+    for job in jobs:        # Slurm 24.11 refuses a list of jobs
+        c.cmd(f"sprio -h -j {job} -o '%.7i %.10Y %.10F'")
     c.cmd(f"sshare -A {heavy},{light} -u {me} -o Account,User,RawUsage,FairShare")
     wanted = order()
     c.cmd(f"scancel {blocker}")
     for job in jobs:
         runs(c, job, 20)
     check(start_order(c, jobs) == wanted, f"starts in the order {wanted}", start_order(c, jobs))
+
+
+@scenario(cluster="accounts", needs=["rubato", "dbd"], negative="guarantee", timeout=240)
+def a_guaranteed_job_waits_rather_than_be_slower(c):
+    """GuaranteedQOS: where another job starts on one GPU, one of that QOS waits for the four that it requests
+
+    Both could run on 1 or 4 GPUs. On 1 they are slower; explain says so.
+    """
+    high = make_qos(c, "high", "Priority=0")
+    c.write_rubato_conf(CONF + f"GuaranteedQOS={high}\n")
+    kind = c.fresh_name("promised")
+    rows = [("a100", 1, 64, 300), ("a100", 2, 64, 570), ("a100", 4, 64, 1000)]
+    c.cmd(f"rubato models import --account test {share.profile_file(c, 'promised.csv', kind, rows)}", timeout=180)
+    c.wait(lambda: len(share.fitted_rows(c, kind)) == len(rows), 60, "the profile in a round")
+    held = [c.sbatch(f"-w n{node} --gpus=a100:{gpus} -t 60", "sleep 900")
+            for node, gpus in ((1, 4), (2, 4), (3, 4), (4, 2))]
+    for job in held:
+        runs(c, job)
+    wants = f"--gpus=a100:4 -t 60 --comment='rubato:job-type={kind};gpus=1,4;batch=64;samples=100000'"
+    plain = c.sbatch(wants, "sleep 900")
+    runs(c, plain, 30)
+    check(list(c.gpus(plain).values()) == [{"a100": 1}], "one GPU for the other job", c.gpus(plain))
+    job = c.sbatch(f"--qos={high} {wants}", "sleep 900")
+
+    def outcomes():
+        text = c.ask(f"rubato explain {job} --json 2>/dev/null", check=False)
+        said = (json.loads(text or "{}").get("jobs") or [{}])[0]
+        return {size["gpus"]: size["outcome"] for size in said.get("sizes", [])}
+    c.expect(outcomes, {1: "guarantee", 4: "no-room"}, "why not 1 and 4", 60)
+    c.cmd(f"rubato explain {job}")
+    stays(c, job, "PENDING")
+    c.cmd(f"squeue -h -j {job} -o '%i %T %r'")
+    c.cmd(f"scancel {held[0]}")
+    runs(c, job, 30)
+    check(list(c.gpus(job).values()) == [{"a100": 4}], "the four that it requests", c.gpus(job))
+
+
+@scenario(cluster="accounts", needs=["rubato", "dbd"], negative=no_weight_for_fair_share)
+def the_round_sees_the_fair_share_that_sprio_prints(c):
+    """The snapshot has the fair-share factor of a waiting job, as `sprio -n` prints it"""
+    held = c.sbatch("-w n5 --exclusive --gpus=h100:8 -t 60", "sleep 900")
+    runs(c, held)
+    job = c.sbatch("-w n5 --exclusive --gpus=h100:8 -t 60", "sleep 900")
+
+    def factors():
+        jobs = steps.published(c, "snapshot.json").get("jobs", [])
+        seen = [one.get("fair_share") for one in jobs if str(one["id"]) == str(job)]
+        printed = c.ask(f"sprio -h -n -j {job} -o %f", check=False).split()
+        return [float(printed[0]), seen[0]] if printed and seen and seen[0] is not None else []
+    c.expect(factors, lambda both: both and abs(both[0] - both[1]) < 1e-5, "the factor of sprio", 30)
+    c.cmd(f"sprio -h -n -j {job} -o '%i %f'")
+    c.say("the snapshot has both:", str(factors()))

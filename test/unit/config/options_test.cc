@@ -28,6 +28,7 @@ const Good kGood[] = {
     {"ManagedPartitions", "alls", "alls"},
     {"ManagedAccounts", "vision,Audio", "audio,vision"},  // slurmdbd keeps lower case
     {"ManagedQOS", "training", "training"},
+    {"GuaranteedQOS", "high", "high"},
     {"HeartbeatTimeout", "1", "1"},
     {"HeartbeatTimeout", "0:30", "30"},
     {"HeartbeatTimeout", "3600", "3600"},
@@ -99,6 +100,7 @@ const Bad kBad[] = {
     {"Mode", "", "\"\" is not one of observe, place"},
     {"ManagedAccounts", "a,A", "\"A\" is listed twice"},
     {"ManagedQOS", "a b", "\"a b\" is not a name"},
+    {"GuaranteedQOS", "a b", "\"a b\" is not a name"},
     {"ManagedPartitions", "gpu,", "\"gpu,\" has an empty list item"},
     {"ManagedPartitions", "", "\"\" has an empty list item"},
     {"ManagedPartitions", "gpu,gpu", "\"gpu\" is listed twice"},

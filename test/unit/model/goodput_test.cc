@@ -47,6 +47,34 @@ TEST(BelievedNoise, IsTheMedianOfTheLastReports) {
   EXPECT_FALSE(believed_noise(std::vector<double>{kNan, -1}));
 }
 
+// A few batches at a time lead to the same top as all of a small range.
+TEST(BestGoodput, FewTriesFindTheSameBatch) {
+  for (const double noise : {50.0, 1000.0, 50'000.0}) {
+    for (const int gpus : {1, 4, 12}) {
+      const IterationSeconds seconds = [gpus](double local_batch, int passes) {
+        return passes * (0.01 + 0.001 * std::pow(local_batch, 1.1)) + 0.05 * std::log2(gpus + 1);
+      };
+      const BatchRange all{.least = 32, .most = 40'000};
+      BatchRange few = all;
+      few.tried = 12;
+      int tries = 0;
+      const IterationSeconds counted = [&](double local_batch, int passes) {
+        ++tries;
+        return seconds(local_batch, passes);
+      };
+      const auto exact = best_goodput(all, gpus, seconds, noise);
+      const auto found = best_goodput(few, gpus, counted, noise);
+      ASSERT_TRUE(exact && found);
+      EXPECT_NEAR(found->value / exact->value, 1, 1e-6);
+      EXPECT_LT(tries, 80);
+    }
+  }
+  BatchRange wrong{.least = 32, .most = 4096};
+  wrong.tried = 3;
+  const IterationSeconds one = [](double, int) { return 1.0; };
+  EXPECT_FALSE(best_goodput(wrong, 4, one, 50)) << "a grid of three would not get smaller";
+}
+
 TEST(BestGoodput, StopsGrowingTheBatchWhereItNoLongerCounts) {
   const IterationSeconds seconds = [](double local_batch, int passes) {
     return passes * (0.01 + 0.001 * local_batch) + 0.05;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "lib/policy/market/allocation.h"
+#include "lib/policy/market/precedence.h"
 #include "lib/policy/market/prices.h"
 #include "lib/policy/market/rank_value.h"
 
@@ -52,6 +53,20 @@ TEST(Bought, OfEqualRowsTheOneHeldStays) {
   job.stays = 2;
   EXPECT_EQ(bought(job, {1, 1, 1}), 2);
   EXPECT_EQ(bought(job, {4, 4, 4}), kNoRow) << "worth no more than it costs";
+}
+
+// R runs in the second class, A waits in the first, B in the second, D in the third. A gets its row
+// only when B makes R give way, and D must not outbid it.
+TEST(AllocateByClass, AJobKeepsTheRowThatItGotBesideALaterClass) {
+  const Market market{{4}, {{{{0, 4, 10}}, 0}, {{{0, 2, 3}}}, {{{0, 2, 11}}}, {{{0, 2, 4}}}}};
+  const std::vector<ClassedJob> classes{{1, true}, {0}, {1}, {2}};
+  EXPECT_EQ(allocate_by_class(market, classes).row, (Rows{kNoRow, 0, 0, kNoRow}));
+}
+
+TEST(AllocateByClass, WhoKeepsARowGivesWayToNobody) {
+  const Market market{{4}, {{{{0, 4, 1}}, 0}, {{{0, 4, 100}}}}};
+  EXPECT_EQ(allocate_by_class(market, {{0, true, false}, {0}}).row, (Rows{kNoRow, 0}));
+  EXPECT_EQ(allocate_by_class(market, {{0, true, true}, {0}}).row, (Rows{0, kNoRow}));
 }
 
 TEST(Allocate, NothingToGive) {

@@ -11,13 +11,23 @@
 namespace rubato::tools {
 namespace {
 
-/// squeue prints the status of wait(2).
+/// squeue prints the status of wait(2); that of 24.11 the exit code and the signal, as "3:0".
 std::string exit_text(const std::string& status) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(status.data(), status.data() + status.size(), value);
-  if (error != std::errc() || end != status.data() + status.size() || value <= 0) return "";
-  const int signal = value & 0x7F;
-  return signal != 0 ? fmt::format("signal {}", signal) : fmt::format("exit code {}", value >> 8);
+  int code = 0;
+  int signal = 0;
+  const char* const last = status.data() + status.size();
+  auto [end, error] = std::from_chars(status.data(), last, code);
+  if (error != std::errc() || code < 0) return "";
+  if (end == last) {
+    signal = code & 0x7F;
+    code >>= 8;
+  } else {
+    if (*end != ':') return "";
+    const auto rest = std::from_chars(end + 1, last, signal);
+    if (rest.ec != std::errc() || rest.ptr != last || signal < 0) return "";
+  }
+  if (signal != 0) return fmt::format("signal {}", signal);
+  return code != 0 ? fmt::format("exit code {}", code) : "";
 }
 
 std::string fact_of(const Explanation& told, const std::string& name) {

@@ -345,9 +345,9 @@ std::function<int()> setup(CommandLine& line, const Globals& globals) {
   line.text("--jobs", options->jobs_said, "N", "Only the first N jobs");
   line.text("--until", options->until_said, "SECONDS", "Stop at this simulated time");
   line.text("--config", options->config, "FILE",
-            "rubato.conf for policy rubato-place (default: an empty file)");
+            "rubato.conf for policies rubato and rubato-place (default: an empty file)");
   line.text("--information", options->information_said, "WORD",
-            "What policy rubato-place knows of jobs: known, rates, learned (default) or blind");
+            "What these policies know of jobs: known, rates, learned (default) or blind");
   line.text("--limits", options->limits_said, "WORD",
             "Time limits of jobs without one: users (default) or exact");
   line.optional_text("--json", options->json, options->json_said, "[FILE]",

@@ -323,12 +323,13 @@ tl::expected<std::optional<Config>, InputError> read_rubato_conf(
   const bool read = std::ranges::any_of(suites, [&](const sim::Suite& suite) {
     const auto policies = policies_for(options, suite);
     return std::ranges::any_of(policies, [](const std::string& policy) {
-      return sim::ruled_policy(policy).name == sim::kRubatoPlace;
+      return sim::calls_round(sim::ruled_policy(policy).name);
     });
   });
   if (!read)
     return wrong_word(
-        "--config: only policy rubato-place reads this file; add --policy rubato-place");
+        "--config: only policies rubato and rubato-place read this file; add --policy "
+        "rubato-place");
   auto loaded = load_config(options.config);
   if (!loaded) return not_read("--config: " + loaded.error().text);
   if (!loaded->present)

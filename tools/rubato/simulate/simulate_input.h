@@ -30,7 +30,7 @@ struct SimulateOptions {
   std::size_t jobs = 0;
   std::string until_said;
   double until = 0;
-  std::string config;  ///< a rubato.conf, for policy rubato-place
+  std::string config;  ///< a rubato.conf, for policies rubato and rubato-place
   std::string information_said = "learned";
   sim::Information information = sim::Information::kLearned;
   std::string limits_said;

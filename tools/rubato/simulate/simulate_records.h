@@ -80,9 +80,9 @@ void describe(Visitor& v, R& run) {
   v.note("seeds", "the figures are means over this number of seeds: seed, seed + 1, ...");
   v.text("information", std::string(to_string(run.record.information)), kAlways);
   v.one_of("information", {"known", "rates", "learned", "blind"});
-  v.note(
-      "information",
-      "the word of --information for policy rubato-place; known for policies that see true speeds");
+  v.note("information",
+         "the word of --information for policies rubato and rubato-place; known for policies that "
+         "see true speeds");
   v.text("knows", sim::known_to(run.policy, run.record.information), kAlways);
   v.note("knows", "what the policy knows of jobs beside their requests, as the column KNOWS");
   const bool by_peer = run.record.rules != sim::kByEngine;

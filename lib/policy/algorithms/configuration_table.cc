@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/policy/algorithms/configuration_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "lib/core/resize_request.h"
+#include "lib/model/progress/ended_work.h"
+#include "lib/policy/algorithms/empty_fit.h"
+#include "lib/policy/algorithms/forecast.h"
+#include "lib/policy/algorithms/guarantee.h"
+#include "lib/policy/algorithms/job_forecast.h"
+
+namespace rubato {
+namespace {
+
+// Between one node and a few, sizes are tried in these steps; beyond, in whole nodes.
+constexpr int kFineGpus = 16;
+constexpr int kFineStep = 2;
+// Standard deviations by which a job may be slower than forecast and still meet its time limit.
+constexpr double kSureStddevs = 2;
+// A job without a time limit, of which nothing is known, is ranked as one with this limit, seconds.
+constexpr Seconds kNoLimit = 7 * 86400;
+
+/// GPUs of one type that jobs may get.
+struct TypeSize {
+  int per_node = 1;  ///< of its largest node
+  int total = 0;
+};
+
+/// Of the nodes in `set`; none without one.
+std::vector<TypeSize> type_sizes(const Snapshot& snapshot, const Capacity& capacity,
+                                 NodeSetIndex set) {
+  std::vector<TypeSize> sizes(capacity.types().size());
+  if (!set.within(snapshot.node_sets.size())) return sizes;
+  for (const NodeIndex at : snapshot.node_sets[set]) {
+    const Node& node = snapshot.nodes[at];
+    if (!node.in_service()) continue;
+    for (const GpuGroup& group : node.gpus) {
+      TypeSize& size = sizes[capacity.type_id(group.type)];
+      size.per_node = std::max(size.per_node, group.total);
+      size.total += group.total;
+    }
+  }
+  return sizes;
+}
+
+/// What the models say of a job at one configuration.
+struct RowForecast {
+  double goodput = 0;  ///< efficient samples/s; 0: it cannot run there
+  double stddev = 0;
+  std::string plan{};
+  std::int64_t batch = 0;
+};
+
+class TableMaker {
+ public:
+  TableMaker(const RoundInput& input, const Forecasts& forecasts, const Capacity& capacity)
+      : input_(input), forecasts_(forecasts), capacity_(capacity), empty_fit_(capacity) {}
+
+  [[nodiscard]] std::optional<ConfigurationTable> of(const Job& job, const PendingEntry* entry);
+
+ private:
+  [[nodiscard]] RowForecast forecast(const Job& job, const Resources& at) const;
+  [[nodiscard]] Resources held_by(const Job& job) const;
+  [[nodiscard]] double since_report(const Job& job, const Progress& progress) const;
+  [[nodiscard]] std::optional<double> told_work(const Job& job, double goodput) const;
+  [[nodiscard]] std::optional<double> attained_work(const Job& job) const;
+  [[nodiscard]] std::optional<double> usual_work(const Job& job, double goodput) const;
+  [[nodiscard]] double work_of(const Job& job, double goodput) const;
+  [[nodiscard]] double time_left(const Job& job) const;
+  [[nodiscard]] const std::vector<TypeSize>& sizes_for(const Job& job);
+  [[nodiscard]] bool fits_as_requested(const Job& job, const PendingEntry& entry,
+                                       TypeId type) const;
+  [[nodiscard]] bool is_known(const Job& job) const;
+  [[nodiscard]] std::optional<ConfigurationTable> as_requested(const Job& job,
+                                                               const PendingEntry& entry) const;
+  [[nodiscard]] double expected_seconds(const Job& job) const;
+  [[nodiscard]] double promised_to(const Job& job) const;
+  void add_rows(const Job& job, double work, TypeId type, ConfigurationTable& table) const;
+
+  const RoundInput& input_;
+  const Forecasts& forecasts_;
+  const Capacity& capacity_;
+  EmptyFit empty_fit_;
+  std::map<NodeSetIndex, std::vector<TypeSize>> sizes_of_set_;  ///< each by TypeId
+  // Of the job that a table is made for:
+  const std::vector<TypeSize>* sizes_ = nullptr;  ///< of the nodes where it could run
+  JobSpec spec_;
+  bool chooses_ = false;      ///< its hints leave plan or batch open
+  TypeId own_type_ = kNoGpu;  ///< where it is the fastest at the size that it requests
+  double promised_ = 0;       ///< rows below this goodput are left out
+};
+
+RowForecast TableMaker::forecast(const Job& job, const Resources& at) const {
+  const ThroughputForecasts& forecasts = input_.models.forecasts();
+  if (chooses_) {
+    const std::optional<Prediction> found = forecasts.choice(job.key, spec_, at);
+    if (found) {
+      if (!found->feasible || !(found->goodput > 0)) return {};
+      return {found->goodput, found->stddev, found->plan_chosen ? found->plan : "",
+              found->batch_chosen ? found->batch : 0};
+    }
+  }
+  const Forecast plain = forecasts.throughput(job.key, spec_, at);
+  if (!plain.known_profile || !plain.feasible) return {};
+  return {plain.goodput(), plain.stddev, "", 0};
+}
+
+Resources TableMaker::held_by(const Job& job) const {
+  const NodeShare& first = job.allocation.front();
+  return resources_of(first.gpus.empty() ? "" : first.gpus.front().type, job.allocation);
+}
+
+// Since when a running job works. Its start does no work.
+double works_since(const Job& job) {
+  const double starts = job.restarts > 0 ? job.costs.restart : job.costs.start;
+  return static_cast<double>(job.start) + starts;
+}
+
+// Seconds that a job has worked since its last report, which may be of an earlier run: then it
+// waited in between.
+double TableMaker::since_report(const Job& job, const Progress& progress) const {
+  if (job.state != JobState::kRunning) return 0;
+  const double from = std::max(static_cast<double>(progress.time), works_since(job));
+  return std::max(static_cast<double>(input_.now) - from, 0.0);
+}
+
+// Efficient samples that are left, by what ended jobs of its type did; none without such jobs, or
+// if the job tells its work.
+std::optional<double> TableMaker::usual_work(const Job& job, double goodput) const {
+  const Snapshot& snapshot = input_.snapshot;
+  if (input_.config.off(Mechanism::kUsualWork) || work_left(snapshot, job)) return std::nullopt;
+  double done = work_done(snapshot, job);
+  const Progress* const progress = progress_of(snapshot.memory, job.key);
+  if (progress != nullptr) done += progress->goodput() * since_report(job, *progress);
+  const auto left = usual_work_left(snapshot.memory.works, spec_.profile, done);
+  if (!left) return std::nullopt;
+  return std::min(*left, goodput * time_left(job));
+}
+
+// Efficient samples that a running job has left, by the work that it tells and what it did since
+// its last report; none if it does not tell, its forecasts are bad, or it should have ended.
+std::optional<double> TableMaker::told_work(const Job& job, double goodput) const {
+  const Snapshot& snapshot = input_.snapshot;
+  const std::optional<double> left = work_left(snapshot, job);
+  if (!left || !predictability(snapshot, job, spec_.profile, true).predictable) return std::nullopt;
+  const Progress* const progress = progress_of(snapshot.memory, job.key);
+  const double rate = progress != nullptr ? progress->goodput() : goodput;
+  const double since = progress != nullptr
+                           ? since_report(job, *progress)
+                           : std::max(static_cast<double>(input_.now) - works_since(job), 0.0);
+  const double rest = *left - rate * since;
+  return rest > 0 ? std::optional(rest) : std::nullopt;
+}
+
+// Efficient samples that a running job did until now: it is taken to be half done, whatever its
+// configuration. None without reports, or if its loss shows how many are left.
+std::optional<double> TableMaker::attained_work(const Job& job) const {
+  const Memory& memory = input_.snapshot.memory;
+  const ProgressHistory* const history = progress_history_of(memory, job.key);
+  const Progress* const progress = progress_of(memory, job.key);
+  if (progress == nullptr || (history != nullptr && history->left >= 0)) return std::nullopt;
+  const double done = progress->done() + progress->goodput() * since_report(job, *progress);
+  return done > 0 ? std::optional(done) : std::nullopt;
+}
+
+// Efficient samples that are left. Where the job does not tell, what is expected of it takes it
+// `goodput` a second.
+double TableMaker::work_of(const Job& job, double goodput) const {
+  const Snapshot& snapshot = input_.snapshot;
+  if (const auto exact = input_.models.forecasts().work_left(job.key)) return *exact;
+  if (const auto usual = usual_work(job, goodput)) return *usual;
+  if (job.state == JobState::kRunning) {
+    if (const auto told = told_work(job, goodput)) return *told;
+    if (const auto done = attained_work(job)) return std::max(*done, goodput * job.costs.restart);
+    return goodput * seconds_left(snapshot, job, input_.models.forecasts(), input_.now);
+  }
+  const std::optional<double> left = work_left(snapshot, job);
+  if (left) return *left;
+  const double gpus = std::max(1.0, static_cast<double>(requested_gpus(job)));
+  const Service* const service = service_of(forecasts_.service, job.key);
+  if (service != nullptr && service->attained > 0) return goodput * service->attained / gpus;
+  const JobNeed* const need = need_of(forecasts_.needs, job.key);
+  if (need != nullptr) return goodput * need->gpu_seconds / gpus;
+  return goodput * static_cast<double>(std::min(job.time_limit, kNoLimit));
+}
+
+double TableMaker::time_left(const Job& job) const {
+  if (job.time_limit >= kForever) return std::numeric_limits<double>::infinity();
+  const bool runs = job.state == JobState::kRunning;
+  return static_cast<double>(
+      std::max<Seconds>(runs ? job.end_limit - input_.now : job.time_limit, 1));
+}
+
+const std::vector<TypeSize>& TableMaker::sizes_for(const Job& job) {
+  const bool waits = job.state == JobState::kPending;
+  const bool later = job.later_set.within(input_.snapshot.node_sets.size());
+  const NodeSetIndex set = later || !waits ? job.later_set : job.node_set;
+  const auto [at, fresh] = sizes_of_set_.try_emplace(set);
+  if (fresh) at->second = type_sizes(input_.snapshot, capacity_, set);
+  return at->second;
+}
+
+// Of the types with enough GPUs where the job may run.
+double TableMaker::promised_to(const Job& job) const {
+  std::vector<std::string> types;
+  for (const TypeId type : forecasts_.fastest) {
+    if ((*sizes_)[type].total >= requested_gpus(job)) types.push_back(capacity_.types()[type]);
+  }
+  return promised_goodput(input_, job, types);
+}
+
+// Whether the nodes of the job carry its request on this type if they are empty.
+bool TableMaker::fits_as_requested(const Job& job, const PendingEntry& entry, TypeId type) const {
+  return accepts_type(job, capacity_.types()[type]) &&
+         empty_fit_.types(*entry.later, job.request)[type];
+}
+
+// Whether the models know the profile of the job, on any type that it accepts.
+bool TableMaker::is_known(const Job& job) const {
+  const auto own = static_cast<int>(requested_gpus(job));
+  return std::ranges::any_of(capacity_.types(), [&](const std::string& type) {
+    if (!accepts_type(job, type)) return false;
+    return input_.models.forecasts()
+        .throughput(job.key, spec_, asked_of(job, type, own))
+        .known_profile;
+  });
+}
+
+// A job of which nothing is known runs as requested, on each type as much faster than on others as
+// the jobs of which something is known.
+std::optional<ConfigurationTable> TableMaker::as_requested(const Job& job,
+                                                           const PendingEntry& entry) const {
+  const auto own = static_cast<int>(requested_gpus(job));
+  ConfigurationTable table;
+  table.job = &job;
+  table.entry = &entry;
+  double best = 0;
+  for (const TypeId type : forecasts_.fastest) {
+    const std::string& name = capacity_.types()[type];
+    if (own < 1 || !fits_as_requested(job, entry, type)) continue;
+    const double speed = input_.models.forecasts().speed(name);
+    best = std::max(best, speed);
+    table.rows.push_back({type, own, speed});
+  }
+  if (table.rows.empty()) return std::nullopt;
+  table.fastest = expected_seconds(job);
+  for (NextConfiguration& row : table.rows) row.seconds = table.fastest * best / row.seconds;
+  return table;
+}
+
+// On the type where it is the fastest.
+double TableMaker::expected_seconds(const Job& job) const {
+  const JobNeed* const need = need_of(forecasts_.needs, job.key);
+  const auto limit = static_cast<double>(std::min(job.time_limit, kNoLimit));
+  const double gpus = std::max(1.0, static_cast<double>(requested_gpus(job)));
+  return std::max(need != nullptr ? std::min(limit, need->gpu_seconds / gpus) : limit, 1e-3);
+}
+
+// Sizes come ascending, so each is compared with those below it.
+void TableMaker::add_rows(const Job& job, double work, TypeId type,
+                          ConfigurationTable& table) const {
+  const TypeSize& size = (*sizes_)[type];
+  const std::string& name = capacity_.types()[type];
+  const auto own = static_cast<int>(requested_gpus(job));
+  const double limit = time_left(job);
+  const double change = table.entry == nullptr ? change_cost(job) : 0;
+  std::vector<NextConfiguration> rows;
+  const double least = input_.config.off(Mechanism::kElasticity) ? 0 : kMinElasticity;
+  for (const int gpus : sizes_on(job, size.per_node, size.total)) {
+    if (gpus != own && input_.config.off(Mechanism::kResize)) continue;
+    const bool asked = table.entry != nullptr && gpus == own;
+    if (asked && !fits_as_requested(job, *table.entry, type)) continue;
+    const RowForecast found = forecast(job, asked_of(job, name, gpus));
+    if (!(found.goodput > 0) || found.goodput < promised_) continue;
+    const double seconds = std::max(work / found.goodput, 1e-3);
+    const double slow = seconds * std::exp(kSureStddevs * found.stddev);
+    // A waiting job may always run as requested on its fastest type.
+    if (!(asked && type == own_type_) && slow + change > limit) continue;
+    const bool useless = std::ranges::any_of(rows, [&](const NextConfiguration& less) {
+      return std::log(less.seconds / seconds) <
+             least * std::log(static_cast<double>(gpus) / less.gpus);
+    });
+    if (useless) continue;
+    rows.push_back({type, gpus, seconds, found.plan, found.batch});
+  }
+  std::ranges::move(rows, std::back_inserter(table.rows));
+}
+
+std::optional<ConfigurationTable> TableMaker::of(const Job& job, const PendingEntry* entry) {
+  spec_ = spec_of(input_, job);
+  sizes_ = &sizes_for(job);
+  own_type_ = kNoGpu;
+  promised_ = promised_to(job);
+  chooses_ = has_choice(spec_) && !input_.config.off(Mechanism::kPlans);
+  ConfigurationTable table;
+  table.job = &job;
+  table.entry = entry;
+  table.promised = promised_;
+  const bool runs = entry == nullptr;
+  RowForecast reference;
+  if (runs) {
+    reference = forecast(job, held_by(job));
+  } else {
+    for (const TypeId type : forecasts_.fastest) {
+      if (!fits_as_requested(job, *entry, type)) continue;
+      const auto own = static_cast<int>(requested_gpus(job));
+      const RowForecast found = forecast(job, asked_of(job, capacity_.types()[type], own));
+      if (!(found.goodput > reference.goodput)) continue;
+      reference = found;
+      own_type_ = type;
+    }
+  }
+  if (!(reference.goodput > 0)) {
+    // One that may preempt stays in the queue, where Slurm is asked.
+    if (runs || job.may_preempt || is_known(job)) return std::nullopt;
+    return as_requested(job, *entry);
+  }
+  const double work = work_of(job, reference.goodput);
+  for (const TypeId type : forecasts_.fastest) {
+    if (accepts_type(job, capacity_.types()[type])) add_rows(job, work, type, table);
+  }
+  if (runs) {
+    const Resources held = held_by(job);
+    const TypeId type = capacity_.type_id(held.gpu_type);
+    std::erase_if(table.rows, [&](const NextConfiguration& row) {
+      return row.type == type && row.gpus == held.gpus;
+    });
+    table.held = static_cast<int>(table.rows.size());
+    table.rows.push_back({type, held.gpus, std::max(work / reference.goodput, 1e-3), reference.plan,
+                          reference.batch});
+  }
+  if (table.rows.empty()) return std::nullopt;
+  table.fastest = std::numeric_limits<double>::infinity();
+  for (const NextConfiguration& row : table.rows)
+    table.fastest = std::min(table.fastest, row.seconds);
+  return table;
+}
+
+/// Its GPUs are of one type, on nodes of the cluster that are up.
+bool holds_usable_gpus(const Snapshot& snapshot, const Capacity& capacity, const Job& job) {
+  if (job.allocation.empty() || job.allocation.front().gpus.size() != 1) return false;
+  const std::string& type = job.allocation.front().gpus.front().type;
+  if (!capacity.type_id(type).valid()) return false;
+  return std::ranges::all_of(job.allocation, [&](const NodeShare& share) {
+    return share.node.within(snapshot.nodes.size()) && snapshot.nodes[share.node].usable &&
+           share.gpus.size() == 1 && share.gpus.front().type == type &&
+           share.gpus.front().count > 0;
+  });
+}
+
+bool in_market(const PendingEntry& entry, const PendingQueue& queue, const JobHistory& history,
+               Seconds now) {
+  const Job& job = *entry.job;
+  return job.managed && !job.het && job.block == Block::kNone && job.request.wants_gpus() &&
+         !job.preempting && !entry.on_cpus && entry.gpus == 0 && job.reservation.empty() &&
+         queue.entries_of(job.key).size() == 1 && history.next_try(entry) <= now;
+}
+
+}  // namespace
+
+std::vector<int> sizes_on(const Job& job, int per_node, int most) {
+  const auto own = static_cast<int>(requested_gpus(job));
+  std::vector<int> sizes;
+  if (own >= 1 && own <= most) sizes.push_back(own);
+  if (!job.batch || !job.hints || job.array_id != 0 || !job.size_bound.empty()) return sizes;
+  const auto tried = [&](int gpus) {
+    if (gpus <= per_node) return true;
+    return gpus <= kFineGpus ? gpus % kFineStep == 0 : gpus % per_node == 0;
+  };
+  for (const auto& [from, to] : job.hints->sizes.ranges()) {
+    for (int gpus = from; gpus <= std::min(to, most); ++gpus) {
+      if (gpus == from || gpus == to || tried(gpus)) sizes.push_back(gpus);
+    }
+  }
+  std::erase_if(sizes, [&](int gpus) { return gpus != own && gpus % job.hints->unit != 0; });
+  std::ranges::sort(sizes);
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+  return sizes;
+}
+
+bool may_change(const Job& job) {
+  return job.state == JobState::kRunning && job.managed && job.batch && !job.het &&
+         job.array_id == 0 && !job.allocation.empty() && !(job.starting > 0) && job.hints &&
+         job.hints->checkpoint.consents() && job.hints->resize != Resize::kNone;
+}
+
+double change_cost(const Job& job) {
+  const bool live = job.hints && job.hints->resize == Resize::kLive;
+  return live ? job.costs.resize : job.costs.restart;
+}
+
+std::vector<ConfigurationTable> configuration_tables(const RoundInput& input,
+                                                     const Forecasts& forecasts,
+                                                     const PendingQueue& queue,
+                                                     const JobHistory& history,
+                                                     const Capacity& capacity) {
+  std::vector<ConfigurationTable> tables;
+  if (!input.models.forecasts().measured()) return tables;
+  TableMaker maker(input, forecasts, capacity);
+  const auto add = [&](const Job& job, const PendingEntry* entry) {
+    if (auto table = maker.of(job, entry)) tables.push_back(std::move(*table));
+  };
+  // A job that is pending while its allocation still runs is about to be requeued by slurmctld.
+  std::set<JobKey> running;
+  for (const Job& job : input.snapshot.jobs) {
+    if (job.state != JobState::kRunning) continue;
+    running.insert(job.key);
+    const bool changes = may_change(job) && queue.entries_of(job.key).empty() &&
+                         holds_usable_gpus(input.snapshot, capacity, job);
+    if (changes) add(job, nullptr);
+  }
+  for (const PendingEntry& entry : queue.entries) {
+    const bool fresh = !running.contains(entry.job->key);
+    if (fresh && in_market(entry, queue, history, input.now)) add(*entry.job, &entry);
+  }
+  return tables;
+}
+
+}  // namespace rubato

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The configurations that a job could have next, with the time that it would still take in each.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "lib/policy/algorithms/capacity.h"
+#include "lib/policy/algorithms/forecasts.h"
+#include "lib/policy/algorithms/job_history.h"
+#include "lib/policy/algorithms/pending_queue.h"
+#include "lib/policy/algorithms/round_input.h"
+
+namespace rubato {
+
+/// More GPUs are a configuration of their own only if the job gains this power of their ratio: with
+/// 0 all that make it faster are, with 1 only those in proportion. Each further GPU is then at
+/// least this part as useful as those before.
+inline constexpr double kMinElasticity = .3;
+
+/// One configuration that a job could have next.
+struct NextConfiguration {
+  TypeId type = kNoGpu;
+  int gpus = 0;        ///< in total
+  double seconds = 0;  ///< until its end, without the cost of the change; above 0
+  std::string plan{};  ///< as submitted: ""
+  std::int64_t batch = 0;
+
+  bool operator==(const NextConfiguration&) const = default;
+};
+
+/// The configurations of one job.
+struct ConfigurationTable {
+  const Job* job = nullptr;
+  const PendingEntry* entry = nullptr;  ///< of a waiting job; null: it runs
+  std::vector<NextConfiguration> rows;  ///< by GPU type, then size; at least one
+  int held = -1;                        ///< the row that it has now; -1: none
+  double fastest = 0;                   ///< least `seconds` of all rows
+  double promised = 0;                  ///< goodput that its QOS guarantees (guarantee.h); 0: none
+};
+
+/// Sizes at which a job may be tried on nodes with `per_node` GPUs, ascending: all up to a node,
+/// then whole nodes, of those that its hints allow; its own size always. A job without a choice has
+/// its own size alone.
+[[nodiscard]] std::vector<int> sizes_on(const Job& job, int per_node, int most);
+
+/// Whether a running job may be changed: it is managed, its hints let it be restarted, its start is
+/// over, and it is no array task, interactive or heterogeneous job.
+[[nodiscard]] bool may_change(const Job& job);
+
+/// Seconds without progress that a change of a running job costs.
+[[nodiscard]] double change_cost(const Job& job);
+
+/// A table for each job that the market decides about: running jobs that may_change(), with GPUs of
+/// one type on nodes that are up, and waiting managed jobs that ask for GPUs, with one entry, no
+/// reservation and no refusal to wait for; of an array the next task. Left out are jobs that can
+/// run nowhere. Running jobs first, then those of the queue in its order.
+///
+/// A waiting job of whose throughput nothing is known has one row for each GPU type it accepts, as
+/// requested. On the fastest of them it takes what need.h expects, else its time limit; on others
+/// longer by the ratio of the mean speeds.
+///
+/// A job that does not tell its work is taken to need what ended jobs of its type did
+/// (ended_work.h); without those as long again as it ran, before its first start what need.h
+/// expects. The row that a job holds is never left out; others are if the job would pass its time
+/// limit, is slower than its QOS promises (guarantee.h), or gains too little by their size
+/// (kMinElasticity).
+[[nodiscard]] std::vector<ConfigurationTable> configuration_tables(const RoundInput& input,
+                                                                   const Forecasts& forecasts,
+                                                                   const PendingQueue& queue,
+                                                                   const JobHistory& history,
+                                                                   const Capacity& capacity);
+
+}  // namespace rubato

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/policy/trade.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "lib/core/resize_request.h"
+#include "lib/policy/algorithms/bands.h"
+#include "lib/policy/algorithms/configuration_table.h"
+#include "lib/policy/algorithms/guarantee.h"
+#include "lib/policy/algorithms/size.h"
+#include "lib/policy/market/allocation.h"
+#include "lib/policy/market/change_value.h"
+#include "lib/policy/market/closing.h"
+#include "lib/policy/market/precedence.h"
+#include "lib/policy/market/rank_value.h"
+#include "lib/policy/memory.h"
+#include "lib/policy/trade_nodes.h"
+
+namespace rubato {
+namespace {
+
+/// Share of the mean price that comes from the rounds before.
+constexpr double kPriceMemory = .8;
+/// Bounds on the price of a GPU, in mean GPUs.
+constexpr double kMinPrice = .05;
+constexpr double kMaxPrice = 20;
+
+double age_of(const RoundInput& input, const Job& job) {
+  return static_cast<double>(input.waited(job));
+}
+
+/// The weight of the association of a job: half at fair-share factor 0, twice at 1.
+double weight_of(const RoundInput& input, const Job& job) {
+  if (!job.fair_share || input.config.off(Mechanism::kFairShare)) return 1;
+  return std::exp2(2 * std::clamp(*job.fair_share, 0.0, 1.0) - 1);
+}
+
+/// What a GPU of each type is worth relative to the mean, by TypeId.
+std::vector<double> relative_prices(const RoundInput& input, const Capacity& capacity) {
+  std::vector<double> relative(capacity.types().size(), 1);
+  if (input.config.off(Mechanism::kTypePrices)) return relative;
+  for (const TypePrice& known : input.snapshot.memory.prices) {
+    const TypeId type = capacity.type_id(known.gpu_type);
+    if (type.valid()) relative[type] = std::clamp(known.price, kMinPrice, kMaxPrice);
+  }
+  return relative;
+}
+
+/// GPU-seconds of the cheapest row, in units of a mean GPU.
+double area_of(const ConfigurationTable& table, const std::vector<double>& relative) {
+  double least = std::numeric_limits<double>::infinity();
+  for (const NextConfiguration& row : table.rows)
+    least = std::min(least, row.seconds * row.gpus * relative[row.type]);
+  return least;
+}
+
+std::vector<double> values_of(const RoundInput& input,
+                              const std::vector<ConfigurationTable>& tables,
+                              const std::vector<int>& gpus, const std::vector<double>& relative) {
+  std::vector<RankedJob> jobs;
+  jobs.reserve(tables.size());
+  double drain = 0;
+  double area = 0;
+  for (const ConfigurationTable& table : tables) {
+    jobs.push_back({age_of(input, *table.job), table.fastest, area_of(table, relative),
+                    weight_of(input, *table.job)});
+    drain = std::max(drain, table.fastest);
+    area += jobs.back().area;
+  }
+  double worth = 0;
+  for (std::size_t type = 0; type < gpus.size(); ++type) worth += gpus[type] * relative[type];
+  if (worth > 0) drain = std::max(drain, area / worth);
+  std::vector<Seconds> arrivals;
+  for (const ArrivalTime& arrival : last_arrivals(input)) arrivals.push_back(arrival.time);
+  Closing closing = closing_of(arrivals, input.now, drain);
+  if (input.config.off(Mechanism::kClosing)) closing.chance = 0;
+  std::vector<double> values = rank_values(jobs, closing_power(closing, kRankPower));
+  if (input.config.off(Mechanism::kRank)) {
+    for (std::size_t i = 0; i < jobs.size(); ++i)
+      values[i] = jobs[i].weight * std::pow(jobs[i].age + jobs[i].seconds, kAgePower);
+  }
+  for (std::size_t i = 0; i < jobs.size(); ++i)
+    values[i] *= closing_urgency(closing, jobs[i].seconds);
+  return values;
+}
+
+// Prices follow those of the rounds slowly, since a single one says little.
+std::vector<TypePrice> mean_prices_of(const Capacity& capacity, const std::vector<double>& prices,
+                                      const std::vector<double>& before) {
+  double mean = 0;
+  for (const double price : prices) mean += price / static_cast<double>(prices.size());
+  std::vector<TypePrice> means;
+  for (const auto type : indices<TypeId>(capacity.types())) {
+    const double now = mean > 0 ? std::clamp(prices[type] / mean, kMinPrice, kMaxPrice) : 1;
+    means.push_back(
+        {capacity.types()[type], kPriceMemory * before[type] + (1 - kPriceMemory) * now});
+  }
+  return means;
+}
+
+ChangeTerms terms_of(const RoundInput& input, const ConfigurationTable& table, double value) {
+  const Job& job = *table.job;
+  ChangeTerms terms;
+  terms.value = value;
+  terms.held = table.rows[static_cast<std::size_t>(table.held)].seconds;
+  terms.cost = change_cost(job);
+  terms.stop_cost = job.costs.restart;
+  terms.age = age_of(input, job);
+  terms.restarts = job.restarts;
+  if (input.config.off(Mechanism::kChangeCosts)) terms.cost = terms.stop_cost = 0;
+  return terms;
+}
+
+// The rows of a job with their values. Those of a running job are against a stop.
+MarketJob bids_of(const RoundInput& input, const ConfigurationTable& table, double value) {
+  MarketJob bids;
+  bids.stays = table.held;
+  if (table.held < 0) {
+    for (const NextConfiguration& row : table.rows)
+      bids.rows.push_back({row.type.value(), row.gpus, value / row.seconds});
+    return bids;
+  }
+  const ChangeTerms terms = terms_of(input, table, value);
+  const double stop = value_of_stopping(terms);
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    const NextConfiguration& row = table.rows[i];
+    const bool stays = static_cast<int>(i) == table.held;
+    const double worth = stays ? value_of_staying(terms) : value_of_change(terms, row.seconds);
+    bids.rows.push_back({row.type.value(), row.gpus, worth - stop});
+  }
+  return bids;
+}
+
+// GPUs of each type that are free or held by jobs of the market, on nodes where a job may start.
+std::vector<int> pools_of(const RoundInput& input, const std::vector<ConfigurationTable>& tables,
+                          const Capacity& capacity) {
+  std::vector<int> gpus(capacity.types().size(), 0);
+  const auto& nodes = input.snapshot.nodes;
+  for (const NodeIndex node : indices<NodeIndex>(nodes)) {
+    if (!nodes[node].usable) continue;
+    for (const auto type : indices<TypeId>(capacity.types())) {
+      if (!capacity.has_type(node, type)) continue;
+      gpus[type] += std::max(capacity.room(node, type, input.now, input.now + 1).gpus, 0);
+    }
+  }
+  for (const ConfigurationTable& table : tables) {
+    if (table.held < 0) continue;
+    for (const NodeShare& share : table.job->allocation) {
+      if (!share.node.within(nodes.size()) || !nodes[share.node].usable) continue;
+      for (const GpuCount& group : share.gpus) gpus[capacity.type_id(group.type)] += group.count;
+    }
+  }
+  return gpus;
+}
+
+Market market_of(const RoundInput& input, const std::vector<ConfigurationTable>& tables,
+                 const Capacity& capacity, const std::vector<double>& relative) {
+  Market market;
+  market.gpus = pools_of(input, tables, capacity);
+  const std::vector<double> values = values_of(input, tables, market.gpus, relative);
+  for (std::size_t i = 0; i < tables.size(); ++i)
+    market.jobs.push_back(bids_of(input, tables[i], values[i]));
+  return market;
+}
+
+// The classes of jobs by partition tier, priority band and guarantee: those of the waiting jobs,
+// and where the running jobs come among them.
+std::vector<ClassedJob> classes_of(const RoundInput& input,
+                                   const std::vector<ConfigurationTable>& tables) {
+  std::vector<ClassedJob> jobs(tables.size());
+  std::vector<const Job*> pending;
+  for (const Job& job : input.snapshot.jobs) {
+    if (job.state == JobState::kPending) pending.push_back(&job);
+  }
+  const Bands bands(pending, input.config);
+  using Class = std::tuple<int, double, bool>;
+  const bool bands_count = !input.config.off(Mechanism::kBands);
+  const auto class_of = [&](const Job& job) {
+    const bool guaranteed = is_guaranteed(input.config, job);
+    return bands_count ? Class(job.tier, bands.of(job), guaranteed) : Class(0, 0, guaranteed);
+  };
+  std::set<Class, std::greater<>> waiting;
+  for (const ConfigurationTable& table : tables) {
+    if (table.entry != nullptr) waiting.insert(class_of(*table.job));
+  }
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    const Class own = class_of(*tables[i].job);
+    const auto at = waiting.lower_bound(own);
+    const bool among = at != waiting.end() && *at == own;
+    const auto before = 2 * static_cast<int>(std::distance(waiting.begin(), at));
+    const bool runs = tables[i].entry == nullptr;
+    jobs[i] = {before + (among ? 1 : 0), runs, runs && is_guaranteed(input.config, *tables[i].job)};
+  }
+  return jobs;
+}
+
+std::vector<TypePrice> prices_of(const Capacity& capacity, const std::vector<double>& prices) {
+  std::vector<TypePrice> named;
+  for (const auto type : indices<TypeId>(capacity.types()))
+    named.push_back({capacity.types()[type], prices[type]});
+  return named;
+}
+
+// How near a job that waits came to a GPU: its best value a GPU over the price.
+void note_worth(const MarketJob& bids, const std::vector<double>& prices, TradedEntry& entry) {
+  for (const MarketRow& row : bids.rows) {
+    const double price = prices[static_cast<std::size_t>(row.pool)];
+    if (!(price > 0)) continue;
+    const double worth = row.value / row.gpus / price;
+    if (worth <= entry.worth || worth >= 1) continue;
+    entry.worth = worth;
+    entry.type = TypeId{row.pool};
+  }
+}
+
+}  // namespace
+
+Trades trade(const RoundInput& input, const Forecasts& forecasts, const PendingQueue& queue,
+             const JobHistory& history, const ExistingReservations& existing) {
+  Trades trades;
+  std::vector<ConfigurationTable> tables =
+      configuration_tables(input, forecasts, queue, history, existing.capacity);
+  std::erase_if(tables, [&](const ConfigurationTable& table) {
+    return table.entry != nullptr && (reservation_of(existing.booked, table.job->key) != nullptr ||
+                                      existing.yielding.contains(table.job->key));
+  });
+  trades.mean_prices = input.snapshot.memory.prices;
+  if (tables.empty()) return trades;
+  const std::vector<double> relative = relative_prices(input, existing.capacity);
+  const Market market = market_of(input, tables, existing.capacity, relative);
+  const std::vector<ClassedJob> classes = classes_of(input, tables);
+  const Allocation allocation =
+      allocate_by_class(market, classes, input.config.off(Mechanism::kSearch) ? 0 : kSearchPasses);
+  trades.prices = prices_of(existing.capacity, allocation.price);
+  trades.mean_prices = mean_prices_of(existing.capacity, allocation.price, relative);
+  place_trades({input, forecasts, queue, existing, tables, market, classes, allocation}, trades);
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    if (tables[i].entry == nullptr) continue;
+    TradedEntry& entry = trades.entries[tables[i].job->key];
+    if (allocation.row[i] == kNoRow) note_worth(market.jobs[i], allocation.price, entry);
+  }
+  return trades;
+}
+
+}  // namespace rubato

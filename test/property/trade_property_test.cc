@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What holds for every plan of mode elastic: starts and changes together fit (DESIGN P2), hard
+// constraints and consent are kept (P3, P6), and the same input gives the same plan (P7).
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <csignal>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "lib/json/json.h"
+#include "lib/policy/algorithms/configuration_table.h"
+#include "lib/policy/algorithms/guarantee.h"
+#include "lib/policy/round.h"
+#include "test/support/gen_snapshot.h"
+#include "test/support/plan_checks.h"
+
+namespace rubato::test {
+namespace {
+
+constexpr const char* kJobTypes[] = {"bert", "gpt"};
+
+Config elastic() {
+  Config config;
+  config.mode = Mode::kElastic;
+  config.manage_all = true;
+  config.reserve_depth = gen_int(0, 4);
+  config.guaranteed_qos = {"high"};
+  return config;
+}
+
+Models gen_learnt() {
+  const std::map<std::string, double> speeds = {{"a100", 1.0}, {"h100", 2.0}};
+  std::vector<ThroughputObservation> observations;
+  for (int i = gen_int(1, 12); i > 0; --i) {
+    observations.push_back({{"lab", kJobTypes[gen_int(0, 1)]},
+                            gen_chance(50) ? "a100" : "h100",
+                            gen_int(1, 8),
+                            static_cast<double>(gen_int(1, 1000)),
+                            gen_int(1, 20)});
+  }
+  return Models(speeds, std::make_shared<const ThroughputModel>(TypeSpeeds(speeds), observations));
+}
+
+ResolvedHints gen_hints() {
+  ResolvedHints hints;
+  hints.job_type = kJobTypes[gen_int(0, 1)];
+  if (gen_chance(60)) hints.work = Work{WorkUnit::kSamples, gen_int(1, 1'000'000), 0};
+  hints.sizes = GpuSizes({{1, gen_int(1, 16)}});
+  if (gen_chance(20)) hints.gpu_types = {{gen_chance(50) ? "a100" : "h100"}};
+  if (gen_chance(80)) hints.checkpoint.signal = SIGUSR1;
+  hints.resize = gen_chance(20) ? Resize::kNone : gen_chance(50) ? Resize::kLive : Resize::kRestart;
+  return hints;
+}
+
+// Running jobs on GPUs of one type, as those that Rubato starts.
+void make_changeable(Job& job) {
+  std::set<std::string> types;
+  for (const NodeShare& share : job.allocation) {
+    for (const GpuCount& group : share.gpus) types.insert(group.type);
+  }
+  if (types.size() != 1) return;
+  for (const NodeShare& share : job.allocation) {
+    if (share.gpus.empty()) return;
+  }
+  job.account = "lab";
+  job.eligible = job.start;
+  job.later_set = 0;
+  job.hints = gen_hints();
+  int gpus = 0;
+  for (const NodeShare& share : job.allocation) gpus += share.gpu_count();
+  job.request.gpus = gpus;
+  job.hints->sizes = GpuSizes({{1, std::max(gpus, gen_int(1, 16))}});
+  job.costs = {60.0 * gen_int(0, 3), 60.0 * gen_int(0, 3), 10.0 * gen_int(0, 3)};
+  if (gen_chance(10)) job.starting = 30;
+}
+
+// Nodes of one type each, elastic jobs on them, and elastic jobs that wait: here most plans change
+// something.
+Snapshot elastic_jobs() {
+  std::vector<std::pair<std::string, int>> nodes;
+  for (int i = gen_int(1, 4); i > 0; --i)
+    nodes.emplace_back(gen_chance(50) ? "a100" : "h100", gen_int(1, 8));
+  Snapshot snapshot = make_cluster(nodes);
+  for (int i = gen_int(1, 4); i > 0; --i) {
+    const NodeIndex node{gen_int(0, static_cast<int>(nodes.size()) - 1)};
+    const int free = snapshot.nodes[node].gpus.front().free;
+    if (free == 0) continue;
+    add_running(snapshot, {share_of(snapshot, node, gen_int(1, free))},
+                gen_chance(10) ? kForever : kNow + 60 * gen_int(1, 2000));
+  }
+  for (int i = gen_int(0, 5); i > 0; --i) {
+    Job& job = add_pending(snapshot, gen_int(1, 8), gen_chance(10) ? "a100" : "");
+    job.time_limit = 60 * gen_int(1, 2000);
+    job.later_set = 0;
+  }
+  return snapshot;
+}
+
+// In three bands of priority.
+void make_bands(Snapshot& snapshot) {
+  for (Job& job : snapshot.jobs) job.priority = static_cast<std::uint32_t>(1000 * gen_int(1, 3));
+}
+
+Snapshot anything() {
+  const bool all_elastic = gen_chance(60);
+  GenOptions options;
+  options.twins = gen_chance(30);
+  Snapshot snapshot = all_elastic ? elastic_jobs() : *gen_snapshot(options);
+  if (gen_chance(40)) make_bands(snapshot);
+  for (Job& job : snapshot.jobs) {
+    if (!job.managed) continue;
+    if (gen_chance(20)) job.qos = "high";
+    if (job.state == JobState::kRunning) {
+      make_changeable(job);
+    } else if (gen_chance(80)) {
+      job.account = "lab";
+      if (all_elastic || gen_chance(50)) job.hints = gen_hints();
+    }
+  }
+  return snapshot;
+}
+
+// The snapshot once the changed jobs have left, which its changes wait for again, as jobs.
+Snapshot without_changed(Snapshot snapshot, const Plan& plan, std::vector<Job>& changed) {
+  for (const Change& change : plan.changes) {
+    const auto at = std::ranges::find(snapshot.jobs, change.job, &Job::key);
+    RC_ASSERT(at != snapshot.jobs.end());
+    for (const NodeShare& share : at->allocation) {
+      NodeShare back = share;
+      back.cores = -share.cores;
+      back.memory = -share.memory;
+      for (GpuCount& group : back.gpus) group.count = -group.count;
+      occupy(snapshot, back);
+    }
+    changed.push_back(*at);
+    snapshot.jobs.erase(at);
+  }
+  return snapshot;
+}
+
+// Starts of the changed jobs in their new configuration.
+Plan as_starts(const Plan& plan, Snapshot& snapshot, const std::vector<Job>& changed) {
+  Plan all;
+  for (std::size_t i = 0; i < plan.changes.size(); ++i) {
+    const Change& change = plan.changes[i];
+    if (change.shares.empty()) continue;
+    Job job = changed[i];
+    job.state = JobState::kPending;
+    job.node_set = job.later_set;
+    Start start;
+    start.job = job.key;
+    start.partition = job.partition;
+    start.managed = true;
+    start.gpu_type = change.gpu_type;
+    start.gpus = change.gpus == job.request.gpus ? 0 : change.gpus;
+    start.shares = change.shares;
+    if (change.action != ChangeAction::kNotify) {
+      all.starts.push_back(start);
+    } else {
+      for (const NodeShare& share : change.shares) occupy(snapshot, share);
+    }
+    snapshot.jobs.push_back(job);
+  }
+  all.starts.insert(all.starts.end(), plan.starts.begin(), plan.starts.end());
+  return all;
+}
+
+RC_GTEST_PROP(TradeProperty, starts_and_changes_fit_together_and_satisfy_the_requests, ()) {
+  const Snapshot snapshot = anything();
+  const Plan plan = round(snapshot, gen_learnt(), elastic(), kNow);
+  RC_CLASSIFY(!plan.changes.empty(), "changes");
+  RC_CLASSIFY(std::ranges::any_of(plan.starts, [](const Start& s) { return !s.after.empty(); }),
+              "a start waits for a change");
+  std::vector<Job> changed;
+  Snapshot freed = without_changed(snapshot, plan, changed);
+  const Plan all = as_starts(plan, freed, changed);
+  const std::string wrong = check_starts(freed, all);
+  if (!wrong.empty()) RC_FAIL(wrong + "\n" + to_json(snapshot) + "\n" + to_json(plan, snapshot));
+}
+
+RC_GTEST_PROP(TradeProperty, what_waits_for_no_change_fits_at_once, ()) {
+  const Snapshot snapshot = anything();
+  Plan plan = round(snapshot, gen_learnt(), elastic(), kNow);
+  std::erase_if(plan.starts, [](const Start& start) { return !start.after.empty(); });
+  const std::string wrong = check_starts(snapshot, plan);
+  if (!wrong.empty()) RC_FAIL(wrong + "\n" + to_json(snapshot) + "\n" + to_json(plan, snapshot));
+}
+
+RC_GTEST_PROP(TradeProperty, only_jobs_that_consented_change, ()) {
+  const Snapshot snapshot = anything();
+  const Plan plan = round(snapshot, gen_learnt(), elastic(), kNow);
+  std::set<JobKey> seen;
+  for (const Change& change : plan.changes) {
+    const auto at = std::ranges::find(snapshot.jobs, change.job, &Job::key);
+    RC_ASSERT(at != snapshot.jobs.end());
+    RC_ASSERT(at->state == JobState::kRunning && at->managed);
+    RC_ASSERT(at->hints->checkpoint.consents() && at->hints->resize != Resize::kNone);
+    RC_ASSERT(!(at->starting > 0));
+    RC_ASSERT(seen.insert(change.job).second);
+    RC_ASSERT(change.gpus == 0 || at->hints->sizes.contains(change.gpus));
+    RC_ASSERT((change.action == ChangeAction::kStop) == change.shares.empty());
+    const bool live =
+        change.action == ChangeAction::kShrink || change.action == ChangeAction::kGrow;
+    RC_ASSERT(!live || at->hints->resize == Resize::kLive);
+    for (const JobKey& other : change.after) {
+      RC_ASSERT(other != change.job);
+      RC_ASSERT(std::ranges::find(plan.changes, other, &Change::job) != plan.changes.end());
+    }
+  }
+  for (const Start& start : plan.starts) {
+    for (const JobKey& other : start.after)
+      RC_ASSERT(std::ranges::find(plan.changes, other, &Change::job) != plan.changes.end());
+    RC_ASSERT(start.after.empty() || !start.elsewhere);
+  }
+}
+
+RC_GTEST_PROP(TradeProperty, the_same_input_gives_the_same_plan_and_json_keeps_it, ()) {
+  const Snapshot snapshot = anything();
+  const Models models = gen_learnt();
+  const Config config = elastic();
+  const Plan plan = round(snapshot, models, config, kNow);
+  const std::string text = to_json(plan, snapshot);
+  RC_ASSERT(to_json(round(snapshot, models, config, kNow), snapshot) == text);
+  const auto again = plan_from_json(text, snapshot);
+  RC_ASSERT(again.has_value());
+  RC_ASSERT(*again == plan);
+}
+
+// Elastic jobs that tell their work: nothing but the plan decides.
+Snapshot told_jobs() {
+  Snapshot snapshot = elastic_jobs();
+  for (Job& job : snapshot.jobs) {
+    job.account = "lab";
+    if (job.state == JobState::kRunning) make_changeable(job);
+    if (!job.hints) job.hints = gen_hints();
+    job.hints->work = Work{WorkUnit::kSamples, gen_int(1000, 1'000'000), 0};
+    job.hints->checkpoint.signal = SIGUSR1;
+    job.hints->resize = Resize::kRestart;
+    job.costs = {60, 60, 60};
+    job.later_set = 0;
+    job.starting = 0;
+    if (job.state != JobState::kRunning) continue;
+    job.start = kNow;  // of its work nothing is done yet
+    job.end_limit = add_seconds(kNow, job.time_limit);
+  }
+  return snapshot;
+}
+
+RC_GTEST_PROP(TradeProperty, the_unit_of_time_changes_no_decision, ()) {
+  constexpr int kFactor = 16;  // with which no value is rounded in another way
+  const Models models = gen_learnt();
+  const Config config = elastic();
+  const Snapshot snapshot = told_jobs();
+  Snapshot slower = snapshot;
+  for (Job& job : slower.jobs) {
+    job.eligible = kNow - kFactor * (kNow - job.eligible);
+    job.key.submit = job.eligible;
+    if (job.time_limit < kForever) job.time_limit *= kFactor;
+    if (job.state == JobState::kRunning) {
+      job.start = kNow - kFactor * (kNow - job.start);
+      if (job.end_limit < kForever) job.end_limit = kNow + kFactor * (job.end_limit - kNow);
+    }
+    job.hints->work->count *= kFactor;
+    job.costs = {kFactor * 60.0, kFactor * 60.0, kFactor * 60.0};
+  }
+  Plan one = round(snapshot, models, config, kNow);
+  Config slow = config;
+  slow.reserve_after *= kFactor;
+  slow.starvation_bound *= kFactor;
+  Plan two = round(slower, models, slow, kNow);
+  // Starts come in the order of the queue, whose size classes are powers of two seconds.
+  for (Plan* plan : {&one, &two})
+    std::ranges::sort(plan->starts, {}, [](const Start& start) { return start.job.id; });
+  RC_ASSERT(one.changes.size() == two.changes.size());
+  for (std::size_t i = 0; i < one.changes.size(); ++i) {
+    RC_ASSERT(one.changes[i].job.id == two.changes[i].job.id);
+    RC_ASSERT(one.changes[i].action == two.changes[i].action);
+    RC_ASSERT(one.changes[i].shares == two.changes[i].shares);
+  }
+  RC_ASSERT(one.starts.size() == two.starts.size());
+  for (std::size_t i = 0; i < one.starts.size(); ++i) {
+    RC_ASSERT(one.starts[i].job.id == two.starts[i].job.id);
+    RC_ASSERT(one.starts[i].shares == two.starts[i].shares);
+  }
+}
+
+// Types with as many GPUs as the job asks for, where it may run.
+std::vector<std::string> types_with_room(const Snapshot& snapshot, const Job& job) {
+  std::map<std::string, int> gpus;
+  for (const NodeIndex node : snapshot.node_sets[job.later_set]) {
+    if (!snapshot.nodes[node].in_service()) continue;
+    for (const GpuGroup& group : snapshot.nodes[node].gpus) gpus[group.type] += group.total;
+  }
+  std::vector<std::string> types;
+  for (const auto& [type, total] : gpus) {
+    if (total >= job.request.gpus) types.push_back(type);
+  }
+  return types;
+}
+
+// Whatever it is worth to the others.
+RC_GTEST_PROP(TradeProperty, a_guaranteed_job_is_never_slower_than_as_requested, ()) {
+  const Snapshot snapshot = anything();
+  const Models models = gen_learnt();
+  const Config config = elastic();
+  const Plan plan = round(snapshot, models, config, kNow);
+  const RoundInput input{snapshot, models, config, kNow};
+  int checked = 0;
+  for (const Change& change : plan.changes) {
+    const auto at = std::ranges::find(snapshot.jobs, change.job, &Job::key);
+    if (at->qos != "high" || change.action == ChangeAction::kNotify) continue;
+    RC_ASSERT(change.action != ChangeAction::kStop);
+    const double there =
+        forecast_at(input, *at, resources_of(change.gpu_type, change.shares)).goodput();
+    RC_ASSERT(there >= promised_goodput(input, *at, types_with_room(snapshot, *at)));
+    ++checked;
+  }
+  RC_CLASSIFY(checked > 0, "a guaranteed job changes");
+}
+
+RC_GTEST_PROP(TradeProperty, without_consent_nothing_that_runs_changes, ()) {
+  Snapshot snapshot = anything();
+  for (Job& job : snapshot.jobs) {
+    if (job.state == JobState::kRunning && job.hints) job.hints->checkpoint.signal = 0;
+  }
+  RC_ASSERT(round(snapshot, gen_learnt(), elastic(), kNow).changes.empty());
+}
+
+}  // namespace
+}  // namespace rubato::test

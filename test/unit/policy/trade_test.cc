@@ -1,0 +1,447 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Mode elastic: the round decides about running and waiting jobs together.
+#include "lib/policy/trade.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <csignal>
+
+#include "lib/json/json.h"
+#include "lib/policy/algorithms/configuration_table.h"
+#include "lib/policy/round.h"
+#include "test/support/build_snapshot.h"
+
+namespace rubato {
+namespace {
+
+using test::add_pending;
+using test::add_running;
+using test::kNow;
+using test::make_cluster;
+using test::share_of;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Config elastic() {
+  Config config;
+  config.mode = Mode::kElastic;
+  config.manage_all = true;
+  return config;
+}
+
+// With further jobs to come, so that short jobs go first.
+Config busy() {
+  Config config = elastic();
+  config.test_off.insert(Mechanism::kClosing);
+  return config;
+}
+
+// A type that is twice as fast, and jobs that scale with the power .8 of their GPUs.
+Models learnt() {
+  const std::map<std::string, double> speeds = {{"fast", 2.0}, {"slow", 1.0}};
+  std::vector<ThroughputObservation> observations;
+  for (const auto& [type, speed] : speeds) {
+    for (int gpus = 1; gpus <= 8; gpus *= 2)
+      observations.push_back({{"lab", "net"}, type, gpus, 10 * speed * std::pow(gpus, .8), 50});
+  }
+  return Models(speeds, std::make_shared<const ThroughputModel>(TypeSpeeds(speeds), observations));
+}
+
+ResolvedHints hints(std::int64_t samples, int most = 8) {
+  ResolvedHints said;
+  said.job_type = "net";
+  said.work = Work{WorkUnit::kSamples, samples, 0};
+  said.sizes = GpuSizes({{1, most}});
+  said.checkpoint.signal = SIGUSR1;
+  said.resize = Resize::kRestart;
+  return said;
+}
+
+Job& waiting(Snapshot& snapshot, int gpus, std::int64_t samples, int most = 8) {
+  Job& job = add_pending(snapshot, gpus);
+  job.account = "lab";
+  job.time_limit = 100'000;
+  job.later_set = 0;
+  job.hints = hints(samples, most);
+  return job;
+}
+
+Job& running(Snapshot& snapshot, std::vector<NodeShare> shares, std::int64_t samples,
+             int most = 8) {
+  const int gpus = shares.front().gpu_count();
+  Job& job = add_running(snapshot, std::move(shares), kNow + 1'000'000);
+  job.account = "lab";
+  job.eligible = job.start;
+  job.request.gpus = gpus;
+  job.later_set = 0;
+  job.hints = hints(samples, most);
+  job.costs = {30, 30, 30};
+  return job;
+}
+
+Plan round_of(const Snapshot& snapshot, const Config& config = elastic()) {
+  return round(snapshot, learnt(), config, kNow);
+}
+
+TEST(Trade, AJobGrowsWhenGpusAreFree) {
+  Snapshot snapshot = make_cluster({{"slow", 8}});
+  const JobKey job = running(snapshot, {share_of(snapshot, 0, 2)}, 1'000'000).key;
+  const Plan plan = round_of(snapshot);
+  ASSERT_EQ(plan.changes.size(), 1U);
+  const Change& change = plan.changes[0];
+  EXPECT_EQ(change.job, job);
+  EXPECT_EQ(change.action, ChangeAction::kRestart) << "its hint says restart";
+  EXPECT_EQ(change.gpus, 8);
+  EXPECT_LT(change.seconds_then, change.seconds_left);
+  EXPECT_TRUE(change.after.empty()) << "no job must make room";
+}
+
+TEST(Trade, AJobThatResizesLiveGrowsInPlace) {
+  Snapshot snapshot = make_cluster({{"slow", 8}});
+  running(snapshot, {share_of(snapshot, 0, 2)}, 1'000'000).hints->resize = Resize::kLive;
+  const Plan plan = round_of(snapshot);
+  ASSERT_EQ(plan.changes.size(), 1U);
+  EXPECT_EQ(plan.changes[0].action, ChangeAction::kGrow);
+}
+
+TEST(Trade, AJobWithoutConsentKeepsWhatItHas) {
+  for (const bool checkpoint : {true, false}) {
+    Snapshot snapshot = make_cluster({{"slow", 8}});
+    Job& job = running(snapshot, {share_of(snapshot, 0, 2)}, 1'000'000);
+    if (checkpoint)
+      job.hints->resize = Resize::kNone;
+    else
+      job.hints->checkpoint.signal = 0;
+    EXPECT_TRUE(round_of(snapshot).changes.empty());
+  }
+}
+
+TEST(Trade, ModePlaceChangesNoRunningJob) {
+  Snapshot snapshot = make_cluster({{"slow", 8}});
+  running(snapshot, {share_of(snapshot, 0, 2)}, 1'000'000);
+  waiting(snapshot, 8, 1000);
+  Config place = elastic();
+  place.mode = Mode::kPlace;
+  const Plan plan = round_of(snapshot, place);
+  EXPECT_TRUE(plan.changes.empty());
+  EXPECT_TRUE(plan.prices.empty());
+}
+
+TEST(Trade, ALongJobMakesRoomForAShortOne) {
+  Snapshot snapshot = make_cluster({{"slow", 8}});
+  const JobKey longer = running(snapshot, {share_of(snapshot, 0, 8)}, 10'000'000).key;
+  waiting(snapshot, 4, 20'000, 4);
+  const Plan plan = round_of(snapshot);
+  ASSERT_EQ(plan.changes.size(), 1U);
+  EXPECT_EQ(plan.changes[0].job, longer);
+  EXPECT_LT(plan.changes[0].gpus, 8);
+  ASSERT_EQ(plan.starts.size(), 1U);
+  EXPECT_THAT(plan.starts[0].after, ElementsAre(longer)) << "its nodes are not free yet";
+}
+
+TEST(Trade, AChangeThatDoesNotPayIsNotMade) {
+  Snapshot snapshot = make_cluster({{"slow", 8}});
+  Job& job = running(snapshot, {share_of(snapshot, 0, 4)}, 60'000);
+  job.costs = {5000, 5000, 5000};
+  EXPECT_TRUE(round_of(snapshot).changes.empty());
+  job.costs = {};
+  EXPECT_EQ(round_of(snapshot).changes.size(), 1U) << "free, it would";
+}
+
+TEST(Trade, AJobThatIsStartingIsLeftToStart) {
+  Snapshot snapshot = make_cluster({{"slow", 8}});
+  running(snapshot, {share_of(snapshot, 0, 2)}, 1'000'000).starting = 10;
+  EXPECT_TRUE(round_of(snapshot).changes.empty());
+}
+
+TEST(Trade, AJobMovesToTheFasterTypeThatComesFree) {
+  Snapshot snapshot = make_cluster({{"fast", 8}, {"slow", 8}});
+  Job& job = running(snapshot, {share_of(snapshot, 1, 8)}, 10'000'000);
+  job.hints->sizes = GpuSizes({{8, 8}});
+  const Plan plan = round_of(snapshot);
+  ASSERT_EQ(plan.changes.size(), 1U);
+  EXPECT_EQ(plan.changes[0].gpu_type, "fast");
+  EXPECT_EQ(plan.changes[0].action, ChangeAction::kRestart);
+}
+
+TEST(Trade, AJobThatMayStartNowhereElseKeepsWhatItHas) {
+  Snapshot snapshot = make_cluster({{"slow", 8}});
+  Job& job = running(snapshot, {share_of(snapshot, 0, 2)}, 1'000'000);
+  job.later_set = {};
+  EXPECT_TRUE(round_of(snapshot).changes.empty()) << "it may not start anywhere else";
+}
+
+TEST(Trade, AJobOnANodeThatIsNotUsableIsLeftAlone) {
+  Snapshot snapshot = make_cluster({{"slow", 8}, {"slow", 8}});
+  running(snapshot, {share_of(snapshot, 0, 8)}, 1'000'000);
+  snapshot.nodes[0].usable = false;  // another job completes there
+  EXPECT_TRUE(round_of(snapshot).changes.empty());
+}
+
+TEST(Trade, AJobWithoutGpusIsLeftAlone) {
+  Snapshot snapshot = make_cluster({{"slow", 8}});
+  NodeShare cores{0, 4, 0, {}};
+  running(snapshot, {cores}, 1'000'000).hints->device = Device::kAny;
+  EXPECT_TRUE(round_of(snapshot).changes.empty());
+}
+
+// Its rest takes about 950 s on the fast type and 1900 s on the slow one, and a short job waits for
+// the fast one.
+TEST(Trade, AJobDoesNotGoWhereItsTimeLimitWouldEndIt) {
+  Config config = elastic();
+  config.test_off.insert(Mechanism::kClosing);
+  for (const Seconds left : {Seconds{1500}, Seconds{200'000}}) {
+    Snapshot snapshot = make_cluster({{"fast", 8}, {"slow", 8}});
+    Job& job = running(snapshot, {share_of(snapshot, 0, 8)}, 100'000);
+    job.start = job.eligible = kNow;
+    job.end_limit = kNow + left;
+    job.time_limit = left;
+    job.hints->sizes = GpuSizes({{8, 8}});
+    job.costs = {};
+    Job& other = waiting(snapshot, 8, 20'000);
+    other.hints->sizes = GpuSizes({{8, 8}});
+    other.hints->gpu_types = {{"fast"}};
+    const Plan plan = round_of(snapshot, config);
+    const bool moved = std::ranges::any_of(
+        plan.changes, [](const Change& change) { return change.gpu_type == "slow"; });
+    EXPECT_EQ(moved, left > 1900) << left;
+  }
+}
+
+TEST(Trade, AJobGrowsIntoNoReservationOfSlurm) {
+  Snapshot snapshot = make_cluster({{"slow", 8}, {"slow", 8}});
+  running(snapshot, {share_of(snapshot, 0, 8)}, 10'000'000, 16);
+  EXPECT_EQ(round_of(snapshot).changes.size(), 1U);
+  snapshot.node_sets.push_back({NodeIndex{1}});
+  snapshot.windows.push_back({"maintenance", kNow + 3600, kNow + 7200, NodeSetIndex{1}});
+  EXPECT_TRUE(round_of(snapshot).changes.empty());
+}
+
+TEST(Trade, AJobWithoutHintsTakesPart) {
+  Snapshot snapshot = make_cluster({{"slow", 8}});
+  const JobKey longer = running(snapshot, {share_of(snapshot, 0, 8)}, 10'000'000).key;
+  Job& plain = add_pending(snapshot, 4);
+  plain.time_limit = 600;
+  const JobKey shorter = plain.key;
+  const Plan plan = round_of(snapshot);
+  ASSERT_EQ(plan.changes.size(), 1U);
+  EXPECT_EQ(plan.changes[0].job, longer) << "it makes room";
+  ASSERT_EQ(plan.starts.size(), 1U);
+  EXPECT_EQ(plan.starts[0].job, shorter);
+  EXPECT_EQ(plan.starts[0].gpus, 0) << "as requested";
+}
+
+TEST(Trade, AJobWithoutHintsGoesToTheFasterType) {
+  for (const bool first : {true, false}) {
+    Snapshot snapshot =
+        first ? make_cluster({{"fast", 8}, {"slow", 8}}) : make_cluster({{"slow", 8}, {"fast", 8}});
+    add_pending(snapshot, 4);
+    const Plan plan = round_of(snapshot);
+    ASSERT_EQ(plan.starts.size(), 1U);
+    EXPECT_EQ(plan.starts[0].gpu_type, "fast");
+  }
+}
+
+// The long job is worth less, but it is of a higher band of priority, or tier.
+TEST(Trade, AJobOfAHigherBandGoesFirst) {
+  for (const bool tier : {true, false}) {
+    for (const bool off : {true, false}) {
+      Snapshot snapshot = make_cluster({{"slow", 8}});
+      for (int i = 0; i < 2; ++i) {
+        Job& job = waiting(snapshot, 8, i == 0 ? 1000 : 100'000);
+        job.hints->sizes = GpuSizes({{8, 8}});
+        if (tier)
+          job.tier = i + 1;
+        else
+          job.priority = static_cast<std::uint32_t>(1000 * (i + 1));
+      }
+      Config config = busy();
+      if (off) config.test_off.insert(Mechanism::kBands);
+      const Plan plan = round_of(snapshot, config);
+      ASSERT_EQ(plan.starts.size(), 1U);
+      EXPECT_EQ(plan.starts[0].job.id, off ? 1U : 2U) << tier;
+    }
+  }
+}
+
+// Growth beyond one GPU goes by what it is worth, whatever the band.
+TEST(Trade, AJobOfAHigherBandGivesWhatItNeedsLeast) {
+  Snapshot snapshot = make_cluster({{"slow", 8}});
+  waiting(snapshot, 1, 1'000'000).priority = 2000;
+  waiting(snapshot, 1, 1000).priority = 1000;
+  EXPECT_EQ(round_of(snapshot, busy()).starts.size(), 2U);
+}
+
+TEST(Trade, AJobOfALowerBandDoesNotMakeAnotherStop) {
+  for (const bool off : {true, false}) {
+    Snapshot snapshot = make_cluster({{"slow", 8}});
+    Job& longer = running(snapshot, {share_of(snapshot, 0, 8)}, 10'000'000);
+    longer.hints->sizes = GpuSizes({{8, 8}});
+    longer.priority = 2000;
+    longer.costs = {1, 1, 1};
+    for (int i = 0; i < 2; ++i) {
+      Job& job = waiting(snapshot, 8, 1000);
+      job.hints->sizes = GpuSizes({{8, 8}});
+      job.priority = static_cast<std::uint32_t>(1000 + i);
+    }
+    Config config = busy();
+    if (off) config.test_off.insert(Mechanism::kBands);
+    EXPECT_EQ(round_of(snapshot, config).changes.size(), off ? 1U : 0U);
+  }
+}
+
+TEST(Trade, FairShareWeighs) {
+  for (const bool off : {true, false}) {
+    Snapshot snapshot = make_cluster({{"slow", 8}});
+    for (int i = 0; i < 2; ++i) {
+      Job& job = waiting(snapshot, 8, i == 0 ? 90'000 : 100'000);
+      job.hints->sizes = GpuSizes({{8, 8}});
+      job.fair_share = i == 0 ? 0 : 1;
+    }
+    Config config = busy();
+    if (off) config.test_off.insert(Mechanism::kFairShare);
+    const Plan plan = round_of(snapshot, config);
+    ASSERT_EQ(plan.starts.size(), 1U);
+    EXPECT_EQ(plan.starts[0].job.id, off ? 1U : 2U) << "a tenth more work, four times the weight";
+  }
+}
+
+TEST(Trade, AGuaranteedJobIsNotSlowedDown) {
+  for (const bool guaranteed : {true, false}) {
+    Snapshot snapshot = make_cluster({{"slow", 8}});
+    Job& longer = running(snapshot, {share_of(snapshot, 0, 8)}, 10'000'000);
+    longer.qos = "high";
+    waiting(snapshot, 4, 20'000, 4);
+    Config config = elastic();
+    if (guaranteed) config.guaranteed_qos = {"high"};
+    EXPECT_EQ(round_of(snapshot, config).changes.size(), guaranteed ? 0U : 1U);
+  }
+}
+
+// On half of the GPUs of the faster type it is faster than its request on the slower one.
+TEST(Trade, AGuaranteedJobGivesBackWhatItDoesNotNeed) {
+  Snapshot snapshot = make_cluster({{"fast", 8}, {"slow", 8}});
+  Job& longer = running(snapshot, {share_of(snapshot, 0, 8)}, 10'000'000);
+  longer.qos = "high";
+  const JobKey key = longer.key;
+  waiting(snapshot, 4, 2'000, 4).hints->gpu_types = {{"fast"}};
+  running(snapshot, {share_of(snapshot, 1, 8)}, 10'000'000).hints->resize = Resize::kNone;
+  Config config = elastic();
+  config.guaranteed_qos = {"high"};
+  const Plan plan = round_of(snapshot, config);
+  ASSERT_EQ(plan.changes.size(), 1U);
+  EXPECT_EQ(plan.changes[0].job, key);
+  EXPECT_LT(plan.changes[0].gpus, 8);
+  EXPECT_GE(plan.changes[0].gpus, 4);
+}
+
+TEST(Trade, AJobThatNoNodeCanHoldBuysNothing) {
+  for (const bool known : {true, false}) {
+    Snapshot snapshot = make_cluster({{"slow", 4}, {"slow", 4}});
+    Job& job = known ? waiting(snapshot, 8, 1000) : add_pending(snapshot, 8);
+    job.request.gpus_per_node = 8;
+    if (known) job.hints->sizes = GpuSizes({{8, 8}});
+    EXPECT_TRUE(round_of(snapshot).prices.empty()) << "it is outside of the market";
+  }
+}
+
+// Where it would be the fastest it may not run, and there it would meet its limit.
+TEST(Trade, TheTimeOfAJobIsThatOnItsOwnNodes) {
+  Snapshot snapshot = make_cluster({{"fast", 8}, {"slow", 8}});
+  snapshot.node_sets.push_back({NodeIndex{1}});
+  Job& job = waiting(snapshot, 8, 100'000);
+  job.time_limit = 1000;
+  job.hints->sizes = GpuSizes({{8, 8}});
+  job.node_set = job.later_set = NodeSetIndex{snapshot.node_sets.size() - 1};
+  const Plan plan = round_of(snapshot);
+  EXPECT_EQ(plan.prices.size(), 2U) << "it runs as requested on its fastest type";
+  ASSERT_EQ(plan.starts.size(), 1U);
+  EXPECT_EQ(plan.starts[0].gpu_type, "slow");
+}
+
+TEST(Trade, AllTasksOfAnArrayStartWhereGpusAreFree) {
+  Snapshot snapshot = make_cluster({{"slow", 8}});
+  Job& array = add_pending(snapshot, 2);
+  array.array_id = array.key.id;
+  array.tasks = 6;
+  EXPECT_EQ(round_of(snapshot).starts.size(), 4U) << "on 8 GPUs";
+}
+
+TEST(Trade, AJobBidsOnlyForNodesWhereItMayRun) {
+  Snapshot snapshot = make_cluster({{"fast", 8}, {"slow", 8}});
+  snapshot.node_sets.push_back({NodeIndex{1}});
+  for (int i = 0; i < 2; ++i) {
+    Job& job = waiting(snapshot, 8, 100'000);
+    job.hints->sizes = GpuSizes({{8, 8}});
+    job.node_set = job.later_set = NodeSetIndex{snapshot.node_sets.size() - 1};
+  }
+  const Plan plan = round_of(snapshot);
+  ASSERT_EQ(plan.starts.size(), 1U);
+  EXPECT_EQ(plan.starts[0].gpu_type, "slow");
+  ASSERT_EQ(plan.prices.size(), 2U);
+  for (const TypePrice& price : plan.prices)
+    EXPECT_EQ(price.price > 0, price.gpu_type == "slow") << price.gpu_type << " " << price.price;
+}
+
+// Its last report is of a run before: it was stopped, waited for a day, and runs again.
+TEST(Trade, AJobDoesNothingWhileItWaits) {
+  Snapshot snapshot = make_cluster({{"slow", 8}});
+  Job& job = running(snapshot, {share_of(snapshot, 0, 2)}, 1);
+  job.hints->work.reset();
+  job.start = kNow - 10;
+  job.restarts = 1;
+  job.costs = {1, 1, 1};
+  Progress progress;
+  progress.job = job.key;
+  progress.time = kNow - 86'400;
+  progress.samples = 1000;
+  progress.throughput = 10;
+  snapshot.memory.progress.push_back(progress);
+  const Plan plan = round_of(snapshot);
+  ASSERT_EQ(plan.changes.size(), 1U) << "it grows";
+  // As much again as it did: 1000 samples, and 10 seconds since its start.
+  EXPECT_NEAR(plan.changes[0].seconds_left, 1100 / (10 * std::pow(2, .8)), 5);
+}
+
+TEST(Trade, ExplainsWhyAJobWaits) {
+  Snapshot snapshot = make_cluster({{"slow", 8}});
+  running(snapshot, {share_of(snapshot, 0, 8)}, 20'000).hints->sizes = GpuSizes({{8, 8}});
+  waiting(snapshot, 8, 100'000'000, 8).hints->sizes = GpuSizes({{8, 8}});
+  const Plan plan = round_of(snapshot);
+  EXPECT_TRUE(plan.starts.empty());
+  ASSERT_EQ(plan.explanations.size(), 1U);
+  EXPECT_EQ(plan.explanations[0].word, "RubatoGPUs");
+  EXPECT_THAT(plan.explanations[0].reason, HasSubstr("a GPU of type slow is worth"));
+  ASSERT_EQ(plan.prices.size(), 1U);
+  EXPECT_GT(plan.prices[0].price, 0);
+}
+
+TEST(Trade, ThePlanIsReadBackFromItsJson) {
+  Snapshot snapshot = make_cluster({{"slow", 8}});
+  running(snapshot, {share_of(snapshot, 0, 8)}, 10'000'000);
+  waiting(snapshot, 4, 20'000, 4);
+  const Plan plan = round_of(snapshot);
+  ASSERT_FALSE(plan.changes.empty());
+  const auto again = plan_from_json(to_json(plan, snapshot), snapshot);
+  ASSERT_TRUE(again) << again.error().text;
+  EXPECT_EQ(*again, plan);
+  const auto seen = snapshot_from_json(to_json(snapshot));
+  ASSERT_TRUE(seen) << seen.error().text;
+  EXPECT_EQ(*seen, snapshot);
+}
+
+TEST(SizesOn, AreAllOfANodeThenWholeNodes) {
+  Snapshot snapshot = make_cluster({{"slow", 4}});
+  Job& job = waiting(snapshot, 2, 1000, 30);
+  EXPECT_THAT(sizes_on(job, 4, 64), ElementsAre(1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 30));
+  EXPECT_THAT(sizes_on(job, 4, 5), ElementsAre(1, 2, 3, 4)) << "no more than there are";
+  job.hints->unit = 4;
+  EXPECT_THAT(sizes_on(job, 4, 20), ElementsAre(2, 4, 8, 12, 16, 20)) << "its own always";
+  job.hints.reset();
+  EXPECT_THAT(sizes_on(job, 4, 64), ElementsAre(2));
+}
+
+}  // namespace
+}  // namespace rubato
