@@ -14,7 +14,8 @@ dist_man_MANS += \
   docs/man/rubato-simulate.1 \
   docs/man/rubato-snapshot.1 \
   docs/man/rubato-stats.1 \
-  docs/man/rubato-validate.1
+  docs/man/rubato-validate.1 \
+  docs/man/rubato-whatif.1
 
 # rubato.conf: man page and example are written by `make config-docs`.
 dist_man_MANS += docs/man/rubato.conf.5 docs/man/rubato-files.5 docs/man/rubato_plugins.8

@@ -36,6 +36,8 @@ tools_libtools_la_SOURCES = \
   tools/shared/published.h \
   tools/shared/record_table.cc \
   tools/shared/record_table.h \
+  tools/shared/request_words.cc \
+  tools/shared/request_words.h \
   tools/shared/site.cc \
   tools/shared/site.h \
   tools/shared/slurm_conf.cc \
@@ -118,7 +120,13 @@ tools_libcommands_la_SOURCES = \
   tools/rubato/stats/metrics.cc \
   tools/rubato/stats/metrics.h \
   tools/rubato/stats/stats_view.cc \
-  tools/rubato/stats/stats_view.h
+  tools/rubato/stats/stats_view.h \
+  tools/rubato/whatif/cmd_whatif.cc \
+  tools/rubato/whatif/whatif_job.cc \
+  tools/rubato/whatif/whatif_job.h \
+  tools/rubato/whatif/whatif_options.cc \
+  tools/rubato/whatif/whatif_options.h \
+  tools/rubato/whatif/whatif_records.h
 # Where make install puts the plugins, for `rubato doctor`.
 tools_libcommands_la_CPPFLAGS = $(AM_CPPFLAGS) -DRUBATO_PLUGIN_DIR='"$(rubatoplugindir)"'
 COMMAND_LIBS = tools/libcommands.la tools/libtools.la $(LIB_ALL) $(LIBRARY_LIBS)
@@ -201,7 +209,8 @@ dist_schema_DATA = \
   docs/schema/rubato.simulate.1.json \
   docs/schema/rubato.snapshot.1.json \
   docs/schema/rubato.stats.1.json \
-  docs/schema/rubato.validate.1.json
+  docs/schema/rubato.validate.1.json \
+  docs/schema/rubato.whatif.1.json
 
 # `make config-docs`, `make hints-docs` and `make schema-docs` write man pages, examples and schemas again
 # after a change of the tables.

@@ -67,6 +67,7 @@ enum class Mechanism {
   kBands,
   kFairShare,
   kGuarantee,
+  kNoise,
 };
 
 /// One row of the table of mechanisms.
@@ -154,6 +155,8 @@ inline constexpr std::array kMechanisms = {
                   "the market does not look at partition tiers and priority bands"},
     MechanismWord{Mechanism::kFairShare, "fair-share", "the market does not look at fair-share"},
     MechanismWord{Mechanism::kGuarantee, "guarantee", "GuaranteedQOS has no effect"},
+    MechanismWord{Mechanism::kNoise, "noise",
+                  "running jobs change for gains smaller than the error of the forecasts"},
 };
 
 /// The mechanism named `word`; nullopt if there is none.

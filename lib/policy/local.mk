@@ -35,6 +35,8 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/algorithms/job_history.h \
   lib/policy/algorithms/levels.cc \
   lib/policy/algorithms/levels.h \
+  lib/policy/algorithms/lineage.cc \
+  lib/policy/algorithms/lineage.h \
   lib/policy/algorithms/load.cc \
   lib/policy/algorithms/load.h \
   lib/policy/algorithms/match.cc \

@@ -44,22 +44,13 @@ std::vector<JobMemory> jobs_after(const JobHistory& history, const PendingQueue&
   return jobs;
 }
 
-std::vector<JobKey> sorted_keys(const std::vector<Job>& jobs) {
-  std::vector<JobKey> keys;
-  keys.reserve(jobs.size());
-  for (const Job& job : jobs) keys.push_back(job.key);
-  std::sort(keys.begin(), keys.end());
+// Jobs that are here, or may come back after a requeue: then what they did counts.
+std::set<JobKey> remembered_jobs(const std::vector<Job>& jobs,
+                                 const std::vector<Service>& service) {
+  std::set<JobKey> keys;
+  for (const Job& job : jobs) keys.insert(job.key);
+  for (const Service& one : service) keys.insert(one.job);
   return keys;
-}
-
-// What they did before counts for their first report after it.
-std::set<JobId> requeued_jobs(const Snapshot& snapshot) {
-  std::set<JobId> ids;
-  for (const Job& job : snapshot.jobs) {
-    const bool counted = job.hints && job.hints->work && job.restarts > 0;
-    if (counted && progress_of(snapshot.memory, job.key) == nullptr) ids.insert(job.key.id);
-  }
-  return ids;
 }
 
 std::vector<Reservation> reservations_of(const std::vector<BookedReservation>& booked) {
@@ -88,10 +79,6 @@ Memory next_memory(const RoundInput& input, const Forecasts& forecasts, const Pe
                    const Capacity& capacity, const JobHistory& history,
                    const Placements& placements, const std::vector<TypePrice>& prices) {
   const Memory& before = input.snapshot.memory;
-  const std::vector<JobKey> keys = sorted_keys(input.snapshot.jobs);
-  const auto gone = [&](const JobKey& job) {
-    return !std::binary_search(keys.begin(), keys.end(), job);
-  };
   CountedArrivals counted = count_arrivals(input, queue, capacity, forecasts.service);
 
   Memory memory;
@@ -99,15 +86,15 @@ Memory next_memory(const RoundInput& input, const Forecasts& forecasts, const Pe
   memory.jobs = jobs_after(history, queue, placements, input.now);
   memory.reservations = reservations_of(placements.reservations);
   memory.service = std::move(counted.service);
+  const std::set<JobKey> remembered = remembered_jobs(input.snapshot.jobs, memory.service);
+  const auto over = [&](const JobKey& job, Seconds last) {
+    return input.now - last >= kRequeueTime && !remembered.contains(job);
+  };
   memory.progress = before.progress;
-  const std::set<JobId> requeued = requeued_jobs(input.snapshot);
-  std::erase_if(memory.progress, [&](const Progress& one) {
-    return gone(one.job) && !requeued.contains(one.job.id);
-  });
+  std::erase_if(memory.progress, [&](const Progress& one) { return over(one.job, one.time); });
   memory.progress_histories = before.progress_histories;
-  std::erase_if(memory.progress_histories, [&](const ProgressHistory& one) {
-    return input.now - one.updated >= kRequeueTime && gone(one.job);
-  });
+  std::erase_if(memory.progress_histories,
+                [&](const ProgressHistory& one) { return over(one.job, one.updated); });
   memory.types = before.types;
   memory.noises = before.noises;
   memory.works = before.works;
@@ -142,14 +129,10 @@ void fold_report(const Progress& report, Memory& memory, const ReportedJob& job)
   auto at = std::ranges::lower_bound(all, report.job, {}, &Progress::job);
   const bool same = at != all.end() && at->job == report.job;
   if (same && report.time < at->time) return;
-  // A preceding entry with the same id is of the job before it was requeued.
-  const bool requeued =
-      !same && report.restarts > 0 && at != all.begin() && std::prev(at)->job.id == report.job.id;
-  if (requeued) --at;
-  Progress fresh = counted(report, same || requeued ? &*at : nullptr, job);
+  Progress fresh = counted(report, same ? &*at : nullptr, job);
   if (report.noise)
     fold_noise(job.profile, fresh.done(), *report.noise, report.time, memory.noises);
-  if (same || requeued)
+  if (same)
     *at = std::move(fresh);
   else
     all.insert(at, std::move(fresh));
@@ -164,7 +147,7 @@ void fold_forecast(const JobKey& job, const ProgressReport& report, const std::o
     efficient.throughput = progress->goodput();
     efficient.steps = progress->steps;
   }
-  follow(progress_history_for(memory.progress_histories, job, report.restarts), efficient, work);
+  follow(progress_history_for(memory.progress_histories, job), efficient, work);
 }
 
 void fold_ended(const JobKey& job, const std::string& account, const std::string& job_type,

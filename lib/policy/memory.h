@@ -24,9 +24,9 @@ namespace rubato {
 /// the present jobs. At most kArrivalsCounted + 1 (market/closing.h).
 [[nodiscard]] std::vector<ArrivalTime> last_arrivals(const RoundInput& input);
 
-/// The memory after this round. Records of jobs that neither wait nor run are dropped, progress
-/// histories and attained service after kRequeueTime, since a requeued job keeps both. `prices`:
-/// moving means with those of this round.
+/// The memory after this round. Records of jobs that neither wait nor run are dropped; progress,
+/// its history and attained service after kRequeueTime, since a requeued job keeps them
+/// (lineage.h). `prices`: moving means with those of this round.
 [[nodiscard]] Memory next_memory(const RoundInput& input, const Forecasts& forecasts,
                                  const PendingQueue& queue, const Capacity& capacity,
                                  const JobHistory& history, const Placements& placements,

@@ -2,9 +2,11 @@
 #include "lib/policy/round.h"
 
 #include <algorithm>
+#include <optional>
 #include <tuple>
 #include <utility>
 
+#include "lib/policy/algorithms/lineage.h"
 #include "lib/policy/budget.h"
 #include "lib/policy/explain.h"
 #include "lib/policy/match_and_size.h"
@@ -36,9 +38,7 @@ Plan make_plan(Seconds now, Placements placements, Trades trades,
   return plan;
 }
 
-}  // namespace
-
-Plan round(const Snapshot& snapshot, const Models& models, const Config& config, Seconds now) {
+Plan decided(const Snapshot& snapshot, const Models& models, const Config& config, Seconds now) {
   const RoundInput input{snapshot, models, config, now};
   const Capacity capacity(snapshot, now);
   const Forecasts forecasts = predict(input, capacity.types());
@@ -60,6 +60,16 @@ Plan round(const Snapshot& snapshot, const Models& models, const Config& config,
       next_memory(input, forecasts, queue, capacity, history, placements, trades.mean_prices);
   return make_plan(now, std::move(placements), std::move(trades), std::move(explanations),
                    std::move(memory));
+}
+
+}  // namespace
+
+Plan round(const Snapshot& snapshot, const Models& models, const Config& config, Seconds now) {
+  std::optional<Memory> followed = follow_requeues(snapshot);
+  if (!followed) return decided(snapshot, models, config, now);
+  Snapshot renewed = snapshot;
+  renewed.memory = *std::move(followed);
+  return decided(renewed, models, config, now);
 }
 
 }  // namespace rubato

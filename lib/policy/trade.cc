@@ -92,16 +92,18 @@ std::vector<double> values_of(const RoundInput& input,
   return values;
 }
 
-// Prices follow those of the rounds slowly, since a single one says little.
-std::vector<TypePrice> mean_prices_of(const Capacity& capacity, const std::vector<double>& prices,
+// Prices follow those of the rounds slowly, since a single one says little; the first is all that
+// is known.
+std::vector<TypePrice> mean_prices_of(const RoundInput& input, const Capacity& capacity,
+                                      const std::vector<double>& prices,
                                       const std::vector<double>& before) {
   double mean = 0;
   for (const double price : prices) mean += price / static_cast<double>(prices.size());
   std::vector<TypePrice> means;
   for (const auto type : indices<TypeId>(capacity.types())) {
     const double now = mean > 0 ? std::clamp(prices[type] / mean, kMinPrice, kMaxPrice) : 1;
-    means.push_back(
-        {capacity.types()[type], kPriceMemory * before[type] + (1 - kPriceMemory) * now});
+    const double memory = input.snapshot.memory.prices.empty() ? 0 : kPriceMemory;
+    means.push_back({capacity.types()[type], memory * before[type] + (1 - memory) * now});
   }
   return means;
 }
@@ -130,10 +132,14 @@ MarketJob bids_of(const RoundInput& input, const ConfigurationTable& table, doub
   }
   const ChangeTerms terms = terms_of(input, table, value);
   const double stop = value_of_stopping(terms);
+  const NextConfiguration& held = table.rows[static_cast<std::size_t>(table.held)];
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const NextConfiguration& row = table.rows[i];
     const bool stays = static_cast<int>(i) == table.held;
-    const double worth = stays ? value_of_staying(terms) : value_of_change(terms, row.seconds);
+    const double noise =
+        input.config.off(Mechanism::kNoise) ? 0 : std::hypot(row.stddev, held.stddev);
+    const double then = sure_seconds(held.seconds, row.seconds, noise);
+    const double worth = stays ? value_of_staying(terms) : value_of_change(terms, then);
     bids.rows.push_back({row.type.value(), row.gpus, worth - stop});
   }
   return bids;
@@ -240,7 +246,7 @@ Trades trade(const RoundInput& input, const Forecasts& forecasts, const PendingQ
   const Allocation allocation =
       allocate_by_class(market, classes, input.config.off(Mechanism::kSearch) ? 0 : kSearchPasses);
   trades.prices = prices_of(existing.capacity, allocation.price);
-  trades.mean_prices = mean_prices_of(existing.capacity, allocation.price, relative);
+  trades.mean_prices = mean_prices_of(input, existing.capacity, allocation.price, relative);
   place_trades({input, forecasts, queue, existing, tables, market, classes, allocation}, trades);
   for (std::size_t i = 0; i < tables.size(); ++i) {
     if (tables[i].entry == nullptr) continue;

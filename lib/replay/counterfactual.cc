@@ -34,6 +34,7 @@ class Estimate {
       : models_(models), config_(config) {
     workload_.cluster = now;
     workload_.cluster.memory = {};
+    workload_.cluster.windows.clear();  // of now, not of then
     config_.mode = Mode::kPlace;
     for (const Job& job : now.jobs)
       if (job.state == JobState::kRunning) running_.emplace(job.key, job.start);

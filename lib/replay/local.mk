@@ -7,4 +7,6 @@ lib_librubato_replay_la_SOURCES = \
   lib/replay/counterfactual.h \
   lib/replay/counterfactual_records.h \
   lib/replay/simulate.cc \
-  lib/replay/simulate.h
+  lib/replay/simulate.h \
+  lib/replay/whatif.cc \
+  lib/replay/whatif.h

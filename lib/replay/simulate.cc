@@ -67,6 +67,7 @@ class Simulation {
         }
         decide();
       }
+      if (bounds.until_start && running_.contains(*bounds.until_start)) break;
       const std::optional<Seconds> next = next_event();
       if (!next) break;
       now_ = *next;
@@ -155,6 +156,7 @@ class Simulation {
     snapshot.nodes = state_.nodes;
     snapshot.node_sets = state_.node_sets;
     snapshot.partitions = state_.partitions;
+    snapshot.windows = state_.windows;
     if (remember) snapshot.memory = state_.memory;
     snapshot.jobs = std::move(queue);
     int rank = 0;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,7 @@ struct SimulationOutcome {
 
 struct SimulationBounds {
   std::int64_t max_rounds = 100'000;
+  std::optional<JobKey> until_start{};  ///< stops when this job has started
 };
 
 /// Deterministic. Two arrivals with the same key are one job that runs twice: the second enters

@@ -62,6 +62,8 @@ COMMANDS = {
     "rubato.profiles.1": ["rubato models export -A none", "rubato models export"],
     "rubato.validate.1": ["mkdir d; rubato validate --data d --section bert --json",
                           "rubato validate --data none --json", "rubato validate --json"],
+    "rubato.whatif.1": ["rubato whatif -p gpu -G 1 -t 10 --json", "rubato whatif -p none --json",
+                        "rm -r state; rubato whatif -p gpu -G 1 -t 10 --json"],
     "rubato.plan.1": [f"{REPLAY} --config etc/rubato.conf", f"{REPLAY} --json",
                       "cat state/rubato/publish/plan.json"],
     "rubato.report.1": ["rubato report --json", "rubato report --samples 1 --json",

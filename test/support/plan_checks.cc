@@ -224,10 +224,46 @@ std::string check_reservations(const Snapshot& snapshot, const Plan& plan) {
   return "";
 }
 
+// Takes resources of the nodes, or gives them back (sign -1).
+static void take(Snapshot& snapshot, const std::vector<NodeShare>& shares, int sign) {
+  for (const NodeShare& share : shares) {
+    Node& node = snapshot.nodes.at(share.node);
+    node.cores_free -= sign * share.cores;
+    node.memory_free -= sign * share.memory;
+    for (const GpuCount& group : share.gpus) {
+      for (GpuGroup& on : node.gpus) on.free -= on.type == group.type ? sign * group.count : 0;
+    }
+  }
+}
+
+static void requeue(Job& job, Seconds now) {
+  job.key.submit = now;
+  job.start = now;
+  ++job.restarts;
+}
+
+static void apply_changes(const Plan& plan, Snapshot& next) {
+  for (const Change& change : plan.changes) {
+    Job& job = *std::ranges::find(next.jobs, change.job, &Job::key);
+    take(next, job.allocation, -1);
+    job.allocation = change.shares;
+    job.plan = change.plan;
+    job.batch_size = change.batch;
+    take(next, job.allocation, 1);
+    if (change.action == ChangeAction::kRestart) requeue(job, plan.made);
+    if (change.action != ChangeAction::kStop) continue;
+    requeue(job, plan.made);
+    job.state = JobState::kPending;
+    job.node_set = job.later_set;
+    job.eligible = plan.made;
+  }
+}
+
 Snapshot apply(const Snapshot& snapshot, const Plan& plan) {
   constexpr JobId kTaskIds = 10'000;
   Snapshot next = snapshot;
   next.memory = plan.memory;
+  apply_changes(plan, next);
   JobId task = 0;
   for (const Start& start : plan.starts) {
     if (start.shares.empty()) continue;
@@ -246,14 +282,7 @@ Snapshot apply(const Snapshot& snapshot, const Plan& plan) {
     std::erase_if(next.jobs, [&](const Job& job) {
       return job.state == JobState::kPending && job.key == start.job;
     });
-    for (const NodeShare& share : start.shares) {
-      Node& node = next.nodes.at(share.node);
-      node.cores_free -= share.cores;
-      node.memory_free -= share.memory;
-      for (const GpuCount& group : share.gpus) {
-        for (GpuGroup& on : node.gpus) on.free -= on.type == group.type ? group.count : 0;
-      }
-    }
+    take(next, start.shares, 1);
     next.jobs.push_back(std::move(running));
   }
   std::sort(next.jobs.begin(), next.jobs.end(), [](const Job& a, const Job& b) {
@@ -267,14 +296,7 @@ Snapshot advance(Snapshot snapshot, Seconds time) {
   snapshot.taken = time;
   std::erase_if(snapshot.jobs, [&](const Job& job) {
     if (job.state != JobState::kRunning || job.end_limit > time) return false;
-    for (const NodeShare& share : job.allocation) {
-      Node& node = snapshot.nodes.at(share.node);
-      node.cores_free += share.cores;
-      node.memory_free += share.memory;
-      for (const GpuCount& group : share.gpus) {
-        for (GpuGroup& on : node.gpus) on.free += on.type == group.type ? group.count : 0;
-      }
-    }
+    take(snapshot, job.allocation, -1);
     return true;
   });
   return snapshot;

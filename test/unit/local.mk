@@ -88,6 +88,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/policy/closing_test.cc \
   test/unit/policy/market_test.cc \
   test/unit/policy/match_test.cc \
+  test/unit/policy/lineage_test.cc \
   test/unit/policy/memory_test.cc \
   test/unit/policy/mixed_type_test.cc \
   test/unit/policy/need_test.cc \
@@ -102,6 +103,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/policy/types_test.cc \
   test/unit/replay/counterfactual_test.cc \
   test/unit/replay/simulate_test.cc \
+  test/unit/replay/whatif_test.cc \
   test/unit/runtime/files_test.cc \
   test/unit/runtime/message_queue_test.cc \
   test/unit/runtime/models_feed_test.cc \

@@ -35,6 +35,7 @@ inline constexpr SchemaDocument kSchemaDocuments[] = {
     {"simulate", &simulate_schema},
     {"snapshot", &snapshot_schema},
     {"stats", &statistics_schema},
+    {"whatif", &whatif_schema},
 };
 
 }  // namespace rubato

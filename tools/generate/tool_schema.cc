@@ -8,6 +8,7 @@
 #include "tools/rubato/pause/pause_records.h"
 #include "tools/rubato/report/report_records.h"
 #include "tools/rubato/simulate/simulate_records.h"
+#include "tools/rubato/whatif/whatif_records.h"
 
 namespace rubato {
 
@@ -60,6 +61,13 @@ std::string simulate_schema() {
       "where no job finished. New members may be added; the number in the schema changes when a "
       "member is removed or changes its meaning.",
       members);
+}
+
+std::string whatif_schema() {
+  return document_schema<tools::WhatIfAnswer>(
+      command_schema(tools::kWhatIfSchema, "rubato whatif --json",
+                     "When a job would start and end, if it were submitted now."),
+      Members::kClosed);
 }
 
 }  // namespace rubato

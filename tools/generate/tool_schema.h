@@ -24,4 +24,7 @@ namespace rubato {
 /// docs/schema/rubato.simulate.1.json.
 [[nodiscard]] std::string simulate_schema();
 
+/// docs/schema/rubato.whatif.1.json.
+[[nodiscard]] std::string whatif_schema();
+
 }  // namespace rubato

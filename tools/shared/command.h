@@ -52,5 +52,6 @@ Command simulate_command();
 Command snapshot_command();
 Command stats_command();
 Command validate_command();
+Command whatif_command();
 
 }  // namespace rubato::tools

@@ -174,18 +174,12 @@ void promote_all(std::vector<ProgressHistory>& progress_histories) {
 }
 
 ProgressHistory& progress_history_for(std::vector<ProgressHistory>& progress_histories,
-                                      const JobKey& job, int restarts) {
+                                      const JobKey& job) {
   const auto before = [](const ProgressHistory& progress_history, const JobKey& key) {
     return progress_history.job < key;
   };
   auto at = std::lower_bound(progress_histories.begin(), progress_histories.end(), job, before);
   if (at != progress_histories.end() && at->job == job) return *at;
-  // A preceding entry with the same id is an earlier run.
-  if (restarts > 0 && at != progress_histories.begin() && std::prev(at)->job.id == job.id) {
-    --at;
-    at->job = job;
-    return *at;
-  }
   ProgressHistory fresh;
   fresh.job = job;
   return *progress_histories.insert(at, fresh);

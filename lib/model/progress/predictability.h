@@ -47,10 +47,10 @@ void follow(ProgressHistory& progress_history, const ProgressReport& report,
 /// the queue, so light rounds do not change classes.
 void promote_all(std::vector<ProgressHistory>& progress_histories);
 
-/// The progress history of `job`; makes one if there is none. After a requeue a job has another key
-/// but keeps its history. `progress_histories` is sorted by key and stays so.
+/// The progress history of `job`; makes one if there is none. `progress_histories` is sorted by key
+/// and stays so.
 ProgressHistory& progress_history_for(std::vector<ProgressHistory>& progress_histories,
-                                      const JobKey& job, int restarts);
+                                      const JobKey& job);
 
 /// Adds a job that ended to the history of its profile. Ignores jobs with too few scored forecasts.
 /// At most kMaxTypeHistories are kept; the oldest is dropped.

@@ -58,6 +58,10 @@ struct RowForecast {
   std::int64_t batch = 0;
 };
 
+double limit_of(const Job& job) {
+  return static_cast<double>(job.time_limit < kForever ? job.time_limit : kNoLimit);
+}
+
 class TableMaker {
  public:
   TableMaker(const RoundInput& input, const Forecasts& forecasts, const Capacity& capacity)
@@ -188,7 +192,7 @@ double TableMaker::work_of(const Job& job, double goodput) const {
   if (service != nullptr && service->attained > 0) return goodput * service->attained / gpus;
   const JobNeed* const need = need_of(forecasts_.needs, job.key);
   if (need != nullptr) return goodput * need->gpu_seconds / gpus;
-  return goodput * static_cast<double>(std::min(job.time_limit, kNoLimit));
+  return goodput * limit_of(job);
 }
 
 double TableMaker::time_left(const Job& job) const {
@@ -258,7 +262,7 @@ std::optional<ConfigurationTable> TableMaker::as_requested(const Job& job,
 // On the type where it is the fastest.
 double TableMaker::expected_seconds(const Job& job) const {
   const JobNeed* const need = need_of(forecasts_.needs, job.key);
-  const auto limit = static_cast<double>(std::min(job.time_limit, kNoLimit));
+  const double limit = limit_of(job);
   const double gpus = std::max(1.0, static_cast<double>(requested_gpus(job)));
   return std::max(need != nullptr ? std::min(limit, need->gpu_seconds / gpus) : limit, 1e-3);
 }
@@ -288,7 +292,7 @@ void TableMaker::add_rows(const Job& job, double work, TypeId type,
              least * std::log(static_cast<double>(gpus) / less.gpus);
     });
     if (useless) continue;
-    rows.push_back({type, gpus, seconds, found.plan, found.batch});
+    rows.push_back({type, gpus, seconds, found.plan, found.batch, found.stddev});
   }
   std::ranges::move(rows, std::back_inserter(table.rows));
 }
@@ -334,7 +338,7 @@ std::optional<ConfigurationTable> TableMaker::of(const Job& job, const PendingEn
     });
     table.held = static_cast<int>(table.rows.size());
     table.rows.push_back({type, held.gpus, std::max(work / reference.goodput, 1e-3), reference.plan,
-                          reference.batch});
+                          reference.batch, reference.stddev});
   }
   if (table.rows.empty()) return std::nullopt;
   table.fastest = std::numeric_limits<double>::infinity();
@@ -416,10 +420,15 @@ std::vector<ConfigurationTable> configuration_tables(const RoundInput& input,
                          holds_usable_gpus(input.snapshot, capacity, job);
     if (changes) add(job, nullptr);
   }
+  std::vector<const PendingEntry*> waiting;
   for (const PendingEntry& entry : queue.entries) {
     const bool fresh = !running.contains(entry.job->key);
-    if (fresh && in_market(entry, queue, history, input.now)) add(*entry.job, &entry);
+    if (fresh && in_market(entry, queue, history, input.now)) waiting.push_back(&entry);
   }
+  std::ranges::sort(waiting, {}, [](const PendingEntry* entry) {
+    return std::pair(entry->job->rank, entry->job->key);
+  });
+  for (const PendingEntry* entry : waiting) add(*entry->job, entry);
   return tables;
 }
 

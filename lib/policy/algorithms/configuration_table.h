@@ -26,6 +26,7 @@ struct NextConfiguration {
   double seconds = 0;  ///< until its end, without the cost of the change; above 0
   std::string plan{};  ///< as submitted: ""
   std::int64_t batch = 0;
+  double stddev = 0;  ///< of the forecast of ln(seconds)
 
   bool operator==(const NextConfiguration&) const = default;
 };
@@ -55,7 +56,7 @@ struct ConfigurationTable {
 /// A table for each job that the market decides about: running jobs that may_change(), with GPUs of
 /// one type on nodes that are up, and waiting managed jobs that ask for GPUs, with one entry, no
 /// reservation and no refusal to wait for; of an array the next task. Left out are jobs that can
-/// run nowhere. Running jobs first, then those of the queue in its order.
+/// run nowhere. Running jobs first, then those of the queue in Slurm's order.
 ///
 /// A waiting job of whose throughput nothing is known has one row for each GPU type it accepts, as
 /// requested. On the fastest of them it takes what need.h expects, else its time limit; on others

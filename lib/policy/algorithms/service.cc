@@ -38,18 +38,10 @@ double power(const Job& job, const Models& models, double fastest) {
   return sum;
 }
 
-// What is remembered of the job, under its present key or, after a requeue, an earlier one.
 Service remembered(const Snapshot& snapshot, const Job& job) {
-  const std::vector<Service>& all = snapshot.memory.service;
-  const auto after =
-      std::upper_bound(all.begin(), all.end(), job.key,
-                       [](const JobKey& key, const Service& s) { return key < s.job; });
+  const Service* const known = service_of(snapshot.memory, job.key);
+  if (known != nullptr) return *known;
   Service service;
-  if (after != all.begin()) {
-    const Service& last = *std::prev(after);
-    const bool same = last.job == job.key;
-    if (same || (job.restarts > 0 && last.job.id == job.key.id)) return last;
-  }
   service.job = job.key;
   return service;
 }
@@ -75,19 +67,9 @@ void run(Service& service, Seconds from, Seconds to, double power) {
   service.executed += seconds;
 }
 
-// A run that has ended since the last round. The submit time of a requeued job is the moment in
-// which its resources were free again.
-void end_run(Service& service, const Job& job, Seconds now) {
-  const bool requeued = service.job != job.key;
-  if (service.held > 0 && (requeued || job.state != JobState::kRunning)) {
-    run(service, service.updated, requeued ? std::min(job.key.submit, now) : now, service.held);
-  }
-  service.job = job.key;
-}
-
 void bring_forward(Service& service, const Job& job, double power, Seconds now) {
-  end_run(service, job, now);
   const bool runs = job.state == JobState::kRunning;
+  if (!runs) end_run(service, now);
   if (runs) run(service, std::max(service.updated, job.start), now, power);
   // Never later than now: a job with --begin does not wait yet.
   service.waiting_since = runs ? now : std::max(service.waiting_since, std::min(job.eligible, now));
@@ -123,6 +105,11 @@ std::optional<double> remaining(const RoundInput& input, const Job& job,
 }
 
 }  // namespace
+
+void end_run(Service& service, Seconds ended) {
+  if (service.held > 0) run(service, service.updated, ended, service.held);
+  service.held = 0;
+}
 
 std::vector<Service> update_service(const Snapshot& snapshot, const Models& models,
                                     const Config& config, Seconds now) {

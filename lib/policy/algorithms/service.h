@@ -16,10 +16,12 @@ namespace rubato {
 inline constexpr Seconds kRequeueTime = 900;
 
 /// The service of every managed job with GPUs, brought forward from the memory of the snapshot to
-/// `now`, with the level of this round (levels.h); sorted by key. A job that was requeued has a new
-/// submit time and keeps what it attained. Service counts GPU-seconds, each weighted with the speed
-/// of its type relative to the fastest type of the cluster.
+/// `now`, with the level of this round (levels.h); sorted by key. Service counts GPU-seconds, each
+/// weighted with the speed of its type relative to the fastest type of the cluster.
 [[nodiscard]] std::vector<Service> update_service(const Snapshot& snapshot, const Models& models,
                                                   const Config& config, Seconds now);
+
+/// The job has run until `ended`, and now holds nothing.
+void end_run(Service& service, Seconds ended);
 
 }  // namespace rubato

@@ -20,13 +20,14 @@ constexpr double kLeastGain = 1e-9;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
+bool pays(double gain, double value) { return gain > kLeastGain * std::max(value, -value); }
+
 /// Rows, and the GPUs they leave free.
 class Allocator {
  public:
   Allocator(const Market& market, int passes)
       : market_(market), passes_(passes), free_(market.gpus), row_(market.jobs.size(), kNoRow) {}
 
-  Allocation run();
   std::vector<int> run_from(const std::vector<int>& rows);
 
  private:
@@ -46,9 +47,6 @@ class Allocator {
   [[nodiscard]] const MarketJob& job(int index) const { return market_.jobs[at(index)]; }
   [[nodiscard]] double gain_of(int index, int row) const {
     return value_of(job(index), row) - value_of(job(index), row_[at(index)]);
-  }
-  [[nodiscard]] static bool pays(double gain, double value) {
-    return gain > kLeastGain * std::max(value, -value);
   }
   void set(int index, int row);
   [[nodiscard]] std::vector<std::pair<double, int>> held_in(int pool) const;
@@ -222,11 +220,34 @@ std::vector<int> Allocator::run_from(const std::vector<int>& rows) {
   return std::move(row_);
 }
 
-Allocation Allocator::run() {
-  std::vector<double> prices = market_prices(market_);
-  std::vector<int> rows(row_.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = bought(market_.jobs[i], prices);
-  return {run_from(rows), std::move(prices)};
+std::vector<int> rows_bought(const Market& market, const std::vector<double>& prices) {
+  std::vector<int> rows;
+  rows.reserve(market.jobs.size());
+  for (const MarketJob& job : market.jobs) rows.push_back(bought(job, prices));
+  return rows;
+}
+
+/// What the jobs hold now; empty if none holds anything, or it does not fit (nodes went down).
+std::vector<int> rows_held(const Market& market) {
+  std::vector<int> free = market.gpus;
+  std::vector<int> rows;
+  bool any = false;
+  rows.reserve(market.jobs.size());
+  for (const MarketJob& job : market.jobs) {
+    rows.push_back(job.stays);
+    if (job.stays == kNoRow) continue;
+    any = true;
+    const MarketRow& row = job.rows[at(job.stays)];
+    free[at(row.pool)] -= row.gpus;
+    if (free[at(row.pool)] < 0) return {};
+  }
+  return any ? rows : std::vector<int>();
+}
+
+double sum_of(const Market& market, const std::vector<int>& rows) {
+  double sum = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) sum += value_of(market.jobs[i], rows[i]);
+  return sum;
 }
 
 }  // namespace
@@ -235,6 +256,15 @@ std::vector<int> improve(const Market& market, const std::vector<int>& rows, int
   return Allocator(market, passes).run_from(rows);
 }
 
-Allocation allocate(const Market& market, int passes) { return Allocator(market, passes).run(); }
+Allocation allocate(const Market& market, int passes) {
+  std::vector<double> prices = market_prices(market);
+  std::vector<int> rows = improve(market, rows_bought(market, prices), passes);
+  if (const std::vector<int> held = rows_held(market); !held.empty()) {
+    std::vector<int> kept = improve(market, held, passes);
+    const double sum = sum_of(market, rows);
+    if (!pays(sum - sum_of(market, kept), sum)) rows = std::move(kept);
+  }
+  return {std::move(rows), std::move(prices)};
+}
 
 }  // namespace rubato

@@ -2,8 +2,14 @@
 #include "lib/policy/market/change_value.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace rubato {
+
+double sure_seconds(double held, double seconds, double stddev) {
+  if (seconds >= held) return seconds;
+  return std::min(held, seconds * std::exp(kMinGainStddevs * stddev));
+}
 
 double change_life(const ChangeTerms& job, double cost) {
   return std::max(kMinLife * cost, job.age / (1 + job.restarts));

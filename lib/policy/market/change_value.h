@@ -17,6 +17,14 @@ struct ChangeTerms {
   int restarts = 0;      ///< so far
 };
 
+/// Standard deviations by which a forecast has to be faster than the present one to count so.
+inline constexpr double kMinGainStddevs = 1;
+
+/// Seconds of progress to count for another configuration than the present one: those forecast, but
+/// where it is faster only what is sure. `stddev`: of the difference of the two forecasts, as
+/// logarithms. Otherwise jobs would move with each report.
+[[nodiscard]] double sure_seconds(double held, double seconds, double stddev);
+
 /// Seconds for which a change of this cost is expected to last: the mean time between the changes
 /// so far.
 [[nodiscard]] double change_life(const ChangeTerms& job, double cost);

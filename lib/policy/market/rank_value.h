@@ -15,6 +15,10 @@ inline constexpr double kAgePower = .75;
 /// the training shapes do not distinguish .4 from 1; where none is, less is better (settings.csv).
 inline constexpr double kRankPower = .5;
 
+/// A job surely comes before another if its quotient of weight and area is larger by more than this
+/// in logarithms. Between -kRankBlur and kRankBlur the probability grows evenly.
+inline constexpr double kRankBlur = .7;
+
 /// A job as its rank sees it.
 struct RankedJob {
   double age = 0;      ///< seconds since its arrival, at least 0
@@ -29,8 +33,9 @@ struct RankedJob {
 /// Smith's rule (Naval Research Logistics Quarterly 3, 1956) orders the jobs by weight over area.
 /// A job's value is its area times the weight, to the power of `power`, of the jobs that it
 /// delays: those with the smaller quotient, and its own. Ranks alone count, so that wrong forecasts
-/// change little. Of equal jobs the first in `jobs` comes first. All times and areas multiplied by
-/// one factor multiply the values by it.
+/// change little. A job whose quotient is near counts in part (kRankBlur), by half if it is equal:
+/// otherwise the values of jobs that are alike would jump with each report. All times and areas
+/// multiplied by one factor multiply the values by it.
 [[nodiscard]] std::vector<double> rank_values(const std::vector<RankedJob>& jobs,
                                               double power = kRankPower);
 

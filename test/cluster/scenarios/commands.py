@@ -308,3 +308,48 @@ def commands_while_slurmctld_is_down(c):
     c.say(stats)
     old = c.cmd(f"rubato explain {job}", check=False)
     check(old.rc == 4 and "running since" in old, "what the last round saw", old)
+
+
+def whatif(c, options):
+    """The alternatives that `rubato whatif` prints, by name."""
+    text = c.ask(f"rubato whatif {options} --json", check=False)
+    return {row["alternative"]: row for row in json.loads(text or "{}").get("alternatives", [])}
+
+
+def moment(c, job, field):
+    """A time that squeue prints, Unix seconds."""
+    return int(c.ask(f"date -d \"$(squeue -h -j {job} -o {field})\" +%s").strip())
+
+
+@scenario(cluster="quiet", needs=["rubato"], negative="publish")
+def whatif_tells_what_sbatch_then_gets(c):
+    """rubato whatif tells a start that the same job then gets: at once on a free GPU type, else by the time limits
+
+    A user sees a table of the job as written and on each GPU type, before submission.
+    """
+    held = [c.sbatch(f"-w n{node} --gpus=h100:8 -t {minutes}", "sleep 900") for node, minutes in ((5, 30), (6, 90))]
+    for job in held:
+        c.wait_state(job, "RUNNING", 15)
+    ends = min(moment(c, job, "%e") for job in held)
+    c.wait(lambda: [job["state"] for job in steps.published(c, "snapshot.json").get("jobs", [])] == ["running"] * 2,
+           15, "both jobs in a snapshot")
+    script = c.path("ask.sh")
+    pathlib.Path(script).write_text("#!/bin/bash\n#SBATCH --job-name=ask --time=5 -G 2\n#SBATCH --constraint=x\ntrue\n")
+    said = c.cmd(f"rubato whatif {script}")
+    check("--constraint is not considered" in said, "what is left out of the script", said)
+    free = whatif(c, "-G 2 -t 5")
+    check(set(free) == {"as written", "on a100", "on h100", "on v100"}, "each GPU type", set(free))
+    now = steps.published(c, "snapshot.json")["taken"]
+    check(free["on a100"]["start"] <= now, "a start at once on a100", free["on a100"])
+    later = whatif(c, "-G h100:8 -t 5")["as written"]
+    check(abs(later["latest"] - ends) <= 5, f"a start by {ends}, when the first job reaches its limit", later)
+    job = c.sbatch("-G h100:8 -t 5", "sleep 900")
+    c.expect(lambda: c.job(job).get("StartTime", "Unknown"), lambda start: start not in ("Unknown", ""),
+             "a start in squeue --start", 30)
+    c.cmd(f"squeue --start -h -j {job} -o '%i %S %Y'")
+    start = moment(c, job, "%S")
+    check(abs(start - later["latest"]) <= 5, "the start that whatif told", (start, later["latest"]))
+    c.cmd(f"scancel {held[0]}")
+    c.wait_state(job, "RUNNING", 20)
+    refused = c.cmd("rubato whatif -p mian -G 1", check=False)
+    check(refused.rc == 1, "exit code 1 for a partition that there is not", refused.rc)

@@ -335,12 +335,12 @@ TEST(Predictability, AnyReportsGiveAFiniteCourse) {
   }
 }
 
-TEST(Predictability, CoursesFollowTheirJobThroughARequeue) {
+TEST(Predictability, EachJobHasOneProgressHistory) {
   std::vector<ProgressHistory> progress_histories;
-  progress_history_for(progress_histories, {7, 100}, 0).quality = 0.7;
-  progress_history_for(progress_histories, {3, 100}, 0).quality = 0.1;
-  EXPECT_EQ(progress_history_for(progress_histories, {7, 200}, 1).quality, 0.7);
-  EXPECT_EQ(progress_history_for(progress_histories, {3, 300}, 0).quality, 0)
+  progress_history_for(progress_histories, {7, 100}).quality = 0.7;
+  progress_history_for(progress_histories, {3, 100}).quality = 0.1;
+  EXPECT_EQ(progress_history_for(progress_histories, {7, 100}).quality, 0.7);
+  EXPECT_EQ(progress_history_for(progress_histories, {3, 300}).quality, 0)
       << "a reused id is another job";
   ASSERT_EQ(progress_histories.size(), 3U);
   EXPECT_TRUE(std::is_sorted(

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace rubato {
 namespace {
 
@@ -41,6 +43,13 @@ TEST(ChangeValue, AStopLosesItsCostButNeverMoreThanTheJobIsWorth) {
   EXPECT_LT(value_of_stopping(job), 0);
   EXPECT_GE(value_of_stopping(job), -value_of_staying(job));
   EXPECT_LT(value_of_stopping(running(100, 600, 600)), value_of_stopping(job));
+}
+
+TEST(ChangeValue, WhatIsFasterCountsAsFarAsItIsSure) {
+  EXPECT_DOUBLE_EQ(sure_seconds(100, 50, 0), 50);
+  EXPECT_DOUBLE_EQ(sure_seconds(100, 50, .1), 50 * std::exp(.1));
+  EXPECT_DOUBLE_EQ(sure_seconds(100, 95, .1), 100) << "no more than noise";
+  EXPECT_DOUBLE_EQ(sure_seconds(100, 130, .1), 130) << "slower is slower";
 }
 
 TEST(ChangeValue, HasNoUnitOfTime) {

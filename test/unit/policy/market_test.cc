@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include <vector>
 
 #include "lib/policy/market/allocation.h"
@@ -19,9 +21,22 @@ TEST(RankValue, AShortJobIsWorthMoreASecondThanALongOne) {
   EXPECT_GT(values[2] / 10, values[0] / 100);
 }
 
-TEST(RankValue, OfEqualJobsTheLaterDelaysTheFirst) {
-  const auto values = rank_values({{5, 100, 100}, {5, 100, 100}});
-  EXPECT_LT(values[0], values[1]);
+TEST(RankValue, EqualJobsDelayEachOtherByHalf) {
+  const auto values = rank_values({{5, 100, 100}, {5, 100, 100}}, 1);
+  EXPECT_DOUBLE_EQ(values[0], 150);
+  EXPECT_DOUBLE_EQ(values[1], 150);
+}
+
+// The quotients differ by the fourth root of the ratio of lengths.
+TEST(RankValue, AJobThatIsNearlyWorthAsMuchCountsInPart) {
+  const double apart = std::exp(2 * kRankBlur);  // in logarithms half of kRankBlur
+  const auto near = rank_values({{0, 100, 100}, {0, 100 * apart, 100 * apart}}, 1);
+  const double weight = std::pow(apart, kAgePower);
+  const double mean = (1 + weight) / 2;
+  EXPECT_NEAR(near[0], 100 * (1 + .75 * weight) / mean, 1e-9);
+  EXPECT_NEAR(near[1], 100 * apart * (weight + .25) / mean, 1e-9);
+  const auto far = rank_values({{0, 100, 100}, {0, 1e6, 1e6}}, 1);
+  EXPECT_NEAR(far[0], 200, 1e-9) << "it delays the other whole";
 }
 
 // Alone, a job delays itself: its value is its area.
@@ -93,6 +108,22 @@ TEST(Allocate, AGangMeetsManySmallJobs) {
   EXPECT_EQ(allocate(market).row, (Rows{0, kNoRow, kNoRow, kNoRow, kNoRow}));
   market.jobs[0].rows[0].value = 36;
   EXPECT_EQ(allocate(market).row, (Rows{kNoRow, 0, 0, 0, 0}));
+}
+
+// At prices the gang goes without, though it is worth more than both others together.
+TEST(Allocate, WhatJobsHoldStaysIfItIsWorthMore) {
+  const std::vector<MarketJob> others{{{{0, 1, 2.33}}}, {{{0, 1, 2.06}}}};
+  MarketJob gang{{{0, 4, 9}}};
+  EXPECT_EQ(allocate({{4}, {gang, others[0], others[1]}}).row, (Rows{kNoRow, 0, 0}));
+  gang.stays = 0;
+  EXPECT_EQ(allocate({{4}, {gang, others[0], others[1]}}).row, (Rows{0, kNoRow, kNoRow}));
+  gang.rows[0].value = 4;
+  EXPECT_EQ(allocate({{4}, {gang, others[0], others[1]}}).row, (Rows{kNoRow, 0, 0}));
+}
+
+// One that does not fit any more does not count.
+TEST(Allocate, WhatJobsHeldOnLostNodesIsGone) {
+  EXPECT_EQ(allocate({{2}, {{{{0, 4, 9}}, 0}, {{{0, 1, 2}}}}}).row, (Rows{kNoRow, 0}));
 }
 
 TEST(Allocate, AJobMakesRoomInAnotherPool) {

@@ -52,51 +52,6 @@ TEST(Service, IsTheSameInOneStepAsInMany) {
   EXPECT_EQ(snapshot.memory.service, once);
 }
 
-TEST(Service, ARequeuedJobKeepsWhatItAttainedAndAReusedIdDoesNot) {
-  Snapshot snapshot = make_cluster({{"fast", 4}});
-  Job& job = add_pending(snapshot, 2);
-  snapshot.memory.service = {{.job = {job.key.id, job.key.submit - 500},
-                              .attained = 700,
-                              .since_promotion = 700,
-                              .executed = 350,
-                              .updated = kNow - 200}};
-  EXPECT_EQ(find(update_service(snapshot, speeds(), {}, kNow), job).attained, 0);
-  job.restarts = 1;
-  EXPECT_EQ(find(update_service(snapshot, speeds(), {}, kNow), job).attained, 700);
-}
-
-TEST(Service, TheLastSecondsOfARunThatWasRequeuedCount) {
-  Snapshot snapshot = make_cluster({{"fast", 4}});
-  Job& job = add_pending(snapshot, 2);
-  job.restarts = 1;
-  const Service before{.job = {job.key.id, job.key.submit - 500},
-                       .attained = 700,
-                       .since_promotion = 700,
-                       .executed = 350,
-                       .updated = job.key.submit - 9,
-                       .held = 2};
-  snapshot.memory.service = {before};
-  const Service after = find(update_service(snapshot, speeds(), {}, kNow), job);
-  EXPECT_EQ(after.attained, 700 + 2 * 9);
-  EXPECT_EQ(after.since_promotion, 700 + 2 * 9);
-  EXPECT_EQ(after.executed, 350 + 9);
-  EXPECT_EQ(after.held, 0);
-  snapshot.memory.service = {after};
-  EXPECT_EQ(find(update_service(snapshot, speeds(), {}, kNow + 50), job).attained, 718);
-
-  // It runs again before the next round.
-  snapshot.jobs.clear();
-  Job& again = add_running(snapshot, {share_of(snapshot, 0, 2)}, kNow + 100);
-  again.request.gpus = 2;
-  again.restarts = 1;
-  again.key.submit = kNow - 3610;
-  snapshot.memory.service = {
-      {.job = {again.key.id, kNow - 5000}, .attained = 10, .updated = kNow - 3615, .held = 4}};
-  const Service runs = find(update_service(snapshot, speeds(), {}, kNow), again);
-  EXPECT_EQ(runs.attained, 10 + 4 * 5 + 2 * 3600);
-  EXPECT_EQ(runs.held, 2);
-}
-
 TEST(Service, AJobOutOfSightIsRememberedForAWhile) {
   Snapshot snapshot = make_cluster({{"fast", 4}});
   snapshot.memory.service = {{.job = {7, kNow - 500}, .attained = 700, .updated = kNow - 200},

@@ -2,7 +2,6 @@
 // `rubato hints`: lists the hints, and checks hints before a submission.
 #include <fmt/format.h>
 
-#include <charconv>
 #include <memory>
 
 #include "lib/hints/comment.h"
@@ -13,6 +12,7 @@
 #include "tools/shared/command_line.h"
 #include "tools/shared/job_facts.h"
 #include "tools/shared/output.h"
+#include "tools/shared/request_words.h"
 #include "tools/shared/slurm_conf.h"
 
 namespace rubato::tools {
@@ -32,28 +32,6 @@ struct Options {
   bool interactive = false;
 };
 
-Result<int> number(const std::string& text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 1) {
-    return fail(fmt::format("invalid number '{}'", text));
-  }
-  return value;
-}
-
-/// "4", "a100:4", "a100:2,v100:2".
-Result<int> gpu_count(const char* option, const std::string& text, HintRequest& request) {
-  int sum = 0;
-  for (const std::string& part : split(text, ',')) {
-    const std::size_t colon = part.rfind(':');
-    if (colon != std::string::npos) request.gpu_types.push_back(part.substr(0, colon));
-    const auto count = number(colon == std::string::npos ? part : part.substr(colon + 1));
-    if (!count) return fail(fmt::format("{}: {}", option, count.error().text));
-    sum += *count;
-  }
-  return sum;
-}
-
 Result<HintRequest> request_of(const Options& options) {
   HintRequest request;
   const std::tuple<const char*, const std::string&, int&> counts[] = {
@@ -61,19 +39,15 @@ Result<HintRequest> request_of(const Options& options) {
       {"--gpus-per-node", options.gpus_per_node, request.gpus_per_node},
       {"--gpus-per-task", options.gpus_per_task, request.gpus_per_task}};
   for (const auto& [name, text, to] : counts) {
-    const auto count = gpu_count(name, text, request);
-    if (!count) return tl::unexpected(count.error());
-    to = *count;
+    const auto words = read_gpus(name, text);
+    if (!words) return tl::unexpected(words.error());
+    to = words->gpus;
+    request.gpu_types.insert(request.gpu_types.end(), words->types.begin(), words->types.end());
   }
-  if (!options.nodes.empty()) {
-    const std::size_t dash = options.nodes.find('-');
-    const auto from = number(options.nodes.substr(0, dash));
-    const auto to = dash == std::string::npos ? from : number(options.nodes.substr(dash + 1));
-    if (!from || !to)
-      return fail(fmt::format("--nodes: '{}': expected N or MIN-MAX", options.nodes));
-    request.min_nodes = *from;
-    request.max_nodes = *to;
-  }
+  const auto nodes = read_nodes(options.nodes);
+  if (!nodes) return tl::unexpected(nodes.error());
+  request.min_nodes = nodes->least;
+  request.max_nodes = nodes->most;
   request.tasks = options.tasks;
   request.exclusive = options.exclusive;
   request.array = options.array;
