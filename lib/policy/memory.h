@@ -45,8 +45,8 @@ struct RefusedStart {
                                    Seconds tried);
 
 /// Keeps `report` as the last report of its job, unless a later one is known. Counts its samples
-/// against those of the report before it (counted()), also if that is from before a requeue, and
-/// its noise for its profile.
+/// against those of the report before it (counted()), and its noise for its profile. After a
+/// requeue that one has moved to the new key in the round that first saw it (lineage.h).
 void fold_report(const Progress& report, Memory& memory, const ReportedJob& job = {});
 
 /// Adds a report to the forecasts of `job`, whose work is `work` (follow()): in efficient samples

@@ -61,7 +61,8 @@ class Simulation {
       end_runs();
       admit();
       if (!pending_.empty()) {
-        if (out_.rounds >= bounds.max_rounds) {
+        decisions_ += static_cast<std::int64_t>(pending_.size());
+        if (out_.rounds >= bounds.max_rounds || decisions_ > bounds.max_decisions) {
           out_.complete = false;
           break;
         }
@@ -72,6 +73,7 @@ class Simulation {
       if (!next) break;
       now_ = *next;
     }
+    out_.until = now_;
     for (const Job& job : pending_) out_.waited.push_back(job.key);
     for (const auto& [when, arrival] : coming_) out_.waited.push_back(arrival.job.key);
     return std::move(out_);
@@ -240,6 +242,7 @@ class Simulation {
   const RunTime& run_time_;
   Seconds now_ = 0;
   std::int64_t number_ = 0;
+  std::int64_t decisions_ = 0;
   Snapshot state_;                                                 ///< without jobs
   std::map<std::pair<Seconds, std::int64_t>, JobArrival> coming_;  ///< sorted by time, then in the
                                                                    ///< order given

@@ -60,14 +60,16 @@ struct SimulationOutcome {
   std::vector<JobKey> waited;      ///< never started, in the order of Slurm's queue
   std::int64_t rounds = 0;
   std::int64_t refused = 0;  ///< starts on planned nodes that had no room
-  bool complete = true;      ///< false: stopped at `max_rounds`
+  bool complete = true;      ///< false: stopped at a bound
+  Seconds until = 0;         ///< time of the last event that was played
 
   bool operator==(const SimulationOutcome&) const = default;
 };
 
 struct SimulationBounds {
   std::int64_t max_rounds = 100'000;
-  std::optional<JobKey> until_start{};  ///< stops when this job has started
+  std::optional<JobKey> until_start{};    ///< stops when this job has started
+  std::int64_t max_decisions = kForever;  ///< decisions about one job in one round
 };
 
 /// Deterministic. Two arrivals with the same key are one job that runs twice: the second enters

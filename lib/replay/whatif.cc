@@ -18,6 +18,7 @@ namespace {
 
 // Ids of the further tasks of arrays, above all that slurmctld gives (MaxJobId is 0x03ffffff).
 constexpr JobId kFirstTaskId = 0x10000000;
+constexpr JobId kFirstHolderId = 0x40000000;
 // The new job comes behind all others of its priority.
 constexpr JobId kLastId = 0x7fffffff;
 
@@ -68,6 +69,42 @@ std::vector<Job> tasks_of(const Job& job, JobId& next) {
   return tasks;
 }
 
+// What nodes have in use beside what the listed jobs hold, as jobs without an end.
+std::vector<sim::RunningAtStart> hidden_holders(const Snapshot& now) {
+  Snapshot rest = now;  // what is in use and not accounted for
+  for (Node& node : rest.nodes) {
+    node.cores_free = node.cores - node.cores_free;
+    node.memory_free = node.memory - node.memory_free;
+    for (GpuGroup& group : node.gpus) group.free = group.total - group.free;
+  }
+  for (const Job& job : now.jobs) {
+    for (const NodeShare& share : job.allocation) {
+      if (!share.node.within(rest.nodes.size())) continue;
+      Node& node = rest.nodes[share.node];
+      node.cores_free -= share.cores;
+      node.memory_free -= share.memory;
+      for (const GpuCount& held : share.gpus)
+        for (GpuGroup& group : node.gpus) group.free -= group.type == held.type ? held.count : 0;
+    }
+  }
+  std::vector<sim::RunningAtStart> holders;
+  for (const NodeIndex at : indices<NodeIndex>(rest.nodes)) {
+    const Node& node = rest.nodes[at];
+    NodeShare share{at, std::max(0, node.cores_free), std::max<MiB>(0, node.memory_free), {}};
+    for (const GpuGroup& group : node.gpus)
+      if (group.free > 0) share.gpus.push_back({group.type, group.free});
+    if (share.cores == 0 && share.memory == 0 && share.gpus.empty()) continue;
+    Job job;
+    job.key = {kFirstHolderId + static_cast<JobId>(holders.size()), 0};
+    job.state = JobState::kRunning;
+    job.start = now.taken;
+    job.time_limit = job.end_limit = kForever;
+    job.allocation = {std::move(share)};
+    holders.push_back({std::move(job), kForever});
+  }
+  return holders;
+}
+
 }  // namespace
 
 WhatIf::WhatIf(const Snapshot& now, Models models, const Config& config)
@@ -87,7 +124,9 @@ WhatIf::WhatIf(const Snapshot& now, Models models, const Config& config)
     if (!plays || !seen.insert(job.key).second) continue;
     for (Job& task : tasks_of(job, next)) input_.arrivals.push_back({std::move(task), now.taken});
   }
-  for (const sim::CompletedRun& run : play(nullptr, false).runs) alone_.emplace(run.job, run.start);
+  for (sim::RunningAtStart& hidden : hidden_holders(now)) input_.holders.push_back(hidden);
+  for (const sim::CompletedRun& run : play(nullptr, false).runs)
+    if (run.start < kForever) alone_.emplace(run.job, run.start);
 }
 
 sim::SimulationOutcome WhatIf::play(const Job* job, bool to_limits) const {
@@ -99,12 +138,14 @@ sim::SimulationOutcome WhatIf::play(const Job* job, bool to_limits) const {
   }
   for (sim::RunningAtStart& holder : input.holders) {
     const double left = seconds_left(now_, holder.job, models_.forecasts(), now_.taken);
+    if (holder.ends >= kForever) continue;
     holder.ends =
         to_limits ? holder.job.end_limit : now_.taken + static_cast<Seconds>(std::ceil(left));
   }
   const RunTimes times(with, models_, config_);
   sim::SimulationBounds bounds;
   bounds.max_rounds = kMaxWhatIfRounds;
+  bounds.max_decisions = kMaxWhatIfDecisions;
   if (to_limits && job != nullptr) bounds.until_start = job->key;
   return sim::simulate(
       input, models_, config_,
@@ -115,31 +156,42 @@ sim::SimulationOutcome WhatIf::play(const Job* job, bool to_limits) const {
 }
 
 WhatIfOutcome WhatIf::of(const Job& asked) const {
-  WhatIfOutcome out;
   Job job = asked;
   job.key.id = kLastId;
-  Snapshot with = now_;
-  with.jobs.insert(with.jobs.begin(), job);
-  const RunTimes times(with, models_, config_);
-  for (const sim::CompletedRun& run : play(&job, false).runs) {
-    if (run.job != job.key) {
-      const auto before = alone_.find(run.job);
-      if (before == alone_.end() || run.start <= before->second) continue;
+  WhatIfOutcome out;
+  std::map<JobKey, Seconds> starts;
+  const sim::SimulationOutcome expected = play(&job, false);
+  for (const sim::CompletedRun& run : expected.runs) {
+    if (run.start >= kForever) continue;
+    starts.emplace(run.job, run.start);
+    if (run.job == job.key) note_run(job, run, out);
+  }
+  for (const auto& [other, before] : alone_) {
+    const auto with = starts.find(other);
+    if (with == starts.end()) {
+      // Later than what was played.
+      if (expected.complete || before < expected.until) ++out.displaced;
+    } else if (with->second > before) {
       ++out.delayed;
-      out.delay += run.start - before->second;
-      continue;
+      out.delay = add_seconds(out.delay, with->second - before);
     }
-    out.start = run.start;
-    out.told = times.told(job, run.gpu_type, run.shares).has_value();
-    out.end = out.told ? run.end : add_seconds(run.start, job.time_limit);
-    out.gpu_type = run.gpu_type;
-    out.gpus = run.gpus;
-    out.gpu_hours = run.gpus * static_cast<double>(out.end - out.start) / 3600;
-    for (const NodeShare& share : run.shares) out.nodes.push_back(now_.nodes[share.node].name);
   }
   for (const sim::CompletedRun& run : play(&job, true).runs)
-    if (run.job == job.key && run.start < kForever) out.latest = run.start;
+    if (run.job == job.key && run.start < kForever) out.latest = std::max(run.start, out.start);
   return out;
+}
+
+void WhatIf::note_run(const Job& job, const sim::CompletedRun& run, WhatIfOutcome& out) const {
+  Snapshot with = now_;
+  with.jobs.insert(with.jobs.begin(), job);
+  out.start = run.start;
+  out.told = RunTimes(with, models_, config_).told(job, run.gpu_type, run.shares).has_value();
+  const Seconds end = out.told ? run.end : add_seconds(run.start, job.time_limit);
+  out.end = end < kForever ? end : 0;
+  out.gpu_type = run.gpu_type;
+  out.gpus = run.gpus;
+  if (out.end > 0) out.gpu_hours = run.gpus * static_cast<double>(out.end - out.start) / 3600;
+  for (const NodeShare& share : run.shares) out.nodes.push_back(now_.nodes[share.node].name);
 }
 
 }  // namespace rubato

@@ -20,6 +20,10 @@ test_bench_choice_bench_SOURCES = \
   test/support/drawn_assignment.h
 test_bench_choice_bench_LDADD = $(BENCH_LIBS)
 
+BENCH_TARGETS += test/bench/elastic_bench
+test_bench_elastic_bench_SOURCES = test/bench/elastic_bench.cc
+test_bench_elastic_bench_LDADD = $(BENCH_LIBS)
+
 BENCH_TARGETS += test/bench/market_bench
 test_bench_market_bench_SOURCES = test/bench/market_bench.cc
 test_bench_market_bench_LDADD = $(BENCH_LIBS)

@@ -24,7 +24,7 @@ void CommandLine::flag(const std::string& names, bool& to, const std::string& he
 
 void CommandLine::text(const std::string& names, std::string& to, const char* value,
                        const std::string& help, const Check& check) {
-  CLI::Option* option = parser_->app.add_option(names, to, help)->type_name(value);
+  CLI::Option* option = parser_->app.add_option(names, to, help)->type_name(value)->take_last();
   if (check) option->check(check);
 }
 
@@ -38,17 +38,21 @@ void CommandLine::text(const std::string& names, std::string& to, bool& given, c
             given = true;
           },
           help)
-      ->type_name(value);
+      ->type_name(value)
+      ->take_last();
 }
 
 void CommandLine::number(const std::string& names, int& to, const char* value,
                          const std::string& help) {
-  parser_->app.add_option(names, to, help)->type_name(value);
+  parser_->app.add_option(names, to, help)->type_name(value)->take_last();
 }
 
 void CommandLine::number(const std::string& names, int& to, int least, int most, const char* value,
                          const std::string& help) {
-  parser_->app.add_option(names, to, help)->check(CLI::Range(least, most))->type_name(value);
+  parser_->app.add_option(names, to, help)
+      ->check(CLI::Range(least, most))
+      ->type_name(value)
+      ->take_last();
 }
 
 void CommandLine::list(const std::string& names, std::vector<std::string>& to, const char* value,

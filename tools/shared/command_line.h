@@ -12,7 +12,7 @@
 namespace rubato::tools {
 
 /// Parses the words behind a subcommand. Names are comma-separated with their dashes:
-/// "-o,--output". `value` is the name of the value in --help. What an option writes to must live
+/// "-o,--output". Of an option that is given twice the last value counts. `value` is the name of the value in --help. What an option writes to must live
 /// until parse() returns.
 class CommandLine {
  public:

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
+#include "lib/hints/types.h"
 #include "tools/shared/slurm_conf.h"
 
 namespace rubato::tools {
@@ -28,7 +30,7 @@ Result<GpuWords> read_gpus(const char* option, const std::string& text) {
     if (colon != std::string::npos) words.types.push_back(part.substr(0, colon));
     const auto count = number(colon == std::string::npos ? part : part.substr(colon + 1));
     if (!count) return fail(fmt::format("{}: {}", option, count.error().text));
-    words.gpus += *count;
+    words.gpus = std::min(kMaxGpus, words.gpus + std::min(kMaxGpus, *count));
   }
   return words;
 }

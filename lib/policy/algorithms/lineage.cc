@@ -2,6 +2,7 @@
 #include "lib/policy/algorithms/lineage.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <set>
 #include <vector>
@@ -19,41 +20,54 @@ std::set<JobKey> requeued_jobs(const std::vector<Job>& jobs) {
 }
 
 // The records of the job and of its earlier runs.
-template <typename Record>
-auto records_of(std::vector<Record>& records, const JobKey& job) {
+template <typename Records>
+auto records_of(Records& records, const JobKey& job) {
+  using Record = typename Records::value_type;
   const JobKey first{job.id, std::numeric_limits<Seconds>::min()};
   const auto begin = std::ranges::lower_bound(records, first, {}, &Record::job);
   return std::ranges::subrange(begin, std::ranges::upper_bound(records, job, {}, &Record::job));
 }
 
+template <typename Record>
+bool has_earlier(const std::vector<Record>& records, const JobKey& job) {
+  const auto own = records_of(records, job);
+  return !own.empty() && own.front().job != job;
+}
+
 // Keeps the last of them by `time`, under the job's key. `move` may close the run before.
 template <typename Record, typename Time, typename Move>
-bool follow(std::vector<Record>& records, const JobKey& job, Time time, Move move) {
+void follow(std::vector<Record>& records, const JobKey& job, Time time, Move move) {
   const auto own = records_of(records, job);
-  if (own.empty() || (own.size() == 1 && own.front().job == job)) return false;
-  const auto last = std::ranges::max_element(own, std::ranges::less_equal{}, time);
+  if (own.empty()) return;
+  auto last = own.begin();
+  for (auto at = own.begin(); at != own.end(); ++at)
+    if (std::invoke(time, *at) >= std::invoke(time, *last)) last = at;
   if (last->job != job) move(*last);
   last->job = job;
   if (last != own.begin()) std::iter_swap(last, own.begin());
   records.erase(std::next(own.begin()), own.end());
-  return true;
 }
 
 }  // namespace
 
 std::optional<Memory> follow_requeues(const Snapshot& snapshot) {
-  const std::set<JobKey> requeued = requeued_jobs(snapshot.jobs);
+  std::set<JobKey> requeued = requeued_jobs(snapshot.jobs);
+  std::erase_if(requeued, [&](const JobKey& job) {
+    const Memory& memory = snapshot.memory;
+    return !has_earlier(memory.service, job) && !has_earlier(memory.progress, job) &&
+           !has_earlier(memory.progress_histories, job);
+  });
   if (requeued.empty()) return std::nullopt;
   Memory memory = snapshot.memory;
-  bool moved = false;
   const auto as_it_is = [](const auto& /*record*/) {};
   for (const JobKey& job : requeued) {
-    moved |= follow(memory.service, job, &Service::updated,
-                    [&](Service& service) { end_run(service, job.submit); });
-    moved |= follow(memory.progress, job, &Progress::time, as_it_is);
-    moved |= follow(memory.progress_histories, job, &ProgressHistory::updated, as_it_is);
+    // Its submit time is the moment in which its resources were free again.
+    const Seconds ended = std::min(job.submit, snapshot.taken);
+    follow(memory.service, job, &Service::updated,
+           [&](Service& service) { end_run(service, ended); });
+    follow(memory.progress, job, &Progress::time, as_it_is);
+    follow(memory.progress_histories, job, &ProgressHistory::updated, as_it_is);
   }
-  if (!moved) return std::nullopt;
   return memory;
 }
 

@@ -17,6 +17,9 @@ namespace {
 
 // A change must be worth this share of what it is about: rounding alone is no reason.
 constexpr double kLeastGain = 1e-9;
+// At the prices a job that makes room loses about the price of what it gives. Rows that gain less
+// than this share of it are not tried.
+constexpr double kPromising = .5;
 
 std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
@@ -25,8 +28,12 @@ bool pays(double gain, double value) { return gain > kLeastGain * std::max(value
 /// Rows, and the GPUs they leave free.
 class Allocator {
  public:
-  Allocator(const Market& market, int passes)
-      : market_(market), passes_(passes), free_(market.gpus), row_(market.jobs.size(), kNoRow) {}
+  Allocator(const Market& market, const std::vector<double>& prices, int passes)
+      : market_(market),
+        prices_(prices),
+        passes_(passes),
+        free_(market.gpus),
+        row_(market.jobs.size(), kNoRow) {}
 
   std::vector<int> run_from(const std::vector<int>& rows);
 
@@ -61,6 +68,7 @@ class Allocator {
   bool search_once();
 
   const Market& market_;
+  const std::vector<double>& prices_;  ///< by pool
   int passes_;
   std::vector<int> free_;                  ///< by pool
   std::vector<int> row_;                   ///< by job
@@ -177,9 +185,12 @@ std::optional<Allocator::Trade> Allocator::best_trade(int index) const {
   for (std::size_t i = 0; i < job(index).rows.size(); ++i) {
     const int row = static_cast<int>(i);
     if (gain_of(index, row) <= best.gain) continue;  // a partner only loses
-    if (missing(index, job(index).rows[i]) <= 0) continue;
+    const MarketRow& wanted = job(index).rows[i];
+    const int lacks = missing(index, wanted);
+    if (lacks <= 0) continue;
+    if (gain_of(index, row) < kPromising * prices_[at(wanted.pool)] * lacks) continue;
     int tried = 0;
-    for (const int partner : holders_[at(job(index).rows[i].pool)]) {
+    for (const int partner : holders_[at(wanted.pool)]) {
       if (!consider(index, row, partner, best)) continue;
       if (++tried == kPartners) break;
     }
@@ -252,15 +263,16 @@ double sum_of(const Market& market, const std::vector<int>& rows) {
 
 }  // namespace
 
-std::vector<int> improve(const Market& market, const std::vector<int>& rows, int passes) {
-  return Allocator(market, passes).run_from(rows);
+std::vector<int> improve(const Market& market, const std::vector<double>& prices,
+                         const std::vector<int>& rows, int passes) {
+  return Allocator(market, prices, passes).run_from(rows);
 }
 
 Allocation allocate(const Market& market, int passes) {
   std::vector<double> prices = market_prices(market);
-  std::vector<int> rows = improve(market, rows_bought(market, prices), passes);
+  std::vector<int> rows = improve(market, prices, rows_bought(market, prices), passes);
   if (const std::vector<int> held = rows_held(market); !held.empty()) {
-    std::vector<int> kept = improve(market, held, passes);
+    std::vector<int> kept = improve(market, prices, held, passes);
     const double sum = sum_of(market, rows);
     if (!pays(sum - sum_of(market, kept), sum)) rows = std::move(kept);
   }

@@ -23,8 +23,8 @@ inline constexpr int kPartners = 16;
 /// differently move nobody.
 [[nodiscard]] Allocation allocate(const Market& market, int passes = kSearchPasses);
 
-/// As allocate(), but from `rows`, which fit, instead of what the jobs buy. The sum does not fall.
-[[nodiscard]] std::vector<int> improve(const Market& market, const std::vector<int>& rows,
-                                       int passes = kSearchPasses);
+/// Fills and searches from `rows`, which fit. The sum does not fall. `prices`: market_prices().
+[[nodiscard]] std::vector<int> improve(const Market& market, const std::vector<double>& prices,
+                                       const std::vector<int>& rows, int passes = kSearchPasses);
 
 }  // namespace rubato

@@ -104,9 +104,9 @@ Allocation Entrance::run() {
     }
     if (entered) {
       const Market market = stage();
-      std::vector<int> next = allocate(market, passes_).row;
+      auto [next, prices] = allocate(market, passes_);
       // Prices need not find rows for all that keep one. From the rows before, none is lost.
-      rows = loses_none(next) ? std::move(next) : improve(market, rows, passes_);
+      rows = loses_none(next) ? std::move(next) : improve(market, prices, rows, passes_);
     }
     keep_served(place, rows);
   }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,6 +18,7 @@
 
 namespace rubato {
 struct Config;
+struct Snapshot;
 }
 
 namespace rubato::sim {
@@ -113,6 +115,7 @@ struct PolicyContext {
   double refit_share = 0;
   /// Policies that ignore GPU types search the groups in their order (TypeOrder).
   bool types_in_order = false;
+  std::function<void(const Snapshot& snapshot)> watch{};  ///< see RunControl
 };
 
 struct PolicyEntry {

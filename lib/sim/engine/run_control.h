@@ -11,6 +11,7 @@
 
 namespace rubato {
 struct Config;
+struct Snapshot;
 }
 
 namespace rubato::sim {
@@ -21,6 +22,8 @@ struct RunControl {
   double until = 1e300;                     ///< simulated time at which the run stops
   const std::atomic<bool>* stop = nullptr;  ///< when set, the run stops as soon as possible
   const Config* config = nullptr;  ///< for policies rubato and rubato-place; null: defaults
+  /// Receives the snapshot of each round of policies rubato and rubato-place before it decides.
+  std::function<void(const Snapshot& snapshot)> watch;
   /// Receives simulated time, finished jobs of the window, and all jobs of the window. Called
   /// often; must be fast.
   std::function<void(double now, std::size_t finished, std::size_t jobs)> progress;

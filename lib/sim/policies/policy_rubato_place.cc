@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <csignal>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
@@ -47,7 +48,9 @@ std::int64_t whole(double value) {
 class RoundPolicy final : public Policy {
  public:
   RoundPolicy(const PolicyContext& context, Mode mode)
-      : information_(context.information), refit_share_(context.refit_share) {
+      : information_(context.information),
+        refit_share_(context.refit_share),
+        watch_(context.watch) {
     if (context.config != nullptr) config_ = *context.config;
     config_.mode = mode;
     config_.manage_all = true;
@@ -97,6 +100,7 @@ class RoundPolicy final : public Policy {
     hear(state);
     promote_predictable(memory_);
     const Snapshot snapshot = look(state);
+    if (watch_) watch_(snapshot);
     const Plan plan = round(snapshot, models_for(state), config_, at(state.now));
     memory_ = plan.memory;
     return grants_of(state, plan);
@@ -442,6 +446,7 @@ class RoundPolicy final : public Policy {
 
   Information information_;
   double refit_share_;
+  std::function<void(const Snapshot&)> watch_;
   Config config_;
   std::vector<std::string> types_;
   std::map<std::string, std::string> models_;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <set>
 
 #include "lib/json/models_fit.h"
 #include "lib/json/record_writer.h"
@@ -38,19 +40,23 @@ int failure(const Globals& globals, Exit exit, const std::string& text) {
   return report_failure(globals, kWhatIfSchema, exit, text);
 }
 
-/// The default account of the user, from a job in the queue or sacctmgr; "" if neither tells.
+/// The user's default account as sacctmgr tells it; else that of the user's jobs in the queue, if
+/// it is one; else "".
 Submitter submitter_of(const Snapshot& snapshot) {
   Submitter who;
   who.uid = getuid();
   who.user = passwd_name(who.uid);
+  if (const std::string sacctmgr = find_program("sacctmgr"); !sacctmgr.empty()) {
+    const auto answer =
+        run_program({sacctmgr, "-nP", "show", "user", "name=" + who.user, "format=DefaultAccount"},
+                    kSacctmgrTimeout);
+    if (answer) who.account = answer->substr(0, answer->find('\n'));
+  }
+  if (!who.account.empty() || who.user.empty()) return who;
+  std::set<std::string> accounts;
   for (const Job& job : snapshot.jobs)
-    if (job.uid == who.uid && !job.account.empty()) who.account = job.account;
-  const std::string sacctmgr = find_program("sacctmgr");
-  if (!who.account.empty() || sacctmgr.empty()) return who;
-  const auto answer =
-      run_program({sacctmgr, "-nP", "show", "user", "name=" + who.user, "format=DefaultAccount"},
-                  kSacctmgrTimeout);
-  if (answer) who.account = answer->substr(0, answer->find('\n'));
+    if (job.user == who.user && !job.account.empty()) accounts.insert(job.account);
+  if (accounts.size() == 1) who.account = *accounts.begin();
   return who;
 }
 
@@ -63,9 +69,12 @@ Models models_for(const Site& site, const Config& config) {
 }
 
 std::string delays_of(const WhatIfOutcome& out) {
-  if (out.delayed == 0) return "none";
-  return fmt::format("{} job{} by {}", out.delayed, out.delayed == 1 ? "" : "s",
-                     format_duration(out.delay));
+  const auto jobs = [](int count) { return fmt::format("{} job{}", count, count == 1 ? "" : "s"); };
+  if (out.delayed + out.displaced == 0) return "none";
+  const std::string later = jobs(out.delayed) + " by " + format_duration(out.delay);
+  if (out.displaced == 0) return later;
+  const std::string gone = jobs(out.displaced) + " without a start";
+  return out.delayed == 0 ? gone : later + ", " + gone;
 }
 
 void print_table(const WhatIfAnswer& answer, Seconds now) {
@@ -81,13 +90,13 @@ void print_table(const WhatIfAnswer& answer, Seconds now) {
   };
   for (const WhatIfRow& row : answer.rows) {
     const WhatIfOutcome& out = row.outcome;
-    const std::string end = out.start == 0 ? "-" : (out.told ? "" : "<= ") + format_time(out.end);
+    const std::string end = out.end == 0 ? "-" : (out.told ? "" : "<= ") + format_time(out.end);
     const std::string gpus =
         out.start == 0
             ? "-"
             : fmt::format("{} {}", out.gpus, out.gpu_type.empty() ? "GPUs" : out.gpu_type);
     table.add({row.name, when(out.start), when(out.latest), end, gpus,
-               out.start == 0 ? "-" : fmt::format("{:.1f}", out.gpu_hours), delays_of(out)});
+               out.end == 0 ? "-" : fmt::format("{:.1f}", out.gpu_hours), delays_of(out)});
   }
   fmt::print("{}", table.text());
 }
@@ -102,7 +111,7 @@ void print_answer(const WhatIfAnswer& answer, const Job& job, Seconds now,
     fmt::print("{} that Slurm blocks {} left out.\n", answer.blocked,
                answer.blocked == 1 ? "is" : "are");
   const bool limits = std::ranges::any_of(
-      answer.rows, [](const WhatIfRow& row) { return row.outcome.start > 0 && !row.outcome.told; });
+      answer.rows, [](const WhatIfRow& row) { return row.outcome.end > 0 && !row.outcome.told; });
   if (limits)
     fmt::print("\"<=\": at the time limit, since work or speed of the job is not known.\n");
   fmt::print("Jobs that are submitted later may change all of this.\n");
@@ -110,14 +119,15 @@ void print_answer(const WhatIfAnswer& answer, const Job& job, Seconds now,
 }
 
 Result<SubmitOptions> with_script(const Options& options, std::vector<std::string>& notes) {
-  if (options.script.empty()) return options.submit;
+  const SubmitOptions given = merged(options.submit, options_of_environment());
+  if (options.script.empty()) return given;
   const auto text = read_file(options.script == "-" ? "/dev/stdin" : options.script);
   if (!text) return tl::unexpected(text.error());
   auto script = read_script(*text, options.script);
   if (!script) return tl::unexpected(script.error());
   for (const std::string& name : script->ignored)
     notes.push_back(fmt::format("{}: {} is not considered", options.script, name));
-  return merged(options.submit, std::move(script->options));
+  return merged(given, std::move(script->options));
 }
 
 void note(const Site& site, const Snapshot& snapshot, const Job& job,
@@ -133,7 +143,10 @@ void note(const Site& site, const Snapshot& snapshot, const Job& job,
 /// Why the published queue tells nothing any more, or nothing.
 std::optional<std::string> out_of_date(const Site& site, std::vector<std::string>& notes) {
   const auto stats = read_stats(site);
-  if (!stats) return std::nullopt;
+  if (!stats) {
+    notes.emplace_back("whether Rubato runs is not known: " + stats.error().text);
+    return std::nullopt;
+  }
   if (stats->pause) notes.push_back("Rubato is " + pause_words(*stats->pause));
   return loop_stopped(*stats, site.config, now());
 }

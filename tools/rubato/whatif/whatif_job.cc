@@ -4,33 +4,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
+#include <optional>
 #include <set>
 
 #include "lib/base/nearest.h"
 #include "lib/config/values.h"
 #include "lib/core/resize_request.h"
 #include "lib/hints/facts.h"
+#include "lib/policy/algorithms/capacity.h"
+#include "lib/policy/algorithms/empty_fit.h"
 #include "lib/policy/algorithms/job_forecast.h"
 #include "tools/shared/request_words.h"
 
 namespace rubato::tools {
 namespace {
 
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::tolower(c); });
-  return text;
-}
-
-/// `said`, else the variable of sbatch.
-std::string or_variable(const std::string& said, const char* variable) {
-  const char* value = std::getenv(variable);
-  return said.empty() && value != nullptr ? value : said;
-}
-
 Result<const Partition*> partition_of(const std::string& said, const Site& site,
                                       const Snapshot& snapshot) {
-  std::string name = or_variable(said, "SBATCH_PARTITION");
+  std::string name = said;
+  if (name.find(',') != std::string::npos)
+    return fail(fmt::format("--partition: '{}': give one partition", name));
   for (const ConfPartition& conf : site.slurm.partitions())
     if (name.empty() && lower(conf.get("default")) == "yes") name = conf.name;
   if (name.empty() && snapshot.partitions.size() == 1) name = snapshot.partitions.front().name;
@@ -54,12 +47,17 @@ std::string conf_value(const Site& site, const std::string& partition, const std
 
 Result<Seconds> limit_of(const SubmitOptions& options, const Site& site,
                          const std::string& partition) {
-  std::string text = or_variable(options.time, "SBATCH_TIMELIMIT");
+  std::string text = options.time;
   for (const char* key : {"defaulttime", "maxtime"})
     if (text.empty()) text = conf_value(site, partition, key);
   if (text.empty())
     return fail(fmt::format("no time limit of partition {} is known; give --time", partition));
-  return time_limit_from(text);
+  const auto limit = time_limit_from(text);
+  const std::string most = conf_value(site, partition, "maxtime");
+  const auto bound = time_limit_from(most.empty() ? "unlimited" : most);
+  if (limit && bound && *limit > *bound)
+    return fail(fmt::format("--time: '{}': partition {} allows {}", text, partition, most));
+  return limit;
 }
 
 Result<MiB> memory_of(const char* option, const std::string& text) {
@@ -72,7 +70,12 @@ Result<MiB> memory_of(const char* option, const std::string& text) {
 Result<HintRequest> hint_request_of(const SubmitOptions& options, Seconds limit,
                                     const std::vector<std::string>& types) {
   RequestFacts facts;
-  const auto tres = [](const std::string& gpus) { return gpus.empty() ? "" : "gres:gpu:" + gpus; };
+  const auto tres = [](const std::string& gpus) {
+    std::string list;
+    for (const std::string& part : split(gpus, ','))
+      if (!part.empty()) list += (list.empty() ? "gres:gpu:" : ",gres:gpu:") + part;
+    return list;
+  };
   const auto nodes = read_nodes(options.nodes);
   if (!nodes) return tl::unexpected(nodes.error());
   const std::tuple<const char*, const std::string&> counts[] = {
@@ -157,16 +160,37 @@ std::uint32_t last_priority(const Snapshot& snapshot, const std::string& partiti
   return least.value_or(1);
 }
 
-/// At most kMaxSizesShown sizes: the smallest and the largest, and doublings of the smallest.
+/// The requested size, the smallest and the largest, then doublings of the smallest.
 std::vector<int> sizes_shown(const Job& job) {
   const ResolvedHints& hints = *job.hints;
-  std::set<int> sizes{static_cast<int>(requested_gpus(job))};
-  for (int gpus = hints.sizes.smallest(); gpus <= hints.sizes.largest(); gpus *= 2) {
+  std::set<int> sizes;
+  const auto add = [&](int gpus) {
     const int near = hints.sizes.nearest(gpus);
-    if (near % hints.unit == 0) sizes.insert(near);
-  }
-  while (sizes.size() > kMaxSizesShown) sizes.erase(std::prev(sizes.end()));
+    if (near % hints.unit == 0 && sizes.size() < kMaxSizesShown) sizes.insert(near);
+  };
+  for (const int gpus :
+       {static_cast<int>(requested_gpus(job)), hints.sizes.smallest(), hints.sizes.largest()})
+    add(gpus);
+  for (int gpus = hints.sizes.smallest(); gpus < hints.sizes.largest(); gpus *= 2) add(gpus);
   return {sizes.begin(), sizes.end()};
+}
+
+/// Nothing if the nodes of one GPU type carry the request when they are empty; else why not.
+std::optional<std::string> misfit(const Job& job, const Snapshot& snapshot) {
+  const Capacity capacity(snapshot, snapshot.taken);
+  const EmptyFit fit(capacity);
+  std::vector<std::string> accepted;
+  for (const auto type : indices<TypeId>(capacity.types())) {
+    const std::string& name = capacity.types()[type];
+    if (!accepts_type(job, name)) continue;
+    if (fit.types(snapshot.node_sets[job.later_set], job.request)[type]) return std::nullopt;
+    accepted.push_back(name);
+  }
+  if (accepted.empty() && !job.request.gpu_type.empty())
+    return fmt::format("no GPU of type '{}' in partition {}{}", job.request.gpu_type, job.partition,
+                       did_you_mean(job.request.gpu_type, types_in(snapshot, job.later_set)));
+  return fmt::format("the nodes of partition {} do not carry this request, even if empty",
+                     job.partition);
 }
 
 }  // namespace
@@ -194,9 +218,9 @@ Result<Job> job_of(const SubmitOptions& options, const Submitter& submitter, con
   job.label = "new";
   job.user = submitter.user;
   job.uid = submitter.uid;
-  job.account = or_variable(options.account, "SBATCH_ACCOUNT");
+  job.account = options.account;
   if (job.account.empty()) job.account = submitter.account;
-  job.qos = or_variable(options.qos, "SBATCH_QOS");
+  job.qos = options.qos;
   job.partition = name;
   job.tier = (*partition)->tier;
   job.managed = true;
@@ -207,6 +231,7 @@ Result<Job> job_of(const SubmitOptions& options, const Submitter& submitter, con
   job.request = *request;
   job.hints = *hints;
   job.node_set = job.later_set = nodes;
+  if (const auto why = misfit(job, snapshot)) return fail(*why);
   return job;
 }
 

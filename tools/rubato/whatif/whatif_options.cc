@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
 #include <optional>
 #include <set>
 
-#include "lib/base/text.h"
+#include "lib/base/nearest.h"
 #include "lib/config/values.h"
 #include "lib/hints/table.h"
 #include "tools/shared/slurm_conf.h"
@@ -18,6 +19,9 @@ namespace rubato::tools {
 namespace {
 
 constexpr Seconds kMinute = 60;
+// Bounds with which no product of two counts overflows.
+constexpr int kMostTasks = 100'000;
+constexpr int kMostCpus = 10'000;
 
 // Options of sbatch that change neither where nor when a job runs.
 const std::set<std::string>& harmless() {
@@ -51,8 +55,7 @@ const std::set<std::string>& harmless() {
                                            "-v",
                                            "--wait",
                                            "-W",
-                                           "--profile",
-                                           "--nice"};
+                                           "--profile"};
   return names;
 }
 
@@ -118,14 +121,15 @@ void add_submit_options(CommandLine& line, SubmitOptions& options) {
   line.text("--gpus-per-task", options.gpus_per_task, "[TYPE:]N", "As with sbatch");
   line.text("--gres", options.gres, "gpu:[TYPE:]N", "As with sbatch; GPUs only");
   line.text("-N,--nodes", options.nodes, "MIN[-MAX]", "As with sbatch");
-  line.number("-n,--ntasks", options.tasks, "N", "As with sbatch");
-  line.number("-c,--cpus-per-task", options.cpus_per_task, "N", "As with sbatch");
-  line.number("--cpus-per-gpu", options.cpus_per_gpu, "N", "As with sbatch");
+  line.number("-n,--ntasks", options.tasks, 1, kMostTasks, "N", "As with sbatch");
+  line.number("-c,--cpus-per-task", options.cpus_per_task, 1, kMostCpus, "N", "As with sbatch");
+  line.number("--cpus-per-gpu", options.cpus_per_gpu, 1, kMostCpus, "N", "As with sbatch");
   line.text("--mem", options.memory, "SIZE", "As with sbatch");
   line.text("--mem-per-cpu", options.memory_per_cpu, "SIZE", "As with sbatch");
   line.text("--mem-per-gpu", options.memory_per_gpu, "SIZE", "As with sbatch");
   line.text("--comment", options.comment, "TEXT", "As with sbatch: hints after rubato:");
-  line.flag("--exclusive", options.exclusive, "As with sbatch");
+  line.optional_text("--exclusive", options.exclusive_word, options.exclusive, "WORD",
+                     "As with sbatch");
   line.flag("--no-requeue", options.no_requeue, "As with sbatch");
   for (std::size_t i = 0; i < hint_options().size(); ++i) {
     const HintOption& option = hint_options()[i];
@@ -141,13 +145,16 @@ void add_submit_options(CommandLine& line, SubmitOptions& options) {
 Result<ScriptOptions> read_script(std::string_view text, const std::string& path) {
   if (!text.starts_with("#!")) return fail(path + ": not a job script: its first line has no #!");
   std::vector<std::string> words{"#SBATCH"};
-  int number = 0;
-  for (const std::string& line : split(std::string(text), '\n')) {
-    ++number;
+  for (int number = 1; !text.empty(); ++number) {
+    const std::size_t end = std::min(text.find('\n'), text.size() - 1);
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(end + 1);
     if (!line.empty() && !line.starts_with('#')) break;
     if (!line.starts_with("#SBATCH")) continue;
-    const auto more = words_of(std::string_view(line).substr(std::string_view("#SBATCH").size()));
+    const auto more = words_of(line.substr(std::string_view("#SBATCH").size()));
     if (!more) return fail(fmt::format("{}:{}: {}", path, number, more.error().text));
+    if (std::ranges::find(*more, "hetjob") != more->end())
+      return fail(fmt::format("{}:{}: stock Slurm starts heterogeneous jobs", path, number));
     words.insert(words.end(), more->begin(), more->end());
   }
   ScriptOptions script;
@@ -174,6 +181,11 @@ SubmitOptions merged(const SubmitOptions& strong, SubmitOptions weak) {
   for (const auto member :
        {&SubmitOptions::tasks, &SubmitOptions::cpus_per_task, &SubmitOptions::cpus_per_gpu})
     if (strong.*member > 0) weak.*member = strong.*member;
+  if (!(strong.memory + strong.memory_per_cpu + strong.memory_per_gpu).empty()) {
+    weak.memory = strong.memory;
+    weak.memory_per_cpu = strong.memory_per_cpu;
+    weak.memory_per_gpu = strong.memory_per_gpu;
+  }
   weak.exclusive |= strong.exclusive;
   weak.no_requeue |= strong.no_requeue;
   for (std::size_t i = 0; i < hint_options().size(); ++i) {
@@ -187,11 +199,33 @@ SubmitOptions merged(const SubmitOptions& strong, SubmitOptions weak) {
   return weak;
 }
 
+SubmitOptions options_of_environment() {
+  SubmitOptions options;
+  const std::pair<const char*, std::string&> variables[] = {
+      {"SBATCH_PARTITION", options.partition},
+      {"SBATCH_ACCOUNT", options.account},
+      {"SBATCH_QOS", options.qos},
+      {"SBATCH_TIMELIMIT", options.time},
+      {"SBATCH_GPUS", options.gpus},
+      {"SBATCH_GPUS_PER_NODE", options.gpus_per_node},
+      {"SBATCH_GPUS_PER_TASK", options.gpus_per_task},
+      {"SBATCH_GRES", options.gres},
+      {"SBATCH_MEM_PER_NODE", options.memory},
+      {"SBATCH_MEM_PER_CPU", options.memory_per_cpu},
+      {"SBATCH_MEM_PER_GPU", options.memory_per_gpu}};
+  for (const auto& [name, to] : variables)
+    if (const char* value = std::getenv(name)) to = value;
+  return options;
+}
+
 Result<Seconds> time_limit_from(const std::string& text) {
-  if (text == "UNLIMITED" || text == "INFINITE") return kForever;
+  const std::string word = lower(text);
+  if (word == "unlimited" || word == "infinite" || word == "0") return kForever;
   const bool minutes = text.find_first_not_of("0123456789") == std::string::npos;
   const auto value = minutes ? parse_number(text) : parse_duration(text);
-  if (!value || !(*value > 0))
+  constexpr double kMost = 1e9;  // minutes
+  const bool point = text.find('.') != std::string::npos;
+  if (!value || !(*value > 0) || *value > kMost || point)
     return fail(fmt::format("--time: '{}': expected minutes, HH:MM:SS or DAYS-HH:MM:SS", text));
   const double seconds = *value * (minutes ? kMinute : 1);
   // Slurm counts limits in minutes and rounds up (src/common/parse_time.c, time_str2mins()).

@@ -32,6 +32,7 @@ struct SubmitOptions {
   int tasks = 0;
   int cpus_per_task = 0;
   int cpus_per_gpu = 0;
+  std::vector<std::string> exclusive_word;
   bool exclusive = false;
   bool no_requeue = false;
   /// One for each of hint_options().
@@ -57,11 +58,15 @@ struct ScriptOptions {
 /// without #! and for a value that is missing; `path` is for its error.
 [[nodiscard]] Result<ScriptOptions> read_script(std::string_view text, const std::string& path);
 
-/// `strong` where it says something, else `weak`.
+/// The variables of sbatch that are options too. They go before those of a script.
+[[nodiscard]] SubmitOptions options_of_environment();
+
+/// `strong` where it says something, else `weak`. A memory option replaces all three, as with
+/// sbatch.
 [[nodiscard]] SubmitOptions merged(const SubmitOptions& strong, SubmitOptions weak);
 
 /// Seconds of an sbatch time: minutes, minutes:seconds, hours:minutes:seconds, days-hours,
-/// days-hours:minutes, days-hours:minutes:seconds; "UNLIMITED" and "INFINITE" are kForever.
+/// days-hours:minutes, days-hours:minutes:seconds; 0, "unlimited" and "infinite" are kForever.
 [[nodiscard]] Result<Seconds> time_limit_from(const std::string& text);
 
 }  // namespace rubato::tools

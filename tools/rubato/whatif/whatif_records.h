@@ -35,7 +35,8 @@ void describe(Visitor& v, R& row) {
   auto& out = row.outcome;
   v.text("alternative", row.name, kAlways);
   v.past("start", out.start);
-  v.note("start", "if all jobs run for as long as expected; missing: not within the rounds played");
+  v.note("start",
+         "if all jobs run for as long as expected; missing: beyond what was played, or never");
   v.past("latest", out.latest);
   v.note("latest", "start, if all jobs run to their time limits");
   v.past("end", out.end);
@@ -49,6 +50,8 @@ void describe(Visitor& v, R& row) {
   v.note("delayed_jobs", "jobs that start later because of it");
   v.number("delay_s", out.delay, kMaxSamples, kAlways);
   v.note("delay_s", "by how much these start later, in all");
+  v.number("displaced_jobs", out.displaced, kMaxInt, kAlways);
+  v.note("displaced_jobs", "jobs with a start in what was played without it, and none with it");
 }
 
 template <typename Visitor, Is<tools::WhatIfAnswer> R>

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH -p cpu --gpus=8
+#SBATCH -p side --exclusive=user
+true
