@@ -149,8 +149,9 @@ Result<RunMetrics> run_policy(const Suite& suite, const std::string& ruled, Info
     for (const PolicyEntry& one : policies()) names.push_back(one.name);
     return fail(fmt::format("no policy '{}'{}", policy, did_you_mean(policy, names)));
   }
-  const PolicyContext context{suite.cluster,  suite.jobs,        control.seed,        information,
-                              control.config, suite.refit_share, suite.types_in_order, control.watch};
+  const PolicyContext context{suite.cluster,        suite.jobs,     control.seed,
+                              information,          control.config, suite.refit_share,
+                              suite.types_in_order, control.watch};
   const bool hosted = rules == kByPeer;
   if (hosted && suite.host == nullptr) {
     return fail(fmt::format("no peer's rules for policy {} in suite {}", policy, suite.name));

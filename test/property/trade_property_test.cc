@@ -330,7 +330,8 @@ TEST(TradeProperty, PlansSettleWithinThreeRounds) {
   const auto drawn = rc::gen::exec([] { return is_restless(told_jobs()); });
   int restless = 0;
   for (int seed = 0; seed < kDrawn; ++seed)
-    restless += drawn(rc::Random(static_cast<std::uint64_t>(seed)), rc::kNominalSize).value() ? 1 : 0;
+    restless +=
+        drawn(rc::Random(static_cast<std::uint64_t>(seed)), rc::kNominalSize).value() ? 1 : 0;
   EXPECT_LE(restless, 40) << "36; 43 with TestOff=noise";
 }
 

@@ -23,8 +23,8 @@ std::string check_starts(const Snapshot& snapshot, const Plan& plan);
 /// wrong.
 std::string check_reservations(const Snapshot& snapshot, const Plan& plan);
 
-/// The cluster after the changes and the managed starts of `plan`, with the plan's memory. A restart
-/// takes no time; as in slurmctld, a requeued job has another submit time.
+/// The cluster after the changes and the managed starts of `plan`, with the plan's memory. A
+/// restart takes no time; as in slurmctld, a requeued job has another submit time.
 Snapshot apply(const Snapshot& snapshot, const Plan& plan);
 
 /// The cluster at `time`: jobs whose limit has passed have ended.

@@ -12,8 +12,8 @@
 namespace rubato::tools {
 
 /// Parses the words behind a subcommand. Names are comma-separated with their dashes:
-/// "-o,--output". Of an option that is given twice the last value counts. `value` is the name of the value in --help. What an option writes to must live
-/// until parse() returns.
+/// "-o,--output". Of an option that is given twice the last value counts. `value` is the name of
+/// the value in --help. What an option writes to must live until parse() returns.
 class CommandLine {
  public:
   /// One option as --help shows it.

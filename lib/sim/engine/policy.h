@@ -19,7 +19,7 @@
 namespace rubato {
 struct Config;
 struct Snapshot;
-}
+}  // namespace rubato
 
 namespace rubato::sim {
 

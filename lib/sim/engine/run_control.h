@@ -12,7 +12,7 @@
 namespace rubato {
 struct Config;
 struct Snapshot;
-}
+}  // namespace rubato
 
 namespace rubato::sim {
 
