@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <set>
 #include <utility>
@@ -16,13 +17,16 @@
 namespace rubato {
 namespace {
 
-// Ids of the further tasks of arrays, above all that slurmctld gives (MaxJobId is 0x03ffffff).
-constexpr JobId kFirstTaskId = 0x10000000;
-constexpr JobId kFirstHolderId = 0x40000000;
-// The new job comes behind all others of its priority.
-constexpr JobId kLastId = 0x7fffffff;
+// The new job comes after all others of its priority.
+constexpr JobId kLastId = std::numeric_limits<JobId>::max();
 
-// How long jobs run, as far as the models and the queue tell.
+JobId largest_id(const Snapshot& snapshot) {
+  JobId largest = 0;
+  for (const Job& job : snapshot.jobs) largest = std::max(largest, job.key.id);
+  return largest;
+}
+
+// Expected run times of jobs.
 class RunTimes {
  public:
   RunTimes(const Snapshot& snapshot, const Models& models, const Config& config)
@@ -31,7 +35,7 @@ class RunTimes {
     needs_ = predict(input_, capacity.types()).needs;
   }
 
-  // By the work that the job tells and its speed there; nullopt: not known.
+  // From the job's stated work and its forecast throughput; nullopt: unknown.
   [[nodiscard]] std::optional<Seconds> told(const Job& job, const std::string& gpu_type,
                                             const std::vector<NodeShare>& shares) const {
     const ThroughputForecasts& forecasts = input_.models.forecasts();
@@ -59,7 +63,7 @@ class RunTimes {
   std::vector<JobNeed> needs_;
 };
 
-// The tasks of an array that may start, as jobs of their own.
+// Splits an array into its tasks that may start. Further tasks get ids from `next` on.
 std::vector<Job> tasks_of(const Job& job, JobId& next) {
   std::vector<Job> tasks(static_cast<std::size_t>(std::max(1, job.tasks)), job);
   for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -69,9 +73,9 @@ std::vector<Job> tasks_of(const Job& job, JobId& next) {
   return tasks;
 }
 
-// What nodes have in use beside what the listed jobs hold, as jobs without an end.
+// One job without an end per node whose used resources exceed those of the listed jobs.
 std::vector<sim::RunningAtStart> hidden_holders(const Snapshot& now) {
-  Snapshot rest = now;  // what is in use and not accounted for
+  Snapshot rest = now;  // its free resources: in use by no listed job
   for (Node& node : rest.nodes) {
     node.cores_free = node.cores - node.cores_free;
     node.memory_free = node.memory - node.memory_free;
@@ -95,7 +99,7 @@ std::vector<sim::RunningAtStart> hidden_holders(const Snapshot& now) {
       if (group.free > 0) share.gpus.push_back({group.type, group.free});
     if (share.cores == 0 && share.memory == 0 && share.gpus.empty()) continue;
     Job job;
-    job.key = {kFirstHolderId + static_cast<JobId>(holders.size()), 0};
+    job.key = {static_cast<JobId>(holders.size()), 0};  // no job of Slurm was submitted at 0
     job.state = JobState::kRunning;
     job.start = now.taken;
     job.time_limit = job.end_limit = kForever;
@@ -113,7 +117,7 @@ WhatIf::WhatIf(const Snapshot& now, Models models, const Config& config)
   input_.cluster = now;
   input_.begin = now.taken;
   std::set<JobKey> seen;
-  JobId next = kFirstTaskId;
+  JobId next = largest_id(now) + 1;
   for (const Job& job : now.jobs) {
     if (job.state == JobState::kRunning) {
       input_.holders.push_back({job, 0});
@@ -137,8 +141,8 @@ sim::SimulationOutcome WhatIf::play(const Job* job, bool to_limits) const {
     with.jobs.insert(with.jobs.begin(), *job);
   }
   for (sim::RunningAtStart& holder : input.holders) {
-    const double left = seconds_left(now_, holder.job, models_.forecasts(), now_.taken);
     if (holder.ends >= kForever) continue;
+    const double left = seconds_left(now_, holder.job, models_.forecasts(), now_.taken);
     holder.ends =
         to_limits ? holder.job.end_limit : now_.taken + static_cast<Seconds>(std::ceil(left));
   }
@@ -169,7 +173,7 @@ WhatIfOutcome WhatIf::of(const Job& asked) const {
   for (const auto& [other, before] : alone_) {
     const auto with = starts.find(other);
     if (with == starts.end()) {
-      // Later than what was played.
+      // Without a bound, a job that the simulation did not reach may still start.
       if (expected.complete || before < expected.until) ++out.displaced;
     } else if (with->second > before) {
       ++out.delayed;

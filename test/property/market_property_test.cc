@@ -50,7 +50,7 @@ void give_held(Market& market) {
     market.gpus[pool] = held[pool] + draw(0, 3);
 }
 
-// GPUs of each pool that nobody got.
+// GPUs of each pool that no job got.
 std::vector<int> free_of(const Market& market, const Allocation& got) {
   std::vector<int> free = market.gpus;
   for (std::size_t i = 0; i < got.row.size(); ++i) {

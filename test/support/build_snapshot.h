@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/config/config.h"
 #include "lib/core/snapshot.h"
 
 namespace rubato::test {
@@ -41,6 +42,14 @@ inline Snapshot make_cluster(const std::vector<std::pair<std::string, int>>& nod
   snapshot.node_sets.push_back(all);
   snapshot.partitions.push_back({"gpu", 1, true, 0});
   return snapshot;
+}
+
+/// A configuration in which Rubato manages all partitions.
+inline Config managing_all(Mode mode) {
+  Config config;
+  config.mode = mode;
+  config.manage_all = true;
+  return config;
 }
 
 /// Adds a managed pending job that requests `gpus` GPUs in total, with a limit of one hour, after

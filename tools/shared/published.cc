@@ -140,6 +140,13 @@ Result<ModelsFit> read_models_fit(const Site& site) {
   return fit;
 }
 
+Models models_with(ModelsFit fit, const Config& config) {
+  fit.speeds = config.speeds();
+  fit.memory = config.gpu_memory();
+  fit.links = config.gpu_links();
+  return models_of(fit);
+}
+
 StartRecords read_decisions(const Site& site) {
   const auto text = read_published(site, "decisions.json", "the decisions");
   if (!text) return {};

@@ -53,6 +53,8 @@ struct PublishedPlan {
 [[nodiscard]] Result<PublishedStats> read_stats(const Site& site);
 [[nodiscard]] Result<ModelsTable> read_models(const Site& site);
 [[nodiscard]] Result<ModelsFit> read_models_fit(const Site& site);
+/// The models of `fit` with the speeds, memory and links of GPU types in `config`.
+[[nodiscard]] Models models_with(ModelsFit fit, const Config& config);
 /// What running jobs started with; none where nothing of it is published.
 [[nodiscard]] StartRecords read_decisions(const Site& site);
 /// `name` can be read where nothing is hidden.

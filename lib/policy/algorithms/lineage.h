@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Memory of a job beyond its requeues.
+// Memory of requeued jobs.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,10 @@
 namespace rubato {
 
 /// A requeue gives a job a new submit time (slurmctld job_mgr.c, _job_requeue_op()), so a new key;
-/// its id stays. The memory of `snapshot` with all that is remembered of the runs before moved to
-/// the present key of each requeued job. Of several records of a job the last one is kept. nullopt
-/// if nothing moves. A job that was never requeued takes nothing from an earlier one with its id.
+/// its id stays. Returns the memory of `snapshot` with service, progress and progress history of
+/// earlier runs under the present key of each requeued job. If a job has several records, the last
+/// one is kept. Returns nullopt if nothing moves. A job without requeues takes no record of an
+/// earlier job with its id.
 [[nodiscard]] std::optional<Memory> follow_requeues(const Snapshot& snapshot);
 
 }  // namespace rubato

@@ -19,8 +19,8 @@ inline constexpr int kPartners = 16;
 /// What the jobs buy at market_prices() is taken. What stays free goes to the upgrades of most
 /// value a GPU. Then a local search: a job goes to a better row, and one other job makes room for
 /// it, as long as the sum grows, in at most `passes` passes over all jobs. The same is tried from
-/// the rows that jobs hold, and is taken if the sum is as high: so prices that end a little
-/// differently move nobody.
+/// the rows that jobs hold, and taken if the sum is at least as high, so that a small change of
+/// prices moves no job.
 [[nodiscard]] Allocation allocate(const Market& market, int passes = kSearchPasses);
 
 /// Fills and searches from `rows`, which fit. The sum does not fall. `prices`: market_prices().

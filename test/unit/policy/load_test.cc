@@ -128,12 +128,7 @@ TEST(PriceOfAGpuSecond, HeldGpusCountUntilTheyComeFree) {
 
 // The effect on rounds.
 
-Config placing() {
-  Config config;
-  config.mode = Mode::kPlace;
-  config.manage_all = true;
-  return config;
-}
+Config placing() { return test::managing_all(Mode::kPlace); }
 
 // 300 samples/s on one GPU; 1.6 and 2.2 times that on two and four: more GPUs waste GPU-seconds.
 Models wasteful() {

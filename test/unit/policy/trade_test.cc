@@ -24,12 +24,7 @@ using test::share_of;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-Config elastic() {
-  Config config;
-  config.mode = Mode::kElastic;
-  config.manage_all = true;
-  return config;
-}
+Config elastic() { return test::managing_all(Mode::kElastic); }
 
 // With further jobs to come, so that short jobs go first.
 Config busy() {

@@ -19,12 +19,7 @@ using test::make_cluster;
 using test::share_of;
 using ::testing::HasSubstr;
 
-Config placing() {
-  Config config;
-  config.mode = Mode::kPlace;
-  config.manage_all = true;
-  return config;
-}
+Config placing() { return test::managing_all(Mode::kPlace); }
 
 ThroughputObservation observation(const char* job_type, const char* gpu_type, double throughput,
                                   int gpus = 1) {

@@ -84,16 +84,6 @@ Result<std::optional<ModelsFit>> replay_models(const Options& options) {
   return std::optional<ModelsFit>(std::move(*fit));
 }
 
-/// Uses the speeds, memory and links of the configuration: `--config` may test other values,
-/// otherwise they are the same.
-Models models_for(std::optional<ModelsFit> fit, const Config& config) {
-  ModelsFit made = fit ? std::move(*fit) : ModelsFit{};
-  made.speeds = config.speeds();
-  made.memory = config.gpu_memory();
-  made.links = config.gpu_links();
-  return models_of(made);
-}
-
 int replay(const Options& options) {
   const auto text = read_input(options.replay);
   if (!text) return failure(kFailed, text.error().text);
@@ -103,7 +93,7 @@ int replay(const Options& options) {
   if (!config) return failure(kFailed, config.error().text);
   auto fit = replay_models(options);
   if (!fit) return failure(kFailed, fit.error().text);
-  const Models models = models_for(std::move(*fit), *config);
+  const Models models = models_with(std::move(*fit).value_or(ModelsFit{}), *config);
   Plan plan = round(*snapshot, models, *config, snapshot->taken);
   plan.snapshot_fingerprint = fingerprint(to_json(*snapshot));
   plan.models_fingerprint = fingerprint(fit_of(models));

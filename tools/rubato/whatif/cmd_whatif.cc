@@ -40,8 +40,8 @@ int failure(const Globals& globals, Exit exit, const std::string& text) {
   return report_failure(globals, kWhatIfSchema, exit, text);
 }
 
-/// The user's default account as sacctmgr tells it; else that of the user's jobs in the queue, if
-/// it is one; else "".
+/// The user's default account from sacctmgr, else the one account of all jobs of the user in the
+/// queue, else "".
 Submitter submitter_of(const Snapshot& snapshot) {
   Submitter who;
   who.uid = getuid();
@@ -58,14 +58,6 @@ Submitter submitter_of(const Snapshot& snapshot) {
     if (job.user == who.user && !job.account.empty()) accounts.insert(job.account);
   if (accounts.size() == 1) who.account = *accounts.begin();
   return who;
-}
-
-Models models_for(const Site& site, const Config& config) {
-  ModelsFit fit = read_models_fit(site).value_or(ModelsFit{});
-  fit.speeds = config.speeds();
-  fit.memory = config.gpu_memory();
-  fit.links = config.gpu_links();
-  return models_of(fit);
 }
 
 std::string delays_of(const WhatIfOutcome& out) {
@@ -104,17 +96,16 @@ void print_table(const WhatIfAnswer& answer, Seconds now) {
 void print_answer(const WhatIfAnswer& answer, const Job& job, Seconds now,
                   const std::vector<std::string>& notes) {
   print_table(answer, now);
-  fmt::print("\n{} waiting job{} played. This one had priority {}{}.\n", answer.waiting,
-             answer.waiting == 1 ? " was" : "s were", job.priority,
-             job.priority_set ? "" : ", the lowest of partition " + answer.partition);
+  fmt::print("\nSimulated {} waiting job{} and this one with priority {}.\n", answer.waiting,
+             answer.waiting == 1 ? "" : "s", job.priority);
   if (answer.blocked > 0)
-    fmt::print("{} that Slurm blocks {} left out.\n", answer.blocked,
-               answer.blocked == 1 ? "is" : "are");
+    fmt::print("Left out: {} job{} that Slurm blocks.\n", answer.blocked,
+               answer.blocked == 1 ? "" : "s");
   const bool limits = std::ranges::any_of(
       answer.rows, [](const WhatIfRow& row) { return row.outcome.end > 0 && !row.outcome.told; });
   if (limits)
-    fmt::print("\"<=\": at the time limit, since work or speed of the job is not known.\n");
-  fmt::print("Jobs that are submitted later may change all of this.\n");
+    fmt::print("\"<=\": the time limit; the work or the throughput of the job is unknown.\n");
+  fmt::print("Jobs submitted later can change these times.\n");
   for (const std::string& one : notes) fmt::print("{}.\n", one);
 }
 
@@ -135,16 +126,17 @@ void note(const Site& site, const Snapshot& snapshot, const Job& job,
   if (site.config.mode == Mode::kObserve)
     notes.emplace_back("Rubato observes: stock Slurm starts the jobs, and may decide otherwise");
   if (snapshot.private_data.jobs && !sees_all(site, "snapshot.json"))
-    notes.emplace_back("PrivateData hides jobs of others, so they are not in this answer");
+    notes.emplace_back("PrivateData hides jobs of others: what they use counts as used for ever");
   if (job.hints && !job.hints->job_type.empty() && job.account.empty())
-    notes.emplace_back("no account is known, so no profile; give --account");
+    notes.emplace_back(
+        "your account is unknown, so the profile of the job type is too; give --account");
 }
 
-/// Why the published queue tells nothing any more, or nothing.
+/// Why the published queue is out of date; nullopt if it is not.
 std::optional<std::string> out_of_date(const Site& site, std::vector<std::string>& notes) {
   const auto stats = read_stats(site);
   if (!stats) {
-    notes.emplace_back("whether Rubato runs is not known: " + stats.error().text);
+    notes.emplace_back("unknown whether Rubato runs: " + stats.error().text);
     return std::nullopt;
   }
   if (stats->pause) notes.push_back("Rubato is " + pause_words(*stats->pause));
@@ -174,8 +166,8 @@ int run(const Globals& globals, const Options& options) {
   const auto job = job_of(*submit, submitter_of(snapshot), *site, snapshot, options.priority);
   if (!job) return failure(globals, kFailed, job.error().text);
   note(*site, snapshot, *job, notes);
-  const WhatIfAnswer answer =
-      answer_of(*job, snapshot, models_for(*site, site->config), site->config);
+  const Models models = models_with(read_models_fit(*site).value_or(ModelsFit{}), site->config);
+  const WhatIfAnswer answer = answer_of(*job, snapshot, models, site->config);
   if (!globals.json) return print_answer(answer, *job, snapshot.taken, notes), kOk;
   Json json = document(kWhatIfSchema, snapshot.slurm_version, notes);
   json.update(json::json_of(answer));

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
 #include "lib/base/nearest.h"
+#include "lib/base/text.h"
 #include "lib/config/values.h"
 #include "lib/core/resize_request.h"
 #include "lib/hints/facts.h"
@@ -143,11 +145,17 @@ Result<ResolvedHints> hints_of(const SubmitOptions& options, const HintRequest& 
                        pairs.empty() ? Spelling::kComment : Spelling::kOption);
 }
 
-std::vector<std::string> types_in(const Snapshot& snapshot, NodeSetIndex set) {
-  std::set<std::string> types;
+std::map<std::string, int> gpus_in_nodes(const Snapshot& snapshot, NodeSetIndex set) {
+  std::map<std::string, int> gpus;
   for (const NodeIndex node : snapshot.node_sets[set])
-    for (const GpuGroup& group : snapshot.nodes[node].gpus) types.insert(group.type);
-  return {types.begin(), types.end()};
+    for (const GpuGroup& group : snapshot.nodes[node].gpus) gpus[group.type] += group.total;
+  return gpus;
+}
+
+std::vector<std::string> types_in(const Snapshot& snapshot, NodeSetIndex set) {
+  std::vector<std::string> types;
+  for (const auto& [type, unused] : gpus_in_nodes(snapshot, set)) types.push_back(type);
+  return types;
 }
 
 std::uint32_t last_priority(const Snapshot& snapshot, const std::string& partition) {
@@ -175,7 +183,7 @@ std::vector<int> sizes_shown(const Job& job) {
   return {sizes.begin(), sizes.end()};
 }
 
-/// Nothing if the nodes of one GPU type carry the request when they are empty; else why not.
+/// Why the request fits on the nodes of no GPU type even if they are empty; nullopt if it fits.
 std::optional<std::string> misfit(const Job& job, const Snapshot& snapshot) {
   const Capacity capacity(snapshot, snapshot.taken);
   const EmptyFit fit(capacity);
@@ -186,11 +194,16 @@ std::optional<std::string> misfit(const Job& job, const Snapshot& snapshot) {
     if (fit.types(snapshot.node_sets[job.later_set], job.request)[type]) return std::nullopt;
     accepted.push_back(name);
   }
+  const std::map<std::string, int> gpus = gpus_in_nodes(snapshot, job.later_set);
+  std::vector<std::string> has;
+  for (const auto& [type, count] : gpus) has.push_back(fmt::format("{} {}", count, type));
+  const std::string where =
+      fmt::format("partition {} has {} GPUs", job.partition, list_text(has, 8));
   if (accepted.empty() && !job.request.gpu_type.empty())
-    return fmt::format("no GPU of type '{}' in partition {}{}", job.request.gpu_type, job.partition,
-                       did_you_mean(job.request.gpu_type, types_in(snapshot, job.later_set)));
-  return fmt::format("the nodes of partition {} do not carry this request, even if empty",
-                     job.partition);
+    return fmt::format("no GPU type '{}': {}{}", job.request.gpu_type, where,
+                       did_you_mean(job.request.gpu_type, capacity.types()));
+  return fmt::format("the request does not fit on the nodes of one GPU type, even if empty: {}",
+                     where);
 }
 
 }  // namespace
@@ -226,7 +239,6 @@ Result<Job> job_of(const SubmitOptions& options, const Submitter& submitter, con
   job.managed = true;
   job.priority =
       priority > 0 ? static_cast<std::uint32_t>(priority) : last_priority(snapshot, name);
-  job.priority_set = priority > 0;
   job.time_limit = *limit;
   job.request = *request;
   job.hints = *hints;

@@ -146,9 +146,8 @@ Result<ScriptOptions> read_script(std::string_view text, const std::string& path
   if (!text.starts_with("#!")) return fail(path + ": not a job script: its first line has no #!");
   std::vector<std::string> words{"#SBATCH"};
   for (int number = 1; !text.empty(); ++number) {
-    const std::size_t end = std::min(text.find('\n'), text.size() - 1);
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(end + 1);
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
     if (!line.empty() && !line.starts_with('#')) break;
     if (!line.starts_with("#SBATCH")) continue;
     const auto more = words_of(line.substr(std::string_view("#SBATCH").size()));

@@ -36,12 +36,12 @@ void describe(Visitor& v, R& row) {
   v.text("alternative", row.name, kAlways);
   v.past("start", out.start);
   v.note("start",
-         "if all jobs run for as long as expected; missing: beyond what was played, or never");
+         "if all jobs run for as long as expected; missing: beyond the simulation, or never");
   v.past("latest", out.latest);
   v.note("latest", "start, if all jobs run to their time limits");
   v.past("end", out.end);
   v.yes("end_is_limit", out.start > 0 && !out.told);
-  v.note("end_is_limit", "nothing is known of its run time, so `end` is at its time limit");
+  v.note("end_is_limit", "its run time is unknown, so `end` is its time limit");
   v.text("gpu_type", out.gpu_type);
   v.number("gpus", out.gpus, kMaxInt);
   v.texts("nodes", out.nodes);
@@ -49,9 +49,9 @@ void describe(Visitor& v, R& row) {
   v.number("delayed_jobs", out.delayed, kMaxInt, kAlways);
   v.note("delayed_jobs", "jobs that start later because of it");
   v.number("delay_s", out.delay, kMaxSamples, kAlways);
-  v.note("delay_s", "by how much these start later, in all");
+  v.note("delay_s", "sum of their delays");
   v.number("displaced_jobs", out.displaced, kMaxInt, kAlways);
-  v.note("displaced_jobs", "jobs with a start in what was played without it, and none with it");
+  v.note("displaced_jobs", "jobs that start in the simulation without it, but not with it");
 }
 
 template <typename Visitor, Is<tools::WhatIfAnswer> R>
@@ -60,7 +60,7 @@ void describe(Visitor& v, R& answer) {
   v.text("account", answer.account);
   v.text("job_type", answer.job_type);
   v.number("waiting", answer.waiting, kMaxInt, kAlways);
-  v.note("waiting", "pending jobs that were played");
+  v.note("waiting", "pending jobs in the simulation");
   v.number("blocked", answer.blocked, kMaxInt, kAlways);
   v.note("blocked", "pending jobs that Slurm blocks, left out");
   v.list("alternatives", answer.rows, kUnlimited, kAlways);
