@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lib/policy/algorithms/assign.h"
 
+#include <algorithm>
 #include <cstddef>
 
 namespace rubato {
@@ -12,23 +13,27 @@ namespace {
 // 1; column 0 stands for the row that is being added.
 class Solver {
  public:
-  Solver(const Costs& costs, const std::vector<double>& without)
+  Solver(const Costs& costs, const std::vector<double>& without, int run)
       : costs_(costs),
         without_(without),
-        columns_(costs.columns + costs.rows),
+        run_(run),
         u_(size(costs.rows), 0),
-        v_(size(columns_), 0),
-        row_of_(size(columns_), 0),
-        came_from_(size(columns_), 0) {}
+        v_(size(costs.columns + costs.rows), 0),
+        row_of_(size(costs.columns + costs.rows), 0),
+        came_from_(size(costs.columns + costs.rows), 0),
+        distance_(size(costs.columns + costs.rows), kForbidden) {}
 
   void add(int row) {
     row_of_[0] = row;
-    std::vector<double> distance(size(columns_), kForbidden);
-    std::vector<bool> done(size(columns_), false);
+    tree_.clear();
+    own_.clear();
+    open_ = candidates();
+    for (const int column : open_) distance_[index(column)] = kForbidden;
     int column = 0;
     do {
-      done[index(column)] = true;
-      column = next(column, distance, done);
+      tree_.push_back(column);
+      look_from(column);
+      column = move_on();
     } while (row_of_[index(column)] != 0);
     while (column != 0) {
       const int previous = came_from_[index(column)];
@@ -50,54 +55,82 @@ class Solver {
   static std::size_t size(int count) { return static_cast<std::size_t>(count) + 1; }
   static std::size_t index(int i) { return static_cast<std::size_t>(i); }
 
-  [[nodiscard]] double cost(int row, int column) const {
-    if (column <= costs_.columns) return costs_.at(row - 1, column - 1);
-    if (column == costs_.columns + row) return without_[index(row - 1)];
-    return kForbidden;
+  // The given columns up to the first free one of each run. A free column has potential 0, so the
+  // columns behind it are no nearer, and a path ends at the first free one. That one was in no tree
+  // before, so with potential 0 for the columns behind it no reduced cost falls below 0.
+  [[nodiscard]] std::vector<int> candidates() const {
+    std::vector<int> columns;
+    for (int first = 1; first <= costs_.columns; first += run_) {
+      for (int column = first; column < first + run_; ++column) {
+        columns.push_back(column);
+        if (row_of_[index(column)] == 0) break;
+      }
+    }
+    return columns;
   }
 
-  // Looks from the row that holds `column`, then moves on to the nearest column not yet done and
-  // shifts the potentials by its distance. There always is one: the row's own.
-  int next(int column, std::vector<double>& distance, const std::vector<bool>& done) {
+  // Distances by way of the row that holds `column`. Of the columns for going without, only the
+  // row's own can be reached from it.
+  void look_from(int column) {
     const int row = row_of_[index(column)];
+    const double u = u_[index(row)];
+    const double* cost =
+        costs_.columns > 0 ? &costs_.cost[index((row - 1)) * index(costs_.columns)] : nullptr;
+    for (const int j : open_) {
+      const double reduced = cost[j - 1] - u - v_[index(j)];
+      if (reduced >= distance_[index(j)]) continue;
+      distance_[index(j)] = reduced;
+      came_from_[index(j)] = column;
+    }
+    const int own = costs_.columns + row;
+    // A column for going without is held by its own row only, so it is no way to others.
+    distance_[index(own)] = without_[index(row - 1)] - u - v_[index(own)];
+    came_from_[index(own)] = column;
+    own_.insert(std::lower_bound(own_.begin(), own_.end(), own), own);
+  }
+
+  // The nearest column that is not in the tree, at equal distance the first; shifts the potentials
+  // of the tree by its distance. There always is one: the row's own.
+  int move_on() {
+    std::vector<int>* from = &own_;
+    std::size_t at = 0;
     double least = kForbidden;
-    int nearest = 0;
-    for (int j = 1; j <= columns_; ++j) {
-      if (done[index(j)]) continue;
-      const double reduced = cost(row, j) - u_[index(row)] - v_[index(j)];
-      if (reduced < distance[index(j)]) {
-        distance[index(j)] = reduced;
-        came_from_[index(j)] = column;
+    for (std::vector<int>* columns : {&open_, &own_})
+      for (std::size_t i = 0; i < columns->size(); ++i) {
+        const double distance = distance_[index((*columns)[i])];
+        if (distance >= least) continue;
+        least = distance;
+        from = columns;
+        at = i;
       }
-      if (distance[index(j)] < least) {
-        least = distance[index(j)];
-        nearest = j;
-      }
+    for (const int column : tree_) {
+      u_[index(row_of_[index(column)])] += least;
+      v_[index(column)] -= least;
     }
-    for (int j = 0; j <= columns_; ++j) {
-      if (done[index(j)]) {
-        u_[index(row_of_[index(j)])] += least;
-        v_[index(j)] -= least;
-      } else {
-        distance[index(j)] -= least;
-      }
-    }
+    for (const std::vector<int>* columns : {&open_, &own_})
+      for (const int column : *columns) distance_[index(column)] -= least;
+    const int nearest = (*from)[at];
+    from->erase(from->begin() + static_cast<std::ptrdiff_t>(at));
     return nearest;
   }
 
   const Costs& costs_;
   const std::vector<double>& without_;
-  int columns_;                 ///< given ones and one a row
-  std::vector<double> u_;       ///< by row, from 1
-  std::vector<double> v_;       ///< by column, from 1
-  std::vector<int> row_of_;     ///< by column; 0: free
-  std::vector<int> came_from_;  ///< by column, on the path
+  int run_;                       ///< length of the runs of columns
+  std::vector<double> u_;         ///< by row, from 1
+  std::vector<double> v_;         ///< by column: the given ones from 1, then one a row
+  std::vector<int> row_of_;       ///< by column; 0: free
+  std::vector<int> came_from_;    ///< by column, on the path
+  std::vector<double> distance_;  ///< by column, on the path
+  std::vector<int> tree_;         ///< columns whose rows were looked from
+  std::vector<int> open_;         ///< given columns not in the tree, ascending
+  std::vector<int> own_;          ///< reached columns for going without, not in the tree, ascending
 };
 
 }  // namespace
 
-std::vector<int> assign(const Costs& costs, const std::vector<double>& without) {
-  Solver solver(costs, without);
+std::vector<int> assign(const Costs& costs, const std::vector<double>& without, int run) {
+  Solver solver(costs, without, run);
   for (int row = 1; row <= costs.rows; ++row) solver.add(row);
   return solver.answer();
 }

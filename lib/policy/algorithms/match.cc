@@ -40,7 +40,7 @@ std::vector<TypeMatch> match(const std::vector<Contender>& contenders,
     }
   }
   const std::vector<int> columns =
-      assign(costs, std::vector<double>(static_cast<std::size_t>(jobs), kNoPool));
+      assign(costs, std::vector<double>(static_cast<std::size_t>(jobs), kNoPool), jobs);
   std::vector<TypeMatch> matches(contenders.size());
   for (std::size_t j = 0; j < columns.size(); ++j) {
     if (columns[j] >= 0) matches[j] = {columns[j] / jobs, columns[j] % jobs};

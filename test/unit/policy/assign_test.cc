@@ -80,5 +80,30 @@ TEST(Assign, IsAsGoodAsBruteForce) {
   }
 }
 
+// With distinct costs the best answer is one only, and ties inside a run are taken in order.
+TEST(Assign, RunsOfRisingCostsGiveTheSameAnswer) {
+  std::mt19937 random(12);
+  for (int round = 0; round < 2000; ++round) {
+    const int rows = static_cast<int>(random() % 9);
+    const int run = static_cast<int>(random() % 9) + 1;
+    const int runs = static_cast<int>(random() % 4);
+    Costs costs(rows, runs * run);
+    for (int row = 0; row < rows; ++row) {
+      for (int group = 0; group < runs; ++group) {
+        if (random() % 5 == 0) continue;
+        double cost = static_cast<double>(random() % 100000);
+        for (int place = 0; place < run; ++place) {
+          costs.at(row, group * run + place) = cost;
+          cost += random() % 6 == 0 ? 0 : static_cast<double>(random() % 100000);
+        }
+      }
+    }
+    std::vector<double> without;
+    for (int row = 0; row < rows; ++row)
+      without.push_back(static_cast<double>(random() % 400000) + .5);
+    ASSERT_EQ(assign(costs, without, run), assign(costs, without)) << "round " << round;
+  }
+}
+
 }  // namespace
 }  // namespace rubato
