@@ -18,6 +18,8 @@ constexpr std::array kBlocks{"none",      "limit", "license", "array-limit", "re
                              "partition", "nodes", "other",   "left-out"};
 constexpr std::array kReserveReasons{"first", "waited", "starvation"};
 constexpr std::array kChangeActions{"shrink", "grow", "restart", "stop", "notify"};
+constexpr std::array kStayReasons{"fastest", "uncertain", "cost",    "price",
+                                  "no-gpus", "others",    "no-nodes"};
 constexpr std::array kVerdicts{"start", "attempt", "reserve", "wait", "blocked", "stock"};
 
 template <typename Enum, std::size_t N>
@@ -40,6 +42,7 @@ const char* to_string(JobState state) { return word(kJobStates, state); }
 const char* to_string(Block block) { return word(kBlocks, block); }
 const char* to_string(ReserveReason reason) { return word(kReserveReasons, reason); }
 const char* to_string(ChangeAction action) { return word(kChangeActions, action); }
+const char* to_string(StayReason reason) { return word(kStayReasons, reason); }
 const char* to_string(Verdict verdict) { return word(kVerdicts, verdict); }
 
 std::optional<JobState> job_state_from(const std::string& text) {
@@ -48,6 +51,9 @@ std::optional<JobState> job_state_from(const std::string& text) {
 std::optional<Block> block_from(const std::string& text) { return value<Block>(kBlocks, text); }
 std::optional<ReserveReason> reserve_reason_from(const std::string& text) {
   return value<ReserveReason>(kReserveReasons, text);
+}
+std::optional<StayReason> stay_reason_from(const std::string& text) {
+  return value<StayReason>(kStayReasons, text);
 }
 std::optional<ChangeAction> change_action_from(const std::string& text) {
   return value<ChangeAction>(kChangeActions, text);

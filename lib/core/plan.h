@@ -72,6 +72,32 @@ struct Change {
   bool operator==(const Change&) const = default;
 };
 
+/// Why a running job keeps its GPUs although another configuration was compared with them.
+enum class StayReason {
+  kFastest,    ///< no other configuration that it could have ends it earlier
+  kUncertain,  ///< the forecasts are too uncertain to call the other one faster
+  kCost,       ///< what it gains does not pay for the cost of the change
+  kPrice,      ///< what it gains is worth less than the GPUs cost at the prices of the round
+  kNoGpus,     ///< fewer GPUs of the type are free or held by jobs that may change
+  kOthers,     ///< jobs of the market hold the GPUs, or get them
+  kNoNodes,    ///< the market gave it the other one, but no nodes carry that as well
+};
+
+/// A running job that consented to changes (hint checkpoint) and keeps its GPUs. Mode elastic only.
+struct Stay {
+  JobKey job;
+  std::string partition;
+  StayReason reason = StayReason::kFastest;
+  std::string gpu_type;      ///< the best other configuration; "" for kFastest
+  int gpus = 0;              ///< of it, in total; 0 for kFastest
+  double seconds_left = 0;   ///< forecast until its end, as it runs now
+  double seconds_there = 0;  ///< in the other one, the cost of the change included; 0 for kFastest
+  double cost = 0;           ///< of it: seconds without progress
+  int available = 0;         ///< for kNoGpus: GPUs of the type that the market has
+
+  bool operator==(const Stay&) const = default;
+};
+
 /// The fact of an explanation that names the execution plan chosen for a start.
 inline constexpr const char* kPlanGiven = "plan_given";
 
@@ -116,6 +142,7 @@ struct Plan {
   std::string models_fingerprint;    ///< of models-fit.json; "" where nothing was learnt
   std::vector<Start> starts;
   std::vector<Change> changes;            ///< of running jobs, sorted by key; mode elastic only
+  std::vector<Stay> stays;                ///< running jobs, sorted by key; mode elastic only
   std::vector<TypePrice> prices;          ///< by name of the GPU type; mode elastic only
   std::vector<Reservation> reservations;  ///< sorted by start, then key
   std::vector<Explanation> explanations;  ///< one per pending job, in order
@@ -126,6 +153,8 @@ struct Plan {
 
 [[nodiscard]] const char* to_string(ChangeAction);
 [[nodiscard]] std::optional<ChangeAction> change_action_from(const std::string&);
+[[nodiscard]] const char* to_string(StayReason);
+[[nodiscard]] std::optional<StayReason> stay_reason_from(const std::string&);
 [[nodiscard]] const char* to_string(Verdict);
 [[nodiscard]] std::optional<Verdict> verdict_from(const std::string&);
 

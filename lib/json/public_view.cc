@@ -90,6 +90,7 @@ Plan public_view(Plan plan, const Snapshot& shown) {
   if (hidden.jobs) {
     plan.starts.clear();
     plan.changes.clear();
+    plan.stays.clear();
     plan.reservations.clear();
     plan.explanations.clear();
     hide_jobs(plan.memory);
@@ -100,11 +101,13 @@ Plan public_view(Plan plan, const Snapshot& shown) {
     plan.memory.noises.clear();
     plan.memory.works.clear();
     for (Change& change : plan.changes) change.seconds_left = change.seconds_then = change.cost = 0;
+    plan.stays.clear();
     for (Explanation& explanation : plan.explanations) hide_throughputs(explanation);
   }
   if (hidden.nodes) {
     plan.starts.clear();
     plan.changes.clear();
+    plan.stays.clear();
     plan.reservations.clear();
     plan.memory.reservations.clear();
     for (Explanation& explanation : plan.explanations) hide_nodes(explanation);

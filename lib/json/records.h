@@ -411,6 +411,27 @@ void describe(Visitor& v, R& change) {
   v.note("cost", "seconds without progress");
 }
 
+template <typename Visitor, Is<Stay> R>
+void describe(Visitor& v, R& stay) {
+  describe(v, stay.job);
+  v.text("partition", stay.partition);
+  v.expected("partition");
+  v.required_word("reason", stay.reason, stay_reason_from);
+  v.text("gpu_type", stay.gpu_type);
+  v.note("gpu_type", "of the best other configuration");
+  v.count("gpus", stay.gpus);
+  v.note("gpus", "of the best other configuration, in total; left out for fastest");
+  v.amount("seconds_left", stay.seconds_left);
+  v.note("seconds_left", "forecast until its end, as it runs now");
+  v.amount("seconds_there", stay.seconds_there);
+  v.note("seconds_there", "forecast in the other configuration, the cost of the change included");
+  v.amount("cost", stay.cost);
+  v.note("cost", "seconds without progress");
+  v.count("available", stay.available);
+  v.note("available",
+         "for no-gpus: GPUs of the type that are free or held by jobs that may change");
+}
+
 template <typename Visitor, Is<SizeOutcome> R>
 void describe(Visitor& v, R& size) {
   v.count("gpus", size.gpus);
@@ -462,6 +483,10 @@ void describe(Visitor& v, R& plan) {
   v.list("starts", plan.starts);
   v.list("changes", plan.changes);
   v.note("changes", "of running jobs; mode elastic only");
+  v.list("stays", plan.stays);
+  v.note("stays",
+         "running jobs that may change and keep their GPUs, with the best other configuration; "
+         "mode elastic only");
   v.list("prices", plan.prices);
   v.list("reservations", plan.reservations);
   v.list("explanations", plan.explanations);

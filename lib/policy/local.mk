@@ -102,4 +102,6 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/trade.cc \
   lib/policy/trade.h \
   lib/policy/trade_nodes.cc \
-  lib/policy/trade_nodes.h
+  lib/policy/trade_nodes.h \
+  lib/policy/trade_stays.cc \
+  lib/policy/trade_stays.h

@@ -27,6 +27,7 @@ Plan make_plan(Seconds now, Placements placements, Trades trades,
   plan.made = now;
   plan.starts = std::move(placements.starts);
   plan.changes = std::move(trades.changes);
+  plan.stays = std::move(trades.stays);
   plan.prices = std::move(trades.prices);
   plan.explanations = std::move(explanations);
   plan.memory = std::move(memory);

@@ -23,6 +23,7 @@
 #include "lib/policy/market/rank_value.h"
 #include "lib/policy/memory.h"
 #include "lib/policy/trade_nodes.h"
+#include "lib/policy/trade_stays.h"
 
 namespace rubato {
 namespace {
@@ -136,9 +137,7 @@ MarketJob bids_of(const RoundInput& input, const ConfigurationTable& table, doub
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const NextConfiguration& row = table.rows[i];
     const bool stays = static_cast<int>(i) == table.held;
-    const double noise =
-        input.config.off(Mechanism::kNoise) ? 0 : std::hypot(row.stddev, held.stddev);
-    const double then = sure_seconds(held.seconds, row.seconds, noise);
+    const double then = sure_seconds(held.seconds, row.seconds, noise_between(input, held, row));
     const double worth = stays ? value_of_staying(terms) : value_of_change(terms, then);
     bids.rows.push_back({row.type.value(), row.gpus, worth - stop});
   }
@@ -247,7 +246,10 @@ Trades trade(const RoundInput& input, const Forecasts& forecasts, const PendingQ
       allocate_by_class(market, classes, input.config.off(Mechanism::kSearch) ? 0 : kSearchPasses);
   trades.prices = prices_of(existing.capacity, allocation.price);
   trades.mean_prices = mean_prices_of(input, existing.capacity, allocation.price, relative);
-  place_trades({input, forecasts, queue, existing, tables, market, classes, allocation}, trades);
+  const MarketOutcome outcome{input,  forecasts, queue,   existing,
+                              tables, market,    classes, allocation};
+  place_trades(outcome, trades);
+  trades.stays = stays_of(outcome, trades.changes);
   for (std::size_t i = 0; i < tables.size(); ++i) {
     if (tables[i].entry == nullptr) continue;
     TradedEntry& entry = trades.entries[tables[i].job->key];

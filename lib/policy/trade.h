@@ -37,6 +37,7 @@ struct Trades {
   ~Trades() = default;
 
   std::vector<Change> changes;            ///< sorted by job
+  std::vector<Stay> stays;                ///< sorted by job
   std::vector<TypePrice> prices;          ///< by name
   std::vector<TypePrice> mean_prices;     ///< Memory::prices after this round
   std::map<JobKey, TradedEntry> entries;  ///< of waiting jobs

@@ -99,6 +99,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/policy/reserve_rules_test.cc \
   test/unit/policy/scheduling_pass_test.cc \
   test/unit/policy/service_test.cc \
+  test/unit/policy/trade_stays_test.cc \
   test/unit/policy/trade_test.cc \
   test/unit/policy/types_test.cc \
   test/unit/replay/counterfactual_test.cc \

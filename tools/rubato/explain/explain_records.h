@@ -27,6 +27,8 @@ inline constexpr const char* kExplainSchema = "rubato.explain/1";
 /// Core records as this document has them, under other names than the plan.
 struct ExplainedSize : SizeOutcome {};
 struct ExplainedStart : StartRecord {};
+struct ExplainedChange : Change {};
+struct ExplainedStay : Stay {};
 
 /// Expected start as an interval; 0: not known.
 struct ExpectedStart {
@@ -58,6 +60,8 @@ struct ExplainedJob {
   std::optional<ProgressHistory> history;
   std::vector<ExplainedNode> nodes;  ///< of a running job
   std::optional<Explanation> told;
+  std::optional<ExplainedChange> change;  ///< of a running job in mode elastic
+  std::optional<ExplainedStay> stay;      ///< of a running job in mode elastic
   // Of the plan and of ended jobs.
   std::optional<ExplainedStart> decision;
   bool ended = false;
@@ -134,6 +138,46 @@ void describe(Visitor& v, R& start) {
   v.number("round", start.round, kMaxSamples, kAlways);
   describe_verdict(v, start.told);
   describe_figures(v, start.told);
+}
+
+/// Whole seconds; left out where they are hidden.
+template <typename Visitor>
+void describe_seconds(Visitor& v, const char* name, double seconds) {
+  v.number(name, known_if(seconds > 0, tools::whole_seconds(seconds)), kMaxSamples);
+}
+
+template <typename Visitor, Is<tools::ExplainedChange> R>
+void describe(Visitor& v, R& change) {
+  v.required_word("action", change.action, change_action_from);
+  v.text("gpu_type", change.gpu_type);
+  v.count("gpus", change.gpus);
+  v.note("gpus", "in total, afterwards; left out for stop");
+  v.text("plan", change.plan);
+  v.number("batch", change.batch, kMaxSamples);
+  describe_seconds(v, "seconds_left", change.seconds_left);
+  v.note("seconds_left", "forecast until its end, as it runs now");
+  describe_seconds(v, "seconds_then", change.seconds_then);
+  v.note("seconds_then", "forecast after the change, its cost included");
+  describe_seconds(v, "cost", change.cost);
+  v.note("cost", "seconds without progress");
+}
+
+template <typename Visitor, Is<tools::ExplainedStay> R>
+void describe(Visitor& v, R& stay) {
+  v.required_word("reason", stay.reason, stay_reason_from);
+  v.text("gpu_type", stay.gpu_type);
+  v.note("gpu_type", "of the best other configuration");
+  v.count("gpus", stay.gpus);
+  v.note("gpus", "of the best other configuration, in total; left out for fastest");
+  describe_seconds(v, "seconds_left", stay.seconds_left);
+  v.note("seconds_left", "forecast until its end, as it runs now");
+  describe_seconds(v, "seconds_there", stay.seconds_there);
+  v.note("seconds_there", "forecast in the other configuration, the cost of the change included");
+  describe_seconds(v, "cost", stay.cost);
+  v.note("cost", "seconds without progress");
+  v.count("available", stay.available);
+  v.note("available",
+         "for no-gpus: GPUs of the type that are free or held by jobs that may change");
 }
 
 template <typename Visitor, Is<tools::ExpectedStart> R>
@@ -234,6 +278,10 @@ void describe_planned(Visitor& v, const tools::ExplainedJob& one) {
   if (v.rest(one.history.has_value()))
     describe_history(v, one.history.value_or(ProgressHistory{}), running);
   if (v.rest(one.job.has_value() && running)) describe_run(v, one, job);
+  v.object("change", one.change);
+  v.note("change", "how a running job changes in this round; mode elastic only");
+  v.object("stay", one.stay);
+  v.note("stay", "why a running job that may change keeps its GPUs; mode elastic only");
   if (!v.rest(one.told.has_value())) return;
   const Explanation told = one.told.value_or(Explanation{});
   describe_verdict(v, told);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "tools/rubato/explain/explain_parts.h"
+#include "tools/rubato/explain/explain_running.h"
 #include "tools/shared/job_facts.h"
 #include "tools/shared/own_fields.h"
 
@@ -66,11 +67,22 @@ std::string share_text(const NodeShare& share, const Snapshot& snapshot) {
                             share.memory);
 }
 
-std::string scheduled_by(const Job& job, const Snapshot& snapshot, const std::string& all_stock) {
+std::string scheduled_by(const PlanEntry& entry, const Snapshot& snapshot,
+                         const std::string& all_stock) {
+  const Job& job = *entry.job;
   std::string why = why_unmanaged(job, snapshot);
   if (why.empty()) why = all_stock;
   if (!why.empty()) return "stock Slurm: " + why;
-  return job.state == JobState::kRunning ? "Rubato; it does not change a running job" : "Rubato";
+  const bool changes = entry.change != nullptr || entry.stay != nullptr;
+  if (job.state != JobState::kRunning || changes) return "Rubato";
+  return "Rubato; it does not change a running job";
+}
+
+/// What the last round decided about a running job, in mode elastic.
+void add_round(std::string& text, const PlanEntry& entry) {
+  const char* label = entry.old_since > 0 ? "Last round" : "This round";
+  if (entry.change != nullptr) add_line(text, label, change_text(*entry.change, *entry.job));
+  if (entry.stay != nullptr) add_line(text, label, stay_text(*entry.stay, *entry.job));
 }
 
 void add_pending(std::string& text, const PlanEntry& entry, Seconds now, bool color) {
@@ -170,6 +182,13 @@ void add_decision(std::string& text, const StartRecord& record) {
   }
 }
 
+/// The record about the job; null: none.
+template <typename Record>
+const Record* of_job(const std::vector<Record>& records, const JobKey& job) {
+  const auto found = std::ranges::find(records, job, &Record::job);
+  return found != records.end() ? &*found : nullptr;
+}
+
 }  // namespace
 
 std::vector<PlanEntry> queue_of(const Snapshot& snapshot, const Plan& plan) {
@@ -192,6 +211,11 @@ std::vector<PlanEntry> queue_of(const Snapshot& snapshot, const Plan& plan) {
         entries.push_back({&job, nullptr});
       }
     }
+  }
+  for (PlanEntry& entry : entries) {
+    if (entry.job == nullptr || entry.job->state != JobState::kRunning) continue;
+    entry.change = of_job(plan.changes, entry.job->key);
+    entry.stay = of_job(plan.stays, entry.job->key);
   }
   return entries;
 }
@@ -254,7 +278,7 @@ std::string entry_text(const PlanEntry& entry, const Snapshot& snapshot,
     add_line(text, "State", pending_text(job->eligible, now));
   }
   add_training(text, *job, snapshot, now);
-  add_line(text, "Scheduled by", scheduled_by(*job, snapshot, all_stock));
+  add_line(text, "Scheduled by", scheduled_by(entry, snapshot, all_stock));
   // Wrong hints that submission did not refuse: an admin, or another release, wrote the comment.
   if (!job->hint_error.empty()) {
     std::string words = job->hint_error;
@@ -264,6 +288,7 @@ std::string entry_text(const PlanEntry& entry, const Snapshot& snapshot,
     add_line(text, "Hints", "not used: error in the comment: " + words);
   }
   if (job->state == JobState::kPending) add_pending(text, entry, now, color);
+  add_round(text, entry);
   if (job->state == JobState::kRunning && entry.started != nullptr)
     add_decision(text, *entry.started);
   return text;

@@ -21,6 +21,8 @@ struct PlanEntry {
   const Job* job = nullptr;                  ///< null if the snapshot no longer has it
   const Explanation* explanation = nullptr;  ///< null for a running job, or one not planned yet
   const StartRecord* started = nullptr;      ///< decision at the start of a running job, if known
+  const Change* change = nullptr;            ///< of a running job in mode elastic, else null
+  const Stay* stay = nullptr;                ///< of a running job in mode elastic, else null
   Seconds old_since = 0;  ///< when the plan was made if it is no longer in effect, else 0
 };
 

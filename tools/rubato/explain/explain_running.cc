@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "tools/rubato/explain/explain_running.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "tools/rubato/explain/explain_parts.h"
+#include "tools/shared/output.h"
+
+namespace rubato::tools {
+namespace {
+
+std::string gpus_text(int gpus, const std::string& type) {
+  return fmt::format("{} {}", gpus, type.empty() ? (gpus == 1 ? "GPU" : "GPUs") : type);
+}
+
+/// The GPUs that a running job holds. The jobs that mode elastic changes hold those of one type.
+std::string held_text(const Job& job) {
+  int gpus = 0;
+  std::string type;
+  for (const NodeShare& share : job.allocation) {
+    gpus += share.gpu_count();
+    if (!share.gpus.empty()) type = share.gpus.front().type;
+  }
+  return gpus_text(gpus, type);
+}
+
+std::string duration(double seconds) { return format_duration(whole_seconds(seconds)); }
+
+std::string action_text(const Change& change, const Job& job) {
+  const std::string then = gpus_text(change.gpus, change.gpu_type);
+  const std::string held = held_text(job);
+  switch (change.action) {
+    case ChangeAction::kShrink:
+      return fmt::format("shrinks to {} (now {})", then, held);
+    case ChangeAction::kGrow:
+      return fmt::format("grows to {} (now {})", then, held);
+    case ChangeAction::kRestart:
+      break;
+    case ChangeAction::kStop:
+      return fmt::format("is requeued and waits (now {})", held);
+    case ChangeAction::kNotify:
+      return "keeps " + held;
+  }
+  if (then != held) return fmt::format("restarts on {} (now {})", then, held);
+  return fmt::format("restarts on {} {}", then,
+                     change.shares == job.allocation ? "as now" : "in another placement");
+}
+
+std::string configuration_text(const Change& change, const Job& job) {
+  std::string text;
+  if (change.plan != job.plan && change.action != ChangeAction::kStop)
+    text += ", with " + (change.plan.empty() ? "the plan as submitted" : "plan " + change.plan);
+  if (change.batch != 0 && change.batch != job.batch_size)
+    text += fmt::format(", with batch {}", change.batch);
+  return text;
+}
+
+std::string forecast_text(const Change& change) {
+  if (!(change.seconds_left > 0)) return "";
+  const std::string left = duration(change.seconds_left);
+  switch (change.action) {
+    case ChangeAction::kNotify:
+      return ": ends in " + left;
+    case ChangeAction::kStop:
+      return fmt::format(": without that it would end in {}", left);
+    default:
+      return fmt::format(": ends in {} instead of {}", duration(change.seconds_then), left);
+  }
+}
+
+/// "8 a100 would end it 40:00 earlier": what the other configuration promises.
+std::string promise_text(const Stay& stay) {
+  const double gain = stay.seconds_left - stay.seconds_there;
+  return fmt::format("{} would end it {} {}", gpus_text(stay.gpus, stay.gpu_type),
+                     duration(gain > 0 ? gain : -gain), gain > 0 ? "earlier" : "later");
+}
+
+std::string cost_text(const Stay& stay) {
+  const std::string cost = duration(stay.cost);
+  if (stay.seconds_there < stay.seconds_left) {
+    return promise_text(stay) +
+           fmt::format(", but that does not pay for the cost of the change ({})", cost);
+  }
+  return fmt::format("with the cost of the change ({}) {} would not end it earlier", cost,
+                     gpus_text(stay.gpus, stay.gpu_type));
+}
+
+std::string reason_text(const Stay& stay) {
+  const std::string other = gpus_text(stay.gpus, stay.gpu_type);
+  switch (stay.reason) {
+    case StayReason::kFastest:
+      return "no other configuration that it could have would end it earlier";
+    case StayReason::kUncertain:
+      return fmt::format("{} may be faster, but the forecasts are too uncertain to tell", other);
+    case StayReason::kCost:
+      return cost_text(stay);
+    case StayReason::kPrice:
+      return promise_text(stay) +
+             ", but that is worth less than these GPUs cost at the prices of this round";
+    case StayReason::kNoGpus:
+      return promise_text(stay) +
+             fmt::format(", but only {} are free or held by jobs that may change",
+                         gpus_text(stay.available, stay.gpu_type));
+    case StayReason::kOthers:
+      return promise_text(stay) + ", but other jobs hold these GPUs or get them";
+    case StayReason::kNoNodes:
+      break;
+  }
+  return fmt::format("it was to have {}, but no nodes were found where that is as good", other);
+}
+
+}  // namespace
+
+std::string change_text(const Change& change, const Job& job) {
+  std::string text = action_text(change, job) + configuration_text(change, job);
+  text += forecast_text(change);
+  if (!(change.cost > 0)) return text;
+  return text + fmt::format("; {} {}",
+                            change.action == ChangeAction::kStop ? "the next start costs"
+                                                                 : "the change costs",
+                            duration(change.cost));
+}
+
+std::string stay_text(const Stay& stay, const Job& job) {
+  return fmt::format("stays on {}, ends in {}: {}", held_text(job), duration(stay.seconds_left),
+                     reason_text(stay));
+}
+
+}  // namespace rubato::tools

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Sentences about running jobs in mode elastic: how they change, or why they keep their GPUs.
+#pragma once
+
+#include <string>
+
+#include "lib/core/plan.h"
+#include "lib/core/snapshot.h"
+
+namespace rubato::tools {
+
+/// Times that PrivateData hides are left out.
+[[nodiscard]] std::string change_text(const Change& change, const Job& job);
+
+[[nodiscard]] std::string stay_text(const Stay& stay, const Job& job);
+
+}  // namespace rubato::tools
