@@ -37,6 +37,13 @@ EXTRA_PROGRAMS += test/bench/batch_sweep
 test_bench_batch_sweep_SOURCES = test/bench/batch_sweep.cc
 test_bench_batch_sweep_LDADD = $(LIB_ALL) $(LIBRARY_LIBS)
 
+# The market against an enumeration, not a benchmark: docs/results/market.md.
+EXTRA_PROGRAMS += test/bench/market_gap
+test_bench_market_gap_SOURCES = \
+  test/bench/market_gap.cc \
+  test/support/small_market.h
+test_bench_market_gap_LDADD = $(LIB_ALL) $(LIBRARY_LIBS)
+
 BENCH_TARGETS += test/bench/hints_bench
 test_bench_hints_bench_SOURCES = test/bench/hints_bench.cc
 test_bench_hints_bench_LDADD = $(BENCH_LIBS)

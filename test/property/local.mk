@@ -23,7 +23,8 @@ test_property_property_tests_SOURCES = \
   test/support/build_snapshot.h \
   test/support/gen_snapshot.h \
   test/support/plan_checks.cc \
-  test/support/plan_checks.h
+  test/support/plan_checks.h \
+  test/support/small_market.h
 endif
 endif
 

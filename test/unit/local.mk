@@ -18,6 +18,7 @@ test_unit_unit_tests_SOURCES = \
   test/support/plan_checks.cc \
   test/support/plan_checks.h \
   test/support/shared_data.h \
+  test/support/small_market.h \
   test/unit/base/atomic_file_test.cc \
   test/unit/base/background_worker_test.cc \
   test/unit/base/csv_test.cc \
@@ -86,6 +87,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/policy/load_test.cc \
   test/unit/policy/change_value_test.cc \
   test/unit/policy/closing_test.cc \
+  test/unit/policy/market_gap_test.cc \
   test/unit/policy/market_test.cc \
   test/unit/policy/match_test.cc \
   test/unit/policy/lineage_test.cc \
