@@ -126,28 +126,14 @@ double seconds_of(const Call& call) {
   return keep < 0 ? 0 : seconds / calls;  // the sum is used, so no call is left out
 }
 
-// No rows have a higher sum: what the prices take in, and what is left of values (market.md).
-double bound_by_prices(const Market& market) {
-  const std::vector<double> prices = market_prices(market);
-  double bound = 0;
-  for (std::size_t pool = 0; pool < prices.size(); ++pool)
-    bound += prices[pool] * market.gpus[pool];
-  for (const MarketJob& job : market.jobs) {
-    const int row = bought(job, prices);
-    bound += value_of(job, row);
-    for (std::size_t pool = 0; pool < prices.size(); ++pool)
-      bound -= prices[pool] * gpus_in(job, row, static_cast<int>(pool));
-  }
-  return bound;
-}
-
 // Where enumeration takes too long: what can be lost at most.
 void measure_bound(const Case& one) {
   double lost = 0;
   double worst = 0;
   for (int seed = 1; seed <= one.markets; ++seed) {
     const Market market = SmallMarket(static_cast<std::uint64_t>(seed), one.shape).draw();
-    const double share = 1 - sum_of_values(market, allocate(market).row) / bound_by_prices(market);
+    const double share =
+        1 - sum_of_values(market, allocate(market).row) / bound_by(market, market_prices(market));
     lost += share;
     worst = std::max(worst, share);
   }

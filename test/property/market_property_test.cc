@@ -149,16 +149,7 @@ RC_GTEST_PROP(MarketProperties, WhatIsBoughtFits, ()) {
 // By no other rows is the sum higher than what the prices take in, and what is left of values.
 RC_GTEST_PROP(MarketProperties, PricesBoundTheBestSum, ()) {
   const Market market = draw_market(6, 4);
-  const std::vector<double> prices = market_prices(market);
-  double bound = 0;
-  for (std::size_t pool = 0; pool < prices.size(); ++pool)
-    bound += prices[pool] * market.gpus[pool];
-  for (const MarketJob& job : market.jobs) {
-    const int row = bought(job, prices);
-    if (row == kNoRow) continue;
-    const MarketRow& taken = job.rows[static_cast<std::size_t>(row)];
-    bound += taken.value - prices[static_cast<std::size_t>(taken.pool)] * taken.gpus;
-  }
+  const double bound = test::bound_by(market, market_prices(market));
   RC_ASSERT(test::best_sum(market) <= bound * (1 + 1e-12));
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "lib/policy/market/market.h"
+#include "lib/policy/market/prices.h"
 
 namespace rubato::test {
 
@@ -49,6 +50,20 @@ inline double best_sum_from(const Market& market, std::size_t job, std::vector<i
 inline double best_sum(const Market& market) {
   std::vector<int> free = market.gpus;
   return best_sum_from(market, 0, free);
+}
+
+/// No rows that fit have a higher sum: what the prices take in, and what is left of the values.
+inline double bound_by(const Market& market, const std::vector<double>& prices) {
+  double bound = 0;
+  for (std::size_t pool = 0; pool < prices.size(); ++pool)
+    bound += prices[pool] * market.gpus[pool];
+  for (const MarketJob& job : market.jobs) {
+    const int row = bought(job, prices);
+    if (row == kNoRow) continue;
+    const MarketRow& taken = job.rows[static_cast<std::size_t>(row)];
+    bound += taken.value - prices[static_cast<std::size_t>(taken.pool)] * taken.gpus;
+  }
+  return bound;
 }
 
 /// Where the rows of a drawn market come from.
