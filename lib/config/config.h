@@ -74,6 +74,7 @@ struct Config {
   std::set<std::string> managed_accounts;  ///< ManagedAccounts; empty: all
   std::set<std::string> managed_qos;       ///< ManagedQOS; empty: all
   std::set<std::string> guaranteed_qos;    ///< GuaranteedQOS; empty: none
+  Seconds min_run_time = 0;                ///< MinRunTime, seconds; 0: none
 
   /// Whether ManagedPartitions names `partition`, or is `all`.
   [[nodiscard]] bool manages(const std::string& partition) const;

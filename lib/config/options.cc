@@ -125,6 +125,8 @@ std::vector<Option> make_options() {
       names("ManagedQOS", &Config::managed_qos, "training", "QOS whose jobs Rubato manages there"),
       names("GuaranteedQOS", &Config::guaranteed_qos, "high",
             "QOS whose jobs start smaller only where the forecast is as fast as their request"),
+      seconds("MinRunTime", &Config::min_run_time, "0", {0, 365 * kDay},
+              "a job that Rubato may interrupt runs at least this long after each start"),
       seconds("HeartbeatTimeout", &Config::heartbeat_timeout, "10", {1, 3600},
               "stock Slurm takes managed jobs over when the scheduling loop is silent for this long"),
       fine_seconds("RoundInterval", &Config::round_interval, "1", {0.1, 600},
@@ -201,6 +203,10 @@ constexpr std::pair<const char*, const char*> kTexts[] = {
      "it requests, but only where its forecast is as fast as that of its request on the slowest "
      "GPU type that it accepts, for example on a faster type. Where no forecast of its request is "
      "known, it never does. Without this line nothing is guaranteed."},
+    {"MinRunTime",
+     "For a mode that changes running jobs; so far only the simulator has one. Until then the job "
+     "keeps its GPUs, as before the end of PreemptExemptTime of slurm.conf or of its QOS. Hints "
+     "decide which jobs may be interrupted at all. 0: no such time."},
     {"HeartbeatTimeout", "Must be longer than RoundDeadline."},
     {"RoundInterval",
      "A submission, and resources that become free, start a round without waiting for it."},

@@ -164,6 +164,8 @@ void describe(Visitor& v, R& job) {
   v.note("batch_size", "global batch that the running job was told");
   v.amount("starting", job.starting);
   v.note("starting", "seconds that its present start still takes");
+  v.time("exempt_until", job.exempt_until);
+  v.note("exempt_until", "end of Slurm's PreemptExemptTime; left out without one");
 }
 
 template <typename Visitor, Is<JobMemory> R>
@@ -420,7 +422,7 @@ void describe(Visitor& v, R& stay) {
   v.text("gpu_type", stay.gpu_type);
   v.note("gpu_type", "of the best other configuration");
   v.count("gpus", stay.gpus);
-  v.note("gpus", "of the best other configuration, in total; left out for fastest");
+  v.note("gpus", "of the best other configuration, in total; left out for fastest and exempt");
   v.amount("seconds_left", stay.seconds_left);
   v.note("seconds_left", "forecast until its end, as it runs now");
   v.amount("seconds_there", stay.seconds_there);
@@ -430,6 +432,10 @@ void describe(Visitor& v, R& stay) {
   v.count("available", stay.available);
   v.note("available",
          "for no-gpus: GPUs of the type that are free or held by jobs that may change");
+  v.text("rule", stay.rule);
+  v.note("rule", "for exempt: the option of slurm.conf or rubato.conf that decides");
+  v.time("until", stay.until);
+  v.note("until", "for exempt: when that ends");
 }
 
 template <typename Visitor, Is<SizeOutcome> R>

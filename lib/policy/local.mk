@@ -9,6 +9,8 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/algorithms/bands.h \
   lib/policy/algorithms/capacity.cc \
   lib/policy/algorithms/capacity.h \
+  lib/policy/algorithms/change_bounds.cc \
+  lib/policy/algorithms/change_bounds.h \
   lib/policy/algorithms/choose.cc \
   lib/policy/algorithms/choose.h \
   lib/policy/algorithms/configuration_table.cc \

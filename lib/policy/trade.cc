@@ -226,19 +226,23 @@ void note_worth(const MarketJob& bids, const std::vector<double>& prices, Traded
   }
 }
 
-}  // namespace
+// The jobs that may not change now leave the market: their GPUs are no more in it than those of
+// jobs without consent.
+std::vector<ConfigurationTable> take_bound(std::vector<ConfigurationTable>& tables) {
+  const auto bound = std::ranges::stable_partition(
+      tables, [](const ConfigurationTable& table) { return !table.bound; });
+  std::vector<ConfigurationTable> taken(std::make_move_iterator(bound.begin()),
+                                        std::make_move_iterator(bound.end()));
+  tables.erase(bound.begin(), bound.end());
+  return taken;
+}
 
-Trades trade(const RoundInput& input, const Forecasts& forecasts, const PendingQueue& queue,
-             const JobHistory& history, const ExistingReservations& existing) {
-  Trades trades;
-  std::vector<ConfigurationTable> tables =
-      configuration_tables(input, forecasts, queue, history, existing.capacity);
-  std::erase_if(tables, [&](const ConfigurationTable& table) {
-    return table.entry != nullptr && (reservation_of(existing.booked, table.job->key) != nullptr ||
-                                      existing.yielding.contains(table.job->key));
-  });
+// Rows for the jobs of the market, and nodes for the rows.
+void decide(const RoundInput& input, const Forecasts& forecasts, const PendingQueue& queue,
+            const ExistingReservations& existing, const std::vector<ConfigurationTable>& tables,
+            Trades& trades) {
   trades.mean_prices = input.snapshot.memory.prices;
-  if (tables.empty()) return trades;
+  if (tables.empty()) return;
   const std::vector<double> relative = relative_prices(input, existing.capacity);
   const Market market = market_of(input, tables, existing.capacity, relative);
   const std::vector<ClassedJob> classes = classes_of(input, tables);
@@ -255,6 +259,23 @@ Trades trade(const RoundInput& input, const Forecasts& forecasts, const PendingQ
     TradedEntry& entry = trades.entries[tables[i].job->key];
     if (allocation.row[i] == kNoRow) note_worth(market.jobs[i], allocation.price, entry);
   }
+}
+
+}  // namespace
+
+Trades trade(const RoundInput& input, const Forecasts& forecasts, const PendingQueue& queue,
+             const JobHistory& history, const ExistingReservations& existing) {
+  Trades trades;
+  std::vector<ConfigurationTable> tables =
+      configuration_tables(input, forecasts, queue, history, existing.capacity);
+  std::erase_if(tables, [&](const ConfigurationTable& table) {
+    return table.entry != nullptr && (reservation_of(existing.booked, table.job->key) != nullptr ||
+                                      existing.yielding.contains(table.job->key));
+  });
+  const std::vector<ConfigurationTable> bound = take_bound(tables);
+  decide(input, forecasts, queue, existing, tables, trades);
+  for (const ConfigurationTable& table : bound) trades.stays.push_back(stay_of_bound(table));
+  std::ranges::sort(trades.stays, {}, &Stay::job);
   return trades;
 }
 

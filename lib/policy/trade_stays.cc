@@ -136,4 +136,15 @@ std::vector<Stay> stays_of(const MarketOutcome& outcome, const std::vector<Chang
   return stays;
 }
 
+Stay stay_of_bound(const ConfigurationTable& table) {
+  Stay stay;
+  stay.job = table.job->key;
+  stay.partition = table.job->partition;
+  stay.reason = table.bound->reason;
+  stay.seconds_left = table.rows[at(table.held)].seconds;
+  stay.rule = table.bound->rule;
+  stay.until = table.bound->until;
+  return stay;
+}
+
 }  // namespace rubato

@@ -19,4 +19,7 @@ namespace rubato {
 [[nodiscard]] std::vector<Stay> stays_of(const MarketOutcome& outcome,
                                          const std::vector<Change>& changes);
 
+/// The record of a running job that may not change now, which is not in the market.
+[[nodiscard]] Stay stay_of_bound(const ConfigurationTable& table);
+
 }  // namespace rubato

@@ -79,6 +79,7 @@ Config any_config() {
   const double below = static_cast<double>(config.heartbeat_timeout);
   config.round_interval = real_in("RoundInterval");
   config.round_deadline = std::min(real_in("RoundDeadline"), below * 0.999);
+  config.min_run_time = whole_in<Seconds>("MinRunTime");
   config.reserve_depth = whole_in<int>("ReserveDepth");
   config.reserve_after = whole_in<Seconds>("ReserveAfter");
   config.starvation_bound = whole_in<Seconds>("StarvationBound");

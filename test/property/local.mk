@@ -7,6 +7,7 @@ test_property_property_tests_CPPFLAGS = $(TEST_CPPFLAGS)
 test_property_property_tests_CXXFLAGS = $(TEST_BASE_CXXFLAGS)
 test_property_property_tests_LDADD = $(TEST_LIBS) $(RAPIDCHECK_LIBS)
 test_property_property_tests_SOURCES = \
+  test/property/change_bounds_property_test.cc \
   test/property/config_property_test.cc \
   test/property/data_parallel_property_test.cc \
   test/property/hints_property_test.cc \
@@ -21,6 +22,7 @@ test_property_property_tests_SOURCES = \
   test/property/simulate_property_test.cc \
   test/property/trade_property_test.cc \
   test/support/build_snapshot.h \
+  test/support/gen_elastic.h \
   test/support/gen_snapshot.h \
   test/support/plan_checks.cc \
   test/support/plan_checks.h \

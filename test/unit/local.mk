@@ -85,6 +85,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/policy/explain_words_test.cc \
   test/unit/policy/levels_test.cc \
   test/unit/policy/load_test.cc \
+  test/unit/policy/change_bounds_test.cc \
   test/unit/policy/change_value_test.cc \
   test/unit/policy/closing_test.cc \
   test/unit/policy/market_gap_test.cc \

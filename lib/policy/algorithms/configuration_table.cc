@@ -327,7 +327,9 @@ std::optional<ConfigurationTable> TableMaker::of(const Job& job, const PendingEn
     return as_requested(job, *entry);
   }
   const double work = work_of(job, reference.goodput);
+  if (runs) table.bound = change_bound(input_, job);
   for (const TypeId type : forecasts_.fastest) {
+    if (table.bound) break;
     if (accepts_type(job, capacity_.types()[type])) add_rows(job, work, type, table);
   }
   if (runs) {

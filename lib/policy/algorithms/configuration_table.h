@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "lib/policy/algorithms/capacity.h"
+#include "lib/policy/algorithms/change_bounds.h"
 #include "lib/policy/algorithms/forecasts.h"
 #include "lib/policy/algorithms/job_history.h"
 #include "lib/policy/algorithms/pending_queue.h"
@@ -39,6 +41,8 @@ struct ConfigurationTable {
   int held = -1;                        ///< the row that it has now; -1: none
   double fastest = 0;                   ///< least `seconds` of all rows
   double promised = 0;                  ///< goodput that its QOS guarantees (guarantee.h); 0: none
+  /// Why a running job may not change now. It has its present row alone then, and cannot stop.
+  std::optional<ChangeBound> bound{};
 };
 
 /// Sizes at which a job may be tried on nodes with `per_node` GPUs, ascending: all up to a node,
@@ -66,7 +70,8 @@ struct ConfigurationTable {
 /// (ended_work.h); without those as long again as it ran, before its first start what need.h
 /// expects. The row that a job holds is never left out; others are if the job would pass its time
 /// limit, is slower than its QOS promises (guarantee.h), or gains too little by their size
-/// (kMinElasticity).
+/// (kMinElasticity). A running job that may not change now (change_bounds.h) has its present row
+/// alone.
 [[nodiscard]] std::vector<ConfigurationTable> configuration_tables(const RoundInput& input,
                                                                    const Forecasts& forecasts,
                                                                    const PendingQueue& queue,

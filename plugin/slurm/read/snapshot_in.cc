@@ -246,6 +246,7 @@ Snapshot SnapshotReader::take() {
     job.fair_share = line.fair_share;
     if (job.state == JobState::kRunning) {
       job.end_limit = line.end_limit;
+      job.exempt_until = line.exempt_until;
       job.later_set = line.sets.later;
       continue;
     }

@@ -47,6 +47,7 @@ struct JobLine {
   std::optional<double> fair_share;
   Seconds eligible = 0;
   Seconds end_limit = 0;
+  Seconds exempt_until = 0;
   NodeClasses::Sets sets;
   bool preempting = false;
   bool may_preempt = false;

@@ -90,8 +90,22 @@ void SnapshotPass::running(job_record_t& job) {
   line.niced = job.details->nice != NICE_OFFSET;
   line.fair_share = fair_share_of(job);
   line.end_limit = bounded ? job.end_time : kForever;
+  line.exempt_until = exempt_until(job);
   if (fresh) line.sets = could_run(job);
   reader_.lines_.push_back(std::move(line));
+}
+
+// Slurm's own preemption ends no job before this time. It depends on the QOS of job and partition
+// alone, so that the lock is taken once for each pair.
+Seconds SnapshotPass::exempt_until(job_record_t& job) {
+  const auto [at, fresh] = exempt_times_.try_emplace({job.qos_ptr, job.part_ptr->qos_ptr}, 0);
+  if (fresh) {
+    assoc_mgr_lock_t locks = {};
+    locks.qos = READ_LOCK;
+    const AssocLocks held(locks);
+    at->second = acct_policy_get_preemptable_time(&job) - job.start_time;
+  }
+  return at->second > 0 ? add_seconds(job.start_time, at->second) : 0;
 }
 
 // A queue entry for a job that is not in Slurm's queue.

@@ -52,6 +52,7 @@ class SnapshotPass {
   [[nodiscard]] std::vector<SlurmQueueEntry> full_queue();
   void running(job_record_t& job);
   [[nodiscard]] NodeClasses::Sets could_run(job_record_t& job);
+  [[nodiscard]] Seconds exempt_until(job_record_t& job);
   void pending(SlurmQueueEntry entry);
   void waiting(job_record_t& job);
   [[nodiscard]] Job read_pending(const SlurmQueueEntry& entry);
@@ -106,6 +107,8 @@ class SnapshotPass {
   Seconds lender_start_ = kForever;
   std::map<std::tuple<std::uint32_t, const part_record_t*, const slurmctld_resv_t*>, Victims>
       preempts_;
+  /// PreemptExemptTime of running jobs by their QOS and that of their partition, seconds.
+  std::map<std::pair<const slurmdb_qos_rec_t*, const slurmdb_qos_rec_t*>, Seconds> exempt_times_;
   std::map<const part_record_t*, MiB> whole_memory_;
 };
 

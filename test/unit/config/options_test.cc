@@ -29,6 +29,7 @@ const Good kGood[] = {
     {"ManagedAccounts", "vision,Audio", "audio,vision"},  // slurmdbd keeps lower case
     {"ManagedQOS", "training", "training"},
     {"GuaranteedQOS", "high", "high"},
+    {"MinRunTime", "10:00", "600"},
     {"HeartbeatTimeout", "1", "1"},
     {"HeartbeatTimeout", "0:30", "30"},
     {"HeartbeatTimeout", "3600", "3600"},

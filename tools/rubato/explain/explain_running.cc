@@ -87,7 +87,12 @@ std::string cost_text(const Stay& stay) {
                      gpus_text(stay.gpus, stay.gpu_type));
 }
 
-std::string reason_text(const Stay& stay) {
+std::string time_text(Seconds time, Seconds now) {
+  const std::string in = time > now ? fmt::format(" (in {})", format_duration(time - now)) : "";
+  return format_time(time) + in;
+}
+
+std::string reason_text(const Stay& stay, Seconds now) {
   const std::string other = gpus_text(stay.gpus, stay.gpu_type);
   switch (stay.reason) {
     case StayReason::kFastest:
@@ -105,6 +110,9 @@ std::string reason_text(const Stay& stay) {
                          gpus_text(stay.available, stay.gpu_type));
     case StayReason::kOthers:
       return promise_text(stay) + ", but other jobs hold these GPUs or get them";
+    case StayReason::kExempt:
+      return fmt::format("it may not be interrupted before {}, by {}", time_text(stay.until, now),
+                         stay.rule);
     case StayReason::kNoNodes:
       break;
   }
@@ -123,9 +131,9 @@ std::string change_text(const Change& change, const Job& job) {
                             duration(change.cost));
 }
 
-std::string stay_text(const Stay& stay, const Job& job) {
+std::string stay_text(const Stay& stay, const Job& job, Seconds now) {
   return fmt::format("stays on {}, ends in {}: {}", held_text(job), duration(stay.seconds_left),
-                     reason_text(stay));
+                     reason_text(stay, now));
 }
 
 }  // namespace rubato::tools

@@ -12,6 +12,6 @@ namespace rubato::tools {
 /// Times that PrivateData hides are left out.
 [[nodiscard]] std::string change_text(const Change& change, const Job& job);
 
-[[nodiscard]] std::string stay_text(const Stay& stay, const Job& job);
+[[nodiscard]] std::string stay_text(const Stay& stay, const Job& job, Seconds now);
 
 }  // namespace rubato::tools

@@ -79,10 +79,10 @@ std::string scheduled_by(const PlanEntry& entry, const Snapshot& snapshot,
 }
 
 /// What the last round decided about a running job, in mode elastic.
-void add_round(std::string& text, const PlanEntry& entry) {
+void add_round(std::string& text, const PlanEntry& entry, Seconds now) {
   const char* label = entry.old_since > 0 ? "Last round" : "This round";
   if (entry.change != nullptr) add_line(text, label, change_text(*entry.change, *entry.job));
-  if (entry.stay != nullptr) add_line(text, label, stay_text(*entry.stay, *entry.job));
+  if (entry.stay != nullptr) add_line(text, label, stay_text(*entry.stay, *entry.job, now));
 }
 
 void add_pending(std::string& text, const PlanEntry& entry, Seconds now, bool color) {
@@ -288,7 +288,7 @@ std::string entry_text(const PlanEntry& entry, const Snapshot& snapshot,
     add_line(text, "Hints", "not used: error in the comment: " + words);
   }
   if (job->state == JobState::kPending) add_pending(text, entry, now, color);
-  add_round(text, entry);
+  add_round(text, entry, now);
   if (job->state == JobState::kRunning && entry.started != nullptr)
     add_decision(text, *entry.started);
   return text;

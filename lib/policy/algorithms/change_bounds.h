@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What forbids every change of a running job for some time, beside its hints.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "lib/core/plan.h"
+#include "lib/policy/algorithms/round_input.h"
+
+namespace rubato {
+
+/// A rule that keeps a running job on the GPUs it holds.
+struct ChangeBound {
+  StayReason reason = StayReason::kExempt;
+  std::string rule;   ///< option of slurm.conf or rubato.conf
+  Seconds until = 0;  ///< when it ends; 0: never
+
+  bool operator==(const ChangeBound&) const = default;
+};
+
+/// The rule that applies to a running job now; of several the one that ends last. None: it may
+/// change.
+[[nodiscard]] std::optional<ChangeBound> change_bound(const RoundInput& input, const Job& job);
+
+}  // namespace rubato
