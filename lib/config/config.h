@@ -75,6 +75,9 @@ struct Config {
   std::set<std::string> managed_qos;       ///< ManagedQOS; empty: all
   std::set<std::string> guaranteed_qos;    ///< GuaranteedQOS; empty: none
   Seconds min_run_time = 0;                ///< MinRunTime, seconds; 0: none
+  int restarts_per_job = 0;                ///< RestartsPerJob; 0: no cap
+  int restarts_per_job_day = 0;            ///< RestartsPerJobDay, in 24 hours; 0: no cap
+  int restarts_per_user_day = 0;           ///< RestartsPerUserDay, in 24 hours; 0: no cap
 
   /// Whether ManagedPartitions names `partition`, or is `all`.
   [[nodiscard]] bool manages(const std::string& partition) const;

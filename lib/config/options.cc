@@ -127,6 +127,12 @@ std::vector<Option> make_options() {
             "QOS whose jobs start smaller only where the forecast is as fast as their request"),
       seconds("MinRunTime", &Config::min_run_time, "0", {0, 365 * kDay},
               "a job that Rubato may interrupt runs at least this long after each start"),
+      integer("RestartsPerJob", &Config::restarts_per_job, "0", {0, 1e6}, "",
+              "maximum number of restarts of a job that Rubato asks for; 0: no maximum"),
+      integer("RestartsPerJobDay", &Config::restarts_per_job_day, "0", {0, 1e6}, "",
+              "the same of a job within 24 hours"),
+      integer("RestartsPerUserDay", &Config::restarts_per_user_day, "0", {0, 1e6}, "",
+              "the same of all jobs of a user within 24 hours"),
       seconds("HeartbeatTimeout", &Config::heartbeat_timeout, "10", {1, 3600},
               "stock Slurm takes managed jobs over when the scheduling loop is silent for this long"),
       fine_seconds("RoundInterval", &Config::round_interval, "1", {0.1, 600},
@@ -207,6 +213,15 @@ constexpr std::pair<const char*, const char*> kTexts[] = {
      "For a mode that changes running jobs; so far only the simulator has one. Until then the job "
      "keeps its GPUs, as before the end of PreemptExemptTime of slurm.conf or of its QOS. Hints "
      "decide which jobs may be interrupted at all. 0: no such time."},
+    {"RestartsPerJob",
+     "For the same mode. A restart counts once slurmctld has requeued the job because Rubato asked "
+     "for it; other requeues do not count. A job at its cap keeps its GPUs and changes in no way. "
+     "Restarts are counted from the time on at which one of the three caps is set."},
+    {"RestartsPerJobDay",
+     "Restarts of one hour of the clock count until 24 hours after the last of them."},
+    {"RestartsPerUserDay",
+     "If a round would restart more jobs of a user than the cap leaves, it restarts those that "
+     "gain the most."},
     {"HeartbeatTimeout", "Must be longer than RoundDeadline."},
     {"RoundInterval",
      "A submission, and resources that become free, start a round without waiting for it."},

@@ -18,8 +18,8 @@ constexpr std::array kBlocks{"none",      "limit", "license", "array-limit", "re
                              "partition", "nodes", "other",   "left-out"};
 constexpr std::array kReserveReasons{"first", "waited", "starvation"};
 constexpr std::array kChangeActions{"shrink", "grow", "restart", "stop", "notify"};
-constexpr std::array kStayReasons{"fastest", "uncertain", "cost",     "price",
-                                  "no-gpus", "others",    "no-nodes", "exempt"};
+constexpr std::array kStayReasons{"fastest", "uncertain", "cost",   "price", "no-gpus",
+                                  "others",  "no-nodes",  "exempt", "cap"};
 constexpr std::array kVerdicts{"start", "attempt", "reserve", "wait", "blocked", "stock"};
 
 template <typename Enum, std::size_t N>

@@ -82,6 +82,7 @@ enum class StayReason {
   kOthers,     ///< jobs of the market hold the GPUs, or get them
   kNoNodes,    ///< the market gave it the other one, but no nodes carry that as well
   kExempt,     ///< it runs too short a time to be interrupted
+  kCap,        ///< a cap of rubato.conf is used up
 };
 
 /// A running job that consented to changes (hint checkpoint) and keeps its GPUs. Mode elastic only.
@@ -89,14 +90,14 @@ struct Stay {
   JobKey job;
   std::string partition;
   StayReason reason = StayReason::kFastest;
-  std::string gpu_type;      ///< the best other configuration; "" for kFastest and kExempt
+  std::string gpu_type;      ///< the best other configuration; "" for kFastest, kExempt, kCap
   int gpus = 0;              ///< of it, in total; 0 for kFastest
   double seconds_left = 0;   ///< forecast until its end, as it runs now
   double seconds_there = 0;  ///< in the other one, the cost of the change included; 0 for kFastest
   double cost = 0;           ///< of it: seconds without progress
   int available = 0;         ///< for kNoGpus: GPUs of the type that the market has
-  std::string rule;          ///< for kExempt: the option of slurm.conf or rubato.conf that decides
-  Seconds until = 0;         ///< for kExempt: when that ends
+  std::string rule;   ///< for kExempt and kCap: option of slurm.conf or rubato.conf that decides
+  Seconds until = 0;  ///< for kExempt and kCap: when that ends; 0: it does not
 
   bool operator==(const Stay&) const = default;
 };

@@ -139,6 +139,33 @@ struct ArrivalTime {
   bool operator==(const ArrivalTime&) const = default;
 };
 
+/// Restarts within one hour of the clock.
+struct RestartHour {
+  Seconds last = 0;  ///< time of the last of them
+  int count = 0;
+
+  bool operator==(const RestartHour&) const = default;
+};
+
+/// Restarts of a job that Rubato asked for (lib/policy/algorithms/restarts.h).
+struct JobRestarts {
+  JobKey job;
+  int count = 0;                   ///< in all
+  Seconds planned = 0;             ///< when the last was planned that may still come; 0: none
+  int restarts = 0;                ///< Job::restarts then
+  std::vector<RestartHour> hours;  ///< of the last day, ascending
+
+  bool operator==(const JobRestarts&) const = default;
+};
+
+/// The same of all jobs of a user.
+struct UserRestarts {
+  std::uint32_t uid = 0;
+  std::vector<RestartHour> hours;  ///< of the last day, ascending
+
+  bool operator==(const UserRestarts&) const = default;
+};
+
 /// The memory of earlier rounds. It is written to the state file and read when slurmctld starts.
 struct Memory {
   std::uint64_t round = 0;
@@ -155,6 +182,8 @@ struct Memory {
   std::vector<UserOverrun> overruns;      ///< sorted by uid, each once
   std::vector<ArrivalTime> arrivals;      ///< the last ones, ascending, each once
   std::vector<TypePrice> prices;  ///< moving mean over rounds, relative to the mean of all types
+  std::vector<JobRestarts> restarts;        ///< sorted by key; empty without a cap on restarts
+  std::vector<UserRestarts> user_restarts;  ///< sorted by uid, each once
 
   bool operator==(const Memory&) const = default;
 };

@@ -20,6 +20,13 @@ void hide_jobs(Memory& memory) {
   memory.works.clear();
   memory.overruns.clear();
   memory.arrivals.clear();
+  memory.restarts.clear();
+  memory.user_restarts.clear();
+}
+
+void hide_users(Memory& memory) {
+  memory.overruns.clear();
+  memory.user_restarts.clear();
 }
 
 void hide_nodes(Snapshot& snapshot) {
@@ -68,7 +75,7 @@ Snapshot public_view(Snapshot snapshot) {
   }
   if (hidden.nodes) hide_nodes(snapshot);
   if (hidden.partitions) snapshot.partitions.clear();
-  if (hidden.users) snapshot.memory.overruns.clear();
+  if (hidden.users) hide_users(snapshot.memory);
   for (Job& job : snapshot.jobs) {
     if (hidden.users) {
       job.user.clear();
@@ -95,7 +102,7 @@ Plan public_view(Plan plan, const Snapshot& shown) {
     plan.explanations.clear();
     hide_jobs(plan.memory);
   }
-  if (hidden.users) plan.memory.overruns.clear();
+  if (hidden.users) hide_users(plan.memory);
   if (hides_profiles(hidden)) {
     plan.memory.types.clear();
     plan.memory.noises.clear();

@@ -337,6 +337,31 @@ void describe(Visitor& v, R& arrival) {
   v.time("time", arrival.time);
 }
 
+template <typename Visitor, Is<RestartHour> R>
+void describe(Visitor& v, R& hour) {
+  v.time("last", hour.last);
+  v.count("count", hour.count);
+}
+
+template <typename Visitor, Is<JobRestarts> R>
+void describe(Visitor& v, R& record) {
+  describe(v, record.job);
+  v.count("count", record.count);
+  v.time("planned", record.planned);
+  v.note("planned", "when a restart was planned that may still come");
+  v.count("restarts", record.restarts);
+  v.note("restarts", "how often slurmctld had requeued the job then");
+  v.list("hours", record.hours, kMaxPoints);
+  v.note("hours", "restarts of the last day by hour");
+}
+
+template <typename Visitor, Is<UserRestarts> R>
+void describe(Visitor& v, R& record) {
+  v.number("uid", record.uid, kMaxUint32);
+  v.list("hours", record.hours, kMaxPoints);
+  v.note("hours", "restarts of the last day by hour");
+}
+
 template <typename Visitor, Is<Memory> R>
 void describe(Visitor& v, R& memory) {
   v.number("round", memory.round, static_cast<std::uint64_t>(kJsonMaxTime));
@@ -352,6 +377,9 @@ void describe(Visitor& v, R& memory) {
   v.list("overruns", memory.overruns);
   v.list("arrivals", memory.arrivals, kMaxPoints);
   v.list("prices", memory.prices);
+  v.list("restarts", memory.restarts);
+  v.note("restarts", "restarts that Rubato asked for, by job; only where a cap is set");
+  v.list("user_restarts", memory.user_restarts);
 }
 
 template <typename Visitor, Is<Snapshot> R>
@@ -422,7 +450,7 @@ void describe(Visitor& v, R& stay) {
   v.text("gpu_type", stay.gpu_type);
   v.note("gpu_type", "of the best other configuration");
   v.count("gpus", stay.gpus);
-  v.note("gpus", "of the best other configuration, in total; left out for fastest and exempt");
+  v.note("gpus", "of the best other configuration, in total; left out for fastest, exempt and cap");
   v.amount("seconds_left", stay.seconds_left);
   v.note("seconds_left", "forecast until its end, as it runs now");
   v.amount("seconds_there", stay.seconds_there);
@@ -433,9 +461,9 @@ void describe(Visitor& v, R& stay) {
   v.note("available",
          "for no-gpus: GPUs of the type that are free or held by jobs that may change");
   v.text("rule", stay.rule);
-  v.note("rule", "for exempt: the option of slurm.conf or rubato.conf that decides");
+  v.note("rule", "for exempt and cap: the option of slurm.conf or rubato.conf that decides");
   v.time("until", stay.until);
-  v.note("until", "for exempt: when that ends");
+  v.note("until", "for exempt and cap: when that ends; left out where it does not");
 }
 
 template <typename Visitor, Is<SizeOutcome> R>

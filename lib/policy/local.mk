@@ -56,6 +56,8 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/algorithms/reservation_table.h \
   lib/policy/algorithms/reserver.cc \
   lib/policy/algorithms/reserver.h \
+  lib/policy/algorithms/restarts.cc \
+  lib/policy/algorithms/restarts.h \
   lib/policy/algorithms/round_input.h \
   lib/policy/algorithms/service.cc \
   lib/policy/algorithms/service.h \

@@ -10,6 +10,7 @@
 #include "lib/model/progress/ended_work.h"
 #include "lib/policy/algorithms/overrun.h"
 #include "lib/policy/algorithms/pools.h"
+#include "lib/policy/algorithms/restarts.h"
 #include "lib/policy/algorithms/service.h"
 #include "lib/policy/market/closing.h"
 
@@ -77,7 +78,8 @@ std::vector<ArrivalTime> last_arrivals(const RoundInput& input) {
 
 Memory next_memory(const RoundInput& input, const Forecasts& forecasts, const PendingQueue& queue,
                    const Capacity& capacity, const JobHistory& history,
-                   const Placements& placements, const std::vector<TypePrice>& prices) {
+                   const Placements& placements, const std::vector<TypePrice>& prices,
+                   const std::vector<Change>& changes) {
   const Memory& before = input.snapshot.memory;
   CountedArrivals counted = count_arrivals(input, queue, capacity, forecasts.service);
 
@@ -102,6 +104,7 @@ Memory next_memory(const RoundInput& input, const Forecasts& forecasts, const Pe
   memory.overruns = next_overruns(input);
   if (input.config.mode == Mode::kElastic) memory.arrivals = last_arrivals(input);
   memory.prices = prices;
+  note_restarts(input, changes, remembered, memory);
   return memory;
 }
 
@@ -182,6 +185,13 @@ int set_back(Memory& memory, Seconds now) {
   for (ArrivalTime& arrival : memory.arrivals) set({&arrival.time});
   memory.arrivals.erase(std::unique(memory.arrivals.begin(), memory.arrivals.end()),
                         memory.arrivals.end());
+  for (JobRestarts& record : memory.restarts) {
+    set({&record.planned});
+    for (RestartHour& hour : record.hours) set({&hour.last});
+  }
+  for (UserRestarts& record : memory.user_restarts) {
+    for (RestartHour& hour : record.hours) set({&hour.last});
+  }
   for (Progress& progress : memory.progress) set({&progress.time});
   for (ProgressHistory& progress_history : memory.progress_histories) {
     set({&progress_history.updated});

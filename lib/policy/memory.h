@@ -30,7 +30,8 @@ namespace rubato {
 [[nodiscard]] Memory next_memory(const RoundInput& input, const Forecasts& forecasts,
                                  const PendingQueue& queue, const Capacity& capacity,
                                  const JobHistory& history, const Placements& placements,
-                                 const std::vector<TypePrice>& prices);
+                                 const std::vector<TypePrice>& prices,
+                                 const std::vector<Change>& changes = {});
 
 /// A start of the plan that slurmctld refused.
 struct RefusedStart {

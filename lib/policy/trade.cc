@@ -15,6 +15,7 @@
 #include "lib/policy/algorithms/bands.h"
 #include "lib/policy/algorithms/configuration_table.h"
 #include "lib/policy/algorithms/guarantee.h"
+#include "lib/policy/algorithms/restarts.h"
 #include "lib/policy/algorithms/size.h"
 #include "lib/policy/market/allocation.h"
 #include "lib/policy/market/change_value.h"
@@ -33,6 +34,8 @@ constexpr double kPriceMemory = .8;
 /// Bounds on the price of a GPU, in mean GPUs.
 constexpr double kMinPrice = .05;
 constexpr double kMaxPrice = 20;
+/// How often a round decides again because of a cap before it changes no job at all.
+constexpr int kCapPasses = 6;
 
 double age_of(const RoundInput& input, const Job& job) {
   return static_cast<double>(input.waited(job));
@@ -261,22 +264,69 @@ void decide(const RoundInput& input, const Forecasts& forecasts, const PendingQu
   }
 }
 
+// Of jobs with their gains, those beyond the first `left`: the ones with the least gain.
+void keep_best(std::vector<std::pair<double, JobKey>> jobs, int left, std::set<JobKey>& excess) {
+  if (static_cast<int>(jobs.size()) <= left) return;
+  std::ranges::sort(jobs, [](const auto& a, const auto& b) {
+    return std::tuple(-a.first, a.second) < std::tuple(-b.first, b.second);
+  });
+  for (std::size_t i = static_cast<std::size_t>(left); i < jobs.size(); ++i)
+    excess.insert(jobs[i].second);
+}
+
+// Jobs whose restarts exceed RestartsPerUserDay.
+std::set<JobKey> restarts_beyond_caps(const RestartCaps& caps,
+                                      const std::vector<ConfigurationTable>& tables,
+                                      const Trades& trades) {
+  std::map<JobKey, std::uint32_t> users;
+  for (const ConfigurationTable& table : tables) users[table.job->key] = table.job->uid;
+  std::map<std::uint32_t, std::vector<std::pair<double, JobKey>>> restarts;
+  for (const Change& change : trades.changes) {
+    if (!requeues(change) || caps.is_planned(change.job)) continue;
+    restarts[users.at(change.job)].emplace_back(trades.gains.at(change.job), change.job);
+  }
+  std::set<JobKey> excess;
+  for (auto& [uid, jobs] : restarts) {
+    if (const auto left = caps.left_for(uid)) keep_best(std::move(jobs), *left, excess);
+  }
+  return excess;
+}
+
+// The running jobs among them have their present row alone from here on.
+void forbid_changes(const std::set<JobKey>& jobs, std::vector<ConfigurationTable>& tables) {
+  for (ConfigurationTable& table : tables) {
+    if (jobs.contains(table.job->key))
+      table.bound = ChangeBound{StayReason::kCap, "RestartsPerUserDay", 0};
+  }
+}
+
 }  // namespace
 
 Trades trade(const RoundInput& input, const Forecasts& forecasts, const PendingQueue& queue,
              const JobHistory& history, const ExistingReservations& existing) {
-  Trades trades;
   std::vector<ConfigurationTable> tables =
       configuration_tables(input, forecasts, queue, history, existing.capacity);
   std::erase_if(tables, [&](const ConfigurationTable& table) {
     return table.entry != nullptr && (reservation_of(existing.booked, table.job->key) != nullptr ||
                                       existing.yielding.contains(table.job->key));
   });
-  const std::vector<ConfigurationTable> bound = take_bound(tables);
-  decide(input, forecasts, queue, existing, tables, trades);
-  for (const ConfigurationTable& table : bound) trades.stays.push_back(stay_of_bound(table));
-  std::ranges::sort(trades.stays, {}, &Stay::job);
-  return trades;
+  const RestartCaps caps(input);
+  std::vector<ConfigurationTable> bound = take_bound(tables);
+  for (int pass = 0;; ++pass) {
+    Trades trades;
+    decide(input, forecasts, queue, existing, tables, trades);
+    std::set<JobKey> excess = restarts_beyond_caps(caps, tables, trades);
+    if (excess.empty()) {
+      for (const ConfigurationTable& table : bound) trades.stays.push_back(stay_of_bound(table));
+      std::ranges::sort(trades.stays, {}, &Stay::job);
+      return trades;
+    }
+    for (const ConfigurationTable& table : tables) {
+      if (pass == kCapPasses && table.entry == nullptr) excess.insert(table.job->key);
+    }
+    forbid_changes(excess, tables);
+    std::ranges::move(take_bound(tables), std::back_inserter(bound));
+  }
 }
 
 }  // namespace rubato

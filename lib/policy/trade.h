@@ -38,6 +38,7 @@ struct Trades {
 
   std::vector<Change> changes;            ///< sorted by job
   std::vector<Stay> stays;                ///< sorted by job
+  std::map<JobKey, double> gains;         ///< of changes and starts, beyond the price of the GPUs
   std::vector<TypePrice> prices;          ///< by name
   std::vector<TypePrice> mean_prices;     ///< Memory::prices after this round
   std::map<JobKey, TradedEntry> entries;  ///< of waiting jobs
@@ -57,6 +58,9 @@ struct Trades {
 /// the highest sum (market/allocation.h), and nodes for those that changed. A job without nodes for
 /// its row takes another of at most its size, or keeps what it has, or waits. `existing` has
 /// reserved what the market cannot have.
+///
+/// Where a cap (restarts.h) does not allow all changes, those with the least gain are forbidden,
+/// and everything is decided again without them.
 [[nodiscard]] Trades trade(const RoundInput& input, const Forecasts& forecasts,
                            const PendingQueue& queue, const JobHistory& history,
                            const ExistingReservations& existing);

@@ -371,12 +371,14 @@ void TradePlacer::change(std::size_t i, Found found) {
   change.seconds_left = table(i).rows[at(table(i).held)].seconds;
   change.seconds_then = to.seconds + change.cost;
   change.after = take(job, change.shares, job.end_limit);
+  trades_.gains[job.key] = found.surplus - surplus(i, table(i).held);
   trades_.changes.push_back(std::move(change));
 }
 
 void TradePlacer::start(std::size_t i, Found found) {
   const PendingEntry& entry = *table(i).entry;
   configure(*entry.job, found.placement);
+  trades_.gains[entry.job->key] = found.surplus;
   TradedEntry& traded = trades_.entries[entry.job->key];
   traded.after = take(*entry.job, found.placement.shares, found.as.end(o_.input.now));
   traded.placement = std::move(found.placement);
@@ -391,6 +393,7 @@ void TradePlacer::stop(std::size_t i) {
   change.action = ChangeAction::kStop;
   change.seconds_left = table(i).rows[at(table(i).held)].seconds;
   change.cost = job.costs.restart;
+  trades_.gains[job.key] = -surplus(i, table(i).held);
   trades_.changes.push_back(std::move(change));
 }
 

@@ -4,6 +4,7 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "lib/json/json.h"
@@ -51,6 +52,57 @@ RC_GTEST_PROP(ChangeBoundsProperty, times_that_are_over_change_no_plan, ()) {
   }
   config.min_run_time = 0;
   RC_ASSERT(to_json(round(snapshot, models, config, kNow), snapshot) == to_json(before, snapshot));
+}
+
+// Of the user's restarts today some may be counted, and some planned.
+RC_GTEST_PROP(ChangeBoundsProperty, no_plan_exceeds_a_cap_on_restarts, ()) {
+  Snapshot snapshot = anything();
+  const Models models = gen_learnt();
+  Config config = elastic();
+  config.restarts_per_user_day = gen_int(1, 3);
+  config.restarts_per_job = gen_int(0, 2);
+  for (Job& job : snapshot.jobs) {
+    job.uid = static_cast<std::uint32_t>(gen_int(1, 2));
+    if (job.state == JobState::kRunning && gen_chance(30))
+      snapshot.memory.restarts.push_back(
+          {job.key, gen_int(0, 2), gen_chance(30) ? kNow - 5 : 0, job.restarts, {}});
+  }
+  std::ranges::sort(snapshot.memory.restarts, {}, &JobRestarts::job);
+  const int counted = gen_int(0, 2);
+  if (counted > 0) snapshot.memory.user_restarts = {{1, {{kNow - 100, counted}}}};
+  const Plan plan = round(snapshot, models, config, kNow);
+  std::map<std::uint32_t, int> restarts;
+  for (const JobRestarts& record : plan.memory.restarts) {
+    const auto job = std::ranges::find(snapshot.jobs, record.job, &Job::key);
+    RC_ASSERT(job != snapshot.jobs.end());
+    restarts[job->uid] += record.planned > 0 ? 1 : 0;
+  }
+  int planned_before = 0;
+  for (const JobRestarts& record : snapshot.memory.restarts)
+    planned_before += record.planned > 0 ? 1 : 0;
+  for (const auto& [uid, count] : restarts) {
+    const int used = uid == 1 ? counted : 0;
+    RC_ASSERT(count + used <= std::max(config.restarts_per_user_day, used + planned_before));
+  }
+  for (const Change& change : plan.changes) {
+    const auto known = std::ranges::find(snapshot.memory.restarts, change.job, &JobRestarts::job);
+    const int before = known != snapshot.memory.restarts.end() ? known->count : 0;
+    RC_ASSERT(config.restarts_per_job == 0 || change.action == ChangeAction::kNotify ||
+              before < config.restarts_per_job);
+  }
+  RC_CLASSIFY(!plan.changes.empty(), "changes");
+}
+
+// Caps that are never reached leave the plan as it is, but for the counts.
+RC_GTEST_PROP(ChangeBoundsProperty, caps_that_are_not_reached_change_no_plan, ()) {
+  const Snapshot snapshot = anything();
+  const Models models = gen_learnt();
+  Config config = elastic();
+  const Plan before = round(snapshot, models, config, kNow);
+  config.restarts_per_job = config.restarts_per_job_day = config.restarts_per_user_day = 1'000'000;
+  Plan plan = round(snapshot, models, config, kNow);
+  plan.memory.restarts.clear();
+  RC_ASSERT(to_json(plan, snapshot) == to_json(before, snapshot));
 }
 
 }  // namespace

@@ -80,6 +80,9 @@ Config any_config() {
   config.round_interval = real_in("RoundInterval");
   config.round_deadline = std::min(real_in("RoundDeadline"), below * 0.999);
   config.min_run_time = whole_in<Seconds>("MinRunTime");
+  config.restarts_per_job = whole_in<int>("RestartsPerJob");
+  config.restarts_per_job_day = whole_in<int>("RestartsPerJobDay");
+  config.restarts_per_user_day = whole_in<int>("RestartsPerUserDay");
   config.reserve_depth = whole_in<int>("ReserveDepth");
   config.reserve_after = whole_in<Seconds>("ReserveAfter");
   config.starvation_bound = whole_in<Seconds>("StarvationBound");

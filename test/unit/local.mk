@@ -15,6 +15,7 @@ test_unit_unit_tests_SOURCES = \
   test/support/fake_slurm_log.cc \
   test/support/fake_slurm_log.h \
   test/support/golden_files.h \
+  test/support/growing_jobs.h \
   test/support/plan_checks.cc \
   test/support/plan_checks.h \
   test/support/shared_data.h \
@@ -100,6 +101,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/policy/progress_history_test.cc \
   test/unit/policy/progress_test.cc \
   test/unit/policy/reserve_rules_test.cc \
+  test/unit/policy/restarts_test.cc \
   test/unit/policy/scheduling_pass_test.cc \
   test/unit/policy/service_test.cc \
   test/unit/policy/trade_stays_test.cc \

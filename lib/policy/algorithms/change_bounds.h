@@ -19,8 +19,8 @@ struct ChangeBound {
   bool operator==(const ChangeBound&) const = default;
 };
 
-/// The rule that applies to a running job now; of several the one that ends last. None: it may
-/// change.
+/// The time in which a running job may not be interrupted, if that is not over: the longer one of
+/// Slurm's PreemptExemptTime and MinRunTime. None: it may change.
 [[nodiscard]] std::optional<ChangeBound> change_bound(const RoundInput& input, const Job& job);
 
 }  // namespace rubato

@@ -15,6 +15,7 @@
 #include "lib/policy/algorithms/forecast.h"
 #include "lib/policy/algorithms/guarantee.h"
 #include "lib/policy/algorithms/job_forecast.h"
+#include "lib/policy/algorithms/restarts.h"
 
 namespace rubato {
 namespace {
@@ -65,7 +66,11 @@ double limit_of(const Job& job) {
 class TableMaker {
  public:
   TableMaker(const RoundInput& input, const Forecasts& forecasts, const Capacity& capacity)
-      : input_(input), forecasts_(forecasts), capacity_(capacity), empty_fit_(capacity) {}
+      : input_(input),
+        forecasts_(forecasts),
+        capacity_(capacity),
+        empty_fit_(capacity),
+        caps_(input) {}
 
   [[nodiscard]] std::optional<ConfigurationTable> of(const Job& job, const PendingEntry* entry);
 
@@ -92,6 +97,7 @@ class TableMaker {
   const Forecasts& forecasts_;
   const Capacity& capacity_;
   EmptyFit empty_fit_;
+  RestartCaps caps_;
   std::map<NodeSetIndex, std::vector<TypeSize>> sizes_of_set_;  ///< each by TypeId
   // Of the job that a table is made for:
   const std::vector<TypeSize>* sizes_ = nullptr;  ///< of the nodes where it could run
@@ -328,6 +334,7 @@ std::optional<ConfigurationTable> TableMaker::of(const Job& job, const PendingEn
   }
   const double work = work_of(job, reference.goodput);
   if (runs) table.bound = change_bound(input_, job);
+  if (runs && !table.bound) table.bound = caps_.reached(job);
   for (const TypeId type : forecasts_.fastest) {
     if (table.bound) break;
     if (accepts_type(job, capacity_.types()[type])) add_rows(job, work, type, table);

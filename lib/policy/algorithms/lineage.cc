@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "lib/policy/algorithms/restarts.h"
 #include "lib/policy/algorithms/service.h"
 
 namespace rubato {
@@ -55,9 +56,11 @@ std::optional<Memory> follow_requeues(const Snapshot& snapshot) {
   std::erase_if(requeued, [&](const JobKey& job) {
     const Memory& memory = snapshot.memory;
     return !has_earlier(memory.service, job) && !has_earlier(memory.progress, job) &&
-           !has_earlier(memory.progress_histories, job);
+           !has_earlier(memory.progress_histories, job) && !has_earlier(memory.restarts, job);
   });
-  if (requeued.empty()) return std::nullopt;
+  const bool planned = std::ranges::any_of(
+      snapshot.memory.restarts, [](const JobRestarts& record) { return record.planned > 0; });
+  if (requeued.empty() && !planned) return std::nullopt;
   Memory memory = snapshot.memory;
   const auto as_it_is = [](const auto& /*record*/) {};
   for (const JobKey& job : requeued) {
@@ -67,7 +70,9 @@ std::optional<Memory> follow_requeues(const Snapshot& snapshot) {
            [&](Service& service) { end_run(service, ended); });
     follow(memory.progress, job, &Progress::time, as_it_is);
     follow(memory.progress_histories, job, &ProgressHistory::updated, as_it_is);
+    follow(memory.restarts, job, &JobRestarts::planned, as_it_is);
   }
+  if (!count_requeues(snapshot, memory) && requeued.empty()) return std::nullopt;
   return memory;
 }
 

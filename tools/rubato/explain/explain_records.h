@@ -168,7 +168,7 @@ void describe(Visitor& v, R& stay) {
   v.text("gpu_type", stay.gpu_type);
   v.note("gpu_type", "of the best other configuration");
   v.count("gpus", stay.gpus);
-  v.note("gpus", "of the best other configuration, in total; left out for fastest and exempt");
+  v.note("gpus", "of the best other configuration, in total; left out for fastest, exempt and cap");
   describe_seconds(v, "seconds_left", stay.seconds_left);
   v.note("seconds_left", "forecast until its end, as it runs now");
   describe_seconds(v, "seconds_there", stay.seconds_there);
@@ -179,9 +179,9 @@ void describe(Visitor& v, R& stay) {
   v.note("available",
          "for no-gpus: GPUs of the type that are free or held by jobs that may change");
   v.text("rule", stay.rule);
-  v.note("rule", "for exempt: the option of slurm.conf or rubato.conf that decides");
+  v.note("rule", "for exempt and cap: the option of slurm.conf or rubato.conf that decides");
   v.past("until", stay.until);
-  v.note("until", "for exempt: when that ends");
+  v.note("until", "for exempt and cap: when that ends; left out where it does not");
 }
 
 template <typename Visitor, Is<tools::ExpectedStart> R>

@@ -113,6 +113,9 @@ std::string reason_text(const Stay& stay, Seconds now) {
     case StayReason::kExempt:
       return fmt::format("it may not be interrupted before {}, by {}", time_text(stay.until, now),
                          stay.rule);
+    case StayReason::kCap:
+      return fmt::format("{} is used up{}", stay.rule,
+                         stay.until > 0 ? ", until " + time_text(stay.until, now) : "");
     case StayReason::kNoNodes:
       break;
   }

@@ -119,6 +119,7 @@ Anonymous anonymise(const Snapshot& snapshot, const ModelsFit& fit) {
     partitions.replace(reservation.partition);
   }
   for (JobMemory& memory : plain.memory.jobs) memory.refusal.clear();
+  plain.memory.user_restarts.clear();
   for (TypePredictability& type : plain.memory.types) {
     accounts.replace(type.account);
     types.replace(type.job_type);
