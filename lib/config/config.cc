@@ -55,6 +55,7 @@ Json json_of(const Option& option, const Config& config) {
       return list_json(config.*std::get<std::set<std::string> Config::*>(option.field));
     case OptionType::kPartitions:
       return config.manage_all ? Json("all") : list_json(config.managed_partitions);
+    case OptionType::kCounts:
     case OptionType::kChoice:
     case OptionType::kPath:
     case OptionType::kName:

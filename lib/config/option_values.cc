@@ -98,6 +98,35 @@ Result<void> set_names(const Option& option, const std::string& value, Config& c
   return {};
 }
 
+Result<int> count_of(const Option& option, const std::string& text) {
+  const auto number = option_number(option, text);
+  if (!number) return tl::unexpected(number.error());
+  return static_cast<int>(*number);
+}
+
+Result<void> set_counts(const Option& option, const std::string& value, Config& config) {
+  const auto* field = std::get_if<std::map<std::string, int> Config::*>(&option.field);
+  const auto items = split_list(value);
+  if (!items) return tl::unexpected(items.error());
+  for (const std::string& item : *items) {
+    const std::size_t colon = item.rfind(':');
+    const bool named = colon != std::string::npos;
+    if (!named && items->size() > 1)
+      return fail(
+          fmt::format("{} names no QOS; choose {}", in_quotes(item), describe_values(option)));
+    // slurmdbd keeps the names of QOS in lower case.
+    const std::string name = named ? lower(item.substr(0, colon)) : "";
+    if (named) {
+      if (auto good = check_name(name); !good) return good;
+    }
+    const auto count = count_of(option, named ? item.substr(colon + 1) : item);
+    if (!count) return tl::unexpected(count.error());
+    if (field != nullptr && !(config.**field).emplace(name, *count).second)
+      return fail(fmt::format("{} is listed twice", in_quotes(name)));
+  }
+  return {};
+}
+
 Result<void> set_path(const Option& option, const std::string& value, Config& config) {
   if (!value.starts_with('/')) {
     return fail(fmt::format("{} is not an absolute path", in_quotes(value)));
@@ -124,6 +153,12 @@ struct ShowField {
   std::string operator()(std::set<std::string> Config::*field) const {
     return fmt::format("{}", fmt::join(config.*field, ","));
   }
+  std::string operator()(std::map<std::string, int> Config::*field) const {
+    std::vector<std::string> items;
+    for (const auto& [name, count] : config.*field)
+      items.push_back(name.empty() ? std::to_string(count) : fmt::format("{}:{}", name, count));
+    return fmt::format("{}", fmt::join(items, ","));
+  }
 };
 
 }  // namespace
@@ -140,7 +175,8 @@ Result<double> option_number(const Option& option, const std::string& value) {
     }
     return fail(fmt::format("{}; choose {}", number.error().text, describe_values(option)));
   }
-  const bool whole = option.type == OptionType::kDuration || option.type == OptionType::kInteger;
+  const bool whole = option.type == OptionType::kDuration || option.type == OptionType::kInteger ||
+                     option.type == OptionType::kCounts;
   if (whole && *number != std::floor(*number)) {
     return fail(fmt::format("{} is not a whole number; choose {}", in_quotes(value),
                             describe_values(option)));
@@ -159,6 +195,8 @@ Result<void> set_option(const Option& option, const std::string& value, Config& 
       return set_partitions(value, config);
     case OptionType::kNames:
       return set_names(option, value, config);
+    case OptionType::kCounts:
+      return set_counts(option, value, config);
     case OptionType::kDuration:
     case OptionType::kFineDuration:
     case OptionType::kInteger:
@@ -202,6 +240,8 @@ std::string describe_values(const Option& option) {
       return "partition names separated by commas, or all";
     case OptionType::kNames:
       return "names separated by commas";
+    case OptionType::kCounts:
+      return range("a whole number") + ", or QOS:NUMBER separated by commas";
     case OptionType::kDuration:
     case OptionType::kFineDuration:
       return range("a time");

@@ -74,6 +74,15 @@ Option names(const char* name, std::set<std::string> Config::*field, const char*
   return row;
 }
 
+Option counts(const char* name, std::map<std::string, int> Config::*field, const char* example,
+              Range range, const char* help) {
+  Option row = other(name, OptionType::kCounts, example, help);
+  row.field = field;
+  row.min = range.min;
+  row.max = range.max;
+  return row;
+}
+
 /// A member of a record line.
 Option member(const char* record, Option row) {
   row.record = record;
@@ -133,6 +142,8 @@ std::vector<Option> make_options() {
               "the same of a job within 24 hours"),
       integer("RestartsPerUserDay", &Config::restarts_per_user_day, "0", {0, 1e6}, "",
               "the same of all jobs of a user within 24 hours"),
+      counts("GrowthCap", &Config::growth_caps, "normal:16,high:64", {0, 1e6},
+             "maximum number of GPUs that the jobs of a QOS hold in all beyond their requests"),
       seconds("HeartbeatTimeout", &Config::heartbeat_timeout, "10", {1, 3600},
               "stock Slurm takes managed jobs over when the scheduling loop is silent for this long"),
       fine_seconds("RoundInterval", &Config::round_interval, "1", {0.1, 600},
@@ -222,6 +233,13 @@ constexpr std::pair<const char*, const char*> kTexts[] = {
     {"RestartsPerUserDay",
      "If a round would restart more jobs of a user than the cap leaves, it restarts those that "
      "gain the most."},
+    {"GrowthCap",
+     "For the same mode: one number that counts for each QOS by itself, or QOS as in sacctmgr, "
+     "each "
+     "with its number, separated by commas; a QOS that is not named has no maximum then. Jobs that "
+     "hold more keep what they have. Without this line there is no maximum; with 0 no job gets "
+     "more "
+     "than it requests."},
     {"HeartbeatTimeout", "Must be longer than RoundDeadline."},
     {"RoundInterval",
      "A submission, and resources that become free, start a round without waiting for it."},

@@ -2,6 +2,7 @@
 // The table of the options of rubato.conf. It generates parser, help, man page and example.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@ enum class OptionType {
   kChoice,        ///< one of `words`
   kPartitions,    ///< names separated by commas, or `all`
   kNames,         ///< names separated by commas
+  kCounts,        ///< one whole number, or QOS:NUMBER separated by commas
   kDuration,      ///< whole seconds, also in Slurm's time forms
   kFineDuration,  ///< the same; plain seconds may have a fraction
   kInteger,
@@ -38,7 +40,8 @@ struct OptionWord {
 /// The member of Config that an option sets; none for options that their type handles.
 using OptionField =
     std::variant<std::monostate, Mode Config::*, Seconds Config::*, double Config::*, int Config::*,
-                 std::string Config::*, std::set<std::string> Config::*>;
+                 std::string Config::*, std::set<std::string> Config::*,
+                 std::map<std::string, int> Config::*>;
 
 /// One row of the table.
 struct Option {

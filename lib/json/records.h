@@ -450,7 +450,9 @@ void describe(Visitor& v, R& stay) {
   v.text("gpu_type", stay.gpu_type);
   v.note("gpu_type", "of the best other configuration");
   v.count("gpus", stay.gpus);
-  v.note("gpus", "of the best other configuration, in total; left out for fastest, exempt and cap");
+  v.note("gpus",
+         "of the best other configuration, in total; left out for fastest, exempt and caps on "
+         "restarts");
   v.amount("seconds_left", stay.seconds_left);
   v.note("seconds_left", "forecast until its end, as it runs now");
   v.amount("seconds_there", stay.seconds_there);
@@ -474,8 +476,7 @@ void describe(Visitor& v, R& size) {
   v.text("outcome", size.outcome);
   v.note("outcome",
          "taken, no-room, costs-more, work-unknown, uncertain, time-limit, guarantee, unmeasured, "
-         "load or "
-         "shape");
+         "load, shape or growth-cap");
   v.real("rate", size.throughput);
   v.note("rate", "forecast in samples/s");
   v.time("cost", size.cost);

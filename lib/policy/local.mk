@@ -29,6 +29,8 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/algorithms/forecast.cc \
   lib/policy/algorithms/forecast.h \
   lib/policy/algorithms/forecasts.h \
+  lib/policy/algorithms/growth_cap.cc \
+  lib/policy/algorithms/growth_cap.h \
   lib/policy/algorithms/guarantee.cc \
   lib/policy/algorithms/guarantee.h \
   lib/policy/algorithms/job_forecast.cc \

@@ -14,6 +14,7 @@
 #include "lib/core/resize_request.h"
 #include "lib/policy/algorithms/bands.h"
 #include "lib/policy/algorithms/configuration_table.h"
+#include "lib/policy/algorithms/growth_cap.h"
 #include "lib/policy/algorithms/guarantee.h"
 #include "lib/policy/algorithms/restarts.h"
 #include "lib/policy/algorithms/size.h"
@@ -292,6 +293,94 @@ std::set<JobKey> restarts_beyond_caps(const RestartCaps& caps,
   return excess;
 }
 
+/// GPUs beyond the requests that the jobs of a QOS hold after a round.
+struct QosGrowth {
+  int kept = 0;  ///< of jobs that get no more of them
+  struct Grower {
+    double gain = 0;
+    JobKey job;
+    int beyond = 0;
+  };
+  std::vector<Grower> growers;
+};
+
+// GPUs that a job has after the round.
+int gpus_then(const ConfigurationTable& table, const Trades& trades) {
+  const JobKey& key = table.job->key;
+  if (table.entry != nullptr) {
+    const TradedEntry* const entry = trades.of(key);
+    if (entry == nullptr || !entry->placement) return 0;
+    return entry->as.gpus > 0 ? entry->as.gpus : static_cast<int>(requested_gpus(*table.job));
+  }
+  const auto change = std::ranges::lower_bound(trades.changes, key, {}, &Change::job);
+  const bool changes = change != trades.changes.end() && change->job == key;
+  return changes ? change->gpus : held_gpus(*table.job);
+}
+
+std::map<std::string, QosGrowth> growth_after(const RoundInput& input,
+                                              const std::vector<ConfigurationTable>& tables,
+                                              const Trades& trades) {
+  std::map<std::string, QosGrowth> growth;
+  std::set<JobKey> traded;
+  for (const ConfigurationTable& table : tables) {
+    traded.insert(table.job->key);
+    const Job& job = *table.job;
+    const int beyond = beyond_request(job, gpus_then(table, trades));
+    if (beyond > beyond_request(job, held_gpus(job)))
+      growth[job.qos].growers.push_back({trades.gains.at(job.key), job.key, beyond});
+    else
+      growth[job.qos].kept += beyond;
+  }
+  for (const Job& job : input.snapshot.jobs) {
+    if (job.state == JobState::kRunning && !traded.contains(job.key))
+      growth[job.qos].kept += beyond_request(job, held_gpus(job));
+  }
+  return growth;
+}
+
+// Jobs that grow beyond GrowthCap.
+std::set<JobKey> growth_beyond_caps(const RoundInput& input, const GrowthCaps& caps,
+                                    const std::vector<ConfigurationTable>& tables,
+                                    const Trades& trades) {
+  std::set<JobKey> excess;
+  if (input.config.growth_caps.empty()) return excess;
+  for (auto& [qos, growth] : growth_after(input, tables, trades)) {
+    const auto cap = caps.of(qos);
+    if (!cap) continue;
+    std::ranges::sort(growth.growers, [](const auto& a, const auto& b) {
+      return std::tuple(-a.gain, a.job) < std::tuple(-b.gain, b.job);
+    });
+    int left = *cap - growth.kept;
+    for (const QosGrowth::Grower& one : growth.growers) {
+      if (one.beyond > left)
+        excess.insert(one.job);
+      else
+        left -= one.beyond;
+    }
+  }
+  return excess;
+}
+
+// Leaves out the rows with which a job would grow beyond its request.
+void forbid_growth(const std::set<JobKey>& jobs, std::vector<ConfigurationTable>& tables) {
+  for (ConfigurationTable& table : tables) {
+    const Job& job = *table.job;
+    if (!jobs.contains(job.key)) continue;
+    const int most = beyond_request(job, held_gpus(job));
+    std::erase_if(table.rows, [&](const NextConfiguration& row) {
+      const bool grows = beyond_request(job, row.gpus) > most;
+      if (grows) note_capped(table, row);
+      return grows;
+    });
+    if (table.held >= 0) table.held = static_cast<int>(table.rows.size()) - 1;
+    table.fastest = std::numeric_limits<double>::infinity();
+    for (const NextConfiguration& row : table.rows)
+      table.fastest = std::min(table.fastest, row.seconds);
+  }
+  // A waiting job without a row left starts as requested, in the stage place.
+  std::erase_if(tables, [](const ConfigurationTable& table) { return table.rows.empty(); });
+}
+
 // The running jobs among them have their present row alone from here on.
 void forbid_changes(const std::set<JobKey>& jobs, std::vector<ConfigurationTable>& tables) {
   for (ConfigurationTable& table : tables) {
@@ -311,19 +400,24 @@ Trades trade(const RoundInput& input, const Forecasts& forecasts, const PendingQ
                                       existing.yielding.contains(table.job->key));
   });
   const RestartCaps caps(input);
+  const GrowthCaps growth_caps(input);
   std::vector<ConfigurationTable> bound = take_bound(tables);
   for (int pass = 0;; ++pass) {
     Trades trades;
     decide(input, forecasts, queue, existing, tables, trades);
     std::set<JobKey> excess = restarts_beyond_caps(caps, tables, trades);
-    if (excess.empty()) {
+    std::set<JobKey> growing = growth_beyond_caps(input, growth_caps, tables, trades);
+    if (excess.empty() && growing.empty()) {
       for (const ConfigurationTable& table : bound) trades.stays.push_back(stay_of_bound(table));
       std::ranges::sort(trades.stays, {}, &Stay::job);
       return trades;
     }
     for (const ConfigurationTable& table : tables) {
-      if (pass == kCapPasses && table.entry == nullptr) excess.insert(table.job->key);
+      if (pass < kCapPasses) break;
+      growing.insert(table.job->key);
+      if (!excess.empty() && table.entry == nullptr) excess.insert(table.job->key);
     }
+    forbid_growth(growing, tables);
     forbid_changes(excess, tables);
     std::ranges::move(take_bound(tables), std::back_inserter(bound));
   }

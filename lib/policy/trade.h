@@ -59,8 +59,8 @@ struct Trades {
 /// its row takes another of at most its size, or keeps what it has, or waits. `existing` has
 /// reserved what the market cannot have.
 ///
-/// Where a cap (restarts.h) does not allow all changes, those with the least gain are forbidden,
-/// and everything is decided again without them.
+/// Where a cap (restarts.h, growth_cap.h) does not allow all changes, those with the least gain are
+/// forbidden, and everything is decided again without them.
 [[nodiscard]] Trades trade(const RoundInput& input, const Forecasts& forecasts,
                            const PendingQueue& queue, const JobHistory& history,
                            const ExistingReservations& existing);

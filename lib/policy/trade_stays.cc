@@ -104,8 +104,15 @@ Stay StayFinder::of(std::size_t i) const {
   } else if (row = earliest(i); row != kNoRow) {
     stay.reason = why_no_gain(i, row);
   }
-  if (row == kNoRow) return stay;
-  const NextConfiguration& to = table(i).rows[at(row)];
+  // A faster row that GrowthCap leaves out is the reason where no other one is.
+  const bool capped =
+      row == kNoRow && table(i).capped.gpus > 0 && table(i).capped.seconds < held(i).seconds;
+  if (capped) {
+    stay.reason = StayReason::kCap;
+    stay.rule = "GrowthCap";
+  }
+  if (row == kNoRow && !capped) return stay;
+  const NextConfiguration& to = capped ? table(i).capped : table(i).rows[at(row)];
   stay.gpu_type = o_.existing.capacity.types()[to.type];
   stay.gpus = to.gpus;
   stay.cost = change_cost(job);

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 
 #include "lib/json/json.h"
+#include "lib/policy/algorithms/growth_cap.h"
 #include "lib/policy/round.h"
 #include "test/support/gen_elastic.h"
 
@@ -91,6 +93,45 @@ RC_GTEST_PROP(ChangeBoundsProperty, no_plan_exceeds_a_cap_on_restarts, ()) {
               before < config.restarts_per_job);
   }
   RC_CLASSIFY(!plan.changes.empty(), "changes");
+}
+
+// GPUs beyond the requests of all jobs of a QOS after the changes and starts of a plan.
+std::map<std::string, int> growth_after(const Snapshot& snapshot, const Plan& plan) {
+  std::map<std::string, int> growth;
+  for (const Job& job : snapshot.jobs) {
+    int gpus = held_gpus(job);
+    const auto change = std::ranges::find(plan.changes, job.key, &Change::job);
+    if (change != plan.changes.end()) gpus = change->gpus;
+    if (job.state == JobState::kRunning) growth[job.qos] += beyond_request(job, gpus);
+  }
+  for (const Start& start : plan.starts) {
+    const auto job = std::ranges::find(snapshot.jobs, start.job, &Job::key);
+    growth[job->qos] += beyond_request(*job, start.gpus);
+  }
+  return growth;
+}
+
+RC_GTEST_PROP(ChangeBoundsProperty, no_plan_exceeds_the_growth_cap, ()) {
+  Snapshot snapshot = anything();
+  for (Job& job : snapshot.jobs) {
+    if (job.state == JobState::kRunning && job.hints && job.request.gpus > 1 && gen_chance(50))
+      job.request.gpus = gen_int(1, job.request.gpus);
+  }
+  const Models models = gen_learnt();
+  Config config = elastic();
+  const Plan free = round(snapshot, models, config, kNow);
+  config.growth_caps = {{"", gen_int(0, 8)}};
+  if (gen_chance(30)) config.growth_caps["high"] = gen_int(0, 8);
+  const Plan plan = round(snapshot, models, config, kNow);
+  const auto before = growth_after(snapshot, Plan());
+  bool cut = false;
+  for (const auto& [qos, beyond] : growth_after(snapshot, plan)) {
+    const auto named = config.growth_caps.find(qos);
+    const int cap = named != config.growth_caps.end() ? named->second : config.growth_caps.at("");
+    RC_ASSERT(beyond <= std::max(cap, before.contains(qos) ? before.at(qos) : 0));
+    cut = cut || growth_after(snapshot, free)[qos] > cap;
+  }
+  RC_CLASSIFY(cut, "more growth without the cap");
 }
 
 // Caps that are never reached leave the plan as it is, but for the counts.

@@ -83,6 +83,12 @@ Config any_config() {
   config.restarts_per_job = whole_in<int>("RestartsPerJob");
   config.restarts_per_job_day = whole_in<int>("RestartsPerJobDay");
   config.restarts_per_user_day = whole_in<int>("RestartsPerUserDay");
+  if (*rc::gen::arbitrary<bool>()) {
+    config.growth_caps = {{"", whole_in<int>("GrowthCap")}};
+  } else {
+    for (const char* qos : {"high", "normal"})
+      if (*rc::gen::arbitrary<bool>()) config.growth_caps[qos] = whole_in<int>("GrowthCap");
+  }
   config.reserve_depth = whole_in<int>("ReserveDepth");
   config.reserve_after = whole_in<Seconds>("ReserveAfter");
   config.starvation_bound = whole_in<Seconds>("StarvationBound");

@@ -13,6 +13,7 @@
 #include "lib/model/progress/ended_work.h"
 #include "lib/policy/algorithms/empty_fit.h"
 #include "lib/policy/algorithms/forecast.h"
+#include "lib/policy/algorithms/growth_cap.h"
 #include "lib/policy/algorithms/guarantee.h"
 #include "lib/policy/algorithms/job_forecast.h"
 #include "lib/policy/algorithms/restarts.h"
@@ -70,7 +71,8 @@ class TableMaker {
         forecasts_(forecasts),
         capacity_(capacity),
         empty_fit_(capacity),
-        caps_(input) {}
+        caps_(input),
+        growth_(input) {}
 
   [[nodiscard]] std::optional<ConfigurationTable> of(const Job& job, const PendingEntry* entry);
 
@@ -98,6 +100,7 @@ class TableMaker {
   const Capacity& capacity_;
   EmptyFit empty_fit_;
   RestartCaps caps_;
+  GrowthCaps growth_;
   std::map<NodeSetIndex, std::vector<TypeSize>> sizes_of_set_;  ///< each by TypeId
   // Of the job that a table is made for:
   const std::vector<TypeSize>* sizes_ = nullptr;  ///< of the nodes where it could run
@@ -281,6 +284,7 @@ void TableMaker::add_rows(const Job& job, double work, TypeId type,
   const auto own = static_cast<int>(requested_gpus(job));
   const double limit = time_left(job);
   const double change = table.entry == nullptr ? change_cost(job) : 0;
+  const std::optional<int> most = growth_.left_for(job);
   std::vector<NextConfiguration> rows;
   const double least = input_.config.off(Mechanism::kElasticity) ? 0 : kMinElasticity;
   for (const int gpus : sizes_on(job, size.per_node, size.total)) {
@@ -298,7 +302,11 @@ void TableMaker::add_rows(const Job& job, double work, TypeId type,
              least * std::log(static_cast<double>(gpus) / less.gpus);
     });
     if (useless) continue;
-    rows.push_back({type, gpus, seconds, found.plan, found.batch, found.stddev});
+    const NextConfiguration row{type, gpus, seconds, found.plan, found.batch, found.stddev};
+    if (most && beyond_request(job, gpus) > *most)
+      note_capped(table, row);
+    else
+      rows.push_back(row);
   }
   std::ranges::move(rows, std::back_inserter(table.rows));
 }
@@ -396,6 +404,10 @@ std::vector<int> sizes_on(const Job& job, int per_node, int most) {
   std::ranges::sort(sizes);
   sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   return sizes;
+}
+
+void note_capped(ConfigurationTable& table, const NextConfiguration& row) {
+  if (table.capped.gpus == 0 || row.seconds < table.capped.seconds) table.capped = row;
 }
 
 bool may_change(const Job& job) {

@@ -43,7 +43,12 @@ struct ConfigurationTable {
   double promised = 0;                  ///< goodput that its QOS guarantees (guarantee.h); 0: none
   /// Why a running job may not change now. It has its present row alone then, and cannot stop.
   std::optional<ChangeBound> bound{};
+  /// Of the rows that GrowthCap leaves out, the fastest; 0 GPUs: none.
+  NextConfiguration capped{};
 };
+
+/// Leaves out a row that GrowthCap does not allow.
+void note_capped(ConfigurationTable& table, const NextConfiguration& row);
 
 /// Sizes at which a job may be tried on nodes with `per_node` GPUs, ascending: all up to a node,
 /// then whole nodes, of those that its hints allow; its own size always. A job without a choice has

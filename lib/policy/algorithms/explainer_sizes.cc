@@ -37,6 +37,8 @@ const char* word_of(SizeObstacle obstacle) {
       return "load";
     case SizeObstacle::kShape:
       return "shape";
+    case SizeObstacle::kGrowthCap:
+      return "growth-cap";
   }
   return "";
 }
@@ -61,6 +63,8 @@ const char* phrase_of(SizeObstacle obstacle) {
       return "never measured, and too many jobs arrive to try it";
     case SizeObstacle::kShape:
       return "its request does not divide";
+    case SizeObstacle::kGrowthCap:
+      return "GrowthCap";
   }
   return "";
 }

@@ -35,6 +35,7 @@ enum class SizeObstacle {
   kUnmeasured,   ///< larger than twice the largest measured size
   kLoad,         ///< never measured, and too many jobs arrive to try it
   kShape,        ///< the request cannot take that size
+  kGrowthCap,    ///< larger, and GrowthCap leaves that to the market
 };
 
 /// One size on one GPU type, as it was judged.

@@ -7,6 +7,7 @@
 
 #include "lib/core/resize_request.h"
 #include "lib/policy/algorithms/assign.h"
+#include "lib/policy/algorithms/growth_cap.h"
 #include "lib/policy/algorithms/guarantee.h"
 #include "lib/policy/algorithms/job_forecast.h"
 #include "lib/policy/algorithms/size.h"
@@ -83,6 +84,7 @@ void TypeChooser::add_variants(MatchCandidate& candidate) const {
   std::vector<std::string> types;
   for (const TypeId type : candidate.choice.order) types.push_back(capacity_.types()[type]);
   candidate.choice.promised = promised_goodput(input_, job, types);
+  const bool capped = input_.config.mode == Mode::kElastic && GrowthCaps(input_).of(job.qos);
   for (const TypeId type : candidate.choice.order) {
     int reach = kStep * candidate.gpus;
     for (const int gpus : sizes) {
@@ -90,7 +92,9 @@ void TypeChooser::add_variants(MatchCandidate& candidate) const {
       if (f.samples > 0) reach = std::max(reach, kStep * gpus);
       SizeTrial trial{type, gpus, SizeObstacle::kNone, f.throughput(), 0};
       const bool tried = f.samples > 0 || gpus <= candidate.gpus;
-      if (!tried && gpus > reach) {
+      if (capped && gpus > candidate.gpus) {
+        trial.obstacle = SizeObstacle::kGrowthCap;
+      } else if (!tried && gpus > reach) {
         trial.obstacle = SizeObstacle::kUnmeasured;
       } else if (!tried && !may_try(type)) {
         trial.obstacle = SizeObstacle::kLoad;

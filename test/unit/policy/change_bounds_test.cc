@@ -14,7 +14,11 @@ namespace {
 using test::growing_jobs;
 using test::kNow;
 
-Config elastic() { return test::managing_all(Mode::kElastic); }
+Config elastic() {
+  Config config = test::managing_all(Mode::kElastic);
+  config.test_off.insert(Mechanism::kClosing);  // short jobs go first
+  return config;
+}
 
 Plan round_of(const Snapshot& snapshot, const Config& config) {
   return round(snapshot, test::growing_models(), config, kNow);

@@ -19,6 +19,7 @@ using test::kNow;
 Config capped(int Config::*cap, int most) {
   Config config = test::managing_all(Mode::kElastic);
   config.*cap = most;
+  config.test_off.insert(Mechanism::kClosing);  // short jobs go first
   return config;
 }
 

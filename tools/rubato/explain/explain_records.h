@@ -105,7 +105,7 @@ void describe(Visitor& v, R& size) {
   v.note("gpu_type", "where that size costs least");
   v.text("outcome", size.outcome, kAlways);
   v.one_of("outcome", {"taken", "no-room", "costs-more", "work-unknown", "uncertain", "time-limit",
-                       "guarantee", "unmeasured", "load", "shape"});
+                       "guarantee", "unmeasured", "load", "shape", "growth-cap"});
   v.real("rate", size.throughput);
   v.note("rate", "forecast in samples/s");
   v.number("cost", known_if(size.cost > 0 && size.cost < kForever, size.cost), kMaxSamples);
@@ -168,7 +168,9 @@ void describe(Visitor& v, R& stay) {
   v.text("gpu_type", stay.gpu_type);
   v.note("gpu_type", "of the best other configuration");
   v.count("gpus", stay.gpus);
-  v.note("gpus", "of the best other configuration, in total; left out for fastest, exempt and cap");
+  v.note("gpus",
+         "of the best other configuration, in total; left out for fastest, exempt and caps on "
+         "restarts");
   describe_seconds(v, "seconds_left", stay.seconds_left);
   v.note("seconds_left", "forecast until its end, as it runs now");
   describe_seconds(v, "seconds_there", stay.seconds_there);

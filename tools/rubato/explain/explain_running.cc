@@ -114,6 +114,7 @@ std::string reason_text(const Stay& stay, Seconds now) {
       return fmt::format("it may not be interrupted before {}, by {}", time_text(stay.until, now),
                          stay.rule);
     case StayReason::kCap:
+      if (stay.gpus > 0) return fmt::format("{}, but {} is used up", promise_text(stay), stay.rule);
       return fmt::format("{} is used up{}", stay.rule,
                          stay.until > 0 ? ", until " + time_text(stay.until, now) : "");
     case StayReason::kNoNodes:
