@@ -119,8 +119,12 @@ tools_libcommands_la_SOURCES = \
   tools/rubato/stats/cmd_stats.cc \
   tools/rubato/stats/counterfactual_view.cc \
   tools/rubato/stats/counterfactual_view.h \
+  tools/rubato/stats/metric_text.cc \
+  tools/rubato/stats/metric_text.h \
   tools/rubato/stats/metrics.cc \
   tools/rubato/stats/metrics.h \
+  tools/rubato/stats/queue_metrics.cc \
+  tools/rubato/stats/queue_metrics.h \
   tools/rubato/stats/stats_view.cc \
   tools/rubato/stats/stats_view.h \
   tools/rubato/whatif/cmd_whatif.cc \

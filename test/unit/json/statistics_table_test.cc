@@ -26,13 +26,30 @@ TEST(StatisticsTable, NamesEachKeyAndMetricOnce) {
   }
 }
 
+TEST(StatisticsTable, MeansNameTheirCounter) {
+  for (const Statistic& row : statistics::kTable) {
+    EXPECT_EQ(row.count.empty(), row.sum_meaning.empty()) << row.key;
+    if (row.count.empty()) continue;
+    const Statistic* counter = find_statistic(row.count);
+    ASSERT_NE(counter, nullptr) << row.key;
+    EXPECT_EQ(counter->kind, StatisticKind::kCounter) << row.key;
+    EXPECT_EQ(row.kind, StatisticKind::kMilliseconds) << row.key;
+    // "*" stands for the same word in both.
+    EXPECT_EQ(row.key.substr(0, row.key.find('*')), row.key.find('*') == std::string_view::npos
+                                                        ? row.key
+                                                        : row.count.substr(0, row.count.find('*')));
+  }
+}
+
 TEST(StatisticsTable, NamesMetricsAfterTheirKind) {
   for (const Statistic& row : statistics::kTable) {
     if (row.metric.empty()) continue;
     EXPECT_TRUE(row.metric.starts_with("rubato_")) << row.metric;
     EXPECT_EQ(row.metric.ends_with("_total"), row.kind == StatisticKind::kCounter) << row.metric;
-    EXPECT_EQ(row.metric.ends_with("_seconds"), row.kind == StatisticKind::kMilliseconds)
+    const bool time = row.kind == StatisticKind::kTime;
+    EXPECT_EQ(row.metric.ends_with("_seconds"), row.kind == StatisticKind::kMilliseconds || time)
         << row.metric;
+    EXPECT_EQ(row.metric.ends_with("_timestamp_seconds"), time) << row.metric;
   }
 }
 

@@ -26,6 +26,13 @@ int failure(Exit exit, const std::string& text) {
   return exit;
 }
 
+/// Where there is no plan of the same round, or none at all.
+Result<Snapshot> snapshot_alone(const Site& site) {
+  auto read = read_snapshot(site);
+  if (!read) return tl::unexpected(read.error());
+  return std::move(read->snapshot);
+}
+
 int run(const Globals& globals, const Options& options) {
   if (globals.json) {
     return failure(kUsage,
@@ -35,11 +42,18 @@ int run(const Globals& globals, const Options& options) {
   if (!site) return failure(kFailed, site.error().text);
   const auto stats = read_stats(*site);
   const auto models = read_models(*site);  // without a store there is none
-  const auto snapshot = read_snapshot(*site);
+  const auto plan = read_plan(*site);
+  const auto snapshot = plan ? Result<Snapshot>(plan->snapshot) : snapshot_alone(*site);
   const auto stopped = stats ? loop_stopped(*stats, site->config, now()) : std::nullopt;
-  const std::string text = metrics_text(
-      stats ? &*stats : nullptr, snapshot ? &snapshot->snapshot : nullptr,
-      !options.no_profiles && models ? &*models : nullptr, stats.has_value() && !stopped, now());
+  const bool jobs_known =
+      snapshot && (!snapshot->private_data.jobs || sees_all(*site, "snapshot.json"));
+  const std::string text = metrics_text({.stats = stats ? &*stats : nullptr,
+                                         .snapshot = snapshot ? &*snapshot : nullptr,
+                                         .jobs_known = jobs_known,
+                                         .plan = plan ? &plan->plan : nullptr,
+                                         .models = models ? &*models : nullptr,
+                                         .profiles = !options.no_profiles,
+                                         .up = stats.has_value() && !stopped});
   if (const auto done = write_whole(options.output, text); !done) {
     return failure(kFailed, done.error().text);
   }
