@@ -7,3 +7,8 @@ dist_rubatopython_DATA = contrib/python/rubato.py
 rubatotrainerdir = $(pkgdatadir)/trainer
 dist_rubatotrainer_SCRIPTS = contrib/trainer/rubato-trainer
 EXTRA_DIST += contrib/python/README.md contrib/trainer/README.md
+
+# Alerts, the timer of the textfile collector, and a dashboard.
+monitoringdir = $(pkgdatadir)/monitoring
+dist_monitoring_DATA = contrib/grafana/rubato.json contrib/prometheus/rubato.rules.yml \
+  contrib/prometheus/rubato-metrics.service contrib/prometheus/rubato-metrics.timer

@@ -7,6 +7,7 @@ GOLDEN_TESTS = \
   test/golden/man_examples_test.py \
   test/golden/man_test.py \
   test/golden/metrics_test.py \
+  test/golden/monitoring_test.py \
   test/golden/outputs_test.py \
   test/golden/replay_test.py \
   test/golden/schema_test.py \
