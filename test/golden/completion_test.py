@@ -56,6 +56,14 @@ class Completion(unittest.TestCase):
                                     text.split("Options:")[1], re.M))
             self.assertEqual(wanted, self.offered(command, "-"), command)
 
+    def test_every_hint_is_offered(self):
+        """The options of whatif are those of the table of hints, which `rubato hints` prints."""
+        keys = set(re.findall(r"in a comment: ([a-z-]+)", self.bash("rubato hints")))
+        self.assertIn("gpu-types", keys)
+        wanted = {f"--{no}dl-{key}" for key in keys for no in ("", "no-")}
+        offered = {word for word in self.offered("whatif", "--") if re.match("--(no-)?dl-", word)}
+        self.assertEqual(wanted, offered)
+
     def test_values(self):
         self.assertEqual({"always", "auto"}, self.offered("doctor", "--color", "a"))
         self.assertEqual({"never"}, self.offered("doctor", "--color", "=", "n"))
