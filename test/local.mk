@@ -16,6 +16,7 @@ include $(top_srcdir)/test/support/local.mk
 include $(top_srcdir)/test/unit/local.mk
 include $(top_srcdir)/test/sim/local.mk
 include $(top_srcdir)/test/property/local.mk
+include $(top_srcdir)/test/fault/local.mk
 include $(top_srcdir)/test/store/local.mk
 include $(top_srcdir)/test/spank/local.mk
 include $(top_srcdir)/test/python/local.mk
