@@ -61,7 +61,7 @@ class Allocator {
   bool fill_once();
   void fill();
   [[nodiscard]] int missing(int index, const MarketRow& row) const;
-  [[nodiscard]] int best_within(int partner, int pool, int most) const;
+  [[nodiscard]] int best_within(int partner, int pool, int most, int index) const;
   [[nodiscard]] bool consider(int index, int row, int partner, Trade& best) const;
   [[nodiscard]] std::optional<Trade> best_trade(int index) const;
   void list_holders();
@@ -156,13 +156,16 @@ int Allocator::missing(int index, const MarketRow& row) const {
   return row.gpus - gpus_in(job(index), row_[at(index)], row.pool) - free_[at(row.pool)];
 }
 
-// The best row of `partner` with at most so many GPUs of `pool`, or on what is free elsewhere.
-int Allocator::best_within(int partner, int pool, int most) const {
+// The best row of `partner` with at most so many GPUs of `pool`. Elsewhere it takes what is free
+// and what job `index` leaves.
+int Allocator::best_within(int partner, int pool, int most, int index) const {
   const MarketJob& one = job(partner);
   int best = kNoRow;
   for (std::size_t i = 0; i < one.rows.size(); ++i) {
     const MarketRow& row = one.rows[i];
-    const bool fits = row.pool == pool ? row.gpus <= most : missing(partner, row) <= 0;
+    const bool fits = row.pool == pool
+                          ? row.gpus <= most
+                          : missing(partner, row) <= gpus_in(job(index), row_[at(index)], row.pool);
     if (fits && row.value > value_of(one, best)) best = static_cast<int>(i);
   }
   return best;
@@ -174,7 +177,7 @@ bool Allocator::consider(int index, int row, int partner, Trade& best) const {
   const int has = gpus_in(job(partner), row_[at(partner)], wanted.pool);
   const int lacks = missing(index, wanted);
   if (partner == index || has < lacks) return false;
-  const int other = best_within(partner, wanted.pool, has - lacks);
+  const int other = best_within(partner, wanted.pool, has - lacks, index);
   const double gain = gain_of(index, row) + gain_of(partner, other);
   if (gain > best.gain && pays(gain, wanted.value)) best = Trade{gain, row, partner, other};
   return true;

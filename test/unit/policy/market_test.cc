@@ -132,5 +132,11 @@ TEST(Allocate, AJobMakesRoomInAnotherPool) {
   EXPECT_EQ(allocate(market).row, (Rows{1, 0}));
 }
 
+// Each is worth more where the other runs, and nothing is free.
+TEST(Allocate, TwoJobsExchangePools) {
+  const Market market{{1, 1}, {{{{0, 1, 5}, {1, 1, 9}}, 0}, {{{0, 1, 8}, {1, 1, 6}}, 1}}};
+  EXPECT_EQ(improve(market, {0, 0}, {0, 1}), (Rows{1, 0}));
+}
+
 }  // namespace
 }  // namespace rubato
