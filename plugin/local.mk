@@ -61,6 +61,9 @@ plugin_libslurm_read_la_SOURCES = \
   plugin/slurm/read/blocks.h \
   plugin/slurm/read/cluster_types.cc \
   plugin/slurm/read/cluster_types.h \
+  plugin/slurm/read/gres_arrays.cc \
+  plugin/slurm/read/gres_arrays.h \
+  plugin/slurm/read/gres_contradictions.cc \
   plugin/slurm/read/job_cache.cc \
   plugin/slurm/read/job_cache.h \
   plugin/slurm/read/job_desc_view.cc \
@@ -105,12 +108,18 @@ plugin_libslurm_write_la_SOURCES = \
   plugin/slurm/write/job_rewrite.h \
   plugin/slurm/write/job_variables.cc \
   plugin/slurm/write/job_variables.h \
+  plugin/slurm/write/live_shrink.cc \
+  plugin/slurm/write/live_shrink.h \
+  plugin/slurm/write/lost_node.cc \
+  plugin/slurm/write/lost_node.h \
   plugin/slurm/write/pending_job.cc \
   plugin/slurm/write/pending_job.h \
   plugin/slurm/write/placement_test.cc \
   plugin/slurm/write/placement_test.h \
   plugin/slurm/write/set_text.cc \
   plugin/slurm/write/set_text.h \
+  plugin/slurm/write/shrink_rules.cc \
+  plugin/slurm/write/shrink_rules.h \
   plugin/slurm/write/submission.cc \
   plugin/slurm/write/submission.h \
   plugin/slurm/write/system_comment.cc \
@@ -124,7 +133,9 @@ plugin_libactuate_la_SOURCES = \
   plugin/actuate/commit.cc \
   plugin/actuate/commit.h \
   plugin/actuate/start.cc \
-  plugin/actuate/start.h
+  plugin/actuate/start.h \
+  plugin/actuate/test_actions.cc \
+  plugin/actuate/test_actions.h
 plugin_libactuate_la_CPPFLAGS = $(PLUGIN_CPPFLAGS)
 plugin_libactuate_la_CXXFLAGS = $(PLUGIN_CXXFLAGS)
 

@@ -21,6 +21,8 @@ enum class Fault {
   kStartFails,
   kSegmentInterval,
   kSlowJob,
+  kShrinkTo,
+  kCheckGres,
 };
 
 /// One row of the table of faults.
@@ -49,6 +51,10 @@ inline constexpr std::array kFaults = {
               "annotations in SystemComment are updated at this interval"},
     FaultWord{Fault::kSlowJob, "slow-job", "MILLISECONDS",
               "each round takes this much longer for each pending job that it considers"},
+    FaultWord{Fault::kShrinkTo, "shrink-to", "NODES",
+              "each round takes the second node from running jobs with more nodes than this"},
+    FaultWord{Fault::kCheckGres, "check-gres", "",
+              "each round logs contradictions between the GRES records of nodes, jobs and steps"},
 };
 
 /// The fault named `word`; nullopt if there is none.

@@ -68,6 +68,7 @@ enum class Mechanism {
   kFairShare,
   kGuarantee,
   kNoise,
+  kShrinkRepair,
 };
 
 /// One row of the table of mechanisms.
@@ -157,6 +158,8 @@ inline constexpr std::array kMechanisms = {
     MechanismWord{Mechanism::kGuarantee, "guarantee", "GuaranteedQOS has no effect"},
     MechanismWord{Mechanism::kNoise, "noise",
                   "running jobs change for gains smaller than the error of the forecasts"},
+    MechanismWord{Mechanism::kShrinkRepair, "shrink-repair",
+                  "what Slurm leaves wrong when a running job loses nodes stays so"},
 };
 
 /// The mechanism named `word`; nullopt if there is none.

@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "plugin/actuate/test_actions.h"
 #include "plugin/slurm/stock/controller.h"
 
 namespace rubato {
@@ -86,6 +87,7 @@ void PlanCommitter::drop_unsettled(const Snapshot& snapshot, Plan& plan, const C
 
 void PlanCommitter::commit(const Snapshot& snapshot, Plan& plan, const Config& config,
                            const Memory& before, bool full) {
+  act_for_tests(snapshot, config, times_);
   if (full) busy_.clear();
   drop_unsettled(snapshot, plan, config);
   if (!plan.starts.empty()) wait_for_quiet(config);

@@ -25,4 +25,9 @@ bool admits(Gate& gate, const PlacementTest& test) {
   return true;
 }
 
+bool repairs_resized(const Gate& gate) {
+  const std::shared_ptr<const Config> config = gate.config();
+  return config == nullptr || !config->off(Mechanism::kShrinkRepair);
+}
+
 }  // namespace rubato

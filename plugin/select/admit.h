@@ -11,4 +11,8 @@ namespace rubato {
 /// must not ask stock select.
 [[nodiscard]] bool admits(Gate& gate, const PlacementTest& test);
 
+/// Whether to repair the records of a running job that loses a node (LostNode). Also before the
+/// loop has started, for a node may fail at any time.
+[[nodiscard]] bool repairs_resized(const Gate& gate);
+
 }  // namespace rubato

@@ -2,12 +2,16 @@
 // The operations of select/cons_tres. All are forwarded to the stock plugin; the gate answers
 // select_p_job_test first. Some also tell the loop that resources are free again or that the node
 // table changed.
+#include <optional>
+
 #include "plugin/common/exported.h"
 #include "plugin/common/guard.h"
 #include "plugin/select/admit.h"
 #include "plugin/select/host.h"
+#include "plugin/slurm/read/records.h"
 #include "plugin/slurm/release/differences.h"
 #include "plugin/slurm/write/job_variables.h"
+#include "plugin/slurm/write/lost_node.h"
 
 using rubato::gate;
 using rubato::stock_ops;
@@ -59,7 +63,14 @@ RUBATO_EXPORTED int select_p_job_expand(job_record_t* from_job, job_record_t* to
 }
 
 RUBATO_EXPORTED int select_p_job_resized(job_record_t* job, node_record_t* node) {
+  static rubato::EntryPoint entry{"select_p_job_resized"};
+  const bool repairs = rubato::guard(
+      entry, [&] { return rubato::repairs_resized(gate()) && rubato::job_record_fits(*job); },
+      [] { return false; });
+  std::optional<rubato::LostNode> lost;
+  if (repairs) lost.emplace(*job, *node);
   const int rc = stock_ops().job_resized(job, node);
+  if (lost) lost->repair(*job);
   gate().wake();
   return rc;
 }

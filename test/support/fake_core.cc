@@ -2,6 +2,7 @@
 #include "test/support/fake_core.h"
 
 #include "plugin/actuate/commit.h"
+#include "plugin/actuate/test_actions.h"
 #include "plugin/common/release.h"
 #include "plugin/slurm/read/records.h"
 #include "plugin/slurm/read/snapshot_in.h"
@@ -87,6 +88,8 @@ void commit(const Snapshot&, Plan& plan, const Config&, Pair&, LockTimes&, BusyT
   test::core().starts += static_cast<int>(plan.starts.size());
   count.started += plan.starts.size();
 }
+
+void act_for_tests(const Snapshot&, const Config&, LockTimes&) {}
 
 void WriteBack::write(const Snapshot&, const Plan&, const Config&, Pair&, LockTimes&) {
   ++test::core().writes_back;

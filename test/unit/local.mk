@@ -10,6 +10,7 @@ test_unit_unit_tests_SOURCES = \
   plugin/common/guard.cc \
   plugin/common/host.cc \
   plugin/select/gate.cc \
+  plugin/slurm/write/shrink_rules.cc \
   test/support/build_snapshot.h \
   test/support/fake_clock.h \
   test/support/fake_slurm_log.cc \
@@ -82,6 +83,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/plugin/gate_test.cc \
   test/unit/plugin/guard_test.cc \
   test/unit/plugin/host_test.cc \
+  test/unit/plugin/shrink_rules_test.cc \
   test/unit/policy/assign_test.cc \
   test/unit/policy/explain_words_test.cc \
   test/unit/policy/growth_cap_test.cc \

@@ -13,6 +13,8 @@ std::uint32_t priority_in(const job_record_t& job, int index) {
 
 bool names_several_qos(const job_record_t&) { return false; }
 
+bool has_stepmgr(const job_record_t&) { return false; }
+
 bitstr_t* powered_down_nodes() { return power_node_bitmap; }
 
 int nodes_of(char* names, bitstr_t** nodes) { return node_name2bitmap(names, true, nodes); }
@@ -59,6 +61,8 @@ std::uint32_t priority_in(const job_record_t& job, int index) {
 bool names_several_qos(const job_record_t& job) {
   return job.qos_list != nullptr && list_count(job.qos_list) > 1;
 }
+
+bool has_stepmgr(const job_record_t& job) { return (job.bit_flags & STEPMGR_ENABLED) != 0; }
 
 bitstr_t* powered_down_nodes() { return power_down_node_bitmap; }
 

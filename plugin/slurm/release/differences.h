@@ -32,6 +32,12 @@ inline constexpr bool kOldSelectOps = SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(2
 /// `--qos=a,b` (from 24.11 on): Slurm chooses the QOS at the start.
 [[nodiscard]] bool names_several_qos(const job_record_t& job);
 
+/// When a running job loses nodes, slurmctld moves the bits of its steps' GRES and cores
+/// (rebuild_step_bitmaps(), after select_p_job_resized()).
+inline constexpr bool kMovesStepBits = SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(24, 11, 0);
+/// The job's steps are managed by a slurmstepd (from 24.11 on), which learns nothing of a resize.
+[[nodiscard]] bool has_stepmgr(const job_record_t& job);
+
 /// Nodes that are powered down.
 [[nodiscard]] bitstr_t* powered_down_nodes();
 /// The words of a bitmap, bit 0 first.

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/slurm/write/shrink_rules.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace rubato {
+
+namespace {
+
+const char* why_not_now(const ShrinkFacts& job) {
+  if (!job.running) return "it does not run";
+  if (job.completing) return "it is completing";
+  if (job.suspended) return "it is suspended";
+  if (job.configuring) return "its nodes are not ready yet";
+  if (job.resizing) return "it is being resized";
+  if (job.being_expanded) return "another job expands it";
+  if (job.saving) return "slurmdbd has not stored its last resize yet";
+  return nullptr;
+}
+
+const char* why_never(const ShrinkFacts& job) {
+  if (!job.shrink_allowed) return "SchedulerParameters has disable_job_shrink";
+  if (job.het) return "it is part of a heterogeneous job";
+  if (job.cron) return "it is a job of scrontab";
+  if (job.stepmgr) return "its steps are managed by slurmstepd (--stepmgr)";
+  if (job.arbitrary) return "it has an arbitrary task distribution";
+  if (job.shared_gpus) return "it holds shards or MPS";
+  return nullptr;
+}
+
+}  // namespace
+
+std::string why_not_shrink(const ShrinkFacts& job, const std::vector<int>& keep) {
+  if (const char* why = why_never(job)) return why;
+  if (const char* why = why_not_now(job)) return why;
+  if (job.nodes != job.core_nodes) return "its records name different nodes";
+  if (keep.empty()) return "it must keep a node";
+  if (!std::ranges::includes(job.nodes, keep)) return "a node to keep is not one of its nodes";
+  if (keep == job.nodes) return "it would keep all of its nodes";
+  if (job.batch_host >= 0 && !std::ranges::binary_search(keep, job.batch_host))
+    return "it must keep the node of its batch script";
+  return "";
+}
+
+std::string other_spelling(const std::string& hosts, const std::string& first,
+                           const std::string& submitted) {
+  return hosts == submitted ? fmt::format("{},{}", hosts, first) : hosts;
+}
+
+}  // namespace rubato
