@@ -29,7 +29,6 @@ def indices(c, job):
             for name in expand(names)}
 
 
-
 def show(c, job):
     c.cmd(f"scontrol show job -d {job} | grep -E 'JobState|NodeList|NumNodes|Nodes='")
     c.cmd("scontrol show node -d n[1-4] | grep -E 'NodeName|GresUsed'")
@@ -177,12 +176,14 @@ def second_shrink_works_without_slurmdbd(c):
     for nodes, wanted in ((3, {"n1": "0-1", "n3": "2-3", "n4": "0-1"}), (2, {"n1": "0-1", "n4": "0-1"})):
         mark = c.log_mark()
         c.write_rubato_conf(steps.conf(f"TestInject=check-gres,shrink-to:{nodes}"))
+        c.wait(lambda since=mark: c.log_has(r"shrank JobId|keeps its nodes", since), LONG, "an answer")
+        c.say("\n".join(c.log_lines(r"shrank JobId|keeps its nodes", mark)[:3]))
+        check(c.log_has(r"shrank JobId", mark), "Slurm to take the node",
+              c.log_lines(r"keeps its nodes", mark)[:1])
         spread.holds(wanted)
-        for line in c.log_lines(r"shrank JobId|keeps its nodes", mark)[:3]:
-            c.say(line)
         for name in wanted:
             spread.lives_on(name)
-        agrees(c)
+    agrees(c)
     spread.ended_on("n2")
     spread.ended_on("n3")
     c.write_rubato_conf(CHECKED)
