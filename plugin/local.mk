@@ -116,6 +116,8 @@ plugin_libslurm_write_la_SOURCES = \
   plugin/slurm/write/pending_job.h \
   plugin/slurm/write/placement_test.cc \
   plugin/slurm/write/placement_test.h \
+  plugin/slurm/write/running_job.cc \
+  plugin/slurm/write/running_job.h \
   plugin/slurm/write/set_text.cc \
   plugin/slurm/write/set_text.h \
   plugin/slurm/write/shrink_rules.cc \
@@ -132,6 +134,8 @@ plugin_libslurm_write_la_CXXFLAGS = $(PLUGIN_CXXFLAGS)
 plugin_libactuate_la_SOURCES = \
   plugin/actuate/commit.cc \
   plugin/actuate/commit.h \
+  plugin/actuate/restart.cc \
+  plugin/actuate/restart.h \
   plugin/actuate/start.cc \
   plugin/actuate/start.h \
   plugin/actuate/test_actions.cc \

@@ -24,6 +24,8 @@ tools_libtools_la_SOURCES = \
   tools/shared/job_facts_records.h \
   tools/shared/job_match.cc \
   tools/shared/job_match.h \
+  tools/shared/job_message.cc \
+  tools/shared/job_message.h \
   tools/shared/output.cc \
   tools/shared/output.h \
   tools/shared/own_fields.cc \
@@ -109,9 +111,9 @@ tools_libcommands_la_SOURCES = \
   tools/rubato/pause/cmd_pause.cc \
   tools/rubato/pause/pause_records.h \
   tools/rubato/report/cmd_report.cc \
-  tools/rubato/report/report_message.cc \
-  tools/rubato/report/report_message.h \
   tools/rubato/report/report_records.h \
+  tools/rubato/resize/cmd_resize.cc \
+  tools/rubato/resize/resize_records.h \
   tools/rubato/snapshot/anonymise.cc \
   tools/rubato/snapshot/anonymise.h \
   tools/rubato/snapshot/cmd_snapshot.cc \
@@ -211,6 +213,7 @@ dist_schema_DATA = \
   docs/schema/rubato.plan.1.json \
   docs/schema/rubato.profiles.1.json \
   docs/schema/rubato.report.1.json \
+  docs/schema/rubato.resize.1.json \
   docs/schema/rubato.rqueue.1.json \
   docs/schema/rubato.simulate.1.json \
   docs/schema/rubato.snapshot.1.json \

@@ -68,6 +68,8 @@ enum class Mechanism {
   kFairShare,
   kGuarantee,
   kNoise,
+  kRestart,
+  kKeepPlace,
   kShrinkRepair,
 };
 
@@ -158,6 +160,10 @@ inline constexpr std::array kMechanisms = {
     MechanismWord{Mechanism::kGuarantee, "guarantee", "GuaranteedQOS has no effect"},
     MechanismWord{Mechanism::kNoise, "noise",
                   "running jobs change for gains smaller than the error of the forecasts"},
+    MechanismWord{Mechanism::kRestart, "restart",
+                  "requests for another size of a running job are refused"},
+    MechanismWord{Mechanism::kKeepPlace, "keep-place",
+                  "a job that is restarted keeps neither its size nor its place"},
     MechanismWord{Mechanism::kShrinkRepair, "shrink-repair",
                   "what Slurm leaves wrong when a running job loses nodes stays so"},
 };

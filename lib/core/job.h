@@ -118,7 +118,8 @@ struct Job {
   std::string size_bound;  ///< why it starts as requested, although its hints allow other sizes
   int tasks = 1;           ///< tasks of a pending array that may start now, one start each
   NodeSetIndex node_set;   ///< where it may start now
-  NodeSetIndex later_set;  ///< where it could start later; of a running job when first seen
+  NodeSetIndex later_set;  ///< where it could start later; of a running job when first
+                           ///< seen, and always if it has hints
   Block block = Block::kNone;
   std::string block_text;
   Seconds stock_start = 0;             ///< start planned by stock backfill; 0: none

@@ -332,6 +332,28 @@ void describe(Visitor& v, R& price) {
   v.note("price", "what a GPU is worth; only ratios mean anything");
 }
 
+template <typename Visitor, Is<AskedRestart> R>
+void describe(Visitor& v, R& restart) {
+  describe(v, restart.job);
+  v.number("uid", restart.uid, kMaxUint32);
+  v.required_word("step", restart.step, restart_step_from);
+  v.count("from", restart.from);
+  v.note("from", "GPUs before");
+  v.count("gpus", restart.gpus);
+  v.note("gpus", "GPUs afterwards");
+  v.text("gpu_type", restart.gpu_type);
+  v.count("runs", restart.runs);
+  v.note("runs", "restarts of the job before this one");
+  v.time("asked", restart.asked);
+  v.time("since", restart.since);
+  v.note("since", "when the step began");
+  v.time("due", restart.due);
+  v.note("due", "when the step ends at the latest");
+  v.time("requeued", restart.requeued);
+  v.shares("shares", restart.shares);
+  v.text("words", restart.words);
+}
+
 template <typename Visitor, Is<ArrivalTime> R>
 void describe(Visitor& v, R& arrival) {
   v.time("time", arrival.time);
@@ -377,6 +399,7 @@ void describe(Visitor& v, R& memory) {
   v.list("overruns", memory.overruns);
   v.list("arrivals", memory.arrivals, kMaxPoints);
   v.list("prices", memory.prices);
+  v.list("asked_restarts", memory.asked_restarts);
   v.list("restarts", memory.restarts);
   v.note("restarts", "restarts that Rubato asked for, by job; only where a cap is set");
   v.list("user_restarts", memory.user_restarts);

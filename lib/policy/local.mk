@@ -103,6 +103,8 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/prioritise.h \
   lib/policy/reserve.cc \
   lib/policy/reserve.h \
+  lib/policy/asked_restart.cc \
+  lib/policy/asked_restart.h \
   lib/policy/round.cc \
   lib/policy/round.h \
   lib/policy/trade.cc \

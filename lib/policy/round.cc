@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "lib/policy/algorithms/lineage.h"
+#include "lib/policy/asked_restart.h"
 #include "lib/policy/budget.h"
 #include "lib/policy/explain.h"
 #include "lib/policy/match_and_size.h"
@@ -67,10 +68,14 @@ Plan decided(const Snapshot& snapshot, const Models& models, const Config& confi
 
 Plan round(const Snapshot& snapshot, const Models& models, const Config& config, Seconds now) {
   std::optional<Memory> followed = follow_requeues(snapshot);
-  if (!followed) return decided(snapshot, models, config, now);
-  Snapshot renewed = snapshot;
-  renewed.memory = *std::move(followed);
-  return decided(renewed, models, config, now);
+  std::optional<Snapshot> renewed;
+  if (!config.off(Mechanism::kKeepPlace)) renewed = with_restarts(snapshot);
+  if (!followed && !renewed) return decided(snapshot, models, config, now);
+  if (!renewed) renewed = snapshot;
+  if (followed) renewed->memory = *std::move(followed);
+  Plan plan = decided(*renewed, models, config, now);
+  if (!config.off(Mechanism::kKeepPlace)) name_sizes(snapshot.memory, plan);
+  return plan;
 }
 
 }  // namespace rubato

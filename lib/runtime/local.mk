@@ -3,6 +3,8 @@
 noinst_LTLIBRARIES += lib/librubato_runtime.la
 lib_librubato_runtime_la_LIBADD = $(FMT_LIBS)
 lib_librubato_runtime_la_SOURCES = \
+  lib/runtime/audit_log.cc \
+  lib/runtime/audit_log.h \
   lib/runtime/files.cc \
   lib/runtime/files.h \
   lib/runtime/message_queue.cc \

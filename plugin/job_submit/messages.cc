@@ -27,7 +27,8 @@ class MessageReceiver {
       return refuse(MessageFault::kMalformed, EBADMSG,
                     "a message is for one job; name it, for example 12 or 12_3");
     }
-    if (!may_speak(job, uid)) {
+    const bool by_operator = asks_for_restart(text) && update.permitted();
+    if (!by_operator && !may_speak(job, uid)) {
       return refuse(MessageFault::kForeign, kAccessDenied,
                     fmt::format("uid {} is not the owner, root or SlurmUser", uid));
     }
@@ -41,10 +42,13 @@ class MessageReceiver {
     }
     auto message = parse_message(text);
     if (!message) return refuse(MessageFault::kMalformed, EBADMSG, message.error().text);
-    if (const char* kind = asks_for_size(*message)) {
-      return refuse(
-          MessageFault::kMode, kNotSupported,
-          fmt::format("{}: Mode={} does not resize running jobs", kind, to_string(config_.mode)));
+    if (std::holds_alternative<HoldSize>(*message)) {
+      return refuse(MessageFault::kMode, kNotSupported,
+                    "hold-size: this version changes no size by itself");
+    }
+    if (std::holds_alternative<ResizeRequest>(*message) &&
+        (config_.mode == Mode::kObserve || config_.off(Mechanism::kRestart))) {
+      return refuse(MessageFault::kMode, kNotSupported, "resize: Mode=observe changes no job");
     }
     const bool report = std::holds_alternative<Report>(*message);
     const PostResult posted = pair_.post({.job = job.key,
@@ -61,9 +65,10 @@ class MessageReceiver {
     return uid == job.owner || is_slurm_user(uid) || config_.off(Mechanism::kMessageUid);
   }
 
-  static const char* asks_for_size(const Message& message) {
-    if (std::holds_alternative<ResizeRequest>(message)) return "resize";
-    return std::holds_alternative<HoldSize>(message) ? "hold-size" : nullptr;
+  // Slurm lets operators and coordinators requeue a job; they may do the same here.
+  static bool asks_for_restart(std::string_view text) {
+    const auto message = parse_message(text.substr(0, kMaxMessageLength));
+    return message && std::holds_alternative<ResizeRequest>(*message);
   }
 
   MessageAnswer refuse(MessageFault fault, int code, std::string why) {

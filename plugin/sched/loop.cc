@@ -81,6 +81,8 @@ Loop::Loop(Pair& pair, std::shared_ptr<const Clock> clock)
       pacer_(clock_),
       snapshots_(pair, clock_, pacer_, times_),
       committer_(pair, clock_, pacer_, times_),
+      audit_(state_dir_ + "/interruptions.log", clock_),
+      restarter_(audit_, times_),
       recorder_(state_dir_, clock_),
       models_(clock_, [this] { wake(); }),
       publisher_(state_dir_, clock_) {}
@@ -142,7 +144,9 @@ void Loop::tend_guarded() noexcept {
       record_entry,
       [this] {
         if (config_ == nullptr) return;
-        recorder_.process_messages(pair_.take_job_messages(), memory_);
+        std::vector<JobMessage> messages = pair_.take_job_messages();
+        restarter_.hear(messages);
+        recorder_.process_messages(std::move(messages), memory_);
         models_.feed(*config_, recorder_);
         publisher_.offer_models(*config_, recorder_, models_.learning());
         // The last round came within PublishInterval of the one before.
@@ -153,6 +157,7 @@ void Loop::tend_guarded() noexcept {
 
 bool Loop::is_due(WakeReason reason) {
   const bool busy = stats_.pending > 0 || recorder_.news();
+  if (restarter_.due(memory_, clock_->now())) return true;
   if (reason == WakeReason::kEvent || !has_plan_ || (reason == WakeReason::kTick && busy))
     return true;
   // While nothing happens, readers of the files must still see the heartbeat.
@@ -358,6 +363,10 @@ void Loop::cycle() {
   auto plan = std::make_shared<Plan>(std::move(*decided));
   const std::uint64_t started_before = committer_.counts().started;
   if (places()) committer_.commit(*snapshot, *plan, *config_, memory_, full_);
+  if (places())
+    restarter_.act(*snapshot, *models, *config_, plan->memory);
+  else
+    restarter_.give_up(plan->memory, snapshot->taken);
   Memory left = plan->memory;  // an assignment that fails would leave a part of it
   memory_ = std::move(left);
   recorder_.record_round(*snapshot, *plan, memory_, committer_.counts().started - started_before);
@@ -419,6 +428,7 @@ void Loop::end_threads() {
   const SteadyTime deadline = clock_->steady() + kMaxEnd;
   publisher_.stop();
   models_.stop();
+  audit_.stop(deadline);
   recorder_.stop(deadline);
   publisher_.wait_models(deadline);
   models_.wait(deadline);

@@ -11,9 +11,11 @@
 #include "lib/base/clock.h"
 #include "lib/core/plan.h"
 #include "lib/core/snapshot.h"
+#include "lib/runtime/audit_log.h"
 #include "lib/runtime/pause.h"
 #include "lib/runtime/recorder.h"
 #include "lib/runtime/round_size.h"
+#include "plugin/actuate/restart.h"
 #include "plugin/common/pair.h"
 #include "plugin/sched/config_source.h"
 #include "plugin/sched/model_source.h"
@@ -77,6 +79,8 @@ class Loop final : public Waker {
   Pacer pacer_;
   SnapshotSource snapshots_;
   PlanCommitter committer_;
+  AuditLog audit_;
+  Restarter restarter_;
   Recorder recorder_;
   ModelSource models_;
   StatePublisher publisher_;

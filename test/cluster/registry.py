@@ -18,7 +18,8 @@ OFF_WORDS = ("gate", "willrun", "walk", "immediate", "server-count", "reserve", 
              "threads", "rewrite", "put-back", "restore", "resv-mask", "publish", "private-data",
              "store", "learning", "orders", "plans", "segment", "round-size", "job-env", "hints",
              "hints-update", "hints-read", "messages", "message-rate", "message-uid", "save",
-             "settle", "prove", "overrun", "guarantee", "shrink-repair")
+             "settle", "prove", "overrun", "guarantee", "shrink-repair", "restart",
+             "keep-place")
 #: What a scenario may need of the machine.
 NEEDS = ("rubato", "root", "second-user", "dbd", "spank")
 

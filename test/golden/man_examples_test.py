@@ -169,6 +169,12 @@ class ManExamples(unittest.TestCase):
             value = {**job, **job["rubato"]}[member]
             self.assertEqual(pairs[key], value if isinstance(value, str) else f"{value:g}", key)
 
+    def interruptions(self, lines, _):
+        form = (r"\S+Z JobId=\d+ restart=(saving|requeued|done|failed) uid=\d+ gpus=\d+->\d+"
+                r"( gpu-type=\S+)?( seconds=\d+)?( words=\"[^\"]*\")?$")
+        for line in lines:
+            self.assertRegex(line, form)
+
     def plugin_files(self, lines, _):
         made = "".join(path.read_text() for path in (SOURCE / "plugin").glob("local.mk"))
         for line in lines:
@@ -185,7 +191,7 @@ class ManExamples(unittest.TestCase):
         (r"[.]/configure ", configure), (r"PluginDir=", slurm_conf), (r"optional ", plugstack),
         (r"(#SBATCH |--comment=)", sbatch_lines), (r"(echo|scontrol update) .*report ", report),
         (r"s(batch|alloc|run) .*--comment=", wrong_hints), (r"PREFIX/lib/", plugin_files),
-        (r"[{]rubato ", segment), (r"[A-Z][A-Za-z]+=", rubato_conf))
+        (r"\d{4}-\d\d-\d\dT.* restart=", interruptions), (r"[{]rubato ", segment), (r"[A-Z][A-Za-z]+=", rubato_conf))
 
     def test_every_block(self):
         counts = {}

@@ -69,6 +69,8 @@ COMMANDS = {
     "rubato.report.1": ["rubato report --json", "rubato report --samples 1 --json",
                         "touch f; SLURM_JOB_ID=1 RUBATO_REPORT_FILE=f rubato report --samples 1 "
                         "--rate 1 --batch 1 --json"],
+    "rubato.resize.1": ["rubato resize 1 --json", "rubato resize 1 --gpus 2 --json",
+                        "rm -r state; rubato resize 1 --gpus 2 --json"],
     "rubato.rqueue.1": ["rqueue --json", "rqueue --json -t foo", "PATH= ; rqueue --json -t R"],
     "rubato.simulate.1": [f"{WORKLOAD}; rubato simulate -w w.csv -c a:1x2 --json",
                           f"{WORKLOAD}; rubato simulate -w w.csv -c a:1x2 --until 1 --json"],

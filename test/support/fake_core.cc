@@ -8,6 +8,7 @@
 #include "plugin/slurm/read/snapshot_in.h"
 #include "plugin/slurm/stock/controller.h"
 #include "plugin/slurm/stock/locks.h"
+#include "plugin/slurm/write/running_job.h"
 #include "plugin/slurm/write/system_comment.h"
 #include "plugin/slurm/write/write_back.h"
 
@@ -38,6 +39,20 @@ ChangeMark change_mark() {
 void save_soon() {}
 
 void wake_stock_scheduler() { ++test::core().stock_woken; }
+
+std::optional<RunningJob> RunningJob::find(const JobKey& /*key*/) { return RunningJob(nullptr); }
+const char* RunningJob::why_not_requeued() const { return nullptr; }
+Result<void> RunningJob::signal(const Checkpoint& /*checkpoint*/) const {
+  ++test::core().signals;
+  return {};
+}
+Result<void> RunningJob::requeue(Seconds /*ahead*/) {
+  if (!test::core().requeue_error.empty()) return fail(test::core().requeue_error);
+  ++test::core().requeues;
+  return {};
+}
+RequeueState requeue_state(JobId /*id*/, int /*runs*/) { return RequeueState::kFree; }
+void make_eligible(JobId /*id*/) { ++test::core().made_eligible; }
 
 int coming_nodes() { return test::core().coming; }
 bool quiet() { return test::core().quiet; }

@@ -37,6 +37,10 @@ struct FakeCore {
   std::atomic<int> segments{0};
   std::atomic<int> segment_clears{0};
   std::atomic<int> stock_woken{0};
+  std::atomic<int> signals{0};
+  std::atomic<int> requeues{0};
+  std::atomic<int> made_eligible{0};
+  std::string requeue_error;  ///< of RunningJob::requeue(); "" if it succeeds
 };
 
 FakeCore& core();

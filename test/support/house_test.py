@@ -34,8 +34,8 @@ MEMORY_CHANGE = re.compile(
     rf"|{MEMBER}\.(?:push_back|pop_back|emplace\w*|insert|erase|clear|resize|assign|swap)\("
     rf"|\b(?:erase|erase_if|sort|stable_sort|move|exchange|swap|promote_all|progress_history_for|ended)\([^;]*?{MEMBER}"
     rf"|(?:^|[;{{(])\s*(?!const\b)[\w:<>]+&\s*[\w\[\], ]+\s*[=:]\s*{MEMBER}", re.M)
-# These change a Memory: what the next round gets, what is read, and what readers may not see.
-MEMORY_WRITERS = ("lib/policy/memory.cc", "lib/json/", "tools/rubato/snapshot/anonymise.cc")
+# These change a Memory: what the next round gets, restarts on request, what is read, and what readers may not see.
+MEMORY_WRITERS = ("lib/policy/memory.cc", "lib/policy/asked_restart.cc", "lib/json/", "tools/rubato/snapshot/anonymise.cc")
 
 
 def memory_changes(text):

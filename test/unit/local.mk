@@ -104,6 +104,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/policy/progress_history_test.cc \
   test/unit/policy/progress_test.cc \
   test/unit/policy/reserve_rules_test.cc \
+  test/unit/policy/asked_restart_test.cc \
   test/unit/policy/restarts_test.cc \
   test/unit/policy/scheduling_pass_test.cc \
   test/unit/policy/service_test.cc \
@@ -116,6 +117,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/runtime/files_test.cc \
   test/unit/runtime/message_queue_test.cc \
   test/unit/runtime/models_feed_test.cc \
+  test/unit/runtime/audit_log_test.cc \
   test/unit/runtime/pause_test.cc \
   test/unit/runtime/pace_test.cc \
   test/unit/runtime/recorder_test.cc \
@@ -146,6 +148,7 @@ test_unit_unit_tests_SOURCES = \
 
 # The loop with a slurmctld that is not there (test/support/fake_core.cc).
 LOOP_SOURCES = \
+  plugin/actuate/restart.cc \
   plugin/sched/config_source.cc \
   plugin/sched/loop.cc \
   plugin/sched/model_source.cc \
@@ -182,6 +185,7 @@ test_unit_loop_tests_SOURCES = \
   test/unit/plugin/limits_test.cc \
   test/unit/plugin/loop_test.cc \
   test/unit/plugin/pacer_test.cc \
+  test/unit/plugin/restart_test.cc \
   test/unit/plugin/state_publisher_test.cc
 endif
 endif

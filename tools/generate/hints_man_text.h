@@ -25,7 +25,8 @@ gets no other type.
 A job starts at a smaller size than requested only if its total work is known and takes much less time
 there than the time limit.
 Interactive jobs and job arrays start as requested.
-Batch and plan stay as submitted, and Rubato does not change a running job.
+Batch and plan stay as submitted, and Rubato changes a running job only on request
+.RB ( rubato\-resize (1)).
 .PP
 A wrong hint refuses the submission.
 The error has one line per mistake, with the word, the reason and what to write instead.
@@ -200,7 +201,7 @@ The sender is not the owner, root or SlurmUser.
 Only a running job can send messages.
 .TP
 .B Requested operation not supported on this system
-Resize and hold\-size are not supported: a running job keeps its size.
+Rubato does not act on hold\-size in any mode, and not on resize in mode observe.
 .TP
 .B Resource temporarily unavailable
 Too many messages wait. An ack is refused and not dropped.

@@ -31,6 +31,7 @@ inline constexpr SchemaDocument kSchemaDocuments[] = {
     {"plan", &plan_schema},
     {"profiles", &profiles_schema},
     {"report", &report_schema},
+    {"resize", &resize_schema},
     {"rqueue", &rqueue_schema},
     {"simulate", &simulate_schema},
     {"snapshot", &snapshot_schema},

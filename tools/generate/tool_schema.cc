@@ -7,6 +7,7 @@
 #include "tools/rubato/explain/explain_records.h"
 #include "tools/rubato/pause/pause_records.h"
 #include "tools/rubato/report/report_records.h"
+#include "tools/rubato/resize/resize_records.h"
 #include "tools/rubato/simulate/simulate_records.h"
 #include "tools/rubato/whatif/whatif_records.h"
 
@@ -61,6 +62,13 @@ std::string simulate_schema() {
       "where no job finished. New members may be added; the number in the schema changes when a "
       "member is removed or changes its meaning.",
       members);
+}
+
+std::string resize_schema() {
+  return document_schema<tools::ResizeAnswer>(
+      command_schema(tools::kResizeSchema, "rubato resize --json",
+                     "What a restart of a running job at another size would do, or did."),
+      Members::kClosed);
 }
 
 std::string whatif_schema() {

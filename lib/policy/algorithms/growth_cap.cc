@@ -37,8 +37,7 @@ std::optional<int> GrowthCaps::left_for(const Job& job) const {
   const auto cap = of(job.qos);
   if (!cap) return std::nullopt;
   const auto used = used_.find(job.qos);
-  const int others =
-      (used != used_.end() ? used->second : 0) - beyond_request(job, held_gpus(job));
+  const int others = (used != used_.end() ? used->second : 0) - beyond_request(job, held_gpus(job));
   return std::max(*cap - others, 0);
 }
 

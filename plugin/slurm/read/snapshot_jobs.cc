@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Reads one job in a look.
 #include <algorithm>
+#include <cstring>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -64,6 +65,13 @@ std::optional<double> fair_share_of(const job_record_t& job) {
   return std::clamp(job.prio_factors->priority_fs / weight, 0.0, 1.0);
 }
 
+// A job with hints may consent to a restart (rubato resize), for which it needs nodes. The hints
+// are read after the look.
+bool may_restart(const Job& job, const job_record_t& record) {
+  return job.managed && job.batch && record.comment != nullptr &&
+         std::strstr(record.comment, "rubato:") != nullptr;
+}
+
 }  // namespace
 
 void SnapshotPass::running(job_record_t& job) {
@@ -91,7 +99,7 @@ void SnapshotPass::running(job_record_t& job) {
   line.fair_share = fair_share_of(job);
   line.end_limit = bounded ? job.end_time : kForever;
   line.exempt_until = exempt_until(job);
-  if (fresh) line.sets = could_run(job);
+  if (fresh || may_restart(cached->job, job)) line.sets = could_run(job);
   reader_.lines_.push_back(std::move(line));
 }
 

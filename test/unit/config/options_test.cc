@@ -168,6 +168,16 @@ const Bad kBad[] = {
      "\"3651\" is out of range; choose a whole number from 0 to 3650 days"},
     {"MessageInterval", "0.5",
      "\"0.5\" is not a whole number; choose a time from 0 to 86400 seconds"},
+    {"MinRunTime", "x",
+     "\"x\" is not a time; write seconds, MM:SS, HH:MM:SS or D-HH:MM:SS; choose a time from 0 to "
+     "31536000 seconds"},
+    {"RestartsPerJob", "-1", "\"-1\" is out of range; choose a whole number from 0 to 1000000"},
+    {"RestartsPerJobDay", "-1", "\"-1\" is out of range; choose a whole number from 0 to 1000000"},
+    {"RestartsPerUserDay", "-1", "\"-1\" is out of range; choose a whole number from 0 to 1000000"},
+    {"GrowthCap", "gold",
+     "\"gold\" is not a number; choose a whole number from 0 to 1000000, or QOS:NUMBER separated "
+     "by "
+     "commas"},
     {"MessageInterval", "86401",
      "\"86401\" is out of range; choose a time from 0 to 86400 seconds"},
 };

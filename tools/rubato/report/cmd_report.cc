@@ -9,12 +9,12 @@
 
 #include "lib/hints/message.h"
 #include "lib/json/record_writer.h"
-#include "tools/rubato/report/report_message.h"
 #include "tools/rubato/report/report_records.h"
 #include "tools/rubato/stats/counterfactual_view.h"
 #include "tools/rubato/stats/stats_view.h"
 #include "tools/shared/command.h"
 #include "tools/shared/command_line.h"
+#include "tools/shared/job_message.h"
 #include "tools/shared/output.h"
 #include "tools/shared/published.h"
 #include "tools/shared/source.h"

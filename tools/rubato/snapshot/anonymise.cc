@@ -119,6 +119,10 @@ Anonymous anonymise(const Snapshot& snapshot, const ModelsFit& fit) {
     partitions.replace(reservation.partition);
   }
   for (JobMemory& memory : plain.memory.jobs) memory.refusal.clear();
+  for (AskedRestart& restart : plain.memory.asked_restarts) {
+    restart.uid = 0;
+    restart.words.clear();
+  }
   plain.memory.user_restarts.clear();
   for (TypePredictability& type : plain.memory.types) {
     accounts.replace(type.account);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Sends a message of a job, for `rubato report` inside the job.
+// Sends a message to slurmctld about a job.
 #pragma once
 
 #include <string>

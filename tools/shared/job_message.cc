@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "tools/rubato/report/report_message.h"
+#include "tools/shared/job_message.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/policy/asked_restart.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <utility>
+
+#include "lib/core/resize_request.h"
+#include "lib/policy/round.h"
+
+namespace rubato {
+namespace {
+
+GpuGroup* group_of(Node& node, const std::string& type) {
+  const auto at = std::ranges::find(node.gpus, type, &GpuGroup::type);
+  return at != node.gpus.end() ? &*at : nullptr;
+}
+
+void release(Snapshot& snapshot, const std::vector<NodeShare>& shares) {
+  for (const NodeShare& share : shares) {
+    Node& node = snapshot.nodes[share.node];
+    node.cores_free = std::min(node.cores_free + share.cores, node.cores);
+    node.memory_free = std::min(node.memory_free + share.memory, node.memory);
+    for (const GpuCount& gpus : share.gpus)
+      if (GpuGroup* const group = group_of(node, gpus.type))
+        group->free = std::min(group->free + gpus.count, group->total);
+  }
+}
+
+// What others hold there by now stays theirs.
+std::vector<NodeShare> occupy(Snapshot& snapshot, std::vector<NodeShare> shares) {
+  for (NodeShare& share : shares) {
+    Node& node = snapshot.nodes[share.node];
+    share.cores = std::min(share.cores, node.cores_free);
+    share.memory = std::min(share.memory, node.memory_free);
+    node.cores_free -= share.cores;
+    node.memory_free -= share.memory;
+    for (GpuCount& gpus : share.gpus) {
+      GpuGroup* const group = group_of(node, gpus.type);
+      gpus.count = group != nullptr ? std::min(gpus.count, group->free) : 0;
+      if (group != nullptr) group->free -= gpus.count;
+    }
+    std::erase_if(share.gpus, [](const GpuCount& gpus) { return gpus.count == 0; });
+  }
+  return shares;
+}
+
+// First in the queue, with the wished size as its request and its only size. It was in the queue
+// before the others and had its turn, so levels do not move it back.
+void pin(Job& job, int gpus, const std::string& gpu_type) {
+  if (auto sized = at_size(job, gpus, gpu_type)) job = *std::move(sized);
+  job.rank = std::numeric_limits<int>::min();
+  job.priority_set = true;
+  if (!job.hints) return;
+  job.hints->sizes = GpuSizes({{gpus, gpus}});
+  job.hints->request_gpus = gpus;
+}
+
+// Slurm holds the GPUs of a completing job itself; this holds them from then until the job may
+// start.
+Job obstacle(const AskedRestart& restart, std::vector<NodeShare> shares, Seconds now) {
+  Job job;
+  job.key = {restart.job.id, restart.requeued};
+  job.label = std::to_string(restart.job.id);
+  job.state = JobState::kRunning;
+  job.start = now;
+  job.end_limit = restart.due;
+  job.time_limit = restart.due - now;
+  job.allocation = std::move(shares);
+  return job;
+}
+
+bool kept(const AskedRestart& restart, Seconds now) {
+  return restart.step == RestartStep::kRequeued && now < restart.due;
+}
+
+bool waits(const Job& job, const AskedRestart& restart) {
+  return job.state == JobState::kPending && job.key.id == restart.job.id &&
+         job.restarts > restart.runs;
+}
+
+// The running job waits, as after a requeue, and its GPUs are free.
+Result<Job> requeued(Snapshot& snapshot, const JobKey& key) {
+  const auto at = std::ranges::find_if(snapshot.jobs, [&](const Job& job) {
+    return job.key == key && job.state == JobState::kRunning;
+  });
+  if (at == snapshot.jobs.end()) return fail("the job does not run");
+  Job job = std::move(*at);
+  snapshot.jobs.erase(at);
+  release(snapshot, job.allocation);
+  job.state = JobState::kPending;
+  job.node_set = job.later_set;
+  job.allocation.clear();
+  job.start = job.end_limit = 0;
+  job.eligible = std::min(job.eligible, snapshot.taken);
+  return job;
+}
+
+// It is the only job that waits: no other one gets what it gives back. It begins anew, with its
+// whole time limit, and leaves alone what is promised to others until that is over.
+void wait_alone(Snapshot& snapshot, Job job, Seconds now) {
+  const Seconds end = add_seconds(now, job.time_limit);
+  for (const Reservation& reservation : std::exchange(snapshot.memory.reservations, {}))
+    if (reservation.job.id != job.key.id && reservation.start < end)
+      occupy(snapshot, reservation.shares);
+  std::erase_if(snapshot.jobs, [](const Job& one) { return one.state == JobState::kPending; });
+  snapshot.jobs.insert(snapshot.jobs.begin(), std::move(job));
+}
+
+// Its place is a reservation that is due: other reservations cannot move there.
+void reserve_place(Snapshot& snapshot, const Job& job, const AskedRestart& restart) {
+  std::vector<Reservation>& all = snapshot.memory.reservations;
+  std::erase_if(all, [&](const Reservation& one) { return one.job.id == job.key.id; });
+  Reservation place;
+  place.job = job.key;
+  place.partition = job.partition;
+  place.start = snapshot.taken;
+  place.made = restart.requeued;
+  place.reason = ReserveReason::kStarvation;
+  place.gpu_type = restart.gpu_type;
+  place.shares = restart.shares;
+  const auto at = std::ranges::find_if(all, [&](const Reservation& one) {
+    return std::tie(one.job, one.partition) > std::tie(place.job, place.partition);
+  });
+  all.insert(at, std::move(place));
+}
+
+const Explanation* explanation_of(const Plan& plan, const JobKey& job) {
+  const auto at = std::ranges::find(plan.explanations, job, &Explanation::job);
+  return at != plan.explanations.end() ? &*at : nullptr;
+}
+
+void close(AskedRestart& restart, RestartStep step, std::string words, Seconds now) {
+  restart.step = step;
+  restart.since = restart.due = now;
+  restart.shares.clear();
+  restart.words = std::move(words);
+}
+
+int gpus_of(const Job& job) {
+  int gpus = 0;
+  for (const NodeShare& share : job.allocation) gpus += share.gpu_count();
+  return gpus;
+}
+
+void follow_saving(AskedRestart& restart, const Job* job, Seconds now) {
+  if (job == nullptr) return close(restart, RestartStep::kFailed, "the job ended", now);
+  if (job->restarts > restart.runs)
+    close(restart, RestartStep::kFailed, "the job was requeued meanwhile", now);
+}
+
+void follow_requeued(AskedRestart& restart, const Job* job, Seconds now) {
+  if (job != nullptr && job->state == JobState::kRunning) {
+    const int gpus = gpus_of(*job);
+    if (gpus == restart.gpus) return close(restart, RestartStep::kDone, "", now);
+    return close(restart, RestartStep::kFailed, fmt::format("it started with {} GPUs", gpus), now);
+  }
+  if (now < restart.due) return;
+  close(restart, RestartStep::kFailed,
+        job != nullptr ? "its place was kept long enough; it starts as any other job"
+                       : "the job is not there any more",
+        now);
+}
+
+}  // namespace
+
+std::string why_never_restarted(const Job& job) {
+  if (job.state != JobState::kRunning) return "the job does not run";
+  if (!job.managed) return "Rubato does not manage the job";
+  if (!job.batch) return "an interactive job is never restarted";
+  if (job.het) return "a part of a heterogeneous job is never restarted";
+  if (!job.hints) return "the job has no hints, so it did not consent to a restart";
+  if (!job.hints->checkpoint.consents())
+    return "the job did not consent to a restart; the hint for that is checkpoint=SIGNAL";
+  if (job.hints->resize == Resize::kNone)
+    return "its size stays; the hint that allows another one is resize=restart";
+  if (!job.size_bound.empty()) return job.size_bound;
+  return "";
+}
+
+Result<Start> start_after_restart(const Snapshot& snapshot, const Models& models,
+                                  const Config& config, const JobKey& key, const RestartWish& wish,
+                                  Seconds now) {
+  Snapshot next = snapshot;
+  auto job = requeued(next, key);
+  if (!job) return tl::unexpected(job.error());
+  if (const auto sized = at_size(*job, wish.gpus, wish.gpu_type); !sized)
+    return tl::unexpected(sized.error());
+  pin(*job, wish.gpus, wish.gpu_type);
+  wait_alone(next, *std::move(job), now);
+  const Plan plan = round(next, models, config, now);
+  for (Start start : plan.starts) {
+    if (start.job != key || !start.managed || start.shares.empty()) continue;
+    start.gpus = wish.gpus;
+    return start;
+  }
+  const Explanation* const told = explanation_of(plan, key);
+  return fail(told != nullptr ? told->reason : "no nodes for it");
+}
+
+std::optional<Snapshot> with_restarts(const Snapshot& snapshot) {
+  std::optional<Snapshot> next;
+  for (const AskedRestart& restart : snapshot.memory.asked_restarts) {
+    if (!kept(restart, snapshot.taken)) continue;
+    if (!next) next = snapshot;
+    bool there = false;
+    std::optional<Job> ready;
+    for (Job& job : next->jobs) {
+      there = there || (job.key.id == restart.job.id && job.state == JobState::kRunning);
+      if (!waits(job, restart)) continue;
+      pin(job, restart.gpus, restart.gpu_type);
+      if (job.block == Block::kNone) ready = job;
+    }
+    if (ready) reserve_place(*next, *ready, restart);
+    if (there || ready) continue;
+    std::vector<NodeShare> shares = occupy(*next, restart.shares);
+    next->jobs.push_back(obstacle(restart, std::move(shares), snapshot.taken));
+  }
+  if (!next) return std::nullopt;
+  const auto pending_first = [](const Job& job) { return job.state == JobState::kRunning; };
+  std::ranges::stable_sort(next->jobs, [&](const Job& a, const Job& b) {
+    if (pending_first(a) != pending_first(b)) return pending_first(b);
+    return !pending_first(a) ? a.rank < b.rank : a.key < b.key;
+  });
+  return next;
+}
+
+void name_sizes(const Memory& memory, Plan& plan) {
+  for (const AskedRestart& restart : memory.asked_restarts)
+    for (Start& start : plan.starts)
+      if (kept(restart, plan.made) && start.job.id == restart.job.id) start.gpus = restart.gpus;
+}
+
+const Job* job_of(const AskedRestart& restart, const Snapshot& snapshot) {
+  for (const Job& job : snapshot.jobs) {
+    if (job.key == restart.job) return &job;
+    if (job.key.id == restart.job.id && job.restarts > restart.runs) return &job;
+  }
+  return nullptr;
+}
+
+void keep_restart(Memory& memory, AskedRestart restart) {
+  std::erase_if(memory.asked_restarts,
+                [&](const AskedRestart& one) { return one.job.id == restart.job.id; });
+  const auto at =
+      std::ranges::lower_bound(memory.asked_restarts, restart.job, {}, &AskedRestart::job);
+  memory.asked_restarts.insert(at, std::move(restart));
+}
+
+std::vector<AskedRestart> follow_restarts(Memory& memory, const Snapshot& snapshot) {
+  const Seconds now = snapshot.taken;
+  std::vector<AskedRestart> closed;
+  for (AskedRestart& restart : memory.asked_restarts) {
+    if (restart.over()) continue;
+    const Job* const job = job_of(restart, snapshot);
+    if (restart.step == RestartStep::kSaving) follow_saving(restart, job, now);
+    if (restart.step == RestartStep::kRequeued) follow_requeued(restart, job, now);
+    if (restart.over()) closed.push_back(restart);
+  }
+  std::erase_if(memory.asked_restarts, [&](const AskedRestart& restart) {
+    return restart.over() && now - restart.since >= kRestartKeep;
+  });
+  return closed;
+}
+
+}  // namespace rubato

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Restarts of running jobs at another size that somebody asked for (`rubato resize`): whether one
+// is possible, and how a round keeps the size and the place of a job that was requeued for one.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/base/error.h"
+#include "lib/config/config.h"
+#include "lib/core/plan.h"
+#include "lib/model/models.h"
+
+namespace rubato {
+
+/// What a restart is to change.
+struct RestartWish {
+  int gpus = 0;          ///< in total, at least 1
+  std::string gpu_type;  ///< "": any that the job accepts
+};
+
+/// Why a running job cannot be restarted, whatever its size; "" if it can. The only consent is the
+/// hint checkpoint.
+[[nodiscard]] std::string why_never_restarted(const Job& job);
+
+/// The start that `job` (running, in `snapshot`) would get at once if it were requeued now: what
+/// round() decides if the job waits first in the queue, its GPUs are free and the wish is its only
+/// size. The error says why there is none.
+[[nodiscard]] Result<Start> start_after_restart(const Snapshot& snapshot, const Models& models,
+                                                const Config& config, const JobKey& job,
+                                                const RestartWish& wish, Seconds now);
+
+/// `snapshot` as a round sees it while jobs are between requeue and start (RestartStep::kRequeued):
+/// such a job waits first in the queue and has one size; before it is eligible, an obstacle holds
+/// its place. nullopt without such a job. `due` ends both.
+[[nodiscard]] std::optional<Snapshot> with_restarts(const Snapshot& snapshot);
+
+/// Gives the starts of such jobs the size: for the round it was their request.
+void name_sizes(const Memory& memory, Plan& plan);
+
+/// The job of a restart in `snapshot`, after a requeue with its new submit time; null if it neither
+/// waits nor runs.
+[[nodiscard]] const Job* job_of(const AskedRestart& restart, const Snapshot& snapshot);
+
+/// Adds a restart, in the place of an earlier one of the job.
+void keep_restart(Memory& memory, AskedRestart restart);
+
+/// Ended restarts stay in Memory for so long, seconds.
+inline constexpr Seconds kRestartKeep = 600;
+
+/// Closes the restarts whose job runs again, ended, or started at another size, and forgets those
+/// that ended kRestartKeep ago. Returns the ones that it closed, for the log.
+std::vector<AskedRestart> follow_restarts(Memory& memory, const Snapshot& snapshot);
+
+}  // namespace rubato

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Carries out restarts of running jobs at another size that somebody asked for (`rubato resize`):
+// signal, lead time, requeue, and a start in the place that was kept. The round starts the job.
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "lib/config/config.h"
+#include "lib/core/snapshot.h"
+#include "lib/model/models.h"
+#include "lib/runtime/audit_log.h"
+#include "lib/runtime/message_queue.h"
+#include "plugin/slurm/stock/locks.h"
+
+namespace rubato {
+
+/// Used by the loop's thread alone. What it must know after a restart of slurmctld is in Memory.
+class Restarter {
+ public:
+  Restarter(AuditLog& audit, LockTimes& times) : audit_(audit), times_(times) {}
+
+  /// Takes requests for another size, and answers to notices, out of `messages`.
+  void hear(std::vector<JobMessage>& messages);
+  /// Whether act() has something to do now.
+  [[nodiscard]] bool due(const Memory& memory, Seconds now) const;
+  /// After a round, with the memory that it left: begins what was asked for, and goes on with what
+  /// is under way. Takes the locks for single jobs.
+  void act(const Snapshot& snapshot, const Models& models, const Config& config, Memory& memory);
+  /// In a mode that resizes nothing: a job that was requeued starts like any other.
+  void give_up(Memory& memory, Seconds now);
+
+ private:
+  struct Asked {
+    JobKey job;
+    std::uint32_t uid = 0;
+    int gpus = 0;
+  };
+
+  void begin(const Asked& asked, const Snapshot& snapshot, const Models& models,
+             const Config& config, Memory& memory);
+  void requeue(AskedRestart& restart, const Snapshot& snapshot, const Models& models,
+               const Config& config);
+  void wait_for_nodes(AskedRestart& restart);
+  void enter(AskedRestart& restart, RestartStep step, Seconds now, Seconds due);
+  void fail(AskedRestart& restart, std::string words, Seconds now);
+  void note(const AskedRestart& restart);
+
+  AuditLog& audit_;
+  LockTimes& times_;
+  std::vector<Asked> asked_;
+  std::vector<std::pair<JobKey, bool>> answers_;  ///< ready or refused, in order of arrival
+};
+
+}  // namespace rubato

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A running job that is to be restarted: the calls that `scontrol requeue` makes, in process. All
+// functions need LockKind::kAct.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "lib/base/error.h"
+#include "lib/base/units.h"
+#include "lib/hints/types.h"
+
+struct job_record;
+
+namespace rubato {
+
+class RunningJob {
+ public:
+  /// nullopt if the job is gone, does not run, or another job uses its id.
+  [[nodiscard]] static std::optional<RunningJob> find(const JobKey& key);
+
+  /// Why slurmctld would not requeue it, or must not; null if it can.
+  [[nodiscard]] const char* why_not_requeued() const;
+  /// Sends the checkpoint signal, as slurmctld sends that of sbatch --signal (job_mgr.c,
+  /// send_job_warn_signal()). The error is Slurm's text.
+  [[nodiscard]] Result<void> signal(const Checkpoint& checkpoint) const;
+  /// Requeues it; it becomes eligible `ahead` seconds from now, unless release() comes first. The
+  /// error is Slurm's text.
+  [[nodiscard]] Result<void> requeue(Seconds ahead);
+
+ private:
+  explicit RunningJob(job_record* job) : job_(job) {}
+
+  job_record* job_;
+};
+
+/// What a requeued job waits for.
+enum class RequeueState {
+  kGone,        ///< not there, or not pending any more
+  kCompleting,  ///< its last run still holds nodes
+  kFree,        ///< it can become eligible
+  kHeld,        ///< a user or an admin holds it
+};
+
+/// Of the job `id` that was requeued after `runs` earlier restarts.
+[[nodiscard]] RequeueState requeue_state(JobId id, int runs);
+
+/// Makes it eligible two seconds from now: slurmd refuses the launch of a job in the second in
+/// which it revoked its credential (slurm_cred.c).
+void make_eligible(JobId id);
+
+}  // namespace rubato

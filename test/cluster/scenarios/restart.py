@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Running jobs that get another size by a restart: rubato resize."""
+import re
+
+from cluster import check, scenario
+
+from .sizes import LONG, asks_again, request, runs_with, total
+from .steps import conf, submit_many
+
+HINTS = "--comment='rubato: gpus=2,4,8;checkpoint=B:USR1@3;resize=restart'"
+
+# Saves a count at the signal, and goes on from it in the next run.
+TRAINS = """log=$SLURM_SUBMIT_DIR/train.$SLURM_JOB_ID
+count=$(cat $log.saved 2>/dev/null || echo 0)
+echo "from $count"
+trap 'echo $count > $log.saved; echo "saved $count"' USR1
+env | grep -E '^(RUBATO_(GPUS|GPU_TYPE)|SLURM_(NTASKS|GPUS|NPROCS))=' | sort
+srun sh -c 'echo step $SLURM_PROCID of $SLURM_NTASKS on ${CUDA_VISIBLE_DEVICES:-no GPU}' | sort
+echo done ${SLURM_RESTART_COUNT:-0}
+while true; do count=$((count + 1)); sleep 0.2 & wait $!; done"""
+
+
+def log_of(c):
+    """The log of interruptions."""
+    with open(c.path("state/rubato/interruptions.log"), encoding="utf-8") as file:
+        return file.read()
+
+
+def steps_of(c, job):
+    """The steps of a job's restarts in the log."""
+    return re.findall(rf"JobId={job} restart=(\w+)", log_of(c))
+
+
+@scenario(cluster="jobs", needs=["rubato"], negative="restart", timeout=180)
+def a_running_job_gets_another_size(c):
+    """`rubato resize` restarts a job of 4 GPUs with 2, then with 8, from what it saved at the signal
+
+    Its id, comment and submitted request stay; scontrol requeue gives it 4 again. A job that did
+    not consent, and one with --no-requeue, run on.
+    """
+    c.write_rubato_conf(conf())
+    job = c.sbatch(f"--gpus=4 -n4 -t 5 {HINTS}", TRAINS)
+    runs_with(c, job, 4)
+    comment = c.job(job)["Comment"]
+    before = request(c, c.sbatch(f"-H --gpus=4 -n4 -t 5 {HINTS}"))
+    plain = c.sbatch("--gpus=1 -n1 -t 5 --comment='rubato: gpus=1,2'", "sleep 600")
+    stays = c.sbatch("--no-requeue --gpus=1 -n1 -t 5 "
+                     "--comment='rubato: gpus=1,2;checkpoint=none'", "sleep 600")
+    for other in (plain, stays):
+        c.wait_state(other, "RUNNING", LONG)
+        refused = f"rubato resize {other} --gpus 2"
+        c.wait(lambda command=refused: "consent" in c.ask(command, check=False), LONG,
+               "the missing consent to be named")
+        c.cmd(refused, check=False)
+    said = c.cmd(f"rubato resize {job} --gpus 3", check=False)
+    check("not one of its sizes, 2,4,8" in said, "its sizes", said)
+    said = c.cmd(f"rubato resize {job} --gpus 2 --dry-run")
+    check("it starts at once on" in said, "the place", said)
+    check(total(c, job) == 4 and c.job(job)["Restarts"] == "0", "nothing changed", c.job(job))
+
+    for gpus, runs in ((2, 1), (8, 2)):
+        said = c.cmd(f"rubato resize {job} --gpus {gpus}", timeout=90)
+        check(f"runs with {gpus} " in said, f"{gpus} GPUs", said)
+        lines = runs_with(c, job, gpus)
+        check(c.job(job)["Restarts"] == str(runs), f"{runs} restarts", c.job(job)["Restarts"])
+        check(c.job(job)["Comment"] == comment, comment, c.job(job)["Comment"])
+        check(int(lines[0].split()[1]) > 0, "a start from what it saved", lines[0])
+    c.say(log_of(c))
+    check(steps_of(c, job) == ["saving", "requeued", "done"] * 2, "three steps a restart", log_of(c))
+    check({c.job(plain)["Restarts"], c.job(stays)["Restarts"]} == {"0"}, "no other restarts", "")
+    c.cmd(f"scontrol requeue {job}")
+    asks_again(c, job, before)
+
+
+@scenario(cluster="jobs", needs=["rubato"], negative="keep-place", timeout=180)
+def a_restarted_job_keeps_its_place(c):
+    """While a job of 8 GPUs is restarted with 4, a job that waits for 4 does not take its place
+
+    The waiting job starts on what is left.
+    """
+    c.write_rubato_conf(conf())
+    job = c.sbatch("--gpus=8 -n8 -t 5 --comment='rubato: gpus=4,8;checkpoint=B:USR1@3;resize=restart'", TRAINS)
+    runs_with(c, job, 8)
+    submit_many(c, 80, "--gpus=1 -n1 -t 5", "sleep 600")
+    c.wait(lambda: len(c.jobs("PENDING")) >= 8, LONG, "jobs to wait")
+    started = len(c.jobs("RUNNING"))
+    c.cmd(f"rubato resize {job} --gpus 4 --no-wait")
+    c.expect(lambda: c.job(job)["Restarts"], "1", "restarts", LONG)
+    c.expect(lambda: (c.job(job)["JobState"], total(c, job)), ("RUNNING", 4), "state and GPUs", LONG)
+    c.cmd(f"scontrol show job -d {job} | grep -E 'JobState|NumNodes|GRES|TresPer'")
+    c.expect(lambda: len(c.jobs("RUNNING")), started + 4, "running jobs, four more", LONG)

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/policy/asked_restart.h"
+
+#include <gtest/gtest.h>
+
+#include "lib/policy/round.h"
+#include "test/support/build_snapshot.h"
+
+namespace rubato {
+namespace {
+
+using test::add_pending;
+using test::add_running;
+using test::kNow;
+using test::make_cluster;
+using test::managing_all;
+using test::share_of;
+
+// A job of 8 GPUs that can run on 4, and consented to restarts.
+Job& add_elastic(Snapshot& snapshot) {
+  Job& job = add_running(snapshot, {share_of(snapshot, 0, 8)}, kNow + 3600);
+  job.request.gpus = 8;
+  job.request.cores = 8;
+  job.later_set = 0;
+  job.hints.emplace();
+  job.hints->sizes = GpuSizes({{4, 4}, {8, 8}});
+  job.hints->request_gpus = 8;
+  job.hints->checkpoint.signal = 10;
+  job.hints->resize = Resize::kRestart;
+  return job;
+}
+
+AskedRestart requeued(const Snapshot& snapshot, const Job& job) {
+  AskedRestart restart;
+  restart.job = job.key;
+  restart.step = RestartStep::kRequeued;
+  restart.from = 8;
+  restart.gpus = 4;
+  restart.gpu_type = "a100";
+  restart.requeued = kNow - 5;
+  restart.due = kNow + 100;
+  restart.shares = {share_of(snapshot, 0, 4)};
+  return restart;
+}
+
+Result<Start> asked(const Snapshot& snapshot, const JobKey& job, int gpus) {
+  return start_after_restart(snapshot, Models{}, managing_all(Mode::kPlace), job, {gpus, ""}, kNow);
+}
+
+const Start* start_of(const Plan& plan, JobId job) {
+  for (const Start& start : plan.starts)
+    if (start.job.id == job) return &start;
+  return nullptr;
+}
+
+TEST(AskedRestart, StartsOnTheGpusThatItGivesBack) {
+  Snapshot snapshot = make_cluster({{"a100", 8}});
+  const JobKey job = add_elastic(snapshot).key;
+  const auto start = asked(snapshot, job, 4);
+  ASSERT_TRUE(start) << start.error().text;
+  EXPECT_EQ(start->gpus, 4);
+  EXPECT_EQ(start->gpu_type, "a100");
+  ASSERT_EQ(start->shares.size(), 1);
+  EXPECT_EQ(start->shares[0].gpu_count(), 4);
+}
+
+TEST(AskedRestart, GoesBeforeJobsThatWait) {
+  Snapshot snapshot = make_cluster({{"a100", 8}});
+  const JobKey job = add_elastic(snapshot).key;
+  add_pending(snapshot, 8).priority = 1000;
+  EXPECT_TRUE(asked(snapshot, job, 4));
+}
+
+// A waiting job with a reservation neither gets the GPUs meanwhile nor is delayed.
+TEST(AskedRestart, KeepsClearOfPromisedStarts) {
+  Snapshot snapshot = make_cluster({{"a100", 8}});
+  Job& job = add_elastic(snapshot);
+  const JobKey key = job.key;
+  job.time_limit = 600;
+  const JobKey waits = add_pending(snapshot, 8).key;
+  Reservation promise;
+  promise.job = waits;
+  promise.partition = "gpu";
+  promise.gpu_type = "a100";
+  promise.start = kNow + 3600;
+  promise.shares = {share_of(snapshot, 0, 8)};
+  snapshot.memory.reservations = {promise};
+  EXPECT_TRUE(asked(snapshot, key, 4));
+  snapshot.memory.reservations[0].start = kNow + 599;
+  EXPECT_FALSE(asked(snapshot, key, 4));
+}
+
+TEST(AskedRestart, APromisedStartDoesNotMoveToItsPlace) {
+  Snapshot snapshot = make_cluster({{"a100", 8}});
+  const Job job = add_elastic(snapshot);
+  Snapshot later = make_cluster({{"a100", 8}});
+  later.memory.asked_restarts = {requeued(snapshot, job)};
+  const JobKey waits = add_pending(later, 8).key;
+  Job& again = add_pending(later, 8);
+  again.key = {job.key.id, kNow - 2};
+  again.hints = job.hints;
+  again.restarts = 1;
+  Reservation promise;
+  promise.job = waits;
+  promise.partition = "gpu";
+  promise.gpu_type = "a100";
+  promise.start = kNow + 7200;
+  promise.shares = {share_of(snapshot, 0, 8)};
+  later.memory.reservations = {promise};
+  const Plan plan = round(later, Models{}, managing_all(Mode::kPlace), kNow);
+  const Start* const start = start_of(plan, job.key.id);
+  ASSERT_NE(start, nullptr);
+  EXPECT_EQ(start->gpus, 4);
+  EXPECT_EQ(start_of(plan, waits.id), nullptr);
+}
+
+TEST(AskedRestart, NeedsRoomAndOneOfItsSizes) {
+  Snapshot snapshot = make_cluster({{"a100", 8}, {"a100", 8}});
+  Job& job = add_elastic(snapshot);
+  job.hints->sizes = GpuSizes({{4, 4}, {8, 8}, {16, 16}});
+  const JobKey key = job.key;
+  EXPECT_TRUE(asked(snapshot, key, 16));
+  add_running(snapshot, {share_of(snapshot, 1, 1)}, kNow + 3600);
+  EXPECT_FALSE(asked(snapshot, key, 16));
+  const auto odd = asked(snapshot, key, 6);
+  ASSERT_FALSE(odd);
+  EXPECT_NE(odd.error().text.find("not one of its sizes"), std::string::npos) << odd.error().text;
+}
+
+TEST(AskedRestart, OnlyWithConsent) {
+  Snapshot snapshot = make_cluster({{"a100", 8}});
+  Job& job = add_elastic(snapshot);
+  EXPECT_EQ(why_never_restarted(job), "");
+  job.hints->resize = Resize::kNone;
+  EXPECT_NE(why_never_restarted(job).find("resize=restart"), std::string::npos);
+  job.hints->checkpoint.signal = 0;
+  EXPECT_NE(why_never_restarted(job).find("did not consent"), std::string::npos);
+  job.hints.reset();
+  EXPECT_NE(why_never_restarted(job).find("did not consent"), std::string::npos);
+}
+
+// Between the requeue and the start nobody else gets its place; without the memory another job
+// does.
+TEST(AskedRestart, ItsPlaceIsKeptWhileItIsNotInTheQueue) {
+  Snapshot snapshot = make_cluster({{"a100", 8}});
+  const Job job = add_elastic(snapshot);
+  const AskedRestart restart = requeued(snapshot, job);
+  Snapshot freed = make_cluster({{"a100", 8}});
+  const JobId other = add_pending(freed, 8).key.id;
+  const Config config = managing_all(Mode::kPlace);
+  EXPECT_NE(start_of(round(freed, Models{}, config, kNow), other), nullptr);
+  freed.memory.asked_restarts = {restart};
+  EXPECT_EQ(start_of(round(freed, Models{}, config, kNow), other), nullptr);
+  Snapshot small = make_cluster({{"a100", 8}});
+  small.memory.asked_restarts = {restart};
+  const JobId four = add_pending(small, 4).key.id;
+  EXPECT_NE(start_of(round(small, Models{}, config, kNow), four), nullptr);
+  freed.memory.asked_restarts[0].due = kNow;
+  EXPECT_NE(start_of(round(freed, Models{}, config, kNow), other), nullptr);
+}
+
+// Slurm shows it for a moment as waiting for its begin time.
+TEST(AskedRestart, ItsPlaceIsKeptWhileSlurmBlocksIt) {
+  Snapshot snapshot = make_cluster({{"a100", 8}});
+  const Job job = add_elastic(snapshot);
+  Snapshot later = make_cluster({{"a100", 8}});
+  later.memory.asked_restarts = {requeued(snapshot, job)};
+  Job& again = add_pending(later, 8);
+  again.key = {job.key.id, kNow - 2};
+  again.hints = job.hints;
+  again.restarts = 1;
+  again.block = Block::kOther;
+  const JobId other = add_pending(later, 8).key.id;
+  const Plan plan = round(later, Models{}, managing_all(Mode::kPlace), kNow);
+  EXPECT_EQ(start_of(plan, other), nullptr);
+}
+
+TEST(AskedRestart, StartsFirstAndWithTheSizeAskedFor) {
+  Snapshot snapshot = make_cluster({{"a100", 8}});
+  Job job = add_elastic(snapshot);
+  Snapshot later = make_cluster({{"a100", 8}});
+  later.memory.asked_restarts = {requeued(snapshot, job)};
+  const JobId other = add_pending(later, 8).key.id;
+  Job& again = add_pending(later, 8);
+  again.key = {job.key.id, kNow - 2};
+  again.hints = job.hints;
+  again.restarts = 1;
+  const Plan plan = round(later, Models{}, managing_all(Mode::kPlace), kNow);
+  const Start* const start = start_of(plan, job.key.id);
+  ASSERT_NE(start, nullptr);
+  EXPECT_EQ(start->gpus, 4);
+  EXPECT_EQ(start_of(plan, other), nullptr);
+  EXPECT_EQ(plan.memory.asked_restarts, later.memory.asked_restarts);
+}
+
+TEST(AskedRestart, IsClosedWhenTheJobRunsEndsOrWaitsTooLong) {
+  Snapshot snapshot = make_cluster({{"a100", 8}});
+  const Job job = add_elastic(snapshot);
+  const auto step_after = [&](const Snapshot& later, AskedRestart restart) {
+    Memory memory;
+    memory.asked_restarts = {std::move(restart)};
+    (void)follow_restarts(memory, later);
+    return memory.asked_restarts[0];
+  };
+  Snapshot runs = make_cluster({{"a100", 8}});
+  Job& again = add_running(runs, {share_of(runs, 0, 4)}, kNow + 3600);
+  again.key = {job.key.id, kNow - 3};
+  again.restarts = 1;
+  EXPECT_EQ(step_after(runs, requeued(snapshot, job)).step, RestartStep::kDone);
+  AskedRestart wrong = requeued(snapshot, job);
+  wrong.gpus = 8;
+  EXPECT_EQ(step_after(runs, wrong).words, "it started with 4 GPUs");
+
+  const Snapshot gone = make_cluster({{"a100", 8}});
+  EXPECT_EQ(step_after(gone, requeued(snapshot, job)).step, RestartStep::kRequeued);
+  AskedRestart late = requeued(snapshot, job);
+  late.due = kNow;
+  EXPECT_EQ(step_after(gone, late).step, RestartStep::kFailed);
+  AskedRestart saving = requeued(snapshot, job);
+  saving.step = RestartStep::kSaving;
+  EXPECT_EQ(step_after(gone, saving).words, "the job ended");
+  EXPECT_EQ(step_after(snapshot, saving).step, RestartStep::kSaving);
+}
+
+TEST(AskedRestart, EndedOnesAreForgotten) {
+  const Snapshot snapshot = make_cluster({{"a100", 8}});
+  Memory memory;
+  AskedRestart restart;
+  restart.step = RestartStep::kFailed;
+  restart.since = kNow - kRestartKeep + 1;
+  memory.asked_restarts = {restart};
+  (void)follow_restarts(memory, snapshot);
+  EXPECT_EQ(memory.asked_restarts.size(), 1);
+  memory.asked_restarts[0].since = kNow - kRestartKeep;
+  (void)follow_restarts(memory, snapshot);
+  EXPECT_TRUE(memory.asked_restarts.empty());
+}
+
+}  // namespace
+}  // namespace rubato

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/runtime/audit_log.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+
+namespace rubato {
+namespace {
+
+AskedRestart done() {
+  AskedRestart restart;
+  restart.job = {12, 1'800'000'000};
+  restart.uid = 1000;
+  restart.step = RestartStep::kDone;
+  restart.from = 4;
+  restart.gpus = 2;
+  restart.gpu_type = "a100";
+  restart.requeued = 1'800'000'100;
+  restart.since = 1'800'000'109;
+  return restart;
+}
+
+TEST(AuditLog, ALineNamesWhoWhatAndTheCost) {
+  EXPECT_EQ(audit_line(done()),
+            "2027-01-15T08:01:49Z JobId=12 restart=done uid=1000 gpus=4->2 gpu-type=a100 "
+            "seconds=9");
+  AskedRestart failed = done();
+  failed.step = RestartStep::kFailed;
+  failed.gpu_type.clear();
+  failed.words = "the job refused";
+  EXPECT_EQ(audit_line(failed),
+            "2027-01-15T08:01:49Z JobId=12 restart=failed uid=1000 gpus=4->2 "
+            "words=\"the job refused\"");
+}
+
+TEST(AuditLog, LinesAreAppendedInOrder) {
+  char folder[] = "/tmp/rubato-audit-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  const std::string path = std::string(folder) + "/interruptions.log";
+  const auto clock = std::make_shared<SystemClock>();
+  for (const char* line : {"one", "two"}) {
+    AuditLog log(path, clock);
+    log.add(line);
+    log.add("end");
+    log.stop(clock->steady() + std::chrono::seconds(20));
+  }
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(text, "one\nend\ntwo\nend\n");
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace rubato

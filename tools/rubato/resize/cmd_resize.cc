@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// `rubato resize`: a running job gets another size by a restart.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "lib/hints/message.h"
+#include "lib/json/record_writer.h"
+#include "lib/policy/asked_restart.h"
+#include "tools/rubato/resize/resize_records.h"
+#include "tools/shared/command.h"
+#include "tools/shared/command_line.h"
+#include "tools/shared/format.h"
+#include "tools/shared/job_match.h"
+#include "tools/shared/job_message.h"
+#include "tools/shared/output.h"
+#include "tools/shared/published.h"
+#include "tools/shared/source.h"
+
+namespace rubato::tools {
+namespace {
+
+constexpr int kMaxGpus = 1'000'000;
+constexpr auto kLook = std::chrono::milliseconds(250);
+constexpr Seconds kUnseen = 30;  // a request that shows nowhere for so long was lost
+
+struct Options {
+  std::string job;
+  int gpus = 0;
+  bool restart = false;
+  bool dry_run = false;
+  bool no_wait = false;
+};
+
+int failure(const Globals& globals, Exit code, const std::string& text) {
+  return report_failure(globals, kResizeSchema, code, text);
+}
+
+int gpus_of(const std::vector<NodeShare>& shares) {
+  int gpus = 0;
+  for (const NodeShare& share : shares) gpus += share.gpu_count();
+  return gpus;
+}
+
+std::vector<std::string> names_of(const std::vector<NodeShare>& shares, const Snapshot& snapshot) {
+  std::vector<std::string> names;
+  for (const NodeShare& share : shares) names.push_back(snapshot.nodes[share.node].name);
+  return names;
+}
+
+std::string gpus_text(int gpus, const std::string& type) {
+  return fmt::format("{} {}", gpus, type.empty() ? gpus == 1 ? "GPU" : "GPUs" : type);
+}
+
+/// The one running job that `selector` names.
+Result<const Job*> job_named(const JobSelector& selector, const Snapshot& snapshot) {
+  const Job* found = nullptr;
+  for (const Job& job : snapshot.jobs) {
+    if (!matches(selector, job)) continue;
+    if (found != nullptr && found->key != job.key)
+      return fail(fmt::format("{} is several jobs; name one task, for example {}_1", selector.text,
+                              selector.id));
+    found = &job;
+  }
+  if (found == nullptr) return fail(fmt::format("no job {}", selector.text));
+  if (found->state != JobState::kRunning)
+    return fail(fmt::format("job {} waits; its hint gpus= says at which sizes it may start",
+                            selector.text));
+  return found;
+}
+
+/// What slurmctld will test again.
+Result<ResizeAnswer> planned(const Job& job, const Snapshot& snapshot, const Models& models,
+                             const Config& config, int gpus) {
+  if (const std::string why = why_never_restarted(job); !why.empty()) return fail(why);
+  const int from = gpus_of(job.allocation);
+  if (from == gpus) return fail(fmt::format("it has {} already", gpus_text(gpus, "")));
+  const auto start = start_after_restart(snapshot, models, config, job.key,
+                                         {.gpus = gpus, .gpu_type = {}}, snapshot.taken);
+  if (!start) return tl::unexpected(start.error());
+  return ResizeAnswer{.job = job.key.id,
+                      .step = "possible",
+                      .from = from,
+                      .gpus = gpus,
+                      .gpu_type = start->gpu_type,
+                      .nodes = names_of(start->shares, snapshot),
+                      .lead = job.hints->checkpoint.lead};
+}
+
+int print(const Globals& globals, const Snapshot& snapshot, const ResizeAnswer& answer,
+          const std::string& text) {
+  if (globals.json) {
+    Json json = document(kResizeSchema, snapshot.slurm_version);
+    json.update(json::json_of(answer));
+    print_json(json);
+  } else {
+    fmt::print("{}\n", text);
+  }
+  return kOk;
+}
+
+/// What became of the last request for the job since `asked`; nullopt if nothing shows yet.
+std::optional<AskedRestart> restart_of(const PublishedPlan& published, JobId job, Seconds asked) {
+  for (const AskedRestart& restart : published.plan.memory.asked_restarts)
+    if (restart.job.id == job && restart.asked >= asked) return restart;
+  return std::nullopt;
+}
+
+void tell(const AskedRestart& restart) {
+  if (restart.step == RestartStep::kSaving)
+    fmt::print("Told to save its state; it is requeued in {} s at the latest.\n",
+               restart.due - restart.since);
+  if (restart.step == RestartStep::kRequeued)
+    fmt::print("Requeued; its place is kept for {} s.\n", restart.due - restart.since);
+  std::fflush(stdout);
+}
+
+/// Waits until the restart is over.
+Result<AskedRestart> follow(const Globals& globals, const Site& site, JobId job, Seconds asked) {
+  std::optional<RestartStep> told;
+  for (;;) {
+    const auto published = read_plan(site);
+    const auto restart = published ? restart_of(*published, job, asked) : std::nullopt;
+    if (restart && restart->over()) return *restart;
+    if (restart && told != restart->step) {
+      told = restart->step;
+      if (!globals.json) tell(*restart);
+    }
+    if (!told && now() - asked > kUnseen)
+      return fail("slurmctld took the request, but no published file shows it; its log tells more");
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
+int send(const Globals& globals, const Site& site, const Snapshot& snapshot, const Options& options,
+         ResizeAnswer answer) {
+  const Seconds asked = now();
+  const auto sent =
+      send_message(options.job, render_message(ResizeRequest{.gpus = options.gpus}), false);
+  if (!sent) return failure(globals, kFailed, sent.error().text);
+  if (sent->exit != 0)
+    return failure(
+        globals, kFailed,
+        fmt::format("resize of job {}: {} ended with code {}", options.job, sent->way, sent->exit));
+  answer.step = "asked";
+  if (options.no_wait)
+    return print(globals, snapshot, answer, fmt::format("Job {}: asked.", options.job));
+  const auto ended = follow(globals, site, answer.job, asked);
+  if (!ended) return failure(globals, kUnreachable, ended.error().text);
+  if (ended->step == RestartStep::kFailed)
+    return failure(globals, kFailed, fmt::format("job {}: {}", options.job, ended->words));
+  answer.step = "done";
+  answer.gpu_type = ended->gpu_type;
+  answer.stopped = ended->since - ended->requeued;
+  return print(globals, snapshot, answer,
+               fmt::format("Job {} runs with {} after a stop of {} s.", options.job,
+                           gpus_text(ended->gpus, ended->gpu_type), answer.stopped));
+}
+
+std::string plan_text(const std::string& job, const ResizeAnswer& answer) {
+  return fmt::format(
+      "Job {} has {}. Restarted with {}, it starts at once on {}: signal, {} s to save, requeue.",
+      job, gpus_text(answer.from, ""), gpus_text(answer.gpus, answer.gpu_type),
+      fmt::join(answer.nodes, ","), answer.lead);
+}
+
+int run(const Globals& globals, const Options& options) {
+  const auto selector = parse_selector(options.job);
+  if (!selector) return failure(globals, kUsage, selector.error().text);
+  if (options.gpus < 1) return failure(globals, kUsage, "resize: --gpus: missing; give a size");
+  const auto site = find_source(globals.publish_dir);
+  if (!site) return failure(globals, kFailed, site.error().text);
+  const auto published = read_plan(*site);
+  if (!published) return failure(globals, kUnreachable, published.error().text);
+  const auto stats = read_stats(*site);
+  if (!stats) return failure(globals, kUnreachable, stats.error().text);
+  if (const auto why = loop_stopped(*stats, site->config, now()))
+    return failure(globals, kUnreachable, *why);
+  if (stats->mode == "observe") return failure(globals, kFailed, "Mode=observe changes no job");
+  const Snapshot& snapshot = published->snapshot;
+  const auto job = job_named(*selector, snapshot);
+  if (!job) return failure(globals, kNoMatch, job.error().text);
+  const Models models = models_with(read_models_fit(*site).value_or(ModelsFit{}), site->config);
+  const auto answer = planned(**job, snapshot, models, site->config, options.gpus);
+  if (!answer)
+    return failure(globals, kFailed, fmt::format("job {}: {}", options.job, answer.error().text));
+  if (!options.dry_run) return send(globals, *site, snapshot, options, *answer);
+  return print(globals, snapshot, *answer, plan_text(options.job, *answer));
+}
+
+std::function<int()> setup(CommandLine& line, const Globals& globals) {
+  auto options = std::make_shared<Options>();
+  line.argument("JOBID", options->job, "A running job or array task");
+  line.number("--gpus", options->gpus, 1, kMaxGpus, "N", "Number of GPUs that it is to have");
+  line.flag("--restart", options->restart,
+            "Stop the job, and start it again from its checkpoint (the only way in this version)");
+  line.flag("--dry-run", options->dry_run, "Tell what would happen; change nothing");
+  line.flag("--no-wait", options->no_wait, "Do not wait until the job runs again");
+  return [options, &globals] { return run(globals, *options); };
+}
+
+}  // namespace
+
+Command resize_command() {
+  return {"resize", "Restart a running job with another number of GPUs", "JOBID", &setup};
+}
+
+}  // namespace rubato::tools
