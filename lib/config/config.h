@@ -21,7 +21,7 @@ namespace rubato {
 /// The scope of Rubato's actions.
 enum class Mode {
   kObserve,  ///< plans and records, writes no field of any job
-  kPlace,    ///< decides order and placement of pending jobs; never changes a running job
+  kPlace,    ///< decides order and placement of pending jobs; changes a running one on request
   kElastic,  ///< changes running jobs too; the simulator only, rubato.conf does not take it yet
 };
 

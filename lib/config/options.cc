@@ -204,8 +204,8 @@ constexpr std::pair<const char*, const char*> kTexts[] = {
     {"Mode",
      "In mode observe Rubato plans and records what it would do. Every job starts as under stock "
      "Slurm, and Rubato writes only the comment of jobs that were submitted with hints. In mode "
-     "place Rubato decides the order and placement of the GPU jobs in ManagedPartitions. It never "
-     "changes a running job."},
+     "place Rubato decides the order and placement of the GPU jobs in ManagedPartitions. It "
+     "changes a running job only for rubato resize."},
     {"ManagedPartitions",
      "Partition names as in slurm.conf, separated by commas, or the word all. Rubato manages all "
      "jobs of these partitions that request GPUs. Other jobs, and jobs of other partitions, start "

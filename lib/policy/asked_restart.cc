@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lib/core/resize_request.h"
+#include "lib/policy/algorithms/growth_cap.h"
 #include "lib/policy/round.h"
 
 namespace rubato {
@@ -30,7 +31,7 @@ void release(Snapshot& snapshot, const std::vector<NodeShare>& shares) {
   }
 }
 
-// What others hold there by now stays theirs.
+// Takes what is free of `shares`, and returns it.
 std::vector<NodeShare> occupy(Snapshot& snapshot, std::vector<NodeShare> shares) {
   for (NodeShare& share : shares) {
     Node& node = snapshot.nodes[share.node];
@@ -59,8 +60,7 @@ void pin(Job& job, int gpus, const std::string& gpu_type) {
   job.hints->request_gpus = gpus;
 }
 
-// Slurm holds the GPUs of a completing job itself; this holds them from then until the job may
-// start.
+// Holds the place of a job after its nodes are free and before it is eligible.
 Job obstacle(const AskedRestart& restart, std::vector<NodeShare> shares, Seconds now) {
   Job job;
   job.key = {restart.job.id, restart.requeued};
@@ -99,8 +99,8 @@ Result<Job> requeued(Snapshot& snapshot, const JobKey& key) {
   return job;
 }
 
-// It is the only job that waits: no other one gets what it gives back. It begins anew, with its
-// whole time limit, and leaves alone what is promised to others until that is over.
+// Makes it the only waiting job, so that no other job gets the GPUs that it gives back. The time
+// limit begins anew. What is reserved for others within the time limit counts as taken.
 void wait_alone(Snapshot& snapshot, Job job, Seconds now) {
   const Seconds end = add_seconds(now, job.time_limit);
   for (const Reservation& reservation : std::exchange(snapshot.memory.reservations, {}))
@@ -110,7 +110,15 @@ void wait_alone(Snapshot& snapshot, Job job, Seconds now) {
   snapshot.jobs.insert(snapshot.jobs.begin(), std::move(job));
 }
 
-// Its place is a reservation that is due: other reservations cannot move there.
+bool may_use(const Snapshot& snapshot, const Job& job, const std::vector<NodeShare>& shares) {
+  if (!job.node_set.within(snapshot.node_sets.size())) return false;
+  const NodeSet& nodes = snapshot.node_sets[job.node_set];
+  return std::ranges::all_of(shares, [&](const NodeShare& share) {
+    return std::ranges::binary_search(nodes, share.node);
+  });
+}
+
+// Makes its place a reservation that is due, so that other reservations cannot move there.
 void reserve_place(Snapshot& snapshot, const Job& job, const AskedRestart& restart) {
   std::vector<Reservation>& all = snapshot.memory.reservations;
   std::erase_if(all, [&](const Reservation& one) { return one.job.id == job.key.id; });
@@ -140,12 +148,6 @@ void close(AskedRestart& restart, RestartStep step, std::string words, Seconds n
   restart.words = std::move(words);
 }
 
-int gpus_of(const Job& job) {
-  int gpus = 0;
-  for (const NodeShare& share : job.allocation) gpus += share.gpu_count();
-  return gpus;
-}
-
 void follow_saving(AskedRestart& restart, const Job* job, Seconds now) {
   if (job == nullptr) return close(restart, RestartStep::kFailed, "the job ended", now);
   if (job->restarts > restart.runs)
@@ -154,7 +156,7 @@ void follow_saving(AskedRestart& restart, const Job* job, Seconds now) {
 
 void follow_requeued(AskedRestart& restart, const Job* job, Seconds now) {
   if (job != nullptr && job->state == JobState::kRunning) {
-    const int gpus = gpus_of(*job);
+    const int gpus = held_gpus(*job);
     if (gpus == restart.gpus) return close(restart, RestartStep::kDone, "", now);
     return close(restart, RestartStep::kFailed, fmt::format("it started with {} GPUs", gpus), now);
   }
@@ -212,18 +214,21 @@ std::optional<Snapshot> with_restarts(const Snapshot& snapshot) {
       there = there || (job.key.id == restart.job.id && job.state == JobState::kRunning);
       if (!waits(job, restart)) continue;
       pin(job, restart.gpus, restart.gpu_type);
-      if (job.block == Block::kNone) ready = job;
+      if (job.block != Block::kNone) continue;
+      // A job of several partitions has an entry for each.
+      const bool fits = may_use(*next, job, restart.shares);
+      if (!ready || (fits && !may_use(*next, *ready, restart.shares))) ready = job;
     }
-    if (ready) reserve_place(*next, *ready, restart);
+    if (ready && may_use(*next, *ready, restart.shares)) reserve_place(*next, *ready, restart);
     if (there || ready) continue;
     std::vector<NodeShare> shares = occupy(*next, restart.shares);
     next->jobs.push_back(obstacle(restart, std::move(shares), snapshot.taken));
   }
   if (!next) return std::nullopt;
-  const auto pending_first = [](const Job& job) { return job.state == JobState::kRunning; };
+  const auto runs = [](const Job& job) { return job.state == JobState::kRunning; };
   std::ranges::stable_sort(next->jobs, [&](const Job& a, const Job& b) {
-    if (pending_first(a) != pending_first(b)) return pending_first(b);
-    return !pending_first(a) ? a.rank < b.rank : a.key < b.key;
+    if (runs(a) != runs(b)) return runs(b);
+    return !runs(a) ? a.rank < b.rank : a.key < b.key;
   });
   return next;
 }

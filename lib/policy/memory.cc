@@ -186,7 +186,10 @@ int set_back(Memory& memory, Seconds now) {
   for (ArrivalTime& arrival : memory.arrivals) set({&arrival.time});
   memory.arrivals.erase(std::unique(memory.arrivals.begin(), memory.arrivals.end()),
                         memory.arrivals.end());
-  for (AskedRestart& restart : memory.asked_restarts) set({&restart.asked, &restart.since});
+  for (AskedRestart& restart : memory.asked_restarts) {
+    restart.due -= std::max<Seconds>(restart.since - now, 0);  // the step takes as long as before
+    set({&restart.asked, &restart.since, &restart.requeued});
+  }
   for (JobRestarts& record : memory.restarts) {
     set({&record.planned});
     for (RestartHour& hour : record.hours) set({&hour.last});

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "lib/base/background_worker.h"
@@ -58,7 +58,7 @@ class AuditLog::Task {
 
   bool work(std::string lines) {
     if (append(path_, lines)) return true;
-    log().error("{}: {}; not recorded: {}", path_, std::strerror(errno), lines);
+    log().error("{}: {}; not recorded: {}", path_, std::generic_category().message(errno), lines);
     return false;
   }
   bool failed(const char* what) {
@@ -71,7 +71,7 @@ class AuditLog::Task {
 };
 
 AuditLog::AuditLog(std::string path, std::shared_ptr<const Clock> clock)
-    : worker_(std::make_unique<BackgroundWorker<Task>>(ThreadOptions{.name = "rubato-audit"},
+    : worker_(std::make_unique<BackgroundWorker<Task>>(ThreadOptions{.name = "rubato_audit"},
                                                        std::move(clock),
                                                        std::make_unique<Task>(std::move(path)))) {}
 

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "lib/base/log.h"
+#include "lib/policy/algorithms/growth_cap.h"
 #include "lib/policy/asked_restart.h"
 #include "plugin/slurm/write/running_job.h"
 
@@ -16,8 +17,8 @@ namespace rubato {
 
 namespace {
 
-// A requeued job waits at most so long for its place. Until then nobody else gets that, so it is
-// short beside the run of a job, and long beside an epilog.
+// How long the place of a requeued job is kept, seconds: longer than an epilog usually takes, since
+// the nodes are free after it.
 constexpr Seconds kPlaceKept = 120;
 
 AskedRestart* restart_of(Memory& memory, JobId job) {
@@ -30,12 +31,6 @@ AskedRestart* restart_of(Memory& memory, JobId job) {
 const Job* running_job(const Snapshot& snapshot, const JobKey& key) {
   const auto at = std::ranges::find(snapshot.jobs, key, &Job::key);
   return at != snapshot.jobs.end() ? &*at : nullptr;
-}
-
-int gpus_held(const Job& job) {
-  int gpus = 0;
-  for (const NodeShare& share : job.allocation) gpus += share.gpu_count();
-  return gpus;
 }
 
 }  // namespace
@@ -116,7 +111,7 @@ void Restarter::begin(const Asked& asked, const Snapshot& snapshot, const Models
   };
   const Job* const job = running_job(snapshot, asked.job);
   if (job == nullptr) return refused("the job is not there, or too new");
-  restart.from = gpus_held(*job);
+  restart.from = held_gpus(*job);
   restart.runs = job->restarts;
   if (const std::string why = why_never_restarted(*job); !why.empty()) return refused(why);
   if (restart.from == restart.gpus)

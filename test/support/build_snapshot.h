@@ -115,4 +115,19 @@ inline NodeShare share_of(const Snapshot& snapshot, NodeIndex node, int gpus) {
   return {node, gpus, 0, {{on.gpus.front().type, gpus}}};
 }
 
+/// A job on the first 8 GPUs of node 0 that can run on 4 too, and consented to restarts (USR1, 60
+/// s).
+inline Job& add_consenting(Snapshot& snapshot) {
+  Job& job = add_running(snapshot, {share_of(snapshot, 0, 8)}, kNow + 3600);
+  job.request.gpus = 8;
+  job.request.cores = 8;
+  job.later_set = 0;
+  job.hints.emplace();
+  job.hints->sizes = GpuSizes({{4, 4}, {8, 8}});
+  job.hints->request_gpus = 8;
+  job.hints->checkpoint.signal = 10;
+  job.hints->resize = Resize::kRestart;
+  return job;
+}
+
 }  // namespace rubato::test

@@ -195,7 +195,7 @@ It does not have the form below, or names several tasks of an array.
 The message has more than 1024 bytes.
 .TP
 .B Access/permission denied
-The sender is not the owner, root or SlurmUser.
+The sender is not the owner, root or SlurmUser; for resize, nor an operator or coordinator of the account.
 .TP
 .B Job is not running
 Only a running job can send messages.

@@ -35,7 +35,7 @@ bool has_shared_gres(list_t* gres) {
 
 // 22.05 sets db_index to "being stored" after each resize, and refuses updates until slurmdbd has
 // answered (job_mgr.c, job_post_resize_acctg and _update_job). Without slurmdbd no answer comes.
-bool waits_for_nobody(const job_record_t& job) {
+bool waits_without_slurmdbd(const job_record_t& job) {
   return job.db_index == NO_VAL64 && job.resize_time != 0 && !slurm_with_slurmdbd();
 }
 
@@ -53,7 +53,7 @@ ShrinkFacts facts_of(const job_record_t& job) {
   facts.arbitrary = (job.details->task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_ARBITRARY;
   facts.being_expanded = job.details->expanding_jobid != 0;
   facts.shared_gpus = has_shared_gres(job.gres_list_alloc) || has_shared_gres(job.gres_list_req);
-  facts.saving = job.db_index == NO_VAL64 && !waits_for_nobody(job);
+  facts.saving = job.db_index == NO_VAL64 && !waits_without_slurmdbd(job);
   facts.shrink_allowed = permit_job_shrink();
   facts.nodes = indices_in(job.node_bitmap);
   if (job.job_resrcs != nullptr) facts.core_nodes = indices_in(job.job_resrcs->node_bitmap);
@@ -108,9 +108,9 @@ Result<void> shrink_job(const JobKey& key, const std::vector<int>& keep, bool re
   const std::string spelled =
       other_spelling(hosts, node_record_table_ptr[kept.front()]->name,
                      job->details->req_nodes != nullptr ? job->details->req_nodes : "");
-  if (repair && waits_for_nobody(*job)) job->db_index = 0;
+  if (repair && waits_without_slurmdbd(*job)) job->db_index = 0;
   const int code = update_nodes(*job, spelled);
-  if (repair && waits_for_nobody(*job)) job->db_index = 0;
+  if (repair && waits_without_slurmdbd(*job)) job->db_index = 0;
   facts = facts_of(*job);
   if (facts.nodes == kept && facts.core_nodes == kept) {
     save_soon();

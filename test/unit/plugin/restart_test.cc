@@ -12,12 +12,11 @@
 namespace rubato {
 namespace {
 
-using test::add_running;
+using test::add_consenting;
 using test::core;
 using test::kNow;
 using test::make_cluster;
 using test::managing_all;
-using test::share_of;
 
 class RestarterTest : public ::testing::Test {
  protected:
@@ -25,16 +24,7 @@ class RestarterTest : public ::testing::Test {
     core().signals = core().requeues = core().made_eligible = 0;
     core().requeue_error.clear();
     core().shutting_down = false;
-    Job& job = add_running(snapshot_, {share_of(snapshot_, 0, 8)}, kNow + 3600);
-    job.request.gpus = 8;
-    job.request.cores = 8;
-    job.later_set = 0;
-    job.hints.emplace();
-    job.hints->sizes = GpuSizes({{4, 4}, {8, 8}});
-    job.hints->request_gpus = 8;
-    job.hints->checkpoint.signal = 10;
-    job.hints->resize = Resize::kRestart;
-    key_ = job.key;
+    key_ = add_consenting(snapshot_).key;
   }
 
   void say(Message message) {

@@ -3,32 +3,20 @@
 
 #include <gtest/gtest.h>
 
+#include "lib/policy/memory.h"
 #include "lib/policy/round.h"
 #include "test/support/build_snapshot.h"
 
 namespace rubato {
 namespace {
 
+using test::add_consenting;
 using test::add_pending;
 using test::add_running;
 using test::kNow;
 using test::make_cluster;
 using test::managing_all;
 using test::share_of;
-
-// A job of 8 GPUs that can run on 4, and consented to restarts.
-Job& add_elastic(Snapshot& snapshot) {
-  Job& job = add_running(snapshot, {share_of(snapshot, 0, 8)}, kNow + 3600);
-  job.request.gpus = 8;
-  job.request.cores = 8;
-  job.later_set = 0;
-  job.hints.emplace();
-  job.hints->sizes = GpuSizes({{4, 4}, {8, 8}});
-  job.hints->request_gpus = 8;
-  job.hints->checkpoint.signal = 10;
-  job.hints->resize = Resize::kRestart;
-  return job;
-}
 
 AskedRestart requeued(const Snapshot& snapshot, const Job& job) {
   AskedRestart restart;
@@ -55,7 +43,7 @@ const Start* start_of(const Plan& plan, JobId job) {
 
 TEST(AskedRestart, StartsOnTheGpusThatItGivesBack) {
   Snapshot snapshot = make_cluster({{"a100", 8}});
-  const JobKey job = add_elastic(snapshot).key;
+  const JobKey job = add_consenting(snapshot).key;
   const auto start = asked(snapshot, job, 4);
   ASSERT_TRUE(start) << start.error().text;
   EXPECT_EQ(start->gpus, 4);
@@ -66,7 +54,7 @@ TEST(AskedRestart, StartsOnTheGpusThatItGivesBack) {
 
 TEST(AskedRestart, GoesBeforeJobsThatWait) {
   Snapshot snapshot = make_cluster({{"a100", 8}});
-  const JobKey job = add_elastic(snapshot).key;
+  const JobKey job = add_consenting(snapshot).key;
   add_pending(snapshot, 8).priority = 1000;
   EXPECT_TRUE(asked(snapshot, job, 4));
 }
@@ -74,7 +62,7 @@ TEST(AskedRestart, GoesBeforeJobsThatWait) {
 // A waiting job with a reservation neither gets the GPUs meanwhile nor is delayed.
 TEST(AskedRestart, KeepsClearOfPromisedStarts) {
   Snapshot snapshot = make_cluster({{"a100", 8}});
-  Job& job = add_elastic(snapshot);
+  Job& job = add_consenting(snapshot);
   const JobKey key = job.key;
   job.time_limit = 600;
   const JobKey waits = add_pending(snapshot, 8).key;
@@ -92,7 +80,7 @@ TEST(AskedRestart, KeepsClearOfPromisedStarts) {
 
 TEST(AskedRestart, APromisedStartDoesNotMoveToItsPlace) {
   Snapshot snapshot = make_cluster({{"a100", 8}});
-  const Job job = add_elastic(snapshot);
+  const Job job = add_consenting(snapshot);
   Snapshot later = make_cluster({{"a100", 8}});
   later.memory.asked_restarts = {requeued(snapshot, job)};
   const JobKey waits = add_pending(later, 8).key;
@@ -114,9 +102,43 @@ TEST(AskedRestart, APromisedStartDoesNotMoveToItsPlace) {
   EXPECT_EQ(start_of(plan, waits.id), nullptr);
 }
 
+// Of a job of two partitions, the entry that may use the place gets it.
+TEST(AskedRestart, ItsPlaceIsInOneOfItsPartitions) {
+  Snapshot snapshot = make_cluster({{"a100", 8}, {"a100", 8}});
+  const Job job = add_consenting(snapshot);
+  Snapshot later = make_cluster({{"a100", 8}, {"a100", 8}});
+  later.node_sets.push_back({1});
+  later.partitions.push_back({"other", 1, true, 1});
+  later.memory.asked_restarts = {requeued(snapshot, job)};
+  for (const char* partition : {"gpu", "other"}) {
+    Job& again = add_pending(later, 8);
+    again.key = {job.key.id, kNow - 2};
+    again.partition = partition;
+    again.node_set = again.later_set = NodeSetIndex(again.partition == "gpu" ? 0 : 1);
+    again.hints = job.hints;
+    again.restarts = 1;
+  }
+  const std::optional<Snapshot> seen = with_restarts(later);
+  ASSERT_TRUE(seen);
+  ASSERT_EQ(seen->memory.reservations.size(), 1);
+  EXPECT_EQ(seen->memory.reservations[0].partition, "gpu");
+}
+
+TEST(AskedRestart, AClockSetBackDoesNotKeepItsPlaceForLonger) {
+  Snapshot snapshot = make_cluster({{"a100", 8}});
+  Memory memory;
+  memory.asked_restarts = {requeued(snapshot, add_consenting(snapshot))};
+  AskedRestart& restart = memory.asked_restarts[0];
+  restart.since = kNow;
+  restart.due = kNow + 120;
+  EXPECT_GT(set_back(memory, kNow - 3600), 0);
+  EXPECT_EQ(restart.since, kNow - 3600);
+  EXPECT_EQ(restart.due, kNow - 3600 + 120);
+}
+
 TEST(AskedRestart, NeedsRoomAndOneOfItsSizes) {
   Snapshot snapshot = make_cluster({{"a100", 8}, {"a100", 8}});
-  Job& job = add_elastic(snapshot);
+  Job& job = add_consenting(snapshot);
   job.hints->sizes = GpuSizes({{4, 4}, {8, 8}, {16, 16}});
   const JobKey key = job.key;
   EXPECT_TRUE(asked(snapshot, key, 16));
@@ -129,7 +151,7 @@ TEST(AskedRestart, NeedsRoomAndOneOfItsSizes) {
 
 TEST(AskedRestart, OnlyWithConsent) {
   Snapshot snapshot = make_cluster({{"a100", 8}});
-  Job& job = add_elastic(snapshot);
+  Job& job = add_consenting(snapshot);
   EXPECT_EQ(why_never_restarted(job), "");
   job.hints->resize = Resize::kNone;
   EXPECT_NE(why_never_restarted(job).find("resize=restart"), std::string::npos);
@@ -139,11 +161,10 @@ TEST(AskedRestart, OnlyWithConsent) {
   EXPECT_NE(why_never_restarted(job).find("did not consent"), std::string::npos);
 }
 
-// Between the requeue and the start nobody else gets its place; without the memory another job
-// does.
+// Between the requeue and the start no other job gets its place; without the memory one does.
 TEST(AskedRestart, ItsPlaceIsKeptWhileItIsNotInTheQueue) {
   Snapshot snapshot = make_cluster({{"a100", 8}});
-  const Job job = add_elastic(snapshot);
+  const Job job = add_consenting(snapshot);
   const AskedRestart restart = requeued(snapshot, job);
   Snapshot freed = make_cluster({{"a100", 8}});
   const JobId other = add_pending(freed, 8).key.id;
@@ -162,7 +183,7 @@ TEST(AskedRestart, ItsPlaceIsKeptWhileItIsNotInTheQueue) {
 // Slurm shows it for a moment as waiting for its begin time.
 TEST(AskedRestart, ItsPlaceIsKeptWhileSlurmBlocksIt) {
   Snapshot snapshot = make_cluster({{"a100", 8}});
-  const Job job = add_elastic(snapshot);
+  const Job job = add_consenting(snapshot);
   Snapshot later = make_cluster({{"a100", 8}});
   later.memory.asked_restarts = {requeued(snapshot, job)};
   Job& again = add_pending(later, 8);
@@ -177,7 +198,7 @@ TEST(AskedRestart, ItsPlaceIsKeptWhileSlurmBlocksIt) {
 
 TEST(AskedRestart, StartsFirstAndWithTheSizeAskedFor) {
   Snapshot snapshot = make_cluster({{"a100", 8}});
-  Job job = add_elastic(snapshot);
+  Job job = add_consenting(snapshot);
   Snapshot later = make_cluster({{"a100", 8}});
   later.memory.asked_restarts = {requeued(snapshot, job)};
   const JobId other = add_pending(later, 8).key.id;
@@ -195,7 +216,7 @@ TEST(AskedRestart, StartsFirstAndWithTheSizeAskedFor) {
 
 TEST(AskedRestart, IsClosedWhenTheJobRunsEndsOrWaitsTooLong) {
   Snapshot snapshot = make_cluster({{"a100", 8}});
-  const Job job = add_elastic(snapshot);
+  const Job job = add_consenting(snapshot);
   const auto step_after = [&](const Snapshot& later, AskedRestart restart) {
     Memory memory;
     memory.asked_restarts = {std::move(restart)};

@@ -75,7 +75,7 @@ std::string scheduled_by(const PlanEntry& entry, const Snapshot& snapshot,
   if (!why.empty()) return "stock Slurm: " + why;
   const bool changes = entry.change != nullptr || entry.stay != nullptr;
   if (job.state != JobState::kRunning || changes) return "Rubato";
-  return "Rubato; it does not change a running job";
+  return "Rubato; by itself it does not change a running job";
 }
 
 /// What the last round decided about a running job, in mode elastic.

@@ -9,6 +9,7 @@
 
 #include "lib/hints/message.h"
 #include "lib/json/record_writer.h"
+#include "lib/policy/algorithms/growth_cap.h"
 #include "lib/policy/asked_restart.h"
 #include "tools/rubato/resize/resize_records.h"
 #include "tools/shared/command.h"
@@ -37,12 +38,6 @@ struct Options {
 
 int failure(const Globals& globals, Exit code, const std::string& text) {
   return report_failure(globals, kResizeSchema, code, text);
-}
-
-int gpus_of(const std::vector<NodeShare>& shares) {
-  int gpus = 0;
-  for (const NodeShare& share : shares) gpus += share.gpu_count();
-  return gpus;
 }
 
 std::vector<std::string> names_of(const std::vector<NodeShare>& shares, const Snapshot& snapshot) {
@@ -76,7 +71,7 @@ Result<const Job*> job_named(const JobSelector& selector, const Snapshot& snapsh
 Result<ResizeAnswer> planned(const Job& job, const Snapshot& snapshot, const Models& models,
                              const Config& config, int gpus) {
   if (const std::string why = why_never_restarted(job); !why.empty()) return fail(why);
-  const int from = gpus_of(job.allocation);
+  const int from = held_gpus(job);
   if (from == gpus) return fail(fmt::format("it has {} already", gpus_text(gpus, "")));
   const auto start = start_after_restart(snapshot, models, config, job.key,
                                          {.gpus = gpus, .gpu_type = {}}, snapshot.taken);

@@ -14,7 +14,7 @@ inline constexpr const char* kResizeSchema = "rubato.resize/1";
 /// What a resize would do, or did.
 struct ResizeAnswer {
   JobId job = 0;
-  std::string step;  ///< possible, asked, saving, requeued or done
+  std::string step;  ///< possible, asked or done
   int from = 0;
   int gpus = 0;
   std::string gpu_type{};
