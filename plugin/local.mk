@@ -134,8 +134,8 @@ plugin_libslurm_write_la_CXXFLAGS = $(PLUGIN_CXXFLAGS)
 plugin_libactuate_la_SOURCES = \
   plugin/actuate/commit.cc \
   plugin/actuate/commit.h \
-  plugin/actuate/restart.cc \
-  plugin/actuate/restart.h \
+  plugin/actuate/resize.cc \
+  plugin/actuate/resize.h \
   plugin/actuate/start.cc \
   plugin/actuate/start.h \
   plugin/actuate/test_actions.cc \

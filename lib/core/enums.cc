@@ -17,7 +17,7 @@ constexpr std::array kJobStates{"pending", "running"};
 constexpr std::array kBlocks{"none",      "limit", "license", "array-limit", "reservation",
                              "partition", "nodes", "other",   "left-out"};
 constexpr std::array kReserveReasons{"first", "waited", "starvation"};
-constexpr std::array kRestartSteps{"saving", "requeued", "done", "failed"};
+constexpr std::array kResizeSteps{"saving", "requeued", "done", "failed"};
 constexpr std::array kChangeActions{"shrink", "grow", "restart", "stop", "notify"};
 constexpr std::array kStayReasons{"fastest", "uncertain", "cost",   "price", "no-gpus",
                                   "others",  "no-nodes",  "exempt", "cap"};
@@ -42,7 +42,7 @@ std::optional<Enum> value(const std::array<const char*, N>& words, const std::st
 const char* to_string(JobState state) { return word(kJobStates, state); }
 const char* to_string(Block block) { return word(kBlocks, block); }
 const char* to_string(ReserveReason reason) { return word(kReserveReasons, reason); }
-const char* to_string(RestartStep step) { return word(kRestartSteps, step); }
+const char* to_string(ResizeStep step) { return word(kResizeSteps, step); }
 const char* to_string(ChangeAction action) { return word(kChangeActions, action); }
 const char* to_string(StayReason reason) { return word(kStayReasons, reason); }
 const char* to_string(Verdict verdict) { return word(kVerdicts, verdict); }
@@ -54,8 +54,8 @@ std::optional<Block> block_from(const std::string& text) { return value<Block>(k
 std::optional<ReserveReason> reserve_reason_from(const std::string& text) {
   return value<ReserveReason>(kReserveReasons, text);
 }
-std::optional<RestartStep> restart_step_from(const std::string& text) {
-  return value<RestartStep>(kRestartSteps, text);
+std::optional<ResizeStep> resize_step_from(const std::string& text) {
+  return value<ResizeStep>(kResizeSteps, text);
 }
 std::optional<StayReason> stay_reason_from(const std::string& text) {
   return value<StayReason>(kStayReasons, text);

@@ -132,20 +132,21 @@ struct TypePrice {
   bool operator==(const TypePrice&) const = default;
 };
 
-/// How far a restart at another size is.
-enum class RestartStep {
+/// How far a change of size is.
+enum class ResizeStep {
   kSaving,    ///< the job was told to save its state, and runs on
-  kRequeued,  ///< it is pending; its place is kept until `due`
-  kDone,      ///< it runs again
+  kRequeued,  ///< it is pending; its place is kept until `due`; only in a restart
+  kDone,      ///< it runs with the other size
   kFailed,    ///< given up; `words` says why
 };
 
-/// A restart of a running job at another size that somebody asked for (`rubato resize`). It is kept
-/// for some minutes after its end, so that whoever asked can read what became of it.
-struct AskedRestart {
+/// Another size for a running job that somebody asked for (`rubato resize`). It is kept for some
+/// minutes after its end, so that whoever asked can read what became of it.
+struct AskedResize {
   JobKey job;             ///< when it was asked for; a requeue changes the submit time
   std::uint32_t uid = 0;  ///< who asked
-  RestartStep step = RestartStep::kSaving;
+  bool live = false;      ///< it gives back nodes and runs on; else it is restarted
+  ResizeStep step = ResizeStep::kSaving;
   int from = 0;          ///< GPUs that it had
   int gpus = 0;          ///< GPUs that it is to have
   std::string gpu_type;  ///< of its place
@@ -154,13 +155,14 @@ struct AskedRestart {
   Seconds since = 0;              ///< when `step` began
   Seconds due = 0;                ///< when `step` ends at the latest
   Seconds requeued = 0;           ///< 0: not yet
-  std::vector<NodeShare> shares;  ///< the place that is kept for it; sorted by node
+  std::vector<NodeShare> shares;  ///< its place after a restart, kept from the requeue on; sorted
+                                  ///< by node
   std::string words;
 
   [[nodiscard]] bool over() const {
-    return step == RestartStep::kDone || step == RestartStep::kFailed;
+    return step == ResizeStep::kDone || step == ResizeStep::kFailed;
   }
-  bool operator==(const AskedRestart&) const = default;
+  bool operator==(const AskedResize&) const = default;
 };
 
 /// A time at which managed jobs with GPUs arrived.
@@ -213,9 +215,9 @@ struct Memory {
   std::vector<UserOverrun> overruns;      ///< sorted by uid, each once
   std::vector<ArrivalTime> arrivals;      ///< the last ones, ascending, each once
   std::vector<TypePrice> prices;  ///< moving mean over rounds, relative to the mean of all types
-  std::vector<AskedRestart> asked_restarts;  ///< sorted by key
-  std::vector<JobRestarts> restarts;         ///< sorted by key; empty without a cap on restarts
-  std::vector<UserRestarts> user_restarts;   ///< sorted by uid, each once
+  std::vector<AskedResize> asked_resizes;   ///< sorted by key
+  std::vector<JobRestarts> restarts;        ///< sorted by key; empty without a cap on restarts
+  std::vector<UserRestarts> user_restarts;  ///< sorted by uid, each once
 
   bool operator==(const Memory&) const = default;
 };
@@ -287,8 +289,8 @@ struct Snapshot {
 [[nodiscard]] const JobMemory* memory_of(const Memory& memory, const JobKey& job);
 
 [[nodiscard]] const char* to_string(ReserveReason);
-[[nodiscard]] const char* to_string(RestartStep);
-[[nodiscard]] std::optional<RestartStep> restart_step_from(const std::string&);
+[[nodiscard]] const char* to_string(ResizeStep);
+[[nodiscard]] std::optional<ResizeStep> resize_step_from(const std::string&);
 [[nodiscard]] std::optional<ReserveReason> reserve_reason_from(const std::string&);
 
 }  // namespace rubato

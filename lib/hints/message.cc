@@ -64,6 +64,11 @@ class PairReader {
   }
   /// A choice of two words.
   void choice(const char* key, const char* yes, const char* no, bool& to) {
+    std::optional<bool> value;
+    choice(key, yes, no, value);
+    to = value.value_or(to);
+  }
+  void choice(const char* key, const char* yes, const char* no, std::optional<bool>& to) {
     const auto pair = pairs_.find(key);
     if (pair == pairs_.end()) return;
     const std::string word = lower(pair->second);
@@ -110,7 +115,9 @@ Ack read_ack(PairReader& in) {
 ResizeRequest read_resize(PairReader& in) {
   std::int64_t gpus = 0;
   in.count("gpus", 1, kMaxGpus, gpus);
-  return {static_cast<int>(gpus)};
+  ResizeRequest out{.gpus = static_cast<int>(gpus)};
+  in.choice("how", "live", "restart", out.live);
+  return out;
 }
 
 HoldSize read_hold(PairReader& in, HintErrors& errors) {
@@ -197,7 +204,9 @@ struct Render {
     return out;
   }
   std::string operator()(const ResizeRequest& resize) const {
-    return fmt::format("rubato!resize gpus={}", resize.gpus);
+    std::string out = fmt::format("rubato!resize gpus={}", resize.gpus);
+    if (resize.live) out += *resize.live ? ";how=live" : ";how=restart";
+    return out;
   }
   std::string operator()(const HoldSize& hold) const {
     const std::string out = fmt::format("rubato!hold-size state={}", hold.on ? "on" : "off");
@@ -233,7 +242,10 @@ std::vector<MessageKind> make_kinds() {
        "rubato!ack notice=1"},
       {"resize",
        "Requests another size, one of gpus",
-       {{"gpus", "a whole number from 1", "number of GPUs", true}},
+       {{"gpus", "a whole number from 1", "number of GPUs", true},
+        {"how", "live or restart",
+         "live: gives back nodes while it runs; restart: stops and starts again; without it as "
+         "its hint resize allows"}},
        "rubato!resize gpus=8"},
       {"hold-size",
        "Keeps the size of the job",

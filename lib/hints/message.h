@@ -51,6 +51,8 @@ struct Ack {
 /// `rubato!resize`: the job requests another size.
 struct ResizeRequest {
   int gpus = 0;
+  std::optional<bool> live =
+      {};  ///< true: while it runs; false: by a restart; none: as its hints say
 
   bool operator==(const ResizeRequest&) const = default;
 };

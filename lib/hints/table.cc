@@ -136,20 +136,22 @@ std::vector<HintDef> rows_of_change() {
                       "As for sbatch --signal: [R|B:]SIGNAL[@SECONDS], with the name or number of "
                       "a signal that can be caught, and how long before the restart it is "
                       "sent (0 to 65535 seconds, default 60). B: sends it to the batch shell "
-                      "only, without B: only job steps (srun) receive it. The word none forbids "
+                      "only, without B: only job steps (srun) receive it. With "
+                      "resize=live it also comes before the job loses nodes. The word none forbids "
                       "every interruption. Without this hint "
                       "Rubato never interrupts the job."});
-  rows.push_back({.field = HintField::kResize,
-                  .type = HintType::kChoice,
-                  .key = "resize",
-                  .argument = "HOW",
-                  .default_text = "none",
-                  .words = {{"none", "keeps its size while it runs"},
-                            {"restart", "checkpoints, ends and starts again; requires checkpoint"},
-                            {"live", "adds and releases GPUs while it runs"}},
-                  .example = "restart",
-                  .help = "how the size of the job can change while it runs",
-                  .text = "Without it Rubato chooses one of gpus only when the job starts."});
+  rows.push_back(
+      {.field = HintField::kResize,
+       .type = HintType::kChoice,
+       .key = "resize",
+       .argument = "HOW",
+       .default_text = "none",
+       .words = {{"none", "keeps its size while it runs"},
+                 {"restart", "checkpoints, ends and starts again; requires checkpoint"},
+                 {"live", "gives back nodes while it runs; goes on after its checkpoint signal"}},
+       .example = "restart",
+       .help = "how the size of the job can change while it runs",
+       .text = "Without it Rubato chooses one of gpus only when the job starts."});
   rows.push_back({.field = HintField::kDevice,
                   .type = HintType::kChoice,
                   .key = "device",

@@ -20,14 +20,14 @@ void hide_jobs(Memory& memory) {
   memory.works.clear();
   memory.overruns.clear();
   memory.arrivals.clear();
-  memory.asked_restarts.clear();
+  memory.asked_resizes.clear();
   memory.restarts.clear();
   memory.user_restarts.clear();
 }
 
 void hide_users(Memory& memory) {
   memory.overruns.clear();
-  for (AskedRestart& restart : memory.asked_restarts) restart.uid = 0;
+  for (AskedResize& restart : memory.asked_resizes) restart.uid = 0;
   memory.user_restarts.clear();
 }
 
@@ -43,7 +43,7 @@ void hide_nodes(Snapshot& snapshot) {
     if (job.block == Block::kNodes) job.block_text.clear();
   }
   snapshot.memory.reservations.clear();
-  snapshot.memory.asked_restarts.clear();
+  snapshot.memory.asked_resizes.clear();
 }
 
 // What all jobs of a type measured; the rates, the costs of sizes, and the sentence about them.
@@ -120,7 +120,7 @@ Plan public_view(Plan plan, const Snapshot& shown) {
     plan.stays.clear();
     plan.reservations.clear();
     plan.memory.reservations.clear();
-    plan.memory.asked_restarts.clear();
+    plan.memory.asked_resizes.clear();
     for (Explanation& explanation : plan.explanations) hide_nodes(explanation);
   }
   return plan;

@@ -332,26 +332,28 @@ void describe(Visitor& v, R& price) {
   v.note("price", "what a GPU is worth; only ratios mean anything");
 }
 
-template <typename Visitor, Is<AskedRestart> R>
-void describe(Visitor& v, R& restart) {
-  describe(v, restart.job);
-  v.number("uid", restart.uid, kMaxUint32);
-  v.required_word("step", restart.step, restart_step_from);
-  v.count("from", restart.from);
+template <typename Visitor, Is<AskedResize> R>
+void describe(Visitor& v, R& resize) {
+  describe(v, resize.job);
+  v.number("uid", resize.uid, kMaxUint32);
+  v.yes("live", resize.live);
+  v.note("live", "it gives back nodes and runs on; else it is restarted");
+  v.required_word("step", resize.step, resize_step_from);
+  v.count("from", resize.from);
   v.note("from", "GPUs before");
-  v.count("gpus", restart.gpus);
+  v.count("gpus", resize.gpus);
   v.note("gpus", "GPUs afterwards");
-  v.text("gpu_type", restart.gpu_type);
-  v.count("runs", restart.runs);
+  v.text("gpu_type", resize.gpu_type);
+  v.count("runs", resize.runs);
   v.note("runs", "restarts of the job before this one");
-  v.time("asked", restart.asked);
-  v.time("since", restart.since);
+  v.time("asked", resize.asked);
+  v.time("since", resize.since);
   v.note("since", "when the step began");
-  v.time("due", restart.due);
+  v.time("due", resize.due);
   v.note("due", "when the step ends at the latest");
-  v.time("requeued", restart.requeued);
-  v.shares("shares", restart.shares);
-  v.text("words", restart.words);
+  v.time("requeued", resize.requeued);
+  v.shares("shares", resize.shares);
+  v.text("words", resize.words);
 }
 
 template <typename Visitor, Is<ArrivalTime> R>
@@ -399,7 +401,7 @@ void describe(Visitor& v, R& memory) {
   v.list("overruns", memory.overruns);
   v.list("arrivals", memory.arrivals, kMaxPoints);
   v.list("prices", memory.prices);
-  v.list("asked_restarts", memory.asked_restarts);
+  v.list("asked_resizes", memory.asked_resizes);
   v.list("restarts", memory.restarts);
   v.note("restarts", "restarts that Rubato asked for, by job; only where a cap is set");
   v.list("user_restarts", memory.user_restarts);

@@ -103,8 +103,10 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/prioritise.h \
   lib/policy/reserve.cc \
   lib/policy/reserve.h \
-  lib/policy/asked_restart.cc \
-  lib/policy/asked_restart.h \
+  lib/policy/asked_resize.cc \
+  lib/policy/asked_resize.h \
+  lib/policy/asked_shrink.cc \
+  lib/policy/asked_shrink.h \
   lib/policy/round.cc \
   lib/policy/round.h \
   lib/policy/trade.cc \

@@ -104,7 +104,7 @@ Memory next_memory(const RoundInput& input, const Forecasts& forecasts, const Pe
   memory.overruns = next_overruns(input);
   if (input.config.mode == Mode::kElastic) memory.arrivals = last_arrivals(input);
   memory.prices = prices;
-  memory.asked_restarts = before.asked_restarts;
+  memory.asked_resizes = before.asked_resizes;
   note_restarts(input, changes, remembered, memory);
   return memory;
 }
@@ -186,7 +186,7 @@ int set_back(Memory& memory, Seconds now) {
   for (ArrivalTime& arrival : memory.arrivals) set({&arrival.time});
   memory.arrivals.erase(std::unique(memory.arrivals.begin(), memory.arrivals.end()),
                         memory.arrivals.end());
-  for (AskedRestart& restart : memory.asked_restarts) {
+  for (AskedResize& restart : memory.asked_resizes) {
     restart.due -= std::max<Seconds>(restart.since - now, 0);  // the step takes as long as before
     set({&restart.asked, &restart.since, &restart.requeued});
   }

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "lib/policy/algorithms/lineage.h"
-#include "lib/policy/asked_restart.h"
+#include "lib/policy/asked_resize.h"
 #include "lib/policy/budget.h"
 #include "lib/policy/explain.h"
 #include "lib/policy/match_and_size.h"

@@ -84,15 +84,15 @@ void AuditLog::stop(SteadyTime deadline) {
   worker_->wait(deadline);
 }
 
-std::string audit_line(const AskedRestart& restart) {
-  std::string line =
-      fmt::format("{:%Y-%m-%dT%H:%M:%SZ} JobId={} restart={} uid={} gpus={}->{}",
-                  fmt::gmtime(static_cast<std::time_t>(restart.since)), restart.job.id,
-                  to_string(restart.step), restart.uid, restart.from, restart.gpus);
-  if (!restart.gpu_type.empty()) line += " gpu-type=" + restart.gpu_type;
-  if (restart.step == RestartStep::kDone)
-    line += fmt::format(" seconds={}", restart.since - restart.requeued);
-  if (!restart.words.empty()) line += fmt::format(" words=\"{}\"", restart.words);
+std::string audit_line(const AskedResize& resize) {
+  std::string line = fmt::format("{:%Y-%m-%dT%H:%M:%SZ} JobId={} {}={} uid={} gpus={}->{}",
+                                 fmt::gmtime(static_cast<std::time_t>(resize.since)), resize.job.id,
+                                 resize.live ? "shrink" : "restart", to_string(resize.step),
+                                 resize.uid, resize.from, resize.gpus);
+  if (!resize.gpu_type.empty()) line += " gpu-type=" + resize.gpu_type;
+  if (resize.step == ResizeStep::kDone && !resize.live)
+    line += fmt::format(" seconds={}", resize.since - resize.requeued);
+  if (!resize.words.empty()) line += fmt::format(" words=\"{}\"", resize.words);
   return line;
 }
 

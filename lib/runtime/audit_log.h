@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The log of interruptions: one line for each step of a restart that somebody asked for.
+// The log of interruptions: one line for each step of a change of size that somebody
+// asked for.
 #pragma once
 
 #include <memory>
@@ -14,8 +15,9 @@ template <typename Task>
 class BackgroundWorker;
 
 /// "2026-01-01T12:00:00Z JobId=12 restart=done uid=1000 gpus=4->2 gpu-type=a100 seconds=9", with
-/// words="..." where the restart has some. `seconds`: of a done one, from the requeue to the start.
-[[nodiscard]] std::string audit_line(const AskedRestart& restart);
+/// words="..." where there are some. `seconds`: from the requeue to the start. A change while the
+/// job runs has shrink= instead of restart=.
+[[nodiscard]] std::string audit_line(const AskedResize& resize);
 
 /// Appends lines to a file, which it makes with mode 0640, in a thread of its own: the loop does
 /// not wait for the disk. A line that cannot be written is told in slurmctld's log.

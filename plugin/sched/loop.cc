@@ -82,7 +82,7 @@ Loop::Loop(Pair& pair, std::shared_ptr<const Clock> clock)
       snapshots_(pair, clock_, pacer_, times_),
       committer_(pair, clock_, pacer_, times_),
       audit_(state_dir_ + "/interruptions.log", clock_),
-      restarter_(audit_, times_),
+      resizer_(audit_, times_),
       recorder_(state_dir_, clock_),
       models_(clock_, [this] { wake(); }),
       publisher_(state_dir_, clock_) {}
@@ -145,7 +145,7 @@ void Loop::tend_guarded() noexcept {
       [this] {
         if (config_ == nullptr) return;
         std::vector<JobMessage> messages = pair_.take_job_messages();
-        restarter_.hear(messages);
+        resizer_.hear(messages);
         recorder_.process_messages(std::move(messages), memory_);
         models_.feed(*config_, recorder_);
         publisher_.offer_models(*config_, recorder_, models_.learning());
@@ -157,7 +157,7 @@ void Loop::tend_guarded() noexcept {
 
 bool Loop::is_due(WakeReason reason) {
   const bool busy = stats_.pending > 0 || recorder_.news();
-  if (restarter_.due(memory_, clock_->now())) return true;
+  if (resizer_.due(memory_, clock_->now())) return true;
   if (reason == WakeReason::kEvent || !has_plan_ || (reason == WakeReason::kTick && busy))
     return true;
   // While nothing happens, readers of the files must still see the heartbeat.
@@ -348,6 +348,7 @@ void Loop::cycle() {
   if (!seen) return report_misfit();
   publisher_.set_private_data(seen->private_data);
   load_state(*seen);
+  resizer_.resume(memory_, seen->taken);
   publisher_.try_open();
   if (new_config_) log_unknown_partitions(*config_, *seen);
   new_config_ = false;
@@ -364,9 +365,9 @@ void Loop::cycle() {
   const std::uint64_t started_before = committer_.counts().started;
   if (places()) committer_.commit(*snapshot, *plan, *config_, memory_, full_);
   if (places())
-    restarter_.act(*snapshot, *models, *config_, plan->memory);
+    resizer_.act(*snapshot, *models, *config_, plan->memory);
   else
-    restarter_.give_up(plan->memory, snapshot->taken);
+    resizer_.give_up(plan->memory, snapshot->taken);
   Memory left = plan->memory;  // an assignment that fails would leave a part of it
   memory_ = std::move(left);
   recorder_.record_round(*snapshot, *plan, memory_, committer_.counts().started - started_before);

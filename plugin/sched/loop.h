@@ -15,7 +15,7 @@
 #include "lib/runtime/pause.h"
 #include "lib/runtime/recorder.h"
 #include "lib/runtime/round_size.h"
-#include "plugin/actuate/restart.h"
+#include "plugin/actuate/resize.h"
 #include "plugin/common/pair.h"
 #include "plugin/sched/config_source.h"
 #include "plugin/sched/model_source.h"
@@ -80,7 +80,7 @@ class Loop final : public Waker {
   SnapshotSource snapshots_;
   PlanCommitter committer_;
   AuditLog audit_;
-  Restarter restarter_;
+  Resizer resizer_;
   Recorder recorder_;
   ModelSource models_;
   StatePublisher publisher_;

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "test/support/fake_core.h"
 
+#include <numeric>
+
 #include "plugin/actuate/commit.h"
 #include "plugin/actuate/test_actions.h"
 #include "plugin/common/release.h"
+#include "plugin/slurm/read/node_slots.h"
 #include "plugin/slurm/read/records.h"
 #include "plugin/slurm/read/snapshot_in.h"
 #include "plugin/slurm/stock/controller.h"
 #include "plugin/slurm/stock/locks.h"
+#include "plugin/slurm/write/live_shrink.h"
 #include "plugin/slurm/write/running_job.h"
 #include "plugin/slurm/write/system_comment.h"
 #include "plugin/slurm/write/write_back.h"
@@ -50,6 +54,18 @@ Result<void> RunningJob::requeue(Seconds /*ahead*/) {
   if (!test::core().requeue_error.empty()) return fail(test::core().requeue_error);
   ++test::core().requeues;
   return {};
+}
+Result<void> shrink_job(const JobKey& /*key*/, const std::vector<int>& keep, bool /*repair*/) {
+  test::core().shrunk_to = keep;
+  return {};
+}
+NodeSlots::NodeSlots(const Snapshot& snapshot) : slots_(snapshot.nodes.size()) {
+  std::iota(slots_.begin(), slots_.end(), 0);
+}
+std::optional<std::vector<int>> NodeSlots::of(const std::vector<NodeShare>& shares) const {
+  std::vector<int> slots;
+  for (const NodeShare& share : shares) slots.push_back(slots_[share.node]);
+  return slots;
 }
 RequeueState requeue_state(JobId /*id*/, int /*runs*/) { return RequeueState::kFree; }
 void make_eligible(JobId /*id*/) { ++test::core().made_eligible; }

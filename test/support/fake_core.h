@@ -40,7 +40,8 @@ struct FakeCore {
   std::atomic<int> signals{0};
   std::atomic<int> requeues{0};
   std::atomic<int> made_eligible{0};
-  std::string requeue_error;  ///< of RunningJob::requeue(); "" if it succeeds
+  std::vector<int> shrunk_to;  ///< nodes of the last shrink_job()
+  std::string requeue_error;   ///< of RunningJob::requeue(); "" if it succeeds
 };
 
 FakeCore& core();

@@ -35,7 +35,7 @@ MEMORY_CHANGE = re.compile(
     rf"|\b(?:erase|erase_if|sort|stable_sort|move|exchange|swap|promote_all|progress_history_for|ended)\([^;]*?{MEMBER}"
     rf"|(?:^|[;{{(])\s*(?!const\b)[\w:<>]+&\s*[\w\[\], ]+\s*[=:]\s*{MEMBER}", re.M)
 # These change a Memory: what the next round gets, restarts on request, what is read, and what readers may not see.
-MEMORY_WRITERS = ("lib/policy/memory.cc", "lib/policy/asked_restart.cc", "lib/json/", "tools/rubato/snapshot/anonymise.cc")
+MEMORY_WRITERS = ("lib/policy/memory.cc", "lib/policy/asked_resize.cc", "lib/json/", "tools/rubato/snapshot/anonymise.cc")
 
 
 def memory_changes(text):

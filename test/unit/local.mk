@@ -104,7 +104,8 @@ test_unit_unit_tests_SOURCES = \
   test/unit/policy/progress_history_test.cc \
   test/unit/policy/progress_test.cc \
   test/unit/policy/reserve_rules_test.cc \
-  test/unit/policy/asked_restart_test.cc \
+  test/unit/policy/asked_resize_test.cc \
+  test/unit/policy/asked_shrink_test.cc \
   test/unit/policy/restarts_test.cc \
   test/unit/policy/scheduling_pass_test.cc \
   test/unit/policy/service_test.cc \
@@ -148,7 +149,7 @@ test_unit_unit_tests_SOURCES = \
 
 # The loop with a slurmctld that is not there (test/support/fake_core.cc).
 LOOP_SOURCES = \
-  plugin/actuate/restart.cc \
+  plugin/actuate/resize.cc \
   plugin/sched/config_source.cc \
   plugin/sched/loop.cc \
   plugin/sched/model_source.cc \
@@ -185,7 +186,7 @@ test_unit_loop_tests_SOURCES = \
   test/unit/plugin/limits_test.cc \
   test/unit/plugin/loop_test.cc \
   test/unit/plugin/pacer_test.cc \
-  test/unit/plugin/restart_test.cc \
+  test/unit/plugin/resize_test.cc \
   test/unit/plugin/state_publisher_test.cc
 endif
 endif

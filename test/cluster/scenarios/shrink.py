@@ -44,13 +44,13 @@ def fill(c, node, gpus):
 class Spread:
     """A job with a step on all of its nodes; its two GPUs have other indices on each node."""
 
-    def __init__(self, c, nodes):
+    def __init__(self, c, nodes, options="", before=""):
         self.c = c
         self.fillers = [fill(c, "n2", 1), fill(c, "n3", 2)]
         self.latch = c.latch()
         self.out = c.path("out", c.fresh_name("alive"))
-        script = SCRIPT.format(nodes=nodes, out=self.out, wait=self.latch.wait)
-        self.job = c.sbatch(f"-w n[1-{nodes}] -N{nodes} --ntasks-per-node=1 --gres=gpu:a100:2 -t 60",
+        script = before + SCRIPT.format(nodes=nodes, out=self.out, wait=self.latch.wait)
+        self.job = c.sbatch(f"-w n[1-{nodes}] -N{nodes} --ntasks-per-node=1 --gres=gpu:a100:2 -t 60 {options}",
                             script, name="spread")
         c.wait_state(self.job, "RUNNING", LONG)
         for number in range(1, nodes + 1):
@@ -189,3 +189,58 @@ def second_shrink_works_without_slurmdbd(c):
     c.write_rubato_conf(CHECKED)
     spread.end()
     agrees(c)
+
+
+LIVE = "--comment='rubato: gpus=2,4,6,8;resize=live;checkpoint=B:USR1@4'"
+
+
+@scenario(cluster="shrink", needs=["rubato"], negative="restart", timeout=240)
+def a_running_job_gives_back_nodes(c):
+    """`rubato resize` takes two nodes from a job on four, then one more, after its checkpoint signal
+
+    The nodes that no other job uses come back. The tasks on the other nodes go on, a job that waits
+    gets the GPUs, the records agree, and a requeue asks for the submitted size again.
+    """
+    signals = c.path("out", c.fresh_name("signals"))
+    spread = Spread(c, 4, LIVE, f"trap 'echo saved >>{signals}' USR1\n")
+    job = spread.job
+    asked = c.job(job)["TresPerNode"]
+    spread.holds({"n1": "0-1", "n2": "1-2", "n3": "2-3", "n4": "0-1"})
+    waits = c.sbatch("-w n4 -N1 -n1 --gpus=a100:4 -t 60", "sleep 900", name="filler")
+    for gpus, words in ((10, "for more it must restart"), (5, "not one of its sizes, 2,4,6,8")):
+        said = c.cmd(f"rubato resize {job} --gpus {gpus} --live", check=False)
+        check(words in said, words, said)
+    said = c.cmd(f"rubato resize {job} --gpus 4 --dry-run")
+    check("it keeps n1,n2: signal, 4 s to save, then n3,n4 go back" in said, "the nodes", said)
+    spread.lives_on("n3")
+
+    said = c.cmd(f"rubato resize {job} --gpus 4", timeout=90)
+    check("runs on with 4 GPUs" in said, "4 GPUs", said)
+    spread.holds({"n1": "0-1", "n2": "1-2"})
+    c.wait(lambda: os.path.exists(signals), LONG, "the job to see the signal")
+    for name in ("n3", "n4"):
+        spread.ended_on(name)
+    for name in ("n1", "n2"):
+        spread.lives_on(name)
+    c.wait_state(waits, "RUNNING", LONG)
+    agrees(c)
+    said = c.cmd(f"rubato resize {job} --gpus 2", timeout=90)
+    check("runs on with 2 GPUs" in said, "2 GPUs", said)
+    spread.holds({"n1": "0-1"})
+    spread.lives_on("n1")
+    agrees(c)
+    check(c.job(job)["Restarts"] == "0", "no restart", c.job(job)["Restarts"])
+    with open(c.path("state/rubato/interruptions.log"), encoding="utf-8") as file:
+        lines = file.read()
+    c.say(lines)
+    told = re.findall(rf"JobId={job} shrink=(\w+)", lines)
+    check(told == ["saving", "done"] * 2, "two shrinks", lines)
+
+    c.cmd(f"scancel {waits}")
+    c.cmd(f"scontrol requeue {job}")
+    c.expect(lambda: c.job(job).get("Restarts"), "1", "restarts", LONG)
+    c.expect(lambda: (c.job(job)["TresPerNode"], c.job(job)["NumNodes"].split("-")[0]), (asked, "4"),
+             "the submitted request", LONG)
+    c.cmd(f"scontrol show job {job} | grep -E 'JobState|NumNodes|TresPer|ReqNodeList'")
+    c.cmd(f"scancel {job}")
+    spread.end()

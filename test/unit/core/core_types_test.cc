@@ -30,9 +30,9 @@ TEST(Words, every_enumerator_has_a_word_that_gives_it_back) {
     const auto reason = static_cast<ReserveReason>(i);
     EXPECT_EQ(reserve_reason_from(to_string(reason)), reason);
   }
-  for (int i = 0; i <= static_cast<int>(RestartStep::kFailed); ++i) {
-    const auto step = static_cast<RestartStep>(i);
-    EXPECT_EQ(restart_step_from(to_string(step)), step);
+  for (int i = 0; i <= static_cast<int>(ResizeStep::kFailed); ++i) {
+    const auto step = static_cast<ResizeStep>(i);
+    EXPECT_EQ(resize_step_from(to_string(step)), step);
   }
   EXPECT_EQ(job_state_from("pending"), JobState::kPending);
   EXPECT_EQ(job_state_from("running"), JobState::kRunning);

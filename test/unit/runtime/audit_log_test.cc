@@ -13,11 +13,11 @@
 namespace rubato {
 namespace {
 
-AskedRestart done() {
-  AskedRestart restart;
+AskedResize done() {
+  AskedResize restart;
   restart.job = {12, 1'800'000'000};
   restart.uid = 1000;
-  restart.step = RestartStep::kDone;
+  restart.step = ResizeStep::kDone;
   restart.from = 4;
   restart.gpus = 2;
   restart.gpu_type = "a100";
@@ -30,13 +30,20 @@ TEST(AuditLog, ALineNamesWhoWhatAndTheCost) {
   EXPECT_EQ(audit_line(done()),
             "2027-01-15T08:01:49Z JobId=12 restart=done uid=1000 gpus=4->2 gpu-type=a100 "
             "seconds=9");
-  AskedRestart failed = done();
-  failed.step = RestartStep::kFailed;
+  AskedResize failed = done();
+  failed.step = ResizeStep::kFailed;
   failed.gpu_type.clear();
   failed.words = "the job refused";
   EXPECT_EQ(audit_line(failed),
             "2027-01-15T08:01:49Z JobId=12 restart=failed uid=1000 gpus=4->2 "
             "words=\"the job refused\"");
+}
+
+TEST(AuditLog, ALineOfAShrinkHasNoStop) {
+  AskedResize shrunk = done();
+  shrunk.live = true;
+  shrunk.gpu_type.clear();
+  EXPECT_EQ(audit_line(shrunk), "2027-01-15T08:01:49Z JobId=12 shrink=done uid=1000 gpus=4->2");
 }
 
 TEST(AuditLog, LinesAreAppendedInOrder) {

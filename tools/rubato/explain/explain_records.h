@@ -29,6 +29,7 @@ struct ExplainedSize : SizeOutcome {};
 struct ExplainedStart : StartRecord {};
 struct ExplainedChange : Change {};
 struct ExplainedStay : Stay {};
+struct ExplainedResize : AskedResize {};
 
 /// Expected start as an interval; 0: not known.
 struct ExpectedStart {
@@ -60,6 +61,7 @@ struct ExplainedJob {
   std::optional<ProgressHistory> history;
   std::vector<ExplainedNode> nodes;  ///< of a running job
   std::optional<Explanation> told;
+  std::optional<ExplainedResize> resize;
   std::optional<ExplainedChange> change;  ///< of a running job in mode elastic
   std::optional<ExplainedStay> stay;      ///< of a running job in mode elastic
   // Of the plan and of ended jobs.
@@ -186,6 +188,24 @@ void describe(Visitor& v, R& stay) {
   v.note("until", "for exempt and cap: when that ends; left out where it does not");
 }
 
+template <typename Visitor, Is<tools::ExplainedResize> R>
+void describe(Visitor& v, R& resize) {
+  v.text("how", std::string(resize.live ? "live" : "restart"), kAlways);
+  v.one_of("how", {"live", "restart"});
+  v.required_word("step", resize.step, resize_step_from);
+  v.count("from", resize.from, kAlways);
+  v.note("from", "GPUs before");
+  v.count("gpus", resize.gpus, kAlways);
+  v.note("gpus", "GPUs afterwards");
+  v.past("asked", resize.asked, kAlways);
+  v.past("since", resize.since, kAlways);
+  v.note("since", "when the step began");
+  v.number("due", resize.over() ? 0 : resize.due, kMaxSamples);
+  v.note("due", "when the step ends at the latest, seconds since 1970");
+  v.text("words", resize.words);
+  v.note("words", "why it failed");
+}
+
 template <typename Visitor, Is<tools::ExpectedStart> R>
 void describe(Visitor& v, R& expected) {
   v.past("earliest", expected.earliest);
@@ -284,6 +304,8 @@ void describe_planned(Visitor& v, const tools::ExplainedJob& one) {
   if (v.rest(one.history.has_value()))
     describe_history(v, one.history.value_or(ProgressHistory{}), running);
   if (v.rest(one.job.has_value() && running)) describe_run(v, one, job);
+  v.object("resize", one.resize);
+  v.note("resize", "another size that somebody asked for (rubato resize)");
   v.object("change", one.change);
   v.note("change", "how a running job changes in this round; mode elastic only");
   v.object("stay", one.stay);

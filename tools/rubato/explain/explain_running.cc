@@ -123,7 +123,28 @@ std::string reason_text(const Stay& stay, Seconds now) {
   return fmt::format("it was to have {}, but no nodes were found where that is as good", other);
 }
 
+std::string step_text(const AskedResize& resize) {
+  switch (resize.step) {
+    case ResizeStep::kSaving:
+      return fmt::format("told to save its state; it {} by {}",
+                         resize.live ? "gives back nodes" : "is requeued", format_time(resize.due));
+    case ResizeStep::kRequeued:
+      return fmt::format("requeued at {}; its place is kept until {}", format_time(resize.requeued),
+                         format_time(resize.due));
+    case ResizeStep::kDone:
+      return "done at " + format_time(resize.since);
+    case ResizeStep::kFailed:
+      break;
+  }
+  return fmt::format("failed at {}: {}", format_time(resize.since), resize.words);
+}
+
 }  // namespace
+
+std::string resize_text(const AskedResize& resize) {
+  return fmt::format("to {} GPUs (from {}) {}: {}", resize.gpus, resize.from,
+                     resize.live ? "while it runs" : "by a restart", step_text(resize));
+}
 
 std::string change_text(const Change& change, const Job& job) {
   std::string text = action_text(change, job) + configuration_text(change, job);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Sentences about running jobs in mode elastic: how they change, or why they keep their GPUs.
+// Sentences about running jobs: how they change, or why they keep their GPUs.
 #pragma once
 
 #include <string>
@@ -9,9 +9,12 @@
 
 namespace rubato::tools {
 
-/// Times that PrivateData hides are left out.
+/// In mode elastic. Times that PrivateData hides are left out.
 [[nodiscard]] std::string change_text(const Change& change, const Job& job);
 
 [[nodiscard]] std::string stay_text(const Stay& stay, const Job& job, Seconds now);
+
+/// What became of the last `rubato resize` of the job.
+[[nodiscard]] std::string resize_text(const AskedResize& resize);
 
 }  // namespace rubato::tools

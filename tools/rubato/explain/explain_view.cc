@@ -213,7 +213,13 @@ std::vector<PlanEntry> queue_of(const Snapshot& snapshot, const Plan& plan) {
     }
   }
   for (PlanEntry& entry : entries) {
-    if (entry.job == nullptr || entry.job->state != JobState::kRunning) continue;
+    if (entry.job == nullptr) continue;
+    // A requeue changes the key.
+    const auto& resizes = plan.memory.asked_resizes;
+    const auto resize = std::ranges::find(resizes, entry.job->key.id,
+                                          [](const AskedResize& one) { return one.job.id; });
+    if (resize != resizes.end()) entry.resize = &*resize;
+    if (entry.job->state != JobState::kRunning) continue;
     entry.change = of_job(plan.changes, entry.job->key);
     entry.stay = of_job(plan.stays, entry.job->key);
   }
@@ -287,6 +293,7 @@ std::string entry_text(const PlanEntry& entry, const Snapshot& snapshot,
     }
     add_line(text, "Hints", "not used: error in the comment: " + words);
   }
+  if (entry.resize != nullptr) add_line(text, "Resize", resize_text(*entry.resize));
   if (job->state == JobState::kPending) add_pending(text, entry, now, color);
   add_round(text, entry, now);
   if (job->state == JobState::kRunning && entry.started != nullptr)

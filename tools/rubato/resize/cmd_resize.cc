@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// `rubato resize`: a running job gets another size by a restart.
+// `rubato resize`: a running job gets another size, by a restart or while it runs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,7 +10,8 @@
 #include "lib/hints/message.h"
 #include "lib/json/record_writer.h"
 #include "lib/policy/algorithms/growth_cap.h"
-#include "lib/policy/asked_restart.h"
+#include "lib/policy/asked_resize.h"
+#include "lib/policy/asked_shrink.h"
 #include "tools/rubato/resize/resize_records.h"
 #include "tools/shared/command.h"
 #include "tools/shared/command_line.h"
@@ -31,6 +32,7 @@ constexpr Seconds kUnseen = 30;  // a request that shows nowhere for so long was
 struct Options {
   std::string job;
   int gpus = 0;
+  bool live = false;
   bool restart = false;
   bool dry_run = false;
   bool no_wait = false;
@@ -67,17 +69,40 @@ Result<const Job*> job_named(const JobSelector& selector, const Snapshot& snapsh
   return found;
 }
 
+/// What it keeps, and what it gives back.
+Result<ResizeAnswer> planned_live(const Job& job, const Snapshot& snapshot, int gpus) {
+  const auto kept = nodes_kept(snapshot, job, gpus);
+  if (!kept) return tl::unexpected(kept.error());
+  std::vector<NodeShare> freed;
+  for (const NodeShare& share : job.allocation)
+    if (!std::ranges::binary_search(*kept, share.node, {}, &NodeShare::node))
+      freed.push_back(share);
+  const Checkpoint& checkpoint = job.hints->checkpoint;
+  return ResizeAnswer{.job = job.key.id,
+                      .step = "possible",
+                      .how = "live",
+                      .from = held_gpus(job),
+                      .gpus = gpus,
+                      .nodes = names_of(*kept, snapshot),
+                      .freed_nodes = names_of(freed, snapshot),
+                      .lead = checkpoint.consents() ? checkpoint.lead : 0};
+}
+
 /// What slurmctld will test again.
 Result<ResizeAnswer> planned(const Job& job, const Snapshot& snapshot, const Models& models,
-                             const Config& config, int gpus) {
-  if (const std::string why = why_never_restarted(job); !why.empty()) return fail(why);
+                             const Config& config, const Options& options) {
+  const int gpus = options.gpus;
   const int from = held_gpus(job);
   if (from == gpus) return fail(fmt::format("it has {} already", gpus_text(gpus, "")));
+  if (options.live || (!options.restart && shrinks_live(job, gpus)))
+    return planned_live(job, snapshot, gpus);
+  if (const std::string why = why_never_restarted(job); !why.empty()) return fail(why);
   const auto start = start_after_restart(snapshot, models, config, job.key,
                                          {.gpus = gpus, .gpu_type = {}}, snapshot.taken);
   if (!start) return tl::unexpected(start.error());
   return ResizeAnswer{.job = job.key.id,
                       .step = "possible",
+                      .how = "restart",
                       .from = from,
                       .gpus = gpus,
                       .gpu_type = start->gpu_type,
@@ -98,24 +123,24 @@ int print(const Globals& globals, const Snapshot& snapshot, const ResizeAnswer& 
 }
 
 /// What became of the last request for the job since `asked`; nullopt if nothing shows yet.
-std::optional<AskedRestart> restart_of(const PublishedPlan& published, JobId job, Seconds asked) {
-  for (const AskedRestart& restart : published.plan.memory.asked_restarts)
+std::optional<AskedResize> restart_of(const PublishedPlan& published, JobId job, Seconds asked) {
+  for (const AskedResize& restart : published.plan.memory.asked_resizes)
     if (restart.job.id == job && restart.asked >= asked) return restart;
   return std::nullopt;
 }
 
-void tell(const AskedRestart& restart) {
-  if (restart.step == RestartStep::kSaving)
-    fmt::print("Told to save its state; it is requeued in {} s at the latest.\n",
-               restart.due - restart.since);
-  if (restart.step == RestartStep::kRequeued)
+void tell(const AskedResize& restart) {
+  if (restart.step == ResizeStep::kSaving)
+    fmt::print("Told to save its state; it {} in {} s at the latest.\n",
+               restart.live ? "loses the nodes" : "is requeued", restart.due - restart.since);
+  if (restart.step == ResizeStep::kRequeued)
     fmt::print("Requeued; its place is kept for {} s.\n", restart.due - restart.since);
   std::fflush(stdout);
 }
 
-/// Waits until the restart is over.
-Result<AskedRestart> follow(const Globals& globals, const Site& site, JobId job, Seconds asked) {
-  std::optional<RestartStep> told;
+/// Waits until the change is over.
+Result<AskedResize> follow(const Globals& globals, const Site& site, JobId job, Seconds asked) {
+  std::optional<ResizeStep> told;
   for (;;) {
     const auto published = read_plan(site);
     const auto restart = published ? restart_of(*published, job, asked) : std::nullopt;
@@ -133,8 +158,8 @@ Result<AskedRestart> follow(const Globals& globals, const Site& site, JobId job,
 int send(const Globals& globals, const Site& site, const Snapshot& snapshot, const Options& options,
          ResizeAnswer answer) {
   const Seconds asked = now();
-  const auto sent =
-      send_message(options.job, render_message(ResizeRequest{.gpus = options.gpus}), false);
+  const ResizeRequest request{.gpus = options.gpus, .live = answer.how == "live"};
+  const auto sent = send_message(options.job, render_message(request), false);
   if (!sent) return failure(globals, kFailed, sent.error().text);
   if (sent->exit != 0)
     return failure(
@@ -145,9 +170,12 @@ int send(const Globals& globals, const Site& site, const Snapshot& snapshot, con
     return print(globals, snapshot, answer, fmt::format("Job {}: asked.", options.job));
   const auto ended = follow(globals, site, answer.job, asked);
   if (!ended) return failure(globals, kUnreachable, ended.error().text);
-  if (ended->step == RestartStep::kFailed)
+  if (ended->step == ResizeStep::kFailed)
     return failure(globals, kFailed, fmt::format("job {}: {}", options.job, ended->words));
   answer.step = "done";
+  if (ended->live)
+    return print(globals, snapshot, answer,
+                 fmt::format("Job {} runs on with {}.", options.job, gpus_text(ended->gpus, "")));
   answer.gpu_type = ended->gpu_type;
   answer.stopped = ended->since - ended->requeued;
   return print(globals, snapshot, answer,
@@ -156,6 +184,12 @@ int send(const Globals& globals, const Site& site, const Snapshot& snapshot, con
 }
 
 std::string plan_text(const std::string& job, const ResizeAnswer& answer) {
+  if (answer.how == "live")
+    return fmt::format(
+        "Job {} has {}. With {} it keeps {}: {}{} {} back.", job, gpus_text(answer.from, ""),
+        gpus_text(answer.gpus, ""), fmt::join(answer.nodes, ","),
+        answer.lead > 0 ? fmt::format("signal, {} s to save, then ", answer.lead) : "",
+        fmt::join(answer.freed_nodes, ","), answer.freed_nodes.size() == 1 ? "goes" : "go");
   return fmt::format(
       "Job {} has {}. Restarted with {}, it starts at once on {}: signal, {} s to save, requeue.",
       job, gpus_text(answer.from, ""), gpus_text(answer.gpus, answer.gpu_type),
@@ -166,6 +200,8 @@ int run(const Globals& globals, const Options& options) {
   const auto selector = parse_selector(options.job);
   if (!selector) return failure(globals, kUsage, selector.error().text);
   if (options.gpus < 1) return failure(globals, kUsage, "resize: --gpus: missing; give a size");
+  if (options.live && options.restart)
+    return failure(globals, kUsage, "resize: --live excludes --restart; give one");
   const auto site = find_source(globals.publish_dir);
   if (!site) return failure(globals, kFailed, site.error().text);
   const auto published = read_plan(*site);
@@ -179,7 +215,7 @@ int run(const Globals& globals, const Options& options) {
   const auto job = job_named(*selector, snapshot);
   if (!job) return failure(globals, kNoMatch, job.error().text);
   const Models models = models_with(read_models_fit(*site).value_or(ModelsFit{}), site->config);
-  const auto answer = planned(**job, snapshot, models, site->config, options.gpus);
+  const auto answer = planned(**job, snapshot, models, site->config, options);
   if (!answer)
     return failure(globals, kFailed, fmt::format("job {}: {}", options.job, answer.error().text));
   if (!options.dry_run) return send(globals, *site, snapshot, options, *answer);
@@ -190,8 +226,8 @@ std::function<int()> setup(CommandLine& line, const Globals& globals) {
   auto options = std::make_shared<Options>();
   line.argument("JOBID", options->job, "A running job or array task");
   line.number("--gpus", options->gpus, 1, kMaxGpus, "N", "Number of GPUs that it is to have");
-  line.flag("--restart", options->restart,
-            "Stop the job, and start it again from its checkpoint (the only way in this version)");
+  line.flag("--live", options->live, "Take whole nodes from the job while it runs");
+  line.flag("--restart", options->restart, "Stop the job, and start it again from its checkpoint");
   line.flag("--dry-run", options->dry_run, "Tell what would happen; change nothing");
   line.flag("--no-wait", options->no_wait, "Do not wait until the job runs again");
   return [options, &globals] { return run(globals, *options); };
@@ -200,7 +236,7 @@ std::function<int()> setup(CommandLine& line, const Globals& globals) {
 }  // namespace
 
 Command resize_command() {
-  return {"resize", "Restart a running job with another number of GPUs", "JOBID", &setup};
+  return {"resize", "Give a running job another number of GPUs", "JOBID", &setup};
 }
 
 }  // namespace rubato::tools

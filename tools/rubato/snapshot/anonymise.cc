@@ -119,7 +119,7 @@ Anonymous anonymise(const Snapshot& snapshot, const ModelsFit& fit) {
     partitions.replace(reservation.partition);
   }
   for (JobMemory& memory : plain.memory.jobs) memory.refusal.clear();
-  for (AskedRestart& restart : plain.memory.asked_restarts) {
+  for (AskedResize& restart : plain.memory.asked_resizes) {
     restart.uid = 0;
     restart.words.clear();
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "lib/policy/asked_restart.h"
+#include "lib/policy/asked_resize.h"
 
 #include <gtest/gtest.h>
 
@@ -18,10 +18,10 @@ using test::make_cluster;
 using test::managing_all;
 using test::share_of;
 
-AskedRestart requeued(const Snapshot& snapshot, const Job& job) {
-  AskedRestart restart;
+AskedResize requeued(const Snapshot& snapshot, const Job& job) {
+  AskedResize restart;
   restart.job = job.key;
-  restart.step = RestartStep::kRequeued;
+  restart.step = ResizeStep::kRequeued;
   restart.from = 8;
   restart.gpus = 4;
   restart.gpu_type = "a100";
@@ -41,7 +41,7 @@ const Start* start_of(const Plan& plan, JobId job) {
   return nullptr;
 }
 
-TEST(AskedRestart, StartsOnTheGpusThatItGivesBack) {
+TEST(AskedResize, StartsOnTheGpusThatItGivesBack) {
   Snapshot snapshot = make_cluster({{"a100", 8}});
   const JobKey job = add_consenting(snapshot).key;
   const auto start = asked(snapshot, job, 4);
@@ -52,7 +52,7 @@ TEST(AskedRestart, StartsOnTheGpusThatItGivesBack) {
   EXPECT_EQ(start->shares[0].gpu_count(), 4);
 }
 
-TEST(AskedRestart, GoesBeforeJobsThatWait) {
+TEST(AskedResize, GoesBeforeJobsThatWait) {
   Snapshot snapshot = make_cluster({{"a100", 8}});
   const JobKey job = add_consenting(snapshot).key;
   add_pending(snapshot, 8).priority = 1000;
@@ -60,7 +60,7 @@ TEST(AskedRestart, GoesBeforeJobsThatWait) {
 }
 
 // A waiting job with a reservation neither gets the GPUs meanwhile nor is delayed.
-TEST(AskedRestart, KeepsClearOfPromisedStarts) {
+TEST(AskedResize, KeepsClearOfPromisedStarts) {
   Snapshot snapshot = make_cluster({{"a100", 8}});
   Job& job = add_consenting(snapshot);
   const JobKey key = job.key;
@@ -78,11 +78,11 @@ TEST(AskedRestart, KeepsClearOfPromisedStarts) {
   EXPECT_FALSE(asked(snapshot, key, 4));
 }
 
-TEST(AskedRestart, APromisedStartDoesNotMoveToItsPlace) {
+TEST(AskedResize, APromisedStartDoesNotMoveToItsPlace) {
   Snapshot snapshot = make_cluster({{"a100", 8}});
   const Job job = add_consenting(snapshot);
   Snapshot later = make_cluster({{"a100", 8}});
-  later.memory.asked_restarts = {requeued(snapshot, job)};
+  later.memory.asked_resizes = {requeued(snapshot, job)};
   const JobKey waits = add_pending(later, 8).key;
   Job& again = add_pending(later, 8);
   again.key = {job.key.id, kNow - 2};
@@ -103,13 +103,13 @@ TEST(AskedRestart, APromisedStartDoesNotMoveToItsPlace) {
 }
 
 // Of a job of two partitions, the entry that may use the place gets it.
-TEST(AskedRestart, ItsPlaceIsInOneOfItsPartitions) {
+TEST(AskedResize, ItsPlaceIsInOneOfItsPartitions) {
   Snapshot snapshot = make_cluster({{"a100", 8}, {"a100", 8}});
   const Job job = add_consenting(snapshot);
   Snapshot later = make_cluster({{"a100", 8}, {"a100", 8}});
   later.node_sets.push_back({1});
   later.partitions.push_back({"other", 1, true, 1});
-  later.memory.asked_restarts = {requeued(snapshot, job)};
+  later.memory.asked_resizes = {requeued(snapshot, job)};
   for (const char* partition : {"gpu", "other"}) {
     Job& again = add_pending(later, 8);
     again.key = {job.key.id, kNow - 2};
@@ -124,11 +124,11 @@ TEST(AskedRestart, ItsPlaceIsInOneOfItsPartitions) {
   EXPECT_EQ(seen->memory.reservations[0].partition, "gpu");
 }
 
-TEST(AskedRestart, AClockSetBackDoesNotKeepItsPlaceForLonger) {
+TEST(AskedResize, AClockSetBackDoesNotKeepItsPlaceForLonger) {
   Snapshot snapshot = make_cluster({{"a100", 8}});
   Memory memory;
-  memory.asked_restarts = {requeued(snapshot, add_consenting(snapshot))};
-  AskedRestart& restart = memory.asked_restarts[0];
+  memory.asked_resizes = {requeued(snapshot, add_consenting(snapshot))};
+  AskedResize& restart = memory.asked_resizes[0];
   restart.since = kNow;
   restart.due = kNow + 120;
   EXPECT_GT(set_back(memory, kNow - 3600), 0);
@@ -136,7 +136,7 @@ TEST(AskedRestart, AClockSetBackDoesNotKeepItsPlaceForLonger) {
   EXPECT_EQ(restart.due, kNow - 3600 + 120);
 }
 
-TEST(AskedRestart, NeedsRoomAndOneOfItsSizes) {
+TEST(AskedResize, NeedsRoomAndOneOfItsSizes) {
   Snapshot snapshot = make_cluster({{"a100", 8}, {"a100", 8}});
   Job& job = add_consenting(snapshot);
   job.hints->sizes = GpuSizes({{4, 4}, {8, 8}, {16, 16}});
@@ -149,7 +149,7 @@ TEST(AskedRestart, NeedsRoomAndOneOfItsSizes) {
   EXPECT_NE(odd.error().text.find("not one of its sizes"), std::string::npos) << odd.error().text;
 }
 
-TEST(AskedRestart, OnlyWithConsent) {
+TEST(AskedResize, OnlyWithConsent) {
   Snapshot snapshot = make_cluster({{"a100", 8}});
   Job& job = add_consenting(snapshot);
   EXPECT_EQ(why_never_restarted(job), "");
@@ -162,30 +162,30 @@ TEST(AskedRestart, OnlyWithConsent) {
 }
 
 // Between the requeue and the start no other job gets its place; without the memory one does.
-TEST(AskedRestart, ItsPlaceIsKeptWhileItIsNotInTheQueue) {
+TEST(AskedResize, ItsPlaceIsKeptWhileItIsNotInTheQueue) {
   Snapshot snapshot = make_cluster({{"a100", 8}});
   const Job job = add_consenting(snapshot);
-  const AskedRestart restart = requeued(snapshot, job);
+  const AskedResize restart = requeued(snapshot, job);
   Snapshot freed = make_cluster({{"a100", 8}});
   const JobId other = add_pending(freed, 8).key.id;
   const Config config = managing_all(Mode::kPlace);
   EXPECT_NE(start_of(round(freed, Models{}, config, kNow), other), nullptr);
-  freed.memory.asked_restarts = {restart};
+  freed.memory.asked_resizes = {restart};
   EXPECT_EQ(start_of(round(freed, Models{}, config, kNow), other), nullptr);
   Snapshot small = make_cluster({{"a100", 8}});
-  small.memory.asked_restarts = {restart};
+  small.memory.asked_resizes = {restart};
   const JobId four = add_pending(small, 4).key.id;
   EXPECT_NE(start_of(round(small, Models{}, config, kNow), four), nullptr);
-  freed.memory.asked_restarts[0].due = kNow;
+  freed.memory.asked_resizes[0].due = kNow;
   EXPECT_NE(start_of(round(freed, Models{}, config, kNow), other), nullptr);
 }
 
 // Slurm shows it for a moment as waiting for its begin time.
-TEST(AskedRestart, ItsPlaceIsKeptWhileSlurmBlocksIt) {
+TEST(AskedResize, ItsPlaceIsKeptWhileSlurmBlocksIt) {
   Snapshot snapshot = make_cluster({{"a100", 8}});
   const Job job = add_consenting(snapshot);
   Snapshot later = make_cluster({{"a100", 8}});
-  later.memory.asked_restarts = {requeued(snapshot, job)};
+  later.memory.asked_resizes = {requeued(snapshot, job)};
   Job& again = add_pending(later, 8);
   again.key = {job.key.id, kNow - 2};
   again.hints = job.hints;
@@ -196,11 +196,11 @@ TEST(AskedRestart, ItsPlaceIsKeptWhileSlurmBlocksIt) {
   EXPECT_EQ(start_of(plan, other), nullptr);
 }
 
-TEST(AskedRestart, StartsFirstAndWithTheSizeAskedFor) {
+TEST(AskedResize, StartsFirstAndWithTheSizeAskedFor) {
   Snapshot snapshot = make_cluster({{"a100", 8}});
   Job job = add_consenting(snapshot);
   Snapshot later = make_cluster({{"a100", 8}});
-  later.memory.asked_restarts = {requeued(snapshot, job)};
+  later.memory.asked_resizes = {requeued(snapshot, job)};
   const JobId other = add_pending(later, 8).key.id;
   Job& again = add_pending(later, 8);
   again.key = {job.key.id, kNow - 2};
@@ -211,50 +211,50 @@ TEST(AskedRestart, StartsFirstAndWithTheSizeAskedFor) {
   ASSERT_NE(start, nullptr);
   EXPECT_EQ(start->gpus, 4);
   EXPECT_EQ(start_of(plan, other), nullptr);
-  EXPECT_EQ(plan.memory.asked_restarts, later.memory.asked_restarts);
+  EXPECT_EQ(plan.memory.asked_resizes, later.memory.asked_resizes);
 }
 
-TEST(AskedRestart, IsClosedWhenTheJobRunsEndsOrWaitsTooLong) {
+TEST(AskedResize, IsClosedWhenTheJobRunsEndsOrWaitsTooLong) {
   Snapshot snapshot = make_cluster({{"a100", 8}});
   const Job job = add_consenting(snapshot);
-  const auto step_after = [&](const Snapshot& later, AskedRestart restart) {
+  const auto step_after = [&](const Snapshot& later, AskedResize restart) {
     Memory memory;
-    memory.asked_restarts = {std::move(restart)};
-    (void)follow_restarts(memory, later);
-    return memory.asked_restarts[0];
+    memory.asked_resizes = {std::move(restart)};
+    (void)follow_resizes(memory, later);
+    return memory.asked_resizes[0];
   };
   Snapshot runs = make_cluster({{"a100", 8}});
   Job& again = add_running(runs, {share_of(runs, 0, 4)}, kNow + 3600);
   again.key = {job.key.id, kNow - 3};
   again.restarts = 1;
-  EXPECT_EQ(step_after(runs, requeued(snapshot, job)).step, RestartStep::kDone);
-  AskedRestart wrong = requeued(snapshot, job);
+  EXPECT_EQ(step_after(runs, requeued(snapshot, job)).step, ResizeStep::kDone);
+  AskedResize wrong = requeued(snapshot, job);
   wrong.gpus = 8;
   EXPECT_EQ(step_after(runs, wrong).words, "it started with 4 GPUs");
 
   const Snapshot gone = make_cluster({{"a100", 8}});
-  EXPECT_EQ(step_after(gone, requeued(snapshot, job)).step, RestartStep::kRequeued);
-  AskedRestart late = requeued(snapshot, job);
+  EXPECT_EQ(step_after(gone, requeued(snapshot, job)).step, ResizeStep::kRequeued);
+  AskedResize late = requeued(snapshot, job);
   late.due = kNow;
-  EXPECT_EQ(step_after(gone, late).step, RestartStep::kFailed);
-  AskedRestart saving = requeued(snapshot, job);
-  saving.step = RestartStep::kSaving;
+  EXPECT_EQ(step_after(gone, late).step, ResizeStep::kFailed);
+  AskedResize saving = requeued(snapshot, job);
+  saving.step = ResizeStep::kSaving;
   EXPECT_EQ(step_after(gone, saving).words, "the job ended");
-  EXPECT_EQ(step_after(snapshot, saving).step, RestartStep::kSaving);
+  EXPECT_EQ(step_after(snapshot, saving).step, ResizeStep::kSaving);
 }
 
-TEST(AskedRestart, EndedOnesAreForgotten) {
+TEST(AskedResize, EndedOnesAreForgotten) {
   const Snapshot snapshot = make_cluster({{"a100", 8}});
   Memory memory;
-  AskedRestart restart;
-  restart.step = RestartStep::kFailed;
-  restart.since = kNow - kRestartKeep + 1;
-  memory.asked_restarts = {restart};
-  (void)follow_restarts(memory, snapshot);
-  EXPECT_EQ(memory.asked_restarts.size(), 1);
-  memory.asked_restarts[0].since = kNow - kRestartKeep;
-  (void)follow_restarts(memory, snapshot);
-  EXPECT_TRUE(memory.asked_restarts.empty());
+  AskedResize restart;
+  restart.step = ResizeStep::kFailed;
+  restart.since = kNow - kResizeKeep + 1;
+  memory.asked_resizes = {restart};
+  (void)follow_resizes(memory, snapshot);
+  EXPECT_EQ(memory.asked_resizes.size(), 1);
+  memory.asked_resizes[0].since = kNow - kResizeKeep;
+  (void)follow_resizes(memory, snapshot);
+  EXPECT_TRUE(memory.asked_resizes.empty());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Carries out restarts of running jobs at another size that somebody asked for (`rubato resize`):
-// signal, lead time, requeue, and a start in the place that was kept. The round starts the job.
+// Carries out other sizes of running jobs that somebody asked for (`rubato resize`). Live: signal,
+// lead time, and the job gives back nodes. By a restart: signal, lead time, requeue, and a start in
+// the place that was kept; the round starts the job.
 #pragma once
 
 #include <set>
@@ -16,10 +17,12 @@
 namespace rubato {
 
 /// Used by the loop's thread alone. What it must know after a restart of slurmctld is in Memory.
-class Restarter {
+class Resizer {
  public:
-  Restarter(AuditLog& audit, LockTimes& times) : audit_(audit), times_(times) {}
+  Resizer(AuditLog& audit, LockTimes& times) : audit_(audit), times_(times) {}
 
+  /// Once, with the memory of an earlier process, before the first round.
+  void resume(Memory& memory, Seconds now);
   /// Takes requests for another size, and answers to notices, out of `messages`.
   void hear(std::vector<JobMessage>& messages);
   /// Whether act() has something to do now.
@@ -34,20 +37,25 @@ class Restarter {
   struct Asked {
     JobKey job;
     std::uint32_t uid = 0;
-    int gpus = 0;
+    ResizeRequest request;
   };
 
   void begin(const Asked& asked, const Snapshot& snapshot, const Models& models,
              const Config& config, Memory& memory);
-  void requeue(AskedRestart& restart, const Snapshot& snapshot, const Models& models,
-               const Config& config);
-  void wait_for_nodes(AskedRestart& restart);
-  void enter(AskedRestart& restart, RestartStep step, Seconds now, Seconds due);
-  void fail(AskedRestart& restart, std::string words, Seconds now);
-  void note(const AskedRestart& restart);
+  bool tell(AskedResize& resize, const Job& job);
+  void carry_out(AskedResize& resize, const Snapshot& snapshot, const Models& models,
+                 const Config& config);
+  void requeue(AskedResize& restart, std::vector<NodeShare> place, Seconds now);
+  void shrink(AskedResize& resize, const std::vector<NodeShare>& kept, const Snapshot& snapshot,
+              const Config& config);
+  void wait_for_nodes(AskedResize& restart);
+  void enter(AskedResize& resize, ResizeStep step, Seconds now, Seconds due);
+  void fail(AskedResize& resize, std::string words, Seconds now);
+  void note(const AskedResize& resize);
 
   AuditLog& audit_;
   LockTimes& times_;
+  bool resumed_ = false;  ///< looked at the memory of an earlier process
   std::vector<Asked> asked_;
   std::vector<std::pair<JobKey, bool>> answers_;  ///< ready or refused, in order of arrival
 };

@@ -31,7 +31,7 @@ struct RestartWish {
                                                 const Config& config, const JobKey& job,
                                                 const RestartWish& wish, Seconds now);
 
-/// `snapshot` as a round sees it while jobs are between requeue and start (RestartStep::kRequeued):
+/// `snapshot` as a round sees it while jobs are between requeue and start (ResizeStep::kRequeued):
 /// such a job waits first in the queue and has one size; before it is eligible, an obstacle holds
 /// its place. nullopt without such a job. `due` ends both.
 [[nodiscard]] std::optional<Snapshot> with_restarts(const Snapshot& snapshot);
@@ -41,16 +41,16 @@ void name_sizes(const Memory& memory, Plan& plan);
 
 /// The job of a restart in `snapshot`, after a requeue with its new submit time; null if it neither
 /// waits nor runs.
-[[nodiscard]] const Job* job_of(const AskedRestart& restart, const Snapshot& snapshot);
+[[nodiscard]] const Job* job_of(const AskedResize& restart, const Snapshot& snapshot);
 
 /// Adds a restart, in the place of an earlier one of the job.
-void keep_restart(Memory& memory, AskedRestart restart);
+void keep_resize(Memory& memory, AskedResize restart);
 
 /// Ended restarts stay in Memory for so long, seconds.
-inline constexpr Seconds kRestartKeep = 600;
+inline constexpr Seconds kResizeKeep = 600;
 
 /// Closes the restarts whose job runs again, ended, or started at another size, and forgets those
-/// that ended kRestartKeep ago. Returns the ones that it closed, for the log.
-std::vector<AskedRestart> follow_restarts(Memory& memory, const Snapshot& snapshot);
+/// that ended kResizeKeep ago. Returns the ones that it closed, for the log.
+std::vector<AskedResize> follow_resizes(Memory& memory, const Snapshot& snapshot);
 
 }  // namespace rubato

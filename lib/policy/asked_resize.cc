@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "lib/policy/asked_restart.h"
+#include "lib/policy/asked_resize.h"
 
 #include <fmt/format.h>
 
@@ -61,7 +61,7 @@ void pin(Job& job, int gpus, const std::string& gpu_type) {
 }
 
 // Holds the place of a job after its nodes are free and before it is eligible.
-Job obstacle(const AskedRestart& restart, std::vector<NodeShare> shares, Seconds now) {
+Job obstacle(const AskedResize& restart, std::vector<NodeShare> shares, Seconds now) {
   Job job;
   job.key = {restart.job.id, restart.requeued};
   job.label = std::to_string(restart.job.id);
@@ -73,11 +73,11 @@ Job obstacle(const AskedRestart& restart, std::vector<NodeShare> shares, Seconds
   return job;
 }
 
-bool kept(const AskedRestart& restart, Seconds now) {
-  return restart.step == RestartStep::kRequeued && now < restart.due;
+bool kept(const AskedResize& restart, Seconds now) {
+  return restart.step == ResizeStep::kRequeued && now < restart.due;
 }
 
-bool waits(const Job& job, const AskedRestart& restart) {
+bool waits(const Job& job, const AskedResize& restart) {
   return job.state == JobState::kPending && job.key.id == restart.job.id &&
          job.restarts > restart.runs;
 }
@@ -119,7 +119,7 @@ bool may_use(const Snapshot& snapshot, const Job& job, const std::vector<NodeSha
 }
 
 // Makes its place a reservation that is due, so that other reservations cannot move there.
-void reserve_place(Snapshot& snapshot, const Job& job, const AskedRestart& restart) {
+void reserve_place(Snapshot& snapshot, const Job& job, const AskedResize& restart) {
   std::vector<Reservation>& all = snapshot.memory.reservations;
   std::erase_if(all, [&](const Reservation& one) { return one.job.id == job.key.id; });
   Reservation place;
@@ -141,27 +141,27 @@ const Explanation* explanation_of(const Plan& plan, const JobKey& job) {
   return at != plan.explanations.end() ? &*at : nullptr;
 }
 
-void close(AskedRestart& restart, RestartStep step, std::string words, Seconds now) {
+void close(AskedResize& restart, ResizeStep step, std::string words, Seconds now) {
   restart.step = step;
   restart.since = restart.due = now;
   restart.shares.clear();
   restart.words = std::move(words);
 }
 
-void follow_saving(AskedRestart& restart, const Job* job, Seconds now) {
-  if (job == nullptr) return close(restart, RestartStep::kFailed, "the job ended", now);
+void follow_saving(AskedResize& restart, const Job* job, Seconds now) {
+  if (job == nullptr) return close(restart, ResizeStep::kFailed, "the job ended", now);
   if (job->restarts > restart.runs)
-    close(restart, RestartStep::kFailed, "the job was requeued meanwhile", now);
+    close(restart, ResizeStep::kFailed, "the job was requeued meanwhile", now);
 }
 
-void follow_requeued(AskedRestart& restart, const Job* job, Seconds now) {
+void follow_requeued(AskedResize& restart, const Job* job, Seconds now) {
   if (job != nullptr && job->state == JobState::kRunning) {
     const int gpus = held_gpus(*job);
-    if (gpus == restart.gpus) return close(restart, RestartStep::kDone, "", now);
-    return close(restart, RestartStep::kFailed, fmt::format("it started with {} GPUs", gpus), now);
+    if (gpus == restart.gpus) return close(restart, ResizeStep::kDone, "", now);
+    return close(restart, ResizeStep::kFailed, fmt::format("it started with {} GPUs", gpus), now);
   }
   if (now < restart.due) return;
-  close(restart, RestartStep::kFailed,
+  close(restart, ResizeStep::kFailed,
         job != nullptr ? "its place was kept long enough; it starts as any other job"
                        : "the job is not there any more",
         now);
@@ -205,7 +205,7 @@ Result<Start> start_after_restart(const Snapshot& snapshot, const Models& models
 
 std::optional<Snapshot> with_restarts(const Snapshot& snapshot) {
   std::optional<Snapshot> next;
-  for (const AskedRestart& restart : snapshot.memory.asked_restarts) {
+  for (const AskedResize& restart : snapshot.memory.asked_resizes) {
     if (!kept(restart, snapshot.taken)) continue;
     if (!next) next = snapshot;
     bool there = false;
@@ -234,12 +234,12 @@ std::optional<Snapshot> with_restarts(const Snapshot& snapshot) {
 }
 
 void name_sizes(const Memory& memory, Plan& plan) {
-  for (const AskedRestart& restart : memory.asked_restarts)
+  for (const AskedResize& restart : memory.asked_resizes)
     for (Start& start : plan.starts)
       if (kept(restart, plan.made) && start.job.id == restart.job.id) start.gpus = restart.gpus;
 }
 
-const Job* job_of(const AskedRestart& restart, const Snapshot& snapshot) {
+const Job* job_of(const AskedResize& restart, const Snapshot& snapshot) {
   for (const Job& job : snapshot.jobs) {
     if (job.key == restart.job) return &job;
     if (job.key.id == restart.job.id && job.restarts > restart.runs) return &job;
@@ -247,26 +247,26 @@ const Job* job_of(const AskedRestart& restart, const Snapshot& snapshot) {
   return nullptr;
 }
 
-void keep_restart(Memory& memory, AskedRestart restart) {
-  std::erase_if(memory.asked_restarts,
-                [&](const AskedRestart& one) { return one.job.id == restart.job.id; });
+void keep_resize(Memory& memory, AskedResize restart) {
+  std::erase_if(memory.asked_resizes,
+                [&](const AskedResize& one) { return one.job.id == restart.job.id; });
   const auto at =
-      std::ranges::lower_bound(memory.asked_restarts, restart.job, {}, &AskedRestart::job);
-  memory.asked_restarts.insert(at, std::move(restart));
+      std::ranges::lower_bound(memory.asked_resizes, restart.job, {}, &AskedResize::job);
+  memory.asked_resizes.insert(at, std::move(restart));
 }
 
-std::vector<AskedRestart> follow_restarts(Memory& memory, const Snapshot& snapshot) {
+std::vector<AskedResize> follow_resizes(Memory& memory, const Snapshot& snapshot) {
   const Seconds now = snapshot.taken;
-  std::vector<AskedRestart> closed;
-  for (AskedRestart& restart : memory.asked_restarts) {
+  std::vector<AskedResize> closed;
+  for (AskedResize& restart : memory.asked_resizes) {
     if (restart.over()) continue;
     const Job* const job = job_of(restart, snapshot);
-    if (restart.step == RestartStep::kSaving) follow_saving(restart, job, now);
-    if (restart.step == RestartStep::kRequeued) follow_requeued(restart, job, now);
+    if (restart.step == ResizeStep::kSaving) follow_saving(restart, job, now);
+    if (restart.step == ResizeStep::kRequeued) follow_requeued(restart, job, now);
     if (restart.over()) closed.push_back(restart);
   }
-  std::erase_if(memory.asked_restarts, [&](const AskedRestart& restart) {
-    return restart.over() && now - restart.since >= kRestartKeep;
+  std::erase_if(memory.asked_resizes, [&](const AskedResize& restart) {
+    return restart.over() && now - restart.since >= kResizeKeep;
   });
   return closed;
 }

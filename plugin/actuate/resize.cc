@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "plugin/actuate/resize.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "lib/base/log.h"
+#include "lib/policy/algorithms/growth_cap.h"
+#include "lib/policy/asked_resize.h"
+#include "lib/policy/asked_shrink.h"
+#include "plugin/slurm/read/node_slots.h"
+#include "plugin/slurm/write/live_shrink.h"
+#include "plugin/slurm/write/running_job.h"
+
+namespace rubato {
+
+namespace {
+
+// How long the place of a requeued job is kept, seconds: longer than an epilog usually takes, since
+// the nodes are free after it.
+constexpr Seconds kPlaceKept = 120;
+
+AskedResize* resize_of(Memory& memory, JobId job) {
+  const auto at = std::ranges::find_if(memory.asked_resizes, [&](const AskedResize& resize) {
+    return resize.job.id == job && !resize.over();
+  });
+  return at != memory.asked_resizes.end() ? &*at : nullptr;
+}
+
+const Job* running_job(const Snapshot& snapshot, const JobKey& key) {
+  const auto at = std::ranges::find(snapshot.jobs, key, &Job::key);
+  return at != snapshot.jobs.end() ? &*at : nullptr;
+}
+
+// The nodes that it keeps, or its place after a restart; the error says why it must stay as it is.
+Result<std::vector<NodeShare>> nodes_for(AskedResize& resize, const Job& job,
+                                         const Snapshot& snapshot, const Models& models,
+                                         const Config& config) {
+  if (resize.live) return nodes_kept(snapshot, job, resize.gpus);
+  if (std::string why = why_never_restarted(job); !why.empty()) return fail(std::move(why));
+  auto start =
+      start_after_restart(snapshot, models, config, job.key,
+                          {.gpus = resize.gpus, .gpu_type = resize.gpu_type}, snapshot.taken);
+  if (!start) return tl::unexpected(start.error());
+  resize.gpu_type = start->gpu_type;
+  return std::move(start->shares);
+}
+
+}  // namespace
+
+void Resizer::hear(std::vector<JobMessage>& messages) {
+  for (const JobMessage& one : messages) {
+    if (const auto* const request = std::get_if<ResizeRequest>(&one.message))
+      asked_.push_back({one.job, one.uid, *request});
+    if (const auto* const ack = std::get_if<Ack>(&one.message))
+      answers_.emplace_back(one.job, ack->ready);
+  }
+  std::erase_if(messages, [](const JobMessage& one) {
+    return std::holds_alternative<ResizeRequest>(one.message) ||
+           std::holds_alternative<Ack>(one.message);
+  });
+}
+
+bool Resizer::due(const Memory& memory, Seconds now) const {
+  if (!asked_.empty() || !answers_.empty()) return true;
+  return std::ranges::any_of(memory.asked_resizes, [&](const AskedResize& resize) {
+    return resize.step == ResizeStep::kRequeued ||
+           (resize.step == ResizeStep::kSaving && now >= resize.due);
+  });
+}
+
+void Resizer::act(const Snapshot& snapshot, const Models& models, const Config& config,
+                  Memory& memory) {
+  const Seconds now = snapshot.taken;
+  for (const AskedResize& closed : follow_resizes(memory, snapshot)) note(closed);
+  for (const auto& [job, ready] : std::exchange(answers_, {})) {
+    AskedResize* const resize = resize_of(memory, job.id);
+    if (resize == nullptr || resize->step != ResizeStep::kSaving) continue;
+    if (ready)
+      resize->due = now;
+    else
+      fail(*resize, "the job refused", now);
+  }
+  for (const Asked& asked : std::exchange(asked_, {}))
+    begin(asked, snapshot, models, config, memory);
+  for (AskedResize& resize : memory.asked_resizes) {
+    if (resize.step == ResizeStep::kRequeued) wait_for_nodes(resize);
+    if (resize.step == ResizeStep::kSaving && now >= resize.due)
+      carry_out(resize, snapshot, models, config);
+  }
+}
+
+void Resizer::give_up(Memory& memory, Seconds now) {
+  asked_.clear();
+  answers_.clear();
+  for (AskedResize& restart : memory.asked_resizes) {
+    if (restart.over()) continue;
+    if (restart.step == ResizeStep::kRequeued) {
+      const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
+      if (!locks.held()) return;
+      make_eligible(restart.job.id);
+    }
+    fail(restart, "the mode does not resize running jobs", now);
+  }
+}
+
+// The state file may be two seconds older than the end of slurmctld: it may call a job "saving"
+// that was requeued since.
+void Resizer::resume(Memory& memory, Seconds now) {
+  if (std::exchange(resumed_, true)) return;
+  for (AskedResize& resize : memory.asked_resizes) {
+    if (resize.live || resize.step != ResizeStep::kSaving) continue;
+    const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
+    if (!locks.held()) return;
+    const RequeueState state = requeue_state(resize.job.id, resize.runs);
+    if (state == RequeueState::kGone || state == RequeueState::kHeld) continue;
+    resize.requeued = now;
+    enter(resize, ResizeStep::kRequeued, now, now + kPlaceKept);
+  }
+}
+
+void Resizer::begin(const Asked& asked, const Snapshot& snapshot, const Models& models,
+                    const Config& config, Memory& memory) {
+  const Seconds now = snapshot.taken;
+  AskedResize resize;
+  resize.job = asked.job;
+  resize.uid = asked.uid;
+  resize.gpus = asked.request.gpus;
+  resize.live = asked.request.live.value_or(false);
+  resize.asked = now;
+  if (resize_of(memory, asked.job.id) != nullptr) {
+    resize.since = now;
+    resize.step = ResizeStep::kFailed;
+    resize.words = "another change of its size is under way";
+    return note(resize);  // the memory keeps the first
+  }
+  const auto refused = [&](std::string words) {
+    fail(resize, std::move(words), now);
+    keep_resize(memory, resize);
+  };
+  const Job* const job = running_job(snapshot, asked.job);
+  if (job == nullptr) return refused("the job is not there, or too new");
+  resize.from = held_gpus(*job);
+  resize.runs = job->restarts;
+  resize.live = asked.request.live.value_or(shrinks_live(*job, resize.gpus));
+  if (resize.from == resize.gpus)
+    return refused(fmt::format("it has {} GPUs already", resize.gpus));
+  auto nodes = nodes_for(resize, *job, snapshot, models, config);
+  if (!nodes) return refused(nodes.error().text);
+  if (!resize.live) resize.shares = *std::move(nodes);
+  if (!tell(resize, *job)) {
+    if (!resize.over()) return;
+    return keep_resize(memory, resize);
+  }
+  const bool waits = job->hints->checkpoint.consents();
+  enter(resize, ResizeStep::kSaving, now, now + (waits ? job->hints->checkpoint.lead : 0));
+  keep_resize(memory, resize);
+}
+
+// Sends the checkpoint signal, if the job asks for one. False: not sent; the reason is in `resize`
+// unless slurmctld ends.
+bool Resizer::tell(AskedResize& resize, const Job& job) {
+  const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
+  if (!locks.held()) return false;
+  const auto refused = [&](std::string words) {
+    fail(resize, std::move(words), resize.asked);
+    return false;
+  };
+  const auto running = RunningJob::find(resize.job);
+  if (!running) return refused("the job does not run any more");
+  const char* const why = resize.live ? nullptr : running->why_not_requeued();
+  if (why != nullptr) return refused(why);
+  const Checkpoint& checkpoint = job.hints->checkpoint;
+  if (!checkpoint.consents()) return true;
+  const auto told = running->signal(checkpoint);
+  return told ? true : refused("its signal: " + told.error().text);
+}
+
+// Everything is tested again: the lead time is over, and the cluster has changed. An update of the
+// comment may have withdrawn the job's consent.
+void Resizer::carry_out(AskedResize& resize, const Snapshot& snapshot, const Models& models,
+                        const Config& config) {
+  const Seconds now = snapshot.taken;
+  const Job* const job = running_job(snapshot, resize.job);
+  if (job == nullptr) return fail(resize, "the job does not run any more", now);
+  auto nodes = nodes_for(resize, *job, snapshot, models, config);
+  if (!nodes) return fail(resize, "after its lead time: " + nodes.error().text, now);
+  if (resize.live) return shrink(resize, *nodes, snapshot, config);
+  requeue(resize, *std::move(nodes), now);
+}
+
+void Resizer::requeue(AskedResize& restart, std::vector<NodeShare> place, Seconds now) {
+  {
+    const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
+    if (!locks.held()) return;
+    auto running = RunningJob::find(restart.job);
+    if (!running) return fail(restart, "the job does not run any more", now);
+    if (const char* why = running->why_not_requeued()) return fail(restart, why, now);
+    if (const auto done = running->requeue(kPlaceKept); !done)
+      return fail(restart, "Slurm does not requeue it: " + done.error().text, now);
+  }
+  restart.requeued = now;
+  restart.shares = std::move(place);
+  enter(restart, ResizeStep::kRequeued, now, now + kPlaceKept);
+}
+
+void Resizer::shrink(AskedResize& resize, const std::vector<NodeShare>& kept,
+                     const Snapshot& snapshot, const Config& config) {
+  const Seconds now = snapshot.taken;
+  {
+    const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
+    if (!locks.held()) return;
+    const auto slots = NodeSlots(snapshot).of(kept);
+    if (!slots) return fail(resize, "a node that it keeps is gone", now);
+    const auto done = shrink_job(resize.job, *slots, !config.off(Mechanism::kShrinkRepair));
+    if (!done) return fail(resize, "Slurm does not take its nodes: " + done.error().text, now);
+  }
+  enter(resize, ResizeStep::kDone, now, now);
+}
+
+void Resizer::wait_for_nodes(AskedResize& restart) {
+  const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
+  if (!locks.held()) return;
+  if (requeue_state(restart.job.id, restart.runs) == RequeueState::kFree)
+    make_eligible(restart.job.id);
+}
+
+void Resizer::enter(AskedResize& resize, ResizeStep step, Seconds now, Seconds due) {
+  resize.step = step;
+  resize.since = now;
+  resize.due = due;
+  note(resize);
+}
+
+void Resizer::fail(AskedResize& resize, std::string words, Seconds now) {
+  resize.words = std::move(words);
+  resize.shares.clear();
+  enter(resize, ResizeStep::kFailed, now, now);
+}
+
+void Resizer::note(const AskedResize& resize) {
+  const std::string line = audit_line(resize);
+  audit_.add(line);
+  log().info("{}", line);
+}
+
+}  // namespace rubato

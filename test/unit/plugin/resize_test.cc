@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The steps of a restart with a fake slurmctld, for what a live one cannot be driven into.
+#include "plugin/actuate/resize.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "test/support/build_snapshot.h"
+#include "test/support/fake_core.h"
+
+namespace rubato {
+namespace {
+
+using test::add_consenting;
+using test::core;
+using test::kNow;
+using test::make_cluster;
+using test::managing_all;
+
+class ResizerTest : public ::testing::Test {
+ protected:
+  ResizerTest() {
+    core().signals = core().requeues = core().made_eligible = 0;
+    core().requeue_error.clear();
+    core().shrunk_to.clear();
+    core().shutting_down = false;
+    key_ = add_consenting(snapshot_).key;
+  }
+
+  void say(Message message) {
+    std::vector<JobMessage> messages{{.job = key_, .message = std::move(message)}};
+    resizer_.hear(messages);
+    EXPECT_TRUE(messages.empty());
+  }
+  void act_at(Seconds now) {
+    snapshot_.taken = now;
+    resizer_.act(snapshot_, Models{}, managing_all(Mode::kPlace), memory_);
+  }
+  /// Two nodes, and the job with GPUs of each node and resize=live.
+  void make_live(const std::vector<std::pair<NodeIndex, int>>& shares) {
+    Snapshot next = make_cluster({{"a100", 8}, {"a100", 8}});
+    Job job = snapshot_.jobs[0];
+    job.allocation.clear();
+    for (const auto& [node, gpus] : shares) {
+      job.allocation.push_back(test::share_of(next, node, gpus));
+      test::occupy(next, job.allocation.back());
+    }
+    job.hints->resize = Resize::kLive;
+    next.jobs.push_back(std::move(job));
+    snapshot_ = std::move(next);
+  }
+  AskedResize& restart() { return memory_.asked_resizes.at(0); }
+
+  std::shared_ptr<const Clock> clock_ = std::make_shared<SystemClock>();
+  AuditLog audit_{"/dev/null", clock_};
+  LockTimes times_{clock_};
+  Resizer resizer_{audit_, times_};
+  Snapshot snapshot_ = make_cluster({{"a100", 8}});
+  Memory memory_;
+  JobKey key_;
+};
+
+TEST_F(ResizerTest, SignalsWaitsAndRequeues) {
+  say(ResizeRequest{.gpus = 4});
+  act_at(kNow);
+  EXPECT_EQ(core().signals, 1);
+  EXPECT_EQ(restart().step, ResizeStep::kSaving);
+  EXPECT_FALSE(resizer_.due(memory_, kNow + 59));
+  act_at(kNow + 59);
+  EXPECT_EQ(core().requeues, 0);
+  EXPECT_TRUE(resizer_.due(memory_, kNow + 60));
+  act_at(kNow + 60);
+  EXPECT_EQ(core().requeues, 1);
+  EXPECT_EQ(restart().step, ResizeStep::kRequeued);
+  EXPECT_FALSE(restart().shares.empty());
+}
+
+TEST_F(ResizerTest, AnAnswerEndsTheLeadTimeAndARefusalTheRestart) {
+  say(ResizeRequest{.gpus = 4});
+  act_at(kNow);
+  say(Ack{.notice = 1, .ready = false});
+  act_at(kNow + 1);
+  EXPECT_EQ(restart().words, "the job refused");
+  EXPECT_EQ(core().requeues, 0);
+  say(ResizeRequest{.gpus = 4});
+  act_at(kNow + 2);
+  say(Ack{.notice = 1});
+  act_at(kNow + 3);
+  EXPECT_EQ(core().requeues, 1);
+}
+
+TEST_F(ResizerTest, ConsentCanBeWithdrawnUntilTheRequeue) {
+  say(ResizeRequest{.gpus = 4});
+  act_at(kNow);
+  snapshot_.jobs[0].hints->checkpoint.signal = 0;
+  act_at(kNow + 60);
+  EXPECT_EQ(restart().step, ResizeStep::kFailed);
+  EXPECT_NE(restart().words.find("did not consent"), std::string::npos);
+  EXPECT_EQ(core().requeues, 0);
+}
+
+TEST_F(ResizerTest, ARequeueThatSlurmRefusesLeavesTheJobRunning) {
+  core().requeue_error = "Requested operation is presently disabled";
+  say(ResizeRequest{.gpus = 4});
+  act_at(kNow);
+  act_at(kNow + 60);
+  EXPECT_EQ(restart().words,
+            "Slurm does not requeue it: Requested operation is presently disabled");
+}
+
+TEST_F(ResizerTest, ASecondRequestMeanwhileChangesNothing) {
+  say(ResizeRequest{.gpus = 4});
+  act_at(kNow);
+  say(ResizeRequest{.gpus = 4});
+  act_at(kNow + 1);
+  EXPECT_EQ(core().signals, 1);
+  EXPECT_EQ(memory_.asked_resizes.size(), 1);
+  EXPECT_EQ(restart().step, ResizeStep::kSaving);
+}
+
+TEST_F(ResizerTest, GivesBackNodesAfterTheLeadTime) {
+  make_live({{0, 4}, {1, 4}});
+  say(ResizeRequest{.gpus = 4});
+  act_at(kNow);
+  EXPECT_EQ(core().signals, 1);
+  EXPECT_TRUE(restart().live);
+  act_at(kNow + 59);
+  EXPECT_TRUE(core().shrunk_to.empty());
+  act_at(kNow + 60);
+  EXPECT_EQ(core().shrunk_to, std::vector<int>{0});
+  EXPECT_EQ(core().requeues, 0);
+  EXPECT_EQ(restart().step, ResizeStep::kDone);
+}
+
+TEST_F(ResizerTest, GivesBackNodesAtOnceWithoutASignal) {
+  make_live({{0, 4}, {1, 4}});
+  snapshot_.jobs[0].hints->checkpoint.signal = 0;
+  say(ResizeRequest{.gpus = 4, .live = true});
+  act_at(kNow);
+  EXPECT_EQ(core().signals, 0);
+  EXPECT_EQ(core().shrunk_to, std::vector<int>{0});
+  EXPECT_EQ(restart().step, ResizeStep::kDone);
+}
+
+TEST_F(ResizerTest, WithdrawnConsentKeepsTheNodes) {
+  make_live({{0, 4}, {1, 4}});
+  say(ResizeRequest{.gpus = 4});
+  act_at(kNow);
+  snapshot_.jobs[0].hints->resize = Resize::kNone;
+  act_at(kNow + 60);
+  EXPECT_TRUE(core().shrunk_to.empty());
+  EXPECT_NE(restart().words.find("did not consent"), std::string::npos);
+}
+
+TEST_F(ResizerTest, AJobOfTwoNodesCanBeRestartedInstead) {
+  make_live({{0, 4}, {1, 4}});
+  say(ResizeRequest{.gpus = 4, .live = false});
+  act_at(kNow);
+  act_at(kNow + 60);
+  EXPECT_EQ(core().requeues, 1);
+  EXPECT_TRUE(core().shrunk_to.empty());
+}
+
+TEST_F(ResizerTest, ARequeueThatTheStateFileMissedGoesOn) {
+  say(ResizeRequest{.gpus = 4});
+  act_at(kNow);
+  Resizer next(audit_, times_);
+  next.resume(memory_, kNow + 100);
+  EXPECT_EQ(restart().step, ResizeStep::kRequeued);
+  EXPECT_EQ(restart().requeued, kNow + 100);
+  EXPECT_FALSE(restart().shares.empty());
+  restart().step = ResizeStep::kSaving;
+  next.resume(memory_, kNow + 101);  // later on, a requeue is somebody else's
+  EXPECT_EQ(restart().step, ResizeStep::kSaving);
+}
+
+TEST_F(ResizerTest, AChangeOfTheModeGivesUp) {
+  say(ResizeRequest{.gpus = 4});
+  act_at(kNow);
+  act_at(kNow + 60);
+  resizer_.give_up(memory_, kNow + 61);
+  EXPECT_EQ(core().made_eligible, 1);
+  EXPECT_EQ(restart().step, ResizeStep::kFailed);
+}
+
+}  // namespace
+}  // namespace rubato
