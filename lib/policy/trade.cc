@@ -181,15 +181,14 @@ Market market_of(const RoundInput& input, const std::vector<ConfigurationTable>&
 }
 
 // The classes of jobs by partition tier, priority band and guarantee: those of the waiting jobs,
-// and where the running jobs come among them.
+// and where the running jobs come among them. The bands are those of running and waiting jobs: if
+// a stop changed who goes before whom, two jobs could take each other's GPUs in turn.
 std::vector<ClassedJob> classes_of(const RoundInput& input,
                                    const std::vector<ConfigurationTable>& tables) {
   std::vector<ClassedJob> jobs(tables.size());
-  std::vector<const Job*> pending;
-  for (const Job& job : input.snapshot.jobs) {
-    if (job.state == JobState::kPending) pending.push_back(&job);
-  }
-  const Bands bands(pending, input.config);
+  std::vector<const Job*> all;
+  for (const Job& job : input.snapshot.jobs) all.push_back(&job);
+  const Bands bands(all, input.config);
   using Class = std::tuple<int, double, bool>;
   const bool bands_count = !input.config.off(Mechanism::kBands);
   const auto class_of = [&](const Job& job) {

@@ -45,9 +45,9 @@ double automatic_band(const std::vector<const Job*>& jobs) {
 
 }  // namespace
 
-Bands::Bands(const std::vector<const Job*>& pending, const Config& config)
+Bands::Bands(const std::vector<const Job*>& jobs, const Config& config)
     : width_(config.priority_band) {
-  if (width_ < 0) width_ = automatic_band(pending);
+  if (width_ < 0) width_ = automatic_band(jobs);
 }
 
 double Bands::of(const Job& job) const {

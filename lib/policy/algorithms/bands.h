@@ -11,11 +11,11 @@
 namespace rubato {
 
 /// The bands of one round. With `auto` the width follows from the priorities of the managed GPU
-/// jobs that could start. Jobs whose user or an admin chose the priority do not count for it: a
-/// user's nice value must not change the order of other jobs.
+/// jobs among `jobs` that run or could start. Jobs whose user or an admin chose the priority do not
+/// count for it: a user's nice value must not change the order of other jobs.
 class Bands {
  public:
-  Bands(const std::vector<const Job*>& pending, const Config& config);
+  Bands(const std::vector<const Job*>& jobs, const Config& config);
 
   /// The band of a job; the highest goes first.
   [[nodiscard]] double of(const Job& job) const;

@@ -287,6 +287,23 @@ TEST(Trade, AJobOfALowerBandDoesNotMakeAnotherStop) {
   }
 }
 
+// PriorityBand=auto. Else a stop changes the bands, and two jobs take each other's GPUs in turn.
+TEST(Trade, ARunningJobHasTheBandThatItWouldHaveIfItWaited) {
+  for (const bool off : {true, false}) {
+    Snapshot snapshot = make_cluster({{"slow", 8}});
+    Job& longer = running(snapshot, {share_of(snapshot, 0, 8)}, 10'000'000);
+    longer.hints->sizes = GpuSizes({{8, 8}});
+    longer.priority = 2000;
+    longer.costs = {1, 1, 1};
+    Job& shorter = waiting(snapshot, 8, 1000);  // alone, so the waiting jobs have one priority
+    shorter.hints->sizes = GpuSizes({{8, 8}});
+    shorter.priority = 1000;
+    Config config = busy();
+    if (off) config.test_off.insert(Mechanism::kBands);
+    EXPECT_EQ(round_of(snapshot, config).changes.size(), off ? 1U : 0U);
+  }
+}
+
 TEST(Trade, FairShareWeighs) {
   for (const bool off : {true, false}) {
     Snapshot snapshot = make_cluster({{"slow", 8}});
