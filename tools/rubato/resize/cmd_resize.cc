@@ -27,7 +27,9 @@ namespace {
 
 constexpr int kMaxGpus = 1'000'000;
 constexpr auto kLook = std::chrono::milliseconds(250);
-constexpr Seconds kUnseen = 30;  // a request that shows nowhere for so long was lost
+constexpr double kRoundMargin = 1;   // seconds for a round itself and its files
+constexpr double kLongestLook = 30;  // seconds
+constexpr Seconds kUnseen = 30;      // a request that shows nowhere for so long was lost
 
 struct Options {
   std::string job;
@@ -67,6 +69,24 @@ Result<const Job*> job_named(const JobSelector& selector, const Snapshot& snapsh
     return fail(fmt::format("job {} waits; its hint gpus= says at which sizes it may start",
                             selector.text));
   return found;
+}
+
+/// The published plan in which the job runs. A job that has just started still waits in the last
+/// one: looks again until a later one is there, for as long as the loop needs to publish it.
+Result<PublishedPlan> plan_with_running(const Site& site, const JobSelector& selector) {
+  using std::chrono::steady_clock;
+  const Config& config = site.config;
+  const Seconds began = now();
+  const double longest =
+      std::min(config.round_interval + config.publish_interval + kRoundMargin, kLongestLook);
+  const auto end = steady_clock::now() + std::chrono::duration<double>(longest);
+  for (;;) {
+    auto published = read_plan(site);
+    if (!published || job_named(selector, published->snapshot) ||
+        published->snapshot.taken > began || steady_clock::now() > end)
+      return published;
+    std::this_thread::sleep_for(kLook);
+  }
 }
 
 /// What it keeps, and what it gives back.
@@ -204,13 +224,13 @@ int run(const Globals& globals, const Options& options) {
     return failure(globals, kUsage, "resize: --live excludes --restart; give one");
   const auto site = find_source(globals.publish_dir);
   if (!site) return failure(globals, kFailed, site.error().text);
-  const auto published = read_plan(*site);
-  if (!published) return failure(globals, kUnreachable, published.error().text);
   const auto stats = read_stats(*site);
   if (!stats) return failure(globals, kUnreachable, stats.error().text);
   if (const auto why = loop_stopped(*stats, site->config, now()))
     return failure(globals, kUnreachable, *why);
   if (stats->mode == "observe") return failure(globals, kFailed, "Mode=observe changes no job");
+  const auto published = plan_with_running(*site, *selector);
+  if (!published) return failure(globals, kUnreachable, published.error().text);
   const Snapshot& snapshot = published->snapshot;
   const auto job = job_named(*selector, snapshot);
   if (!job) return failure(globals, kNoMatch, job.error().text);
