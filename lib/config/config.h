@@ -22,7 +22,7 @@ namespace rubato {
 enum class Mode {
   kObserve,  ///< plans and records, writes no field of any job
   kPlace,    ///< decides order and placement of pending jobs; changes a running one on request
-  kElastic,  ///< changes running jobs too; the simulator only, rubato.conf does not take it yet
+  kElastic,  ///< changes running jobs too
 };
 
 /// A line `GpuType=NAME Speed=X`.
@@ -75,6 +75,7 @@ struct Config {
   std::set<std::string> managed_qos;       ///< ManagedQOS; empty: all
   std::set<std::string> guaranteed_qos;    ///< GuaranteedQOS; empty: none
   Seconds min_run_time = 0;                ///< MinRunTime, seconds; 0: none
+  Seconds restart_cost = 60;               ///< RestartCost, seconds
   int restarts_per_job = 0;                ///< RestartsPerJob; 0: no cap
   int restarts_per_job_day = 0;            ///< RestartsPerJobDay, in 24 hours; 0: no cap
   int restarts_per_user_day = 0;           ///< RestartsPerUserDay, in 24 hours; 0: no cap
@@ -99,7 +100,7 @@ struct Config {
   bool operator==(const Config&) const = default;
 };
 
-/// The word in rubato.conf: observe or place.
+/// The word in rubato.conf.
 [[nodiscard]] const char* to_string(Mode);
 
 /// Parses the text of a rubato.conf. The error has one line per mistake, at most 100; each names

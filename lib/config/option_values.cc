@@ -50,16 +50,14 @@ Result<void> set_band(const Option& option, const std::string& value, Config& co
 Result<void> set_choice(const Option& option, const std::string& value, Config& config) {
   const auto names = word_names(option);
   const std::string word = lower(value);
-  if (option.name == "Mode" && word == "elastic") {
-    return fail("elastic is not supported in this release; choose observe or place");
-  }
   const auto found = std::find(names.begin(), names.end(), word);
   if (found == names.end()) {
     return fail(fmt::format("{} is not {}{}", in_quotes(value), describe_values(option),
                             did_you_mean(value, names)));
   }
   if (const auto* mode = std::get_if<Mode Config::*>(&option.field)) {
-    config.*(*mode) = word == "place" ? Mode::kPlace : Mode::kObserve;
+    for (const Mode one : {Mode::kObserve, Mode::kPlace, Mode::kElastic})
+      if (word == to_string(one)) config.*(*mode) = one;
   } else if (const auto* text = std::get_if<std::string Config::*>(&option.field)) {
     config.*(*text) = word;
   }

@@ -127,7 +127,8 @@ std::vector<Option> make_options() {
   return {
       choice("Mode", &Config::mode, "observe",
              {{"observe", "plan and record; stock Slurm makes every decision"},
-              {"place", "decide order and placement of the jobs in ManagedPartitions"}},
+              {"place", "decide order and placement of the jobs in ManagedPartitions"},
+              {"elastic", "as place, and change running jobs whose hints consent to it"}},
              "what Rubato may do"),
       other("ManagedPartitions", OptionType::kPartitions, "gpu", "partitions whose GPU jobs Rubato manages"),
       names("ManagedAccounts", &Config::managed_accounts, "vision", "accounts whose jobs Rubato manages there"),
@@ -136,6 +137,8 @@ std::vector<Option> make_options() {
             "QOS whose jobs start smaller only where the forecast is as fast as their request"),
       seconds("MinRunTime", &Config::min_run_time, "0", {0, 365 * kDay},
               "a job that Rubato may interrupt runs at least this long after each start"),
+      seconds("RestartCost", &Config::restart_cost, "60", {0, 86400},
+              "time from a start until the job makes progress, for mode elastic"),
       integer("RestartsPerJob", &Config::restarts_per_job, "0", {0, 1e6}, "",
               "maximum number of restarts of a job that Rubato asks for; 0: no maximum"),
       integer("RestartsPerJobDay", &Config::restarts_per_job_day, "0", {0, 1e6}, "",
@@ -205,11 +208,15 @@ constexpr std::pair<const char*, const char*> kTexts[] = {
      "In mode observe Rubato plans and records what it would do. Every job starts as under stock "
      "Slurm, and Rubato writes only the comment of jobs that were submitted with hints. In mode "
      "place Rubato decides the order and placement of the GPU jobs in ManagedPartitions. It "
-     "changes a running job only for rubato resize."},
+     "changes a running job only for rubato resize. In mode elastic it also changes running jobs "
+     "by "
+     "itself: those whose hints checkpoint and resize consent to it get another number of GPUs, "
+     "move "
+     "to another GPU type, or stop and wait again, where that pays for what it costs."},
     {"ManagedPartitions",
      "Partition names as in slurm.conf, separated by commas, or the word all. Rubato manages all "
      "jobs of these partitions that request GPUs. Other jobs, and jobs of other partitions, start "
-     "as under stock Slurm. Mode=place requires this line."},
+     "as under stock Slurm. The modes place and elastic require this line."},
     {"ManagedAccounts",
      "Accounts as in sacctmgr, separated by commas. Without this line, jobs of all accounts are "
      "managed. With it a site can begin with one group; the other jobs of the partitions start as "
@@ -221,9 +228,14 @@ constexpr std::pair<const char*, const char*> kTexts[] = {
      "GPU type that it accepts, for example on a faster type. Where no forecast of its request is "
      "known, it never does. Without this line nothing is guaranteed."},
     {"MinRunTime",
-     "For a mode that changes running jobs; so far only the simulator has one. Until then the job "
-     "keeps its GPUs, as before the end of PreemptExemptTime of slurm.conf or of its QOS. Hints "
-     "decide which jobs may be interrupted at all. 0: no such time."},
+     "For mode elastic. Until then the job keeps its GPUs, as before the end of PreemptExemptTime "
+     "of "
+     "slurm.conf or of its QOS. Hints decide which jobs may be interrupted at all. 0: no such "
+     "time."},
+    {"RestartCost",
+     "Each start counts as so long without progress: the program starts and reads its checkpoint. "
+     "A job is not changed while it starts, nor for a gain that is not worth this time. Take the "
+     "longest time that is usual on the cluster."},
     {"RestartsPerJob",
      "For the same mode. A restart counts once slurmctld has requeued the job because Rubato asked "
      "for it; other requeues do not count. A job at its cap keeps its GPUs and changes in no way. "

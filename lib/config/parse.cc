@@ -192,10 +192,11 @@ class Parser {
 
   /// Checks between options.
   void check_whole() {
-    if (config_.mode == Mode::kPlace && !seen_.contains("ManagedPartitions")) {
+    if (config_.mode != Mode::kObserve && !seen_.contains("ManagedPartitions")) {
       error(seen_.at("Mode"),
-            "Mode: place requires managed partitions; add a line such as ManagedPartitions=gpu or "
-            "ManagedPartitions=all");
+            fmt::format("Mode: {} requires managed partitions; add a line such as "
+                        "ManagedPartitions=gpu or ManagedPartitions=all",
+                        to_string(config_.mode)));
     }
     check_heartbeat();
   }

@@ -140,15 +140,17 @@ enum class ResizeStep {
   kFailed,    ///< given up; `words` says why
 };
 
-/// Another size for a running job that somebody asked for (`rubato resize`). It is kept for some
-/// minutes after its end, so that whoever asked can read what became of it.
+/// Another size or place for a running job that somebody asked for (`rubato resize`), or that the
+/// round decided in mode elastic. It is kept for some minutes after its end, so that whoever asked
+/// can read what became of it.
 struct AskedResize {
   JobKey job;             ///< when it was asked for; a requeue changes the submit time
   std::uint32_t uid = 0;  ///< who asked
+  bool by_round = false;  ///< the round decided it; nobody asked, and `uid` is 0
   bool live = false;      ///< it gives back nodes and runs on; else it is restarted
   ResizeStep step = ResizeStep::kSaving;
   int from = 0;          ///< GPUs that it had
-  int gpus = 0;          ///< GPUs that it is to have
+  int gpus = 0;          ///< GPUs that it is to have; 0: it stops, and waits as any other job
   std::string gpu_type;  ///< of its place
   int runs = 0;          ///< restarts of the job (Job::restarts) when it was asked for
   Seconds asked = 0;

@@ -336,13 +336,15 @@ template <typename Visitor, Is<AskedResize> R>
 void describe(Visitor& v, R& resize) {
   describe(v, resize.job);
   v.number("uid", resize.uid, kMaxUint32);
+  v.yes("by_round", resize.by_round);
+  v.note("by_round", "the round decided it; else somebody asked");
   v.yes("live", resize.live);
   v.note("live", "it gives back nodes and runs on; else it is restarted");
   v.required_word("step", resize.step, resize_step_from);
   v.count("from", resize.from);
   v.note("from", "GPUs before");
   v.count("gpus", resize.gpus);
-  v.note("gpus", "GPUs afterwards");
+  v.note("gpus", "GPUs afterwards; 0: it waits again");
   v.text("gpu_type", resize.gpu_type);
   v.count("runs", resize.runs);
   v.note("runs", "restarts of the job before this one");

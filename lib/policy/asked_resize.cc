@@ -74,7 +74,7 @@ Job obstacle(const AskedResize& restart, std::vector<NodeShare> shares, Seconds 
 }
 
 bool kept(const AskedResize& restart, Seconds now) {
-  return restart.step == ResizeStep::kRequeued && now < restart.due;
+  return restart.step == ResizeStep::kRequeued && restart.gpus > 0 && now < restart.due;
 }
 
 bool waits(const Job& job, const AskedResize& restart) {
@@ -157,10 +157,12 @@ void follow_saving(AskedResize& restart, const Job* job, Seconds now) {
 void follow_requeued(AskedResize& restart, const Job* job, Seconds now) {
   if (job != nullptr && job->state == JobState::kRunning) {
     const int gpus = held_gpus(*job);
-    if (gpus == restart.gpus) return close(restart, ResizeStep::kDone, "", now);
+    if (gpus == restart.gpus || restart.gpus == 0)
+      return close(restart, ResizeStep::kDone, "", now);
     return close(restart, ResizeStep::kFailed, fmt::format("it started with {} GPUs", gpus), now);
   }
   if (now < restart.due) return;
+  if (job != nullptr && restart.gpus == 0) return close(restart, ResizeStep::kDone, "", now);
   close(restart, ResizeStep::kFailed,
         job != nullptr ? "its place was kept long enough; it starts as any other job"
                        : "the job is not there any more",
@@ -193,7 +195,9 @@ Result<Start> start_after_restart(const Snapshot& snapshot, const Models& models
     return tl::unexpected(sized.error());
   pin(*job, wish.gpus, wish.gpu_type);
   wait_alone(next, *std::move(job), now);
-  const Plan plan = round(next, models, config, now);
+  Config placing = config;  // this job alone is decided about
+  placing.mode = Mode::kPlace;
+  const Plan plan = round(next, models, placing, now);
   for (Start start : plan.starts) {
     if (start.job != key || !start.managed || start.shares.empty()) continue;
     start.gpus = wish.gpus;

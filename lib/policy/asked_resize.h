@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Restarts of running jobs at another size that somebody asked for (`rubato resize`): whether one
-// is possible, and how a round keeps the size and the place of a job that was requeued for one.
+// Restarts of running jobs at another size or place, which somebody asked for (`rubato resize`) or
+// the round decided: whether one is possible, and how a round keeps the size and the place of a job
+// that was requeued for one.
 #pragma once
 
 #include <optional>

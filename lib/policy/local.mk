@@ -11,6 +11,8 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/algorithms/capacity.h \
   lib/policy/algorithms/change_bounds.cc \
   lib/policy/algorithms/change_bounds.h \
+  lib/policy/algorithms/change_costs.cc \
+  lib/policy/algorithms/change_costs.h \
   lib/policy/algorithms/choose.cc \
   lib/policy/algorithms/choose.h \
   lib/policy/algorithms/configuration_table.cc \

@@ -84,13 +84,23 @@ void AuditLog::stop(SteadyTime deadline) {
   worker_->wait(deadline);
 }
 
+namespace {
+
+const char* kind_of(const AskedResize& resize) {
+  if (resize.gpus == 0) return "stop";
+  return resize.live ? "shrink" : "restart";
+}
+
+}  // namespace
+
 std::string audit_line(const AskedResize& resize) {
-  std::string line = fmt::format("{:%Y-%m-%dT%H:%M:%SZ} JobId={} {}={} uid={} gpus={}->{}",
-                                 fmt::gmtime(static_cast<std::time_t>(resize.since)), resize.job.id,
-                                 resize.live ? "shrink" : "restart", to_string(resize.step),
-                                 resize.uid, resize.from, resize.gpus);
+  const std::string by = resize.by_round ? "by=round" : fmt::format("uid={}", resize.uid);
+  std::string line =
+      fmt::format("{:%Y-%m-%dT%H:%M:%SZ} JobId={} {}={} {} gpus={}->{}",
+                  fmt::gmtime(static_cast<std::time_t>(resize.since)), resize.job.id,
+                  kind_of(resize), to_string(resize.step), by, resize.from, resize.gpus);
   if (!resize.gpu_type.empty()) line += " gpu-type=" + resize.gpu_type;
-  if (resize.step == ResizeStep::kDone && !resize.live)
+  if (resize.step == ResizeStep::kDone && !resize.live && resize.gpus > 0)
     line += fmt::format(" seconds={}", resize.since - resize.requeued);
   if (!resize.words.empty()) line += fmt::format(" words=\"{}\"", resize.words);
   return line;

@@ -69,7 +69,7 @@ std::optional<Mode> mode_of_run(std::string_view text) {
   const auto json = JsonValue::parse(text);
   const JsonValue* at = json ? json->find(kMode) : nullptr;
   if (at == nullptr) return std::nullopt;
-  for (const Mode mode : {Mode::kObserve, Mode::kPlace})
+  for (const Mode mode : {Mode::kObserve, Mode::kPlace, Mode::kElastic})
     if (at->text() == to_string(mode)) return mode;
   return std::nullopt;
 }

@@ -192,6 +192,7 @@ StartOutcome Committer::ask(const Start& start, const Job& job, const std::vecto
 void Committer::step(const NodeSlots& slots) {
   const Start& start = plan_.starts[next_++];
   const Job* job = job_of(start);
+  if (!start.after.empty()) return;  // a later round starts it, once its nodes are free
   if (job == nullptr || (!start.managed && config_.off(Mechanism::kWalk))) return;
   if (const auto sized = plan_size(start, *job); !sized) {
     note(start, refused("another size: " + sized.error().text), true);

@@ -40,6 +40,10 @@ const Job* running_job(const Snapshot& snapshot, const JobKey& key) {
 Result<std::vector<NodeShare>> nodes_for(AskedResize& resize, const Job& job,
                                          const Snapshot& snapshot, const Models& models,
                                          const Config& config) {
+  if (resize.gpus == 0) {
+    if (std::string why = why_never_restarted(job); !why.empty()) return fail(std::move(why));
+    return std::vector<NodeShare>();
+  }
   if (resize.live) return nodes_kept(snapshot, job, resize.gpus);
   if (std::string why = why_never_restarted(job); !why.empty()) return fail(std::move(why));
   auto start =
@@ -74,7 +78,8 @@ bool Resizer::due(const Memory& memory, Seconds now) const {
 }
 
 void Resizer::act(const Snapshot& snapshot, const Models& models, const Config& config,
-                  Memory& memory) {
+                  Plan& plan) {
+  Memory& memory = plan.memory;
   const Seconds now = snapshot.taken;
   for (const AskedResize& closed : follow_resizes(memory, snapshot)) note(closed);
   for (const auto& [job, ready] : std::exchange(answers_, {})) {
@@ -87,10 +92,13 @@ void Resizer::act(const Snapshot& snapshot, const Models& models, const Config& 
   }
   for (const Asked& asked : std::exchange(asked_, {}))
     begin(asked, snapshot, models, config, memory);
+  for (const Change& change : plan.changes) begin(change, snapshot, memory);
+  bool placed = false;  // the next round sees this place; two restarts must not get the same
   for (AskedResize& resize : memory.asked_resizes) {
-    if (resize.step == ResizeStep::kRequeued) wait_for_nodes(resize);
-    if (resize.step == ResizeStep::kSaving && now >= resize.due)
-      carry_out(resize, snapshot, models, config);
+    if (resize.step == ResizeStep::kRequeued) wait_for_nodes(resize, now);
+    if (resize.step != ResizeStep::kSaving || now < resize.due || placed) continue;
+    carry_out(resize, snapshot, models, config);
+    placed = !resize.shares.empty() && resize.step == ResizeStep::kRequeued;
   }
 }
 
@@ -152,13 +160,38 @@ void Resizer::begin(const Asked& asked, const Snapshot& snapshot, const Models& 
   auto nodes = nodes_for(resize, *job, snapshot, models, config);
   if (!nodes) return refused(nodes.error().text);
   if (!resize.live) resize.shares = *std::move(nodes);
-  if (!tell(resize, *job)) {
+  save(std::move(resize), *job, memory);
+}
+
+// A change whose nodes others must free first waits for a round that finds them free. A job grows
+// by a restart.
+void Resizer::begin(const Change& change, const Snapshot& snapshot, Memory& memory) {
+  if (change.action == ChangeAction::kNotify || !change.after.empty()) return;
+  const Job* const job = running_job(snapshot, change.job);
+  if (job == nullptr || resize_of(memory, change.job.id) != nullptr) return;
+  AskedResize resize;
+  resize.job = change.job;
+  resize.by_round = true;
+  resize.live = change.action == ChangeAction::kShrink;
+  resize.from = held_gpus(*job);
+  resize.gpus = change.gpus;
+  resize.gpu_type = change.gpu_type;
+  resize.runs = job->restarts;
+  resize.shares = change.shares;
+  resize.asked = snapshot.taken;
+  save(std::move(resize), *job, memory);
+}
+
+// Tells the job, and gives it its lead time.
+void Resizer::save(AskedResize resize, const Job& job, Memory& memory) {
+  const Seconds now = resize.asked;
+  if (!tell(resize, job)) {
     if (!resize.over()) return;
-    return keep_resize(memory, resize);
+    return keep_resize(memory, std::move(resize));
   }
-  const bool waits = job->hints->checkpoint.consents();
-  enter(resize, ResizeStep::kSaving, now, now + (waits ? job->hints->checkpoint.lead : 0));
-  keep_resize(memory, resize);
+  const bool waits = job.hints->checkpoint.consents();
+  enter(resize, ResizeStep::kSaving, now, now + (waits ? job.hints->checkpoint.lead : 0));
+  keep_resize(memory, std::move(resize));
 }
 
 // Sends the checkpoint signal, if the job asks for one. False: not sent; the reason is in `resize`
@@ -222,11 +255,15 @@ void Resizer::shrink(AskedResize& resize, const std::vector<NodeShare>& kept,
   enter(resize, ResizeStep::kDone, now, now);
 }
 
-void Resizer::wait_for_nodes(AskedResize& restart) {
-  const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
-  if (!locks.held()) return;
-  if (requeue_state(restart.job.id, restart.runs) == RequeueState::kFree)
+// A job that was stopped has no place, so that nothing is left to do once it waits.
+void Resizer::wait_for_nodes(AskedResize& restart, Seconds now) {
+  {
+    const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
+    if (!locks.held()) return;
+    if (requeue_state(restart.job.id, restart.runs) != RequeueState::kFree) return;
     make_eligible(restart.job.id);
+  }
+  if (restart.gpus == 0) enter(restart, ResizeStep::kDone, now, now);
 }
 
 void Resizer::enter(AskedResize& resize, ResizeStep step, Seconds now, Seconds due) {

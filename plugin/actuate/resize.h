@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Carries out other sizes of running jobs that somebody asked for (`rubato resize`). Live: signal,
+// Carries out changes of running jobs that somebody asked for (`rubato resize`) or that the round
+// decided in mode elastic. Live: signal,
 // lead time, and the job gives back nodes. By a restart: signal, lead time, requeue, and a start in
 // the place that was kept; the round starts the job.
 #pragma once
@@ -8,7 +9,7 @@
 #include <vector>
 
 #include "lib/config/config.h"
-#include "lib/core/snapshot.h"
+#include "lib/core/plan.h"
 #include "lib/model/models.h"
 #include "lib/runtime/audit_log.h"
 #include "lib/runtime/message_queue.h"
@@ -27,9 +28,10 @@ class Resizer {
   void hear(std::vector<JobMessage>& messages);
   /// Whether act() has something to do now.
   [[nodiscard]] bool due(const Memory& memory, Seconds now) const;
-  /// After a round, with the memory that it left: begins what was asked for, and goes on with what
-  /// is under way. Takes the locks for single jobs.
-  void act(const Snapshot& snapshot, const Models& models, const Config& config, Memory& memory);
+  /// After a round, with its plan: begins what was asked for and the changes that need no other one
+  /// before them, and goes on with what is under way, in plan.memory. Takes the locks for single
+  /// jobs.
+  void act(const Snapshot& snapshot, const Models& models, const Config& config, Plan& plan);
   /// In a mode that resizes nothing: a job that was requeued starts like any other.
   void give_up(Memory& memory, Seconds now);
 
@@ -42,13 +44,15 @@ class Resizer {
 
   void begin(const Asked& asked, const Snapshot& snapshot, const Models& models,
              const Config& config, Memory& memory);
+  void begin(const Change& change, const Snapshot& snapshot, Memory& memory);
+  void save(AskedResize resize, const Job& job, Memory& memory);
   bool tell(AskedResize& resize, const Job& job);
   void carry_out(AskedResize& resize, const Snapshot& snapshot, const Models& models,
                  const Config& config);
   void requeue(AskedResize& restart, std::vector<NodeShare> place, Seconds now);
   void shrink(AskedResize& resize, const std::vector<NodeShare>& kept, const Snapshot& snapshot,
               const Config& config);
-  void wait_for_nodes(AskedResize& restart);
+  void wait_for_nodes(AskedResize& restart, Seconds now);
   void enter(AskedResize& resize, ResizeStep step, Seconds now, Seconds due);
   void fail(AskedResize& resize, std::string words, Seconds now);
   void note(const AskedResize& resize);

@@ -10,6 +10,7 @@
 #include "lib/base/nearest.h"
 #include "lib/json/json.h"
 #include "lib/model/models.h"
+#include "lib/policy/algorithms/change_costs.h"
 #include "lib/policy/memory.h"
 #include "lib/policy/round.h"
 #include "lib/runtime/waiting_messages.h"
@@ -355,6 +356,7 @@ void Loop::cycle() {
   notice_clock_step(seen->taken);
   if (full_) promote_predictable(memory_);
   seen->memory = memory_;
+  if (config_->mode == Mode::kElastic) fill_change_costs(*seen, *config_);
   shorten(*seen);
   const auto snapshot = std::make_shared<const Snapshot>(std::move(*seen));
   if (models_.note_jobs(*snapshot, *config_)) await_shapes();
@@ -365,7 +367,7 @@ void Loop::cycle() {
   const std::uint64_t started_before = committer_.counts().started;
   if (places()) committer_.commit(*snapshot, *plan, *config_, memory_, full_);
   if (places())
-    resizer_.act(*snapshot, *models, *config_, plan->memory);
+    resizer_.act(*snapshot, *models, *config_, *plan);
   else
     resizer_.give_up(plan->memory, snapshot->taken);
   Memory left = plan->memory;  // an assignment that fails would leave a part of it

@@ -68,7 +68,7 @@ class Loop final : public Waker {
   void keep_waiting();
   [[nodiscard]] std::string waiting_path() const { return state_dir_ + "/messages"; }
   void end_threads();
-  [[nodiscard]] bool places() const { return config_->mode == Mode::kPlace; }
+  [[nodiscard]] bool places() const { return config_->mode != Mode::kObserve; }
 
   Pair& pair_;
   const std::shared_ptr<const Clock> clock_;

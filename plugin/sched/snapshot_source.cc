@@ -45,7 +45,7 @@ Depth SnapshotSource::look_depth(bool first) {
 }
 
 std::optional<Snapshot> SnapshotSource::take(const Config& config, bool first) {
-  const bool write = config.mode == Mode::kPlace;
+  const bool write = config.mode != Mode::kObserve;
   const Depth depth = look_depth(first);
   reader_.read_plans_of(pair_.asked());
   if (!config.off(Mechanism::kQuiet)) pacer_.wait_for_quiet(kQuietForLook);

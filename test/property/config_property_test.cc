@@ -74,12 +74,14 @@ Config any_config() {
         rc::gen::suchThat(name(), [](const std::string& n) { return lower(n) != "all"; }));
   }
   const bool may_place = config.manage_all || !config.managed_partitions.empty();
-  if (may_place && *rc::gen::arbitrary<bool>()) config.mode = Mode::kPlace;
+  if (may_place && *rc::gen::arbitrary<bool>())
+    config.mode = *rc::gen::element(Mode::kPlace, Mode::kElastic);
   config.heartbeat_timeout = whole_in<Seconds>("HeartbeatTimeout");
   const double below = static_cast<double>(config.heartbeat_timeout);
   config.round_interval = real_in("RoundInterval");
   config.round_deadline = std::min(real_in("RoundDeadline"), below * 0.999);
   config.min_run_time = whole_in<Seconds>("MinRunTime");
+  config.restart_cost = whole_in<Seconds>("RestartCost");
   config.restarts_per_job = whole_in<int>("RestartsPerJob");
   config.restarts_per_job_day = whole_in<int>("RestartsPerJobDay");
   config.restarts_per_user_day = whole_in<int>("RestartsPerUserDay");

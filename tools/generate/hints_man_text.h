@@ -25,7 +25,7 @@ gets no other type.
 A job starts at a smaller size than requested only if its total work is known and takes much less time
 there than the time limit.
 Interactive jobs and job arrays start as requested.
-Batch and plan stay as submitted, and Rubato changes a running job only on request
+Batch and plan stay as submitted. Rubato changes a running job on request, and by itself in mode elastic
 .RB ( rubato\-resize (1)).
 .PP
 A wrong hint refuses the submission.

@@ -20,7 +20,8 @@ Json schema_of(StatisticKind kind) {
     case StatisticKind::kText:
       return {{"type", "string"}};
     case StatisticKind::kMode:
-      return {{"enum", {to_string(Mode::kObserve), to_string(Mode::kPlace)}}};
+      return {{"enum",
+               {to_string(Mode::kObserve), to_string(Mode::kPlace), to_string(Mode::kElastic)}}};
     case StatisticKind::kYesNo:
       return {{"type", "boolean"}};
     case StatisticKind::kTime:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "lib/policy/algorithms/change_bounds.h"
 
+#include <algorithm>
+
 namespace rubato {
 namespace {
 
@@ -18,6 +20,13 @@ std::optional<ChangeBound> change_bound(const RoundInput& input, const Job& job)
   const ChangeBound exempt = exempt_bound(input, job);
   if (exempt.until > input.now) return exempt;
   return std::nullopt;
+}
+
+bool is_changing(const Memory& memory, const JobKey& job) {
+  return std::ranges::any_of(memory.asked_resizes, [&](const AskedResize& resize) {
+    const bool failed = resize.by_round && resize.step == ResizeStep::kFailed;
+    return resize.job.id == job.id && (!resize.over() || failed);
+  });
 }
 
 }  // namespace rubato

@@ -23,4 +23,8 @@ struct ChangeBound {
 /// Slurm's PreemptExemptTime and MinRunTime. None: it may change.
 [[nodiscard]] std::optional<ChangeBound> change_bound(const RoundInput& input, const Job& job);
 
+/// Whether a change of the job is under way, or one that the round decided has just failed: the
+/// round then decides about no other.
+[[nodiscard]] bool is_changing(const Memory& memory, const JobKey& job);
+
 }  // namespace rubato

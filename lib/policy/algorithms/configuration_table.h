@@ -62,10 +62,11 @@ void note_capped(ConfigurationTable& table, const NextConfiguration& row);
 /// Seconds without progress that a change of a running job costs.
 [[nodiscard]] double change_cost(const Job& job);
 
-/// A table for each job that the market decides about: running jobs that may_change(), with GPUs of
-/// one type on nodes that are up, and waiting managed jobs that ask for GPUs, with one entry, no
-/// reservation and no refusal to wait for; of an array the next task. Left out are jobs that can
-/// run nowhere. Running jobs first, then those of the queue in Slurm's order.
+/// A table for each job that the market decides about: running jobs that may_change() and do not
+/// (is_changing()), with GPUs of one type on nodes that are up, and waiting managed jobs that ask
+/// for GPUs, with one entry, no reservation and no refusal to wait for; of an array the next task.
+/// Left out are jobs that can run nowhere. Running jobs first, then those of the queue in Slurm's
+/// order.
 ///
 /// A waiting job of whose throughput nothing is known has one row for each GPU type it accepts, as
 /// requested. On the fastest of them it takes what need.h expects, else its time limit; on others

@@ -21,6 +21,7 @@ struct Good {
 const Good kGood[] = {
     {"Mode", "observe", "observe"},
     {"Mode", "PLACE", "place"},
+    {"Mode", "Elastic", "elastic"},
     {"ManagedPartitions", "gpu", "gpu"},
     {"ManagedPartitions", "b,a,B", "B,a,b"},  // sorted; the case is kept
     {"ManagedPartitions", "all", "all"},
@@ -30,6 +31,8 @@ const Good kGood[] = {
     {"ManagedQOS", "training", "training"},
     {"GuaranteedQOS", "high", "high"},
     {"MinRunTime", "10:00", "600"},
+    {"RestartCost", "0", "0"},
+    {"RestartCost", "24:00:00", "86400"},
     {"RestartsPerJob", "0", "0"},
     {"RestartsPerJob", "1000000", "1000000"},
     {"RestartsPerJobDay", "0", "0"},
@@ -102,11 +105,9 @@ struct Bad {
 };
 
 const Bad kBad[] = {
-    {"Mode", "elastic", "elastic is not supported in this release; choose observe or place"},
-    {"Mode", "Elastic", "elastic is not supported in this release; choose observe or place"},
-    {"Mode", "palce", "\"palce\" is not one of observe, place; did you mean place?"},
-    {"Mode", "on", "\"on\" is not one of observe, place"},
-    {"Mode", "", "\"\" is not one of observe, place"},
+    {"Mode", "palce", "\"palce\" is not one of observe, place, elastic; did you mean place?"},
+    {"Mode", "on", "\"on\" is not one of observe, place, elastic"},
+    {"Mode", "", "\"\" is not one of observe, place, elastic"},
     {"ManagedAccounts", "a,A", "\"A\" is listed twice"},
     {"ManagedQOS", "a b", "\"a b\" is not a name"},
     {"GuaranteedQOS", "a b", "\"a b\" is not a name"},
@@ -171,6 +172,7 @@ const Bad kBad[] = {
     {"MinRunTime", "x",
      "\"x\" is not a time; write seconds, MM:SS, HH:MM:SS or D-HH:MM:SS; choose a time from 0 to "
      "31536000 seconds"},
+    {"RestartCost", "86401", "\"86401\" is out of range; choose a time from 0 to 86400 seconds"},
     {"RestartsPerJob", "-1", "\"-1\" is out of range; choose a whole number from 0 to 1000000"},
     {"RestartsPerJobDay", "-1", "\"-1\" is out of range; choose a whole number from 0 to 1000000"},
     {"RestartsPerUserDay", "-1", "\"-1\" is out of range; choose a whole number from 0 to 1000000"},

@@ -35,7 +35,16 @@ class ResizerTest : public ::testing::Test {
   }
   void act_at(Seconds now) {
     snapshot_.taken = now;
-    resizer_.act(snapshot_, Models{}, managing_all(Mode::kPlace), memory_);
+    resizer_.act(snapshot_, Models{}, managing_all(Mode::kPlace), plan_);
+  }
+  /// The round decides a change of the job in the next act_at().
+  void decide(ChangeAction action, int gpus) {
+    Change change;
+    change.job = key_;
+    change.action = action;
+    change.gpus = gpus;
+    if (gpus > 0) change.gpu_type = "a100";
+    plan_.changes = {change};
   }
   /// Two nodes, and the job with GPUs of each node and resize=live.
   void make_live(const std::vector<std::pair<NodeIndex, int>>& shares) {
@@ -57,7 +66,8 @@ class ResizerTest : public ::testing::Test {
   LockTimes times_{clock_};
   Resizer resizer_{audit_, times_};
   Snapshot snapshot_ = make_cluster({{"a100", 8}});
-  Memory memory_;
+  Plan plan_;
+  Memory& memory_ = plan_.memory;
   JobKey key_;
 };
 
@@ -160,6 +170,47 @@ TEST_F(ResizerTest, AJobOfTwoNodesCanBeRestartedInstead) {
   act_at(kNow + 60);
   EXPECT_EQ(core().requeues, 1);
   EXPECT_TRUE(core().shrunk_to.empty());
+}
+
+TEST_F(ResizerTest, TheRoundRestartsAJobAsIfAsked) {
+  decide(ChangeAction::kRestart, 4);
+  act_at(kNow);
+  EXPECT_EQ(core().signals, 1);
+  EXPECT_TRUE(restart().by_round);
+  act_at(kNow + 1);  // the plan still says it
+  EXPECT_EQ(core().signals, 1);
+  act_at(kNow + 60);
+  EXPECT_EQ(core().requeues, 1);
+  EXPECT_EQ(restart().gpus, 4);
+  EXPECT_FALSE(restart().shares.empty());
+}
+
+TEST_F(ResizerTest, TheRoundStopsAJobAndKeepsNoPlace) {
+  decide(ChangeAction::kStop, 0);
+  act_at(kNow);
+  act_at(kNow + 60);
+  EXPECT_EQ(core().requeues, 1);
+  EXPECT_EQ(restart().step, ResizeStep::kRequeued);
+  EXPECT_TRUE(restart().shares.empty());
+}
+
+TEST_F(ResizerTest, AStopNeedsConsentUntilTheRequeue) {
+  decide(ChangeAction::kStop, 0);
+  act_at(kNow);
+  snapshot_.jobs[0].hints->checkpoint.signal = 0;
+  act_at(kNow + 60);
+  EXPECT_EQ(core().requeues, 0);
+  EXPECT_EQ(restart().step, ResizeStep::kFailed);
+}
+
+TEST_F(ResizerTest, AChangeThatWaitsForOthersAndABatchAreLeft) {
+  decide(ChangeAction::kRestart, 4);
+  plan_.changes[0].after = {{77, kNow}};
+  act_at(kNow);
+  decide(ChangeAction::kNotify, 8);
+  act_at(kNow + 1);
+  EXPECT_EQ(core().signals, 0);
+  EXPECT_TRUE(memory_.asked_resizes.empty());
 }
 
 TEST_F(ResizerTest, ARequeueThatTheStateFileMissedGoesOn) {

@@ -59,6 +59,42 @@ TEST(AskedResize, GoesBeforeJobsThatWait) {
   EXPECT_TRUE(asked(snapshot, job, 4));
 }
 
+// The test whether a job has a place is about this job alone, also in mode elastic.
+TEST(AskedResize, InModeElasticTheOthersKeepWhatTheyHave) {
+  Snapshot snapshot = make_cluster({{"a100", 8}});
+  const JobKey job = add_consenting(snapshot).key;
+  const Config elastic = managing_all(Mode::kElastic);
+  const auto start = start_after_restart(snapshot, Models{}, elastic, job, {4, ""}, kNow);
+  ASSERT_TRUE(start) << start.error().text;
+  EXPECT_TRUE(start->after.empty());
+  EXPECT_EQ(start->gpus, 4);
+}
+
+// A job that was stopped waits as any other.
+TEST(AskedResize, AStoppedJobHasNoPlace) {
+  Snapshot snapshot = make_cluster({{"a100", 8}});
+  AskedResize stopped = requeued(snapshot, add_consenting(snapshot));
+  stopped.gpus = 0;
+  stopped.shares.clear();
+  Snapshot later = make_cluster({{"a100", 8}});
+  later.memory.asked_resizes = {stopped};
+  EXPECT_FALSE(with_restarts(later));
+  Snapshot waits = later;  // a long epilog
+  Job& eligible = add_pending(waits, 8);
+  eligible.key = {stopped.job.id, kNow - 2};
+  eligible.restarts = 1;
+  waits.memory.asked_resizes[0].due = kNow;
+  const auto late = follow_resizes(waits.memory, waits);
+  ASSERT_EQ(late.size(), 1U);
+  EXPECT_EQ(late[0].step, ResizeStep::kDone);
+  Job& again = add_running(later, {share_of(later, 0, 8)}, kNow + 600);
+  again.key = {stopped.job.id, kNow - 2};
+  again.restarts = 1;
+  const auto closed = follow_resizes(later.memory, later);
+  ASSERT_EQ(closed.size(), 1U);
+  EXPECT_EQ(closed[0].step, ResizeStep::kDone);
+}
+
 // A waiting job with a reservation neither gets the GPUs meanwhile nor is delayed.
 TEST(AskedResize, KeepsClearOfPromisedStarts) {
   Snapshot snapshot = make_cluster({{"a100", 8}});

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "lib/json/json.h"
+#include "lib/policy/algorithms/change_costs.h"
 #include "lib/policy/round.h"
 #include "test/support/growing_jobs.h"
 
@@ -98,6 +99,25 @@ TEST(ChangeBounds, TheTimeIsReadBack) {
   const auto again = plan_from_json(to_json(plan, snapshot), snapshot);
   ASSERT_TRUE(again) << again.error().text;
   EXPECT_EQ(again->stays, plan.stays);
+}
+
+// A start lasts RestartCost, and a change of any kind counts as a restart.
+TEST(ChangeCosts, AJobIsStartingForRestartCost) {
+  Snapshot snapshot = test::make_cluster({{"a100", 8}});
+  test::add_pending(snapshot, 4);
+  Job& job = test::add_running(snapshot, {test::share_of(snapshot, 0, 4)}, test::kNow + 600);
+  Config config;
+  config.restart_cost = 60;
+  for (const auto& [ran, left] : {std::pair(0, 60), std::pair(20, 40), std::pair(90, 0)}) {
+    job.start = snapshot.taken - ran;
+    fill_change_costs(snapshot, config);
+    EXPECT_EQ(job.starting, left);
+    EXPECT_EQ(job.costs, (ChangeCosts{60, 60, 60}));
+  }
+  job.start = snapshot.taken + 5;  // the clock was set back
+  fill_change_costs(snapshot, config);
+  EXPECT_EQ(job.starting, 60);
+  EXPECT_EQ(snapshot.jobs.front().starting, 0) << "it waits";
 }
 
 }  // namespace

@@ -151,6 +151,28 @@ TEST(Trade, AJobThatIsStartingIsLeftToStart) {
   EXPECT_TRUE(round_of(snapshot).changes.empty());
 }
 
+// Until what is under way is over; a change by the round that failed is not tried again at once.
+TEST(Trade, AJobThatIsChangingIsLeftAlone) {
+  struct Case {
+    ResizeStep step;
+    bool by_round;
+    bool changes;
+  };
+  for (const auto& [step, by_round, changes] :
+       {Case{ResizeStep::kSaving, true, false}, Case{ResizeStep::kSaving, false, false},
+        Case{ResizeStep::kDone, true, true}, Case{ResizeStep::kFailed, true, false},
+        Case{ResizeStep::kFailed, false, true}}) {
+    Snapshot snapshot = make_cluster({{"slow", 8}});
+    AskedResize under_way;
+    under_way.job = running(snapshot, {share_of(snapshot, 0, 2)}, 1'000'000).key;
+    under_way.step = step;
+    under_way.by_round = by_round;
+    under_way.due = kNow + 60;
+    snapshot.memory.asked_resizes = {under_way};
+    EXPECT_EQ(!round_of(snapshot).changes.empty(), changes) << to_string(step) << by_round;
+  }
+}
+
 TEST(Trade, AJobMovesToTheFasterTypeThatComesFree) {
   Snapshot snapshot = make_cluster({{"fast", 8}, {"slow", 8}});
   Job& job = running(snapshot, {share_of(snapshot, 1, 8)}, 10'000'000);

@@ -46,6 +46,14 @@ TEST(AuditLog, ALineOfAShrinkHasNoStop) {
   EXPECT_EQ(audit_line(shrunk), "2027-01-15T08:01:49Z JobId=12 shrink=done uid=1000 gpus=4->2");
 }
 
+TEST(AuditLog, ALineNamesTheRoundAndAStop) {
+  AskedResize stopped = done();
+  stopped.by_round = true;
+  stopped.gpus = 0;
+  stopped.gpu_type.clear();
+  EXPECT_EQ(audit_line(stopped), "2027-01-15T08:01:49Z JobId=12 stop=done by=round gpus=4->0");
+}
+
 TEST(AuditLog, LinesAreAppendedInOrder) {
   char folder[] = "/tmp/rubato-audit-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);

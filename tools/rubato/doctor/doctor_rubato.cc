@@ -63,12 +63,20 @@ bool check_file(const Machine& machine, Checks& checks) {
   return true;
 }
 
+const char* mode_words(Mode mode) {
+  switch (mode) {
+    case Mode::kPlace:
+      return "place: Rubato decides order and nodes of managed jobs";
+    case Mode::kElastic:
+      return "elastic: Rubato decides about managed jobs, also about those that run";
+    case Mode::kObserve:
+      break;
+  }
+  return "observe: Rubato plans and records, stock Slurm starts all jobs";
+}
+
 void check_mode(const Config& config, Checks& checks) {
-  checks.push_back({Status::kOk, "Mode",
-                    config.mode == Mode::kObserve
-                        ? "observe: Rubato plans and records, stock Slurm starts all jobs"
-                        : "place: Rubato decides order and nodes of managed jobs",
-                    ""});
+  checks.push_back({Status::kOk, "Mode", mode_words(config.mode), ""});
 }
 
 void check_managed(const Machine& machine, Checks& checks) {

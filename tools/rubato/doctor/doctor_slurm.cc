@@ -49,12 +49,12 @@ void check_bf_continue(const Machine& machine, Checks& checks) {
     checks.push_back({Status::kOk, "bf_continue", "is in SchedulerParameters", ""});
     return;
   }
-  const bool place = machine.site.config.mode == Mode::kPlace;
+  const bool place = machine.site.config.mode != Mode::kObserve;
   checks.push_back(
       {place ? Status::kFail : Status::kWarn, "bf_continue",
        fmt::format(
            "is not in SchedulerParameters: each start by Rubato ends a stock backfill cycle{}",
-           place ? "" : "; Mode=place requires it"),
+           place ? "" : "; the modes place and elastic require it"),
        with_word(conf, "SchedulerParameters", "bf_continue")});
 }
 

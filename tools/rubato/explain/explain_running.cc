@@ -129,6 +129,7 @@ std::string step_text(const AskedResize& resize) {
       return fmt::format("told to save its state; it {} by {}",
                          resize.live ? "gives back nodes" : "is requeued", format_time(resize.due));
     case ResizeStep::kRequeued:
+      if (resize.gpus == 0) return "requeued at " + format_time(resize.requeued);
       return fmt::format("requeued at {}; its place is kept until {}", format_time(resize.requeued),
                          format_time(resize.due));
     case ResizeStep::kDone:
@@ -142,6 +143,8 @@ std::string step_text(const AskedResize& resize) {
 }  // namespace
 
 std::string resize_text(const AskedResize& resize) {
+  if (resize.gpus == 0)
+    return fmt::format("stops to wait again (had {} GPUs): {}", resize.from, step_text(resize));
   return fmt::format("to {} GPUs (from {}) {}: {}", resize.gpus, resize.from,
                      resize.live ? "while it runs" : "by a restart", step_text(resize));
 }

@@ -73,7 +73,7 @@ std::string scheduled_by(const PlanEntry& entry, const Snapshot& snapshot,
   std::string why = why_unmanaged(job, snapshot);
   if (why.empty()) why = all_stock;
   if (!why.empty()) return "stock Slurm: " + why;
-  const bool changes = entry.change != nullptr || entry.stay != nullptr;
+  const bool changes = entry.change != nullptr || entry.stay != nullptr || entry.resize != nullptr;
   if (job.state != JobState::kRunning || changes) return "Rubato";
   return "Rubato; by itself it does not change a running job";
 }

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Mode=elastic: the round changes jobs that run."""
+import os
+
+from cluster import Nodes, check, scenario, shape
+
+from .restart import log_of
+from .sizes import total
+from .steps import conf, published
+
+# Starts that last a second pay soon, so that a scenario sees changes in minutes.
+CONF = conf("MessageInterval=0", "WarmUp=0", "RestartCost=1", "TestInject=check-gres",
+            "GpuType=v100 Speed=1", "GpuType=h100 Speed=3").replace("Mode=place", "Mode=elastic")
+shape("elastic", nodes=(Nodes("n[1-2]", "v100:4"),), load=False, rubato_conf=CONF)
+shape("elastic-types", nodes=(Nodes("n1", "v100:4"), Nodes("n2", "h100:4")), load=False,
+      rubato_conf=CONF)
+
+LONG = 90  # seconds until a condition must hold, on a slow machine too
+WORK = 100000
+RATES = {2: 17, 4: 30, 8: 53}  # samples/s by GPUs, as 10 n^0.8
+
+# Saves a count at the signal, and goes on from it in the next run.
+TRAINS = """log=$SLURM_SUBMIT_DIR/train.$SLURM_JOB_ID
+count=$(cat $log.saved 2>/dev/null || echo 0)
+echo "run ${SLURM_RESTART_COUNT:-0} with $RUBATO_GPUS from $count"
+trap 'echo $count > $log.saved; echo "saved $count"' USR1
+while true; do count=$((count + 1)); sleep 0.2 & wait $!; done"""
+
+
+def hints(kind, sizes, work=WORK, consent=True):
+    said = f"rubato: job-type={kind};gpus={sizes};samples={work}"
+    return f"--comment='{said}{';checkpoint=B:USR1@2;resize=restart' if consent else ''}'"
+
+
+def measured(c, rates):
+    """A new job type that was measured with these rates: {(GPU type, GPUs): samples/s}."""
+    kind = c.fresh_name("net")
+    for (gpu, gpus), rate in rates.items():
+        job = c.sbatch(f"--gpus={gpu}:{gpus} -n{gpus} -t 60 --comment='rubato:job-type={kind}'",
+                       "sleep 600")
+        c.wait_state(job, "RUNNING", LONG)
+        c.ask(f"scontrol update JobId={job} Comment='rubato!report samples=10;rate={rate};batch=8'")
+        c.wait(lambda g=gpus, t=gpu: any(
+            cell["job_type"] == kind and cell["gpus"] == g and cell["gpu_type"] == t
+            for cell in published(c, "models-fit.json").get("cells", [])), LONG, "the report to be learnt")
+        c.ask(f"scancel {job}")
+        c.wait_state(job, "CANCELLED", LONG)
+    return kind
+
+
+def gpus_of(c, job):
+    """GPUs that a running job holds; 0 while it waits or ends."""
+    return total(c, job) if c.job(job)["JobState"] == "RUNNING" else 0
+
+
+def tell_state(c, *jobs):
+    c.cmd("squeue -a -o '%i %T %D %N %b %r'")
+    for job in jobs:
+        c.cmd(f"rubato explain {job}", check=False)
+    if os.path.exists(c.path("state/rubato/interruptions.log")):
+        c.say(log_of(c))
+
+
+@scenario(cluster="elastic", needs=["rubato"], negative="trade", timeout=400)
+def a_running_job_makes_room_and_grows_again(c):
+    """A job on all 8 GPUs goes on with 4 when another one comes, and with 8 when that has ended
+
+    Nobody asks for it. It continues from what it saved at the signal. In mode place, and under stock
+    Slurm, the other job waits until the first one ends.
+    """
+    kind = measured(c, {("v100", gpus): rate for gpus, rate in RATES.items()})
+    job = c.sbatch(f"--gpus=8 -n8 -t 600 {hints(kind, '4,8')}", TRAINS)
+    c.expect(lambda: gpus_of(c, job), 8, "GPUs of the first job", LONG)
+    c.ask(f"scontrol update JobId={job} Comment='rubato!report samples=100;rate=53;batch=8'")
+    short = c.sbatch(f"--gpus=4 -n4 -t 30 {hints(kind, '4', 900, consent=False)}", "sleep 600")
+    try:
+        c.expect(lambda: gpus_of(c, short), 4, "GPUs of the second job", LONG)
+        c.expect(lambda: gpus_of(c, job), 4, "GPUs of the first job beside it", LONG)
+    finally:
+        tell_state(c, job, short)
+    c.cmd(f"scancel {short}")
+    c.expect(lambda: gpus_of(c, job), 8, "GPUs of the first job again", LONG)
+    tell_state(c, job)
+    check(c.job(job)["Restarts"] == "2", "two restarts", c.job(job)["Restarts"])
+    c.cmd(f"scancel {job}")
+
+
+@scenario(cluster="elastic", needs=["rubato"], negative="trade", timeout=400)
+def a_long_job_is_stopped_for_a_short_one(c):
+    """A job of half an hour that needs all GPUs stops for one of seconds, and goes on after it
+
+    It keeps its id and continues from what it saved. One that did not consent is left alone.
+    """
+    kind = measured(c, {("v100", 8): 53})
+    job = c.sbatch(f"--gpus=8 -n8 -t 600 {hints(kind, '8')}", TRAINS)
+    c.expect(lambda: gpus_of(c, job), 8, "GPUs of the long job", LONG)
+    short = c.sbatch(f"--gpus=8 -n8 -t 30 {hints(kind, '8', 530, consent=False)}", "sleep 600")
+    try:
+        c.expect(lambda: gpus_of(c, short), 8, "GPUs of the short job", 2 * LONG)
+    finally:
+        tell_state(c, job, short)
+    check(c.job(job)["JobState"] == "PENDING", "the long job waits", c.job(job)["JobState"])
+    urgent = c.sbatch(f"--gpus=8 -n8 -t 30 {hints(kind, '8', 53, consent=False)}", "sleep 1")
+    c.ask(f"sleep 5; squeue -h -j {short} -o %T")
+    check(gpus_of(c, short) == 8, "the job without consent runs on", c.job(short))
+    c.cmd(f"scancel {short}")
+    c.wait_state(urgent, "COMPLETED", LONG)
+    c.expect(lambda: gpus_of(c, job), 8, "GPUs of the long job again", LONG)
+    check(c.job(job)["Restarts"] == "1", "one restart", c.job(job)["Restarts"])
+    tell_state(c, job)
+    check(f"JobId={job} stop=done by=round gpus=8->0" in log_of(c), "the stop in the log", log_of(c))
+    c.cmd(f"scancel {job}")
+
+
+@scenario(cluster="elastic-types", needs=["rubato"], negative="trade", timeout=400)
+def a_running_job_moves_to_a_faster_type(c):
+    """A job that had to start on v100 moves to h100 once a job there has ended
+
+    The submitted request names no type. After `scontrol requeue` the job asks for the same again.
+    """
+    kind = measured(c, {("v100", 4): 30, ("h100", 4): 120})
+    holds = c.sbatch("--gpus=h100:4 -n4 -t 60", "sleep 600")
+    c.wait_state(holds, "RUNNING", LONG)
+    job = c.sbatch(f"--gpus=4 -n4 -t 600 {hints(kind, '4')}", TRAINS)
+    c.expect(lambda: c.gpus(job), {"n1": {"v100": 4}}, "GPUs of the job", LONG)
+    asked = c.job(job)["TresPerJob"]
+    c.cmd(f"scancel {holds}")
+    try:
+        c.expect(lambda: c.gpus(job), {"n2": {"h100": 4}}, "GPUs of the job", LONG)
+    finally:
+        tell_state(c, job)
+    check(c.job(job)["TresPerJob"] == asked, "the submitted request", c.job(job)["TresPerJob"])
+    c.cmd(f"scancel {job}")
