@@ -102,26 +102,37 @@ plugin_libslurm_read_la_CXXFLAGS = $(PLUGIN_CXXFLAGS)
 plugin_libslurm_write_la_SOURCES = \
   plugin/slurm/write/gpu_type.cc \
   plugin/slurm/write/gpu_type.h \
+  plugin/slurm/write/gres_merge.cc \
+  plugin/slurm/write/gres_merge.h \
   plugin/slurm/write/job_env.cc \
   plugin/slurm/write/job_env.h \
+  plugin/slurm/write/job_merge.cc \
+  plugin/slurm/write/job_merge.h \
   plugin/slurm/write/job_rewrite.cc \
   plugin/slurm/write/job_rewrite.h \
   plugin/slurm/write/job_variables.cc \
   plugin/slurm/write/job_variables.h \
+  plugin/slurm/write/live_growth.cc \
+  plugin/slurm/write/live_growth.h \
   plugin/slurm/write/live_shrink.cc \
   plugin/slurm/write/live_shrink.h \
   plugin/slurm/write/lost_node.cc \
   plugin/slurm/write/lost_node.h \
+  plugin/slurm/write/merged_nodes.h \
   plugin/slurm/write/pending_job.cc \
   plugin/slurm/write/pending_job.h \
   plugin/slurm/write/placement_test.cc \
   plugin/slurm/write/placement_test.h \
+  plugin/slurm/write/resize_facts.cc \
+  plugin/slurm/write/resize_facts.h \
+  plugin/slurm/write/resize_rules.cc \
+  plugin/slurm/write/resize_rules.h \
+  plugin/slurm/write/restarted_jobs.cc \
+  plugin/slurm/write/restarted_jobs.h \
   plugin/slurm/write/running_job.cc \
   plugin/slurm/write/running_job.h \
   plugin/slurm/write/set_text.cc \
   plugin/slurm/write/set_text.h \
-  plugin/slurm/write/shrink_rules.cc \
-  plugin/slurm/write/shrink_rules.h \
   plugin/slurm/write/submission.cc \
   plugin/slurm/write/submission.h \
   plugin/slurm/write/system_comment.cc \
@@ -134,8 +145,11 @@ plugin_libslurm_write_la_CXXFLAGS = $(PLUGIN_CXXFLAGS)
 plugin_libactuate_la_SOURCES = \
   plugin/actuate/commit.cc \
   plugin/actuate/commit.h \
+  plugin/actuate/grow.cc \
+  plugin/actuate/grow.h \
   plugin/actuate/resize.cc \
   plugin/actuate/resize.h \
+  plugin/actuate/scoped_start.h \
   plugin/actuate/start.cc \
   plugin/actuate/start.h \
   plugin/actuate/test_actions.cc \

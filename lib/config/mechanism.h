@@ -71,6 +71,7 @@ enum class Mechanism {
   kRestart,
   kKeepPlace,
   kShrinkRepair,
+  kGrow,
 };
 
 /// One row of the table of mechanisms.
@@ -166,6 +167,8 @@ inline constexpr std::array kMechanisms = {
                   "a job that is restarted keeps neither its size nor its place"},
     MechanismWord{Mechanism::kShrinkRepair, "shrink-repair",
                   "what Slurm leaves wrong when a running job loses nodes stays so"},
+    MechanismWord{Mechanism::kGrow, "grow",
+                  "jobs get no GPUs while they run, and stock Slurm merges jobs that expand another"},
 };
 
 /// The mechanism named `word`; nullopt if there is none.

@@ -132,6 +132,7 @@ struct Job {
   Seconds start = 0;
   Seconds end_limit = 0;              ///< start + time limit
   std::vector<NodeShare> allocation;  ///< sorted by node
+  NodeIndex batch_node;               ///< of its batch script, if that is not its first one
   std::string plan;                   ///< execution plan that it was told; "": as submitted
   std::int64_t batch_size = 0;        ///< global batch that it was told, samples; 0: as submitted
   double starting = 0;                ///< seconds that its present start still takes

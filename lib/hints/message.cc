@@ -244,7 +244,7 @@ std::vector<MessageKind> make_kinds() {
        "Requests another size, one of gpus",
        {{"gpus", "a whole number from 1", "number of GPUs", true},
         {"how", "live or restart",
-         "live: gives back nodes while it runs; restart: stops and starts again; without it as "
+         "live: gets GPUs or gives back nodes while it runs; restart: stops and starts again; without it as "
          "its hint resize allows"}},
        "rubato!resize gpus=8"},
       {"hold-size",

@@ -187,6 +187,9 @@ class RecordReader {
   void node(std::string_view key, NodeIndex& to) {
     object_.required(key, [&](const JsonItem& item) { to = node_index(item); });
   }
+  void node_if(std::string_view key, NodeIndex& to) {
+    object_.optional(key, [&](const JsonItem& item) { to = node_index(item); });
+  }
   void nodes(std::string_view key, std::vector<NodeIndex>& to) {
     object_.optional(key, [&](const JsonItem& item) { to = node_list(item); });
   }

@@ -187,6 +187,10 @@ class BasicRecordWriter {
     json_.key(key);
     node_name(index);
   }
+  /// Absent if not valid.
+  void node_if(std::string_view key, NodeIndex index) {
+    if (index.valid()) node(key, index);
+  }
   void nodes(std::string_view key, const std::vector<NodeIndex>& indices) {
     array(key, indices, [&](NodeIndex index) { node_name(index); });
   }

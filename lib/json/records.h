@@ -153,6 +153,8 @@ void describe(Visitor& v, R& job) {
   v.time("start", job.start);
   v.time("end_limit", job.end_limit);
   v.shares("allocation", job.allocation);
+  v.node_if("batch_node", job.batch_node);
+  v.note("batch_node", "the node of its batch script, if that is not its first");
   v.amount("start_cost", job.costs.start);
   v.note("start_cost", "seconds without progress at its first start");
   v.amount("restart_cost", job.costs.restart);

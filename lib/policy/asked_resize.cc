@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "lib/core/resize_request.h"
+#include "lib/policy/algorithms/explainer.h"
 #include "lib/policy/algorithms/growth_cap.h"
 #include "lib/policy/round.h"
 
@@ -141,6 +142,34 @@ const Explanation* explanation_of(const Plan& plan, const JobKey& job) {
   return at != plan.explanations.end() ? &*at : nullptr;
 }
 
+// What round() decides about `job`, the only one that waits in `next`.
+Result<Start> start_alone(Snapshot next, Job job, const RestartWish& wish, const Models& models,
+                          const Config& config, Seconds now) {
+  const JobKey key = job.key;
+  pin(job, wish.gpus, wish.gpu_type);
+  wait_alone(next, std::move(job), now);
+  Config placing = config;  // this job alone is decided about
+  placing.mode = Mode::kPlace;
+  const Plan plan = round(next, models, placing, now);
+  for (Start start : plan.starts) {
+    if (start.job != key || !start.managed || start.shares.empty()) continue;
+    start.gpus = wish.gpus;
+    return start;
+  }
+  const Explanation* const told = explanation_of(plan, key);
+  if (told == nullptr) return fail("no nodes for it");
+  const std::string& reason = told->reason;
+  return fail(reason.starts_with(kSlurmIsAsked) ? reason.substr(kSlurmIsAsked.size()) : reason);
+}
+
+NodeSetIndex set_within(Snapshot& snapshot, NodeSetIndex set, const std::vector<NodeIndex>& only) {
+  NodeSet within;
+  if (set.within(snapshot.node_sets.size()))
+    std::ranges::set_intersection(snapshot.node_sets[set], only, std::back_inserter(within));
+  snapshot.node_sets.push_back(std::move(within));
+  return NodeSetIndex(snapshot.node_sets.size() - 1);
+}
+
 void close(AskedResize& restart, ResizeStep step, std::string words, Seconds now) {
   restart.step = step;
   restart.since = restart.due = now;
@@ -193,18 +222,28 @@ Result<Start> start_after_restart(const Snapshot& snapshot, const Models& models
   if (!job) return tl::unexpected(job.error());
   if (const auto sized = at_size(*job, wish.gpus, wish.gpu_type); !sized)
     return tl::unexpected(sized.error());
-  pin(*job, wish.gpus, wish.gpu_type);
-  wait_alone(next, *std::move(job), now);
-  Config placing = config;  // this job alone is decided about
-  placing.mode = Mode::kPlace;
-  const Plan plan = round(next, models, placing, now);
-  for (Start start : plan.starts) {
-    if (start.job != key || !start.managed || start.shares.empty()) continue;
-    start.gpus = wish.gpus;
-    return start;
-  }
-  const Explanation* const told = explanation_of(plan, key);
-  return fail(told != nullptr ? told->reason : "no nodes for it");
+  return start_alone(std::move(next), *std::move(job), wish, models, config, now);
+}
+
+Result<Start> start_beside(const Snapshot& snapshot, const Models& models, const Config& config,
+                           const JobKey& key, const RestartWish& wish,
+                           const std::vector<NodeIndex>* only, Seconds now) {
+  const auto at = std::ranges::find(snapshot.jobs, key, &Job::key);
+  if (at == snapshot.jobs.end() || at->state != JobState::kRunning)
+    return fail("the job does not run");
+  Snapshot next = snapshot;
+  Job more = *at;
+  more.key.id = std::numeric_limits<JobId>::max();
+  more.state = JobState::kPending;
+  more.allocation.clear();
+  more.time_limit = std::max<Seconds>(more.end_limit - now, 1);
+  more.start = more.end_limit = 0;
+  more.eligible = std::min(more.eligible, snapshot.taken);
+  more.node_set = only != nullptr ? set_within(next, more.later_set, *only) : more.later_set;
+  if (more.hints) more.hints->sizes = GpuSizes({{wish.gpus, wish.gpus}});
+  if (auto sized = at_size(more, wish.gpus, wish.gpu_type); !sized)
+    return tl::unexpected(sized.error());
+  return start_alone(std::move(next), std::move(more), wish, models, config, now);
 }
 
 std::optional<Snapshot> with_restarts(const Snapshot& snapshot) {

@@ -32,6 +32,14 @@ struct RestartWish {
                                                 const Config& config, const JobKey& job,
                                                 const RestartWish& wish, Seconds now);
 
+/// The start that a job like `job` (running, in `snapshot`) with only the wished GPUs would get at
+/// once, beside it and within its time limit. `only` (sorted; null: all) are the nodes that it may
+/// have.
+[[nodiscard]] Result<Start> start_beside(const Snapshot& snapshot, const Models& models,
+                                         const Config& config, const JobKey& job,
+                                         const RestartWish& wish,
+                                         const std::vector<NodeIndex>* only, Seconds now);
+
 /// `snapshot` as a round sees it while jobs are between requeue and start (ResizeStep::kRequeued):
 /// such a job waits first in the queue and has one size; before it is eligible, an obstacle holds
 /// its place. nullopt without such a job. `due` ends both.

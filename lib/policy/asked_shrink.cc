@@ -18,9 +18,11 @@ bool others_use(const Node& node, const NodeShare& own) {
   return used > 0;
 }
 
-// The first node of the job, then those that it keeps rather than others.
+// The node of its batch script, then those that it keeps rather than others.
 std::vector<NodeShare> in_order(const Snapshot& snapshot, const Job& job) {
   std::vector<NodeShare> shares = job.allocation;
+  const auto batch = std::ranges::find(shares, job.batch_node, &NodeShare::node);
+  if (batch != shares.end()) std::rotate(shares.begin(), batch, batch + 1);
   std::stable_partition(shares.begin() + 1, shares.end(), [&](const NodeShare& share) {
     return others_use(snapshot.nodes[share.node], share);
   });
@@ -53,14 +55,15 @@ std::string sizes_of(const Job& job, const Sums& rest, int first, int held) {
   std::vector<int> sizes;
   for (int gpus = 1; gpus < held; ++gpus)
     if (has(rest, gpus - first) && job.hints->sizes.contains(gpus)) sizes.push_back(gpus);
-  if (sizes.empty()) return "at none of its sizes can it keep whole nodes, the first among them";
-  return fmt::format("with whole nodes, the first among them, it can have {}",
+  if (sizes.empty())
+    return "at none of its sizes can it keep whole nodes, that of its batch script among them";
+  return fmt::format("with whole nodes, that of its batch script among them, it can have {}",
                      fmt::join(sizes, ", "));
 }
 
 }  // namespace
 
-std::string why_never_shrunk(const Job& job) {
+std::string why_never_live(const Job& job) {
   if (job.state != JobState::kRunning) return "the job does not run";
   if (!job.managed) return "Rubato does not manage the job";
   if (!job.batch) return "an interactive job keeps its nodes";
@@ -72,15 +75,13 @@ std::string why_never_shrunk(const Job& job) {
 }
 
 bool shrinks_live(const Job& job, int gpus) {
-  return why_never_shrunk(job).empty() && gpus < held_gpus(job);
+  return why_never_live(job).empty() && gpus < held_gpus(job);
 }
 
 Result<std::vector<NodeShare>> nodes_kept(const Snapshot& snapshot, const Job& job, int gpus) {
-  if (std::string why = why_never_shrunk(job); !why.empty()) return fail(std::move(why));
+  if (std::string why = why_never_live(job); !why.empty()) return fail(std::move(why));
   const int held = held_gpus(job);
-  if (gpus >= held)
-    return fail(fmt::format(
-        "it has {} GPUs; while it runs it can only get fewer, for more it must restart", held));
+  if (gpus >= held) return fail(fmt::format("it has {} GPUs; this is no shrink", held));
   if (!job.hints->sizes.contains(gpus))
     return fail(fmt::format("{} GPUs: not one of its sizes, {}", gpus, to_text(job.hints->sizes)));
   const std::vector<NodeShare> shares = in_order(snapshot, job);

@@ -10,16 +10,16 @@
 
 namespace rubato {
 
-/// Why a running job gives back no nodes while it runs, whatever its size; "" if it can. The only
+/// Why a running job keeps its size while it runs, whatever the wish; "" if it can change. The only
 /// consent is the hint resize=live.
-[[nodiscard]] std::string why_never_shrunk(const Job& job);
+[[nodiscard]] std::string why_never_live(const Job& job);
 
 /// Whether `job` gets `gpus` GPUs while it runs if whoever asked did not say how: it consents to
 /// that, and they are fewer. Else by a restart.
 [[nodiscard]] bool shrinks_live(const Job& job, int gpus);
 
 /// What `job` (running, in `snapshot`) keeps of its allocation, whole nodes with `gpus` GPUs in
-/// all. The first node stays: the batch script runs there. Of the others those stay first that
+/// all. The node of its batch script stays. Of the others those stay first that
 /// have GPUs of other jobs as well, so that what it gives back becomes whole free nodes. The error
 /// says why not, with the sizes that its nodes allow.
 [[nodiscard]] Result<std::vector<NodeShare>> nodes_kept(const Snapshot& snapshot, const Job& job,

@@ -107,6 +107,8 @@ lib_librubato_policy_la_SOURCES = \
   lib/policy/reserve.h \
   lib/policy/asked_resize.cc \
   lib/policy/asked_resize.h \
+  lib/policy/asked_growth.cc \
+  lib/policy/asked_growth.h \
   lib/policy/asked_shrink.cc \
   lib/policy/asked_shrink.h \
   lib/policy/round.cc \

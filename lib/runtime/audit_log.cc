@@ -88,7 +88,8 @@ namespace {
 
 const char* kind_of(const AskedResize& resize) {
   if (resize.gpus == 0) return "stop";
-  return resize.live ? "shrink" : "restart";
+  if (!resize.live) return "restart";
+  return resize.gpus > resize.from ? "grow" : "shrink";
 }
 
 }  // namespace

@@ -10,8 +10,10 @@
 
 #include "lib/base/log.h"
 #include "lib/policy/algorithms/growth_cap.h"
+#include "lib/policy/asked_growth.h"
 #include "lib/policy/asked_resize.h"
 #include "lib/policy/asked_shrink.h"
+#include "plugin/actuate/grow.h"
 #include "plugin/slurm/read/node_slots.h"
 #include "plugin/slurm/write/live_shrink.h"
 #include "plugin/slurm/write/running_job.h"
@@ -36,7 +38,10 @@ const Job* running_job(const Snapshot& snapshot, const JobKey& key) {
   return at != snapshot.jobs.end() ? &*at : nullptr;
 }
 
-// The nodes that it keeps, or its place after a restart; the error says why it must stay as it is.
+bool grows(const AskedResize& resize) { return resize.live && resize.gpus > resize.from; }
+
+// The nodes that it keeps, what it gets beside its own, or its place after a restart; the error
+// says why it must stay as it is. The nodes of a growth of the round are of its plan.
 Result<std::vector<NodeShare>> nodes_for(AskedResize& resize, const Job& job,
                                          const Snapshot& snapshot, const Models& models,
                                          const Config& config) {
@@ -44,6 +49,8 @@ Result<std::vector<NodeShare>> nodes_for(AskedResize& resize, const Job& job,
     if (std::string why = why_never_restarted(job); !why.empty()) return fail(std::move(why));
     return std::vector<NodeShare>();
   }
+  if (grows(resize) && resize.by_round) return resize.shares;
+  if (grows(resize)) return nodes_added(snapshot, models, config, job, resize.gpus, snapshot.taken);
   if (resize.live) return nodes_kept(snapshot, job, resize.gpus);
   if (std::string why = why_never_restarted(job); !why.empty()) return fail(std::move(why));
   auto start =
@@ -52,6 +59,22 @@ Result<std::vector<NodeShare>> nodes_for(AskedResize& resize, const Job& job,
   if (!start) return tl::unexpected(start.error());
   resize.gpu_type = start->gpu_type;
   return std::move(start->shares);
+}
+
+// What the job gets, by slurmctld's node table; nullopt if a node is gone.
+std::optional<std::vector<AddedShare>> added_shares(const Snapshot& snapshot,
+                                                    const std::vector<NodeShare>& added) {
+  const NodeSlots slots(snapshot);
+  std::vector<AddedShare> shares;
+  for (const NodeShare& share : added) {
+    const auto slot = slots.of(std::vector<NodeIndex>{share.node});
+    if (!slot) return std::nullopt;
+    shares.push_back({.node = slot->front(),
+                      .cores = share.cores,
+                      .memory = share.memory,
+                      .gpus = share.gpu_count()});
+  }
+  return shares;
 }
 
 }  // namespace
@@ -154,7 +177,8 @@ void Resizer::begin(const Asked& asked, const Snapshot& snapshot, const Models& 
   if (job == nullptr) return refused("the job is not there, or too new");
   resize.from = held_gpus(*job);
   resize.runs = job->restarts;
-  resize.live = asked.request.live.value_or(shrinks_live(*job, resize.gpus));
+  resize.live =
+      asked.request.live.value_or(shrinks_live(*job, resize.gpus) || grows_live(*job, resize.gpus));
   if (resize.from == resize.gpus)
     return refused(fmt::format("it has {} GPUs already", resize.gpus));
   auto nodes = nodes_for(resize, *job, snapshot, models, config);
@@ -163,8 +187,7 @@ void Resizer::begin(const Asked& asked, const Snapshot& snapshot, const Models& 
   save(std::move(resize), *job, memory);
 }
 
-// A change whose nodes others must free first waits for a round that finds them free. A job grows
-// by a restart.
+// A change whose nodes others must free first waits for a round that finds them free.
 void Resizer::begin(const Change& change, const Snapshot& snapshot, Memory& memory) {
   if (change.action == ChangeAction::kNotify || !change.after.empty()) return;
   const Job* const job = running_job(snapshot, change.job);
@@ -172,24 +195,25 @@ void Resizer::begin(const Change& change, const Snapshot& snapshot, Memory& memo
   AskedResize resize;
   resize.job = change.job;
   resize.by_round = true;
-  resize.live = change.action == ChangeAction::kShrink;
+  resize.live = change.action == ChangeAction::kShrink || change.action == ChangeAction::kGrow;
   resize.from = held_gpus(*job);
   resize.gpus = change.gpus;
   resize.gpu_type = change.gpu_type;
   resize.runs = job->restarts;
-  resize.shares = change.shares;
+  resize.shares =
+      change.action == ChangeAction::kGrow ? beside_held(*job, change.shares) : change.shares;
   resize.asked = snapshot.taken;
   save(std::move(resize), *job, memory);
 }
 
-// Tells the job, and gives it its lead time.
+// Tells the job, and gives it its lead time. A job that gets GPUs loses nothing, so it has none.
 void Resizer::save(AskedResize resize, const Job& job, Memory& memory) {
   const Seconds now = resize.asked;
-  if (!tell(resize, job)) {
+  if (!grows(resize) && !tell(resize, job)) {
     if (!resize.over()) return;
     return keep_resize(memory, std::move(resize));
   }
-  const bool waits = job.hints->checkpoint.consents();
+  const bool waits = !grows(resize) && job.hints->checkpoint.consents();
   enter(resize, ResizeStep::kSaving, now, now + (waits ? job.hints->checkpoint.lead : 0));
   keep_resize(memory, std::move(resize));
 }
@@ -221,7 +245,9 @@ void Resizer::carry_out(AskedResize& resize, const Snapshot& snapshot, const Mod
   const Job* const job = running_job(snapshot, resize.job);
   if (job == nullptr) return fail(resize, "the job does not run any more", now);
   auto nodes = nodes_for(resize, *job, snapshot, models, config);
-  if (!nodes) return fail(resize, "after its lead time: " + nodes.error().text, now);
+  if (!nodes)
+    return fail(resize, (grows(resize) ? "" : "after its lead time: ") + nodes.error().text, now);
+  if (grows(resize)) return grow(resize, *nodes, snapshot, config);
   if (resize.live) return shrink(resize, *nodes, snapshot, config);
   requeue(resize, *std::move(nodes), now);
 }
@@ -252,6 +278,23 @@ void Resizer::shrink(AskedResize& resize, const std::vector<NodeShare>& kept,
     const auto done = shrink_job(resize.job, *slots, !config.off(Mechanism::kShrinkRepair));
     if (!done) return fail(resize, "Slurm does not take its nodes: " + done.error().text, now);
   }
+  enter(resize, ResizeStep::kDone, now, now);
+}
+
+void Resizer::grow(AskedResize& resize, const std::vector<NodeShare>& added,
+                   const Snapshot& snapshot, const Config& config) {
+  const Seconds now = snapshot.taken;
+  if (config.off(Mechanism::kGrow)) return fail(resize, "TestOff=grow", now);
+  {
+    const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
+    if (!locks.held()) return;
+    const auto shares = added_shares(snapshot, added);
+    if (!shares) return fail(resize, "a node for it is gone", now);
+    const std::string type = added.empty() ? "" : added.front().gpus.front().type;
+    const auto done = grow_job(resize.job, *shares, type, pair_);
+    if (!done) return fail(resize, "Slurm gives it no more: " + done.error().text, now);
+  }
+  resize.shares.clear();
   enter(resize, ResizeStep::kDone, now, now);
 }
 

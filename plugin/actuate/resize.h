@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Carries out changes of running jobs that somebody asked for (`rubato resize`) or that the round
-// decided in mode elastic. Live: signal,
-// lead time, and the job gives back nodes. By a restart: signal, lead time, requeue, and a start in
-// the place that was kept; the round starts the job.
+// decided in mode elastic. Live: the job gets GPUs at once, or gives back nodes after signal and
+// lead time. By a restart: signal, lead time, requeue, and a start in the place that was kept; the
+// round starts the job.
 #pragma once
 
 #include <set>
@@ -13,6 +13,7 @@
 #include "lib/model/models.h"
 #include "lib/runtime/audit_log.h"
 #include "lib/runtime/message_queue.h"
+#include "plugin/common/pair.h"
 #include "plugin/slurm/stock/locks.h"
 
 namespace rubato {
@@ -20,7 +21,8 @@ namespace rubato {
 /// Used by the loop's thread alone. What it must know after a restart of slurmctld is in Memory.
 class Resizer {
  public:
-  Resizer(AuditLog& audit, LockTimes& times) : audit_(audit), times_(times) {}
+  Resizer(Pair& pair, AuditLog& audit, LockTimes& times)
+      : pair_(pair), audit_(audit), times_(times) {}
 
   /// Once, with the memory of an earlier process, before the first round.
   void resume(Memory& memory, Seconds now);
@@ -52,11 +54,14 @@ class Resizer {
   void requeue(AskedResize& restart, std::vector<NodeShare> place, Seconds now);
   void shrink(AskedResize& resize, const std::vector<NodeShare>& kept, const Snapshot& snapshot,
               const Config& config);
+  void grow(AskedResize& resize, const std::vector<NodeShare>& added, const Snapshot& snapshot,
+            const Config& config);
   void wait_for_nodes(AskedResize& restart, Seconds now);
   void enter(AskedResize& resize, ResizeStep step, Seconds now, Seconds due);
   void fail(AskedResize& resize, std::string words, Seconds now);
   void note(const AskedResize& resize);
 
+  Pair& pair_;
   AuditLog& audit_;
   LockTimes& times_;
   bool resumed_ = false;  ///< looked at the memory of an earlier process

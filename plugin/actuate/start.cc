@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "lib/base/log.h"
+#include "plugin/actuate/scoped_start.h"
 #include "plugin/slurm/write/pending_job.h"
 
 namespace rubato {
@@ -14,17 +15,6 @@ namespace {
 StartOutcome not_now(const char* words) {
   return {.result = StartResult::kNotNow, .words = words, .nodes = {}, .label = {}};
 }
-
-class ScopedStart {
- public:
-  ScopedStart(Pair& pair, const StartScope& scope) : pair_(pair) { pair_.enter_start(&scope); }
-  ~ScopedStart() { pair_.enter_start(nullptr); }
-  ScopedStart(const ScopedStart&) = delete;
-  ScopedStart& operator=(const ScopedStart&) = delete;
-
- private:
-  Pair& pair_;
-};
 
 // Test-only switches; no configuration, no switch.
 bool injected(Pair& pair, Fault fault) {

@@ -83,7 +83,7 @@ Loop::Loop(Pair& pair, std::shared_ptr<const Clock> clock)
       snapshots_(pair, clock_, pacer_, times_),
       committer_(pair, clock_, pacer_, times_),
       audit_(state_dir_ + "/interruptions.log", clock_),
-      resizer_(audit_, times_),
+      resizer_(pair, audit_, times_),
       recorder_(state_dir_, clock_),
       models_(clock_, [this] { wake(); }),
       publisher_(state_dir_, clock_) {}

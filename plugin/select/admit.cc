@@ -30,4 +30,9 @@ bool repairs_resized(const Gate& gate) {
   return config == nullptr || !config->off(Mechanism::kShrinkRepair);
 }
 
+bool merges_jobs(const Gate& gate) {
+  const std::shared_ptr<const Config> config = gate.config();
+  return config == nullptr || !config->off(Mechanism::kGrow);
+}
+
 }  // namespace rubato

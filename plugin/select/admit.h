@@ -15,4 +15,7 @@ namespace rubato {
 /// loop has started, for a node may fail at any time.
 [[nodiscard]] bool repairs_resized(const Gate& gate);
 
+/// Whether to merge jobs in stock Slurm's place (merge_jobs()), and to repair jobs after a restart.
+[[nodiscard]] bool merges_jobs(const Gate& gate);
+
 }  // namespace rubato

@@ -10,8 +10,10 @@
 #include "plugin/select/host.h"
 #include "plugin/slurm/read/records.h"
 #include "plugin/slurm/release/differences.h"
+#include "plugin/slurm/write/job_merge.h"
 #include "plugin/slurm/write/job_variables.h"
 #include "plugin/slurm/write/lost_node.h"
+#include "plugin/slurm/write/restarted_jobs.h"
 
 using rubato::gate;
 using rubato::stock_ops;
@@ -58,8 +60,21 @@ RUBATO_EXPORTED int select_p_job_begin(job_record_t* job) {
 
 RUBATO_EXPORTED int select_p_job_ready(job_record_t* job) { return stock_ops().job_ready(job); }
 
+// A merge with GRES is Rubato's alone: it tests what it needs before it calls update_job().
 RUBATO_EXPORTED int select_p_job_expand(job_record_t* from_job, job_record_t* to_job) {
-  return stock_ops().job_expand(from_job, to_job);
+  static rubato::EntryPoint entry{"select_p_job_expand"};
+  const bool merged = rubato::guard(
+      entry,
+      [&] {
+        if (!rubato::merges_jobs(gate()) || !rubato::job_record_fits(*from_job) ||
+            !rubato::can_merge(*from_job, *to_job, rubato::Gate::in_start()))
+          return false;
+        rubato::merge_jobs(*from_job, *to_job, stock_ops());
+        return true;
+      },
+      [] { return false; });
+  gate().wake();
+  return merged ? SLURM_SUCCESS : stock_ops().job_expand(from_job, to_job);
 }
 
 RUBATO_EXPORTED int select_p_job_resized(job_record_t* job, node_record_t* node) {
@@ -191,8 +206,16 @@ RUBATO_EXPORTED int select_p_update_node_config(int index) {
 }
 
 RUBATO_EXPORTED int select_p_reconfigure() {
+  static rubato::EntryPoint entry{"select_p_reconfigure"};
   gate().forget_nodes();
-  return stock_ops().reconfigure();
+  const int rc = stock_ops().reconfigure();
+  rubato::guard(
+      entry,
+      [] {
+        if (rubato::merges_jobs(gate())) rubato::repair_restarted_jobs();
+      },
+      [] {});
+  return rc;
 }
 
 RUBATO_EXPORTED bitstr_t* select_p_resv_test(resv_desc_msg_t* reservation, uint32_t node_count,

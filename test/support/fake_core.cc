@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "plugin/actuate/commit.h"
+#include "plugin/actuate/grow.h"
 #include "plugin/actuate/test_actions.h"
 #include "plugin/common/release.h"
 #include "plugin/slurm/read/node_slots.h"
@@ -59,12 +60,24 @@ Result<void> shrink_job(const JobKey& /*key*/, const std::vector<int>& keep, boo
   test::core().shrunk_to = keep;
   return {};
 }
+Result<void> grow_job(const JobKey& /*job*/, const std::vector<AddedShare>& shares,
+                      const std::string& gpu_type, Pair& /*pair*/) {
+  if (!test::core().growth_error.empty()) return fail(test::core().growth_error);
+  test::core().grown_by = shares;
+  test::core().grown_type = gpu_type;
+  return {};
+}
 NodeSlots::NodeSlots(const Snapshot& snapshot) : slots_(snapshot.nodes.size()) {
   std::iota(slots_.begin(), slots_.end(), 0);
 }
 std::optional<std::vector<int>> NodeSlots::of(const std::vector<NodeShare>& shares) const {
   std::vector<int> slots;
   for (const NodeShare& share : shares) slots.push_back(slots_[share.node]);
+  return slots;
+}
+std::optional<std::vector<int>> NodeSlots::of(const std::vector<NodeIndex>& nodes) const {
+  std::vector<int> slots;
+  for (const NodeIndex node : nodes) slots.push_back(slots_[node]);
   return slots;
 }
 RequeueState requeue_state(JobId /*id*/, int /*runs*/) { return RequeueState::kFree; }

@@ -10,7 +10,7 @@ test_unit_unit_tests_SOURCES = \
   plugin/common/guard.cc \
   plugin/common/host.cc \
   plugin/select/gate.cc \
-  plugin/slurm/write/shrink_rules.cc \
+  plugin/slurm/write/resize_rules.cc \
   test/support/build_snapshot.h \
   test/support/fake_clock.h \
   test/support/fake_slurm_log.cc \
@@ -83,7 +83,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/plugin/gate_test.cc \
   test/unit/plugin/guard_test.cc \
   test/unit/plugin/host_test.cc \
-  test/unit/plugin/shrink_rules_test.cc \
+  test/unit/plugin/resize_rules_test.cc \
   test/unit/policy/assign_test.cc \
   test/unit/policy/explain_words_test.cc \
   test/unit/policy/growth_cap_test.cc \
@@ -105,6 +105,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/policy/progress_test.cc \
   test/unit/policy/reserve_rules_test.cc \
   test/unit/policy/asked_resize_test.cc \
+  test/unit/policy/asked_growth_test.cc \
   test/unit/policy/asked_shrink_test.cc \
   test/unit/policy/restarts_test.cc \
   test/unit/policy/scheduling_pass_test.cc \

@@ -198,6 +198,7 @@ class SchemaWriter {
   }
 
   void node(const char* key, NodeIndex /*index*/) { required(key, type_of("string")); }
+  void node_if(const char* key, NodeIndex /*index*/) { properties_[key] = type_of("string"); }
   void nodes(const char* key, const std::vector<NodeIndex>& /*indices*/) {
     properties_[key] = array_of(type_of("string"));
   }

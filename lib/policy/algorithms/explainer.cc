@@ -221,7 +221,7 @@ void Explainer::attempted(const PendingEntry& entry, const EntryOutcome& outcome
     account.reason = entry.job->preempting ? "Slurm is ending other jobs for it; it "
                                            : "Slurm is asked to preempt other jobs for it; it ";
   } else if (outcome.failure != nullptr) {
-    account.reason = "Slurm is asked, though there seems to be no room: it ";
+    account.reason = std::string(kSlurmIsAsked) + "it ";
   }
   if (outcome.failure != nullptr) {
     short_of(entry, *outcome.failure, account);

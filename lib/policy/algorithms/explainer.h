@@ -16,6 +16,10 @@
 
 namespace rubato {
 
+/// Begins the reason of a job that slurmctld is asked to start although Rubato finds no room.
+inline constexpr std::string_view kSlurmIsAsked =
+    "Slurm is asked, though there seems to be no room: ";
+
 /// A sentence and the numbers in it: what is said with `say` is a fact as well.
 class Account {
  public:

@@ -12,6 +12,20 @@ const gres_node_state_t* gres_of_node(const node_record_t& node, std::uint32_t p
   return nullptr;
 }
 
+bool has_shared_gres(list_t* gres) {
+  if (gres == nullptr) return false;
+  bool shared = false;
+  for (ListWalk<gres_state_t> entries(gres); auto* entry = entries.next();)
+    shared = shared || gres_id_shared(entry->config_flags);
+  return shared;
+}
+
+bool holds_nodes(const job_record_t& job) {
+  const job_record_t* const record = &job;  // for the macros
+  return (IS_JOB_RUNNING(record) || IS_JOB_SUSPENDED(record)) && job.job_resrcs != nullptr &&
+         job.job_resrcs->node_bitmap != nullptr;
+}
+
 bool is_allocated_for(const gres_state_t& allocated, const gres_state_t& request) noexcept {
   const auto& asked = *static_cast<gres_job_state_t*>(request.gres_data);
   const auto& got = *static_cast<gres_job_state_t*>(allocated.gres_data);

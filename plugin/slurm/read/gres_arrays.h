@@ -13,6 +13,12 @@ namespace rubato {
 [[nodiscard]] const gres_node_state_t* gres_of_node(const node_record_t& node,
                                                     std::uint32_t plugin) noexcept;
 
+/// Whether a list of GRES of a job has shards or MPS; null has none.
+[[nodiscard]] bool has_shared_gres(list_t* gres);
+
+/// Whether a job holds nodes: it runs or is suspended, and its records of them are there.
+[[nodiscard]] bool holds_nodes(const job_record_t& job);
+
 /// Whether `allocated`, of gres_list_alloc, holds what `request`, of gres_list_req, asked for. A
 /// job does not mix requests with and without a type.
 [[nodiscard]] bool is_allocated_for(const gres_state_t& allocated,

@@ -47,12 +47,6 @@ void add_of(Amount& sum, const gres_job_state_t& job, std::uint32_t at) {
       job.gres_bit_alloc != nullptr ? job.gres_bit_alloc[at] : nullptr);
 }
 
-bool holds_nodes(const job_record_t& job) {
-  const job_record_t* const record = &job;  // for the macros
-  return (IS_JOB_RUNNING(record) || IS_JOB_SUSPENDED(record)) && job.job_resrcs != nullptr &&
-         job.job_resrcs->node_bitmap != nullptr;
-}
-
 std::vector<int> nodes_of(const job_record_t& job) {
   std::vector<int> nodes;
   for (int i = 0; i < bit_size(job.job_resrcs->node_bitmap); ++i)

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "lib/hints/facts.h"
 #include "plugin/slurm/read/kept_request.h"
 #include "plugin/slurm/release/differences.h"
 #include "plugin/slurm/release/lists.h"
@@ -96,15 +97,34 @@ void set_memory(const job_record_t& job, const part_record_t& part, const gres_j
     request.memory_per_node = static_cast<MiB>(memory);
 }
 
+/// GPUs that a job asks for.
+struct AskedGpus {
+  std::uint64_t in_all = 0;
+  std::uint64_t per_node = 0;
+  std::uint64_t per_task = 0;
+};
+
+std::uint64_t count_in(const char* tres) {
+  return tres != nullptr ? static_cast<std::uint64_t>(std::max(gpus_in(tres).count, 0)) : 0;
+}
+
+// A growth raises the counts of the parsed request of a job that runs, but not its texts.
+AskedGpus asked_gpus(const job_record_t& job, const gres_job_state_t& gpu) {
+  const job_record_t* const record = &job;  // for the macro
+  if (IS_JOB_PENDING(record)) return {gpu.gres_per_job, gpu.gres_per_node, gpu.gres_per_task};
+  return {count_in(job.tres_per_job), count_in(job.tres_per_node), count_in(job.tres_per_task)};
+}
+
 void set_gpus(const job_record_t& job, const gres_job_state_t& gpu, Request& request) {
   const auto tasks = static_cast<std::uint64_t>(std::max<std::uint32_t>(job.details->num_tasks, 1));
-  if (gpu.gres_per_job != 0)
-    request.gpus = static_cast<int>(gpu.gres_per_job);
-  else if (gpu.gres_per_task != 0)
-    request.gpus = static_cast<int>(gpu.gres_per_task * tasks);
-  if (gpu.gres_per_node != 0) request.gpus_per_node = static_cast<int>(gpu.gres_per_node);
-  if (gpu.gres_per_task != 0) {
-    request.gpus_per_task = static_cast<int>(gpu.gres_per_task);
+  const AskedGpus asked = asked_gpus(job, gpu);
+  if (asked.in_all != 0)
+    request.gpus = static_cast<int>(asked.in_all);
+  else if (asked.per_task != 0)
+    request.gpus = static_cast<int>(asked.per_task * tasks);
+  if (asked.per_node != 0) request.gpus_per_node = static_cast<int>(asked.per_node);
+  if (asked.per_task != 0) {
+    request.gpus_per_task = static_cast<int>(asked.per_task);
     request.gpu_quantum = request.gpus_per_task;
   }
   request.gpu_type = requested_type(job);

@@ -185,6 +185,14 @@ std::vector<NodeShare> allocation_of(const job_record_t& job, const NodeNumbers&
   return shares;
 }
 
+NodeIndex batch_node_of(const job_record_t& job, const std::vector<NodeShare>& shares,
+                        const NodeNumbers& index) {
+  if (job.batch_flag == 0 || job.batch_host == nullptr || shares.empty()) return {};
+  const auto slot = static_cast<std::size_t>(node_name_get_inx(job.batch_host));
+  if (slot >= index.of_slurm.size() || index.of_slurm[slot] == shares.front().node) return {};
+  return index.of_slurm[slot];
+}
+
 void take_allocation(const std::vector<NodeShare>& shares, std::vector<Node>& nodes) {
   for (const NodeShare& share : shares) {
     Node& node = nodes[share.node];

@@ -26,6 +26,11 @@ struct NodeNumbers {
 [[nodiscard]] std::vector<NodeShare> allocation_of(const job_record_t& job,
                                                    const NodeNumbers& index);
 
+/// The node of a job's batch script, if it has one and that is not the first of `shares`; else not
+/// valid.
+[[nodiscard]] NodeIndex batch_node_of(const job_record_t& job, const std::vector<NodeShare>& shares,
+                                      const NodeNumbers& index);
+
 /// Subtracts cores and memory of `shares` from `nodes` (slurmctld itself counts GPUs).
 void take_allocation(const std::vector<NodeShare>& shares, std::vector<Node>& nodes);
 

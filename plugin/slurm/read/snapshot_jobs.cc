@@ -85,6 +85,7 @@ void SnapshotPass::running(job_record_t& job) {
     cached->job.start = job.start_time;
     cached->job.eligible = std::max<Seconds>(job.details->begin_time, cached->job.key.submit);
     cached->job.allocation = allocation_of(job, reader_.index_);
+    cached->job.batch_node = batch_node_of(job, cached->job.allocation, reader_.index_);
     cached->job.request = asked_of(job, *job.part_ptr);
   }
   reader_.cache_.see(*cached);

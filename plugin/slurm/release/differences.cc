@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "plugin/slurm/release/lists.h"
+
 namespace rubato::release {
 
 #if SLURM_VERSION_NUMBER < SLURM_VERSION_NUM(24, 11, 0)
@@ -14,6 +16,68 @@ std::uint32_t priority_in(const job_record_t& job, int index) {
 bool names_several_qos(const job_record_t&) { return false; }
 
 bool has_stepmgr(const job_record_t&) { return false; }
+
+bool has_prolog_first() {
+  return (slurm_conf.prolog_flags & PROLOG_FLAG_ALLOC) != 0 ||
+         slurm_conf.prolog_slurmctld != nullptr;
+}
+
+void describe_gres(job_record_t& job) noexcept {
+  gres_ctld_job_build_details(job.gres_list_alloc, &job.gres_detail_cnt, &job.gres_detail_str,
+                              &job.gres_used);
+}
+
+namespace {
+
+bool sets_threads(std::uint16_t threads) { return threads != 0 && threads != NO_VAL16; }
+
+// Calls each(number of the node among those of the step, among those of the job).
+template <typename Each>
+void each_step_node(const step_record_t& step, const job_record_t& job, Each each) noexcept {
+  int of_job = 0;
+  int of_step = 0;
+  for (int i = 0; i < bit_size(job.job_resrcs->node_bitmap); ++i) {
+    if (!bit_test(job.job_resrcs->node_bitmap, i)) continue;
+    if (bit_test(step.step_node_bitmap, i)) each(of_step++, of_job);
+    ++of_job;
+  }
+}
+
+// CPUs of each task if all tasks share all CPUs of their nodes alike; 0 if not.
+int cpus_of_tasks(const step_record_t& step, const job_record_t& job) noexcept {
+  if (sets_threads(step.threads_per_core) || sets_threads(job.details->mc_ptr->threads_per_core))
+    return 0;
+  int each = -1;
+  each_step_node(step, job, [&](int of_step, int of_job) {
+    const int tasks = step.step_layout->tasks[of_step];
+    const int cpus = job.job_resrcs->cpus[of_job];
+    const int here = tasks > 0 && cpus % tasks == 0 ? cpus / tasks : 0;
+    each = each < 0 || each == here ? here : 0;
+  });
+  return std::max(each, 0);
+}
+
+}  // namespace
+
+void settle_whole_steps(job_record_t& job, job_resources_t& merged,
+                        const std::vector<int>& old_index) noexcept {
+  if (job.step_list == nullptr) return;
+  for (ListWalk<step_record_t> steps(job.step_list); auto* step = steps.next();) {
+    if (step->state < JOB_RUNNING || (step->flags & SSF_WHOLE) == 0 ||
+        (step->flags & SSF_OVERLAP_FORCE) != 0 || step->step_layout == nullptr ||
+        step->step_node_bitmap == nullptr)
+      continue;
+    if (const int cpus = cpus_of_tasks(*step, job); cpus > 0) {
+      step->cpus_per_task = static_cast<std::uint16_t>(cpus);
+      step->flags &= ~static_cast<std::uint32_t>(SSF_WHOLE);
+      continue;
+    }
+    each_step_node(*step, job, [&](int, int of_job) {
+      for (std::size_t i = 0; i < old_index.size(); ++i)
+        if (old_index[i] == of_job) merged.cpus_used[i] = merged.cpus[i];
+    });
+  }
+}
 
 bitstr_t* powered_down_nodes() { return power_node_bitmap; }
 
@@ -63,6 +127,18 @@ bool names_several_qos(const job_record_t& job) {
 }
 
 bool has_stepmgr(const job_record_t& job) { return (job.bit_flags & STEPMGR_ENABLED) != 0; }
+
+bool has_prolog_first() {
+  return (slurm_conf.prolog_flags & PROLOG_FLAG_ALLOC) != 0 || slurm_conf.prolog_slurmctld_cnt != 0;
+}
+
+void describe_gres(job_record_t& job) noexcept {
+  gres_stepmgr_job_build_details(job.gres_list_alloc, job.nodes, &job.gres_detail_cnt,
+                                 &job.gres_detail_str, &job.gres_used);
+}
+
+// Steps count their own CPUs (cpu_alloc_values).
+void settle_whole_steps(job_record_t&, job_resources_t&, const std::vector<int>&) noexcept {}
 
 bitstr_t* powered_down_nodes() { return power_down_node_bitmap; }
 

@@ -38,6 +38,20 @@ inline constexpr bool kMovesStepBits = SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM
 /// The job's steps are managed by a slurmstepd (from 24.11 on), which learns nothing of a resize.
 [[nodiscard]] bool has_stepmgr(const job_record_t& job);
 
+/// slurm.conf has a prolog that must end on each node of a job before steps may start there: with
+/// PrologFlags=Alloc, and with Contain and X11, which imply it; or PrologSlurmctld.
+[[nodiscard]] bool has_prolog_first();
+/// Writes again which GRES a job holds, as `scontrol show job -d` shows it.
+void describe_gres(job_record_t& job) noexcept;
+
+/// Before the cores of a running job become those of `merged`, which has more. A step that has all
+/// CPUs of its nodes gives back at its end all that its job has there (22.05: step_mgr.c,
+/// _step_dealloc_lps()), the new ones too. Such a step counts the CPUs of its tasks from now on; where
+/// its tasks do not share them alike, no further step starts beside it. `old_index` has the number of
+/// each node before, -1: new.
+void settle_whole_steps(job_record_t& job, job_resources_t& merged,
+                        const std::vector<int>& old_index) noexcept;
+
 /// Nodes that are powered down.
 [[nodiscard]] bitstr_t* powered_down_nodes();
 /// The words of a bitmap, bit 0 first.

@@ -331,6 +331,11 @@ bool restore_request(job_record_t& job) {
   return true;
 }
 
+void keep_request(job_record_t& job) {
+  if (kept_request(job)) return;
+  add_entries(job, entries_of({{kKeptRequest, to_text(request_fields(job))}}));
+}
+
 void restore_requests(const std::vector<JobId>& jobs) {
   for (const JobId id : jobs)
     if (job_record_t* job = find_job_record(id); job != nullptr) (void)restore_request(*job);

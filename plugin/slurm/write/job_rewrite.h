@@ -55,6 +55,11 @@ class RewrittenRequest {
 /// LockKind::kAct. Returns false if it owes none or Slurm rejects the request (the log says why).
 bool restore_request(job_record_t& job);
 
+/// A running job that was submitted with its present request will ask for it again after a requeue,
+/// whatever its parsed request says then: a growth raises that. Does nothing if it keeps a request
+/// already. Needs LockKind::kAct.
+void keep_request(job_record_t& job);
+
 /// Calls restore_request() for each of these jobs that still exists.
 void restore_requests(const std::vector<JobId>& jobs);
 

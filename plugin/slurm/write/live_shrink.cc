@@ -8,58 +8,12 @@
 #include <string>
 
 #include "lib/base/log.h"
-#include "plugin/slurm/release/differences.h"
-#include "plugin/slurm/release/lists.h"
 #include "plugin/slurm/stock/controller.h"
-#include "plugin/slurm/write/shrink_rules.h"
+#include "plugin/slurm/write/resize_facts.h"
 
 namespace rubato {
 
 namespace {
-
-std::vector<int> indices_in(bitstr_t* nodes) {
-  std::vector<int> found;
-  if (nodes == nullptr) return found;
-  for (int i = 0; i < bit_size(nodes); ++i)
-    if (bit_test(nodes, i)) found.push_back(i);
-  return found;
-}
-
-bool has_shared_gres(list_t* gres) {
-  if (gres == nullptr) return false;
-  bool shared = false;
-  for (ListWalk<gres_state_t> entries(gres); auto* entry = entries.next();)
-    shared = shared || gres_id_shared(entry->config_flags);
-  return shared;
-}
-
-// 22.05 sets db_index to "being stored" after each resize, and refuses updates until slurmdbd has
-// answered (job_mgr.c, job_post_resize_acctg and _update_job). Without slurmdbd no answer comes.
-bool waits_without_slurmdbd(const job_record_t& job) {
-  return job.db_index == NO_VAL64 && job.resize_time != 0 && !slurm_with_slurmdbd();
-}
-
-ShrinkFacts facts_of(const job_record_t& job) {
-  const job_record_t* const record = &job;  // for the macros
-  ShrinkFacts facts;
-  facts.running = IS_JOB_RUNNING(record);
-  facts.completing = IS_JOB_COMPLETING(record);
-  facts.suspended = IS_JOB_SUSPENDED(record);
-  facts.configuring = IS_JOB_CONFIGURING(record);
-  facts.resizing = IS_JOB_RESIZING(record);
-  facts.het = job.het_job_id != 0;
-  facts.cron = (job.bit_flags & CRON_JOB) != 0;
-  facts.stepmgr = release::has_stepmgr(job);
-  facts.arbitrary = (job.details->task_dist & SLURM_DIST_STATE_BASE) == SLURM_DIST_ARBITRARY;
-  facts.being_expanded = job.details->expanding_jobid != 0;
-  facts.shared_gpus = has_shared_gres(job.gres_list_alloc) || has_shared_gres(job.gres_list_req);
-  facts.saving = job.db_index == NO_VAL64 && !waits_without_slurmdbd(job);
-  facts.shrink_allowed = permit_job_shrink();
-  facts.nodes = indices_in(job.node_bitmap);
-  if (job.job_resrcs != nullptr) facts.core_nodes = indices_in(job.job_resrcs->node_bitmap);
-  if (job.batch_flag != 0) facts.batch_host = node_name_get_inx(job.batch_host);
-  return facts;
-}
 
 std::string taken(char* text) {
   std::string out = text != nullptr ? text : "";
@@ -101,17 +55,17 @@ Result<void> shrink_job(const JobKey& key, const std::vector<int>& keep, bool re
   std::vector<int> kept = keep;
   std::ranges::sort(kept);
   kept.erase(std::unique(kept.begin(), kept.end()), kept.end());
-  ShrinkFacts facts = facts_of(*job);
+  ResizeFacts facts = resize_facts(*job);
   if (std::string why = why_not_shrink(facts, kept); !why.empty()) return fail(std::move(why));
   const std::string before = job->nodes != nullptr ? job->nodes : "";
   const std::string hosts = hosts_of(kept, *job);
   const std::string spelled =
       other_spelling(hosts, node_record_table_ptr[kept.front()]->name,
                      job->details->req_nodes != nullptr ? job->details->req_nodes : "");
-  if (repair && waits_without_slurmdbd(*job)) job->db_index = 0;
+  if (repair) end_wait_without_slurmdbd(*job);
   const int code = update_nodes(*job, spelled);
-  if (repair && waits_without_slurmdbd(*job)) job->db_index = 0;
-  facts = facts_of(*job);
+  if (repair) end_wait_without_slurmdbd(*job);
+  facts = resize_facts(*job);
   if (facts.nodes == kept && facts.core_nodes == kept) {
     save_soon();
     log().info("shrank JobId={} from {} to {}", job->job_id, before, hosts);

@@ -52,12 +52,12 @@ def dependencies_of_gpu_jobs(c):
               f"{first} of the same name")
 
 
-# After an expansion stock Slurm 22.05 counts the CPUs and the memory of the first job wrongly.
-@scenario(cluster="authority", needs=["rubato"], negative=expansion_not_permitted, tables=False)
+@scenario(cluster="authority", needs=["rubato"], negative=expansion_not_permitted)
 def job_expansion_works(c):
-    """--dependency=expand still merges one CPU job into another while GPU jobs come and go
+    """--dependency=expand merges one CPU job into another while GPU jobs come and go
 
-    An admin sees: NumCPUs and NodeList of the first job grow.
+    An admin sees: NumCPUs and NodeList of the first job grow, and CPUAlloc of each node counts its CPUs;
+    stock Slurm books them all on the first node (common/job_resources.c).
     """
     def helper(options):
         answer = c.cmd(f"salloc --no-shell -J scenario {options}")
@@ -70,6 +70,8 @@ def job_expansion_works(c):
     c.expect(lambda: (c.job(base).get("NumCPUs"), c.job(base).get("NodeList")), ("5", "n[1-2]"),
              f"5 CPUs of job {base} on both nodes", 5)
     c.wait_state(gpu, "COMPLETED", 10)
+    taken = [int(c.nodes()[name]["CPUAlloc"]) for name in ("n1", "n2")]
+    check(taken == [2, 3], "2 CPUs of n1 and 3 of n2", taken)
 
 
 @scenario(cluster="authority", needs=["rubato"], negative=three_licences)

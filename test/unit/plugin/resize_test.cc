@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "plugin/select/gate.h"
 #include "test/support/build_snapshot.h"
 #include "test/support/fake_core.h"
 
@@ -24,6 +25,8 @@ class ResizerTest : public ::testing::Test {
     core().signals = core().requeues = core().made_eligible = 0;
     core().requeue_error.clear();
     core().shrunk_to.clear();
+    core().grown_by.clear();
+    core().growth_error.clear();
     core().shutting_down = false;
     key_ = add_consenting(snapshot_).key;
   }
@@ -64,7 +67,8 @@ class ResizerTest : public ::testing::Test {
   std::shared_ptr<const Clock> clock_ = std::make_shared<SystemClock>();
   AuditLog audit_{"/dev/null", clock_};
   LockTimes times_{clock_};
-  Resizer resizer_{audit_, times_};
+  Gate gate_;
+  Resizer resizer_{gate_, audit_, times_};
   Snapshot snapshot_ = make_cluster({{"a100", 8}});
   Plan plan_;
   Memory& memory_ = plan_.memory;
@@ -153,6 +157,39 @@ TEST_F(ResizerTest, GivesBackNodesAtOnceWithoutASignal) {
   EXPECT_EQ(restart().step, ResizeStep::kDone);
 }
 
+// A job that gets GPUs loses nothing: it has no signal and no lead time.
+TEST_F(ResizerTest, GetsGpusAtOnce) {
+  make_live({{0, 4}});
+  say(ResizeRequest{.gpus = 8});
+  act_at(kNow);
+  EXPECT_EQ(core().signals, 0);
+  ASSERT_EQ(core().grown_by.size(), 1);
+  EXPECT_EQ(core().grown_by[0].node, 0);
+  EXPECT_EQ(core().grown_by[0].gpus, 4);
+  EXPECT_EQ(core().grown_type, "a100");
+  EXPECT_EQ(restart().step, ResizeStep::kDone);
+}
+
+TEST_F(ResizerTest, TheRoundsGrowthIsWhereItsPlanSays) {
+  make_live({{0, 4}});
+  decide(ChangeAction::kGrow, 8);
+  plan_.changes[0].shares = {snapshot_.jobs[0].allocation[0], test::share_of(snapshot_, 1, 4)};
+  act_at(kNow);
+  ASSERT_EQ(core().grown_by.size(), 1);
+  EXPECT_EQ(core().grown_by[0].node, 1);
+  EXPECT_EQ(restart().step, ResizeStep::kDone);
+  EXPECT_TRUE(restart().by_round);
+}
+
+TEST_F(ResizerTest, AGrowthThatSlurmRefusesLeavesTheJobAsItIs) {
+  make_live({{0, 4}});
+  core().growth_error = "association or QOS limit";
+  say(ResizeRequest{.gpus = 8});
+  act_at(kNow);
+  EXPECT_EQ(restart().step, ResizeStep::kFailed);
+  EXPECT_EQ(restart().words, "Slurm gives it no more: association or QOS limit");
+}
+
 TEST_F(ResizerTest, WithdrawnConsentKeepsTheNodes) {
   make_live({{0, 4}, {1, 4}});
   say(ResizeRequest{.gpus = 4});
@@ -216,7 +253,7 @@ TEST_F(ResizerTest, AChangeThatWaitsForOthersAndABatchAreLeft) {
 TEST_F(ResizerTest, ARequeueThatTheStateFileMissedGoesOn) {
   say(ResizeRequest{.gpus = 4});
   act_at(kNow);
-  Resizer next(audit_, times_);
+  Resizer next(gate_, audit_, times_);
   next.resume(memory_, kNow + 100);
   EXPECT_EQ(restart().step, ResizeStep::kRequeued);
   EXPECT_EQ(restart().requeued, kNow + 100);

@@ -58,18 +58,27 @@ TEST(AskedShrink, KeepsTheFirstNodeAlthoughOthersFitBetter) {
   EXPECT_EQ(kept(snapshot, job, 2), (Nodes{0}));
   EXPECT_EQ(kept(snapshot, job, 6), (Nodes{0, 1}));
   EXPECT_EQ(why(snapshot, job, 4),
-            "4 GPUs: with whole nodes, the first among them, it can have 2, 6");
+            "4 GPUs: with whole nodes, that of its batch script among them, it can have 2, 6");
+}
+
+// It grew to a lower node since its start.
+TEST(AskedShrink, KeepsTheNodeOfItsBatchScript) {
+  Snapshot snapshot = three_nodes();
+  Job& job = add_live(snapshot, {4, 4, 4});
+  job.batch_node = NodeIndex{1};
+  EXPECT_EQ(kept(snapshot, job, 4), (Nodes{1}));
+  EXPECT_EQ(kept(snapshot, job, 8), (Nodes{0, 1}));
 }
 
 TEST(AskedShrink, SaysWhyNot) {
   Snapshot snapshot = three_nodes();
   Job& job = add_live(snapshot, {4, 4});
-  EXPECT_EQ(why(snapshot, job, 8),
-            "it has 8 GPUs; while it runs it can only get fewer, for more it must restart");
+  EXPECT_EQ(why(snapshot, job, 8), "it has 8 GPUs; this is no shrink");
   job.hints->sizes = GpuSizes({{2, 2}, {8, 8}});
   EXPECT_EQ(why(snapshot, job, 4), "4 GPUs: not one of its sizes, 2,8");
-  EXPECT_EQ(why(snapshot, job, 2),
-            "2 GPUs: at none of its sizes can it keep whole nodes, the first among them");
+  EXPECT_EQ(
+      why(snapshot, job, 2),
+      "2 GPUs: at none of its sizes can it keep whole nodes, that of its batch script among them");
   job.hints->resize = Resize::kRestart;
   EXPECT_NE(why(snapshot, job, 2).find("resize=live"), std::string::npos);
   job.hints.reset();

@@ -10,6 +10,7 @@
 #include "lib/hints/message.h"
 #include "lib/json/record_writer.h"
 #include "lib/policy/algorithms/growth_cap.h"
+#include "lib/policy/asked_growth.h"
 #include "lib/policy/asked_resize.h"
 #include "lib/policy/asked_shrink.h"
 #include "tools/rubato/resize/resize_records.h"
@@ -108,12 +109,32 @@ Result<ResizeAnswer> planned_live(const Job& job, const Snapshot& snapshot, int 
                       .lead = checkpoint.consents() ? checkpoint.lead : 0};
 }
 
+/// What it gets beside its own.
+Result<ResizeAnswer> planned_growth(const Job& job, const Snapshot& snapshot, const Models& models,
+                                    const Config& config, int gpus) {
+  const auto added = nodes_added(snapshot, models, config, job, gpus, snapshot.taken);
+  if (!added) return tl::unexpected(added.error());
+  std::vector<std::string> nodes = names_of(job.allocation, snapshot);
+  const std::vector<std::string> more = names_of(*added, snapshot);
+  for (const std::string& name : more)
+    if (std::ranges::find(nodes, name) == nodes.end()) nodes.push_back(name);
+  return ResizeAnswer{.job = job.key.id,
+                      .step = "possible",
+                      .how = "live",
+                      .from = held_gpus(job),
+                      .gpus = gpus,
+                      .nodes = std::move(nodes),
+                      .added_nodes = more};
+}
+
 /// What slurmctld will test again.
 Result<ResizeAnswer> planned(const Job& job, const Snapshot& snapshot, const Models& models,
                              const Config& config, const Options& options) {
   const int gpus = options.gpus;
   const int from = held_gpus(job);
   if (from == gpus) return fail(fmt::format("it has {} already", gpus_text(gpus, "")));
+  if (gpus > from && (options.live || (!options.restart && grows_live(job, gpus))))
+    return planned_growth(job, snapshot, models, config, gpus);
   if (options.live || (!options.restart && shrinks_live(job, gpus)))
     return planned_live(job, snapshot, gpus);
   if (const std::string why = why_never_restarted(job); !why.empty()) return fail(why);
@@ -142,10 +163,12 @@ int print(const Globals& globals, const Snapshot& snapshot, const ResizeAnswer& 
   return kOk;
 }
 
-/// What became of the last request for the job since `asked`; nullopt if nothing shows yet.
-std::optional<AskedResize> restart_of(const PublishedPlan& published, JobId job, Seconds asked) {
+/// What became of the last request for the job since `asked`; nullopt if nothing shows yet. An
+/// earlier one may be of the same second.
+std::optional<AskedResize> restart_of(const PublishedPlan& published, JobId job, int gpus,
+                                      Seconds asked) {
   for (const AskedResize& restart : published.plan.memory.asked_resizes)
-    if (restart.job.id == job && restart.asked >= asked) return restart;
+    if (restart.job.id == job && restart.gpus == gpus && restart.asked >= asked) return restart;
   return std::nullopt;
 }
 
@@ -159,11 +182,12 @@ void tell(const AskedResize& restart) {
 }
 
 /// Waits until the change is over.
-Result<AskedResize> follow(const Globals& globals, const Site& site, JobId job, Seconds asked) {
+Result<AskedResize> follow(const Globals& globals, const Site& site, JobId job, int gpus,
+                           Seconds asked) {
   std::optional<ResizeStep> told;
   for (;;) {
     const auto published = read_plan(site);
-    const auto restart = published ? restart_of(*published, job, asked) : std::nullopt;
+    const auto restart = published ? restart_of(*published, job, gpus, asked) : std::nullopt;
     if (restart && restart->over()) return *restart;
     if (restart && told != restart->step) {
       told = restart->step;
@@ -188,7 +212,7 @@ int send(const Globals& globals, const Site& site, const Snapshot& snapshot, con
   answer.step = "asked";
   if (options.no_wait)
     return print(globals, snapshot, answer, fmt::format("Job {}: asked.", options.job));
-  const auto ended = follow(globals, site, answer.job, asked);
+  const auto ended = follow(globals, site, answer.job, options.gpus, asked);
   if (!ended) return failure(globals, kUnreachable, ended.error().text);
   if (ended->step == ResizeStep::kFailed)
     return failure(globals, kFailed, fmt::format("job {}: {}", options.job, ended->words));
@@ -204,6 +228,10 @@ int send(const Globals& globals, const Site& site, const Snapshot& snapshot, con
 }
 
 std::string plan_text(const std::string& job, const ResizeAnswer& answer) {
+  if (answer.how == "live" && answer.gpus > answer.from)
+    return fmt::format("Job {} has {}. While it runs it gets {} more on {}.", job,
+                       gpus_text(answer.from, ""), answer.gpus - answer.from,
+                       fmt::join(answer.added_nodes, ","));
   if (answer.how == "live")
     return fmt::format(
         "Job {} has {}. With {} it keeps {}: {}{} {} back.", job, gpus_text(answer.from, ""),
@@ -246,7 +274,8 @@ std::function<int()> setup(CommandLine& line, const Globals& globals) {
   auto options = std::make_shared<Options>();
   line.argument("JOBID", options->job, "A running job or array task");
   line.number("--gpus", options->gpus, 1, kMaxGpus, "N", "Number of GPUs that it is to have");
-  line.flag("--live", options->live, "Take whole nodes from the job while it runs");
+  line.flag("--live", options->live,
+            "Give the job GPUs, or take whole nodes from it, while it runs");
   line.flag("--restart", options->restart, "Stop the job, and start it again from its checkpoint");
   line.flag("--dry-run", options->dry_run, "Tell what would happen; change nothing");
   line.flag("--no-wait", options->no_wait, "Do not wait until the job runs again");

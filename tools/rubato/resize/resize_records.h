@@ -21,6 +21,7 @@ struct ResizeAnswer {
   std::string gpu_type{};
   std::vector<std::string> nodes{};
   std::vector<std::string> freed_nodes{};
+  std::vector<std::string> added_nodes{};
   Seconds lead = 0;
   Seconds stopped = 0;
 };
@@ -44,6 +45,8 @@ void describe(Visitor& v, R& answer) {
   v.note("nodes", "its place afterwards");
   v.texts("freed_nodes", answer.freed_nodes);
   v.note("freed_nodes", "live: the nodes that it gives back");
+  v.texts("added_nodes", answer.added_nodes);
+  v.note("added_nodes", "live: the nodes on which it gets more; some may be its own");
   v.number("lead_s", answer.lead, kMaxSamples, kAlways);
   v.note("lead_s", "time between the checkpoint signal and the requeue or the loss of nodes");
   v.number("stopped_s", answer.stopped, kMaxSamples);

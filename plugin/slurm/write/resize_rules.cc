@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "plugin/slurm/write/shrink_rules.h"
+#include "plugin/slurm/write/resize_rules.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@ namespace rubato {
 
 namespace {
 
-const char* why_not_now(const ShrinkFacts& job) {
+const char* why_not_now(const ResizeFacts& job) {
   if (!job.running) return "it does not run";
   if (job.completing) return "it is completing";
   if (job.suspended) return "it is suspended";
@@ -20,8 +20,7 @@ const char* why_not_now(const ShrinkFacts& job) {
   return nullptr;
 }
 
-const char* why_never(const ShrinkFacts& job) {
-  if (!job.shrink_allowed) return "SchedulerParameters has disable_job_shrink";
+const char* why_never(const ResizeFacts& job) {
   if (job.het) return "it is part of a heterogeneous job";
   if (job.cron) return "it is a job of scrontab";
   if (job.stepmgr) return "its steps are managed by slurmstepd (--stepmgr)";
@@ -30,9 +29,23 @@ const char* why_never(const ShrinkFacts& job) {
   return nullptr;
 }
 
+// The GRES records of a step of two kinds get one array between them when Slurm moves them
+// (gres_ctld.c, gres_ctld_step_state_rebase), and both free it.
+const char* why_never_grows(const ResizeFacts& job) {
+  if (job.prolog_first)
+    return "it grows only by a restart: PrologFlags=Alloc, Contain or X11, or PrologSlurmctld, "
+           "must "
+           "prepare each node of a job before its steps";
+  if (job.whole_nodes) return "it has whole nodes (--exclusive)";
+  if (job.gpu_types.size() > 1) return "it holds GPUs of several types";
+  if (job.mixed_step) return "a step of it uses GRES of several kinds";
+  return nullptr;
+}
+
 }  // namespace
 
-std::string why_not_shrink(const ShrinkFacts& job, const std::vector<int>& keep) {
+std::string why_not_shrink(const ResizeFacts& job, const std::vector<int>& keep) {
+  if (!job.shrink_allowed) return "SchedulerParameters has disable_job_shrink";
   if (const char* why = why_never(job)) return why;
   if (const char* why = why_not_now(job)) return why;
   if (job.nodes != job.core_nodes) return "its records name different nodes";
@@ -41,6 +54,18 @@ std::string why_not_shrink(const ShrinkFacts& job, const std::vector<int>& keep)
   if (keep == job.nodes) return "it would keep all of its nodes";
   if (job.batch_host >= 0 && !std::ranges::binary_search(keep, job.batch_host))
     return "it must keep the node of its batch script";
+  return "";
+}
+
+std::string why_not_grow(const ResizeFacts& job, const std::string& gpu_type) {
+  if (const char* why = why_never(job)) return why;
+  if (const char* why = why_never_grows(job)) return why;
+  if (const char* why = why_not_now(job)) return why;
+  if (job.nodes.empty() || job.nodes != job.core_nodes) return "its records name different nodes";
+  if (job.gpu_types.empty()) return "it holds no GPU";
+  if (job.gpu_types.front() != gpu_type)
+    return fmt::format("it holds GPUs of type {}, and those to add are {}", job.gpu_types.front(),
+                       gpu_type);
   return "";
 }
 
