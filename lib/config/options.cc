@@ -248,7 +248,8 @@ constexpr std::pair<const char*, const char*> kTexts[] = {
     {"GrowthCap",
      "For the same mode: one number that counts for each QOS by itself, or QOS as in sacctmgr, "
      "each "
-     "with its number, separated by commas; a QOS that is not named has no maximum then. Jobs that "
+     "with its number, separated by commas; a QOS that is not named has no maximum then. A job "
+     "counts from its submitted request, also while it runs at another size. Jobs that "
      "hold more keep what they have. Without this line there is no maximum; with 0 no job gets "
      "more "
      "than it requests."},

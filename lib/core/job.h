@@ -106,8 +106,8 @@ struct Job {
   int rank = 0;            ///< position in Slurm's own order, from 0; pending jobs only
   Seconds eligible = 0;    ///< when it became eligible
   Seconds time_limit = 0;  ///< seconds; kForever without one
-  Request request;
-  int restarts = 0;  ///< how often Slurm has requeued it
+  Request request;         ///< as submitted, also while it runs at another size
+  int restarts = 0;        ///< how often Slurm has requeued it
   /// The hints of the job, completed by its JobType= line; none without hints. Also none if the
   /// comment is wrong; `hint_error` gives the reason.
   std::optional<ResolvedHints> hints;

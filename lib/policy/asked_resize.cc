@@ -56,9 +56,7 @@ void pin(Job& job, int gpus, const std::string& gpu_type) {
   if (auto sized = at_size(job, gpus, gpu_type)) job = *std::move(sized);
   job.rank = std::numeric_limits<int>::min();
   job.priority_set = true;
-  if (!job.hints) return;
-  job.hints->sizes = GpuSizes({{gpus, gpus}});
-  job.hints->request_gpus = gpus;
+  if (job.hints) job.hints->sizes = GpuSizes({{gpus, gpus}});
 }
 
 // Holds the place of a job after its nodes are free and before it is eligible.
@@ -71,6 +69,7 @@ Job obstacle(const AskedResize& restart, std::vector<NodeShare> shares, Seconds 
   job.end_limit = restart.due;
   job.time_limit = restart.due - now;
   job.allocation = std::move(shares);
+  job.request.gpus = held_gpus(job);
   return job;
 }
 

@@ -331,8 +331,8 @@ std::map<std::string, QosGrowth> growth_after(const RoundInput& input,
       growth[job.qos].kept += beyond;
   }
   for (const Job& job : input.snapshot.jobs) {
-    if (job.state == JobState::kRunning && !traded.contains(job.key))
-      growth[job.qos].kept += beyond_request(job, held_gpus(job));
+    if (traded.insert(job.key).second)
+      growth[job.qos].kept += beyond_request(job, claimed_gpus(input.snapshot.memory, job));
   }
   return growth;
 }

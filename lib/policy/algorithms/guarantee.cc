@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "lib/core/resize_request.h"
+#include "lib/policy/algorithms/growth_cap.h"
 
 namespace rubato {
 
@@ -14,7 +14,7 @@ bool is_guaranteed(const Config& config, const Job& job) {
 double promised_goodput(const RoundInput& input, const Job& job,
                         const std::vector<std::string>& types) {
   if (!is_guaranteed(input.config, job)) return 0;
-  const auto own = static_cast<int>(requested_gpus(job));
+  const int own = submitted_gpus(job);
   double least = 0;
   for (const std::string& type : types) {
     if (!accepts_type(job, type)) continue;

@@ -144,6 +144,28 @@ RequestFields request_fields(const job_record_t& job) {
   return fields;
 }
 
+void set_numbers(job_record_t& job, const RequestFields& fields) noexcept {
+  job_details_t& details = *job.details;
+  details.min_nodes = fields.min_nodes;
+  details.max_nodes = fields.max_nodes;
+  details.num_tasks = fields.tasks;
+  details.min_cpus = fields.min_cpus;
+  details.orig_min_cpus = fields.orig_min_cpus;
+  details.max_cpus = fields.max_cpus;
+  details.orig_max_cpus = fields.orig_max_cpus;
+  details.pn_min_cpus = static_cast<std::uint16_t>(fields.node_cpus);
+  details.orig_pn_min_cpus = static_cast<std::uint16_t>(fields.orig_node_cpus);
+  details.cpus_per_task = static_cast<std::uint16_t>(fields.task_cpus);
+  details.orig_cpus_per_task = static_cast<std::uint16_t>(fields.orig_task_cpus);
+  details.ntasks_per_node = static_cast<std::uint16_t>(fields.tasks_per_node);
+  details.pn_min_memory = fields.memory;
+  details.orig_pn_min_memory = fields.orig_memory;
+  if (fields.memory_said)
+    job.bit_flags |= JOB_MEM_SET;
+  else
+    job.bit_flags &= ~JOB_MEM_SET;
+}
+
 bool has_request(const job_record_t& job, const RequestFields& fields) noexcept {
   const auto same = [](const char* text, const std::string& wanted) {
     return wanted == (text != nullptr ? text : "");

@@ -42,6 +42,9 @@ struct RequestFields {
 
 [[nodiscard]] RequestFields request_fields(const job_record_t& job);
 
+/// Writes the numbers of `fields`. The texts, which need Slurm's memory, stay.
+void set_numbers(job_record_t& job, const RequestFields& fields) noexcept;
+
 /// True if request_fields(job) equals `fields`. Allocates nothing.
 [[nodiscard]] bool has_request(const job_record_t& job, const RequestFields& fields) noexcept;
 

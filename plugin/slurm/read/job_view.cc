@@ -155,6 +155,32 @@ int threads_used(const job_details_t& details, int threads) {
   return std::max(threads, 1);
 }
 
+Request read_request(const job_record_t& job, const part_record_t& part,
+                     const gres_job_state_t* gpu, MiB whole_memory) {
+  const job_details_t& details = *job.details;
+  Request request;
+  request.min_nodes = static_cast<int>(std::max<std::uint32_t>(details.min_nodes, 1));
+  request.min_nodes = std::max(request.min_nodes, static_cast<int>(part.min_nodes));
+  if (details.max_nodes != 0 && details.max_nodes < NO_VAL16)
+    request.max_nodes = static_cast<int>(details.max_nodes);
+  if (part.max_nodes < NO_VAL16) {
+    const auto limit = static_cast<int>(part.max_nodes);
+    request.max_nodes = request.max_nodes == 0 ? limit : std::min(request.max_nodes, limit);
+  }
+  request.threads = threads_used(details, threads_of(part));
+  request.cores = static_cast<int>(std::max<std::uint32_t>(details.min_cpus, 1));
+  request.cores_per_node = std::max(1, to_int(details.pn_min_cpus));
+  request.fixed_nodes = details.max_nodes != 0 && details.max_nodes == details.min_nodes;
+  request.tasks = to_int(details.num_tasks);
+  request.tasks_per_node = to_int(details.ntasks_per_node);
+  request.cores_per_task = std::max(1, to_int(details.cpus_per_task));
+  request.whole_nodes =
+      release::wants_whole_nodes(details) || part.max_share == 0 || details.core_spec == 0;
+  if (gpu != nullptr) set_gpus(job, *gpu, request);
+  set_memory(job, part, gpu, whole_memory, request);
+  return request;
+}
+
 bool in_managed_group(const job_record_t& job, const Config& config) {
   if (config.managed_accounts.empty() && config.managed_qos.empty()) return true;
   return config.manages_group(job.account != nullptr ? job.account : "",
@@ -196,6 +222,17 @@ const char* why_unmanaged(const job_record_t& job, const part_record_t& part,
   return nullptr;
 }
 
+Request request_of(const job_record_t& job, const part_record_t& part, MiB whole_memory) {
+  return read_request(job, part, gpu_request(job.gres_list_req), whole_memory);
+}
+
+Request submitted_request_of(const job_record_t& job, const part_record_t& part, MiB whole_memory) {
+  std::optional<RequestFields> kept = kept_request(job);
+  if (!kept) return request_of(job, part, whole_memory);
+  const SubmittedRecord submitted(job, gpu_request(job.gres_list_req), *kept);
+  return read_request(submitted.job, part, &submitted.gpu, whole_memory);
+}
+
 MiB whole_memory_of(const part_record_t& part) {
   const bool counted = (slurm_conf.select_type_param & CR_MEMORY) != 0;
   if (!counted || part.def_mem_per_cpu != 0 || slurm_conf.def_mem_per_cpu != 0 ||
@@ -210,32 +247,6 @@ MiB whole_memory_of(const part_record_t& part) {
     least = least == 0 ? memory : std::min(least, memory);
   }
   return least;
-}
-
-Request request_of(const job_record_t& job, const part_record_t& part, MiB whole_memory) {
-  const job_details_t& details = *job.details;
-  Request request;
-  request.min_nodes = static_cast<int>(std::max<std::uint32_t>(details.min_nodes, 1));
-  request.min_nodes = std::max(request.min_nodes, static_cast<int>(part.min_nodes));
-  if (details.max_nodes != 0 && details.max_nodes < NO_VAL16)
-    request.max_nodes = static_cast<int>(details.max_nodes);
-  if (part.max_nodes < NO_VAL16) {
-    const auto limit = static_cast<int>(part.max_nodes);
-    request.max_nodes = request.max_nodes == 0 ? limit : std::min(request.max_nodes, limit);
-  }
-  request.threads = threads_used(details, threads_of(part));
-  request.cores = static_cast<int>(std::max<std::uint32_t>(details.min_cpus, 1));
-  request.cores_per_node = std::max(1, to_int(details.pn_min_cpus));
-  request.fixed_nodes = details.max_nodes != 0 && details.max_nodes == details.min_nodes;
-  request.tasks = to_int(details.num_tasks);
-  request.tasks_per_node = to_int(details.ntasks_per_node);
-  request.cores_per_task = std::max(1, to_int(details.cpus_per_task));
-  request.whole_nodes =
-      release::wants_whole_nodes(details) || part.max_share == 0 || details.core_spec == 0;
-  const gres_job_state_t* gpu = gpu_request(job.gres_list_req);
-  if (gpu != nullptr) set_gpus(job, *gpu, request);
-  set_memory(job, part, gpu, whole_memory, request);
-  return request;
 }
 
 Seconds time_limit_of(const job_record_t& job, const part_record_t& part) {

@@ -24,6 +24,10 @@ namespace rubato {
 [[nodiscard]] Request request_of(const job_record_t& job, const part_record_t& part,
                                  MiB whole_memory);
 
+/// The same of a running job as it was submitted, whatever size it was started at.
+[[nodiscard]] Request submitted_request_of(const job_record_t& job, const part_record_t& part,
+                                           MiB whole_memory);
+
 /// The minimum memory of a node of `part`, if jobs without a memory request get all of it; else 0.
 [[nodiscard]] MiB whole_memory_of(const part_record_t& part);
 

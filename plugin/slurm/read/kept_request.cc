@@ -1,11 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "plugin/slurm/read/kept_request.h"
 
+#include <charconv>
 #include <cstring>
+#include <string_view>
 
+#include "lib/hints/facts.h"
 #include "lib/hints/task_variables.h"
 
 namespace rubato {
+
+namespace {
+
+char* text_or_null(std::string& text) { return text.empty() ? nullptr : text.data(); }
+
+std::uint64_t gpus_of(const std::string& tres) {
+  return static_cast<std::uint64_t>(gpus_in(tres).count);
+}
+
+// The number in "gres:gpu:4000", MiB.
+std::uint64_t memory_of(std::string_view tres) {
+  const std::size_t at = tres.find_last_of(":=");
+  std::uint64_t memory = 0;
+  if (at != std::string_view::npos)
+    std::from_chars(tres.data() + at + 1, tres.data() + tres.size(), memory);
+  return memory;
+}
+
+}  // namespace
 
 std::optional<RequestFields> kept_request(const job_record_t& job) {
   const job_details_t& details = *job.details;
@@ -16,6 +38,21 @@ std::optional<RequestFields> kept_request(const job_record_t& job) {
       return request_fields_from(entry + length + 1);
   }
   return std::nullopt;
+}
+
+SubmittedRecord::SubmittedRecord(const job_record_t& now, const gres_job_state_t* gpu_now,
+                                 RequestFields& fields)
+    : job(now), details(*now.details), gpu(gpu_now != nullptr ? *gpu_now : gres_job_state_t{}) {
+  job.details = &details;
+  set_numbers(job, fields);
+  job.tres_per_job = text_or_null(fields.per_job);
+  job.tres_per_node = text_or_null(fields.per_node);
+  job.tres_per_task = text_or_null(fields.per_task);
+  job.mem_per_tres = text_or_null(fields.memory_per_gpu);
+  gpu.gres_per_job = gpus_of(fields.per_job);
+  gpu.gres_per_node = gpus_of(fields.per_node);
+  gpu.gres_per_task = gpus_of(fields.per_task);
+  gpu.mem_per_gres = memory_of(fields.memory_per_gpu);
 }
 
 const char* why_size_is_bound(const job_record_t& job) {

@@ -76,7 +76,9 @@ class SnapshotPass {
   [[nodiscard]] static Victims victims_of(const SlurmQueueEntry& entry);
   [[nodiscard]] const StockPlan* stock_plan(const job_record_t& job);
   Request asked_of(const job_record_t& job, const part_record_t& part) {
-    Request request = request_of(job, part, whole_memory(&part));
+    const MiB memory = whole_memory(&part);
+    Request request =
+        is_running(job) ? submitted_request_of(job, part, memory) : request_of(job, part, memory);
     if (config_.off(Mechanism::kThreads)) request.threads = 1;
     return request;
   }

@@ -20,28 +20,6 @@ namespace rubato {
 
 namespace {
 
-void write_numbers(job_record_t& job, const RequestFields& fields) {
-  job_details_t& details = *job.details;
-  details.min_nodes = fields.min_nodes;
-  details.max_nodes = fields.max_nodes;
-  details.num_tasks = fields.tasks;
-  details.min_cpus = fields.min_cpus;
-  details.orig_min_cpus = fields.orig_min_cpus;
-  details.max_cpus = fields.max_cpus;
-  details.orig_max_cpus = fields.orig_max_cpus;
-  details.pn_min_cpus = static_cast<std::uint16_t>(fields.node_cpus);
-  details.orig_pn_min_cpus = static_cast<std::uint16_t>(fields.orig_node_cpus);
-  details.cpus_per_task = static_cast<std::uint16_t>(fields.task_cpus);
-  details.orig_cpus_per_task = static_cast<std::uint16_t>(fields.orig_task_cpus);
-  details.ntasks_per_node = static_cast<std::uint16_t>(fields.tasks_per_node);
-  details.pn_min_memory = fields.memory;
-  details.orig_pn_min_memory = fields.orig_memory;
-  if (fields.memory_said)
-    job.bit_flags |= JOB_MEM_SET;
-  else
-    job.bit_flags &= ~JOB_MEM_SET;
-}
-
 // An unset field is 0 in a record and NO_VAL in slurmctld's validation.
 template <typename Number>
 Number said(Number value, Number unsaid) {
@@ -158,13 +136,13 @@ void write_texts(job_record_t& job, const RequestFields& fields) noexcept {
 Parsed write_request(job_record_t& job, part_record_t& part, const RequestFields& fields,
                      const RequestFields& before) noexcept {
   write_texts(job, fields);
-  write_numbers(job, fields);
+  set_numbers(job, fields);
   list_t* parsed = nullptr;
   const Parsed read = parse_gres(job, parsed);
   if (!read.good()) {
     FREE_NULL_LIST(parsed);
     write_texts(job, before);
-    write_numbers(job, before);
+    set_numbers(job, before);
     return read;
   }
   FREE_NULL_LIST(job.gres_list_req);
@@ -238,7 +216,7 @@ Result<std::unique_ptr<RewrittenRequest>> RewrittenRequest::make(
 Result<void> RewrittenRequest::write(const Job& asked, const Job& planned) {
   const RequestFields fields = fields_at(saved_->fields, asked.request, planned.request);
   write_texts(job_, fields);
-  write_numbers(job_, fields);
+  set_numbers(job_, fields);
   if (const Parsed parsed = parse_gres(job_, job_.gres_list_req); !parsed.good())
     return fail(trouble_of(parsed));
   count_tres(job_, part_);
@@ -278,7 +256,7 @@ void RewrittenRequest::put_back() noexcept {
   FREE_NULL_LIST(job_.gres_list_req_accum);
   job_.gres_list_req_accum = saved.gres_sum;
   std::copy(saved.tres.begin(), saved.tres.end(), job_.tres_req_cnt);
-  write_numbers(job_, saved.fields);
+  set_numbers(job_, saved.fields);
   job_.total_cpus = saved.total_cpus;
   job_.cpu_cnt = saved.cpu_cnt;
   job_.node_cnt_wag = saved.node_cnt_wag;

@@ -159,5 +159,37 @@ TEST(JobRequest, it_is_found_in_the_environment_of_the_job) {
   EXPECT_EQ(*kept_request(job), four_tasks());
 }
 
+// Started with 2 GPUs a node on 2 nodes, submitted with 4 GPUs in all and 5000 MiB for each.
+TEST(JobRequest, a_job_at_another_size_is_read_as_submitted) {
+  RequestFields submitted = four_tasks();
+  submitted.memory = submitted.orig_memory = 0;
+  submitted.memory_said = false;
+  submitted.memory_per_gpu = "gres:gpu:5000";
+  job_details_t details{};
+  job_record_t job{};
+  job.details = &details;
+  job.job_id = 7;
+  details.min_nodes = details.max_nodes = details.num_tasks = 2;
+  details.min_cpus = 2;
+  std::string per_node = "gres:gpu:2";
+  job.tres_per_node = per_node.data();
+  job.bit_flags = JOB_MEM_SET;
+  gres_job_state_t gpu{};
+  gpu.gres_per_node = 2;
+  gpu.cpus_per_gres = 3;
+  const job_details_t details_before = details;
+  SubmittedRecord read(job, &gpu, submitted);
+  EXPECT_EQ(request_fields(read.job), submitted);
+  EXPECT_EQ(read.job.job_id, 7U);
+  EXPECT_EQ(read.gpu.gres_per_job, 4U);
+  EXPECT_EQ(read.gpu.gres_per_node, 0U);
+  EXPECT_EQ(read.gpu.mem_per_gres, 5000U);
+  EXPECT_EQ(read.gpu.cpus_per_gres, 3) << "a start at another size leaves it";
+  EXPECT_EQ(job.details->num_tasks, details_before.num_tasks) << "the record stays";
+  EXPECT_EQ(gpu.gres_per_node, 2U);
+  const SubmittedRecord on_cpus(job, nullptr, submitted);
+  EXPECT_EQ(on_cpus.gpu.gres_per_job, 4U) << "a job that runs on CPUs now";
+}
+
 }  // namespace
 }  // namespace rubato

@@ -79,6 +79,47 @@ TEST(GrowthCap, WhatOthersHoldCounts) {
   EXPECT_TRUE(round_of(snapshot, {{"", 1}}).changes.empty());
 }
 
+// The hints keep the submitted size, whatever the request says.
+TEST(GrowthCap, CountsFromTheSubmittedSize) {
+  Snapshot snapshot = growing_jobs(2);
+  snapshot.jobs[1].request.gpus = 2;
+  snapshot.jobs[1].hints->request_gpus = 1;
+  snapshot.jobs[1].hints->resize = Resize::kNone;
+  EXPECT_EQ(round_of(snapshot, {{"", 7}}).changes.at(0).gpus, 8);
+  EXPECT_LT(round_of(snapshot, {{"", 6}}).changes.at(0).gpus, 8);
+  snapshot.jobs[0].hints->request_gpus = 8;
+  EXPECT_EQ(round_of(snapshot, {{"", 1}}).changes.at(0).gpus, 8) << "it only returns to its size";
+}
+
+// On request it becomes as large as the cap allows; no other job may grow meanwhile.
+TEST(GrowthCap, AChangeThatIsUnderWayCounts) {
+  for (const ResizeStep step : {ResizeStep::kSaving, ResizeStep::kRequeued, ResizeStep::kFailed}) {
+    Snapshot snapshot = growing_jobs(2);
+    snapshot.jobs[1].hints->request_gpus = 2;
+    AskedResize resize;
+    resize.job = snapshot.jobs[1].key;
+    resize.gpus = 8;
+    resize.from = 2;
+    resize.step = step;
+    resize.since = resize.asked = kNow;
+    resize.due = kNow + 60;
+    resize.shares = {test::share_of(snapshot, NodeIndex{1}, 8)};
+    snapshot.memory.asked_resizes = {resize};
+    if (step == ResizeStep::kRequeued) {
+      Job& job = snapshot.jobs[1];
+      job.state = JobState::kPending;
+      job.allocation.clear();
+      job.restarts = 1;
+      job.node_set = 0;
+      job.block = Block::kOther;  // its last run is completing
+    }
+    const Plan plan = round_of(snapshot, {{"", 6}});
+    const bool over = step == ResizeStep::kFailed;
+    EXPECT_EQ(plan.changes.size(), over ? 1U : 0U) << to_string(step);
+    EXPECT_EQ(round_of(snapshot, {{"", 12}}).changes.size(), over ? 2U : 1U) << to_string(step);
+  }
+}
+
 TEST(GrowthCap, AWaitingJobStartsWithinTheCap) {
   Snapshot snapshot = growing_jobs(1);
   Job waits = snapshot.jobs[0];

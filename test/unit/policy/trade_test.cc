@@ -413,6 +413,20 @@ TEST(Trade, AJobBidsOnlyForNodesWhereItMayRun) {
   }
   const Plan plan = round_of(snapshot);
   ASSERT_EQ(plan.starts.size(), 1U);
+// It was submitted with 2 GPUs and runs on 8 now: 2 are what it is promised.
+TEST(Trade, AGuaranteeIsThatOfTheSubmittedSize) {
+  for (const int submitted : {2, 8}) {
+    Snapshot snapshot = make_cluster({{"slow", 8}});
+    Job& longer = running(snapshot, {share_of(snapshot, 0, 8)}, 10'000'000);
+    longer.qos = "high";
+    longer.hints->request_gpus = submitted;
+    waiting(snapshot, 4, 20'000, 4);
+    Config config = elastic();
+    config.guaranteed_qos = {"high"};
+    EXPECT_EQ(round_of(snapshot, config).changes.size(), submitted == 8 ? 0U : 1U);
+  }
+}
+
   EXPECT_EQ(plan.starts[0].gpu_type, "slow");
   ASSERT_EQ(plan.prices.size(), 2U);
   for (const TypePrice& price : plan.prices)
