@@ -42,6 +42,8 @@ Result<void> RunningJob::signal(const Checkpoint& checkpoint) const {
 Result<void> RunningJob::requeue(Seconds ahead) {
   const int code = job_requeue(0, job_->job_id, nullptr, false, 0);
   if (code != SLURM_SUCCESS) return fail(slurm_strerror(code));
+  // By default slurmd empties the output file at each start (slurmstepd, io.c).
+  if (job_->details->open_mode == 0) job_->details->open_mode = OPEN_MODE_APPEND;
   // Slurm itself sets a time that is past when the job's nodes are free (job_mgr.c,
   // batch_requeue_fini()).
   job_->details->begin_time = time(nullptr) + static_cast<time_t>(ahead);

@@ -26,6 +26,11 @@ def log_of(c):
         return file.read()
 
 
+def counts(c, job):
+    """What each run of a job saved, and from what the next one went on."""
+    return re.findall(r"^saved (\d+)$.*?^from (\d+)$", c.output(job), re.MULTILINE | re.DOTALL)
+
+
 def steps_of(c, job):
     """The steps of a job's restarts in the log."""
     return re.findall(rf"JobId={job} restart=(\w+)", log_of(c))
@@ -35,8 +40,9 @@ def steps_of(c, job):
 def a_running_job_gets_another_size(c):
     """`rubato resize` restarts a job of 4 GPUs with 2, then with 8, from what it saved at the signal
 
-    Its id, comment and submitted request stay; scontrol requeue gives it 4 again. A job that did
-    not consent, and one with --no-requeue, run on.
+    Its id, comment and submitted request stay; scontrol requeue gives it 4 again. The output of
+    all runs is in its file, unless --open-mode=truncate asks for another. A job that did not
+    consent, and one with --no-requeue, run on.
     """
     c.write_rubato_conf(conf())
     job = c.sbatch(f"--gpus=4 -n4 -t 5 {HINTS}", TRAINS)
@@ -46,8 +52,11 @@ def a_running_job_gets_another_size(c):
     plain = c.sbatch("--gpus=1 -n1 -t 5 --comment='rubato: gpus=1,2'", "sleep 600")
     stays = c.sbatch("--no-requeue --gpus=1 -n1 -t 5 "
                      "--comment='rubato: gpus=1,2;checkpoint=none'", "sleep 600")
-    for other in (plain, stays):
+    empties = c.sbatch(f"--open-mode=truncate --gpus=2 -n2 -t 5 {HINTS}",
+                       "trap : USR1; echo run ${SLURM_RESTART_COUNT:-0}; while true; do sleep 0.2; done")
+    for other in (plain, stays, empties):
         c.wait_state(other, "RUNNING", LONG)
+    for other in (plain, stays):
         refused = f"rubato resize {other} --gpus 2"
         c.wait(lambda command=refused: "consent" in c.ask(command, check=False), LONG,
                "the missing consent to be named")
@@ -64,7 +73,15 @@ def a_running_job_gets_another_size(c):
         lines = runs_with(c, job, gpus)
         check(c.job(job)["Restarts"] == str(runs), f"{runs} restarts", c.job(job)["Restarts"])
         check(c.job(job)["Comment"] == comment, comment, c.job(job)["Comment"])
-        check(int(lines[0].split()[1]) > 0, "a start from what it saved", lines[0])
+        found = counts(c, job)
+        check(len(found) == runs and all(saved == went_on and int(saved) > 0
+                                         for saved, went_on in found),
+              "each run to go on from what the one before it saved", lines)
+    for run in range(3):
+        check(f"done {run}\n" in c.output(job), f"the output of run {run}", c.output(job))
+    c.cmd(f"rubato resize {empties} --gpus 4", timeout=90)
+    c.wait(lambda: "run 1\n" in c.output(empties), LONG, "the job to print run 1")
+    check("run 0\n" not in c.output(empties), "the output of the last run only", c.output(empties))
     c.say(log_of(c))
     check(steps_of(c, job) == ["saving", "requeued", "done"] * 2, "three steps a restart", log_of(c))
     check({c.job(plain)["Restarts"], c.job(stays)["Restarts"]} == {"0"}, "no other restarts", "")

@@ -59,10 +59,11 @@ def runs_with(c, job, gpus, tasks=None):
     c.cmd(f"scontrol show job -d {job} | grep -E 'JobState|NumNodes|TRES|GRES|TresPer'")
     check(total(c, job) == gpus, f"{gpus} GPUs", c.gpus(job))
     check(c.job(job).get("NumTasks") == str(tasks), f"{tasks} tasks", c.job(job).get("NumTasks"))
-    # Each run creates the file anew, possibly slightly after Slurm shows the run.
-    end = f"done {c.job(job)['Restarts']}\n"
+    # A run may begin to print slightly after Slurm shows it.
+    runs = int(c.job(job)["Restarts"])
+    end = f"done {runs}\n"
     c.wait(lambda: end in c.output(job), LONG, f"the job to print {end.strip()}")
-    lines = c.output(job).splitlines()
+    lines = c.output(job).rpartition(f"done {runs - 1}\n")[2].splitlines()
     c.say("\n".join(lines))
     check(f"RUBATO_GPUS={gpus}" in lines, f"RUBATO_GPUS={gpus}", lines)
     if tasks > 1:
