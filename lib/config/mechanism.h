@@ -72,6 +72,7 @@ enum class Mechanism {
   kKeepPlace,
   kShrinkRepair,
   kGrow,
+  kKeepNodes,
 };
 
 /// One row of the table of mechanisms.
@@ -169,6 +170,8 @@ inline constexpr std::array kMechanisms = {
                   "what Slurm leaves wrong when a running job loses nodes stays so"},
     MechanismWord{Mechanism::kGrow, "grow",
                   "jobs get no GPUs while they run, and stock Slurm merges jobs that expand another"},
+    MechanismWord{Mechanism::kKeepNodes, "keep-nodes",
+                  "a running job that becomes smaller gets nodes like any other"},
 };
 
 /// The mechanism named `word`; nullopt if there is none.

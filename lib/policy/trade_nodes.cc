@@ -11,6 +11,7 @@
 #include "lib/core/resize_request.h"
 #include "lib/policy/algorithms/job_forecast.h"
 #include "lib/policy/algorithms/size.h"
+#include "lib/policy/kept_nodes.h"
 
 namespace rubato {
 namespace {
@@ -73,6 +74,7 @@ class TradePlacer {
         now_(outcome.existing.capacity),
         table_(then_, outcome.existing.booked),
         placer_(outcome.input, outcome.forecasts, outcome.queue, then_, table_),
+        kept_(then_, outcome.input.now),
         freed_by_(outcome.input.snapshot.nodes.size()) {}
 
   void run();
@@ -100,9 +102,12 @@ class TradePlacer {
   }
   [[nodiscard]] std::vector<std::size_t> movers() const;
   [[nodiscard]] std::vector<int> rows_to_try(std::size_t i) const;
-  [[nodiscard]] bool still_free(const Job& job) const;
+  [[nodiscard]] bool still_free(const Job& job, const std::vector<NodeShare>& shares) const;
+  [[nodiscard]] std::optional<std::vector<NodeShare>> shares_kept(std::size_t i, int row) const;
   [[nodiscard]] PendingEntry entry_at(std::size_t i, int row);
+  [[nodiscard]] std::optional<Placement> nodes_for(std::size_t i, int row, const PendingEntry& as);
   [[nodiscard]] std::optional<Found> try_row(std::size_t i, int row);
+  [[nodiscard]] std::optional<Found> best_of(std::size_t i);
   [[nodiscard]] bool keeps_promise(std::size_t i, int row, const Placement& placement) const;
   [[nodiscard]] double value_there(std::size_t i, int row, const Placement& placement) const;
   void decide(std::size_t i);
@@ -122,6 +127,7 @@ class TradePlacer {
   Capacity now_;   ///< before any is made
   ReservationTable table_;
   Placer placer_;
+  KeptNodes kept_;
   std::vector<std::vector<JobKey>> freed_by_;  ///< by node: the jobs that give up shares of it
 };
 
@@ -148,6 +154,11 @@ void TradePlacer::run() {
       continue;
     }
     if (!o_.classes[i].keeps) give_back(i);
+  }
+  for (std::size_t i = 0; i < o_.tables.size(); ++i) {
+    if (o_.allocation.row[i] == kNoRow || stays(i) || o_.classes[i].keeps) continue;
+    if (auto kept = shares_kept(i, o_.allocation.row[i]))
+      kept_.hold(i, *std::move(kept), table(i).job->end_limit);
   }
   placer_.forget();
   for (std::size_t i = 0; i < o_.tables.size(); ++i) {
@@ -193,16 +204,18 @@ std::vector<int> TradePlacer::rows_to_try(std::size_t i) const {
   return rows;
 }
 
-bool TradePlacer::still_free(const Job& job) const {
-  return std::ranges::all_of(job.allocation, [&](const NodeShare& share) {
-    for (const GpuCount& group : share.gpus) {
-      const NodeRoom room = then_.room(share.node, then_.type_id(group.type), o_.input.now,
-                                       std::max(job.end_limit, o_.input.now + 1));
-      if (room.gpus < group.count || room.cores < share.cores || room.memory < share.memory)
-        return false;
-    }
-    return true;
-  });
+bool TradePlacer::still_free(const Job& job, const std::vector<NodeShare>& shares) const {
+  const Seconds now = o_.input.now;
+  return has_room(then_, shares, now, std::max(job.end_limit, now + 1));
+}
+
+// What the job keeps if it takes the row while it runs; none if it must restart for it.
+std::optional<std::vector<NodeShare>> TradePlacer::shares_kept(std::size_t i, int row) const {
+  const NextConfiguration& to = table(i).rows[at(row)];
+  if (table(i).held == kNoRow || to.type != table(i).rows[at(table(i).held)].type ||
+      o_.input.config.off(Mechanism::kKeepNodes))
+    return std::nullopt;
+  return rubato::shares_kept(o_.input.snapshot, *table(i).job, to.gpus);
 }
 
 PendingEntry TradePlacer::entry_at(std::size_t i, int row) {
@@ -251,15 +264,27 @@ bool TradePlacer::keeps_promise(std::size_t i, int row, const Placement& placeme
   return there >= table(i).promised;
 }
 
+// A job that can become smaller while it runs keeps some of its nodes as they are: other cores or
+// GPUs there would be a restart.
+std::optional<Placement> TradePlacer::nodes_for(std::size_t i, int row, const PendingEntry& as) {
+  if (auto kept = shares_kept(i, row); kept && still_free(*table(i).job, *kept)) {
+    Placement placement;
+    placement.type = table(i).rows[at(row)].type;
+    placement.shares = *std::move(kept);
+    return placement;
+  }
+  return placer_.place(as);
+}
+
 std::optional<TradePlacer::Found> TradePlacer::try_row(std::size_t i, int row) {
   const Job& job = *table(i).job;
   if (row == table(i).held) {
-    if (!still_free(job)) return std::nullopt;
+    if (!still_free(job, job.allocation)) return std::nullopt;
     return Found{bid(i, row).value, surplus(i, row), row, {}, {}};
   }
   Found found{0, 0, row, {}, entry_at(i, row)};
   if (found.as.job == nullptr) return std::nullopt;
-  auto placement = placer_.place(found.as);
+  auto placement = nodes_for(i, row, found.as);
   if (!placement || !keeps_promise(i, row, *placement)) return std::nullopt;
   found.placement = std::move(*placement);
   found.placement.gpus = found.as.gpus;
@@ -269,11 +294,7 @@ std::optional<TradePlacer::Found> TradePlacer::try_row(std::size_t i, int row) {
   return found;
 }
 
-void TradePlacer::decide(std::size_t i) {
-  if (o_.classes[i].keeps) {
-    give_back(i);
-    placer_.forget();
-  }
+std::optional<TradePlacer::Found> TradePlacer::best_of(std::size_t i) {
   std::optional<Found> best;
   for (const int row : rows_to_try(i)) {
     // The row of the market stands if its nodes are as fast as the market assumed.
@@ -282,6 +303,18 @@ void TradePlacer::decide(std::size_t i) {
     auto found = try_row(i, row);
     if (found && found->value > 0 && (!best || found->surplus > best->surplus))
       best = std::move(found);
+  }
+  return best;
+}
+
+void TradePlacer::decide(std::size_t i) {
+  if (o_.classes[i].keeps) give_back(i);
+  if (kept_.release(i) || o_.classes[i].keeps) placer_.forget();
+  std::optional<Found> best = best_of(i);
+  if (!kept_.empty() && (!best || best->row != o_.allocation.row[i])) {
+    kept_.release();
+    placer_.forget();
+    best = best_of(i);
   }
   const bool runs = table(i).held != kNoRow;
   const bool stays_here = best ? best->row == table(i).held : o_.classes[i].keeps;
@@ -296,6 +329,7 @@ void TradePlacer::decide(std::size_t i) {
   } else {
     start(i, std::move(*best));
   }
+  kept_.hold_again();
 }
 
 // The job keeps its GPUs and is told another batch, if that is better now. That costs nothing.

@@ -55,7 +55,10 @@ Plan as_starts(const Plan& plan, Snapshot& snapshot, const std::vector<Job>& cha
     start.gpu_type = change.gpu_type;
     start.gpus = change.gpus == job.request.gpus ? 0 : change.gpus;
     start.shares = change.shares;
-    if (change.action != ChangeAction::kNotify) {
+    // One that shrinks live keeps what it has, as one that is told another batch.
+    const bool keeps =
+        change.action == ChangeAction::kNotify || change.action == ChangeAction::kShrink;
+    if (!keeps) {
       all.starts.push_back(start);
     } else {
       for (const NodeShare& share : change.shares) occupy(snapshot, share);
@@ -103,6 +106,11 @@ RC_GTEST_PROP(TradeProperty, only_jobs_that_consented_change, ()) {
     const bool live =
         change.action == ChangeAction::kShrink || change.action == ChangeAction::kGrow;
     RC_ASSERT(!live || at->hints->resize == Resize::kLive);
+    if (change.action == ChangeAction::kShrink) {
+      RC_ASSERT(change.shares.front() == at->allocation.front());
+      for (const NodeShare& share : change.shares)
+        RC_ASSERT(std::ranges::find(at->allocation, share) != at->allocation.end());
+    }
     for (const JobKey& other : change.after) {
       RC_ASSERT(other != change.job);
       RC_ASSERT(std::ranges::find(plan.changes, other, &Change::job) != plan.changes.end());

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Mode=elastic: the round changes jobs that run."""
 import os
+import re
 
 from cluster import Nodes, check, scenario, shape
 
@@ -27,9 +28,15 @@ trap 'echo $count > $log.saved; echo "saved $count"' USR1
 while true; do count=$((count + 1)); sleep 0.2 & wait $!; done"""
 
 
-def hints(kind, sizes, work=WORK, consent=True):
+# On each node a task that writes its node and its process.
+SPREADS = TRAINS.replace("while true", """srun -n$SLURM_NNODES --ntasks-per-node=1 --kill-on-bad-exit=0 sh -c \\
+  'echo "task on $SLURMD_NODENAME is $$"; exec sleep 900' &
+while true""")
+
+
+def hints(kind, sizes, work=WORK, consent="restart"):
     said = f"rubato: job-type={kind};gpus={sizes};samples={work}"
-    return f"--comment='{said}{';checkpoint=B:USR1@2;resize=restart' if consent else ''}'"
+    return f"--comment='{said}{f';checkpoint=B:USR1@2;resize={consent}' if consent else ''}'"
 
 
 def measured(c, rates):
@@ -53,6 +60,26 @@ def gpus_of(c, job):
     return total(c, job) if c.job(job)["JobState"] == "RUNNING" else 0
 
 
+def check_counts(c, job):
+    """Each later run of a job went on from the count that the run before it saved."""
+    runs = int(c.job(job)["Restarts"]) + 1
+    c.wait(lambda: f"\nrun {runs - 1} with " in "\n" + c.output(job), LONG, "the last run to print")
+    text = c.output(job)
+    c.say(text)
+    begins = re.findall(r"^run (\d+) with \d+ from (\d+)$", text, re.MULTILINE)
+    check([int(run) for run, _ in begins] == list(range(runs)), f"{runs} runs in the output", begins)
+    before = re.split(r"^run .*$", text, flags=re.MULTILINE)[1:]
+    for (run, count), said in zip(begins[1:], before):
+        saved = re.findall(r"^saved (\d+)$", said, re.MULTILINE)
+        check(bool(saved) and saved[-1] == count and int(count) > 0,
+              f"run {run} to go on from what the run before it saved", (saved, count))
+
+
+def tasks_of(c, job):
+    """{node: process of the task there}, of the first run of a job that spreads."""
+    return dict(re.findall(r"^task on (\w+) is (\d+)$", c.output(job), re.MULTILINE))
+
+
 def tell_state(c, *jobs):
     c.cmd("squeue -a -o '%i %T %D %N %b %r'")
     for job in jobs:
@@ -72,7 +99,7 @@ def a_running_job_makes_room_and_grows_again(c):
     job = c.sbatch(f"--gpus=8 -n8 -t 600 {hints(kind, '4,8')}", TRAINS)
     c.expect(lambda: gpus_of(c, job), 8, "GPUs of the first job", LONG)
     c.ask(f"scontrol update JobId={job} Comment='rubato!report samples=100;rate=53;batch=8'")
-    short = c.sbatch(f"--gpus=4 -n4 -t 30 {hints(kind, '4', 900, consent=False)}", "sleep 600")
+    short = c.sbatch(f"--gpus=4 -n4 -t 30 {hints(kind, '4', 900, consent=None)}", "sleep 600")
     try:
         c.expect(lambda: gpus_of(c, short), 4, "GPUs of the second job", LONG)
         c.expect(lambda: gpus_of(c, job), 4, "GPUs of the first job beside it", LONG)
@@ -82,6 +109,7 @@ def a_running_job_makes_room_and_grows_again(c):
     c.expect(lambda: gpus_of(c, job), 8, "GPUs of the first job again", LONG)
     tell_state(c, job)
     check(c.job(job)["Restarts"] == "2", "two restarts", c.job(job)["Restarts"])
+    check_counts(c, job)
     c.cmd(f"scancel {job}")
 
 
@@ -94,19 +122,20 @@ def a_long_job_is_stopped_for_a_short_one(c):
     kind = measured(c, {("v100", 8): 53})
     job = c.sbatch(f"--gpus=8 -n8 -t 600 {hints(kind, '8')}", TRAINS)
     c.expect(lambda: gpus_of(c, job), 8, "GPUs of the long job", LONG)
-    short = c.sbatch(f"--gpus=8 -n8 -t 30 {hints(kind, '8', 530, consent=False)}", "sleep 600")
+    short = c.sbatch(f"--gpus=8 -n8 -t 30 {hints(kind, '8', 530, consent=None)}", "sleep 600")
     try:
         c.expect(lambda: gpus_of(c, short), 8, "GPUs of the short job", 2 * LONG)
     finally:
         tell_state(c, job, short)
     check(c.job(job)["JobState"] == "PENDING", "the long job waits", c.job(job)["JobState"])
-    urgent = c.sbatch(f"--gpus=8 -n8 -t 30 {hints(kind, '8', 53, consent=False)}", "sleep 1")
+    urgent = c.sbatch(f"--gpus=8 -n8 -t 30 {hints(kind, '8', 53, consent=None)}", "sleep 1")
     c.ask(f"sleep 5; squeue -h -j {short} -o %T")
     check(gpus_of(c, short) == 8, "the job without consent runs on", c.job(short))
     c.cmd(f"scancel {short}")
     c.wait_state(urgent, "COMPLETED", LONG)
     c.expect(lambda: gpus_of(c, job), 8, "GPUs of the long job again", LONG)
     check(c.job(job)["Restarts"] == "1", "one restart", c.job(job)["Restarts"])
+    check_counts(c, job)
     tell_state(c, job)
     check(f"JobId={job} stop=done by=round gpus=8->0" in log_of(c), "the stop in the log", log_of(c))
     c.cmd(f"scancel {job}")
@@ -130,4 +159,35 @@ def a_running_job_moves_to_a_faster_type(c):
     finally:
         tell_state(c, job)
     check(c.job(job)["TresPerJob"] == asked, "the submitted request", c.job(job)["TresPerJob"])
+    check_counts(c, job)
     c.cmd(f"scancel {job}")
+
+
+@scenario(cluster="elastic", needs=["rubato"], negative="keep-nodes", timeout=400)
+def a_running_job_gives_back_a_node_and_runs_on(c):
+    """A job with resize=live on two nodes keeps the first when another one comes, without a restart
+
+    It holds 3000 MiB on each node, of which a start with 4 GPUs would ask for half. The task on the
+    first node goes on. The other job gets the second node.
+    """
+    kind = measured(c, {("v100", gpus): rate for gpus, rate in RATES.items()})
+    job = c.sbatch(f"--gpus=8 -n8 --mem=3000 -t 600 {hints(kind, '4,8', consent='live')}", SPREADS)
+    c.expect(lambda: gpus_of(c, job), 8, "GPUs of the first job", LONG)
+    c.wait(lambda: len(tasks_of(c, job)) == 2, LONG, "a task on each node")
+    tasks = tasks_of(c, job)
+    c.say(str(tasks))
+    c.ask(f"scontrol update JobId={job} Comment='rubato!report samples=100;rate=53;batch=8'")
+    short = c.sbatch(f"--gpus=4 -n4 -t 30 {hints(kind, '4', 900, consent=None)}", "sleep 600")
+    try:
+        c.expect(lambda: c.gpus(job), {"n1": {"v100": 4}}, "GPUs of the first job", LONG)
+        c.expect(lambda: c.gpus(short), {"n2": {"v100": 4}}, "GPUs of the second job", LONG)
+    finally:
+        tell_state(c, job, short)
+    check(c.job(job)["Restarts"] == "0", "no restart", c.job(job)["Restarts"])
+    check(f"JobId={job} shrink=done by=round gpus=8->4" in log_of(c), "the change in the log", log_of(c))
+    check_counts(c, job)
+    check("\nsaved " in c.output(job), "the signal before it", c.output(job))
+    check(tasks_of(c, job) == tasks and os.path.exists(f"/proc/{tasks['n1']}"),
+          "the task on n1 to go on", tasks)
+    c.wait(lambda: not os.path.exists(f"/proc/{tasks['n2']}"), LONG, "the task on n2 to end")
+    c.cmd(f"scancel {job} {short}")

@@ -101,6 +101,65 @@ TEST(Trade, AJobThatResizesLiveGrowsInPlace) {
   EXPECT_EQ(plan.changes[0].action, ChangeAction::kGrow);
 }
 
+// 4 GPUs on each of two nodes; the shares name more cores than any placement of the round would.
+Snapshot on_two_nodes(Resize how) {
+  Snapshot snapshot = make_cluster({{"slow", 4}, {"slow", 4}});
+  std::vector<NodeShare> held = {share_of(snapshot, 0, 4), share_of(snapshot, 1, 4)};
+  for (NodeShare& share : held) share.cores += 3;
+  running(snapshot, held, 10'000'000).hints->resize = how;
+  snapshot.jobs.back().request.gpus = 8;
+  return snapshot;
+}
+
+// The new job is placed first, since it wants as many GPUs, and leaves the first node alone.
+TEST(Trade, AJobThatResizesLiveKeepsItsFirstNodeAsItIs) {
+  for (const Resize how : {Resize::kLive, Resize::kRestart}) {
+    Snapshot snapshot = on_two_nodes(how);
+    const Job job = snapshot.jobs[0];
+    waiting(snapshot, 4, 20'000, 4).hints->sizes = GpuSizes({{4, 4}});
+    const Plan plan = round_of(snapshot);
+    ASSERT_EQ(plan.changes.size(), 1U);
+    const Change& change = plan.changes[0];
+    EXPECT_EQ(change.gpus, 4);
+    if (how == Resize::kLive) {
+      EXPECT_EQ(change.action, ChangeAction::kShrink);
+      EXPECT_THAT(change.shares, ElementsAre(job.allocation[0]));
+    } else {
+      EXPECT_EQ(change.action, ChangeAction::kRestart);
+    }
+    ASSERT_EQ(plan.starts.size(), 1U);
+    EXPECT_THAT(plan.starts[0].after, ElementsAre(job.key));
+    if (how == Resize::kLive) {
+      EXPECT_EQ(plan.starts[0].shares.front().node, NodeIndex{1});
+    }
+  }
+}
+
+TEST(Trade, AJobThatResizesLiveMovesWithoutThatRule) {
+  Snapshot snapshot = on_two_nodes(Resize::kLive);
+  waiting(snapshot, 4, 20'000, 4).hints->sizes = GpuSizes({{4, 4}});
+  Config config = elastic();
+  config.test_off.insert(Mechanism::kKeepNodes);
+  const Plan plan = round_of(snapshot, config);
+  ASSERT_EQ(plan.changes.size(), 1U);
+  EXPECT_EQ(plan.changes[0].action, ChangeAction::kRestart);
+}
+
+// A job of a higher band that may run on the first node alone goes before it.
+TEST(Trade, AJobThatResizesLiveGivesItsFirstNodeToOneThatNeedsIt) {
+  Snapshot snapshot = on_two_nodes(Resize::kLive);
+  snapshot.node_sets.push_back({NodeIndex{0}});
+  Job& first = waiting(snapshot, 4, 20'000, 4);
+  first.hints->sizes = GpuSizes({{4, 4}});
+  first.node_set = first.later_set = NodeSetIndex{snapshot.node_sets.size() - 1};
+  first.tier = 2;
+  const Plan plan = round_of(snapshot);
+  ASSERT_EQ(plan.starts.size(), 1U);
+  EXPECT_EQ(plan.starts[0].shares.front().node, NodeIndex{0});
+  ASSERT_EQ(plan.changes.size(), 1U);
+  EXPECT_NE(plan.changes[0].action, ChangeAction::kShrink);
+}
+
 TEST(Trade, AJobWithoutConsentKeepsWhatItHas) {
   for (const bool checkpoint : {true, false}) {
     Snapshot snapshot = make_cluster({{"slow", 8}});
@@ -354,6 +413,20 @@ TEST(Trade, AGuaranteedJobIsNotSlowedDown) {
   }
 }
 
+// It was submitted with 2 GPUs and runs on 8 now: 2 are what it is promised.
+TEST(Trade, AGuaranteeIsThatOfTheSubmittedSize) {
+  for (const int submitted : {2, 8}) {
+    Snapshot snapshot = make_cluster({{"slow", 8}});
+    Job& longer = running(snapshot, {share_of(snapshot, 0, 8)}, 10'000'000);
+    longer.qos = "high";
+    longer.hints->request_gpus = submitted;
+    waiting(snapshot, 4, 20'000, 4);
+    Config config = elastic();
+    config.guaranteed_qos = {"high"};
+    EXPECT_EQ(round_of(snapshot, config).changes.size(), submitted == 8 ? 0U : 1U);
+  }
+}
+
 // On half of the GPUs of the faster type it is faster than its request on the slower one.
 TEST(Trade, AGuaranteedJobGivesBackWhatItDoesNotNeed) {
   Snapshot snapshot = make_cluster({{"fast", 8}, {"slow", 8}});
@@ -413,20 +486,6 @@ TEST(Trade, AJobBidsOnlyForNodesWhereItMayRun) {
   }
   const Plan plan = round_of(snapshot);
   ASSERT_EQ(plan.starts.size(), 1U);
-// It was submitted with 2 GPUs and runs on 8 now: 2 are what it is promised.
-TEST(Trade, AGuaranteeIsThatOfTheSubmittedSize) {
-  for (const int submitted : {2, 8}) {
-    Snapshot snapshot = make_cluster({{"slow", 8}});
-    Job& longer = running(snapshot, {share_of(snapshot, 0, 8)}, 10'000'000);
-    longer.qos = "high";
-    longer.hints->request_gpus = submitted;
-    waiting(snapshot, 4, 20'000, 4);
-    Config config = elastic();
-    config.guaranteed_qos = {"high"};
-    EXPECT_EQ(round_of(snapshot, config).changes.size(), submitted == 8 ? 0U : 1U);
-  }
-}
-
   EXPECT_EQ(plan.starts[0].gpu_type, "slow");
   ASSERT_EQ(plan.prices.size(), 2U);
   for (const TypePrice& price : plan.prices)
