@@ -76,6 +76,14 @@ class Outcomes(unittest.TestCase):
         found = self.read(line(1, 0, 1, 2, "v1"), {1: hinted(1)}, {(1, start): 4})
         self.assertEqual(found[1].runs[0].gpus, 4)
 
+    def test_a_job_that_lost_a_node_held_the_gpus_of_its_nodes(self):
+        text = line(1, 0, 0, 10, "v[1-2]", "RESIZING") + line(1, 0, 10, 20, "v1")
+        path = folder_of(self) / "jobcomp.log"
+        path.write_text(text, encoding="utf-8")
+        start = int(outcome.read(path, {1: hinted(8)}, {}, site.TYPE_OF_NODE)[1].start)
+        found = outcome.read(path, {1: hinted(8)}, {(1, start): 4}, site.TYPE_OF_NODE)
+        self.assertEqual([run.gpus for run in found[1].runs], [8, 4])
+
     def test_a_job_on_several_types_and_one_that_never_ran(self):
         text = line(1, 0, 1, 2, "p2,v1") + line(2, 0, 3, 3, "(null)", "CANCELLED")
         found = self.read(text + line(9, 0, 1, 2, "v1"), {1: hinted(8), 2: hinted(1)})
@@ -101,11 +109,42 @@ def outcomes(times, gpus=2, state="COMPLETED"):
     return found
 
 
+SLOW = outcomes([("hinted", 0, 0, 30), ("unhinted_gpu", 0, 20, 40), ("cpu", 10, 10, 20)])
 STOCK = outcomes([("hinted", 0, 0, 20), ("unhinted_gpu", 0, 20, 30), ("cpu", 10, 10, 20)])
 RUBATO = outcomes([("hinted", 0, 0, 10), ("unhinted_gpu", 0, 10, 20), ("cpu", 10, 10, 20)])
 
 
+def elastic_run():
+    """(entry, the outcomes of its halves) of a run of mode elastic."""
+    elastic = outcomes([("hinted", 0, 5, 8), ("unhinted_gpu", 0, 10, 20), ("cpu", 10, 10, 20)])
+    first = elastic[0].runs[0]
+    elastic[0].runs = [outcome.Run(1000, 1002, ["p1", "p2"], 8, "p100", "RESIZING"),
+                       outcome.Run(1002, 1005, ["p1"], 4, "p100", "REQUEUED"), first]
+    settings = [(words, types.SimpleNamespace(outcomes=found))
+                for words, found in (("a", SLOW), ("b", STOCK), ("c", SLOW))]
+    best = metrics.best_of(settings).outcomes
+    entry = metrics.run(1, best, elastic, 4)
+    metrics.beside(entry, settings, RUBATO, 4)
+    return entry, [best, RUBATO, elastic]
+
+
 class Figures(unittest.TestCase):
+    def test_mode_elastic_has_the_best_stock_half_and_mode_place_beside_it(self):
+        entry, (best, _, _) = elastic_run()
+        self.assertIs(best, STOCK)
+        self.assertEqual(entry["stock_settings"], [
+            {"stock_params": words, "failed": 0, "avg_jct_s": mean}
+            for words, mean in (("a", 26.667), ("b", 20.0), ("c", 26.667))])
+        self.assertEqual(entry["place"]["avg_jct_s"], 13.333)
+        self.assertEqual((entry["place_avg_jct_ratio"], entry["place_makespan_ratio"]), (1.5, 1.5))
+        self.assertEqual((entry["rubato"]["restarts"], entry["rubato"]["resizes"]), (1, 1))
+        self.assertEqual((entry["place"]["restarts"], entry["place"]["resizes"]), (0, 0))
+        text = metrics.table(entry, *elastic_run()[1])
+        self.assertRegex(text, r"stock +place +elastic +ratio\n")
+        self.assertRegex(text, r"mean time from submit to end +20.0 s +13.3 s +12.7 s +1.58\n")
+        self.assertRegex(text, r"restarts +0 +0 +1\n")
+        self.assertRegex(text, r"changes of size while they ran +0 +0 +1$")
+
     def test_percentile(self):
         self.assertEqual(metrics.percentile([3, 1, 2], 0.5), 2)
         self.assertAlmostEqual(metrics.percentile(range(101), 0.99), 99)
@@ -168,12 +207,15 @@ class Schema(unittest.TestCase):
         self.assertEqual([], json_schema.unknown_words(self.schema))
         self.assertEqual([], json_schema.errors(self.schema, self.document))
         run = self.document["runs"][0]
-        for value, schema in ((self.document, self.schema),
-                              (run, self.schema["properties"]["runs"]["items"]),
-                              (run["stock"], self.schema["properties"]["runs"]["items"][
-                                  "properties"]["stock"])):
-            self.assertEqual(sorted(value), sorted(schema["properties"]))
+        runs = self.schema["properties"]["runs"]["items"]
+        for value, schema in ((self.document, self.schema), (run, runs),
+                              (run["stock"], runs["properties"]["stock"])):
             self.assertEqual(sorted(value), sorted(schema["required"]))
+            if schema is not runs:
+                self.assertEqual(sorted(value), sorted(schema["properties"]))
+        elastic = json.loads(json.dumps(elastic_run()[0]))
+        self.assertEqual([], json_schema.errors(runs, elastic))
+        self.assertEqual(sorted(elastic), sorted(runs["properties"]))
 
     def test_the_file_has_a_line_a_job(self):
         text = metrics.to_text(self.document)
@@ -181,6 +223,7 @@ class Schema(unittest.TestCase):
         self.assertEqual(sum('"job_type": ' in line for line in text.splitlines()), 6)
 
     def test_broken_documents_are_refused(self):
+        self.document["runs"].append(json.loads(json.dumps(elastic_run()[0])))
         paths = list(json_schema.described_paths(self.schema, self.document))
         self.assertGreater(len(paths), 40)
         for path in paths:
@@ -238,6 +281,21 @@ class Pages(unittest.TestCase):
             self.assertEqual(gantt.count('class="bar c2"'), 1)
             self.assertEqual(gantt.count('class="bar u"'), 1)
         self.assertIn("job 1 (j1), lm: 2 p100 on p1", gantts[0])
+
+    def test_mode_elastic_has_a_third_chart(self):
+        entry, found = elastic_run()
+        load = workload.Workload(1, {"v100": 1.2, "p100": 1.4, "k80": 0.5}, [])
+        halves = [types.SimpleNamespace(outcomes=one) for one in found]
+        text = page.render(metrics.document("22.05.8", "elastic", "a", [entry]),
+                           [(load, entry, halves)])
+        parser = _Page()
+        parser.feed(text)
+        self.assertEqual(parser.open, [])
+        self.assertEqual([name for name in re.findall(r"Gantt chart, ([a-zA-Z ]+)", text)],
+                         ["stock Slurm", "mode place", "mode elastic"])
+        self.assertIn('class="line place"', text)
+        self.assertRegex(text, "<td>restarts</td><td>0</td><td>0</td><td>1</td>")
+        self.assertRegex(text, "<b>1.50</b>mean time, mode place")
 
     def test_gpus_of_a_node_are_drawn_side_by_side(self):
         both = outcomes([("hinted", 0, 0, 9), ("hinted", 0, 0, 5), ("hinted", 0, 5, 9)])
@@ -301,7 +359,7 @@ class Options(unittest.TestCase):
                 (["--sed", "1"], "unknown option --sed; did you mean --seed?"),
                 (["now"], "unknown option now; choose from --"),
                 (["--stock-params", "bf_interval=1 bf_x"], "with commas and without blanks"),
-                (["--mode", "elastic"], "invalid choice: 'elastic' (choose from "),
+                (["--mode", "elastik"], "invalid choice: 'elastik' (choose from "),
                 (["--json", str(folder)], "this is a folder; a file is wanted"),
                 (["--json", f"{folder}/none/x"], f"there is no folder {folder}/none"),
                 (["--report", f"{folder}/none/x"], "--report"),
@@ -318,6 +376,16 @@ class Options(unittest.TestCase):
         loads = command.workloads(command.parse(["--seed", "4", "--seed", "2", "--jobs", "8"]))
         self.assertEqual([load.seed for load in loads], [4, 2])
         self.assertEqual([len(load.jobs) for load in loads], [8, 8])
+
+    def test_mode_elastic_has_a_workload_of_its_own_and_the_best_of_three_settings(self):
+        self.assertEqual(command.parse([]).settings, [site.STOCK_PARAMS])
+        options = command.parse(["--mode", "elastic"])
+        self.assertEqual(options.jobs, 72)
+        self.assertEqual(options.settings, list(site.STOCK_SETTINGS))
+        self.assertEqual(len(set(options.settings)), 3)
+        self.assertEqual(command.workloads(options), [workload.generate(1, 72, elastic=True)])
+        options = command.parse(["--mode", "elastic", "--stock-params", "bf_interval=30"])
+        self.assertEqual(options.settings, ["bf_interval=30"])
 
     def test_rubato_gets_bf_continue_where_it_is_missing(self):
         self.assertEqual(command.rubato_params("bf_interval=30"), "bf_interval=30,bf_continue")

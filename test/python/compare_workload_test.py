@@ -61,6 +61,24 @@ class Workloads(unittest.TestCase):
                 if job.kind == "unhinted_gpu":
                     self.assertEqual(job.best_type(), max(load.speeds, key=load.speeds.get))
 
+    def test_jobs_of_mode_elastic_are_longer_and_two_thirds_may_change(self):
+        for seed in range(1, 9):
+            plain, elastic = workload.generate(seed, 72), workload.generate(seed, 72, elastic=True)
+            self.assertEqual(elastic, workload.generate(seed, 72, elastic=True))
+            ways = [job.resize for job in elastic.jobs]
+            self.assertEqual([ways.count(way) for way in ("restart", "live", "both", "")],
+                             [16, 16, 16, 24])
+            self.assertAlmostEqual(elastic.jobs[-1].submit, 3 * plain.jobs[-1].submit, delta=0.3)
+            for job, other in zip(elastic.jobs, plain.jobs):
+                self.assertEqual(bool(job.resize), job.kind == "hinted")
+                self.assertEqual((job.kind, job.gpus, job.cpus, job.job_type, job.sizes),
+                                 (other.kind, other.gpus, other.cpus, other.job_type, other.sizes))
+                kind = "v100" if job.gpus else "cpu"
+                self.assertAlmostEqual(job.true_seconds(kind) / other.true_seconds(kind), 3, 2)
+            mean = sum(workload.mean(job.true_seconds(t) for t in TYPES) for job in elastic.jobs
+                       if job.resize) / 48
+            self.assertGreater(workload.START_SECONDS + workload.SAVE_SECONDS, 0.02 * mean)
+
     def test_sizes(self):
         sizes = {job.gpus for load in self.loads for job in load.jobs}
         self.assertEqual(sizes, {0, 1, 2, 4, 8})
@@ -81,6 +99,9 @@ class Files(unittest.TestCase):
         workload_file.write(self.load, path)
         self.assertEqual(workload_file.read(path), self.load)
         self.assertEqual(list(self.folder.iterdir()), [path])
+        elastic = workload.generate(3, 12, elastic=True)
+        workload_file.write(elastic, path)
+        self.assertEqual(workload_file.read(path), elastic)
 
     def wrong(self, change):
         document = json.loads(json.dumps(workload_file.to_json(self.load)))
@@ -102,6 +123,8 @@ class Files(unittest.TestCase):
                 lambda d: d["jobs"][0].update({"class": "hintet"}),
             "unknown key 'gpu'; did you mean 'gpus'?":
                 lambda d: self.first(d, "hinted").update(gpu=1),
+            "unknown resize 'life'; did you mean 'live'?":
+                lambda d: self.first(d, "hinted").update(resize="life"),
             "'samples' is missing": lambda d: self.first(d, "hinted").pop("samples"),
             "unknown job type 'transformers'; did you mean 'transformer'?":
                 lambda d: self.first(d, "hinted").update(job_type="transformers"),
@@ -181,6 +204,22 @@ class Site(unittest.TestCase):
                 self.assertEqual(f"samples={job.samples}" in site.options(job), job.tells_samples)
             else:
                 self.assertNotIn("--comment", site.options(job))
+
+    def test_a_job_says_how_it_may_change(self):
+        words = {"": ("", ""), "restart": ("checkpoint=B:USR1@2;resize=restart", ""),
+                 "live": ("resize=live", "--follow-size 1"),
+                 "both": ("checkpoint=B:USR1@2;resize=live", "--follow-size 1")}
+        for way, (hint, follows) in words.items():
+            job = workload.Job("j", "hinted", 0, 1, 2, job_type="lm", samples=9, resize=way)
+            self.assertEqual(site.hints(job), ";".join(filter(None, ["rubato:job-type=lm", hint])))
+            self.assertIn(follows, site.script(job, 1))
+            self.assertEqual("--follow-size" in site.script(job, 1), bool(follows))
+            self.assertEqual("--start-seconds 1.5 --checkpoint-seconds 0.5" in site.script(job, 1),
+                             bool(way))
+
+    def test_mode_elastic_names_its_restart_cost(self):
+        self.assertIn("RestartCost=4\n", site.rubato_conf(self.speeds, "elastic"))
+        self.assertNotIn("RestartCost", site.rubato_conf(self.speeds))
 
     def test_an_unhinted_job_on_several_types_runs_as_on_the_slowest(self):
         job = workload.Job("j", "unhinted_gpu", 0, 1, 8, seconds={"v100": 1, "p100": 2, "k80": 3})

@@ -77,12 +77,12 @@ class Runs(unittest.TestCase):
         self.report.touch()
         self.saved = self.folder / "saved.json"
 
-    def start(self, *words):
+    def start(self, *words, held=("--gpu-type", "v100", "--gpus", "2"), more=()):
         env = {k: v for k, v in os.environ.items() if not k.startswith(("SLURM", "RUBATO"))}
-        env.update(RUBATO_REPORT_FILE=str(self.report), RUBATO_REPORT_INTERVAL="0.3")
+        env.update(RUBATO_REPORT_FILE=str(self.report), RUBATO_REPORT_INTERVAL="0.3", **dict(more))
         child = subprocess.Popen(
-            [sys.executable, str(PROGRAM), "--gpu-type", "v100", "--gpus", "2", "--checkpoint",
-             str(self.saved), "--checkpoint-seconds", "0.1", *words], env=env,
+            [sys.executable, str(PROGRAM), *held, "--checkpoint", str(self.saved),
+             "--checkpoint-seconds", "0.1", *words], env=env,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.addCleanup(child.kill)
         return child
@@ -117,6 +117,38 @@ class Runs(unittest.TestCase):
         self.assertIn("times 500", text.splitlines()[0])
         self.assertIn("done: 1000000 samples", text)
         self.assertLess(time.monotonic() - begin, 15)
+
+    def test_it_goes_on_at_the_speed_of_the_gpus_that_it_holds(self):
+        job = self.folder / "job"
+        asks = self.folder / "scontrol"
+        asks.write_text(f'#!/bin/sh\ncat {job}\n', encoding="ascii")
+        asks.chmod(0o755)
+
+        def hold(nodes, gpus):
+            new = self.folder / "new"
+            new.write_text(f"JobId=7\n   NumNodes={nodes} NumCPUs=9\n   JOB_GRES=gpu:v100:{gpus}\n",
+                           encoding="ascii")
+            new.replace(job)
+        hold(2, 8)
+        path = f"{self.folder}:{os.environ['PATH']}"
+        child = self.start("--samples", "1e9", "--follow-size", "0.2", held=(),
+                           more={"PATH": path, "SLURM_JOB_NUM_NODES": "2"})
+        self.assertIn("emulates", child.stdout.readline())
+        begin = child.stdout.readline()
+        wanted = trainer.rate_of("resnet50", "v100", 8, 2, 8 * 256)
+        self.assertEqual(begin, f"resnet50 on 8 v100, batch 2048, {wanted:.1f} samples/s\n")
+        hold(1, 4)
+        wanted = trainer.rate_of("resnet50", "v100", 4, 1, 4 * 256)
+        self.assertEqual(child.stdout.readline(),
+                         f"resized from 8 to 4 v100, batch 1024, {wanted:.1f} samples/s\n")
+        child.kill()
+        child.communicate()
+
+    def test_it_loads_before_it_trains(self):
+        begin = time.monotonic()
+        text = self.start("--samples", "10", "--start-seconds", "2").communicate(timeout=30)[0]
+        self.assertIn("done: 10 samples", text)
+        self.assertGreaterEqual(time.monotonic() - begin, 2)
 
     def test_a_type_that_was_never_measured(self):
         child = self.start("--job-type", "mpt-1b")

@@ -13,7 +13,8 @@ from .progress import Progress
 
 DESCRIPTION = """\
 Runs the same workload under stock Slurm and then under Rubato, each on a fresh private cluster of
-8 nodes with 3 GPU types, and prints how long jobs took under both. About 5 minutes a seed. The jobs
+8 nodes with 3 GPU types, and prints how long jobs took under both. About 5 minutes a seed, in mode
+elastic about 25: there stock Slurm runs with three settings, and mode place beside it. The jobs
 emulate training at published speeds; slurmctld and its records are real."""
 EPILOG = """\
 The workload is drawn from the seed before anything runs, and written to a file. ratio = stock /
@@ -58,10 +59,13 @@ def parser():
     made.add_argument("--seed", type=_seed, action="append", metavar="N", dest="seeds",
                       help="of the workload; several times for several runs (default 1)")
     made.add_argument("--jobs", type=_jobs, metavar="N",
-                      help=f"of a workload (default {workload.JOBS})")
+                      help=f"of a workload (default {workload.JOBS}; in mode elastic "
+                      f"{workload.ELASTIC_JOBS}, {workload.ELASTIC_LENGTH} times as long)")
     made.add_argument("--workload", metavar="FILE", help="read the workload instead of drawing it")
-    made.add_argument("--stock-params", type=_params, metavar="S", default=site.STOCK_PARAMS,
-                      help="SchedulerParameters of both halves (default %(default)s)")
+    made.add_argument("--stock-params", type=_params, metavar="S",
+                      help=f"SchedulerParameters of both halves (default {site.STOCK_PARAMS}; in "
+                      f"mode elastic the best of {len(site.STOCK_SETTINGS)} settings for stock "
+                      "Slurm)")
     made.add_argument("--mode", choices=site.MODES, default="place",
                       help="of Rubato (default place)")
     made.add_argument("--prior", choices=site.PRIORS, default="measured",
@@ -102,7 +106,10 @@ def parse(words):
     repeated = [seed for seed in options.seeds if options.seeds.count(seed) > 1]
     if repeated:
         raise UsageError(f"--seed {repeated[0]} is there twice")
-    options.jobs = options.jobs or workload.JOBS
+    elastic = options.mode == "elastic"
+    options.jobs = options.jobs or (workload.ELASTIC_JOBS if elastic else workload.JOBS)
+    options.settings = [options.stock_params] if options.stock_params else (
+        list(site.STOCK_SETTINGS) if elastic else [site.STOCK_PARAMS])
     _check_target("--json", options.json)
     _check_target("--report", options.report)
     if options.json and options.report and os.path.abspath(options.json) == os.path.abspath(
@@ -115,13 +122,15 @@ def workloads(options):
     """The workloads of the runs, in order; WorkloadError if a file is not a workload."""
     if options.workload:
         return [workload_file.read(options.workload)]
-    return [workload.generate(seed, options.jobs) for seed in options.seeds]
+    return [workload.generate(seed, options.jobs, options.mode == "elastic")
+            for seed in options.seeds]
 
 
 def _write_workload(load):
     folder = pathlib.Path(cluster.scratch_root(), "workloads")
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"seed-{load.seed}-jobs-{len(load.jobs)}.json"
+    elastic = "-elastic" if any(job.resize for job in load.jobs) else ""
+    path = folder / f"seed-{load.seed}-jobs-{len(load.jobs)}{elastic}.json"
     workload_file.write(load, path)
     return path
 
@@ -136,24 +145,42 @@ def _machine():
     return workload.module("rubato_machine", workload.TREE / "test/bench/machine.py").line()
 
 
+def _half(load, options, plugin_dir, progress, label, flavour, params, mode):
+    """One half of a run. label: with the name of the half."""
+    shape = site.shape(load.speeds, params, mode, options.prior)
+    half = runner.run_half(flavour, load, shape, plugin_dir, label, progress)
+    progress.line(f"{label}: {len(half.outcomes)} jobs ended in "
+                  f"{metrics.makespan(half.outcomes):.0f} s, "
+                  f"submitted at most {half.late:.1f} s late")
+    for item in half.outcomes:
+        if item.state != "COMPLETED":
+            progress.line(f"  job {item.id} ({item.job.name}, {item.job.kind}): {item.state}")
+    return half
+
+
 def _one(load, options, plugin_dir, progress, label):
-    """Both halves of a run: (entry of the document, the two halves)."""
+    """All halves of a run: (entry of the document, stock Slurm, mode place beside mode elastic,
+    Rubato)."""
     progress.line(f"{label}: workload in {_write_workload(load)}"
                   if not options.workload else f"{label}: workload of {options.workload}")
-    halves = []
-    for flavour, params in (("stock", options.stock_params),
-                            ("rubato", rubato_params(options.stock_params))):
-        shape = site.shape(load.speeds, params, options.mode, options.prior)
-        half = runner.run_half(flavour, load, shape, plugin_dir, f"{label}, {flavour}", progress)
-        halves.append(half)
-        progress.line(f"{label}, {flavour}: {len(half.outcomes)} jobs ended in "
-                      f"{metrics.makespan(half.outcomes):.0f} s, "
-                      f"submitted at most {half.late:.1f} s late")
-        for item in half.outcomes:
-            if item.state != "COMPLETED":
-                progress.line(f"  job {item.id} ({item.job.name}, {item.job.kind}): {item.state}")
-    entry = metrics.run(load.seed, halves[0].outcomes, halves[1].outcomes, workload.GPUS)
-    progress.line("\n" + metrics.table(entry, halves[0].outcomes, halves[1].outcomes) + "\n")
+
+    def half(name, flavour, params, mode=options.mode):
+        return _half(load, options, plugin_dir, progress, f"{label}, {name}", flavour, params, mode)
+    settings = []
+    for number, params in enumerate(options.settings, 1):
+        of = f" {number} of {len(options.settings)}" if len(options.settings) > 1 else ""
+        settings.append((params, half(f"stock{of}", "stock", params)))
+    params = rubato_params(options.settings[0])
+    halves = [metrics.best_of(settings)]
+    if options.mode == "elastic":
+        halves.append(half("place", "rubato", params, "place"))
+    halves.append(half(options.mode if len(halves) > 1 else "rubato", "rubato", params))
+    entry = metrics.run(load.seed, halves[0].outcomes, halves[-1].outcomes, workload.GPUS)
+    if len(halves) > 2:
+        metrics.beside(entry, settings, halves[1].outcomes, workload.GPUS)
+        for tried in entry["stock_settings"]:
+            progress.line(f"stock Slurm with {tried['stock_params']}: mean {tried['avg_jct_s']:.1f} s")
+    progress.line("\n" + metrics.table(entry, *(one.outcomes for one in halves)) + "\n")
     return entry, halves
 
 
@@ -177,16 +204,20 @@ def run(words, plugin_dir=None):
             shown.append((load, entry, halves))
     finally:
         progress.clear()
-    document = metrics.document(version, options.mode, options.stock_params, entries)
+    document = metrics.document(version, options.mode, options.settings[0], entries)
     if len(entries) > 1:
         progress.line(metrics.summary(document) + "\n")
     progress.line(f"mean time from submit to end, stock / rubato: {document['avg_jct_ratio']:.2f}; "
                   f"makespan: {document['makespan_ratio']:.2f}")
+    if options.mode == "elastic":
+        place = metrics.geometric_mean(entry["place_avg_jct_ratio"] for entry in entries)
+        progress.line(f"mean time, stock / mode place: {place:.2f}")
     if options.json:
         _write(options.json, metrics.to_text(document))
     if options.report:
         _write(options.report, page.render(document, shown, options.prior))
-    failed = sum(entry[half]["failed"] for entry in entries for half in ("stock", "rubato"))
+    failed = sum(entry[half]["failed"] for entry in entries for half in ("stock", "place", "rubato")
+                 if half in entry)
     if failed:
         progress.line(f"{failed} jobs failed")
     return 1 if failed else 0

@@ -81,6 +81,24 @@ def run(seed, stock, rubato, total_gpus):
     return found
 
 
+def best_of(settings):
+    """The half with the lowest mean time among [(SchedulerParameters, Half)]."""
+    return min((half for _, half in settings), key=lambda half: average(
+        outcome.jct for outcome in half.outcomes))
+
+
+def beside(entry, settings, place, total_gpus):
+    """What a run of mode elastic has besides: the settings of stock Slurm that were tried, and mode
+    place."""
+    found = half(place, total_gpus)
+    entry["stock_settings"] = [
+        {"stock_params": params, "failed": sum(o.state != "COMPLETED" for o in one.outcomes),
+         "avg_jct_s": round(average(o.jct for o in one.outcomes), 3)} for params, one in settings]
+    entry["place"] = found
+    for name in ("avg_jct", "makespan"):
+        entry[f"place_{name}_ratio"] = ratio(entry["stock"][f"{name}_s"], found[f"{name}_s"])
+
+
 def document(slurm_version, mode, stock_params, runs):
     return {"schema": SCHEMA, "slurm_version": slurm_version, "mode": mode,
             "stock_params": stock_params, "runs": runs,
@@ -137,22 +155,33 @@ def summary(found):
 CLASS_NAMES = {"hinted": "jobs with hints", "unhinted_gpu": "GPU jobs without", "cpu": "CPU jobs"}
 
 
-def table(entry, stock, rubato):
-    """A run as lines: under stock Slurm, under Rubato, and the ratio."""
-    one, two = entry["stock"], entry["rubato"]
-    rows = [("mean time from submit to end", one["avg_jct_s"], two["avg_jct_s"], "s",
-             entry["avg_jct_ratio"])]
+def figures(entry, *outcomes):
+    """A run as rows: (name, a value for each half, unit, ratio or None). The halves are those of the
+    entry: stock Slurm, mode place if mode elastic is beside it, Rubato."""
+    halves = [entry[name] for name in ("stock", "place", "rubato") if name in entry]
+
+    def values(key, factor=1):
+        return [factor * half_[key] for half_ in halves]
+    rows = [("mean time from submit to end", values("avg_jct_s"), "s", entry["avg_jct_ratio"])]
     for kind, found in entry["classes"].items():
-        rows.append((f"  {CLASS_NAMES[kind]} ({found['jobs']})", class_jct(stock, kind),
-                     class_jct(rubato, kind), "s", found["avg_jct_ratio"]))
-    rows += [("median", one["p50_jct_s"], two["p50_jct_s"], "s", None),
-             ("99th percentile", one["p99_jct_s"], two["p99_jct_s"], "s", entry["p99_jct_ratio"]),
-             ("makespan", one["makespan_s"], two["makespan_s"], "s", entry["makespan_ratio"]),
-             ("GPUs in use", 100 * one["gpu_utilisation"], 100 * two["gpu_utilisation"], "%", None),
-             ("jobs that failed", one["failed"], two["failed"], "", None)]
-    lines = [f"seed {entry['seed']}, {entry['jobs']} jobs".ljust(32) + "   stock    rubato   ratio"]
-    for name, left, right, unit, factor in rows:
+        rows.append((f"  {CLASS_NAMES[kind]} ({found['jobs']})",
+                     [class_jct(one, kind) for one in outcomes], "s", found["avg_jct_ratio"]))
+    return [*rows, ("median", values("p50_jct_s"), "s", None),
+            ("99th percentile", values("p99_jct_s"), "s", entry["p99_jct_ratio"]),
+            ("makespan", values("makespan_s"), "s", entry["makespan_ratio"]),
+            ("GPUs in use", values("gpu_utilisation", 100), "%", None),
+            ("jobs that failed", values("failed"), "", None),
+            ("restarts", values("restarts"), "", None),
+            ("changes of size while they ran", values("resizes"), "", None)]
+
+
+def table(entry, *outcomes):
+    """A run as lines: under stock Slurm, under Rubato, and the ratio of these two."""
+    heads = ["stock", "place", "elastic"] if "place" in entry else ["stock", "rubato"]
+    lines = [f"seed {entry['seed']}, {entry['jobs']} jobs".ljust(32)
+             + "".join(f"{head:>8}  " for head in heads) + "  ratio"]
+    for name, values, unit, factor in figures(entry, *outcomes):
         digits = 1 if unit else 0
-        line = f"{name:32}{left:7.{digits}f} {unit:1} {right:7.{digits}f} {unit:1}"
+        line = f"{name:32}" + " ".join(f"{value:7.{digits}f} {unit:1}" for value in values)
         lines.append((line + (f" {factor:7.2f}" if factor is not None else "")).rstrip())
     return "\n".join(lines)

@@ -5,6 +5,7 @@ import dataclasses
 import re
 
 from .. import records, slurmconf
+from .workload import GPUS_OF_A_NODE
 
 
 @dataclasses.dataclass
@@ -91,4 +92,9 @@ def read(path, jobs, allocated, type_of_node):
         outcome.runs.append(Run(start, record["EndTime"], nodes, gpus,
                                 type_text(nodes, type_of_node) if job.gpus else "",
                                 record["JobState"]))
+    for outcome in found.values():
+        if outcome.resizes:
+            # Slurm tells one start for all sizes of such a job, and it holds whole nodes.
+            for run in outcome.runs:
+                run.gpus = GPUS_OF_A_NODE * len(run.nodes)
     return found

@@ -7,15 +7,17 @@ from . import charts, metrics, workload
 from .charts import text
 
 _STYLE = (pathlib.Path(__file__).resolve().parents[3] / "tools/page/page.css").read_text() + """
-:root { --stock: #77756e; --rubato: #c22f53;
+:root { --stock: #77756e; --place: #2a78d6; --rubato: #c22f53;
   --c1: #2a78d6; --c2: #14946a; --c3: #7b5bd0; --w1: #e2672f; --w2: #dc9a06; --u: #a9a79f; }
-@media (prefers-color-scheme: dark) { :root { --stock: #a5a39b; --rubato: #f0708d;
+@media (prefers-color-scheme: dark) { :root { --stock: #a5a39b; --place: #5a9ee8; --rubato: #f0708d;
   --c1: #5a9ee8; --c2: #3fbf92; --c3: #a48cf0; --w1: #f08a58; --w2: #e8b33c; --u: #6d6b65; } }
-.line.stock { stroke: var(--stock); } .line.rubato { stroke: var(--rubato); }
+.line.stock { stroke: var(--stock); } .line.place { stroke: var(--place); } .line.rubato { stroke: var(--rubato); }
 .c1 { fill: var(--c1); } .c2 { fill: var(--c2); } .c3 { fill: var(--c3); } .w1 { fill: var(--w1); }
 .w2 { fill: var(--w2); } .u { fill: var(--u); } .bar:hover { stroke: var(--ink); }
 """
-_HALVES = (("stock", "stock Slurm"), ("rubato", "Rubato"))
+#: (CSS class, name) of the halves of a run; with mode elastic, mode place is beside it.
+_HALVES = {2: (("stock", "stock Slurm"), ("rubato", "Rubato")),
+           3: (("stock", "stock Slurm"), ("place", "mode place"), ("rubato", "mode elastic"))}
 
 
 def _tile(value, words):
@@ -37,9 +39,9 @@ def _jobs_legend():
             "on p100</span></div>")
 
 
-def _halves_legend():
+def _halves_legend(named):
     return ('<div class="legend">' + "".join(f"<span>{_swatch(css, True)}{name}</span>"
-                                             for css, name in _HALVES) + "</div>")
+                                             for css, name in named) + "</div>")
 
 
 def _cells(tag, values, rules):
@@ -56,25 +58,11 @@ def _table(head, rows, rules=(), above=""):
 
 def _figures(entry, halves):
     rows = []
-
-    def row(name, values, unit, ratio=None):
-        rows.append([name, *(f"{value:.1f}{unit}" for value in values),
-                     "" if ratio is None else f"{ratio:.2f}"])
-    pair = [entry["stock"], entry["rubato"]]
-    row("mean time from submit to end", [r["avg_jct_s"] for r in pair], " s",
-        entry["avg_jct_ratio"])
-    for kind, found in entry["classes"].items():
-        row(f"{metrics.CLASS_NAMES[kind]} ({found['jobs']})",
-            [metrics.class_jct(half.outcomes, kind) for half in halves], " s",
-            found["avg_jct_ratio"])
-    row("median", [r["p50_jct_s"] for r in pair], " s")
-    row("99th percentile", [r["p99_jct_s"] for r in pair], " s", entry["p99_jct_ratio"])
-    row("makespan", [r["makespan_s"] for r in pair], " s", entry["makespan_ratio"])
-    row("GPU-seconds held", [100 * r["gpu_utilisation"] for r in pair], " %")
-    for name, key in (("jobs that failed", "failed"), ("restarts", "restarts"),
-                      ("resizes", "resizes")):
-        rows.append([name, *(r[key] for r in pair), ""])
-    return _table(["", "stock Slurm", "Rubato", "stock / Rubato"], rows)
+    for name, values, unit, ratio in metrics.figures(entry, *(half.outcomes for half in halves)):
+        shown = [f"{value:.1f} {unit}" if unit else value for value in values]
+        rows.append([name, *shown, "" if ratio is None else f"{ratio:.2f}"])
+    named = [name for _, name in _HALVES[len(halves)]]
+    return _table(["", *named, f"stock / {named[-1]}"], rows)
 
 
 def _where(halves):
@@ -93,24 +81,27 @@ def _where(halves):
             row.append(f"{metrics.average(job.jct for job in jobs):.1f} s")
         rows.append(row)
     columns = [*types, "several", "mean time"]
+    named = _HALVES[len(halves)]
     above = "<tr><th></th>" + "".join(
-        f'<th class="rule" colspan="{len(columns)}">{name}</th>' for _, name in _HALVES) + "</tr>"
-    return _table(["jobs", *columns, *columns], rows, (1, 1 + len(columns)), above)
+        f'<th class="rule" colspan="{len(columns)}">{name}</th>' for _, name in named) + "</tr>"
+    rules = tuple(1 + number * len(columns) for number in range(len(named)))
+    return _table(["jobs", *(columns * len(named))], rows, rules, above)
 
 
 def _run(load, entry, halves):
     span = max(metrics.makespan(half.outcomes) for half in halves)
-    pairs = list(zip((css for css, _ in _HALVES), (half.outcomes for half in halves)))
+    named = _HALVES[len(halves)]
+    pairs = list(zip((css for css, _ in named), (half.outcomes for half in halves)))
     longest = max(o.jct for _, outcomes in pairs for o in outcomes)
     queues = {css: charts.waiting(outcomes) for css, outcomes in pairs}
     most = max(5, max(value for points in queues.values() for _, value in points))
     parts = [f"<h2>Seed {load.seed}: {entry['jobs']} jobs</h2>", _figures(entry, halves),
              "<h3>Which GPUs each job held</h3>", _jobs_legend(), '<div class="pair">']
-    for (_, name), half in zip(_HALVES, halves):
+    for (_, name), half in zip(named, halves):
         parts.append(f"<div><h3>{name}</h3>"
                      + charts.gantt(half.outcomes, load.speeds, span, f"Gantt chart, {name}")
                      + "</div>")
-    parts += ["</div>", _halves_legend(), '<div class="pair">',
+    parts += ["</div>", _halves_legend(named), '<div class="pair">',
               "<div><h3>GPUs held</h3>", charts.curves(
                   {css: charts.busy(outcomes) for css, outcomes in pairs}, span, workload.GPUS,
                   "seconds since the first job was submitted", "GPUs held over time"), "</div>",
@@ -135,6 +126,9 @@ def render(document, shown, prior="measured"):
     for kind in runs[0]["classes"]:
         ratios = [run["classes"][kind]["avg_jct_ratio"] for run in runs if kind in run["classes"]]
         tiles.append(_tile(metrics.geometric_mean(ratios), metrics.CLASS_NAMES[kind]))
+    if "place" in runs[0]:
+        tiles.insert(1, _tile(metrics.geometric_mean(run["place_avg_jct_ratio"] for run in runs),
+                              "mean time, mode place"))
     wrong = ("; the speeds of the GPU types in rubato.conf were in the wrong order"
              if prior == "inverted" else "")
     return (

@@ -5,19 +5,33 @@ Both halves get the same Shape. The flavour of the Cluster is the difference: Pl
 and the line of plugstack.conf, which an installation of Rubato adds, and rubato.conf, which stock Slurm
 does not read.
 """
+import math
 import shlex
 import zlib
 
 from .. import slurmconf
+from . import workload
 from .workload import GPUS_OF_A_NODE, NODES, TIME_SCALE, TRAINER
 
 #: Stock Slurm at its most attentive.
 STOCK_PARAMS = "bf_interval=1,bf_resolution=1,bf_continue,batch_sched_delay=0,sched_min_interval=0"
-MODES = ("place", "observe")
+#: What else a site may try: backfill that keeps nodes for one job a partition instead of for all, and
+#: backfill that fills busy nodes first. Mode elastic is compared with the best of the three.
+STOCK_SETTINGS = (STOCK_PARAMS, STOCK_PARAMS + ",bf_job_part_count_reserve=1",
+                  STOCK_PARAMS + ",bf_busy_nodes")
+MODES = ("place", "observe", "elastic")
 PRIORS = ("measured", "inverted")
 REPORTS = 1     # seconds between the reports of a job: a minute in the time of the workload
 #: Times of rubato.conf by their defaults, in seconds, as the workload's time passes.
 _SCALED = {"MessageInterval": 60, "ReserveAfter": 600, "StarvationBound": 86400}
+#: Seconds between the checkpoint signal and the requeue.
+LEAD = 2
+#: RestartCost: the job loads, and what it did since its checkpoint is lost.
+RESTART_COST = math.ceil(workload.START_SECONDS + LEAD)
+#: Hints of the ways of workload.RESIZES.
+_CHECKPOINT = f"checkpoint=B:USR1@{LEAD}"
+RESIZE_HINTS = {"restart": f"{_CHECKPOINT};resize=restart", "live": "resize=live",
+                "both": f"{_CHECKPOINT};resize=live"}
 
 
 def node_names(gpu_type):
@@ -45,6 +59,8 @@ def rubato_conf(speeds, mode="place", prior="measured"):
     # The jobs have their throughput from the first second on: training is emulated.
     lines = [f"Mode={mode}", "ManagedPartitions=all", "WarmUp=0"]
     lines += [f"{key}={max(1, value // TIME_SCALE)}" for key, value in _SCALED.items()]
+    if mode == "elastic":
+        lines.append(f"RestartCost={RESTART_COST}")
     lines += [f"GpuType={t} Speed={speed}"
               for t, speed in configured_speeds(speeds, prior).items()]
     return "\n".join(lines) + "\n"
@@ -69,6 +85,8 @@ def hints(job):
         words.append("gpus=" + ",".join(map(str, job.sizes)))
     if job.tells_samples:
         words.append(f"samples={job.samples}")
+    if job.resize:
+        words.append(RESIZE_HINTS[job.resize])
     return "rubato:" + ";".join(words)
 
 
@@ -92,11 +110,17 @@ def script(job, seed):
     """The batch script: the same in both halves. Jobs send reports only if a receiver exists. Each job
     has its own noise: with common noise, a job type would always be off by the same factor."""
     if job.kind == "hinted":
+        changes = ""
+        if job.resize:
+            changes = (f" --start-seconds {workload.START_SECONDS} "
+                       f"--checkpoint-seconds {workload.SAVE_SECONDS}")
+        if job.resize in ("live", "both"):
+            changes += " ${RUBATO_REPORT_FILE:+--follow-size 1}"
         return (f"export RUBATO_REPORT_INTERVAL={REPORTS}\n"
                 '[ -n "$RUBATO_REPORT_FILE" ] || RUBATO_REPORT_INTERVAL=86400\n'
                 f"exec {shlex.quote(str(TRAINER))} --job-type {job.job_type} "
                 f"--samples {job.samples} --time-scale {TIME_SCALE} "
-                f"--seed {zlib.crc32(f'{seed} {job.name}'.encode())}")
+                f"--seed {zlib.crc32(f'{seed} {job.name}'.encode())}{changes}")
     if job.kind == "cpu":
         return f"exec sleep {job.seconds['cpu']:g}"
     # The slowest type of the nodes, which is requested first, decides.

@@ -35,6 +35,14 @@ LONG_SHARE = 0.2
 LOAD = 2.0
 LIMIT_FACTOR = 1.5
 JOBS, LEAST_JOBS, MOST_JOBS = 120, 6, 400
+#: A workload for mode elastic has fewer jobs, each so much longer that a restart costs it what it costs
+#: real jobs.
+ELASTIC_JOBS = 72
+ELASTIC_LENGTH = 3
+#: How the hinted jobs of such a workload may change while they run, a third each.
+RESIZES = ("restart", "live", "both")
+#: Seconds that they load before they train, and save at a checkpoint signal.
+START_SECONDS, SAVE_SECONDS = 1.5, 0.5
 
 
 def module(name, path):
@@ -76,6 +84,7 @@ class Job:
     job_type, samples: what a hinted job trains, and how much
     sizes:   sizes its hints allow beside the one it asks for
     tells_samples: its hints say how much work it has
+    resize:  how it may change while it runs, one of RESIZES; "": in no way
     """
     name: str
     kind: str
@@ -88,6 +97,7 @@ class Job:
     samples: int = 0
     sizes: list = dataclasses.field(default_factory=list)
     tells_samples: bool = False
+    resize: str = ""
 
     def true_seconds(self, gpu_type):
         """Run time on the requested GPUs, of one type."""
@@ -113,11 +123,11 @@ class Workload:
     jobs: list
 
 
-def _draw_seconds(draw):
+def _draw_seconds(draw, length):
     low, middle, high = SECONDS
     if draw.random() < LONG_SHARE:
         low, middle = middle, high
-    return low * (middle / low) ** draw.random()
+    return length * low * (middle / low) ** draw.random()
 
 
 def _draw_size(draw, most):
@@ -130,14 +140,14 @@ def limit_of(seconds):
     return max(1, math.ceil(LIMIT_FACTOR * seconds / 60))
 
 
-def _hinted(draw, count):
+def _hinted(draw, count, length):
     """Half of them are fastest on V100, half on P100; the job types alternate."""
     jobs = []
     for number in range(count):
         kinds = ON_P100 if number % 2 else ON_V100
         job_type = kinds[number // 2 % len(kinds)]
         gpus = _draw_size(draw, 1 if job_type in ONE_GPU else max(SIZES))
-        seconds = _draw_seconds(draw)
+        seconds = _draw_seconds(draw, length)
         samples = math.ceil(seconds * mean(rate(job_type, t, gpus) for t in NODES))
         job = Job("", "hinted", 0.0, 0, gpus, job_type=job_type, samples=samples,
                   tells_samples=draw.random() < 0.75)
@@ -154,33 +164,48 @@ def mean_speeds(hinted):
                           for j in hinted), 3) for t in NODES}
 
 
-def _unhinted(draw, count, speeds):
+def _unhinted(draw, count, speeds, length):
     """Training jobs without hints: a faster GPU type speeds them up by the mean factor. If the run time
     were the same everywhere, slow types would have no cost."""
     jobs = []
     for _ in range(count):
-        gpus, seconds = _draw_size(draw, GPUS_OF_A_NODE), _draw_seconds(draw)
+        gpus, seconds = _draw_size(draw, GPUS_OF_A_NODE), _draw_seconds(draw, length)
         on = {t: round(seconds / speeds[t], 2) for t in NODES}
         jobs.append(Job("", "unhinted_gpu", 0.0, limit_of(max(on.values())), gpus, seconds=on))
     return jobs
 
 
-def _cpu(draw, count):
+def _cpu(draw, count, length):
     jobs = []
     for _ in range(count):
-        seconds = round(_draw_seconds(draw), 2)
+        seconds = round(_draw_seconds(draw, length), 2)
         jobs.append(Job("", "cpu", 0.0, limit_of(seconds), cpus=draw.choice(CORES),
                         seconds={"cpu": seconds}))
     return jobs
 
 
-def generate(seed, count):
-    """`count` jobs: two thirds hinted, the others unhinted GPU jobs and CPU jobs."""
+def _may_change(seed, jobs):
+    """Draws how jobs may change; from a draw of its own, so that nothing else changes with it."""
+    ways = [RESIZES[number % len(RESIZES)] for number in range(len(jobs))]
+    random.Random(f"rubato compare elastic {seed}").shuffle(ways)
+    for job, way in zip(jobs, ways):
+        job.resize = way
+
+
+def generate(seed, count, elastic=False):
+    """`count` jobs: two thirds hinted, the others unhinted GPU jobs and CPU jobs.
+
+    elastic: the same jobs, ELASTIC_LENGTH times as long, and the hinted ones may change while they run
+    """
     draw = random.Random(f"rubato compare {seed}")
-    hinted = _hinted(draw, max(2, 2 * round(count / 3)))
+    length = ELASTIC_LENGTH if elastic else 1
+    hinted = _hinted(draw, max(2, 2 * round(count / 3)), length)
+    if elastic:
+        _may_change(seed, hinted)
     speeds = mean_speeds(hinted)
     rest = count - len(hinted)
-    jobs = hinted + _unhinted(draw, rest // 2, speeds) + _cpu(draw, rest - rest // 2)
+    jobs = (hinted + _unhinted(draw, rest // 2, speeds, length)
+            + _cpu(draw, rest - rest // 2, length))
     draw.shuffle(jobs)
     # Poisson arrivals, stretched so that each seed offers the same load.
     times = [0.0]

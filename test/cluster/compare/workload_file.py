@@ -14,10 +14,10 @@ _TOP = {"schema": str, "seed": int, "time_scale": int, "nodes": dict, "gpus_of_a
 _ALL = {"name": str, "class": str, "submit": (int, float), "limit": int}
 #: Further keys of a job of each class, all of them needed but those in _MAY.
 _KEYS = {"hinted": {"job_type": str, "gpus": int, "samples": int, "sizes": list,
-                    "tells_samples": bool},
+                    "tells_samples": bool, "resize": str},
          "unhinted_gpu": {"gpus": int, "seconds": dict},
          "cpu": {"cpus": int, "seconds": (int, float)}}
-_MAY = {"sizes", "tells_samples"}
+_MAY = {"sizes", "tells_samples", "resize"}
 
 
 class WorkloadError(Exception):
@@ -117,6 +117,10 @@ def _read_job(place, given):
     job.job_type, job.samples = given["job_type"], given["samples"]
     job.sizes = sorted(given.get("sizes", []))
     job.tells_samples = given.get("tells_samples", True)
+    job.resize = given.get("resize", "")
+    if job.resize not in ("", *workload.RESIZES):
+        raise WorkloadError(f"{place}: unknown resize {job.resize!r}"
+                            f"{_near(job.resize, workload.RESIZES)}")
     _check_sizes(place, job)
     return job
 
@@ -133,6 +137,8 @@ def to_json(load):
         else:
             entry.update(job_type=job.job_type, gpus=job.gpus, samples=job.samples,
                          sizes=job.sizes, tells_samples=job.tells_samples)
+            if job.resize:
+                entry.update(resize=job.resize)
         jobs.append(entry)
     return {"schema": SCHEMA, "seed": load.seed, "time_scale": workload.TIME_SCALE,
             "nodes": NODES, "gpus_of_a_node": GPUS_OF_A_NODE, "speeds": load.speeds, "jobs": jobs}
