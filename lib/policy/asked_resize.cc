@@ -47,6 +47,9 @@ std::vector<NodeShare> occupy(Snapshot& snapshot, std::vector<NodeShare> shares)
     }
     std::erase_if(share.gpus, [](const GpuCount& gpus) { return gpus.count == 0; });
   }
+  std::erase_if(shares, [](const NodeShare& share) {
+    return share.gpus.empty() && share.cores == 0 && share.memory == 0;
+  });
   return shares;
 }
 
@@ -59,18 +62,66 @@ void pin(Job& job, int gpus, const std::string& gpu_type) {
   if (job.hints) job.hints->sizes = GpuSizes({{gpus, gpus}});
 }
 
-// Holds the place of a job after its nodes are free and before it is eligible.
-Job obstacle(const AskedResize& restart, std::vector<NodeShare> shares, Seconds now) {
+// Holds the place of a job until `end`: before its requeue, and from then on until it is eligible.
+Job obstacle(const AskedResize& restart, std::vector<NodeShare> shares, Seconds now, Seconds end) {
   Job job;
   job.key = {restart.job.id, restart.requeued};
   job.label = std::to_string(restart.job.id);
   job.state = JobState::kRunning;
   job.start = now;
-  job.end_limit = restart.due;
-  job.time_limit = restart.due - now;
+  job.end_limit = end;
+  job.time_limit = end - now;
   job.allocation = std::move(shares);
   job.request.gpus = held_gpus(job);
   return job;
+}
+
+// What `shares` have beyond those that the job holds, node by node.
+std::vector<NodeShare> beyond(std::vector<NodeShare> shares, const Job& job) {
+  for (NodeShare& share : shares) {
+    const auto own = std::ranges::find(job.allocation, share.node, &NodeShare::node);
+    if (own == job.allocation.end()) continue;
+    share.cores = std::max(share.cores - own->cores, 0);
+    share.memory = std::max<MiB>(share.memory - own->memory, 0);
+    for (GpuCount& gpus : share.gpus) {
+      const auto held = std::ranges::find(own->gpus, gpus.type, &GpuCount::type);
+      if (held != own->gpus.end()) gpus.count = std::max(gpus.count - held->count, 0);
+    }
+  }
+  return shares;
+}
+
+// The job will run in its place for its time limit. A start that was promised there before it
+// stays: then the restart is refused after the lead time, not the promise moved.
+Seconds end_of_place(const Snapshot& snapshot, const AskedResize& restart, const Job& job) {
+  Seconds end = add_seconds(snapshot.taken, job.time_limit);
+  for (const Reservation& promise : snapshot.memory.reservations) {
+    const bool there = std::ranges::any_of(promise.shares, [&](const NodeShare& share) {
+      return std::ranges::find(restart.shares, share.node, &NodeShare::node) !=
+             restart.shares.end();
+    });
+    if (there && promise.job.id != restart.job.id) end = std::min(end, promise.start);
+  }
+  return end;
+}
+
+// During its lead time the job runs on. What it needs beside its own GPUs is taken already, as far
+// as it is free, so that no other job starts there.
+void hold_early(Snapshot& snapshot, const AskedResize& restart) {
+  const auto job = std::ranges::find_if(snapshot.jobs, [&](const Job& one) {
+    return one.key == restart.job && one.state == JobState::kRunning &&
+           one.restarts == restart.runs;
+  });
+  if (job == snapshot.jobs.end()) return;
+  const Seconds end = end_of_place(snapshot, restart, *job);
+  if (end <= snapshot.taken) return;
+  std::vector<NodeShare> shares = occupy(snapshot, beyond(restart.shares, *job));
+  if (shares.empty()) return;
+  snapshot.jobs.push_back(obstacle(restart, std::move(shares), snapshot.taken, end));
+}
+
+bool held_early(const AskedResize& restart) {
+  return restart.step == ResizeStep::kSaving && !restart.live && !restart.shares.empty();
 }
 
 bool kept(const AskedResize& restart, Seconds now) {
@@ -134,6 +185,25 @@ void reserve_place(Snapshot& snapshot, const Job& job, const AskedResize& restar
     return std::tie(one.job, one.partition) > std::tie(place.job, place.partition);
   });
   all.insert(at, std::move(place));
+}
+
+// After the requeue: the job waits in its place, or an obstacle holds it until it does.
+void hold_place(Snapshot& snapshot, const AskedResize& restart) {
+  bool there = false;
+  std::optional<Job> ready;
+  for (Job& job : snapshot.jobs) {
+    there = there || (job.key.id == restart.job.id && job.state == JobState::kRunning);
+    if (!waits(job, restart)) continue;
+    pin(job, restart.gpus, restart.gpu_type);
+    if (job.block != Block::kNone) continue;
+    // A job of several partitions has an entry for each.
+    const bool fits = may_use(snapshot, job, restart.shares);
+    if (!ready || (fits && !may_use(snapshot, *ready, restart.shares))) ready = job;
+  }
+  if (ready && may_use(snapshot, *ready, restart.shares)) reserve_place(snapshot, *ready, restart);
+  if (there || ready) return;
+  std::vector<NodeShare> shares = occupy(snapshot, restart.shares);
+  snapshot.jobs.push_back(obstacle(restart, std::move(shares), snapshot.taken, restart.due));
 }
 
 const Explanation* explanation_of(const Plan& plan, const JobKey& job) {
@@ -248,23 +318,13 @@ Result<Start> start_beside(const Snapshot& snapshot, const Models& models, const
 std::optional<Snapshot> with_restarts(const Snapshot& snapshot) {
   std::optional<Snapshot> next;
   for (const AskedResize& restart : snapshot.memory.asked_resizes) {
-    if (!kept(restart, snapshot.taken)) continue;
+    const bool early = held_early(restart);
+    if (!early && !kept(restart, snapshot.taken)) continue;
     if (!next) next = snapshot;
-    bool there = false;
-    std::optional<Job> ready;
-    for (Job& job : next->jobs) {
-      there = there || (job.key.id == restart.job.id && job.state == JobState::kRunning);
-      if (!waits(job, restart)) continue;
-      pin(job, restart.gpus, restart.gpu_type);
-      if (job.block != Block::kNone) continue;
-      // A job of several partitions has an entry for each.
-      const bool fits = may_use(*next, job, restart.shares);
-      if (!ready || (fits && !may_use(*next, *ready, restart.shares))) ready = job;
-    }
-    if (ready && may_use(*next, *ready, restart.shares)) reserve_place(*next, *ready, restart);
-    if (there || ready) continue;
-    std::vector<NodeShare> shares = occupy(*next, restart.shares);
-    next->jobs.push_back(obstacle(restart, std::move(shares), snapshot.taken));
+    if (early)
+      hold_early(*next, restart);
+    else
+      hold_place(*next, restart);
   }
   if (!next) return std::nullopt;
   const auto runs = [](const Job& job) { return job.state == JobState::kRunning; };

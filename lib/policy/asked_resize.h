@@ -40,9 +40,10 @@ struct RestartWish {
                                          const RestartWish& wish,
                                          const std::vector<NodeIndex>* only, Seconds now);
 
-/// `snapshot` as a round sees it while jobs are between requeue and start (ResizeStep::kRequeued):
-/// such a job waits first in the queue and has one size; before it is eligible, an obstacle holds
-/// its place. nullopt without such a job. `due` ends both.
+/// `snapshot` as a round sees it while restarts are under way. During the lead time an obstacle
+/// holds what the place has beyond the GPUs of the job, as far as that is free. Between requeue and
+/// start (ResizeStep::kRequeued) the job waits first in the queue and has one size; before it is
+/// eligible, an obstacle holds its place; `due` ends both. nullopt without such a job.
 [[nodiscard]] std::optional<Snapshot> with_restarts(const Snapshot& snapshot);
 
 /// Gives the starts of such jobs the size: for the round it was their request.

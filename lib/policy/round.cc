@@ -67,12 +67,16 @@ Plan decided(const Snapshot& snapshot, const Models& models, const Config& confi
 }  // namespace
 
 Plan round(const Snapshot& snapshot, const Models& models, const Config& config, Seconds now) {
-  std::optional<Memory> followed = follow_requeues(snapshot);
   std::optional<Snapshot> renewed;
-  if (!config.off(Mechanism::kKeepPlace)) renewed = with_restarts(snapshot);
-  if (!followed && !renewed) return decided(snapshot, models, config, now);
-  if (!renewed) renewed = snapshot;
-  if (followed) renewed->memory = *std::move(followed);
+  if (std::optional<Memory> followed = follow_requeues(snapshot)) {
+    renewed = snapshot;
+    renewed->memory = *std::move(followed);
+  }
+  if (!config.off(Mechanism::kKeepPlace)) {
+    auto kept = with_restarts(renewed ? *renewed : snapshot);
+    if (kept) renewed = std::move(kept);
+  }
+  if (!renewed) return decided(snapshot, models, config, now);
   Plan plan = decided(*renewed, models, config, now);
   if (!config.off(Mechanism::kKeepPlace)) name_sizes(snapshot.memory, plan);
   return plan;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "lib/policy/algorithms/growth_cap.h"
 #include "lib/policy/memory.h"
 #include "lib/policy/round.h"
 #include "test/support/build_snapshot.h"
@@ -248,6 +249,147 @@ TEST(AskedResize, StartsFirstAndWithTheSizeAskedFor) {
   EXPECT_EQ(start->gpus, 4);
   EXPECT_EQ(start_of(plan, other), nullptr);
   EXPECT_EQ(plan.memory.asked_resizes, later.memory.asked_resizes);
+}
+
+// A restart of `job`, which was told to save its state, at `shares`.
+AskedResize saving(const Job& job, std::vector<NodeShare> shares) {
+  AskedResize restart;
+  restart.job = job.key;
+  restart.from = held_gpus(job);
+  restart.gpu_type = "a100";
+  for (const NodeShare& share : shares) restart.gpus += share.gpu_count();
+  restart.since = kNow - 5;
+  restart.due = kNow + 55;
+  restart.shares = std::move(shares);
+  return restart;
+}
+
+// During the lead time no other job gets its place; without the memory one does.
+TEST(AskedResize, ItsPlaceIsKeptFromTheSignalOn) {
+  Snapshot snapshot = make_cluster({{"a100", 8}, {"a100", 8}});
+  const Job job = add_consenting(snapshot);
+  const JobId other = add_pending(snapshot, 8).key.id;
+  const Config config = managing_all(Mode::kPlace);
+  EXPECT_NE(start_of(round(snapshot, Models{}, config, kNow), other), nullptr);
+  snapshot.memory.asked_resizes = {saving(job, {share_of(snapshot, 1, 8)})};
+  EXPECT_EQ(start_of(round(snapshot, Models{}, config, kNow), other), nullptr);
+  AskedResize& restart = snapshot.memory.asked_resizes[0];
+  restart.due = kNow - 1;  // another restart is carried out first
+  EXPECT_EQ(start_of(round(snapshot, Models{}, config, kNow), other), nullptr);
+  const AskedResize kept = restart;
+  restart.live = true;  // it gives back nodes, and needs no other place
+  EXPECT_FALSE(with_restarts(snapshot));
+  restart = kept;
+  restart.step = ResizeStep::kFailed;
+  EXPECT_FALSE(with_restarts(snapshot));
+}
+
+// Its place may overlap with the GPUs that it still holds, on one node too.
+TEST(AskedResize, OnlyWhatItLacksIsKeptFromTheSignalOn) {
+  Snapshot snapshot = make_cluster({{"a100", 16}});
+  const Job job = add_consenting(snapshot);
+  const JobId four = add_pending(snapshot, 4).key.id;
+  const JobId three = add_pending(snapshot, 3).key.id;
+  const JobId other = add_pending(snapshot, 1).key.id;
+  const Config config = managing_all(Mode::kPlace);
+  snapshot.memory.asked_resizes = {saving(job, {share_of(snapshot, 0, 8)})};
+  const Plan all = round(snapshot, Models{}, config, kNow);
+  EXPECT_NE(start_of(all, four), nullptr);
+  EXPECT_NE(start_of(all, three), nullptr);
+  EXPECT_NE(start_of(all, other), nullptr);
+  snapshot.memory.asked_resizes = {saving(job, {share_of(snapshot, 0, 12)})};
+  const Plan some = round(snapshot, Models{}, config, kNow);
+  EXPECT_NE(start_of(some, four), nullptr);
+  EXPECT_EQ(start_of(some, three), nullptr);
+  EXPECT_EQ(start_of(some, other), nullptr);
+}
+
+// A job that takes its place meanwhile holds it: nothing is taken twice.
+TEST(AskedResize, WhatOthersHoldIsNotKept) {
+  Snapshot snapshot = make_cluster({{"a100", 8}, {"a100", 8}});
+  const Job job = add_consenting(snapshot);
+  add_running(snapshot, {share_of(snapshot, 1, 6)}, kNow + 3600);
+  snapshot.memory.asked_resizes = {saving(job, {share_of(snapshot, 1, 8)})};
+  const std::optional<Snapshot> seen = with_restarts(snapshot);
+  ASSERT_TRUE(seen);
+  ASSERT_EQ(seen->jobs.size(), 3U);
+  EXPECT_EQ(held_gpus(seen->jobs[0]), 2);  // sorted by key: its submit time is none
+  EXPECT_EQ(seen->nodes[1].gpus[0].free, 0);
+}
+
+TEST(AskedResize, TheTestAfterTheLeadTimeFindsItsOwnPlaceFree) {
+  Snapshot snapshot = make_cluster({{"a100", 8}, {"a100", 8}});
+  Job& job = add_consenting(snapshot);
+  job.hints->sizes = GpuSizes({{8, 8}, {16, 16}});
+  const JobKey key = job.key;
+  snapshot.memory.asked_resizes = {
+      saving(job, {share_of(snapshot, 0, 8), share_of(snapshot, 1, 8)})};
+  const auto start = asked(snapshot, key, 16);
+  ASSERT_TRUE(start) << start.error().text;
+  EXPECT_EQ(start->shares.size(), 2U);
+}
+
+TEST(AskedResize, NothingIsKeptForAJobThatEndedInItsLeadTime) {
+  Snapshot snapshot = make_cluster({{"a100", 8}, {"a100", 8}});
+  const Job job = add_consenting(snapshot);
+  const AskedResize restart = saving(job, {share_of(snapshot, 1, 8)});
+  const Config config = managing_all(Mode::kPlace);
+  Snapshot gone = make_cluster({{"a100", 8}});
+  gone.nodes.push_back(snapshot.nodes[1]);
+  gone.node_sets[0] = {0, 1};
+  gone.memory.asked_resizes = {restart};
+  const JobId other = add_pending(gone, 16).key.id;
+  EXPECT_NE(start_of(round(gone, Models{}, config, kNow), other), nullptr);
+  snapshot.jobs[0].restarts = 1;  // it was requeued by hand, and runs again
+  snapshot.memory.asked_resizes = {restart};
+  const JobId eight = add_pending(snapshot, 8).key.id;
+  EXPECT_NE(start_of(round(snapshot, Models{}, config, kNow), eight), nullptr);
+}
+
+// A start that was promised on these nodes before the place was chosen does not move.
+TEST(AskedResize, APromiseOnItsPlaceStaysDuringTheLeadTime) {
+  Snapshot snapshot = make_cluster({{"a100", 8}, {"a100", 8}});
+  const Job job = add_consenting(snapshot);
+  const JobKey waits = add_pending(snapshot, 16).key;
+  const JobId other = add_pending(snapshot, 8).key.id;
+  Reservation promise;
+  promise.job = waits;
+  promise.partition = "gpu";
+  promise.gpu_type = "a100";
+  promise.start = promise.promised = kNow + 3600;
+  promise.made = kNow - 60;
+  promise.reason = ReserveReason::kWaited;
+  promise.shares = {share_of(snapshot, 0, 8), share_of(snapshot, 1, 8)};
+  snapshot.memory.reservations = {promise};
+  snapshot.memory.asked_resizes = {saving(job, {share_of(snapshot, 1, 8)})};
+  const Plan plan = round(snapshot, Models{}, managing_all(Mode::kPlace), kNow);
+  EXPECT_EQ(start_of(plan, other), nullptr);
+  ASSERT_EQ(plan.reservations.size(), 1U);
+  EXPECT_EQ(plan.reservations[0].start, kNow + 3600);
+  ASSERT_EQ(plan.reservations[0].shares.size(), 2U);
+  for (const NodeShare& share : plan.reservations[0].shares) EXPECT_EQ(share.gpu_count(), 8);
+}
+
+// What the job did so far moves to its new key in the round that first sees it waiting; its place
+// is kept in this round too.
+TEST(AskedResize, ItsPlaceIsKeptInTheRoundInWhichItsRecordsMove) {
+  Snapshot snapshot = make_cluster({{"a100", 8}});
+  const Job job = add_consenting(snapshot);
+  Snapshot later = make_cluster({{"a100", 8}});
+  later.memory.asked_resizes = {requeued(snapshot, job)};
+  Service service;
+  service.job = job.key;
+  service.updated = kNow - 10;
+  later.memory.service = {service};
+  Job& again = add_pending(later, 8);
+  again.key = {job.key.id, kNow - 2};
+  again.hints = job.hints;
+  again.restarts = 1;
+  add_running(later, {share_of(later, 0, 6)}, kNow + 60);  // on a part of its place
+  const Plan plan = round(later, Models{}, managing_all(Mode::kPlace), kNow);
+  ASSERT_EQ(plan.reservations.size(), 1U);
+  EXPECT_EQ(plan.reservations[0].job, (JobKey{job.key.id, kNow - 2}));
+  EXPECT_EQ(plan.reservations[0].made, kNow - 5);
 }
 
 TEST(AskedResize, IsClosedWhenTheJobRunsEndsOrWaitsTooLong) {
