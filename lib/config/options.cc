@@ -235,7 +235,8 @@ constexpr std::pair<const char*, const char*> kTexts[] = {
     {"RestartCost",
      "Each start counts as so long without progress: the program starts and reads its checkpoint. "
      "A job is not changed while it starts, nor for a gain that is not worth this time. Take the "
-     "longest time that is usual on the cluster."},
+     "longest time that is usual on the cluster. Once the reports of jobs show what restarts of "
+     "their job type cost, restarts count as that; rubato explain prints it."},
     {"RestartsPerJob",
      "For the same mode. A restart counts once slurmctld has requeued the job because Rubato asked "
      "for it; other requeues do not count. A job at its cap keeps its GPUs and changes in no way. "

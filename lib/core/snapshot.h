@@ -157,9 +157,15 @@ struct AskedResize {
   Seconds since = 0;              ///< when `step` began
   Seconds due = 0;                ///< when `step` ends at the latest
   Seconds requeued = 0;           ///< 0: not yet
-  std::vector<NodeShare> shares;  ///< its place after a restart, kept from the requeue on; sorted
+  std::vector<NodeShare> shares;  ///< its place after a restart, kept from the signal on; sorted
                                   ///< by node
   std::string words;
+  // The last report before it was asked for. By it the cost is measured (change_costs.h).
+  Seconds reported = 0;      ///< 0: none
+  std::int64_t samples = 0;  ///< done then
+  double throughput = 0;     ///< samples/s then
+  bool measured = false;     ///< a report after the change showed its cost
+  double cost = 0;           ///< then: seconds in which the job held GPUs without progress
 
   [[nodiscard]] bool over() const {
     return step == ResizeStep::kDone || step == ResizeStep::kFailed;
@@ -201,6 +207,19 @@ struct UserRestarts {
   bool operator==(const UserRestarts&) const = default;
 };
 
+/// Mean measured costs of changes of a profile's jobs (lib/policy/algorithms/change_costs.h).
+struct ProfileCosts {
+  std::string account;  ///< "" if all accounts share the profile
+  std::string job_type;
+  Seconds updated = 0;
+  double restart = 0;  ///< seconds
+  int restarts = 0;    ///< measured ones
+  double resize = 0;   ///< seconds, of changes while the job runs
+  int resizes = 0;     ///< measured ones
+
+  bool operator==(const ProfileCosts&) const = default;
+};
+
 /// The memory of earlier rounds. It is written to the state file and read when slurmctld starts.
 struct Memory {
   std::uint64_t round = 0;
@@ -210,12 +229,13 @@ struct Memory {
   std::vector<Progress> progress;         ///< sorted by key; of jobs that are in the snapshot
   std::vector<ProgressHistory>
       progress_histories;  ///< sorted by key; see lib/model/progress/predictability.h
-  std::vector<TypePredictability> types;  ///< sorted by account and job type, each once
-  std::vector<ProfileNoise> noises;       ///< sorted by account and job type, each once
-  std::vector<ProfileWork> works;         ///< sorted by account and job type, each once
-  std::vector<TypeLoad> loads;            ///< sorted by GPU type, each once
-  std::vector<UserOverrun> overruns;      ///< sorted by uid, each once
-  std::vector<ArrivalTime> arrivals;      ///< the last ones, ascending, each once
+  std::vector<TypePredictability> types;   ///< sorted by account and job type, each once
+  std::vector<ProfileNoise> noises;        ///< sorted by account and job type, each once
+  std::vector<ProfileWork> works;          ///< sorted by account and job type, each once
+  std::vector<ProfileCosts> change_costs;  ///< sorted by account and job type, each once
+  std::vector<TypeLoad> loads;             ///< sorted by GPU type, each once
+  std::vector<UserOverrun> overruns;       ///< sorted by uid, each once
+  std::vector<ArrivalTime> arrivals;       ///< the last ones, ascending, each once
   std::vector<TypePrice> prices;  ///< moving mean over rounds, relative to the mean of all types
   std::vector<AskedResize> asked_resizes;   ///< sorted by key
   std::vector<JobRestarts> restarts;        ///< sorted by key; empty without a cap on restarts

@@ -18,6 +18,7 @@ void hide_jobs(Memory& memory) {
   memory.types.clear();
   memory.noises.clear();
   memory.works.clear();
+  memory.change_costs.clear();
   memory.overruns.clear();
   memory.arrivals.clear();
   memory.asked_resizes.clear();
@@ -64,6 +65,18 @@ void hide_nodes(Explanation& explanation) {
   explanation.facts.clear();
 }
 
+// What jobs of a type reported, and what their changes cost.
+void hide_profiles(Memory& memory) {
+  memory.types.clear();
+  memory.noises.clear();
+  memory.works.clear();
+  memory.change_costs.clear();
+  for (AskedResize& change : memory.asked_resizes) {
+    change.samples = 0;
+    change.throughput = change.cost = 0;
+  }
+}
+
 bool hides_profiles(const PrivateData& hidden) {
   return hidden.jobs || hidden.usage || hidden.accounts;
 }
@@ -86,11 +99,7 @@ Snapshot public_view(Snapshot snapshot) {
     }
     if (hidden.accounts) job.account.clear();
   }
-  if (hides_profiles(hidden)) {
-    snapshot.memory.types.clear();
-    snapshot.memory.noises.clear();
-    snapshot.memory.works.clear();
-  }
+  if (hides_profiles(hidden)) hide_profiles(snapshot.memory);
   return snapshot;
 }
 
@@ -107,9 +116,7 @@ Plan public_view(Plan plan, const Snapshot& shown) {
   }
   if (hidden.users) hide_users(plan.memory);
   if (hides_profiles(hidden)) {
-    plan.memory.types.clear();
-    plan.memory.noises.clear();
-    plan.memory.works.clear();
+    hide_profiles(plan.memory);
     for (Change& change : plan.changes) change.seconds_left = change.seconds_then = change.cost = 0;
     plan.stays.clear();
     for (Explanation& explanation : plan.explanations) hide_throughputs(explanation);

@@ -327,6 +327,21 @@ void describe(Visitor& v, R& profile) {
   v.note("ended", "efficient samples of its last ended jobs, in the order of their ends");
 }
 
+template <typename Visitor, Is<ProfileCosts> R>
+void describe(Visitor& v, R& profile) {
+  v.text("account", profile.account);
+  v.text("job_type", profile.job_type);
+  v.time("updated", profile.updated);
+  v.amount("restart", profile.restart);
+  v.note("restart", "mean measured cost of a restart, seconds without progress");
+  v.count("restarts", profile.restarts);
+  v.note("restarts", "measured ones");
+  v.amount("resize", profile.resize);
+  v.note("resize", "mean measured cost of a change while the job runs");
+  v.count("resizes", profile.resizes);
+  v.note("resizes", "measured ones");
+}
+
 template <typename Visitor, Is<TypePrice> R>
 void describe(Visitor& v, R& price) {
   v.text("gpu_type", price.gpu_type);
@@ -358,6 +373,16 @@ void describe(Visitor& v, R& resize) {
   v.time("requeued", resize.requeued);
   v.shares("shares", resize.shares);
   v.text("words", resize.words);
+  v.time("reported", resize.reported);
+  v.note("reported", "its last report before this one was asked for");
+  v.number("samples", resize.samples, kMaxSamples);
+  v.note("samples", "done at that report");
+  v.amount("throughput", resize.throughput);
+  v.note("throughput", "samples/s at that report");
+  v.yes("measured", resize.measured);
+  v.note("measured", "a report afterwards showed the cost");
+  v.amount("cost", resize.cost);
+  v.note("cost", "seconds without progress, if measured");
 }
 
 template <typename Visitor, Is<ArrivalTime> R>
@@ -401,6 +426,7 @@ void describe(Visitor& v, R& memory) {
   v.list("types", memory.types);
   v.list("noises", memory.noises);
   v.list("works", memory.works);
+  v.list("change_costs", memory.change_costs);
   v.list("loads", memory.loads);
   v.list("overruns", memory.overruns);
   v.list("arrivals", memory.arrivals, kMaxPoints);

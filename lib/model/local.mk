@@ -71,6 +71,7 @@ lib_librubato_model_la_SOURCES = \
   lib/model/progress/ended_work.h \
   lib/model/progress/predictability.cc \
   lib/model/progress/predictability.h \
+  lib/model/progress/profile_list.h \
   lib/model/row_samples.cc \
   lib/model/row_samples.h \
   lib/model/step_time/step_time.cc \

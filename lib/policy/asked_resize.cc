@@ -9,7 +9,9 @@
 #include <utility>
 
 #include "lib/core/resize_request.h"
+#include "lib/policy/algorithms/change_costs.h"
 #include "lib/policy/algorithms/explainer.h"
+#include "lib/policy/algorithms/forecast.h"
 #include "lib/policy/algorithms/growth_cap.h"
 #include "lib/policy/round.h"
 
@@ -352,6 +354,7 @@ const Job* job_of(const AskedResize& restart, const Snapshot& snapshot) {
 void keep_resize(Memory& memory, AskedResize restart) {
   std::erase_if(memory.asked_resizes,
                 [&](const AskedResize& one) { return one.job.id == restart.job.id; });
+  note_progress(restart, progress_of(memory, restart.job));
   const auto at =
       std::ranges::lower_bound(memory.asked_resizes, restart.job, {}, &AskedResize::job);
   memory.asked_resizes.insert(at, std::move(restart));
@@ -368,9 +371,26 @@ std::vector<AskedResize> follow_resizes(Memory& memory, const Snapshot& snapshot
     if (restart.over()) closed.push_back(restart);
   }
   std::erase_if(memory.asked_resizes, [&](const AskedResize& restart) {
-    return restart.over() && now - restart.since >= kResizeKeep;
+    return restart.over() && now - restart.since >= kResizeKeep && !awaits_cost(restart, now);
   });
   return closed;
+}
+
+std::vector<AskedResize> measure_changes(Memory& memory, const Snapshot& snapshot,
+                                         const Config& config) {
+  std::vector<AskedResize> measured;
+  for (AskedResize& change : memory.asked_resizes) {
+    if (!awaits_cost(change, snapshot.taken)) continue;
+    const Job* const job = job_of(change, snapshot);
+    if (job == nullptr) continue;
+    const auto cost = cost_shown(change, *job, progress_of(memory, job->key));
+    if (!cost) continue;
+    change.measured = true;
+    change.cost = *cost;
+    fold_cost(profile_of(*job, config), change.live, *cost, snapshot.taken, memory.change_costs);
+    measured.push_back(change);
+  }
+  return measured;
 }
 
 }  // namespace rubato

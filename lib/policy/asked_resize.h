@@ -53,14 +53,20 @@ void name_sizes(const Memory& memory, Plan& plan);
 /// waits nor runs.
 [[nodiscard]] const Job* job_of(const AskedResize& restart, const Snapshot& snapshot);
 
-/// Adds a restart, in the place of an earlier one of the job.
+/// Adds a restart, in the place of an earlier one of the job, with the last report of the job.
 void keep_resize(Memory& memory, AskedResize restart);
 
-/// Ended restarts stay in Memory for so long, seconds.
+/// Ended restarts stay in Memory for so long, seconds; those whose cost is still to be measured for
+/// up to kCostKeep.
 inline constexpr Seconds kResizeKeep = 600;
 
 /// Closes the restarts whose job runs again, ended, or started at another size, and forgets those
 /// that ended kResizeKeep ago. Returns the ones that it closed, for the log.
 std::vector<AskedResize> follow_resizes(Memory& memory, const Snapshot& snapshot);
+
+/// Measures what the changes cost whose jobs have reported since, and adds that to the costs of
+/// their job types (change_costs.h). Returns these changes, for the log.
+std::vector<AskedResize> measure_changes(Memory& memory, const Snapshot& snapshot,
+                                         const Config& config);
 
 }  // namespace rubato

@@ -100,6 +100,7 @@ Memory next_memory(const RoundInput& input, const Forecasts& forecasts, const Pe
   memory.types = before.types;
   memory.noises = before.noises;
   memory.works = before.works;
+  memory.change_costs = before.change_costs;
   memory.loads = std::move(counted.loads);
   memory.overruns = next_overruns(input);
   if (input.config.mode == Mode::kElastic) memory.arrivals = last_arrivals(input);
@@ -182,13 +183,14 @@ int set_back(Memory& memory, Seconds now) {
   for (TypeLoad& load : memory.loads) set({&load.updated});
   for (ProfileNoise& noise : memory.noises) set({&noise.updated});
   for (ProfileWork& work : memory.works) set({&work.updated});
+  for (ProfileCosts& costs : memory.change_costs) set({&costs.updated});
   for (UserOverrun& overrun : memory.overruns) set({&overrun.last});
   for (ArrivalTime& arrival : memory.arrivals) set({&arrival.time});
   memory.arrivals.erase(std::unique(memory.arrivals.begin(), memory.arrivals.end()),
                         memory.arrivals.end());
   for (AskedResize& restart : memory.asked_resizes) {
     restart.due -= std::max<Seconds>(restart.since - now, 0);  // the step takes as long as before
-    set({&restart.asked, &restart.since, &restart.requeued});
+    set({&restart.asked, &restart.since, &restart.requeued, &restart.reported});
   }
   for (JobRestarts& record : memory.restarts) {
     set({&record.planned});

@@ -96,13 +96,14 @@ const char* kind_of(const AskedResize& resize) {
 
 std::string audit_line(const AskedResize& resize) {
   const std::string by = resize.by_round ? "by=round" : fmt::format("uid={}", resize.uid);
-  std::string line =
-      fmt::format("{:%Y-%m-%dT%H:%M:%SZ} JobId={} {}={} {} gpus={}->{}",
-                  fmt::gmtime(static_cast<std::time_t>(resize.since)), resize.job.id,
-                  kind_of(resize), to_string(resize.step), by, resize.from, resize.gpus);
+  const char* const step = resize.measured ? "measured" : to_string(resize.step);
+  std::string line = fmt::format("{:%Y-%m-%dT%H:%M:%SZ} JobId={} {}={} {} gpus={}->{}",
+                                 fmt::gmtime(static_cast<std::time_t>(resize.since)), resize.job.id,
+                                 kind_of(resize), step, by, resize.from, resize.gpus);
   if (!resize.gpu_type.empty()) line += " gpu-type=" + resize.gpu_type;
   if (resize.step == ResizeStep::kDone && !resize.live && resize.gpus > 0)
     line += fmt::format(" seconds={}", resize.since - resize.requeued);
+  if (resize.measured) line += fmt::format(" cost={:.0f}", resize.cost);
   if (!resize.words.empty()) line += fmt::format(" words=\"{}\"", resize.words);
   return line;
 }

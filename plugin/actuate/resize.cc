@@ -105,6 +105,7 @@ void Resizer::act(const Snapshot& snapshot, const Models& models, const Config& 
   Memory& memory = plan.memory;
   const Seconds now = snapshot.taken;
   for (const AskedResize& closed : follow_resizes(memory, snapshot)) note(closed);
+  for (const AskedResize& change : measure_changes(memory, snapshot, config)) note(change);
   for (const auto& [job, ready] : std::exchange(answers_, {})) {
     AskedResize* const resize = resize_of(memory, job.id);
     if (resize == nullptr || resize->step != ResizeStep::kSaving) continue;

@@ -117,10 +117,23 @@ def random_snapshot(seed):
             "jobs": pending + running}
 
 
+def profiles_in_memory(seed):
+    """What a memory keeps by account and job type, of accounts without a job now too."""
+    rng = random.Random(seed)
+    figures = {"types": {"jobs": 2, "quality": 0.5}, "noises": {"points": [{"doublings": 3, "noise": 5, "reports": 1}]},
+               "works": {"ended": [{"samples": 5}]}, "change_costs": {"restart": 40, "restarts": 1}}
+    memory = {}
+    for part, values in figures.items():
+        profiles = sorted((name(rng, "acct"), name(rng, "jobtype")) for _ in range(3))
+        memory[part] = [{"account": account, "job_type": job_type, "updated": golden.NOW} | values
+                        for account, job_type in profiles]
+    return memory
+
+
 def names_of(value):
     """All made-up names in a value, each once, in the order of their places."""
     return list(dict.fromkeys(re.findall(
-        r"(?:host|part|user|acct|qos|job|cluster|Words)-[a-z]{8}", json.dumps(value))))
+        r"(?:host|part|user|acct|qos|job|jobtype|cluster|Words)-[a-z]{8}", json.dumps(value))))
 
 
 def tokens(original, anonymous):
@@ -167,8 +180,11 @@ class Replay(unittest.TestCase):
     def test_no_name_is_left(self):
         for seed in SEEDS:
             snapshot = random_snapshot(seed)
+            snapshot["memory"] = profiles_in_memory(seed)
             text = self.anonymised(snapshot)
             self.assertEqual([], [n for n in names_of(snapshot) if n in text], f"seed {seed}")
+            for part, profiles in snapshot["memory"].items():
+                self.assertEqual(len(profiles), len(json.loads(text)["memory"][part]), part)
             self.assertEqual(len(snapshot["jobs"]), len(json.loads(text)["jobs"]))
 
     def test_types_and_numbers_stay(self):

@@ -90,6 +90,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/policy/levels_test.cc \
   test/unit/policy/load_test.cc \
   test/unit/policy/change_bounds_test.cc \
+  test/unit/policy/change_costs_test.cc \
   test/unit/policy/change_value_test.cc \
   test/unit/policy/closing_test.cc \
   test/unit/policy/market_gap_test.cc \

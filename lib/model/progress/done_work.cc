@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
 #include "lib/model/data_parallel/goodput.h"
+#include "lib/model/progress/profile_list.h"
 
 namespace rubato {
 namespace {
@@ -37,8 +37,6 @@ double efficiency_of(const Progress& report, const ReportedJob& job) {
   const auto reference = static_cast<double>(job.batch->min);
   return std::min(statistical_efficiency(*report.noise, batch, reference).value_or(1), 1.0);
 }
-
-auto name_of(const ProfileNoise& one) { return std::tie(one.account, one.job_type); }
 
 }  // namespace
 
@@ -80,24 +78,12 @@ std::optional<double> work_left(const Work& work, const Progress& progress) {
 void fold_noise(const ProfileName& profile, double done, double noise, Seconds time,
                 std::vector<ProfileNoise>& profiles) {
   if (profile.job_type.empty() || !std::isfinite(noise) || noise < 0) return;
-  const auto name = std::tie(profile.account, profile.job_type);
-  auto at =
-      std::lower_bound(profiles.begin(), profiles.end(), name,
-                       [](const ProfileNoise& one, const auto& key) { return name_of(one) < key; });
-  if (at == profiles.end() || name_of(*at) != name) {
-    if (profiles.size() >= kMaxNoiseProfiles) {
-      profiles.erase(std::ranges::min_element(profiles, {}, [](const ProfileNoise& one) {
-        return std::tuple(one.updated, one.account, one.job_type);
-      }));
-      return fold_noise(profile, done, noise, time, profiles);
-    }
-    at = profiles.insert(at, {.account = profile.account, .job_type = profile.job_type});
-  }
-  at->updated = std::max(at->updated, time);
+  ProfileNoise& known = profile_entry(profiles, profile, kMaxNoiseProfiles);
+  known.updated = std::max(known.updated, time);
   const int bin = bin_of(done);
-  auto point = std::ranges::lower_bound(at->points, bin, {}, &NoisePoint::doublings);
-  if (point == at->points.end() || point->doublings != bin)
-    point = at->points.insert(point, {.doublings = bin, .noise = 0, .reports = 0});
+  auto point = std::ranges::lower_bound(known.points, bin, {}, &NoisePoint::doublings);
+  if (point == known.points.end() || point->doublings != bin)
+    point = known.points.insert(point, {.doublings = bin, .noise = 0, .reports = 0});
   point->reports = std::min(point->reports + 1, kMaxReports);
   const double weight = std::max(1.0 / point->reports, kLeastNewNoise);
   point->noise += weight * (std::min(noise, kMaxNoise) - point->noise);
@@ -105,19 +91,17 @@ void fold_noise(const ProfileName& profile, double done, double noise, Seconds t
 
 std::optional<double> noise_at(const std::vector<ProfileNoise>& profiles,
                                const ProfileName& profile, double done) {
-  const auto name = std::tie(profile.account, profile.job_type);
-  const auto at =
-      std::lower_bound(profiles.begin(), profiles.end(), name,
-                       [](const ProfileNoise& one, const auto& key) { return name_of(one) < key; });
-  if (at == profiles.end() || name_of(*at) != name || at->points.empty()) return std::nullopt;
+  const ProfileNoise* const known = find_profile(profiles, profile);
+  if (known == nullptr || known->points.empty()) return std::nullopt;
+  const std::vector<NoisePoint>& points = known->points;
   // A point is the mean of its doubling: that of its middle.
   const double where = kPointsPerDoubling * std::log2(1 + std::max(done, 0.0)) - 0.5;
-  const auto after = std::ranges::lower_bound(at->points, where, {}, [](const NoisePoint& point) {
+  const auto after = std::ranges::lower_bound(points, where, {}, [](const NoisePoint& point) {
     return static_cast<double>(point.doublings);
   });
-  if (after == at->points.begin()) return after->noise;
+  if (after == points.begin()) return after->noise;
   const NoisePoint& low = *std::prev(after);
-  if (after == at->points.end()) return low.noise;
+  if (after == points.end()) return low.noise;
   const double share = (where - low.doublings) / (after->doublings - low.doublings);
   return low.noise + share * (after->noise - low.noise);
 }

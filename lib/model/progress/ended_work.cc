@@ -3,21 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
 #include "lib/base/statistics.h"
+#include "lib/model/progress/profile_list.h"
 
 namespace rubato {
 namespace {
-
-auto name_of(const ProfileWork& one) { return std::tie(one.account, one.job_type); }
-auto name_of(const ProfileName& one) { return std::tie(one.account, one.job_type); }
-
-auto place_of(auto& profiles, const ProfileName& profile) {
-  return std::lower_bound(
-      profiles.begin(), profiles.end(), profile,
-      [](const ProfileWork& one, const ProfileName& name) { return name_of(one) < name_of(name); });
-}
 
 /// Standard deviation of the logarithms.
 double log_spread(const std::vector<double>& works) {
@@ -34,26 +25,18 @@ double log_spread(const std::vector<double>& works) {
 void fold_ended_work(const ProfileName& profile, double samples, Seconds now,
                      std::vector<ProfileWork>& profiles) {
   if (profile.job_type.empty() || !(samples > 0)) return;
-  auto at = place_of(profiles, profile);
-  if (at == profiles.end() || name_of(*at) != name_of(profile)) {
-    if (profiles.size() >= kMaxWorkProfiles) {
-      profiles.erase(std::ranges::min_element(profiles, {}, &ProfileWork::updated));
-      at = place_of(profiles, profile);
-    }
-    at = profiles.insert(at, ProfileWork{profile.account, profile.job_type, now, {}});
-  }
-  at->updated = now;
-  if (at->ended.size() >= kMaxEndedJobs) at->ended.erase(at->ended.begin());
-  at->ended.push_back({samples});
+  ProfileWork& works = profile_entry(profiles, profile, kMaxWorkProfiles);
+  works.updated = now;
+  if (works.ended.size() >= kMaxEndedJobs) works.ended.erase(works.ended.begin());
+  works.ended.push_back({samples});
 }
 
 std::optional<double> usual_work_left(const std::vector<ProfileWork>& profiles,
                                       const ProfileName& profile, double done) {
-  const auto at = place_of(profiles, profile);
-  if (at == profiles.end() || name_of(*at) != name_of(profile)) return std::nullopt;
-  if (at->ended.size() < kMinEndedJobs) return std::nullopt;
+  const ProfileWork* const known = find_profile(profiles, profile);
+  if (known == nullptr || known->ended.size() < kMinEndedJobs) return std::nullopt;
   std::vector<double> works;
-  for (const EndedWork& one : at->ended) works.push_back(one.samples);
+  for (const EndedWork& one : known->ended) works.push_back(one.samples);
   if (log_spread(works) > kMaxWorkSpread) return std::nullopt;
   if (!(done > 0)) return upper_median(works);
   double left = 0;

@@ -2,16 +2,97 @@
 #include "lib/policy/algorithms/change_costs.h"
 
 #include <algorithm>
+#include <cmath>
+
+#include "lib/model/progress/profile_list.h"
+#include "lib/policy/algorithms/forecast.h"
 
 namespace rubato {
+namespace {
+
+// Least weight of a new cost in the mean: after ten it is a moving mean, since checkpoints and file
+// systems change.
+constexpr double kLeastNewCost = 0.1;
+constexpr int kMaxCount = 1 << 20;
+
+void fold(double cost, double& mean, int& count) {
+  count = std::min(count + 1, kMaxCount);
+  mean += std::max(1.0 / count, kLeastNewCost) * (cost - mean);
+}
+
+// The job runs again, and this is a report of that run.
+bool is_after(const AskedResize& change, const Job& job, const Progress& after) {
+  if (job.state != JobState::kRunning || after.restarts != job.restarts) return false;
+  if (!(after.throughput > 0)) return false;
+  if (change.live) return job.restarts == change.runs && after.time > change.since;
+  return job.restarts == change.runs + 1 && after.time > job.start;
+}
+
+ChangeCosts expected(const ProfileCosts* known, const Job& job, double restart_cost) {
+  ChangeCosts costs{.start = restart_cost, .restart = restart_cost, .resize = restart_cost};
+  if (known == nullptr) return costs;
+  if (known->restarts > 0) {
+    costs.restart = costs.resize = known->restart;
+    costs.start = std::min(costs.start, known->restart);
+  }
+  const bool live = job.hints && job.hints->resize == Resize::kLive;
+  if (live && known->resizes > 0) costs.resize = known->resize;
+  return costs;
+}
+
+}  // namespace
+
+void note_progress(AskedResize& change, const Progress* progress) {
+  if (progress == nullptr || progress->restarts != change.runs || !(progress->throughput > 0))
+    return;
+  change.reported = progress->time;
+  change.samples = progress->samples;
+  change.throughput = progress->throughput;
+}
+
+bool awaits_cost(const AskedResize& change, Seconds now) {
+  const bool carried_out = change.live || change.requeued > 0;
+  return change.step == ResizeStep::kDone && carried_out && change.reported > 0 &&
+         !change.measured && now - change.since < kCostKeep;
+}
+
+// Which samples were done before the change is not known. As many as it could do until then are
+// taken to be.
+std::optional<double> cost_shown(const AskedResize& change, const Job& job, const Progress* after) {
+  if (after == nullptr || !is_after(change, job, *after)) return std::nullopt;
+  const Seconds stopped = change.live ? change.since : change.requeued;
+  const Seconds resumed = change.live ? change.since : std::max(job.start, change.requeued);
+  const auto seconds = [](Seconds from, Seconds to) {
+    return static_cast<double>(std::max<Seconds>(to - from, 0));
+  };
+  const double passed = seconds(change.reported, stopped) + seconds(resumed, after->time);
+  const auto gained = static_cast<double>(after->samples - change.samples);
+  const double before = std::min(gained, change.throughput * seconds(change.reported, stopped));
+  const double worked = before / change.throughput + (gained - before) / after->throughput;
+  return std::clamp(passed - worked, 0.0, kMaxChangeCost);
+}
+
+void fold_cost(const ProfileName& profile, bool live, double cost, Seconds now,
+               std::vector<ProfileCosts>& costs) {
+  if (profile.job_type.empty() || !std::isfinite(cost) || cost < 0) return;
+  ProfileCosts& known = profile_entry(costs, profile, kMaxCostProfiles);
+  known.updated = std::max(known.updated, now);
+  if (live)
+    fold(cost, known.resize, known.resizes);
+  else
+    fold(cost, known.restart, known.restarts);
+}
 
 void fill_change_costs(Snapshot& snapshot, const Config& config) {
-  const auto cost = static_cast<double>(config.restart_cost);
+  const auto usual = static_cast<double>(config.restart_cost);
   for (Job& job : snapshot.jobs) {
-    job.costs = {.start = cost, .restart = cost, .resize = cost};
+    const ProfileName profile = profile_of(job, config);
+    const ProfileCosts* known = find_profile(snapshot.memory.change_costs, profile);
+    if (known != nullptr && snapshot.taken - known->updated >= kCostLife) known = nullptr;
+    job.costs = expected(known, job, usual);
     if (job.state != JobState::kRunning) continue;
     const auto runs = static_cast<double>(snapshot.taken - job.start);
-    job.starting = std::clamp(cost - runs, 0.0, cost);
+    job.starting = std::clamp(job.costs.start - runs, 0.0, job.costs.start);
   }
 }
 

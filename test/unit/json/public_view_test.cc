@@ -94,6 +94,25 @@ TEST(PublicView, hidden_partitions_are_not_listed) {
   EXPECT_FALSE(has(shown({.partitions = true}).snapshot, "\"partitions\":[{"));
 }
 
+TEST(PublicView, costs_of_changes_go_with_the_profiles) {
+  for (const PrivateData hidden :
+       {PrivateData{.jobs = true}, PrivateData{.accounts = true}, PrivateData{.usage = true}}) {
+    Snapshot snapshot = secret();
+    snapshot.private_data = hidden;
+    snapshot.memory.change_costs = {{.account = "skunkworks", .job_type = "bert", .restart = 77}};
+    AskedResize change;
+    change.job = snapshot.jobs[1].key;
+    change.samples = 4711;
+    change.throughput = 88;
+    change.cost = 99;
+    snapshot.memory.asked_resizes = {change};
+    const Memory shown = public_view(snapshot).memory;
+    EXPECT_TRUE(shown.change_costs.empty());
+    for (const AskedResize& one : shown.asked_resizes)
+      EXPECT_EQ(static_cast<double>(one.samples) + one.throughput + one.cost, 0);
+  }
+}
+
 TEST(PublicView, profiles_of_accounts_go_and_shared_ones_stay) {
   ModelRow own;
   own.account = "skunkworks";

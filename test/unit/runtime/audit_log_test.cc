@@ -54,6 +54,15 @@ TEST(AuditLog, ALineNamesTheRoundAndAStop) {
   EXPECT_EQ(audit_line(stopped), "2027-01-15T08:01:49Z JobId=12 stop=done by=round gpus=4->0");
 }
 
+TEST(AuditLog, ALineNamesTheMeasuredCost) {
+  AskedResize measured = done();
+  measured.measured = true;
+  measured.cost = 41.6;
+  EXPECT_EQ(audit_line(measured),
+            "2027-01-15T08:01:49Z JobId=12 restart=measured uid=1000 gpus=4->2 gpu-type=a100 "
+            "seconds=9 cost=42");
+}
+
 TEST(AuditLog, LinesAreAppendedInOrder) {
   char folder[] = "/tmp/rubato-audit-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);

@@ -5,6 +5,7 @@
 
 #include "tools/rubato/explain/explain_parts.h"
 #include "tools/rubato/explain/explain_records.h"
+#include "tools/rubato/explain/explain_running.h"
 #include "tools/rubato/explain/explain_view.h"
 
 namespace rubato::tools {
@@ -41,6 +42,8 @@ void add_job(ExplainedJob& out, const Job& job, const Snapshot& snapshot,
   out.scheduled_by = out.unmanaged_because.empty() && all_stock.empty() ? "rubato" : "slurm";
   if (job.state == JobState::kRunning) out.nodes = nodes_of(job, snapshot);
   const Progress* progress = progress_of(snapshot.memory, job.key);
+  if (const ProfileCosts* costs = costs_of(job, snapshot.memory))
+    out.costs = ExplainedCosts{*costs};
   if (progress == nullptr) return;
   out.progress = *progress;
   const ProgressHistory* history = progress_history_of(snapshot.memory, job.key);

@@ -30,6 +30,7 @@ struct ExplainedStart : StartRecord {};
 struct ExplainedChange : Change {};
 struct ExplainedStay : Stay {};
 struct ExplainedResize : AskedResize {};
+struct ExplainedCosts : ProfileCosts {};
 
 /// Expected start as an interval; 0: not known.
 struct ExpectedStart {
@@ -62,6 +63,7 @@ struct ExplainedJob {
   std::vector<ExplainedNode> nodes;  ///< of a running job
   std::optional<Explanation> told;
   std::optional<ExplainedResize> resize;
+  std::optional<ExplainedCosts> costs;
   std::optional<ExplainedChange> change;  ///< of a running job in mode elastic
   std::optional<ExplainedStay> stay;      ///< of a running job in mode elastic
   // Of the plan and of ended jobs.
@@ -204,6 +206,20 @@ void describe(Visitor& v, R& resize) {
   v.note("due", "when the step ends at the latest, seconds since 1970");
   v.text("words", resize.words);
   v.note("words", "why it failed");
+  v.real("cost", known_if(resize.measured, resize.cost));
+  v.note("cost", "seconds without progress; left out until the job's reports show it");
+}
+
+template <typename Visitor, Is<tools::ExplainedCosts> R>
+void describe(Visitor& v, R& costs) {
+  v.real("restart", known_if(costs.restarts > 0, costs.restart));
+  v.note("restart", "mean cost of a restart, seconds without progress");
+  v.count("restarts", costs.restarts);
+  v.note("restarts", "measured ones");
+  v.real("resize", known_if(costs.resizes > 0, costs.resize));
+  v.note("resize", "mean cost of a change while the job runs");
+  v.count("resizes", costs.resizes);
+  v.note("resizes", "measured ones");
 }
 
 template <typename Visitor, Is<tools::ExpectedStart> R>
@@ -306,6 +322,8 @@ void describe_planned(Visitor& v, const tools::ExplainedJob& one) {
   if (v.rest(one.job.has_value() && running)) describe_run(v, one, job);
   v.object("resize", one.resize);
   v.note("resize", "another size that somebody asked for (rubato resize)");
+  v.object("costs", one.costs);
+  v.note("costs", "what changes of jobs of its type cost, by their reports");
   v.object("change", one.change);
   v.note("change", "how a running job changes in this round; mode elastic only");
   v.object("stay", one.stay);

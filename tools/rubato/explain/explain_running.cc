@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "lib/model/progress/profile_list.h"
 #include "tools/rubato/explain/explain_parts.h"
 #include "tools/shared/output.h"
 
@@ -133,7 +134,8 @@ std::string step_text(const AskedResize& resize) {
       return fmt::format("requeued at {}; its place is kept until {}", format_time(resize.requeued),
                          format_time(resize.due));
     case ResizeStep::kDone:
-      return "done at " + format_time(resize.since);
+      return "done at " + format_time(resize.since) +
+             (resize.measured ? "; it cost " + duration(resize.cost) : "");
     case ResizeStep::kFailed:
       break;
   }
@@ -147,6 +149,27 @@ std::string resize_text(const AskedResize& resize) {
     return fmt::format("stops to wait again (had {} GPUs): {}", resize.from, step_text(resize));
   return fmt::format("to {} GPUs (from {}) {}: {}", resize.gpus, resize.from,
                      resize.live ? "while it runs" : "by a restart", step_text(resize));
+}
+
+const ProfileCosts* costs_of(const Job& job, const Memory& memory) {
+  if (!job.hints || job.hints->job_type.empty()) return nullptr;
+  const std::string& type = job.hints->job_type;
+  const ProfileCosts* const own = find_profile(memory.change_costs, {job.account, type});
+  const ProfileCosts* const shared = find_profile(memory.change_costs, {"", type});
+  if (own == nullptr || shared == nullptr) return own != nullptr ? own : shared;
+  return shared->updated > own->updated ? shared : own;
+}
+
+std::string costs_text(const ProfileCosts& costs) {
+  std::string text;
+  const auto add = [&](const char* what, double cost, int count) {
+    if (count == 0) return;
+    text += fmt::format("{}{} {} (measured {})", text.empty() ? "" : ", ", what, duration(cost),
+                        count == 1 ? "once" : fmt::format("{} times", count));
+  };
+  add("a restart", costs.restart, costs.restarts);
+  add("a change while it runs", costs.resize, costs.resizes);
+  return text;
 }
 
 std::string change_text(const Change& change, const Job& job) {

@@ -17,4 +17,8 @@ namespace rubato::tools {
 /// What became of the last `rubato resize` of the job.
 [[nodiscard]] std::string resize_text(const AskedResize& resize);
 
+/// What changes of the job's type cost so far; null if none was measured.
+[[nodiscard]] const ProfileCosts* costs_of(const Job& job, const Memory& memory);
+[[nodiscard]] std::string costs_text(const ProfileCosts& costs);
+
 }  // namespace rubato::tools

@@ -294,6 +294,8 @@ std::string entry_text(const PlanEntry& entry, const Snapshot& snapshot,
     add_line(text, "Hints", "not used: error in the comment: " + words);
   }
   if (entry.resize != nullptr) add_line(text, "Resize", resize_text(*entry.resize));
+  if (const ProfileCosts* costs = costs_of(*job, snapshot.memory))
+    add_line(text, "Costs", costs_text(*costs) + ", by its job type");
   if (job->state == JobState::kPending) add_pending(text, entry, now, color);
   add_round(text, entry, now);
   if (job->state == JobState::kRunning && entry.started != nullptr)

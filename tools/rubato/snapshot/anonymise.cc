@@ -7,8 +7,9 @@
 #include <map>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
+
+#include "lib/model/progress/profile_list.h"
 
 namespace rubato::tools {
 namespace {
@@ -49,6 +50,8 @@ std::set<std::string> account_names(const Snapshot& snapshot, const ModelsFit& f
   for (const ProfileShape& one : fit.shapes) names.insert(one.profile.account);
   for (const TypePredictability& type : snapshot.memory.types) names.insert(type.account);
   for (const ProfileNoise& one : snapshot.memory.noises) names.insert(one.account);
+  for (const ProfileWork& one : snapshot.memory.works) names.insert(one.account);
+  for (const ProfileCosts& one : snapshot.memory.change_costs) names.insert(one.account);
   return names;
 }
 
@@ -64,6 +67,8 @@ std::set<std::string> job_type_names(const Snapshot& snapshot, const ModelsFit& 
   }
   for (const TypePredictability& type : snapshot.memory.types) names.insert(type.job_type);
   for (const ProfileNoise& one : snapshot.memory.noises) names.insert(one.job_type);
+  for (const ProfileWork& one : snapshot.memory.works) names.insert(one.job_type);
+  for (const ProfileCosts& one : snapshot.memory.change_costs) names.insert(one.job_type);
   return names;
 }
 
@@ -124,22 +129,17 @@ Anonymous anonymise(const Snapshot& snapshot, const ModelsFit& fit) {
     restart.words.clear();
   }
   plain.memory.user_restarts.clear();
-  for (TypePredictability& type : plain.memory.types) {
-    accounts.replace(type.account);
-    types.replace(type.job_type);
-  }
-  std::sort(plain.memory.types.begin(), plain.memory.types.end(),
-            [](const TypePredictability& a, const TypePredictability& b) {
-              return std::tie(a.account, a.job_type) < std::tie(b.account, b.job_type);
-            });
-  for (ProfileNoise& one : plain.memory.noises) {
-    accounts.replace(one.account);
-    types.replace(one.job_type);
-  }
-  std::sort(plain.memory.noises.begin(), plain.memory.noises.end(),
-            [](const ProfileNoise& a, const ProfileNoise& b) {
-              return std::tie(a.account, a.job_type) < std::tie(b.account, b.job_type);
-            });
+  const auto rename = [&](auto& profiles) {
+    for (auto& one : profiles) {
+      accounts.replace(one.account);
+      types.replace(one.job_type);
+    }
+    std::ranges::sort(profiles, {}, [](const auto& one) { return profile_key(one); });
+  };
+  rename(plain.memory.types);
+  rename(plain.memory.noises);
+  rename(plain.memory.works);
+  rename(plain.memory.change_costs);
   ModelsFit plain_fit = fit;
   const auto replace = [&](ProfileName& profile) {
     accounts.replace(profile.account);
