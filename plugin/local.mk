@@ -68,6 +68,8 @@ plugin_libslurm_read_la_SOURCES = \
   plugin/slurm/read/job_cache.h \
   plugin/slurm/read/job_desc_view.cc \
   plugin/slurm/read/job_desc_view.h \
+  plugin/slurm/read/job_ends.cc \
+  plugin/slurm/read/job_ends.h \
   plugin/slurm/read/job_hints.cc \
   plugin/slurm/read/job_hints.h \
   plugin/slurm/read/job_request.cc \

@@ -56,6 +56,10 @@ class Recorder {
   void record_round(const Snapshot& snapshot, const Plan& plan, Memory& memory,
                     std::uint64_t started);
 
+  /// The jobs ended by themselves: what they did counts for their job types. After their last
+  /// reports.
+  void record_works(const std::vector<JobKey>& completed, Memory& memory);
+
   /// Records that reached the disk so far; grows when models.json may have changed.
   [[nodiscard]] std::int64_t written() const;
   [[nodiscard]] bool ready() const;

@@ -77,6 +77,15 @@ void Recorder::record_progress_histories(const Snapshot& snapshot,
   }
 }
 
+void Recorder::record_works(const std::vector<JobKey>& completed, Memory& memory) {
+  for (const JobKey& key : completed) {
+    const RunFacts* facts = running_jobs_.find(key);
+    if (facts == nullptr) continue;
+    const store::JobType type = type_of(*facts);
+    fold_work(key, {type.shared ? "" : type.account, type.name}, facts->left, memory);
+  }
+}
+
 void Recorder::record_decisions(const Snapshot& snapshot, const Plan& plan) {
   std::map<JobKey, const Explanation*> decided;
   for (const Explanation& told : plan.explanations) {

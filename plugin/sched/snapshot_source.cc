@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lib/base/log.h"
+#include "plugin/slurm/read/job_ends.h"
 #include "plugin/slurm/read/records.h"
 #include "plugin/slurm/write/job_rewrite.h"
 
@@ -68,6 +69,14 @@ std::optional<Snapshot> SnapshotSource::take(const Config& config, bool first) {
   Snapshot snapshot = reader_.take();
   names_.fill(snapshot.jobs);
   return snapshot;
+}
+
+std::vector<JobKey> SnapshotSource::completed(const std::vector<JobKey>& ended,
+                                              const Config& config) {
+  if (ended.empty()) return {};
+  const HeldLocks locks(LockKind::kLook, LockUse::kPeek, times_,
+                        !config.off(Mechanism::kServerCount));
+  return locks.held() ? completed_jobs(ended) : std::vector<JobKey>();
 }
 
 bool SnapshotSource::completing_changed(const Config& config) {

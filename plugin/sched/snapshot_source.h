@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "lib/base/clock.h"
 #include "lib/config/config.h"
@@ -40,6 +41,10 @@ class SnapshotSource {
   [[nodiscard]] bool is_outdated() const { return change_mark() != seen_; }
   /// The number of completing nodes changed since the last take(). Takes slurmctld's node lock.
   [[nodiscard]] bool completing_changed(const Config& config);
+  /// Those of these jobs that ended by themselves (completed_jobs()). Takes slurmctld's locks if
+  /// there are any.
+  [[nodiscard]] std::vector<JobKey> completed(const std::vector<JobKey>& ended,
+                                              const Config& config);
   [[nodiscard]] const RecordCheck& records() const { return records_; }
 
  private:

@@ -7,6 +7,7 @@
 #include "plugin/actuate/grow.h"
 #include "plugin/actuate/test_actions.h"
 #include "plugin/common/release.h"
+#include "plugin/slurm/read/job_ends.h"
 #include "plugin/slurm/read/node_slots.h"
 #include "plugin/slurm/read/records.h"
 #include "plugin/slurm/read/snapshot_in.h"
@@ -79,6 +80,9 @@ std::optional<std::vector<int>> NodeSlots::of(const std::vector<NodeIndex>& node
   std::vector<int> slots;
   for (const NodeIndex node : nodes) slots.push_back(slots_[node]);
   return slots;
+}
+std::vector<JobKey> completed_jobs(const std::vector<JobKey>& ended) {
+  return test::core().ends_well ? ended : std::vector<JobKey>();
 }
 RequeueState requeue_state(JobId /*id*/, int /*runs*/) { return RequeueState::kFree; }
 void make_eligible(JobId /*id*/) { ++test::core().made_eligible; }

@@ -41,11 +41,12 @@ struct FakeCore {
   std::atomic<int> signals{0};
   std::atomic<int> requeues{0};
   std::atomic<int> made_eligible{0};
-  std::vector<int> shrunk_to;        ///< nodes of the last shrink_job()
-  std::vector<AddedShare> grown_by;  ///< of the last grow_job()
-  std::string grown_type;            ///< its GPU type
-  std::string growth_error;          ///< of grow_job(); "" if it succeeds
-  std::string requeue_error;         ///< of RunningJob::requeue(); "" if it succeeds
+  std::atomic<bool> ends_well{true};  ///< jobs end by themselves, with exit code 0
+  std::vector<int> shrunk_to;         ///< nodes of the last shrink_job()
+  std::vector<AddedShare> grown_by;   ///< of the last grow_job()
+  std::string grown_type;             ///< its GPU type
+  std::string growth_error;           ///< of grow_job(); "" if it succeeds
+  std::string requeue_error;          ///< of RunningJob::requeue(); "" if it succeeds
 };
 
 FakeCore& core();

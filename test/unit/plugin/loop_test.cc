@@ -426,6 +426,57 @@ TEST_F(LoopTest, AReportReachesStoreProgressAndModels) {
   EXPECT_TRUE(fs::exists(folder_ / "rubato/rubato.db"));
 }
 
+class EndedWorkTest : public LoopTest {
+ protected:
+  /// How many works the memory has after a job reported and ended.
+  std::size_t works() {
+    configure("Mode=elastic\nManagedPartitions=all\nMessageInterval=0\n");
+    set_jobs(one_running_job());
+    begin();
+    if (!until([this] { return gate_.beat_age().has_value(); })) return 99;
+    const JobMessage report{.job = {1, 100},
+                            .uid = 0,
+                            .time = time(nullptr),
+                            .restarts = 0,
+                            .message = Report{.samples = 640,
+                                              .throughput = 10,
+                                              .batch = 64,
+                                              .loss = {},
+                                              .forward = {},
+                                              .iteration = {},
+                                              .noise = {}}};
+    if (gate_.post(report) != PostResult::kTaken) return 99;
+    const fs::path plan = folder_ / "rubato/publish/plan.json";
+    const auto reported = [&] {
+      return text_of(plan).find("\"samples\":640") != std::string::npos;
+    };
+    if (!until(reported)) return 99;
+    Snapshot empty = one_running_job();
+    empty.jobs.clear();
+    set_jobs(empty);
+    const int commits = core().commits;
+    const auto rounds_made = [&] {
+      loop_->wake();
+      return core().commits > commits + 2;
+    };
+    if (!until(rounds_made)) return 99;
+    end();
+    const auto memory = memory_from_json(text_of(folder_ / "rubato/state.json"), empty);
+    return memory ? memory->works.size() : 99;
+  }
+};
+
+TEST_F(EndedWorkTest, CountsForItsTypeIfTheJobEndedByItself) {
+  core().ends_well = true;
+  EXPECT_EQ(works(), 1U);
+}
+
+// It had more to do.
+TEST_F(EndedWorkTest, DoesNotCountIfTheJobWasCancelled) {
+  core().ends_well = false;
+  EXPECT_EQ(works(), 0U);
+}
+
 TEST_F(LoopTest, PrivateDataReplacesWhatWasPublished) {
   set_jobs(one_running_job());
   begin();

@@ -257,6 +257,35 @@ TEST_F(RecorderTest, the_last_report_of_a_job_that_ended_counts) {
   EXPECT_EQ(recorder_->stats().stored, 1U);
 }
 
+TEST_F(RecorderTest, the_work_of_an_ended_job_counts_for_its_type) {
+  const Snapshot snapshot = one_running("resnet50");
+  const JobKey key = snapshot.jobs[0].key;
+  record_round(snapshot);
+  send(key, 5000, 50);
+  Snapshot empty = make_cluster({{"a100", 4}});
+  empty.taken = kNow + 10;
+  record_round(empty);
+  EXPECT_TRUE(memory_.works.empty()) << "how it ended is not known";
+  send(key, 5400, 50, kNow + 8);  // its last report
+  recorder_->record_works({}, memory_);
+  EXPECT_TRUE(memory_.works.empty()) << "it was cancelled";
+  recorder_->record_works({{key.id + 1, key.submit}, key}, memory_);
+  ASSERT_EQ(memory_.works.size(), 1U);
+  EXPECT_EQ(memory_.works[0], (ProfileWork{"research", "resnet50", kNow + 10, {{5400}}}));
+}
+
+TEST_F(RecorderTest, the_work_of_a_shared_type_counts_for_all_accounts) {
+  config_.job_types = {{.name = "resnet50", .shared = true}};
+  recorder_->configure(std::make_shared<const Config>(config_));
+  const Snapshot snapshot = one_running("resnet50");
+  record_round(snapshot);
+  send(snapshot.jobs[0].key, 5000, 50);
+  record_round(make_cluster({{"a100", 4}}));
+  recorder_->record_works({snapshot.jobs[0].key}, memory_);
+  ASSERT_EQ(memory_.works.size(), 1U);
+  EXPECT_EQ(memory_.works[0].account, "");
+}
+
 TEST_F(RecorderTest, an_older_report_does_not_turn_progress_back) {
   const Snapshot snapshot = one_running("resnet50");
   record_round(snapshot);
