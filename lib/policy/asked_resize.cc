@@ -371,7 +371,9 @@ std::vector<AskedResize> follow_resizes(Memory& memory, const Snapshot& snapshot
     if (restart.over()) closed.push_back(restart);
   }
   std::erase_if(memory.asked_resizes, [&](const AskedResize& restart) {
-    return restart.over() && now - restart.since >= kResizeKeep && !awaits_cost(restart, now);
+    const Seconds took = restart.since - restart.asked;  // until next_try() it counts
+    const Seconds keep = kResizeKeep + (restart.step == ResizeStep::kFailed ? took : 0);
+    return restart.over() && now - restart.since >= keep && !awaits_cost(restart, now);
   });
   return closed;
 }

@@ -2,6 +2,7 @@
 #include "lib/policy/algorithms/change_bounds.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace rubato {
 namespace {
@@ -22,10 +23,18 @@ std::optional<ChangeBound> change_bound(const RoundInput& input, const Job& job)
   return std::nullopt;
 }
 
-bool is_changing(const Memory& memory, const JobKey& job) {
+Seconds next_try(const AskedResize& failed, const Job& job) {
+  const Seconds took = std::max<Seconds>(failed.since - failed.asked, 0);
+  const auto cost = static_cast<Seconds>(std::ceil(job.costs.restart));
+  return add_seconds(failed.since, std::max(took + cost, kMinRetry));
+}
+
+bool is_changing(const Memory& memory, const Job& job, Seconds now) {
   return std::ranges::any_of(memory.asked_resizes, [&](const AskedResize& resize) {
+    if (resize.job.id != job.key.id) return false;
+    if (!resize.over()) return true;
     const bool failed = resize.by_round && resize.step == ResizeStep::kFailed;
-    return resize.job.id == job.id && (!resize.over() || failed);
+    return failed && now < next_try(resize, job);
   });
 }
 

@@ -426,11 +426,21 @@ TEST(AskedResize, EndedOnesAreForgotten) {
   Memory memory;
   AskedResize restart;
   restart.step = ResizeStep::kFailed;
-  restart.since = kNow - kResizeKeep + 1;
+  restart.since = restart.asked = kNow - kResizeKeep + 1;
   memory.asked_resizes = {restart};
   (void)follow_resizes(memory, snapshot);
   EXPECT_EQ(memory.asked_resizes.size(), 1);
-  memory.asked_resizes[0].since = kNow - kResizeKeep;
+  restart.since = restart.asked = kNow - kResizeKeep;
+  memory.asked_resizes = {restart};
+  (void)follow_resizes(memory, snapshot);
+  EXPECT_TRUE(memory.asked_resizes.empty());
+  restart.asked -= 60;  // a long try keeps the job out of the market for longer
+  memory.asked_resizes = {restart};
+  (void)follow_resizes(memory, snapshot);
+  EXPECT_EQ(memory.asked_resizes.size(), 1);
+  restart.since -= 60;
+  restart.asked -= 60;
+  memory.asked_resizes = {restart};
   (void)follow_resizes(memory, snapshot);
   EXPECT_TRUE(memory.asked_resizes.empty());
 }

@@ -9,6 +9,7 @@
 #include <csignal>
 
 #include "lib/json/json.h"
+#include "lib/policy/algorithms/change_bounds.h"
 #include "lib/policy/algorithms/configuration_table.h"
 #include "lib/policy/round.h"
 #include "test/support/build_snapshot.h"
@@ -210,7 +211,8 @@ TEST(Trade, AJobThatIsStartingIsLeftToStart) {
   EXPECT_TRUE(round_of(snapshot).changes.empty());
 }
 
-// Until what is under way is over; a change by the round that failed is not tried again at once.
+// Until what is under way is over; a change by the round that failed is not tried again before as
+// much time has passed as the try took, and a restart costs.
 TEST(Trade, AJobThatIsChangingIsLeftAlone) {
   struct Case {
     ResizeStep step;
@@ -226,9 +228,36 @@ TEST(Trade, AJobThatIsChangingIsLeftAlone) {
     under_way.job = running(snapshot, {share_of(snapshot, 0, 2)}, 1'000'000).key;
     under_way.step = step;
     under_way.by_round = by_round;
+    under_way.asked = kNow - 120;
+    under_way.since = kNow - 20;
     under_way.due = kNow + 60;
     snapshot.memory.asked_resizes = {under_way};
     EXPECT_EQ(!round_of(snapshot).changes.empty(), changes) << to_string(step) << by_round;
+  }
+}
+
+TEST(Trade, AFailedChangeKeepsItsJobOutForAsLongAsTheTryAndARestart) {
+  struct Case {
+    Seconds took;
+    double restart;
+    Seconds out;
+  };
+  for (const auto& [took, restart, out] :
+       {Case{100, 30, 130}, Case{0, 30, kMinRetry}, Case{0, 0, kMinRetry}, Case{0, 90.5, 91}}) {
+    for (const Seconds ago : {out - 1, out}) {
+      Snapshot snapshot = make_cluster({{"slow", 8}});
+      Job& job = running(snapshot, {share_of(snapshot, 0, 2)}, 1'000'000);
+      job.costs.restart = restart;
+      AskedResize failed;
+      failed.job = job.key;
+      failed.by_round = true;
+      failed.step = ResizeStep::kFailed;
+      failed.since = kNow - ago;
+      failed.asked = failed.since - took;
+      snapshot.memory.asked_resizes = {failed};
+      EXPECT_EQ(is_changing(snapshot.memory, job, kNow), ago < out) << out;
+      EXPECT_EQ(round_of(snapshot).changes.empty(), ago < out) << out;
+    }
   }
 }
 
