@@ -56,10 +56,13 @@ void Explainer::slower_type(const PendingEntry& entry, const Placement& placemen
   const bool cheaper = choice->speed[given] > choice->speed[matched];
   const bool hinted_order = choice->bound && entry.job->hints->gpu_types.size() > 1;
   if (!slower || !cheaper || hinted_order) return;
-  account.reason +=
-      fmt::format("; {} {} for {}, so it takes {}", account.say("jobs_waiting", choice->behind),
-                  choice->behind == 1 ? "job waits" : "jobs wait", capacity_.types()[matched],
-                  capacity_.types()[given]);
+  const auto named = [](const std::string& type) {
+    return type.empty() ? std::string("GPUs without a type") : type;
+  };
+  account.reason += fmt::format(
+      "; {} {} for {}, so it takes {}", account.say("jobs_waiting", choice->behind),
+      choice->behind == 1 ? "job waits" : "jobs wait",
+      named(account.say("matched", capacity_.types()[matched])), named(capacity_.types()[given]));
 }
 
 // At which size it starts, where that is not the one it asks for.

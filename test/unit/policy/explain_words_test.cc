@@ -26,6 +26,32 @@ Config no_reservations() {
   return config;
 }
 
+// GPUs without a type have no name. The type that the others wait for is a fact, as each number of
+// a reason is, also for a job whose own speed nothing is known of.
+TEST(Explain, a_start_on_a_slower_type_because_of_those_who_wait) {
+  for (const std::string slower : {"v100", ""}) {
+    const std::map<std::string, double> speeds{{"a100", 1.3}, {slower, 1.0}};
+    const std::vector<ThroughputObservation> observed{{{"lab", "bert"}, "a100", 1, 100, 20}};
+    const Models models(speeds,
+                        std::make_shared<const ThroughputModel>(TypeSpeeds(speeds), observed));
+    Snapshot snapshot = make_cluster({{"a100", 4}, {slower, 4}});
+    add_pending(snapshot, 2);
+    add_pending(snapshot, 4, "a100");
+    add_pending(snapshot, 4, "a100");
+    add_pending(snapshot, 1);
+    for (Job& job : snapshot.jobs) {
+      job.account = "lab";
+      job.hints.emplace();
+    }
+    snapshot.jobs[0].hints->job_type = "new";
+    snapshot.jobs[3].hints->job_type = "bert";
+    const Explanation e = round(snapshot, models, Config(), kNow).explanations.at(0);
+    const std::string takes = slower.empty() ? "GPUs without a type" : slower;
+    EXPECT_NE(e.reason.find("wait for a100, so it takes " + takes), std::string::npos) << e.reason;
+    EXPECT_EQ(fact(e, "matched"), "a100");
+  }
+}
+
 TEST(Explain, a_start) {
   Snapshot snapshot = make_cluster({{"a100", 4}, {"a100", 4}});
   Job& job = add_pending(snapshot, 8);
