@@ -147,7 +147,8 @@ struct AskedResize {
   JobKey job;             ///< when it was asked for; a requeue changes the submit time
   std::uint32_t uid = 0;  ///< who asked
   bool by_round = false;  ///< the round decided it; nobody asked, and `uid` is 0
-  bool live = false;      ///< it gives back nodes and runs on; else it is restarted
+  bool live = false;      ///< it gets or gives back GPUs and runs on; else it is restarted
+  bool starts = false;    ///< it waits, and gets a place that changes of others free
   ResizeStep step = ResizeStep::kSaving;
   int from = 0;          ///< GPUs that it had
   int gpus = 0;          ///< GPUs that it is to have; 0: it stops, and waits as any other job
@@ -159,6 +160,7 @@ struct AskedResize {
   Seconds requeued = 0;           ///< 0: not yet
   std::vector<NodeShare> shares;  ///< its place after a restart, kept from the signal on; sorted
                                   ///< by node
+  std::vector<JobKey> after;      ///< jobs whose changes free `shares`; sorted
   std::string words;
   // The last report before it was asked for. By it the cost is measured (change_costs.h).
   Seconds reported = 0;      ///< 0: none

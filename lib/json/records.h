@@ -356,7 +356,9 @@ void describe(Visitor& v, R& resize) {
   v.yes("by_round", resize.by_round);
   v.note("by_round", "the round decided it; else somebody asked");
   v.yes("live", resize.live);
-  v.note("live", "it gives back nodes and runs on; else it is restarted");
+  v.note("live", "it gets or gives back GPUs and runs on; else it is restarted");
+  v.yes("starts", resize.starts);
+  v.note("starts", "it waits, and gets a place that changes of others free");
   v.required_word("step", resize.step, resize_step_from);
   v.count("from", resize.from);
   v.note("from", "GPUs before");
@@ -372,6 +374,8 @@ void describe(Visitor& v, R& resize) {
   v.note("due", "when the step ends at the latest");
   v.time("requeued", resize.requeued);
   v.shares("shares", resize.shares);
+  v.list("after", resize.after);
+  v.note("after", "jobs whose changes free its place");
   v.text("words", resize.words);
   v.time("reported", resize.reported);
   v.note("reported", "its last report before this one was asked for");

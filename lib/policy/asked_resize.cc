@@ -117,13 +117,16 @@ void hold_early(Snapshot& snapshot, const AskedResize& restart) {
   if (job == snapshot.jobs.end()) return;
   const Seconds end = end_of_place(snapshot, restart, *job);
   if (end <= snapshot.taken) return;
-  std::vector<NodeShare> shares = occupy(snapshot, beyond(restart.shares, *job));
+  std::vector<NodeShare> shares =
+      occupy(snapshot, restart.live ? restart.shares : beyond(restart.shares, *job));
   if (shares.empty()) return;
   snapshot.jobs.push_back(obstacle(restart, std::move(shares), snapshot.taken, end));
 }
 
+// Of a growth, `shares` are what the job gets beside its own; of a shrink, what it keeps.
 bool held_early(const AskedResize& restart) {
-  return restart.step == ResizeStep::kSaving && !restart.live && !restart.shares.empty();
+  const bool shrinks = restart.live && restart.gpus < restart.from;
+  return restart.step == ResizeStep::kSaving && !shrinks && !restart.shares.empty();
 }
 
 bool kept(const AskedResize& restart, Seconds now) {
@@ -131,6 +134,7 @@ bool kept(const AskedResize& restart, Seconds now) {
 }
 
 bool waits(const Job& job, const AskedResize& restart) {
+  if (restart.starts) return job.state == JobState::kPending && job.key == restart.job;
   return job.state == JobState::kPending && job.key.id == restart.job.id &&
          job.restarts > restart.runs;
 }
@@ -203,7 +207,7 @@ void hold_place(Snapshot& snapshot, const AskedResize& restart) {
     if (!ready || (fits && !may_use(snapshot, *ready, restart.shares))) ready = job;
   }
   if (ready && may_use(snapshot, *ready, restart.shares)) reserve_place(snapshot, *ready, restart);
-  if (there || ready) return;
+  if (there || ready || restart.starts) return;
   std::vector<NodeShare> shares = occupy(snapshot, restart.shares);
   snapshot.jobs.push_back(obstacle(restart, std::move(shares), snapshot.taken, restart.due));
 }
@@ -261,6 +265,10 @@ void follow_requeued(AskedResize& restart, const Job* job, Seconds now) {
       return close(restart, ResizeStep::kDone, "", now);
     return close(restart, ResizeStep::kFailed, fmt::format("it started with {} GPUs", gpus), now);
   }
+  if (restart.starts && (job == nullptr || job->block != Block::kNone))
+    return close(restart, ResizeStep::kFailed,
+                 job == nullptr ? "the job is not there any more" : "Slurm does not let it start",
+                 now);
   if (now < restart.due) return;
   if (job != nullptr && restart.gpus == 0) return close(restart, ResizeStep::kDone, "", now);
   close(restart, ResizeStep::kFailed,

@@ -13,6 +13,7 @@
 #include "lib/policy/asked_growth.h"
 #include "lib/policy/asked_resize.h"
 #include "lib/policy/asked_shrink.h"
+#include "lib/policy/begun_changes.h"
 #include "plugin/actuate/grow.h"
 #include "plugin/slurm/read/node_slots.h"
 #include "plugin/slurm/write/live_shrink.h"
@@ -38,6 +39,11 @@ const Job* running_job(const Snapshot& snapshot, const JobKey& key) {
   return at != snapshot.jobs.end() ? &*at : nullptr;
 }
 
+// A restart of the round has the place of its plan.
+bool has_planned_place(const AskedResize& resize) {
+  return resize.by_round && !resize.live && !resize.shares.empty();
+}
+
 bool grows(const AskedResize& resize) { return resize.live && resize.gpus > resize.from; }
 
 // The nodes that it keeps, what it gets beside its own, or its place after a restart; the error
@@ -53,12 +59,21 @@ Result<std::vector<NodeShare>> nodes_for(AskedResize& resize, const Job& job,
   if (grows(resize)) return nodes_added(snapshot, models, config, job, resize.gpus, snapshot.taken);
   if (resize.live) return nodes_kept(snapshot, job, resize.gpus);
   if (std::string why = why_never_restarted(job); !why.empty()) return fail(std::move(why));
+  if (has_planned_place(resize) && has_place(resize, snapshot, snapshot.memory))
+    return resize.shares;
+  if (!resize.after.empty()) return fail("the GPUs of its place did not become free");
   auto start =
       start_after_restart(snapshot, models, config, job.key,
                           {.gpus = resize.gpus, .gpu_type = resize.gpu_type}, snapshot.taken);
   if (!start) return tl::unexpected(start.error());
   resize.gpu_type = start->gpu_type;
   return std::move(start->shares);
+}
+
+// The jobs before it have changed, but their nodes are not free yet.
+bool waits_to_grow(const AskedResize& resize, const Snapshot& snapshot, const Memory& memory) {
+  if (!grows(resize) || resize.shares.empty() || is_free(resize, snapshot)) return false;
+  return has_place(resize, snapshot, memory) && snapshot.taken < resize.due + kPlaceKept;
 }
 
 // What the job gets, by slurmctld's node table; nullopt if a node is gone.
@@ -116,13 +131,16 @@ void Resizer::act(const Snapshot& snapshot, const Models& models, const Config& 
   }
   for (const Asked& asked : std::exchange(asked_, {}))
     begin(asked, snapshot, models, config, memory);
-  for (const Change& change : plan.changes) begin(change, snapshot, memory);
+  for (AskedResize& change : begun_changes(snapshot, plan))
+    begin(std::move(change), snapshot, memory);
   bool placed = false;  // the next round sees this place; two restarts must not get the same
   for (AskedResize& resize : memory.asked_resizes) {
     if (resize.step == ResizeStep::kRequeued) wait_for_nodes(resize, now);
-    if (resize.step != ResizeStep::kSaving || now < resize.due || placed) continue;
+    const bool planned = has_planned_place(resize);
+    if (resize.step != ResizeStep::kSaving || now < resize.due || (placed && !planned)) continue;
+    if (!may_follow(resize, memory, now) || waits_to_grow(resize, snapshot, memory)) continue;
     carry_out(resize, snapshot, models, config);
-    placed = !resize.shares.empty() && resize.step == ResizeStep::kRequeued;
+    placed = placed || (!planned && !resize.shares.empty() && resize.step == ResizeStep::kRequeued);
   }
 }
 
@@ -131,7 +149,7 @@ void Resizer::give_up(Memory& memory, Seconds now) {
   answers_.clear();
   for (AskedResize& restart : memory.asked_resizes) {
     if (restart.over()) continue;
-    if (restart.step == ResizeStep::kRequeued) {
+    if (restart.step == ResizeStep::kRequeued && !restart.starts) {
       const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
       if (!locks.held()) return;
       make_eligible(restart.job.id);
@@ -188,23 +206,20 @@ void Resizer::begin(const Asked& asked, const Snapshot& snapshot, const Models& 
   save(std::move(resize), *job, memory);
 }
 
-// A change whose nodes others must free first waits for a round that finds them free.
-void Resizer::begin(const Change& change, const Snapshot& snapshot, Memory& memory) {
-  if (change.action == ChangeAction::kNotify || !change.after.empty()) return;
-  const Job* const job = running_job(snapshot, change.job);
-  if (job == nullptr || resize_of(memory, change.job.id) != nullptr) return;
-  AskedResize resize;
-  resize.job = change.job;
-  resize.by_round = true;
-  resize.live = change.action == ChangeAction::kShrink || change.action == ChangeAction::kGrow;
-  resize.from = held_gpus(*job);
-  resize.gpus = change.gpus;
-  resize.gpu_type = change.gpu_type;
-  resize.runs = job->restarts;
-  resize.shares =
-      change.action == ChangeAction::kGrow ? beside_held(*job, change.shares) : change.shares;
-  resize.asked = snapshot.taken;
-  save(std::move(resize), *job, memory);
+// Of a waiting job only the place is kept, for as long as those before it save, and then as long as
+// after a requeue.
+void Resizer::begin(AskedResize change, const Snapshot& snapshot, Memory& memory) {
+  if (!change.starts) {
+    const Job* const job = running_job(snapshot, change.job);
+    if (job != nullptr) save(std::move(change), *job, memory);
+    return;
+  }
+  change.due = snapshot.taken;
+  for (const JobKey& job : change.after)
+    if (const AskedResize* const before = resize_of(memory, job.id))
+      change.due = std::max(change.due, before->due);
+  change.due += kPlaceKept;
+  keep_resize(memory, std::move(change));
 }
 
 // Tells the job, and gives it its lead time. A job that gets GPUs loses nothing, so it has none.
@@ -301,6 +316,7 @@ void Resizer::grow(AskedResize& resize, const std::vector<NodeShare>& added,
 
 // A job that was stopped has no place, so that nothing is left to do once it waits.
 void Resizer::wait_for_nodes(AskedResize& restart, Seconds now) {
+  if (restart.starts) return;
   {
     const HeldLocks locks(LockKind::kAct, LockUse::kStart, times_);
     if (!locks.held()) return;
@@ -324,6 +340,7 @@ void Resizer::fail(AskedResize& resize, std::string words, Seconds now) {
 }
 
 void Resizer::note(const AskedResize& resize) {
+  if (resize.starts) return;  // it interrupts nothing
   const std::string line = audit_line(resize);
   audit_.add(line);
   log().info("{}", line);

@@ -30,9 +30,9 @@ class Resizer {
   void hear(std::vector<JobMessage>& messages);
   /// Whether act() has something to do now.
   [[nodiscard]] bool due(const Memory& memory, Seconds now) const;
-  /// After a round, with its plan: begins what was asked for and the changes that need no other one
-  /// before them, and goes on with what is under way, in plan.memory. Takes the locks for single
-  /// jobs.
+  /// After a round, with its plan: begins what was asked for and the changes of the plan
+  /// (begun_changes.h), and goes on with what is under way, in plan.memory. Takes the locks for
+  /// single jobs.
   void act(const Snapshot& snapshot, const Models& models, const Config& config, Plan& plan);
   /// In a mode that resizes nothing: a job that was requeued starts like any other.
   void give_up(Memory& memory, Seconds now);
@@ -46,7 +46,7 @@ class Resizer {
 
   void begin(const Asked& asked, const Snapshot& snapshot, const Models& models,
              const Config& config, Memory& memory);
-  void begin(const Change& change, const Snapshot& snapshot, Memory& memory);
+  void begin(AskedResize change, const Snapshot& snapshot, Memory& memory);
   void save(AskedResize resize, const Job& job, Memory& memory);
   bool tell(AskedResize& resize, const Job& job);
   void carry_out(AskedResize& resize, const Snapshot& snapshot, const Models& models,

@@ -107,6 +107,7 @@ test_unit_unit_tests_SOURCES = \
   test/unit/policy/reserve_rules_test.cc \
   test/unit/policy/asked_resize_test.cc \
   test/unit/policy/asked_growth_test.cc \
+  test/unit/policy/begun_changes_test.cc \
   test/unit/policy/asked_shrink_test.cc \
   test/unit/policy/restarts_test.cc \
   test/unit/policy/scheduling_pass_test.cc \

@@ -168,7 +168,8 @@ def a_running_job_gives_back_a_node_and_runs_on(c):
     """A job with resize=live on two nodes keeps the first when another one comes, without a restart
 
     It holds 3000 MiB on each node, of which a start with 4 GPUs would ask for half. The task on the
-    first node goes on. The other job gets the second node.
+    first node goes on. The other job gets the second node; when it ends, the first job gets GPUs
+    again, also without a restart.
     """
     kind = measured(c, {("v100", gpus): rate for gpus, rate in RATES.items()})
     job = c.sbatch(f"--gpus=8 -n8 --mem=3000 -t 600 {hints(kind, '4,8', consent='live')}", SPREADS)
@@ -190,4 +191,35 @@ def a_running_job_gives_back_a_node_and_runs_on(c):
     check(tasks_of(c, job) == tasks and os.path.exists(f"/proc/{tasks['n1']}"),
           "the task on n1 to go on", tasks)
     c.wait(lambda: not os.path.exists(f"/proc/{tasks['n2']}"), LONG, "the task on n2 to end")
-    c.cmd(f"scancel {job} {short}")
+    c.cmd(f"scancel {short}")
+    try:
+        c.expect(lambda: gpus_of(c, job), 8, "GPUs of the first job again", LONG)
+    finally:
+        tell_state(c, job)
+    check(c.job(job)["Restarts"] == "0", "no restart", c.job(job)["Restarts"])
+    check(f"JobId={job} grow=done by=round gpus=4->8" in log_of(c), "the growth in the log", log_of(c))
+    check(os.path.exists(f"/proc/{tasks['n1']}"), "the task on n1 to go on", tasks)
+    c.cmd(f"scancel {job}")
+
+
+@scenario(cluster="elastic-types", needs=["rubato"], negative="trade", timeout=400)
+def two_running_jobs_exchange_their_nodes(c):
+    """A job that gains much from h100 and one that gains little, on the wrong types, change places
+
+    Both get their signal at once, and each starts where the other was.
+    """
+    little = measured(c, {("v100", 4): 30, ("h100", 4): 33})
+    much = measured(c, {("v100", 4): 30, ("h100", 4): 120})
+    first = c.sbatch(f"--gpus=4 -n4 -t 600 {hints(little, '4')}", TRAINS)
+    c.expect(lambda: c.gpus(first), {"n2": {"h100": 4}}, "GPUs of the first job", LONG)
+    second = c.sbatch(f"--gpus=4 -n4 -t 600 {hints(much, '4')}", TRAINS)
+    try:
+        c.expect(lambda: (c.gpus(first), c.gpus(second)), ({"n1": {"v100": 4}}, {"n2": {"h100": 4}}),
+                 "GPUs of both jobs", 2 * LONG)
+    finally:
+        tell_state(c, first, second)
+    check(c.job(first)["Restarts"] == c.job(second)["Restarts"] == "1", "a restart of each",
+          (c.job(first)["Restarts"], c.job(second)["Restarts"]))
+    check_counts(c, first)
+    check_counts(c, second)
+    c.cmd(f"scancel {first} {second}")

@@ -49,6 +49,15 @@ class ResizerTest : public ::testing::Test {
     if (gpus > 0) change.gpu_type = "a100";
     plan_.changes = {change};
   }
+  /// A waiting job starts on the nodes that the job gives up.
+  void decide_start() {
+    Start start;
+    start.job = test::add_pending(snapshot_, 8).key;
+    start.managed = true;
+    start.shares = {test::share_of(snapshot_, 0, 8)};
+    start.after = {key_};
+    plan_.starts = {start};
+  }
   /// Two nodes, and the job with GPUs of each node and resize=live.
   void make_live(const std::vector<std::pair<NodeIndex, int>>& shares) {
     Snapshot next = make_cluster({{"a100", 8}, {"a100", 8}});
@@ -222,19 +231,29 @@ TEST_F(ResizerTest, TheRoundRestartsAJobAsIfAsked) {
   EXPECT_FALSE(restart().shares.empty());
 }
 
-TEST_F(ResizerTest, TheRoundStopsAJobAndKeepsNoPlace) {
+TEST_F(ResizerTest, TheRoundStopsAJobForAnotherAndKeepsNoPlaceForIt) {
   decide(ChangeAction::kStop, 0);
+  act_at(kNow);
+  EXPECT_TRUE(memory_.asked_resizes.empty());  // no job takes its nodes
+  decide_start();
   act_at(kNow);
   act_at(kNow + 60);
   EXPECT_EQ(core().requeues, 1);
-  EXPECT_EQ(restart().step, ResizeStep::kRequeued);
-  EXPECT_TRUE(restart().shares.empty());
+  ASSERT_EQ(memory_.asked_resizes.size(), 2);
+  const AskedResize& place = memory_.asked_resizes[1];
+  EXPECT_TRUE(place.starts);
+  EXPECT_EQ(place.due, kNow + 60 + 120);
+  const AskedResize& stop = memory_.asked_resizes[0];
+  EXPECT_EQ(stop.step, ResizeStep::kRequeued);
+  EXPECT_TRUE(stop.shares.empty());
 }
 
 TEST_F(ResizerTest, AStopNeedsConsentUntilTheRequeue) {
   decide(ChangeAction::kStop, 0);
+  decide_start();
   act_at(kNow);
-  snapshot_.jobs[0].hints->checkpoint.signal = 0;
+  for (Job& job : snapshot_.jobs)
+    if (job.key == key_) job.hints->checkpoint.signal = 0;
   act_at(kNow + 60);
   EXPECT_EQ(core().requeues, 0);
   EXPECT_EQ(restart().step, ResizeStep::kFailed);

@@ -278,6 +278,7 @@ TEST(AskedResize, ItsPlaceIsKeptFromTheSignalOn) {
   EXPECT_EQ(start_of(round(snapshot, Models{}, config, kNow), other), nullptr);
   const AskedResize kept = restart;
   restart.live = true;  // it gives back nodes, and needs no other place
+  restart.from = restart.gpus + 1;
   EXPECT_FALSE(with_restarts(snapshot));
   restart = kept;
   restart.step = ResizeStep::kFailed;

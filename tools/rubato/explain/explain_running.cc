@@ -127,6 +127,8 @@ std::string reason_text(const Stay& stay, Seconds now) {
 std::string step_text(const AskedResize& resize) {
   switch (resize.step) {
     case ResizeStep::kSaving:
+      if (resize.live && resize.gpus > resize.from)
+        return "waits until others have given up these GPUs";
       return fmt::format("told to save its state; it {} by {}",
                          resize.live ? "gives back nodes" : "is requeued", format_time(resize.due));
     case ResizeStep::kRequeued:
@@ -145,6 +147,11 @@ std::string step_text(const AskedResize& resize) {
 }  // namespace
 
 std::string resize_text(const AskedResize& resize) {
+  if (resize.starts && !resize.over())
+    return fmt::format("{} GPUs that others give up are kept for it until {}", resize.gpus,
+                       format_time(resize.due));
+  if (resize.starts)
+    return fmt::format("{} GPUs were kept for it: {}", resize.gpus, step_text(resize));
   if (resize.gpus == 0)
     return fmt::format("stops to wait again (had {} GPUs): {}", resize.from, step_text(resize));
   return fmt::format("to {} GPUs (from {}) {}: {}", resize.gpus, resize.from,

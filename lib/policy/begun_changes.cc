@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/policy/begun_changes.h"
+
+#include <algorithm>
+#include <set>
+
+#include "lib/policy/algorithms/growth_cap.h"
+#include "lib/policy/asked_growth.h"
+
+namespace rubato {
+namespace {
+
+const Job* job_in(const Snapshot& snapshot, const JobKey& key, JobState state) {
+  const auto at = std::ranges::find_if(
+      snapshot.jobs, [&](const Job& job) { return job.key == key && job.state == state; });
+  return at != snapshot.jobs.end() ? &*at : nullptr;
+}
+
+bool under_way(const Memory& memory, const JobKey& job) {
+  return std::ranges::any_of(memory.asked_resizes, [&](const AskedResize& one) {
+    return one.job.id == job.id && !one.over();
+  });
+}
+
+/// Changes and starts that belong together.
+class Together {
+ public:
+  Together(const Snapshot& snapshot, const Plan& plan);
+
+  [[nodiscard]] const std::vector<const Change*>& changes() const { return changes_; }
+  [[nodiscard]] const std::vector<const Start*>& starts() const { return starts_; }
+
+ private:
+  [[nodiscard]] bool frees(const JobKey& job) const { return begins_.contains(job); }
+  [[nodiscard]] bool complete(const std::vector<JobKey>& after) const {
+    return std::ranges::all_of(after, [this](const JobKey& job) { return frees(job); });
+  }
+  void drop_incomplete();
+  void drop_idle_stops();
+
+  std::vector<const Change*> changes_;
+  std::vector<const Start*> starts_;  ///< those whose nodes others free
+  std::set<JobKey> begins_;           ///< the jobs of changes_
+};
+
+Together::Together(const Snapshot& snapshot, const Plan& plan) {
+  for (const Change& change : plan.changes) {
+    if (change.action == ChangeAction::kNotify || under_way(plan.memory, change.job)) continue;
+    if (job_in(snapshot, change.job, JobState::kRunning) == nullptr) continue;
+    changes_.push_back(&change);
+    begins_.insert(change.job);
+  }
+  for (const Start& start : plan.starts)
+    if (!start.after.empty() && !start.shares.empty() && !under_way(plan.memory, start.job) &&
+        job_in(snapshot, start.job, JobState::kPending) != nullptr)
+      starts_.push_back(&start);
+  drop_incomplete();
+  drop_idle_stops();
+}
+
+// A change that is dropped may leave others without their nodes.
+void Together::drop_incomplete() {
+  for (bool again = true; again;) {
+    again = std::erase_if(changes_, [this](const Change* change) {
+              if (complete(change->after)) return false;
+              begins_.erase(change->job);
+              return true;
+            }) > 0;
+  }
+  std::erase_if(starts_, [this](const Start* start) { return !complete(start->after); });
+}
+
+// Nothing follows a stop, so that no other change is left alone by this.
+void Together::drop_idle_stops() {
+  std::set<JobKey> used;
+  for (const Change* change : changes_) used.insert(change->after.begin(), change->after.end());
+  for (const Start* start : starts_) used.insert(start->after.begin(), start->after.end());
+  std::erase_if(changes_, [&](const Change* change) {
+    return change->action == ChangeAction::kStop && !used.contains(change->job);
+  });
+}
+
+AskedResize record_of(const Change& change, const Job& job, Seconds now) {
+  AskedResize resize;
+  resize.job = change.job;
+  resize.by_round = true;
+  resize.live = change.action == ChangeAction::kShrink || change.action == ChangeAction::kGrow;
+  resize.from = held_gpus(job);
+  resize.gpus = change.gpus;
+  resize.gpu_type = change.gpu_type;
+  resize.runs = job.restarts;
+  resize.shares =
+      change.action == ChangeAction::kGrow ? beside_held(job, change.shares) : change.shares;
+  resize.after = change.after;
+  resize.asked = resize.since = now;
+  return resize;
+}
+
+AskedResize record_of(const Start& start, const Job& job, Seconds now) {
+  AskedResize place;
+  place.job = start.job;
+  place.by_round = place.starts = true;
+  place.step = ResizeStep::kRequeued;
+  for (const NodeShare& share : start.shares) place.gpus += share.gpu_count();
+  place.gpu_type = start.gpu_type;
+  place.runs = job.restarts;
+  place.shares = start.shares;
+  place.after = start.after;
+  place.asked = place.since = place.requeued = now;
+  return place;
+}
+
+const NodeShare* share_on(const std::vector<NodeShare>& shares, NodeIndex node) {
+  const auto at = std::ranges::find(shares, node, &NodeShare::node);
+  return at != shares.end() ? &*at : nullptr;
+}
+
+int count_of(const NodeShare& share, const std::string& type) {
+  const auto at = std::ranges::find(share.gpus, type, &GpuCount::type);
+  return at != share.gpus.end() ? at->count : 0;
+}
+
+// What of `share` is not free on its node.
+NodeShare missing(NodeShare share, const Node& node) {
+  share.cores -= node.cores_free;
+  share.memory -= node.memory_free;
+  for (GpuCount& gpus : share.gpus) {
+    const auto at = std::ranges::find(node.gpus, gpus.type, &GpuGroup::type);
+    if (at != node.gpus.end()) gpus.count -= at->free;
+  }
+  return share;
+}
+
+bool is_missing(const NodeShare& share) {
+  return share.cores > 0 || share.memory > 0 ||
+         std::ranges::any_of(share.gpus, [](const GpuCount& gpus) { return gpus.count > 0; });
+}
+
+// Whether the running job gives up what it holds before `change` takes place.
+bool frees(const AskedResize& change, const Job& job, const Memory& memory) {
+  if (job.state != JobState::kRunning) return false;
+  if (job.key == change.job) return !change.live;
+  if (!std::ranges::binary_search(change.after, job.key)) return false;
+  return std::ranges::none_of(memory.asked_resizes, [&](const AskedResize& one) {
+    return one.job.id == job.key.id && one.step == ResizeStep::kFailed;
+  });
+}
+
+// Subtracts what the job holds on the node of `rest`.
+void take_off(NodeShare& rest, const Job& job) {
+  const NodeShare* const held = share_on(job.allocation, rest.node);
+  if (held == nullptr) return;
+  rest.cores -= held->cores;
+  rest.memory -= held->memory;
+  for (GpuCount& gpus : rest.gpus) gpus.count -= count_of(*held, gpus.type);
+}
+
+}  // namespace
+
+std::vector<AskedResize> begun_changes(const Snapshot& snapshot, const Plan& plan) {
+  const Together together(snapshot, plan);
+  std::vector<AskedResize> begun;
+  for (const Change* change : together.changes())
+    begun.push_back(
+        record_of(*change, *job_in(snapshot, change->job, JobState::kRunning), snapshot.taken));
+  for (const Start* start : together.starts())
+    begun.push_back(
+        record_of(*start, *job_in(snapshot, start->job, JobState::kPending), snapshot.taken));
+  std::ranges::sort(begun, {}, &AskedResize::job);
+  return begun;
+}
+
+bool may_follow(const AskedResize& change, const Memory& memory, Seconds now) {
+  return std::ranges::all_of(change.after, [&](const JobKey& job) {
+    return std::ranges::none_of(memory.asked_resizes, [&](const AskedResize& one) {
+      return one.job.id == job.id && one.step == ResizeStep::kSaving && now < one.due;
+    });
+  });
+}
+
+bool has_place(const AskedResize& change, const Snapshot& snapshot, const Memory& memory) {
+  return std::ranges::all_of(change.shares, [&](const NodeShare& share) {
+    const Node& node = snapshot.nodes[share.node];
+    if (!node.usable) return false;
+    NodeShare rest = missing(share, node);
+    for (const Job& job : snapshot.jobs)
+      if (frees(change, job, memory)) take_off(rest, job);
+    return !is_missing(rest);
+  });
+}
+
+bool is_free(const AskedResize& growth, const Snapshot& snapshot) {
+  return std::ranges::none_of(growth.shares, [&](const NodeShare& share) {
+    return is_missing(missing(share, snapshot.nodes[share.node]));
+  });
+}
+
+}  // namespace rubato

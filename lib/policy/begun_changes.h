@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a plan of mode elastic begins now: changes that belong together begin together.
+#pragma once
+
+#include <vector>
+
+#include "lib/core/plan.h"
+#include "lib/core/snapshot.h"
+
+namespace rubato {
+
+/// The changes of `plan` to begin after a round on `snapshot`, and the places that they free for
+/// waiting jobs, as records for Memory::asked_resizes in the step kSaving or (places) kRequeued;
+/// sorted by job.
+///
+/// - A change or a start whose nodes others free first (`after`) begins with the changes of all of
+///   those, or not at all.
+/// - A job is stopped only for a change or a start that takes its nodes.
+/// - A job for which something is under way, and one that ended since, is left out.
+[[nodiscard]] std::vector<AskedResize> begun_changes(const Snapshot& snapshot, const Plan& plan);
+
+/// The nodes of `change` need not be waited for: each job of its `after` has changed, or waits
+/// itself only for others to change (its lead time is over).
+[[nodiscard]] bool may_follow(const AskedResize& change, const Memory& memory, Seconds now);
+
+/// Whether the planned place of a change can still be had: every node of it is usable and has as
+/// many GPUs, cores and as much memory free, with what the job itself (unless it runs on) and those
+/// of `after` hold, whose changes did not fail.
+[[nodiscard]] bool has_place(const AskedResize& change, const Snapshot& snapshot,
+                             const Memory& memory);
+
+/// Whether the GPUs that a growth gets are free now.
+[[nodiscard]] bool is_free(const AskedResize& growth, const Snapshot& snapshot);
+
+}  // namespace rubato

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "lib/policy/begun_changes.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "lib/policy/asked_resize.h"
+#include "test/support/build_snapshot.h"
+
+namespace rubato {
+namespace {
+
+using test::add_pending;
+using test::add_running;
+using test::kNow;
+using test::make_cluster;
+using test::share_of;
+
+/// Three nodes with 8 GPUs; job i of `running` holds node i.
+class BegunChanges : public ::testing::Test {
+ protected:
+  BegunChanges() {
+    waits_ = add_pending(snapshot_, 8).key;
+    for (int i = 0; i < 3; ++i)
+      running_.push_back(
+          add_running(snapshot_, {share_of(snapshot_, NodeIndex{i}, 8)}, kNow + 3600).key);
+  }
+
+  Change& change(int i, ChangeAction action, std::vector<NodeShare> shares = {},
+                 std::vector<JobKey> after = {}) {
+    Change one;
+    one.job = running_.at(static_cast<std::size_t>(i));
+    one.action = action;
+    for (const NodeShare& share : shares) one.gpus += share.gpu_count();
+    one.shares = std::move(shares);
+    one.after = std::move(after);
+    plan_.changes.push_back(std::move(one));
+    return plan_.changes.back();
+  }
+  void start(int node, std::vector<JobKey> after) {
+    Start one;
+    one.job = waits_;
+    one.managed = true;
+    one.gpu_type = "a100";
+    one.shares = {share_of(snapshot_, NodeIndex{node}, 8)};
+    one.after = std::move(after);
+    plan_.starts.push_back(std::move(one));
+  }
+  std::vector<JobKey> begun() {
+    std::vector<JobKey> jobs;
+    for (const AskedResize& one : begun_changes(snapshot_, plan_)) jobs.push_back(one.job);
+    return jobs;
+  }
+
+  Snapshot snapshot_ = make_cluster({{"a100", 8}, {"a100", 8}, {"a100", 8}});
+  std::vector<JobKey> running_;
+  JobKey waits_;
+  Plan plan_;
+};
+
+TEST_F(BegunChanges, AStopNeedsAJobThatTakesTheNodes) {
+  change(0, ChangeAction::kStop);
+  EXPECT_TRUE(begun().empty());
+  start(0, {running_[0]});
+  EXPECT_EQ(begun(), (std::vector<JobKey>{waits_, running_[0]}));
+  const auto all = begun_changes(snapshot_, plan_);
+  EXPECT_TRUE(all[0].starts);
+  EXPECT_EQ(all[0].step, ResizeStep::kRequeued);
+  EXPECT_EQ(all[0].gpus, 8);
+  EXPECT_EQ(all[0].after, std::vector<JobKey>{running_[0]});
+  EXPECT_EQ(all[1].gpus, 0);
+  EXPECT_EQ(all[1].from, 8);
+}
+
+TEST_F(BegunChanges, TwoJobsExchangeTheirNodes) {
+  change(0, ChangeAction::kRestart, {share_of(snapshot_, 1, 8)}, {running_[1]});
+  change(1, ChangeAction::kRestart, {share_of(snapshot_, 0, 8)}, {running_[0]});
+  EXPECT_EQ(begun(), (std::vector<JobKey>{running_[0], running_[1]}));
+}
+
+// Job 2 changes already for another reason: its nodes are not those that the plan means.
+TEST_F(BegunChanges, AChainThatMissesALinkDoesNotBegin) {
+  change(0, ChangeAction::kRestart, {share_of(snapshot_, 1, 8)}, {running_[1]});
+  change(1, ChangeAction::kRestart, {share_of(snapshot_, 2, 8)}, {running_[2]});
+  start(0, {running_[0]});
+  EXPECT_TRUE(begun().empty());
+  change(2, ChangeAction::kStop);
+  EXPECT_EQ(begun(), (std::vector<JobKey>{waits_, running_[0], running_[1], running_[2]}));
+  AskedResize under_way;
+  under_way.job = running_[2];
+  plan_.memory.asked_resizes = {under_way};
+  EXPECT_TRUE(begun().empty());
+}
+
+TEST_F(BegunChanges, LeavesOutNoticesAndJobsThatEnded) {
+  change(0, ChangeAction::kNotify, {share_of(snapshot_, 0, 8)});
+  change(1, ChangeAction::kRestart, {share_of(snapshot_, 1, 4)});
+  std::erase_if(snapshot_.jobs, [&](const Job& job) { return job.key == running_[1]; });
+  EXPECT_TRUE(begun().empty());
+}
+
+TEST_F(BegunChanges, AGrowthHasWhatComesBesideItsOwn) {
+  change(0, ChangeAction::kGrow, {share_of(snapshot_, 0, 8), share_of(snapshot_, 1, 8)},
+         {running_[1]});
+  change(1, ChangeAction::kStop);
+  const auto all = begun_changes(snapshot_, plan_);
+  ASSERT_EQ(all.size(), 2);
+  EXPECT_TRUE(all[0].live);
+  EXPECT_EQ(all[0].gpus, 16);
+  EXPECT_EQ(all[0].shares, std::vector<NodeShare>{share_of(snapshot_, 1, 8)});
+}
+
+TEST_F(BegunChanges, FollowsWhenTheLeadTimesBeforeItAreOver) {
+  AskedResize first;
+  first.job = running_[0];
+  first.due = kNow + 10;
+  AskedResize second;
+  second.job = running_[1];
+  second.after = {running_[0]};
+  Memory memory;
+  memory.asked_resizes = {first, second};
+  EXPECT_FALSE(may_follow(second, memory, kNow));
+  EXPECT_TRUE(may_follow(second, memory, kNow + 10));
+  memory.asked_resizes[0].step = ResizeStep::kRequeued;
+  EXPECT_TRUE(may_follow(second, memory, kNow));
+}
+
+TEST_F(BegunChanges, APlaceCountsWhatTheOthersGiveUp) {
+  AskedResize moves;
+  moves.job = running_[0];
+  moves.shares = {share_of(snapshot_, 1, 8)};
+  EXPECT_FALSE(has_place(moves, snapshot_, {}));
+  moves.after = {running_[1]};
+  EXPECT_TRUE(has_place(moves, snapshot_, {}));
+  Memory memory;
+  AskedResize refused;
+  refused.job = running_[1];
+  refused.step = ResizeStep::kFailed;
+  memory.asked_resizes = {refused};
+  EXPECT_FALSE(has_place(moves, snapshot_, memory));
+  snapshot_.nodes[1].usable = false;
+  EXPECT_FALSE(has_place(moves, snapshot_, {}));
+}
+
+// A job that runs on keeps what it has: only what is free, or freed by others, counts.
+TEST_F(BegunChanges, AGrowthWaitsForFreeGpus) {
+  AskedResize grows;
+  grows.job = running_[0];
+  grows.live = true;
+  grows.shares = {share_of(snapshot_, 1, 4)};
+  grows.after = {running_[1]};
+  EXPECT_TRUE(has_place(grows, snapshot_, {}));
+  EXPECT_FALSE(is_free(grows, snapshot_));
+  snapshot_.nodes[1].gpus[0].free = 4;
+  EXPECT_TRUE(is_free(grows, snapshot_));
+  grows.shares = {share_of(snapshot_, 0, 4)};
+  EXPECT_FALSE(has_place(grows, snapshot_, {}));
+}
+
+// Between the round that freed its place and its start, the waiting job is first in the queue and
+// has this size only; the place is taken for others.
+TEST_F(BegunChanges, APromisedJobIsPinnedToItsPlace) {
+  change(0, ChangeAction::kStop);
+  start(0, {running_[0]});
+  auto all = begun_changes(snapshot_, plan_);
+  all[0].due = kNow + 100;
+  snapshot_.memory.asked_resizes = all;
+  const auto next = with_restarts(snapshot_);
+  ASSERT_TRUE(next);
+  ASSERT_EQ(next->memory.reservations.size(), 1);
+  EXPECT_EQ(next->memory.reservations[0].job, waits_);
+  EXPECT_EQ(next->memory.reservations[0].shares, plan_.starts[0].shares);
+  std::erase_if(snapshot_.jobs, [&](const Job& job) { return job.key == waits_; });
+  Memory memory = snapshot_.memory;
+  const auto closed = follow_resizes(memory, snapshot_);
+  ASSERT_EQ(closed.size(), 1);
+  EXPECT_EQ(closed[0].words, "the job is not there any more");
+}
+
+}  // namespace
+}  // namespace rubato
