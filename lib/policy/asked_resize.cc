@@ -389,6 +389,7 @@ std::vector<AskedResize> follow_resizes(Memory& memory, const Snapshot& snapshot
 std::vector<AskedResize> measure_changes(Memory& memory, const Snapshot& snapshot,
                                          const Config& config) {
   std::vector<AskedResize> measured;
+  if (config.off(Mechanism::kChangeCosts)) return measured;
   for (AskedResize& change : memory.asked_resizes) {
     if (!awaits_cost(change, snapshot.taken)) continue;
     const Job* const job = job_of(change, snapshot);

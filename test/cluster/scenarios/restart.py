@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Running jobs that get another size by a restart: rubato resize."""
 import re
+import time
 
 from cluster import check, scenario
 
@@ -87,6 +88,34 @@ def a_running_job_gets_another_size(c):
     check({c.job(plain)["Restarts"], c.job(stays)["Restarts"]} == {"0"}, "no other restarts", "")
     c.cmd(f"scontrol requeue {job}")
     asks_again(c, job, before)
+
+
+@scenario(cluster="jobs", needs=["rubato"], negative="change-costs", timeout=180)
+def what_a_restart_costs_is_measured(c):
+    """The reports before and after a restart show what it cost; the log and `rubato explain` name it
+
+    Between them the job did nothing, so the cost is all the time outside of the queue.
+    """
+    c.write_rubato_conf(conf("MessageInterval=0"))
+    job = c.sbatch("--gpus=4 -n4 -t 5 --comment='rubato: job-type=resnet50;gpus=2,4,8;checkpoint=B:USR1@3;"
+                   "resize=restart'", TRAINS)
+    runs_with(c, job, 4)
+    before = time.time()
+    c.cmd(f"rubato report --job {job} --samples 1000 --rate 10 --batch 64")
+    c.wait(lambda: "samples=1000" in c.job(job).get("SystemComment", ""), LONG, "the first report")
+    c.cmd(f"rubato resize {job} --gpus 2", timeout=90)
+    runs_with(c, job, 2)
+    time.sleep(2)  # a report of the second of the start does not count
+    c.cmd(f"rubato report --job {job} --samples 1000 --rate 5 --batch 64")
+    passed = time.time() - before
+    c.wait(lambda: "measured" in steps_of(c, job), LONG, "the cost in the log")
+    c.say(log_of(c))
+    cost, queue = (int(re.search(rf"restart=measured .* {name}=(\d+)", log_of(c))[1]) for name in ("cost", "seconds"))
+    check(3 <= cost <= passed - queue + 2, f"3 to {passed - queue + 2:.0f} s", cost)
+    c.wait(lambda: "a restart" in c.ask(f"rubato explain {job} | grep -A1 Costs", check=False), LONG,
+           "the cost in rubato explain")
+    said = c.cmd(f"rubato explain {job} | grep -A1 Costs")
+    check("(measured once)" in said, "one measured restart", said)
 
 
 @scenario(cluster="jobs", needs=["rubato"], negative="keep-place", timeout=180)
